@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# The few names people type; Meson and Ninja do the work.
+#
+#   make          build/weft (installs nothing; see deps)
+#   make run      the published numbers, computed and compared
+#   make check    every test, twice: as shipped and under sanitizers
+#   make bench    speed of the simulator itself
+#   make soak     10^8 packets of every traffic pattern (hours)
+#   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
+#   make deps     install missing packages, or say which
+#   make format, format-check, install, clean
+
+# Debian's own: another Python earlier in PATH may bring another meson.
+MESON ?= /usr/bin/meson
+NINJA ?= /usr/bin/ninja
+PREFIX ?= /usr/local
+SYSTEM ?= forth
+FUZZ_SECONDS ?= 60
+# e.g. SOAK="--seed 7"
+SOAK ?=
+
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
+COVERAGE = -Dc_args=-fsanitize=fuzzer-no-link
+
+all: build
+
+# Builds in $(1) and puts the program where people look for it.
+ninja = $(NINJA) -C $(1) && ln -sf src/front/weft $(1)/weft
+
+build: build/build.ninja
+	$(call ninja,build)
+
+build/build.ninja:
+	CC=$${CC:-gcc} $(MESON) setup build --prefix $(PREFIX)
+
+build-asan/build.ninja:
+	CC=gcc $(MESON) setup build-asan $(SANITIZE)
+
+build-clang/build.ninja:
+	CC=clang $(MESON) setup build-clang -Doptimization=0
+
+build-fuzz/build.ninja:
+	CC=clang $(MESON) setup build-fuzz $(SANITIZE) $(COVERAGE)
+
+run: deps
+	$(MAKE) build
+	build/weft reproduce $(SYSTEM) --out build/$(SYSTEM).db
+
+check: deps
+	$(MAKE) build build-asan/build.ninja build-clang/build.ninja
+	$(call ninja,build-asan)
+	$(call ninja,build-clang)
+	scripts/check.sh
+
+bench: build
+	build/weft bench
+
+soak: build
+	scripts/soak.sh build/weft $(SOAK)
+
+fuzz: build-fuzz/build.ninja
+	$(NINJA) -C build-fuzz
+	scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+deps:
+	@scripts/deps.sh
+
+format:
+	scripts/format.sh
+
+format-check:
+	scripts/format.sh --check
+
+# What must hold before a change leaves the desk.
+pre-push: format-check check
+
+install: build
+	$(MESON) install -C build --no-rebuild
+
+clean:
+	rm -rf build build-asan build-clang build-fuzz
+
+.PHONY: all build run check bench soak fuzz deps format format-check pre-push \
+	install clean

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Experiment text in, no crash out: parsing, overrides, sweep, building.  What
+ * is asked for in thousands is only parsed, so that an input takes a moment. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "front/exp/exp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A run of four digits may be a count of nodes. */
+static bool asks_much(const uint8_t *data, size_t size)
+{
+	unsigned digits = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		digits = isdigit(data[i]) ? digits + 1 : 0;
+		if (digits > 3)
+			return true;
+	}
+	return false;
+}
+
+static void open_cases(struct exp *e)
+{
+	for (size_t i = 0; i < e->n_points && i < 3; i++) {
+		struct weft_err err = { 0 };
+		struct exp_case c;
+
+		if (exp_case_open(e, i, &c, &err)) {
+			/* A refusal says why. */
+			if (!err.msg[0])
+				abort();
+			continue;
+		}
+		exp_case_close(&c);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const sets[] = { "seed=2", "run.until=1us" };
+	struct exp_opts opts = { .set = sets,
+				 .n_set = size % 3,
+				 .n_lenient = size % 2 };
+	struct weft_err err = { 0 };
+	struct registry reg;
+	struct exp *e;
+
+	registry_init(&reg);
+	if (exp_load_text("fuzz", (const char *)data, size, &opts, &reg, &e,
+			  &err)) {
+		if (!err.msg[0])
+			abort();
+	} else {
+		if (!asks_much(data, size))
+			open_cases(e);
+		exp_free(e);
+	}
+	registry_fini(&reg);
+	return 0;
+}

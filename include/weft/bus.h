@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host bus as devices and hosts see it.
+ *
+ *    host (programs, memory, bridge) ---- bus ---- device(s)
+ *
+ * A bus is a component of KIND_BUS with one port "host" and ports "dev%u".
+ * Host and device call the bus from their own events; everything the bus says
+ * comes back as notes: the bus queues a note on the receiver's bus port and
+ * posts an arrival (phase 0) for the note's time, so the receiver's
+ * ops.arrive(c, port, NULL) drains `while (weft_bus_next(port, &note))`.
+ * Notes of one port are taken in order of time; those of one time in the order
+ * in which the bus told them. */
+#ifndef WEFT_BUS_H
+#define WEFT_BUS_H
+
+#include "weft/sim.h"
+
+enum weft_bus_op { WEFT_BUS_READ, WEFT_BUS_WRITE };
+
+enum weft_bus_status {
+	WEFT_BUS_OK,
+	WEFT_BUS_MASTER_ABORT, /* nobody answers at that address */
+	WEFT_BUS_TARGET_ABORT, /* the target refuses */
+};
+
+/* A device-initiated transaction (DMA).  Owned by the device, lent to the bus
+ * from submit until its NOTE_DONE has been taken. */
+struct weft_bus_txn {
+	enum weft_bus_op op;
+	weft_phys_t addr;
+	uint32_t bytes; /* multiple of the bus width */
+	/* write: the bytes (may have no buf when payload is off).
+	 * read: allocated by the device, filled burst by burst. */
+	struct weft_slice data;
+	uint32_t max_request;	/* cut a read into sequences of at most this
+				 * many bytes; 0 = one sequence */
+	uint32_t latency_timer; /* bus clocks a tenure may last once another
+				 * master waits; 0 = no limit */
+	uint32_t cookie;	/* the device's own */
+	/* kept by the bus */
+	enum weft_bus_status status;
+	weft_time_t t_req;  /* REQ# asserted */
+	weft_time_t t_done; /* last datum moved, or abort */
+	uint32_t tenures;   /* bus requests (REQ#) so far */
+	uint32_t splits;    /* split responses so far */
+	uint32_t moved;	    /* bytes so far */
+	void *link_;	    /* the bus's own list */
+	uint64_t priv_[6];  /* the bus's own */
+};
+
+enum weft_note_kind {
+	/* to the device, about its own transactions */
+	WEFT_NOTE_SPLIT, /* split response received at `time` */
+	WEFT_NOTE_BURST, /* a data tenure: first datum moves at `time`.  A
+			  * tenure that the latency timer may end early is
+			  * told in parts with the same `frame` */
+	WEFT_NOTE_DONE,	 /* transaction over: status, t_done valid */
+	/* to the device, about host accesses */
+	WEFT_NOTE_STORE, /* bytes of data[] to space:off */
+	WEFT_NOTE_LOAD,	 /* answer with weft_bus_ops.reply in the same event */
+	/* to the host */
+	WEFT_NOTE_MEM_WRITE, /* put slice bytes to phys now; drops slice */
+	WEFT_NOTE_MEM_READ,  /* fill slice from phys now */
+	WEFT_NOTE_LOADED,    /* data[] of the outstanding PIO load */
+	WEFT_NOTE_STORED,    /* one posted store left the bridge's buffer */
+	WEFT_NOTE_IRQ,	     /* line of device `dev` is now `level` */
+};
+
+struct weft_bus_note {
+	enum weft_note_kind kind;
+	weft_time_t time;
+	struct weft_bus_txn *txn;
+	/* BURST: */
+	weft_time_t frame;	/* FRAME# asserted; tenure began */
+	weft_time_t data_end;	/* last datum of this tenure has moved */
+	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
+	bool last;		/* nothing follows this burst */
+	bool timer;		/* cut short by the latency timer */
+	bool level;
+	uint8_t space; /* 0 = configuration, 1 + n = BAR n */
+	uint32_t dev;
+	uint64_t off; /* STORE, LOAD: offset; MEM_*: physical address */
+	struct weft_slice slice;
+	uint8_t data[64];
+};
+
+/* iface of a bus's ports. */
+struct weft_bus_ops {
+	/* REQ# is asserted now. */
+	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
+	/* Answer to NOTE_LOAD, from the event that took it.  A device that
+	 * does not answer (decoding off) leaves the load to a master abort. */
+	void (*reply)(struct weft_port *dev_port, const void *data,
+		      uint32_t bytes);
+	/* The device's interrupt line (INTA#, level). */
+	void (*irq)(struct weft_port *dev_port, bool asserted);
+	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
+	 * configuration space), into the bridge's posted-write buffer:
+	 * false = buffer full, wait for NOTE_STORED. */
+	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
+			  uint8_t space, uint64_t off, const void *data,
+			  uint32_t bytes);
+	/* A load of 1..8 bytes (one at a time), after all earlier stores.
+	 * All ones when no device answers. */
+	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
+			 uint8_t space, uint64_t off, uint32_t bytes);
+	/* True when slot `dev` holds a device. */
+	bool (*present)(struct weft_port *host_port, uint32_t dev);
+	const struct weft_clock *(*clock)(struct weft_port *port);
+};
+
+/* iface of a host's bus port. */
+struct weft_bus_host_ops {
+	/* True when [phys, phys+bytes) is memory. */
+	bool (*decode)(struct weft_port *host_port, weft_phys_t phys,
+		       uint32_t bytes);
+};
+
+/* The bus behind a device's or host's port: weft_bus_of(p)->submit(p, t). */
+static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
+{
+	return p->peer->iface;
+}
+
+/* Next note due now, or false. */
+bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
+/* Bus side: queue a note (copied) on the peer of bus_port, due at note->time >
+ * now.  Takes the reference of note->slice. */
+void weft_bus_tell(struct weft_port *bus_port,
+		   const struct weft_bus_note *note);
+
+#endif

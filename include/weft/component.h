@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a component declares itself: tables of parameters, counters, ports and
+ * registers, a few operations, one declaration.  The tables are the
+ * implementation: they parse the experiment, print `weft list` and
+ * `weft describe`, decode registers, name counters in results and fill the
+ * reference pages. */
+#ifndef WEFT_COMPONENT_H
+#define WEFT_COMPONENT_H
+
+#include "weft/clock.h"
+#include "weft/types.h"
+
+/* ---- parameters ---------------------------------------------------- */
+
+enum weft_ptype {
+	WEFT_P_BOOL,  /* bool: true/false/yes/no/on/off/1/0 */
+	WEFT_P_U32,   /* uint32_t */
+	WEFT_P_U64,   /* uint64_t */
+	WEFT_P_REAL,  /* double */
+	WEFT_P_TIME,  /* weft_time_t: "12.8ns"; unit required unless 0 */
+	WEFT_P_CLOCK, /* struct weft_clock: "100MHz" or "10ns" */
+	WEFT_P_RATE,  /* uint64_t bit/s: "2.5Gb/s", "300MB/s", "286MiB/s" */
+	WEFT_P_BYTES, /* uint64_t: "512", "2KiB", "8KB" (1 KB = 1000 B) */
+	WEFT_P_ENUM,  /* uint32_t index into range "word|packed" */
+	WEFT_P_STR,   /* char[size], always terminated */
+};
+
+/* Where a number comes from; `weft describe` prints it. */
+enum weft_source {
+	WEFT_STATED,	    /* printed in the source document */
+	WEFT_DERIVED,	    /* follows from stated numbers */
+	WEFT_RECONSTRUCTED, /* the source is silent or garbled; our reading */
+	WEFT_CALIBRATED,    /* chosen to make a published result come out */
+	WEFT_OWN,	    /* our own addition */
+};
+
+struct weft_param {
+	const char *name;
+	enum weft_ptype type;
+	uint32_t offset, size; /* of the field in the component's state */
+	const char *def;       /* default, as text */
+	const char *range;     /* "2..64", "8..", "a|b|c", "" = any */
+	enum weft_source source;
+	const char *doc;       /* meaning; may end in "(T 3.2.1)" */
+};
+
+/* A parameter is written once: name, offset and size come from the field. */
+#define WEFT_PARAM(type_, state_, field_, def_, range_, source_, doc_)         \
+	{                                                                      \
+		.name = #field_, .type = WEFT_P_##type_,                       \
+		.offset = offsetof(state_, field_),                            \
+		.size = sizeof(((state_ *)0)->field_), .def = def_,            \
+		.range = range_, .source = WEFT_##source_, .doc = doc_,        \
+	}
+
+/* A named set of parameter values: "links=2 queues=1 payload_max=4096". */
+struct weft_preset {
+	const char *name, *values, *doc;
+};
+
+/* ---- counters and ports -------------------------------------------- */
+
+struct weft_counter {
+	const char *name, *unit, *doc;
+};
+
+enum weft_port_kind {
+	WEFT_PORT_NONE,
+	WEFT_PORT_LINK, /* full-duplex serial link: frames */
+	WEFT_PORT_BUS,	/* host bus: see weft/bus.h */
+};
+
+/* A wire format.  `encode` writes the line symbols of an undamaged frame (byte
+ * plus WEFT_SYM_K) and returns how many there are; sym may be NULL to count. */
+struct weft_wire {
+	const char *name; /* "forth" */
+	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
+			   uint32_t max);
+};
+
+struct weft_port_decl {
+	const char *name;   /* "link%u"; plain when count is NULL */
+	enum weft_port_kind kind;
+	const char *count;  /* name of the U32 parameter, or a number, or NULL */
+	const struct weft_wire *wire; /* links: both ends must agree */
+	bool optional;	    /* may stay unconnected */
+	const char *doc;
+};
+
+/* ---- registers ------------------------------------------------------ */
+
+enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
+
+/* One register, or `count` registers `stride` bytes apart.  Values live in the
+ * component's register file (weft_reg_file, 64-bit cells, one per register);
+ * hooks override.  A write changes only bits of `rw`; ones written to bits of
+ * `w1c` clear them; everything else keeps its value. */
+struct weft_reg {
+	const char *name;
+	uint8_t space;	  /* 0 = configuration space, 1 + n = BAR n */
+	uint8_t width;	  /* bytes: 1, 2, 4 or 8 */
+	uint32_t offset;
+	uint32_t count, stride; /* 0, 0 = a single register */
+	enum weft_reg_access access;
+	uint64_t reset, rw, w1c;
+	uint64_t (*read)(struct weft_comp *c, uint32_t index);
+	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
+	const char *doc;
+};
+
+/* ---- the class ------------------------------------------------------ */
+
+enum weft_kind {
+	WEFT_KIND_NIC,
+	WEFT_KIND_SWITCH,
+	WEFT_KIND_LINK,
+	WEFT_KIND_HOST,
+	WEFT_KIND_BUS,
+	WEFT_KIND_FAULT,
+	WEFT_KIND_PROGRAM,
+	WEFT_KIND_TRAFFIC, /* sources and sinks without a host */
+	WEFT_KIND_N
+};
+
+struct weft_ops {
+	/* Parameters are set and in range, ports exist but are not connected.
+	 * Returns 0 or negative errno with a message. */
+	int (*init)(struct weft_comp *c, struct weft_err *err);
+	/* Everything is connected, ids are final; first wake-ups go here. */
+	int (*start)(struct weft_comp *c, struct weft_err *err);
+	/* Phase 0: a message arrived on `port` (f may be NULL for weft_post).
+	 * May change state and wake itself; must not decide. Takes f. */
+	void (*arrive)(struct weft_comp *c, uint32_t port,
+		       struct weft_frame *f);
+	/* Phase 1: a wake-up asked for with weft_wake(c, tag, t). */
+	void (*event)(struct weft_comp *c, uint32_t tag);
+	/* End of run: check conservation; returns 0 or fills err. */
+	int (*finish)(struct weft_comp *c, struct weft_err *err);
+	/* Frees what init and the run allocated; state may be half built. */
+	void (*fini)(struct weft_comp *c);
+	/* KIND_FAULT: a frame passes the port this filter sits on, at send
+	 * time.  Owns f; forwards with weft_filter_pass (0..n times). */
+	void (*filter)(struct weft_comp *c, struct weft_frame *f);
+	/* KIND_PROGRAM: body, runs as a coroutine on its host. */
+	int (*main)(struct weft_comp *c);
+};
+
+struct weft_class {
+	uint32_t api_version, struct_size; /* filled by WEFT_COMPONENT */
+	const char *name;		   /* "forth.nic" */
+	enum weft_kind kind;
+	const char *doc;	/* one line */
+	const char *source;	/* document and section */
+	const char *not_modelled;
+	size_t state_size;
+	const struct weft_param *params;   /* ended by name == NULL */
+	const struct weft_preset *presets; /* likewise, may be NULL */
+	const struct weft_counter *counters;
+	uint32_t n_counters;
+	const struct weft_port_decl *ports; /* ended by name == NULL */
+	const struct weft_reg *regs;	    /* ended by name == NULL */
+	struct weft_ops ops;
+};
+
+/* Defines `const struct weft_class weft_class_<id>`; list <id> in
+ * src/components.def, or export `weft_plugin_classes` from a shared object. */
+#define WEFT_COMPONENT(id, ...)                                                \
+	const struct weft_class weft_class_##id = {                            \
+		.api_version = WEFT_API_VERSION,                               \
+		.struct_size = sizeof(struct weft_class),                      \
+		__VA_ARGS__                                                    \
+	}
+
+/* A shared object given with --load exports this, ended by NULL. */
+#define WEFT_PLUGIN(...)                                                       \
+	__attribute__((visibility("default")))                                 \
+	const struct weft_class *const weft_plugin_classes[] = { __VA_ARGS__,  \
+								 NULL }
+
+#endif

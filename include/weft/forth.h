@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Driver and user library of the FORTH RDMA NIC (forth.md 2.9, 3, 10).
+ *
+ * The NIC knows one operation: a remote write of 1..512 qwords from local to
+ * remote physical memory, with three optional notifications.  Transfers to one
+ * destination leave, travel and land in order.  Nothing here copies payload;
+ * the common endpoint (weft/ep.h) does messages, alignment and reads.
+ *
+ * A handle belongs to one thread.  Functions that cost bus time say so. */
+#ifndef WEFT_FORTH_H
+#define WEFT_FORTH_H
+
+#include "weft/host.h"
+
+struct weft_forth;
+
+/* How descriptors reach the request queue (spec 3.3, 11.5). */
+enum weft_forth_post {
+	WEFT_FORTH_POST_WC,   /* write-combined clusters of up to 4 */
+	WEFT_FORTH_POST_64,   /* two 64-bit stores each */
+	WEFT_FORTH_POST_32,   /* four 32-bit stores each */
+};
+
+/* Flags of a transfer. */
+enum {
+	WEFT_FORTH_LNOTIFY = 1 << 0, /* tell me when it has departed */
+	WEFT_FORTH_RNOTIFY = 1 << 1, /* tell the receiver when it has landed */
+	WEFT_FORTH_RIRQ = 1 << 2,    /* interrupt the receiver likewise */
+	WEFT_FORTH_HOLD = 1 << 3,    /* no start flag: a later one releases */
+};
+
+struct weft_forth_attr {
+	enum weft_forth_post post;
+	bool irq;		/* enable the remote interrupt */
+	bool stopped;		/* leave the DMA engine disabled */
+	uint32_t bench;		/* WEFT_FORTH_BENCH_*, 0 = off */
+	uint32_t lnotify_every; /* the library asks for a local notification
+				 * after so many transfers of a queue: 0 = a
+				 * quarter of the queue */
+	uint32_t latency_timer; /* bus clocks, 0 = 0xFE as recommended */
+	uint32_t read_max;	/* 512, 1024, 2048 or 4096; 0 = 4096 */
+	/* Device-visible block of WEFT_FORTH_NOTIFY_BYTES for the words the NIC
+	 * writes, so that the caller can watch more than these with one
+	 * weft_host_poll_range; NULL = the library allocates it. */
+	void *notify;
+};
+
+#define WEFT_FORTH_NOTIFY_BYTES 128
+
+enum {
+	WEFT_FORTH_BENCH_ON = 1 << 0,	/* ts1, ts2 in the payload */
+	WEFT_FORTH_BENCH_ZERO = 1 << 1, /* zeros instead of a DMA read */
+	WEFT_FORTH_BENCH_TS34 = 1 << 2, /* the switch stamps, too */
+};
+
+struct weft_forth_info {
+	uint32_t links;
+	uint32_t queues, depth; /* request queues, descriptors in each */
+	uint32_t voqs;		/* 0 = one outgoing FIFO */
+	uint32_t min_payload, max_payload; /* of one packet, bytes */
+	uint32_t max_transfer; /* bytes one descriptor may move here */
+};
+
+/* One transfer.  Addresses are multiples of 8. */
+struct weft_forth_desc {
+	weft_phys_t local;
+	uint32_t remote;
+	uint16_t qwords; /* 1..512 */
+	uint8_t dst;
+	uint8_t flags;
+};
+
+/* Finds the NIC (device 0) and initialises it in the order of spec 2.9.
+ * -ENODEV: no such device; -ENOMEM.  attr may be NULL. */
+int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
+		    struct weft_forth **f_p);
+/* Stops the DMA engine and frees the handle. */
+void weft_forth_close(struct weft_forth *f);
+const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
+struct weft_dev *weft_forth_dev(struct weft_forth *f);
+/* Does this device have our ids (also as printed, R-01)? */
+bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
+
+/* ---- transfers ---------------------------------------------------------- */
+
+/* Posts descriptors in order; returns how many found room.  Consecutive ones
+ * for one queue go out as clusters: the last of a cluster carries the start
+ * flag unless it says HOLD. */
+uint32_t weft_forth_post(struct weft_forth *f,
+			 const struct weft_forth_desc *d, uint32_t n);
+/* One transfer: 0, -EAGAIN (queue full), -EINVAL. */
+int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
+		   weft_phys_t remote, uint32_t qwords, uint32_t flags);
+/* Driver level: writes one slot as it is, without book-keeping. */
+void weft_forth_slot_write(struct weft_forth *f, uint32_t queue,
+			   uint32_t slot, uint64_t q0, uint64_t q1);
+
+/* Free slots of the queue that serves dst, from the notification words. */
+uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
+/* Transfers posted to, and known to have departed from, dst's queue. */
+uint64_t weft_forth_posted(struct weft_forth *f, uint32_t dst);
+uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst);
+/* Waits until n slots are free.  Reads the pointer register (a bus load) only
+ * when no local notification is on its way. */
+bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
+			   weft_time_t deadline);
+/* Waits until everything posted to dst's queue has departed. */
+bool weft_forth_flush(struct weft_forth *f, uint32_t dst,
+		      weft_time_t deadline);
+
+/* ---- notifications and interrupts -------------------------------------- */
+
+/* The word the NIC writes (spec 3.8): count, flow, error bits. */
+uint64_t weft_forth_remote_word(const struct weft_forth *f);
+uint32_t weft_forth_remote_count(const struct weft_forth *f);
+/* Waits until the remote count differs from `seen`. */
+bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
+			    weft_time_t deadline);
+uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
+void weft_forth_irq_enable(struct weft_forth *f, bool on);
+/* Clears the flag; drain everything afterwards (spec 2.3). */
+void weft_forth_irq_ack(struct weft_forth *f);
+bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline);
+
+/* ---- control (bus accesses) --------------------------------------------- */
+
+void weft_forth_enable(struct weft_forth *f, bool on); /* DMA engine */
+void weft_forth_reset(struct weft_forth *f, bool pointers);
+void weft_forth_loopback(struct weft_forth *f, bool on);
+void weft_forth_bench(struct weft_forth *f, uint32_t bits);
+uint32_t weft_forth_load(struct weft_forth *f, uint32_t off);
+void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val);
+
+/* ---- measurement (bus accesses) ----------------------------------------- */
+
+struct weft_forth_dir {
+	uint32_t ops, req, qwords, active_pc, granted_pc, disconnects;
+};
+struct weft_forth_counters {
+	struct weft_forth_dir out, in; /* host to NIC, NIC to host */
+	uint32_t irq_pc, irqs, local_notes, remote_notes;
+	uint32_t split_ops, split_pc;
+	uint32_t body_crc, header_align, h2net_full, net2h_full;
+	/* network block: reading clears them */
+	uint32_t out_cc, in_cc, out_packets, out_words, in_packets, in_words;
+	uint32_t header_crc, net_align, backpressure_cc, line_errors;
+	uint32_t h2net_start, net2h_start;
+	/* extensions */
+	uint32_t credit_parity, credit_leaked, desc_errors;
+};
+void weft_forth_counters_read(struct weft_forth *f,
+			      struct weft_forth_counters *c_p);
+void weft_forth_counters_clear(struct weft_forth *f);
+/* Sum of the counters that must stay 0 on an undamaged network. */
+uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
+
+/* Sampler (spec 2.8): qwords out and in, cumulative, every interval. */
+struct weft_forth_sample {
+	uint32_t out, in;
+};
+void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
+			     uint32_t n);
+void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
+			    struct weft_forth_sample *s_p);
+/* Cumulative timer (spec 2.7). */
+void weft_forth_timer_arm(struct weft_forth *f, uint32_t value);
+uint32_t weft_forth_timer_read(struct weft_forth *f);
+uint32_t weft_forth_timestamp(struct weft_forth *f); /* pc */
+/* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
+ * the first time. */
+double weft_forth_pc_ns(struct weft_forth *f);
+/* Transmit credit state of a flow: words sent, words known forwarded. */
+void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
+		       uint32_t *forwarded_p);
+
+#endif

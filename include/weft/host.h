@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that host software sees of its machine.
+ *
+ * A driver, a user library or a program is written against this header alone
+ * and contains no simulator knowledge.  Two implementations exist: programs in
+ * the simulator (coroutines; every call costs what the host model says) and
+ * attached processes.
+ *
+ * struct weft_host is one thread of host software on one node.  Calls may
+ * block the thread (in simulated time); all of them belong to the thread's own
+ * context. */
+#ifndef WEFT_HOST_H
+#define WEFT_HOST_H
+
+#include "weft/types.h"
+
+struct weft_host;
+struct weft_dev;
+
+/* ---- devices and MMIO -------------------------------------------------
+ *
+ * UC: every store is one bus transaction, in program order; a load first
+ *     drains all earlier stores of this thread, then waits for its data.
+ * WC: stores gather in 64-byte lines; a line goes out as one ascending burst
+ *     when it is full, when another line is touched (own lines are few), or
+ *     at weft_io_fence.  Not ordered against UC stores without a fence. */
+
+enum weft_io_attr { WEFT_UC, WEFT_WC };
+
+/* A mapped window of a device BAR.  Plain value; address arithmetic on `off`
+ * is the library's business. */
+struct weft_io {
+	struct weft_dev *dev;
+	uint64_t off;
+	uint64_t len;
+	uint8_t bar;
+	uint8_t attr; /* enum weft_io_attr */
+};
+
+/* The i-th device of this node (0 = the NIC), or NULL. */
+struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i);
+/* Driver part: configuration space, 1/2/4 bytes, naturally aligned. */
+uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
+		       uint32_t size);
+void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
+		    uint32_t size, uint32_t val);
+/* Window into a BAR; false when it does not fit.  The first window of a BAR
+ * sizes it and gives it an address, as firmware would. */
+bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		 uint64_t off, uint64_t len, enum weft_io_attr attr,
+		 struct weft_io *io_p);
+uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
+			uint64_t off);
+uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
+			uint64_t off);
+void weft_io_store32(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint32_t val);
+void weft_io_store64(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint64_t val);
+/* Consecutive ascending stores of n bytes (multiple of 4). */
+void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		  const void *src, size_t n);
+/* All WC lines of this thread are on their way; later stores are behind. */
+void weft_io_fence(struct weft_host *h);
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* Pinned, physically contiguous, device-visible memory of this node; zeroed.
+ * NULL when the node has no more. align: power of two, 0 = 64. */
+void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
+		     weft_phys_t *phys_p);
+void weft_mem_free(struct weft_host *h, void *p);
+/* Physical address of a byte of device-visible memory; false if it is not. */
+bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
+
+/* ---- waiting, time, cost ------------------------------------------------ */
+
+/* Reading the clock costs a little, so that a loop around it ends. */
+weft_time_t weft_host_now(struct weft_host *h);
+/* The CPU is busy for this long. */
+void weft_host_cpu(struct weft_host *h, weft_time_t cost);
+/* memcpy that costs what copying costs on this host. */
+void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n);
+/* Spins until *p != old (true) or the deadline passes (false).  p must be
+ * device-visible memory.  Deadline is absolute, WEFT_NEVER = none.  Takes at
+ * least one turn of the loop, whatever *p is. */
+bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
+		      uint64_t old, weft_time_t deadline);
+/* Spins until any store by a device or another thread hits this node's
+ * memory in [p, p+n), or the deadline passes.  For libraries that poll
+ * several places: check, then wait, then check again.  A store since the last
+ * poll of the same range ended is not missed; to be sure of that, the first
+ * poll of a range returns true after one turn of the loop. */
+bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
+			  weft_time_t deadline);
+/* Sleeps until the device's interrupt line is asserted (true; pays interrupt
+ * entry and wake-up) or the deadline passes. */
+bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline);
+/* Sleeps without using the CPU. */
+void weft_host_sleep(struct weft_host *h, weft_time_t until);
+
+/* ---- who am I ------------------------------------------------------------ */
+
+uint32_t weft_host_node(struct weft_host *h);  /* 0.. */
+uint32_t weft_host_nodes(struct weft_host *h); /* nodes in the system */
+/* A name-value store shared by all nodes, as an out-of-band network (address
+ * exchange at start-up); get blocks until the key is there. */
+void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
+uint64_t weft_oob_get(struct weft_host *h, const char *key);
+
+#endif

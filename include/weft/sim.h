@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulation: components, ports, events, frames.
+ *
+ * Order.  Simultaneous events run by (phase, component id, tag): phase 0 are
+ * arrivals, phase 1 wake-ups.  Ids follow from component names, never from the
+ * order of construction, so the result of a run is a function of the experiment
+ * and its seed alone.  Frames that reach one port at the same time keep the
+ * order in which they were sent.  Whatever one component tells another takes
+ * at least one femtosecond (asserted): a component sees in phase 1 of time t
+ * everything that was sent to arrive at t, and nothing else. */
+#ifndef WEFT_SIM_H
+#define WEFT_SIM_H
+
+#include "weft/component.h"
+#include "weft/frame.h"
+#include "weft/rng.h"
+
+/* ---- ports ---------------------------------------------------------- */
+
+struct weft_port {
+	struct weft_comp *comp; /* owner */
+	uint32_t index;		/* among the owner's ports, = arrival tag */
+	enum weft_port_kind kind;
+	const struct weft_port_decl *decl;
+	struct weft_port *peer;	 /* NULL: not connected */
+	struct weft_comp *link;	 /* KIND_LINK instance on the cable, or NULL */
+	weft_time_t delay;	 /* one way, to the peer; > 0 */
+	struct weft_comp **filters; /* faults on the way out, in order */
+	uint32_t n_filters;
+	bool tapped;		 /* a capture or filter wants real frames */
+	const void *iface;	 /* what the owner offers here (bus ports) */
+	void *notes;		 /* bus ports: queue of notes, see bus.h */
+	/* Frames on their way to this port, in order of arrival. */
+	struct weft_frame **ring;
+	uint32_t head, tail, mask;
+	/* Volume that left through this port. */
+	uint64_t out_frames, out_words;
+	weft_time_t out_busy;
+	char name[24];
+};
+
+/* A running component.  `state` holds class->state_size zeroed bytes in which
+ * the parameters were stored. */
+struct weft_comp {
+	struct weft_sim *sim;
+	const struct weft_class *cls;
+	void *state;
+	uint64_t *counters; /* cls->n_counters of them */
+	struct weft_port *ports;
+	uint32_t n_ports;
+	uint32_t id; /* valid from start() on */
+	struct weft_rng rng;
+	uint64_t *regs;		/* register file, see weft_reg_* */
+	struct weft_comp *owner; /* a program's host, or NULL */
+	struct weft_port *on;	 /* KIND_FAULT: the port it sits on */
+	uint32_t on_index;	 /* ... and its place among the filters there */
+	const struct reg_map *regmap;
+	bool inited;
+	char *name; /* "n3.nic" */
+};
+
+/* The port called `name`, or NULL. */
+struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
+
+/* Sends f out of p; its first word is on the line at `start` (>= now).  Gives
+ * f away.  It arrives at the peer at start + delay: ops.arrive, phase 0. */
+void weft_port_send(struct weft_port *p, struct weft_frame *f,
+		    weft_time_t start);
+/* From ops.filter: hand the frame on (to the next filter, then the peer). */
+void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
+
+/* ---- events ---------------------------------------------------------- */
+
+/* First member of struct weft_sim. */
+struct weft_sim_head {
+	weft_time_t now;
+};
+static inline weft_time_t weft_now(const struct weft_comp *c)
+{
+	return ((const struct weft_sim_head *)c->sim)->now;
+}
+/* ops.event(c, tag) at time t, phase 1.  t == now is allowed from phase 0, and
+ * from phase 1 (the event then runs after the current one). tag < 2^16. */
+void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t);
+/* ops.arrive(dst, tag, NULL) at time t > now, phase 0: how one component pokes
+ * another without a frame.  tag < 2^16; ports use 0..n_ports-1. */
+void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
+
+/* One live wake-up per timer: setting an earlier time supersedes, stale ones
+ * are ignored.  Zero-initialised = not set. */
+struct weft_timer {
+	weft_time_t at; /* 0 = not set */
+};
+/* Ensures event(c, tag) at min(current, t). */
+void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
+		    weft_time_t t);
+/* True once when the timer is due now; clears it.  Call first in the event. */
+bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
+static inline void weft_timer_cancel(struct weft_timer *tm) { tm->at = 0; }
+
+static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
+{
+	c->counters[i] += n;
+}
+
+/* ---- registers -------------------------------------------------------- */
+
+/* Host access of `size` bytes (1, 2, 4, 8), naturally aligned, little-endian.
+ * Unlisted offsets read 0 and ignore writes. An 8-byte access of 32-bit
+ * registers touches the pair. */
+uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
+		       uint32_t size);
+void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
+		    uint32_t size, uint64_t val);
+/* Cell of a register by its index in cls->regs (and element for arrays): the
+ * device's own view, no hooks, no masks. */
+uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index);
+void weft_reg_reset(struct weft_comp *c);
+
+/* ---- measurement ------------------------------------------------------ */
+
+/* A named result of the run, e.g. ("bandwidth", "MiB/s", 286.5).  The stored
+ * name is "<component>.<name>"; setting it again overwrites. */
+void weft_metric(struct weft_comp *c, const char *name, const char *unit,
+		 double value);
+/* One point of a curve "<component>.<series>". */
+void weft_series_add(struct weft_comp *c, const char *series,
+		     const char *x_unit, const char *y_unit, double x,
+		     double y);
+/* A value into histogram "<component>.<name>".  A hot loop keeps the handle of
+ * weft_hist and uses weft_hist_put; it stays valid for the whole run. */
+struct weft_hist;
+struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
+			    const char *unit);
+void weft_hist_put(struct weft_hist *h, double value);
+void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
+		   double value);
+/* The run is wrong (a check failed): recorded, shown, exit status 1.  The
+ * run goes on. */
+void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- building and running (front ends and tests) ---------------------- */
+
+struct weft_sim *weft_sim_new(uint64_t seed);
+void weft_sim_free(struct weft_sim *sim);
+/* Creates a component with default parameters. Name must be new. */
+struct weft_comp *weft_sim_add(struct weft_sim *sim,
+			       const struct weft_class *cls, const char *name,
+			       struct weft_err *err);
+struct weft_comp *weft_sim_find(struct weft_sim *sim, const char *name);
+uint32_t weft_sim_count(const struct weft_sim *sim);
+struct weft_comp *weft_sim_at(const struct weft_sim *sim, uint32_t i);
+int weft_param_set(struct weft_comp *c, const char *param, const char *value,
+		   struct weft_err *err);
+int weft_preset_apply(struct weft_comp *c, const char *preset,
+		      struct weft_err *err);
+/* Current value as canonical text. */
+int weft_param_get(const struct weft_comp *c, const char *param, char *buf,
+		   size_t size);
+/* Parameters are final: creates ports, runs ops.init. */
+int weft_comp_init(struct weft_comp *c, struct weft_err *err);
+/* Joins two ports by a cable; `link` (KIND_LINK, initialised) gives the delay
+ * through its public head `struct weft_link_state` or, when NULL, `delay`. */
+int weft_connect(struct weft_port *a, struct weft_port *b,
+		 struct weft_comp *link, weft_time_t delay,
+		 struct weft_err *err);
+/* Puts a fault on what leaves through p. */
+int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
+		    struct weft_err *err);
+/* First member of the state of every KIND_LINK class. */
+struct weft_link_state {
+	weft_time_t delay; /* one way, set by init */
+};
+/* Assigns ids, checks that no port dangles, runs ops.start. */
+int weft_sim_start(struct weft_sim *sim, struct weft_err *err);
+/* Runs events up to and including `until`, or until none is left, or until
+ * weft_sim_stop.  Returns the number of events run. */
+uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
+void weft_sim_stop(struct weft_sim *sim);
+weft_time_t weft_sim_now(const struct weft_sim *sim);
+uint64_t weft_sim_events(const struct weft_sim *sim);
+/* True when nothing is left to happen. */
+bool weft_sim_idle(const struct weft_sim *sim);
+/* ops.finish of all, then: no frame and no payload alive. */
+int weft_sim_finish(struct weft_sim *sim, struct weft_err *err);
+struct weft_result;
+struct weft_result *weft_sim_result(struct weft_sim *sim);
+/* No payload bytes are carried: sizes and times only. */
+void weft_sim_set_payload(struct weft_sim *sim, bool carried);
+
+#endif

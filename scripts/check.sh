@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests of the built directories and counts them.
+#
+#     check.sh
+#
+# build        gcc -O3: everything
+# build-asan   gcc, address and undefined-behaviour sanitizers: all but the
+#              suites "tree" (about the source, not the program) and "slow"
+# build-clang  clang -O0: the base of comparison for suite "determinism"
+cd "$(dirname "$0")/.." || exit 1
+meson=/usr/bin/meson
+jobs=$(nproc)
+
+# Other builds of the program, for tests that compare their output.
+export WEFT_CLANG="$PWD/build-clang/weft" WEFT_ASAN="$PWD/build-asan/weft"
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+
+rm -f build/meson-logs/testlog.json build-asan/meson-logs/testlog.json
+$meson test -C build --no-rebuild --print-errorlogs --num-processes "$jobs"
+$meson test -C build-asan --no-rebuild --print-errorlogs \
+	--num-processes "$jobs" --timeout-multiplier 4 \
+	--no-suite tree --no-suite slow
+exec /usr/bin/python3 scripts/count-tests.py build build-asan

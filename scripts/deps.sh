@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing (Debian 12), or prints the line that would.
+# docs/dependencies.md gives the reason for each package.
+set -eu
+
+packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
+	ninja-build pkg-config libyaml-dev libsqlite3-dev libisal-dev
+	libcmocka-dev sqlite3 jq python3"
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "not a Debian system; needed:" $packages
+	exit 0
+fi
+missing=
+for p in $packages; do
+	case $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null) in
+	*'ok installed') ;;
+	*) missing="$missing $p" ;;
+	esac
+done
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ]; then
+	as_root=
+elif sudo -n true 2>/dev/null; then
+	as_root="sudo -n"
+else
+	echo "missing packages; run:"
+	echo "    sudo apt-get update && sudo apt-get install$missing"
+	exit 1
+fi
+wait="-o DPkg::Lock::Timeout=300"
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+$as_root apt-get $wait -q update
+# shellcheck disable=SC2086
+$as_root apt-get $wait -q -y install --no-install-recommends $missing

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CRC-16/IBM-3740 and CRC-32/MPEG-2 (spec 4.4).
+ *
+ * CRC-32 is ISA-L's crc32_ieee: same polynomial, MSB first; it complements on
+ * the way in and out, the FORTH link does not (R-20), so both are undone.
+ * CRC-16 has no equal there (T10-DIF is another polynomial): slicing by 8 over
+ * a table made at build time. */
+#include <assert.h>
+#include <isa-l/crc.h>
+#include <string.h>
+
+#include "base/crc.h"
+
+static const uint16_t crc16_tab[8][256] = {
+#include "crc16_tab.inc"
+};
+
+enum { CRC_CHUNK = 64 }; /* qwords turned round at a time */
+
+uint16_t crc16_update(uint16_t crc, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		crc = (uint16_t)(crc << 8 ^ crc16_tab[0][crc >> 8 ^ p[i]]);
+	return crc;
+}
+
+uint16_t crc16_qword(uint16_t crc, uint64_t q)
+{
+	uint16_t res = 0;
+
+	q ^= (uint64_t)crc << 48;
+	for (int k = 0; k < 8; k++)
+		res ^= crc16_tab[k][q >> (8 * k) & 0xFF];
+	return res;
+}
+
+uint32_t crc32_update(uint32_t crc, const uint8_t *p, size_t n)
+{
+	return n ? ~crc32_ieee(~crc, p, n) : crc;
+}
+
+uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n)
+{
+	uint64_t turned[CRC_CHUNK];
+
+	assert(n % 8 == 0);
+	while (n) {
+		size_t qwords = n / 8 < CRC_CHUNK ? n / 8 : CRC_CHUNK;
+
+		memcpy(turned, p, qwords * 8);
+		for (size_t i = 0; i < qwords; i++)
+			turned[i] = __builtin_bswap64(turned[i]);
+		crc = crc32_update(crc, (const uint8_t *)turned, qwords * 8);
+		p += qwords * 8;
+		n -= qwords * 8;
+	}
+	return crc;
+}

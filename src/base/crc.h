@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CRC-16/IBM-3740 and CRC-32/MPEG-2 as the FORTH link uses them (spec 4.4). */
+#ifndef BASE_CRC_H
+#define BASE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* MSB first, poly 0x1021; start with 0xFFFF. */
+uint16_t crc16_update(uint16_t crc, const uint8_t *p, size_t n);
+/* MSB first, poly 0x04C11DB7; start with 0xFFFFFFFF, no final complement. */
+uint32_t crc32_update(uint32_t crc, const uint8_t *p, size_t n);
+/* Header CRC of one qword, bit 63 first. */
+uint16_t crc16_qword(uint16_t crc, uint64_t q);
+/* Payload in host memory order (little-endian qwords); each qword enters bit
+ * 63 first, i.e. its 8 bytes in descending address order.  n multiple of 8. */
+uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of units*.c: units as data and numbers.  Every factor is
+ * 10^exp10 * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
+#ifndef BASE_UNITS_TAB_H
+#define BASE_UNITS_TAB_H
+
+#include "base/units.h"
+
+struct units_unit {
+	const char *text; /* NULL ends a table */
+	uint8_t exp10, exp2;
+};
+
+/* value = mant * 10^exp10 */
+struct units_num {
+	uint64_t mant;
+	int exp10;
+	bool wide; /* more digits than fit: the value is wrong */
+};
+
+struct units_type {
+	const char *name;    /* "time" */
+	const char *phrase;  /* "a time" */
+	const char *example; /* "12.8ns" */
+	const char *base;    /* "fs"; NULL for plain numbers */
+};
+
+/* Each in ascending order; where two share a factor the first is printed. */
+extern const struct units_unit units_time[], units_freq[], units_rate[],
+	units_bytes[];
+extern const struct units_type units_types[];
+
+/* Reads digits[.digits][e[+-]digits] or 0xdigits; returns what follows, NULL
+ * when there is no number. */
+const char *units_number(const char *s, struct units_num *num);
+/* num in base units as a whole number: 0, EDOM (not whole) or ERANGE. */
+int units_whole(struct units_num num, const struct units_unit *u,
+		uint64_t *val_p);
+/* top / bottom * 10^exp10 as a fraction; false when it does not fit. */
+bool units_ratio(struct units_num top, struct units_num bottom, int exp10,
+		 unsigned __int128 *n, unsigned __int128 *d);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growable array of any type:
+ *
+ *	struct { VEC(int); } v = { 0 };
+ *
+ *	vec_push(&v, 7);
+ *	vec_foreach(&v, int, it)
+ *		sum += *it;
+ *	vec_free(&v);
+ *
+ * v.at[0..v.n-1] are the elements; pointers into it last until the next push.
+ * Running out of memory ends the program. */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VEC(type)                                                              \
+	type *at;                                                              \
+	size_t n, cap
+
+/* Room for one more element of `size` bytes. */
+static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return at;
+	*cap = *cap ? *cap * 2 : 8;
+	at = reallocarray(at, *cap, size);
+	if (!at)
+		abort();
+	return at;
+}
+
+#define vec_push(v, ...)                                                       \
+	((v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),    \
+	 (void)((v)->at[(v)->n++] = (__VA_ARGS__)))
+/* Moves elements i.. up by one and stores val at i <= n. */
+#define vec_insert(v, i, ...)                                                  \
+	((v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),    \
+	 (void)memmove((v)->at + (i) + 1, (v)->at + (i),                       \
+		       ((v)->n++ - (i)) * sizeof(*(v)->at)),                   \
+	 (void)((v)->at[i] = (__VA_ARGS__)))
+#define vec_pop(v)   ((v)->at[--(v)->n])
+#define vec_last(v)  ((v)->at[(v)->n - 1])
+#define vec_clear(v) ((void)((v)->n = 0))
+#define vec_free(v)                                                            \
+	(free((v)->at), (v)->at = NULL, (void)((v)->n = (v)->cap = 0))
+#define vec_foreach(v, type, it)                                               \
+	for (type *it = (v)->at, *it##_end = it ? it + (v)->n : it;            \
+	     it != it##_end; it++)
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Turns components.def into an array. */
+#include "components.h"
+
+#define X(id) extern const struct weft_class weft_class_##id;
+#include "components.def"
+#undef X
+
+const struct weft_class *const weft_classes[] = {
+#define X(id) &weft_class_##id,
+#include "components.def"
+#undef X
+	NULL
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Speed of the simulator itself.
+ *
+ * A bench is one function `bench_<id>` and one line in bench.def.  It builds
+ * what it needs with the public sim API, measures with bench_cpu_ns and
+ * reports named figures.  Figures are host dependent: nothing here ever enters
+ * an experiment's results. */
+#ifndef FRONT_BENCH_H
+#define FRONT_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/types.h"
+
+struct bench_ctx; /* kept by the front end */
+
+/* One figure: ("cost_1m", "ns/event", 41.2).  Prints it when it comes. */
+void bench_report(struct bench_ctx *b, const char *name, const char *unit,
+		  double value);
+/* Time budget: false when the caller asked for a short run (--quick); use it
+ * to choose sizes. */
+bool bench_full(const struct bench_ctx *b);
+/* CPU time of this thread, in ns. */
+uint64_t bench_cpu_ns(void);
+/* Resident memory of this process, in bytes. */
+uint64_t bench_rss_bytes(void);
+
+struct bench {
+	const char *name, *doc;
+	/* 0 or negative errno with a message. */
+	int (*run)(struct bench_ctx *b, struct weft_err *err);
+};
+
+#define X(id, doc) int bench_##id(struct bench_ctx *b, struct weft_err *err);
+#include "front/bench/bench.def"
+#undef X
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packet-hops per second through the buffered crossbar with the full credit
+ * protocol: traffic components on every port, uniform destinations, sinks that
+ * drain at the rate of a 100 MHz bus.  One packet through the switch is one
+ * hop (it crosses two links).  Sizes and times only, no payload bytes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "front/bench/bench.h"
+#include "link/flink.h"
+#include "weft/sim.h"
+
+extern const struct weft_class weft_class_forth_gen, weft_class_forth_xbar;
+
+struct fab {
+	struct weft_sim *sim;
+	uint32_t ports;
+};
+
+static struct weft_comp *add(struct fab *f, const struct weft_class *cls,
+			     const char *name, const char *const *set,
+			     struct weft_err *err)
+{
+	struct weft_comp *c = weft_sim_add(f->sim, cls, name, err);
+
+	for (; c && *set; set += 2)
+		if (weft_param_set(c, set[0], set[1], err))
+			return NULL;
+	return c && !weft_comp_init(c, err) ? c : NULL;
+}
+
+static int add_node(struct fab *f, uint32_t i, struct weft_comp *sw,
+		    const char *size, const char *load, struct weft_err *err)
+{
+	char name[32], node[16], ports[16];
+	const char *none[] = { NULL };
+	const char *set[] = { "node", node, "dests", ports, "size", size,
+			      "load", load, "verify", "no", NULL };
+	struct weft_comp *gen, *link;
+
+	snprintf(node, sizeof(node), "%u", i);
+	snprintf(ports, sizeof(ports), "%u", f->ports);
+	snprintf(name, sizeof(name), "gen%u", i);
+	gen = add(f, &weft_class_forth_gen, name, set, err);
+	snprintf(name, sizeof(name), "link%u", i);
+	link = add(f, &weft_class_forth_link, name, none, err);
+	if (!gen || !link)
+		return -EINVAL;
+	return weft_connect(&gen->ports[0], &sw->ports[i], link, 0, err);
+}
+
+static int build(struct fab *f, uint32_t n, const char *size,
+		 const char *load, struct weft_err *err)
+{
+	char ports[16];
+	const char *set[] = { "ports", ports, NULL };
+	struct weft_comp *sw;
+	uint32_t i;
+
+	f->ports = n;
+	f->sim = weft_sim_new(1);
+	weft_sim_set_payload(f->sim, false);
+	snprintf(ports, sizeof(ports), "%u", n);
+	sw = add(f, &weft_class_forth_xbar, "switch", set, err);
+	for (i = 0; sw && i < n; i++)
+		if (add_node(f, i, sw, size, load, err))
+			return -EINVAL;
+	return sw ? weft_sim_start(f->sim, err) : -EINVAL;
+}
+
+static uint64_t hops(const struct fab *f)
+{
+	struct weft_comp *c;
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < weft_sim_count(f->sim); i++) {
+		c = weft_sim_at(f->sim, i);
+		if (c->cls == &weft_class_forth_gen)
+			n += c->counters[2]; /* received */
+	}
+	return n;
+}
+
+static int one(struct bench_ctx *b, uint32_t n, const char *size,
+	       const char *load, struct weft_err *err)
+{
+	uint64_t want = bench_full(b) ? 2000000 : 300000, ns, done, before;
+	struct fab f = { 0 };
+	char name[64];
+	int ret = build(&f, n, size, load, err);
+
+	if (ret)
+		goto out;
+	weft_sim_run(f.sim, 100 * WEFT_US);
+	before = hops(&f);
+	ns = bench_cpu_ns();
+	do {
+		weft_sim_run(f.sim, weft_sim_now(f.sim) + 100 * WEFT_US);
+		done = hops(&f) - before;
+	} while (done < want);
+	ns = bench_cpu_ns() - ns;
+	snprintf(name, sizeof(name), "hops_%ux%u_%sB_%s", n, n, size,
+		 *load == '0' ? "half" : "full");
+	bench_report(b, name, "M/s", (double)done * 1e3 / (double)ns);
+out:
+	weft_sim_free(f.sim);
+	return ret;
+}
+
+/* Memory of a port of a 32x32 switch before anything has moved, crosspoints
+ * included. */
+static int idle_port(struct bench_ctx *b, struct weft_err *err)
+{
+	enum { SWITCHES = 16, PORTS = 32 };
+	const char *set[] = { "ports", "32", NULL };
+	struct fab f = { .sim = weft_sim_new(1) };
+	uint64_t before = bench_rss_bytes();
+	char name[16];
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < SWITCHES && !ret; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		if (!add(&f, &weft_class_forth_xbar, name, set, err))
+			ret = -EINVAL;
+	}
+	if (!ret)
+		bench_report(b, "idle_port", "bytes",
+			     (double)(bench_rss_bytes() - before) /
+				     (SWITCHES * PORTS));
+	weft_sim_free(f.sim);
+	return ret;
+}
+
+int bench_switch(struct bench_ctx *b, struct weft_err *err)
+{
+	static const char *const sizes[] = { "24", "128", "512" };
+	static const char *const loads[] = { "0.5", "2" };
+	static const uint32_t ports[] = { 8, 32 };
+	uint32_t p, s, l;
+	int ret = idle_port(b, err);
+
+	for (p = 0; p < 2 && !ret; p++)
+		for (s = 0; s < 3 && !ret; s++)
+			for (l = 0; l < 2 && !ret; l++)
+				ret = one(b, ports[p], sizes[s], loads[l], err);
+	return ret;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: tables of commands and options. */
+#ifndef FRONT_CLI_H
+#define FRONT_CLI_H
+
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "front/exp/registry.h"
+#include "front/run/run.h"
+
+/* Exit status (design.md 8). */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+struct strs {
+	VEC(const char *);
+};
+
+/* What was typed. */
+struct cli {
+	const char *prog; /* the command's name */
+	struct strs args; /* positional */
+	struct strs set, load;
+	const char *seed, *format, *out, *jobs;
+	bool quiet, append, quick, help;
+	uint32_t n_jobs;
+	struct registry reg;
+};
+
+struct cli_cmd {
+	const char *name, *usage, *doc;
+	const char *opts;    /* names of options, separated by spaces */
+	const char *formats; /* "table|json|csv"; the first is the default */
+	size_t min_args, max_args;
+	int (*run)(struct cli *c);
+	const char *more; /* rest of the help text, or NULL */
+};
+extern const struct cli_cmd cli_cmds[]; /* ended by name == NULL */
+
+/* Prints "weft: message" and returns CLI_USAGE. */
+int cli_error(const struct weft_err *err);
+int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool cli_format_is(const struct cli *c, const char *name);
+struct run_opts cli_run_opts(const struct cli *c);
+/* --set and --seed as options of an experiment. */
+int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
+		 struct weft_err *err);
+/* Flushes standard output; a full disk is an error. */
+int cli_flush(int status);
+
+int cmd_run(struct cli *c);
+int cmd_check(struct cli *c);
+int cmd_list(struct cli *c);
+int cmd_describe(struct cli *c);
+int cmd_reproduce(struct cli *c);
+int cmd_bench(struct cli *c);
+
+#endif

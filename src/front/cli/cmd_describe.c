@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft describe`: a class's tables as text, JSON or Markdown.  Each section
+ * is one table of cells; the three forms print the same cells. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/cli/cli.h"
+#include "front/out/out.h"
+
+/* ---- cells ---- */
+
+struct section {
+	const char *key, *title; /* JSON key; heading */
+	const char *heads[8];
+	size_t n_cols;
+	struct {
+		VEC(char *);
+	} cells;
+};
+
+static void cell(struct section *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void cell(struct section *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	vec_push(&s->cells, text);
+}
+
+static void section_free(struct section *s)
+{
+	while (s->cells.n)
+		free(vec_pop(&s->cells));
+	vec_free(&s->cells);
+}
+
+static const char *text_of(const char *s)
+{
+	return s ? s : "";
+}
+
+static const char *source_name(enum weft_source s)
+{
+	static const char *const names[] = {
+		[WEFT_STATED] = "stated",
+		[WEFT_DERIVED] = "derived",
+		[WEFT_RECONSTRUCTED] = "reconstructed",
+		[WEFT_CALIBRATED] = "calibrated",
+		[WEFT_OWN] = "own",
+	};
+
+	return (unsigned)s < 5 ? names[s] : "?";
+}
+
+static const char *access_name(enum weft_reg_access a)
+{
+	static const char *const names[] = {
+		[WEFT_RO] = "ro", [WEFT_RW] = "rw",	  [WEFT_W1C] = "w1c",
+		[WEFT_HW] = "hw", [WEFT_MIXED] = "mixed",
+	};
+
+	return (unsigned)a < 5 ? names[a] : "?";
+}
+
+static void fill_params(const struct weft_class *cls, struct section *s)
+{
+	for (const struct weft_param *p = cls->params; p && p->name; p++) {
+		cell(s, "%s", p->name);
+		cell(s, "%s", units_type_name(p->type));
+		cell(s, "%s", text_of(p->def));
+		cell(s, "%s", text_of(p->range));
+		cell(s, "%s", source_name(p->source));
+		cell(s, "%s", text_of(p->doc));
+	}
+}
+
+static void fill_presets(const struct weft_class *cls, struct section *s)
+{
+	for (const struct weft_preset *p = cls->presets; p && p->name; p++) {
+		cell(s, "%s", p->name);
+		cell(s, "%s", text_of(p->values));
+		cell(s, "%s", text_of(p->doc));
+	}
+}
+
+static void fill_ports(const struct weft_class *cls, struct section *s)
+{
+	static const char *const kinds[] = { "none", "link", "bus" };
+
+	for (const struct weft_port_decl *p = cls->ports; p && p->name; p++) {
+		cell(s, "%s", p->name);
+		cell(s, "%s", kinds[p->kind]);
+		cell(s, "%s", p->count ? p->count : "1");
+		cell(s, "%s", p->wire ? p->wire->name : "");
+		cell(s, "%s", p->optional ? "may stay open" : "needed");
+		cell(s, "%s", text_of(p->doc));
+	}
+}
+
+static void fill_counters(const struct weft_class *cls, struct section *s)
+{
+	for (uint32_t i = 0; i < cls->n_counters; i++) {
+		cell(s, "%s", cls->counters[i].name);
+		cell(s, "%s", text_of(cls->counters[i].unit));
+		cell(s, "%s", text_of(cls->counters[i].doc));
+	}
+}
+
+static void fill_regs(const struct weft_class *cls, struct section *s)
+{
+	for (const struct weft_reg *r = cls->regs; r && r->name; r++) {
+		if (r->space)
+			cell(s, "bar%u", r->space - 1u);
+		else
+			cell(s, "config");
+		cell(s, "0x%04x", r->offset);
+		if (r->count > 1)
+			cell(s, "%s[%u] (+0x%x)", r->name, r->count, r->stride);
+		else
+			cell(s, "%s", r->name);
+		cell(s, "%u", r->width * 8u);
+		cell(s, "%s", access_name(r->access));
+		cell(s, "0x%0*llx", r->width * 2, (unsigned long long)r->reset);
+		cell(s, "%s", text_of(r->doc));
+	}
+}
+
+/* clang-format off */
+static const struct {
+	const char *key, *title;
+	const char *heads[8];
+	void (*fill)(const struct weft_class *cls, struct section *s);
+} parts[] = {
+	{ "parameters", "Parameters",
+	  { "name", "type", "default", "range", "source", "meaning" },
+	  fill_params },
+	{ "presets", "Presets", { "name", "values", "meaning" },
+	  fill_presets },
+	{ "ports", "Ports",
+	  { "name", "kind", "count", "wire", "cable", "meaning" },
+	  fill_ports },
+	{ "counters", "Counters", { "name", "unit", "meaning" },
+	  fill_counters },
+	{ "registers", "Registers",
+	  { "space", "offset", "name", "bits", "access", "reset", "meaning" },
+	  fill_regs },
+};
+/* clang-format on */
+#define N_PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static void section_make(size_t i, const struct weft_class *cls,
+			 struct section *s)
+{
+	*s = (struct section){ .key = parts[i].key, .title = parts[i].title };
+	memcpy(s->heads, parts[i].heads, sizeof(s->heads));
+	while (s->n_cols < 8 && s->heads[s->n_cols])
+		s->n_cols++;
+	parts[i].fill(cls, s);
+}
+
+/* ---- the three forms ---- */
+
+static void section_text(const struct section *s)
+{
+	struct table *t;
+
+	if (!s->cells.n)
+		return;
+	t = table_new(s->heads, s->n_cols);
+	for (size_t i = 0; i < s->cells.n; i++)
+		table_cell(t, "%s", s->cells.at[i]);
+	printf("\n%s\n\n", s->title);
+	table_print(t, stdout);
+}
+
+static void describe_text(const struct weft_class *cls)
+{
+	struct section s;
+
+	printf("%s (%s): %s\n", cls->name, kind_name(cls->kind),
+	       text_of(cls->doc));
+	if (cls->source)
+		printf("source: %s\n", cls->source);
+	if (cls->not_modelled)
+		printf("not modelled: %s\n", cls->not_modelled);
+	for (size_t i = 0; i < N_PARTS; i++) {
+		section_make(i, cls, &s);
+		section_text(&s);
+		section_free(&s);
+	}
+}
+
+static void md_cell(const char *text)
+{
+	printf(" ");
+	for (; *text; text++)
+		printf(*text == '|' ? "\\|" : "%c", *text);
+	printf(" |");
+}
+
+static void section_md(const struct section *s)
+{
+	if (!s->cells.n)
+		return;
+	printf("\n### %s\n\n|", s->title);
+	for (size_t i = 0; i < s->n_cols; i++)
+		md_cell(s->heads[i]);
+	printf("\n|");
+	for (size_t i = 0; i < s->n_cols; i++)
+		printf(" --- |");
+	for (size_t i = 0; i < s->cells.n; i++) {
+		if (i % s->n_cols == 0)
+			printf("\n|");
+		md_cell(s->cells.at[i]);
+	}
+	printf("\n");
+}
+
+static void describe_md(const struct weft_class *cls)
+{
+	struct section s;
+
+	printf("## `%s`\n\n%s.\n", cls->name, text_of(cls->doc));
+	if (cls->source)
+		printf("\nSource: %s.\n", cls->source);
+	if (cls->not_modelled)
+		printf("\nNot modelled: %s.\n", cls->not_modelled);
+	for (size_t i = 0; i < N_PARTS; i++) {
+		section_make(i, cls, &s);
+		section_md(&s);
+		section_free(&s);
+	}
+}
+
+static void section_json(struct json *j, const struct section *s)
+{
+	json_arr(j, s->key);
+	for (size_t i = 0; i < s->cells.n; i++) {
+		if (i % s->n_cols == 0)
+			json_obj(j, NULL);
+		json_str(j, s->heads[i % s->n_cols], s->cells.at[i]);
+		if (i % s->n_cols == s->n_cols - 1)
+			json_end(j);
+	}
+	json_end(j);
+}
+
+static void describe_json(const struct weft_class *cls)
+{
+	struct section s;
+	struct json j;
+
+	json_init(&j, true);
+	json_obj(&j, NULL);
+	json_str(&j, "name", cls->name);
+	json_str(&j, "kind", kind_name(cls->kind));
+	json_str(&j, "doc", text_of(cls->doc));
+	json_str(&j, "source", text_of(cls->source));
+	json_str(&j, "not_modelled", text_of(cls->not_modelled));
+	for (size_t i = 0; i < N_PARTS; i++) {
+		section_make(i, cls, &s);
+		section_json(&j, &s);
+		section_free(&s);
+	}
+	json_end(&j);
+	printf("%.*s\n", (int)j.len, j.buf);
+	json_fini(&j);
+}
+
+int cmd_describe(struct cli *c)
+{
+	const char *name = c->args.at[0];
+	const struct weft_class *cls = registry_find(&c->reg, name);
+	const char *near;
+
+	if (!cls) {
+		near = units_nearest(name, registry_next, &c->reg);
+		if (near)
+			return cli_fail(
+				"describe: no component '%.60s': did "
+				"you mean '%s'?",
+				name, near);
+		return cli_fail(
+			"describe: no component '%.60s': weft list "
+			"names them",
+			name);
+	}
+	if (cli_format_is(c, "json"))
+		describe_json(cls);
+	else if (cli_format_is(c, "markdown"))
+		describe_md(cls);
+	else
+		describe_text(cls);
+	return cli_flush(CLI_OK);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft reproduce`: every distinct experiment of the chosen rows runs once;
+ * then each row is read and judged. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/cli/cli.h"
+#include "front/out/out.h"
+#include "front/repro/judge.h"
+#include "front/repro/repro.h"
+
+static const struct {
+	const char *name;
+	const struct repro_row *rows;
+} systems[] = {
+#define X(id) { #id, repro_##id##_rows },
+#include "front/repro/repro.def"
+#undef X
+	{ 0 },
+};
+
+/* One experiment with the overrides of its rows. */
+struct job {
+	const char *experiment, *set;
+	struct exp *exp;
+};
+
+struct repro {
+	struct cli *cli;
+	struct {
+		VEC(struct job);
+	} jobs;
+	struct run_set *sets; /* one per job */
+	struct repro_data *data;
+	size_t n_run;
+	uint32_t *used; /* per --set of the command line */
+	size_t failed;
+};
+
+static bool chosen(const struct cli *c, const char *name)
+{
+	for (size_t i = 0; i < c->args.n; i++)
+		if (!strcmp(c->args.at[i], name))
+			return true;
+	return c->args.n == 0;
+}
+
+static const char *systems_next(void *unused, size_t i)
+{
+	return systems[i].name;
+}
+
+static int check_names(const struct cli *c)
+{
+	for (size_t i = 0; i < c->args.n; i++) {
+		const char *near, *word = c->args.at[i];
+		size_t k = 0;
+
+		while (systems[k].name && strcmp(systems[k].name, word))
+			k++;
+		if (systems[k].name)
+			continue;
+		near = units_nearest(word, systems_next, NULL);
+		return cli_fail("reproduce: no system '%.40s': %s '%s'", word,
+				near ? "did you mean" : "give e.g.",
+				near ? near : systems[0].name);
+	}
+	return 0;
+}
+
+/* ---- experiments ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static size_t job_find(const struct repro *r, const struct repro_row *row)
+{
+	size_t i = 0;
+
+	while (i < r->jobs.n &&
+	       (!same_text(r->jobs.at[i].experiment, row->experiment) ||
+		!same_text(r->jobs.at[i].set, row->set)))
+		i++;
+	return i;
+}
+
+/* The row's own overrides, then those of the command line. */
+static int job_load(struct repro *r, struct job *j, struct weft_err *err)
+{
+	struct cli *c = r->cli;
+	char *own = strdup(j->set ? j->set : ""), *save = NULL, seed[64];
+	struct strs sets = { 0 };
+	struct exp_opts o = { .n_lenient = c->set.n + !!c->seed };
+	int ret;
+
+	for (char *w = strtok_r(own, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save))
+		vec_push(&sets, w);
+	for (size_t i = 0; i < c->set.n; i++)
+		vec_push(&sets, c->set.at[i]);
+	if (c->seed) {
+		snprintf(seed, sizeof(seed), "seed=%.50s", c->seed);
+		vec_push(&sets, seed);
+	}
+	o.set = sets.at;
+	o.n_set = sets.n;
+	ret = exp_load(j->experiment, &o, &c->reg, &j->exp, err);
+	if (!ret)
+		ret = run_check(j->exp, err);
+	for (size_t i = 0; i < c->set.n && !ret; i++)
+		r->used[i] +=
+			exp_set_used(j->exp, sets.n - c->set.n - !!c->seed + i);
+	vec_free(&sets);
+	free(own);
+	return ret;
+}
+
+static int jobs_load(struct repro *r, struct weft_err *err)
+{
+	for (size_t s = 0; systems[s].name; s++) {
+		if (!chosen(r->cli, systems[s].name))
+			continue;
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			if (job_find(r, w) == r->jobs.n)
+				vec_push(&r->jobs,
+					 (struct job){ w->experiment, w->set,
+						       NULL });
+	}
+	for (size_t i = 0; i < r->jobs.n; i++)
+		if (job_load(r, &r->jobs.at[i], err))
+			return -1;
+	for (size_t i = 0; i < r->cli->set.n && r->jobs.n; i++)
+		if (!r->used[i])
+			return weft_fail(err, EINVAL,
+					 "--set %.200s: none of the "
+					 "experiments has such a thing",
+					 r->cli->set.at[i]);
+	return 0;
+}
+
+static int jobs_run(struct repro *r, struct weft_err *err)
+{
+	struct run_opts opts = cli_run_opts(r->cli);
+
+	r->sets = calloc(r->jobs.n + 1, sizeof(*r->sets));
+	r->data = calloc(r->jobs.n + 1, sizeof(*r->data));
+	if (!r->sets || !r->data)
+		abort();
+	for (; r->n_run < r->jobs.n; r->n_run++) {
+		struct run_set *s = &r->sets[r->n_run];
+		struct repro_point *p;
+
+		if (run_exp(r->jobs.at[r->n_run].exp, &opts, s, err))
+			return -1;
+		p = calloc(s->n_points, sizeof(*p));
+		if (!p)
+			abort();
+		for (size_t i = 0; i < s->n_points; i++)
+			p[i] = (struct repro_point){ s->points[i].point,
+						     s->points[i].result };
+		r->data[r->n_run] = (struct repro_data){ p, s->n_points };
+		r->failed += run_set_failures(s);
+	}
+	return 0;
+}
+
+static void repro_free(struct repro *r)
+{
+	for (size_t i = 0; i < r->jobs.n; i++)
+		exp_free(r->jobs.at[i].exp);
+	for (size_t i = 0; i < r->n_run; i++) {
+		run_set_free(&r->sets[i]);
+		free((void *)r->data[i].points);
+	}
+	vec_free(&r->jobs);
+	free(r->sets);
+	free(r->data);
+	free(r->used);
+}
+
+/* ---- rows ---- */
+
+struct printer {
+	struct table *t;
+	struct json *j;
+};
+
+static void row_json(struct json *j, const char *system,
+		     const struct repro_row *w, const struct repro_verdict *v)
+{
+	json_obj(j, NULL);
+	json_str(j, "id", w->id);
+	json_str(j, "system", system);
+	json_str(j, "scenario", w->scenario);
+	json_str(j, "unit", w->unit);
+	json_real(j, "paper", w->paper);
+	json_real(j, "model", v->model);
+	json_real(j, "error_pct", v->error_pct);
+	json_real(j, "tolerance_pct", v->tolerance_pct);
+	json_str(j, "basis", repro_basis_name(w->basis));
+	if (w->parameter)
+		json_str(j, "parameter", w->parameter);
+	else
+		json_null(j, "parameter");
+	json_bool(j, "enforced", !w->report_only);
+	json_bool(j, "pass", v->pass);
+	if (w->note)
+		json_str(j, "note", w->note);
+	else
+		json_null(j, "note");
+	json_end(j);
+}
+
+static void row_table(struct table *t, const char *system,
+		      const struct repro_row *w, const struct repro_verdict *v)
+{
+	char rule[32], model[32] = "none", error[32] = "-";
+
+	repro_rule_text(w, rule, sizeof(rule));
+	if (isfinite(v->model)) {
+		out_real(v->model, model);
+		snprintf(error, sizeof(error), "%+.2f %%", v->error_pct);
+	}
+	table_cell(t, "%s", w->id);
+	table_cell(t, "%s", system);
+	table_cell(t, "%s", w->scenario);
+	table_cell(t, "%.6g", w->paper);
+	table_cell(t, "%s", model);
+	table_cell(t, "%s", w->unit);
+	table_cell(t, "%s", error);
+	table_cell(t, "%s", rule);
+	table_cell(t, "%s%s%s", repro_basis_name(w->basis),
+		   w->parameter ? ": " : "", w->parameter ? w->parameter : "");
+	table_cell(t, "%s",
+		   v->pass	    ? "pass"
+		   : w->report_only ? "differs"
+				    : "FAIL");
+}
+
+static void row_judge(struct repro *r, struct printer *p, const char *system,
+		      const struct repro_row *w)
+{
+	const struct repro_data *d = &r->data[job_find(r, w)];
+	double model =
+		w->eval ? w->eval(d) : repro_value(d, w->point, w->metric);
+	struct repro_verdict v = repro_judge(w, model);
+
+	if (!v.pass && !w->report_only)
+		r->failed++;
+	if (p->j)
+		row_json(p->j, system, w, &v);
+	else
+		row_table(p->t, system, w, &v);
+}
+
+static void rows_judge(struct repro *r, struct printer *p)
+{
+	for (size_t s = 0; systems[s].name; s++)
+		for (const struct repro_row *w = systems[s].rows;
+		     chosen(r->cli, systems[s].name) && w->id; w++)
+			row_judge(r, p, systems[s].name, w);
+}
+
+/* Remarks stand below the table. */
+static void notes_print(const struct repro *r)
+{
+	bool any = false;
+
+	for (size_t s = 0; systems[s].name; s++)
+		for (const struct repro_row *w = systems[s].rows;
+		     chosen(r->cli, systems[s].name) && w->id; w++)
+			if (w->note) {
+				printf("%s%s: %s\n", any ? "" : "\n", w->id,
+				       w->note);
+				any = true;
+			}
+}
+
+static void repro_print(struct repro *r)
+{
+	static const char *const heads[] = { "id",     "system", "scenario",
+					     "paper",  "model",	 "unit",
+					     "error",  "within", "basis",
+					     "verdict" };
+	struct printer p = { 0 };
+	struct json j;
+
+	if (!cli_format_is(r->cli, "json")) {
+		p.t = table_new(heads, 10);
+		rows_judge(r, &p);
+		table_print(p.t, stdout);
+		notes_print(r);
+		return;
+	}
+	json_init(&j, true);
+	p.j = &j;
+	json_arr(&j, NULL);
+	rows_judge(r, &p);
+	json_end(&j);
+	printf("%.*s\n", (int)j.len, j.buf);
+	json_fini(&j);
+}
+
+int cmd_reproduce(struct cli *c)
+{
+	struct repro r = { .cli = c };
+	struct weft_err err = { 0 };
+	int status = CLI_OK;
+
+	if (check_names(c))
+		return CLI_USAGE;
+	r.used = calloc(c->set.n + 1, sizeof(*r.used));
+	if (!r.used)
+		abort();
+	if ((c->out && out_db_check(c->out, &err)) || jobs_load(&r, &err) ||
+	    jobs_run(&r, &err) ||
+	    (c->out && out_db(c->out, c->append, r.sets, r.n_run, &err))) {
+		status = cli_error(&err);
+	} else {
+		repro_print(&r);
+		status = cli_flush(r.failed ? CLI_FAILED : CLI_OK);
+		for (size_t i = 0; i < r.n_run; i++)
+			out_failures(&r.sets[i], stderr);
+	}
+	repro_free(&r);
+	return status;
+}

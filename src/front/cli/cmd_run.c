@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft run` and `weft check`. */
+#include <string.h>
+
+#include "front/cli/cli.h"
+#include "front/out/out.h"
+
+static void run_print(const struct cli *c, const struct run_set *s)
+{
+	for (const struct out_format *f = out_formats; f->name; f++)
+		if (cli_format_is(c, f->name))
+			f->print(s, stdout);
+}
+
+int cmd_run(struct cli *c)
+{
+	struct run_opts opts = cli_run_opts(c);
+	struct weft_err err = { 0 };
+	struct run_set s;
+	struct exp *e;
+	int status;
+
+	if (c->out && out_db_check(c->out, &err))
+		return cli_error(&err);
+	if (cli_load_exp(c, c->args.at[0], &e, &err))
+		return cli_error(&err);
+	if (run_exp(e, &opts, &s, &err)) {
+		exp_free(e);
+		return cli_error(&err);
+	}
+	status = run_set_failures(&s) ? CLI_FAILED : CLI_OK;
+	if (c->out && out_db(c->out, c->append, &s, 1, &err))
+		status = cli_error(&err);
+	else
+		run_print(c, &s);
+	status = cli_flush(status);
+	out_failures(&s, stderr);
+	run_set_free(&s);
+	exp_free(e);
+	return status;
+}
+
+int cmd_check(struct cli *c)
+{
+	struct weft_err err = { 0 };
+	struct exp *e;
+	int status = CLI_OK;
+
+	if (cli_load_exp(c, c->args.at[0], &e, &err))
+		return cli_error(&err);
+	if (run_check(e, &err))
+		status = cli_error(&err);
+	else if (!c->quiet)
+		printf("%s: good, %zu %s\n", c->args.at[0], e->n_points,
+		       e->n_points == 1 ? "run" : "runs");
+	exp_free(e);
+	return cli_flush(status);
+}

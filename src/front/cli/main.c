@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft`: commands and options by table. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/cli/cli.h"
+
+const struct cli_cmd cli_cmds[] = {
+	{ "run", "FILE", "run an experiment and print its results",
+	  "set seed format out append load jobs quiet", "table|json|csv", 1, 1,
+	  cmd_run,
+	  "FILE is a YAML file, - for standard input, or the name of a "
+	  "shipped\n"
+	  "experiment (weft list experiments).\n" },
+	{ "reproduce", "[SYSTEM...]",
+	  "published numbers beside what the machine does",
+	  "set seed format out append load jobs quiet", "table|json", 0, 64,
+	  cmd_reproduce,
+	  "Without SYSTEM all are reproduced.  A row passes when the model is\n"
+	  "within the tolerance of the published value.\n" },
+	{ "list", "[KIND]", "what there is to build with", "format load",
+	  "table|json", 0, 1, cmd_list,
+	  "KIND: nics switches links hosts buses faults programs traffic\n"
+	  "fabrics experiments\n" },
+	{ "describe", "COMPONENT",
+	  "parameters, counters, ports and registers of a component",
+	  "format load", "table|json|markdown", 1, 1, cmd_describe, NULL },
+	{ "check", "FILE", "validate an experiment without running it",
+	  "set seed load quiet", NULL, 1, 1, cmd_check, NULL },
+	{ "bench", "[NAME]", "speed of the simulator itself",
+	  "format quick load", "table|json", 0, 1, cmd_bench, NULL },
+	{ 0 },
+};
+
+enum opt_type { OPT_FLAG, OPT_TEXT, OPT_LIST };
+
+struct cli_opt {
+	const char *name, *arg, *doc;
+	enum opt_type type;
+	size_t offset;
+};
+
+#define OPT(name, arg, type, field, doc)                                       \
+	{                                                                      \
+		name, arg, doc, OPT_##type, offsetof(struct cli, field)        \
+	}
+static const struct cli_opt opts[] = {
+	OPT("set", "PATH=VALUE", LIST, set,
+	    "change a place in the file, CLASS.PARAM or COMPONENT.PARAM"),
+	OPT("seed", "N", TEXT, seed, "seed of all random streams"),
+	OPT("format", "FORMAT", TEXT, format, "how to print"),
+	OPT("out", "DB", TEXT, out, "keep the results in a SQLite file"),
+	OPT("append", NULL, FLAG, append, "add to DB instead of replacing it"),
+	OPT("load", "SO", LIST, load, "use the components of a shared object"),
+	OPT("jobs", "N", TEXT, jobs, "processes for the points of a sweep"),
+	OPT("quiet", NULL, FLAG, quiet, "no progress line"),
+	OPT("quick", NULL, FLAG, quick, "short measurements"),
+	OPT("help", NULL, FLAG, help, "this text"),
+};
+#define N_OPTS (sizeof(opts) / sizeof(opts[0]))
+
+/* ---- help ---- */
+
+static bool word_in(const char *list, char sep, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; p && *p;) {
+		const char *end = strchrnul(p, sep);
+
+		if ((size_t)(end - p) == n && !strncmp(p, word, n))
+			return true;
+		p = *end ? end + 1 : end;
+	}
+	return false;
+}
+
+static bool cmd_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
+{
+	return !strcmp(o->name, "help") || word_in(cmd->opts, ' ', o->name);
+}
+
+static int help_cmd(const struct cli_cmd *cmd)
+{
+	printf("usage: weft %s %s [OPTION...]\n%s.\n", cmd->name, cmd->usage,
+	       cmd->doc);
+	if (cmd->more)
+		printf("\n%s", cmd->more);
+	printf("\n");
+	for (size_t i = 0; i < N_OPTS; i++) {
+		char left[40];
+
+		if (!cmd_takes(cmd, &opts[i]))
+			continue;
+		snprintf(left, sizeof(left), "--%s %s", opts[i].name,
+			 opts[i].arg ? opts[i].arg : "");
+		printf("  %-18s %s", left, opts[i].doc);
+		if (!strcmp(opts[i].name, "format"))
+			printf(": %s", cmd->formats);
+		printf("\n");
+	}
+	return cli_flush(CLI_OK);
+}
+
+static int help_all(void)
+{
+	printf("usage: weft COMMAND [ARGUMENT...]\n"
+	       "Interconnects in software: NICs, links and switches, cycle by "
+	       "cycle.\n\n");
+	for (const struct cli_cmd *c = cli_cmds; c->name; c++)
+		printf("  %-10s %-12s %s\n", c->name, c->usage, c->doc);
+	printf("\nStart with: weft list experiments, then weft run NAME.\n"
+	       "weft COMMAND --help says more.  Exit status: 0 done, 1 a check "
+	       "failed, 2 usage or input error.\n");
+	return cli_flush(CLI_OK);
+}
+
+/* ---- options ---- */
+
+struct near_opts {
+	const struct cli_cmd *cmd;
+};
+
+static const char *opts_next(void *arg, size_t i)
+{
+	const struct near_opts *n = arg;
+
+	for (size_t k = 0; k < N_OPTS; k++)
+		if (cmd_takes(n->cmd, &opts[k]) && i-- == 0)
+			return opts[k].name;
+	return NULL;
+}
+
+static const char *cmds_next(void *unused, size_t i)
+{
+	return cli_cmds[i].name;
+}
+
+static int unknown_opt(const struct cli_cmd *cmd, const char *name)
+{
+	struct near_opts n = { cmd };
+	const char *near = units_nearest(name, opts_next, &n);
+
+	if (near)
+		return cli_fail(
+			"%s: no option '--%.40s': did you mean "
+			"'--%s'?",
+			cmd->name, name, near);
+	return cli_fail("%s: no option '--%.40s': see weft %s --help",
+			cmd->name, name, cmd->name);
+}
+
+/* One option at argv[*i]; advances *i over a separate value. */
+static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
+		    char **argv, int *i)
+{
+	char name[48];
+	const char *text = argv[*i] + 2, *eq = strchr(text, '=');
+	const struct cli_opt *o = NULL;
+	void *field;
+
+	snprintf(name, sizeof(name), "%.*s",
+		 eq ? (int)(eq - text) : (int)strlen(text), text);
+	for (size_t k = 0; k < N_OPTS; k++)
+		if (!strcmp(opts[k].name, name) && cmd_takes(cmd, &opts[k]))
+			o = &opts[k];
+	if (!o)
+		return unknown_opt(cmd, name);
+	field = (char *)c + o->offset;
+	if (o->type == OPT_FLAG) {
+		if (eq)
+			return cli_fail("%s: --%s takes no value", cmd->name,
+					name);
+		*(bool *)field = true;
+		return 0;
+	}
+	if (!eq && *i + 1 >= argc)
+		return cli_fail("%s: --%s needs a value: --%s %s", cmd->name,
+				name, name, o->arg);
+	text = eq ? eq + 1 : argv[++*i];
+	if (o->type == OPT_LIST)
+		vec_push((struct strs *)field, text);
+	else
+		*(const char **)field = text;
+	return 0;
+}
+
+static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
+		     char **argv)
+{
+	bool only_args = false;
+
+	for (int i = 0; i < argc; i++) {
+		if (!only_args && !strcmp(argv[i], "--")) {
+			only_args = true;
+		} else if (!only_args && !strcmp(argv[i], "-h")) {
+			c->help = true;
+		} else if (!only_args && !strncmp(argv[i], "--", 2)) {
+			if (take_opt(c, cmd, argc, argv, &i))
+				return CLI_USAGE;
+		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
+			return unknown_opt(cmd, argv[i] + 1);
+		} else {
+			vec_push(&c->args, argv[i]);
+		}
+	}
+	return 0;
+}
+
+static int check_args(struct cli *c, const struct cli_cmd *cmd)
+{
+	struct weft_err err = { 0 };
+
+	if (c->args.n < cmd->min_args)
+		return cli_fail("%s: something is missing: weft %s %s",
+				cmd->name, cmd->name, cmd->usage);
+	if (c->args.n > cmd->max_args)
+		return cli_fail("%s: '%.60s' is one too many: weft %s %s",
+				cmd->name, c->args.at[cmd->max_args], cmd->name,
+				cmd->usage);
+	if (c->format && !word_in(cmd->formats, '|', c->format))
+		return cli_fail("%s: --format '%.40s': give %s", cmd->name,
+				c->format, cmd->formats);
+	if (!c->format)
+		c->format = cmd->formats && *cmd->formats ? "table" : "";
+	c->n_jobs = 1;
+	if (c->jobs && (units_parse(WEFT_P_U32, "", c->jobs, &c->n_jobs,
+				    sizeof(c->n_jobs), &err) ||
+			units_check(WEFT_P_U32, "1..1024", &c->n_jobs, &err)))
+		return cli_fail("%s: --jobs: %s", cmd->name, err.msg);
+	for (size_t i = 0; i < c->load.n; i++)
+		if (registry_load(&c->reg, c->load.at[i], &err))
+			return cli_error(&err);
+	return 0;
+}
+
+static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
+{
+	struct cli c = { .prog = cmd->name };
+	int status;
+
+	registry_init(&c.reg);
+	status = take_args(&c, cmd, argc, argv);
+	if (!status && c.help)
+		status = help_cmd(cmd);
+	else if (!status && !(status = check_args(&c, cmd)))
+		status = cmd->run(&c);
+	vec_free(&c.args);
+	vec_free(&c.set);
+	vec_free(&c.load);
+	registry_fini(&c.reg);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *near;
+
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    !strcmp(argv[1], "help"))
+		return help_all();
+	if (!strcmp(argv[1], "--version")) {
+		printf("weft %s\n", WEFT_VERSION);
+		return cli_flush(CLI_OK);
+	}
+	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
+		if (!strcmp(cmd->name, argv[1]))
+			return cmd_main(cmd, argc - 2, argv + 2);
+	near = units_nearest(argv[1], cmds_next, NULL);
+	if (near)
+		return cli_fail("no command '%.40s': did you mean '%s'?",
+				argv[1], near);
+	return cli_fail("no command '%.40s': weft --help lists them", argv[1]);
+}

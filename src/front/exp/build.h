@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the tree to a simulation: components with their parameters, buses,
+ * cables, faults, programs.
+ *
+ * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
+ * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
+ * Components whose class has parameters `node` and `nodes` (U32) are told
+ * their number and how many there are. */
+#ifndef FRONT_EXP_BUILD_H
+#define FRONT_EXP_BUILD_H
+
+#include "front/exp/override.h"
+#include "weft/sim.h"
+
+struct exp_node {
+	struct weft_comp *host, *bus;
+	struct {
+		VEC(struct weft_comp *);
+	} nics;
+	uint32_t n_progs;
+};
+
+struct exp_build {
+	struct weft_sim *sim;
+	const struct registry *reg;
+	struct exp_overs *overs;
+	struct {
+		VEC(struct exp_node);
+	} nodes;
+	/* What a fabric joins: NICs in order of nodes, then traffic. */
+	struct {
+		VEC(struct weft_comp *);
+	} ends;
+	uint32_t n_progs, n_faults, n_links;
+};
+
+void build_fini(struct exp_build *b);
+
+/* The sections. */
+int build_nodes(struct exp_build *b, const struct doc_node *n,
+		struct weft_err *err);
+int build_traffic(struct exp_build *b, const struct doc_node *n,
+		  struct weft_err *err);
+int build_fabric(struct exp_build *b, const struct doc_node *n,
+		 struct weft_err *err);
+int build_faults(struct exp_build *b, const struct doc_node *n,
+		 struct weft_err *err);
+int build_workload(struct exp_build *b, const struct doc_node *n,
+		   struct weft_err *err);
+
+/* One component out of one mapping. */
+struct build_spec {
+	enum weft_kind kind;
+	const char *type_key;	     /* "type" or "program" */
+	const char *const *reserved; /* keys that are no parameters, or NULL */
+	/* Settings below those of the mapping, or NULL; lends its type. */
+	const struct doc_node *base;
+	bool numbered; /* index and count go to `node` and `nodes` */
+	uint32_t index, count;
+};
+int build_comp(struct exp_build *b, const struct build_spec *spec,
+	       const char *name, const struct doc_node *map,
+	       struct weft_comp **comp_p, struct weft_err *err);
+/* The class of a mapping, checked for its kind. */
+int build_class(struct exp_build *b, const struct build_spec *spec,
+		const struct doc_node *map, const struct weft_class **cls_p,
+		struct weft_err *err);
+
+/* The k-th link port of a component, or NULL. */
+struct weft_port *build_link_port(struct weft_comp *c, uint32_t k);
+/* A port by "n0.nic.link0". */
+int build_port(struct exp_build *b, const struct doc_node *n,
+	       struct weft_port **port_p, struct weft_err *err);
+/* A link component out of `map` (over `base`, which may be NULL); shared by
+ * all cables of the same settings. */
+int build_link(struct exp_build *b, const struct doc_node *map,
+	       const struct doc_node *base, struct weft_comp **link_p,
+	       struct weft_err *err);
+int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
+		struct weft_comp *link, struct doc_where at,
+		struct weft_err *err);
+
+/* Notes why an override did not fit (see struct exp_set). */
+void build_set_refused(struct exp_set *set, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A way to join what there is: one file, one line in fabrics.def. */
+struct fabric_gen {
+	const char *name, *doc;
+	const char *const *keys; /* ended by NULL; "type" is implied */
+	int (*build)(struct exp_build *b, const struct doc_node *map,
+		     struct weft_err *err);
+};
+extern const struct fabric_gen *const fabric_gens[]; /* ended by NULL */
+
+#endif

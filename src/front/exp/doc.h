@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of an experiment as a tree in which every value knows its file,
+ * line and column.  Nothing here knows what an experiment is.
+ *
+ * A tree lives in the arena of its struct doc and is freed with it. */
+#ifndef FRONT_EXP_DOC_H
+#define FRONT_EXP_DOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/types.h"
+
+/* What is refused as unreasonable: an experiment is a few pages of text, and a
+ * handful of aliases must not expand to gigabytes. */
+#define DOC_MAX_BYTES	(16u << 20)
+#define DOC_MAX_NODES	500000u
+#define DOC_MAX_DEPTH	64u
+#define DOC_MAX_ANCHORS 1000u
+
+struct doc_where {
+	const char *file; /* or "--set a=b" */
+	uint32_t line;	  /* from 1; 0 = the source has no lines */
+	uint32_t col;
+};
+
+enum doc_kind { DOC_SCALAR, DOC_MAP, DOC_SEQ };
+
+struct doc_item {
+	const char *key; /* NULL in sequences */
+	struct doc_where key_at;
+	struct doc_node *val;
+};
+
+struct doc_node {
+	enum doc_kind kind;
+	bool quoted; /* scalars: written in quotes */
+	struct doc_where at;
+	const char *text; /* scalars */
+	struct doc_item *items;
+	uint32_t n, cap;
+	/* Put here by an override that may fit nowhere; see override.h. */
+	struct exp_set *set;
+};
+
+struct doc_chunk;
+struct doc {
+	struct doc_node *root;
+	uint32_t n_nodes;
+	struct doc_chunk *chunks;
+};
+
+struct doc *doc_new(void);
+void doc_free(struct doc *d);
+void *doc_alloc(struct doc *d, size_t bytes);
+char *doc_strdup(struct doc *d, const char *s);
+struct doc_node *doc_node_new(struct doc *d, enum doc_kind kind,
+			      struct doc_where at);
+void doc_append(struct doc *d, struct doc_node *parent, const char *key,
+		struct doc_where key_at, struct doc_node *val);
+/* Deep copy into d; NULL when d would exceed DOC_MAX_NODES. */
+struct doc_node *doc_copy(struct doc *d, const struct doc_node *n);
+/* A whole copy of src, whose file names it shares: src must live longer. */
+struct doc *doc_clone(const struct doc *src);
+
+/* The value of a key, or NULL. */
+struct doc_node *doc_get(const struct doc_node *map, const char *key);
+struct doc_item *doc_item(const struct doc_node *map, const char *key);
+const char *doc_kind_name(const struct doc_node *n);
+
+/* Parses text (YAML) named `file` into d->root.  An empty text gives root ==
+ * NULL.  All errors read "FILE:LINE: ...". */
+int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
+	      struct weft_err *err);
+/* Reads a file ("-" = standard input) of at most DOC_MAX_BYTES; *text_p is
+ * malloc'ed. */
+int doc_read(const char *path, char **text_p, size_t *len_p,
+	     struct weft_err *err);
+
+/* err = "FILE:LINE: message"; returns -EINVAL. */
+int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same with ": did you mean 'x'?" when a candidate is near to word;
+ * `next` as for units_nearest. */
+int doc_fail_near(struct doc_where at, struct weft_err *err, const char *word,
+		  const char *(*next)(void *arg, size_t i), void *arg,
+		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+#endif

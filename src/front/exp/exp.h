@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An experiment: text, overrides, the points of its sweep; and a case, one
+ * point built into a simulation that is ready to run. */
+#ifndef FRONT_EXP_H
+#define FRONT_EXP_H
+
+#include "front/exp/doc.h"
+#include "front/exp/override.h"
+#include "measure/result.h"
+#include "weft/sim.h"
+
+struct exp_opts {
+	const char *const *set; /* PATH=VALUE, later ones win */
+	size_t n_set;
+	size_t n_lenient; /* the last so many may fit nowhere */
+};
+
+struct exp_axis;
+struct exp {
+	struct doc *doc; /* with --set applied */
+	const struct registry *reg;
+	char *label;		/* as the user named it */
+	struct exp_overs overs; /* CLASS.PARAM of --set */
+	struct exp_set *sets;
+	size_t n_sets;
+	/* The sweep: axes of a product, or explicit points. */
+	struct exp_axis *axes;
+	size_t n_axes, n_points;
+	uint32_t crc; /* of the text */
+};
+
+/* `what` is a file ("-" = standard input) or the name of a shipped
+ * experiment. */
+int exp_load(const char *what, const struct exp_opts *opts,
+	     const struct registry *reg, struct exp **exp_p,
+	     struct weft_err *err);
+/* The same from text in memory. */
+int exp_load_text(const char *label, const char *text, size_t len,
+		  const struct exp_opts *opts, const struct registry *reg,
+		  struct exp **exp_p, struct weft_err *err);
+void exp_free(struct exp *e);
+/* True when --set number i was taken by a case that was opened. */
+bool exp_set_used(const struct exp *e, size_t i);
+
+struct exp_case {
+	struct exp *exp;
+	struct doc *doc; /* with this point applied */
+	char *name;	 /* of the experiment */
+	char *point;	 /* "" or "workload.size=24 seed=2" */
+	const char *about;
+	uint64_t seed;
+	bool carried;
+	weft_time_t until; /* WEFT_NEVER: until programs have ended */
+	weft_time_t drain; /* run on this long */
+	uint32_t n_progs;
+	const struct doc_node *record, *expect;
+	struct exp_overs overs;
+	struct exp_set *sets;
+	size_t n_sets;
+	struct weft_sim *sim; /* started */
+};
+
+/* Builds point i.  On error nothing is left to close. */
+int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
+		  struct weft_err *err);
+void exp_case_close(struct exp_case *c);
+/* After the run: adds the manifest's head, judges `expect` (failures go to r),
+ * drops what `record` does not ask for. */
+void exp_case_judge(const struct exp_case *c, struct weft_result *r);
+
+/* sweep.c */
+int sweep_read(struct exp *e, struct weft_err *err);
+void sweep_fini(struct exp *e);
+/* The settings of point i as overrides (c->sets, c->point). */
+int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
+/* expect.c */
+int expect_valid(const struct doc_node *expect, struct weft_err *err);
+void expect_judge(const struct doc_node *expect, struct weft_result *r);
+int record_valid(const struct doc_node *record, struct weft_err *err);
+void record_apply(const struct doc_node *record, struct weft_result *r);
+
+/* Experiments that are part of the program; generated from experiments/. */
+struct exp_shipped {
+	const char *name; /* "forth/one-way" */
+	const char *text;
+	size_t len;
+};
+extern const struct exp_shipped exp_shipped[]; /* ended by name == NULL */
+const char *exp_shipped_next(void *unused, size_t i);
+
+#endif

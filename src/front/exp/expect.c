@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sections `expect` (what must come out) and `record` (what to keep).
+ *
+ *	expect:
+ *	  n0.prog0.bandwidth: {min: 280, max: 290}
+ *	  n0.prog0.latency:   {equals: 3.2, tolerance: 1%}
+ *	  n*.nic.crc_errors:  0
+ *	record:
+ *	  metrics: [n0.prog0.*]
+ *	  counters: ["*.nic.*"]
+ *
+ * Names are those of metrics and counters and may be patterns; a pattern that
+ * meets nothing has failed. */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "front/exp/exp.h"
+#include "front/exp/section.h"
+
+struct expect {
+	double min, max, equals;
+	char tolerance[24];
+	double slack; /* absolute */
+};
+
+#define LOWEST "-1e308"
+/* clang-format off */
+static const struct weft_param expect_params[] = {
+	WEFT_PARAM(REAL, struct expect, min, LOWEST, "", OWN, "at least"),
+	WEFT_PARAM(REAL, struct expect, max, "1e308", "", OWN, "at most"),
+	WEFT_PARAM(REAL, struct expect, equals, LOWEST, "", OWN, "this value"),
+	WEFT_PARAM(STR, struct expect, tolerance, "0", "", OWN,
+		   "how far from `equals`: 0.5 or 1%"),
+	{ 0 },
+};
+/* clang-format on */
+
+static int expect_slack(const struct doc_node *n, struct expect *x,
+			struct weft_err *err)
+{
+	size_t len = strlen(x->tolerance);
+	bool pct = len && x->tolerance[len - 1] == '%';
+
+	if (pct)
+		x->tolerance[len - 1] = '\0';
+	if (!fmt_real_read(x->tolerance, &x->slack) || x->slack < 0)
+		return doc_fail(n->at, err,
+				"tolerance '%s' is no number: "
+				"write e.g. 0.5 or 1%%",
+				x->tolerance);
+	if (pct)
+		x->slack *= fabs(x->equals) / 100;
+	return 0;
+}
+
+static int expect_read(const struct doc_node *n, struct expect *x,
+		       struct weft_err *err)
+{
+	if (n->kind == DOC_SCALAR) {
+		if (exp_fill(NULL, expect_params, x, "expect", err))
+			return -1;
+		return exp_value(n, WEFT_P_REAL, "", &x->equals,
+				 sizeof(x->equals), "expected value", err);
+	}
+	if (exp_fill(n, expect_params, x, "expect", err))
+		return -1;
+	return expect_slack(n, x, err);
+}
+
+int expect_valid(const struct doc_node *expect, struct weft_err *err)
+{
+	struct expect x;
+
+	if (!expect)
+		return 0;
+	if (exp_want(expect, DOC_MAP, "expect", err))
+		return -1;
+	for (uint32_t i = 0; i < expect->n; i++)
+		if (expect_read(expect->items[i].val, &x, err))
+			return -1;
+	return 0;
+}
+
+static void expect_fail(struct weft_result *r, const struct doc_item *it,
+			const char *name, double v, const char *rule,
+			double bound)
+{
+	char text[400], a[FMT_REAL_MAX], b[FMT_REAL_MAX];
+
+	fmt_real(v, a);
+	fmt_real(bound, b);
+	if (it->key_at.line)
+		snprintf(text, sizeof(text), "%.100s:%u: %.100s is %s: %s %s",
+			 it->key_at.file, it->key_at.line, name, a, rule, b);
+	else
+		snprintf(text, sizeof(text), "%.100s: %.100s is %s: %s %s",
+			 it->key_at.file, name, a, rule, b);
+	result_fail(r, text);
+}
+
+static void expect_value(struct weft_result *r, const struct doc_item *it,
+			 const struct expect *x, const char *name, double v)
+{
+	if (!(v >= x->min))
+		expect_fail(r, it, name, v, "expected at least", x->min);
+	else if (!(v <= x->max))
+		expect_fail(r, it, name, v, "expected at most", x->max);
+	else if (x->equals > -1e307 && !(fabs(v - x->equals) <= x->slack))
+		expect_fail(r, it, name, v, "expected", x->equals);
+}
+
+static void expect_one(const struct doc_item *it, struct weft_result *r)
+{
+	struct expect x;
+	size_t hits = 0;
+	char text[300];
+
+	if (expect_read(it->val, &x, NULL))
+		return;
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!fnmatch(it->key, r->metrics[i].name, 0) && ++hits)
+			expect_value(r, it, &x, r->metrics[i].name,
+				     r->metrics[i].value);
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (!fnmatch(it->key, r->counters[i].name, 0) && ++hits)
+			expect_value(r, it, &x, r->counters[i].name,
+				     (double)r->counters[i].value);
+	if (hits)
+		return;
+	snprintf(text, sizeof(text),
+		 "%.100s:%u: no metric or counter is "
+		 "called %.100s",
+		 it->key_at.file, it->key_at.line, it->key);
+	result_fail(r, text);
+}
+
+void expect_judge(const struct doc_node *expect, struct weft_result *r)
+{
+	for (uint32_t i = 0; expect && i < expect->n; i++)
+		expect_one(&expect->items[i], r);
+}
+
+/* ---- record ---- */
+
+static const char *const record_keys[] = { "metrics", "counters", "series",
+					   "histograms", NULL };
+
+int record_valid(const struct doc_node *record, struct weft_err *err)
+{
+	if (!record)
+		return 0;
+	if (exp_want(record, DOC_MAP, "record", err) ||
+	    exp_keys(record, record_keys, "record", err))
+		return -1;
+	for (uint32_t i = 0; i < record->n; i++) {
+		const struct doc_node *l = record->items[i].val;
+
+		if (l->kind == DOC_SCALAR)
+			continue;
+		if (exp_want(l, DOC_SEQ, record->items[i].key, err))
+			return -1;
+		for (uint32_t k = 0; k < l->n; k++)
+			if (exp_want(l->items[k].val, DOC_SCALAR,
+				     record->items[i].key, err))
+				return -1;
+	}
+	return 0;
+}
+
+/* `counters: none`, `counters: all`, a pattern, or a list of patterns. */
+static bool record_keeps(const struct doc_node *list, const char *name)
+{
+	if (!list)
+		return true;
+	if (list->kind == DOC_SCALAR)
+		return !strcmp(list->text, "all") ||
+		       !fnmatch(list->text, name, 0);
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!fnmatch(list->items[i].val->text, name, 0))
+			return true;
+	return false;
+}
+
+#define RECORD_KEEP(r, field, count, list, drop)                               \
+	do {                                                                   \
+		size_t kept_ = 0;                                              \
+		for (size_t i_ = 0; i_ < (r)->count; i_++) {                   \
+			if (record_keeps(list, (r)->field[i_].name))           \
+				(r)->field[kept_++] = (r)->field[i_];          \
+			else                                                   \
+				drop(&(r)->field[i_]);                         \
+		}                                                              \
+		(r)->count = kept_;                                            \
+	} while (0)
+
+static void drop_metric(struct result_metric *m)
+{
+	free(m->name);
+	free(m->unit);
+}
+
+static void drop_counter(struct result_counter *c)
+{
+	free(c->name);
+	free(c->unit);
+}
+
+static void drop_series(struct result_series *s)
+{
+	free(s->name);
+	free(s->x_unit);
+	free(s->y_unit);
+	free(s->x);
+	free(s->y);
+}
+
+static void drop_hist(struct result_hist *h)
+{
+	free(h->name);
+	free(h->unit);
+	hist_fini(&h->h);
+}
+
+void record_apply(const struct doc_node *record, struct weft_result *r)
+{
+	if (!record)
+		return;
+	RECORD_KEEP(r, metrics, n_metrics, doc_get(record, "metrics"),
+		    drop_metric);
+	RECORD_KEEP(r, counters, n_counters, doc_get(record, "counters"),
+		    drop_counter);
+	RECORD_KEEP(r, series, n_series, doc_get(record, "series"),
+		    drop_series);
+	RECORD_KEEP(r, hists, n_hists, doc_get(record, "histograms"),
+		    drop_hist);
+}

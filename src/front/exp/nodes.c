@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sections `nodes`, `traffic`, `faults` and `workload`. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/build.h"
+#include "front/exp/section.h"
+#include "host/prog.h"
+
+#define COUNT_RANGE "1..65536"
+
+/* ---- nodes ---- */
+
+static struct weft_port *bus_port(struct weft_comp *c, const char *name)
+{
+	if (name)
+		return weft_port_find(c, name);
+	for (uint32_t i = 0; i < c->n_ports; i++)
+		if (c->ports[i].kind == WEFT_PORT_BUS)
+			return &c->ports[i];
+	return NULL;
+}
+
+/* Host or device on the bus; time on a bus is the bus's own business. */
+static int bus_join(struct weft_comp *c, struct weft_comp *bus,
+		    const char *slot, struct doc_where at, struct weft_err *err)
+{
+	struct weft_port *p = bus_port(c, NULL), *q = bus_port(bus, slot);
+	struct weft_err sub = { 0 };
+
+	if (!p)
+		return doc_fail(at, err,
+				"%s has no bus port: leave out the "
+				"bus",
+				c->cls->name);
+	if (!q)
+		return doc_fail(at, err, "%s has no slot '%s' for %s",
+				bus->cls->name, slot, c->name);
+	if (weft_connect(p, q, NULL, 0, &sub))
+		return doc_fail(at, err, "%s", sub.msg);
+	return 0;
+}
+
+struct group {
+	const struct doc_node *host, *bus, *nic;
+	struct doc_where at;
+	uint32_t count;
+};
+
+static int node_part(struct exp_build *b, enum weft_kind kind, const char *part,
+		     uint32_t i, uint32_t total, const struct doc_node *map,
+		     struct weft_comp **comp_p, struct weft_err *err)
+{
+	struct build_spec spec = { .kind = kind,
+				   .type_key = "type",
+				   .numbered = true,
+				   .index = i,
+				   .count = total };
+	char name[48];
+
+	*comp_p = NULL;
+	if (!map)
+		return 0;
+	snprintf(name, sizeof(name), "n%u.%s", i, part);
+	return build_comp(b, &spec, name, map, comp_p, err);
+}
+
+static int node_nic(struct exp_build *b, struct exp_node *node,
+		    const char *part, uint32_t i, uint32_t total,
+		    const struct doc_node *map, struct weft_err *err)
+{
+	struct weft_comp *nic;
+	char slot[16];
+
+	snprintf(slot, sizeof(slot), "dev%zu", node->nics.n);
+	if (node_part(b, WEFT_KIND_NIC, part, i, total, map, &nic, err))
+		return -1;
+	if (!nic)
+		return 0;
+	vec_push(&node->nics, nic);
+	vec_push(&b->ends, nic);
+	return node->bus ? bus_join(nic, node->bus, slot, map->at, err) : 0;
+}
+
+static int node_nics(struct exp_build *b, struct exp_node *node, uint32_t i,
+		     uint32_t total, const struct doc_node *nic,
+		     struct weft_err *err)
+{
+	char part[16];
+
+	if (!nic || nic->kind != DOC_SEQ)
+		return node_nic(b, node, "nic", i, total, nic, err);
+	for (uint32_t k = 0; k < nic->n; k++) {
+		snprintf(part, sizeof(part), "nic%u", k);
+		if (node_nic(b, node, part, i, total, nic->items[k].val, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int node_one(struct exp_build *b, const struct group *g, uint32_t i,
+		    uint32_t total, struct weft_err *err)
+{
+	struct exp_node *node = &b->nodes.at[i];
+
+	if (node_part(b, WEFT_KIND_HOST, "host", i, total, g->host, &node->host,
+		      err) ||
+	    node_part(b, WEFT_KIND_BUS, "bus", i, total, g->bus, &node->bus,
+		      err))
+		return -1;
+	if (node->host && node->bus &&
+	    bus_join(node->host, node->bus, "host", g->bus->at, err))
+		return -1;
+	return node_nics(b, node, i, total, g->nic, err);
+}
+
+static int group_read(const struct doc_node *n, struct group *g,
+		      struct weft_err *err)
+{
+	static const char *const keys[] = { "count", "host", "bus", "nic",
+					    NULL };
+	const struct doc_node *count;
+
+	if (exp_want(n, DOC_MAP, "nodes", err) ||
+	    exp_keys(n, keys, "nodes", err))
+		return -1;
+	*g = (struct group){ .host = doc_get(n, "host"),
+			     .bus = doc_get(n, "bus"),
+			     .nic = doc_get(n, "nic"),
+			     .at = n->at,
+			     .count = 1 };
+	count = doc_get(n, "count");
+	if (count && exp_value(count, WEFT_P_U32, COUNT_RANGE, &g->count,
+			       sizeof(g->count), "count", err))
+		return -1;
+	if (!g->host && !g->nic)
+		return doc_fail(n->at, err,
+				"a node without host and nic: "
+				"give at least one");
+	return 0;
+}
+
+int build_nodes(struct exp_build *b, const struct doc_node *n,
+		struct weft_err *err)
+{
+	uint32_t groups = n->kind == DOC_SEQ ? n->n : 1, total = 0, i = 0;
+	struct group *g = calloc(groups ? groups : 1, sizeof(*g));
+	int ret = 0;
+
+	if (!g)
+		abort();
+	for (uint32_t k = 0; k < groups && !ret; k++) {
+		ret = group_read(n->kind == DOC_SEQ ? n->items[k].val : n,
+				 &g[k], err);
+		total += g[k].count;
+		if (!ret && total > 65536)
+			ret = doc_fail(n->at, err,
+				       "%u nodes are more than "
+				       "65536",
+				       total);
+	}
+	for (uint32_t k = 0; k < total && !ret; k++)
+		vec_push(&b->nodes, (struct exp_node){ 0 });
+	for (uint32_t k = 0; k < groups && !ret; k++)
+		for (uint32_t j = 0; j < g[k].count && !ret; j++)
+			ret = node_one(b, &g[k], i++, total, err);
+	free(g);
+	return ret;
+}
+
+/* ---- traffic ---- */
+
+static int traffic_group(struct exp_build *b, const struct doc_node *n,
+			 uint32_t first, uint32_t count, uint32_t total,
+			 struct weft_err *err)
+{
+	static const char *const reserved[] = { "count", NULL };
+	struct build_spec spec = { .kind = WEFT_KIND_TRAFFIC,
+				   .type_key = "type",
+				   .reserved = reserved,
+				   .numbered = true,
+				   .count = (uint32_t)b->nodes.n + total };
+	struct weft_comp *c;
+	char name[32];
+
+	/* Numbers go on where nodes end, names start at t0. */
+	for (uint32_t i = first; i < first + count; i++) {
+		spec.index = (uint32_t)b->nodes.n + i;
+		snprintf(name, sizeof(name), "t%u", i);
+		if (build_comp(b, &spec, name, n, &c, err))
+			return -1;
+		vec_push(&b->ends, c);
+	}
+	return 0;
+}
+
+static int traffic_count(const struct doc_node *n, uint32_t *count_p,
+			 struct weft_err *err)
+{
+	const struct doc_node *count;
+
+	*count_p = 1;
+	if (exp_want(n, DOC_MAP, "traffic", err))
+		return -1;
+	count = doc_get(n, "count");
+	if (count && count->set)
+		count->set->used++;
+	return count ? exp_value(count, WEFT_P_U32, COUNT_RANGE, count_p,
+				 sizeof(*count_p), "count", err)
+		     : 0;
+}
+
+int build_traffic(struct exp_build *b, const struct doc_node *n,
+		  struct weft_err *err)
+{
+	uint32_t groups = n->kind == DOC_SEQ ? n->n : 1, total = 0, first = 0;
+	uint32_t count;
+
+	for (uint32_t k = 0; k < groups; k++) {
+		if (traffic_count(n->kind == DOC_SEQ ? n->items[k].val : n,
+				  &count, err))
+			return -1;
+		total += count;
+		if (total > 65536)
+			return doc_fail(n->at, err, "more than 65536 sources");
+	}
+	for (uint32_t k = 0; k < groups; k++) {
+		const struct doc_node *g =
+			n->kind == DOC_SEQ ? n->items[k].val : n;
+
+		traffic_count(g, &count, err);
+		if (traffic_group(b, g, first, count, total, err))
+			return -1;
+		first += count;
+	}
+	return 0;
+}
+
+/* ---- faults ---- */
+
+static int fault_put(struct exp_build *b, const struct doc_node *n,
+		     struct weft_port *p, struct weft_err *err)
+{
+	static const char *const reserved[] = { "on", NULL };
+	struct build_spec spec = { .kind = WEFT_KIND_FAULT,
+				   .type_key = "type",
+				   .reserved = reserved };
+	struct weft_err sub = { 0 };
+	struct weft_comp *c;
+	char name[32];
+
+	snprintf(name, sizeof(name), "fault%u", b->n_faults++);
+	if (build_comp(b, &spec, name, n, &c, err))
+		return -1;
+	if (weft_filter_add(p, c, &sub))
+		return doc_fail(n->at, err, "%s", sub.msg);
+	return 0;
+}
+
+/* Every link port whose name fits the pattern gets a fault of its own. */
+static int fault_pattern(struct exp_build *b, const struct doc_node *n,
+			 const struct doc_node *on, struct weft_err *err)
+{
+	uint32_t n_comps = weft_sim_count(b->sim), hits = 0;
+	char name[160];
+
+	for (uint32_t k = 0; k < n_comps; k++) {
+		struct weft_comp *c = weft_sim_at(b->sim, k);
+
+		for (uint32_t i = 0; i < c->n_ports; i++) {
+			snprintf(name, sizeof(name), "%s.%s", c->name,
+				 c->ports[i].name);
+			if (c->ports[i].kind != WEFT_PORT_LINK ||
+			    fnmatch(on->text, name, 0))
+				continue;
+			hits++;
+			if (fault_put(b, n, &c->ports[i], err))
+				return -1;
+		}
+	}
+	return hits ? 0
+		    : doc_fail(on->at, err, "no link port fits '%.80s'",
+			       on->text);
+}
+
+static int fault_one(struct exp_build *b, const struct doc_node *n,
+		     struct weft_err *err)
+{
+	const struct doc_node *on;
+	struct weft_port *p;
+
+	if (exp_want(n, DOC_MAP, "a fault", err))
+		return -1;
+	on = doc_get(n, "on");
+	if (!on)
+		return doc_fail(n->at, err,
+				"this fault has no 'on': name a "
+				"port, e.g. n0.nic.link0");
+	if (on->kind == DOC_SCALAR && strpbrk(on->text, "*?["))
+		return fault_pattern(b, n, on, err);
+	return build_port(b, on, &p, err) ? -1 : fault_put(b, n, p, err);
+}
+
+int build_faults(struct exp_build *b, const struct doc_node *n,
+		 struct weft_err *err)
+{
+	if (n->kind != DOC_SEQ)
+		return fault_one(b, n, err);
+	for (uint32_t i = 0; i < n->n; i++)
+		if (fault_one(b, n->items[i].val, err))
+			return -1;
+	return 0;
+}
+
+/* ---- workload ---- */
+
+static int prog_put(struct exp_build *b, const struct doc_node *n,
+		    uint32_t node, struct weft_err *err)
+{
+	static const char *const reserved[] = { "on", "background", NULL };
+	struct build_spec spec = { .kind = WEFT_KIND_PROGRAM,
+				   .type_key = "program",
+				   .reserved = reserved,
+				   .numbered = true,
+				   .index = node,
+				   .count = (uint32_t)b->nodes.n };
+	struct exp_node *nd = &b->nodes.at[node];
+	const struct doc_node *bg = doc_get(n, "background");
+	bool background = false;
+	struct weft_comp *c;
+	char name[48];
+
+	if (!nd->host)
+		return doc_fail(n->at, err,
+				"node n%u has no host to run a "
+				"program on",
+				node);
+	if (bg && exp_value(bg, WEFT_P_BOOL, "", &background,
+			    sizeof(background), "background", err))
+		return -1;
+	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
+	if (build_comp(b, &spec, name, n, &c, err))
+		return -1;
+	if (weft_prog_attach(nd->host, c))
+		return doc_fail(n->at, err, "%s cannot run on %s", c->cls->name,
+				nd->host->cls->name);
+	weft_prog_set_background(c, background);
+	b->n_progs += !background;
+	return 0;
+}
+
+static int prog_range(struct exp_build *b, const struct doc_node *n,
+		      const struct doc_node *on, struct weft_err *err)
+{
+	unsigned long lo, hi;
+	char *end;
+
+	lo = hi = strtoul(on->text, &end, 10);
+	if (end != on->text && !strncmp(end, "..", 2)) {
+		const char *rest = end + 2;
+
+		hi = strtoul(rest, &end, 10);
+		if (end == rest)
+			end = "?";
+	}
+	if (end == on->text || *end || on->text[0] == '-' || lo > hi)
+		return doc_fail(on->at, err,
+				"'%.40s' names no node: write "
+				"all, 0, 0..3 or a list of these",
+				on->text);
+	if (hi >= b->nodes.n)
+		return doc_fail(on->at, err,
+				"there is no node %lu: nodes are "
+				"0..%zu",
+				hi, b->nodes.n - 1);
+	for (unsigned long i = lo; i <= hi; i++)
+		if (prog_put(b, n, (uint32_t)i, err))
+			return -1;
+	return 0;
+}
+
+static int prog_one(struct exp_build *b, const struct doc_node *n,
+		    const struct doc_node *on, struct weft_err *err)
+{
+	if (!on || (on->kind == DOC_SCALAR && !strcmp(on->text, "all"))) {
+		for (uint32_t i = 0; i < b->nodes.n; i++)
+			if (prog_put(b, n, i, err))
+				return -1;
+		return 0;
+	}
+	if (on->kind == DOC_SEQ) {
+		for (uint32_t i = 0; i < on->n; i++)
+			if (exp_want(on->items[i].val, DOC_SCALAR, "on", err) ||
+			    prog_range(b, n, on->items[i].val, err))
+				return -1;
+		return 0;
+	}
+	return exp_want(on, DOC_SCALAR, "on", err) ? -1
+						   : prog_range(b, n, on, err);
+}
+
+int build_workload(struct exp_build *b, const struct doc_node *n,
+		   struct weft_err *err)
+{
+	uint32_t count = n->kind == DOC_SEQ ? n->n : 1;
+
+	if (!b->nodes.n)
+		return doc_fail(n->at, err, "a workload needs nodes");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct doc_node *w =
+			n->kind == DOC_SEQ ? n->items[i].val : n;
+		const struct doc_node *on;
+
+		if (exp_want(w, DOC_MAP, "workload", err))
+			return -1;
+		on = doc_get(w, "on");
+		if (on && on->set)
+			on->set->used++;
+		if (prog_one(b, w, on, err))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overrides into the tree or into a list of parameter settings. */
+#include "front/exp/override.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/section.h"
+#include "weft/sim.h"
+
+/* Values that came by an override point back at it, for messages. */
+static void set_mark(struct doc_node *n, struct exp_set *set)
+{
+	n->at = set->at;
+	for (uint32_t i = 0; i < n->n; i++) {
+		n->items[i].key_at = set->at;
+		set_mark(n->items[i].val, set);
+	}
+}
+
+int exp_set_parse(struct doc *d, const char *text, struct exp_set *set,
+		  struct weft_err *err)
+{
+	const char *eq = strchr(text, '=');
+	char label[180];
+	struct doc *sub;
+	int ret;
+
+	snprintf(label, sizeof(label), "--set %.160s", text);
+	*set = (struct exp_set){ .at = { .file = doc_strdup(d, label) } };
+	if (!eq || eq == text)
+		return doc_fail(set->at, err, "write it as PATH=VALUE");
+	char *path = doc_strdup(d, text);
+
+	path[eq - text] = '\0';
+	set->path = path;
+	sub = doc_new();
+	ret = doc_parse(sub, label, eq + 1, strlen(eq + 1), err);
+	if (!ret && !sub->root)
+		ret = doc_fail(set->at, err, "no value after '='");
+	if (!ret) {
+		set->val = doc_copy(d, sub->root);
+		if (!set->val)
+			ret = doc_fail(set->at, err, "value is too large");
+		else
+			set_mark(set->val, set);
+	}
+	doc_free(sub);
+	return ret;
+}
+
+static int set_refuse(struct exp_set *set, struct weft_err *err,
+		      const char *what, const char *word)
+{
+	if (set->lenient) {
+		snprintf(set->refusal, sizeof(set->refusal), "%s '%.80s'", what,
+			 word);
+		return 0;
+	}
+	return doc_fail(set->at, err, "%s '%.80s'", what, word);
+}
+
+static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
+		    const char *path, bool shared, struct weft_err *err);
+
+static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
+		   const char *key, bool shared, struct weft_err *err)
+{
+	struct doc_node *val = doc_copy(d, set->val);
+	struct doc_item *it = doc_item(map, key);
+
+	if (!val)
+		return doc_fail(set->at, err, "experiment grows too large");
+	set_mark(val, set);
+	/* Whoever reads the key tells the set that it was taken. */
+	val->set = shared || set->lenient ? set : NULL;
+	if (!val->set)
+		set->used++;
+	if (it) {
+		it->val = val;
+		it->key_at = set->at;
+	} else {
+		doc_append(d, map, doc_strdup(d, key), set->at, val);
+	}
+	return 0;
+}
+
+static int set_edit_map(struct exp_set *set, struct doc *d, struct doc_node *n,
+			const char *path, bool shared, struct weft_err *err)
+{
+	const char *dot = strchr(path, '.');
+	char key[128];
+	struct doc_node *sub = doc_get(n, path);
+
+	/* A key may itself hold dots (expect: n0.prog0.bandwidth). */
+	if (sub || !dot)
+		return set_put(set, d, n, path, shared, err);
+	if ((size_t)(dot - path) >= sizeof(key))
+		return set_refuse(set, err, "no such place", path);
+	memcpy(key, path, (size_t)(dot - path));
+	key[dot - path] = '\0';
+	sub = doc_get(n, key);
+	if (sub)
+		return set_edit(set, d, sub, dot + 1, shared, err);
+	if (set->lenient)
+		return set_refuse(set, err, "the experiment has no", key);
+	sub = doc_node_new(d, DOC_MAP, set->at);
+	doc_append(d, n, doc_strdup(d, key), set->at, sub);
+	return set_edit(set, d, sub, dot + 1, shared, err);
+}
+
+static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
+			const char *path, struct weft_err *err)
+{
+	char *end;
+	unsigned long i = strtoul(path, &end, 10);
+	int ret = 0;
+
+	if (end != path && (*end == '.' || *end == '\0')) {
+		if (i >= n->n)
+			return set_refuse(set, err, "no element", path);
+		if (*end == '.')
+			return set_edit(set, d, n->items[i].val, end + 1, false,
+					err);
+		struct doc_node *val = doc_copy(d, set->val);
+
+		if (!val)
+			return doc_fail(set->at, err,
+					"experiment grows too large");
+		set_mark(val, set);
+		n->items[i].val = val;
+		set->used++;
+		return 0;
+	}
+	for (uint32_t k = 0; k < n->n && !ret; k++)
+		ret = set_edit(set, d, n->items[k].val, path, true, err);
+	return ret;
+}
+
+/* Follows path below n, creating mappings on the way; `shared`: a list was
+ * passed, so not every place needs to know the key. */
+static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
+		    const char *path, bool shared, struct weft_err *err)
+{
+	switch (n->kind) {
+	case DOC_MAP:
+		return set_edit_map(set, d, n, path, shared, err);
+	case DOC_SEQ:
+		return set_edit_seq(set, d, n, path, err);
+	default:
+		return set_refuse(set, err, "a value has no part", path);
+	}
+}
+
+static int over_class(struct exp_set *set, const struct weft_class *cls,
+		      const char *param, struct exp_overs *overs,
+		      struct weft_err *err)
+{
+	if (!class_param(cls, param) && strcmp(param, "preset"))
+		return doc_fail_near(set->at, err, param, class_param_next,
+				     (void *)cls, "%s has no parameter '%.60s'",
+				     cls->name, param);
+	vec_push(overs,
+		 (struct exp_over){ .set = set, .cls = cls, .param = param });
+	return 0;
+}
+
+int exp_set_apply(struct exp_set *set, struct doc *d,
+		  const struct registry *reg, struct exp_overs *overs,
+		  struct weft_err *err)
+{
+	char *head = doc_strdup(d, set->path);
+	char *dot = strchr(head, '.');
+
+	if (dot)
+		*dot = '\0';
+	if (exp_section_known(head))
+		return set_edit(set, d, d->root, set->path, false, err);
+	if (!dot)
+		return doc_fail_near(set->at, err, head, exp_section_next, NULL,
+				     "no key '%.60s' in experiments", head);
+	*dot = '.';
+	dot = strrchr(head, '.');
+	*dot = '\0';
+
+	const struct weft_class *cls = registry_find(reg, head);
+
+	if (cls)
+		return over_class(set, cls, dot + 1, overs, err);
+	vec_push(overs, (struct exp_over){
+				.set = set, .comp = head, .param = dot + 1 });
+	return 0;
+}
+
+int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
+		  const struct registry *reg, struct weft_err *err)
+{
+	const char *dot = strrchr(set->path, '.');
+	struct exp_names v = { 0 };
+	char head[128];
+	int ret;
+
+	if (set->used || set->lenient)
+		return 0;
+	if (set->refusal[0])
+		return doc_fail(set->at, err, "%s", set->refusal);
+	snprintf(head, sizeof(head), "%.*s",
+		 (int)(dot ? (size_t)(dot - set->path) : strlen(set->path)),
+		 set->path);
+	if (registry_find(reg, head))
+		return doc_fail(set->at, err, "no component here is a %s",
+				head);
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
+		exp_names_add(&v, "%s", weft_sim_at(sim, i)->name);
+	for (size_t i = 0; i < reg->n; i++)
+		exp_names_add(&v, "%s", reg->at[i]->name);
+	for (size_t i = 0; exp_sections[i].key; i++)
+		exp_names_add(&v, "%s", exp_sections[i].key);
+	ret = doc_fail_near(set->at, err, head, exp_names_next, &v,
+			    "nothing here is called '%.80s'", head);
+	exp_names_free(&v);
+	return ret;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overrides: PATH=VALUE given with --set, in the file's `set:`, or as a point
+ * of a sweep.
+ *
+ * PATH is one of
+ *	workload.size		a place in the file (a list is passed through:
+ *				every element that knows the key takes it)
+ *	forth.xbar.xp_bytes	CLASS.PARAM: in every component of the class
+ *	n0.nic.links		COMPONENT.PARAM; may be a pattern: n*.nic.links
+ * A first word that is a top-level key of experiments makes it a place. */
+#ifndef FRONT_EXP_OVERRIDE_H
+#define FRONT_EXP_OVERRIDE_H
+
+#include "front/exp/doc.h"
+#include "front/exp/registry.h"
+
+/* One override as the user wrote it. */
+struct exp_set {
+	const char *path;
+	struct doc_node *val;
+	struct doc_where at;
+	/* May fit nowhere in this experiment (`weft reproduce --set` is for
+	 * all of them); without it that is an error. */
+	bool lenient;
+	uint32_t used;	   /* how often it found a taker */
+	char refusal[320]; /* why the last place did not take it */
+};
+
+/* CLASS.PARAM or COMPONENT.PARAM, resolved. */
+struct exp_over {
+	struct exp_set *set;
+	const struct weft_class *cls; /* or NULL: */
+	const char *comp;	      /* pattern for component names */
+	const char *param;
+};
+
+struct exp_overs {
+	VEC(struct exp_over);
+};
+
+/* "PATH=VALUE" (VALUE in YAML) into *set, with d as arena. */
+int exp_set_parse(struct doc *d, const char *text, struct exp_set *set,
+		  struct weft_err *err);
+/* Edits d where the path is a place in the file, else appends to overs. */
+int exp_set_apply(struct exp_set *set, struct doc *d,
+		  const struct registry *reg, struct exp_overs *overs,
+		  struct weft_err *err);
+/* After all was built: an override that nobody took is refused. */
+struct weft_sim;
+int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
+		  const struct registry *reg, struct weft_err *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes by name, and plug-ins. */
+#include "front/exp/registry.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components.h"
+
+static const struct {
+	const char *one, *many;
+} kinds[WEFT_KIND_N] = {
+	[WEFT_KIND_NIC] = { "nic", "nics" },
+	[WEFT_KIND_SWITCH] = { "switch", "switches" },
+	[WEFT_KIND_LINK] = { "link", "links" },
+	[WEFT_KIND_HOST] = { "host", "hosts" },
+	[WEFT_KIND_BUS] = { "bus", "buses" },
+	[WEFT_KIND_FAULT] = { "fault", "faults" },
+	[WEFT_KIND_PROGRAM] = { "program", "programs" },
+	[WEFT_KIND_TRAFFIC] = { "traffic source", "traffic" },
+};
+
+const char *kind_name(enum weft_kind k)
+{
+	return kinds[k].one;
+}
+
+const char *kind_plural(enum weft_kind k)
+{
+	return kinds[k].many;
+}
+
+void registry_init(struct registry *r)
+{
+	memset(r, 0, sizeof(*r));
+	for (const struct weft_class *const *c = weft_classes; *c; c++)
+		vec_push(r, *c);
+}
+
+void registry_fini(struct registry *r)
+{
+	vec_free(r);
+	while (r->handles.n)
+		dlclose(vec_pop(&r->handles));
+	vec_free(&r->handles);
+}
+
+const struct weft_class *registry_find(const struct registry *r,
+				       const char *name)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->at[i]->name, name))
+			return r->at[i];
+	return NULL;
+}
+
+const char *registry_next(void *registry, size_t i)
+{
+	const struct registry *r = registry;
+
+	return i < r->n ? r->at[i]->name : NULL;
+}
+
+int registry_add(struct registry *r, const struct weft_class *cls,
+		 const char *origin, struct weft_err *err)
+{
+	if (cls->api_version != WEFT_API_VERSION ||
+	    cls->struct_size != sizeof(*cls))
+		return weft_fail(err, EINVAL,
+				 "%.200s: built for interface %u (%u bytes): "
+				 "rebuild it for interface %u (%zu bytes)",
+				 origin, cls->api_version, cls->struct_size,
+				 WEFT_API_VERSION, sizeof(*cls));
+	if (!cls->name || !*cls->name || cls->kind >= WEFT_KIND_N)
+		return weft_fail(err, EINVAL,
+				 "%.200s: a class without name or kind",
+				 origin);
+	if (registry_find(r, cls->name))
+		return weft_fail(err, EEXIST,
+				 "%.200s: class '%.60s' exists already: "
+				 "choose another name",
+				 origin, cls->name);
+	vec_push(r, cls);
+	return 0;
+}
+
+int registry_load(struct registry *r, const char *path, struct weft_err *err)
+{
+	char local[4096];
+	const struct weft_class *const *list;
+	void *h;
+	int ret = 0;
+
+	/* A bare name means the file here, not one in the library path. */
+	snprintf(local, sizeof(local), "%s%s", strchr(path, '/') ? "" : "./",
+		 path);
+	h = dlopen(local, RTLD_NOW | RTLD_LOCAL);
+	if (!h)
+		return weft_fail(err, ENOENT, "%.200s: cannot load: %.200s",
+				 path, dlerror());
+	vec_push(&r->handles, h);
+	list = dlsym(h, "weft_plugin_classes");
+	if (!list)
+		return weft_fail(err, EINVAL,
+				 "%.200s: exports no weft_plugin_classes: "
+				 "declare them with WEFT_PLUGIN",
+				 path);
+	for (; *list && !ret; list++)
+		ret = registry_add(r, *list, path, err);
+	return ret;
+}
+
+const struct weft_param *class_param(const struct weft_class *cls,
+				     const char *name)
+{
+	for (const struct weft_param *p = cls->params; p && p->name; p++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+const char *class_param_next(void *cls, size_t i)
+{
+	const struct weft_param *p = ((const struct weft_class *)cls)->params;
+
+	return p ? p[i].name : NULL;
+}

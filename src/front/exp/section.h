@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The top-level keys of an experiment, and small readers that every section
+ * uses: keys against a list, values against a parameter table. */
+#ifndef FRONT_EXP_SECTION_H
+#define FRONT_EXP_SECTION_H
+
+#include "base/vec.h"
+#include "front/exp/doc.h"
+#include "weft/component.h"
+
+struct exp_build;
+
+/* One top-level key.  Sections are built in the order of the table. */
+struct exp_section {
+	const char *key;
+	int (*build)(struct exp_build *b, const struct doc_node *n,
+		     struct weft_err *err); /* NULL: read elsewhere */
+	const char *doc;
+};
+extern const struct exp_section exp_sections[]; /* ended by key == NULL */
+
+bool exp_section_known(const char *key);
+const char *exp_section_next(void *unused, size_t i);
+
+/* Candidates for "did you mean". */
+struct exp_names {
+	VEC(char *);
+};
+void exp_names_add(struct exp_names *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *exp_names_next(void *names, size_t i);
+void exp_names_free(struct exp_names *v);
+
+/* n must be of this kind: "fabric must be a mapping, not a list". */
+int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
+	     struct weft_err *err);
+/* Every key of map is in keys (ended by NULL). */
+int exp_keys(const struct doc_node *map, const char *const *keys,
+	     const char *what, struct weft_err *err);
+/* A scalar into *out, as a parameter of that type and range. */
+int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
+	      void *out, size_t size, const char *what, struct weft_err *err);
+/* The keys of map into base by a table of parameters; defaults first.  map may
+ * be NULL. */
+int exp_fill(const struct doc_node *map, const struct weft_param *params,
+	     void *base, const char *what, struct weft_err *err);
+
+#endif

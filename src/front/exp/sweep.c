@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Section `sweep`: a product of axes, or a list of points.
+ *
+ *	sweep: { workload.size: [24, 512], bus.pcix.clock: [100MHz, 133MHz] }
+ *	sweep: [ {workload.size: 24, run.until: 1ms}, {workload.size: 512} ]
+ *
+ * In a product the last axis changes fastest.  An override of the command line
+ * for a swept path fixes that axis. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/exp.h"
+#include "front/exp/section.h"
+
+#define SWEEP_MAX 100000u
+
+struct exp_axis {
+	const char *path;	     /* product */
+	const struct doc_node *vals; /* product: list; else one point's map */
+};
+
+static bool axis_fixed(const struct exp *e, const char *path)
+{
+	for (size_t i = 0; i < e->n_sets; i++)
+		if (!strcmp(e->sets[i].path, path))
+			return true;
+	return false;
+}
+
+static int sweep_product(struct exp *e, const struct doc_node *n,
+			 struct weft_err *err)
+{
+	for (uint32_t i = 0; i < n->n; i++) {
+		const struct doc_item *it = &n->items[i];
+
+		if (exp_want(it->val, DOC_SEQ, it->key, err))
+			return -1;
+		if (!it->val->n)
+			return doc_fail(it->val->at, err,
+					"no values to sweep '%.60s' over",
+					it->key);
+		if (axis_fixed(e, it->key))
+			continue;
+		e->axes[e->n_axes++] = (struct exp_axis){ it->key, it->val };
+		if (e->n_points > SWEEP_MAX / it->val->n)
+			return doc_fail(n->at, err, "more than %u points",
+					SWEEP_MAX);
+		e->n_points *= it->val->n;
+	}
+	return 0;
+}
+
+static int sweep_list(struct exp *e, const struct doc_node *n,
+		      struct weft_err *err)
+{
+	if (!n->n)
+		return doc_fail(n->at, err, "no points to sweep over");
+	for (uint32_t i = 0; i < n->n; i++) {
+		if (exp_want(n->items[i].val, DOC_MAP, "a point", err))
+			return -1;
+		e->axes[e->n_axes++] =
+			(struct exp_axis){ NULL, n->items[i].val };
+	}
+	e->n_points = n->n;
+	return 0;
+}
+
+int sweep_read(struct exp *e, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(e->doc->root, "sweep");
+
+	e->n_points = 1;
+	if (!n)
+		return 0;
+	e->axes = calloc(n->n + 1, sizeof(*e->axes));
+	if (!e->axes)
+		abort();
+	switch (n->kind) {
+	case DOC_MAP:
+		return sweep_product(e, n, err);
+	case DOC_SEQ:
+		return sweep_list(e, n, err);
+	default:
+		return doc_fail(n->at, err,
+				"sweep is a value: write PATH: "
+				"[VALUE, VALUE...]");
+	}
+}
+
+void sweep_fini(struct exp *e)
+{
+	free(e->axes);
+}
+
+static void point_text(const struct doc_node *n, FILE *f)
+{
+	if (n->kind == DOC_SCALAR)
+		fputs(n->text, f);
+	for (uint32_t i = 0; i < n->n; i++) {
+		fputs(i ? "," : "", f);
+		point_text(n->items[i].val, f);
+	}
+}
+
+static void point_add(struct exp_case *c, FILE *name, const char *path,
+		      struct doc_node *val)
+{
+	fprintf(name, "%s%s=", ftell(name) ? " " : "", path);
+	point_text(val, name);
+	c->sets[c->n_sets++] =
+		(struct exp_set){ .path = path, .val = val, .at = val->at };
+}
+
+/* Digit `axis` of the number i, the last axis being the lowest. */
+static struct doc_node *product_value(const struct exp *e, size_t axis,
+				      size_t i)
+{
+	for (size_t k = e->n_axes - 1; k > axis; k--)
+		i /= e->axes[k].vals->n;
+	return e->axes[axis].vals->items[i % e->axes[axis].vals->n].val;
+}
+
+int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
+{
+	const struct exp *e = c->exp;
+	bool list = e->n_axes && !e->axes[0].path;
+	size_t n = list ? e->axes[i].vals->n : e->n_axes, len;
+	FILE *name = open_memstream(&c->point, &len);
+
+	if (!name)
+		abort();
+	c->sets = reallocarray(c->sets, c->n_sets + n + 1, sizeof(*c->sets));
+	if (!c->sets)
+		abort();
+	for (size_t k = 0; k < n; k++) {
+		if (list) {
+			const struct doc_item *it = &e->axes[i].vals->items[k];
+
+			if (!axis_fixed(e, it->key))
+				point_add(c, name, it->key, it->val);
+		} else {
+			point_add(c, name, e->axes[k].path,
+				  product_value(e, k, i));
+		}
+	}
+	fclose(name);
+	return 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results in one SQLite file.
+ *
+ * A new file is written beside the old one and renamed over it, so a file is
+ * whole or absent, and the same results give the same bytes. */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "front/out/out.h"
+
+/* "weft" in the file's application id tells our files from others. */
+#define DB_APP_ID 0x77656674
+
+static const char db_schema[] =
+	"PRAGMA page_size=4096;"
+	"PRAGMA journal_mode=OFF;"
+	"PRAGMA application_id=2003134068;"
+	"PRAGMA user_version=1;"
+	"CREATE TABLE runs(id INTEGER PRIMARY KEY, experiment TEXT NOT NULL,"
+	" point TEXT NOT NULL, failures INTEGER NOT NULL, about TEXT);"
+	"CREATE TABLE manifest(run INTEGER NOT NULL REFERENCES runs,"
+	" name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(run, name))"
+	" WITHOUT ROWID;"
+	"CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs,"
+	" name TEXT NOT NULL, unit TEXT NOT NULL, value REAL,"
+	" PRIMARY KEY(run, name)) WITHOUT ROWID;"
+	"CREATE TABLE counters(run INTEGER NOT NULL REFERENCES runs,"
+	" name TEXT NOT NULL, unit TEXT NOT NULL, value INTEGER NOT NULL,"
+	" PRIMARY KEY(run, name)) WITHOUT ROWID;"
+	"CREATE TABLE series(run INTEGER NOT NULL REFERENCES runs,"
+	" name TEXT NOT NULL, i INTEGER NOT NULL, x_unit TEXT NOT NULL,"
+	" y_unit TEXT NOT NULL, x REAL, y REAL, PRIMARY KEY(run, name, i))"
+	" WITHOUT ROWID;"
+	"CREATE TABLE histograms(run INTEGER NOT NULL REFERENCES runs,"
+	" name TEXT NOT NULL, unit TEXT NOT NULL, lo REAL NOT NULL,"
+	" count INTEGER NOT NULL, PRIMARY KEY(run, name, lo)) WITHOUT ROWID;"
+	"CREATE TABLE failures(run INTEGER NOT NULL REFERENCES runs,"
+	" i INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(run, i))"
+	" WITHOUT ROWID;";
+
+/* ---- statements ---- */
+
+struct db {
+	sqlite3 *sql;
+	int rc; /* first error */
+};
+
+static void db_exec(struct db *d, const char *text)
+{
+	if (d->rc == SQLITE_OK)
+		d->rc = sqlite3_exec(d->sql, text, NULL, NULL, NULL);
+}
+
+static sqlite3_stmt *db_prepare(struct db *d, const char *text)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (d->rc == SQLITE_OK)
+		d->rc = sqlite3_prepare_v2(d->sql, text, -1, &st, NULL);
+	return st;
+}
+
+/* Binds by format: i = int64, d = double, s = text; then steps. */
+static void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (d->rc != SQLITE_OK)
+		return;
+	va_start(ap, fmt);
+	for (int i = 1; *fmt; fmt++, i++) {
+		if (*fmt == 'i')
+			sqlite3_bind_int64(st, i, va_arg(ap, sqlite3_int64));
+		else if (*fmt == 'd')
+			sqlite3_bind_double(st, i, va_arg(ap, double));
+		else
+			sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
+					  SQLITE_TRANSIENT);
+	}
+	va_end(ap);
+	if (sqlite3_step(st) != SQLITE_DONE)
+		d->rc = sqlite3_errcode(d->sql);
+	sqlite3_reset(st);
+}
+
+/* ---- one run ---- */
+
+static void db_flat(struct db *d, sqlite3_int64 run,
+		    const struct weft_result *r)
+{
+	sqlite3_stmt *st;
+
+	st = db_prepare(d, "INSERT INTO manifest VALUES(?,?,?)");
+	for (size_t i = 0; i < r->n_manifest; i++)
+		db_insert(d, st, "iss", run, r->manifest[i].name,
+			  r->manifest[i].value);
+	sqlite3_finalize(st);
+	st = db_prepare(d, "INSERT INTO metrics VALUES(?,?,?,?)");
+	for (size_t i = 0; i < r->n_metrics; i++)
+		db_insert(d, st, "issd", run, r->metrics[i].name,
+			  r->metrics[i].unit, r->metrics[i].value);
+	sqlite3_finalize(st);
+	st = db_prepare(d, "INSERT INTO counters VALUES(?,?,?,?)");
+	for (size_t i = 0; i < r->n_counters; i++)
+		db_insert(d, st, "issi", run, r->counters[i].name,
+			  r->counters[i].unit,
+			  (sqlite3_int64)r->counters[i].value);
+	sqlite3_finalize(st);
+	st = db_prepare(d, "INSERT INTO failures VALUES(?,?,?)");
+	for (size_t i = 0; i < r->n_failures; i++)
+		db_insert(d, st, "iis", run, (sqlite3_int64)i, r->failures[i]);
+	sqlite3_finalize(st);
+}
+
+static void db_nested(struct db *d, sqlite3_int64 run,
+		      const struct weft_result *r)
+{
+	sqlite3_stmt *st;
+
+	st = db_prepare(d, "INSERT INTO series VALUES(?,?,?,?,?,?,?)");
+	for (size_t i = 0; i < r->n_series; i++) {
+		const struct result_series *s = &r->series[i];
+
+		for (size_t k = 0; k < s->n; k++)
+			db_insert(d, st, "isissdd", run, s->name,
+				  (sqlite3_int64)k, s->x_unit, s->y_unit,
+				  s->x[k], s->y[k]);
+	}
+	sqlite3_finalize(st);
+	st = db_prepare(d, "INSERT INTO histograms VALUES(?,?,?,?,?)");
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct hist *h = &r->hists[i].h;
+
+		for (uint32_t k = 0; k < h->n_bins; k++)
+			if (h->bin[k])
+				db_insert(d, st, "issdi", run, r->hists[i].name,
+					  r->hists[i].unit, hist_edge(h, k),
+					  (sqlite3_int64)h->bin[k]);
+	}
+	sqlite3_finalize(st);
+}
+
+static void db_set(struct db *d, const struct run_set *s)
+{
+	sqlite3_stmt *st = db_prepare(d,
+				      "INSERT INTO runs(experiment, point, "
+				      "failures, about) VALUES(?,?,?,?)");
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct weft_result *r = s->points[i].result;
+		sqlite3_int64 run;
+
+		db_insert(d, st, "ssis", s->name, s->points[i].point,
+			  (sqlite3_int64)(r->n_failures + r->failures_dropped),
+			  s->about);
+		run = sqlite3_last_insert_rowid(d->sql);
+		db_flat(d, run, r);
+		db_nested(d, run, r);
+	}
+	sqlite3_finalize(st);
+}
+
+/* ---- the file ---- */
+
+static int db_app_id(const char *path)
+{
+	sqlite3 *sql = NULL;
+	sqlite3_stmt *st = NULL;
+	int id = -1;
+
+	if (sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL) ==
+		    SQLITE_OK &&
+	    sqlite3_prepare_v2(sql, "PRAGMA application_id", -1, &st, NULL) ==
+		    SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		id = sqlite3_column_int(st, 0);
+	sqlite3_finalize(st);
+	sqlite3_close(sql);
+	return id;
+}
+
+int out_db_check(const char *path, struct weft_err *err)
+{
+	char *dir = strdup(path), *slash = dir ? strrchr(dir, '/') : NULL;
+	int ret = 0;
+
+	if (!dir)
+		abort();
+	if (slash)
+		slash[slash == dir] = '\0';
+	if (access(slash ? dir : ".", W_OK))
+		ret = weft_fail(err, errno,
+				"--out %.200s: cannot write there: "
+				"%s",
+				path, strerror(errno));
+	else if (!access(path, F_OK) && db_app_id(path) != DB_APP_ID)
+		ret = weft_fail(err, EEXIST,
+				"--out %.200s: is there and is no "
+				"result file of weft: choose another name",
+				path);
+	free(dir);
+	return ret;
+}
+
+static int db_write(const char *path, bool fresh, const struct run_set *sets,
+		    size_t n, struct weft_err *err)
+{
+	struct db d = { 0 };
+	int ret = 0;
+
+	d.rc = sqlite3_open(path, &d.sql);
+	if (fresh)
+		db_exec(&d, db_schema);
+	db_exec(&d, "BEGIN IMMEDIATE");
+	for (size_t i = 0; i < n; i++)
+		db_set(&d, &sets[i]);
+	db_exec(&d, "COMMIT");
+	if (d.rc != SQLITE_OK)
+		ret = weft_fail(err, EIO, "--out %.200s: cannot write: %s",
+				path, sqlite3_errmsg(d.sql));
+	if (sqlite3_close(d.sql) != SQLITE_OK && !ret)
+		ret = weft_fail(err, EIO, "--out %.200s: cannot close", path);
+	return ret;
+}
+
+int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
+	   struct weft_err *err)
+{
+	char *tmp;
+	int ret;
+
+	if (append && !access(path, F_OK))
+		return db_write(path, false, sets, n, err);
+	if (asprintf(&tmp, "%s.part", path) < 0)
+		abort();
+	unlink(tmp);
+	ret = db_write(tmp, true, sets, n, err);
+	if (!ret && rename(tmp, path))
+		ret = weft_fail(err, errno, "--out %.200s: cannot rename: %s",
+				path, strerror(errno));
+	if (ret)
+		unlink(tmp);
+	free(tmp);
+	return ret;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results as table, JSON and CSV.
+ *
+ * JSON of one run: {"manifest","metrics","series","histograms","counters",
+ * "failures"}.  Of a sweep: {"experiment", "runs": [{"point", and the same},
+ * ...]} in order of the points. */
+#include "front/out/out.h"
+
+#include <string.h>
+
+#include "base/fmt.h"
+
+const struct out_format out_formats[] = {
+	{ "table", out_table },
+	{ "json", out_json },
+	{ "csv", out_csv },
+	{ 0 },
+};
+
+/* ---- table ---- */
+
+static void table_metrics(const struct weft_result *r, FILE *f)
+{
+	static const char *const heads[] = { "metric", "value", "unit" };
+	struct table *t = table_new(heads, 3);
+	char buf[32];
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		out_real(r->metrics[i].value, buf);
+		table_cell(t, "%s", r->metrics[i].name);
+		table_cell(t, "%s", buf);
+		table_cell(t, "%s", r->metrics[i].unit);
+	}
+	table_print(t, f);
+}
+
+static void table_hists(const struct weft_result *r, FILE *f)
+{
+	static const char *const heads[] = { "histogram", "count", "mean",
+					     "min",	  "p50",   "p99",
+					     "max",	  "unit" };
+	struct table *t;
+	char buf[32];
+
+	if (!r->n_hists)
+		return;
+	fputc('\n', f);
+	t = table_new(heads, 8);
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct hist *h = &r->hists[i].h;
+		double v[] = {
+			(double)h->count,	hist_mean(h),		h->min,
+			hist_percentile(h, 50), hist_percentile(h, 99), h->max
+		};
+
+		table_cell(t, "%s", r->hists[i].name);
+		for (size_t k = 0; k < 6; k++) {
+			out_real(v[k], buf);
+			table_cell(t, "%s", buf);
+		}
+		table_cell(t, "%s", r->hists[i].unit);
+	}
+	table_print(t, f);
+}
+
+/* What has happened, where that is not too much to read. */
+static void table_counters(const struct weft_result *r, FILE *f)
+{
+	static const char *const heads[] = { "counter", "value", "unit" };
+	struct table *t;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_counters; i++)
+		n += r->counters[i].value != 0;
+	if (n > 24) {
+		fprintf(f,
+			"\n%zu counters are not zero: see --format json, or "
+			"choose with record: {counters: [...]}\n",
+			n);
+		return;
+	}
+	fputc('\n', f);
+	t = table_new(heads, 3);
+	for (size_t i = 0; i < r->n_counters; i++) {
+		if (!r->counters[i].value)
+			continue;
+		table_cell(t, "%s", r->counters[i].name);
+		table_cell(t, "%llu", (unsigned long long)r->counters[i].value);
+		table_cell(t, "%s", r->counters[i].unit);
+	}
+	table_print(t, f);
+}
+
+static void table_blocks(const struct run_set *s, FILE *f)
+{
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct weft_result *r = s->points[i].result;
+
+		if (s->n_points > 1)
+			fprintf(f, "%s%s\n", i ? "\n" : "", s->points[i].point);
+		if (r->n_metrics)
+			table_metrics(r, f);
+		table_hists(r, f);
+		if (s->n_points == 1)
+			table_counters(r, f);
+	}
+}
+
+/* One row per point when few metrics, the same everywhere, are kept. */
+static bool fits_matrix(const struct run_set *s)
+{
+	const struct weft_result *r0 = s->points[0].result;
+
+	if (s->n_points < 2 || !r0->n_metrics || r0->n_metrics > 6)
+		return false;
+	for (size_t i = 1; i < s->n_points; i++) {
+		const struct weft_result *r = s->points[i].result;
+
+		if (r->n_metrics != r0->n_metrics)
+			return false;
+		for (size_t k = 0; k < r->n_metrics; k++)
+			if (strcmp(r->metrics[k].name, r0->metrics[k].name))
+				return false;
+	}
+	return true;
+}
+
+static void table_matrix(const struct run_set *s, FILE *f)
+{
+	const struct weft_result *r = s->points[0].result;
+	const char *heads[8] = { "point" };
+	char names[8][160], buf[32];
+	struct table *t;
+
+	for (size_t k = 0; k < r->n_metrics; k++) {
+		snprintf(names[k], sizeof(names[k]), "%s [%s]",
+			 r->metrics[k].name, r->metrics[k].unit);
+		heads[k + 1] = names[k];
+	}
+	t = table_new(heads, r->n_metrics + 1);
+	for (size_t i = 0; i < s->n_points; i++) {
+		r = s->points[i].result;
+		table_cell(t, "%s", s->points[i].point);
+		for (size_t k = 0; k < r->n_metrics; k++) {
+			out_real(r->metrics[k].value, buf);
+			table_cell(t, "%s", buf);
+		}
+	}
+	table_print(t, f);
+}
+
+void out_table(const struct run_set *s, FILE *f)
+{
+	char line[200];
+
+	out_sentence(s->about, line, sizeof(line));
+	fprintf(f, "%s%s%s\n\n", s->name, line[0] ? ": " : "", line);
+	if (fits_matrix(s))
+		table_matrix(s, f);
+	else
+		table_blocks(s, f);
+}
+
+/* ---- JSON ---- */
+
+static void json_series(struct json *j, const struct weft_result *r)
+{
+	json_arr(j, "series");
+	for (size_t i = 0; i < r->n_series; i++) {
+		const struct result_series *s = &r->series[i];
+
+		json_obj(j, NULL);
+		json_str(j, "name", s->name);
+		json_str(j, "x_unit", s->x_unit);
+		json_str(j, "y_unit", s->y_unit);
+		json_arr(j, "x");
+		for (size_t k = 0; k < s->n; k++)
+			json_real(j, NULL, s->x[k]);
+		json_end(j);
+		json_arr(j, "y");
+		for (size_t k = 0; k < s->n; k++)
+			json_real(j, NULL, s->y[k]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_bins(struct json *j, const struct hist *h)
+{
+	json_arr(j, "bins"); /* [lower edge, count] */
+	for (uint32_t k = 0; k < h->n_bins; k++) {
+		if (!h->bin[k])
+			continue;
+		json_arr(j, NULL);
+		json_real(j, NULL, hist_edge(h, k));
+		json_u64(j, NULL, h->bin[k]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_hists(struct json *j, const struct weft_result *r)
+{
+	json_arr(j, "histograms");
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct hist *h = &r->hists[i].h;
+
+		json_obj(j, NULL);
+		json_str(j, "name", r->hists[i].name);
+		json_str(j, "unit", r->hists[i].unit);
+		json_u64(j, "count", h->count);
+		json_real(j, "mean", hist_mean(h));
+		json_real(j, "stddev", hist_stddev(h));
+		json_real(j, "min", h->min);
+		json_real(j, "max", h->max);
+		json_real(j, "p50", hist_percentile(h, 50));
+		json_real(j, "p90", hist_percentile(h, 90));
+		json_real(j, "p99", hist_percentile(h, 99));
+		json_bins(j, h);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_result(struct json *j, const struct weft_result *r)
+{
+	json_obj(j, "manifest");
+	for (size_t i = 0; i < r->n_manifest; i++)
+		json_str(j, r->manifest[i].name, r->manifest[i].value);
+	json_end(j);
+	json_obj(j, "metrics");
+	for (size_t i = 0; i < r->n_metrics; i++)
+		json_real(j, r->metrics[i].name, r->metrics[i].value);
+	json_end(j);
+	json_obj(j, "units");
+	for (size_t i = 0; i < r->n_metrics; i++)
+		json_str(j, r->metrics[i].name, r->metrics[i].unit);
+	json_end(j);
+	json_series(j, r);
+	json_hists(j, r);
+	json_obj(j, "counters");
+	for (size_t i = 0; i < r->n_counters; i++)
+		json_u64(j, r->counters[i].name, r->counters[i].value);
+	json_end(j);
+	json_arr(j, "failures");
+	for (size_t i = 0; i < r->n_failures; i++)
+		json_str(j, NULL, r->failures[i]);
+	json_end(j);
+}
+
+void out_json(const struct run_set *s, FILE *f)
+{
+	struct json j;
+
+	json_init(&j, true);
+	json_obj(&j, NULL);
+	if (s->n_points == 1) {
+		json_result(&j, s->points[0].result);
+	} else {
+		json_str(&j, "experiment", s->name);
+		json_arr(&j, "runs");
+		for (size_t i = 0; i < s->n_points; i++) {
+			json_obj(&j, NULL);
+			json_str(&j, "point", s->points[i].point);
+			json_result(&j, s->points[i].result);
+			json_end(&j);
+		}
+		json_end(&j);
+	}
+	json_end(&j);
+	fwrite(j.buf, 1, j.len, f);
+	fputc('\n', f);
+	json_fini(&j);
+}
+
+/* ---- CSV ---- */
+
+/* RFC 4180: quoted where it must be. */
+static void csv_field(const char *s, char end, FILE *f)
+{
+	if (!strpbrk(s, ",\"\n\r")) {
+		fprintf(f, "%s%c", s, end);
+		return;
+	}
+	fputc('"', f);
+	for (; *s; s++)
+		fprintf(f, *s == '"' ? "\"\"" : "%c", *s);
+	fprintf(f, "\"%c", end);
+}
+
+static void csv_row(const struct run_point *p, const char *kind,
+		    const char *name, const char *unit, const char *x,
+		    const char *value, FILE *f)
+{
+	csv_field(p->point, ',', f);
+	csv_field(kind, ',', f);
+	csv_field(name, ',', f);
+	csv_field(unit, ',', f);
+	csv_field(x, ',', f);
+	csv_field(value, '\n', f);
+}
+
+static void csv_point(const struct run_point *p, FILE *f)
+{
+	const struct weft_result *r = p->result;
+	char a[FMT_REAL_MAX], b[FMT_REAL_MAX];
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		fmt_real(r->metrics[i].value, b);
+		csv_row(p, "metric", r->metrics[i].name, r->metrics[i].unit, "",
+			b, f);
+	}
+	for (size_t i = 0; i < r->n_series; i++)
+		for (size_t k = 0; k < r->series[i].n; k++) {
+			fmt_real(r->series[i].x[k], a);
+			fmt_real(r->series[i].y[k], b);
+			csv_row(p, "series", r->series[i].name,
+				r->series[i].y_unit, a, b, f);
+		}
+	for (size_t i = 0; i < r->n_hists; i++)
+		for (uint32_t k = 0; k < r->hists[i].h.n_bins; k++) {
+			if (!r->hists[i].h.bin[k])
+				continue;
+			fmt_real(hist_edge(&r->hists[i].h, k), a);
+			snprintf(b, sizeof(b), "%llu",
+				 (unsigned long long)r->hists[i].h.bin[k]);
+			csv_row(p, "histogram", r->hists[i].name,
+				r->hists[i].unit, a, b, f);
+		}
+	for (size_t i = 0; i < r->n_counters; i++) {
+		snprintf(b, sizeof(b), "%llu",
+			 (unsigned long long)r->counters[i].value);
+		csv_row(p, "counter", r->counters[i].name, r->counters[i].unit,
+			"", b, f);
+	}
+}
+
+void out_csv(const struct run_set *s, FILE *f)
+{
+	fprintf(f, "point,kind,name,unit,x,value\n");
+	for (size_t i = 0; i < s->n_points; i++)
+		csv_point(&s->points[i], f);
+}
+
+/* ---- failures ---- */
+
+void out_failures(const struct run_set *s, FILE *f)
+{
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct weft_result *r = s->points[i].result;
+		const char *point = s->points[i].point;
+
+		for (size_t k = 0; k < r->n_failures; k++)
+			fprintf(f, "weft: check failed: %s%s%s%s\n",
+				r->failures[k], point[0] ? " (" : "", point,
+				point[0] ? ")" : "");
+		if (r->failures_dropped)
+			fprintf(f, "weft: and %zu more failed checks\n",
+				r->failures_dropped);
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results for people and programs.  The same results give the same bytes: no
+ * dates, host names or paths. */
+#ifndef FRONT_OUT_H
+#define FRONT_OUT_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "front/run/run.h"
+
+/* Aligned columns.  Cells are copied; a column of numbers is right-aligned. */
+struct table;
+struct table *table_new(const char *const *heads, size_t n);
+void table_cell(struct table *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3))); /* next cell */
+void table_print(struct table *t, FILE *f);    /* and frees it */
+
+/* A value for people: 6 significant digits. */
+void out_real(double v, char buf[32]);
+
+/* The first sentence of a text, or as much as fits. */
+void out_sentence(const char *text, char *line, size_t size);
+
+void out_table(const struct run_set *s, FILE *f);
+void out_json(const struct run_set *s, FILE *f);
+void out_csv(const struct run_set *s, FILE *f);
+/* Failed checks, one line each, on f (standard error). */
+void out_failures(const struct run_set *s, FILE *f);
+
+struct out_format {
+	const char *name;
+	void (*print)(const struct run_set *s, FILE *f);
+};
+extern const struct out_format out_formats[]; /* ended by name == NULL */
+
+/* Writes sets into a new SQLite file that replaces `path` when all went well;
+ * refuses to replace what is no result file.  With append they are added to
+ * an existing one in one transaction. */
+int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
+	   struct weft_err *err);
+/* Before the run: can `path` be written?  Writes nothing. */
+int out_db_check(const char *path, struct weft_err *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aligned columns of text. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/out/out.h"
+
+struct table {
+	size_t n_cols;
+	struct {
+		VEC(char *);
+	} cells; /* row by row; the first row is the head */
+};
+
+struct table *table_new(const char *const *heads, size_t n)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		abort();
+	t->n_cols = n;
+	for (size_t i = 0; i < n; i++)
+		vec_push(&t->cells, strdup(heads[i]));
+	return t;
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	vec_push(&t->cells, s);
+}
+
+/* Columns on the screen: bytes that do not continue a UTF-8 character. */
+static size_t cell_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static bool cell_number(const char *s)
+{
+	char *end;
+
+	if (!*s || !strcmp(s, "-"))
+		return true;
+	strtod(s, &end);
+	return end != s && (!*end || *end == '%' || *end == ' ');
+}
+
+static bool column_number(const struct table *t, size_t col)
+{
+	bool any = false;
+
+	for (size_t i = t->n_cols + col; i < t->cells.n; i += t->n_cols) {
+		if (!cell_number(t->cells.at[i]))
+			return false;
+		any |= t->cells.at[i][0] != '\0';
+	}
+	return any;
+}
+
+static void cell_print(const char *s, size_t width, bool right, bool last,
+		       FILE *f)
+{
+	size_t pad = width - cell_width(s);
+
+	fprintf(f, "%*s%s", right ? (int)pad : 0, "", s);
+	if (!last)
+		fprintf(f, "%*s", (right ? 0 : (int)pad) + 2, "");
+}
+
+void table_print(struct table *t, FILE *f)
+{
+	size_t *width = calloc(t->n_cols, sizeof(*width));
+
+	if (!width)
+		abort();
+	for (size_t i = 0; i < t->cells.n; i++) {
+		size_t w = cell_width(t->cells.at[i]);
+
+		if (w > width[i % t->n_cols])
+			width[i % t->n_cols] = w;
+	}
+	for (size_t i = 0; i < t->cells.n; i++) {
+		size_t col = i % t->n_cols;
+		bool last = col == t->n_cols - 1;
+
+		cell_print(t->cells.at[i], width[col], column_number(t, col),
+			   last, f);
+		if (last)
+			fputc('\n', f);
+	}
+	while (t->cells.n)
+		free(vec_pop(&t->cells));
+	vec_free(&t->cells);
+	free(width);
+	free(t);
+}
+
+void out_real(double v, char buf[32])
+{
+	snprintf(buf, 32, "%.6g", v);
+}
+
+void out_sentence(const char *text, char *line, size_t size)
+{
+	size_t n = strcspn(text, "\n");
+	const char *stop = memmem(text, n, ". ", 2);
+
+	if (stop)
+		n = (size_t)(stop - text) + 1;
+	if (n < size)
+		snprintf(line, size, "%.*s", (int)n, text);
+	else
+		snprintf(line, size, "%.*s...", (int)size - 4, text);
+}

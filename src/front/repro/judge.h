@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row against its value. */
+#ifndef FRONT_REPRO_JUDGE_H
+#define FRONT_REPRO_JUDGE_H
+
+#include "front/repro/repro.h"
+
+struct repro_verdict {
+	double model; /* NAN: missing */
+	/* Two-sided rules: distance from the paper; one-sided ones: how far
+	 * the bound is missed.  A row passes when |error| <= tolerance. */
+	double error_pct;
+	double tolerance_pct;
+	bool pass;
+};
+
+struct repro_verdict repro_judge(const struct repro_row *row, double model);
+const char *repro_basis_name(enum repro_basis b);
+/* "1 %", "+-2", "exact", "at least": for people. */
+void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
+
+#endif

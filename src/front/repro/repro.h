@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Published numbers beside what the built machine does.
+ *
+ * A system is one file with one table `repro_<system>_rows` (ended by id ==
+ * NULL) and one line in repro.def.  A row names a shipped experiment; every
+ * distinct (experiment, set) pair runs once however many rows read it.  A row's
+ * value is a metric or counter of the result, or what `eval` makes of the
+ * whole data.  Nothing here may contain the answer: `paper` is what is printed
+ * in the source, the model's value comes out of the run. */
+#ifndef FRONT_REPRO_H
+#define FRONT_REPRO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "measure/result.h"
+
+/* How near is near enough. */
+enum repro_rule {
+	REPRO_PCT,	/* |model - paper| <= tol % of paper */
+	REPRO_ABS,	/* |model - paper| <= tol, in the row's unit */
+	REPRO_EXACT,	/* equal (to 1e-9 relative) */
+	REPRO_AT_LEAST, /* model >= paper */
+	REPRO_AT_MOST,	/* model <= paper */
+};
+
+/* design.md section 2. */
+enum repro_basis {
+	REPRO_STRUCTURAL, /* follows from widths, sizes, clocks */
+	REPRO_PREDICTED,  /* follows from parameters fixed elsewhere */
+	REPRO_CALIBRATED, /* `parameter` was chosen to make it come out */
+	REPRO_INPUT,	  /* is itself a parameter; shows it is obeyed */
+};
+
+/* One finished point of an experiment. */
+struct repro_point {
+	const char *name; /* "" or "workload.size=24" (sweeps) */
+	const struct weft_result *result;
+};
+
+/* What a row may look at: all points of its experiment. */
+struct repro_data {
+	const struct repro_point *points;
+	size_t n_points;
+};
+
+struct repro_row {
+	const char *id;	      /* "F14" */
+	const char *scenario; /* "tr-switch: 1 -> 1, 512-byte packets" */
+	const char *unit;
+	double paper;
+	enum repro_rule rule;
+	double tol;
+	enum repro_basis basis;
+	const char *parameter;	/* calibrated or input: which; else NULL */
+	bool report_only;	/* not enforced; note must say why */
+	const char *note;	/* may be NULL */
+	const char *experiment; /* shipped name: "forth/one-way" */
+	/* "PATH=VALUE PATH=VALUE" as with --set, or NULL. */
+	const char *set;
+	const char *point;  /* sweeps: which point `metric` reads, or NULL */
+	const char *metric; /* "n0.prog0.bandwidth", or a counter */
+	/* Instead of metric: NAN when something is missing. */
+	double (*eval)(const struct repro_data *d);
+};
+
+/* Helpers for eval.  point NULL = the only (or first) point; NAN when absent.
+ * A name may be a glob ("n*.prog0.errors"): sum, min or max of all matches. */
+double repro_value(const struct repro_data *d, const char *point,
+		   const char *name);
+double repro_sum(const struct repro_data *d, const char *point,
+		 const char *glob);
+double repro_min(const struct repro_data *d, const char *point,
+		 const char *glob);
+double repro_max(const struct repro_data *d, const char *point,
+		 const char *glob);
+/* Resolved parameter as text ("n0.nic.links" -> "2"), or NULL. */
+const char *repro_param(const struct repro_data *d, const char *point,
+			const char *name);
+/* The histogram, or NULL. */
+const struct hist *repro_hist(const struct repro_data *d, const char *point,
+			      const char *name);
+
+#define X(id) extern const struct repro_row repro_##id##_rows[];
+#include "front/repro/repro.def"
+#undef X
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a row reads out of a result. */
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "front/repro/repro.h"
+
+/* Every "path=value" of the point's name is one of `wanted`. */
+static bool point_within(const char *name, const char *wanted)
+{
+	while (*name) {
+		size_t n = strcspn(name, " ");
+		const char *w = wanted;
+
+		while (*w && (strcspn(w, " ") != n || strncmp(w, name, n))) {
+			w += strcspn(w, " ");
+			w += strspn(w, " ");
+		}
+		if (!*w)
+			return false;
+		name += n;
+		name += strspn(name, " ");
+	}
+	return true;
+}
+
+/* The point of that name.  Where the command line has fixed an axis of the
+ * sweep, names are shorter and the rest decides. */
+static const struct weft_result *point_of(const struct repro_data *d,
+					  const char *point)
+{
+	for (size_t i = 0; i < d->n_points; i++)
+		if (!point || !strcmp(d->points[i].name, point))
+			return d->points[i].result;
+	for (size_t i = 0; i < d->n_points; i++)
+		if (point_within(d->points[i].name, point))
+			return d->points[i].result;
+	return NULL;
+}
+
+double repro_value(const struct repro_data *d, const char *point,
+		   const char *name)
+{
+	const struct weft_result *r = point_of(d, point);
+	const struct result_metric *m;
+
+	if (!r)
+		return NAN;
+	m = result_metric_get(r, name);
+	if (m)
+		return m->value;
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (!strcmp(r->counters[i].name, name))
+			return (double)r->counters[i].value;
+	return NAN;
+}
+
+static double op_sum(double a, double b)
+{
+	return a + b;
+}
+
+/* All metrics and counters that fit; NAN when none does. */
+static double fold(const struct repro_data *d, const char *point,
+		   const char *glob, double (*op)(double, double))
+{
+	const struct weft_result *r = point_of(d, point);
+	double acc = NAN;
+
+	if (!r)
+		return NAN;
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!fnmatch(glob, r->metrics[i].name, 0))
+			acc = isnan(acc) ? r->metrics[i].value
+					 : op(acc, r->metrics[i].value);
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (!fnmatch(glob, r->counters[i].name, 0))
+			acc = isnan(acc)
+				      ? (double)r->counters[i].value
+				      : op(acc, (double)r->counters[i].value);
+	return acc;
+}
+
+double repro_sum(const struct repro_data *d, const char *point,
+		 const char *glob)
+{
+	return fold(d, point, glob, op_sum);
+}
+
+double repro_min(const struct repro_data *d, const char *point,
+		 const char *glob)
+{
+	return fold(d, point, glob, fmin);
+}
+
+double repro_max(const struct repro_data *d, const char *point,
+		 const char *glob)
+{
+	return fold(d, point, glob, fmax);
+}
+
+const char *repro_param(const struct repro_data *d, const char *point,
+			const char *name)
+{
+	const struct weft_result *r = point_of(d, point);
+
+	for (size_t i = 0; r && i < r->n_manifest; i++)
+		if (!strcmp(r->manifest[i].name, name))
+			return r->manifest[i].value;
+	return NULL;
+}
+
+const struct hist *repro_hist(const struct repro_data *d, const char *point,
+			      const char *name)
+{
+	const struct weft_result *r = point_of(d, point);
+
+	for (size_t i = 0; r && i < r->n_hists; i++)
+		if (!strcmp(r->hists[i].name, name))
+			return &r->hists[i].h;
+	return NULL;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result as bytes.  Reader and writer are the same program: no versions, no
+ * byte order; a short buffer gives NULL. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/run/run.h"
+
+static void put(FILE *f, const void *p, size_t n)
+{
+	fwrite(p, 1, n, f);
+}
+
+static void put_u64(FILE *f, uint64_t v)
+{
+	put(f, &v, sizeof(v));
+}
+
+static void put_str(FILE *f, const char *s)
+{
+	size_t n = strlen(s);
+
+	put_u64(f, n);
+	put(f, s, n);
+}
+
+static void put_hist(FILE *f, const struct hist *h)
+{
+	put(f, h, sizeof(*h));
+	put(f, h->bin, h->n_bins * sizeof(*h->bin));
+}
+
+void *result_pack(const struct weft_result *r, size_t *len_p)
+{
+	char *buf;
+	FILE *f = open_memstream(&buf, len_p);
+
+	if (!f)
+		abort();
+	put_u64(f, r->n_metrics);
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		put_str(f, r->metrics[i].name);
+		put_str(f, r->metrics[i].unit);
+		put(f, &r->metrics[i].value, sizeof(double));
+	}
+	put_u64(f, r->n_series);
+	for (size_t i = 0; i < r->n_series; i++) {
+		const struct result_series *s = &r->series[i];
+
+		put_str(f, s->name);
+		put_str(f, s->x_unit);
+		put_str(f, s->y_unit);
+		put_u64(f, s->n);
+		put(f, s->x, s->n * sizeof(double));
+		put(f, s->y, s->n * sizeof(double));
+	}
+	put_u64(f, r->n_hists);
+	for (size_t i = 0; i < r->n_hists; i++) {
+		put_str(f, r->hists[i].name);
+		put_str(f, r->hists[i].unit);
+		put_hist(f, &r->hists[i].h);
+	}
+	put_u64(f, r->n_counters);
+	for (size_t i = 0; i < r->n_counters; i++) {
+		put_str(f, r->counters[i].name);
+		put_str(f, r->counters[i].unit);
+		put_u64(f, r->counters[i].value);
+	}
+	put_u64(f, r->n_manifest);
+	for (size_t i = 0; i < r->n_manifest; i++) {
+		put_str(f, r->manifest[i].name);
+		put_str(f, r->manifest[i].value);
+	}
+	put_u64(f, r->n_failures);
+	for (size_t i = 0; i < r->n_failures; i++)
+		put_str(f, r->failures[i]);
+	put_u64(f, r->failures_dropped);
+	fclose(f);
+	return buf;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	const char *p, *end;
+	bool bad;
+	struct {
+		VEC(char *);
+	} strs; /* alive until the end of the reading */
+};
+
+static bool take(struct reader *r, void *out, size_t n)
+{
+	if (r->bad || (size_t)(r->end - r->p) < n) {
+		r->bad = true;
+		memset(out, 0, n);
+		return false;
+	}
+	memcpy(out, r->p, n);
+	r->p += n;
+	return true;
+}
+
+static uint64_t take_u64(struct reader *r)
+{
+	uint64_t v;
+
+	take(r, &v, sizeof(v));
+	return v;
+}
+
+static double take_real(struct reader *r)
+{
+	double v;
+
+	take(r, &v, sizeof(v));
+	return v;
+}
+
+static const char *take_str(struct reader *r)
+{
+	uint64_t n = take_u64(r);
+	char *s;
+
+	if (n > (size_t)(r->end - r->p)) {
+		r->bad = true;
+		n = 0;
+	}
+	s = calloc(1, n + 1);
+	if (!s)
+		abort();
+	take(r, s, n);
+	vec_push(&r->strs, s);
+	return s;
+}
+
+static void take_series(struct reader *r, struct weft_result *res)
+{
+	const char *name = take_str(r), *xu = take_str(r), *yu = take_str(r);
+	struct result_series *s = result_series_get(res, name, xu, yu);
+	uint64_t n = take_u64(r);
+	const char *x = r->p, *y;
+
+	if (n > (size_t)(r->end - r->p) / (2 * sizeof(double))) {
+		r->bad = true;
+		return;
+	}
+	y = x + n * sizeof(double);
+	r->p = y + n * sizeof(double);
+	for (uint64_t i = 0; i < n; i++) {
+		double xv, yv;
+
+		memcpy(&xv, x + i * sizeof(xv), sizeof(xv));
+		memcpy(&yv, y + i * sizeof(yv), sizeof(yv));
+		result_series_add(s, xv, yv);
+	}
+}
+
+static void take_hist(struct reader *r, struct weft_result *res)
+{
+	const char *name = take_str(r), *unit = take_str(r);
+	struct hist *h = result_hist_get(res, name, unit), raw;
+
+	take(r, &raw, sizeof(raw));
+	if (r->bad || raw.n_bins > (size_t)(r->end - r->p) / sizeof(*raw.bin)) {
+		r->bad = true;
+		return;
+	}
+	hist_fini(h);
+	*h = raw;
+	h->bin = calloc(raw.n_bins + 1, sizeof(*h->bin));
+	if (!h->bin)
+		abort();
+	take(r, h->bin, raw.n_bins * sizeof(*h->bin));
+}
+
+static void take_all(struct reader *r, struct weft_result *res)
+{
+	const char *a, *b;
+
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		a = take_str(r);
+		b = take_str(r);
+		result_metric_set(res, a, b, take_real(r));
+	}
+	for (uint64_t n = take_u64(r); n-- && !r->bad;)
+		take_series(r, res);
+	for (uint64_t n = take_u64(r); n-- && !r->bad;)
+		take_hist(r, res);
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		a = take_str(r);
+		b = take_str(r);
+		result_counter_set(res, a, b, take_u64(r));
+	}
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		a = take_str(r);
+		result_param_set(res, a, take_str(r));
+	}
+	for (uint64_t n = take_u64(r); n-- && !r->bad;)
+		result_fail(res, take_str(r));
+	res->failures_dropped = take_u64(r);
+}
+
+struct weft_result *result_unpack(const void *buf, size_t len)
+{
+	struct reader r = { .p = buf, .end = (const char *)buf + len };
+	struct weft_result *res = result_new();
+
+	take_all(&r, res);
+	while (r.strs.n)
+		free(vec_pop(&r.strs));
+	vec_free(&r.strs);
+	if (!r.bad)
+		return res;
+	result_free(res);
+	return NULL;
+}

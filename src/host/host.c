@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node without its devices: processor, memory, programs.
+ *
+ *   prog0, prog1 ... (coroutines) -- processor -- memory
+ *                                        |
+ *                                       bus
+ *
+ * Source: FORTH specification 2.1, 2.9 for what host software does; the costs
+ * are our own choice, no document prints them (14, open point 7).  Each program
+ * has a processor of its own; all share memory and the way to the bus.
+ *
+ * Not modelled: caches, virtual memory, scheduling of more programs than
+ * processors, an interrupt's cost to programs that do not wait for it. */
+#include "host/host_priv.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct host, field, def, range, OWN, doc)
+static const struct weft_param host_params[] = {
+	P(BYTES, mem_bytes,   "64MiB",  "64KiB..",  "memory of the node; costs nothing until used"),
+	P(BYTES, mem_base,    "0",      "",         "its first physical address"),
+	P(U32,   node,        "0",      "",         "node number, for a component not called n<number>.*"),
+	P(BYTES, stack,       "256KiB", "16KiB..",  "stack of each program"),
+	P(U32,   wc_lines,    "6",      "1..16",    "write-combining buffers of 64 bytes per processor"),
+	P(TIME,  cost_store,  "5ns",    "",         "processor time of an uncached store"),
+	P(TIME,  cost_wc,     "1ns",    "",         "processor time of a write-combined store"),
+	P(TIME,  cost_load,   "50ns",   "",         "processor time of an uncached load besides the bus"),
+	P(TIME,  cost_clock,  "10ns",   "",         "processor time of reading the clock"),
+	P(TIME,  copy_fixed,  "20ns",   "",         "processor time of a copy, whatever its size"),
+	P(RATE,  copy_rate,   "1GB/s",  "1Mb/s..",  "rate of copying"),
+	P(TIME,  poll_period, "20ns",   "1fs..",       "one turn of a loop that polls memory"),
+	P(TIME,  irq_entry,   "2us",    "",         "interrupt line to interrupt handler"),
+	P(TIME,  wake_up,     "3us",    "",         "interrupt handler to the program that waits"),
+	P(TIME,  oob_delay,   "50us",   "1fs..",       "latency of the out-of-band network"),
+	{ 0 }
+};
+#undef P
+
+static const struct weft_counter host_counters[HOST_C_N] = {
+	[HOST_C_STORES]  = { "stores", "stores", "uncached and write-combined stores of programs" },
+	[HOST_C_LOADS]   = { "loads", "loads", "uncached loads of programs" },
+	[HOST_C_BURSTS]  = { "wc_bursts", "bursts", "bursts that left write-combining buffers" },
+	[HOST_C_STALL]   = { "store_stalls", "stores", "stores that found the bridge full" },
+	[HOST_C_POLLS]   = { "polls", "calls", "waits for a change of memory" },
+	[HOST_C_IRQS]    = { "irqs", "interrupts", "interrupts a program waited for" },
+	[HOST_C_COPIED]  = { "copied", "bytes", "bytes copied by programs" },
+	[HOST_C_RESUMES] = { "resumes", "switches", "times a program was resumed" },
+};
+
+static const struct weft_port_decl host_ports[] = {
+	{ "bus", WEFT_PORT_BUS, .optional = true, .doc = "the bridge" },
+	{ 0 }
+};
+/* clang-format on */
+
+struct weft_dev *host_dev(struct host *hp, uint32_t i)
+{
+	while (hp->devs.n <= i) {
+		struct weft_dev *d = calloc(1, sizeof(*d));
+
+		assert(d);
+		d->index = (uint32_t)hp->devs.n;
+		vec_push(&hp->devs, d);
+	}
+	return hp->devs.at[i];
+}
+
+/* ---- what the bus says -----------------------------------------------------
+ */
+
+static bool host_decode(struct weft_port *port, weft_phys_t phys,
+			uint32_t bytes)
+{
+	struct host *hp = port->comp->state;
+
+	return mem_contains(&hp->mem, phys, bytes);
+}
+
+static const struct weft_bus_host_ops host_bus_ops = { .decode = host_decode };
+
+static void note_mem_write(struct host *hp, struct weft_bus_note *note)
+{
+	void *p = mem_at(&hp->mem, note->off, note->bytes);
+
+	assert(p);
+	if (note->slice.buf)
+		memcpy(p, weft_slice_data(note->slice), note->bytes);
+	weft_slice_drop(&note->slice);
+	host_stored(hp, p, note->bytes);
+}
+
+static void note_mem_read(struct host *hp, struct weft_bus_note *note)
+{
+	const void *p = mem_at(&hp->mem, note->off, note->bytes);
+
+	assert(p);
+	if (note->slice.buf)
+		memcpy(weft_slice_data(note->slice), p, note->bytes);
+	weft_slice_drop(&note->slice);
+}
+
+static void note_stored(struct host *hp, struct weft_bus_note *note)
+{
+	(void)note;
+	hp->stores_out++;
+	host_nudge(hp->gate_head, HOST_BRIDGE);
+}
+
+static void note_loaded(struct host *hp, struct weft_bus_note *note)
+{
+	memcpy(hp->load_data, note->data, sizeof(hp->load_data));
+	hp->loaded = true;
+	host_nudge(hp->gate_head, HOST_BRIDGE);
+}
+
+static void note_irq(struct host *hp, struct weft_bus_note *note)
+{
+	host_irq(hp, host_dev(hp, note->dev), note->level);
+}
+
+typedef void (*host_note_fn)(struct host *hp, struct weft_bus_note *note);
+
+static const host_note_fn host_note[] = {
+	[WEFT_NOTE_MEM_WRITE] = note_mem_write,
+	[WEFT_NOTE_MEM_READ] = note_mem_read,
+	[WEFT_NOTE_STORED] = note_stored,
+	[WEFT_NOTE_LOADED] = note_loaded,
+	[WEFT_NOTE_IRQ] = note_irq,
+};
+
+/* Tags at or above the number of ports: thread tag - n_ports is to look again
+ * (an out-of-band value has arrived). */
+static void host_arrive(struct weft_comp *c, uint32_t tag, struct weft_frame *f)
+{
+	struct host *hp = c->state;
+	struct weft_bus_note note;
+
+	assert(!f);
+	if (tag >= c->n_ports) {
+		host_nudge(hp->threads.at[tag - c->n_ports], HOST_KEY);
+		return;
+	}
+	while (weft_bus_next(hp->bus, &note))
+		host_note[note.kind](hp, &note);
+}
+
+static void host_event(struct weft_comp *c, uint32_t tag)
+{
+	struct host *hp = c->state;
+	struct weft_host *h = hp->threads.at[tag];
+
+	if (h->resume_at == weft_now(c))
+		host_thread_run(h);
+}
+
+/* ---- life
+ * -------------------------------------------------------------------- */
+
+static int host_check(struct weft_comp *c, struct weft_err *err)
+{
+	const struct host *hp = c->state;
+
+	if (hp->mem_bytes % 4096 || hp->mem_base % 4096 ||
+	    hp->mem_base + hp->mem_bytes < hp->mem_base)
+		return weft_fail(err, EINVAL,
+				 "%s: mem_bytes and mem_base must be multiples "
+				 "of 4KiB inside 64-bit addresses",
+				 c->name);
+	return 0;
+}
+
+/* "n12.host" is on node 12. */
+static uint32_t host_number(const struct weft_comp *c, uint32_t otherwise)
+{
+	char *end;
+	unsigned long v;
+
+	if (c->name[0] != 'n' || !isdigit((unsigned char)c->name[1]))
+		return otherwise;
+	v = strtoul(c->name + 1, &end, 10);
+	return *end == '.' || !*end ? (uint32_t)v : otherwise;
+}
+
+static int host_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct host *hp = c->state;
+
+	hp->comp = c;
+	if (host_check(c, err))
+		return -EINVAL;
+	if (host_shared_get(hp))
+		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
+	hp->node = host_number(c, hp->node);
+	hp->bus = &c->ports[0];
+	hp->bus->iface = &host_bus_ops;
+	hp->bar_next = 0xc0000000;
+	mem_init(&hp->mem, hp->mem_base, hp->mem_bytes);
+	coro_pool_init(&hp->pool, hp->stack);
+	return 0;
+}
+
+static int host_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct host *hp = c->state;
+
+	(void)err;
+	for (size_t i = 0; i < hp->threads.n; i++)
+		host_wake(hp->threads.at[i], weft_now(c));
+	return 0;
+}
+
+static int host_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct host *hp = c->state;
+	char what[160];
+
+	(void)err;
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		struct weft_host *h = hp->threads.at[i];
+
+		if (h->wait == HOST_ENDED || h->background)
+			continue;
+		host_wait_describe(h, what, sizeof(what));
+		weft_check_failed(h->prog, "still waits for %s", what);
+	}
+	return 0;
+}
+
+static void thread_free(struct host *hp, struct weft_host *h)
+{
+	coro_free(&hp->pool, h->co);
+	for (size_t i = 0; i < HOST_WATCHES; i++)
+		free(h->watch[i].old);
+	free(h);
+}
+
+static void host_fini(struct weft_comp *c)
+{
+	struct host *hp = c->state;
+
+	for (size_t i = 0; i < hp->threads.n; i++)
+		thread_free(hp, hp->threads.at[i]);
+	for (size_t i = 0; i < hp->devs.n; i++)
+		free(hp->devs.at[i]);
+	vec_free(&hp->threads);
+	vec_free(&hp->devs);
+	coro_pool_fini(&hp->pool);
+	mem_fini(&hp->mem);
+	host_shared_put(hp);
+}
+
+WEFT_COMPONENT(host_pc, .name = "host.pc", .kind = WEFT_KIND_HOST,
+	       .doc = "processor, memory and programs of a node",
+	       .source = "FORTH specification 2.1, 2.9, 11.5; costs own",
+	       .not_modelled = "caches, virtual memory, processor sharing",
+	       .state_size = sizeof(struct host), .params = host_params,
+	       .counters = host_counters, .n_counters = HOST_C_N,
+	       .ports = host_ports,
+	       .ops = { .init = host_init,
+			.start = host_start,
+			.arrive = host_arrive,
+			.event = host_event,
+			.finish = host_finish,
+			.fini = host_fini });

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory-mapped I/O, configuration space, device-visible memory: the part of
+ * weft/host.h that reaches the bus.
+ *
+ * The way to the bus is a gate that threads pass one after the other, first
+ * come first served: a thread that finds the bridge full, or waits for a load,
+ * keeps it. */
+#include "host/host_priv.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { CFG_BAR0 = 0x10, BAR_IO = 1, BAR_TYPE = 6, BAR_TYPE64 = 4 };
+
+static const struct weft_bus_ops *bus_of(const struct weft_host *h)
+{
+	return weft_bus_of(h->hp->bus);
+}
+
+/* ---- the gate --------------------------------------------------------------
+ */
+
+static void gate_enter(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	host_pass(h, 0);
+	h->gate_next = NULL;
+	if (hp->gate_head)
+		hp->gate_tail->gate_next = h;
+	else
+		hp->gate_head = h;
+	hp->gate_tail = h;
+	while (hp->gate_head != h)
+		host_block(h, HOST_BRIDGE);
+}
+
+static void gate_leave(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	hp->gate_head = h->gate_next;
+	host_nudge(hp->gate_head, HOST_BRIDGE);
+}
+
+static void gate_store(struct weft_host *h, const struct weft_dev *d,
+		       uint8_t space, uint64_t off, const void *data,
+		       uint32_t n)
+{
+	struct host *hp = h->hp;
+	bool stalled = false;
+
+	while (!bus_of(h)->pio_store(hp->bus, d->index, space, off, data, n)) {
+		if (!stalled)
+			weft_count(hp->comp, HOST_C_STALL, 1);
+		stalled = true;
+		host_block(h, HOST_BRIDGE);
+	}
+	hp->stores_in++;
+}
+
+static void io_store(struct weft_host *h, const struct weft_dev *d,
+		     uint8_t space, uint64_t off, const void *data, uint32_t n)
+{
+	gate_enter(h);
+	gate_store(h, d, space, off, data, n);
+	gate_leave(h);
+}
+
+static void io_load(struct weft_host *h, const struct weft_dev *d,
+		    uint8_t space, uint64_t off, void *data, uint32_t n)
+{
+	struct host *hp = h->hp;
+
+	weft_io_fence(h);
+	gate_enter(h);
+	hp->loaded = false;
+	bus_of(h)->pio_load(hp->bus, d->index, space, off, n);
+	while (!hp->loaded)
+		host_block(h, HOST_BRIDGE);
+	memcpy(data, hp->load_data, n);
+	gate_leave(h);
+	weft_count(hp->comp, HOST_C_LOADS, 1);
+	host_pass(h, hp->cost_load);
+}
+
+/* ---- write combining
+ * --------------------------------------------------------- */
+
+/* The fewest ascending bursts of neighbouring dwords. */
+static void line_flush(struct weft_host *h, struct host_line *slot)
+{
+	struct host_line l = *slot;
+	uint32_t from, to;
+
+	slot->dev = NULL;
+	for (from = 0; from < HOST_LINE / 4; from = to + 1) {
+		for (to = from; to < HOST_LINE / 4 && l.mask >> to & 1; to++)
+			;
+		if (to == from)
+			continue;
+		io_store(h, l.dev, (uint8_t)(1 + l.bar), l.base + 4 * from,
+			 l.data + 4 * from, 4 * (to - from));
+		weft_count(h->hp->comp, HOST_C_BURSTS, 1);
+	}
+}
+
+/* The line of a dword: the one that has it, a free one, or the oldest, whose
+ * contents go out first. */
+static struct host_line *line_of(struct weft_host *h, const struct weft_io *io,
+				 uint64_t base)
+{
+	struct host_line *l, *empty = NULL, *oldest = NULL;
+
+	for (l = h->line; l < h->line + h->hp->wc_lines; l++) {
+		if (!l->dev)
+			empty = empty ? empty : l;
+		else if (l->dev == io->dev && l->bar == io->bar &&
+			 l->base == base)
+			return l;
+		else if (!oldest || l->age < oldest->age)
+			oldest = l;
+	}
+	if (!empty) {
+		line_flush(h, oldest);
+		empty = oldest;
+	}
+	empty->dev = io->dev;
+	empty->bar = io->bar;
+	empty->base = base;
+	empty->mask = 0;
+	empty->age = ++h->age;
+	return empty;
+}
+
+static void wc_store(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, const uint8_t *data, size_t n)
+{
+	uint64_t at = io->off + off;
+
+	for (; n; n -= 4, at += 4, data += 4) {
+		struct host_line *l =
+			line_of(h, io, at & ~(uint64_t)(HOST_LINE - 1));
+		uint32_t i = at % HOST_LINE / 4;
+
+		memcpy(l->data + 4 * i, data, 4);
+		l->mask |= (uint16_t)(1u << i);
+		if (l->mask == UINT16_MAX)
+			line_flush(h, l);
+	}
+}
+
+static struct host_line *line_oldest(struct weft_host *h)
+{
+	struct host_line *l, *oldest = NULL;
+
+	for (l = h->line; l < h->line + h->hp->wc_lines; l++)
+		if (l->dev && (!oldest || l->age < oldest->age))
+			oldest = l;
+	return oldest;
+}
+
+void weft_io_fence(struct weft_host *h)
+{
+	struct host_line *l;
+
+	while ((l = line_oldest(h)))
+		line_flush(h, l);
+}
+
+/* ---- windows
+ * -------------------------------------------------------------------- */
+
+/* A program may ask for anything; what no window holds is its own mistake. */
+static bool io_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		    uint64_t n, uint64_t align)
+{
+	if (off <= io->len && n <= io->len - off &&
+	    (io->off + off) % align == 0)
+		return true;
+	weft_check_failed(h->prog,
+			  "access of %llu bytes at %llu: outside of its window "
+			  "of %llu bytes, or not aligned",
+			  (unsigned long long)n, (unsigned long long)off,
+			  (unsigned long long)io->len);
+	return false;
+}
+
+static void window_store(struct weft_host *h, const struct weft_io *io,
+			 uint64_t off, const void *data, uint32_t n)
+{
+	struct host *hp = h->hp;
+
+	weft_count(hp->comp, HOST_C_STORES, 1);
+	if (io->attr == WEFT_WC) {
+		h->debt += hp->cost_wc;
+		wc_store(h, io, off, data, n);
+		return;
+	}
+	h->debt += hp->cost_store;
+	io_store(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, data, n);
+}
+
+uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
+			uint64_t off)
+{
+	uint32_t val = UINT32_MAX;
+
+	if (io_fits(h, io, off, sizeof(val), 4))
+		io_load(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, &val,
+			sizeof(val));
+	return val;
+}
+
+uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
+			uint64_t off)
+{
+	uint64_t val = UINT64_MAX;
+
+	if (io_fits(h, io, off, sizeof(val), 8))
+		io_load(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, &val,
+			sizeof(val));
+	return val;
+}
+
+void weft_io_store32(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint32_t val)
+{
+	if (io_fits(h, io, off, sizeof(val), 4))
+		window_store(h, io, off, &val, sizeof(val));
+}
+
+void weft_io_store64(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint64_t val)
+{
+	if (io_fits(h, io, off, sizeof(val), 8))
+		window_store(h, io, off, &val, sizeof(val));
+}
+
+void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		  const void *src, size_t n)
+{
+	const char *p = src;
+
+	if (!io_fits(h, io, off, n, 4) || !io_fits(h, io, off + n, 0, 4))
+		return;
+	while (n) {
+		uint32_t step = n >= 8 && (io->off + off) % 8 == 0 ? 8 : 4;
+
+		window_store(h, io, off, p, step);
+		p += step;
+		off += step;
+		n -= step;
+	}
+}
+
+/* ---- devices
+ * --------------------------------------------------------------------- */
+
+struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i)
+{
+	if (!h->hp->bus->peer || !bus_of(h)->present(h->hp->bus, i))
+		return NULL;
+	return host_dev(h->hp, i);
+}
+
+static bool cfg_legal(struct weft_host *h, uint32_t off, uint32_t size)
+{
+	if ((size == 1 || size == 2 || size == 4) && off % size == 0)
+		return true;
+	weft_check_failed(h->prog,
+			  "configuration access of %u bytes at 0x%x: 1, 2 or 4 "
+			  "bytes, aligned, are possible",
+			  size, off);
+	return false;
+}
+
+uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
+		       uint32_t size)
+{
+	uint32_t val = 0;
+
+	if (!cfg_legal(h, off, size))
+		return UINT32_MAX;
+	io_load(h, d, 0, off, &val, size);
+	return val;
+}
+
+/* Not posted: the thread goes on when the device has it. */
+void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
+		    uint32_t size, uint32_t val)
+{
+	struct host *hp = h->hp;
+	uint64_t mine;
+
+	if (!cfg_legal(h, off, size))
+		return;
+	h->debt += hp->cost_store;
+	gate_enter(h);
+	gate_store(h, d, 0, off, &val, size);
+	mine = hp->stores_in;
+	while (hp->stores_out < mine)
+		host_block(h, HOST_BRIDGE);
+	gate_leave(h);
+}
+
+/* Sizes a BAR as every PCI firmware does, and gives it an address. */
+static uint64_t bar_probe(struct weft_host *h, struct weft_dev *d, uint8_t bar)
+{
+	uint32_t reg = CFG_BAR0 + 4u * bar, lo, hi = UINT32_MAX;
+	uint32_t old = weft_cfg_load(h, d, reg, 4);
+	uint64_t size;
+	bool wide;
+
+	weft_cfg_store(h, d, reg, 4, UINT32_MAX);
+	lo = weft_cfg_load(h, d, reg, 4);
+	if (!lo || lo == UINT32_MAX || lo & BAR_IO) {
+		weft_cfg_store(h, d, reg, 4, old);
+		return 0;
+	}
+	wide = (lo & BAR_TYPE) == BAR_TYPE64 && bar + 1 < HOST_BARS;
+	if (wide) {
+		weft_cfg_store(h, d, reg + 4, 4, UINT32_MAX);
+		hi = weft_cfg_load(h, d, reg + 4, 4);
+	}
+	size = ~((uint64_t)hi << 32 | (lo & ~15u)) + 1;
+	h->hp->bar_next = (h->hp->bar_next + size - 1) & ~(size - 1);
+	weft_cfg_store(h, d, reg, 4, (uint32_t)h->hp->bar_next);
+	if (wide)
+		weft_cfg_store(h, d, reg + 4, 4,
+			       (uint32_t)(h->hp->bar_next >> 32));
+	h->hp->bar_next += size;
+	return size;
+}
+
+bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		 uint64_t off, uint64_t len, enum weft_io_attr attr,
+		 struct weft_io *io_p)
+{
+	if (bar >= HOST_BARS)
+		return false;
+	while (d->probing) { /* by another thread */
+		host_wake(h, weft_now(h->hp->comp) + h->hp->poll_period);
+		host_block(h, HOST_DEVICE);
+	}
+	if (!d->bar[bar].known) {
+		d->probing = true;
+		d->bar[bar].size = bar_probe(h, d, bar);
+		d->bar[bar].known = true;
+		d->probing = false;
+	}
+	if (off > d->bar[bar].size || len > d->bar[bar].size - off)
+		return false;
+	*io_p = (struct weft_io){
+		.dev = d, .off = off, .len = len, .bar = bar, .attr = attr
+	};
+	return true;
+}
+
+/* ---- memory
+ * -------------------------------------------------------------------------- */
+
+void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
+		     weft_phys_t *phys_p)
+{
+	return mem_alloc(&h->hp->mem, bytes, align, phys_p);
+}
+
+void weft_mem_free(struct weft_host *h, void *p)
+{
+	if (!mem_free(&h->hp->mem, p))
+		weft_check_failed(h->prog, "frees memory it never allocated");
+}
+
+bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)
+{
+	return mem_phys(&h->hp->mem, p, phys_p);
+}

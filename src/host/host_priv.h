@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of class host.pc: the node (host.c), its threads and their waiting
+ * (host_thread.c), memory-mapped I/O (host_io.c), programs and the out-of-band
+ * store (host_prog.c). */
+#ifndef HOST_PRIV_H
+#define HOST_PRIV_H
+
+#include "base/vec.h"
+#include "host/coro.h"
+#include "host/mem.h"
+#include "weft/bus.h"
+#include "weft/host.h"
+
+enum { HOST_WC_MAX = 16, HOST_LINE = 64, HOST_WATCHES = 8, HOST_BARS = 6 };
+
+enum {
+	HOST_C_STORES,
+	HOST_C_LOADS,
+	HOST_C_BURSTS,
+	HOST_C_STALL,
+	HOST_C_POLLS,
+	HOST_C_IRQS,
+	HOST_C_COPIED,
+	HOST_C_RESUMES,
+	HOST_C_N
+};
+
+/* What a thread is waiting for; names in host_thread.c. */
+enum host_wait {
+	HOST_RUNS,
+	HOST_BUSY, /* its processor */
+	HOST_SLEEPS,
+	HOST_POLLS,
+	HOST_IRQ,
+	HOST_BRIDGE, /* the way to the bus */
+	HOST_KEY,    /* an out-of-band value */
+	HOST_DEVICE, /* another thread's look at a device */
+	HOST_ENDED,
+	HOST_WAIT_N
+};
+
+struct weft_dev {
+	uint32_t index;
+	bool level;   /* interrupt line, as the processor sees it */
+	bool probing; /* a thread sizes its BARs */
+	struct {
+		bool known;
+		uint64_t size;
+	} bar[HOST_BARS];
+};
+
+/* A write-combining buffer: dwords of one 64-byte line. */
+struct host_line {
+	struct weft_dev *dev; /* NULL: free */
+	uint8_t bar;
+	uint16_t mask;
+	uint64_t base, age;
+	uint8_t data[HOST_LINE];
+};
+
+/* A range some thread polls, from its first poll on. */
+struct host_watch {
+	const void *p; /* NULL: free */
+	size_t n;
+	bool hit;     /* stored to since the last poll of it returned */
+	uint8_t *old; /* contents then; only where threads share memory */
+	uint64_t age;
+};
+
+struct host;
+
+/* One thread: the handle of host.h. */
+struct weft_host {
+	struct host *hp;
+	struct weft_comp *prog;
+	uint32_t tag; /* of its wake-ups */
+	bool background;
+	struct coro *co;
+	int ret;
+	enum host_wait wait;
+	weft_time_t resume_at; /* the only wake-up that counts */
+	weft_time_t debt;      /* processor time not yet waited for */
+	struct weft_host *gate_next;
+	/* polling */
+	weft_time_t poll_start;
+	const volatile uint64_t *poll_p; /* poll64 */
+	uint64_t poll_old;
+	struct host_watch *poll_watch; /* poll_range */
+	struct host_watch watch[HOST_WATCHES];
+	uint64_t age;
+	/* interrupts, keys */
+	struct weft_dev *irq_dev;
+	bool irq_hit;
+	const char *key;
+	struct host_line line[HOST_WC_MAX];
+};
+
+/* What all hosts of a simulation share. */
+struct host_shared {
+	uint32_t refs, hosts, live;
+	bool stop_at_end;
+	uint64_t seq;
+	struct {
+		VEC(struct oob_key *);
+	} keys; /* sorted */
+};
+
+struct host {
+	/* parameters */
+	uint64_t mem_bytes, mem_base, stack;
+	uint32_t node, wc_lines;
+	weft_time_t cost_store, cost_wc, cost_load, cost_clock;
+	weft_time_t copy_fixed, poll_period, irq_entry, wake_up, oob_delay;
+	uint64_t copy_rate;
+	/* state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	struct host_shared *shared;
+	struct mem mem;
+	struct coro_pool pool;
+	struct {
+		VEC(struct weft_host *);
+	} threads;
+	struct {
+		VEC(struct weft_dev *);
+	} devs;
+	uint64_t bar_next; /* bus address of the next BAR */
+	/* the way to the bus: one thread after the other */
+	struct weft_host *gate_head, *gate_tail;
+	uint64_t stores_in, stores_out;
+	bool loaded;
+	uint8_t load_data[8];
+};
+
+extern const struct weft_class weft_class_host_pc;
+
+/* host.c */
+struct weft_dev *host_dev(struct host *hp, uint32_t i);
+
+/* host_thread.c */
+void host_thread_run(struct weft_host *h);
+/* Resumes the thread at t, or earlier if that was planned already. */
+void host_wake(struct weft_host *h, weft_time_t t);
+/* Lets the thread look again now if it waits for `why`; NULL does nothing. */
+void host_nudge(struct weft_host *h, enum host_wait why);
+/* From the thread: until somebody wakes it. */
+void host_block(struct weft_host *h, enum host_wait why);
+/* From the thread: dt of processor time, and what it still owes. */
+void host_pass(struct weft_host *h, weft_time_t dt);
+/* A device has stored to [p, p + n). */
+void host_stored(struct host *hp, const void *p, size_t n);
+void host_irq(struct host *hp, struct weft_dev *d, bool level);
+/* Text of what an unfinished thread waits for. */
+void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
+
+/* host_prog.c */
+int host_shared_get(struct host *hp);
+void host_shared_put(struct host *hp);
+void host_thread_ended(struct weft_host *h);
+
+#endif

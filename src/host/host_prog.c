@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs on hosts (host/prog.h), and what all hosts of a simulation share:
+ * the count of running programs and the out-of-band store.
+ *
+ * The out-of-band network is a name-value store that every node sees oob_delay
+ * after a put; values put to one name are ordered by (time, node, sequence). */
+#include "host/prog.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host_priv.h"
+
+struct oob_val {
+	weft_time_t visible;
+	uint32_t node;
+	uint64_t seq, val;
+};
+
+struct oob_key {
+	char *name;
+	struct {
+		VEC(struct oob_val);
+	} vals; /* sorted; at most one of them visible and not the newest */
+	struct {
+		VEC(struct weft_host *);
+	} waiters;
+};
+
+/* ---- shared state
+ * ------------------------------------------------------------ */
+
+static struct host_shared *shared_find(struct weft_sim *sim)
+{
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
+		struct weft_comp *c = weft_sim_at(sim, i);
+		struct host *hp = c->state;
+
+		if (c->cls == &weft_class_host_pc && hp->shared)
+			return hp->shared;
+	}
+	return NULL;
+}
+
+int host_shared_get(struct host *hp)
+{
+	struct host_shared *s = shared_find(hp->comp->sim);
+
+	if (!s)
+		s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->refs++;
+	s->hosts++;
+	hp->shared = s;
+	return 0;
+}
+
+static void key_free(struct oob_key *k)
+{
+	vec_free(&k->vals);
+	vec_free(&k->waiters);
+	free(k->name);
+	free(k);
+}
+
+void host_shared_put(struct host *hp)
+{
+	struct host_shared *s = hp->shared;
+
+	hp->shared = NULL;
+	if (!s || --s->refs)
+		return;
+	for (size_t i = 0; i < s->keys.n; i++)
+		key_free(s->keys.at[i]);
+	vec_free(&s->keys);
+	free(s);
+}
+
+/* ---- programs
+ * ------------------------------------------------------------------ */
+
+static struct weft_host *thread_new(struct weft_comp *host,
+				    struct weft_comp *prog)
+{
+	struct host *hp = host->state;
+	struct weft_host *h = calloc(1, sizeof(*h));
+
+	assert(h);
+	h->hp = hp;
+	h->prog = prog;
+	h->tag = (uint32_t)hp->threads.n;
+	h->resume_at = WEFT_NEVER;
+	vec_push(&hp->threads, h);
+	return h;
+}
+
+int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog)
+{
+	if (host->cls != &weft_class_host_pc ||
+	    prog->cls->kind != WEFT_KIND_PROGRAM || !prog->cls->ops.main)
+		return -EINVAL;
+	if (prog->owner)
+		return -EBUSY;
+	prog->owner = host;
+	thread_new(host, prog);
+	((struct host *)host->state)->shared->live++;
+	return 0;
+}
+
+struct weft_host *weft_prog_host(struct weft_comp *prog)
+{
+	struct host *hp;
+
+	if (!prog->owner || prog->owner->cls != &weft_class_host_pc)
+		return NULL;
+	hp = prog->owner->state;
+	for (size_t i = 0; i < hp->threads.n; i++)
+		if (hp->threads.at[i]->prog == prog)
+			return hp->threads.at[i];
+	return NULL;
+}
+
+void weft_prog_set_background(struct weft_comp *prog, bool background)
+{
+	struct weft_host *h = weft_prog_host(prog);
+
+	assert(h);
+	if (h->wait != HOST_ENDED && h->background != background)
+		h->hp->shared->live += background ? -1u : 1u;
+	h->background = background;
+}
+
+void host_thread_ended(struct weft_host *h)
+{
+	struct host_shared *s = h->hp->shared;
+
+	h->wait = HOST_ENDED;
+	if (h->ret)
+		weft_check_failed(h->prog, "ended with %d%s%s", h->ret,
+				  h->ret < 0 ? ": " : "",
+				  h->ret < 0 ? strerror(-h->ret) : "");
+	if (h->background)
+		return;
+	s->live--;
+	if (!s->live && s->stop_at_end)
+		weft_sim_stop(h->hp->comp->sim);
+}
+
+uint32_t weft_progs_running(struct weft_sim *sim)
+{
+	struct host_shared *s = shared_find(sim);
+
+	return s ? s->live : 0;
+}
+
+void weft_progs_stop_at_end(struct weft_sim *sim, bool on)
+{
+	struct host_shared *s = shared_find(sim);
+
+	if (s)
+		s->stop_at_end = on;
+}
+
+uint32_t weft_host_node(struct weft_host *h)
+{
+	return h->hp->node;
+}
+
+uint32_t weft_host_nodes(struct weft_host *h)
+{
+	return h->hp->shared->hosts;
+}
+
+/* ---- out-of-band store
+ * ---------------------------------------------------------- */
+
+static struct oob_key *key_of(struct host_shared *s, const char *name)
+{
+	size_t lo = 0, hi = s->keys.n;
+	struct oob_key *k;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int d = strcmp(s->keys.at[mid]->name, name);
+
+		if (!d)
+			return s->keys.at[mid];
+		if (d < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	k = calloc(1, sizeof(*k));
+	assert(k);
+	k->name = strdup(name);
+	assert(k->name);
+	vec_insert(&s->keys, lo, k);
+	return k;
+}
+
+static bool val_before(const struct oob_val *a, const struct oob_val *b)
+{
+	if (a->visible != b->visible)
+		return a->visible < b->visible;
+	return a->node != b->node ? a->node < b->node : a->seq < b->seq;
+}
+
+/* Drops values that a newer visible one has replaced. */
+static void key_prune(struct oob_key *k, weft_time_t now)
+{
+	size_t n = 0;
+
+	while (n + 1 < k->vals.n && k->vals.at[n + 1].visible <= now)
+		n++;
+	memmove(k->vals.at, k->vals.at + n,
+		(k->vals.n - n) * sizeof(*k->vals.at));
+	k->vals.n -= n;
+}
+
+void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
+{
+	struct host *hp = h->hp;
+	struct oob_key *k = key_of(hp->shared, key);
+	struct oob_val v = { .node = hp->node, .val = val };
+	size_t i;
+
+	host_pass(h, 0);
+	v.visible = weft_now(hp->comp) + hp->oob_delay;
+	v.seq = hp->shared->seq++;
+	for (i = k->vals.n; i && val_before(&v, &k->vals.at[i - 1]); i--)
+		;
+	vec_insert(&k->vals, i, v);
+	for (i = 0; i < k->waiters.n; i++) {
+		struct weft_comp *c = k->waiters.at[i]->hp->comp;
+
+		weft_post(c, c->n_ports + k->waiters.at[i]->tag, v.visible);
+	}
+}
+
+static bool key_visible(const struct oob_key *k, const struct weft_comp *c)
+{
+	return k->vals.n && k->vals.at[0].visible <= weft_now(c);
+}
+
+static void key_wait(struct weft_host *h, struct oob_key *k)
+{
+	h->key = k->name;
+	vec_push(&k->waiters, h);
+	if (k->vals.n)
+		host_wake(h, k->vals.at[0].visible);
+	while (!key_visible(k, h->hp->comp))
+		host_block(h, HOST_KEY);
+	for (size_t i = k->waiters.n; i--;)
+		if (k->waiters.at[i] == h) {
+			k->waiters.at[i] = k->waiters.at[--k->waiters.n];
+			break;
+		}
+}
+
+uint64_t weft_oob_get(struct weft_host *h, const char *key)
+{
+	struct oob_key *k = key_of(h->hp->shared, key);
+
+	host_pass(h, 0);
+	if (!key_visible(k, h->hp->comp))
+		key_wait(h, k);
+	key_prune(k, weft_now(h->hp->comp));
+	return k->vals.at[0].val;
+}

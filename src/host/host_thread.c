@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of host software: running, waiting, time.  Contract: weft/host.h.
+ *
+ * A thread is a coroutine that the host resumes at one point of time,
+ * resume_at; any other wake-up of its tag is stale.  Polling does not tick: a
+ * loop that started at t0 looks at memory at t0 + k * poll_period, k >= 1, and
+ * the thread is resumed at the first such look that can see a change. */
+#include "host/host_priv.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_time_t now_of(const struct weft_host *h)
+{
+	return weft_now(h->hp->comp);
+}
+
+void host_wake(struct weft_host *h, weft_time_t t)
+{
+	if (t >= h->resume_at || h->wait == HOST_ENDED)
+		return;
+	h->resume_at = t;
+	weft_wake(h->hp->comp, h->tag, t);
+}
+
+void host_nudge(struct weft_host *h, enum host_wait why)
+{
+	if (h && h->wait == why)
+		host_wake(h, now_of(h));
+}
+
+void host_block(struct weft_host *h, enum host_wait why)
+{
+	h->wait = why;
+	coro_yield(h->co);
+	h->wait = HOST_RUNS;
+}
+
+void host_pass(struct weft_host *h, weft_time_t dt)
+{
+	dt += h->debt;
+	h->debt = 0;
+	if (!dt)
+		return;
+	host_wake(h, now_of(h) + dt);
+	host_block(h, HOST_BUSY);
+}
+
+/* First look at memory of a polling thread at or after t. */
+static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
+{
+	weft_time_t period = h->hp->poll_period;
+	weft_time_t since = t > h->poll_start ? t - h->poll_start : 0;
+	uint64_t k = since / period + (since % period != 0);
+
+	return h->poll_start + (k ? k : 1) * period;
+}
+
+static bool watch_changed(const struct host_watch *w)
+{
+	return w->hit || (w->old && memcmp(w->old, w->p, w->n));
+}
+
+static bool poll_hit(const struct weft_host *h)
+{
+	return h->poll_p ? *h->poll_p != h->poll_old
+			 : watch_changed(h->poll_watch);
+}
+
+static void poll_check(struct weft_host *h)
+{
+	if (h->wait == HOST_POLLS && poll_hit(h))
+		host_wake(h, poll_look(h, now_of(h)));
+}
+
+static bool overlaps(const void *a, size_t an, const void *b, size_t bn)
+{
+	const char *x = a, *y = b;
+
+	return x < y + bn && y < x + an;
+}
+
+void host_stored(struct host *hp, const void *p, size_t n)
+{
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		struct weft_host *h = hp->threads.at[i];
+
+		for (size_t k = 0; k < HOST_WATCHES && h->watch[k].p; k++)
+			if (overlaps(p, n, h->watch[k].p, h->watch[k].n))
+				h->watch[k].hit = true;
+		poll_check(h);
+	}
+}
+
+/* Another thread of the node has run and may have stored. */
+static void host_others_check(struct weft_host *ran)
+{
+	struct host *hp = ran->hp;
+
+	for (size_t i = 0; hp->threads.n > 1 && i < hp->threads.n; i++)
+		if (hp->threads.at[i] != ran)
+			poll_check(hp->threads.at[i]);
+}
+
+static void thread_main(void *arg)
+{
+	struct weft_host *h = arg;
+
+	h->ret = h->prog->cls->ops.main(h->prog);
+	weft_io_fence(h);
+	host_pass(h, 0);
+}
+
+void host_thread_run(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	h->resume_at = WEFT_NEVER;
+	weft_count(hp->comp, HOST_C_RESUMES, 1);
+	if (!h->co) {
+		h->co = coro_new(&hp->pool, thread_main, h);
+		h->wait = HOST_RUNS;
+	}
+	if (!h->co) {
+		weft_check_failed(h->prog, "no memory for its stack");
+		host_thread_ended(h);
+		return;
+	}
+	coro_resume(h->co);
+	if (coro_done(h->co)) {
+		coro_free(&hp->pool, h->co);
+		h->co = NULL;
+		host_thread_ended(h);
+	}
+	host_others_check(h);
+}
+
+/* ---- polling ------------------------------------------------------------- */
+
+static bool poll_wait(struct weft_host *h, weft_time_t deadline)
+{
+	bool hit;
+
+	weft_count(h->hp->comp, HOST_C_POLLS, 1);
+	h->poll_start = now_of(h);
+	if (poll_hit(h))
+		host_wake(h, poll_look(h, now_of(h)));
+	for (;;) {
+		if (deadline != WEFT_NEVER)
+			host_wake(h, poll_look(h, deadline));
+		host_block(h, HOST_POLLS);
+		hit = poll_hit(h);
+		if (hit || now_of(h) >= deadline)
+			return hit;
+	}
+}
+
+bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
+		      uint64_t old, weft_time_t deadline)
+{
+	weft_phys_t phys;
+
+	host_pass(h, 0);
+	if (!mem_phys(&h->hp->mem, (const void *)p, &phys))
+		weft_check_failed(h->prog,
+				  "polls memory that no device can reach");
+	h->poll_p = p;
+	h->poll_old = old;
+	return poll_wait(h, deadline);
+}
+
+static void watch_remember(struct weft_host *h, struct host_watch *w)
+{
+	w->hit = false;
+	if (h->hp->threads.n < 2)
+		return;
+	if (!w->old)
+		w->old = malloc(w->n);
+	assert(w->old);
+	memcpy(w->old, w->p, w->n);
+}
+
+/* The watch of a range; a range polled for the first time counts as stored to,
+ * because what happened before is not known. */
+static struct host_watch *watch_of(struct weft_host *h, const void *p, size_t n)
+{
+	struct host_watch *w = h->watch, *oldest = w;
+
+	for (size_t i = 0; i < HOST_WATCHES; i++, w++) {
+		if (w->p == p && w->n == n)
+			return w;
+		if (!w->p) {
+			oldest = w;
+			break;
+		}
+		if (w->age < oldest->age)
+			oldest = w;
+	}
+	free(oldest->old);
+	*oldest = (struct host_watch){ .p = p, .n = n, .hit = true };
+	return oldest;
+}
+
+bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
+			  weft_time_t deadline)
+{
+	bool hit;
+
+	host_pass(h, 0);
+	h->poll_p = NULL;
+	h->poll_watch = watch_of(h, (const void *)p, n);
+	h->poll_watch->age = ++h->age;
+	hit = poll_wait(h, deadline);
+	watch_remember(h, h->poll_watch);
+	return hit;
+}
+
+/* ---- interrupts, time ------------------------------------------------------
+ */
+
+static weft_time_t irq_cost(const struct weft_host *h)
+{
+	return h->hp->irq_entry + h->hp->wake_up;
+}
+
+void host_irq(struct host *hp, struct weft_dev *d, bool level)
+{
+	d->level = level;
+	for (size_t i = 0; level && i < hp->threads.n; i++) {
+		struct weft_host *h = hp->threads.at[i];
+
+		if (h->wait != HOST_IRQ || h->irq_dev != d || h->irq_hit)
+			continue;
+		h->irq_hit = true;
+		h->resume_at = WEFT_NEVER; /* instead of the deadline */
+		host_wake(h, now_of(h) + irq_cost(h));
+	}
+}
+
+bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	host_pass(h, 0);
+	h->irq_dev = d;
+	h->irq_hit = d->level;
+	if (h->irq_hit)
+		host_wake(h, now_of(h) + irq_cost(h));
+	else if (deadline != WEFT_NEVER)
+		host_wake(h, deadline > now_of(h) ? deadline : now_of(h));
+	host_block(h, HOST_IRQ);
+	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
+	return h->irq_hit;
+}
+
+void weft_host_sleep(struct weft_host *h, weft_time_t until)
+{
+	host_pass(h, 0);
+	if (until <= now_of(h))
+		return;
+	if (until != WEFT_NEVER)
+		host_wake(h, until);
+	host_block(h, HOST_SLEEPS);
+}
+
+weft_time_t weft_host_now(struct weft_host *h)
+{
+	/* Reading the clock takes time, so a loop around it ends. */
+	host_pass(h, h->hp->cost_clock);
+	return now_of(h);
+}
+
+void weft_host_cpu(struct weft_host *h, weft_time_t cost)
+{
+	host_pass(h, cost);
+}
+
+void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
+{
+	unsigned __int128 fs =
+		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->copy_rate;
+
+	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
+	weft_count(h->hp->comp, HOST_C_COPIED, n);
+	memcpy(dst, src, n);
+}
+
+/* ---- for the report at the end
+ * ------------------------------------------------ */
+
+static void describe_poll(const struct weft_host *h, char *buf, size_t size)
+{
+	const void *p = h->poll_p ? (const void *)h->poll_p : h->poll_watch->p;
+	size_t n = h->poll_p ? sizeof(*h->poll_p) : h->poll_watch->n;
+	weft_phys_t phys = 0;
+
+	mem_phys(&h->hp->mem, p, &phys);
+	snprintf(buf, size, "a store to its memory at 0x%" PRIx64 ", %zu bytes",
+		 phys, n);
+}
+
+void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
+{
+	static const char *const name[HOST_WAIT_N] = {
+		[HOST_RUNS] = "its first turn",
+		[HOST_BUSY] = "its processor",
+		[HOST_SLEEPS] = "its alarm",
+		[HOST_BRIDGE] = "the bridge to the bus",
+		[HOST_DEVICE] = "another program that sizes the device",
+	};
+
+	if (h->wait == HOST_POLLS)
+		describe_poll(h, buf, size);
+	else if (h->wait == HOST_IRQ)
+		snprintf(buf, size, "an interrupt of device %u",
+			 h->irq_dev->index);
+	else if (h->wait == HOST_KEY)
+		snprintf(buf, size, "the out-of-band key '%s'", h->key);
+	else
+		snprintf(buf, size, "%s", name[h->wait]);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of one node: contract in mem.h.
+ * Not modelled: DRAM timing, caches (costs are the host's parameters), holes in
+ * the physical map. */
+#include "host/mem.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MEM_FIRST = 4096, MEM_ALIGN = 64 };
+
+void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes)
+{
+	*m = (struct mem){ .base = base, .bytes = bytes, .touched = MEM_FIRST };
+}
+
+void mem_fini(struct mem *m)
+{
+	if (m->map)
+		munmap(m->map, m->bytes);
+	m->map = NULL;
+	vec_free(&m->used);
+	vec_free(&m->spare);
+}
+
+static bool mem_map(struct mem *m)
+{
+	void *p;
+
+	if (m->map)
+		return true;
+	p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	m->map = p;
+	return true;
+}
+
+bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n)
+{
+	return phys >= m->base && phys - m->base <= m->bytes &&
+	       n <= m->bytes - (phys - m->base);
+}
+
+void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n)
+{
+	if (!mem_contains(m, phys, n) || !mem_map(m))
+		return NULL;
+	/* A device may write where nothing was allocated. */
+	if (phys - m->base + n > m->touched)
+		m->touched = phys - m->base + n;
+	return m->map + (phys - m->base);
+}
+
+bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
+{
+	const uint8_t *b = p;
+
+	if (!m->map || b < m->map || b >= m->map + m->bytes)
+		return false;
+	*phys_p = m->base + (uint64_t)(b - m->map);
+	return true;
+}
+
+/* ---- allocator: first fit in spare pieces, then above all that was used ----
+ */
+
+/* Index of the first extent at or above off. */
+static size_t extents_find(const struct mem_extents *v, uint64_t off)
+{
+	size_t lo = 0, hi = v->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->at[mid].off < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void extents_insert(struct mem_extents *v, uint64_t off, uint64_t len)
+{
+	size_t i = extents_find(v, off);
+
+	vec_insert(v, i, (struct mem_extent){ off, len });
+}
+
+static void extents_remove(struct mem_extents *v, size_t i)
+{
+	memmove(v->at + i, v->at + i + 1, (--v->n - i) * sizeof(*v->at));
+}
+
+static uint64_t align_up(uint64_t x, uint64_t align)
+{
+	return (x + align - 1) & ~(align - 1);
+}
+
+/* Physical addresses are what must be aligned. */
+static uint64_t fit(const struct mem *m, struct mem_extent e, uint64_t bytes,
+		    uint64_t align)
+{
+	uint64_t off = align_up(m->base + e.off, align) - m->base;
+
+	if (off < e.off || off > e.off + e.len || bytes > e.off + e.len - off)
+		return UINT64_MAX;
+	return off;
+}
+
+static void spare_cut(struct mem *m, size_t i, uint64_t off, uint64_t bytes)
+{
+	struct mem_extent e = m->spare.at[i];
+
+	extents_remove(&m->spare, i);
+	if (off > e.off)
+		extents_insert(&m->spare, e.off, off - e.off);
+	if (off + bytes < e.off + e.len)
+		extents_insert(&m->spare, off + bytes,
+			       e.off + e.len - off - bytes);
+}
+
+static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
+{
+	for (size_t i = 0; i < m->spare.n; i++) {
+		uint64_t off = fit(m, m->spare.at[i], bytes, align);
+
+		if (off == UINT64_MAX)
+			continue;
+		spare_cut(m, i, off, bytes);
+		return off;
+	}
+	return UINT64_MAX;
+}
+
+void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
+		weft_phys_t *phys_p)
+{
+	uint64_t off;
+
+	if (!align)
+		align = MEM_ALIGN;
+	if (align & (align - 1) || bytes > m->bytes || !mem_map(m))
+		return NULL;
+	if (!m->spare.n && !m->used.n && m->bytes > MEM_FIRST)
+		extents_insert(&m->spare, MEM_FIRST, m->bytes - MEM_FIRST);
+	bytes = align_up(bytes ? bytes : 1, MEM_ALIGN);
+	off = take_spare(m, bytes, align);
+	if (off == UINT64_MAX)
+		return NULL;
+	extents_insert(&m->used, off, bytes);
+	if (off < m->touched)
+		memset(m->map + off, 0,
+		       m->touched - off < bytes ? m->touched - off : bytes);
+	if (off + bytes > m->touched)
+		m->touched = off + bytes;
+	if (phys_p)
+		*phys_p = m->base + off;
+	return m->map + off;
+}
+
+/* Gives e back and joins it with its neighbours. */
+static void spare_add(struct mem *m, struct mem_extent e)
+{
+	struct mem_extents *v = &m->spare;
+	size_t i = extents_find(v, e.off);
+
+	if (i < v->n && e.off + e.len == v->at[i].off) {
+		e.len += v->at[i].len;
+		extents_remove(v, i);
+	}
+	if (i && v->at[i - 1].off + v->at[i - 1].len == e.off) {
+		v->at[i - 1].len += e.len;
+		return;
+	}
+	extents_insert(v, e.off, e.len);
+}
+
+bool mem_free(struct mem *m, void *p)
+{
+	weft_phys_t phys;
+	size_t i;
+
+	if (!p)
+		return true;
+	if (!mem_phys(m, p, &phys))
+		return false;
+	i = extents_find(&m->used, phys - m->base);
+	if (i == m->used.n || m->used.at[i].off != phys - m->base)
+		return false;
+	spare_add(m, m->used.at[i]);
+	extents_remove(&m->used, i);
+	return true;
+}

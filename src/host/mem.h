@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of one node: a range of physical addresses, backed by address space
+ * that costs nothing until it is used, and an allocator of contiguous,
+ * device-visible pieces of it. */
+#ifndef HOST_MEM_H
+#define HOST_MEM_H
+
+#include "base/vec.h"
+#include "weft/types.h"
+
+struct mem_extent {
+	uint64_t off, len;
+};
+
+/* Sorted by off. */
+struct mem_extents {
+	VEC(struct mem_extent);
+};
+
+struct mem {
+	weft_phys_t base; /* first physical address */
+	uint64_t bytes;
+	uint8_t *map;	  /* NULL until first use */
+	uint64_t touched; /* nothing at or above was ever handed out */
+	struct mem_extents used, spare; /* no two spare pieces touch */
+};
+
+/* The first page of the range is never handed out, so a physical address of
+ * zero means "none" when base is zero. */
+void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
+void mem_fini(struct mem *m);
+
+/* True when [phys, phys + n) lies inside. */
+bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n);
+/* The bytes at phys, n of them; NULL: not (all) memory, or no address space. */
+void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n);
+/* Physical address of p; false: p does not point into this memory. */
+bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
+
+/* Zeroed, contiguous; align is a power of two, 0 = 64.  NULL: no room. */
+void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
+		weft_phys_t *phys_p);
+/* False: p was not allocated here. */
+bool mem_free(struct mem *m, void *p);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: components of KIND_PROGRAM whose ops.main runs as a coroutine on a
+ * host (class host.pc).  A front end attaches them while it builds the system;
+ * a program asks for its handle of host.h with weft_prog_host. */
+#ifndef WEFT_HOST_PROG_H
+#define WEFT_HOST_PROG_H
+
+#include "weft/host.h"
+#include "weft/sim.h"
+
+/* Puts prog on host.  Both exist and host is initialised; the simulation has
+ * not started.  Programs of one host run in the order in which they were
+ * attached when they are due at the same time.  Returns 0, -EINVAL when host
+ * is no host or prog no program, -EBUSY when prog sits on a host already. */
+int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog);
+
+/* The host.h handle of a program's thread (NULL: not attached). */
+struct weft_host *weft_prog_host(struct weft_comp *prog);
+
+/* A background program (a server, a noise maker) neither keeps the run going
+ * nor is reported when it is still waiting at the end. */
+void weft_prog_set_background(struct weft_comp *prog, bool background);
+
+/* Foreground programs of the simulation that have not ended. */
+uint32_t weft_progs_running(struct weft_sim *sim);
+
+/* When on, the last foreground program that ends stops the run
+ * (weft_sim_stop); the caller may run on to let the network drain. */
+void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of flink: shared by flink.c, flink_credit.c and flink_rx.c. */
+#ifndef LINK_FLINK_INT_H
+#define LINK_FLINK_INT_H
+
+#include "link/flink.h"
+
+static inline void mask_set(struct flink_mask *m, uint32_t i)
+{
+	m->w[i / 64] |= 1ull << (i % 64);
+}
+static inline void mask_clear(struct flink_mask *m, uint32_t i)
+{
+	m->w[i / 64] &= ~(1ull << (i % 64));
+}
+static inline bool mask_any(const struct flink_mask *m)
+{
+	return m->w[0] | m->w[1];
+}
+/* First set bit at or after `from`, wrapping round; the mask is not empty. */
+static inline uint32_t mask_next(const struct flink_mask *m, uint32_t from)
+{
+	uint32_t k = from / 64;
+	uint64_t w = m->w[k & 1] >> (from % 64) << (from % 64);
+
+	for (;; w = m->w[++k & 1])
+		if (w)
+			return (k & 1) * 64 + (uint32_t)__builtin_ctzll(w);
+}
+
+/* flink_credit.c */
+int flink_credit_init(struct flink *l, struct weft_err *err);
+void flink_credit_fini(struct flink *l);
+/* Puts all credit-only frames of cycles < limit on the line. */
+void flink_catch_up(struct flink *l, uint64_t limit);
+/* First cycle at which the line may carry a credit that somebody listens to,
+ * or WEFT_NEVER. */
+uint64_t flink_next_credit(const struct flink *l);
+/* Credits for a packet's delimiter at cycle `at` into f or the peer's inbox;
+ * returns how many. */
+uint32_t flink_packet_credits(struct flink *l, uint64_t at,
+			      struct weft_frame *f);
+/* Takes all credits that count at `cycle`. */
+void flink_pull(struct flink *l, uint64_t cycle);
+/* A credit arrived (real frame); counts from `cycle` on. */
+void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
+		     uint16_t words);
+/* Nothing waits any more. */
+void flink_unwait(struct flink *l);
+void flink_unwait_lane(struct flink *l, uint32_t lane);
+bool flink_lane_ok(const struct flink *l, uint32_t lane, uint32_t charge);
+/* The packet at the head of this lane lacks credits. */
+void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge);
+/* Nothing can go: from now on the peer speaks up.  Returns the cycle at which
+ * a sufficient credit that is on its way counts, or WEFT_NEVER. */
+uint64_t flink_wait(struct flink *l);
+
+/* flink.c */
+/* Sets the timer to the next thing to do. */
+void flink_arm(struct flink *l);
+/* An undamaged frame, or what the slow path made of a damaged one. */
+void flink_deliver(struct flink *l, struct weft_frame *f,
+		   const struct flink_rx *rx);
+/* One frame of a credit-only transmission on the line at cycle `at`. */
+void flink_send_credits(struct flink *l, uint64_t at, const uint16_t *credit,
+			uint32_t n, uint32_t words);
+
+/* flink_rx.c */
+/* Damaged, truncated or bundled frames, or any while out of sync. */
+void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f);
+void flink_rx_fini(struct flink *l);
+/* Cycle at which the link is in sync again if nothing more comes. */
+static inline uint64_t flink_resync(const struct flink *l)
+{
+	return l->rx_quiet + 16;
+}
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receive machine, symbol by symbol (forth.md 4.9): for frames that were
+ * damaged on the way, that arrive as the links of a bundle, or that carry a
+ * CRC or an end which does not match their contents.
+ *
+ * Whatever follows a frame on the line begins with a comma, so the machine is
+ * back in START at the end of each frame; only loss of sync lasts longer.
+ * A truncated payload is cut to whole qwords. */
+#include "link/flink_int.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc.h"
+
+#define BAD_WINDOW 16 /* symbols; 4 bad ones in it: out of sync */
+
+enum rx_state { RX_START, RX_HEAD, RX_HCRC, RX_DATA, RX_BCRC, RX_DISCARD,
+		RX_DONE };
+
+struct lane {
+	uint16_t *sym;
+	uint32_t n, pos;
+};
+
+struct walk {
+	struct flink *l;
+	struct weft_frame *f; /* the frame it came in, first lane */
+	struct lane lane[FLINK_LINKS_MAX];
+	uint64_t cycle; /* of the frame's first word */
+	/* the packet at hand */
+	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
+	uint32_t credits;    /* seen since the delimiter */
+	uint64_t header;
+	uint32_t words; /* beats since the header began */
+	uint32_t got;	/* payload bytes */
+	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
+};
+
+/* ---- symbols ------------------------------------------------------------- */
+
+static bool is_control(uint16_t sym)
+{
+	return sym & WEFT_SYM_K;
+}
+
+/* Next n bytes in wire order, or false when a comma, an SOP or the end comes
+ * first on any link. */
+static bool take(struct walk *w, uint8_t *p, uint32_t n)
+{
+	uint32_t links = w->l->cfg.links, i, j;
+
+	for (j = 0; j < links; j++) {
+		struct lane *a = &w->lane[j];
+
+		if (a->n - a->pos < n / links)
+			return false;
+		for (i = 0; i < n / links; i++)
+			if (is_control(a->sym[a->pos + i]))
+				return false;
+	}
+	for (i = 0; i < n; i++) {
+		struct lane *a = &w->lane[i % links];
+
+		p[i] = (uint8_t)a->sym[a->pos++];
+	}
+	return true;
+}
+
+static uint64_t get_be(const uint8_t *p, uint32_t n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* Symbols that are in no code table, and what they do to the link. */
+static void lane_check(struct walk *w, uint32_t j)
+{
+	struct lane *a = &w->lane[j];
+	uint32_t last[4] = { 0 }, n = 0, i;
+
+	for (i = 0; i < a->n; i++) {
+		if (!(a->sym[i] & WEFT_SYM_BAD))
+			continue;
+		w->l->count.bad_char[j]++;
+		last[n++ % 4] = i;
+		if (n < 4 || i - last[n % 4] >= BAD_WINDOW)
+			continue;
+		w->l->count.sync_loss[j]++;
+		w->l->lost_sync = true;
+		a->n = i;
+		return;
+	}
+}
+
+/* ---- what becomes of it ---------------------------------------------------- */
+
+/* Words of a packet that is not delivered (5.7). */
+static void discard(struct walk *w, uint32_t words)
+{
+	struct flink *l = w->l;
+	uint32_t over = l->cfg.links / 2; /* beats that are not charged */
+	weft_time_t end = weft_clock_edge(&l->clk, w->cycle + w->f->words);
+
+	words = words > over ? words - over : 0;
+	if (!words)
+		return;
+	if (l->cfg.return_discards && l->cfg.rx_lanes == 1)
+		flink_fwd(l, 0, words, end);
+	else
+		l->count.credit_leak += words;
+}
+
+static void credit(struct walk *w, uint16_t c)
+{
+	struct flink *l = w->l;
+
+	w->credits++;
+	if (!(w->f->flags & FORTH_F_CREDITS))
+		return; /* given directly */
+	if (!forth_credit_good(c)) {
+		l->count.credit_parity++;
+		return;
+	}
+	flink_credit_in(l, w->cycle + w->sop + w->shift + l->cfg.t_crrx, c, 0);
+}
+
+static struct weft_slice payload_of(struct walk *w, uint32_t len)
+{
+	struct weft_slice s = weft_slice_new(w->l->comp->sim, len);
+	uint8_t *p = weft_slice_data(s);
+	uint32_t i;
+
+	for (i = 0; p && i < len; i++)
+		p[(i & ~7u) + 7 - (i & 7)] = w->data[i];
+	return s;
+}
+
+static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
+{
+	struct flink *l = w->l;
+	struct weft_frame *f = weft_frame_new(l->comp->sim);
+	uint32_t size = forth_hdr_size(w->header);
+	struct forth_shape s = {
+		.layout = (uint8_t)l->cfg.layout,
+		.links = (uint8_t)l->cfg.links,
+		.wire_len = (uint16_t)flink_wire_len(l, size),
+	};
+	uint32_t len = w->got & ~7u;
+	struct flink_rx rx = {
+		.cycle = w->cycle + w->sop,
+		.shift = w->shift,
+		.words = w->words + 1 + w->shift,
+		.bad = bad,
+	};
+
+	f->time = w->f->time + w->sop * w->f->word_fs;
+	f->word_fs = w->f->word_fs;
+	f->trace_id = w->f->trace_id;
+	f->words = rx.words;
+	f->flags = FORTH_F_PACKET;
+	f->u[FORTH_U_HEADER] = w->header;
+	f->u[FORTH_U_OWN] = w->f->u[FORTH_U_OWN];
+	f->u[FORTH_U_OWN + 1] = w->f->u[FORTH_U_OWN + 1];
+	forth_shape_set(f, s);
+	if (bad & FLINK_TRUNC)
+		f->flags |= FORTH_F_TRUNC;
+	else if (bad)
+		f->flags |= FORTH_F_CRC32;
+	f->u[FORTH_U_CRC32] = crc;
+	f->payload = payload_of(w, len < size * 8 ? len : size * 8);
+	if (bad)
+		l->count.body_crc++;
+	flink_deliver(l, f, &rx);
+}
+
+/* ---- states (4.9) ------------------------------------------------------------ */
+
+/* Runs of data without SOP are lost packets; then the delimiter. */
+static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
+{
+	struct lane *a = &w->lane[j];
+
+	for (; a->pos < a->n; a->pos++) {
+		if (a->sym[a->pos] == FORTH_SOP) {
+			a->pos++;
+			return true;
+		}
+		*stray_p += !is_control(a->sym[a->pos]);
+	}
+	return false;
+}
+
+static void slots(struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j;
+	uint8_t b[2 * FLINK_LINKS_MAX];
+
+	if (w->l->cfg.layout == FORTH_PACKED || !take(w, b, 2 * links))
+		return;
+	for (j = 0; j < links; j++) {
+		uint16_t c = (uint16_t)(b[j] << 8 | b[j + links]);
+
+		if (forth_is_credit(c))
+			credit(w, c);
+	}
+}
+
+static enum rx_state state_start(struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j, found = 0, stray = 0;
+
+	for (j = 0; j < links; j++)
+		found += find_sop(w, j, &stray);
+	if (stray / links >= 4) {
+		w->l->count.align++;
+		discard(w, stray / (4 * links));
+	}
+	if (!found)
+		return RX_DONE;
+	if (found < links) {
+		w->l->count.align++;
+		return RX_START;
+	}
+	w->sop = (w->lane[0].pos - 1) / 4;
+	w->shift = 0;
+	w->credits = 0;
+	w->words = 0;
+	w->got = 0;
+	slots(w);
+	return RX_HEAD;
+}
+
+/* Credits in front of the header: a set first bit (4.7). */
+static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
+{
+	uint32_t unit = w->l->cfg.layout == FORTH_PACKED ? 2 :
+							   4 * w->l->cfg.links;
+	uint32_t i, halves = 0;
+
+	while (take(w, b, unit)) {
+		if (!(b[0] & 0x80)) {
+			w->shift += halves / 2;
+			*n_p = unit;
+			return true;
+		}
+		if (unit == 2) {
+			halves++;
+			credit(w, (uint16_t)get_be(b, 2));
+			continue;
+		}
+		w->shift++;
+		for (i = 0; i < unit; i += 2)
+			if (b[i] & 0x80)
+				credit(w, (uint16_t)get_be(b + i, 2));
+	}
+	return false;
+}
+
+/* Control on some links of a bundle only. */
+static bool ragged(const struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j, end = 0;
+
+	for (j = 0; j < links; j++) {
+		const struct lane *a = &w->lane[j];
+
+		end += a->pos >= a->n || is_control(a->sym[a->pos]);
+	}
+	return end && end < links;
+}
+
+static enum rx_state state_head(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX + 8];
+	uint32_t n;
+
+	if (!head_unit(w, b, &n)) {
+		if (ragged(w))
+			w->l->count.align++;
+		else if (!w->credits)
+			w->l->count.header_align++;
+		return RX_START;
+	}
+	if (n < 8 && !take(w, b + n, 8 - n)) {
+		w->l->count.header_align++;
+		return RX_START;
+	}
+	w->header = get_be(b, 8);
+	w->words = n < 8 ? 2 : 1;
+	return RX_HCRC;
+}
+
+static enum rx_state state_hcrc(struct walk *w)
+{
+	uint32_t unit = w->l->cfg.layout == FORTH_PACKED ? 2 :
+							   4 * w->l->cfg.links;
+	uint8_t b[4 * FLINK_LINKS_MAX];
+
+	if (!take(w, b, unit)) {
+		w->l->count.header_align++;
+		return RX_START;
+	}
+	w->words += w->l->cfg.layout != FORTH_PACKED;
+	if (get_be(b, 2) == forth_crc16(w->header))
+		return RX_DATA;
+	w->l->count.header_crc++;
+	if (w->l->ops->bad_header)
+		w->l->ops->bad_header(w->l->own, w->l, w->cycle + w->sop);
+	return RX_DISCARD;
+}
+
+/* The size field cannot be trusted: up to the next comma or SOP. */
+static enum rx_state state_discard(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX];
+
+	while (take(w, b, 4 * w->l->cfg.links))
+		w->words++;
+	discard(w, w->words);
+	return RX_START;
+}
+
+static enum rx_state state_data(struct walk *w)
+{
+	uint32_t beat = 4 * w->l->cfg.links;
+	uint32_t len = flink_wire_len(w->l, forth_hdr_size(w->header));
+
+	while (w->got < len) {
+		if (!take(w, w->data + w->got, beat)) {
+			w->l->count.align++;
+			deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+			return RX_START;
+		}
+		w->got += beat;
+		w->words++;
+	}
+	w->got = len;
+	return RX_BCRC;
+}
+
+static enum rx_state state_bcrc(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX];
+	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got);
+
+	if (!take(w, b, 4 * w->l->cfg.links)) {
+		w->l->count.align++;
+		deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+		return RX_START;
+	}
+	w->words++;
+	deliver(w, get_be(b, 4) == crc ? 0 : FLINK_BODY_BAD,
+		(uint32_t)get_be(b, 4));
+	return RX_START;
+}
+
+static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
+	[RX_START] = state_start, [RX_HEAD] = state_head,
+	[RX_HCRC] = state_hcrc,	  [RX_DATA] = state_data,
+	[RX_BCRC] = state_bcrc,	  [RX_DISCARD] = state_discard,
+};
+
+/* ---- frames in ---------------------------------------------------------------- */
+
+/* Symbols of one link; NULL: nothing came. */
+static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
+{
+	struct lane *a = &w->lane[j];
+
+	if (!f)
+		return;
+	a->n = f->raw ? f->raw->n : forth_wire.encode(f, NULL, 0);
+	a->sym = malloc((a->n + 1) * sizeof(*a->sym));
+	assert(a->sym);
+	if (f->raw)
+		memcpy(a->sym, f->raw->sym, a->n * sizeof(*a->sym));
+	else
+		forth_wire.encode(f, a->sym, a->n);
+	lane_check(w, j);
+}
+
+/* f[]: one frame per link, at least one of them there. */
+static void walk_frames(struct flink *l, struct weft_frame *const *f,
+			struct weft_frame *first)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	enum rx_state st = RX_START;
+	uint32_t j;
+
+	assert(w);
+	w->l = l;
+	w->f = first;
+	w->cycle = weft_clock_cycle(&l->clk, weft_now(l->comp));
+	for (j = 0; j < l->cfg.links; j++)
+		lane_load(w, j, f[j]);
+	l->rx_quiet = w->cycle + first->words;
+	l->count.in_cycles += first->words;
+	while (st != RX_DONE)
+		st = states[st](w);
+	for (j = 0; j < l->cfg.links; j++)
+		free(w->lane[j].sym);
+	free(w);
+	if (l->lost_sync)
+		flink_arm(l);
+}
+
+/* Nothing is received until 16 comma words have passed. */
+static bool out_of_sync(struct flink *l, struct weft_frame *f)
+{
+	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
+
+	if (!l->lost_sync)
+		return false;
+	if (cycle >= flink_resync(l)) {
+		l->lost_sync = false;
+		l->line_free = l->line_free > cycle ? l->line_free : cycle;
+		return false;
+	}
+	l->rx_quiet = cycle + f->words;
+	if (f->flags & FORTH_F_PACKET)
+		l->count.credit_leak += forth_charge(
+			l->cfg.links, forth_shape_get(f).wire_len);
+	weft_frame_free(f);
+	return true;
+}
+
+static void queue_put(struct weft_frame **q, struct weft_frame *f)
+{
+	while (*q)
+		q = &(*q)->next;
+	f->next = NULL;
+	*q = f;
+}
+
+static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
+{
+	return forth_shape_get(a).seq == forth_shape_get(b).seq;
+}
+
+static struct weft_frame *oldest(struct flink *l)
+{
+	struct weft_frame *f = NULL;
+	uint32_t j;
+
+	for (j = 0; j < l->cfg.links; j++) {
+		struct weft_frame *g = l->lane_q[j];
+
+		if (g && (!f || (int16_t)(forth_shape_get(g).seq -
+					  forth_shape_get(f).seq) < 0))
+			f = g;
+	}
+	return f;
+}
+
+/* All links have delivered their share of the oldest frame, or a later one. */
+static bool bundle_complete(const struct flink *l)
+{
+	uint32_t j;
+
+	for (j = 0; j < l->cfg.links; j++)
+		if (!l->lane_q[j])
+			return false;
+	return true;
+}
+
+static void bundle_good(struct flink *l, struct weft_frame **f)
+{
+	struct weft_frame *whole = weft_frame_dup(f[0]);
+
+	whole->flags &= ~(uint32_t)FORTH_F_LANE;
+	whole->time = weft_now(l->comp);
+	flink_arrive(l, 0, whole);
+}
+
+static void bundle_frame(struct flink *l)
+{
+	struct weft_frame *f[FLINK_LINKS_MAX] = { 0 }, *first = oldest(l);
+	uint32_t j, good = 0;
+
+	for (j = 0; j < l->cfg.links; j++) {
+		struct weft_frame *g = l->lane_q[j];
+
+		if (!g || !same_seq(g, first))
+			continue;
+		l->lane_q[j] = g->next;
+		g->next = NULL;
+		f[j] = g;
+		good += !g->raw;
+	}
+	if (good == l->cfg.links)
+		bundle_good(l, f);
+	else
+		walk_frames(l, f, first);
+	for (j = 0; j < l->cfg.links; j++)
+		if (f[j])
+			weft_frame_free(f[j]);
+}
+
+void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
+{
+	if (out_of_sync(l, f))
+		return;
+	if (f->flags & FORTH_F_LANE) {
+		queue_put(&l->lane_q[j], f);
+		while (bundle_complete(l))
+			bundle_frame(l);
+		return;
+	}
+	if (!f->raw && !(f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC))) {
+		flink_arrive(l, j, f);
+		return;
+	}
+	walk_frames(l, &f, f);
+	weft_frame_free(f);
+}
+
+void flink_rx_fini(struct flink *l)
+{
+	struct weft_frame *f;
+	uint32_t j;
+
+	for (j = 0; j < FLINK_LINKS_MAX; j++)
+		while ((f = l->lane_q[j])) {
+			l->lane_q[j] = f->next;
+			weft_frame_free(f);
+		}
+	while ((f = l->loop_q)) {
+		l->loop_q = f->next;
+		weft_frame_free(f);
+	}
+}

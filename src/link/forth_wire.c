@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Line symbols of an undamaged FORTH frame (forth.md 4.4, 4.7, 4.12).
+ *
+ * Every field of a bundle starts on a beat of 4L bytes; link j carries bytes
+ * j, j+L, j+2L.. of it (R-31).  Not modelled: the 10-bit codes. */
+#include "link/forth_wire.h"
+
+#include "base/crc.h"
+
+struct enc {
+	uint16_t *sym;
+	uint32_t n, max;
+	uint32_t links, lane;
+	uint32_t pos; /* bytes since the delimiter, over all links */
+};
+
+static void enc_raw(struct enc *e, uint16_t sym, enum forth_part part)
+{
+	if (e->sym && e->n < e->max)
+		e->sym[e->n] =
+			(uint16_t)(sym | (uint32_t)part << FORTH_PART_SHIFT);
+	e->n++;
+}
+
+static void enc_byte(struct enc *e, uint8_t b, enum forth_part part)
+{
+	if (e->pos++ % e->links == e->lane)
+		enc_raw(e, b, part);
+}
+
+static void enc_be(struct enc *e, uint64_t v, uint32_t bytes,
+		   enum forth_part part)
+{
+	while (bytes--)
+		enc_byte(e, (uint8_t)(v >> (8 * bytes)), part);
+}
+
+static void enc_pad(struct enc *e)
+{
+	while (e->pos % (4 * e->links))
+		enc_byte(e, 0, FORTH_PART_FILL);
+}
+
+static void enc_payload(struct enc *e, const struct weft_frame *f,
+			uint32_t wire_len)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t i;
+
+	for (i = 0; i < wire_len; i++) {
+		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
+
+		enc_byte(e, p && at < f->payload.len ? p[at] : 0,
+			 FORTH_PART_BODY);
+	}
+}
+
+uint16_t forth_crc16(uint64_t header)
+{
+	return crc16_qword(0xFFFF, header);
+}
+
+static uint32_t crc32_zeros(uint32_t crc, uint32_t bytes)
+{
+	static const uint8_t zeros[64];
+
+	for (; bytes > sizeof(zeros); bytes -= sizeof(zeros))
+		crc = crc32_qwords(crc, zeros, sizeof(zeros));
+	return crc32_qwords(crc, zeros, bytes);
+}
+
+uint32_t forth_crc32(const struct weft_frame *f)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t len = f->payload.len & ~7u, crc = 0xFFFFFFFF;
+	uint32_t wire_len = forth_shape_get(f).wire_len;
+
+	if (f->flags & FORTH_F_CRC32)
+		return (uint32_t)f->u[FORTH_U_CRC32];
+	if (p)
+		crc = crc32_qwords(crc, p, len);
+	else
+		crc = crc32_zeros(crc, len);
+	return wire_len > len ? crc32_zeros(crc, wire_len - len) : crc;
+}
+
+/* Delimiter with its slot, then what did not fit. */
+static void enc_credits_word(struct enc *e, const struct weft_frame *f,
+			     uint32_t n)
+{
+	uint16_t slot = e->lane < n ? forth_frame_credit(f, e->lane) : 0;
+	uint32_t i;
+
+	enc_raw(e, slot >> 8, slot ? FORTH_PART_CREDIT : FORTH_PART_FILL);
+	enc_raw(e, slot & 255, slot ? FORTH_PART_CREDIT : FORTH_PART_FILL);
+	for (i = e->links; i < n; i++)
+		enc_be(e, forth_frame_credit(f, i), 2, FORTH_PART_CREDIT);
+	enc_pad(e);
+}
+
+/* An even number in front of a packet: the last one is repeated. */
+static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
+			       uint32_t n)
+{
+	bool packet = f->flags & FORTH_F_PACKET;
+	uint32_t i, even = packet ? (n + 1) & ~1u : n;
+
+	for (i = 0; i < even; i++)
+		enc_be(e, forth_frame_credit(f, i < n ? i : n - 1), 2,
+		       FORTH_PART_CREDIT);
+	while (!packet && e->n % 4)
+		enc_raw(e, FORTH_COMMA, FORTH_PART_CONTROL);
+}
+
+static void enc_packet(struct enc *e, const struct weft_frame *f,
+		       const struct forth_shape *s)
+{
+	bool packed = s->layout == FORTH_PACKED, trunc;
+	uint64_t header = f->u[FORTH_U_HEADER];
+
+	trunc = f->flags & FORTH_F_TRUNC;
+	enc_be(e, header, 8, FORTH_PART_HEADER);
+	if (!packed)
+		enc_pad(e);
+	enc_be(e, forth_crc16(header), 2, FORTH_PART_HEADER);
+	if (!packed)
+		enc_pad(e);
+	enc_payload(e, f, trunc ? f->payload.len : s->wire_len);
+	if (!packed)
+		enc_pad(e);
+	if (trunc)
+		return;
+	enc_be(e, forth_crc32(f), 4, FORTH_PART_BODY);
+	if (!packed)
+		enc_pad(e);
+}
+
+uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max)
+{
+	struct forth_shape s = forth_shape_get(f);
+	struct enc e = {
+		.sym = sym, .max = max, .links = s.links, .lane = s.lane,
+	};
+
+	enc_raw(&e, FORTH_COMMA, FORTH_PART_CONTROL);
+	enc_raw(&e, FORTH_SOP, FORTH_PART_CONTROL);
+	if (s.layout == FORTH_PACKED)
+		enc_credits_packed(&e, f, s.credits);
+	else
+		enc_credits_word(&e, f, s.credits);
+	if (f->flags & FORTH_F_PACKET)
+		enc_packet(&e, f, &s);
+	return e.n;
+}
+
+static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
+			     uint32_t max)
+{
+	uint32_t n = forth_encode_parts(f, sym, max);
+	uint32_t i;
+
+	for (i = 0; sym && i < n && i < max; i++)
+		sym[i] &= (1u << FORTH_PART_SHIFT) - 1;
+	return n;
+}
+
+const struct weft_wire forth_wire = { .name = "forth",
+				      .encode = forth_encode };

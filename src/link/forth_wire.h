@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The FORTH link on the wire: headers, credits, sizes, and how a weft_frame
+ * carries them (forth.md 4.3 to 4.8, 4.12).  Nothing here has state. */
+#ifndef LINK_FORTH_WIRE_H
+#define LINK_FORTH_WIRE_H
+
+#include "weft/component.h"
+#include "weft/frame.h"
+
+/* ---- header, 64 bits (4.3) ------------------------------------------ */
+
+#define FORTH_HDR_REMOTE_NOTIFY (1ull << 54)
+#define FORTH_HDR_LOCAL_NOTIFY (1ull << 53)
+#define FORTH_HDR_REMOTE_IRQ (1ull << 52)
+#define FORTH_HDR_START (1ull << 51) /* constant 1 on a single path */
+#define FORTH_HDR_FLAGS (7ull << 52)
+#define FORTH_FLOWS 128
+#define FORTH_SIZE_MAX 512 /* qwords of payload */
+
+/* Header of a single-path packet; flags: FORTH_HDR_REMOTE_NOTIFY etc. */
+static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
+				    uint32_t qwords, uint32_t addr)
+{
+	return (uint64_t)(flow & 127) << 56 | (flags & FORTH_HDR_FLAGS) |
+	       FORTH_HDR_START | (uint64_t)(qwords & 1023) << 32 | addr;
+}
+
+/* Multipath: bits 51:42 carry the resequencing field (7.3). */
+static inline uint64_t forth_header_reseq(uint64_t header, uint32_t field)
+{
+	return (header & ~(1023ull << 42)) | (uint64_t)(field & 1023) << 42;
+}
+
+static inline uint32_t forth_hdr_flow(uint64_t h) { return h >> 56 & 127; }
+static inline uint32_t forth_hdr_size(uint64_t h) { return h >> 32 & 1023; }
+static inline uint32_t forth_hdr_addr(uint64_t h) { return (uint32_t)h; }
+static inline uint32_t forth_hdr_reseq(uint64_t h) { return h >> 42 & 1023; }
+
+/* ---- credit, 16 bits (4.5) ------------------------------------------ */
+
+#define FORTH_CREDIT_GRAN 32 /* words per unit of the value */
+#define FORTH_COUNT_MASK 4095u /* T, F, F' have 12 bits */
+
+static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
+{
+	uint32_t c = (flow & 127) << 7 | (value & 127);
+
+	return (uint16_t)(0x8000 | (uint32_t)__builtin_parity(c) << 14 | c);
+}
+
+static inline bool forth_is_credit(uint16_t c) { return c >> 15; }
+static inline bool forth_credit_good(uint16_t c)
+{
+	return !__builtin_parity(c & 0x7FFF);
+}
+static inline uint32_t forth_credit_flow(uint16_t c) { return c >> 7 & 127; }
+static inline uint32_t forth_credit_value(uint16_t c) { return c & 127; }
+
+/* ---- symbols and layouts (4.6, 4.7) ---------------------------------- */
+
+#define FORTH_COMMA (0xBC | WEFT_SYM_K)
+#define FORTH_SOP (0xFB | WEFT_SYM_K)
+
+enum forth_layout { FORTH_WORD, FORTH_PACKED };
+
+/* Wire words (beats of 4L bytes) of a packet with `bytes` of payload on the
+ * wire, delimiter included, extra credit words not. */
+static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
+				   uint32_t bytes)
+{
+	uint32_t beat = 4 * links;
+	uint32_t data = (bytes + beat - 1) / beat;
+
+	if (layout == FORTH_PACKED)
+		return data + 4;
+	return data + (links == 1 ? 5 : 4);
+}
+
+/* Credit charge in link words of 4L bytes: payload and 16 bytes. */
+static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
+{
+	uint32_t beat = 4 * links;
+
+	return (bytes + 16 + beat - 1) / beat;
+}
+
+/* ---- a frame's protocol fields ---------------------------------------- */
+
+enum {
+	FORTH_U_HEADER = 0, /* 64-bit header; 0 in a credit-only frame */
+	FORTH_U_SHAPE = 1,  /* struct forth_shape, packed */
+	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
+	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
+	FORTH_U_OWN = 6,     /* u[6], u[7]: whoever holds the frame */
+};
+#define FORTH_CREDITS_MAX 12
+
+/* weft_frame.flags */
+enum {
+	FORTH_F_PACKET = 1,  /* header and payload; else credits only */
+	FORTH_F_CREDITS = 2, /* the receiver takes the credits from the frame */
+	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as it was received */
+	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
+	FORTH_F_LANE = 16,   /* one link's share of a bundle's frame */
+};
+
+/* How the frame lies on the wire. */
+struct forth_shape {
+	uint8_t layout;	   /* enum forth_layout */
+	uint8_t links;	   /* L of the bundle */
+	uint8_t lane;	   /* which link of it this frame is */
+	uint8_t credits;   /* in u[2..4] */
+	uint16_t wire_len; /* payload bytes on the wire, padding included */
+	uint16_t seq;	   /* of the bundle, to match the lanes */
+};
+
+static inline struct forth_shape forth_shape_get(const struct weft_frame *f)
+{
+	uint64_t u = f->u[FORTH_U_SHAPE];
+
+	return (struct forth_shape){
+		.layout = u & 15,
+		.links = u >> 4 & 15,
+		.lane = u >> 8 & 15,
+		.credits = u >> 12 & 15,
+		.wire_len = u >> 16 & 0xFFFF,
+		.seq = u >> 32 & 0xFFFF,
+	};
+}
+
+static inline void forth_shape_set(struct weft_frame *f, struct forth_shape s)
+{
+	f->u[FORTH_U_SHAPE] = (uint64_t)s.layout | (uint64_t)s.links << 4 |
+			      (uint64_t)s.lane << 8 |
+			      (uint64_t)s.credits << 12 |
+			      (uint64_t)s.wire_len << 16 |
+			      (uint64_t)s.seq << 32;
+}
+
+static inline uint16_t forth_frame_credit(const struct weft_frame *f,
+					  uint32_t i)
+{
+	return (uint16_t)(f->u[FORTH_U_CREDITS + i / 4] >> (i % 4 * 16));
+}
+
+static inline void forth_frame_set_credit(struct weft_frame *f, uint32_t i,
+					  uint16_t c)
+{
+	uint64_t *u = &f->u[FORTH_U_CREDITS + i / 4];
+
+	*u = (*u & ~(0xFFFFull << (i % 4 * 16))) | (uint64_t)c << (i % 4 * 16);
+}
+
+/* Extra credit words in front of the header: what does not fit into the
+ * delimiter's slots. */
+static inline uint32_t forth_credit_words(enum forth_layout layout,
+					  uint32_t links, uint32_t credits,
+					  bool packet)
+{
+	if (layout == FORTH_WORD)
+		return credits <= links ? 0 :
+		       (credits - links + 2 * links - 1) / (2 * links);
+	if (packet)
+		return (credits + 1) / 2;
+	return credits / 2;
+}
+
+/* Both CRCs of a frame's contents (4.4); payload without bytes counts as
+ * zeros. */
+uint16_t forth_crc16(uint64_t header);
+uint32_t forth_crc32(const struct weft_frame *f);
+
+/* Parts of a frame, as forth_encode_parts marks them. */
+enum forth_part {
+	FORTH_PART_CONTROL, /* delimiter, padding commas */
+	FORTH_PART_CREDIT,
+	FORTH_PART_HEADER, /* and its CRC */
+	FORTH_PART_BODY,   /* and its CRC */
+	FORTH_PART_FILL,   /* empty slots and padding zeros */
+	FORTH_PARTS
+};
+#define FORTH_PART_SHIFT 12
+/* As forth_wire.encode, with the part in bits 12 and up of each symbol. */
+uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max);
+
+/* Name "forth"; ports of NICs and switches that speak it declare it. */
+extern const struct weft_wire forth_wire;
+
+#endif

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class forth.gen: traffic source and sink without a host, for switches and
+ * links.  It speaks the link protocol as a NIC does: a queue per destination,
+ * credits per flow, a sink that drains its FIFO at the rate of a bus and
+ * returns credits on its own line (forth.md 5, 6.3, 11.1).
+ *
+ *   arrivals -> queue per destination -> round robin, credits -> link
+ *   link -> 1023-qword FIFO -> bus of `bus` x 8 bytes -> checked, dropped
+ *
+ * A packet's address field is source << 24 | number to that destination, its
+ * payload a function of that and the offset: the sink checks order and bytes.
+ * Not modelled: anything of a NIC in front of the link. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/flink.h"
+
+enum { PAT_UNIFORM, PAT_PERMUTATION, PAT_HOTSPOT, PAT_BURSTY, PAT_FIXED,
+       PAT_NONE };
+
+struct gen_item {
+	uint32_t qwords;
+};
+
+struct gen_voq {
+	struct gen_item *ring;
+	uint32_t head, tail, mask;
+	uint32_t sent;	   /* packets to this destination */
+	uint32_t expected; /* number of the next one from this source */
+};
+
+struct gen {
+	uint32_t node, dests, pattern, dest, backlog;
+	uint64_t size, size_max, packets;
+	double load, hot, burst;
+	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
+	uint32_t t_l2d, t_bus;
+	int32_t ppm;
+	uint64_t rx_bytes;
+	struct weft_clock bus;
+	weft_time_t hold;
+	bool verify, credit_filter;
+	char crystal[16];
+	/* run */
+	struct flink link;
+	struct gen_voq *voq;
+	uint64_t mask[2]; /* destinations with packets queued */
+	uint32_t rr, queued;
+	uint64_t made;
+	double next; /* cycle of the next arrival */
+	uint32_t burst_dest, burst_left;
+	struct weft_slice shared;
+	uint64_t bus_free; /* bus cycle */
+	weft_time_t first, last;
+};
+
+/* clang-format off */
+static const struct weft_param gen_params[] = {
+	WEFT_PARAM(U32, struct gen, node, "0", "0..127", OWN,
+		   "own number = the flow by which others reach this node"),
+	WEFT_PARAM(U32, struct gen, dests, "8", "1..128", OWN,
+		   "nodes there are, this one included"),
+	WEFT_PARAM(ENUM, struct gen, pattern, "uniform",
+		   "uniform|permutation|hotspot|bursty|fixed|none", OWN,
+		   "whom it sends to; none = sink only"),
+	WEFT_PARAM(U32, struct gen, dest, "0", "0..127", OWN,
+		   "fixed, hotspot: that node; permutation: node + dest"),
+	WEFT_PARAM(REAL, struct gen, hot, "0.5", "0..1", OWN,
+		   "hotspot: share that goes to `dest`"),
+	WEFT_PARAM(REAL, struct gen, burst, "16", "1..", OWN,
+		   "bursty: mean packets to one destination in a row"),
+	WEFT_PARAM(REAL, struct gen, load, "0.5", "0..1000", OWN,
+		   "offered share of the line rate; above 1 = always ready"),
+	WEFT_PARAM(BYTES, struct gen, size, "512", "8..4096", OWN,
+		   "payload, rounded up to qwords"),
+	WEFT_PARAM(BYTES, struct gen, size_max, "0", "0..4096", OWN,
+		   "payload uniform from size to this; 0 = always size"),
+	WEFT_PARAM(U64, struct gen, packets, "0", "", OWN,
+		   "packets to send; 0 = no end"),
+	WEFT_PARAM(U32, struct gen, backlog, "64", "1..1048576", OWN,
+		   "packets queued at which arrivals pause"),
+	WEFT_PARAM(ENUM, struct gen, frame, "word", "word|packed",
+		   RECONSTRUCTED, "frame layout (R-18)"),
+	WEFT_PARAM(U32, struct gen, min_payload, "24", "0..4096", STATED,
+		   "shorter payloads are padded on the wire (P 3, R-40)"),
+	WEFT_PARAM(U32, struct gen, refresh_cc, "1024", "0..", RECONSTRUCTED,
+		   "cycles after which an idle line repeats a credit (5.3)"),
+	WEFT_PARAM(U32, struct gen, t_crtx, "3", "0..64", CALIBRATED,
+		   "cycles, credit formation to line (11.7)"),
+	WEFT_PARAM(U32, struct gen, t_crrx, "2", "0..64", CALIBRATED,
+		   "cycles, credit parse (11.7)"),
+	WEFT_PARAM(U32, struct gen, credit_words, "0", "0..5", OWN,
+		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(BOOL, struct gen, credit_filter, "no", "", OWN,
+		   "ignore implausible credits (5.4)"),
+	WEFT_PARAM(BYTES, struct gen, rx_bytes, "8184", "1024..16376", STATED,
+		   "receive FIFO (T 3.1.5)"),
+	WEFT_PARAM(CLOCK, struct gen, bus, "100MHz", "", STATED,
+		   "bus behind the FIFO, 8 bytes per cycle (P 1)"),
+	WEFT_PARAM(U32, struct gen, t_bus, "10", "0..", STATED,
+		   "bus cycles per packet besides the data (T_ARB + T_PH)"),
+	WEFT_PARAM(U32, struct gen, t_l2d, "5", "0..", STATED,
+		   "NET cycles from link to bus request (P 2.4)"),
+	WEFT_PARAM(TIME, struct gen, hold, "0", "", OWN,
+		   "the sink takes nothing before this time"),
+	WEFT_PARAM(STR, struct gen, crystal, "0", "", OWN,
+		   "how fast the crystal is, ppm"),
+	WEFT_PARAM(BOOL, struct gen, verify, "yes", "", OWN,
+		   "payload of its own for every packet, checked"),
+	{ 0 }
+};
+/* clang-format on */
+
+enum { C_SENT, C_SENT_BYTES, C_RECEIVED, C_BYTES, C_DISORDER, C_CORRUPT,
+       C_BAD_BODY, C_BACKPRESSURE, C_OVERFLOW, C_PARITY, C_HEADER_CRC,
+       C_ALIGN, C_N };
+static const struct weft_counter gen_counters[C_N] = {
+	[C_SENT] = { "sent", "packets", "packets sent" },
+	[C_SENT_BYTES] = { "sent_bytes", "bytes", "payload sent" },
+	[C_RECEIVED] = { "received", "packets", "packets received" },
+	[C_BYTES] = { "bytes", "bytes", "payload received" },
+	[C_DISORDER] = { "disorder", "packets",
+			 "not the next number of their source" },
+	[C_CORRUPT] = { "corrupt", "packets", "payload is not what was sent" },
+	[C_BAD_BODY] = { "bad_body", "packets", "body CRC wrong" },
+	[C_BACKPRESSURE] = { "backpressure", "cycles",
+			     "packets ready, no credits" },
+	[C_OVERFLOW] = { "overflow", "packets", "dropped: FIFO full" },
+	[C_PARITY] = { "credit_parity", "credits", "credits thrown away" },
+	[C_HEADER_CRC] = { "header_crc", "packets", "header CRC wrong" },
+	[C_ALIGN] = { "align", "events", "misaligned input" },
+};
+
+static const struct weft_port_decl gen_ports[] = {
+	{ "link", WEFT_PORT_LINK, .wire = &forth_wire,
+	  .doc = "full-duplex link" },
+	{ 0 }
+};
+
+/* ---- payload ---------------------------------------------------------------- */
+
+static uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
+{
+	uint64_t z = ((uint64_t)tag << 32 | dest << 16 | k) +
+		     0x9E3779B97F4A7C15ull;
+
+	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+	return z ^ z >> 31;
+}
+
+static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
+				      uint32_t dest, uint32_t qwords)
+{
+	struct gen *g = c->state;
+	struct weft_slice s;
+	uint64_t *p;
+	uint32_t k;
+
+	if (!g->verify)
+		return weft_slice_sub(g->shared, 0, qwords * 8);
+	s = weft_slice_new(c->sim, qwords * 8);
+	p = (uint64_t *)weft_slice_data(s);
+	for (k = 0; p && k < qwords; k++)
+		p[k] = pattern_qword(tag, dest, k);
+	return s;
+}
+
+static bool payload_good(const struct gen *g, const struct weft_frame *f)
+{
+	const uint64_t *p = (const uint64_t *)weft_slice_data(f->payload);
+	uint64_t header = f->u[FORTH_U_HEADER];
+	uint32_t k;
+
+	if (f->payload.len != forth_hdr_size(header) * 8)
+		return false;
+	for (k = 0; p && g->verify && k < f->payload.len / 8; k++)
+		if (p[k] != pattern_qword(forth_hdr_addr(header), g->node, k))
+			return false;
+	return true;
+}
+
+/* ---- arrivals --------------------------------------------------------------- */
+
+static void voq_put(struct gen *g, uint32_t d, uint32_t qwords)
+{
+	struct gen_voq *v = &g->voq[d];
+	uint32_t n = v->tail - v->head, i;
+
+	if (!v->ring || n > v->mask) {
+		uint32_t cap = n ? n * 2 : 8;
+		struct gen_item *r = malloc(cap * sizeof(*r));
+
+		assert(r);
+		for (i = 0; i < n; i++)
+			r[i] = v->ring[(v->head + i) & v->mask];
+		free(v->ring);
+		v->ring = r;
+		v->mask = cap - 1;
+		v->head = 0;
+		v->tail = n;
+	}
+	v->ring[v->tail++ & v->mask].qwords = qwords;
+	g->mask[d / 64] |= 1ull << (d % 64);
+	g->queued++;
+}
+
+static uint32_t pick_dest(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+
+	switch (g->pattern) {
+	case PAT_PERMUTATION:
+		return (g->node + g->dest) % g->dests;
+	case PAT_FIXED:
+		return g->dest;
+	case PAT_HOTSPOT:
+		if (weft_rng_real(&c->rng) < g->hot)
+			return g->dest;
+		break;
+	case PAT_BURSTY:
+		if (!g->burst_left) {
+			g->burst_dest =
+				(uint32_t)weft_rng_below(&c->rng, g->dests);
+			g->burst_left = 1 + (uint32_t)weft_rng_below(
+				&c->rng, (uint64_t)(2 * g->burst - 1));
+		}
+		g->burst_left--;
+		return g->burst_dest;
+	}
+	return (uint32_t)weft_rng_below(&c->rng, g->dests);
+}
+
+static uint32_t pick_size(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint32_t lo = (uint32_t)(g->size + 7) / 8;
+	uint32_t hi = (uint32_t)(g->size_max + 7) / 8;
+
+	return hi > lo ? lo + (uint32_t)weft_rng_below(&c->rng, hi - lo + 1) :
+			 lo;
+}
+
+static bool gen_over(const struct gen *g)
+{
+	return g->pattern == PAT_NONE || g->load <= 0 ||
+	       (g->packets && g->made >= g->packets);
+}
+
+/* Everything that arrives up to and including cycle `now`.  The gap behind a
+ * packet is uniform around its line time over the load. */
+static void gen_fill(struct weft_comp *c, uint64_t now)
+{
+	struct gen *g = c->state;
+
+	while (!gen_over(g) && g->queued < g->backlog &&
+	       g->next <= (double)now) {
+		uint32_t d = pick_dest(c), n = pick_size(c);
+		double gap = flink_words(&g->link, n) / g->load;
+
+		voq_put(g, d, n);
+		g->made++;
+		if (g->load <= 1)
+			g->next += gap * 2 * weft_rng_real(&c->rng);
+	}
+	if (g->queued >= g->backlog && g->next < (double)now)
+		g->next = (double)now;
+}
+
+/* The cycle at which next() should look for arrivals again. */
+static void gen_rearm(struct gen *g)
+{
+	uint64_t at = (uint64_t)g->next;
+
+	at += (double)at < g->next;
+	if (!gen_over(g) && g->queued < g->backlog)
+		flink_kick(&g->link, weft_clock_edge(&g->link.clk, at));
+}
+
+/* ---- source ----------------------------------------------------------------- */
+
+static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
+{
+	struct gen *g = c->state;
+	struct gen_voq *v = &g->voq[d];
+	uint32_t n = v->ring[v->head & v->mask].qwords, tag;
+
+	if (!flink_credit(&g->link, d, n))
+		return false;
+	tag = g->node << 24 | (v->sent++ & 0xFFFFFF);
+	p->header = forth_header(d, 0, n, tag);
+	p->payload = payload_make(c, tag, d, n);
+	if (++v->head == v->tail)
+		g->mask[d / 64] &= ~(1ull << (d % 64));
+	g->queued--;
+	g->rr = d + 1;
+	weft_count(c, C_SENT, 1);
+	weft_count(c, C_SENT_BYTES, n * 8);
+	return true;
+}
+
+/* Round robin over queues that hold something (6.3). */
+static bool gen_next(void *own, struct flink *l, struct flink_pkt *p)
+{
+	struct weft_comp *c = own;
+	struct gen *g = c->state;
+	uint32_t i, d;
+
+	gen_fill(c, flink_now(l));
+	for (i = 0; g->queued && i < g->dests; i++) {
+		d = (g->rr + i) % g->dests;
+		if (g->mask[d / 64] >> (d % 64) & 1 && try_dest(c, d, p)) {
+			p->last = !g->queued;
+			return true;
+		}
+	}
+	gen_rearm(g);
+	return false;
+}
+
+static void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
+		     uint32_t shift)
+{
+	struct gen *g = ((struct weft_comp *)own)->state;
+
+	(void)l;
+	(void)start;
+	(void)end;
+	(void)shift;
+	if (!g->queued)
+		gen_rearm(g);
+}
+
+/* ---- sink --------------------------------------------------------------------- */
+
+/* The bus takes the packet when it is free; F follows word by word: header
+ * first, then payload, the rest with the last word (5.2). */
+static void sink_drain(struct gen *g, const struct weft_frame *f,
+		       const struct flink_rx *rx)
+{
+	struct flink *l = &g->link;
+	uint32_t bytes = forth_shape_get(f).wire_len;
+	uint32_t charge = forth_charge(1, bytes);
+	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
+	uint64_t wait = g->t_l2d + (rx->words * 3 + 3) / 4; /* 4.11, L = 1 */
+	weft_time_t t = weft_clock_edge(&l->clk, rx->cycle + wait);
+	uint64_t at;
+
+	if (t < g->hold)
+		t = g->hold;
+	at = weft_clock_cycle(&g->bus, t);
+	if (at < g->bus_free)
+		at = g->bus_free;
+	at += g->t_bus;
+	g->bus_free = at + data / 2;
+	flink_fwd(l, 0, 2, weft_clock_edge(&g->bus, at));
+	flink_fwd_ramp(l, 0, data, 2, &g->bus, at);
+	flink_fwd(l, 0, charge - 2 - data,
+		  weft_clock_edge(&g->bus, g->bus_free));
+	g->last = weft_clock_edge(&g->bus, g->bus_free);
+}
+
+static void check_order(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct gen *g = c->state;
+	uint32_t tag = forth_hdr_addr(f->u[FORTH_U_HEADER]);
+	uint32_t src = tag >> 24;
+
+	if (src >= g->dests) {
+		weft_count(c, C_DISORDER, 1);
+		return;
+	}
+	if ((tag & 0xFFFFFF) != (g->voq[src].expected & 0xFFFFFF))
+		weft_count(c, C_DISORDER, 1);
+	g->voq[src].expected = tag + 1;
+}
+
+static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
+		       const struct flink_rx *rx)
+{
+	struct weft_comp *c = own;
+	struct gen *g = c->state;
+
+	(void)l;
+	if (!g->first)
+		g->first = weft_now(c);
+	weft_count(c, C_RECEIVED, 1);
+	weft_count(c, C_BYTES, f->payload.len);
+	if (rx->bad)
+		weft_count(c, C_BAD_BODY, 1);
+	else if (!payload_good(g, f))
+		weft_count(c, C_CORRUPT, 1);
+	check_order(c, f);
+	sink_drain(g, f, rx);
+	weft_frame_free(f);
+}
+
+static const struct flink_ops gen_link_ops = { .next = gen_next,
+					       .sent = gen_sent,
+					       .packet = gen_packet };
+
+/* ---- set-up and end ------------------------------------------------------------- */
+
+static struct flink_cfg gen_cfg(const struct gen *g)
+{
+	struct flink_cfg cfg = flink_cfg_default();
+
+	cfg.layout = g->frame;
+	cfg.rx_cap = (uint32_t)g->rx_bytes / 4;
+	cfg.min_payload = g->min_payload > 8 ? g->min_payload : 0;
+	cfg.refresh_cc = g->refresh_cc;
+	cfg.t_crtx = g->t_crtx;
+	cfg.t_crrx = g->t_crrx;
+	cfg.credit_words = g->credit_words;
+	cfg.credit_filter = g->credit_filter;
+	cfg.ppm = g->ppm;
+	return cfg;
+}
+
+static int gen_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	struct flink_cfg cfg;
+	char *end;
+
+	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
+	if (*end || end == g->crystal)
+		return weft_fail(err, EINVAL, "%s.crystal: '%s' is no number "
+				 "of ppm", c->name, g->crystal);
+	if (g->node >= g->dests || g->dest >= g->dests)
+		return weft_fail(err, EINVAL, "%s: node %u and dest %u must be "
+				 "below dests = %u", c->name, g->node, g->dest,
+				 g->dests);
+	g->voq = calloc(g->dests, sizeof(*g->voq));
+	if (!g->voq)
+		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	cfg = gen_cfg(g);
+	return flink_init(&g->link, c, &c->ports[0], &cfg, &gen_link_ops, c, 0,
+			  err);
+}
+
+static int gen_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	uint64_t most = g->size_max > g->size ? g->size_max : g->size;
+
+	if (flink_start(&g->link, err))
+		return -err->code;
+	most = flink_charge(&g->link, (uint32_t)(most + 7) / 8);
+	if (g->pattern != PAT_NONE && most > g->link.tx_cap)
+		return weft_fail(err, EINVAL, "%s: packets of %u words do not "
+				 "fit into the %u words of %s", c->name,
+				 (uint32_t)most, g->link.tx_cap,
+				 g->link.peer->comp->name);
+	if (!g->verify) {
+		g->shared = weft_slice_new(c->sim, 4096);
+		if (g->shared.buf)
+			memset(weft_slice_data(g->shared), 0x5A, 4096);
+	}
+	gen_rearm(g);
+	return 0;
+}
+
+static void gen_arrive(struct weft_comp *c, uint32_t port,
+		       struct weft_frame *f)
+{
+	flink_arrive(&((struct gen *)c->state)->link, port, f);
+}
+
+static void gen_event(struct weft_comp *c, uint32_t tag)
+{
+	(void)tag;
+	flink_event(&((struct gen *)c->state)->link);
+}
+
+static int gen_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	const struct flink_count *n = flink_counts(&g->link);
+
+	(void)err;
+	weft_slice_drop(&g->shared);
+	c->counters[C_BACKPRESSURE] = n->backpressure;
+	c->counters[C_PARITY] = n->credit_parity;
+	c->counters[C_HEADER_CRC] = n->header_crc;
+	c->counters[C_ALIGN] = n->align + n->header_align;
+	if (g->last > g->first)
+		weft_metric(c, "rate", "MiB/s",
+			    (double)c->counters[C_BYTES] / 1048576 /
+				    ((double)(g->last - g->first) /
+				     (double)WEFT_SEC));
+	return 0;
+}
+
+static void gen_fini(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint32_t d;
+
+	for (d = 0; g->voq && d < g->dests; d++)
+		free(g->voq[d].ring);
+	free(g->voq);
+	weft_slice_drop(&g->shared);
+	flink_fini(&g->link);
+}
+
+WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "traffic source and sink on a FORTH link",
+	       .source = "own; link side as forth.md 4, 5, 6.3",
+	       .not_modelled = "everything of a NIC in front of the link",
+	       .state_size = sizeof(struct gen), .params = gen_params,
+	       .counters = gen_counters, .n_counters = C_N,
+	       .ports = gen_ports,
+	       .ops = { .init = gen_init, .start = gen_start,
+			.arrive = gen_arrive, .event = gen_event,
+			.finish = gen_finish, .fini = gen_fini });

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log-linear histogram: exact below 128, then 64 bins per power of two (error
+ * below 1.6 %); count, sum, sum of squares, min and max are exact. */
+#ifndef MEASURE_HIST_H
+#define MEASURE_HIST_H
+
+#include <stdint.h>
+
+struct hist {
+	uint64_t count;
+	double sum, sum2, min, max;
+	uint64_t *bin; /* grown on demand */
+	uint32_t n_bins;
+	double scale; /* values are multiplied by this before binning */
+};
+
+void hist_init(struct hist *h, double scale);
+void hist_fini(struct hist *h);
+void hist_add(struct hist *h, double v);
+double hist_mean(const struct hist *h);
+double hist_stddev(const struct hist *h);
+/* p in 0..100 */
+double hist_percentile(const struct hist *h, double p);
+/* Lower edge of bin i, in unscaled units. */
+double hist_edge(const struct hist *h, uint32_t i);
+
+#endif

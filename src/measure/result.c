@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run yields, kept in byte order of the names. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/result.h"
+
+enum { RESULT_FAILURES = 100 };
+
+/* Every element type begins with its name. */
+static const char *result_name(const void *arr, size_t size, size_t i)
+{
+	return *(char *const *)((const char *)arr + i * size);
+}
+
+/* Index of `name`, or of the place where it belongs. */
+static size_t result_find(const void *arr, size_t n, size_t size,
+			  const char *name, bool *found_p)
+{
+	size_t lo = 0, hi = n;
+
+	/* Recording mostly comes in order: look at the end first. */
+	if (n && strcmp(result_name(arr, size, n - 1), name) < 0)
+		lo = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(result_name(arr, size, mid), name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*found_p = lo < n && !strcmp(result_name(arr, size, lo), name);
+	return lo;
+}
+
+static char *result_dup(const char *s)
+{
+	char *res = strdup(s ? s : "");
+
+	if (!res)
+		abort();
+	return res;
+}
+
+/* Opens a zeroed element i with its name set; capacities are powers of two. */
+static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
+			 const char *name)
+{
+	char **arr = arr_p, *at;
+	size_t n = *n_p;
+
+	if (!(n & (n - 1))) {
+		*arr = reallocarray(*arr, n ? n * 2 : 1, size);
+		if (!*arr)
+			abort();
+	}
+	at = *arr + i * size;
+	memmove(at + size, at, (n - i) * size);
+	memset(at, 0, size);
+	*(char **)at = result_dup(name);
+	++*n_p;
+	return at;
+}
+
+/* The element called name; created (then *new_p) when it is not there. */
+#define RESULT_GET(arr, n, name, new_p)                                        \
+	result_get(&(arr), &(n), sizeof(*(arr)), name, new_p)
+
+static void *result_get(void *arr_p, size_t *n_p, size_t size, const char *name,
+			bool *new_p)
+{
+	char *const *arr = arr_p;
+	bool found;
+	size_t i = result_find(*arr, *n_p, size, name, &found);
+
+	*new_p = !found;
+	return found ? *arr + i * size : result_open(arr_p, n_p, size, i, name);
+}
+
+struct weft_result *result_new(void)
+{
+	struct weft_result *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		abort();
+	return r;
+}
+
+static void result_free_series(struct weft_result *r)
+{
+	for (size_t i = 0; i < r->n_series; i++) {
+		free(r->series[i].name);
+		free(r->series[i].x_unit);
+		free(r->series[i].y_unit);
+		free(r->series[i].x);
+		free(r->series[i].y);
+	}
+	free(r->series);
+}
+
+static void result_free_hists(struct weft_result *r)
+{
+	for (size_t i = 0; i < r->n_hists; i++) {
+		free(r->hists[i].name);
+		free(r->hists[i].unit);
+		hist_fini(&r->hists[i].h);
+	}
+	free(r->hists);
+}
+
+void result_free(struct weft_result *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		free(r->metrics[i].name);
+		free(r->metrics[i].unit);
+	}
+	free(r->metrics);
+	for (size_t i = 0; i < r->n_counters; i++) {
+		free(r->counters[i].name);
+		free(r->counters[i].unit);
+	}
+	free(r->counters);
+	for (size_t i = 0; i < r->n_manifest; i++) {
+		free(r->manifest[i].name);
+		free(r->manifest[i].value);
+	}
+	free(r->manifest);
+	for (size_t i = 0; i < r->n_failures; i++)
+		free(r->failures[i]);
+	free(r->failures);
+	result_free_series(r);
+	result_free_hists(r);
+	free(r);
+}
+
+static void result_text(char **field, const char *text)
+{
+	char *copy = result_dup(text);
+
+	free(*field);
+	*field = copy;
+}
+
+void result_metric_set(struct weft_result *r, const char *name,
+		       const char *unit, double v)
+{
+	bool is_new;
+	struct result_metric *m =
+		RESULT_GET(r->metrics, r->n_metrics, name, &is_new);
+
+	result_text(&m->unit, unit);
+	m->value = v;
+}
+
+const struct result_metric *result_metric_get(const struct weft_result *r,
+					      const char *name)
+{
+	bool found;
+	size_t i = result_find(r->metrics, r->n_metrics, sizeof(*r->metrics),
+			       name, &found);
+
+	return found ? &r->metrics[i] : NULL;
+}
+
+struct result_series *result_series_get(struct weft_result *r, const char *name,
+					const char *x_unit, const char *y_unit)
+{
+	bool is_new;
+	struct result_series *s =
+		RESULT_GET(r->series, r->n_series, name, &is_new);
+
+	if (is_new) {
+		s->x_unit = result_dup(x_unit);
+		s->y_unit = result_dup(y_unit);
+	}
+	return s;
+}
+
+void result_series_add(struct result_series *s, double x, double y)
+{
+	if (s->n == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 16;
+		s->x = reallocarray(s->x, s->cap, sizeof(*s->x));
+		s->y = reallocarray(s->y, s->cap, sizeof(*s->y));
+		if (!s->x || !s->y)
+			abort();
+	}
+	s->x[s->n] = x;
+	s->y[s->n++] = y;
+}
+
+/* Bins below one unit where values are times: 1 ps, 1 ns, 1 ns, 1 ns. */
+static double result_scale(const char *unit)
+{
+	static const struct {
+		const char *unit;
+		double scale;
+	} tab[] = { { "ns", 1e3 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+
+	for (size_t i = 0; unit && i < sizeof(tab) / sizeof(tab[0]); i++)
+		if (!strcmp(tab[i].unit, unit))
+			return tab[i].scale;
+	return 1;
+}
+
+struct hist *result_hist_get(struct weft_result *r, const char *name,
+			     const char *unit)
+{
+	bool is_new;
+	struct result_hist *h = RESULT_GET(r->hists, r->n_hists, name, &is_new);
+
+	if (is_new) {
+		h->unit = result_dup(unit);
+		hist_init(&h->h, result_scale(unit));
+	}
+	return &h->h;
+}
+
+void result_counter_set(struct weft_result *r, const char *name,
+			const char *unit, uint64_t v)
+{
+	bool is_new;
+	struct result_counter *c =
+		RESULT_GET(r->counters, r->n_counters, name, &is_new);
+
+	result_text(&c->unit, unit);
+	c->value = v;
+}
+
+void result_param_set(struct weft_result *r, const char *name,
+		      const char *value)
+{
+	bool is_new;
+	struct result_param *p =
+		RESULT_GET(r->manifest, r->n_manifest, name, &is_new);
+
+	result_text(&p->value, value);
+}
+
+void result_fail(struct weft_result *r, const char *text)
+{
+	if (r->n_failures == RESULT_FAILURES) {
+		r->failures_dropped++;
+		return;
+	}
+	r->failures = reallocarray(r->failures, r->n_failures + 1,
+				   sizeof(*r->failures));
+	if (!r->failures)
+		abort();
+	r->failures[r->n_failures++] = result_dup(text);
+}

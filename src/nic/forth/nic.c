@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class forth.nic: the RDMA-write NIC of FORTH-ICS (PCI-X, request queues, VOQs
+ * or one outgoing FIFO, 1, 2 or 4 byte-bundled links).
+ * Source: forth.md; parameters are those of sections 6.2 and 11.1, presets those
+ * of its first page.
+ *
+ *                 bus (PCI-X)                  link0..3
+ *        host <------> +---------------------+ <======> switch or NIC
+ *                      | registers  DMA  VOQ |
+ *                      +---------------------+
+ *
+ * Not modelled: VOQ bodies in external memory, multipath, the event log of
+ * 10.2, parity and system errors on the bus. */
+#include <errno.h>
+
+#include "nic/forth/nic.h"
+
+/* clang-format off */
+#define P(type, field, def, range, source, doc)                                \
+	WEFT_PARAM(type, struct forth_nic, field, def, range, source, doc)
+
+static const struct weft_param forth_params[] = {
+	P(U32, links, "1", "1..4", STATED,
+	  "links, bundled byte by byte when more than one: 1, 2 or 4 (4.12)"),
+	P(U32, queues, "8", "1..8", STATED,
+	  "request queues sharing 1024 descriptors: 1, 2, 4 or 8 (3.1)"),
+	P(U32, voqs, "8", "0..8", STATED,
+	  "virtual output queues; 0 = one Host2Net FIFO (6.2 voq_count)"),
+	P(BYTES, voq_bytes, "8192", "4112..1048576", STATED,
+	  "on-chip memory per VOQ (VOQ, 6.2 voq_onchip_bytes)"),
+	P(U32, h2n_words, "1023", "514..65535", STATED,
+	  "Host2Net FIFO in qwords, when there are no VOQs (4.1)"),
+	P(U32, n2h_words, "1023", "514..2047", STATED,
+	  "Net2Host FIFO in qwords (RXQ)"),
+	P(BYTES, max_payload, "512", "8..4096", STATED,
+	  "largest packet payload; VOQs cut longer transfers (4.8, 6.4)"),
+	P(BYTES, min_payload, "24", "0..4096", STATED,
+	  "shorter packets are padded on the wire (4.8, R-40)"),
+	P(U32, flows, "8", "1..128", STATED,
+	  "configured destinations; descriptors beyond are refused (3.6)"),
+	P(U32, node, "65535", "0..65535", OWN,
+	  "number of this node in time stamps; 65535 = digits of the name"),
+	P(ENUM, lnotify_at, "departed", "departed|read", RECONSTRUCTED,
+	  "moment of the local notification (R-43)"),
+	P(ENUM, frame, "word", "word|packed", RECONSTRUCTED,
+	  "frame layout on the wire (R-18)"),
+	P(ENUM, ct_q, "auto", "auto|0|1/4|1/2|3/4|1", DERIVED,
+	  "part of a packet that must be in before its write starts "
+	  "(CT_Q, R-24)"),
+	P(U32, t_desc, "3", "3..64", STATED,
+	  "pc: descriptor fetch 2, start 1 (T_DESC)"),
+	P(U32, t_upd, "1", "1..64", RECONSTRUCTED, "pc: UpdtCnt (T_UPD)"),
+	P(U32, t_sync_dv, "3", "0..64", STATED,
+	  "pc: sync FIFO DMA to VOQ (T_SYNC_DV)"),
+	P(U32, t_sync_vl, "3", "0..64", STATED,
+	  "pc: sync FIFO VOQ to link (T_SYNC_VL)"),
+	P(U32, t_linkstart, "2", "0..64", STATED,
+	  "pc: link starts transmitting (T_LINKSTART)"),
+	P(U32, t_l2d, "5", "5..64", STATED, "cc: link to DMA (T_L2D)"),
+	P(U32, t_crtx, "3", "1..64", CALIBRATED,
+	  "cc: credit formation to line (T_CRTX)"),
+	P(U32, t_crrx, "2", "1..64", CALIBRATED, "cc: credit parse (T_CRRX)"),
+	P(U32, refresh_cc, "1024", "0..", RECONSTRUCTED,
+	  "cc between credit refreshes on an idle line; 0 = none (5.3)"),
+	P(U32, credit_words, "0", "0..5", RECONSTRUCTED,
+	  "extra credit words allowed before a header (4.7)"),
+	P(REAL, ppm, "0", "-1000..1000", OWN,
+	  "offset of this NIC's NET crystal in parts per million"),
+	P(BOOL, ids_literal, "false", "", OWN,
+	  "vendor and device ID as printed (R-01)"),
+	P(BOOL, status_literal, "false", "", OWN,
+	  "status bit 4 as printed (R-02)"),
+	P(BOOL, netcnt_read_clears, "true", "", STATED,
+	  "loads clear the network counters (R-08)"),
+	P(BOOL, suppress_bad_body_notify, "false", "", OWN,
+	  "no notification or interrupt after a bad body CRC (R-34)"),
+	P(BOOL, rw_overlap, "true", "", CALIBRATED,
+	  "packets are written during a read's split wait (R-27)"),
+	P(BOOL, credit_filter, "false", "", OWN,
+	  "ignore credits for more than was sent (5.4)"),
+	{ 0 }
+};
+
+static const struct weft_preset forth_presets[] = {
+	{ "tr-direct", "links=2 queues=1 voqs=0 min_payload=8 max_payload=4096 "
+	  "lnotify_at=read", "two NICs back to back, two links (T 4.3)" },
+	{ "tr-switch", "links=1 queues=1 voqs=0 min_payload=8 max_payload=496 "
+	  "lnotify_at=read", "one link to the 8x8 switch (T 3.2, 4.2)" },
+	{ "plat-switch", "links=1 queues=8 voqs=8 min_payload=24 "
+	  "max_payload=512 lnotify_at=departed",
+	  "platform paper, one switch (P 2, 3)" },
+	{ "plat-direct4", "links=4 queues=8 voqs=8 min_payload=24 "
+	  "max_payload=4096 lnotify_at=departed",
+	  "NIC to NIC, four links byte by byte (P 2.4)" },
+	{ 0 }
+};
+
+static const struct weft_counter forth_counters[C_N] = {
+	[C_TRANSFERS] = { "transfers", "transfers", "descriptors carried out" },
+	[C_PACKETS_OUT] = { "packets_out", "packets", "packets sent" },
+	[C_PACKETS_IN] = { "packets_in", "packets", "packets received" },
+	[C_QWORDS_OUT] = { "qwords_out", "qwords", "payload of transfers" },
+	[C_QWORDS_IN] = { "qwords_in", "qwords", "payload written to memory" },
+	[C_LNOTIFY] = { "local_notify", "writes", "local notifications" },
+	[C_RNOTIFY] = { "remote_notify", "writes", "remote notifications" },
+	[C_IRQS] = { "irqs", "edges", "assertions of INTA#" },
+	[C_DESC_ERR] = { "desc_errors", "transfers",
+			 "bad descriptors and aborted transfers" },
+	[C_NO_ROOM] = { "no_room", "times",
+			"Check found no room in the outgoing buffer" },
+	[C_GAP_WRITES] = { "gap_writes", "writes",
+			   "writes begun in a split wait (R-27)" },
+	[C_RX_LOST] = { "rx_lost", "qwords", "lost, Net2Host full" },
+	[C_RX_UNDERRUN] = { "rx_underruns", "writes",
+			    "cut-through started too early" },
+	[C_RESETS] = { "resets", "times", "software resets" },
+};
+
+static const struct weft_port_decl forth_ports[] = {
+	[PORT_BUS] = { "bus", WEFT_PORT_BUS, .doc = "PCI-X, device side" },
+	[PORT_LINK] = { "link%u", WEFT_PORT_LINK, .count = "links",
+			.wire = &forth_wire,
+			.doc = "RocketIO links, bundled byte by byte" },
+	{ 0 }
+};
+/* clang-format on */
+
+/* ---- operations ------------------------------------------------------------ */
+
+static int check_params(const struct forth_nic *n, const char *name,
+			struct weft_err *err)
+{
+	if (n->links == 3)
+		return weft_fail(err, EINVAL, "%s.links: 3 links cannot be "
+				 "bundled: use 1, 2 or 4", name);
+	if (n->queues & (n->queues - 1))
+		return weft_fail(err, EINVAL, "%s.queues: '%u' is no power of "
+				 "two: use 1, 2, 4 or 8", name, n->queues);
+	if (n->voqs && n->flows > n->voqs)
+		return weft_fail(err, EINVAL, "%s.flows: '%u' is above the "
+				 "%u VOQs: one VOQ per destination", name,
+				 n->flows, n->voqs);
+	if (n->max_payload % 8 || n->min_payload % 8)
+		return weft_fail(err, EINVAL, "%s.%s_payload: no multiple of "
+				 "8 bytes", name,
+				 n->max_payload % 8 ? "max" : "min");
+	if (n->min_payload > n->max_payload)
+		return weft_fail(err, EINVAL, "%s.min_payload: above "
+				 "max_payload", name);
+	return 0;
+}
+
+/* n3.nic is node 3. */
+static uint32_t node_of(const char *name)
+{
+	while (*name && *name != '.' && (*name < '0' || *name > '9'))
+		name++;
+	return (uint32_t)strtoul(name, NULL, 10);
+}
+
+static int forth_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_nic *n = c->state;
+	int ret = check_params(n, c->name, err);
+
+	if (ret)
+		return ret;
+	n->comp = c;
+	n->bus = &c->ports[PORT_BUS];
+	n->depth = FORTH_DESC_TOTAL / n->queues;
+	if (n->node == 65535)
+		n->node = node_of(c->name);
+	n->net_base = calloc(NET_N, sizeof(*n->net_base));
+	forth_regs_init(n);
+	forth_voq_init(n);
+	return forth_netif_init(n, err);
+}
+
+static int forth_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_nic *n = c->state;
+	int ret;
+
+	n->pci = *weft_bus_of(n->bus)->clock(n->bus);
+	ret = forth_netif_start(n, err);
+	n->started = ret == 0;
+	return ret;
+}
+
+static void bus_arrive(struct forth_nic *n)
+{
+	struct weft_bus_note note;
+
+	while (weft_bus_next(n->bus, &note)) {
+		if (note.kind == WEFT_NOTE_STORE)
+			forth_bus_store(n, &note);
+		else if (note.kind == WEFT_NOTE_LOAD)
+			forth_bus_load(n, &note);
+		else if (note.txn == &n->rq.txn)
+			forth_engine_note(n, &note);
+		else
+			forth_write_note(n, &note);
+	}
+}
+
+static void forth_arrive(struct weft_comp *c, uint32_t port,
+			 struct weft_frame *f)
+{
+	struct forth_nic *n = c->state;
+
+	if (port == PORT_BUS)
+		bus_arrive(n);
+	else
+		flink_arrive(&n->link, port - PORT_LINK, f);
+}
+
+static void forth_event(struct weft_comp *c, uint32_t tag)
+{
+	struct forth_nic *n = c->state;
+
+	if (tag == TAG_LINK) {
+		flink_event(&n->link);
+		forth_voq_kick(n);
+	} else if (weft_timer_due(c, &n->timer)) {
+		forth_engine_run(n);
+	}
+}
+
+/* What waits for credits or for an engine that is off goes down with us. */
+static int forth_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_nic *n = c->state;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < ring_count(&n->rx); i++)
+		used += ring_nth(&n->rx, i)->qwords + 1;
+	if (n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan &&
+	    used != n->rx_used)
+		return weft_fail(err, EPROTO, "%s: Net2Host counts %u words "
+				 "and holds %u", c->name, n->rx_used, used);
+	if (!weft_sim_idle(c->sim))
+		return 0;
+	forth_voq_fini(n);
+	for (; !ring_empty(&n->rx); ring_pop(&n->rx))
+		weft_slice_drop(&ring_front(&n->rx)->data);
+	return 0;
+}
+
+static void forth_fini(struct weft_comp *c)
+{
+	struct forth_nic *n = c->state;
+
+	forth_voq_fini(n);
+	ring_free(&n->rx);
+	ring_free(&n->lnotify);
+	for (uint32_t i = 0; i < FORTH_QUEUES_MAX; i++)
+		ring_free(&n->queue[i].track);
+	flink_fini(&n->link);
+	forth_ram_fini(n);
+	free(n->sampler.mem);
+	free(n->net_base);
+	free(n->ts1);
+	free(n->bench_seq);
+}
+
+WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
+	.doc = "FORTH-ICS RDMA-write NIC on PCI-X",
+	.source = "TR376-04-2006 and the platform paper (forth.md)",
+	.not_modelled = "VOQ bodies in external memory, multipath, event log, "
+			"bus parity errors",
+	.state_size = sizeof(struct forth_nic), .params = forth_params,
+	.presets = forth_presets, .counters = forth_counters,
+	.n_counters = C_N, .ports = forth_ports, .regs = forth_nic_regs,
+	.ops = { .init = forth_init, .start = forth_start,
+		 .arrive = forth_arrive, .event = forth_event,
+		 .finish = forth_finish, .fini = forth_fini });

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The incoming half of the FORTH NIC's engine: received packets, remote and
+ * local notifications, one write to memory at a time.
+ * Source: forth.md sections 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37),
+ * 2.3 (interrupt flag).  A waiting local notification goes before a waiting
+ * packet (ours: the text is silent). */
+#include "nic/forth/nic.h"
+
+static bool lnotify_due(struct forth_nic *n, uint64_t now)
+{
+	if (ring_empty(&n->lnotify))
+		return false;
+	if (ring_front(&n->lnotify)->at <= now)
+		return true;
+	forth_engine_wake(n, ring_front(&n->lnotify)->at);
+	return false;
+}
+
+static bool packet_due(struct forth_nic *n, uint64_t now)
+{
+	if (ring_empty(&n->rx))
+		return false;
+	if (ring_front(&n->rx)->ready <= now)
+		return true;
+	forth_engine_wake(n, ring_front(&n->rx)->ready);
+	return false;
+}
+
+bool forth_write_ready(struct forth_nic *n)
+{
+	uint64_t now = forth_pc(n);
+
+	if (n->wr.state != FORTH_NO_PND_OP || n->wr.orphan ||
+	    !forth_engine_enabled(n))
+		return false;
+	return lnotify_due(n, now) || packet_due(n, now);
+}
+
+static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
+		      struct weft_slice data)
+{
+	struct forth_wr *w = &n->wr;
+
+	w->phase = PHASE_NONE;
+	w->txn = (struct weft_bus_txn){
+		.op = WEFT_BUS_WRITE,
+		.addr = addr & ~7ull,
+		.bytes = bytes,
+		.data = data,
+		.latency_timer = forth_cell(n, R_LATENCY),
+	};
+	weft_bus_of(n->bus)->submit(n->bus, &w->txn);
+}
+
+/* Single-qword write; the reference of its slice is txn.data. */
+static void wr_word(struct forth_nic *n, weft_phys_t addr, uint64_t word)
+{
+	struct weft_slice s = weft_slice_word(n->comp->sim, 8);
+
+	memcpy(weft_slice_data(s), &word, 8);
+	wr_submit(n, addr, 8, s);
+}
+
+static uint64_t address_of(struct forth_nic *n, enum forth_reg lo)
+{
+	return forth_cell(n, lo) | (uint64_t)forth_cell(n, lo + 1) << 32;
+}
+
+void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word)
+{
+	struct forth_wr *w = &n->wr;
+
+	w->job = JOB_LNOTIFY;
+	w->state = FORTH_NOTIFY;
+	w->for_rq = w->aborted = false;
+	wr_word(n, address_of(n, R_LNOTIFY_LO) + 8 * q, word);
+}
+
+static void wr_packet(struct forth_nic *n)
+{
+	struct forth_wr *w = &n->wr;
+	uint64_t now = forth_pc(n);
+
+	w->rx = *ring_front(&n->rx);
+	ring_pop(&n->rx);
+	w->job = JOB_PACKET;
+	w->state = FORTH_RX_WR;
+	w->for_rq = w->aborted = false;
+	w->credited = 0;
+	w->burst_end = now;
+	forth_netif_header_out(n);
+	forth_perf_req(n, DIR_N2H, now);
+	if (w->rx.qwords) {
+		wr_submit(n, forth_hdr_addr(w->rx.hdr), w->rx.qwords * 8,
+			  w->rx.data);
+		return;
+	}
+	/* nothing but the header survived */
+	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
+					.t_done = weft_now(n->comp) };
+	w->phase = PHASE_DONE;
+	forth_netif_rest_out(n, now);
+}
+
+void forth_write_start(struct forth_nic *n)
+{
+	struct forth_lnotify *l = ring_front(&n->lnotify);
+
+	if (!lnotify_due(n, forth_pc(n))) {
+		wr_packet(n);
+		return;
+	}
+	forth_write_notify(n, l->queue, l->word);
+	ring_pop(&n->lnotify);
+}
+
+/* ---- states: each returns the next one -------------------------------- */
+
+static enum forth_state wr_update(struct forth_nic *n)
+{
+	n->wr.until = forth_pc_of(n, n->wr.txn.t_done) + n->t_upd;
+	return FORTH_UPDT_CNT;
+}
+
+static enum forth_state wr_rx_wr(struct forth_nic *n)
+{
+	struct forth_wr *w = &n->wr;
+	bool notify = w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY;
+
+	if (w->phase != PHASE_DONE)
+		return FORTH_RX_WR;
+	w->done = forth_pc_of(n, w->txn.t_done);
+	w->requests = w->txn.tenures;
+	weft_slice_drop(&w->rx.data);
+	if (w->txn.status != WEFT_BUS_OK) {
+		forth_dma_abort(n, w->txn.status);
+		forth_netif_rest_out(n, forth_pc(n));
+		w->aborted = true;
+		return wr_update(n);
+	}
+	if (!notify || (w->rx.bad && n->suppress_bad_body_notify))
+		return wr_update(n);
+	n->rnotify_count++;
+	wr_word(n, address_of(n, R_RNOTIFY_LO),
+		forth_rnotify_pack(n->rnotify_count, forth_hdr_flow(w->rx.hdr),
+				   w->rx.bad));
+	return FORTH_NOTIFY;
+}
+
+static void count_notify(struct forth_nic *n)
+{
+	bool local = n->wr.job == JOB_LNOTIFY;
+
+	if (n->wr.txn.status != WEFT_BUS_OK) {
+		forth_dma_abort(n, n->wr.txn.status);
+		return;
+	}
+	forth_perf_add(n, local ? PERF_LOCAL_NOTIFY : PERF_REMOTE_NOTIFY, 1);
+	weft_count(n->comp, local ? C_LNOTIFY : C_RNOTIFY, 1);
+}
+
+static enum forth_state wr_notify(struct forth_nic *n)
+{
+	struct forth_wr *w = &n->wr;
+
+	if (w->phase != PHASE_DONE)
+		return FORTH_NOTIFY;
+	weft_slice_drop(&w->txn.data);
+	count_notify(n);
+	return w->for_rq ? FORTH_NO_PND_OP : wr_update(n);
+}
+
+static void wr_count(struct forth_nic *n)
+{
+	struct forth_wr *w = &n->wr;
+
+	forth_perf_add(n, PERF_N2H_REQ, w->requests);
+	forth_perf_end(n, DIR_N2H, w->done, forth_pc(n));
+	if (w->aborted)
+		return;
+	forth_perf_add(n, PERF_N2H_DMA_OPS, 1);
+	weft_count(n->comp, C_QWORDS_IN, w->rx.qwords);
+	if (w->rx.hdr & FORTH_HDR_REMOTE_IRQ &&
+	    !(w->rx.bad && n->suppress_bad_body_notify))
+		forth_irq_set(n);
+}
+
+static enum forth_state wr_updt_cnt(struct forth_nic *n)
+{
+	if (forth_pc(n) < n->wr.until) {
+		forth_engine_wake(n, n->wr.until);
+		return FORTH_UPDT_CNT;
+	}
+	if (n->wr.job == JOB_PACKET)
+		wr_count(n);
+	return FORTH_NO_PND_OP;
+}
+
+/* One step; true when the state has changed. */
+bool forth_write_run(struct forth_nic *n)
+{
+	enum forth_state s = n->wr.state;
+
+	if (s == FORTH_NO_PND_OP)
+		return false;
+	n->wr.state = s == FORTH_RX_WR	? wr_rx_wr(n) :
+		      s == FORTH_NOTIFY ? wr_notify(n) :
+					  wr_updt_cnt(n);
+	return n->wr.state != s;
+}
+
+/* ---- from the bus and from software ------------------------------------- */
+
+/* The initiator cannot wait: what it moves must have arrived (4.11). */
+static void check_underrun(struct forth_nic *n, uint32_t first, uint32_t count,
+			   uint64_t pc0)
+{
+	const struct forth_rx *rx = &n->wr.rx;
+	uint32_t last = first + count - 1;
+
+	if (forth_rx_word_at(n, rx, first) > weft_clock_edge(&n->pci, pc0 + 1) ||
+	    forth_rx_word_at(n, rx, last) >
+		    weft_clock_edge(&n->pci, pc0 + count)) {
+		weft_count(n->comp, C_RX_UNDERRUN, 1);
+		weft_check_failed(n->comp, "Net2Host ran empty during a write");
+	}
+}
+
+static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t first = note->offset / 8, count = note->bytes / 8;
+	uint64_t pc0 = forth_pc_of(n, note->time);
+
+	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
+		return;
+	check_underrun(n, first, count, pc0);
+	n->wr.burst_end = forth_pc_of(n, note->data_end);
+	forth_netif_words_out(n, first, count, pc0);
+	if (first + count == n->wr.rx.qwords)
+		forth_netif_rest_out(n, n->wr.burst_end);
+}
+
+void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	struct forth_wr *w = &n->wr;
+
+	if (w->orphan) {
+		if (note->kind != WEFT_NOTE_DONE)
+			return;
+		w->orphan = false;
+		weft_slice_drop(&w->txn.data);
+		forth_engine_wake(n, forth_pc(n));
+		return;
+	}
+	if (w->state == FORTH_RX_WR)
+		forth_perf_note(n, DIR_N2H, note);
+	if (note->kind == WEFT_NOTE_BURST)
+		wr_burst(n, note);
+	if (note->kind == WEFT_NOTE_DONE) {
+		w->phase = PHASE_DONE;
+		forth_engine_wake(n, forth_pc(n));
+	}
+}
+
+void forth_write_reset(struct forth_nic *n)
+{
+	struct forth_wr *w = &n->wr;
+	uint64_t now = forth_pc(n);
+	uint64_t from = w->burst_end > now ? w->burst_end : now;
+
+	if (w->state == FORTH_RX_WR)
+		forth_netif_rest_out(n, from);
+	if (w->state == FORTH_RX_WR || w->state == FORTH_NOTIFY) {
+		w->orphan = w->phase != PHASE_DONE;
+		if (!w->orphan)
+			weft_slice_drop(&w->txn.data);
+	}
+	w->rx.data = (struct weft_slice){ 0 };
+	w->state = FORTH_NO_PND_OP;
+	forth_netif_flush(n, from);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues of bus notes: contract in weft/bus.h. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/sim_priv.h"
+#include "weft/bus.h"
+
+struct note_queue {
+	uint32_t head, tail, mask;
+	struct weft_bus_note *note;
+};
+
+static struct note_queue *queue_of(struct weft_port *p)
+{
+	if (!p->notes)
+		p->notes = calloc(1, sizeof(struct note_queue));
+	assert(p->notes);
+	return p->notes;
+}
+
+static void queue_grow(struct note_queue *q)
+{
+	uint32_t n = q->tail - q->head, cap = n ? n * 2 : 4;
+	struct weft_bus_note *a = malloc(cap * sizeof(*a));
+
+	assert(a);
+	for (uint32_t i = 0; i < n; i++)
+		a[i] = q->note[(q->head + i) & q->mask];
+	free(q->note);
+	q->note = a;
+	q->mask = cap - 1;
+	q->head = 0;
+	q->tail = n;
+}
+
+void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
+{
+	struct weft_port *p = bus_port->peer;
+	struct note_queue *q = queue_of(p);
+	uint32_t i;
+
+	if (!q->note || q->tail - q->head > q->mask)
+		queue_grow(q);
+	/* An interrupt may be due before the end of a tenure told earlier. */
+	for (i = q->tail; i != q->head; i--) {
+		if (q->note[(i - 1) & q->mask].time <= note->time)
+			break;
+		q->note[i & q->mask] = q->note[(i - 1) & q->mask];
+	}
+	q->note[i & q->mask] = *note;
+	q->tail++;
+	weft_post(p->comp, p->index, note->time);
+}
+
+bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
+{
+	struct note_queue *q = p->notes;
+
+	if (!q || q->head == q->tail ||
+	    q->note[q->head & q->mask].time > weft_now(p->comp))
+		return false;
+	*note_p = q->note[q->head++ & q->mask];
+	return true;
+}
+
+void notes_fini(struct weft_port *p)
+{
+	struct note_queue *q = p->notes;
+
+	if (!q)
+		return;
+	for (; q->head != q->tail; q->head++)
+		weft_slice_drop(&q->note[q->head & q->mask].slice);
+	free(q->note);
+	free(q);
+	p->notes = NULL;
+}

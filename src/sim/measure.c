@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What components record, and what the kernel adds at the end of a run:
+ * counters, volume per link, and the manifest. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+struct weft_hist {
+	const struct weft_comp *comp;
+	char *name, *unit;
+	struct hist h;
+};
+
+static void full_name(const struct weft_comp *c, const char *name, char *buf,
+		      size_t size)
+{
+	snprintf(buf, size, "%s.%s", c->name, name);
+}
+
+void weft_metric(struct weft_comp *c, const char *name, const char *unit,
+		 double value)
+{
+	char full[256];
+
+	full_name(c, name, full, sizeof(full));
+	result_metric_set(c->sim->result, full, unit, value);
+}
+
+void weft_series_add(struct weft_comp *c, const char *series,
+		     const char *x_unit, const char *y_unit, double x, double y)
+{
+	char full[256];
+
+	full_name(c, series, full, sizeof(full));
+	result_series_add(
+		result_series_get(c->sim->result, full, x_unit, y_unit), x, y);
+}
+
+static void hists_append(struct weft_sim *sim, struct weft_hist *h)
+{
+	if (sim->n_hists == sim->cap_hists) {
+		sim->cap_hists = sim->cap_hists ? sim->cap_hists * 2 : 8;
+		sim->hists = realloc(sim->hists,
+				     sim->cap_hists * sizeof(*sim->hists));
+		assert(sim->hists);
+	}
+	sim->hists[sim->n_hists++] = h;
+}
+
+struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
+			    const char *unit)
+{
+	struct weft_sim *sim = c->sim;
+	struct weft_hist *h;
+
+	for (uint32_t i = 0; i < sim->n_hists; i++)
+		if (sim->hists[i]->comp == c &&
+		    !strcmp(sim->hists[i]->name, name))
+			return sim->hists[i];
+	h = calloc(1, sizeof(*h));
+	assert(h);
+	h->comp = c;
+	h->name = strdup(name);
+	h->unit = strdup(unit);
+	hist_init(&h->h, 1.0);
+	hists_append(sim, h);
+	return h;
+}
+
+void weft_hist_put(struct weft_hist *h, double value)
+{
+	hist_add(&h->h, value);
+}
+
+void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
+		   double value)
+{
+	weft_hist_put(weft_hist(c, name, unit), value);
+}
+
+void hists_fini(struct weft_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->n_hists; i++) {
+		hist_fini(&sim->hists[i]->h);
+		free(sim->hists[i]->name);
+		free(sim->hists[i]->unit);
+		free(sim->hists[i]);
+	}
+	free(sim->hists);
+}
+
+void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
+{
+	char text[400], full[480];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(full, sizeof(full), "%s: %s", c->name, text);
+	result_fail(c->sim->result, full);
+}
+
+static void collect_ports(struct weft_result *r, const struct weft_comp *c)
+{
+	char full[256];
+
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		const struct weft_port *p = &c->ports[i];
+
+		if (p->kind != WEFT_PORT_LINK || !p->peer)
+			continue;
+		snprintf(full, sizeof(full), "%s.%s.frames", c->name, p->name);
+		result_counter_set(r, full, "frames", p->out_frames);
+		snprintf(full, sizeof(full), "%s.%s.words", c->name, p->name);
+		result_counter_set(r, full, "words", p->out_words);
+		snprintf(full, sizeof(full), "%s.%s.busy", c->name, p->name);
+		result_counter_set(r, full, "ns", p->out_busy / WEFT_NS);
+	}
+}
+
+/* Called once, at the end. */
+void result_collect(struct weft_sim *sim)
+{
+	char full[256];
+
+	for (uint32_t i = 0; i < sim->n_comps; i++) {
+		const struct weft_comp *c = sim->comps[i];
+
+		for (uint32_t k = 0; k < c->cls->n_counters; k++) {
+			full_name(c, c->cls->counters[k].name, full,
+				  sizeof(full));
+			result_counter_set(sim->result, full,
+					   c->cls->counters[k].unit,
+					   c->counters[k]);
+		}
+		collect_ports(sim->result, c);
+	}
+	for (uint32_t i = 0; i < sim->n_hists; i++) {
+		struct weft_hist *h = sim->hists[i];
+		struct hist *to;
+
+		full_name(h->comp, h->name, full, sizeof(full));
+		to = result_hist_get(sim->result, full, h->unit);
+		hist_fini(to);
+		*to = h->h;
+		hist_init(&h->h, 1.0);
+	}
+}
+
+void result_manifest(struct weft_sim *sim)
+{
+	char full[256], value[256];
+
+	for (uint32_t i = 0; i < sim->n_comps; i++) {
+		const struct weft_comp *c = sim->comps[i];
+
+		result_param_set(sim->result, c->name, c->cls->name);
+		for (const struct weft_param *p = c->cls->params; p && p->name;
+		     p++) {
+			full_name(c, p->name, full, sizeof(full));
+			weft_param_get(c, p->name, value, sizeof(value));
+			result_param_set(sim->result, full, value);
+		}
+	}
+}

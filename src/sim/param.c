@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters: text to fields by the class's table, presets, canonical text. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "sim/sim_priv.h"
+
+static const char *name_next(void *arg, size_t i)
+{
+	return ((const struct weft_param *)arg)[i].name;
+}
+
+static const char *preset_next(void *arg, size_t i)
+{
+	return ((const struct weft_preset *)arg)[i].name;
+}
+
+static const struct weft_param *param_find(const struct weft_comp *c,
+					   const char *name)
+{
+	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+static int param_unknown(const struct weft_comp *c, const char *name,
+			 struct weft_err *err)
+{
+	const char *near =
+		c->cls->params
+			? units_nearest(name, name_next, (void *)c->cls->params)
+			: NULL;
+
+	if (near)
+		return weft_fail(err, ENOENT,
+				 "%s has no parameter '%s': did "
+				 "you mean '%s'?",
+				 c->cls->name, name, near);
+	return weft_fail(err, ENOENT,
+			 "%s has no parameter '%s': 'weft "
+			 "describe %s' lists them",
+			 c->cls->name, name, c->cls->name);
+}
+
+int weft_param_set(struct weft_comp *c, const char *param, const char *value,
+		   struct weft_err *err)
+{
+	const struct weft_param *p = param_find(c, param);
+	struct weft_err sub = { 0 };
+	union {
+		char text[256];
+		struct weft_clock clock;
+		uint64_t u64;
+	} v;
+	int ret;
+
+	if (!p)
+		return param_unknown(c, param, err);
+	memset(&v, 0, sizeof(v));
+	if (p->size > sizeof(v))
+		return weft_fail(err, EINVAL, "%s.%s: field too large",
+				 c->cls->name, param);
+	ret = units_parse(p->type, p->range, value, &v, p->size, &sub);
+	if (!ret)
+		ret = units_check(p->type, p->range, &v, &sub);
+	if (ret)
+		return weft_fail(err, -ret, "%s: %s", param, sub.msg);
+	memcpy((char *)c->state + p->offset, &v, p->size);
+	return 0;
+}
+
+int weft_param_get(const struct weft_comp *c, const char *param, char *buf,
+		   size_t size)
+{
+	const struct weft_param *p = param_find(c, param);
+
+	if (!p)
+		return -ENOENT;
+	return units_print(p->type, p->range, (char *)c->state + p->offset, buf,
+			   size);
+}
+
+int comp_params_default(struct weft_comp *c, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
+		if (weft_param_set(c, p->name, p->def, &sub))
+			return weft_fail(err, EINVAL, "%s: bad default: %s",
+					 c->cls->name, sub.msg);
+	return 0;
+}
+
+int comp_params_check(const struct weft_comp *c, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
+		if (units_check(p->type, p->range, (char *)c->state + p->offset,
+				&sub))
+			return weft_fail(err, EINVAL, "%s.%s: %s", c->name,
+					 p->name, sub.msg);
+	return 0;
+}
+
+/* "links=2 queues=1": one word is one assignment. */
+static int preset_words(struct weft_comp *c, const char *text,
+			struct weft_err *err)
+{
+	while (*text) {
+		char name[64], value[64];
+		int used = 0;
+
+		if (sscanf(text, " %63[^= ]=%63s%n", name, value, &used) != 2)
+			return weft_fail(err, EINVAL,
+					 "%s: bad preset text "
+					 "'%s'",
+					 c->cls->name, text);
+		if (weft_param_set(c, name, value, err))
+			return -EINVAL;
+		text += used;
+		text += strspn(text, " ");
+	}
+	return 0;
+}
+
+int weft_preset_apply(struct weft_comp *c, const char *preset,
+		      struct weft_err *err)
+{
+	const struct weft_preset *p;
+	const char *near;
+
+	for (p = c->cls->presets; p && p->name; p++)
+		if (!strcmp(p->name, preset))
+			return preset_words(c, p->values, err);
+	if (!c->cls->presets)
+		return weft_fail(err, ENOENT, "%s has no presets",
+				 c->cls->name);
+	near = units_nearest(preset, preset_next, (void *)c->cls->presets);
+	return weft_fail(err, ENOENT, "%s has no preset '%s': %s '%s'?",
+			 c->cls->name, preset,
+			 near ? "did you mean" : "why not",
+			 near ? near : c->cls->presets[0].name);
+}

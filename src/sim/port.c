@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports, cables, filters: how frames get from one component to another. */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+/* A count is a number or the name of a U32 parameter. */
+static int decl_count(const struct weft_comp *c, const struct weft_port_decl *d,
+		      uint32_t *n_p, struct weft_err *err)
+{
+	char *end;
+
+	if (!d->count) {
+		*n_p = 1;
+		return 0;
+	}
+	*n_p = (uint32_t)strtoul(d->count, &end, 10);
+	if (!*end)
+		return 0;
+	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
+		if (!strcmp(p->name, d->count) && p->type == WEFT_P_U32) {
+			memcpy(n_p, (char *)c->state + p->offset, sizeof(*n_p));
+			return 0;
+		}
+	return weft_fail(err, EINVAL, "%s: port count '%s' is no parameter",
+			 c->cls->name, d->count);
+}
+
+static void port_init(struct weft_comp *c, const struct weft_port_decl *d,
+		      uint32_t i)
+{
+	struct weft_port *p = &c->ports[c->n_ports];
+
+	p->comp = c;
+	p->index = c->n_ports++;
+	p->kind = d->kind;
+	p->decl = d;
+	if (!d->count) {
+		snprintf(p->name, sizeof(p->name), "%s", d->name);
+		return;
+	}
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(p->name, sizeof(p->name), d->name, i);
+#pragma GCC diagnostic pop
+}
+
+int comp_ports_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct weft_port_decl *d;
+	uint32_t n, total = 0;
+
+	for (d = c->cls->ports; d && d->name; d++) {
+		if (decl_count(c, d, &n, err))
+			return -EINVAL;
+		total += n;
+	}
+	c->ports = calloc(total + 1, sizeof(*c->ports));
+	assert(c->ports);
+	for (d = c->cls->ports; d && d->name; d++) {
+		decl_count(c, d, &n, err);
+		for (uint32_t i = 0; i < n; i++)
+			port_init(c, d, i);
+	}
+	return 0;
+}
+
+void comp_ports_fini(struct weft_comp *c)
+{
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		struct weft_port *p = &c->ports[i];
+
+		for (; p->head != p->tail; p->head++)
+			weft_frame_free(p->ring[p->head & p->mask]);
+		free(p->ring);
+		free(p->filters);
+		notes_fini(p);
+	}
+	free(c->ports);
+	c->ports = NULL;
+	c->n_ports = 0;
+}
+
+struct weft_port *weft_port_find(struct weft_comp *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->n_ports; i++)
+		if (!strcmp(c->ports[i].name, name))
+			return &c->ports[i];
+	return NULL;
+}
+
+static int connect_check(const struct weft_port *a, const struct weft_port *b,
+			 struct weft_err *err)
+{
+	const struct weft_port *taken = a->peer ? a : b->peer ? b : NULL;
+
+	if (a == b)
+		return weft_fail(err, EINVAL, "%s.%s is cabled to itself",
+				 a->comp->name, a->name);
+	if (taken)
+		return weft_fail(err, EBUSY,
+				 "%s.%s already has a cable, to "
+				 "%s.%s",
+				 taken->comp->name, taken->name,
+				 taken->peer->comp->name, taken->peer->name);
+	if (a->kind != b->kind || a->decl->wire != b->decl->wire)
+		return weft_fail(err, EINVAL,
+				 "%s.%s and %s.%s do not fit: "
+				 "different kind of port",
+				 a->comp->name, a->name, b->comp->name,
+				 b->name);
+	return 0;
+}
+
+int weft_connect(struct weft_port *a, struct weft_port *b,
+		 struct weft_comp *link, weft_time_t delay,
+		 struct weft_err *err)
+{
+	if (connect_check(a, b, err))
+		return -EINVAL;
+	if (link)
+		delay = ((struct weft_link_state *)link->state)->delay;
+	if (!delay && a->kind == WEFT_PORT_LINK)
+		return weft_fail(err, EINVAL,
+				 "the cable from %s.%s to %s.%s "
+				 "has no latency: at least 1fs is needed",
+				 a->comp->name, a->name, b->comp->name,
+				 b->name);
+	a->peer = b;
+	b->peer = a;
+	a->delay = b->delay = delay;
+	a->link = b->link = link;
+	return 0;
+}
+
+int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
+		    struct weft_err *err)
+{
+	struct weft_comp **f;
+
+	if (fault->cls->kind != WEFT_KIND_FAULT || !fault->cls->ops.filter)
+		return weft_fail(err, EINVAL, "%s is no fault component",
+				 fault->cls->name);
+	if (fault->on)
+		return weft_fail(err, EBUSY, "%s sits on %s.%s already",
+				 fault->name, fault->on->comp->name,
+				 fault->on->name);
+	if (p->kind != WEFT_PORT_LINK)
+		return weft_fail(err, EINVAL,
+				 "%s.%s is no link: a fault sits "
+				 "on a link port",
+				 p->comp->name, p->name);
+	f = realloc(p->filters, (p->n_filters + 1) * sizeof(*f));
+	assert(f);
+	p->filters = f;
+	fault->on = p;
+	fault->on_index = p->n_filters;
+	f[p->n_filters++] = fault;
+	p->tapped = true;
+	return 0;
+}
+
+static void ring_grow(struct weft_port *p)
+{
+	uint32_t n = p->tail - p->head, cap = n ? n * 2 : 8;
+	struct weft_frame **r = malloc(cap * sizeof(struct weft_frame *));
+
+	assert(r);
+	for (uint32_t i = 0; i < n; i++)
+		r[i] = p->ring[(p->head + i) & p->mask];
+	free(p->ring);
+	p->ring = r;
+	p->mask = cap - 1;
+	p->head = 0;
+	p->tail = n;
+}
+
+/* Into the peer's ring by time of arrival; only filters make frames overtake,
+ * so the search nearly always ends at once. */
+static void port_deliver(struct weft_port *from, struct weft_frame *f)
+{
+	struct weft_port *p = from->peer;
+	struct weft_sim *sim = p->comp->sim;
+	uint32_t i;
+
+	assert(f->time > sim->head.now);
+	if (!p->ring || p->tail - p->head > p->mask)
+		ring_grow(p);
+	for (i = p->tail; i != p->head; i--) {
+		if (p->ring[(i - 1) & p->mask]->time <= f->time)
+			break;
+		p->ring[i & p->mask] = p->ring[(i - 1) & p->mask];
+	}
+	p->ring[i & p->mask] = f;
+	p->tail++;
+	evq_push(&sim->q, f->time, comp_key(p->comp, 0, p->index));
+}
+
+void weft_port_send(struct weft_port *p, struct weft_frame *f,
+		    weft_time_t start)
+{
+	assert(start >= p->comp->sim->head.now && p->peer);
+	f->time = start + p->delay;
+	p->out_frames++;
+	p->out_words += f->words;
+	p->out_busy += f->words * f->word_fs;
+	if (p->n_filters)
+		p->filters[0]->cls->ops.filter(p->filters[0], f);
+	else
+		port_deliver(p, f);
+}
+
+void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)
+{
+	struct weft_port *p = filter->on;
+	uint32_t next = filter->on_index + 1;
+
+	if (next < p->n_filters)
+		p->filters[next]->cls->ops.filter(p->filters[next], f);
+	else
+		port_deliver(p, f);
+}
+
+/* Phase 0: everything that has arrived by now. */
+void port_drain(struct weft_comp *c, uint32_t port)
+{
+	struct weft_port *p = &c->ports[port];
+
+	while (p->head != p->tail) {
+		struct weft_frame *f = p->ring[p->head & p->mask];
+
+		if (f->time > c->sim->head.now)
+			break;
+		p->head++;
+		c->cls->ops.arrive(c, port, f);
+	}
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pending events: see queue.h. */
+#include "sim/queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOT_SHIFT 20
+
+/* shift and width of each level; together they cover 64 bits of time */
+static const uint8_t level_shift[EVQ_LEVELS] = { 20, 34, 44, 54 };
+static const uint8_t level_bits[EVQ_LEVELS] = { 14, 10, 10, 10 };
+
+static void *xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n);
+	assert(p);
+	return p;
+}
+
+void evq_init(struct evq *q)
+{
+	memset(q, 0, sizeof(*q));
+	for (uint32_t l = 0; l < EVQ_LEVELS; l++) {
+		struct evq_level *lv = &q->level[l];
+		size_t n = (size_t)1 << level_bits[l];
+
+		lv->shift = level_shift[l];
+		lv->bits = level_bits[l];
+		lv->bucket = calloc(n, sizeof(*lv->bucket));
+		lv->bitmap = calloc(n / 64, sizeof(*lv->bitmap));
+		assert(lv->bucket && lv->bitmap);
+	}
+}
+
+void evq_fini(struct evq *q)
+{
+	for (uint32_t l = 0; l < EVQ_LEVELS; l++) {
+		struct evq_level *lv = &q->level[l];
+
+		for (size_t i = 0; lv->bucket && i < (size_t)1 << lv->bits; i++)
+			free(lv->bucket[i].ev);
+		free(lv->bucket);
+		free(lv->bitmap);
+	}
+	for (uint32_t i = 0; i < q->n_spare; i++)
+		free(q->spare[i].ev);
+	free(q->spare);
+	free(q->cur.ev);
+	free(q->scratch.ev);
+	memset(q, 0, sizeof(*q));
+}
+
+static inline void vec_reserve(struct evq_vec *v, uint32_t n)
+{
+	if (n <= v->cap)
+		return;
+	v->cap = v->cap ? v->cap : 8;
+	while (v->cap < n)
+		v->cap *= 2;
+	v->ev = xrealloc(v->ev, v->cap * sizeof(*v->ev));
+}
+
+static inline bool before(const struct evq_event *a, const struct evq_event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->key < b->key);
+}
+
+/* Into the current bucket, which stays sorted: new events are nearly always
+ * the latest of it, so the search starts at the end. */
+static void insert_current(struct evq *q, struct evq_event e)
+{
+	uint32_t i;
+
+	vec_reserve(&q->cur, q->cur.n + 1);
+	for (i = q->cur.n; i > q->pos && before(&e, &q->cur.ev[i - 1]); i--)
+		q->cur.ev[i] = q->cur.ev[i - 1];
+	q->cur.ev[i] = e;
+	q->cur.n++;
+}
+
+static void spare_push(struct evq *q, struct evq_vec v)
+{
+	if (q->n_spare == q->cap_spare) {
+		q->cap_spare = q->cap_spare ? q->cap_spare * 2 : 64;
+		q->spare = xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
+	}
+	v.n = 0;
+	q->spare[q->n_spare++] = v;
+}
+
+static inline void insert_level(struct evq *q, uint32_t l, struct evq_event e)
+{
+	struct evq_level *lv = &q->level[l];
+	uint32_t i = (e.time >> lv->shift) & ((1u << lv->bits) - 1);
+	struct evq_vec *v = &lv->bucket[i];
+
+	if (v->n == v->cap) {
+		if (!v->ev && q->n_spare)
+			*v = q->spare[--q->n_spare];
+		else
+			vec_reserve(v, v->n + 1);
+	}
+	v->ev[v->n++] = e;
+	lv->bitmap[i / 64] |= 1ull << (i % 64);
+	lv->summary[i / 4096] |= 1ull << (i / 64 % 64);
+}
+
+/* The finest level whose window (seen from the current slot) holds `time`. */
+static inline uint32_t level_of(const struct evq *q, uint64_t time)
+{
+	uint64_t differ = (time >> SLOT_SHIFT) ^ q->slot;
+
+	if (differ < 1ull << 14)
+		return 0;
+	if (differ < 1ull << 24)
+		return 1;
+	return differ < 1ull << 34 ? 2 : 3;
+}
+
+void evq_push(struct evq *q, uint64_t time, uint64_t key)
+{
+	struct evq_event e = { time, key };
+
+	q->pending++;
+	if (time >> SLOT_SHIFT <= q->slot)
+		insert_current(q, e);
+	else
+		insert_level(q, level_of(q, time), e);
+}
+
+/* Bits of x from bit `from` on (none when from is 64). */
+static inline uint64_t from_bit(uint64_t x, uint32_t from)
+{
+	return from < 64 ? x >> from << from : 0;
+}
+
+/* First occupied bucket at or after `from`, or -1. */
+static int64_t level_next(const struct evq_level *lv, uint32_t from)
+{
+	uint32_t w = from / 64, s = w / 64;
+	uint64_t bits;
+
+	if (from >= 1u << lv->bits)
+		return -1;
+	bits = from_bit(lv->bitmap[w], from % 64);
+	if (bits)
+		return w * 64 + __builtin_ctzll(bits);
+	bits = from_bit(lv->summary[s], w % 64 + 1);
+	while (!bits) {
+		if (++s == 4)
+			return -1;
+		bits = lv->summary[s];
+	}
+	w = s * 64 + (uint32_t)__builtin_ctzll(bits);
+	return w * 64 + __builtin_ctzll(lv->bitmap[w]);
+}
+
+static void level_clear(struct evq_level *lv, uint32_t i)
+{
+	lv->bitmap[i / 64] &= ~(1ull << (i % 64));
+	if (!lv->bitmap[i / 64])
+		lv->summary[i / 4096] &= ~(1ull << (i / 64 % 64));
+	lv->bucket[i] = (struct evq_vec){ 0 };
+}
+
+static void sort_insertion(struct evq_event *ev, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct evq_event e = ev[i];
+		uint32_t j = i;
+
+		for (; j > 0 && before(&e, &ev[j - 1]); j--)
+			ev[j] = ev[j - 1];
+		ev[j] = e;
+	}
+}
+
+/* Within a bucket times differ in their low 20 bits only, so 61 bits order
+ * everything. */
+static inline uint64_t radix_key(const struct evq_event *e)
+{
+	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
+}
+
+/* Least significant digit first, over the bits that vary. */
+static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
+{
+	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
+
+	while (vary) {
+		uint32_t shift = (uint32_t)__builtin_ctzll(vary);
+		uint32_t count[257] = { 0 };
+
+		for (uint32_t i = 0; i < v->n; i++)
+			count[(radix_key(&a[i]) >> shift & 0xFF) + 1]++;
+		for (uint32_t i = 0; i < 256; i++)
+			count[i + 1] += count[i];
+		for (uint32_t i = 0; i < v->n; i++)
+			b[count[radix_key(&a[i]) >> shift & 0xFF]++] = a[i];
+		t = a;
+		a = b;
+		b = t;
+		vary &= ~(0xFFull << shift);
+	}
+	if (a != v->ev)
+		memcpy(v->ev, a, v->n * sizeof(*a));
+}
+
+/* Merges sorted a[0..m) and a[m..n) into b. */
+static void merge(const struct evq_event *a, uint32_t m, uint32_t n,
+		  struct evq_event *b)
+{
+	uint32_t i = 0, j = m;
+
+	for (uint32_t k = 0; k < n; k++) {
+		bool left = j == n || (i < m && !before(&a[j], &a[i]));
+
+		b[k] = a[left ? i : j];
+		i += left;
+		j += !left;
+	}
+}
+
+static void sort_merge(struct evq *q, struct evq_vec *v)
+{
+	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
+
+	for (uint32_t i = 0; i < v->n; i += 16)
+		sort_insertion(a + i, v->n - i < 16 ? v->n - i : 16);
+	for (uint32_t run = 16; run < v->n; run *= 2) {
+		for (uint32_t i = 0; i < v->n; i += 2 * run) {
+			uint32_t n = v->n - i < 2 * run ? v->n - i : 2 * run;
+
+			merge(a + i, run < n ? run : n, n, b + i);
+		}
+		t = a;
+		a = b;
+		b = t;
+	}
+	if (a != v->ev)
+		memcpy(v->ev, a, v->n * sizeof(*a));
+}
+
+static void sort_bucket(struct evq *q, struct evq_vec *v)
+{
+	uint64_t first, vary = 0;
+
+	if (v->n <= 24) {
+		sort_insertion(v->ev, v->n);
+		return;
+	}
+	vec_reserve(&q->scratch, v->n);
+	if (v->n <= 128) {
+		sort_merge(q, v);
+		return;
+	}
+	first = radix_key(&v->ev[0]);
+	for (uint32_t i = 1; i < v->n; i++)
+		vary |= radix_key(&v->ev[i]) ^ first;
+	sort_radix(q, v, vary);
+}
+
+/* The next bucket of level 0 becomes current. */
+static void load_bucket(struct evq *q, uint32_t i)
+{
+	struct evq_level *lv = &q->level[0];
+
+	if (q->cur.ev)
+		spare_push(q, q->cur);
+	q->cur = lv->bucket[i];
+	level_clear(lv, i);
+	q->pos = 0;
+	q->slot = q->cur.ev[0].time >> SLOT_SHIFT;
+	sort_bucket(q, &q->cur);
+}
+
+/* Deals bucket i of level l out to the levels below. */
+static void cascade(struct evq *q, uint32_t l, uint32_t i)
+{
+	struct evq_level *lv = &q->level[l];
+	struct evq_vec v = lv->bucket[i];
+
+	level_clear(lv, i);
+	/* the window of this bucket begins */
+	q->slot = (v.ev[0].time >> lv->shift << lv->shift) >> SLOT_SHIFT;
+	for (uint32_t k = 0; k < v.n; k++)
+		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
+	spare_push(q, v);
+}
+
+static bool advance(struct evq *q)
+{
+	uint32_t l = 0;
+
+	q->cur.n = q->pos = 0;
+	while (l < EVQ_LEVELS) {
+		struct evq_level *lv = &q->level[l];
+		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
+			      ((1u << lv->bits) - 1);
+		/* level 0: the slot after a cascade may itself be occupied */
+		int64_t i = level_next(lv, l ? at + 1 : at);
+
+		if (i < 0) {
+			l++;
+		} else if (l == 0) {
+			load_bucket(q, (uint32_t)i);
+			return true;
+		} else {
+			cascade(q, l, (uint32_t)i);
+			l = 0;
+		}
+	}
+	return false;
+}
+
+bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
+{
+	while (q->pos == q->cur.n)
+		if (!q->pending || !advance(q))
+			return false;
+	if (q->cur.ev[q->pos].time > until)
+		return false;
+	*ev_p = q->cur.ev[q->pos++];
+	q->pending--;
+	return true;
+}
+
+size_t evq_footprint(const struct evq *q)
+{
+	size_t n = (q->cur.cap + q->scratch.cap) * sizeof(struct evq_event);
+
+	for (uint32_t i = 0; i < q->n_spare; i++)
+		n += q->spare[i].cap * sizeof(struct evq_event);
+	for (uint32_t l = 0; l < EVQ_LEVELS; l++) {
+		const struct evq_level *lv = &q->level[l];
+		size_t b = (size_t)1 << lv->bits;
+
+		n += b * sizeof(*lv->bucket) + b / 8;
+		for (size_t i = 0; i < b; i++)
+			n += lv->bucket[i].cap * sizeof(struct evq_event);
+	}
+	return n;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pending events: a hierarchical wheel with exact total order.
+ *
+ * Level 0 has 16384 buckets of 2^20 fs (1.05 ns), the levels above are
+ * coarser; an event moves down at most once per level.  A bucket is sorted by
+ * (time, key) when it becomes current, by radix when large, so the cost per
+ * event stays flat from a hundred to a million pending.  Bitmaps find the next
+ * bucket that holds anything. */
+#ifndef SIM_QUEUE_H
+#define SIM_QUEUE_H
+
+#include "weft/types.h"
+
+/* key = phase (1 bit) | component id (24) | tag (16) */
+struct evq_event {
+	uint64_t time, key;
+};
+#define EVQ_KEY(phase, id, tag)                                                \
+	((uint64_t)(phase) << 40 | (uint64_t)(id) << 16 | (tag))
+#define EVQ_KEY_ID(key)	   ((uint32_t)((key) >> 16) & 0xFFFFFF)
+#define EVQ_KEY_TAG(key)   ((uint32_t)(key)&0xFFFF)
+#define EVQ_KEY_PHASE(key) ((uint32_t)((key) >> 40))
+#define EVQ_MAX_ID	   0xFFFFFFu
+#define EVQ_MAX_TAG	   0xFFFFu
+
+struct evq_vec {
+	struct evq_event *ev;
+	uint32_t n, cap;
+};
+
+enum { EVQ_LEVELS = 4 };
+
+struct evq_level {
+	struct evq_vec *bucket;
+	uint64_t *bitmap;
+	uint64_t summary[4]; /* a bit per bitmap word */
+	uint32_t shift, bits;
+};
+
+struct evq {
+	struct evq_level level[EVQ_LEVELS];
+	struct evq_vec cur; /* current bucket, sorted; done up to pos */
+	uint32_t pos;
+	uint64_t slot;	  /* absolute number (time >> 20) of the current one */
+	uint64_t pending; /* events not yet popped */
+	struct evq_vec scratch;
+	/* Emptied vectors, most recent last: buckets borrow them, so that few
+	 * pending events touch little memory. */
+	struct evq_vec *spare;
+	uint32_t n_spare, cap_spare;
+};
+
+void evq_init(struct evq *q);
+void evq_fini(struct evq *q);
+void evq_push(struct evq *q, uint64_t time, uint64_t key);
+/* The earliest event at or before `until`; false when there is none. */
+bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p);
+/* Bytes held. */
+size_t evq_footprint(const struct evq *q);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers as data: decode, access rules and reset come from the class's
+ * table; a device's hooks see whole registers only. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+/* One register of a class, array elements apart, sorted by (space, offset). */
+struct reg_at {
+	uint32_t offset;
+	uint16_t reg, index;
+	uint32_t cell;
+	uint8_t space, width;
+};
+
+struct reg_map {
+	const struct weft_class *cls;
+	struct reg_map *next;
+	uint32_t *first_cell; /* per table row */
+	uint32_t n;
+	struct reg_at at[];
+};
+
+static int at_cmp(const void *a, const void *b)
+{
+	const struct reg_at *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static uint32_t elements(const struct weft_reg *r)
+{
+	return r->count ? r->count : 1;
+}
+
+static struct reg_map *map_new(const struct weft_class *cls)
+{
+	const struct weft_reg *regs = cls->regs;
+	uint32_t rows = 0, n = 0, k = 0;
+	struct reg_map *m;
+
+	for (; regs[rows].name; rows++)
+		n += elements(&regs[rows]);
+	m = calloc(1, sizeof(*m) + n * sizeof(m->at[0]));
+	assert(m);
+	m->first_cell = calloc(rows + 1, sizeof(*m->first_cell));
+	assert(m->first_cell);
+	m->cls = cls;
+	m->n = n;
+	for (uint32_t r = 0; r < rows; r++) {
+		m->first_cell[r] = k;
+		for (uint32_t i = 0; i < elements(&regs[r]); i++, k++)
+			m->at[k] = (struct reg_at){
+				.offset = regs[r].offset + i * regs[r].stride,
+				.reg = (uint16_t)r,
+				.index = (uint16_t)i,
+				.cell = k,
+				.space = regs[r].space,
+				.width = regs[r].width,
+			};
+	}
+	qsort(m->at, n, sizeof(m->at[0]), at_cmp);
+	return m;
+}
+
+static int map_check(const struct reg_map *m, struct weft_err *err)
+{
+	for (uint32_t i = 1; i < m->n; i++) {
+		const struct reg_at *a = &m->at[i - 1], *b = &m->at[i];
+
+		if (a->space == b->space && a->offset + a->width > b->offset)
+			return weft_fail(err, EINVAL,
+					 "%s: registers %s and "
+					 "%s overlap",
+					 m->cls->name,
+					 m->cls->regs[a->reg].name,
+					 m->cls->regs[b->reg].name);
+	}
+	return 0;
+}
+
+int comp_regs_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct reg_map *m = c->sim->regmaps;
+
+	if (!c->cls->regs)
+		return 0;
+	while (m && m->cls != c->cls)
+		m = m->next;
+	if (!m) {
+		m = map_new(c->cls);
+		m->next = c->sim->regmaps;
+		c->sim->regmaps = m;
+		if (map_check(m, err))
+			return -EINVAL;
+	}
+	c->regmap = m;
+	c->regs = calloc(m->n + 1, sizeof(*c->regs));
+	assert(c->regs);
+	weft_reg_reset(c);
+	return 0;
+}
+
+void regmap_fini(struct weft_sim *sim)
+{
+	struct reg_map *m, *next;
+
+	for (m = sim->regmaps; m; m = next) {
+		next = m->next;
+		free(m->first_cell);
+		free(m);
+	}
+}
+
+void weft_reg_reset(struct weft_comp *c)
+{
+	const struct reg_map *m = c->regmap;
+
+	for (uint32_t i = 0; m && i < m->n; i++)
+		c->regs[m->at[i].cell] = c->cls->regs[m->at[i].reg].reset;
+}
+
+uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index)
+{
+	return &c->regs[c->regmap->first_cell[reg] + index];
+}
+
+/* First register that ends after off. */
+static uint32_t map_seek(const struct reg_map *m, uint8_t space, uint32_t off)
+{
+	uint32_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct reg_at *a = &m->at[mid];
+
+		if (a->space < space ||
+		    (a->space == space && a->offset + a->width <= off))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t lanes(uint32_t bytes)
+{
+	return bytes >= 8 ? UINT64_MAX : (1ull << bytes * 8) - 1;
+}
+
+static uint64_t reg_value(struct weft_comp *c, const struct reg_at *a)
+{
+	const struct weft_reg *r = &c->cls->regs[a->reg];
+
+	return (r->read ? r->read(c, a->index) : c->regs[a->cell]) &
+	       lanes(a->width);
+}
+
+uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
+		       uint32_t size)
+{
+	const struct reg_map *m = c->regmap;
+	uint64_t out = 0;
+
+	assert(m && size && size <= 8);
+	for (uint32_t i = map_seek(m, space, off); i < m->n; i++) {
+		const struct reg_at *a = &m->at[i];
+		uint64_t v;
+
+		if (a->space != space || a->offset >= off + size)
+			break;
+		v = reg_value(c, a);
+		if (a->offset >= off)
+			out |= v << (a->offset - off) * 8;
+		else
+			out |= v >> (off - a->offset) * 8;
+	}
+	return out & lanes(size);
+}
+
+/* val and mask are in the register's own bit positions. */
+static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
+		      uint64_t mask)
+{
+	const struct weft_reg *r = &c->cls->regs[a->reg];
+	uint64_t *cell = &c->regs[a->cell];
+	uint64_t rw = r->rw & mask, w1c = r->w1c & mask;
+	uint64_t whole = (*cell & ~mask & ~r->w1c) | (val & mask);
+
+	*cell = ((*cell & ~rw) | (val & rw)) & ~(val & w1c);
+	if (r->wrote)
+		r->wrote(c, a->index, whole & lanes(a->width));
+}
+
+void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
+		    uint32_t size, uint64_t val)
+{
+	const struct reg_map *m = c->regmap;
+
+	assert(m && size && size <= 8);
+	for (uint32_t i = map_seek(m, space, off); i < m->n; i++) {
+		const struct reg_at *a = &m->at[i];
+		uint64_t mask = lanes(size), v = val & mask;
+		uint32_t d;
+
+		if (a->space != space || a->offset >= off + size)
+			break;
+		d = (a->offset >= off ? a->offset - off : off - a->offset) * 8;
+		if (a->offset >= off)
+			reg_write(c, a, v >> d, mask >> d & lanes(a->width));
+		else
+			reg_write(c, a, v << d, mask << d & lanes(a->width));
+	}
+}

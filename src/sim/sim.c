@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulation: life of components, the event loop.  Contract: weft/sim.h. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "sim/sim_priv.h"
+
+struct weft_sim *weft_sim_new(uint64_t seed)
+{
+	struct weft_sim *sim = calloc(1, sizeof(*sim));
+
+	if (!sim)
+		return NULL;
+	sim->seed = seed;
+	sim->carried = true;
+	sim->result = result_new();
+	evq_init(&sim->q);
+	return sim;
+}
+
+static void comp_free(struct weft_comp *c)
+{
+	if (c->inited && c->cls->ops.fini)
+		c->cls->ops.fini(c);
+	comp_ports_fini(c);
+	free(c->counters);
+	free(c->regs);
+	free(c->state);
+	free(c->name);
+	free(c);
+}
+
+void weft_sim_free(struct weft_sim *sim)
+{
+	if (!sim)
+		return;
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		comp_free(sim->comps[i]);
+	free(sim->comps);
+	regmap_fini(sim);
+	hists_fini(sim);
+	pool_fini(sim);
+	evq_fini(&sim->q);
+	result_free(sim->result);
+	free(sim);
+}
+
+struct weft_comp *weft_sim_find(struct weft_sim *sim, const char *name)
+{
+	if (sim->started) {
+		uint32_t lo = 0, hi = sim->n_comps;
+
+		while (lo < hi) {
+			uint32_t mid = lo + (hi - lo) / 2;
+			int d = strcmp(name, sim->comps[mid]->name);
+
+			if (!d)
+				return sim->comps[mid];
+			if (d < 0)
+				hi = mid;
+			else
+				lo = mid + 1;
+		}
+		return NULL;
+	}
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		if (!strcmp(sim->comps[i]->name, name))
+			return sim->comps[i];
+	return NULL;
+}
+
+uint32_t weft_sim_count(const struct weft_sim *sim)
+{
+	return sim->n_comps;
+}
+
+struct weft_comp *weft_sim_at(const struct weft_sim *sim, uint32_t i)
+{
+	return i < sim->n_comps ? sim->comps[i] : NULL;
+}
+
+static int class_check(const struct weft_class *cls, struct weft_err *err)
+{
+	if (cls->api_version != WEFT_API_VERSION ||
+	    cls->struct_size != sizeof(*cls))
+		return weft_fail(err, EINVAL,
+				 "component %s was built for interface %u: "
+				 "rebuild it against interface %u",
+				 cls->name ? cls->name : "?", cls->api_version,
+				 WEFT_API_VERSION);
+	return 0;
+}
+
+static int comps_append(struct weft_sim *sim, struct weft_comp *c)
+{
+	if (sim->n_comps == sim->cap_comps) {
+		uint32_t cap = sim->cap_comps ? sim->cap_comps * 2 : 16;
+		void *p = realloc(sim->comps, cap * sizeof(*sim->comps));
+
+		if (!p)
+			return -ENOMEM;
+		sim->comps = p;
+		sim->cap_comps = cap;
+	}
+	sim->comps[sim->n_comps++] = c;
+	return 0;
+}
+
+struct weft_comp *weft_sim_add(struct weft_sim *sim,
+			       const struct weft_class *cls, const char *name,
+			       struct weft_err *err)
+{
+	struct weft_comp *c;
+
+	assert(!sim->started);
+	if (class_check(cls, err))
+		return NULL;
+	if (sim->n_comps > EVQ_MAX_ID) {
+		weft_fail(err, E2BIG, "more than %u components", EVQ_MAX_ID);
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	assert(c);
+	c->sim = sim;
+	c->cls = cls;
+	c->name = strdup(name);
+	c->state = aligned_alloc(64, (cls->state_size + 64) / 64 * 64);
+	c->counters = calloc(cls->n_counters + 1, sizeof(*c->counters));
+	assert(c->name && c->state && c->counters);
+	memset(c->state, 0, cls->state_size);
+	if (comp_params_default(c, err) || comps_append(sim, c)) {
+		comp_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+int weft_comp_init(struct weft_comp *c, struct weft_err *err)
+{
+	int ret;
+
+	assert(!c->inited);
+	weft_rng_seed(&c->rng, c->sim->seed, c->name);
+	ret = comp_params_check(c, err);
+	if (!ret)
+		ret = comp_ports_init(c, err);
+	if (!ret)
+		ret = comp_regs_init(c, err);
+	if (ret)
+		return ret;
+	assert(!c->n_ports || c->cls->ops.arrive);
+	c->inited = true; /* fini may meet a half-built state */
+	return c->cls->ops.init ? c->cls->ops.init(c, err) : 0;
+}
+
+/* Natural order would read better, but byte order is the one nobody can get
+ * wrong. */
+static int comp_cmp(const void *a, const void *b)
+{
+	return strcmp((*(struct weft_comp *const *)a)->name,
+		      (*(struct weft_comp *const *)b)->name);
+}
+
+static int comp_wired(const struct weft_comp *c, struct weft_err *err)
+{
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		const struct weft_port *p = &c->ports[i];
+
+		if (!p->peer && !p->decl->optional)
+			return weft_fail(err, EINVAL,
+					 "%s.%s is not connected: every port "
+					 "of %s needs a cable",
+					 c->name, p->name, c->cls->name);
+	}
+	return 0;
+}
+
+int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
+{
+	int ret = 0;
+
+	assert(!sim->started);
+	qsort(sim->comps, sim->n_comps, sizeof(*sim->comps), comp_cmp);
+	for (uint32_t i = 0; i < sim->n_comps; i++) {
+		sim->comps[i]->id = i;
+		if (i && !strcmp(sim->comps[i - 1]->name, sim->comps[i]->name))
+			return weft_fail(err, EEXIST,
+					 "two components are "
+					 "called %s",
+					 sim->comps[i]->name);
+		assert(sim->comps[i]->inited);
+	}
+	for (uint32_t i = 0; i < sim->n_comps && !ret; i++)
+		ret = comp_wired(sim->comps[i], err);
+	if (ret)
+		return ret;
+	sim->started = true;
+	sim->phase = 1;
+	result_manifest(sim);
+	for (uint32_t i = 0; i < sim->n_comps && !ret; i++)
+		if (sim->comps[i]->cls->ops.start)
+			ret = sim->comps[i]->cls->ops.start(sim->comps[i], err);
+	return ret;
+}
+
+/* ---- events ---- */
+
+void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t)
+{
+	assert(c->sim->started && t >= c->sim->head.now && tag <= EVQ_MAX_TAG);
+	evq_push(&c->sim->q, t, comp_key(c, 1, tag));
+}
+
+void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t)
+{
+	assert(dst->sim->started && t > dst->sim->head.now &&
+	       tag <= EVQ_MAX_TAG);
+	evq_push(&dst->sim->q, t, comp_key(dst, 0, tag));
+}
+
+void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
+		    weft_time_t t)
+{
+	if (tm->at && tm->at <= t + 1 && tm->at > c->sim->head.now)
+		return;
+	tm->at = t + 1;
+	weft_wake(c, tag, t);
+}
+
+bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
+{
+	if (tm->at != c->sim->head.now + 1)
+		return false;
+	tm->at = 0;
+	return true;
+}
+
+static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
+{
+	struct weft_comp *c = sim->comps[EVQ_KEY_ID(e->key)];
+	uint32_t tag = EVQ_KEY_TAG(e->key);
+
+	sim->head.now = e->time;
+	sim->phase = EVQ_KEY_PHASE(e->key);
+	if (sim->phase)
+		c->cls->ops.event(c, tag);
+	else if (tag < c->n_ports && c->ports[tag].kind == WEFT_PORT_LINK)
+		port_drain(c, tag);
+	else
+		c->cls->ops.arrive(c, tag, NULL);
+}
+
+uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until)
+{
+	uint64_t before = sim->events;
+	struct evq_event e;
+
+	assert(sim->started);
+	sim->stopping = false;
+	while (!sim->stopping && evq_pop(&sim->q, until, &e)) {
+		sim->events++;
+		dispatch(sim, &e);
+	}
+	if (!sim->stopping && until != WEFT_NEVER && sim->head.now < until)
+		sim->head.now = until;
+	sim->phase = 1;
+	return sim->events - before;
+}
+
+void weft_sim_stop(struct weft_sim *sim)
+{
+	sim->stopping = true;
+}
+
+weft_time_t weft_sim_now(const struct weft_sim *sim)
+{
+	return sim->head.now;
+}
+
+uint64_t weft_sim_events(const struct weft_sim *sim)
+{
+	return sim->events;
+}
+
+bool weft_sim_idle(const struct weft_sim *sim)
+{
+	return !sim->q.pending;
+}
+
+void weft_sim_set_payload(struct weft_sim *sim, bool carried)
+{
+	sim->carried = carried;
+}
+
+struct weft_result *weft_sim_result(struct weft_sim *sim)
+{
+	return sim->result;
+}
+
+/* Frames still on a cable when the run ends are nobody's loss. */
+static uint64_t frames_in_flight(const struct weft_sim *sim)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		for (uint32_t p = 0; p < sim->comps[i]->n_ports; p++)
+			n += sim->comps[i]->ports[p].tail -
+			     sim->comps[i]->ports[p].head;
+	return n;
+}
+
+int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
+{
+	int ret = 0;
+
+	result_collect(sim);
+	for (uint32_t i = 0; i < sim->n_comps && !ret; i++)
+		if (sim->comps[i]->cls->ops.finish)
+			ret = sim->comps[i]->cls->ops.finish(sim->comps[i],
+							     err);
+	if (!ret && weft_sim_idle(sim) &&
+	    (sim->live_frames || sim->live_bufs || frames_in_flight(sim)))
+		ret = weft_fail(err, EPROTO,
+				"%llu frames and %llu payloads were lost "
+				"inside the models",
+				(unsigned long long)sim->live_frames,
+				(unsigned long long)sim->live_bufs);
+	return ret;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the kernel; not for components. */
+#ifndef SIM_PRIV_H
+#define SIM_PRIV_H
+
+#include "measure/result.h"
+#include "sim/queue.h"
+#include "weft/sim.h"
+
+enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 20 };
+
+struct weft_sim {
+	struct weft_sim_head head;
+	uint32_t phase; /* of the event being run */
+	bool started, stopping, carried;
+	struct evq q;
+	uint64_t seed, events;
+	struct weft_comp **comps; /* by name once started */
+	uint32_t n_comps, cap_comps;
+	struct weft_result *result;
+	struct reg_map *regmaps;
+	/* pools */
+	struct weft_frame *free_frames;
+	struct weft_buf *free_bufs[BUF_LOG2_MAX + 1];
+	void **slabs;
+	uint32_t n_slabs, cap_slabs;
+	uint64_t live_frames, live_bufs;
+	uint64_t next_trace;
+	/* histograms being filled; moved into the result at the end */
+	struct weft_hist **hists;
+	uint32_t n_hists, cap_hists;
+};
+
+static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
+				uint32_t tag)
+{
+	return EVQ_KEY(phase, c->id, tag);
+}
+
+void pool_fini(struct weft_sim *sim);
+void regmap_fini(struct weft_sim *sim);
+int comp_regs_init(struct weft_comp *c, struct weft_err *err);
+int comp_ports_init(struct weft_comp *c, struct weft_err *err);
+void comp_ports_fini(struct weft_comp *c);
+int comp_params_default(struct weft_comp *c, struct weft_err *err);
+int comp_params_check(const struct weft_comp *c, struct weft_err *err);
+void port_drain(struct weft_comp *c, uint32_t port);
+void result_collect(struct weft_sim *sim);
+void result_manifest(struct weft_sim *sim);
+void hists_fini(struct weft_sim *sim);
+void notes_fini(struct weft_port *p);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the buffered crossbar (forth.md 8); for xbar_buffered.c, its
+ * output scheduler in xbar_os.c, and tests. */
+#ifndef SWITCH_XBAR_H
+#define SWITCH_XBAR_H
+
+#include "link/flink.h"
+
+#define XBAR_PORTS_MAX 64
+#define XBAR_NOWHERE 255 /* route of an unknown flow */
+
+/* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
+ * the cycle at which the output scheduler sees it, u[7] its arrival. */
+struct xbar_xp {
+	struct weft_frame *head, *tail;
+	uint64_t ready;	     /* u[6] of the head */
+	uint64_t drain;	     /* start of the last departure */
+	uint32_t drain_words; /* occupancy then */
+	uint32_t words;	     /* FIFO words of all packets queued */
+	uint32_t charged;    /* their charge: never above the capacity */
+	uint32_t high;	     /* high-water mark, words */
+};
+
+/* A port: input half (link interface, credit scheduler in link) and output
+ * half (scheduler of the column, transmitter in link). */
+struct xbar_port {
+	struct flink link;
+	/* output scheduler */
+	uint64_t busy;	/* inputs whose crosspoint holds packets */
+	uint64_t end;	/* line free again after the last packet */
+	uint64_t begin; /* chosen packet starts here at the earliest */
+	struct weft_timer timer;
+	uint8_t last;	/* served last */
+	uint8_t chosen; /* waits for its start, or NOWHERE */
+	bool served;	/* `last` and `end` mean something */
+	bool bottom;	/* clock domain */
+	uint64_t unknown, overflow; /* packets, words dropped at the input */
+} __attribute__((aligned(64)));
+
+struct xbar {
+	uint32_t ports;
+	uint64_t xp_bytes;
+	uint32_t frame, cs_credit, min_payload;
+	uint32_t xp_sync, xp_sync_same, cs_sync;
+	uint32_t decode, os_decide, tx_start;
+	uint32_t os_presched, os_pipe_change, os_pipe_same;
+	uint32_t refresh_cc, t_crtx, t_crrx, credit_words;
+	uint32_t domains;
+	int32_t ppm_top, ppm_bottom;
+	char ppm[32], routes[256];
+	bool stamps, detail;
+	/* run */
+	uint8_t route[FORTH_FLOWS];
+	struct xbar_port *port;
+	struct xbar_xp *xp; /* [output][input] */
+	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
+	uint64_t hops;
+};
+
+enum { XBAR_CS_START, XBAR_CS_PER_WORD };
+
+static inline struct xbar_xp *xbar_xp(const struct xbar *x, uint32_t in,
+				      uint32_t out)
+{
+	return &x->xp[out * x->ports + in];
+}
+
+/* FIFO words of a packet: header, payload as on the wire, body CRC. */
+static inline uint32_t xbar_fifo_words(const struct weft_frame *f)
+{
+	return forth_shape_get(f).wire_len / 4 + 3;
+}
+
+/* How many of them are written `n` cycles after the word in front of the
+ * header came; the header CRC has a word of its own and is stripped. */
+static inline uint32_t xbar_written(const struct xbar *x,
+				    const struct weft_frame *f, uint64_t n)
+{
+	uint32_t all = xbar_fifo_words(f);
+
+	if (x->frame == FORTH_WORD && n > 2)
+		n--;
+	return n < all ? (uint32_t)n : all;
+}
+
+/* Something entered the column of output o: see that it is scheduled. */
+void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
+/* The scheduler's own event. */
+void xbar_os_event(struct weft_comp *c, uint32_t o);
+/* The chosen packet's credits have come. */
+void xbar_os_woken(struct weft_comp *c, uint32_t o);
+
+#endif

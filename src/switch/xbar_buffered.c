@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered crossbar: a FIFO at every crosspoint, a round-robin scheduler per
+ * output, a credit scheduler per input (forth.md 8).
+ *
+ *   in0 --> link --+--[XP00]--[XP01]--     XP: 2 KB, 512 x 32 bit
+ *   in1 --> link --+--[XP10]--[XP11]--
+ *                        |       |
+ *                       OS0     OS1        see xbar_os.c
+ *                        v       v
+ *                       out0    out1       the other half of the same links
+ *
+ * Cut-through: SOP in to SOP out is decode 1 + synchroniser 3 (1 inside one
+ * clock domain) + decision 2 + transmit start 2 cycles (8.5).
+ * Not modelled: what happens to a packet that underruns because its input is
+ * slower than its output by more than the pipeline hides (never below
+ * 1000 ppm). */
+#include "switch/xbar.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct weft_param xbar_params[] = {
+	/* clang-format off */
+	WEFT_PARAM(U32, struct xbar, ports, "8", "2..64", STATED,
+		   "number of ports (T 3.2.1: 8, 10; P 1: 12)"),
+	WEFT_PARAM(BYTES, struct xbar, xp_bytes, "2048", "32..16376", STATED,
+		   "buffer at each crosspoint (P 3)"),
+	WEFT_PARAM(ENUM, struct xbar, frame, "word", "word|packed",
+		   RECONSTRUCTED, "frame layout (R-18)"),
+	WEFT_PARAM(ENUM, struct xbar, cs_credit, "start", "start|per_word",
+		   STATED, "credit for the whole packet when it starts to "
+		   "leave, or word by word (P 3, T 3.2.4)"),
+	WEFT_PARAM(U32, struct xbar, min_payload, "24", "0..4096", STATED,
+		   "shorter payloads are padded on the wire (P 3, R-40)"),
+	WEFT_PARAM(U32, struct xbar, xp_sync, "3", "0..64", STATED,
+		   "cycles, arrival notice to the output scheduler across "
+		   "domains (P 3)"),
+	WEFT_PARAM(U32, struct xbar, xp_sync_same, "1", "0..64",
+		   RECONSTRUCTED, "the same inside one domain (8.5)"),
+	WEFT_PARAM(U32, struct xbar, cs_sync, "3", "0..64", STATED,
+		   "cycles, output scheduler to credit scheduler (P 3)"),
+	WEFT_PARAM(U32, struct xbar, decode, "1", "0..64", RECONSTRUCTED,
+		   "cycles, header decoded and written (8.5)"),
+	WEFT_PARAM(U32, struct xbar, os_decide, "2", "0..64", STATED,
+		   "cycles, eligibility and round robin: 5 with the "
+		   "synchroniser (P 3)"),
+	WEFT_PARAM(U32, struct xbar, tx_start, "2", "1..64", RECONSTRUCTED,
+		   "cycles, column multiplexer, size, credit check (8.5)"),
+	WEFT_PARAM(U32, struct xbar, os_presched, "3", "0..5", STATED,
+		   "cycles before the end of a packet at which the next is "
+		   "chosen (P 3)"),
+	WEFT_PARAM(U32, struct xbar, os_pipe_change, "5", "0..64", CALIBRATED,
+		   "scheduling pipeline, other crosspoint than before (R-25)"),
+	WEFT_PARAM(U32, struct xbar, os_pipe_same, "3", "0..64", CALIBRATED,
+		   "scheduling pipeline, same crosspoint (R-25)"),
+	WEFT_PARAM(U32, struct xbar, refresh_cc, "1024", "0..", RECONSTRUCTED,
+		   "cycles after which an idle line repeats a credit (5.3)"),
+	WEFT_PARAM(U32, struct xbar, t_crtx, "3", "0..64", CALIBRATED,
+		   "cycles, credit formation to line (11.7)"),
+	WEFT_PARAM(U32, struct xbar, t_crrx, "2", "0..64", CALIBRATED,
+		   "cycles, credit parse (11.7)"),
+	WEFT_PARAM(U32, struct xbar, credit_words, "0", "0..5", OWN,
+		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(U32, struct xbar, domains, "2", "1..2", STATED,
+		   "clock domains: ports below ports/2 are TOP (P 3)"),
+	WEFT_PARAM(STR, struct xbar, ppm, "0,0", "", OWN,
+		   "how fast the crystals of TOP and BOTTOM are, ppm"),
+	WEFT_PARAM(STR, struct xbar, routes, "", "", OWN,
+		   "flow:port,flow:port,..; other flows go to the port of "
+		   "their number"),
+	WEFT_PARAM(BOOL, struct xbar, stamps, "no", "", STATED,
+		   "write ts3 and ts4 into the payload (P 5.3, R-38)"),
+	WEFT_PARAM(BOOL, struct xbar, detail, "no", "", OWN,
+		   "report every port and crosspoint at the end"),
+	{ 0 }
+	/* clang-format on */
+};
+
+static const struct weft_preset xbar_presets[] = {
+	{ "tr-switch", "ports=8 min_payload=8",
+	  "TR-376: 8x8, packets of 24 to 512 bytes" },
+	{ "plat-switch", "ports=8 min_payload=24",
+	  "platform paper: 8x8, packets of 40 to 528 bytes" },
+	{ 0 }
+};
+
+enum {
+	C_PACKETS, C_WORDS, C_HEADER_CRC, C_BODY_CRC, C_ALIGN, C_CREDITS_IN,
+	C_CREDITS_OUT, C_PARITY, C_LEAK, C_IDLE, C_BACKPRESSURE, C_UNKNOWN,
+	C_OVERFLOW, C_XP_HIGH, C_N
+};
+static const struct weft_counter xbar_counters[C_N] = {
+	[C_PACKETS] = { "packets", "packets", "packets sent, all outputs" },
+	[C_WORDS] = { "words", "words", "line words sent, credits included" },
+	[C_HEADER_CRC] = { "header_crc", "packets", "bad header CRC" },
+	[C_BODY_CRC] = { "body_crc", "packets", "bad body CRC, passed on" },
+	[C_ALIGN] = { "align", "events", "misaligned input" },
+	[C_CREDITS_IN] = { "credits_in", "credits", "credits received" },
+	[C_CREDITS_OUT] = { "credits_out", "credits", "credits sent" },
+	[C_PARITY] = { "credit_parity", "credits", "credits with bad parity" },
+	[C_LEAK] = { "credit_leak", "words", "charged to an unknown flow" },
+	[C_IDLE] = { "idle", "cycles", "output lines without words" },
+	[C_BACKPRESSURE] = { "backpressure", "cycles",
+			     "chosen packets without credits" },
+	[C_UNKNOWN] = { "unknown_flow", "packets", "dropped: no such port" },
+	[C_OVERFLOW] = { "overflow", "words", "dropped: crosspoint full" },
+	[C_XP_HIGH] = { "xp_high", "words", "fullest crosspoint ever" },
+};
+
+static const struct weft_port_decl xbar_ports[] = {
+	{ "port%u", WEFT_PORT_LINK, .count = "ports", .wire = &forth_wire,
+	  .optional = true, .doc = "full-duplex link" },
+	{ 0 }
+};
+
+/* ---- input half (8.2) ------------------------------------------------------ */
+
+static struct xbar_port *port_of(struct flink *l)
+{
+	return (struct xbar_port *)((char *)l -
+				    offsetof(struct xbar_port, link));
+}
+
+/* Cycle of output o at which its scheduler sees a packet whose header is
+ * decoded at cycle `in_cycle` of input i. */
+static uint64_t notice(const struct xbar *x, uint32_t i, uint32_t o,
+		       uint64_t in_cycle)
+{
+	const struct xbar_port *in = &x->port[i], *out = &x->port[o];
+
+	if (in->bottom == out->bottom)
+		return in_cycle + x->xp_sync_same;
+	if (in->link.clk.num == out->link.clk.num &&
+	    in->link.clk.den == out->link.clk.den)
+		return in_cycle + x->xp_sync;
+	return weft_clock_cycle(&out->link.clk,
+				weft_clock_edge(&in->link.clk, in_cycle)) +
+	       x->xp_sync;
+}
+
+static void xp_push(struct xbar *x, uint32_t i, uint32_t o,
+		    struct weft_frame *f)
+{
+	struct xbar_xp *xp = xbar_xp(x, i, o);
+	uint64_t came = f->u[FORTH_U_OWN + 1];
+
+	f->next = NULL;
+	if (xp->head)
+		xp->tail->next = f;
+	else
+		xp->head = f;
+	xp->tail = f;
+	if (xp->head == f)
+		xp->ready = f->u[FORTH_U_OWN];
+	x->port[o].busy |= 1ull << i;
+	xp->words += xbar_fifo_words(f);
+	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
+	if (xp->drain <= came)
+		return;
+	/* a departure was fixed early: what is written until then counts */
+	xp->drain_words += xbar_written(x, f, xp->drain - came);
+	if (xp->drain_words > xp->high)
+		xp->high = xp->drain_words;
+}
+
+static bool xp_full(const struct xbar *x, const struct xbar_xp *xp,
+		    const struct weft_frame *f)
+{
+	return xp->charged + forth_charge(1, forth_shape_get(f).wire_len) >
+	       x->xp_words;
+}
+
+static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
+			const struct flink_rx *rx)
+{
+	struct weft_comp *c = own;
+	struct xbar *x = c->state;
+	struct xbar_port *in = port_of(l);
+	uint32_t i = (uint32_t)(in - x->port);
+	uint32_t o = x->route[forth_hdr_flow(f->u[FORTH_U_HEADER])];
+	uint64_t seen;
+
+	if (o >= x->ports) {
+		in->unknown++;
+		weft_frame_free(f);
+		return;
+	}
+	if (xp_full(x, xbar_xp(x, i, o), f)) {
+		in->overflow += f->words;
+		weft_frame_free(f);
+		return;
+	}
+	seen = notice(x, i, o, rx->cycle + rx->shift + x->decode);
+	f->u[FORTH_U_OWN] = seen;
+	f->u[FORTH_U_OWN + 1] = rx->cycle + rx->shift;
+	xp_push(x, i, o, f);
+	xbar_os_notice(c, o, seen);
+}
+
+static void xbar_woken(void *own, struct flink *l)
+{
+	struct weft_comp *c = own;
+	struct xbar *x = c->state;
+
+	xbar_os_woken(c, (uint32_t)(port_of(l) - x->port));
+}
+
+static const struct flink_ops xbar_link_ops = { .packet = xbar_packet,
+						.woken = xbar_woken };
+
+/* ---- set-up ------------------------------------------------------------------ */
+
+static int parse_ppm(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	char tail;
+
+	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) == 2)
+		return 0;
+	return weft_fail(err, EINVAL, "%s.ppm: '%s' is not two numbers: write "
+			 "e.g. '100,-100'", c->name, x->ppm);
+}
+
+static int parse_routes(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	const char *p = x->routes;
+	uint32_t flow, port;
+	int n;
+
+	for (flow = 0; flow < FORTH_FLOWS; flow++)
+		x->route[flow] = flow < x->ports ? (uint8_t)flow :
+						   XBAR_NOWHERE;
+	while (*p) {
+		if (sscanf(p, "%u:%u%n", &flow, &port, &n) != 2 ||
+		    (p[n] && p[n] != ','))
+			return weft_fail(err, EINVAL, "%s.routes: '%s' is no "
+					 "list of flow:port", c->name, p);
+		if (flow >= FORTH_FLOWS || port >= x->ports)
+			return weft_fail(err, EINVAL, "%s.routes: %u:%u: flows "
+					 "are 0..127, ports 0..%u", c->name,
+					 flow, port, x->ports - 1);
+		x->route[flow] = (uint8_t)port;
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
+{
+	struct flink_cfg cfg = flink_cfg_default();
+
+	cfg.layout = x->frame;
+	cfg.rx_lanes = x->ports;
+	cfg.rx_cap = x->xp_words;
+	cfg.min_payload = x->min_payload > 8 ? x->min_payload : 0;
+	cfg.refresh_cc = x->refresh_cc;
+	cfg.t_crtx = x->cs_sync + x->t_crtx;
+	cfg.t_crrx = x->t_crrx;
+	cfg.credit_words = x->credit_words;
+	cfg.ppm = bottom ? x->ppm_bottom : x->ppm_top;
+	cfg.return_discards = false;
+	cfg.route = x->route;
+	return cfg;
+}
+
+static int xbar_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	struct flink_cfg cfg;
+	uint32_t i;
+
+	if (parse_ppm(c, err) || parse_routes(c, err))
+		return -EINVAL;
+	x->xp_words = (uint32_t)x->xp_bytes / 4;
+	x->ahead = x->cs_sync + x->t_crtx;
+	x->ahead -= x->ahead > 0;
+	x->port = aligned_alloc(64, x->ports * sizeof(*x->port));
+	x->xp = calloc((size_t)x->ports * x->ports, sizeof(*x->xp));
+	if (!x->port || !x->xp)
+		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	memset(x->port, 0, x->ports * sizeof(*x->port));
+	for (i = 0; i < x->ports; i++) {
+		struct xbar_port *p = &x->port[i];
+
+		p->chosen = XBAR_NOWHERE;
+		p->bottom = x->domains == 2 && i >= x->ports / 2;
+		cfg = port_cfg(x, p->bottom);
+		if (flink_init(&p->link, c, &c->ports[i], &cfg, &xbar_link_ops,
+			       c, x->ports + i, err))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int xbar_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	const struct xbar_port *first = NULL;
+	uint32_t i, flow;
+
+	for (i = 0; i < x->ports; i++) {
+		struct xbar_port *p = &x->port[i];
+
+		if (flink_start(&p->link, err))
+			return -err->code;
+		for (flow = 0; flow < FORTH_FLOWS; flow++)
+			if (!p->link.peer && x->route[flow] == i)
+				x->route[flow] = XBAR_NOWHERE;
+		if (!p->link.peer)
+			continue;
+		if (!first)
+			first = p;
+		if (flink_net_clock(first->link.port).num !=
+		    flink_net_clock(p->link.port).num)
+			return weft_fail(err, EINVAL, "%s: all links of a "
+					 "switch must have the same rate",
+					 c->name);
+	}
+	return 0;
+}
+
+static void xbar_arrive(struct weft_comp *c, uint32_t port,
+			struct weft_frame *f)
+{
+	struct xbar *x = c->state;
+
+	flink_arrive(&x->port[port].link, 0, f);
+}
+
+static void xbar_event(struct weft_comp *c, uint32_t tag)
+{
+	struct xbar *x = c->state;
+
+	if (tag < x->ports)
+		xbar_os_event(c, tag);
+	else
+		flink_event(&x->port[tag - x->ports].link);
+}
+
+/* ---- end of the run ------------------------------------------------------------ */
+
+static void count_port(struct weft_comp *c, uint32_t i)
+{
+	struct xbar *x = c->state;
+	struct xbar_port *p = &x->port[i];
+	const struct flink_count *n = flink_counts(&p->link);
+	uint64_t cycles = flink_now(&p->link), *v = c->counters;
+
+	if (!p->link.peer)
+		return;
+	v[C_PACKETS] += n->tx_packets;
+	v[C_WORDS] += n->out_cycles;
+	v[C_HEADER_CRC] += n->header_crc;
+	v[C_BODY_CRC] += n->body_crc;
+	v[C_ALIGN] += n->align + n->header_align;
+	v[C_CREDITS_IN] += n->credits_in;
+	v[C_CREDITS_OUT] += n->credits_out;
+	v[C_PARITY] += n->credit_parity;
+	v[C_LEAK] += n->credit_leak;
+	v[C_IDLE] += cycles > n->out_cycles ? cycles - n->out_cycles : 0;
+	v[C_BACKPRESSURE] += n->backpressure;
+	v[C_UNKNOWN] += p->unknown;
+	v[C_OVERFLOW] += p->overflow;
+}
+
+static void detail(struct weft_comp *c, const char *what, uint32_t i,
+		   uint32_t o, const char *unit, uint64_t value)
+{
+	char name[48];
+
+	if (o == XBAR_NOWHERE)
+		snprintf(name, sizeof(name), "port%u.%s", i, what);
+	else
+		snprintf(name, sizeof(name), "xp%u_%u.%s", i, o, what);
+	weft_metric(c, name, unit, (double)value);
+}
+
+static void detail_port(struct weft_comp *c, uint32_t i)
+{
+	struct xbar *x = c->state;
+	const struct flink_count *n = &x->port[i].link.count;
+	uint64_t cycles = flink_now(&x->port[i].link);
+	const uint32_t all = XBAR_NOWHERE;
+
+	detail(c, "packets_in", i, all, "packets", n->rx_packets);
+	detail(c, "packets_out", i, all, "packets", n->tx_packets);
+	detail(c, "words_in", i, all, "words", n->in_cycles);
+	detail(c, "words_out", i, all, "words", n->out_cycles);
+	detail(c, "header_crc", i, all, "packets", n->header_crc);
+	detail(c, "credits_in", i, all, "credits", n->credits_in);
+	detail(c, "credits_out", i, all, "credits", n->credits_out);
+	detail(c, "idle", i, all, "cycles",
+	       cycles > n->out_cycles ? cycles - n->out_cycles : 0);
+	detail(c, "backpressure", i, all, "cycles", n->backpressure);
+}
+
+static int xbar_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	uint32_t i, o;
+
+	memset(c->counters, 0, C_N * sizeof(*c->counters));
+	for (i = 0; i < x->ports; i++)
+		count_port(c, i);
+	for (i = 0; i < x->ports; i++)
+		for (o = 0; o < x->ports; o++) {
+			uint32_t high = xbar_xp(x, i, o)->high;
+
+			if (high > c->counters[C_XP_HIGH])
+				c->counters[C_XP_HIGH] = high;
+			if (x->detail)
+				detail(c, "high", i, o, "words", high);
+		}
+	for (i = 0; x->detail && i < x->ports; i++)
+		detail_port(c, i);
+	return 0;
+}
+
+static void xbar_fini(struct weft_comp *c)
+{
+	struct xbar *x = c->state;
+	uint32_t i;
+
+	for (i = 0; x->xp && i < x->ports * x->ports; i++)
+		while (x->xp[i].head) {
+			struct weft_frame *f = x->xp[i].head;
+
+			x->xp[i].head = f->next;
+			weft_frame_free(f);
+		}
+	for (i = 0; x->port && i < x->ports; i++)
+		flink_fini(&x->port[i].link);
+	free(x->port);
+	free(x->xp);
+}
+
+WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
+	       .doc = "FORTH buffered crossbar switch",
+	       .source = "forth.md 8, 11.1",
+	       .not_modelled = "underrun by clocks more than 1000 ppm apart",
+	       .state_size = sizeof(struct xbar), .params = xbar_params,
+	       .presets = xbar_presets, .counters = xbar_counters,
+	       .n_counters = C_N, .ports = xbar_ports,
+	       .ops = { .init = xbar_init, .start = xbar_start,
+			.arrive = xbar_arrive, .event = xbar_event,
+			.finish = xbar_finish, .fini = xbar_fini });

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft_ep_open: which library serves the device that is there.  A NIC adds one
+ * row. */
+#include <errno.h>
+
+#include "ulib/ep_open.h"
+#include "weft/forth.h"
+
+static const struct {
+	bool (*probe)(struct weft_host *h, struct weft_dev *d);
+	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
+		    struct weft_ep **ep_p);
+} ep_nics[] = {
+	{ weft_forth_probe, ep_forth_open },
+};
+
+int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		 struct weft_ep **ep_p)
+{
+	static const struct weft_ep_attr none;
+	struct weft_dev *d = weft_dev_open(h, 0);
+
+	for (size_t i = 0; d && i < sizeof(ep_nics) / sizeof(ep_nics[0]); i++)
+		if (ep_nics[i].probe(h, d))
+			return ep_nics[i].open(h, attr ? attr : &none, ep_p);
+	return -ENODEV;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program ep.conformance: state shared by its tests. */
+#ifndef WORK_EP_CONF_H
+#define WORK_EP_CONF_H
+
+#include "work/epw.h"
+
+#define EC_AREA 16384	/* of each source in each region */
+#define EC_COUNTERS 64	/* bytes for atomics, at the start of a region */
+#define EC_NODES 64
+
+/* What a message is for: imm[63:56]. */
+enum ec_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
+
+struct ec_op { /* ctx of an operation */
+	bool done;
+	int status;
+	uint64_t result;
+};
+
+struct ec {
+	/* parameters */
+	uint32_t messages, puts, gets, atomics, max_msg, rx_slots;
+	bool use_irq;
+	char test[32];
+	/* run */
+	struct work w;
+	struct weft_ep *ep;
+	const char *name;
+	uint8_t *region;
+	struct weft_ep_mr mr;
+	uint64_t raddr[EC_NODES], rkey[EC_NODES];
+	uint8_t *pinned, *heap; /* EC_AREA + 64 bytes each */
+	uint8_t *shadow;	/* of region */
+	/* events */
+	uint32_t barrier, arrived[2];
+	uint64_t next[EC_NODES]; /* data message expected */
+	uint64_t acks, sent, done_sends;
+	uint32_t owed[EC_NODES]; /* acknowledgements */
+	weft_time_t slow;	/* a receiver that takes its time */
+	struct weft_ep_event held[8]; /* not yet released */
+	uint32_t n_held, hold;
+};
+
+struct ec_test {
+	const char *name;
+	uint32_t caps; /* needed */
+	void (*run)(struct ec *e);
+};
+extern const struct ec_test ec_tests[]; /* ended by name == NULL */
+
+/* Takes events; waits until there is one when `block`. */
+void ec_serve(struct ec *e, bool block);
+void ec_wait(struct ec *e, struct ec_op *op);
+void ec_barrier(struct ec *e);
+uint64_t ec_random(struct ec *e, uint64_t below);
+uint64_t ec_imm(enum ec_tag tag, uint64_t val);
+
+#define EC_EXPECT(e, cond, ...)                                                \
+	do {                                                                   \
+		if (!(cond))                                                   \
+			weft_check_failed((e)->w.c, __VA_ARGS__);              \
+	} while (0)
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program ep.pingpong: messages of any size between nodes 0 and 1 over the
+ * common endpoint, returned as received, every byte compared.  Other nodes
+ * only open their endpoint. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "work/epw.h"
+
+struct epp {
+	/* parameters */
+	uint64_t count;
+	uint64_t size;
+	bool use_irq;
+	/* run */
+	struct work w;
+	struct weft_ep *ep;
+	uint8_t *buf;
+	struct weft_hist *hist;
+};
+
+static void epp_send(struct epp *p, const void *data, size_t len,
+		     uint64_t seq)
+{
+	struct weft_ep_event ev;
+	int ret;
+
+	while ((ret = p->ep->ops->send(p->ep, p->w.me ^ 1, data, len, seq,
+				       NULL)) == -EAGAIN)
+		p->ep->ops->poll(p->ep, &ev, 1);
+	if (ret)
+		weft_check_failed(p->w.c, "send says %d", ret);
+}
+
+/* The next message, everything else that happens is let go. */
+static struct weft_ep_event epp_recv(struct epp *p)
+{
+	struct weft_ep_event ev;
+
+	for (;;) {
+		while (p->ep->ops->poll(p->ep, &ev, 1))
+			if (ev.kind == WEFT_EV_RECV)
+				return ev;
+		p->ep->ops->wait(p->ep, WEFT_NEVER);
+	}
+}
+
+static void epp_round(struct epp *p, uint64_t seq)
+{
+	uint64_t base = work_base(0, 1, seq);
+	weft_time_t t = weft_host_now(p->w.h);
+	struct weft_ep_event ev;
+	int64_t bad;
+
+	if (p->w.me == 0) {
+		epw_fill(p->buf, p->size, base);
+		t = weft_host_now(p->w.h);
+		epp_send(p, p->buf, p->size, seq);
+	}
+	ev = epp_recv(p);
+	t = weft_host_now(p->w.h) - t;
+	bad = epw_check(ev.data, ev.len, base);
+	if (bad >= 0 || ev.len != p->size || ev.imm != seq)
+		weft_check_failed(p->w.c, "round %" PRIu64 ": length %zu, wrong "
+				  "byte %" PRId64, seq, ev.len, bad);
+	if (p->w.me == 1)
+		epp_send(p, ev.data, ev.len, seq);
+	else
+		weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
+	p->ep->ops->release(p->ep, &ev);
+}
+
+static int epp_main(struct weft_comp *c)
+{
+	struct epp *p = c->state;
+	struct weft_ep_attr a = { .max_msg = 0, .use_irq = p->use_irq };
+	weft_phys_t phys;
+	int ret;
+
+	p->w = work_of(c);
+	if (p->size > 4096)
+		a.max_msg = (uint32_t)p->size;
+	ret = weft_ep_open(p->w.h, &a, &p->ep);
+	if (ret) {
+		weft_check_failed(c, "cannot open the endpoint: error %d",
+				  -ret);
+		return ret;
+	}
+	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);
+	if (p->w.me == 0)
+		p->hist = weft_hist(c, "half_rtt", "ns");
+	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
+		epp_round(p, i);
+	work_barrier(&p->w, "epp.end");
+	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
+	p->ep->ops->close(p->ep);
+	return 0;
+}
+
+// clang-format off
+static const struct weft_param epp_params[] = {
+	WEFT_PARAM(U64, struct epp, count, "1000", "1..", OWN, "round trips"),
+	WEFT_PARAM(BYTES, struct epp, size, "64", "0..1MiB", OWN,
+		   "bytes of a message"),
+	WEFT_PARAM(BOOL, struct epp, use_irq, "no", "", OWN,
+		   "sleep instead of spinning"),
+	{ 0 }
+};
+// clang-format on
+
+WEFT_COMPONENT(ep_pingpong, .name = "ep.pingpong", .kind = WEFT_KIND_PROGRAM,
+	       .doc = "ping-pong over the common endpoint", .source = "ep.h",
+	       .state_size = sizeof(struct epp), .params = epp_params,
+	       .ops = { .main = epp_main });

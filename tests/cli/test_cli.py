@@ -1,0 +1,750 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as users and scripts see it.
+
+    test_cli.py WEFT PLUG_SO SOURCE_ROOT [unittest options]
+"""
+import json
+import os
+import pathlib
+import pty
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT, PLUG, ROOT = (os.path.abspath(a) for a in sys.argv[1:4])
+
+TALKERS = """\
+name: talkers
+doc: |
+  Talkers around a hub.
+  Second line.
+traffic: {count: 4, type: test.talker, packets: 20}
+fabric:
+  type: switch
+  switch: {type: test.hub, ports: 8}
+  link: {type: link.cable, delay: 20ns}
+run: {until: 1ms}
+"""
+
+PROGRAMS = """\
+name: programs
+nodes:
+  count: 2
+  host: {type: host.pc}
+  bus: {type: bus.pcix}
+  nic: {type: test.nic, links: 2}
+fabric: {type: direct, link: {type: link.cable}}
+workload: {program: test.prog, on: all, size: 64}
+"""
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self.dir.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def file(self, text, name="e.yaml"):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        return name
+
+    def weft(self, *args, status=0, stdin=None):
+        p = subprocess.run([WEFT, *args], cwd=self.dir.name, text=True,
+                           input=stdin, capture_output=True, timeout=60)
+        self.assertEqual(p.returncode, status, p.stdout + p.stderr)
+        return p
+
+    def run_exp(self, text, *args, status=0):
+        return self.weft("run", self.file(text), "--load", PLUG, *args,
+                         status=status)
+
+    def json(self, text, *args, status=0):
+        return json.loads(self.run_exp(text, *args, "--format", "json",
+                                       status=status).stdout)
+
+    def refused(self, text, message, *args):
+        """Exit 2, one line on standard error, nothing on standard output."""
+        p = self.run_exp(text, "--out", "out.db", *args, status=2)
+        self.assertEqual(p.stdout, "")
+        self.assertEqual(p.stderr, f"weft: {message}\n")
+        self.assertFalse(os.path.exists(self.path("out.db")))
+        self.assertEqual([f for f in os.listdir(self.dir.name)
+                          if "part" in f], [])
+
+
+class Usage(Base):
+    COMMANDS = ["run", "reproduce", "list", "describe", "check", "bench"]
+
+    def test_alone_says_what_next(self):
+        out = self.weft().stdout
+        for c in self.COMMANDS:
+            self.assertIn(f"  {c} ", out)
+        self.assertIn("weft list experiments", out)
+        self.assertEqual(out, self.weft("--help").stdout)
+
+    def test_help_of_every_command(self):
+        for c in self.COMMANDS:
+            out = self.weft(c, "--help").stdout
+            self.assertTrue(out.startswith(f"usage: weft {c}"), out)
+            self.assertEqual(out, self.weft(c, "-h").stdout)
+
+    def test_later_commands_are_not_offered(self):
+        for c in ["report", "exec"]:
+            self.weft(c, status=2)
+
+    def test_version(self):
+        self.assertRegex(self.weft("--version").stdout, r"^weft \d+\.\d+")
+
+    def err(self, *args):
+        p = self.weft(*args, status=2)
+        self.assertEqual(p.stdout, "")
+        self.assertEqual(p.stderr.count("\n"), 1)
+        return p.stderr
+
+    def test_mistakes(self):
+        self.assertIn("did you mean 'run'?", self.err("rum"))
+        self.assertIn("did you mean '--seed'?", self.err("run", "x", "--seeed"))
+        self.assertIn("--set needs a value", self.err("run", "x", "--set"))
+        self.assertIn("--quiet takes no value",
+                      self.err("run", "x", "--quiet=1"))
+        self.assertIn("something is missing", self.err("run"))
+        self.assertIn("'b' is one too many", self.err("check", "a", "b"))
+        self.assertIn("give table|json|csv",
+                      self.err("run", "x", "--format", "xml"))
+        self.assertIn("no option '--jobs'", self.err("check", "--jobs", "2"))
+        self.assertIn("--jobs", self.err("run", "x", "--jobs", "0"))
+        self.assertIn("did you mean 'switches'",
+                      self.err("list", "switchs"))
+        self.assertIn("did you mean 'host.pc'?",
+                      self.err("describe", "host.pcc"))
+        self.assertIn("did you mean 'forth'", self.err("reproduce", "fort"))
+        self.assertIn("did you mean 'events'?", self.err("bench", "event"))
+        self.assertIn("cannot load", self.err("list", "--load", "no.so"))
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            p = subprocess.run([WEFT, "list"], stdout=full,
+                               stderr=subprocess.PIPE, text=True)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("cannot write", p.stderr)
+
+
+class Tables(Base):
+    def test_list(self):
+        out = self.weft("list", "--load", PLUG).stdout
+        for name in ["host.pc", "bus.pcix", "test.talker", "test.hub"]:
+            self.assertIn(name, out)
+        kinds = json.loads(self.weft("list", "--format", "json",
+                                     "--load", PLUG).stdout)
+        self.assertIn({"kind": "switches", "name": "test.hub",
+                       "doc": "forwards packets by number"}, kinds)
+        only = self.weft("list", "hosts").stdout
+        self.assertIn("host.pc", only)
+        self.assertNotIn("bus.pcix", only)
+
+    def test_shipped_experiments_are_the_files(self):
+        rows = json.loads(self.weft("list", "experiments", "--format",
+                                    "json").stdout)
+        files = pathlib.Path(ROOT, "experiments").glob("*/*.yaml")
+        self.assertEqual(sorted(r["name"] for r in rows),
+                         sorted(f"{f.parent.name}/{f.stem}" for f in files))
+        for r in rows:
+            self.assertNotEqual(r["doc"], "", r["name"])
+
+    def test_shipped_experiments_are_good(self):
+        rows = json.loads(self.weft("list", "experiments", "--format",
+                                    "json").stdout)
+        for r in rows:
+            with self.subTest(r["name"]):
+                self.weft("check", r["name"])
+
+    def test_describe_every_class(self):
+        rows = json.loads(self.weft("list", "--format", "json", "--load",
+                                    PLUG).stdout)
+        for r in rows:
+            if r["kind"] in ("experiments", "fabrics"):
+                continue
+            for form in ["table", "json", "markdown"]:
+                out = self.weft("describe", r["name"], "--load", PLUG,
+                                "--format", form).stdout
+                self.assertIn(r["name"], out)
+
+    def test_describe_holds_the_tables(self):
+        d = json.loads(self.weft("describe", "test.talker", "--load", PLUG,
+                                 "--format", "json").stdout)
+        self.assertEqual(d["kind"], "traffic source")
+        self.assertIn({"name": "period", "type": "time", "default": "100ns",
+                       "range": "1ns..", "source": "own",
+                       "meaning": "between packets"}, d["parameters"])
+        self.assertEqual(d["presets"][0]["values"], "period=50ns words=4")
+        self.assertEqual(d["ports"][0]["kind"], "link")
+        self.assertEqual([c["name"] for c in d["counters"]],
+                         ["sent", "taken"])
+        self.assertEqual(d["not_modelled"], "everything else")
+        n = json.loads(self.weft("describe", "test.nic", "--load", PLUG,
+                                 "--format", "json").stdout)
+        self.assertEqual(n["registers"],
+                         [{"space": "bar0", "offset": "0x0010",
+                           "name": "control", "bits": "32", "access": "rw",
+                           "reset": "0x00000003", "meaning": "control"}])
+        md = self.weft("describe", "test.nic", "--load", PLUG, "--format",
+                       "markdown").stdout
+        self.assertIn("| bar0 | 0x0010 | control | 32 | rw |", md)
+
+
+class Runs(Base):
+    def test_shape_of_json(self):
+        r = self.json(TALKERS)
+        self.assertEqual(set(r), {"manifest", "metrics", "units", "series",
+                                  "histograms", "counters", "failures"})
+        self.assertEqual(r["manifest"]["t0.packets"], "20")
+        self.assertEqual(r["manifest"]["t3.node"], "3")
+        self.assertEqual(r["manifest"]["t3.nodes"], "4")
+        self.assertEqual(r["manifest"]["link.delay"], "20ns")
+        self.assertEqual(r["manifest"]["seed"], "1")
+        self.assertEqual(r["manifest"]["run.until"], "1ms")
+        self.assertEqual(r["counters"]["t0.sent"], 20)
+        # 20 ns there, 10 ns through the hub, 20 ns on
+        self.assertEqual(r["metrics"]["t0.last_latency"], 50)
+        self.assertEqual(r["units"]["t0.last_latency"], "ns")
+        h = [h for h in r["histograms"] if h["name"] == "t0.latency"][0]
+        self.assertEqual((h["count"], h["mean"], h["min"], h["max"],
+                          h["bins"]), (20, 50, 50, 50, [[50, 20]]))
+        s = [s for s in r["series"] if s["name"] == "t0.arrivals"][0]
+        self.assertEqual(len(s["x"]), 20)
+        self.assertEqual(s["y"], [50] * 20)
+
+    def test_same_bytes_twice(self):
+        for form in ["table", "json", "csv"]:
+            a = self.run_exp(TALKERS, "--format", form).stdout
+            self.assertEqual(a, self.run_exp(TALKERS, "--format",
+                                             form).stdout)
+        self.assertNotEqual(self.json(TALKERS)["series"],
+                            self.json(TALKERS, "--seed", "2")["series"])
+
+    def test_order_of_the_file_does_not_matter(self):
+        top, rest = TALKERS.split("traffic:")
+        one, fabric = rest.split("\n", 1)
+        turned = top + fabric + "traffic:" + one + "\n"
+        a, b = self.json(TALKERS), self.json(turned)
+        a["manifest"].pop("text_crc32")
+        b["manifest"].pop("text_crc32")
+        self.assertEqual(a, b)
+
+    def test_csv(self):
+        lines = self.run_exp(TALKERS, "--format", "csv").stdout.splitlines()
+        self.assertEqual(lines[0], "point,kind,name,unit,x,value")
+        self.assertIn(",metric,t0.last_latency,ns,,50", lines)
+        self.assertIn(",counter,t0.sent,packets,,20", lines)
+        self.assertIn(",histogram,t0.latency,ns,50,20", lines)
+
+    def test_table(self):
+        out = self.run_exp(TALKERS).stdout
+        self.assertTrue(out.startswith("talkers: Talkers around a hub.\n"))
+        self.assertRegex(out, r"t0\.last_latency +50  ns")
+
+    def test_standard_input(self):
+        p = self.weft("run", "-", "--load", PLUG, "--format", "json",
+                      stdin=TALKERS)
+        self.assertEqual(json.loads(p.stdout)["counters"]["t1.sent"], 20)
+        p = self.weft("check", "-", stdin="nodez: 1\n", status=2)
+        self.assertIn("standard input:1:", p.stderr)
+
+    def test_programs_end_the_run(self):
+        r = self.json(PROGRAMS)
+        self.assertEqual(r["metrics"]["n1.prog0.bytes"], 640)
+        self.assertEqual(r["manifest"]["run.until"], "end of programs")
+        self.assertEqual(r["manifest"]["n1.prog0.node"], "1")
+
+    def test_until_cuts(self):
+        r = self.json(TALKERS, "--set", "run.until=1us")
+        self.assertLess(r["counters"]["t0.sent"], 20)
+        self.assertEqual(r["counters"]["sim.time"], 10 ** 9)
+        r = self.json(TALKERS, "--set", "run.until=1us", "--set",
+                      "run.drain=1ms")
+        self.assertEqual(r["counters"]["t0.taken"], 20)
+
+    def test_groups_of_nodes(self):
+        text = PROGRAMS.replace("nodes:\n  count: 2\n", "nodes:\n - count: 1\n")
+        text = text.replace("links: 2}", "links: 2}\n"
+                            " - {host: {type: host.pc, poll_period: 90ns},"
+                            " nic: [{type: test.nic, links: 2}]}")
+        text = text.replace("  host:", "   host:").replace("  bus:", "   bus:")
+        text = text.replace("  nic:", "   nic:")
+        m = self.json(text)["manifest"]
+        self.assertEqual(m["n0.host.poll_period"], "20ns")
+        self.assertEqual(m["n1.host.poll_period"], "90ns")
+        self.assertEqual(m["n1.nic0.links"], "2")
+
+    def test_list_fabric_and_fault(self):
+        text = """\
+traffic: {count: 2, type: test.talker, packets: 20}
+fabric:
+  type: list
+  switches: {hub: {type: test.hub, delay: 5ns}}
+  link: {type: link.cable, delay: 20ns}
+  cables:
+    - [t0.link, hub.port0]
+    - [hub.port1, t1.link, {delay: 30ns}]
+faults: {on: t1.link, type: test.drop, every: 5}
+run: {until: 1ms}
+"""
+        r = self.json(text)
+        self.assertEqual(r["metrics"]["t0.last_latency"], 55)
+        self.assertEqual(r["counters"]["fault0.dropped"], 4)
+        self.assertEqual(r["counters"]["t0.taken"], 16)
+        self.assertEqual(r["counters"]["t1.taken"], 20)
+        many = text.replace("on: t1.link", 'on: "t*.link"')
+        r = self.json(many)
+        self.assertEqual(r["counters"]["fault1.dropped"], 4)
+
+    def test_parallel_switches(self):
+        text = """\
+nodes: {count: 3, host: {type: host.pc}, nic: {type: test.nic, links: 2}}
+fabric: {type: switch, count: 2, ports: [4, 5, 7],
+         switch: {type: test.hub}, link: {type: link.cable}}
+workload: {program: test.prog, on: 0..1}
+"""
+        r = self.json(text)
+        self.assertIn("s1.ports", r["manifest"])
+        self.assertIn("s1.port7.frames", r["counters"])
+        self.assertNotIn("n2.prog0.bytes", r["metrics"])
+
+    def test_record(self):
+        r = self.json(TALKERS + "record: {metrics: [t0.*], counters: none, "
+                      "series: [], histograms: '*'}\n")
+        self.assertEqual(list(r["metrics"]), ["t0.last_latency"])
+        self.assertEqual(r["counters"], {})
+        self.assertEqual(r["series"], [])
+        self.assertEqual(len(r["histograms"]), 4)
+
+    def test_expect(self):
+        good = ("expect: {t0.sent: 20, 't*.last_latency': {min: 49, max: 51},"
+                " t1.taken: {equals: 19, tolerance: 6%}}\n")
+        self.run_exp(TALKERS + good)
+        p = self.run_exp(TALKERS + "expect: {t0.sent: {max: 3}, no.such: 1}\n",
+                         status=1)
+        self.assertIn("weft: check failed: e.yaml:11: t0.sent is 20: expected "
+                      "at most 3\n", p.stderr)
+        self.assertIn("e.yaml:11: no metric or counter is called no.such",
+                      p.stderr)
+        self.assertIn("t0.last_latency", p.stdout)
+
+    def test_failed_check_of_a_program(self):
+        p = self.run_exp(PROGRAMS, "--set", "workload.fail=true", status=1)
+        self.assertEqual(p.stderr.count("was told to fail"), 2)
+        r = self.json(PROGRAMS, "--set", "workload.fail=true", status=1)
+        self.assertEqual(len(r["failures"]), 2)
+
+
+class Set(Base):
+    def packets(self, *sets, text=TALKERS):
+        args = [x for s in sets for x in ("--set", s)]
+        m = self.json(text, *args)["manifest"]
+        return [m[f"t{i}.packets"] for i in range(4)]
+
+    def test_place_class_component(self):
+        self.assertEqual(self.packets("traffic.packets=7"), ["7"] * 4)
+        self.assertEqual(self.packets("test.talker.packets=8"), ["8"] * 4)
+        self.assertEqual(self.packets("t2.packets=9"),
+                         ["20", "20", "9", "20"])
+        self.assertEqual(self.packets("t[01].packets=9"),
+                         ["9", "9", "20", "20"])
+
+    def test_later_and_nearer_win(self):
+        self.assertEqual(self.packets("t0.packets=3", "t0.packets=4")[0],
+                         "4")
+        self.assertEqual(self.packets("test.talker.packets=8",
+                                      "traffic.packets=7"), ["8"] * 4)
+
+    def test_set_in_the_file(self):
+        text = TALKERS + "set: {test.talker.packets: 5}\n"
+        self.assertEqual(self.packets(text=text), ["5"] * 4)
+        self.assertEqual(self.packets("test.talker.packets=6", text=text),
+                         ["6"] * 4)
+
+    def test_preset(self):
+        m = self.json(TALKERS, "--set", "traffic.preset=fast", "--set",
+                      "t1.words=9")["manifest"]
+        self.assertEqual((m["t0.period"], m["t0.words"], m["t1.words"]),
+                         ("50ns", "4", "9"))
+        m = self.json(TALKERS, "--set", "test.talker.preset=fast")["manifest"]
+        self.assertEqual(m["t3.period"], "50ns")
+
+    def test_list_is_passed_through(self):
+        text = PROGRAMS.replace("workload: {program: test.prog, on: all, "
+                                "size: 64}",
+                                "workload:\n  - {program: test.prog, on: 0}\n"
+                                "  - {program: test.prog, on: 1}")
+        m = self.json(text, "--set", "workload.size=80")["manifest"]
+        self.assertEqual((m["n0.prog0.size"], m["n1.prog0.size"]),
+                         ("80", "80"))
+        m = self.json(text, "--set", "workload.1.size=88")["manifest"]
+        self.assertEqual((m["n0.prog0.size"], m["n1.prog0.size"]),
+                         ("64", "88"))
+        self.refused(text, "--set workload.sise=1: test.prog has no parameter "
+                     "'sise'", "--set", "workload.sise=1")
+
+    def test_refused(self):
+        for s, why in [
+                ("traffic.packet=1", "test.talker has no parameter 'packet': "
+                 "did you mean 'packets'?"),
+                ("test.talker.packet=1", "test.talker has no parameter "
+                 "'packet': did you mean 'packets'?"),
+                ("trafic.packets=1", "nothing here is called 'trafic': did "
+                 "you mean 'traffic'?"),
+                ("t7.packets=1", "nothing here is called 't7': did you mean "
+                 "'t0'?"),
+                ("run.until=5qs", "until: '5qs' is no time: write e.g. "
+                 "12.8ns"),
+                ("fabric.switch.ports=65", "ports: '65' is above 64"),
+                ("fabric.link.delay=0", "delay: '0fs' is below 1fs"),
+                ("packets=1", "no key 'packets' in experiments"),
+                ("traffic.packets", "write it as PATH=VALUE"),
+                ("traffic.packets=", "no value after '='"),
+                ("test.nic.links=2", "no component here is a test.nic")]:
+            with self.subTest(s):
+                self.refused(TALKERS, f"--set {s}: {why}", "--set", s)
+
+
+class Sweeps(Base):
+    TEXT = PROGRAMS + """\
+sweep:
+  workload.size: [24, 128]
+  host.pc.poll_period: [10ns, 20ns]
+record: {metrics: ["*.bytes"]}
+"""
+
+    def test_product(self):
+        runs = self.json(self.TEXT)["runs"]
+        self.assertEqual([r["point"] for r in runs], [
+            "workload.size=24 host.pc.poll_period=10ns",
+            "workload.size=24 host.pc.poll_period=20ns",
+            "workload.size=128 host.pc.poll_period=10ns",
+            "workload.size=128 host.pc.poll_period=20ns"])
+        self.assertEqual([r["metrics"]["n0.prog0.bytes"] for r in runs],
+                         [240, 240, 1280, 1280])
+        self.assertEqual(runs[3]["manifest"]["n1.host.poll_period"], "20ns")
+
+    def test_jobs_change_nothing(self):
+        one = self.run_exp(self.TEXT, "--format", "json").stdout
+        for n in ["2", "3", "16"]:
+            self.assertEqual(one, self.run_exp(self.TEXT, "--format", "json",
+                                               "--jobs", n).stdout)
+
+    def test_matrix(self):
+        out = self.run_exp(self.TEXT).stdout
+        self.assertRegex(out, r"point +n0\.prog0\.bytes \[B\]")
+        self.assertRegex(out, r"size=128 \S+=20ns +1280 +1280")
+
+    def test_fixed_axis(self):
+        runs = self.json(self.TEXT, "--set", "workload.size=64")["runs"]
+        self.assertEqual([r["point"] for r in runs],
+                         ["host.pc.poll_period=10ns",
+                          "host.pc.poll_period=20ns"])
+
+    def test_list_of_points(self):
+        text = PROGRAMS + ("sweep:\n  - {workload.size: 24, seed: 3}\n"
+                           "  - {workload.rounds: 2}\n")
+        runs = self.json(text)["runs"]
+        self.assertEqual([(r["manifest"]["seed"],
+                           r["metrics"]["n0.prog0.bytes"]) for r in runs],
+                         [("3", 240), ("1", 128)])
+
+    def test_bad_point_is_found_before_running(self):
+        text = PROGRAMS + "sweep:\n  workload.size: [24, 5]\n"
+        self.refused(text, "e.yaml:10: size: '5' is below 8")
+        self.refused(PROGRAMS + "sweep: {workload.size: []}\n",
+                     "e.yaml:9: no values to sweep 'workload.size' over")
+        self.refused(PROGRAMS + "sweep: {workload.size: 5}\n",
+                     "e.yaml:9: workload.size is a value: write a list")
+
+    def test_failed_point_is_named(self):
+        p = self.run_exp(PROGRAMS + "sweep: {workload.fail: [no, yes]}\n",
+                         "--jobs", "2", status=1)
+        self.assertIn("n0.prog0: was told to fail (workload.fail=yes)",
+                      p.stderr)
+
+
+class Database(Base):
+    def rows(self, sql):
+        with sqlite3.connect(self.path("out.db")) as db:
+            return db.execute(sql).fetchall()
+
+    def test_tables(self):
+        self.run_exp(TALKERS, "--out", "out.db")
+        self.assertEqual(self.rows("select experiment, point, failures "
+                                   "from runs"), [("talkers", "", 0)])
+        self.assertEqual(self.rows("select unit, value from metrics where "
+                                   "name = 't0.last_latency'"), [("ns", 50)])
+        self.assertEqual(self.rows("select value from counters where "
+                                   "name = 't0.sent'"), [(20,)])
+        self.assertEqual(self.rows("select lo, count from histograms where "
+                                   "name = 't0.latency'"), [(50, 20)])
+        self.assertEqual(self.rows("select count(*), max(y) from series where"
+                                   " name = 't0.arrivals'"), [(20, 50)])
+        self.assertEqual(self.rows("select value from manifest where "
+                                   "name = 't0.packets'"), [("20",)])
+
+    def test_same_bytes(self):
+        self.run_exp(Sweeps.TEXT, "--out", "out.db")
+        with open(self.path("out.db"), "rb") as f:
+            one = f.read()
+        self.run_exp(Sweeps.TEXT, "--out", "out.db", "--jobs", "2")
+        with open(self.path("out.db"), "rb") as f:
+            self.assertEqual(one, f.read())
+        self.assertNotIn(os.uname().nodename.encode() + b"\0", one)
+
+    def test_append(self):
+        self.run_exp(TALKERS, "--out", "out.db")
+        self.run_exp(PROGRAMS, "--out", "out.db", "--append")
+        self.assertEqual(self.rows("select id, experiment from runs"),
+                         [(1, "talkers"), (2, "programs")])
+
+    def test_other_files_are_safe(self):
+        with open(self.path("mine.txt"), "w") as f:
+            f.write("precious")
+        p = self.run_exp(TALKERS, "--out", "mine.txt", status=2)
+        self.assertIn("no result file of weft", p.stderr)
+        with open(self.path("mine.txt")) as f:
+            self.assertEqual(f.read(), "precious")
+        p = self.run_exp(TALKERS, "--out", "no/dir.db", status=2)
+        self.assertIn("cannot write there", p.stderr)
+
+    def test_failures_are_kept(self):
+        self.run_exp(PROGRAMS, "--set", "workload.fail=yes", "--out",
+                     "out.db", status=1)
+        self.assertEqual(self.rows("select failures from runs"), [(2,)])
+        self.assertEqual(len(self.rows("select * from failures")), 2)
+
+
+class BadInput(Base):
+    def test_text(self):
+        t = "traffic: {count: 2, type: test.talker}\nrun: {until: 1us}\n"
+        sw = "fabric: {type: direct, link: {type: link.cable%s}}\n"
+        ls = ("fabric: {type: list, switches: {s0: {type: test.hub}}, link: "
+              "{type: link.cable}, cables: [[t0.link, s0.port0], %s]}\n")
+        n = "nodes: {count: 2, host: {type: host.pc}}\n"
+        for text, why in [
+                ("", "1: the file is empty: describe nodes, fabric and "
+                 "workload"),
+                ("word", "1: not an experiment: a value where keys like "
+                 "'nodes:' should be"),
+                ("\n\nnodez: 1", "3: experiments have no key 'nodez': did you "
+                 "mean 'nodes'?"),
+                ("name: x", "1: nothing to simulate: give nodes or traffic"),
+                ("name: [x]", "1: name is a list: write a value"),
+                ("a: 1\nb: 2\na: 3", "3: 'a' was given before, in line 1"),
+                ("a: [1", "2: not YAML: did not find expected ',' or ']'"),
+                ("a: &x [*x]", "1: alias '*x' contains itself"),
+                ("a: *x", "1: no anchor '&x' before this alias"),
+                ("a: !!int 3", "1: tag 'tag:yaml.org,2002:int': tags are not "
+                 "used here"),
+                ("a: 1\n---\nb: 2", "2: a second document: one experiment "
+                 "per file"),
+                ("[a]: 1", "1: a key must be a word, not a list"),
+                ("seed: -1", "1: seed: '-1' is no whole number: write e.g. "
+                 "8"),
+                ("payload: some", "1: payload: 'some' is none of "
+                 "carried|none"),
+                (t, "1: t0.link is not connected: every port of test.talker "
+                 "needs a cable"),
+                (t + sw % ", delay: 0", "3: delay: '0fs' is below 1fs"),
+                (t + sw % ", delay: 5", "3: delay: '5' is no time: write "
+                 "e.g. 12.8ns"),
+                (t + sw % ", dealy: 5ns", "3: link.cable has no parameter "
+                 "'dealy': did you mean 'delay'?"),
+                (t.replace("2", "3") + sw % "", "3: a direct fabric joins 2 "
+                 "ends, here are 3: set nodes.count to 2 or use a switch"),
+                (t.replace("2", "0"), "1: count: '0' is below 1"),
+                (t.replace("2", "70000"), "1: count: '70000' is above 65536"),
+                (t.replace("talker", "taker"), "1: no traffic source is "
+                 "called 'test.taker': did you mean 'test.talker'?"),
+                (t.replace("test.talker", "host.pc"), "1: host.pc is a host: "
+                 "a traffic source is wanted here"),
+                (t.replace("type: test.talker", ""), None),
+                (t + "fabric: {type: drect}", "3: no fabric is called "
+                 "'drect': did you mean 'direct'?"),
+                (t + "fabric: {link: {type: link.cable}}", "3: the fabric "
+                 "has no 'type': write direct, switch or list"),
+                (t + ls % "[t1.link, s0.port9]", "3: there is no port "
+                 "'s0.port9': did you mean 's0.port0'?"),
+                (t + ls % "[t1.link, s0.port0]", "3: s0.port0 already has a "
+                 "cable, to t0.link"),
+                (t + ls % "[t1.link]", "3: a cable has two ends: write [PORT,"
+                 " PORT] or [PORT, PORT, {link settings}]"),
+                (t + "fabric: {type: switch, switch: {type: test.hub, ports: "
+                 "1}, link: {type: link.cable}}", "3: ports: '1' is below "
+                 "2"),
+                (t + sw % "" + "faults: [{on: t0.lnk, type: test.drop}]",
+                 "4: there is no port 't0.lnk': did you mean 't0.link'?"),
+                ("traffic: {count: 2, type: test.talker}\n" + sw % "",
+                 "1: no program decides when to end: give run.until, e.g. "
+                 "run: {until: 1ms}"),
+                (n + "workload: {program: test.prog, on: [0, 5]}", "2: there "
+                 "is no node 5: nodes are 0..1"),
+                (n + "workload: {program: test.prog, on: some}", "2: 'some' "
+                 "names no node: write all, 0, 0..3 or a list of these"),
+                (n + "workload: {program: test.prg}", "2: no program is "
+                 "called 'test.prg': did you mean 'test.prog'?"),
+                (n + "workload: {program: test.prog}\nexpect: {x: {mim: 1}}",
+                 "3: expect has no key 'mim': did you mean 'min'?"),
+                (n + "workload: {program: test.prog}\nrecord: {metric: x}",
+                 "3: record has no key 'metric': did you mean 'metrics'?"),
+                (n + "workload: {program: test.prog}\nrun: {untl: 1us}",
+                 "3: run has no key 'untl': did you mean 'until'?"),
+                (t + sw % ", preset: x", "3: link.cable has no presets"),
+        ]:
+            with self.subTest(text):
+                if why:
+                    self.refused(text, "e.yaml:" + why)
+                else:
+                    p = self.run_exp(text, status=2)
+                    self.assertIn("e.yaml:1: this traffic source has no "
+                                  "'type'", p.stderr)
+
+    def test_files(self):
+        p = self.weft("run", "no.yaml", status=2)
+        self.assertEqual(p.stderr.count("\n"), 1)
+        self.assertIn("no.yaml: neither a file nor an experiment", p.stderr)
+        p = self.weft("run", ".", status=2)
+        self.assertIn(".: is a directory: name a YAML file", p.stderr)
+        name = self.file(TALKERS)
+        os.chmod(self.path(name), 0)
+        if os.geteuid():
+            p = self.weft("run", name, status=2)
+            self.assertIn("cannot open: Permission denied", p.stderr)
+
+    def test_garbage_is_refused_fast(self):
+        big = self.path("big.yaml")
+        with open(big, "wb") as f:
+            for _ in range(100):
+                f.write(os.urandom(1 << 20))
+        t = time.monotonic()
+        p = self.weft("run", "big.yaml", status=2)
+        self.assertLess(time.monotonic() - t, 5)
+        self.assertEqual(p.stderr, "weft: big.yaml: larger than 16 MiB: that "
+                         "is no experiment\n")
+        with open(big) as f:
+            p = subprocess.run([WEFT, "check", "-"], stdin=f, text=True,
+                               capture_output=True)
+        self.assertEqual(p.returncode, 2)
+        os.truncate(big, 10 << 20)
+        p = self.weft("run", "big.yaml", status=2)
+        self.assertIn("not YAML", p.stderr)
+        self.file("[" * (8 << 20))
+        p = self.weft("run", "e.yaml", status=2)
+        self.assertIn("nested deeper than 64 levels", p.stderr)
+
+    def test_bombs(self):
+        lines = ["a0: &a0 [1,1,1,1,1,1,1,1,1]"]
+        for i in range(1, 12):
+            lines.append(f"a{i}: &a{i} [" + ",".join([f"*a{i-1}"] * 9) + "]")
+        t = time.monotonic()
+        self.refused("\n".join(lines), "e.yaml:6: more than 500000 values "
+                     "(aliases expanded): write less, or use a topology "
+                     "generator")
+        self.refused("a: [" + "{}," * 600000 + "]", "e.yaml:1: more than "
+                     "500000 values (aliases expanded): write less, or use "
+                     "a topology generator")
+        self.assertLess(time.monotonic() - t, 20)
+
+    def test_aliases_are_fine(self):
+        m = self.json(TALKERS.replace("{type: link.cable, delay: 20ns}",
+                                      "&l {type: link.cable, delay: 20ns}"))
+        self.assertEqual(m["manifest"]["link.delay"], "20ns")
+
+
+class Plugin(Base):
+    def build(self, body):
+        src, so = self.path("p.c"), self.path("p.so")
+        with open(src, "w") as f:
+            f.write('#include "weft/component.h"\n' + body)
+        subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT + "/include",
+                        src, "-o", so], check=True)
+        return so
+
+    def test_refused(self):
+        for body, why in [
+                ("int x;", "exports no weft_plugin_classes"),
+                ("static struct weft_class c = {.api_version = 99};"
+                 "WEFT_PLUGIN(&c);", "built for interface 99"),
+                ('WEFT_COMPONENT(a, .name = "host.pc");'
+                 "WEFT_PLUGIN(&weft_class_a);",
+                 "class 'host.pc' exists already"),
+                ("WEFT_COMPONENT(a, .doc = 0);WEFT_PLUGIN(&weft_class_a);",
+                 "a class without name or kind")]:
+            with self.subTest(why):
+                p = self.weft("list", "--load", self.build(body), status=2)
+                self.assertIn(why, p.stderr)
+
+
+class Terminal(Base):
+    LONG = TALKERS.replace("packets: 20", "packets: 300000").replace(
+        "until: 1ms", "until: 1s") + \
+        "record: {series: [], histograms: []}\n"
+
+    def on_terminal(self, *args):
+        """Standard error of a run whose standard error is a terminal."""
+        master, slave = pty.openpty()
+        p = subprocess.Popen([WEFT, "run", self.file(self.LONG), "--load",
+                              PLUG, "--format", "json", *args],
+                             cwd=self.dir.name, stdout=subprocess.PIPE,
+                             stderr=slave)
+        os.close(slave)
+        out = p.stdout.read()
+        self.assertEqual(p.wait(), 0)
+        p.stdout.close()
+        err = b""
+        try:
+            while chunk := os.read(master, 65536):
+                err += chunk
+        except OSError:
+            pass
+        os.close(master)
+        return out, err.decode()
+
+    def test_progress_line(self):
+        out, err = self.on_terminal()
+        self.assertIn("us simulated", err)
+        self.assertIn("left", err)
+        self.assertTrue(err.endswith("\r\x1b[K"), err[-20:])
+        quiet_out, quiet_err = self.on_terminal("--quiet")
+        self.assertEqual(quiet_err, "")
+        self.assertEqual(out, quiet_out)
+        piped = self.run_exp(self.LONG, "--format", "json")
+        self.assertEqual(piped.stderr, "")
+        self.assertEqual(piped.stdout.encode(), out)
+
+
+class Bench(Base):
+    def test_events(self):
+        r = json.loads(self.weft("bench", "events", "--quick", "--format",
+                                 "json").stdout)
+        self.assertEqual([(x["bench"], x["name"], x["unit"]) for x in r],
+                         [("events", n, "ns/event") for n in
+                          ["pending_100", "pending_10k", "pending_1m"]])
+        self.assertTrue(all(x["value"] > 0 for x in r))
+
+
+class Reproduce(Base):
+    KEYS = ["id", "system", "scenario", "unit", "paper", "model", "error_pct",
+            "tolerance_pct", "basis", "parameter", "enforced", "pass", "note"]
+
+    def test_refused(self):
+        p = self.weft("reproduce", "nosuch", status=2)
+        self.assertIn("no system 'nosuch'", p.stderr)
+
+
+if __name__ == "__main__":
+    del sys.argv[1:4]
+    unittest.main()

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reference model of the PCI-X bus: see ref_pcix.h.  The rules are those at
+ * the top of src/host/pcix.c; every clock edge is visited, a tenure is a
+ * countdown, data move beat by beat. */
+#include "ref_pcix.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum phase { FREE, ARB, PHASES, DATA, TAIL };
+enum kind { STORE, LOAD, COMPLETION, WRITE, READ };
+
+/* A device's stream of reads or writes. */
+struct stream {
+	const struct ref_list *list;
+	uint32_t next; /* operation waiting or in progress */
+	bool active;
+	weft_time_t at; /* when it is (was) submitted */
+	uint64_t hold;	/* no request before this edge */
+	bool asking;	/* wants the bus (or will at `hold`) */
+	uint32_t moved, seq, tenures, splits;
+};
+
+struct bridge_read {
+	uint32_t dev;
+	uint64_t hold;
+};
+
+struct ref {
+	const struct ref_script *s;
+	struct ref_log *log;
+	uint64_t k; /* this edge */
+	struct stream wr[REF_DEVS], rd[REF_DEVS];
+	struct bridge_read fifo[REF_DEVS];
+	uint32_t n_fifo;
+	/* host */
+	uint32_t pio_next, pio_done, stores_held;
+	weft_time_t pio_at;
+	uint64_t pio_ready[REF_OPS];
+	bool pio_blocked;
+	/* tenure */
+	enum phase phase;
+	enum kind kind;
+	uint32_t dev, left, last;
+	uint32_t chunk;	     /* bytes of this tenure */
+	uint32_t done_bytes; /* of them moved */
+	uint64_t frame, start;
+	bool abort_;
+	/* the part of it that is told next */
+	uint32_t part, part_off;
+	uint64_t part_start;
+	bool part_timer;
+};
+
+bool ref_pcix_decode(uint64_t addr, uint32_t bytes)
+{
+	return addr + bytes <= REF_MEM_END &&
+	       (addr + bytes <= REF_HOLE_LO || addr >= REF_HOLE_HI);
+}
+
+static weft_time_t edge(const struct ref *r, uint64_t k)
+{
+	return weft_clock_edge(&r->s->clock, k);
+}
+
+static struct ref_note *tell(struct ref *r, uint32_t port,
+			     enum weft_note_kind kind, uint64_t k)
+{
+	struct ref_note *n = &r->log->note[r->log->n++];
+
+	assert(r->log->n <= REF_LOG);
+	*n = (struct ref_note){ .kind = kind,
+				.port = port,
+				.time = edge(r, k) };
+	return n;
+}
+
+static const struct ref_op *op_of(const struct stream *st)
+{
+	return &st->list->op[st->next];
+}
+
+/* ---- what happens outside of the bus ------------------------------------- */
+
+static void stream_submit(struct ref *r, struct stream *st)
+{
+	if (st->active || st->next >= st->list->n ||
+	    st->at + op_of(st)->delay > edge(r, r->k))
+		return;
+	st->active = st->asking = true;
+	st->hold = r->k;
+	st->moved = st->tenures = st->splits = 0;
+}
+
+static void stream_done(struct ref *r, struct stream *st, bool write,
+			enum weft_bus_status status)
+{
+	struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_DONE, r->k);
+
+	n->write = write;
+	n->status = status;
+	n->last = true;
+	n->tenures = st->tenures;
+	n->splits = st->splits;
+	n->bytes = st->moved;
+	st->active = st->asking = false;
+	st->at = edge(r, r->k);
+	st->next++;
+}
+
+/* All the host does up to `limit`.  Between two edges it may fill the buffer
+ * before a store that ends at the later edge has left. */
+static void host_acts(struct ref *r, weft_time_t limit)
+{
+	const struct ref_list *l = &r->s->pio;
+
+	while (r->pio_next < l->n) {
+		const struct ref_op *o = &l->op[r->pio_next];
+		weft_time_t t = r->pio_at + o->delay;
+
+		if (r->pio_next && l->op[r->pio_next - 1].load &&
+		    r->pio_done < r->pio_next)
+			return; /* the load is not back */
+		if (t > limit)
+			return;
+		if (!o->load && r->stores_held == r->s->pio_depth) {
+			r->pio_blocked = true;
+			return;
+		}
+		r->pio_at = r->pio_blocked ? edge(r, r->k) : t;
+		r->pio_blocked = false;
+		r->pio_ready[r->pio_next++] = r->k;
+		r->stores_held += !o->load;
+	}
+}
+
+/* ---- arbitration ------------------------------------------------------------
+ */
+
+static bool asks(const struct ref *r, uint32_t m)
+{
+	const struct stream *st;
+
+	if (m == 0)
+		return r->pio_done < r->pio_next &&
+		       r->pio_ready[r->pio_done] <= r->k;
+	if (m == 1)
+		return r->n_fifo && r->fifo[0].hold <= r->k;
+	st = m % 2 ? &r->rd[m / 2 - 1] : &r->wr[m / 2 - 1];
+	return st->asking && st->hold <= r->k;
+}
+
+static bool others_ask(const struct ref *r)
+{
+	for (uint32_t m = 0; m < 2 + 2 * r->s->devices; m++)
+		if ((m < 2 || m / 2 - 1 != r->dev) && asks(r, m))
+			return true;
+	return false;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void start_stream(struct ref *r, struct stream *st, bool write)
+{
+	const struct ref_op *o = op_of(st);
+
+	st->asking = false;
+	st->tenures++;
+	r->chunk = o->bytes - st->moved;
+	if (write)
+		r->chunk = least(r->chunk, r->s->wr_chunk);
+	else if (o->max_request)
+		r->chunk = least(r->chunk, o->max_request);
+	r->abort_ = !ref_pcix_decode(o->addr + st->moved, r->chunk);
+	r->left = r->s->t_arb;
+}
+
+static void start(struct ref *r, uint32_t m)
+{
+	r->last = m;
+	r->phase = ARB;
+	r->abort_ = r->part_timer = false;
+	r->done_bytes = r->part = 0;
+	if (m == 0) {
+		const struct ref_op *o = &r->s->pio.op[r->pio_done];
+
+		r->kind = o->load ? LOAD : STORE;
+		r->dev = o->dev;
+		r->abort_ = o->dev >= r->s->devices;
+		r->left = r->s->t_arb;
+		if (r->kind == STORE && !r->abort_) {
+			r->phase = TAIL;
+			r->left = o->bytes <= 4 ? r->s->t_pio1
+						: r->s->t_piob + o->bytes / 4;
+		}
+	} else if (m == 1) {
+		r->kind = COMPLETION;
+		r->dev = r->fifo[0].dev;
+		r->left = r->s->t_gap;
+		r->chunk = least(r->rd[r->dev].seq, r->s->sc_chunk);
+	} else {
+		r->dev = m / 2 - 1;
+		r->kind = m % 2 ? READ : WRITE;
+		start_stream(r, m % 2 ? &r->rd[r->dev] : &r->wr[r->dev],
+			     r->kind == WRITE);
+	}
+}
+
+static void arbitrate(struct ref *r)
+{
+	uint32_t n = 2 + 2 * r->s->devices;
+
+	for (uint32_t i = 1; i <= n; i++)
+		if (asks(r, (r->last + i) % n)) {
+			start(r, (r->last + i) % n);
+			return;
+		}
+}
+
+/* ---- data
+ * -------------------------------------------------------------------- */
+
+static struct stream *data_stream(struct ref *r)
+{
+	return r->kind == WRITE ? &r->wr[r->dev] : &r->rd[r->dev];
+}
+
+/* The part of the tenure that ends at edge k is told. */
+static void part_tell(struct ref *r, uint64_t k)
+{
+	struct stream *st = data_stream(r);
+	const struct ref_op *o = op_of(st);
+	bool write = r->kind == WRITE;
+	struct ref_note *n =
+		tell(r, 1 + r->dev, WEFT_NOTE_BURST, r->part_start);
+
+	n->write = write;
+	n->frame = edge(r, r->frame);
+	n->data_end = edge(r, k);
+	n->offset = r->part_off;
+	n->bytes = r->part;
+	n->last = r->part_off + r->part == o->bytes;
+	n->timer = r->part_timer;
+	n = tell(r, 0, write ? WEFT_NOTE_MEM_WRITE : WEFT_NOTE_MEM_READ,
+		 write ? k : r->frame);
+	n->addr = o->addr + r->part_off;
+	n->bytes = r->part;
+	r->part_off += r->part;
+	r->part = 0;
+	r->part_start = k;
+	r->part_timer = false;
+}
+
+static void data_begin(struct ref *r)
+{
+	r->phase = DATA;
+	r->start = r->part_start = r->k;
+	r->part_off = data_stream(r)->moved;
+}
+
+/* Write, in the last clock before a block begins: has the timer run out, and
+ * does somebody wait?  Then that block is the last. */
+static void timer_look(struct ref *r)
+{
+	struct stream *st = &r->wr[r->dev];
+	uint32_t rest = r->chunk - r->done_bytes;
+
+	if (r->kind != WRITE || !rest || !op_of(st)->latency_timer ||
+	    (op_of(st)->addr + st->moved) % 128 ||
+	    r->k < r->frame + op_of(st)->latency_timer)
+		return;
+	part_tell(r, r->k + 1);
+	if (others_ask(r) && rest > 128) {
+		r->chunk = r->done_bytes + 128;
+		r->part_timer = true;
+	}
+}
+
+/* One beat in the clock that starts at this edge. */
+static void beat(struct ref *r)
+{
+	data_stream(r)->moved += r->s->width;
+	r->done_bytes += r->s->width;
+	r->part += r->s->width;
+	timer_look(r);
+}
+
+static void write_over(struct ref *r)
+{
+	struct stream *st = &r->wr[r->dev];
+	uint32_t t = r->s->t_disc, a = r->s->t_arb;
+
+	if (st->moved == op_of(st)->bytes) {
+		stream_done(r, st, true, WEFT_BUS_OK);
+		return;
+	}
+	st->asking = true;
+	st->hold = r->k + (t > a ? t - a : 0);
+}
+
+static void completion_over(struct ref *r)
+{
+	struct stream *st = &r->rd[r->dev];
+
+	st->seq -= r->done_bytes;
+	if (st->seq) {
+		r->fifo[0].hold = r->k;
+		return;
+	}
+	memmove(r->fifo, r->fifo + 1, --r->n_fifo * sizeof(r->fifo[0]));
+	if (st->moved == op_of(st)->bytes) {
+		stream_done(r, st, false, WEFT_BUS_OK);
+		return;
+	}
+	st->asking = true;
+	st->hold = r->k;
+}
+
+/* The data of the tenure are over at this edge, or not. */
+static bool data_over(struct ref *r)
+{
+	if (r->done_bytes < r->chunk)
+		return false;
+	part_tell(r, r->k);
+	r->phase = FREE;
+	if (r->kind == WRITE)
+		write_over(r);
+	else
+		completion_over(r);
+	return true;
+}
+
+/* ---- phases
+ * --------------------------------------------------------------------- */
+
+static void read_over(struct ref *r)
+{
+	struct stream *st = &r->rd[r->dev];
+	struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
+
+	n->offset = st->moved;
+	n->bytes = r->chunk;
+	st->splits++;
+	st->seq = r->chunk;
+	r->fifo[r->n_fifo++] = (struct bridge_read){
+		r->dev, r->k + r->s->t_split - r->s->t_gap - r->s->t_ph
+	};
+	r->phase = FREE;
+}
+
+static void pio_over(struct ref *r)
+{
+	const struct ref_op *o = &r->s->pio.op[r->pio_done];
+	struct ref_note *n;
+
+	if (r->kind == STORE && !r->abort_) {
+		n = tell(r, 1 + r->dev, WEFT_NOTE_STORE, r->k);
+		n->addr = o->addr;
+		n->bytes = o->bytes;
+	}
+	n = tell(r, 0, r->kind == STORE ? WEFT_NOTE_STORED : WEFT_NOTE_LOADED,
+		 r->k);
+	n->addr = o->addr;
+	n->bytes = o->bytes;
+	if (r->kind == STORE)
+		r->stores_held--;
+	else
+		r->pio_at = edge(r, r->k);
+	r->pio_done++;
+	r->phase = FREE;
+}
+
+static void tail_over(struct ref *r)
+{
+	if (r->kind == WRITE || r->kind == READ) {
+		struct stream *st = data_stream(r);
+
+		r->phase = FREE;
+		stream_done(r, st, r->kind == WRITE, WEFT_BUS_MASTER_ABORT);
+	} else {
+		pio_over(r);
+	}
+}
+
+/* The countdown of a phase has ended at this edge. */
+static void phase_over(struct ref *r)
+{
+	const struct ref_op *o;
+
+	if (r->phase == TAIL) {
+		tail_over(r);
+		return;
+	}
+	if (r->phase == ARB) {
+		r->frame = r->k;
+		r->phase = PHASES;
+		r->left = r->s->t_ph;
+		if (r->kind == WRITE || r->kind == READ) {
+			o = op_of(data_stream(r));
+			if ((o->addr + data_stream(r)->moved) >> 32)
+				r->left += r->s->t_dac;
+		}
+		return;
+	}
+	if (r->abort_) {
+		r->phase = TAIL;
+		r->left = r->s->t_abort;
+	} else if (r->kind == READ) {
+		read_over(r);
+	} else if (r->kind == LOAD) {
+		o = &r->s->pio.op[r->pio_done];
+		struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_LOAD, r->k);
+
+		n->addr = o->addr;
+		n->bytes = o->bytes;
+		r->phase = TAIL;
+		r->left = r->s->t_read + o->bytes / 4;
+	} else {
+		data_begin(r);
+	}
+}
+
+static void step(struct ref *r)
+{
+	if (r->k)
+		host_acts(r, edge(r, r->k) - 1);
+	/* What ends at this edge. */
+	while (r->phase != FREE) {
+		if (r->phase == DATA) {
+			if (!data_over(r))
+				break;
+		} else {
+			if (r->left)
+				break;
+			phase_over(r);
+		}
+	}
+	host_acts(r, edge(r, r->k));
+	for (uint32_t i = 0; i < r->s->devices; i++) {
+		stream_submit(r, &r->wr[i]);
+		stream_submit(r, &r->rd[i]);
+	}
+	if (r->phase == FREE)
+		arbitrate(r);
+	if (r->phase == FREE)
+		return;
+	r->log->busy++;
+	if (r->phase == DATA)
+		beat(r);
+	else
+		r->left--;
+}
+
+static bool finished(const struct ref *r)
+{
+	if (r->phase != FREE || r->pio_done < r->s->pio.n)
+		return false;
+	for (uint32_t i = 0; i < r->s->devices; i++)
+		if (r->wr[i].next < r->wr[i].list->n ||
+		    r->rd[i].next < r->rd[i].list->n)
+			return false;
+	return true;
+}
+
+void ref_pcix_run(const struct ref_script *s, struct ref_log *log)
+{
+	struct ref *r = calloc(1, sizeof(*r));
+
+	assert(r);
+	r->s = s;
+	r->log = log;
+	r->last = 1 + 2 * s->devices;
+	log->n = 0;
+	log->busy = 0;
+	for (uint32_t i = 0; i < s->devices; i++) {
+		r->wr[i].list = &s->wr[i];
+		r->rd[i].list = &s->rd[i];
+	}
+	for (r->k = 0; !finished(r); r->k++)
+		step(r);
+	free(r);
+}

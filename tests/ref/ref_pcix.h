@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reference model of the PCI-X bus: one step per bus clock, no arithmetic on
+ * tenures.  Plays a whole script and lists what everybody is told, and when. */
+#ifndef REF_PCIX_H
+#define REF_PCIX_H
+
+#include "weft/bus.h"
+
+enum { REF_DEVS = 4, REF_OPS = 48, REF_LOG = 16384 };
+
+/* One access.  Device: submitted `delay` after the previous one in the same
+ * direction was done.  Host: asked for `delay` after the previous one was
+ * accepted (store) or answered (load). */
+struct ref_op {
+	weft_time_t delay;
+	uint64_t addr;
+	uint32_t bytes, max_request, latency_timer;
+	bool load;    /* host */
+	uint32_t dev; /* host: slot, may be empty */
+};
+
+struct ref_list {
+	uint32_t n;
+	struct ref_op op[REF_OPS];
+};
+
+struct ref_script {
+	struct weft_clock clock;
+	uint32_t width, devices, pio_depth;
+	uint32_t t_arb, t_ph, t_gap, t_split, t_disc, t_pio1, t_piob;
+	uint32_t t_read, t_abort, t_dac;
+	uint32_t sc_chunk, wr_chunk;
+	struct ref_list wr[REF_DEVS], rd[REF_DEVS], pio;
+};
+
+struct ref_note {
+	enum weft_note_kind kind;
+	uint32_t port; /* 0 host, 1 + n device */
+	weft_time_t time, frame, data_end;
+	uint64_t addr;
+	uint32_t offset, bytes, tenures, splits;
+	enum weft_bus_status status;
+	bool write, last, timer;
+};
+
+struct ref_log {
+	uint32_t n;
+	struct ref_note note[REF_LOG];
+	uint64_t busy; /* bus clocks in tenures */
+};
+
+/* Memory is everything but this hole, below the limit. */
+#define REF_HOLE_LO 0x10000000ull
+#define REF_HOLE_HI 0x10008000ull
+#define REF_MEM_END 0x180000000ull
+bool ref_pcix_decode(uint64_t addr, uint32_t bytes);
+
+void ref_pcix_run(const struct ref_script *s, struct ref_log *log);
+
+#endif

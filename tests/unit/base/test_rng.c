@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../cmocka_all.h"
+#include "base/rng.c"
+
+/* Outputs of the authors' C code for state 1, 2, 3, 4. */
+static void test_xoshiro_known(void **state)
+{
+	static const uint64_t want[] = {
+		11520u,
+		0u,
+		1509978240u,
+		1215971899390074240u,
+		1216172134540287360u,
+		607988272756665600u,
+		16172922978634559625u,
+		8476171486693032832u,
+		10595114339597558777u,
+		2904607092377533576u,
+	};
+	struct weft_rng r = { { 1, 2, 3, 4 } };
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_true(weft_rng_u64(&r) == want[i]);
+}
+
+static void test_splitmix_known(void **state)
+{
+	uint64_t x = 0;
+
+	assert_true(rng_splitmix(&x) == 0xE220A8397B1DCDAFu);
+	assert_true(rng_splitmix(&x) == 0x6E789E6AA1B965F4u);
+	assert_true(rng_splitmix(&x) == 0x06C45D188009454Fu);
+}
+
+/* FNV-1a test vectors of the hash's home page. */
+static void test_hash_known(void **state)
+{
+	assert_true(rng_hash("") == 0xCBF29CE484222325u);
+	assert_true(rng_hash("a") == 0xAF63DC4C8601EC8Cu);
+	assert_true(rng_hash("foobar") == 0x85944171F73967E8u);
+	assert_true(rng_hash(NULL) == rng_hash(""));
+}
+
+static void test_streams_differ(void **state)
+{
+	struct weft_rng a, b, c, d;
+
+	weft_rng_seed(&a, 1, "n0.nic");
+	weft_rng_seed(&b, 1, "n1.nic");
+	weft_rng_seed(&c, 2, "n0.nic");
+	weft_rng_seed(&d, 1, "n0.nic");
+	assert_memory_equal(&a, &d, sizeof(a));
+	assert_memory_not_equal(&a, &b, sizeof(a));
+	assert_memory_not_equal(&a, &c, sizeof(a));
+	for (int i = 0; i < 100; i++) {
+		uint64_t v = weft_rng_u64(&a);
+
+		assert_true(v == weft_rng_u64(&d));
+		assert_true(v != weft_rng_u64(&b));
+		assert_true(v != weft_rng_u64(&c));
+	}
+}
+
+/* Each of n values within 6 standard deviations of its share. */
+static void test_below_is_even(void **state)
+{
+	enum { N = 7, DRAWS = 700000 };
+	uint32_t hit[N] = { 0 };
+	struct weft_rng r;
+
+	weft_rng_seed(&r, 5, "dice");
+	for (int i = 0; i < DRAWS; i++) {
+		uint64_t v = weft_rng_below(&r, N);
+
+		assert_true(v < N);
+		hit[v]++;
+	}
+	for (int i = 0; i < N; i++)
+		assert_in_range(hit[i], 100000 - 1800, 100000 + 1800);
+}
+
+/* n just above 2^63: without rejection every second value would be twice as
+ * likely below n/2... the mean shows it. */
+static void test_below_large(void **state)
+{
+	const uint64_t n = (UINT64_C(1) << 63) + 1;
+	struct weft_rng r;
+	uint32_t low = 0;
+
+	weft_rng_seed(&r, 5, "large");
+	for (int i = 0; i < 100000; i++) {
+		uint64_t v = weft_rng_below(&r, n);
+
+		assert_true(v < n);
+		low += v < n / 2;
+	}
+	assert_in_range(low, 50000 - 950, 50000 + 950);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(weft_rng_below(&r, 1), 0);
+}
+
+static void test_real(void **state)
+{
+	struct weft_rng r;
+	double sum = 0;
+
+	weft_rng_seed(&r, 9, "real");
+	for (int i = 0; i < 100000; i++) {
+		double v = weft_rng_real(&r);
+
+		assert_true(v >= 0 && v < 1);
+		sum += v;
+	}
+	assert_true(sum > 50000 - 550 && sum < 50000 + 550);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_xoshiro_known),
+		cmocka_unit_test(test_splitmix_known),
+		cmocka_unit_test(test_hash_known),
+		cmocka_unit_test(test_streams_differ),
+		cmocka_unit_test(test_below_is_even),
+		cmocka_unit_test(test_below_large),
+		cmocka_unit_test(test_real),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree: positions, limits, copies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "front/exp/doc.h"
+
+static struct doc *parse(const char *text, struct weft_err *err)
+{
+	struct doc *d = doc_new();
+
+	if (!doc_parse(d, "f", text, strlen(text), err))
+		return d;
+	doc_free(d);
+	return NULL;
+}
+
+static void refuses(const char *text, const char *msg)
+{
+	struct weft_err err = { 0 };
+
+	assert_null(parse(text, &err));
+	assert_string_equal(err.msg, msg);
+}
+
+static void test_positions(void **state)
+{
+	struct weft_err err = { 0 };
+	struct doc *d = parse("a: 1\nb:\n  - x\n  - {c: 'y z'}\n", &err);
+	const struct doc_node *b = doc_get(d->root, "b");
+	const struct doc_node *c = doc_get(b->items[1].val, "c");
+
+	assert_int_equal(d->root->kind, DOC_MAP);
+	assert_int_equal(doc_get(d->root, "a")->at.line, 1);
+	assert_int_equal(doc_get(d->root, "a")->at.col, 4);
+	assert_int_equal(b->kind, DOC_SEQ);
+	assert_int_equal(b->n, 2);
+	assert_int_equal(b->items[0].val->at.line, 3);
+	assert_string_equal(c->text, "y z");
+	assert_true(c->quoted);
+	assert_int_equal(c->at.line, 4);
+	assert_int_equal(c->at.col, 9);
+	assert_null(doc_get(d->root, "c"));
+	assert_null(doc_get(b, "a"));
+	doc_free(d);
+}
+
+static void test_empty(void **state)
+{
+	struct weft_err err = { 0 };
+	struct doc *d = parse("# nothing\n", &err);
+
+	assert_null(d->root);
+	doc_free(d);
+}
+
+static void test_alias_is_a_copy(void **state)
+{
+	struct weft_err err = { 0 };
+	struct doc *d = parse("a: &x {p: 1}\nb: *x\n", &err);
+	struct doc_node *a = doc_get(d->root, "a"), *b = doc_get(d->root, "b");
+
+	assert_ptr_not_equal(a, b);
+	assert_string_equal(doc_get(b, "p")->text, "1");
+	doc_get(b, "p")->text = "2";
+	assert_string_equal(doc_get(a, "p")->text, "1");
+	doc_free(d);
+}
+
+static void test_refused(void **state)
+{
+	refuses("a: 1\nb: 2\nb: 3", "f:3: 'b' was given before, in line 2");
+	refuses("a: &x [*x]", "f:1: alias '*x' contains itself");
+	refuses("*x", "f:1: no anchor '&x' before this alias");
+	refuses("a: \"\\0\"", "f:1: a zero byte inside a value");
+	refuses("{a: 1}: 2", "f:1: a key must be a word, not a mapping");
+	refuses("a: 1\n...\n---\nb: 1",
+		"f:3: a second document: one experiment per file");
+	refuses("!x {}", "f:1: tag '!x': tags are not used here");
+}
+
+static void test_depth(void **state)
+{
+	char text[2 * DOC_MAX_DEPTH + 3] = { 0 };
+	struct weft_err err = { 0 };
+	struct doc *d;
+
+	memset(text, '[', DOC_MAX_DEPTH);
+	memset(text + DOC_MAX_DEPTH, ']', DOC_MAX_DEPTH);
+	d = parse(text, &err);
+	assert_non_null(d);
+	doc_free(d);
+	memset(text, '[', DOC_MAX_DEPTH + 1);
+	refuses(text, "f:1: nested deeper than 64 levels");
+}
+
+static void test_size(void **state)
+{
+	size_t n = DOC_MAX_BYTES + 1;
+	char *text = malloc(n);
+	struct weft_err err = { 0 };
+	struct doc *d = doc_new();
+
+	memset(text, ' ', n);
+	assert_int_not_equal(doc_parse(d, "f", text, n, &err), 0);
+	assert_string_equal(err.msg,
+			    "f: larger than 16 MiB: that is no experiment");
+	doc_free(d);
+	free(text);
+}
+
+static void test_clone(void **state)
+{
+	struct weft_err err = { 0 };
+	struct doc *d = parse("a: [1, {b: 2}]\n", &err), *c = doc_clone(d);
+
+	assert_true(c->n_nodes <= d->n_nodes);
+	doc_free(d);
+	assert_string_equal(
+		doc_get(doc_get(c->root, "a")->items[1].val, "b")->text, "2");
+	doc_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_alias_is_a_copy),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_clone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

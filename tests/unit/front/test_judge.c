@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows against values; what rows read. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "front/repro/judge.h"
+
+static struct repro_verdict judge(enum repro_rule rule, double paper,
+				  double tol, double model)
+{
+	struct repro_row row = { .paper = paper, .rule = rule, .tol = tol };
+
+	return repro_judge(&row, model);
+}
+
+static void test_pct(void **state)
+{
+	struct repro_verdict v = judge(REPRO_PCT, 200, 1, 202);
+
+	assert_true(v.pass);
+	assert_true(fabs(v.error_pct - 1) < 1e-12);
+	assert_true(v.tolerance_pct == 1);
+	assert_true(judge(REPRO_PCT, 200, 1, 198).pass);
+	assert_false(judge(REPRO_PCT, 200, 1, 202.1).pass);
+	assert_false(judge(REPRO_PCT, 200, 1, 197.9).pass);
+}
+
+static void test_abs(void **state)
+{
+	assert_true(judge(REPRO_ABS, 570, 1, 571).pass);
+	assert_true(judge(REPRO_ABS, 570, 1, 569).pass);
+	assert_false(judge(REPRO_ABS, 570, 1, 571.01).pass);
+	assert_true(fabs(judge(REPRO_ABS, 50, 1, 50).tolerance_pct - 2) <
+		    1e-12);
+}
+
+static void test_exact(void **state)
+{
+	assert_true(judge(REPRO_EXACT, 40, 0, 40).pass);
+	assert_true(judge(REPRO_EXACT, 0.1 + 0.2, 0, 0.3).pass);
+	assert_false(judge(REPRO_EXACT, 40, 0, 40.0001).pass);
+	assert_true(judge(REPRO_EXACT, 0, 0, 0).pass);
+	assert_false(judge(REPRO_EXACT, 0, 0, 1).pass);
+}
+
+static void test_one_sided(void **state)
+{
+	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6.67).pass);
+	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6.67).error_pct == 0);
+	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6).pass);
+	assert_false(judge(REPRO_AT_LEAST, 6, 0, 5.9).pass);
+	assert_true(judge(REPRO_AT_MOST, 8, 0, 6).pass);
+	assert_false(judge(REPRO_AT_MOST, 8, 0, 9).pass);
+	assert_true(judge(REPRO_AT_MOST, 8, 0, 9).error_pct == 12.5);
+}
+
+static void test_missing(void **state)
+{
+	for (int rule = REPRO_PCT; rule <= REPRO_AT_MOST; rule++)
+		assert_false(judge((enum repro_rule)rule, 1, 50, NAN).pass);
+	assert_false(judge(REPRO_PCT, 1, 50, INFINITY).pass);
+}
+
+static void test_values(void **state)
+{
+	struct weft_result *r = result_new(), *q = result_new();
+	struct repro_point p[] = { { "a=1", r }, { "a=2", q } };
+	struct repro_data d = { p, 2 };
+
+	result_metric_set(r, "n0.x", "B", 3);
+	result_metric_set(r, "n1.x", "B", 5);
+	result_counter_set(r, "n0.c", "", 7);
+	result_metric_set(q, "n0.x", "B", 4);
+	result_param_set(q, "n0.links", "2");
+	hist_add(result_hist_get(q, "h", "ns"), 9);
+	assert_true(repro_value(&d, NULL, "n0.x") == 3);
+	assert_true(repro_value(&d, "a=2", "n0.x") == 4);
+	assert_true(repro_value(&d, NULL, "n0.c") == 7);
+	assert_true(isnan(repro_value(&d, NULL, "n2.x")));
+	assert_true(isnan(repro_value(&d, "a=3", "n0.x")));
+	assert_true(repro_sum(&d, NULL, "n*.x") == 8);
+	assert_true(repro_min(&d, NULL, "n*.x") == 3);
+	assert_true(repro_max(&d, NULL, "n*.?") == 7);
+	assert_true(isnan(repro_sum(&d, NULL, "m*")));
+	assert_string_equal(repro_param(&d, "a=2", "n0.links"), "2");
+	assert_null(repro_param(&d, NULL, "n0.links"));
+	assert_int_equal(repro_hist(&d, "a=2", "h")->count, 1);
+	assert_null(repro_hist(&d, "a=1", "h"));
+	result_free(r);
+	result_free(q);
+}
+
+/* `--set` of a swept path leaves shorter names. */
+static void test_fixed_axis(void **state)
+{
+	struct weft_result *r = result_new(), *q = result_new();
+	struct repro_point p[] = { { "b=1", r }, { "b=2", q } };
+	struct repro_data d = { p, 2 },
+			  one = { &(struct repro_point){ "", r }, 1 };
+
+	result_metric_set(r, "x", "", 1);
+	result_metric_set(q, "x", "", 2);
+	assert_true(repro_value(&d, "a=7 b=2", "x") == 2);
+	assert_true(repro_value(&d, "b=1 a=7", "x") == 1);
+	assert_true(isnan(repro_value(&d, "a=7 b=21", "x")));
+	assert_true(isnan(repro_value(&d, "a=7", "x")));
+	assert_true(repro_value(&one, "a=7", "x") == 1);
+	result_free(r);
+	result_free(q);
+}
+
+/* Every row of every system is complete, and says why it is not enforced. */
+static void test_rows(void **state)
+{
+	static const struct repro_row *const systems[] = {
+#define X(id) repro_##id##_rows,
+#include "front/repro/repro.def"
+#undef X
+	};
+
+	for (size_t s = 0; s < sizeof(systems) / sizeof(systems[0]); s++)
+		for (const struct repro_row *w = systems[s]; w->id; w++) {
+			assert_non_null(w->scenario);
+			assert_non_null(w->unit);
+			assert_non_null(w->experiment);
+			assert_true((w->metric != NULL) != (w->eval != NULL));
+			if (w->basis == REPRO_CALIBRATED)
+				assert_non_null(w->parameter);
+			if (w->report_only)
+				assert_non_null(w->note);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pct),
+		cmocka_unit_test(test_abs),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_fixed_axis),
+		cmocka_unit_test(test_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

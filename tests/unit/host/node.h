@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node on a bench: host.pc, bus.pcix and a simple card, with test functions
+ * as programs.
+ *
+ * The card: BAR0 and BAR1 of 32 KB, plain memory, except in BAR1
+ *   CARD_DMA    64-bit store: CARD_DELAY clocks later write the 8 bytes at
+ *               CARD_VALUE to this physical address
+ *   CARD_IRQ    32-bit store: interrupt line := bit 0 */
+#ifndef TESTS_HOST_NODE_H
+#define TESTS_HOST_NODE_H
+
+#include "host/prog.h"
+#include "weft/bus.h"
+
+enum {
+	CARD_DMA = 0x100,
+	CARD_VALUE = 0x108,
+	CARD_DELAY = 0x110,
+	CARD_IRQ = 0x118,
+	CARD_BAR = 0x8000,
+	NODES = 3,
+	PROGS = 4,
+	STORES = 256,
+};
+
+#define PC ((weft_time_t)10000000) /* a bus clock */
+
+struct card_store {
+	weft_time_t time;
+	uint8_t space;
+	uint64_t off;
+	uint32_t bytes;
+};
+
+struct card {
+	struct weft_port *port;
+	uint8_t cfg[256], bar[2][CARD_BAR];
+	struct weft_bus_txn txn;
+	weft_time_t t_dma; /* when the last DMA write was done */
+	struct card_store store[STORES];
+	uint32_t n_stores;
+};
+
+struct bench;
+typedef int (*node_fn)(struct weft_host *h, struct bench *b);
+
+struct node {
+	struct weft_comp *host, *bus, *dev, *prog[PROGS];
+	uint32_t progs;
+	struct card *card;
+};
+
+struct bench {
+	struct weft_sim *sim;
+	struct node node[NODES];
+	uint32_t nodes;
+	/* for test programs to leave what they saw */
+	weft_time_t t[16];
+	uint64_t v[16];
+	void *p;
+};
+
+struct bench *bench_new(uint32_t nodes);
+void bench_free(struct bench *b);
+/* A parameter of every host (or bus), before bench_start. */
+void bench_set(struct bench *b, const char *cls, const char *param,
+	       const char *value);
+/* fn as the next program of a node. */
+void bench_prog(struct bench *b, uint32_t node, node_fn fn);
+void bench_start(struct bench *b);
+/* To the end of all events, then the finish of all components. */
+void bench_run(struct bench *b);
+/* i-th failed check, or "". */
+const char *bench_failure(const struct bench *b, size_t i);
+uint64_t bench_counter(const struct weft_comp *c, const char *name);
+
+#endif

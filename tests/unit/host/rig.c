@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bus on a bench: see rig.h. */
+#include "rig.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct weft_class weft_class_bus_pcix;
+
+enum { DIR_WRITE, DIR_READ, DIRS };
+
+struct rig_dev {
+	struct rig *rig;
+	uint32_t index;
+	struct weft_port *port;
+	const struct ref_list *list[DIRS];
+	uint32_t next[DIRS];
+	struct weft_bus_txn txn[DIRS];
+};
+
+struct rig_host {
+	struct rig *rig;
+	struct weft_port *port;
+};
+
+/* What byte `i` of the memory at addr should be. */
+static uint8_t pattern(uint64_t addr)
+{
+	return (uint8_t)(addr * 37 + (addr >> 9));
+}
+
+static struct ref_note *record(struct rig *r, uint32_t port,
+			       const struct weft_bus_note *b)
+{
+	struct ref_note *n = &r->log->note[r->log->n++];
+
+	assert(r->log->n <= REF_LOG);
+	*n = (struct ref_note){ .kind = b->kind,
+				.port = port,
+				.time = b->time };
+	return n;
+}
+
+/* ---- device ----------------------------------------------------------------
+ */
+
+static const struct weft_port_decl dev_ports[] = {
+	{ "bus", WEFT_PORT_BUS, NULL, NULL, false, "slot" }, { 0 }
+};
+
+static void dev_plan(struct weft_comp *c, uint32_t dir, weft_time_t from)
+{
+	struct rig_dev *d = c->state;
+
+	if (d->next[dir] < d->list[dir]->n)
+		weft_wake(c, dir, from + d->list[dir]->op[d->next[dir]].delay);
+}
+
+static int dev_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct rig_dev *d = c->state;
+
+	(void)err;
+	d->port = &c->ports[0];
+	d->list[DIR_WRITE] = &d->rig->script->wr[d->index];
+	d->list[DIR_READ] = &d->rig->script->rd[d->index];
+	dev_plan(c, DIR_WRITE, 0);
+	dev_plan(c, DIR_READ, 0);
+	return 0;
+}
+
+static void dev_event(struct weft_comp *c, uint32_t dir)
+{
+	struct rig_dev *d = c->state;
+	const struct ref_op *o = &d->list[dir]->op[d->next[dir]++];
+	struct weft_bus_txn *t = &d->txn[dir];
+
+	*t = (struct weft_bus_txn){
+		.op = dir == DIR_WRITE ? WEFT_BUS_WRITE : WEFT_BUS_READ,
+		.addr = o->addr,
+		.bytes = o->bytes,
+		.max_request = o->max_request,
+		.latency_timer = o->latency_timer,
+		.data = weft_slice_new(c->sim, o->bytes),
+	};
+	for (uint32_t i = 0; dir == DIR_WRITE && i < o->bytes; i++)
+		weft_slice_data(t->data)[i] = pattern(o->addr + i);
+	weft_bus_of(d->port)->submit(d->port, t);
+}
+
+static bool read_good(const struct weft_bus_txn *t)
+{
+	for (uint32_t i = 0; i < t->moved; i++)
+		if (weft_slice_data(t->data)[i] != pattern(t->addr + i))
+			return false;
+	return true;
+}
+
+static void dev_done(struct weft_comp *c, const struct weft_bus_note *b,
+		     struct ref_note *n)
+{
+	struct rig_dev *d = c->state;
+	struct weft_bus_txn *t = b->txn;
+	uint32_t dir = t->op == WEFT_BUS_WRITE ? DIR_WRITE : DIR_READ;
+
+	n->status = t->status;
+	n->last = b->last;
+	n->bytes = t->moved;
+	n->tenures = t->tenures;
+	n->splits = t->splits;
+	if (dir == DIR_READ && !read_good(t))
+		d->rig->bad_data = true;
+	weft_slice_drop(&t->data);
+	dev_plan(c, dir, t->t_done);
+}
+
+static void dev_take(struct weft_comp *c, const struct weft_bus_note *b)
+{
+	struct rig_dev *d = c->state;
+	struct ref_note *n = record(d->rig, 1 + d->index, b);
+	uint64_t answer = 0x1122334455667788;
+
+	n->bytes = b->bytes;
+	n->offset = b->offset;
+	switch (b->kind) {
+	case WEFT_NOTE_BURST:
+		n->write = b->txn->op == WEFT_BUS_WRITE;
+		n->frame = b->frame;
+		n->data_end = b->data_end;
+		n->last = b->last;
+		n->timer = b->timer;
+		break;
+	case WEFT_NOTE_DONE:
+		n->write = b->txn->op == WEFT_BUS_WRITE;
+		dev_done(c, b, n);
+		break;
+	case WEFT_NOTE_STORE:
+	case WEFT_NOTE_LOAD:
+		n->addr = b->off;
+		break;
+	default:
+		break;
+	}
+	if (b->kind == WEFT_NOTE_LOAD && !d->rig->mute)
+		weft_bus_of(d->port)->reply(d->port, &answer, b->bytes);
+}
+
+static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	struct weft_bus_note b;
+
+	(void)f;
+	while (weft_bus_next(&c->ports[port], &b))
+		dev_take(c, &b);
+}
+
+static WEFT_COMPONENT(rig_dev, .name = "test.dev", .kind = WEFT_KIND_NIC,
+		      .doc = "scripted device",
+		      .state_size = sizeof(struct rig_dev), .ports = dev_ports,
+		      .ops = { .start = dev_start,
+			       .arrive = dev_arrive,
+			       .event = dev_event });
+
+/* ---- host -------------------------------------------------------------------
+ */
+
+static void host_plan(struct weft_comp *c, weft_time_t from)
+{
+	struct rig *r = ((struct rig_host *)c->state)->rig;
+
+	r->waits = false;
+	if (r->next < r->script->pio.n)
+		weft_wake(c, 0, from + r->script->pio.op[r->next].delay);
+}
+
+static void host_event(struct weft_comp *c, uint32_t tag)
+{
+	struct rig_host *h = c->state;
+	struct rig *r = h->rig;
+	const struct ref_op *o = &r->script->pio.op[r->next];
+	uint8_t data[64] = { 1, 2, 3, 4 };
+
+	(void)tag;
+	if (o->load) {
+		weft_bus_of(h->port)->pio_load(h->port, o->dev, 1, o->addr,
+					       o->bytes);
+		r->next++;
+		return;
+	}
+	if (!weft_bus_of(h->port)->pio_store(h->port, o->dev, 1, o->addr, data,
+					     o->bytes)) {
+		r->waits = true;
+		return;
+	}
+	r->next++;
+	host_plan(c, weft_now(c));
+}
+
+static void host_take(struct weft_comp *c, struct weft_bus_note *b)
+{
+	struct rig *r = ((struct rig_host *)c->state)->rig;
+	struct ref_note *n = record(r, 0, b);
+	uint8_t *p = weft_slice_data(b->slice);
+
+	n->addr = b->off;
+	n->bytes = b->bytes;
+	for (uint32_t i = 0; p && i < b->bytes; i++)
+		if (b->kind == WEFT_NOTE_MEM_READ)
+			p[i] = pattern(b->off + i);
+		else if (p[i] != pattern(b->off + i))
+			r->bad_data = true;
+	weft_slice_drop(&b->slice);
+	if (b->kind == WEFT_NOTE_LOADED)
+		host_plan(c, b->time);
+	else if (b->kind == WEFT_NOTE_STORED && r->waits)
+		weft_wake(c, 0, weft_now(c)); /* try again */
+}
+
+static void host_arrive(struct weft_comp *c, uint32_t port,
+			struct weft_frame *f)
+{
+	struct weft_bus_note b;
+
+	(void)f;
+	while (weft_bus_next(&c->ports[port], &b))
+		host_take(c, &b);
+}
+
+static bool host_decode(struct weft_port *p, weft_phys_t phys, uint32_t bytes)
+{
+	(void)p;
+	return ref_pcix_decode(phys, bytes);
+}
+
+static const struct weft_bus_host_ops host_ops = { .decode = host_decode };
+
+static int host_start(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	host_plan(c, 0);
+	return 0;
+}
+
+static WEFT_COMPONENT(rig_host, .name = "test.host", .kind = WEFT_KIND_HOST,
+		      .doc = "scripted host",
+		      .state_size = sizeof(struct rig_host), .ports = dev_ports,
+		      .ops = { .start = host_start,
+			       .arrive = host_arrive,
+			       .event = host_event });
+
+/* ---- the bench
+ * ---------------------------------------------------------------- */
+
+void rig_script_default(struct ref_script *s)
+{
+	memset(s, 0, sizeof(*s));
+	weft_clock_from_hz(&s->clock, 100000000, 1);
+	s->width = 8;
+	s->devices = 1;
+	s->pio_depth = 8;
+	s->t_arb = 6;
+	s->t_ph = 4;
+	s->t_gap = 6;
+	s->t_split = 50;
+	s->t_disc = 20;
+	s->t_pio1 = 10;
+	s->t_piob = 8;
+	s->t_read = 6;
+	s->t_abort = 4;
+	s->t_dac = 1;
+	s->sc_chunk = s->wr_chunk = 1536;
+}
+
+static void set_u32(struct weft_comp *c, const char *name, uint32_t v)
+{
+	char text[16];
+	struct weft_err err = { 0 };
+	int ret;
+
+	snprintf(text, sizeof(text), "%u", v);
+	ret = weft_param_set(c, name, text, &err);
+	assert(!ret);
+	(void)ret;
+}
+
+static void set_params(struct weft_comp *c, const struct ref_script *s)
+{
+	const struct {
+		const char *name;
+		uint32_t v;
+	} t[] = {
+		{ "width", s->width },	       { "devices", s->devices },
+		{ "t_arb", s->t_arb },	       { "t_ph", s->t_ph },
+		{ "t_gap", s->t_gap },	       { "t_split", s->t_split },
+		{ "t_disc", s->t_disc },       { "t_pio1", s->t_pio1 },
+		{ "t_piob", s->t_piob },       { "t_read", s->t_read },
+		{ "t_abort", s->t_abort },     { "t_dac", s->t_dac },
+		{ "sc_chunk", s->sc_chunk },   { "wr_chunk", s->wr_chunk },
+		{ "pio_depth", s->pio_depth },
+	};
+	struct weft_err err = { 0 };
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		set_u32(c, t[i].name, t[i].v);
+	assert(s->clock.den == 1);
+	snprintf(text, sizeof(text), "%llufs",
+		 (unsigned long long)s->clock.num);
+	if (weft_param_set(c, "clock", text, &err))
+		assert(0);
+}
+
+static struct weft_comp *rig_add(struct rig *r, const struct weft_class *cls,
+				 const char *name)
+{
+	struct weft_err err = { 0 };
+	struct weft_comp *c = weft_sim_add(r->sim, cls, name, &err);
+
+	assert(c);
+	if (cls == &weft_class_bus_pcix)
+		set_params(c, r->script);
+	if (weft_comp_init(c, &err))
+		assert(0);
+	return c;
+}
+
+static void rig_build(struct rig *r)
+{
+	struct weft_err err = { 0 };
+	struct rig_host *h;
+
+	r->sim = weft_sim_new(1);
+	r->bus = rig_add(r, &weft_class_bus_pcix, "n0.bus");
+	r->host = rig_add(r, &weft_class_rig_host, "n0.host");
+	h = r->host->state;
+	h->rig = r;
+	h->port = &r->host->ports[0];
+	h->port->iface = &host_ops;
+	weft_connect(&r->bus->ports[0], h->port, NULL, 0, &err);
+	for (uint32_t i = 0; i < r->script->devices; i++) {
+		char name[32];
+		struct rig_dev *d;
+
+		snprintf(name, sizeof(name), "n0.dev%u", i);
+		r->dev[i] = rig_add(r, &weft_class_rig_dev, name);
+		d = r->dev[i]->state;
+		d->rig = r;
+		d->index = i;
+		weft_connect(&r->bus->ports[1 + i], &r->dev[i]->ports[0], NULL,
+			     0, &err);
+	}
+	if (weft_sim_start(r->sim, &err))
+		assert(0);
+}
+
+void rig_run(struct rig *r, const struct ref_script *s, struct ref_log *log)
+{
+	struct weft_err err = { 0 };
+
+	r->script = s;
+	r->log = log;
+	r->next = 0;
+	r->waits = false;
+	log->n = 0;
+	rig_build(r);
+	weft_sim_run(r->sim, WEFT_NEVER);
+	if (weft_sim_finish(r->sim, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+	log->busy = rig_counter(r, "busy");
+}
+
+void rig_free(struct rig *r)
+{
+	weft_sim_free(r->sim);
+	r->sim = NULL;
+}
+
+uint64_t rig_counter(const struct rig *r, const char *name)
+{
+	const struct weft_class *cls = r->bus->cls;
+
+	for (uint32_t i = 0; i < cls->n_counters; i++)
+		if (!strcmp(cls->counters[i].name, name))
+			return r->bus->counters[i];
+	abort();
+}
+
+const struct ref_note *rig_note(const struct ref_log *log, uint32_t port,
+				enum weft_note_kind kind, uint32_t n)
+{
+	for (uint32_t i = 0; i < log->n; i++)
+		if (log->note[i].port == port && log->note[i].kind == kind &&
+		    !n--)
+			return &log->note[i];
+	return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bus on a bench: scripted host and devices around one bus.pcix, everything
+ * that they are told in one log. */
+#ifndef TESTS_HOST_RIG_H
+#define TESTS_HOST_RIG_H
+
+#include "../../ref/ref_pcix.h"
+#include "weft/sim.h"
+
+struct rig {
+	struct weft_sim *sim;
+	struct weft_comp *bus, *host, *dev[REF_DEVS];
+	const struct ref_script *script;
+	struct ref_log *log;
+	bool mute;     /* devices do not answer loads */
+	bool bad_data; /* a written byte arrived wrong */
+	/* the host's script */
+	uint32_t next;
+	bool waits; /* for room in the bridge */
+};
+
+/* The parameters of the specification, one device, no operations. */
+void rig_script_default(struct ref_script *s);
+/* Plays s to its end. */
+void rig_run(struct rig *r, const struct ref_script *s, struct ref_log *log);
+void rig_free(struct rig *r);
+/* A counter of the bus, by name. */
+uint64_t rig_counter(const struct rig *r, const char *name);
+
+/* n-th note of a kind on a port; NULL: there is none. */
+const struct ref_note *rig_note(const struct ref_log *log, uint32_t port,
+				enum weft_note_kind kind, uint32_t n);
+
+#endif

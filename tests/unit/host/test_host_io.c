@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads and stores of programs as the device sees them: order, clocks, write
+ * combining, configuration space, windows. */
+#include "../cmocka_all.h"
+
+#include <string.h>
+
+#include "node.h"
+
+static int setup(void **state)
+{
+	*state = bench_new(1);
+	/* Clock counts are of the bus alone. */
+	bench_set(*state, "host.pc", "cost_store", "0");
+	bench_set(*state, "host.pc", "cost_wc", "0");
+	bench_set(*state, "host.pc", "cost_load", "0");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	bench_free(*state);
+	return 0;
+}
+
+static void run(struct bench *b, node_fn fn)
+{
+	bench_prog(b, 0, fn);
+	bench_start(b);
+	bench_run(b);
+}
+
+static void run_well(struct bench *b, node_fn fn)
+{
+	run(b, fn);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_int_equal(weft_progs_running(b->sim), 0);
+}
+
+/* The window of BAR1 behind which all tests store; time of the first one. */
+static struct weft_io window(struct weft_host *h, struct bench *b,
+			     enum weft_io_attr attr)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct weft_io io = { 0 };
+
+	assert_non_null(d);
+	assert_true(weft_io_map(h, d, 1, 0x4000, 0x4000, attr, &io));
+	b->node[0].card->n_stores = 0;
+	weft_host_sleep(h, 1000 * PC);
+	return io;
+}
+
+/* n-th store the card saw; its clock counted from the start of the test. */
+static const struct card_store *seen(const struct bench *b, uint32_t n)
+{
+	assert_true(n < b->node[0].card->n_stores);
+	return &b->node[0].card->store[n];
+}
+
+static void seen_is(const struct bench *b, uint32_t n, uint64_t off,
+		    uint32_t bytes, uint64_t clock)
+{
+	assert_int_equal(seen(b, n)->off, off);
+	assert_int_equal(seen(b, n)->bytes, bytes);
+	assert_int_equal(seen(b, n)->time, (1000 + clock) * PC);
+}
+
+/* ---- uncached
+ * ---------------------------------------------------------------- */
+
+static int uc_stores(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+
+	for (uint32_t i = 0; i < 4; i++)
+		weft_io_store32(h, &io, 4 * i, i);
+	b->t[0] = weft_host_now(h); /* posted: the program does not wait */
+	weft_io_store64(h, &io, 16, 0x0102030405060708);
+	return 0;
+}
+
+/* A descriptor in four single words: 40 clocks (11.5). */
+static void test_uc_stores(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "0");
+	run_well(b, uc_stores);
+	for (uint32_t i = 0; i < 4; i++)
+		seen_is(b, i, 0x4000 + 4 * i, 4, 10 * (i + 1));
+	seen_is(b, 4, 0x4010, 8, 50);
+	assert_int_equal(b->t[0], 1000 * PC);
+	assert_int_equal(b->node[0].card->bar[1][0x4010], 8);
+}
+
+static int uc_load(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+
+	weft_io_store32(h, &io, 0x20, 0xcafe);
+	weft_io_store32(h, &io, 0x24, 0xbeef);
+	b->v[0] = weft_io_load64(h, &io, 0x20);
+	b->t[0] = weft_host_now(h);
+	b->v[1] = weft_io_load32(h, &io, 0x24);
+	return 0;
+}
+
+/* A load sees the stores before it and waits for its data. */
+static void test_uc_load(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "0");
+	run_well(b, uc_load);
+	assert_int_equal(b->v[0], 0x0000beef0000cafe);
+	assert_int_equal(b->v[1], 0xbeef);
+	assert_int_equal(b->t[0], (1000 + 20 + 18) * PC);
+}
+
+static int store_costs(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+
+	for (uint32_t i = 0; i < 5; i++)
+		weft_io_store32(h, &io, 4 * i, i);
+	b->t[0] = weft_host_now(h);
+	return 0;
+}
+
+/* Two places in the bridge: the processor runs at the pace of the bus. */
+static void test_bridge_full(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "0");
+	bench_set(b, "bus.pcix", "pio_depth", "2");
+	run_well(b, store_costs);
+	for (uint32_t i = 0; i < 5; i++)
+		seen_is(b, i, 0x4000 + 4 * i, 4, 10 * (i + 1));
+	/* the 5th found room when the 3rd was out */
+	assert_int_equal(b->t[0], 1030 * PC);
+	assert_int_equal(bench_counter(b->node[0].host, "store_stalls"), 3);
+}
+
+static void test_store_cost(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "0");
+	bench_set(b, "host.pc", "cost_store", "200ns");
+	run_well(b, store_costs);
+	for (uint32_t i = 0; i < 5; i++)
+		seen_is(b, i, 0x4000 + 4 * i, 4, 20 * (i + 1) + 10);
+	assert_int_equal(b->t[0], 1100 * PC);
+}
+
+/* ---- write combining
+ * ----------------------------------------------------------- */
+
+static int wc_full(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+	uint8_t d[64];
+
+	memset(d, 0x5a, sizeof(d));
+	weft_io_copy(h, &io, 0, d, 64);
+	return 0;
+}
+
+/* Four descriptors in one burst: 24 clocks (11.5). */
+static void test_wc_full(void **state)
+{
+	struct bench *b = *state;
+
+	run_well(b, wc_full);
+	seen_is(b, 0, 0x4000, 64, 24);
+	assert_int_equal(b->node[0].card->n_stores, 1);
+	assert_int_equal(b->node[0].card->bar[1][0x403f], 0x5a);
+}
+
+static int wc_backwards(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+
+	for (int i = 7; i >= 0; i--)
+		weft_io_store64(h, &io, 8 * (uint64_t)i, (uint64_t)i);
+	return 0;
+}
+
+/* Stores gather in any order; the line leaves when its last dword is there. */
+static void test_wc_backwards(void **state)
+{
+	struct bench *b = *state;
+
+	run_well(b, wc_backwards);
+	seen_is(b, 0, 0x4000, 64, 24);
+	assert_int_equal(b->node[0].card->n_stores, 1);
+}
+
+static int wc_holes(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+
+	weft_io_store32(h, &io, 0x3c, 15);
+	weft_io_store32(h, &io, 0x08, 2);
+	weft_io_store32(h, &io, 0x0c, 3);
+	weft_io_store32(h, &io, 0x0c, 33); /* the same dword: one store */
+	weft_io_store64(h, &io, 0x10, 0x500000004);
+	weft_io_store32(h, &io, 0x30, 12);
+	weft_io_fence(h);
+	weft_io_fence(h); /* nothing left */
+	return 0;
+}
+
+/* A line with holes: one ascending burst per run of dwords. */
+static void test_wc_holes(void **state)
+{
+	struct bench *b = *state;
+	uint32_t v;
+
+	run_well(b, wc_holes);
+	assert_int_equal(b->node[0].card->n_stores, 3);
+	seen_is(b, 0, 0x4008, 16, 12);
+	seen_is(b, 1, 0x4030, 4, 22);
+	seen_is(b, 2, 0x403c, 4, 32);
+	memcpy(&v, &b->node[0].card->bar[1][0x400c], 4);
+	assert_int_equal(v, 33);
+	assert_int_equal(bench_counter(b->node[0].host, "wc_bursts"), 3);
+}
+
+static int wc_evict(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+
+	for (uint32_t i = 0; i < 3; i++)
+		weft_io_store32(h, &io, 64 * i, i);
+	weft_io_store32(h, &io, 4, 9); /* line 0 is gone: a new one */
+	return 0;
+}
+
+/* Two buffers: the third line drives the oldest out; the rest leaves at the
+ * end, oldest first. */
+static void test_wc_evict(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "wc_lines", "2");
+	run_well(b, wc_evict);
+	assert_int_equal(b->node[0].card->n_stores, 4);
+	seen_is(b, 0, 0x4000, 4, 10);
+	seen_is(b, 1, 0x4040, 4, 20);
+	seen_is(b, 2, 0x4080, 4, 30);
+	seen_is(b, 3, 0x4004, 4, 40);
+}
+
+static int wc_then_load(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+
+	weft_io_store32(h, &io, 0x10, 77);
+	b->v[0] = weft_io_load32(h, &io, 0x10);
+	return 0;
+}
+
+static void test_wc_then_load(void **state)
+{
+	struct bench *b = *state;
+
+	run_well(b, wc_then_load);
+	assert_int_equal(b->v[0], 77);
+}
+
+static int wc_cost(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_WC);
+
+	for (uint32_t i = 0; i < 16; i++)
+		weft_io_store32(h, &io, 4 * i, i);
+	return 0;
+}
+
+/* The line is full when the processor has stored all of it. */
+static void test_wc_cost(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_wc", "10ns");
+	run_well(b, wc_cost);
+	seen_is(b, 0, 0x4000, 64, 16 + 24);
+}
+
+/* ---- configuration space, windows
+ * ----------------------------------------------- */
+
+static int config(struct weft_host *h, struct bench *b)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct weft_io io;
+
+	b->v[0] = weft_cfg_load(h, d, 0, 4);
+	b->v[1] = weft_cfg_load(h, d, 1, 1);
+	b->v[2] = weft_cfg_load(h, d, 2, 2);
+	weft_cfg_store(h, d, 0x41, 1, 0xab);
+	weft_cfg_store(h, d, 0x42, 2, 0xcdef);
+	b->v[3] = weft_cfg_load(h, d, 0x40, 4);
+	b->v[4] = weft_dev_open(h, 1) != NULL;
+	b->v[5] = weft_io_map(h, d, 1, 0, CARD_BAR, WEFT_UC, &io);
+	b->v[6] = weft_io_map(h, d, 1, 0, CARD_BAR + 4, WEFT_UC, &io);
+	b->v[7] = weft_io_map(h, d, 1, UINT64_MAX, 8, WEFT_UC, &io);
+	b->v[8] = weft_io_map(h, d, 2, 0, 4, WEFT_UC, &io);
+	b->v[9] = weft_io_map(h, d, 9, 0, 4, WEFT_UC, &io);
+	b->v[10] = weft_io_map(h, d, 0, CARD_BAR - 4, 4, WEFT_UC, &io);
+	b->v[11] = weft_cfg_load(h, d, 0x14, 4);
+	b->v[12] = weft_cfg_load(h, d, 0x10, 4);
+	return 0;
+}
+
+static void test_config(void **state)
+{
+	struct bench *b = *state;
+
+	run_well(b, config);
+	assert_int_equal(b->v[0], 0x12345678);
+	assert_int_equal(b->v[1], 0x56);
+	assert_int_equal(b->v[2], 0x1234);
+	assert_int_equal(b->v[3], 0xcdefab00);
+	assert_false(b->v[4]);
+	assert_true(b->v[5]);
+	assert_false(b->v[6] || b->v[7] || b->v[8] || b->v[9]);
+	assert_true(b->v[10]);
+	/* both BARs have addresses of their own */
+	assert_int_equal(b->v[11] % CARD_BAR, 0);
+	assert_int_not_equal(b->v[11], b->v[12]);
+	assert_true(b->v[11] >= 0xc0000000 && b->v[12] >= 0xc0000000);
+}
+
+static int mistakes(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+	struct weft_dev *d = weft_dev_open(h, 0);
+
+	weft_io_store32(h, &io, 0x4000, 1);
+	weft_io_store64(h, &io, UINT64_MAX - 3, 1);
+	weft_io_store64(h, &io, 4, 1);
+	b->v[0] = weft_io_load32(h, &io, 2);
+	weft_cfg_store(h, d, 2, 4, 1);
+	weft_io_copy(h, &io, 0, &b->v[0], 6);
+	weft_mem_free(h, &b->v[0]);
+	b->v[1] = 1;
+	return 0;
+}
+
+/* A program's mistakes are reported; the run goes on. */
+static void test_mistakes(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, mistakes);
+	assert_int_equal(b->node[0].card->n_stores, 0);
+	assert_int_equal(b->v[0], UINT32_MAX);
+	assert_int_equal(b->v[1], 1);
+	for (size_t i = 0; i < 7; i++)
+		assert_ptr_equal(strstr(bench_failure(b, i), "n0.prog0: "),
+				 bench_failure(b, i));
+	assert_string_equal(bench_failure(b, 7), "");
+}
+
+static int memory(struct weft_host *h, struct bench *b)
+{
+	weft_phys_t phys, again;
+	uint64_t *p = weft_mem_alloc(h, 4096, 4096, &phys);
+
+	b->v[0] = phys % 4096;
+	b->v[1] = weft_mem_phys(h, p + 1, &again) && again == phys + 8;
+	b->v[2] = weft_mem_phys(h, &again, &again);
+	b->v[3] = weft_mem_alloc(h, 1 << 30, 0, NULL) == NULL;
+	weft_mem_free(h, p);
+	return 0;
+}
+
+static void test_memory(void **state)
+{
+	struct bench *b = *state;
+
+	run_well(b, memory);
+	assert_int_equal(b->v[0], 0);
+	assert_true(b->v[1]);
+	assert_false(b->v[2]);
+	assert_true(b->v[3]);
+}
+
+/* ---- several threads
+ * ------------------------------------------------------------- */
+
+static int many_stores(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+
+	for (uint32_t i = 0; i < 6; i++)
+		weft_io_store32(h, &io, 4 * i, i);
+	return 0;
+}
+
+static int many_loads(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h, b, WEFT_UC);
+
+	for (uint32_t i = 0; i < 3; i++)
+		b->v[i] = weft_io_load32(h, &io, 0x1000 + 4 * i);
+	b->t[0] = weft_host_now(h);
+	return 0;
+}
+
+/* The way to the bus is first come, first served. */
+static void test_threads(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "bus.pcix", "pio_depth", "1");
+	bench_prog(b, 0, many_stores);
+	bench_prog(b, 0, many_loads);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	/* store, store (waits), load, store, load, store, load, 2 stores */
+	seen_is(b, 0, 0x4000, 4, 10);
+	seen_is(b, 1, 0x4004, 4, 20);
+	seen_is(b, 2, 0x4008, 4, 20 + 17 + 10);
+	seen_is(b, 3, 0x400c, 4, 47 + 17 + 10);
+	seen_is(b, 4, 0x4010, 4, 74 + 17 + 10);
+	seen_is(b, 5, 0x4014, 4, 111);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(uc_stores),	 T(uc_load),	  T(bridge_full), T(store_cost),
+		T(wc_full),	 T(wc_backwards), T(wc_holes),	  T(wc_evict),
+		T(wc_then_load), T(wc_cost),	  T(config),	  T(mistakes),
+		T(memory),	 T(threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: attaching, ending, being stuck; the out-of-band store. */
+#include "../cmocka_all.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "node.h"
+
+static void start_and_run(struct bench *b)
+{
+	bench_start(b);
+	bench_run(b);
+}
+
+static int ends(struct weft_host *h, struct bench *b)
+{
+	weft_host_cpu(h, (1 + weft_host_node(h)) * WEFT_US);
+	b->v[weft_host_node(h)] = 1;
+	return 0;
+}
+
+static int ends_badly(struct weft_host *h, struct bench *b)
+{
+	(void)h;
+	(void)b;
+	return -EIO;
+}
+
+static void test_return_value(void **state)
+{
+	struct bench *b = bench_new(1);
+
+	(void)state;
+	bench_prog(b, 0, ends_badly);
+	start_and_run(b);
+	assert_string_equal(bench_failure(b, 0),
+			    "n0.prog0: ended with -5: Input/output error");
+	bench_free(b);
+}
+
+static void test_running(void **state)
+{
+	struct bench *b = bench_new(3);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		bench_prog(b, i, ends);
+	bench_start(b);
+	assert_int_equal(weft_progs_running(b->sim), 3);
+	weft_sim_run(b->sim, 1500 * WEFT_NS);
+	assert_int_equal(weft_progs_running(b->sim), 2);
+	assert_int_equal(b->v[0], 1);
+	assert_int_equal(b->v[1], 0);
+	bench_run(b);
+	assert_int_equal(weft_progs_running(b->sim), 0);
+	assert_string_equal(bench_failure(b, 0), "");
+	bench_free(b);
+}
+
+static void test_attach_errors(void **state)
+{
+	struct bench *b = bench_new(2);
+	struct node *n = b->node;
+
+	(void)state;
+	bench_prog(b, 0, ends);
+	bench_start(b);
+	assert_int_equal(weft_prog_attach(n[0].bus, n[0].prog[0]), -EINVAL);
+	assert_int_equal(weft_prog_attach(n[0].host, n[0].dev), -EINVAL);
+	assert_int_equal(weft_prog_attach(n[1].host, n[0].prog[0]), -EBUSY);
+	assert_null(weft_prog_host(n[0].dev));
+	assert_int_equal(weft_progs_running(b->sim), 1);
+	bench_run(b);
+	bench_free(b);
+}
+
+static int forever(struct weft_host *h, struct bench *b)
+{
+	while (b)
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	return 0;
+}
+
+static void test_background(void **state)
+{
+	struct bench *b = bench_new(1);
+	struct weft_err err = { 0 };
+
+	(void)state;
+	bench_prog(b, 0, forever);
+	bench_prog(b, 0, ends);
+	bench_start(b);
+	weft_prog_set_background(b->node[0].prog[0], true);
+	assert_int_equal(weft_progs_running(b->sim), 1);
+	weft_progs_stop_at_end(b->sim, true);
+	weft_sim_run(b->sim, WEFT_SEC);
+	assert_int_equal(weft_sim_now(b->sim), WEFT_US);
+	assert_int_equal(weft_progs_running(b->sim), 0);
+	assert_int_equal(weft_sim_finish(b->sim, &err), 0);
+	assert_string_equal(bench_failure(b, 0), "");
+	bench_free(b);
+}
+
+/* ---- stuck programs
+ * ------------------------------------------------------------ */
+
+static int stuck_poll(struct weft_host *h, struct bench *b)
+{
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 4096, &phys);
+
+	b->v[0] = phys;
+	weft_host_poll64(h, p + 1, 0, WEFT_NEVER);
+	return 0;
+}
+
+static int stuck_irq(struct weft_host *h, struct bench *b)
+{
+	(void)b;
+	weft_host_irq_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
+	return 0;
+}
+
+static int stuck_key(struct weft_host *h, struct bench *b)
+{
+	(void)b;
+	weft_oob_get(h, "nobody puts this");
+	return 0;
+}
+
+static void test_stuck(void **state)
+{
+	struct bench *b = bench_new(1);
+	char text[120];
+
+	(void)state;
+	bench_prog(b, 0, stuck_poll);
+	bench_prog(b, 0, stuck_irq);
+	bench_prog(b, 0, stuck_key);
+	start_and_run(b);
+	snprintf(text, sizeof(text),
+		 "n0.prog0: still waits for a store to its memory at 0x%llx, "
+		 "8 bytes",
+		 (unsigned long long)b->v[0] + 8);
+	assert_string_equal(bench_failure(b, 0), text);
+	assert_string_equal(bench_failure(b, 1),
+			    "n0.prog1: still waits for an interrupt of "
+			    "device 0");
+	assert_string_equal(bench_failure(b, 2),
+			    "n0.prog2: still waits for the out-of-band key "
+			    "'nobody puts this'");
+	assert_int_equal(weft_progs_running(b->sim), 3);
+	bench_free(b);
+}
+
+/* ---- out-of-band store
+ * ------------------------------------------------------------ */
+
+static int exchange(struct weft_host *h, struct bench *b)
+{
+	uint32_t me = weft_host_node(h), n = weft_host_nodes(h);
+	char key[32];
+
+	weft_host_cpu(h, me * WEFT_US);
+	snprintf(key, sizeof(key), "addr.%u", me);
+	weft_oob_put(h, key, 100 + me);
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "addr.%u", i);
+		b->v[4 * me + i] = weft_oob_get(h, key);
+	}
+	b->t[me] = weft_host_now(h);
+	return 0;
+}
+
+/* All see all values, 50 us after the last was put. */
+static void test_oob(void **state)
+{
+	struct bench *b = bench_new(3);
+
+	(void)state;
+	bench_set(b, "host.pc", "cost_clock", "0");
+	for (uint32_t i = 0; i < 3; i++)
+		bench_prog(b, i, exchange);
+	start_and_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t k = 0; k < 3; k++)
+			assert_int_equal(b->v[4 * i + k], 100 + k);
+		assert_int_equal(b->t[i], 52 * WEFT_US);
+	}
+	bench_free(b);
+}
+
+static int overwrite(struct weft_host *h, struct bench *b)
+{
+	uint32_t me = weft_host_node(h);
+
+	if (!me) { /* sees the values one after the other */
+		for (int i = 0; i < 4; i++) {
+			weft_host_sleep(h, (50 + i) * WEFT_US);
+			b->v[i] = weft_oob_get(h, "k");
+		}
+		return 0;
+	}
+	/* at the same time: the higher node's value stands */
+	weft_oob_put(h, "k", me);
+	weft_host_sleep(h, WEFT_US);
+	if (me == 1) {
+		weft_oob_put(h, "k", 11);
+		weft_oob_put(h, "k", 12);
+	}
+	weft_host_sleep(h, 2 * WEFT_US);
+	if (me == 2)
+		weft_oob_put(h, "k", 22);
+	return 0;
+}
+
+/* Order (time, node, sequence), whoever runs first. */
+static void test_oob_order(void **state)
+{
+	struct bench *b = bench_new(3);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		bench_prog(b, i, overwrite);
+	start_and_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_int_equal(b->v[0], 2);
+	assert_int_equal(b->v[1], 12);
+	assert_int_equal(b->v[2], 22);
+	assert_int_equal(b->v[3], 22);
+	bench_free(b);
+}
+
+/* Two simulations side by side do not know each other. */
+static void test_two_sims(void **state)
+{
+	struct bench *a = bench_new(2), *b = bench_new(3);
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		bench_prog(a, i, exchange);
+	for (uint32_t i = 0; i < 3; i++)
+		bench_prog(b, i, exchange);
+	bench_start(a);
+	bench_start(b);
+	for (weft_time_t t = 0; t < 60 * WEFT_US; t += WEFT_US) {
+		weft_sim_run(a->sim, t);
+		weft_sim_run(b->sim, t);
+	}
+	bench_run(a);
+	bench_run(b);
+	assert_int_equal(a->v[2], 0);
+	assert_int_equal(b->v[2], 102);
+	assert_string_equal(bench_failure(a, 0), "");
+	assert_string_equal(bench_failure(b, 0), "");
+	bench_free(a);
+	bench_free(b);
+}
+
+/* A simulation may be thrown away with programs in the middle. */
+static void test_abandon(void **state)
+{
+	struct bench *b = bench_new(2);
+
+	(void)state;
+	bench_prog(b, 0, forever);
+	bench_prog(b, 1, stuck_key);
+	bench_start(b);
+	weft_sim_run(b->sim, 10 * WEFT_US);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_return_value),
+		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_attach_errors),
+		cmocka_unit_test(test_background),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_oob),
+		cmocka_unit_test(test_oob_order),
+		cmocka_unit_test(test_two_sims),
+		cmocka_unit_test(test_abandon),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

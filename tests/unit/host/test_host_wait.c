@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Polling, interrupts, time, and threads that share memory. */
+#include "../cmocka_all.h"
+
+#include <string.h>
+
+#include "node.h"
+
+enum { PERIOD_NS = 30 };
+
+static int setup(void **state)
+{
+	*state = bench_new(1);
+	bench_set(*state, "host.pc", "cost_clock", "0");
+	bench_set(*state, "host.pc", "poll_period", "30ns");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	bench_free(*state);
+	return 0;
+}
+
+static void run(struct bench *b, node_fn fn)
+{
+	bench_prog(b, 0, fn);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_int_equal(weft_progs_running(b->sim), 0);
+}
+
+static struct weft_io window(struct weft_host *h)
+{
+	struct weft_io io = { 0 };
+
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 1, 0, 0x1000, WEFT_UC,
+				&io));
+	return io;
+}
+
+/* The card writes `val` to phys, `clocks` after it was told. */
+static void order_dma(struct weft_host *h, const struct weft_io *io,
+		      weft_phys_t phys, uint64_t val, uint64_t clocks)
+{
+	weft_io_store64(h, io, CARD_VALUE, val);
+	weft_io_store64(h, io, CARD_DELAY, clocks);
+	weft_io_store64(h, io, CARD_DMA, phys);
+}
+
+/* First look of a poll that started at t0, at or after t. */
+static weft_time_t look(weft_time_t t0, weft_time_t t)
+{
+	weft_time_t p = PERIOD_NS * WEFT_NS, k = (t - t0 + p - 1) / p;
+
+	return t0 + (k ? k : 1) * p;
+}
+
+/* ---- poll64
+ * ------------------------------------------------------------------ */
+
+static int poll64(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	order_dma(h, &io, phys, 7, 100);
+	b->t[0] = weft_host_now(h);
+	b->v[0] = weft_host_poll64(h, p, 0, WEFT_NEVER);
+	b->t[1] = weft_host_now(h);
+	b->v[1] = *p;
+	/* already different: one turn of the loop */
+	b->v[2] = weft_host_poll64(h, p, 0, WEFT_NEVER);
+	b->t[2] = weft_host_now(h);
+	/* nothing comes: the first look at or after the deadline */
+	b->v[3] = weft_host_poll64(h, p, 7, b->t[2] + 1000 * WEFT_NS);
+	b->t[3] = weft_host_now(h);
+	b->v[4] = weft_host_poll64(h, p, 7, 0);
+	b->t[4] = weft_host_now(h);
+	return 0;
+}
+
+static void test_poll64(void **state)
+{
+	struct bench *b = *state;
+	weft_time_t turn = PERIOD_NS * WEFT_NS;
+
+	run(b, poll64);
+	assert_true(b->v[0]);
+	assert_int_equal(b->v[1], 7);
+	assert_true(b->node[0].card->t_dma > b->t[0]);
+	assert_int_equal(b->t[1], look(b->t[0], b->node[0].card->t_dma));
+	assert_true(b->v[2]);
+	assert_int_equal(b->t[2], b->t[1] + turn);
+	assert_false(b->v[3]);
+	assert_int_equal(b->t[3], b->t[2] + 34 * turn); /* 1020 ns */
+	assert_false(b->v[4]);
+	assert_int_equal(b->t[4], b->t[3] + turn);
+}
+
+static int poll64_same(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	order_dma(h, &io, phys, 0, 0); /* the value that is there */
+	order_dma(h, &io, phys + 8, 5, 60);
+	b->v[0] = weft_host_poll64(h, p, 0, weft_host_now(h) + 5 * WEFT_US);
+	b->v[1] = p[1];
+	return 0;
+}
+
+/* A store that changes nothing is not seen by a loop that compares. */
+static void test_poll64_same(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, poll64_same);
+	assert_false(b->v[0]);
+	assert_int_equal(b->v[1], 5);
+}
+
+/* Polling does not tick: as many events whatever the wait. */
+static int poll_long(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	order_dma(h, &io, phys, 7, b->v[0]);
+	return !weft_host_poll64(h, p, 0, WEFT_NEVER);
+}
+
+static void test_poll_events(void **state)
+{
+	uint64_t events[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bench *b = bench_new(1);
+
+		b->v[0] = i ? 1000000000 : 1000; /* up to 10 s */
+		run(b, poll_long);
+		events[i] = weft_sim_events(b->sim);
+		bench_free(b);
+	}
+	assert_int_equal(events[0], events[1]);
+}
+
+/* ---- poll_range
+ * -------------------------------------------------------------- */
+
+static int poll_range(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	uint8_t *p = weft_mem_alloc(h, 256, 0, &phys);
+
+	b->v[0] = weft_host_poll_range(h, p, 128, WEFT_NEVER); /* arms */
+	order_dma(h, &io, phys + 128, 1, 10);		       /* outside */
+	order_dma(h, &io, phys + 120, 0, 100); /* inside, same bytes */
+	b->t[0] = weft_host_now(h);
+	b->v[1] = weft_host_poll_range(h, p, 128, WEFT_NEVER);
+	b->t[1] = weft_host_now(h);
+	b->t[2] = b->node[0].card->t_dma;
+	/* a store while the program is elsewhere is not lost */
+	order_dma(h, &io, phys, 3, 10);
+	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
+	b->v[2] = weft_host_poll_range(h, p, 128, WEFT_NEVER);
+	b->v[3] = weft_host_poll_range(h, p, 128, weft_host_now(h) + WEFT_US);
+	return 0;
+}
+
+static void test_poll_range(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, poll_range);
+	assert_true(b->v[0]);
+	assert_true(b->v[1]);
+	assert_int_equal(b->t[1], look(b->t[0], b->t[2]));
+	assert_true(b->v[2]);
+	assert_false(b->v[3]);
+}
+
+static int many_ranges(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	uint8_t *p = weft_mem_alloc(h, 4096, 0, &phys);
+
+	for (int i = 0; i < 20; i++) /* more than are remembered */
+		b->v[0] += weft_host_poll_range(h, p + 8 * i, 8, WEFT_NEVER);
+	order_dma(h, &io, phys + 8 * 19, 1, 10);
+	b->v[1] = weft_host_poll_range(h, p + 8 * 18, 8,
+				       weft_host_now(h) + 5 * WEFT_US);
+	b->v[2] = weft_host_poll_range(h, p + 8 * 19, 8, WEFT_NEVER);
+	return 0;
+}
+
+static void test_many_ranges(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, many_ranges);
+	assert_int_equal(b->v[0], 20);
+	assert_false(b->v[1]);
+	assert_true(b->v[2]);
+}
+
+/* ---- threads that share memory
+ * -------------------------------------------------- */
+
+static int waits_for_thread(struct weft_host *h, struct bench *b)
+{
+	uint64_t *p = weft_mem_alloc(h, 64, 0, NULL);
+
+	b->p = p;
+	b->v[0] = weft_host_poll64(h, p, 0, WEFT_NEVER);
+	b->t[0] = weft_host_now(h);
+	weft_host_poll_range(h, p, 64, WEFT_NEVER);
+	b->t[1] = weft_host_now(h);
+	b->v[1] = weft_host_poll_range(h, p, 64, WEFT_NEVER);
+	b->t[2] = weft_host_now(h);
+	return 0;
+}
+
+static int stores(struct weft_host *h, struct bench *b)
+{
+	uint64_t *p;
+
+	weft_host_sleep(h, 95 * WEFT_NS);
+	p = b->p;
+	*p = 1;
+	weft_host_sleep(h, 1000 * WEFT_NS);
+	p[3] = 1;
+	weft_host_sleep(h, 2000 * WEFT_NS);
+	return 0;
+}
+
+/* A plain store of another thread is seen at the next look. */
+static void test_shared_memory(void **state)
+{
+	struct bench *b = *state;
+
+	bench_prog(b, 0, waits_for_thread);
+	bench_prog(b, 0, stores);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_true(b->v[0]);
+	assert_int_equal(b->t[0], 120 * WEFT_NS);
+	assert_int_equal(b->t[1], 150 * WEFT_NS);
+	assert_true(b->v[1]);
+	assert_int_equal(b->t[2], 1020 * WEFT_NS);
+}
+
+/* ---- interrupts
+ * ------------------------------------------------------------------ */
+
+static int irq(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct card *card = b->node[0].card;
+
+	b->v[0] = weft_host_irq_wait(h, d, weft_host_now(h) + WEFT_US);
+	weft_io_store32(h, &io, CARD_IRQ, 1);
+	b->v[1] = weft_host_irq_wait(h, d, WEFT_NEVER);
+	b->t[0] = card->store[card->n_stores - 1].time;
+	b->t[1] = weft_host_now(h);
+	/* level: still asserted */
+	b->v[2] = weft_host_irq_wait(h, d, WEFT_NEVER);
+	b->t[2] = weft_host_now(h);
+	weft_io_store32(h, &io, CARD_IRQ, 0);
+	weft_io_load32(h, &io, 0);
+	b->t[3] = weft_host_now(h);
+	b->v[3] = weft_host_irq_wait(h, d, b->t[3] + 4 * WEFT_US);
+	b->t[4] = weft_host_now(h);
+	return 0;
+}
+
+static void test_irq(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, irq);
+	assert_false(b->v[0]);
+	assert_true(b->v[1]);
+	/* 2 clocks of line, 2 us of entry, 3 us of waking up */
+	assert_int_equal(b->t[1], b->t[0] + 2 * PC + 5 * WEFT_US);
+	assert_true(b->v[2]);
+	assert_int_equal(b->t[2], b->t[1] + 5 * WEFT_US);
+	assert_false(b->v[3]);
+	assert_int_equal(b->t[4], b->t[3] + 4 * WEFT_US);
+	assert_int_equal(bench_counter(b->node[0].host, "irqs"), 2);
+}
+
+static int irq_during_burst(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	volatile uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	weft_io_store64(h, &io, CARD_VALUE, 1);
+	weft_io_store64(h, &io, CARD_DELAY, 10);
+	weft_io_store64(h, &io, CARD_DMA, phys); /* asks for the bus with the */
+	weft_io_store32(h, &io, CARD_IRQ, 1);	 /* end of this store */
+	weft_host_irq_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
+	b->t[0] = weft_host_now(h);
+	b->t[1] = b->node[0].card->store[b->node[0].card->n_stores - 1].time;
+	b->v[0] = *p;
+	return 0;
+}
+
+/* An interrupt overtakes the end of a tenure that was planned before. */
+static void test_irq_during_burst(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, irq_during_burst);
+	assert_int_equal(b->t[0], b->t[1] + 2 * PC + 5 * WEFT_US);
+	assert_int_equal(b->v[0], 1);
+	assert_true(b->node[0].card->t_dma > b->t[1] + 2 * PC);
+}
+
+/* ---- time
+ * -------------------------------------------------------------------------- */
+
+static int times(struct weft_host *h, struct bench *b)
+{
+	char x[1000], y[1000];
+
+	memset(x, 1, sizeof(x));
+	b->t[0] = weft_host_now(h);
+	weft_host_cpu(h, 123);
+	b->t[1] = weft_host_now(h);
+	weft_host_copy(h, y, x, 1000);
+	b->t[2] = weft_host_now(h);
+	weft_host_sleep(h, 5 * WEFT_US);
+	b->t[3] = weft_host_now(h);
+	weft_host_sleep(h, 1); /* long past */
+	b->t[4] = weft_host_now(h);
+	b->v[0] = (uint64_t)y[999];
+	b->v[1] = weft_host_node(h);
+	b->v[2] = weft_host_nodes(h);
+	return 0;
+}
+
+static void test_times(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "1ns");
+	run(b, times);
+	assert_int_equal(b->t[0], WEFT_NS);
+	assert_int_equal(b->t[1], 2 * WEFT_NS + 123);
+	/* 20 ns and 1 GB/s */
+	assert_int_equal(b->t[2], b->t[1] + (20 + 1000 + 1) * WEFT_NS);
+	assert_int_equal(b->t[3], 5 * WEFT_US + WEFT_NS);
+	assert_int_equal(b->t[4], b->t[3] + WEFT_NS);
+	assert_int_equal(b->v[0], 1);
+	assert_int_equal(b->v[1], 0);
+	assert_int_equal(b->v[2], 1);
+}
+
+/* A loop around the clock ends, and the world goes on meanwhile. */
+static int clock_loop(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	weft_phys_t phys;
+	volatile uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	order_dma(h, &io, phys, 9, 50);
+	while (!*p && weft_host_now(h) < 50 * WEFT_US)
+		;
+	b->v[0] = *p;
+	b->t[0] = weft_host_now(h);
+	return 0;
+}
+
+static void test_clock_loop(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "10ns");
+	run(b, clock_loop);
+	assert_int_equal(b->v[0], 9);
+	assert_in_range(b->t[0] - b->node[0].card->t_dma, 10 * WEFT_NS,
+			20 * WEFT_NS);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(poll64),
+		T(poll64_same),
+		cmocka_unit_test(test_poll_events),
+		T(poll_range),
+		T(many_ranges),
+		T(shared_memory),
+		T(irq),
+		T(irq_during_burst),
+		T(times),
+		T(clock_loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Node memory: bounds, alignment, zeroing, reuse, and random allocation. */
+#include "../cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/mem.h"
+
+enum { MIB = 1 << 20 };
+
+static void test_bounds(void **state)
+{
+	struct mem m;
+
+	(void)state;
+	mem_init(&m, 0x100000, MIB);
+	assert_true(mem_contains(&m, 0x100000, MIB));
+	assert_false(mem_contains(&m, 0x100000, MIB + 1));
+	assert_false(mem_contains(&m, 0xfffff, 1));
+	assert_true(mem_contains(&m, 0x1ffff8, 8));
+	assert_false(mem_contains(&m, 0x1ffff8, 9));
+	assert_false(mem_contains(&m, UINT64_MAX - 3, 8));
+	assert_false(mem_contains(&m, 0x100008, UINT64_MAX - 4));
+	assert_null(mem_at(&m, 0x200000, 1));
+	assert_non_null(mem_at(&m, 0x1fffff, 1));
+	mem_fini(&m);
+}
+
+/* Nothing is mapped before the first use. */
+static void test_lazy(void **state)
+{
+	struct mem m;
+	weft_phys_t phys;
+
+	(void)state;
+	mem_init(&m, 0, 1ull << 40);
+	assert_null(m.map);
+	assert_false(mem_phys(&m, &m, &phys));
+	assert_non_null(mem_alloc(&m, 64, 0, &phys));
+	assert_true(phys > 0);
+	mem_fini(&m);
+}
+
+static void test_align_zero(void **state)
+{
+	struct mem m;
+	weft_phys_t phys, again;
+	uint8_t *p;
+
+	(void)state;
+	mem_init(&m, 0x800, MIB); /* base not aligned to what is asked */
+	for (uint64_t align = 1; align <= 65536; align *= 2) {
+		p = mem_alloc(&m, 100, align, &phys);
+		assert_non_null(p);
+		assert_int_equal(phys % align, 0);
+		assert_true(mem_phys(&m, p, &again));
+		assert_int_equal(phys, again);
+		assert_ptr_equal(mem_at(&m, phys, 100), p);
+		for (int i = 0; i < 100; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xee, 100);
+		assert_true(mem_free(&m, p));
+	}
+	assert_null(mem_alloc(&m, 8, 3, &phys));
+	mem_fini(&m);
+}
+
+static void test_full_and_join(void **state)
+{
+	struct mem m;
+	void *p[1024];
+	int n = 0;
+
+	(void)state;
+	mem_init(&m, 0, MIB);
+	assert_null(mem_alloc(&m, MIB, 0, NULL));
+	while (n < 1024 && (p[n] = mem_alloc(&m, 4096, 4096, NULL)))
+		n++;
+	assert_int_equal(n, 255); /* the first page stays unused */
+	assert_null(mem_alloc(&m, 1, 0, NULL));
+	for (int i = 0; i < n; i += 2)
+		assert_true(mem_free(&m, p[i]));
+	assert_null(mem_alloc(&m, 8192, 0, NULL));
+	for (int i = 1; i < n; i += 2)
+		assert_true(mem_free(&m, p[i]));
+	assert_int_equal(m.spare.n, 1);
+	assert_non_null(mem_alloc(&m, MIB - 4096, 0, NULL));
+	mem_fini(&m);
+}
+
+static void test_bad_free(void **state)
+{
+	struct mem m;
+	uint8_t *p;
+
+	(void)state;
+	mem_init(&m, 0, MIB);
+	p = mem_alloc(&m, 128, 0, NULL);
+	assert_false(mem_free(&m, p + 64));
+	assert_false(mem_free(&m, &m));
+	assert_true(mem_free(&m, NULL));
+	assert_true(mem_free(&m, p));
+	assert_false(mem_free(&m, p));
+	mem_fini(&m);
+}
+
+/* Pieces never overlap and are zeroed, whatever the order. */
+static void test_random(void **state)
+{
+	enum { N = 64 };
+	struct mem m;
+	uint8_t *p[N] = { 0 };
+	size_t len[N] = { 0 };
+	uint32_t x = 12345;
+
+	(void)state;
+	mem_init(&m, 0, MIB);
+	for (int round = 0; round < 20000; round++) {
+		uint32_t i = (x = x * 1664525 + 1013904223) >> 26;
+
+		if (p[i]) {
+			for (size_t k = 0; k < len[i]; k++)
+				assert_int_equal(p[i][k], i + 1);
+			assert_true(mem_free(&m, p[i]));
+			p[i] = NULL;
+			continue;
+		}
+		len[i] = (x >> 8) % 3000 + 1;
+		p[i] = mem_alloc(&m, len[i], 1ull << (x % 8), NULL);
+		for (size_t k = 0; p[i] && k < len[i]; k++)
+			assert_int_equal(p[i][k], 0);
+		if (p[i])
+			memset(p[i], (int)i + 1, len[i]);
+	}
+	mem_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_lazy),
+		cmocka_unit_test(test_align_zero),
+		cmocka_unit_test(test_full_and_join),
+		cmocka_unit_test(test_bad_free),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

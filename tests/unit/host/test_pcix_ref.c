@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bus against its clock-by-clock reference: random scripts, every note's
+ * time and contents identical.  WEFT_SEED=n replays one script;
+ * WEFT_ROUNDS=n plays more. */
+#include "../cmocka_all.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+
+enum { ROUNDS = 1200 };
+
+static uint64_t draw(uint64_t *x, uint64_t n)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return (*x >> 11) % n;
+}
+
+static const uint64_t periods[] = { 10000000, 7500000, 15000000, 15151515 };
+
+static weft_time_t random_delay(uint64_t *x)
+{
+	switch (draw(x, 5)) {
+	case 0:
+		return 0;
+	case 1: /* on an edge of the 100 MHz bus */
+		return draw(x, 300) * 10000000;
+	case 2:
+		return draw(x, 40000000);
+	default:
+		return draw(x, 3000000000);
+	}
+}
+
+static uint64_t random_addr(uint64_t *x)
+{
+	switch (draw(x, 12)) {
+	case 0: /* at the hole */
+		return REF_HOLE_LO - 2048 + draw(x, 512) * 8;
+	case 1: /* around 4 GB */
+		return 0x100000000 - 2048 + draw(x, 512) * 8;
+	default:
+		return 0x1000 + draw(x, 4096) * 8;
+	}
+}
+
+static void random_dma(uint64_t *x, struct ref_list *l)
+{
+	static const uint32_t limits[] = { 0, 512, 1024, 2048, 4096, 64 };
+	static const uint32_t timers[] = { 0, 1, 8, 32, 64, 100, 254 };
+
+	l->n = (uint32_t)draw(x, 12);
+	for (uint32_t i = 0; i < l->n; i++)
+		l->op[i] = (struct ref_op){
+			.delay = random_delay(x),
+			.addr = random_addr(x),
+			.bytes = 8 +
+				 8 * (uint32_t)draw(x, draw(x, 2) ? 512 : 64),
+			.max_request = limits[draw(x, 6)],
+			.latency_timer = timers[draw(x, 7)],
+		};
+}
+
+static void random_pio(uint64_t *x, struct ref_script *s)
+{
+	s->pio.n = (uint32_t)draw(x, REF_OPS);
+	for (uint32_t i = 0; i < s->pio.n; i++) {
+		struct ref_op *o = &s->pio.op[i];
+
+		*o = (struct ref_op){
+			.delay = random_delay(x) / 16,
+			.addr = draw(x, 1024) * 4,
+			.load = !draw(x, 6),
+			.dev = (uint32_t)draw(x, s->devices),
+		};
+		if (!draw(x, 20))
+			o->dev = s->devices; /* nobody there */
+		o->bytes = o->load ? 4 + 4 * (uint32_t)draw(x, 2)
+				   : 4 + 4 * (uint32_t)draw(x, 16);
+	}
+}
+
+static void random_script(uint64_t seed, struct ref_script *s)
+{
+	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
+
+	rig_script_default(s);
+	weft_clock_from_period(&s->clock, periods[draw(&x, 4)]);
+	s->width = draw(&x, 5) ? 8 : 4;
+	s->devices = 1 + (uint32_t)draw(&x, 3);
+	s->pio_depth = 1 + (uint32_t)draw(&x, 8);
+	if (draw(&x, 2)) {
+		s->t_arb = 1 + (uint32_t)draw(&x, 14);
+		s->t_ph = 1 + (uint32_t)draw(&x, 6);
+		s->t_gap = 1 + (uint32_t)draw(&x, 8);
+		s->t_split = s->t_gap + s->t_ph + (uint32_t)draw(&x, 60);
+		s->t_disc = 1 + (uint32_t)draw(&x, 30);
+		s->t_read = 1 + (uint32_t)draw(&x, 10);
+		s->sc_chunk = 8 << draw(&x, 9);
+		s->wr_chunk = 8 << draw(&x, 9);
+	}
+	for (uint32_t i = 0; i < s->devices; i++) {
+		random_dma(&x, &s->wr[i]);
+		random_dma(&x, &s->rd[i]);
+	}
+	random_pio(&x, s);
+}
+
+/* By port, then time, then a rank of simultaneous notes. */
+static int note_cmp(const void *a, const void *b)
+{
+	const struct ref_note *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->write - y->write;
+}
+
+static bool note_same(const struct ref_note *a, const struct ref_note *b)
+{
+	return a->kind == b->kind && a->port == b->port && a->time == b->time &&
+	       a->frame == b->frame && a->data_end == b->data_end &&
+	       a->addr == b->addr && a->offset == b->offset &&
+	       a->bytes == b->bytes && a->tenures == b->tenures &&
+	       a->splits == b->splits && a->status == b->status &&
+	       a->write == b->write && a->last == b->last &&
+	       a->timer == b->timer;
+}
+
+static void note_print(const char *who, const struct ref_note *n)
+{
+	fprintf(stderr,
+		"  %s: port %u kind %d time %" PRIu64 " frame %" PRIu64
+		" end %" PRIu64 " addr %" PRIx64
+		" off %u bytes %u tenures %u"
+		" splits %u status %d write %d last %d timer %d\n",
+		who, n->port, n->kind, n->time, n->frame, n->data_end, n->addr,
+		n->offset, n->bytes, n->tenures, n->splits, n->status, n->write,
+		n->last, n->timer);
+}
+
+static bool logs_same(struct ref_log *a, struct ref_log *b)
+{
+	qsort(a->note, a->n, sizeof(a->note[0]), note_cmp);
+	qsort(b->note, b->n, sizeof(b->note[0]), note_cmp);
+	for (uint32_t i = 0; i < a->n && i < b->n; i++)
+		if (!note_same(&a->note[i], &b->note[i])) {
+			note_print("model    ", &a->note[i]);
+			note_print("reference", &b->note[i]);
+			return false;
+		}
+	return a->n == b->n && a->busy == b->busy;
+}
+
+static void play(uint64_t seed, uint64_t *notes)
+{
+	struct ref_script *s = malloc(sizeof(*s));
+	struct ref_log *model = malloc(sizeof(*model));
+	struct ref_log *ref = malloc(sizeof(*ref));
+	struct rig rig = { 0 };
+
+	assert_non_null(s);
+	random_script(seed, s);
+	rig_run(&rig, s, model);
+	ref_pcix_run(s, ref);
+	if (rig.bad_data || !logs_same(model, ref))
+		fail_msg("script %" PRIu64
+			 " differs (%u and %u notes, bus "
+			 "busy %" PRIu64 " and %" PRIu64
+			 ", data %s): replay "
+			 "with WEFT_SEED=%" PRIu64,
+			 seed, model->n, ref->n, model->busy, ref->busy,
+			 rig.bad_data ? "bad" : "good", seed);
+	*notes += model->n;
+	rig_free(&rig);
+	free(s);
+	free(model);
+	free(ref);
+}
+
+static uint64_t env_number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void test_identical(void **state)
+{
+	uint64_t rounds = env_number("WEFT_ROUNDS", ROUNDS), notes = 0;
+	uint64_t only = env_number("WEFT_SEED", 0);
+
+	(void)state;
+	if (only) {
+		play(only, &notes);
+		return;
+	}
+	for (uint64_t seed = 1; seed <= rounds; seed++)
+		play(seed, &notes);
+	/* The scripts are not empty. */
+	assert_true(notes > rounds * 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_identical),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

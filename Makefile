@@ -8,7 +8,7 @@
 #   make soak     10^8 packets of every traffic pattern (hours)
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
 #   make deps     install missing packages, or say which
-#   make format, format-check, install, clean
+#   make docs, format, format-check, install, clean
 
 # Debian's own: another Python earlier in PATH may bring another meson.
 MESON ?= /usr/bin/meson
@@ -65,6 +65,10 @@ fuzz: build-fuzz/build.ninja
 deps:
 	@scripts/deps.sh
 
+# Fills the generated tables of docs/*.md.
+docs: build
+	scripts/docs.py build/weft
+
 format:
 	scripts/format.sh
 
@@ -80,5 +84,5 @@ install: build
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all build run check bench soak fuzz deps format format-check pre-push \
+.PHONY: all build run check bench soak fuzz deps docs format format-check pre-push \
 	install clean

@@ -205,11 +205,31 @@ static int host_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+static int thread_cmp(const void *a, const void *b)
+{
+	const struct weft_host *x = *(struct weft_host *const *)a;
+	const struct weft_host *y = *(struct weft_host *const *)b;
+
+	return x->prog->id < y->prog->id ? -1 : x->prog->id > y->prog->id;
+}
+
+/* Threads take turns by the names of their programs, however the front end
+ * happened to attach them. */
+static void host_sort_threads(struct host *hp)
+{
+	if (hp->threads.n > 1)
+		qsort(hp->threads.at, hp->threads.n, sizeof(hp->threads.at[0]),
+		      thread_cmp);
+	for (size_t i = 0; i < hp->threads.n; i++)
+		hp->threads.at[i]->tag = (uint32_t)i;
+}
+
 static int host_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct host *hp = c->state;
 
 	(void)err;
+	host_sort_threads(hp);
 	for (size_t i = 0; i < hp->threads.n; i++)
 		host_wake(hp->threads.at[i], weft_now(c));
 	return 0;

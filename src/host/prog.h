@@ -9,8 +9,8 @@
 #include "weft/sim.h"
 
 /* Puts prog on host.  Both exist and host is initialised; the simulation has
- * not started.  Programs of one host run in the order in which they were
- * attached when they are due at the same time.  Returns 0, -EINVAL when host
+ * not started.  Programs of one host that are due at the same time run in
+ * the order of their names.  Returns 0, -EINVAL when host
  * is no host or prog no program, -EBUSY when prog sits on a host already. */
 int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog);
 

@@ -364,16 +364,18 @@ uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
 	return flink_wait(l);
 }
 
+uint64_t flink_tx_slot(struct flink *l, uint64_t cycle)
+{
+	flink_catch_up(l, cycle);
+	return cycle > l->line_free ? cycle : l->line_free;
+}
+
 uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
-			 uint64_t cycle, uint64_t *start_p)
+			 uint64_t cycle)
 {
 	uint32_t shift;
 
-	flink_catch_up(l, cycle);
-	if (cycle < l->line_free)
-		cycle = l->line_free;
 	unblock(l, cycle);
-	*start_p = cycle;
 	return send_packet(l, p, cycle, &shift);
 }
 

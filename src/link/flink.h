@@ -230,11 +230,13 @@ bool flink_credit(struct flink *l, uint32_t flow, uint32_t qwords);
  * then ops.woken comes when a sufficient credit counts. */
 uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
 			uint64_t cycle);
-/* Starts the packet at `cycle` (>= now) or, if a credit frame is on the line,
- * right after it.  Credits must suffice.  Returns the cycle at which the line
- * is free again; *start_p is the delimiter. */
+/* First cycle >= cycle at which the line is free: a credit frame may be on it.
+ * Fixes what the line carries before. */
+uint64_t flink_tx_slot(struct flink *l, uint64_t cycle);
+/* Starts the packet at `cycle` (>= now), which flink_tx_slot gave; credits must
+ * suffice.  Returns the cycle at which the line is free again. */
 uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
-			 uint64_t cycle, uint64_t *start_p);
+			 uint64_t cycle);
 
 /* F of `lane` grows by `words` at time t (>= now - nothing earlier may have
  * been given for this lane). */

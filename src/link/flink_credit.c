@@ -225,7 +225,11 @@ void flink_unwait(struct flink *l)
 
 void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge)
 {
-	l->tx[lane].need = (uint16_t)charge;
+	struct flink_lane_tx *t = &l->tx[lane];
+
+	/* several flows may share the lane: the smallest goes first */
+	if (!t->need || charge < t->need)
+		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
 }
 

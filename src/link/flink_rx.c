@@ -180,7 +180,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 
 /* ---- states (4.9) ------------------------------------------------------------ */
 
-/* Runs of data without SOP are lost packets; then the delimiter. */
+/* Behind the next SOP of link j; counts data symbols on the way. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
 	struct lane *a = &w->lane[j];
@@ -193,6 +193,14 @@ static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 		*stray_p += !is_control(a->sym[a->pos]);
 	}
 	return false;
+}
+
+static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
+{
+	struct lane *a = &w->lane[j];
+
+	for (; a->pos < a->n && !is_control(a->sym[a->pos]); a->pos++)
+		(*stray_p)++;
 }
 
 static void slots(struct walk *w)
@@ -210,22 +218,29 @@ static void slots(struct walk *w)
 	}
 }
 
+/* A delimiter on all links; data without one is a lost packet, and so is all
+ * that follows a delimiter on some links only. */
 static enum rx_state state_start(struct walk *w)
 {
-	uint32_t links = w->l->cfg.links, j, found = 0, stray = 0;
+	uint32_t links = w->l->cfg.links, j, found = 0, words = 0;
+	uint32_t stray[FLINK_LINKS_MAX] = { 0 };
+	bool sop[FLINK_LINKS_MAX];
 
 	for (j = 0; j < links; j++)
-		found += find_sop(w, j, &stray);
-	if (stray / links >= 4) {
+		found += sop[j] = find_sop(w, j, &stray[j]);
+	for (j = 0; j < links; j++) {
+		if (found < links && sop[j])
+			skip_data(w, j, &stray[j]);
+		words = stray[j] / 4 > words ? stray[j] / 4 : words;
+	}
+	if (words || (found && found < links)) {
 		w->l->count.align++;
-		discard(w, stray / (4 * links));
+		discard(w, words);
 	}
 	if (!found)
 		return RX_DONE;
-	if (found < links) {
-		w->l->count.align++;
+	if (found < links)
 		return RX_START;
-	}
 	w->sop = (w->lane[0].pos - 1) / 4;
 	w->shift = 0;
 	w->credits = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SLOT_SHIFT 20
+#define LOAD_EVENTS 24 /* made current together when buckets are thin */
 
 /* shift and width of each level; together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 20, 34, 44, 54 };
@@ -247,7 +248,7 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 {
 	uint64_t first, vary = 0;
 
-	if (v->n <= 24) {
+	if (v->n <= LOAD_EVENTS) {
 		sort_insertion(v->ev, v->n);
 		return;
 	}
@@ -262,8 +263,8 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 	sort_radix(q, v, vary);
 }
 
-/* The next bucket of level 0 becomes current. */
-static void load_bucket(struct evq *q, uint32_t i)
+/* A bucket that is large by itself becomes current as it is. */
+static void load_large(struct evq *q, uint32_t i)
 {
 	struct evq_level *lv = &q->level[0];
 
@@ -271,9 +272,39 @@ static void load_bucket(struct evq *q, uint32_t i)
 		spare_push(q, q->cur);
 	q->cur = lv->bucket[i];
 	level_clear(lv, i);
-	q->pos = 0;
 	q->slot = q->cur.ev[0].time >> SLOT_SHIFT;
 	sort_bucket(q, &q->cur);
+}
+
+/* The next buckets of level 0 become current: from i on, up to the end of its
+ * word of the bitmap or until there are enough. */
+static void load_buckets(struct evq *q, uint32_t i)
+{
+	struct evq_level *lv = &q->level[0];
+	uint64_t bits = from_bit(lv->bitmap[i / 64], i % 64);
+	uint64_t base = lv->bucket[i].ev[0].time >> SLOT_SHIFT & ~63ull;
+
+	if (lv->bucket[i].n > LOAD_EVENTS) {
+		load_large(q, i);
+		return;
+	}
+	for (; bits; bits &= bits - 1) {
+		uint32_t k = (i & ~63u) + (uint32_t)__builtin_ctzll(bits);
+		struct evq_vec v = lv->bucket[k];
+
+		if (q->cur.n + v.n > LOAD_EVENTS) {
+			q->slot = base + (k % 64) - 1;
+			return;
+		}
+		if (v.n > 1)
+			sort_insertion(v.ev, v.n);
+		vec_reserve(&q->cur, LOAD_EVENTS);
+		memcpy(q->cur.ev + q->cur.n, v.ev, v.n * sizeof(*v.ev));
+		q->cur.n += v.n;
+		level_clear(lv, k);
+		spare_push(q, v);
+	}
+	q->slot = base + 63;
 }
 
 /* Deals bucket i of level l out to the levels below. */
@@ -305,7 +336,7 @@ static bool advance(struct evq *q)
 		if (i < 0) {
 			l++;
 		} else if (l == 0) {
-			load_bucket(q, (uint32_t)i);
+			load_buckets(q, (uint32_t)i);
 			return true;
 		} else {
 			cascade(q, l, (uint32_t)i);

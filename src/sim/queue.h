@@ -39,9 +39,9 @@ struct evq_level {
 
 struct evq {
 	struct evq_level level[EVQ_LEVELS];
-	struct evq_vec cur; /* current bucket, sorted; done up to pos */
+	struct evq_vec cur; /* current buckets, sorted; done up to pos */
 	uint32_t pos;
-	uint64_t slot;	  /* absolute number (time >> 20) of the current one */
+	uint64_t slot;	  /* absolute number (time >> 20) of the last of them */
 	uint64_t pending; /* events not yet popped */
 	struct evq_vec scratch;
 	/* Emptied vectors, most recent last: buckets borrow them, so that few

@@ -312,15 +312,26 @@ static uint64_t frames_in_flight(const struct weft_sim *sim)
 	return n;
 }
 
-int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
+/* Everybody finishes (and brings its counters up to date), whatever goes wrong
+ * in one; the first trouble is reported. */
+static int finish_all(struct weft_sim *sim, struct weft_err *err)
 {
 	int ret = 0;
 
+	for (uint32_t i = 0; i < sim->n_comps; i++) {
+		struct weft_comp *c = sim->comps[i];
+		int r = c->cls->ops.finish ? c->cls->ops.finish(c, err) : 0;
+
+		ret = ret ? ret : r;
+	}
+	return ret;
+}
+
+int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
+{
+	int ret = finish_all(sim, err);
+
 	result_collect(sim);
-	for (uint32_t i = 0; i < sim->n_comps && !ret; i++)
-		if (sim->comps[i]->cls->ops.finish)
-			ret = sim->comps[i]->cls->ops.finish(sim->comps[i],
-							     err);
 	if (!ret && weft_sim_idle(sim) &&
 	    (sim->live_frames || sim->live_bufs || frames_in_flight(sim)))
 		ret = weft_fail(err, EPROTO,

@@ -131,13 +131,12 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	struct flink_pkt pkt = { .f = xp->head };
 	uint32_t charge = forth_charge(1, forth_shape_get(pkt.f).wire_len);
 
-	if (start < p->link.line_free)
-		start = p->link.line_free;
+	start = flink_tx_slot(&p->link, start);
 	xp_mark(x, xp, start);
 	xp_pop(p, xp, in);
 	if (x->stamps)
 		os_stamp(c, pkt.f, start);
-	p->end = flink_tx_commit(&p->link, &pkt, start, &start);
+	p->end = flink_tx_commit(&p->link, &pkt, start);
 	p->last = (uint8_t)in;
 	p->served = true;
 	p->chosen = XBAR_NOWHERE;

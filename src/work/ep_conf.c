@@ -117,7 +117,20 @@ static void ec_event(struct ec *e, const struct weft_ep_event *ev)
 	op->result = ev->result;
 }
 
-void ec_serve(struct ec *e, bool block)
+static bool ec_alive(struct ec *e, bool news)
+{
+	weft_time_t now = weft_host_now(e->w.h);
+
+	if (news)
+		e->alive = now;
+	if (!e->dead && now - e->alive > 200 * WEFT_MS) {
+		e->dead = true;
+		weft_check_failed(e->w.c, "%s: stuck", e->name);
+	}
+	return !e->dead;
+}
+
+bool ec_serve(struct ec *e, bool block)
 {
 	struct weft_ep_event ev[4];
 	int n = e->ep->ops->poll(e->ep, ev, 4);
@@ -127,18 +140,15 @@ void ec_serve(struct ec *e, bool block)
 	for (int i = 0; i < n; i++)
 		ec_event(e, &ev[i]);
 	ec_acknowledge(e);
+	return ec_alive(e, n > 0);
 }
 
 void ec_wait(struct ec *e, struct ec_op *op)
 {
-	weft_time_t end = weft_host_now(e->w.h) + 100 * WEFT_MS;
-
-	while (!op->done && weft_host_now(e->w.h) < end)
-		ec_serve(e, true);
-	if (op->done)
-		return;
-	op->status = -ETIMEDOUT;
-	weft_check_failed(e->w.c, "%s: an operation never completed", e->name);
+	while (!op->done && ec_serve(e, true))
+		;
+	if (!op->done)
+		op->status = -ETIMEDOUT;
 }
 
 void ec_barrier(struct ec *e)
@@ -149,8 +159,8 @@ void ec_barrier(struct ec *e)
 		EPW_RETRY(e->ep->ops->send(e->ep, p, NULL, 0,
 					   ec_imm(EC_BARRIER, k), NULL),
 			  ec_serve(e, false));
-	while (e->arrived[k] < e->w.n)
-		ec_serve(e, true);
+	while (e->arrived[k] < e->w.n && ec_serve(e, true))
+		;
 	e->arrived[k] -= e->w.n;
 }
 
@@ -189,7 +199,7 @@ static int ec_open(struct ec *e)
 static void ec_run(struct ec *e, const struct ec_test *t, uint32_t *ran_p,
 		   uint32_t *skipped_p)
 {
-	if (strcmp(e->test, "all") && strcmp(e->test, t->name))
+	if (e->dead || (strcmp(e->test, "all") && strcmp(e->test, t->name)))
 		return;
 	if ((e->ep->info.caps & t->caps) != t->caps) {
 		++*skipped_p;
@@ -215,6 +225,7 @@ static int ec_main(struct weft_comp *c)
 				  -ret);
 		return ret;
 	}
+	e->alive = weft_host_now(e->w.h);
 	ec_barrier(e);
 	for (const struct ec_test *t = ec_tests; t->name; t++)
 		ec_run(e, t, &ran, &skipped);

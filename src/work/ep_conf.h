@@ -40,6 +40,8 @@ struct ec {
 	weft_time_t slow;	/* a receiver that takes its time */
 	struct weft_ep_event held[8]; /* not yet released */
 	uint32_t n_held, hold;
+	weft_time_t alive; /* time of the last event */
+	bool dead;	   /* nothing happens any more: give up */
 };
 
 struct ec_test {
@@ -49,8 +51,9 @@ struct ec_test {
 };
 extern const struct ec_test ec_tests[]; /* ended by name == NULL */
 
-/* Takes events; waits until there is one when `block`. */
-void ec_serve(struct ec *e, bool block);
+/* Takes events; waits until there is one when `block`.  False once the test
+ * has got stuck. */
+bool ec_serve(struct ec *e, bool block);
 void ec_wait(struct ec *e, struct ec_op *op);
 void ec_barrier(struct ec *e);
 uint64_t ec_random(struct ec *e, uint64_t below);

@@ -49,8 +49,8 @@ static void ec_messages_n(struct ec *e, uint32_t n)
 			ec_send(e, p, first + i, ec_length(e, i));
 	e->sent += n;
 	for (uint32_t p = 0; p < e->w.n; p++)
-		while (e->next[p] < e->sent)
-			ec_serve(e, true);
+		while (e->next[p] < e->sent && ec_serve(e, true))
+			;
 }
 
 static void ec_messages(struct ec *e) { ec_messages_n(e, e->messages); }
@@ -66,7 +66,7 @@ static void ec_slow(struct ec *e)
 /* Releases out of order and late. */
 static void ec_holding(struct ec *e)
 {
-	e->hold = 3;
+	e->hold = e->rx_slots && e->rx_slots < 4 ? e->rx_slots - 1 : 3;
 	ec_messages_n(e, e->messages / 4 + 1);
 	e->hold = 0;
 	while (e->n_held)
@@ -104,8 +104,8 @@ static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 		return;
 	ec_wait(e, &op);
 	memset(buf, 0xEE, len); /* it may be reused now */
-	while (e->acks == acks)
-		ec_serve(e, true);
+	while (e->acks == acks && ec_serve(e, true))
+		;
 }
 
 static void ec_puts(struct ec *e)

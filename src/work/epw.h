@@ -12,12 +12,13 @@ void epw_fill(void *p, size_t len, uint64_t base);
 /* First wrong byte, or -1. */
 int64_t epw_check(const void *p, size_t len, uint64_t base);
 
-/* Repeats a call that says -EAGAIN; `serve` takes the events meanwhile. */
+/* Repeats a call that says -EAGAIN; `serve` takes the events meanwhile and is
+ * false when there is no hope. */
 #define EPW_RETRY(call, serve)                                                 \
 	({                                                                     \
 		int ret_;                                                      \
-		while ((ret_ = (call)) == -EAGAIN)                             \
-			serve;                                                 \
+		while ((ret_ = (call)) == -EAGAIN && (serve))                  \
+			;                                                      \
 		ret_;                                                          \
 	})
 

@@ -27,7 +27,7 @@ struct lat {
 	uint64_t size;
 	uint32_t bursts, packets, stream, from, to;
 	uint64_t link_rate;
-	bool stamps34;
+	bool stamps34, bench;
 	/* run */
 	struct work w;
 	struct weft_forth *f;
@@ -167,7 +167,8 @@ static void lat_bursts(struct lat *l)
 		if (l->w.me != l->to)
 			continue;
 		lat_wait(l);
-		lat_stamps(l);
+		if (l->bench)
+			lat_stamps(l);
 	}
 	work_barrier(&l->w, "lat.bursts");
 }
@@ -187,16 +188,17 @@ static void lat_results(struct lat *l)
 
 static int lat_open(struct lat *l)
 {
-	struct weft_forth_attr a = { .bench = WEFT_FORTH_BENCH_ON |
-					      WEFT_FORTH_BENCH_ZERO };
+	struct weft_forth_attr a = { 0 };
 	int ret;
 
-	if (l->stamps34)
-		a.bench |= WEFT_FORTH_BENCH_TS34;
-	if (l->size % 8 || l->packets > LAT_SLOTS || l->from >= l->w.n ||
+	if (l->bench)
+		a.bench = WEFT_FORTH_BENCH_ON | WEFT_FORTH_BENCH_ZERO |
+			  (l->stamps34 ? WEFT_FORTH_BENCH_TS34 : 0);
+	if (l->size % 8 || (l->bench && l->size < 24) || l->packets > LAT_SLOTS || l->from >= l->w.n ||
 	    l->to >= l->w.n) {
-		weft_check_failed(l->w.c, "size is a multiple of 8; up to %u "
-				  "packets; from and to are nodes", LAT_SLOTS);
+		weft_check_failed(l->w.c, "size is a multiple of 8 and holds the "
+				  "stamps; up to %u packets; from and to are "
+				  "nodes", LAT_SLOTS);
 		return -EINVAL;
 	}
 	l->mem = weft_mem_alloc(l->w.h, LAT_SLOTS * l->size, 64, &l->buf);
@@ -239,7 +241,8 @@ static int lat_main(struct weft_comp *c)
 #define P(type, field, def, range, doc) \
 	WEFT_PARAM(type, struct lat, field, def, range, OWN, doc)
 static const struct weft_param lat_params[] = {
-	P(BYTES, size, "24", "24..4096", "payload; three qwords are stamps"),
+	P(BYTES, size, "24", "8..4096", "payload; three qwords are stamps"),
+	P(BOOL, bench, "yes", "", "benchmark mode; no = only the stream"),
 	P(U32, bursts, "32", "1..", "measurements"),
 	P(U32, packets, "1", "1..64", "packets of a burst"),
 	P(U32, stream, "0", "", "packets of the final stream; 0 = none"),

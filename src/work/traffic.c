@@ -171,9 +171,7 @@ static int traffic_open(struct traffic *t)
 
 static bool traffic_stuck(struct traffic *t)
 {
-	weft_time_t now = weft_host_now(t->w.h);
-
-	if (now - t->moved < t->patience)
+	if (t->now - t->moved < t->patience)
 		return false;
 	t->errors++;
 	weft_check_failed(t->w.c, "no progress: %" PRIu64 " of %" PRIu64
@@ -182,31 +180,45 @@ static bool traffic_stuck(struct traffic *t)
 	return true;
 }
 
+/* Until the NIC writes something, or the time of the next action. */
+static void traffic_wait(struct traffic *t, weft_time_t timed)
+{
+	weft_time_t until = traffic_next(t);
+
+	if (timed < until)
+		until = timed;
+	if (t->moved + t->patience < until)
+		until = t->moved + t->patience;
+	weft_host_poll_range(t->w.h, t->control, t->control_bytes, until);
+}
+
 static void traffic_loop(struct traffic *t)
 {
-	weft_time_t timed, until;
-	bool moved;
+	bool moved = false, more;
+	weft_time_t timed;
 
 	while (!traffic_received_all(t)) {
+		if (t->clocked)
+			t->now = weft_host_now(t->w.h);
 		timed = traffic_timed(t);
-		moved = traffic_send(t);
-		moved |= traffic_receive(t);
-		if (moved) {
-			t->moved = weft_host_now(t->w.h);
+		more = traffic_send(t);
+		more |= traffic_receive(t);
+		moved |= more;
+		if (more)
 			continue;
-		}
+		t->now = weft_host_now(t->w.h);
+		if (moved)
+			t->moved = t->now;
+		moved = false;
 		if (traffic_stuck(t))
 			return;
-		until = traffic_next(t);
-		if (timed < until)
-			until = timed;
-		if (t->moved + t->patience < until)
-			until = t->moved + t->patience;
-		weft_host_poll_range(t->w.h, t->control, t->control_bytes,
-				     until);
+		traffic_wait(t, timed);
 	}
-	while ((timed = traffic_timed(t)) != WEFT_NEVER)
+	t->now = t->moved = weft_host_now(t->w.h);
+	while ((timed = traffic_timed(t)) != WEFT_NEVER) {
 		weft_host_sleep(t->w.h, timed);
+		t->now = weft_host_now(t->w.h);
+	}
 }
 
 /* What is still on its way (credits, final words) arrives before anybody
@@ -240,7 +252,9 @@ static int traffic_main(struct weft_comp *c)
 		work_barrier(&t->w, "traffic.open");
 		traffic_meas_start(t);
 		work_barrier(&t->w, "traffic.go");
-		t->t0 = t->moved = t->next = weft_host_now(t->w.h);
+		t->t0 = t->moved = t->next = t->now = weft_host_now(t->w.h);
+		t->clocked = t->load > 0 || t->stamp || t->stall_for ||
+			     t->meas_for;
 		if (t->load > 0)
 			traffic_schedule(t);
 		traffic_loop(t);

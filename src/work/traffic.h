@@ -90,6 +90,10 @@ struct traffic {
 	uint32_t fins;
 	uint64_t errors;
 	weft_time_t t0, moved;
+	/* Reading the clock takes time: once per turn, and only when the time
+	 * matters (load, stamps, timed actions), else before waiting. */
+	weft_time_t now;
+	bool clocked;
 	uint32_t step;	  /* of the timed actions */
 	struct weft_forth_counters total;
 	uint32_t meas_out, meas_in;

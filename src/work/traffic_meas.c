@@ -78,9 +78,11 @@ static int traffic_action_cmp(const void *a, const void *b)
 weft_time_t traffic_timed(struct traffic *t)
 {
 	struct traffic_action a[4];
-	weft_time_t now = weft_host_now(t->w.h) - t->t0;
+	weft_time_t now = t->now - t->t0;
 	uint32_t n = 0;
 
+	if (!t->stall_for && !t->meas_for)
+		return WEFT_NEVER;
 	if (t->stall_for) {
 		a[n++] = (struct traffic_action){ t->stall_from,
 						  traffic_act_stall };
@@ -208,6 +210,7 @@ static void traffic_counters(struct traffic *t)
 	weft_metric(t->w.c, "nic_errors", "", (double)errors);
 	weft_metric(t->w.c, "packets_out", "packets", c->out_packets);
 	weft_metric(t->w.c, "packets_in", "packets", c->in_packets);
+	weft_metric(t->w.c, "net_out", "cc", c->out_cc);
 	weft_metric(t->w.c, "backpressure", "cc", c->backpressure_cc);
 	weft_metric(t->w.c, "remote_notifications", "", c->remote_notes);
 	weft_metric(t->w.c, "local_notifications", "", c->local_notes);

@@ -30,12 +30,11 @@ static void traffic_latency(struct traffic *t, uint32_t src, uint64_t q,
 			    uint64_t base)
 {
 	weft_time_t due = traffic_unstamp(q, base);
-	weft_time_t now = weft_host_now(t->w.h);
 
-	if (due > now)
+	if (due > t->now)
 		traffic_wrong(t, src, 0);
 	else
-		weft_hist_put(t->latency, (double)(now - due) / WEFT_NS);
+		weft_hist_put(t->latency, (double)(t->now - due) / WEFT_NS);
 }
 
 /* Takes the next message of src if its last qword is there. */
@@ -63,9 +62,8 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 		traffic_wrong(t, src, bad);
 	if (t->stamp)
 		traffic_latency(t, src, m[0], base);
-	rx->last = weft_host_now(t->w.h);
 	if (!rx->got++)
-		rx->first = rx->last;
+		rx->first = weft_host_now(t->w.h);
 	rx->bytes += 8 * q;
 	rx->flagged += p->notify && rx->got % p->notify == 0;
 	return true;
@@ -94,6 +92,7 @@ static void traffic_check_fin(struct traffic *t, uint32_t src)
 	if (!word || t->rx[src].fin)
 		return;
 	t->rx[src].fin = true;
+	t->rx[src].last = weft_host_now(t->w.h);
 	t->fins++;
 	word &= ~(1ull << 63);
 	if (t->rx[src].got != word) {

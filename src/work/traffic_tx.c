@@ -153,7 +153,6 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 /* Every destination as fast as it takes them, a cluster at a time. */
 static bool traffic_send_each(struct traffic *t)
 {
-	weft_time_t now = weft_host_now(t->w.h);
 	uint64_t before = t->sent;
 
 	for (uint32_t i = 0; i < t->n_dst; i++) {
@@ -161,7 +160,7 @@ static bool traffic_send_each(struct traffic *t)
 		struct traffic_tx *tx = &t->tx[d];
 
 		for (int k = 0; k < TRAFFIC_TURN / 4; k++)
-			if (tx->posted >= tx->quota || !traffic_try(t, d, now))
+			if (tx->posted >= tx->quota || !traffic_try(t, d, t->now))
 				break;
 	}
 	t->turn++;
@@ -171,22 +170,21 @@ static bool traffic_send_each(struct traffic *t)
 /* In the order of the pattern; one that cannot go stops those behind it. */
 static bool traffic_send_ordered(struct traffic *t)
 {
-	weft_time_t now = weft_host_now(t->w.h);
 	uint64_t before = t->sent;
 
 	while (t->sent < t->count && t->sent - before < TRAFFIC_TURN) {
 		if (!t->picked)
 			t->pick = traffic_pick(t);
-		t->picked = !traffic_try(t, t->pick, now);
+		t->picked = !traffic_try(t, t->pick, t->now);
 		if (t->picked)
 			break;
 	}
 	return t->sent != before;
 }
 
-static void traffic_generate(struct traffic *t, weft_time_t now)
+static void traffic_generate(struct traffic *t)
 {
-	while (t->generated < t->count && t->next <= now) {
+	while (t->generated < t->count && t->next <= t->now) {
 		uint32_t d = t->picked ? t->pick : traffic_pick(t);
 		struct traffic_tx *tx = &t->tx[d];
 
@@ -204,7 +202,7 @@ static bool traffic_send_timed(struct traffic *t)
 {
 	uint64_t before = t->sent;
 
-	traffic_generate(t, weft_host_now(t->w.h));
+	traffic_generate(t);
 	for (uint32_t d = 0; d < t->w.n; d++) {
 		struct traffic_tx *tx = &t->tx[d];
 

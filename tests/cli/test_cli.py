@@ -739,10 +739,40 @@ class Bench(Base):
 class Reproduce(Base):
     KEYS = ["id", "system", "scenario", "unit", "paper", "model", "error_pct",
             "tolerance_pct", "basis", "parameter", "enforced", "pass", "note"]
+    BASES = {"structural", "predicted", "calibrated", "input"}
+
+    @classmethod
+    def setUpClass(cls):
+        p = subprocess.run([WEFT, "reproduce", "forth", "--format", "json",
+                            "--jobs", "2"], capture_output=True, text=True)
+        cls.status, cls.rows = p.returncode, json.loads(p.stdout)
+
+    def test_shape(self):
+        for r in self.rows:
+            self.assertEqual(list(r), self.KEYS)
+            self.assertIn(r["basis"], self.BASES)
+            if not r["enforced"]:
+                self.assertTrue(r["note"], r["id"])
+
+    def test_verdicts(self):
+        """pass means |error| <= tolerance; the status follows from them."""
+        for r in self.rows:
+            held = (r["error_pct"] is not None and
+                    abs(r["error_pct"]) <= r["tolerance_pct"] + 1e-6)
+            self.assertEqual(r["pass"], held, r["id"])
+        bad = [r["id"] for r in self.rows if r["enforced"] and not r["pass"]]
+        if bad:
+            self.assertEqual(self.status, 1)
 
     def test_refused(self):
         p = self.weft("reproduce", "nosuch", status=2)
         self.assertIn("no system 'nosuch'", p.stderr)
+        if self.rows:
+            p = self.weft("reproduce", "forth", "--set", "no.such=1",
+                          "--out", "out.db", status=2)
+            self.assertIn("none of the experiments has such a thing",
+                          p.stderr)
+            self.assertFalse(os.path.exists(self.path("out.db")))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void node_script(struct node *n, struct node_item *script, uint32_t count)
 {
@@ -89,6 +90,12 @@ static void node_packet(void *own, struct flink *l, struct weft_frame *f,
 	write_down(n, rx->cycle - back, 100 + n->me, forth_hdr_addr(h) >> 24,
 		   forth_hdr_flow(h), forth_hdr_addr(h) & 0xFFFFFF);
 	n->bad += rx->bad != 0;
+	n->received++;
+	n->last_rx = *rx;
+	n->last_header = h;
+	n->last_len = f->payload.len;
+	if (f->payload.buf)
+		memcpy(n->last_data, weft_slice_data(f->payload), n->last_len);
 	t = weft_clock_edge(&l->clk, rx->cycle + n->l2d +
 					     (rx->words * quarters + 3) / 4);
 	if (t < weft_clock_edge(&l->clk, n->hold))

@@ -33,6 +33,11 @@ struct node {
 	struct node_log *log;
 	uint32_t n_log;
 	uint32_t bad, errors; /* received with FLINK_*, header CRC errors */
+	uint32_t received;
+	struct flink_rx last_rx; /* the packet received last */
+	uint64_t last_header;
+	uint32_t last_len;
+	uint8_t last_data[8192];
 };
 
 /* Takes over script (malloc), in order of ready. */

@@ -250,6 +250,12 @@ static void row_judge(struct repro *r, struct printer *p, const char *system,
 		w->eval ? w->eval(d) : repro_value(d, w->point, w->metric);
 	struct repro_verdict v = repro_judge(w, model);
 
+	if (!isfinite(model))
+		fprintf(stderr,
+			"weft: check failed: %s: no value for %s in "
+			"%s\n",
+			w->id, w->metric ? w->metric : "its formula",
+			w->experiment);
 	if (!v.pass && !w->report_only)
 		r->failed++;
 	if (p->j)

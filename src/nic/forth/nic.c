@@ -30,7 +30,7 @@ static const struct weft_param forth_params[] = {
 	  "on-chip memory per VOQ (VOQ, 6.2 voq_onchip_bytes)"),
 	P(U32, h2n_words, "1023", "514..65535", STATED,
 	  "Host2Net FIFO in qwords, when there are no VOQs (4.1)"),
-	P(U32, n2h_words, "1023", "514..2047", STATED,
+	P(U32, n2h_words, "1023", "40..2047", STATED,
 	  "Net2Host FIFO in qwords (RXQ)"),
 	P(BYTES, max_payload, "512", "8..4096", STATED,
 	  "largest packet payload; VOQs cut longer transfers (4.8, 6.4)"),
@@ -147,6 +147,12 @@ static int check_params(const struct forth_nic *n, const char *name,
 	if (n->min_payload > n->max_payload)
 		return weft_fail(err, EINVAL, "%s.min_payload: above "
 				 "max_payload", name);
+	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
+	if (n->n2h_words * 2 / n->links <
+	    31 + forth_charge(n->links, (uint32_t)n->max_payload))
+		return weft_fail(err, EINVAL, "%s.n2h_words: '%u' cannot take "
+				 "packets of max_payload and a credit's "
+				 "granularity", name, n->n2h_words);
 	return 0;
 }
 

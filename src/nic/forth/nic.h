@@ -55,6 +55,7 @@ struct forth_queue {
 	bool masked;		      /* its outgoing buffer had no room */
 	uint32_t need, voq;	      /* masked: words wanted, and where */
 	uint32_t departed;	      /* cumulative transfers */
+	uint64_t gone;		      /* pc of the latest departure */
 	/* Transfers between the engine and their departure, oldest first. */
 	struct {
 		RING(struct forth_track);

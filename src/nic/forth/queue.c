@@ -83,32 +83,50 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* One transfer is gone.  Those at the front are acknowledged in order, so that
- * one notification covers all earlier transfers of its queue (3.8). */
+/* Notifications wait in the order of their times. */
+static void lnotify_push(struct forth_nic *n, struct forth_lnotify l)
+{
+	uint32_t i;
+
+	ring_push(&n->lnotify);
+	for (i = ring_count(&n->lnotify) - 1; i > 0; i--) {
+		if (ring_nth(&n->lnotify, i - 1)->at <= l.at)
+			break;
+		*ring_nth(&n->lnotify, i) = *ring_nth(&n->lnotify, i - 1);
+	}
+	*ring_nth(&n->lnotify, i) = l;
+	forth_engine_wake(n, l.at);
+}
+
+static void track_pop(struct forth_nic *n, uint32_t qi)
+{
+	struct forth_queue *q = &n->queue[qi];
+	const struct forth_track *t = ring_front(&q->track);
+	uint32_t next = (t->slot + 1u) & (n->depth - 1);
+
+	if (t->gone > q->gone)
+		q->gone = t->gone;
+	q->departed++;
+	if (t->lnotify)
+		lnotify_push(n, (struct forth_lnotify){
+			.word = forth_lnotify_pack(next, qi, q->departed),
+			.at = q->gone,
+			.queue = qi,
+		});
+	ring_pop(&q->track);
+}
+
+/* One transfer is gone (or will be: pc may lie ahead).  Those at the front are
+ * acknowledged in order, so that one notification covers all earlier transfers
+ * of its queue (3.8). */
 void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 		      uint64_t pc)
 {
 	struct forth_queue *q = &n->queue[qi];
 	struct forth_track *t = ring_at(&q->track, seq);
-	uint64_t at = pc;
 
 	t->done = true;
 	t->gone = pc;
-	while (!ring_empty(&q->track) && ring_front(&q->track)->done) {
-		t = ring_front(&q->track);
-		at = t->gone > at ? t->gone : at;
-		q->departed++;
-		if (t->lnotify) {
-			uint32_t next = (t->slot + 1u) & (n->depth - 1);
-
-			*ring_push(&n->lnotify) = (struct forth_lnotify){
-				.word = forth_lnotify_pack(next, qi,
-							   q->departed),
-				.at = at,
-				.queue = qi,
-			};
-			forth_engine_wake(n, at);
-		}
-		ring_pop(&q->track);
-	}
+	while (!ring_empty(&q->track) && ring_front(&q->track)->done)
+		track_pop(n, qi);
 }

@@ -220,17 +220,20 @@ void forth_voq_generate(struct forth_nic *n, uint64_t pc0)
 /* Called after the link's own event: what it was told inside is forgotten. */
 void forth_voq_kick(struct forth_nic *n)
 {
-	uint64_t now = forth_pc(n), at = UINT64_MAX;
+	weft_time_t at = WEFT_NEVER;
 
 	for (uint32_t v = 0; v < n->n_voq; v++) {
 		const struct forth_voq *q = &n->voq[v];
+		weft_time_t t;
 
-		if (!ring_empty(&q->pkts) && ring_front(&q->pkts)->ready > now &&
-		    ring_front(&q->pkts)->ready < at)
-			at = ring_front(&q->pkts)->ready;
+		if (ring_empty(&q->pkts))
+			continue;
+		t = weft_clock_edge(&n->pci, ring_front(&q->pkts)->ready);
+		if (t > weft_now(n->comp) && t < at)
+			at = t;
 	}
-	if (at != UINT64_MAX)
-		flink_kick(&n->link, weft_clock_edge(&n->pci, at));
+	if (at != WEFT_NEVER)
+		flink_kick(&n->link, at);
 }
 
 static bool may_go(struct forth_nic *n, uint32_t v)

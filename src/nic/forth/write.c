@@ -104,14 +104,15 @@ static void wr_packet(struct forth_nic *n)
 
 void forth_write_start(struct forth_nic *n)
 {
-	struct forth_lnotify *l = ring_front(&n->lnotify);
+	struct forth_lnotify l;
 
 	if (!lnotify_due(n, forth_pc(n))) {
 		wr_packet(n);
 		return;
 	}
-	forth_write_notify(n, l->queue, l->word);
+	l = *ring_front(&n->lnotify);
 	ring_pop(&n->lnotify);
+	forth_write_notify(n, l.queue, l.word);
 }
 
 /* ---- states: each returns the next one -------------------------------- */

@@ -18,6 +18,7 @@ static const struct weft_param tsink_params[] = {
 	WEFT_PARAM(U32, struct tsink, min_payload, "0", "", OWN, "R-40"),
 	WEFT_PARAM(U32, struct tsink, frame, "0", "", OWN, "layout"),
 	WEFT_PARAM(U32, struct tsink, hold, "8", "", OWN, "cc until forward"),
+	WEFT_PARAM(U32, struct tsink, refresh, "1024", "", OWN, "cc"),
 	WEFT_PARAM(BOOL, struct tsink, stop, "false", "", OWN, "no credits"),
 	{ 0 }
 };
@@ -34,11 +35,11 @@ static void tsink_packet(void *own, struct flink *l, struct weft_frame *f,
 	uint64_t h = f->u[FORTH_U_HEADER];
 	uint32_t lane = s->lanes == 1 ? 0 : forth_hdr_flow(h);
 	uint32_t charge = flink_charge(l, forth_hdr_size(h));
-	struct tsink_pkt *p = &s->log[s->n_log++];
+	uint32_t at = s->n_log < RIG_LOG ? s->n_log++ : RIG_LOG - 1;
+	struct tsink_pkt *p = &s->log[at];
 	uint32_t bytes = f->payload.len < sizeof(p->q) ? f->payload.len :
 							 sizeof(p->q);
 
-	assert(s->n_log <= RIG_LOG);
 	*p = (struct tsink_pkt){ .cycle = rx->cycle,
 				 .header = h,
 				 .words = rx->words,
@@ -94,6 +95,7 @@ static int tsink_init(struct weft_comp *c, struct weft_err *err)
 	cfg.layout = s->frame;
 	cfg.rx_lanes = s->lanes;
 	cfg.rx_cap = s->cap;
+	cfg.refresh_cc = s->refresh;
 	cfg.min_payload = s->min_payload > 8 ? s->min_payload : 0;
 	return flink_init(&s->link, c, c->ports, &cfg, &tsink_flink_ops, s,
 			  SINK_TAG, err);
@@ -116,10 +118,12 @@ static void tsink_arrive(struct weft_comp *c, uint32_t port,
 
 static void tsink_kick(struct tsink *s)
 {
+	weft_time_t t, now = weft_now(s->comp);
+
 	if (s->head == s->tail)
 		return;
-	flink_kick(&s->link,
-		   weft_clock_edge(&s->link.clk, s->send[s->head].cycle));
+	t = weft_clock_edge(&s->link.clk, s->send[s->head].cycle);
+	flink_kick(&s->link, t > now ? t : now);
 }
 
 static void tsink_event(struct weft_comp *c, uint32_t tag)
@@ -151,15 +155,16 @@ void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
 	      uint64_t first_qword)
 {
 	struct tsink *s = r->sink;
-	struct weft_slice p = weft_slice_new(r->sim,
-					     forth_hdr_size(header) * 8);
+	struct weft_slice p;
 
+	assert(s->tail < RIG_SENDS);
+	p = weft_slice_new(r->sim, forth_hdr_size(header) * 8);
 	for (uint64_t i = 0; i < forth_hdr_size(header); i++) {
 		uint64_t v = first_qword + i;
 
-		memcpy(weft_slice_data(p) + 8 * i, &v, 8);
+		if (weft_slice_data(p))
+			memcpy(weft_slice_data(p) + 8 * i, &v, 8);
 	}
-	assert(s->tail < 1024);
 	s->send[s->tail++] = (struct tsink_send){ cycle, header, p };
 	tsink_kick(s);
 }

@@ -12,7 +12,8 @@
 
 #define RIG_MEM 0x10000000u /* physical address of a node's memory */
 #define RIG_MEM_BYTES 0x100000u
-#define RIG_LOG 8192
+#define RIG_LOG 8192 /* further operations overwrite the last entry */
+#define RIG_SENDS 1024
 
 /* ---- bus: formulas of 11.1, fixed priority completion, write, read ------ */
 
@@ -71,6 +72,7 @@ struct tsink_send {
 
 struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
+	uint32_t refresh;
 	uint32_t hold; /* cc from delimiter to the return of its words */
 	bool stop;     /* returns nothing */
 	struct weft_comp *comp;
@@ -78,9 +80,9 @@ struct tsink {
 	struct tsink_pkt log[RIG_LOG];
 	uint32_t n_log;
 	uint64_t owed[FORTH_FLOWS]; /* words not returned while stopped */
-	struct tsink_send send[1024];
+	struct tsink_send send[RIG_SENDS];
 	uint32_t head, tail;
-	uint64_t start[1024]; /* cycle each packet left at */
+	uint64_t start[RIG_SENDS]; /* cycle each packet left at */
 	uint32_t n_start;
 };
 extern const struct weft_class weft_class_test_sink;

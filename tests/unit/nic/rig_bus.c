@@ -45,7 +45,7 @@ static void pend(struct tbus *b, struct weft_bus_note note, bool mem_write,
 
 static bool in_mem(weft_phys_t a, uint32_t bytes)
 {
-	return a >= RIG_MEM && a + bytes <= RIG_MEM + (weft_phys_t)RIG_MEM_BYTES;
+	return a >= RIG_MEM && a - RIG_MEM <= RIG_MEM_BYTES - bytes;
 }
 
 static void tell(struct tbus *b)
@@ -82,7 +82,8 @@ static void tbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 
 	assert(!b->txn[t->op] && t->bytes && t->bytes % 8 == 0);
 	assert(at(b, pc) == weft_now(b->comp)); /* REQ# on a clock edge */
-	assert(b->n_log < RIG_LOG);
+	if (b->n_log == RIG_LOG) /* the last entry is the latest */
+		b->n_log--;
 	t->status = WEFT_BUS_OK;
 	t->tenures = t->splits = t->moved = 0;
 	t->priv_[0] = b->n_log;

@@ -155,7 +155,7 @@ static void cable(struct rig *r, struct weft_port *a, struct weft_port *b)
 
 static void traffic(struct rig *r, uint32_t src)
 {
-	uint32_t count = pick(r, 0, 120), i, seq[REF_PORTS] = { 0 };
+	uint32_t count = pick(r, 0, 80), i, seq[REF_PORTS] = { 0 };
 	uint32_t most = pick(r, 1, 64), dest = pick(r, 0, r->cfg.n - 1);
 	uint32_t one = pick(r, 0, 2), gap = pick(r, 0, 2) ? 0 : pick(r, 1, 300);
 	struct node_item *s = calloc(count + 1, sizeof(*s));
@@ -279,16 +279,19 @@ static bool same_counts(struct rig *r, const struct end_pair *p)
 	const struct ref_end *e = p->e;
 	const uint64_t mine[] = { c->credits_out, c->credits_in, c->out_cycles,
 				  c->in_cycles, c->tx_packets,
-				  c->backpressure };
+				  c->backpressure, p->l->rr_active,
+				  p->l->rr_refresh };
 	const uint64_t refs[] = { e->credits_out, e->credits_in,
 				  e->out_cycles, e->in_cycles, e->packets,
-				  e->backpressure };
+				  e->backpressure, e->rr_active,
+				  e->rr_refresh };
 	static const char *const name[] = { "credits out", "credits in",
 					    "cycles out", "cycles in",
-					    "packets", "backpressure" };
+					    "packets", "backpressure",
+					    "active turn", "refresh turn" };
 	uint32_t k;
 
-	for (k = 0; k < 6; k++)
+	for (k = 0; k < 8; k++)
 		if (mine[k] != refs[k])
 			DIFFER("%s %u: %s %llu, reference %llu", p->who, p->i,
 			       name[k], (unsigned long long)mine[k],
@@ -369,12 +372,30 @@ static bool compare_counts(struct rig *r, uint64_t t)
 	return true;
 }
 
+/* Everything has been delivered and drained. */
+static bool drained(const struct ref_fab *f)
+{
+	uint32_t i, k, left = 0;
+
+	for (i = 0; i < f->cfg.n; i++) {
+		const struct ref_node *n = &f->node[i];
+
+		left += n->script.n + n->rx.n + n->wait + n->left;
+		left += !ref_end_free(&n->end) + !ref_end_free(&f->out[i].end);
+		for (k = 0; k < f->cfg.n; k++)
+			left += n->voq[k].n + f->out[i].xp[k].n;
+	}
+	return !left;
+}
+
 static bool compare_end(struct rig *r)
 {
-	uint64_t t = r->span + 60000;
+	uint64_t t = r->span;
 	uint32_t i;
 
-	ref_fab_run(r->ref, t);
+	while (!drained(r->ref) && t < r->span + 200000)
+		ref_fab_run(r->ref, t += 100);
+	ref_fab_run(r->ref, t += 1200);
 	weft_sim_run(r->sim, t * r->cfg.net_fs - 1);
 	for (i = 0; i < r->cfg.n; i++) {
 		struct node *n = r->node[i]->state;

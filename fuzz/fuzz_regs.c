@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Register, configuration and descriptor writes of forth.nic in any order, with
+ * packets coming in: nothing may crash, run dry or be lost.  An input is a
+ * string of operations, one byte each followed by its arguments. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tests/unit/nic/rig.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct fuzz {
+	const uint8_t *p, *end;
+	struct rig r;
+	uint32_t depth;
+};
+
+/* The next n bytes of the input, zeros behind its end. */
+static uint64_t take(struct fuzz *f, uint32_t n)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < n && f->p < f->end; i++)
+		v |= (uint64_t)*f->p++ << 8 * i;
+	return v;
+}
+
+static void op_reg(struct fuzz *f)
+{
+	uint32_t off = (uint32_t)take(f, 1) * 4;
+
+	rig_w32(&f->r, 0, off, (uint32_t)take(f, 4));
+}
+
+static void op_cfg(struct fuzz *f)
+{
+	uint32_t off = (uint32_t)take(f, 1);
+	uint32_t bytes = off % 4 == 0 ? 4 : off % 2 == 0 ? 2 : 1;
+
+	rig_cfg(&f->r, 0, off, bytes, (uint32_t)take(f, bytes));
+}
+
+static void op_load(struct fuzz *f)
+{
+	uint32_t off = (uint32_t)take(f, 2) & 0x7FFC;
+
+	rig_load(&f->r, 0, 2, off, off % 8 ? 4 : 8);
+}
+
+/* A descriptor that may well be carried out. */
+static void op_desc(struct fuzz *f)
+{
+	uint32_t where = (uint32_t)take(f, 2), what = (uint32_t)take(f, 4);
+	uint64_t q[2];
+
+	q[0] = RIG_MEM + (what & 0xFFF8);
+	q[1] = forth_desc_q1(what >> 16 & 15, what & 0x3F, RIG_MEM + 0x20000,
+			     (uint64_t)(what >> 24 & 15) << 59);
+	rig_store(&f->r, 0, 2, FORTH_QUEUE_MEM + 16 * (where % 1024), q, 16);
+}
+
+/* Anything into the queue memory. */
+static void op_burst(struct fuzz *f)
+{
+	uint32_t off = FORTH_QUEUE_MEM + (uint32_t)take(f, 2) % 1000 * 16;
+	uint64_t line[8];
+
+	for (uint32_t i = 0; i < 8; i++)
+		line[i] = take(f, 8);
+	rig_store(&f->r, 0, 2, off, line, sizeof(line));
+}
+
+static void op_wait(struct fuzz *f)
+{
+	rig_wait(&f->r, take(f, 1) * 4);
+}
+
+static void op_packet(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(f, 3);
+	uint32_t size = 1 + (a & 0x1FF);
+
+	if (f->r.sink->tail < RIG_SENDS)
+		rig_send(&f->r, rig_cc(&f->r) + 1,
+			 forth_header(a >> 9 & 7, (uint64_t)(a >> 12) << 52,
+				      size, RIG_MEM + (a & 0xFF0)), a);
+}
+
+static void op_enable(struct fuzz *f)
+{
+	rig_cfg(&f->r, 0, FORTH_CFG_COMMAND, 2,
+		FORTH_CMD_MEMORY | FORTH_CMD_MASTER);
+	rig_w32(&f->r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
+}
+
+static void op_ram(struct fuzz *f)
+{
+	uint64_t off = take(f, 4) & 0x7FFFFFC, val = take(f, 4);
+
+	rig_store(&f->r, 0, 1, off, &val, 4);
+	rig_load(&f->r, 0, 1, off, 4);
+}
+
+static void (*const ops[])(struct fuzz *) = {
+	op_reg,	 op_cfg,    op_load,   op_desc, op_burst,
+	op_wait, op_packet, op_enable, op_ram,
+};
+
+static uint64_t counter(const struct weft_comp *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->cls->n_counters; i++)
+		if (!strcmp(c->cls->counters[i].name, name))
+			return c->counters[i];
+	abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const presets[] = { "tr-switch", "plat-switch",
+					       "tr-direct", "plat-direct4" };
+	struct fuzz f = { .p = data, .end = data + size };
+	uint32_t preset = (uint32_t)take(&f, 1) % 4;
+
+	rig_single(&f.r, presets[preset],
+		   preset < 2 ? "sink.lanes=8 sink.cap=1200" :
+				"sink.cap=511");
+	rig_setup(&f.r, 0);
+	for (uint32_t n = 0; f.p < f.end && n < 400; n++)
+		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+	op_enable(&f);
+	rig_wait(&f.r, 2000);
+	if (counter(f.r.n[0].nic, "rx_underruns") ||
+	    counter(f.r.n[0].nic, "rx_lost"))
+		abort();
+	rig_free(&f.r);
+	return 0;
+}

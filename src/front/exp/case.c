@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A case: one point of an experiment, built and started. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/exp/build.h"
+#include "front/exp/exp.h"
+#include "front/exp/section.h"
+#include "host/prog.h"
+
+struct head {
+	uint64_t seed;
+	uint32_t payload;
+};
+struct run {
+	weft_time_t until, drain;
+};
+
+/* clang-format off */
+static const struct weft_param head_params[] = {
+	WEFT_PARAM(U64,  struct head, seed,    "1",       "", OWN, ""),
+	WEFT_PARAM(ENUM, struct head, payload, "carried", "carried|none", OWN, ""),
+	{ 0 },
+};
+static const struct weft_param run_params[] = {
+	WEFT_PARAM(TIME, struct run, until, "0", "", OWN, "end of the run"),
+	WEFT_PARAM(TIME, struct run, drain, "0", "", OWN, "run on this long"),
+	{ 0 },
+};
+/* clang-format on */
+
+static int case_text(struct exp_case *c, const char *key, const char *dflt,
+		     const char **text_p, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(c->doc->root, key);
+
+	*text_p = dflt;
+	if (!n)
+		return 0;
+	if (exp_want(n, DOC_SCALAR, key, err))
+		return -1;
+	if (n->set)
+		n->set->used++;
+	*text_p = n->text;
+	return 0;
+}
+
+/* The keys of head_params alone, as a mapping. */
+static int case_head(struct exp_case *c, struct weft_err *err)
+{
+	struct doc_node *map = doc_node_new(c->doc, DOC_MAP, c->doc->root->at);
+	const struct doc_item *it;
+	const char *name;
+	struct head h;
+
+	for (const struct weft_param *p = head_params; p->name; p++)
+		if ((it = doc_item(c->doc->root, p->name)))
+			doc_append(c->doc, map, it->key, it->key_at, it->val);
+	if (exp_fill(map, head_params, &h, "experiment", err) ||
+	    case_text(c, "name", c->exp->label, &name, err) ||
+	    case_text(c, "doc", "", &c->about, err))
+		return -1;
+	c->name = strdup(name);
+	c->seed = h.seed;
+	c->carried = h.payload == 0;
+	return 0;
+}
+
+static int case_run(struct exp_case *c, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(c->doc->root, "run");
+	struct run r;
+
+	if (exp_fill(n, run_params, &r, "run", err))
+		return -1;
+	c->until = r.until ? r.until : WEFT_NEVER;
+	c->drain = r.drain;
+	return 0;
+}
+
+static int case_keys(const struct exp_case *c, struct weft_err *err)
+{
+	const struct doc_node *root = c->doc->root;
+
+	for (uint32_t i = 0; i < root->n; i++)
+		if (!exp_section_known(root->items[i].key))
+			return doc_fail_near(root->items[i].key_at, err,
+					     root->items[i].key,
+					     exp_section_next, NULL,
+					     "experiments have no key '%.60s'",
+					     root->items[i].key);
+	return 0;
+}
+
+/* The file's own `set:` comes first, then the point, then --set. */
+static int case_file_sets(struct exp_case *c, size_t *n_p, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(c->doc->root, "set");
+
+	if (!n)
+		return 0;
+	if (exp_want(n, DOC_MAP, "set", err))
+		return -1;
+	c->sets = reallocarray(c->sets, c->n_sets + n->n, sizeof(*c->sets));
+	if (!c->sets)
+		abort();
+	for (uint32_t i = 0; i < n->n; i++)
+		c->sets[c->n_sets++] =
+			(struct exp_set){ .path = n->items[i].key,
+					  .val = n->items[i].val,
+					  .at = n->items[i].val->at };
+	*n_p = n->n;
+	return 0;
+}
+
+static int case_overrides(struct exp_case *c, size_t point,
+			  struct weft_err *err)
+{
+	size_t from_file = 0;
+
+	if (case_file_sets(c, &from_file, err) || sweep_point(c, point, err))
+		return -1;
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (exp_set_apply(&c->sets[i], c->doc, c->exp->reg, &c->overs,
+				  err))
+			return -1;
+	for (size_t i = 0; i < c->exp->overs.n; i++)
+		vec_push(&c->overs, c->exp->overs.at[i]);
+	return 0;
+}
+
+static int case_sections(struct exp_case *c, struct exp_build *b,
+			 struct weft_err *err)
+{
+	const struct doc_node *n;
+
+	for (const struct exp_section *s = exp_sections; s->key; s++) {
+		n = doc_get(c->doc->root, s->key);
+		if (n && s->build && s->build(b, n, err))
+			return -1;
+	}
+	if (weft_sim_count(b->sim) == 0)
+		return doc_fail(c->doc->root->at, err,
+				"nothing to simulate: give nodes or traffic");
+	if (b->n_progs == 0 && c->until == WEFT_NEVER)
+		return doc_fail(c->doc->root->at, err,
+				"no program decides when to end: give "
+				"run.until, e.g. run: {until: 1ms}");
+	c->n_progs = b->n_progs;
+	return 0;
+}
+
+static int case_start(struct exp_case *c, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(c->doc->root, "fabric");
+	struct weft_err sub = { 0 };
+
+	weft_progs_stop_at_end(c->sim, true);
+	if (weft_sim_start(c->sim, &sub))
+		return doc_fail(n ? n->at : c->doc->root->at, err, "%s",
+				sub.msg);
+	return 0;
+}
+
+static int case_sets_used(const struct exp_case *c, struct weft_err *err)
+{
+	for (size_t i = 0; i < c->exp->n_sets; i++)
+		if (exp_set_check(&c->exp->sets[i], c->sim, c->exp->reg, err))
+			return -1;
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (exp_set_check(&c->sets[i], c->sim, c->exp->reg, err))
+			return -1;
+	return 0;
+}
+
+static int case_build(struct exp_case *c, struct weft_err *err)
+{
+	struct exp_build b = { .reg = c->exp->reg, .overs = &c->overs };
+	int ret;
+
+	c->sim = b.sim = weft_sim_new(c->seed);
+	if (!c->sim)
+		abort();
+	weft_sim_set_payload(c->sim, c->carried);
+	ret = case_sections(c, &b, err);
+	build_fini(&b);
+	if (!ret)
+		ret = case_sets_used(c, err);
+	return ret ? ret : case_start(c, err);
+}
+
+int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
+		  struct weft_err *err)
+{
+	*c = (struct exp_case){ .exp = e, .doc = doc_clone(e->doc) };
+	if (case_overrides(c, i, err) || case_keys(c, err) ||
+	    case_head(c, err) || case_run(c, err) || case_build(c, err))
+		goto close;
+	c->record = doc_get(c->doc->root, "record");
+	c->expect = doc_get(c->doc->root, "expect");
+	if (record_valid(c->record, err) || expect_valid(c->expect, err))
+		goto close;
+	return 0;
+close:
+	exp_case_close(c);
+	return -EINVAL;
+}
+
+void exp_case_close(struct exp_case *c)
+{
+	weft_sim_free(c->sim);
+	vec_free(&c->overs);
+	free(c->sets);
+	free(c->name);
+	free(c->point);
+	doc_free(c->doc);
+	memset(c, 0, sizeof(*c));
+}
+
+void exp_case_judge(const struct exp_case *c, struct weft_result *r)
+{
+	char buf[64];
+
+	result_param_set(r, "experiment", c->name);
+	result_param_set(r, "payload", c->carried ? "carried" : "none");
+	result_param_set(r, "point", c->point);
+	snprintf(buf, sizeof(buf), "%08x", c->exp->crc);
+	result_param_set(r, "text_crc32", buf);
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)c->seed);
+	result_param_set(r, "seed", buf);
+	if (c->until == WEFT_NEVER)
+		strcpy(buf, "end of programs");
+	else
+		units_print(WEFT_P_TIME, "", &c->until, buf, sizeof(buf));
+	result_param_set(r, "run.until", buf);
+	units_print(WEFT_P_TIME, "", &c->drain, buf, sizeof(buf));
+	result_param_set(r, "run.drain", buf);
+	result_param_set(r, "version", WEFT_VERSION);
+	expect_judge(c->expect, r);
+	record_apply(c->record, r);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sections `faults` and `workload`: what sits on ports and runs on hosts. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/build.h"
+#include "front/exp/section.h"
+#include "host/prog.h"
+
+/* ---- faults ---- */
+
+static int fault_put(struct exp_build *b, const struct doc_node *n,
+		     struct weft_port *p, struct weft_err *err)
+{
+	static const char *const reserved[] = { "on", NULL };
+	struct build_spec spec = { .kind = WEFT_KIND_FAULT,
+				   .type_key = "type",
+				   .reserved = reserved };
+	struct weft_err sub = { 0 };
+	struct weft_comp *c;
+	char name[32];
+
+	snprintf(name, sizeof(name), "fault%u", b->n_faults++);
+	if (build_comp(b, &spec, name, n, &c, err))
+		return -1;
+	if (weft_filter_add(p, c, &sub))
+		return doc_fail(n->at, err, "%s", sub.msg);
+	return 0;
+}
+
+/* Every link port whose name fits the pattern gets a fault of its own. */
+static int fault_pattern(struct exp_build *b, const struct doc_node *n,
+			 const struct doc_node *on, struct weft_err *err)
+{
+	uint32_t n_comps = weft_sim_count(b->sim), hits = 0;
+	char name[160];
+
+	for (uint32_t k = 0; k < n_comps; k++) {
+		struct weft_comp *c = weft_sim_at(b->sim, k);
+
+		for (uint32_t i = 0; i < c->n_ports; i++) {
+			snprintf(name, sizeof(name), "%s.%s", c->name,
+				 c->ports[i].name);
+			if (c->ports[i].kind != WEFT_PORT_LINK ||
+			    fnmatch(on->text, name, 0))
+				continue;
+			hits++;
+			if (fault_put(b, n, &c->ports[i], err))
+				return -1;
+		}
+	}
+	return hits ? 0
+		    : doc_fail(on->at, err, "no link port fits '%.80s'",
+			       on->text);
+}
+
+static int fault_one(struct exp_build *b, const struct doc_node *n,
+		     struct weft_err *err)
+{
+	const struct doc_node *on;
+	struct weft_port *p;
+
+	if (exp_want(n, DOC_MAP, "a fault", err))
+		return -1;
+	on = doc_get(n, "on");
+	if (!on)
+		return doc_fail(n->at, err,
+				"this fault has no 'on': name a "
+				"port, e.g. n0.nic.link0");
+	if (on->kind == DOC_SCALAR && strpbrk(on->text, "*?["))
+		return fault_pattern(b, n, on, err);
+	return build_port(b, on, &p, err) ? -1 : fault_put(b, n, p, err);
+}
+
+int build_faults(struct exp_build *b, const struct doc_node *n,
+		 struct weft_err *err)
+{
+	if (n->kind != DOC_SEQ)
+		return fault_one(b, n, err);
+	for (uint32_t i = 0; i < n->n; i++)
+		if (fault_one(b, n->items[i].val, err))
+			return -1;
+	return 0;
+}
+
+/* ---- workload ---- */
+
+static int prog_put(struct exp_build *b, const struct doc_node *n,
+		    uint32_t node, struct weft_err *err)
+{
+	static const char *const reserved[] = { "on", "background", NULL };
+	struct build_spec spec = { .kind = WEFT_KIND_PROGRAM,
+				   .type_key = "program",
+				   .reserved = reserved,
+				   .numbered = true,
+				   .index = node,
+				   .count = (uint32_t)b->nodes.n };
+	struct exp_node *nd = &b->nodes.at[node];
+	const struct doc_node *bg = doc_get(n, "background");
+	bool background = false;
+	struct weft_comp *c;
+	char name[48];
+
+	if (!nd->host)
+		return doc_fail(n->at, err,
+				"node n%u has no host to run a "
+				"program on",
+				node);
+	if (bg && exp_value(bg, WEFT_P_BOOL, "", &background,
+			    sizeof(background), "background", err))
+		return -1;
+	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
+	if (build_comp(b, &spec, name, n, &c, err))
+		return -1;
+	if (weft_prog_attach(nd->host, c))
+		return doc_fail(n->at, err, "%s cannot run on %s", c->cls->name,
+				nd->host->cls->name);
+	weft_prog_set_background(c, background);
+	b->n_progs += !background;
+	return 0;
+}
+
+static int prog_range(struct exp_build *b, const struct doc_node *n,
+		      const struct doc_node *on, struct weft_err *err)
+{
+	unsigned long lo, hi;
+	char *end;
+
+	lo = hi = strtoul(on->text, &end, 10);
+	if (end != on->text && !strncmp(end, "..", 2)) {
+		const char *rest = end + 2;
+
+		hi = strtoul(rest, &end, 10);
+		if (end == rest)
+			end = "?";
+	}
+	if (end == on->text || *end || on->text[0] == '-' || lo > hi)
+		return doc_fail(on->at, err,
+				"'%.40s' names no node: write "
+				"all, 0, 0..3 or a list of these",
+				on->text);
+	if (hi >= b->nodes.n)
+		return doc_fail(on->at, err,
+				"there is no node %lu: nodes are "
+				"0..%zu",
+				hi, b->nodes.n - 1);
+	for (unsigned long i = lo; i <= hi; i++)
+		if (prog_put(b, n, (uint32_t)i, err))
+			return -1;
+	return 0;
+}
+
+static int prog_one(struct exp_build *b, const struct doc_node *n,
+		    const struct doc_node *on, struct weft_err *err)
+{
+	if (!on || (on->kind == DOC_SCALAR && !strcmp(on->text, "all"))) {
+		for (uint32_t i = 0; i < b->nodes.n; i++)
+			if (prog_put(b, n, i, err))
+				return -1;
+		return 0;
+	}
+	if (on->kind == DOC_SEQ) {
+		for (uint32_t i = 0; i < on->n; i++)
+			if (exp_want(on->items[i].val, DOC_SCALAR, "on", err) ||
+			    prog_range(b, n, on->items[i].val, err))
+				return -1;
+		return 0;
+	}
+	return exp_want(on, DOC_SCALAR, "on", err) ? -1
+						   : prog_range(b, n, on, err);
+}
+
+int build_workload(struct exp_build *b, const struct doc_node *n,
+		   struct weft_err *err)
+{
+	uint32_t count = n->kind == DOC_SEQ ? n->n : 1;
+
+	if (!b->nodes.n)
+		return doc_fail(n->at, err, "a workload needs nodes");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct doc_node *w =
+			n->kind == DOC_SEQ ? n->items[i].val : n;
+		const struct doc_node *on;
+
+		if (exp_want(w, DOC_MAP, "workload", err))
+			return -1;
+		on = doc_get(w, "on");
+		if (on && on->set)
+			on->set->used++;
+		if (prog_one(b, w, on, err))
+			return -1;
+	}
+	return 0;
+}

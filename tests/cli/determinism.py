@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Same experiment, same seed: the same bytes, from every build of the program.
+
+  determinism.py WEFT
+
+Compares this build with itself, with the clang -O0 build ($WEFT_CLANG) and the
+sanitizer build ($WEFT_ASAN) where they exist: standard output as JSON and the
+SQLite file."""
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RUNS = [
+    ["forth/uniform", "--set", "workload.count=300"],
+    ["forth/uniform", "--set", "workload.count=300", "--seed", "2"],
+    ["forth/hotspot", "--set", "workload.count=200"],
+    ["forth/clock-offset"],
+    ["forth/dma"],
+    ["forth/ep-conformance"],
+    ["generic/crossbar-load"],
+]
+
+
+def outcome(weft, args, folder):
+    db = pathlib.Path(folder) / "out.db"
+    db.unlink(missing_ok=True)
+    p = subprocess.run([weft, "run", *args, "--format", "json", "--out",
+                        str(db)], capture_output=True)
+    if p.returncode:
+        sys.exit(f"{weft} {args}: exit {p.returncode}\n{p.stderr.decode()}")
+    return tuple(hashlib.sha256(x).hexdigest()
+                 for x in (p.stdout, db.read_bytes()))
+
+
+def main(weft):
+    others = [os.environ.get(v) for v in ("WEFT_CLANG", "WEFT_ASAN")]
+    builds = [weft] + [o for o in others if o and os.access(o, os.X_OK)]
+    seen = {}
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for args in RUNS:
+            first = outcome(weft, args, folder)
+            for build in builds:
+                if outcome(build, args, folder) != first:
+                    print("not ok:", build, *args)
+                    bad += 1
+            seen.setdefault(first[0], []).append(args)
+    for runs in seen.values():
+        if len(runs) > 1:
+            print("not ok: different runs, same output:", runs)
+            bad += 1
+    print(f"{len(RUNS)} runs, {len(builds)} builds, {bad} differences")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of the FORTH NIC's request queues, DMA engine, VOQs
+ * and Net2Host (forth.md 3.3-3.8, 4.11, 5.2, 6.3-6.4, 11.1), on a serial bus
+ * with fixed priority (completion, write, read) and the link of ref_link.h.
+ * Every PCI edge and every NET edge is visited; nothing is computed in advance
+ * except fixed delays.  Shares no code with src/nic. */
+#ifndef REF_DMA_H
+#define REF_DMA_H
+
+#include "ref_link.h"
+
+enum { REF_DESCS = 256, REF_PKTS = 4096, REF_OPS = 2048 };
+
+struct ref_desc {
+	uint64_t pc; /* the start flag is seen at this edge */
+	uint32_t queue, slot;
+	uint64_t src, q1;
+};
+
+struct ref_send {
+	uint64_t cycle, header;
+};
+
+struct ref_dma_cfg {
+	uint32_t links, queues, voqs, voq_words, max_qwords, min_bytes;
+	uint32_t lnotify_read, overlap, bench_zero;
+	uint32_t t_arb, t_ph, t_split, t_gap, t_disc, chunk, mmrbc;
+	uint32_t quarters; /* cut-through */
+	uint32_t sink_lanes, sink_cap, sink_hold, refresh;
+	uint64_t lnotify, rnotify; /* addresses */
+	uint32_t pc_t, cc_t;	   /* periods, in 100 ps */
+	struct ref_desc desc[REF_DESCS];
+	uint32_t n_desc;
+	struct ref_send send[REF_DESCS];
+	uint32_t n_send;
+	uint64_t end_pc;
+};
+
+struct ref_op {
+	bool write;
+	uint64_t req, done, addr, word;
+	uint32_t bytes;
+};
+
+struct ref_arrival {
+	uint64_t cycle, header;
+};
+
+struct ref_dma_log {
+	struct ref_op op[REF_OPS];
+	uint32_t n_op;
+	struct ref_arrival pkt[REF_PKTS]; /* at the far end */
+	uint32_t n_pkt;
+	uint64_t start[REF_DESCS]; /* of the packets sent to us */
+	uint32_t n_start;
+	uint64_t active[2], granted[2], qwords[2], split, backpressure;
+	uint32_t head[8], sent0, acked0;
+};
+
+void ref_dma_run(const struct ref_dma_cfg *cfg, struct ref_dma_log *log);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fault components on a live link: forth.md 13, V07 to V12, between two
+ * nodes.  The fault sits on what leaves node 0. */
+#include <stdio.h>
+
+#include "pair.h"
+
+extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
+
+enum { PACKETS = 40 };
+
+/* Words the sender has charged and not got back, granularity aside. */
+static uint32_t out(struct pair *p, uint32_t i)
+{
+	struct flink *l = &p->n[i]->link;
+
+	flink_counts(l);
+	return ((l->tx[0].sent - l->tx[0].acked) & FORTH_COUNT_MASK) / 32;
+}
+
+static void run(struct pair *p, const char *const *set,
+		const struct weft_class *cls, const char *const *fault,
+		uint32_t from)
+{
+	pair_init(p, set, cls, fault);
+	pair_send(p, from, PACKETS, 40);
+	pair_start(p);
+	pair_run(p, 60000);
+}
+
+static void header_bits(void **state)
+{
+	char bit[8];
+	uint32_t k;
+
+	(void)state;
+	for (k = 1; k < 80; k += 3) {
+		const char *f[] = { "target", "header", "frame", "7", "bit",
+				    bit, NULL };
+		struct pair p;
+
+		snprintf(bit, sizeof(bit), "%u", k);
+		run(&p, NULL, &weft_class_fault_bits, f, 0);
+		assert_int_equal(p.n[1]->received, PACKETS - 1);
+		assert_int_equal(p.n[1]->link.count.header_crc, 1);
+		assert_int_equal(p.n[1]->errors, 1);
+		assert_int_equal(p.n[1]->bad, 0);
+		assert_int_equal(out(&p, 0), 0); /* 5.7: all credits home */
+		pair_fini(&p);
+	}
+}
+
+static void body_bits(void **state)
+{
+	const char *f[] = { "target", "body", "frame", "7", "bit", "1000",
+			    "count", "2", NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, NULL, &weft_class_fault_bits, f, 0);
+	assert_int_equal(p.n[1]->received, PACKETS);
+	assert_int_equal(p.n[1]->link.count.body_crc, 2);
+	assert_int_equal(p.n[1]->bad, 2);
+	assert_int_equal(p.fault->counters[0], 2);
+	pair_fini(&p);
+}
+
+static void credit_bit(void **state)
+{
+	const char *set[] = { "rx_words", "400", NULL };
+	const char *f[] = { "target", "credit", "frame", "3", "bit", "11",
+			    NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, set, &weft_class_fault_bits, f, 1);
+	assert_int_equal(p.n[0]->received, PACKETS);
+	assert_int_equal(p.n[1]->link.count.credit_parity, 1);
+	assert_int_equal(out(&p, 1), 0);
+	pair_fini(&p);
+}
+
+static void credit_loss(void **state)
+{
+	static const char *const rate[] = { "0.5", "0.95" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		const char *set[] = { "rx_words", "400", NULL };
+		const char *f[] = { "credits", rate[i], NULL };
+		struct pair p;
+
+		pair_init(&p, set, &weft_class_fault_drop, f);
+		pair_send(&p, 1, PACKETS, 40);
+		pair_start(&p);
+		pair_run(&p, 800000);
+		assert_int_equal(p.n[0]->received, PACKETS);
+		assert_int_equal(p.n[0]->bad, 0);
+		assert_true(p.fault->counters[1] > 10);
+		assert_int_equal(out(&p, 1), 0);
+		pair_fini(&p);
+	}
+}
+
+static void delimiters(void **state)
+{
+	const char *sop[] = { "target", "control", "frame", "9", "bit", "10",
+			      NULL };
+	const char *commas[] = { "comma_add", "0.4", "comma_del", "0.4",
+				 NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, NULL, &weft_class_fault_bits, sop, 0);
+	assert_int_equal(p.n[1]->received, PACKETS - 1);
+	assert_int_equal(p.n[1]->link.count.align, 1);
+	assert_int_equal(out(&p, 0), 0);
+	pair_fini(&p);
+	run(&p, NULL, &weft_class_fault_drop, commas, 0);
+	assert_int_equal(p.n[1]->received, PACKETS);
+	assert_int_equal(p.n[1]->bad, 0);
+	assert_true(p.fault->counters[3] > 10);
+	pair_fini(&p);
+}
+
+static void lost_and_repeated(void **state)
+{
+	const char *lose[] = { "frame", "4", "count", "3", NULL };
+	const char *twice[] = { "repeat", "1", NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, NULL, &weft_class_fault_drop, lose, 0);
+	assert_int_equal(p.n[1]->received, PACKETS - 3);
+	assert_int_equal(p.fault->counters[0], 3);
+	pair_fini(&p);
+	/* F overtakes T, which stops the sender: the filter of 5.4 helps */
+	run(&p, NULL, &weft_class_fault_drop, twice, 0);
+	assert_true(p.fault->counters[2] >= 2);
+	assert_true(p.n[1]->received == 2 * p.fault->counters[2]);
+	assert_true(p.n[1]->received < 2 * PACKETS);
+	pair_fini(&p);
+	pair_init(&p, NULL, &weft_class_fault_drop, twice);
+	p.n[0]->link.cfg.credit_filter = true;
+	pair_send(&p, 0, 2, 40);
+	pair_start(&p);
+	pair_run(&p, 60000);
+	assert_int_equal(p.n[1]->received, 4);
+	assert_true(p.n[0]->link.count.credits_odd > 0);
+	pair_fini(&p);
+}
+
+/* Random errors in anything: the link lives on, every packet is delivered,
+ * bad, or counted as lost. */
+static void noise(void **state)
+{
+	static const char *const links[] = { "1", "2", "4" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const char *set[] = { "links", links[i], "rx_words", "1000",
+				      NULL };
+		const char *f[] = { "rate", "1e-4", NULL };
+		struct pair p;
+
+		run(&p, set, &weft_class_fault_bits, f, 0);
+		assert_true(p.fault->counters[0] > 0);
+		assert_true(p.n[1]->received + p.n[1]->link.count.header_crc +
+				    p.n[1]->link.count.align +
+				    p.n[1]->link.count.header_align >=
+			    PACKETS);
+		pair_fini(&p);
+	}
+}
+
+/* One link of a bundle loses a delimiter: 0xBC, then all is well again. */
+static void bundle_alignment(void **state)
+{
+	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
+	const char *f[] = { "target", "control", "frame", "9", "bit", "10",
+			    NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, set, &weft_class_fault_bits, f, 0);
+	assert_int_equal(p.n[1]->received, PACKETS - 1);
+	assert_int_equal(p.n[1]->link.count.align, 1);
+	assert_int_equal(out(&p, 0), 0);
+	pair_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_bits),
+		cmocka_unit_test(body_bits),
+		cmocka_unit_test(credit_bit),
+		cmocka_unit_test(credit_loss),
+		cmocka_unit_test(delimiters),
+		cmocka_unit_test(lost_and_repeated),
+		cmocka_unit_test(noise),
+		cmocka_unit_test(bundle_alignment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

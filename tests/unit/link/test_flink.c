@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link end: exact cycles of packets and credits between two nodes, wake-ups,
+ * padding, refresh, loopback, bundles, real frames against computed ones. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair.h"
+
+extern const struct weft_class weft_class_fault_drop;
+
+static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
+{
+	const struct node *n = p->n[i];
+	uint32_t j;
+
+	for (j = 0; j < n->n_log; j++)
+		if (n->log[j].where == i && !k--)
+			return n->log[j].cycle;
+	return WEFT_NEVER;
+}
+
+/* 4.10, 11.8: the delimiter of the next packet follows the body CRC. */
+static void back_to_back(void **state)
+{
+	static const struct {
+		const char *frame, *links;
+		uint32_t words;
+	} v[] = { { "word", "1", 133 }, { "packed", "1", 132 },
+		  { "word", "2", 68 }, { "word", "4", 36 } };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		const char *set[] = { "frame", v[i].frame, "links",
+				      v[i].links, "rx_words", "2046", NULL };
+		struct pair p;
+
+		pair_init(&p, set, NULL, NULL);
+		pair_send(&p, 0, 5, 64);
+		pair_start(&p);
+		pair_run(&p, 3000);
+		for (k = 0; k < 5; k++)
+			assert_int_equal(start_of(&p, 0, k),
+					 k * v[i].words);
+		assert_int_equal(p.n[1]->received, 5);
+		assert_int_equal(p.n[1]->last_rx.words, v[i].words);
+		assert_int_equal(p.n[1]->last_rx.cycle, 24 + 4 * v[i].words);
+		pair_fini(&p);
+	}
+}
+
+/* 11.7: NIC to NIC on two links: 90 + P/4 with the bus of a NIC (6 + 4 pc
+ * before the data).  P = words of the packet without its delimiter. */
+static void round_trip(void **state)
+{
+	static const uint32_t qwords[] = { 60, 124, 508 };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const char *set[] = { "links", "2", "rx_words", "1023",
+				      "t_bus", "10", NULL };
+		uint32_t words = qwords[i] + 4, c;
+		struct pair p;
+
+		pair_init(&p, set, NULL, NULL);
+		pair_send(&p, 0, 1, qwords[i]);
+		pair_start(&p);
+		for (c = 1; c < 400; c++) {
+			pair_run(&p, c);
+			flink_counts(&p.n[0]->link);
+			if (p.n[0]->link.tx[0].acked)
+				break;
+		}
+		assert_in_range(c, 89 + words / 4, 91 + words / 4);
+		pair_fini(&p);
+	}
+}
+
+/* 5.2: a sender stops at exactly B and goes on when a credit suffices. */
+static void stops_at_capacity(void **state)
+{
+	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, NULL, NULL);
+	pair_send(&p, 0, 6, 64); /* 132 words each: two fit */
+	pair_start(&p);
+	pair_run(&p, 4999);
+	assert_int_equal(p.n[1]->received, 2);
+	assert_int_equal(flink_counts(&p.n[0]->link)->backpressure,
+			 4999 - 2 * 133);
+	assert_int_equal(p.n[0]->link.tx[0].sent, 264);
+	/* hold ends on cycle 5000 = bus edge 6400; 10 edges; then F crosses
+	 * 32 k words at 16 k - 1 edges.  96 words (47 edges) let it go. */
+	pair_run(&p, 20000);
+	assert_int_equal(p.n[1]->received, 6);
+	assert_int_equal(start_of(&p, 0, 2),
+			 (6400 + 10 + 47) * 10 * WEFT_NS / p.cc + 1 + 3 + 24 +
+				 2);
+	pair_fini(&p);
+}
+
+/* 5.3: an idle line repeats credits every refresh_cc; nothing else moves. */
+static void refresh(void **state)
+{
+	const char *set[] = { "refresh", "100", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, NULL, NULL);
+	pair_start(&p);
+	pair_run(&p, 1001);
+	assert_int_equal(flink_counts(&p.n[0]->link)->credits_out, 10);
+	assert_int_equal(flink_counts(&p.n[0]->link)->out_cycles, 10);
+	assert_int_equal(flink_counts(&p.n[1]->link)->credits_in, 9);
+	assert_int_equal(weft_sim_events(p.sim), 0);
+	pair_fini(&p);
+}
+
+/* short payloads are padded; the size field and what arrives are not. */
+static void padding(void **state)
+{
+	const char *set[] = { "min_payload", "24", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, NULL, NULL);
+	pair_send(&p, 0, 2, 1);
+	pair_start(&p);
+	pair_run(&p, 500);
+	assert_int_equal(start_of(&p, 0, 1), 11);
+	assert_int_equal(p.n[1]->last_len, 8);
+	assert_int_equal(forth_hdr_size(p.n[1]->last_header), 1);
+	assert_int_equal(p.n[0]->link.tx[0].sent, 20);
+	pair_fini(&p);
+}
+
+/* V11: 12-bit counters wrap many times. */
+static void wraps(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, NULL, NULL, NULL);
+	pair_send(&p, 0, 200, 64);
+	pair_start(&p);
+	pair_run(&p, 200 * 133 + 4000);
+	assert_int_equal(p.n[1]->received, 200);
+	flink_counts(&p.n[0]->link);
+	assert_int_equal(p.n[0]->link.tx[0].sent, 200 * 132 % 4096);
+	assert_int_equal(p.n[0]->link.tx[0].acked,
+			 200 * 132 % 4096 / 32 * 32);
+	assert_int_equal(start_of(&p, 0, 199), 199 * 133);
+	pair_fini(&p);
+}
+
+/* Both directions; a tapped port must not change one cycle. */
+static void taps_change_nothing(void **state)
+{
+	static const char *const links[] = { "1", "2", "4" };
+	uint32_t i, tap, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const char *set[] = { "links", links[i], "rx_words", "300",
+				      "t_bus", "25", NULL };
+		struct node_log *log[2] = { 0 };
+		uint32_t n[2] = { 0 };
+
+		for (tap = 0; tap < 2; tap++) {
+			struct pair p;
+
+			pair_init(&p, set, tap ? &weft_class_fault_drop : NULL,
+				  NULL);
+			pair_send(&p, 0, 60, 40);
+			pair_send(&p, 1, 60, 17);
+			pair_start(&p);
+			pair_run(&p, 20000);
+			assert_int_equal(p.n[0]->received, 60);
+			assert_int_equal(p.n[1]->received, 60);
+			n[tap] = p.n[0]->n_log;
+			log[tap] = p.n[0]->log;
+			p.n[0]->log = NULL;
+			pair_fini(&p);
+		}
+		assert_int_equal(n[0], n[1]);
+		for (k = 0; k < n[0]; k++)
+			assert_memory_equal(&log[0][k], &log[1][k],
+					    sizeof(log[0][k]));
+		free(log[0]);
+		free(log[1]);
+	}
+}
+
+/* 2.6: packets come back to their sender, the cable stays empty. */
+static void loopback(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, NULL, NULL, NULL);
+	pair_send(&p, 0, 30, 64);
+	pair_start(&p);
+	flink_loopback(&p.n[0]->link, true);
+	pair_run(&p, 10000);
+	assert_int_equal(p.n[0]->received, 30);
+	assert_int_equal(p.n[1]->received, 0);
+	assert_int_equal(p.comp[0]->ports[0].out_frames, 0);
+	assert_int_equal(p.n[0]->link.tx[0].sent, 30 * 132 % 4096);
+	flink_loopback(&p.n[0]->link, false);
+	assert_int_equal(p.n[0]->link.tx[0].sent, 0);
+	pair_fini(&p);
+}
+
+/* Bad set-ups are refused with a message. */
+static void refuses(void **state)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	struct weft_comp *a = weft_sim_add(sim, &test_node_class, "a", &err);
+	struct weft_comp *b = weft_sim_add(sim, &test_node_class, "b", &err);
+
+	(void)state;
+	weft_param_set(a, "frame", "packed", &err);
+	assert_int_equal(weft_comp_init(a, &err), 0);
+	assert_int_equal(weft_comp_init(b, &err), 0);
+	node_script(a->state, NULL, 0);
+	node_script(b->state, NULL, 0);
+	weft_connect(&a->ports[0], &b->ports[0], NULL, 1000, &err);
+	assert_int_equal(err.code, 0);
+	assert_true(weft_sim_start(sim, &err) < 0);
+	assert_non_null(strstr(err.msg, "frame"));
+	weft_sim_free(sim);
+
+	sim = weft_sim_new(1);
+	memset(&err, 0, sizeof(err));
+	a = weft_sim_add(sim, &test_node_class, "a", &err);
+	weft_param_set(a, "links", "3", &err);
+	assert_true(weft_comp_init(a, &err) < 0);
+	assert_non_null(strstr(err.msg, "1, 2 or 4"));
+	weft_sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(back_to_back),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(stops_at_capacity),
+		cmocka_unit_test(refresh),
+		cmocka_unit_test(padding),
+		cmocka_unit_test(wraps),
+		cmocka_unit_test(taps_change_nothing),
+		cmocka_unit_test(loopback),
+		cmocka_unit_test(refuses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receive machine, symbol by symbol: every branch of forth.md 4.9 and 5.7. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair.h"
+
+struct bench {
+	struct pair p;
+	struct flink *l;
+	struct flink_count *c;
+	uint16_t sym[256];
+	uint32_t n;
+	uint64_t now;
+};
+
+static const uint64_t data[3] = { 0x1122334455667788, 0x99AABBCCDDEEFF00,
+				  0x0123456789ABCDEF };
+
+static void setup(struct bench *b, const char *frame)
+{
+	const char *set[] = { "frame", frame, "refresh", "0", NULL };
+
+	memset(b, 0, sizeof(*b));
+	pair_init(&b->p, set, NULL, NULL);
+	pair_start(&b->p);
+	b->l = &b->p.n[1]->link;
+	b->c = &b->l->count;
+	b->now = 100;
+	pair_run(&b->p, b->now);
+}
+
+/* Symbols of a packet of three qwords with `credits` in front. */
+static void encode(struct bench *b, uint32_t credits)
+{
+	struct weft_frame *f = weft_frame_new(b->p.sim);
+	struct forth_shape s = { .layout = (uint8_t)b->l->cfg.layout,
+				 .links = 1, .credits = (uint8_t)credits,
+				 .wire_len = 24 };
+	uint32_t i;
+
+	f->flags = FORTH_F_PACKET;
+	f->u[FORTH_U_HEADER] = forth_header(1, 0, 3, 0x10000000);
+	f->payload = weft_slice_new(b->p.sim, 24);
+	memcpy(weft_slice_data(f->payload), data, 24);
+	for (i = 0; i < credits; i++)
+		forth_frame_set_credit(f, i, forth_credit(0, i + 1));
+	forth_shape_set(f, s);
+	b->n = forth_wire.encode(f, b->sym, 256);
+	weft_frame_free(f);
+}
+
+static void arrive(struct bench *b)
+{
+	struct weft_frame *f = weft_frame_new(b->p.sim);
+
+	f->raw = weft_raw_new(b->p.sim, b->n);
+	f->raw->n = b->n;
+	memcpy(f->raw->sym, b->sym, b->n * sizeof(b->sym[0]));
+	f->flags = FORTH_F_PACKET | FORTH_F_CREDITS;
+	f->words = (b->n + 3) / 4;
+	f->word_fs = b->p.cc;
+	f->time = b->now * b->p.cc;
+	flink_arrive(b->l, 0, f);
+	b->now += f->words + 64;
+	pair_run(&b->p, b->now);
+}
+
+static void flip(struct bench *b, uint32_t bit)
+{
+	b->sym[bit / 8] ^= (uint16_t)(0x80 >> bit % 8);
+}
+
+static bool delivered(struct bench *b)
+{
+	bool ok = b->p.n[1]->received == 1;
+
+	b->p.n[1]->received = 0;
+	return ok;
+}
+
+static void good_frames(void **state)
+{
+	static const char *const frame[] = { "word", "packed" };
+	uint32_t k, credits;
+
+	(void)state;
+	for (k = 0; k < 2; k++)
+		for (credits = 0; credits < 4; credits++) {
+			struct bench b;
+
+			setup(&b, frame[k]);
+			encode(&b, credits);
+			arrive(&b);
+			assert_true(delivered(&b));
+			assert_int_equal(b.p.n[1]->last_rx.bad, 0);
+			assert_int_equal(b.p.n[1]->last_rx.shift,
+					 forth_credit_words(k, 1, credits,
+							    true));
+			assert_int_equal(b.p.n[1]->last_rx.words, b.n / 4);
+			assert_memory_equal(b.p.n[1]->last_data, data, 24);
+			pair_run(&b.p, b.now);
+			flink_counts(b.l);
+			assert_int_equal(b.c->credits_in,
+					 k && credits ? (credits + 1) / 2 * 2 :
+							credits);
+			assert_int_equal(b.l->tx[0].acked, credits * 32);
+			pair_fini(&b.p);
+		}
+}
+
+/* V12: the delimiter is found in any lane; commas may come and go. */
+static void realigns(void **state)
+{
+	struct bench b;
+	uint32_t k;
+
+	(void)state;
+	setup(&b, "word");
+	for (k = 1; k < 8; k++) {
+		encode(&b, 1);
+		memmove(b.sym + k, b.sym, b.n * sizeof(b.sym[0]));
+		b.n += k;
+		while (k && b.sym[0] != FORTH_COMMA)
+			b.sym[0] = FORTH_COMMA;
+		for (uint32_t i = 0; i < k; i++)
+			b.sym[i] = FORTH_COMMA;
+		arrive(&b);
+		assert_true(delivered(&b));
+		assert_memory_equal(b.p.n[1]->last_data, data, 24);
+	}
+	encode(&b, 1);
+	memmove(b.sym, b.sym + 1, --b.n * sizeof(b.sym[0]));
+	arrive(&b);
+	assert_true(delivered(&b));
+	assert_int_equal(b.c->align + b.c->header_align, 0);
+	pair_fini(&b.p);
+}
+
+/* V07: any header or CRC-16 bit but the first. */
+static void header_errors(void **state)
+{
+	static const char *const frame[] = { "word", "packed" };
+	uint32_t k, bit, n = 0;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		uint32_t at = k ? 16 : 32;
+		struct bench b;
+
+		setup(&b, frame[k]);
+		for (bit = 1, n = 0; bit < 80; bit++) {
+			uint32_t before = b.l->rx[0].fwd;
+
+			encode(&b, 0);
+			flip(&b, at + bit);
+			arrive(&b);
+			assert_false(delivered(&b));
+			n++;
+			assert_int_equal(b.c->header_crc, n);
+			assert_int_equal(b.p.n[1]->errors, n);
+			/* 5.7: nothing leaks at a NIC */
+			assert_in_range((b.l->rx[0].fwd - before) & 4095,
+					k ? 9 : 10, 10);
+			encode(&b, 0);
+			arrive(&b);
+			assert_true(delivered(&b));
+		}
+		pair_fini(&b.p);
+	}
+}
+
+/* Bit 63 makes it look like credits; the stream realigns. */
+static void type_bit(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	setup(&b, "word");
+	encode(&b, 0);
+	flip(&b, 32);
+	arrive(&b);
+	assert_false(delivered(&b));
+	assert_int_equal(b.c->header_align + b.c->header_crc, 1);
+	encode(&b, 0);
+	arrive(&b);
+	assert_true(delivered(&b));
+	pair_fini(&b.p);
+}
+
+/* V08: delivered with the flipped data, counted once. */
+static void body_errors(void **state)
+{
+	struct bench b;
+	uint32_t bit, n = 0;
+
+	(void)state;
+	setup(&b, "word");
+	for (bit = 128; bit < 128 + 192 + 32; bit += 5) {
+		uint32_t i = bit / 8 - 16;
+
+		encode(&b, 0);
+		flip(&b, bit);
+		arrive(&b);
+		assert_true(delivered(&b));
+		assert_int_equal(b.c->body_crc, ++n);
+		assert_int_equal(b.p.n[1]->last_rx.bad, FLINK_BODY_BAD);
+		if (i >= 24)
+			continue;
+		i = (i & ~7u) + 7 - i % 8;
+		assert_int_equal(b.p.n[1]->last_data[i] ^
+					 ((const uint8_t *)data)[i],
+				 0x80 >> bit % 8);
+	}
+	pair_fini(&b.p);
+}
+
+/* Cut anywhere: header incomplete 0x6C, payload incomplete 0xBC and EOP. */
+static void truncation(void **state)
+{
+	struct bench b;
+	uint32_t n;
+
+	(void)state;
+	for (n = 4; n < 44; n += 4) {
+		setup(&b, "word");
+		encode(&b, 0);
+		b.n = n;
+		arrive(&b);
+		assert_int_equal(delivered(&b), n >= 16);
+		assert_int_equal(b.c->header_align, n < 16);
+		assert_int_equal(b.c->align, n >= 16);
+		if (n >= 16) {
+			assert_int_equal(b.p.n[1]->last_rx.bad,
+					 FLINK_BODY_BAD | FLINK_TRUNC);
+			assert_int_equal(b.p.n[1]->last_len,
+					 (n - 16) / 8 * 8);
+		}
+		pair_fini(&b.p);
+	}
+}
+
+static void control_in_payload(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	setup(&b, "word");
+	encode(&b, 0);
+	b.sym[24] = FORTH_COMMA;
+	arrive(&b);
+	assert_true(delivered(&b));
+	assert_int_equal(b.p.n[1]->last_len, 8);
+	assert_int_equal(b.c->align, 2); /* truncated; the rest has no SOP */
+	pair_fini(&b.p);
+
+	setup(&b, "word"); /* a whole packet starts inside another */
+	encode(&b, 0);
+	memmove(b.sym + 24, b.sym, 44 * sizeof(b.sym[0]));
+	b.n = 24 + 44;
+	arrive(&b);
+	assert_int_equal(b.p.n[1]->received, 2);
+	assert_int_equal(b.p.n[1]->last_rx.bad, 0);
+	assert_int_equal(b.c->align, 1);
+	pair_fini(&b.p);
+}
+
+static void lost_delimiter(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	setup(&b, "word");
+	encode(&b, 0);
+	b.sym[1] = 0xFA;
+	arrive(&b);
+	assert_false(delivered(&b));
+	assert_int_equal(b.c->align, 1);
+	assert_int_equal(b.l->rx[0].fwd, 10); /* its charge */
+	encode(&b, 0);
+	arrive(&b);
+	assert_true(delivered(&b));
+	pair_fini(&b.p);
+}
+
+static void credit_errors(void **state)
+{
+	struct bench b;
+	uint32_t bit;
+
+	(void)state;
+	setup(&b, "word");
+	for (bit = 17; bit < 32; bit++) { /* V09 */
+		encode(&b, 1);
+		flip(&b, bit);
+		arrive(&b);
+		assert_true(delivered(&b));
+		assert_int_equal(b.c->credit_parity, bit - 16);
+	}
+	flink_counts(b.l);
+	assert_int_equal(b.l->tx[0].acked, 0);
+	encode(&b, 1); /* 5.6: two bits get through */
+	flip(&b, 27);
+	flip(&b, 28);
+	arrive(&b);
+	flink_counts(b.l);
+	assert_int_not_equal(b.l->tx[0].acked, 32);
+	b.n = 4; /* unknown flow */
+	b.sym[2] = forth_credit(9, 1) >> 8;
+	b.sym[3] = forth_credit(9, 1) & 255;
+	arrive(&b);
+	flink_counts(b.l);
+	assert_int_equal(b.c->credits_odd, 1);
+	assert_int_equal(b.c->header_align, 0);
+	pair_fini(&b.p);
+}
+
+/* 5.4: a credit for words that were never sent. */
+static void plausibility(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	setup(&b, "word");
+	b.l->cfg.credit_filter = true;
+	encode(&b, 1);
+	arrive(&b);
+	flink_counts(b.l);
+	assert_int_equal(b.l->tx[0].acked, 0);
+	assert_int_equal(b.c->credits_odd, 1);
+	pair_fini(&b.p);
+}
+
+/* 4.9: 4 invalid codes in 16 symbols; back after 16 comma words. */
+static void loss_of_sync(void **state)
+{
+	struct bench b;
+	uint32_t i;
+
+	(void)state;
+	setup(&b, "word");
+	encode(&b, 0);
+	for (i = 0; i < 3; i++)
+		b.sym[16 + 2 * i] |= WEFT_SYM_BAD;
+	b.sym[34] |= WEFT_SYM_BAD; /* 18 symbols after the first */
+	arrive(&b);
+	assert_int_equal(b.c->bad_char[0], 4);
+	assert_int_equal(b.c->sync_loss[0], 0);
+	delivered(&b);
+	encode(&b, 0);
+	for (i = 0; i < 4; i++)
+		b.sym[16 + 5 * i] |= WEFT_SYM_BAD; /* 15 symbols */
+	b.now -= 64 - 40; /* the next one follows within 16 words */
+	arrive(&b);
+	assert_int_equal(b.c->sync_loss[0], 1);
+	assert_true(b.c->bad_char[0] == 8);
+	b.p.n[1]->received = 0;
+	pair_fini(&b.p);
+
+	setup(&b, "word");
+	encode(&b, 0);
+	for (i = 0; i < 4; i++)
+		b.sym[16 + i] |= WEFT_SYM_BAD;
+	{
+		struct weft_frame *f = weft_frame_new(b.p.sim);
+
+		f->raw = weft_raw_new(b.p.sim, b.n);
+		f->raw->n = b.n;
+		memcpy(f->raw->sym, b.sym, b.n * sizeof(b.sym[0]));
+		f->flags = FORTH_F_PACKET | FORTH_F_CREDITS;
+		f->words = b.n / 4;
+		f->time = b.now * b.p.cc;
+		flink_arrive(b.l, 0, f);
+		b.p.n[1]->received = 0;
+		b.now += 11 + 15; /* one comma word too few */
+		pair_run(&b.p, b.now);
+		encode(&b, 0);
+		arrive(&b);
+		assert_false(delivered(&b));
+		encode(&b, 0);
+		arrive(&b);
+		assert_true(delivered(&b));
+	}
+	pair_fini(&b.p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_frames),
+		cmocka_unit_test(realigns),
+		cmocka_unit_test(header_errors),
+		cmocka_unit_test(type_bit),
+		cmocka_unit_test(body_errors),
+		cmocka_unit_test(truncation),
+		cmocka_unit_test(control_in_payload),
+		cmocka_unit_test(lost_delimiter),
+		cmocka_unit_test(credit_errors),
+		cmocka_unit_test(plausibility),
+		cmocka_unit_test(loss_of_sync),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -83,7 +83,8 @@ static void op_packet(struct fuzz *f)
 	if (f->r.sink->tail < RIG_SENDS)
 		rig_send(&f->r, rig_cc(&f->r) + 1,
 			 forth_header(a >> 9 & 7, (uint64_t)(a >> 12) << 52,
-				      size, RIG_MEM + (a & 0xFF0)), a);
+				      size, RIG_MEM + (a & 0xFF0)),
+			 a);
 }
 
 static void op_enable(struct fuzz *f)
@@ -122,8 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t preset = (uint32_t)take(&f, 1) % 4;
 
 	rig_single(&f.r, presets[preset],
-		   preset < 2 ? "sink.lanes=8 sink.cap=1200" :
-				"sink.cap=511");
+		   preset < 2 ? "sink.lanes=8 sink.cap=1200" : "sink.cap=511");
 	rig_setup(&f.r, 0);
 	for (uint32_t n = 0; f.p < f.end && n < 400; n++)
 		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);

@@ -16,9 +16,9 @@ struct weft_forth;
 
 /* How descriptors reach the request queue (spec 3.3, 11.5). */
 enum weft_forth_post {
-	WEFT_FORTH_POST_WC,   /* write-combined clusters of up to 4 */
-	WEFT_FORTH_POST_64,   /* two 64-bit stores each */
-	WEFT_FORTH_POST_32,   /* four 32-bit stores each */
+	WEFT_FORTH_POST_WC, /* write-combined clusters of up to 4 */
+	WEFT_FORTH_POST_64, /* two 64-bit stores each */
+	WEFT_FORTH_POST_32, /* four 32-bit stores each */
 };
 
 /* Flags of a transfer. */
@@ -81,19 +81,19 @@ struct weft_dev *weft_forth_dev(struct weft_forth *f);
 /* Does this device have our ids (also as printed, R-01)? */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
-/* ---- transfers ---------------------------------------------------------- */
+/* ---- transfers ---- */
 
 /* Posts descriptors in order; returns how many found room.  Consecutive ones
  * for one queue go out as clusters: the last of a cluster carries the start
  * flag unless it says HOLD. */
-uint32_t weft_forth_post(struct weft_forth *f,
-			 const struct weft_forth_desc *d, uint32_t n);
+uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
+			 uint32_t n);
 /* One transfer: 0, -EAGAIN (queue full), -EINVAL. */
 int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 		   weft_phys_t remote, uint32_t qwords, uint32_t flags);
 /* Driver level: writes one slot as it is, without book-keeping. */
-void weft_forth_slot_write(struct weft_forth *f, uint32_t queue,
-			   uint32_t slot, uint64_t q0, uint64_t q1);
+void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
+			   uint64_t q0, uint64_t q1);
 
 /* Free slots of the queue that serves dst, from the notification words. */
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
@@ -105,10 +105,9 @@ uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst);
 bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
 			   weft_time_t deadline);
 /* Waits until everything posted to dst's queue has departed. */
-bool weft_forth_flush(struct weft_forth *f, uint32_t dst,
-		      weft_time_t deadline);
+bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 
-/* ---- notifications and interrupts -------------------------------------- */
+/* ---- notifications and interrupts ---- */
 
 /* The word the NIC writes (spec 3.8): count, flow, error bits. */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
@@ -122,7 +121,7 @@ void weft_forth_irq_enable(struct weft_forth *f, bool on);
 void weft_forth_irq_ack(struct weft_forth *f);
 bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline);
 
-/* ---- control (bus accesses) --------------------------------------------- */
+/* ---- control (bus accesses) ---- */
 
 void weft_forth_enable(struct weft_forth *f, bool on); /* DMA engine */
 void weft_forth_reset(struct weft_forth *f, bool pointers);
@@ -131,7 +130,7 @@ void weft_forth_bench(struct weft_forth *f, uint32_t bits);
 uint32_t weft_forth_load(struct weft_forth *f, uint32_t off);
 void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val);
 
-/* ---- measurement (bus accesses) ----------------------------------------- */
+/* ---- measurement (bus accesses) ---- */
 
 struct weft_forth_dir {
 	uint32_t ops, req, qwords, active_pc, granted_pc, disconnects;

@@ -113,6 +113,8 @@ static void clock_setup(struct flink *l)
 		return;
 	l->clk_set = true;
 	l->clk = l->cfg.ppm ? weft_clock_offset_ppm(clk, l->cfg.ppm) : clk;
+	if (l->clk.den == 1 && l->clk.num > 1)
+		l->inverse = UINT64_MAX / l->clk.num;
 }
 
 static void delay_setup(struct flink *l)
@@ -343,6 +345,21 @@ static void unblock(struct flink *l, uint64_t at)
 	l->blocked = WEFT_NEVER;
 }
 
+/* Credits only grow on a line without faults: what was enough once still is,
+ * and nobody has to be asked. */
+static bool lane_ready(struct flink *l, uint32_t lane, uint32_t charge,
+		       uint64_t cycle)
+{
+	if (!l->peer->tapped && !l->cfg.credit_filter &&
+	    flink_lane_ok(l, lane, charge))
+		return true;
+	if (l->pulled != cycle) {
+		flink_pull(l, cycle);
+		l->pulled = cycle;
+	}
+	return flink_lane_ok(l, lane, charge);
+}
+
 uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
 			uint64_t cycle)
 {
@@ -355,8 +372,8 @@ uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
 	}
 	if (lane >= l->tx_lanes)
 		return cycle;
-	flink_pull(l, cycle);
-	if (flink_lane_ok(l, lane, charge))
+	l->pulled = WEFT_NEVER;
+	if (lane_ready(l, lane, charge, cycle))
 		return cycle;
 	if (l->blocked == WEFT_NEVER)
 		l->blocked = cycle;
@@ -381,7 +398,7 @@ uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
 
 void flink_kick(struct flink *l, weft_time_t t)
 {
-	uint64_t at = weft_clock_cycle(&l->clk, t);
+	uint64_t at = flink_cycle(l, t);
 
 	if (!l->peer || at >= l->kick)
 		return;
@@ -396,7 +413,7 @@ bool flink_credit(struct flink *l, uint32_t flow, uint32_t qwords)
 	uint32_t lane = flink_lane(l, flow);
 	uint32_t charge = flink_charge(l, qwords);
 
-	if (lane >= l->tx_lanes || flink_lane_ok(l, lane, charge))
+	if (lane >= l->tx_lanes || lane_ready(l, lane, charge, flink_now(l)))
 		return true;
 	flink_wait_lane(l, lane, charge);
 	return false;
@@ -411,7 +428,7 @@ static void try_packet(struct flink *l, uint64_t now)
 
 	l->kick = WEFT_NEVER;
 	flink_unwait(l);
-	flink_pull(l, now);
+	l->pulled = WEFT_NEVER;
 	if (!l->ops->next(l->own, l, &p)) {
 		if (!mask_any(&l->wait)) {
 			unblock(l, now);
@@ -517,7 +534,7 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 		return;
 	}
 	s = forth_shape_get(f);
-	rx.cycle = weft_clock_cycle(&l->clk, f->time);
+	rx.cycle = flink_cycle(l, f->time);
 	rx.words = f->words;
 	rx.shift = forth_credit_words(s.layout, s.links, s.credits,
 				      f->flags & FORTH_F_PACKET);

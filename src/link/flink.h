@@ -170,6 +170,7 @@ struct flink {
 	uint64_t last_start;	/* of any transmission, for refresh */
 	uint64_t kick;		/* next() wanted at this cycle, or NEVER */
 	uint64_t blocked;	/* a packet lacks credits since, or NEVER */
+	uint64_t pulled;	/* credits asked for in this cycle */
 	uint64_t wake_at;	/* a sufficient credit counts, or NEVER */
 	struct flink_lane_tx *tx;
 	struct flink_inbox *in; /* ring, by cycle: credits received */
@@ -184,6 +185,7 @@ struct flink {
 	struct flink_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;
+	uint64_t inverse; /* 2^64 / period when that is whole, or 0 */
 	weft_time_t delay; /* of the slowest link of the bundle */
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
@@ -279,9 +281,20 @@ static inline uint32_t flink_lane(const struct flink *l, uint32_t flow)
 		return 0;
 	return l->peer->cfg.route ? l->peer->cfg.route[flow] : flow;
 }
+/* weft_clock_cycle(&l->clk, t), without a division where that is possible. */
+static inline uint64_t flink_cycle(const struct flink *l, weft_time_t t)
+{
+	uint64_t d, q;
+
+	if (!l->inverse || t <= l->clk.phase)
+		return weft_clock_cycle(&l->clk, t);
+	d = t - l->clk.phase + l->clk.num - 1;
+	q = (uint64_t)((unsigned __int128)d * l->inverse >> 64);
+	return q + (d - q * l->clk.num >= l->clk.num);
+}
 static inline uint64_t flink_now(const struct flink *l)
 {
-	return weft_clock_cycle(&l->clk, weft_now(l->comp));
+	return flink_cycle(l, weft_now(l->comp));
 }
 
 #endif

@@ -189,28 +189,7 @@ static uint64_t peer_limit(const struct flink *l, uint64_t cycle)
 	if (p->same_clk)
 		return cycle < p->delay_cc ? 0 : cycle - p->delay_cc + 1;
 	t = weft_clock_edge(&l->clk, cycle);
-	return t < p->delay ? 0 : weft_clock_cycle(&p->clk, t - p->delay + 1);
-}
-
-/* What the peer does at `now` is not known yet. */
-static inline uint64_t limit_final(const struct flink *p, uint64_t limit)
-{
-	if (weft_clock_edge(&p->clk, limit - 1) < weft_now(p->comp))
-		return limit;
-	return flink_now(p);
-}
-
-void flink_pull(struct flink *l, uint64_t cycle)
-{
-	struct flink *p = l->peer;
-
-	if (!p->tapped) {
-		uint64_t limit = peer_limit(l, cycle);
-
-		if (limit > p->line_free)
-			flink_catch_up(p, limit_final(p, limit));
-	}
-	in_apply(l, cycle);
+	return t < p->delay ? 0 : flink_cycle(p, t - p->delay + 1);
 }
 
 void flink_unwait(struct flink *l)
@@ -302,7 +281,7 @@ void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t)
 	assert(lane < l->cfg.rx_lanes && l->peer);
 	if (!fwd_add(r, words))
 		return;
-	due_insert(l, weft_clock_cycle(&l->clk, t) + l->cfg.t_crtx, lane,
+	due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
 		   r->fwd / FORTH_CREDIT_GRAN);
 	if (listened(l))
 		flink_arm(l);
@@ -327,7 +306,7 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 		fwd_add(r, to - done);
 		done = to;
 		t = weft_clock_edge(clk, first + steps);
-		due_insert(l, weft_clock_cycle(&l->clk, t) + l->cfg.t_crtx,
+		due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx,
 			   lane, r->fwd / FORTH_CREDIT_GRAN);
 	}
 	fwd_add(r, words - done);
@@ -423,7 +402,7 @@ static uint64_t counts_at(const struct flink *l, uint64_t at)
 	if (l->same_clk)
 		return at + l->delay_cc + p->cfg.t_crrx;
 	t = weft_clock_edge(&l->clk, at) + l->delay;
-	return weft_clock_cycle(&p->clk, t) + p->cfg.t_crrx;
+	return flink_cycle(p, t) + p->cfg.t_crrx;
 }
 
 uint32_t flink_packet_credits(struct flink *l, uint64_t at,
@@ -504,10 +483,63 @@ static uint64_t credit_start(const struct flink *l)
 	return at > l->line_free ? at : l->line_free;
 }
 
-void flink_catch_up(struct flink *l, uint64_t limit)
+/* One lane on a line that nobody listens to: the due list is the sequence of
+ * credit frames, but for values overtaken while the line was busy.  What
+ * counts at the peer by now needs no place in its inbox. */
+static void catch_up_lane(struct flink *l, uint64_t limit)
+{
+	struct flink_lane_rx *r = &l->rx[0];
+	struct flink *p = l->peer;
+	uint64_t refresh = l->cfg.refresh_cc ? l->cfg.refresh_cc : WEFT_NEVER;
+	uint64_t now = flink_now(p), past = 0;
+
+	for (; l->due_head != l->due_tail; l->due_head++) {
+		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
+		uint64_t at = d->cycle > l->line_free ? d->cycle :
+							l->line_free;
+		uint64_t counts;
+
+		if (at >= limit || at - l->last_start >= refresh)
+			break;
+		if (l->due_head + 1 != l->due_tail &&
+		    l->due[(l->due_head + 1) & l->due_mask].cycle <= at)
+			continue;
+		r->value = d->value;
+		if (r->value == r->given)
+			continue;
+		r->given = r->value;
+		l->line_free = at + 1;
+		l->last_start = at;
+		l->count.credits_out++;
+		l->count.out_cycles++;
+		counts = counts_at(l, at);
+		if (counts > now) {
+			flink_credit_in(p, counts, forth_credit(0, r->value),
+					1);
+		} else {
+			past++;
+			p->tx[0].acked = (uint16_t)(r->value *
+						    FORTH_CREDIT_GRAN);
+		}
+	}
+	p->count.credits_in += past;
+	p->count.in_cycles += past;
+}
+
+static inline bool lane_alone(const struct flink *l)
+{
+	return l->cfg.rx_lanes == 1 && !l->tapped && !mask_any(&l->active) &&
+	       !mask_any(&l->peer->wait) && !l->peer->cfg.credit_filter;
+}
+
+void flink_catch_up_all(struct flink *l, uint64_t limit)
 {
 	if (l->lost_sync)
 		return;
+	if (lane_alone(l)) {
+		in_apply(l->peer, flink_now(l->peer));
+		catch_up_lane(l, limit);
+	}
 	for (;;) {
 		uint64_t at, refresh;
 
@@ -528,6 +560,27 @@ void flink_catch_up(struct flink *l, uint64_t limit)
 		}
 		credit_frame(l, at);
 	}
+}
+
+/* What the peer does at `now` is not known yet. */
+static inline uint64_t limit_final(const struct flink *p, uint64_t limit)
+{
+	if (weft_clock_edge(&p->clk, limit - 1) < weft_now(p->comp))
+		return limit;
+	return flink_now(p);
+}
+
+void flink_pull(struct flink *l, uint64_t cycle)
+{
+	struct flink *p = l->peer;
+
+	if (!p->tapped) {
+		uint64_t limit = peer_limit(l, cycle);
+
+		if (limit > p->line_free)
+			flink_catch_up(p, limit_final(p, limit));
+	}
+	in_apply(l, cycle);
 }
 
 /* A lane the peer waits for: when its sufficient credit may start. */

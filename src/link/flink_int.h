@@ -32,7 +32,18 @@ static inline uint32_t mask_next(const struct flink_mask *m, uint32_t from)
 int flink_credit_init(struct flink *l, struct weft_err *err);
 void flink_credit_fini(struct flink *l);
 /* Puts all credit-only frames of cycles < limit on the line. */
-void flink_catch_up(struct flink *l, uint64_t limit);
+void flink_catch_up_all(struct flink *l, uint64_t limit);
+static inline void flink_catch_up(struct flink *l, uint64_t limit)
+{
+	if (limit <= l->line_free)
+		return;
+	if (!mask_any(&l->active) &&
+	    (l->due_head == l->due_tail ||
+	     l->due[l->due_head & l->due_mask].cycle >= limit) &&
+	    (!l->cfg.refresh_cc || l->last_start + l->cfg.refresh_cc >= limit))
+		return;
+	flink_catch_up_all(l, limit);
+}
 /* First cycle at which the line may carry a credit that somebody listens to,
  * or WEFT_NEVER. */
 uint64_t flink_next_credit(const struct flink *l);

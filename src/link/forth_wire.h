@@ -4,6 +4,8 @@
 #ifndef LINK_FORTH_WIRE_H
 #define LINK_FORTH_WIRE_H
 
+#include <string.h>
+
 #include "weft/component.h"
 #include "weft/frame.h"
 
@@ -63,32 +65,33 @@ static inline uint32_t forth_credit_value(uint16_t c) { return c & 127; }
 
 enum forth_layout { FORTH_WORD, FORTH_PACKED };
 
-/* Wire words (beats of 4L bytes) of a packet with `bytes` of payload on the
- * wire, delimiter included, extra credit words not. */
+/* A beat is 4L bytes, L = 1, 2 or 4. */
+static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
+{
+	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
+}
+
+/* Wire words (beats) of a packet with `bytes` of payload on the wire,
+ * delimiter included, extra credit words not. */
 static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
 				   uint32_t bytes)
 {
-	uint32_t beat = 4 * links;
-	uint32_t data = (bytes + beat - 1) / beat;
+	uint32_t extra = layout == FORTH_PACKED || links > 1 ? 4 : 5;
 
-	if (layout == FORTH_PACKED)
-		return data + 4;
-	return data + (links == 1 ? 5 : 4);
+	return forth_beats(links, bytes) + extra;
 }
 
 /* Credit charge in link words of 4L bytes: payload and 16 bytes. */
 static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 {
-	uint32_t beat = 4 * links;
-
-	return (bytes + 16 + beat - 1) / beat;
+	return forth_beats(links, bytes + 16);
 }
 
 /* ---- a frame's protocol fields ---------------------------------------- */
 
 enum {
 	FORTH_U_HEADER = 0, /* 64-bit header; 0 in a credit-only frame */
-	FORTH_U_SHAPE = 1,  /* struct forth_shape, packed */
+	FORTH_U_SHAPE = 1,  /* struct forth_shape */
 	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
 	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
 	FORTH_U_OWN = 6,     /* u[6], u[7]: whoever holds the frame */
@@ -114,27 +117,19 @@ struct forth_shape {
 	uint16_t seq;	   /* of the bundle, to match the lanes */
 };
 
+_Static_assert(sizeof(struct forth_shape) == 8, "one cell of u[]");
+
 static inline struct forth_shape forth_shape_get(const struct weft_frame *f)
 {
-	uint64_t u = f->u[FORTH_U_SHAPE];
+	struct forth_shape s;
 
-	return (struct forth_shape){
-		.layout = u & 15,
-		.links = u >> 4 & 15,
-		.lane = u >> 8 & 15,
-		.credits = u >> 12 & 15,
-		.wire_len = u >> 16 & 0xFFFF,
-		.seq = u >> 32 & 0xFFFF,
-	};
+	memcpy(&s, &f->u[FORTH_U_SHAPE], sizeof(s));
+	return s;
 }
 
 static inline void forth_shape_set(struct weft_frame *f, struct forth_shape s)
 {
-	f->u[FORTH_U_SHAPE] = (uint64_t)s.layout | (uint64_t)s.links << 4 |
-			      (uint64_t)s.lane << 8 |
-			      (uint64_t)s.credits << 12 |
-			      (uint64_t)s.wire_len << 16 |
-			      (uint64_t)s.seq << 32;
+	memcpy(&f->u[FORTH_U_SHAPE], &s, sizeof(s));
 }
 
 static inline uint16_t forth_frame_credit(const struct weft_frame *f,
@@ -158,8 +153,9 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 					  bool packet)
 {
 	if (layout == FORTH_WORD)
-		return credits <= links ? 0 :
-		       (credits - links + 2 * links - 1) / (2 * links);
+		return credits <= links ?
+			       0 :
+			       forth_beats(links, 2 * (credits - links));
 	if (packet)
 		return (credits + 1) / 2;
 	return credits / 2;

@@ -300,20 +300,42 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
 	return true;
 }
 
+/* Next destination at or after `from` that has packets and whose bit in
+ * left[] is set; FORTH_FLOWS when there is none. */
+static uint32_t next_dest(const uint64_t *left, uint32_t from)
+{
+	uint32_t k = from / 64;
+	uint64_t w;
+
+	if (from >= FORTH_FLOWS)
+		return FORTH_FLOWS;
+	for (w = left[k] >> from % 64 << from % 64; !w; w = left[k])
+		if (++k == 2)
+			return FORTH_FLOWS;
+	return k * 64 + (uint32_t)__builtin_ctzll(w);
+}
+
 /* Round robin over queues that hold something (6.3). */
 static bool gen_next(void *own, struct flink *l, struct flink_pkt *p)
 {
 	struct weft_comp *c = own;
 	struct gen *g = c->state;
-	uint32_t i, d;
+	uint64_t left[2];
+	uint32_t from = g->rr, d;
 
 	gen_fill(c, flink_now(l));
-	for (i = 0; g->queued && i < g->dests; i++) {
-		d = (g->rr + i) % g->dests;
-		if (g->mask[d / 64] >> (d % 64) & 1 && try_dest(c, d, p)) {
+	memcpy(left, g->mask, sizeof(left));
+	while (left[0] | left[1]) {
+		d = next_dest(left, from);
+		if (d == FORTH_FLOWS) {
+			from = 0;
+			continue;
+		}
+		if (try_dest(c, d, p)) {
 			p->last = !g->queued;
 			return true;
 		}
+		left[d / 64] &= ~(1ull << (d % 64));
 	}
 	gen_rearm(g);
 	return false;

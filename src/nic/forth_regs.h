@@ -38,50 +38,50 @@ enum {
 	FORTH_CFG_PCIX_STATUS = 0x4C, /* 32 bit */
 };
 
-#define FORTH_CMD_MEMORY (1u << 1)
-#define FORTH_CMD_MASTER (1u << 2)
+#define FORTH_CMD_MEMORY  (1u << 1)
+#define FORTH_CMD_MASTER  (1u << 2)
 #define FORTH_CMD_SPECIAL (1u << 3)
-#define FORTH_CMD_MWI (1u << 4)
-#define FORTH_CMD_PARITY (1u << 6)
-#define FORTH_CMD_SERR (1u << 8)
-#define FORTH_CMD_RW 0x015Eu
+#define FORTH_CMD_MWI	  (1u << 4)
+#define FORTH_CMD_PARITY  (1u << 6)
+#define FORTH_CMD_SERR	  (1u << 8)
+#define FORTH_CMD_RW	  0x015Eu
 
-#define FORTH_STATUS_CAPS (1u << 4)
-#define FORTH_STATUS_66MHZ (1u << 5)
-#define FORTH_STATUS_DEVSEL_SLOW (2u << 9)
-#define FORTH_STATUS_DATA_PARITY (1u << 8)
+#define FORTH_STATUS_CAPS	      (1u << 4)
+#define FORTH_STATUS_66MHZ	      (1u << 5)
+#define FORTH_STATUS_DEVSEL_SLOW      (2u << 9)
+#define FORTH_STATUS_DATA_PARITY      (1u << 8)
 #define FORTH_STATUS_SIG_TARGET_ABORT (1u << 11)
 #define FORTH_STATUS_RCV_TARGET_ABORT (1u << 12)
 #define FORTH_STATUS_RCV_MASTER_ABORT (1u << 13)
-#define FORTH_STATUS_SIG_SERR (1u << 14)
-#define FORTH_STATUS_PARITY (1u << 15)
-#define FORTH_STATUS_W1C 0xF900u
+#define FORTH_STATUS_SIG_SERR	      (1u << 14)
+#define FORTH_STATUS_PARITY	      (1u << 15)
+#define FORTH_STATUS_W1C	      0xF900u
 
-#define FORTH_PCIX_CMD_RW 0x007Fu
+#define FORTH_PCIX_CMD_RW	   0x007Fu
 #define FORTH_PCIX_CMD_MMRBC_SHIFT 2 /* bits 3:2: 512 << n bytes */
-#define FORTH_PCIX_CMD_MMRBC_MASK 0x000Cu
+#define FORTH_PCIX_CMD_MMRBC_MASK  0x000Cu
 
 #define FORTH_PCIX_STATUS_RESET 0x0863FFF8u
-#define FORTH_PCIX_STATUS_W1C 0x200C0000u /* bits 29, 19, 18 */
+#define FORTH_PCIX_STATUS_W1C	0x200C0000u /* bits 29, 19, 18 */
 
 /* Application interrupt register (2.3). */
 #define FORTH_APP_IRQ_ENABLE (1u << 0)
-#define FORTH_APP_IRQ_FLAG (1u << 4) /* write 1 to clear */
-#define FORTH_APP_TAIL_SHIFT 16	     /* 7 bits */
-#define FORTH_APP_HEAD_SHIFT 24	     /* 7 bits */
+#define FORTH_APP_IRQ_FLAG   (1u << 4) /* write 1 to clear */
+#define FORTH_APP_TAIL_SHIFT 16	       /* 7 bits */
+#define FORTH_APP_HEAD_SHIFT 24	       /* 7 bits */
 
 /* Values a driver writes (2.9). */
-#define FORTH_LATENCY_RECOMMENDED 0xFEu
+#define FORTH_LATENCY_RECOMMENDED    0xFEu
 #define FORTH_CACHE_LINE_RECOMMENDED 0x80u
 
 /* ---- BARs (2.4) --------------------------------------------------------- */
 
-#define FORTH_BAR_RAM 0 /* SRAM and DRAM, plain memory */
-#define FORTH_BAR_REGS 1
+#define FORTH_BAR_RAM	 0 /* SRAM and DRAM, plain memory */
+#define FORTH_BAR_REGS	 1
 #define FORTH_BAR0_BYTES 0x08000000u
 #define FORTH_BAR1_BYTES 0x8000u
-#define FORTH_BAR0_MASK 0xF8000000u
-#define FORTH_BAR1_MASK 0xFFFF8000u
+#define FORTH_BAR0_MASK	 0xF8000000u
+#define FORTH_BAR1_MASK	 0xFFFF8000u
 
 /* ---- operation registers, BAR1 (2.5), all 32 bits -------------------- */
 
@@ -159,12 +159,12 @@ enum {
 #define FORTH_NET_COUNTERS 19u /* 0x80 .. 0xC8 */
 
 /* DMA control register (2.6). */
-#define FORTH_CTL_ENABLE (1u << 0)
-#define FORTH_CTL_RESET (1u << 4)	   /* self-clearing */
+#define FORTH_CTL_ENABLE	(1u << 0)
+#define FORTH_CTL_RESET		(1u << 4)  /* self-clearing */
 #define FORTH_CTL_POINTER_RESET (1u << 24) /* self-clearing */
-#define FORTH_CTL_LOOP_SHIFT 30		   /* 3 = loopback, others normal */
-#define FORTH_CTL_LOOP (3u << 30)
-#define FORTH_CTL_RW (FORTH_CTL_ENABLE | FORTH_CTL_LOOP)
+#define FORTH_CTL_LOOP_SHIFT	30	   /* 3 = loopback, others normal */
+#define FORTH_CTL_LOOP		(3u << 30)
+#define FORTH_CTL_RW		(FORTH_CTL_ENABLE | FORTH_CTL_LOOP)
 
 /* Pointer registers: [10:0] head * 2 + qword being fetched, [25:16] tail. */
 static inline uint32_t forth_pointers_pack(uint32_t head, uint32_t half,
@@ -188,22 +188,22 @@ static inline uint32_t forth_build_pack(uint32_t links, uint32_t queues_log2,
 					uint32_t voqs, uint32_t max_qwords,
 					uint32_t min_qwords)
 {
-	return links | queues_log2 << 4 | voqs << 8 |
-	       (max_qwords - 1) << 12 | min_qwords << 22;
+	return links | queues_log2 << 4 | voqs << 8 | (max_qwords - 1) << 12 |
+	       min_qwords << 22;
 }
 
 /* Benchmark mode (10.1). */
-#define FORTH_BENCH_ON (1u << 0)
-#define FORTH_BENCH_ZERO (1u << 1)	/* no payload read */
+#define FORTH_BENCH_ON	      (1u << 0)
+#define FORTH_BENCH_ZERO      (1u << 1) /* no payload read */
 #define FORTH_BENCH_SWITCH_TS (1u << 2) /* switch stamps expected */
 
 #define FORTH_SAMPLES 2048u
 
 /* ---- queues and descriptors (3.1, 3.2) --------------------------------- */
 
-#define FORTH_DESC_BYTES 16u
-#define FORTH_DESC_TOTAL 1024u
-#define FORTH_QUEUES_MAX 8u
+#define FORTH_DESC_BYTES    16u
+#define FORTH_DESC_TOTAL    1024u
+#define FORTH_QUEUES_MAX    8u
 #define FORTH_DMA_MAX_BYTES 4096u
 
 /* Offset in BAR1 of a slot; depth = 1024 / number of queues. */
@@ -213,8 +213,8 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 	return FORTH_QUEUE_MEM + FORTH_DESC_BYTES * (queue * depth + slot);
 }
 
-#define FORTH_DESC_START (1ull << 59)
-#define FORTH_DESC_RIRQ (1ull << 60)
+#define FORTH_DESC_START   (1ull << 59)
+#define FORTH_DESC_RIRQ	   (1ull << 60)
 #define FORTH_DESC_LNOTIFY (1ull << 61)
 #define FORTH_DESC_RNOTIFY (1ull << 62)
 /* The start flag as it appears in the dword at +12. */
@@ -245,23 +245,35 @@ static inline uint64_t forth_lnotify_pack(uint32_t head, uint32_t queue,
 	return (head & 0x3FF) | (uint64_t)(queue & 0xFF) << 16 |
 	       (uint64_t)departed << 32;
 }
-static inline uint32_t forth_lnotify_head(uint64_t w) { return w & 0x3FF; }
-static inline uint32_t forth_lnotify_queue(uint64_t w) { return w >> 16 & 0xFF; }
+static inline uint32_t forth_lnotify_head(uint64_t w)
+{
+	return w & 0x3FF;
+}
+static inline uint32_t forth_lnotify_queue(uint64_t w)
+{
+	return w >> 16 & 0xFF;
+}
 static inline uint32_t forth_lnotify_departed(uint64_t w)
 {
 	return (uint32_t)(w >> 32);
 }
 
 #define FORTH_RNOTIFY_BAD_BODY (1ull << 40)
-#define FORTH_RNOTIFY_LOSS (1ull << 41)
+#define FORTH_RNOTIFY_LOSS     (1ull << 41)
 static inline uint64_t forth_rnotify_pack(uint32_t count, uint32_t flow,
 					  bool bad_body)
 {
 	return count | (uint64_t)(flow & 0x7F) << 32 |
 	       (bad_body ? FORTH_RNOTIFY_BAD_BODY : 0);
 }
-static inline uint32_t forth_rnotify_count(uint64_t w) { return (uint32_t)w; }
-static inline uint32_t forth_rnotify_flow(uint64_t w) { return w >> 32 & 0x7F; }
+static inline uint32_t forth_rnotify_count(uint64_t w)
+{
+	return (uint32_t)w;
+}
+static inline uint32_t forth_rnotify_flow(uint64_t w)
+{
+	return w >> 32 & 0x7F;
+}
 
 /* ---- time stamps in the payload (10.1, R-38) --------------------------- */
 
@@ -272,7 +284,13 @@ static inline uint64_t forth_stamp_pair(uint32_t hi, uint32_t lo)
 {
 	return (uint64_t)hi << 32 | lo;
 }
-static inline uint32_t forth_stamp_hi(uint64_t w) { return (uint32_t)(w >> 32); }
-static inline uint32_t forth_stamp_lo(uint64_t w) { return (uint32_t)w; }
+static inline uint32_t forth_stamp_hi(uint64_t w)
+{
+	return (uint32_t)(w >> 32);
+}
+static inline uint32_t forth_stamp_lo(uint64_t w)
+{
+	return (uint32_t)w;
+}
 
 #endif

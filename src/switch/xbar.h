@@ -10,7 +10,8 @@
 #define XBAR_NOWHERE 255 /* route of an unknown flow */
 
 /* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
- * the cycle at which the output scheduler sees it, u[7] its arrival. */
+ * the cycle at which the output scheduler sees it, u[7] that of the word in
+ * front of its header; both on the output's clock. */
 struct xbar_xp {
 	struct weft_frame *head, *tail;
 	uint64_t ready;	     /* u[6] of the head */

@@ -124,21 +124,15 @@ static struct xbar_port *port_of(struct flink *l)
 				    offsetof(struct xbar_port, link));
 }
 
-/* Cycle of output o at which its scheduler sees a packet whose header is
- * decoded at cycle `in_cycle` of input i. */
-static uint64_t notice(const struct xbar *x, uint32_t i, uint32_t o,
-		       uint64_t in_cycle)
+/* A cycle of input i on the clock of output o. */
+static uint64_t across(const struct xbar *x, uint32_t i, uint32_t o,
+		       uint64_t cycle)
 {
-	const struct xbar_port *in = &x->port[i], *out = &x->port[o];
+	const struct flink *in = &x->port[i].link, *out = &x->port[o].link;
 
-	if (in->bottom == out->bottom)
-		return in_cycle + x->xp_sync_same;
-	if (in->link.clk.num == out->link.clk.num &&
-	    in->link.clk.den == out->link.clk.den)
-		return in_cycle + x->xp_sync;
-	return weft_clock_cycle(&out->link.clk,
-				weft_clock_edge(&in->link.clk, in_cycle)) +
-	       x->xp_sync;
+	if (in->clk.num == out->clk.num && in->clk.den == out->clk.den)
+		return cycle;
+	return weft_clock_cycle(&out->clk, weft_clock_edge(&in->clk, cycle));
 }
 
 static void xp_push(struct xbar *x, uint32_t i, uint32_t o,
@@ -181,7 +175,7 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 	struct xbar_port *in = port_of(l);
 	uint32_t i = (uint32_t)(in - x->port);
 	uint32_t o = x->route[forth_hdr_flow(f->u[FORTH_U_HEADER])];
-	uint64_t seen;
+	uint64_t came;
 
 	if (o >= x->ports) {
 		in->unknown++;
@@ -193,11 +187,14 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 		weft_frame_free(f);
 		return;
 	}
-	seen = notice(x, i, o, rx->cycle + rx->shift + x->decode);
-	f->u[FORTH_U_OWN] = seen;
-	f->u[FORTH_U_OWN + 1] = rx->cycle + rx->shift;
+	came = across(x, i, o, rx->cycle + rx->shift);
+	f->u[FORTH_U_OWN] = came + x->decode +
+			    (in->bottom == x->port[o].bottom ?
+				     x->xp_sync_same :
+				     x->xp_sync);
+	f->u[FORTH_U_OWN + 1] = came;
 	xp_push(x, i, o, f);
-	xbar_os_notice(c, o, seen);
+	xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
 }
 
 static void xbar_woken(void *own, struct flink *l)

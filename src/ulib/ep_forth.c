@@ -14,7 +14,7 @@
 #include "ulib/ep_forth.h"
 #include "ulib/ep_open.h"
 
-/* ---- regions ------------------------------------------------------------------ */
+/* ---- regions ---- */
 
 static uint64_t epf_key(weft_phys_t base, size_t len)
 {
@@ -52,7 +52,8 @@ static int epf_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	return 0;
 }
 
-/* ---- user operations -------------------------------------------------------- */
+/* ---- user operations --------------------------------------------------------
+ */
 
 static struct epf_op *epf_op_new(struct epf *e, uint32_t dst, void *ctx,
 				 enum weft_ep_kind event)
@@ -65,8 +66,9 @@ static struct epf_op *epf_op_new(struct epf *e, uint32_t dst, void *ctx,
 		return NULL;
 	e->free_ops = op->next;
 	id = (uint32_t)(op - e->ops);
-	*op = (struct epf_op){ .dst = dst, .id = id, .ctx = ctx,
-			       .event = event };
+	*op = (struct epf_op){
+		.dst = dst, .id = id, .ctx = ctx, .event = event
+	};
 	return op;
 }
 
@@ -162,8 +164,9 @@ static int epf_get_op(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	op->into = buf;
 	op->len = len;
 	op->last_kind = EPF_GET;
-	op->req.get = (struct epf_get){ .raddr = raddr, .rkey = rkey,
-					.len = len, .back = back };
+	op->req.get = (struct epf_get){
+		.raddr = raddr, .rkey = rkey, .len = len, .back = back
+	};
 	return epf_submit(e, op);
 }
 
@@ -172,7 +175,8 @@ static int epf_atomic_op(struct epf *e, uint32_t dst,
 {
 	struct epf_op *op;
 
-	if (dst >= e->n || a->raddr % 8 || !epf_key_covers(a->rkey, a->raddr, 8))
+	if (dst >= e->n || a->raddr % 8 ||
+	    !epf_key_covers(a->rkey, a->raddr, 8))
 		return -EINVAL;
 	op = epf_request_new(e, dst, ctx, WEFT_EV_ATOMIC);
 	if (!op)
@@ -194,13 +198,17 @@ static int epf_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 		     uint64_t rkey, uint64_t expect, uint64_t desired,
 		     void *ctx)
 {
-	struct epf_atomic a = { .raddr = raddr, .rkey = rkey, .swap = 1,
-				.a = expect, .b = desired };
+	struct epf_atomic a = { .raddr = raddr,
+				.rkey = rkey,
+				.swap = 1,
+				.a = expect,
+				.b = desired };
 
 	return epf_atomic_op(epf_of(ep), dst, &a, ctx);
 }
 
-/* ---- events and waiting ----------------------------------------------------- */
+/* ---- events and waiting -----------------------------------------------------
+ */
 
 static int epf_events(struct epf *e, struct weft_ep_event *ev, int max)
 {
@@ -258,7 +266,7 @@ static int epf_wait(struct weft_ep *ep, weft_time_t deadline)
 	}
 }
 
-/* ---- opening ---------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static uint64_t epf_exchange(struct epf *e, uint32_t node, const char *what)
 {

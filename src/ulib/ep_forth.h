@@ -17,13 +17,13 @@
 
 /* What the peer's library does with a message. */
 enum epf_kind {
-	EPF_MSG = 1,   /* for the user */
-	EPF_PUT,       /* bytes for address arg */
-	EPF_NOTIFY,    /* an earlier put has landed: imm */
-	EPF_GET,       /* request: struct epf_get */
-	EPF_GET_DATA,  /* bytes for offset arg of request imm */
-	EPF_ATOMIC,    /* request: struct epf_atomic */
-	EPF_DONE,      /* answer to request imm: arg = result, data = status */
+	EPF_MSG = 1,  /* for the user */
+	EPF_PUT,      /* bytes for address arg */
+	EPF_NOTIFY,   /* an earlier put has landed: imm */
+	EPF_GET,      /* request: struct epf_get */
+	EPF_GET_DATA, /* bytes for offset arg of request imm */
+	EPF_ATOMIC,   /* request: struct epf_atomic */
+	EPF_DONE,     /* answer to request imm: arg = result, data = status */
 };
 
 struct epf_trailer {
@@ -55,9 +55,9 @@ struct epf_op {
 	const uint8_t *buf;
 	uint8_t *into; /* get: where the data go */
 	size_t len, direct, off;
-	weft_phys_t local, to; /* local 0: bounce */
+	weft_phys_t local, to;		    /* local 0: bounce */
 	enum epf_kind data_kind, last_kind; /* last_kind 0 = none */
-	uint64_t imm, arg; /* of the last message */
+	uint64_t imm, arg;		    /* of the last message */
 	int32_t status;
 	enum weft_ep_kind event;
 	uint64_t departs; /* queue count at which buf is free */
@@ -75,10 +75,10 @@ struct epf_list {
 struct epf_peer {
 	weft_phys_t rx, credit; /* my ring and my credit word over there */
 	bool irq;
-	uint64_t sent, acked;	/* messages */
+	uint64_t sent, acked; /* messages */
 	uint64_t got, consumed, returned;
-	bool *done; /* per slot: may be given back */
-	uint32_t requests;	/* of mine outstanding */
+	bool *done;	   /* per slot: may be given back */
+	uint32_t requests; /* of mine outstanding */
 	struct epf_list todo, departing;
 	struct epf_op *answers; /* free ones */
 };
@@ -97,11 +97,11 @@ struct epf_mr {
 	size_t len;
 };
 
-#define EPF_OPS 64	/* of the user, outstanding */
-#define EPF_REQUESTS 8	/* gets and atomics outstanding per peer */
-#define EPF_BOUNCES 8
+#define EPF_OPS		 64 /* of the user, outstanding */
+#define EPF_REQUESTS	 8  /* gets and atomics outstanding per peer */
+#define EPF_BOUNCES	 8
 #define EPF_BOUNCE_BYTES 4096
-#define EPF_CALL_COST (20 * WEFT_NS) /* of one call into the library */
+#define EPF_CALL_COST	 (20 * WEFT_NS) /* of one call into the library */
 
 struct epf {
 	struct weft_ep ep;
@@ -131,12 +131,15 @@ struct epf {
 	uint32_t turn; /* peer to look at first */
 };
 
-static inline struct epf *epf_of(struct weft_ep *ep) { return (struct epf *)ep; }
+static inline struct epf *epf_of(struct weft_ep *ep)
+{
+	return (struct epf *)ep;
+}
 
 static inline uint8_t *epf_rx_slot(struct epf *e, uint32_t peer, uint64_t seq)
 {
-	return e->rx + ((size_t)peer * e->slots + seq % e->slots) *
-			       e->slot_bytes;
+	return e->rx +
+	       ((size_t)peer * e->slots + seq % e->slots) * e->slot_bytes;
 }
 
 static inline struct epf_trailer *epf_trailer_of(struct epf *e, uint8_t *slot)
@@ -145,7 +148,10 @@ static inline struct epf_trailer *epf_trailer_of(struct epf *e, uint8_t *slot)
 				      sizeof(struct epf_trailer));
 }
 
-static inline size_t epf_pad(size_t len) { return (len + 7) & ~(size_t)7; }
+static inline size_t epf_pad(size_t len)
+{
+	return (len + 7) & ~(size_t)7;
+}
 
 /* ep_forth_tx.c: the sending engine. */
 void epf_list_init(struct epf_list *l);

@@ -173,7 +173,7 @@ static epf_in_fn *const epf_in_table[] = {
 };
 #define EPF_KINDS (sizeof(epf_in_table) / sizeof(epf_in_table[0]))
 
-/* ---- slots -------------------------------------------------------------------- */
+/* ---- slots ---- */
 
 static void epf_slot_done(struct epf *e, uint32_t p, uint64_t seq)
 {
@@ -188,8 +188,7 @@ static void epf_slot_done(struct epf *e, uint32_t p, uint64_t seq)
 static struct epf_trailer *epf_next(struct epf *e, uint32_t p)
 {
 	struct epf_peer *peer = &e->peer[p];
-	struct epf_trailer *t =
-		epf_trailer_of(e, epf_rx_slot(e, p, peer->got));
+	struct epf_trailer *t = epf_trailer_of(e, epf_rx_slot(e, p, peer->got));
 
 	return *(volatile uint64_t *)&t->seq == peer->got + 1 ? t : NULL;
 }

@@ -32,7 +32,8 @@ struct epf_op *epf_list_pop(struct epf_list *l)
 	return op;
 }
 
-/* ---- completion ------------------------------------------------------------ */
+/* ---- completion ------------------------------------------------------------
+ */
 
 void epf_event(struct epf *e, const struct weft_ep_event *ev)
 {
@@ -41,8 +42,8 @@ void epf_event(struct epf *e, const struct weft_ep_event *ev)
 
 void epf_op_free(struct epf *e, struct epf_op *op)
 {
-	struct epf_op **pool = op->internal ? &e->peer[op->dst].answers
-					    : &e->free_ops;
+	struct epf_op **pool =
+		op->internal ? &e->peer[op->dst].answers : &e->free_ops;
 
 	op->waiting = false;
 	op->next = *pool;
@@ -66,7 +67,7 @@ void epf_complete(struct epf *e, struct epf_op *op)
 	epf_op_free(e, op);
 }
 
-/* ---- messages ---------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void epf_acks(struct epf *e, uint32_t p)
 {
@@ -94,8 +95,8 @@ static uint32_t epf_parts(struct epf *e, size_t bytes)
 }
 
 /* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. */
-static void epf_put(struct epf *e, uint32_t p, weft_phys_t from,
-		    weft_phys_t to, size_t bytes, uint32_t flags)
+static void epf_put(struct epf *e, uint32_t p, weft_phys_t from, weft_phys_t to,
+		    size_t bytes, uint32_t flags)
 {
 	uint32_t max = weft_forth_info(e->f)->max_transfer;
 	struct weft_forth_desc d[16];
@@ -127,8 +128,8 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 {
 	struct epf_peer *peer = &e->peer[p];
 	size_t bytes = epf_pad(len) + sizeof(struct epf_trailer);
-	size_t at = ((size_t)p * e->slots + peer->sent % e->slots) *
-		    e->slot_bytes;
+	size_t at =
+		((size_t)p * e->slots + peer->sent % e->slots) * e->slot_bytes;
 	uint8_t *slot = p == e->me ? e->rx + at : e->tx + at;
 	struct epf_trailer *t = epf_trailer_of(e, slot);
 	size_t start = e->slot_bytes - bytes;
@@ -144,14 +145,16 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 	peer->returned = peer->consumed;
 	t->seq = ++peer->sent;
 	if (p != e->me)
-		epf_put(e, p, e->out_phys + (weft_phys_t)(slot - e->out) + start,
+		epf_put(e, p,
+			e->out_phys + (weft_phys_t)(slot - e->out) + start,
 			peer->rx + (peer->sent - 1) % e->slots * e->slot_bytes +
 				start,
 			bytes, peer->irq ? WEFT_FORTH_RIRQ : 0);
 	return true;
 }
 
-/* ---- direct part ----------------------------------------------------------- */
+/* ---- direct part -----------------------------------------------------------
+ */
 
 static struct epf_bounce *epf_bounce_get(struct epf *e)
 {
@@ -200,14 +203,14 @@ static bool epf_direct_step(struct epf *e, struct epf_op *op)
 	return true;
 }
 
-/* ---- operations -------------------------------------------------------------- */
+/* ---- operations ---- */
 
 static bool epf_data_step(struct epf *e, struct epf_op *op)
 {
 	size_t k = op->len - op->off;
 	uint64_t imm = op->data_kind == EPF_MSG ? op->imm : op->id;
-	uint64_t arg = op->data_kind == EPF_GET_DATA ? op->off
-						     : op->to + op->off;
+	uint64_t arg =
+		op->data_kind == EPF_GET_DATA ? op->off : op->to + op->off;
 
 	if (k > e->ep.info.max_msg)
 		k = e->ep.info.max_msg;
@@ -302,8 +305,8 @@ void epf_return_credits(struct epf *e)
 		e->consumed[p] = peer->consumed;
 		if (p == e->me)
 			e->credit[p] = peer->consumed;
-		else if (weft_forth_put(e->f, p,
-					e->out_phys + 8 * p, peer->credit, 1,
+		else if (weft_forth_put(e->f, p, e->out_phys + 8 * p,
+					peer->credit, 1,
 					peer->irq ? WEFT_FORTH_RIRQ : 0))
 			continue; /* no room: at the next call */
 		peer->returned = peer->consumed;

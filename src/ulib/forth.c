@@ -19,7 +19,7 @@
 /* Line of the CPU's write-combining buffer. */
 #define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
 
-/* ---- start-up (2.9) ---------------------------------------------------- */
+/* ---- start-up (2.9) ---- */
 
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d)
 {
@@ -45,8 +45,8 @@ static void forth_init_config(struct weft_forth *f,
 			      const struct weft_forth_attr *a)
 {
 	struct weft_host *h = f->host;
-	uint32_t lat = a->latency_timer ? a->latency_timer
-					: FORTH_LATENCY_RECOMMENDED;
+	uint32_t lat =
+		a->latency_timer ? a->latency_timer : FORTH_LATENCY_RECOMMENDED;
 
 	weft_cfg_store(h, f->dev, FORTH_CFG_COMMAND, 2,
 		       FORTH_CMD_MEMORY | FORTH_CMD_MASTER);
@@ -62,8 +62,8 @@ static bool forth_init_map(struct weft_forth *f)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
 
-	return weft_io_map(f->host, f->dev, FORTH_BAR_REGS, 0,
-			   FORTH_BAR1_BYTES, WEFT_UC, &f->io) &&
+	return weft_io_map(f->host, f->dev, FORTH_BAR_REGS, 0, FORTH_BAR1_BYTES,
+			   WEFT_UC, &f->io) &&
 	       weft_io_map(f->host, f->dev, FORTH_BAR_REGS, FORTH_QUEUE_MEM,
 			   bytes, WEFT_WC, &f->wc);
 }
@@ -142,8 +142,8 @@ int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 		return -ENOMEM;
 	}
 	forth_init_build(f);
-	f->lnotify_every = attr->lnotify_every ? attr->lnotify_every
-					       : f->info.depth / 4;
+	f->lnotify_every =
+		attr->lnotify_every ? attr->lnotify_every : f->info.depth / 4;
 	forth_init_engine(f, attr);
 	*f_p = f;
 	return 0;
@@ -162,9 +162,12 @@ const struct weft_forth_info *weft_forth_info(const struct weft_forth *f)
 	return &f->info;
 }
 
-struct weft_dev *weft_forth_dev(struct weft_forth *f) { return f->dev; }
+struct weft_dev *weft_forth_dev(struct weft_forth *f)
+{
+	return f->dev;
+}
 
-/* ---- posting (3.2, 3.3) -------------------------------------------------- */
+/* ---- posting (3.2, 3.3) ---- */
 
 static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 {
@@ -265,8 +268,8 @@ static uint32_t forth_cluster_len(const struct weft_forth *f, uint32_t q,
 	return k;
 }
 
-uint32_t weft_forth_post(struct weft_forth *f,
-			 const struct weft_forth_desc *d, uint32_t n)
+uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
+			 uint32_t n)
 {
 	uint64_t q[2 * FORTH_WC_SLOTS];
 	uint32_t done = 0;
@@ -275,9 +278,9 @@ uint32_t weft_forth_post(struct weft_forth *f,
 		uint32_t qi = forth_queue_of(f, d[done].dst);
 		struct forth_queue *fq = &f->queue[qi];
 		uint32_t slot = fq->posted & (f->info.depth - 1);
-		uint32_t k = forth_cluster_len(
-			f, qi, weft_forth_space(f, d[done].dst), d + done,
-			n - done);
+		uint32_t k = forth_cluster_len(f, qi,
+					       weft_forth_space(f, d[done].dst),
+					       d + done, n - done);
 
 		if (!k)
 			break;
@@ -287,10 +290,8 @@ uint32_t weft_forth_post(struct weft_forth *f,
 		}
 		if (!(d[done + k - 1].flags & WEFT_FORTH_HOLD))
 			q[2 * k - 1] |= FORTH_DESC_START;
-		forth_cluster[f->post](f,
-				       forth_desc_offset(qi, f->info.depth,
-							 slot),
-				       q, k);
+		forth_cluster[f->post](
+			f, forth_desc_offset(qi, f->info.depth, slot), q, k);
 		done += k;
 	}
 	return done;
@@ -305,23 +306,23 @@ int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 				     .dst = (uint8_t)dst,
 				     .flags = (uint8_t)flags };
 
-	if (!qwords || 8 * qwords > f->info.max_transfer ||
-	    dst > 0x7F || remote > UINT32_MAX ||
-	    (local | remote) % 8)
+	if (!qwords || 8 * qwords > f->info.max_transfer || dst > 0x7F ||
+	    remote > UINT32_MAX || (local | remote) % 8)
 		return -EINVAL;
 	return weft_forth_post(f, &d, 1) ? 0 : -EAGAIN;
 }
 
-void weft_forth_slot_write(struct weft_forth *f, uint32_t queue,
-			   uint32_t slot, uint64_t q0, uint64_t q1)
+void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
+			   uint64_t q0, uint64_t q1)
 {
 	uint64_t q[2] = { q0, q1 };
 
-	forth_cluster[f->post](
-		f, forth_desc_offset(queue, f->info.depth, slot), q, 1);
+	forth_cluster[f->post](f, forth_desc_offset(queue, f->info.depth, slot),
+			       q, 1);
 }
 
-/* ---- queue space ---------------------------------------------------------- */
+/* ---- queue space ----------------------------------------------------------
+ */
 
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst)
 {
@@ -357,8 +358,8 @@ static void forth_read_head(struct weft_forth *f, uint32_t q)
 }
 
 /* Waits until `departed` of queue q reaches `want`. */
-static bool forth_wait_departed(struct weft_forth *f, uint32_t q,
-				uint64_t want, weft_time_t deadline)
+static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
+				weft_time_t deadline)
 {
 	struct forth_queue *fq;
 	uint64_t old;
@@ -400,7 +401,7 @@ bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline)
 	return forth_wait_departed(f, q, f->queue[q].posted, deadline);
 }
 
-/* ---- notifications, interrupts ------------------------------------------ */
+/* ---- notifications, interrupts ---- */
 
 uint64_t weft_forth_remote_word(const struct weft_forth *f)
 {
@@ -443,6 +444,8 @@ void weft_forth_irq_ack(struct weft_forth *f)
 	weft_cfg_store(f->host, f->dev, FORTH_CFG_APP_IRQ, 4,
 		       FORTH_APP_IRQ_FLAG |
 			       (f->irq ? FORTH_APP_IRQ_ENABLE : 0));
+	/* The store is posted: wait until the line has gone. */
+	weft_cfg_load(f->host, f->dev, FORTH_CFG_APP_IRQ, 4);
 }
 
 bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline)

@@ -15,7 +15,8 @@ void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val)
 	weft_io_store32(f->host, &f->io, off, val);
 }
 
-/* ---- control (2.6) -------------------------------------------------------- */
+/* ---- control (2.6) --------------------------------------------------------
+ */
 
 static void forth_control(struct weft_forth *f, uint32_t bits, bool on)
 {
@@ -52,7 +53,8 @@ void weft_forth_bench(struct weft_forth *f, uint32_t bits)
 	weft_forth_store(f, FORTH_BENCH, bits);
 }
 
-/* ---- counters (2.5) ------------------------------------------------------- */
+/* ---- counters (2.5) -------------------------------------------------------
+ */
 
 struct forth_counter {
 	uint16_t off;	/* register */
@@ -61,9 +63,13 @@ struct forth_counter {
 };
 
 #define FORTH_C(reg, member)                                                   \
-	{ reg, offsetof(struct weft_forth_counters, member), false }
+	{                                                                      \
+		reg, offsetof(struct weft_forth_counters, member), false       \
+	}
 #define FORTH_E(reg, member)                                                   \
-	{ reg, offsetof(struct weft_forth_counters, member), true }
+	{                                                                      \
+		reg, offsetof(struct weft_forth_counters, member), true        \
+	}
 
 static const struct forth_counter forth_counters[] = {
 	FORTH_C(FORTH_H2N_DMA_OPS, out.ops),
@@ -141,7 +147,8 @@ uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c)
 	return sum;
 }
 
-/* ---- sampler (2.8) -------------------------------------------------------- */
+/* ---- sampler (2.8) --------------------------------------------------------
+ */
 
 void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
 			     uint32_t n)
@@ -160,7 +167,7 @@ void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
 	}
 }
 
-/* ---- timers (2.7) and credits ------------------------------------------- */
+/* ---- timers (2.7) and credits ---- */
 
 void weft_forth_timer_arm(struct weft_forth *f, uint32_t value)
 {

@@ -67,8 +67,7 @@ static void dma_sender(struct dma *d, uint32_t size)
 	for (uint32_t k = 0; k < d->count; k++) {
 		/* no local notification: it would count as part of it */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
-		weft_host_sleep(d->w.h,
-				weft_host_now(d->w.h) + 50 * WEFT_US);
+		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + 50 * WEFT_US);
 	}
 }
 

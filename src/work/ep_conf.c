@@ -19,22 +19,28 @@ uint64_t ec_imm(enum ec_tag tag, uint64_t val)
 	return (uint64_t)tag << 56 | val;
 }
 
-/* ---- events ------------------------------------------------------------------- */
+/* ---- events ---- */
 
 /* Data message: in order, right length, every byte. */
 static void ec_data(struct ec *e, const struct weft_ep_event *ev)
 {
 	uint64_t seq = ev->imm & 0xFFFFFFFF, want = e->next[ev->src]++;
 	uint64_t len = ev->imm >> 32 & 0xFFFFFF;
-	int64_t bad = epw_check(ev->data, ev->len,
-				work_base(ev->src, e->w.me, seq));
+	int64_t bad =
+		epw_check(ev->data, ev->len, work_base(ev->src, e->w.me, seq));
 
-	EC_EXPECT(e, seq == want, "%s: message %" PRIu64 " of node %u came as "
-		  "number %" PRIu64, e->name, seq, ev->src, want);
+	EC_EXPECT(e, seq == want,
+		  "%s: message %" PRIu64
+		  " of node %u came as "
+		  "number %" PRIu64,
+		  e->name, seq, ev->src, want);
 	EC_EXPECT(e, len == ev->len, "%s: length %zu instead of %" PRIu64,
 		  e->name, ev->len, len);
-	EC_EXPECT(e, bad < 0, "%s: message %" PRIu64 " of node %u differs at "
-		  "byte %" PRId64, e->name, seq, ev->src, bad);
+	EC_EXPECT(e, bad < 0,
+		  "%s: message %" PRIu64
+		  " of node %u differs at "
+		  "byte %" PRId64,
+		  e->name, seq, ev->src, bad);
 	if (e->slow)
 		weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->slow);
 }
@@ -51,20 +57,20 @@ static void ec_put_in(struct ec *e, const struct weft_ep_event *ev)
 		weft_check_failed(e->w.c, "%s: wrong imm", e->name);
 		return;
 	}
-	epw_fill(e->shadow + area + off, len,
-		 work_base(ev->src, e->w.me, seq));
+	epw_fill(e->shadow + area + off, len, work_base(ev->src, e->w.me, seq));
 	EC_EXPECT(e, !memcmp(e->shadow + area, e->region + area, EC_AREA),
-		  "%s: put %" PRIu64 " of node %u (%zu bytes at %zu) is not in "
-		  "place", e->name, seq, ev->src, len, off);
+		  "%s: put %" PRIu64
+		  " of node %u (%zu bytes at %zu) is not in "
+		  "place",
+		  e->name, seq, ev->src, len, off);
 	e->owed[ev->src]++; /* not from here: events must stay in order */
 }
 
 static void ec_acknowledge(struct ec *e)
 {
 	for (uint32_t p = 0; p < e->w.n; p++)
-		while (e->owed[p] &&
-		       !e->ep->ops->send(e->ep, p, NULL, 0, ec_imm(EC_ACK, 0),
-					 NULL))
+		while (e->owed[p] && !e->ep->ops->send(e->ep, p, NULL, 0,
+						       ec_imm(EC_ACK, 0), NULL))
 			e->owed[p]--;
 }
 
@@ -164,7 +170,7 @@ void ec_barrier(struct ec *e)
 	e->arrived[k] -= e->w.n;
 }
 
-/* ---- main ----------------------------------------------------------------------- */
+/* ---- main ---- */
 
 static int ec_open(struct ec *e)
 {

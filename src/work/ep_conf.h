@@ -5,9 +5,9 @@
 
 #include "work/epw.h"
 
-#define EC_AREA 16384	/* of each source in each region */
-#define EC_COUNTERS 64	/* bytes for atomics, at the start of a region */
-#define EC_NODES 64
+#define EC_AREA	    16384 /* of each source in each region */
+#define EC_COUNTERS 64	  /* bytes for atomics, at the start of a region */
+#define EC_NODES    64
 
 /* What a message is for: imm[63:56]. */
 enum ec_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
@@ -36,8 +36,8 @@ struct ec {
 	uint32_t barrier, arrived[2];
 	uint64_t next[EC_NODES]; /* data message expected */
 	uint64_t acks, sent, done_sends;
-	uint32_t owed[EC_NODES]; /* acknowledgements */
-	weft_time_t slow;	/* a receiver that takes its time */
+	uint32_t owed[EC_NODES];      /* acknowledgements */
+	weft_time_t slow;	      /* a receiver that takes its time */
 	struct weft_ep_event held[8]; /* not yet released */
 	uint32_t n_held, hold;
 	weft_time_t alive; /* time of the last event */

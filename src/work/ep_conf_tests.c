@@ -8,7 +8,7 @@
 
 #define EC_HEAD 0 /* node that holds the shared counters */
 
-/* ---- messages ------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 {
@@ -18,11 +18,11 @@ static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 	int ret;
 
 	epw_fill(buf, len, work_base(e->w.me, dst, seq));
-	ret = EPW_RETRY(e->ep->ops->send(e->ep, dst, buf, len,
-					 ec_imm(EC_DATA, (uint64_t)len << 32 |
-								 seq),
-					 &op),
-			ec_serve(e, false));
+	ret = EPW_RETRY(
+		e->ep->ops->send(e->ep, dst, buf, len,
+				 ec_imm(EC_DATA, (uint64_t)len << 32 | seq),
+				 &op),
+		ec_serve(e, false));
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	if (!ret)
 		ec_wait(e, &op); /* the buffer is ours again */
@@ -30,8 +30,8 @@ static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 
 static size_t ec_length(struct ec *e, uint32_t i)
 {
-	uint32_t max = e->ep->info.max_msg < EC_AREA ? e->ep->info.max_msg
-						     : EC_AREA;
+	uint32_t max =
+		e->ep->info.max_msg < EC_AREA ? e->ep->info.max_msg : EC_AREA;
 	const size_t edge[] = { 0, 1, 7, 8, 9, max - 1, max };
 
 	if (i < sizeof(edge) / sizeof(edge[0]))
@@ -53,7 +53,10 @@ static void ec_messages_n(struct ec *e, uint32_t n)
 			;
 }
 
-static void ec_messages(struct ec *e) { ec_messages_n(e, e->messages); }
+static void ec_messages(struct ec *e)
+{
+	ec_messages_n(e, e->messages);
+}
 
 /* Node 0 is slow: the others must wait for it, not lose anything. */
 static void ec_slow(struct ec *e)
@@ -73,7 +76,7 @@ static void ec_holding(struct ec *e)
 		e->ep->ops->release(e->ep, &e->held[--e->n_held]);
 }
 
-/* ---- remote memory ------------------------------------------------------------- */
+/* ---- remote memory ---- */
 
 static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 {
@@ -156,8 +159,10 @@ static void ec_get_one(struct ec *e, uint32_t src)
 		epw_fill(q, 8, base + at / 8 * WORK_STEP);
 		if (buf[i] == q[at % 8])
 			continue;
-		weft_check_failed(e->w.c, "get: %zu bytes at %zu of node %u "
-				  "differ at byte %zu", len, off, src, i);
+		weft_check_failed(e->w.c,
+				  "get: %zu bytes at %zu of node %u "
+				  "differ at byte %zu",
+				  len, off, src, i);
 		return;
 	}
 	EC_EXPECT(e, buf[len] == 0xAA, "get: wrote beyond its length");
@@ -171,7 +176,7 @@ static void ec_gets(struct ec *e)
 			ec_get_one(e, p);
 }
 
-/* ---- atomics ----------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 static uint64_t ec_fadd(struct ec *e, uint64_t off, uint64_t add)
 {
@@ -238,7 +243,7 @@ static void ec_cswaps(struct ec *e)
 	ec_barrier(e);
 }
 
-/* ---- refusals ---------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 /* Either refused at once or completed with an error. */
 static void ec_refused(struct ec *e, int ret, struct ec_op *op,
@@ -258,24 +263,28 @@ static void ec_errors(struct ec *e)
 	uint64_t end = e->raddr[EC_HEAD] + bytes, key = e->rkey[EC_HEAD];
 	struct ec_op op[6] = { 0 };
 
-	EC_EXPECT(e, o->send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,
-			     NULL) == -EMSGSIZE,
+	EC_EXPECT(e,
+		  o->send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,
+			  NULL) == -EMSGSIZE,
 		  "errors: a message longer than max_msg was taken");
 	ec_refused(e, o->send(e->ep, e->w.n, e->heap, 8, 0, &op[0]), &op[0],
 		   "a message to nobody");
-	ec_refused(e, o->put(e->ep, EC_HEAD, e->pinned, 64, end - 32, key,
-			     false, 0, &op[1]),
+	ec_refused(e,
+		   o->put(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, false,
+			  0, &op[1]),
 		   &op[1], "a put beyond its region");
-	ec_refused(e, o->get(e->ep, EC_HEAD, e->pinned, 64, end - 32, key,
-			     &op[2]),
+	ec_refused(e,
+		   o->get(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, &op[2]),
 		   &op[2], "a get beyond its region");
 	ec_refused(e, o->fadd(e->ep, EC_HEAD, end, key, 1, &op[3]), &op[3],
 		   "an atomic beyond its region");
-	ec_refused(e, o->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 1, key, 1,
-			      &op[4]),
-		   &op[4], "an unaligned atomic");
-	ec_refused(e, o->put(e->ep, EC_HEAD, e->pinned, 8,
-			     e->raddr[EC_HEAD], ~0ull << 32, false, 0, &op[5]),
+	ec_refused(
+		e,
+		o->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 1, key, 1, &op[4]),
+		&op[4], "an unaligned atomic");
+	ec_refused(e,
+		   o->put(e->ep, EC_HEAD, e->pinned, 8, e->raddr[EC_HEAD],
+			  ~0ull << 32, false, 0, &op[5]),
 		   &op[5], "a put with a wrong key");
 }
 

@@ -20,8 +20,7 @@ struct epp {
 	struct weft_hist *hist;
 };
 
-static void epp_send(struct epp *p, const void *data, size_t len,
-		     uint64_t seq)
+static void epp_send(struct epp *p, const void *data, size_t len, uint64_t seq)
 {
 	struct weft_ep_event ev;
 	int ret;
@@ -62,8 +61,11 @@ static void epp_round(struct epp *p, uint64_t seq)
 	t = weft_host_now(p->w.h) - t;
 	bad = epw_check(ev.data, ev.len, base);
 	if (bad >= 0 || ev.len != p->size || ev.imm != seq)
-		weft_check_failed(p->w.c, "round %" PRIu64 ": length %zu, wrong "
-				  "byte %" PRId64, seq, ev.len, bad);
+		weft_check_failed(p->w.c,
+				  "round %" PRIu64
+				  ": length %zu, wrong "
+				  "byte %" PRId64,
+				  seq, ev.len, bad);
 	if (p->w.me == 1)
 		epp_send(p, ev.data, ev.len, seq);
 	else

@@ -9,7 +9,8 @@
 #include "work/epw.h"
 
 #define EPT_NODES 128
-#define EPT_LAST ((uint64_t)1 << 63) /* imm of a node's last message to another */
+#define EPT_LAST                                                               \
+	((uint64_t)1 << 63) /* imm of a node's last message to another */
 
 enum ept_pattern { EPT_UNIFORM, EPT_RR, EPT_FIXED };
 
@@ -51,7 +52,8 @@ static void ept_arrived(struct ept *t, const struct weft_ep_event *ev)
 	if (ev->imm & EPT_LAST) {
 		t->ended++;
 		if ((ev->imm & ~EPT_LAST) != seq)
-			weft_check_failed(t->w.c, "node %u sent %" PRIu64
+			weft_check_failed(t->w.c,
+					  "node %u sent %" PRIu64
 					  " messages, %" PRIu64 " are here",
 					  ev->src, ev->imm & ~EPT_LAST, seq);
 		return;
@@ -61,7 +63,9 @@ static void ept_arrived(struct ept *t, const struct weft_ep_event *ev)
 	bad = epw_check(time + 1, ev->len - 8, base);
 	if (ev->imm != seq || bad >= 0 ||
 	    ev->len != ept_length(t, ev->src, t->w.me, seq))
-		weft_check_failed(t->w.c, "message %" PRIu64 " of node %u: "
+		weft_check_failed(t->w.c,
+				  "message %" PRIu64
+				  " of node %u: "
 				  "number %" PRIu64 ", wrong byte %" PRId64,
 				  seq, ev->src, ev->imm, bad);
 	weft_hist_put(t->latency,
@@ -89,8 +93,8 @@ static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 	bool sent;
 	int ret;
 
-	while ((ret = t->ep->ops->send(t->ep, dst, t->buf, len, imm,
-				       t->buf)) == -EAGAIN)
+	while ((ret = t->ep->ops->send(t->ep, dst, t->buf, len, imm, t->buf)) ==
+	       -EAGAIN)
 		ept_serve(t);
 	if (ret)
 		weft_check_failed(t->w.c, "send to node %u says %d", dst, ret);

@@ -26,7 +26,6 @@ struct lat {
 	/* parameters */
 	uint64_t size;
 	uint32_t bursts, packets, stream, from, to;
-	uint64_t link_rate;
 	bool stamps34, bench;
 	/* run */
 	struct work w;
@@ -61,7 +60,7 @@ static void lat_report(struct lat *l, const struct lat_stat *s,
 	weft_metric(l->w.c, full, unit, s->max);
 }
 
-/* ---- sender ------------------------------------------------------------------- */
+/* ---- sender ---- */
 
 /* Posts n packets, the last one with remote notification. */
 static void lat_post(struct lat *l, uint32_t n)
@@ -85,7 +84,8 @@ static void lat_post(struct lat *l, uint32_t n)
 	}
 }
 
-static void lat_stream_out(struct lat *l)
+/* Wire cycles per packet.  A credit refresh may fall among them. */
+static double lat_packet_cc(struct lat *l)
 {
 	uint32_t packets = 0;
 
@@ -94,12 +94,22 @@ static void lat_stream_out(struct lat *l)
 	while (packets < l->stream) /* reading clears */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 2 * WEFT_US);
-	weft_metric(l->w.c, "packet_cc", "cc",
-		    (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) /
-			    packets);
+	return (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) / packets;
 }
 
-/* ---- receiver ------------------------------------------------------------------- */
+static void lat_stream_out(struct lat *l)
+{
+	double best = lat_packet_cc(l), cc;
+
+	for (int i = 0; i < 3; i++) {
+		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 37 * WEFT_US);
+		cc = lat_packet_cc(l);
+		best = cc < best ? cc : best;
+	}
+	weft_metric(l->w.c, "packet_cc", "cc", best);
+}
+
+/* ---- receiver ---- */
 
 static void lat_stamps(struct lat *l)
 {
@@ -120,8 +130,10 @@ static void lat_stamps(struct lat *l)
 						   forth_stamp_hi(q[1])));
 		for (uint32_t k = FORTH_STAMP_QWORDS; k < l->size / 8; k++)
 			if (q[k])
-				weft_check_failed(l->w.c, "packet %u: byte %u "
-						  "is not zero", i, 8 * k);
+				weft_check_failed(l->w.c,
+						  "packet %u: byte %u "
+						  "is not zero",
+						  i, 8 * k);
 	}
 	if (l->packets > 1)
 		lat_add(&l->span, (double)(uint32_t)(last - first));
@@ -153,7 +165,7 @@ static void lat_stream_in(struct lat *l)
 		    l->stream / elapsed * 1e3);
 }
 
-/* ---- both ------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 static void lat_bursts(struct lat *l)
 {
@@ -175,15 +187,12 @@ static void lat_bursts(struct lat *l)
 
 static void lat_results(struct lat *l)
 {
-	double cc_ns = 32e9 / (double)l->link_rate;
-
 	lat_report(l, &l->nic, "nic", "pc");
 	lat_report(l, &l->sw, "switch", "cc");
 	lat_report(l, &l->span, "span", "pc");
 	if (l->span.n)
-		weft_metric(l->w.c, "span_cc", "cc",
-			    l->span.sum / l->span.n * weft_forth_pc_ns(l->f) /
-				    cc_ns);
+		weft_metric(l->w.c, "span_ns", "ns",
+			    l->span.sum / l->span.n * weft_forth_pc_ns(l->f));
 }
 
 static int lat_open(struct lat *l)
@@ -194,11 +203,13 @@ static int lat_open(struct lat *l)
 	if (l->bench)
 		a.bench = WEFT_FORTH_BENCH_ON | WEFT_FORTH_BENCH_ZERO |
 			  (l->stamps34 ? WEFT_FORTH_BENCH_TS34 : 0);
-	if (l->size % 8 || (l->bench && l->size < 24) || l->packets > LAT_SLOTS || l->from >= l->w.n ||
-	    l->to >= l->w.n) {
-		weft_check_failed(l->w.c, "size is a multiple of 8 and holds the "
+	if (l->size % 8 || (l->bench && l->size < 24) ||
+	    l->packets > LAT_SLOTS || l->from >= l->w.n || l->to >= l->w.n) {
+		weft_check_failed(l->w.c,
+				  "size is a multiple of 8 and holds the "
 				  "stamps; up to %u packets; from and to are "
-				  "nodes", LAT_SLOTS);
+				  "nodes",
+				  LAT_SLOTS);
 		return -EINVAL;
 	}
 	l->mem = weft_mem_alloc(l->w.h, LAT_SLOTS * l->size, 64, &l->buf);
@@ -248,7 +259,6 @@ static const struct weft_param lat_params[] = {
 	P(U32, stream, "0", "", "packets of the final stream; 0 = none"),
 	P(U32, from, "0", "", "sending node"),
 	P(U32, to, "1", "", "receiving node"),
-	P(RATE, link_rate, "2.5Gb/s", "", "gives the net clock: rate / 32"),
 	P(BOOL, stamps34, "yes", "", "a switch stamps, too"),
 	{ 0 }
 };

@@ -76,8 +76,11 @@ static void pp_verify(struct pp *p, uint32_t qwords, uint64_t base,
 	int32_t bad = work_check(p->rx, 0, qwords, base);
 
 	if (bad >= 0)
-		weft_check_failed(p->w.c, "round %" PRIu64 ", %u bytes: differs "
-				  "at byte %d", seq, 8 * qwords, 8 * bad);
+		weft_check_failed(p->w.c,
+				  "round %" PRIu64
+				  ", %u bytes: differs "
+				  "at byte %d",
+				  seq, 8 * qwords, 8 * bad);
 }
 
 /* One round; returns its time at the initiator. */
@@ -108,14 +111,15 @@ static void pp_report(struct pp *p, uint32_t bytes, double sum, double min,
 	double mean = sum / (double)p->count;
 
 	weft_series_add(p->w.c, "half_rtt", "B", "us", bytes, mean / 1000);
-	weft_series_add(p->w.c, "half_rtt_spread", "B", "ns", bytes,
-			max - min);
+	weft_series_add(p->w.c, "half_rtt_spread", "B", "ns", bytes, max - min);
 	weft_metric(p->w.c, "half_rtt", "ns", mean);
 	weft_metric(p->w.c, "half_rtt_min", "ns", min);
 	weft_metric(p->w.c, "half_rtt_max", "ns", max);
 	if (p->spread > 0 && max - min > p->spread)
-		weft_check_failed(p->w.c, "%u bytes: half round trips between "
-				  "%.1f and %.1f ns", bytes, min, max);
+		weft_check_failed(p->w.c,
+				  "%u bytes: half round trips between "
+				  "%.1f and %.1f ns",
+				  bytes, min, max);
 }
 
 static void pp_size(struct pp *p, uint32_t bytes, uint64_t *seq_p)
@@ -146,8 +150,10 @@ static int pp_open(struct pp *p)
 	if (!p->size_max)
 		p->size_max = p->size;
 	if (p->size % 8 || p->step % 8 || !p->partner || p->partner >= p->w.n) {
-		weft_check_failed(p->w.c, "sizes are multiples of 8; partner "
-				  "is one of 1..%u", p->w.n - 1);
+		weft_check_failed(p->w.c,
+				  "sizes are multiples of 8; partner "
+				  "is one of 1..%u",
+				  p->w.n - 1);
 		return -EINVAL;
 	}
 	p->tx = weft_mem_alloc(p->w.h, p->size_max, 64, &p->tx_phys);

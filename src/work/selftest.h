@@ -30,7 +30,10 @@ extern const struct st_test st_queue_tests[], st_count_tests[];
 bool st_open(struct st *s, const struct weft_forth_attr *attr);
 void st_close(struct st *s);
 void st_sync(struct st *s);
-static inline bool st_acts(const struct st *s) { return s->w.me == 0; }
+static inline bool st_acts(const struct st *s)
+{
+	return s->w.me == 0;
+}
 void st_sleep(struct st *s, weft_time_t time);
 /* Fills the source with the pattern of test `seq`, clears the destination. */
 void st_prepare(struct st *s, uint64_t seq);

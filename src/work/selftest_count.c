@@ -67,8 +67,8 @@ static void st_timer(struct st *s)
 		weft_forth_timer_arm(s->f, 77);
 		st_one(s, 32);
 		b = weft_forth_timer_read(s->f);
-		ST_EXPECT(s, b == a + 77, "timer: armed with 77, %u not %u",
-			  b, a + 77);
+		ST_EXPECT(s, b == a + 77, "timer: armed with 77, %u not %u", b,
+			  a + 77);
 	}
 	st_close(s);
 }
@@ -197,12 +197,13 @@ static void st_loopback(struct st *s)
 		st_sleep(s, 20 * WEFT_US);
 		weft_forth_put(s->f, 0, s->phys, s->phys + ST_BYTES / 2, 32,
 			       WEFT_FORTH_RNOTIFY);
-		ST_EXPECT(s, weft_forth_wait_remote(s->f, 0,
-						    weft_host_now(s->w.h) +
-							    WEFT_MS),
+		ST_EXPECT(s,
+			  weft_forth_wait_remote(
+				  s->f, 0, weft_host_now(s->w.h) + WEFT_MS),
 			  "loopback: nothing came back");
-		ST_EXPECT(s, work_check((void *)back, 0, 32,
-					work_base(0, 1, 26)) < 0,
+		ST_EXPECT(s,
+			  work_check((void *)back, 0, 32, work_base(0, 1, 26)) <
+				  0,
 			  "loopback: payload differs");
 		weft_forth_loopback(s->f, false);
 		st_sleep(s, 20 * WEFT_US);
@@ -215,8 +216,11 @@ static void st_loopback(struct st *s)
 }
 
 const struct st_test st_count_tests[] = {
-	{ "counters", st_counters }, { "timer", st_timer },
-	{ "sampler", st_sampler },   { "credits", st_credits },
-	{ "limit", st_limit },	     { "loopback", st_loopback },
+	{ "counters", st_counters },
+	{ "timer", st_timer },
+	{ "sampler", st_sampler },
+	{ "credits", st_credits },
+	{ "limit", st_limit },
+	{ "loopback", st_loopback },
 	{ NULL, NULL },
 };

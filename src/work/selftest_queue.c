@@ -11,10 +11,9 @@ static void st_slot(struct st *s, uint32_t slot, uint64_t start)
 {
 	uint32_t q = s->i->queues > 1 ? 1 : 0;
 
-	weft_forth_slot_write(s->f, q, slot, s->phys + 16 * slot,
-			      forth_desc_q1(1, 2,
-					    (uint32_t)s->remote + 8 * slot,
-					    start));
+	weft_forth_slot_write(
+		s->f, q, slot, s->phys + 16 * slot,
+		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
 /* V14: descriptors written backwards wait for the start flag, then go in the
@@ -105,8 +104,8 @@ static void st_ring(struct st *s)
 			  "ring: took more than its depth");
 		off = FORTH_QUEUE_POINTERS + (s->i->queues > 1 ? 4 : 0);
 		reg = weft_forth_load(s->f, off);
-		ST_EXPECT(s, forth_pointers_head(reg) ==
-				     forth_pointers_tail(reg),
+		ST_EXPECT(s,
+			  forth_pointers_head(reg) == forth_pointers_tail(reg),
 			  "ring: full, yet head %u and tail %u",
 			  forth_pointers_head(reg), forth_pointers_tail(reg));
 		weft_forth_enable(s->f, true);
@@ -148,16 +147,16 @@ static void st_lnotify(struct st *s)
 		word = weft_forth_local_word(s->f, q);
 		if (k == 2) /* it counts since power-up */
 			base = forth_lnotify_departed(word) - 3;
-		ST_EXPECT(s, forth_lnotify_head(word) == k + 1 &&
-				     forth_lnotify_departed(word) ==
-					     base + k + 1 &&
-				     forth_lnotify_queue(word) == q,
+		ST_EXPECT(s,
+			  forth_lnotify_head(word) == k + 1 &&
+				  forth_lnotify_departed(word) ==
+					  base + k + 1 &&
+				  forth_lnotify_queue(word) == q,
 			  "lnotify: word is %#llx after transfer %u",
 			  (unsigned long long)word, k + 1);
 	}
 	if (st_acts(s))
-		ST_EXPECT(s, weft_forth_load(s->f, FORTH_LOCAL_NOTIFY) ==
-				     notes,
+		ST_EXPECT(s, weft_forth_load(s->f, FORTH_LOCAL_NOTIFY) == notes,
 			  "lnotify: counter differs from %u", notes);
 	st_close(s);
 }
@@ -183,9 +182,9 @@ static void st_rnotify(struct st *s)
 		} else {
 			weft_forth_wait_remote(s->f, count, WEFT_NEVER);
 			st_verify(s, 170 + r, 256);
-			ST_EXPECT(s, r == 1 ||
-					     weft_forth_remote_count(s->f) ==
-						     count + 1,
+			ST_EXPECT(s,
+				  r == 1 || weft_forth_remote_count(s->f) ==
+						    count + 1,
 				  "rnotify: count went from %u to %u", count,
 				  weft_forth_remote_count(s->f));
 			count = weft_forth_remote_count(s->f);
@@ -227,9 +226,10 @@ static void st_irq_receiver(struct st *s)
 	ST_EXPECT(s, st_irq_flag(s) && st_irqs(s) == 1,
 		  "irq: disabled, flag must be set and INTA# quiet");
 	weft_forth_irq_enable(s->f, true);
-	ST_EXPECT(s, weft_forth_irq_wait(s->f, weft_host_now(s->w.h) +
-						       50 * WEFT_US),
-		  "irq: enabling with a pending flag must assert");
+	ST_EXPECT(
+		s,
+		weft_forth_irq_wait(s->f, weft_host_now(s->w.h) + 50 * WEFT_US),
+		"irq: enabling with a pending flag must assert");
 	ST_EXPECT(s, st_irqs(s) == 2, "irq: not two assertions");
 	ST_EXPECT(s, weft_forth_load(s->f, FORTH_IRQ_ACTIVE) > 0,
 		  "irq: active timer did not run");
@@ -275,13 +275,13 @@ static void st_segment(struct st *s)
 	weft_forth_counters_read(s->f, &c);
 	if (st_acts(s)) {
 		ST_EXPECT(s, c.out_packets == want && c.out.ops == 1,
-			  "segment: %u packets of %u transfers",
-			  c.out_packets, c.out.ops);
+			  "segment: %u packets of %u transfers", c.out_packets,
+			  c.out.ops);
 	} else {
 		st_verify(s, 21, bytes / 8);
 		ST_EXPECT(s, c.in_packets == want && c.remote_notes == 1,
-			  "segment: %u packets, %u notifications",
-			  c.in_packets, c.remote_notes);
+			  "segment: %u packets, %u notifications", c.in_packets,
+			  c.remote_notes);
 		weft_metric(s->w.c, "segments", "packets", c.in_packets);
 	}
 	st_close(s);
@@ -289,8 +289,7 @@ static void st_segment(struct st *s)
 
 static uint32_t st_bad(struct st *s, uint64_t q0, uint64_t q1, uint32_t slot)
 {
-	weft_forth_slot_write(s->f, 0, slot, q0,
-			      q1 | FORTH_DESC_START);
+	weft_forth_slot_write(s->f, 0, slot, q0, q1 | FORTH_DESC_START);
 	st_sleep(s, 60 * WEFT_US);
 	return weft_forth_load(s->f, FORTH_DESC_ERR);
 }
@@ -317,17 +316,18 @@ static void st_errors(struct st *s)
 		word = weft_forth_local_word(s->f, 0);
 		ST_EXPECT(s, forth_lnotify_head(word) == 3,
 			  "errors: local notification not honoured");
-		n = st_bad(s, 0xFFFFFFFF00000000ull,
-			   forth_desc_q1(0, 1, to, 0), 3);
+		n = st_bad(s, 0xFFFFFFFF00000000ull, forth_desc_q1(0, 1, to, 0),
+			   3);
 		ST_EXPECT(s, n == before + 4, "errors: abort not counted");
-		ST_EXPECT(s, weft_cfg_load(s->w.h, weft_forth_dev(s->f),
-					   FORTH_CFG_STATUS, 2) &
-				     FORTH_STATUS_RCV_MASTER_ABORT,
+		ST_EXPECT(s,
+			  weft_cfg_load(s->w.h, weft_forth_dev(s->f),
+					FORTH_CFG_STATUS, 2) &
+				  FORTH_STATUS_RCV_MASTER_ABORT,
 			  "errors: no master abort in the status register");
-		weft_forth_slot_write(s->f, 0, 4, s->phys,
-				      forth_desc_q1(1, 8, to,
-						    FORTH_DESC_START |
-							    FORTH_DESC_RNOTIFY));
+		weft_forth_slot_write(
+			s->f, 0, 4, s->phys,
+			forth_desc_q1(1, 8, to,
+				      FORTH_DESC_START | FORTH_DESC_RNOTIFY));
 	} else {
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);
 		st_verify(s, 36, 8);
@@ -336,9 +336,13 @@ static void st_errors(struct st *s)
 }
 
 const struct st_test st_queue_tests[] = {
-	{ "cluster", st_cluster },   { "capacity", st_capacity },
-	{ "ring", st_ring },	     { "lnotify", st_lnotify },
-	{ "rnotify", st_rnotify },   { "irq", st_irq },
-	{ "segment", st_segment },   { "errors", st_errors },
+	{ "cluster", st_cluster },
+	{ "capacity", st_capacity },
+	{ "ring", st_ring },
+	{ "lnotify", st_lnotify },
+	{ "rnotify", st_rnotify },
+	{ "irq", st_irq },
+	{ "segment", st_segment },
+	{ "errors", st_errors },
 	{ NULL, NULL },
 };

@@ -10,7 +10,7 @@
 
 #include "work/traffic.h"
 
-/* ---- set-up ------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 /* Shuffles 0..n-1 by the run's permutation: the same on every node. */
 static uint32_t traffic_permuted(const struct traffic *t)
@@ -54,14 +54,14 @@ static int traffic_check_params(struct traffic *t)
 {
 	if (t->w.n > TRAFFIC_NODES || t->size % 8 || t->size_max % 8 ||
 	    t->size_max < t->size) {
-		weft_check_failed(t->w.c, "up to %u nodes; sizes are multiples "
+		weft_check_failed(t->w.c,
+				  "up to %u nodes; sizes are multiples "
 				  "of 8, size_max not below size",
 				  TRAFFIC_NODES);
 		return -EINVAL;
 	}
 	/* Credits need news of arrivals. */
-	if (t->count > t->window &&
-	    (!t->notify || t->notify > t->window / 4))
+	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;
 }
@@ -86,9 +86,8 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 	t->control_bytes = WEFT_FORTH_NOTIFY_BYTES + 16 * n;
 	t->control = weft_mem_alloc(t->w.h, t->control_bytes, 64, control_p);
 	t->word = weft_mem_alloc(t->w.h, 16 * n, 64, &t->word_phys);
-	t->rx_buf = weft_mem_alloc(t->w.h,
-				   (size_t)n * t->window * t->slot_bytes, 64,
-				   rx_p);
+	t->rx_buf = weft_mem_alloc(
+		t->w.h, (size_t)n * t->window * t->slot_bytes, 64, rx_p);
 	if (!t->control || !t->word || !t->rx_buf)
 		return -ENOMEM;
 	t->credit = (uint64_t *)(t->control + WEFT_FORTH_NOTIFY_BYTES);
@@ -120,8 +119,7 @@ static void traffic_agree(struct traffic *t)
 	t->window = (uint32_t)window;
 }
 
-static void traffic_meet(struct traffic *t, weft_phys_t rx,
-			 weft_phys_t control)
+static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 {
 	struct work *w = &t->w;
 
@@ -167,14 +165,16 @@ static int traffic_open(struct traffic *t)
 	return ret;
 }
 
-/* ---- run ---------------------------------------------------------------------------- */
+/* ---- run ---- */
 
+/* Who has nothing left to send may have to wait for long. */
 static bool traffic_stuck(struct traffic *t)
 {
-	if (t->now - t->moved < t->patience)
+	if (t->fin_sent || t->now - t->moved < t->patience)
 		return false;
 	t->errors++;
-	weft_check_failed(t->w.c, "no progress: %" PRIu64 " of %" PRIu64
+	weft_check_failed(t->w.c,
+			  "no progress: %" PRIu64 " of %" PRIu64
 			  " messages sent, final words of %u nodes seen",
 			  t->sent, t->count, t->fins);
 	return true;
@@ -187,7 +187,7 @@ static void traffic_wait(struct traffic *t, weft_time_t timed)
 
 	if (timed < until)
 		until = timed;
-	if (t->moved + t->patience < until)
+	if (!t->fin_sent && t->moved + t->patience < until)
 		until = t->moved + t->patience;
 	weft_host_poll_range(t->w.h, t->control, t->control_bytes, until);
 }
@@ -253,8 +253,8 @@ static int traffic_main(struct weft_comp *c)
 		traffic_meas_start(t);
 		work_barrier(&t->w, "traffic.go");
 		t->t0 = t->moved = t->next = t->now = weft_host_now(t->w.h);
-		t->clocked = t->load > 0 || t->stamp || t->stall_for ||
-			     t->meas_for;
+		t->clocked =
+			t->load > 0 || t->stamp || t->stall_for || t->meas_for;
 		if (t->load > 0)
 			traffic_schedule(t);
 		traffic_loop(t);
@@ -268,7 +268,7 @@ static int traffic_main(struct weft_comp *c)
 	return ret;
 }
 
-/* ---- tables -------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 // clang-format off
 #define P(type, field, def, range, doc) \
@@ -344,8 +344,7 @@ WEFT_COMPONENT(forth_traffic, .name = "forth.traffic",
 	       .params = traffic_params, .presets = traffic_presets,
 	       .ops = { .main = traffic_main });
 
-WEFT_COMPONENT(forth_stream, .name = "forth.stream",
-	       .kind = WEFT_KIND_PROGRAM,
+WEFT_COMPONENT(forth_stream, .name = "forth.stream", .kind = WEFT_KIND_PROGRAM,
 	       .doc = "one-way stream over the native FORTH library",
 	       .source = "spec 13, V02-V04",
 	       .state_size = sizeof(struct traffic), .params = stream_params,

@@ -17,11 +17,11 @@
 #define TRAFFIC_BATCH 16
 
 enum traffic_pattern {
-	TRAFFIC_EACH,	   /* every destination at its own pace */
-	TRAFFIC_RR,	   /* strict round robin over the destinations */
-	TRAFFIC_UNIFORM,   /* random destination */
-	TRAFFIC_HOTSPOT,   /* a share to one destination, else random */
-	TRAFFIC_PERMUTE,   /* a random permutation of the nodes */
+	TRAFFIC_EACH,	 /* every destination at its own pace */
+	TRAFFIC_RR,	 /* strict round robin over the destinations */
+	TRAFFIC_UNIFORM, /* random destination */
+	TRAFFIC_HOTSPOT, /* a share to one destination, else random */
+	TRAFFIC_PERMUTE, /* a random permutation of the nodes */
 };
 
 enum traffic_arrival { TRAFFIC_FIXED, TRAFFIC_POISSON, TRAFFIC_BURSTY };
@@ -86,7 +86,7 @@ struct traffic {
 	uint32_t perm;	  /* my destination under `permutation` */
 	weft_time_t next; /* generation of the next message */
 	uint32_t in_burst;
-	uint32_t seen;	  /* remote notifications handled */
+	uint32_t seen; /* remote notifications handled */
 	uint32_t fins;
 	uint64_t errors;
 	weft_time_t t0, moved;
@@ -94,7 +94,7 @@ struct traffic {
 	 * matters (load, stamps, timed actions), else before waiting. */
 	weft_time_t now;
 	bool clocked;
-	uint32_t step;	  /* of the timed actions */
+	uint32_t step; /* of the timed actions */
 	struct weft_forth_counters total;
 	uint32_t meas_out, meas_in;
 	weft_time_t meas_at;

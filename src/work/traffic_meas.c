@@ -10,7 +10,8 @@
 
 #define MIB 1048576.0
 
-/* ---- timed actions ---------------------------------------------------------- */
+/* ---- timed actions ----------------------------------------------------------
+ */
 
 /* Traffic of the NIC since the last look, from its qword counters. */
 static void traffic_window(struct traffic *t, bool end)
@@ -31,8 +32,9 @@ static void traffic_window(struct traffic *t, bool end)
 	t->meas_at = now;
 }
 
-/* Words of each flow that are sent and not known to be forwarded. */
-static void traffic_credit_state(struct traffic *t)
+/* Words of each flow that are sent and not known to be forwarded.  At the end
+ * only what a credit's granularity hides may be left. */
+static void traffic_credit_state(struct traffic *t, bool home)
 {
 	char name[32];
 
@@ -40,8 +42,15 @@ static void traffic_credit_state(struct traffic *t)
 		uint32_t sent, fwd;
 
 		weft_forth_credit(t->f, d, &sent, &fwd);
+		sent = (sent - fwd) & 0xFFF;
 		snprintf(name, sizeof(name), "outstanding%u", d);
-		weft_metric(t->w.c, name, "words", (sent - fwd) & 0xFFF);
+		if (!home)
+			weft_metric(t->w.c, name, "words", sent);
+		else if (sent >= 32)
+			weft_check_failed(t->w.c,
+					  "flow %u: %u words of credit "
+					  "did not come home",
+					  d, sent);
 	}
 }
 
@@ -55,12 +64,15 @@ static void traffic_act_resume(struct traffic *t)
 	weft_forth_enable(t->f, true);
 }
 
-static void traffic_act_from(struct traffic *t) { traffic_window(t, false); }
+static void traffic_act_from(struct traffic *t)
+{
+	traffic_window(t, false);
+}
 
 static void traffic_act_to(struct traffic *t)
 {
 	traffic_window(t, true);
-	traffic_credit_state(t);
+	traffic_credit_state(t, false);
 }
 
 struct traffic_action {
@@ -101,7 +113,7 @@ weft_time_t traffic_timed(struct traffic *t)
 	return t->step < n ? t->t0 + a[t->step].at : WEFT_NEVER;
 }
 
-/* ---- sampler ------------------------------------------------------------------ */
+/* ---- sampler ---- */
 
 void traffic_meas_start(struct traffic *t)
 {
@@ -134,8 +146,8 @@ static void traffic_rate(struct traffic *t, const struct weft_forth_sample *s,
 			    ((k - i) * us) * 1e6 / MIB);
 }
 
-static void traffic_series(struct traffic *t,
-			   const struct weft_forth_sample *s, uint32_t n)
+static void traffic_series(struct traffic *t, const struct weft_forth_sample *s,
+			   uint32_t n)
 {
 	double us = t->interval * weft_forth_pc_ns(t->f) / 1000;
 
@@ -171,7 +183,7 @@ static void traffic_samples(struct traffic *t)
 	free(s);
 }
 
-/* ---- at the end ----------------------------------------------------------------- */
+/* ---- at the end ---- */
 
 static void traffic_sources(struct traffic *t)
 {
@@ -190,11 +202,11 @@ static void traffic_sources(struct traffic *t)
 		if (rx->last <= rx->first || !t->peer[s].notify)
 			continue;
 		snprintf(name, sizeof(name), "rate_from%u", s);
-		weft_metric(t->w.c, name, "MiB/s",
-			    (double)rx->bytes /
-				    ((double)(rx->last - rx->first) /
-				     WEFT_SEC) /
-				    MIB);
+		weft_metric(
+			t->w.c, name, "MiB/s",
+			(double)rx->bytes /
+				((double)(rx->last - rx->first) / WEFT_SEC) /
+				MIB);
 	}
 	weft_metric(t->w.c, "received", "messages", (double)msgs);
 	weft_metric(t->w.c, "received_bytes", "B", (double)bytes);
@@ -215,14 +227,17 @@ static void traffic_counters(struct traffic *t)
 	weft_metric(t->w.c, "remote_notifications", "", c->remote_notes);
 	weft_metric(t->w.c, "local_notifications", "", c->local_notes);
 	if (errors)
-		weft_check_failed(t->w.c, "error counters of the NIC add up to "
-				  "%" PRIu64, errors);
+		weft_check_failed(t->w.c,
+				  "error counters of the NIC add up to "
+				  "%" PRIu64,
+				  errors);
 }
 
 void traffic_meas_end(struct traffic *t)
 {
 	if (t->interval)
 		traffic_samples(t);
+	traffic_credit_state(t, true);
 	traffic_counters(t);
 	traffic_sources(t);
 	weft_metric(t->w.c, "sent", "messages", (double)t->sent);

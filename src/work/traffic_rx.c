@@ -45,10 +45,9 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 	uint32_t q = work_qwords(src, t->w.me, rx->got, p->min, p->max);
 	uint64_t base = work_base(src, t->w.me, rx->got);
 	const uint64_t *m =
-		(const uint64_t *)(t->rx_buf +
-				   ((uint64_t)src * t->window +
-				    rx->got % t->window) *
-					   t->slot_bytes);
+		(const uint64_t *)(t->rx_buf + ((uint64_t)src * t->window +
+						rx->got % t->window) *
+						       t->slot_bytes);
 	int32_t bad;
 
 	if (q > 1 || !t->stamp) {

@@ -4,10 +4,11 @@
 
 #include "work/traffic.h"
 
-#define TRAFFIC_DUE 1024 /* generated, not yet sent, per destination */
-#define TRAFFIC_TURN 64	 /* messages posted before looking elsewhere */
+#define TRAFFIC_DUE  1024 /* generated, not yet sent, per destination */
+#define TRAFFIC_TURN 64	  /* messages posted before looking elsewhere */
 
-/* ---- when ----------------------------------------------------------------- */
+/* ---- when -----------------------------------------------------------------
+ */
 
 /* Mean time between messages at the offered load: wire words of a mean
  * message at 32 bits each, delimiter included (spec 4.7). */
@@ -50,7 +51,8 @@ weft_time_t traffic_next(const struct traffic *t)
 	return t->load > 0 && t->generated < t->count ? t->next : WEFT_NEVER;
 }
 
-/* ---- to whom --------------------------------------------------------------- */
+/* ---- to whom ---------------------------------------------------------------
+ */
 
 static uint32_t traffic_any(struct traffic *t)
 {
@@ -73,7 +75,7 @@ static uint32_t traffic_pick(struct traffic *t)
 	}
 }
 
-/* ---- posting ----------------------------------------------------------------- */
+/* ---- posting ---- */
 
 void traffic_flush(struct traffic *t)
 {
@@ -137,9 +139,9 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 /* The next message for d, if it can go now. */
 static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 {
-	uint32_t qwords = work_qwords(t->w.me, d, t->tx[d].posted,
-				      (uint32_t)t->size / 8,
-				      (uint32_t)t->size_max / 8);
+	uint32_t qwords =
+		work_qwords(t->w.me, d, t->tx[d].posted, (uint32_t)t->size / 8,
+			    (uint32_t)t->size_max / 8);
 	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
 
 	if (!traffic_room(t, d, (qwords + max - 1) / max))
@@ -148,7 +150,8 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 	return true;
 }
 
-/* ---- the three ways of sending -------------------------------------------- */
+/* ---- the three ways of sending --------------------------------------------
+ */
 
 /* Every destination as fast as it takes them, a cluster at a time. */
 static bool traffic_send_each(struct traffic *t)
@@ -160,7 +163,8 @@ static bool traffic_send_each(struct traffic *t)
 		struct traffic_tx *tx = &t->tx[d];
 
 		for (int k = 0; k < TRAFFIC_TURN / 4; k++)
-			if (tx->posted >= tx->quota || !traffic_try(t, d, t->now))
+			if (tx->posted >= tx->quota ||
+			    !traffic_try(t, d, t->now))
 				break;
 	}
 	t->turn++;

@@ -48,7 +48,7 @@ void work_barrier_n(struct work *w, const char *name, uint32_t k)
 	work_barrier(w, key);
 }
 
-/* ---- lists of nodes ------------------------------------------------------ */
+/* ---- lists of nodes ---- */
 
 static int nodes_word(struct work *w, const char *text, uint32_t *node_p,
 		      uint32_t max)
@@ -86,8 +86,7 @@ static const char *nodes_range(const char *s, unsigned long *lo_p,
 	return end == s ? NULL : end;
 }
 
-int work_nodes(struct work *w, const char *text, uint32_t *node_p,
-	       uint32_t max)
+int work_nodes(struct work *w, const char *text, uint32_t *node_p, uint32_t max)
 {
 	int n = nodes_word(w, text, node_p, max);
 	unsigned long lo, hi;
@@ -99,7 +98,8 @@ int work_nodes(struct work *w, const char *text, uint32_t *node_p,
 		s = nodes_range(s, &lo, &hi);
 		if (!s || lo > hi || hi >= w->n ||
 		    (uint32_t)n + (hi - lo) >= max) {
-			weft_check_failed(w->c, "'%s' is no list of nodes 0..%u",
+			weft_check_failed(w->c,
+					  "'%s' is no list of nodes 0..%u",
 					  text, w->n - 1);
 			return -1;
 		}
@@ -111,7 +111,8 @@ int work_nodes(struct work *w, const char *text, uint32_t *node_p,
 	return n;
 }
 
-/* ---- payload --------------------------------------------------------------- */
+/* ---- payload ---------------------------------------------------------------
+ */
 
 uint64_t work_mix(uint64_t x)
 {
@@ -135,8 +136,7 @@ void work_fill(void *p, uint32_t qwords, uint64_t base)
 		q[i] = base + i * WORK_STEP;
 }
 
-int32_t work_check(const void *p, uint32_t from, uint32_t qwords,
-		   uint64_t base)
+int32_t work_check(const void *p, uint32_t from, uint32_t qwords, uint64_t base)
 {
 	const uint64_t *q = p;
 	uint64_t bad = 0;

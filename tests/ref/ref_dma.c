@@ -7,7 +7,14 @@
 #include <string.h>
 
 enum state {
-	NO_PND_OP, FETCH, RD_REQ, SPLIT_WAIT, RD_DATA, BM_GEN, RX_WR, NOTIFY,
+	NO_PND_OP,
+	FETCH,
+	RD_REQ,
+	SPLIT_WAIT,
+	RD_DATA,
+	BM_GEN,
+	RX_WR,
+	NOTIFY,
 	UPDT_CNT
 };
 enum { RD, WR };
@@ -64,7 +71,7 @@ struct ref {
 		uint32_t bytes, moved, seq, op, wait;
 	} b[2];
 	uint32_t compl_wait;
-	bool compl;
+	bool compl ;
 	struct {
 		enum { IDLE, REQUEST, DATA } kind;
 		uint32_t dir, pre, frame_in, beats;
@@ -77,7 +84,7 @@ struct ref {
 	bool inserter;
 	uint32_t used[8], rr_voq;
 	struct rpkt *going;
-	uint32_t line_word; /* of the packet on the line */
+	uint32_t line_word;  /* of the packet on the line */
 	uint32_t out_qwords; /* of it that have left */
 	/* incoming */
 	struct rxpkt rx[REF_DESCS];
@@ -91,8 +98,14 @@ struct ref {
 	uint32_t h_head, h_tail;
 };
 
-static uint32_t size_of(uint64_t header) { return header >> 32 & 1023; }
-static uint32_t flow_of(uint64_t header) { return header >> 56 & 127; }
+static uint32_t size_of(uint64_t header)
+{
+	return header >> 32 & 1023;
+}
+static uint32_t flow_of(uint64_t header)
+{
+	return header >> 56 & 127;
+}
 static uint32_t wire_of(const struct ref *r, uint32_t qwords)
 {
 	return qwords * 8 < r->c->min_bytes ? r->c->min_bytes : qwords * 8;
@@ -102,7 +115,8 @@ static uint32_t n_voq(const struct ref *r)
 	return r->c->voqs ? r->c->voqs : 1;
 }
 
-/* ---- bus ------------------------------------------------------------------ */
+/* ---- bus ------------------------------------------------------------------
+ */
 
 static void bus_request(struct ref *r, uint32_t dir, uint64_t addr,
 			uint32_t bytes, uint64_t word)
@@ -110,18 +124,24 @@ static void bus_request(struct ref *r, uint32_t dir, uint64_t addr,
 	struct ref_op *o = &r->log->op[r->log->n_op];
 
 	assert(r->log->n_op < REF_OPS && !r->b[dir].pending);
-	*o = (struct ref_op){ .write = dir == WR, .req = r->pc, .addr = addr,
-			      .word = word, .bytes = bytes };
+	*o = (struct ref_op){ .write = dir == WR,
+			      .req = r->pc,
+			      .addr = addr,
+			      .word = word,
+			      .bytes = bytes };
 	memset(&r->b[dir], 0, sizeof(r->b[dir]));
 	r->b[dir].pending = r->b[dir].req = true;
 	r->b[dir].bytes = bytes;
 	r->b[dir].op = r->log->n_op++;
 }
 
-static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
 
-static void bus_begin(struct ref *r, uint32_t dir, uint32_t pre,
-		      uint32_t beats, uint32_t kind)
+static void bus_begin(struct ref *r, uint32_t dir, uint32_t pre, uint32_t beats,
+		      uint32_t kind)
 {
 	r->bus.kind = kind;
 	r->bus.dir = dir;
@@ -137,7 +157,7 @@ static void bus_arbitrate(struct ref *r)
 
 	if (r->bus.kind != IDLE)
 		return;
-	if (r->compl && !r->compl_wait) {
+	if (r->compl &&!r->compl_wait) {
 		n = min32(r->b[RD].seq, c->chunk);
 		bus_begin(r, RD, c->t_gap, n / 8, DATA);
 		r->b[RD].seq -= n;
@@ -223,7 +243,8 @@ static void bus_edge(struct ref *r)
 		r->split_open = false;
 }
 
-/* ---- queues --------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------
+ */
 
 static void take_descriptors(struct ref *r)
 {
@@ -246,29 +267,31 @@ static void acknowledge(struct ref *r, uint32_t q, uint32_t x, uint64_t at)
 {
 	r->xfer[q][x].done = true;
 	r->xfer[q][x].at = at;
-	while (r->x_head[q] != r->x_tail[q] &&
-	       r->xfer[q][r->x_head[q]].done) {
+	while (r->x_head[q] != r->x_tail[q] && r->xfer[q][r->x_head[q]].done) {
 		struct xfer *t = &r->xfer[q][r->x_head[q]++];
 		uint64_t slot = (t->slot + 1) % r->depth;
 
 		at = t->at > at ? t->at : at;
 		r->dep[q]++;
 		if (t->lnotify)
-			r->note[r->n_tail++] = (struct note){
-				slot | (uint64_t)q << 16 |
-					(uint64_t)r->dep[q] << 32,
-				at, q };
+			r->note[r->n_tail++] =
+				(struct note){ slot | (uint64_t)q << 16 |
+						       (uint64_t)r->dep[q]
+							       << 32,
+					       at, q };
 	}
 }
 
 static uint32_t new_xfer(struct ref *r)
 {
-	r->xfer[r->q][r->x_tail[r->q]] = (struct xfer){
-		.slot = r->head[r->q], .lnotify = r->q1 >> 61 & 1 };
+	r->xfer[r->q][r->x_tail[r->q]] =
+		(struct xfer){ .slot = r->head[r->q],
+			       .lnotify = r->q1 >> 61 & 1 };
 	return r->x_tail[r->q]++;
 }
 
-/* ---- outgoing buffers ------------------------------------------------------- */
+/* ---- outgoing buffers -------------------------------------------------------
+ */
 
 static void cut_packets(struct ref *r, bool made)
 {
@@ -332,7 +355,8 @@ static struct rpkt *voq_front(struct ref *r, uint32_t v)
 	return NULL;
 }
 
-/* ---- engine ----------------------------------------------------------------- */
+/* ---- engine -----------------------------------------------------------------
+ */
 
 static void word_moved(struct ref *r, uint32_t dir)
 {
@@ -387,8 +411,8 @@ static void start_write(struct ref *r)
 	r->credited = 2 / r->c->links;
 	r->nic.fwd[0] = (r->nic.fwd[0] + r->credited) & 4095;
 	r->active[WR] = true;
-	bus_request(r, WR, (uint32_t)r->wpkt.header & ~7u,
-		    r->wpkt.qwords * 8, 0);
+	bus_request(r, WR, (uint32_t)r->wpkt.header & ~7u, r->wpkt.qwords * 8,
+		    0);
 }
 
 static void step_write(struct ref *r)
@@ -430,8 +454,8 @@ static void step_write(struct ref *r)
 static void unmask(struct ref *r)
 {
 	for (uint32_t q = 0; q < r->c->queues; q++)
-		if (r->need[q] && r->c->voq_words - r->used[r->mask_voq[q]] >=
-					  r->need[q])
+		if (r->need[q] &&
+		    r->c->voq_words - r->used[r->mask_voq[q]] >= r->need[q])
 			r->need[q] = 0;
 }
 
@@ -514,8 +538,7 @@ static void reading(struct ref *r)
 
 static void step_notify(struct ref *r)
 {
-	uint64_t word = (r->head[r->q] + 1) % r->depth |
-			(uint64_t)r->q << 16 |
+	uint64_t word = (r->head[r->q] + 1) % r->depth | (uint64_t)r->q << 16 |
 			(uint64_t)(r->dep[r->q] + 1) << 32;
 
 	if (r->wst != NO_PND_OP)
@@ -609,7 +632,8 @@ static void pci_edge(struct ref *r)
 	count_edge(r);
 }
 
-/* ---- NET side ----------------------------------------------------------------- */
+/* ---- NET side
+ * ----------------------------------------------------------------- */
 
 /* The wire word of the last cycle has left: so have the FIFO words that ended
  * with it (header word, payload words, CRC word). */
@@ -666,11 +690,11 @@ static void far_receive(struct ref *r, const struct ref_word *w)
 
 	if (!w->header)
 		return;
-	r->log->pkt[r->log->n_pkt++] = (struct ref_arrival){ r->cc - 1,
-							     p->header };
+	r->log->pkt[r->log->n_pkt++] =
+		(struct ref_arrival){ r->cc - 1, p->header };
 	r->hold[r->h_tail].cycle = r->cc - 1 + r->c->sink_hold;
-	r->hold[r->h_tail].lane = r->c->sink_lanes == 1 ? 0 :
-							  flow_of(p->header);
+	r->hold[r->h_tail].lane =
+		r->c->sink_lanes == 1 ? 0 : flow_of(p->header);
 	r->hold[r->h_tail++].words = ref_charge(&r->far, p->wire.wire);
 }
 
@@ -745,7 +769,8 @@ static void net_edge(struct ref *r)
 	ref_end_line(&r->far, r->cc);
 }
 
-/* ---- running ------------------------------------------------------------------ */
+/* ---- running
+ * ------------------------------------------------------------------ */
 
 static void end_init(struct ref *r, struct ref_end *e, uint32_t tx_lanes,
 		     uint32_t rx_lanes, uint32_t cap)

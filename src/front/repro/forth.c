@@ -11,12 +11,11 @@
 
 #define MIB 1048576.0
 
-/* ---- points of sweeps ------------------------------------------------------ */
+/* ---- points of sweeps ------------------------------------------------------
+ */
 
-#define RTT_MIN                                                                \
-	"workload.size=24 workload.packets=5 forth.xbar.xp_bytes=176"
-#define RTT_32                                                                 \
-	"workload.size=112 workload.packets=33 forth.xbar.xp_bytes=252"
+#define RTT_MIN	       "workload.size=24 workload.packets=5 forth.xbar.xp_bytes=176"
+#define RTT_32	       "workload.size=112 workload.packets=33 forth.xbar.xp_bytes=252"
 #define RTT_32_NO_SYNC RTT_32 " forth.xbar.cs_sync=0"
 #define DIRECT_P32                                                             \
 	"workload.size=240 forth.nic.n2h_words=63 forth.nic.max_payload=240"
@@ -25,11 +24,9 @@
 #define DIRECT_P96                                                             \
 	"workload.size=752 forth.nic.n2h_words=191 forth.nic.max_payload=752"
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
-#define TO_SAME_DOMAIN "workload.size=24 workload.to=1"
-#define BOARD_20                                                               \
-	"traffic.count=20 traffic.dests=20 fabric.switch.ports=20"
-#define BOARD_12                                                               \
-	"traffic.count=12 traffic.dests=12 fabric.switch.ports=12"
+#define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
+#define BOARD_20	"traffic.count=20 traffic.dests=20 fabric.switch.ports=20"
+#define BOARD_12	"traffic.count=12 traffic.dests=12 fabric.switch.ports=12"
 
 /* A parameter of the machine that ran: a number, bytes, or bit/s. */
 static double param_as(const struct repro_data *d, const char *point,
@@ -54,7 +51,7 @@ static double link_gbit(const struct repro_data *d, const char *point)
 	return param_as(d, point, "link.rate", WEFT_P_RATE) / 1e9;
 }
 
-/* ---- NIC ---------------------------------------------------------------------- */
+/* ---- NIC ---- */
 
 #define STAGES "workload.size=24"
 
@@ -98,27 +95,56 @@ static double eval_dma_stage(const struct repro_data *d)
 	       eval_sync_vl(d) - eval_linkstart(d);
 }
 
-/* ---- round trips ------------------------------------------------------------- */
+/* ---- round trips ---- */
+
+/* Time between departures in cycles of the NET clock, 32 bits at the link's
+ * rate. */
+static double span_cc(const struct repro_data *d, const char *point,
+		      const char *name)
+{
+	return repro_value(d, point, name) * link_gbit(d, point) / 32;
+}
+
+static double eval_rtt_switch(const struct repro_data *d)
+{
+	return span_cc(d, RTT_MIN, "n4.prog0.span_ns");
+}
+
+static double eval_rtt_32(const struct repro_data *d)
+{
+	return span_cc(d, DIRECT_P32, "n1.prog0.span_ns");
+}
+
+static double eval_rtt_64(const struct repro_data *d)
+{
+	return span_cc(d, DIRECT_P64, "n1.prog0.span_ns");
+}
+
+static double eval_rtt_96(const struct repro_data *d)
+{
+	return span_cc(d, DIRECT_P96, "n1.prog0.span_ns");
+}
 
 /* Rise from 32 to 96 words, per word. */
 static double eval_rtt_slope(const struct repro_data *d)
 {
-	return (repro_value(d, DIRECT_P96, "n1.prog0.span_cc") -
-		repro_value(d, DIRECT_P32, "n1.prog0.span_cc")) /
-	       64;
+	return (eval_rtt_96(d) - eval_rtt_32(d)) / 64;
 }
 
 /* 33 packets span 32 round trips; once with and once without synchroniser. */
 static double eval_cs_sync(const struct repro_data *d)
 {
-	return (repro_value(d, RTT_32, "n4.prog0.span_cc") -
-		repro_value(d, RTT_32_NO_SYNC, "n4.prog0.span_cc")) /
+	return (span_cc(d, RTT_32, "n4.prog0.span_ns") -
+		span_cc(d, RTT_32_NO_SYNC, "n4.prog0.span_ns")) /
 	       32;
 }
 
-/* ---- rates ---------------------------------------------------------------------- */
+/* ---- rates ---- */
 
-static double gbit(double mib) { return mib * MIB * 8 / 1e9; }
+static double gbit(double mib)
+{
+	return mib * MIB * 8 / 1e9;
+}
 
 static double eval_one_way_gbit(const struct repro_data *d)
 {
@@ -133,7 +159,10 @@ static double each(const struct repro_data *d)
 	       3;
 }
 
-static double eval_each(const struct repro_data *d) { return each(d); }
+static double eval_each(const struct repro_data *d)
+{
+	return each(d);
+}
 
 static double eval_each_gbit(const struct repro_data *d)
 {
@@ -200,7 +229,7 @@ static double eval_busy(const struct repro_data *d)
 	return 100 * packet_cc(d, "workload.stream=100") / cc;
 }
 
-/* ---- switch ----------------------------------------------------------------------- */
+/* ---- switch ---- */
 
 /* Cut-through less header decode and start of transmission. */
 static double eval_decision(const struct repro_data *d)
@@ -271,11 +300,10 @@ static double eval_boards_12(const struct repro_data *d)
 /* Bytes per cycle from two sizes, times the cycles of the link's clock. */
 static double eval_bundle(const struct repro_data *d)
 {
-	double cc = packet_cc(d, "workload.size=4096") -
+	double cc = packet_cc(d, "workload.size=2048") -
 		    packet_cc(d, "workload.size=512");
 
-	return (4096 - 512) * 8 / cc *
-	       link_gbit(d, "workload.size=512") / 32;
+	return (2048 - 512) * 8 / cc * link_gbit(d, "workload.size=512") / 32;
 }
 
 /* BRAMs of 2 KB. */
@@ -306,7 +334,7 @@ static double eval_errors(const struct repro_data *d)
 	       repro_sum(d, NULL, "n*.prog0.received");
 }
 
-/* ---- the rows ----------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 /* clang-format off */
 #define LAYOUT "the frame layout (R-18) was preferred knowing 287; the other " \
@@ -385,23 +413,19 @@ const struct repro_row repro_forth_rows[] = {
 	  REPRO_ABS, 5, REPRO_CALIBRATED, "forth.link.t_ser",
 	  .note = "minimum packets were chosen because they pay the credit "
 	  "granularity; packets of 32 words and more give 64 (11.7)",
-	  .experiment = "forth/rtt-switch", .point = RTT_MIN,
-	  .metric = "n4.prog0.span_cc" },
+	  .experiment = "forth/rtt-switch", .eval = eval_rtt_switch },
 	{ "F13", "tr-direct: RTT NIC-NIC, 32 words", "cc", 98, REPRO_ABS, 3,
 	  REPRO_CALIBRATED, "forth.nic.t_crtx, t_crrx",
 	  .note = "printed 90 + P/4; the constant is calibrated (R-23)",
-	  .experiment = "forth/rtt-direct", .point = DIRECT_P32,
-	  .metric = "n1.prog0.span_cc" },
+	  .experiment = "forth/rtt-direct", .eval = eval_rtt_32 },
 	{ "F13-64", "tr-direct: RTT NIC-NIC, 64 words", "cc", 106, REPRO_ABS,
 	  3, REPRO_CALIBRATED, "forth.nic.t_crtx, t_crrx",
 	  .note = "printed 90 + P/4; the constant is calibrated (R-23)",
-	  .experiment = "forth/rtt-direct", .point = DIRECT_P64,
-	  .metric = "n1.prog0.span_cc" },
+	  .experiment = "forth/rtt-direct", .eval = eval_rtt_64 },
 	{ "F13-96", "tr-direct: RTT NIC-NIC, 96 words", "cc", 114, REPRO_ABS,
 	  3, REPRO_CALIBRATED, "forth.nic.t_crtx, t_crrx",
 	  .note = "printed 90 + P/4; the constant is calibrated (R-23)",
-	  .experiment = "forth/rtt-direct", .point = DIRECT_P96,
-	  .metric = "n1.prog0.span_cc" },
+	  .experiment = "forth/rtt-direct", .eval = eval_rtt_96 },
 	{ "F13-slope", "tr-direct: RTT per word of packet", "cc", 0.25,
 	  REPRO_ABS, 0.03, REPRO_PREDICTED,
 	  .note = "1 - 625/800 rounded up to a quarter (R-24); time stamps "

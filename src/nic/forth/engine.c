@@ -11,31 +11,27 @@
 #include "nic/forth/nic.h"
 
 const char *const forth_state_name[FORTH_STATES] = {
-	[FORTH_NO_PND_OP] = "NoPndOp",
-	[FORTH_RD_D0] = "RdD0",
-	[FORTH_RD_D1] = "RdD1",
-	[FORTH_CHECK] = "Check",
-	[FORTH_RD_REQ] = "RdReq",
-	[FORTH_SPLIT_WAIT] = "SplitWait",
-	[FORTH_RD_DATA] = "RdData",
-	[FORTH_BM_GEN] = "BmGen",
-	[FORTH_RX_WR] = "RxWr",
-	[FORTH_NOTIFY] = "Notify",
+	[FORTH_NO_PND_OP] = "NoPndOp", [FORTH_RD_D0] = "RdD0",
+	[FORTH_RD_D1] = "RdD1",	       [FORTH_CHECK] = "Check",
+	[FORTH_RD_REQ] = "RdReq",      [FORTH_SPLIT_WAIT] = "SplitWait",
+	[FORTH_RD_DATA] = "RdData",    [FORTH_BM_GEN] = "BmGen",
+	[FORTH_RX_WR] = "RxWr",	       [FORTH_NOTIFY] = "Notify",
 	[FORTH_UPDT_CNT] = "UpdtCnt",
 };
 
-bool forth_engine_enabled(struct forth_nic *n)
+void forth_engine_enable(struct forth_nic *n)
 {
-	return forth_cell(n, R_CONTROL) & FORTH_CTL_ENABLE &&
-	       forth_cell(n, R_COMMAND) & FORTH_CMD_MASTER;
+	n->enabled = forth_cell(n, R_CONTROL) & FORTH_CTL_ENABLE &&
+		     forth_cell(n, R_COMMAND) & FORTH_CMD_MASTER;
+	forth_engine_wake(n, forth_pc(n));
 }
 
 /* Status bits of an aborted DMA (3.6). */
 void forth_dma_abort(struct forth_nic *n, enum weft_bus_status status)
 {
 	*weft_reg_cell(n->comp, R_STATUS, 0) |=
-		status == WEFT_BUS_TARGET_ABORT ? FORTH_STATUS_RCV_TARGET_ABORT :
-						  FORTH_STATUS_RCV_MASTER_ABORT;
+		status == WEFT_BUS_TARGET_ABORT ? FORTH_STATUS_RCV_TARGET_ABORT
+						: FORTH_STATUS_RCV_MASTER_ABORT;
 	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
 	weft_count(n->comp, C_DESC_ERR, 1);
 }
@@ -58,7 +54,7 @@ static enum forth_state st_no_pnd_op(struct forth_nic *n)
 	int q = -1;
 
 	forth_voq_unmask(n);
-	if (forth_engine_enabled(n) && !rq->orphan)
+	if (n->enabled && !rq->orphan)
 		q = forth_queue_pick(n);
 	if (in && (q < 0 || n->last_out)) {
 		n->last_out = false;
@@ -83,8 +79,7 @@ static enum forth_state st_rd_d0(struct forth_nic *n)
 static enum forth_state st_rd_d1(struct forth_nic *n)
 {
 	const struct forth_queue *q = &n->queue[n->rq.queue];
-	const uint64_t *d = n->qmem +
-			    4 * (n->rq.queue * n->depth + q->head);
+	const uint64_t *d = n->qmem + 4 * (n->rq.queue * n->depth + q->head);
 
 	n->rq.q0 = d[0] | d[1] << 32;
 	n->rq.q1 = d[2] | d[3] << 32;
@@ -159,7 +154,7 @@ static enum forth_state st_check(struct forth_nic *n)
 	uint32_t flow = forth_desc_flow(rq->q1);
 
 	rq->qwords = forth_desc_qwords(rq->q1);
-	if (!forth_engine_enabled(n) || !n->queue[rq->queue].pending)
+	if (!n->enabled || !n->queue[rq->queue].pending)
 		return FORTH_NO_PND_OP;
 	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows)
 		return rq_bad_descriptor(n);
@@ -245,9 +240,9 @@ static enum forth_state st_notify(struct forth_nic *n)
 		return FORTH_NOTIFY;
 	if (!rq->notified) {
 		rq->notified = true;
-		forth_write_notify(n, rq->queue,
-				   forth_lnotify_pack(next, rq->queue,
-						      q->departed + 1));
+		forth_write_notify(
+			n, rq->queue,
+			forth_lnotify_pack(next, rq->queue, q->departed + 1));
 		n->wr.for_rq = true;
 		return FORTH_NOTIFY;
 	}
@@ -282,8 +277,8 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		n->queue[rq->queue].departed++;
 	} else if (rq->error) {
 		if (!rq->active)
-			rq->seq = forth_track_add(n, rq->queue, rq->q1 &
-						  FORTH_DESC_LNOTIFY);
+			rq->seq = forth_track_add(n, rq->queue,
+						  rq->q1 & FORTH_DESC_LNOTIFY);
 		forth_track_done(n, rq->queue, rq->seq, forth_pc(n));
 	}
 	rq_count(n);
@@ -292,16 +287,11 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 }
 
 static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
-	[FORTH_NO_PND_OP] = st_no_pnd_op,
-	[FORTH_RD_D0] = st_rd_d0,
-	[FORTH_RD_D1] = st_rd_d1,
-	[FORTH_CHECK] = st_check,
-	[FORTH_RD_REQ] = st_rd_req,
-	[FORTH_SPLIT_WAIT] = st_split_wait,
-	[FORTH_RD_DATA] = st_rd_data,
-	[FORTH_BM_GEN] = st_bm_gen,
-	[FORTH_RX_WR] = st_rx_wr,
-	[FORTH_NOTIFY] = st_notify,
+	[FORTH_NO_PND_OP] = st_no_pnd_op, [FORTH_RD_D0] = st_rd_d0,
+	[FORTH_RD_D1] = st_rd_d1,	  [FORTH_CHECK] = st_check,
+	[FORTH_RD_REQ] = st_rd_req,	  [FORTH_SPLIT_WAIT] = st_split_wait,
+	[FORTH_RD_DATA] = st_rd_data,	  [FORTH_BM_GEN] = st_bm_gen,
+	[FORTH_RX_WR] = st_rx_wr,	  [FORTH_NOTIFY] = st_notify,
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
@@ -322,6 +312,27 @@ void forth_engine_run(struct forth_nic *n)
 
 /* ---- from the bus and from software ------------------------------------- */
 
+/* When the engine has to look at a note about its read: at once when a packet
+ * may use the split wait or a notification follows, otherwise not before the
+ * transfer leaves UpdtCnt. */
+static void note_wake(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	struct forth_rq *rq = &n->rq;
+	uint64_t now = forth_pc(n);
+
+	if (note->kind == WEFT_NOTE_SPLIT) {
+		uint64_t at = forth_write_at(n);
+
+		if (at != UINT64_MAX && n->rw_overlap)
+			forth_engine_offer(n, at > now ? at : now);
+	} else if (note->kind == WEFT_NOTE_DONE) {
+		bool notify = n->lnotify_at == LNOTIFY_READ &&
+			      rq->q1 & FORTH_DESC_LNOTIFY;
+
+		forth_engine_wake(n, notify ? now : now + n->t_upd);
+	}
+}
+
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	struct forth_rq *rq = &n->rq;
@@ -336,13 +347,17 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_engine_wake(n, forth_pc(n));
 		return;
 	}
-	rq->phase = note->kind == WEFT_NOTE_SPLIT ? PHASE_SPLIT :
-		    note->kind == WEFT_NOTE_BURST ? PHASE_DATA :
-						    PHASE_DONE;
-	if (note->kind == WEFT_NOTE_BURST)
+	rq->phase = note->kind == WEFT_NOTE_SPLIT   ? PHASE_SPLIT
+		    : note->kind == WEFT_NOTE_BURST ? PHASE_DATA
+						    : PHASE_DONE;
+	if (note->kind == WEFT_NOTE_SPLIT)
+		rq->state = FORTH_SPLIT_WAIT;
+	if (note->kind == WEFT_NOTE_BURST) {
+		rq->state = FORTH_RD_DATA;
 		forth_voq_feed(n, first, first + note->bytes / 8,
 			       forth_pc_of(n, note->time));
-	forth_engine_wake(n, forth_pc(n));
+	}
+	note_wake(n, note);
 }
 
 /* The state as an observer sees it now. */

@@ -37,7 +37,8 @@ weft_time_t forth_rx_word_at(const struct forth_nic *n,
 	return weft_clock_edge(&n->link.clk, cc);
 }
 
-/* ---- receive -------------------------------------------------------------- */
+/* ---- receive --------------------------------------------------------------
+ */
 
 /* Room in Net2Host: only wrong credits can fill it. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
@@ -79,8 +80,7 @@ static void rx_enqueue(struct forth_nic *n, struct weft_frame *f,
 	rx_overflow(n, &rx);
 	n->rx_used += rx.qwords + 1;
 	*ring_push(&n->rx) = rx;
-	if (n->wr.state == FORTH_NO_PND_OP)
-		forth_engine_wake(n, rx.ready);
+	forth_engine_offer(n, rx.ready);
 }
 
 static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
@@ -129,6 +129,7 @@ static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
 void forth_netif_header_out(struct forth_nic *n)
 {
 	n->wr.credited = worth(n, 1);
+	n->wr.drained = 0;
 	n->rx_used--;
 	if (n->wr.credited)
 		flink_fwd(&n->link, 0, n->wr.credited, weft_now(n->comp));
@@ -153,6 +154,7 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	uint32_t words = worth(n, 1 + first + count) - n->wr.credited;
 
 	n->rx_used -= count;
+	n->wr.drained += count;
 	n->wr.credited += words;
 	if (!words)
 		return;
@@ -162,17 +164,21 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 		flink_fwd_ramp(&n->link, 0, words, 2 / n->links, &n->pci, pc0);
 }
 
-/* The rest of the packet's charge, at its last word (5.2). */
+/* The rest of the packet's charge, at its last word (5.2); words that were not
+ * written go with it. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 {
 	uint32_t rest = n->wr.rx.charge - n->wr.credited;
 
+	n->rx_used -= n->wr.rx.qwords - n->wr.drained;
+	n->wr.drained = n->wr.rx.qwords;
 	n->wr.credited += rest;
 	if (rest)
 		flink_fwd(&n->link, 0, rest, weft_clock_edge(&n->pci, pc));
 }
 
-/* ---- transmit -------------------------------------------------------------- */
+/* ---- transmit --------------------------------------------------------------
+ */
 
 static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
 {
@@ -180,8 +186,8 @@ static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
 	return forth_voq_next(own, p);
 }
 
-static void netif_sent(void *own, struct flink *l, uint64_t start,
-		       uint64_t end, uint32_t shift)
+static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
+		       uint32_t shift)
 {
 	(void)l;
 	forth_voq_sent(own, start, end, shift);
@@ -193,7 +199,8 @@ static const struct flink_ops netif_ops = {
 	.packet = netif_packet,
 };
 
-/* ---- counters (0x80..0xC8) ------------------------------------------------ */
+/* ---- counters (0x80..0xC8) ------------------------------------------------
+ */
 
 static uint64_t others(const uint64_t *per_link)
 {
@@ -225,30 +232,51 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 		return 0;
 	k = flink_counts(&n->link);
 	switch (id) {
-	case NET_NET_OUT_CYCLES: return k->out_cycles;
-	case NET_NET_IN_CYCLES: return k->in_cycles;
-	case NET_RIO0_UNKNOWN: return k->bad_char[0];
-	case NET_RIO0_SYNC_LOSS: return k->sync_loss[0];
-	case NET_RIO0_PARITY: return k->disparity[0];
-	case NET_RIO0_TX_FULL: return k->tx_full[0];
-	case NET_RIO1_UNKNOWN: return others(k->bad_char);
-	case NET_RIO1_SYNC_LOSS: return others(k->sync_loss);
-	case NET_RIO1_PARITY: return others(k->disparity);
-	case NET_RIO1_TX_FULL: return others(k->tx_full);
-	case NET_NET_OUT_PACKETS: return k->tx_packets;
-	case NET_NET_DEQ_WORDS: return k->tx_qwords;
-	case NET_NET_IN_PACKETS: return k->rx_packets;
-	case NET_NET_ENQ_WORDS: return k->rx_qwords;
-	case NET_HEADER_CRC_ERR: return k->header_crc;
-	case NET_NET_ALIGN_ERR: return k->align;
-	case NET_NET_BACKPRESSURE: return k->backpressure;
-	case NET_H2NET_START: return n->h2net_start;
-	case NET_NET2H_START: return net2h_starts(n);
-	default: return 0;
+	case NET_NET_OUT_CYCLES:
+		return k->out_cycles;
+	case NET_NET_IN_CYCLES:
+		return k->in_cycles;
+	case NET_RIO0_UNKNOWN:
+		return k->bad_char[0];
+	case NET_RIO0_SYNC_LOSS:
+		return k->sync_loss[0];
+	case NET_RIO0_PARITY:
+		return k->disparity[0];
+	case NET_RIO0_TX_FULL:
+		return k->tx_full[0];
+	case NET_RIO1_UNKNOWN:
+		return others(k->bad_char);
+	case NET_RIO1_SYNC_LOSS:
+		return others(k->sync_loss);
+	case NET_RIO1_PARITY:
+		return others(k->disparity);
+	case NET_RIO1_TX_FULL:
+		return others(k->tx_full);
+	case NET_NET_OUT_PACKETS:
+		return k->tx_packets;
+	case NET_NET_DEQ_WORDS:
+		return k->tx_qwords;
+	case NET_NET_IN_PACKETS:
+		return k->rx_packets;
+	case NET_NET_ENQ_WORDS:
+		return k->rx_qwords;
+	case NET_HEADER_CRC_ERR:
+		return k->header_crc;
+	case NET_NET_ALIGN_ERR:
+		return k->align;
+	case NET_NET_BACKPRESSURE:
+		return k->backpressure;
+	case NET_H2NET_START:
+		return n->h2net_start;
+	case NET_NET2H_START:
+		return net2h_starts(n);
+	default:
+		return 0;
 	}
 }
 
-/* ---- construction --------------------------------------------------------- */
+/* ---- construction ---------------------------------------------------------
+ */
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.nic: the RDMA-write NIC of FORTH-ICS (PCI-X, request queues, VOQs
  * or one outgoing FIFO, 1, 2 or 4 byte-bundled links).
- * Source: forth.md; parameters are those of sections 6.2 and 11.1, presets those
- * of its first page.
+ * Source: forth.md; parameters are those of sections 6.2 and 11.1, presets
+ * those of its first page.
  *
  *                 bus (PCI-X)                  link0..3
  *        host <------> +---------------------+ <======> switch or NIC
@@ -125,34 +125,45 @@ static const struct weft_port_decl forth_ports[] = {
 };
 /* clang-format on */
 
-/* ---- operations ------------------------------------------------------------ */
+/* ---- operations ------------------------------------------------------------
+ */
 
 static int check_params(const struct forth_nic *n, const char *name,
 			struct weft_err *err)
 {
 	if (n->links == 3)
-		return weft_fail(err, EINVAL, "%s.links: 3 links cannot be "
-				 "bundled: use 1, 2 or 4", name);
+		return weft_fail(err, EINVAL,
+				 "%s.links: 3 links cannot be "
+				 "bundled: use 1, 2 or 4",
+				 name);
 	if (n->queues & (n->queues - 1))
-		return weft_fail(err, EINVAL, "%s.queues: '%u' is no power of "
-				 "two: use 1, 2, 4 or 8", name, n->queues);
+		return weft_fail(err, EINVAL,
+				 "%s.queues: '%u' is no power of "
+				 "two: use 1, 2, 4 or 8",
+				 name, n->queues);
 	if (n->voqs && n->flows > n->voqs)
-		return weft_fail(err, EINVAL, "%s.flows: '%u' is above the "
-				 "%u VOQs: one VOQ per destination", name,
-				 n->flows, n->voqs);
+		return weft_fail(err, EINVAL,
+				 "%s.flows: '%u' is above the "
+				 "%u VOQs: one VOQ per destination",
+				 name, n->flows, n->voqs);
 	if (n->max_payload % 8 || n->min_payload % 8)
-		return weft_fail(err, EINVAL, "%s.%s_payload: no multiple of "
-				 "8 bytes", name,
-				 n->max_payload % 8 ? "max" : "min");
+		return weft_fail(err, EINVAL,
+				 "%s.%s_payload: no multiple of "
+				 "8 bytes",
+				 name, n->max_payload % 8 ? "max" : "min");
 	if (n->min_payload > n->max_payload)
-		return weft_fail(err, EINVAL, "%s.min_payload: above "
-				 "max_payload", name);
+		return weft_fail(err, EINVAL,
+				 "%s.min_payload: above "
+				 "max_payload",
+				 name);
 	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
 	if (n->n2h_words * 2 / n->links <
 	    31 + forth_charge(n->links, (uint32_t)n->max_payload))
-		return weft_fail(err, EINVAL, "%s.n2h_words: '%u' cannot take "
+		return weft_fail(err, EINVAL,
+				 "%s.n2h_words: '%u' cannot take "
 				 "packets of max_payload and a credit's "
-				 "granularity", name, n->n2h_words);
+				 "granularity",
+				 name, n->n2h_words);
 	return 0;
 }
 
@@ -242,8 +253,10 @@ static int forth_finish(struct weft_comp *c, struct weft_err *err)
 		used += ring_nth(&n->rx, i)->qwords + 1;
 	if (n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan &&
 	    used != n->rx_used)
-		return weft_fail(err, EPROTO, "%s: Net2Host counts %u words "
-				 "and holds %u", c->name, n->rx_used, used);
+		return weft_fail(err, EPROTO,
+				 "%s: Net2Host counts %u words "
+				 "and holds %u",
+				 c->name, n->rx_used, used);
 	if (!weft_sim_idle(c->sim))
 		return 0;
 	forth_voq_fini(n);
@@ -270,13 +283,17 @@ static void forth_fini(struct weft_comp *c)
 }
 
 WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
-	.doc = "FORTH-ICS RDMA-write NIC on PCI-X",
-	.source = "TR376-04-2006 and the platform paper (forth.md)",
-	.not_modelled = "VOQ bodies in external memory, multipath, event log, "
-			"bus parity errors",
-	.state_size = sizeof(struct forth_nic), .params = forth_params,
-	.presets = forth_presets, .counters = forth_counters,
-	.n_counters = C_N, .ports = forth_ports, .regs = forth_nic_regs,
-	.ops = { .init = forth_init, .start = forth_start,
-		 .arrive = forth_arrive, .event = forth_event,
-		 .finish = forth_finish, .fini = forth_fini });
+	       .doc = "FORTH-ICS RDMA-write NIC on PCI-X",
+	       .source = "TR376-04-2006 and the platform paper (forth.md)",
+	       .not_modelled =
+		       "VOQ bodies in external memory, multipath, event log, "
+		       "bus parity errors",
+	       .state_size = sizeof(struct forth_nic), .params = forth_params,
+	       .presets = forth_presets, .counters = forth_counters,
+	       .n_counters = C_N, .ports = forth_ports, .regs = forth_nic_regs,
+	       .ops = { .init = forth_init,
+			.start = forth_start,
+			.arrive = forth_arrive,
+			.event = forth_event,
+			.finish = forth_finish,
+			.fini = forth_fini });

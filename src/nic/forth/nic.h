@@ -48,7 +48,8 @@ enum { PORT_BUS, PORT_LINK };
 /* The link's own event comes last within one time. */
 enum { TAG_ENGINE, TAG_LINK };
 
-/* ---- units ---------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------
+ */
 
 struct forth_queue {
 	uint32_t head, tail, pending; /* slots; pending up to the depth */
@@ -99,11 +100,11 @@ struct forth_leaving {
 struct forth_rx {
 	uint64_t hdr;
 	struct weft_slice data;
-	uint64_t ready;	       /* pc of Net2HPReady */
-	uint64_t data_cc;      /* NET cycle of the first payload word */
-	uint64_t end_cc;       /* NET cycle after the last word */
-	uint32_t qwords;       /* in the FIFO, header not counted */
-	uint32_t charge;       /* link words */
+	uint64_t ready;	  /* pc of Net2HPReady */
+	uint64_t data_cc; /* NET cycle of the first payload word */
+	uint64_t end_cc;  /* NET cycle after the last word */
+	uint32_t qwords;  /* in the FIFO, header not counted */
+	uint32_t charge;  /* link words */
 	bool bad;
 };
 
@@ -114,11 +115,11 @@ struct forth_rq {
 	uint64_t since, until; /* pc: state entered; timed state ends */
 	uint64_t done;	       /* pc: last datum moved */
 	uint32_t queue;
-	uint64_t q0, q1;       /* the descriptor */
+	uint64_t q0, q1; /* the descriptor */
 	uint32_t qwords, voq, seq;
-	uint32_t cut;	       /* qwords already handed to the VOQ */
+	uint32_t cut; /* qwords already handed to the VOQ */
 	bool error, notified, active;
-	bool orphan;	       /* reset while the bus has txn */
+	bool orphan; /* reset while the bus has txn */
 	struct weft_slice data;
 	struct weft_bus_txn txn;
 };
@@ -132,10 +133,11 @@ struct forth_wr {
 	enum forth_job job;
 	uint64_t until;
 	uint32_t credited;  /* link words given back so far */
+	uint32_t drained;   /* payload qwords out of Net2Host so far */
 	uint64_t burst_end; /* pc */
-	uint64_t done;	   /* pc: last datum of the packet moved */
-	uint32_t requests; /* bus requests of the packet */
-	bool for_rq; /* the outgoing half waits for this notification */
+	uint64_t done;	    /* pc: last datum of the packet moved */
+	uint32_t requests;  /* bus requests of the packet */
+	bool for_rq;	    /* the outgoing half waits for this notification */
 	bool orphan;
 	bool aborted;
 	struct forth_rx rx;
@@ -176,7 +178,9 @@ struct forth_nic {
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct weft_clock pci;
-	bool started;
+	weft_time_t now;       /* latest time asked for, */
+	uint64_t now_pc;       /* and its PCI edge */
+	bool started, enabled; /* enabled: engine may use the bus */
 	struct flink link;
 	struct weft_timer timer;
 	/* request queues */
@@ -222,6 +226,8 @@ struct forth_nic {
 };
 
 /* ---- register cells (regs.c) ------------------------------------------- */
+
+/* clang-format off */
 
 /* Counters of 2.5 that the host may store into: id, mask of the register.
  * The value is cell + what runs at the moment (perf.c). */
@@ -322,6 +328,7 @@ enum forth_counter {
 	C_LNOTIFY, C_RNOTIFY, C_IRQS, C_DESC_ERR, C_NO_ROOM, C_GAP_WRITES,
 	C_RX_LOST, C_RX_UNDERRUN, C_RESETS, C_N
 };
+/* clang-format on */
 
 static inline uint32_t forth_cell(struct forth_nic *n, enum forth_reg r)
 {
@@ -332,13 +339,21 @@ static inline void forth_perf_add(struct forth_nic *n, enum forth_perf id,
 {
 	*weft_reg_cell(n->comp, R_PERF + id, 0) += by;
 }
+/* First PCI edge at or after now; divisions are dear, so it is kept. */
 static inline uint64_t forth_pc(struct forth_nic *n)
 {
-	return weft_clock_cycle(&n->pci, weft_now(n->comp));
+	weft_time_t now = weft_now(n->comp);
+
+	if (n->now != now || !n->now_pc) {
+		n->now = now;
+		n->now_pc = weft_clock_cycle(&n->pci, now);
+	}
+	return n->now_pc;
 }
 static inline uint64_t forth_pc_of(const struct forth_nic *n, weft_time_t t)
 {
-	return weft_clock_cycle(&n->pci, t);
+	return t == n->now && n->now_pc ? n->now_pc
+					: weft_clock_cycle(&n->pci, t);
 }
 /* PCI edge at or after an edge of the NET clock. */
 static inline uint64_t forth_pc_of_cc(const struct forth_nic *n, uint64_t cc)
@@ -350,6 +365,15 @@ static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {
 	weft_timer_arm(n->comp, &n->timer, TAG_ENGINE,
 		       weft_clock_edge(&n->pci, pc));
+}
+
+/* There is something to write at pc: wakes the engine if it would begin with it
+ * then; otherwise it looks by itself when it gets there. */
+static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
+{
+	if (n->wr.state == FORTH_NO_PND_OP &&
+	    (n->rq.state == FORTH_NO_PND_OP || n->rq.state == FORTH_SPLIT_WAIT))
+		forth_engine_wake(n, pc);
 }
 
 /* regs.c */
@@ -373,13 +397,15 @@ void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 
 /* engine.c */
 void forth_engine_run(struct forth_nic *n);
-bool forth_engine_enabled(struct forth_nic *n);
+void forth_engine_enable(struct forth_nic *n); /* looks at the registers */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
 void forth_engine_reset(struct forth_nic *n);
 enum forth_state forth_engine_state(struct forth_nic *n);
 void forth_dma_abort(struct forth_nic *n, enum weft_bus_status status);
 
 /* write.c */
+/* PCI edge from which something may be written, or UINT64_MAX. */
+uint64_t forth_write_at(const struct forth_nic *n);
 /* Something may be written now; otherwise the engine wakes when it may. */
 bool forth_write_ready(struct forth_nic *n);
 void forth_write_start(struct forth_nic *n);

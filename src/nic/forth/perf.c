@@ -23,9 +23,9 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	case PERF_H2N_DMA_ACTIVE:
 		return n->rq.active ? since(now, n->active_since[DIR_H2N]) : 0;
 	case PERF_N2H_DMA_ACTIVE:
-		return n->wr.state != FORTH_NO_PND_OP &&
-				       n->wr.job == JOB_PACKET ?
-			       since(now, n->active_since[DIR_N2H]) : 0;
+		return n->wr.state != FORTH_NO_PND_OP && n->wr.job == JOB_PACKET
+			       ? since(now, n->active_since[DIR_N2H])
+			       : 0;
 	case PERF_IRQ_ACTIVE:
 		return n->irq_level ? since(now, n->irq_since) : 0;
 	case PERF_SPLIT_DURATION:
@@ -63,8 +63,8 @@ void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc)
 {
-	enum forth_perf active = d == DIR_H2N ? PERF_H2N_DMA_ACTIVE :
-						PERF_N2H_DMA_ACTIVE;
+	enum forth_perf active =
+		d == DIR_H2N ? PERF_H2N_DMA_ACTIVE : PERF_N2H_DMA_ACTIVE;
 
 	if (d == DIR_N2H || n->rq.active)
 		forth_perf_add(n, active, since(pc, n->active_since[d]));

@@ -24,7 +24,8 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	q->tail = (slot + 1) & (n->depth - 1);
 	if (forth_bench_mode(n) & FORTH_BENCH_ON)
 		forth_bench_trigger(n, qi, q->head + old, q->pending - old);
-	forth_engine_wake(n, forth_pc(n));
+	if (n->rq.state == FORTH_NO_PND_OP)
+		forth_engine_wake(n, forth_pc(n));
 }
 
 /* Round robin over the released, unblocked queues (3.7). */
@@ -65,8 +66,8 @@ uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
 	enum forth_state s = forth_engine_state(n);
-	bool second = (s == FORTH_RD_D1 || s == FORTH_CHECK) &&
-		      n->rq.queue == qi;
+	bool second =
+		(s == FORTH_RD_D1 || s == FORTH_CHECK) && n->rq.queue == qi;
 
 	return forth_pointers_pack(q->head, second, q->tail);
 }
@@ -95,7 +96,7 @@ static void lnotify_push(struct forth_nic *n, struct forth_lnotify l)
 		*ring_nth(&n->lnotify, i) = *ring_nth(&n->lnotify, i - 1);
 	}
 	*ring_nth(&n->lnotify, i) = l;
-	forth_engine_wake(n, l.at);
+	forth_engine_offer(n, l.at);
 }
 
 static void track_pop(struct forth_nic *n, uint32_t qi)
@@ -109,10 +110,11 @@ static void track_pop(struct forth_nic *n, uint32_t qi)
 	q->departed++;
 	if (t->lnotify)
 		lnotify_push(n, (struct forth_lnotify){
-			.word = forth_lnotify_pack(next, qi, q->departed),
-			.at = q->gone,
-			.queue = qi,
-		});
+					.word = forth_lnotify_pack(next, qi,
+								   q->departed),
+					.at = q->gone,
+					.queue = qi,
+				});
 	ring_pop(&q->track);
 }
 

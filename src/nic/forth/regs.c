@@ -4,10 +4,13 @@
  * (control), 3.1 (queue memory); R-01..R-08, R-17, R-32, R-41, R-42. */
 #include "nic/forth/nic.h"
 
-#define SP_CFG 0
+#define SP_CFG	0
 #define SP_BAR1 (1 + FORTH_BAR_REGS)
 
-static struct forth_nic *nic_of(struct weft_comp *c) { return c->state; }
+static struct forth_nic *nic_of(struct weft_comp *c)
+{
+	return c->state;
+}
 
 /* ---- performance counters: cell + what runs at the moment ------------ */
 
@@ -32,7 +35,7 @@ static void perf_wrote(struct weft_comp *c, enum forth_perf id, uint64_t val)
 	static void perf_wr_##id(struct weft_comp *c, uint32_t i, uint64_t v)  \
 	{                                                                      \
 		(void)i;                                                       \
-		perf_wrote(c, PERF_##id, v & mask);                            \
+		perf_wrote(c, PERF_##id, v &mask);                             \
 	}
 FORTH_PERF_LIST(X)
 #undef X
@@ -121,7 +124,7 @@ static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	(void)i;
 	(void)val;
 	if (n->started)
-		forth_engine_wake(n, forth_pc(n));
+		forth_engine_enable(n);
 }
 
 static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
@@ -136,7 +139,7 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	if (val & FORTH_CTL_POINTER_RESET)
 		forth_queue_reset(n);
 	flink_loopback(&n->link, (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
-	forth_engine_wake(n, forth_pc(n));
+	forth_engine_enable(n);
 }
 
 static uint64_t pointers_read(struct weft_comp *c, uint32_t i)
@@ -264,7 +267,7 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_BAR1] = { "BAR1", CFG(FORTH_CFG_BAR1, 4, MIXED, 0, FORTH_BAR1_MASK,
 		"operation registers and request queues, 32 KB (R-06)") },
 	[R_CAP] = { "Capabilities pointer", CFG(FORTH_CFG_CAP, 1, HW, 0x48, 0,
-		"") },
+		"offset of the PCI-X capability") },
 	[R_IRQ_LINE] = { "Interrupt line", CFG(FORTH_CFG_IRQ_LINE, 1, RW, 0,
 		0xFF, "routing scratch") },
 	[R_IRQ_PIN] = { "Interrupt pin", CFG(FORTH_CFG_IRQ_PIN, 1, HW, 1, 0,
@@ -365,7 +368,7 @@ void forth_regs_init(struct forth_nic *n)
 		id_swap(n);
 	if (n->status_literal)
 		*weft_reg_cell(n->comp, R_STATUS, 0) &= ~FORTH_STATUS_CAPS;
-	*weft_reg_cell(n->comp, R_BUILD, 0) = forth_build_pack(
-		n->links, (uint32_t)__builtin_ctz(n->queues), n->voqs, max,
-		min);
+	*weft_reg_cell(n->comp, R_BUILD, 0) =
+		forth_build_pack(n->links, (uint32_t)__builtin_ctz(n->queues),
+				 n->voqs, max, min);
 }

@@ -45,14 +45,14 @@ static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
 	((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail, &(r)->cap,        \
 			      sizeof(*(r)->at)),                               \
 	 &(r)->at[(r)->tail++ & ((r)->cap - 1)])
-#define ring_empty(r)	 ((r)->head == (r)->tail)
-#define ring_count(r)	 ((r)->tail - (r)->head)
-#define ring_nth(r, i)	 (&(r)->at[((r)->head + (i)) & ((r)->cap - 1)])
-#define ring_front(r)	 ring_nth(r, 0)
-#define ring_pop(r)	 ((void)(r)->head++)
+#define ring_empty(r)  ((r)->head == (r)->tail)
+#define ring_count(r)  ((r)->tail - (r)->head)
+#define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & ((r)->cap - 1)])
+#define ring_front(r)  ring_nth(r, 0)
+#define ring_pop(r)    ((void)(r)->head++)
 /* Element pushed as number `seq` (value of tail at that time). */
-#define ring_at(r, seq)	 (&(r)->at[(seq) & ((r)->cap - 1)])
-#define ring_clear(r)	 ((void)((r)->head = (r)->tail))
+#define ring_at(r, seq) (&(r)->at[(seq) & ((r)->cap - 1)])
+#define ring_clear(r)	((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \
 	(free((r)->at), (r)->at = NULL,                                        \
 	 (void)((r)->head = (r)->tail = (r)->cap = 0))

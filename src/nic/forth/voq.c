@@ -20,8 +20,8 @@ void forth_voq_init(struct forth_nic *n)
 	n->n_voq = n->voqs ? n->voqs : 1;
 	n->seg_qwords = n->voqs ? (uint32_t)n->max_payload / 8 : FORTH_SIZE_MAX;
 	for (uint32_t v = 0; v < n->n_voq; v++)
-		n->voq[v].cap = n->voqs ? (uint32_t)(n->voq_bytes / 8) :
-					  n->h2n_words;
+		n->voq[v].cap =
+			n->voqs ? (uint32_t)(n->voq_bytes / 8) : n->h2n_words;
 }
 
 void forth_voq_fini(struct forth_nic *n)
@@ -93,8 +93,7 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t words)
 	return true;
 }
 
-void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v,
-		    uint32_t words)
+void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v, uint32_t words)
 {
 	n->queue[q].masked = true;
 	n->queue[q].voq = v;
@@ -139,7 +138,8 @@ void forth_voq_abandon(struct forth_nic *n)
 	rq->cut = rq->qwords;
 }
 
-/* ---- filling -------------------------------------------------------------- */
+/* ---- filling --------------------------------------------------------------
+ */
 
 /* Edge from which the link may start a packet whose last word is read at
  * `read`. */
@@ -181,8 +181,7 @@ static void voq_push(struct forth_nic *n, uint32_t end, uint64_t read)
 		.data = weft_slice_sub(rq->data, rq->cut * 8, qwords * 8),
 		.ready = ready,
 		.words = qwords + first + last,
-		.ts1 = forth_bench_ts1(n, rq->queue,
-				       n->queue[rq->queue].head),
+		.ts1 = forth_bench_ts1(n, rq->queue, n->queue[rq->queue].head),
 		.seq = rq->seq,
 		.queue = (uint8_t)rq->queue,
 		.first = first,
@@ -215,7 +214,8 @@ void forth_voq_generate(struct forth_nic *n, uint64_t pc0)
 			 n->voqs ? pc0 : pc0 + segment_end(n));
 }
 
-/* ---- leaving -------------------------------------------------------------- */
+/* ---- leaving --------------------------------------------------------------
+ */
 
 /* Called after the link's own event: what it was told inside is forgotten. */
 void forth_voq_kick(struct forth_nic *n)
@@ -302,7 +302,7 @@ void forth_voq_sent(struct forth_nic *n, uint64_t start, uint64_t end,
 	weft_count(n->comp, C_PACKETS_OUT, 1);
 	if (p.last && n->lnotify_at == LNOTIFY_DEPARTED)
 		forth_track_done(n, p.queue, p.seq, forth_pc_of_cc(n, end));
-	if (n->n_masked)
+	if (n->n_masked && n->rq.state == FORTH_NO_PND_OP)
 		forth_engine_wake(n, forth_pc(n));
 	for (uint32_t i = 0; i < n->n_voq; i++)
 		if (!ring_empty(&n->voq[i].pkts)) {

@@ -6,34 +6,34 @@
  * packet (ours: the text is silent). */
 #include "nic/forth/nic.h"
 
-static bool lnotify_due(struct forth_nic *n, uint64_t now)
+static bool lnotify_due(struct forth_nic *n)
 {
-	if (ring_empty(&n->lnotify))
-		return false;
-	if (ring_front(&n->lnotify)->at <= now)
-		return true;
-	forth_engine_wake(n, ring_front(&n->lnotify)->at);
-	return false;
+	return !ring_empty(&n->lnotify) &&
+	       ring_front(&n->lnotify)->at <= forth_pc(n);
 }
 
-static bool packet_due(struct forth_nic *n, uint64_t now)
+uint64_t forth_write_at(const struct forth_nic *n)
 {
-	if (ring_empty(&n->rx))
-		return false;
-	if (ring_front(&n->rx)->ready <= now)
-		return true;
-	forth_engine_wake(n, ring_front(&n->rx)->ready);
-	return false;
+	uint64_t at = UINT64_MAX;
+
+	if (!ring_empty(&n->rx))
+		at = ring_front(&n->rx)->ready;
+	if (!ring_empty(&n->lnotify) && ring_front(&n->lnotify)->at < at)
+		at = ring_front(&n->lnotify)->at;
+	return at;
 }
 
 bool forth_write_ready(struct forth_nic *n)
 {
-	uint64_t now = forth_pc(n);
+	uint64_t at = forth_write_at(n);
 
-	if (n->wr.state != FORTH_NO_PND_OP || n->wr.orphan ||
-	    !forth_engine_enabled(n))
+	if (at == UINT64_MAX || n->wr.state != FORTH_NO_PND_OP ||
+	    n->wr.orphan || !n->enabled)
 		return false;
-	return lnotify_due(n, now) || packet_due(n, now);
+	if (at <= forth_pc(n))
+		return true;
+	forth_engine_wake(n, at);
+	return false;
 }
 
 static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
@@ -106,7 +106,7 @@ void forth_write_start(struct forth_nic *n)
 {
 	struct forth_lnotify l;
 
-	if (!lnotify_due(n, forth_pc(n))) {
+	if (!lnotify_due(n)) {
 		wr_packet(n);
 		return;
 	}
@@ -204,9 +204,9 @@ bool forth_write_run(struct forth_nic *n)
 
 	if (s == FORTH_NO_PND_OP)
 		return false;
-	n->wr.state = s == FORTH_RX_WR	? wr_rx_wr(n) :
-		      s == FORTH_NOTIFY ? wr_notify(n) :
-					  wr_updt_cnt(n);
+	n->wr.state = s == FORTH_RX_WR	  ? wr_rx_wr(n)
+		      : s == FORTH_NOTIFY ? wr_notify(n)
+					  : wr_updt_cnt(n);
 	return n->wr.state != s;
 }
 
@@ -219,7 +219,8 @@ static void check_underrun(struct forth_nic *n, uint32_t first, uint32_t count,
 	const struct forth_rx *rx = &n->wr.rx;
 	uint32_t last = first + count - 1;
 
-	if (forth_rx_word_at(n, rx, first) > weft_clock_edge(&n->pci, pc0 + 1) ||
+	if (forth_rx_word_at(n, rx, first) >
+		    weft_clock_edge(&n->pci, pc0 + 1) ||
 	    forth_rx_word_at(n, rx, last) >
 		    weft_clock_edge(&n->pci, pc0 + count)) {
 		weft_count(n->comp, C_RX_UNDERRUN, 1);
@@ -241,6 +242,18 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_netif_rest_out(n, n->wr.burst_end);
 }
 
+/* Edges until the engine has something to do about a finished write: none when
+ * a notification follows or somebody waits for it. */
+static uint32_t wr_update_after(const struct forth_nic *n)
+{
+	const struct forth_wr *w = &n->wr;
+
+	if (w->for_rq ||
+	    (w->state == FORTH_RX_WR && w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY))
+		return 0;
+	return n->t_upd;
+}
+
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	struct forth_wr *w = &n->wr;
@@ -259,7 +272,7 @@ void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note)
 		wr_burst(n, note);
 	if (note->kind == WEFT_NOTE_DONE) {
 		w->phase = PHASE_DONE;
-		forth_engine_wake(n, forth_pc(n));
+		forth_engine_wake(n, forth_pc(n) + wr_update_after(n));
 	}
 }
 

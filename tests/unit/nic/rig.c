@@ -18,6 +18,7 @@ static const struct weft_param tsink_params[] = {
 	WEFT_PARAM(U32, struct tsink, min_payload, "0", "", OWN, "R-40"),
 	WEFT_PARAM(U32, struct tsink, frame, "0", "", OWN, "layout"),
 	WEFT_PARAM(U32, struct tsink, hold, "8", "", OWN, "cc until forward"),
+	WEFT_PARAM(U32, struct tsink, tx_cap, "0", "", OWN, "believed B"),
 	WEFT_PARAM(U32, struct tsink, refresh, "1024", "", OWN, "cc"),
 	WEFT_PARAM(BOOL, struct tsink, stop, "false", "", OWN, "no credits"),
 	{ 0 }
@@ -37,8 +38,8 @@ static void tsink_packet(void *own, struct flink *l, struct weft_frame *f,
 	uint32_t charge = flink_charge(l, forth_hdr_size(h));
 	uint32_t at = s->n_log < RIG_LOG ? s->n_log++ : RIG_LOG - 1;
 	struct tsink_pkt *p = &s->log[at];
-	uint32_t bytes = f->payload.len < sizeof(p->q) ? f->payload.len :
-							 sizeof(p->q);
+	uint32_t bytes =
+		f->payload.len < sizeof(p->q) ? f->payload.len : sizeof(p->q);
 
 	*p = (struct tsink_pkt){ .cycle = rx->cycle,
 				 .header = h,
@@ -68,8 +69,8 @@ static bool tsink_next(void *own, struct flink *l, struct flink_pkt *p)
 	return true;
 }
 
-static void tsink_sent(void *own, struct flink *l, uint64_t start,
-		       uint64_t end, uint32_t shift)
+static void tsink_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
+		       uint32_t shift)
 {
 	struct tsink *s = own;
 
@@ -96,6 +97,7 @@ static int tsink_init(struct weft_comp *c, struct weft_err *err)
 	cfg.rx_lanes = s->lanes;
 	cfg.rx_cap = s->cap;
 	cfg.refresh_cc = s->refresh;
+	cfg.tx_cap = s->tx_cap;
 	cfg.min_payload = s->min_payload > 8 ? s->min_payload : 0;
 	return flink_init(&s->link, c, c->ports, &cfg, &tsink_flink_ops, s,
 			  SINK_TAG, err);
@@ -132,9 +134,19 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 
 	(void)tag;
 	flink_event(&s->link);
-	if (s->head != s->tail &&
-	    s->send[s->head].cycle > flink_now(&s->link))
+	if (s->head != s->tail && s->send[s->head].cycle > flink_now(&s->link))
 		tsink_kick(s);
+}
+
+/* Packets that never got credits. */
+static int tsink_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct tsink *s = c->state;
+
+	(void)err;
+	for (; s->head != s->tail; s->head++)
+		weft_slice_drop(&s->send[s->head].payload);
+	return 0;
 }
 
 static void tsink_fini(struct weft_comp *c)
@@ -147,8 +159,11 @@ static void tsink_fini(struct weft_comp *c)
 WEFT_COMPONENT(test_sink, .name = "test.sink", .kind = WEFT_KIND_TRAFFIC,
 	       .doc = "scripted link end", .state_size = sizeof(struct tsink),
 	       .params = tsink_params, .ports = tsink_ports,
-	       .ops = { .init = tsink_init, .start = tsink_start,
-			.arrive = tsink_arrive, .event = tsink_event,
+	       .ops = { .init = tsink_init,
+			.start = tsink_start,
+			.arrive = tsink_arrive,
+			.event = tsink_event,
+			.finish = tsink_finish,
 			.fini = tsink_fini });
 
 void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
@@ -191,7 +206,8 @@ uint64_t rig_cc(const struct rig *r)
 	return weft_clock_edge(k, cc) > now ? cc - 1 : cc;
 }
 
-/* ---- construction --------------------------------------------------------- */
+/* ---- construction ---------------------------------------------------------
+ */
 
 static void must(int ret, struct weft_err *err)
 {
@@ -239,7 +255,8 @@ static void node_new(struct rig *r, const char *preset, const char *set)
 	must(weft_comp_init(bus, &err), &err);
 	must(weft_comp_init(n->nic, &err), &err);
 	must(weft_connect(&bus->ports[0], weft_port_find(n->nic, "bus"), NULL,
-			  1, &err), &err);
+			  1, &err),
+	     &err);
 	r->nodes++;
 }
 
@@ -322,7 +339,8 @@ void rig_free(struct rig *r)
 	weft_sim_free(r->sim);
 }
 
-/* ---- a driver's moves -------------------------------------------------------- */
+/* ---- a driver's moves
+ * -------------------------------------------------------- */
 
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val)
 {

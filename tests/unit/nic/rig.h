@@ -10,10 +10,10 @@
 #include "weft/bus.h"
 #include "weft/sim.h"
 
-#define RIG_MEM 0x10000000u /* physical address of a node's memory */
+#define RIG_MEM	      0x10000000u /* physical address of a node's memory */
 #define RIG_MEM_BYTES 0x100000u
-#define RIG_LOG 8192 /* further operations overwrite the last entry */
-#define RIG_SENDS 1024
+#define RIG_LOG	      8192 /* further operations overwrite the last entry */
+#define RIG_SENDS     1024
 
 /* ---- bus: formulas of 11.1, fixed priority completion, write, read ------ */
 
@@ -37,7 +37,7 @@ struct tbus {
 	uint32_t t_arb, t_ph, t_split, t_gap, t_disc;
 	uint32_t chunk;
 	bool contend; /* another master waits: latency timers count */
-	bool refuse; /* target abort instead of answering */
+	bool refuse;  /* target abort instead of answering */
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;
@@ -72,7 +72,7 @@ struct tsink_send {
 
 struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
-	uint32_t refresh;
+	uint32_t refresh, tx_cap;
 	uint32_t hold; /* cc from delimiter to the return of its words */
 	bool stop;     /* returns nothing */
 	struct weft_comp *comp;
@@ -88,7 +88,8 @@ struct tsink {
 extern const struct weft_class weft_class_test_sink;
 extern const struct weft_class weft_class_forth_nic, weft_class_fault_bits;
 
-/* ---- the bench ------------------------------------------------------------- */
+/* ---- the bench -------------------------------------------------------------
+ */
 
 struct rig_node {
 	struct weft_comp *nic;
@@ -111,7 +112,7 @@ void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
 /* End of run, conservation included. */
 void rig_free(struct rig *r);
 
-uint64_t rig_pc(const struct rig *r); /* PCI edges up to now */
+uint64_t rig_pc(const struct rig *r);	     /* PCI edges up to now */
 void rig_run_pc(struct rig *r, uint64_t pc); /* up to and including */
 void rig_wait(struct rig *r, uint64_t pcs);
 
@@ -122,8 +123,7 @@ void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val);
 uint32_t rig_r32(struct rig *r, uint32_t node, uint32_t off);
 void rig_cfg(struct rig *r, uint32_t node, uint32_t off, uint32_t size,
 	     uint32_t val);
-uint32_t rig_cfg_get(struct rig *r, uint32_t node, uint32_t off,
-		     uint32_t size);
+uint32_t rig_cfg_get(struct rig *r, uint32_t node, uint32_t off, uint32_t size);
 uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 		  uint32_t bytes);
 /* Driver initialisation of 2.9; latency timer off (0). */

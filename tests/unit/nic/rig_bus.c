@@ -50,12 +50,10 @@ static bool in_mem(weft_phys_t a, uint32_t bytes)
 
 static void tell(struct tbus *b)
 {
-	while (b->n_pend &&
-	       b->pend[0].note.time <= weft_now(b->comp) + 1) {
+	while (b->n_pend && b->pend[0].note.time <= weft_now(b->comp) + 1) {
 		struct tbus_pend p = b->pend[0];
 
-		memmove(b->pend, b->pend + 1,
-			--b->n_pend * sizeof(*b->pend));
+		memmove(b->pend, b->pend + 1, --b->n_pend * sizeof(*b->pend));
 		if (p.mem_write && weft_slice_data(p.note.slice))
 			memcpy(b->mem + (p.phys - RIG_MEM),
 			       weft_slice_data(p.note.slice), p.note.bytes);
@@ -87,10 +85,9 @@ static void tbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 	t->status = WEFT_BUS_OK;
 	t->tenures = t->splits = t->moved = 0;
 	t->priv_[0] = b->n_log;
-	b->log[b->n_log++] = (struct tbus_op){ .op = t->op,
-					       .req = pc,
-					       .addr = t->addr,
-					       .bytes = t->bytes };
+	b->log[b->n_log++] = (struct tbus_op){
+		.op = t->op, .req = pc, .addr = t->addr, .bytes = t->bytes
+	};
 	if (t->op == WEFT_BUS_WRITE && weft_slice_data(t->data))
 		memcpy(&log_of(b, t)->word, weft_slice_data(t->data), 8);
 	b->txn[t->op] = t;
@@ -137,9 +134,9 @@ static uint64_t burst(struct tbus *b, struct weft_bus_txn *t, uint32_t bytes,
 		memcpy(weft_slice_data(t->data) + t->moved,
 		       b->mem + (phys - RIG_MEM), bytes);
 	} else if (t->op == WEFT_BUS_WRITE) {
-		mem.slice = t->data.buf ?
-				    weft_slice_sub(t->data, t->moved, bytes) :
-				    (struct weft_slice){ .len = bytes };
+		mem.slice = t->data.buf
+				    ? weft_slice_sub(t->data, t->moved, bytes)
+				    : (struct weft_slice){ .len = bytes };
 		pend(b, mem, true, phys);
 	}
 	t->moved += bytes;
@@ -157,7 +154,10 @@ static bool abort_if_bad(struct tbus *b, struct weft_bus_txn *t, uint64_t d)
 	return true;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
 
 static void grant_write(struct tbus *b, uint64_t d)
 {
@@ -171,8 +171,8 @@ static void grant_write(struct tbus *b, uint64_t d)
 	n = cut = least(t->bytes - t->moved, b->chunk);
 	if (b->contend && t->latency_timer)
 		cut = least(n, t->latency_timer * 8 / 128 * 128);
-	b->free_at = burst(b, t, cut, d + b->t_arb, d + b->t_arb + b->t_ph,
-			   cut < n);
+	b->free_at =
+		burst(b, t, cut, d + b->t_arb, d + b->t_arb + b->t_ph, cut < n);
 	if (t->moved == t->bytes)
 		done(b, t, b->free_at);
 	else
@@ -205,8 +205,8 @@ static void grant_completion(struct tbus *b, uint64_t d)
 	struct weft_bus_txn *t = b->txn[WEFT_BUS_READ];
 	uint32_t n = least(b->seq_left, b->chunk);
 
-	b->free_at = burst(b, t, n, d + b->t_gap, d + b->t_gap + b->t_ph,
-			   false);
+	b->free_at =
+		burst(b, t, n, d + b->t_gap, d + b->t_gap + b->t_ph, false);
 	b->seq_left -= n;
 	b->compl_ready = b->seq_left ? b->free_at : UINT64_MAX;
 	if (b->seq_left)
@@ -313,11 +313,13 @@ WEFT_COMPONENT(test_bus, .name = "test.bus", .kind = WEFT_KIND_BUS,
 	       .doc = "scripted bus with memory",
 	       .state_size = sizeof(struct tbus), .params = tbus_params,
 	       .ports = tbus_ports,
-	       .ops = { .init = tbus_init, .arrive = tbus_arrive,
+	       .ops = { .init = tbus_init,
+			.arrive = tbus_arrive,
 			.event = tbus_event,
 			.fini = tbus_fini });
 
-/* ---- host accesses --------------------------------------------------------- */
+/* ---- host accesses ---------------------------------------------------------
+ */
 
 uint64_t rig_pc(const struct rig *r)
 {

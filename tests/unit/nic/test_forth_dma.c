@@ -48,8 +48,7 @@ static uint32_t latency(uint32_t qwords, const char *set)
 	open_rig(&r, "plat-switch", set);
 	rig_w32(&r, 0, FORTH_BENCH, FORTH_BENCH_ON | FORTH_BENCH_ZERO);
 	t = rig_post(&r, 0, 2, 0, 0,
-		     forth_desc_q1(2, qwords, (uint32_t)DST,
-				   FORTH_DESC_START));
+		     forth_desc_q1(2, qwords, (uint32_t)DST, FORTH_DESC_START));
 	rig_wait(&r, 1000);
 	assert_int_equal(r.sink->n_log, 1);
 	q0 = r.sink->log[0].q[0];
@@ -121,8 +120,8 @@ static void test_back_to_back(void **state)
 	rig_wait(&r, 5000);
 	assert_int_equal(r.sink->n_log, 20);
 	for (uint32_t i = 1; i < 20; i++)
-		assert_int_equal(r.sink->log[i].cycle -
-					 r.sink->log[i - 1].cycle, 129);
+		assert_int_equal(
+			r.sink->log[i].cycle - r.sink->log[i - 1].cycle, 129);
 	rig_free(&r);
 }
 
@@ -144,13 +143,14 @@ static void test_host2net_room(void **state)
 	assert_int_equal(
 		r.n[0].bus->log[1].req,
 		weft_clock_cycle(&r.n[0].bus->clock,
-				 weft_clock_edge(&r.sink->link.clk,
-						 sop + 7)) + 3);
+				 weft_clock_edge(&r.sink->link.clk, sop + 7)) +
+			3);
 	assert_int_equal(counter(&r, 0, "no_room"), 1);
 	rig_free(&r);
 }
 
-/* ---- bus counters (2.5) --------------------------------------------------- */
+/* ---- bus counters (2.5) ---------------------------------------------------
+ */
 
 static void test_read_counters(void **state)
 {
@@ -194,8 +194,8 @@ static void test_write_counters(void **state)
 	(void)state;
 	open_rig(&r, "tr-direct", "sink.cap=1023");
 	rig_w32(&r, 0, FORTH_CUM_TIMER, 0);
-	rig_send(&r, rig_cc(&r) + 10,
-		 forth_header(0, 0, 512, (uint32_t)DST), 7000);
+	rig_send(&r, rig_cc(&r) + 10, forth_header(0, 0, 512, (uint32_t)DST),
+		 7000);
 	rig_wait(&r, 3000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ), 3);
@@ -224,9 +224,9 @@ static void test_read_byte_count(void **state)
 		open_rig(&r, "tr-direct", "sink.cap=1023");
 		rig_cfg(&r, 0, FORTH_CFG_PCIX_CMD, 2,
 			m << FORTH_PCIX_CMD_MMRBC_SHIFT);
-		rig_post(&r, 0, 0, 0, SRC,
-			 forth_desc_q1(1, 512, (uint32_t)DST,
-				       FORTH_DESC_START));
+		rig_post(
+			&r, 0, 0, 0, SRC,
+			forth_desc_q1(1, 512, (uint32_t)DST, FORTH_DESC_START));
 		rig_wait(&r, 4000);
 		assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), splits[m]);
 		assert_int_equal(rig_r32(&r, 0, FORTH_H2N_REQ), splits[m]);
@@ -253,8 +253,7 @@ static void test_latency_timer(void **state)
 		rig_send(&r, rig_cc(&r) + 10,
 			 forth_header(0, 0, 512, (uint32_t)DST), 0);
 		rig_wait(&r, 4000);
-		assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DISC),
-				 rows[i].disc);
+		assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DISC), rows[i].disc);
 		assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 1);
 		assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ),
 				 rows[i].disc ? 16 : 3);
@@ -262,7 +261,8 @@ static void test_latency_timer(void **state)
 	}
 }
 
-/* ---- cut-through (4.11, R-24) --------------------------------------------- */
+/* ---- cut-through (4.11, R-24) ---------------------------------------------
+ */
 
 /* quarters as in the table of 4.11 */
 static const struct ct_row {
@@ -281,9 +281,10 @@ static void ct_open(struct rig *r, const struct ct_row *row, const char *more)
 {
 	char set[256];
 
-	snprintf(set, sizeof(set), "links=%u bus.clock=%s sink.cap=%u "
-		 "max_payload=4096 %s", row->links, row->clock,
-		 2046 / row->links, more);
+	snprintf(set, sizeof(set),
+		 "links=%u bus.clock=%s sink.cap=%u "
+		 "max_payload=4096 %s",
+		 row->links, row->clock, 2046 / row->links, more);
 	open_rig(r, "tr-direct", set);
 }
 
@@ -310,10 +311,10 @@ static void test_cut_through(void **state)
 			in = r.sink->start[k] + SER + 5 + wait;
 			assert_int_equal(
 				r.n[0].bus->log[k].req,
-				weft_clock_cycle(&r.n[0].bus->clock,
-						 weft_clock_edge(
-							 &r.sink->link.clk,
-							 in)));
+				weft_clock_cycle(
+					&r.n[0].bus->clock,
+					weft_clock_edge(&r.sink->link.clk,
+							in)));
 			assert_int_equal(rig_mem64(&r, 0, DST), k);
 		}
 		assert_int_equal(counter(&r, 0, "rx_underruns"), 0);
@@ -342,7 +343,8 @@ static void test_cut_through_is_tight(void **state)
 	}
 }
 
-/* ---- credits (11.7) --------------------------------------------------------- */
+/* ---- credits (11.7) ---------------------------------------------------------
+ */
 
 /* First word out to updated credit in, in cc, for P words of 64 bits. */
 static uint32_t rtt(uint32_t p)
@@ -410,7 +412,8 @@ static void test_credit_balance(void **state)
 	}
 }
 
-/* ---- overlap (R-27) --------------------------------------------------------- */
+/* ---- overlap (R-27) ---------------------------------------------------------
+ */
 
 static void overlap(const char *set, bool in_gap)
 {
@@ -460,8 +463,7 @@ static void test_in_out_round_robin(void **state)
 		rig_send(&r, rig_cc(&r) + 1,
 			 forth_header(0, 0, 3, (uint32_t)DST), 1);
 		rig_post(&r, 0, 0, i, SRC,
-			 forth_desc_q1(0, 3, (uint32_t)DST,
-				       FORTH_DESC_START));
+			 forth_desc_q1(0, 3, (uint32_t)DST, FORTH_DESC_START));
 	}
 	rig_wait(&r, 1000);
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
@@ -474,7 +476,8 @@ static void test_in_out_round_robin(void **state)
 	rig_free(&r);
 }
 
-/* ---- segmentation (6.4, R-40) ---------------------------------------------- */
+/* ---- segmentation (6.4, R-40) ----------------------------------------------
+ */
 
 static void segments(const char *set, uint32_t bytes, const uint32_t *len,
 		     uint32_t n)
@@ -494,16 +497,14 @@ static void segments(const char *set, uint32_t bytes, const uint32_t *len,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tsink_pkt *p = &r.sink->log[i];
 		uint64_t flags = i + 1 == n ? FORTH_HDR_REMOTE_NOTIFY |
-						      FORTH_HDR_REMOTE_IRQ :
-					      0;
+						      FORTH_HDR_REMOTE_IRQ
+					    : 0;
 
-		assert_true(p->header ==
-			    forth_header(3, flags, len[i] / 8,
-					 (uint32_t)DST + at));
+		assert_true(p->header == forth_header(3, flags, len[i] / 8,
+						      (uint32_t)DST + at));
 		assert_int_equal(p->len, len[i]);
 		assert_int_equal(p->q[0], 0xA000 + at / 8);
-		assert_int_equal(p->words,
-				 (len[i] < 24 ? 24 : len[i]) / 4 + 5);
+		assert_int_equal(p->words, (len[i] < 24 ? 24 : len[i]) / 4 + 5);
 		at += len[i];
 	}
 	rig_free(&r);
@@ -511,8 +512,9 @@ static void segments(const char *set, uint32_t bytes, const uint32_t *len,
 
 static void test_segmentation(void **state)
 {
-	static const uint32_t eight[] = { 512, 512, 512, 512,
-					  512, 512, 512, 512 };
+	static const uint32_t eight[] = {
+		512, 512, 512, 512, 512, 512, 512, 512
+	};
 	static const uint32_t nine[] = { 496, 496, 496, 496, 496,
 					 496, 496, 496, 128 };
 	static const uint32_t tail[] = { 512, 8 };

@@ -48,8 +48,7 @@ static void test_local_read(void **state)
 		assert_int_equal(op->req, r.n[0].bus->log[5 * i + 3].done);
 	}
 	/* the next descriptor: notification done, UpdtCnt 1, fetch 3 */
-	assert_int_equal(r.n[0].bus->log[5].req,
-			 r.n[0].bus->log[4].done + 4);
+	assert_int_equal(r.n[0].bus->log[5].req, r.n[0].bus->log[4].done + 4);
 	/* notifications count neither as requests nor as qwords */
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_QWORD), 0);
@@ -74,10 +73,10 @@ static void test_local_departed(void **state)
 	assert_true(op->word == forth_lnotify_pack(1, 5, 1));
 	/* delimiter at the sink 24 cc after it left; 133 words */
 	end = r.sink->log[1].cycle - 24 + 133;
-	assert_int_equal(op->req,
-			 weft_clock_cycle(&r.n[0].bus->clock,
-					  weft_clock_edge(&r.sink->link.clk,
-							  end)));
+	assert_int_equal(
+		op->req,
+		weft_clock_cycle(&r.n[0].bus->clock,
+				 weft_clock_edge(&r.sink->link.clk, end)));
 	rig_free(&r);
 }
 
@@ -88,8 +87,9 @@ static void test_local_in_order(void **state)
 	struct rig r;
 
 	(void)state;
-	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512 "
-				    "sink.stop=true");
+	open_rig(&r, "plat-switch",
+		 "sink.lanes=8 sink.cap=512 "
+		 "sink.stop=true");
 	for (uint32_t i = 0; i < 4; i++) /* flow 1 blocks with the fourth */
 		rig_post(&r, 0, 0, i, SRC, q1(1, 64, 0));
 	rig_post(&r, 0, 0, 4, SRC, q1(2, 3, FORTH_DESC_LNOTIFY));
@@ -163,7 +163,8 @@ static void test_remote(void **state)
 	rig_free(&r);
 }
 
-/* ---- damaged packets -------------------------------------------------------- */
+/* ---- damaged packets --------------------------------------------------------
+ */
 
 /* A flipped payload bit: delivered, flagged, counted once. */
 static void test_bad_body(void **state)
@@ -211,7 +212,76 @@ static void test_bad_header(void **state)
 	rig_free(&r);
 }
 
-/* ---- counters and sampler --------------------------------------------------- */
+/* A sender with wrong credits: what does not fit is lost and counted, the rest
+ * is delivered and flagged (5.6, 0x78). */
+static void test_overflow(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "tr-switch", "max_payload=4096 sink.tx_cap=4000");
+	rig_w32(&r, 0, FORTH_CONTROL, 0); /* nothing drains */
+	for (uint32_t i = 0; i < 3; i++)
+		rig_send(&r, rig_cc(&r) + 1,
+			 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 512,
+				      (uint32_t)DST + 4096 * i),
+			 512 * i);
+	rig_wait(&r, 6000);
+	/* 513, then header and 509 of 512, then nothing */
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET2H_FULL_ERR), 3 + 513);
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
+	rig_wait(&r, 3000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 2);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_QWORD), 512 + 509);
+	assert_int_equal(rig_mem64(&r, 0, DST + 4096 + 8 * 508), 512 + 508);
+	assert_int_equal(rig_mem64(&r, 0, DST + 4096 + 8 * 509), 0);
+	assert_true(rig_mem64(&r, 0, RIG_RNOTIFY) ==
+		    (2 | FORTH_RNOTIFY_BAD_BODY));
+	rig_free(&r);
+}
+
+/* A write nobody answers: status bit, counted, no notification; the words
+ * return their credits. */
+static void test_write_abort(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "tr-switch", "");
+	rig_send(&r, rig_cc(&r) + 1,
+		 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 62, 0x4000), 0);
+	rig_wait(&r, 1000);
+	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x2430);
+	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_REMOTE_NOTIFY), 0);
+	flink_counts(&r.sink->link);
+	assert_int_equal(r.sink->link.tx[0].acked, 128);
+	rig_free(&r);
+}
+
+/* Programs wait for notification words: they travel even when payloads do
+ * not. */
+static void test_payload_off(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "plat-switch", "");
+	weft_sim_set_payload(r.sim, false);
+	rig_post(&r, 0, 0, 0, SRC, q1(0, 3, FORTH_DESC_LNOTIFY));
+	rig_send(&r, rig_cc(&r) + 1,
+		 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 3, (uint32_t)DST), 9);
+	rig_wait(&r, 1000);
+	assert_true(rig_mem64(&r, 0, RIG_LNOTIFY) ==
+		    forth_lnotify_pack(1, 0, 1));
+	assert_int_equal(rig_mem64(&r, 0, RIG_RNOTIFY), 1);
+	assert_int_equal(rig_mem64(&r, 0, DST), 0);
+	rig_free(&r);
+}
+
+/* ---- counters and sampler ---------------------------------------------------
+ */
 
 static void test_net_counters(void **state)
 {
@@ -290,7 +360,8 @@ static void test_sampler(void **state)
 	rig_free(&r);
 }
 
-/* ---- loopback and reset (2.6, V26) ------------------------------------------ */
+/* ---- loopback and reset (2.6, V26) ------------------------------------------
+ */
 
 static void test_loopback(void **state)
 {
@@ -328,7 +399,8 @@ static void test_reset(void **state)
 		for (uint32_t i = 0; i < 12; i++) {
 			rig_send(&r, rig_cc(&r) + 1,
 				 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 40,
-					      (uint32_t)DST), 0);
+					      (uint32_t)DST),
+				 0);
 			rig_post(&r, 0, i % 4, i / 4, SRC,
 				 q1(i % 4, 200, FORTH_DESC_LNOTIFY));
 		}
@@ -342,8 +414,7 @@ static void test_reset(void **state)
 		/* all credits of the 12 packets came back to the sink */
 		assert_int_equal(r.sink->n_start, 12);
 		flink_counts(&r.sink->link);
-		assert_int_equal(r.sink->link.tx[0].acked,
-				 12 * 84 / 32 * 32);
+		assert_int_equal(r.sink->link.tx[0].acked, 12 * 84 / 32 * 32);
 		rig_w32(&r, 0, FORTH_N2H_DMA_OPS, 0);
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
 		rig_wait(&r, 3000);
@@ -371,6 +442,9 @@ int main(void)
 		cmocka_unit_test(test_remote),
 		cmocka_unit_test(test_bad_body),
 		cmocka_unit_test(test_bad_header),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_write_abort),
+		cmocka_unit_test(test_payload_off),
 		cmocka_unit_test(test_net_counters),
 		cmocka_unit_test(test_sampler),
 		cmocka_unit_test(test_loopback),

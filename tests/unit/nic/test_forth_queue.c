@@ -29,8 +29,9 @@ static void test_headers(void **state)
 	struct rig r;
 
 	(void)state;
-	open_rig(&r, "tr-switch", "flows=128 max_payload=4096 sink.lanes=128 "
-				  "sink.cap=2046");
+	open_rig(&r, "tr-switch",
+		 "flows=128 max_payload=4096 sink.lanes=128 "
+		 "sink.cap=2046");
 	for (uint32_t i = 0; i < 5; i++)
 		rig_post(&r, 0, 0, i, SRC, rows[i][0]);
 	rig_wait(&r, 4000);
@@ -54,8 +55,9 @@ static void test_cluster(void **state)
 				  forth_desc_q1(1, 3 + (uint32_t)s, DST, 0) };
 
 		for (int w = 3; w >= 0; w--)
-			rig_w32(&r, 0, forth_desc_offset(1, 128, (uint32_t)s) +
-					       4u * (uint32_t)w,
+			rig_w32(&r, 0,
+				forth_desc_offset(1, 128, (uint32_t)s) +
+					4u * (uint32_t)w,
 				((uint32_t *)d)[w]);
 	}
 	rig_wait(&r, 500);
@@ -120,8 +122,8 @@ static void full_ring(const char *preset, const char *set, uint32_t depth)
 		assert_int_equal(r.sink->n_log, (round + 1) * depth);
 		for (uint32_t i = 0; i < depth; i++)
 			assert_int_equal(
-				forth_hdr_addr(r.sink->log[round * depth + i]
-						       .header),
+				forth_hdr_addr(
+					r.sink->log[round * depth + i].header),
 				DST + 8 * i);
 		/* move the head for the next round */
 		for (uint32_t i = 0; i < 7; i++)
@@ -159,10 +161,10 @@ static void test_bad_descriptors(void **state)
 	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	for (uint32_t i = 0; i < 5; i++)
-		t = rig_post(&r, 0, 0, i, SRC,
-			     forth_desc_q1(bad[i].flow, bad[i].qwords, DST,
-					   FORTH_DESC_START |
-						   FORTH_DESC_LNOTIFY));
+		t = rig_post(
+			&r, 0, 0, i, SRC,
+			forth_desc_q1(bad[i].flow, bad[i].qwords, DST,
+				      FORTH_DESC_START | FORTH_DESC_LNOTIFY));
 	rig_wait(&r, 200);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 5);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 5);
@@ -191,8 +193,8 @@ static void test_aborts(void **state)
 	assert_true(r.sink->log[0].q[0] == 0xAABBCCDDEEFF0011);
 
 	rig_post(&r, 0, 0, 1, 0x4000,
-		 forth_desc_q1(0, 3, DST, FORTH_DESC_START |
-						  FORTH_DESC_LNOTIFY));
+		 forth_desc_q1(0, 3, DST,
+			       FORTH_DESC_START | FORTH_DESC_LNOTIFY));
 	rig_wait(&r, 300);
 	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x2430);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 1);
@@ -253,14 +255,14 @@ static void test_round_robin_and_isolation(void **state)
 	assert_int_equal(forth_hdr_flow(r.sink->log[r.sink->n_log - 1].header),
 			 5);
 	/* 3 sent, 15 * 66 words in the VOQ, the rest in the ring */
-	assert_int_equal(forth_pointers_head(
-				 rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
-			 4 + 18);
+	assert_int_equal(
+		forth_pointers_head(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
+		4 + 18);
 	rig_release(&r);
 	rig_wait(&r, 20000);
-	assert_int_equal(forth_pointers_head(
-				 rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
-			 4 + 20);
+	assert_int_equal(
+		forth_pointers_head(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
+		4 + 20);
 	assert_int_equal(r.sink->n_log, 32 + 20 + 1);
 	assert_true(rig_r32(&r, 0, FORTH_NET_BACKPRESSURE) > 0);
 	rig_free(&r);

@@ -158,8 +158,8 @@ static void test_reg_access(void **state)
 	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	for (size_t i = 0; i < sizeof(reg_rows) / sizeof(reg_rows[0]); i++)
-		check_reg(reg_rows[i].off, reg_rows[i].reset,
-			  reg_rows[i].ones, reg_rows[i].zeros);
+		check_reg(reg_rows[i].off, reg_rows[i].reset, reg_rows[i].ones,
+			  reg_rows[i].zeros);
 	for (uint32_t off = 0x20; off < 0x68; off += 4)
 		check_reg(off, 0, 0xFFFFFFFF, 0);
 }
@@ -182,9 +182,9 @@ static void test_reserved_bits(void **state)
 				continue;
 		was = weft_reg_load(c, g->space, g->offset, g->width);
 		weft_reg_store(c, g->space, g->offset, g->width, UINT64_MAX);
-		assert_int_equal(weft_reg_load(c, g->space, g->offset,
-					       g->width) & fixed,
-				 was & fixed);
+		assert_int_equal(
+			weft_reg_load(c, g->space, g->offset, g->width) & fixed,
+			was & fixed);
 		weft_reg_store(c, g->space, g->offset, g->width, 0);
 		seen++;
 	}
@@ -208,8 +208,8 @@ static void test_control(void **state)
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	rig_w32(&rig, 0, FORTH_CONTROL, 0x7FFFFFFF & ~FORTH_CTL_RESET);
 	assert_int_equal(rig_r32(&rig, 0, FORTH_CONTROL), 0x40000001);
-	rig_w32(&rig, 0, FORTH_CONTROL, FORTH_CTL_RESET |
-					FORTH_CTL_POINTER_RESET);
+	rig_w32(&rig, 0, FORTH_CONTROL,
+		FORTH_CTL_RESET | FORTH_CTL_POINTER_RESET);
 	assert_int_equal(rig_r32(&rig, 0, FORTH_CONTROL), 0);
 }
 
@@ -260,11 +260,12 @@ static void test_timestamp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_cfg_access), T(test_pcix_status),
+		T(test_cfg_access),    T(test_pcix_status),
 		T(test_literal_flags), T(test_memory_enable),
-		T(test_reg_access), T(test_reserved_bits),
-		T(test_cfg_bytes), T(test_control), T(test_pairs),
-		T(test_bar0_is_memory), T(test_timestamp),
+		T(test_reg_access),    T(test_reserved_bits),
+		T(test_cfg_bytes),     T(test_control),
+		T(test_pairs),	       T(test_bar0_is_memory),
+		T(test_timestamp),
 	};
 
 	return cmocka_run_group_tests_name("forth-regs", tests, NULL, NULL);

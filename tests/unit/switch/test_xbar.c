@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered crossbar: exact cycles of forth.md 8 and 11.7, routing, faults,
+ * time stamps, clock domains. */
+#include <string.h>
+
+#include "star.h"
+
+extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
+
+/* 8.5, F23: 8 cycles across domains, 6 within one. */
+static void cut_through(void **state)
+{
+	static const struct {
+		uint32_t from, to, cycles;
+	} v[] = { { 0, 3, 8 }, { 3, 0, 8 }, { 0, 1, 6 }, { 2, 3, 6 },
+		  { 2, 2, 6 } };
+	uint32_t i, size;
+
+	(void)state;
+	for (i = 0; i < 5; i++)
+		for (size = 1; size <= 64; size += 21) {
+			struct star s;
+
+			star_init(&s, 4, NULL, NULL);
+			star_send(&s, v[i].from, v[i].to, 1, size, 10);
+			star_start(&s);
+			star_run(&s, 1000);
+			assert_int_equal(star_out_of(&s, v[i].to, 0, NULL),
+					 10 + 24 + v[i].cycles);
+			star_fini(&s);
+		}
+}
+
+/* F22: notice synchronised in 3 cycles, decision 2 later. */
+static void decision_time(void **state)
+{
+	const char *set[] = { "tx_start", "1", NULL };
+	struct star s;
+
+	(void)state;
+	star_init(&s, 2, set, NULL);
+	star_send(&s, 0, 1, 1, 8, 0);
+	star_start(&s);
+	star_run(&s, 1000);
+	/* header word at 25, +3 synchroniser, +2 decision, +1 start */
+	assert_int_equal(star_out_of(&s, 1, 0, NULL), 24 + 1 + 5 + 1);
+	star_fini(&s);
+}
+
+/* F24: one crosspoint, no idle cycle; minimum and maximum packets. */
+static void same_crosspoint(void **state)
+{
+	static const uint32_t size[] = { 1, 3, 62, 64 };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct star s;
+
+		star_init(&s, 2, NULL, NULL);
+		star_send(&s, 0, 1, 50, size[i], 0);
+		star_start(&s);
+		star_run(&s, 20000);
+		for (k = 0; k < 50; k++)
+			assert_int_equal(star_out_of(&s, 1, k, NULL),
+					 32 + k * (2 * size[i] + 5));
+		star_fini(&s);
+	}
+}
+
+/* R-25, 11.11: 131 and 135 cycles per packet from three senders, strictly
+ * cyclic, equal shares. */
+static void three_to_one(void **state)
+{
+	static const uint32_t size[] = { 62, 64 };
+	uint32_t i, k, src, last;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct star s;
+
+		star_init(&s, 4, NULL, NULL);
+		for (k = 0; k < 3; k++)
+			star_send(&s, k, 3, 100, size[i], 0);
+		star_start(&s);
+		star_run(&s, 300 * 140);
+		star_out_of(&s, 3, 20, &last);
+		for (k = 21; k < 280; k++) {
+			uint64_t t = star_out_of(&s, 3, k, &src);
+
+			assert_int_equal(t - star_out_of(&s, 3, k - 1, NULL),
+					 2 * size[i] + 5 + 2);
+			assert_int_equal(src, (last + 1) % 3);
+			last = src;
+		}
+		for (k = 0; k < 3; k++)
+			assert_true(flink_counts(&s.n[k]->link)->backpressure >
+				    0);
+		assert_int_equal(s.x->port[0].overflow, 0);
+		star_fini(&s);
+	}
+}
+
+/* First cycle at which node 0 has an updated credit. */
+static uint64_t credit_back(struct star *s, uint64_t limit)
+{
+	uint64_t c;
+	uint32_t k;
+
+	for (c = 1; c < limit; c++) {
+		star_run(s, c);
+		flink_counts(&s->n[0]->link);
+		for (k = 0; k < s->ports; k++)
+			if (s->n[0]->link.tx[k].acked)
+				return c;
+	}
+	return 0;
+}
+
+/* 11.7, F12: 64 for packets of 32 words and more; 97 for minimum packets
+ * back to back; 96 when credits grow word by word. */
+static void round_trip(void **state)
+{
+	static const struct {
+		const char *mode;
+		uint32_t qwords, count, rtt;
+	} v[] = { { "start", 14, 1, 64 },   { "start", 64, 1, 64 },
+		  { "start", 3, 8, 97 },    { "per_word", 64, 1, 96 },
+		  { "per_word", 20, 1, 96 } };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		const char *set[] = { "cs_credit", v[i].mode, NULL };
+		struct star s;
+
+		star_init(&s, 8, set, NULL);
+		star_send(&s, 0, 7, v[i].count, v[i].qwords, 0);
+		star_start(&s);
+		assert_int_equal(credit_back(&s, 200), v[i].rtt);
+		star_fini(&s);
+	}
+}
+
+/* 8.3: a chosen packet waits for credits; nothing of its column passes it,
+ * other columns go on. */
+static void blocked_column(void **state)
+{
+	const char *node_set[] = { "rx_words", "300", "hold", "20000", NULL };
+	struct star s;
+
+	(void)state;
+	star_init(&s, 4, NULL, node_set);
+	s.n[3]->hold = 0;
+	star_send(&s, 0, 2, 10, 64, 0);
+	star_send(&s, 1, 2, 10, 64, 0);
+	star_send(&s, 2, 3, 100, 64, 0);
+	star_start(&s);
+	star_run(&s, 19999);
+	assert_int_equal(s.n[2]->received, 2);
+	assert_int_equal(s.n[3]->received, 100);
+	/* B - residual: three packets of 132 fit into 512 words, and two have
+	 * gone on */
+	assert_int_equal(s.n[0]->head[2] + s.n[1]->head[2], 3 + 3 + 2);
+	assert_true(flink_counts(&s.x->port[2].link)->backpressure > 19000);
+	star_run(&s, 60000);
+	assert_int_equal(s.n[2]->received, 20);
+	star_fini(&s);
+}
+
+static void unknown_flow(void **state)
+{
+	const char *set[] = { "routes", "1:2,2:9", NULL };
+	const char *good[] = { "routes", "1:2,2:1,9:3", NULL };
+	struct weft_err err = { 0 };
+	struct weft_sim *sim = weft_sim_new(1);
+	extern const struct weft_class weft_class_forth_xbar;
+	struct weft_comp *c;
+	struct star s;
+
+	(void)state;
+	c = weft_sim_add(sim, &weft_class_forth_xbar, "x", &err);
+	weft_param_set(c, set[0], set[1], &err);
+	assert_true(weft_comp_init(c, &err) < 0);
+	assert_non_null(strstr(err.msg, "2:9"));
+	weft_sim_free(sim);
+
+	star_init(&s, 4, good, NULL);
+	s.n[0]->n = 8;
+	star_send(&s, 0, 1, 5, 8, 0);  /* to port 2 */
+	star_send(&s, 1, 2, 600, 8, 0); /* to port 1 */
+	star_send(&s, 3, 3, 5, 8, 0);
+	star_start(&s);
+	star_run(&s, 30000);
+	assert_int_equal(s.n[2]->received, 5);
+	assert_int_equal(s.n[1]->received, 600);
+	assert_int_equal(s.n[3]->received, 5);
+	star_fini(&s);
+
+	star_init(&s, 4, NULL, NULL);
+	s.n[0]->n = 8;
+	star_send(&s, 0, 6, 300, 8, 0); /* nobody there: no credits used */
+	star_start(&s);
+	star_run(&s, 30000);
+	assert_int_equal(s.x->port[0].unknown, 300);
+	star_fini(&s);
+}
+
+/* V07 at the switch: the words leak and are counted (5.7). */
+static void header_error_leaks(void **state)
+{
+	const char *f[] = { "target", "header", "frame", "5", "bit", "40",
+			    NULL };
+	struct star s;
+	struct flink *l;
+
+	(void)state;
+	star_init(&s, 2, NULL, NULL);
+	star_fault(&s, &weft_class_fault_bits, 0, false, f);
+	star_send(&s, 0, 1, 20, 64, 0);
+	star_start(&s);
+	star_run(&s, 30000);
+	assert_int_equal(s.n[1]->received, 19);
+	l = &s.x->port[0].link;
+	assert_int_equal(flink_counts(l)->header_crc, 1);
+	assert_int_equal(flink_counts(l)->credit_leak, 132);
+	flink_counts(&s.n[0]->link);
+	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
+				4095, 132, 132 + 31);
+	/* after enough of them the flow stops; a port reset repairs it */
+	star_fini(&s);
+}
+
+static void leaks_until_reset(void **state)
+{
+	const char *f[] = { "target", "header", "frame", "1", "bit", "40",
+			    "count", "4", NULL };
+	struct star s;
+
+	(void)state;
+	star_init(&s, 2, NULL, NULL);
+	star_fault(&s, &weft_class_fault_bits, 0, false, f);
+	star_send(&s, 0, 1, 20, 64, 0);
+	star_start(&s);
+	star_run(&s, 30000);
+	assert_int_equal(s.n[1]->received, 0); /* 3 x 132 of 512 are gone */
+	flink_credit_reset(&s.n[0]->link);
+	flink_credit_reset(&s.x->port[0].link);
+	flink_kick(&s.n[0]->link, 30001 * s.cc);
+	star_run(&s, 60000);
+	assert_int_equal(s.n[1]->received, 20 - 4);
+	star_fini(&s);
+}
+
+/* V08: counted by the switch and once by the node, data passed on; errors on
+ * either hop, and truncated packets. */
+static void body_error_passes(void **state)
+{
+	const char *f[] = { "target", "body", "frame", "5", "bit", "77",
+			    NULL };
+	uint32_t back;
+
+	(void)state;
+	for (back = 0; back < 2; back++) {
+		struct star s;
+
+		star_init(&s, 2, NULL, NULL);
+		star_fault(&s, &weft_class_fault_bits, back, back, f);
+		star_send(&s, 0, 1, 5, 64, 0);
+		star_start(&s);
+		star_run(&s, 30000);
+		assert_int_equal(s.n[1]->received, 5);
+		assert_int_equal(s.n[1]->bad, 1);
+		assert_int_equal(s.n[1]->link.count.body_crc, 1);
+		assert_int_equal(s.x->port[0].link.count.body_crc, !back);
+		assert_int_equal(s.n[1]->last_data[8 + 6] ^
+					 (uint8_t)(14 + 4 * 7 + 1), 0x04);
+		flink_counts(&s.n[0]->link);
+		assert_in_range((s.n[0]->link.tx[1].sent -
+				 s.n[0]->link.tx[1].acked) & 4095, 0, 31);
+		star_fini(&s);
+	}
+}
+
+/* 10.1: qword 1 = {ts3, ts4}; the CRC is made new. */
+static void time_stamps(void **state)
+{
+	const char *set[] = { "stamps", "yes", NULL };
+	uint32_t stamp[2];
+	struct star s;
+
+	(void)state;
+	star_init(&s, 2, set, NULL);
+	star_fault(&s, &weft_class_fault_drop, 1, true, NULL);
+	star_send(&s, 0, 1, 1, 8, 100);
+	star_start(&s);
+	star_run(&s, 1000);
+	memcpy(stamp, s.n[1]->last_data + 8, 8);
+	assert_int_equal(stamp[1], 124); /* high half: ts3 */
+	assert_int_equal(stamp[0], 132);
+	assert_int_equal(s.n[1]->bad, 0);
+	star_fini(&s);
+}
+
+/* V13: two crystals, +-100 ppm: nothing lost, no creep. */
+static void clock_offset(void **state)
+{
+	const char *set[] = { "ppm", "100,-100", NULL };
+	struct star s;
+	uint32_t i;
+
+	(void)state;
+	star_init(&s, 4, set, NULL);
+	for (i = 0; i < 4; i++)
+		star_send(&s, i, 3 - i, 2000, 40, 0);
+	star_start(&s);
+	star_run(&s, 2000 * 90);
+	for (i = 0; i < 4; i++) {
+		const struct flink_count *c = flink_counts(&s.n[i]->link);
+
+		assert_int_equal(s.n[i]->received, 2000);
+		assert_int_equal(s.n[i]->bad, 0);
+		assert_int_equal(c->header_crc + c->align, 0);
+		/* paced by the slower of the two clocks on its way */
+		assert_in_range(star_out_of(&s, i, 1999, NULL),
+				1999 * 85, 1999 * 85 + 200);
+		assert_int_equal(s.x->port[i].overflow, 0);
+		/* the slow outputs fill up to what credits allow */
+		assert_in_range(xbar_xp(s.x, 3 - i, i)->high, 6,
+				i < 2 ? 12 : 512);
+	}
+	star_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_through),
+		cmocka_unit_test(decision_time),
+		cmocka_unit_test(same_crosspoint),
+		cmocka_unit_test(three_to_one),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(blocked_column),
+		cmocka_unit_test(unknown_flow),
+		cmocka_unit_test(header_error_leaks),
+		cmocka_unit_test(leaks_until_reset),
+		cmocka_unit_test(body_error_passes),
+		cmocka_unit_test(time_stamps),
+		cmocka_unit_test(clock_offset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

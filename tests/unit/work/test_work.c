@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the workloads: the pattern must tell every qword of a run from
+ * every other, and a check that cannot fail would be worthless. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "measure/result.h"
+#include "work/epw.h"
+#include "work/work.h"
+
+static int cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void test_unique(void **state)
+{
+	enum { N = 8 * 8 * 64 * 64 };
+	uint64_t *all = calloc(N, sizeof(*all)), *p = all;
+
+	for (uint32_t s = 0; s < 8; s++)
+		for (uint32_t d = 0; d < 8; d++)
+			for (uint64_t seq = 0; seq < 64; seq++, p += 64)
+				work_fill(p, 64, work_base(s, d, seq));
+	qsort(all, N, sizeof(*all), cmp);
+	for (size_t i = 1; i < N; i++)
+		assert_true(all[i] != all[i - 1]);
+	free(all);
+}
+
+static void test_every_bit_counts(void **state)
+{
+	uint64_t q[64];
+	uint64_t base = work_base(1, 2, 3);
+
+	work_fill(q, 64, base);
+	assert_int_equal(work_check(q, 0, 64, base), -1);
+	for (uint32_t bit = 0; bit < 64 * 64; bit++) {
+		q[bit / 64] ^= 1ull << bit % 64;
+		assert_int_equal(work_check(q, 0, 64, base), bit / 64);
+		q[bit / 64] ^= 1ull << bit % 64;
+	}
+	q[0] = 0;
+	assert_int_equal(work_check(q, 1, 64, base), -1);
+	assert_int_not_equal(work_check(q, 1, 64, work_base(1, 2, 4)), -1);
+	assert_int_not_equal(work_check(q, 1, 64, work_base(2, 1, 3)), -1);
+}
+
+static void test_bytes(void **state)
+{
+	uint64_t base = work_base(0, 1, 0);
+	uint8_t buf[100], more[101];
+
+	for (size_t len = 0; len <= 100; len++) {
+		memset(more, 0xCC, sizeof(more));
+		epw_fill(more, len, base);
+		assert_int_equal(more[len], 0xCC);
+		assert_int_equal(epw_check(more, len, base), -1);
+	}
+	epw_fill(buf, 100, base);
+	for (int64_t i = 0; i < 100; i++) {
+		buf[i] ^= 0x40;
+		assert_int_equal(epw_check(buf, 100, base), i);
+		buf[i] ^= 0x40;
+	}
+	work_fill(more, 8, base); /* the same bytes */
+	assert_memory_equal(buf, more, 64);
+}
+
+static void test_sizes(void **state)
+{
+	uint32_t n[4] = { 0 };
+
+	assert_int_equal(work_qwords(0, 1, 7, 5, 5), 5);
+	for (uint64_t s = 0; s < 4000; s++) {
+		uint32_t q = work_qwords(0, 1, s, 3, 6);
+
+		assert_in_range(q, 3, 6);
+		n[q - 3]++;
+	}
+	for (int i = 0; i < 4; i++)
+		assert_in_range(n[i], 850, 1150);
+}
+
+/* ---- lists of nodes: messages go to a result ---- */
+
+static const struct weft_class none = { .name = "none" };
+
+static int nodes(const char *text, uint32_t *out)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_comp *c = calloc(1, sizeof(*c));
+	struct work w = { .c = c, .me = 2, .n = 8 };
+	int n;
+
+	c->sim = sim;
+	c->cls = &none;
+	c->name = "p";
+	n = work_nodes(&w, text, out, 16);
+	assert_int_equal(weft_sim_result(sim)->n_failures, n < 0);
+	free(c);
+	weft_sim_free(sim);
+	return n;
+}
+
+static void test_node_lists(void **state)
+{
+	uint32_t v[16];
+
+	assert_int_equal(nodes("3", v), 1);
+	assert_int_equal(v[0], 3);
+	assert_int_equal(nodes("0,5..7,2", v), 5);
+	assert_int_equal(v[1], 5);
+	assert_int_equal(v[4], 2);
+	assert_int_equal(nodes("all", v), 8);
+	assert_int_equal(nodes("others", v), 7);
+	assert_int_equal(v[2], 3);
+	assert_int_equal(nodes("self", v), 1);
+	assert_int_equal(v[0], 2);
+	assert_int_equal(nodes("next", v), 1);
+	assert_int_equal(v[0], 3);
+	assert_int_equal(nodes("none", v), 0);
+}
+
+static void test_bad_lists(void **state)
+{
+	static const char *const bad[] = { "",	    "8",	  "x",
+					   "3..",   "5..2",	  "1,,2",
+					   "-1",    "0..9",	  "1,x",
+					   "alles", "0..7,0..7,0" };
+	uint32_t v[16];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(nodes(bad[i], v), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unique),
+		cmocka_unit_test(test_every_bit_counts),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_node_lists),
+		cmocka_unit_test(test_bad_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -77,8 +77,8 @@ static uint32_t symbols(const uint8_t *data, size_t size, uint16_t *sym)
 			sym[n++] = FORTH_COMMA;
 			break;
 		case 0xFD:
-			sym[n++] = WEFT_SYM_BAD |
-				   (i + 1 < size ? data[++i] : 0);
+			sym[n++] =
+				WEFT_SYM_BAD | (i + 1 < size ? data[++i] : 0);
 			break;
 		default:
 			sym[n++] = data[i];
@@ -95,7 +95,8 @@ static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 	for (j = 0; j < links; j++) {
 		struct weft_frame *f = frame_new(r);
 		struct forth_shape s = { .links = (uint8_t)links,
-					 .lane = (uint8_t)j, .seq = seq };
+					 .lane = (uint8_t)j,
+					 .seq = seq };
 
 		f->raw = weft_raw_new(r->sim, (uint32_t)part);
 		f->raw->n = symbols(data + j * part, part, f->raw->sym);

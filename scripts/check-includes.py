@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the direction of dependencies between the folders of src/.
 
-    base <- measure <- sim <- host, link      switch -> link
+    base <- measure <- sim <- host, link, coh    switch -> link
     nic -> host, link                         work -> ulib, measure
     ulib -> include/weft and nic/*_regs.h     front -> all; nothing -> front
 
@@ -23,12 +23,13 @@ MAY = {
     "sim": {"base", "measure"},
     "host": {"base", "measure", "sim"},
     "link": {"base", "measure", "sim"},
+    "coh": {"base", "measure", "sim"},
     "switch": {"base", "measure", "sim", "link"},
     "nic": {"base", "measure", "sim", "host", "link"},
     "ulib": {"base"},
     "work": {"base", "measure", "ulib", "host", "sim"},
-    "front": {"base", "measure", "sim", "host", "link", "switch", "nic",
-              "ulib", "work"},
+    "front": {"base", "measure", "sim", "host", "link", "coh",
+              "switch", "nic", "ulib", "work"},
 }
 # Single files that a folder may include although its folder is closed to it.
 ALSO = {
@@ -123,6 +124,7 @@ def self_test():
         "src/measure/a.c": "front/f.h",
         "src/sim/a.c": "host/bus.h",
         "src/link/a.c": "switch/x.h",
+        "src/coh/a.c": "link/l.h",
         "src/switch/a.c": "nic/forth_regs.h",
         "src/nic/forth.c": "nic/extoll/velo.h",
         "src/nic/forth_dma.c": "host/mem.h",

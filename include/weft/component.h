@@ -41,7 +41,7 @@ struct weft_param {
 	const char *def;       /* default, as text */
 	const char *range;     /* "2..64", "8..", "a|b|c", "" = any */
 	enum weft_source source;
-	const char *doc;       /* meaning; may end in "(T 3.2.1)" */
+	const char *doc; /* meaning; may end in "(T 3.2.1)" */
 };
 
 /* A parameter is written once: name, offset and size come from the field. */
@@ -79,11 +79,11 @@ struct weft_wire {
 };
 
 struct weft_port_decl {
-	const char *name;   /* "link%u"; plain when count is NULL */
+	const char *name; /* "link%u"; plain when count is NULL */
 	enum weft_port_kind kind;
-	const char *count;  /* name of the U32 parameter, or a number, or NULL */
+	const char *count; /* name of the U32 parameter, or a number, or NULL */
 	const struct weft_wire *wire; /* links: both ends must agree */
-	bool optional;	    /* may stay unconnected */
+	bool optional;		      /* may stay unconnected */
 	const char *doc;
 };
 
@@ -97,8 +97,8 @@ enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
  * `w1c` clear them; everything else keeps its value. */
 struct weft_reg {
 	const char *name;
-	uint8_t space;	  /* 0 = configuration space, 1 + n = BAR n */
-	uint8_t width;	  /* bytes: 1, 2, 4 or 8 */
+	uint8_t space; /* 0 = configuration space, 1 + n = BAR n */
+	uint8_t width; /* bytes: 1, 2, 4 or 8 */
 	uint32_t offset;
 	uint32_t count, stride; /* 0, 0 = a single register */
 	enum weft_reg_access access;
@@ -149,8 +149,8 @@ struct weft_class {
 	uint32_t api_version, struct_size; /* filled by WEFT_COMPONENT */
 	const char *name;		   /* "forth.nic" */
 	enum weft_kind kind;
-	const char *doc;	/* one line */
-	const char *source;	/* document and section */
+	const char *doc;    /* one line */
+	const char *source; /* document and section */
 	const char *not_modelled;
 	size_t state_size;
 	const struct weft_param *params;   /* ended by name == NULL */

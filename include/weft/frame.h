@@ -35,9 +35,9 @@ struct weft_raw {
 };
 
 struct weft_frame {
-	weft_time_t time;    /* first word at the receiver (set by send) */
-	uint64_t word_fs;    /* time per word on this line */
-	uint32_t words;	     /* words on the line */
+	weft_time_t time; /* first word at the receiver (set by send) */
+	uint64_t word_fs; /* time per word on this line */
+	uint32_t words;	  /* words on the line */
 	uint32_t flags;
 	struct weft_slice payload;
 	struct weft_raw *raw; /* NULL: undamaged */
@@ -46,8 +46,8 @@ struct weft_frame {
 		struct weft_frame *next; /* free list, owner's own lists */
 		void *priv;
 	};
-	uint64_t trace_id;   /* follows the message through the system */
-	uint64_t u[8];	     /* protocol fields */
+	uint64_t trace_id; /* follows the message through the system */
+	uint64_t u[8];	   /* protocol fields */
 };
 
 struct weft_frame *weft_frame_new(struct weft_sim *sim);

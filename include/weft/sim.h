@@ -22,14 +22,14 @@ struct weft_port {
 	uint32_t index;		/* among the owner's ports, = arrival tag */
 	enum weft_port_kind kind;
 	const struct weft_port_decl *decl;
-	struct weft_port *peer;	 /* NULL: not connected */
-	struct weft_comp *link;	 /* KIND_LINK instance on the cable, or NULL */
-	weft_time_t delay;	 /* one way, to the peer; > 0 */
+	struct weft_port *peer; /* NULL: not connected */
+	struct weft_comp *link; /* KIND_LINK instance on the cable, or NULL */
+	weft_time_t delay;	/* one way, to the peer; > 0 */
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
-	bool tapped;		 /* a capture or filter wants real frames */
-	const void *iface;	 /* what the owner offers here (bus ports) */
-	void *notes;		 /* bus ports: queue of notes, see bus.h */
+	bool tapped;	   /* a capture or filter wants real frames */
+	const void *iface; /* what the owner offers here (bus ports) */
+	void *notes;	   /* bus ports: queue of notes, see bus.h */
 	/* Frames on their way to this port, in order of arrival. */
 	struct weft_frame **ring;
 	uint32_t head, tail, mask;
@@ -50,7 +50,7 @@ struct weft_comp {
 	uint32_t n_ports;
 	uint32_t id; /* valid from start() on */
 	struct weft_rng rng;
-	uint64_t *regs;		/* register file, see weft_reg_* */
+	uint64_t *regs;		 /* register file, see weft_reg_* */
 	struct weft_comp *owner; /* a program's host, or NULL */
 	struct weft_port *on;	 /* KIND_FAULT: the port it sits on */
 	uint32_t on_index;	 /* ... and its place among the filters there */
@@ -96,7 +96,10 @@ void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t);
 /* True once when the timer is due now; clears it.  Call first in the event. */
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
-static inline void weft_timer_cancel(struct weft_timer *tm) { tm->at = 0; }
+static inline void weft_timer_cancel(struct weft_timer *tm)
+{
+	tm->at = 0;
+}
 
 static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
 {

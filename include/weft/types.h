@@ -12,10 +12,10 @@
 /* Simulated time in femtoseconds since the start of the run (5.1 hours fit). */
 typedef uint64_t weft_time_t;
 #define WEFT_NEVER UINT64_MAX
-#define WEFT_NS ((weft_time_t)1000000)
-#define WEFT_US ((weft_time_t)1000000000)
-#define WEFT_MS ((weft_time_t)1000000000000)
-#define WEFT_SEC ((weft_time_t)1000000000000000)
+#define WEFT_NS	   ((weft_time_t)1000000)
+#define WEFT_US	   ((weft_time_t)1000000000)
+#define WEFT_MS	   ((weft_time_t)1000000000000)
+#define WEFT_SEC   ((weft_time_t)1000000000000000)
 
 /* Physical address as a bus master puts it on the bus. */
 typedef uint64_t weft_phys_t;

@@ -38,7 +38,8 @@ static void fault_set(struct weft_frame *f, struct weft_raw *raw)
 	f->raw = raw;
 }
 
-/* ---- fault.bits ------------------------------------------------------------ */
+/* ---- fault.bits ------------------------------------------------------------
+ */
 
 enum { T_ANY, T_CONTROL, T_CREDIT, T_HEADER, T_BODY };
 
@@ -208,7 +209,8 @@ WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,
 	       .counters = bits_counters, .n_counters = C_BITS_N,
 	       .ops = { .start = bits_start, .filter = bits_filter });
 
-/* ---- fault.drop ------------------------------------------------------------- */
+/* ---- fault.drop -------------------------------------------------------------
+ */
 
 struct drop {
 	double packets, credits, repeat, comma_add, comma_del;

@@ -31,9 +31,9 @@
 
 struct forth_link {
 	struct weft_link_state head;
-	uint64_t rate;	   /* bit/s after 8b/10b; 32 bits per NET cycle */
-	uint32_t t_ser;	   /* NET cycles, serialiser to deserialiser */
-	weft_time_t cable; /* additional flight time */
+	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
+	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
+	weft_time_t cable;     /* additional flight time */
 	struct weft_clock clk; /* rate / 32 */
 };
 
@@ -48,18 +48,18 @@ struct weft_clock flink_net_clock(const struct weft_port *p);
 struct flink;
 
 struct flink_cfg {
-	uint32_t links;	 /* ports bundled byte by byte: 1, 2 or 4 */
-	uint32_t layout; /* enum forth_layout; packed only with links = 1 */
+	uint32_t links;	   /* ports bundled byte by byte: 1, 2 or 4 */
+	uint32_t layout;   /* enum forth_layout; packed only with links = 1 */
 	uint32_t rx_lanes; /* credit flows we return: 1, or crosspoints */
 	uint32_t rx_cap;   /* our buffer per lane, in link words = peer's B */
 	uint32_t tx_cap;   /* B; 0 = the peer's rx_cap */
 	uint32_t min_payload; /* shorter payloads are padded; 0 = off */
 	uint32_t refresh_cc;  /* 1024; 0 = no refresh */
 	uint32_t t_crtx, t_crrx; /* 3, 2 */
-	uint32_t credit_words; /* extra credit words allowed per frame */
-	int32_t ppm;	       /* of our crystal */
-	bool credit_filter;    /* 5.4 plausibility */
-	bool return_discards;  /* 5.7: NIC true; switch false: counted */
+	uint32_t credit_words;	 /* extra credit words allowed per frame */
+	int32_t ppm;		 /* of our crystal */
+	bool credit_filter;	 /* 5.4 plausibility */
+	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
 	/* Lane of a flow in our buffer; NULL: flow, or 0 with one lane. */
 	const uint8_t *route;
 };
@@ -96,8 +96,8 @@ struct flink_ops {
 	bool (*next)(void *own, struct flink *l, struct flink_pkt *p);
 	/* It left: delimiter at cycle `start`, the line is free at `end`, its
 	 * header word is at start + 1 + shift. */
-	void (*sent)(void *own, struct flink *l, uint64_t start,
-		     uint64_t end, uint32_t shift);
+	void (*sent)(void *own, struct flink *l, uint64_t start, uint64_t end,
+		     uint32_t shift);
 	/* Phase 0, at the delimiter's arrival: a packet with a good header CRC
 	 * (headers are checked 2 + shift or 3 + shift cycles later).  The
 	 * owner owns f: header u[0], payload (true bytes, padding cut). */
@@ -112,28 +112,29 @@ struct flink_ops {
 
 /* Counters; the NIC shows them as registers. */
 struct flink_count {
-	uint64_t out_cycles;   /* 0x80 */
-	uint64_t in_cycles;    /* 0x84 */
+	uint64_t out_cycles;		     /* 0x80 */
+	uint64_t in_cycles;		     /* 0x84 */
 	uint64_t bad_char[FLINK_LINKS_MAX];  /* 0x88 */
 	uint64_t sync_loss[FLINK_LINKS_MAX]; /* 0x8C */
 	uint64_t disparity[FLINK_LINKS_MAX]; /* 0x90 */
 	uint64_t tx_full[FLINK_LINKS_MAX];   /* 0x94: cannot happen */
-	uint64_t tx_packets;   /* 0xA8 */
-	uint64_t tx_qwords;    /* 0xAC: header, payload, CRC word */
-	uint64_t rx_packets;   /* 0xB0 */
-	uint64_t rx_qwords;    /* 0xB4: header, payload */
-	uint64_t header_crc;   /* 0xB8 */
-	uint64_t align;	       /* 0xBC */
-	uint64_t backpressure; /* 0xC0 */
-	uint64_t body_crc;     /* 0x68 */
-	uint64_t header_align; /* 0x6C */
-	uint64_t credit_parity; /* 0x140 */
-	uint64_t credit_leak;	/* 0x144: words */
+	uint64_t tx_packets;		     /* 0xA8 */
+	uint64_t tx_qwords;		  /* 0xAC: header, payload, CRC word */
+	uint64_t rx_packets;		  /* 0xB0 */
+	uint64_t rx_qwords;		  /* 0xB4: header, payload */
+	uint64_t header_crc;		  /* 0xB8 */
+	uint64_t align;			  /* 0xBC */
+	uint64_t backpressure;		  /* 0xC0 */
+	uint64_t body_crc;		  /* 0x68 */
+	uint64_t header_align;		  /* 0x6C */
+	uint64_t credit_parity;		  /* 0x140 */
+	uint64_t credit_leak;		  /* 0x144: words */
 	uint64_t credits_out, credits_in; /* on the line, refresh included */
-	uint64_t credits_odd;	/* ignored: unknown lane or implausible */
+	uint64_t credits_odd; /* ignored: unknown lane or implausible */
 };
 
-/* ---- the link end --------------------------------------------------------- */
+/* ---- the link end ---------------------------------------------------------
+ */
 
 struct flink_lane_tx {
 	uint16_t sent, acked; /* T, F' */
@@ -185,7 +186,7 @@ struct flink {
 	struct flink_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;
-	uint64_t inverse; /* 2^64 / period when that is whole, or 0 */
+	uint64_t inverse;  /* 2^64 / period when that is whole, or 0 */
 	weft_time_t delay; /* of the slowest link of the bundle */
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of flink: shared by flink.c, flink_credit.c and flink_rx.c. */
+/* Inside of flink: shared by flink*.c. */
 #ifndef LINK_FLINK_INT_H
 #define LINK_FLINK_INT_H
 
@@ -28,9 +28,21 @@ static inline uint32_t mask_next(const struct flink_mask *m, uint32_t from)
 			return (k & 1) * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
-/* flink_credit.c */
-int flink_credit_init(struct flink *l, struct weft_err *err);
-void flink_credit_fini(struct flink *l);
+/* The port's volume also counts what is not sent as a frame of its own. */
+static inline void flink_volume(struct flink *l, uint32_t from, uint64_t frames,
+				uint64_t words)
+{
+	uint64_t fs = words * (l->clk.num / l->clk.den);
+
+	for (; from < l->cfg.links; from++) {
+		l->port[from].out_frames += frames;
+		l->port[from].out_words += words;
+		l->port[from].out_busy += fs;
+	}
+}
+
+/* flink_owe.c */
+void flink_due_grow(struct flink *l);
 /* Puts all credit-only frames of cycles < limit on the line. */
 void flink_catch_up_all(struct flink *l, uint64_t limit);
 static inline void flink_catch_up(struct flink *l, uint64_t limit)
@@ -51,7 +63,15 @@ uint64_t flink_next_credit(const struct flink *l);
  * returns how many. */
 uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 			      struct weft_frame *f);
-/* Takes all credits that count at `cycle`. */
+/* flink_credit.c */
+int flink_credit_init(struct flink *l, struct weft_err *err);
+void flink_credit_fini(struct flink *l);
+/* Takes what lies in the inbox and counts at `cycle`. */
+void flink_in_apply(struct flink *l, uint64_t cycle);
+/* Would this credit let a packet of `charge` go on its lane? */
+bool flink_credit_helps(const struct flink *l, uint16_t credit,
+			uint32_t charge);
+/* The same, after asking the peer. */
 void flink_pull(struct flink *l, uint64_t cycle);
 /* A credit arrived (real frame); counts from `cycle` on. */
 void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
@@ -66,17 +86,24 @@ void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge);
  * a sufficient credit that is on its way counts, or WEFT_NEVER. */
 uint64_t flink_wait(struct flink *l);
 
-/* flink.c */
+/* flink_tx.c */
 /* Sets the timer to the next thing to do. */
 void flink_arm(struct flink *l);
-/* An undamaged frame, or what the slow path made of a damaged one. */
-void flink_deliver(struct flink *l, struct weft_frame *f,
-		   const struct flink_rx *rx);
 /* One frame of a credit-only transmission on the line at cycle `at`. */
 void flink_send_credits(struct flink *l, uint64_t at, const uint16_t *credit,
 			uint32_t n, uint32_t words);
 
-/* flink_rx.c */
+/* flink.c */
+/* An undamaged frame, or what the slow path made of a damaged one. */
+void flink_deliver(struct flink *l, struct weft_frame *f,
+		   const struct flink_rx *rx);
+
+/* flink_rx.c: symbol by symbol; f[] has one frame per link, NULL where nothing
+ * came, `first` is one of them. */
+void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
+		   struct weft_frame *first);
+
+/* flink_bundle.c */
 /* Damaged, truncated or bundled frames, or any while out of sync. */
 void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f);
 void flink_rx_fini(struct flink *l);

@@ -16,8 +16,15 @@
 
 #define BAD_WINDOW 16 /* symbols; 4 bad ones in it: out of sync */
 
-enum rx_state { RX_START, RX_HEAD, RX_HCRC, RX_DATA, RX_BCRC, RX_DISCARD,
-		RX_DONE };
+enum rx_state {
+	RX_START,
+	RX_HEAD,
+	RX_HCRC,
+	RX_DATA,
+	RX_BCRC,
+	RX_DISCARD,
+	RX_DONE
+};
 
 struct lane {
 	uint16_t *sym;
@@ -97,7 +104,8 @@ static void lane_check(struct walk *w, uint32_t j)
 	}
 }
 
-/* ---- what becomes of it ---------------------------------------------------- */
+/* ---- what becomes of it ----------------------------------------------------
+ */
 
 /* Words of a packet that is not delivered (5.7). */
 static void discard(struct walk *w, uint32_t words)
@@ -178,7 +186,8 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 	flink_deliver(l, f, &rx);
 }
 
-/* ---- states (4.9) ------------------------------------------------------------ */
+/* ---- states (4.9)
+ * ------------------------------------------------------------ */
 
 /* Behind the next SOP of link j; counts data symbols on the way. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
@@ -253,8 +262,8 @@ static enum rx_state state_start(struct walk *w)
 /* Credits in front of the header: a set first bit (4.7). */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
-	uint32_t unit = w->l->cfg.layout == FORTH_PACKED ? 2 :
-							   4 * w->l->cfg.links;
+	uint32_t unit =
+		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
 	uint32_t i, halves = 0;
 
 	while (take(w, b, unit)) {
@@ -312,8 +321,8 @@ static enum rx_state state_head(struct walk *w)
 
 static enum rx_state state_hcrc(struct walk *w)
 {
-	uint32_t unit = w->l->cfg.layout == FORTH_PACKED ? 2 :
-							   4 * w->l->cfg.links;
+	uint32_t unit =
+		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
 	uint8_t b[4 * FLINK_LINKS_MAX];
 
 	if (!take(w, b, unit)) {
@@ -380,7 +389,8 @@ static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
 	[RX_BCRC] = state_bcrc,	  [RX_DISCARD] = state_discard,
 };
 
-/* ---- frames in ---------------------------------------------------------------- */
+/* ---- frames in
+ * ---------------------------------------------------------------- */
 
 /* Symbols of one link; NULL: nothing came. */
 static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
@@ -400,8 +410,8 @@ static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 }
 
 /* f[]: one frame per link, at least one of them there. */
-static void walk_frames(struct flink *l, struct weft_frame *const *f,
-			struct weft_frame *first)
+void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
+		   struct weft_frame *first)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	enum rx_state st = RX_START;
@@ -422,130 +432,4 @@ static void walk_frames(struct flink *l, struct weft_frame *const *f,
 	free(w);
 	if (l->lost_sync)
 		flink_arm(l);
-}
-
-/* Nothing is received until 16 comma words have passed. */
-static bool out_of_sync(struct flink *l, struct weft_frame *f)
-{
-	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
-
-	if (!l->lost_sync)
-		return false;
-	if (cycle >= flink_resync(l)) {
-		l->lost_sync = false;
-		l->line_free = l->line_free > cycle ? l->line_free : cycle;
-		return false;
-	}
-	l->rx_quiet = cycle + f->words;
-	if (f->flags & FORTH_F_PACKET)
-		l->count.credit_leak += forth_charge(
-			l->cfg.links, forth_shape_get(f).wire_len);
-	weft_frame_free(f);
-	return true;
-}
-
-static void queue_put(struct weft_frame **q, struct weft_frame *f)
-{
-	while (*q)
-		q = &(*q)->next;
-	f->next = NULL;
-	*q = f;
-}
-
-static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
-{
-	return forth_shape_get(a).seq == forth_shape_get(b).seq;
-}
-
-static struct weft_frame *oldest(struct flink *l)
-{
-	struct weft_frame *f = NULL;
-	uint32_t j;
-
-	for (j = 0; j < l->cfg.links; j++) {
-		struct weft_frame *g = l->lane_q[j];
-
-		if (g && (!f || (int16_t)(forth_shape_get(g).seq -
-					  forth_shape_get(f).seq) < 0))
-			f = g;
-	}
-	return f;
-}
-
-/* All links have delivered their share of the oldest frame, or a later one. */
-static bool bundle_complete(const struct flink *l)
-{
-	uint32_t j;
-
-	for (j = 0; j < l->cfg.links; j++)
-		if (!l->lane_q[j])
-			return false;
-	return true;
-}
-
-static void bundle_good(struct flink *l, struct weft_frame **f)
-{
-	struct weft_frame *whole = weft_frame_dup(f[0]);
-
-	whole->flags &= ~(uint32_t)FORTH_F_LANE;
-	whole->time = weft_now(l->comp);
-	flink_arrive(l, 0, whole);
-}
-
-static void bundle_frame(struct flink *l)
-{
-	struct weft_frame *f[FLINK_LINKS_MAX] = { 0 }, *first = oldest(l);
-	uint32_t j, good = 0;
-
-	for (j = 0; j < l->cfg.links; j++) {
-		struct weft_frame *g = l->lane_q[j];
-
-		if (!g || !same_seq(g, first))
-			continue;
-		l->lane_q[j] = g->next;
-		g->next = NULL;
-		f[j] = g;
-		good += !g->raw;
-	}
-	if (good == l->cfg.links)
-		bundle_good(l, f);
-	else
-		walk_frames(l, f, first);
-	for (j = 0; j < l->cfg.links; j++)
-		if (f[j])
-			weft_frame_free(f[j]);
-}
-
-void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
-{
-	if (out_of_sync(l, f))
-		return;
-	if (f->flags & FORTH_F_LANE) {
-		queue_put(&l->lane_q[j], f);
-		while (bundle_complete(l))
-			bundle_frame(l);
-		return;
-	}
-	if (!f->raw && !(f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC))) {
-		flink_arrive(l, j, f);
-		return;
-	}
-	walk_frames(l, &f, f);
-	weft_frame_free(f);
-}
-
-void flink_rx_fini(struct flink *l)
-{
-	struct weft_frame *f;
-	uint32_t j;
-
-	for (j = 0; j < FLINK_LINKS_MAX; j++)
-		while ((f = l->lane_q[j])) {
-			l->lane_q[j] = f->next;
-			weft_frame_free(f);
-		}
-	while ((f = l->loop_q)) {
-		l->loop_q = f->next;
-		weft_frame_free(f);
-	}
 }

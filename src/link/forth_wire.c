@@ -140,7 +140,10 @@ uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 {
 	struct forth_shape s = forth_shape_get(f);
 	struct enc e = {
-		.sym = sym, .max = max, .links = s.links, .lane = s.lane,
+		.sym = sym,
+		.max = max,
+		.links = s.links,
+		.lane = s.lane,
 	};
 
 	enc_raw(&e, FORTH_COMMA, FORTH_PART_CONTROL);
@@ -165,5 +168,4 @@ static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
 	return n;
 }
 
-const struct weft_wire forth_wire = { .name = "forth",
-				      .encode = forth_encode };
+const struct weft_wire forth_wire = { .name = "forth", .encode = forth_encode };

@@ -12,12 +12,12 @@
 /* ---- header, 64 bits (4.3) ------------------------------------------ */
 
 #define FORTH_HDR_REMOTE_NOTIFY (1ull << 54)
-#define FORTH_HDR_LOCAL_NOTIFY (1ull << 53)
-#define FORTH_HDR_REMOTE_IRQ (1ull << 52)
-#define FORTH_HDR_START (1ull << 51) /* constant 1 on a single path */
-#define FORTH_HDR_FLAGS (7ull << 52)
-#define FORTH_FLOWS 128
-#define FORTH_SIZE_MAX 512 /* qwords of payload */
+#define FORTH_HDR_LOCAL_NOTIFY	(1ull << 53)
+#define FORTH_HDR_REMOTE_IRQ	(1ull << 52)
+#define FORTH_HDR_START		(1ull << 51) /* constant 1 on a single path */
+#define FORTH_HDR_FLAGS		(7ull << 52)
+#define FORTH_FLOWS		128
+#define FORTH_SIZE_MAX		512 /* qwords of payload */
 
 /* Header of a single-path packet; flags: FORTH_HDR_REMOTE_NOTIFY etc. */
 static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
@@ -33,15 +33,27 @@ static inline uint64_t forth_header_reseq(uint64_t header, uint32_t field)
 	return (header & ~(1023ull << 42)) | (uint64_t)(field & 1023) << 42;
 }
 
-static inline uint32_t forth_hdr_flow(uint64_t h) { return h >> 56 & 127; }
-static inline uint32_t forth_hdr_size(uint64_t h) { return h >> 32 & 1023; }
-static inline uint32_t forth_hdr_addr(uint64_t h) { return (uint32_t)h; }
-static inline uint32_t forth_hdr_reseq(uint64_t h) { return h >> 42 & 1023; }
+static inline uint32_t forth_hdr_flow(uint64_t h)
+{
+	return h >> 56 & 127;
+}
+static inline uint32_t forth_hdr_size(uint64_t h)
+{
+	return h >> 32 & 1023;
+}
+static inline uint32_t forth_hdr_addr(uint64_t h)
+{
+	return (uint32_t)h;
+}
+static inline uint32_t forth_hdr_reseq(uint64_t h)
+{
+	return h >> 42 & 1023;
+}
 
 /* ---- credit, 16 bits (4.5) ------------------------------------------ */
 
-#define FORTH_CREDIT_GRAN 32 /* words per unit of the value */
-#define FORTH_COUNT_MASK 4095u /* T, F, F' have 12 bits */
+#define FORTH_CREDIT_GRAN 32	/* words per unit of the value */
+#define FORTH_COUNT_MASK  4095u /* T, F, F' have 12 bits */
 
 static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
 {
@@ -50,18 +62,27 @@ static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
 	return (uint16_t)(0x8000 | (uint32_t)__builtin_parity(c) << 14 | c);
 }
 
-static inline bool forth_is_credit(uint16_t c) { return c >> 15; }
+static inline bool forth_is_credit(uint16_t c)
+{
+	return c >> 15;
+}
 static inline bool forth_credit_good(uint16_t c)
 {
 	return !__builtin_parity(c & 0x7FFF);
 }
-static inline uint32_t forth_credit_flow(uint16_t c) { return c >> 7 & 127; }
-static inline uint32_t forth_credit_value(uint16_t c) { return c & 127; }
+static inline uint32_t forth_credit_flow(uint16_t c)
+{
+	return c >> 7 & 127;
+}
+static inline uint32_t forth_credit_value(uint16_t c)
+{
+	return c & 127;
+}
 
 /* ---- symbols and layouts (4.6, 4.7) ---------------------------------- */
 
 #define FORTH_COMMA (0xBC | WEFT_SYM_K)
-#define FORTH_SOP (0xFB | WEFT_SYM_K)
+#define FORTH_SOP   (0xFB | WEFT_SYM_K)
 
 enum forth_layout { FORTH_WORD, FORTH_PACKED };
 
@@ -90,8 +111,8 @@ static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 /* ---- a frame's protocol fields ---------------------------------------- */
 
 enum {
-	FORTH_U_HEADER = 0, /* 64-bit header; 0 in a credit-only frame */
-	FORTH_U_SHAPE = 1,  /* struct forth_shape */
+	FORTH_U_HEADER = 0,  /* 64-bit header; 0 in a credit-only frame */
+	FORTH_U_SHAPE = 1,   /* struct forth_shape */
 	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
 	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
 	FORTH_U_OWN = 6,     /* u[6], u[7]: whoever holds the frame */
@@ -153,9 +174,9 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 					  bool packet)
 {
 	if (layout == FORTH_WORD)
-		return credits <= links ?
-			       0 :
-			       forth_beats(links, 2 * (credits - links));
+		return credits <= links
+			       ? 0
+			       : forth_beats(links, 2 * (credits - links));
 	if (packet)
 		return (credits + 1) / 2;
 	return credits / 2;

@@ -15,46 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/flink.h"
-
-enum { PAT_UNIFORM, PAT_PERMUTATION, PAT_HOTSPOT, PAT_BURSTY, PAT_FIXED,
-       PAT_NONE };
-
-struct gen_item {
-	uint32_t qwords;
-};
-
-struct gen_voq {
-	struct gen_item *ring;
-	uint32_t head, tail, mask;
-	uint32_t sent;	   /* packets to this destination */
-	uint32_t expected; /* number of the next one from this source */
-};
-
-struct gen {
-	uint32_t node, dests, pattern, dest, backlog;
-	uint64_t size, size_max, packets;
-	double load, hot, burst;
-	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
-	uint32_t t_l2d, t_bus;
-	int32_t ppm;
-	uint64_t rx_bytes;
-	struct weft_clock bus;
-	weft_time_t hold;
-	bool verify, credit_filter;
-	char crystal[16];
-	/* run */
-	struct flink link;
-	struct gen_voq *voq;
-	uint64_t mask[2]; /* destinations with packets queued */
-	uint32_t rr, queued;
-	uint64_t made;
-	double next; /* cycle of the next arrival */
-	uint32_t burst_dest, burst_left;
-	struct weft_slice shared;
-	uint64_t bus_free; /* bus cycle */
-	weft_time_t first, last;
-};
+#include "link/gen.h"
 
 /* clang-format off */
 static const struct weft_param gen_params[] = {
@@ -113,9 +74,6 @@ static const struct weft_param gen_params[] = {
 };
 /* clang-format on */
 
-enum { C_SENT, C_SENT_BYTES, C_RECEIVED, C_BYTES, C_DISORDER, C_CORRUPT,
-       C_BAD_BODY, C_BACKPRESSURE, C_OVERFLOW, C_PARITY, C_HEADER_CRC,
-       C_ALIGN, C_N };
 static const struct weft_counter gen_counters[C_N] = {
 	[C_SENT] = { "sent", "packets", "packets sent" },
 	[C_SENT_BYTES] = { "sent_bytes", "bytes", "payload sent" },
@@ -139,33 +97,8 @@ static const struct weft_port_decl gen_ports[] = {
 	{ 0 }
 };
 
-/* ---- payload ---------------------------------------------------------------- */
-
-static uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
-{
-	uint64_t z = ((uint64_t)tag << 32 | dest << 16 | k) +
-		     0x9E3779B97F4A7C15ull;
-
-	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-	return z ^ z >> 31;
-}
-
-static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
-				      uint32_t dest, uint32_t qwords)
-{
-	struct gen *g = c->state;
-	struct weft_slice s;
-	uint64_t *p;
-	uint32_t k;
-
-	if (!g->verify)
-		return weft_slice_sub(g->shared, 0, qwords * 8);
-	s = weft_slice_new(c->sim, qwords * 8);
-	p = (uint64_t *)weft_slice_data(s);
-	for (k = 0; p && k < qwords; k++)
-		p[k] = pattern_qword(tag, dest, k);
-	return s;
-}
+/* ---- sink
+ * --------------------------------------------------------------------- */
 
 static bool payload_good(const struct gen *g, const struct weft_frame *f)
 {
@@ -180,181 +113,6 @@ static bool payload_good(const struct gen *g, const struct weft_frame *f)
 			return false;
 	return true;
 }
-
-/* ---- arrivals --------------------------------------------------------------- */
-
-static void voq_put(struct gen *g, uint32_t d, uint32_t qwords)
-{
-	struct gen_voq *v = &g->voq[d];
-	uint32_t n = v->tail - v->head, i;
-
-	if (!v->ring || n > v->mask) {
-		uint32_t cap = n ? n * 2 : 8;
-		struct gen_item *r = malloc(cap * sizeof(*r));
-
-		assert(r);
-		for (i = 0; i < n; i++)
-			r[i] = v->ring[(v->head + i) & v->mask];
-		free(v->ring);
-		v->ring = r;
-		v->mask = cap - 1;
-		v->head = 0;
-		v->tail = n;
-	}
-	v->ring[v->tail++ & v->mask].qwords = qwords;
-	g->mask[d / 64] |= 1ull << (d % 64);
-	g->queued++;
-}
-
-static uint32_t pick_dest(struct weft_comp *c)
-{
-	struct gen *g = c->state;
-
-	switch (g->pattern) {
-	case PAT_PERMUTATION:
-		return (g->node + g->dest) % g->dests;
-	case PAT_FIXED:
-		return g->dest;
-	case PAT_HOTSPOT:
-		if (weft_rng_real(&c->rng) < g->hot)
-			return g->dest;
-		break;
-	case PAT_BURSTY:
-		if (!g->burst_left) {
-			g->burst_dest =
-				(uint32_t)weft_rng_below(&c->rng, g->dests);
-			g->burst_left = 1 + (uint32_t)weft_rng_below(
-				&c->rng, (uint64_t)(2 * g->burst - 1));
-		}
-		g->burst_left--;
-		return g->burst_dest;
-	}
-	return (uint32_t)weft_rng_below(&c->rng, g->dests);
-}
-
-static uint32_t pick_size(struct weft_comp *c)
-{
-	struct gen *g = c->state;
-	uint32_t lo = (uint32_t)(g->size + 7) / 8;
-	uint32_t hi = (uint32_t)(g->size_max + 7) / 8;
-
-	return hi > lo ? lo + (uint32_t)weft_rng_below(&c->rng, hi - lo + 1) :
-			 lo;
-}
-
-static bool gen_over(const struct gen *g)
-{
-	return g->pattern == PAT_NONE || g->load <= 0 ||
-	       (g->packets && g->made >= g->packets);
-}
-
-/* Everything that arrives up to and including cycle `now`.  The gap behind a
- * packet is uniform around its line time over the load. */
-static void gen_fill(struct weft_comp *c, uint64_t now)
-{
-	struct gen *g = c->state;
-
-	while (!gen_over(g) && g->queued < g->backlog &&
-	       g->next <= (double)now) {
-		uint32_t d = pick_dest(c), n = pick_size(c);
-		double gap = flink_words(&g->link, n) / g->load;
-
-		voq_put(g, d, n);
-		g->made++;
-		if (g->load <= 1)
-			g->next += gap * 2 * weft_rng_real(&c->rng);
-	}
-	if (g->queued >= g->backlog && g->next < (double)now)
-		g->next = (double)now;
-}
-
-/* The cycle at which next() should look for arrivals again. */
-static void gen_rearm(struct gen *g)
-{
-	uint64_t at = (uint64_t)g->next;
-
-	at += (double)at < g->next;
-	if (!gen_over(g) && g->queued < g->backlog)
-		flink_kick(&g->link, weft_clock_edge(&g->link.clk, at));
-}
-
-/* ---- source ----------------------------------------------------------------- */
-
-static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
-{
-	struct gen *g = c->state;
-	struct gen_voq *v = &g->voq[d];
-	uint32_t n = v->ring[v->head & v->mask].qwords, tag;
-
-	if (!flink_credit(&g->link, d, n))
-		return false;
-	tag = g->node << 24 | (v->sent++ & 0xFFFFFF);
-	p->header = forth_header(d, 0, n, tag);
-	p->payload = payload_make(c, tag, d, n);
-	if (++v->head == v->tail)
-		g->mask[d / 64] &= ~(1ull << (d % 64));
-	g->queued--;
-	g->rr = d + 1;
-	weft_count(c, C_SENT, 1);
-	weft_count(c, C_SENT_BYTES, n * 8);
-	return true;
-}
-
-/* Next destination at or after `from` that has packets and whose bit in
- * left[] is set; FORTH_FLOWS when there is none. */
-static uint32_t next_dest(const uint64_t *left, uint32_t from)
-{
-	uint32_t k = from / 64;
-	uint64_t w;
-
-	if (from >= FORTH_FLOWS)
-		return FORTH_FLOWS;
-	for (w = left[k] >> from % 64 << from % 64; !w; w = left[k])
-		if (++k == 2)
-			return FORTH_FLOWS;
-	return k * 64 + (uint32_t)__builtin_ctzll(w);
-}
-
-/* Round robin over queues that hold something (6.3). */
-static bool gen_next(void *own, struct flink *l, struct flink_pkt *p)
-{
-	struct weft_comp *c = own;
-	struct gen *g = c->state;
-	uint64_t left[2];
-	uint32_t from = g->rr, d;
-
-	gen_fill(c, flink_now(l));
-	memcpy(left, g->mask, sizeof(left));
-	while (left[0] | left[1]) {
-		d = next_dest(left, from);
-		if (d == FORTH_FLOWS) {
-			from = 0;
-			continue;
-		}
-		if (try_dest(c, d, p)) {
-			p->last = !g->queued;
-			return true;
-		}
-		left[d / 64] &= ~(1ull << (d % 64));
-	}
-	gen_rearm(g);
-	return false;
-}
-
-static void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
-		     uint32_t shift)
-{
-	struct gen *g = ((struct weft_comp *)own)->state;
-
-	(void)l;
-	(void)start;
-	(void)end;
-	(void)shift;
-	if (!g->queued)
-		gen_rearm(g);
-}
-
-/* ---- sink --------------------------------------------------------------------- */
 
 /* The bus takes the packet when it is free; F follows word by word: header
  * first, then payload, the rest with the last word (5.2). */
@@ -422,7 +180,8 @@ static const struct flink_ops gen_link_ops = { .next = gen_next,
 					       .sent = gen_sent,
 					       .packet = gen_packet };
 
-/* ---- set-up and end ------------------------------------------------------------- */
+/* ---- set-up and end
+ * ------------------------------------------------------------- */
 
 static struct flink_cfg gen_cfg(const struct gen *g)
 {
@@ -448,12 +207,15 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 
 	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
 	if (*end || end == g->crystal)
-		return weft_fail(err, EINVAL, "%s.crystal: '%s' is no number "
-				 "of ppm", c->name, g->crystal);
+		return weft_fail(err, EINVAL,
+				 "%s.crystal: '%s' is no number "
+				 "of ppm",
+				 c->name, g->crystal);
 	if (g->node >= g->dests || g->dest >= g->dests)
-		return weft_fail(err, EINVAL, "%s: node %u and dest %u must be "
-				 "below dests = %u", c->name, g->node, g->dest,
-				 g->dests);
+		return weft_fail(err, EINVAL,
+				 "%s: node %u and dest %u must be "
+				 "below dests = %u",
+				 c->name, g->node, g->dest, g->dests);
 	g->voq = calloc(g->dests, sizeof(*g->voq));
 	if (!g->voq)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
@@ -471,9 +233,10 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 		return -err->code;
 	most = flink_charge(&g->link, (uint32_t)(most + 7) / 8);
 	if (g->pattern != PAT_NONE && most > g->link.tx_cap)
-		return weft_fail(err, EINVAL, "%s: packets of %u words do not "
-				 "fit into the %u words of %s", c->name,
-				 (uint32_t)most, g->link.tx_cap,
+		return weft_fail(err, EINVAL,
+				 "%s: packets of %u words do not "
+				 "fit into the %u words of %s",
+				 c->name, (uint32_t)most, g->link.tx_cap,
 				 g->link.peer->comp->name);
 	if (!g->verify) {
 		g->shared = weft_slice_new(c->sim, 4096);
@@ -484,8 +247,7 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void gen_arrive(struct weft_comp *c, uint32_t port,
-		       struct weft_frame *f)
+static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	flink_arrive(&((struct gen *)c->state)->link, port, f);
 }
@@ -532,8 +294,10 @@ WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
 	       .source = "own; link side as forth.md 4, 5, 6.3",
 	       .not_modelled = "everything of a NIC in front of the link",
 	       .state_size = sizeof(struct gen), .params = gen_params,
-	       .counters = gen_counters, .n_counters = C_N,
-	       .ports = gen_ports,
-	       .ops = { .init = gen_init, .start = gen_start,
-			.arrive = gen_arrive, .event = gen_event,
-			.finish = gen_finish, .fini = gen_fini });
+	       .counters = gen_counters, .n_counters = C_N, .ports = gen_ports,
+	       .ops = { .init = gen_init,
+			.start = gen_start,
+			.arrive = gen_arrive,
+			.event = gen_event,
+			.finish = gen_finish,
+			.fini = gen_fini });

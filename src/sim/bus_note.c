@@ -2,6 +2,7 @@
 /* Queues of bus notes: contract in weft/bus.h. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/sim_priv.h"
 #include "weft/bus.h"
@@ -17,6 +18,15 @@ static struct note_queue *queue_of(struct weft_port *p)
 		p->notes = calloc(1, sizeof(struct note_queue));
 	assert(p->notes);
 	return p->notes;
+}
+
+/* Only notes about host accesses carry bytes in data[]. */
+static inline void note_copy(struct weft_bus_note *to,
+			     const struct weft_bus_note *from)
+{
+	memcpy(to, from, offsetof(struct weft_bus_note, data));
+	if (from->kind == WEFT_NOTE_STORE || from->kind == WEFT_NOTE_LOADED)
+		memcpy(to->data, from->data, sizeof(to->data));
 }
 
 static void queue_grow(struct note_queue *q)
@@ -48,7 +58,7 @@ void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
 			break;
 		q->note[i & q->mask] = q->note[(i - 1) & q->mask];
 	}
-	q->note[i & q->mask] = *note;
+	note_copy(&q->note[i & q->mask], note);
 	q->tail++;
 	weft_post(p->comp, p->index, note->time);
 }
@@ -60,7 +70,7 @@ bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
 	if (!q || q->head == q->tail ||
 	    q->note[q->head & q->mask].time > weft_now(p->comp))
 		return false;
-	*note_p = q->note[q->head++ & q->mask];
+	note_copy(note_p, &q->note[q->head++ & q->mask]);
 	return true;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_SHIFT 20
+#define SLOT_SHIFT  20
 #define LOAD_EVENTS 24 /* made current together when buckets are thin */
 
 /* shift and width of each level; together they cover 64 bits of time */

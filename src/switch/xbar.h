@@ -7,19 +7,19 @@
 #include "link/flink.h"
 
 #define XBAR_PORTS_MAX 64
-#define XBAR_NOWHERE 255 /* route of an unknown flow */
+#define XBAR_NOWHERE   255 /* route of an unknown flow */
 
 /* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
  * the cycle at which the output scheduler sees it, u[7] that of the word in
  * front of its header; both on the output's clock. */
 struct xbar_xp {
 	struct weft_frame *head, *tail;
-	uint64_t ready;	     /* u[6] of the head */
-	uint64_t drain;	     /* start of the last departure */
+	uint64_t ready;	      /* u[6] of the head */
+	uint64_t drain;	      /* start of the last departure */
 	uint32_t drain_words; /* occupancy then */
-	uint32_t words;	     /* FIFO words of all packets queued */
-	uint32_t charged;    /* their charge: never above the capacity */
-	uint32_t high;	     /* high-water mark, words */
+	uint32_t words;	      /* FIFO words of all packets queued */
+	uint32_t charged;     /* their charge: never above the capacity */
+	uint32_t high;	      /* high-water mark, words */
 };
 
 /* A port: input half (link interface, credit scheduler in link) and output
@@ -31,10 +31,10 @@ struct xbar_port {
 	uint64_t end;	/* line free again after the last packet */
 	uint64_t begin; /* chosen packet starts here at the earliest */
 	struct weft_timer timer;
-	uint8_t last;	/* served last */
-	uint8_t chosen; /* waits for its start, or NOWHERE */
-	bool served;	/* `last` and `end` mean something */
-	bool bottom;	/* clock domain */
+	uint8_t last;		    /* served last */
+	uint8_t chosen;		    /* waits for its start, or NOWHERE */
+	bool served;		    /* `last` and `end` mean something */
+	bool bottom;		    /* clock domain */
 	uint64_t unknown, overflow; /* packets, words dropped at the input */
 } __attribute__((aligned(64)));
 
@@ -53,7 +53,7 @@ struct xbar {
 	/* run */
 	uint8_t route[FORTH_FLOWS];
 	struct xbar_port *port;
-	struct xbar_xp *xp; /* [output][input] */
+	struct xbar_xp *xp;	  /* [output][input] */
 	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
 	uint64_t hops;
 };
@@ -83,6 +83,11 @@ static inline uint32_t xbar_written(const struct xbar *x,
 		n--;
 	return n < all ? (uint32_t)n : all;
 }
+
+#define XBAR_COUNTERS 14
+extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
+/* ops.finish: fills the counters. */
+int xbar_finish(struct weft_comp *c, struct weft_err *err);
 
 /* Something entered the column of output o: see that it is scheduled. */
 void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);

@@ -87,36 +87,14 @@ static const struct weft_preset xbar_presets[] = {
 	{ 0 }
 };
 
-enum {
-	C_PACKETS, C_WORDS, C_HEADER_CRC, C_BODY_CRC, C_ALIGN, C_CREDITS_IN,
-	C_CREDITS_OUT, C_PARITY, C_LEAK, C_IDLE, C_BACKPRESSURE, C_UNKNOWN,
-	C_OVERFLOW, C_XP_HIGH, C_N
-};
-static const struct weft_counter xbar_counters[C_N] = {
-	[C_PACKETS] = { "packets", "packets", "packets sent, all outputs" },
-	[C_WORDS] = { "words", "words", "line words sent, credits included" },
-	[C_HEADER_CRC] = { "header_crc", "packets", "bad header CRC" },
-	[C_BODY_CRC] = { "body_crc", "packets", "bad body CRC, passed on" },
-	[C_ALIGN] = { "align", "events", "misaligned input" },
-	[C_CREDITS_IN] = { "credits_in", "credits", "credits received" },
-	[C_CREDITS_OUT] = { "credits_out", "credits", "credits sent" },
-	[C_PARITY] = { "credit_parity", "credits", "credits with bad parity" },
-	[C_LEAK] = { "credit_leak", "words", "charged to an unknown flow" },
-	[C_IDLE] = { "idle", "cycles", "output lines without words" },
-	[C_BACKPRESSURE] = { "backpressure", "cycles",
-			     "chosen packets without credits" },
-	[C_UNKNOWN] = { "unknown_flow", "packets", "dropped: no such port" },
-	[C_OVERFLOW] = { "overflow", "words", "dropped: crosspoint full" },
-	[C_XP_HIGH] = { "xp_high", "words", "fullest crosspoint ever" },
-};
-
 static const struct weft_port_decl xbar_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, .count = "ports", .wire = &forth_wire,
 	  .optional = true, .doc = "full-duplex link" },
 	{ 0 }
 };
 
-/* ---- input half (8.2) ------------------------------------------------------ */
+/* ---- input half (8.2) ------------------------------------------------------
+ */
 
 static struct xbar_port *port_of(struct flink *l)
 {
@@ -189,9 +167,8 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 	}
 	came = across(x, i, o, rx->cycle + rx->shift);
 	f->u[FORTH_U_OWN] = came + x->decode +
-			    (in->bottom == x->port[o].bottom ?
-				     x->xp_sync_same :
-				     x->xp_sync);
+			    (in->bottom == x->port[o].bottom ? x->xp_sync_same
+							     : x->xp_sync);
 	f->u[FORTH_U_OWN + 1] = came;
 	xp_push(x, i, o, f);
 	xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
@@ -208,7 +185,8 @@ static void xbar_woken(void *own, struct flink *l)
 static const struct flink_ops xbar_link_ops = { .packet = xbar_packet,
 						.woken = xbar_woken };
 
-/* ---- set-up ------------------------------------------------------------------ */
+/* ---- set-up
+ * ------------------------------------------------------------------ */
 
 static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 {
@@ -217,8 +195,10 @@ static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 
 	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) == 2)
 		return 0;
-	return weft_fail(err, EINVAL, "%s.ppm: '%s' is not two numbers: write "
-			 "e.g. '100,-100'", c->name, x->ppm);
+	return weft_fail(err, EINVAL,
+			 "%s.ppm: '%s' is not two numbers: write "
+			 "e.g. '100,-100'",
+			 c->name, x->ppm);
 }
 
 static int parse_routes(struct weft_comp *c, struct weft_err *err)
@@ -229,17 +209,19 @@ static int parse_routes(struct weft_comp *c, struct weft_err *err)
 	int n;
 
 	for (flow = 0; flow < FORTH_FLOWS; flow++)
-		x->route[flow] = flow < x->ports ? (uint8_t)flow :
-						   XBAR_NOWHERE;
+		x->route[flow] = flow < x->ports ? (uint8_t)flow : XBAR_NOWHERE;
 	while (*p) {
 		if (sscanf(p, "%u:%u%n", &flow, &port, &n) != 2 ||
 		    (p[n] && p[n] != ','))
-			return weft_fail(err, EINVAL, "%s.routes: '%s' is no "
-					 "list of flow:port", c->name, p);
+			return weft_fail(err, EINVAL,
+					 "%s.routes: '%s' is no "
+					 "list of flow:port",
+					 c->name, p);
 		if (flow >= FORTH_FLOWS || port >= x->ports)
-			return weft_fail(err, EINVAL, "%s.routes: %u:%u: flows "
-					 "are 0..127, ports 0..%u", c->name,
-					 flow, port, x->ports - 1);
+			return weft_fail(err, EINVAL,
+					 "%s.routes: %u:%u: flows "
+					 "are 0..127, ports 0..%u",
+					 c->name, flow, port, x->ports - 1);
 		x->route[flow] = (uint8_t)port;
 		p += n + (p[n] == ',');
 	}
@@ -313,7 +295,8 @@ static int xbar_start(struct weft_comp *c, struct weft_err *err)
 			first = p;
 		if (flink_net_clock(first->link.port).num !=
 		    flink_net_clock(p->link.port).num)
-			return weft_fail(err, EINVAL, "%s: all links of a "
+			return weft_fail(err, EINVAL,
+					 "%s: all links of a "
 					 "switch must have the same rate",
 					 c->name);
 	}
@@ -336,85 +319,6 @@ static void xbar_event(struct weft_comp *c, uint32_t tag)
 		xbar_os_event(c, tag);
 	else
 		flink_event(&x->port[tag - x->ports].link);
-}
-
-/* ---- end of the run ------------------------------------------------------------ */
-
-static void count_port(struct weft_comp *c, uint32_t i)
-{
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[i];
-	const struct flink_count *n = flink_counts(&p->link);
-	uint64_t cycles = flink_now(&p->link), *v = c->counters;
-
-	if (!p->link.peer)
-		return;
-	v[C_PACKETS] += n->tx_packets;
-	v[C_WORDS] += n->out_cycles;
-	v[C_HEADER_CRC] += n->header_crc;
-	v[C_BODY_CRC] += n->body_crc;
-	v[C_ALIGN] += n->align + n->header_align;
-	v[C_CREDITS_IN] += n->credits_in;
-	v[C_CREDITS_OUT] += n->credits_out;
-	v[C_PARITY] += n->credit_parity;
-	v[C_LEAK] += n->credit_leak;
-	v[C_IDLE] += cycles > n->out_cycles ? cycles - n->out_cycles : 0;
-	v[C_BACKPRESSURE] += n->backpressure;
-	v[C_UNKNOWN] += p->unknown;
-	v[C_OVERFLOW] += p->overflow;
-}
-
-static void detail(struct weft_comp *c, const char *what, uint32_t i,
-		   uint32_t o, const char *unit, uint64_t value)
-{
-	char name[48];
-
-	if (o == XBAR_NOWHERE)
-		snprintf(name, sizeof(name), "port%u.%s", i, what);
-	else
-		snprintf(name, sizeof(name), "xp%u_%u.%s", i, o, what);
-	weft_metric(c, name, unit, (double)value);
-}
-
-static void detail_port(struct weft_comp *c, uint32_t i)
-{
-	struct xbar *x = c->state;
-	const struct flink_count *n = &x->port[i].link.count;
-	uint64_t cycles = flink_now(&x->port[i].link);
-	const uint32_t all = XBAR_NOWHERE;
-
-	detail(c, "packets_in", i, all, "packets", n->rx_packets);
-	detail(c, "packets_out", i, all, "packets", n->tx_packets);
-	detail(c, "words_in", i, all, "words", n->in_cycles);
-	detail(c, "words_out", i, all, "words", n->out_cycles);
-	detail(c, "header_crc", i, all, "packets", n->header_crc);
-	detail(c, "credits_in", i, all, "credits", n->credits_in);
-	detail(c, "credits_out", i, all, "credits", n->credits_out);
-	detail(c, "idle", i, all, "cycles",
-	       cycles > n->out_cycles ? cycles - n->out_cycles : 0);
-	detail(c, "backpressure", i, all, "cycles", n->backpressure);
-}
-
-static int xbar_finish(struct weft_comp *c, struct weft_err *err)
-{
-	struct xbar *x = c->state;
-	uint32_t i, o;
-
-	memset(c->counters, 0, C_N * sizeof(*c->counters));
-	for (i = 0; i < x->ports; i++)
-		count_port(c, i);
-	for (i = 0; i < x->ports; i++)
-		for (o = 0; o < x->ports; o++) {
-			uint32_t high = xbar_xp(x, i, o)->high;
-
-			if (high > c->counters[C_XP_HIGH])
-				c->counters[C_XP_HIGH] = high;
-			if (x->detail)
-				detail(c, "high", i, o, "words", high);
-		}
-	for (i = 0; x->detail && i < x->ports; i++)
-		detail_port(c, i);
-	return 0;
 }
 
 static void xbar_fini(struct weft_comp *c)
@@ -441,7 +345,10 @@ WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
 	       .not_modelled = "underrun by clocks more than 1000 ppm apart",
 	       .state_size = sizeof(struct xbar), .params = xbar_params,
 	       .presets = xbar_presets, .counters = xbar_counters,
-	       .n_counters = C_N, .ports = xbar_ports,
-	       .ops = { .init = xbar_init, .start = xbar_start,
-			.arrive = xbar_arrive, .event = xbar_event,
-			.finish = xbar_finish, .fini = xbar_fini });
+	       .n_counters = XBAR_COUNTERS, .ports = xbar_ports,
+	       .ops = { .init = xbar_init,
+			.start = xbar_start,
+			.arrive = xbar_arrive,
+			.event = xbar_event,
+			.finish = xbar_finish,
+			.fini = xbar_fini });

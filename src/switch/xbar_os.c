@@ -109,16 +109,28 @@ static void cs_update(const struct xbar *x, uint32_t in, uint32_t o,
 		flink_fwd_ramp(l, o, charge, 1, clk, start);
 }
 
+/* The frame that will most likely be chosen next lies cold by now. */
+static void frame_prefetch(const struct weft_frame *f)
+{
+	__builtin_prefetch(f);
+	__builtin_prefetch((const char *)f + 64);
+	__builtin_prefetch((const char *)f + 128);
+}
+
 static void os_next(struct weft_comp *c, uint32_t o)
 {
 	struct xbar *x = c->state;
 	struct xbar_port *p = &x->port[o];
 	uint64_t at = WEFT_NEVER;
+	uint32_t i;
 
 	if (!p->busy || p->chosen != XBAR_NOWHERE)
 		return;
-	if (os_pick(x, o, 0, p->end - x->os_presched, &at) != XBAR_NOWHERE)
+	i = os_pick(x, o, p->last + 1, p->end - x->os_presched, &at);
+	if (i != XBAR_NOWHERE) {
 		at = p->end - x->os_presched;
+		frame_prefetch(xbar_xp(x, i, o)->head);
+	}
 	os_arm(c, o, at);
 }
 
@@ -181,11 +193,11 @@ static void os_choose(struct weft_comp *c, uint32_t o, uint64_t now)
 	}
 	begin = xbar_xp(x, i, o)->ready + x->os_decide + x->tx_start;
 	if (p->served) {
-		uint64_t turn = p->end + (i == p->last ? x->os_pipe_same :
-							 x->os_pipe_change);
+		uint64_t turn = p->end + (i == p->last ? x->os_pipe_same
+						       : x->os_pipe_change);
 
-		turn = turn > p->end + x->os_presched ? turn - x->os_presched :
-							p->end;
+		turn = turn > p->end + x->os_presched ? turn - x->os_presched
+						      : p->end;
 		begin = begin > turn ? begin : turn;
 	}
 	p->chosen = (uint8_t)i;

@@ -52,8 +52,7 @@ static int epf_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	return 0;
 }
 
-/* ---- user operations --------------------------------------------------------
- */
+/* ---- user operations ---- */
 
 static struct epf_op *epf_op_new(struct epf *e, uint32_t dst, void *ctx,
 				 enum weft_ep_kind event)
@@ -207,8 +206,7 @@ static int epf_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 	return epf_atomic_op(epf_of(ep), dst, &a, ctx);
 }
 
-/* ---- events and waiting -----------------------------------------------------
- */
+/* ---- events and waiting ---- */
 
 static int epf_events(struct epf *e, struct weft_ep_event *ev, int max)
 {

@@ -32,8 +32,7 @@ struct epf_op *epf_list_pop(struct epf_list *l)
 	return op;
 }
 
-/* ---- completion ------------------------------------------------------------
- */
+/* ---- completion ---- */
 
 void epf_event(struct epf *e, const struct weft_ep_event *ev)
 {
@@ -153,8 +152,7 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 	return true;
 }
 
-/* ---- direct part -----------------------------------------------------------
- */
+/* ---- direct part ---- */
 
 static struct epf_bounce *epf_bounce_get(struct epf *e)
 {

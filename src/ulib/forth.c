@@ -321,8 +321,7 @@ void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 			       q, 1);
 }
 
-/* ---- queue space ----------------------------------------------------------
- */
+/* ---- queue space ---- */
 
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst)
 {

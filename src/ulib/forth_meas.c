@@ -15,8 +15,7 @@ void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val)
 	weft_io_store32(f->host, &f->io, off, val);
 }
 
-/* ---- control (2.6) --------------------------------------------------------
- */
+/* ---- control (2.6) ---- */
 
 static void forth_control(struct weft_forth *f, uint32_t bits, bool on)
 {
@@ -53,8 +52,7 @@ void weft_forth_bench(struct weft_forth *f, uint32_t bits)
 	weft_forth_store(f, FORTH_BENCH, bits);
 }
 
-/* ---- counters (2.5) -------------------------------------------------------
- */
+/* ---- counters (2.5) ---- */
 
 struct forth_counter {
 	uint16_t off;	/* register */
@@ -147,8 +145,7 @@ uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c)
 	return sum;
 }
 
-/* ---- sampler (2.8) --------------------------------------------------------
- */
+/* ---- sampler (2.8) ---- */
 
 void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
 			     uint32_t n)

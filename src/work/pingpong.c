@@ -216,7 +216,8 @@ static const struct weft_param pp_params[] = {
 	P(U32, partner, "1", "1..", "the node that returns the packets"),
 	P(ENUM, wait, "data", "data|notify|irq",
 	  "poll the last word, the notification word, or sleep"),
-	P(ENUM, post, "wc", "wc|store64|store32", "how descriptors are written"),
+	P(ENUM, post, "wc", "wc|store64|store32",
+	  "how descriptors are written"),
 	P(REAL, spread, "0", "",
 	  "largest difference in ns among equal round trips; 0 = any"),
 	{ 0 }

@@ -14,7 +14,7 @@
 #include "work/work.h"
 
 #define TRAFFIC_NODES 128 /* flow IDs */
-#define TRAFFIC_BATCH 16
+#define TRAFFIC_BATCH 64
 
 enum traffic_pattern {
 	TRAFFIC_EACH,	 /* every destination at its own pace */

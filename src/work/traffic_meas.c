@@ -10,8 +10,7 @@
 
 #define MIB 1048576.0
 
-/* ---- timed actions ----------------------------------------------------------
- */
+/* ---- timed actions ---- */
 
 /* Traffic of the NIC since the last look, from its qword counters. */
 static void traffic_window(struct traffic *t, bool end)

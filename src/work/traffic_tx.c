@@ -7,8 +7,7 @@
 #define TRAFFIC_DUE  1024 /* generated, not yet sent, per destination */
 #define TRAFFIC_TURN 64	  /* messages posted before looking elsewhere */
 
-/* ---- when -----------------------------------------------------------------
- */
+/* ---- when ---- */
 
 /* Mean time between messages at the offered load: wire words of a mean
  * message at 32 bits each, delimiter included (spec 4.7). */
@@ -51,8 +50,7 @@ weft_time_t traffic_next(const struct traffic *t)
 	return t->load > 0 && t->generated < t->count ? t->next : WEFT_NEVER;
 }
 
-/* ---- to whom ---------------------------------------------------------------
- */
+/* ---- to whom ---- */
 
 static uint32_t traffic_any(struct traffic *t)
 {
@@ -77,8 +75,26 @@ static uint32_t traffic_pick(struct traffic *t)
 
 /* ---- posting ---- */
 
+/* What goes to one queue together makes larger clusters; order matters only
+ * inside a queue. */
+static void traffic_group(struct traffic *t)
+{
+	struct weft_forth_desc *b = t->batch;
+
+	for (uint32_t i = 1; i < t->n_batch; i++) {
+		struct weft_forth_desc d = b[i];
+		uint32_t k = i;
+
+		for (; k && b[k - 1].dst > d.dst; k--)
+			b[k] = b[k - 1];
+		b[k] = d;
+	}
+}
+
 void traffic_flush(struct traffic *t)
 {
+	if (weft_forth_info(t->f)->queues > 1)
+		traffic_group(t);
 	if (t->n_batch)
 		weft_forth_post(t->f, t->batch, t->n_batch);
 	t->n_batch = 0;
@@ -150,8 +166,7 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 	return true;
 }
 
-/* ---- the three ways of sending --------------------------------------------
- */
+/* ---- the three ways of sending ---- */
 
 /* Every destination as fast as it takes them, a cluster at a time. */
 static bool traffic_send_each(struct traffic *t)

@@ -111,8 +111,7 @@ int work_nodes(struct work *w, const char *text, uint32_t *node_p, uint32_t max)
 	return n;
 }
 
-/* ---- payload ---------------------------------------------------------------
- */
+/* ---- payload ---- */
 
 uint64_t work_mix(uint64_t x)
 {

@@ -28,7 +28,7 @@ void work_barrier_n(struct work *w, const char *name, uint32_t k);
 int work_nodes(struct work *w, const char *text, uint32_t *node_p,
 	       uint32_t max);
 
-/* ---- payload ------------------------------------------------------------
+/* ---- payload ----
  * Qword i of message `seq` from src to dst is base + i * WORK_STEP, where base
  * is a mix of (src, dst, seq): every qword of a run is as good as unique. */
 

@@ -61,8 +61,8 @@ static bool node_next(void *own, struct flink *l, struct flink_pkt *p)
 		n->head[d]++;
 		n->queued--;
 		n->rr = d + 1;
-		p->header = forth_header(d, 0, it->qwords,
-					 n->me << 24 | it->seq);
+		p->header =
+			forth_header(d, 0, it->qwords, n->me << 24 | it->seq);
 		p->payload = weft_slice_new(c->sim, it->qwords * 8);
 		if (p->payload.buf)
 			for (uint32_t k = 0; k < it->qwords * 8; k++)
@@ -103,10 +103,14 @@ static void node_packet(void *own, struct flink *l, struct weft_frame *f,
 	at = weft_clock_cycle(&n->bus, t);
 	at = (at > n->bus_free ? at : n->bus_free) + n->t_bus;
 	n->bus_free = at + forth_hdr_size(h);
-	flink_fwd(l, 0, step, weft_clock_edge(&n->bus, at));
-	flink_fwd_ramp(l, 0, data, step, &n->bus, at);
-	flink_fwd(l, 0, charge - step - data,
-		  weft_clock_edge(&n->bus, n->bus_free));
+	if (n->links == 4) {
+		flink_fwd(l, 0, charge, weft_clock_edge(&n->bus, n->bus_free));
+	} else {
+		flink_fwd(l, 0, step, weft_clock_edge(&n->bus, at));
+		flink_fwd_ramp(l, 0, data, step, &n->bus, at);
+		flink_fwd(l, 0, charge - step - data,
+			  weft_clock_edge(&n->bus, n->bus_free));
+	}
 	weft_frame_free(f);
 }
 
@@ -176,9 +180,17 @@ static void node_fini(struct weft_comp *c)
 
 #define P(field, def) WEFT_PARAM(U32, struct node, field, def, "", OWN, "")
 static const struct weft_param params[] = {
-	P(me, "0"), P(n, "2"), P(links, "1"), P(min_payload, "0"),
-	P(refresh, "1024"), P(crtx, "3"), P(crrx, "2"), P(credit_words, "0"),
-	P(rx_words, "2046"), P(l2d, "5"), P(t_bus, "10"),
+	P(me, "0"),
+	P(n, "2"),
+	P(links, "1"),
+	P(min_payload, "0"),
+	P(refresh, "1024"),
+	P(crtx, "3"),
+	P(crrx, "2"),
+	P(credit_words, "0"),
+	P(rx_words, "2046"),
+	P(l2d, "5"),
+	P(t_bus, "10"),
 	WEFT_PARAM(ENUM, struct node, frame, "word", "word|packed", OWN, ""),
 	WEFT_PARAM(U64, struct node, bus_fs, "10000000", "", OWN, ""),
 	WEFT_PARAM(U64, struct node, hold, "0", "", OWN, ""),
@@ -200,7 +212,9 @@ const struct weft_class test_node_class = {
 	.state_size = sizeof(struct node),
 	.params = params,
 	.ports = ports,
-	.ops = { .init = node_init, .start = node_start,
-		 .arrive = node_arrive, .event = node_event,
+	.ops = { .init = node_init,
+		 .start = node_start,
+		 .arrive = node_arrive,
+		 .event = node_event,
 		 .fini = node_fini },
 };

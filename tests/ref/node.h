@@ -26,7 +26,7 @@ struct node {
 	struct flink link;
 	struct weft_clock bus;
 	struct node_item *script;
-	uint32_t n_script, at; /* of the script */
+	uint32_t n_script, at;			 /* of the script */
 	uint32_t *queue[16], head[16], tail[16]; /* indices into script */
 	uint32_t rr, queued;
 	uint64_t bus_free;

@@ -44,9 +44,9 @@ bool ref_end_free(const struct ref_end *e)
 /* F[11:5] as it may be on the line in cycle c. */
 static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 {
-	return c < e->crtx ?
-		       0 :
-		       e->past[lane][(c - e->crtx) % REF_DELAY] >> 5 & 127;
+	return c < e->crtx
+		       ? 0
+		       : e->past[lane][(c - e->crtx) % REF_DELAY] >> 5 & 127;
 }
 
 /* Up to max changed lanes, then unchanged ones up to `slots`. */

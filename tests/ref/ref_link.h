@@ -19,8 +19,8 @@ struct ref_pkt {
 };
 
 struct ref_word {
-	bool data;  /* something else than commas */
-	bool delim; /* first word of a transmission */
+	bool data;   /* something else than commas */
+	bool delim;  /* first word of a transmission */
 	bool header; /* first word of a header */
 	struct ref_pkt *pkt;
 	uint32_t credits; /* complete in this word */
@@ -32,13 +32,13 @@ struct ref_end {
 	uint32_t links, packed, delay, crtx, crrx, refresh, credit_words;
 	uint32_t tx_lanes, rx_lanes, cap;
 	/* credits we return */
-	uint32_t fwd[REF_LANES]; /* F */
+	uint32_t fwd[REF_LANES];	     /* F */
 	uint32_t past[REF_LANES][REF_DELAY]; /* F at the end of old cycles */
 	uint32_t given[REF_LANES];
 	uint32_t rr_active, rr_refresh;
 	/* credits we have */
 	uint32_t sent[REF_LANES], acked[REF_LANES]; /* T, F' */
-	struct ref_word due[REF_DELAY]; /* received, to be parsed */
+	struct ref_word due[REF_DELAY];		    /* received, to be parsed */
 	/* line */
 	struct ref_word cur[1200]; /* words of the transmission on the line */
 	uint32_t cur_n, cur_at;

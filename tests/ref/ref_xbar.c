@@ -34,8 +34,8 @@ static void log_start(struct ref_fab *f, uint32_t where,
 		f->log = realloc(f->log, f->cap_log * sizeof(*f->log));
 		assert(f->log);
 	}
-	f->log[f->n_log++] = (struct ref_log){ f->cycle, where, p->src, p->dst,
-					       p->seq };
+	f->log[f->n_log++] =
+		(struct ref_log){ f->cycle, where, p->src, p->dst, p->seq };
 }
 
 /* ---- node: source ------------------------------------------------------- */
@@ -84,7 +84,8 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 	ref_end_idle(&n->end, f->cycle);
 }
 
-/* ---- node: sink ------------------------------------------------------------ */
+/* ---- node: sink ------------------------------------------------------------
+ */
 
 /* A packet may be taken l2d + 3/4 (1/4 with two links) of its words after its
  * delimiter; the bus then needs t_bus cycles and one per qword. */
@@ -99,8 +100,8 @@ static void sink_receive(struct ref_fab *f, struct ref_node *n,
 	words = (w->pkt->wire + 4 * c->links - 1) / (4 * c->links);
 	words += c->packed ? 4 : c->links == 1 ? 5 : 4;
 	words += (uint32_t)(f->cycle - w->pkt->sop - c->t_ser) - 1;
-	w->pkt->notice = w->pkt->sop + c->t_ser + c->l2d +
-			 (words * quarters + 3) / 4;
+	w->pkt->notice =
+		w->pkt->sop + c->t_ser + c->l2d + (words * quarters + 3) / 4;
 	if (w->pkt->notice < c->hold)
 		w->pkt->notice = c->hold;
 	fifo_put(&n->rx, w->pkt);
@@ -140,7 +141,8 @@ static void node_bus(struct ref_fab *f, struct ref_node *n)
 		bus_edge(f, n, n->bus_edge * f->cfg.bus_fs);
 }
 
-/* ---- switch ------------------------------------------------------------------ */
+/* ---- switch
+ * ------------------------------------------------------------------ */
 
 static bool bottom(const struct ref_cfg *c, uint32_t port)
 {
@@ -172,9 +174,9 @@ static void xbar_receive(struct ref_fab *f, uint32_t i,
 	if (w->header) {
 		uint32_t o = w->pkt->dst;
 
-		w->pkt->notice = f->cycle + (bottom(c, i) == bottom(c, o) ?
-						     c->xp_same :
-						     c->xp_sync);
+		w->pkt->notice =
+			f->cycle + (bottom(c, i) == bottom(c, o) ? c->xp_same
+								 : c->xp_sync);
 		fifo_put(&f->out[o].xp[i], w->pkt);
 	}
 	xp_write(f, &f->out[i], i, w);
@@ -202,8 +204,8 @@ static void os_choose(struct ref_fab *f, uint32_t o)
 		out->begin = p->notice + 4;
 		if (!out->served)
 			return;
-		turn = out->line_end + (i == out->last ? c->pipe_same :
-							 c->pipe_change);
+		turn = out->line_end +
+		       (i == out->last ? c->pipe_same : c->pipe_change);
 		turn = turn > c->presched ? turn - c->presched : 0;
 		if (turn < out->line_end)
 			turn = out->line_end;
@@ -286,7 +288,8 @@ static void xp_read(struct ref_fab *f, uint32_t o)
 	out->out_at++;
 }
 
-/* ---- all of it ------------------------------------------------------------------ */
+/* ---- all of it
+ * ------------------------------------------------------------------ */
 
 static void fab_cycle(struct ref_fab *f)
 {
@@ -352,8 +355,8 @@ struct ref_fab *ref_fab_new(const struct ref_cfg *cfg)
 	assert(f);
 	f->cfg = *cfg;
 	for (i = 0; i < cfg->n; i++) {
-		struct ref_end *far = cfg->direct ? &f->node[1 - i].end :
-						    &f->out[i].end;
+		struct ref_end *far =
+			cfg->direct ? &f->node[1 - i].end : &f->out[i].end;
 
 		end_init(&f->node[i].end, cfg, far, false);
 		end_init(&f->out[i].end, cfg, &f->node[i].end, true);
@@ -393,8 +396,8 @@ void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst,
 	p->src = src;
 	p->dst = dst;
 	p->qwords = qwords;
-	p->wire = qwords * 8 < f->cfg.min_payload ? f->cfg.min_payload :
-						    qwords * 8;
+	p->wire = qwords * 8 < f->cfg.min_payload ? f->cfg.min_payload
+						  : qwords * 8;
 	p->seq = seq;
 	p->ready = ready;
 	fifo_put(&f->node[src].script, p);

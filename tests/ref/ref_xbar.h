@@ -43,7 +43,7 @@ struct ref_out {
 	uint64_t begin, line_end;
 	/* per_word: words of the packet on the line not yet given back */
 	uint32_t pay_left, pay_in;
-	uint32_t in_at; /* word of the packet that is entering */
+	uint32_t in_at;		 /* word of the packet that is entering */
 	struct ref_fifo *out_xp; /* packet that is leaving, its word */
 	uint32_t out_at;
 };

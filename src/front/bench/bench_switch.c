@@ -35,8 +35,8 @@ static int add_node(struct fab *f, uint32_t i, struct weft_comp *sw,
 {
 	char name[32], node[16], ports[16];
 	const char *none[] = { NULL };
-	const char *set[] = { "node", node, "dests", ports, "size", size,
-			      "load", load, "verify", "no", NULL };
+	const char *set[] = { "node", node, "dests",  ports, "size", size,
+			      "load", load, "verify", "no",  NULL };
 	struct weft_comp *gen, *link;
 
 	snprintf(node, sizeof(node), "%u", i);
@@ -50,8 +50,8 @@ static int add_node(struct fab *f, uint32_t i, struct weft_comp *sw,
 	return weft_connect(&gen->ports[0], &sw->ports[i], link, 0, err);
 }
 
-static int build(struct fab *f, uint32_t n, const char *size,
-		 const char *load, struct weft_err *err)
+static int build(struct fab *f, uint32_t n, const char *size, const char *load,
+		 struct weft_err *err)
 {
 	char ports[16];
 	const char *set[] = { "ports", ports, NULL };
@@ -109,27 +109,41 @@ out:
 	return ret;
 }
 
-/* Memory of a port of a 32x32 switch before anything has moved, crosspoints
- * included. */
+enum { IDLE_SWITCHES = 16, IDLE_PORTS = 32 };
+
+/* Switches in pairs, port to port. */
+static int idle_build(struct fab *f, struct weft_err *err)
+{
+	const char *set[] = { "ports", "32", NULL };
+	struct weft_comp *sw[IDLE_SWITCHES];
+	char name[16];
+	uint32_t i, k;
+
+	for (i = 0; i < IDLE_SWITCHES; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		sw[i] = add(f, &weft_class_forth_xbar, name, set, err);
+		if (!sw[i])
+			return -EINVAL;
+		for (k = 0; i % 2 && k < IDLE_PORTS; k++)
+			if (weft_connect(&sw[i]->ports[k], &sw[i - 1]->ports[k],
+					 NULL, 300 * WEFT_NS, err))
+				return -EINVAL;
+	}
+	return weft_sim_start(f->sim, err);
+}
+
+/* Memory of a connected port of a 32x32 switch before anything has moved, its
+ * share of the crosspoints included. */
 static int idle_port(struct bench_ctx *b, struct weft_err *err)
 {
-	enum { SWITCHES = 16, PORTS = 32 };
-	const char *set[] = { "ports", "32", NULL };
 	struct fab f = { .sim = weft_sim_new(1) };
 	uint64_t before = bench_rss_bytes();
-	char name[16];
-	uint32_t i;
-	int ret = 0;
+	int ret = idle_build(&f, err);
 
-	for (i = 0; i < SWITCHES && !ret; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		if (!add(&f, &weft_class_forth_xbar, name, set, err))
-			ret = -EINVAL;
-	}
 	if (!ret)
 		bench_report(b, "idle_port", "bytes",
 			     (double)(bench_rss_bytes() - before) /
-				     (SWITCHES * PORTS));
+				     (IDLE_SWITCHES * IDLE_PORTS));
 	weft_sim_free(f.sim);
 	return ret;
 }

@@ -11,22 +11,27 @@
 
 #define MIB 1048576.0
 
-/* ---- points of sweeps ------------------------------------------------------
- */
+/* ---- points of sweeps ---- */
 
-#define RTT_MIN	       "workload.size=24 workload.packets=5 forth.xbar.xp_bytes=176"
-#define RTT_32	       "workload.size=112 workload.packets=33 forth.xbar.xp_bytes=252"
+/* clang-format off */
+#define RTT_MIN "workload.size=24 workload.packets=5 " \
+		"forth.xbar.xp_bytes=176"
+#define RTT_32 "workload.size=112 workload.packets=33 " \
+	       "forth.xbar.xp_bytes=252"
 #define RTT_32_NO_SYNC RTT_32 " forth.xbar.cs_sync=0"
-#define DIRECT_P32                                                             \
-	"workload.size=240 forth.nic.n2h_words=63 forth.nic.max_payload=240"
-#define DIRECT_P64                                                             \
-	"workload.size=496 forth.nic.n2h_words=127 forth.nic.max_payload=496"
-#define DIRECT_P96                                                             \
-	"workload.size=752 forth.nic.n2h_words=191 forth.nic.max_payload=752"
+#define DIRECT_P32 "workload.size=240 forth.nic.n2h_words=63 " \
+		   "forth.nic.max_payload=240"
+#define DIRECT_P64 "workload.size=496 forth.nic.n2h_words=127 " \
+		   "forth.nic.max_payload=496"
+#define DIRECT_P96 "workload.size=752 forth.nic.n2h_words=191 " \
+		   "forth.nic.max_payload=752"
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
-#define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
-#define BOARD_20	"traffic.count=20 traffic.dests=20 fabric.switch.ports=20"
-#define BOARD_12	"traffic.count=12 traffic.dests=12 fabric.switch.ports=12"
+#define TO_SAME_DOMAIN "workload.size=24 workload.to=1"
+#define BOARD_20 "traffic.count=20 traffic.dests=20 " \
+		 "fabric.switch.ports=20"
+#define BOARD_12 "traffic.count=12 traffic.dests=12 " \
+		 "fabric.switch.ports=12"
+/* clang-format on */
 
 /* A parameter of the machine that ran: a number, bytes, or bit/s. */
 static double param_as(const struct repro_data *d, const char *point,

@@ -23,8 +23,8 @@ void pair_init(struct pair *p, const char *const *set,
 	for (i = 0; i < 2; i++) {
 		const char *const *s = set;
 
-		p->comp[i] = weft_sim_add(p->sim, &test_node_class, names[i],
-					  &err);
+		p->comp[i] =
+			weft_sim_add(p->sim, &test_node_class, names[i], &err);
 		must(weft_param_set(p->comp[i], "me", i ? "1" : "0", &err),
 		     &err);
 		for (; s && *s; s += 2)
@@ -36,13 +36,14 @@ void pair_init(struct pair *p, const char *const *set,
 	}
 	for (i = 0; i < p->n[0]->links; i++)
 		must(weft_connect(&p->comp[0]->ports[i], &p->comp[1]->ports[i],
-				  NULL, T_SER * p->cc, &err), &err);
+				  NULL, T_SER * p->cc, &err),
+		     &err);
 	if (!fault)
 		return;
 	p->fault = weft_sim_add(p->sim, fault, "fault", &err);
 	for (; fault_set && *fault_set; fault_set += 2)
-		must(weft_param_set(p->fault, fault_set[0], fault_set[1],
-				    &err), &err);
+		must(weft_param_set(p->fault, fault_set[0], fault_set[1], &err),
+		     &err);
 	must(weft_comp_init(p->fault, &err), &err);
 	must(weft_filter_add(&p->comp[0]->ports[0], p->fault, &err), &err);
 }

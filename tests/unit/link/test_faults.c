@@ -35,8 +35,8 @@ static void header_bits(void **state)
 
 	(void)state;
 	for (k = 1; k < 80; k += 3) {
-		const char *f[] = { "target", "header", "frame", "7", "bit",
-				    bit, NULL };
+		const char *f[] = { "target", "header", "frame", "7",
+				    "bit",    bit,	NULL };
 		struct pair p;
 
 		snprintf(bit, sizeof(bit), "%u", k);
@@ -52,8 +52,8 @@ static void header_bits(void **state)
 
 static void body_bits(void **state)
 {
-	const char *f[] = { "target", "body", "frame", "7", "bit", "1000",
-			    "count", "2", NULL };
+	const char *f[] = { "target", "body",  "frame", "7", "bit",
+			    "1000",   "count", "2",	NULL };
 	struct pair p;
 
 	(void)state;
@@ -68,8 +68,9 @@ static void body_bits(void **state)
 static void credit_bit(void **state)
 {
 	const char *set[] = { "rx_words", "400", NULL };
-	const char *f[] = { "target", "credit", "frame", "3", "bit", "11",
-			    NULL };
+	const char *f[] = {
+		"target", "credit", "frame", "3", "bit", "11", NULL
+	};
 	struct pair p;
 
 	(void)state;
@@ -105,10 +106,9 @@ static void credit_loss(void **state)
 
 static void delimiters(void **state)
 {
-	const char *sop[] = { "target", "control", "frame", "9", "bit", "10",
-			      NULL };
-	const char *commas[] = { "comma_add", "0.4", "comma_del", "0.4",
-				 NULL };
+	const char *sop[] = { "target", "control", "frame", "9",
+			      "bit",	"10",	   NULL };
+	const char *commas[] = { "comma_add", "0.4", "comma_del", "0.4", NULL };
 	struct pair p;
 
 	(void)state;
@@ -179,8 +179,9 @@ static void noise(void **state)
 static void bundle_alignment(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
-	const char *f[] = { "target", "control", "frame", "9", "bit", "10",
-			    NULL };
+	const char *f[] = {
+		"target", "control", "frame", "9", "bit", "10", NULL
+	};
 	struct pair p;
 
 	(void)state;

@@ -25,14 +25,17 @@ static void back_to_back(void **state)
 	static const struct {
 		const char *frame, *links;
 		uint32_t words;
-	} v[] = { { "word", "1", 133 }, { "packed", "1", 132 },
-		  { "word", "2", 68 }, { "word", "4", 36 } };
+	} v[] = { { "word", "1", 133 },
+		  { "packed", "1", 132 },
+		  { "word", "2", 68 },
+		  { "word", "4", 36 } };
 	uint32_t i, k;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		const char *set[] = { "frame", v[i].frame, "links",
-				      v[i].links, "rx_words", "2046", NULL };
+		const char *set[] = { "frame",	  v[i].frame, "links",
+				      v[i].links, "rx_words", "2046",
+				      NULL };
 		struct pair p;
 
 		pair_init(&p, set, NULL, NULL);
@@ -40,8 +43,7 @@ static void back_to_back(void **state)
 		pair_start(&p);
 		pair_run(&p, 3000);
 		for (k = 0; k < 5; k++)
-			assert_int_equal(start_of(&p, 0, k),
-					 k * v[i].words);
+			assert_int_equal(start_of(&p, 0, k), k * v[i].words);
 		assert_int_equal(p.n[1]->received, 5);
 		assert_int_equal(p.n[1]->last_rx.words, v[i].words);
 		assert_int_equal(p.n[1]->last_rx.cycle, 24 + 4 * v[i].words);
@@ -58,7 +60,7 @@ static void round_trip(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		const char *set[] = { "links", "2", "rx_words", "1023",
+		const char *set[] = { "links", "2",  "rx_words", "1023",
 				      "t_bus", "10", NULL };
 		uint32_t words = qwords[i] + 4, c;
 		struct pair p;
@@ -150,8 +152,7 @@ static void wraps(void **state)
 	assert_int_equal(p.n[1]->received, 200);
 	flink_counts(&p.n[0]->link);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 200 * 132 % 4096);
-	assert_int_equal(p.n[0]->link.tx[0].acked,
-			 200 * 132 % 4096 / 32 * 32);
+	assert_int_equal(p.n[0]->link.tx[0].acked, 200 * 132 % 4096 / 32 * 32);
 	assert_int_equal(start_of(&p, 0, 199), 199 * 133);
 	pair_fini(&p);
 }
@@ -165,8 +166,9 @@ static void taps_change_nothing(void **state)
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		const char *set[] = { "links", links[i], "rx_words", "300",
-				      "t_bus", "25", NULL };
+				      "t_bus", "25",	 NULL };
 		struct node_log *log[2] = { 0 };
+		uint64_t volume[2][FLINK_LINKS_MAX] = { 0 };
 		uint32_t n[2] = { 0 };
 
 		for (tap = 0; tap < 2; tap++) {
@@ -180,12 +182,16 @@ static void taps_change_nothing(void **state)
 			pair_run(&p, 20000);
 			assert_int_equal(p.n[0]->received, 60);
 			assert_int_equal(p.n[1]->received, 60);
+			flink_counts(&p.n[0]->link);
+			for (k = 0; k < p.n[0]->links; k++)
+				volume[tap][k] = p.comp[0]->ports[k].out_words;
 			n[tap] = p.n[0]->n_log;
 			log[tap] = p.n[0]->log;
 			p.n[0]->log = NULL;
 			pair_fini(&p);
 		}
 		assert_int_equal(n[0], n[1]);
+		assert_memory_equal(volume[0], volume[1], sizeof(volume[0]));
 		for (k = 0; k < n[0]; k++)
 			assert_memory_equal(&log[0][k], &log[1][k],
 					    sizeof(log[0][k]));

@@ -35,7 +35,8 @@ static void encode(struct bench *b, uint32_t credits)
 {
 	struct weft_frame *f = weft_frame_new(b->p.sim);
 	struct forth_shape s = { .layout = (uint8_t)b->l->cfg.layout,
-				 .links = 1, .credits = (uint8_t)credits,
+				 .links = 1,
+				 .credits = (uint8_t)credits,
 				 .wire_len = 24 };
 	uint32_t i;
 
@@ -94,16 +95,16 @@ static void good_frames(void **state)
 			arrive(&b);
 			assert_true(delivered(&b));
 			assert_int_equal(b.p.n[1]->last_rx.bad, 0);
-			assert_int_equal(b.p.n[1]->last_rx.shift,
-					 forth_credit_words(k, 1, credits,
-							    true));
+			assert_int_equal(
+				b.p.n[1]->last_rx.shift,
+				forth_credit_words(k, 1, credits, true));
 			assert_int_equal(b.p.n[1]->last_rx.words, b.n / 4);
 			assert_memory_equal(b.p.n[1]->last_data, data, 24);
 			pair_run(&b.p, b.now);
 			flink_counts(b.l);
 			assert_int_equal(b.c->credits_in,
-					 k && credits ? (credits + 1) / 2 * 2 :
-							credits);
+					 k && credits ? (credits + 1) / 2 * 2
+						      : credits);
 			assert_int_equal(b.l->tx[0].acked, credits * 32);
 			pair_fini(&b.p);
 		}
@@ -233,8 +234,7 @@ static void truncation(void **state)
 		if (n >= 16) {
 			assert_int_equal(b.p.n[1]->last_rx.bad,
 					 FLINK_BODY_BAD | FLINK_TRUNC);
-			assert_int_equal(b.p.n[1]->last_len,
-					 (n - 16) / 8 * 8);
+			assert_int_equal(b.p.n[1]->last_len, (n - 16) / 8 * 8);
 		}
 		pair_fini(&b.p);
 	}

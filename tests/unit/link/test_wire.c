@@ -22,8 +22,8 @@ static struct weft_frame *packet(struct weft_sim *sim, uint64_t header,
 static void shape(struct weft_frame *f, uint32_t layout, uint32_t links,
 		  uint32_t lane, uint32_t credits, uint32_t wire_len)
 {
-	struct forth_shape s = { (uint8_t)layout, (uint8_t)links,
-				 (uint8_t)lane, (uint8_t)credits,
+	struct forth_shape s = { (uint8_t)layout,    (uint8_t)links,
+				 (uint8_t)lane,	     (uint8_t)credits,
 				 (uint16_t)wire_len, 0 };
 
 	forth_shape_set(f, s);
@@ -76,24 +76,28 @@ static void golden_frames(void **state)
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 1, 0, 1, 24);
 	forth_frame_set_credit(f, 0, forth_credit(1, 0x20));
-	golden(f, "K:BC K:FB 80 A0 | 01 08 00 03 | 10 00 00 00 | 10 35 00 00 |"
-		  "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
-		  "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
+	golden(f,
+	       "K:BC K:FB 80 A0 | 01 08 00 03 | 10 00 00 00 | 10 35 00 00 |"
+	       "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
+	       "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_PACKED, 1, 0, 0, 24);
-	golden(f, "K:BC K:FB 01 08 | 00 03 10 00 | 00 00 10 35 |"
-		  "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
-		  "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
+	golden(f,
+	       "K:BC K:FB 01 08 | 00 03 10 00 | 00 00 10 35 |"
+	       "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
+	       "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_PACKED, 1, 0, 1, 24);
 	forth_frame_set_credit(f, 0, forth_credit(1, 0x20));
-	golden(f, "K:BC K:FB 80 A0 | 80 A0 01 08 | 00 03 10 00 | 00 00 10 35 |"
-		  "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
-		  "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
+	golden(f,
+	       "K:BC K:FB 80 A0 | 80 A0 01 08 | 00 03 10 00 | 00 00 10 35 |"
+	       "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 00 00 01 |"
+	       "00 00 00 00 | 00 00 00 02 | 00 2E ED 32");
 	f = packet(sim, forth_header(0, 0, 1, 0), &q);
 	shape(f, FORTH_WORD, 1, 0, 0, 8);
-	golden(f, "K:BC K:FB 00 00 | 00 08 00 01 | 00 00 00 00 | 08 C2 00 00 |"
-		  "01 23 45 67 | 89 AB CD EF | 09 EE DE 06");
+	golden(f,
+	       "K:BC K:FB 00 00 | 00 08 00 01 | 00 00 00 00 | 08 C2 00 00 |"
+	       "01 23 45 67 | 89 AB CD EF | 09 EE DE 06");
 	weft_sim_free(sim);
 }
 
@@ -107,13 +111,12 @@ static void credit_only_frames(void **state)
 		struct weft_frame *f = weft_frame_new(sim);
 
 		for (i = 0; i < 2; i++)
-			forth_frame_set_credit(f, i, forth_credit(3 + 2 * i,
-								  i ? 0x2A :
-								      0x7F));
+			forth_frame_set_credit(
+				f, i, forth_credit(3 + 2 * i, i ? 0x2A : 0x7F));
 		shape(f, layout, 1, 0, 2, 0);
-		golden(f, layout == FORTH_WORD ?
-				  "K:BC K:FB C1 FF | C2 AA 00 00" :
-				  "K:BC K:FB C1 FF | C2 AA K:BC K:BC");
+		golden(f, layout == FORTH_WORD
+				  ? "K:BC K:FB C1 FF | C2 AA 00 00"
+				  : "K:BC K:FB C1 FF | C2 AA K:BC K:BC");
 	}
 	weft_sim_free(sim);
 }
@@ -129,17 +132,20 @@ static void bundles(void **state)
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 2, 0, 1, 24);
 	forth_frame_set_credit(f, 0, 0x80A0);
-	golden(f, "K:BC K:FB 80 A0 | 01 00 10 00 | 10 00 00 00 |"
-		  "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 ED 00 00");
+	golden(f,
+	       "K:BC K:FB 80 A0 | 01 00 10 00 | 10 00 00 00 |"
+	       "00 00 00 00 | 00 00 00 00 | 00 00 00 00 | 00 ED 00 00");
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 2, 1, 1, 24);
 	forth_frame_set_credit(f, 0, 0x80A0);
-	golden(f, "K:BC K:FB 00 00 | 08 03 00 00 | 35 00 00 00 |"
-		  "00 00 00 00 | 00 00 00 01 | 00 00 00 02 | 2E 32 00 00");
+	golden(f,
+	       "K:BC K:FB 00 00 | 08 03 00 00 | 35 00 00 00 |"
+	       "00 00 00 00 | 00 00 00 01 | 00 00 00 02 | 2E 32 00 00");
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 4, 3, 0, 24);
-	golden(f, "K:BC K:FB 00 00 | 03 00 00 00 | 00 00 00 00 |"
-		  "00 00 00 01 | 00 02 00 00 | 32 00 00 00");
+	golden(f,
+	       "K:BC K:FB 00 00 | 03 00 00 00 | 00 00 00 00 |"
+	       "00 00 00 01 | 00 02 00 00 | 32 00 00 00");
 	weft_sim_free(sim);
 }
 
@@ -148,9 +154,9 @@ static void credit_vectors(void **state)
 	static const struct {
 		uint32_t flow, value;
 		uint16_t credit;
-	} v[] = { { 0, 0, 0x8000 },	 { 0, 1, 0xC001 },
-		  { 1, 0x20, 0x80A0 },	 { 3, 0x7F, 0xC1FF },
-		  { 5, 0x2A, 0xC2AA },	 { 64, 1, 0xA001 },
+	} v[] = { { 0, 0, 0x8000 },	{ 0, 1, 0xC001 },
+		  { 1, 0x20, 0x80A0 },	{ 3, 0x7F, 0xC1FF },
+		  { 5, 0x2A, 0xC2AA },	{ 64, 1, 0xA001 },
 		  { 127, 0x7F, 0xBFFF } };
 	uint32_t i, b;
 
@@ -172,7 +178,8 @@ static void header_crcs(void **state)
 	static const struct {
 		uint64_t header;
 		uint16_t crc;
-	} v[] = { { 0, 0x313E }, { UINT64_MAX, 0x97DF },
+	} v[] = { { 0, 0x313E },
+		  { UINT64_MAX, 0x97DF },
 		  { 0x0123456789ABCDEF, 0x986B },
 		  { 0x0008000100000000, 0x08C2 },
 		  { 0x0548003E1FE00000, 0x9BFF },
@@ -185,8 +192,8 @@ static void header_crcs(void **state)
 		assert_int_equal(forth_crc16(v[i].header), v[i].crc);
 	/* 7.3: flow 5, remote notify, field 0x1DB, 64 qwords */
 	assert_true(forth_header_reseq(forth_header(5, FORTH_HDR_REMOTE_NOTIFY,
-						    64, 0x20000000), 0x1DB) ==
-		    0x05476C4020000000);
+						    64, 0x20000000),
+				       0x1DB) == 0x05476C4020000000);
 	assert_int_equal(forth_hdr_reseq(0x05476C4020000000), 0x1DB);
 }
 

@@ -40,7 +40,8 @@ void star_init(struct star *s, uint32_t ports, const char *const *sw_set,
 	char name[8];
 	uint32_t i;
 
-	*s = (struct star){ .sim = weft_sim_new(3), .ports = ports,
+	*s = (struct star){ .sim = weft_sim_new(3),
+			    .ports = ports,
 			    .cc = 12800000 };
 	s->sw = add(s, &weft_class_forth_xbar, "sw", NULL);
 	set_u32(s->sw, "ports", ports);
@@ -59,8 +60,9 @@ void star_init(struct star *s, uint32_t ports, const char *const *sw_set,
 		node_script(s->n[i], NULL, 0);
 		free(s->n[i]->log);
 		s->n[i]->log = malloc(65536 * sizeof(*s->n[i]->log));
-		must(weft_connect(&s->comp[i]->ports[0], &s->sw->ports[i],
-				  NULL, 24 * s->cc, &err), &err);
+		must(weft_connect(&s->comp[i]->ports[0], &s->sw->ports[i], NULL,
+				  24 * s->cc, &err),
+		     &err);
 	}
 }
 
@@ -90,8 +92,9 @@ struct weft_comp *star_fault(struct star *s, const struct weft_class *cls,
 	struct weft_comp *f = add(s, cls, "fault", set);
 
 	must(weft_comp_init(f, &err), &err);
-	must(weft_filter_add(back ? &s->sw->ports[i] : &s->comp[i]->ports[0],
-			     f, &err), &err);
+	must(weft_filter_add(back ? &s->sw->ports[i] : &s->comp[i]->ports[0], f,
+			     &err),
+	     &err);
 	return f;
 }
 

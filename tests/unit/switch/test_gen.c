@@ -31,8 +31,7 @@ static struct weft_comp *add(struct fab *f, const struct weft_class *cls,
 	struct weft_comp *c = weft_sim_add(f->sim, cls, name, &err);
 
 	for (; set && *set; set += 2)
-		if (strcmp(set[0], "frame") ||
-		    cls != &weft_class_fault_drop)
+		if (strcmp(set[0], "frame") || cls != &weft_class_fault_drop)
 			must(weft_param_set(c, set[0], set[1], &err), &err);
 	return c;
 }
@@ -61,7 +60,8 @@ static void build(struct fab *f, uint64_t seed, const char *frame,
 		link = add(f, &weft_class_forth_link, name, link_set);
 		must(weft_comp_init(link, &err), &err);
 		must(weft_connect(&f->gen[i]->ports[0], &f->sw->ports[i], link,
-				  0, &err), &err);
+				  0, &err),
+		     &err);
 	}
 }
 
@@ -91,8 +91,7 @@ static void check(struct fab *f, uint64_t packets)
 		struct flink *l = &x->port[i].link;
 
 		flink_counts(l);
-		assert_in_range((l->tx[0].sent - l->tx[0].acked) & 4095, 0,
-				31);
+		assert_in_range((l->tx[0].sent - l->tx[0].acked) & 4095, 0, 31);
 		assert_int_equal(x->port[i].overflow, 0);
 	}
 	must(weft_sim_finish(f->sim, &err), &err);
@@ -100,17 +99,18 @@ static void check(struct fab *f, uint64_t packets)
 
 static void patterns(void **state)
 {
-	static const char *const name[] = { "uniform", "permutation",
-					    "hotspot", "bursty", "fixed" };
+	static const char *const name[] = { "uniform", "permutation", "hotspot",
+					    "bursty", "fixed" };
 	static const char *const load[] = { "0.4", "5" };
 	static const char *const frame[] = { "word", "packed" };
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 10; i++) {
-		const char *set[] = { "pattern", name[i % 5], "load",
-				      load[i / 5], "packets", "1500", "size",
-				      "8", "size_max", "512", "dest", "3",
+		const char *set[] = { "pattern",   name[i % 5], "load",
+				      load[i / 5], "packets",	"1500",
+				      "size",	   "8",		"size_max",
+				      "512",	   "dest",	"3",
 				      NULL };
 		struct weft_err err = { 0 };
 		struct fab f;
@@ -134,8 +134,9 @@ static void line_rate(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		const char *set[] = { "pattern", "permutation", "dest", "1",
-				      "load", "5", "size", "512", NULL };
+		const char *set[] = { "pattern", "permutation", "dest",
+				      "1",	 "load",	"5",
+				      "size",	 "512",		NULL };
 		struct weft_err err = { 0 };
 		uint64_t before;
 		struct fab f;
@@ -153,8 +154,8 @@ static void line_rate(void **state)
 /* V10 through the switch: credits of every node's line get lost. */
 static void credit_loss(void **state)
 {
-	const char *set[] = { "load", "5", "packets", "300", "size", "8",
-			      "size_max", "512", NULL };
+	const char *set[] = { "load", "5",	  "packets", "300", "size",
+			      "8",    "size_max", "512",     NULL };
 	const char *lose[] = { "credits", "0.5", NULL };
 	struct weft_err err = { 0 };
 	struct weft_comp *d;
@@ -168,8 +169,9 @@ static void credit_loss(void **state)
 		snprintf(name, sizeof(name), "f%u", i);
 		d = add(&f, &weft_class_fault_drop, name, lose);
 		must(weft_comp_init(d, &err), &err);
-		must(weft_filter_add(i % 2 ? &f.gen[i / 2]->ports[0] :
-					     &f.sw->ports[i / 2], d, &err),
+		must(weft_filter_add(i % 2 ? &f.gen[i / 2]->ports[0]
+					   : &f.sw->ports[i / 2],
+				     d, &err),
 		     &err);
 	}
 	must(weft_sim_start(f.sim, &err), &err);
@@ -181,8 +183,8 @@ static void credit_loss(void **state)
 /* Same seed: same result, to the byte of every counter. */
 static void repeats(void **state)
 {
-	const char *set[] = { "load", "0.9", "size", "8", "size_max", "512",
-			      NULL };
+	const char *set[] = { "load",	  "0.9", "size", "8",
+			      "size_max", "512", NULL };
 	uint64_t got[2][PORTS * 2];
 	struct weft_err err = { 0 };
 	uint32_t i, k;
@@ -221,10 +223,8 @@ static void too_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),
-		cmocka_unit_test(line_rate),
-		cmocka_unit_test(credit_loss),
-		cmocka_unit_test(repeats),
+		cmocka_unit_test(patterns),    cmocka_unit_test(line_rate),
+		cmocka_unit_test(credit_loss), cmocka_unit_test(repeats),
 		cmocka_unit_test(too_large),
 	};
 

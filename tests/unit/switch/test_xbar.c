@@ -12,8 +12,9 @@ static void cut_through(void **state)
 {
 	static const struct {
 		uint32_t from, to, cycles;
-	} v[] = { { 0, 3, 8 }, { 3, 0, 8 }, { 0, 1, 6 }, { 2, 3, 6 },
-		  { 2, 2, 6 } };
+	} v[] = {
+		{ 0, 3, 8 }, { 3, 0, 8 }, { 0, 1, 6 }, { 2, 3, 6 }, { 2, 2, 6 }
+	};
 	uint32_t i, size;
 
 	(void)state;
@@ -124,8 +125,10 @@ static void round_trip(void **state)
 	static const struct {
 		const char *mode;
 		uint32_t qwords, count, rtt;
-	} v[] = { { "start", 14, 1, 64 },   { "start", 64, 1, 64 },
-		  { "start", 3, 8, 97 },    { "per_word", 64, 1, 96 },
+	} v[] = { { "start", 14, 1, 64 },
+		  { "start", 64, 1, 64 },
+		  { "start", 3, 8, 97 },
+		  { "per_word", 64, 1, 96 },
 		  { "per_word", 20, 1, 96 } };
 	uint32_t i;
 
@@ -187,7 +190,7 @@ static void unknown_flow(void **state)
 
 	star_init(&s, 4, good, NULL);
 	s.n[0]->n = 8;
-	star_send(&s, 0, 1, 5, 8, 0);  /* to port 2 */
+	star_send(&s, 0, 1, 5, 8, 0);	/* to port 2 */
 	star_send(&s, 1, 2, 600, 8, 0); /* to port 1 */
 	star_send(&s, 3, 3, 5, 8, 0);
 	star_start(&s);
@@ -209,8 +212,9 @@ static void unknown_flow(void **state)
 /* V07 at the switch: the words leak and are counted (5.7). */
 static void header_error_leaks(void **state)
 {
-	const char *f[] = { "target", "header", "frame", "5", "bit", "40",
-			    NULL };
+	const char *f[] = {
+		"target", "header", "frame", "5", "bit", "40", NULL
+	};
 	struct star s;
 	struct flink *l;
 
@@ -226,15 +230,16 @@ static void header_error_leaks(void **state)
 	assert_int_equal(flink_counts(l)->credit_leak, 132);
 	flink_counts(&s.n[0]->link);
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
-				4095, 132, 132 + 31);
+				4095,
+			132, 132 + 31);
 	/* after enough of them the flow stops; a port reset repairs it */
 	star_fini(&s);
 }
 
 static void leaks_until_reset(void **state)
 {
-	const char *f[] = { "target", "header", "frame", "1", "bit", "40",
-			    "count", "4", NULL };
+	const char *f[] = { "target", "header", "frame", "1", "bit",
+			    "40",     "count",	"4",	 NULL };
 	struct star s;
 
 	(void)state;
@@ -256,8 +261,7 @@ static void leaks_until_reset(void **state)
  * either hop, and truncated packets. */
 static void body_error_passes(void **state)
 {
-	const char *f[] = { "target", "body", "frame", "5", "bit", "77",
-			    NULL };
+	const char *f[] = { "target", "body", "frame", "5", "bit", "77", NULL };
 	uint32_t back;
 
 	(void)state;
@@ -274,10 +278,13 @@ static void body_error_passes(void **state)
 		assert_int_equal(s.n[1]->link.count.body_crc, 1);
 		assert_int_equal(s.x->port[0].link.count.body_crc, !back);
 		assert_int_equal(s.n[1]->last_data[8 + 6] ^
-					 (uint8_t)(14 + 4 * 7 + 1), 0x04);
+					 (uint8_t)(14 + 4 * 7 + 1),
+				 0x04);
 		flink_counts(&s.n[0]->link);
-		assert_in_range((s.n[0]->link.tx[1].sent -
-				 s.n[0]->link.tx[1].acked) & 4095, 0, 31);
+		assert_in_range(
+			(s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
+				4095,
+			0, 31);
 		star_fini(&s);
 	}
 }
@@ -322,8 +329,8 @@ static void clock_offset(void **state)
 		assert_int_equal(s.n[i]->bad, 0);
 		assert_int_equal(c->header_crc + c->align, 0);
 		/* paced by the slower of the two clocks on its way */
-		assert_in_range(star_out_of(&s, i, 1999, NULL),
-				1999 * 85, 1999 * 85 + 200);
+		assert_in_range(star_out_of(&s, i, 1999, NULL), 1999 * 85,
+				1999 * 85 + 200);
 		assert_int_equal(s.x->port[i].overflow, 0);
 		/* the slow outputs fill up to what credits allow */
 		assert_in_range(xbar_xp(s.x, 3 - i, i)->high, 6,

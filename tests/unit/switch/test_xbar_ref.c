@@ -56,7 +56,8 @@ static void choose(struct rig *r, bool direct)
 	struct ref_cfg *c = &r->cfg;
 
 	*c = (struct ref_cfg){
-		.n = direct ? 2 : pick(r, 2, 8), .direct = direct,
+		.n = direct ? 2 : pick(r, 2, 8),
+		.direct = direct,
 		.links = direct ? pick(r, 1, 2) : 1,
 		.t_ser = pick(r, 0, 3) ? 24 : pick(r, 7, 40),
 		.crtx = pick(r, 0, 3) ? 3 : pick(r, 1, 5),
@@ -66,12 +67,17 @@ static void choose(struct rig *r, bool direct)
 		.min_payload = pick(r, 0, 1) ? 24 : 0,
 		.xp_words = pick(r, 0, 1) ? 512 : pick(r, 170, 600),
 		.rx_words = pick(r, 0, 1) ? 1023 : pick(r, 200, 2046),
-		.l2d = 5, .t_bus = pick(r, 1, 30),
-		.domains = pick(r, 1, 2), .xp_sync = 3, .xp_same = 1,
+		.l2d = 5,
+		.t_bus = pick(r, 1, 30),
+		.domains = pick(r, 1, 2),
+		.xp_sync = 3,
+		.xp_same = 1,
 		.cs_sync = pick(r, 0, 3) ? 3 : pick(r, 1, 5),
-		.per_word = pick(r, 0, 1), .presched = 3,
+		.per_word = pick(r, 0, 1),
+		.presched = 3,
 		.pipe_change = pick(r, 0, 2) ? 5 : pick(r, 3, 8),
-		.pipe_same = 3, .net_fs = 12800000,
+		.pipe_same = 3,
+		.net_fs = 12800000,
 		.bus_fs = pick(r, 0, 1) ? 10000000 : pick(r, 7000000, 40000000),
 		.hold = pick(r, 0, 4) ? 0 : pick(r, 0, 4000),
 	};
@@ -124,7 +130,8 @@ static void build_xbar(struct rig *r)
 	must(weft_param_set(x, "frame", c->packed ? "packed" : "word", &err),
 	     &err);
 	must(weft_param_set(x, "cs_credit", c->per_word ? "per_word" : "start",
-			    &err), &err);
+			    &err),
+	     &err);
 	must(weft_comp_init(x, &err), &err);
 }
 
@@ -197,7 +204,8 @@ static void build(struct rig *r, bool direct)
 	must(weft_sim_start(r->sim, &err), &err);
 }
 
-/* ---- comparing ------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------
+ */
 
 #define DIFFER(...)                                                            \
 	do {                                                                   \
@@ -217,7 +225,8 @@ static bool same_lanes(struct rig *r, uint64_t cycle)
 		for (k = 0; k < e->tx_lanes; k++)
 			if (n->link.tx[k].sent != e->sent[k] ||
 			    n->link.tx[k].acked != e->acked[k])
-				DIFFER("cycle %llu node %u lane %u: T %u F' %u, "
+				DIFFER("cycle %llu node %u lane %u: T %u F' "
+				       "%u, "
 				       "reference %u %u",
 				       (unsigned long long)cycle, i, k,
 				       n->link.tx[k].sent, n->link.tx[k].acked,
@@ -245,9 +254,10 @@ static bool same_log(struct rig *r, uint32_t where, const struct node *n)
 		if (!p || !q || p->cycle != q->cycle || p->src != q->src ||
 		    p->dst != q->dst || p->seq != q->seq)
 			DIFFER("at %u: cycle %lld %u->%u #%d, reference cycle "
-			       "%lld %u->%u #%d", where,
-			       p ? (long long)p->cycle : -1, p ? p->src : 0,
-			       p ? p->dst : 0, p ? (int)p->seq : -1,
+			       "%lld %u->%u #%d",
+			       where, p ? (long long)p->cycle : -1,
+			       p ? p->src : 0, p ? p->dst : 0,
+			       p ? (int)p->seq : -1,
 			       q ? (long long)q->cycle : -1, q ? q->src : 0,
 			       q ? q->dst : 0, q ? (int)q->seq : -1);
 		a++;
@@ -277,17 +287,17 @@ static bool same_counts(struct rig *r, const struct end_pair *p)
 {
 	const struct flink_count *c = flink_counts(p->l);
 	const struct ref_end *e = p->e;
-	const uint64_t mine[] = { c->credits_out, c->credits_in, c->out_cycles,
-				  c->in_cycles, c->tx_packets,
-				  c->backpressure, p->l->rr_active,
-				  p->l->rr_refresh };
+	const uint64_t mine[] = { c->credits_out,  c->credits_in,
+				  c->out_cycles,   c->in_cycles,
+				  c->tx_packets,   c->backpressure,
+				  p->l->rr_active, p->l->rr_refresh };
 	const uint64_t refs[] = { e->credits_out, e->credits_in,
-				  e->out_cycles, e->in_cycles, e->packets,
-				  e->backpressure, e->rr_active,
-				  e->rr_refresh };
+				  e->out_cycles,  e->in_cycles,
+				  e->packets,	  e->backpressure,
+				  e->rr_active,	  e->rr_refresh };
 	static const char *const name[] = { "credits out", "credits in",
-					    "cycles out", "cycles in",
-					    "packets", "backpressure",
+					    "cycles out",  "cycles in",
+					    "packets",	   "backpressure",
 					    "active turn", "refresh turn" };
 	uint32_t k;
 
@@ -308,8 +318,7 @@ static bool same_xbar(struct rig *r)
 		if (x->port[i].unknown || x->port[i].overflow)
 			DIFFER("port %u drops", i);
 		for (o = 0; o < r->cfg.n; o++)
-			if (xbar_xp(x, i, o)->high !=
-			    r->ref->out[o].xp[i].high)
+			if (xbar_xp(x, i, o)->high != r->ref->out[o].xp[i].high)
 				DIFFER("xp %u,%u high %u, reference %u", i, o,
 				       xbar_xp(x, i, o)->high,
 				       r->ref->out[o].xp[i].high);
@@ -345,8 +354,8 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 					    "node", i };
 		if (x)
 			p[n++] = (struct end_pair){ &x->port[i].link,
-						    &r->ref->out[i].end,
-						    "port", i };
+						    &r->ref->out[i].end, "port",
+						    i };
 	}
 	return n;
 }

@@ -9,8 +9,7 @@
 
 static struct weft_host *fake_first;
 
-/* ---- the toy NIC -----------------------------------------------------------
- */
+/* ---- the toy NIC ---- */
 
 static void *fake_at(struct weft_host *h, weft_phys_t phys, size_t n)
 {

@@ -68,9 +68,10 @@
 chan wire[L] = [W + DUP] of { byte, byte, byte, byte, bit };
 chan queue[L] = [W + DUP] of { byte, byte, byte, byte, bit };
 #if ENGINE
-chan engine = [2 * W] of { byte, bit };	/* place, notification */
-bit written[S], passed[S];		/* data there; header taken before */
-byte behind;				/* headers taken before their data */
+chan engine = [2 * S] of { byte, bit };	/* place, notification */
+bit written[S];		/* data in memory, header not taken yet */
+bit passed[S];		/* header taken, data not in memory yet */
+bit noted[S];		/* notification given to the engine */
 #endif
 byte tail, next;	/* places of the sender, of the receiver */
 bit lost[S];
@@ -78,11 +79,14 @@ byte p1, p2 = 1, expect[L];
 bool quiet;		/* the stream has ended */
 bool disorder, alarm, unsync, early, unseen, hang;
 #ifdef LIVE
-bit moved;		/* changes with every header taken */
+bit moved;		/* changes when headers are taken */
 #define MOVED moved = !moved
 #else
 #define MOVED skip
 #endif
+
+/* How far behind the sender; places in use are never S apart. */
+#define AGE(x)		((tail + S - 1 - x) % S)
 
 /* An unknown second path is no path at all. */
 #if RANDOM
@@ -92,7 +96,7 @@ bit moved;		/* changes with every header taken */
 #endif
 #define WINDOW		((tail + S - next) % S < W)
 #if ENGINE
-#define FREE		(!passed[tail])
+#define FREE		(!passed[tail] && !noted[tail])
 #define DRAINED		empty(engine)
 #else
 #define FREE		true
@@ -106,16 +110,33 @@ bit moved;		/* changes with every header taken */
 #define READY		true
 #endif
 
+#if ENGINE
+/* A notification for place s: data of no packet up to it may be missing. */
+inline deliver()
+{
+	do
+	:: i < S -> early = early || (passed[i] && AGE(i) >= AGE(s)); i++
+	:: i >= S -> break
+	od;
+	i = 0;
+	assert(!early)
+}
+#endif
+
 inline notify()
 {
-#if !FLAGS
-	skip	/* taken in order is all that matters */
-#else
+#if WRITE == 1
 	if
+	:: t -> deliver()
 	:: !t
-	:: t && WRITE == 1 -> early = behind > 0; assert(!early)
-	:: t && WRITE != 1 -> engine!s,1
 	fi
+#elif FLAGS
+	if
+	:: t -> engine!s,1; noted[s] = 1
+	:: !t
+	fi
+#else
+	skip	/* taken in order is all that matters */
 #endif
 }
 
@@ -128,15 +149,14 @@ inline take()
 #if ENGINE
 	if
 	:: written[s] -> written[s] = 0
-	:: else -> passed[s] = 1; behind++
+	:: !written[s] -> passed[s] = 1
 	fi;
 #endif
 	notify();
 	expect[p1] = (expect[p1] + 1) % N;
 	p1 = a;
 	p2 = b;
-	next = (next + 1) % S;
-	MOVED
+	next = (next + 1) % S
 }
 
 /* 7.4: it has not, so the expected packet was lost. */
@@ -155,6 +175,7 @@ inline miss()
 
 inline resequence()
 {
+	old = next;
 	do
 	:: nempty(queue[p1]) ->
 		queue[p1]?<s,n,a,b,t>;
@@ -165,12 +186,16 @@ inline resequence()
 		fi
 	:: empty(queue[p1]) -> break
 	od;
-	s = 0; n = 0; a = 0; b = 0; t = 0
+	if
+	:: old != next -> MOVED
+	:: old == next
+	fi;
+	old = 0; s = 0; n = 0; a = 0; b = 0; t = 0
 }
 
 proctype path(byte k)
 {
-	byte s, n, a, b;
+	byte i, old, s, n, a, b;
 	bit t;
 
 end:	do
@@ -187,15 +212,15 @@ end:	do
 #if ENGINE
 proctype memory()
 {
-	byte s, n, a, b;
+	byte i, old, s, n, a, b;
 	bit t;
 
 end:	do
 	:: d_step { engine?s,t ->
 		if
-		:: t -> early = behind > 0; assert(!early)
-		:: !t && passed[s] -> passed[s] = 0; behind--
-		:: else -> written[s] = 1
+		:: t -> deliver(); noted[s] = 0
+		:: !t && passed[s] -> passed[s] = 0
+		:: !t && !passed[s] -> written[s] = 1
 		fi;
 		resequence()
 	}

@@ -63,7 +63,7 @@ run()
 	rm -f pan pan.* ./*.trail
 	# shellcheck disable=SC2086
 	spin -a $defs "$models/$model.pml" >out 2>&1 &&
-		$cc $copt $mode -DCOLLAPSE -DMEMLIM=6000 -w -o pan pan.c \
+		$cc $copt $mode -DMEMLIM=8000 -w -o pan pan.c \
 			>>out 2>&1 &&
 		./pan -m$depth -w$hash $search >out 2>&1
 	# shellcheck disable=SC2086
@@ -73,8 +73,8 @@ run()
 }
 
 case $set in
-small) copt=-O0 depth=1000000 hash=20 ;;
-large) copt=-O2 depth=40000000 hash=26 ;;
+small) copt="-O0" depth=300000 hash=18 ;;
+large) copt="-O2 -DCOLLAPSE" depth=40000000 hash=26 ;;
 esac
 
 wanted()

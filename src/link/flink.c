@@ -125,6 +125,7 @@ static void clock_setup(struct flink *l)
 		return;
 	l->clk_set = true;
 	l->clk = l->cfg.ppm ? weft_clock_offset_ppm(clk, l->cfg.ppm) : clk;
+	l->word_fs = l->clk.num / l->clk.den;
 	if (l->clk.den == 1 && l->clk.num > 1)
 		l->inverse = UINT64_MAX / l->clk.num;
 }

@@ -186,6 +186,7 @@ struct flink {
 	struct flink_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;
+	uint64_t word_fs;  /* period, rounded down */
 	uint64_t inverse;  /* 2^64 / period when that is whole, or 0 */
 	weft_time_t delay; /* of the slowest link of the bundle */
 	uint64_t delay_cc; /* same_clk: the same in cycles */

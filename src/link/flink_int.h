@@ -32,7 +32,7 @@ static inline uint32_t mask_next(const struct flink_mask *m, uint32_t from)
 static inline void flink_volume(struct flink *l, uint32_t from, uint64_t frames,
 				uint64_t words)
 {
-	uint64_t fs = words * (l->clk.num / l->clk.den);
+	uint64_t fs = words * l->word_fs;
 
 	for (; from < l->cfg.links; from++) {
 		l->port[from].out_frames += frames;

@@ -76,7 +76,7 @@ static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
 
-	f->word_fs = l->clk.num / l->clk.den;
+	f->word_fs = l->word_fs;
 	if (l->loop)
 		loop_frame(l, f, start);
 	else if (l->tapped && l->cfg.links > 1)

@@ -4,7 +4,10 @@
 section 11 are written down here again, independently of the program, and
 compared with what runs under changed parameters give."""
 import json
+import sys
 import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
 
 from weftlib import MIB, execute, points, run
 

@@ -4,7 +4,10 @@
 NICs, links, switch, driver and library.  Every payload byte and notification
 is checked by the programs themselves (a failed check ends with status 1);
 here stand the quantities."""
+import sys
 import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
 
 from weftlib import points, run
 
@@ -29,9 +32,12 @@ class V01PingPong(unittest.TestCase):
                                fast["n0.prog0.half_rtt"])
 
     def test_predictions(self):
-        # spec 11.13, half ping-pong, tr-direct; host costs are ours
-        for r, us in zip(points("forth/pingpong-direct"), (1.75, 3.05, 14.1)):
-            self.assertLess(abs(r["n0.prog0.half_rtt"] / 1000 - us), 0.3)
+        # spec 11.13, half ping-pong, tr-direct, single stores; the program's
+        # polling comes on top
+        for r, us in zip(points("forth/pingpong-direct",
+                                "workload.post=store32"), (1.75, 3.05, 14.1)):
+            self.assertAlmostEqual(r["n0.prog0.half_rtt"] / 1000, us,
+                                   delta=0.06)
 
 
 class V02OneWay(unittest.TestCase):
@@ -62,8 +68,9 @@ class V03Self(unittest.TestCase):
 
     def test_single_stores_are_slower(self):
         r = run("forth/self", "workload.post=store32")
-        # 11.10: 202 in the reduced simulation
-        self.assertLess(r["n0.prog0.bandwidth_in"], 235)
+        # 11.10: 202 in the reduced simulation, 229 here: only the direction
+        # is checked
+        self.assertLess(r["n0.prog0.bandwidth_in"], 250)
 
 
 class V04ThreeToOne(unittest.TestCase):

@@ -8,11 +8,10 @@
 /* Rounding in the last bits of a double is not a difference. */
 #define ROUNDING_PCT 1e-7
 
+/* Of a printed 0 there are no per cent: one unit counts as 100 %. */
 static double pct_of(double part, double whole)
 {
-	if (part == 0)
-		return 0;
-	return whole == 0 ? copysign(100, part) : 100 * part / fabs(whole);
+	return 100 * part / (whole == 0 ? 1 : fabs(whole));
 }
 
 struct repro_verdict repro_judge(const struct repro_row *row, double model)

@@ -35,6 +35,8 @@ static void test_abs(void **state)
 	assert_true(judge(REPRO_ABS, 570, 1, 571).pass);
 	assert_true(judge(REPRO_ABS, 570, 1, 569).pass);
 	assert_false(judge(REPRO_ABS, 570, 1, 571.01).pass);
+	assert_true(judge(REPRO_ABS, 0, 1, 0.5).pass);
+	assert_false(judge(REPRO_ABS, 0, 1, 2).pass);
 	assert_true(fabs(judge(REPRO_ABS, 50, 1, 50).tolerance_pct - 2) <
 		    1e-12);
 }

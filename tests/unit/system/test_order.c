@@ -106,9 +106,9 @@ static void wire(struct weft_sim *sim, uint32_t i)
 	join(nic, "bus", bus, "dev0", NULL);
 	join(nic, "link0", weft_sim_find(sim, "s0"), port,
 	     weft_sim_find(sim, "link"));
-	assert_int_equal(weft_prog_attach(part(sim, i, "host"),
-					  part(sim, i, "prog0")),
-			 0);
+	assert_int_equal(
+		weft_prog_attach(part(sim, i, "host"), part(sim, i, "prog0")),
+		0);
 }
 
 /* Everything a result holds, as text. */

@@ -5,7 +5,7 @@
 #   make run      the published numbers, computed and compared
 #   make check    every test, twice: as shipped and under sanitizers
 #   make bench    speed of the simulator itself
-#   make soak     10^8 packets of every traffic pattern (hours)
+#   make soak     larger models; 10^8 packets of every traffic pattern (hours)
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
 #   make deps     install missing packages, or say which
 #   make docs, format, format-check, install, clean
@@ -56,6 +56,7 @@ bench: build
 	build/weft bench
 
 soak: build
+	scripts/spin.sh --large
 	scripts/soak.sh build/weft $(SOAK)
 
 fuzz: build-fuzz/build.ninja

@@ -30,7 +30,7 @@
 #define W 5		/* window */
 #endif
 #ifndef S
-#define S 8		/* places are modulo S > W; L * N divides it: fewer states */
+#define S 8		/* places are modulo S > W; best if L * N divides S */
 #endif
 #ifndef RANDOM
 #define RANDOM 0	/* 1: any path, known two ahead; 0: round robin */

@@ -6,7 +6,7 @@ set -eu
 
 packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 	ninja-build pkg-config libyaml-dev libsqlite3-dev libisal-dev
-	libcmocka-dev sqlite3 jq python3"
+	libcmocka-dev sqlite3 jq python3 spin"
 
 if ! command -v dpkg-query >/dev/null; then
 	echo "not a Debian system; needed:" $packages

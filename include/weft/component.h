@@ -143,7 +143,14 @@ struct weft_ops {
 	void (*filter)(struct weft_comp *c, struct weft_frame *f);
 	/* KIND_PROGRAM: body, runs as a coroutine on its host. */
 	int (*main)(struct weft_comp *c);
+	/* KIND_SWITCH, after init and before start: what enters at port `in`
+	 * (WEFT_ANY_PORT: at any) on path number `path` for destination d < n
+	 * leaves through to[d]; WEFT_ANY_PORT there, and d >= n, mean nowhere.
+	 * Path 0 is for who knows of no paths.  NULL: has no tables. */
+	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
+		     const uint32_t *to, uint32_t n, struct weft_err *err);
 };
+#define WEFT_ANY_PORT UINT32_MAX
 
 struct weft_class {
 	uint32_t api_version, struct_size; /* filled by WEFT_COMPONENT */

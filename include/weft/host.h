@@ -70,6 +70,11 @@ void weft_io_fence(struct weft_host *h);
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
 void weft_mem_free(struct weft_host *h, void *p);
+/* Ordinary memory of the program (no device can reach it), zeroed.  NULL when
+ * there is none.  What a program leaves behind, or holds when the run ends in
+ * the middle of it, is freed with its thread. */
+void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
+void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
 /* Physical address of a byte of device-visible memory; false if it is not. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the event table ------------------------------------------------------ */
+/* ---- the event table ---- */
 
 /* clang-format off */
 static const struct coh_local local_tab[2][COH_STATES] = {
@@ -93,7 +93,7 @@ const char *coh_bus_name(enum coh_bus b)
 	return names[b];
 }
 
-/* ---- the cache ------------------------------------------------------------ */
+/* ---- the cache ---- */
 
 bool coh_cache_init(struct coh_cache *c, uint64_t bytes, uint32_t line,
 		    uint32_t ways)

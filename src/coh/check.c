@@ -93,8 +93,7 @@ static struct copies line_copies(struct weft_comp *c, uint64_t addr,
 		      "cache %u, state %s: line %" PRIx64
 		      " is not what was written",
 		      i, coh_state_name(l->state), addr);
-		CHECK(c,
-		      l->state == COH_M || !memcmp(l->data, mem, s->line),
+		CHECK(c, l->state == COH_M || !memcmp(l->data, mem, s->line),
 		      "cache %u, state %s: line %" PRIx64
 		      " is not what memory holds",
 		      i, coh_state_name(l->state), addr);

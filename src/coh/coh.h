@@ -48,6 +48,8 @@ struct coh_watch {
 	/* An access is done; value: what was loaded or stored. */
 	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
 		   uint64_t cycle, uint64_t value);
+	/* An item takes effect: whoever loads it from now on sees it. */
+	void (*item)(void *arg, const struct coh_item *item);
 	/* The interconnect is free again; before the next request. */
 	void (*txn)(void *arg, const struct coh_txn *t);
 	void *arg;

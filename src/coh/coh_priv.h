@@ -13,12 +13,37 @@
 enum { EV_NET, EV_CORE, EV_NI = EV_CORE + COH_CORES_MAX, EV_ARB };
 
 enum {
-	C_LOADS, C_STORES, C_HITS, C_MISSES, C_PRIVATE, C_UNCACHED,
-	C_RD, C_RDX, C_UPGR, C_UPDATE, C_WRITE, C_MEM_RD, C_MEM_WR,
-	C_CANCELLED, C_SUPPLIES, C_WRITE_BACKS, C_INVALIDATIONS, C_MERGES,
-	C_ALLOCATIONS, C_BUSY, C_DDR_READS, C_DDR_WRITES, C_ROW_HITS,
-	C_ARRIVED, C_DELIVERED, C_HELD_UP, C_POLLS, C_SEEN, C_CHECKS,
-	C_ERRORS, C_N
+	C_LOADS,
+	C_STORES,
+	C_HITS,
+	C_MISSES,
+	C_PRIVATE,
+	C_UNCACHED,
+	C_RD,
+	C_RDX,
+	C_UPGR,
+	C_UPDATE,
+	C_WRITE,
+	C_MEM_RD,
+	C_MEM_WR,
+	C_CANCELLED,
+	C_SUPPLIES,
+	C_WRITE_BACKS,
+	C_INVALIDATIONS,
+	C_MERGES,
+	C_ALLOCATIONS,
+	C_BUSY,
+	C_DDR_READS,
+	C_DDR_WRITES,
+	C_ROW_HITS,
+	C_ARRIVED,
+	C_DELIVERED,
+	C_HELD_UP,
+	C_POLLS,
+	C_SEEN,
+	C_CHECKS,
+	C_ERRORS,
+	C_N
 };
 
 enum coh_where { COH_COHERENT, COH_UNCACHED, COH_PRIVATE };
@@ -48,10 +73,10 @@ struct coh_ni {
 	struct coh_item item;
 	const struct coh_item *items;
 	uint32_t n_items, pos;
-	uint64_t made;	      /* words generated */
-	uint64_t last_cycle;  /* of the last arrival */
+	uint64_t made;	     /* words generated */
+	uint64_t last_cycle; /* of the last arrival */
 	uint64_t held_since;
-	uint64_t *arrival;    /* cycle of the word in each slot */
+	uint64_t *arrival; /* cycle of the word in each slot */
 };
 
 enum net_state { NET_IDLE, NET_SNOOP, NET_DATA, NET_END };
@@ -94,6 +119,7 @@ struct coh_system {
 	struct coh_check check;
 	struct coh_watch watch;
 	struct weft_hist *seen;
+	uint64_t last; /* cycle of the last event */
 };
 
 static inline uint64_t coh_cycle(struct weft_comp *c)
@@ -111,13 +137,23 @@ static inline void coh_at(struct weft_comp *c, struct weft_timer *tm,
 	weft_timer_arm(c, tm, event, weft_clock_edge(&s->clock, cycle));
 }
 
-/* Which way an access goes, by address (forth.md 9). */
+/* setup.c: which way an access goes, by address (forth.md 9): enum coh_where,
+ * or -1: nowhere. */
 int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
+
+int coh_setup_check(struct weft_comp *c, struct weft_err *err);
 
 /* net.c: somebody has a request; it is asked for at the grant. */
 void coh_net_ask(struct weft_comp *c);
 void coh_net_event(struct weft_comp *c);
 void coh_net_arbitrate(struct weft_comp *c);
+
+/* net_snoop.c: makes room in a cache; the cycles that writing the victim back
+ * takes. */
+uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
+/* All have the request: they answer.  Sets the time of the data; returns when
+ * the interconnect is free. */
+uint64_t coh_net_serve(struct weft_comp *c);
 
 /* core.c */
 void coh_core_start(struct weft_comp *c, uint32_t i);

@@ -14,7 +14,7 @@
 
 #include "coh/coh_priv.h"
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- what comes next ---- */
 
 static uint64_t pick_addr(struct weft_comp *c, uint32_t bytes)
 {
@@ -94,7 +94,7 @@ void coh_core_start(struct weft_comp *c, uint32_t i)
 	core_issue(c, i);
 }
 
-/* ---- an access ------------------------------------------------------------ */
+/* ---- an access ---- */
 
 static void core_see(struct weft_comp *c, struct coh_core *k, uint64_t value)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- bytes ---------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 bool coh_mem_init(struct coh_mem *m, uint64_t size)
 {
@@ -73,7 +73,7 @@ void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
 	}
 }
 
-/* ---- rows ----------------------------------------------------------------- */
+/* ---- rows ---- */
 
 bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes)
 {

@@ -23,9 +23,9 @@ void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
 struct coh_ddr {
 	struct coh_mem mem;
 	uint64_t row_bytes;
-	uint32_t banks, width;			 /* bytes per cycle */
+	uint32_t banks, width;			    /* bytes per cycle */
 	uint32_t t_ctrl, t_rp, t_rcd, t_cas, t_cwl; /* cycles */
-	uint64_t *open;				 /* row + 1 of each bank */
+	uint64_t *open;				    /* row + 1 of each bank */
 	uint64_t reads, writes, row_hits, row_misses, row_conflicts;
 };
 bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes);

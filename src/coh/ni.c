@@ -19,9 +19,9 @@ enum { INTO_MAILBOX, INTO_REGION };
 
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq)
 {
-	uint64_t base = s->delivery == COH_TO_MEMORY ?
-				s->ddr_bytes - s->uncached_bytes :
-				0;
+	uint64_t base = s->delivery == COH_TO_MEMORY
+				? s->ddr_bytes - s->uncached_bytes
+				: 0;
 
 	return base + s->mailbox + seq % s->slots * s->stride;
 }
@@ -29,9 +29,9 @@ uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq)
 static uint64_t random_word(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
-	uint64_t base = s->delivery == COH_TO_MEMORY ?
-				s->ddr_bytes - s->uncached_bytes :
-				0;
+	uint64_t base = s->delivery == COH_TO_MEMORY
+				? s->ddr_bytes - s->uncached_bytes
+				: 0;
 
 	return base + s->region_base +
 	       weft_rng_below(&c->rng, s->region / 4) * 4;
@@ -51,9 +51,9 @@ static void ni_make(struct weft_comp *c, struct coh_item *it)
 				 .how = s->delivery,
 				 .target = s->target,
 				 .bytes = 4,
-				 .addr = s->into == INTO_MAILBOX ?
-						 coh_ni_slot(s, ni->made) :
-						 random_word(c) };
+				 .addr = s->into == INTO_MAILBOX
+						 ? coh_ni_slot(s, ni->made)
+						 : random_word(c) };
 	for (uint32_t b = 0; b < 4; b++)
 		it->data[b] = (uint8_t)(value >> 8 * b);
 	ni->last_cycle = at;

@@ -257,6 +257,8 @@ static void thread_free(struct host *hp, struct weft_host *h)
 	coro_free(&hp->pool, h->co);
 	for (size_t i = 0; i < HOST_WATCHES; i++)
 		free(h->watch[i].old);
+	while (h->blocks)
+		weft_host_free(h, h->blocks->data);
 	free(h);
 }
 

@@ -93,6 +93,13 @@ struct weft_host {
 	bool irq_hit;
 	const char *key;
 	struct host_line line[HOST_WC_MAX];
+	struct host_block *blocks; /* weft_host_calloc */
+};
+
+/* Memory of a program, in front of the bytes it uses. */
+struct host_block {
+	struct host_block *next, **at;
+	_Alignas(16) unsigned char data[];
 };
 
 /* What all hosts of a simulation share. */

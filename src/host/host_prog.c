@@ -270,3 +270,39 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	key_prune(k, weft_now(h->hp->comp));
 	return k->vals.at[0].val;
 }
+
+/* ---- ordinary memory ---- */
+
+void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
+{
+	struct host_block *b;
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes) ||
+	    __builtin_add_overflow(bytes, sizeof(*b), &bytes))
+		return NULL;
+	b = calloc(1, bytes);
+	if (!b)
+		return NULL;
+	b->next = h->blocks;
+	b->at = &h->blocks;
+	if (b->next)
+		b->next->at = &b->next;
+	h->blocks = b;
+	return b->data;
+}
+
+void weft_host_free(struct weft_host *h, void *p)
+{
+	struct host_block *b;
+
+	(void)h;
+	if (!p)
+		return;
+	b = (struct host_block *)((char *)p -
+				  offsetof(struct host_block, data));
+	*b->at = b->next;
+	if (b->next)
+		b->next->at = b->at;
+	free(b);
+}

@@ -60,8 +60,11 @@ struct flink_cfg {
 	int32_t ppm;		 /* of our crystal */
 	bool credit_filter;	 /* 5.4 plausibility */
 	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
-	/* Lane of a flow in our buffer; NULL: flow, or 0 with one lane. */
+	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows; NULL:
+	 * the flow, or 0 with one lane.  May change until flink_start. */
 	const uint8_t *route;
+	uint32_t path_mask;
+	uint32_t paths; /* to choose from, numbered from 1; 0 = no choice */
 };
 
 /* The values of the spec for one link; the owner changes what differs. */
@@ -225,14 +228,15 @@ void flink_event(struct flink *l);
 
 /* Calls ops.next at the first edge >= t at which the line is free. */
 void flink_kick(struct flink *l, weft_time_t t);
-/* Inside ops.next: may a packet of `qwords` to `flow` start at this edge? */
-bool flink_credit(struct flink *l, uint32_t flow, uint32_t qwords);
+/* Inside ops.next: may a packet of `qwords` to `way` start at this edge?  The
+ * way is forth_way(path, flow), the flow alone for path 0. */
+bool flink_credit(struct flink *l, uint32_t way, uint32_t qwords);
 
 /* Owners that schedule for themselves (switch) do without kick and next:
  * first cycle >= cycle at which the credits known now suffice for a packet of
- * `bytes` payload on the wire, or WEFT_NEVER;
+ * this header and `bytes` payload on the wire, or WEFT_NEVER;
  * then ops.woken comes when a sufficient credit counts. */
-uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
+uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
 			uint64_t cycle);
 /* First cycle >= cycle at which the line is free: a credit frame may be on it.
  * Fixes what the line carries before. */
@@ -276,12 +280,23 @@ static inline uint32_t flink_words(const struct flink *l, uint32_t qwords)
 	return forth_words(l->cfg.layout, l->cfg.links,
 			   flink_wire_len(l, qwords));
 }
-/* Lane whose credits pay for `flow` on our way out. */
-static inline uint32_t flink_lane(const struct flink *l, uint32_t flow)
+/* Paths that whoever sends into this link may choose from, see cfg.paths. */
+static inline uint32_t flink_paths(const struct flink *l)
+{
+	return l->peer ? l->peer->cfg.paths : 0;
+}
+/* Lane whose credits pay for a packet of this way out of here. */
+static inline uint32_t flink_lane(const struct flink *l, uint32_t way)
 {
 	if (l->tx_lanes == 1)
 		return 0;
-	return l->peer->cfg.route ? l->peer->cfg.route[flow] : flow;
+	return l->peer->cfg.route ? l->peer->cfg.route[way] : way;
+}
+static inline uint32_t flink_lane_of(const struct flink *l, uint64_t header)
+{
+	if (l->tx_lanes == 1)
+		return 0;
+	return flink_lane(l, forth_hdr_way(header, l->peer->cfg.path_mask));
 }
 /* weft_clock_cycle(&l->clk, t), without a division where that is possible. */
 static inline uint64_t flink_cycle(const struct flink *l, weft_time_t t)

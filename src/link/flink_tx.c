@@ -119,7 +119,7 @@ static uint64_t send_packet(struct flink *l, const struct flink_pkt *p,
 	struct weft_frame *f = frame_of(l, p);
 	struct forth_shape s = forth_shape_get(f);
 	uint64_t header = f->u[FORTH_U_HEADER];
-	uint32_t lane = flink_lane(l, forth_hdr_flow(header));
+	uint32_t lane = flink_lane_of(l, header);
 
 	s.layout = (uint8_t)l->cfg.layout;
 	s.links = (uint8_t)l->cfg.links;
@@ -167,11 +167,12 @@ static bool lane_ready(struct flink *l, uint32_t lane, uint32_t charge,
 	return flink_lane_ok(l, lane, charge);
 }
 
-uint64_t flink_tx_ready(struct flink *l, uint32_t flow, uint32_t bytes,
+uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
 			uint64_t cycle)
 {
-	uint32_t lane = flink_lane(l, flow);
+	uint32_t lane = flink_lane_of(l, header);
 	uint32_t charge = forth_charge(l->cfg.links, bytes);
+
 	if (l->lost_sync) {
 		l->wake_at = flink_resync(l);
 		flink_arm(l);
@@ -215,9 +216,9 @@ void flink_kick(struct flink *l, weft_time_t t)
 		       weft_clock_edge(&l->clk, at));
 }
 
-bool flink_credit(struct flink *l, uint32_t flow, uint32_t qwords)
+bool flink_credit(struct flink *l, uint32_t way, uint32_t qwords)
 {
-	uint32_t lane = flink_lane(l, flow);
+	uint32_t lane = flink_lane(l, way);
 	uint32_t charge = flink_charge(l, qwords);
 
 	if (lane >= l->tx_lanes || lane_ready(l, lane, charge, flink_now(l)))

@@ -50,6 +50,28 @@ static inline uint32_t forth_hdr_reseq(uint64_t h)
 	return h >> 42 & 1023;
 }
 
+/* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
+ * resequencing field) may name its path in the reserved bits 50:42.  A switch
+ * with one routing row ignores them; one with more looks at the low bits that
+ * number its rows.  0 = by destination alone, what everybody else sends. */
+#define FORTH_PATHS 512
+
+static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
+{
+	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
+}
+
+/* Way of a packet: index into routing rows of FORTH_FLOWS entries each, of
+ * which there are path_mask + 1.  With one row it is the flow. */
+static inline uint32_t forth_way(uint32_t path, uint32_t flow)
+{
+	return path * FORTH_FLOWS + flow;
+}
+static inline uint32_t forth_hdr_way(uint64_t h, uint32_t path_mask)
+{
+	return forth_way((uint32_t)(h >> 42) & path_mask, forth_hdr_flow(h));
+}
+
 /* ---- credit, 16 bits (4.5) ------------------------------------------ */
 
 #define FORTH_CREDIT_GRAN 32	/* words per unit of the value */

@@ -9,6 +9,8 @@
  *
  * A packet's address field is source << 24 | number to that destination, its
  * payload a function of that and the offset: the sink checks order and bytes.
+ * Where packets of one flow take several paths order is not expected but
+ * measured: how many overtook each packet (gen_order.c).
  * Not modelled: anything of a NIC in front of the link. */
 #include <assert.h>
 #include <errno.h>
@@ -24,10 +26,21 @@ static const struct weft_param gen_params[] = {
 	WEFT_PARAM(U32, struct gen, dests, "8", "1..128", OWN,
 		   "nodes there are, this one included"),
 	WEFT_PARAM(ENUM, struct gen, pattern, "uniform",
-		   "uniform|permutation|hotspot|bursty|fixed|none", OWN,
-		   "whom it sends to; none = sink only"),
+		   "uniform|permutation|hotspot|bursty|fixed|none|shuffle|list",
+		   OWN, "whom it sends to; none = sink only; shuffle = a "
+		   "random permutation, list = one that is written down"),
 	WEFT_PARAM(U32, struct gen, dest, "0", "0..127", OWN,
 		   "fixed, hotspot: that node; permutation: node + dest"),
+	WEFT_PARAM(U64, struct gen, shuffle, "1", "", OWN,
+		   "shuffle: which permutation, the same at every node"),
+	WEFT_PARAM(STR, struct gen, targets, "", "", OWN,
+		   "list: destination of node 0, of node 1, .."),
+	WEFT_PARAM(ENUM, struct gen, balance, "destination",
+		   "packet|destination|static|fabric", OWN,
+		   "paths in turn over all packets or per destination; by "
+		   "source and destination; the fabric's own choice (7.1)"),
+	WEFT_PARAM(U32, struct gen, paths, "0", "0..511", OWN,
+		   "paths used; 0 = all the fabric has"),
 	WEFT_PARAM(REAL, struct gen, hot, "0.5", "0..1", OWN,
 		   "hotspot: share that goes to `dest`"),
 	WEFT_PARAM(REAL, struct gen, burst, "16", "1..", OWN,
@@ -70,6 +83,11 @@ static const struct weft_param gen_params[] = {
 		   "how fast the crystal is, ppm"),
 	WEFT_PARAM(BOOL, struct gen, verify, "yes", "", OWN,
 		   "payload of its own for every packet, checked"),
+	WEFT_PARAM(BOOL, struct gen, stamp, "no", "", OWN,
+		   "measure latency, from arrival at the source's queue to the "
+		   "delimiter at the sink"),
+	WEFT_PARAM(TIME, struct gen, warmup, "0", "", OWN,
+		   "latency, order and accepted load are measured from here"),
 	{ 0 }
 };
 /* clang-format on */
@@ -89,6 +107,10 @@ static const struct weft_counter gen_counters[C_N] = {
 	[C_PARITY] = { "credit_parity", "credits", "credits thrown away" },
 	[C_HEADER_CRC] = { "header_crc", "packets", "header CRC wrong" },
 	[C_ALIGN] = { "align", "events", "misaligned input" },
+	[C_LATE] = { "late", "packets", "overtaken by others of their flow" },
+	[C_DUPLICATE] = { "duplicate", "packets", "came twice" },
+	[C_MISSING] = { "missing", "packets",
+			"given up: 4096 later ones have come" },
 };
 
 static const struct weft_port_decl gen_ports[] = {
@@ -151,9 +173,25 @@ static void check_order(struct weft_comp *c, const struct weft_frame *f)
 		weft_count(c, C_DISORDER, 1);
 		return;
 	}
+	if (g->from) {
+		gen_order_add(c, src, tag & 0xFFFFFF, weft_now(c) >= g->warmup);
+		return;
+	}
 	if ((tag & 0xFFFFFF) != (g->voq[src].expected & 0xFFFFFF))
 		weft_count(c, C_DISORDER, 1);
 	g->voq[src].expected = tag + 1;
+}
+
+static void measure(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct gen *g = c->state;
+
+	if (weft_now(c) < g->warmup)
+		return;
+	g->words += flink_words(&g->link, forth_hdr_size(f->u[FORTH_U_HEADER]));
+	if (g->latency && f->trace_id)
+		weft_hist_put(g->latency, (double)(weft_now(c) - f->trace_id) /
+						  (double)WEFT_NS);
 }
 
 static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
@@ -172,6 +210,7 @@ static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
 	else if (!payload_good(g, f))
 		weft_count(c, C_CORRUPT, 1);
 	check_order(c, f);
+	measure(c, f);
 	sink_drain(g, f, rx);
 	weft_frame_free(f);
 }
@@ -216,6 +255,8 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 				 "%s: node %u and dest %u must be "
 				 "below dests = %u",
 				 c->name, g->node, g->dest, g->dests);
+	if (gen_partner(c, err))
+		return -err->code;
 	g->voq = calloc(g->dests, sizeof(*g->voq));
 	if (!g->voq)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
@@ -229,8 +270,11 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 	struct gen *g = c->state;
 	uint64_t most = g->size_max > g->size ? g->size_max : g->size;
 
-	if (flink_start(&g->link, err))
+	if (flink_start(&g->link, err) || gen_paths(c, err) ||
+	    gen_order_init(c, err))
 		return -err->code;
+	if (g->stamp)
+		g->latency = weft_hist(c, "latency", "ns");
 	most = flink_charge(&g->link, (uint32_t)(most + 7) / 8);
 	if (g->pattern != PAT_NONE && most > g->link.tx_cap)
 		return weft_fail(err, EINVAL,
@@ -258,6 +302,23 @@ static void gen_event(struct weft_comp *c, uint32_t tag)
 	flink_event(&((struct gen *)c->state)->link);
 }
 
+static void report(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint64_t all = flink_cycle(&g->link, weft_now(c));
+	uint64_t cold = flink_cycle(&g->link, g->warmup);
+
+	if (all > cold)
+		weft_metric(c, "accepted", "",
+			    (double)g->words / (double)(all - cold));
+	if (g->last > g->first)
+		weft_metric(c, "rate", "MiB/s",
+			    (double)c->counters[C_BYTES] / 1048576 /
+				    ((double)(g->last - g->first) /
+				     (double)WEFT_SEC));
+	gen_order_report(c);
+}
+
 static int gen_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct gen *g = c->state;
@@ -269,11 +330,7 @@ static int gen_finish(struct weft_comp *c, struct weft_err *err)
 	c->counters[C_PARITY] = n->credit_parity;
 	c->counters[C_HEADER_CRC] = n->header_crc;
 	c->counters[C_ALIGN] = n->align + n->header_align;
-	if (g->last > g->first)
-		weft_metric(c, "rate", "MiB/s",
-			    (double)c->counters[C_BYTES] / 1048576 /
-				    ((double)(g->last - g->first) /
-				     (double)WEFT_SEC));
+	report(c);
 	return 0;
 }
 
@@ -285,6 +342,7 @@ static void gen_fini(struct weft_comp *c)
 	for (d = 0; g->voq && d < g->dests; d++)
 		free(g->voq[d].ring);
 	free(g->voq);
+	free(g->from);
 	weft_slice_drop(&g->shared);
 	flink_fini(&g->link);
 }

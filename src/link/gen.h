@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the traffic component: gen.c (tables, sink) and gen_src.c. */
+/* Inside of the traffic component: gen.c (tables, sink), gen_src.c, gen_path.c
+ * (which path a packet takes) and gen_order.c (how they arrive). */
 #ifndef LINK_GEN_H
 #define LINK_GEN_H
 
@@ -11,22 +12,39 @@ enum {
 	PAT_HOTSPOT,
 	PAT_BURSTY,
 	PAT_FIXED,
-	PAT_NONE
+	PAT_NONE,
+	PAT_SHUFFLE,
+	PAT_LIST
 };
+
+enum { BAL_PACKET, BAL_DESTINATION, BAL_STATIC, BAL_FABRIC };
 
 struct gen_item {
 	uint32_t qwords;
+	uint64_t born; /* cycle */
 };
 
 struct gen_voq {
 	struct gen_item *ring;
 	uint32_t head, tail, mask;
 	uint32_t sent;	   /* packets to this destination */
+	uint32_t turn;	   /* path of the next one, modulo their number */
 	uint32_t expected; /* number of the next one from this source */
 };
 
+/* A source as seen by a sink that does not expect order: which numbers have
+ * come.  `window` is how far they may lie apart. */
+enum { GEN_WINDOW = 4096 };
+struct gen_from {
+	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
+	uint32_t base;			/* everything before it has come */
+	uint32_t held;			/* behind base */
+	uint32_t span;			/* of them: last number + 1 - base */
+	uint32_t deepest;		/* most that overtook one packet */
+};
+
 struct gen {
-	uint32_t node, dests, pattern, dest, backlog;
+	uint32_t node, dests, pattern, dest, backlog, balance, paths;
 	uint64_t size, size_max, packets;
 	double load, hot, burst;
 	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
@@ -35,8 +53,10 @@ struct gen {
 	uint64_t rx_bytes;
 	struct weft_clock bus;
 	weft_time_t hold;
-	bool verify, credit_filter;
-	char crystal[16];
+	bool verify, credit_filter, stamp;
+	char crystal[16], targets[256];
+	uint64_t shuffle;
+	weft_time_t warmup;
 	/* run */
 	struct flink link;
 	struct gen_voq *voq;
@@ -48,6 +68,12 @@ struct gen {
 	struct weft_slice shared;
 	uint64_t bus_free; /* bus cycle */
 	weft_time_t first, last;
+	uint32_t partner;      /* shuffle, list */
+	uint32_t ways, turn;   /* paths in use, the next one */
+	struct gen_from *from; /* NULL: packets come in order */
+	uint32_t held, held_max, deepest;
+	uint64_t words; /* line words taken after the warm-up */
+	struct weft_hist *latency, *reorder;
 };
 
 enum {
@@ -63,6 +89,9 @@ enum {
 	C_PARITY,
 	C_HEADER_CRC,
 	C_ALIGN,
+	C_LATE,
+	C_DUPLICATE,
+	C_MISSING,
 	C_N
 };
 
@@ -75,6 +104,23 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
 	return z ^ z >> 31;
 }
+
+/* gen_path.c: the partner of shuffle and list; paths, once the link is up; the
+ * path number of the next packet to d, and that it was sent. */
+int gen_partner(struct weft_comp *c, struct weft_err *err);
+int gen_paths(struct weft_comp *c, struct weft_err *err);
+uint32_t gen_path(const struct gen *g, uint32_t d);
+void gen_path_taken(struct gen *g, uint32_t d);
+static inline bool gen_in_order(const struct gen *g)
+{
+	return g->ways < 2 || g->balance >= BAL_STATIC;
+}
+
+/* gen_order.c: packet `number` of source src is here; what was seen. */
+int gen_order_init(struct weft_comp *c, struct weft_err *err);
+void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
+		   bool measure);
+void gen_order_report(struct weft_comp *c);
 
 /* Calls gen_next when the next packet is there. */
 void gen_rearm(struct gen *g);

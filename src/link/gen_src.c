@@ -27,7 +27,7 @@ static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 /* ---- arrivals ---------------------------------------------------------------
  */
 
-static void voq_put(struct gen *g, uint32_t d, uint32_t qwords)
+static void voq_put(struct gen *g, uint32_t d, uint32_t qwords, uint64_t born)
 {
 	struct gen_voq *v = &g->voq[d];
 	uint32_t n = v->tail - v->head, i;
@@ -45,7 +45,7 @@ static void voq_put(struct gen *g, uint32_t d, uint32_t qwords)
 		v->head = 0;
 		v->tail = n;
 	}
-	v->ring[v->tail++ & v->mask].qwords = qwords;
+	v->ring[v->tail++ & v->mask] = (struct gen_item){ qwords, born };
 	g->mask[d / 64] |= 1ull << (d % 64);
 	g->queued++;
 }
@@ -59,6 +59,9 @@ static uint32_t pick_dest(struct weft_comp *c)
 		return (g->node + g->dest) % g->dests;
 	case PAT_FIXED:
 		return g->dest;
+	case PAT_SHUFFLE:
+	case PAT_LIST:
+		return g->partner;
 	case PAT_HOTSPOT:
 		if (weft_rng_real(&c->rng) < g->hot)
 			return g->dest;
@@ -94,6 +97,13 @@ static bool gen_over(const struct gen *g)
 	       (g->packets && g->made >= g->packets);
 }
 
+static uint64_t cycle_up(double cycle)
+{
+	uint64_t at = (uint64_t)cycle;
+
+	return at + ((double)at < cycle);
+}
+
 /* Everything that arrives up to and including cycle `now`.  The gap behind a
  * packet is uniform around its line time over the load. */
 static void gen_fill(struct weft_comp *c, uint64_t now)
@@ -105,7 +115,7 @@ static void gen_fill(struct weft_comp *c, uint64_t now)
 		uint32_t d = pick_dest(c), n = pick_size(c);
 		double gap = flink_words(&g->link, n) / g->load;
 
-		voq_put(g, d, n);
+		voq_put(g, d, n, cycle_up(g->next));
 		g->made++;
 		if (g->load <= 1)
 			g->next += gap * 2 * weft_rng_real(&c->rng);
@@ -117,9 +127,8 @@ static void gen_fill(struct weft_comp *c, uint64_t now)
 /* The cycle at which next() should look for arrivals again. */
 void gen_rearm(struct gen *g)
 {
-	uint64_t at = (uint64_t)g->next;
+	uint64_t at = cycle_up(g->next);
 
-	at += (double)at < g->next;
 	if (!gen_over(g) && g->queued < g->backlog)
 		flink_kick(&g->link, weft_clock_edge(&g->link.clk, at));
 }
@@ -131,12 +140,16 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
 {
 	struct gen *g = c->state;
 	struct gen_voq *v = &g->voq[d];
-	uint32_t n = v->ring[v->head & v->mask].qwords, tag;
+	const struct gen_item *it = &v->ring[v->head & v->mask];
+	uint32_t n = it->qwords, path = gen_path(g, d), tag;
 
-	if (!flink_credit(&g->link, d, n))
+	if (!flink_credit(&g->link, forth_way(path, d), n))
 		return false;
 	tag = g->node << 24 | (v->sent++ & 0xFFFFFF);
-	p->header = forth_header(d, 0, n, tag);
+	p->header = forth_header_path(forth_header(d, 0, n, tag), path);
+	if (g->stamp)
+		p->trace_id = weft_clock_edge(&g->link.clk, it->born);
+	gen_path_taken(g, d);
 	p->payload = payload_make(c, tag, d, n);
 	if (++v->head == v->tail)
 		g->mask[d / 64] &= ~(1ull << (d % 64));

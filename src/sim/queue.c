@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_SHIFT  20
+#define SLOT_SHIFT  22
 #define LOAD_EVENTS 24 /* made current together when buckets are thin */
 
 /* shift and width of each level; together they cover 64 bits of time */
-static const uint8_t level_shift[EVQ_LEVELS] = { 20, 34, 44, 54 };
-static const uint8_t level_bits[EVQ_LEVELS] = { 14, 10, 10, 10 };
+static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
+static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
 static void *xrealloc(void *p, size_t n)
 {
@@ -105,7 +105,7 @@ static inline void insert_level(struct evq *q, uint32_t l, struct evq_event e)
 	}
 	v->ev[v->n++] = e;
 	lv->bitmap[i / 64] |= 1ull << (i % 64);
-	lv->summary[i / 4096] |= 1ull << (i / 64 % 64);
+	lv->summary |= 1ull << (i / 64);
 }
 
 /* The finest level whose window (seen from the current slot) holds `time`. */
@@ -113,11 +113,11 @@ static inline uint32_t level_of(const struct evq *q, uint64_t time)
 {
 	uint64_t differ = (time >> SLOT_SHIFT) ^ q->slot;
 
-	if (differ < 1ull << 14)
+	if (differ < 1ull << 12)
 		return 0;
-	if (differ < 1ull << 24)
+	if (differ < 1ull << 22)
 		return 1;
-	return differ < 1ull << 34 ? 2 : 3;
+	return differ < 1ull << 32 ? 2 : 3;
 }
 
 void evq_push(struct evq *q, uint64_t time, uint64_t key)
@@ -140,7 +140,7 @@ static inline uint64_t from_bit(uint64_t x, uint32_t from)
 /* First occupied bucket at or after `from`, or -1. */
 static int64_t level_next(const struct evq_level *lv, uint32_t from)
 {
-	uint32_t w = from / 64, s = w / 64;
+	uint32_t w = from / 64;
 	uint64_t bits;
 
 	if (from >= 1u << lv->bits)
@@ -148,13 +148,10 @@ static int64_t level_next(const struct evq_level *lv, uint32_t from)
 	bits = from_bit(lv->bitmap[w], from % 64);
 	if (bits)
 		return w * 64 + __builtin_ctzll(bits);
-	bits = from_bit(lv->summary[s], w % 64 + 1);
-	while (!bits) {
-		if (++s == 4)
-			return -1;
-		bits = lv->summary[s];
-	}
-	w = s * 64 + (uint32_t)__builtin_ctzll(bits);
+	bits = from_bit(lv->summary, w + 1);
+	if (!bits)
+		return -1;
+	w = (uint32_t)__builtin_ctzll(bits);
 	return w * 64 + __builtin_ctzll(lv->bitmap[w]);
 }
 
@@ -162,7 +159,7 @@ static void level_clear(struct evq_level *lv, uint32_t i)
 {
 	lv->bitmap[i / 64] &= ~(1ull << (i % 64));
 	if (!lv->bitmap[i / 64])
-		lv->summary[i / 4096] &= ~(1ull << (i / 64 % 64));
+		lv->summary &= ~(1ull << (i / 64));
 	lv->bucket[i] = (struct evq_vec){ 0 };
 }
 
@@ -178,7 +175,7 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 	}
 }
 
-/* Within a bucket times differ in their low 20 bits only, so 61 bits order
+/* Within a bucket times differ in their low 22 bits only, so 63 bits order
  * everything. */
 static inline uint64_t radix_key(const struct evq_event *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pending events: a hierarchical wheel with exact total order.
  *
- * Level 0 has 16384 buckets of 2^20 fs (1.05 ns), the levels above are
+ * Level 0 has 4096 buckets of 2^22 fs (4.2 ns), the levels above are
  * coarser; an event moves down at most once per level.  A bucket is sorted by
  * (time, key) when it becomes current, by radix when large, so the cost per
  * event stays flat from a hundred to a million pending.  Bitmaps find the next
@@ -33,7 +33,7 @@ enum { EVQ_LEVELS = 4 };
 struct evq_level {
 	struct evq_vec *bucket;
 	uint64_t *bitmap;
-	uint64_t summary[4]; /* a bit per bitmap word */
+	uint64_t summary; /* a bit per bitmap word */
 	uint32_t shift, bits;
 };
 
@@ -41,7 +41,7 @@ struct evq {
 	struct evq_level level[EVQ_LEVELS];
 	struct evq_vec cur; /* current buckets, sorted; done up to pos */
 	uint32_t pos;
-	uint64_t slot;	  /* absolute number (time >> 20) of the last of them */
+	uint64_t slot;	  /* absolute number (time >> 22) of the last of them */
 	uint64_t pending; /* events not yet popped */
 	struct evq_vec scratch;
 	/* Emptied vectors, most recent last: buckets borrow them, so that few

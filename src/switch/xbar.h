@@ -35,6 +35,8 @@ struct xbar_port {
 	uint8_t chosen;		    /* waits for its start, or NOWHERE */
 	bool served;		    /* `last` and `end` mean something */
 	bool bottom;		    /* clock domain */
+	uint32_t path_mask;	    /* of what enters here */
+	const uint8_t *route;	    /* [path][flow] */
 	uint64_t unknown, overflow; /* packets, words dropped at the input */
 } __attribute__((aligned(64)));
 
@@ -51,7 +53,8 @@ struct xbar {
 	char ppm[32], routes[256];
 	bool stamps, detail;
 	/* run */
-	uint8_t route[FORTH_FLOWS];
+	uint8_t *route; /* [table][row][flow], see xbar_route.c */
+	uint32_t tables, rows, paths;
 	struct xbar_port *port;
 	struct xbar_xp *xp;	  /* [output][input] */
 	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
@@ -88,6 +91,14 @@ static inline uint32_t xbar_written(const struct xbar *x,
 extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
 /* ops.finish: fills the counters. */
 int xbar_finish(struct weft_comp *c, struct weft_err *err);
+
+/* Routing tables: identity and the parameter `routes`; told to the ports;
+ * ops.route; a port that is not connected leads nowhere. */
+int xbar_route_init(struct weft_comp *c, struct weft_err *err);
+void xbar_route_bind(struct xbar *x);
+int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
+	       const uint32_t *to, uint32_t n, struct weft_err *err);
+void xbar_route_prune(struct xbar *x, uint32_t port);
 
 /* Something entered the column of output o: see that it is scheduled. */
 void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);

@@ -69,8 +69,8 @@ static const struct weft_param xbar_params[] = {
 	WEFT_PARAM(STR, struct xbar, ppm, "0,0", "", OWN,
 		   "how fast the crystals of TOP and BOTTOM are, ppm"),
 	WEFT_PARAM(STR, struct xbar, routes, "", "", OWN,
-		   "flow:port,flow:port,..; other flows go to the port of "
-		   "their number"),
+		   "flow:port,path/flow:port,..; other flows of path 0 go to "
+		   "the port of their number"),
 	WEFT_PARAM(BOOL, struct xbar, stamps, "no", "", STATED,
 		   "write ts3 and ts4 into the payload (P 5.3, R-38)"),
 	WEFT_PARAM(BOOL, struct xbar, detail, "no", "", OWN,
@@ -152,7 +152,8 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 	struct xbar *x = c->state;
 	struct xbar_port *in = port_of(l);
 	uint32_t i = (uint32_t)(in - x->port);
-	uint32_t o = x->route[forth_hdr_flow(f->u[FORTH_U_HEADER])];
+	uint32_t o =
+		in->route[forth_hdr_way(f->u[FORTH_U_HEADER], in->path_mask)];
 	uint64_t came;
 
 	if (o >= x->ports) {
@@ -201,33 +202,6 @@ static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 			 c->name, x->ppm);
 }
 
-static int parse_routes(struct weft_comp *c, struct weft_err *err)
-{
-	struct xbar *x = c->state;
-	const char *p = x->routes;
-	uint32_t flow, port;
-	int n;
-
-	for (flow = 0; flow < FORTH_FLOWS; flow++)
-		x->route[flow] = flow < x->ports ? (uint8_t)flow : XBAR_NOWHERE;
-	while (*p) {
-		if (sscanf(p, "%u:%u%n", &flow, &port, &n) != 2 ||
-		    (p[n] && p[n] != ','))
-			return weft_fail(err, EINVAL,
-					 "%s.routes: '%s' is no "
-					 "list of flow:port",
-					 c->name, p);
-		if (flow >= FORTH_FLOWS || port >= x->ports)
-			return weft_fail(err, EINVAL,
-					 "%s.routes: %u:%u: flows "
-					 "are 0..127, ports 0..%u",
-					 c->name, flow, port, x->ports - 1);
-		x->route[flow] = (uint8_t)port;
-		p += n + (p[n] == ',');
-	}
-	return 0;
-}
-
 static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 {
 	struct flink_cfg cfg = flink_cfg_default();
@@ -242,7 +216,6 @@ static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 	cfg.credit_words = x->credit_words;
 	cfg.ppm = bottom ? x->ppm_bottom : x->ppm_top;
 	cfg.return_discards = false;
-	cfg.route = x->route;
 	return cfg;
 }
 
@@ -252,7 +225,7 @@ static int xbar_init(struct weft_comp *c, struct weft_err *err)
 	struct flink_cfg cfg;
 	uint32_t i;
 
-	if (parse_ppm(c, err) || parse_routes(c, err))
+	if (parse_ppm(c, err) || xbar_route_init(c, err))
 		return -EINVAL;
 	x->xp_words = (uint32_t)x->xp_bytes / 4;
 	x->ahead = x->cs_sync + x->t_crtx;
@@ -272,6 +245,7 @@ static int xbar_init(struct weft_comp *c, struct weft_err *err)
 			       c, x->ports + i, err))
 			return -EINVAL;
 	}
+	xbar_route_bind(x);
 	return 0;
 }
 
@@ -279,18 +253,17 @@ static int xbar_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct xbar *x = c->state;
 	const struct xbar_port *first = NULL;
-	uint32_t i, flow;
+	uint32_t i;
 
 	for (i = 0; i < x->ports; i++) {
 		struct xbar_port *p = &x->port[i];
 
 		if (flink_start(&p->link, err))
 			return -err->code;
-		for (flow = 0; flow < FORTH_FLOWS; flow++)
-			if (!p->link.peer && x->route[flow] == i)
-				x->route[flow] = XBAR_NOWHERE;
-		if (!p->link.peer)
+		if (!p->link.peer) {
+			xbar_route_prune(x, i);
 			continue;
+		}
 		if (!first)
 			first = p;
 		if (flink_net_clock(first->link.port).num !=
@@ -337,6 +310,7 @@ static void xbar_fini(struct weft_comp *c)
 		flink_fini(&x->port[i].link);
 	free(x->port);
 	free(x->xp);
+	free(x->route);
 }
 
 WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
@@ -351,4 +325,5 @@ WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
 			.arrive = xbar_arrive,
 			.event = xbar_event,
 			.finish = xbar_finish,
-			.fini = xbar_fini });
+			.fini = xbar_fini,
+			.route = xbar_route });

@@ -169,7 +169,7 @@ static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 		os_arm(c, o, start - x->ahead);
 		return;
 	}
-	start = flink_tx_ready(&p->link, forth_hdr_flow(f->u[FORTH_U_HEADER]),
+	start = flink_tx_ready(&p->link, f->u[FORTH_U_HEADER],
 			       forth_shape_get(f).wire_len, start);
 	if (start == WEFT_NEVER)
 		return;

@@ -41,9 +41,12 @@ static int epf_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	    !weft_mem_phys(e->h, (uint8_t *)p + len - 1, &last) ||
 	    last - phys != len - 1 || last > UINT32_MAX)
 		return -EFAULT;
-	mr = realloc(e->mr, (e->n_mr + 1) * sizeof(*mr));
+	mr = weft_host_calloc(e->h, e->n_mr + 1, sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
+	if (e->n_mr)
+		memcpy(mr, e->mr, e->n_mr * sizeof(*mr));
+	weft_host_free(e->h, e->mr);
 	e->mr = mr;
 	mr[e->n_mr++] = (struct epf_mr){ .p = p, .phys = phys, .len = len };
 	*mr_p = (struct weft_ep_mr){ .key = epf_key(phys, len),
@@ -291,11 +294,12 @@ static bool epf_alloc(struct epf *e, weft_phys_t *block_phys_p)
 	e->block_bytes = WEFT_FORTH_NOTIFY_BYTES + words + ring;
 	e->block = weft_mem_alloc(e->h, e->block_bytes, 64, block_phys_p);
 	e->out = weft_mem_alloc(e->h, out, 64, &e->out_phys);
-	e->peer = calloc(e->n, sizeof(*e->peer));
-	e->ops = calloc(EPF_OPS, sizeof(*e->ops));
-	e->answers = calloc((size_t)e->n * EPF_REQUESTS, sizeof(*e->answers));
+	e->peer = weft_host_calloc(e->h, e->n, sizeof(*e->peer));
+	e->ops = weft_host_calloc(e->h, EPF_OPS, sizeof(*e->ops));
+	e->answers = weft_host_calloc(e->h, (size_t)e->n * EPF_REQUESTS,
+				      sizeof(*e->answers));
 	e->ev_size = 2 * EPF_OPS;
-	e->ev = calloc(e->ev_size, sizeof(*e->ev));
+	e->ev = weft_host_calloc(e->h, e->ev_size, sizeof(*e->ev));
 	if (!e->block || !e->out || !e->peer || !e->ops || !e->answers ||
 	    !e->ev)
 		return false;
@@ -321,7 +325,7 @@ static bool epf_init_peers(struct epf *e)
 
 		epf_list_init(&peer->todo);
 		epf_list_init(&peer->departing);
-		peer->done = calloc(e->slots, sizeof(bool));
+		peer->done = weft_host_calloc(e->h, e->slots, sizeof(bool));
 		if (!peer->done)
 			return false;
 		for (uint32_t i = 0; i < EPF_REQUESTS; i++) {
@@ -356,17 +360,17 @@ static void epf_close(struct weft_ep *ep)
 	if (e->f)
 		weft_forth_close(e->f);
 	for (uint32_t p = 0; e->peer && p < e->n; p++)
-		free(e->peer[p].done);
+		weft_host_free(e->h, e->peer[p].done);
 	if (e->block)
 		weft_mem_free(e->h, e->block);
 	if (e->out)
 		weft_mem_free(e->h, e->out);
-	free(e->peer);
-	free(e->ops);
-	free(e->answers);
-	free(e->ev);
-	free(e->mr);
-	free(e);
+	weft_host_free(e->h, e->peer);
+	weft_host_free(e->h, e->ops);
+	weft_host_free(e->h, e->answers);
+	weft_host_free(e->h, e->ev);
+	weft_host_free(e->h, e->mr);
+	weft_host_free(e->h, e);
 }
 
 static const struct weft_ep_ops epf_ops = {
@@ -421,7 +425,7 @@ int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
 
 	if (attr->max_msg >= 1u << 24)
 		return -EINVAL;
-	e = calloc(1, sizeof(*e));
+	e = weft_host_calloc(h, 1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->ep.ops = &epf_ops;

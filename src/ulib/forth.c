@@ -130,7 +130,7 @@ int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 		attr = &none;
 	if (!d || !weft_forth_probe(h, d))
 		return -ENODEV;
-	f = calloc(1, sizeof(*f));
+	f = weft_host_calloc(h, 1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	f->host = h;
@@ -138,7 +138,7 @@ int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 	f->post = attr->post;
 	forth_init_config(f, attr);
 	if (!forth_init_map(f) || !forth_init_notify(f, attr->notify)) {
-		free(f);
+		weft_host_free(h, f);
 		return -ENOMEM;
 	}
 	forth_init_build(f);
@@ -154,7 +154,7 @@ void weft_forth_close(struct weft_forth *f)
 	weft_forth_enable(f, false);
 	if (f->notify_own)
 		weft_mem_free(f->host, (void *)f->notify);
-	free(f);
+	weft_host_free(f->host, f);
 }
 
 const struct weft_forth_info *weft_forth_info(const struct weft_forth *f)

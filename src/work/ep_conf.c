@@ -183,8 +183,8 @@ static int ec_open(struct ec *e)
 
 	e->region = weft_mem_alloc(e->w.h, bytes, 64, &phys);
 	e->pinned = weft_mem_alloc(e->w.h, EC_AREA + 64, 64, &phys);
-	e->heap = calloc(1, EC_AREA + 64);
-	e->shadow = calloc(1, bytes);
+	e->heap = weft_host_calloc(e->w.h, 1, EC_AREA + 64);
+	e->shadow = weft_host_calloc(e->w.h, 1, bytes);
 	if (!e->region || !e->pinned || !e->heap || !e->shadow)
 		return -ENOMEM;
 	ret = weft_ep_open(e->w.h, &a, &e->ep);
@@ -240,8 +240,8 @@ static int ec_main(struct weft_comp *c)
 	work_barrier(&e->w, "ec.end");
 	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 100 * WEFT_US);
 	e->ep->ops->close(e->ep);
-	free(e->heap);
-	free(e->shadow);
+	weft_host_free(e->w.h, e->heap);
+	weft_host_free(e->w.h, e->shadow);
 	return 0;
 }
 

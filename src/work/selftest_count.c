@@ -76,11 +76,12 @@ static void st_timer(struct st *s)
 /* 2.8: cumulative samples, as many as the memory holds. */
 static void st_sampler(struct st *s)
 {
-	struct weft_forth_sample *v = calloc(FORTH_SAMPLES, sizeof(*v));
+	struct weft_forth_sample *v =
+		weft_host_calloc(s->w.h, FORTH_SAMPLES, sizeof(*v));
 	uint32_t n = 0;
 
 	if (!v || !st_open(s, NULL)) {
-		free(v);
+		weft_host_free(s->w.h, v);
 		return;
 	}
 	st_prepare(s, 28);
@@ -103,7 +104,7 @@ static void st_sampler(struct st *s)
 		ST_EXPECT(s, v[0].out == 62, "sampler: seek to 1000 gave %u",
 			  v[0].out);
 	}
-	free(v);
+	weft_host_free(s->w.h, v);
 	st_close(s);
 }
 

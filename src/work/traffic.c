@@ -74,7 +74,8 @@ static bool traffic_alloc_tx(struct traffic *t, uint32_t d)
 		return true;
 	tx->buf = weft_mem_alloc(t->w.h, (size_t)t->window * t->slot_bytes, 64,
 				 &tx->phys);
-	tx->due = t->load > 0 ? calloc(1024, sizeof(*tx->due)) : NULL;
+	tx->due = t->load > 0 ? weft_host_calloc(t->w.h, 1024, sizeof(*tx->due))
+			      : NULL;
 	return tx->buf && (t->load <= 0 || tx->due);
 }
 
@@ -235,7 +236,7 @@ static void traffic_drain(struct traffic *t)
 static void traffic_close(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n; d++)
-		free(t->tx[d].due);
+		weft_host_free(t->w.h, t->tx[d].due);
 	if (t->f)
 		weft_forth_close(t->f);
 }

@@ -168,7 +168,7 @@ static void traffic_samples(struct traffic *t)
 
 	if (taken < 8)
 		return;
-	s = calloc(n, sizeof(*s));
+	s = weft_host_calloc(t->w.h, n, sizeof(*s));
 	if (!s)
 		return;
 	weft_forth_sample_read(t->f, 0, n, s);
@@ -179,7 +179,7 @@ static void traffic_samples(struct traffic *t)
 	traffic_rate(t, s, n, false, "bandwidth_out");
 	if (t->series)
 		traffic_series(t, s, n);
-	free(s);
+	weft_host_free(t->w.h, s);
 }
 
 /* ---- at the end ---- */

@@ -56,13 +56,14 @@ static bool node_next(void *own, struct flink *l, struct flink_pkt *p)
 		if (n->head[d] == n->tail[d])
 			continue;
 		it = &n->script[n->queue[d][n->head[d]]];
-		if (!flink_credit(l, d, it->qwords))
+		if (!flink_credit(l, forth_way(it->path, d), it->qwords))
 			continue;
 		n->head[d]++;
 		n->queued--;
 		n->rr = d + 1;
-		p->header =
-			forth_header(d, 0, it->qwords, n->me << 24 | it->seq);
+		p->header = forth_header_path(
+			forth_header(d, 0, it->qwords, n->me << 24 | it->seq),
+			it->path);
 		p->payload = weft_slice_new(c->sim, it->qwords * 8);
 		if (p->payload.buf)
 			for (uint32_t k = 0; k < it->qwords * 8; k++)

@@ -12,6 +12,7 @@ extern const struct weft_class test_node_class;
 struct node_item {
 	uint32_t dst, qwords, seq;
 	uint64_t ready; /* cycle */
+	uint32_t path;
 };
 
 struct node_log {

@@ -53,7 +53,7 @@ struct ref {
 	int64_t row[64]; /* open row of each bank, -1 = none */
 };
 
-/* ---- memory --------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
 {
@@ -105,7 +105,7 @@ static void wait_reply(struct ref *r, uint32_t n, enum what what)
 	then(&r->path, ceil_div(n, r->s->width), what);
 }
 
-/* ---- caches --------------------------------------------------------------- */
+/* ---- caches ---- */
 
 static struct line *set_of(struct ref *r, uint32_t i, uint64_t addr)
 {
@@ -119,8 +119,8 @@ static struct line *find(struct ref *r, uint32_t i, uint64_t addr)
 	struct line *l = set_of(r, i, addr);
 
 	for (uint32_t w = 0; w < r->s->ways; w++)
-		if (l[w].st != 'I' && l[w].addr / r->s->line ==
-					      addr / r->s->line)
+		if (l[w].st != 'I' &&
+		    l[w].addr / r->s->line == addr / r->s->line)
 			return &l[w];
 	return NULL;
 }
@@ -147,8 +147,7 @@ static struct line *oldest(struct ref *r, uint32_t i, uint64_t addr)
 	return old;
 }
 
-static void make_room(struct ref *r, uint32_t i, uint64_t addr,
-		      struct waits *l)
+static void make_room(struct ref *r, uint32_t i, uint64_t addr, struct waits *l)
 {
 	r->place = oldest(r, i, addr);
 	if (r->place->st == 'M') {
@@ -167,7 +166,7 @@ static void put_line(struct ref *r, uint32_t i, uint64_t addr, char st,
 	touch(r, i, r->place);
 }
 
-/* ---- cores ---------------------------------------------------------------- */
+/* ---- cores ---- */
 
 static bool is_private(uint64_t addr)
 {
@@ -248,7 +247,7 @@ static void core_step(struct ref *r, uint32_t i)
 		c->st = C_ASKS;
 }
 
-/* ---- interface ------------------------------------------------------------ */
+/* ---- interface ---- */
 
 static const struct coh_item *item_of(struct ref *r)
 {
@@ -268,7 +267,7 @@ static void ni_step(struct ref *r)
 		r->ni = N_ASKS;
 }
 
-/* ---- interconnect --------------------------------------------------------- */
+/* ---- interconnect ---- */
 
 static enum coh_bus need(struct ref *r, uint32_t src)
 {
@@ -276,9 +275,9 @@ static enum coh_bus need(struct ref *r, uint32_t src)
 	struct line *l;
 
 	if (src == r->s->cores)
-		return item_of(r)->how == COH_TO_MEMORY ? COH_MEM_WR :
-		       item_of(r)->how == COH_BY_UPDATE ? COH_UPDATE :
-							  COH_WRITE;
+		return item_of(r)->how == COH_TO_MEMORY	  ? COH_MEM_WR
+		       : item_of(r)->how == COH_BY_UPDATE ? COH_UPDATE
+							  : COH_WRITE;
 	op = op_of(r, src);
 	if (is_uncached(op->addr))
 		return op->store ? COH_MEM_WR : COH_MEM_RD;
@@ -328,8 +327,8 @@ static void arbitrate(struct ref *r)
 		return;
 	do {
 		i = i == r->s->cores ? 0 : i + 1;
-		if (i == r->s->cores ? r->ni == N_ASKS :
-				       r->core[i].st == C_ASKS) {
+		if (i == r->s->cores ? r->ni == N_ASKS
+				     : r->core[i].st == C_ASKS) {
 			grant(r, i);
 			return;
 		}
@@ -357,8 +356,7 @@ static void snoop_read(struct ref *r)
 
 	for (uint32_t k = 1; k <= r->s->cores; k++) {
 		uint32_t i = (r->t.src + k) % (r->s->cores + 1);
-		struct line *l = i == r->s->cores ? NULL :
-						    find(r, i, addr);
+		struct line *l = i == r->s->cores ? NULL : find(r, i, addr);
 
 		if (!l || i == r->t.src)
 			continue;
@@ -502,8 +500,7 @@ static void data_there(struct ref *r)
 	r->t.data = r->now;
 	if (i == r->s->cores) {
 		if (r->t.allocated && r->t.bytes < r->s->line)
-			put_line(r, item_of(r)->target, r->t.addr, 'E',
-				 r->buf);
+			put_line(r, item_of(r)->target, r->t.addr, 'E', r->buf);
 		return;
 	}
 	if (r->t.bus == COH_MEM_RD || r->t.bus == COH_MEM_WR) {
@@ -557,7 +554,7 @@ static void net_step(struct ref *r)
 	}
 }
 
-/* ---- run ------------------------------------------------------------------ */
+/* ---- run ---- */
 
 static bool over(const struct ref *r)
 {

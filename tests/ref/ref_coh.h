@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of coh.system: one step per clock, the event table of forth.md
- * 9 written out, no arithmetic on transactions.  Plays a script and lists every
- * access and every transaction. */
+/* Reference model of coh.system: one step per clock, the event table of
+ * forth.md 9 written out, no arithmetic on transactions.  Plays a script and
+ * lists every access and every transaction. */
 #ifndef REF_COH_H
 #define REF_COH_H
 
 #include "coh/coh.h"
 
-enum { REF_COH_OPS = 64, REF_COH_ITEMS = 32, REF_COH_LOG = 4096,
-       REF_COH_DDR = 131072, REF_COH_OPEN = 65536, REF_COH_PRIV = 4096 };
+enum {
+	REF_COH_OPS = 64,
+	REF_COH_ITEMS = 32,
+	REF_COH_LOG = 4096,
+	REF_COH_DDR = 131072,
+	REF_COH_OPEN = 65536,
+	REF_COH_PRIV = 4096
+};
 #define REF_COH_PRIVATE 0x100000000ull
 
 struct ref_coh_script {

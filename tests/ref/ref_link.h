@@ -11,7 +11,7 @@
 enum { REF_LANES = 16, REF_DELAY = 64, REF_CREDITS = 16 };
 
 struct ref_pkt {
-	uint32_t src, dst, seq;
+	uint32_t src, dst, seq, path;
 	uint32_t qwords, wire; /* payload on the wire, bytes */
 	uint64_t ready;	       /* source: arrival; switch: notice */
 	uint64_t sop, notice;

@@ -38,11 +38,68 @@ static void log_start(struct ref_fab *f, uint32_t where,
 		(struct ref_log){ f->cycle, where, p->src, p->dst, p->seq };
 }
 
+/* ---- where things are ---- */
+
+uint32_t ref_ports(const struct ref_cfg *c)
+{
+	uint32_t rest = c->n - c->half;
+
+	if (!c->trunks)
+		return c->n;
+	return (rest > c->half ? rest : c->half) + c->trunks;
+}
+
+uint32_t ref_place(const struct ref_cfg *c, uint32_t node)
+{
+	if (!c->trunks || node < c->half)
+		return node;
+	return ref_ports(c) + node - c->half;
+}
+
+static uint32_t outs(const struct ref_cfg *c)
+{
+	return c->direct ? 0 : c->trunks ? 2 * ref_ports(c) : ref_ports(c);
+}
+
+/* Trunk number of an output, or -1. */
+static int trunk(const struct ref_cfg *c, uint32_t o)
+{
+	uint32_t p = o % ref_ports(c), first = ref_ports(c) - c->trunks;
+
+	return p >= first ? (int)(p - first) : -1;
+}
+
+/* Port of switch `sw` that p leaves by. */
+static uint32_t route(const struct ref_cfg *c, uint32_t sw,
+		      const struct ref_pkt *p)
+{
+	uint32_t at = ref_place(c, p->dst), ports = ref_ports(c);
+
+	if (at / ports == sw)
+		return at % ports;
+	return ports - c->trunks + p->path % c->trunks;
+}
+
+static uint32_t base(const struct ref_cfg *c, uint32_t o)
+{
+	return o / ref_ports(c) * ref_ports(c);
+}
+
+/* Lane of the next hop behind output o. */
+static uint32_t lane_behind(const struct ref_cfg *c, uint32_t o,
+			    const struct ref_pkt *p)
+{
+	return trunk(c, o) < 0 ? 0 : route(c, !(o / ref_ports(c)), p);
+}
+
 /* ---- node: source ------------------------------------------------------- */
 
-static uint32_t lane_of(const struct ref_fab *f, uint32_t dst)
+static uint32_t lane_of(const struct ref_fab *f, uint32_t me,
+			const struct ref_pkt *p)
 {
-	return f->cfg.direct ? 0 : dst;
+	if (f->cfg.direct)
+		return 0;
+	return route(&f->cfg, ref_place(&f->cfg, me) / ref_ports(&f->cfg), p);
 }
 
 static void node_arrivals(struct ref_fab *f, struct ref_node *n)
@@ -70,7 +127,7 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 		if (!p)
 			continue;
 		charge = ref_charge(&n->end, p->wire);
-		if (!ref_enough(&n->end, lane_of(f, d), charge)) {
+		if (!ref_enough(&n->end, lane_of(f, me, p), charge)) {
 			n->end.blocked = true;
 			continue;
 		}
@@ -78,7 +135,7 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 		n->rr = d + 1;
 		log_start(f, me, p);
 		p->sop = f->cycle;
-		ref_end_packet(&n->end, f->cycle, p, lane_of(f, d));
+		ref_end_packet(&n->end, f->cycle, p, lane_of(f, me, p));
 		return;
 	}
 	ref_end_idle(&n->end, f->cycle);
@@ -146,7 +203,21 @@ static void node_bus(struct ref_fab *f, struct ref_node *n)
 
 static bool bottom(const struct ref_cfg *c, uint32_t port)
 {
-	return c->domains == 2 && port >= c->n / 2;
+	return c->domains == 2 && port % ref_ports(c) >= ref_ports(c) / 2;
+}
+
+static uint32_t out_of(const struct ref_fab *f, uint32_t i,
+		       const struct ref_pkt *p)
+{
+	const struct ref_cfg *c = &f->cfg;
+
+	return base(c, i) + route(c, i / ref_ports(c), p);
+}
+
+static struct ref_fifo *crosspoint(struct ref_fab *f, uint32_t i,
+				   const struct ref_pkt *p)
+{
+	return &f->out[out_of(f, i, p)].xp[i - base(&f->cfg, i)];
 }
 
 /* A word goes into the crosspoint unless it is the header CRC. */
@@ -160,7 +231,7 @@ static void xp_write(struct ref_fab *f, struct ref_out *in, uint32_t i,
 		in->in_at = 0;
 	if (!w->pkt)
 		return;
-	xp = &f->out[w->pkt->dst].xp[i];
+	xp = crosspoint(f, i, w->pkt);
 	crc = !f->cfg.packed && in->in_at == 2;
 	in->in_at++;
 	xp->words += !crc;
@@ -172,12 +243,12 @@ static void xbar_receive(struct ref_fab *f, uint32_t i,
 	const struct ref_cfg *c = &f->cfg;
 
 	if (w->header) {
-		uint32_t o = w->pkt->dst;
+		uint32_t o = out_of(f, i, w->pkt);
 
 		w->pkt->notice =
 			f->cycle + (bottom(c, i) == bottom(c, o) ? c->xp_same
 								 : c->xp_sync);
-		fifo_put(&f->out[o].xp[i], w->pkt);
+		fifo_put(crosspoint(f, i, w->pkt), w->pkt);
 	}
 	xp_write(f, &f->out[i], i, w);
 }
@@ -191,11 +262,11 @@ static void os_choose(struct ref_fab *f, uint32_t o)
 	if (out->chosen ||
 	    (out->served && f->cycle + c->presched < out->line_end))
 		return;
-	for (k = 0; k < c->n; k++) {
+	for (k = 0; k < ref_ports(c); k++) {
 		struct ref_pkt *p;
 		uint64_t turn;
 
-		i = ((out->served ? out->last + 1 : 0) + k) % c->n;
+		i = ((out->served ? out->last + 1 : 0) + k) % ref_ports(c);
 		p = out->xp[i].head;
 		if (!p || p->notice > f->cycle)
 			continue;
@@ -220,14 +291,15 @@ static void os_start(struct ref_fab *f, uint32_t o)
 	struct ref_out *out = &f->out[o];
 	struct ref_fifo *xp = &out->xp[out->choice];
 	struct ref_pkt *p = fifo_get(xp);
-	struct ref_end *in = &f->out[out->choice].end;
+	struct ref_end *in = &f->out[base(&f->cfg, o) + out->choice].end;
+	uint32_t lane = o - base(&f->cfg, o);
 	uint32_t charge = ref_charge(in, p->wire);
 
 	if (xp->words > xp->high)
 		xp->high = xp->words;
-	log_start(f, 100 + o, p);
+	log_start(f, trunk(&f->cfg, o) < 0 ? 100 + p->dst : 200 + o, p);
 	p->sop = f->cycle;
-	ref_end_packet(&out->end, f->cycle, p, 0);
+	ref_end_packet(&out->end, f->cycle, p, lane_behind(&f->cfg, o, p));
 	out->line_end = f->cycle + out->end.cur_n;
 	out->out_xp = xp;
 	out->out_at = 0;
@@ -236,9 +308,9 @@ static void os_start(struct ref_fab *f, uint32_t o)
 	out->chosen = false;
 	if (f->cfg.per_word) {
 		out->pay_left = charge;
-		out->pay_in = out->choice;
+		out->pay_in = base(&f->cfg, o) + out->choice;
 	} else {
-		in->fwd[o] = (in->fwd[o] + charge) & 4095;
+		in->fwd[lane] = (in->fwd[lane] + charge) & 4095;
 	}
 }
 
@@ -250,7 +322,8 @@ static void os_decide(struct ref_fab *f, uint32_t o)
 	os_choose(f, o);
 	if (out->chosen && f->cycle >= out->begin) {
 		p = out->xp[out->choice].head;
-		if (!ref_enough(&out->end, 0, ref_charge(&out->end, p->wire)))
+		if (!ref_enough(&out->end, lane_behind(&f->cfg, o, p),
+				ref_charge(&out->end, p->wire)))
 			out->end.blocked = true;
 		else if (ref_end_free(&out->end))
 			os_start(f, o);
@@ -268,6 +341,7 @@ static void os_pay(struct ref_fab *f, uint32_t o)
 	if (!out->pay_left)
 		return;
 	out->pay_left--;
+	o -= base(&f->cfg, o);
 	in->fwd[o] = (in->fwd[o] + 1) & 4095;
 }
 
@@ -293,14 +367,16 @@ static void xp_read(struct ref_fab *f, uint32_t o)
 
 static void fab_cycle(struct ref_fab *f)
 {
-	uint32_t i, n = f->cfg.n;
+	uint32_t i, n = f->cfg.n, m = outs(&f->cfg);
 	const struct ref_word *w;
 
 	for (i = 0; i < n; i++) {
 		w = ref_end_receive(&f->node[i].end, f->cycle);
 		sink_receive(f, &f->node[i], w);
 	}
-	for (i = 0; i < n && !f->cfg.direct; i++) {
+	for (i = 0; i < m; i++) {
+		if (!f->out[i].end.peer)
+			continue;
 		w = ref_end_receive(&f->out[i].end, f->cycle);
 		xbar_receive(f, i, w);
 	}
@@ -310,18 +386,20 @@ static void fab_cycle(struct ref_fab *f)
 		ref_end_parse(&f->node[i].end, f->cycle);
 		node_decide(f, i);
 	}
-	for (i = 0; i < n && !f->cfg.direct; i++)
+	for (i = 0; i < m; i++)
 		os_pay(f, i);
-	for (i = 0; i < n && !f->cfg.direct; i++) {
+	for (i = 0; i < m; i++) {
+		if (!f->out[i].end.peer)
+			continue;
 		ref_end_parse(&f->out[i].end, f->cycle);
 		os_decide(f, i);
 		xp_read(f, i);
 	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		ref_end_line(&f->node[i].end, f->cycle);
-		if (!f->cfg.direct)
+	for (i = 0; i < m; i++)
+		if (f->out[i].end.peer)
 			ref_end_line(&f->out[i].end, f->cycle);
-	}
 	f->cycle++;
 }
 
@@ -332,7 +410,7 @@ void ref_fab_run(struct ref_fab *f, uint64_t until)
 }
 
 static void end_init(struct ref_end *e, const struct ref_cfg *c,
-		     struct ref_end *peer, bool at_switch)
+		     struct ref_end *peer, bool at_switch, bool to_switch)
 {
 	e->links = c->links;
 	e->packed = c->packed;
@@ -341,9 +419,9 @@ static void end_init(struct ref_end *e, const struct ref_cfg *c,
 	e->crrx = c->crrx;
 	e->refresh = c->refresh;
 	e->credit_words = c->credit_words;
-	e->rx_lanes = at_switch ? c->n : 1;
-	e->tx_lanes = at_switch || c->direct ? 1 : c->n;
-	e->cap = at_switch || c->direct ? c->rx_words : c->xp_words;
+	e->rx_lanes = at_switch ? ref_ports(c) : 1;
+	e->tx_lanes = to_switch ? ref_ports(c) : 1;
+	e->cap = to_switch ? c->xp_words : c->rx_words;
 	e->peer = peer;
 }
 
@@ -355,11 +433,21 @@ struct ref_fab *ref_fab_new(const struct ref_cfg *cfg)
 	assert(f);
 	f->cfg = *cfg;
 	for (i = 0; i < cfg->n; i++) {
-		struct ref_end *far =
-			cfg->direct ? &f->node[1 - i].end : &f->out[i].end;
+		struct ref_end *me = &f->node[i].end;
+		struct ref_end *far = &f->out[ref_place(cfg, i)].end;
 
-		end_init(&f->node[i].end, cfg, far, false);
-		end_init(&f->out[i].end, cfg, &f->node[i].end, true);
+		if (cfg->direct)
+			far = &f->node[1 - i].end;
+		end_init(me, cfg, far, false, !cfg->direct);
+		if (!cfg->direct)
+			end_init(far, cfg, me, true, false);
+	}
+	for (i = 0; i < 2 * cfg->trunks; i++) {
+		uint32_t at = ref_ports(cfg) - cfg->trunks + i / 2;
+		struct ref_end *a = &f->out[at].end;
+		struct ref_end *b = &f->out[at + ref_ports(cfg)].end;
+
+		end_init(i % 2 ? a : b, cfg, i % 2 ? b : a, true, true);
 	}
 	return f;
 }
@@ -378,16 +466,17 @@ void ref_fab_free(struct ref_fab *f)
 		fifo_free(&f->node[i].script);
 		fifo_free(&f->node[i].rx);
 		fifo_free(&f->node[i].done);
-		for (k = 0; k < f->cfg.n; k++) {
+		for (k = 0; k < f->cfg.n; k++)
 			fifo_free(&f->node[i].voq[k]);
-			fifo_free(&f->out[i].xp[k]);
-		}
 	}
+	for (i = 0; i < outs(&f->cfg); i++)
+		for (k = 0; k < ref_ports(&f->cfg); k++)
+			fifo_free(&f->out[i].xp[k]);
 	free(f->log);
 	free(f);
 }
 
-void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst,
+void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
 		   uint32_t qwords, uint32_t seq, uint64_t ready)
 {
 	struct ref_pkt *p = calloc(1, sizeof(*p));
@@ -395,6 +484,7 @@ void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst,
 	assert(p);
 	p->src = src;
 	p->dst = dst;
+	p->path = path;
 	p->qwords = qwords;
 	p->wire = qwords * 8 < f->cfg.min_payload ? f->cfg.min_payload
 						  : qwords * 8;

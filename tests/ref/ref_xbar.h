@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of a whole fabric: nodes (queue per destination,
  * round robin, credits, a sink behind a bus) around one buffered crossbar, or
- * two nodes face to face (forth.md 5, 8).  One NET clock. */
+ * two nodes face to face, or two crossbars joined by trunks between which a
+ * packet's path decides (forth.md 5, 8).  One NET clock. */
 #ifndef REF_XBAR_H
 #define REF_XBAR_H
 
 #include "ref_link.h"
 
-enum { REF_PORTS = 8 };
+enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 
 struct ref_cfg {
 	uint32_t n, direct; /* nodes; direct: 2 without a switch */
+	/* Chain: nodes below `half` at the first switch, the others at the
+	 * second, each at its number there; the last `trunks` ports of both
+	 * lead to the other.  0: one switch of n ports. */
+	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
 	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
 	uint32_t domains, xp_sync, xp_same, cs_sync, per_word;
@@ -36,7 +41,7 @@ struct ref_node {
 
 struct ref_out {
 	struct ref_end end;
-	struct ref_fifo xp[REF_PORTS]; /* by input */
+	struct ref_fifo xp[REF_SWITCH]; /* by input */
 	uint32_t last;
 	bool served, chosen;
 	uint32_t choice;
@@ -51,13 +56,14 @@ struct ref_out {
 /* One packet start, at a source or at the switch. */
 struct ref_log {
 	uint64_t cycle;
-	uint32_t where, src, dst, seq; /* where: node, or 100 + output */
+	/* where: node, 100 + node behind the output, 200 + trunk output */
+	uint32_t where, src, dst, seq;
 };
 
 struct ref_fab {
 	struct ref_cfg cfg;
 	struct ref_node node[REF_PORTS];
-	struct ref_out out[REF_PORTS];
+	struct ref_out out[2 * REF_SWITCH]; /* of both switches */
 	uint64_t cycle;
 	struct ref_log *log;
 	uint32_t n_log, cap_log;
@@ -65,8 +71,11 @@ struct ref_fab {
 
 struct ref_fab *ref_fab_new(const struct ref_cfg *cfg);
 void ref_fab_free(struct ref_fab *f);
+/* Ports of a switch; the output that node i sits at. */
+uint32_t ref_ports(const struct ref_cfg *c);
+uint32_t ref_place(const struct ref_cfg *c, uint32_t node);
 /* A packet that is there from cycle `ready` on; in order of ready per node. */
-void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst,
+void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
 		   uint32_t qwords, uint32_t seq, uint64_t ready);
 /* Runs all cycles below `until`. */
 void ref_fab_run(struct ref_fab *f, uint64_t until);

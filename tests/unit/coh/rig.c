@@ -88,14 +88,6 @@ static void rig_script(struct rig *r, const struct ref_coh_script *s)
 			fail_msg("%s", err.msg);
 }
 
-static void start(struct rig *r)
-{
-	struct weft_err err = { 0 };
-
-	if (weft_sim_start(r->sim, &err))
-		fail_msg("%s", err.msg);
-}
-
 static void state_at_end(struct rig *r, const struct ref_coh_script *s)
 {
 	coh_mem_read(coh_system_mem(r->c), 0, r->log->mem, REF_COH_DDR);
@@ -111,14 +103,13 @@ static void state_at_end(struct rig *r, const struct ref_coh_script *s)
 void rig_run(struct rig *r, const struct ref_coh_script *s,
 	     struct ref_coh_log *log)
 {
-	struct coh_watch watch = { on_op, on_txn, r };
+	struct coh_watch watch = { .op = on_op, .txn = on_txn, .arg = r };
 
 	*r = (struct rig){ .log = log };
 	memset(log, 0, sizeof(*log));
 	rig_new(r, 1);
 	rig_script(r, s);
 	coh_system_watch(r->c, &watch);
-	start(r);
 	rig_finish(r);
 	state_at_end(r, s);
 }
@@ -131,7 +122,8 @@ void rig_open(struct rig *r, uint64_t seed, const char *params)
 	*r = (struct rig){ 0 };
 	rig_new(r, seed);
 	snprintf(text, sizeof(text), "%s", params);
-	for (p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+	for (p = strtok_r(text, " ", &save); p;
+	     p = strtok_r(NULL, " ", &save)) {
 		eq = strchr(p, '=');
 		*eq = '\0';
 		if (weft_param_set(r->c, p, eq + 1, &err))
@@ -139,13 +131,14 @@ void rig_open(struct rig *r, uint64_t seed, const char *params)
 	}
 	if (weft_comp_init(r->c, &err))
 		fail_msg("%s", err.msg);
-	start(r);
 }
 
 void rig_finish(struct rig *r)
 {
 	struct weft_err err = { 0 };
 
+	if (weft_sim_start(r->sim, &err))
+		fail_msg("%s", err.msg);
 	weft_sim_run(r->sim, WEFT_NEVER - 1);
 	assert_true(weft_sim_idle(r->sim));
 	if (weft_sim_finish(r->sim, &err))

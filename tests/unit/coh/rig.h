@@ -22,9 +22,9 @@ void rig_free(struct rig *r);
 uint64_t rig_counter(const struct rig *r, const char *name);
 double rig_metric(const struct rig *r, const char *name);
 
-/* A system with parameters "name=value name=value", started but not run. */
+/* A system with parameters "name=value name=value", not yet started. */
 void rig_open(struct rig *r, uint64_t seed, const char *params);
-/* Runs to the end of everything and closes the books. */
+/* Starts it, runs to the end of everything and closes the books. */
 void rig_finish(struct rig *r);
 
 #endif

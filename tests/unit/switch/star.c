@@ -74,7 +74,7 @@ void star_send(struct star *s, uint32_t from, uint32_t to, uint32_t count,
 	uint32_t i;
 
 	for (i = 0; i < count; i++)
-		items[i] = (struct node_item){ to, qwords, i, at };
+		items[i] = (struct node_item){ to, qwords, i, at, 0 };
 	for (i = 0; i < 16; i++) {
 		free(n->queue[i]);
 		n->queue[i] = NULL;

@@ -2,7 +2,8 @@
 /* Crossbar and credit link against the cycle-by-cycle reference: every packet
  * start at every source and output, credits at sampled cycles, counters.
  *
- *   test_xbar_ref              1000 switches, 300 direct links
+ *   test_xbar_ref              1000 switches, 300 direct links, 400 pairs
+ *                              of switches
  *   test_xbar_ref SEED         that scenario alone */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct rig {
 	struct ref_cfg cfg;
 	struct ref_fab *ref;
 	struct weft_sim *sim;
-	struct weft_comp *node[REF_PORTS], *xbar;
+	struct weft_comp *node[REF_PORTS], *xbar[2];
 	uint64_t seed, span;
 	struct weft_rng rng;
 	char why[200];
@@ -51,9 +52,12 @@ static void must(int ret, const struct weft_err *err)
 	}
 }
 
-static void choose(struct rig *r, bool direct)
+enum kind { ONE, DIRECT, CHAIN };
+
+static void choose(struct rig *r, enum kind kind)
 {
 	struct ref_cfg *c = &r->cfg;
+	bool direct = kind == DIRECT;
 
 	*c = (struct ref_cfg){
 		.n = direct ? 2 : pick(r, 2, 8),
@@ -82,6 +86,10 @@ static void choose(struct rig *r, bool direct)
 		.hold = pick(r, 0, 4) ? 0 : pick(r, 0, 4000),
 	};
 	c->packed = c->links == 1 && pick(r, 0, 2) == 0;
+	if (kind != CHAIN)
+		return;
+	c->half = pick(r, 1, c->n - 1);
+	c->trunks = pick(r, 1, REF_TRUNKS);
 }
 
 static void build_node(struct rig *r, uint32_t i)
@@ -110,14 +118,34 @@ static void build_node(struct rig *r, uint32_t i)
 	must(weft_comp_init(n, &err), &err);
 }
 
-static void build_xbar(struct rig *r)
+/* Rows for as many paths as there are trunks. */
+static void build_routes(struct rig *r, uint32_t sw)
+{
+	const struct ref_cfg *c = &r->cfg;
+	uint32_t ports = ref_ports(c), to[REF_PORTS], p, d;
+	struct weft_err err = { 0 };
+
+	for (p = 0; p < c->trunks; p++) {
+		for (d = 0; d < c->n; d++)
+			to[d] = ref_place(c, d) / ports == sw
+					? ref_place(c, d) % ports
+					: ports - c->trunks + p;
+		must(r->xbar[sw]->cls->ops.route(r->xbar[sw], WEFT_ANY_PORT, p,
+						 to, c->n, &err),
+		     &err);
+	}
+}
+
+static void build_xbar(struct rig *r, uint32_t sw)
 {
 	const struct ref_cfg *c = &r->cfg;
 	struct weft_err err = { 0 };
 	struct weft_comp *x;
 
-	x = r->xbar = weft_sim_add(r->sim, &weft_class_forth_xbar, "sw", &err);
-	set(x, "ports", c->n);
+	x = weft_sim_add(r->sim, &weft_class_forth_xbar, sw ? "sw1" : "sw",
+			 &err);
+	r->xbar[sw] = x;
+	set(x, "ports", ref_ports(c));
 	set(x, "xp_bytes", c->xp_words * 4);
 	set(x, "min_payload", c->min_payload);
 	set(x, "domains", c->domains);
@@ -133,6 +161,7 @@ static void build_xbar(struct rig *r)
 			    &err),
 	     &err);
 	must(weft_comp_init(x, &err), &err);
+	build_routes(r, sw);
 }
 
 /* A filter that changes nothing makes the link send real frames. */
@@ -172,33 +201,53 @@ static void traffic(struct rig *r, uint32_t src)
 		s[i].dst = one ? pick(r, 0, r->cfg.n - 1) : dest;
 		s[i].qwords = pick(r, 0, 1) ? most : pick(r, 1, most);
 		s[i].seq = seq[s[i].dst]++;
+		s[i].path = r->cfg.trunks ? pick(r, 0, r->cfg.trunks - 1) : 0;
 		s[i].ready = t;
 		t += gap ? pick(r, 0, 2 * gap) : 0;
-		ref_fab_offer(r->ref, src, s[i].dst, s[i].qwords, s[i].seq,
-			      s[i].ready);
+		ref_fab_offer(r->ref, src, s[i].dst, s[i].path, s[i].qwords,
+			      s[i].seq, s[i].ready);
 	}
 	if (t + 3000 > r->span)
 		r->span = t + 3000;
 	node_script(r->node[src]->state, s, count);
 }
 
-static void build(struct rig *r, bool direct)
+static struct weft_port *port_of(struct rig *r, uint32_t out)
+{
+	uint32_t ports = ref_ports(&r->cfg);
+
+	return &r->xbar[out / ports]->ports[out % ports];
+}
+
+static void cables(struct rig *r)
+{
+	const struct ref_cfg *c = &r->cfg;
+	uint32_t i, far = ref_ports(c);
+
+	for (i = 0; i < c->n && !c->direct; i++)
+		cable(r, &r->node[i]->ports[0], port_of(r, ref_place(c, i)));
+	for (i = 0; i < c->links && c->direct; i++)
+		cable(r, &r->node[0]->ports[i], &r->node[1]->ports[i]);
+	for (i = far - c->trunks; i < far && c->trunks; i++)
+		cable(r, port_of(r, i), port_of(r, far + i));
+}
+
+static void build(struct rig *r, enum kind kind)
 {
 	struct weft_err err = { 0 };
-	uint32_t i, j;
+	uint32_t i;
 
-	choose(r, direct);
+	choose(r, kind);
 	r->sim = weft_sim_new(r->seed);
 	weft_sim_set_payload(r->sim, false);
 	r->ref = ref_fab_new(&r->cfg);
 	for (i = 0; i < r->cfg.n; i++)
 		build_node(r, i);
-	if (!direct)
-		build_xbar(r);
-	for (i = 0; i < r->cfg.n && !direct; i++)
-		cable(r, &r->node[i]->ports[0], &r->xbar->ports[i]);
-	for (j = 0; direct && j < r->cfg.links; j++)
-		cable(r, &r->node[0]->ports[j], &r->node[1]->ports[j]);
+	if (kind != DIRECT)
+		build_xbar(r, 0);
+	if (kind == CHAIN)
+		build_xbar(r, 1);
+	cables(r);
 	for (i = 0; i < r->cfg.n; i++)
 		traffic(r, i);
 	must(weft_sim_start(r->sim, &err), &err);
@@ -309,19 +358,20 @@ static bool same_counts(struct rig *r, const struct end_pair *p)
 	return true;
 }
 
-static bool same_xbar(struct rig *r)
+static bool same_xbar(struct rig *r, uint32_t sw)
 {
-	struct xbar *x = r->xbar->state;
+	struct xbar *x = r->xbar[sw]->state;
+	const struct ref_out *out = &r->ref->out[sw * x->ports];
 	uint32_t i, o;
 
-	for (i = 0; i < r->cfg.n; i++) {
+	for (i = 0; i < x->ports; i++) {
 		if (x->port[i].unknown || x->port[i].overflow)
 			DIFFER("port %u drops", i);
-		for (o = 0; o < r->cfg.n; o++)
-			if (xbar_xp(x, i, o)->high != r->ref->out[o].xp[i].high)
+		for (o = 0; o < x->ports; o++)
+			if (xbar_xp(x, i, o)->high != out[o].xp[i].high)
 				DIFFER("xp %u,%u high %u, reference %u", i, o,
 				       xbar_xp(x, i, o)->high,
-				       r->ref->out[o].xp[i].high);
+				       out[o].xp[i].high);
 	}
 	return true;
 }
@@ -344,18 +394,24 @@ static bool compare(struct rig *r)
 
 static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 {
-	struct xbar *x = r->xbar ? r->xbar->state : NULL;
-	uint32_t i, n = 0;
+	uint32_t i, k, n = 0;
 
 	for (i = 0; i < r->cfg.n; i++) {
 		struct node *nd = r->node[i]->state;
 
 		p[n++] = (struct end_pair){ &nd->link, &r->ref->node[i].end,
 					    "node", i };
-		if (x)
-			p[n++] = (struct end_pair){ &x->port[i].link,
-						    &r->ref->out[i].end, "port",
-						    i };
+	}
+	for (k = 0; k < 2 && r->xbar[k]; k++) {
+		struct xbar *x = r->xbar[k]->state;
+
+		for (i = 0; i < x->ports; i++)
+			if (x->port[i].link.peer)
+				p[n++] = (struct end_pair){
+					&x->port[i].link,
+					&r->ref->out[k * x->ports + i].end,
+					"port", k * x->ports + i
+				};
 	}
 	return n;
 }
@@ -363,7 +419,7 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 /* Quiet end: run on; each end's counters agree whenever its line is quiet. */
 static bool compare_counts(struct rig *r, uint64_t t)
 {
-	struct end_pair p[2 * REF_PORTS];
+	struct end_pair p[REF_PORTS + 2 * REF_SWITCH];
 	uint32_t n = end_pairs(r, p), i;
 	uint64_t stop = t + 20000;
 
@@ -390,9 +446,14 @@ static bool drained(const struct ref_fab *f)
 		const struct ref_node *n = &f->node[i];
 
 		left += n->script.n + n->rx.n + n->wait + n->left;
-		left += !ref_end_free(&n->end) + !ref_end_free(&f->out[i].end);
+		left += !ref_end_free(&n->end);
 		for (k = 0; k < f->cfg.n; k++)
-			left += n->voq[k].n + f->out[i].xp[k].n;
+			left += n->voq[k].n;
+	}
+	for (i = 0; i < 2 * REF_SWITCH; i++) {
+		left += !ref_end_free(&f->out[i].end);
+		for (k = 0; k < REF_SWITCH; k++)
+			left += f->out[i].xp[k].n;
 	}
 	return !left;
 }
@@ -418,7 +479,8 @@ static bool compare_end(struct rig *r)
 	}
 	if (!compare_counts(r, t))
 		return false;
-	return r->cfg.direct || same_xbar(r);
+	return (!r->xbar[0] || same_xbar(r, 0)) &&
+	       (!r->xbar[1] || same_xbar(r, 1));
 }
 
 static bool scenario(uint64_t seed)
@@ -428,7 +490,7 @@ static bool scenario(uint64_t seed)
 
 	r->seed = seed;
 	weft_rng_seed(&r->rng, seed, "test");
-	build(r, seed >= 1000000);
+	build(r, seed >= 2000000 ? CHAIN : seed >= 1000000 ? DIRECT : ONE);
 	ok = compare(r) && compare_end(r);
 	if (!ok)
 		print_error("seed %llu: %s\nrerun: test_xbar_ref %llu\n",
@@ -454,11 +516,21 @@ static void direct_matches(void **state)
 		assert_true(scenario(1000000 + seed));
 }
 
+/* Switch to switch: credits per crosspoint on both ends of the trunks, paths
+ * that share a flow's queue. */
+static void chain_matches(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++)
+		assert_true(scenario(2000000 + seed));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switch_matches),
 		cmocka_unit_test(direct_matches),
+		cmocka_unit_test(chain_matches),
 	};
 
 	if (argc > 1)

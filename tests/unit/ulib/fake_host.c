@@ -177,6 +177,16 @@ void weft_mem_free(struct weft_host *h, void *p)
 {
 }
 
+void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
+{
+	return calloc(n, size);
+}
+
+void weft_host_free(struct weft_host *h, void *p)
+{
+	free(p);
+}
+
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)
 {
 	const uint8_t *b = p;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fabric `benes`: Benes network of k x k switches (`radix`), folded.
+ *
+ *   k^L ends, 2L - 1 stages of k^(L-1) switches.  Stage i and its mirror image
+ *   are one chip of 2k ports (level i of s1_0.. sL_0..), because a link
+ *   carries both directions; the middle stage has chips of k ports.
+ *
+ * As in the network drawn flat every packet crosses all 2L - 1 stages: what
+ * comes from below goes up whatever its destination, what comes from above goes
+ * down, so each input has a table of its own.  Rearrangeable: k^(L-1) paths,
+ * one per middle switch. */
+#include "front/exp/section.h"
+#include "front/exp/stages.h"
+
+static const char *const keys[] = { "radix", "levels", "switch",
+				    "link",  "trunk",  NULL };
+
+static int benes_build(struct exp_build *b, const struct doc_node *map,
+		       struct weft_err *err)
+{
+	struct stages s = { .whole = true };
+	uint32_t radix = 2;
+
+	if (stages_key(map, "radix", "2..32", &radix, err) ||
+	    stages_depth(b, map, radix, &s.levels, err))
+		return -1;
+	for (uint32_t l = 1; l <= s.levels; l++)
+		s.down[l] = s.up[l] = radix;
+	return stages_build(b, map, &s, err);
+}
+
+const struct fabric_gen fabric_benes = {
+	.name = "benes",
+	.doc = "Benes network of k x k switches, folded",
+	.keys = keys,
+	.build = benes_build,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fabric `clos`: three-stage Clos network C(m, n, r), folded.
+ *
+ *   leaves s1_0 .. (r of them), `hosts` n ends each, one link to every spine
+ *   spines s2_0 .. (m of them)
+ *
+ * First and third stage are one chip, as they must be with links that carry
+ * both directions; packets between ends of one leaf turn there.  m >= n:
+ * rearrangeable, so that n paths in turn carry any permutation; m >= 2n - 1:
+ * not blocking without moving connections.  Paths: 1 + spine. */
+#include "front/exp/section.h"
+#include "front/exp/stages.h"
+
+static const char *const keys[] = { "hosts", "spines", "leaves", "switch",
+				    "link",  "trunk",  NULL };
+
+static int clos_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
+{
+	uint32_t hosts = 4, spines, leaves;
+	struct stages s = { .levels = 2 };
+
+	if (stages_key(map, "hosts", "1..63", &hosts, err))
+		return -1;
+	spines = hosts;
+	leaves = (uint32_t)((b->ends.n + hosts - 1) / hosts);
+	if (stages_key(map, "spines", "1..63", &spines, err) ||
+	    stages_key(map, "leaves", "1..64", &leaves, err))
+		return -1;
+	if (leaves < 2)
+		return doc_fail(map->at, err,
+				"a Clos network of %u leaf is a switch: give "
+				"more ends or fewer hosts per leaf",
+				leaves);
+	s.down[1] = hosts;
+	s.up[2] = spines;
+	s.down[2] = leaves;
+	return stages_build(b, map, &s, err);
+}
+
+const struct fabric_gen fabric_clos = {
+	.name = "clos",
+	.doc = "three-stage Clos network, folded: leaves and spines",
+	.keys = keys,
+	.build = clos_build,
+};

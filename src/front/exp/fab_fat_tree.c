@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fabric `fat-tree`: k-ary tree of L levels in which every switch has `up`
+ * parents: k children (`arity`), k^L ends, up^(L-1) paths.  up = k is the k-ary
+ * n-tree with full bandwidth at every level; fewer parents make it slim.
+ * Packets turn at the first level that has both ends below it. */
+#include "front/exp/section.h"
+#include "front/exp/stages.h"
+
+static const char *const keys[] = { "arity", "up",    "levels", "switch",
+				    "link",  "trunk", NULL };
+
+static int tree_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
+{
+	struct stages s = { 0 };
+	uint32_t arity = 4, up;
+
+	if (stages_key(map, "arity", "2..32", &arity, err) ||
+	    stages_depth(b, map, arity, &s.levels, err))
+		return -1;
+	up = arity;
+	if (stages_key(map, "up", "1..32", &up, err))
+		return -1;
+	for (uint32_t l = 1; l <= s.levels; l++) {
+		s.down[l] = arity;
+		s.up[l] = up;
+	}
+	return stages_build(b, map, &s, err);
+}
+
+const struct fabric_gen fabric_fat_tree = {
+	.name = "fat-tree",
+	.doc = "k-ary fat tree of any number of levels",
+	.keys = keys,
+	.build = tree_build,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traffic component: which of several paths a packet takes (forth.md 7.1: in
+ * Benes and Clos fabrics the load must be spread per destination), and the
+ * fixed partner of a permutation.
+ *
+ *   packet        paths in turn over all packets of this source
+ *   destination   paths in turn over the packets of each destination
+ *   static        one path per source and destination, by a hash of the two
+ *   fabric        path 0: what the switches do with packets that name none */
+#include "link/gen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+
+/* All nodes draw the same permutation. */
+static uint32_t shuffled(const struct gen *g)
+{
+	uint32_t at[FORTH_FLOWS], i, k, t;
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, g->shuffle, "shuffle");
+	for (i = 0; i < g->dests; i++)
+		at[i] = i;
+	for (i = g->dests - 1; i; i--) {
+		k = (uint32_t)weft_rng_below(&rng, i + 1);
+		t = at[i];
+		at[i] = at[k];
+		at[k] = t;
+	}
+	return at[g->node];
+}
+
+static int listed(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	const char *p = g->targets;
+	unsigned long v = 0;
+	char *end;
+
+	for (uint32_t i = 0; i <= g->node; i++) {
+		v = strtoul(p, &end, 10);
+		if (end == p || (*end && *end != ',') || v >= g->dests)
+			return weft_fail(err, EINVAL,
+					 "%s.targets: entry %u of '%.60s' is "
+					 "no node below %u: write one for each "
+					 "node, with commas",
+					 c->name, i, g->targets, g->dests);
+		p = end + (*end == ',');
+	}
+	g->partner = (uint32_t)v;
+	return 0;
+}
+
+int gen_partner(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+
+	if (g->pattern == PAT_LIST)
+		return listed(c, err);
+	if (g->pattern == PAT_SHUFFLE)
+		g->partner = shuffled(g);
+	return 0;
+}
+
+int gen_paths(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	uint32_t there = flink_paths(&g->link);
+
+	if (g->paths > (there ? there : 1))
+		return weft_fail(err, EINVAL,
+				 "%s: paths = %u: the fabric has %u", c->name,
+				 g->paths, there ? there : 1);
+	g->ways = g->paths ? g->paths : there;
+	if (!there || g->balance == BAL_FABRIC)
+		g->ways = 0;
+	g->turn = g->node;
+	for (uint32_t d = 0; d < g->dests; d++)
+		g->voq[d].turn = g->node;
+	return 0;
+}
+
+static uint32_t hash(uint32_t src, uint32_t dst)
+{
+	uint32_t z = (src << 8 | dst) * 0x9E3779B1u;
+
+	z = (z ^ z >> 15) * 0x85EBCA77u;
+	return z ^ z >> 13;
+}
+
+uint32_t gen_path(const struct gen *g, uint32_t d)
+{
+	if (!g->ways)
+		return 0;
+	switch (g->balance) {
+	case BAL_PACKET:
+		return 1 + g->turn % g->ways;
+	case BAL_DESTINATION:
+		return 1 + g->voq[d].turn % g->ways;
+	default:
+		return 1 + hash(g->node, d) % g->ways;
+	}
+}
+
+void gen_path_taken(struct gen *g, uint32_t d)
+{
+	g->turn++;
+	g->voq[d].turn++;
+}

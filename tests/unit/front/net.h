@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fabric out of text, and walks through its routing tables. */
+#ifndef TESTS_FRONT_NET_H
+#define TESTS_FRONT_NET_H
+
+#include "../cmocka_all.h"
+#include "front/exp/exp.h"
+#include "front/exp/registry.h"
+#include "switch/xbar.h"
+
+struct net {
+	struct registry reg;
+	struct exp *e;
+	struct exp_case c;
+	struct weft_err err;
+};
+
+/* `ends` traffic components with settings `traffic` and `set` around `fabric`:
+ * flow mappings of YAML without their braces. */
+int net_try(struct net *n, uint32_t ends, const char *traffic, const char *set,
+	    const char *fabric);
+void net_open(struct net *n, uint32_t ends, const char *traffic,
+	      const char *set, const char *fabric);
+void net_close(struct net *n);
+
+struct weft_comp *net_end(const struct net *n, uint32_t i);
+/* The state of a switch, or NULL. */
+struct xbar *net_xbar(const struct weft_comp *c);
+
+/* An output of a switch: switch * 64 + port. */
+enum { NET_HOPS = 32 };
+struct net_way {
+	uint32_t hops;
+	uint32_t link[NET_HOPS];
+	uint32_t cycles; /* without waiting: links and switches */
+	struct weft_comp *to;
+};
+/* Follows the tables; to = NULL where they end. */
+struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
+			uint32_t path);
+
+/* Which output waits for which, over all ends and paths 0..paths: true when
+ * there is a cycle. */
+bool net_cyclic(const struct net *n, uint32_t ends, uint32_t paths);
+
+#endif

@@ -47,9 +47,11 @@ run: deps
 	build/weft reproduce $(SYSTEM) --out build/$(SYSTEM).db
 
 check: deps
-	$(MAKE) build build-asan/build.ninja build-clang/build.ninja
+	$(MAKE) build build-asan/build.ninja build-clang/build.ninja \
+		build-fuzz/build.ninja
 	$(call ninja,build-asan)
 	$(call ninja,build-clang)
+	$(NINJA) -C build-fuzz fuzzers
 	scripts/check.sh
 
 bench: build
@@ -60,7 +62,7 @@ soak: build
 	scripts/soak.sh build/weft $(SOAK)
 
 fuzz: build-fuzz/build.ninja
-	$(NINJA) -C build-fuzz
+	$(NINJA) -C build-fuzz fuzzers
 	scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 deps:

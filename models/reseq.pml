@@ -15,10 +15,11 @@
  * Not modelled: payload, more sources (they share nothing but the pool), the
  * pool of headers (7.6), error bit 41 (set by the branch that counts a loss).
  *
- * Verdicts, named in models/runs: `disorder`, `alarm` (false), `unsync` (7.4:
- * wait for software), `early` (notification before data), at the end of a
- * stream `unseen` (a loss) and `hang` (a header that arrived); Spin's own
- * `deadlock` when the stream stops.  With LIVE also the formula at the end. */
+ * Verdicts, named in models/runs: `disorder`, `phantom` (a loss that was
+ * none), `unsync` (7.4: wait for software), `early` (notification before
+ * data), at the end of a stream `unseen` (a loss) and `hang` (a header that
+ * arrived); Spin's own `deadlock` when the stream stops.  With LIVE also the
+ * formula at the end. */
 
 #ifndef L
 #define L 2		/* paths */
@@ -77,7 +78,7 @@ byte tail, next;	/* places of the sender, of the receiver */
 bit lost[S];
 byte p1, p2 = 1, expect[L];
 bool quiet;		/* the stream has ended */
-bool disorder, alarm, unsync, early, unseen, hang;
+bool disorder, phantom, unsync, early, unseen, hang;
 #ifdef LIVE
 bit moved;		/* changes when headers are taken */
 #define MOVED moved = !moved
@@ -162,8 +163,8 @@ inline take()
 /* 7.4: it has not, so the expected packet was lost. */
 inline miss()
 {
-	alarm = !lost[next];
-	assert(!alarm);
+	phantom = !lost[next];
+	assert(!phantom);
 	lost[next] = 0;
 	expect[p1] = (expect[p1] + 1) % N;
 	unsync = p2 == L;

@@ -7,7 +7,8 @@
 # build        gcc -O3: everything
 # build-asan   gcc, address and undefined-behaviour sanitizers: all but the
 #              suites "tree" (about the source, not the program) and "slow"
-# build-clang  clang -O0: the base of comparison for suite "determinism"
+# build-clang  clang -O0: compared by the test "determinism"
+# build-fuzz   clang, sanitizers, libFuzzer: the fuzz targets, briefly
 cd "$(dirname "$0")/.." || exit 1
 meson=/usr/bin/meson
 jobs=$(nproc)
@@ -17,9 +18,11 @@ export WEFT_CLANG="$PWD/build-clang/weft" WEFT_ASAN="$PWD/build-asan/weft"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
-rm -f build/meson-logs/testlog.json build-asan/meson-logs/testlog.json
+rm -f build*/meson-logs/testlog.json
 $meson test -C build --no-rebuild --print-errorlogs --num-processes "$jobs"
 $meson test -C build-asan --no-rebuild --print-errorlogs \
 	--num-processes "$jobs" --timeout-multiplier 4 \
 	--no-suite tree --no-suite slow
-exec /usr/bin/python3 scripts/count-tests.py build build-asan
+$meson test -C build-fuzz --no-rebuild --print-errorlogs \
+	--num-processes "$jobs" --timeout-multiplier 4 --suite fuzz
+exec /usr/bin/python3 scripts/count-tests.py build build-asan build-fuzz

@@ -22,6 +22,8 @@ RUNS = [
     ["forth/dma"],
     ["forth/ep-conformance"],
     ["generic/crossbar-load"],
+    ["coh/random"],
+    ["coh/delivery"],
 ]
 
 

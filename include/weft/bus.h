@@ -37,6 +37,9 @@ struct weft_bus_txn {
 	uint32_t latency_timer; /* bus clocks a tenure may last once another
 				 * master waits; 0 = no limit */
 	uint32_t cookie;	/* the device's own */
+	/* a fault on the way: clocks the bridge takes longer from the split
+	 * response to the first datum, before each further completion */
+	uint32_t slow_split, slow_next;
 	/* kept by the bus */
 	enum weft_bus_status status;
 	weft_time_t t_req;  /* REQ# asserted */

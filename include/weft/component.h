@@ -149,6 +149,18 @@ struct weft_ops {
 	 * Path 0 is for who knows of no paths.  NULL: has no tables. */
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
+	/* For classes that bring some counters up to date only in finish: does
+	 * so in the middle of a run, as often as it is asked, and changes
+	 * nothing that happens afterwards; metrics it sets are set again in
+	 * finish.  It has the form of finish so that a finish which does no
+	 * more than that can serve as both.  NULL: counters are always right.
+	 */
+	int (*sample)(struct weft_comp *c, struct weft_err *err);
+	/* KIND_FAULT on a bus port (two bus ports of its own: device's side,
+	 * bus's side): the bus says something to the device behind `port`, at
+	 * the time it says so.  Hands it on with weft_bus_tell. */
+	void (*note)(struct weft_comp *c, uint32_t port,
+		     const struct weft_bus_note *note);
 };
 #define WEFT_ANY_PORT UINT32_MAX
 

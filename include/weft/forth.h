@@ -27,6 +27,8 @@ enum {
 	WEFT_FORTH_RNOTIFY = 1 << 1, /* tell the receiver when it has landed */
 	WEFT_FORTH_RIRQ = 1 << 2,    /* interrupt the receiver likewise */
 	WEFT_FORTH_HOLD = 1 << 3,    /* no start flag: a later one releases */
+	WEFT_FORTH_ANNOUNCE = 1
+			      << 4, /* last of its group: see weft_forth_desc */
 };
 
 struct weft_forth_attr {
@@ -59,15 +61,24 @@ struct weft_forth_info {
 	uint32_t voqs;		/* 0 = one outgoing FIFO */
 	uint32_t min_payload, max_payload; /* of one packet, bytes */
 	uint32_t max_transfer; /* bytes one descriptor may move here */
+	bool multipath; /* packets may overtake each other: only notifications
+			 * say what has arrived */
+	bool groups;	/* notifications by counting (spec 7.7) */
 };
 
-/* One transfer.  Addresses are multiples of 8. */
+/* One transfer.  Addresses are multiples of 8.
+ * With info.groups a transfer belongs to a group of its sender, 0..63, and
+ * remote notifications are given by groups: the transfer with ANNOUNCE (and
+ * RNOTIFY or RIRQ) says in `remote` how many qwords the others of its group
+ * carry; its own qword goes nowhere.  A group's number may be used again once
+ * its notification is known to have been seen. */
 struct weft_forth_desc {
 	weft_phys_t local;
 	uint32_t remote;
 	uint16_t qwords; /* 1..512 */
 	uint8_t dst;
 	uint8_t flags;
+	uint8_t group; /* info.groups only */
 };
 
 /* Finds the NIC (device 0) and initialises it in the order of spec 2.9.
@@ -112,6 +123,15 @@ bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 /* The word the NIC writes (spec 3.8): count, flow, error bits. */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
 uint32_t weft_forth_remote_count(const struct weft_forth *f);
+struct weft_forth_note {
+	uint32_t count;	 /* remote notifications so far */
+	uint32_t flow;	 /* destination in the header: this node */
+	uint32_t source; /* multipath; else 0 */
+	uint32_t group;	 /* info.groups; else 0 */
+	bool bad_body;	 /* CRC-32 of that packet was wrong */
+	bool loss;	 /* packets of this source were lost before */
+};
+struct weft_forth_note weft_forth_note_decode(uint64_t word);
 /* Waits until the remote count differs from `seen`. */
 bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
 			    weft_time_t deadline);
@@ -168,6 +188,35 @@ uint32_t weft_forth_timestamp(struct weft_forth *f); /* pc */
 /* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
  * the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);
+/* Event log (spec 10.2): off until started; the NIC keeps the last 4096. */
+struct weft_forth_event {
+	uint64_t time; /* pc */
+	uint32_t arg;
+	uint8_t unit, event;
+};
+void weft_forth_log_start(struct weft_forth *f);
+void weft_forth_log_stop(struct weft_forth *f); /* and throws it away */
+/* Records written since the start. */
+uint32_t weft_forth_log_count(struct weft_forth *f);
+/* Records first..first+n-1; zeros for what is not there any more. */
+void weft_forth_log_read(struct weft_forth *f, uint32_t first, uint32_t n,
+			 struct weft_forth_event *e_p);
+const char *weft_forth_unit_name(uint32_t unit);
+const char *weft_forth_event_name(uint32_t event);
+
+/* ---- multipath (spec 7) ---- */
+
+struct weft_forth_reseq {
+	uint32_t losses, sync_lost, overflows; /* 10-bit counters */
+	uint32_t out_of_sync;		       /* sources, one bit each */
+	uint32_t held, held_max;	       /* headers */
+};
+void weft_forth_reseq_read(struct weft_forth *f, struct weft_forth_reseq *r_p);
+/* After loss of sync, with nothing in flight between the two: the sender
+ * restarts its paths to these destinations, the receiver these sources. */
+void weft_forth_path_restart(struct weft_forth *f, uint32_t dst_mask);
+void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask);
+
 /* Transmit credit state of a flow: words sent, words known forwarded. */
 void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
 		       uint32_t *forwarded_p);

@@ -168,7 +168,8 @@ int weft_comp_init(struct weft_comp *c, struct weft_err *err);
 int weft_connect(struct weft_port *a, struct weft_port *b,
 		 struct weft_comp *link, weft_time_t delay,
 		 struct weft_err *err);
-/* Puts a fault on what leaves through p. */
+/* Puts a fault on what leaves through p; on a bus port, in between p and what
+ * it is connected to. */
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err);
 /* First member of the state of every KIND_LINK class. */
@@ -180,7 +181,14 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err);
 /* Runs events up to and including `until`, or until none is left, or until
  * weft_sim_stop.  Returns the number of events run. */
 uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
+/* The same, but the clock stays at the last event when none is left: a run made
+ * in steps ends at the time at which it ends in one. */
+uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until);
 void weft_sim_stop(struct weft_sim *sim);
+/* True when weft_sim_stop ended the last run. */
+bool weft_sim_stopped(const struct weft_sim *sim);
+/* Between runs: brings all counters up to date (ops.sample). */
+void weft_sim_sample(struct weft_sim *sim);
 weft_time_t weft_sim_now(const struct weft_sim *sim);
 uint64_t weft_sim_events(const struct weft_sim *sim);
 /* True when nothing is left to happen. */

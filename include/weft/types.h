@@ -23,6 +23,7 @@ typedef uint64_t weft_phys_t;
 struct weft_sim;
 struct weft_comp;
 struct weft_frame;
+struct weft_bus_note;
 
 /* A user's mistake: one line that names the thing and the remedy.  The first
  * function that knows the cause fills it; callers pass it on untouched. */

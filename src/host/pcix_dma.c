@@ -251,7 +251,8 @@ void pcix_read_grant(struct pcix *b, uint32_t i, uint64_t d)
 	weft_bus_tell(dev->port, &note);
 	dev->seq_left = note.bytes;
 	/* T_SPLIT ends at the first datum: gap and phases are inside. */
-	split_push(b, i, resp + b->t_split - b->t_gap - b->t_ph);
+	split_push(b, i,
+		   resp + b->t_split + t->slow_split - b->t_gap - b->t_ph);
 }
 
 void pcix_completion_grant(struct pcix *b, uint64_t d)
@@ -267,7 +268,7 @@ void pcix_completion_grant(struct pcix *b, uint64_t d)
 	pcix_occupy(b, d, end - d);
 	dev->seq_left -= n;
 	if (dev->seq_left) {
-		s->ready = end;
+		s->ready = end + t->slow_next;
 		return;
 	}
 	b->split_head = (b->split_head + 1) % b->devices;

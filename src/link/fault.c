@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/flink.h"
+#include "link/fault.h"
 
 /* ---- common -------------------------------------------------------------- */
 
-/* The frame as line symbols, with the part of each one in part[] (or NULL). */
-static struct weft_raw *fault_raw(struct weft_comp *c, struct weft_frame *f,
-				  uint32_t spare)
+struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
+			   uint32_t spare)
 {
 	uint32_t n = f->raw ? f->raw->n : forth_encode_parts(f, NULL, 0);
 	struct weft_raw *raw = weft_raw_new(c->sim, n + spare);
@@ -28,7 +27,7 @@ static struct weft_raw *fault_raw(struct weft_comp *c, struct weft_frame *f,
 	return raw;
 }
 
-static void fault_set(struct weft_frame *f, struct weft_raw *raw)
+void fault_set(struct weft_frame *f, struct weft_raw *raw)
 {
 	uint32_t i;
 
@@ -50,12 +49,24 @@ struct bits {
 	uint32_t flips;
 	bool invalid;
 	uint64_t seen, skip; /* frames with the part; bits to the next error */
+	uint32_t parts;	     /* of this frame that are damaged */
 };
 
-enum { C_FLIPPED, C_BITS_HIT, C_BITS_N };
+/* C_PART + enum forth_part: frames damaged in that part. */
+enum { C_FLIPPED, C_BITS_HIT, C_PART, C_BITS_N = C_PART + FORTH_PARTS };
 static const struct weft_counter bits_counters[C_BITS_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
 	[C_BITS_HIT] = { "hit", "frames", "frames damaged" },
+	[C_PART + FORTH_PART_CONTROL] = { "control", "frames",
+					  "with damaged control symbols" },
+	[C_PART + FORTH_PART_CREDIT] = { "credit", "frames",
+					 "with damaged credits" },
+	[C_PART + FORTH_PART_HEADER] = { "header", "frames",
+					 "with a damaged header or its CRC" },
+	[C_PART + FORTH_PART_BODY] = { "body", "frames",
+				       "with a damaged body or its CRC" },
+	[C_PART +
+		FORTH_PART_FILL] = { "fill", "frames", "with damaged padding" },
 };
 
 static const struct weft_param bits_params[] = {
@@ -102,9 +113,10 @@ static bool bits_match(const struct bits *b, uint16_t sym)
 /* A control symbol with a wrong bit is no control symbol any more. */
 static void bits_flip(struct weft_comp *c, uint16_t *sym, uint32_t bit)
 {
-	const struct bits *b = c->state;
+	struct bits *b = c->state;
 
 	weft_count(c, C_FLIPPED, 1);
+	b->parts |= 1u << (*sym >> FORTH_PART_SHIFT);
 	if (b->invalid)
 		*sym |= WEFT_SYM_BAD;
 	*sym = (uint16_t)((*sym ^ 0x80 >> bit) & ~WEFT_SYM_K);
@@ -122,29 +134,21 @@ static uint64_t bits_gap(struct weft_comp *c)
 	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
 }
 
-static bool bits_exact(struct weft_comp *c, struct weft_raw *raw)
+static void bits_exact(struct weft_comp *c, struct weft_raw *raw)
 {
 	struct bits *b = c->state;
 	uint64_t at = 0, end = b->bit + b->flips;
 	uint32_t i, k;
-	bool hit = false;
 
 	for (i = 0; i < raw->n; i++)
 		for (k = 0; k < 8 && bits_match(b, raw->sym[i]); k++, at++)
-			if (at >= b->bit && at < end) {
-				uint16_t part = raw->sym[i] & 0xF000;
-
+			if (at >= b->bit && at < end)
 				bits_flip(c, &raw->sym[i], k);
-				raw->sym[i] |= part;
-				hit = true;
-			}
-	return hit;
 }
 
-static bool bits_random(struct weft_comp *c, struct weft_raw *raw)
+static void bits_random(struct weft_comp *c, struct weft_raw *raw)
 {
 	struct bits *b = c->state;
-	bool hit = false;
 	uint32_t i, k;
 
 	for (i = 0; i < raw->n; i++) {
@@ -155,10 +159,8 @@ static bool bits_random(struct weft_comp *c, struct weft_raw *raw)
 				continue;
 			b->skip = bits_gap(c);
 			bits_flip(c, &raw->sym[i], k);
-			hit = true;
 		}
 	}
-	return hit;
 }
 
 static bool bits_has_part(const struct bits *b, const struct weft_frame *f)
@@ -174,19 +176,22 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
 	struct weft_raw *raw;
-	bool hit = false;
+	uint32_t i;
 
 	if (f->raw || !bits_has_part(b, f)) {
 		weft_filter_pass(c, f);
 		return;
 	}
 	b->seen++;
+	b->parts = 0;
 	raw = fault_raw(c, f, 0);
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
-		hit |= bits_exact(c, raw);
+		bits_exact(c, raw);
 	if (b->rate > 0)
-		hit |= bits_random(c, raw);
-	if (hit) {
+		bits_random(c, raw);
+	for (i = 0; i < FORTH_PARTS; i++)
+		weft_count(c, C_PART + i, b->parts >> i & 1);
+	if (b->parts) {
 		weft_count(c, C_BITS_HIT, 1);
 		fault_set(f, raw);
 	} else {

@@ -100,11 +100,12 @@ static int peer_check(const struct flink *l, const struct flink *p,
 	uint32_t j;
 
 	if (p->cfg.links != l->cfg.links || p->cfg.layout != l->cfg.layout ||
-	    p->cfg.min_payload != l->cfg.min_payload)
+	    p->cfg.min_payload != l->cfg.min_payload ||
+	    !p->cfg.resync_cc != !l->cfg.resync_cc)
 		return weft_fail(err, EINVAL,
 				 "%s and %s do not speak alike: "
-				 "bundled links, frame and minimum payload "
-				 "must agree",
+				 "bundled links, frame, minimum payload and "
+				 "resynchronisation must agree",
 				 l->comp->name, p->comp->name);
 	for (j = 1; j < l->cfg.links; j++)
 		if (link_end(&l->port[j]) != p)
@@ -142,7 +143,7 @@ static void delay_setup(struct flink *l)
 	for (j = 0; j < l->cfg.links && l->port[j].peer; j++) {
 		if (l->port[j].delay > l->delay)
 			l->delay = l->port[j].delay;
-		l->tapped |= l->port[j].tapped && !l->loop;
+		l->tapped |= (l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
 	}
 	l->same_clk = a->num == b->num && a->den == b->den && a->den == 1 &&
 		      a->phase == b->phase && l->delay % a->num == 0;
@@ -171,8 +172,8 @@ int flink_start(struct flink *l, struct weft_err *err)
 				 "%s: a buffer of %u words is "
 				 "more than 12-bit credits can count",
 				 l->peer->comp->name, l->tx_cap);
-	if (flink_credit_init(l, err))
-		return -ENOMEM;
+	if (flink_credit_init(l, err) || flink_epoch_init(l, err))
+		return -err->code;
 	if (l->tapped)
 		flink_arm(l);
 	return 0;
@@ -188,6 +189,7 @@ void flink_loopback(struct flink *l, bool on)
 {
 	struct flink_lane_tx *tx = l->tx_other;
 	struct flink_lane_rx *rx = l->rx_other;
+	struct flink_epoch *epoch;
 	struct weft_err err = { 0 };
 
 	if (on == l->loop)
@@ -198,6 +200,9 @@ void flink_loopback(struct flink *l, bool on)
 	l->rx_other = l->rx;
 	l->tx = tx;
 	l->rx = rx;
+	epoch = l->epoch;
+	l->epoch = l->epoch_other;
+	l->epoch_other = epoch;
 	l->due_head = l->due_tail;
 	l->in_head = l->in_tail;
 	memset(&l->active, 0, sizeof(l->active));
@@ -237,6 +242,8 @@ void flink_deliver(struct flink *l, struct weft_frame *f,
 	}
 	l->count.rx_packets++;
 	l->count.rx_qwords += f->payload.len / 8 + 1;
+	if (l->epoch)
+		flink_epoch_in(l, f);
 	l->ops->packet(l->own, l, f, rx);
 }
 

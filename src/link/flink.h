@@ -65,6 +65,8 @@ struct flink_cfg {
 	const uint8_t *route;
 	uint32_t path_mask;
 	uint32_t paths; /* to choose from, numbered from 1; 0 = no choice */
+	uint32_t resync_cc; /* a lane that lacked credits for that long starts
+			     * anew on both sides (flink_resync.c); 0 = off */
 };
 
 /* The values of the spec for one link; the owner changes what differs. */
@@ -134,6 +136,8 @@ struct flink_count {
 	uint64_t credit_leak;		  /* 0x144: words */
 	uint64_t credits_out, credits_in; /* on the line, refresh included */
 	uint64_t credits_odd; /* ignored: unknown lane or implausible */
+	uint64_t unsync;      /* packets that came while out of sync */
+	uint64_t resyncs;     /* lanes that started anew */
 };
 
 /* ---- the link end ---------------------------------------------------------
@@ -207,6 +211,7 @@ struct flink {
 	struct weft_frame *loop_q;
 	struct flink_lane_tx *tx_other; /* those of the mode we are not in */
 	struct flink_lane_rx *rx_other;
+	struct flink_epoch *epoch, *epoch_other; /* NULL: no resync */
 	uint16_t seq;
 };
 
@@ -254,6 +259,9 @@ void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t);
 void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 		    uint32_t step, const struct weft_clock *clk,
 		    uint64_t first);
+
+/* A packet that was delivered is dropped and its charge not given back. */
+void flink_dropped(struct flink *l, uint32_t lane, uint32_t words);
 
 /* Loopback: what we send comes back to us, the cable carries commas. */
 void flink_loopback(struct flink *l, bool on);

@@ -17,9 +17,11 @@ static bool out_of_sync(struct flink *l, struct weft_frame *f)
 		return false;
 	}
 	l->rx_quiet = cycle + f->words;
-	if (f->flags & FORTH_F_PACKET)
+	if (f->flags & FORTH_F_PACKET) {
+		l->count.unsync++;
 		l->count.credit_leak +=
 			forth_charge(l->cfg.links, forth_shape_get(f).wire_len);
+	}
 	weft_frame_free(f);
 	return true;
 }
@@ -98,6 +100,8 @@ static void bundle_frame(struct flink *l)
 
 void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
 {
+	struct weft_frame *part[FLINK_LINKS_MAX] = { 0 };
+
 	if (out_of_sync(l, f))
 		return;
 	if (f->flags & FORTH_F_LANE) {
@@ -110,7 +114,8 @@ void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
 		flink_arrive(l, j, f);
 		return;
 	}
-	flink_rx_walk(l, &f, f);
+	part[j] = f;
+	flink_rx_walk(l, part, f);
 	weft_frame_free(f);
 }
 

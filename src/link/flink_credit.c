@@ -42,6 +42,9 @@ void flink_credit_fini(struct flink *l)
 	free(l->rx);
 	free(l->tx_other);
 	free(l->rx_other);
+	free(l->epoch);
+	free(l->epoch_other);
+	l->epoch = l->epoch_other = NULL;
 	free(l->due);
 	free(l->in);
 	l->tx = l->tx_other = NULL;
@@ -58,12 +61,21 @@ void flink_credit_reset(struct flink *l)
 	memset(&l->wait, 0, sizeof(l->wait));
 	l->due_head = l->due_tail;
 	l->in_head = l->in_tail;
+	flink_epoch_reset(l);
+}
+
+void flink_dropped(struct flink *l, uint32_t lane, uint32_t words)
+{
+	if (l->epoch)
+		flink_epoch_held(l, lane, -(int32_t)words);
 }
 
 bool flink_lane_ok(const struct flink *l, uint32_t lane, uint32_t charge)
 {
 	const struct flink_lane_tx *t = &l->tx[lane];
 
+	if (l->epoch && flink_epoch_stopped(l, lane))
+		return false;
 	return ((t->sent - t->acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
@@ -73,6 +85,8 @@ bool flink_credit_helps(const struct flink *l, uint16_t credit, uint32_t charge)
 	const struct flink_lane_tx *t = &l->tx[forth_credit_flow(credit)];
 	uint32_t acked = forth_credit_value(credit) * FORTH_CREDIT_GRAN;
 
+	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(credit)))
+		return false;
 	return ((t->sent - acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
@@ -85,18 +99,24 @@ static void credit_take(struct flink *l, const struct flink_inbox *c)
 	if (!c->credit)
 		return;
 	l->count.credits_in++;
+	if (l->epoch && flink_epoch_take(l, c->credit))
+		return;
 	acked = forth_credit_value(c->credit) * FORTH_CREDIT_GRAN;
 	if (forth_credit_flow(c->credit) >= l->tx_lanes) {
 		l->count.credits_odd++;
 		return;
 	}
 	t = &l->tx[forth_credit_flow(c->credit)];
+	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(c->credit)))
+		return;
 	if (l->cfg.credit_filter &&
 	    ((acked - t->acked) & FORTH_COUNT_MASK) >
 		    ((t->sent - t->acked) & FORTH_COUNT_MASK)) {
 		l->count.credits_odd++;
 		return;
 	}
+	if (l->epoch && t->acked != acked)
+		flink_epoch_moved(l, forth_credit_flow(c->credit));
 	t->acked = (uint16_t)acked;
 }
 
@@ -137,6 +157,8 @@ void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
 	};
 	if (mask_any(&l->wait))
 		wait_check(l, cycle, credit);
+	if (l->epoch && forth_credit_flow(credit) >= l->tx_lanes)
+		flink_epoch_soon(l, cycle);
 }
 
 static uint64_t lane_soon(const struct flink *l, uint32_t lane, uint32_t charge)
@@ -186,6 +208,8 @@ void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge)
 	if (!t->need || charge < t->need)
 		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
+	if (l->epoch)
+		flink_epoch_blocked(l, lane);
 }
 
 void flink_unwait_lane(struct flink *l, uint32_t lane)

@@ -41,6 +41,31 @@ static inline void flink_volume(struct flink *l, uint32_t from, uint64_t frames,
 	}
 }
 
+/* flink_resync.c: all but init only with l->epoch */
+int flink_epoch_init(struct flink *l, struct weft_err *err);
+void flink_epoch_reset(struct flink *l);
+/* The lane is between two epochs: it may not send. */
+bool flink_epoch_stopped(const struct flink *l, uint32_t lane);
+/* The lane lacks credits; its credits have moved or a packet has left. */
+void flink_epoch_blocked(struct flink *l, uint32_t lane);
+void flink_epoch_moved(struct flink *l, uint32_t lane);
+/* A packet is delivered; words of a lane come and go without one; they are
+ * forwarded at t. */
+void flink_epoch_in(struct flink *l, const struct weft_frame *f);
+void flink_epoch_held(struct flink *l, uint32_t lane, int32_t words);
+void flink_epoch_out(struct flink *l, uint32_t lane, uint32_t words,
+		     weft_time_t t);
+/* Messages: cycle at which the next wants the line; those of cycle `at`; one
+ * came (false: it is a credit); one that will count at `cycle`. */
+uint64_t flink_epoch_next(const struct flink *l);
+uint32_t flink_epoch_pick(struct flink *l, uint64_t at, uint16_t *credit,
+			  uint32_t max);
+bool flink_epoch_take(struct flink *l, uint16_t credit);
+void flink_epoch_soon(struct flink *l, uint64_t cycle);
+/* Cycle of the next decision; decides. */
+uint64_t flink_epoch_due(const struct flink *l);
+void flink_epoch_event(struct flink *l, uint64_t now);
+
 /* flink_owe.c */
 void flink_due_grow(struct flink *l);
 /* Puts all credit-only frames of cycles < limit on the line. */
@@ -52,7 +77,9 @@ static inline void flink_catch_up(struct flink *l, uint64_t limit)
 	if (!mask_any(&l->active) &&
 	    (l->due_head == l->due_tail ||
 	     l->due[l->due_head & l->due_mask].cycle >= limit) &&
-	    (!l->cfg.refresh_cc || l->last_start + l->cfg.refresh_cc >= limit))
+	    (!l->cfg.refresh_cc ||
+	     l->last_start + l->cfg.refresh_cc >= limit) &&
+	    (!l->epoch || flink_epoch_next(l) >= limit))
 		return;
 	flink_catch_up_all(l, limit);
 }

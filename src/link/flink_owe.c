@@ -69,6 +69,8 @@ void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t)
 	struct flink_lane_rx *r = &l->rx[lane];
 
 	assert(lane < l->cfg.rx_lanes && l->peer && words <= FORTH_COUNT_MASK);
+	if (l->epoch)
+		flink_epoch_out(l, lane, words, t);
 	if (!fwd_add(r, words))
 		return;
 	due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
@@ -99,6 +101,9 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 			   r->fwd / FORTH_CREDIT_GRAN);
 	}
 	fwd_add(r, words - done);
+	if (l->epoch)
+		flink_epoch_out(l, lane, words,
+				weft_clock_edge(clk, first + (words + step - 1) / step));
 	if (listened(l))
 		flink_arm(l);
 }
@@ -138,6 +143,15 @@ static uint32_t pick_active(struct flink *l, uint16_t *credit, uint32_t n)
 		credit[i] = forth_credit(lane, r->value);
 	}
 	return i;
+}
+
+/* Messages of resynchronisation go first. */
+static uint32_t pick_changed(struct flink *l, uint64_t at, uint16_t *credit,
+			     uint32_t max)
+{
+	uint32_t n = l->epoch ? flink_epoch_pick(l, at, credit, max) : 0;
+
+	return n + pick_active(l, credit + n, max - n);
 }
 
 static bool picked(const uint16_t *credit, uint32_t n, uint32_t lane)
@@ -203,7 +217,7 @@ uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 	uint32_t i, n, changed;
 
 	due_apply(l, at);
-	n = changed = pick_active(l, credit, credits_max(l, true));
+	n = changed = pick_changed(l, at, credit, credits_max(l, true));
 	if (l->cfg.layout == FORTH_WORD && l->cfg.refresh_cc)
 		n = pick_refresh(l, credit, n, l->cfg.links);
 	l->count.credits_out += n;
@@ -222,7 +236,7 @@ uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 static void credit_frame(struct flink *l, uint64_t at)
 {
 	uint16_t credit[FORTH_CREDITS_MAX];
-	uint32_t i, n = pick_active(l, credit, credits_max(l, false));
+	uint32_t i, n = pick_changed(l, at, credit, credits_max(l, false));
 	uint32_t words;
 
 	if (l->cfg.refresh_cc && (!n || l->cfg.layout == FORTH_WORD))
@@ -278,6 +292,8 @@ static uint64_t credit_start(const struct flink *l)
 		at = l->due[l->due_head & l->due_mask].cycle;
 	if (l->cfg.refresh_cc && l->last_start + l->cfg.refresh_cc < at)
 		at = l->last_start + l->cfg.refresh_cc;
+	if (l->epoch && flink_epoch_next(l) < at)
+		at = flink_epoch_next(l);
 	return at > l->line_free ? at : l->line_free;
 }
 
@@ -349,7 +365,8 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 			return;
 		due_apply(l, at);
 		refresh = l->last_start + l->cfg.refresh_cc;
-		if (!mask_any(&l->active)) {
+		if (!mask_any(&l->active) &&
+		    !(l->epoch && flink_epoch_next(l) <= at)) {
 			if (!l->cfg.refresh_cc || at < refresh)
 				continue;
 			if (l->due_head == l->due_tail && at == refresh)
@@ -360,6 +377,19 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 		}
 		credit_frame(l, at);
 	}
+}
+
+/* A credit that would help was given but is neither there nor on its way (the
+ * peer was in loopback): the next refresh tells it again. */
+static uint64_t lane_repeat(const struct flink *l, uint32_t lane, uint32_t need)
+{
+	const struct flink *p = l->peer;
+	uint64_t at = l->last_start + l->cfg.refresh_cc;
+
+	if (!l->cfg.refresh_cc || p->in_head != p->in_tail ||
+	    !flink_credit_helps(p, forth_credit(lane, l->rx[lane].given), need))
+		return WEFT_NEVER;
+	return at > l->line_free ? at : l->line_free;
 }
 
 /* A lane the peer waits for: when its sufficient credit may start. */
@@ -381,7 +411,7 @@ static uint64_t lane_credit(const struct flink *l, uint32_t lane)
 			return d->cycle > l->line_free ? d->cycle
 						       : l->line_free;
 	}
-	return WEFT_NEVER;
+	return lane_repeat(l, lane, need);
 }
 
 uint64_t flink_next_credit(const struct flink *l)

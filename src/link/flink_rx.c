@@ -117,10 +117,13 @@ static void discard(struct walk *w, uint32_t words)
 	words = words > over ? words - over : 0;
 	if (!words)
 		return;
-	if (l->cfg.return_discards && l->cfg.rx_lanes == 1)
+	if (l->cfg.return_discards && l->cfg.rx_lanes == 1) {
+		if (l->epoch)
+			flink_epoch_held(l, 0, (int32_t)words);
 		flink_fwd(l, 0, words, end);
-	else
+	} else {
 		l->count.credit_leak += words;
+	}
 }
 
 static void credit(struct walk *w, uint16_t c)
@@ -409,6 +412,14 @@ static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 	lane_check(w, j);
 }
 
+/* Words that carry something: a dead line does not. */
+static uint32_t words_seen(const struct weft_frame *f)
+{
+	uint32_t n = f->raw ? (f->raw->n + 3) / 4 : f->words;
+
+	return n < f->words ? n : f->words;
+}
+
 /* f[]: one frame per link, at least one of them there. */
 void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
 		   struct weft_frame *first)
@@ -424,7 +435,7 @@ void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		lane_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	l->count.in_cycles += first->words;
+	l->count.in_cycles += words_seen(first);
 	while (st != RX_DONE)
 		st = states[st](w);
 	for (j = 0; j < l->cfg.links; j++)

@@ -12,6 +12,8 @@ void flink_arm(struct flink *l)
 		at = l->kick > l->line_free ? l->kick : l->line_free;
 	if (l->wake_at < at)
 		at = l->wake_at;
+	if (l->epoch && flink_epoch_due(l) < at)
+		at = flink_epoch_due(l);
 	if (l->tapped || mask_any(&l->peer->wait)) {
 		t = flink_next_credit(l);
 		at = t < at ? t : at;
@@ -135,6 +137,8 @@ static uint64_t send_packet(struct flink *l, const struct flink_pkt *p,
 			(l->tx[lane].sent + forth_charge(s.links, s.wire_len)) &
 			FORTH_COUNT_MASK;
 		flink_unwait_lane(l, lane);
+		if (l->epoch)
+			flink_epoch_moved(l, lane);
 	}
 	l->count.tx_packets++;
 	l->count.tx_qwords += forth_hdr_size(header) + 2;
@@ -277,6 +281,8 @@ void flink_event(struct flink *l)
 		l->lost_sync = false;
 		l->line_free = l->line_free > now ? l->line_free : now;
 	}
+	if (l->epoch)
+		flink_epoch_event(l, now);
 	if (l->wake_at <= now)
 		wake(l, now);
 	flink_catch_up(l, now);

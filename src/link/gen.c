@@ -34,7 +34,8 @@ static const struct weft_param gen_params[] = {
 	WEFT_PARAM(U64, struct gen, shuffle, "1", "", OWN,
 		   "shuffle: which permutation, the same at every node"),
 	WEFT_PARAM(STR, struct gen, targets, "", "", OWN,
-		   "list: destination of node 0, of node 1, .."),
+		   "list: destination of node 0, of node 1, ..; 4+9 = these "
+		   "two in turn"),
 	WEFT_PARAM(ENUM, struct gen, balance, "destination",
 		   "packet|destination|static|fabric", OWN,
 		   "paths in turn over all packets or per destination; by "
@@ -67,6 +68,9 @@ static const struct weft_param gen_params[] = {
 		   "cycles, credit parse (11.7)"),
 	WEFT_PARAM(U32, struct gen, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(U32, struct gen, resync, "0", "0..", OWN,
+		   "cycles without credits after which a flow starts anew on "
+		   "both sides (5.7); 0 = never; must agree with neighbours"),
 	WEFT_PARAM(BOOL, struct gen, credit_filter, "no", "", OWN,
 		   "ignore implausible credits (5.4)"),
 	WEFT_PARAM(BYTES, struct gen, rx_bytes, "8184", "1024..16376", STATED,
@@ -111,6 +115,9 @@ static const struct weft_counter gen_counters[C_N] = {
 	[C_DUPLICATE] = { "duplicate", "packets", "came twice" },
 	[C_MISSING] = { "missing", "packets",
 			"given up: 4096 later ones have come" },
+	[C_SYNC_LOSS] = { "sync_loss", "events", "out of sync (4.9)" },
+	[C_UNSYNC] = { "unsync", "packets", "lost while out of sync" },
+	[C_RESYNCS] = { "resyncs", "times", "flows to others begun anew" },
 };
 
 static const struct weft_port_decl gen_ports[] = {
@@ -163,6 +170,65 @@ static void sink_drain(struct gen *g, const struct weft_frame *f,
 	g->last = weft_clock_edge(&g->bus, g->bus_free);
 }
 
+/* Words of the head that have left by bus cycle `now`: as sink_drain. */
+static uint32_t fifo_left(const struct gen_fifo *q, uint64_t now)
+{
+	uint32_t i = q->head % GEN_FIFO, data = q->pkt[i].data;
+	uint64_t n = now - q->pkt[i].at;
+
+	if (now < q->pkt[i].at)
+		return 0;
+	return n >= data / 2 ? q->pkt[i].charge : (uint32_t)(2 + 2 * n);
+}
+
+/* Room for the packet; without faults on the line there always is. */
+static bool fifo_room(struct gen *g, uint32_t charge)
+{
+	struct gen_fifo *q = g->fifo;
+	uint64_t now = weft_clock_cycle(&g->bus, weft_now(g->link.comp) + 1);
+	uint32_t left = 0;
+
+	for (; q->head != q->tail; q->head++) {
+		left = fifo_left(q, now - 1);
+		if (left < q->pkt[q->head % GEN_FIFO].charge)
+			break;
+		q->words -= left;
+		left = 0;
+	}
+	return q->tail - q->head < GEN_FIFO &&
+	       q->words - left + charge <= g->link.cfg.rx_cap;
+}
+
+static void fifo_push(struct gen *g, uint32_t charge, uint32_t data)
+{
+	struct gen_fifo *q = g->fifo;
+	uint32_t i = q->tail++ % GEN_FIFO;
+
+	q->pkt[i].at = g->bus_free - data / 2;
+	q->pkt[i].charge = charge;
+	q->pkt[i].data = data;
+	q->words += charge;
+}
+
+/* Takes the packet, or drops it: its charge stays with the sender. */
+static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
+		      const struct flink_rx *rx)
+{
+	struct gen *g = c->state;
+	uint32_t charge = forth_charge(1, forth_shape_get(f).wire_len);
+
+	if (g->fifo && !fifo_room(g, charge)) {
+		weft_count(c, C_OVERFLOW, 1);
+		flink_dropped(&g->link, 0, charge);
+		return false;
+	}
+	sink_drain(g, f, rx);
+	if (g->fifo)
+		fifo_push(g, charge,
+			  forth_hdr_size(f->u[FORTH_U_HEADER]) * 2);
+	return true;
+}
+
 static void check_order(struct weft_comp *c, const struct weft_frame *f)
 {
 	struct gen *g = c->state;
@@ -182,13 +248,14 @@ static void check_order(struct weft_comp *c, const struct weft_frame *f)
 	g->voq[src].expected = tag + 1;
 }
 
-static void measure(struct weft_comp *c, const struct weft_frame *f)
+static void measure(struct weft_comp *c, const struct weft_frame *f,
+		    const struct flink_rx *rx)
 {
 	struct gen *g = c->state;
 
 	if (weft_now(c) < g->warmup)
 		return;
-	g->words += flink_words(&g->link, forth_hdr_size(f->u[FORTH_U_HEADER]));
+	g->words += rx->words - rx->shift;
 	if (g->latency && f->trace_id)
 		weft_hist_put(g->latency, (double)(weft_now(c) - f->trace_id) /
 						  (double)WEFT_NS);
@@ -203,6 +270,10 @@ static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
 	(void)l;
 	if (!g->first)
 		g->first = weft_now(c);
+	if (!sink_take(c, f, rx)) {
+		weft_frame_free(f);
+		return;
+	}
 	weft_count(c, C_RECEIVED, 1);
 	weft_count(c, C_BYTES, f->payload.len);
 	if (rx->bad)
@@ -210,8 +281,7 @@ static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
 	else if (!payload_good(g, f))
 		weft_count(c, C_CORRUPT, 1);
 	check_order(c, f);
-	measure(c, f);
-	sink_drain(g, f, rx);
+	measure(c, f, rx);
 	weft_frame_free(f);
 }
 
@@ -234,6 +304,7 @@ static struct flink_cfg gen_cfg(const struct gen *g)
 	cfg.t_crrx = g->t_crrx;
 	cfg.credit_words = g->credit_words;
 	cfg.credit_filter = g->credit_filter;
+	cfg.resync_cc = g->resync;
 	cfg.ppm = g->ppm;
 	return cfg;
 }
@@ -273,6 +344,8 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 	if (flink_start(&g->link, err) || gen_paths(c, err) ||
 	    gen_order_init(c, err))
 		return -err->code;
+	if (g->resync || c->ports[0].tapped || c->ports[0].peer->tapped)
+		g->fifo = calloc(1, sizeof(*g->fifo));
 	if (g->stamp)
 		g->latency = weft_hist(c, "latency", "ns");
 	most = flink_charge(&g->link, (uint32_t)(most + 7) / 8);
@@ -309,7 +382,7 @@ static void report(struct weft_comp *c)
 	uint64_t cold = flink_cycle(&g->link, g->warmup);
 
 	if (all > cold)
-		weft_metric(c, "accepted", "",
+		weft_metric(c, "accepted", "share",
 			    (double)g->words / (double)(all - cold));
 	if (g->last > g->first)
 		weft_metric(c, "rate", "MiB/s",
@@ -329,6 +402,9 @@ static int gen_finish(struct weft_comp *c, struct weft_err *err)
 	c->counters[C_BACKPRESSURE] = n->backpressure;
 	c->counters[C_PARITY] = n->credit_parity;
 	c->counters[C_HEADER_CRC] = n->header_crc;
+	c->counters[C_SYNC_LOSS] = n->sync_loss[0];
+	c->counters[C_UNSYNC] = n->unsync;
+	c->counters[C_RESYNCS] = n->resyncs;
 	c->counters[C_ALIGN] = n->align + n->header_align;
 	report(c);
 	return 0;
@@ -343,6 +419,7 @@ static void gen_fini(struct weft_comp *c)
 		free(g->voq[d].ring);
 	free(g->voq);
 	free(g->from);
+	free(g->fifo);
 	weft_slice_drop(&g->shared);
 	flink_fini(&g->link);
 }

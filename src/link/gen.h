@@ -20,8 +20,8 @@ enum {
 enum { BAL_PACKET, BAL_DESTINATION, BAL_STATIC, BAL_FABRIC };
 
 struct gen_item {
-	uint32_t qwords;
-	uint64_t born; /* cycle */
+	uint64_t born : 54; /* cycle */
+	uint64_t qwords : 10;
 };
 
 struct gen_voq {
@@ -34,7 +34,7 @@ struct gen_voq {
 
 /* A source as seen by a sink that does not expect order: which numbers have
  * come.  `window` is how far they may lie apart. */
-enum { GEN_WINDOW = 4096 };
+enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct gen_from {
 	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
 	uint32_t base;			/* everything before it has come */
@@ -43,18 +43,28 @@ struct gen_from {
 	uint32_t deepest;		/* most that overtook one packet */
 };
 
+/* What the sink's FIFO holds, in order; kept where faults may overfill it. */
+enum { GEN_FIFO = 1024 };
+struct gen_fifo {
+	struct {
+		uint64_t at; /* bus cycle at which it begins to leave */
+		uint32_t charge, data;
+	} pkt[GEN_FIFO];
+	uint32_t head, tail, words;
+};
+
 struct gen {
 	uint32_t node, dests, pattern, dest, backlog, balance, paths;
 	uint64_t size, size_max, packets;
 	double load, hot, burst;
 	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
-	uint32_t t_l2d, t_bus;
+	uint32_t resync, t_l2d, t_bus;
 	int32_t ppm;
 	uint64_t rx_bytes;
 	struct weft_clock bus;
 	weft_time_t hold;
 	bool verify, credit_filter, stamp;
-	char crystal[16], targets[256];
+	char crystal[16];
 	uint64_t shuffle;
 	weft_time_t warmup;
 	/* run */
@@ -67,13 +77,15 @@ struct gen {
 	uint32_t burst_dest, burst_left;
 	struct weft_slice shared;
 	uint64_t bus_free; /* bus cycle */
+	struct gen_fifo *fifo; /* NULL: cannot overflow */
 	weft_time_t first, last;
-	uint32_t partner;      /* shuffle, list */
+	uint32_t partner[GEN_PARTNERS], partners; /* shuffle, list: in turn */
 	uint32_t ways, turn;   /* paths in use, the next one */
 	struct gen_from *from; /* NULL: packets come in order */
 	uint32_t held, held_max, deepest;
 	uint64_t words; /* line words taken after the warm-up */
 	struct weft_hist *latency, *reorder;
+	char targets[256];
 };
 
 enum {
@@ -92,6 +104,9 @@ enum {
 	C_LATE,
 	C_DUPLICATE,
 	C_MISSING,
+	C_SYNC_LOSS,
+	C_UNSYNC,
+	C_RESYNCS,
 	C_N
 };
 
@@ -105,7 +120,7 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	return z ^ z >> 31;
 }
 
-/* gen_path.c: the partner of shuffle and list; paths, once the link is up; the
+/* gen_path.c: the partners of shuffle and list; paths, once the link is up; the
  * path number of the next packet to d, and that it was sent. */
 int gen_partner(struct weft_comp *c, struct weft_err *err);
 int gen_paths(struct weft_comp *c, struct weft_err *err);

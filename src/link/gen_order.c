@@ -52,16 +52,18 @@ static uint32_t overtook(struct gen_from *s, uint32_t number)
 	return n;
 }
 
-/* The first number is here, or given up. */
+/* The first number is here, or given up: and what was held behind it. */
 static void step(struct gen *g, struct gen_from *s)
 {
-	if (seen(s, s->base)) {
+	s->base++;
+	s->span -= s->span > 0;
+	while (s->held && seen(s, s->base)) {
 		*word_of(s, s->base) &= ~(1ull << s->base % 64);
 		s->held--;
 		g->held--;
+		s->base++;
+		s->span--;
 	}
-	s->base++;
-	s->span -= s->span > 0;
 }
 
 static uint32_t depth_of(struct weft_comp *c, struct gen_from *s,
@@ -72,8 +74,6 @@ static uint32_t depth_of(struct weft_comp *c, struct gen_from *s,
 
 	if (number == s->base) {
 		step(g, s);
-		while (s->held && seen(s, s->base))
-			step(g, s);
 		return depth;
 	}
 	depth = s->span > number - s->base ? overtook(s, number) : 0;
@@ -93,9 +93,9 @@ void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
 	number = s->base + ahead; /* without wrapping at 2^24 */
-	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2; ahead--) {
-		if (!seen(s, s->base))
-			weft_count(c, C_MISSING, 1);
+	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
+	     ahead = number - s->base) {
+		weft_count(c, C_MISSING, 1);
 		step(g, s);
 	}
 	if (ahead >= GEN_WINDOW || (ahead && seen(s, number))) {
@@ -118,9 +118,9 @@ void gen_order_report(struct weft_comp *c)
 	struct gen *g = c->state;
 	uint32_t most = 0;
 
-	if (!g->from)
+	if (!flink_paths(&g->link))
 		return;
-	for (uint32_t s = 0; s < g->dests; s++) {
+	for (uint32_t s = 0; g->from && s < g->dests; s++) {
 		weft_series_add(c, "reorder_max", "source", "packets", s,
 				g->from[s].deepest);
 		if (g->from[s].deepest > most)

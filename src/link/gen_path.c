@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traffic component: which of several paths a packet takes (forth.md 7.1: in
  * Benes and Clos fabrics the load must be spread per destination), and the
- * fixed partner of a permutation.
+ * fixed partners of a permutation or list.
  *
  *   packet        paths in turn over all packets of this source
  *   destination   paths in turn over the packets of each destination
@@ -32,24 +32,38 @@ static uint32_t shuffled(const struct gen *g)
 	return at[g->node];
 }
 
+/* One entry of the list: node, or node+node+.. */
+static const char *list_entry(struct gen *g, const char *p)
+{
+	char *end;
+
+	g->partners = 0;
+	for (;; p = end + 1) {
+		unsigned long v = strtoul(p, &end, 10);
+
+		if (end == p || v >= g->dests || g->partners == GEN_PARTNERS)
+			return NULL;
+		g->partner[g->partners++] = (uint32_t)v;
+		if (*end != '+')
+			break;
+	}
+	return *end && *end != ',' ? NULL : end + (*end == ',');
+}
+
 static int listed(struct weft_comp *c, struct weft_err *err)
 {
 	struct gen *g = c->state;
 	const char *p = g->targets;
-	unsigned long v = 0;
-	char *end;
 
 	for (uint32_t i = 0; i <= g->node; i++) {
-		v = strtoul(p, &end, 10);
-		if (end == p || (*end && *end != ',') || v >= g->dests)
+		p = list_entry(g, p);
+		if (!p)
 			return weft_fail(err, EINVAL,
 					 "%s.targets: entry %u of '%.60s' is "
 					 "no node below %u: write one for each "
 					 "node, with commas",
 					 c->name, i, g->targets, g->dests);
-		p = end + (*end == ',');
 	}
-	g->partner = (uint32_t)v;
 	return 0;
 }
 
@@ -59,8 +73,8 @@ int gen_partner(struct weft_comp *c, struct weft_err *err)
 
 	if (g->pattern == PAT_LIST)
 		return listed(c, err);
-	if (g->pattern == PAT_SHUFFLE)
-		g->partner = shuffled(g);
+	g->partner[0] = shuffled(g);
+	g->partners = 1;
 	return 0;
 }
 

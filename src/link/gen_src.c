@@ -45,7 +45,7 @@ static void voq_put(struct gen *g, uint32_t d, uint32_t qwords, uint64_t born)
 		v->head = 0;
 		v->tail = n;
 	}
-	v->ring[v->tail++ & v->mask] = (struct gen_item){ qwords, born };
+	v->ring[v->tail++ & v->mask] = (struct gen_item){ born, qwords };
 	g->mask[d / 64] |= 1ull << (d % 64);
 	g->queued++;
 }
@@ -61,7 +61,7 @@ static uint32_t pick_dest(struct weft_comp *c)
 		return g->dest;
 	case PAT_SHUFFLE:
 	case PAT_LIST:
-		return g->partner;
+		return g->partner[g->made % g->partners];
 	case PAT_HOTSPOT:
 		if (weft_rng_real(&c->rng) < g->hot)
 			return g->dest;
@@ -149,7 +149,8 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
 	p->header = forth_header_path(forth_header(d, 0, n, tag), path);
 	if (g->stamp)
 		p->trace_id = weft_clock_edge(&g->link.clk, it->born);
-	gen_path_taken(g, d);
+	if (g->ways)
+		gen_path_taken(g, d);
 	p->payload = payload_make(c, tag, d, n);
 	if (++v->head == v->tail)
 		g->mask[d / 64] &= ~(1ull << (d % 64));

@@ -153,6 +153,19 @@ enum {
 	FORTH_RESEQ = 0x14C,
 	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
 
+	/* Extensions of ours for multipath, external memory, event log. */
+	FORTH_LINK_SELECT = 0x180, /* link shown at 0x160 */
+	FORTH_RESEQ_RX = 0x184, /* load: sources out of sync; store: restart */
+	FORTH_RESEQ_TX = 0x188, /* store: destinations that begin anew */
+	FORTH_RESEQ_POOL = 0x18C,
+	FORTH_EXT_FREE = 0x190,	   /* free blocks of external memory */
+	FORTH_EXT_LEAST = 0x194,   /* fewest so far */
+	FORTH_RESEQ_STATE = 0x1A0, /* + 4 * source, 8 of them */
+	FORTH_LOG_CONTROL = 0x1C0, /* bit 0: on */
+	FORTH_LOG_COUNT = 0x1C4,   /* records written since */
+	FORTH_LOG_INDEX = 0x1C8,   /* record to be read */
+	FORTH_LOG_DATA = 0x1D0,	   /* 4 dwords; the last one moves on */
+
 	FORTH_QUEUE_MEM = 0x4000, /* to 0x7FFF: 1024 descriptors of 16 bytes */
 };
 
@@ -181,15 +194,67 @@ static inline uint32_t forth_pointers_tail(uint32_t reg)
 	return reg >> 16 & 0x3FF;
 }
 
-/* Build register (ext): [3:0] links, [7:4] log2 queues, [11:8] VOQs (0 = one
- * outgoing FIFO), [21:12] largest payload in qwords minus 1,
- * [31:22] smallest payload in qwords. */
+/* Build register (ext): [3:0] links, [5:4] log2 queues, [6] links packet by
+ * packet, [7] completion by counting (7.7), [11:8] VOQs (0 = one outgoing
+ * FIFO), [21:12] largest payload in qwords minus 1, [31:22] smallest in qwords.
+ */
+#define FORTH_BUILD_MULTIPATH (1u << 6)
+#define FORTH_BUILD_COUNT     (1u << 7)
 static inline uint32_t forth_build_pack(uint32_t links, uint32_t queues_log2,
 					uint32_t voqs, uint32_t max_qwords,
 					uint32_t min_qwords)
 {
 	return links | queues_log2 << 4 | voqs << 8 | (max_qwords - 1) << 12 |
 	       min_qwords << 22;
+}
+
+/* Resequencing counters at 0x14C: three times ten bits. */
+static inline uint32_t forth_reseq_losses(uint32_t reg)
+{
+	return reg & 0x3FF;
+}
+static inline uint32_t forth_reseq_sync_lost(uint32_t reg)
+{
+	return reg >> 10 & 0x3FF;
+}
+static inline uint32_t forth_reseq_overflows(uint32_t reg)
+{
+	return reg >> 20 & 0x3FF;
+}
+
+/* State of a source at 0x1A0 + 4 s: [1:0] p1, [3:2] p2, [4] p2 known, [5] loss
+ * not yet reported, [6] sync lost, [19:8] exp[3..0], [30:20] headers held. */
+#define FORTH_RESEQ_STATE_LOSS	    (1u << 5)
+#define FORTH_RESEQ_STATE_SYNC_LOST (1u << 6)
+static inline uint32_t forth_reseq_state_held(uint32_t reg)
+{
+	return reg >> 20 & 0x7FF;
+}
+
+/* Event log: dwords 0, 1 time in pc; 2 argument; 3 [7:0] unit, [15:8] event. */
+enum forth_log_unit {
+	LOG_ENGINE, /* outgoing transfers; argument: queue */
+	LOG_WRITE, /* received packets; argument: link, of notifications flow */
+	LOG_LINK0, /* to LOG_LINK0 + 3; argument: flow, of credits the credit */
+	LOG_RESEQ = LOG_LINK0 + 4, /* argument: source, + 256 sync lost */
+	LOG_HOST,		   /* interrupt line; argument: level */
+	LOG_UNITS
+};
+enum forth_log_event {
+	LOG_START,
+	LOG_STOP,
+	LOG_STALL,
+	LOG_CREDIT_SENT,
+	LOG_CREDIT_RECEIVED,
+	LOG_ERROR,
+	LOG_NOTIFY,
+	LOG_INTERRUPT,
+	LOG_EVENTS
+};
+static inline uint64_t forth_log_pack(enum forth_log_unit unit,
+				      enum forth_log_event event, uint32_t arg)
+{
+	return arg | (uint64_t)unit << 32 | (uint64_t)event << 40;
 }
 
 /* Benchmark mode (10.1). */
@@ -217,6 +282,12 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 #define FORTH_DESC_RIRQ	   (1ull << 60)
 #define FORTH_DESC_LNOTIFY (1ull << 61)
 #define FORTH_DESC_RNOTIFY (1ull << 62)
+/* completion=count (7.7, experimental): bits 47:42 of the second qword name a
+ * group; the transfer with bit 48 announces, in place of an address, how many
+ * qwords the others of the group carry. */
+#define FORTH_DESC_ANNOUNCE    (1ull << 48)
+#define FORTH_DESC_GROUP_SHIFT 42
+#define FORTH_GROUPS	       64u
 /* The start flag as it appears in the dword at +12. */
 #define FORTH_DESC_START_HI (1u << 27)
 
@@ -273,6 +344,21 @@ static inline uint32_t forth_rnotify_count(uint64_t w)
 static inline uint32_t forth_rnotify_flow(uint64_t w)
 {
 	return w >> 32 & 0x7F;
+}
+/* Multipath: the source is known; completion=count adds the group (47:42). */
+static inline uint64_t forth_rnotify_from(uint32_t source, uint32_t group,
+					  bool loss)
+{
+	return (loss ? FORTH_RNOTIFY_LOSS : 0) | (uint64_t)(group & 63) << 42 |
+	       (uint64_t)(source & 7) << 48;
+}
+static inline uint32_t forth_rnotify_group(uint64_t w)
+{
+	return w >> 42 & 63;
+}
+static inline uint32_t forth_rnotify_source(uint64_t w)
+{
+	return w >> 48 & 7;
 }
 
 /* ---- time stamps in the payload (10.1, R-38) --------------------------- */

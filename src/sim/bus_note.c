@@ -47,9 +47,14 @@ static void queue_grow(struct note_queue *q)
 void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
 {
 	struct weft_port *p = bus_port->peer;
-	struct note_queue *q = queue_of(p);
+	struct note_queue *q;
 	uint32_t i;
 
+	if (p->comp->cls->ops.note) {
+		p->comp->cls->ops.note(p->comp, p->index, note);
+		return;
+	}
+	q = queue_of(p);
 	if (!q->note || q->tail - q->head > q->mask)
 		queue_grow(q);
 	/* An interrupt may be due before the end of a tenure told earlier. */

@@ -137,23 +137,51 @@ int weft_connect(struct weft_port *a, struct weft_port *b,
 	return 0;
 }
 
+static void join(struct weft_port *a, struct weft_port *b)
+{
+	a->peer = b;
+	b->peer = a;
+}
+
+/* The fault's first port faces the device, its second one the bus. */
+static int splice(struct weft_port *p, struct weft_comp *fault,
+		  struct weft_err *err)
+{
+	bool bus = p->comp->cls->kind == WEFT_KIND_BUS;
+	struct weft_port *q = p->peer;
+
+	assert(fault->n_ports == 2);
+	if (!q)
+		return weft_fail(err, EINVAL, "%s.%s is connected to nothing",
+				 p->comp->name, p->name);
+	join(p, &fault->ports[bus]);
+	join(q, &fault->ports[!bus]);
+	fault->on = p;
+	return 0;
+}
+
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err)
 {
+	const struct weft_ops *ops = &fault->cls->ops;
 	struct weft_comp **f;
 
-	if (fault->cls->kind != WEFT_KIND_FAULT || !fault->cls->ops.filter)
+	if (fault->cls->kind != WEFT_KIND_FAULT || (!ops->filter && !ops->note))
 		return weft_fail(err, EINVAL, "%s is no fault component",
 				 fault->cls->name);
 	if (fault->on)
 		return weft_fail(err, EBUSY, "%s sits on %s.%s already",
 				 fault->name, fault->on->comp->name,
 				 fault->on->name);
-	if (p->kind != WEFT_PORT_LINK)
+	if (p->kind == WEFT_PORT_BUS && ops->note)
+		return splice(p, fault, err);
+	if (p->kind != WEFT_PORT_LINK || !ops->filter)
 		return weft_fail(err, EINVAL,
-				 "%s.%s is no link: a fault sits "
-				 "on a link port",
-				 p->comp->name, p->name);
+				 "%s.%s is no %s: %s sits on a %s port",
+				 p->comp->name, p->name,
+				 ops->filter ? "link" : "bus",
+				 fault->cls->name,
+				 ops->filter ? "link" : "bus");
 	f = realloc(p->filters, (p->n_filters + 1) * sizeof(*f));
 	assert(f);
 	p->filters = f;

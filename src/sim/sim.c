@@ -151,7 +151,7 @@ int weft_comp_init(struct weft_comp *c, struct weft_err *err)
 		ret = comp_regs_init(c, err);
 	if (ret)
 		return ret;
-	assert(!c->n_ports || c->cls->ops.arrive);
+	assert(!c->n_ports || c->cls->ops.arrive || c->cls->ops.note);
 	c->inited = true; /* fini may meet a half-built state */
 	return c->cls->ops.init ? c->cls->ops.init(c, err) : 0;
 }
@@ -253,7 +253,7 @@ static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
 		c->cls->ops.arrive(c, tag, NULL);
 }
 
-uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until)
+uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 {
 	uint64_t before = sim->events;
 	struct evq_event e;
@@ -264,15 +264,38 @@ uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until)
 		sim->events++;
 		dispatch(sim, &e);
 	}
-	if (!sim->stopping && until != WEFT_NEVER && sim->head.now < until)
+	if (!sim->stopping && sim->q.pending && sim->head.now < until)
 		sim->head.now = until;
 	sim->phase = 1;
 	return sim->events - before;
 }
 
+uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until)
+{
+	uint64_t n = weft_sim_step(sim, until);
+
+	if (!sim->stopping && until != WEFT_NEVER && sim->head.now < until)
+		sim->head.now = until;
+	return n;
+}
+
 void weft_sim_stop(struct weft_sim *sim)
 {
 	sim->stopping = true;
+}
+
+bool weft_sim_stopped(const struct weft_sim *sim)
+{
+	return sim->stopping;
+}
+
+void weft_sim_sample(struct weft_sim *sim)
+{
+	struct weft_err unused = { 0 };
+
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		if (sim->comps[i]->cls->ops.sample)
+			sim->comps[i]->cls->ops.sample(sim->comps[i], &unused);
 }
 
 weft_time_t weft_sim_now(const struct weft_sim *sim)

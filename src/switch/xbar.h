@@ -47,7 +47,7 @@ struct xbar {
 	uint32_t xp_sync, xp_sync_same, cs_sync;
 	uint32_t decode, os_decide, tx_start;
 	uint32_t os_presched, os_pipe_change, os_pipe_same;
-	uint32_t refresh_cc, t_crtx, t_crrx, credit_words;
+	uint32_t refresh_cc, t_crtx, t_crrx, credit_words, resync;
 	uint32_t domains;
 	int32_t ppm_top, ppm_bottom;
 	char ppm[32], routes[256];
@@ -87,7 +87,7 @@ static inline uint32_t xbar_written(const struct xbar *x,
 	return n < all ? (uint32_t)n : all;
 }
 
-#define XBAR_COUNTERS 14
+#define XBAR_COUNTERS 17
 extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
 /* ops.finish: fills the counters. */
 int xbar_finish(struct weft_comp *c, struct weft_err *err);

@@ -64,6 +64,9 @@ static const struct weft_param xbar_params[] = {
 		   "cycles, credit parse (11.7)"),
 	WEFT_PARAM(U32, struct xbar, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(U32, struct xbar, resync, "0", "0..", OWN,
+		   "cycles without credits after which a flow starts anew on "
+		   "both sides (5.7); 0 = never; must agree with neighbours"),
 	WEFT_PARAM(U32, struct xbar, domains, "2", "1..2", STATED,
 		   "clock domains: ports below ports/2 are TOP (P 3)"),
 	WEFT_PARAM(STR, struct xbar, ppm, "0,0", "", OWN,
@@ -163,6 +166,7 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 	}
 	if (xp_full(x, xbar_xp(x, i, o), f)) {
 		in->overflow += f->words;
+		flink_dropped(l, o, forth_charge(1, forth_shape_get(f).wire_len));
 		weft_frame_free(f);
 		return;
 	}
@@ -214,6 +218,7 @@ static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 	cfg.t_crtx = x->cs_sync + x->t_crtx;
 	cfg.t_crrx = x->t_crrx;
 	cfg.credit_words = x->credit_words;
+	cfg.resync_cc = x->resync;
 	cfg.ppm = bottom ? x->ppm_bottom : x->ppm_top;
 	cfg.return_discards = false;
 	return cfg;
@@ -325,5 +330,6 @@ WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
 			.arrive = xbar_arrive,
 			.event = xbar_event,
 			.finish = xbar_finish,
+			.sample = xbar_finish,
 			.fini = xbar_fini,
 			.route = xbar_route });

@@ -21,6 +21,9 @@ enum {
 	C_UNKNOWN,
 	C_OVERFLOW,
 	C_XP_HIGH,
+	C_SYNC_LOSS,
+	C_UNSYNC,
+	C_RESYNCS,
 	C_N
 };
 _Static_assert(C_N == XBAR_COUNTERS, "xbar.h");
@@ -41,6 +44,9 @@ const struct weft_counter xbar_counters[XBAR_COUNTERS] = {
 	[C_UNKNOWN] = { "unknown_flow", "packets", "dropped: no such port" },
 	[C_OVERFLOW] = { "overflow", "words", "dropped: crosspoint full" },
 	[C_XP_HIGH] = { "xp_high", "words", "fullest crosspoint ever" },
+	[C_SYNC_LOSS] = { "sync_loss", "events", "inputs out of sync (4.9)" },
+	[C_UNSYNC] = { "unsync", "packets", "lost while out of sync" },
+	[C_RESYNCS] = { "resyncs", "times", "flows to others begun anew" },
 };
 
 static void count_port(struct weft_comp *c, uint32_t i)
@@ -65,6 +71,9 @@ static void count_port(struct weft_comp *c, uint32_t i)
 	v[C_BACKPRESSURE] += n->backpressure;
 	v[C_UNKNOWN] += p->unknown;
 	v[C_OVERFLOW] += p->overflow;
+	v[C_SYNC_LOSS] += n->sync_loss[0];
+	v[C_UNSYNC] += n->unsync;
+	v[C_RESYNCS] += n->resyncs;
 }
 
 static void detail(struct weft_comp *c, const char *what, uint32_t i,

@@ -74,7 +74,9 @@ static void forth_init_build(struct weft_forth *f)
 	struct weft_forth_info *i = &f->info;
 
 	i->links = b & 0xF;
-	i->queues = 1u << (b >> 4 & 0xF);
+	i->queues = 1u << (b >> 4 & 3);
+	i->multipath = b & FORTH_BUILD_MULTIPATH;
+	i->groups = b & FORTH_BUILD_COUNT;
 	i->depth = FORTH_DESC_TOTAL / i->queues;
 	i->voqs = b >> 8 & 0xF;
 	i->max_payload = 8 * ((b >> 12 & 0x3FF) + 1);
@@ -216,6 +218,9 @@ static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 		flags |= FORTH_DESC_LNOTIFY;
 	if (flags & FORTH_DESC_LNOTIFY)
 		fq->noted = fq->posted;
+	if (d->flags & WEFT_FORTH_ANNOUNCE)
+		flags |= FORTH_DESC_ANNOUNCE;
+	flags |= (uint64_t)(d->group & 63) << FORTH_DESC_GROUP_SHIFT;
 	return forth_desc_q1(d->dst, d->qwords, d->remote, flags);
 }
 

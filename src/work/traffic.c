@@ -84,15 +84,16 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 {
 	uint32_t n = t->w.n;
 
-	t->control_bytes = WEFT_FORTH_NOTIFY_BYTES + 16 * n;
+	t->control_bytes = WEFT_FORTH_NOTIFY_BYTES + 8 * (TRAFFIC_ACKS + 1) * n;
 	t->control = weft_mem_alloc(t->w.h, t->control_bytes, 64, control_p);
-	t->word = weft_mem_alloc(t->w.h, 16 * n, 64, &t->word_phys);
+	t->word = weft_mem_alloc(t->w.h, 8 * (TRAFFIC_ACKS + 1) * n, 64,
+				 &t->word_phys);
 	t->rx_buf = weft_mem_alloc(
 		t->w.h, (size_t)n * t->window * t->slot_bytes, 64, rx_p);
 	if (!t->control || !t->word || !t->rx_buf)
 		return -ENOMEM;
 	t->credit = (uint64_t *)(t->control + WEFT_FORTH_NOTIFY_BYTES);
-	t->fin = t->credit + n;
+	t->fin = t->credit + TRAFFIC_ACKS * n;
 	for (uint32_t i = 0; i < t->n_dst; i++)
 		if (!traffic_alloc_tx(t, t->dst[i]))
 			return -ENOMEM;

@@ -5,7 +5,8 @@
  * Every ordered pair of nodes has `window` slots in the receiver's memory;
  * message s goes to slot s mod window.  The receiver hears of messages only
  * through remote notifications, and at each of them everything sent before must
- * be in place.  Consumed messages are acknowledged by a put of one word.  At
+ * be in place.  Consumed messages are acknowledged by a put of one word, into
+ * TRAFFIC_ACKS words in turn: on several paths an old one may come last.  At
  * the end each sender puts a final word with its total. */
 #ifndef WORK_TRAFFIC_H
 #define WORK_TRAFFIC_H
@@ -15,6 +16,7 @@
 
 #define TRAFFIC_NODES 128 /* flow IDs */
 #define TRAFFIC_BATCH 64
+#define TRAFFIC_ACKS  4
 
 enum traffic_pattern {
 	TRAFFIC_EACH,	 /* every destination at its own pace */
@@ -46,6 +48,7 @@ struct traffic_tx { /* one destination */
 struct traffic_rx { /* one source */
 	uint64_t got, credited, bytes;
 	uint64_t flagged; /* announced ones among them */
+	uint32_t acks;	  /* credits returned */
 	bool fin;
 	weft_time_t first, last;
 };
@@ -72,11 +75,11 @@ struct traffic {
 	uint32_t dst[TRAFFIC_NODES], n_dst, turn;
 	uint32_t slot_bytes;
 	uint8_t *rx_buf;
-	/* control words: notifications, then credit[n] and fin[n] */
+	/* control words: notifications, then credit[ACKS][n] and fin[n] */
 	uint8_t *control;
 	size_t control_bytes;
 	volatile uint64_t *credit, *fin;
-	uint64_t *word; /* sources of control puts: credit[n], fin[n] */
+	uint64_t *word; /* sources of control puts, likewise */
 	weft_phys_t word_phys;
 	struct weft_forth_desc batch[TRAFFIC_BATCH];
 	uint32_t n_batch;

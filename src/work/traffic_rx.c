@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traffic: receiving.  Every byte is compared with what the sender must have
- * written; every notification with what must have arrived before it. */
+ * written; every notification with what must have arrived before it.  On
+ * several paths a message counts as there when all of it is; one that is
+ * damaged is then missed by the notification that announces it. */
 #include <inttypes.h>
 
 #include "ulib/forth_hw.h"
@@ -57,6 +59,8 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 		return false;
 	}
 	bad = work_check(m, t->stamp ? 1 : 0, q, base);
+	if (bad >= 0 && weft_forth_info(t->f)->multipath)
+		return false; /* its end came first */
 	if (bad >= 0)
 		traffic_wrong(t, src, bad);
 	if (t->stamp)
@@ -72,23 +76,28 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 static void traffic_credit(struct traffic *t, uint32_t src)
 {
 	struct traffic_rx *rx = &t->rx[src];
+	uint32_t ack = rx->acks % TRAFFIC_ACKS * t->w.n;
 
 	if (t->peer[src].count <= t->window ||
 	    rx->got - rx->credited < t->window / 2)
 		return;
-	t->word[src] = rx->got;
-	if (!weft_forth_put(t->f, src, t->word_phys + 8 * src,
-			    t->peer[src].control + WEFT_FORTH_NOTIFY_BYTES +
-				    8 * t->w.me,
-			    1, 0))
-		rx->credited = rx->got;
+	t->word[ack + src] = rx->got;
+	if (weft_forth_put(t->f, src, t->word_phys + 8 * (ack + src),
+			   t->peer[src].control + WEFT_FORTH_NOTIFY_BYTES +
+				   8 * (ack + t->w.me),
+			   1, 0))
+		return;
+	rx->credited = rx->got;
+	rx->acks++;
 }
 
 static void traffic_check_fin(struct traffic *t, uint32_t src)
 {
 	uint64_t word = t->fin[src];
 
-	if (!word || t->rx[src].fin)
+	if (!word || t->rx[src].fin ||
+	    (weft_forth_info(t->f)->multipath &&
+	     t->rx[src].got != (word & ~(1ull << 63))))
 		return;
 	t->rx[src].fin = true;
 	t->rx[src].last = weft_host_now(t->w.h);

@@ -100,9 +100,20 @@ void traffic_flush(struct traffic *t)
 	t->n_batch = 0;
 }
 
+/* Messages the receiver has consumed. */
+static uint64_t traffic_acked(const struct traffic *t, uint32_t d)
+{
+	uint64_t most = 0;
+
+	for (uint32_t k = 0; k < TRAFFIC_ACKS; k++)
+		if (t->credit[k * t->w.n + d] > most)
+			most = t->credit[k * t->w.n + d];
+	return most;
+}
+
 static bool traffic_room(struct traffic *t, uint32_t d, uint32_t parts)
 {
-	return t->tx[d].posted - t->credit[d] < t->window &&
+	return t->tx[d].posted - traffic_acked(t, d) < t->window &&
 	       weft_forth_space(t->f, d) >= t->n_batch + parts;
 }
 
@@ -237,16 +248,17 @@ static bool traffic_send_fin(struct traffic *t)
 {
 	for (; t->pick < t->w.n; t->pick++) {
 		uint32_t d = t->pick;
-		uint64_t at = 8 * (t->w.n + d);
+		uint64_t at = 8 * (TRAFFIC_ACKS * t->w.n + d);
 
 		if (d == t->w.me && !t->tx[d].posted)
 			continue;
-		t->word[t->w.n + d] = 1ull << 63 | t->tx[d].posted;
-		if (weft_forth_put(t->f, d, t->word_phys + at,
-				   t->peer[d].control +
-					   WEFT_FORTH_NOTIFY_BYTES +
-					   8 * (t->w.n + t->w.me),
-				   1, WEFT_FORTH_RNOTIFY))
+		t->word[TRAFFIC_ACKS * t->w.n + d] =
+			1ull << 63 | t->tx[d].posted;
+		if (weft_forth_put(
+			    t->f, d, t->word_phys + at,
+			    t->peer[d].control + WEFT_FORTH_NOTIFY_BYTES +
+				    8 * (TRAFFIC_ACKS * t->w.n + t->w.me),
+			    1, WEFT_FORTH_RNOTIFY))
 			return false;
 	}
 	t->fin_sent = true;

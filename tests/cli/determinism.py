@@ -22,6 +22,7 @@ RUNS = [
     ["forth/dma"],
     ["forth/ep-conformance"],
     ["generic/crossbar-load"],
+    ["forth/clos-twelve"],
     ["coh/random"],
     ["coh/delivery"],
 ]

@@ -22,7 +22,7 @@ struct node_log {
 
 struct node {
 	uint32_t me, n, links, frame, min_payload, refresh, crtx, crrx;
-	uint32_t credit_words, rx_words, l2d, t_bus;
+	uint32_t credit_words, rx_words, l2d, t_bus, resync;
 	uint64_t bus_fs, hold;
 	struct flink link;
 	struct weft_clock bus;

@@ -25,6 +25,11 @@ struct rpkt {
 	uint64_t header, avail, ready; /* pc: may enter; may start */
 	uint32_t words, qwords, queue, xfer;
 	bool first, last, in, gone;
+	struct rblock *block; /* it lies in external memory */
+};
+
+struct rblock {			 /* of external memory */
+	uint32_t words, missing; /* packets not in yet */
 };
 
 struct rxpkt {
@@ -83,6 +88,13 @@ struct ref {
 	uint32_t n_pkt, inserting, ins_left;
 	bool inserter;
 	uint32_t used[8], rr_voq;
+	uint32_t seg[8], room[8]; /* left in segment, in tail block */
+	/* how the current transfer is cut: packet i ends before qword end[i] */
+	uint32_t plan_end[512], plan_new[512], n_plan, next_plan, plan_blocks;
+	uint32_t plan_seg, plan_room, ext;
+	struct rblock *block[8]; /* of each VOQ, in order */
+	uint32_t b_head[8], b_tail[8], n_free;
+	uint32_t reading, read_voq, rr_read; /* reading: cycles left */
 	struct rpkt *going;
 	uint32_t line_word;  /* of the packet on the line */
 	uint32_t out_qwords; /* of it that have left */
@@ -293,12 +305,104 @@ static uint32_t new_xfer(struct ref *r)
 /* ---- outgoing buffers -------------------------------------------------------
  */
 
+/* Lays a transfer word by word into segments, packets and, in external
+ * memory, blocks.  False: not enough blocks. */
+static bool lay_out(struct ref *r, uint32_t v, uint32_t qwords)
+{
+	uint32_t max = r->c->voqs ? r->c->max_qwords : 512, size = 0;
+	uint32_t seg_max = r->c->voqs ? r->c->seg_qwords : 512;
+	uint32_t seg = r->seg[v] < min32(qwords, max) ? 0 : r->seg[v];
+	uint32_t room = r->b_head[v] == r->b_tail[v] ? 0 : r->room[v];
+
+	r->n_plan = r->plan_blocks = 0;
+	for (uint32_t i = 0; i < qwords; i++) {
+		uint32_t need = (i == 0) + 1u + (i == qwords - 1);
+		bool full = r->ext && room < need;
+
+		if (size && (size == max || !seg || full)) {
+			r->plan_end[r->n_plan++] = i;
+			size = 0;
+		}
+		if (full) {
+			r->plan_blocks++;
+			room = r->c->block_words;
+		}
+		if (full || !seg)
+			seg = seg_max;
+		r->plan_new[r->n_plan] = r->plan_blocks;
+		room -= r->ext ? need : 0;
+		seg--;
+		size++;
+	}
+	r->plan_end[r->n_plan++] = qwords;
+	r->plan_seg = seg;
+	r->plan_room = room;
+	return !r->ext || r->plan_blocks <= r->n_free;
+}
+
+/* Is there room for the transfer, on chip or outside? */
+static bool has_room(struct ref *r, uint32_t v, uint32_t qwords)
+{
+	bool fits = r->used[v] + qwords + 2 <= r->c->voq_words;
+
+	r->ext = r->c->ext_blocks && (r->b_head[v] != r->b_tail[v] ||
+				      r->used[v] >= r->c->hi || !fits);
+	return lay_out(r, v, qwords) && (r->ext || fits);
+}
+
+static void take_room(struct ref *r, uint32_t v, uint32_t qwords)
+{
+	r->next_plan = 0;
+	r->seg[v] = r->plan_seg;
+	if (!r->ext) {
+		r->used[v] += qwords + 2;
+		return;
+	}
+	for (uint32_t i = 0; i < r->n_plan; i++)
+		r->block[v][r->b_tail[v] - 1 + r->plan_new[i]].missing++;
+	r->b_tail[v] += r->plan_blocks;
+	r->n_free -= r->plan_blocks;
+	r->room[v] = r->plan_room;
+}
+
+/* The reader of external memory, one block at a time. */
+static void reader_edge(struct ref *r)
+{
+	uint32_t v = r->read_voq;
+
+	if (r->reading && !--r->reading) {
+		struct rblock *b = &r->block[v][r->b_head[v]++];
+
+		for (uint32_t i = 0; i < r->n_pkt; i++)
+			if (r->pkt[i].block == b) {
+				r->pkt[i].block = NULL;
+				r->pkt[i].ready = r->pc + 5;
+			}
+		r->n_free++;
+	}
+	for (uint32_t i = 0; i < r->c->voqs && !r->reading; i++) {
+		struct rblock *b;
+
+		v = (r->rr_read + i) % r->c->voqs;
+		b = &r->block[v][r->b_head[v]];
+		if (r->b_head[v] == r->b_tail[v] || b->missing ||
+		    r->used[v] >= r->c->lo)
+			continue;
+		r->read_voq = v;
+		r->rr_read = v + 1;
+		r->reading = r->c->rd_lat +
+			     (8 * b->words + r->c->rate - 1) / r->c->rate;
+		r->used[v] += b->words;
+		if (r->b_tail[v] - r->b_head[v] == 1)
+			r->room[v] = 0;
+		r->log->fetches++;
+	}
+}
+
 static void cut_packets(struct ref *r, bool made)
 {
-	uint32_t seg = r->c->voqs ? r->c->max_qwords : 512;
-
 	while (r->cut < r->qwords) {
-		uint32_t end = min32(r->cut + seg, r->qwords);
+		uint32_t end = r->plan_end[r->next_plan];
 		struct rpkt *p = &r->pkt[r->n_pkt];
 		uint64_t flags;
 
@@ -317,6 +421,11 @@ static void cut_packets(struct ref *r, bool made)
 			    (uint32_t)(r->q1 + 8 * r->cut);
 		p->wire.wire = wire_of(r, p->qwords);
 		p->avail = r->pc + 3;
+		p->block = r->ext ? &r->block[r->voq][r->b_tail[r->voq] - 1 -
+						      r->plan_blocks +
+						      r->plan_new[r->next_plan]]
+				  : NULL;
+		r->next_plan++;
 		if (!r->c->voqs) { /* straight into the FIFO */
 			p->in = true;
 			p->ready = r->pc + 5 + (made ? p->qwords : 0);
@@ -332,9 +441,14 @@ static void insert_edge(struct ref *r)
 	if (!r->c->voqs)
 		return;
 	if (r->inserter && !--r->ins_left) {
-		r->pkt[r->inserting].in = true;
-		r->pkt[r->inserting].ready = r->pc + 5;
-		r->inserting++;
+		struct rpkt *p = &r->pkt[r->inserting++];
+
+		p->in = true;
+		p->ready = r->pc + 5;
+		if (p->block) {
+			p->block->missing--;
+			p->block->words += p->words;
+		}
 		r->inserter = false;
 	}
 	if (!r->inserter && r->inserting < r->n_pkt &&
@@ -454,8 +568,7 @@ static void step_write(struct ref *r)
 static void unmask(struct ref *r)
 {
 	for (uint32_t q = 0; q < r->c->queues; q++)
-		if (r->need[q] &&
-		    r->c->voq_words - r->used[r->mask_voq[q]] >= r->need[q])
+		if (r->need[q] && has_room(r, r->mask_voq[q], r->need[q]))
 			r->need[q] = 0;
 }
 
@@ -503,13 +616,13 @@ static void check(struct ref *r)
 		return;
 	}
 	r->voq = r->c->voqs ? r->q1 >> 52 & 127 : 0;
-	if (r->c->voq_words - r->used[r->voq] < r->qwords + 2) {
-		r->need[r->q] = r->qwords + 2;
+	if (!has_room(r, r->voq, r->qwords)) {
+		r->need[r->q] = r->qwords;
 		r->mask_voq[r->q] = r->voq;
 		r->st = NO_PND_OP;
 		return;
 	}
-	r->used[r->voq] += r->qwords + 2;
+	take_room(r, r->voq, r->qwords);
 	if (!r->c->lnotify_read)
 		new_xfer(r);
 	if (r->c->bench_zero) {
@@ -620,6 +733,7 @@ static void pci_edge(struct ref *r)
 	take_descriptors(r);
 	bus_edge(r);
 	insert_edge(r);
+	reader_edge(r);
 	tick_down(&r->left);
 	tick_down(&r->wleft);
 	do {
@@ -718,7 +832,7 @@ static void nic_decide(struct ref *r)
 		uint32_t v = (r->rr_voq + i) % n_voq(r), lane;
 		struct rpkt *p = voq_front(r, v);
 
-		if (!p || !p->in || p->ready * r->c->pc_t > r->now)
+		if (!p || !p->in || p->block || p->ready * r->c->pc_t > r->now)
 			continue;
 		lane = r->c->sink_lanes == 1 ? 0 : flow_of(p->header);
 		if (!ref_enough(&r->nic, lane,
@@ -795,6 +909,9 @@ static void ref_init(struct ref *r)
 	r->far.peer = &r->nic;
 	r->depth = 1024 / c->queues;
 	r->pkt = calloc(REF_PKTS, sizeof(*r->pkt));
+	r->n_free = c->ext_blocks;
+	for (uint32_t v = 0; v < 8; v++)
+		r->block[v] = calloc(REF_PKTS, sizeof(*r->block[v]));
 	for (uint32_t q = 0; q < c->queues; q++) {
 		r->xfer[q] = calloc(REF_DESCS, sizeof(*r->xfer[q]));
 		for (uint32_t i = 0; i < 2; i++)
@@ -810,6 +927,9 @@ static void ref_fini(struct ref *r)
 		free(r->desc[q][0]);
 		free(r->desc[q][1]);
 	}
+	for (uint32_t v = 0; v < 8; v++)
+		free(r->block[v]);
+	r->log->ext_free = r->n_free;
 	r->log->backpressure = r->nic.backpressure;
 	r->log->sent0 = r->nic.sent[0];
 	r->log->acked0 = r->nic.acked[0];

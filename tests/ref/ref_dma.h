@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of the FORTH NIC's request queues, DMA engine, VOQs
- * and Net2Host (forth.md 3.3-3.8, 4.11, 5.2, 6.3-6.4, 11.1), on a serial bus
+ * with segments and external memory, and Net2Host (forth.md 3.3-3.8, 4.11, 5.2,
+ * 6.2-6.4, 11.1), on a serial bus
  * with fixed priority (completion, write, read) and the link of ref_link.h.
  * Every PCI edge and every NET edge is visited; nothing is computed in advance
  * except fixed delays.  Shares no code with src/nic. */
@@ -23,6 +24,8 @@ struct ref_send {
 
 struct ref_dma_cfg {
 	uint32_t links, queues, voqs, voq_words, max_qwords, min_bytes;
+	uint32_t seg_qwords;
+	uint32_t ext_blocks, block_words, hi, lo, rd_lat, rate; /* words */
 	uint32_t lnotify_read, overlap, bench_zero;
 	uint32_t t_arb, t_ph, t_split, t_gap, t_disc, chunk, mmrbc;
 	uint32_t quarters; /* cut-through */
@@ -55,6 +58,7 @@ struct ref_dma_log {
 	uint32_t n_start;
 	uint64_t active[2], granted[2], qwords[2], split, backpressure;
 	uint32_t head[8], sent0, acked0;
+	uint32_t ext_free, fetches;
 };
 
 void ref_dma_run(const struct ref_dma_cfg *cfg, struct ref_dma_log *log);

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/units.h"
+
 int cli_error(const struct weft_err *err)
 {
 	fprintf(stderr, "weft: %s\n", err->msg);
@@ -42,12 +44,65 @@ struct run_opts cli_run_opts(const struct cli *c)
 	return (struct run_opts){ .quiet = c->quiet, .jobs = c->n_jobs };
 }
 
+/* "a,b" of every argument as "PATH=['a','b']", from word `skip` on; NULL when
+ * there are none. */
+static char *cli_list(const char *path, const struct strs *args, size_t skip)
+{
+	size_t n = 0, size;
+	char *buf = NULL;
+	FILE *f = open_memstream(&buf, &size);
+
+	if (!f)
+		abort();
+	fprintf(f, "%s=[", path);
+	for (size_t i = 0; i < args->n; i++) {
+		const char *p = args->at[i];
+
+		for (size_t k = 0; *p; k++) {
+			size_t len = strcspn(p, ",");
+
+			if (k >= skip && len)
+				fprintf(f, "%s'%.*s'", n++ ? "," : "", (int)len,
+					p);
+			p += len + (p[len] == ',');
+		}
+	}
+	fputc(']', f);
+	fclose(f);
+	if (n)
+		return buf;
+	free(buf);
+	return NULL;
+}
+
+/* "10us,n*.nic.*": the time first. */
+static int cli_sample(struct cli *c, char *buf, size_t size,
+		      struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+	weft_time_t t;
+
+	for (size_t i = 0; i < c->sample.n; i++) {
+		const char *arg = c->sample.at[i];
+		int len = (int)strcspn(arg, ",");
+
+		snprintf(buf, size, "record.sample=%.*s", len < 40 ? len : 40,
+			 arg);
+		if (units_parse(WEFT_P_TIME, "", strchr(buf, '=') + 1, &t,
+				sizeof(t), &sub))
+			return weft_fail(err, EINVAL, "%s: --sample: %s",
+					 c->prog, sub.msg);
+	}
+	return 0;
+}
+
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err)
 {
+	char seed[64], sample[64], *of = cli_list("record.of", &c->sample, 1);
+	char *show = cli_list("record.show", &c->show, 0);
 	struct strs sets = { 0 };
-	char seed[64];
-	int ret;
+	int ret = cli_sample(c, sample, sizeof(sample), err);
 
 	for (size_t i = 0; i < c->set.n; i++)
 		vec_push(&sets, c->set.at[i]);
@@ -55,9 +110,18 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		snprintf(seed, sizeof(seed), "seed=%.50s", c->seed);
 		vec_push(&sets, seed);
 	}
+	if (c->sample.n)
+		vec_push(&sets, sample);
+	if (of)
+		vec_push(&sets, of);
+	if (show)
+		vec_push(&sets, show);
 	struct exp_opts o = { .set = sets.at, .n_set = sets.n };
 
-	ret = exp_load(what, &o, &c->reg, exp_p, err);
+	if (!ret)
+		ret = exp_load(what, &o, &c->reg, exp_p, err);
 	vec_free(&sets);
+	free(of);
+	free(show);
 	return ret;
 }

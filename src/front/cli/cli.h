@@ -9,8 +9,9 @@
 #include "front/exp/registry.h"
 #include "front/run/run.h"
 
-/* Exit status (design.md 8). */
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+/* Exit status (design.md 8); CLI_SIGNAL + signal: ended by it, what there was
+ * has been printed. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 struct strs {
 	VEC(const char *);
@@ -20,7 +21,7 @@ struct strs {
 struct cli {
 	const char *prog; /* the command's name */
 	struct strs args; /* positional */
-	struct strs set, load;
+	struct strs set, load, sample, show;
 	const char *seed, *format, *out, *jobs;
 	bool quiet, append, quick, help;
 	uint32_t n_jobs;
@@ -42,7 +43,7 @@ int cli_error(const struct weft_err *err);
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool cli_format_is(const struct cli *c, const char *name);
 struct run_opts cli_run_opts(const struct cli *c);
-/* --set and --seed as options of an experiment. */
+/* --set, --seed, --sample and --show as options of an experiment. */
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err);
 /* Flushes standard output; a full disk is an error. */

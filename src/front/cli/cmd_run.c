@@ -20,6 +20,7 @@ int cmd_run(struct cli *c)
 	struct exp *e;
 	int status;
 
+	opts.partial = true;
 	if (c->out && out_db_check(c->out, &err))
 		return cli_error(&err);
 	if (cli_load_exp(c, c->args.at[0], &e, &err))
@@ -35,6 +36,13 @@ int cmd_run(struct cli *c)
 		run_print(c, &s);
 	status = cli_flush(status);
 	out_failures(&s, stderr);
+	if (s.signal && status != CLI_USAGE) {
+		fprintf(stderr,
+			"weft: ended by signal %d: results are "
+			"partial\n",
+			s.signal);
+		status = CLI_SIGNAL + s.signal;
+	}
 	run_set_free(&s);
 	exp_free(e);
 	return status;

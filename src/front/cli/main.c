@@ -9,11 +9,14 @@
 
 const struct cli_cmd cli_cmds[] = {
 	{ "run", "FILE", "run an experiment and print its results",
-	  "set seed format out append load jobs quiet", "table|json|csv", 1, 1,
-	  cmd_run,
+	  "set seed sample show format out append load jobs quiet",
+	  "table|json|csv", 1, 1, cmd_run,
 	  "FILE is a YAML file, - for standard input, or the name of a "
 	  "shipped\n"
-	  "experiment (weft list experiments).\n" },
+	  "experiment (weft list experiments).\n"
+	  "SIGINT (Ctrl-C) or SIGTERM ends the run: the results so far are "
+	  "printed,\n"
+	  "marked partial; the exit status is 128 + signal.\n" },
 	{ "reproduce", "[SYSTEM...]",
 	  "published numbers beside what the machine does",
 	  "set seed format out append load jobs quiet", "table|json", 0, 64,
@@ -50,6 +53,10 @@ static const struct cli_opt opts[] = {
 	OPT("set", "PATH=VALUE", LIST, set,
 	    "change a place in the file, CLASS.PARAM or COMPONENT.PARAM"),
 	OPT("seed", "N", TEXT, seed, "seed of all random streams"),
+	OPT("sample", "TIME[,PATTERN...]", LIST, sample,
+	    "record counters every TIME of the run, e.g. 10us,n*.nic.*"),
+	OPT("show", "PATTERN", LIST, show,
+	    "histograms and sampled counters that the table draws"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "DB", TEXT, out, "keep the results in a SQLite file"),
 	OPT("append", NULL, FLAG, append, "add to DB instead of replacing it"),
@@ -96,7 +103,7 @@ static int help_cmd(const struct cli_cmd *cmd)
 			continue;
 		snprintf(left, sizeof(left), "--%s %s", opts[i].name,
 			 opts[i].arg ? opts[i].arg : "");
-		printf("  %-18s %s", left, opts[i].doc);
+		printf("  %-26s %s", left, opts[i].doc);
 		if (!strcmp(opts[i].name, "format"))
 			printf(": %s", cmd->formats);
 		printf("\n");
@@ -113,7 +120,7 @@ static int help_all(void)
 		printf("  %-10s %-12s %s\n", c->name, c->usage, c->doc);
 	printf("\nStart with: weft list experiments, then weft run NAME.\n"
 	       "weft COMMAND --help says more.  Exit status: 0 done, 1 a check "
-	       "failed, 2 usage or input error.\n");
+	       "failed, 2 usage or input error, 128 + N ended by signal N.\n");
 	return cli_flush(CLI_OK);
 }
 
@@ -250,6 +257,8 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 	vec_free(&c.args);
 	vec_free(&c.set);
 	vec_free(&c.load);
+	vec_free(&c.sample);
+	vec_free(&c.show);
 	registry_fini(&c.reg);
 	return status;
 }

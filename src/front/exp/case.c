@@ -192,6 +192,24 @@ static int case_build(struct exp_case *c, struct weft_err *err)
 	return ret ? ret : case_start(c, err);
 }
 
+static int case_sample(struct exp_case *c, struct weft_err *err)
+{
+	const struct doc_node *n =
+		c->record ? doc_get(c->record, "sample") : NULL;
+
+	if (!c->record)
+		return 0;
+	c->sample_of = doc_get(c->record, "of");
+	c->show = doc_get(c->record, "show");
+	if (!n && c->sample_of)
+		return doc_fail(c->sample_of->at, err,
+				"record.of says what to sample, not when: add "
+				"e.g. sample: 10us");
+	return n ? exp_value(n, WEFT_P_TIME, "1ns..1s", &c->sample,
+			     sizeof(c->sample), "record.sample", err)
+		 : 0;
+}
+
 int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
 		  struct weft_err *err)
 {
@@ -201,7 +219,8 @@ int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
 		goto close;
 	c->record = doc_get(c->doc->root, "record");
 	c->expect = doc_get(c->doc->root, "expect");
-	if (record_valid(c->record, err) || expect_valid(c->expect, err))
+	if (record_valid(c->record, err) || case_sample(c, err) ||
+	    expect_valid(c->expect, err))
 		goto close;
 	return 0;
 close:
@@ -218,6 +237,16 @@ void exp_case_close(struct exp_case *c)
 	free(c->point);
 	doc_free(c->doc);
 	memset(c, 0, sizeof(*c));
+}
+
+static void case_mark_partial(const struct exp_case *c, struct weft_result *r)
+{
+	weft_time_t now = weft_sim_now(c->sim);
+	char buf[64], text[96];
+
+	units_print(WEFT_P_TIME, "", &now, buf, sizeof(buf));
+	snprintf(text, sizeof(text), "ended at %s", buf);
+	result_param_set(r, "partial", text);
 }
 
 void exp_case_judge(const struct exp_case *c, struct weft_result *r)
@@ -239,6 +268,9 @@ void exp_case_judge(const struct exp_case *c, struct weft_result *r)
 	units_print(WEFT_P_TIME, "", &c->drain, buf, sizeof(buf));
 	result_param_set(r, "run.drain", buf);
 	result_param_set(r, "version", WEFT_VERSION);
-	expect_judge(c->expect, r);
+	if (c->partial)
+		case_mark_partial(c, r);
+	else
+		expect_judge(c->expect, r);
 	record_apply(c->record, r);
 }

@@ -54,6 +54,9 @@ struct exp_case {
 	weft_time_t drain; /* run on this long */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
+	weft_time_t sample; /* between samples of all counters; 0 = none */
+	const struct doc_node *sample_of, *show; /* patterns, or NULL */
+	bool partial; /* it was ended early: nothing is judged */
 	struct exp_overs overs;
 	struct exp_set *sets;
 	size_t n_sets;
@@ -78,6 +81,10 @@ int expect_valid(const struct doc_node *expect, struct weft_err *err);
 void expect_judge(const struct doc_node *expect, struct weft_result *r);
 int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
+/* `all`, `none`, a pattern or a list of patterns; NULL: everything. */
+bool record_matches(const struct doc_node *list, const char *name);
+/* The same as a list of texts ended by NULL; the caller frees. */
+char **record_patterns(const struct doc_node *list);
 
 /* Experiments that are part of the program; generated from experiments/. */
 struct exp_shipped {

@@ -8,6 +8,9 @@
  *	record:
  *	  metrics: [n0.prog0.*]
  *	  counters: ["*.nic.*"]
+ *	  sample: 10us
+ *	  of: ["*.nic.packets_*"]
+ *	  show: ["n0.prog0.latency"]
  *
  * Names are those of metrics and counters and may be patterns; a pattern that
  * meets nothing has failed. */
@@ -146,8 +149,9 @@ void expect_judge(const struct doc_node *expect, struct weft_result *r)
 
 /* ---- record ---- */
 
-static const char *const record_keys[] = { "metrics", "counters", "series",
-					   "histograms", NULL };
+static const char *const record_keys[] = { "metrics",	 "counters", "series",
+					   "histograms", "sample",   "of",
+					   "show",	 NULL };
 
 int record_valid(const struct doc_node *record, struct weft_err *err)
 {
@@ -171,8 +175,7 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 	return 0;
 }
 
-/* `counters: none`, `counters: all`, a pattern, or a list of patterns. */
-static bool record_keeps(const struct doc_node *list, const char *name)
+bool record_matches(const struct doc_node *list, const char *name)
 {
 	if (!list)
 		return true;
@@ -185,11 +188,25 @@ static bool record_keeps(const struct doc_node *list, const char *name)
 	return false;
 }
 
+char **record_patterns(const struct doc_node *list)
+{
+	size_t n = !list ? 0 : list->kind == DOC_SCALAR ? 1 : list->n;
+	char **res = calloc(n + 1, sizeof(*res));
+
+	if (!res)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		res[i] = strdup(list->kind == DOC_SCALAR
+					? list->text
+					: list->items[i].val->text);
+	return res;
+}
+
 #define RECORD_KEEP(r, field, count, list, drop)                               \
 	do {                                                                   \
 		size_t kept_ = 0;                                              \
 		for (size_t i_ = 0; i_ < (r)->count; i_++) {                   \
-			if (record_keeps(list, (r)->field[i_].name))           \
+			if (record_matches(list, (r)->field[i_].name))         \
 				(r)->field[kept_++] = (r)->field[i_];          \
 			else                                                   \
 				drop(&(r)->field[i_]);                         \

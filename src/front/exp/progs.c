@@ -30,20 +30,28 @@ static int fault_put(struct exp_build *b, const struct doc_node *n,
 	return 0;
 }
 
-/* Every link port whose name fits the pattern gets a fault of its own. */
+/* Every port of its kind whose name fits the pattern gets a fault of its
+ * own. */
 static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 			 const struct doc_node *on, struct weft_err *err)
 {
+	struct build_spec spec = { .kind = WEFT_KIND_FAULT,
+				   .type_key = "type" };
 	uint32_t n_comps = weft_sim_count(b->sim), hits = 0;
+	const struct weft_class *cls;
+	enum weft_port_kind kind;
 	char name[160];
 
+	if (build_class(b, &spec, n, &cls, err))
+		return -1;
+	kind = cls->ops.note ? WEFT_PORT_BUS : WEFT_PORT_LINK;
 	for (uint32_t k = 0; k < n_comps; k++) {
 		struct weft_comp *c = weft_sim_at(b->sim, k);
 
 		for (uint32_t i = 0; i < c->n_ports; i++) {
 			snprintf(name, sizeof(name), "%s.%s", c->name,
 				 c->ports[i].name);
-			if (c->ports[i].kind != WEFT_PORT_LINK ||
+			if (c->ports[i].kind != kind ||
 			    fnmatch(on->text, name, 0))
 				continue;
 			hits++;
@@ -52,7 +60,8 @@ static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 		}
 	}
 	return hits ? 0
-		    : doc_fail(on->at, err, "no link port fits '%.80s'",
+		    : doc_fail(on->at, err, "no %s port fits '%.80s'",
+			       kind == WEFT_PORT_BUS ? "bus" : "link",
 			       on->text);
 }
 

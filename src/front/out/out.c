@@ -19,91 +19,56 @@ const struct out_format out_formats[] = {
 
 /* ---- table ---- */
 
-static void table_metrics(const struct weft_result *r, FILE *f)
-{
-	static const char *const heads[] = { "metric", "value", "unit" };
-	struct table *t = table_new(heads, 3);
-	char buf[32];
-
-	for (size_t i = 0; i < r->n_metrics; i++) {
-		out_real(r->metrics[i].value, buf);
-		table_cell(t, "%s", r->metrics[i].name);
-		table_cell(t, "%s", buf);
-		table_cell(t, "%s", r->metrics[i].unit);
-	}
-	table_print(t, f);
-}
-
-static void table_hists(const struct weft_result *r, FILE *f)
-{
-	static const char *const heads[] = { "histogram", "count", "mean",
-					     "min",	  "p50",   "p99",
-					     "max",	  "unit" };
-	struct table *t;
-	char buf[32];
-
-	if (!r->n_hists)
-		return;
-	fputc('\n', f);
-	t = table_new(heads, 8);
-	for (size_t i = 0; i < r->n_hists; i++) {
-		const struct hist *h = &r->hists[i].h;
-		double v[] = {
-			(double)h->count,	hist_mean(h),		h->min,
-			hist_percentile(h, 50), hist_percentile(h, 99), h->max
-		};
-
-		table_cell(t, "%s", r->hists[i].name);
-		for (size_t k = 0; k < 6; k++) {
-			out_real(v[k], buf);
-			table_cell(t, "%s", buf);
-		}
-		table_cell(t, "%s", r->hists[i].unit);
-	}
-	table_print(t, f);
-}
-
-/* What has happened, where that is not too much to read. */
-static void table_counters(const struct weft_result *r, FILE *f)
-{
-	static const char *const heads[] = { "counter", "value", "unit" };
-	struct table *t;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_counters; i++)
-		n += r->counters[i].value != 0;
-	if (n > 24) {
-		fprintf(f,
-			"\n%zu counters are not zero: see --format json, or "
-			"choose with record: {counters: [...]}\n",
-			n);
-		return;
-	}
-	fputc('\n', f);
-	t = table_new(heads, 3);
-	for (size_t i = 0; i < r->n_counters; i++) {
-		if (!r->counters[i].value)
-			continue;
-		table_cell(t, "%s", r->counters[i].name);
-		table_cell(t, "%llu", (unsigned long long)r->counters[i].value);
-		table_cell(t, "%s", r->counters[i].unit);
-	}
-	table_print(t, f);
-}
-
 static void table_blocks(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct weft_result *r = s->points[i].result;
 
-		if (s->n_points > 1)
+		if (s->n_wanted > 1)
 			fprintf(f, "%s%s\n", i ? "\n" : "", s->points[i].point);
 		if (r->n_metrics)
-			table_metrics(r, f);
-		table_hists(r, f);
+			people_metrics(r, f);
+		people_hists(s, r, f);
+		people_samples(s, r, f);
 		if (s->n_points == 1)
-			table_counters(r, f);
+			people_counters(r, f);
 	}
+}
+
+/* Below a matrix: what was asked for. */
+static void table_pictures(const struct run_set *s, FILE *f)
+{
+	for (size_t i = 0; i < s->n_points; i++) {
+		fprintf(f, "\n%s\n", s->points[i].point);
+		people_hists(s, s->points[i].result, f);
+		people_samples(s, s->points[i].result, f);
+	}
+}
+
+static void table_partial(const struct run_set *s, FILE *f)
+{
+	fprintf(f, "PARTIAL: ended by a signal");
+	if (s->n_wanted > 1)
+		fprintf(f, "; %zu of %zu points were begun", s->n_points,
+			s->n_wanted);
+	fputc('\n', f);
+	for (size_t i = 0; i < s->n_points; i++) {
+		const char *p = out_partial(s->points[i].result);
+
+		if (p && s->n_wanted > 1)
+			fprintf(f, "%s: %s\n", s->points[i].point, p);
+		else if (p)
+			fprintf(f, "run %s of simulated time\n", p);
+	}
+	fputc('\n', f);
+}
+
+const char *out_partial(const struct weft_result *r)
+{
+	for (size_t i = 0; i < r->n_manifest; i++)
+		if (!strcmp(r->manifest[i].name, "partial"))
+			return r->manifest[i].value;
+	return NULL;
 }
 
 /* One row per point when few metrics, the same everywhere, are kept. */
@@ -155,10 +120,15 @@ void out_table(const struct run_set *s, FILE *f)
 
 	out_sentence(s->about, line, sizeof(line));
 	fprintf(f, "%s%s%s\n\n", s->name, line[0] ? ": " : "", line);
-	if (fits_matrix(s))
+	if (s->signal)
+		table_partial(s, f);
+	if (fits_matrix(s)) {
 		table_matrix(s, f);
-	else
+		if (s->show && s->show[0])
+			table_pictures(s, f);
+	} else {
 		table_blocks(s, f);
+	}
 }
 
 /* ---- JSON ---- */
@@ -255,7 +225,9 @@ void out_json(const struct run_set *s, FILE *f)
 
 	json_init(&j, true);
 	json_obj(&j, NULL);
-	if (s->n_points == 1) {
+	if (s->signal)
+		json_bool(&j, "partial", true);
+	if (s->n_wanted <= 1) {
 		json_result(&j, s->points[0].result);
 	} else {
 		json_str(&j, "experiment", s->name);
@@ -306,6 +278,8 @@ static void csv_point(const struct run_point *p, FILE *f)
 	const struct weft_result *r = p->result;
 	char a[FMT_REAL_MAX], b[FMT_REAL_MAX];
 
+	if (out_partial(r))
+		csv_row(p, "partial", "", "", "", out_partial(r), f);
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		fmt_real(r->metrics[i].value, b);
 		csv_row(p, "metric", r->metrics[i].name, r->metrics[i].unit, "",

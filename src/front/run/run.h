@@ -9,6 +9,7 @@
 struct run_opts {
 	bool quiet;
 	uint32_t jobs; /* processes for the points of a sweep */
+	bool partial;  /* SIGINT and SIGTERM leave the results so far */
 };
 
 /* One finished point. */
@@ -22,6 +23,12 @@ struct run_set {
 	char *name, *about, *label;
 	struct run_point *points;
 	size_t n_points;
+	/* A signal ended it: points that were not begun are missing, those that
+	 * were running have `partial` in their manifest. */
+	int signal;
+	size_t n_wanted;
+	/* What the table is to draw; ended by NULL. */
+	char **show;
 };
 
 /* Builds every point (so that mistakes show before anything runs), then runs
@@ -39,25 +46,43 @@ size_t run_set_failures(const struct run_set *s);
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
-/* progress.c.  A timer stops the simulation five times a second (no event is
- * touched) so that the line can be drawn; off a terminal nothing happens. */
+/* signals.c.  Handlers stop the simulation (no event is touched) and leave a
+ * note; the run then comes back to look. */
+/* SIGINT and SIGTERM end the run from now on instead of the process; the second
+ * one ends the process. */
+void signals_catch(bool on);
+/* In a worker: the parent says when to end. */
+void signals_worker(void);
+/* The signal that asked for the end, 0 = none. */
+int signals_caught(void);
+/* Which simulation is to be stopped, NULL = none; with `ticks` also five times
+ * a second. */
+void signals_watch(struct weft_sim *sim, bool ticks);
+bool signals_ticked(void); /* since the last look */
+
+/* sample.c: all counters at intervals of simulated time. */
+struct sampler;
+/* NULL when the experiment does not ask for it; 0, or negative errno with a
+ * message when it asks for what is not there. */
+int sampler_open(const struct exp_case *c, struct sampler **s_p,
+		 struct weft_err *err);
+void sampler_free(struct sampler *s);
+/* As weft_sim_run, taking samples. */
+void sampler_run(struct sampler *s, weft_time_t until);
+/* At the end: the last sample, and all of them as series sample.<counter>. */
+void sampler_series(struct sampler *s, struct weft_result *r);
+
+/* progress.c: one line on a terminal, nothing elsewhere. */
 struct progress {
 	bool on;
 	const char *name;
-	struct weft_sim *sim;
-	void *stack; /* of the signal handler: programs have small ones */
 	uint64_t start_ns, shown_ns;
-	weft_time_t until;
 	size_t done, total; /* points */
 	bool shown;
 };
 void progress_start(struct progress *p, bool quiet, const char *name,
 		    size_t total);
-/* From now on watch sim; NULL = none. */
-void progress_watch(struct progress *p, struct weft_sim *sim);
-/* Call when weft_sim_run came back: true when it was stopped for the line,
- * which is now drawn. */
-bool progress_sim(struct progress *p);
+void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until);
 void progress_points(struct progress *p, size_t done);
 void progress_end(struct progress *p);
 

@@ -36,7 +36,8 @@ static uint64_t departure(const struct forth_nic *n, uint64_t ready,
 			  uint64_t start_cc)
 {
 	uint64_t before = start_cc ? start_cc - 1 : 0;
-	uint64_t pc = forth_pc_of(n, weft_clock_edge(&n->link.clk, before) + 1);
+	uint64_t pc =
+		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);
 
 	return pc > ready ? pc : ready;
 }

@@ -103,6 +103,7 @@ static enum forth_state rq_bad_descriptor(struct forth_nic *n)
 	n->rq.error = true;
 	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
 	weft_count(n->comp, C_DESC_ERR, 1);
+	forth_log(n, LOG_ENGINE, LOG_ERROR, n->rq.queue);
 	return rq_finish(n, forth_pc(n));
 }
 
@@ -129,6 +130,7 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	uint8_t *p;
 
+	forth_log(n, LOG_ENGINE, LOG_START, rq->queue);
 	rq->error = false;
 	rq->cut = 0;
 	rq->phase = PHASE_NONE;
@@ -159,8 +161,9 @@ static enum forth_state st_check(struct forth_nic *n)
 	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows)
 		return rq_bad_descriptor(n);
 	rq->voq = n->voqs ? flow : 0;
-	if (!forth_voq_reserve(n, rq->voq, rq->qwords + 2)) {
-		forth_voq_mask(n, rq->queue, rq->voq, rq->qwords + 2);
+	if (!forth_voq_reserve(n, rq->voq, rq->qwords)) {
+		forth_voq_mask(n, rq->queue, rq->voq, rq->qwords);
+		forth_log(n, LOG_ENGINE, LOG_STALL, rq->queue);
 		weft_count(n->comp, C_NO_ROOM, 1);
 		return FORTH_NO_PND_OP;
 	}
@@ -282,6 +285,7 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		forth_track_done(n, rq->queue, rq->seq, forth_pc(n));
 	}
 	rq_count(n);
+	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
 	forth_queue_advance(n, rq->queue);
 	return FORTH_NO_PND_OP;
 }
@@ -295,15 +299,19 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
-/* Both halves move until neither can. */
+/* Both halves move until neither can.  The write half goes first and all the
+ * way: it may have slept through a state (wr_update_after), and the choice
+ * between in and out must see it where it is now. */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
+	forth_reseq_run(n);
 	do {
 		enum forth_state next;
 
-		moved = forth_write_run(n);
+		for (moved = false; forth_write_run(n);)
+			moved = true;
 		next = st_step[n->rq.state](n);
 		moved |= next != n->rq.state;
 		n->rq.state = next;
@@ -396,5 +404,6 @@ void forth_engine_reset(struct forth_nic *n)
 		ring_clear(&n->queue[i].track);
 	}
 	ring_clear(&n->lnotify);
+	ring_clear(&n->deliver);
 	forth_engine_wake(n, forth_pc(n));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.nic: the RDMA-write NIC of FORTH-ICS (PCI-X, request queues, VOQs
- * or one outgoing FIFO, 1, 2 or 4 byte-bundled links).
+ * or one outgoing FIFO, up to 4 links bundled by bytes or by packets).
  * Source: forth.md; parameters are those of sections 6.2 and 11.1, presets
  * those of its first page.
  *
@@ -9,8 +9,7 @@
  *                      | registers  DMA  VOQ |
  *                      +---------------------+
  *
- * Not modelled: VOQ bodies in external memory, multipath, the event log of
- * 10.2, parity and system errors on the bus. */
+ * Not modelled: parity and system errors on the bus. */
 #include <errno.h>
 
 #include "nic/forth/nic.h"
@@ -21,13 +20,38 @@
 
 static const struct weft_param forth_params[] = {
 	P(U32, links, "1", "1..4", STATED,
-	  "links, bundled byte by byte when more than one: 1, 2 or 4 (4.12)"),
+	  "links; 1, 2 or 4 when bundled byte by byte (4.12)"),
+	P(ENUM, bundle, "byte", "byte|packet", STATED,
+	  "how packets use the links: spread over all, or each on one of them "
+	  "(multipath, 4.12, 7)"),
+	P(STR, pattern, "", "", RECONSTRUCTED,
+	  "bundle=packet: links of successive packets to one destination, "
+	  "such as 0,1,0,2; empty = round robin (7.2)"),
+	P(ENUM, completion, "reseq", "reseq|count", RECONSTRUCTED,
+	  "bundle=packet: headers in order (7.4), or words counted by group "
+	  "(7.7, experimental)"),
+	P(U32, reseq_headers, "1024", "1..65534", RECONSTRUCTED,
+	  "pool of headers that wait for earlier ones (R-35)"),
 	P(U32, queues, "8", "1..8", STATED,
 	  "request queues sharing 1024 descriptors: 1, 2, 4 or 8 (3.1)"),
 	P(U32, voqs, "8", "0..8", STATED,
 	  "virtual output queues; 0 = one Host2Net FIFO (6.2 voq_count)"),
 	P(BYTES, voq_bytes, "8192", "4112..1048576", STATED,
 	  "on-chip memory per VOQ (VOQ, 6.2 voq_onchip_bytes)"),
+	P(BYTES, voq_seg_max, "0", "0..4096", RECONSTRUCTED,
+	  "largest segment of a VOQ, payload; 0 = max_payload (6.2)"),
+	P(BYTES, voq_ext_bytes, "0", "0..134217728", RECONSTRUCTED,
+	  "external memory for bodies of long VOQs; 0 = none (6.2)"),
+	P(BYTES, voq_block_bytes, "2048", "64..65536", RECONSTRUCTED,
+	  "block of external memory (6.2)"),
+	P(BYTES, voq_hi, "6144", "8..1048576", RECONSTRUCTED,
+	  "a VOQ that holds this much on chip goes external (6.2)"),
+	P(BYTES, voq_lo, "2048", "8..1048576", RECONSTRUCTED,
+	  "below this much on chip a block is fetched back (6.2)"),
+	P(U32, ext_rd_lat, "20", "0..10000", RECONSTRUCTED,
+	  "pc: latency of a block read (6.2)"),
+	P(U32, ext_rate, "8", "1..4096", RECONSTRUCTED,
+	  "bytes per pc of a block read (6.2)"),
 	P(U32, h2n_words, "1023", "514..65535", STATED,
 	  "Host2Net FIFO in qwords, when there are no VOQs (4.1)"),
 	P(U32, n2h_words, "1023", "40..2047", STATED,
@@ -76,6 +100,9 @@ static const struct weft_param forth_params[] = {
 	  "no notification or interrupt after a bad body CRC (R-34)"),
 	P(BOOL, rw_overlap, "true", "", CALIBRATED,
 	  "packets are written during a read's split wait (R-27)"),
+	P(U32, resync, "0", "0..", OWN,
+	  "NET cycles without credits after which a flow starts anew on both "
+	  "sides (5.7); 0 = never; must agree with neighbours"),
 	P(BOOL, credit_filter, "false", "", OWN,
 	  "ignore credits for more than was sent (5.4)"),
 	{ 0 }
@@ -89,6 +116,9 @@ static const struct weft_preset forth_presets[] = {
 	{ "plat-switch", "links=1 queues=8 voqs=8 min_payload=24 "
 	  "max_payload=512 lnotify_at=departed",
 	  "platform paper, one switch (P 2, 3)" },
+	{ "plat-multi", "links=4 bundle=packet queues=8 voqs=8 min_payload=24 "
+	  "max_payload=512 lnotify_at=departed",
+	  "platform paper, four parallel switches (P 1, 2.6)" },
 	{ "plat-direct4", "links=4 queues=8 voqs=8 min_payload=24 "
 	  "max_payload=4096 lnotify_at=departed",
 	  "NIC to NIC, four links byte by byte (P 2.4)" },
@@ -114,13 +144,27 @@ static const struct weft_counter forth_counters[C_N] = {
 	[C_RX_UNDERRUN] = { "rx_underruns", "writes",
 			    "cut-through started too early" },
 	[C_RESETS] = { "resets", "times", "software resets" },
+	[C_LOSSES] = { "losses", "packets",
+		       "losses found by resequencing (7.4)" },
+	[C_SYNC_LOST] = { "sync_lost", "times",
+			  "resequencing of a source given up" },
+	[C_POOL_FULL] = { "pool_full", "times", "no room for a header (7.6)" },
+	[C_UNTRACKED] = { "untracked", "packets",
+			  "written while their source was out of sync" },
+	[C_REORDERED] = { "reordered", "packets",
+			  "arrived before an earlier one of their source" },
+	[C_POOL_MAX] = { "pool_max", "headers", "most held at once" },
+	[C_EXT_WORDS] = { "ext_words", "qwords",
+			  "put into external memory, headers and CRCs too" },
+	[C_EXT_BLOCKS] = { "ext_blocks", "blocks",
+			   "taken from the free list" },
 };
 
 static const struct weft_port_decl forth_ports[] = {
 	[PORT_BUS] = { "bus", WEFT_PORT_BUS, .doc = "PCI-X, device side" },
 	[PORT_LINK] = { "link%u", WEFT_PORT_LINK, .count = "links",
 			.wire = &forth_wire,
-			.doc = "RocketIO links, bundled byte by byte" },
+			.doc = "RocketIO links" },
 	{ 0 }
 };
 /* clang-format on */
@@ -131,7 +175,12 @@ static const struct weft_port_decl forth_ports[] = {
 static int check_params(const struct forth_nic *n, const char *name,
 			struct weft_err *err)
 {
-	if (n->links == 3)
+	if (n->bundle == BUNDLE_PACKET && !n->voqs)
+		return weft_fail(err, EINVAL,
+				 "%s.bundle: packets are dealt per "
+				 "destination: that needs VOQs",
+				 name);
+	if (n->links == 3 && n->bundle == BUNDLE_BYTE)
 		return weft_fail(err, EINVAL,
 				 "%s.links: 3 links cannot be "
 				 "bundled: use 1, 2 or 4",
@@ -146,6 +195,10 @@ static int check_params(const struct forth_nic *n, const char *name,
 				 "%s.flows: '%u' is above the "
 				 "%u VOQs: one VOQ per destination",
 				 name, n->flows, n->voqs);
+	if (n->voq_seg_max % 8)
+		return weft_fail(err, EINVAL,
+				 "%s.voq_seg_max: no multiple of 8 bytes",
+				 name);
 	if (n->max_payload % 8 || n->min_payload % 8)
 		return weft_fail(err, EINVAL,
 				 "%s.%s_payload: no multiple of "
@@ -157,8 +210,8 @@ static int check_params(const struct forth_nic *n, const char *name,
 				 "max_payload",
 				 name);
 	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
-	if (n->n2h_words * 2 / n->links <
-	    31 + forth_charge(n->links, (uint32_t)n->max_payload))
+	if (n->n2h_words * 2 / n->width <
+	    31 + forth_charge(n->width, (uint32_t)n->max_payload))
 		return weft_fail(err, EINVAL,
 				 "%s.n2h_words: '%u' cannot take "
 				 "packets of max_payload and a credit's "
@@ -178,18 +231,31 @@ static uint32_t node_of(const char *name)
 static int forth_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;
-	int ret = check_params(n, c->name, err);
+	int ret;
 
+	n->comp = c;
+	n->multi = n->bundle == BUNDLE_PACKET;
+	n->n_link = n->multi ? n->links : 1;
+	n->width = n->multi ? 1 : n->links;
+	ret = check_params(n, c->name, err);
 	if (ret)
 		return ret;
-	n->comp = c;
 	n->bus = &c->ports[PORT_BUS];
 	n->depth = FORTH_DESC_TOTAL / n->queues;
 	if (n->node == 65535)
 		n->node = node_of(c->name);
+	if (n->multi && n->node >= SOURCES)
+		return weft_fail(err, EINVAL,
+				 "%s: node %u: headers name sources 0 to 7 "
+				 "with bundle=packet (7.3)",
+				 c->name, n->node);
 	n->net_base = calloc(NET_N, sizeof(*n->net_base));
 	forth_regs_init(n);
 	forth_voq_init(n);
+	if ((ret = forth_path_init(n, err)) || (ret = forth_ext_init(n, err)) ||
+	    (ret = forth_reseq_init(n, err)) ||
+	    (ret = forth_group_init(n, err)))
+		return ret;
 	return forth_netif_init(n, err);
 }
 
@@ -225,43 +291,65 @@ static void forth_arrive(struct weft_comp *c, uint32_t port,
 {
 	struct forth_nic *n = c->state;
 
-	if (port == PORT_BUS)
+	uint32_t j = port - PORT_LINK;
+
+	if (port == PORT_BUS) {
 		bus_arrive(n);
+		return;
+	}
+	if (port >= c->n_ports) /* loopback */
+		j = port - c->n_ports - PORT_LINK;
+	if (n->multi)
+		flink_arrive(&n->link[j], 0, f);
 	else
-		flink_arrive(&n->link, port - PORT_LINK, f);
+		flink_arrive(&n->link[0], j, f);
 }
 
 static void forth_event(struct weft_comp *c, uint32_t tag)
 {
 	struct forth_nic *n = c->state;
 
-	if (tag == TAG_LINK) {
-		flink_event(&n->link);
+	if (tag >= TAG_LINK) {
+		flink_event(&n->link[tag - TAG_LINK]);
 		forth_voq_kick(n);
+	} else if (tag == TAG_EXT) {
+		forth_ext_run(n);
 	} else if (weft_timer_due(c, &n->timer)) {
 		forth_engine_run(n);
 	}
+}
+
+static int fifo_check(const struct forth_nic *n, struct weft_err *err)
+{
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		const struct forth_fifo *q = &n->fifo[k];
+		uint32_t used = 0;
+
+		for (uint32_t i = 0; i < ring_count(&q->q); i++)
+			used += ring_nth(&q->q, i)->qwords + 1;
+		if (used != q->used)
+			return weft_fail(err, EPROTO,
+					 "%s: Net2Host counts %u words and "
+					 "holds %u",
+					 n->comp->name, q->used, used);
+	}
+	return 0;
 }
 
 /* What waits for credits or for an engine that is off goes down with us. */
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;
-	uint32_t used = 0;
+	int ret = forth_ext_check(n, err);
 
-	for (uint32_t i = 0; i < ring_count(&n->rx); i++)
-		used += ring_nth(&n->rx, i)->qwords + 1;
-	if (n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan &&
-	    used != n->rx_used)
-		return weft_fail(err, EPROTO,
-				 "%s: Net2Host counts %u words "
-				 "and holds %u",
-				 c->name, n->rx_used, used);
-	if (!weft_sim_idle(c->sim))
-		return 0;
+	if (!ret && n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan)
+		ret = fifo_check(n, err);
+	if (ret || !weft_sim_idle(c->sim))
+		return ret;
 	forth_voq_fini(n);
-	for (; !ring_empty(&n->rx); ring_pop(&n->rx))
-		weft_slice_drop(&ring_front(&n->rx)->data);
+	for (uint32_t k = 0; k < n->n_link; k++)
+		for (; !ring_empty(&n->fifo[k].q); ring_pop(&n->fifo[k].q))
+			weft_slice_drop(&ring_front(&n->fifo[k].q)->data);
 	return 0;
 }
 
@@ -270,11 +358,13 @@ static void forth_fini(struct weft_comp *c)
 	struct forth_nic *n = c->state;
 
 	forth_voq_fini(n);
-	ring_free(&n->rx);
 	ring_free(&n->lnotify);
 	for (uint32_t i = 0; i < FORTH_QUEUES_MAX; i++)
 		ring_free(&n->queue[i].track);
-	flink_fini(&n->link);
+	forth_netif_fini(n);
+	forth_reseq_fini(n);
+	forth_ext_fini(n);
+	forth_log_enable(n, false);
 	forth_ram_fini(n);
 	free(n->sampler.mem);
 	free(n->net_base);
@@ -285,9 +375,7 @@ static void forth_fini(struct weft_comp *c)
 WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 	       .doc = "FORTH-ICS RDMA-write NIC on PCI-X",
 	       .source = "TR376-04-2006 and the platform paper (forth.md)",
-	       .not_modelled =
-		       "VOQ bodies in external memory, multipath, event log, "
-		       "bus parity errors",
+	       .not_modelled = "bus parity errors",
 	       .state_size = sizeof(struct forth_nic), .params = forth_params,
 	       .presets = forth_presets, .counters = forth_counters,
 	       .n_counters = C_N, .ports = forth_ports, .regs = forth_nic_regs,

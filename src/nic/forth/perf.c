@@ -4,6 +4,8 @@
  * Source: forth.md sections 2.5 (counting rules, R-49), 2.7 (cumulative timer).
  * A host load and a DMA tenure cannot share the bus, so tenures are booked
  * whole when their first datum moves. */
+#include <stddef.h>
+
 #include "nic/forth/nic.h"
 
 static uint64_t since(uint64_t now, uint64_t start)
@@ -31,9 +33,11 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	case PERF_SPLIT_DURATION:
 		return n->split_open ? since(now, n->split_since) : 0;
 	case PERF_BODY_CRC_ERR:
-		return flink_counts(&n->link)->body_crc;
+		return forth_link_sum(n,
+				      offsetof(struct flink_count, body_crc));
 	case PERF_HEADER_ALIGN_ERR:
-		return flink_counts(&n->link)->header_align;
+		return forth_link_sum(
+			n, offsetof(struct flink_count, header_align));
 	default:
 		return 0;
 	}

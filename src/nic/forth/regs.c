@@ -2,6 +2,8 @@
 /* Registers of the FORTH NIC: configuration space and BAR1 as one table.
  * Source: forth.md sections 2.2, 2.3 (configuration space), 2.5 (map), 2.6
  * (control), 3.1 (queue memory); R-01..R-08, R-17, R-32, R-41, R-42. */
+#include <stddef.h>
+
 #include "nic/forth/nic.h"
 
 #define SP_CFG	0
@@ -85,6 +87,7 @@ static void irq_update(struct forth_nic *n)
 		forth_perf_add(n, PERF_IRQ_ASSERTIONS, 1);
 		weft_count(n->comp, C_IRQS, 1);
 		n->irq_since = forth_pc(n);
+		forth_log(n, LOG_HOST, LOG_INTERRUPT, level);
 	} else {
 		forth_perf_add(n, PERF_IRQ_ACTIVE, forth_pc(n) - n->irq_since);
 	}
@@ -138,7 +141,9 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		forth_engine_reset(n);
 	if (val & FORTH_CTL_POINTER_RESET)
 		forth_queue_reset(n);
-	flink_loopback(&n->link, (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
+	for (uint32_t k = 0; k < n->n_link; k++)
+		flink_loopback(&n->link[k],
+			       (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
 	forth_engine_enable(n);
 }
 
@@ -198,7 +203,9 @@ static uint64_t credit_parity_read(struct weft_comp *c, uint32_t i)
 	struct forth_nic *n = nic_of(c);
 
 	(void)i;
-	return n->started ? flink_counts(&n->link)->credit_parity : 0;
+	return n->started ? forth_link_sum(n, offsetof(struct flink_count,
+						       credit_parity))
+			  : 0;
 }
 
 static uint64_t credit_leak_read(struct weft_comp *c, uint32_t i)
@@ -206,19 +213,95 @@ static uint64_t credit_leak_read(struct weft_comp *c, uint32_t i)
 	struct forth_nic *n = nic_of(c);
 
 	(void)i;
-	return n->started ? flink_counts(&n->link)->credit_leak : 0;
+	return n->started ? forth_link_sum(n, offsetof(struct flink_count,
+						       credit_leak))
+			  : 0;
 }
 
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
+	uint32_t k = forth_cell(n, R_LINK_SELECT);
+	struct flink *l = &n->link[k];
 
-	if (!n->started)
+	if (!n->started || k >= n->n_link)
 		return 0;
-	flink_counts(&n->link);
-	if (i >= n->link.tx_lanes)
+	flink_counts(l);
+	if (i >= l->tx_lanes)
 		return 0;
-	return n->link.tx[i].sent | (uint64_t)n->link.tx[i].acked << 16;
+	return l->tx[i].sent | (uint64_t)l->tx[i].acked << 16;
+}
+
+/* ---- extensions: multipath, external memory, event log --------------- */
+
+static uint64_t reseq_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return forth_reseq_counts(nic_of(c));
+}
+
+static uint64_t reseq_rx_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return forth_reseq_lost_mask(nic_of(c));
+}
+
+static void reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	forth_reseq_restart(nic_of(c), (uint32_t)val);
+}
+
+static void reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	forth_path_reset(nic_of(c), (uint32_t)val);
+}
+
+static uint64_t reseq_pool_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return forth_reseq_pool(nic_of(c));
+}
+
+static uint64_t reseq_state_read(struct weft_comp *c, uint32_t i)
+{
+	return forth_reseq_state(nic_of(c), i);
+}
+
+static uint64_t ext_free_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return nic_of(c)->ext.n_free;
+}
+
+static uint64_t ext_least_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return nic_of(c)->ext.least_free;
+}
+
+static void log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	forth_log_enable(nic_of(c), val & 1);
+}
+
+static uint64_t log_count_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return forth_log_written(nic_of(c));
+}
+
+static void log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	forth_log_seek(nic_of(c), (uint32_t)val);
+}
+
+static uint64_t log_data_read(struct weft_comp *c, uint32_t i)
+{
+	return forth_log_read(nic_of(c), i);
 }
 
 /* The start flag in the dword at +12 releases. */
@@ -343,10 +426,44 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_DESC_ERR] = { "descriptor errors", OPR(FORTH_DESC_ERR, RO, 0,
 		"bad descriptors and aborted transfers (3.6)") },
 	[R_RESEQ] = { "resequencing", OPR(FORTH_RESEQ, RO, 0,
-		"losses, sync lost, overflow (7.6); 0 on a single path") },
+		"9:0 losses, 19:10 sync lost, 29:20 pool full (7.6); 0 on a "
+		"single path"), .read = reseq_read },
 	[R_CREDIT_STATE] = { "transmit credit state", OPR(FORTH_CREDIT_STATE,
 		RO, 0, "11:0 T, 27:16 F' of flow f"), .count = 8, .stride = 4,
 		.read = credit_state_read },
+	[R_LINK_SELECT] = { "link select", OPR(FORTH_LINK_SELECT, RW, 3,
+		"link engine shown at 0x160") },
+	[R_RESEQ_RX] = { "resequencing restart", OPR(FORTH_RESEQ_RX, MIXED, 0,
+		"load: sources out of sync, one bit each; store: forgets the "
+		"headers of these sources and begins anew"),
+		.read = reseq_rx_read, .wrote = reseq_rx_wrote },
+	[R_RESEQ_TX] = { "path restart", OPR(FORTH_RESEQ_TX, MIXED, 0,
+		"store: paths and numbers to these destinations begin anew"),
+		.wrote = reseq_tx_wrote },
+	[R_RESEQ_POOL] = { "header pool", OPR(FORTH_RESEQ_POOL, RO, 0,
+		"15:0 headers held, 31:16 most so far"),
+		.read = reseq_pool_read },
+	[R_EXT_FREE] = { "free external blocks", OPR(FORTH_EXT_FREE, RO, 0,
+		"of external memory behind the VOQs (6.3)"),
+		.read = ext_free_read },
+	[R_EXT_LEAST] = { "fewest external blocks", OPR(FORTH_EXT_LEAST, RO, 0,
+		"that were ever free"), .read = ext_least_read },
+	[R_RESEQ_STATE] = { "resequencing state", OPR(FORTH_RESEQ_STATE, RO, 0,
+		"1:0 p1, 3:2 p2, 4 p2 known, 5 loss not reported, 6 sync lost, "
+		"19:8 numbers expected, 30:20 headers held, of source s"),
+		.count = 8, .stride = 4, .read = reseq_state_read },
+	[R_LOG_CONTROL] = { "event log control", OPR(FORTH_LOG_CONTROL, RW, 1,
+		"0 on; a store empties the log"), .wrote = log_control_wrote },
+	[R_LOG_COUNT] = { "event log records", OPR(FORTH_LOG_COUNT, RO, 0,
+		"written so far; the last 4096 are kept"),
+		.read = log_count_read },
+	[R_LOG_INDEX] = { "event log index", OPR(FORTH_LOG_INDEX, RW,
+		0xFFFFFFFF, "record to be read next"),
+		.wrote = log_index_wrote },
+	[R_LOG_DATA] = { "event log data", OPR(FORTH_LOG_DATA, RO, 0,
+		"time low, time high, argument, unit and event (15:8); the "
+		"last one moves the index on"), .count = 4, .stride = 4,
+		.read = log_data_read },
 	[R_QUEUE_MEM] = { "queue memory", OPR(FORTH_QUEUE_MEM, RW, 0xFFFFFFFF,
 		"1024 descriptors of 4 dwords"), .count = 4096, .stride = 4,
 		.wrote = queue_mem_wrote },
@@ -371,4 +488,9 @@ void forth_regs_init(struct forth_nic *n)
 	*weft_reg_cell(n->comp, R_BUILD, 0) =
 		forth_build_pack(n->links, (uint32_t)__builtin_ctz(n->queues),
 				 n->voqs, max, min);
+	if (n->multi)
+		*weft_reg_cell(n->comp, R_BUILD, 0) |=
+			n->completion == COMPLETION_COUNT
+				? FORTH_BUILD_MULTIPATH | FORTH_BUILD_COUNT
+				: FORTH_BUILD_MULTIPATH;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI-X target of the FORTH NIC: host loads and stores to configuration
- * space, BAR0 (plain memory) and BAR1.
+ * space, BAR0 (plain
+ * memory, its upper end external memory of the VOQs when that is on) and BAR1.
  * Source: forth.md sections 2.1, 2.2, 2.4.
  * Not modelled: target retries and the one outstanding target split (the bus
  * asks for one load at a time and is answered at once), parity errors. */
@@ -32,24 +33,37 @@ void forth_ram_fini(struct forth_nic *n)
 	free(n->ram);
 }
 
-static void ram_store(struct forth_nic *n, uint64_t off, const uint8_t *p,
-		      uint32_t bytes)
+/* Bytes from off to the end of its chunk, at most `bytes`. */
+static uint32_t ram_piece(uint64_t off, uint32_t bytes)
 {
-	for (uint32_t i = 0; i < bytes; i++) {
+	uint32_t left = RAM_CHUNK - (uint32_t)(off & (RAM_CHUNK - 1));
+
+	return left < bytes ? left : bytes;
+}
+
+void forth_ram_write(struct forth_nic *n, uint64_t off, const uint8_t *p,
+		     uint32_t bytes)
+{
+	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint8_t *at = ram_at(n, off + i, true);
 
+		size = ram_piece(off + i, bytes - i);
 		if (at)
-			*at = p[i];
+			memcpy(at, p + i, size);
 	}
 }
 
-static void ram_load(struct forth_nic *n, uint64_t off, uint8_t *p,
-		     uint32_t bytes)
+void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
+		    uint32_t bytes)
 {
-	for (uint32_t i = 0; i < bytes; i++) {
+	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint8_t *at = ram_at(n, off + i, false);
 
-		p[i] = at ? *at : 0;
+		size = ram_piece(off + i, bytes - i);
+		if (at)
+			memcpy(p + i, at, size);
+		else
+			memset(p + i, 0, size);
 	}
 }
 
@@ -131,7 +145,7 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 	if (!decodes(n, note))
 		return;
 	if (note->space == 1 + FORTH_BAR_RAM)
-		ram_store(n, note->off, note->data, note->bytes);
+		forth_ram_write(n, note->off, note->data, note->bytes);
 	else if (in_queue_mem(note))
 		queue_store(n, note->off, note->data, note->bytes);
 	else
@@ -148,7 +162,7 @@ void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
 	if (!decodes(n, note))
 		return;
 	if (note->space == 1 + FORTH_BAR_RAM)
-		ram_load(n, note->off, data, note->bytes);
+		forth_ram_read(n, note->off, data, note->bytes);
 	else
 		regs_load(n, note->space, note->off, data, note->bytes);
 	weft_bus_of(n->bus)->reply(n->bus, data, note->bytes);

@@ -2,8 +2,10 @@
 /* The incoming half of the FORTH NIC's engine: received packets, remote and
  * local notifications, one write to memory at a time.
  * Source: forth.md sections 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37),
- * 2.3 (interrupt flag).  A waiting local notification goes before a waiting
- * packet (ours: the text is silent). */
+ * 2.3 (interrupt flag), 7.4.  A waiting local notification goes before a
+ * waiting remote one, that before a waiting packet; the links' FIFOs take turns
+ * (ours: the text is silent).  Remote notifications and interrupts that a
+ * packet sets free are given right behind its write. */
 #include "nic/forth/nic.h"
 
 static bool lnotify_due(struct forth_nic *n)
@@ -16,8 +18,12 @@ uint64_t forth_write_at(const struct forth_nic *n)
 {
 	uint64_t at = UINT64_MAX;
 
-	if (!ring_empty(&n->rx))
-		at = ring_front(&n->rx)->ready;
+	for (uint32_t k = 0; k < n->n_link; k++)
+		if (!ring_empty(&n->fifo[k].q) &&
+		    ring_front(&n->fifo[k].q)->ready < at)
+			at = ring_front(&n->fifo[k].q)->ready;
+	if (!ring_empty(&n->deliver) && ring_front(&n->deliver)->at < at)
+		at = ring_front(&n->deliver)->at;
 	if (!ring_empty(&n->lnotify) && ring_front(&n->lnotify)->at < at)
 		at = ring_front(&n->lnotify)->at;
 	return at;
@@ -72,47 +78,51 @@ void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word)
 
 	w->job = JOB_LNOTIFY;
 	w->state = FORTH_NOTIFY;
-	w->for_rq = w->aborted = false;
+	w->for_rq = w->aborted = w->irq = false;
 	wr_word(n, address_of(n, R_LNOTIFY_LO) + 8 * q, word);
+}
+
+/* The FIFO whose front packet is ready, round robin. */
+static struct forth_fifo *fifo_pick(struct forth_nic *n)
+{
+	for (uint32_t i = 0; i < n->n_link; i++) {
+		uint32_t k = (n->rr_fifo + i) % n->n_link;
+		struct forth_fifo *q = &n->fifo[k];
+
+		if (ring_empty(&q->q) || ring_front(&q->q)->ready > forth_pc(n))
+			continue;
+		n->rr_fifo = k + 1;
+		return q;
+	}
+	return NULL;
 }
 
 static void wr_packet(struct forth_nic *n)
 {
+	struct forth_fifo *q = fifo_pick(n);
 	struct forth_wr *w = &n->wr;
 	uint64_t now = forth_pc(n);
 
-	w->rx = *ring_front(&n->rx);
-	ring_pop(&n->rx);
+	w->rx = *ring_front(&q->q);
+	ring_pop(&q->q);
 	w->job = JOB_PACKET;
 	w->state = FORTH_RX_WR;
-	w->for_rq = w->aborted = false;
+	w->for_rq = w->aborted = w->irq = false;
 	w->credited = 0;
 	w->burst_end = now;
+	forth_log(n, LOG_WRITE, LOG_START, w->rx.link);
 	forth_netif_header_out(n);
 	forth_perf_req(n, DIR_N2H, now);
-	if (w->rx.qwords) {
+	if (w->rx.qwords && !forth_is_announce(n, w->rx.hdr)) {
 		wr_submit(n, forth_hdr_addr(w->rx.hdr), w->rx.qwords * 8,
 			  w->rx.data);
 		return;
 	}
-	/* nothing but the header survived */
+	/* nothing but the header survived, or nothing but the header counts */
 	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
 					.t_done = weft_now(n->comp) };
 	w->phase = PHASE_DONE;
 	forth_netif_rest_out(n, now);
-}
-
-void forth_write_start(struct forth_nic *n)
-{
-	struct forth_lnotify l;
-
-	if (!lnotify_due(n)) {
-		wr_packet(n);
-		return;
-	}
-	l = *ring_front(&n->lnotify);
-	ring_pop(&n->lnotify);
-	forth_write_notify(n, l.queue, l.word);
 }
 
 /* ---- states: each returns the next one -------------------------------- */
@@ -123,10 +133,72 @@ static enum forth_state wr_update(struct forth_nic *n)
 	return FORTH_UPDT_CNT;
 }
 
+/* Gives the notifications and interrupts that are free to go, one word at a
+ * time. */
+static enum forth_state wr_deliver(struct forth_nic *n)
+{
+	while (!ring_empty(&n->deliver) &&
+	       ring_front(&n->deliver)->at <= forth_pc(n)) {
+		struct forth_deliver d = *ring_front(&n->deliver);
+		uint32_t flow = forth_hdr_flow(d.hdr);
+
+		ring_pop(&n->deliver);
+		n->wr.irq |= (d.hdr & FORTH_HDR_REMOTE_IRQ) != 0;
+		if (!(d.hdr & FORTH_HDR_REMOTE_NOTIFY))
+			continue;
+		forth_log(n, LOG_WRITE, LOG_NOTIFY, flow);
+		n->rnotify_count++;
+		wr_word(n, address_of(n, R_RNOTIFY_LO),
+			forth_rnotify_pack(n->rnotify_count, flow, d.bad) |
+				forth_rnotify_from(d.src, d.group, d.loss));
+		return FORTH_NOTIFY;
+	}
+	return wr_update(n);
+}
+
+void forth_write_start(struct forth_nic *n)
+{
+	struct forth_lnotify l;
+
+	if (lnotify_due(n)) {
+		l = *ring_front(&n->lnotify);
+		ring_pop(&n->lnotify);
+		forth_write_notify(n, l.queue, l.word);
+	} else if (!ring_empty(&n->deliver) &&
+		   ring_front(&n->deliver)->at <= forth_pc(n)) {
+		n->wr.job = JOB_DELIVER;
+		n->wr.for_rq = n->wr.aborted = n->wr.irq = false;
+		n->wr.txn.t_done = weft_now(n->comp);
+		n->wr.state = wr_deliver(n);
+	} else {
+		wr_packet(n);
+	}
+}
+
+/* Single path: a packet that is in memory may notify at once. */
+static void arrived(struct forth_nic *n)
+{
+	const struct forth_rx *rx = &n->wr.rx;
+
+	if (n->reseq) {
+		forth_reseq_written(n, rx, n->wr.aborted);
+	} else if (n->multi) {
+		if (!n->wr.aborted)
+			forth_group_written(n, rx);
+	} else if (!n->wr.aborted &&
+		   !(rx->bad && n->suppress_bad_body_notify) &&
+		   rx->hdr & (FORTH_HDR_REMOTE_NOTIFY | FORTH_HDR_REMOTE_IRQ)) {
+		*ring_push(&n->deliver) = (struct forth_deliver){
+			.hdr = rx->hdr,
+			.at = forth_pc(n),
+			.bad = rx->bad,
+		};
+	}
+}
+
 static enum forth_state wr_rx_wr(struct forth_nic *n)
 {
 	struct forth_wr *w = &n->wr;
-	bool notify = w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY;
 
 	if (w->phase != PHASE_DONE)
 		return FORTH_RX_WR;
@@ -137,15 +209,9 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 		forth_dma_abort(n, w->txn.status);
 		forth_netif_rest_out(n, forth_pc(n));
 		w->aborted = true;
-		return wr_update(n);
 	}
-	if (!notify || (w->rx.bad && n->suppress_bad_body_notify))
-		return wr_update(n);
-	n->rnotify_count++;
-	wr_word(n, address_of(n, R_RNOTIFY_LO),
-		forth_rnotify_pack(n->rnotify_count, forth_hdr_flow(w->rx.hdr),
-				   w->rx.bad));
-	return FORTH_NOTIFY;
+	arrived(n);
+	return wr_deliver(n);
 }
 
 static void count_notify(struct forth_nic *n)
@@ -168,7 +234,9 @@ static enum forth_state wr_notify(struct forth_nic *n)
 		return FORTH_NOTIFY;
 	weft_slice_drop(&w->txn.data);
 	count_notify(n);
-	return w->for_rq ? FORTH_NO_PND_OP : wr_update(n);
+	if (w->for_rq)
+		return FORTH_NO_PND_OP;
+	return w->job == JOB_LNOTIFY ? wr_update(n) : wr_deliver(n);
 }
 
 static void wr_count(struct forth_nic *n)
@@ -181,9 +249,7 @@ static void wr_count(struct forth_nic *n)
 		return;
 	forth_perf_add(n, PERF_N2H_DMA_OPS, 1);
 	weft_count(n->comp, C_QWORDS_IN, w->rx.qwords);
-	if (w->rx.hdr & FORTH_HDR_REMOTE_IRQ &&
-	    !(w->rx.bad && n->suppress_bad_body_notify))
-		forth_irq_set(n);
+	forth_log(n, LOG_WRITE, LOG_STOP, w->rx.link);
 }
 
 static enum forth_state wr_updt_cnt(struct forth_nic *n)
@@ -194,6 +260,8 @@ static enum forth_state wr_updt_cnt(struct forth_nic *n)
 	}
 	if (n->wr.job == JOB_PACKET)
 		wr_count(n);
+	if (n->wr.irq)
+		forth_irq_set(n);
 	return FORTH_NO_PND_OP;
 }
 
@@ -248,7 +316,7 @@ static uint32_t wr_update_after(const struct forth_nic *n)
 {
 	const struct forth_wr *w = &n->wr;
 
-	if (w->for_rq ||
+	if (w->for_rq || n->multi ||
 	    (w->state == FORTH_RX_WR && w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY))
 		return 0;
 	return n->t_upd;
@@ -282,8 +350,10 @@ void forth_write_reset(struct forth_nic *n)
 	uint64_t now = forth_pc(n);
 	uint64_t from = w->burst_end > now ? w->burst_end : now;
 
-	if (w->state == FORTH_RX_WR)
+	if (w->state == FORTH_RX_WR) {
 		forth_netif_rest_out(n, from);
+		forth_reseq_written(n, &w->rx, true);
+	}
 	if (w->state == FORTH_RX_WR || w->state == FORTH_NOTIFY) {
 		w->orphan = w->phase != PHASE_DONE;
 		if (!w->orphan)

@@ -358,8 +358,9 @@ static void shuffles(void **state)
 	for (uint32_t i = 0; i < 64; i++) {
 		const struct gen *g = net_end(&n, i)->state;
 
-		assert_false(hit[g->partner]);
-		hit[g->partner] = true;
+		assert_int_equal(g->partners, 1);
+		assert_false(hit[g->partner[0]]);
+		hit[g->partner[0]] = true;
 	}
 	net_close(&n);
 }
@@ -398,6 +399,10 @@ static void refused(void **state)
 		  "entry 2" },
 		{ 2, "pattern: list, targets: '1,2'", "type: clos, " XBAR,
 		  "entry 1" },
+		{ 16, "pattern: list, targets: '1+2+'", "type: clos, " XBAR,
+		  "entry 0" },
+		{ 16, "pattern: list, targets: '1;2'", "type: clos, " XBAR,
+		  "entry 0" },
 		{ 16, "size: 8",
 		  "type: clos, switch: {type: coh.plain}, "
 		  "link: {type: forth.link}",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct weft_class weft_class_bus_pcix;
+extern const struct weft_class weft_class_bus_pcix, weft_class_fault_bus;
 
 enum { DIR_WRITE, DIR_READ, DIRS };
 
@@ -156,11 +156,23 @@ static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		dev_take(c, &b);
 }
 
+/* What a fault holds for good. */
+static int dev_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct rig_dev *d = c->state;
+
+	(void)err;
+	weft_slice_drop(&d->txn[DIR_WRITE].data);
+	weft_slice_drop(&d->txn[DIR_READ].data);
+	return 0;
+}
+
 static WEFT_COMPONENT(rig_dev, .name = "test.dev", .kind = WEFT_KIND_NIC,
 		      .doc = "scripted device",
 		      .state_size = sizeof(struct rig_dev), .ports = dev_ports,
 		      .ops = { .start = dev_start,
 			       .arrive = dev_arrive,
+			       .finish = dev_finish,
 			       .event = dev_event });
 
 /* ---- host -------------------------------------------------------------------
@@ -326,6 +338,21 @@ static struct weft_comp *rig_add(struct rig *r, const struct weft_class *cls,
 	return c;
 }
 
+static void rig_fault(struct rig *r, uint32_t i)
+{
+	struct weft_err err = { 0 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "fault%u", i);
+	r->shim[i] = weft_sim_add(r->sim, &weft_class_fault_bus, name, &err);
+	for (const char *const *s = r->fault; *s; s += 2)
+		if (weft_param_set(r->shim[i], s[0], s[1], &err))
+			assert(0);
+	if (weft_comp_init(r->shim[i], &err) ||
+	    weft_filter_add(&r->dev[i]->ports[0], r->shim[i], &err))
+		assert(0);
+}
+
 static void rig_build(struct rig *r)
 {
 	struct weft_err err = { 0 };
@@ -350,6 +377,8 @@ static void rig_build(struct rig *r)
 		d->index = i;
 		weft_connect(&r->bus->ports[1 + i], &r->dev[i]->ports[0], NULL,
 			     0, &err);
+		if (r->fault)
+			rig_fault(r, i);
 	}
 	if (weft_sim_start(r->sim, &err))
 		assert(0);

@@ -14,6 +14,9 @@ struct rig {
 	struct ref_log *log;
 	bool mute;     /* devices do not answer loads */
 	bool bad_data; /* a written byte arrived wrong */
+	/* settings of a fault.bus in front of every device, or NULL */
+	const char *const *fault;
+	struct weft_comp *shim[REF_DEVS];
 	/* the host's script */
 	uint32_t next;
 	bool waits; /* for room in the bridge */

@@ -20,6 +20,10 @@ static const struct weft_param tsink_params[] = {
 	WEFT_PARAM(U32, struct tsink, hold, "8", "", OWN, "cc until forward"),
 	WEFT_PARAM(U32, struct tsink, tx_cap, "0", "", OWN, "believed B"),
 	WEFT_PARAM(U32, struct tsink, refresh, "1024", "", OWN, "cc"),
+	WEFT_PARAM(U32, struct tsink, delay0, "0", "", OWN, "cc"),
+	WEFT_PARAM(U32, struct tsink, delay1, "0", "", OWN, "cc"),
+	WEFT_PARAM(U32, struct tsink, delay2, "0", "", OWN, "cc"),
+	WEFT_PARAM(U32, struct tsink, delay3, "0", "", OWN, "cc"),
 	WEFT_PARAM(BOOL, struct tsink, stop, "false", "", OWN, "no credits"),
 	{ 0 }
 };
@@ -166,10 +170,10 @@ WEFT_COMPONENT(test_sink, .name = "test.sink", .kind = WEFT_KIND_TRAFFIC,
 			.finish = tsink_finish,
 			.fini = tsink_fini });
 
-void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
-	      uint64_t first_qword)
+void rig_send_on(struct rig *r, uint32_t link, uint64_t cycle, uint64_t header,
+		 uint64_t first_qword)
 {
-	struct tsink *s = r->sink;
+	struct tsink *s = r->on[link];
 	struct weft_slice p;
 
 	assert(s->tail < RIG_SENDS);
@@ -182,6 +186,12 @@ void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
 	}
 	s->send[s->tail++] = (struct tsink_send){ cycle, header, p };
 	tsink_kick(s);
+}
+
+void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
+	      uint64_t first_qword)
+{
+	rig_send_on(r, 0, cycle, header, first_qword);
 }
 
 void rig_release(struct rig *r)
@@ -221,7 +231,7 @@ static void must(int ret, struct weft_err *err)
 static void apply(struct weft_comp *c, const char *prefix, const char *set)
 {
 	struct weft_err err = { 0 };
-	char buf[512], *save = NULL, *w;
+	char buf[1024], *save = NULL, *w;
 
 	snprintf(buf, sizeof(buf), "%s", set);
 	for (w = strtok_r(buf, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
@@ -277,25 +287,66 @@ static void cable(struct weft_comp *a, struct weft_comp *b)
 	}
 }
 
-void rig_single(struct rig *r, const char *preset, const char *set)
+static struct weft_comp *sink_new(struct rig *r, const char *name,
+				  const char *links, const char *set)
 {
 	struct weft_err err = { 0 };
 	struct weft_comp *s;
-	char links[16], min[16];
+	char min[16];
 
-	memset(r, 0, sizeof(*r));
-	r->sim = weft_sim_new(1);
-	node_new(r, preset, set);
-	s = weft_sim_add(r->sim, &weft_class_test_sink, "sink", &err);
+	s = weft_sim_add(r->sim, &weft_class_test_sink, name, &err);
 	assert(s);
-	weft_param_get(r->n[0].nic, "links", links, sizeof(links));
 	weft_param_get(r->n[0].nic, "min_payload", min, sizeof(min));
 	must(weft_param_set(s, "links", links, &err), &err);
 	must(weft_param_set(s, "min_payload", strtok(min, "B "), &err), &err);
 	apply(s, "sink.", set);
 	must(weft_comp_init(s, &err), &err);
-	r->sink = s->state;
-	cable(r->n[0].nic, s);
+	return s;
+}
+
+/* A link end for each link, on cables of different length. */
+static void sinks_new(struct rig *r, uint32_t links, const char *set)
+{
+	struct weft_err err = { 0 };
+	char name[16];
+
+	for (uint32_t k = 0; k < links; k++) {
+		struct weft_comp *s;
+		struct tsink *t;
+
+		snprintf(name, sizeof(name), "sink%u", k);
+		s = sink_new(r, name, "1", set);
+		t = r->on[k] = s->state;
+		const uint32_t delay[] = { t->delay0, t->delay1, t->delay2,
+					   t->delay3 };
+
+		snprintf(name, sizeof(name), "link%u", k);
+		must(weft_connect(weft_port_find(r->n[0].nic, name),
+				  &s->ports[0], NULL,
+				  (24 + delay[k]) * 12800000ull, &err),
+		     &err);
+	}
+}
+
+void rig_single(struct rig *r, const char *preset, const char *set)
+{
+	struct weft_err err = { 0 };
+	char links[16], bundle[16];
+
+	memset(r, 0, sizeof(*r));
+	r->sim = weft_sim_new(1);
+	node_new(r, preset, set);
+	weft_param_get(r->n[0].nic, "links", links, sizeof(links));
+	weft_param_get(r->n[0].nic, "bundle", bundle, sizeof(bundle));
+	if (!strcmp(bundle, "packet")) {
+		sinks_new(r, (uint32_t)atoi(links), set);
+	} else {
+		struct weft_comp *s = sink_new(r, "sink", links, set);
+
+		r->on[0] = s->state;
+		cable(r->n[0].nic, s);
+	}
+	r->sink = r->on[0];
 	must(weft_sim_start(r->sim, &err), &err);
 }
 
@@ -381,7 +432,7 @@ uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
 		  uint64_t src, uint64_t q1)
 {
 	uint32_t build = rig_r32(r, node, FORTH_BUILD);
-	uint32_t depth = FORTH_DESC_TOTAL >> (build >> 4 & 15);
+	uint32_t depth = FORTH_DESC_TOTAL >> (build >> 4 & 3);
 	uint64_t d[2] = { src, q1 };
 
 	rig_store(r, node, 1 + FORTH_BAR_REGS,

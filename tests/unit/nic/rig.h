@@ -74,7 +74,8 @@ struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
 	uint32_t refresh, tx_cap;
 	uint32_t hold; /* cc from delimiter to the return of its words */
-	bool stop;     /* returns nothing */
+	uint32_t delay0, delay1, delay2, delay3; /* extra cc of cable K */
+	bool stop;				 /* returns nothing */
 	struct weft_comp *comp;
 	struct flink link;
 	struct tsink_pkt log[RIG_LOG];
@@ -101,10 +102,14 @@ struct rig {
 	struct rig_node n[2];
 	uint32_t nodes;
 	struct tsink *sink; /* NULL with two NICs */
+	/* bundle=packet: a link end per link, sink = on[0] */
+	struct tsink *on[FLINK_LINKS_MAX];
 };
 
-/* One NIC and a sink, or two NICs back to back.  `set`: "param=value ..." after
- * the preset; sink parameters start with "sink.", those of the bus "bus.". */
+/* One NIC and a sink (one per link with bundle=packet; "sink.delayK=cycles" is
+ * the extra length of cable K), or two NICs back to back.  `set`: "param=value
+ * ..." after the preset; sink parameters start with "sink.", those of the bus
+ * "bus.". */
 void rig_single(struct rig *r, const char *preset, const char *set);
 void rig_pair(struct rig *r, const char *preset, const char *set);
 /* As rig_pair; what leaves node 0 passes a fault.bits with these parameters. */
@@ -137,6 +142,9 @@ void rig_mem_set64(struct rig *r, uint32_t node, uint64_t phys, uint64_t val);
 /* The sink sends a packet at or after `cycle`. */
 void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
 	      uint64_t first_qword);
+/* The same on one of several links. */
+void rig_send_on(struct rig *r, uint32_t link, uint64_t cycle, uint64_t header,
+		 uint64_t first_qword);
 uint64_t rig_cc(const struct rig *r); /* NET edges up to now */
 /* A stopped sink returns what it owes. */
 void rig_release(struct rig *r);

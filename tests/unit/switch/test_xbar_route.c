@@ -118,11 +118,13 @@ static void refused(void **state)
 		sim = weft_sim_new(1);
 		c = weft_sim_add(sim, &weft_class_forth_xbar, "s", &err);
 		weft_param_set(c, "routes", bad[i], &err);
-		err.msg[0] = '\0';
+		err = (struct weft_err){ 0 };
 		assert_true(weft_comp_init(c, &err) < 0);
-		assert_non_null(strstr(err.msg, "s.routes: "));
+		if (!strstr(err.msg, "s.routes: "))
+			fail_msg("'%s': %s", bad[i], err.msg);
 		weft_sim_free(sim);
 	}
+	err = (struct weft_err){ 0 };
 	make(&sim, &c, "");
 	assert_true(xbar_route(c, 0, 0, wrong, 1, &err) < 0);
 	assert_non_null(strstr(err.msg, "no port 4 for destination 0"));

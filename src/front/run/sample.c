@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All counters, and the volume of all links, at intervals of simulated time.
+ *
+ * The run is made in steps from one sample to the next; no event is added, so
+ * a run with samples is the run without them.  Samples are cumulative, as those
+ * of the NIC's own facility (forth.md 2.8).  Memory is bounded: a full memory
+ * throws away every second sample and doubles the interval. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/run/run.h"
+
+enum { SAMPLES_MAX = 2048, SAMPLES_MIN = 64, SAMPLER_VALUES = 1 << 24 };
+
+struct line { /* one counter */
+	const uint64_t *value;
+	uint64_t div;
+	char *name;
+	const char *unit;
+};
+
+struct sampler {
+	struct weft_sim *sim;
+	const struct doc_node *of;
+	weft_time_t interval, next;
+	struct {
+		VEC(struct line);
+	} lines;
+	size_t cap; /* samples, a power of two */
+	struct {
+		VEC(weft_time_t);
+	} times;
+	uint64_t *row[SAMPLES_MAX + 1]; /* lines.n values each */
+};
+
+/* ---- which ---- */
+
+static void sampler_line(struct sampler *s, const struct weft_comp *c,
+			 const char *port, const char *name, const char *unit,
+			 const uint64_t *value, uint64_t div)
+{
+	struct line l = { .value = value, .div = div, .unit = unit };
+
+	if (asprintf(&l.name, "%s.%s%s%s", c->name, port, *port ? "." : "",
+		     name) < 0)
+		abort();
+	if (record_matches(s->of, l.name))
+		vec_push(&s->lines, l);
+	else
+		free(l.name);
+}
+
+/* The names are those of the counters in the result. */
+static void sampler_comp(struct sampler *s, const struct weft_comp *c)
+{
+	for (uint32_t k = 0; k < c->cls->n_counters; k++)
+		sampler_line(s, c, "", c->cls->counters[k].name,
+			     c->cls->counters[k].unit, &c->counters[k], 1);
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		const struct weft_port *p = &c->ports[i];
+
+		if (p->kind != WEFT_PORT_LINK || !p->peer)
+			continue;
+		sampler_line(s, c, p->name, "frames", "frames", &p->out_frames,
+			     1);
+		sampler_line(s, c, p->name, "words", "words", &p->out_words, 1);
+		sampler_line(s, c, p->name, "busy", "ns", &p->out_busy,
+			     WEFT_NS);
+	}
+}
+
+/* Somebody mistyped a pattern that meets nothing. */
+static int sampler_check(const struct sampler *s, struct weft_err *err)
+{
+	char **pat = record_patterns(s->of);
+	size_t i, k;
+	int ret = 0;
+
+	for (i = 0; pat[i] && !ret; i++) {
+		for (k = 0; k < s->lines.n; k++)
+			if (!strcmp(pat[i], "all") ||
+			    !fnmatch(pat[i], s->lines.at[k].name, 0))
+				break;
+		if (k == s->lines.n)
+			ret = doc_fail(s->of->at, err,
+				       "no counter is called %.100s: weft "
+				       "describe CLASS lists those of a "
+				       "component",
+				       pat[i]);
+	}
+	for (i = 0; pat[i]; i++)
+		free(pat[i]);
+	free(pat);
+	return ret;
+}
+
+int sampler_open(const struct exp_case *c, struct sampler **s_p,
+		 struct weft_err *err)
+{
+	struct sampler *s;
+
+	*s_p = NULL;
+	if (!c->sample)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		abort();
+	s->sim = c->sim;
+	s->of = c->sample_of;
+	s->interval = c->sample;
+	s->next = weft_sim_now(c->sim) + s->interval;
+	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++)
+		sampler_comp(s, weft_sim_at(c->sim, i));
+	s->cap = SAMPLES_MAX;
+	while (s->cap > SAMPLES_MIN && s->cap * s->lines.n > SAMPLER_VALUES)
+		s->cap /= 2;
+	if (!sampler_check(s, err)) {
+		*s_p = s;
+		return 0;
+	}
+	sampler_free(s);
+	return -EINVAL;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i <= SAMPLES_MAX; i++)
+		free(s->row[i]);
+	for (size_t i = 0; i < s->lines.n; i++)
+		free(s->lines.at[i].name);
+	vec_free(&s->lines);
+	vec_free(&s->times);
+	free(s);
+}
+
+/* ---- taking them ---- */
+
+/* Keeps the second, fourth, ...; their rows stay in use. */
+static void sampler_halve(struct sampler *s)
+{
+	for (size_t i = 0; i < s->times.n / 2; i++) {
+		uint64_t *keep = s->row[2 * i + 1];
+
+		s->times.at[i] = s->times.at[2 * i + 1];
+		s->row[2 * i + 1] = s->row[i];
+		s->row[i] = keep;
+	}
+	s->times.n /= 2;
+	s->interval *= 2;
+}
+
+static void sampler_take(struct sampler *s)
+{
+	uint64_t **row = &s->row[s->times.n];
+
+	if (!*row)
+		*row = calloc(s->lines.n + 1, sizeof(**row));
+	if (!*row)
+		abort();
+	weft_sim_sample(s->sim);
+	for (size_t i = 0; i < s->lines.n; i++)
+		(*row)[i] = *s->lines.at[i].value / s->lines.at[i].div;
+	vec_push(&s->times, weft_sim_now(s->sim));
+}
+
+void sampler_run(struct sampler *s, weft_time_t until)
+{
+	while (s->next <= until && !weft_sim_idle(s->sim)) {
+		weft_sim_step(s->sim, s->next);
+		if (weft_sim_stopped(s->sim))
+			return;
+		if (weft_sim_idle(s->sim))
+			break;
+		sampler_take(s);
+		if (s->times.n == s->cap)
+			sampler_halve(s);
+		s->next = vec_last(&s->times) + s->interval;
+	}
+	weft_sim_run(s->sim, until);
+}
+
+/* ---- at the end ---- */
+
+/* Without patterns only what has changed is of interest. */
+static bool sampler_wants(const struct sampler *s, size_t line)
+{
+	return s->of || s->row[s->times.n - 1][line];
+}
+
+void sampler_series(struct sampler *s, struct weft_result *r)
+{
+	char name[300];
+
+	/* Some counters are right only now. */
+	if (s->times.n && vec_last(&s->times) == weft_sim_now(s->sim))
+		s->times.n--;
+	sampler_take(s);
+	for (size_t i = 0; i < s->lines.n; i++) {
+		const struct line *l = &s->lines.at[i];
+		struct result_series *c;
+
+		if (!sampler_wants(s, i))
+			continue;
+		snprintf(name, sizeof(name), "sample.%s", l->name);
+		c = result_series_get(r, name, "us", l->unit);
+		for (size_t k = 0; k < s->times.n; k++)
+			result_series_add(
+				c, (double)s->times.at[k] / (double)WEFT_US,
+				(double)s->row[k][i]);
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals during a run: a tick for the progress line, and the user's wish to
+ * end (SIGINT, SIGTERM).  Handlers only stop the simulation between two events;
+ * everything else happens where the run comes back.  They have a stack of their
+ * own, because programs have small ones. */
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "front/run/run.h"
+
+static const int wishes[] = { SIGINT, SIGTERM };
+enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
+
+/* What handlers see: one process runs one simulation at a time. */
+static struct weft_sim *volatile watched;
+static volatile sig_atomic_t ticked, caught, worker;
+static char stack[65536] __attribute__((aligned(16)));
+
+static void signals_timer(bool on)
+{
+	struct itimerval tv = { { 0, on ? 200000 : 0 },
+				{ 0, on ? 200000 : 0 } };
+
+	setitimer(ITIMER_REAL, &tv, NULL);
+}
+
+static void on_tick(int sig)
+{
+	ticked = 1;
+	if (watched)
+		weft_sim_stop(watched);
+}
+
+/* The second one kills.  A run that was just starting misses the stop: the
+ * timer repeats it. */
+static void on_wish(int sig)
+{
+	if (caught && !worker) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
+	caught = sig;
+	if (watched)
+		weft_sim_stop(watched);
+	signals_timer(true);
+}
+
+static void signals_handle(int sig, void (*handler)(int))
+{
+	struct sigaction sa = { .sa_handler = handler,
+				.sa_flags = SA_RESTART | SA_ONSTACK };
+	stack_t st = { .ss_sp = stack, .ss_size = sizeof(stack) };
+
+	sigaltstack(&st, NULL);
+	sigaction(sig, &sa, NULL);
+}
+
+void signals_catch(bool on)
+{
+	caught = 0;
+	if (on)
+		signals_handle(SIGALRM, on_tick);
+	for (int i = 0; i < WISHES; i++)
+		signals_handle(wishes[i], on ? on_wish : SIG_DFL);
+	if (!on)
+		signals_timer(false);
+}
+
+void signals_worker(void)
+{
+	worker = 1;
+	if (caught) /* just before the fork: the parent sends it on */
+		caught = 0;
+	signal(SIGINT, SIG_IGN);
+}
+
+int signals_caught(void)
+{
+	return caught;
+}
+
+void signals_watch(struct weft_sim *sim, bool ticks)
+{
+	ticked = 0;
+	watched = sim;
+	if (!sim && !caught)
+		signals_timer(false);
+	if (!sim || !ticks)
+		return;
+	signals_handle(SIGALRM, on_tick);
+	signals_timer(true);
+}
+
+bool signals_ticked(void)
+{
+	bool res = ticked;
+
+	ticked = 0;
+	return res;
+}

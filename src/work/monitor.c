@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program forth.monitor: benchmark mode under load, evaluated as the authors'
+ * kernel module did (forth.md 10.1).  Every node sends stamped packets to the
+ * others; each packet has a place of its own in the receiver's memory, and the
+ * receiver's processor collects them while they come:
+ *
+ *   nic     ts2 - ts1: waiting and pipeline in the sending NIC
+ *   switch  ts4 - ts3: the same in the switch
+ *   total   both and the constant `wire`: descriptor written to head of the
+ *           packet at the receiving NIC
+ *
+ * as histograms, over all and per source; throughput per source from the
+ * processor's times of its first and its last packet (the first one itself does
+ * not count).  All nodes of a run take part; count 0 = only receive. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ulib/forth_hw.h"
+#include "work/work.h"
+
+#define MON_NODES   128
+#define MON_CLUSTER 4 /* descriptors of one line of the write buffer */
+#define MON_EMPTY   UINT64_MAX
+#define MIB	    1048576.0
+
+enum mon_part { MON_NIC, MON_SWITCH, MON_TOTAL, MON_PARTS };
+static const char *const mon_part_name[MON_PARTS] = { "nic", "switch",
+						      "total" };
+
+struct mon_tx { /* one destination */
+	uint64_t quota, due, posted;
+	weft_phys_t remote;
+};
+
+struct mon_rx { /* one source */
+	uint64_t expected, got, size;
+	uint64_t *slots;
+	double pc_ns; /* of its time stamps */
+	weft_time_t first, last;
+	struct weft_hist *hist[MON_PARTS];
+};
+
+struct mon {
+	/* parameters */
+	uint64_t count, size, link_rate;
+	char to[64];
+	double load;
+	bool zero, stamps34;
+	weft_time_t cc, wire, turn, patience;
+	/* run */
+	struct work w;
+	struct weft_forth *f;
+	struct mon_tx tx[MON_NODES];
+	struct mon_rx rx[MON_NODES];
+	struct weft_hist *hist[MON_PARTS];
+	uint32_t dst[MON_NODES], n_dst;
+	uint8_t *plan; /* destinations in order, at an offered load */
+	weft_phys_t local;
+	uint64_t generated, sent, received, expected;
+	weft_time_t next, moved;
+};
+
+/* ---- set-up ---- */
+
+static int mon_refuse(struct mon *m)
+{
+	weft_check_failed(m->w.c,
+			  "up to %u nodes; size is a multiple of 8, holds the "
+			  "stamps (24) and fits one packet (%u..%u here)",
+			  MON_NODES, weft_forth_info(m->f)->min_payload,
+			  weft_forth_info(m->f)->max_payload);
+	return -EINVAL;
+}
+
+/* Who gets how many: at an offered load by chance, else the same for all. */
+static int mon_plan(struct mon *m)
+{
+	int n = work_nodes(&m->w, m->to, m->dst, MON_NODES);
+
+	if (n < 0)
+		return -EINVAL;
+	m->n_dst = (uint32_t)n;
+	if (!n)
+		m->count = 0;
+	else if (m->load <= 0)
+		m->count = m->count / m->n_dst * m->n_dst;
+	if (m->load > 0)
+		m->plan = weft_host_calloc(m->w.h, m->count + 1, 1);
+	if (m->load > 0 && !m->plan)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < m->count; i++) {
+		uint32_t d = m->dst[i % m->n_dst];
+
+		if (m->plan) {
+			d = m->dst[weft_rng_below(&m->w.c->rng, m->n_dst)];
+			m->plan[i] = (uint8_t)d;
+		}
+		m->tx[d].quota++;
+	}
+	return 0;
+}
+
+static int mon_place(struct mon *m, uint32_t s)
+{
+	struct mon_rx *rx = &m->rx[s];
+	char key[32];
+	weft_phys_t phys = 0;
+	uint64_t words;
+
+	snprintf(key, sizeof(key), "mon.to%u", m->w.me);
+	rx->expected = work_get(&m->w, key, s);
+	rx->size = work_get(&m->w, "mon.size", s);
+	rx->pc_ns = (double)work_get(&m->w, "mon.pc", s) / 1000;
+	m->expected += rx->expected;
+	words = rx->expected * rx->size / 8;
+	if (words) {
+		rx->slots = weft_mem_alloc(m->w.h, words * 8, 64, &phys);
+		if (!rx->slots)
+			return -ENOMEM;
+	}
+	for (uint64_t i = 0; i < words; i++)
+		rx->slots[i] = MON_EMPTY;
+	snprintf(key, sizeof(key), "mon.rx%u", s);
+	work_put(&m->w, key, phys);
+	return 0;
+}
+
+static int mon_meet(struct mon *m)
+{
+	char key[32];
+	int ret = 0;
+
+	/* A host knows its bus clock to the picosecond. */
+	work_put(&m->w, "mon.pc",
+		 (uint64_t)llround(weft_forth_pc_ns(m->f) * 1000));
+	work_put(&m->w, "mon.size", m->size);
+	for (uint32_t d = 0; d < m->w.n; d++) {
+		snprintf(key, sizeof(key), "mon.to%u", d);
+		work_put(&m->w, key, m->tx[d].quota);
+	}
+	for (uint32_t s = 0; s < m->w.n && !ret; s++)
+		ret = mon_place(m, s);
+	snprintf(key, sizeof(key), "mon.rx%u", m->w.me);
+	for (uint32_t d = 0; d < m->w.n && !ret; d++)
+		m->tx[d].remote = work_get(&m->w, key, d);
+	return ret;
+}
+
+static int mon_open(struct mon *m)
+{
+	struct weft_forth_attr a = {
+		.bench = WEFT_FORTH_BENCH_ON |
+			 (m->zero ? WEFT_FORTH_BENCH_ZERO : 0) |
+			 (m->stamps34 ? WEFT_FORTH_BENCH_TS34 : 0)
+	};
+	int ret = weft_forth_open(m->w.h, &a, &m->f);
+
+	if (ret)
+		return ret;
+	if (m->w.n > MON_NODES || m->size % 8 || m->size < 24 ||
+	    m->size < weft_forth_info(m->f)->min_payload ||
+	    m->size > weft_forth_info(m->f)->max_payload)
+		return mon_refuse(m);
+	if (!m->link_rate)
+		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
+	/* All sent packets have the same source: zeros but for the stamps. */
+	if (!weft_mem_alloc(m->w.h, m->size, 64, &m->local))
+		return -ENOMEM;
+	ret = mon_plan(m);
+	return ret ? ret : mon_meet(m);
+}
+
+/* ---- sender ---- */
+
+/* Mean time between packets: payload and 20 bytes of framing (spec 4.7). */
+static void mon_schedule(struct mon *m)
+{
+	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *
+		      WEFT_SEC / m->load;
+
+	m->next +=
+		(weft_time_t)(-log(1.0 - weft_rng_real(&m->w.c->rng)) * mean) +
+		1;
+}
+
+static void mon_generate(struct mon *m, weft_time_t now)
+{
+	while (m->generated < m->count && m->next <= now) {
+		m->tx[m->plan[m->generated++]].due++;
+		mon_schedule(m);
+	}
+}
+
+/* Up to a cluster for d. */
+static bool mon_post(struct mon *m, uint32_t d)
+{
+	struct weft_forth_desc line[MON_CLUSTER];
+	struct mon_tx *tx = &m->tx[d];
+	uint32_t n = 0, room;
+
+	if (tx->posted == tx->due)
+		return false;
+	room = weft_forth_space(m->f, d);
+	while (n < MON_CLUSTER && n < room && tx->posted + n < tx->due) {
+		line[n] = (struct weft_forth_desc){
+			.local = m->local,
+			.remote = (uint32_t)(tx->remote +
+					     (tx->posted + n) * m->size),
+			.qwords = (uint16_t)(m->size / 8),
+			.dst = (uint8_t)d
+		};
+		n++;
+	}
+	if (n)
+		n = weft_forth_post(m->f, line, n);
+	tx->posted += n;
+	m->sent += n;
+	return n;
+}
+
+static bool mon_send(struct mon *m, weft_time_t now)
+{
+	bool moved = false;
+
+	if (m->load > 0)
+		mon_generate(m, now);
+	for (uint32_t i = 0; i < m->n_dst; i++)
+		moved |= mon_post(m, m->dst[(m->w.me + i) % m->n_dst]);
+	return moved;
+}
+
+/* ---- receiver ---- */
+
+static void mon_check(struct mon *m, uint32_t s, const uint64_t *q)
+{
+	const struct mon_rx *rx = &m->rx[s];
+	uint64_t bad = 0;
+
+	for (uint32_t k = FORTH_STAMP_QWORDS; m->zero && k < rx->size / 8; k++)
+		bad |= q[k];
+	if (!bad && q[2] == forth_stamp_pair(s, (uint32_t)rx->got))
+		return;
+	weft_check_failed(m->w.c,
+			  "packet %" PRIu64
+			  " from node %u: number is "
+			  "%#" PRIx64 "%s",
+			  rx->got, s, q[2], bad ? ", body is not zero" : "");
+}
+
+static void mon_put(struct mon *m, uint32_t s, enum mon_part part, double ns)
+{
+	struct mon_rx *rx = &m->rx[s];
+	char name[32];
+
+	if (!rx->hist[part]) {
+		snprintf(name, sizeof(name), "%s_from%u", mon_part_name[part],
+			 s);
+		rx->hist[part] = weft_hist(m->w.c, name, "ns");
+		m->hist[part] = weft_hist(m->w.c, mon_part_name[part], "ns");
+	}
+	weft_hist_put(rx->hist[part], ns);
+	weft_hist_put(m->hist[part], ns);
+}
+
+static void mon_stamps(struct mon *m, uint32_t s, const uint64_t *q)
+{
+	uint32_t pc = forth_stamp_lo(q[0]) - forth_stamp_hi(q[0]);
+	uint32_t cc = forth_stamp_lo(q[1]) - forth_stamp_hi(q[1]);
+	double nic = pc * m->rx[s].pc_ns;
+	double sw = cc * ((double)m->cc / WEFT_NS);
+
+	mon_put(m, s, MON_NIC, nic);
+	if (m->stamps34)
+		mon_put(m, s, MON_SWITCH, sw);
+	mon_put(m, s, MON_TOTAL,
+		nic + (m->stamps34 ? sw : 0) + (double)m->wire / WEFT_NS);
+}
+
+/* Takes what has come from s; its last qword comes last. */
+static bool mon_collect(struct mon *m, uint32_t s)
+{
+	struct mon_rx *rx = &m->rx[s];
+	uint64_t before = rx->got, step = rx->size / 8;
+
+	for (; rx->got < rx->expected; rx->got++) {
+		const uint64_t *q = rx->slots + rx->got * step;
+
+		if (((const volatile uint64_t *)q)[step - 1] == MON_EMPTY)
+			break;
+		mon_check(m, s, q);
+		mon_stamps(m, s, q);
+	}
+	if (rx->got == before)
+		return false;
+	rx->last = weft_host_now(m->w.h);
+	if (!before)
+		rx->first = rx->last;
+	m->received += rx->got - before;
+	return true;
+}
+
+static bool mon_receive(struct mon *m)
+{
+	bool moved = false;
+
+	for (uint32_t s = 0; s < m->w.n; s++)
+		moved |= mon_collect(m, s);
+	return moved;
+}
+
+/* ---- both ---- */
+
+static void mon_loop(struct mon *m)
+{
+	weft_time_t now = weft_host_now(m->w.h), until;
+
+	m->next = m->moved = now;
+	if (m->load > 0)
+		mon_schedule(m);
+	for (uint32_t d = 0; d < m->w.n && m->load <= 0; d++)
+		m->tx[d].due = m->tx[d].quota;
+	while (m->sent < m->count || m->received < m->expected) {
+		now = weft_host_now(m->w.h);
+		if (mon_send(m, now) | mon_receive(m)) {
+			m->moved = now;
+			continue;
+		}
+		if (now - m->moved > m->patience) {
+			weft_check_failed(
+				m->w.c,
+				"no progress: %" PRIu64 " of %" PRIu64
+				" sent, %" PRIu64 " of %" PRIu64 " received",
+				m->sent, m->count, m->received, m->expected);
+			return;
+		}
+		until = now + m->turn;
+		if (m->generated < m->count && m->load > 0 && m->next < until)
+			until = m->next;
+		weft_host_sleep(m->w.h, until);
+	}
+}
+
+static double mon_rate(double bytes, weft_time_t from, weft_time_t to)
+{
+	return bytes / ((double)(to - from) / WEFT_SEC) / MIB;
+}
+
+static void mon_results(struct mon *m)
+{
+	weft_time_t first = WEFT_NEVER, last = 0;
+	double bytes = 0, skip = 0;
+	char name[32];
+
+	for (uint32_t s = 0; s < m->w.n; s++) {
+		const struct mon_rx *rx = &m->rx[s];
+
+		if (!rx->got)
+			continue;
+		snprintf(name, sizeof(name), "from%u", s);
+		weft_metric(m->w.c, name, "packets", (double)rx->got);
+		snprintf(name, sizeof(name), "rate_from%u", s);
+		if (rx->last > rx->first)
+			weft_metric(m->w.c, name, "MiB/s",
+				    mon_rate((double)((rx->got - 1) * rx->size),
+					     rx->first, rx->last));
+		if (rx->first < first)
+			skip = (double)rx->size;
+		first = rx->first < first ? rx->first : first;
+		last = rx->last > last ? rx->last : last;
+		bytes += (double)(rx->got * rx->size);
+	}
+	weft_metric(m->w.c, "received", "packets", (double)m->received);
+	weft_metric(m->w.c, "sent", "packets", (double)m->sent);
+	if (last > first)
+		weft_metric(m->w.c, "rate_in", "MiB/s",
+			    mon_rate(bytes - skip, first, last));
+}
+
+static int mon_main(struct weft_comp *c)
+{
+	struct mon *m = c->state;
+	int ret;
+
+	m->w = work_of(c);
+	ret = mon_open(m);
+	if (ret) {
+		if (ret != -EINVAL)
+			weft_check_failed(c, "cannot begin: error %d", -ret);
+		return ret;
+	}
+	work_barrier(&m->w, "mon.go");
+	mon_loop(m);
+	mon_results(m);
+	work_barrier(&m->w, "mon.end");
+	weft_host_sleep(m->w.h, weft_host_now(m->w.h) + 100 * WEFT_US);
+	weft_forth_close(m->f);
+	return 0;
+}
+
+// clang-format off
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct mon, field, def, range, OWN, doc)
+static const struct weft_param mon_params[] = {
+	P(U64, count, "1000", "0..100000000", "packets this node sends"),
+	P(STR, to, "others", "",
+	  "destinations: 0,2,4..6 or all, others, self, next, none"),
+	P(BYTES, size, "512", "24..4096", "payload; three qwords are stamps"),
+	P(REAL, load, "0", "0..1", "offered load as a share of the links, "
+	  "random times and destinations; 0 = as fast as possible, the same "
+	  "number to each"),
+	P(RATE, link_rate, "0", "", "what load refers to; 0 = 2.5 Gb/s for "
+	  "each link"),
+	P(BOOL, zero, "yes", "", "no payload is read: the NIC makes zeros"),
+	P(BOOL, stamps34, "yes", "", "a switch stamps, too"),
+	P(TIME, cc, "12.8ns", "1ns..", "unit of the switch's stamps"),
+	P(TIME, wire, "614.4ns", "", "cable and SERDES from NIC to NIC: two "
+	  "links of 24 cc"),
+	P(TIME, turn, "100ns", "1ns..", "between two looks at the memory"),
+	P(TIME, patience, "10ms", "1us..",
+	  "without progress for so long the run has failed"),
+	{ 0 }
+};
+// clang-format on
+
+WEFT_COMPONENT(forth_monitor, .name = "forth.monitor",
+	       .kind = WEFT_KIND_PROGRAM,
+	       .doc = "benchmark mode under load: latencies and throughput "
+		      "per source",
+	       .source = "spec 10.1", .state_size = sizeof(struct mon),
+	       .params = mon_params, .ops = { .main = mon_main });

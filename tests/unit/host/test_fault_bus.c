@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.bus in front of a device: nothing by default, requests held, a slow
+ * bridge; exact clocks. */
+#include "../cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+
+enum { PC = 10000000 }; /* fs of a bus clock at 100 MHz */
+
+struct bench {
+	struct ref_script s;
+	struct ref_log log, other;
+	struct rig rig;
+};
+
+static int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	rig_script_default(&b->s);
+	*state = b;
+	return b == NULL;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static struct ref_op *add(struct ref_list *l, weft_time_t delay, uint64_t addr,
+			  uint32_t bytes)
+{
+	l->op[l->n] =
+		(struct ref_op){ .delay = delay, .addr = addr, .bytes = bytes };
+	return &l->op[l->n++];
+}
+
+static void run(struct bench *b, const char *const *fault)
+{
+	b->rig = (struct rig){ .fault = fault };
+	rig_run(&b->rig, &b->s, &b->log);
+	assert_false(b->rig.bad_data);
+}
+
+static uint64_t counter(const struct bench *b, const char *name)
+{
+	const struct weft_class *cls = b->rig.shim[0]->cls;
+
+	for (uint32_t i = 0; i < cls->n_counters; i++)
+		if (!strcmp(cls->counters[i].name, name))
+			return b->rig.shim[0]->counters[i];
+	fail();
+	return 0;
+}
+
+static uint64_t when(const struct bench *b, uint32_t port,
+		     enum weft_note_kind kind, uint32_t n)
+{
+	const struct ref_note *x = rig_note(&b->log, port, kind, n);
+
+	assert_non_null(x);
+	assert_int_equal(x->time % PC, 0);
+	return x->time / PC;
+}
+
+static uint64_t draw(uint64_t *x, uint64_t n)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return (*x >> 11) % n;
+}
+
+static void random_script(struct ref_script *s, uint64_t seed)
+{
+	uint64_t x = seed * 0x9E3779B97F4A7C15ull + 1;
+
+	rig_script_default(s);
+	s->devices = 1 + (uint32_t)draw(&x, REF_DEVS);
+	for (uint32_t d = 0; d < s->devices; d++)
+		for (uint32_t i = 0; i < 10; i++) {
+			struct ref_list *l =
+				draw(&x, 2) ? &s->wr[d] : &s->rd[d];
+
+			add(l, draw(&x, 2000) * 1000003,
+			    0x1000 + 8 * draw(&x, 4096),
+			    8 + 8 * (uint32_t)draw(&x, 512));
+		}
+	for (uint32_t i = 0; i < 20; i++) {
+		struct ref_op *o = add(&s->pio, draw(&x, 300) * 1000003,
+				       4 * draw(&x, 512), 4);
+
+		o->dev = (uint32_t)draw(&x, s->devices);
+		o->load = !draw(&x, 4);
+	}
+}
+
+/* With nothing set, every note, its time and the number of events are those of
+ * a run without. */
+static void no_effect(void **state)
+{
+	static const char *const none[] = { NULL };
+	static const char *const when_only[] = { "at",	   "1us",   "length",
+						 "1us",	   "every", "3us",
+						 "random", "yes",   NULL };
+	struct bench *b = *state;
+	uint64_t events;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		random_script(&b->s, seed);
+		run(b, NULL);
+		b->other = b->log;
+		events = weft_sim_events(b->rig.sim);
+		rig_free(&b->rig);
+		run(b, seed % 2 ? none : when_only);
+		assert_int_equal(weft_sim_events(b->rig.sim), events);
+		assert_int_equal(b->log.n, b->other.n);
+		assert_memory_equal(b->log.note, b->other.note,
+				    b->log.n * sizeof(b->log.note[0]));
+		assert_int_equal(b->log.busy, b->other.busy);
+		rig_free(&b->rig);
+	}
+}
+
+/* 512 bytes take 6 + 4 + 64 clocks: the first is on the bus when the outage
+ * begins, the second waits for its end, the third is not concerned. */
+static void hold_writes(void **state)
+{
+	static const char *const f[] = { "at",	 "500ns",  "length", "2us",
+					 "hold", "writes", NULL };
+	struct bench *b = *state;
+
+	add(&b->s.wr[0], 0, 0x1000, 512);
+	add(&b->s.wr[0], 0, 0x2000, 512);
+	add(&b->s.wr[0], 0, 0x3000, 512);
+	run(b, f);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), 74);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 1), 250 + 74);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 2), 250 + 148);
+	assert_int_equal(counter(b, "held"), 1);
+	assert_int_equal(counter(b, "held_ns"), 2500 - 740);
+	rig_free(&b->rig);
+}
+
+static void hold_kinds(void **state)
+{
+	static const char *const kind[] = { "none", "writes", "reads", "all" };
+	struct bench *b = *state;
+
+	add(&b->s.wr[0], 0, 0x1000, 8);
+	add(&b->s.rd[0], 0, 0x2000, 8);
+	for (uint32_t i = 0; i < 4; i++) {
+		const char *const f[] = { "length", "10us", "hold", kind[i],
+					  NULL };
+		bool write;
+
+		run(b, f);
+		for (uint32_t k = 0; k < 2; k++) {
+			const struct ref_note *n =
+				rig_note(&b->log, 1, WEFT_NOTE_DONE, k);
+
+			assert_non_null(n);
+			write = n->write;
+			assert_int_equal(n->time > 1000 * (uint64_t)PC,
+					 i == 3 || i == (write ? 1 : 2));
+		}
+		assert_int_equal(counter(b, "held"), i == 3 ? 2 : i > 0);
+		rig_free(&b->rig);
+	}
+}
+
+/* Held for good: the run ends all the same. */
+static void hold_for_good(void **state)
+{
+	static const char *const f[] = { "at", "1us", "hold", "all", NULL };
+	struct bench *b = *state;
+
+	add(&b->s.wr[0], 0, 0x1000, 8);
+	add(&b->s.wr[0], (weft_time_t)200 * PC, 0x1000, 8);
+	run(b, f);
+	assert_non_null(rig_note(&b->log, 1, WEFT_NOTE_DONE, 0));
+	assert_null(rig_note(&b->log, 1, WEFT_NOTE_DONE, 1));
+	rig_free(&b->rig);
+}
+
+/* 4 KB: T_ARB + T_PH + T_SPLIT + 512 + 2 (T_GAP + T_PH) = 592 clocks (11.4); 70
+ * more at the split response, 30 more before the second and third completion.
+ */
+static void slow_bridge(void **state)
+{
+	static const char *const f[] = { "split",  "70",  "completion", "30",
+					 "length", "1us", NULL };
+	struct bench *b = *state;
+
+	add(&b->s.rd[0], 0, 0x1000, 4096);
+	add(&b->s.rd[0], 0, 0x1000, 4096); /* after the outage */
+	run(b, f);
+	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 10);
+	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 10 + 50 + 70);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), 592 + 70 + 2 * 30);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 1) -
+				 when(b, 1, WEFT_NOTE_DONE, 0),
+			 592);
+	assert_int_equal(counter(b, "slowed"), 1);
+	/* the bus is free meanwhile */
+	assert_int_equal(b->log.busy, 2 * (592 - 50 + 10));
+	rig_free(&b->rig);
+}
+
+static void wrong_place(void **state)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	extern const struct weft_class weft_class_bus_pcix,
+		weft_class_fault_bus;
+	struct weft_comp *bus =
+		weft_sim_add(sim, &weft_class_bus_pcix, "b", &err);
+	struct weft_comp *f =
+		weft_sim_add(sim, &weft_class_fault_bus, "f", &err);
+
+	(void)state;
+	assert_int_equal(weft_comp_init(bus, &err), 0);
+	assert_int_equal(weft_comp_init(f, &err), 0);
+	assert_int_not_equal(weft_filter_add(&bus->ports[1], f, &err), 0);
+	assert_non_null(strstr(err.msg, "connected to nothing"));
+	weft_sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_effect, setup, teardown),
+		cmocka_unit_test_setup_teardown(hold_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(hold_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(hold_for_good, setup, teardown),
+		cmocka_unit_test_setup_teardown(slow_bridge, setup, teardown),
+		cmocka_unit_test(wrong_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

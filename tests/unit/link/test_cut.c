@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.cut between two nodes: which words are lost, loss of sync and back
+ * (forth.md 4.9), what the counters say. */
+#include <stdio.h>
+
+#include "pair.h"
+
+extern const struct weft_class weft_class_fault_cut;
+
+enum { CUTS, LOST, TRUNCATED, CREDITS, WORDS };
+enum { PACKETS = 40, QWORDS = 40, FRAME = 85, DELAY = 24, CC = 12800 /* ps */ };
+
+static void cut(struct pair *p, const char *const *fault, uint64_t cycles)
+{
+	pair_init(p, NULL, &weft_class_fault_cut, fault);
+	pair_send(p, 0, PACKETS, QWORDS);
+	pair_start(p);
+	pair_run(p, cycles);
+}
+
+/* 85 words a packet, back to back; the first delimiter arrives in cycle 24.
+ * The line is down from cycle 299 to 313: packets 0 to 2 arrive (24 .. 279), of
+ * packet 3 (279 .. 363) 20 words and the last 51. */
+static void one_cut(void **state)
+{
+	const char *f[] = { "at", "3827.2ns", "length", "179.2ns", NULL };
+	const uint64_t down = 299, up = 313;
+	const struct flink_count *n;
+	struct pair p;
+
+	(void)state;
+	cut(&p, f, 20000);
+	n = flink_counts(&p.n[1]->link);
+	assert_int_equal(p.fault->counters[CUTS], 1);
+	assert_int_equal(p.fault->counters[TRUNCATED], 1);
+	assert_int_equal(p.fault->counters[LOST], 0);
+	assert_int_equal(p.fault->counters[WORDS], up - down);
+	assert_int_equal(n->sync_loss[0], 1);
+	assert_int_equal(n->bad_char[0], 4);
+	assert_int_equal(n->align, 1);
+	assert_int_equal(p.n[1]->bad, 1);
+	/* packets go on back to back without 16 commas in between: all are lost
+	 * until the sender runs out of credits for 2046 words, of which three
+	 * and a half packets gave some back; those lost never will */
+	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
+	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
+	assert_int_equal(n->unsync, (2046 + 84 * 4) / 84 - 8);
+	assert_false(p.n[1]->link.lost_sync);
+	pair_fini(&p);
+}
+
+/* Packets of 85 words with a pause of 100 in between: in sync again after 16
+ * comma words, and exactly then. */
+static void resync_words(void **state)
+{
+	static const uint32_t gap[] = { 15, 16 };
+	char at[32], length[32];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		/* packet k arrives at 24 + 185k: down in the pause behind
+		 * packet 1, up `gap` words before packet 2 begins */
+		const char *f[] = { "at", at, "length", length, NULL };
+		uint64_t down = 24 + 185 + 90, up = 24 + 2 * 185 - gap[i];
+		const struct flink_count *n;
+		struct pair p;
+		uint32_t k;
+
+		snprintf(at, sizeof(at), "%lups", (unsigned long)down * CC);
+		snprintf(length, sizeof(length), "%lups",
+			 (unsigned long)(up - down) * CC);
+		pair_init(&p, NULL, &weft_class_fault_cut, f);
+		pair_send(&p, 0, 8, QWORDS);
+		for (k = 0; k < 8; k++)
+			p.n[0]->script[k].ready = 185 * k;
+		pair_start(&p);
+		pair_run(&p, 20000);
+		n = flink_counts(&p.n[1]->link);
+		assert_int_equal(n->sync_loss[0], 1);
+		assert_int_equal(n->unsync, gap[i] < 16);
+		assert_int_equal(p.n[1]->received, 8 - (gap[i] < 16));
+		assert_int_equal(p.n[1]->bad, 0);
+		assert_int_equal(p.fault->counters[WORDS], 0);
+		pair_fini(&p);
+	}
+}
+
+/* Nothing on the line at all: sync is lost and found all the same. */
+static void idle_line(void **state)
+{
+	const char *f[] = { "at",    "10us",  "length", "1us",
+			    "every", "100us", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, NULL, &weft_class_fault_cut, f);
+	pair_start(&p);
+	pair_run(&p, 80000); /* 1024 us */
+	assert_int_equal(p.fault->counters[CUTS], 11);
+	assert_int_equal(flink_counts(&p.n[1]->link)->sync_loss[0], 11);
+	assert_false(p.n[1]->link.lost_sync);
+	pair_fini(&p);
+}
+
+/* For good: the run ends, the rest is never heard of. */
+static void for_good(void **state)
+{
+	const char *f[] = { "at", "5us", NULL };
+	struct pair p;
+	uint64_t sent;
+
+	(void)state;
+	cut(&p, f, 200000);
+	sent = flink_counts(&p.n[0]->link)->tx_packets;
+	assert_true(p.n[1]->received < PACKETS);
+	assert_int_equal(sent, p.n[1]->received - p.n[1]->bad +
+				       p.fault->counters[LOST] +
+				       p.fault->counters[TRUNCATED]);
+	assert_true(p.n[1]->link.lost_sync);
+	pair_fini(&p);
+}
+
+/* A link of a bundle. */
+static void bundle(void **state)
+{
+	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
+	const char *f[] = { "at", "3us", "length", "500ns", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, &weft_class_fault_cut, f);
+	pair_send(&p, 0, PACKETS, QWORDS);
+	pair_start(&p);
+	pair_run(&p, 100000);
+	assert_int_equal(p.n[1]->link.count.sync_loss[0], 1);
+	assert_true(p.n[1]->received < PACKETS);
+	assert_true(p.n[1]->received > 5);
+	pair_fini(&p);
+}
+
+/* Times at random: the same seed, the same cuts. */
+static void at_random(void **state)
+{
+	const char *f[] = { "length", "2us", "every", "40us",
+			    "random", "yes", NULL };
+	uint64_t cuts[2];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct pair p;
+
+		pair_init(&p, NULL, &weft_class_fault_cut, f);
+		pair_start(&p);
+		pair_run(&p, 800000); /* 10.24 ms: 256 expected */
+		cuts[i] = p.fault->counters[CUTS];
+		pair_fini(&p);
+	}
+	assert_int_equal(cuts[0], cuts[1]);
+	assert_in_range(cuts[0], 200, 320);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_cut),   cmocka_unit_test(resync_words),
+		cmocka_unit_test(idle_line), cmocka_unit_test(for_good),
+		cmocka_unit_test(bundle),    cmocka_unit_test(at_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

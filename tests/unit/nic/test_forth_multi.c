@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multipath, external memory, counting and event log of forth.nic: directed
+ * cases (forth.md 6, 7, 10.2; V22, V24). */
+#include "../cmocka_all.h"
+#include "rig.h"
+
+#define SRC (RIG_MEM + 0x10000)
+#define DST (RIG_MEM + 0x20000u)
+
+static uint64_t header(uint32_t src, uint32_t number, uint32_t next1,
+		       uint32_t next2, uint64_t flags, uint32_t slot)
+{
+	return forth_header_reseq(forth_header(1, flags, 4, DST + 32 * slot),
+				  src << 7 | (number & 7) << 4 | next1 << 2 |
+					  next2);
+}
+
+static uint32_t rnotes(const struct rig *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n[0].bus->n_log; i++)
+		n += r->n[0].bus->log[i].addr == RIG_RNOTIFY;
+	return n;
+}
+
+/* 7.3: paths, numbers, next paths, source on the wire; the example's CRC is
+ * checked with the header vectors of the link. */
+static void test_sender_fields(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8 node=3");
+	rig_setup(&r, 0);
+	rig_post(&r, 0, 5, 0, SRC,
+		 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
+	rig_post(&r, 0, 5, 1, SRC,
+		 forth_desc_q1(5, 64, 0x20000000,
+			       FORTH_DESC_START | FORTH_DESC_RNOTIFY));
+	rig_wait(&r, 20000);
+	for (uint32_t i = 0; i < 9; i++) {
+		const struct tsink *s = r.on[i % 4];
+
+		assert_true(s->n_log > i / 4);
+		assert_int_equal(forth_hdr_reseq(s->log[i / 4].header),
+				 3u << 7 | (i / 4) << 4 | (i + 1) % 4 << 2 |
+					 (i + 2) % 4);
+	}
+	assert_int_equal(r.on[0]->n_log, 3);
+	/* flow 5, notify, source 3, number 2, next paths 1 and 2 */
+	assert_int_equal(r.on[0]->log[2].header >> 52, 0x054);
+	rig_free(&r);
+}
+
+/* 7.2: a path without credits stops this destination only. */
+static void test_stall_is_local(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8 sink.cap=170");
+	rig_setup(&r, 0);
+	r.on[1]->stop = true;
+	for (uint32_t i = 0; i < 3; i++)
+		rig_post(&r, 0, 2, i, SRC,
+			 forth_desc_q1(2, 512, DST, FORTH_DESC_START));
+	rig_post(&r, 0, 6, 0, SRC, forth_desc_q1(6, 64, DST, FORTH_DESC_START));
+	rig_wait(&r, 30000);
+	/* one packet of 132 words to flow 2 fits into 170: the second of path
+	 * 1 waits, so nothing to flow 2 follows anywhere */
+	assert_int_equal(r.on[0]->n_log, 2 + 1);
+	assert_int_equal(r.on[1]->n_log, 1);
+	assert_int_equal(r.on[2]->n_log, 1);
+	assert_int_equal(forth_hdr_flow(r.on[0]->log[1].header) == 6 ||
+				 forth_hdr_flow(r.on[0]->log[2].header) == 6,
+			 1);
+	r.sink = r.on[1];
+	rig_release(&r);
+	r.sink = r.on[0];
+	rig_wait(&r, 60000);
+	assert_int_equal(r.on[0]->n_log + r.on[1]->n_log + r.on[2]->n_log +
+				 r.on[3]->n_log,
+			 25);
+	rig_free(&r);
+}
+
+/* V24: a single loss is found with the next packet of its path. */
+static void test_single_loss(void **state)
+{
+	uint64_t cc, word;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8");
+	rig_setup(&r, 0);
+	cc = rig_cc(&r) + 2;
+	for (uint32_t i = 0; i < 9; i++)
+		if (i != 1)
+			rig_send_on(&r, i % 4, cc + 100 * i,
+				    header(2, i / 4, (i + 1) % 4, (i + 2) % 4,
+					   FORTH_HDR_REMOTE_NOTIFY, i),
+				    i);
+	rig_wait(&r, 500); /* packets 0, 2, 3: 1 is missing */
+	assert_int_equal(rnotes(&r), 1);
+	rig_wait(&r, 3000);
+	assert_int_equal(rnotes(&r), 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1);
+	/* the first notification behind the loss has the flag, no other */
+	word = 0;
+	for (uint32_t i = 0; i < r.n[0].bus->n_log; i++)
+		if (r.n[0].bus->log[i].addr == RIG_RNOTIFY &&
+		    r.n[0].bus->log[i].word & FORTH_RNOTIFY_LOSS) {
+			assert_int_equal(word, 0);
+			word = r.n[0].bus->log[i].word;
+		}
+	assert_int_equal(forth_rnotify_count(word), 2);
+	assert_int_equal(forth_rnotify_source(word), 2);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
+	rig_free(&r);
+}
+
+/* 7.5: two in a row are survived by round robin ... */
+static void test_double_loss_round_robin(void **state)
+{
+	uint64_t cc;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8");
+	rig_setup(&r, 0);
+	cc = rig_cc(&r) + 2;
+	for (uint32_t i = 0; i < 12; i++)
+		if (i != 1 && i != 2)
+			rig_send_on(&r, i % 4, cc + 100 * i,
+				    header(0, i / 4, (i + 1) % 4, (i + 2) % 4,
+					   FORTH_HDR_REMOTE_NOTIFY, i),
+				    i);
+	rig_wait(&r, 6000);
+	assert_int_equal(rnotes(&r), 10);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 2);
+	rig_free(&r);
+}
+
+/* ... and lose sync with any other pattern, until software restarts. */
+static void test_double_loss_pattern(void **state)
+{
+	static const uint32_t m[] = { 0, 1, 2, 3, 0, 1, 2, 3 };
+	uint64_t cc;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8 pattern=0,1,2,3");
+	rig_setup(&r, 0);
+	cc = rig_cc(&r) + 2;
+	for (uint32_t i = 0; i < 12; i++)
+		if (i != 1 && i != 2)
+			rig_send_on(&r, i % 4, cc + 100 * i,
+				    header(4, i / 4, m[(i + 1) % 4],
+					   m[(i + 2) % 4],
+					   FORTH_HDR_REMOTE_NOTIFY, i),
+				    i);
+	rig_wait(&r, 6000);
+	assert_int_equal(rnotes(&r), 1);
+	assert_int_equal(forth_reseq_sync_lost(rig_r32(&r, 0, FORTH_RESEQ)), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_RX), 1u << 4);
+	/* everything is in memory all the same, and no header is kept */
+	assert_int_equal(rig_mem64(&r, 0, DST + 32 * 11), 11);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
+	rig_w32(&r, 0, FORTH_RESEQ_RX, 1u << 4);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_RX), 0);
+	cc = rig_cc(&r) + 2;
+	for (uint32_t i = 0; i < 4; i++)
+		rig_send_on(&r, i, cc + 100 * i,
+			    header(4, 0, (i + 1) % 4, (i + 2) % 4,
+				   FORTH_HDR_REMOTE_NOTIFY, 20 + i),
+			    i);
+	rig_wait(&r, 3000);
+	assert_int_equal(rnotes(&r), 5);
+	rig_free(&r);
+}
+
+/* 7.6: a full pool costs the source its tracking, never the data. */
+static void test_pool_full(void **state)
+{
+	uint64_t cc;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
+	rig_setup(&r, 0);
+	cc = rig_cc(&r) + 2;
+	/* packet 0 never comes: 1, 2, 3 fill the pool, 5 does not fit */
+	for (uint32_t i = 1; i < 8; i++)
+		if (i != 4)
+			rig_send_on(&r, i % 4, cc + 100 * i,
+				    header(1, i / 4, (i + 1) % 4, (i + 2) % 4,
+					   FORTH_HDR_REMOTE_NOTIFY, i),
+				    i);
+	rig_wait(&r, 4000);
+	assert_int_equal(rnotes(&r), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1u << 20 | 1u << 10);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL), 3u << 16);
+	assert_int_equal(rig_mem64(&r, 0, DST + 32 * 7), 7);
+	rig_free(&r);
+}
+
+/* 7.7: the announcement may come first; then the last data notify. */
+static void test_counting(void **state)
+{
+	uint64_t cc, word;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-multi", "sink.lanes=8 completion=count");
+	rig_setup(&r, 0);
+	cc = rig_cc(&r) + 2;
+	rig_send_on(&r, 3, cc,
+		    forth_header_reseq(
+			    forth_header(1, FORTH_HDR_REMOTE_NOTIFY, 1, 12),
+			    6u << 7 | 1u << 6 | 17),
+		    0);
+	for (uint32_t i = 0; i < 3; i++)
+		rig_send_on(
+			&r, i, cc + 300 * (i + 1),
+			forth_header_reseq(forth_header(1, 0, 4, DST + 32 * i),
+					   6u << 7 | 17),
+			i);
+	rig_wait(&r, 1000);
+	assert_int_equal(rnotes(&r), 0);
+	rig_wait(&r, 2000);
+	assert_int_equal(rnotes(&r), 1);
+	word = rig_mem64(&r, 0, RIG_RNOTIFY);
+	assert_int_equal(forth_rnotify_group(word), 17);
+	assert_int_equal(forth_rnotify_source(word), 6);
+	assert_false(word & FORTH_RNOTIFY_LOSS);
+	rig_free(&r);
+}
+
+/* V22: more than a VOQ holds for a blocked destination. */
+static void test_migration(void **state)
+{
+	uint32_t total = 64, n = 0;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-switch",
+		   "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
+	rig_setup(&r, 0);
+	r.sink->stop = true;
+	for (uint32_t i = 0; i < 2048; i++)
+		rig_mem_set64(&r, 0, SRC + 8 * i, 1000 + i);
+	for (uint32_t i = 0; i < 16; i++)
+		rig_post(&r, 0, 3, i, SRC + 1024 * i,
+			 forth_desc_q1(3, 128 + i, DST + 0x1000 * i,
+				       FORTH_DESC_START));
+	rig_wait(&r, 30000);
+	assert_true(rig_r32(&r, 0, FORTH_EXT_FREE) < total - 4);
+	rig_release(&r);
+	rig_wait(&r, 100000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), total);
+	assert_true(rig_r32(&r, 0, FORTH_EXT_LEAST) < total - 4);
+	/* in order, and every packet begins with the right word */
+	for (uint32_t i = 0; i < 16; i++)
+		for (uint32_t at = 0; at < 128 + i; n++) {
+			const struct tsink_pkt *p = &r.sink->log[n];
+
+			assert_true(n < r.sink->n_log);
+			assert_int_equal(forth_hdr_addr(p->header),
+					 DST + 0x1000 * i + 8 * at);
+			assert_int_equal(p->q[0], 1000 + 128 * i + at);
+			at += forth_hdr_size(p->header);
+		}
+	assert_int_equal(n, r.sink->n_log);
+	rig_free(&r);
+}
+
+/* A reset with blocks in use gives them all back. */
+static void test_migration_reset(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-switch",
+		   "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
+	rig_setup(&r, 0);
+	r.sink->stop = true;
+	for (uint32_t i = 0; i < 8; i++)
+		rig_post(&r, 0, 3, i, SRC,
+			 forth_desc_q1(3, 512, DST, FORTH_DESC_START));
+	rig_wait(&r, 30000);
+	assert_true(rig_r32(&r, 0, FORTH_EXT_FREE) < 64);
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET | FORTH_CTL_ENABLE);
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
+	rig_free(&r);
+}
+
+/* 10.2: off by default; then records with their times. */
+static void test_event_log(void **state)
+{
+	uint64_t seen;
+	struct rig r;
+
+	(void)state;
+	rig_single(&r, "plat-switch", "sink.lanes=8");
+	rig_setup(&r, 0);
+	rig_post(&r, 0, 1, 0, SRC, forth_desc_q1(1, 3, DST, FORTH_DESC_START));
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 0);
+	rig_w32(&r, 0, FORTH_LOG_CONTROL, 1);
+	seen = rig_post(&r, 0, 1, 1, SRC,
+			forth_desc_q1(1, 3, DST, FORTH_DESC_START));
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 2);
+	/* start at the end of Check, three clocks behind the start flag */
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA), seen + 3);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 8), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),
+			 LOG_ENGINE | LOG_START << 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),
+			 LOG_ENGINE | LOG_STOP << 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12), 0);
+	rig_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sender_fields),
+		cmocka_unit_test(test_stall_is_local),
+		cmocka_unit_test(test_single_loss),
+		cmocka_unit_test(test_double_loss_round_robin),
+		cmocka_unit_test(test_double_loss_pattern),
+		cmocka_unit_test(test_pool_full),
+		cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_migration),
+		cmocka_unit_test(test_migration_reset),
+		cmocka_unit_test(test_event_log),
+	};
+
+	return cmocka_run_group_tests_name("forth-multi", tests, NULL, NULL);
+}

@@ -49,10 +49,6 @@ struct flink_epoch {
 	uint64_t grant_at;
 };
 
-#define FOR_LANES(lane, mask)                                                  \
-	for (uint64_t m_ = (mask); m_ && ((lane) = first(m_), true);           \
-	     m_ &= m_ - 1)
-
 static uint32_t first(uint64_t mask)
 {
 	return (uint32_t)__builtin_ctzll(mask);
@@ -100,8 +96,7 @@ void flink_epoch_blocked(struct flink *l, uint32_t lane)
 		return;
 	if (t->since == WEFT_NEVER)
 		t->since = flink_now(l);
-	weft_timer_arm(l->comp, &l->timer, l->tag,
-		       weft_clock_edge(&l->clk, t->since + l->cfg.resync_cc));
+	flink_epoch_soon(l, t->since + l->cfg.resync_cc);
 }
 
 void flink_epoch_moved(struct flink *l, uint32_t lane)
@@ -113,10 +108,11 @@ void flink_epoch_moved(struct flink *l, uint32_t lane)
 static void ask(struct flink *l, uint64_t now)
 {
 	struct flink_epoch *e = l->epoch;
+	uint64_t m;
 	uint32_t lane;
 
-	FOR_LANES(lane, l->wait.w[0] & ~e->waits)
-	{
+	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
+		lane = first(m);
 		struct epoch_tx *t = &e->tx[lane];
 
 		if (t->since == WEFT_NEVER || now < t->since + l->cfg.resync_cc)
@@ -211,10 +207,11 @@ static void forget_due(struct flink *l, uint32_t lane)
 static void take_over(struct flink *l, uint64_t now)
 {
 	struct flink_epoch *e = l->epoch;
+	uint64_t m;
 	uint32_t lane;
 
-	FOR_LANES(lane, e->wanted)
-	{
+	for (m = e->wanted; m; m &= m - 1) {
+		lane = first(m);
 		struct epoch_rx *r = &e->rx[lane];
 
 		if (r->held > 0 || now < r->empty)
@@ -231,14 +228,16 @@ static void take_over(struct flink *l, uint64_t now)
 
 uint64_t flink_epoch_next(const struct flink *l)
 {
-	uint64_t at = WEFT_NEVER;
+	uint64_t at = WEFT_NEVER, m;
 	uint32_t lane;
 
 	if (l->epoch->grants)
 		at = l->epoch->grant_at;
-	FOR_LANES(lane, l->epoch->waits)
-	if (l->epoch->tx[lane].ask < at)
-		at = l->epoch->tx[lane].ask;
+	for (m = l->epoch->waits; m; m &= m - 1) {
+		lane = first(m);
+		if (l->epoch->tx[lane].ask < at)
+			at = l->epoch->tx[lane].ask;
+	}
 	return at;
 }
 
@@ -252,16 +251,17 @@ uint32_t flink_epoch_pick(struct flink *l, uint64_t at, uint16_t *credit,
 {
 	struct flink_epoch *e = l->epoch;
 	uint32_t n = 0, lane;
+	uint64_t m;
 
-	FOR_LANES(lane, e->grant_at <= at ? e->grants : 0)
-	{
+	for (m = e->grant_at <= at ? e->grants : 0; m; m &= m - 1) {
+		lane = first(m);
 		if (n == max)
 			return n;
 		credit[n++] = message(lane, GRANT + e->rx[lane].bit);
 		e->grants &= ~(1ull << lane);
 	}
-	FOR_LANES(lane, e->waits)
-	{
+	for (m = e->waits; m; m &= m - 1) {
+		lane = first(m);
 		struct epoch_tx *t = &e->tx[lane];
 
 		if (n == max)
@@ -295,6 +295,8 @@ bool flink_epoch_take(struct flink *l, uint16_t credit)
 
 void flink_epoch_soon(struct flink *l, uint64_t cycle)
 {
+	if (cycle < flink_now(l))
+		cycle = flink_now(l);
 	weft_timer_arm(l->comp, &l->timer, l->tag,
 		       weft_clock_edge(&l->clk, cycle));
 }
@@ -304,20 +306,22 @@ void flink_epoch_soon(struct flink *l, uint64_t cycle)
 uint64_t flink_epoch_due(const struct flink *l)
 {
 	const struct flink_epoch *e = l->epoch;
-	uint64_t at = WEFT_NEVER, t;
+	uint64_t at = WEFT_NEVER, t, m;
 	uint32_t lane;
 
-	FOR_LANES(lane, l->wait.w[0] & ~e->waits)
-	{
+	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
+		lane = first(m);
 		if (e->tx[lane].since == WEFT_NEVER)
 			continue;
 		t = e->tx[lane].since + l->cfg.resync_cc;
 		at = t < at ? t : at;
 	}
-	FOR_LANES(lane, e->wanted)
-	if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
-		at = e->rx[lane].empty;
-	return at;
+	for (m = e->wanted; m; m &= m - 1) {
+		lane = first(m);
+		if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
+			at = e->rx[lane].empty;
+	}
+	return at > flink_now(l) ? at : flink_now(l);
 }
 
 void flink_epoch_event(struct flink *l, uint64_t now)

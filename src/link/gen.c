@@ -224,8 +224,7 @@ static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 	}
 	sink_drain(g, f, rx);
 	if (g->fifo)
-		fifo_push(g, charge,
-			  forth_hdr_size(f->u[FORTH_U_HEADER]) * 2);
+		fifo_push(g, charge, forth_hdr_size(f->u[FORTH_U_HEADER]) * 2);
 	return true;
 }
 
@@ -392,13 +391,13 @@ static void report(struct weft_comp *c)
 	gen_order_report(c);
 }
 
-static int gen_finish(struct weft_comp *c, struct weft_err *err)
+/* Brings the counters up to date. */
+static int gen_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct gen *g = c->state;
 	const struct flink_count *n = flink_counts(&g->link);
 
 	(void)err;
-	weft_slice_drop(&g->shared);
 	c->counters[C_BACKPRESSURE] = n->backpressure;
 	c->counters[C_PARITY] = n->credit_parity;
 	c->counters[C_HEADER_CRC] = n->header_crc;
@@ -406,8 +405,16 @@ static int gen_finish(struct weft_comp *c, struct weft_err *err)
 	c->counters[C_UNSYNC] = n->unsync;
 	c->counters[C_RESYNCS] = n->resyncs;
 	c->counters[C_ALIGN] = n->align + n->header_align;
-	report(c);
 	return 0;
+}
+
+static int gen_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+
+	weft_slice_drop(&g->shared);
+	report(c);
+	return gen_sample(c, err);
 }
 
 static void gen_fini(struct weft_comp *c)
@@ -434,5 +441,6 @@ WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
 			.start = gen_start,
 			.arrive = gen_arrive,
 			.event = gen_event,
+			.sample = gen_sample,
 			.finish = gen_finish,
 			.fini = gen_fini });

@@ -23,6 +23,8 @@ RUNS = [
     ["forth/ep-conformance"],
     ["generic/crossbar-load"],
     ["forth/clos-twelve"],
+    ["forth/monitor-latency", "--set", "workload.count=300", "--sample",
+     "10us"],
     ["coh/random"],
     ["coh/delivery"],
 ]

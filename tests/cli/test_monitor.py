@@ -101,7 +101,7 @@ class Samples(unittest.TestCase):
                    "20us,s0.*")
         s = samples(r)
         for name in ("s0.packets", "s0.backpressure", "s0.idle"):
-            self.assertGreater(len(set(s[name]["y"])), 20, name)
+            self.assertGreater(len(set(s[name]["y"])), 10, name)
         # Between two samples of 20 us eight ports have 8 x 1562.5 cycles.
         for k in (50, 60):
             d = sum(s[n]["y"][k] - s[n]["y"][k - 1]
@@ -266,7 +266,7 @@ class Latencies(unittest.TestCase):
                                    160 + cut + 48 * 12.8)
             self.assertEqual(h[at % "total"]["count"], 100)
 
-    def check(self, r, links):
+    def check(self, r):
         h = {x["name"]: x for x in r["histograms"]}
         for n in range(8):
             at = f"n{n}.prog0."
@@ -291,7 +291,7 @@ class Latencies(unittest.TestCase):
         for load in ("0.3", "0.6"):
             r = result("forth/monitor-latency", "--set",
                        "workload.load=" + load)
-            self.check(r, 1)
+            self.check(r)
             rates.append(sum(r["metrics"][f"n{n}.prog0.rate_in"]
                              for n in range(8)))
             # 512 of 532 bytes are payload.
@@ -300,7 +300,7 @@ class Latencies(unittest.TestCase):
 
     def test_eight_nodes_four_switches(self):
         r = result("forth/plat-8x4")
-        self.check(r, 4)
+        self.check(r)
         m = r["metrics"]
         for n in range(8):
             # 95 % of one port (F15: 2.4 Gb/s)

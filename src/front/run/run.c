@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One case to its end; the points of a sweep one after the other or in worker
- * processes. */
+/* One case to its end; the points of a sweep one after the other. */
 #include "front/run/run.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "host/prog.h"
 
@@ -22,7 +17,8 @@ static bool case_over(const struct exp_case *c, weft_time_t until)
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
 
-static void case_advance(struct exp_case *c, struct sampler *smp,
+/* False when a signal ended it before its time. */
+static bool case_advance(struct exp_case *c, struct sampler *smp,
 			 struct progress *p, weft_time_t until)
 {
 	do {
@@ -30,32 +26,26 @@ static void case_advance(struct exp_case *c, struct sampler *smp,
 			sampler_run(smp, until);
 		else
 			weft_sim_run(c->sim, until);
-		if (!signals_ticked() || signals_caught())
-			return;
+		if (signals_caught())
+			return case_over(c, until);
+		if (!signals_ticked())
+			break;
 		progress_sim(p, c->sim, c->until);
 	} while (!case_over(c, until));
+	return true;
 }
 
 static void case_run(struct exp_case *c, struct sampler *smp,
 		     struct progress *p)
 {
 	signals_watch(c->sim, p->on);
-	case_advance(c, smp, p, c->until);
-	if (c->drain && !signals_caught() && !weft_sim_idle(c->sim)) {
+	c->partial = !case_advance(c, smp, p, c->until);
+	if (c->drain && !c->partial && !weft_sim_idle(c->sim)) {
 		c->n_progs = 0; /* they have ended */
-		case_advance(c, smp, p, weft_sim_now(c->sim) + c->drain);
+		c->partial = !case_advance(c, smp, p,
+					   weft_sim_now(c->sim) + c->drain);
 	}
 	signals_watch(NULL, false);
-}
-
-/* In the middle of things programs wait: no failure. */
-static void case_partial(struct exp_case *c, size_t failures)
-{
-	struct weft_result *r = weft_sim_result(c->sim);
-
-	while (r->n_failures > failures)
-		free(r->failures[--r->n_failures]);
-	c->partial = true;
 }
 
 static struct weft_result *case_finish(struct exp_case *c, struct sampler *smp)
@@ -66,8 +56,8 @@ static struct weft_result *case_finish(struct exp_case *c, struct sampler *smp)
 
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
-	if (signals_caught())
-		case_partial(c, failures);
+	while (c->partial && r->n_failures > failures)
+		free(r->failures[--r->n_failures]); /* programs that wait */
 	result_counter_set(r, "sim.time", "fs", weft_sim_now(c->sim));
 	exp_case_judge(c, r);
 	if (smp)
@@ -75,9 +65,8 @@ static struct weft_result *case_finish(struct exp_case *c, struct sampler *smp)
 	return r;
 }
 
-/* Runs an open case, closes it, and gives its result as bytes, or NULL. */
-static void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
-			struct weft_err *err)
+void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
+		 struct weft_err *err)
 {
 	struct sampler *smp;
 	void *buf = NULL;
@@ -157,8 +146,8 @@ int run_check(struct exp *e, struct weft_err *err)
 	return 0;
 }
 
-static int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
-		     struct weft_err *err)
+int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
+	      struct weft_err *err)
 {
 	s->points[i].result = result_unpack(buf, len);
 	if (s->points[i].result)
@@ -192,170 +181,7 @@ static int run_here(struct exp *e, struct run_set *s, struct progress *p,
 	return 0;
 }
 
-/* ---- workers ---- */
-
-struct worker {
-	pid_t pid; /* 0 = free */
-	bool told; /* to end */
-	size_t point;
-	struct {
-		VEC(char);
-	} buf;
-};
-
-static void worker_main(struct exp *e, size_t i, int fd)
-{
-	struct progress off = { .on = false };
-	struct weft_err err = { 0 };
-	struct exp_case c;
-	size_t len, done = 0;
-	char *buf;
-
-	signals_worker();
-	if (exp_case_open(e, i, &c, &err))
-		_exit(2);
-	buf = case_bytes(&c, &off, &len, &err);
-	if (!buf)
-		_exit(2);
-	while (done < len) {
-		ssize_t n = write(fd, buf + done, len - done);
-
-		if (n <= 0)
-			_exit(3);
-		done += (size_t)n;
-	}
-	_exit(0);
-}
-
-static int worker_start(struct exp *e, size_t i, struct worker *w,
-			struct pollfd *pfd, struct weft_err *err)
-{
-	int fd[2];
-
-	if (pipe(fd) < 0)
-		return weft_fail(err, errno, "no pipe for a worker: %s",
-				 strerror(errno));
-	fflush(NULL);
-	w->pid = fork();
-	if (w->pid < 0) {
-		close(fd[0]);
-		close(fd[1]);
-		w->pid = 0;
-		return weft_fail(err, errno, "no worker process: %s",
-				 strerror(errno));
-	}
-	if (!w->pid) {
-		close(fd[0]);
-		worker_main(e, i, fd[1]);
-	}
-	close(fd[1]);
-	w->point = i;
-	w->told = false;
-	vec_clear(&w->buf);
-	*pfd = (struct pollfd){ .fd = fd[0], .events = POLLIN };
-	return 0;
-}
-
-/* Takes what the worker has written; true at its end. */
-static bool worker_read(struct worker *w, int fd)
-{
-	char chunk[65536];
-	ssize_t n = read(fd, chunk, sizeof(chunk));
-
-	for (ssize_t i = 0; i < n; i++)
-		vec_push(&w->buf, chunk[i]);
-	return n <= 0;
-}
-
-static int worker_reap(struct run_set *s, struct worker *w, struct pollfd *pfd,
-		       struct weft_err *err)
-{
-	close(pfd->fd);
-	pfd->fd = -1;
-	waitpid(w->pid, NULL, 0);
-	w->pid = 0;
-	return set_store(s, w->point, w->buf.at, w->buf.n, err);
-}
-
-/* A worker that has been told to end still says how far it came. */
-static void workers_end(struct worker *w, uint32_t jobs)
-{
-	for (uint32_t k = 0; k < jobs; k++)
-		if (w[k].pid && !w[k].told) {
-			kill(w[k].pid, SIGTERM);
-			w[k].told = true;
-		}
-}
-
-static bool workers_any(const struct worker *w, uint32_t jobs)
-{
-	for (uint32_t k = 0; k < jobs; k++)
-		if (w[k].pid)
-			return true;
-	return false;
-}
-
-/* Takes what has come from them. */
-static int workers_take(struct run_set *s, struct worker *w, struct pollfd *pfd,
-			uint32_t jobs, size_t *done_p, struct weft_err *err)
-{
-	for (uint32_t k = 0; k < jobs; k++) {
-		if (!w[k].pid || !pfd[k].revents ||
-		    !worker_read(&w[k], pfd[k].fd))
-			continue;
-		if (worker_reap(s, &w[k], &pfd[k], err))
-			return -1;
-		++*done_p;
-	}
-	return 0;
-}
-
-static int workers_loop(struct exp *e, struct run_set *s, struct worker *w,
-			struct pollfd *pfd, uint32_t jobs, struct progress *p,
-			struct weft_err *err)
-{
-	size_t next = 0, done = 0;
-
-	do {
-		for (uint32_t k = 0; k < jobs && next < s->n_points; k++)
-			if (!w[k].pid && !signals_caught() &&
-			    worker_start(e, next++, &w[k], &pfd[k], err))
-				return -1;
-		if (signals_caught())
-			workers_end(w, jobs);
-		if (poll(pfd, jobs, 200) > 0 &&
-		    workers_take(s, w, pfd, jobs, &done, err))
-			return -1;
-		progress_points(p, done);
-	} while (workers_any(w, jobs) ||
-		 (next < s->n_points && !signals_caught()));
-	return 0;
-}
-
-static int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
-		       struct progress *p, struct weft_err *err)
-{
-	struct worker *w = calloc(jobs, sizeof(*w));
-	struct pollfd *pfd = calloc(jobs, sizeof(*pfd));
-	int ret;
-
-	if (!w || !pfd)
-		abort();
-	for (uint32_t k = 0; k < jobs; k++)
-		pfd[k].fd = -1;
-	p->name = s->name;
-	ret = workers_loop(e, s, w, pfd, jobs, p, err);
-	for (uint32_t k = 0; k < jobs; k++) {
-		if (pfd[k].fd >= 0)
-			close(pfd[k].fd);
-		if (w[k].pid)
-			waitpid(w[k].pid, NULL, 0);
-		vec_free(&w[k].buf);
-	}
-	free(w);
-	free(pfd);
-	return ret;
-}
+/* ---- all points ---- */
 
 /* Every point is built once before the first one runs. */
 static int run_names(struct exp *e, struct run_set *s, struct weft_err *err)
@@ -366,19 +192,31 @@ static int run_names(struct exp *e, struct run_set *s, struct weft_err *err)
 	return 0;
 }
 
+static bool point_partial(const struct run_point *p)
+{
+	for (size_t i = 0; i < p->result->n_manifest; i++)
+		if (!strcmp(p->result->manifest[i].name, "partial"))
+			return true;
+	return false;
+}
+
 /* What a signal left: the points that were begun. */
 static int set_signal(struct run_set *s, struct weft_err *err)
 {
+	bool cut = false;
 	size_t n = 0;
 
-	s->signal = signals_caught();
 	for (size_t i = 0; i < s->n_points; i++) {
-		if (s->points[i].result)
-			s->points[n++] = s->points[i];
+		struct run_point *p = &s->points[i];
+
+		cut |= !p->result || point_partial(p);
+		if (p->result)
+			s->points[n++] = *p;
 		else
-			free(s->points[i].point);
+			free(p->point);
 	}
 	s->n_points = n;
+	s->signal = cut ? signals_caught() : 0;
 	if (n)
 		return 0;
 	return weft_fail(err, EINTR, "%s: ended before it began", s->name);

@@ -42,6 +42,17 @@ int run_check(struct exp *e, struct weft_err *err);
 /* Number of failed checks. */
 size_t run_set_failures(const struct run_set *s);
 
+/* Runs an open case, closes it, and gives its result as bytes; NULL with a
+ * message when it cannot run. */
+struct progress;
+void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
+		 struct weft_err *err);
+int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
+	      struct weft_err *err);
+/* workers.c: all points of s in up to `jobs` processes. */
+int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
+		struct progress *p, struct weft_err *err);
+
 /* pack.c: a result as bytes, to cross a process boundary. */
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);

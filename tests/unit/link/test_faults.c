@@ -81,6 +81,62 @@ static void credit_bit(void **state)
 	pair_fini(&p);
 }
 
+/* Every part can be hit at a rate, is counted as what it is, and found where it
+ * belongs. */
+static void targets(void **state)
+{
+	static const char *const name[] = { "control", "credit", "header",
+					    "body" };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		const char *f[] = { "target", name[i], "rate",
+				    i == 3 ? "2e-4" : "2e-3", NULL };
+		const struct flink_count *n;
+		struct pair p;
+		uint64_t hit, *c;
+
+		pair_init(&p, NULL, &weft_class_fault_bits, f);
+		pair_send(&p, 0, 400, 40);
+		pair_start(&p);
+		pair_run(&p, 60000);
+		n = flink_counts(&p.n[1]->link);
+		c = p.fault->counters;
+		hit = c[1];
+		assert_true(hit > 5 && c[0] >= hit);
+		for (k = 0; k < 5; k++) /* in the order of name[], padding */
+			assert_int_equal(c[2 + k], k == i ? hit : 0);
+		assert_int_equal(n->body_crc, i == 3 ? hit : 0);
+		assert_int_equal(n->header_crc + n->header_align,
+				 i == 2 ? hit : 0);
+		if (i == 1)
+			assert_true(n->credit_parity > 0);
+		if (i == 0)
+			assert_true(n->align > 0 && n->align <= hit);
+		pair_fini(&p);
+	}
+}
+
+/* Bit 63 makes the header a credit (V07): lost, counted once, and the stream
+ * realigns. */
+static void type_bit(void **state)
+{
+	const char *f[] = {
+		"target", "header", "frame", "7", "bit", "0", NULL
+	};
+	struct pair p;
+
+	(void)state;
+	run(&p, NULL, &weft_class_fault_bits, f, 0);
+	assert_int_equal(p.n[1]->received, PACKETS - 1);
+	assert_int_equal(p.n[1]->link.count.header_crc +
+				 p.n[1]->link.count.header_align,
+			 1);
+	assert_int_equal(p.n[1]->bad, 0);
+	pair_fini(&p);
+}
+
 static void credit_loss(void **state)
 {
 	static const char *const rate[] = { "0.5", "0.95" };
@@ -198,6 +254,8 @@ int main(void)
 		cmocka_unit_test(header_bits),
 		cmocka_unit_test(body_bits),
 		cmocka_unit_test(credit_bit),
+		cmocka_unit_test(targets),
+		cmocka_unit_test(type_bit),
 		cmocka_unit_test(credit_loss),
 		cmocka_unit_test(delimiters),
 		cmocka_unit_test(lost_and_repeated),

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Faults through the command line: every injected error is found in exactly one
+counter, what arrives is right unless marked, and traffic goes on or stops as
+forth.md 4.9, 5.4 to 5.7 say."""
+import json
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import execute, points, run
+
+
+def total(r, start, end):
+    return sum(r.all(start, end))
+
+
+def text(yaml, *args):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+        f.write(yaml)
+        f.flush()
+        return execute("run", f.name, "--format", "json", *args)
+
+
+class Leak(unittest.TestCase):
+    def test_headers(self):
+        off, on = points("forth/fault-header")
+        for r in off, on:
+            lost = r["fault0.header"]
+            self.assertEqual(r["s0.header_crc"] + r["s0.align"], lost)
+            # behind the first hop nothing is lost
+            self.assertEqual(total(r, "t", ".received") + lost,
+                             total(r, "t", ".sent"))
+            self.assertEqual(r["t0.sent"], 2000)
+        # some flows of source 1 stopped for good
+        self.assertLess(off["t1.sent"], 2000)
+        self.assertGreaterEqual(off["s0.credit_leak"], 4 * 132)
+        self.assertEqual(off["t1.resyncs"], 0)
+        self.assertEqual(on["t1.sent"], 2000)
+        self.assertGreater(on["t1.resyncs"], 0)
+        self.assertGreater(on["fault0.header"], 10)
+        self.assertEqual(total(on, "t", ".received"),
+                         8000 - on["fault0.header"])
+
+    def test_packets(self):
+        off, on = points("forth/fault-packets")
+        self.assertLess(total(off, "t", ".sent"), 8000)
+        self.assertEqual(total(on, "t", ".sent"), 8000)
+        lost = total(on, "fault", ".packets")
+        self.assertGreater(lost, 100)
+        self.assertEqual(total(on, "t", ".received"), 8000 - lost)
+
+    def test_must_agree(self):
+        r = text(TWO % "resync: 100", "--set", "t0.resync=0")
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("resynchronisation must agree", r.stderr)
+
+
+TWO = """
+traffic: { count: 2, type: forth.gen, dests: 2, packets: 10, %s }
+fabric: { type: direct, link: { type: forth.link } }
+run: { until: 1ms }
+"""
+
+
+class Bits(unittest.TestCase):
+    def test_targets(self):
+        control, credit, header, body, anything = points("forth/fault-bits")
+        for r in control, credit, header, body, anything:
+            hit = total(r, "fault", ".hit")
+            self.assertGreater(hit, 0)
+            self.assertEqual(total(r, "t", ".sent"), 6000)
+        lost = 6000 - total(header, "t", ".received")
+        self.assertEqual(lost, total(header, "fault", ".header"))
+        self.assertEqual(lost, total(header, "t", ".header_crc") +
+                         header["s0.header_crc"] +
+                         total(header, "t", ".align") + header["s0.align"])
+        self.assertEqual(total(body, "t", ".received"), 6000)
+        self.assertEqual(total(body, "t", ".bad_body"),
+                         total(body, "fault", ".body"))
+        self.assertEqual(total(credit, "t", ".received"), 6000)
+        # a credit whose first bit is hit is none any more and not counted
+        parity = total(credit, "t", ".credit_parity") + \
+            credit["s0.credit_parity"]
+        self.assertGreater(parity, 0)
+        self.assertLessEqual(parity, total(credit, "fault", ".credit"))
+
+
+class Credits(unittest.TestCase):
+    def test_lost(self):
+        rates = []
+        for r in points("forth/fault-credits", "record.metrics=all"):
+            self.assertEqual(total(r, "n", ".prog0.received"), 2000)
+            self.assertEqual(r["s0.overflow"], 0)
+            rates.append(total(r, "n", ".prog0.bandwidth_in"))
+        # 10 % are not felt, 95 % are
+        self.assertGreater(rates[2], 0.99 * rates[0])
+        self.assertLess(rates[4], 0.2 * rates[0])
+
+
+class Cut(unittest.TestCase):
+    def test_both(self):
+        r = run("forth/fault-cut")
+        self.assertEqual(total(r, "t", ".sent"), 8000)
+        # cut behind the header they arrive (body_crc, bad_body), before not
+        short = r["s0.align"] - r["s0.body_crc"] + \
+            total(r, "t", ".align") - total(r, "t", ".bad_body")
+        self.assertEqual(total(r, "t", ".received")
+                         + total(r, "fault", ".packets") + short
+                         + total(r, "t", ".unsync") + r["s0.unsync"], 8000)
+        self.assertGreater(total(r, "fault", ".truncated"), 10)
+
+    def test_one_way(self):
+        off, on = points("forth/fault-cut-one-way")
+        self.assertLess(off["t1.sent"], 1000)
+        self.assertEqual(on["t1.sent"], 2000)
+        for r in off, on:
+            self.assertEqual(r["t0.sent"], 2000)
+            lost = r["fault0.packets"] + r["s0.unsync"]
+            # less than what fits into four crosspoints
+            self.assertLess(lost, 4 * 512 / 132 + 1)
+            self.assertEqual(total(r, "t", ".received") -
+                             total(r, "t", ".bad_body") + lost +
+                             r["fault0.truncated"], total(r, "t", ".sent"))
+
+
+BUS = """
+nodes:
+  count: 3
+  host: { type: host.pc }
+  bus: { type: bus.pcix }
+  nic: { type: forth.nic, preset: plat-switch }
+fabric: { type: switch, switch: { type: forth.xbar, preset: plat-switch }, link: { type: forth.link } }
+workload: { program: ep.traffic, count: 200, size: 8, size_max: 2000 }
+%s
+"""
+
+
+class Bus(unittest.TestCase):
+    def test_no_effect(self):
+        runs = []
+        for faults in ("", 'faults: { on: "n*.nic.bus", type: fault.bus }',
+                       'faults: { on: n1.bus.dev0, type: fault.bus, '
+                       'length: 2us, every: 9us, random: yes }'):
+            p = text(BUS % faults)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            d = json.loads(p.stdout)
+            for k in [k for k in d["counters"] if k.startswith("fault")]:
+                self.assertEqual(d["counters"].pop(k), 0)
+            runs.append((d["metrics"], d["counters"], d["series"],
+                         d["histograms"], d.get("end"), d.get("events")))
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def test_receiver_stops(self):
+        free, held = points("forth/fault-receiver")
+        self.assertGreater(held["fault0.held"], 0)
+        self.assertAlmostEqual(held["fault0.held_ns"], 1e6, delta=2e4)
+        for i in (1, 2, 3):
+            self.assertGreater(held["n%d.prog0.backpressure" % i],
+                               free["n%d.prog0.backpressure" % i] + 50000)
+            self.assertEqual(held["n%d.prog0.sent" % i], 400)
+        self.assertEqual(held["n0.prog0.errors"], 0)
+
+    def test_slow_bridge(self):
+        # a packet is read in T_ARB + T_PH + T_SPLIT + 62 + DESC + UPD clocks
+        rates = [r["n1.prog0.bandwidth_in"] for r in points("forth/fault-bridge")]
+        self.assertAlmostEqual(rates[0], 286.5, delta=1)
+        for rate, more in zip(rates[1:], (50, 200, 1000)):
+            clocks = 6 + 4 + 50 + more + 62 + 3 + 1
+            want = 496 / (clocks * 10e-9) / 1048576
+            self.assertLess(rate, want)
+            self.assertGreater(rate, 0.9 * want)
+
+    def test_wrong_places(self):
+        for fault, words in (
+                ("{ on: n0.host.bus, type: fault.bus }", "of a device"),
+                ("{ on: n0.nic.link0, type: fault.bus }", "sits on a bus"),
+                ("{ on: n0.nic.bus, type: fault.bits }", "sits on a link"),
+                ('{ on: "n*.nic.link*", type: fault.bus }', "no bus port"),
+                ("{ on: n0.nic.link0, type: fault.cut, every: 1us }",
+                 "must be longer")):
+            p = text(BUS % ("faults: " + fault))
+            self.assertEqual(p.returncode, 2, fault)
+            self.assertIn(words, p.stderr)
+
+
+class Nodes(unittest.TestCase):
+    def test_resync_is_free(self):
+        # without faults it changes nothing that a program can see
+        a = run("forth/uniform", "workload.count=300")
+        b = run("forth/uniform", "workload.count=300",
+                "forth.nic.resync=50000", "forth.xbar.resync=50000")
+        self.assertEqual(a.metrics, b.metrics)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

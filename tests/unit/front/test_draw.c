@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures made of characters, letter by letter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "front/out/draw.h"
+
+static void test_line(void **state)
+{
+	const double v[] = { 0, 1, 4, 8, 7.9, -3 }, none[] = { 0, 0 };
+	char buf[DRAW_BYTES];
+
+	draw_line(v, 6, false, buf, sizeof(buf));
+	assert_string_equal(buf, " .=## ");
+	draw_line(v, 6, true, buf, sizeof(buf));
+	assert_string_equal(buf, " \u2581\u2584\u2588\u2588 ");
+	draw_line(none, 2, false, buf, sizeof(buf));
+	assert_string_equal(buf, "  ");
+	/* What does not fit is left out. */
+	draw_line(v, 6, true, buf, 9);
+	assert_string_equal(buf, " \u2581\u2584");
+}
+
+static void test_shape(void **state)
+{
+	char buf[DRAW_BYTES], want[DRAW_SHAPE + 1];
+	struct hist h;
+
+	hist_init(&h, 1);
+	for (int i = 0; i < 8; i++)
+		hist_add(&h, 32);
+	hist_add(&h, 63);
+	draw_shape(&h, 0, 64, false, buf, sizeof(buf));
+	memset(want, ' ', DRAW_SHAPE);
+	want[DRAW_SHAPE] = '\0';
+	want[15] = '#'; /* the axis ends just behind 64 */
+	want[31] = '.';
+	assert_string_equal(buf, want);
+	/* All the same value: the first column. */
+	hist_fini(&h);
+	hist_init(&h, 1);
+	hist_add(&h, 50);
+	draw_shape(&h, 50, 50, false, buf, sizeof(buf));
+	assert_int_equal(buf[0], '#');
+	hist_fini(&h);
+}
+
+static char *drawn(const struct hist *h, bool fancy)
+{
+	char *buf;
+	size_t n;
+	FILE *f = open_memstream(&buf, &n);
+
+	assert_false(draw_fancy(f));
+	draw_hist("x", "ns", h, fancy, f);
+	fclose(f);
+	return buf;
+}
+
+static void test_hist(void **state)
+{
+	struct hist h;
+	char *text;
+
+	hist_init(&h, 1);
+	for (int i = 0; i < 48; i++)
+		hist_add(&h, 5);
+	for (int i = 0; i < 9; i++)
+		hist_add(&h, 26);
+	text = drawn(&h, false);
+	/* 21 over 16 rows: steps of 2, from 4 to 28 */
+	assert_non_null(strstr(text, "\nx [ns], 57 values\n"));
+	assert_non_null(strstr(text,
+			       "         4 ..        6        48  84.2 %  "
+			       "######################################"
+			       "##########\n"));
+	assert_non_null(
+		strstr(text, "         6 ..        8         0   0.0 %  \n"));
+	assert_non_null(strstr(text,
+			       "        26 ..       28         9  15.8 %  "
+			       "#########\n"));
+	assert_null(strstr(text, "28 .."));
+	free(text);
+	text = drawn(&h, true);
+	assert_non_null(strstr(text,
+			       "15.8 %  \u2588\u2588\u2588\u2588\u2588"
+			       "\u2588\u2588\u2588\u2588\n"));
+	free(text);
+	hist_fini(&h);
+}
+
+/* A value far out does not press the others into one row. */
+static void test_tail(void **state)
+{
+	struct hist h;
+	char *text;
+
+	hist_init(&h, 1);
+	for (int i = 0; i < 5000; i++)
+		hist_add(&h, 100 + i % 20);
+	hist_add(&h, 1e6);
+	assert_true(draw_end(&h) == 119);
+	text = drawn(&h, false);
+	assert_non_null(strstr(text, "       118 ..                501"));
+	free(text);
+	hist_fini(&h);
+}
+
+static void test_empty(void **state)
+{
+	struct hist h;
+	char *text;
+
+	hist_init(&h, 1);
+	text = drawn(&h, false);
+	assert_string_equal(text, "");
+	free(text);
+	hist_fini(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line),  cmocka_unit_test(test_shape),
+		cmocka_unit_test(test_hist),  cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -143,7 +143,8 @@ static void delay_setup(struct flink *l)
 	for (j = 0; j < l->cfg.links && l->port[j].peer; j++) {
 		if (l->port[j].delay > l->delay)
 			l->delay = l->port[j].delay;
-		l->tapped |= (l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
+		l->tapped |=
+			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
 	}
 	l->same_clk = a->num == b->num && a->den == b->den && a->den == 1 &&
 		      a->phase == b->phase && l->delay % a->num == 0;

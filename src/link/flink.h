@@ -64,7 +64,7 @@ struct flink_cfg {
 	 * the flow, or 0 with one lane.  May change until flink_start. */
 	const uint8_t *route;
 	uint32_t path_mask;
-	uint32_t paths; /* to choose from, numbered from 1; 0 = no choice */
+	uint32_t paths;	    /* to choose from, numbered from 1; 0 = no choice */
 	uint32_t resync_cc; /* a lane that lacked credits for that long starts
 			     * anew on both sides (flink_resync.c); 0 = off */
 };
@@ -190,6 +190,7 @@ struct flink {
 	struct flink_due *due; /* ring, by cycle */
 	uint32_t due_head, due_tail, due_mask;
 	uint32_t rr_active, rr_refresh;
+	weft_time_t fwd_last;	  /* latest time F is known to grow */
 	struct flink_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;

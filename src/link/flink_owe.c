@@ -64,13 +64,21 @@ static bool fwd_add(struct flink_lane_rx *r, uint32_t words)
 	return old / FORTH_CREDIT_GRAN != r->fwd / FORTH_CREDIT_GRAN;
 }
 
+static inline void fwd_known(struct flink *l, uint32_t lane, uint32_t words,
+			     weft_time_t t)
+{
+	if (t > l->fwd_last)
+		l->fwd_last = t;
+	if (l->epoch)
+		flink_epoch_out(l, lane, words, t);
+}
+
 void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t)
 {
 	struct flink_lane_rx *r = &l->rx[lane];
 
 	assert(lane < l->cfg.rx_lanes && l->peer && words <= FORTH_COUNT_MASK);
-	if (l->epoch)
-		flink_epoch_out(l, lane, words, t);
+	fwd_known(l, lane, words, t);
 	if (!fwd_add(r, words))
 		return;
 	due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
@@ -101,9 +109,8 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 			   r->fwd / FORTH_CREDIT_GRAN);
 	}
 	fwd_add(r, words - done);
-	if (l->epoch)
-		flink_epoch_out(l, lane, words,
-				weft_clock_edge(clk, first + (words + step - 1) / step));
+	fwd_known(l, lane, words,
+		  weft_clock_edge(clk, first + (words + step - 1) / step));
 	if (listened(l))
 		flink_arm(l);
 }

@@ -118,6 +118,8 @@ static void discard(struct walk *w, uint32_t words)
 	if (!words)
 		return;
 	if (l->cfg.return_discards && l->cfg.rx_lanes == 1) {
+		/* F of one lane grows in order */
+		end = end > l->fwd_last ? end : l->fwd_last;
 		if (l->epoch)
 			flink_epoch_held(l, 0, (int32_t)words);
 		flink_fwd(l, 0, words, end);
@@ -370,6 +372,17 @@ static enum rx_state state_data(struct walk *w)
 	return RX_BCRC;
 }
 
+/* Padding is cut and made anew when the packet is sent on: the CRC that goes
+ * with it must be as wrong as the one that came. */
+static uint32_t crc_unpadded(struct walk *w, uint32_t wrong)
+{
+	uint32_t len = forth_hdr_size(w->header) * 8;
+
+	if (len < w->got)
+		memset(w->data + len, 0, w->got - len);
+	return wrong ^ crc32_update(0xFFFFFFFF, w->data, w->got);
+}
+
 static enum rx_state state_bcrc(struct walk *w)
 {
 	uint8_t b[4 * FLINK_LINKS_MAX];
@@ -381,8 +394,11 @@ static enum rx_state state_bcrc(struct walk *w)
 		return RX_START;
 	}
 	w->words++;
-	deliver(w, get_be(b, 4) == crc ? 0 : FLINK_BODY_BAD,
-		(uint32_t)get_be(b, 4));
+	if (get_be(b, 4) == crc)
+		deliver(w, 0, crc);
+	else
+		deliver(w, FLINK_BODY_BAD,
+			crc_unpadded(w, (uint32_t)get_be(b, 4) ^ crc));
 	return RX_START;
 }
 

@@ -76,7 +76,7 @@ struct gen {
 	double next; /* cycle of the next arrival */
 	uint32_t burst_dest, burst_left;
 	struct weft_slice shared;
-	uint64_t bus_free; /* bus cycle */
+	uint64_t bus_free;     /* bus cycle */
 	struct gen_fifo *fifo; /* NULL: cannot overflow */
 	weft_time_t first, last;
 	uint32_t partner[GEN_PARTNERS], partners; /* shuffle, list: in turn */

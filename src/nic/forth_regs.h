@@ -235,7 +235,7 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 enum forth_log_unit {
 	LOG_ENGINE, /* outgoing transfers; argument: queue */
 	LOG_WRITE, /* received packets; argument: link, of notifications flow */
-	LOG_LINK0, /* to LOG_LINK0 + 3; argument: flow, of credits the credit */
+	LOG_LINK0, /* to LOG_LINK0 + 3: packets sent; argument: flow */
 	LOG_RESEQ = LOG_LINK0 + 4, /* argument: source, + 256 sync lost */
 	LOG_HOST,		   /* interrupt line; argument: level */
 	LOG_UNITS
@@ -244,8 +244,6 @@ enum forth_log_event {
 	LOG_START,
 	LOG_STOP,
 	LOG_STALL,
-	LOG_CREDIT_SENT,
-	LOG_CREDIT_RECEIVED,
 	LOG_ERROR,
 	LOG_NOTIFY,
 	LOG_INTERRUPT,

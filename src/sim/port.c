@@ -176,12 +176,10 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 	if (p->kind == WEFT_PORT_BUS && ops->note)
 		return splice(p, fault, err);
 	if (p->kind != WEFT_PORT_LINK || !ops->filter)
-		return weft_fail(err, EINVAL,
-				 "%s.%s is no %s: %s sits on a %s port",
-				 p->comp->name, p->name,
-				 ops->filter ? "link" : "bus",
-				 fault->cls->name,
-				 ops->filter ? "link" : "bus");
+		return weft_fail(
+			err, EINVAL, "%s.%s is no %s: %s sits on a %s port",
+			p->comp->name, p->name, ops->filter ? "link" : "bus",
+			fault->cls->name, ops->filter ? "link" : "bus");
 	f = realloc(p->filters, (p->n_filters + 1) * sizeof(*f));
 	assert(f);
 	p->filters = f;

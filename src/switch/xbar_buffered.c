@@ -166,7 +166,8 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 	}
 	if (xp_full(x, xbar_xp(x, i, o), f)) {
 		in->overflow += f->words;
-		flink_dropped(l, o, forth_charge(1, forth_shape_get(f).wire_len));
+		flink_dropped(l, o,
+			      forth_charge(1, forth_shape_get(f).wire_len));
 		weft_frame_free(f);
 		return;
 	}

@@ -88,14 +88,9 @@ const char *weft_forth_unit_name(uint32_t unit)
 const char *weft_forth_event_name(uint32_t event)
 {
 	static const char *const name[LOG_EVENTS] = {
-		[LOG_START] = "start",
-		[LOG_STOP] = "stop",
-		[LOG_STALL] = "stall",
-		[LOG_CREDIT_SENT] = "credit sent",
-		[LOG_CREDIT_RECEIVED] = "credit received",
-		[LOG_ERROR] = "error",
-		[LOG_NOTIFY] = "notification",
-		[LOG_INTERRUPT] = "interrupt",
+		[LOG_START] = "start",	       [LOG_STOP] = "stop",
+		[LOG_STALL] = "stall",	       [LOG_ERROR] = "error",
+		[LOG_NOTIFY] = "notification", [LOG_INTERRUPT] = "interrupt",
 	};
 
 	return event < LOG_EVENTS ? name[event] : "?";

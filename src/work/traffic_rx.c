@@ -91,12 +91,14 @@ static void traffic_credit(struct traffic *t, uint32_t src)
 	rx->acks++;
 }
 
-static void traffic_check_fin(struct traffic *t, uint32_t src)
+/* On several paths the final word may come first: unless it is `sure` that
+ * something is missing, it waits for the rest. */
+static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 {
 	uint64_t word = t->fin[src];
 
 	if (!word || t->rx[src].fin ||
-	    (weft_forth_info(t->f)->multipath &&
+	    (weft_forth_info(t->f)->multipath && !sure &&
 	     t->rx[src].got != (word & ~(1ull << 63))))
 		return;
 	t->rx[src].fin = true;
@@ -136,6 +138,8 @@ static void traffic_check_order(struct traffic *t, uint32_t count)
 			  "notification %u came before its message "
 			  "(%" PRIu64 " announced ones are here)",
 			  count, found);
+	for (uint32_t s = 0; s < t->w.n; s++)
+		traffic_check_fin(t, s, true);
 }
 
 bool traffic_receive(struct traffic *t)
@@ -152,7 +156,7 @@ bool traffic_receive(struct traffic *t)
 	for (uint32_t s = 0; s < t->w.n; s++) {
 		while (traffic_take(t, s))
 			;
-		traffic_check_fin(t, s);
+		traffic_check_fin(t, s, false);
 		traffic_credit(t, s);
 	}
 	traffic_check_order(t, count);

@@ -2,7 +2,9 @@
 /* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of
  * (time, unit, event, argument) records that the host reads through registers
  * 0x1C0.. .  Times are pc counts as in the time stamp register.
- * Off unless software turns it on; then nothing is kept and nothing costs. */
+ * Off unless software turns it on; while off nothing is kept and nothing costs.
+ * Not modelled: records of credits sent and received (link/flink.h works them
+ * out when they matter, not when they happen). */
 #include "nic/forth/nic.h"
 
 enum { LOG_RECORDS = 4096 };

@@ -144,6 +144,8 @@ void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 	forth_path_sent(n, n->going);
 	v->next_at = weft_clock_edge(&n->link[link].clk, start + 1);
 	weft_count(n->comp, C_PACKETS_OUT, 1);
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_START,
+		  forth_hdr_flow(p.hdr));
 	if (p.last && n->lnotify_at == LNOTIFY_DEPARTED)
 		forth_track_done(n, p.queue, p.seq, forth_pc_of_cc(n, end));
 	if (n->n_masked && n->rq.state == FORTH_NO_PND_OP)

@@ -311,7 +311,7 @@ static void test_event_log(void **state)
 	seen = rig_post(&r, 0, 1, 1, SRC,
 			forth_desc_q1(1, 3, DST, FORTH_DESC_START));
 	rig_wait(&r, 500);
-	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 2);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 3);
 	/* start at the end of Check, three clocks behind the start flag */
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA), seen + 3);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 8), 1);
@@ -319,6 +319,8 @@ static void test_event_log(void **state)
 			 LOG_ENGINE | LOG_START << 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),
 			 LOG_ENGINE | LOG_STOP << 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),
+			 LOG_LINK0 | LOG_START << 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12), 0);
 	rig_free(&r);
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Multipath, external memory and bundles in whole systems (V22 to V25)."""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import points, run
+
+
+class Multipath(unittest.TestCase):
+    def test_order(self):
+        # V23, about 10^5 packets: forth.traffic compares every byte, and at
+        # every notification all that was announced must be complete
+        r = run("forth/multi-delays", "workload.count=9000")
+        self.assertGreater(sum(r.all("n", ".nic.packets_in")), 100000)
+        self.assertGreater(sum(r.all("n", ".nic.reordered")), 1000)
+        for what in ("losses", "sync_lost", "pool_full", "untracked"):
+            self.assertEqual(sum(r.all("n", ".nic." + what)), 0)
+
+    def test_loss(self):
+        # V24: found once, said once, the rest of the stream arrives
+        r = run("forth/multi-loss", fails=True)
+        self.assertEqual(r["n1.nic.losses"], 1)
+        self.assertEqual(r["n1.nic.sync_lost"], 0)
+        self.assertEqual(r["n0.nic.packets_out"],
+                         r["n1.nic.packets_in"] + 1)
+        flagged = [f for f in r.failures if "notification word" in str(f)]
+        self.assertEqual(len(flagged), 1)
+
+
+class Buffers(unittest.TestCase):
+    def test_migration(self):  # V22; forth.nic checks its blocks at the end
+        r = run("forth/multi-ext")
+        self.assertGreater(sum(r.all("n", ".nic.ext_blocks")), 1000)
+
+    def test_skew(self):  # V25: rate and data do not depend on the skew
+        skewed = run("forth/multi-skew")["n1.prog0.bandwidth_in"]
+        even = run("forth/multi-skew",
+                   "forth.link.cable=0ns")["n1.prog0.bandwidth_in"]
+        self.assertAlmostEqual(skewed / even, 1, delta=0.01)
+
+
+class State(unittest.TestCase):
+    def test_methods(self):
+        r = points("forth/multi-state")
+        # 4 + 1 + 4 * (3 + 20) + 2 bits a source; 1024 * 76 bits of pool
+        for p, n in zip(r, (8, 128, 4096)):
+            self.assertEqual(p["n0.prog0.reseq"], (99 * n + 1024 * 76) / 8)
+            self.assertEqual(p["n0.prog0.count"], 64 * 68 * n / 8)
+
+
+if __name__ == "__main__":
+    unittest.main()

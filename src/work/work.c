@@ -131,17 +131,17 @@ void work_fill(void *p, uint32_t qwords, uint64_t base)
 {
 	uint64_t *q = p;
 
-	for (uint32_t i = 0; i < qwords; i++)
-		q[i] = base + i * WORK_STEP;
+	for (uint32_t i = 0; i < qwords; i++, base += WORK_STEP)
+		q[i] = base;
 }
 
 int32_t work_check(const void *p, uint32_t from, uint32_t qwords, uint64_t base)
 {
 	const uint64_t *q = p;
-	uint64_t bad = 0;
+	uint64_t bad = 0, want = base + from * WORK_STEP;
 
-	for (uint32_t i = from; i < qwords; i++)
-		bad |= q[i] ^ (base + i * WORK_STEP);
+	for (uint32_t i = from; i < qwords; i++, want += WORK_STEP)
+		bad |= q[i] ^ want;
 	if (!bad)
 		return -1;
 	for (uint32_t i = from; i < qwords; i++)

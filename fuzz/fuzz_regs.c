@@ -13,6 +13,9 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
+	/* Loopback brings credits of its own: what the line still owes and what
+	 * loops back may together overrun Net2Host, which counts it. */
+	bool looped;
 };
 
 /* The next n bytes of the input, zeros behind its end. */
@@ -28,8 +31,10 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 static void op_reg(struct fuzz *f)
 {
 	uint32_t off = (uint32_t)take(f, 1) * 4;
+	uint32_t val = (uint32_t)take(f, 4);
 
-	rig_w32(&f->r, 0, off, (uint32_t)take(f, 4));
+	f->looped |= off == FORTH_CONTROL && val >> 30 == 3;
+	rig_w32(&f->r, 0, off, val);
 }
 
 static void op_cfg(struct fuzz *f)
@@ -130,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	op_enable(&f);
 	rig_wait(&f.r, 2000);
 	if (counter(f.r.n[0].nic, "rx_underruns") ||
-	    counter(f.r.n[0].nic, "rx_lost"))
+	    (!f.looped && counter(f.r.n[0].nic, "rx_lost")))
 		abort();
 	rig_free(&f.r);
 	return 0;

@@ -12,6 +12,7 @@ cd "$dir" && mkdir new || exit 1
 	"$dir/new" "$corpus"
 ret=$?
 if [ $ret -ne 0 ]; then
+	ret=1 # libFuzzer's own 77 would read as "skipped"
 	for f in "$dir"/crash-* "$dir"/timeout-* "$dir"/oom-*; do
 		[ -f "$f" ] && { echo "failing input:"; od -c "$f" | head -50; }
 	done

@@ -9,7 +9,8 @@
 
 static void put(FILE *f, const void *p, size_t n)
 {
-	fwrite(p, 1, n, f);
+	if (n) /* an empty histogram has no bins at all */
+		fwrite(p, 1, n, f);
 }
 
 static void put_u64(FILE *f, uint64_t v)

@@ -195,6 +195,8 @@ void flink_loopback(struct flink *l, bool on)
 
 	if (on == l->loop)
 		return;
+	for (uint32_t i = 0; l->tx && i < l->tx_lanes; i++)
+		l->tx[i].need = 0; /* nobody waits in the mode we leave */
 	l->loop = on;
 	l->peer = on ? l : (struct flink *)link_end(l->port);
 	l->tx_other = l->tx;

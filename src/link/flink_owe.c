@@ -205,6 +205,15 @@ static uint32_t credit_word(const struct flink *l, uint32_t i)
 				: 1 + (i - l->cfg.links) / (2 * l->cfg.links);
 }
 
+/* Credits reach the peer unless it is in loopback and deaf to the line; later
+ * ones repeat them. */
+static void tell_credit(struct flink *l, uint64_t cycle, uint16_t credit,
+			uint16_t words)
+{
+	if (l->peer == l || !l->peer->loop)
+		flink_credit_in(l->peer, cycle, credit, words);
+}
+
 /* Cycle of the peer from which a credit of our cycle `at` counts. */
 static uint64_t counts_at(const struct flink *l, uint64_t at)
 {
@@ -233,8 +242,8 @@ uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 	if (l->tapped)
 		return n;
 	for (i = 0; i < changed; i++)
-		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
-				credit[i], 0);
+		tell_credit(l, counts_at(l, at + credit_word(l, i)), credit[i],
+			    0);
 	/* a repetition changes nothing on a line without faults */
 	l->peer->count.credits_in += n - changed;
 	return n;
@@ -262,8 +271,8 @@ static void credit_frame(struct flink *l, uint64_t at)
 	if (!l->loop)
 		flink_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
-		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
-				credit[i], (uint16_t)(i ? 0 : words));
+		tell_credit(l, counts_at(l, at + credit_word(l, i)), credit[i],
+			    (uint16_t)(i ? 0 : words));
 }
 
 /* ---- catching up
@@ -333,9 +342,8 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 		n++;
 		counts = counts_at(l, at);
 		if (counts > now) {
-			flink_credit_in(p, counts, forth_credit(0, r->value),
-					1);
-		} else {
+			tell_credit(l, counts, forth_credit(0, r->value), 1);
+		} else if (p == l || !p->loop) {
 			past++;
 			p->tx[0].acked =
 				(uint16_t)(r->value * FORTH_CREDIT_GRAN);

@@ -8,7 +8,7 @@ target=$(realpath "$1") corpus=$(realpath "$2") || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" && mkdir new || exit 1
-"$target" -max_total_time="$3" -timeout=20 -rss_limit_mb=2048 -verbosity=0 \
+"$target" -seed=1 -max_total_time="$3" -timeout=20 -rss_limit_mb=2048 -verbosity=0 \
 	"$dir/new" "$corpus"
 ret=$?
 if [ $ret -ne 0 ]; then

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: the request-queue FSM: outgoing transfers (engine.c), incoming
+ * packets and notifications to memory (write.c).  Source: forth.md sections 3.4
+ * to 3.8. */
+#ifndef NIC_FORTH_ENGINE_H
+#define NIC_FORTH_ENGINE_H
+
+#include "nic/forth/net.h"
+#include "nic/forth/voq.h"
+#include "weft/bus.h"
+
+struct forth_nic;
+
+enum forth_state {
+	FORTH_NO_PND_OP,
+	FORTH_RD_D0,
+	FORTH_RD_D1,
+	FORTH_CHECK,
+	FORTH_RD_REQ,
+	FORTH_SPLIT_WAIT,
+	FORTH_RD_DATA,
+	FORTH_BM_GEN,
+	FORTH_RX_WR,
+	FORTH_NOTIFY,
+	FORTH_UPDT_CNT,
+	FORTH_STATES
+};
+extern const char *const forth_state_name[FORTH_STATES];
+
+/* What the bus has said last about a transaction. */
+enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
+
+/* The outgoing half of the engine. */
+struct forth_rq {
+	enum forth_state state;
+	enum forth_phase phase;
+	uint64_t since, until; /* pc: state entered; timed state ends */
+	uint64_t done;	       /* pc: last datum moved */
+	uint32_t queue;
+	uint64_t q0, q1; /* the descriptor */
+	uint32_t qwords, voq, seq;
+	uint32_t cut; /* qwords already handed to the VOQ */
+	bool error, notified, active;
+	bool orphan; /* reset while the bus has txn */
+	struct weft_slice data;
+	struct weft_bus_txn txn;
+	uint32_t next_cut; /* packet of the plan that comes next */
+	struct forth_plan plan;
+};
+
+enum forth_job { JOB_NONE, JOB_PACKET, JOB_LNOTIFY, JOB_DELIVER };
+
+/* The incoming half: one write to memory at a time. */
+struct forth_wr {
+	enum forth_state state; /* NoPndOp, RxWr, Notify, UpdtCnt */
+	enum forth_phase phase;
+	enum forth_job job;
+	uint64_t until;
+	uint32_t credited;  /* link words given back so far */
+	uint32_t drained;   /* payload qwords out of Net2Host so far */
+	uint64_t burst_end; /* pc */
+	uint64_t done;	    /* pc: last datum of the packet moved */
+	uint32_t requests;  /* bus requests of the packet */
+	bool for_rq;	    /* the outgoing half waits for this notification */
+	bool orphan;
+	bool aborted;
+	bool irq; /* set the flag when it is over */
+	struct forth_rx rx;
+	struct weft_bus_txn txn;
+};
+
+struct forth_lnotify {
+	uint64_t word, at; /* at: pc from which it may be written */
+	uint32_t queue;
+};
+
+/* engine.c */
+void forth_engine_run(struct forth_nic *n);
+void forth_engine_enable(struct forth_nic *n); /* looks at the registers */
+void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
+void forth_engine_reset(struct forth_nic *n);
+enum forth_state forth_engine_state(struct forth_nic *n);
+void forth_dma_abort(struct forth_nic *n, enum weft_bus_status status);
+
+/* write.c */
+/* PCI edge from which something may be written, or UINT64_MAX. */
+uint64_t forth_write_at(const struct forth_nic *n);
+/* Something may be written now; otherwise the engine wakes when it may. */
+bool forth_write_ready(struct forth_nic *n);
+void forth_write_start(struct forth_nic *n);
+void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word);
+bool forth_write_run(struct forth_nic *n);
+void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
+void forth_write_reset(struct forth_nic *n);
+
+#endif

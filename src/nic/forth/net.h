@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: Net2Host, the far side of the link engines (netif.c).
+ * Source: forth.md sections 1.2, 4.8 to 4.11 and 5.2. */
+#ifndef NIC_FORTH_NET_H
+#define NIC_FORTH_NET_H
+
+#include "link/flink.h"
+#include "nic/forth/cells.h"
+#include "nic/forth/ring.h"
+
+struct forth_nic;
+struct weft_err;
+
+/* One received packet in Net2Host. */
+struct forth_rx {
+	uint64_t hdr;
+	struct weft_slice data;
+	uint64_t ready;	  /* pc of Net2HPReady */
+	uint64_t data_cc; /* NET cycle of the first payload word */
+	uint64_t end_cc;  /* NET cycle after the last word */
+	uint32_t qwords;  /* in the FIFO, header not counted */
+	uint32_t charge;  /* link words */
+	bool bad;
+	/* multipath */
+	uint8_t link, src;
+	uint16_t slot; /* of its header in the pool, or NO_SLOT */
+	uint32_t epoch;
+};
+
+/* A Net2Host FIFO, one per link engine. */
+struct forth_fifo {
+	struct {
+		RING(struct forth_rx);
+	} q;
+	uint32_t used; /* qwords, headers included */
+};
+
+int forth_netif_init(struct forth_nic *n, struct weft_err *err);
+int forth_netif_start(struct forth_nic *n, struct weft_err *err);
+/* Throws all waiting packets away; credits return from pc on. */
+void forth_netif_flush(struct forth_nic *n, uint64_t pc);
+void forth_netif_fini(struct forth_nic *n);
+weft_time_t forth_rx_word_at(const struct forth_nic *n,
+			     const struct forth_rx *rx, uint32_t i);
+/* Credits of received words (5.2, NIC receiver). */
+void forth_netif_header_out(struct forth_nic *n);
+void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
+			   uint64_t pc0);
+void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
+uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
+/* Sum over all links of a counter, by its offset in struct flink_count. */
+uint64_t forth_link_sum(struct forth_nic *n, size_t counter);
+
+#endif

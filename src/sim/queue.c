@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_SHIFT  22
-#define LOAD_EVENTS 24 /* made current together when buckets are thin */
+#define SLOT_SHIFT 22
+#define SLOTS	   (1u << 12)
+#define THIN	   12 /* events of a bucket that is searched, not sorted */
 
 /* shift and width of each level; together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
@@ -63,13 +64,19 @@ static inline void vec_reserve(struct evq_vec *v, uint32_t n)
 	v->ev = xrealloc(v->ev, v->cap * sizeof(*v->ev));
 }
 
-static inline bool before(const struct evq_event *a, const struct evq_event *b)
+/* One number to compare: the compiler makes no branches of it. */
+static inline unsigned __int128 rank(const struct evq_event *e)
 {
-	return a->time < b->time || (a->time == b->time && a->key < b->key);
+	return (unsigned __int128)e->time << 64 | e->key;
 }
 
-/* Into the current bucket, which stays sorted: new events are nearly always
- * the latest of it, so the search starts at the end. */
+static inline bool before(const struct evq_event *a, const struct evq_event *b)
+{
+	return rank(a) < rank(b);
+}
+
+/* Into the current events, which stay sorted: new ones are nearly always the
+ * latest, so the search starts at the end. */
 static void insert_current(struct evq *q, struct evq_event e)
 {
 	uint32_t i;
@@ -94,7 +101,7 @@ static void spare_push(struct evq *q, struct evq_vec v)
 static inline void insert_level(struct evq *q, uint32_t l, struct evq_event e)
 {
 	struct evq_level *lv = &q->level[l];
-	uint32_t i = (e.time >> lv->shift) & ((1u << lv->bits) - 1);
+	uint32_t i = (e.time >> level_shift[l]) & ((1u << level_bits[l]) - 1);
 	struct evq_vec *v = &lv->bucket[i];
 
 	if (v->n == v->cap) {
@@ -113,7 +120,7 @@ static inline uint32_t level_of(const struct evq *q, uint64_t time)
 {
 	uint64_t differ = (time >> SLOT_SHIFT) ^ q->slot;
 
-	if (differ < 1ull << 12)
+	if (differ < SLOTS)
 		return 0;
 	if (differ < 1ull << 22)
 		return 1;
@@ -125,8 +132,10 @@ void evq_push(struct evq *q, uint64_t time, uint64_t key)
 	struct evq_event e = { time, key };
 
 	q->pending++;
-	if (time >> SLOT_SHIFT <= q->slot)
+	if (time >> SLOT_SHIFT < q->first)
 		insert_current(q, e);
+	else if (((time >> SLOT_SHIFT) ^ q->slot) < SLOTS)
+		insert_level(q, 0, e);
 	else
 		insert_level(q, level_of(q, time), e);
 }
@@ -245,10 +254,6 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 {
 	uint64_t first, vary = 0;
 
-	if (v->n <= LOAD_EVENTS) {
-		sort_insertion(v->ev, v->n);
-		return;
-	}
 	vec_reserve(&q->scratch, v->n);
 	if (v->n <= 128) {
 		sort_merge(q, v);
@@ -260,48 +265,20 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 	sort_radix(q, v, vary);
 }
 
-/* A bucket that is large by itself becomes current as it is. */
-static void load_large(struct evq *q, uint32_t i)
+/* A thick bucket becomes current as a whole; what is pushed into its slot from
+ * now on goes there too. */
+static void load_bucket(struct evq *q, uint32_t i)
 {
 	struct evq_level *lv = &q->level[0];
 
 	if (q->cur.ev)
 		spare_push(q, q->cur);
 	q->cur = lv->bucket[i];
+	q->pos = 0;
 	level_clear(lv, i);
 	q->slot = q->cur.ev[0].time >> SLOT_SHIFT;
+	q->first = q->slot + 1;
 	sort_bucket(q, &q->cur);
-}
-
-/* The next buckets of level 0 become current: from i on, up to the end of its
- * word of the bitmap or until there are enough. */
-static void load_buckets(struct evq *q, uint32_t i)
-{
-	struct evq_level *lv = &q->level[0];
-	uint64_t bits = from_bit(lv->bitmap[i / 64], i % 64);
-	uint64_t base = lv->bucket[i].ev[0].time >> SLOT_SHIFT & ~63ull;
-
-	if (lv->bucket[i].n > LOAD_EVENTS) {
-		load_large(q, i);
-		return;
-	}
-	for (; bits; bits &= bits - 1) {
-		uint32_t k = (i & ~63u) + (uint32_t)__builtin_ctzll(bits);
-		struct evq_vec v = lv->bucket[k];
-
-		if (q->cur.n + v.n > LOAD_EVENTS) {
-			q->slot = base + (k % 64) - 1;
-			return;
-		}
-		if (v.n > 1)
-			sort_insertion(v.ev, v.n);
-		vec_reserve(&q->cur, LOAD_EVENTS);
-		memcpy(q->cur.ev + q->cur.n, v.ev, v.n * sizeof(*v.ev));
-		q->cur.n += v.n;
-		level_clear(lv, k);
-		spare_push(q, v);
-	}
-	q->slot = base + 63;
 }
 
 /* Deals bucket i of level l out to the levels below. */
@@ -313,45 +290,94 @@ static void cascade(struct evq *q, uint32_t l, uint32_t i)
 	level_clear(lv, i);
 	/* the window of this bucket begins */
 	q->slot = (v.ev[0].time >> lv->shift << lv->shift) >> SLOT_SHIFT;
+	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
 	spare_push(q, v);
 }
 
-static bool advance(struct evq *q)
+/* The next occupied bucket of level 0, after dealing out those above it. */
+static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
 
-	q->cur.n = q->pos = 0;
-	while (l < EVQ_LEVELS) {
+	for (;;) {
 		struct evq_level *lv = &q->level[l];
 		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
 			      ((1u << lv->bits) - 1);
-		/* level 0: the slot after a cascade may itself be occupied */
+		/* level 0: the slot itself may hold more */
 		int64_t i = level_next(lv, l ? at + 1 : at);
 
 		if (i < 0) {
 			l++;
+			assert(l < EVQ_LEVELS);
 		} else if (l == 0) {
-			load_buckets(q, (uint32_t)i);
-			return true;
+			return (uint32_t)i;
 		} else {
 			cascade(q, l, (uint32_t)i);
 			l = 0;
 		}
 	}
-	return false;
+}
+
+/* Takes the earliest event out of a thin bucket. */
+static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
+		     struct evq_event *ev_p)
+{
+	struct evq_level *lv = &q->level[0];
+	struct evq_vec *v = &lv->bucket[i];
+	unsigned __int128 least = rank(&v->ev[0]);
+	uint32_t at = 0;
+
+	for (uint32_t k = 1; k < v->n; k++) {
+		unsigned __int128 r = rank(&v->ev[k]);
+
+		at = r < least ? k : at;
+		least = r < least ? r : least;
+	}
+	ev_p->time = (uint64_t)(least >> 64);
+	ev_p->key = (uint64_t)least;
+	if (ev_p->time > until)
+		return false;
+	q->slot = q->first = ev_p->time >> SLOT_SHIFT;
+	v->ev[at] = v->ev[--v->n];
+	if (!v->n) {
+		spare_push(q, *v);
+		level_clear(lv, i);
+	}
+	q->pending--;
+	return true;
+}
+
+/* The bucket of the slot itself, or a later one. */
+static inline uint32_t first_bucket(struct evq *q)
+{
+	uint32_t at = q->slot % SLOTS;
+	uint64_t bits = q->level[0].bitmap[at / 64] >> (at % 64);
+
+	return bits ? at + (uint32_t)__builtin_ctzll(bits) : next_bucket(q);
 }
 
 bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
 {
-	while (q->pos == q->cur.n)
-		if (!q->pending || !advance(q))
+	if (q->pos == q->cur.n) {
+		uint32_t i;
+
+		if (!q->pending)
 			return false;
+		i = first_bucket(q);
+		if (q->level[0].bucket[i].n <= THIN)
+			return pop_thin(q, i, until, ev_p);
+		load_bucket(q, i);
+	}
 	if (q->cur.ev[q->pos].time > until)
 		return false;
 	*ev_p = q->cur.ev[q->pos++];
 	q->pending--;
+	if (q->pos == q->cur.n) {
+		q->cur.n = q->pos = 0;
+		q->first = q->slot;
+	}
 	return true;
 }
 

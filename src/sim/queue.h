@@ -2,10 +2,10 @@
 /* Pending events: a hierarchical wheel with exact total order.
  *
  * Level 0 has 4096 buckets of 2^22 fs (4.2 ns), the levels above are
- * coarser; an event moves down at most once per level.  A bucket is sorted by
- * (time, key) when it becomes current, by radix when large, so the cost per
- * event stays flat from a hundred to a million pending.  Bitmaps find the next
- * bucket that holds anything. */
+ * coarser; an event moves down at most once per level.  Bitmaps find the next
+ * bucket that holds anything.  A thin bucket is searched for its earliest event
+ * at every pop; a thick one is sorted by (time, key) and becomes current, so
+ * the cost per event stays flat from a hundred to a million pending. */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
 
@@ -39,9 +39,10 @@ struct evq_level {
 
 struct evq {
 	struct evq_level level[EVQ_LEVELS];
-	struct evq_vec cur; /* current buckets, sorted; done up to pos */
+	struct evq_vec cur; /* before all buckets, sorted; done up to pos */
 	uint32_t pos;
-	uint64_t slot;	  /* absolute number (time >> 22) of the last of them */
+	uint64_t slot;	  /* absolute number (time >> 22) the levels start at */
+	uint64_t first;	  /* slots below are in cur: slot, or one more */
 	uint64_t pending; /* events not yet popped */
 	struct evq_vec scratch;
 	/* Emptied vectors, most recent last: buckets borrow them, so that few

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One end of an EXTOLL cell channel: cells, credits, acknowledgements
+ * (extoll.md 3.10, 4.4, 4.7).  Embedded nine times by the crossbar, and by the
+ * network ports of NICs and traffic components.
+ *
+ *          owner                    eport                          peer's owner
+ *   eport_can, eport_commit  ->  line, peer's slot  ->  ops.wake; eport_take
+ *   eport_release            ->  credits on this end's line ->  eport_can
+ *
+ * Two kinds of channel.  Between a network port and the crossbar: no framing,
+ * credits beside the data.  Between two link ports: framing, in-band control
+ * cells, replay window.  Time is counted in cycles of the core clock of this
+ * end; a cycle number names an edge.
+ *
+ * Reference points.  A cell is committed ("granted") at cycle g.  Its first
+ * flit, or the flit that starts the cell, is on the line at
+ * S = max(g + t_out, line free); control cells that are ready go first.  The
+ * peer's owner sees it at S + the way (ops.wake, eport_take).  The owner may
+ * commit again at S + flits + overhead - t_out.
+ *
+ * Nothing else is an event.  Control cells depend only on what this end owes,
+ * and when it sends cells; they are worked out when this end commits a cell,
+ * or when the peer asks.  What is ready at or before g + t_out is known at g,
+ * because credits take longer than t_out from the grant that frees a slot.
+ *
+ * `tapped` (a fault or a capture sits on the cable, or the line may go down):
+ * every cell and control cell is a real frame with sequence numbers, CRC and
+ * replay (eport_slow.c).  Without errors both give the same cycles. */
+#ifndef LINK_EPORT_H
+#define LINK_EPORT_H
+
+#include "link/extoll_wire.h"
+#include "weft/sim.h"
+
+/* ---- the cable: class extoll.cable ---------------------------------------- */
+
+struct extoll_cable {
+	struct weft_link_state head; /* delay: flight time only */
+	double length;		     /* m */
+	weft_time_t per_metre;
+};
+extern const struct weft_class weft_class_extoll_cable;
+
+/* ---- what the owner fixes -------------------------------------------------- */
+
+struct eport_cfg {
+	struct weft_clock clk; /* core clock of this end */
+	uint32_t width;	       /* enum ex_width */
+	bool link;	       /* link port (framing, control, replay) */
+	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
+	uint32_t ctl_flits;    /* of a control cell; 0 = beside the data */
+	uint32_t gap;	       /* least distance of cell starts, 4 */
+	uint32_t t_out;	       /* grant to start of cell on the line */
+	uint32_t t_ser;	       /* half cycles: MGT TX + RX + codec; 41 */
+	uint32_t t_sync;       /* half cycles: receive FIFO; 10 */
+	uint32_t t_in;	       /* first flit to peer's owner seeing it */
+	uint32_t t_ctl_in;     /* control cell received to its effect, 10 */
+	uint32_t t_credit;     /* slot free to control cell ready */
+	uint32_t t_ack;	       /* end of cell to ACK ready */
+	uint32_t slots;	       /* cells we can hold, 64 */
+	uint32_t reserved;     /* of these for each VC, 8; rest is shared */
+	uint32_t window;       /* cells not yet acknowledged, 32; 0 = none */
+	uint32_t ack_every;    /* cells, 4 */
+	uint32_t ack_idle;     /* cycles, 64 */
+	uint32_t refresh;      /* cycles, 256; 0 = none */
+	uint32_t timeout;      /* cycles without progress, 1024 */
+	uint32_t attempts;     /* before the link goes down, 15 */
+	int32_t ppm;	       /* of our crystal */
+	bool store_forward;    /* 5.6: no cut-through at this input */
+};
+/* The values of the spec for a link port, and for an internal channel. */
+struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
+struct eport_cfg eport_cfg_internal(uint32_t width,
+				    const struct weft_clock *clk);
+
+/* ---- a cell ------------------------------------------------------------------ */
+
+enum {
+	ECELL_SOP = 1,
+	ECELL_EOP = 2,
+	ECELL_VOID = 4, /* drop it; the good copy follows (5.6) */
+	ECELL_GONE = 8, /* void, and nobody has begun to send it on */
+};
+
+struct ecell {
+	struct weft_frame *pkt; /* owner: whoever holds the EOP cell */
+	uint64_t cycle;	  /* eport_take: first flit seen by the owner */
+	uint16_t first;	  /* flit of the packet with which it begins, routing
+			   * flits of the source included */
+	uint8_t flits;	  /* in it now */
+	uint8_t flags;	  /* ECELL_* */
+	uint8_t vc;	  /* on which it came */
+	uint8_t skip;	  /* flits removed here: holes in front */
+	uint8_t vc_out;	  /* the owner's */
+	uint8_t next;	  /* slot: the owner's list, 0xff = end */
+};
+
+struct eport;
+struct eport_ops {
+	/* The owner has something to do at `cycle` (a cell is seen, or a
+	 * credit or acknowledgement may have come): see to it that an event
+	 * of the owner runs then.  Called at any earlier time. */
+	void (*wake)(void *own, struct eport *ep, uint64_t cycle);
+	/* Link went down (true) or is up again.  May be NULL. */
+	void (*down)(void *own, struct eport *ep, bool down);
+};
+
+struct eport_count {
+	uint64_t tx_cells, tx_flits; /* payload flits */
+	uint64_t tx_packets, rx_packets, rx_cells;
+	uint64_t busy; /* cycles the line was not idle */
+	uint64_t ctl_out, ctl_in;
+	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
+	uint64_t no_credit; /* cycles a cell waited for a credit */
+	uint64_t downs;
+};
+
+struct eport_due { /* a credit that may be on the line from cycle on */
+	uint64_t cycle;
+	uint8_t vc, n;
+};
+struct eport_in { /* control that counts from cycle on */
+	uint64_t cycle;
+	uint8_t kind; /* 0..3: credits of that VC; 4: acknowledgement */
+	uint8_t n;
+};
+
+struct eport_ring {
+	uint32_t head, tail, mask;
+};
+
+struct eport {
+	struct weft_comp *comp;
+	struct weft_port *port;
+	struct eport *peer; /* NULL = nothing connected */
+	const struct eport_ops *ops;
+	void *own;
+	/* transmit */
+	uint64_t line_free;  /* first line cycle not taken */
+	uint64_t last_start; /* of a data cell */
+	uint64_t next_grant; /* eport_commit may be called from here on */
+	uint8_t used[EX_VCS]; /* credits out there */
+	uint8_t shared;	      /* of these, from the pool */
+	uint8_t unacked;
+	bool listening; /* the owner waits for a credit or an ACK */
+	bool tapped, same_clk;
+	uint64_t next_refresh;
+	uint8_t refresh_vc;
+	struct eport_in *in; /* ring, by cycle: control received */
+	struct eport_ring in_r;
+	/* receive: slots, those on their way and those seen */
+	struct ecell *slot;
+	uint8_t n_slots; /* allocated so far */
+	uint8_t free_slot, way_head, way_tail;
+	uint8_t held; /* slots in use */
+	/* control this end owes */
+	uint8_t owed[EX_VCS]; /* ready, not sent */
+	uint8_t ack_owed;     /* cells received, not acknowledged */
+	struct eport_due *due; /* ring, nearly by cycle */
+	struct eport_ring due_r;
+	uint64_t *end; /* ring: ends of cells on their way to us */
+	struct eport_ring end_r;
+	uint64_t last_end; /* of the last cell that counts in ack_owed */
+	/* arithmetic of the cable */
+	uint32_t way;	  /* same_clk: S to seen by the peer's owner */
+	uint32_t way_end; /* same_clk: S + flits to ACK ready there */
+	uint32_t way_ctl; /* same_clk: control start to its effect */
+	struct eport_cfg cfg;
+	struct eport_count count;
+	struct eport_slow *slow; /* tapped only */
+};
+
+int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
+	       const struct eport_cfg *cfg, const struct eport_ops *ops,
+	       void *own, struct weft_err *err);
+int eport_start(struct eport *ep, struct weft_err *err);
+void eport_fini(struct eport *ep);
+
+/* ---- sending ------------------------------------------------------------------ */
+
+/* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
+ * not next_grant.  False: ops.wake will come when that may have changed. */
+bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
+/* Commits the cell at g: eport_can(vc) and g >= next_grant hold.  The packet
+ * belongs to the peer once its EOP cell is committed. */
+void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		  uint64_t g);
+
+/* ---- receiving ----------------------------------------------------------------- */
+
+/* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
+static inline uint64_t eport_seen(const struct eport *ep)
+{
+	return ep->way_head == 0xff ? WEFT_NEVER
+				    : ep->slot[ep->way_head].cycle;
+}
+/* Takes the cell that is seen at or before `cycle`; its slot, which the owner
+ * may link (ecell.next), or 0xff. */
+uint32_t eport_take(struct eport *ep, uint64_t cycle);
+/* The slot is free at `cycle` (its last flit has left, or it was void): the
+ * credit of its VC starts its way back, unless the cell is void. */
+void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle);
+
+/* Counters with everything that has happened before now. */
+struct eport_count *eport_counts(struct eport *ep);
+
+static inline uint64_t eport_now(const struct eport *ep)
+{
+	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
+}
+
+/* ---- tapped ---------------------------------------------------------------------- */
+
+/* ops.arrive and ops.event of the owner, for tapped ports. */
+void eport_arrive(struct eport *ep, struct weft_frame *f);
+void eport_event(struct eport *ep);
+
+#endif

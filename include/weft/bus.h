@@ -9,7 +9,24 @@
  * posts an arrival (phase 0) for the note's time, so the receiver's
  * ops.arrive(c, port, NULL) drains `while (weft_bus_next(port, &note))`.
  * Notes of one port are taken in order of time; those of one time in the order
- * in which the bus told them. */
+ * in which the bus told them.
+ *
+ * What differs between buses:
+ *
+ *                   bus.pcix                    bus.ht (packets)
+ *   submitted       one read, one write         any number, served in order
+ *   write is DONE   last datum has moved        last byte is on the link; a
+ *                                               device that must not queue more
+ *                                               than n packets counts DONEs
+ *   read            SPLIT, BURST..., DONE       packets of up to 64 bytes: BURST
+ *                                               each, DONE; DONE alone when one
+ *                                               packet carries all
+ *   nobody there    status of DONE              reads: status and all ones;
+ *                                               writes are lost, status OK
+ *   irq             a wire                      a posted packet, behind writes
+ *   stores          at most 64 bytes            the same: one store one packet
+ *   clock           the bus clock               the clock of the device's core
+ */
 #ifndef WEFT_BUS_H
 #define WEFT_BUS_H
 
@@ -28,7 +45,9 @@ enum weft_bus_status {
 struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
-	uint32_t bytes; /* multiple of the bus width */
+	/* a multiple of the bus width (HyperTransport: any number, at any
+	 * address) */
+	uint32_t bytes;
 	/* write: the bytes (may have no buf when payload is off).
 	 * read: allocated by the device, filled burst by burst. */
 	struct weft_slice data;
@@ -40,6 +59,9 @@ struct weft_bus_txn {
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
+	/* read, packet buses: its answer may pass stores of the host.  To be
+	 * set by a device that needs the answer before it can take stores. */
+	bool relaxed;
 	/* kept by the bus */
 	enum weft_bus_status status;
 	weft_time_t t_req;  /* REQ# asserted */
@@ -59,8 +81,9 @@ enum weft_note_kind {
 			  * told in parts with the same `frame` */
 	WEFT_NOTE_DONE,	 /* transaction over: status, t_done valid */
 	/* to the device, about host accesses */
-	WEFT_NOTE_STORE, /* bytes of data[] to space:off */
-	WEFT_NOTE_LOAD,	 /* answer with weft_bus_ops.reply in the same event */
+	WEFT_NOTE_STORE, /* bytes of data[] to space:off; see weft_bus_window */
+	WEFT_NOTE_LOAD,	 /* answer with weft_bus_ops.reply in the same event,
+			  * or say weft_bus_defer in it and answer later */
 	/* to the host */
 	WEFT_NOTE_MEM_WRITE, /* put slice bytes to phys now; drops slice */
 	WEFT_NOTE_MEM_READ,  /* fill slice from phys now */
@@ -110,6 +133,11 @@ struct weft_bus_ops {
 	/* True when slot `dev` holds a device. */
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	const struct weft_clock *(*clock)(struct weft_port *port);
+	/* Optional (NULL: the bus cannot); devices use the functions
+	 * weft_bus_window, weft_bus_consumed and weft_bus_defer below. */
+	bool (*window)(struct weft_port *dev_port, uint32_t stores);
+	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
+	bool (*defer)(struct weft_port *dev_port);
 };
 
 /* iface of a host's bus port. */
@@ -123,6 +151,47 @@ struct weft_bus_host_ops {
 static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 {
 	return p->peer->iface;
+}
+
+/* ---- back-pressure -----------------------------------------------------
+ *
+ * A device that says nothing takes every store when it comes.  One that says
+ * weft_bus_window(port, n), from its start op on and before the first store,
+ * has n places for stores: each NOTE_STORE fills one, weft_bus_consumed empties
+ * them again.  While none is empty further stores wait in the bus, in order,
+ * nothing is lost, and in the end the host's pio_store finds the bridge full.
+ * The store that waited longest comes at the first bus clock after consumed.
+ *
+ * A load is told behind all stores that were asked for before it, but needs no
+ * place: a device that has stores left when NOTE_LOAD comes, and wants to take
+ * them first, defers the answer.  Answers to the device's own reads pass stores
+ * that wait at the device, and those that wait in the host's bridge when the
+ * read is `relaxed`.
+ *
+ * All three return false, and do nothing, on a bus that has no such thing
+ * (pcix: stores come as they come, loads are answered at once). */
+static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	return bus->window && bus->window(dev_port, stores);
+}
+
+static inline bool weft_bus_consumed(struct weft_port *dev_port,
+				     uint32_t stores)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	return bus->consumed && bus->consumed(dev_port, stores);
+}
+
+/* From the event that took NOTE_LOAD: the device will answer with reply in a
+ * later event (and must). */
+static inline bool weft_bus_defer(struct weft_port *dev_port)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	return bus->defer && bus->defer(dev_port);
 }
 
 /* Next note due now, or false. */

@@ -141,9 +141,28 @@ static const struct weft_clock *fb_clock(struct weft_port *dev_port)
 	return weft_bus_of(fb_port(dev_port))->clock(fb_port(dev_port));
 }
 
-static const struct weft_bus_ops fb_bus_ops = {
-	.submit = fb_submit, .reply = fb_reply, .irq = fb_irq, .clock = fb_clock
-};
+static bool fb_window(struct weft_port *dev_port, uint32_t stores)
+{
+	return weft_bus_window(fb_port(dev_port), stores);
+}
+
+static bool fb_consumed(struct weft_port *dev_port, uint32_t stores)
+{
+	return weft_bus_consumed(fb_port(dev_port), stores);
+}
+
+static bool fb_defer(struct weft_port *dev_port)
+{
+	return weft_bus_defer(fb_port(dev_port));
+}
+
+static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
+						.reply = fb_reply,
+						.irq = fb_irq,
+						.clock = fb_clock,
+						.window = fb_window,
+						.consumed = fb_consumed,
+						.defer = fb_defer };
 
 static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)

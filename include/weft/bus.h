@@ -13,19 +13,18 @@
  *
  * What differs between buses:
  *
- *                   bus.pcix                    bus.ht (packets)
- *   submitted       one read, one write         any number, served in order
- *   write is DONE   last datum has moved        last byte is on the link; a
- *                                               device that must not queue more
- *                                               than n packets counts DONEs
- *   read            SPLIT, BURST..., DONE       packets of up to 64 bytes: BURST
- *                                               each, DONE; DONE alone when one
- *                                               packet carries all
- *   nobody there    status of DONE              reads: status and all ones;
- *                                               writes are lost, status OK
- *   irq             a wire                      a posted packet, behind writes
- *   stores          at most 64 bytes            the same: one store one packet
- *   clock           the bus clock               the clock of the device's core
+ *                 bus.pcix                 bus.ht (packets)
+ *   submitted     one read, one write      any number, served in order
+ *   write DONE    last datum has moved     last byte is on the link: a device
+ *                                          that must not queue more than n
+ *                                          packets counts DONEs
+ *   read          SPLIT, BURST..., DONE    BURST for each packet of up to 64
+ *                                          bytes, DONE; DONE alone when one
+ *                                          packet carries all
+ *   nobody there  status of DONE           reads: status and all ones; writes
+ *                                          are lost, status OK
+ *   irq           a wire                   a posted packet, behind writes
+ *   clock         the bus clock            the clock of the device's core
  */
 #ifndef WEFT_BUS_H
 #define WEFT_BUS_H

@@ -94,7 +94,8 @@ enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
 /* One register, or `count` registers `stride` bytes apart.  Values live in the
  * component's register file (weft_reg_file, 64-bit cells, one per register);
  * hooks override.  A write changes only bits of `rw`; ones written to bits of
- * `w1c` clear them; everything else keeps its value. */
+ * `w1c` clear them; everything else keeps its value.  A register that is
+ * `bare` has no cell: its hooks are all there is (large arrays). */
 struct weft_reg {
 	const char *name;
 	uint8_t space; /* 0 = configuration space, 1 + n = BAR n */
@@ -103,6 +104,7 @@ struct weft_reg {
 	uint32_t count, stride; /* 0, 0 = a single register */
 	enum weft_reg_access access;
 	uint64_t reset, rw, w1c;
+	bool bare;
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
 	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
 	const char *doc;

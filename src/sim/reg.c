@@ -16,11 +16,13 @@ struct reg_at {
 	uint8_t space, width;
 };
 
+#define NO_CELL UINT32_MAX /* bare */
+
 struct reg_map {
 	const struct weft_class *cls;
 	struct reg_map *next;
 	uint32_t *first_cell; /* per table row */
-	uint32_t n;
+	uint32_t n, n_cells;
 	struct reg_at at[];
 };
 
@@ -41,7 +43,7 @@ static uint32_t elements(const struct weft_reg *r)
 static struct reg_map *map_new(const struct weft_class *cls)
 {
 	const struct weft_reg *regs = cls->regs;
-	uint32_t rows = 0, n = 0, k = 0;
+	uint32_t rows = 0, n = 0, k = 0, cell = 0;
 	struct reg_map *m;
 
 	for (; regs[rows].name; rows++)
@@ -53,17 +55,18 @@ static struct reg_map *map_new(const struct weft_class *cls)
 	m->cls = cls;
 	m->n = n;
 	for (uint32_t r = 0; r < rows; r++) {
-		m->first_cell[r] = k;
+		m->first_cell[r] = cell;
 		for (uint32_t i = 0; i < elements(&regs[r]); i++, k++)
 			m->at[k] = (struct reg_at){
 				.offset = regs[r].offset + i * regs[r].stride,
 				.reg = (uint16_t)r,
 				.index = (uint16_t)i,
-				.cell = k,
+				.cell = regs[r].bare ? NO_CELL : cell++,
 				.space = regs[r].space,
 				.width = regs[r].width,
 			};
 	}
+	m->n_cells = cell;
 	qsort(m->at, n, sizeof(m->at[0]), at_cmp);
 	return m;
 }
@@ -100,7 +103,7 @@ int comp_regs_init(struct weft_comp *c, struct weft_err *err)
 			return -EINVAL;
 	}
 	c->regmap = m;
-	c->regs = calloc(m->n + 1, sizeof(*c->regs));
+	c->regs = calloc(m->n_cells + 1, sizeof(*c->regs));
 	assert(c->regs);
 	weft_reg_reset(c);
 	return 0;
@@ -122,7 +125,9 @@ void weft_reg_reset(struct weft_comp *c)
 	const struct reg_map *m = c->regmap;
 
 	for (uint32_t i = 0; m && i < m->n; i++)
-		c->regs[m->at[i].cell] = c->cls->regs[m->at[i].reg].reset;
+		if (m->at[i].cell != NO_CELL)
+			c->regs[m->at[i].cell] =
+				c->cls->regs[m->at[i].reg].reset;
 }
 
 uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index)
@@ -156,9 +161,13 @@ static uint64_t lanes(uint32_t bytes)
 static uint64_t reg_value(struct weft_comp *c, const struct reg_at *a)
 {
 	const struct weft_reg *r = &c->cls->regs[a->reg];
+	uint64_t v = 0;
 
-	return (r->read ? r->read(c, a->index) : c->regs[a->cell]) &
-	       lanes(a->width);
+	if (r->read)
+		v = r->read(c, a->index);
+	else if (!r->bare)
+		v = c->regs[a->cell];
+	return v & lanes(a->width);
 }
 
 uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
@@ -183,15 +192,29 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 	return out & lanes(size);
 }
 
+static void bare_write(struct weft_comp *c, const struct reg_at *a,
+		       uint64_t val, uint64_t mask)
+{
+	const struct weft_reg *r = &c->cls->regs[a->reg];
+
+	if (r->wrote)
+		r->wrote(c, a->index, (reg_value(c, a) & ~mask) | (val & mask));
+}
+
 /* val and mask are in the register's own bit positions. */
 static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 		      uint64_t mask)
 {
 	const struct weft_reg *r = &c->cls->regs[a->reg];
-	uint64_t *cell = &c->regs[a->cell];
 	uint64_t rw = r->rw & mask, w1c = r->w1c & mask;
-	uint64_t whole = (*cell & ~mask & ~r->w1c) | (val & mask);
+	uint64_t *cell, whole;
 
+	if (r->bare) {
+		bare_write(c, a, val, mask);
+		return;
+	}
+	cell = &c->regs[a->cell];
+	whole = (*cell & ~mask & ~r->w1c) | (val & mask);
 	*cell = ((*cell & ~rw) | (val & rw)) & ~(val & w1c);
 	if (r->wrote)
 		r->wrote(c, a->index, whole & lanes(a->width));

@@ -4,7 +4,7 @@
 #ifndef NIC_FORTH_EXT_H
 #define NIC_FORTH_EXT_H
 
-#include "nic/forth/ring.h"
+#include "base/ring.h"
 #include "weft/sim.h"
 
 struct forth_nic;

@@ -6,7 +6,7 @@
 
 #include "link/flink.h"
 #include "nic/forth/cells.h"
-#include "nic/forth/ring.h"
+#include "base/ring.h"
 
 struct forth_nic;
 struct weft_err;

@@ -28,7 +28,7 @@
 #include "nic/forth/multi.h"
 #include "nic/forth/net.h"
 #include "nic/forth/queue.h"
-#include "nic/forth/ring.h"
+#include "base/ring.h"
 #include "nic/forth/voq.h"
 #include "weft/bus.h"
 

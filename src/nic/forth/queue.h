@@ -5,7 +5,7 @@
 #define NIC_FORTH_QUEUE_H
 
 #include <stdbool.h>
-#include "nic/forth/ring.h"
+#include "base/ring.h"
 
 struct forth_nic;
 

@@ -6,7 +6,7 @@
 
 #include "link/flink.h"
 #include "nic/forth/ext.h"
-#include "nic/forth/ring.h"
+#include "base/ring.h"
 #include "nic/forth_regs.h"
 
 struct forth_nic;

@@ -9,8 +9,8 @@
  *
  * Pointers into it last until the next push.  After warm-up nothing is
  * allocated.  Running out of memory ends the program. */
-#ifndef NIC_FORTH_RING_H
-#define NIC_FORTH_RING_H
+#ifndef BASE_RING_H
+#define BASE_RING_H
 
 #include <stdint.h>
 #include <stdlib.h>

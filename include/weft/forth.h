@@ -166,6 +166,7 @@ struct weft_forth_counters {
 	uint32_t h2net_start, net2h_start;
 	/* extensions */
 	uint32_t credit_parity, credit_leaked, desc_errors;
+	uint32_t resyncs, unsync;
 };
 void weft_forth_counters_read(struct weft_forth *f,
 			      struct weft_forth_counters *c_p);
@@ -188,13 +189,15 @@ uint32_t weft_forth_timestamp(struct weft_forth *f); /* pc */
 /* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
  * the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);
-/* Event log (spec 10.2): off until started; the NIC keeps the last 4096. */
+/* Event log (spec 10.2): off until started; the NIC keeps the last 4096.
+ * Credits sent and received are many and recorded on request. */
 struct weft_forth_event {
 	uint64_t time; /* pc */
 	uint32_t arg;
 	uint8_t unit, event;
 };
 void weft_forth_log_start(struct weft_forth *f);
+void weft_forth_log_start_credits(struct weft_forth *f);
 void weft_forth_log_stop(struct weft_forth *f); /* and throws it away */
 /* Records written since the start. */
 uint32_t weft_forth_log_count(struct weft_forth *f);

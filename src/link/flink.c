@@ -286,6 +286,12 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 	flink_deliver(l, f, &rx);
 }
 
+void flink_watch(struct flink *l, bool on)
+{
+	flink_counts(l);
+	l->watched = on && l->peer;
+}
+
 struct flink_count *flink_counts(struct flink *l)
 {
 	uint64_t now = flink_now(l);

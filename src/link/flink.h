@@ -110,6 +110,11 @@ struct flink_ops {
 		       const struct flink_rx *rx);
 	/* Header CRC error (NetPcktError); may be NULL. */
 	void (*bad_header)(void *own, struct flink *l, uint64_t cycle);
+	/* While flink_watch is on: a credit went on our line, or (`in`) one
+	 * from the peer counts, at `cycle`.  Told when it is worked out, which
+	 * may be later; flink_counts tells everything up to now. */
+	void (*credit)(void *own, struct flink *l, uint64_t cycle,
+		       uint16_t credit, bool in);
 	/* Phase 1: a lane that flink_tx_ready found short of credits can go.
 	 * NULL: flink_kick at once. */
 	void (*woken)(void *own, struct flink *l);
@@ -199,7 +204,7 @@ struct flink {
 	weft_time_t delay; /* of the slowest link of the bundle */
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
-	bool tapped, loop, lost_sync, clk_set;
+	bool tapped, loop, lost_sync, clk_set, watched;
 	uint32_t tag;
 	struct weft_timer timer;
 	const struct flink_ops *ops;
@@ -271,6 +276,9 @@ void flink_credit_reset(struct flink *l);
 
 /* Counters with everything that has happened up to now. */
 struct flink_count *flink_counts(struct flink *l);
+
+/* Calls of ops.credit, from now on or no more. */
+void flink_watch(struct flink *l, bool on);
 
 /* Payload bytes on the wire for `qwords`, padded. */
 static inline uint32_t flink_wire_len(const struct flink *l, uint32_t qwords)

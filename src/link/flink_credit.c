@@ -99,6 +99,8 @@ static void credit_take(struct flink *l, const struct flink_inbox *c)
 	if (!c->credit)
 		return;
 	l->count.credits_in++;
+	if (l->watched)
+		l->ops->credit(l->own, l, c->cycle, c->credit, true);
 	if (l->epoch && flink_epoch_take(l, c->credit))
 		return;
 	acked = forth_credit_value(c->credit) * FORTH_CREDIT_GRAN;

@@ -226,26 +226,44 @@ static uint64_t counts_at(const struct flink *l, uint64_t at)
 	return flink_cycle(p, t) + p->cfg.t_crrx;
 }
 
+/* Somebody keeps a record of every credit on this line. */
+static inline bool recorded(const struct flink *l)
+{
+	return l->watched || l->peer->watched;
+}
+
+/* n credits go on the line in a frame that starts at `at`. */
+static void put_credits(struct flink *l, uint64_t at, const uint16_t *credit,
+			uint32_t n)
+{
+	l->count.credits_out += n;
+	for (uint32_t i = 0; l->watched && i < n; i++)
+		l->ops->credit(l->own, l, at + credit_word(l, i), credit[i],
+			       false);
+}
+
 uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 			      struct weft_frame *f)
 {
 	uint16_t credit[FORTH_CREDITS_MAX];
-	uint32_t i, n, changed;
+	uint32_t i, n, told;
 
 	due_apply(l, at);
-	n = changed = pick_changed(l, at, credit, credits_max(l, true));
+	n = told = pick_changed(l, at, credit, credits_max(l, true));
 	if (l->cfg.layout == FORTH_WORD && l->cfg.refresh_cc)
 		n = pick_refresh(l, credit, n, l->cfg.links);
-	l->count.credits_out += n;
+	put_credits(l, at, credit, n);
 	for (i = 0; i < n; i++)
 		forth_frame_set_credit(f, i, credit[i]);
 	if (l->tapped)
 		return n;
-	for (i = 0; i < changed; i++)
+	/* a repetition changes nothing on a line without faults */
+	if (l->peer->watched)
+		told = n;
+	for (i = 0; i < told; i++)
 		tell_credit(l, counts_at(l, at + credit_word(l, i)), credit[i],
 			    0);
-	/* a repetition changes nothing on a line without faults */
-	l->peer->count.credits_in += n - changed;
+	l->peer->count.credits_in += n - told;
 	return n;
 }
 
@@ -262,7 +280,7 @@ static void credit_frame(struct flink *l, uint64_t at)
 	words = 1 + forth_credit_words(l->cfg.layout, l->cfg.links, n, false);
 	l->line_free = at + words;
 	l->last_start = at;
-	l->count.credits_out += n;
+	put_credits(l, at, credit, n);
 	l->count.out_cycles += words;
 	if (l->tapped) {
 		flink_send_credits(l, at, credit, n, words);
@@ -284,7 +302,7 @@ static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
 	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
 
-	if (l->tapped || !k)
+	if (l->tapped || recorded(l) || !k)
 		return;
 	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
 	l->last_start += k * l->cfg.refresh_cc;
@@ -360,7 +378,8 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 static inline bool lane_alone(const struct flink *l)
 {
 	return l->cfg.rx_lanes == 1 && !l->tapped && !mask_any(&l->active) &&
-	       !mask_any(&l->peer->wait) && !l->peer->cfg.credit_filter;
+	       !mask_any(&l->peer->wait) && !l->peer->cfg.credit_filter &&
+	       !recorded(l);
 }
 
 void flink_catch_up_all(struct flink *l, uint64_t limit)

@@ -151,6 +151,8 @@ enum {
 	FORTH_CREDIT_LEAKED = 0x144,
 	FORTH_DESC_ERR = 0x148,
 	FORTH_RESEQ = 0x14C,
+	FORTH_CREDIT_RESYNCS = 0x150, /* ours: flows that started anew (5.7) */
+	FORTH_UNSYNC = 0x154, /* ours: packets that came while out of sync */
 	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
 
 	/* Extensions of ours for multipath, external memory, event log. */
@@ -161,7 +163,7 @@ enum {
 	FORTH_EXT_FREE = 0x190,	   /* free blocks of external memory */
 	FORTH_EXT_LEAST = 0x194,   /* fewest so far */
 	FORTH_RESEQ_STATE = 0x1A0, /* + 4 * source, 8 of them */
-	FORTH_LOG_CONTROL = 0x1C0, /* bit 0: on */
+	FORTH_LOG_CONTROL = 0x1C0, /* FORTH_LOG_ON, FORTH_LOG_CREDITS */
 	FORTH_LOG_COUNT = 0x1C4,   /* records written since */
 	FORTH_LOG_INDEX = 0x1C8,   /* record to be read */
 	FORTH_LOG_DATA = 0x1D0,	   /* 4 dwords; the last one moves on */
@@ -232,10 +234,13 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 }
 
 /* Event log: dwords 0, 1 time in pc; 2 argument; 3 [7:0] unit, [15:8] event. */
+#define FORTH_LOG_ON	  (1u << 0)
+#define FORTH_LOG_CREDITS (1u << 1) /* credits, too */
 enum forth_log_unit {
 	LOG_ENGINE, /* outgoing transfers; argument: queue */
 	LOG_WRITE, /* received packets; argument: link, of notifications flow */
-	LOG_LINK0, /* to LOG_LINK0 + 3: packets sent; argument: flow */
+	LOG_LINK0, /* to LOG_LINK0 + 3: packets sent; argument: flow; credits:
+		    * as on the line; errors: enum forth_log_link_error */
 	LOG_RESEQ = LOG_LINK0 + 4, /* argument: source, + 256 sync lost */
 	LOG_HOST,		   /* interrupt line; argument: level */
 	LOG_UNITS
@@ -247,7 +252,13 @@ enum forth_log_event {
 	LOG_ERROR,
 	LOG_NOTIFY,
 	LOG_INTERRUPT,
+	LOG_CREDIT_OUT, /* went on the line */
+	LOG_CREDIT_IN,	/* counts here */
 	LOG_EVENTS
+};
+enum forth_log_link_error {
+	LOG_HEADER_CRC = 1,
+	LOG_BODY_CRC,
 };
 static inline uint64_t forth_log_pack(enum forth_log_unit unit,
 				      enum forth_log_event event, uint32_t arg)

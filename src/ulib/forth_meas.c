@@ -106,6 +106,8 @@ static const struct forth_counter forth_counters[] = {
 	FORTH_E(FORTH_CREDIT_PARITY_ERR, credit_parity),
 	FORTH_E(FORTH_CREDIT_LEAKED, credit_leaked),
 	FORTH_E(FORTH_DESC_ERR, desc_errors),
+	FORTH_C(FORTH_CREDIT_RESYNCS, resyncs),
+	FORTH_C(FORTH_UNSYNC, unsync),
 };
 #define FORTH_N_COUNTERS (sizeof(forth_counters) / sizeof(forth_counters[0]))
 

@@ -42,7 +42,13 @@ void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask)
 
 void weft_forth_log_start(struct weft_forth *f)
 {
-	weft_forth_store(f, FORTH_LOG_CONTROL, 1);
+	weft_forth_store(f, FORTH_LOG_CONTROL, FORTH_LOG_ON);
+}
+
+void weft_forth_log_start_credits(struct weft_forth *f)
+{
+	weft_forth_store(f, FORTH_LOG_CONTROL,
+			 FORTH_LOG_ON | FORTH_LOG_CREDITS);
 }
 
 void weft_forth_log_stop(struct weft_forth *f)
@@ -88,9 +94,14 @@ const char *weft_forth_unit_name(uint32_t unit)
 const char *weft_forth_event_name(uint32_t event)
 {
 	static const char *const name[LOG_EVENTS] = {
-		[LOG_START] = "start",	       [LOG_STOP] = "stop",
-		[LOG_STALL] = "stall",	       [LOG_ERROR] = "error",
-		[LOG_NOTIFY] = "notification", [LOG_INTERRUPT] = "interrupt",
+		[LOG_START] = "start",
+		[LOG_STOP] = "stop",
+		[LOG_STALL] = "stall",
+		[LOG_ERROR] = "error",
+		[LOG_NOTIFY] = "notification",
+		[LOG_INTERRUPT] = "interrupt",
+		[LOG_CREDIT_OUT] = "credit sent",
+		[LOG_CREDIT_IN] = "credit received",
 	};
 
 	return event < LOG_EVENTS ? name[event] : "?";

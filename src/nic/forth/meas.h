@@ -54,8 +54,10 @@ void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 /* evlog.c */
 void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
 		   enum forth_log_event event, uint32_t arg);
-void forth_log_enable(struct forth_nic *n, bool on);
-uint32_t forth_log_written(const struct forth_nic *n);
+void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
+		      uint16_t credit, bool in);
+void forth_log_enable(struct forth_nic *n, uint32_t control);
+uint32_t forth_log_written(struct forth_nic *n);
 void forth_log_seek(struct forth_nic *n, uint32_t index);
 uint32_t forth_log_read(struct forth_nic *n, uint32_t i);
 

@@ -109,6 +109,9 @@ static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
 
 	weft_count(n->comp, C_PACKETS_IN, 1);
 	n->net2h_start++;
+	if (r->bad)
+		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
+			  LOG_BODY_CRC);
 	if (rx_lost(n, link)) { /* not even the header finds room */
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
@@ -226,10 +229,29 @@ static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
 	forth_voq_sent(n, (uint32_t)(l - n->link), start, end, shift);
 }
 
+static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
+{
+	struct forth_nic *n = own;
+
+	(void)cycle;
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + (l - n->link)),
+		  LOG_ERROR, LOG_HEADER_CRC);
+}
+
+static void netif_credit(void *own, struct flink *l, uint64_t cycle,
+			 uint16_t credit, bool in)
+{
+	struct forth_nic *n = own;
+
+	forth_log_credit(n, (uint32_t)(l - n->link), cycle, credit, in);
+}
+
 static const struct flink_ops netif_ops = {
 	.next = netif_next,
 	.sent = netif_sent,
 	.packet = netif_packet,
+	.bad_header = netif_bad_header,
+	.credit = netif_credit,
 };
 
 /* ---- counters (0x80..0xC8) ------------------------------------------------

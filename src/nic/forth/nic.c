@@ -158,7 +158,33 @@ static const struct weft_counter forth_counters[C_N] = {
 			  "put into external memory, headers and CRCs too" },
 	[C_EXT_BLOCKS] = { "ext_blocks", "blocks",
 			   "taken from the free list" },
+	[C_HEADER_CRC] = { "header_crc", "packets", "header CRC wrong" },
+	[C_BODY_CRC] = { "body_crc", "packets", "body CRC wrong" },
+	[C_ALIGN] = { "align", "events", "misaligned input" },
+	[C_CREDIT_PARITY] = { "credit_parity", "credits",
+			      "credits thrown away" },
+	[C_CREDIT_LEAK] = { "credit_leak", "words",
+			    "charged for packets that were not received" },
+	[C_RESYNCS] = { "resyncs", "flows", "whose credits started anew" },
+	[C_UNSYNC] = { "unsync", "packets", "that came while out of sync" },
 };
+
+/* Of the links, brought up to date when somebody looks. */
+static void link_counters(struct forth_nic *n)
+{
+	static const size_t from[C_N] = {
+		[C_HEADER_CRC] = offsetof(struct flink_count, header_crc),
+		[C_BODY_CRC] = offsetof(struct flink_count, body_crc),
+		[C_ALIGN] = offsetof(struct flink_count, align),
+		[C_CREDIT_PARITY] = offsetof(struct flink_count, credit_parity),
+		[C_CREDIT_LEAK] = offsetof(struct flink_count, credit_leak),
+		[C_RESYNCS] = offsetof(struct flink_count, resyncs),
+		[C_UNSYNC] = offsetof(struct flink_count, unsync),
+	};
+
+	for (uint32_t i = C_HEADER_CRC; i < C_N; i++)
+		n->comp->counters[i] = forth_link_sum(n, from[i]);
+}
 
 static const struct weft_port_decl forth_ports[] = {
 	[PORT_BUS] = { "bus", WEFT_PORT_BUS, .doc = "PCI-X, device side" },
@@ -342,6 +368,7 @@ static int forth_finish(struct weft_comp *c, struct weft_err *err)
 	struct forth_nic *n = c->state;
 	int ret = forth_ext_check(n, err);
 
+	link_counters(n);
 	if (!ret && n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan)
 		ret = fifo_check(n, err);
 	if (ret || !weft_sim_idle(c->sim))
@@ -350,6 +377,13 @@ static int forth_finish(struct weft_comp *c, struct weft_err *err)
 	for (uint32_t k = 0; k < n->n_link; k++)
 		for (; !ring_empty(&n->fifo[k].q); ring_pop(&n->fifo[k].q))
 			weft_slice_drop(&ring_front(&n->fifo[k].q)->data);
+	return 0;
+}
+
+static int forth_sample(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	link_counters(c->state);
 	return 0;
 }
 
@@ -364,7 +398,7 @@ static void forth_fini(struct weft_comp *c)
 	forth_netif_fini(n);
 	forth_reseq_fini(n);
 	forth_ext_fini(n);
-	forth_log_enable(n, false);
+	free(n->log);
 	forth_ram_fini(n);
 	free(n->sampler.mem);
 	free(n->net_base);
@@ -384,4 +418,5 @@ WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 			.arrive = forth_arrive,
 			.event = forth_event,
 			.finish = forth_finish,
+			.sample = forth_sample,
 			.fini = forth_fini });

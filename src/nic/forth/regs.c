@@ -198,25 +198,21 @@ static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 	return n->started ? forth_pc(n) : 0;
 }
 
-static uint64_t credit_parity_read(struct weft_comp *c, uint32_t i)
-{
-	struct forth_nic *n = nic_of(c);
-
-	(void)i;
-	return n->started ? forth_link_sum(n, offsetof(struct flink_count,
-						       credit_parity))
-			  : 0;
-}
-
-static uint64_t credit_leak_read(struct weft_comp *c, uint32_t i)
-{
-	struct forth_nic *n = nic_of(c);
-
-	(void)i;
-	return n->started ? forth_link_sum(n, offsetof(struct flink_count,
-						       credit_leak))
-			  : 0;
-}
+#define LINK_SUM(field)                                                        \
+	static uint64_t field##_read(struct weft_comp *c, uint32_t i)          \
+	{                                                                      \
+		struct forth_nic *n = nic_of(c);                               \
+                                                                               \
+		(void)i;                                                       \
+		return n->started ? forth_link_sum(                            \
+					    n, offsetof(struct flink_count,    \
+							field))                \
+				  : 0;                                         \
+	}
+LINK_SUM(credit_parity)
+LINK_SUM(credit_leak)
+LINK_SUM(resyncs)
+LINK_SUM(unsync)
 
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
@@ -284,7 +280,7 @@ static uint64_t ext_least_read(struct weft_comp *c, uint32_t i)
 static void log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	(void)i;
-	forth_log_enable(nic_of(c), val & 1);
+	forth_log_enable(nic_of(c), (uint32_t)val);
 }
 
 static uint64_t log_count_read(struct weft_comp *c, uint32_t i)
@@ -428,6 +424,12 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_RESEQ] = { "resequencing", OPR(FORTH_RESEQ, RO, 0,
 		"9:0 losses, 19:10 sync lost, 29:20 pool full (7.6); 0 on a "
 		"single path"), .read = reseq_read },
+	[R_CREDIT_RESYNCS] = { "credit resynchronisations",
+		OPR(FORTH_CREDIT_RESYNCS, RO, 0, "flows whose credits started "
+		"anew (5.7, parameter resync)"), .read = resyncs_read },
+	[R_UNSYNC] = { "packets out of sync", OPR(FORTH_UNSYNC, RO, 0,
+		"that came before their link was in sync again (4.9)"),
+		.read = unsync_read },
 	[R_CREDIT_STATE] = { "transmit credit state", OPR(FORTH_CREDIT_STATE,
 		RO, 0, "11:0 T, 27:16 F' of flow f"), .count = 8, .stride = 4,
 		.read = credit_state_read },
@@ -452,8 +454,9 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 		"1:0 p1, 3:2 p2, 4 p2 known, 5 loss not reported, 6 sync lost, "
 		"19:8 numbers expected, 30:20 headers held, of source s"),
 		.count = 8, .stride = 4, .read = reseq_state_read },
-	[R_LOG_CONTROL] = { "event log control", OPR(FORTH_LOG_CONTROL, RW, 1,
-		"0 on; a store empties the log"), .wrote = log_control_wrote },
+	[R_LOG_CONTROL] = { "event log control", OPR(FORTH_LOG_CONTROL, RW, 3,
+		"0 on, 1 with credits; a store empties the log"),
+		.wrote = log_control_wrote },
 	[R_LOG_COUNT] = { "event log records", OPR(FORTH_LOG_COUNT, RO, 0,
 		"written so far; the last 4096 are kept"),
 		.read = log_count_read },

@@ -8,6 +8,9 @@
  *   ts2 of the last packet - ts2 of the first: spacing, which is the credit
  *   round trip when the last one has to wait for a credit of the first
  *
+ * With `log` the sender looks into its NIC's event log (10.2): from the start
+ * of the burst's first packet to the first credit of another value.
+ *
  * Afterwards `stream` packets go back to back: wire cycles per packet, rate. */
 #include <errno.h>
 #include <stdio.h>
@@ -26,14 +29,15 @@ struct lat {
 	/* parameters */
 	uint64_t size;
 	uint32_t bursts, packets, stream, from, to;
-	bool stamps34, bench;
+	bool stamps34, bench, held, log;
 	/* run */
 	struct work w;
 	struct weft_forth *f;
 	uint64_t *mem;
 	weft_phys_t buf, remote;
 	uint32_t seen;
-	struct lat_stat nic, sw, span;
+	uint8_t value[128]; /* last credit of each flow */
+	struct lat_stat nic, sw, span, rtt;
 };
 
 static void lat_add(struct lat_stat *s, double v)
@@ -90,7 +94,15 @@ static double lat_packet_cc(struct lat *l)
 	uint32_t packets = 0;
 
 	weft_forth_counters_clear(l->f);
+	if (l->held)
+		weft_forth_enable(l->f, false);
 	lat_post(l, l->stream);
+	if (l->held) {
+		weft_forth_counters_clear(l->f);
+		weft_forth_enable(l->f, true);
+	}
+	/* loads before that would take bus clocks from the packets */
+	weft_forth_flush(l->f, l->to, WEFT_NEVER);
 	while (packets < l->stream) /* reading clears */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 2 * WEFT_US);
@@ -107,6 +119,51 @@ static void lat_stream_out(struct lat *l)
 		best = cc < best ? cc : best;
 	}
 	weft_metric(l->w.c, "packet_cc", "cc", best);
+}
+
+/* Is this the first credit of its flow with another value? */
+static bool lat_credit_new(struct lat *l, const struct weft_forth_event *e)
+{
+	uint8_t *value = &l->value[e->arg >> 7 & 0x7F];
+	bool changed = *value != (e->arg & 0x7F);
+
+	*value = e->arg & 0x7F;
+	return changed;
+}
+
+/* Credit round trip in the log of this burst (5.8). */
+static void lat_log(struct lat *l)
+{
+	uint32_t n = weft_forth_log_count(l->f);
+	struct weft_forth_event *e = weft_host_calloc(l->w.h, n, sizeof(*e));
+	const struct weft_forth_event *sent = NULL, *back = NULL;
+
+	if (!e)
+		return;
+	weft_forth_log_read(l->f, 0, n, e);
+	for (uint32_t i = 0; i < n; i++) {
+		if (e[i].unit != LOG_LINK0)
+			continue;
+		if (e[i].event == LOG_START && !sent)
+			sent = &e[i];
+		else if (e[i].event == LOG_CREDIT_IN &&
+			 lat_credit_new(l, &e[i]) && sent && !back)
+			back = &e[i];
+	}
+	if (back)
+		lat_add(&l->rtt, (double)(back->time - sent->time));
+	weft_host_free(l->w.h, e);
+}
+
+static void lat_burst_out(struct lat *l)
+{
+	if (l->log)
+		weft_forth_log_start_credits(l->f);
+	lat_post(l, l->packets);
+	if (!l->log)
+		return;
+	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 20 * WEFT_US);
+	lat_log(l);
 }
 
 /* ---- receiver ---- */
@@ -175,7 +232,7 @@ static void lat_bursts(struct lat *l)
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 20 * WEFT_US +
 						b * 1700000);
 		if (l->w.me == l->from)
-			lat_post(l, l->packets);
+			lat_burst_out(l);
 		if (l->w.me != l->to)
 			continue;
 		lat_wait(l);
@@ -221,6 +278,12 @@ static int lat_open(struct lat *l)
 	work_put(&l->w, "lat.buf", l->buf);
 	l->remote = work_get(&l->w, "lat.buf", l->to);
 	weft_forth_pc_ns(l->f);
+	if (l->held && weft_forth_space(l->f, l->to) < l->stream) {
+		weft_check_failed(l->w.c,
+				  "a stream that is held fits into "
+				  "the request queue");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -242,6 +305,10 @@ static int lat_main(struct weft_comp *c)
 		lat_stream_out(l);
 	if (l->w.me == l->to)
 		lat_results(l);
+	lat_report(l, &l->rtt, "rtt", "pc");
+	if (l->rtt.n)
+		weft_metric(c, "rtt_ns", "ns",
+			    l->rtt.sum / l->rtt.n * weft_forth_pc_ns(l->f));
 	work_barrier(&l->w, "lat.end");
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 100 * WEFT_US);
 	weft_forth_close(l->f);
@@ -257,6 +324,9 @@ static const struct weft_param lat_params[] = {
 	P(U32, bursts, "32", "1..", "measurements"),
 	P(U32, packets, "1", "1..64", "packets of a burst"),
 	P(U32, stream, "0", "", "packets of the final stream; 0 = none"),
+	P(BOOL, log, "no", "", "credit round trip from the event log"),
+	P(BOOL, held, "no", "",
+	  "all descriptors of the stream are posted before the engine starts"),
 	P(U32, from, "0", "", "sending node"),
 	P(U32, to, "1", "", "receiving node"),
 	P(BOOL, stamps34, "yes", "", "a switch stamps, too"),

@@ -135,11 +135,9 @@ class Crosspoint(unittest.TestCase):
     """Room for less than two packets: one per round trip (spec 11.7)."""
 
     def spacing(self, xp_bytes, gbit, *more):
-        r = points("forth/rtt-switch", "workload.size=112",
-                   "workload.packets=33", "forth.xbar.xp_bytes=%d" % xp_bytes,
-                   "forth.link.rate=%gGb/s" % gbit, "forth.xbar.cs_sync=3",
-                   *more)[0]
-        return r["n4.prog0.span_ns"] / 32 / cc_ns(gbit)
+        r = points("forth/credit-sync", "forth.xbar.xp_bytes=%d" % xp_bytes,
+                   "forth.link.rate=%gGb/s" % gbit, *more)[0]
+        return r["n4.prog0.span_ns"] / 25 / cc_ns(gbit)
 
     def test_round_trip(self):
         ser, ct, cs, tx, rx = 24, 8, 3, 3, 2
@@ -200,8 +198,64 @@ class RttDirect(unittest.TestCase):
                 (("bus.pcix.clock=133MHz",), 0.5):
             gbit = 1.25 if q == 0.75 else 2.5
             p = points("forth/rtt-direct", *sets)
-            cc = [r["n1.prog0.span_ns"] / cc_ns(gbit) for r in p]
-            self.assertAlmostEqual((cc[2] - cc[0]) / 64, q, delta=0.035)
+            cc = [r["n0.prog0.rtt_ns"] / cc_ns(gbit) for r in p]
+            self.assertAlmostEqual((cc[3] - cc[0]) / 480, q, delta=0.006)
+
+    def test_sizes(self):
+        # 11.7: 24 + 5 + P/4 + 41 pc + 3 + 24 + 2; edges of two clocks come on
+        # top
+        for r, p in zip(points("forth/rtt-direct"), (32, 64, 128, 512)):
+            cc = r["n0.prog0.rtt_ns"] / cc_ns(2.5)
+            self.assertGreater(cc, 90 + p / 4)
+            self.assertLess(cc, 90 + p / 4 + 3)
+
+    def test_switch(self):
+        # 11.7: 64 and 97, exactly: the mean over the phases of the bus clock
+        short, long = points("forth/rtt-switch")
+        self.assertAlmostEqual(short["n0.prog0.rtt_ns"] / cc_ns(2.5), 97,
+                               delta=0.1)
+        self.assertAlmostEqual(long["n0.prog0.rtt_ns"] / cc_ns(2.5), 64,
+                               delta=0.01)
+
+
+class Bundles(unittest.TestCase):
+    """Links at their full rate, less exactly the framing (R-18, R-31)."""
+
+    def stream_ns(self, name, transfers):
+        few, many = points(name)
+        pc = many["n1.prog0.stream"] - few["n1.prog0.stream"]
+        return pc * few["n1.prog0.pc_ns"] / transfers
+
+    def test_two(self):
+        beats = 1 + 1 + 1 + 4096 // 8 + 1  # delimiter, header, CRC, data, CRC
+        self.assertEqual(self.stream_ns("forth/two-links-limit", 900),
+                         beats * 12.8)
+
+    def test_four(self):
+        beats = 1 + 1 + 1 + 4096 // 16 + 1
+        ns = self.stream_ns("forth/bundle", 1000)
+        self.assertEqual(ns, beats * 12.8)
+        # 10 Gb/s less framing
+        self.assertGreaterEqual(4096 * 8 / ns, 10 * 256 / beats)
+
+    def test_four_switches(self):
+        words = 1 + 2 + 1 + 512 // 4 + 1  # 8 packets on 4 links
+        self.assertEqual(self.stream_ns("forth/four-switches", 1000),
+                         8 * words * 12.8 / 4)
+
+    def test_what_pci_x_lets_through(self):
+        small, third, page, four_voqs, fast = [
+            r["n1.prog0.bandwidth_in"] for r in points("forth/four-links")]
+        # a read and the clocks of its descriptor, one after the other
+        for size, rate, hz in ((512, small, 100e6), (2712, third, 100e6),
+                               (4096, four_voqs, 100e6),
+                               (4096, fast, 133.333e6)):
+            want = mib(size, (read_pc(size // 8) + DESC + UPD) * 1e9 / hz)
+            self.assertLess(rate, want)
+            self.assertGreater(rate, 0.975 * want)
+        # two pages do not fit: read, into the VOQ, off, in turn
+        clocks = read_pc(512) + DESC + UPD + 3 + 514 + 3 + 2
+        self.assertAlmostEqual(page, mib(4096, clocks * 10), delta=10)
 
 
 class Latency(unittest.TestCase):

@@ -1,13 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The long test: every experiment called soak-*, which says itself how many
-# packets it sends.  Nothing lost, nothing damaged, all credits home.
+# The long test.  First multipath, 10^7 packets over paths of random delay under
+# the eyes of an oracle, without losses and with one in 10^5
+# (tests/system/test_watch.py); then every experiment called soak-*, which says
+# itself how many packets it sends: nothing lost, nothing damaged, all credits
+# home.
 #
 #     soak.sh WEFT [OPTION...]     options as of `weft run`, e.g. --seed 7
 cd "$(dirname "$0")/.." || exit 1
 weft=$1
+watch=$(dirname "$weft")/tests/system/weft-test-watch.so
 shift
 ret=0 ran=0
+
+seed=$(echo "$*" | sed -n 's/.*--seed[ =]\([0-9]*\).*/\1/p')
+echo "== multipath"
+# shellcheck disable=SC2086
+python3 tests/system/test_watch.py "$weft" . "$watch" 10000000 $seed || ret=1
 
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue

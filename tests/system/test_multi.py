@@ -30,16 +30,53 @@ class Multipath(unittest.TestCase):
         self.assertEqual(len(flagged), 1)
 
 
+    def test_counting(self):
+        # 7.7 in a whole system: the same notifications, the same memory; no
+        # header is kept, the announcing packets come on top
+        reseq, count = points("forth/multi-count")
+        self.assertEqual(reseq.all("n", "prog0.digest"),
+                         count.all("n", "prog0.digest"))
+        self.assertEqual(reseq.all("n", "prog0.notifications"),
+                         count.all("n", "prog0.notifications"))
+        notes = sum(count.all("n", "prog0.notifications"))
+        self.assertGreater(notes, 2500)
+        self.assertEqual(sum(count.all("n", ".nic.packets_in")),
+                         sum(reseq.all("n", ".nic.packets_in")) + notes)
+        self.assertGreater(max(reseq.all("n", ".nic.pool_max")), 16)
+        self.assertEqual(max(count.all("n", ".nic.pool_max")), 0)
+        self.assertGreater(sum(reseq.all("n", ".nic.reordered")), 5000)
+
+    def test_recovery(self):
+        # losses on all lines; forth.rounds brings everything back
+        r = run("forth/multi-drop")
+        clean = run("forth/multi-drop", "fault.drop.packets=0")
+        drops = sum(r.all("fault", ".packets"))
+        self.assertGreater(drops, 10)
+        self.assertEqual(sum(r.all("n", ".nic.losses")), drops)
+        self.assertEqual(sum(r.all("n", "prog0.missing")), drops)
+        self.assertEqual(r.all("n", "prog0.digest"),
+                         clean.all("n", "prog0.digest"))
+
+
 class Buffers(unittest.TestCase):
     def test_migration(self):  # V22; forth.nic checks its blocks at the end
         r = run("forth/multi-ext")
         self.assertGreater(sum(r.all("n", ".nic.ext_blocks")), 1000)
 
-    def test_skew(self):  # V25: rate and data do not depend on the skew
-        skewed = run("forth/multi-skew")["n1.prog0.bandwidth_in"]
-        even = run("forth/multi-skew",
-                   "forth.link.cable=0ns")["n1.prog0.bandwidth_in"]
-        self.assertAlmostEqual(skewed / even, 1, delta=0.01)
+    def test_skew(self):
+        # V25: rate and data do not depend on the skew, and the rate is that
+        # of one link times their number, up to the bus
+        one = run("forth/two-links", "forth.nic.links=1")
+        one = one["n1.prog0.bandwidth_in"]
+        for name, links, limit in (("two", 2, 1e9), ("", 4, 640)):
+            name = "forth/multi-skew" + (name and "-" + name)
+            r = run(name)
+            self.assertEqual(sum(r.all("n", "prog0.errors")), 0)
+            skewed = r["n1.prog0.bandwidth_in"]
+            even = run(name, "forth.link.cable=0ns")["n1.prog0.bandwidth_in"]
+            self.assertAlmostEqual(skewed / even, 1, delta=0.01)
+            self.assertAlmostEqual(skewed / min(links * one, limit), 1,
+                                   delta=0.01)
 
 
 class State(unittest.TestCase):

@@ -38,16 +38,19 @@ def execute(*args, timeout=120):
                           timeout=timeout)
 
 
-def points(name, *sets, seed=None, fails=False):
+def points(name, *sets, seed=None, fails=False, load=None, timeout=120):
     """All points of a shipped experiment with overrides.  Exit status and
-    failed checks must be 0 and none, unless `fails` (None: either)."""
+    failed checks must be 0 and none, unless `fails` (None: either).  `load`:
+    a shared object with more classes."""
     args = ["run", os.path.join(ROOT, "experiments", name + ".yaml"),
             "--format", "json"]
     for s in sets:
         args += ["--set", s]
     if seed is not None:
         args += ["--seed", str(seed)]
-    p = execute(*args)
+    if load is not None:
+        args += ["--load", load]
+    p = execute(*args, timeout=timeout)
     if fails is None and p.returncode in (0, 1):
         pass
     elif p.returncode != (1 if fails else 0):

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class fault.delay: a line on which transmissions take a random time longer.
+ *
+ * It sits on what leaves a port.  Each transmission, packet or credits, is
+ * late by a whole number of words, evenly distributed up to `max`; none
+ * overtakes another and no two overlap, so those behind a late one follow it
+ * without a gap.  The line loses no capacity: what is lost in one place is made
+ * good where transmissions would have come with gaps in between.
+ * For any wire format. */
+#include "weft/sim.h"
+
+struct delay {
+	weft_time_t max;
+	double share;
+	weft_time_t free; /* end of the latest transmission */
+};
+
+enum { C_LATE, C_PUSHED, C_TIME, C_N };
+static const struct weft_counter delay_counters[C_N] = {
+	[C_LATE] = { "late", "frames", "delayed at random" },
+	[C_PUSHED] = { "pushed", "frames", "that waited for a late one" },
+	[C_TIME] = { "late_ns", "ns", "sum of all delays" },
+};
+
+static const struct weft_param delay_params[] = {
+	WEFT_PARAM(TIME, struct delay, max, "0", "0..1ms", OWN,
+		   "longest delay"),
+	WEFT_PARAM(REAL, struct delay, share, "1", "0..1", OWN,
+		   "probability that a transmission is delayed"),
+	{ 0 }
+};
+
+/* Whole words that cover time t. */
+static weft_time_t in_words(const struct weft_frame *f, weft_time_t t)
+{
+	return (t + f->word_fs - 1) / f->word_fs * f->word_fs;
+}
+
+static weft_time_t draw(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct delay *d = c->state;
+
+	if (d->max < f->word_fs || weft_rng_real(&c->rng) >= d->share)
+		return 0;
+	return weft_rng_below(&c->rng, d->max / f->word_fs + 1) * f->word_fs;
+}
+
+static void delay_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	struct delay *d = c->state;
+	weft_time_t late = draw(c, f), least = 0;
+
+	if (d->free > f->time)
+		least = in_words(f, d->free - f->time);
+	weft_count(c, C_LATE, late > 0);
+	if (late < least) {
+		late = least;
+		weft_count(c, C_PUSHED, 1);
+	}
+	weft_count(c, C_TIME, late / WEFT_NS);
+	f->time += late;
+	d->free = f->time + f->words * f->word_fs;
+	weft_filter_pass(c, f);
+}
+
+WEFT_COMPONENT(fault_delay, .name = "fault.delay", .kind = WEFT_KIND_FAULT,
+	       .doc = "a line of random latency that keeps order",
+	       .source = "own", .state_size = sizeof(struct delay),
+	       .params = delay_params, .counters = delay_counters,
+	       .n_counters = C_N, .ops = { .filter = delay_filter });

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Onlookers of a multipath run: what was sent, what came, what was notified.
+ * See watch.c. */
+#ifndef TESTS_SYSTEM_WATCH_H
+#define TESTS_SYSTEM_WATCH_H
+
+#include "weft/bus.h"
+
+enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
+#define WATCH_NEVER UINT64_MAX
+
+/* A packet of one source to one destination, in the order of sending. */
+struct watch_pkt {
+	uint64_t hdr;
+	uint64_t past; /* pc: in memory, or known to be lost */
+	uint8_t path;
+	bool came, lost;
+};
+
+/* All packets of one source to this node that may still matter. */
+struct watch_stream {
+	struct watch_pkt *ring;
+	uint64_t front, end, mask;   /* absolute numbers */
+	uint64_t at[WATCH_LINKS];    /* next one to come on each path */
+	uint32_t count[WATCH_LINKS]; /* sent on each path */
+	uint64_t past;		     /* pc: all before front are */
+	bool loss;		     /* since the latest notification */
+};
+
+/* A notification that may be given. */
+struct watch_due {
+	uint64_t may; /* pc */
+	bool loss;
+	uint8_t src;
+};
+
+/* A packet that has come and waits to be written. */
+struct watch_wait {
+	uint64_t number;
+	uint8_t src;
+};
+
+#define WATCH_FIFO(type)                                                       \
+	struct {                                                               \
+		type *at;                                                      \
+		uint32_t head, n, cap;                                         \
+	}
+
+enum watch_op { WATCH_NONE, WATCH_PACKET, WATCH_REMOTE, WATCH_LOCAL };
+
+/* The engine is not free to begin a write in from..to-1. */
+struct watch_busy {
+	uint64_t from, to;
+};
+
+struct watch {
+	/* parameters */
+	uint32_t t_desc, t_upd;
+	/* state */
+	struct weft_comp *comp, *nic;
+	struct weft_clock pci;
+	struct watch_stream stream[WATCH_NODES];
+	WATCH_FIFO(struct watch_wait) fifo[WATCH_LINKS];
+	WATCH_FIFO(struct watch_due) due[WATCH_NODES];
+	enum watch_op op; /* of the latest write */
+	struct watch_wait writing;
+	const struct weft_bus_txn *write; /* in progress */
+	uint64_t done;			  /* pc: the latest write was over */
+	struct watch_busy busy[WATCH_READS];
+	uint32_t n_busy;
+	uint32_t notes; /* remote notifications */
+	uint64_t wait_max, failures;
+};
+
+enum {
+	WATCH_C_PACKETS,
+	WATCH_C_NOTES,
+	WATCH_C_LOST,
+	WATCH_C_FOUND,
+	WATCH_C_FLAGGED,
+	WATCH_C_AT_ONCE,
+	WATCH_C_N
+};
+
+/* watch_bus.c: the onlooker of node `node`, or NULL. */
+struct watch *watch_of(struct weft_sim *sim, uint32_t node);
+/* A packet left its source through `path`. */
+void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
+/* It is on its way to arrive; its header is checked at pc. */
+void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
+/* Says so, the first few times. */
+void watch_fail(struct watch *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* watch_order.c: what the order of sending allows.
+ * Everything that is past by pc. */
+void watch_advance(struct watch *w, uint64_t pc);
+struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
+
+extern const struct weft_class weft_class_watch_bus;
+
+#define WATCH_PUSH(q, value)                                                   \
+	do {                                                                   \
+		if ((q)->n == (q)->cap)                                        \
+			watch_grow((void **)&(q)->at, &(q)->head, &(q)->cap,   \
+				   sizeof(*(q)->at));                          \
+		(q)->at[((q)->head + (q)->n++) & ((q)->cap - 1)] = (value);    \
+	} while (0)
+#define WATCH_FRONT(q) ((q)->at[(q)->head])
+#define WATCH_POP(q)   ((q)->n--, (q)->head = ((q)->head + 1) & ((q)->cap - 1))
+void watch_grow(void **at, uint32_t *head, uint32_t *cap, size_t size);
+
+#endif

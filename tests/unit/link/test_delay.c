@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.delay between two nodes: everything comes, in order, one behind the
+ * other, within the bounds; nothing at all changes when it says nothing. */
+#include "pair.h"
+
+extern const struct weft_class weft_class_fault_delay;
+
+enum { PACKETS = 200, QWORDS = 4, C_LATE = 0, C_PUSHED = 1, C_TIME = 2 };
+
+static void run(struct pair *p, const struct weft_class *cls,
+		const char *const *fault)
+{
+	pair_init(p, NULL, cls, fault);
+	pair_send(p, 0, PACKETS, QWORDS);
+	pair_start(p);
+	pair_run(p, 200000);
+	assert_int_equal(p->n[1]->received, PACKETS);
+}
+
+/* The k-th packet that node `where` wrote down. */
+static const struct node_log *nth(const struct node *n, uint32_t where,
+				  uint32_t k)
+{
+	for (uint32_t i = 0; i < n->n_log; i++)
+		if (n->log[i].where == where && !k--)
+			return &n->log[i];
+	return NULL;
+}
+
+static void nothing(void **state)
+{
+	const char *f[] = { "max", "0ns", NULL };
+	struct pair a, b;
+
+	(void)state;
+	run(&a, NULL, NULL);
+	run(&b, &weft_class_fault_delay, f);
+	for (uint32_t k = 0; k < PACKETS; k++)
+		assert_int_equal(nth(a.n[1], 101, k)->cycle,
+				 nth(b.n[1], 101, k)->cycle);
+	assert_int_equal(b.fault->counters[C_LATE], 0);
+	assert_int_equal(b.fault->counters[C_TIME], 0);
+	pair_fini(&a);
+	pair_fini(&b);
+}
+
+static void order(void **state)
+{
+	const char *f[] = { "max", "1280ns", "share", "0.5", NULL };
+	uint64_t last = 0, late = 0;
+	struct pair p;
+
+	(void)state;
+	run(&p, &weft_class_fault_delay, f);
+	for (uint32_t k = 0; k < PACKETS; k++) {
+		const struct node_log *sent = nth(p.n[0], 0, k);
+		const struct node_log *came = nth(p.n[1], 101, k);
+
+		assert_int_equal(came->seq, sent->seq);
+		assert_true(came->cycle >= sent->cycle);
+		if (k) /* 8 words of data, 5 around them */
+			assert_true(came->cycle >= last + 13);
+		if (came->cycle > sent->cycle + 100) /* behind a late one */
+			assert_int_equal(came->cycle, last + 13);
+		late += came->cycle - sent->cycle;
+		last = came->cycle;
+	}
+	assert_true(late > PACKETS); /* cycles */
+	assert_true(p.fault->counters[C_LATE] > PACKETS / 3);
+	assert_true(p.fault->counters[C_PUSHED] > 0);
+	assert_true(p.fault->counters[C_TIME] >= late * 12);
+	pair_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing),
+		cmocka_unit_test(order),
+	};
+
+	return cmocka_run_group_tests_name("delay", tests, NULL, NULL);
+}

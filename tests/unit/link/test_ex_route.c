@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes in direct networks (extoll.md 4.5, 4.6) against a plain search: every
+ * pair, shortest, in order of dimensions; port numbers, strings, datelines;
+ * the other way round where a cable is missing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "link/ex_route.h"
+
+static struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
+{
+	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
+	return t;
+}
+
+/* Distances from d by breadth-first search over the cables. */
+static void distances(const struct ex_topo *t, uint32_t d, uint32_t *dist)
+{
+	uint32_t *todo = calloc(t->nodes, sizeof(*todo)), head = 0, tail = 0;
+
+	memset(dist, 0xff, t->nodes * sizeof(*dist));
+	dist[d] = 0;
+	todo[tail++] = d;
+	while (head < tail) {
+		uint32_t s = todo[head++];
+
+		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
+			uint32_t n = ex_topo_far(t, s, p);
+
+			if (n == EX_FAR_NONE || dist[n] != UINT32_MAX)
+				continue;
+			dist[n] = dist[s] + 1;
+			todo[tail++] = n;
+		}
+	}
+	free(todo);
+}
+
+/* Cables have two ends. */
+static void check_cables(const struct ex_topo *t)
+{
+	for (uint32_t s = 0; s < t->nodes; s++)
+		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
+			uint32_t n = ex_topo_far(t, s, p), q;
+
+			if (n == EX_FAR_NONE)
+				continue;
+			q = ex_topo_far_port(t, s, p);
+			assert_int_equal(ex_topo_far(t, n, q), s);
+			assert_int_equal(ex_topo_far_port(t, n, q), p);
+		}
+}
+
+/* Dimensions never fall on the way. */
+static void check_order(const struct ex_topo *t, uint32_t s, uint32_t d)
+{
+	uint32_t dim = 0, p;
+
+	for (; s != d; s = ex_topo_far(t, s, p)) {
+		p = ex_topo_port(t, s, d);
+		assert_int_not_equal(p, EX_NO_PORT);
+		assert_true(ex_topo_dim(t, p) >= dim);
+		dim = ex_topo_dim(t, p);
+	}
+}
+
+static void check_all(const struct ex_topo *t, bool shortest)
+{
+	uint32_t *dist = calloc(t->nodes, sizeof(*dist));
+
+	check_cables(t);
+	for (uint32_t d = 0; d < t->nodes; d++) {
+		distances(t, d, dist);
+		for (uint32_t s = 0; s < t->nodes; s++) {
+			uint32_t n = ex_topo_hops(t, s, d);
+
+			assert_true(n != UINT32_MAX && n >= dist[s]);
+			if (shortest)
+				assert_int_equal(n, dist[s]);
+			check_order(t, s, d);
+		}
+	}
+	free(dist);
+}
+
+static void test_grids(void **st)
+{
+	static const struct {
+		uint32_t x, y, z;
+		bool wrap;
+	} shapes[] = {
+		{ 4, 4, 4, true },  { 3, 5, 2, true },	{ 2, 2, 2, true },
+		{ 7, 0, 0, true },  { 8, 3, 0, true },	{ 1, 6, 1, true },
+		{ 4, 3, 2, false }, { 9, 0, 0, false }, { 2, 2, 0, false },
+	};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct ex_topo t = grid(shapes[i].x, shapes[i].y, shapes[i].z,
+					shapes[i].wrap);
+
+		check_all(&t, true);
+		t.balanced = true;
+		check_all(&t, true);
+	}
+}
+
+/* Port numbers and examples of 4.5; a tie goes to the positive side. */
+static void test_numbers(void **st)
+{
+	struct ex_topo t = grid(4, 4, 4, true);
+
+	assert_int_equal(ex_topo_port(&t, 0, 1), 3);
+	assert_int_equal(ex_topo_port(&t, 0, 3), 4);
+	assert_int_equal(ex_topo_port(&t, 0, 2), 3); /* tie */
+	assert_int_equal(ex_topo_port(&t, 1, 3), 3);
+	assert_int_equal(ex_topo_port(&t, 0, 4), 5);
+	assert_int_equal(ex_topo_port(&t, 0, 12), 6);
+	assert_int_equal(ex_topo_port(&t, 0, 16), 7);
+	assert_int_equal(ex_topo_port(&t, 0, 48), 8);
+	assert_int_equal(ex_topo_hops(&t, 0, 42), 6); /* the farthest */
+	t.balanced = true;
+	assert_int_equal(ex_topo_port(&t, 0, 2), 3);
+	assert_int_equal(ex_topo_port(&t, 1, 3), 4);
+}
+
+static void test_path(void **st)
+{
+	struct ex_topo t = grid(4, 4, 4, true);
+	struct weft_frame f = { 0 };
+
+	t.path = true;
+	assert_true(ex_topo_route(&t, 0, 42, 1, &f)); /* (2, 2, 2) */
+	assert_int_equal(ex_meta(&f)->hops, 7);
+	assert_int_equal(f.u[4] & 0xfffffff, 0x1775533);
+	assert_int_equal(ex_meta(&f)->dest, 42);
+	assert_true(ex_topo_route(&t, 5, 5, 2, &f)); /* to itself */
+	assert_int_equal(ex_meta(&f)->hops, 1);
+	assert_int_equal(ex_route_nibble(&f, 0), 2);
+	t.path = false;
+	assert_true(ex_topo_route(&t, 0, 42, 1, &f));
+	assert_int_equal(ex_meta(&f)->hops, 0);
+	t = grid(128, 0, 0, true);
+	t.path = true;
+	assert_true(ex_topo_route(&t, 0, 63, 0, &f)); /* 64 nibbles */
+	assert_false(ex_topo_route(&t, 0, 64, 0, &f));
+}
+
+/* e-cube: lowest bit first, hops = popcount (T-37). */
+static void test_cube(void **st)
+{
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_cube(&t, 6, &err), 0);
+	assert_int_equal(t.nodes, 64);
+	check_cables(&t);
+	for (uint32_t s = 0; s < 64; s++)
+		for (uint32_t d = 0; d < 64; d++) {
+			assert_int_equal(ex_topo_hops(&t, s, d),
+					 __builtin_popcount(s ^ d));
+			if (s != d)
+				assert_int_equal(ex_topo_port(&t, s, d),
+						 3 + __builtin_ctz(s ^ d));
+			assert_int_equal(ex_topo_datelines(&t, s), 0);
+		}
+	assert_int_not_equal(ex_topo_cube(&t, 7, &err), 0);
+}
+
+/* Four dimensions fit when two of them have size 2; ports in order. */
+static void test_many_dims(void **st)
+{
+	uint32_t fit[] = { 3, 2, 2, 4 }, wide[] = { 3, 3, 3, 3 };
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_grid(&t, fit, 4, true, false, &err), 0);
+	assert_int_equal(t.port[1][0], 5);
+	assert_int_equal(t.port[1][1], 5);
+	assert_int_equal(t.port[3][1], 8);
+	check_all(&t, true);
+	assert_int_not_equal(ex_topo_grid(&t, wide, 4, true, false, &err), 0);
+	assert_non_null(strstr(err.msg, "6 links"));
+}
+
+/* Two cables between the nodes of a dimension of size 2, if wired so. */
+static void test_both(void **st)
+{
+	uint32_t size[] = { 2, 3 };
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_grid(&t, size, 2, true, true, &err), 0);
+	assert_int_equal(ex_topo_far(&t, 0, 3), 1);
+	assert_int_equal(ex_topo_far(&t, 0, 4), 1);
+	assert_int_equal(ex_topo_far_port(&t, 0, 3), 4);
+	check_all(&t, true);
+	assert_int_equal(ex_topo_grid(&t, size, 2, true, false, &err), 0);
+	assert_int_equal(ex_topo_far(&t, 0, 4), EX_FAR_NONE);
+}
+
+/* The channel of every hop: even, odd behind the wrap cable, even again in the
+ * next dimension. */
+static void test_channels(void **st)
+{
+	struct ex_topo t = grid(4, 4, 0, true);
+	uint32_t dl3 = ex_topo_datelines(&t, 3);
+
+	assert_int_equal(dl3, 1u << 3 | 1u << 6);
+	assert_int_equal(ex_topo_datelines(&t, 0), 1u << 4 | 1u << 6);
+	assert_int_equal(ex_topo_datelines(&t, 5), 0);
+	assert_int_equal(ex_topo_vc(&t, 0, 0xff, 3, 0), 0);
+	assert_int_equal(ex_topo_vc(&t, 0, 0, 3, dl3), 1);
+	assert_int_equal(ex_topo_vc(&t, 1, 0, 3, 0), 1);
+	assert_int_equal(ex_topo_vc(&t, 1, 0, 5, 0), 0);
+	assert_int_equal(ex_topo_vc(&t, 3, 0, 6, dl3), 3);
+	assert_int_equal(ex_topo_vc(&t, 3, 0, 5, 0), 2);
+	t.dateline = false;
+	assert_int_equal(ex_topo_datelines(&t, 3), 0);
+}
+
+/* One cable less in a ring: the other way round, still in order. */
+static void test_cut(void **st)
+{
+	struct ex_topo t = grid(5, 4, 0, true);
+
+	assert_true(ex_topo_cut(&t, 1, 3));  /* (1,0) - (2,0) */
+	assert_false(ex_topo_cut(&t, 2, 4)); /* the same from there */
+	assert_true(ex_topo_cut(&t, 4, 5));  /* (4,0) - (4,1) */
+	assert_int_equal(ex_topo_far(&t, 1, 3), EX_FAR_NONE);
+	check_all(&t, false);
+	assert_int_equal(ex_topo_hops(&t, 1, 2), 4);
+	assert_int_equal(ex_topo_hops(&t, 2, 0), 3);
+	assert_int_equal(ex_topo_hops(&t, 6, 7), 1);
+	assert_int_equal(ex_topo_hops(&t, 4, 9), 3);
+	assert_true(ex_topo_cut(&t, 4, 3)); /* (4,0) - (0,0): two lines */
+	assert_int_equal(ex_topo_hops(&t, 1, 2), UINT32_MAX);
+	assert_int_equal(ex_topo_hops(&t, 1, 0), 1);
+}
+
+static void test_large(void **st)
+{
+	struct ex_topo t = grid(32, 32, 64, true);
+	uint64_t sum = 0;
+
+	assert_int_equal(t.nodes, 65536);
+	for (uint32_t i = 0; i < 65536; i++)
+		sum += ex_topo_hops(&t, 12345, i);
+	/* mean of |distance| in rings of 32, 32, 64: 8 + 8 + 16 */
+	assert_int_equal(sum, 65536 * 32);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_grids),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_cube),
+		cmocka_unit_test(test_many_dims),
+		cmocka_unit_test(test_both),
+		cmocka_unit_test(test_channels),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Register file (extoll.md 2.6), the route table in it, and the event queue
+ * with its interrupt (2.7). */
+#ifndef NIC_EXTOLL_RF_H
+#define NIC_EXTOLL_RF_H
+
+#include "link/extoll_route.h"
+#include "link/extoll_wire.h"
+#include "nic/extoll_regs.h"
+#include "weft/bus.h"
+
+struct extoll_nic;
+struct weft_frame;
+extern const struct weft_reg extoll_regs[];
+
+/* Address intervals: registers 0x100.. */
+struct ex_interval {
+	uint32_t lower, upper;
+	uint8_t port;
+	bool enable;
+};
+
+/* ---- routes
+ * ------------------------------------------------------------------ */
+
+struct ex_entry {
+	uint64_t nib[4];
+	uint8_t n;
+	bool valid;
+};
+
+enum { EX_ROUTE_CHUNK = 64, EX_ROUTE_CHUNKS = 65536 / EX_ROUTE_CHUNK };
+
+struct ex_routes {
+	const struct extoll_router *router;
+	struct ex_entry **chunk; /* of 64 nodes; made when first written */
+	uint32_t index;		 /* of the entry in the registers */
+};
+
+/* Fills route and meta of a packet to internal port `port` of node dest:
+ * command words, class 0 request or 1 response.  False: there is no route. */
+bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
+	      uint32_t port, uint32_t words, uint32_t cls);
+
+/* ---- events
+ * -------------------------------------------------------------------- */
+
+struct ex_evq {
+	weft_phys_t base;
+	uint32_t size, wp, rp;
+	bool armed, level;
+	uint64_t lost;
+};
+
+/* One entry of the event queue, then the interrupt if it is armed. */
+void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
+	      uint32_t node, uint32_t info);
+void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
+
+/* Host accesses: configuration space and register file. */
+void ex_rf_init(struct extoll_nic *n);
+void ex_rf_store(struct extoll_nic *n, const struct weft_bus_note *note);
+void ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
+/* HTAX port of a host request, -1 = no interval has it. */
+int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
+void ex_rf_fini(struct extoll_nic *n);
+
+#endif

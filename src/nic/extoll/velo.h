@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VELO: requester (extoll.md 5.1) and completer (5.2), mailboxes (3.3). */
+#ifndef NIC_EXTOLL_VELO_H
+#define NIC_EXTOLL_VELO_H
+
+#include "link/np.h"
+#include "nic/extoll/htax.h"
+#include "nic/extoll/vpid.h"
+
+struct extoll_nic;
+
+/* ---- requester
+ * --------------------------------------------------------------- */
+
+enum velo_rq_state {
+	VELO_RQ_IDLE,
+	VELO_RQ_HEADER,
+	VELO_RQ_BODY,
+	VELO_RQ_ROUTE,
+	VELO_RQ_SEND,
+	VELO_RQ_DROP,
+	VELO_RQ_WAIT, /* for the next store, or room at the network port */
+};
+
+/* A message of which not all has come, or whose rest is swallowed. */
+struct velo_open {
+	struct velo_open *next;
+	uint64_t expires; /* cycle */
+	uint8_t buf[128]; /* header and payload so far */
+	uint16_t have;	  /* next offset in the page */
+	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
+	uint8_t vpid, tc;
+	bool dropped;
+};
+
+struct velo_rq {
+	enum velo_rq_state state;
+	struct velo_open *open; /* oldest progress first */
+	struct velo_open *spare;
+	struct velo_open *cur;
+	const struct hx_store *store; /* while it is looked at */
+	struct weft_frame *held;      /* waits for room at NP 0 */
+	enum extoll_drop why;
+	struct weft_timer timer; /* partial messages */
+};
+
+/* ---- completer
+ * ------------------------------------------------------------------ */
+
+enum velo_cp_state {
+	VELO_CP_WAIT,
+	VELO_CP_CHECK,
+	VELO_CP_SLOT,
+	VELO_CP_DATA,
+	VELO_CP_WRITE,
+	VELO_CP_STALL,
+	VELO_CP_DISCARD,
+};
+
+/* One mailbox and one sender: registers of a VPID. */
+struct velo_vpid {
+	uint64_t tx; /* EXTOLL_VELO_TX */
+	uint64_t rx; /* EXTOLL_VELO_RX */
+	weft_phys_t base;
+	uint32_t wp, rp; /* slots */
+	bool armed;	 /* interrupt */
+};
+
+struct velo_cp {
+	enum velo_cp_state state;
+	/* cells that came and were not looked at, by VC */
+	struct {
+		RING(struct np_cell);
+	} cell[EX_VCS];
+	uint8_t vc;   /* of the message */
+	bool sop;     /* its next cell is the first */
+	bool discard; /* it goes nowhere */
+	enum extoll_discard why;
+	uint64_t h0;
+	uint32_t pd;
+	struct weft_frame *pkt; /* complete */
+	uint64_t stalled;	/* cycle STALL was entered */
+	uint64_t write_from;	/* the write may not be asked for before */
+	uint32_t writes;	/* HTAX has not granted */
+	struct weft_timer timer;
+};
+
+struct ex_velo {
+	struct ex_vpids vpid; /* struct velo_vpid */
+	struct velo_rq rq;
+	struct velo_cp cp;
+	uint64_t timeout;
+	bool policy_drop;
+	uint64_t sent, received, bad_rp;
+	uint32_t drop[EXTOLL_DROP_N];
+	uint32_t discard[EXTOLL_DISCARD_N];
+	uint32_t discard_src; /* node, VPID << 16 */
+};
+
+extern const struct ex_unit ex_velo_unit;
+extern const struct np_ops ex_velo_np;
+extern const char *const velo_rq_state_name[], *const velo_cp_state_name[];
+
+static inline struct velo_vpid *velo_vpid(const struct ex_velo *v,
+					  uint32_t vpid)
+{
+	return ex_vpid_find(&v->vpid, vpid, sizeof(struct velo_vpid));
+}
+
+/* Registers that change what waits. */
+void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+void velo_cp_again(struct extoll_nic *n);
+
+/* velo_rq.c, velo_cp.c for velo.c */
+bool velo_rq_room(struct extoll_nic *n, uint32_t flying);
+void velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
+void velo_rq_sent(struct extoll_nic *n);
+void velo_rq_expire(struct extoll_nic *n);
+void velo_rq_fini(struct extoll_nic *n);
+void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c);
+void velo_cp_event(struct extoll_nic *n);
+void velo_cp_fini(struct extoll_nic *n);
+
+#endif

@@ -56,3 +56,19 @@ uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n)
 	}
 	return crc;
 }
+
+uint32_t crc32_reflected(uint32_t crc, const uint8_t *p, size_t n)
+{
+	return n ? crc32_gzip_refl(crc, p, n) : crc;
+}
+
+uint8_t crc8_update(uint8_t crc, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = (uint8_t)(crc & 0x80 ? crc << 1 ^ 0x07
+						   : crc << 1);
+	}
+	return crc;
+}

@@ -38,6 +38,11 @@ static void test_catalogue_check(void **state)
 {
 	assert_int_equal(crc16_update(0xFFFF, digits, 9), 0x29B1);
 	assert_int_equal(crc32_update(0xFFFFFFFF, digits, 9), 0x0376E6E7);
+	assert_int_equal(crc32_reflected(0, digits, 9), 0xCBF43926);
+	assert_int_equal(
+		crc32_reflected(crc32_reflected(0, digits, 4), digits + 4, 5),
+		0xCBF43926);
+	assert_int_equal(crc8_update(0, digits, 9), 0xF4);
 }
 
 static const struct {

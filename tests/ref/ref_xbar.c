@@ -144,7 +144,14 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 /* ---- node: sink ------------------------------------------------------------
  */
 
-/* A packet may be taken l2d + 3/4 (1/4 with two links) of its words after its
+/* Link words that a qword taken out gives back.  Four links carry two at once:
+ * there the whole charge goes back with the last one (a choice of node.c). */
+static uint32_t sink_step(const struct ref_cfg *c)
+{
+	return c->links == 1 ? 2 : c->links == 2;
+}
+
+/* A packet may be taken l2d + 3/4 (1/4 with more links) of its words after its
  * delimiter; the bus then needs t_bus cycles and one per qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
@@ -170,7 +177,7 @@ static void bus_edge(struct ref_fab *f, struct ref_node *n, uint64_t t)
 	uint32_t *fwd = &n->end.fwd[0];
 
 	if (n->wait && --n->wait == 0) {
-		*fwd = (*fwd + (f->cfg.links == 1 ? 2 : 1)) & 4095;
+		*fwd = (*fwd + n->step) & 4095;
 		if (n->left)
 			return;
 	} else if (n->left && !n->wait) {
@@ -185,7 +192,7 @@ static void bus_edge(struct ref_fab *f, struct ref_node *n, uint64_t t)
 	fifo_get(&n->rx);
 	n->wait = f->cfg.t_bus;
 	n->left = p->qwords;
-	n->step = f->cfg.links == 1 ? 2 : 1;
+	n->step = sink_step(&f->cfg);
 	n->rest = ref_charge(&n->end, p->wire) - n->step - n->step * n->left;
 	fifo_put(&n->done, p); /* its tail may still be on the way */
 }

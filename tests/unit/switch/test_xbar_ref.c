@@ -62,7 +62,7 @@ static void choose(struct rig *r, enum kind kind)
 	*c = (struct ref_cfg){
 		.n = direct ? 2 : pick(r, 2, 8),
 		.direct = direct,
-		.links = direct ? pick(r, 1, 2) : 1,
+		.links = direct ? 1u << pick(r, 0, 2) : 1,
 		.t_ser = pick(r, 0, 3) ? 24 : pick(r, 7, 40),
 		.crtx = pick(r, 0, 3) ? 3 : pick(r, 1, 5),
 		.crrx = pick(r, 0, 3) ? 2 : pick(r, 0, 4),

@@ -58,6 +58,8 @@ struct weft_bus_txn {
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
+	/* and its own times are that many times as long; 0 = 1 */
+	double slow_factor;
 	/* read, packet buses: its answer may pass stores of the host.  To be
 	 * set by a device that needs the answer before it can take stores. */
 	bool relaxed;
@@ -120,7 +122,7 @@ struct weft_bus_ops {
 	/* The device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
 	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
-	 * configuration space), into the bridge's posted-write buffer:
+	 * configuration space; bus.ht: inside of an aligned line of 64), into the bridge's posted-write buffer:
 	 * false = buffer full, wait for NOTE_STORED. */
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,

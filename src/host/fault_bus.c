@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.bus: a bus that treats one device badly for some time.
+/* Class fault.bus: a bus that treats one device, or the host, badly for some
+ * time.
  *
- *   device ---- dev [fault.bus] bus ---- slot of the bus
+ *   device or host ---- dev [fault.bus] bus ---- slot of the bus
  *
- * hold   requests of the device are not heard until the outage is over: a
- *        receiver that stops accepting, seen from the network
+ * hold   on the port of a device: its requests are not heard until the outage
+ *        is over, a receiver that stops accepting, seen from the network; on
+ *        the port of the host: its loads or stores
  * split, completion   clocks by which the bridge is slower: from the split
  *        response to the first datum, before each further completion
+ * factor   all times of the bridge are that many times as long
  *
- * Everything else passes through in no time: with hold = none and no clocks
- * the run is the same as without.  What was on the bus when an outage begins
- * goes on; host accesses are not held. */
+ * Everything else passes through in no time: with hold = none, no clocks and
+ * factor 1 the run is the same as without.  What was on the bus when an outage
+ * begins goes on. */
 #include <errno.h>
 #include <string.h>
 
-#include "sim/outage.h"
-#include "weft/bus.h"
+#include "host/fault_bus.h"
 
-enum { HOLD_NONE, HOLD_WRITES, HOLD_READS, HOLD_ALL };
-enum { P_DEV, P_BUS };
-
-struct fault_bus {
-	struct outage when; /* first: see OUTAGE_PARAMS */
-	uint32_t hold, split, completion;
-	uint32_t at;		   /* span of now or next */
-	struct weft_bus_txn *held; /* oldest first */
-	weft_time_t since;	   /* time up to which C_TIME is right */
-};
-
-enum { C_HELD, C_TIME, C_SLOWED, C_N };
-static const struct weft_counter fb_counters[C_N] = {
-	[C_HELD] = { "held", "requests", "requests held back" },
-	[C_TIME] = { "held_ns", "ns", "time with a request held back" },
-	[C_SLOWED] = { "slowed", "requests", "reads answered late" },
+static const struct weft_counter fb_counters[FB_C_N] = {
+	[FB_C_HELD] = { "held", "requests", "requests held back" },
+	[FB_C_TIME] = { "held_ns", "ns", "time with a request held back" },
+	[FB_C_SLOWED] = { "slowed", "requests", "served by a slow bridge" },
 };
 
 /* clang-format off */
@@ -40,33 +30,58 @@ static const struct weft_param fb_params[] = {
 	OUTAGE_PARAMS,
 	WEFT_PARAM(ENUM, struct fault_bus, hold, "none",
 		   "none|writes|reads|all", OWN,
-		   "requests of the device that are not heard meanwhile"),
+		   "requests of the device, or accesses of the host, that are "
+		   "not heard meanwhile"),
 	WEFT_PARAM(U32, struct fault_bus, split, "0", "0..1000000", OWN,
 		   "bus clocks more from a split response to its first datum"),
 	WEFT_PARAM(U32, struct fault_bus, completion, "0", "0..1000000", OWN,
 		   "bus clocks more before each further completion"),
+	WEFT_PARAM(REAL, struct fault_bus, factor, "1", "1..1000", OWN,
+		   "the bridge takes that many times as long: split latency, "
+		   "gaps, recovery after a disconnect"),
 	{ 0 }
 };
 
 static const struct weft_port_decl fb_ports[] = {
-	[P_DEV] = { "dev", WEFT_PORT_BUS, .doc = "the device" },
-	[P_BUS] = { "bus", WEFT_PORT_BUS, .doc = "the bus" },
+	[FB_DEV] = { "dev", WEFT_PORT_BUS, .doc = "the device, or the host" },
+	[FB_BUS] = { "bus", WEFT_PORT_BUS, .doc = "the bus" },
 	{ 0 }
 };
 /* clang-format on */
 
-static struct weft_port *fb_port(struct weft_port *dev_port)
-{
-	return &dev_port->peer->comp->ports[P_BUS];
-}
-
 /* ---- requests ------------------------------------------------------------ */
 
-static bool fb_holds(const struct fault_bus *b, const struct weft_bus_txn *t)
+static const struct outage_span *fb_now(struct weft_comp *c)
 {
-	if (t->op == WEFT_BUS_WRITE)
-		return b->hold == HOLD_WRITES || b->hold == HOLD_ALL;
-	return b->hold == HOLD_READS || b->hold == HOLD_ALL;
+	struct fault_bus *b = c->state;
+	const struct outage_span *s =
+		outage_after(&b->when, &b->at, weft_now(c));
+
+	return s && s->from <= weft_now(c) ? s : NULL;
+}
+
+bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p)
+{
+	const struct fault_bus *b = c->state;
+	const struct outage_span *s = fb_now(c);
+
+	if (!s || (b->hold != FB_HOLD_ALL &&
+		   b->hold != (write ? FB_HOLD_WRITES : FB_HOLD_READS)))
+		return false;
+	*until_p = s->to;
+	return true;
+}
+
+void fb_wait(struct weft_comp *c, weft_time_t until)
+{
+	struct fault_bus *b = c->state;
+
+	if (b->waits)
+		return;
+	b->waits = true;
+	b->since = weft_now(c);
+	if (until != WEFT_NEVER)
+		weft_wake(c, FB_EV_OVER, until);
 }
 
 static void fb_keep(struct weft_comp *c, struct weft_bus_txn *t,
@@ -79,41 +94,41 @@ static void fb_keep(struct weft_comp *c, struct weft_bus_txn *t,
 		p = (struct weft_bus_txn **)&(*p)->link_;
 	t->link_ = NULL;
 	*p = t;
-	weft_count(c, C_HELD, 1);
-	if (b->held != t)
-		return;
-	b->since = weft_now(c);
-	if (until != WEFT_NEVER)
-		weft_wake(c, 0, until);
+	weft_count(c, FB_C_HELD, 1);
+	fb_wait(c, until);
+}
+
+static void fb_slow(struct weft_comp *c, struct weft_bus_txn *t)
+{
+	const struct fault_bus *b = c->state;
+	bool now = fb_now(c), read = now && t->op == WEFT_BUS_READ;
+
+	t->slow_split = read ? b->split : 0;
+	t->slow_next = read ? b->completion : 0;
+	t->slow_factor = now ? b->factor : 1;
+	if (t->slow_split || t->slow_next || t->slow_factor > 1)
+		weft_count(c, FB_C_SLOWED, 1);
 }
 
 static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 {
 	struct weft_comp *c = dev_port->peer->comp;
-	struct fault_bus *b = c->state;
-	const struct outage_span *s =
-		outage_after(&b->when, &b->at, weft_now(c));
-	bool now = s && s->from <= weft_now(c);
-	bool slow = now && t->op == WEFT_BUS_READ;
+	weft_time_t until;
 
-	t->slow_split = slow ? b->split : 0;
-	t->slow_next = slow ? b->completion : 0;
-	if (t->slow_split || t->slow_next)
-		weft_count(c, C_SLOWED, 1);
-	if (now && fb_holds(b, t))
-		fb_keep(c, t, s->to);
+	fb_slow(c, t);
+	if (fb_holds(c, t->op == WEFT_BUS_WRITE, &until))
+		fb_keep(c, t, until);
 	else
 		weft_bus_of(fb_port(dev_port))->submit(fb_port(dev_port), t);
 }
 
-/* The outage is over. */
-static void fb_event(struct weft_comp *c, uint32_t tag)
+static void fb_over(struct weft_comp *c)
 {
 	struct fault_bus *b = c->state;
-	struct weft_port *bus = &c->ports[P_BUS];
+	struct weft_port *bus = &c->ports[FB_BUS];
 
-	(void)tag;
-	weft_count(c, C_TIME, (weft_now(c) - b->since) / WEFT_NS);
+	b->waits = false;
+	weft_count(c, FB_C_TIME, (weft_now(c) - b->since) / WEFT_NS);
 	while (b->held) {
 		struct weft_bus_txn *t = b->held;
 
@@ -121,6 +136,13 @@ static void fb_event(struct weft_comp *c, uint32_t tag)
 		t->link_ = NULL;
 		weft_bus_of(bus)->submit(bus, t);
 	}
+}
+
+static void fb_event(struct weft_comp *c, uint32_t tag)
+{
+	if (tag == FB_EV_OVER)
+		fb_over(c);
+	fb_pio_go(c);
 }
 
 /* ---- what passes --------------------------------------------------------- */
@@ -159,16 +181,24 @@ static bool fb_defer(struct weft_port *dev_port)
 static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.reply = fb_reply,
 						.irq = fb_irq,
+						.pio_store = fb_pio_store,
+						.pio_load = fb_pio_load,
+						.present = fb_pio_present,
 						.clock = fb_clock,
 						.window = fb_window,
 						.consumed = fb_consumed,
 						.defer = fb_defer };
 
+/* A store has left the bus's buffer: there is room for another. */
 static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)
 {
+	const struct fault_bus *b = c->state;
+
 	(void)port;
-	weft_bus_tell(&c->ports[P_DEV], note);
+	weft_bus_tell(&c->ports[FB_DEV], note);
+	if (note->kind == WEFT_NOTE_STORED && b->n_pio)
+		weft_wake(c, FB_EV_ROOM, note->time);
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -177,17 +207,23 @@ static int fb_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct fault_bus *b = c->state;
 
-	c->ports[P_DEV].iface = &fb_bus_ops;
+	c->ports[FB_DEV].iface = &fb_bus_ops;
 	return outage_init(&b->when, c, err);
 }
 
 static int fb_start(struct weft_comp *c, struct weft_err *err)
 {
-	if (!strcmp(c->ports[P_BUS].peer->name, "host"))
+	const struct fault_bus *b = c->state;
+
+	if (strcmp(c->ports[FB_BUS].peer->name, "host"))
+		return 0;
+	if (b->split || b->completion || b->factor > 1)
 		return weft_fail(err, EINVAL,
-				 "%s: a fault.bus sits on the bus port of a "
-				 "device, not on that of the host",
+				 "%s: the bridge is slow for a device: put "
+				 "split, completion and factor on its port, "
+				 "not on that of the host",
 				 c->name);
+	c->ports[FB_BUS].iface = &fb_host_ops;
 	return 0;
 }
 
@@ -196,8 +232,8 @@ static int fb_finish(struct weft_comp *c, struct weft_err *err)
 	struct fault_bus *b = c->state;
 
 	(void)err;
-	if (b->held) {
-		weft_count(c, C_TIME, (weft_now(c) - b->since) / WEFT_NS);
+	if (b->waits) {
+		weft_count(c, FB_C_TIME, (weft_now(c) - b->since) / WEFT_NS);
 		b->since = weft_now(c);
 	}
 	return 0;
@@ -211,8 +247,8 @@ static void fb_fini(struct weft_comp *c)
 WEFT_COMPONENT(fault_bus, .name = "fault.bus", .kind = WEFT_KIND_FAULT,
 	       .doc = "a bus that holds or slows a device's requests",
 	       .source = "own", .state_size = sizeof(struct fault_bus),
-	       .params = fb_params, .counters = fb_counters, .n_counters = C_N,
-	       .ports = fb_ports,
+	       .params = fb_params, .counters = fb_counters,
+	       .n_counters = FB_C_N, .ports = fb_ports,
 	       .ops = { .init = fb_init,
 			.start = fb_start,
 			.event = fb_event,

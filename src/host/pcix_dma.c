@@ -41,6 +41,14 @@ static bool decoded(const struct pcix *b, const struct weft_bus_txn *t,
 	return host->decode(b->host->peer, t->addr + t->moved, bytes);
 }
 
+/* Clocks that a slow bridge takes longer for what takes it so many. */
+static uint64_t slower(const struct weft_bus_txn *t, uint32_t clocks)
+{
+	if (t->slow_factor <= 1)
+		return 0;
+	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
+}
+
 static uint32_t least(uint64_t a, uint64_t b)
 {
 	return (uint32_t)(a < b ? a : b);
@@ -136,7 +144,9 @@ static void write_end(struct pcix *b, struct pcix_dev *dev, uint64_t end,
 		return;
 	}
 	/* The next address phase comes T_DISC later at the earliest. */
-	dev->wr_ready = end + (b->t_disc > b->t_arb ? b->t_disc - b->t_arb : 0);
+	dev->wr_ready = end +
+			(b->t_disc > b->t_arb ? b->t_disc - b->t_arb : 0) +
+			slower(t, b->t_disc);
 	weft_count(b->comp, timer ? PCIX_C_TIMER_CUTS : PCIX_C_DISCONNECTS, 1);
 }
 
@@ -252,7 +262,8 @@ void pcix_read_grant(struct pcix *b, uint32_t i, uint64_t d)
 	dev->seq_left = note.bytes;
 	/* T_SPLIT ends at the first datum: gap and phases are inside. */
 	split_push(b, i,
-		   resp + b->t_split + t->slow_split - b->t_gap - b->t_ph);
+		   resp + b->t_split + slower(t, b->t_split) + t->slow_split -
+			   b->t_gap - b->t_ph);
 }
 
 void pcix_completion_grant(struct pcix *b, uint64_t d)
@@ -268,7 +279,7 @@ void pcix_completion_grant(struct pcix *b, uint64_t d)
 	pcix_occupy(b, d, end - d);
 	dev->seq_left -= n;
 	if (dev->seq_left) {
-		s->ready = end + t->slow_next;
+		s->ready = end + slower(t, b->t_gap) + t->slow_next;
 		return;
 	}
 	b->split_head = (b->split_head + 1) % b->devices;

@@ -349,7 +349,9 @@ static void rig_fault(struct rig *r, uint32_t i)
 		if (weft_param_set(r->shim[i], s[0], s[1], &err))
 			assert(0);
 	if (weft_comp_init(r->shim[i], &err) ||
-	    weft_filter_add(&r->dev[i]->ports[0], r->shim[i], &err))
+	    weft_filter_add(r->fault_host ? &r->host->ports[0]
+					  : &r->dev[i]->ports[0],
+			    r->shim[i], &err))
 		assert(0);
 }
 
@@ -377,9 +379,11 @@ static void rig_build(struct rig *r)
 		d->index = i;
 		weft_connect(&r->bus->ports[1 + i], &r->dev[i]->ports[0], NULL,
 			     0, &err);
-		if (r->fault)
+		if (r->fault && !r->fault_host)
 			rig_fault(r, i);
 	}
+	if (r->fault_host)
+		rig_fault(r, 0);
 	if (weft_sim_start(r->sim, &err))
 		assert(0);
 }

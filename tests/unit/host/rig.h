@@ -16,6 +16,7 @@ struct rig {
 	bool bad_data; /* a written byte arrived wrong */
 	/* settings of a fault.bus in front of every device, or NULL */
 	const char *const *fault;
+	bool fault_host; /* in front of the host instead: shim[0] */
 	struct weft_comp *shim[REF_DEVS];
 	/* the host's script */
 	uint32_t next;

@@ -47,6 +47,13 @@ static void run(struct bench *b, const char *const *fault)
 	assert_false(b->rig.bad_data);
 }
 
+static void run_host(struct bench *b, const char *const *fault)
+{
+	b->rig = (struct rig){ .fault = fault, .fault_host = true };
+	rig_run(&b->rig, &b->s, &b->log);
+	assert_false(b->rig.bad_data);
+}
+
 static uint64_t counter(const struct bench *b, const char *name)
 {
 	const struct weft_class *cls = b->rig.shim[0]->cls;
@@ -117,13 +124,20 @@ static void no_effect(void **state)
 		b->other = b->log;
 		events = weft_sim_events(b->rig.sim);
 		rig_free(&b->rig);
-		run(b, seed % 2 ? none : when_only);
-		assert_int_equal(weft_sim_events(b->rig.sim), events);
-		assert_int_equal(b->log.n, b->other.n);
-		assert_memory_equal(b->log.note, b->other.note,
-				    b->log.n * sizeof(b->log.note[0]));
-		assert_int_equal(b->log.busy, b->other.busy);
-		rig_free(&b->rig);
+		for (uint32_t on_host = 0; on_host < 2; on_host++) {
+			const char *const *f = seed % 2 ? none : when_only;
+
+			if (on_host)
+				run_host(b, f);
+			else
+				run(b, f);
+			assert_int_equal(weft_sim_events(b->rig.sim), events);
+			assert_int_equal(b->log.n, b->other.n);
+			assert_memory_equal(b->log.note, b->other.note,
+					    b->log.n * sizeof(b->log.note[0]));
+			assert_int_equal(b->log.busy, b->other.busy);
+			rig_free(&b->rig);
+		}
 	}
 }
 
@@ -212,6 +226,100 @@ static void slow_bridge(void **state)
 	rig_free(&b->rig);
 }
 
+/* Three times as slow: 100 clocks more at the split response, 12 before the
+ * second and third completion; 40 more after each of two disconnects. */
+static void slow_factor(void **state)
+{
+	static const char *const f[] = { "factor", "3", NULL };
+	struct bench *b = *state;
+
+	add(&b->s.rd[0], 0, 0x1000, 4096);
+	run(b, f);
+	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 10 + 3 * 50);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), 592 + 100 + 2 * 12);
+	assert_int_equal(counter(b, "slowed"), 1);
+	rig_free(&b->rig);
+	b->s.rd[0].n = 0;
+	add(&b->s.wr[0], 0, 0x1000, 4096);
+	run(b, f);
+	assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), 570 + 2 * 40);
+	rig_free(&b->rig);
+}
+
+/* Twelve stores of T_PIO1 while nothing is passed on: eight are held, the
+ * ninth finds no room; then one after the other, in order. */
+static void host_stores(void **state)
+{
+	static const char *const f[] = { "length", "2us", "hold", "writes",
+					 NULL };
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 12; i++)
+		add(&b->s.pio, 0, 4 * i, 4);
+	run_host(b, f);
+	for (uint32_t i = 0; i < 12; i++) {
+		assert_int_equal(when(b, 1, WEFT_NOTE_STORE, i),
+				 200 + 10 * (i + 1));
+		assert_int_equal(rig_note(&b->log, 1, WEFT_NOTE_STORE, i)->addr,
+				 4 * i);
+	}
+	assert_true(counter(b, "held") >= 8);
+	assert_int_equal(counter(b, "held_ns"), 2000);
+	rig_free(&b->rig);
+}
+
+/* A load waits, and what the host asks for behind it: T_ARB + T_PH + T_READ +
+ * 1 clocks from the end of the outage, then the store. */
+static void host_loads(void **state)
+{
+	static const char *const f[] = { "length", "2us", "hold", "reads",
+					 NULL };
+	struct bench *b = *state;
+
+	add(&b->s.pio, 0, 0, 4);
+	add(&b->s.pio, 0, 8, 4)->load = true;
+	add(&b->s.pio, 0, 16, 4);
+	run_host(b, f);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 10);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 200 + 17);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 217 + 10);
+	assert_int_equal(counter(b, "held"), 1);
+	rig_free(&b->rig);
+}
+
+/* Outages that come and go: every access reaches its device, in order. */
+static void host_order(void **state)
+{
+	static const char *const f[] = { "length", "1us",    "every",
+					 "2us",	   "random", "yes",
+					 "hold",   "all",    NULL };
+	struct bench *b = *state;
+	uint64_t held = 0;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		uint32_t n[2] = { 0 };
+
+		random_script(&b->s, seed);
+		b->s.devices = 1;
+		for (uint32_t i = 0; i < b->s.pio.n; i++)
+			b->s.pio.op[i].dev = 0;
+		run_host(b, f);
+		for (uint32_t i = 0; i < b->s.pio.n; i++) {
+			const struct ref_op *o = &b->s.pio.op[i];
+			const struct ref_note *x = rig_note(
+				&b->log, 1,
+				o->load ? WEFT_NOTE_LOAD : WEFT_NOTE_STORE,
+				n[o->load]++);
+
+			assert_non_null(x);
+			assert_int_equal(x->addr, o->addr);
+		}
+		held += counter(b, "held");
+		rig_free(&b->rig);
+	}
+	assert_true(held > 100);
+}
+
 static void wrong_place(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -239,6 +347,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hold_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(hold_for_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_bridge, setup, teardown),
+		cmocka_unit_test_setup_teardown(slow_factor, setup, teardown),
+		cmocka_unit_test_setup_teardown(host_stores, setup, teardown),
+		cmocka_unit_test_setup_teardown(host_loads, setup, teardown),
+		cmocka_unit_test_setup_teardown(host_order, setup, teardown),
 		cmocka_unit_test(wrong_place),
 	};
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of fault.bus: requests of a device (fault_bus.c), accesses of the host
+ * (fault_bus_pio.c). */
+#ifndef HOST_FAULT_BUS_H
+#define HOST_FAULT_BUS_H
+
+#include "sim/outage.h"
+#include "weft/bus.h"
+
+enum { FB_HOLD_NONE, FB_HOLD_WRITES, FB_HOLD_READS, FB_HOLD_ALL };
+enum { FB_DEV, FB_BUS };	 /* ports: device or host, bus */
+enum { FB_EV_OVER, FB_EV_ROOM }; /* outage over; the bus takes a store */
+enum { FB_C_HELD, FB_C_TIME, FB_C_SLOWED, FB_C_N };
+
+/* A store or load of the host that waits. */
+struct fb_pio {
+	bool load;
+	uint8_t space;
+	uint32_t dev, bytes;
+	uint64_t off;
+	uint8_t data[64];
+};
+
+#define FB_PIOS 9 /* eight stores and a load */
+
+struct fault_bus {
+	struct outage when; /* first: see OUTAGE_PARAMS */
+	uint32_t hold, split, completion;
+	double factor;
+	uint32_t at;		   /* span of now or next */
+	struct weft_bus_txn *held; /* oldest first */
+	struct fb_pio pio[FB_PIOS];
+	uint32_t pio_head, n_pio;
+	bool waits;	   /* for the end of an outage */
+	weft_time_t since; /* time up to which FB_C_TIME is right */
+};
+
+/* The fault's port on the bus, from that of the device or host. */
+static inline struct weft_port *fb_port(struct weft_port *dev_port)
+{
+	return &dev_port->peer->comp->ports[FB_BUS];
+}
+
+/* Is the outage on, until *until_p, and does it hold writes or reads? */
+bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
+/* Something waits until then. */
+void fb_wait(struct weft_comp *c, weft_time_t until);
+
+/* fault_bus_pio.c */
+bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
+		  uint64_t off, const void *data, uint32_t bytes);
+void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
+		 uint64_t off, uint32_t bytes);
+/* Hands on what the bus takes. */
+void fb_pio_go(struct weft_comp *c);
+bool fb_pio_present(struct weft_port *host_port, uint32_t dev);
+extern const struct weft_bus_host_ops fb_host_ops;
+
+#endif

@@ -312,6 +312,18 @@ class Latencies(unittest.TestCase):
         used = [c[f"s{k}.packets"] for k in range(4)]
         self.assertLess(max(used) - min(used), 0.01 * max(used))
 
+    def test_distribution_per_source_is_printed(self):
+        out = weft("run", "forth/plat-8x4").stdout
+        for s in range(1, 8):
+            head = f"n0.prog0.total_from{s} [ns], 1000 values\n"
+            self.assertIn(head, out)
+            rows = [line.split() for line in
+                    out.split(head)[1].split("\n\n")[0].splitlines()]
+            self.assertGreater(len(rows), 10)
+            # from .. to, count, share, bar
+            self.assertEqual(sum(int(r[3]) for r in rows), 1000)
+            self.assertIn(f"n0.prog0.rate_from{s} ", out)
+
     def test_refused(self):
         for size in ("20", "516", "4096"):
             p = weft("run", "forth/monitor-light", "--set",

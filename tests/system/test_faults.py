@@ -168,15 +168,31 @@ class Bus(unittest.TestCase):
         # a packet is read in T_ARB + T_PH + T_SPLIT + 62 + DESC + UPD clocks
         rates = [r["n1.prog0.bandwidth_in"] for r in points("forth/fault-bridge")]
         self.assertAlmostEqual(rates[0], 286.5, delta=1)
-        for rate, more in zip(rates[1:], (50, 200, 1000)):
+        # the last two: T_SPLIT twice and five times as long
+        for rate, more in zip(rates[1:], (50, 200, 1000, 50, 200)):
             clocks = 6 + 4 + 50 + more + 62 + 3 + 1
             want = 496 / (clocks * 10e-9) / 1048576
             self.assertLess(rate, want)
             self.assertGreater(rate, 0.9 * want)
 
+    def test_host(self):
+        # on the host's port: stores or loads of the processor
+        none, writes, reads, both = points("forth/fault-host")
+        self.assertEqual(none["fault0.held"], 0)
+        # this workload loads no registers while it runs
+        self.assertEqual(reads["n1.prog0.elapsed"], none["n1.prog0.elapsed"])
+        self.assertEqual(both["n1.prog0.elapsed"], writes["n1.prog0.elapsed"])
+        self.assertGreater(writes["fault0.held"], 20)
+        # 7.6 ms of work, of which every second one stands still
+        self.assertGreater(writes["n0.prog0.elapsed"],
+                           none["n0.prog0.elapsed"] + 4000)
+        self.assertGreater(writes["n0.host.store_stalls"],
+                           none["n0.host.store_stalls"])
+
     def test_wrong_places(self):
         for fault, words in (
-                ("{ on: n0.host.bus, type: fault.bus }", "of a device"),
+                ("{ on: n0.host.bus, type: fault.bus, factor: 2 }",
+                 "on its port"),
                 ("{ on: n0.nic.link0, type: fault.bus }", "sits on a bus"),
                 ("{ on: n0.nic.bus, type: fault.bits }", "sits on a link"),
                 ('{ on: "n*.nic.link*", type: fault.bus }', "no bus port"),
@@ -187,7 +203,68 @@ class Bus(unittest.TestCase):
             self.assertIn(words, p.stderr)
 
 
+LINE = """
+nodes:
+  count: 2
+  host: { type: host.pc }
+  bus: { type: bus.pcix }
+  nic: { type: forth.nic, preset: tr-switch }
+fabric: { type: direct, link: { type: forth.link } }
+faults: { on: n0.nic.link0, type: fault.bits, %s }
+workload:
+  - { program: forth.loss, on: 0, size: 64 }
+  - { program: forth.loss, on: 1, size: 64, to: none }
+"""
+
+
 class Nodes(unittest.TestCase):
+    def test_lost_packets(self):
+        # hosts, NICs, links, switch; every line loses packets
+        off, on = points("forth/fault-nodes")
+        self.assertLess(total(off, "n", ".prog0.sent"), 3000)
+        self.assertEqual(total(off, "n", ".prog0.resyncs"), 0)
+        lost = total(off, "fault", ".packets")
+        self.assertEqual(total(off, "n", ".nic.packets_in") + lost,
+                         total(off, "n", ".nic.packets_out"))
+        lost = total(on, "fault", ".packets")
+        self.assertGreater(lost, 100)
+        self.assertEqual(total(on, "n", ".prog0.sent"), 6000)
+        self.assertEqual(total(on, "n", ".prog0.arrived"), 6000 - lost)
+        for i in range(4):  # register 0x150 and the counter of the run
+            self.assertGreater(on["n%d.prog0.resyncs" % i], 2)
+            self.assertEqual(on["n%d.prog0.resyncs" % i],
+                             on["n%d.nic.resyncs" % i])
+
+    def test_no_faults(self):
+        for r in points("forth/fault-nodes", "fault.drop.packets=0"):
+            self.assertEqual(total(r, "n", ".prog0.arrived"), 6000)
+            self.assertEqual(total(r, "n", ".prog0.resyncs"), 0)
+
+    def test_errors_at_nics(self):
+        # 5.7: a NIC gives the words of a bad header back, nothing leaks, no
+        # resynchronisation is needed; a bad body is delivered
+        for target, found in (("header", "header_crc"), ("body", "body_crc")):
+            p = text(LINE % ("target: %s, frame: 20, count: 500, bit: 9"
+                             % target))
+            self.assertEqual(p.returncode, 0, p.stderr)
+            m = json.loads(p.stdout)["metrics"]
+            self.assertEqual(m["n0.prog0.sent"], 1000)
+            self.assertEqual(m["n1.prog0." + found], 500)
+            self.assertEqual(m["n1.prog0.arrived"], 500)
+            self.assertEqual(m["n1.prog0.damaged"],
+                             500 if target == "body" else 0)
+            self.assertEqual(m["n1.prog0.credit_leaked"], 0)
+
+    def test_repeated_packets(self):
+        off, on = points("forth/fault-repeat")
+        self.assertLess(total(off, "n", ".prog0.sent"), 1000)
+        self.assertEqual(total(on, "n", ".prog0.sent"), 6000)
+        self.assertGreater(total(on, "fault", ".repeats"), 100)
+        # what did not find room is counted
+        lost = 6000 - total(on, "n", ".prog0.arrived")
+        self.assertLessEqual(lost, on["s0.overflow"] / 132)
+        self.assertLess(lost, 100)
+
     def test_resync_is_free(self):
         # without faults it changes nothing that a program can see
         a = run("forth/uniform", "workload.count=300")

@@ -11,6 +11,14 @@
  * Notes of one port are taken in order of time; those of one time in the order
  * in which the bus told them.
  *
+ * An arrival per note is dear.  A receiver that can do without sets told() of
+ * its port: it is called when the bus tells the note (bus.pcix: when the tenure
+ * is granted), some time before note->time.  It may keep in mind what will be
+ * so from then on (WEFT_TOLD_TAKEN), or have the note queued without an arrival
+ * and drain the queue whenever it looks (WEFT_TOLD_QUIET); nothing may become
+ * visible before note->time.  A device that takes the notes of its own reads
+ * calls weft_bus_settle before it uses the bytes.
+ *
  * What differs between buses:
  *
  *                 bus.pcix                 bus.ht (packets)
@@ -95,20 +103,20 @@ enum weft_note_kind {
 
 struct weft_bus_note {
 	enum weft_note_kind kind;
-	weft_time_t time;
-	struct weft_bus_txn *txn;
-	/* BURST: */
-	weft_time_t frame;	/* FRAME# asserted; tenure began */
-	weft_time_t data_end;	/* last datum of this tenure has moved */
-	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
-	bool last;		/* nothing follows this burst */
-	bool timer;		/* cut short by the latency timer */
-	bool level;
-	uint8_t space; /* 0 = configuration, 1 + n = BAR n */
 	uint32_t dev;
+	weft_time_t time;
 	uint64_t off; /* STORE, LOAD: offset; MEM_*: physical address */
+	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
+	uint8_t space;		/* 0 = configuration, 1 + n = BAR n */
+	bool level;
+	bool lazy;  /* MEM_READ: the device settles before it looks */
+	bool last;  /* BURST: nothing follows */
+	bool timer; /* BURST: cut short by the latency timer */
 	struct weft_slice slice;
-	uint8_t data[64];
+	struct weft_bus_txn *txn; /* about transactions of the device */
+	weft_time_t frame;	  /* FRAME# asserted; tenure began */
+	weft_time_t data_end;	  /* last datum of this tenure has moved */
+	uint8_t data[64];	  /* STORE, LOADED */
 };
 
 /* iface of a bus's ports. */
@@ -139,6 +147,9 @@ struct weft_bus_ops {
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
+	/* Memory reads due by now are in their slices afterwards; NULL: they
+	 * always are. */
+	void (*settle)(struct weft_port *dev_port);
 };
 
 /* iface of a host's bus port. */
@@ -146,6 +157,8 @@ struct weft_bus_host_ops {
 	/* True when [phys, phys+bytes) is memory. */
 	bool (*decode)(struct weft_port *host_port, weft_phys_t phys,
 		       uint32_t bytes);
+	/* Carries out what is due by now; NULL: that is always done. */
+	void (*settle)(struct weft_port *host_port);
 };
 
 /* The bus behind a device's or host's port: weft_bus_of(p)->submit(p, t). */
@@ -195,11 +208,21 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	return bus->defer && bus->defer(dev_port);
 }
 
+static inline void weft_bus_settle(struct weft_port *dev_port)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	if (bus->settle)
+		bus->settle(dev_port);
+}
+
 /* Next note due now, or false. */
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
 /* Bus side: queue a note (copied) on the peer of bus_port, due at note->time >
  * now.  Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
+/* Receiver: from now on it wants to be woken by what is in its queue. */
+void weft_bus_expect(struct weft_port *p);
 
 #endif

@@ -17,6 +17,13 @@
 
 /* ---- ports ---------------------------------------------------------- */
 
+/* What becomes of a note whose receiver was told ahead of time. */
+enum weft_told {
+	WEFT_TOLD_POST,	 /* queued, with an arrival at its time */
+	WEFT_TOLD_QUIET, /* queued; the receiver looks by itself */
+	WEFT_TOLD_TAKEN, /* the receiver has all it needs */
+};
+
 struct weft_port {
 	struct weft_comp *comp; /* owner */
 	uint32_t index;		/* among the owner's ports, = arrival tag */
@@ -30,6 +37,10 @@ struct weft_port {
 	bool tapped;	   /* a capture or filter wants real frames */
 	const void *iface; /* what the owner offers here (bus ports) */
 	void *notes;	   /* bus ports: queue of notes, see bus.h */
+	/* Bus ports: the owner hears of a note when it is told, ahead of its
+	 * time; NULL: only then.  See bus.h. */
+	enum weft_told (*told)(struct weft_port *p,
+			       const struct weft_bus_note *note);
 	/* Frames on their way to this port, in order of arrival. */
 	struct weft_frame **ring;
 	uint32_t head, tail, mask;

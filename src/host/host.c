@@ -82,8 +82,6 @@ static bool host_decode(struct weft_port *port, weft_phys_t phys,
 	return mem_contains(&hp->mem, phys, bytes);
 }
 
-static const struct weft_bus_host_ops host_bus_ops = { .decode = host_decode };
-
 static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 {
 	void *p = mem_at(&hp->mem, note->off, note->bytes);
@@ -134,20 +132,64 @@ static const host_note_fn host_note[] = {
 	[WEFT_NOTE_IRQ] = note_irq,
 };
 
+void host_settle(struct host *hp)
+{
+	struct weft_bus_note note;
+
+	hp->quiet = 0;
+	while (weft_bus_next(hp->bus, &note))
+		host_note[note.kind](hp, &note);
+}
+
+static void host_bus_settle(struct weft_port *port)
+{
+	host_settle(port->comp->state);
+}
+
+static const struct weft_bus_host_ops host_bus_ops = {
+	.decode = host_decode,
+	.settle = host_bus_settle,
+};
+
+/* Programs see memory only when they run, and the host settles before that: a
+ * store that nobody polls for needs no arrival, nor does a place in the bridge
+ * that nobody waits for.  Who begins to wait asks for arrivals. */
+static bool host_cares(struct host *hp, const struct weft_bus_note *note)
+{
+	switch (note->kind) {
+	case WEFT_NOTE_MEM_READ:
+		return !note->lazy;
+	case WEFT_NOTE_MEM_WRITE:
+		return host_polled(hp, mem_at(&hp->mem, note->off, note->bytes),
+				   note->bytes);
+	case WEFT_NOTE_STORED:
+		return hp->gate_head != NULL;
+	default:
+		return true;
+	}
+}
+
+static enum weft_told host_told(struct weft_port *port,
+				const struct weft_bus_note *note)
+{
+	struct host *hp = port->comp->state;
+
+	if (host_cares(hp, note) || ++hp->quiet > HOST_QUIET_MAX)
+		return WEFT_TOLD_POST;
+	return WEFT_TOLD_QUIET;
+}
+
 /* Tags at or above the number of ports: thread tag - n_ports is to look again
  * (an out-of-band value has arrived). */
 static void host_arrive(struct weft_comp *c, uint32_t tag, struct weft_frame *f)
 {
 	struct host *hp = c->state;
-	struct weft_bus_note note;
 
 	assert(!f);
-	if (tag >= c->n_ports) {
+	if (tag >= c->n_ports)
 		host_nudge(hp->threads.at[tag - c->n_ports], HOST_KEY);
-		return;
-	}
-	while (weft_bus_next(hp->bus, &note))
-		host_note[note.kind](hp, &note);
+	else
+		host_settle(hp);
 }
 
 static void host_event(struct weft_comp *c, uint32_t tag)
@@ -155,8 +197,10 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	struct host *hp = c->state;
 	struct weft_host *h = hp->threads.at[tag];
 
-	if (h->resume_at == weft_now(c))
-		host_thread_run(h);
+	if (h->resume_at != weft_now(c))
+		return;
+	host_settle(hp);
+	host_thread_run(h);
 }
 
 /* ---- life
@@ -199,6 +243,7 @@ static int host_init(struct weft_comp *c, struct weft_err *err)
 	hp->node = host_number(c, hp->node);
 	hp->bus = &c->ports[0];
 	hp->bus->iface = &host_bus_ops;
+	hp->bus->told = host_told;
 	hp->bar_next = 0xc0000000;
 	mem_init(&hp->mem, hp->mem_base, hp->mem_bytes);
 	coro_pool_init(&hp->pool, hp->stack);
@@ -241,6 +286,7 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	char what[160];
 
 	(void)err;
+	host_settle(hp);
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];
 

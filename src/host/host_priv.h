@@ -11,6 +11,7 @@
 #include "weft/bus.h"
 #include "weft/host.h"
 
+enum { HOST_QUIET_MAX = 32 };
 enum { HOST_WC_MAX = 16, HOST_LINE = 64, HOST_WATCHES = 8, HOST_BARS = 6 };
 
 enum {
@@ -137,12 +138,15 @@ struct host {
 	uint64_t stores_in, stores_out;
 	bool loaded;
 	uint8_t load_data[8];
+	uint32_t quiet; /* notes that came without an arrival */
 };
 
 extern const struct weft_class weft_class_host_pc;
 
 /* host.c */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
+/* Carries out what the bus has said for times up to now. */
+void host_settle(struct host *hp);
 
 /* host_thread.c */
 void host_thread_run(struct weft_host *h);
@@ -154,6 +158,8 @@ void host_nudge(struct weft_host *h, enum host_wait why);
 void host_block(struct weft_host *h, enum host_wait why);
 /* From the thread: dt of processor time, and what it still owes. */
 void host_pass(struct weft_host *h, weft_time_t dt);
+/* Some thread polls a place in [p, p + n). */
+bool host_polled(const struct host *hp, const void *p, size_t n);
 /* A device has stored to [p, p + n). */
 void host_stored(struct host *hp, const void *p, size_t n);
 void host_irq(struct host *hp, struct weft_dev *d, bool level);

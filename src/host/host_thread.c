@@ -35,6 +35,8 @@ void host_nudge(struct weft_host *h, enum host_wait why)
 void host_block(struct weft_host *h, enum host_wait why)
 {
 	h->wait = why;
+	if (why == HOST_POLLS || why == HOST_BRIDGE)
+		weft_bus_expect(h->hp->bus);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
 }
@@ -81,6 +83,21 @@ static bool overlaps(const void *a, size_t an, const void *b, size_t bn)
 	const char *x = a, *y = b;
 
 	return x < y + bn && y < x + an;
+}
+
+bool host_polled(const struct host *hp, const void *p, size_t n)
+{
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		const struct weft_host *h = hp->threads.at[i];
+
+		if (h->wait == HOST_POLLS &&
+		    (h->poll_p ? overlaps(p, n, (const void *)h->poll_p,
+					  sizeof(*h->poll_p))
+			       : overlaps(p, n, h->poll_watch->p,
+					  h->poll_watch->n)))
+			return true;
+	}
+	return false;
 }
 
 void host_stored(struct host *hp, const void *p, size_t n)

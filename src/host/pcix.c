@@ -206,6 +206,15 @@ static const struct weft_clock *pcix_clock(struct weft_port *port)
 	return &b->clock;
 }
 
+static void pcix_settle(struct weft_port *dev_port)
+{
+	struct pcix *b = dev_port->peer->comp->state;
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+
+	if (host->settle)
+		host->settle(b->host->peer);
+}
+
 static const struct weft_bus_ops pcix_ops = {
 	.submit = pcix_submit,
 	.reply = pcix_reply,
@@ -214,6 +223,7 @@ static const struct weft_bus_ops pcix_ops = {
 	.pio_load = pcix_load,
 	.present = pcix_present,
 	.clock = pcix_clock,
+	.settle = pcix_settle,
 };
 
 static int pcix_check(struct weft_comp *c, struct weft_err *err)

@@ -100,6 +100,7 @@ static uint64_t burst(struct pcix *b, struct pcix_dev *dev,
 		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
 		      uint64_t start, bool timer)
 {
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
 	uint64_t end = start + pcix_beats(b, bytes);
 	bool read = t->op == WEFT_BUS_READ;
 	struct weft_bus_note mem = {
@@ -108,6 +109,7 @@ static uint64_t burst(struct pcix *b, struct pcix_dev *dev,
 		.off = t->addr + t->moved,
 		.bytes = bytes,
 		.dev = (uint32_t)(dev - b->dev),
+		.lazy = dev->port->peer->told && host->settle,
 		.slice = piece(t, bytes),
 	};
 	struct weft_bus_note note = {

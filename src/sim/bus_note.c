@@ -44,17 +44,10 @@ static void queue_grow(struct note_queue *q)
 	q->tail = n;
 }
 
-void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
+static void queue_add(struct note_queue *q, const struct weft_bus_note *note)
 {
-	struct weft_port *p = bus_port->peer;
-	struct note_queue *q;
 	uint32_t i;
 
-	if (p->comp->cls->ops.note) {
-		p->comp->cls->ops.note(p->comp, p->index, note);
-		return;
-	}
-	q = queue_of(p);
 	if (!q->note || q->tail - q->head > q->mask)
 		queue_grow(q);
 	/* An interrupt may be due before the end of a tenure told earlier. */
@@ -65,7 +58,36 @@ void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
 	}
 	note_copy(&q->note[i & q->mask], note);
 	q->tail++;
-	weft_post(p->comp, p->index, note->time);
+}
+
+void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
+{
+	struct weft_port *p = bus_port->peer;
+	enum weft_told how = WEFT_TOLD_POST;
+
+	if (p->comp->cls->ops.note) {
+		p->comp->cls->ops.note(p->comp, p->index, note);
+		return;
+	}
+	if (p->told)
+		how = p->told(p, note);
+	if (how == WEFT_TOLD_TAKEN)
+		return;
+	queue_add(queue_of(p), note);
+	if (how == WEFT_TOLD_POST)
+		weft_post(p->comp, p->index, note->time);
+}
+
+void weft_bus_expect(struct weft_port *p)
+{
+	struct note_queue *q = p->notes;
+
+	for (uint32_t i = q ? q->head : 0; q && i != q->tail; i++) {
+		weft_time_t t = q->note[i & q->mask].time;
+
+		if (t > weft_now(p->comp))
+			weft_post(p->comp, p->index, t);
+	}
 }
 
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)

@@ -4,8 +4,9 @@
  * Source: forth.md sections 3.4 (states), 3.6 (errors, R-39), 3.7
  * (arbitration, R-27), 2.6 (software reset, R-41), 11.1 (T_DESC, T_UPD).
  *
- * The FSM moves in wake-ups and bus notes only.  RdD0, RdD1 and Check are one
- * wait of t_desc cycles; observers see them by time.
+ * The FSM moves in wake-ups only.  RdD0, RdD1 and Check are one wait of t_desc
+ * cycles; observers see them by time.  The bus says ahead of time what it will
+ * do; what that means for a state is asked for by time too.
  * Not modelled: a transaction that is on the bus when software resets the
  * engine runs to its end there; nothing comes of it. */
 #include "nic/forth/nic.h"
@@ -134,6 +135,7 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	rq->error = false;
 	rq->cut = 0;
 	rq->phase = PHASE_NONE;
+	rq->data_from = UINT64_MAX;
 	rq->data = weft_slice_new(n->comp->sim, rq->qwords * 8);
 	if (n->lnotify_at == LNOTIFY_DEPARTED)
 		rq->seq = forth_track_add(n, rq->queue,
@@ -180,43 +182,63 @@ static enum forth_state rq_aborted(struct forth_nic *n)
 	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
 }
 
-/* What the bus said last decides among the three reading states. */
-static enum forth_state rq_by_phase(struct forth_nic *n, enum forth_state none)
+/* The bus has said when the read is over: at once when a notification follows,
+ * otherwise the engine need not look before the transfer leaves UpdtCnt. */
+static void rq_wake_done(struct forth_nic *n)
 {
-	switch (n->rq.phase) {
-	case PHASE_SPLIT:
-		return FORTH_SPLIT_WAIT;
-	case PHASE_DATA:
-		return FORTH_RD_DATA;
-	case PHASE_DONE:
-		if (n->rq.txn.status != WEFT_BUS_OK)
-			return rq_aborted(n);
-		return rq_finish(n, forth_pc_of(n, n->rq.txn.t_done));
-	default:
-		return none;
-	}
+	const struct forth_rq *rq = &n->rq;
+	bool notify =
+		n->lnotify_at == LNOTIFY_READ && rq->q1 & FORTH_DESC_LNOTIFY;
+
+	forth_engine_wake(n, rq->ends + (notify || rq->orphan ? 0 : n->t_upd));
 }
 
-static enum forth_state st_rd_req(struct forth_nic *n)
+static bool rq_over(struct forth_nic *n)
 {
-	return rq_by_phase(n, FORTH_RD_REQ);
+	if (n->rq.phase != PHASE_DONE)
+		return false;
+	if (forth_pc(n) >= n->rq.ends)
+		return true;
+	rq_wake_done(n);
+	return false;
+}
+
+/* What the bus said last decides among the three reading states. */
+static enum forth_state st_reading(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+
+	if (rq_over(n)) {
+		if (rq->txn.status != WEFT_BUS_OK)
+			return rq_aborted(n);
+		return rq_finish(n, rq->ends);
+	}
+	return forth_pc(n) < rq->data_from ? rq->state : FORTH_RD_DATA;
+}
+
+/* What waits to be written may go when the split wait begins. */
+static void wake_for_gap(struct forth_nic *n)
+{
+	uint64_t at = forth_write_at(n);
+
+	if (at != UINT64_MAX && n->rw_overlap)
+		forth_engine_offer(n, at);
 }
 
 /* The bus is free until the completion: a packet may be written. */
 static enum forth_state st_split_wait(struct forth_nic *n)
 {
-	if (n->rq.phase == PHASE_SPLIT && n->rw_overlap &&
-	    forth_write_ready(n)) {
+	uint64_t now = forth_pc(n);
+
+	if (n->rw_overlap && now < n->rq.split_from) {
+		wake_for_gap(n);
+	} else if (n->rw_overlap && now < n->rq.data_from &&
+		   forth_write_ready(n)) {
 		n->last_out = false;
 		weft_count(n->comp, C_GAP_WRITES, 1);
 		forth_write_start(n);
 	}
-	return rq_by_phase(n, FORTH_SPLIT_WAIT);
-}
-
-static enum forth_state st_rd_data(struct forth_nic *n)
-{
-	return rq_by_phase(n, FORTH_RD_DATA);
+	return st_reading(n);
 }
 
 static enum forth_state st_bm_gen(struct forth_nic *n)
@@ -293,11 +315,21 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_NO_PND_OP] = st_no_pnd_op, [FORTH_RD_D0] = st_rd_d0,
 	[FORTH_RD_D1] = st_rd_d1,	  [FORTH_CHECK] = st_check,
-	[FORTH_RD_REQ] = st_rd_req,	  [FORTH_SPLIT_WAIT] = st_split_wait,
-	[FORTH_RD_DATA] = st_rd_data,	  [FORTH_BM_GEN] = st_bm_gen,
+	[FORTH_RD_REQ] = st_reading,	  [FORTH_SPLIT_WAIT] = st_split_wait,
+	[FORTH_RD_DATA] = st_reading,	  [FORTH_BM_GEN] = st_bm_gen,
 	[FORTH_RX_WR] = st_rx_wr,	  [FORTH_NOTIFY] = st_notify,
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
+
+/* Transactions that software's reset left on the bus. */
+static void orphans(struct forth_nic *n)
+{
+	forth_write_orphan(n);
+	if (!n->rq.orphan || !rq_over(n))
+		return;
+	n->rq.orphan = false;
+	weft_slice_drop(&n->rq.txn.data);
+}
 
 /* Both halves move until neither can.  The write half goes first and all the
  * way: it may have slept through a state (wr_update_after), and the choice
@@ -306,6 +338,8 @@ void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
+	if (n->rq.orphan || n->wr.orphan)
+		orphans(n);
 	forth_reseq_run(n);
 	do {
 		enum forth_state next;
@@ -320,52 +354,31 @@ void forth_engine_run(struct forth_nic *n)
 
 /* ---- from the bus and from software ------------------------------------- */
 
-/* When the engine has to look at a note about its read: at once when a packet
- * may use the split wait or a notification follows, otherwise not before the
- * transfer leaves UpdtCnt. */
-static void note_wake(struct forth_nic *n, const struct weft_bus_note *note)
-{
-	struct forth_rq *rq = &n->rq;
-	uint64_t now = forth_pc(n);
-
-	if (note->kind == WEFT_NOTE_SPLIT) {
-		uint64_t at = forth_write_at(n);
-
-		if (at != UINT64_MAX && n->rw_overlap)
-			forth_engine_offer(n, at > now ? at : now);
-	} else if (note->kind == WEFT_NOTE_DONE) {
-		bool notify = n->lnotify_at == LNOTIFY_READ &&
-			      rq->q1 & FORTH_DESC_LNOTIFY;
-
-		forth_engine_wake(n, notify ? now : now + n->t_upd);
-	}
-}
-
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	struct forth_rq *rq = &n->rq;
 	uint32_t first = note->offset / 8;
+	uint64_t pc = forth_pc_of(n, note->time);
 
 	forth_perf_note(n, DIR_H2N, note);
-	if (rq->orphan) {
-		if (note->kind != WEFT_NOTE_DONE)
-			return;
-		rq->orphan = false;
-		weft_slice_drop(&rq->txn.data);
-		forth_engine_wake(n, forth_pc(n));
+	if (note->kind == WEFT_NOTE_DONE) {
+		rq->phase = PHASE_DONE;
+		rq->ends = pc;
+		rq_wake_done(n);
+	} else if (rq->orphan) {
 		return;
-	}
-	rq->phase = note->kind == WEFT_NOTE_SPLIT   ? PHASE_SPLIT
-		    : note->kind == WEFT_NOTE_BURST ? PHASE_DATA
-						    : PHASE_DONE;
-	if (note->kind == WEFT_NOTE_SPLIT)
+	} else if (note->kind == WEFT_NOTE_SPLIT) {
+		rq->phase = PHASE_SPLIT;
 		rq->state = FORTH_SPLIT_WAIT;
-	if (note->kind == WEFT_NOTE_BURST) {
-		rq->state = FORTH_RD_DATA;
-		forth_voq_feed(n, first, first + note->bytes / 8,
-			       forth_pc_of(n, note->time));
+		rq->split_from = pc;
+		rq->data_from = UINT64_MAX;
+		wake_for_gap(n);
+	} else {
+		rq->phase = PHASE_DATA;
+		if (pc < rq->data_from)
+			rq->data_from = pc;
+		forth_voq_feed(n, first, first + note->bytes / 8, pc);
 	}
-	note_wake(n, note);
 }
 
 /* The state as an observer sees it now. */
@@ -384,7 +397,8 @@ enum forth_state forth_engine_state(struct forth_nic *n)
 void forth_engine_reset(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
-	bool on_bus = rq->active && rq->phase != PHASE_DONE && !rq->orphan;
+	bool on_bus = rq->active && !rq->orphan &&
+		      (rq->phase != PHASE_DONE || forth_pc(n) < rq->ends);
 
 	weft_count(n->comp, C_RESETS, 1);
 	if (rq->active)

@@ -27,7 +27,7 @@ enum forth_state {
 };
 extern const char *const forth_state_name[FORTH_STATES];
 
-/* What the bus has said last about a transaction. */
+/* What the bus has said last about a transaction; it says so ahead of time. */
 enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
 
 /* The outgoing half of the engine. */
@@ -36,6 +36,8 @@ struct forth_rq {
 	enum forth_phase phase;
 	uint64_t since, until; /* pc: state entered; timed state ends */
 	uint64_t done;	       /* pc: last datum moved */
+	/* pc, known ahead: the split wait begins and ends; PHASE_DONE counts */
+	uint64_t split_from, data_from, ends;
 	uint32_t queue;
 	uint64_t q0, q1; /* the descriptor */
 	uint32_t qwords, voq, seq;
@@ -59,6 +61,7 @@ struct forth_wr {
 	uint32_t credited;  /* link words given back so far */
 	uint32_t drained;   /* payload qwords out of Net2Host so far */
 	uint64_t burst_end; /* pc */
+	uint64_t ends;	    /* pc: PHASE_DONE counts from here */
 	uint64_t done;	    /* pc: last datum of the packet moved */
 	uint32_t requests;  /* bus requests of the packet */
 	bool for_rq;	    /* the outgoing half waits for this notification */
@@ -91,6 +94,8 @@ void forth_write_start(struct forth_nic *n);
 void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word);
 bool forth_write_run(struct forth_nic *n);
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
+/* What was on the bus when the engine was reset is over. */
+void forth_write_orphan(struct forth_nic *n);
 void forth_write_reset(struct forth_nic *n);
 
 #endif

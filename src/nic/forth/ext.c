@@ -159,6 +159,7 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 	b->pkts++;
 	b->missing--;
 	b->in = in;
+	weft_bus_settle(n->bus);
 	if (data)
 		forth_ram_write(n, block_base(n, b->id) + 8ull * p->ext_off,
 				data, p->data.len);

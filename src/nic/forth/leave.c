@@ -85,6 +85,7 @@ bool forth_voq_next(struct forth_nic *n, uint32_t link, struct flink_pkt *out)
 		n->rr_voq[link] = v + 1;
 		n->going = v;
 		p = ring_front(&n->voq[v].pkts);
+		weft_bus_settle(n->bus);
 		if (forth_bench_mode(n))
 			forth_bench_stamp(n, p, flink_now(&n->link[link]));
 		*out = (struct flink_pkt){

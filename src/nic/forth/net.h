@@ -33,10 +33,15 @@ struct forth_fifo {
 		RING(struct forth_rx);
 	} q;
 	uint32_t used; /* qwords, headers included */
+	/* Of them, leave together when their burst begins. */
+	uint32_t out;
+	uint64_t out_at; /* pc */
 };
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err);
 int forth_netif_start(struct forth_nic *n, struct weft_err *err);
+/* Qwords in a FIFO now. */
+uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
 /* Throws all waiting packets away; credits return from pc on. */
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
 void forth_netif_fini(struct forth_nic *n);

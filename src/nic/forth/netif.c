@@ -45,10 +45,21 @@ weft_time_t forth_rx_word_at(const struct forth_nic *n,
 /* ---- receive --------------------------------------------------------------
  */
 
+uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
+{
+	struct forth_fifo *q = &n->fifo[link];
+
+	if (q->out && forth_pc(n) >= q->out_at) {
+		q->used -= q->out;
+		q->out = 0;
+	}
+	return q->used;
+}
+
 /* Room in Net2Host: only wrong credits can fill it. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
-	uint32_t room = n->n2h_words - n->fifo[rx->link].used;
+	uint32_t room = n->n2h_words - forth_fifo_used(n, rx->link);
 	uint32_t lost;
 
 	if (rx->qwords + 1 <= room)
@@ -60,9 +71,9 @@ static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 	rx->qwords -= lost < rx->qwords ? lost : rx->qwords;
 }
 
-static bool rx_lost(const struct forth_nic *n, uint32_t link)
+static bool rx_lost(struct forth_nic *n, uint32_t link)
 {
-	return n->fifo[link].used >= n->n2h_words;
+	return forth_fifo_used(n, link) >= n->n2h_words;
 }
 
 /* What multipath does with a header (7.4); it counts once it is checked. */
@@ -137,7 +148,7 @@ static void fifo_flush(struct forth_nic *n, uint32_t link, weft_time_t t)
 		forth_reseq_written(n, rx, true);
 		weft_slice_drop(&rx->data);
 	}
-	q->used = 0;
+	q->used = q->out = 0;
 }
 
 void forth_netif_flush(struct forth_nic *n, uint64_t pc)
@@ -181,12 +192,24 @@ static void words_out_wide(struct forth_nic *n, uint32_t first, uint32_t words,
 		flink_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
 }
 
+/* The burst has not begun when the bus tells of it. */
+static void words_leave(struct forth_nic *n, uint32_t link, uint32_t count,
+			uint64_t pc)
+{
+	struct forth_fifo *q = &n->fifo[link];
+
+	forth_fifo_used(n, link);
+	q->used -= q->out;
+	q->out = count;
+	q->out_at = pc;
+}
+
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0)
 {
 	uint32_t words = worth(n, 1 + first + count) - n->wr.credited;
 
-	n->fifo[n->wr.rx.link].used -= count;
+	words_leave(n, n->wr.rx.link, count, pc0);
 	n->wr.drained += count;
 	n->wr.credited += words;
 	if (!words)

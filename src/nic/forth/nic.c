@@ -285,31 +285,51 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 	return forth_netif_init(n, err);
 }
 
-static int forth_start(struct weft_comp *c, struct weft_err *err)
+static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 {
-	struct forth_nic *n = c->state;
-	int ret;
-
-	n->pci = *weft_bus_of(n->bus)->clock(n->bus);
-	ret = forth_netif_start(n, err);
-	n->started = ret == 0;
-	return ret;
+	if (note->kind == WEFT_NOTE_STORE)
+		forth_bus_store(n, note);
+	else if (note->kind == WEFT_NOTE_LOAD)
+		forth_bus_load(n, note);
+	else if (note->txn == &n->rq.txn)
+		forth_engine_note(n, note);
+	else
+		forth_write_note(n, note);
 }
 
 static void bus_arrive(struct forth_nic *n)
 {
 	struct weft_bus_note note;
 
-	while (weft_bus_next(n->bus, &note)) {
-		if (note.kind == WEFT_NOTE_STORE)
-			forth_bus_store(n, &note);
-		else if (note.kind == WEFT_NOTE_LOAD)
-			forth_bus_load(n, &note);
-		else if (note.txn == &n->rq.txn)
-			forth_engine_note(n, &note);
-		else
-			forth_write_note(n, &note);
-	}
+	while (weft_bus_next(n->bus, &note))
+		bus_note(n, &note);
+}
+
+/* Both halves of the engine know from the tenure's times what to do when.  What
+ * goes to external memory is copied at once: such reads wait for their bytes.
+ */
+static enum weft_told forth_told(struct weft_port *p,
+				 const struct weft_bus_note *note)
+{
+	struct forth_nic *n = p->comp->state;
+
+	if (note->kind == WEFT_NOTE_STORE || note->kind == WEFT_NOTE_LOAD ||
+	    (n->ext.total && note->txn == &n->rq.txn))
+		return WEFT_TOLD_POST;
+	bus_note(n, note);
+	return WEFT_TOLD_TAKEN;
+}
+
+static int forth_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_nic *n = c->state;
+	int ret;
+
+	n->pci = *weft_bus_of(n->bus)->clock(n->bus);
+	n->bus->told = forth_told;
+	ret = forth_netif_start(n, err);
+	n->started = ret == 0;
+	return ret;
 }
 
 static void forth_arrive(struct weft_comp *c, uint32_t port,
@@ -345,7 +365,7 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-static int fifo_check(const struct forth_nic *n, struct weft_err *err)
+static int fifo_check(struct forth_nic *n, struct weft_err *err)
 {
 	for (uint32_t k = 0; k < n->n_link; k++) {
 		const struct forth_fifo *q = &n->fifo[k];
@@ -353,7 +373,7 @@ static int fifo_check(const struct forth_nic *n, struct weft_err *err)
 
 		for (uint32_t i = 0; i < ring_count(&q->q); i++)
 			used += ring_nth(&q->q, i)->qwords + 1;
-		if (used != q->used)
+		if (used != forth_fifo_used(n, k))
 			return weft_fail(err, EPROTO,
 					 "%s: Net2Host counts %u words and "
 					 "holds %u",

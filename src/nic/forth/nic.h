@@ -156,9 +156,14 @@ static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
  * then; otherwise it looks by itself when it gets there. */
 static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 {
-	if (n->wr.state == FORTH_NO_PND_OP &&
-	    (n->rq.state == FORTH_NO_PND_OP || n->rq.state == FORTH_SPLIT_WAIT))
+	if (n->wr.state != FORTH_NO_PND_OP)
+		return;
+	if (n->rq.state == FORTH_NO_PND_OP)
 		forth_engine_wake(n, pc);
+	else if (n->rq.state == FORTH_SPLIT_WAIT &&
+		 forth_pc(n) < n->rq.data_from)
+		forth_engine_wake(n, pc > n->rq.split_from ? pc
+							   : n->rq.split_from);
 }
 
 static inline bool forth_is_announce(const struct forth_nic *n, uint64_t hdr)

@@ -122,7 +122,36 @@ static void wr_packet(struct forth_nic *n)
 	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
 					.t_done = weft_now(n->comp) };
 	w->phase = PHASE_DONE;
+	w->ends = now;
 	forth_netif_rest_out(n, now);
+}
+
+/* Edges until the engine has something to do about a finished write: none when
+ * a notification follows or somebody waits for it. */
+static uint32_t wr_update_after(const struct forth_nic *n)
+{
+	const struct forth_wr *w = &n->wr;
+
+	if (w->for_rq || n->multi || w->orphan ||
+	    (w->state == FORTH_RX_WR && w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY))
+		return 0;
+	return n->t_upd;
+}
+
+/* The bus has said when the write is over. */
+static void wr_wake_done(struct forth_nic *n)
+{
+	forth_engine_wake(n, n->wr.ends + wr_update_after(n));
+}
+
+static bool wr_over(struct forth_nic *n)
+{
+	if (n->wr.phase != PHASE_DONE)
+		return false;
+	if (forth_pc(n) >= n->wr.ends)
+		return true;
+	wr_wake_done(n);
+	return false;
 }
 
 /* ---- states: each returns the next one -------------------------------- */
@@ -200,7 +229,7 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 {
 	struct forth_wr *w = &n->wr;
 
-	if (w->phase != PHASE_DONE)
+	if (!wr_over(n))
 		return FORTH_RX_WR;
 	w->done = forth_pc_of(n, w->txn.t_done);
 	w->requests = w->txn.tenures;
@@ -230,7 +259,7 @@ static enum forth_state wr_notify(struct forth_nic *n)
 {
 	struct forth_wr *w = &n->wr;
 
-	if (w->phase != PHASE_DONE)
+	if (!wr_over(n))
 		return FORTH_NOTIFY;
 	weft_slice_drop(&w->txn.data);
 	count_notify(n);
@@ -310,38 +339,27 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_netif_rest_out(n, n->wr.burst_end);
 }
 
-/* Edges until the engine has something to do about a finished write: none when
- * a notification follows or somebody waits for it. */
-static uint32_t wr_update_after(const struct forth_nic *n)
-{
-	const struct forth_wr *w = &n->wr;
-
-	if (w->for_rq || n->multi ||
-	    (w->state == FORTH_RX_WR && w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY))
-		return 0;
-	return n->t_upd;
-}
-
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	struct forth_wr *w = &n->wr;
 
-	if (w->orphan) {
-		if (note->kind != WEFT_NOTE_DONE)
-			return;
-		w->orphan = false;
-		weft_slice_drop(&w->txn.data);
-		forth_engine_wake(n, forth_pc(n));
-		return;
-	}
 	if (w->state == FORTH_RX_WR)
 		forth_perf_note(n, DIR_N2H, note);
 	if (note->kind == WEFT_NOTE_BURST)
 		wr_burst(n, note);
 	if (note->kind == WEFT_NOTE_DONE) {
 		w->phase = PHASE_DONE;
-		forth_engine_wake(n, forth_pc(n) + wr_update_after(n));
+		w->ends = forth_pc_of(n, note->time);
+		wr_wake_done(n);
 	}
+}
+
+void forth_write_orphan(struct forth_nic *n)
+{
+	if (!n->wr.orphan || !wr_over(n))
+		return;
+	n->wr.orphan = false;
+	weft_slice_drop(&n->wr.txn.data);
 }
 
 void forth_write_reset(struct forth_nic *n)
@@ -355,7 +373,7 @@ void forth_write_reset(struct forth_nic *n)
 		forth_reseq_written(n, &w->rx, true);
 	}
 	if (w->state == FORTH_RX_WR || w->state == FORTH_NOTIFY) {
-		w->orphan = w->phase != PHASE_DONE;
+		w->orphan = w->phase != PHASE_DONE || now < w->ends;
 		if (!w->orphan)
 			weft_slice_drop(&w->txn.data);
 	}

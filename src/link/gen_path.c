@@ -12,23 +12,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "link/pattern.h"
 
 /* All nodes draw the same permutation. */
 static uint32_t shuffled(const struct gen *g)
 {
-	uint32_t at[FORTH_FLOWS], i, k, t;
-	struct weft_rng rng;
+	uint32_t at[FORTH_FLOWS];
 
-	weft_rng_seed(&rng, g->shuffle, "shuffle");
-	for (i = 0; i < g->dests; i++)
-		at[i] = i;
-	for (i = g->dests - 1; i; i--) {
-		k = (uint32_t)weft_rng_below(&rng, i + 1);
-		t = at[i];
-		at[i] = at[k];
-		at[k] = t;
-	}
+	pattern_permute(g->shuffle, at, g->dests);
 	return at[g->node];
 }
 

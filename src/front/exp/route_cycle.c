@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The channel dependency graph: which channel (cable and virtual channel) a
+ * packet may hold while it waits for which.  A cycle may deadlock.
+ *
+ * With dimension order no packet waits for a lower dimension, so a cycle lies
+ * within one ring: rings are checked one by one, those without cuts once.  In
+ * graphs all destinations are followed; they use one virtual channel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/route.h"
+
+enum { OUT = EX_LINKS }; /* most successors of a channel */
+
+struct waits {
+	uint32_t n;   /* channels */
+	uint32_t *to; /* [channel * OUT] */
+	uint8_t *n_to, *state;
+	uint32_t *stack, *turn;
+};
+
+static struct waits waits_new(uint32_t n)
+{
+	struct waits w = { .n = n };
+
+	w.to = calloc((size_t)n * OUT + 1, sizeof(*w.to));
+	w.n_to = calloc(n + 1, 1);
+	w.state = calloc(n + 1, 1);
+	w.stack = calloc(n + 1, sizeof(*w.stack));
+	w.turn = calloc(n + 1, sizeof(*w.turn));
+	if (!w.to || !w.n_to || !w.state || !w.stack || !w.turn)
+		abort();
+	return w;
+}
+
+static void waits_free(struct waits *w)
+{
+	free(w->to);
+	free(w->n_to);
+	free(w->state);
+	free(w->stack);
+	free(w->turn);
+}
+
+static void waits_add(struct waits *w, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < w->n_to[a]; i++)
+		if (w->to[(size_t)a * OUT + i] == b)
+			return;
+	w->to[(size_t)a * OUT + w->n_to[a]++] = b;
+}
+
+/* Depth first from a; the cycle's first place on the stack, or UINT32_MAX. */
+static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
+{
+	enum { NEW, OPEN, DONE };
+	uint32_t depth = 0;
+
+	w->stack[depth] = a;
+	w->turn[depth++] = 0;
+	w->state[a] = OPEN;
+	while (depth) {
+		uint32_t at = w->stack[depth - 1], next;
+
+		if (w->turn[depth - 1] == w->n_to[at]) {
+			w->state[at] = DONE;
+			depth--;
+			continue;
+		}
+		next = w->to[(size_t)at * OUT + w->turn[depth - 1]++];
+		if (w->state[next] == OPEN) {
+			*depth_p = depth;
+			while (w->stack[depth - 1] != next)
+				depth--;
+			return depth - 1;
+		}
+		if (w->state[next] == DONE)
+			continue;
+		w->state[next] = OPEN;
+		w->stack[depth] = next;
+		w->turn[depth++] = 0;
+	}
+	return UINT32_MAX;
+}
+
+/* A cycle: w->stack[*first_p] on, its length; 0 = none. */
+static uint32_t waits_cycle(struct waits *w, uint32_t *first_p)
+{
+	uint32_t depth;
+
+	for (uint32_t a = 0; a < w->n; a++) {
+		if (w->state[a])
+			continue;
+		*first_p = waits_visit(w, a, &depth);
+		if (*first_p != UINT32_MAX)
+			return depth - *first_p;
+	}
+	return 0;
+}
+
+/* ---- rings ---- */
+
+struct ring {
+	const struct ex_topo *t;
+	uint32_t dim, base, dir;
+};
+
+/* Node at place i of the ring, counted in the direction of travel: the wrap
+ * cable leaves the last one. */
+static uint32_t ring_node(const struct ring *r, uint32_t i)
+{
+	uint32_t k = r->t->size[r->dim], at = r->dir ? k - 1 - i % k : i % k;
+
+	return r->base + at * r->t->stride[r->dim];
+}
+
+/* Longest way that begins at place i: if j steps go this way, so do fewer. */
+static uint32_t ring_reach(const struct ring *r, uint32_t i)
+{
+	uint32_t lo = 0, hi = r->t->size[r->dim] - 1;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi + 1) / 2;
+
+		if (ex_topo_port(r->t, ring_node(r, i),
+				 ring_node(r, i + mid)) ==
+		    r->t->port[r->dim][r->dir])
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+/* The channel that leaves place u; counted on behind the wrap cable, where
+ * packets are on the odd one. */
+static uint32_t ring_chan(const struct ring *r, uint32_t u)
+{
+	uint32_t k = r->t->size[r->dim];
+
+	return u % k * 2 + (r->t->dateline && u >= k - 1);
+}
+
+static struct waits ring_waits(const struct ring *r)
+{
+	uint32_t k = r->t->size[r->dim], open = 0;
+	struct waits w = waits_new(2 * k);
+	int32_t *step = calloc(2 * k + 1, sizeof(*step));
+
+	if (!step)
+		abort();
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t n = ring_reach(r, i);
+
+		if (n < 2)
+			continue;
+		step[i]++;
+		step[i + n - 1]--;
+	}
+	for (uint32_t u = 0; u < 2 * k; u++) {
+		open += (uint32_t)step[u];
+		if (open)
+			waits_add(&w, ring_chan(r, u), ring_chan(r, u + 1));
+	}
+	free(step);
+	return w;
+}
+
+static struct route_cycle ring_check(const struct ring *r)
+{
+	struct waits w = ring_waits(r);
+	struct route_cycle c = { 0 };
+	uint32_t first;
+
+	c.n = waits_cycle(&w, &first);
+	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
+		c.at[i] = (struct route_chan){
+			.node = ring_node(r, w.stack[first + i] / 2),
+			.port = r->t->port[r->dim][r->dir],
+			.vc = w.stack[first + i] % 2
+		};
+	waits_free(&w);
+	return c;
+}
+
+static struct route_cycle rings_check(const struct ex_topo *t, uint32_t dim,
+				      uint32_t base)
+{
+	struct ring r = { .t = t, .dim = dim, .base = base };
+	struct route_cycle c = ring_check(&r);
+
+	if (c.n)
+		return c;
+	r.dir = 1;
+	return ring_check(&r);
+}
+
+static bool row_has_cut(const struct ex_topo *t, uint32_t dim, uint32_t base)
+{
+	for (uint32_t i = 0; i < t->n_cuts; i++)
+		if (t->cut[i].dim == dim &&
+		    t->cut[i].node - ex_coord(t, t->cut[i].node, dim) *
+					     t->stride[dim] ==
+			    base)
+			return true;
+	return false;
+}
+
+static struct route_cycle grid_check(const struct ex_topo *t)
+{
+	struct route_cycle c = { 0 };
+
+	for (uint32_t dim = 0; dim < t->dims && !c.n; dim++) {
+		bool plain = false;
+
+		for (uint32_t s = 0; s < t->nodes && !c.n; s++) {
+			bool cut;
+
+			if (!(t->wrap >> dim & 1) || ex_coord(t, s, dim))
+				continue;
+			cut = row_has_cut(t, dim, s);
+			if (cut || !plain)
+				c = rings_check(t, dim, s);
+			plain |= !cut;
+		}
+	}
+	return c;
+}
+
+/* ---- graphs ---- */
+
+static struct waits graph_waits(const struct ex_topo *t)
+{
+	struct waits w = waits_new(t->nodes * EX_LINKS);
+
+	for (uint32_t d = 0; d < t->nodes; d++)
+		for (uint32_t s = 0; s < t->nodes; s++) {
+			uint32_t p =
+				s == d ? EX_NO_PORT : ex_topo_port(t, s, d);
+			uint32_t n = p == EX_NO_PORT ? d : ex_topo_far(t, s, p);
+			uint32_t q =
+				n == d ? EX_NO_PORT : ex_topo_port(t, n, d);
+
+			if (q != EX_NO_PORT)
+				waits_add(&w, s * EX_LINKS + p - EX_INTERNAL,
+					  n * EX_LINKS + q - EX_INTERNAL);
+		}
+	return w;
+}
+
+static struct route_cycle graph_check(const struct ex_topo *t)
+{
+	struct waits w = graph_waits(t);
+	struct route_cycle c = { 0 };
+	uint32_t first;
+
+	c.n = waits_cycle(&w, &first);
+	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
+		c.at[i] = (struct route_chan){
+			.node = w.stack[first + i] / EX_LINKS,
+			.port = w.stack[first + i] % EX_LINKS + EX_INTERNAL
+		};
+	waits_free(&w);
+	return c;
+}
+
+/* ---- both ---- */
+
+struct route_cycle route_check(const struct ex_topo *t)
+{
+	return t->kind == EX_TOPO_GRID ? grid_check(t) : graph_check(t);
+}
+
+static size_t chan_text(const struct route_chan *c, char *buf, size_t size)
+{
+	return (size_t)snprintf(buf, size, "s%u.lp%u/vc%u -> ", c->node,
+				c->port - EX_INTERNAL, c->vc);
+}
+
+void route_cycle_text(const struct route_cycle *c, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < c->n && i < ROUTE_CYCLE_SHOWN && at < size;
+	     i++)
+		at += chan_text(&c->at[i], buf + at, size - at);
+	if (c->n > ROUTE_CYCLE_SHOWN && at < size)
+		at += (size_t)snprintf(buf + at, size - at, "... -> ");
+	if (at < size)
+		at += chan_text(&c->at[0], buf + at, size - at);
+	if (at >= 4 && at < size)
+		snprintf(buf + at - 4, size - at + 4, " (%u channels)", c->n);
+}

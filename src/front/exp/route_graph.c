@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs: cables, shortest ways, up and down (see route.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/exp/route.h"
+
+static void *zeroed(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+/* ---- cables ---- */
+
+int route_graph_new(struct ex_topo *t, uint32_t nodes, struct weft_err *err)
+{
+	if (nodes > ROUTE_TABLE_NODES)
+		return weft_fail(err, E2BIG,
+				 "%u nodes: routes that need tables are made "
+				 "for up to %u",
+				 nodes, ROUTE_TABLE_NODES);
+	t->kind = EX_TOPO_GRAPH;
+	t->nodes = nodes;
+	t->dims = 0;
+	t->table = NULL;
+	t->far = zeroed((size_t)nodes * EX_LINKS, sizeof(*t->far));
+	t->far_port = zeroed((size_t)nodes * EX_LINKS, 1);
+	memset(t->far, 0xff, (size_t)nodes * EX_LINKS * sizeof(*t->far));
+	memset(t->dim, 0, sizeof(t->dim));
+	return 0;
+}
+
+int route_graph(struct ex_topo *t, struct weft_err *err)
+{
+	struct ex_topo from = *t;
+
+	if (route_graph_new(t, from.nodes, err))
+		return -E2BIG;
+	for (uint32_t s = 0; s < t->nodes; s++)
+		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
+			uint32_t far = ex_topo_far(&from, s, p);
+
+			if (far != EX_FAR_NONE)
+				route_join(t, s, p, far,
+					   ex_topo_far_port(&from, s, p));
+		}
+	return 0;
+}
+
+bool route_join(struct ex_topo *t, uint32_t a, uint32_t ap, uint32_t b,
+		uint32_t bp)
+{
+	uint32_t i = a * EX_LINKS + ap - EX_INTERNAL;
+	uint32_t k = b * EX_LINKS + bp - EX_INTERNAL;
+
+	if (i == k || t->far[i] != EX_FAR_NONE || t->far[k] != EX_FAR_NONE)
+		return false;
+	t->far[i] = b;
+	t->far_port[i] = (uint8_t)bp;
+	t->far[k] = a;
+	t->far_port[k] = (uint8_t)ap;
+	return true;
+}
+
+uint32_t route_free_port(const struct ex_topo *t, uint32_t node)
+{
+	for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++)
+		if (ex_topo_far(t, node, p) == EX_FAR_NONE)
+			return p;
+	return EX_NO_PORT;
+}
+
+/* ---- searching ---- */
+
+#define FOR_PORTS(t, s, p, n)                                                  \
+	for (uint32_t p = EX_INTERNAL, n; p < EX_PORTS; p++)                   \
+		if ((n = ex_topo_far(t, s, p)) != EX_FAR_NONE)
+
+struct search {
+	const struct ex_topo *t;
+	uint32_t *dist, *todo;	/* by node */
+	uint32_t *rank, *order; /* up and down: place of a node in the tree */
+	uint32_t *up;
+};
+
+static struct search search_new(const struct ex_topo *t)
+{
+	struct search s = { .t = t };
+
+	s.dist = zeroed(t->nodes, sizeof(*s.dist));
+	s.todo = zeroed(t->nodes, sizeof(*s.todo));
+	s.rank = zeroed(t->nodes, sizeof(*s.rank));
+	s.order = zeroed(t->nodes, sizeof(*s.order));
+	s.up = zeroed(t->nodes, sizeof(*s.up));
+	return s;
+}
+
+static void search_free(struct search *s)
+{
+	free(s->dist);
+	free(s->todo);
+	free(s->rank);
+	free(s->order);
+	free(s->up);
+}
+
+/* Distances to d over all cables; with `ranked` over those only on which one
+ * goes down on the way to d.  Returns how many nodes were met; todo holds
+ * them. */
+static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(s->dist, 0xff, s->t->nodes * sizeof(*s->dist));
+	s->dist[d] = 0;
+	s->todo[tail++] = d;
+	while (head < tail) {
+		uint32_t at = s->todo[head++];
+
+		FOR_PORTS(s->t, at, p, n)
+		{
+			if (s->dist[n] != UINT32_MAX ||
+			    (ranked && s->rank[n] > s->rank[at]))
+				continue;
+			s->dist[n] = s->dist[at] + 1;
+			s->todo[tail++] = n;
+		}
+	}
+	return tail;
+}
+
+/* Lowest port of s whose neighbour is nearer to the destination. */
+static uint8_t nearer(const struct search *s, uint32_t at, bool ranked)
+{
+	FOR_PORTS(s->t, at, p, n)
+	{
+		if (s->dist[n] == s->dist[at] - 1 &&
+		    !(ranked && s->rank[n] < s->rank[at]))
+			return (uint8_t)p;
+	}
+	return EX_NO_PORT;
+}
+
+static void table_new(struct ex_topo *t)
+{
+	size_t n = (size_t)t->nodes * t->nodes;
+
+	free(t->table);
+	t->table = zeroed(n, 1);
+	memset(t->table, EX_NO_PORT, n);
+}
+
+int route_shortest(struct ex_topo *t, struct weft_err *err)
+{
+	struct search s = search_new(t);
+
+	(void)err;
+	table_new(t);
+	for (uint32_t d = 0; d < t->nodes; d++) {
+		search_from(&s, d, false);
+		for (uint32_t i = 0; i < t->nodes; i++)
+			if (i != d && s.dist[i] != UINT32_MAX)
+				t->table[(size_t)i * t->nodes + d] =
+					nearer(&s, i, false);
+	}
+	search_free(&s);
+	return 0;
+}
+
+/* ---- up and down ---- */
+
+/* Nodes that cannot go down to the destination go up, to the neighbour from
+ * which it is not far: those of lower rank are done before. */
+static uint8_t upward(struct search *s, uint32_t at)
+{
+	uint32_t best = UINT32_MAX, port = EX_NO_PORT;
+
+	FOR_PORTS(s->t, at, p, n)
+	{
+		uint32_t far = s->dist[n] != UINT32_MAX ? s->dist[n] : s->up[n];
+
+		if (s->rank[n] > s->rank[at] || far >= best)
+			continue;
+		best = far;
+		port = p;
+	}
+	s->up[at] = best == UINT32_MAX ? best : best + 1;
+	return (uint8_t)port;
+}
+
+/* A packet that went down once has a way down all along and keeps to it, so
+ * the table needs no memory of how it came. */
+static void up_down_to(struct ex_topo *t, struct search *s, uint32_t n,
+		       uint32_t d)
+{
+	search_from(s, d, true);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = s->order[i];
+		uint8_t *to = &t->table[(size_t)at * t->nodes + d];
+
+		s->up[at] = UINT32_MAX;
+		if (at == d)
+			continue;
+		*to = s->dist[at] != UINT32_MAX ? nearer(s, at, true)
+						: upward(s, at);
+	}
+}
+
+int route_up_down(struct ex_topo *t, struct weft_err *err)
+{
+	struct search s = search_new(t);
+	uint32_t n;
+
+	(void)err;
+	table_new(t);
+	n = search_from(&s, 0, false);
+	memcpy(s.order, s.todo, n * sizeof(*s.order));
+	memset(s.rank, 0xff, t->nodes * sizeof(*s.rank));
+	for (uint32_t i = 0; i < n; i++)
+		s.rank[s.order[i]] = i;
+	for (uint32_t d = 0; d < t->nodes; d++)
+		up_down_to(t, &s, n, d);
+	search_free(&s);
+	return 0;
+}
+
+/* Of a graph with a table, or of a grid with cuts. */
+bool route_broken(const struct ex_topo *t, uint32_t *s_p, uint32_t *d_p)
+{
+	if (t->kind == EX_TOPO_GRID && !t->n_cuts)
+		return false;
+	for (*s_p = 0; *s_p < t->nodes; ++*s_p)
+		for (*d_p = 0; *d_p < t->nodes; ++*d_p)
+			if (*s_p != *d_p &&
+			    ex_topo_port(t, *s_p, *d_p) == EX_NO_PORT)
+				return true;
+	return false;
+}

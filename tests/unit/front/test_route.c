@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes by tables and the search for cycles of waiting channels: tori with
+ * and without datelines, cut cables, random graphs. */
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "base/rng.h"
+#include "front/exp/route.h"
+
+static struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
+{
+	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
+	return t;
+}
+
+/* The cycle is one: each channel ends where the next begins. */
+static void cycle_valid(const struct ex_topo *t, const struct route_cycle *c)
+{
+	for (uint32_t i = 0; i + 1 < c->n && i + 1 < ROUTE_CYCLE_SHOWN; i++)
+		assert_int_equal(ex_topo_far(t, c->at[i].node, c->at[i].port),
+				 c->at[i + 1].node);
+}
+
+static void test_torus(void **st)
+{
+	struct ex_topo t = grid(4, 4, 4, true);
+	struct route_cycle c = route_check(&t);
+	char text[480];
+
+	assert_int_equal(c.n, 0);
+	t.dateline = false;
+	c = route_check(&t);
+	assert_int_equal(c.n, 4);
+	cycle_valid(&t, &c);
+	route_cycle_text(&c, text, sizeof(text));
+	assert_string_equal(text,
+			    "s0.lp0/vc0 -> s1.lp0/vc0 -> s2.lp0/vc0 -> "
+			    "s3.lp0/vc0 -> s0.lp0/vc0 (4 channels)");
+	/* Nobody goes further than one hop: no cycle in a ring of 3. */
+	t = grid(3, 3, 3, true);
+	t.dateline = false;
+	assert_int_equal(route_check(&t).n, 0);
+	t = grid(5, 0, 0, true);
+	t.dateline = false;
+	assert_int_equal(route_check(&t).n, 5);
+	t = grid(64, 32, 32, true);
+	assert_int_equal(route_check(&t).n, 0);
+	t = grid(65536, 0, 0, true);
+	assert_int_equal(route_check(&t).n, 0);
+	t.dateline = false;
+	c = route_check(&t);
+	assert_int_equal(c.n, 65536);
+	route_cycle_text(&c, text, sizeof(text));
+	assert_non_null(strstr(text, "... -> s0.lp0/vc0 (65536 channels)"));
+}
+
+static void test_mesh_and_cube(void **st)
+{
+	struct ex_topo t = grid(4, 4, 4, false);
+	struct weft_err err = { 0 };
+
+	assert_int_equal(route_check(&t).n, 0);
+	ex_topo_cube(&t, 6, &err);
+	assert_int_equal(route_check(&t).n, 0);
+}
+
+/* A ring with a cut is a line; also with the datelines off. */
+static void test_cut_ring(void **st)
+{
+	struct ex_topo t = grid(6, 6, 0, true);
+	uint32_t a, b;
+
+	assert_true(ex_topo_cut(&t, 2, 3));
+	assert_true(ex_topo_cut(&t, 9, 5));
+	assert_int_equal(route_check(&t).n, 0);
+	assert_false(route_broken(&t, &a, &b));
+	t = grid(6, 0, 0, true);
+	ex_topo_cut(&t, 5, 3);
+	t.dateline = false;
+	assert_int_equal(route_check(&t).n, 0);
+	ex_topo_cut(&t, 2, 3);
+	assert_true(route_broken(&t, &a, &b));
+}
+
+static void all_reached(const struct ex_topo *t)
+{
+	uint32_t a, b;
+
+	assert_false(route_broken(t, &a, &b));
+	for (a = 0; a < t->nodes; a++)
+		for (b = 0; b < t->nodes; b++)
+			assert_true(ex_topo_hops(t, a, b) < t->nodes);
+}
+
+/* Shortest ways in a torus wait in a circle, up and down do not. */
+static void test_tables(void **st)
+{
+	struct ex_topo t = grid(5, 4, 0, true), g = t;
+	struct weft_err err = { 0 };
+
+	assert_int_equal(route_graph(&g, &err), 0);
+	route_shortest(&g, &err);
+	all_reached(&g);
+	for (uint32_t a = 0; a < 20; a++)
+		for (uint32_t b = 0; b < 20; b++)
+			assert_int_equal(ex_topo_hops(&g, a, b),
+					 ex_topo_hops(&t, a, b));
+	assert_int_not_equal(route_check(&g).n, 0);
+	route_up_down(&g, &err);
+	all_reached(&g);
+	assert_int_equal(route_check(&g).n, 0);
+	ex_topo_fini(&g);
+}
+
+/* Connected random graphs of degree up to 6. */
+static void test_random(void **st)
+{
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "graphs");
+	for (uint32_t round = 0; round < 50; round++) {
+		uint32_t n = 2 + (uint32_t)weft_rng_below(&rng, 40);
+		struct ex_topo t = { 0 };
+
+		assert_int_equal(route_graph_new(&t, n, &err), 0);
+		for (uint32_t i = 1; i < n; i++) { /* a tree first */
+			uint32_t k = (uint32_t)weft_rng_below(&rng, i);
+
+			while (route_free_port(&t, k) == EX_NO_PORT)
+				k = (k + 1) % i;
+			route_join(&t, i, route_free_port(&t, i), k,
+				   route_free_port(&t, k));
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t a = (uint32_t)weft_rng_below(&rng, n);
+			uint32_t b = (uint32_t)weft_rng_below(&rng, n);
+			uint32_t p = route_free_port(&t, a);
+			uint32_t q = route_free_port(&t, b);
+
+			if (a != b && p != EX_NO_PORT && q != EX_NO_PORT)
+				assert_true(route_join(&t, a, p, b, q));
+		}
+		route_shortest(&t, &err);
+		all_reached(&t);
+		route_up_down(&t, &err);
+		all_reached(&t);
+		assert_int_equal(route_check(&t).n, 0);
+		ex_topo_fini(&t);
+	}
+}
+
+static void test_parts(void **st)
+{
+	struct weft_err err = { 0 };
+	struct ex_topo t = { 0 };
+	uint32_t a, b;
+
+	assert_int_equal(route_graph_new(&t, 3, &err), 0);
+	assert_true(route_join(&t, 0, 3, 1, 4));
+	assert_false(route_join(&t, 2, 3, 1, 4));
+	assert_false(route_join(&t, 2, 3, 2, 3));
+	route_shortest(&t, &err);
+	assert_true(route_broken(&t, &a, &b));
+	assert_int_equal(b, 2);
+	route_up_down(&t, &err);
+	assert_true(route_broken(&t, &a, &b));
+	ex_topo_fini(&t);
+	assert_int_not_equal(route_graph_new(&t, 9000, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_torus),
+		cmocka_unit_test(test_mesh_and_cube),
+		cmocka_unit_test(test_cut_ring),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

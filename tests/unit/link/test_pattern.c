@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patterns: known answers, permutations are permutations, shares; arrivals:
+ * rate, variance, bursts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "base/rng.h"
+#include "link/pattern.h"
+
+static const uint32_t cube8[] = { 8, 8, 8 };
+
+static uint32_t partner(enum pattern_kind kind, uint32_t node, uint32_t nodes,
+			const struct pattern_shape *s)
+{
+	struct pattern p = { .kind = kind, .node = node, .nodes = nodes };
+	struct weft_err err = { 0 };
+
+	assert_int_equal(pattern_init(&p, s, &err), 0);
+	return pattern_dest(&p, NULL);
+}
+
+static void test_known(void **st)
+{
+	struct pattern_shape s = { cube8, 3, NULL, 0 };
+
+	assert_int_equal(partner(PATTERN_BIT_COMPLEMENT, 5, 512, &s), 506);
+	assert_int_equal(partner(PATTERN_BIT_REVERSE, 1, 512, &s), 256);
+	assert_int_equal(partner(PATTERN_BIT_REVERSE, 6, 16, &s), 6);
+	assert_int_equal(partner(PATTERN_TRANSPOSE, 0x1b, 256, &s), 0xb1);
+	assert_int_equal(partner(PATTERN_SHUFFLE, 0x81, 256, &s), 0x03);
+	/* (k + 1) / 2 - 1 = 3 in every dimension */
+	assert_int_equal(partner(PATTERN_TORNADO, 0, 512, &s), 3 + 24 + 192);
+	assert_int_equal(partner(PATTERN_TORNADO, 6 + 8 * 7, 512, &s),
+			 1 + 8 * 2 + 64 * 3);
+	assert_int_equal(partner(PATTERN_NEIGHBOUR, 7, 512, &s), 0 + 8 + 64);
+	s.dims = 0;
+	assert_int_equal(partner(PATTERN_TORNADO, 0, 9, &s), 4);
+	assert_int_equal(partner(PATTERN_NEIGHBOUR, 8, 9, &s), 0);
+	s.dest = 17;
+	assert_int_equal(partner(PATTERN_FIXED, 8, 64, &s), 17);
+}
+
+static void test_bijective(void **st)
+{
+	static const enum pattern_kind kinds[] = {
+		PATTERN_TRANSPOSE,  PATTERN_BIT_COMPLEMENT, PATTERN_BIT_REVERSE,
+		PATTERN_SHUFFLE,    PATTERN_TORNADO,	    PATTERN_NEIGHBOUR,
+		PATTERN_PERMUTATION
+	};
+	static const uint32_t size[] = { 4, 8, 8 };
+	uint32_t perm[256], other[256];
+	struct pattern_shape s = { size, 3, perm, 0 };
+
+	pattern_permute(7, perm, 256);
+	pattern_permute(8, other, 256);
+	assert_memory_not_equal(perm, other, sizeof(perm));
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		bool seen[256] = { false };
+
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t d = partner(kinds[k], i, 256, &s);
+
+			assert_false(seen[d]);
+			seen[d] = true;
+		}
+	}
+}
+
+static void test_refused(void **st)
+{
+	struct pattern p = { .kind = PATTERN_TRANSPOSE, .nodes = 512 };
+	struct pattern_shape s = { 0 };
+	struct weft_err err = { 0 };
+
+	assert_int_not_equal(pattern_init(&p, &s, &err), 0);
+	assert_non_null(strstr(err.msg, "power of 4"));
+	err.code = 0;
+	p.kind = PATTERN_BIT_REVERSE;
+	p.nodes = 27;
+	assert_int_not_equal(pattern_init(&p, &s, &err), 0);
+	err.code = 0;
+	p.kind = PATTERN_HOTSPOT;
+	s.dest = 27;
+	assert_int_not_equal(pattern_init(&p, &s, &err), 0);
+}
+
+static void test_random(void **st)
+{
+	enum { N = 16, DRAWS = 160000 };
+	struct pattern p = { .kind = PATTERN_UNIFORM, .node = 3, .nodes = N };
+	struct pattern_shape s = { .dest = 5 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	for (int round = 0; round < 3; round++) {
+		uint32_t n[N] = { 0 };
+
+		p.self = round == 1;
+		p.kind = round == 2 ? PATTERN_HOTSPOT : PATTERN_UNIFORM;
+		p.hot = 0.4;
+		assert_int_equal(pattern_init(&p, &s, &err), 0);
+		for (uint32_t i = 0; i < DRAWS; i++)
+			n[pattern_dest(&p, &rng)]++;
+		for (uint32_t i = 0; i < N; i++) {
+			double want = p.self   ? 1.0 / N
+				      : i == 3 ? 0
+					       : 1.0 / (N - 1);
+
+			if (round == 2)
+				want = 0.6 * want + 0.4 * (i == 5);
+			assert_true(fabs(n[i] - want * DRAWS) <=
+				    5 * sqrt(want * DRAWS));
+		}
+	}
+}
+
+static void test_own_partner(void **st)
+{
+	struct pattern p = { .kind = PATTERN_BIT_REVERSE,
+			     .node = 6,
+			     .nodes = 16,
+			     .partner = 6 };
+
+	assert_false(pattern_sends(&p));
+	p.self = true;
+	assert_true(pattern_sends(&p));
+	p.kind = PATTERN_NONE;
+	assert_false(pattern_sends(&p));
+}
+
+/* ---- arrivals ---- */
+
+struct gaps {
+	double mean, var;
+	uint64_t least, longest;
+};
+
+static struct gaps gaps_of(struct arrivals *a, struct weft_rng *rng, int n)
+{
+	struct gaps g = { .least = UINT64_MAX };
+	double sum2 = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint64_t was = a->next, gap;
+
+		arrivals_step(a, rng);
+		gap = a->next - was;
+		g.mean += (double)gap / n;
+		sum2 += (double)gap * (double)gap / n;
+		g.least = gap < g.least ? gap : g.least;
+		g.longest = gap > g.longest ? gap : g.longest;
+	}
+	g.var = sum2 - g.mean * g.mean;
+	return g;
+}
+
+/* Geometric gaps: mean 1/p, variance (1 - p)/p^2. */
+static void test_bernoulli(void **st)
+{
+	struct arrivals a = { .rate = 0.05 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	uint64_t first = 0;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(arrivals_init(&a, 0, 0, &rng, &err), 0);
+		first += a.next == 0;
+	}
+	assert_in_range(first, 850, 1150); /* 5 % begin in cycle 0 */
+	g = gaps_of(&a, &rng, 200000);
+	assert_true(fabs(g.mean - 20) < 0.25);
+	assert_true(fabs(g.var - 380) < 12);
+	assert_int_equal(g.least, 1);
+	a.rate = 2;
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_int_equal(a.next, 0);
+	g = gaps_of(&a, &rng, 100);
+	assert_int_equal(g.longest, 1);
+	a.rate = 0;
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_true(a.next == UINT64_MAX);
+}
+
+static void test_periodic(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_PERIODIC, .rate = 0.3 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_true(a.next < 4);
+	g = gaps_of(&a, &rng, 30000);
+	assert_true(fabs(g.mean - 1 / 0.3) < 0.001);
+	assert_int_equal(g.least, 3);
+	assert_int_equal(g.longest, 4);
+}
+
+static void test_bursty(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.02 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(arrivals_init(&a, 0.125, 200, &rng, &err), 0);
+	g = gaps_of(&a, &rng, 400000);
+	assert_true(fabs(g.mean - 50) < 1.5);
+	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
+	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_bijective),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_own_partner),
+		cmocka_unit_test(test_bernoulli),
+		cmocka_unit_test(test_periodic),
+		cmocka_unit_test(test_bursty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

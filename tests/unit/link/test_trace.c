@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packet traces: what is read, and what each wrong line is told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "link/trace.h"
+
+static struct trace *parse(const char *text, struct weft_err *err)
+{
+	*err = (struct weft_err){ 0 };
+	return trace_parse("t.trace", text, strlen(text), 8, err);
+}
+
+static void test_good(void **st)
+{
+	struct weft_err err;
+	struct trace *t =
+		parse("# head\n"
+		      "\n"
+		      "100 5 0 4096 b  # tail\r\n"
+		      "7 5 1 0 c b\n"
+		      "7 5 2 8 - b,c\n"
+		      "  3\t2 3 64",
+		      &err);
+
+	assert_non_null(t);
+	assert_int_equal(t->n, 4);
+	assert_int_equal(t->pkt[0].bytes, 4096);
+	assert_int_equal(t->pkt[1].wait, 1);
+	assert_int_equal(t->pkt[2].wait, 2);
+	assert_int_equal(t->pkt[0].n, 2);
+	assert_int_equal(t->next[t->pkt[0].first], 1);
+	assert_int_equal(t->next[t->pkt[0].first + 1], 2);
+	assert_int_equal(t->next[t->pkt[1].first], 2);
+	/* by source, cycle, line */
+	assert_int_equal(t->from[2], 0);
+	assert_int_equal(t->from[3], 1);
+	assert_int_equal(t->from[5], 1);
+	assert_int_equal(t->from[6], 4);
+	assert_int_equal(t->order[1], 1);
+	assert_int_equal(t->order[2], 2);
+	assert_int_equal(t->order[3], 0);
+	trace_free(t);
+}
+
+static void test_empty(void **st)
+{
+	struct weft_err err;
+	struct trace *t = parse("", &err);
+
+	assert_non_null(t);
+	assert_int_equal(t->n, 0);
+	trace_free(t);
+}
+
+static void test_wrong(void **st)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "0 0 1", "t.trace:1: no size" },
+		{ "\n0 x 1 8", "t.trace:2: source 'x' is no number" },
+		{ "0 8 1 8", "t.trace:1: source 8 is more than 7" },
+		{ "0 0 1 4097", "size 4097 is more than 4096" },
+		{ "0 0 1 8 a\n1 0 1 8 a", "t.trace:2: a second packet" },
+		{ "0 0 1 8 a b", "no packet above is called 'b'" },
+		{ "0 0 1 8 a a", "no packet above is called 'a'" },
+		{ "0 0 1 8 a\n0 0 1 8 b a,,a", "no packet above is called ''" },
+		{ "0 0 1 8 a - x", "'x' is one word too many" },
+		{ "0 0 1 8 a,b", "'a,b' is no id" },
+		{ "-1 0 1 8", "cycle '-1' is no number" },
+		{ "99999999999999999999 0 1 8", "is no number" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct weft_err err;
+
+		assert_null(parse(bad[i].text, &err));
+		if (!strstr(err.msg, bad[i].says))
+			fail_msg("'%s' instead of '%s'", err.msg, bad[i].says);
+	}
+}
+
+static void test_many(void **st)
+{
+	struct weft_err err = { 0 };
+	struct trace *t;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (uint32_t i = 0; i < 20000; i++)
+		fprintf(f, "%u %u %u 8 p%u %s%u\n", 20000 - i, i % 8,
+			(i + 1) % 8, i, i ? "p" : "-\n#", i ? i - 1 : 0);
+	fclose(f);
+	t = trace_parse("x", text, len, 8, &err);
+	assert_non_null(t);
+	assert_int_equal(t->n, 20000);
+	for (uint32_t i = 1; i < t->n; i++) {
+		assert_int_equal(t->pkt[i].wait, 1);
+		assert_int_equal(t->next[t->pkt[i - 1].first], i);
+	}
+	trace_free(t);
+	free(text);
+	assert_null(trace_load("/nonexistent/x", 8, &err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

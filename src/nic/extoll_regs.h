@@ -8,8 +8,7 @@
 
 #include <stdint.h>
 
-/* ---- configuration space --------------------------------------------------
- */
+/* ---- configuration space ----------------------------------------------- */
 
 #define EXTOLL_VENDOR_ID 0x1B76u
 #define EXTOLL_DEVICE_ID 0x0010u
@@ -28,8 +27,7 @@ enum {
 	EXTOLL_CMD_MASTER = 1 << 2,
 };
 
-/* ---- BAR0 (2.5) ------------------------------------------------------------
- */
+/* ---- BAR0 (2.5) -------------------------------------------------------- */
 
 enum {
 	EXTOLL_BAR = 0,
@@ -58,13 +56,12 @@ static inline uint64_t extoll_rma_page(uint32_t opt, uint32_t vpid)
 #define EXTOLL_VELO_TC(off)   ((uint32_t)((off) >> 20 & 3))
 #define EXTOLL_RMA_OPT(off)   ((uint32_t)((off) >> 20 & 31))
 
-/* ---- register file: quadwords (2.6)
- * ------------------------------------------ */
+/* ---- register file: quadwords (2.6) ------------------------------------ */
 
 enum {
 	EXTOLL_NODE_ID = 0x0000,
 	EXTOLL_BUILD = 0x0008, /* see below */
-	EXTOLL_NODES = 0x0010, /* nodes with a route; 0 = not known */
+	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = not known */
 	/* route table: an index, then the entry it names */
 	EXTOLL_ROUTE_INDEX = 0x0020,
 	EXTOLL_ROUTE_DATA = 0x0028,   /* 4: nibbles, first hop lowest */
@@ -83,6 +80,7 @@ enum {
 	EXTOLL_EVQ_WP = 0x0310,
 	EXTOLL_EVQ_RP = 0x0318, /* bit 32: interrupt armed */
 	EXTOLL_EVQ_LOST = 0x0320,
+	EXTOLL_EVQ_MAX = 65536, /* entries */
 	/* VELO */
 	EXTOLL_VELO_CONFIG = 0x0400,
 	EXTOLL_VELO_TIMEOUT = 0x0408, /* core cycles of a full mailbox */
@@ -115,6 +113,8 @@ enum {
 };
 #define EXTOLL_RP_ARM	 (1ull << 32)
 #define EXTOLL_RP_STRIDE EXTOLL_PAGE
+
+#define EXTOLL_ROUTE_VALID (1ull << 31) /* EXTOLL_ROUTE_LENGTH */
 
 /* EXTOLL_BUILD */
 #define EXTOLL_BUILD_BITS(b)	 ((uint32_t)(b)&0xff) /* 16 or 32 */
@@ -179,8 +179,7 @@ enum extoll_discard {
 	EXTOLL_DISCARD_N
 };
 
-/* ---- event queue entry (2.7)
- * ---------------------------------------------------- */
+/* ---- event queue entry (2.7) ------------------------------------------- */
 
 #define EXTOLL_EVENT(kind, vpid, node, info)                                   \
 	(1ull << 63 | (uint64_t)(kind) | (uint64_t)((vpid)&0xff) << 8 |        \
@@ -201,8 +200,7 @@ enum extoll_event {
 	EXTOLL_EV_HTAX,		/* host request that hit no interval */
 };
 
-/* ---- VELO (3.2, 3.3)
- * --------------------------------------------------------------- */
+/* ---- VELO (3.2, 3.3) --------------------------------------------------- */
 
 enum {
 	EXTOLL_VELO_LEN_MAX = 64, /* R1 */

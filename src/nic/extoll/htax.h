@@ -38,6 +38,7 @@ struct hx_pkt {
 	/* HTAX's own */
 	uint64_t cycle; /* waits for it */
 	struct hx_pkt *next;
+	struct hx_pkt *chain; /* of all there are */
 	uint8_t from;
 };
 
@@ -92,7 +93,7 @@ struct ex_htax {
 	uint64_t free[EXTOLL_HX_N];
 	uint8_t last[EXTOLL_HX_N];
 	struct weft_timer timer;
-	struct hx_pkt *pool;
+	struct hx_pkt *pool, *all;
 };
 
 struct hx_pkt *ex_pkt_new(struct extoll_nic *n);
@@ -112,7 +113,6 @@ void ex_htax_note(struct extoll_nic *n, const struct weft_bus_note *note);
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */
 void ex_htax_deliver(struct extoll_nic *n); /* EX_TAG_IN */
 void ex_htax_leave(struct extoll_nic *n);   /* EX_TAG_OUT */
-int ex_htax_finish(struct extoll_nic *n, struct weft_err *err);
 void ex_htax_fini(struct extoll_nic *n);
 
 #endif

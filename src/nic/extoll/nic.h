@@ -50,14 +50,18 @@ enum {
 	EX_C_N = EX_C_NP + 3 * EX_NPS
 };
 
+struct rma;
+
 struct extoll_nic {
+	struct ex_place place; /* in the network */
 	/* parameters */
 	struct weft_clock clock;
 	double ppm;
-	uint32_t width, routing, node, nodes;
+	uint32_t width, node;
 	uint32_t t_sync_in, t_htax, t_sync_out;
 	uint32_t posted, reads, np_depth;
 	uint32_t velo_req, velo_comp, velo_partial, velo_max;
+	uint32_t rma_interval, gats;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -66,11 +70,19 @@ struct extoll_nic {
 	struct np np[EX_NPS];
 	struct ex_htax htax;
 	struct ex_velo velo;
+	struct rma *rma; /* made on first use */
 	struct ex_evq evq;
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
 	uint64_t aborts, discarded;
 };
+
+/* Rows of the register table that somebody else looks at. */
+enum { EX_R_COMMAND, EX_R_N };
+static inline uint64_t *ex_command(struct extoll_nic *n)
+{
+	return weft_reg_cell(n->comp, EX_R_COMMAND, 0);
+}
 
 /* By HTAX port; NULL: nobody there. */
 extern const struct ex_unit *const ex_units[EXTOLL_HX_N];

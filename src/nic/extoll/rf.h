@@ -4,8 +4,7 @@
 #ifndef NIC_EXTOLL_RF_H
 #define NIC_EXTOLL_RF_H
 
-#include "link/extoll_route.h"
-#include "link/extoll_wire.h"
+#include "link/ex_route.h"
 #include "nic/extoll_regs.h"
 #include "weft/bus.h"
 
@@ -20,8 +19,7 @@ struct ex_interval {
 	bool enable;
 };
 
-/* ---- routes
- * ------------------------------------------------------------------ */
+/* ---- routes ------------------------------------------------------------ */
 
 struct ex_entry {
 	uint64_t nib[4];
@@ -32,22 +30,29 @@ struct ex_entry {
 enum { EX_ROUTE_CHUNK = 64, EX_ROUTE_CHUNKS = 65536 / EX_ROUTE_CHUNK };
 
 struct ex_routes {
-	const struct extoll_router *router;
 	struct ex_entry **chunk; /* of 64 nodes; made when first written */
 	uint32_t index;		 /* of the entry in the registers */
+	struct ex_entry entry;	 /* being written */
 };
 
 /* Fills route and meta of a packet to internal port `port` of node dest:
- * command words, class 0 request or 1 response.  False: there is no route. */
+ * command words, class 0 request or 1 response.  Entries written through the
+ * registers come first; for the others the network's routes (ex_route.h) stand,
+ * as if management software had loaded them.  False: there is no route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);
 
-/* ---- events
- * -------------------------------------------------------------------- */
+const struct ex_entry *ex_route_entry(const struct extoll_nic *n,
+				      uint32_t dest);
+void ex_route_write(struct extoll_nic *n, uint32_t dest,
+		    const struct ex_entry *e);
+
+/* ---- events ------------------------------------------------------------ */
 
 struct ex_evq {
 	weft_phys_t base;
 	uint32_t size, wp, rp;
+	uint32_t written; /* up to here entries have left the NIC */
 	bool armed, level;
 	uint64_t lost;
 };
@@ -55,6 +60,8 @@ struct ex_evq {
 /* One entry of the event queue, then the interrupt if it is armed. */
 void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
+/* Registers. */
+void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Host accesses: configuration space and register file. */

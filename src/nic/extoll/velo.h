@@ -9,17 +9,16 @@
 
 struct extoll_nic;
 
-/* ---- requester
- * --------------------------------------------------------------- */
+/* ---- requester --------------------------------------------------------- */
 
 enum velo_rq_state {
-	VELO_RQ_IDLE,
+	VELO_RQ_IDLE, /* messages of which not all has come are open */
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
 	VELO_RQ_ROUTE,
-	VELO_RQ_SEND,
+	VELO_RQ_SEND, /* between events: NP 0 has no room */
 	VELO_RQ_DROP,
-	VELO_RQ_WAIT, /* for the next store, or room at the network port */
+	VELO_RQ_STATES
 };
 
 /* A message of which not all has come, or whose rest is swallowed. */
@@ -29,23 +28,22 @@ struct velo_open {
 	uint8_t buf[128]; /* header and payload so far */
 	uint16_t have;	  /* next offset in the page */
 	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
-	uint8_t vpid, tc;
+	uint16_t page;	  /* TC, VPID */
 	bool dropped;
 };
 
 struct velo_rq {
 	enum velo_rq_state state;
-	struct velo_open *open; /* oldest progress first */
-	struct velo_open *spare;
-	struct velo_open *cur;
-	const struct hx_store *store; /* while it is looked at */
-	struct weft_frame *held;      /* waits for room at NP 0 */
 	enum extoll_drop why;
-	struct weft_timer timer; /* partial messages */
+	struct velo_open *open, *spare;
+	struct velo_open *cur;	      /* the message of the store */
+	const struct hx_store *store; /* while it is looked at */
+	struct weft_frame *held;      /* SEND */
+	uint64_t from;		      /* its first word is there at */
+	struct weft_timer timer;      /* partial messages */
 };
 
-/* ---- completer
- * ------------------------------------------------------------------ */
+/* ---- completer --------------------------------------------------------- */
 
 enum velo_cp_state {
 	VELO_CP_WAIT,
@@ -55,6 +53,7 @@ enum velo_cp_state {
 	VELO_CP_WRITE,
 	VELO_CP_STALL,
 	VELO_CP_DISCARD,
+	VELO_CP_STATES
 };
 
 /* One mailbox and one sender: registers of a VPID. */
@@ -63,24 +62,22 @@ struct velo_vpid {
 	uint64_t rx; /* EXTOLL_VELO_RX */
 	weft_phys_t base;
 	uint32_t wp, rp; /* slots */
-	bool armed;	 /* interrupt */
+	bool armed;	 /* interrupt, */
+	bool wanted;	 /* asked for while it was not */
 };
 
 struct velo_cp {
 	enum velo_cp_state state;
+	enum extoll_discard why;
 	/* cells that came and were not looked at, by VC */
 	struct {
 		RING(struct np_cell);
 	} cell[EX_VCS];
-	uint8_t vc;   /* of the message */
-	bool sop;     /* its next cell is the first */
-	bool discard; /* it goes nowhere */
-	enum extoll_discard why;
-	uint64_t h0;
-	uint32_t pd;
-	struct weft_frame *pkt; /* complete */
+	uint8_t vc;		/* of the message */
+	bool discard;		/* it goes nowhere */
+	struct weft_frame *pkt; /* owned once it is complete (WRITE) */
 	uint64_t stalled;	/* cycle STALL was entered */
-	uint64_t write_from;	/* the write may not be asked for before */
+	uint64_t from;		/* cycle of the request to HTAX */
 	uint32_t writes;	/* HTAX has not granted */
 	struct weft_timer timer;
 };
@@ -99,7 +96,8 @@ struct ex_velo {
 
 extern const struct ex_unit ex_velo_unit;
 extern const struct np_ops ex_velo_np;
-extern const char *const velo_rq_state_name[], *const velo_cp_state_name[];
+extern const char *const velo_rq_name[VELO_RQ_STATES];
+extern const char *const velo_cp_name[VELO_CP_STATES];
 
 static inline struct velo_vpid *velo_vpid(const struct ex_velo *v,
 					  uint32_t vpid)
@@ -110,7 +108,10 @@ static inline struct velo_vpid *velo_vpid(const struct ex_velo *v,
 /* Registers that change what waits. */
 void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+/* ... and may let a message go on. */
 void velo_cp_again(struct extoll_nic *n);
+/* A message of node `from` wants its interrupt. */
+void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
 
 /* velo_rq.c, velo_cp.c for velo.c */
 bool velo_rq_room(struct extoll_nic *n, uint32_t flying);
@@ -119,7 +120,7 @@ void velo_rq_sent(struct extoll_nic *n);
 void velo_rq_expire(struct extoll_nic *n);
 void velo_rq_fini(struct extoll_nic *n);
 void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c);
-void velo_cp_event(struct extoll_nic *n);
+void velo_cp_run(struct extoll_nic *n);
 void velo_cp_fini(struct extoll_nic *n);
 
 #endif

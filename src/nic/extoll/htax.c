@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTAX: the on-chip crossbar between host and functional units, see htax.h.
+ * Source: extoll.md 2.3, 2.4, 7.1 (H4, N1, N6, H5), 7.5.
+ *
+ * A request takes part in the arbitration of every cycle from the one at which
+ * it is up.  The event of a cycle runs after those of all units at that time.
+ *
+ * Not modelled: the words of one packet; an input serves all its outputs at the
+ * same time (those of the host do not). */
+#include <assert.h>
+
+#include "nic/extoll/nic.h"
+
+enum { IN_POSTED, IN_RESPONSE };
+
+/* Cycles a packet with n data bytes keeps a port. */
+static uint32_t hx_words(uint32_t bytes)
+{
+	return 1 + (bytes + 7) / 8;
+}
+
+/* ---- packets ----------------------------------------------------------- */
+
+static void list_push(struct hx_list *l, struct hx_pkt *p)
+{
+	p->next = NULL;
+	if (l->head)
+		l->tail->next = p;
+	else
+		l->head = p;
+	l->tail = p;
+}
+
+static struct hx_pkt *list_pop(struct hx_list *l)
+{
+	struct hx_pkt *p = l->head;
+
+	l->head = p->next;
+	return p;
+}
+
+struct hx_pkt *ex_pkt_new(struct extoll_nic *n)
+{
+	struct hx_pkt *p = n->htax.pool;
+
+	struct hx_pkt *chain;
+
+	if (p) {
+		n->htax.pool = p->next;
+		chain = p->chain;
+	} else {
+		p = malloc(sizeof(*p));
+		assert(p);
+		chain = n->htax.all;
+		n->htax.all = p;
+	}
+	*p = (struct hx_pkt){ .chain = chain };
+	return p;
+}
+
+struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
+			    uint32_t bytes)
+{
+	struct hx_pkt *p = ex_pkt_new(n);
+
+	p->txn.op = WEFT_BUS_WRITE;
+	p->txn.addr = addr;
+	p->txn.bytes = bytes;
+	p->txn.data = weft_slice_word(n->comp->sim, bytes);
+	return p;
+}
+
+static void pkt_free(struct extoll_nic *n, struct hx_pkt *p)
+{
+	weft_slice_drop(&p->txn.data);
+	p->next = n->htax.pool;
+	n->htax.pool = p;
+}
+
+/* ---- waking ------------------------------------------------------------ */
+
+static void hx_arm(struct extoll_nic *n, uint64_t cycle)
+{
+	weft_timer_arm(n->comp, &n->htax.timer, EX_TAG_HTAX, ex_edge(n, cycle));
+}
+
+void ex_htax_go(struct extoll_nic *n)
+{
+	if (!ring_empty(&n->htax.store))
+		hx_arm(n, ex_now(n));
+}
+
+void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
+		  struct hx_pkt *p, uint64_t cycle)
+{
+	bool read = p->txn.op == WEFT_BUS_READ;
+
+	assert(p->txn.bytes && (p->txn.addr % 64) + p->txn.bytes <= 64);
+	p->from = (uint8_t)from;
+	p->cycle = cycle;
+	if (read)
+		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
+	list_push(&n->htax.want[read][from], p);
+	hx_arm(n, cycle);
+}
+
+/* ---- units to host ----------------------------------------------------- */
+
+/* Next input after the last winner whose first packet is up (4.2 in small). */
+static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+
+	for (uint32_t k = 1; k <= EXTOLL_HX_N; k++) {
+		uint32_t i = (h->last[out] + k) % EXTOLL_HX_N;
+		const struct hx_pkt *p = h->want[out][i].head;
+
+		if (p && p->cycle <= c)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* On to the synchroniser of the HT core. */
+static void host_leave(struct extoll_nic *n, uint32_t out, struct hx_pkt *p,
+		       uint64_t c)
+{
+	weft_time_t t = ex_edge(n, c + n->t_htax);
+
+	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
+	list_push(&n->htax.leaving[out], p);
+	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
+}
+
+static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_pkt *p;
+	int i;
+
+	if (h->free[out] > c || h->in_core[out] >= h->limit[out])
+		return;
+	i = host_winner(n, out, c);
+	if (i < 0)
+		return;
+	p = list_pop(&h->want[out][i]);
+	h->last[out] = (uint8_t)i;
+	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
+	h->in_core[out]++;
+	host_leave(n, out, p, c);
+	weft_count(n->comp, out == HX_TO_POSTED ? EX_C_WRITES : EX_C_READS, 1);
+	if (p->sent)
+		p->sent(n, p);
+}
+
+void ex_htax_leave(struct extoll_nic *n)
+{
+	uint64_t c = weft_clock_cycle(&n->ht, weft_now(n->comp));
+
+	for (uint32_t out = 0; out < HX_TO_HOST; out++)
+		while (n->htax.leaving[out].head &&
+		       n->htax.leaving[out].head->cycle <= c) {
+			struct hx_pkt *p = list_pop(&n->htax.leaving[out]);
+
+			weft_bus_of(n->bus)->submit(n->bus, &p->txn);
+		}
+}
+
+/* ---- host to units ----------------------------------------------------- */
+
+/* First cycle at which the store that waits may go, or WEFT_NEVER. */
+static uint64_t store_from(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_store *s;
+	uint64_t c;
+
+	if (ring_count(&h->store) == h->granted)
+		return WEFT_NEVER;
+	s = ring_nth(&h->store, h->granted);
+	c = s->cycle > h->in_free[IN_POSTED] ? s->cycle : h->in_free[IN_POSTED];
+	return c > h->free[s->unit] ? c : h->free[s->unit];
+}
+
+static uint64_t answer_from(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_pkt *p = h->answer.head;
+	uint64_t c;
+
+	if (!p)
+		return WEFT_NEVER;
+	c = p->cycle > h->in_free[IN_RESPONSE] ? p->cycle
+					       : h->in_free[IN_RESPONSE];
+	return c > h->free[p->from] ? c : h->free[p->from];
+}
+
+/* The packet is at its unit t_htax cycles after c; c + words frees the ports.
+ */
+static void unit_take(struct extoll_nic *n, uint32_t in, uint32_t unit,
+		      uint32_t bytes, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+
+	h->free[unit] = h->in_free[in] = c + hx_words(bytes);
+	h->last[unit] = (uint8_t)in;
+	weft_wake(n->comp, EX_TAG_IN, ex_edge(n, c + n->t_htax));
+}
+
+static bool store_grant(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	const struct ex_unit *u;
+	struct hx_store *s;
+
+	if (store_from(n) > c)
+		return false;
+	s = ring_nth(&h->store, h->granted);
+	u = ex_units[s->unit];
+	if (!u->room(n, h->flying[s->unit]))
+		return false;
+	unit_take(n, IN_POSTED, s->unit, s->bytes, c);
+	s->cycle = c + n->t_htax;
+	h->flying[s->unit]++;
+	h->granted++;
+	return true;
+}
+
+static bool answer_grant(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_pkt *p;
+
+	if (answer_from(n) > c)
+		return false;
+	p = list_pop(&h->answer);
+	unit_take(n, IN_RESPONSE, p->from, p->txn.bytes, c);
+	p->cycle = c + n->t_htax;
+	list_push(&h->arriving, p);
+	return true;
+}
+
+/* Only stores and answers for the same unit are in each other's way. */
+static void unit_grants(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	bool answer_first =
+		h->answer.head && h->last[h->answer.head->from] == IN_POSTED;
+
+	if (answer_first)
+		answer_grant(n, c);
+	store_grant(n, c);
+	answer_grant(n, c);
+}
+
+static void store_deliver(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_store s = *ring_front(&h->store);
+
+	ring_pop(&h->store);
+	h->granted--;
+	h->flying[s.unit]--;
+	weft_bus_consumed(n->bus, 1);
+	ex_units[s.unit]->store(n, &s);
+	ex_htax_go(n);
+}
+
+static void answer_deliver(struct extoll_nic *n)
+{
+	struct hx_pkt *p = list_pop(&n->htax.arriving);
+
+	n->htax.in_core[HX_TO_NONPOSTED]--;
+	if (p->done)
+		p->done(n, p);
+	pkt_free(n, p);
+	hx_arm(n, ex_now(n));
+}
+
+void ex_htax_deliver(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+	uint64_t c = ex_now(n);
+
+	while (h->granted && ring_front(&h->store)->cycle <= c)
+		store_deliver(n);
+	while (h->arriving.head && h->arriving.head->cycle <= c)
+		answer_deliver(n);
+}
+
+/* ---- arbitration ------------------------------------------------------- */
+
+/* The next cycle at which an output that is taken or a request that is not yet
+ * up could change something.  What waits for others is woken by them. */
+static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
+{
+	const struct ex_htax *h = &n->htax;
+	uint64_t next = WEFT_NEVER;
+
+	if (h->in_core[out] >= h->limit[out])
+		return next;
+	for (uint32_t i = 0; i < EXTOLL_HX_N; i++) {
+		const struct hx_pkt *p = h->want[out][i].head;
+
+		if (p && p->cycle < next)
+			next = p->cycle;
+	}
+	if (next == WEFT_NEVER)
+		return next;
+	return next > h->free[out] ? next : h->free[out];
+}
+
+static void hx_next(struct extoll_nic *n, uint64_t c)
+{
+	uint64_t at[] = { host_next(n, HX_TO_POSTED),
+			  host_next(n, HX_TO_NONPOSTED), store_from(n),
+			  answer_from(n) };
+	uint64_t next = WEFT_NEVER;
+
+	for (uint32_t i = 0; i < 4; i++)
+		if (at[i] > c && at[i] < next)
+			next = at[i];
+	if (next != WEFT_NEVER)
+		hx_arm(n, next);
+}
+
+void ex_htax_event(struct extoll_nic *n)
+{
+	uint64_t c = ex_now(n);
+
+	if (!weft_timer_due(n->comp, &n->htax.timer))
+		return;
+	host_grant(n, HX_TO_POSTED, c);
+	host_grant(n, HX_TO_NONPOSTED, c);
+	unit_grants(n, c);
+	hx_next(n, c);
+}
+
+/* ---- the bus
+ * --------------------------------------------------------------------------------
+ */
+
+static void note_store(struct extoll_nic *n, const struct weft_bus_note *note,
+		       uint32_t unit)
+{
+	struct hx_store *s = ring_push(&n->htax.store);
+
+	s->cycle = ex_sync(&n->clock, note->time, n->t_sync_in);
+	s->off = (uint32_t)note->off;
+	s->bytes = (uint8_t)note->bytes;
+	s->unit = (uint8_t)unit;
+	memcpy(s->data, note->data, note->bytes);
+	hx_arm(n, s->cycle);
+}
+
+/* Dropped: no interval has it, or nobody is there (2.4). */
+static void note_discard(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	uint8_t ones[sizeof(note->data)];
+
+	n->discarded++;
+	weft_count(n->comp, EX_C_DISCARDED, 1);
+	ex_event(n, EXTOLL_EV_HTAX, 0, n->place.node,
+		 (uint32_t)(note->off >> 12));
+	if (note->kind == WEFT_NOTE_STORE) {
+		weft_bus_consumed(n->bus, 1);
+		return;
+	}
+	memset(ones, 0xff, sizeof(ones));
+	weft_bus_of(n->bus)->reply(n->bus, ones, note->bytes);
+}
+
+static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	bool store = note->kind == WEFT_NOTE_STORE;
+	int port = EXTOLL_HX_RF;
+
+	if (note->space)
+		port = ex_rf_target(n, note->off, note->bytes);
+	if (store)
+		weft_count(n->comp, EX_C_STORES, 1);
+	if (port == EXTOLL_HX_RF && store) {
+		ex_rf_store(n, note);
+		weft_bus_consumed(n->bus, 1);
+	} else if (port == EXTOLL_HX_RF) {
+		ex_rf_load(n, note);
+	} else if (store && port >= 0 && ex_units[port] &&
+		   ex_units[port]->store) {
+		note_store(n, note, (uint32_t)port);
+	} else {
+		note_discard(n, note);
+	}
+}
+
+static void note_done(struct extoll_nic *n, struct hx_pkt *p)
+{
+	if (p->txn.status != WEFT_BUS_OK) {
+		n->aborts++;
+		weft_count(n->comp, EX_C_ABORTS, 1);
+	}
+	if (p->txn.op == WEFT_BUS_WRITE) {
+		n->htax.in_core[HX_TO_POSTED]--;
+		if (p->done)
+			p->done(n, p);
+		pkt_free(n, p);
+		hx_arm(n, ex_now(n));
+		return;
+	}
+	if (p->txn.status != WEFT_BUS_OK)
+		memset(weft_slice_data(p->txn.data), 0xff, p->txn.bytes);
+	p->cycle = ex_sync(&n->clock, weft_now(n->comp), n->t_sync_in);
+	list_push(&n->htax.answer, p);
+	hx_arm(n, p->cycle);
+}
+
+void ex_htax_note(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	if (note->kind == WEFT_NOTE_STORE || note->kind == WEFT_NOTE_LOAD)
+		note_access(n, note);
+	else if (note->kind == WEFT_NOTE_DONE)
+		note_done(n, (struct hx_pkt *)note->txn);
+}
+
+/* ---- life
+ * -------------------------------------------------------------------------------------
+ */
+
+/* A bus that cannot hold stores back takes one transaction at a time. */
+void ex_htax_start(struct extoll_nic *n)
+{
+	bool packets = weft_bus_window(n->bus, n->posted);
+
+	n->htax.limit[HX_TO_POSTED] = packets ? n->posted : 1;
+	n->htax.limit[HX_TO_NONPOSTED] = packets ? n->reads : 1;
+}
+
+void ex_htax_fini(struct extoll_nic *n)
+{
+	struct hx_pkt *p;
+
+	while ((p = n->htax.all)) {
+		n->htax.all = p->chain;
+		weft_slice_drop(&p->txn.data);
+		free(p);
+	}
+	ring_free(&n->htax.store);
+}

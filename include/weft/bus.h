@@ -130,8 +130,9 @@ struct weft_bus_ops {
 	/* The device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
 	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
-	 * configuration space; bus.ht: inside of an aligned line of 64), into the bridge's posted-write buffer:
-	 * false = buffer full, wait for NOTE_STORED. */
+	 * configuration space; bus.ht: inside of an aligned line of 64), into
+	 * the bridge's posted-write buffer: false = buffer full, wait for
+	 * NOTE_STORED. */
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,
 			  uint32_t bytes);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the HyperTransport bus: class and life (ht.c), the two directions
+ * of a link (ht_link.c), accesses of the host (ht_pio.c), transactions of
+ * devices (ht_dma.c).
+ *
+ * All times are numbers of slots; a slot is the time of 4 bytes on the link.
+ * What may start at slot d is computed 1 fs after that slot begins, when all
+ * that was asked for at d is known, so the outcome does not depend on the order
+ * of components; what it decides becomes visible at slot d + 1 or later. */
+#ifndef HOST_HT_H
+#define HOST_HT_H
+
+#include "weft/bus.h"
+
+#define HT_NEVER UINT64_MAX
+
+enum { HT_LINE = 64, HT_BLOCK = 32 }; /* longest packet, block of a mask */
+
+/* Bytes in front of the data (2.1, 2.2). */
+enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
+
+enum ht_dir { HT_DOWN, HT_UP, HT_DIRS }; /* from and to the host */
+enum ht_vc { HT_POSTED, HT_NONPOSTED, HT_ANSWER, HT_VCS }; /* P, NP, R */
+
+enum {
+	HT_C_STORES,
+	HT_C_STORE_BYTES,
+	HT_C_HELD,
+	HT_C_LOADS,
+	HT_C_WRITES,
+	HT_C_WRITE_BYTES,
+	HT_C_MASKED,
+	HT_C_READS,
+	HT_C_READ_BYTES,
+	HT_C_TAG_WAITS,
+	HT_C_IRQS,
+	HT_C_ABORTS,
+	HT_C_DOWN_BUSY,
+	HT_C_UP_BUSY,
+	HT_C_N
+};
+
+/* Something in a queue: a packet, or a device's transaction, of which the
+ * packets are cut when they go. */
+struct ht_pkt {
+	struct ht_pkt *next;
+	uint64_t ready;		  /* not on the link before this slot */
+	uint64_t seq;		  /* order of being asked for */
+	struct weft_bus_txn *txn; /* NULL: access of the host, interrupt */
+	uint64_t off;		  /* STORE, LOAD */
+	uint32_t at, bytes;	  /* part of the transaction; size */
+	uint32_t dev;
+	uint8_t space;
+	bool level, relaxed, error;
+	uint8_t data[HT_LINE];
+};
+
+struct ht_queue {
+	struct ht_pkt *head, *tail;
+	uint32_t n;
+};
+
+/* n things (buffers of the receiver, tags) that are used in turn and come
+ * back in turn. */
+struct ht_ring {
+	uint64_t *back; /* slot from which it can be used; NULL: all can */
+	uint64_t used;	/* how often one was taken */
+};
+
+struct ht_lane {
+	struct ht_queue queue[HT_VCS];
+	struct ht_ring credit[HT_VCS];
+	uint64_t free_at;
+	struct weft_timer decide;
+	uint32_t last; /* served last */
+};
+
+struct ht_link {
+	struct weft_port *port;
+	struct ht_lane lane[HT_DIRS];
+	struct ht_ring tag;
+	uint64_t seq;
+	/* at the bridge */
+	weft_time_t commit;   /* all writes up to now are in memory */
+	uint64_t answered;    /* slot of the last answer of memory */
+	uint64_t answers;     /* how many went out */
+	uint64_t store_until; /* slot at which the store on the link is over */
+	/* at the device */
+	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
+	struct ht_queue wait;	 /* stores without a place */
+	uint64_t told;		 /* slot of the last store told */
+};
+
+/* The host's load; one at a time.  Its packet carries the answer back. */
+struct ht_load {
+	struct ht_pkt *pkt; /* NULL: there is none */
+	bool sent, told, replied, deferred;
+	uint32_t behind; /* stores that wait at the device, in front of it */
+};
+
+struct ht {
+	/* parameters */
+	struct weft_clock clock, core;
+	uint32_t width, devices, credits, tags, depth, pio_depth;
+	uint32_t rx, tx;
+	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
+	weft_time_t t_credit;
+	/* state */
+	struct weft_comp *comp;
+	struct weft_port *host;
+	struct weft_clock slot;
+	uint32_t s_rx, s_tx, s_reg, s_credit; /* the same in slots */
+	uint64_t seq;			      /* of accesses of the host */
+	struct ht_link *link;		      /* one for each device */
+	struct ht_load load;
+	struct ht_pkt *unused;
+};
+
+static inline weft_time_t ht_time(const struct ht *b, uint64_t slot)
+{
+	return weft_clock_edge(&b->slot, slot);
+}
+
+/* First slot that begins now or later. */
+static inline uint64_t ht_slot_next(const struct ht *b)
+{
+	return weft_clock_cycle(&b->slot, weft_now(b->comp));
+}
+
+/* The slot nearest to t: processor and link do not run in step. */
+static inline uint64_t ht_slot_near(const struct ht *b, weft_time_t t)
+{
+	weft_time_t half = b->slot.num / b->slot.den / 2;
+
+	return weft_clock_cycle(&b->slot, t > half ? t - half : 0);
+}
+
+/* Slots of n bytes, of which all dwords that they touch are sent. */
+static inline uint32_t ht_dwords(uint64_t addr, uint32_t bytes)
+{
+	return (uint32_t)((addr % 4 + bytes + 3) / 4);
+}
+
+static inline uint64_t ht_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ht.c */
+struct ht_pkt *ht_pkt_new(struct ht *b);
+void ht_pkt_free(struct ht *b, struct ht_pkt *p);
+/* The device of slot `dev`, or NULL. */
+struct ht_link *ht_link_of(struct ht *b, uint32_t dev);
+struct ht_link *ht_link_dev(struct weft_port *dev_port, struct ht **b_p);
+
+/* ht_link.c */
+void ht_queue_push(struct ht_queue *q, struct ht_pkt *p);
+struct ht_pkt *ht_queue_pop(struct ht_queue *q);
+void ht_queue_clear(struct ht *b, struct ht_queue *q);
+/* Slot from which one of the ring's n can be taken. */
+uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n);
+/* Takes one, which comes back at a slot, or at HT_NEVER until ht_ring_back. */
+uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
+void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
+/* The link is taken for some slots from d on; slot of the end. */
+uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
+		   uint32_t slots);
+/* Plans the next decision of a direction. */
+void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir);
+void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir);
+
+/* The head of a queue goes on the link at slot d. */
+typedef void (*ht_send_fn)(struct ht *b, struct ht_link *l, uint64_t d);
+/* ht_pio.c */
+void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d);
+void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d);
+void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d);
+/* ht_dma.c */
+void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d);
+void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d);
+void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d);
+
+/* For weft_bus_ops. */
+bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	      uint64_t off, const void *data, uint32_t bytes);
+void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	     uint64_t off, uint32_t bytes);
+void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes);
+bool ht_defer(struct weft_port *dev_port);
+/* The load was told a moment ago: nobody has answered? */
+void ht_unanswered(struct ht *b);
+bool ht_window(struct weft_port *dev_port, uint32_t stores);
+bool ht_consumed(struct weft_port *dev_port, uint32_t stores);
+void ht_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
+void ht_irq(struct weft_port *dev_port, bool asserted);
+
+#endif

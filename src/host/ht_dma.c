@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HyperTransport: transactions and interrupts of devices.  Rules: top of
+ * ht.c. */
+#include "host/ht.h"
+
+#include <assert.h>
+#include <string.h>
+
+void ht_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
+{
+	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
+	struct ht_pkt *p = ht_pkt_new(b);
+	uint64_t s = ht_slot_next(b);
+	bool read = t->op == WEFT_BUS_READ;
+
+	assert(t->bytes);
+	t->status = WEFT_BUS_OK;
+	t->t_req = ht_time(b, s);
+	t->t_done = 0;
+	t->tenures = t->splits = t->moved = 0;
+	p->txn = t;
+	p->ready = s + b->s_tx;
+	p->seq = l->seq++;
+	ht_queue_push(&l->lane[HT_UP].queue[read ? HT_NONPOSTED : HT_POSTED],
+		      p);
+	ht_kick(b, l, HT_UP);
+}
+
+void ht_irq(struct weft_port *dev_port, bool asserted)
+{
+	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
+	struct ht_pkt *p = ht_pkt_new(b);
+
+	p->ready = ht_slot_next(b) + b->s_tx;
+	p->seq = l->seq++;
+	p->level = asserted;
+	ht_queue_push(&l->lane[HT_UP].queue[HT_POSTED], p);
+	ht_kick(b, l, HT_UP);
+}
+
+static bool decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
+{
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+
+	return host->decode(b->host->peer, addr, bytes);
+}
+
+static struct weft_slice piece(const struct weft_bus_txn *t, uint32_t at,
+			       uint32_t bytes)
+{
+	if (!t->data.buf)
+		return (struct weft_slice){ .len = bytes };
+	return weft_slice_sub(t->data, at, bytes);
+}
+
+static uint32_t link_number(const struct ht *b, const struct ht_link *l)
+{
+	return (uint32_t)(l - b->link);
+}
+
+static void mem_tell(struct ht *b, const struct ht_link *l,
+		     const struct weft_bus_txn *t, uint32_t at, uint32_t bytes,
+		     weft_time_t time)
+{
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+	struct weft_bus_note note = {
+		.kind = t->op == WEFT_BUS_READ ? WEFT_NOTE_MEM_READ
+					       : WEFT_NOTE_MEM_WRITE,
+		.time = time,
+		.off = t->addr + at,
+		.bytes = bytes,
+		.dev = link_number(b, l),
+		.lazy = l->port->peer->told && host->settle,
+		.slice = piece(t, at, bytes),
+	};
+
+	weft_bus_tell(b->host, &note);
+}
+
+static void done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
+		 uint64_t s)
+{
+	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
+				      .time = ht_time(b, s),
+				      .txn = t,
+				      .last = true };
+
+	t->t_done = note.time;
+	weft_bus_tell(l->port, &note);
+}
+
+/* ---- writes -------------------------------------------------------------- */
+
+/* Bytes of the next packet: up to the end of a line; a 32-byte block in which
+ * a dword is written in part goes by itself, with a mask. */
+static uint32_t cut(uint64_t addr, uint32_t left, bool *masked_p)
+{
+	uint32_t n = HT_LINE - (uint32_t)(addr % HT_LINE), block;
+
+	n = n < left ? n : left;
+	*masked_p = true;
+	if (addr % 4) {
+		block = HT_BLOCK - (uint32_t)(addr % HT_BLOCK);
+		return block < n ? block : n;
+	}
+	if (n % 4 && addr % HT_LINE + n <= HT_BLOCK)
+		return n;
+	if (n % 4 && addr % HT_LINE >= HT_BLOCK)
+		return n;
+	*masked_p = false;
+	return n % 4 ? HT_BLOCK - (uint32_t)(addr % HT_LINE) : n;
+}
+
+static void irq_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_UP];
+	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_POSTED]);
+	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
+	struct weft_bus_note note = { .kind = WEFT_NOTE_IRQ,
+				      .dev = link_number(b, l),
+				      .level = p->level };
+
+	note.time = ht_later(ht_time(b, end) + b->t_irq, l->commit);
+	weft_bus_tell(b->host, &note);
+	weft_count(b->comp, HT_C_IRQS, 1);
+	ht_ring_take(&lane->credit[HT_POSTED], b->credits, end + b->s_credit);
+	ht_pkt_free(b, p);
+}
+
+/* In memory T_WRITE after its end; to nobody: lost, and nobody is told. */
+static void write_commit(struct ht *b, struct ht_link *l,
+			 const struct weft_bus_txn *t, uint32_t n, uint64_t end)
+{
+	if (!decoded(b, t->addr + t->moved, n)) {
+		weft_count(b->comp, HT_C_ABORTS, 1);
+		return;
+	}
+	l->commit = ht_later(ht_time(b, end) + b->t_write, l->commit);
+	mem_tell(b, l, t, t->moved, n, l->commit);
+}
+
+void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_UP];
+	struct ht_pkt *p = lane->queue[HT_POSTED].head;
+	struct weft_bus_txn *t = p->txn;
+	uint32_t n, size;
+	uint64_t end;
+	bool masked;
+
+	if (!t) {
+		irq_send(b, l, d);
+		return;
+	}
+	n = cut(t->addr + t->moved, t->bytes - t->moved, &masked);
+	size = HT_REQUEST / 4 + ht_dwords(t->addr + t->moved, n);
+	end = ht_occupy(b, l, HT_UP, d, size + (masked ? HT_MASK / 4 : 0));
+	ht_ring_take(&lane->credit[HT_POSTED], b->credits, end + b->s_credit);
+	weft_count(b->comp, HT_C_WRITES, 1);
+	weft_count(b->comp, HT_C_WRITE_BYTES, n);
+	weft_count(b->comp, HT_C_MASKED, masked);
+	write_commit(b, l, t, n, end);
+	t->tenures++;
+	t->moved += n;
+	if (t->moved < t->bytes)
+		return;
+	ht_pkt_free(b, ht_queue_pop(&lane->queue[HT_POSTED]));
+	done(b, l, t, end);
+}
+
+/* ---- reads --------------------------------------------------------------- */
+
+/* Slot at which memory has the data of a request that ends at slot `end`:
+ * behind earlier writes, in order. */
+static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
+			  const struct ht_pkt *p, uint64_t end)
+{
+	uint32_t slow = p->at ? p->txn->slow_next : p->txn->slow_split;
+	double factor = p->txn->slow_factor;
+	weft_time_t t = ht_time(b, end);
+	uint64_t c = weft_clock_cycle(&b->slot, l->commit);
+	uint64_t s;
+
+	t += factor > 1 ? (weft_time_t)(factor * (double)b->t_read) : b->t_read;
+	s = ht_slot_near(b, t + weft_clock_edge(&b->core, slow));
+	return ht_later(ht_later(s, end + 1), ht_later(c, l->answered));
+}
+
+/* At the bridge: the answer to the packet of n bytes from p->at. */
+static void read_serve(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
+		       uint32_t n, uint64_t end)
+{
+	struct weft_bus_txn *t = p->txn;
+	struct ht_pkt *a = ht_pkt_new(b);
+
+	l->answered = read_slot(b, l, p, end);
+	a->ready = l->answered;
+	a->txn = t;
+	a->at = p->at;
+	a->bytes = n;
+	a->relaxed = t->relaxed;
+	a->error = !decoded(b, t->addr + p->at, n);
+	if (!a->error)
+		mem_tell(b, l, t, p->at, n, ht_time(b, a->ready));
+	ht_queue_push(&l->lane[HT_DOWN].queue[HT_ANSWER], a);
+	ht_kick(b, l, HT_DOWN);
+}
+
+void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_UP];
+	struct ht_pkt *p = lane->queue[HT_NONPOSTED].head;
+	struct weft_bus_txn *t = p->txn;
+	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
+	uint32_t n = HT_LINE - (uint32_t)((t->addr + p->at) % HT_LINE);
+	uint32_t left = t->bytes - p->at;
+
+	n = n < left ? n : left;
+	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
+		     end + b->s_credit);
+	ht_ring_take(&l->tag, b->tags, HT_NEVER);
+	weft_count(b->comp, HT_C_READS, 1);
+	weft_count(b->comp, HT_C_READ_BYTES, n);
+	t->tenures++;
+	read_serve(b, l, p, n, end);
+	p->at += n;
+	if (p->at == t->bytes)
+		ht_pkt_free(b, ht_queue_pop(&lane->queue[HT_NONPOSTED]));
+	if (lane->queue[HT_NONPOSTED].head &&
+	    ht_ring_slot(&l->tag, b->tags) > end)
+		weft_count(b->comp, HT_C_TAG_WAITS, 1);
+}
+
+static void burst_tell(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
+		       uint64_t s)
+{
+	struct weft_bus_note note = { .kind = WEFT_NOTE_BURST,
+				      .time = ht_time(b, s),
+				      .txn = p->txn,
+				      .offset = p->at,
+				      .bytes = p->bytes,
+				      .last = p->at + p->bytes ==
+					      p->txn->bytes };
+
+	note.frame = note.data_end = note.time;
+	weft_bus_tell(l->port, &note);
+}
+
+static void all_ones(struct ht *b, const struct ht_pkt *p)
+{
+	struct weft_bus_txn *t = p->txn;
+
+	weft_count(b->comp, HT_C_ABORTS, 1);
+	t->status = WEFT_BUS_MASTER_ABORT;
+	if (t->data.buf)
+		memset(weft_slice_data(t->data) + p->at, 0xff, p->bytes);
+}
+
+/* Answers come in the order of requests, so tags are given back in turn. */
+void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_DOWN];
+	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
+	struct weft_bus_txn *t = p->txn;
+	uint32_t n = HT_RESPONSE / 4 + ht_dwords(t->addr + p->at, p->bytes);
+	uint64_t s = ht_occupy(b, l, HT_DOWN, d, n) + b->s_rx;
+
+	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, s + b->s_credit);
+	ht_ring_back(&l->tag, b->tags, l->answers++, s);
+	if (p->error)
+		all_ones(b, p);
+	t->moved += p->bytes;
+	if (p->bytes < t->bytes)
+		burst_tell(b, l, p, s);
+	if (t->moved == t->bytes)
+		done(b, l, t, s);
+	ht_pkt_free(b, p);
+	ht_kick(b, l, HT_UP);
+}

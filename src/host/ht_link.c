@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HyperTransport: one direction of a link.  Three queues share it; the order
+ * among them is that of EXTOLL specification 2.2. */
+#include "host/ht.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- queues and rings ---------------------------------------------------- */
+
+void ht_queue_push(struct ht_queue *q, struct ht_pkt *p)
+{
+	p->next = NULL;
+	if (q->head)
+		q->tail->next = p;
+	else
+		q->head = p;
+	q->tail = p;
+	q->n++;
+}
+
+struct ht_pkt *ht_queue_pop(struct ht_queue *q)
+{
+	struct ht_pkt *p = q->head;
+
+	q->head = p->next;
+	q->n--;
+	return p;
+}
+
+void ht_queue_clear(struct ht *b, struct ht_queue *q)
+{
+	while (q->head)
+		ht_pkt_free(b, ht_queue_pop(q));
+}
+
+uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
+{
+	return r->back ? r->back[r->used % n] : 0;
+}
+
+uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back)
+{
+	if (!r->back)
+		r->back = calloc(n, sizeof(*r->back));
+	assert(r->back);
+	r->back[r->used % n] = back;
+	return r->used++;
+}
+
+void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back)
+{
+	assert(r->back[which % n] == HT_NEVER);
+	r->back[which % n] = back;
+}
+
+/* ---- order --------------------------------------------------------------- */
+
+/* A load waits for all stores that the host asked for before, to whomever. */
+static bool load_waits(const struct ht *b, const struct ht_pkt *load)
+{
+	for (uint32_t i = 0; i < b->devices; i++) {
+		const struct ht_pkt *p =
+			b->link[i].lane[HT_DOWN].queue[HT_POSTED].head;
+
+		if (p && p->seq < load->seq)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing passes an earlier posted packet. */
+static bool waits(const struct ht *b, const struct ht_link *l, enum ht_dir dir,
+		  enum ht_vc vc, const struct ht_pkt *p)
+{
+	const struct ht_pkt *posted = l->lane[dir].queue[HT_POSTED].head;
+
+	if (vc == HT_POSTED)
+		return false;
+	if (dir == HT_UP)
+		return posted && posted->seq < p->seq;
+	if (vc == HT_NONPOSTED)
+		return load_waits(b, p);
+	return posted && !p->relaxed && posted->ready <= p->ready;
+}
+
+/* First slot at which the head of a queue can go, as far as is known. */
+static uint64_t start(const struct ht *b, const struct ht_link *l,
+		      enum ht_dir dir, enum ht_vc vc)
+{
+	const struct ht_lane *lane = &l->lane[dir];
+	const struct ht_pkt *p = lane->queue[vc].head;
+	uint64_t s;
+
+	if (!p || waits(b, l, dir, vc, p))
+		return HT_NEVER;
+	s = ht_later(p->ready, ht_ring_slot(&lane->credit[vc], b->credits));
+	if (dir == HT_UP && vc == HT_NONPOSTED)
+		s = ht_later(s, ht_ring_slot(&l->tag, b->tags));
+	return s;
+}
+
+/* ---- the link ------------------------------------------------------------ */
+
+uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
+		   uint32_t slots)
+{
+	struct ht_lane *lane = &l->lane[dir];
+
+	assert(d >= lane->free_at);
+	lane->free_at = d + slots;
+	weft_count(b->comp, dir == HT_UP ? HT_C_UP_BUSY : HT_C_DOWN_BUSY,
+		   slots);
+	return lane->free_at;
+}
+
+void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir)
+{
+	struct ht_lane *lane = &l->lane[dir];
+	uint64_t first = HT_NEVER;
+
+	for (uint32_t vc = 0; vc < HT_VCS; vc++) {
+		uint64_t s = start(b, l, dir, vc);
+
+		first = s < first ? s : first;
+	}
+	if (first == HT_NEVER)
+		return;
+	first = ht_later(first, lane->free_at);
+	weft_timer_arm(b->comp, &lane->decide,
+		       (uint32_t)(l - b->link) * HT_DIRS + dir,
+		       ht_time(b, first) + 1);
+}
+
+void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir)
+{
+	static const ht_send_fn send[HT_DIRS][HT_VCS] = {
+		[HT_DOWN] = { ht_store_send, ht_load_send, ht_answer_send },
+		[HT_UP] = { ht_write_send, ht_read_send, ht_loaded_send },
+	};
+	struct ht_lane *lane = &l->lane[dir];
+	uint64_t d = weft_clock_cycle(&b->slot, weft_now(b->comp) - 1);
+
+	if (!weft_timer_due(b->comp, &lane->decide))
+		return;
+	for (uint32_t i = 1; d >= lane->free_at && i <= HT_VCS; i++) {
+		uint32_t vc = (lane->last + i) % HT_VCS;
+
+		if (start(b, l, dir, vc) > d)
+			continue;
+		lane->last = vc;
+		send[dir][vc](b, l, d);
+		break;
+	}
+	ht_kick(b, l, dir);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HyperTransport: loads and stores of the host, and stores that wait because
+ * the device takes no more.  Rules: top of ht.c. */
+#include "host/ht.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct ht *bus_of(struct weft_port *host_port)
+{
+	return host_port->peer->comp->state;
+}
+
+static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
+			      uint64_t off, uint32_t bytes, weft_time_t delay)
+{
+	struct ht_pkt *p = ht_pkt_new(b);
+
+	p->ready = ht_later(ht_slot_near(b, weft_now(b->comp) + delay),
+			    ht_slot_next(b));
+	p->seq = b->seq++;
+	p->dev = dev;
+	p->space = space;
+	p->off = off;
+	p->bytes = bytes;
+	return p;
+}
+
+static struct weft_bus_note note_of(const struct ht *b, const struct ht_pkt *p,
+				    enum weft_note_kind kind, uint64_t slot)
+{
+	struct weft_bus_note note = { .kind = kind,
+				      .time = ht_time(b, slot),
+				      .space = p->space,
+				      .off = p->off,
+				      .bytes = p->bytes,
+				      .dev = p->dev };
+
+	memcpy(note.data, p->data, sizeof(note.data));
+	return note;
+}
+
+/* ---- stores -------------------------------------------------------------- */
+
+/* A store keeps its place in the bridge until it has left. */
+static bool store_room(const struct ht *b, const struct ht_link *l)
+{
+	uint32_t leaving = weft_now(b->comp) < ht_time(b, l->store_until);
+
+	return l->lane[HT_DOWN].queue[HT_POSTED].n + leaving < b->pio_depth;
+}
+
+/* To nobody: the bridge drops it. */
+static void store_abort(struct ht *b, const struct ht_pkt *p)
+{
+	uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
+	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, s);
+
+	weft_count(b->comp, HT_C_ABORTS, 1);
+	weft_bus_tell(b->host, &note);
+}
+
+bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	      uint64_t off, const void *data, uint32_t bytes)
+{
+	struct ht *b = bus_of(host_port);
+	struct ht_link *l = ht_link_of(b, dev);
+	struct ht_pkt *p;
+
+	assert(bytes && off % HT_LINE + bytes <= HT_LINE);
+	if (l && !store_room(b, l))
+		return false;
+	p = pio_new(b, dev, space, off, bytes, b->t_store);
+	memcpy(p->data, data, bytes);
+	if (!l) {
+		store_abort(b, p);
+		ht_pkt_free(b, p);
+		return true;
+	}
+	ht_queue_push(&l->lane[HT_DOWN].queue[HT_POSTED], p);
+	ht_kick(b, l, HT_DOWN);
+	return true;
+}
+
+static uint32_t store_slots(const struct ht_pkt *p)
+{
+	uint32_t mask = p->off % 4 || p->bytes % 4 ? HT_MASK : 0;
+
+	return (HT_REQUEST + mask) / 4 + ht_dwords(p->off, p->bytes);
+}
+
+/* The store leaves the core for the device, not before slot s.  Words come
+ * out of the core no faster than off the link. */
+static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
+		       uint64_t s)
+{
+	struct weft_bus_note note;
+
+	l->told = ht_later(s, l->told + store_slots(p));
+	note = note_of(b, p, WEFT_NOTE_STORE, l->told);
+	weft_bus_tell(l->port, &note);
+	l->places -= l->window != 0;
+	ht_pkt_free(b, p);
+}
+
+/* In the core at slot s, and no place for it at the device.  Its buffer is
+ * given back when it is in the queue, of which the first `depth` are. */
+static void store_wait(struct ht *b, struct ht_link *l, struct ht_pkt *p,
+		       uint64_t s)
+{
+	struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
+	bool in = l->wait.n < b->depth;
+
+	weft_count(b->comp, HT_C_HELD, 1);
+	p->ready = s;
+	p->seq = ht_ring_take(credit, b->credits,
+			      in ? s + b->s_credit : HT_NEVER);
+	ht_queue_push(&l->wait, p);
+}
+
+void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_DOWN];
+	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_POSTED]);
+	uint64_t end = ht_occupy(b, l, HT_DOWN, d, store_slots(p));
+	uint64_t s = end + b->s_rx;
+	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, end);
+
+	weft_count(b->comp, HT_C_STORES, 1);
+	weft_count(b->comp, HT_C_STORE_BYTES, p->bytes);
+	l->store_until = end;
+	weft_bus_tell(b->host, &note);
+	if (l->wait.n || !l->places) {
+		store_wait(b, l, p, s);
+	} else {
+		ht_ring_take(&lane->credit[HT_POSTED], b->credits,
+			     s + b->s_credit);
+		store_tell(b, l, p, s);
+	}
+	/* a load from another device may have waited for it */
+	if (b->load.pkt && ht_link_of(b, b->load.pkt->dev) != l)
+		ht_kick(b, ht_link_of(b, b->load.pkt->dev), HT_DOWN);
+}
+
+/* ---- back-pressure ------------------------------------------------------- */
+
+bool ht_window(struct weft_port *dev_port, uint32_t stores)
+{
+	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
+
+	assert(!l->window && stores);
+	l->window = l->places = stores;
+	return true;
+}
+
+/* One store begins to leave the queue of the core at slot s: the first one that
+ * had to wait outside is in. */
+static void wait_moved(struct ht *b, struct ht_link *l, uint64_t s)
+{
+	struct ht_pkt *p = l->wait.head;
+
+	if (l->wait.n < b->depth)
+		return;
+	for (uint32_t i = 1; i < b->depth; i++)
+		p = p->next;
+	ht_ring_back(&l->lane[HT_DOWN].credit[HT_POSTED], b->credits, p->seq,
+		     ht_later(p->ready, s) + b->s_credit);
+}
+
+static void load_moved(struct ht *b, struct ht_link *l);
+
+bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
+{
+	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
+	uint64_t next = weft_clock_cycle(&b->slot, weft_now(b->comp) + 1);
+
+	if (!l->window)
+		return true;
+	assert(stores <= l->window - l->places);
+	l->places += stores;
+	while (l->places && l->wait.n) {
+		struct ht_pkt *p = ht_queue_pop(&l->wait);
+
+		uint64_t s = ht_later(p->ready, next);
+
+		wait_moved(b, l, s);
+		store_tell(b, l, p, s);
+		load_moved(b, l);
+	}
+	ht_kick(b, l, HT_DOWN);
+	return true;
+}
+
+/* ---- loads --------------------------------------------------------------- */
+
+static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
+{
+	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_LOADED, 0);
+
+	note.time = t;
+	weft_bus_tell(b->host, &note);
+	ht_pkt_free(b, p);
+}
+
+/* From nobody: the bridge itself answers. */
+static void load_abort(struct ht *b, struct ht_pkt *p)
+{
+	uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
+
+	weft_count(b->comp, HT_C_ABORTS, 1);
+	memset(p->data, 0xff, sizeof(p->data));
+	load_done(b, p, ht_time(b, s) + b->t_in);
+}
+
+void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	     uint64_t off, uint32_t bytes)
+{
+	struct ht *b = bus_of(host_port);
+	struct ht_link *l = ht_link_of(b, dev);
+	struct ht_pkt *p;
+
+	assert(bytes && bytes <= 8 && !b->load.pkt);
+	p = pio_new(b, dev, space, off, bytes, b->t_out);
+	if (!l) {
+		load_abort(b, p);
+		return;
+	}
+	b->load = (struct ht_load){ .pkt = p };
+	ht_queue_push(&l->lane[HT_DOWN].queue[HT_NONPOSTED], p);
+	ht_kick(b, l, HT_DOWN);
+}
+
+/* All earlier stores have been told. */
+static void load_tell(struct ht *b, struct ht_link *l)
+{
+	struct ht_pkt *p = b->load.pkt;
+	struct weft_bus_note note;
+
+	p->ready = ht_later(p->ready, l->told);
+	b->load.told = true;
+	note = note_of(b, p, WEFT_NOTE_LOAD, p->ready);
+	weft_bus_tell(l->port, &note);
+	weft_wake(b->comp, b->devices * HT_DIRS, note.time + 1);
+}
+
+void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_DOWN];
+	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_NONPOSTED]);
+	uint64_t end = ht_occupy(b, l, HT_DOWN, d, HT_REQUEST / 4);
+
+	weft_count(b->comp, HT_C_LOADS, 1);
+	b->load.sent = true;
+	p->ready = end + b->s_rx;
+	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
+		     p->ready + b->s_credit);
+	b->load.behind = l->wait.n;
+	if (!l->wait.n)
+		load_tell(b, l);
+}
+
+/* A store that waited at the device has been told. */
+static void load_moved(struct ht *b, struct ht_link *l)
+{
+	struct ht_load *ld = &b->load;
+
+	if (ld->behind && ht_link_of(b, ld->pkt->dev) == l && !--ld->behind)
+		load_tell(b, l);
+}
+
+/* The answer is ready to leave the device's core at slot s. */
+static void load_answer(struct ht *b, uint64_t s)
+{
+	struct ht_pkt *p = b->load.pkt;
+	struct ht_link *l = ht_link_of(b, p->dev);
+
+	b->load.replied = true;
+	p->ready = s + b->s_tx;
+	p->seq = l->seq++;
+	ht_queue_push(&l->lane[HT_UP].queue[HT_ANSWER], p);
+	ht_kick(b, l, HT_UP);
+}
+
+void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
+{
+	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
+	struct ht_load *ld = &b->load;
+
+	assert(ld->told && !ld->replied && bytes == ld->pkt->bytes &&
+	       l == ht_link_of(b, ld->pkt->dev));
+	memcpy(ld->pkt->data, data, bytes);
+	load_answer(b, ht_slot_next(b) + (ld->deferred ? 0 : b->s_reg));
+}
+
+bool ht_defer(struct weft_port *dev_port)
+{
+	struct ht *b;
+
+	ht_link_dev(dev_port, &b);
+	assert(b->load.told && !b->load.replied);
+	b->load.deferred = true;
+	return true;
+}
+
+/* No answer, and none to come: all ones and the error bit (2.4). */
+void ht_unanswered(struct ht *b)
+{
+	struct ht_load *ld = &b->load;
+
+	if (ld->replied || ld->deferred)
+		return;
+	weft_count(b->comp, HT_C_ABORTS, 1);
+	memset(ld->pkt->data, 0xff, sizeof(ld->pkt->data));
+	load_answer(b, ld->pkt->ready + b->s_reg);
+}
+
+/* The host sees the answer when the writes in front of it are in memory. */
+void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	struct ht_lane *lane = &l->lane[HT_UP];
+	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
+	uint32_t n = HT_RESPONSE / 4 + ht_dwords(p->off, p->bytes);
+	uint64_t end = ht_occupy(b, l, HT_UP, d, n);
+
+	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, end + b->s_credit);
+	b->load.pkt = NULL;
+	load_done(b, p, ht_later(ht_time(b, end) + b->t_in, l->commit));
+}

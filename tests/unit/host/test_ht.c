@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HyperTransport bus alone: the times of EXTOLL specification 7.1, 7.4 and
+ * 7.5 from their parts, bandwidth (EX-09, EX-10), order, tags, masks,
+ * back-pressure, aborts. */
+#include "../cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/ht.h"
+#include "rig_ht.h"
+
+/* Times below are in half nanoseconds: everything here is a multiple. */
+#define HALF (WEFT_NS / 2)
+
+struct bench {
+	struct ht_script s;
+	struct ht_log log;
+	struct htrig rig;
+};
+
+static int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	htrig_default(&b->s);
+	*state = b;
+	return b == NULL;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_free(&b->rig);
+	free(b);
+	return 0;
+}
+
+static void run(struct bench *b)
+{
+	htrig_run(&b->rig, &b->s, &b->log);
+	assert_false(b->rig.bad_data);
+}
+
+static const struct ht_said *said(const struct bench *b, uint32_t port,
+				  enum weft_note_kind kind, uint32_t n)
+{
+	const struct ht_said *x = htrig_said(&b->log, port, kind, n);
+
+	assert_non_null(x);
+	return x;
+}
+
+/* Half nanoseconds until the n-th note of a kind. */
+static uint64_t when(const struct bench *b, uint32_t port,
+		     enum weft_note_kind kind, uint32_t n)
+{
+	const struct ht_said *x = said(b, port, kind, n);
+
+	assert_int_equal(x->time % HALF, 0);
+	return x->time / HALF;
+}
+
+static uint64_t done(const struct bench *b, uint32_t n)
+{
+	return when(b, 1, WEFT_NOTE_DONE, n);
+}
+
+/* ---- the stages of 7.1, 7.4, 7.5 ----------------------------------------- */
+
+/* H1 + H2 + H3 of an 8-byte message: 75 + 24 / 1.6 + 60. */
+static void test_store(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_STORE, 0x3fffff0, 16); /* of 64 MB */
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 150);
+	assert_int_equal(said(b, 1, WEFT_NOTE_STORE, 0)->addr, 0x3fffff0);
+	assert_int_equal(said(b, 1, WEFT_NOTE_STORE, 0)->bytes, 16);
+}
+
+/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; 8 bytes take 4 more to come. */
+static void test_load(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_LOAD, 0x100, 4);
+	htrig_add(&b->s.host, HT_LOAD, 0x100, 8);
+	run(b);
+	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 100);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 1), 2 * 360 + 5);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
+			 ref_ht_byte(1));
+}
+
+/* A device that answers later pays its own way, not T_REG. */
+static void test_load_deferred(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.answer[0] = 40 * WEFT_NS;
+	htrig_add(&b->s.host, HT_LOAD, 0x100, 4);
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * (180 - 10 + 40));
+}
+
+/* H6 + H7, then memory; data are there before the word that announces them. */
+static void test_write(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 16);
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x2000, 64);
+	run(b);
+	assert_int_equal(done(b, 0), 2 * (30 + 15));
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * (45 + 74));
+	assert_int_equal(done(b, 1), 2 * (45 + 45));
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 1), 2 * (90 + 74));
+}
+
+/* 7.5 without HTAX and synchronisers: 30 + 5 + 90 + (4 + n) / 1.6 + 60. */
+static void test_read(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
+	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 64)->delay = WEFT_US;
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 125);
+	assert_int_equal(done(b, 0), 2 * 192 + 1);
+	assert_int_equal(done(b, 1), 2 * (1000 + 227) + 1);
+	assert_null(htrig_said(&b->log, 1, WEFT_NOTE_BURST, 0));
+}
+
+/* Longer reads are cut at lines of 64 bytes; answers follow each other. */
+static void test_read_long(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_READ, 0x1020, 4096);
+	run(b);
+	assert_int_equal(htrig_counter(&b->rig, "reads"), 65);
+	assert_int_equal(said(b, 1, WEFT_NOTE_BURST, 0)->bytes, 32);
+	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 2 * 207 + 1);
+	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 1), 2 * 250);
+	assert_int_equal(said(b, 1, WEFT_NOTE_BURST, 1)->offset, 32);
+	assert_true(said(b, 1, WEFT_NOTE_BURST, 64)->last);
+	/* 4096 + 65 * 4 bytes at 1.6 GB/s behind the first request */
+	assert_int_equal(done(b, 0), 2 * (30 + 5 + 90 + 60) + 4356 * 2 / 1.6);
+}
+
+/* An interrupt is a posted packet, behind the writes before it. */
+static void test_irq(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64);
+	htrig_add(&b->s.dev[0], HT_IRQ, 0, 0)->level = true;
+	htrig_add(&b->s.dev[0], HT_IRQ, 0, 0);
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
+	assert_int_equal(when(b, 0, WEFT_NOTE_IRQ, 0), 2 * 154);
+	assert_true(said(b, 0, WEFT_NOTE_IRQ, 0)->level);
+	assert_false(said(b, 0, WEFT_NOTE_IRQ, 1)->level);
+}
+
+/* ---- bandwidth ------------------------------------------------------------
+ */
+
+/* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, of them 64 are 1.422 GB/s; both
+ * directions at once, neither slower. */
+static void test_bandwidth(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < HT_OPS; i++) {
+		htrig_add(&b->s.host, HT_STORE, 0x1000 + 64 * i, 64);
+		htrig_add(&b->s.dev[0], HT_WRITE, 0x1000 + 64 * i, 64);
+	}
+	run(b);
+	for (uint32_t i = 0; i < HT_OPS; i++) {
+		assert_int_equal(when(b, 0, WEFT_NOTE_STORED, i),
+				 2 * (75 + 45 * (i + 1)));
+		assert_int_equal(when(b, 1, WEFT_NOTE_STORE, i),
+				 2 * (135 + 45 * (i + 1)));
+		assert_int_equal(done(b, i), 2 * (30 + 45 * (i + 1)));
+	}
+	assert_int_equal(htrig_counter(&b->rig, "down_busy"), HT_OPS * 18);
+	assert_int_equal(htrig_counter(&b->rig, "up_busy"), HT_OPS * 18);
+}
+
+/* 8 bits of 400 MHz: half of it.  32 bits of 800 MHz: four times. */
+static void test_width(void **state)
+{
+	static const char *const narrow[] = { "width", "8", NULL };
+	static const char *const wide[] = { "width", "32", "clock", "800MHz",
+					    NULL };
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64);
+	b->rig.set = narrow;
+	run(b);
+	assert_int_equal(done(b, 0), 2 * (30 + 90));
+	htrig_free(&b->rig);
+	b->rig.set = wide;
+	run(b);
+	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->time,
+			 30 * WEFT_NS + 45 * WEFT_NS / 4);
+}
+
+/* With one buffer the next store waits for the news that it is free again:
+ * 15 on the link, 60 in the core, 32.5 back. */
+static void test_credits(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.credits = 1;
+	for (uint32_t i = 0; i < 3; i++)
+		htrig_add(&b->s.host, HT_STORE, 64 * i, 16);
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 1), 2 * 197 + 1);
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 2), 2 * 305);
+}
+
+/* ---- order ----------------------------------------------------------------
+ */
+
+/* A load goes behind the stores before it although its way is shorter. */
+static void test_load_behind_store(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_STORE, 0, 8);
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	run(b);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
+	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 150);
+}
+
+/* The answer to a load waits for the write before it: on the link, and until
+ * it is in memory. */
+static void test_answer_behind_write(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64)->delay = 97500000;
+	run(b);
+	assert_int_equal(done(b, 0), 2 * 172 + 1);
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 246 + 1);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 246 + 1);
+}
+
+/* ... but not for one that comes later. */
+static void test_answer_first(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64)->delay = 120 * WEFT_NS;
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	assert_int_equal(done(b, 0), 2 * (150 + 45));
+}
+
+/* A read sees the writes before it; later writes pass a read that waits. */
+static void test_read_and_writes(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.tags = 1;
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64);
+	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
+	htrig_add(&b->s.dev[0], HT_READ, 0x2000, 8);
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x3000, 8);
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
+	/* the second write on the link from 80, the second read much later */
+	assert_int_equal(done(b, 1), 2 * 90);
+	assert_int_equal(done(b, 2), 2 * 237 + 1);
+	assert_int_equal(done(b, 3), 2 * (237 + 5 + 90 + 7 + 60) + 2);
+}
+
+/* ---- tags ------------------------------------------------------------------
+ */
+
+static void test_tags(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 33; i++)
+		htrig_add(&b->s.dev[0], HT_READ, 0x1000 + 64 * i, 8);
+	run(b);
+	/* requests every 5 ns; answers every 7.5, but 8 buffers: every eight
+	 * of them 7.5 + 60 + 32.5 */
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 31), 2 * (125 + 155));
+	assert_int_equal(done(b, 31), 2 * 192 + 1 + 3 * 200 + 7 * 15);
+	/* the 33rd goes when the first tag is back */
+	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 32), 2 * 287 + 1);
+	assert_int_equal(done(b, 32), 2 * 192 + 1 + 4 * 200);
+	assert_int_equal(htrig_counter(&b->rig, "tag_waits"), 1);
+}
+
+/* ---- masks -----------------------------------------------------------------
+ */
+
+/* Packets and dwords of a write, counted byte by byte: a line of 64 is two
+ * blocks; a block with a dword in part is a packet with a mask, whole dwords of
+ * a line beside it are one without. */
+static void expect_write(uint64_t from, uint64_t to, uint32_t *packets_p,
+			 uint32_t *dwords_p)
+{
+	bool open = false;
+
+	*packets_p = *dwords_p = 0;
+	for (uint64_t blk = from & ~31ull; blk < to; blk += 32) {
+		uint64_t lo = blk > from ? blk : from;
+		uint64_t hi = blk + 32 < to ? blk + 32 : to;
+		bool mask = lo % 4 || hi % 4;
+
+		open = open && blk % 64 && !mask;
+		if (!open) {
+			*packets_p += 1;
+			*dwords_p += mask ? 3 : 2;
+		}
+		open = !mask;
+		*dwords_p += (uint32_t)((hi + 3) / 4 - lo / 4);
+	}
+}
+
+static void test_masks(void **state)
+{
+	struct bench *b = *state;
+	uint32_t packets, dwords;
+
+	for (uint32_t at = 0; at < 68; at++)
+		for (uint32_t n = 1; n <= 70; n += at % 4 ? 3 : 1) {
+			b->s.dev[0].n = 0;
+			htrig_add(&b->s.dev[0], HT_WRITE, 0x1000 + at, n);
+			run(b);
+			expect_write(0x1000 + at, 0x1000 + at + n, &packets,
+				     &dwords);
+			assert_int_equal(htrig_counter(&b->rig, "writes"),
+					 packets);
+			assert_int_equal(b->log.busy[1], dwords);
+			assert_int_equal(htrig_counter(&b->rig, "write_bytes"),
+					 n);
+			assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->tenures,
+					 packets);
+			htrig_free(&b->rig);
+		}
+}
+
+/* One byte: 8 + 4 + 4 bytes on the link. */
+static void test_byte(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_WRITE, 0x1003, 1);
+	run(b);
+	assert_int_equal(done(b, 0), 2 * (30 + 10));
+	assert_int_equal(htrig_counter(&b->rig, "byte_writes"), 1);
+}
+
+/* ---- back-pressure ---------------------------------------------------------
+ */
+
+/* A device that takes one store at a time, each for 10 us: one there, 16 in the
+ * core, 8 in buffers of the link, 8 in the bridge; then the host stands still.
+ * Nothing is lost. */
+static void test_window(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.window = 1;
+	for (uint32_t i = 0; i < HT_CYCLE; i++)
+		b->s.eat[i] = 10 * WEFT_US;
+	for (uint32_t i = 0; i < HT_OPS; i++)
+		htrig_add(&b->s.host, HT_STORE, 8 * i, 8);
+	run(b);
+	/* 25 leave the bridge before the first is consumed, at 10145 ns */
+	assert_true(said(b, 0, WEFT_NOTE_STORED, 24)->time < WEFT_US);
+	assert_true(said(b, 0, WEFT_NOTE_STORED, 25)->time > 10 * WEFT_US);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
+	/* a place in the core's queue, 32.5 back, 10 on the link */
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
+	for (uint32_t i = 0; i < HT_OPS; i++)
+		assert_int_equal(said(b, 1, WEFT_NOTE_STORE, i)->addr, 8 * i);
+	assert_int_equal(htrig_counter(&b->rig, "held"), HT_OPS - 1);
+}
+
+/* A load waits behind stores that the device does not take. */
+static void test_window_load(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.window = 1;
+	b->s.eat[0] = b->s.eat[1] = WEFT_US;
+	htrig_add(&b->s.host, HT_STORE, 0, 8);
+	htrig_add(&b->s.host, HT_STORE, 8, 8);
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	run(b);
+	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 2 * 1147 + 1);
+	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 1147 + 1);
+}
+
+/* All buffers full: a relaxed read is answered, the other waits for stores. */
+static void test_relaxed(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t relaxed = 0; relaxed < 2; relaxed++) {
+		uint32_t i;
+
+		b->s.window = 1;
+		b->s.host.n = b->s.dev[0].n = 0;
+		for (i = 0; i < HT_CYCLE; i++)
+			b->s.eat[i] = 10 * WEFT_US;
+		for (i = 0; i < 30; i++)
+			htrig_add(&b->s.host, HT_STORE, 8 * i, 8);
+		htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
+		b->s.dev[0].op[0].delay = 2 * WEFT_US;
+		b->s.dev[0].op[0].relaxed = relaxed;
+		run(b);
+		if (relaxed)
+			assert_int_equal(done(b, 0), 2 * 2192 + 1);
+		else
+			assert_true(done(b, 0) > 2 * 10000);
+		htrig_free(&b->rig);
+	}
+}
+
+/* ---- nobody there ----------------------------------------------------------
+ */
+
+static void test_absent(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.host, HT_STORE, 0, 8)->dev = 1;
+	htrig_add(&b->s.host, HT_LOAD, 0, 8)->dev = 7;
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 75);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 70);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
+	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
+	assert_int_equal(htrig_counter(&b->rig, "down_busy"), 0);
+}
+
+/* A device that does not answer: all ones at the time of an answer. */
+static void test_mute(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.answer[0] = WEFT_NEVER;
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	htrig_add(&b->s.host, HT_LOAD, 0, 4);
+	run(b);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
+			 ref_ht_byte(1));
+	assert_int_equal(htrig_counter(&b->rig, "aborts"), 1);
+}
+
+/* No memory there: a read ends with an error and all ones (the rig looks), a
+ * write is lost. */
+static void test_hole(void **state)
+{
+	struct bench *b = *state;
+
+	htrig_add(&b->s.dev[0], HT_READ, HT_HOLE_LO - 64, 128);
+	htrig_add(&b->s.dev[0], HT_WRITE, HT_HOLE_LO, 64);
+	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
+	run(b);
+	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 1)->status,
+			 WEFT_BUS_MASTER_ABORT);
+	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 2)->status, WEFT_BUS_OK);
+	assert_true(said(b, 1, WEFT_NOTE_DONE, 0)->write);
+	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->status, WEFT_BUS_OK);
+	assert_null(htrig_said(&b->log, 0, WEFT_NOTE_MEM_WRITE, 0));
+	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
+}
+
+/* ---- size -------------------------------------------------------------------
+ */
+
+static void test_size(void **state)
+{
+	(void)state;
+	assert_true(sizeof(struct ht) + sizeof(struct ht_link) < 1024);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_store),
+		T(test_load),
+		T(test_load_deferred),
+		T(test_write),
+		T(test_read),
+		T(test_read_long),
+		T(test_irq),
+		T(test_bandwidth),
+		T(test_width),
+		T(test_credits),
+		T(test_load_behind_store),
+		T(test_answer_behind_write),
+		T(test_answer_first),
+		T(test_read_and_writes),
+		T(test_tags),
+		T(test_masks),
+		T(test_byte),
+		T(test_window),
+		T(test_window_load),
+		T(test_relaxed),
+		T(test_absent),
+		T(test_mute),
+		T(test_hole),
+		cmocka_unit_test(test_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -32,7 +32,8 @@
 #include "link/extoll_wire.h"
 #include "weft/sim.h"
 
-/* ---- the cable: class extoll.cable ---------------------------------------- */
+/* ---- the cable: class extoll.cable ----------------------------------------
+ */
 
 struct extoll_cable {
 	struct weft_link_state head; /* delay: flight time only */
@@ -41,7 +42,8 @@ struct extoll_cable {
 };
 extern const struct weft_class weft_class_extoll_cable;
 
-/* ---- what the owner fixes -------------------------------------------------- */
+/* ---- what the owner fixes --------------------------------------------------
+ */
 
 struct eport_cfg {
 	struct weft_clock clk; /* core clock of this end */
@@ -50,6 +52,7 @@ struct eport_cfg {
 	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
 	uint32_t ctl_flits;    /* of a control cell; 0 = beside the data */
 	uint32_t gap;	       /* least distance of cell starts, 4 */
+	uint32_t cell_flits;   /* cells cut by a network port; 0 = 64 bytes */
 	uint32_t t_out;	       /* grant to start of cell on the line */
 	uint32_t t_ser;	       /* half cycles: MGT TX + RX + codec; 41 */
 	uint32_t t_sync;       /* half cycles: receive FIFO; 10 */
@@ -67,13 +70,16 @@ struct eport_cfg {
 	uint32_t attempts;     /* before the link goes down, 15 */
 	int32_t ppm;	       /* of our crystal */
 	bool store_forward;    /* 5.6: no cut-through at this input */
+	bool train;	       /* bring-up at the start (5.7); else up at once */
+	uint32_t node;	       /* own number, told when the link comes up */
 };
 /* The values of the spec for a link port, and for an internal channel. */
 struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
 struct eport_cfg eport_cfg_internal(uint32_t width,
 				    const struct weft_clock *clk);
 
-/* ---- a cell ------------------------------------------------------------------ */
+/* ---- a cell
+ * ------------------------------------------------------------------ */
 
 enum {
 	ECELL_SOP = 1,
@@ -83,24 +89,32 @@ enum {
 };
 
 struct ecell {
-	struct weft_frame *pkt; /* owner: whoever holds the EOP cell */
-	uint64_t cycle;	  /* eport_take: first flit seen by the owner */
-	uint16_t first;	  /* flit of the packet with which it begins, routing
-			   * flits of the source included */
-	uint8_t flits;	  /* in it now */
-	uint8_t flags;	  /* ECELL_* */
-	uint8_t vc;	  /* on which it came */
-	uint8_t skip;	  /* flits removed here: holes in front */
-	uint8_t vc_out;	  /* the owner's */
-	uint8_t next;	  /* slot: the owner's list, 0xff = end */
+	struct weft_frame *pkt; /* owner: whoever holds the EOP cell; a void
+				 * cell has one of its own, which goes with its
+				 * slot (eport_put, eport_release) */
+	uint64_t cycle;		/* eport_take: first flit seen by the owner */
+	uint16_t first; /* flit of the packet with which it begins, routing
+			 * flits not counted */
+	uint8_t flits;	/* in it now, routing flits included */
+	uint8_t flags;	/* ECELL_* */
+	uint8_t vc;	/* on which it came */
+	uint8_t skip;	/* flits removed here: holes in front */
+	uint8_t vc_out; /* the owner's */
+	uint8_t next;	/* slot: the owner's list, 0xff = end */
 };
 
 struct eport;
 struct eport_ops {
-	/* The owner has something to do at `cycle` (a cell is seen, or a
-	 * credit or acknowledgement may have come): see to it that an event
-	 * of the owner runs then.  Called at any earlier time. */
+	/* The owner has something to do at `cycle` (a credit or an
+	 * acknowledgement may have come): see to it that an event of the owner
+	 * runs then.  Called at any earlier time. */
 	void (*wake)(void *own, struct eport *ep, uint64_t cycle);
+	/* The same for a cell that is seen at `cycle`; it is the last of those
+	 * on their way.  NULL: wake. */
+	void (*cell)(void *own, struct eport *ep, uint64_t cycle);
+	/* The verdict on the void cell in `slot` is there and its sending on has
+	 * not begun: drop it (eport_release).  May be NULL. */
+	void (*gone)(void *own, struct eport *ep, uint32_t slot);
 	/* Link went down (true) or is up again.  May be NULL. */
 	void (*down)(void *own, struct eport *ep, bool down);
 };
@@ -136,9 +150,9 @@ struct eport {
 	const struct eport_ops *ops;
 	void *own;
 	/* transmit */
-	uint64_t line_free;  /* first line cycle not taken */
-	uint64_t last_start; /* of a data cell */
-	uint64_t next_grant; /* eport_commit may be called from here on */
+	uint64_t line_free;   /* first line cycle not taken */
+	uint64_t last_start;  /* of a data cell */
+	uint64_t next_grant;  /* eport_commit may be called from here on */
 	uint8_t used[EX_VCS]; /* credits out there */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;
@@ -150,12 +164,12 @@ struct eport {
 	struct eport_ring in_r;
 	/* receive: slots, those on their way and those seen */
 	struct ecell *slot;
-	uint8_t n_slots; /* allocated so far */
-	uint8_t free_slot, way_head, way_tail;
-	uint8_t held; /* slots in use */
+	uint8_t n_slots;		       /* allocated so far */
+	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
+	uint8_t held;			       /* slots in use */
 	/* control this end owes */
-	uint8_t owed[EX_VCS]; /* ready, not sent */
-	uint8_t ack_owed;     /* cells received, not acknowledged */
+	uint8_t owed[EX_VCS];  /* ready, not sent */
+	uint8_t ack_owed;      /* cells received, not acknowledged */
 	struct eport_due *due; /* ring, nearly by cycle */
 	struct eport_ring due_r;
 	uint64_t *end; /* ring: ends of cells on their way to us */
@@ -176,7 +190,8 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 int eport_start(struct eport *ep, struct weft_err *err);
 void eport_fini(struct eport *ep);
 
-/* ---- sending ------------------------------------------------------------------ */
+/* ---- sending
+ * ------------------------------------------------------------------ */
 
 /* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
  * not next_grant.  False: ops.wake will come when that may have changed. */
@@ -186,19 +201,20 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  uint64_t g);
 
-/* ---- receiving ----------------------------------------------------------------- */
+/* ---- receiving
+ * ----------------------------------------------------------------- */
 
 /* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
 static inline uint64_t eport_seen(const struct eport *ep)
 {
-	return ep->way_head == 0xff ? WEFT_NEVER
-				    : ep->slot[ep->way_head].cycle;
+	return ep->way_head == 0xff ? WEFT_NEVER : ep->slot[ep->way_head].cycle;
 }
 /* Takes the cell that is seen at or before `cycle`; its slot, which the owner
  * may link (ecell.next), or 0xff. */
 uint32_t eport_take(struct eport *ep, uint64_t cycle);
 /* The slot is free at `cycle` (its last flit has left, or it was void): the
- * credit of its VC starts its way back, unless the cell is void. */
+ * credit of its VC starts its way back, unless the cell came with an error and
+ * will come again. */
 void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle);
 
 /* Counters with everything that has happened before now. */
@@ -209,7 +225,8 @@ static inline uint64_t eport_now(const struct eport *ep)
 	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
 }
 
-/* ---- tapped ---------------------------------------------------------------------- */
+/* ---- tapped
+ * ---------------------------------------------------------------------- */
 
 /* ops.arrive and ops.event of the owner, for tapped ports. */
 void eport_arrive(struct eport *ep, struct weft_frame *f);

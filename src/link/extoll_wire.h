@@ -14,6 +14,7 @@
 #ifndef LINK_EXTOLL_WIRE_H
 #define LINK_EXTOLL_WIRE_H
 
+#include "weft/component.h"
 #include "weft/frame.h"
 
 enum {
@@ -22,7 +23,7 @@ enum {
 	EX_LINKS = 6,
 	EX_VCS = 4,
 	EX_CELL_BYTES = 64,
-	EX_ROUTE_MAX = 64,	/* nibbles */
+	EX_ROUTE_MAX = 64, /* nibbles */
 	EX_PAYLOAD_MAX = 4096,
 	EX_NIB_MORE = 0xe, /* "more routing flits follow" */
 	EX_NIB_FILL = 0xf,
@@ -38,13 +39,13 @@ static inline uint32_t ex_flit_bytes(uint32_t width)
 
 /* Not on the line: what is known of a packet on its way. */
 struct ex_meta {
-	uint8_t words;	/* command words: 0 (raw traffic), 1..3 */
-	uint8_t pos;	/* nibbles consumed so far */
-	uint8_t hops;	/* nibbles in all; 0 = routed by table */
-	uint8_t cls;	/* 0 request (VC 0/1), 1 response (VC 2/3) */
-	uint16_t dest;	/* node; table routing and measurement */
-	uint8_t port;	/* internal port there */
-	uint8_t dim;	/* dimension of the last link taken, 0xff = none */
+	uint8_t words; /* command words: 0 (raw traffic), 1..3 */
+	uint8_t pos;   /* nibbles consumed so far */
+	uint8_t hops;  /* nibbles in all; 0 = routed by table */
+	uint8_t cls;   /* 0 request (VC 0/1), 1 response (VC 2/3) */
+	uint16_t dest; /* node; table routing and measurement */
+	uint8_t port;  /* internal port there */
+	uint8_t dim;   /* dimension of the last link taken, 0xff = none */
 };
 _Static_assert(sizeof(struct ex_meta) == 8, "ex_meta fits in u[3]");
 
@@ -104,29 +105,31 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 	(((uint64_t)(v) & (~0ULL >> (63 - ((hi) - (lo))))) << (lo))
 
 /* Both kinds. */
-#define EX_H0_SRC(h) ((uint32_t)EX_GET(h, 15, 0))
+#define EX_H0_SRC(h)   ((uint32_t)EX_GET(h, 15, 0))
 #define EX_H0_SVPID(h) ((uint32_t)EX_GET(h, 23, 16))
 #define EX_H0_DVPID(h) ((uint32_t)EX_GET(h, 31, 24))
-#define EX_H0_CHECK(h) ((uint32_t)EX_GET(h, 63, 56)) /* destination, low byte */
+#define EX_H0_CHECK(h) ((uint32_t)EX_GET(h, 63, 56)) /* destination, low byte  \
+						      */
 #define EX_H0_MAKE(src, svpid, dvpid, dest)                                    \
 	(EX_PUT(src, 15, 0) | EX_PUT(svpid, 23, 16) | EX_PUT(dvpid, 31, 24) |  \
 	 EX_PUT(dest, 63, 56))
 /* VELO, internal port 0. */
 #define EX_VELO_MTT(h) ((uint32_t)EX_GET(h, 33, 32))
-#define EX_VELO_IRQ (1ULL << 34)
-#define EX_VELO_EOM (1ULL << 36)
-#define EX_VELO_ERROR (1ULL << 37)
+#define EX_VELO_IRQ    (1ULL << 34)
+#define EX_VELO_EOM    (1ULL << 36)
+#define EX_VELO_ERROR  (1ULL << 37)
 #define EX_VELO_TAG(h) ((uint32_t)EX_GET(h, 47, 40))
 #define EX_VELO_LEN(h) ((uint32_t)EX_GET(h, 54, 48))
 /* RMA, internal ports 1 and 2. */
-#define EX_RMA_NOTI(h) ((uint32_t)EX_GET(h, 34, 32))
-#define EX_RMA_MODS(h) ((uint32_t)EX_GET(h, 38, 35))
-#define EX_RMA_CMD(h) ((uint32_t)EX_GET(h, 42, 39))
+#define EX_RMA_NOTI(h)	((uint32_t)EX_GET(h, 34, 32))
+#define EX_RMA_MODS(h)	((uint32_t)EX_GET(h, 38, 35))
+#define EX_RMA_CMD(h)	((uint32_t)EX_GET(h, 42, 39))
 #define EX_RMA_COUNT(h) ((uint32_t)EX_GET(h, 54, 43) + 1)
 #define EX_RMA_CLASS(h) ((uint32_t)EX_GET(h, 50, 43))
-#define EX_RMA_LAST (1ULL << 55)
+#define EX_RMA_LAST	(1ULL << 55)
 
-/* ---- cells (3.10) --------------------------------------------------------- */
+/* ---- cells (3.10) ---------------------------------------------------------
+ */
 
 enum { EX_CTL_SOP = 1 << 2, EX_CTL_EOP = 1 << 3 }; /* CTL, [1:0] = VC */
 
@@ -153,14 +156,17 @@ static inline uint32_t ex_control_flits(uint32_t width)
 	return width == EX_W16 ? 2 : 1;
 }
 
+/* Formats of the two kinds of port; extoll_frame.c. */
+extern const struct weft_wire ex_wire_link, ex_wire_internal;
+
 /* Symbols of the 8b/10b code that have a meaning. */
 enum {
-	EX_K_START = 0xfb,	/* K27.7 */
-	EX_K_END = 0xfd,	/* K29.7, 16 bit only */
-	EX_K_CONTROL = 0x3c,	/* K28.1 */
-	EX_K_COMMA = 0xbc,	/* K28.5 */
-	EX_K_COMP = 0x7c,	/* K28.3, clock compensation */
-	EX_D_IDLE = 0x50,	/* D16.2 */
+	EX_K_START = 0xfb,   /* K27.7 */
+	EX_K_END = 0xfd,     /* K29.7, 16 bit only */
+	EX_K_CONTROL = 0x3c, /* K28.1 */
+	EX_K_COMMA = 0xbc,   /* K28.5 */
+	EX_K_COMP = 0x7c,    /* K28.3, clock compensation */
+	EX_D_IDLE = 0x50,    /* D16.2 */
 };
 
 #endif

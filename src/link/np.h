@@ -14,7 +14,7 @@
 
 struct np;
 
-struct np_cell { /* a received cell */
+struct np_cell {		/* a received cell */
 	struct weft_frame *pkt; /* with eop: the unit's from now on */
 	uint32_t first, bytes;	/* of the packet, command words counted from
 				 * byte 0, routing flits not */
@@ -34,10 +34,10 @@ struct np_ops {
 
 struct np_pkt { /* a packet that waits or leaves */
 	struct weft_frame *f;
-	uint64_t ready;	 /* cycle of the first word */
-	uint32_t avail;	 /* payload bytes there, UINT32_MAX = all */
-	uint32_t flit;	 /* next flit to go */
-	uint32_t flits;	 /* in all */
+	uint64_t ready; /* cycle of the first word */
+	uint32_t avail; /* payload bytes there, UINT32_MAX = all */
+	uint32_t flit;	/* next flit to go */
+	uint32_t flits; /* in all */
 	struct np_pkt *next;
 };
 

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL cell channel, see eport.h: set-up, slots, committing cells. */
+#include "link/eport_int.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/eport_ctl.h"
+
+/* Stage table 7.1: grant to start flit is X/2 + L1 = 5 + 8, first flit to
+ * request L6 + X/2 = 10 + 5.  A credit takes 5 + 8 cycles from the free slot
+ * to the line, an ACK 2 + 8 from the end of a cell. */
+struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk)
+{
+	return (struct eport_cfg){
+		.clk = *clk,
+		.width = width,
+		.link = true,
+		.overhead = ex_cell_overhead(width),
+		.ctl_flits = ex_control_flits(width),
+		.gap = 4,
+		.t_out = 13,
+		.t_ser = 41,
+		.t_sync = 10,
+		.t_in = 15,
+		.t_ctl_in = 10,
+		.t_credit = 13,
+		.t_ack = 10,
+		.slots = 64,
+		.reserved = 8,
+		.window = 32,
+		.ack_every = 4,
+		.ack_idle = 64,
+		.refresh = 256,
+		.timeout = 1024,
+		.attempts = 15,
+	};
+}
+
+struct eport_cfg eport_cfg_internal(uint32_t width,
+				    const struct weft_clock *clk)
+{
+	return (struct eport_cfg){
+		.clk = *clk,
+		.width = width,
+		.gap = 4,
+		.t_out = 5,
+		.t_in = 5,
+		.t_credit = 2,
+		.slots = 64,
+		.reserved = 8,
+	};
+}
+
+int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
+	       const struct eport_cfg *cfg, const struct eport_ops *ops,
+	       void *own, struct weft_err *err)
+{
+	*ep = (struct eport){
+		.comp = c,
+		.port = p,
+		.ops = ops,
+		.own = own,
+		.cfg = *cfg,
+		.free_slot = EPORT_NONE,
+		.way_head = EPORT_NONE,
+		.way_tail = EPORT_NONE,
+		.next_refresh = cfg->refresh ? cfg->refresh : WEFT_NEVER,
+	};
+	if (cfg->slots > 128 || cfg->slots < EX_VCS * cfg->reserved ||
+	    !cfg->reserved)
+		return weft_fail(err, EINVAL,
+				 "%u slots cannot be %u for each of %u "
+				 "virtual channels: at most 128 in all",
+				 cfg->slots, cfg->reserved, EX_VCS);
+	if (cfg->link && cfg->t_credit < cfg->t_out)
+		return weft_fail(err, EINVAL,
+				 "a credit is ready %u cycles after its "
+				 "slot is free, at least %u are needed",
+				 cfg->t_credit, cfg->t_out);
+	if (cfg->ppm)
+		ep->cfg.clk = weft_clock_offset_ppm(cfg->clk, cfg->ppm);
+	p->iface = ep;
+	return 0;
+}
+
+static bool same_clock(const struct weft_clock *a, const struct weft_clock *b)
+{
+	return a->num == b->num && a->den == b->den && a->phase == b->phase;
+}
+
+uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
+{
+	const struct weft_clock *c = &ep->cfg.clk, *p = &ep->peer->cfg.clk;
+	weft_time_t t = weft_clock_edge(c, cycle);
+
+	if (!ep->cfg.link)
+		return weft_clock_cycle(p, t);
+	t += ep->cfg.t_ser * c->num / (2 * c->den) + ep->port->delay;
+	t += (ep->peer->cfg.t_sync - 1) * p->num / (2 * p->den);
+	return weft_clock_cycle(p, t);
+}
+
+int eport_start(struct eport *ep, struct weft_err *err)
+{
+	struct weft_port *q = ep->port->peer;
+	uint64_t base = 1 << 20; /* far from rounding at the start of time */
+
+	if (!q)
+		return 0;
+	ep->peer = (struct eport *)q->iface;
+	if (!ep->peer || ep->peer->cfg.link != ep->cfg.link ||
+	    ep->peer->cfg.width != ep->cfg.width)
+		return weft_fail(err, EINVAL,
+				 "%s: both ends of a channel need the same "
+				 "kind and width",
+				 ep->port->name);
+	ep->same_clk = same_clock(&ep->cfg.clk, &ep->peer->cfg.clk);
+	ep->tapped = ep->cfg.link &&
+		     (ep->port->tapped || q->tapped || ep->port->n_filters ||
+		      q->n_filters || !ep->same_clk);
+	ep->way = (uint32_t)(eport_cross(ep, base) - base) + ep->cfg.link +
+		  ep->peer->cfg.t_in;
+	ep->way_end = (uint32_t)(eport_cross(ep, base) - base) +
+		      ep->cfg.overhead + ep->peer->cfg.t_ack;
+	ep->way_ctl = (uint32_t)(eport_cross(ep, base) - base) +
+		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
+	return ep->tapped ? eport_slow_start(ep, err) : 0;
+}
+
+void eport_fini(struct eport *ep)
+{
+	if (ep->slow)
+		eport_slow_fini(ep);
+	free(ep->slot);
+	free(ep->in);
+	free(ep->due);
+	free(ep->end);
+}
+
+/* ---- slots -----------------------------------------------------------------
+ */
+
+static void slots_grow(struct eport *ep)
+{
+	uint32_t i, n = ep->n_slots ? 2 * ep->n_slots : 4;
+
+	ep->slot = realloc(ep->slot, n * sizeof(*ep->slot));
+	assert(ep->slot && n <= 128);
+	for (i = ep->n_slots; i < n; i++)
+		ep->slot[i].next = i + 1 < n ? (uint8_t)(i + 1) : EPORT_NONE;
+	ep->free_slot = ep->n_slots;
+	ep->n_slots = (uint8_t)n;
+}
+
+uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		   uint64_t cycle)
+{
+	struct ecell *s;
+	uint32_t i;
+
+	if (ep->free_slot == EPORT_NONE)
+		slots_grow(ep);
+	i = ep->free_slot;
+	s = &ep->slot[i];
+	ep->free_slot = s->next;
+	*s = *cell;
+	s->cycle = cycle;
+	s->vc = (uint8_t)vc;
+	s->skip = 0;
+	s->next = EPORT_NONE;
+	if (s->flags & ECELL_VOID)
+		s->pkt = weft_frame_dup(cell->pkt);
+	if (ep->way_head == EPORT_NONE)
+		ep->way_head = (uint8_t)i;
+	else
+		ep->slot[ep->way_tail].next = (uint8_t)i;
+	ep->way_tail = (uint8_t)i;
+	ep->held++;
+	assert(ep->held <= ep->cfg.slots);
+	ep->count.rx_cells++;
+	ep->count.rx_packets += !!(cell->flags & ECELL_EOP);
+	(ep->ops->cell ? ep->ops->cell : ep->ops->wake)(ep->own, ep, cycle);
+	return i;
+}
+
+uint32_t eport_take(struct eport *ep, uint64_t cycle)
+{
+	uint32_t i = ep->way_head;
+
+	if (i == EPORT_NONE || ep->slot[i].cycle > cycle)
+		return EPORT_NONE;
+	ep->way_head = ep->slot[i].next;
+	ep->slot[i].next = EPORT_NONE;
+	return i;
+}
+
+void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
+{
+	struct ecell *s = &ep->slot[slot];
+
+	if (s->flags & ECELL_VOID)
+		weft_frame_free(s->pkt);
+	if (ep->tapped)
+		eport_slow_release(ep, s, cycle);
+	else
+		eport_owe(ep, s->vc, cycle + ep->cfg.t_credit);
+	s->next = ep->free_slot;
+	ep->free_slot = (uint8_t)slot;
+	ep->held--;
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------ */
+
+void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
+{
+	uint32_t r = ep->peer->cfg.reserved;
+	uint32_t before = ep->used[vc] > r ? ep->used[vc] - r : 0;
+	uint32_t after = n > r ? n - r : 0;
+
+	ep->shared = (uint8_t)(ep->shared + after - before);
+	ep->used[vc] = (uint8_t)n;
+}
+
+static inline bool can_now(const struct eport *ep, uint32_t vc)
+{
+	return eport_has_credit(ep, vc) &&
+	       (!ep->cfg.window || ep->unacked < ep->cfg.window);
+}
+
+bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
+{
+	uint64_t next;
+
+	if (!ep->peer)
+		return false;
+	if (ep->tapped)
+		return eport_slow_can(ep, vc, g);
+	if (can_now(ep, vc))
+		return true;
+	next = eport_hear(ep, g);
+	if (can_now(ep, vc))
+		return true;
+	ep->listening = true;
+	if (next != WEFT_NEVER)
+		ep->ops->wake(ep->own, ep, next);
+	return false;
+}
+
+void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		  uint64_t g)
+{
+	uint64_t s;
+	uint32_t flits = cell->flits + ep->cfg.overhead;
+
+	ep->count.tx_cells++;
+	ep->count.tx_flits += cell->flits;
+	ep->count.tx_packets += !!(cell->flags & ECELL_EOP);
+	ep->listening = false;
+	if (ep->tapped) {
+		eport_slow_commit(ep, cell, vc, g);
+		return;
+	}
+	eport_use(ep, vc, ep->used[vc] + 1u);
+	s = eport_slot(ep, g + ep->cfg.t_out + cell->skip);
+	ep->last_start = s;
+	ep->line_free = s + flits;
+	ep->count.busy += flits;
+	ep->next_grant =
+		s + (flits > ep->cfg.gap ? flits : ep->cfg.gap) - ep->cfg.t_out;
+	if (ep->cfg.window) {
+		ep->unacked++;
+		eport_end(ep->peer, s + cell->flits + ep->way_end);
+	}
+	eport_put(ep->peer, cell, vc,
+		  s + ep->way +
+			  (ep->peer->cfg.store_forward ? cell->flits : 0));
+}
+
+struct eport_count *eport_counts(struct eport *ep)
+{
+	if (ep->peer && ep->cfg.ctl_flits && !ep->tapped)
+		eport_settle(ep, eport_now(ep));
+	return &ep->count;
+}

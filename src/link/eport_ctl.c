@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credits and acknowledgements of a cell channel (extoll.md 3.10, 4.4, 4.7).
+ *
+ * A link port's line carries, in this order when several are ready: ACK,
+ * CREDIT of VC 0..3 (all that is owed of that VC), refresh, data.  ACK: after
+ * ack_every cells or ack_idle cycles after the last one.  Refresh: one VC every
+ * `refresh` cycles; on a line without faults it tells nothing new. */
+#include "link/eport_ctl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- rings ------------------------------------------------------------------
+ */
+
+static inline uint32_t ring_n(const struct eport_ring *r)
+{
+	return r->tail - r->head;
+}
+
+/* Room for one more: doubles a full ring of `size` byte entries. */
+void *eport_ring_room(struct eport_ring *r, void *at, size_t size)
+{
+	uint32_t i, n = ring_n(r), cap;
+	char *p;
+
+	if (at && n <= r->mask)
+		return at;
+	cap = n ? 2 * n : 4;
+	p = malloc(cap * size);
+	assert(p);
+	for (i = 0; i < n; i++)
+		__builtin_memcpy(p + i * size,
+				 (char *)at + ((r->head + i) & r->mask) * size,
+				 size);
+	free(at);
+	*r = (struct eport_ring){ .tail = n, .mask = cap - 1 };
+	return p;
+}
+
+static void in_push(struct eport *ep, uint64_t cycle, uint32_t kind, uint32_t n)
+{
+	struct eport_ring *r = &ep->in_r;
+	uint32_t i;
+
+	ep->in = eport_ring_room(r, ep->in, sizeof(*ep->in));
+	for (i = r->tail; i != r->head; i--) {
+		if (ep->in[(i - 1) & r->mask].cycle <= cycle)
+			break;
+		ep->in[i & r->mask] = ep->in[(i - 1) & r->mask];
+	}
+	ep->in[i & r->mask] = (struct eport_in){ .cycle = cycle,
+						 .kind = (uint8_t)kind,
+						 .n = (uint8_t)n };
+	r->tail++;
+}
+
+void eport_ctl_due(struct eport *ep, uint64_t cycle, uint32_t vc)
+{
+	struct eport_ring *r = &ep->due_r;
+	uint32_t i;
+
+	ep->due = eport_ring_room(r, ep->due, sizeof(*ep->due));
+	for (i = r->tail; i != r->head; i--) {
+		if (ep->due[(i - 1) & r->mask].cycle <= cycle)
+			break;
+		ep->due[i & r->mask] = ep->due[(i - 1) & r->mask];
+	}
+	ep->due[i & r->mask] =
+		(struct eport_due){ .cycle = cycle, .vc = (uint8_t)vc, .n = 1 };
+	r->tail++;
+}
+
+void eport_end(struct eport *ep, uint64_t cycle)
+{
+	ep->end = eport_ring_room(&ep->end_r, ep->end, sizeof(*ep->end));
+	ep->end[ep->end_r.tail++ & ep->end_r.mask] = cycle;
+}
+
+/* ---- what is ready
+ * ------------------------------------------------------------ */
+
+static inline bool credits_owed(const struct eport *ep)
+{
+	uint32_t w;
+
+	__builtin_memcpy(&w, ep->owed, sizeof(w));
+	return w;
+}
+
+/* Everything that is ready at cycle `at` is owed. */
+static void owe(struct eport *ep, uint64_t at)
+{
+	for (; ep->due_r.head != ep->due_r.tail; ep->due_r.head++) {
+		const struct eport_due *d =
+			&ep->due[ep->due_r.head & ep->due_r.mask];
+
+		if (d->cycle > at)
+			break;
+		ep->owed[d->vc] = (uint8_t)(ep->owed[d->vc] + d->n);
+	}
+	for (; ep->end_r.head != ep->end_r.tail; ep->end_r.head++) {
+		uint64_t e = ep->end[ep->end_r.head & ep->end_r.mask];
+
+		if (e > at)
+			break;
+		ep->ack_owed++;
+		ep->last_end = e;
+	}
+}
+
+/* First cycle at which an ACK is ready, with the cells known now. */
+static uint64_t ack_ready(const struct eport *ep)
+{
+	uint32_t i = ep->end_r.head, n = ep->ack_owed;
+	uint64_t last = ep->last_end;
+
+	for (; n < ep->cfg.ack_every; n++, i++) {
+		uint64_t e;
+
+		if (i == ep->end_r.tail)
+			return n ? last + ep->cfg.ack_idle : WEFT_NEVER;
+		e = ep->end[i & ep->end_r.mask];
+		if (n && e > last + ep->cfg.ack_idle)
+			return last + ep->cfg.ack_idle;
+		last = e;
+	}
+	return last;
+}
+
+/* First cycle at which a credit or an ACK is ready; 0: some are owed. */
+static uint64_t news_ready(const struct eport *ep)
+{
+	uint64_t r, t = WEFT_NEVER;
+
+	if (credits_owed(ep))
+		return 0;
+	if (ep->due_r.head != ep->due_r.tail)
+		t = ep->due[ep->due_r.head & ep->due_r.mask].cycle;
+	r = ack_ready(ep);
+	return t < r ? t : r;
+}
+
+/* The same with refreshes. */
+uint64_t eport_ctl_ready(const struct eport *ep)
+{
+	uint64_t r = news_ready(ep);
+
+	return r < ep->next_refresh ? r : ep->next_refresh;
+}
+
+/* ---- sending it
+ * ------------------------------------------------------------------ */
+
+static void ctl_tell(struct eport *ep, uint64_t at, uint32_t kind, uint8_t *n_p)
+{
+	if (ep->slow)
+		eport_slow_tell(ep, at, kind, *n_p);
+	else
+		in_push(ep->peer, at + ep->way_ctl, kind, *n_p);
+	*n_p = 0;
+}
+
+/* The control cell that starts at cycle `at`. */
+void eport_ctl_send(struct eport *ep, uint64_t at)
+{
+	uint32_t vc;
+
+	owe(ep, at);
+	ep->line_free = at + ep->cfg.ctl_flits;
+	ep->count.busy += ep->cfg.ctl_flits;
+	ep->count.ctl_out++;
+	ep->peer->count.ctl_in += !ep->slow;
+	if (ep->ack_owed && ack_ready(ep) <= at) {
+		ep->count.acks++;
+		ctl_tell(ep, at, EPORT_TELL_ACK, &ep->ack_owed);
+		return;
+	}
+	for (vc = 0; vc < EX_VCS; vc++) {
+		if (ep->owed[vc]) {
+			ctl_tell(ep, at, vc, &ep->owed[vc]);
+			return;
+		}
+	}
+	ep->next_refresh += ep->cfg.refresh;
+	if (ep->slow)
+		eport_slow_tell(ep, at, EPORT_TELL_REFRESH, 0);
+}
+
+/* A quiet line: all refreshes before `limit` at once. */
+static void refresh_skip(struct eport *ep, uint64_t limit)
+{
+	uint64_t k;
+
+	if (ep->next_refresh >= limit || ep->next_refresh < ep->line_free)
+		return;
+	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
+	ep->next_refresh += k * ep->cfg.refresh;
+	ep->count.busy += k * ep->cfg.ctl_flits;
+	ep->count.ctl_out += k;
+	ep->peer->count.ctl_in += k;
+}
+
+void eport_settle(struct eport *ep, uint64_t limit)
+{
+	for (;;) {
+		uint64_t r = eport_ctl_ready(ep);
+		uint64_t at = r > ep->line_free ? r : ep->line_free;
+
+		if (at >= limit)
+			return;
+		if (r == ep->next_refresh && !ring_n(&ep->due_r) &&
+		    !ring_n(&ep->end_r) && !ep->ack_owed) {
+			refresh_skip(ep, limit);
+			at = ep->next_refresh > ep->line_free ? ep->next_refresh
+							      : ep->line_free;
+		}
+		eport_ctl_send(ep, at);
+	}
+}
+
+uint64_t eport_slot(struct eport *ep, uint64_t from)
+{
+	uint64_t s = ep->last_start + ep->cfg.gap;
+
+	from = from > s ? from : s;
+	if (!ep->cfg.ctl_flits)
+		return from > ep->line_free ? from : ep->line_free;
+	for (;;) {
+		uint64_t r = eport_ctl_ready(ep);
+		uint64_t at = r > ep->line_free ? r : ep->line_free;
+
+		s = from > ep->line_free ? from : ep->line_free;
+		if (at > s)
+			return s;
+		eport_ctl_send(ep, at);
+	}
+}
+
+void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
+{
+	struct eport *p = ep->peer;
+	uint64_t at;
+
+	if (!ep->cfg.ctl_flits) {
+		at = cycle + ep->way_ctl;
+		in_push(p, at, vc, 1);
+	} else {
+		eport_ctl_due(ep, cycle, vc);
+		at = (cycle > ep->line_free ? cycle : ep->line_free) +
+		     ep->way_ctl;
+	}
+	if (p->listening)
+		p->ops->wake(p->own, p, at);
+}
+
+/* ---- hearing it
+ * ------------------------------------------------------------------- */
+
+static void in_apply(struct eport *ep, uint64_t g)
+{
+	for (; ep->in_r.head != ep->in_r.tail; ep->in_r.head++) {
+		const struct eport_in *in =
+			&ep->in[ep->in_r.head & ep->in_r.mask];
+
+		if (in->cycle > g)
+			return;
+		if (in->kind == EPORT_TELL_ACK)
+			ep->unacked = (uint8_t)(ep->unacked - in->n);
+		else
+			eport_use(ep, in->kind, ep->used[in->kind] - in->n);
+	}
+}
+
+uint64_t eport_hear(struct eport *ep, uint64_t g)
+{
+	struct eport *p = ep->peer;
+	uint64_t next = WEFT_NEVER, r;
+
+	if (p->cfg.ctl_flits && g >= p->way_ctl)
+		eport_settle(p, g - p->way_ctl + 1);
+	in_apply(ep, g);
+	if (ep->in_r.head != ep->in_r.tail)
+		next = ep->in[ep->in_r.head & ep->in_r.mask].cycle;
+	r = p->cfg.ctl_flits ? news_ready(p) : WEFT_NEVER;
+	if (r != WEFT_NEVER) {
+		r = (r > p->line_free ? r : p->line_free) + p->way_ctl;
+		next = r < next ? r : next;
+	}
+	return next;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of the cell channel. */
+#ifndef LINK_EPORT_INT_H
+#define LINK_EPORT_INT_H
+
+#include "link/eport.h"
+
+#define EPORT_NONE 0xff
+
+/* Puts the cell into a slot of ep, seen by its owner at `cycle`. */
+uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		   uint64_t cycle);
+/* Cycle of the peer's clock, t_sync included, for a flit of ours that is on
+ * the line at `cycle`. */
+uint64_t eport_cross(const struct eport *ep, uint64_t cycle);
+/* Pool credits in use, see eport.h: used[vc] changes to n. */
+void eport_use(struct eport *ep, uint32_t vc, uint32_t n);
+static inline bool eport_has_credit(const struct eport *ep, uint32_t vc)
+{
+	const struct eport_cfg *c = &ep->peer->cfg;
+
+	return ep->used[vc] < c->reserved ||
+	       ep->shared < c->slots - EX_VCS * c->reserved;
+}
+
+/* Tapped ports (eport_slow.c). */
+int eport_slow_start(struct eport *ep, struct weft_err *err);
+void eport_slow_fini(struct eport *ep);
+bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g);
+void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		       uint64_t g);
+void eport_slow_release(struct eport *ep, const struct ecell *cell,
+			uint64_t cycle);
+/* A control cell of eport_ctl.c starts at `at`: kind < EX_VCS, n credits. */
+enum { EPORT_TELL_ACK = EX_VCS, EPORT_TELL_REFRESH };
+void eport_slow_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n);
+
+#endif

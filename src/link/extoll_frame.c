@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See extoll_frame.h: from packets to cells to line symbols. */
+#include "link/extoll_frame.h"
+
+#include <string.h>
+
+#include "base/b8b10.h"
+#include "base/crc.h"
+
+_Static_assert((int)WEFT_SYM_K == (int)B8B10_K &&
+		       (int)WEFT_SYM_BAD == (int)B8B10_BAD,
+	       "one kind of symbol");
+
+/* ---- bytes of a cell -------------------------------------------------------
+ */
+
+/* Source flit that holds nibble number pos. */
+static uint32_t flit_of(uint32_t width, uint32_t hops, uint32_t pos)
+{
+	uint32_t last = ex_route_flits(width, hops) - 1;
+	uint32_t flit = pos / (ex_flit_nibbles(width) - 1);
+
+	return flit < last ? flit : last;
+}
+
+uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width)
+{
+	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
+
+	if (!m->hops)
+		return 1;
+	if (m->pos >= m->hops)
+		return 0;
+	return ex_route_flits(width, m->hops) - flit_of(width, m->hops, m->pos);
+}
+
+/* Routing flit number i, counted from the one in use. */
+static uint32_t route_flit(const struct weft_frame *pkt, uint32_t width,
+			   uint32_t i)
+{
+	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
+	uint32_t k = ex_flit_nibbles(width), v = 0, n = 0, src, at, end;
+
+	if (!m->hops)
+		return m->dest | (width == EX_W32 ? m->port << 16 : 0);
+	src = flit_of(width, m->hops, m->pos) + i;
+	at = i ? src * (k - 1) : m->pos;
+	end = src + 1 == ex_route_flits(width, m->hops) ? m->hops
+							: (src + 1) * (k - 1);
+	for (; at < end; at++, n++)
+		v |= ex_route_nibble(pkt, at) << 4 * n;
+	if (end < m->hops)
+		v |= (uint32_t)EX_NIB_MORE << 4 * n++;
+	for (; n < k; n++)
+		v |= (uint32_t)EX_NIB_FILL << 4 * n;
+	return v;
+}
+
+static uint8_t packet_byte(const struct weft_frame *pkt, uint32_t at)
+{
+	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
+	const uint8_t *p = weft_slice_data(pkt->payload);
+	uint32_t head = m->words * 8u;
+
+	if (at < head)
+		return (uint8_t)(pkt->u[at / 8] >> at % 8 * 8);
+	return p && at - head < pkt->payload.len ? p[at - head] : 0;
+}
+
+static void fill(struct weft_frame *f, const struct weft_frame *pkt,
+		 uint32_t first)
+{
+	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
+	struct ex_line *l = ex_line(f);
+	uint8_t *p = weft_slice_data(f->payload);
+	uint32_t w = ex_flit_bytes(l->width), i, n = 0, head;
+
+	for (i = 0; i < l->route; i++, n += w) {
+		uint32_t v = route_flit(pkt, l->width, i);
+
+		memcpy(p + n, &v, w);
+	}
+	for (i = first * w; n < l->flits * w; i++)
+		p[n++] = packet_byte(pkt, i);
+	head = m->words * 8u / w;
+	head = head > first ? head - first : 0;
+	n = (uint32_t)(l->flits - l->route);
+	l->cmd = (uint8_t)(head < n ? head : n);
+}
+
+struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
+			       uint32_t width, uint32_t ctl, uint32_t first,
+			       uint32_t flits, bool stomp)
+{
+	struct weft_frame *f = weft_frame_new(sim);
+	uint32_t left = ctl & EX_CTL_SOP ? ex_route_left(pkt, width) : 0;
+
+	f->flags = EX_F_CELL;
+	*ex_line(f) = (struct ex_line){
+		.ctl = (uint8_t)ctl,
+		.flits = (uint8_t)flits,
+		.width = (uint8_t)width,
+		.stomp = stomp,
+		.route = (uint8_t)(left < flits ? left : flits),
+	};
+	f->u[1] = (uintptr_t)pkt;
+	f->u[2] = first;
+	memcpy(&f->u[3], &pkt->u[3], 5 * sizeof(f->u[0]));
+	f->trace_id = pkt->trace_id;
+	f->words = flits + ex_cell_overhead(width);
+	f->payload = weft_slice_word(sim, flits * ex_flit_bytes(width));
+	fill(f, pkt, first);
+	return f;
+}
+
+struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
+				  uint32_t type, uint32_t value)
+{
+	struct weft_frame *f = weft_frame_new(sim);
+
+	f->flags = EX_F_CONTROL;
+	*ex_line(f) = (struct ex_line){ .type = (uint8_t)type,
+					.arg = (uint8_t)value,
+					.width = (uint8_t)width };
+	f->words = ex_control_flits(width);
+	return f;
+}
+
+/* ---- symbols ----------------------------------------------------------------
+ */
+
+struct enc {
+	uint16_t *sym;
+	uint32_t n, max;
+};
+
+static void put(struct enc *e, uint32_t sym, enum ex_part part)
+{
+	if (e->sym && e->n < e->max)
+		e->sym[e->n] =
+			(uint16_t)(sym | (uint32_t)part << EX_PART_SHIFT);
+	e->n++;
+}
+
+static uint32_t cell_crc(const struct weft_frame *f, const struct ex_line *l)
+{
+	const uint8_t head[3] = { l->ctl, l->arg, (uint8_t)(l->flits - 1) };
+	uint32_t crc = crc32_reflected(0, head, l->width == EX_W32 ? 3 : 2);
+
+	crc = crc32_reflected(crc, weft_slice_data(f->payload), f->payload.len);
+	return l->stomp ? ~crc : crc;
+}
+
+static void put_bytes(struct enc *e, const struct weft_frame *f,
+		      const struct ex_line *l)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t w = ex_flit_bytes(l->width), i;
+
+	for (i = 0; i < f->payload.len; i++) {
+		uint32_t flit = i / w;
+
+		put(e, p[i],
+		    flit < l->route	       ? EX_PART_ROUTE
+		    : flit < l->route + l->cmd ? EX_PART_HEADER
+					       : EX_PART_PAYLOAD);
+	}
+}
+
+static void put_cell(struct enc *e, const struct weft_frame *f,
+		     const struct ex_line *l)
+{
+	uint32_t crc = cell_crc(f, l), i;
+
+	put(e, EX_K_START | WEFT_SYM_K, EX_PART_FRAME);
+	put(e, l->ctl, EX_PART_CTL);
+	if (l->width == EX_W32) {
+		put(e, l->arg, EX_PART_SEQ);
+		put(e, l->flits - 1u, EX_PART_LEN);
+	}
+	put_bytes(e, f, l);
+	if (l->width == EX_W16) {
+		put(e, EX_K_END | WEFT_SYM_K, EX_PART_FRAME);
+		put(e, l->arg, EX_PART_SEQ);
+	}
+	for (i = 0; i < 4; i++)
+		put(e, crc >> 8 * i & 255, EX_PART_CRC);
+	if (l->width == EX_W16) {
+		put(e, EX_K_COMMA | WEFT_SYM_K, EX_PART_FRAME);
+		put(e, EX_D_IDLE, EX_PART_FRAME);
+	}
+}
+
+static void put_control(struct enc *e, const struct ex_line *l)
+{
+	const uint8_t b[2] = { l->type, l->arg };
+
+	put(e, EX_K_CONTROL | WEFT_SYM_K, EX_PART_FRAME);
+	put(e, b[0], EX_PART_CONTROL);
+	put(e, b[1], EX_PART_CONTROL);
+	put(e, crc8_update(0, b, 2), EX_PART_CONTROL);
+}
+
+uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			 uint32_t max)
+{
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+	struct enc e = { .sym = sym, .max = max };
+
+	if (f->flags & EX_F_CELL)
+		put_cell(&e, f, l);
+	else if (f->flags & EX_F_CONTROL)
+		put_control(&e, l);
+	return e.n;
+}
+
+static uint32_t ex_encode(const struct weft_frame *f, uint16_t *sym,
+			  uint32_t max)
+{
+	uint32_t n = ex_encode_parts(f, sym, max), i;
+
+	for (i = 0; sym && i < n && i < max; i++)
+		sym[i] &= (1u << EX_PART_SHIFT) - 1;
+	return n;
+}
+
+/* Beside a network port a packet is its words. */
+static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
+				uint32_t max)
+{
+	uint32_t n = ex_words(f) * 8, i;
+
+	for (i = 0; sym && i < n && i < max; i++)
+		sym[i] = packet_byte(f, i);
+	return n;
+}
+
+const struct weft_wire ex_wire_link = { .name = "extoll", .encode = ex_encode };
+const struct weft_wire ex_wire_internal = { .name = "extoll-internal",
+					    .encode = ex_encode_words };

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a packet goes from here, and on which virtual channel (extoll.md 3.9,
+ * 4.5, 4.6). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "switch/extoll_xbar.h"
+
+/* Dimension of a port, 0xff for an internal one. */
+static uint32_t port_dim(const struct xb *x, uint32_t port)
+{
+	if (x->place.topo)
+		return ex_topo_dim(x->place.topo, port);
+	return port < EX_INTERNAL ? 0xff : (port - EX_INTERNAL) / 2;
+}
+
+/* A new dimension starts on the even VC; a cable that closes a ring, and all
+ * links behind it in that dimension, are on the odd one (4.6). */
+static uint32_t vc_next(const struct xb *x, struct ex_meta *m, uint32_t vc,
+			uint32_t out)
+{
+	uint32_t dim = port_dim(x, out), odd = dim == m->dim ? vc & 1 : 0;
+
+	m->dim = (uint8_t)dim;
+	if (out < EX_INTERNAL)
+		return m->cls * 2u;
+	return m->cls * 2u + (odd | (x->datelines >> out & 1));
+}
+
+/* Consumes the lowest nibble. */
+static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
+{
+	uint32_t nib;
+
+	if (m->pos >= m->hops)
+		return EX_NIB_FILL;
+	nib = ex_route_nibble(c->pkt, m->pos);
+	if (ex_route_removes(x->width, m->hops, m->pos) && c->flits > 1) {
+		c->flits--;
+		c->skip = 1;
+	}
+	m->pos++;
+	return nib;
+}
+
+static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
+{
+	if (m->dest == x->node)
+		return m->port;
+	if (x->place.topo)
+		return ex_here_port(&x->here, x->place.topo, m->dest);
+	return m->dest < x->n_table ? x->table[m->dest] : XB_NONE;
+}
+
+uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
+{
+	struct ex_meta *m = ex_meta(c->pkt);
+	uint32_t out = m->hops ? path_next(x, c, m) : table_next(x, m);
+
+	(void)in;
+	if (out >= EX_PORTS) {
+		weft_count(x->comp, XB_ILLEGAL, 1);
+		return XB_NONE;
+	}
+	if (!x->ep[out].peer) {
+		weft_count(x->comp, XB_NO_PORT, 1);
+		return XB_NONE;
+	}
+	c->vc_out = (uint8_t)vc_next(x, m, c->vc, out);
+	return out;
+}
+
+int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
+		 const uint32_t *to, uint32_t n, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t d;
+
+	if (in != WEFT_ANY_PORT || path)
+		return weft_fail(err, EINVAL,
+				 "%s has one table for all inputs and paths",
+				 c->name);
+	free(x->table);
+	x->table = malloc(n ? n : 1);
+	if (!x->table)
+		return weft_fail(err, ENOMEM, "no memory for a routing table");
+	for (d = 0; d < n; d++)
+		x->table[d] = to[d] < EX_PORTS ? (uint8_t)to[d] : XB_NONE;
+	x->n_table = n;
+	return 0;
+}
+
+void xb_place(struct xb *x)
+{
+	x->datelines = x->dateline << EX_INTERNAL;
+	if (!x->place.topo)
+		return;
+	x->node = x->place.node;
+	x->datelines |= ex_topo_datelines(x->place.topo, x->node);
+	ex_here_init(&x->here, x->place.topo, x->node);
+}
+
+/* Of the cells of (in, vc) at the heads of their queues, the oldest. */
+bool xb_waits_for(struct weft_comp *c, uint32_t in, uint32_t vc,
+		  struct ex_wait *w)
+{
+	const struct xb *x = c->state;
+	bool found = false;
+	uint32_t o;
+
+	for (o = 0; o < EX_PORTS; o++) {
+		uint32_t slot = x->in[in].head[o * EX_VCS + vc];
+		const struct ecell *s;
+
+		if (slot == XB_NONE)
+			continue;
+		s = &x->ep[in].slot[slot];
+		if (found && s->cycle >= w->since)
+			continue;
+		*w = (struct ex_wait){ o, s->vc_out, s->cycle };
+		found = true;
+	}
+	return found;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL crossbar: nine ports, virtual output queues, four virtual channels,
+ * cut-through (extoll.md 4).
+ *
+ *   np0..2 --> cells --> 36 queues --\            /--> np0..2
+ *   lp0..5 --> (eport)   per input  --> 9x36 RR --> 9x9 accept --> lp0..5
+ *
+ * A queue is (output, VC on which the cell came): cells of two packets never
+ * mix in one queue.  In each cycle every output that may send grants one of the
+ * cells that have a credit, own or may take the VC they leave on, and whose
+ * input RAM is not being read; every input accepts one of its grants.  Both
+ * choose round robin (4.2); an arbiter moves on with every grant.
+ *
+ * Fall-through: t_route cycles from the first flit to the request, t_cross
+ * from the grant to the first flit at the output, 5 + 5 = X of table 7.1.
+ * A routing flit that is used up leaves a hole of one cycle.
+ * Not modelled: numbers of RAM slots; registers of the crossbar (its counters
+ * are those of the component). */
+#include "switch/extoll_xbar.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { XB_FRAMED, XB_PLAIN };
+
+static const struct weft_param xb_params[] = {
+	/* clang-format off */
+	WEFT_PARAM(CLOCK, struct xb, clock, "156MHz", "", STATED,
+		   "core clock"),
+	WEFT_PARAM(ENUM, struct xb, width, "w32", "w16|w32", STATED,
+		   "network data path, 16 or 32 bit"),
+	WEFT_PARAM(ENUM, struct xb, links, "framed", "framed|plain", OWN,
+		   "links with framing, control cells and replay, or bare "
+		   "ones: cells and credits cost nothing but their time"),
+	WEFT_PARAM(U32, struct xb, cell_flits, "0", "0..128", OWN,
+		   "flits of a cell at most; 0 = 64 bytes (plain links only)"),
+	WEFT_PARAM(U32, struct xb, gap, "4", "1..16", STATED,
+		   "least distance of cell starts: shift-in of the "
+		   "multi-queue"),
+	WEFT_PARAM(U32, struct xb, slots, "64", "4..128", RECONSTRUCTED,
+		   "cells an input holds (4.1)"),
+	WEFT_PARAM(U32, struct xb, reserved, "8", "1..32", RECONSTRUCTED,
+		   "of these for each VC, the rest is shared (4.4)"),
+	WEFT_PARAM(U32, struct xb, window, "32", "1..127", RECONSTRUCTED,
+		   "cells not yet acknowledged (4.7)"),
+	WEFT_PARAM(U32, struct xb, ack_every, "4", "1..32", RECONSTRUCTED,
+		   "cells per ACK (4.7)"),
+	WEFT_PARAM(U32, struct xb, ack_idle, "64", "1..", RECONSTRUCTED,
+		   "cycles without a cell before an ACK (4.7)"),
+	WEFT_PARAM(U32, struct xb, refresh, "256", "16..", RECONSTRUCTED,
+		   "cycles between credit refreshes (4.7)"),
+	WEFT_PARAM(U32, struct xb, timeout, "1024", "64..", RECONSTRUCTED,
+		   "cycles without progress before a replay (4.7)"),
+	WEFT_PARAM(U32, struct xb, attempts, "15", "1..15", STATED,
+		   "replays before the link goes down (4.7)"),
+	WEFT_PARAM(U32, struct xb, t_route, "5", "1..64", CALIBRATED,
+		   "cycles, first flit to request; X = 10 in all (7.1)"),
+	WEFT_PARAM(U32, struct xb, t_cross, "5", "0..64", CALIBRATED,
+		   "cycles, grant to first flit at the output (7.1)"),
+	WEFT_PARAM(U32, struct xb, t_lp_out, "8", "0..64", CALIBRATED,
+		   "cycles, link port out, L1 (7.1)"),
+	WEFT_PARAM(U32, struct xb, t_lp_in, "10", "0..64", CALIBRATED,
+		   "cycles, link port in, L6 (7.1)"),
+	WEFT_PARAM(U32, struct xb, t_sync, "5", "1..64", CALIBRATED,
+		   "cycles, receive FIFO, L5 (7.1)"),
+	WEFT_PARAM(U32, struct xb, mgt, "17", "0..64", STATED,
+		   "cycles, transceivers and codec, L3 (7.4)"),
+	WEFT_PARAM(U32, struct xb, mgt_ui, "140", "0..1024", STATED,
+		   "and unit intervals of 1/40 cycle (7.4)"),
+	WEFT_PARAM(U32, struct xb, dateline, "0", "0..63", OWN,
+		   "bit per link port: its cable closes a ring (4.6)"),
+	WEFT_PARAM(U32, struct xb, node, "0", "0..65533", OWN,
+		   "own number, for routing by table"),
+	WEFT_PARAM(BOOL, struct xb, store_forward, "no", "", RECONSTRUCTED,
+		   "a cell is whole before it goes on (5.6)"),
+	{ 0 },
+	/* clang-format on */
+};
+
+static const struct weft_preset xb_presets[] = {
+	{ "w16", "width=w16", "16-bit network data path (variant A)" },
+	{ "w32", "width=w32", "32-bit network data path (variant B)" },
+	{ "plain",
+	  "links=plain gap=1 cell_flits=32 t_route=2 t_cross=1 t_lp_out=0 "
+	  "t_lp_in=0 t_sync=1 mgt=0 mgt_ui=0",
+	  "five cycles per hop, packets of up to 32 flits whole, bare links" },
+	{ 0 },
+};
+
+static const struct weft_counter xb_counters[XB_N_COUNTERS] = {
+	[XB_CELLS] = { "cells", "cells", "cells sent on" },
+	[XB_PACKETS] = { "packets", "packets", "packets sent on" },
+	[XB_ILLEGAL] = { "illegal", "packets",
+			 "routing nibble that is no port: discarded" },
+	[XB_NO_PORT] = { "no_port", "packets",
+			 "output that leads nowhere: discarded" },
+	[XB_VOIDS] = { "voids", "cells", "void cells dropped here" },
+	[XB_CONFLICTS] = { "conflicts", "grants",
+			   "grants not accepted: the input took another" },
+};
+
+static const struct weft_port_decl xb_ports[] = {
+	{ "np%u", WEFT_PORT_LINK, "3", &ex_wire_internal, true,
+	  "internal, to a network port" },
+	{ "lp%u", WEFT_PORT_LINK, "6", &ex_wire_link, true,
+	  "link port: +x -x +y -y +z -z" },
+	{ 0 },
+};
+
+/* ---- waking
+ * -------------------------------------------------------------------- */
+
+enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: tapped */ };
+
+static inline void xb_arm(struct xb *x, uint64_t cycle)
+{
+	if (cycle >= x->armed)
+		return;
+	x->armed = cycle;
+	weft_wake(x->comp, TAG_DECIDE, weft_clock_edge(&x->clock, cycle));
+}
+
+static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
+{
+	(void)ep;
+	xb_arm(own, cycle);
+}
+
+static void xb_cell(void *own, struct eport *ep, uint64_t cycle)
+{
+	struct xb *x = own;
+
+	x->busy |= (uint16_t)(1u << (ep - x->ep));
+	xb_arm(x, cycle);
+}
+
+static const struct eport_ops xb_port_ops = { .wake = xb_wake,
+					      .cell = xb_cell };
+
+/* ---- arrival: into the queues
+ * ------------------------------------------------- */
+
+static inline void queue_push(struct xb *x, uint32_t i, uint32_t o,
+			      uint32_t slot)
+{
+	struct xb_in *in = &x->in[i];
+	struct ecell *c = &x->ep[i].slot[slot];
+	uint32_t q = o * EX_VCS + c->vc;
+
+	if (in->head[q] != XB_NONE) {
+		x->ep[i].slot[in->tail[q]].next = (uint8_t)slot;
+	} else {
+		in->head[q] = (uint8_t)slot;
+		x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
+		x->asked |= (uint16_t)(1u << o);
+	}
+	in->tail[q] = (uint8_t)slot;
+}
+
+/* A cell that goes nowhere. */
+static void cell_discard(struct xb *x, uint32_t i, uint32_t slot)
+{
+	struct ecell *c = &x->ep[i].slot[slot];
+
+	if (c->flags & ECELL_VOID)
+		weft_count(x->comp, XB_VOIDS, 1);
+	else if (c->flags & ECELL_EOP)
+		weft_frame_free(c->pkt);
+	eport_release(&x->ep[i], slot, c->cycle + c->flits);
+}
+
+static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
+{
+	struct xb_in *in = &x->in[i];
+	struct ecell *c = &x->ep[i].slot[slot];
+
+	if (c->flags & ECELL_SOP) {
+		in->out[c->vc] = (uint8_t)xb_route(x, i, c);
+		in->vc_out[c->vc] = c->vc_out;
+	}
+	c->vc_out = in->vc_out[c->vc];
+	if (in->out[c->vc] == XB_NONE)
+		cell_discard(x, i, slot);
+	else
+		queue_push(x, i, in->out[c->vc], slot);
+}
+
+static void take_cells(struct xb *x, uint64_t cycle)
+{
+	uint32_t m = x->busy;
+
+	while (m) {
+		uint32_t i = (uint32_t)__builtin_ctz(m), slot;
+
+		m &= m - 1;
+		while ((slot = eport_take(&x->ep[i], cycle)) != XB_NONE)
+			cell_in(x, i, slot);
+		if (eport_seen(&x->ep[i]) == WEFT_NEVER)
+			x->busy &= (uint16_t) ~(1u << i);
+	}
+}
+
+/* ---- decision
+ * --------------------------------------------------------------------- */
+
+/* Bits of inputs whose RAM is not being read. */
+static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
+{
+	uint64_t m = 0;
+	uint32_t i;
+
+	for (i = 0; i < EX_PORTS; i++)
+		m |= (x->in[i].read_free <= cycle ? 0xfULL : 0) << i * EX_VCS;
+	return m;
+}
+
+/* Cells that output o could send at `cycle`, whatever their inputs do. */
+static uint64_t could_go(struct xb *x, uint32_t o, uint64_t cycle)
+{
+	struct xb_out *out = &x->out[o];
+	uint64_t m = 0;
+	uint32_t v;
+
+	for (v = 0; v < EX_VCS; v++) {
+		uint64_t w = out->want[v];
+
+		if (w && out->lock[v] != XB_NONE)
+			w &= 1ULL << out->lock[v];
+		if (w && eport_can(&x->ep[o], v, cycle))
+			m |= w;
+	}
+	return m;
+}
+
+/* The next cell of a queue, if any, asks. */
+static void queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
+{
+	struct xb_in *in = &x->in[i];
+	uint32_t q = o * EX_VCS + bit % EX_VCS;
+	struct ecell *c = &x->ep[i].slot[in->head[q]];
+	struct xb_out *out = &x->out[o];
+
+	out->want[c->vc_out] &= ~(1ULL << bit);
+	in->head[q] = c->next;
+	if (c->next != XB_NONE)
+		out->want[x->ep[i].slot[c->next].vc_out] |= 1ULL << bit;
+	else if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
+		x->asked &= (uint16_t) ~(1u << o);
+}
+
+static void lock_step(struct xb_out *out, const struct ecell *c, uint32_t bit)
+{
+	bool ends = c->flags & ECELL_VOID ? c->flags & ECELL_SOP
+					  : c->flags & ECELL_EOP;
+
+	out->lock[c->vc_out] = ends ? XB_NONE : (uint8_t)bit;
+}
+
+/* The cell at the head of queue (o, bit) leaves. */
+static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
+{
+	uint32_t i = bit / EX_VCS;
+	uint32_t slot = x->in[i].head[o * EX_VCS + bit % EX_VCS];
+	struct ecell *c = &x->ep[i].slot[slot];
+	uint64_t end = cycle + c->flits + c->skip;
+
+	weft_count(x->comp, XB_CELLS, 1);
+	weft_count(x->comp, XB_PACKETS, !!(c->flags & ECELL_EOP));
+	lock_step(&x->out[o], c, bit);
+	queue_pop(x, i, o, bit);
+	x->in[i].read_free = end;
+	eport_commit(&x->ep[o], c, c->vc_out, cycle);
+	eport_release(&x->ep[i], slot, end);
+}
+
+/* An input takes one of the outputs that granted it something. */
+static uint32_t accept(struct xb *x, uint32_t i, uint32_t outs)
+{
+	uint32_t o = xb_arbiter(outs, x->out[i].accept);
+
+	x->out[i].accept = (uint8_t)o;
+	return o;
+}
+
+struct grants {
+	uint8_t bit[EX_PORTS];	  /* by output */
+	uint16_t by_in[EX_PORTS]; /* outputs, by input */
+	uint16_t ins;
+};
+
+/* First cycle at which one of the inputs in m can be read. */
+static uint64_t read_next(const struct xb *x, uint64_t m)
+{
+	uint64_t t = WEFT_NEVER;
+	uint32_t i;
+
+	for (i = 0; i < EX_PORTS; i++)
+		if (m >> i * EX_VCS & 0xf && x->in[i].read_free < t)
+			t = x->in[i].read_free;
+	return t;
+}
+
+/* Output o grants; returns the next cycle at which it may, apart from what it
+ * hears from its peer. */
+static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
+		      struct grants *g)
+{
+	uint64_t m;
+	uint32_t bit;
+
+	if (x->ep[o].next_grant > cycle)
+		return x->ep[o].next_grant;
+	m = could_go(x, o, cycle);
+	if (!m)
+		return WEFT_NEVER;
+	if (!(m & freed))
+		return read_next(x, m);
+	bit = xb_arbiter(m & freed, x->out[o].last);
+	x->out[o].last = (uint8_t)bit;
+	g->bit[o] = (uint8_t)bit;
+	g->by_in[bit / EX_VCS] |= (uint16_t)(1u << o);
+	g->ins |= (uint16_t)(1u << bit / EX_VCS);
+	return cycle + 1;
+}
+
+static void decide(struct xb *x, uint64_t cycle)
+{
+	struct grants g = { .ins = 0 };
+	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER;
+	uint32_t m;
+
+	for (m = x->asked; m; m &= m - 1) {
+		uint64_t t =
+			grant(x, (uint32_t)__builtin_ctz(m), cycle, freed, &g);
+
+		next = t < next ? t : next;
+	}
+	for (m = g.ins; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m);
+		uint32_t o = accept(x, i, g.by_in[i]);
+
+		if (g.by_in[i] & (g.by_in[i] - 1))
+			weft_count(x->comp, XB_CONFLICTS,
+				   (uint64_t)__builtin_popcount(g.by_in[i]) -
+					   1);
+		cell_out(x, o, g.bit[o], cycle);
+	}
+	if (next != WEFT_NEVER && x->asked)
+		xb_arm(x, next);
+}
+
+static void rearm(struct xb *x)
+{
+	uint32_t m;
+
+	for (m = x->busy; m; m &= m - 1)
+		xb_arm(x, eport_seen(&x->ep[__builtin_ctz(m)]));
+}
+
+static void xb_event(struct weft_comp *c, uint32_t tag)
+{
+	struct xb *x = c->state;
+	uint64_t cycle = x->armed;
+
+	if (tag >= TAG_PORT) {
+		eport_event(&x->ep[tag - TAG_PORT]);
+		return;
+	}
+	if (cycle == WEFT_NEVER ||
+	    weft_clock_edge(&x->clock, cycle) != weft_now(c))
+		return;
+	x->armed = WEFT_NEVER;
+	take_cells(x, cycle);
+	if (x->asked)
+		decide(x, cycle);
+	rearm(x);
+}
+
+static void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	struct xb *x = c->state;
+
+	eport_arrive(&x->ep[port], f);
+}
+
+/* ---- set-up
+ * -------------------------------------------------------------------------- */
+
+static struct eport_cfg cfg_link(const struct xb *x)
+{
+	struct eport_cfg c = eport_cfg_link(x->width, &x->clock);
+
+	c.gap = x->gap;
+	c.t_out = x->t_cross + x->t_lp_out;
+	c.t_in = x->t_lp_in + x->t_route;
+	c.t_ctl_in = x->t_lp_in;
+	c.t_ser = 2 * x->mgt + x->mgt_ui / 20;
+	c.t_sync = 2 * x->t_sync;
+	c.t_credit = 5 + x->t_lp_out;
+	c.t_ack = 2 + x->t_lp_out;
+	c.slots = x->slots;
+	c.reserved = x->reserved;
+	c.window = x->window;
+	c.ack_every = x->ack_every;
+	c.ack_idle = x->ack_idle;
+	c.refresh = x->refresh;
+	c.timeout = x->timeout;
+	c.attempts = x->attempts;
+	c.store_forward = x->store_forward;
+	if (x->links == XB_PLAIN) {
+		c.overhead = c.ctl_flits = c.window = c.refresh = 0;
+		c.cell_flits = x->cell_flits;
+		c.t_credit = 1;
+	}
+	return c;
+}
+
+static struct eport_cfg cfg_internal(const struct xb *x)
+{
+	struct eport_cfg c = eport_cfg_internal(x->width, &x->clock);
+
+	c.gap = x->gap;
+	c.t_out = x->t_cross;
+	c.t_in = x->t_route;
+	c.slots = x->slots;
+	c.reserved = x->reserved;
+	return c;
+}
+
+static int xb_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	struct eport_cfg link = cfg_link(x), inner = cfg_internal(x);
+	uint32_t i;
+
+	x->comp = c;
+	x->place.magic = EX_PLACE_MAGIC;
+	x->place.waits_for = xb_waits_for;
+	x->armed = WEFT_NEVER;
+	for (i = 0; i < EX_PORTS; i++) {
+		memset(x->in[i].head, XB_NONE, sizeof(x->in[i].head));
+		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
+		memset(x->out[i].lock, XB_NONE, sizeof(x->out[i].lock));
+		x->out[i].last = x->out[i].accept = 63;
+		if (eport_init(&x->ep[i], c, &c->ports[i],
+			       i < EX_INTERNAL ? &inner : &link, &xb_port_ops,
+			       x, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int xb_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	xb_place(x);
+	for (i = 0; i < EX_PORTS; i++)
+		if (eport_start(&x->ep[i], err))
+			return -1;
+	return 0;
+}
+
+static void port_volume(struct eport *ep)
+{
+	const struct eport_count *n = eport_counts(ep);
+
+	ep->port->out_frames = n->tx_cells;
+	ep->port->out_words = n->tx_flits;
+	ep->port->out_busy =
+		weft_clock_edge(&ep->cfg.clk, n->busy) - ep->cfg.clk.phase;
+}
+
+static int xb_sample(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	(void)err;
+	for (i = 0; i < EX_PORTS; i++)
+		if (x->ep[i].peer)
+			port_volume(&x->ep[i]);
+	return 0;
+}
+
+static void xb_fini(struct weft_comp *c)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	if (!x->comp)
+		return;
+	for (i = 0; i < EX_PORTS; i++)
+		eport_fini(&x->ep[i]);
+	free(x->table);
+}
+
+WEFT_COMPONENT(extoll_xbar, .name = "extoll.xbar", .kind = WEFT_KIND_SWITCH,
+	       .doc = "EXTOLL crossbar: 9 ports, virtual output queues, 4 VCs",
+	       .source = "extoll.md 4",
+	       .not_modelled = "slot numbers of the input RAMs",
+	       .state_size = sizeof(struct xb), .params = xb_params,
+	       .presets = xb_presets, .counters = xb_counters,
+	       .n_counters = XB_N_COUNTERS, .ports = xb_ports,
+	       .ops = { .init = xb_init,
+			.start = xb_start,
+			.arrive = xb_arrive,
+			.event = xb_event,
+			.finish = xb_sample,
+			.sample = xb_sample,
+			.route = xb_set_table,
+			.fini = xb_fini });

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL crossbar, shared by its files (see extoll_xbar.c). */
+#ifndef SWITCH_EXTOLL_XBAR_H
+#define SWITCH_EXTOLL_XBAR_H
+
+#include "link/eport.h"
+#include "link/ex_route.h"
+
+#define XB_NONE	  0xff
+#define XB_QUEUES (EX_PORTS * EX_VCS)
+
+/* What one output arbitrates: bit input * 4 + VC on which the cell came. */
+struct xb_out {
+	uint64_t want[EX_VCS]; /* heads of queues, by VC on which they leave */
+	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
+	uint8_t last;	       /* winner, state of the arbiter (4.2) */
+	uint8_t accept;	       /* of the input: last output that was accepted */
+};
+
+struct xb_in {
+	uint64_t read_free; /* its RAM can be read from this cycle on */
+	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
+	uint8_t out[EX_VCS], vc_out[EX_VCS];	  /* of the packet on that VC */
+};
+
+enum {
+	XB_CELLS,
+	XB_PACKETS,
+	XB_ILLEGAL,
+	XB_NO_PORT,
+	XB_VOIDS,
+	XB_CONFLICTS,
+	XB_N_COUNTERS
+};
+
+struct xb {
+	struct ex_place place; /* first: see ex_route.h */
+	struct weft_comp *comp;
+	uint64_t armed;	    /* cycle of the live wake-up, or WEFT_NEVER */
+	uint16_t busy;	    /* inputs with cells on their way */
+	uint16_t asked;	    /* outputs somebody wants */
+	uint32_t datelines; /* by port number */
+	struct ex_here here;
+	struct xb_out out[EX_PORTS];
+	struct xb_in in[EX_PORTS];
+	struct eport ep[EX_PORTS];
+	/* parameters */
+	struct weft_clock clock;
+	uint32_t width, dateline, links;
+	uint32_t gap, cell_flits, slots, reserved, window;
+	uint32_t t_route, t_cross, t_lp_out, t_lp_in, t_sync, mgt, mgt_ui;
+	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
+	int32_t ppm;
+	uint32_t node;
+	bool store_forward;
+	/* table routing without a topology: port by destination, or NULL */
+	uint8_t *table;
+	uint32_t n_table;
+};
+
+/* Output of the packet whose SOP cell came in at `in`; consumes its nibble.
+ * XB_NONE: nowhere (counted).  Sets the cell's skip, flits, vc_out. */
+uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c);
+int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
+		 const uint32_t *to, uint32_t n, struct weft_err *err);
+
+/* ops.start: where this crossbar stands. */
+void xb_place(struct xb *x);
+bool xb_waits_for(struct weft_comp *c, uint32_t in, uint32_t vc,
+		  struct ex_wait *w);
+
+/* Round-robin arbiter of 4.2: the winner among req, given the last one. */
+static inline uint32_t xb_arbiter(uint64_t req, uint32_t last)
+{
+	uint64_t masked = req & (last >= 63 ? 0 : ~0ULL << (last + 1));
+
+	return (uint32_t)__builtin_ctzll(masked ? masked : req);
+}
+
+#endif

@@ -183,7 +183,8 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 
 	(void)err;
 	k->word_fs = clk.num / clk.den;
-	cut_plan(c);
+	if (c->on->peer) /* a port may stay open */
+		cut_plan(c);
 	return 0;
 }
 

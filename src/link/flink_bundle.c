@@ -4,7 +4,8 @@
  * each link has delivered its own (forth.md 4.9, 4.12). */
 #include "link/flink_int.h"
 
-/* Nothing is received until 16 comma words have passed. */
+/* Nothing is received until 16 comma words have passed, on the link of a bundle
+ * that takes longest. */
 static bool out_of_sync(struct flink *l, struct weft_frame *f)
 {
 	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
@@ -14,9 +15,11 @@ static bool out_of_sync(struct flink *l, struct weft_frame *f)
 	if (cycle >= flink_resync(l)) {
 		l->lost_sync = false;
 		l->line_free = l->line_free > cycle ? l->line_free : cycle;
+		flink_arm(l); /* a packet may wait for that */
 		return false;
 	}
-	l->rx_quiet = cycle + f->words;
+	if (cycle + f->words > l->rx_quiet)
+		l->rx_quiet = cycle + f->words;
 	if (f->flags & FORTH_F_PACKET) {
 		l->count.unsync++;
 		l->count.credit_leak +=

@@ -62,7 +62,8 @@ static void loss_send(struct loss *l)
 	for (uint32_t i = 0; i < l->n_dst; i++) {
 		weft_forth_flush(l->f, l->dst[i],
 				 weft_host_now(l->w.h) + l->patience);
-		sent += weft_forth_departed(l->f, l->dst[i]);
+		if (!i || weft_forth_info(l->f)->queues > 1)
+			sent += weft_forth_departed(l->f, l->dst[i]);
 	}
 	weft_metric(l->w.c, "posted", "transfers", (double)posted);
 	weft_metric(l->w.c, "sent", "transfers", (double)sent);

@@ -203,6 +203,22 @@ class Bus(unittest.TestCase):
             self.assertIn(words, p.stderr)
 
 
+PULLED = """
+nodes:
+  count: %d
+  host: { type: host.pc }
+  bus: { type: bus.pcix }
+  nic: { type: forth.nic, preset: %s, resync: 4096 }
+fabric: %s
+faults:
+  - { on: "n*.nic.link*", type: fault.cut, at: 100us, length: 50us, every: 400us, random: yes }
+%s
+workload: { program: forth.loss, count: 300 }
+"""
+
+SWITCH = "{ type: switch, count: %d, switch: { type: forth.xbar, " \
+    "preset: plat-switch, resync: 4096 }, link: { type: forth.link } }"
+
 LINE = """
 nodes:
   count: 2
@@ -254,6 +270,27 @@ class Nodes(unittest.TestCase):
             self.assertEqual(m["n1.prog0.damaged"],
                              500 if target == "body" else 0)
             self.assertEqual(m["n1.prog0.credit_leaked"], 0)
+
+    def test_cables_come_and_go(self):
+        # all cables of NICs, also each of a bundle, and ports that are open
+        ports = '  - { on: "s*.port*", type: fault.cut, length: 50us, ' \
+            'every: 400us, random: yes }'
+        direct = "{ type: direct, link: { type: forth.link } }"
+        for nodes, preset, fabric, more in (
+                (2, "tr-direct", direct, ""), (2, "plat-direct4", direct, ""),
+                (4, "plat-switch", SWITCH % 1, ports),
+                (4, "plat-multi", SWITCH % 4, ports)):
+            for seed in range(1, 6):
+                p = text(PULLED % (nodes, preset, fabric, more),
+                         "--seed", str(seed))
+                self.assertEqual(p.returncode, 0, preset + p.stderr)
+                d = json.loads(p.stdout)
+                m = d["metrics"]
+                sent = sum(m["n%d.prog0.sent" % i] for i in range(nodes))
+                self.assertEqual(sent, 300 * nodes)
+                there = sum(m["n%d.prog0.arrived" % i] for i in range(nodes))
+                self.assertGreater(there, 0.7 * sent)
+                self.assertLess(there, sent)
 
     def test_repeated_packets(self):
         off, on = points("forth/fault-repeat")

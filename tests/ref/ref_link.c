@@ -15,9 +15,14 @@ bool ref_enough(const struct ref_end *e, uint32_t lane, uint32_t charge)
 	return ((e->sent[lane] - e->acked[lane]) & 4095) + charge <= e->cap;
 }
 
+static struct ref_word *on_wire(struct ref_end *e, uint64_t c)
+{
+	return &e->wire[c % (e->delay < REF_DELAY ? REF_DELAY : REF_WIRE)];
+}
+
 const struct ref_word *ref_end_receive(struct ref_end *e, uint64_t c)
 {
-	struct ref_word *w = &e->peer->wire[c % REF_DELAY];
+	struct ref_word *w = on_wire(e->peer, c);
 
 	e->in_cycles += w->data;
 	e->due[(c + e->crrx) % REF_DELAY] = *w;
@@ -163,7 +168,7 @@ void ref_end_idle(struct ref_end *e, uint64_t c)
 
 void ref_end_line(struct ref_end *e, uint64_t c)
 {
-	struct ref_word *w = &e->wire[(c + e->delay) % REF_DELAY];
+	struct ref_word *w = on_wire(e, c + e->delay);
 	uint32_t k;
 
 	memset(w, 0, sizeof(*w));

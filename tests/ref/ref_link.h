@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REF_LANES = 16, REF_DELAY = 64, REF_CREDITS = 16 };
+enum { REF_LANES = 16, REF_DELAY = 64, REF_WIRE = 1024, REF_CREDITS = 16 };
 
 struct ref_pkt {
 	uint32_t src, dst, seq, path;
@@ -43,7 +43,8 @@ struct ref_end {
 	struct ref_word cur[1200]; /* words of the transmission on the line */
 	uint32_t cur_n, cur_at;
 	uint64_t last_start;
-	struct ref_word wire[REF_DELAY]; /* by cycle of arrival at the peer */
+	struct ref_word wire[REF_WIRE]; /* by cycle of arrival at the peer,
+					 * modulo REF_DELAY on short cables */
 	struct ref_end *peer;
 	/* counters */
 	uint64_t credits_out, credits_in, out_cycles, in_cycles, packets;

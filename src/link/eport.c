@@ -265,12 +265,13 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		return;
 	}
 	eport_use(ep, vc, ep->used[vc] + 1u);
-	s = eport_slot(ep, g + ep->cfg.t_out + cell->skip);
-	ep->last_start = s;
-	ep->line_free = s + flits;
+	s = g + ep->cfg.t_out;
+	ep->next_grant = g + ep->cfg.gap;
+	ep->line_free = s + cell->skip + flits;
+	if (ep->line_free > ep->next_grant + ep->cfg.t_out)
+		ep->next_grant = ep->line_free - ep->cfg.t_out;
+	s += cell->skip;
 	ep->count.busy += flits;
-	ep->next_grant =
-		s + (flits > ep->cfg.gap ? flits : ep->cfg.gap) - ep->cfg.t_out;
 	if (ep->cfg.window) {
 		ep->unacked++;
 		eport_end(ep->peer, s + cell->flits + ep->way_end);

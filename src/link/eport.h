@@ -12,11 +12,11 @@
  * cells, replay window.  Time is counted in cycles of the core clock of this
  * end; a cycle number names an edge.
  *
- * Reference points.  A cell is committed ("granted") at cycle g.  Its first
- * flit, or the flit that starts the cell, is on the line at
- * S = max(g + t_out, line free); control cells that are ready go first.  The
- * peer's owner sees it at S + the way (ops.wake, eport_take).  The owner may
- * commit again at S + flits + overhead - t_out.
+ * Reference points.  The line is planned t_out cycles ahead: at cycle g its
+ * slot g + t_out is given to a control cell that is ready by then, or else may
+ * be given to a data cell ("granted", committed at g), whose first flit, or
+ * the flit that starts it, is there at g + t_out.  The peer's owner sees the
+ * cell after the way (ops.cell, eport_take).
  *
  * Nothing else is an event.  Control cells depend only on what this end owes,
  * and when it sends cells; they are worked out when this end commits a cell,
@@ -70,8 +70,8 @@ struct eport_cfg {
 	uint32_t attempts;     /* before the link goes down, 15 */
 	int32_t ppm;	       /* of our crystal */
 	bool store_forward;    /* 5.6: no cut-through at this input */
-	bool train;	       /* bring-up at the start (5.7); else up at once */
-	uint32_t node;	       /* own number, told when the link comes up */
+	bool train;    /* bring-up at the start (5.7); else up at once */
+	uint32_t node; /* own number, told when the link comes up */
 };
 /* The values of the spec for a link port, and for an internal channel. */
 struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
@@ -112,8 +112,8 @@ struct eport_ops {
 	/* The same for a cell that is seen at `cycle`; it is the last of those
 	 * on their way.  NULL: wake. */
 	void (*cell)(void *own, struct eport *ep, uint64_t cycle);
-	/* The verdict on the void cell in `slot` is there and its sending on has
-	 * not begun: drop it (eport_release).  May be NULL. */
+	/* The verdict on the void cell in `slot` is there and its sending on
+	 * has not begun: drop it (eport_release).  May be NULL. */
 	void (*gone)(void *own, struct eport *ep, uint32_t slot);
 	/* Link went down (true) or is up again.  May be NULL. */
 	void (*down)(void *own, struct eport *ep, bool down);
@@ -151,7 +151,6 @@ struct eport {
 	void *own;
 	/* transmit */
 	uint64_t line_free;   /* first line cycle not taken */
-	uint64_t last_start;  /* of a data cell */
 	uint64_t next_grant;  /* eport_commit may be called from here on */
 	uint8_t used[EX_VCS]; /* credits out there */
 	uint8_t shared;	      /* of these, from the pool */
@@ -193,10 +192,13 @@ void eport_fini(struct eport *ep);
 /* ---- sending
  * ------------------------------------------------------------------ */
 
+/* First cycle >= g (g >= now) whose slot on the line is free for a data cell,
+ * as far as is known at g; g itself is certain. */
+uint64_t eport_next(struct eport *ep, uint64_t g);
 /* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
- * not next_grant.  False: ops.wake will come when that may have changed. */
+ * not the line.  False: ops.wake will come when that may have changed. */
 bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
-/* Commits the cell at g: eport_can(vc) and g >= next_grant hold.  The packet
+/* Commits the cell at g: eport_can(vc) and eport_next(g) == g hold.  The packet
  * belongs to the peer once its EOP cell is committed. */
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  uint64_t g);
@@ -228,7 +230,8 @@ static inline uint64_t eport_now(const struct eport *ep)
 /* ---- tapped
  * ---------------------------------------------------------------------- */
 
-/* ops.arrive and ops.event of the owner, for tapped ports. */
+/* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
+ * tapped ports. */
 void eport_arrive(struct eport *ep, struct weft_frame *f);
 void eport_event(struct eport *ep);
 

@@ -219,22 +219,18 @@ void eport_settle(struct eport *ep, uint64_t limit)
 	}
 }
 
-uint64_t eport_slot(struct eport *ep, uint64_t from)
+uint64_t eport_next(struct eport *ep, uint64_t g)
 {
-	uint64_t s = ep->last_start + ep->cfg.gap;
+	uint64_t slot;
 
-	from = from > s ? from : s;
-	if (!ep->cfg.ctl_flits)
-		return from > ep->line_free ? from : ep->line_free;
-	for (;;) {
-		uint64_t r = eport_ctl_ready(ep);
-		uint64_t at = r > ep->line_free ? r : ep->line_free;
-
-		s = from > ep->line_free ? from : ep->line_free;
-		if (at > s)
-			return s;
-		eport_ctl_send(ep, at);
-	}
+	if (ep->next_grant > g)
+		return ep->next_grant;
+	if (ep->tapped)
+		return eport_slow_next(ep, g);
+	slot = g + ep->cfg.t_out;
+	if (ep->cfg.ctl_flits)
+		eport_settle(ep, slot + 1);
+	return ep->line_free > slot ? ep->line_free - ep->cfg.t_out : g;
 }
 
 void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)

@@ -12,9 +12,6 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle);
 void eport_end(struct eport *ep, uint64_t cycle);
 /* Fixes all control cells that start before `limit`. */
 void eport_settle(struct eport *ep, uint64_t limit);
-/* First cycle >= from at which a data cell may start; control cells that are
- * ready by then have gone. */
-uint64_t eport_slot(struct eport *ep, uint64_t from);
 /* Takes in what has come from the peer up to cycle g; returns the first later
  * cycle at which more may come, as far as is known now, or WEFT_NEVER. */
 uint64_t eport_hear(struct eport *ep, uint64_t g);

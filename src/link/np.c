@@ -209,10 +209,11 @@ static void cell_send(struct np *np, uint32_t cls, uint64_t c)
 static uint64_t class_next(struct np *np, uint32_t cls)
 {
 	struct np_pkt *p = np->q[cls].head;
+	uint64_t now = np->ep.next_grant;
 
 	if (!p || !words_there(np, p))
 		return WEFT_NEVER;
-	return p->ready > np->ep.next_grant ? p->ready : np->ep.next_grant;
+	return p->ready > now ? p->ready : now;
 }
 
 static bool class_try(struct np *np, uint32_t cls, uint64_t c)

@@ -307,11 +307,11 @@ static uint64_t read_next(const struct xb *x, uint64_t m)
 static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 		      struct grants *g)
 {
-	uint64_t m;
+	uint64_t m = eport_next(&x->ep[o], cycle);
 	uint32_t bit;
 
-	if (x->ep[o].next_grant > cycle)
-		return x->ep[o].next_grant;
+	if (m > cycle)
+		return m;
 	m = could_go(x, o, cycle);
 	if (!m)
 		return WEFT_NEVER;

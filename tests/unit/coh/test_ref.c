@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coh.system against its clock-by-clock reference: random scripts, the cycle
  * and value of every access, every transaction, memory and caches at the end
- * identical.  WEFT_SEED=n replays one script; WEFT_ROUNDS=n plays more. */
-#include "../cmocka_all.h"
-
+ * identical. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ref/replay.h"
 #include "rig.h"
 
 enum { ROUNDS = 2000 };
@@ -174,72 +173,55 @@ struct tally {
 	uint64_t ops, bus[COH_BUSES + 1], allocated, supplied;
 };
 
-static void play(uint64_t seed, struct tally *n)
+static void tally(struct tally *n, const struct ref_coh_log *log)
 {
-	struct ref_coh_script *s = malloc(sizeof(*s));
-	struct ref_coh_log *model = malloc(sizeof(*model));
-	struct ref_coh_log *ref = malloc(sizeof(*ref));
+	n->ops += log->n_ops;
+	for (uint32_t i = 0; i < log->n_txns; i++) {
+		n->bus[log->txn[i].bus]++;
+		n->allocated += log->txn[i].allocated;
+		n->supplied += log->txn[i].supplier >= 0;
+	}
+}
+
+static int play(uint64_t seed, void *totals)
+{
+	static struct ref_coh_script s;
+	static struct ref_coh_log model, ref;
 	struct rig rig;
+	int bad;
 
-	assert_true(s && model && ref);
-	random_script(seed, s);
-	rig_run(&rig, s, model);
-	ref_coh_run(s, ref);
-	if (!txns_same(model, ref) || !ops_same(model, ref) || rig.errors ||
-	    memcmp(model->mem, ref->mem, sizeof(ref->mem)) ||
-	    memcmp(model->copies, ref->copies, sizeof(ref->copies)))
-		fail_msg("script %" PRIu64
-			 " differs (%u and %u accesses, %u "
-			 "and %u transactions, %" PRIu64
-			 " errors): replay "
-			 "with WEFT_SEED=%" PRIu64,
-			 seed, model->n_ops, ref->n_ops, model->n_txns,
-			 ref->n_txns, rig.errors, seed);
-	n->ops += model->n_ops;
-	for (uint32_t i = 0; i < model->n_txns; i++) {
-		n->bus[model->txn[i].bus]++;
-		n->allocated += model->txn[i].allocated;
-		n->supplied += model->txn[i].supplier >= 0;
-	}
+	random_script(seed, &s);
+	rig_run(&rig, &s, &model);
+	ref_coh_run(&s, &ref);
+	bad = !txns_same(&model, &ref) || !ops_same(&model, &ref) ||
+	      rig.errors || memcmp(model.mem, ref.mem, sizeof(ref.mem)) ||
+	      memcmp(model.copies, ref.copies, sizeof(ref.copies));
+	if (bad)
+		fprintf(stderr,
+			"%u and %u accesses, %u and %u transactions, %" PRIu64
+			" errors\n",
+			model.n_ops, ref.n_ops, model.n_txns, ref.n_txns,
+			rig.errors);
+	tally(totals, &model);
 	rig_free(&rig);
-	free(s);
-	free(model);
-	free(ref);
+	return bad;
 }
 
-static uint64_t env_number(const char *name, uint64_t otherwise)
+/* The scripts reach everything. */
+static bool reached(const struct tally *n, uint64_t rounds)
 {
-	const char *text = getenv(name);
+	bool all = n->ops > rounds * 100;
 
-	return text ? strtoull(text, NULL, 0) : otherwise;
-}
-
-static void test_identical(void **state)
-{
-	uint64_t rounds = env_number("WEFT_ROUNDS", ROUNDS);
-	uint64_t only = env_number("WEFT_SEED", 0);
-	struct tally n = { 0 };
-
-	(void)state;
-	if (only) {
-		play(only, &n);
-		return;
-	}
-	for (uint64_t seed = 1; seed <= rounds; seed++)
-		play(seed, &n);
-	/* The scripts reach everything. */
-	assert_true(n.ops > rounds * 100);
 	for (enum coh_bus b = COH_RD; b < COH_NONE; b++)
-		assert_true(n.bus[b] > rounds);
-	assert_true(n.bus[COH_NONE] > rounds / 200);
-	assert_true(n.allocated > rounds && n.supplied > rounds);
+		all = all && n->bus[b] > rounds;
+	return all && n->bus[COH_NONE] > rounds / 200 &&
+	       n->allocated > rounds && n->supplied > rounds;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identical),
-	};
+	struct tally n = { 0 };
+	uint64_t rounds = replay(argc, argv, ROUNDS, play, &n);
 
-	return cmocka_run_group_tests_name("coh-ref", tests, NULL, NULL);
+	return !rounds || (rounds >= ROUNDS && !reached(&n, rounds));
 }

@@ -24,6 +24,27 @@ static uint32_t rnotes(const struct rig *r)
 	return n;
 }
 
+static void open_with(struct rig *r, const char *preset, const char *set)
+{
+	rig_single(r, preset, set);
+	rig_setup(r, 0);
+}
+
+/* Packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
+ * paths; those of the mask `lost` never come.  Packet i goes to slot + i. */
+static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
+		     uint32_t lost, uint32_t slot)
+{
+	uint64_t cc = rig_cc(r) + 2;
+
+	for (uint32_t i = from; i < to; i++)
+		if (!(lost >> i & 1))
+			rig_send_on(r, i % 4, cc + 100 * i,
+				    header(src, i / 4, (i + 1) % 4, (i + 2) % 4,
+					   FORTH_HDR_REMOTE_NOTIFY, slot + i),
+				    i);
+}
+
 /* 7.3: paths, numbers, next paths, source on the wire; the example's CRC is
  * checked with the header vectors of the link. */
 static void test_sender_fields(void **state)
@@ -31,8 +52,7 @@ static void test_sender_fields(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8 node=3");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-multi", "sink.lanes=8 node=3");
 	rig_post(&r, 0, 5, 0, SRC,
 		 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
 	rig_post(&r, 0, 5, 1, SRC,
@@ -59,8 +79,7 @@ static void test_stall_is_local(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8 sink.cap=170");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-multi", "sink.lanes=8 sink.cap=170");
 	r.on[1]->stop = true;
 	for (uint32_t i = 0; i < 3; i++)
 		rig_post(&r, 0, 2, i, SRC,
@@ -88,19 +107,12 @@ static void test_stall_is_local(void **state)
 /* V24: a single loss is found with the next packet of its path. */
 static void test_single_loss(void **state)
 {
-	uint64_t cc, word;
+	uint64_t word;
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8");
-	rig_setup(&r, 0);
-	cc = rig_cc(&r) + 2;
-	for (uint32_t i = 0; i < 9; i++)
-		if (i != 1)
-			rig_send_on(&r, i % 4, cc + 100 * i,
-				    header(2, i / 4, (i + 1) % 4, (i + 2) % 4,
-					   FORTH_HDR_REMOTE_NOTIFY, i),
-				    i);
+	open_with(&r, "plat-multi", "sink.lanes=8");
+	send_row(&r, 2, 0, 9, 1u << 1, 0);
 	rig_wait(&r, 500); /* packets 0, 2, 3: 1 is missing */
 	assert_int_equal(rnotes(&r), 1);
 	rig_wait(&r, 3000);
@@ -123,19 +135,11 @@ static void test_single_loss(void **state)
 /* 7.5: two in a row are survived by round robin ... */
 static void test_double_loss_round_robin(void **state)
 {
-	uint64_t cc;
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8");
-	rig_setup(&r, 0);
-	cc = rig_cc(&r) + 2;
-	for (uint32_t i = 0; i < 12; i++)
-		if (i != 1 && i != 2)
-			rig_send_on(&r, i % 4, cc + 100 * i,
-				    header(0, i / 4, (i + 1) % 4, (i + 2) % 4,
-					   FORTH_HDR_REMOTE_NOTIFY, i),
-				    i);
+	open_with(&r, "plat-multi", "sink.lanes=8");
+	send_row(&r, 0, 0, 12, 1u << 1 | 1u << 2, 0);
 	rig_wait(&r, 6000);
 	assert_int_equal(rnotes(&r), 10);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 2);
@@ -145,21 +149,11 @@ static void test_double_loss_round_robin(void **state)
 /* ... and lose sync with any other pattern, until software restarts. */
 static void test_double_loss_pattern(void **state)
 {
-	static const uint32_t m[] = { 0, 1, 2, 3, 0, 1, 2, 3 };
-	uint64_t cc;
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8 pattern=0,1,2,3");
-	rig_setup(&r, 0);
-	cc = rig_cc(&r) + 2;
-	for (uint32_t i = 0; i < 12; i++)
-		if (i != 1 && i != 2)
-			rig_send_on(&r, i % 4, cc + 100 * i,
-				    header(4, i / 4, m[(i + 1) % 4],
-					   m[(i + 2) % 4],
-					   FORTH_HDR_REMOTE_NOTIFY, i),
-				    i);
+	open_with(&r, "plat-multi", "sink.lanes=8 pattern=0,1,2,3");
+	send_row(&r, 4, 0, 12, 1u << 1 | 1u << 2, 0);
 	rig_wait(&r, 6000);
 	assert_int_equal(rnotes(&r), 1);
 	assert_int_equal(forth_reseq_sync_lost(rig_r32(&r, 0, FORTH_RESEQ)), 1);
@@ -169,12 +163,7 @@ static void test_double_loss_pattern(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
 	rig_w32(&r, 0, FORTH_RESEQ_RX, 1u << 4);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_RX), 0);
-	cc = rig_cc(&r) + 2;
-	for (uint32_t i = 0; i < 4; i++)
-		rig_send_on(&r, i, cc + 100 * i,
-			    header(4, 0, (i + 1) % 4, (i + 2) % 4,
-				   FORTH_HDR_REMOTE_NOTIFY, 20 + i),
-			    i);
+	send_row(&r, 4, 0, 4, 0, 20);
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 5);
 	rig_free(&r);
@@ -183,20 +172,12 @@ static void test_double_loss_pattern(void **state)
 /* 7.6: a full pool costs the source its tracking, never the data. */
 static void test_pool_full(void **state)
 {
-	uint64_t cc;
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
-	rig_setup(&r, 0);
-	cc = rig_cc(&r) + 2;
+	open_with(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
 	/* packet 0 never comes: 1, 2, 3 fill the pool, 5 does not fit */
-	for (uint32_t i = 1; i < 8; i++)
-		if (i != 4)
-			rig_send_on(&r, i % 4, cc + 100 * i,
-				    header(1, i / 4, (i + 1) % 4, (i + 2) % 4,
-					   FORTH_HDR_REMOTE_NOTIFY, i),
-				    i);
+	send_row(&r, 1, 1, 8, 1u << 4, 0);
 	rig_wait(&r, 4000);
 	assert_int_equal(rnotes(&r), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1u << 20 | 1u << 10);
@@ -212,8 +193,7 @@ static void test_counting(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-multi", "sink.lanes=8 completion=count");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-multi", "sink.lanes=8 completion=count");
 	cc = rig_cc(&r) + 2;
 	rig_send_on(&r, 3, cc,
 		    forth_header_reseq(
@@ -244,9 +224,8 @@ static void test_migration(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-switch",
-		   "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-switch",
+		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
 	r.sink->stop = true;
 	for (uint32_t i = 0; i < 2048; i++)
 		rig_mem_set64(&r, 0, SRC + 8 * i, 1000 + i);
@@ -281,9 +260,8 @@ static void test_migration_reset(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-switch",
-		   "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-switch",
+		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
 	r.sink->stop = true;
 	for (uint32_t i = 0; i < 8; i++)
 		rig_post(&r, 0, 3, i, SRC,
@@ -302,8 +280,7 @@ static void test_event_log(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_single(&r, "plat-switch", "sink.lanes=8");
-	rig_setup(&r, 0);
+	open_with(&r, "plat-switch", "sink.lanes=8");
 	rig_post(&r, 0, 1, 0, SRC, forth_desc_q1(1, 3, DST, FORTH_DESC_START));
 	rig_wait(&r, 500);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 0);

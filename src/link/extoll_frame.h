@@ -71,8 +71,7 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
-/* ---- receive machine ------------------------------------------------------
- */
+/* ---- receive machine --------------------------------------------------- */
 
 enum ex_verdict {
 	EX_GOOD,

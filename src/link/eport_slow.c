@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link port on a tapped line, sending (extoll.md 4.7): every cell and control
+ * cell is a frame.
+ *
+ * Cells wait in `sent` until they are acknowledged; NACK, timeout and training
+ * make the line send them again, oldest first, before any new one.  In order
+ * when several are ready: training, NACK, ACK, CREDIT, refresh, replay, data;
+ * ACK to refresh are those of eport_ctl.c, at the same cycles.
+ *
+ * A refresh that tells nothing new, on a line on which nothing else happens,
+ * takes its time on the line but is no frame: a network that is at rest has no
+ * events.  The same holds for clock compensation, K28.3: one flit when the
+ * line was never idle for comp cycles and the clocks of both ends differ. */
+#include "link/eport_slow.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	COMP = 2048, /* cycles between K28.3, own choice */
+	TAG_PORT = 1 /* + port: what the owner hands to eport_event */
+};
+
+/* ---- the line ---------------------------------------------------------- */
+
+void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
+{
+	weft_time_t start = weft_clock_edge(&ep->cfg.clk, at);
+	weft_time_t now = weft_now(ep->comp);
+
+	f->word_fs = ep->cfg.clk.num / ep->cfg.clk.den;
+	weft_port_send(ep->port, f, start > now ? start : now);
+}
+
+static void send_control(struct eport *ep, uint64_t at, uint32_t type,
+			 uint32_t value)
+{
+	eport_slow_send(
+		ep, ex_control_new(ep->comp->sim, ep->cfg.width, type, value),
+		at);
+}
+
+/* eport_ctl.c has decided; n cells are acknowledged, n credits returned. */
+void eport_slow_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
+{
+	struct eport_slow *s = ep->slow;
+	uint32_t vc = kind;
+
+	if (kind == EPORT_TELL_ACK) {
+		s->acked = (uint8_t)(s->acked + n);
+		send_control(ep, at, EX_C_ACK, (uint8_t)(s->acked - 1));
+	} else if (kind == EPORT_TELL_REFRESH) {
+		vc = ep->refresh_vc++ % EX_VCS;
+		if (at >= eport_now(ep))
+			send_control(ep, at, EX_C_REFRESH + vc, s->given[vc]);
+	} else {
+		s->given[vc] = (uint8_t)(s->given[vc] + n);
+		send_control(ep, at, EX_C_CREDIT + vc, n);
+	}
+}
+
+static void send_own(struct eport *ep, uint64_t at, uint32_t type,
+		     uint32_t value)
+{
+	ep->line_free = at + ep->cfg.ctl_flits;
+	ep->count.busy += ep->cfg.ctl_flits;
+	ep->count.ctl_out++;
+	send_control(ep, at, type, value);
+}
+
+/* Does the peer know of all credits it was given? */
+static bool quiet(const struct eport *ep)
+{
+	const struct eport *p = ep->peer;
+	uint32_t vc;
+
+	if (!p->slow)
+		return true; /* not started yet */
+	for (vc = 0; vc < EX_VCS; vc++)
+		if ((uint8_t)(p->slow->cells[vc] - p->used[vc]) !=
+		    ep->slow->given[vc])
+			return false;
+	return true;
+}
+
+/* First cycle at which a control cell is ready. */
+static uint64_t ready(const struct eport *ep)
+{
+	const struct eport_slow *s = ep->slow;
+	uint64_t r;
+
+	if (s->n_specials)
+		return s->special[0].cycle;
+	if (s->state != EPORT_READY)
+		return WEFT_NEVER;
+	r = eport_ctl_ready(ep);
+	return s->nack_at < r ? s->nack_at : r;
+}
+
+static uint64_t ready_worth_it(struct eport *ep)
+{
+	uint64_t keep = ep->next_refresh, r;
+
+	if (quiet(ep))
+		ep->next_refresh = WEFT_NEVER;
+	r = ready(ep);
+	ep->next_refresh = keep;
+	return r;
+}
+
+/* The control cell that starts at cycle `at`. */
+static void control(struct eport *ep, uint64_t at)
+{
+	struct eport_slow *s = ep->slow;
+	struct slow_ctl c = s->special[0];
+	uint32_t i;
+
+	if (s->n_specials) {
+		for (i = 1; i < s->n_specials; i++)
+			s->special[i - 1] = s->special[i];
+		s->n_specials--;
+		send_own(ep, at, c.type, c.value);
+	} else if (s->nack_at <= at) {
+		s->nack_at = WEFT_NEVER;
+		ep->count.nacks++;
+		send_own(ep, at, EX_C_NACK, s->expect);
+	} else {
+		eport_ctl_send(ep, at);
+	}
+}
+
+/* Refreshes of the time when the line was quiet. */
+static void catch_up(struct eport *ep, uint64_t now)
+{
+	uint64_t k;
+
+	if (!ep->cfg.refresh || ep->next_refresh + ep->cfg.refresh >= now)
+		return;
+	k = (now - ep->next_refresh) / ep->cfg.refresh;
+	ep->next_refresh += k * ep->cfg.refresh;
+	ep->refresh_vc = (uint8_t)(ep->refresh_vc + k);
+	ep->count.busy += k * ep->cfg.ctl_flits;
+	ep->count.ctl_out += k;
+}
+
+/* Control cells that start at or before `cycle`. */
+static void pump(struct eport *ep, uint64_t cycle)
+{
+	catch_up(ep, cycle);
+	for (;;) {
+		uint64_t r = ready(ep);
+		uint64_t at = r > ep->line_free ? r : ep->line_free;
+
+		if (at > cycle)
+			return;
+		control(ep, at);
+	}
+}
+
+/* First cycle >= g at which a cell may be committed: its slot, t_out ahead,
+ * is free of control cells (eport.h, reference points). */
+uint64_t eport_slow_next(struct eport *ep, uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t at = g + ep->cfg.t_out;
+
+	pump(ep, at);
+	if (ep->line_free <= at && at >= s->comp_at) {
+		s->comp_at = at + COMP;
+		ep->line_free = at + 1;
+		pump(ep, at + 1);
+	}
+	return ep->line_free > at ? ep->line_free - ep->cfg.t_out : g;
+}
+
+/* ---- cells ------------------------------------------------------------- */
+
+static void send_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
+{
+	uint64_t next = at + ep->cfg.gap;
+
+	ep->slow->gap_end = next;
+	ep->line_free = at + f->words;
+	if (next < ep->line_free)
+		next = ep->line_free;
+	ep->next_grant = next - ep->cfg.t_out;
+	ep->count.busy += f->words;
+	eport_slow_send(ep, weft_frame_dup(f), at);
+}
+
+void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		       uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t at = g + ep->cfg.t_out + cell->skip;
+	struct weft_frame *f =
+		ex_cell_new(ep->comp->sim, cell->pkt, ep->cfg.width,
+			    vc | (cell->flags & ECELL_SOP ? EX_CTL_SOP : 0) |
+				    (cell->flags & ECELL_EOP ? EX_CTL_EOP : 0),
+			    cell->first, cell->flits, cell->flags & ECELL_VOID);
+
+	ex_line(f)->arg = s->seq;
+	s->sent[s->seq++ % SLOW_SENT] = f;
+	s->cells[vc]++;
+	eport_use(ep, vc, ep->used[vc] + 1u);
+	if (!ep->unacked++)
+		s->since = at;
+	send_cell(ep, f, at);
+	eport_slow_arm(ep);
+}
+
+bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+
+	eport_slow_apply(ep, g);
+	if (s->state == EPORT_READY && !s->replaying &&
+	    ep->unacked < ep->cfg.window && eport_has_credit(ep, vc))
+		return true;
+	ep->listening = true;
+	if (s->in_r.head != s->in_r.tail)
+		ep->ops->wake(ep->own, ep,
+			      s->in[s->in_r.head & s->in_r.mask].cycle);
+	return false;
+}
+
+/* ---- replay ------------------------------------------------------------ */
+
+static void sent_drop(struct eport_slow *s, uint8_t seq)
+{
+	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
+
+	if (*f)
+		weft_frame_free(*f);
+	*f = NULL;
+}
+
+bool eport_slow_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	uint8_t n = (uint8_t)(seq - s->oldest);
+
+	if (n > ep->unacked)
+		return false;
+	if (!n)
+		return true;
+	/* what is being sent again may have come in the meantime */
+	if ((uint8_t)(s->replay - s->oldest) < n)
+		s->replay = seq;
+	for (; s->oldest != seq; s->oldest++)
+		sent_drop(s, s->oldest);
+	ep->unacked = (uint8_t)(ep->unacked - n);
+	s->since = cycle;
+	s->tries = 0;
+	return true;
+}
+
+void eport_slow_replay(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (!ep->unacked)
+		return;
+	if (s->tries++ == ep->cfg.attempts) {
+		eport_train_down(ep, cycle);
+		return;
+	}
+	ep->count.replays++;
+	s->replaying = true;
+	s->replay = s->oldest;
+	s->since = cycle;
+}
+
+static uint64_t replay_next(const struct eport *ep)
+{
+	uint64_t t = ep->slow->gap_end;
+
+	return ep->line_free > t ? ep->line_free : t;
+}
+
+static void replay_end(struct eport *ep)
+{
+	uint64_t now = eport_now(ep);
+
+	ep->slow->replaying = false;
+	if (ep->next_grant < now)
+		ep->next_grant = now;
+	ep->ops->wake(ep->own, ep, ep->next_grant);
+}
+
+/* The next cell that is sent again, when the line is free. */
+static void replay_step(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (!s->replaying || replay_next(ep) > cycle)
+		return;
+	if (s->replay != s->seq)
+		send_cell(ep, s->sent[s->replay++ % SLOW_SENT], cycle);
+	if (s->replay == s->seq)
+		replay_end(ep);
+}
+
+static void timeout(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (s->state != EPORT_READY || !ep->unacked || s->replaying ||
+	    cycle < s->since + ep->cfg.timeout)
+		return;
+	ep->count.timeouts++;
+	eport_slow_replay(ep, cycle);
+}
+
+/* ---- control cells heard ----------------------------------------------- */
+
+/* The truth about credits, whatever was lost before. */
+static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)
+{
+	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
+
+	if (used <= ep->peer->cfg.slots)
+		eport_use(ep, vc, used);
+}
+
+static void hear(struct eport *ep, const struct slow_ctl *c)
+{
+	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
+
+	if (kind == EX_C_INIT1)
+		eport_train_heard(ep, c->cycle, c->type, c->value);
+	else if (ep->slow->state != EPORT_READY)
+		return;
+	else if (kind == EX_C_REFRESH)
+		refreshed(ep, vc, c->value);
+	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
+		eport_use(ep, vc, ep->used[vc] - c->value);
+	else if (c->type == EX_C_ACK)
+		eport_slow_acked(ep, (uint8_t)(c->value + 1), c->cycle);
+	else if (c->type == EX_C_NACK &&
+		 eport_slow_acked(ep, c->value, c->cycle))
+		eport_slow_replay(ep, c->cycle);
+}
+
+void eport_slow_apply(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	struct slow_ctl c;
+
+	while (s->in_r.head != s->in_r.tail) {
+		c = s->in[s->in_r.head & s->in_r.mask];
+		if (c.cycle > cycle)
+			break;
+		s->in_r.head++;
+		hear(ep, &c);
+	}
+	if (s->urgent <= cycle)
+		s->urgent = WEFT_NEVER;
+}
+
+static bool starts_something(uint32_t type)
+{
+	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
+}
+
+void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		      uint32_t value)
+{
+	struct eport_slow *s = ep->slow;
+
+	eport_slow_apply(ep, eport_now(ep));
+	s->in = eport_ring_room(&s->in_r, s->in, sizeof(*s->in));
+	s->in[s->in_r.tail++ & s->in_r.mask] = (struct slow_ctl){
+		.cycle = cycle,
+		.type = (uint8_t)type,
+		.value = (uint8_t)value,
+	};
+	if (starts_something(type) && cycle < s->urgent)
+		s->urgent = cycle;
+	if (ep->listening)
+		ep->ops->wake(ep->own, ep, cycle);
+	eport_slow_arm(ep);
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t verdict_next(const struct eport_slow *s)
+{
+	uint64_t t = WEFT_NEVER;
+	uint32_t i;
+
+	for (i = 0; s->n_verdicts && i < SLOW_SENT; i++)
+		t = least(t, s->verdict[i]);
+	return t;
+}
+
+static uint64_t next_event(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t t = least(s->urgent, verdict_next(s)), r = ready_worth_it(ep);
+
+	if (r != WEFT_NEVER)
+		t = least(t, r > ep->line_free ? r : ep->line_free);
+	if (s->replaying)
+		t = least(t, replay_next(ep));
+	else if (s->state == EPORT_READY && ep->unacked)
+		t = least(t, s->since + ep->cfg.timeout);
+	return least(t, eport_train_next(ep));
+}
+
+void eport_slow_arm(struct eport *ep)
+{
+	uint64_t t = next_event(ep), now = eport_now(ep);
+
+	if (t >= ep->slow->armed)
+		return;
+	t = t > now ? t : now;
+	ep->slow->armed = t;
+	weft_wake(ep->comp, TAG_PORT + ep->port->index,
+		  weft_clock_edge(&ep->cfg.clk, t));
+}
+
+void eport_event(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t c = eport_now(ep);
+
+	if (!s || c < s->armed)
+		return;
+	s->armed = WEFT_NEVER;
+	eport_slow_apply(ep, c);
+	eport_rx_verdicts(ep, c);
+	eport_train_event(ep, c);
+	timeout(ep, c);
+	pump(ep, c);
+	replay_step(ep, c);
+	eport_slow_arm(ep);
+}
+
+void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle)
+{
+	eport_ctl_due(ep, cycle + ep->cfg.t_credit, vc);
+	eport_slow_arm(ep);
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+int eport_slow_start(struct eport *ep, struct weft_err *err)
+{
+	struct eport_slow *s;
+	uint32_t i;
+
+	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
+		return weft_fail(err, EINVAL,
+				 "%s.%s: faults, captures and clocks that "
+				 "differ need framed links",
+				 ep->comp->name, ep->port->name);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return weft_fail(err, ENOMEM, "no memory for a link port");
+	ep->slow = s;
+	s->armed = s->urgent = s->nack_at = WEFT_NEVER;
+	s->comp_at = ep->same_clk ? WEFT_NEVER : COMP;
+	for (i = 0; i < SLOW_SENT; i++)
+		s->verdict[i] = WEFT_NEVER;
+	eport_train_start(ep);
+	return 0;
+}
+
+void eport_slow_fini(struct eport *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < SLOW_SENT; i++)
+		sent_drop(ep->slow, (uint8_t)i);
+	free(ep->slow->in);
+	free(ep->slow);
+	ep->slow = NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A link port whose line is tapped: state of its retransmission, shared by
+ * eport_slow.c (sending), eport_rx.c (receiving), eport_train.c (bring-up). */
+#ifndef LINK_EPORT_SLOW_H
+#define LINK_EPORT_SLOW_H
+
+#include "link/eport_ctl.h"
+#include "link/extoll_frame.h"
+
+enum eport_state {
+	EPORT_DOWN,  /* 15 attempts were in vain */
+	EPORT_ALIGN, /* no commas */
+	EPORT_INIT1,
+	EPORT_INIT2,
+	EPORT_READY,
+	EPORT_STATES
+};
+
+enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
+
+/* Control cell that was heard: counts from `cycle` on. */
+struct slow_ctl {
+	uint64_t cycle;
+	uint8_t type, value;
+};
+
+struct eport_slow {
+	enum eport_state state;
+	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
+	/* sending */
+	struct weft_frame *sent[SLOW_SENT]; /* by SEQ: for replay */
+	uint8_t seq;			    /* of the next cell */
+	uint8_t oldest;			    /* first that is not acknowledged */
+	uint8_t replay;			    /* next to be sent again ... */
+	bool replaying;			    /* ... until all have been */
+	uint32_t tries;	       /* replays, or training, without success */
+	uint64_t since;	       /* cycle of the last progress or replay */
+	uint64_t gap_end;      /* first cycle at which a cell may start */
+	uint64_t comp_at;      /* compensation is due, WEFT_NEVER = off */
+	uint8_t cells[EX_VCS]; /* committed so far, modulo 256 */
+	struct slow_ctl *in;   /* ring: control cells heard, by cycle */
+	struct eport_ring in_r;
+	uint64_t urgent; /* cycle of the first that starts something */
+	/* receiving */
+	uint8_t expect;	       /* SEQ of the next cell */
+	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
+	bool waiting;	       /* a NACK was sent, or will be: for `expect` */
+	uint8_t open;	       /* mask: VCs with a packet begun */
+	uint64_t nack_at;      /* NACK ready, WEFT_NEVER = none */
+	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
+	uint64_t fifo_free;    /* receive FIFO: first cycle not taken */
+	uint32_t n_verdicts;
+	uint64_t verdict[SLOW_SENT]; /* by slot: void from then on; or NEVER */
+	uint64_t unpaid[2];	     /* by slot: no credit goes back */
+	/* training */
+	struct slow_ctl special[SLOW_SPECIALS]; /* to be sent, in order */
+	uint32_t n_specials;
+	uint64_t aligned_at, down_at, again_at;
+};
+
+extern const char *const eport_state_name[EPORT_STATES];
+
+/* eport_slow.c */
+void eport_slow_arm(struct eport *ep);
+void eport_slow_apply(struct eport *ep, uint64_t cycle);
+/* What the peer has got: all before `seq`. */
+bool eport_slow_acked(struct eport *ep, uint8_t seq, uint64_t cycle);
+void eport_slow_replay(struct eport *ep, uint64_t cycle);
+void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at);
+/* Control cell heard, counts from `cycle` on. */
+void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		      uint32_t value);
+/* A slot, or none, is free again: credit of vc ready t_credit after cycle. */
+void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle);
+
+/* eport_rx.c */
+void eport_rx_verdicts(struct eport *ep, uint64_t cycle);
+
+/* eport_train.c */
+void eport_train_start(struct eport *ep);
+/* No commas until `back` (WEFT_NEVER: for good). */
+void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back);
+void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		       uint32_t value);
+void eport_train_down(struct eport *ep, uint64_t cycle);
+void eport_train_event(struct eport *ep, uint64_t cycle);
+uint64_t eport_train_next(const struct eport *ep);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tapped EXTOLL lines: the same cycles as untapped ones (eport.h). */
+#include "ex_pair.h"
+
+extern const struct weft_class weft_class_fault_delay;
+
+static bool same_cell(const struct ex_seen *a, const struct ex_seen *b)
+{
+	return a->cycle == b->cycle && a->id == b->id && a->first == b->first &&
+	       a->flits == b->flits && a->flags == b->flags && a->vc == b->vc;
+}
+
+/* The same traffic with and without a fault that never strikes. */
+static void same_cycles(const char *const *set)
+{
+	struct ex_pair p[2];
+	uint32_t i, k;
+
+	for (i = 0; i < 2; i++) {
+		ex_pair_init(&p[i], set);
+		if (i)
+			ex_pair_fault(&p[i], 0, &weft_class_fault_delay, NULL);
+		ex_pair_start(&p[i]);
+		assert_int_equal(p[i].n[0]->ep.tapped, i);
+		ex_pair_drain(&p[i], 10000000);
+		ex_pair_check_all(&p[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		const struct ex_node *a = p[0].n[i], *b = p[1].n[i];
+
+		assert_int_equal(a->n_log, b->n_log);
+		assert_true(a->n_log > 500);
+		for (k = 0; k < a->n_log; k++)
+			if (!same_cell(&a->log[k], &b->log[k]))
+				fail_msg("end %u cell %u: cycle %llu, not %llu",
+					 i, k,
+					 (unsigned long long)b->log[k].cycle,
+					 (unsigned long long)a->log[k].cycle);
+		assert_int_equal(a->ep.count.acks, b->ep.count.acks);
+		assert_int_equal(b->ep.count.replays, 0);
+		assert_int_equal(b->ep.count.nacks, 0);
+	}
+	ex_pair_fini(&p[0]);
+	ex_pair_fini(&p[1]);
+}
+
+static void test_same_cycles(void **state)
+{
+	static const char *const width[] = { "w16", "w32" };
+	static const char *const gap[] = { "0", "3", "60", "400" };
+	static const char *const hold[] = { "0", "50", "1500" };
+
+	for (uint32_t i = 0; i < 2 * 4 * 3; i++)
+		same_cycles((const char *[]){
+			"width", width[i % 2], "gap", gap[i / 2 % 4], "hold",
+			hold[i / 8], "packets", "1000", NULL });
+}
+
+static void test_same_cycles_one_way(void **state)
+{
+	same_cycles((const char *[]){ "gap", "10", "0.packets", "2000",
+				      "1.packets", "600", "1.size", "0",
+				      NULL });
+	same_cycles((const char *[]){ "width", "w16", "gap", "0", "hold", "0",
+				      "vcs", "1", "0.packets", "900",
+				      "1.packets", "520", "1.gap", "2000",
+				      NULL });
+	same_cycles((const char *[]){ "store_forward", "yes", "packets", "900",
+				      "window", "5", NULL });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_cycles),
+		cmocka_unit_test(test_same_cycles_one_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,7 +22,7 @@ static const struct weft_param extoll_params[] = {
 	  "core clock; 156.25 MHz is the other reading (1.3, O-5)"),
 	P(REAL, ppm, "0", "-1000..1000", OWN,
 	  "offset of this NIC's crystal in parts per million"),
-	P(ENUM, width, "32", "16|32", STATED,
+	P(ENUM, width, "w32", "w16|w32", STATED,
 	  "bits of the network data path (variant A or B)"),
 	P(U32, node, "65535", "0..65535", OWN,
 	  "node id; 65535 = what the network says, or digits of the name"),
@@ -54,8 +54,8 @@ static const struct weft_param extoll_params[] = {
 };
 
 static const struct weft_preset extoll_presets[] = {
-	{ "a", "width=16", "variant A: 16-bit network path (table III)" },
-	{ "b", "width=32", "variant B: 32-bit network path (table IV)" },
+	{ "a", "width=w16", "variant A: 16-bit network path (table III)" },
+	{ "b", "width=w32", "variant B: 32-bit network path (table IV)" },
 	{ 0 }
 };
 
@@ -86,8 +86,10 @@ static const struct weft_counter extoll_counters[EX_C_N] = {
 				  "by the completer (5.2)" },
 	[EX_C_VELO_STALLS] = { "velo_stalls", "messages",
 			       "that found their mailbox full" },
-	[EX_C_NO_UNIT] = { "no_unit", "packets", "for a unit that is not there" },
 	NP_COUNTERS(0), NP_COUNTERS(1), NP_COUNTERS(2),
+#define X(id, name, unit, doc) [EX_C_RMA + RMA_K_##id] = { name, unit, doc },
+	RMA_COUNTERS(X)
+#undef X
 };
 
 static const struct weft_port_decl extoll_ports[] = {
@@ -104,26 +106,16 @@ static const struct weft_port_decl extoll_ports[] = {
 
 const struct ex_unit *const ex_units[EXTOLL_HX_N] = {
 	[EXTOLL_HX_VELO] = &ex_velo_unit,
+	[EXTOLL_HX_RMA_REQ] = &ex_rma_req_unit,
+	[EXTOLL_HX_RMA_RESP] = &ex_rma_resp_unit,
+	[EXTOLL_HX_RMA_COMP] = &ex_rma_comp_unit,
+	[EXTOLL_HX_ATU] = &ex_atu_unit,
 };
-
-/* A port without a unit: packets end here, counted. */
-static void no_unit_cell(void *own, struct np *np, const struct np_cell *c)
-{
-	struct extoll_nic *n = own;
-
-	np_release(np, c->slot, ex_now(n));
-	if (!c->eop)
-		return;
-	weft_count(n->comp, EX_C_NO_UNIT, 1);
-	weft_frame_free(c->pkt);
-}
-
-static const struct np_ops no_unit_np = { .cell = no_unit_cell };
 
 static const struct np_ops *const np_ops_of[EX_NPS] = {
 	[EX_NP_VELO] = &ex_velo_np,
-	[EX_NP_RMA] = &no_unit_np,
-	[EX_NP_RESP] = &no_unit_np,
+	[EX_NP_RMA] = &ex_rma_np,
+	[EX_NP_RESP] = &ex_rma_np,
 };
 
 /* ---- operations -------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "link/np.h"
 #include "nic/extoll/htax.h"
 #include "nic/extoll/rf.h"
+#include "nic/extoll/rma.h"
 #include "nic/extoll/velo.h"
 
 enum { EX_PORT_BUS, EX_PORT_NP };
@@ -45,9 +46,9 @@ enum {
 	EX_C_VELO_DROPPED,
 	EX_C_VELO_DISCARDED,
 	EX_C_VELO_STALLS,
-	EX_C_NO_UNIT,
 	EX_C_NP, /* + 3 * np: packets out, packets in, cells that waited */
-	EX_C_N = EX_C_NP + 3 * EX_NPS
+	EX_C_RMA = EX_C_NP + 3 * EX_NPS, /* + enum rma_counter */
+	EX_C_N = EX_C_RMA + RMA_K_N
 };
 
 struct rma;

@@ -397,6 +397,10 @@ const struct weft_reg extoll_regs[] = {
 	{ "velo_rp", RF(EXTOLL_VELO_RP, RW, "software's read pointer; 32 arms "
 		"the interrupt of the mailbox"),
 		ARRAY(EXTOLL_VPIDS, EXTOLL_RP_STRIDE), HOOKS(velo_rp) },
+#define X(id, name, off, n, step, acc, doc)                                    \
+	{ name, RF(off, acc, doc), ARRAY(n, step), HOOKS(rma_##id) },
+	RMA_REGS(X)
+#undef X
 	{ 0 }
 };
 /* clang-format on */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL nodes on a bench: host, HyperTransport, NIC and crossbar each, joined
+ * as a torus, with test functions as programs. */
+#ifndef TESTS_NIC_EXRIG_H
+#define TESTS_NIC_EXRIG_H
+
+#include "link/ex_route.h"
+#include "weft/prog.h"
+
+enum { EXRIG_NODES = 8 };
+
+struct exrig;
+typedef int (*exrig_fn)(struct weft_host *h, struct exrig *r, uint32_t node);
+
+struct exrig_node {
+	struct weft_comp *host, *bus, *nic, *xbar;
+	uint32_t progs;
+};
+
+struct exrig {
+	struct weft_sim *sim;
+	struct exrig_node node[EXRIG_NODES];
+	uint32_t nodes;
+	struct ex_topo topo;
+	/* for programs to leave what they saw */
+	uint64_t v[64];
+	void *p[16];
+};
+
+/* `dims`: "1" (loopback only), "2", "4", "2x2x2". */
+void exrig_new(struct exrig *r, const char *dims);
+/* A parameter of every component of a class, before exrig_start. */
+void exrig_set(struct exrig *r, const char *cls, const char *param,
+	       const char *value);
+void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);
+void exrig_start(struct exrig *r);
+/* Until nothing is left to happen; all checks of the end of a run. */
+void exrig_run(struct exrig *r);
+void exrig_free(struct exrig *r);
+uint64_t exrig_counter(const struct weft_comp *c, const char *name);
+
+#endif

@@ -114,10 +114,9 @@ void ex_route_write(struct extoll_nic *n, uint32_t dest,
 static void route_string(struct weft_frame *f, const struct ex_entry *e,
 			 uint32_t port)
 {
-	for (uint32_t i = 0; i < 4; i++)
-		f->u[4 + i] = e->nib[i];
-	for (uint32_t i = e->n; i < EX_ROUTE_MAX; i++)
-		ex_route_set(f, i, EX_NIB_FILL);
+	for (uint32_t i = 0; i < e->n; i++)
+		ex_route_set(f, i,
+			     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) & 0xf);
 	ex_route_set(f, e->n, port);
 	ex_meta(f)->hops = (uint8_t)(e->n + 1);
 }
@@ -134,6 +133,7 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 			       .dest = (uint16_t)dest,
 			       .port = (uint8_t)port,
 			       .dim = 0xff };
+	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4])); /* fillers */
 	if (dest > EXTOLL_NODE_MAX)
 		return false;
 	if (!e && dest == n->place.node)

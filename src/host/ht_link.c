@@ -56,32 +56,42 @@ void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back)
 
 /* ---- order --------------------------------------------------------------- */
 
-/* A load waits for all stores that the host asked for before, to whomever. */
-static bool load_waits(const struct ht *b, const struct ht_pkt *load)
+/* A load goes when all stores that the host asked for before, to whomever, have
+ * left: the slot, or HT_NEVER. */
+static uint64_t load_slot(const struct ht *b, const struct ht_link *l,
+			  const struct ht_pkt *load)
 {
+	uint64_t s = 0;
+
 	for (uint32_t i = 0; i < b->devices; i++) {
-		const struct ht_pkt *p =
-			b->link[i].lane[HT_DOWN].queue[HT_POSTED].head;
+		const struct ht_link *o = &b->link[i];
+		const struct ht_pkt *p = o->lane[HT_DOWN].queue[HT_POSTED].head;
 
 		if (p && p->seq < load->seq)
-			return true;
+			return HT_NEVER;
+		if (o != l)
+			s = ht_later(s, o->store_until);
 	}
-	return false;
+	return s;
 }
 
 /* Nothing passes an earlier posted packet. */
-static bool waits(const struct ht *b, const struct ht_link *l, enum ht_dir dir,
-		  enum ht_vc vc, const struct ht_pkt *p)
+static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
+			   enum ht_dir dir, enum ht_vc vc,
+			   const struct ht_pkt *p)
 {
 	const struct ht_pkt *posted = l->lane[dir].queue[HT_POSTED].head;
+	bool waits;
 
 	if (vc == HT_POSTED)
-		return false;
+		return 0;
+	if (dir == HT_DOWN && vc == HT_NONPOSTED)
+		return load_slot(b, l, p);
 	if (dir == HT_UP)
-		return posted && posted->seq < p->seq;
-	if (vc == HT_NONPOSTED)
-		return load_waits(b, p);
-	return posted && !p->relaxed && posted->ready <= p->ready;
+		waits = posted && posted->seq < p->seq;
+	else
+		waits = posted && !p->relaxed && posted->ready <= p->ready;
+	return waits ? HT_NEVER : 0;
 }
 
 /* First slot at which the head of a queue can go, as far as is known. */
@@ -92,9 +102,10 @@ static uint64_t start(const struct ht *b, const struct ht_link *l,
 	const struct ht_pkt *p = lane->queue[vc].head;
 	uint64_t s;
 
-	if (!p || waits(b, l, dir, vc, p))
+	if (!p)
 		return HT_NEVER;
-	s = ht_later(p->ready, ht_ring_slot(&lane->credit[vc], b->credits));
+	s = ht_later(p->ready, order_slot(b, l, dir, vc, p));
+	s = ht_later(s, ht_ring_slot(&lane->credit[vc], b->credits));
 	if (dir == HT_UP && vc == HT_NONPOSTED)
 		s = ht_later(s, ht_ring_slot(&l->tag, b->tags));
 	return s;
@@ -117,6 +128,7 @@ uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir)
 {
 	struct ht_lane *lane = &l->lane[dir];
+	weft_time_t now = weft_now(b->comp);
 	uint64_t first = HT_NEVER;
 
 	for (uint32_t vc = 0; vc < HT_VCS; vc++) {
@@ -127,6 +139,7 @@ void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir)
 	if (first == HT_NEVER)
 		return;
 	first = ht_later(first, lane->free_at);
+	first = ht_later(first, weft_clock_cycle(&b->slot, now ? now - 1 : 0));
 	weft_timer_arm(b->comp, &lane->decide,
 		       (uint32_t)(l - b->link) * HT_DIRS + dir,
 		       ht_time(b, first) + 1);

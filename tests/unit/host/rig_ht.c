@@ -275,7 +275,8 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 			n->first = b.data[0];
 			host_plan(c);
 		} else if (b.kind == WEFT_NOTE_STORED && h->waits) {
-			weft_wake(c, 0, weft_now(c)); /* try again */
+			h->waits = false; /* try again, once */
+			weft_wake(c, 0, weft_now(c));
 		}
 	}
 }

@@ -57,6 +57,20 @@ class Order(unittest.TestCase):
         self.assertEqual(len(set(r.all("n", ".digest"))), NODES)
 
 
+    def test_counting(self):
+        # 7.7: complete when it is said to be, all groups, the same memory
+        rounds = min(ROUNDS, 125)
+        r = watch("forth.nic.completion=count", "watch.bus.groups=yes",
+                  "workload.notify=16", rounds=rounds)
+        self.assertEqual(total(r, ".seen"), total(r, ".nic.remote_notify"))
+        self.assertGreater(total(r, ".seen"), rounds * NODES * COUNT // 20)
+        self.assertEqual(total(r, ".failures"), 0)
+        self.assertEqual(total(r, ".open"), 0)
+        order = watch("workload.notify=16", rounds=rounds)
+        self.assertEqual(total(r, ".seen"), total(order, ".seen"))
+        self.assertEqual(r.all("n", ".digest"), order.all("n", ".digest"))
+
+
 class Loss(unittest.TestCase):
     def test_none_is_silent(self):
         r = watch("fault.drop.packets=%g" % DROP, "forth.nic.resync=4096",

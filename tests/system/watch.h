@@ -14,7 +14,7 @@ struct watch_pkt {
 	uint64_t hdr;
 	uint64_t past; /* pc: in memory, or known to be lost */
 	uint8_t path;
-	bool came, lost;
+	bool came, lost, told; /* told: its group has been notified */
 };
 
 /* All packets of one source to this node that may still matter. */
@@ -56,6 +56,7 @@ struct watch_busy {
 struct watch {
 	/* parameters */
 	uint32_t t_desc, t_upd;
+	bool groups;
 	/* state */
 	struct weft_comp *comp, *nic;
 	struct weft_clock pci;
@@ -96,6 +97,16 @@ void watch_fail(struct watch *w, const char *fmt, ...)
  * Everything that is past by pc. */
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
+
+/* watch_group.c: completion=count (7.7). */
+static inline bool watch_announces(const struct watch *w, uint64_t hdr)
+{
+	return w->groups && hdr >> 48 & 1;
+}
+/* A group was notified at pc. */
+void watch_group(struct watch *w, uint32_t src, uint32_t group, uint64_t pc);
+/* Packets whose group has not been notified. */
+uint64_t watch_group_left(const struct watch *w);
 
 extern const struct weft_class weft_class_watch_bus;
 

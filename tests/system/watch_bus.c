@@ -113,6 +113,10 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	if (forth_rnotify_count(word) != ++w->notes)
 		watch_fail(w, "notification %u has number %u", w->notes,
 			   forth_rnotify_count(word));
+	if (w->groups) {
+		watch_group(w, src, forth_rnotify_group(word), pc);
+		return;
+	}
 	if (!w->due[src].n) {
 		watch_fail(w, "source %u: notified before its data", src);
 		return;
@@ -327,6 +331,9 @@ static int bus_finish(struct weft_comp *c, struct weft_err *err)
 	watch_advance(w, WATCH_NEVER - 1);
 	check_none_waits(w, WATCH_NEVER);
 	found = c->counters[WATCH_C_FOUND];
+	if (w->groups && watch_group_left(w))
+		watch_fail(w, "%" PRIu64 " packets were never notified",
+			   watch_group_left(w));
 	if (nic_counter(w, "losses") != found)
 		watch_fail(w, "%" PRIu64 " losses found, %" PRIu64 " expected",
 			   nic_counter(w, "losses"), found);
@@ -351,6 +358,8 @@ static void bus_fini(struct weft_comp *c)
 static const struct weft_param bus_params[] = {
 	WEFT_PARAM(U32, struct watch, t_desc, "3", "", OWN, "of the NIC"),
 	WEFT_PARAM(U32, struct watch, t_upd, "1", "", OWN, "of the NIC"),
+	WEFT_PARAM(BOOL, struct watch, groups, "no", "", OWN,
+		   "the NIC counts (7.7)"),
 	{ 0 }
 };
 static const struct weft_counter bus_counters[WATCH_C_N] = {

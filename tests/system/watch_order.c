@@ -66,7 +66,8 @@ void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr)
 {
 	struct watch_stream *s = &w->stream[src];
 
-	check_fields(w, s, src, path, hdr);
+	if (!w->groups)
+		check_fields(w, s, src, path, hdr);
 	if (!s->ring || s->end - s->front > s->mask)
 		stream_grow(s);
 	*watch_pkt(s, s->end++) = (struct watch_pkt){ .hdr = hdr,
@@ -94,6 +95,10 @@ void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 		if (p->hdr == hdr) {
 			p->came = true;
 			s->at[path] = i + 1;
+			if (watch_announces(w, hdr)) { /* is not written */
+				p->past = pc;
+				return;
+			}
 			WATCH_PUSH(&w->fifo[path],
 				   ((struct watch_wait){ i, (uint8_t)src }));
 			return;
@@ -132,6 +137,6 @@ static void stream_advance(struct watch *w, uint32_t src, uint64_t pc)
 
 void watch_advance(struct watch *w, uint64_t pc)
 {
-	for (uint32_t i = 0; i < WATCH_NODES; i++)
+	for (uint32_t i = 0; i < WATCH_NODES && !w->groups; i++)
 		stream_advance(w, i, pc);
 }

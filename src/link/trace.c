@@ -167,7 +167,7 @@ static int line_dep(struct reader *r, const char *s, uint32_t len, uint32_t pkt)
 				  len < 40 ? (int)len : 40, s);
 	vec_push(&r->deps, (struct dep){ slot->pkt, pkt });
 	r->pkts.at[slot->pkt].n++;
-	r->pkts.at[pkt].wait++;
+	r->pkts.at[pkt].deps = ++r->pkts.at[pkt].wait;
 	return 0;
 }
 

@@ -17,7 +17,8 @@
 struct trace_pkt {
 	uint64_t cycle;
 	uint32_t src, dst, bytes;
-	uint32_t wait;	/* packets it still waits for */
+	uint32_t deps;	/* packets it waits for, */
+	uint32_t wait;	/* .. and those of them that have not come */
 	uint32_t first; /* in trace.next: those that wait for it .. */
 	uint32_t n;	/* .. so many */
 };

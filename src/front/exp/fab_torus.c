@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fabrics `torus`, `mesh` and `hypercube`: regular direct networks of EXTOLL
+ * crossbars (extoll.md 4.5), routes by arithmetic.
+ *
+ *	type: torus, dims: [8, 8, 8], routing: table
+ *	tie: balanced	half way round: by parity of the coordinate, not always
+ *			the positive side
+ *	both: yes	two cables in dimensions of size 2
+ *	dateline: no	may deadlock: to see it
+ */
+#include "front/exp/direct.h"
+#include "front/exp/section.h"
+
+static const char *const torus_keys[] = { "dims",     "tie",	   "both",
+					  "dateline", DIRECT_KEYS, NULL };
+static const char *const mesh_keys[] = { "dims", DIRECT_KEYS, NULL };
+static const char *const cube_keys[] = { "dims", DIRECT_KEYS, NULL };
+
+struct shape {
+	uint32_t size[EX_DIMS], dims, tie;
+	bool both, dateline;
+};
+
+static int dims_read(const struct doc_node *map, struct shape *s,
+		     struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, "dims");
+
+	if (!n)
+		return doc_fail(map->at, err,
+				"the fabric has no 'dims': write e.g. dims: "
+				"[4, 4, 4]");
+	if (exp_want(n, DOC_SEQ, "dims", err))
+		return -1;
+	if (n->n < 1 || n->n > EX_DIMS)
+		return doc_fail(n->at, err, "%u dimensions: give 1 to %u", n->n,
+				EX_DIMS);
+	for (s->dims = 0; s->dims < n->n; s->dims++)
+		if (exp_value(n->items[s->dims].val, WEFT_P_U32, "1..65536",
+			      &s->size[s->dims], sizeof(uint32_t), "dims", err))
+			return -1;
+	return 0;
+}
+
+static int option(const struct doc_node *map, const char *key,
+		  enum weft_ptype type, const char *range, void *out,
+		  size_t size, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, key);
+
+	return n ? exp_value(n, type, range, out, size, key, err) : 0;
+}
+
+static int grid_build(struct exp_build *b, const struct doc_node *map,
+		      bool wrap, struct weft_err *err)
+{
+	struct shape s = { .dateline = true };
+	struct weft_err sub = { 0 };
+	struct ex_topo t;
+
+	if (dims_read(map, &s, err) ||
+	    option(map, "tie", WEFT_P_ENUM, "positive|balanced", &s.tie,
+		   sizeof(s.tie), err) ||
+	    option(map, "both", WEFT_P_BOOL, "", &s.both, sizeof(s.both),
+		   err) ||
+	    option(map, "dateline", WEFT_P_BOOL, "", &s.dateline,
+		   sizeof(s.dateline), err))
+		return -1;
+	if (ex_topo_grid(&t, s.size, s.dims, wrap, s.both, &sub))
+		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
+	t.balanced = s.tie;
+	t.dateline = s.dateline;
+	return direct_build(b, map, &t, err);
+}
+
+static int torus_build(struct exp_build *b, const struct doc_node *map,
+		       struct weft_err *err)
+{
+	return grid_build(b, map, true, err);
+}
+
+static int mesh_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
+{
+	return grid_build(b, map, false, err);
+}
+
+/* dims: a number, or as many as the ends need. */
+static int cube_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+	struct ex_topo t;
+	uint32_t dims = 1;
+
+	while (dims < EX_DIMS && 1u << dims < b->ends.n)
+		dims++;
+	if (option(map, "dims", WEFT_P_U32, "1..6", &dims, sizeof(dims), err))
+		return -1;
+	if (ex_topo_cube(&t, dims, &sub))
+		return doc_fail(map->at, err, "%s", sub.msg);
+	return direct_build(b, map, &t, err);
+}
+
+const struct fabric_gen fabric_torus = {
+	.name = "torus",
+	.doc = "EXTOLL crossbars in rings of up to 6 dimensions",
+	.keys = torus_keys,
+	.build = torus_build,
+};
+
+const struct fabric_gen fabric_mesh = {
+	.name = "mesh",
+	.doc = "EXTOLL crossbars in a grid of up to 6 dimensions",
+	.keys = mesh_keys,
+	.build = mesh_build,
+};
+
+const struct fabric_gen fabric_hypercube = {
+	.name = "hypercube",
+	.doc = "EXTOLL crossbars, a link for each bit of the node number",
+	.keys = cube_keys,
+	.build = cube_build,
+};

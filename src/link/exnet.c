@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class extoll.net, see exnet.h: the window of measurement, and what comes out
+ * of it.
+ *
+ * Names for what a run shows: `saturated`, in the window at least 5 % less has
+ * arrived than was offered and sources have queues; `starved`, a source has
+ * had a packet ready but sent none for a watchdog's time while others did;
+ * `deadlock`, cells have waited that long for each other in a circle. */
+#include "link/exnet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/egen.h"
+#include "link/pattern.h"
+#include "link/trace.h"
+#include "measure/result.h"
+
+enum { TAG_WATCH, TAG_CLOSE };
+
+/* clang-format off */
+static const struct weft_param net_params[] = {
+	WEFT_PARAM(U64, struct exnet, warmup, "0", "", OWN,
+		   "cycles before the window of measurement"),
+	WEFT_PARAM(BOOL, struct exnet, detect, "no", "", OWN,
+		   "and as long as latency has not settled (MSER-5)"),
+	WEFT_PARAM(U64, struct exnet, measure, "0", "", OWN,
+		   "cycles of the window; the run ends when what was made in "
+		   "it has arrived; 0 = to the end of the run"),
+	WEFT_PARAM(REAL, struct exnet, precision, "0", "0..1", OWN,
+		   "the window ends when the 95 % confidence interval of the "
+		   "mean latency is this narrow, +- as a share of it; 0 = no"),
+	WEFT_PARAM(U64, struct exnet, watchdog, "20000", "0..1000000000", OWN,
+		   "cycles a cell may wait before it is asked for what; "
+		   "0 = never"),
+	WEFT_PARAM(STR, struct exnet, note, "", "", OWN,
+		   "what the maker of the routes has to say"),
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct weft_counter net_counters[EXNET_N_COUNTERS] = {
+	[EXNET_SENT] = { "sent", "packets", "packets into the network" },
+	[EXNET_RECEIVED] = { "received", "packets", "packets out of it" },
+	[EXNET_FLITS] = { "flits", "flits", "flits out of it" },
+	[EXNET_HOPS] = { "hops", "packets", "packets through crossbars" },
+};
+
+const char *const exnet_state_names[] = {
+	[EXNET_STEADY] = "steady",	 [EXNET_UNSETTLED] = "unsettled",
+	[EXNET_SATURATED] = "saturated", [EXNET_STARVED] = "starved",
+	[EXNET_DEADLOCK] = "deadlock",
+};
+
+/* ---- what traffic components share
+ * --------------------------------------------- */
+
+static uint64_t net_now(const struct weft_comp *c)
+{
+	const struct exnet *n = c->state;
+
+	return weft_clock_cycle(&n->clk, weft_now(c));
+}
+
+static void window_open(struct weft_comp *c, uint64_t from)
+{
+	struct exnet *n = c->state;
+
+	n->from = from;
+	n->until = n->measure ? from + n->measure : UINT64_MAX;
+	steady_init(&n->steady);
+	if (n->measure)
+		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
+}
+
+void exnet_join(struct weft_comp *net, struct weft_comp *gen,
+		const struct weft_clock *clk)
+{
+	struct exnet *n = net->state;
+
+	if (!n->gen) {
+		n->gen = calloc(n->topo.nodes, sizeof(struct weft_comp *));
+		if (!n->gen)
+			abort();
+		n->clk = *clk;
+		n->latency = weft_hist(net, "latency", "cycles");
+		n->network = weft_hist(net, "network_latency", "cycles");
+		if (!n->detect)
+			window_open(net, n->warmup);
+	}
+	n->gen[ex_place(gen)->node] = gen;
+	n->n_gens++;
+}
+
+const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
+{
+	if (n->perm && n->perm_seed == seed)
+		return n->perm;
+	n->perm = realloc(n->perm, n->topo.nodes * sizeof(*n->perm));
+	if (!n->perm)
+		abort();
+	n->perm_seed = seed;
+	pattern_permute(seed, n->perm, n->topo.nodes);
+	return n->perm;
+}
+
+/* ---- the window
+ * ------------------------------------------------------------------- */
+
+/* Everything marked has come: the sources may stop. */
+static void window_check(struct exnet *n)
+{
+	if (n->closed && n->marked_in == n->expected)
+		n->over = true;
+}
+
+static void window_close(struct weft_comp *c, uint64_t until)
+{
+	struct exnet *n = c->state;
+
+	n->closed = true;
+	n->until = until;
+	n->expected = n->marked;
+	EXNET_GENS(n, g)
+	{
+		struct egen_backlog b = egen_backlog(g, n->from, until);
+
+		n->expected += b.packets;
+		n->offered += b.flits;
+		n->backlog += b.packets;
+	}
+	if (n->in_flits < n->offered - n->offered / 20 &&
+	    n->backlog > n->n_gens) {
+		n->state = EXNET_SATURATED;
+		n->over = true;
+	}
+	window_check(n);
+}
+
+/* Every so many batches: is the warm-up over, or the mean known well enough? */
+static void window_settle(struct weft_comp *c, uint64_t cycle)
+{
+	struct exnet *n = c->state;
+	double mean, half;
+
+	if (n->steady.count || n->steady.n % STEADY_ENOUGH)
+		return;
+	if (n->from == UINT64_MAX) {
+		if (cycle >= n->warmup && steady_reached(&n->steady))
+			window_open(c, cycle + 1);
+		return;
+	}
+	if (n->precision > 0 && !n->closed && steady_reached(&n->steady) &&
+	    steady_interval(&n->steady, steady_cut(&n->steady), &mean, &half) &&
+	    half <= n->precision * mean)
+		window_close(c, cycle + 1);
+}
+
+void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
+{
+	struct exnet *n = net->state;
+
+	p->marked = p->born >= n->from && p->born < n->until;
+	if (!p->marked)
+		return;
+	n->marked++;
+	if (!n->closed)
+		n->offered += p->flits;
+}
+
+void exnet_sent(struct weft_comp *net)
+{
+	struct exnet *n = net->state;
+
+	weft_count(net, EXNET_SENT, 1);
+	if (n->armed || !n->watchdog)
+		return;
+	n->armed = true;
+	n->moved = 0;
+	weft_wake(net, TAG_WATCH,
+		  weft_clock_edge(&n->clk, net_now(net) + n->watchdog));
+}
+
+void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
+		    uint64_t cycle)
+{
+	struct exnet *n = net->state;
+	double lat = (double)(cycle - p->born);
+
+	weft_count(net, EXNET_RECEIVED, 1);
+	weft_count(net, EXNET_FLITS, p->flits);
+	n->last = weft_now(net);
+	if (cycle >= n->from && cycle < n->until)
+		n->in_flits += p->flits;
+	if (p->marked) {
+		n->marked_in++;
+		weft_hist_put(n->latency, lat);
+		weft_hist_put(n->network, (double)(cycle - p->injected));
+		window_check(n);
+	}
+	if (p->marked || n->from == UINT64_MAX) {
+		steady_add(&n->steady, lat);
+		window_settle(net, cycle);
+	}
+}
+
+/* ---- the watchdog
+ * -------------------------------------------------------------------- */
+
+/* Sources that have something to send and did not, for that long. */
+static uint32_t starving(const struct exnet *n, uint64_t before)
+{
+	uint32_t res = 0;
+
+	EXNET_GENS(n, c)
+	{
+		const struct egen *g = c->state;
+		const struct np_pkt *p = g->np.q[g->kind].head;
+
+		res += p && p->ready < before && g->last_sent < before;
+	}
+	return res;
+}
+
+static void deadlocked(struct weft_comp *c, const char *text, uint64_t cycles)
+{
+	struct exnet *n = c->state;
+
+	n->state = EXNET_DEADLOCK;
+	n->over = true;
+	weft_check_failed(c,
+			  "deadlock: for %llu cycles these inputs have waited "
+			  "for each other: %s",
+			  (unsigned long long)cycles, text);
+}
+
+static void watch(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	uint64_t now = net_now(c), before = now - n->watchdog;
+	uint64_t moved = c->counters[EXNET_SENT] + c->counters[EXNET_RECEIVED];
+	char text[300] = "";
+	uint32_t starved;
+	bool blocked;
+
+	n->armed = false;
+	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
+		deadlocked(c, text, n->watchdog);
+		return;
+	}
+	starved = moved != n->moved ? starving(n, before) : 0;
+	if (starved > n->starved)
+		n->starved = starved;
+	if (c->counters[EXNET_SENT] == c->counters[EXNET_RECEIVED])
+		return; /* the next packet arms it again */
+	n->moved = moved;
+	n->armed = true;
+	weft_wake(c, TAG_WATCH, weft_clock_edge(&n->clk, now + n->watchdog));
+}
+
+static void net_event(struct weft_comp *c, uint32_t tag)
+{
+	struct exnet *n = c->state;
+
+	if (tag == TAG_CLOSE && !n->closed)
+		window_close(c, n->until);
+	else if (tag == TAG_WATCH)
+		watch(c);
+}
+
+/* ---- results
+ * ---------------------------------------------------------------------------
+ */
+
+/* Sum of a counter of all crossbars, by its name. */
+static uint64_t xbars_sum(const struct exnet *n, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->n_xbars; i++) {
+		const struct weft_class *cls = n->xbar[i]->cls;
+
+		for (uint32_t k = 0; k < cls->n_counters; k++)
+			if (!strcmp(cls->counters[k].name, name))
+				sum += n->xbar[i]->counters[k];
+	}
+	return sum;
+}
+
+static int net_sample(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	c->counters[EXNET_HOPS] = xbars_sum(c->state, "packets");
+	return 0;
+}
+
+/* How busy the links are: mean, the busiest one and which it is. */
+static void report_links(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	double all = (double)(n->last ? n->last : weft_now(c));
+	double sum = 0, most = -1;
+	struct weft_err unused = { 0 };
+	const struct weft_port *at = NULL;
+	uint32_t links = 0;
+	char name[64];
+
+	for (uint32_t i = 0; i < n->n_xbars; i++) {
+		struct weft_comp *x = n->xbar[i];
+
+		if (x->cls->ops.sample)
+			x->cls->ops.sample(x, &unused);
+		for (uint32_t p = EX_INTERNAL; p < x->n_ports; p++) {
+			double busy = (double)x->ports[p].out_busy / all;
+
+			if (!x->ports[p].peer)
+				continue;
+			links++;
+			sum += busy;
+			if (busy > most) {
+				most = busy;
+				at = &x->ports[p];
+			}
+		}
+	}
+	if (!links || all <= 0)
+		return;
+	weft_metric(c, "link_busy", "share", sum / links);
+	weft_metric(c, "link_busy_max", "share", most);
+	snprintf(name, sizeof(name), "%s.%s", at->comp->name, at->name);
+	result_param_set(weft_sim_result(c->sim), "net.busiest", name);
+}
+
+static void report_state(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	if (n->state == EXNET_STEADY &&
+	    (n->from == UINT64_MAX || (n->measure && !n->over)))
+		n->state = EXNET_UNSETTLED;
+	if (n->starved && n->state != EXNET_DEADLOCK)
+		n->state = EXNET_STARVED;
+	weft_metric(c, "starved", "sources", n->starved);
+	weft_metric(c, "state", "", n->state);
+	result_param_set(weft_sim_result(c->sim), "net.state",
+			 exnet_state_names[n->state]);
+}
+
+static void report_load(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	double mean, half, cycles = (double)(n->until - n->from);
+	double nodes = (double)n->n_gens;
+
+	weft_metric(c, "offered", "flits/cycle",
+		    (double)n->offered / cycles / nodes);
+	weft_metric(c, "accepted", "flits/cycle",
+		    (double)n->in_flits / cycles / nodes);
+	weft_metric(c, "backlog", "packets", (double)n->backlog / nodes);
+	if (!steady_interval(&n->steady, 0, &mean, &half))
+		return;
+	weft_metric(c, "latency", "cycles", mean);
+	weft_metric(c, "latency_ci", "cycles", half);
+}
+
+static int net_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct exnet *n = c->state;
+	uint64_t now = net_now(c);
+	char text[300] = "";
+	bool blocked;
+
+	net_sample(c, err);
+	report_links(c);
+	if (weft_sim_idle(c->sim) && n->state != EXNET_DEADLOCK &&
+	    exnet_cycle(n, now, text, sizeof(text), &blocked))
+		deadlocked(c, text, 0);
+	if (!n->n_gens)
+		return 0;
+	if (!n->closed && now > n->from)
+		window_close(c, now);
+	if (n->closed && n->until > n->from)
+		report_load(c);
+	report_state(c);
+	return 0;
+}
+
+static int net_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct exnet *n = c->state;
+
+	(void)err;
+	n->from = n->until = UINT64_MAX;
+	steady_init(&n->steady);
+	return 0;
+}
+
+static void net_fini(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	ex_topo_fini(&n->topo);
+	free(n->gen);
+	trace_free(n->trace);
+	free(n->xbar);
+	free(n->perm);
+}
+
+WEFT_COMPONENT(extoll_net, .name = "extoll.net", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "a direct network as a whole: measurement, watchdog",
+	       .source = "own; extoll.md 4.5, 4.6",
+	       .not_modelled = "takes no part in what happens",
+	       .state_size = sizeof(struct exnet), .params = net_params,
+	       .counters = net_counters, .n_counters = EXNET_N_COUNTERS,
+	       .ops = { .init = net_init,
+			.event = net_event,
+			.finish = net_finish,
+			.sample = net_sample,
+			.fini = net_fini });

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class extoll.net: what belongs to a direct network as a whole.  The fabric
+ * makes one, called `net`: it holds the topology, and what traffic components
+ * share and measure together; it looks for deadlock (exnet_wait.c).
+ *
+ *   0 ...... from ............... until ........ all marked have come ... over
+ *    warm-up      window: packets made in it are marked,     no new packets
+ *                 flits that arrive in it are accepted load
+ *
+ * Cycles are those of the traffic components' clock. */
+#ifndef LINK_EXNET_H
+#define LINK_EXNET_H
+
+#include "link/ex_route.h"
+#include "measure/steady.h"
+
+struct trace;
+
+enum exnet_state {
+	EXNET_STEADY,
+	EXNET_UNSETTLED, /* ended in the warm-up, or before the last marked */
+	EXNET_SATURATED, /* less arrives than is offered, queues grow */
+	EXNET_STARVED,	 /* some cannot send while others do */
+	EXNET_DEADLOCK,
+};
+extern const char *const exnet_state_names[];
+
+enum { EXNET_SENT, EXNET_RECEIVED, EXNET_FLITS, EXNET_HOPS, EXNET_N_COUNTERS };
+
+struct exnet {
+	/* parameters */
+	uint64_t warmup, measure, watchdog;
+	double precision;
+	bool detect;
+	char note[200];
+	/* from the fabric; arrays belong to us */
+	struct ex_topo topo;
+	struct weft_comp **xbar;
+	uint32_t n_xbars;
+	/* traffic components by node, or NULL; what they share */
+	struct weft_comp **gen;
+	uint32_t n_gens;
+	struct weft_clock clk;
+	struct trace *trace;
+	uint32_t *perm;
+	uint64_t perm_seed;
+	/* the window */
+	uint64_t from, until; /* UINT64_MAX: not known yet */
+	bool closed, over;
+	uint64_t marked, marked_in; /* made in the window; of these, arrived */
+	uint64_t expected;	    /* those that will have been marked */
+	uint64_t offered;	    /* flits of them */
+	uint64_t backlog;	    /* packets waiting in sources at its end */
+	uint64_t in_flits;	    /* arrived in the window */
+	struct weft_hist *latency, *network;
+	struct steady steady;
+	enum exnet_state state;
+	uint32_t starved;
+	weft_time_t last; /* packet received */
+	/* the watchdog */
+	bool armed;
+	uint64_t moved; /* packets sent and received at the last look */
+};
+
+static inline struct exnet *exnet_of(const struct ex_place *p)
+{
+	return p->net ? p->net->state : NULL;
+}
+
+/* A traffic component stands in this network (ops.start). */
+void exnet_join(struct weft_comp *net, struct weft_comp *gen,
+		const struct weft_clock *clk);
+/* Those there are; the loop's body is a statement. */
+#define EXNET_GENS(n, c)                                                       \
+	for (uint32_t i_##c = 0; i_##c < (n)->topo.nodes; i_##c++)             \
+		for (struct weft_comp *c = (n)->gen ? (n)->gen[i_##c] : NULL;  \
+		     c; c = NULL)
+/* The permutation of all nodes by this seed. */
+const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed);
+
+/* A packet, as measured. */
+struct exnet_pkt {
+	uint64_t born, injected; /* cycles */
+	uint32_t flits;
+	bool marked; /* counts in the latency */
+};
+/* Marks it when it is of the window. */
+void exnet_made(struct weft_comp *net, struct exnet_pkt *p);
+/* Its last cell has left the source. */
+void exnet_sent(struct weft_comp *net);
+/* Its last flit is here; it was taken at `cycle`. */
+void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
+		    uint64_t cycle);
+static inline bool exnet_over(const struct exnet *n)
+{
+	return n && n->over;
+}
+
+/* exnet_wait.c: a cell that has waited since before `before` and waits for
+ * itself; writes the way round.  Or one that waits for an end that takes
+ * nothing: *blocked_p. */
+bool exnet_cycle(const struct exnet *n, uint64_t before, char *text,
+		 size_t size, bool *blocked_p);
+
+#endif

@@ -44,6 +44,7 @@ struct weft_dev {
 	uint32_t index;
 	bool level;   /* interrupt line, as the processor sees it */
 	bool probing; /* a thread sizes its BARs */
+	void *state;  /* weft_dev_state */
 	struct {
 		bool known;
 		uint64_t size;
@@ -118,7 +119,8 @@ struct host {
 	uint64_t mem_bytes, mem_base, stack;
 	uint32_t node, wc_lines;
 	weft_time_t cost_store, cost_wc, cost_load, cost_clock;
-	weft_time_t copy_fixed, poll_period, irq_entry, wake_up, oob_delay;
+	weft_time_t copy_fixed, poll_period, poll_hit, irq_entry, wake_up;
+	weft_time_t oob_delay;
 	uint64_t copy_rate;
 	/* state */
 	struct weft_comp *comp;

@@ -170,6 +170,7 @@ static bool poll_wait(struct weft_host *h, weft_time_t deadline)
 			host_wake(h, poll_look(h, deadline));
 		host_block(h, HOST_POLLS);
 		hit = poll_hit(h);
+		h->debt += hit ? h->hp->poll_hit : 0;
 		if (hit || now_of(h) >= deadline)
 			return hit;
 	}

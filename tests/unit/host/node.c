@@ -9,7 +9,8 @@
 
 #include "measure/result.h"
 
-extern const struct weft_class weft_class_bus_pcix, weft_class_host_pc;
+extern const struct weft_class weft_class_bus_pcix, weft_class_bus_ht;
+extern const struct weft_class weft_class_host_pc;
 
 /* ---- the card ---------------------------------------------------------------
  */
@@ -155,7 +156,7 @@ static struct weft_comp *bench_add(struct bench *b,
 	return c;
 }
 
-struct bench *bench_new(uint32_t nodes)
+static struct bench *bench_make(uint32_t nodes, const struct weft_class *bus)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 
@@ -166,10 +167,26 @@ struct bench *bench_new(uint32_t nodes)
 		struct node *n = &b->node[i];
 
 		n->host = bench_add(b, &weft_class_host_pc, i, "host");
-		n->bus = bench_add(b, &weft_class_bus_pcix, i, "bus");
+		n->bus = bench_add(b, bus, i, "bus");
 		n->dev = bench_add(b, &weft_class_card, i, "nic");
 		n->card = n->dev->state;
 	}
+	return b;
+}
+
+struct bench *bench_new(uint32_t nodes)
+{
+	return bench_make(nodes, &weft_class_bus_pcix);
+}
+
+struct bench *bench_new_ht(uint32_t nodes)
+{
+	struct bench *b = bench_make(nodes, &weft_class_bus_ht);
+	struct weft_err err = { 0 };
+
+	for (uint32_t i = 0; i < nodes; i++)
+		if (weft_preset_apply(b->node[i].host, "opteron", &err))
+			abort();
 	return b;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node on a bench: host.pc, bus.pcix and a simple card, with test functions
- * as programs.
+/* A node on a bench: host.pc, bus.pcix (or bus.ht) and a simple card, with test
+ * functions as programs.
  *
  * The card: BAR0 and BAR1 of 32 KB, plain memory, except in BAR1
  *   CARD_DMA    64-bit store: CARD_DELAY clocks later write the 8 bytes at
@@ -61,6 +61,8 @@ struct bench {
 };
 
 struct bench *bench_new(uint32_t nodes);
+/* The same with bus.ht, and the host's preset "opteron". */
+struct bench *bench_new_ht(uint32_t nodes);
 void bench_free(struct bench *b);
 /* A parameter of every host (or bus), before bench_start. */
 void bench_set(struct bench *b, const char *cls, const char *param,

@@ -126,7 +126,7 @@ struct eport_count {
 	uint64_t ctl_out, ctl_in;
 	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
 	uint64_t no_credit; /* cycles a cell waited for a credit */
-	uint64_t downs;
+	uint64_t downs, fifo; /* receive FIFO full: lost */
 };
 
 struct eport_due { /* a credit that may be on the line from cycle on */

@@ -281,7 +281,8 @@ static void damaged(struct rx *r)
 		eport_train_lost(r->ep, eport_now(r->ep), back_at(r));
 }
 
-/* Behind the receive FIFO; false: it is full. */
+/* Behind the receive FIFO; false: it is full.  It fills when cells follow one
+ * another faster than this end's clock goes. */
 static bool fifo(struct rx *r)
 {
 	struct eport *ep = r->ep;
@@ -289,11 +290,16 @@ static bool fifo(struct rx *r)
 	weft_time_t t = r->f->time - ep->port->delay;
 	uint64_t at = weft_clock_cycle(&ep->peer->cfg.clk, t), c;
 
-	c = ep->same_clk ? at + ep->peer->way - 1 - ep->cfg.t_in
-			 : eport_cross(ep->peer, at);
+	if (ep->same_clk) {
+		r->c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
+		return true;
+	}
+	c = eport_cross(ep->peer, at);
 	r->c0 = c > s->fifo_free ? c : s->fifo_free;
+	if (r->c0 - c > FIFO)
+		return false;
 	s->fifo_free = r->c0 + r->f->words;
-	return r->c0 - c <= FIFO;
+	return true;
 }
 
 void eport_arrive(struct eport *ep, struct weft_frame *f)
@@ -304,7 +310,7 @@ void eport_arrive(struct eport *ep, struct weft_frame *f)
 	assert(ep->slow);
 	room = fifo(&r);
 	if (!room)
-		ep->count.code++;
+		ep->count.fifo++;
 	else if (f->raw)
 		damaged(&r);
 	else

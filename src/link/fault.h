@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the faults of a FORTH link share. */
+/* What the faults of serial links share: how the wire formats look to them. */
 #ifndef LINK_FAULT_H
 #define LINK_FAULT_H
 
-#include "link/flink.h"
+#include "weft/sim.h"
+
+#define FAULT_PART_SHIFT 12
+
+/* A wire format, FORTH or EXTOLL. */
+struct fault_line {
+	const struct weft_wire *wire;
+	/* As wire->encode, with the part of each symbol in its upper bits. */
+	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
+			   uint32_t max);
+	uint32_t bits;	/* of a symbol that can be wrong */
+	uint32_t noise; /* invalid codes that end synchronisation */
+	uint32_t (*word)(const struct weft_frame *f); /* symbols per word */
+	uint64_t (*word_fs)(const struct weft_port *p);
+	bool (*packet)(const struct weft_frame *f);
+	uint32_t (*credits)(const struct weft_frame *f);
+	uint32_t credit_part, credit_symbols;
+};
+
+/* The format of the line that the fault c sits on. */
+const struct fault_line *fault_line(const struct weft_comp *c);
 
 /* The frame as line symbols, with the part of each one in its upper bits
  * (unless the frame was damaged before); room for `spare` more. */
@@ -11,5 +31,19 @@ struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 			   uint32_t spare);
 /* From now on the frame is these symbols. */
 void fault_set(struct weft_frame *f, struct weft_raw *raw);
+
+/* ---- 8b/10b (fault_code.c) --------------------------------------------- */
+
+struct fault_hit {
+	uint32_t symbol, bit; /* bit of its code, first on the line = 0 */
+};
+
+/* What a receiver makes of the symbols when these bits are wrong, in order of
+ * the line: through a stream of real codes, or (flit) only where it differs.
+ * The disparity at the start is that of an idle line; parts are kept. */
+void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
+		       uint32_t n);
+void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.cut: a cable that is interrupted (forth.md 4.9).
+/* Class fault.cut: a cable that is interrupted (forth.md 4.9, extoll.md T-28).
  *
  * It sits on what leaves a port, so one instance interrupts one direction; a
  * cable that is pulled out needs one at each end, with the same times.  Times
@@ -7,22 +7,22 @@
  * down is lost.  A transmission that has begun to arrive is cut short, what is
  * left of one when the line comes back has no delimiter.
  *
- * The receiver sees invalid codes: it loses sync (0x8C) at once, and is in sync
- * again after 16 words of commas.  Invalid codes are counted (0x88) until sync
- * is lost; what the deserialiser makes of a dead line afterwards is not
- * modelled. */
+ * The receiver sees invalid codes: it loses sync at once (FORTH: 0x8C), and is
+ * in sync again after 16 words of commas.  Invalid codes are counted (0x88)
+ * until sync is lost; what the deserialiser makes of a dead line afterwards is
+ * not modelled. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "link/fault.h"
 #include "sim/outage.h"
 
-enum { SYNC_BAD = 4 }; /* invalid codes that end synchronisation (4.9) */
-
 struct cut {
 	struct outage when; /* first: see OUTAGE_PARAMS */
 	uint32_t next;	    /* span whose beginning comes next */
 	uint32_t at;	    /* first span that frames can still meet */
+	const struct fault_line *line;
 	uint64_t word_fs;
 };
 
@@ -37,7 +37,7 @@ static const struct weft_counter cut_counters[C_N] = {
 
 static const struct weft_param cut_params[] = { OUTAGE_PARAMS, { 0 } };
 
-/* ---- the line goes down -------------------------------------------------- */
+/* ---- the line goes down ------------------------------------------------ */
 
 static void cut_plan(struct weft_comp *c)
 {
@@ -60,10 +60,10 @@ static void cut_noise(struct weft_comp *c, const struct outage_span *s)
 	f->time = from;
 	f->word_fs = k->word_fs;
 	f->words = words < UINT32_MAX / 2 ? (uint32_t)words : UINT32_MAX / 2;
-	f->raw = weft_raw_new(c->sim, SYNC_BAD);
-	for (i = 0; i < SYNC_BAD; i++)
+	f->raw = weft_raw_new(c->sim, k->line->noise);
+	for (i = 0; i < k->line->noise; i++)
 		f->raw->sym[i] = WEFT_SYM_BAD;
-	f->raw->n = SYNC_BAD;
+	f->raw->n = k->line->noise;
 	weft_count(c, C_CUTS, 1);
 	weft_filter_pass(c, f);
 }
@@ -77,30 +77,33 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 	cut_plan(c);
 }
 
-/* ---- what is on the line ------------------------------------------------- */
+/* ---- what is on the line ----------------------------------------------- */
 
-static uint32_t credits_in(const struct weft_raw *all, uint32_t from,
-			   uint32_t to)
+/* Credits in symbols from..to-1. */
+static uint32_t credits_in(const struct cut *k, const struct weft_raw *all,
+			   uint32_t from, uint32_t to)
 {
 	uint32_t i, n = 0;
 
-	for (i = 4 * from; i < 4 * to && i < all->n; i++)
-		n += all->sym[i] >> FORTH_PART_SHIFT == FORTH_PART_CREDIT;
-	return n / 2;
+	for (i = from; i < to && i < all->n; i++)
+		n += all->sym[i] >> FAULT_PART_SHIFT == k->line->credit_part;
+	return n / k->line->credit_symbols;
 }
 
 /* Words from..to-1 arrive as a transmission of their own. */
 static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *all, uint32_t from, uint32_t to)
 {
+	struct cut *k = c->state;
 	struct weft_frame *g = weft_frame_dup(f);
-	uint32_t end = to == f->words ? all->n : 4 * to, n;
+	uint32_t w = k->line->word(f);
+	uint32_t end = to == f->words ? all->n : w * to, n;
 	struct weft_raw *raw;
 
 	end = end < all->n ? end : all->n;
-	n = end > 4 * from ? end - 4 * from : 0;
+	n = end > w * from ? end - w * from : 0;
 	raw = weft_raw_new(c->sim, n);
-	memcpy(raw->sym, all->sym + 4 * from, n * sizeof(*raw->sym));
+	memcpy(raw->sym, all->sym + w * from, n * sizeof(*raw->sym));
 	raw->n = n;
 	fault_set(g, raw);
 	if (from) {
@@ -135,6 +138,7 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	struct weft_raw *all = fault_raw(c, f, 0);
 	const struct outage_span *s;
 	uint32_t i = k->at, w = 0, lost = 0, credits = 0, first = f->words;
+	uint32_t per = k->line->word(f);
 
 	for (; w < f->words; i++) {
 		uint32_t down, up;
@@ -144,15 +148,15 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 		up = s ? word_at(f, s->to) : f->words;
 		if (down > w)
 			pass_piece(c, f, all, w, down);
-		credits += credits_in(all, down, up);
+		credits += credits_in(k, all, per * down, per * up);
 		if (up > down && down < first)
 			first = down;
 		lost += up - down;
 		w = up;
 	}
 	weft_count(c, C_WORDS, lost);
-	weft_count(c, C_CREDITS, least(credits, forth_shape_get(f).credits));
-	if (lost && f->flags & FORTH_F_PACKET)
+	weft_count(c, C_CREDITS, least(credits, k->line->credits(f)));
+	if (lost && k->line->packet(f))
 		weft_count(c, first ? C_TRUNCATED : C_PACKETS, 1);
 	free(all);
 	weft_frame_free(f);
@@ -169,7 +173,7 @@ static void cut_filter(struct weft_comp *c, struct weft_frame *f)
 		cut_frame(c, f);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------- */
 
 static int cut_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -179,10 +183,13 @@ static int cut_init(struct weft_comp *c, struct weft_err *err)
 static int cut_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct cut *k = c->state;
-	struct weft_clock clk = flink_net_clock(c->on);
 
-	(void)err;
-	k->word_fs = clk.num / clk.den;
+	k->line = fault_line(c);
+	if (!k->line)
+		return weft_fail(err, EINVAL,
+				 "%s: the line at %s.%s cannot be cut", c->name,
+				 c->on->comp->name, c->on->name);
+	k->word_fs = k->line->word_fs(c->on);
 	if (c->on->peer) /* a port may stay open */
 		cut_plan(c);
 	return 0;
@@ -194,7 +201,7 @@ static void cut_fini(struct weft_comp *c)
 }
 
 WEFT_COMPONENT(fault_cut, .name = "fault.cut", .kind = WEFT_KIND_FAULT,
-	       .doc = "a FORTH link that goes down and up",
+	       .doc = "a serial link that goes down and up",
 	       .source = "forth.md 4.9, 13", .state_size = sizeof(struct cut),
 	       .params = cut_params, .counters = cut_counters,
 	       .n_counters = C_N,

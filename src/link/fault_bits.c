@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class fault.bits: bits that are wrong, on what leaves through a port
+ * (forth.md 13, extoll.md 4.8, T-23): at a rate, or `flips` adjacent bits of
+ * one part of the n-th frame that has such a part.
+ *
+ * FORTH: bits of the bytes; a control symbol with a wrong bit is none any more.
+ * EXTOLL: bits of the 10-bit codes, each cell a line of its own; a disparity
+ * error that shows only behind its end is not seen. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/extoll_frame.h"
+#include "link/fault.h"
+#include "link/flink.h"
+
+enum { LEVEL_FLIT, LEVEL_SYMBOL };
+
+struct bits {
+	double rate;
+	uint32_t target, level;
+	uint64_t frame, count, bit;
+	uint32_t flips;
+	bool invalid;
+	const struct fault_line *line;
+	uint64_t seen, skip; /* frames with the part; bits to the next error */
+	uint32_t parts;	     /* of this frame that are damaged */
+	struct fault_hit *hit;
+	uint32_t n_hits, cap_hits;
+};
+
+/* What can be hit: parts by line, or control cells of EXTOLL by type. */
+#define F(part) (1u << FORTH_PART_##part)
+#define E(part) (1u << EX_PART_##part)
+static const struct target {
+	uint32_t forth, extoll;
+	uint8_t type, last;
+} targets[] = {
+	{ ~0u, ~0u, 0, 0 },
+	{ F(CONTROL), E(FRAME), 0, 0 },
+	{ F(CREDIT), ~0u, EX_C_CREDIT, EX_C_CREDIT + 3 },
+	{ F(HEADER), E(HEADER), 0, 0 },
+	{ F(BODY), E(PAYLOAD) | E(CRC), 0, 0 },
+	{ 0, E(CTL), 0, 0 },
+	{ 0, E(SEQ), 0, 0 },
+	{ 0, E(LEN), 0, 0 },
+	{ 0, E(ROUTE), 0, 0 },
+	{ 0, E(PAYLOAD), 0, 0 },
+	{ 0, E(CRC), 0, 0 },
+	{ 0, ~0u, EX_C_ACK, EX_C_ACK },
+	{ 0, ~0u, EX_C_NACK, EX_C_NACK },
+	{ 0, ~0u, EX_C_REFRESH, EX_C_REFRESH + 3 },
+};
+#undef F
+#undef E
+#define TARGETS                                                                \
+	"any|control|credit|header|body|ctl|seq|len|route|payload|crc|ack|"    \
+	"nack|refresh"
+
+enum {
+	C_FLIPPED,
+	C_HIT,
+	C_CONTROL,
+	C_CREDIT,
+	C_HEADER,
+	C_BODY,
+	C_FILL,
+	C_CTL,
+	C_SEQ,
+	C_LEN,
+	C_ROUTE,
+	C_PAYLOAD,
+	C_CRC,
+	C_CELLS,
+	C_N
+};
+static const struct weft_counter bits_counters[C_N] = {
+	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
+	[C_HIT] = { "hit", "frames", "frames damaged" },
+	[C_CONTROL] = { "control", "frames", "with damaged control symbols" },
+	[C_CREDIT] = { "credit", "frames", "with damaged credits" },
+	[C_HEADER] = { "header", "frames",
+		       "with a damaged header (FORTH: or its CRC)" },
+	[C_BODY] = { "body", "frames", "with a damaged body or its CRC" },
+	[C_FILL] = { "fill", "frames", "with damaged padding" },
+	[C_CTL] = { "ctl", "cells", "with a damaged CTL" },
+	[C_SEQ] = { "seq", "cells", "with a damaged SEQ" },
+	[C_LEN] = { "len", "cells", "with a damaged LEN" },
+	[C_ROUTE] = { "route", "cells", "with a damaged routing flit" },
+	[C_PAYLOAD] = { "payload", "cells", "with a damaged payload" },
+	[C_CRC] = { "crc", "cells", "with a damaged CRC" },
+	[C_CELLS] = { "control_cells", "cells", "control cells damaged" },
+};
+static const uint8_t forth_counter[FORTH_PARTS] = {
+	[FORTH_PART_CONTROL] = C_CONTROL, [FORTH_PART_CREDIT] = C_CREDIT,
+	[FORTH_PART_HEADER] = C_HEADER,	  [FORTH_PART_BODY] = C_BODY,
+	[FORTH_PART_FILL] = C_FILL,
+};
+static const uint8_t ex_counter[EX_PARTS] = {
+	[EX_PART_FRAME] = C_CONTROL,   [EX_PART_CTL] = C_CTL,
+	[EX_PART_SEQ] = C_SEQ,	       [EX_PART_LEN] = C_LEN,
+	[EX_PART_ROUTE] = C_ROUTE,     [EX_PART_HEADER] = C_HEADER,
+	[EX_PART_PAYLOAD] = C_PAYLOAD, [EX_PART_CRC] = C_CRC,
+	[EX_PART_CONTROL] = C_CELLS,
+};
+
+static const struct weft_param bits_params[] = {
+	/* clang-format off */
+	WEFT_PARAM(REAL, struct bits, rate, "0", "0..1", OWN,
+		   "probability that a bit is wrong"),
+	WEFT_PARAM(ENUM, struct bits, target, "any", TARGETS, OWN,
+		   "part of the frame that is hit; FORTH: up to body, header "
+		   "and body with their CRC; EXTOLL: ack, nack, credit and "
+		   "refresh are control cells"),
+	WEFT_PARAM(U64, struct bits, frame, "0", "", OWN,
+		   "hit the frame with this number (from 1, counting frames "
+		   "that have the part); 0 = none"),
+	WEFT_PARAM(U64, struct bits, count, "1", "1..", OWN,
+		   "how many frames from that one on"),
+	WEFT_PARAM(U64, struct bits, bit, "0", "", OWN,
+		   "first bit of the part to flip, first on the wire = 0"),
+	WEFT_PARAM(U32, struct bits, flips, "1", "1..64", OWN,
+		   "adjacent bits to flip"),
+	WEFT_PARAM(BOOL, struct bits, invalid, "no", "", OWN,
+		   "make the symbols invalid codes instead"),
+	WEFT_PARAM(ENUM, struct bits, level, "flit", "flit|symbol", OWN,
+		   "EXTOLL: damage single symbols, or a stream of all codes; "
+		   "both do the same"),
+	{ 0 }
+	/* clang-format on */
+};
+
+static bool is_forth(const struct bits *b)
+{
+	return b->line->wire == &forth_wire;
+}
+
+/* ---- what is hit ------------------------------------------------------- */
+
+/* Mask of parts of this frame that count. */
+static uint32_t bits_parts(const struct bits *b, const struct weft_frame *f)
+{
+	const struct target *t = &targets[b->target];
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+
+	if (is_forth(b))
+		return t->forth;
+	if (t->type && (!(f->flags & EX_F_CONTROL) || l->type < t->type ||
+			l->type > t->last))
+		return 0;
+	return t->extoll;
+}
+
+static bool bits_match(uint32_t parts, uint16_t sym)
+{
+	return parts >> (sym >> FAULT_PART_SHIFT) & 1;
+}
+
+static void bits_hit(struct bits *b, uint32_t symbol, uint32_t bit)
+{
+	if (b->n_hits == b->cap_hits) {
+		b->cap_hits = b->cap_hits ? 2 * b->cap_hits : 64;
+		b->hit = realloc(b->hit, b->cap_hits * sizeof(*b->hit));
+	}
+	b->hit[b->n_hits++] = (struct fault_hit){ symbol, bit };
+}
+
+/* Bits until the next error, geometric. */
+static uint64_t bits_gap(struct weft_comp *c)
+{
+	const struct bits *b = c->state;
+	double u = 1.0 - weft_rng_real(&c->rng);
+
+	if (b->rate >= 1)
+		return 0;
+	u = floor(log(u) / log1p(-b->rate));
+	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
+}
+
+static void bits_exact(struct bits *b, const struct weft_raw *raw,
+		       uint32_t parts)
+{
+	uint64_t at = 0, end = b->bit + b->flips;
+	uint32_t i, k;
+
+	for (i = 0; i < raw->n; i++) {
+		if (!bits_match(parts, raw->sym[i]))
+			continue;
+		for (k = 0; k < b->line->bits; k++, at++)
+			if (at >= b->bit && at < end)
+				bits_hit(b, i, k);
+	}
+}
+
+static void bits_random(struct weft_comp *c, const struct weft_raw *raw,
+			uint32_t parts)
+{
+	struct bits *b = c->state;
+	uint32_t i, k;
+
+	for (i = 0; i < raw->n; i++) {
+		if (!bits_match(parts, raw->sym[i]))
+			continue;
+		for (k = 0; b->skip < b->line->bits - k; k++) {
+			k += (uint32_t)b->skip;
+			bits_hit(b, i, k);
+			b->skip = bits_gap(c);
+		}
+		b->skip -= b->line->bits - k;
+	}
+}
+
+/* ---- what becomes of it ------------------------------------------------ */
+
+static int hit_order(const void *a, const void *b)
+{
+	const struct fault_hit *x = a, *y = b;
+
+	return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
+}
+
+static void bits_invalid(const struct bits *b, struct weft_raw *raw)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_hits; i++) {
+		uint16_t *s = &raw->sym[b->hit[i].symbol];
+
+		*s = (uint16_t)((*s & ~WEFT_SYM_K) | WEFT_SYM_BAD);
+	}
+}
+
+static void bits_bytes(const struct bits *b, struct weft_raw *raw)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_hits; i++) {
+		uint16_t *s = &raw->sym[b->hit[i].symbol];
+
+		*s = (uint16_t)((*s ^ 0x80 >> b->hit[i].bit) & ~WEFT_SYM_K);
+	}
+}
+
+static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
+{
+	struct bits *b = c->state;
+	const uint8_t *counter = is_forth(b) ? forth_counter : ex_counter;
+	uint32_t i, parts = 0;
+
+	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_HIT, 1);
+	for (i = 0; i < b->n_hits; i++)
+		parts |= 1u << (raw->sym[b->hit[i].symbol] >> FAULT_PART_SHIFT);
+	for (i = 0; i < (is_forth(b) ? FORTH_PARTS : EX_PARTS); i++)
+		weft_count(c, counter[i], parts >> i & 1);
+	if (is_forth(b))
+		bits_bytes(b, raw);
+	if (b->invalid) {
+		bits_invalid(b, raw);
+		return;
+	}
+	if (is_forth(b))
+		return;
+	qsort(b->hit, b->n_hits, sizeof(*b->hit), hit_order);
+	(b->level == LEVEL_SYMBOL ? fault_code_stream
+				  : fault_code_flit)(raw, b->hit, b->n_hits);
+}
+
+/* ---- the filter -------------------------------------------------------- */
+
+/* No error in the whole frame, seen without looking at it. */
+static bool bits_over(struct bits *b, const struct weft_frame *f)
+{
+	uint64_t n = (uint64_t)f->words * b->line->word(f) * b->line->bits;
+
+	if (is_forth(b) || b->frame || b->target || b->skip < n)
+		return false;
+	b->skip -= n;
+	return true;
+}
+
+static bool bits_has_part(const struct weft_raw *raw, uint32_t parts)
+{
+	uint32_t i;
+
+	for (i = 0; i < raw->n; i++)
+		if (bits_match(parts, raw->sym[i]))
+			return true;
+	return false;
+}
+
+static void bits_frame(struct weft_comp *c, struct weft_frame *f)
+{
+	struct bits *b = c->state;
+	uint32_t parts = bits_parts(b, f);
+	struct weft_raw *raw = fault_raw(c, f, 0);
+
+	b->n_hits = 0;
+	b->seen += bits_has_part(raw, parts);
+	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
+		bits_exact(b, raw, parts);
+	if (b->rate > 0)
+		bits_random(c, raw, parts);
+	if (b->n_hits) {
+		bits_apply(c, raw);
+		fault_set(f, raw);
+	} else {
+		free(raw);
+	}
+}
+
+static void bits_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	struct bits *b = c->state;
+
+	if (!f->raw && bits_parts(b, f) && !bits_over(b, f))
+		bits_frame(c, f);
+	weft_filter_pass(c, f);
+}
+
+static int bits_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct bits *b = c->state;
+
+	b->line = fault_line(c);
+	if (!b->line || (is_forth(b) && !targets[b->target].forth))
+		return weft_fail(err, EINVAL,
+				 "%s: %s.%s has no such part on its line",
+				 c->name, c->on->comp->name, c->on->name);
+	b->skip = b->rate > 0 ? bits_gap(c) : UINT64_MAX;
+	return 0;
+}
+
+static void bits_fini(struct weft_comp *c)
+{
+	free(((struct bits *)c->state)->hit);
+}
+
+WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,
+	       .doc = "bit errors on a serial link",
+	       .source = "forth.md 13, extoll.md 4.8",
+	       .state_size = sizeof(struct bits), .params = bits_params,
+	       .counters = bits_counters, .n_counters = C_N,
+	       .ops = { .start = bits_start,
+			.filter = bits_filter,
+			.fini = bits_fini });

@@ -62,6 +62,9 @@ enum {
 	EXTOLL_NODE_ID = 0x0000,
 	EXTOLL_BUILD = 0x0008, /* see below */
 	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = not known */
+	/* for the driver's instances on one node */
+	EXTOLL_DRIVER_LOCK = 0x0050,  /* load: 0 = taken by it; store: free */
+	EXTOLL_DRIVER_STATE = 0x0058, /* whatever the driver keeps there */
 	/* route table: an index, then the entry it names */
 	EXTOLL_ROUTE_INDEX = 0x0020,
 	EXTOLL_ROUTE_DATA = 0x0028,   /* 4: nibbles, first hop lowest */

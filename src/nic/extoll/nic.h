@@ -75,7 +75,8 @@ struct extoll_nic {
 	struct ex_evq evq;
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
-	uint64_t aborts, discarded;
+	uint64_t aborts, discarded, driver_state;
+	bool driver_lock;
 };
 
 /* Rows of the register table that somebody else looks at. */

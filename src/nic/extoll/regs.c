@@ -36,6 +36,39 @@ static uint64_t nodes_read(struct weft_comp *c, uint32_t i)
 	return nic_of(c)->place.topo ? nic_of(c)->place.topo->nodes : 0;
 }
 
+/* ---- driver ------------------------------------------------------------ */
+
+/* Test and set. */
+static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
+{
+	struct extoll_nic *n = nic_of(c);
+	bool was = n->driver_lock;
+
+	(void)i;
+	n->driver_lock = true;
+	return was;
+}
+
+/* A store looks at the old value first: whatever it is, it is free now. */
+static void driver_lock_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	(void)val;
+	nic_of(c)->driver_lock = false;
+}
+
+static uint64_t driver_state_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return nic_of(c)->driver_state;
+}
+
+static void driver_state_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	nic_of(c)->driver_state = val;
+}
+
 /* ---- routes ------------------------------------------------------------ */
 
 static uint64_t route_index_read(struct weft_comp *c, uint32_t i)
@@ -333,6 +366,10 @@ const struct weft_reg extoll_regs[] = {
 		"core clock in kHz"), .read = build_read },
 	{ "nodes", RF(EXTOLL_NODES, RO, "nodes of the network; 0 = unknown"),
 		.read = nodes_read },
+	{ "driver_lock", RF(EXTOLL_DRIVER_LOCK, MIXED, "load: 0 = was free and "
+		"is taken now; a store frees it"), HOOKS(driver_lock) },
+	{ "driver_state", RF(EXTOLL_DRIVER_STATE, RW, "the driver's own"),
+		HOOKS(driver_state) },
 	{ "route_index", RF(EXTOLL_ROUTE_INDEX, RW, "node whose entry the "
 		"next registers show"), HOOKS(route_index) },
 	{ "route_data", RF(EXTOLL_ROUTE_DATA, RW, "crossbar outputs, one "

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VELO: short messages of EXTOLL from user space (extoll.md 6.2).  Function
+ * and return names are those of libvelo.
+ *
+ *	struct velo_port *p;
+ *	struct velo_connection c;
+ *
+ *	velo_open(h, NULL, &p);
+ *	velo_connect(p, &c, node, vpid);
+ *	velo_send(&c, "hello", 5, 0, 0);
+ *	while (velo_recv(p, buf, &src, &tag, &mtt, &len) == VELO_NO_MSG)
+ *		velo_wait(p, WEFT_NEVER);
+ *	velo_close(p);
+ *
+ * Messages between two ports arrive once, in order.  A full mailbox holds the
+ * network back (3.3): receive while you send. */
+#ifndef WEFT_VELO_H
+#define WEFT_VELO_H
+
+#include "weft/host.h"
+
+#define VELO_SRC(node, vpid) ((uint32_t)(vpid) << 16 | (node))
+#define VELO_SRC_NODE(s)     ((s)&0xffff)
+#define VELO_SRC_VPID(s)     ((s) >> 16)
+
+enum velo_ret {
+	VELO_SUCCESS = 0,
+	VELO_INV_MSG = -1, /* length 0, or more than a message holds */
+	VELO_ERROR = -2,   /* the message came with its error bit set */
+	VELO_NO_MSG = -3,
+	VELO_NO_MATCH = -4,	/* velo_recv_mtt: another MTT comes first */
+	VELO_ERR_FDOPEN = -5,	/* no device */
+	VELO_ERR_MMAP = -6,	/* no memory, pages or VPID */
+	VELO_INVALID_MBOX = -7, /* no such VPID, or it is taken */
+	VELO_INVALID_NODE = -8,
+	/* no credit: the hardware holds senders back by itself, so that
+	 * velo_send never says it; kept for programs that look for it */
+	VELO_TRY_AGAIN = -9,
+	VELO_INV_MTT = -10,
+};
+
+struct velo_port;
+
+struct velo_attr {
+	uint64_t mailbox; /* bytes; 0 = 2 MB */
+	uint32_t lazy;	  /* slots between stores of the read pointer; 0 = 4 */
+	uint16_t pd;	  /* protection descriptor: equal among partners */
+	bool small;	  /* slots of 64 bytes */
+	bool vpid_given;  /* take `vpid`, not the lowest free one */
+	uint8_t vpid;
+};
+
+struct velo_connection {
+	struct velo_port *port;
+	uint64_t header; /* node, VPID */
+};
+
+/* attr: NULL = all defaults. */
+int velo_open(struct weft_host *h, const struct velo_attr *attr,
+	      struct velo_port **port_p);
+/* Messages that come later are discarded and counted by the NIC. */
+void velo_close(struct velo_port *p);
+uint32_t velo_node(const struct velo_port *p);
+uint32_t velo_vpid(const struct velo_port *p);
+uint32_t velo_max_len(const struct velo_port *p);
+
+int velo_connect(struct velo_port *p, struct velo_connection *c, uint32_t node,
+		 uint32_t vpid);
+void velo_disconnect(struct velo_connection *c);
+
+/* len 1..velo_max_len, mtt 0..3. */
+int velo_send(struct velo_connection *c, const void *buf, uint32_t len,
+	      uint32_t tag, uint32_t mtt);
+/* The same; the receiver's interrupt is raised if it waits for it. */
+int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
+		  uint32_t tag, uint32_t mtt);
+
+/* VELO_SUCCESS when a whole message is there, VELO_NO_MSG otherwise. */
+int velo_check(struct velo_port *p);
+/* Takes the next message; buf has room for velo_max_len bytes.  src: VELO_SRC.
+ * Results that are not wanted may be NULL. */
+int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
+	      uint32_t *mtt_p, uint32_t *len_p);
+/* Only if its MTT is this one. */
+int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
+		  uint32_t *tag_p, uint32_t *len_p);
+/* Writes the read pointer back to the NIC now. */
+void velo_commit(struct velo_port *p);
+
+/* Polls until a message may be there (true), or the deadline passes. */
+bool velo_wait(struct velo_port *p, weft_time_t deadline);
+/* Sleeps instead; only one port of a node can do that at a time. */
+bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);
+
+/* Counters of the NIC (all ports of the node). */
+struct velo_counters {
+	uint64_t sent, received;
+	uint64_t dropped;   /* by the requester, all reasons */
+	uint64_t discarded; /* by the completer, all reasons */
+};
+void velo_counters(struct velo_port *p, struct velo_counters *c);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the VELO programs, see velow.h. */
+#include "work/velow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+int velow_open(struct velow *v, struct weft_comp *c, const char *name,
+	       uint64_t mailbox)
+{
+	struct velo_attr a = { .mailbox = mailbox };
+	int ret;
+
+	v->w = work_of(c);
+	v->name = name;
+	ret = velo_open(v->w.h, &a, &v->port);
+	if (ret) {
+		weft_check_failed(c, "velo_open: error %d", ret);
+		return -ENODEV;
+	}
+	work_put(&v->w, name, velo_vpid(v->port));
+	return 0;
+}
+
+void velow_close(struct velow *v)
+{
+	struct velo_counters k;
+
+	work_barrier_n(&v->w, v->name, 99);
+	velo_counters(v->port, &k);
+	if (k.dropped || k.discarded)
+		weft_check_failed(v->w.c,
+				  "the NIC dropped %" PRIu64
+				  " messages and discarded %" PRIu64,
+				  k.dropped, k.discarded);
+	if (v->bad)
+		weft_check_failed(v->w.c, "%" PRIu64 " messages were wrong",
+				  v->bad);
+	velo_close(v->port);
+}
+
+int velow_connect(struct velow *v, struct velo_connection *c, uint32_t node)
+{
+	uint64_t vpid = work_get(&v->w, v->name, node);
+	int ret = velo_connect(v->port, c, node, (uint32_t)vpid);
+
+	if (!ret)
+		return 0;
+	weft_check_failed(v->w.c, "velo_connect to node %u: error %d", node,
+			  ret);
+	return -EINVAL;
+}
+
+static void velow_fill(uint8_t *p, uint32_t src, uint32_t dst, uint64_t seq)
+{
+	work_fill(p, VELOW_LEN_MAX / 8, work_base(src, dst, seq));
+}
+
+void velow_send(struct velow *v, struct velo_connection *c, uint32_t node,
+		uint32_t len, uint64_t seq)
+{
+	uint8_t data[VELOW_LEN_MAX];
+
+	velow_fill(data, v->w.me, node, seq);
+	if (velo_send(c, data, len, seq & 0xff, seq >> 8 & 3))
+		v->bad++;
+}
+
+bool velow_poll(struct velow *v, struct velow_msg *m)
+{
+	uint32_t src = 0;
+
+	if (velo_recv(v->port, m->data, &src, &m->tag, &m->mtt, &m->len))
+		return false;
+	m->node = VELO_SRC_NODE(src);
+	return true;
+}
+
+void velow_recv(struct velow *v, struct velow_msg *m)
+{
+	while (!velow_poll(v, m))
+		velo_wait(v->port, WEFT_NEVER);
+}
+
+bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
+		  uint64_t seq)
+{
+	uint8_t want[VELOW_LEN_MAX];
+
+	velow_fill(want, m->node, v->w.me, seq);
+	if (m->len == len && m->tag == (seq & 0xff) &&
+	    m->mtt == (seq >> 8 & 3) && !memcmp(m->data, want, len))
+		return true;
+	if (!v->bad++)
+		weft_check_failed(v->w.c,
+				  "message %" PRIu64
+				  " of node %u: %u bytes, "
+				  "tag %u, MTT %u, or its contents are wrong",
+				  seq, m->node, m->len, m->tag, m->mtt);
+	return false;
+}
+
+double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
+		      uint32_t len, uint64_t count, uint64_t seq)
+{
+	weft_time_t t = weft_host_now(v->w.h);
+	struct velow_msg m;
+
+	for (uint64_t i = 0; i < count; i++) {
+		velow_send(v, c, node, len, seq + i);
+		velow_recv(v, &m);
+		velow_verify(v, &m, len, seq + i);
+	}
+	t = weft_host_now(v->w.h) - t;
+	return (double)t / 2 / (double)count / WEFT_NS;
+}
+
+void velow_serve(struct velow *v, struct velo_connection *c, uint32_t node,
+		 uint32_t len, uint64_t count, uint64_t seq)
+{
+	struct velow_msg m;
+
+	for (uint64_t i = 0; i < count; i++) {
+		velow_recv(v, &m);
+		velow_send(v, c, node, len, seq + i);
+		velow_verify(v, &m, len, seq + i);
+	}
+}

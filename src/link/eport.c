@@ -75,7 +75,7 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 				 "%u slots cannot be %u for each of %u "
 				 "virtual channels: at most 128 in all",
 				 cfg->slots, cfg->reserved, EX_VCS);
-	if (cfg->link && cfg->t_credit < cfg->t_out)
+	if (cfg->ctl_flits && cfg->t_credit < cfg->t_out)
 		return weft_fail(err, EINVAL,
 				 "a credit is ready %u cycles after its "
 				 "slot is free, at least %u are needed",

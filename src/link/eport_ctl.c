@@ -109,23 +109,30 @@ static void owe(struct eport *ep, uint64_t at)
 	}
 }
 
-/* First cycle at which an ACK is ready, with the cells known now. */
+/* First cycle at which an ACK is ready, with the cells known now.  A cell that
+ * ends before the line is free starts the idle time anew. */
 static uint64_t ack_ready(const struct eport *ep)
 {
 	uint32_t i = ep->end_r.head, n = ep->ack_owed;
 	uint64_t last = ep->last_end;
 
-	for (; n < ep->cfg.ack_every; n++, i++) {
-		uint64_t e;
+	for (; i != ep->end_r.tail; n++, i++) {
+		uint64_t e = ep->end[i & ep->end_r.mask];
 
-		if (i == ep->end_r.tail)
-			return n ? last + ep->cfg.ack_idle : WEFT_NEVER;
-		e = ep->end[i & ep->end_r.mask];
-		if (n && e > last + ep->cfg.ack_idle)
-			return last + ep->cfg.ack_idle;
+		if (e > ep->line_free && (n >= ep->cfg.ack_every ||
+					  (n && e > last + ep->cfg.ack_idle)))
+			break;
 		last = e;
 	}
-	return last;
+	if (n >= ep->cfg.ack_every)
+		return last;
+	return n ? last + ep->cfg.ack_idle : WEFT_NEVER;
+}
+
+static bool ack_due(const struct eport *ep, uint64_t at)
+{
+	return ep->ack_owed >= ep->cfg.ack_every ||
+	       (ep->ack_owed && ep->last_end + ep->cfg.ack_idle <= at);
 }
 
 /* First cycle at which a credit or an ACK is ready; 0: some are owed. */
@@ -171,7 +178,7 @@ void eport_ctl_send(struct eport *ep, uint64_t at)
 	ep->count.busy += ep->cfg.ctl_flits;
 	ep->count.ctl_out++;
 	ep->peer->count.ctl_in += !ep->slow;
-	if (ep->ack_owed && ack_ready(ep) <= at) {
+	if (ack_due(ep, at)) {
 		ep->count.acks++;
 		ctl_tell(ep, at, EPORT_TELL_ACK, &ep->ack_owed);
 		return;

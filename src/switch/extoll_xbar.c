@@ -258,20 +258,21 @@ static void lock_step(struct xb_out *out, const struct ecell *c, uint32_t bit)
 	out->lock[c->vc_out] = ends ? XB_NONE : (uint8_t)bit;
 }
 
-/* The cell at the head of queue (o, bit) leaves. */
+/* The cell at the head of queue (o, bit) leaves.  A cable may lead back to the
+ * input it came from: its slots move when they become more. */
 static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 {
 	uint32_t i = bit / EX_VCS;
 	uint32_t slot = x->in[i].head[o * EX_VCS + bit % EX_VCS];
-	struct ecell *c = &x->ep[i].slot[slot];
-	uint64_t end = cycle + c->flits + c->skip;
+	struct ecell c = x->ep[i].slot[slot];
+	uint64_t end = cycle + c.flits + c.skip;
 
 	weft_count(x->comp, XB_CELLS, 1);
-	weft_count(x->comp, XB_PACKETS, !!(c->flags & ECELL_EOP));
-	lock_step(&x->out[o], c, bit);
+	weft_count(x->comp, XB_PACKETS, !!(c.flags & ECELL_EOP));
+	lock_step(&x->out[o], &c, bit);
 	queue_pop(x, i, o, bit);
 	x->in[i].read_free = end;
-	eport_commit(&x->ep[o], c, c->vc_out, cycle);
+	eport_commit(&x->ep[o], &c, c.vc_out, cycle);
 	eport_release(&x->ep[i], slot, end);
 }
 

@@ -324,10 +324,8 @@ static void host_fini(struct weft_comp *c)
 
 	for (size_t i = 0; i < hp->threads.n; i++)
 		thread_free(hp, hp->threads.at[i]);
-	for (size_t i = 0; i < hp->devs.n; i++) {
-		free(hp->devs.at[i]->state);
+	for (size_t i = 0; i < hp->devs.n; i++)
 		free(hp->devs.at[i]);
-	}
 	vec_free(&hp->threads);
 	vec_free(&hp->devs);
 	coro_pool_fini(&hp->pool);

@@ -44,7 +44,6 @@ struct weft_dev {
 	uint32_t index;
 	bool level;   /* interrupt line, as the processor sees it */
 	bool probing; /* a thread sizes its BARs */
-	void *state;  /* weft_dev_state */
 	struct {
 		bool known;
 		uint64_t size;

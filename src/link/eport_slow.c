@@ -343,6 +343,21 @@ static void hear(struct eport *ep, const struct slow_ctl *c)
 		eport_slow_replay(ep, c->cycle);
 }
 
+static bool starts_something(uint32_t type)
+{
+	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
+}
+
+static uint64_t urgent_next(const struct eport_slow *s)
+{
+	uint32_t i;
+
+	for (i = s->in_r.head; i != s->in_r.tail; i++)
+		if (starts_something(s->in[i & s->in_r.mask].type))
+			return s->in[i & s->in_r.mask].cycle;
+	return WEFT_NEVER;
+}
+
 void eport_slow_apply(struct eport *ep, uint64_t cycle)
 {
 	struct eport_slow *s = ep->slow;
@@ -356,12 +371,7 @@ void eport_slow_apply(struct eport *ep, uint64_t cycle)
 		hear(ep, &c);
 	}
 	if (s->urgent <= cycle)
-		s->urgent = WEFT_NEVER;
-}
-
-static bool starts_something(uint32_t type)
-{
-	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
+		s->urgent = urgent_next(s);
 }
 
 void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,

@@ -236,7 +236,8 @@ struct rma_in { /* one virtual channel */
 	uint64_t until;
 	struct rma_cmd cmd;
 	enum rma_bad bad;
-	uint32_t wrote;
+	uint32_t wrote; /* bytes in the write queue or beyond */
+	uint32_t out;	/* writes that HTAX has not granted */
 	bool asked_atu, translated, stalled;
 	struct weft_slice data;
 	struct weft_frame *pkt;

@@ -223,7 +223,7 @@ static enum rma_in_state in_lock(struct rma_in *in)
 
 static void compl_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
-	(void)p;
+	((struct rma_in *)(uintptr_t)p->user[0])->out--;
 	n->rma->in_queue--;
 	compl_wake(n->rma, ex_now(n));
 }
@@ -238,13 +238,17 @@ static void in_write_one(struct rma_in *in, uint32_t bytes)
 	p->txn.bytes = bytes;
 	p->txn.data = weft_slice_sub(in->data, in->wrote, bytes);
 	p->sent = compl_sent;
+	p->user[0] = (uintptr_t)in;
+	in->out++;
 	in->wrote += bytes;
 	in->rma->in_queue++;
 	rma_count(n, RMA_K_WRITE_BYTES, bytes);
 	ex_htax_send(n, EXTOLL_HX_RMA_COMP, p, ex_now(n));
 }
 
-static enum rma_in_state in_write(struct rma_in *in)
+/* What is there goes into the write queue; true: all of it, and the packet is
+ * gone. */
+static bool in_write_more(struct rma_in *in)
 {
 	uint32_t ready =
 		in->cmd.op == RMA_IMM_PUT ? in->cmd.bytes : in_ready(in);
@@ -257,7 +261,14 @@ static enum rma_in_state in_write(struct rma_in *in)
 		in_write_one(in, n);
 	}
 	n = ex_meta(in->pkt)->words * 8u + in->wrote;
-	if (!in_release(in, in->wrote == all ? UINT32_MAX : n))
+	return in_release(in, in->wrote == all ? UINT32_MAX : n);
+}
+
+/* The address is in use until HTAX has the last write: the ATU's own writes
+ * come through another port. */
+static enum rma_in_state in_write(struct rma_in *in)
+{
+	if ((in->pkt && !in_write_more(in)) || in->out)
 		return RMA_IN_WRITE;
 	atu_finish(&in->rma->atu, &in->xl);
 	return RMA_IN_NOTI;

@@ -73,6 +73,8 @@ void exrig_new(struct exrig *r, const char *dims)
 				       ".nic"),
 			.xbar = rig_add(r, &weft_class_extoll_xbar, "s", i, ""),
 		};
+	for (uint32_t i = 0; i < r->nodes; i++)
+		must(weft_preset_apply(r->node[i].host, "opteron", &err), &err);
 }
 
 void exrig_set(struct exrig *r, const char *cls, const char *param,

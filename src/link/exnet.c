@@ -2,8 +2,9 @@
 /* Class extoll.net, see exnet.h: the window of measurement, and what comes out
  * of it.
  *
- * Names for what a run shows: `saturated`, in the window at least 5 % less has
- * arrived than was offered and sources have queues; `starved`, a source has
+ * Names for what a run shows: `saturated`, sources have queues and in the
+ * window 5 % less has arrived than was offered, or less and latency has not
+ * settled; `starved`, a source has
  * had a packet ready but sent none for a watchdog's time while others did;
  * `deadlock`, cells have waited that long for each other in a circle. */
 #include "link/exnet.h"
@@ -18,7 +19,7 @@
 #include "link/trace.h"
 #include "measure/result.h"
 
-enum { TAG_WATCH, TAG_CLOSE };
+enum { TAG_WATCH, TAG_CLOSE, TAG_NONE };
 
 /* clang-format off */
 static const struct weft_param net_params[] = {
@@ -116,6 +117,15 @@ static void window_check(struct exnet *n)
 		n->over = true;
 }
 
+/* Clearly less arrives than is offered, or a little less and latency grows. */
+static bool window_falls_behind(const struct exnet *n)
+{
+	if (n->in_flits < n->offered - n->offered / 20)
+		return true;
+	return n->in_flits < n->offered && n->steady.n >= STEADY_ENOUGH &&
+	       !steady_reached(&n->steady);
+}
+
 static void window_close(struct weft_comp *c, uint64_t until)
 {
 	struct exnet *n = c->state;
@@ -131,8 +141,7 @@ static void window_close(struct weft_comp *c, uint64_t until)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-	if (n->in_flits < n->offered - n->offered / 20 &&
-	    n->backlog > n->n_gens) {
+	if (n->backlog > n->n_gens && window_falls_behind(n)) {
 		n->state = EXNET_SATURATED;
 		n->over = true;
 	}
@@ -196,6 +205,7 @@ void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
 		n->in_flits += p->flits;
 	if (p->marked) {
 		n->marked_in++;
+		n->latency_sum += lat;
 		weft_hist_put(n->latency, lat);
 		weft_hist_put(n->network, (double)(cycle - p->injected));
 		window_check(n);
@@ -230,6 +240,7 @@ static void deadlocked(struct weft_comp *c, const char *text, uint64_t cycles)
 
 	n->state = EXNET_DEADLOCK;
 	n->over = true;
+	n->last = weft_now(c);
 	weft_check_failed(c,
 			  "deadlock: for %llu cycles these inputs have waited "
 			  "for each other: %s",
@@ -248,6 +259,9 @@ static void watch(struct weft_comp *c)
 	n->armed = false;
 	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
 		deadlocked(c, text, n->watchdog);
+		/* It ends here, with cells in the network and not idle. */
+		weft_wake(c, TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
+		weft_sim_stop(c->sim);
 		return;
 	}
 	starved = moved != n->moved ? starving(n, before) : 0;
@@ -359,24 +373,31 @@ static void report_load(struct weft_comp *c)
 	weft_metric(c, "accepted", "flits/cycle",
 		    (double)n->in_flits / cycles / nodes);
 	weft_metric(c, "backlog", "packets", (double)n->backlog / nodes);
-	if (!steady_interval(&n->steady, 0, &mean, &half))
-		return;
-	weft_metric(c, "latency", "cycles", mean);
-	weft_metric(c, "latency_ci", "cycles", half);
+	if (n->marked_in)
+		weft_metric(c, "latency", "cycles",
+			    n->latency_sum / (double)n->marked_in);
+	if (steady_interval(&n->steady, 0, &mean, &half))
+		weft_metric(c, "latency_ci", "cycles", half);
 }
 
 static int net_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct exnet *n = c->state;
-	uint64_t now = net_now(c);
+	uint64_t now = n->n_gens ? net_now(c) : UINT64_MAX;
 	char text[300] = "";
 	bool blocked;
 
 	net_sample(c, err);
+	if (weft_sim_idle(c->sim)) {
+		if (exnet_cycle(n, now, text, sizeof(text), &blocked))
+			deadlocked(c, text, 0);
+		if (blocked)
+			result_param_set(weft_sim_result(c->sim), "net.blocked",
+					 text);
+		if (n->n_gens) /* nothing happened since */
+			now = weft_clock_cycle(&n->clk, n->last) + 1;
+	}
 	report_links(c);
-	if (weft_sim_idle(c->sim) && n->state != EXNET_DEADLOCK &&
-	    exnet_cycle(n, now, text, sizeof(text), &blocked))
-		deadlocked(c, text, 0);
 	if (!n->n_gens)
 		return 0;
 	if (!n->closed && now > n->from)

@@ -52,6 +52,7 @@ struct exnet {
 	uint64_t offered;	    /* flits of them */
 	uint64_t backlog;	    /* packets waiting in sources at its end */
 	uint64_t in_flits;	    /* arrived in the window */
+	double latency_sum;	    /* of the marked */
 	struct weft_hist *latency, *network;
 	struct steady steady;
 	enum exnet_state state;

@@ -110,6 +110,8 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		snprintf(seed, sizeof(seed), "seed=%.50s", c->seed);
 		vec_push(&sets, seed);
 	}
+	if (c->sweep_load)
+		vec_push(&sets, "sweep=auto");
 	if (c->sample.n)
 		vec_push(&sets, sample);
 	if (of)

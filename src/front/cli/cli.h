@@ -22,8 +22,8 @@ struct cli {
 	const char *prog; /* the command's name */
 	struct strs args; /* positional */
 	struct strs set, load, sample, show;
-	const char *seed, *format, *out, *jobs;
-	bool quiet, append, quick, help;
+	const char *seed, *format, *out, *jobs, *follow;
+	bool quiet, append, quick, help, sweep_load;
 	uint32_t n_jobs;
 	struct registry reg;
 };

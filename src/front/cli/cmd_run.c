@@ -12,20 +12,39 @@ static void run_print(const struct cli *c, const struct run_set *s)
 			f->print(s, stdout);
 }
 
-int cmd_run(struct cli *c)
+/* The run itself, with the file that follows it. */
+static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
+		   struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(c);
+	struct follow *f = NULL;
+	int ret, bad = 0;
+
+	opts.partial = true;
+	if (c->follow && follow_open(c->follow, &f, err))
+		return -err->code;
+	if (f)
+		opts.watch = follow_watch(f);
+	ret = run_exp(e, &opts, s, err);
+	if (f)
+		bad = follow_close(f, err);
+	if (!ret && bad)
+		run_set_free(s);
+	return ret ? ret : bad;
+}
+
+int cmd_run(struct cli *c)
+{
 	struct weft_err err = { 0 };
 	struct run_set s;
 	struct exp *e;
 	int status;
 
-	opts.partial = true;
 	if (c->out && out_db_check(c->out, &err))
 		return cli_error(&err);
 	if (cli_load_exp(c, c->args.at[0], &e, &err))
 		return cli_error(&err);
-	if (run_exp(e, &opts, &s, &err)) {
+	if (run_all(c, e, &s, &err)) {
 		exp_free(e);
 		return cli_error(&err);
 	}

@@ -9,7 +9,8 @@
 
 const struct cli_cmd cli_cmds[] = {
 	{ "run", "FILE", "run an experiment and print its results",
-	  "set seed sample show format out append load jobs quiet",
+	  "set seed sample show sweep-load follow format out append load jobs "
+	  "quiet",
 	  "table|json|csv", 1, 1, cmd_run,
 	  "FILE is a YAML file, - for standard input, or the name of a "
 	  "shipped\n"
@@ -57,6 +58,10 @@ static const struct cli_opt opts[] = {
 	    "record counters every TIME of the run, e.g. 10us,n*.nic.*"),
 	OPT("show", "PATTERN", LIST, show,
 	    "histograms and sampled counters that the table draws"),
+	OPT("sweep-load", NULL, FLAG, sweep_load,
+	    "find the load at which the network saturates (sweep: auto)"),
+	OPT("follow", "FILE", TEXT, follow,
+	    "write results as they come, one JSON object per line"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "DB", TEXT, out, "keep the results in a SQLite file"),
 	OPT("append", NULL, FLAG, append, "add to DB instead of replacing it"),

@@ -16,6 +16,7 @@ struct exp_opts {
 };
 
 struct exp_axis;
+struct exp_auto;
 struct exp {
 	struct doc *doc; /* with --set applied */
 	const struct registry *reg;
@@ -23,9 +24,11 @@ struct exp {
 	struct exp_overs overs; /* CLASS.PARAM of --set */
 	struct exp_set *sets;
 	size_t n_sets;
-	/* The sweep: axes of a product, or explicit points. */
+	/* The sweep: axes of a product, or explicit points, or points that
+	 * follow from the results of those before. */
 	struct exp_axis *axes;
 	size_t n_axes, n_points;
+	struct exp_auto *search;
 	uint32_t crc; /* of the text */
 };
 
@@ -76,6 +79,14 @@ int sweep_read(struct exp *e, struct weft_err *err);
 void sweep_fini(struct exp *e);
 /* The settings of point i as overrides (c->sets, c->point). */
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
+/* sweep_auto.c: the load at which a network saturates.  The first point is
+ * there from the start; _next adds one after the result of the last. */
+int sweep_auto_read(struct exp *e, const struct doc_node *n,
+		    struct weft_err *err);
+void sweep_auto_fini(struct exp *e);
+void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
+		      struct doc_node **val_p);
+bool sweep_auto_next(struct exp *e, const struct weft_result *last);
 /* expect.c */
 int expect_valid(const struct doc_node *expect, struct weft_err *err);
 void expect_judge(const struct doc_node *expect, struct weft_result *r);

@@ -3,6 +3,7 @@
  *
  *	sweep: { workload.size: [24, 512], bus.pcix.clock: [100MHz, 133MHz] }
  *	sweep: [ {workload.size: 24, run.until: 1ms}, {workload.size: 512} ]
+ *	sweep: auto			(sweep_auto.c)
  *
  * In a product the last axis changes fastest.  An override of the command line
  * for a swept path fixes that axis. */
@@ -73,24 +74,19 @@ int sweep_read(struct exp *e, struct weft_err *err)
 	e->n_points = 1;
 	if (!n)
 		return 0;
+	if (n->kind == DOC_SCALAR || (n->kind == DOC_MAP && doc_get(n, "auto")))
+		return sweep_auto_read(e, n, err);
 	e->axes = calloc(n->n + 1, sizeof(*e->axes));
 	if (!e->axes)
 		abort();
-	switch (n->kind) {
-	case DOC_MAP:
-		return sweep_product(e, n, err);
-	case DOC_SEQ:
-		return sweep_list(e, n, err);
-	default:
-		return doc_fail(n->at, err,
-				"sweep is a value: write PATH: "
-				"[VALUE, VALUE...]");
-	}
+	return n->kind == DOC_MAP ? sweep_product(e, n, err)
+				  : sweep_list(e, n, err);
 }
 
 void sweep_fini(struct exp *e)
 {
 	free(e->axes);
+	sweep_auto_fini(e);
 }
 
 static void point_text(const struct doc_node *n, FILE *f)
@@ -133,6 +129,13 @@ int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 	c->sets = reallocarray(c->sets, c->n_sets + n + 1, sizeof(*c->sets));
 	if (!c->sets)
 		abort();
+	if (e->search) {
+		struct doc_node *val;
+		const char *path;
+
+		sweep_auto_point(e, i, &path, &val);
+		point_add(c, name, path, val);
+	}
 	for (size_t k = 0; k < n; k++) {
 		if (list) {
 			const struct doc_item *it = &e->axes[i].vals->items[k];

@@ -122,7 +122,9 @@ void out_table(const struct run_set *s, FILE *f)
 	fprintf(f, "%s%s%s\n\n", s->name, line[0] ? ": " : "", line);
 	if (s->signal)
 		table_partial(s, f);
-	if (fits_matrix(s)) {
+	if (s->curve) {
+		curve_table(s, f);
+	} else if (fits_matrix(s)) {
 		table_matrix(s, f);
 		if (s->show && s->show[0])
 			table_pictures(s, f);
@@ -193,7 +195,7 @@ static void json_hists(struct json *j, const struct weft_result *r)
 	json_end(j);
 }
 
-static void json_result(struct json *j, const struct weft_result *r)
+void out_json_result(struct json *j, const struct weft_result *r)
 {
 	json_obj(j, "manifest");
 	for (size_t i = 0; i < r->n_manifest; i++)
@@ -227,15 +229,17 @@ void out_json(const struct run_set *s, FILE *f)
 	json_obj(&j, NULL);
 	if (s->signal)
 		json_bool(&j, "partial", true);
+	if (s->curve)
+		curve_json(s, &j);
 	if (s->n_wanted <= 1) {
-		json_result(&j, s->points[0].result);
+		out_json_result(&j, s->points[0].result);
 	} else {
 		json_str(&j, "experiment", s->name);
 		json_arr(&j, "runs");
 		for (size_t i = 0; i < s->n_points; i++) {
 			json_obj(&j, NULL);
 			json_str(&j, "point", s->points[i].point);
-			json_result(&j, s->points[i].result);
+			out_json_result(&j, s->points[i].result);
 			json_end(&j);
 		}
 		json_end(&j);

@@ -33,6 +33,19 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
 void people_counters(const struct weft_result *r, FILE *f);
 
+/* curve.c: latency and throughput over the load, of a search. */
+void curve_table(const struct run_set *s, FILE *f);
+void curve_json(const struct run_set *s, struct json *j);
+
+/* follow.c: a file that grows with the run, one JSON object per line: finished
+ * points whole, and every few seconds how far the running one is. */
+struct follow;
+int follow_open(const char *path, struct follow **f_p, struct weft_err *err);
+struct run_watch *follow_watch(struct follow *f);
+/* Negative errno with a message when something could not be written. */
+int follow_close(struct follow *f, struct weft_err *err);
+
+void out_json_result(struct json *j, const struct weft_result *r);
 void out_table(const struct run_set *s, FILE *f);
 void out_json(const struct run_set *s, FILE *f);
 void out_csv(const struct run_set *s, FILE *f);

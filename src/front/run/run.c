@@ -31,6 +31,8 @@ static bool case_advance(struct exp_case *c, struct sampler *smp,
 		if (!signals_ticked())
 			break;
 		progress_sim(p, c->sim, c->until);
+		if (p->watch)
+			p->watch->tick(p->watch, c->point, c->sim);
 	} while (!case_over(c, until));
 	return true;
 }
@@ -38,7 +40,7 @@ static bool case_advance(struct exp_case *c, struct sampler *smp,
 static void case_run(struct exp_case *c, struct sampler *smp,
 		     struct progress *p)
 {
-	signals_watch(c->sim, p->on);
+	signals_watch(c->sim, p->on || p->watch);
 	c->partial = !case_advance(c, smp, p, c->until);
 	if (c->drain && !c->partial && !weft_sim_idle(c->sim)) {
 		c->n_progs = 0; /* they have ended */
@@ -150,35 +152,83 @@ int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
 	      struct weft_err *err)
 {
 	s->points[i].result = result_unpack(buf, len);
+	if (s->points[i].result && s->watch)
+		s->watch->point(s->watch, &s->points[i]);
 	if (s->points[i].result)
 		return 0;
 	return weft_fail(err, EIO, "%s %s: the worker process ended early",
 			 s->name, s->points[i].point);
 }
 
+static int run_point(struct exp *e, struct run_set *s, size_t i,
+		     struct progress *p, struct weft_err *err)
+{
+	struct exp_case c;
+	size_t len;
+	void *buf;
+	int ret;
+
+	if (exp_case_open(e, i, &c, err))
+		return -EINVAL;
+	set_names(s, &c, i);
+	p->name = s->name;
+	buf = case_bytes(&c, p, &len, err);
+	if (!buf)
+		return -EINVAL;
+	ret = set_store(s, i, buf, len, err);
+	free(buf);
+	progress_points(p, i + 1);
+	return ret;
+}
+
 static int run_here(struct exp *e, struct run_set *s, struct progress *p,
 		    struct weft_err *err)
 {
-	for (size_t i = 0; i < s->n_points && !signals_caught(); i++) {
-		struct exp_case c;
-		size_t len;
-		void *buf;
-		int ret;
-
-		if (exp_case_open(e, i, &c, err))
+	for (size_t i = 0; i < s->n_points && !signals_caught(); i++)
+		if (run_point(e, s, i, p, err))
 			return -EINVAL;
-		set_names(s, &c, i);
-		p->name = s->name;
-		buf = case_bytes(&c, p, &len, err);
-		if (!buf)
-			return -EINVAL;
-		ret = set_store(s, i, buf, len, err);
-		free(buf);
-		if (ret)
-			return ret;
-		progress_points(p, i + 1);
-	}
 	return 0;
+}
+
+/* ---- a search ---- */
+
+static double point_value(const struct run_point *p)
+{
+	const char *eq = strrchr(p->point, '=');
+
+	return eq ? strtod(eq + 1, NULL) : 0;
+}
+
+static int point_cmp(const void *a, const void *b)
+{
+	double x = point_value(a), y = point_value(b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Points one after the other, each out of the results of those before; in the
+ * end by value. */
+static int run_search(struct exp *e, struct run_set *s, struct progress *p,
+		      struct weft_err *err)
+{
+	int ret;
+
+	s->curve = true;
+	s->n_points = 0;
+	do {
+		s->points = reallocarray(s->points, e->n_points,
+					 sizeof(*s->points));
+		if (!s->points)
+			abort();
+		s->points[s->n_points] = (struct run_point){ 0 };
+		p->total = e->n_points;
+		ret = run_point(e, s, s->n_points++, p, err);
+	} while (!ret && !signals_caught() &&
+		 sweep_auto_next(e, s->points[s->n_points - 1].result));
+	s->n_wanted = s->n_points;
+	if (!ret)
+		qsort(s->points, s->n_points, sizeof(*s->points), point_cmp);
+	return ret;
 }
 
 /* ---- all points ---- */
@@ -236,9 +286,12 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	if (e->n_points > 1)
 		ret = run_names(e, s, err);
 	progress_start(&p, opts->quiet, e->label, e->n_points);
+	p.watch = s->watch = opts->watch;
 	if (opts->partial)
 		signals_catch(true);
-	if (!ret && opts->jobs > 1 && e->n_points > 1)
+	if (!ret && e->search)
+		ret = run_search(e, s, &p, err);
+	else if (!ret && opts->jobs > 1 && e->n_points > 1)
 		ret = run_workers(e, s, opts->jobs, &p, err);
 	else if (!ret)
 		ret = run_here(e, s, &p, err);

@@ -6,10 +6,21 @@
 
 #include "front/exp/exp.h"
 
+struct run_point;
+/* Who wants to hear of a run before it ends. */
+struct run_watch {
+	/* A point is finished; in order of their ends. */
+	void (*point)(struct run_watch *w, const struct run_point *p);
+	/* Five times a second, when points run in this process. */
+	void (*tick)(struct run_watch *w, const char *point,
+		     struct weft_sim *sim);
+};
+
 struct run_opts {
 	bool quiet;
-	uint32_t jobs; /* processes for the points of a sweep */
-	bool partial;  /* SIGINT and SIGTERM leave the results so far */
+	struct run_watch *watch; /* or NULL */
+	uint32_t jobs;		 /* processes for the points of a sweep */
+	bool partial; /* SIGINT and SIGTERM leave the results so far */
 };
 
 /* One finished point. */
@@ -27,6 +38,8 @@ struct run_set {
 	 * were running have `partial` in their manifest. */
 	int signal;
 	size_t n_wanted;
+	bool curve; /* points of a search, by load */
+	struct run_watch *watch;
 	/* What the table is to draw; ended by NULL. */
 	char **show;
 };
@@ -90,6 +103,7 @@ struct progress {
 	uint64_t start_ns, shown_ns;
 	size_t done, total; /* points */
 	bool shown;
+	struct run_watch *watch;
 };
 void progress_start(struct progress *p, bool quiet, const char *name,
 		    size_t total);

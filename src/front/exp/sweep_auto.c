@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep that finds the load at which a network saturates:
+ *
+ *	sweep: auto
+ *	sweep: { auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01
+ *}
+ *
+ * In steps until a point saturates (net.state of extoll.net), then halves the
+ * interval in which that happens until it is narrow enough. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/exp/exp.h"
+#include "front/exp/section.h"
+
+struct load {
+	struct doc_node *val;
+	double load;
+};
+
+struct exp_auto {
+	char path[96];
+	double from, to, step, within;
+	struct doc_where at;
+	struct {
+		VEC(struct load);
+	} points;
+	double good, bad; /* highest that is steady, lowest that is not */
+	bool over;
+};
+
+/* clang-format off */
+static const struct weft_param auto_params[] = {
+	{ "auto", WEFT_P_STR, offsetof(struct exp_auto, path),
+	  sizeof(((struct exp_auto *)0)->path), "traffic.load", "", WEFT_OWN,
+	  "what to vary" },
+	WEFT_PARAM(REAL, struct exp_auto, from, "0.05", "0.0001..1000", OWN, ""),
+	WEFT_PARAM(REAL, struct exp_auto, to, "1", "0.0001..1000", OWN, ""),
+	WEFT_PARAM(REAL, struct exp_auto, step, "0.1", "0.0001..1000", OWN, ""),
+	WEFT_PARAM(REAL, struct exp_auto, within, "0.01", "0.0001..1000", OWN,
+		   ""),
+	{ 0 },
+};
+/* clang-format on */
+
+static void auto_add(struct exp *e, double load)
+{
+	struct exp_auto *a = e->search;
+	struct load l = { .load = load };
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.4g", load);
+	l.val = doc_node_new(e->doc, DOC_SCALAR, a->at);
+	l.val->text = doc_strdup(e->doc, text);
+	vec_push(&a->points, l);
+	e->n_points = a->points.n;
+}
+
+int sweep_auto_read(struct exp *e, const struct doc_node *n,
+		    struct weft_err *err)
+{
+	struct exp_auto *a = e->search = calloc(1, sizeof(*a));
+
+	if (!a)
+		abort();
+	if (n->kind == DOC_SCALAR && strcmp(n->text, "auto"))
+		return doc_fail(n->at, err,
+				"sweep is a value: write PATH: [VALUE, "
+				"VALUE...], or auto");
+	if (exp_fill(n->kind == DOC_MAP ? n : NULL, auto_params, a, "sweep",
+		     err))
+		return -1;
+	a->at = n->at;
+	a->bad = INFINITY;
+	auto_add(e, a->from);
+	return 0;
+}
+
+void sweep_auto_fini(struct exp *e)
+{
+	if (e->search)
+		vec_free(&e->search->points);
+	free(e->search);
+}
+
+void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
+		      struct doc_node **val_p)
+{
+	*path_p = e->search->path;
+	*val_p = e->search->points.at[i].val;
+}
+
+static const char *state_of(const struct weft_result *r)
+{
+	for (size_t i = 0; i < r->n_manifest; i++)
+		if (!strcmp(r->manifest[i].name, "net.state"))
+			return r->manifest[i].value;
+	return "";
+}
+
+bool sweep_auto_next(struct exp *e, const struct weft_result *last)
+{
+	struct exp_auto *a = e->search;
+	double load = vec_last(&a->points).load;
+	const char *state = state_of(last);
+
+	if (!strcmp(state, "steady"))
+		a->good = fmax(a->good, load);
+	else
+		a->bad = fmin(a->bad, load);
+	if (!*state || !strcmp(state, "deadlock"))
+		return false; /* more load would show no more */
+	if (isinf(a->bad))
+		load = a->good < a->to ? fmin(a->good + a->step, a->to) : 0;
+	else
+		load = a->bad - a->good > a->within ? (a->good + a->bad) / 2
+						    : 0;
+	if (load)
+		auto_add(e, load);
+	return load > 0;
+}

@@ -100,7 +100,8 @@ void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
 /* One live wake-up per timer: setting an earlier time supersedes, stale ones
  * are ignored.  Zero-initialised = not set. */
 struct weft_timer {
-	weft_time_t at; /* 0 = not set */
+	weft_time_t at;	   /* + 1; 0 = not set */
+	weft_time_t stale; /* + 1: a superseded wake-up, used again if it can */
 };
 /* Ensures event(c, tag) at min(current, t). */
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
@@ -109,6 +110,8 @@ void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
 static inline void weft_timer_cancel(struct weft_timer *tm)
 {
+	if (tm->at)
+		tm->stale = tm->at;
 	tm->at = 0;
 }
 

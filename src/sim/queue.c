@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Off the way that nearly every event takes. */
+#define RARE __attribute__((noinline))
+
 #define SLOT_SHIFT 22
 #define SLOTS	   (1u << 12)
 #define THIN	   12 /* events of a bucket that is searched, not sorted */
@@ -54,14 +57,18 @@ void evq_fini(struct evq *q)
 	memset(q, 0, sizeof(*q));
 }
 
-static inline void vec_reserve(struct evq_vec *v, uint32_t n)
+RARE static void vec_grow(struct evq_vec *v, uint32_t n)
 {
-	if (n <= v->cap)
-		return;
 	v->cap = v->cap ? v->cap : 8;
 	while (v->cap < n)
 		v->cap *= 2;
 	v->ev = xrealloc(v->ev, v->cap * sizeof(*v->ev));
+}
+
+static inline void vec_reserve(struct evq_vec *v, uint32_t n)
+{
+	if (n > v->cap)
+		vec_grow(v, n);
 }
 
 /* One number to compare: the compiler makes no branches of it. */
@@ -77,7 +84,7 @@ static inline bool before(const struct evq_event *a, const struct evq_event *b)
 
 /* Into the current events, which stay sorted: new ones are nearly always the
  * latest, so the search starts at the end. */
-static void insert_current(struct evq *q, struct evq_event e)
+RARE static void insert_current(struct evq *q, struct evq_event e)
 {
 	uint32_t i;
 
@@ -88,12 +95,16 @@ static void insert_current(struct evq *q, struct evq_event e)
 	q->cur.n++;
 }
 
-static void spare_push(struct evq *q, struct evq_vec v)
+RARE static void spare_grow(struct evq *q)
 {
-	if (q->n_spare == q->cap_spare) {
-		q->cap_spare = q->cap_spare ? q->cap_spare * 2 : 64;
-		q->spare = xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
-	}
+	q->cap_spare = q->cap_spare ? q->cap_spare * 2 : 64;
+	q->spare = xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
+}
+
+static inline void spare_push(struct evq *q, struct evq_vec v)
+{
+	if (q->n_spare == q->cap_spare)
+		spare_grow(q);
 	v.n = 0;
 	q->spare[q->n_spare++] = v;
 }
@@ -267,7 +278,7 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 
 /* A thick bucket becomes current as a whole; what is pushed into its slot from
  * now on goes there too. */
-static void load_bucket(struct evq *q, uint32_t i)
+RARE static void load_bucket(struct evq *q, uint32_t i)
 {
 	struct evq_level *lv = &q->level[0];
 
@@ -297,7 +308,7 @@ static void cascade(struct evq *q, uint32_t l, uint32_t i)
 }
 
 /* The next occupied bucket of level 0, after dealing out those above it. */
-static uint32_t next_bucket(struct evq *q)
+RARE static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
 

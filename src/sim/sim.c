@@ -224,10 +224,16 @@ void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t)
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t)
 {
-	if (tm->at && tm->at <= t + 1 && tm->at > c->sim->head.now)
+	weft_time_t now = c->sim->head.now;
+	bool there = tm->stale == t + 1 && t > now;
+
+	if (tm->at && tm->at <= t + 1 && tm->at > now)
 		return;
+	if (tm->at > now)
+		tm->stale = tm->at;
 	tm->at = t + 1;
-	weft_wake(c, tag, t);
+	if (!there)
+		weft_wake(c, tag, t);
 }
 
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)

@@ -110,17 +110,20 @@ void pcix_occupy(struct pcix *b, uint64_t d, uint64_t len)
 	weft_count(b->comp, PCIX_C_BUSY, len);
 }
 
+static inline uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 void pcix_kick(struct pcix *b)
 {
-	uint64_t first = PCIX_NEVER;
+	uint64_t first = pcix_ready(b, PCIX_M_PIO);
 
 	if (b->tenure.left)
 		return; /* the end of this one is not known yet */
-	for (uint32_t m = 0; m < pcix_masters(b); m++) {
-		uint64_t r = pcix_ready(b, m);
-
-		first = r < first ? r : first;
-	}
+	first = sooner(first, pcix_ready(b, PCIX_M_COMPLETION));
+	for (const struct pcix_dev *d = b->dev; d < b->dev + b->devices; d++)
+		first = sooner(first, sooner(d->rd_ready, d->wr_ready));
 	if (first == PCIX_NEVER)
 		return;
 	if (first < b->free_at)
@@ -146,14 +149,14 @@ static void pcix_grant(struct pcix *b, uint32_t m, uint64_t d)
 
 static void pcix_decide(struct pcix *b)
 {
-	uint64_t d = pcix_edge_past(b);
-	uint32_t n = pcix_masters(b);
+	uint32_t n = pcix_masters(b), m = b->last;
+	uint64_t d;
 
 	if (!weft_timer_due(b->comp, &b->decide))
 		return;
-	for (uint32_t i = 1; d >= b->free_at && i <= n; i++) {
-		uint32_t m = (b->last + i) % n;
-
+	d = pcix_edge_past(b);
+	for (uint32_t i = 0; d >= b->free_at && i < n; i++) {
+		m = m + 1 < n ? m + 1 : 0;
 		if (pcix_ready(b, m) > d)
 			continue;
 		pcix_grant(b, m, d);

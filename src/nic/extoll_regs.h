@@ -77,6 +77,7 @@ enum {
 	EXTOLL_INTERVAL_STRIDE = 0x20,
 	EXTOLL_HTAX_DISCARDED = 0x0200,
 	EXTOLL_HTAX_ABORTS = 0x0208,
+	EXTOLL_HTAX_WAITING = 0x0210, /* stores not yet taken by units */
 	/* event queue (2.7) */
 	EXTOLL_EVQ_BASE = 0x0300,
 	EXTOLL_EVQ_SIZE = 0x0308, /* entries, a power of two; 0 = off */

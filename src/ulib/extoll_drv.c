@@ -156,6 +156,13 @@ void extoll_drv_vpid_free(struct extoll_drv *d, uint32_t vpid)
 	extoll_drv_unlock(d);
 }
 
+void extoll_drv_drain(struct extoll_drv *d)
+{
+	weft_io_fence(d->host);
+	while (extoll_drv_load(d, EXTOLL_HTAX_WAITING))
+		weft_host_cpu(d->host, 100 * WEFT_NS);
+}
+
 /* ---- routes, events ---------------------------------------------------- */
 
 void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,

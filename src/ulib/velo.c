@@ -119,7 +119,7 @@ void velo_close(struct velo_port *p)
 {
 	struct weft_host *h = p->drv.host;
 
-	weft_io_fence(h);
+	extoll_drv_drain(&p->drv);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid, 0);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid, 0);
 	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);

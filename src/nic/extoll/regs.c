@@ -167,6 +167,16 @@ static uint64_t aborts_read(struct weft_comp *c, uint32_t i)
 	return nic_of(c)->aborts;
 }
 
+/* Stores of the host pass each other on the way to register file and units;
+ * who must know that his messages have gone looks here. */
+static uint64_t waiting_read(struct weft_comp *c, uint32_t i)
+{
+	struct extoll_nic *n = nic_of(c);
+
+	(void)i;
+	return ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0);
+}
+
 /* ---- event queue ------------------------------------------------------- */
 
 static uint64_t evq_read(struct weft_comp *c, uint32_t i)
@@ -390,6 +400,8 @@ const struct weft_reg extoll_regs[] = {
 		"hit no interval (2.4)"), .read = discarded_read },
 	{ "htax_aborts", RF(EXTOLL_HTAX_ABORTS, RO, "own requests that the "
 		"host refused"), .read = aborts_read },
+	{ "htax_waiting", RF(EXTOLL_HTAX_WAITING, RO, "host stores that no "
+		"unit has taken yet"), .read = waiting_read },
 	{ "evq", RF(EXTOLL_EVQ_BASE, MIXED, "event queue: base, entries (a "
 		"power of two, 0 = off), write pointer, read pointer (32 arms "
 		"the interrupt), events lost (2.7)"), ARRAY(5, 8),

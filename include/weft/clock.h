@@ -25,6 +25,8 @@ static inline weft_time_t weft_clock_edge(const struct weft_clock *c,
 {
 	if (c->den == 1)
 		return c->phase + cycle * c->num;
+	if (!(cycle >> 32) && !(c->num >> 32))
+		return c->phase + cycle * c->num / c->den;
 	return c->phase +
 	       (weft_time_t)((unsigned __int128)cycle * c->num / c->den);
 }

@@ -103,6 +103,19 @@ uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
 	return weft_clock_cycle(p, t);
 }
 
+static void limits(struct eport *ep)
+{
+	const struct eport_cfg *c = &ep->cfg, *p = &ep->peer->cfg;
+
+	ep->lim_reserved = (uint8_t)p->reserved;
+	ep->lim_pool = (uint8_t)(p->slots - EX_VCS * p->reserved);
+	ep->lim_window = (uint8_t)(c->window ? c->window : UINT8_MAX);
+	ep->t_out = (uint8_t)c->t_out;
+	ep->gap = (uint8_t)c->gap;
+	ep->overhead = (uint8_t)c->overhead;
+	ep->ctl = (uint8_t)c->ctl_flits;
+}
+
 int eport_start(struct eport *ep, struct weft_err *err)
 {
 	struct weft_port *q = ep->port->peer;
@@ -127,6 +140,7 @@ int eport_start(struct eport *ep, struct weft_err *err)
 		      ep->cfg.overhead + ep->peer->cfg.t_ack;
 	ep->way_ctl = (uint32_t)(eport_cross(ep, base) - base) +
 		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
+	limits(ep);
 	return ep->tapped ? eport_slow_start(ep, err) : 0;
 }
 
@@ -179,9 +193,7 @@ uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		ep->slot[ep->way_tail].next = (uint8_t)i;
 	ep->way_tail = (uint8_t)i;
 	ep->held++;
-	assert(ep->held <= ep->cfg.slots);
-	ep->count.rx_cells++;
-	ep->count.rx_packets += !!(cell->flags & ECELL_EOP);
+	assert(ep->held <= ep->n_slots);
 	(ep->ops->cell ? ep->ops->cell : ep->ops->wake)(ep->own, ep, cycle);
 	return i;
 }
@@ -217,7 +229,7 @@ void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
 
 void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
 {
-	uint32_t r = ep->peer->cfg.reserved;
+	uint32_t r = ep->lim_reserved;
 	uint32_t before = ep->used[vc] > r ? ep->used[vc] - r : 0;
 	uint32_t after = n > r ? n - r : 0;
 
@@ -227,10 +239,11 @@ void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
 
 static inline bool can_now(const struct eport *ep, uint32_t vc)
 {
-	return eport_has_credit(ep, vc) &&
-	       (!ep->cfg.window || ep->unacked < ep->cfg.window);
+	return eport_has_credit(ep, vc) && ep->unacked < ep->lim_window;
 }
 
+/* What the peer has to say is heard when the own credits of a VC are used up:
+ * the rings stay short. */
 bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
@@ -239,7 +252,7 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 		return false;
 	if (ep->tapped)
 		return eport_slow_can(ep, vc, g);
-	if (can_now(ep, vc))
+	if (ep->used[vc] < ep->lim_reserved && ep->unacked < ep->lim_window)
 		return true;
 	next = eport_hear(ep, g);
 	if (can_now(ep, vc))
@@ -253,26 +266,25 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  uint64_t g)
 {
-	uint64_t s;
-	uint32_t flits = cell->flits + ep->cfg.overhead;
+	uint32_t flits = cell->flits + ep->overhead;
+	uint64_t s = g + ep->t_out;
 
-	ep->count.tx_cells++;
-	ep->count.tx_flits += cell->flits;
-	ep->count.tx_packets += !!(cell->flags & ECELL_EOP);
+	ep->tx_cells++;
+	ep->tx_flits += cell->flits;
+	ep->tx_packets += !!(cell->flags & ECELL_EOP);
 	ep->listening = false;
 	if (ep->tapped) {
 		eport_slow_commit(ep, cell, vc, g);
 		return;
 	}
 	eport_use(ep, vc, ep->used[vc] + 1u);
-	s = g + ep->cfg.t_out;
-	ep->next_grant = g + ep->cfg.gap;
-	ep->line_free = s + cell->skip + flits;
-	if (ep->line_free > ep->next_grant + ep->cfg.t_out)
-		ep->next_grant = ep->line_free - ep->cfg.t_out;
+	ep->busy += flits;
+	ep->next_grant = g + ep->gap;
 	s += cell->skip;
-	ep->count.busy += flits;
-	if (ep->cfg.window) {
+	ep->line_free = s + flits;
+	if (ep->line_free > ep->next_grant + ep->t_out)
+		ep->next_grant = ep->line_free - ep->t_out;
+	if (ep->overhead) {
 		ep->unacked++;
 		eport_end(ep->peer, s + cell->flits + ep->way_end);
 	}
@@ -283,7 +295,17 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 
 struct eport_count *eport_counts(struct eport *ep)
 {
-	if (ep->peer && ep->cfg.ctl_flits && !ep->tapped)
+	struct eport_count *n = &ep->count;
+
+	if (ep->peer && ep->ctl && !ep->tapped)
 		eport_settle(ep, eport_now(ep));
-	return &ep->count;
+	n->tx_cells = ep->tx_cells;
+	n->tx_flits = ep->tx_flits;
+	n->tx_packets = ep->tx_packets;
+	n->busy = ep->busy;
+	if (ep->peer) {
+		n->rx_cells = ep->peer->tx_cells;
+		n->rx_packets = ep->peer->tx_packets;
+	}
+	return n;
 }

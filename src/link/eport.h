@@ -84,8 +84,9 @@ struct eport_cfg eport_cfg_internal(uint32_t width,
 enum {
 	ECELL_SOP = 1,
 	ECELL_EOP = 2,
-	ECELL_VOID = 4, /* drop it; the good copy follows (5.6) */
-	ECELL_GONE = 8, /* void, and nobody has begun to send it on */
+	ECELL_VOID = 4,	  /* drop it; the good copy follows (5.6) */
+	ECELL_GONE = 8,	  /* void, and nobody has begun to send it on */
+	ECELL_TABLE = 16, /* SOP, routed by table: no need to look at pkt */
 };
 
 struct ecell {
@@ -101,6 +102,8 @@ struct ecell {
 	uint8_t skip;	/* flits removed here: holes in front */
 	uint8_t vc_out; /* the owner's */
 	uint8_t next;	/* slot: the owner's list, 0xff = end */
+	uint16_t dest;	/* ECELL_TABLE: what else is in ex_meta */
+	uint8_t port, cls, dim;
 };
 
 struct eport;
@@ -120,67 +123,64 @@ struct eport_ops {
 };
 
 struct eport_count {
-	uint64_t tx_cells, tx_flits; /* payload flits */
-	uint64_t tx_packets, rx_packets, rx_cells;
-	uint64_t busy; /* cycles the line was not idle */
+	uint64_t tx_cells, tx_flits; /* payload flits; by eport_counts */
+	uint64_t tx_packets, rx_packets, rx_cells; /* the same */
+	uint64_t busy; /* cycles the line was not idle; the same */
 	uint64_t ctl_out, ctl_in;
 	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
-	uint64_t no_credit; /* cycles a cell waited for a credit */
+	uint64_t no_credit;   /* cycles a cell waited for a credit */
 	uint64_t downs, fifo; /* receive FIFO full: lost */
-};
-
-struct eport_due { /* a credit that may be on the line from cycle on */
-	uint64_t cycle;
-	uint8_t vc, n;
-};
-struct eport_in { /* control that counts from cycle on */
-	uint64_t cycle;
-	uint8_t kind; /* 0..3: credits of that VC; 4: acknowledgement */
-	uint8_t n;
 };
 
 struct eport_ring {
 	uint32_t head, tail, mask;
 };
 
+/* In lines of 64 bytes, as they are needed: a large network does not fit into
+ * a cache. */
 struct eport {
-	struct weft_comp *comp;
-	struct weft_port *port;
-	struct eport *peer; /* NULL = nothing connected */
-	const struct eport_ops *ops;
-	void *own;
-	/* transmit */
+	/* what a cell needs that leaves */
+	struct eport *peer;   /* NULL = nothing connected */
 	uint64_t line_free;   /* first line cycle not taken */
-	uint64_t next_grant;  /* eport_commit may be called from here on */
+	uint64_t next_grant;  /* eport_commit not before; see eport_next */
+	uint32_t way;	      /* same_clk: start to seen by the peer's owner */
 	uint8_t used[EX_VCS]; /* credits out there */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;
 	bool listening; /* the owner waits for a credit or an ACK */
 	bool tapped, same_clk;
-	uint64_t next_refresh;
-	uint8_t refresh_vc;
-	struct eport_in *in; /* ring, by cycle: control received */
-	struct eport_ring in_r;
-	/* receive: slots, those on their way and those seen */
-	struct ecell *slot;
+	/* copies from both ends' cfg */
+	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
+	/* ... and one that comes */
 	uint8_t n_slots;		       /* allocated so far */
 	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
 	uint8_t held;			       /* slots in use */
-	/* control this end owes */
-	uint8_t owed[EX_VCS];  /* ready, not sent */
-	uint8_t ack_owed;      /* cells received, not acknowledged */
-	struct eport_due *due; /* ring, nearly by cycle */
+	uint8_t ack_owed; /* cells received, not acknowledged */
+	struct ecell *slot;
+	/* second line: control this end owes; volume */
+	uint64_t *due; /* ring, by cycle: credits, cycle << 8 | vc.  In-band:
+			* ready; beside the data: counts at the peer */
 	struct eport_ring due_r;
-	uint64_t *end; /* ring: ends of cells on their way to us */
-	struct eport_ring end_r;
+	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
+	uint32_t way_ctl;     /* same_clk: control start to its effect */
+	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
+	uint64_t tx_cells, tx_flits, tx_packets, busy;
+	/* framed lines only */
+	uint64_t next_refresh;
 	uint64_t last_end; /* of the last cell that counts in ack_owed */
-	/* arithmetic of the cable */
-	uint32_t way;	  /* same_clk: S to seen by the peer's owner */
-	uint32_t way_end; /* same_clk: S + flits to ACK ready there */
-	uint32_t way_ctl; /* same_clk: control start to its effect */
+	uint64_t *in;	   /* ring, by cycle: control received,
+			    * cycle << 16 | kind << 8 | n */
+	uint64_t *end;	   /* ring: ends of cells on their way to us */
+	struct eport_ring in_r, end_r;
+	uint8_t refresh_vc;
+	/* the rest */
+	struct weft_comp *comp;
+	struct weft_port *port;
+	const struct eport_ops *ops;
+	void *own;
+	struct eport_slow *slow; /* tapped only */
 	struct eport_cfg cfg;
 	struct eport_count count;
-	struct eport_slow *slow; /* tapped only */
 };
 
 int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,

@@ -38,37 +38,36 @@ void *eport_ring_room(struct eport_ring *r, void *at, size_t size)
 	return p;
 }
 
-static void in_push(struct eport *ep, uint64_t cycle, uint32_t kind, uint32_t n)
+/* Sorted; nearly always at the end. */
+static void ring_insert(struct eport_ring *r, uint64_t **at, uint64_t v)
 {
-	struct eport_ring *r = &ep->in_r;
+	uint64_t *p = *at = eport_ring_room(r, *at, sizeof(v));
 	uint32_t i;
 
-	ep->in = eport_ring_room(r, ep->in, sizeof(*ep->in));
 	for (i = r->tail; i != r->head; i--) {
-		if (ep->in[(i - 1) & r->mask].cycle <= cycle)
+		if (p[(i - 1) & r->mask] <= v)
 			break;
-		ep->in[i & r->mask] = ep->in[(i - 1) & r->mask];
+		p[i & r->mask] = p[(i - 1) & r->mask];
 	}
-	ep->in[i & r->mask] = (struct eport_in){ .cycle = cycle,
-						 .kind = (uint8_t)kind,
-						 .n = (uint8_t)n };
+	p[i & r->mask] = v;
 	r->tail++;
+}
+
+static void in_push(struct eport *ep, uint64_t cycle, uint32_t kind, uint32_t n)
+{
+	ring_insert(&ep->in_r, &ep->in, cycle << 16 | kind << 8 | n);
 }
 
 void eport_ctl_due(struct eport *ep, uint64_t cycle, uint32_t vc)
 {
-	struct eport_ring *r = &ep->due_r;
-	uint32_t i;
+	ring_insert(&ep->due_r, &ep->due, cycle << 8 | vc);
+}
 
-	ep->due = eport_ring_room(r, ep->due, sizeof(*ep->due));
-	for (i = r->tail; i != r->head; i--) {
-		if (ep->due[(i - 1) & r->mask].cycle <= cycle)
-			break;
-		ep->due[i & r->mask] = ep->due[(i - 1) & r->mask];
-	}
-	ep->due[i & r->mask] =
-		(struct eport_due){ .cycle = cycle, .vc = (uint8_t)vc, .n = 1 };
-	r->tail++;
+/* First cycle in a ring whose entries have the cycle above `shift` bits. */
+static inline uint64_t ring_first(const struct eport_ring *r, const uint64_t *p,
+				  uint32_t shift)
+{
+	return r->head == r->tail ? WEFT_NEVER : p[r->head & r->mask] >> shift;
 }
 
 void eport_end(struct eport *ep, uint64_t cycle)
@@ -92,12 +91,11 @@ static inline bool credits_owed(const struct eport *ep)
 static void owe(struct eport *ep, uint64_t at)
 {
 	for (; ep->due_r.head != ep->due_r.tail; ep->due_r.head++) {
-		const struct eport_due *d =
-			&ep->due[ep->due_r.head & ep->due_r.mask];
+		uint64_t d = ep->due[ep->due_r.head & ep->due_r.mask];
 
-		if (d->cycle > at)
+		if (d >> 8 > at)
 			break;
-		ep->owed[d->vc] = (uint8_t)(ep->owed[d->vc] + d->n);
+		ep->owed[d & 0xff]++;
 	}
 	for (; ep->end_r.head != ep->end_r.tail; ep->end_r.head++) {
 		uint64_t e = ep->end[ep->end_r.head & ep->end_r.mask];
@@ -138,12 +136,11 @@ static bool ack_due(const struct eport *ep, uint64_t at)
 /* First cycle at which a credit or an ACK is ready; 0: some are owed. */
 static uint64_t news_ready(const struct eport *ep)
 {
-	uint64_t r, t = WEFT_NEVER;
+	uint64_t r, t;
 
 	if (credits_owed(ep))
 		return 0;
-	if (ep->due_r.head != ep->due_r.tail)
-		t = ep->due[ep->due_r.head & ep->due_r.mask].cycle;
+	t = ring_first(&ep->due_r, ep->due, 8);
 	r = ack_ready(ep);
 	return t < r ? t : r;
 }
@@ -175,7 +172,7 @@ void eport_ctl_send(struct eport *ep, uint64_t at)
 
 	owe(ep, at);
 	ep->line_free = at + ep->cfg.ctl_flits;
-	ep->count.busy += ep->cfg.ctl_flits;
+	ep->busy += ep->cfg.ctl_flits;
 	ep->count.ctl_out++;
 	ep->peer->count.ctl_in += !ep->slow;
 	if (ack_due(ep, at)) {
@@ -203,7 +200,7 @@ static void refresh_skip(struct eport *ep, uint64_t limit)
 		return;
 	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
 	ep->next_refresh += k * ep->cfg.refresh;
-	ep->count.busy += k * ep->cfg.ctl_flits;
+	ep->busy += k * ep->cfg.ctl_flits;
 	ep->count.ctl_out += k;
 	ep->peer->count.ctl_in += k;
 }
@@ -234,25 +231,23 @@ uint64_t eport_next(struct eport *ep, uint64_t g)
 		return ep->next_grant;
 	if (ep->tapped)
 		return eport_slow_next(ep, g);
-	slot = g + ep->cfg.t_out;
-	if (ep->cfg.ctl_flits)
+	slot = g + ep->t_out;
+	if (ep->ctl)
 		eport_settle(ep, slot + 1);
-	return ep->line_free > slot ? ep->line_free - ep->cfg.t_out : g;
+	return ep->line_free > slot ? ep->line_free - ep->t_out : g;
 }
 
 void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 {
 	struct eport *p = ep->peer;
-	uint64_t at;
+	uint64_t at = cycle;
 
-	if (!ep->cfg.ctl_flits) {
-		at = cycle + ep->way_ctl;
-		in_push(p, at, vc, 1);
-	} else {
-		eport_ctl_due(ep, cycle, vc);
+	if (!ep->ctl)
+		at = cycle += ep->way_ctl;
+	else
 		at = (cycle > ep->line_free ? cycle : ep->line_free) +
 		     ep->way_ctl;
-	}
+	eport_ctl_due(ep, cycle, vc);
 	if (p->listening)
 		p->ops->wake(p->own, p, at);
 }
@@ -263,29 +258,46 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 static void in_apply(struct eport *ep, uint64_t g)
 {
 	for (; ep->in_r.head != ep->in_r.tail; ep->in_r.head++) {
-		const struct eport_in *in =
-			&ep->in[ep->in_r.head & ep->in_r.mask];
+		uint64_t v = ep->in[ep->in_r.head & ep->in_r.mask];
+		uint32_t kind = v >> 8 & 0xff, n = v & 0xff;
 
-		if (in->cycle > g)
+		if (v >> 16 > g)
 			return;
-		if (in->kind == EPORT_TELL_ACK)
-			ep->unacked = (uint8_t)(ep->unacked - in->n);
+		if (kind == EPORT_TELL_ACK)
+			ep->unacked = (uint8_t)(ep->unacked - n);
 		else
-			eport_use(ep, in->kind, ep->used[in->kind] - in->n);
+			eport_use(ep, kind, ep->used[kind] - n);
 	}
+}
+
+/* Credits beside the data. */
+static uint64_t hear_aside(struct eport *ep, uint64_t g)
+{
+	struct eport *p = ep->peer;
+
+	for (; p->due_r.head != p->due_r.tail; p->due_r.head++) {
+		uint64_t d = p->due[p->due_r.head & p->due_r.mask];
+		uint32_t vc = d & 0xff;
+
+		if (d >> 8 > g)
+			return d >> 8;
+		eport_use(ep, vc, ep->used[vc] - 1u);
+	}
+	return WEFT_NEVER;
 }
 
 uint64_t eport_hear(struct eport *ep, uint64_t g)
 {
 	struct eport *p = ep->peer;
-	uint64_t next = WEFT_NEVER, r;
+	uint64_t next, r;
 
-	if (p->cfg.ctl_flits && g >= p->way_ctl)
+	if (!p->ctl)
+		return hear_aside(ep, g);
+	if (g >= p->way_ctl)
 		eport_settle(p, g - p->way_ctl + 1);
 	in_apply(ep, g);
-	if (ep->in_r.head != ep->in_r.tail)
-		next = ep->in[ep->in_r.head & ep->in_r.mask].cycle;
-	r = p->cfg.ctl_flits ? news_ready(p) : WEFT_NEVER;
+	next = ring_first(&ep->in_r, ep->in, 16);
+	r = news_ready(p);
 	if (r != WEFT_NEVER) {
 		r = (r > p->line_free ? r : p->line_free) + p->way_ctl;
 		next = r < next ? r : next;

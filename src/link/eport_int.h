@@ -17,10 +17,7 @@ uint64_t eport_cross(const struct eport *ep, uint64_t cycle);
 void eport_use(struct eport *ep, uint32_t vc, uint32_t n);
 static inline bool eport_has_credit(const struct eport *ep, uint32_t vc)
 {
-	const struct eport_cfg *c = &ep->peer->cfg;
-
-	return ep->used[vc] < c->reserved ||
-	       ep->shared < c->slots - EX_VCS * c->reserved;
+	return ep->used[vc] < ep->lim_reserved || ep->shared < ep->lim_pool;
 }
 
 /* Tapped ports (eport_slow.c). */

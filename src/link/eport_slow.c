@@ -64,7 +64,7 @@ static void send_own(struct eport *ep, uint64_t at, uint32_t type,
 		     uint32_t value)
 {
 	ep->line_free = at + ep->cfg.ctl_flits;
-	ep->count.busy += ep->cfg.ctl_flits;
+	ep->busy += ep->cfg.ctl_flits;
 	ep->count.ctl_out++;
 	send_control(ep, at, type, value);
 }
@@ -140,7 +140,7 @@ static void catch_up(struct eport *ep, uint64_t now)
 	k = (now - ep->next_refresh) / ep->cfg.refresh;
 	ep->next_refresh += k * ep->cfg.refresh;
 	ep->refresh_vc = (uint8_t)(ep->refresh_vc + k);
-	ep->count.busy += k * ep->cfg.ctl_flits;
+	ep->busy += k * ep->cfg.ctl_flits;
 	ep->count.ctl_out += k;
 }
 
@@ -185,7 +185,7 @@ static void send_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
 	if (next < ep->line_free)
 		next = ep->line_free;
 	ep->next_grant = next - ep->cfg.t_out;
-	ep->count.busy += f->words;
+	ep->busy += f->words;
 	eport_slow_send(ep, weft_frame_dup(f), at);
 }
 

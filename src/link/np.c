@@ -198,6 +198,13 @@ static void cell_send(struct np *np, uint32_t cls, uint64_t c)
 			 (p->flit + n == p->flits ? ECELL_EOP : 0),
 	};
 
+	if (cell.flags & ECELL_SOP && !ex_meta(p->f)->hops) {
+		cell.flags |= ECELL_TABLE;
+		cell.dest = ex_meta(p->f)->dest;
+		cell.port = ex_meta(p->f)->port;
+		cell.cls = ex_meta(p->f)->cls;
+		cell.dim = 0xff;
+	}
 	p->flit += n;
 	eport_commit(&np->ep, &cell, cls * 2, c);
 	np->turn = !cls;

@@ -55,7 +55,10 @@ static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
 
 uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 {
-	struct ex_meta *m = ex_meta(c->pkt);
+	struct ex_meta table = {
+		.dest = c->dest, .port = c->port, .cls = c->cls, .dim = c->dim
+	};
+	struct ex_meta *m = c->flags & ECELL_TABLE ? &table : ex_meta(c->pkt);
 	uint32_t out = m->hops ? path_next(x, c, m) : table_next(x, m);
 
 	(void)in;
@@ -68,6 +71,7 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 		return XB_NONE;
 	}
 	c->vc_out = (uint8_t)vc_next(x, m, c->vc, out);
+	c->dim = m->dim;
 	return out;
 }
 

@@ -75,6 +75,9 @@ static const struct weft_param xb_params[] = {
 		   "own number, for routing by table"),
 	WEFT_PARAM(BOOL, struct xb, store_forward, "no", "", RECONSTRUCTED,
 		   "a cell is whole before it goes on (5.6)"),
+	WEFT_PARAM(BOOL, struct xb, train, "no", "", OWN,
+		   "links with faults or captures are brought up at the start "
+		   "(5.7); else they are up"),
 	{ 0 },
 	/* clang-format on */
 };
@@ -99,6 +102,14 @@ static const struct weft_counter xb_counters[XB_N_COUNTERS] = {
 	[XB_VOIDS] = { "voids", "cells", "void cells dropped here" },
 	[XB_CONFLICTS] = { "conflicts", "grants",
 			   "grants not accepted: the input took another" },
+	[XB_RETRIES] = { "retries", "times", "cells were sent again (4.7)" },
+	[XB_TIMEOUTS] = { "timeouts", "times", "of these after a timeout" },
+	[XB_NACKS] = { "nacks", "cells", "NACKs sent" },
+	[XB_CRC] = { "crc_errors", "cells", "received with a bad CRC" },
+	[XB_CODE] = { "code_errors", "cells", "received with code errors" },
+	[XB_SEQ] = { "seq_errors", "cells", "received out of sequence" },
+	[XB_VOIDS_IN] = { "voids_in", "cells", "void cells taken in (5.6)" },
+	[XB_DOWNS] = { "downs", "times", "a link went down (4.7)" },
 };
 
 static const struct weft_port_decl xb_ports[] = {
@@ -119,7 +130,8 @@ static inline void xb_arm(struct xb *x, uint64_t cycle)
 	if (cycle >= x->armed)
 		return;
 	x->armed = cycle;
-	weft_wake(x->comp, TAG_DECIDE, weft_clock_edge(&x->clock, cycle));
+	x->armed_t = weft_clock_edge(&x->clock, cycle);
+	weft_wake(x->comp, TAG_DECIDE, x->armed_t);
 }
 
 static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
@@ -131,13 +143,17 @@ static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
 static void xb_cell(void *own, struct eport *ep, uint64_t cycle)
 {
 	struct xb *x = own;
+	uint32_t i = (uint32_t)(ep - x->ep);
 
-	x->busy |= (uint16_t)(1u << (ep - x->ep));
+	if (!(x->busy >> i & 1))
+		x->seen[i] = cycle;
+	x->busy |= (uint16_t)(1u << i);
 	xb_arm(x, cycle);
 }
 
 static const struct eport_ops xb_port_ops = { .wake = xb_wake,
-					      .cell = xb_cell };
+					      .cell = xb_cell,
+					      .gone = xb_gone };
 
 /* ---- arrival: into the queues
  * ------------------------------------------------- */
@@ -187,19 +203,25 @@ static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
 		queue_push(x, i, in->out[c->vc], slot);
 }
 
-static void take_cells(struct xb *x, uint64_t cycle)
+/* Takes in what is seen; returns the next cycle at which there is more. */
+static uint64_t take_cells(struct xb *x, uint64_t cycle)
 {
+	uint64_t next = WEFT_NEVER;
 	uint32_t m = x->busy;
 
-	while (m) {
+	for (; m; m &= m - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(m), slot;
 
-		m &= m - 1;
-		while ((slot = eport_take(&x->ep[i], cycle)) != XB_NONE)
-			cell_in(x, i, slot);
-		if (eport_seen(&x->ep[i]) == WEFT_NEVER)
-			x->busy &= (uint16_t) ~(1u << i);
+		if (x->seen[i] <= cycle) {
+			while ((slot = eport_take(&x->ep[i], cycle)) != XB_NONE)
+				cell_in(x, i, slot);
+			x->seen[i] = eport_seen(&x->ep[i]);
+			if (x->seen[i] == WEFT_NEVER)
+				x->busy &= (uint16_t) ~(1u << i);
+		}
+		next = x->seen[i] < next ? x->seen[i] : next;
 	}
+	return next;
 }
 
 /* ---- decision
@@ -212,7 +234,7 @@ static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
 	uint32_t i;
 
 	for (i = 0; i < EX_PORTS; i++)
-		m |= (x->in[i].read_free <= cycle ? 0xfULL : 0) << i * EX_VCS;
+		m |= (x->read_free[i] <= cycle ? 0xfULL : 0) << i * EX_VCS;
 	return m;
 }
 
@@ -235,7 +257,7 @@ static uint64_t could_go(struct xb *x, uint32_t o, uint64_t cycle)
 }
 
 /* The next cell of a queue, if any, asks. */
-static void queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
+void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
 {
 	struct xb_in *in = &x->in[i];
 	uint32_t q = o * EX_VCS + bit % EX_VCS;
@@ -270,9 +292,10 @@ static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 	weft_count(x->comp, XB_CELLS, 1);
 	weft_count(x->comp, XB_PACKETS, !!(c.flags & ECELL_EOP));
 	lock_step(&x->out[o], &c, bit);
-	queue_pop(x, i, o, bit);
-	x->in[i].read_free = end;
+	xb_queue_pop(x, i, o, bit);
+	x->read_free[i] = end;
 	eport_commit(&x->ep[o], &c, c.vc_out, cycle);
+	x->grant_at[o] = x->ep[o].next_grant;
 	eport_release(&x->ep[i], slot, end);
 }
 
@@ -298,13 +321,13 @@ static uint64_t read_next(const struct xb *x, uint64_t m)
 	uint32_t i;
 
 	for (i = 0; i < EX_PORTS; i++)
-		if (m >> i * EX_VCS & 0xf && x->in[i].read_free < t)
-			t = x->in[i].read_free;
+		if (m >> i * EX_VCS & 0xf && x->read_free[i] < t)
+			t = x->read_free[i];
 	return t;
 }
 
-/* Output o grants; returns the next cycle at which it may, apart from what it
- * hears from its peer. */
+/* Output o grants; returns the next cycle at which it may when it does not,
+ * apart from what it hears from its peer. */
 static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 		      struct grants *g)
 {
@@ -312,7 +335,7 @@ static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 	uint32_t bit;
 
 	if (m > cycle)
-		return m;
+		return x->grant_at[o] = m;
 	m = could_go(x, o, cycle);
 	if (!m)
 		return WEFT_NEVER;
@@ -323,60 +346,71 @@ static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 	g->bit[o] = (uint8_t)bit;
 	g->by_in[bit / EX_VCS] |= (uint16_t)(1u << o);
 	g->ins |= (uint16_t)(1u << bit / EX_VCS);
-	return cycle + 1;
+	return WEFT_NEVER;
 }
 
-static void decide(struct xb *x, uint64_t cycle)
+/* Inputs accept; returns the next cycle at which one of these outputs may
+ * grant. */
+static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
+{
+	uint64_t next = WEFT_NEVER;
+	uint32_t m;
+
+	for (m = g->ins; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m), outs = g->by_in[i];
+		uint32_t o = accept(x, i, outs);
+
+		if (outs & (outs - 1)) {
+			weft_count(x->comp, XB_CONFLICTS,
+				   (uint64_t)__builtin_popcount(outs) - 1);
+			next = cycle + 1;
+		}
+		cell_out(x, o, g->bit[o], cycle);
+		if (x->asked >> o & 1 && x->grant_at[o] < next)
+			next = x->grant_at[o];
+	}
+	return next;
+}
+
+/* One cycle of all arbiters; returns the next in which they have work. */
+static uint64_t decide(struct xb *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
-	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER;
+	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
 	uint32_t m;
 
 	for (m = x->asked; m; m &= m - 1) {
-		uint64_t t =
-			grant(x, (uint32_t)__builtin_ctz(m), cycle, freed, &g);
+		uint32_t o = (uint32_t)__builtin_ctz(m);
 
+		t = x->grant_at[o];
+		if (t <= cycle)
+			t = grant(x, o, cycle, freed, &g);
 		next = t < next ? t : next;
 	}
-	for (m = g.ins; m; m &= m - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(m);
-		uint32_t o = accept(x, i, g.by_in[i]);
-
-		if (g.by_in[i] & (g.by_in[i] - 1))
-			weft_count(x->comp, XB_CONFLICTS,
-				   (uint64_t)__builtin_popcount(g.by_in[i]) -
-					   1);
-		cell_out(x, o, g.bit[o], cycle);
-	}
-	if (next != WEFT_NEVER && x->asked)
-		xb_arm(x, next);
-}
-
-static void rearm(struct xb *x)
-{
-	uint32_t m;
-
-	for (m = x->busy; m; m &= m - 1)
-		xb_arm(x, eport_seen(&x->ep[__builtin_ctz(m)]));
+	t = accept_all(x, &g, cycle);
+	return t < next ? t : next;
 }
 
 static void xb_event(struct weft_comp *c, uint32_t tag)
 {
 	struct xb *x = c->state;
-	uint64_t cycle = x->armed;
+	uint64_t cycle = x->armed, next;
 
 	if (tag >= TAG_PORT) {
 		eport_event(&x->ep[tag - TAG_PORT]);
 		return;
 	}
-	if (cycle == WEFT_NEVER ||
-	    weft_clock_edge(&x->clock, cycle) != weft_now(c))
+	if (cycle == WEFT_NEVER || x->armed_t != weft_now(c))
 		return;
 	x->armed = WEFT_NEVER;
-	take_cells(x, cycle);
-	if (x->asked)
-		decide(x, cycle);
-	rearm(x);
+	next = take_cells(x, cycle);
+	if (x->asked) {
+		uint64_t t = decide(x, cycle);
+
+		next = t < next ? t : next;
+	}
+	if (next != WEFT_NEVER)
+		xb_arm(x, next);
 }
 
 static void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
@@ -410,6 +444,8 @@ static struct eport_cfg cfg_link(const struct xb *x)
 	c.timeout = x->timeout;
 	c.attempts = x->attempts;
 	c.store_forward = x->store_forward;
+	c.train = x->train;
+	c.node = x->node;
 	if (x->links == XB_PLAIN) {
 		c.overhead = c.ctl_flits = c.window = c.refresh = 0;
 		c.cell_flits = x->cell_flits;
@@ -484,6 +520,7 @@ static int xb_sample(struct weft_comp *c, struct weft_err *err)
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			port_volume(&x->ep[i]);
+	xb_link_counts(x);
 	return 0;
 }
 

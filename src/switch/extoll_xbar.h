@@ -15,10 +15,9 @@ struct xb_out {
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
 	uint8_t last;	       /* winner, state of the arbiter (4.2) */
 	uint8_t accept;	       /* of the input: last output that was accepted */
-};
+} __attribute__((aligned(64)));
 
 struct xb_in {
-	uint64_t read_free; /* its RAM can be read from this cycle on */
 	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
 	uint8_t out[EX_VCS], vc_out[EX_VCS];	  /* of the packet on that VC */
 };
@@ -30,16 +29,28 @@ enum {
 	XB_NO_PORT,
 	XB_VOIDS,
 	XB_CONFLICTS,
+	XB_RETRIES, /* from here on: xb_link_counts */
+	XB_TIMEOUTS,
+	XB_NACKS,
+	XB_CRC,
+	XB_CODE,
+	XB_SEQ,
+	XB_VOIDS_IN,
+	XB_DOWNS,
 	XB_N_COUNTERS
 };
 
 struct xb {
 	struct ex_place place; /* first: see ex_route.h */
 	struct weft_comp *comp;
-	uint64_t armed;	    /* cycle of the live wake-up, or WEFT_NEVER */
-	uint16_t busy;	    /* inputs with cells on their way */
-	uint16_t asked;	    /* outputs somebody wants */
-	uint32_t datelines; /* by port number */
+	uint64_t armed;		 /* cycle of the live wake-up, or WEFT_NEVER */
+	weft_time_t armed_t;	 /* its time */
+	uint16_t busy;		 /* inputs with cells on their way */
+	uint16_t asked;		 /* outputs somebody wants */
+	uint32_t datelines;	 /* by port number */
+	uint64_t seen[EX_PORTS]; /* of inputs in busy: next cell */
+	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
+	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
 	struct ex_here here;
 	struct xb_out out[EX_PORTS];
 	struct xb_in in[EX_PORTS];
@@ -52,7 +63,7 @@ struct xb {
 	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
 	int32_t ppm;
 	uint32_t node;
-	bool store_forward;
+	bool store_forward, train;
 	/* table routing without a topology: port by destination, or NULL */
 	uint8_t *table;
 	uint32_t n_table;
@@ -63,6 +74,13 @@ struct xb {
 uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c);
 int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 		 const uint32_t *to, uint32_t n, struct weft_err *err);
+
+/* The cell at the head of queue (o, bit) of input i leaves it. */
+void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
+/* eport_ops.gone */
+void xb_gone(void *own, struct eport *ep, uint32_t slot);
+/* Brings the counters from XB_RETRIES on up to date. */
+void xb_link_counts(struct xb *x);
 
 /* ops.start: where this crossbar stands. */
 void xb_place(struct xb *x);

@@ -346,7 +346,7 @@ static inline uint64_t rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 	return v ? v->ctl : 0;
 }
 /* Second word; unit: RMA_REQUESTER..., error: mask of the same. */
-uint64_t rma_noti_word(const struct rma_cmd *c, uint32_t unit, uint32_t error);
+uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error);
 /* Writes a notification for the VPID (enabled); false: its ring is full, a
  * store to the read pointer comes. */
 bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,

@@ -300,7 +300,7 @@ static bool in_notify(struct rma_in *in)
 	if (!rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
 	return rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
-			  rma_noti_word(&c, RMA_COMPLETER, error));
+			  rma_noti_pack(&c, RMA_COMPLETER, error));
 }
 
 static void in_account(struct rma_in *in)

@@ -21,7 +21,7 @@ static uint32_t noti_mode(const struct rma_cmd *c)
 	       (c->mods & RMA_MOD_ERA ? RMA_MODE_ERA : 0);
 }
 
-uint64_t rma_noti_word(const struct rma_cmd *c, uint32_t unit, uint32_t error)
+uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error)
 {
 	return RMA_N_MAKE(c->low, c->far_vpid, c->far_node, unit, c->op,
 			  noti_mode(c), error);

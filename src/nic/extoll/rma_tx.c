@@ -274,7 +274,7 @@ static bool tx_notify(struct rma_txop *op)
 	if (!(rma_vpid_ctl(u->rma, op->cmd.vpid) & RMA_V_ENABLE))
 		return true;
 	return rma_notify(u->rma, u->type->port, op->cmd.vpid, op->w0,
-			  rma_noti_word(&op->cmd, unit, op->bad ? unit : 0));
+			  rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0));
 }
 
 static enum rma_tx_state tx_noti(struct rma_txop *op)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RMA: remote memory access of EXTOLL from user space (extoll.md 6.2).
+ * Function and return names are those of librma.
+ *
+ *	struct rma_port *p;
+ *	struct rma_handle *c;
+ *	struct rma_region *r;
+ *
+ *	rma_open(h, NULL, &p);
+ *	rma_connect(p, node, vpid, RMA_CONN_DEFAULT, &c);
+ *	rma_register(p, buf, size, &r);
+ *	rma_post_put_bt(p, c, r, 0, n, there, RMA_NOTI_COMPLETER, 0);
+ *	rma_noti_get_block(p, &noti);
+ *	rma_noti_free(p, noti);
+ *	rma_close(p);
+ *
+ * Requests of any size are cut at pages of 4 KB; their notifications are those
+ * of the last piece.  Requests of one port to one other are carried out in
+ * order.  Nobody learns by himself that a put was refused: the port it was for
+ * gets a notification with an error. */
+#ifndef WEFT_RMA_H
+#define WEFT_RMA_H
+
+#include "weft/host.h"
+
+enum rma_ret {
+	RMA_SUCCESS = 0,
+	RMA_ERROR = -1,
+	RMA_INV_HANDLE = -2,
+	RMA_INV_PORT = -3,
+	RMA_INV_VALUE = -4,
+	RMA_NO_ROUTE = -5,
+	RMA_PORTS_USED = -6, /* no VPID is left */
+	RMA_NO_MEM = -7,     /* memory, or table entries */
+	RMA_NO_NOTI = -9,
+	RMA_POLL_EXCEEDED = -10,
+	RMA_WRONG_ARG = -11,
+	RMA_NO_DESC_MEM = -13,
+	RMA_NO_MATCH = -15,
+	RMA_WRONG_CMD = -16,
+	RMA_NO_DEVICE = -17,
+	RMA_NO_CONNECT = -18,
+	RMA_IOCTL = -23,
+	RMA_MMAP = -24,
+	RMA_FD = -25,
+	RMA_MLOCKLIMIT = 32,
+};
+const char *rma_strerror(int ret);
+
+struct rma_port;
+struct rma_handle;
+struct rma_region;
+
+typedef uint64_t rma_nla_t; /* network logical address */
+
+struct rma_attr {
+	uint32_t slots;	  /* of the notification ring; 0 = 16384 (256 KB) */
+	uint64_t memlock; /* RLIMIT_MEMLOCK in bytes; 0 = none */
+	uint32_t lazy;	  /* notifications between stores of the read
+			   * pointer; 0 = 4 */
+};
+
+/* Who writes a notification; may be added. */
+enum {
+	RMA_NOTI_NONE = 0,
+	RMA_NOTI_REQUESTER = 1, /* here: the data have been read */
+	RMA_NOTI_RESPONDER = 2, /* there, of a get */
+	RMA_NOTI_COMPLETER = 4, /* where the data have been written */
+};
+enum { RMA_MODIFIER_NONE = 0, RMA_MODIFIER_NTR = 2 };
+enum rma_conn_options {
+	RMA_CONN_DEFAULT = 0,
+	RMA_CONN_IRQ = 1, /* requester notifications interrupt */
+};
+
+/* A notification (3.6). */
+struct rma_noti {
+	uint64_t value; /* local address; value; lock: see below */
+	uint32_t bytes; /* or the class of a notification put */
+	uint16_t node;	/* the other side */
+	uint8_t vpid;
+	uint8_t unit;	 /* RMA_NOTI_* */
+	uint8_t command; /* RMA_CMD_* */
+	uint8_t mode;
+	uint8_t error;	       /* units that refused: RMA_NOTI_* */
+	struct rma_noti *next; /* the library's */
+};
+enum {
+	RMA_CMD_GET_BT = 0,
+	RMA_CMD_GET_QW = 1,
+	RMA_CMD_PUT_BT = 2,
+	RMA_CMD_PUT_QW = 3,
+	RMA_CMD_NOTIFICATION = 5,
+	RMA_CMD_IMMEDIATE = 6,
+	RMA_CMD_GET_BT_RSP = 10,
+	RMA_CMD_GET_QW_RSP = 11,
+	RMA_CMD_LOCK_REQ = 12,
+	RMA_CMD_LOCK_RSP = 13,
+};
+/* Lock response: */
+static inline int32_t rma_noti_lock_value(const struct rma_noti *n)
+{
+	return (int32_t)(uint32_t)(n->value >> 32);
+}
+static inline bool rma_noti_lock_result(const struct rma_noti *n)
+{
+	return (n->value >> 24 & 0xff) == 1;
+}
+
+/* ---- ports ---- */
+
+/* attr: NULL = all defaults. */
+int rma_open(struct weft_host *h, const struct rma_attr *attr,
+	     struct rma_port **port_p);
+/* Regions that are left are unregistered. */
+int rma_close(struct rma_port *p);
+uint32_t rma_get_nodeid(const struct rma_port *p);
+uint32_t rma_get_vpid(const struct rma_port *p);
+int rma_connect(struct rma_port *p, uint32_t node, uint32_t vpid,
+		uint32_t options, struct rma_handle **handle_p);
+int rma_disconnect(struct rma_port *p, struct rma_handle *c);
+
+/* ---- memory ---- */
+
+/* Any device-visible bytes; whole pages become accessible. */
+int rma_register(struct rma_port *p, void *buf, size_t bytes,
+		 struct rma_region **region_p);
+/* When this returns, nothing more is read or written there. */
+int rma_unregister(struct rma_port *p, struct rma_region *r);
+/* The address of byte `offset`, for oneself and for others. */
+int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
+
+/* ---- requests ---- */
+
+/* [offset, offset + bytes) of the region to (put) or from (get) `there`; qw:
+ * all multiples of 8, which takes no byte masks. */
+int rma_post_put_bt(struct rma_port *p, struct rma_handle *c,
+		    const struct rma_region *r, size_t offset, size_t bytes,
+		    rma_nla_t there, uint32_t noti, uint32_t modifier);
+int rma_post_put_qw(struct rma_port *p, struct rma_handle *c,
+		    const struct rma_region *r, size_t offset, size_t bytes,
+		    rma_nla_t there, uint32_t noti, uint32_t modifier);
+int rma_post_get_bt(struct rma_port *p, struct rma_handle *c,
+		    const struct rma_region *r, size_t offset, size_t bytes,
+		    rma_nla_t there, uint32_t noti, uint32_t modifier);
+int rma_post_get_qw(struct rma_port *p, struct rma_handle *c,
+		    const struct rma_region *r, size_t offset, size_t bytes,
+		    rma_nla_t there, uint32_t noti, uint32_t modifier);
+/* The low 1..8 bytes of value. */
+int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
+			   uint32_t bytes, uint64_t value, rma_nla_t there,
+			   uint32_t noti, uint32_t modifier);
+/* A notification there with this value and class. */
+int rma_post_notification(struct rma_port *p, struct rma_handle *c,
+			  uint64_t value, uint8_t cls, uint32_t noti,
+			  uint32_t modifier);
+/* if (lock <= compare) lock += add: the answer is a notification here.  16
+ * locks of the connection's port; target: RMA_NOTI_RESPONDER or
+ * RMA_NOTI_COMPLETER, the unit that does it. */
+int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
+		  int32_t compare, int32_t add, uint32_t target);
+
+/* ---- notifications ---- */
+
+/* The next one, or RMA_NO_NOTI. */
+int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p);
+/* Polls until there is one. */
+int rma_noti_get_block(struct rma_port *p, struct rma_noti **noti_p);
+/* The same; RMA_POLL_EXCEEDED when the deadline passes. */
+int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
+		       struct rma_noti **noti_p);
+/* The first one of this unit and command (-1: any) from this node (-1: any);
+ * the others stay in order.  RMA_NO_MATCH. */
+int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
+		   struct rma_noti **noti_p);
+int rma_noti_free(struct rma_port *p, struct rma_noti *n);
+/* Polls until one may be there; false: the deadline has passed. */
+bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
+/* The last word that a notification changes next: for programs that poll
+ * several places themselves. */
+const volatile uint64_t *rma_noti_word(const struct rma_port *p);
+
+#endif

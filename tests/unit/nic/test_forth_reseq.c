@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "ref_rig.h"
 
-enum { SRCS = 8, PKTS = 400, DESCS = 30, PATTERN = 5 };
+enum { SRCS = 8, PKTS = 400, DESCS = 80, PATTERN = 5 };
 #define SRC (RIG_MEM + 0x10000)
 #define DST (RIG_MEM + 0x20000u)
 
@@ -30,14 +30,29 @@ static void random_paths(struct ref_dma_cfg *c, struct weft_rng *g)
 		c->delay[k] = below(g, 2) ? below(g, 800) : 0;
 }
 
+/* Segments of any size, and in some scenarios external memory. */
+static void random_voqs(struct ref_dma_cfg *c, struct weft_rng *g)
+{
+	c->voq_words = 514 + below(g, 511);
+	c->max_qwords = 64;
+	c->seg_qwords = below(g, 2) ? c->max_qwords : 3 + below(g, 500);
+	if (below(g, 3))
+		return;
+	c->block_words = 8 + below(g, 300);
+	c->ext_blocks = 1 + below(g, 100);
+	c->hi = 1 + below(g, c->voq_words / (1 + below(g, 16)));
+	c->lo = 1 + below(g, c->voq_words - c->block_words);
+	c->rd_lat = below(g, 100);
+	c->rate = 1 + below(g, 16);
+}
+
 static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 {
 	random_paths(c, g);
 	c->quarters = 3;
 	c->queues = c->voqs = 8;
-	c->voq_words = 1024;
-	c->max_qwords = c->seg_qwords = 64;
 	c->min_bytes = 24;
+	random_voqs(c, g);
 	c->overlap = below(g, 4) > 0;
 	c->t_arb = 2 + below(g, 20);
 	c->t_ph = 2 + below(g, 6);
@@ -93,7 +108,7 @@ static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 /* Transfers of our own. */
 static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 {
-	uint32_t slot[8] = { 0 }, gap = 1 + below(g, 600);
+	uint32_t slot[8] = { 0 }, gap = 1 + below(g, 200);
 
 	c->n_desc = below(g, 2) ? below(g, DESCS) : 0;
 	for (uint32_t i = 0; i < c->n_desc; i++) {
@@ -103,7 +118,7 @@ static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 		d->queue = below(g, 8);
 		d->slot = slot[d->queue]++;
 		d->src = SRC + 8 * below(g, 100);
-		d->q1 = forth_desc_q1(d->queue, 1 + below(g, 200),
+		d->q1 = forth_desc_q1(d->queue, 1 + below(g, 400),
 				      (uint32_t)DST, FORTH_DESC_START | flags);
 		d->pc = pc += 1 + below(g, gap);
 	}
@@ -133,7 +148,7 @@ static int compare_memory(const struct ref_dma_cfg *c, struct rig *r)
 }
 
 struct totals {
-	uint64_t notes, losses, packets, out;
+	uint64_t notes, losses, packets, out, fetches;
 };
 
 static void count(struct totals *t, const struct ref_dma_cfg *c,
@@ -144,6 +159,7 @@ static void count(struct totals *t, const struct ref_dma_cfg *c,
 	for (uint32_t k = 0; k < c->links; k++)
 		t->out += l->n_pkt[k];
 	t->losses += l->losses;
+	t->fetches += l->fetches;
 	t->packets += c->n_send;
 }
 
@@ -182,7 +198,9 @@ int main(int argc, char **argv)
 	uint64_t n = replay(argc, argv, 300, scenario, &t);
 
 	printf("%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64
-	       " notifications, %" PRIu64 " losses\n",
-	       t.packets, t.out, t.notes, t.losses);
-	return !n || (n >= 100 && (!t.losses || !t.notes || !t.out));
+	       " notifications, %" PRIu64 " losses, %" PRIu64
+	       " blocks fetched back\n",
+	       t.packets, t.out, t.notes, t.losses, t.fetches);
+	return !n ||
+	       (n >= 100 && (!t.losses || !t.notes || !t.out || !t.fetches));
 }

@@ -47,6 +47,20 @@ static uint8_t flags_of(uint32_t ctl)
 	       (ctl & EX_CTL_EOP ? ECELL_EOP : 0);
 }
 
+/* Routed by table: what the owner wants to know goes with the cell. */
+static void take_table(struct ecell *c, struct weft_frame *f)
+{
+	const struct ex_meta *m = ex_meta(f);
+
+	if (!(c->flags & ECELL_SOP) || m->hops)
+		return;
+	c->flags |= ECELL_TABLE;
+	c->dest = m->dest;
+	c->port = m->port;
+	c->cls = m->cls;
+	c->dim = m->dim;
+}
+
 static void deliver(struct rx *r, bool whole)
 {
 	struct eport_slow *s = r->ep->slow;
@@ -57,6 +71,7 @@ static void deliver(struct rx *r, bool whole)
 			      .flits = l->flits,
 			      .flags = flags_of(l->ctl) };
 
+	take_table(&cell, r->f);
 	if (l->ctl & EX_CTL_SOP)
 		s->open |= (uint8_t)(1u << vc);
 	if (l->ctl & EX_CTL_EOP)
@@ -97,10 +112,14 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
 	struct eport_slow *s = r->ep->slow;
 	const struct ecell *c = &r->ep->slot[slot];
+	uint32_t len;
 
 	assert(slot < SLOW_SENT);
-	s->verdict[slot] =
-		c->cycle + c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
+	/* damage may have turned framing into flits: not behind its end */
+	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
+	if (len >= r->f->words)
+		len = r->f->words - 1;
+	s->verdict[slot] = c->cycle + len;
 	s->n_verdicts++;
 	if (!paid)
 		s->unpaid[slot / 64] |= 1ULL << slot % 64;
@@ -120,6 +139,7 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 	    inside == !!(h->ctl & EX_CTL_SOP))
 		return false;
 	cell.pkt = void_packet(r, h);
+	take_table(&cell, cell.pkt);
 	verdict_set(r, eport_put(ep, &cell, vc, seen(r, h->flits, false)),
 		    paid);
 	weft_frame_free(cell.pkt);

@@ -200,6 +200,12 @@ void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 				    (cell->flags & ECELL_EOP ? EX_CTL_EOP : 0),
 			    cell->first, cell->flits, cell->flags & ECELL_VOID);
 
+	if (cell->flags & ECELL_TABLE)
+		*ex_meta(f) = (struct ex_meta){ .words = ex_meta(f)->words,
+						.cls = cell->cls,
+						.dest = cell->dest,
+						.port = cell->port,
+						.dim = cell->dim };
 	ex_line(f)->arg = s->seq;
 	s->sent[s->seq++ % SLOW_SENT] = f;
 	s->cells[vc]++;

@@ -43,7 +43,7 @@ static void test_compensated(void **state)
 			assert_int_equal(p.n[k]->bad_order, 0);
 		}
 		/* full cells are 18 cycles apart */
-		assert_true(p.n[1]->ep.count.rx_cells > 24000);
+		assert_true(eport_counts(&p.n[1]->ep)->rx_cells > 24000);
 		ex_pair_fini(&p);
 	}
 }

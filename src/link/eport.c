@@ -144,6 +144,26 @@ int eport_start(struct eport *ep, struct weft_err *err)
 	return ep->tapped ? eport_slow_start(ep, err) : 0;
 }
 
+/* What is in no list but the owner's has no mark of its own: everything that
+ * is not free. */
+void eport_abandon(struct eport *ep, bool taken)
+{
+	bool mine[128] = { false };
+	uint32_t i;
+
+	for (i = 0; taken && i < ep->n_slots; i++)
+		mine[i] = true;
+	for (i = ep->way_head; i != EPORT_NONE; i = ep->slot[i].next)
+		mine[i] = true;
+	for (i = ep->free_slot; i != EPORT_NONE; i = ep->slot[i].next)
+		mine[i] = false;
+	for (i = 0; i < ep->n_slots; i++)
+		if (mine[i] &&
+		    (ep->slot[i].flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
+			weft_frame_free(ep->slot[i].pkt);
+	ep->way_head = ep->way_tail = EPORT_NONE;
+}
+
 void eport_fini(struct eport *ep)
 {
 	if (ep->slow)

@@ -188,6 +188,9 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 	       void *own, struct weft_err *err);
 int eport_start(struct eport *ep, struct weft_err *err);
 void eport_fini(struct eport *ep);
+/* The run has come to rest and will not go on: frees the packets whose last
+ * cell is on its way to the owner, or (taken) held by it. */
+void eport_abandon(struct eport *ep, bool taken);
 
 /* ---- sending
  * ------------------------------------------------------------------ */

@@ -77,6 +77,13 @@ static void queue_free(struct np_queue *q)
 	}
 }
 
+void np_abandon(struct np *np)
+{
+	queue_free(&np->q[0]);
+	queue_free(&np->q[1]);
+	eport_abandon(&np->ep, false);
+}
+
 void np_fini(struct np *np)
 {
 	struct np_pkt *p;

@@ -67,6 +67,9 @@ int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
 	    struct weft_err *err);
 int np_start(struct np *np, struct weft_err *err);
 void np_fini(struct np *np);
+/* The run has come to rest: frees what was not sent and what the unit has not
+ * been given. */
+void np_abandon(struct np *np);
 void np_event(struct np *np);
 
 /* True when a packet of this class is taken now. */

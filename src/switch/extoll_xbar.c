@@ -524,6 +524,17 @@ static int xb_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* A network that came to rest with packets in it: nobody took them. */
+static int xb_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	for (i = 0; weft_sim_idle(c->sim) && i < EX_PORTS; i++)
+		eport_abandon(&x->ep[i], true);
+	return xb_sample(c, err);
+}
+
 static void xb_fini(struct weft_comp *c)
 {
 	struct xb *x = c->state;
@@ -547,7 +558,7 @@ WEFT_COMPONENT(extoll_xbar, .name = "extoll.xbar", .kind = WEFT_KIND_SWITCH,
 			.start = xb_start,
 			.arrive = xb_arrive,
 			.event = xb_event,
-			.finish = xb_sample,
+			.finish = xb_finish,
 			.sample = xb_sample,
 			.route = xb_set_table,
 			.fini = xb_fini });

@@ -217,7 +217,7 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	s = ring_nth(&h->store, h->granted);
 	u = ex_units[s->unit];
-	if (!u->room(n, h->flying[s->unit]))
+	if (u->room && !u->room(n, h->flying[s->unit]))
 		return false;
 	unit_take(n, IN_POSTED, s->unit, s->bytes, c);
 	s->cycle = c + n->t_htax;

@@ -229,6 +229,8 @@ static int extoll_finish(struct weft_comp *c, struct weft_err *err)
 	for (uint32_t i = 0; !ret && i < EXTOLL_HX_N; i++)
 		if (ex_units[i] && ex_units[i]->finish)
 			ret = ex_units[i]->finish(n, err);
+	for (uint32_t i = 0; weft_sim_idle(c->sim) && i < EX_NPS; i++)
+		np_abandon(&n->np[i]);
 	return ret;
 }
 

@@ -227,7 +227,7 @@ static uint64_t velo_timeout_read(struct weft_comp *c, uint32_t i)
 static void velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	(void)i;
-	nic_of(c)->velo.timeout = val;
+	nic_of(c)->velo.timeout = (uint32_t)val;
 	velo_cp_again(nic_of(c));
 }
 
@@ -408,8 +408,8 @@ const struct weft_reg extoll_regs[] = {
 		HOOKS(evq) },
 	{ "velo_config", RF(EXTOLL_VELO_CONFIG, RW, "0: full mailboxes drop "
 		"after the timeout (3.3)"), HOOKS(velo_config) },
-	{ "velo_timeout", RF(EXTOLL_VELO_TIMEOUT, RW, "core cycles a message "
-		"waits for a slot"), HOOKS(velo_timeout) },
+	{ "velo_timeout", RF(EXTOLL_VELO_TIMEOUT, RW, "31:0 core cycles a "
+		"message waits for a slot"), HOOKS(velo_timeout) },
 	{ "velo_count", RF(EXTOLL_VELO_SENT, RO, "messages sent, received"),
 		ARRAY(2, 8), .read = velo_count_read },
 	{ "velo_drop", RF(EXTOLL_VELO_DROP, RO, "dropped by the requester: "

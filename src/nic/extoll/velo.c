@@ -30,13 +30,14 @@ static void velo_event(struct extoll_nic *n)
 
 /* ---- registers --------------------------------------------------------- */
 
-/* A mailbox that is switched on begins empty. */
+/* A mailbox that is switched on, or gets another size, begins empty. */
 void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 {
 	struct velo_vpid *p =
 		ex_vpid_make(&n->velo.vpid, vpid, sizeof(struct velo_vpid));
 
-	if (val & EXTOLL_RX_ENABLE && !(p->rx & EXTOLL_RX_ENABLE)) {
+	if (!(p->rx & EXTOLL_RX_ENABLE) ||
+	    EXTOLL_RX_SLOTS(val) != EXTOLL_RX_SLOTS(p->rx)) {
 		p->wp = p->rp = 0;
 		p->armed = false;
 	}

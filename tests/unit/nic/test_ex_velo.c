@@ -399,6 +399,39 @@ static void test_slots(void **state)
 	assert_int_equal(xr_r64(&r, ME, EXTOLL_VELO_RECEIVED), n);
 }
 
+/* 64 bytes: 19 flits in two cells, then two writes; the first, of 8 bytes,
+ * keeps the way through HTAX for two cycles. */
+static void test_two_writes(void **state)
+{
+	const struct weft_clock *ht = &r.bus[ME]->clock;
+	uint64_t c = xr_cycle(&r) + 10, ask;
+	weft_time_t t;
+
+	arrive(MSG(.len = 64, .seed = 5), c);
+	xr_settle(&r);
+	ask = c + 3 + 19 + 3 + 21;
+	assert_int_equal(r.bus[ME]->n_log, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		t = weft_clock_edge(&r.core, ask + 2 * i + 4);
+		t = weft_clock_align(ht, t + 12500000);
+		assert_int_equal(r.bus[ME]->log[i].time, t);
+	}
+	check_slot(ME, 128, 0, 64, 5);
+}
+
+/* The core clock is a parameter, and so are the stages. */
+static void test_set(void **state)
+{
+	uint64_t c;
+
+	xr_free(&r);
+	xr_single(&r, "velo_req=20 t_htax=6 t_sync_in=5");
+	velo_setup(ME, BOX_N, 0);
+	c = sync_core(send(ME, 1, 8, 1), 5);
+	xr_settle(&r);
+	assert_int_equal(r.net->log[0].cycle, c + 6 + 20 + 3 + 5 + 3);
+}
+
 static void test_small_slots(void **state)
 {
 	uint64_t status[2];
@@ -674,6 +707,16 @@ static void test_pair_full(void **state)
 	assert_int_equal(xr_r64(&r, 1, EXTOLL_VELO_RECEIVED), n);
 }
 
+/* A run may end with messages that nobody takes. */
+static void test_pair_abandoned(void **state)
+{
+	for (uint32_t i = 0; i < 300; i++)
+		send(0, 1, 64, i);
+	xr_settle(&r);
+	assert_int_equal(xr_r64(&r, 1, EXTOLL_VELO_RECEIVED), BOX_N - 1);
+	assert_int_equal(xr_r64(&r, 0, EXTOLL_HTAX_WAITING), 16 + 1);
+}
+
 static void test_pair_loopback(void **state)
 {
 	send(0, 0, 8, 3);
@@ -713,6 +756,8 @@ int main(void)
 		T(test_discarded_requests),
 		T(test_complete_cycles),
 		T(test_slots),
+		T(test_two_writes),
+		T(test_set),
 		T(test_small_slots),
 		T(test_discard),
 		T(test_format),
@@ -727,6 +772,7 @@ int main(void)
 		T(test_size),
 		T2(test_pair),
 		T2(test_pair_full),
+		T2(test_pair_abandoned),
 		T2(test_pair_loopback),
 	};
 

@@ -84,19 +84,24 @@ static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 	return UINT32_MAX;
 }
 
-/* A cycle: w->stack[*first_p] on, its length; 0 = none. */
-static uint32_t waits_cycle(struct waits *w, uint32_t *first_p)
+/* A cycle, if there is one, by names of channels; w is gone afterwards. */
+static struct route_cycle waits_cycle(struct waits *w,
+				      struct route_chan (*name)(const void *arg,
+								uint32_t chan),
+				      const void *arg)
 {
-	uint32_t depth;
+	struct route_cycle c = { 0 };
+	uint32_t depth = 0, first = UINT32_MAX;
 
-	for (uint32_t a = 0; a < w->n; a++) {
-		if (w->state[a])
-			continue;
-		*first_p = waits_visit(w, a, &depth);
-		if (*first_p != UINT32_MAX)
-			return depth - *first_p;
-	}
-	return 0;
+	for (uint32_t a = 0; a < w->n && first == UINT32_MAX; a++)
+		if (!w->state[a])
+			first = waits_visit(w, a, &depth);
+	if (first != UINT32_MAX)
+		c.n = depth - first;
+	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
+		c.at[i] = name(arg, w->stack[first + i]);
+	waits_free(w);
+	return c;
 }
 
 /* ---- rings ---- */
@@ -167,21 +172,20 @@ static struct waits ring_waits(const struct ring *r)
 	return w;
 }
 
+static struct route_chan ring_name(const void *arg, uint32_t chan)
+{
+	const struct ring *r = arg;
+
+	return (struct route_chan){ .node = ring_node(r, chan / 2),
+				    .port = r->t->port[r->dim][r->dir],
+				    .vc = chan % 2 };
+}
+
 static struct route_cycle ring_check(const struct ring *r)
 {
 	struct waits w = ring_waits(r);
-	struct route_cycle c = { 0 };
-	uint32_t first;
 
-	c.n = waits_cycle(&w, &first);
-	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
-		c.at[i] = (struct route_chan){
-			.node = ring_node(r, w.stack[first + i] / 2),
-			.port = r->t->port[r->dim][r->dir],
-			.vc = w.stack[first + i] % 2
-		};
-	waits_free(&w);
-	return c;
+	return waits_cycle(&w, ring_name, r);
 }
 
 static struct route_cycle rings_check(const struct ex_topo *t, uint32_t dim,
@@ -249,20 +253,18 @@ static struct waits graph_waits(const struct ex_topo *t)
 	return w;
 }
 
+static struct route_chan graph_name(const void *arg, uint32_t chan)
+{
+	(void)arg;
+	return (struct route_chan){ .node = chan / EX_LINKS,
+				    .port = chan % EX_LINKS + EX_INTERNAL };
+}
+
 static struct route_cycle graph_check(const struct ex_topo *t)
 {
 	struct waits w = graph_waits(t);
-	struct route_cycle c = { 0 };
-	uint32_t first;
 
-	c.n = waits_cycle(&w, &first);
-	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
-		c.at[i] = (struct route_chan){
-			.node = w.stack[first + i] / EX_LINKS,
-			.port = w.stack[first + i] % EX_LINKS + EX_INTERNAL
-		};
-	waits_free(&w);
-	return c;
+	return waits_cycle(&w, graph_name, NULL);
 }
 
 /* ---- both ---- */

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct networks of EXTOLL crossbars, whole: every pair of nodes, order and
+ * bytes, hops, latency per hop (T-35 .. T-38 of extoll.md 9), deadlock found
+ * and named, cut cables, traces, what is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cmocka_all.h"
+#include "front/exp/exp.h"
+#include "front/exp/registry.h"
+
+struct rig {
+	struct registry reg;
+	struct exp *e;
+	struct exp_case c;
+	struct weft_err err;
+	struct weft_result *r;
+};
+
+static int rig_try(struct rig *g, uint32_t ends, const char *traffic,
+		   const char *fabric)
+{
+	struct exp_opts o = { 0 };
+	char text[4096];
+
+	snprintf(text, sizeof(text),
+		 "traffic: {count: %u, type: extoll.gen, %s}\n"
+		 "fabric: {%s}\n"
+		 "run: {until: 20ms}\n",
+		 ends, traffic, fabric);
+	memset(g, 0, sizeof(*g));
+	registry_init(&g->reg);
+	if (exp_load_text("f", text, strlen(text), &o, &g->reg, &g->e, &g->err))
+		return -1;
+	return exp_case_open(g->e, 0, &g->c, &g->err);
+}
+
+static void rig_close(struct rig *g)
+{
+	if (g->c.sim)
+		exp_case_close(&g->c);
+	exp_free(g->e);
+	registry_fini(&g->reg);
+}
+
+/* Runs to the end; failures, in g->r, are for the caller to look at. */
+static void rig_run(struct rig *g, uint32_t ends, const char *traffic,
+		    const char *fabric)
+{
+	struct weft_err err = { 0 };
+
+	if (rig_try(g, ends, traffic, fabric))
+		fail_msg("%s", g->err.msg);
+	weft_sim_run(g->c.sim, g->c.until);
+	g->r = weft_sim_result(g->c.sim);
+	if (weft_sim_finish(g->c.sim, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void good(const struct rig *g)
+{
+	if (g->r->n_failures)
+		fail_msg("%s", g->r->failures[0]);
+	assert_true(weft_sim_idle(g->c.sim));
+}
+
+static uint64_t counter(const struct rig *g, const char *name)
+{
+	for (size_t i = 0; i < g->r->n_counters; i++)
+		if (!strcmp(g->r->counters[i].name, name))
+			return g->r->counters[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+static double metric(const struct rig *g, const char *name)
+{
+	const struct result_metric *m = result_metric_get(g->r, name);
+
+	if (!m)
+		fail_msg("no metric %s", name);
+	return m->value;
+}
+
+static const char *manifest(const struct rig *g, const char *name)
+{
+	for (size_t i = 0; i < g->r->n_manifest; i++)
+		if (!strcmp(g->r->manifest[i].name, name))
+			return g->r->manifest[i].value;
+	return "";
+}
+
+/* A trace in a file of its own. */
+static void trace_file(char path[32], const char *text)
+{
+	FILE *f;
+
+	strcpy(path, "/tmp/weft-trace-XXXXXX");
+	f = fdopen(mkstemp(path), "w");
+	fputs(text, f);
+	fclose(f);
+}
+
+static void run_trace(struct rig *g, uint32_t ends, const char *text,
+		      const char *fabric)
+{
+	char path[32], traffic[64];
+
+	trace_file(path, text);
+	snprintf(traffic, sizeof(traffic), "trace: %s, width: %s", path,
+		 strstr(fabric, "w16") ? "w16" : "w32");
+	rig_run(g, ends, traffic, fabric);
+	unlink(path);
+	good(g);
+}
+
+/* ---- every pair ---- */
+
+static char *all_pairs(uint32_t n)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (uint32_t s = 0; s < n; s++)
+		for (uint32_t d = 0; d < n; d++)
+			fprintf(f, "%u %u %u %u\n", d * 20, s, d, d % 65);
+	fclose(f);
+	return text;
+}
+
+/* Crossbars passed by one packet from every node to every node. */
+static void pairs(uint32_t n, const char *fabric, uint64_t hops)
+{
+	char *text = all_pairs(n);
+	struct rig g;
+
+	run_trace(&g, n, text, fabric);
+	assert_int_equal(counter(&g, "net.received"), n * n);
+	assert_int_equal(counter(&g, "net.hops"), hops + n * n);
+	for (uint32_t i = 0; i < n; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "t%u.received", i);
+		assert_int_equal(counter(&g, name), n);
+		snprintf(name, sizeof(name), "t%u.misrouted", i);
+		assert_int_equal(counter(&g, name), 0);
+	}
+	rig_close(&g);
+	free(text);
+}
+
+static void test_pairs(void **st)
+{
+	/* Sum of distances: per dimension k * (sum of ring distances) times
+	 * the square of the other nodes. */
+	pairs(64, "type: torus, dims: [4, 4, 4]", 3 * 64 * 64);
+	pairs(64, "type: torus, dims: [4, 4, 4], routing: table", 3 * 64 * 64);
+	pairs(64, "type: hypercube", 64 * 6 * 32); /* T-37 */
+	pairs(64, "type: hypercube, routing: table", 64 * 6 * 32);
+	pairs(9, "type: mesh, dims: [9]",
+	      2 * (8 + 14 + 18 + 20 + 20 + 18 + 14 + 8));
+	pairs(8, "type: torus, dims: [2, 2, 2]", 8 * 12);
+	pairs(4, "type: graph, cables: [[0, 1], [0, 2], [0, 3]]", 6 + 12);
+	pairs(48, "type: torus, dims: [3, 2, 2, 4], routing: table",
+	      48 * 48 * 2 / 3 + 2 * 48 * 24 + 48 * 48);
+	pairs(16,
+	      "type: torus, dims: [16], switch: {width: w16}, "
+	      "net: {watchdog: 0}, routing: table",
+	      16 * 64);
+}
+
+/* ---- order and bytes under load (T-35) ---- */
+
+static void test_verify(void **st)
+{
+	static const char *const patterns[] = { "uniform", "tornado",
+						"neighbour", "hotspot",
+						"permutation" };
+	char traffic[160];
+	struct rig g;
+
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(traffic, sizeof(traffic),
+			 "verify: yes, packets: 150, load: 0.6, size: 0, "
+			 "size_max: 300, pattern: %s",
+			 patterns[i]);
+		rig_run(&g, 64, traffic, "type: torus, dims: [4, 4, 4]");
+		good(&g);
+		assert_int_equal(counter(&g, "net.received"), 64 * 150);
+		assert_int_equal(counter(&g, "t7.disorder"), 0);
+		rig_close(&g);
+	}
+}
+
+static void test_mixed_sizes(void **st)
+{
+	struct rig g;
+
+	rig_run(&g, 12,
+		"verify: yes, packets: 200, load: 0.4, sizes: '8:3,4096:1', "
+		"arrivals: bursty, burst: 500, kind: response, words: 3",
+		"type: mesh, dims: [4, 3]");
+	good(&g);
+	assert_int_equal(counter(&g, "net.received"), 12 * 200);
+	rig_close(&g);
+}
+
+/* ---- latency per hop (T-38) ---- */
+
+static double one_packet(uint32_t hops, const char *width)
+{
+	char text[64], fabric[160];
+	struct rig g;
+	double res;
+
+	snprintf(text, sizeof(text), "100 0 %u 8", hops);
+	snprintf(fabric, sizeof(fabric),
+		 "type: torus, dims: [13], routing: table, "
+		 "switch: {width: %s}, net: {watchdog: 0}",
+		 width);
+	run_trace(&g, 13, text, fabric);
+	res = metric(&g, "net.latency");
+	rig_close(&g);
+	return res;
+}
+
+static void test_hops(void **st)
+{
+	static const char *const width[] = { "w16", "w32" };
+	double cycle = 1e3 / 156, first, slope;
+
+	for (uint32_t w = 0; w < 2; w++) {
+		first = one_packet(1, width[w]);
+		for (uint32_t h = 2; h <= 6; h++) {
+			slope = (one_packet(h, width[w]) - first) / (h - 1);
+			assert_true(fabs(slope * cycle - 359.4) < 1);
+		}
+	}
+}
+
+/* ---- deadlock (T-36) ---- */
+
+static void test_deadlock(void **st)
+{
+	struct rig g;
+
+	rig_run(&g, 64, "load: 1, size: 256, pattern: tornado",
+		"type: torus, dims: [8, 8], routing: table, dateline: no");
+	assert_int_equal(g.r->n_failures, 1);
+	assert_non_null(strstr(g.r->failures[0], "deadlock"));
+	assert_non_null(strstr(g.r->failures[0], "(8 inputs)"));
+	assert_string_equal(manifest(&g, "net.state"), "deadlock");
+	assert_non_null(strstr(manifest(&g, "net.note"), "may deadlock"));
+	rig_close(&g);
+	rig_run(&g, 64, "load: 1, size: 256, pattern: tornado, packets: 200",
+		"type: torus, dims: [8, 8], routing: table");
+	good(&g);
+	assert_int_equal(counter(&g, "net.received"), 64 * 200);
+	rig_close(&g);
+}
+
+/* ---- load and its names ---- */
+
+static void test_states(void **st)
+{
+	const char *torus =
+		"type: torus, dims: [4, 4], routing: table, "
+		"tie: balanced, switch: {preset: plain}, net: "
+		"{warmup: 1000, measure: 20000}";
+	struct rig g;
+
+	rig_run(&g, 16, "preset: plain, flits: 8, load: 0.3", torus);
+	good(&g);
+	assert_string_equal(manifest(&g, "net.state"), "steady");
+	assert_true(fabs(metric(&g, "net.accepted") - 0.3) < 0.01);
+	assert_true(fabs(metric(&g, "net.offered") - 0.3) < 0.01);
+	assert_true(metric(&g, "net.latency_ci") <
+		    0.05 * metric(&g, "net.latency"));
+	/* mean distance 2, half of it over each direction's two links */
+	assert_true(metric(&g, "net.link_busy") > 0.10 &&
+		    metric(&g, "net.link_busy") < 0.16);
+	rig_close(&g);
+	/* All to one node: it takes one flit per cycle. */
+	rig_run(&g, 16,
+		"preset: plain, flits: 8, load: 0.3, pattern: fixed, "
+		"dest: 5",
+		torus);
+	assert_string_equal(manifest(&g, "net.state"), "saturated");
+	assert_true(metric(&g, "net.accepted") <= 1.0 / 16);
+	assert_true(metric(&g, "net.accepted") > 0.9 / 16);
+	rig_close(&g);
+}
+
+static void test_detect(void **st)
+{
+	struct rig g;
+
+	rig_run(&g, 16, "preset: plain, flits: 8, load: 0.5",
+		"type: torus, dims: [4, 4], routing: table, "
+		"switch: {preset: plain}, net: {detect: yes, measure: 100000, "
+		"precision: 0.02}");
+	good(&g);
+	assert_string_equal(manifest(&g, "net.state"), "steady");
+	assert_true(metric(&g, "net.latency_ci") <
+		    0.04 * metric(&g, "net.latency"));
+	rig_close(&g);
+}
+
+/* ---- cut cables ---- */
+
+static void test_cuts(void **st)
+{
+	static const struct {
+		uint32_t ends;
+		const char *fabric, *note;
+	} nets[] = {
+		{ 27, "type: torus, dims: [3, 3, 3], cut: [s0.lp0, [4, 5]]",
+		  "" },
+		{ 27,
+		  "type: torus, dims: [3, 3, 3], "
+		  "cut: [s0.lp0, s0.lp1, [4, 5]]",
+		  "by table" },
+		{ 16, "type: mesh, dims: [4, 4], cut: [[5, 6], [9, 10]]",
+		  "by table" },
+		{ 16, "type: hypercube, cut: [[0, 1], [6, 7]], routing: table",
+		  "by table" },
+		{ 5,
+		  "type: graph, cables: [[0,1],[1,2],[2,3],[3,4],[4,0]], "
+		  "cut: [[2, 3]]",
+		  "shortest" },
+	};
+
+	for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
+		struct rig g;
+
+		rig_run(&g, nets[i].ends,
+			"verify: yes, packets: 300, load: 1, size: 200",
+			nets[i].fabric);
+		good(&g);
+		assert_int_equal(counter(&g, "net.received"),
+				 nets[i].ends * 300);
+		assert_non_null(strstr(manifest(&g, "net.note"), nets[i].note));
+		rig_close(&g);
+	}
+}
+
+/* ---- traces ---- */
+
+static double span(const char *trace)
+{
+	struct rig g;
+	double res;
+
+	run_trace(&g, 4, trace, "type: mesh, dims: [4]");
+	res = metric(&g, "net.latency");
+	rig_close(&g);
+	return res;
+}
+
+/* A packet that waits for others leaves one cycle after the last of them has
+ * come. */
+static void test_depends(void **st)
+{
+	double one = span("0 0 1 8 a"), two, three;
+	struct rig g;
+
+	two = span("0 0 1 8 a\n0 1 2 8 b a\n");
+	three = span("0 0 1 8 a\n5 3 2 8 b -\n0 1 0 8 c a,b\n");
+	assert_true(two == one && three == one);
+	run_trace(&g, 4, "0 0 1 8 a\n0 1 2 8 b a\n0 2 3 8 c b\n",
+		  "type: mesh, dims: [4]");
+	/* last arrival: three latencies, a cycle between them */
+	assert_true(fabs(metric(&g, "net.accepted") * 4 * (3 * one + 2 + 1) -
+			 3 * 5) < 1e-6);
+	rig_close(&g);
+}
+
+/* ---- what is refused ---- */
+
+static void test_refused(void **st)
+{
+	static const struct {
+		uint32_t ends;
+		const char *traffic, *fabric, *says;
+	} bad[] = {
+		{ 8, "size: 8", "type: torus, dims: [3, 3]", "9 nodes" },
+		{ 8, "size: 8", "type: torus", "no 'dims'" },
+		{ 1, "size: 8", "type: torus, dims: [0]", "dims" },
+		{ 8, "size: 8", "type: torus, dims: [8], cut: [s0.lp2]",
+		  "no cable at s0.lp2" },
+		{ 8, "size: 8", "type: torus, dims: [8], cut: [nic]",
+		  "is no link port" },
+		{ 8, "size: 8", "type: torus, dims: [8], cut: [[0, 2]]",
+		  "no cable from node 0 to 2" },
+		{ 8, "size: 8", "type: mesh, dims: [8], cut: [[3, 4]]",
+		  "no way from node" },
+		{ 200, "size: 8", "type: mesh, dims: [200]", "routing: table" },
+		{ 5, "size: 8",
+		  "type: graph, cables: [[0,1],[1,2],[2,3],[3,4],[4,0]]",
+		  "may deadlock: s0.lp0/vc0 -> " },
+		{ 3, "size: 8", "type: graph, cables: [[0, 1]]",
+		  "no way from node" },
+		{ 3, "size: 8", "type: graph, cables: [[0, 3]]",
+		  "neither a node below 3" },
+		{ 3, "size: 8", "type: graph, cables: [[1, 1]]",
+		  "cabled to itself" },
+		{ 3, "size: 8", "type: graph, file: /nonexistent",
+		  "/nonexistent" },
+		{ 9, "pattern: transpose", "type: mesh, dims: [3, 3]",
+		  "power of 4" },
+		{ 9, "sizes: '8:x'", "type: mesh, dims: [3, 3]",
+		  "SIZE:WEIGHT" },
+		{ 9, "trace: /nonexistent", "type: mesh, dims: [3, 3]",
+		  "/nonexistent" },
+		{ 4, "width: w16", "type: mesh, dims: [4]", "width" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct rig g;
+
+		assert_int_not_equal(
+			rig_try(&g, bad[i].ends, bad[i].traffic, bad[i].fabric),
+			0);
+		if (!strstr(g.err.msg, bad[i].says))
+			fail_msg("'%s' instead of '%s'", g.err.msg,
+				 bad[i].says);
+		rig_close(&g);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_verify),
+		cmocka_unit_test(test_mixed_sizes),
+		cmocka_unit_test(test_hops),
+		cmocka_unit_test(test_deadlock),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_detect),
+		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_depends),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -33,6 +33,8 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 	assert_int_equal(rx->crc + rx->code + rx->seq, 1);
 	assert_int_equal(tx->replays, 1);
 	assert_int_equal(tx->timeouts, 0);
+	/* one credit for each cell, whatever came before it */
+	assert_int_equal(p.n[1]->ep.slow->given[0], p.n[0]->sent_cells);
 	/* cut through, then either sent on as void or dropped in time */
 	assert_in_range(p.n[1]->voids, 0, 1);
 	ex_pair_fini(&p);

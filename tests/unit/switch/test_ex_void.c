@@ -375,8 +375,9 @@ static uint64_t by_table(bool tapped, const char *bits)
 	uint64_t end;
 	uint32_t i;
 
-	row_init(&r, (const char *[]){ "dateline", "1", NULL },
+	row_init(&r, NULL,
 		 (const char *[]){ "table", "yes", "only", "3", NULL });
+	((struct xb *)r.x[0]->state)->dateline = 1;
 	for (i = 0; i < NODES; i++) {
 		((struct xb *)r.x[i]->state)->node = i;
 		must(r.x[i]->cls->ops.route(r.x[i], WEFT_ANY_PORT, 0, to[i],

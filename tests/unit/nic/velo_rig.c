@@ -43,7 +43,9 @@ static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 		.op = t->op, .time = now, .addr = t->addr, .bytes = t->bytes
 	};
 	if (t->op == WEFT_BUS_WRITE) {
-		memcpy(&l->word, weft_slice_data(t->data) + t->bytes - 8, 8);
+		if (t->bytes >= 8)
+			memcpy(&l->word,
+			       weft_slice_data(t->data) + t->bytes - 8, 8);
 		b->write[b->w_tail++ % XR_LOG] = t;
 		weft_wake(b->comp, EV_WRITTEN, now + b->t_write - 1);
 	} else {

@@ -117,6 +117,32 @@ static void timer_keeps_the_earliest(void **state)
 	assert_string_equal(journal.text, "50:a:e5 ");
 }
 
+/* 100 is superseded by 50, then wanted again: its wake-up is still there. */
+static void timer_uses_a_wake_up_again(void **state)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	struct weft_comp *c = weft_sim_add(sim, &weft_class_probe, "a", &err);
+	struct probe *p = c->state;
+
+	(void)state;
+	journal.text[0] = 0;
+	assert_int_equal(weft_comp_init(c, &err), 0);
+	assert_int_equal(weft_sim_start(sim, &err), 0);
+	weft_timer_arm(c, &p->timer, 5, 100);
+	weft_timer_arm(c, &p->timer, 5, 50);
+	assert_int_equal(weft_sim_run(sim, 60), 1);
+	weft_timer_arm(c, &p->timer, 5, 100);
+	weft_timer_cancel(&p->timer);
+	weft_timer_arm(c, &p->timer, 5, 100);
+	assert_int_equal(weft_sim_run(sim, 100), 1);
+	/* at its own time it is not: it may have run already */
+	weft_timer_arm(c, &p->timer, 5, 100);
+	assert_int_equal(weft_sim_run(sim, 200), 1);
+	assert_string_equal(journal.text, "50:a:e5 100:a:e5 100:a:e5 ");
+	weft_sim_free(sim);
+}
+
 static void run_until_advances_time(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -202,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_total),
 		cmocka_unit_test(timer_keeps_the_earliest),
+		cmocka_unit_test(timer_uses_a_wake_up_again),
 		cmocka_unit_test(run_until_advances_time),
 		cmocka_unit_test(two_names_clash),
 		cmocka_unit_test(random_streams_follow_names),

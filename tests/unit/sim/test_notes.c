@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes of a bus: order, and the three things a receiver that is told ahead of
+ * time may make of them (weft/bus.h). */
+#include "../cmocka_all.h"
+
+#include "weft/bus.h"
+
+enum { NOTES = 8 };
+
+struct ear {
+	enum weft_told how;
+	bool deaf; /* told() is not set */
+	uint32_t told, arrivals, n;
+	weft_time_t told_at, at[NOTES], due[NOTES];
+};
+
+static const struct weft_port_decl one_bus[] = {
+	{ "bus", WEFT_PORT_BUS, .doc = "bus" }, { 0 }
+};
+
+static enum weft_told ear_told(struct weft_port *p,
+			       const struct weft_bus_note *note)
+{
+	struct ear *e = p->comp->state;
+
+	assert_true(note->time > weft_now(p->comp));
+	e->told++;
+	e->told_at = weft_now(p->comp);
+	return e->how;
+}
+
+static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	struct ear *e = c->state;
+	struct weft_bus_note note;
+
+	assert_null(f);
+	e->arrivals++;
+	while (weft_bus_next(&c->ports[port], &note)) {
+		e->due[e->n] = note.time;
+		e->at[e->n++] = weft_now(c);
+	}
+}
+
+/* A look without having been woken. */
+static void ear_event(struct weft_comp *c, uint32_t tag)
+{
+	if (tag)
+		weft_bus_expect(&c->ports[0]);
+	else
+		ear_arrive(c, 0, NULL);
+}
+
+static WEFT_COMPONENT(ear, .name = "test.ear", .kind = WEFT_KIND_NIC,
+		      .doc = "hears notes", .state_size = sizeof(struct ear),
+		      .ports = one_bus,
+		      .ops = { .arrive = ear_arrive, .event = ear_event });
+
+/* Tells at 10 of 30, of 20 and of 30 again. */
+static void mouth_event(struct weft_comp *c, uint32_t tag)
+{
+	static const weft_time_t at[] = { 30, 20, 30 };
+
+	(void)tag;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct weft_bus_note note = { .kind = WEFT_NOTE_STORED,
+					      .time = at[i] };
+
+		weft_bus_tell(&c->ports[0], &note);
+	}
+}
+
+static int mouth_start(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	weft_wake(c, 0, 10);
+	return 0;
+}
+
+static void mouth_arrive(struct weft_comp *c, uint32_t port,
+			 struct weft_frame *f)
+{
+	(void)c;
+	(void)port;
+	(void)f;
+	fail();
+}
+
+static WEFT_COMPONENT(mouth, .name = "test.mouth", .kind = WEFT_KIND_BUS,
+		      .doc = "tells notes", .ports = one_bus,
+		      .ops = { .start = mouth_start,
+			       .arrive = mouth_arrive,
+			       .event = mouth_event });
+
+/* Runs to 100; the ear looks by itself, or asks for arrivals, at `look`. */
+static struct ear hear(struct ear init, uint32_t tag, weft_time_t look)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	struct weft_comp *e = weft_sim_add(sim, &weft_class_ear, "ear", &err);
+	struct weft_comp *m = weft_sim_add(sim, &weft_class_mouth, "m", &err);
+	struct ear got;
+
+	assert_int_equal(weft_comp_init(e, &err), 0);
+	assert_int_equal(weft_comp_init(m, &err), 0);
+	*(struct ear *)e->state = init;
+	if (!init.deaf)
+		e->ports[0].told = ear_told;
+	assert_int_equal(
+		weft_connect(&e->ports[0], &m->ports[0], NULL, 0, &err), 0);
+	assert_int_equal(weft_sim_start(sim, &err), 0);
+	if (look)
+		weft_wake(e, tag, look);
+	weft_sim_run(sim, 100);
+	got = *(struct ear *)e->state;
+	weft_sim_free(sim);
+	return got;
+}
+
+static void in_order_of_time(struct ear e)
+{
+	assert_int_equal(e.n, 3);
+	assert_int_equal(e.due[0], 20);
+	assert_int_equal(e.due[1], 30);
+	assert_int_equal(e.due[2], 30);
+}
+
+static void an_arrival_each(void **state)
+{
+	struct ear e = hear((struct ear){ .deaf = true }, 0, 0);
+
+	(void)state;
+	in_order_of_time(e);
+	assert_int_equal(e.told, 0);
+	assert_int_equal(e.arrivals, 3);
+	assert_int_equal(e.at[0], 20);
+	assert_int_equal(e.at[2], 30);
+}
+
+static void told_ahead_and_queued(void **state)
+{
+	struct ear e = hear((struct ear){ .how = WEFT_TOLD_POST }, 0, 0);
+
+	(void)state;
+	in_order_of_time(e);
+	assert_int_equal(e.told, 3);
+	assert_int_equal(e.told_at, 10);
+	assert_int_equal(e.at[0], 20);
+}
+
+static void taken_is_not_queued(void **state)
+{
+	struct ear e = hear((struct ear){ .how = WEFT_TOLD_TAKEN }, 0, 50);
+
+	(void)state;
+	assert_int_equal(e.told, 3);
+	assert_int_equal(e.n, 0);
+}
+
+static void quiet_waits_for_a_look(void **state)
+{
+	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 50);
+
+	(void)state;
+	in_order_of_time(e);
+	assert_int_equal(e.arrivals, 1);
+	assert_int_equal(e.at[0], 50);
+	/* a look sees what is due, nothing else */
+	e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 25);
+	assert_int_equal(e.n, 1);
+	assert_int_equal(e.due[0], 20);
+	e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 0);
+	assert_int_equal(e.n, 0);
+}
+
+static void quiet_can_be_expected(void **state)
+{
+	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 1, 15);
+
+	(void)state;
+	in_order_of_time(e);
+	assert_int_equal(e.at[0], 20);
+	assert_int_equal(e.at[1], 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_arrival_each),
+		cmocka_unit_test(told_ahead_and_queued),
+		cmocka_unit_test(taken_is_not_queued),
+		cmocka_unit_test(quiet_waits_for_a_look),
+		cmocka_unit_test(quiet_can_be_expected),
+	};
+
+	return cmocka_run_group_tests_name("notes", tests, NULL, NULL);
+}

@@ -112,8 +112,7 @@ static const struct weft_port_decl egen_ports[] = {
 	{ 0 },
 };
 
-/* ---- sink
- * -------------------------------------------------------------------------- */
+/* ---- sink ---- */
 
 static void packet_take(struct weft_comp *c, struct weft_frame *f)
 {
@@ -163,8 +162,7 @@ static void egen_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 static const struct np_ops egen_np_ops = { .cell = egen_cell,
 					   .sent = egen_sent };
 
-/* ---- set-up and end
- * ------------------------------------------------------------------ */
+/* ---- set-up and end ---- */
 
 static int egen_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -194,11 +192,11 @@ static int egen_start(struct weft_comp *c, struct weft_err *err)
 	g->net = exnet_of(&g->place);
 	if (np_start(&g->np, err))
 		return -EINVAL;
-	if (g->net)
-		exnet_join(g->place.net, c, &g->clock);
 	if (egen_check_start(c, err) ||
 	    (g->trace[0] ? egen_replay_start(c, err) : egen_src_start(c, err)))
 		return -EINVAL;
+	if (g->net)
+		exnet_join(g->place.net, c, &g->clock, egen_total(g));
 	egen_next(c);
 	return 0;
 }

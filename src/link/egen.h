@@ -97,6 +97,8 @@ void egen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
 		 uint32_t number);
 /* The network port has room for one more. */
 void egen_next(struct weft_comp *c);
+/* Packets it will make, UINT64_MAX = no end. */
+uint64_t egen_total(const struct egen *g);
 /* Packets and flits that have arrived by `cycle` but were not made: those from
  * cycle `from` on. */
 struct egen_backlog {

@@ -11,8 +11,7 @@
 
 enum { TAG_READY = 1 };
 
-/* ---- heap of those that had to wait
- * ------------------------------------------------ */
+/* ---- heap of those that had to wait ---- */
 
 static bool earlier(const struct trace *t, uint32_t a, uint32_t b)
 {
@@ -49,8 +48,7 @@ static void heap_pop(struct egen_replay *r)
 	h[k] = i;
 }
 
-/* ---- playing
- * ------------------------------------------------------------------------- */
+/* ---- playing ---- */
 
 /* Place in the order of the next packet that waits for nobody. */
 static bool order_head(struct egen_replay *r, uint32_t *i_p)
@@ -131,9 +129,7 @@ void egen_replay_done(struct weft_comp *c, uint32_t i)
 	}
 }
 
-/* ---- start
- * ------------------------------------------------------------------------------
- */
+/* ---- start ---- */
 
 /* All play the same file; components start in order of names, not of nodes. */
 int egen_replay_start(struct weft_comp *c, struct weft_err *err)

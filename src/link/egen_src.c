@@ -10,8 +10,7 @@
 
 #include "link/egen.h"
 
-/* ---- sizes
- * ------------------------------------------------------------------------ */
+/* ---- sizes ---- */
 
 struct mix { /* "64:3,512:1" */
 	uint32_t size[EGEN_SIZES];
@@ -129,8 +128,7 @@ static int sizes_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* ---- packets
- * ------------------------------------------------------------------------ */
+/* ---- packets ---- */
 
 uint32_t egen_flits(const struct egen *g, const struct weft_frame *f)
 {
@@ -186,8 +184,7 @@ void egen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
 	np_send(&g->np, f, ready, UINT32_MAX);
 }
 
-/* ---- drawing
- * -------------------------------------------------------------------------- */
+/* ---- drawing ---- */
 
 struct draw {
 	uint64_t born;
@@ -266,9 +263,16 @@ void egen_next(struct weft_comp *c)
 		src_next(c);
 }
 
-/* ---- start
- * ------------------------------------------------------------------------------
- */
+uint64_t egen_total(const struct egen *g)
+{
+	if (g->replay)
+		return g->replay->end - g->replay->at;
+	if (g->arr.next == UINT64_MAX)
+		return 0;
+	return g->packets ? g->packets : UINT64_MAX;
+}
+
+/* ---- start ---- */
 
 static int pattern_start(struct weft_comp *c, struct weft_err *err)
 {

@@ -8,8 +8,7 @@
 
 enum { UP, DOWN }; /* index into ex_topo.port */
 
-/* ---- one dimension
- * ----------------------------------------------------------- */
+/* ---- one dimension ---- */
 
 /* Cables of the row of `node` in `dim` that do not exist: is one of the `len`
  * cables from coordinate `at` on in this direction among them? */
@@ -55,8 +54,7 @@ static uint32_t row_dir(const struct ex_topo *t, uint32_t node, uint32_t dim,
 		       : dir;
 }
 
-/* ---- next hop
- * ------------------------------------------------------------------- */
+/* ---- next hop ---- */
 
 void ex_here_init(struct ex_here *h, const struct ex_topo *t, uint32_t node)
 {
@@ -95,8 +93,7 @@ uint32_t ex_topo_port(const struct ex_topo *t, uint32_t s, uint32_t d)
 	return ex_here_port(&h, t, d);
 }
 
-/* ---- cables
- * ------------------------------------------------------------------------ */
+/* ---- cables ---- */
 
 static bool grid_cut(const struct ex_topo *t, uint32_t node, uint32_t dim)
 {
@@ -175,8 +172,7 @@ uint32_t ex_topo_datelines(const struct ex_topo *t, uint32_t s)
 	return mask;
 }
 
-/* ---- whole ways
- * ----------------------------------------------------------------------- */
+/* ---- whole ways ---- */
 
 uint32_t ex_topo_hops(const struct ex_topo *t, uint32_t s, uint32_t d)
 {
@@ -213,9 +209,7 @@ bool ex_topo_route(const struct ex_topo *t, uint32_t s, uint32_t d,
 	return true;
 }
 
-/* ---- making
- * ------------------------------------------------------------------------------
- */
+/* ---- making ---- */
 
 /* Ports of a dimension. */
 static uint32_t grid_ports(const struct ex_topo *t, uint32_t dim, bool compact)

@@ -78,8 +78,7 @@ static inline struct ex_place *ex_place(const struct weft_comp *c)
 	return c->state;
 }
 
-/* ---- routes
- * ------------------------------------------------------------------ */
+/* ---- routes ---- */
 
 static inline uint32_t ex_coord(const struct ex_topo *t, uint32_t node,
 				uint32_t dim)
@@ -130,8 +129,7 @@ uint32_t ex_topo_hops(const struct ex_topo *t, uint32_t s, uint32_t d);
 bool ex_topo_route(const struct ex_topo *t, uint32_t s, uint32_t d,
 		   uint32_t port, struct weft_frame *f);
 
-/* ---- making them
- * --------------------------------------------------------------- */
+/* ---- making them ---- */
 
 /* Grid of these sizes; 0, or a negative errno with a message. */
 int ex_topo_grid(struct ex_topo *t, const uint32_t *size, uint32_t dims,

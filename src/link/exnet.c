@@ -19,7 +19,7 @@
 #include "link/trace.h"
 #include "measure/result.h"
 
-enum { TAG_WATCH, TAG_CLOSE, TAG_NONE };
+enum { TAG_WATCH, TAG_OPEN, TAG_CLOSE, TAG_NONE };
 
 /* clang-format off */
 static const struct weft_param net_params[] = {
@@ -55,8 +55,7 @@ const char *const exnet_state_names[] = {
 	[EXNET_DEADLOCK] = "deadlock",
 };
 
-/* ---- what traffic components share
- * --------------------------------------------- */
+/* ---- what traffic components share ---- */
 
 static uint64_t net_now(const struct weft_comp *c)
 {
@@ -72,12 +71,13 @@ static void window_open(struct weft_comp *c, uint64_t from)
 	n->from = from;
 	n->until = n->measure ? from + n->measure : UINT64_MAX;
 	steady_init(&n->steady);
+	weft_wake(c, TAG_OPEN, weft_clock_edge(&n->clk, from));
 	if (n->measure)
 		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
 }
 
 void exnet_join(struct weft_comp *net, struct weft_comp *gen,
-		const struct weft_clock *clk)
+		const struct weft_clock *clk, uint64_t packets)
 {
 	struct exnet *n = net->state;
 
@@ -93,6 +93,8 @@ void exnet_join(struct weft_comp *net, struct weft_comp *gen,
 	}
 	n->gen[ex_place(gen)->node] = gen;
 	n->n_gens++;
+	n->total = n->total > UINT64_MAX - packets ? UINT64_MAX
+						   : n->total + packets;
 }
 
 const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
@@ -107,8 +109,7 @@ const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
 	return n->perm;
 }
 
-/* ---- the window
- * ------------------------------------------------------------------- */
+/* ---- the window ---- */
 
 /* Everything marked has come: the sources may stop. */
 static void window_check(struct exnet *n)
@@ -130,6 +131,7 @@ static void window_close(struct weft_comp *c, uint64_t until)
 {
 	struct exnet *n = c->state;
 
+	exnet_links_end(c);
 	n->closed = true;
 	n->until = until;
 	n->expected = n->marked;
@@ -210,14 +212,16 @@ void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
 		weft_hist_put(n->network, (double)(cycle - p->injected));
 		window_check(n);
 	}
+	if (net->counters[EXNET_RECEIVED] == n->total && !n->closed &&
+	    cycle >= n->from)
+		window_close(net, cycle + 1); /* there are no more */
 	if (p->marked || n->from == UINT64_MAX) {
 		steady_add(&n->steady, lat);
 		window_settle(net, cycle);
 	}
 }
 
-/* ---- the watchdog
- * -------------------------------------------------------------------- */
+/* ---- the watchdog ---- */
 
 /* Sources that have something to send and did not, for that long. */
 static uint32_t starving(const struct exnet *n, uint64_t before)
@@ -278,15 +282,15 @@ static void net_event(struct weft_comp *c, uint32_t tag)
 {
 	struct exnet *n = c->state;
 
-	if (tag == TAG_CLOSE && !n->closed)
+	if (tag == TAG_OPEN)
+		exnet_links_begin(c);
+	else if (tag == TAG_CLOSE && !n->closed)
 		window_close(c, n->until);
 	else if (tag == TAG_WATCH)
 		watch(c);
 }
 
-/* ---- results
- * ---------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 /* Sum of a counter of all crossbars, by its name. */
 static uint64_t xbars_sum(const struct exnet *n, const char *name)
@@ -308,43 +312,6 @@ static int net_sample(struct weft_comp *c, struct weft_err *err)
 	(void)err;
 	c->counters[EXNET_HOPS] = xbars_sum(c->state, "packets");
 	return 0;
-}
-
-/* How busy the links are: mean, the busiest one and which it is. */
-static void report_links(struct weft_comp *c)
-{
-	struct exnet *n = c->state;
-	double all = (double)(n->last ? n->last : weft_now(c));
-	double sum = 0, most = -1;
-	struct weft_err unused = { 0 };
-	const struct weft_port *at = NULL;
-	uint32_t links = 0;
-	char name[64];
-
-	for (uint32_t i = 0; i < n->n_xbars; i++) {
-		struct weft_comp *x = n->xbar[i];
-
-		if (x->cls->ops.sample)
-			x->cls->ops.sample(x, &unused);
-		for (uint32_t p = EX_INTERNAL; p < x->n_ports; p++) {
-			double busy = (double)x->ports[p].out_busy / all;
-
-			if (!x->ports[p].peer)
-				continue;
-			links++;
-			sum += busy;
-			if (busy > most) {
-				most = busy;
-				at = &x->ports[p];
-			}
-		}
-	}
-	if (!links || all <= 0)
-		return;
-	weft_metric(c, "link_busy", "share", sum / links);
-	weft_metric(c, "link_busy_max", "share", most);
-	snprintf(name, sizeof(name), "%s.%s", at->comp->name, at->name);
-	result_param_set(weft_sim_result(c->sim), "net.busiest", name);
 }
 
 static void report_state(struct weft_comp *c)
@@ -397,14 +364,22 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		if (n->n_gens) /* nothing happened since */
 			now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
-	report_links(c);
+	if (!n->closed && n->n_gens && now > n->from)
+		window_close(c, now);
+	exnet_links_end(c);
+	exnet_links_report(c);
 	if (!n->n_gens)
 		return 0;
-	if (!n->closed && now > n->from)
-		window_close(c, now);
 	if (n->closed && n->until > n->from)
 		report_load(c);
 	report_state(c);
+	return 0;
+}
+
+static int net_start(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	exnet_links_begin(c);
 	return 0;
 }
 
@@ -426,6 +401,7 @@ static void net_fini(struct weft_comp *c)
 	free(n->gen);
 	trace_free(n->trace);
 	free(n->xbar);
+	free(n->busy);
 	free(n->perm);
 }
 
@@ -436,6 +412,7 @@ WEFT_COMPONENT(extoll_net, .name = "extoll.net", .kind = WEFT_KIND_TRAFFIC,
 	       .state_size = sizeof(struct exnet), .params = net_params,
 	       .counters = net_counters, .n_counters = EXNET_N_COUNTERS,
 	       .ops = { .init = net_init,
+			.start = net_start,
 			.event = net_event,
 			.finish = net_finish,
 			.sample = net_sample,

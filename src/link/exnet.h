@@ -58,6 +58,13 @@ struct exnet {
 	enum exnet_state state;
 	uint32_t starved;
 	weft_time_t last; /* packet received */
+	uint64_t total;	  /* packets that will be made; UINT64_MAX = no end */
+	/* how busy cables were in the window */
+	uint64_t *busy; /* at its beginning, by crossbar and link */
+	weft_time_t busy_from;
+	double busy_mean, busy_max;
+	const struct weft_port *busiest;
+	uint32_t n_links;
 	/* the watchdog */
 	bool armed;
 	uint64_t moved; /* packets sent and received at the last look */
@@ -68,9 +75,10 @@ static inline struct exnet *exnet_of(const struct ex_place *p)
 	return p->net ? p->net->state : NULL;
 }
 
-/* A traffic component stands in this network (ops.start). */
+/* A traffic component stands in this network (ops.start) and will make so many
+ * packets (UINT64_MAX: without end). */
 void exnet_join(struct weft_comp *net, struct weft_comp *gen,
-		const struct weft_clock *clk);
+		const struct weft_clock *clk, uint64_t packets);
 /* Those there are; the loop's body is a statement. */
 #define EXNET_GENS(n, c)                                                       \
 	for (uint32_t i_##c = 0; i_##c < (n)->topo.nodes; i_##c++)             \
@@ -96,6 +104,12 @@ static inline bool exnet_over(const struct exnet *n)
 {
 	return n && n->over;
 }
+
+/* exnet_links.c: how busy links are from now on, up to now (the first call
+ * counts), and that in the results. */
+void exnet_links_begin(struct weft_comp *net);
+void exnet_links_end(struct weft_comp *net);
+void exnet_links_report(struct weft_comp *net);
 
 /* exnet_wait.c: a cell that has waited since before `before` and waits for
  * itself; writes the way round.  Or one that waits for an end that takes

@@ -7,8 +7,7 @@
 
 #include "base/rng.h"
 
-/* ---- whom
- * ----------------------------------------------------------------------- */
+/* ---- whom ---- */
 
 static uint32_t bits_of(uint32_t nodes)
 {
@@ -153,8 +152,7 @@ void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n)
 	}
 }
 
-/* ---- when
- * ------------------------------------------------------------------------- */
+/* ---- when ---- */
 
 /* Trials up to and including the first success, at least 1; log_miss is the
  * logarithm of the probability to fail. */

@@ -51,8 +51,7 @@ uint32_t pattern_dest(const struct pattern *p, struct weft_rng *rng);
 /* A random permutation of 0..n-1 into at: depends on seed and n only. */
 void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n);
 
-/* ---- when
- * --------------------------------------------------------------------- */
+/* ---- when ---- */
 
 enum arrivals_kind {
 	ARRIVALS_BERNOULLI, /* each cycle with the same probability */

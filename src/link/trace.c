@@ -51,8 +51,7 @@ trace_fail(struct reader *r, const char *fmt, ...)
 			 text);
 }
 
-/* ---- ids
- * ------------------------------------------------------------------------ */
+/* ---- ids ---- */
 
 static uint32_t name_hash(const char *s, uint32_t len)
 {
@@ -90,8 +89,7 @@ static void names_grow(struct reader *r)
 	free(old);
 }
 
-/* ---- one line
- * --------------------------------------------------------------------- */
+/* ---- one line ---- */
 
 /* The next word; false at the end of the line. */
 static bool word(struct reader *r, const char **s_p, uint32_t *len_p)
@@ -243,8 +241,7 @@ static int lines_read(struct reader *r)
 	return 0;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void trace_link(struct trace *t, const struct reader *r)
 {

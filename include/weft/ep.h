@@ -52,6 +52,9 @@ struct weft_ep_attr {
 	uint32_t max_msg;  /* largest message; 0 = library's choice */
 	uint32_t rx_slots; /* per peer; 0 = library's choice */
 	bool use_irq;	   /* weft_ep_wait sleeps instead of spinning */
+	/* longest message that goes without a handshake, where the library
+	 * has one for long messages; 0 = library's choice */
+	uint32_t eager_max;
 };
 
 struct weft_ep_info {

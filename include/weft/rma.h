@@ -174,10 +174,17 @@ int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
 int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
 		   struct rma_noti **noti_p);
 int rma_noti_free(struct rma_port *p, struct rma_noti *n);
+/* There is one. */
+bool rma_noti_ready(const struct rma_port *p);
 /* Polls until one may be there; false: the deadline has passed. */
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
-/* The last word that a notification changes next: for programs that poll
- * several places themselves. */
-const volatile uint64_t *rma_noti_word(const struct rma_port *p);
+/* For programs that wait for several things themselves: the memory in which
+ * notifications appear; the interrupt is raised by the next one (of the
+ * requester: if the connection has RMA_CONN_IRQ); sleeps until an interrupt of
+ * the NIC, false: the deadline has passed. */
+const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
+				       size_t *bytes_p);
+void rma_noti_arm(struct rma_port *p);
+bool rma_irq_wait(struct rma_port *p, weft_time_t deadline);
 
 #endif

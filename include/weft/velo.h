@@ -92,6 +92,12 @@ bool velo_wait(struct velo_port *p, weft_time_t deadline);
 /* Sleeps instead; only one port of a node can do that at a time. */
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);
 
+/* For programs that wait for several things themselves: the memory in which
+ * messages appear; the interrupt is raised by the next message that asks for
+ * it. */
+const void *velo_mailbox(const struct velo_port *p, size_t *bytes_p);
+void velo_arm(struct velo_port *p);
+
 /* Counters of the NIC (all ports of the node). */
 struct velo_counters {
 	uint64_t sent, received;

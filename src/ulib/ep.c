@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "ulib/ep_open.h"
+#include "ulib/extoll_drv.h"
 #include "weft/forth.h"
 
 static const struct {
@@ -12,6 +13,7 @@ static const struct {
 		    struct weft_ep **ep_p);
 } ep_nics[] = {
 	{ weft_forth_probe, ep_forth_open },
+	{ extoll_drv_probe, ep_extoll_open },
 };
 
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,

@@ -4,15 +4,36 @@
  * back who writes; the read pointer is told lazily. */
 #include "ulib/rma_priv.h"
 
-const volatile uint64_t *rma_noti_word(const struct rma_port *p)
+static const volatile uint64_t *noti_word(const struct rma_port *p)
 {
 	return &p->mem.ring[2 * p->rp + 1];
 }
 
-static void noti_told(struct rma_port *p)
+static void noti_tell(struct rma_port *p, uint64_t flags)
 {
-	xmem_rf(&p->mem, EXTOLL_RMA_RP + p->mem.vpid * RMA_PAGE, p->rp);
+	xmem_rf(&p->mem, EXTOLL_RMA_RP + p->mem.vpid * RMA_PAGE, p->rp | flags);
 	p->told = p->rp;
+}
+
+const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
+				       size_t *bytes_p)
+{
+	*bytes_p = (size_t)p->mem.slots * RMA_NOTI_BYTES;
+	return p->mem.ring;
+}
+
+void rma_noti_arm(struct rma_port *p)
+{
+	noti_tell(p, RMA_RP_REARM);
+}
+
+bool rma_irq_wait(struct rma_port *p, weft_time_t deadline)
+{
+	if (!extoll_drv_event_wait(&p->mem.drv, deadline))
+		return false;
+	while (extoll_drv_event(&p->mem.drv))
+		;
+	return true;
 }
 
 static struct rma_noti *noti_new(struct rma_port *p)
@@ -51,7 +72,7 @@ static bool noti_take(struct rma_port *p)
 	p->last = &n->next;
 	p->rp = (p->rp + 1) % p->mem.slots;
 	if ((p->rp + p->mem.slots - p->told) % p->mem.slots >= p->lazy)
-		noti_told(p);
+		noti_tell(p, 0);
 	return true;
 }
 
@@ -75,13 +96,18 @@ int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p)
 	return RMA_SUCCESS;
 }
 
+bool rma_noti_ready(const struct rma_port *p)
+{
+	return p->first || *noti_word(p);
+}
+
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline)
 {
-	if (p->first || *rma_noti_word(p))
+	if (rma_noti_ready(p))
 		return true;
 	if (p->told != p->rp)
-		noti_told(p); /* while there is time */
-	return weft_host_poll64(p->host, rma_noti_word(p), 0, deadline);
+		noti_tell(p, 0); /* while there is time */
+	return weft_host_poll64(p->host, noti_word(p), 0, deadline);
 }
 
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,

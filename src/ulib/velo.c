@@ -296,12 +296,22 @@ bool velo_wait(struct velo_port *p, weft_time_t deadline)
 	return weft_host_poll64(p->drv.host, slot_status(p, k), 0, deadline);
 }
 
+const void *velo_mailbox(const struct velo_port *p, size_t *bytes_p)
+{
+	*bytes_p = (size_t)p->slots * p->slot_bytes;
+	return p->box;
+}
+
+void velo_arm(struct velo_port *p)
+{
+	weft_io_store64(p->drv.host, &p->rp, 0, p->next | EXTOLL_RP_ARM);
+	p->behind = 0;
+}
+
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline)
 {
 	while (!message_slots(p)) {
-		weft_io_store64(p->drv.host, &p->rp, 0,
-				p->next | EXTOLL_RP_ARM);
-		p->behind = 0;
+		velo_arm(p);
 		if (message_slots(p))
 			break;
 		if (!extoll_drv_event_wait(&p->drv, deadline))

@@ -12,12 +12,14 @@ struct epp {
 	/* parameters */
 	uint64_t count;
 	uint64_t size;
+	uint32_t eager_max;
 	bool use_irq;
 	/* run */
 	struct work w;
 	struct weft_ep *ep;
 	uint8_t *buf;
 	struct weft_hist *hist;
+	weft_time_t total; /* all rounds but the first */
 };
 
 static void epp_send(struct epp *p, const void *data, size_t len, uint64_t seq)
@@ -70,13 +72,15 @@ static void epp_round(struct epp *p, uint64_t seq)
 		epp_send(p, ev.data, ev.len, seq);
 	else
 		weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
+	p->total += seq ? t : 0;
 	p->ep->ops->release(p->ep, &ev);
 }
 
 static int epp_main(struct weft_comp *c)
 {
 	struct epp *p = c->state;
-	struct weft_ep_attr a = { .max_msg = 0, .use_irq = p->use_irq };
+	struct weft_ep_attr a = { .use_irq = p->use_irq,
+				  .eager_max = p->eager_max };
 	weft_phys_t phys;
 	int ret;
 
@@ -94,6 +98,10 @@ static int epp_main(struct weft_comp *c)
 		p->hist = weft_hist(c, "half_rtt", "ns");
 	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
 		epp_round(p, i);
+	if (p->w.me == 0 && p->count > 1)
+		weft_metric(c, "half_rtt_mean", "ns",
+			    (double)p->total / 2 / WEFT_NS /
+				    (double)(p->count - 1));
 	work_barrier(&p->w, "epp.end");
 	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
 	p->ep->ops->close(p->ep);
@@ -105,6 +113,8 @@ static const struct weft_param epp_params[] = {
 	WEFT_PARAM(U64, struct epp, count, "1000", "1..", OWN, "round trips"),
 	WEFT_PARAM(BYTES, struct epp, size, "64", "0..1MiB", OWN,
 		   "bytes of a message"),
+	WEFT_PARAM(U32, struct epp, eager_max, "0", "", OWN,
+		   "longest message without a handshake; 0 = the library's"),
 	WEFT_PARAM(BOOL, struct epp, use_irq, "no", "", OWN,
 		   "sleep instead of spinning"),
 	{ 0 }

@@ -131,6 +131,13 @@ uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
 	return h->reg[(io->off + off) / 4];
 }
 
+uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
+			uint64_t off)
+{
+	return weft_io_load32(h, io, off) |
+	       (uint64_t)weft_io_load32(h, io, off + 4) << 32;
+}
+
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val)
 {

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA.
+ *
+ * Everything goes in pieces: one, from where the user's data are, or many
+ * through bounce buffers when no device can reach them.  Ends of puts are told
+ * by requester notifications in the order of the commands; ends of gets by
+ * completer notifications in the order of one peer's answers. */
+#include <errno.h>
+#include <string.h>
+
+#include "ulib/ep_extoll.h"
+
+/* ---- pieces ---- */
+
+static struct epx_piece *piece_new(struct epx *e, struct epx_pieces *on)
+{
+	struct epx_piece *p = e->free_pieces;
+
+	if (!p)
+		return NULL;
+	e->free_pieces = p->next;
+	*p = (struct epx_piece){ 0 };
+	*on->tail = p;
+	on->tail = &p->next;
+	return p;
+}
+
+/* The notification is about the oldest; true, and a copy, when it is the one of
+ * its end.  Errors are told on the way, too. */
+static bool piece_pop(struct epx *e, struct epx_pieces *on,
+		      const struct rma_noti *n, struct epx_piece *c)
+{
+	struct epx_piece *p = on->head;
+
+	if (!p)
+		return false;
+	p->failed |= n->error;
+	if (n->value + n->bytes != p->end)
+		return false;
+	*c = *p;
+	on->head = p->next;
+	if (!on->head)
+		on->tail = &on->head;
+	p->next = e->free_pieces;
+	e->free_pieces = p;
+	return true;
+}
+
+static struct epx_buf *buf_get(struct epx_buf *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!b[i].busy) {
+			b[i].busy = true;
+			return &b[i];
+		}
+	return NULL;
+}
+
+/* Quadwords where possible: they need no byte masks.  Returns the local address
+ * behind the last byte. */
+static rma_nla_t rma_move(struct epx *e, uint32_t dst, bool get,
+			  const struct rma_region *r, size_t at, size_t len,
+			  uint64_t raddr)
+{
+	uint32_t noti = get ? RMA_NOTI_COMPLETER : RMA_NOTI_REQUESTER;
+	struct rma_handle *c = e->peer[dst].rma;
+	rma_nla_t here = 0;
+	bool quad;
+
+	rma_get_nla(r, at, &here);
+	quad = !((here | raddr | len) % 8);
+	if (get)
+		(quad ? rma_post_get_qw : rma_post_get_bt)(e->rma, c, r, at,
+							   len, raddr, noti, 0);
+	else
+		(quad ? rma_post_put_qw : rma_post_put_bt)(e->rma, c, r, at,
+							   len, raddr, noti, 0);
+	return here + len;
+}
+
+/* ---- operations of the user ---- */
+
+static struct epx_pieces *op_pieces(struct epx *e, const struct epx_op *op)
+{
+	return op->get ? &e->peer[op->dst].gets : &e->puts;
+}
+
+/* All that is left, from or to where the user has it. */
+static bool op_direct(struct epx *e, struct epx_op *op)
+{
+	struct epx_piece *p;
+
+	op->reg = epx_reg_get(e, op->buf, op->len);
+	if (!op->reg)
+		return false;
+	p = piece_new(e, op_pieces(e, op));
+	if (!p) {
+		epx_reg_put(op->reg);
+		op->reg = NULL;
+		return false;
+	}
+	p->op = op;
+	p->len = op->len;
+	op->off = op->len;
+	p->end = rma_move(e, op->dst, op->get, op->reg->region,
+			  (size_t)(op->buf - op->reg->p), op->len, op->raddr);
+	return true;
+}
+
+static bool op_bounce(struct epx *e, struct epx_op *op)
+{
+	size_t k = op->len - op->off;
+	struct epx_buf *b = buf_get(e->bounce, EPX_BOUNCES);
+	struct epx_piece *p = b ? piece_new(e, op_pieces(e, op)) : NULL;
+
+	if (!p) {
+		if (b)
+			b->busy = false;
+		return false;
+	}
+	k = k < EPX_BOUNCE ? k : EPX_BOUNCE;
+	p->op = op;
+	p->bounce = b;
+	p->off = op->off;
+	p->len = k;
+	if (!op->get)
+		weft_host_copy(e->h, b->p, op->buf + op->off, k);
+	p->end = rma_move(e, op->dst, op->get, e->pool_region, b->at, k,
+			  op->raddr + op->off);
+	op->off += k;
+	return true;
+}
+
+/* True: all of it is asked for. */
+static bool op_issue(struct epx *e, struct epx_op *op)
+{
+	bool direct = op->len && epx_reachable(e, op->buf, op->len);
+
+	while (op->off < op->len)
+		if (!(direct ? op_direct(e, op) : op_bounce(e, op)))
+			return false;
+	if (op->notify) /* behind the data, on the same way */
+		rma_post_notification(e->rma, e->peer[op->dst].rma, op->imm, 0,
+				      RMA_NOTI_COMPLETER, 0);
+	return true;
+}
+
+/* ---- long messages ---- */
+
+/* It lands at the same place of a page from which it comes: one request for
+ * each page. */
+static void fetch_start(struct epx *e, uint32_t src, struct epx_msg *m)
+{
+	size_t skew = m->rts.nla % EPX_PAGE;
+	struct epx_piece *p;
+
+	m->land = buf_get(e->land, e->lands);
+	if (!m->land)
+		return;
+	p = piece_new(e, &e->peer[src].gets);
+	if (!p) {
+		m->land->busy = false;
+		m->land = NULL;
+		return;
+	}
+	p->msg = m;
+	m->state = EPX_FETCH;
+	m->data = m->land->p + skew;
+	e->wants--;
+	p->end = rma_move(e, src, true, e->pool_region, m->land->at + skew,
+			  m->len, m->rts.nla);
+}
+
+void epx_fetch(struct epx *e, uint32_t src, struct epx_msg *m)
+{
+	m->state = EPX_WANT;
+	e->wants++;
+	fetch_start(e, src, m);
+}
+
+/* Those that wait for a landing buffer; of each peer the oldest first. */
+static void fetch_more(struct epx *e)
+{
+	for (uint32_t i = 0; i < e->n && e->wants; i++) {
+		uint32_t src = (e->turn + i) % e->n;
+		struct epx_peer *p = &e->peer[src];
+
+		for (uint64_t k = p->given; k < p->got; k++) {
+			struct epx_msg *m = &p->msg[k % e->slots];
+
+			if (m->state == EPX_WANT)
+				fetch_start(e, src, m);
+			if (m->state == EPX_WANT)
+				break;
+		}
+	}
+}
+
+static void fetch_end(struct epx *e, uint32_t src, struct epx_msg *m,
+		      bool failed)
+{
+	struct epx_done d = { .id = m->rts.id, .status = failed ? -EIO : 0 };
+
+	if (failed) /* the sender took its memory away */
+		m->len = 0;
+	m->state = EPX_READY;
+	epx_velo(e, src, EPX_FIN, &d, sizeof(d));
+}
+
+/* ---- notifications ---- */
+
+static void piece_end(struct epx *e, const struct epx_piece *p)
+{
+	struct epx_op *op = p->op;
+
+	if (p->bounce && op->get && !p->failed)
+		weft_host_copy(e->h, op->into + p->off, p->bounce->p, p->len);
+	if (p->bounce)
+		p->bounce->busy = false;
+	if (p->failed)
+		op->status = -EFAULT;
+	op->done += p->len;
+	if (op->done < op->len)
+		return;
+	epx_complete(e, op);
+}
+
+static void noti_put_in(struct epx *e, const struct rma_noti *n)
+{
+	struct weft_ep_event ev = { .kind = WEFT_EV_PUT_IN,
+				    .src = n->node,
+				    .imm = n->value };
+
+	epx_event(e, &ev);
+}
+
+static void noti_get(struct epx *e, const struct rma_noti *n)
+{
+	struct epx_piece p;
+
+	if (n->node >= e->n || !piece_pop(e, &e->peer[n->node].gets, n, &p))
+		return;
+	if (p.msg)
+		fetch_end(e, n->node, p.msg, p.failed);
+	else
+		piece_end(e, &p);
+}
+
+static void noti_handle(struct epx *e, const struct rma_noti *n)
+{
+	struct epx_piece p;
+
+	if (n->command == RMA_CMD_NOTIFICATION && n->unit == RMA_NOTI_COMPLETER)
+		noti_put_in(e, n);
+	else if (n->command == RMA_CMD_GET_BT_RSP ||
+		 n->command == RMA_CMD_GET_QW_RSP)
+		noti_get(e, n);
+	else if (n->unit == RMA_NOTI_REQUESTER && piece_pop(e, &e->puts, n, &p))
+		piece_end(e, &p);
+	/* what else there is tells of a peer's mistake */
+}
+
+/* As long as there is a place for what they say. */
+static void notis(struct epx *e)
+{
+	struct rma_noti *n;
+
+	while (e->ev_tail - e->ev_head < e->ev_size / 2 &&
+	       rma_noti_probe(e->rma, &n) == RMA_SUCCESS) {
+		noti_handle(e, n);
+		rma_noti_free(e->rma, n);
+	}
+}
+
+void epx_progress_rma(struct epx *e)
+{
+	notis(e);
+	fetch_more(e);
+	while (e->rma_todo.head && op_issue(e, e->rma_todo.head)) {
+		struct epx_op *op = epx_list_pop(&e->rma_todo);
+
+		if (!op->len)
+			epx_complete(e, op);
+	}
+}

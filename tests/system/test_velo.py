@@ -3,7 +3,7 @@
 """VELO on whole systems against the stage table of extoll.md 7.1, written down
 here again: both widths, other clocks, cables, stages, sizes and distances.
 Each crossing between clocks may add or save half a cycle; there are two into
-the core clock (H4, L5), so that a run lies within a core cycle of the sum."""
+the core clock (H4, L5) and one into that of the HT core (H5)."""
 import sys
 import unittest
 
@@ -36,7 +36,7 @@ def latency(mhz=156.0, bits=32, hops=1, metres=2, req=13, comp=21):
 
 class PingPong(unittest.TestCase):
     def check(self, value, expected, mhz=156.0):
-        self.assertAlmostEqual(value, expected, delta=1e3 / mhz)
+        self.assertAlmostEqual(value, expected, delta=1e3 / mhz + HT_CYCLE / 2)
 
     def half(self, *sets):
         # other parameters, other results: the experiment's own expectation

@@ -324,7 +324,7 @@ static void report_state(struct weft_comp *c)
 	if (n->starved && n->state != EXNET_DEADLOCK)
 		n->state = EXNET_STARVED;
 	weft_metric(c, "starved", "sources", n->starved);
-	weft_metric(c, "state", "", n->state);
+	weft_metric(c, "state", exnet_state_names[n->state], n->state);
 	result_param_set(weft_sim_result(c->sim), "net.state",
 			 exnet_state_names[n->state]);
 }

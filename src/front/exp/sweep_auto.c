@@ -84,6 +84,7 @@ void sweep_auto_fini(struct exp *e)
 	if (e->search)
 		vec_free(&e->search->points);
 	free(e->search);
+	e->search = NULL;
 }
 
 void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,

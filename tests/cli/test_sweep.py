@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A sweep that finds saturation by itself, and results that are written as
+they come.
+
+    test_sweep.py WEFT [unittest options]
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.path.abspath(sys.argv[1])
+
+RING = """
+payload: none
+traffic: {type: extoll.gen, preset: plain, count: 8, load: 0.1, flits: 8}
+fabric:
+  type: torus
+  dims: [8]
+  routing: table
+  tie: balanced
+  switch: {preset: plain}
+  net: {warmup: 500, measure: 4000}
+run: {until: 1ms}
+record: {counters: net.*}
+"""
+
+
+def weft(*args, status=0, text=RING):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+        f.write(text)
+        f.flush()
+        p = subprocess.run([WEFT, "run", f.name, *args], text=True,
+                           capture_output=True, timeout=120)
+    if p.returncode != status:
+        raise AssertionError(f"{args}: status {p.returncode}\n{p.stdout[:500]}"
+                             f"{p.stderr[:2000]}")
+    return p
+
+
+class Search(unittest.TestCase):
+    def check_curve(self, r):
+        curve, runs = r["curve"], r["runs"]
+        self.assertEqual(curve["state"], "saturated")
+        self.assertLess(curve["saturated_from"] - curve["steady_to"], 0.03)
+        # Uniform on a ring of 8: two hops each, four links' worth per node.
+        self.assertTrue(0.7 < curve["steady_to"] < 1, curve)
+        self.assertEqual(curve["offered"], sorted(curve["offered"]))
+        self.assertEqual(len(curve["latency"]), len(runs))
+        steady = [x["metrics"]["net.latency"] for x in runs
+                  if x["manifest"]["net.state"] == "steady"]
+        self.assertEqual(steady, sorted(steady))
+        self.assertGreater(len(steady), 7)
+
+    def test_found(self):
+        text = RING + "sweep: auto\n"
+        r = json.loads(weft("--format", "json", text=text).stdout)
+        self.check_curve(r)
+        again = json.loads(weft("--format", "json", "--sweep-load").stdout)
+        self.assertEqual(r["curve"], again["curve"])
+
+    def test_table(self):
+        out = weft("--sweep-load").stdout
+        self.assertIn("saturated from a load between", out)
+        self.assertRegex(out, r"(?m)^ +[0-9.]+ \+ .*\*")
+        self.assertRegex(out, r"traffic.load=0.05 .* steady")
+
+    def test_settings(self):
+        text = RING + "sweep: {auto: traffic.load, from: 0.2, to: 0.4}\n"
+        r = json.loads(weft("--format", "json", text=text).stdout)
+        self.assertEqual([x["point"] for x in r["runs"]],
+                         ["traffic.load=0.2", "traffic.load=0.3",
+                          "traffic.load=0.4"])
+        self.assertIn("steady at all loads", weft(text=text).stdout)
+
+    def test_fixed(self):
+        r = json.loads(weft("--format", "json", "--sweep-load", "--set",
+                            "traffic.load=0.3").stdout)
+        self.assertNotIn("curve", r)
+        self.assertAlmostEqual(r["metrics"]["net.offered"], 0.3, 1)
+
+    def test_wrong(self):
+        err = weft(status=2, text=RING + "sweep: all\n").stderr
+        self.assertIn("or auto", err)
+        err = weft(status=2, text=RING + "sweep: {auto: x, form: 1}\n").stderr
+        self.assertIn("did you mean 'from'", err)
+
+    def test_deadlock_ends_it(self):
+        text = RING.replace("tie: balanced", "dateline: no").replace(
+            "measure: 4000", "measure: 400000").replace("1ms", "10ms")
+        p = weft("--sweep-load", "--format", "json", status=1, text=text)
+        r = json.loads(p.stdout)
+        self.assertEqual(r["curve"]["state"], "deadlock")
+        self.assertIn("(8 inputs)", p.stderr)
+
+
+class Follow(unittest.TestCase):
+    def lines(self, path):
+        with open(path, encoding="utf-8") as f:
+            return [json.loads(x) for x in f]
+
+    def test_points(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "f")
+            text = RING + "sweep: {traffic.load: [0.1, 0.2, 0.3]}\n"
+            for jobs in "1", "2":
+                p = weft("--format", "json", "--follow", path, "--jobs", jobs,
+                         text=text)
+                want = json.loads(p.stdout)["runs"]
+                got = sorted(self.lines(path), key=lambda x: x["point"])
+                self.assertEqual(got, want)
+
+    def test_signal(self):
+        with tempfile.TemporaryDirectory() as d:
+            path, exp = os.path.join(d, "f"), os.path.join(d, "x.yaml")
+            with open(exp, "w", encoding="utf-8") as f:
+                f.write(RING.replace("measure: 4000", "measure: 0").replace(
+                    "1ms", "1s") + "sweep: {traffic.load: [0, 0.2]}\n")
+            p = subprocess.Popen([WEFT, "run", exp, "--follow", path],
+                                 stdout=subprocess.PIPE, text=True)
+            while not os.path.exists(path) or not os.path.getsize(path):
+                time.sleep(0.05)
+            time.sleep(0.3)
+            p.send_signal(signal.SIGINT)
+            out, _ = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, 128 + signal.SIGINT)
+            self.assertIn("PARTIAL", out)
+            got = self.lines(path)
+            self.assertEqual([x["point"] for x in got],
+                             ["traffic.load=0", "traffic.load=0.2"])
+            self.assertIn("partial", got[1]["manifest"])
+
+    def test_wrong(self):
+        self.assertIn("/nonexistent/f: cannot write",
+                      weft("--follow", "/nonexistent/f", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

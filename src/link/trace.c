@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/vec.h"
 #include "link/extoll_wire.h"
@@ -324,35 +325,44 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 	return t;
 }
 
-struct trace *trace_load(const char *path, uint32_t nodes, struct weft_err *err)
+/* The whole of a regular file; NULL with a message. */
+static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 {
 	FILE *f = fopen(path, "r");
-	struct trace *t = NULL;
-	struct {
-		VEC(char);
-	} text = { 0 };
-	size_t n = 0;
+	struct stat st;
+	char *text;
 
-	if (!f) {
-		weft_fail(err, errno, "%.200s: %s", path, strerror(errno));
+	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) {
+		weft_fail(err, f ? EINVAL : errno, "%.200s: %s", path,
+			  f ? "no file" : strerror(errno));
+		if (f)
+			fclose(f);
 		return NULL;
 	}
-	do {
-		text.n += n;
-		if (text.cap - text.n < 65536) {
-			text.cap = text.cap * 2 + 65536;
-			text.at = realloc(text.at, text.cap);
-			if (!text.at)
-				abort();
-		}
-		n = fread(text.at + text.n, 1, text.cap - text.n, f);
-	} while (n);
-	if (ferror(f))
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		abort();
+	*len_p = fread(text, 1, (size_t)st.st_size, f);
+	if (ferror(f)) {
 		weft_fail(err, EIO, "%.200s: cannot be read", path);
-	else
-		t = trace_parse(path, text.at, text.n, nodes, err);
+		free(text);
+		text = NULL;
+	}
 	fclose(f);
-	vec_free(&text);
+	return text;
+}
+
+struct trace *trace_load(const char *path, uint32_t nodes, struct weft_err *err)
+{
+	struct trace *t;
+	char *text;
+	size_t len;
+
+	text = text_read(path, &len, err);
+	if (!text)
+		return NULL;
+	t = trace_parse(path, text, len, nodes, err);
+	free(text);
 	return t;
 }
 

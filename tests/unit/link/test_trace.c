@@ -105,6 +105,9 @@ static void test_many(void **st)
 	trace_free(t);
 	free(text);
 	assert_null(trace_load("/nonexistent/x", 8, &err));
+	err.code = 0;
+	assert_null(trace_load("/dev/zero", 8, &err));
+	assert_non_null(strstr(err.msg, "no file"));
 }
 
 int main(void)

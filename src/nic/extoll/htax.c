@@ -106,6 +106,19 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 
 /* ---- units to host ----------------------------------------------------- */
 
+/* A unit's read stays behind the writes that it asked for before (2.2). */
+static bool host_may(const struct extoll_nic *n, uint32_t out, uint32_t i,
+		     uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_pkt *p = h->want[out][i].head;
+	const struct hx_pkt *w = h->want[HX_TO_POSTED][i].head;
+
+	if (!p || p->cycle > c)
+		return false;
+	return out == HX_TO_POSTED || !w || w->cycle > p->cycle;
+}
+
 /* Next input after the last winner whose first packet is up (4.2 in small). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
@@ -113,9 +126,8 @@ static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 
 	for (uint32_t k = 1; k <= EXTOLL_HX_N; k++) {
 		uint32_t i = (h->last[out] + k) % EXTOLL_HX_N;
-		const struct hx_pkt *p = h->want[out][i].head;
 
-		if (p && p->cycle <= c)
+		if (host_may(n, out, i, c))
 			return (int)i;
 	}
 	return -1;

@@ -163,9 +163,12 @@ static int comp_set_map(struct weft_comp *c, const struct build_spec *spec,
 	return 0;
 }
 
+/* A class, or a pattern for the names of components or of classes. */
 static bool over_fits(const struct exp_over *o, const struct weft_comp *c)
 {
-	return o->cls ? o->cls == c->cls : !fnmatch(o->comp, c->name, 0);
+	return o->cls ? o->cls == c->cls
+		      : !fnmatch(o->comp, c->name, 0) ||
+				!fnmatch(o->comp, c->cls->name, 0);
 }
 
 static int comp_overrides(struct exp_build *b, struct weft_comp *c,

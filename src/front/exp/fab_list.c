@@ -6,25 +6,40 @@
  *	cables:
  *	  - [n0.nic.link0, s0.port3]
  *	  - [s0.port0, s1.port0, {delay: 100ns}]
+ *	routes: shortest	switches get tables of the shortest ways, lowest
+ *				port first; without it: as their class does it
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "front/exp/build.h"
 #include "front/exp/section.h"
 
-static const char *const keys[] = { "switches", "link", "cables", NULL };
+static const char *const keys[] = { "switches", "link", "cables", "routes",
+				    NULL };
 
-static int list_switches(struct exp_build *b, const struct doc_node *map,
+/* ---- switches and cables ---- */
+
+struct list {
+	struct exp_build *b;
+	struct weft_comp **sw;
+	uint32_t **to; /* port of [switch][end] */
+	uint32_t n;
+};
+
+static int list_switches(struct list *l, const struct doc_node *map,
 			 struct weft_err *err)
 {
 	struct build_spec spec = { .kind = WEFT_KIND_SWITCH,
 				   .type_key = "type" };
-	struct weft_comp *c;
 
 	if (!map)
 		return 0;
 	if (exp_want(map, DOC_MAP, "switches", err))
 		return -1;
+	l->sw = calloc(map->n + 1, sizeof(*l->sw));
+	if (!l->sw)
+		abort();
 	for (uint32_t i = 0; i < map->n; i++) {
 		const struct doc_item *it = &map->items[i];
 
@@ -34,8 +49,9 @@ static int list_switches(struct exp_build *b, const struct doc_node *map,
 					"'%.40s' is no name "
 					"for a switch: use letters and digits",
 					it->key);
-		if (build_comp(b, &spec, it->key, it->val, &c, err))
+		if (build_comp(l->b, &spec, it->key, it->val, &l->sw[i], err))
 			return -1;
+		l->n++;
 	}
 	return 0;
 }
@@ -71,22 +87,119 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 	return build_cable(b, x, y, *dflt_p, n->at, err);
 }
 
-static int list_build(struct exp_build *b, const struct doc_node *map,
-		      struct weft_err *err)
+/* ---- routes ---- */
+
+static uint32_t list_index(const struct list *l, const struct weft_comp *c)
+{
+	uint32_t i = 0;
+
+	while (i < l->n && l->sw[i] != c)
+		i++;
+	return i;
+}
+
+/* Where a component is cabled to switches that do not know the way to end d,
+ * they go there; they are put behind the others in `queue`. */
+static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
+			  uint32_t *queue, uint32_t n)
+{
+	for (uint32_t p = 0; p < c->n_ports; p++) {
+		const struct weft_port *far = c->ports[p].peer;
+		uint32_t i = far ? list_index(l, far->comp) : l->n;
+
+		if (i == l->n || l->to[i][d] != WEFT_ANY_PORT)
+			continue;
+		l->to[i][d] = far->index;
+		queue[n++] = i;
+	}
+	return n;
+}
+
+static void list_ways(struct list *l, uint32_t d)
+{
+	uint32_t *queue = calloc(l->n + 1, sizeof(*queue)), n;
+
+	if (!queue)
+		abort();
+	n = list_step(l, l->b->ends.at[d], d, queue, 0);
+	for (uint32_t i = 0; i < n; i++)
+		n = list_step(l, l->sw[queue[i]], d, queue, n);
+	free(queue);
+}
+
+static int list_tables(struct list *l, const struct doc_node *at,
+		       struct weft_err *err)
+{
+	uint32_t ends = (uint32_t)l->b->ends.n;
+	struct weft_err sub = { 0 };
+
+	l->to = calloc(l->n + 1, sizeof(*l->to));
+	for (uint32_t i = 0; l->to && i < l->n; i++) {
+		l->to[i] = malloc((ends + 1) * sizeof(**l->to));
+		if (!l->to[i])
+			abort();
+		for (uint32_t d = 0; d < ends; d++)
+			l->to[i][d] = WEFT_ANY_PORT;
+	}
+	for (uint32_t d = 0; d < ends; d++)
+		list_ways(l, d);
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct weft_comp *c = l->sw[i];
+
+		if (!c->cls->ops.route)
+			return doc_fail(at->at, err, "%s has no routing tables",
+					c->cls->name);
+		if (c->cls->ops.route(c, WEFT_ANY_PORT, 0, l->to[i], ends,
+				      &sub))
+			return doc_fail(at->at, err, "%s", sub.msg);
+	}
+	return 0;
+}
+
+static int list_routes(struct list *l, const struct doc_node *n,
+		       struct weft_err *err)
+{
+	uint32_t unused;
+
+	if (!n)
+		return 0;
+	if (exp_value(n, WEFT_P_ENUM, "shortest", &unused, sizeof(unused),
+		      "routes", err))
+		return -1;
+	return list_tables(l, n, err);
+}
+
+/* ---- all of it ---- */
+
+static int list_join(struct list *l, const struct doc_node *map,
+		     struct weft_err *err)
 {
 	const struct doc_node *cables = doc_get(map, "cables");
 	struct weft_comp *dflt = NULL;
 
 	if (!cables)
 		return doc_fail(map->at, err, "the fabric has no 'cables'");
-	if (list_switches(b, doc_get(map, "switches"), err) ||
+	if (list_switches(l, doc_get(map, "switches"), err) ||
 	    exp_want(cables, DOC_SEQ, "cables", err))
 		return -1;
 	for (uint32_t i = 0; i < cables->n; i++)
-		if (list_cable(b, cables->items[i].val, doc_get(map, "link"),
+		if (list_cable(l->b, cables->items[i].val, doc_get(map, "link"),
 			       &dflt, err))
 			return -1;
-	return 0;
+	return list_routes(l, doc_get(map, "routes"), err);
+}
+
+static int list_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
+{
+	struct list l = { .b = b };
+	int ret = list_join(&l, map, err);
+
+	for (uint32_t i = 0; l.to && i < l.n; i++)
+		free(l.to[i]);
+	free(l.to);
+	free(l.sw);
+	return ret;
 }
 
 const struct fabric_gen fabric_list = {

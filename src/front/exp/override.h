@@ -6,7 +6,9 @@
  *	workload.size		a place in the file (a list is passed through:
  *				every element that knows the key takes it)
  *	forth.xbar.xp_bytes	CLASS.PARAM: in every component of the class
- *	n0.nic.links		COMPONENT.PARAM; may be a pattern: n*.nic.links
+ *	n0.nic.links		COMPONENT.PARAM
+ *	n*.nic.links		a pattern for components, or
+ *	extoll.*.clock		for classes: all of them that have the parameter
  * A first word that is a top-level key of experiments makes it a place. */
 #ifndef FRONT_EXP_OVERRIDE_H
 #define FRONT_EXP_OVERRIDE_H
@@ -30,7 +32,7 @@ struct exp_set {
 struct exp_over {
 	struct exp_set *set;
 	const struct weft_class *cls; /* or NULL: */
-	const char *comp;	      /* pattern for component names */
+	const char *comp; /* pattern: names of components, classes */
 	const char *param;
 };
 

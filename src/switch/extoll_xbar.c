@@ -24,6 +24,7 @@
 #include <string.h>
 
 enum { XB_FRAMED, XB_PLAIN };
+enum { XB_FAR = 1 << 30 }; /* cycles, before the first cell */
 
 static const struct weft_param xb_params[] = {
 	/* clang-format off */
@@ -102,6 +103,10 @@ static const struct weft_counter xb_counters[XB_N_COUNTERS] = {
 	[XB_VOIDS] = { "voids", "cells", "void cells dropped here" },
 	[XB_CONFLICTS] = { "conflicts", "grants",
 			   "grants not accepted: the input took another" },
+	[XB_SPACING] = { "spacing", "cycles",
+			 "least distance of cells at an input (4.1); 0 = "
+			 "there were no two" },
+	[XB_VCS] = { "vcs", "channels", "virtual channels that were used" },
 	[XB_RETRIES] = { "retries", "times", "cells were sent again (4.7)" },
 	[XB_TIMEOUTS] = { "timeouts", "times", "of these after a timeout" },
 	[XB_NACKS] = { "nacks", "cells", "NACKs sent" },
@@ -165,6 +170,8 @@ static inline void queue_push(struct xb *x, uint32_t i, uint32_t o,
 	struct ecell *c = &x->ep[i].slot[slot];
 	uint32_t q = o * EX_VCS + c->vc;
 
+	__builtin_prefetch(&x->ep[o], 1);
+	__builtin_prefetch(x->peer[o], 1);
 	if (in->head[q] != XB_NONE) {
 		x->ep[i].slot[in->tail[q]].next = (uint8_t)slot;
 	} else {
@@ -191,7 +198,10 @@ static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
 {
 	struct xb_in *in = &x->in[i];
 	struct ecell *c = &x->ep[i].slot[slot];
+	uint64_t apart = c->cycle - x->pushed[i];
 
+	x->pushed[i] = c->cycle;
+	x->spacing = apart < x->spacing ? apart : x->spacing;
 	if (c->flags & ECELL_SOP) {
 		in->out[c->vc] = (uint8_t)xb_route(x, i, c);
 		in->vc_out[c->vc] = c->vc_out;
@@ -391,6 +401,28 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
 	return t < next ? t : next;
 }
 
+/* Inputs whose cells are seen next, then these cells. */
+static void xb_soon(const struct weft_comp *c, uint32_t stage)
+{
+	const struct xb *x = c->state;
+	uint32_t m;
+
+	for (m = x->busy; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m);
+
+		if (x->seen[i] > x->armed)
+			continue;
+		if (stage) {
+			__builtin_prefetch(&x->ep[i].slot[x->ep[i].way_head]);
+		} else {
+			__builtin_prefetch(&x->ep[i]);
+			__builtin_prefetch(&x->ep[i].due);
+			__builtin_prefetch(&x->in[i]);
+			__builtin_prefetch((const char *)&x->in[i] + 64);
+		}
+	}
+}
+
 static void xb_event(struct weft_comp *c, uint32_t tag)
 {
 	struct xb *x = c->state;
@@ -476,8 +508,11 @@ static int xb_init(struct weft_comp *c, struct weft_err *err)
 	x->place.magic = EX_PLACE_MAGIC;
 	x->place.waits_for = xb_waits_for;
 	x->armed = WEFT_NEVER;
+	x->spacing = XB_FAR;
 	for (i = 0; i < EX_PORTS; i++) {
+		x->pushed[i] = 0 - (uint64_t)XB_FAR;
 		memset(x->in[i].head, XB_NONE, sizeof(x->in[i].head));
+		memset(x->in[i].tail, XB_NONE, sizeof(x->in[i].tail));
 		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
 		memset(x->out[i].lock, XB_NONE, sizeof(x->out[i].lock));
 		x->out[i].last = x->out[i].accept = 63;
@@ -495,20 +530,39 @@ static int xb_start(struct weft_comp *c, struct weft_err *err)
 	uint32_t i;
 
 	xb_place(x);
-	for (i = 0; i < EX_PORTS; i++)
+	for (i = 0; i < EX_PORTS; i++) {
 		if (eport_start(&x->ep[i], err))
 			return -1;
+		x->peer[i] = x->ep[i].peer;
+	}
 	return 0;
 }
 
+/* The line is given away ahead of time: what lies after now has not been. */
 static void port_volume(struct eport *ep)
 {
 	const struct eport_count *n = eport_counts(ep);
+	uint64_t now = eport_now(ep), busy = n->busy;
 
+	if (ep->line_free > now)
+		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
 	ep->port->out_frames = n->tx_cells;
 	ep->port->out_words = n->tx_flits;
 	ep->port->out_busy =
-		weft_clock_edge(&ep->cfg.clk, n->busy) - ep->cfg.clk.phase;
+		weft_clock_edge(&ep->cfg.clk, busy) - ep->cfg.clk.phase;
+}
+
+/* Virtual channels on which cells have come: a queue that was used has a tail
+ * for ever. */
+static uint32_t vcs_used(const struct xb *x)
+{
+	uint32_t used = 0, i, q;
+
+	for (i = 0; i < EX_PORTS; i++)
+		for (q = 0; q < XB_QUEUES; q++)
+			if (x->in[i].tail[q] != XB_NONE)
+				used |= 1u << q % EX_VCS;
+	return (uint32_t)__builtin_popcount(used);
 }
 
 static int xb_sample(struct weft_comp *c, struct weft_err *err)
@@ -520,6 +574,8 @@ static int xb_sample(struct weft_comp *c, struct weft_err *err)
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			port_volume(&x->ep[i]);
+	c->counters[XB_SPACING] = x->spacing < XB_FAR ? x->spacing : 0;
+	c->counters[XB_VCS] = vcs_used(x);
 	xb_link_counts(x);
 	return 0;
 }
@@ -558,6 +614,7 @@ WEFT_COMPONENT(extoll_xbar, .name = "extoll.xbar", .kind = WEFT_KIND_SWITCH,
 			.start = xb_start,
 			.arrive = xb_arrive,
 			.event = xb_event,
+			.soon = xb_soon,
 			.finish = xb_finish,
 			.sample = xb_sample,
 			.route = xb_set_table,

@@ -29,6 +29,8 @@ enum {
 	XB_NO_PORT,
 	XB_VOIDS,
 	XB_CONFLICTS,
+	XB_SPACING, /* this and the next: by ops.sample */
+	XB_VCS,
 	XB_RETRIES, /* from here on: xb_link_counts */
 	XB_TIMEOUTS,
 	XB_NACKS,
@@ -49,8 +51,11 @@ struct xb {
 	uint16_t asked;		 /* outputs somebody wants */
 	uint32_t datelines;	 /* by port number */
 	uint64_t seen[EX_PORTS]; /* of inputs in busy: next cell */
+	uint64_t pushed[EX_PORTS];    /* cycle of the input's last cell */
+	uint64_t spacing;	      /* least distance of two */
 	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
 	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
+	const struct eport *peer[EX_PORTS];
 	struct ex_here here;
 	struct xb_out out[EX_PORTS];
 	struct xb_in in[EX_PORTS];

@@ -196,7 +196,7 @@ static int egen_start(struct weft_comp *c, struct weft_err *err)
 	    (g->trace[0] ? egen_replay_start(c, err) : egen_src_start(c, err)))
 		return -EINVAL;
 	if (g->net)
-		exnet_join(g->place.net, c, &g->clock, egen_total(g));
+		exnet_join(g->place.net, c, egen_total(g));
 	egen_next(c);
 	return 0;
 }

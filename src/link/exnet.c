@@ -76,8 +76,7 @@ static void window_open(struct weft_comp *c, uint64_t from)
 		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
 }
 
-void exnet_join(struct weft_comp *net, struct weft_comp *gen,
-		const struct weft_clock *clk, uint64_t packets)
+void exnet_join(struct weft_comp *net, struct weft_comp *gen, uint64_t packets)
 {
 	struct exnet *n = net->state;
 
@@ -85,7 +84,6 @@ void exnet_join(struct weft_comp *net, struct weft_comp *gen,
 		n->gen = calloc(n->topo.nodes, sizeof(struct weft_comp *));
 		if (!n->gen)
 			abort();
-		n->clk = *clk;
 		n->latency = weft_hist(net, "latency", "cycles");
 		n->network = weft_hist(net, "network_latency", "cycles");
 		if (!n->detect)
@@ -183,15 +181,7 @@ void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
 
 void exnet_sent(struct weft_comp *net)
 {
-	struct exnet *n = net->state;
-
 	weft_count(net, EXNET_SENT, 1);
-	if (n->armed || !n->watchdog)
-		return;
-	n->armed = true;
-	n->moved = 0;
-	weft_wake(net, TAG_WATCH,
-		  weft_clock_edge(&n->clk, net_now(net) + n->watchdog));
 }
 
 void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
@@ -238,7 +228,7 @@ static uint32_t starving(const struct exnet *n, uint64_t before)
 	return res;
 }
 
-static void deadlocked(struct weft_comp *c, const char *text, uint64_t cycles)
+static void deadlocked(struct weft_comp *c, const char *text)
 {
 	struct exnet *n = c->state;
 
@@ -246,23 +236,33 @@ static void deadlocked(struct weft_comp *c, const char *text, uint64_t cycles)
 	n->over = true;
 	n->last = weft_now(c);
 	weft_check_failed(c,
-			  "deadlock: for %llu cycles these inputs have waited "
-			  "for each other: %s",
-			  (unsigned long long)cycles, text);
+			  "deadlock: cells in these inputs wait for each "
+			  "other: %s",
+			  text);
 }
 
+static void watch_arm(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	if (n->watchdog)
+		weft_wake(c, TAG_WATCH,
+			  weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
+}
+
+/* The watchdog keeps nothing going: it looks again as long as others have
+ * something to do, or something is left in the network. */
 static void watch(struct weft_comp *c)
 {
 	struct exnet *n = c->state;
-	uint64_t now = net_now(c), before = now - n->watchdog;
+	uint64_t before = net_now(c) - n->watchdog;
 	uint64_t moved = c->counters[EXNET_SENT] + c->counters[EXNET_RECEIVED];
 	char text[300] = "";
 	uint32_t starved;
 	bool blocked;
 
-	n->armed = false;
 	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
-		deadlocked(c, text, n->watchdog);
+		deadlocked(c, text);
 		/* It ends here, with cells in the network and not idle. */
 		weft_wake(c, TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 		weft_sim_stop(c->sim);
@@ -271,11 +271,10 @@ static void watch(struct weft_comp *c)
 	starved = moved != n->moved ? starving(n, before) : 0;
 	if (starved > n->starved)
 		n->starved = starved;
-	if (c->counters[EXNET_SENT] == c->counters[EXNET_RECEIVED])
-		return; /* the next packet arms it again */
 	n->moved = moved;
-	n->armed = true;
-	weft_wake(c, TAG_WATCH, weft_clock_edge(&n->clk, now + n->watchdog));
+	if (!weft_sim_idle(c->sim) ||
+	    c->counters[EXNET_SENT] != c->counters[EXNET_RECEIVED])
+		watch_arm(c);
 }
 
 static void net_event(struct weft_comp *c, uint32_t tag)
@@ -350,19 +349,19 @@ static void report_load(struct weft_comp *c)
 static int net_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct exnet *n = c->state;
-	uint64_t now = n->n_gens ? net_now(c) : UINT64_MAX;
+	uint64_t now = net_now(c);
 	char text[300] = "";
 	bool blocked;
 
 	net_sample(c, err);
 	if (weft_sim_idle(c->sim)) {
 		if (exnet_cycle(n, now, text, sizeof(text), &blocked))
-			deadlocked(c, text, 0);
+			deadlocked(c, text);
 		if (blocked)
 			result_param_set(weft_sim_result(c->sim), "net.blocked",
 					 text);
-		if (n->n_gens) /* nothing happened since */
-			now = weft_clock_cycle(&n->clk, n->last) + 1;
+		/* nothing happened since */
+		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
 		window_close(c, now);
@@ -376,10 +375,23 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* The crossbars' clock is that of the network. */
 static int net_start(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
+	struct exnet *n = c->state;
+	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
+
+	for (const struct weft_param *p = x ? x->cls->params : net_params;
+	     p->name; p++)
+		if (p->type == WEFT_P_CLOCK && !strcmp(p->name, "clock"))
+			memcpy(&n->clk, (char *)x->state + p->offset,
+			       sizeof(n->clk));
+	if (!n->clk.num)
+		return weft_fail(err, EINVAL,
+				 "%s: there are no crossbars with a clock",
+				 c->name);
 	exnet_links_begin(c);
+	watch_arm(c);
 	return 0;
 }
 

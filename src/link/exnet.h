@@ -7,7 +7,7 @@
  *    warm-up      window: packets made in it are marked,     no new packets
  *                 flits that arrive in it are accepted load
  *
- * Cycles are those of the traffic components' clock. */
+ * Cycles are those of the crossbars' clock. */
 #ifndef LINK_EXNET_H
 #define LINK_EXNET_H
 
@@ -66,7 +66,6 @@ struct exnet {
 	const struct weft_port *busiest;
 	uint32_t n_links;
 	/* the watchdog */
-	bool armed;
 	uint64_t moved; /* packets sent and received at the last look */
 };
 
@@ -77,8 +76,7 @@ static inline struct exnet *exnet_of(const struct ex_place *p)
 
 /* A traffic component stands in this network (ops.start) and will make so many
  * packets (UINT64_MAX: without end). */
-void exnet_join(struct weft_comp *net, struct weft_comp *gen,
-		const struct weft_clock *clk, uint64_t packets);
+void exnet_join(struct weft_comp *net, struct weft_comp *gen, uint64_t packets);
 /* Those there are; the loop's body is a statement. */
 #define EXNET_GENS(n, c)                                                       \
 	for (uint32_t i_##c = 0; i_##c < (n)->topo.nodes; i_##c++)             \

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "base/units.h"
-
 #define MIB 1048576.0
 
 /* Points of sweeps. */
@@ -24,27 +22,16 @@
 #define BOARD_NS 1651200.0
 /* clang-format on */
 
-/* A parameter of the machine that ran: a number, bytes, or bit/s. */
-static double param_as(const struct repro_data *d, const char *point,
-		       const char *name, enum weft_ptype type)
-{
-	const char *text = repro_param(d, point, name);
-	uint64_t v;
-
-	if (!text || units_parse(type, "", text, &v, sizeof(v), NULL))
-		return NAN;
-	return (double)v;
-}
-
+/* A parameter of the machine that ran. */
 static double param(const struct repro_data *d, const char *point,
 		    const char *name)
 {
-	return param_as(d, point, name, WEFT_P_U64);
+	return repro_number(d, point, name, WEFT_P_U64);
 }
 
 static double link_gbit(const struct repro_data *d, const char *point)
 {
-	return param_as(d, point, "link.rate", WEFT_P_RATE) / 1e9;
+	return repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
 }
 
 /* ---- NIC ---- */
@@ -311,7 +298,7 @@ double forth_eval_boards_12(const struct repro_data *d)
 double forth_eval_xp_bram(const struct repro_data *d)
 {
 	double ports = param(d, NULL, "s0.ports");
-	double bytes = param_as(d, NULL, "s0.xp_bytes", WEFT_P_BYTES);
+	double bytes = repro_number(d, NULL, "s0.xp_bytes", WEFT_P_BYTES);
 
 	return ports * ports * ceil(bytes / 2048);
 }
@@ -319,7 +306,7 @@ double forth_eval_xp_bram(const struct repro_data *d)
 double forth_eval_voq_kb(const struct repro_data *d)
 {
 	return param(d, NULL, "n0.nic.voqs") *
-	       param_as(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
+	       repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
 }
 
 double forth_eval_voq_bram(const struct repro_data *d)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "measure/result.h"
+#include "weft/component.h"
 
 /* How near is near enough. */
 enum repro_rule {
@@ -74,9 +75,15 @@ double repro_min(const struct repro_data *d, const char *point,
 		 const char *glob);
 double repro_max(const struct repro_data *d, const char *point,
 		 const char *glob);
+/* How many metrics and counters match. */
+double repro_count(const struct repro_data *d, const char *point,
+		   const char *glob);
 /* Resolved parameter as text ("n0.nic.links" -> "2"), or NULL. */
 const char *repro_param(const struct repro_data *d, const char *point,
 			const char *name);
+/* The same as a number: plain, bytes, bit/s. */
+double repro_number(const struct repro_data *d, const char *point,
+		    const char *name, enum weft_ptype type);
 /* The histogram, or NULL. */
 const struct hist *repro_hist(const struct repro_data *d, const char *point,
 			      const char *name);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "front/repro/repro.h"
 
 /* Every "path=value" of the point's name is one of `wanted`. */
@@ -100,6 +101,19 @@ double repro_max(const struct repro_data *d, const char *point,
 	return fold(d, point, glob, fmax);
 }
 
+double repro_count(const struct repro_data *d, const char *point,
+		   const char *glob)
+{
+	const struct weft_result *r = point_of(d, point);
+	size_t n = 0;
+
+	for (size_t i = 0; r && i < r->n_metrics; i++)
+		n += !fnmatch(glob, r->metrics[i].name, 0);
+	for (size_t i = 0; r && i < r->n_counters; i++)
+		n += !fnmatch(glob, r->counters[i].name, 0);
+	return r ? (double)n : NAN;
+}
+
 const char *repro_param(const struct repro_data *d, const char *point,
 			const char *name)
 {
@@ -109,6 +123,17 @@ const char *repro_param(const struct repro_data *d, const char *point,
 		if (!strcmp(r->manifest[i].name, name))
 			return r->manifest[i].value;
 	return NULL;
+}
+
+double repro_number(const struct repro_data *d, const char *point,
+		    const char *name, enum weft_ptype type)
+{
+	const char *text = repro_param(d, point, name);
+	uint64_t v;
+
+	if (!text || units_parse(type, "", text, &v, sizeof(v), NULL))
+		return NAN;
+	return (double)v;
 }
 
 const struct hist *repro_hist(const struct repro_data *d, const char *point,

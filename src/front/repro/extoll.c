@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL R1: spec section 8, rows EX-01 to EX-17.  The numbers come out of the
+ * programs of experiments/extoll, counters and port statistics; what is
+ * computed from several of them is in extoll_eval.c.  Letters A and B of the
+ * specification are `-16` and `-32` where a row exists for both widths. */
+#include "front/repro/extoll_eval.h"
+
+/* clang-format off */
+#define HOST_SUM "bus.ht.t_store, t_write, host.pc.poll_hit"
+#define FRAMING "flits of framing per 64-byte cell, 5 and 2"
+#define HALF "half round trip; the host's sum fits the loopback, the sum of " \
+	     "crossbar and link ports this (7.6)"
+#define CELLS "2382 and 1159 cycles per put (7.3), less the credit refresh, " \
+	      "1 control cell in 256 cycles"
+#define BUSY "lines that are not idle in 256 us, internal to internal ports, " \
+	     "links to links"
+#define ALL_TO_ALL "2 x 2 x 2 torus, all to all"
+#define NARROW "extoll.*.width=w16"
+
+const struct repro_row repro_extoll_rows[] = {
+	{ "EX-01", "VELO ping-pong, 8 B, 16 bit", "us", 1.18, REPRO_ABS, 0.005,
+	  REPRO_CALIBRATED, HOST_SUM "; extoll.xbar.t_*", .note = HALF,
+	  .experiment = "extoll/widths", .eval = extoll_eval_half_16 },
+	{ "EX-02", "VELO ping-pong, 8 B, 32 bit", "us", 1.16, REPRO_ABS, 0.005,
+	  REPRO_CALIBRATED, HOST_SUM "; extoll.xbar.t_*", .note = HALF,
+	  .experiment = "extoll/widths", .eval = extoll_eval_half_32 },
+	{ "EX-03", "VELO ping-pong, 8 B, 16 bit less 32 bit", "ns", 20,
+	  REPRO_ABS, 10, REPRO_PREDICTED, .note = "4 cycles for two words; 20 "
+	  "ns printed is the difference of rounded values",
+	  .experiment = "extoll/widths", .eval = extoll_eval_half_gap },
+	{ "EX-04", "VELO to itself, 8 B, 32 bit", "ns", 800, REPRO_PCT, 3,
+	  REPRO_CALIBRATED, HOST_SUM, .experiment = "extoll/loopback",
+	  .metric = "n0.prog0.latency" },
+	{ "EX-05", "RMA put, 4 KB, 16 bit", "MB/s", 267, REPRO_PCT, 1,
+	  REPRO_CALIBRATED, FRAMING, .note = CELLS,
+	  .experiment = "extoll/put-widths", .point = W16,
+	  .metric = "n0.prog0.bandwidth" },
+	{ "EX-06", "RMA put, 4 KB, 32 bit", "MB/s", 552, REPRO_PCT, 1,
+	  REPRO_CALIBRATED, FRAMING, .note = CELLS,
+	  .experiment = "extoll/put-widths", .point = W32,
+	  .metric = "n0.prog0.bandwidth" },
+	{ "EX-07", "RMA put, 4 KB, 32 bit over 16 bit", "", 2.067, REPRO_ABS,
+	  0.023, REPRO_CALIBRATED, FRAMING, .note = "follows from EX-05 and "
+	  "EX-06; 2.04 to 2.09", .experiment = "extoll/put-widths",
+	  .eval = extoll_eval_put_ratio },
+	{ "EX-08", "serial lane, 32 bit", "Gbit/s", 6.24, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .note = BUSY, .experiment = "extoll/saturated",
+	  .eval = extoll_eval_lane },
+	{ "EX-08-16", "serial lane, 16 bit", "Gbit/s", 3.12, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .note = "not printed, but implied (7.4)",
+	  .experiment = "extoll/saturated", .set = NARROW,
+	  .eval = extoll_eval_lane },
+	{ "EX-09", "HyperTransport, raw, one direction", "GB/s", 1.6,
+	  REPRO_EXACT, 0, REPRO_STRUCTURAL, .experiment = "extoll/pio",
+	  .eval = extoll_eval_ht_raw, .note = "dwords from the host over time" },
+	{ "EX-10", "HyperTransport, posted writes of 64 B", "GB/s", 1.4,
+	  REPRO_PCT, 2, REPRO_STRUCTURAL, .experiment = "extoll/pio",
+	  .point = LINES, .metric = "n0.prog0.store_rate",
+	  .note = "64 of 72 bytes, 1.422" },
+	{ "EX-11", "PIO read of a register", "ns", 180, REPRO_PCT, 3,
+	  REPRO_CALIBRATED, "bus.ht.rx, tx, t_out, t_in, t_reg",
+	  .experiment = "extoll/pio", .point = LINES,
+	  .metric = "n0.prog0.load" },
+	{ "EX-12", "crossbar, all 9 ports, 156.25 MHz", "Gbit/s", 45,
+	  REPRO_ABS, 0.05, REPRO_STRUCTURAL, .note = BUSY,
+	  .experiment = "extoll/saturated", .set = "extoll.*.clock=156.25MHz",
+	  .eval = extoll_eval_aggregate },
+	{ "EX-12-156", "crossbar, all 9 ports, 156 MHz", "Gbit/s", 44.9,
+	  REPRO_ABS, 0.05, REPRO_STRUCTURAL, .note = "printed as more than "
+	  "45: that takes a reference of 156.25 MHz (O-5)",
+	  .experiment = "extoll/saturated", .eval = extoll_eval_aggregate },
+	{ "EX-13", "crossbar: queues per input", "", 36, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .experiment = "extoll/torus",
+	  .eval = extoll_eval_queues, .note = "outputs times virtual channels "
+	  "that were used" },
+	{ "EX-13-ports", "crossbar: ports", "", 9, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .experiment = "extoll/torus",
+	  .eval = extoll_eval_ports },
+	{ "EX-13-vcs", "crossbar: virtual channels", "", 4, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .experiment = "extoll/torus", .metric = "s0.vcs" },
+	{ "EX-13-clocks", "clock domains of a node", "", 10, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .experiment = "extoll/torus",
+	  .eval = extoll_eval_domains, .note = "HT receive 2, HT core, EXTOLL "
+	  "core, links 6" },
+	{ "EX-14", "RMA, puts of 8 B, 32 bit", "M/s", 4.9, REPRO_AT_LEAST, 0,
+	  REPRO_CALIBRATED, "extoll.nic.rma_interval",
+	  .experiment = "extoll/rma-rate", .eval = extoll_eval_commands },
+	{ "EX-14-16", "RMA, puts of 8 B, 16 bit", "M/s", 4.9, REPRO_AT_LEAST,
+	  0, REPRO_CALIBRATED, "extoll.nic.rma_interval",
+	  .experiment = "extoll/rma-rate", .set = NARROW,
+	  .eval = extoll_eval_commands },
+	{ "EX-15", "transceivers: gain of the bypass", "%", 44, REPRO_AT_LEAST,
+	  0, REPRO_PREDICTED, .note = "receive half from the data sheet, "
+	  "transmit half reconstructed (7.4)", .experiment = "extoll/mgt",
+	  .eval = extoll_eval_mgt_gain },
+	{ "EX-15-most", "transceivers: gain of the bypass, at most", "%", 46,
+	  REPRO_AT_MOST, 0, REPRO_PREDICTED, .experiment = "extoll/mgt",
+	  .eval = extoll_eval_mgt_gain },
+	{ "EX-16", ALL_TO_ALL ", 32 bit: distance of cells at an input",
+	  "cycles", 4, REPRO_AT_LEAST, 0, REPRO_INPUT, "extoll.xbar.gap",
+	  .experiment = "extoll/alltoall", .eval = extoll_eval_spacing },
+	{ "EX-16-16", ALL_TO_ALL ", 16 bit: distance of cells at an input",
+	  "cycles", 4, REPRO_AT_LEAST, 0, REPRO_INPUT, "extoll.xbar.gap",
+	  .experiment = "extoll/alltoall", .set = NARROW,
+	  .eval = extoll_eval_spacing },
+	{ "EX-17", ALL_TO_ALL ", 32 bit: lost", "messages", 0, REPRO_EXACT, 0,
+	  REPRO_STRUCTURAL, .experiment = "extoll/alltoall",
+	  .eval = extoll_eval_lost, .note = "order of every pair is checked "
+	  "by the program" },
+	{ "EX-17-16", ALL_TO_ALL ", 16 bit: lost", "messages", 0, REPRO_EXACT,
+	  0, REPRO_STRUCTURAL, .experiment = "extoll/alltoall", .set = NARROW,
+	  .eval = extoll_eval_lost },
+	{ .id = NULL },
+};
+/* clang-format on */

@@ -14,7 +14,8 @@
 MESON ?= /usr/bin/meson
 NINJA ?= /usr/bin/ninja
 PREFIX ?= /usr/local
-SYSTEM ?= forth
+# e.g. SYSTEM=extoll; default: all
+SYSTEM ?=
 FUZZ_SECONDS ?= 60
 # e.g. SOAK="--seed 7"
 SOAK ?=
@@ -44,7 +45,7 @@ build-fuzz/build.ninja:
 
 run: deps
 	$(MAKE) build
-	build/weft reproduce $(SYSTEM) --out build/$(SYSTEM).db
+	build/weft reproduce $(SYSTEM) --out build/$(or $(SYSTEM),all).db
 
 check: deps
 	$(MAKE) build build-asan/build.ninja build-clang/build.ninja \

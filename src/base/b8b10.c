@@ -24,14 +24,28 @@ uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p)
 	return e & CODE;
 }
 
+/* Running disparity behind a block of twice `half` bits, by what was received:
+ * more ones than zeros, or all ones last, make it positive.  A wrong one lasts
+ * until the next block that is not balanced. */
+static uint32_t disparity(uint32_t block, uint32_t half, uint32_t last,
+			  uint32_t rd)
+{
+	uint32_t ones = (uint32_t)__builtin_popcount(block);
+
+	if (ones != half)
+		return ones > half;
+	if (block == last)
+		return 1;
+	return block == last << half ? 0 : rd;
+}
+
 uint32_t b8b10_decode(uint32_t code, uint32_t *rd_p)
 {
-	uint32_t ones, sym;
+	uint32_t sym;
 
 	code &= CODE;
-	ones = (uint32_t)__builtin_popcount(code);
 	sym = dec[*rd_p][code];
-	if (ones != 5)
-		*rd_p = ones > 5;
+	*rd_p = disparity(code >> 4, 3, 007, *rd_p);
+	*rd_p = disparity(code & 15, 2, 003, *rd_p);
 	return sym;
 }

@@ -26,7 +26,8 @@ enum {
 struct rx {
 	struct eport *ep;
 	struct weft_frame *f;
-	uint64_t c0; /* cycle: first flit behind the receive FIFO */
+	uint64_t c0;  /* cycle: first flit behind the receive FIFO */
+	uint32_t bad; /* cells in it that were */
 };
 
 /* ---- to the owner ------------------------------------------------------ */
@@ -186,8 +187,11 @@ static void refuse(struct rx *r, uint32_t flits)
 {
 	struct eport_slow *s = r->ep->slow;
 
-	if (s->waiting)
+	if (s->waiting || s->nack_at != WEFT_NEVER) {
+		s->waiting = true;
+		s->n.ignored++;
 		return;
+	}
 	s->waiting = true;
 	s->nack_at = end(r, flits);
 }
@@ -242,13 +246,14 @@ static void heard(void *own, const struct ex_heard *h)
 
 	if (st == EPORT_ALIGN)
 		return;
+	r->bad += h->verdict > EX_VOID;
 	if (!h->control) {
 		if (st == EPORT_READY)
 			cell_heard(r, h);
 		return;
 	}
 	if (h->verdict != EX_GOOD) {
-		ep->count.crc++;
+		ep->slow->n.control++;
 		return;
 	}
 	ep->count.ctl_in++;
@@ -292,11 +297,16 @@ static void damaged(struct rx *r)
 	struct ex_dec d = { .width = r->ep->cfg.width,
 			    .heard = heard,
 			    .own = r };
+	struct slow_count *n = &r->ep->slow->n;
 	uint32_t i;
 
 	for (i = 0; i < r->f->raw->n; i++)
 		ex_dec_symbol(&d, r->f->raw->sym[i]);
 	ex_dec_end(&d);
+	if (r->bad)
+		n->pieces += r->bad - 1;
+	else
+		n->idle++;
 	if (d.worst >= RUN)
 		eport_train_lost(r->ep, eport_now(r->ep), back_at(r));
 }

@@ -302,8 +302,10 @@ static void replay_step(struct eport *ep, uint64_t cycle)
 
 	if (!s->replaying || replay_next(ep) > cycle)
 		return;
-	if (s->replay != s->seq)
+	if (s->replay != s->seq) {
+		s->n.resent++;
 		send_cell(ep, s->sent[s->replay++ % SLOW_SENT], cycle);
+	}
 	if (s->replay == s->seq)
 		replay_end(ep);
 }
@@ -330,6 +332,17 @@ static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)
 		eport_use(ep, vc, used);
 }
 
+static void nack_heard(struct eport *ep, const struct slow_ctl *c)
+{
+	struct eport_slow *s = ep->slow;
+
+	s->n.nacks_in++;
+	if (eport_slow_acked(ep, c->value, c->cycle) && ep->unacked)
+		eport_slow_replay(ep, c->cycle);
+	else
+		s->n.nacks_stale++;
+}
+
 static void hear(struct eport *ep, const struct slow_ctl *c)
 {
 	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
@@ -344,9 +357,8 @@ static void hear(struct eport *ep, const struct slow_ctl *c)
 		eport_use(ep, vc, ep->used[vc] - c->value);
 	else if (c->type == EX_C_ACK)
 		eport_slow_acked(ep, (uint8_t)(c->value + 1), c->cycle);
-	else if (c->type == EX_C_NACK &&
-		 eport_slow_acked(ep, c->value, c->cycle))
-		eport_slow_replay(ep, c->cycle);
+	else if (c->type == EX_C_NACK)
+		nack_heard(ep, c);
 }
 
 static bool starts_something(uint32_t type)

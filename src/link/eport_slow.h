@@ -18,6 +18,20 @@ enum eport_state {
 
 enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
 
+/* What a line with errors costs, beside eport_count.  Of one direction, when it
+ * is at rest: damaged transmissions = code + crc + control + idle - pieces;
+ * code + crc + seq = nacks + ignored; and, of the other end, replays =
+ * timeouts + nacks_in - nacks_stale + trainings. */
+struct slow_count {
+	uint64_t control;     /* control cells that were bad */
+	uint64_t idle;	      /* transmissions in which no bad cell was found */
+	uint64_t pieces;      /* further bad cells in one transmission */
+	uint64_t ignored;     /* cells refused while a NACK was out */
+	uint64_t nacks_in;    /* NACKs heard ... */
+	uint64_t nacks_stale; /* ... that asked for nothing any more */
+	uint64_t resent;      /* cells */
+};
+
 /* Control cell that was heard: counts from `cycle` on. */
 struct slow_ctl {
 	uint64_t cycle;
@@ -56,6 +70,7 @@ struct eport_slow {
 	struct slow_ctl special[SLOW_SPECIALS]; /* to be sent, in order */
 	uint32_t n_specials;
 	uint64_t aligned_at, down_at, again_at;
+	struct slow_count n;
 };
 
 extern const char *const eport_state_name[EPORT_STATES];

@@ -73,13 +73,17 @@ enum {
 	C_PAYLOAD,
 	C_CRC,
 	C_CELLS,
+	C_ACK,
+	C_NACK,
+	C_REFRESH,
 	C_N
 };
 static const struct weft_counter bits_counters[C_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
 	[C_HIT] = { "hit", "frames", "frames damaged" },
 	[C_CONTROL] = { "control", "frames", "with damaged control symbols" },
-	[C_CREDIT] = { "credit", "frames", "with damaged credits" },
+	[C_CREDIT] = { "credit", "frames",
+		       "with damaged credits (EXTOLL: CREDIT cells)" },
 	[C_HEADER] = { "header", "frames",
 		       "with a damaged header (FORTH: or its CRC)" },
 	[C_BODY] = { "body", "frames", "with a damaged body or its CRC" },
@@ -90,7 +94,11 @@ static const struct weft_counter bits_counters[C_N] = {
 	[C_ROUTE] = { "route", "cells", "with a damaged routing flit" },
 	[C_PAYLOAD] = { "payload", "cells", "with a damaged payload" },
 	[C_CRC] = { "crc", "cells", "with a damaged CRC" },
-	[C_CELLS] = { "control_cells", "cells", "control cells damaged" },
+	[C_CELLS] = { "control_cells", "cells",
+		      "control cells damaged behind their first symbol" },
+	[C_ACK] = { "ack", "cells", "ACKs damaged" },
+	[C_NACK] = { "nack", "cells", "NACKs damaged" },
+	[C_REFRESH] = { "refresh", "cells", "credit refreshes damaged" },
 };
 static const uint8_t forth_counter[FORTH_PARTS] = {
 	[FORTH_PART_CONTROL] = C_CONTROL, [FORTH_PART_CREDIT] = C_CREDIT,
@@ -242,6 +250,24 @@ static void bits_bytes(const struct bits *b, struct weft_raw *raw)
 	}
 }
 
+/* Control cells of EXTOLL, by type. */
+static void bits_count_type(struct weft_comp *c, const struct weft_frame *f)
+{
+	static const uint8_t counter[][2] = { { EX_C_ACK, C_ACK },
+					      { EX_C_NACK, C_NACK },
+					      { EX_C_CREDIT, C_CREDIT },
+					      { EX_C_REFRESH, C_REFRESH } };
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+	uint32_t i;
+
+	if (is_forth(c->state) || !(f->flags & EX_F_CONTROL))
+		return;
+	for (i = 0; i < sizeof(counter) / sizeof(*counter); i++)
+		if (counter[i][0] == l->type ||
+		    (l->type >= EX_C_CREDIT && counter[i][0] == (l->type & ~3)))
+			weft_count(c, counter[i][1], 1);
+}
+
 static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 {
 	struct bits *b = c->state;
@@ -303,6 +329,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	if (b->rate > 0)
 		bits_random(c, raw, parts);
 	if (b->n_hits) {
+		bits_count_type(c, f);
 		bits_apply(c, raw);
 		fault_set(f, raw);
 	} else {

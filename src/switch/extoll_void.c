@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "link/eport_slow.h"
+
 /* The cell before `slot` in queue q, slot itself when it is the first, or none.
  */
 static uint32_t before(const struct xb *x, uint32_t i, uint32_t q,
@@ -54,6 +56,17 @@ void xb_gone(void *own, struct eport *ep, uint32_t slot)
 	ep->ops->wake(own, ep, eport_now(ep));
 }
 
+static void slow_counts(uint64_t *n, const struct slow_count *c)
+{
+	n[XB_RESENT] += c->resent;
+	n[XB_NACKS_IN] += c->nacks_in;
+	n[XB_STALE] += c->nacks_stale;
+	n[XB_IGNORED] += c->ignored;
+	n[XB_CONTROL] += c->control;
+	n[XB_IDLE] += c->idle;
+	n[XB_PIECES] += c->pieces;
+}
+
 /* Sums over all link ports. */
 void xb_link_counts(struct xb *x)
 {
@@ -73,5 +86,7 @@ void xb_link_counts(struct xb *x)
 		n[XB_SEQ] += c->seq;
 		n[XB_VOIDS_IN] += c->voids;
 		n[XB_DOWNS] += c->downs;
+		if (x->ep[i].slow)
+			slow_counts(n, &x->ep[i].slow->n);
 	}
 }

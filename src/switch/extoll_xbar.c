@@ -115,6 +115,18 @@ static const struct weft_counter xb_counters[XB_N_COUNTERS] = {
 	[XB_SEQ] = { "seq_errors", "cells", "received out of sequence" },
 	[XB_VOIDS_IN] = { "voids_in", "cells", "void cells taken in (5.6)" },
 	[XB_DOWNS] = { "downs", "times", "a link went down (4.7)" },
+	[XB_RESENT] = { "resent", "cells", "sent again" },
+	[XB_NACKS_IN] = { "nacks_in", "cells", "NACKs received" },
+	[XB_STALE] = { "nacks_stale", "cells",
+		       "of these, for cells that have come meanwhile" },
+	[XB_IGNORED] = { "ignored", "cells",
+			 "refused while a NACK was out already" },
+	[XB_CONTROL] = { "control_errors", "cells",
+			 "control cells received with errors" },
+	[XB_IDLE] = { "idle_errors", "times",
+		      "damage without a bad cell: its start was not seen" },
+	[XB_PIECES] = { "pieces", "cells",
+			"further bad cells found in one damaged cell" },
 };
 
 static const struct weft_port_decl xb_ports[] = {
@@ -170,8 +182,6 @@ static inline void queue_push(struct xb *x, uint32_t i, uint32_t o,
 	struct ecell *c = &x->ep[i].slot[slot];
 	uint32_t q = o * EX_VCS + c->vc;
 
-	__builtin_prefetch(&x->ep[o], 1);
-	__builtin_prefetch(x->peer[o], 1);
 	if (in->head[q] != XB_NONE) {
 		x->ep[i].slot[in->tail[q]].next = (uint8_t)slot;
 	} else {
@@ -198,10 +208,10 @@ static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
 {
 	struct xb_in *in = &x->in[i];
 	struct ecell *c = &x->ep[i].slot[slot];
-	uint64_t apart = c->cycle - x->pushed[i];
+	uint64_t apart = c->cycle - in->pushed;
 
-	x->pushed[i] = c->cycle;
-	x->spacing = apart < x->spacing ? apart : x->spacing;
+	in->pushed = c->cycle;
+	in->spacing = apart < in->spacing ? (uint32_t)apart : in->spacing;
 	if (c->flags & ECELL_SOP) {
 		in->out[c->vc] = (uint8_t)xb_route(x, i, c);
 		in->vc_out[c->vc] = c->vc_out;
@@ -300,7 +310,8 @@ static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 	uint64_t end = cycle + c.flits + c.skip;
 
 	weft_count(x->comp, XB_CELLS, 1);
-	weft_count(x->comp, XB_PACKETS, !!(c.flags & ECELL_EOP));
+	weft_count(x->comp, XB_PACKETS,
+		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
 	lock_step(&x->out[o], &c, bit);
 	xb_queue_pop(x, i, o, bit);
 	x->read_free[i] = end;
@@ -401,25 +412,47 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
 	return t < next ? t : next;
 }
 
-/* Inputs whose cells are seen next, then these cells. */
+/* What the cell at the head of input i will need: its output and what lies
+ * behind it. */
+static void soon_out(const struct xb *x, uint32_t i)
+{
+	uint32_t o = xb_peek(x, &x->ep[i].slot[x->ep[i].way_head]);
+
+	if (o >= EX_PORTS)
+		return;
+	__builtin_prefetch(&x->out[o], 1);
+	__builtin_prefetch(&x->ep[o], 1);
+	__builtin_prefetch(&x->ep[o].due, 1);
+	__builtin_prefetch(x->peer[o], 1);
+}
+
+static void soon_in(const struct xb *x, uint32_t i)
+{
+	__builtin_prefetch(&x->ep[i], 1);
+	__builtin_prefetch(&x->ep[i].due, 1);
+	__builtin_prefetch(&x->in[i], 1);
+	__builtin_prefetch((const char *)&x->in[i] + 64, 1);
+}
+
+/* Inputs whose cells are seen next, then these cells, then their outputs. */
 static void xb_soon(const struct weft_comp *c, uint32_t stage)
 {
 	const struct xb *x = c->state;
 	uint32_t m;
 
+	if (!stage)
+		__builtin_prefetch(c->counters, 1);
 	for (m = x->busy; m; m &= m - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(m);
 
 		if (x->seen[i] > x->armed)
 			continue;
-		if (stage) {
+		if (!stage)
+			soon_in(x, i);
+		else if (stage == 1)
 			__builtin_prefetch(&x->ep[i].slot[x->ep[i].way_head]);
-		} else {
-			__builtin_prefetch(&x->ep[i]);
-			__builtin_prefetch(&x->ep[i].due);
-			__builtin_prefetch(&x->in[i]);
-			__builtin_prefetch((const char *)&x->in[i] + 64);
-		}
+		else
+			soon_out(x, i);
 	}
 }
 
@@ -508,9 +541,9 @@ static int xb_init(struct weft_comp *c, struct weft_err *err)
 	x->place.magic = EX_PLACE_MAGIC;
 	x->place.waits_for = xb_waits_for;
 	x->armed = WEFT_NEVER;
-	x->spacing = XB_FAR;
 	for (i = 0; i < EX_PORTS; i++) {
-		x->pushed[i] = 0 - (uint64_t)XB_FAR;
+		x->in[i].pushed = 0 - (uint64_t)XB_FAR;
+		x->in[i].spacing = XB_FAR;
 		memset(x->in[i].head, XB_NONE, sizeof(x->in[i].head));
 		memset(x->in[i].tail, XB_NONE, sizeof(x->in[i].tail));
 		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
@@ -565,6 +598,16 @@ static uint32_t vcs_used(const struct xb *x)
 	return (uint32_t)__builtin_popcount(used);
 }
 
+static uint32_t spacing(const struct xb *x)
+{
+	uint32_t least = XB_FAR, i;
+
+	for (i = 0; i < EX_PORTS; i++)
+		if (x->in[i].spacing < least)
+			least = x->in[i].spacing;
+	return least < XB_FAR ? least : 0;
+}
+
 static int xb_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct xb *x = c->state;
@@ -574,7 +617,7 @@ static int xb_sample(struct weft_comp *c, struct weft_err *err)
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			port_volume(&x->ep[i]);
-	c->counters[XB_SPACING] = x->spacing < XB_FAR ? x->spacing : 0;
+	c->counters[XB_SPACING] = spacing(x);
 	c->counters[XB_VCS] = vcs_used(x);
 	xb_link_counts(x);
 	return 0;

@@ -20,6 +20,8 @@ struct xb_out {
 struct xb_in {
 	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
 	uint8_t out[EX_VCS], vc_out[EX_VCS];	  /* of the packet on that VC */
+	uint32_t spacing; /* least distance of two cells */
+	uint64_t pushed;  /* cycle of the last one */
 };
 
 enum {
@@ -39,6 +41,13 @@ enum {
 	XB_SEQ,
 	XB_VOIDS_IN,
 	XB_DOWNS,
+	XB_RESENT,
+	XB_NACKS_IN,
+	XB_STALE,
+	XB_IGNORED,
+	XB_CONTROL,
+	XB_IDLE,
+	XB_PIECES,
 	XB_N_COUNTERS
 };
 
@@ -51,8 +60,6 @@ struct xb {
 	uint16_t asked;		 /* outputs somebody wants */
 	uint32_t datelines;	 /* by port number */
 	uint64_t seen[EX_PORTS]; /* of inputs in busy: next cell */
-	uint64_t pushed[EX_PORTS];    /* cycle of the input's last cell */
-	uint64_t spacing;	      /* least distance of two */
 	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
 	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
 	const struct eport *peer[EX_PORTS];
@@ -77,6 +84,9 @@ struct xb {
 /* Output of the packet whose SOP cell came in at `in`; consumes its nibble.
  * XB_NONE: nowhere (counted).  Sets the cell's skip, flits, vc_out. */
 uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c);
+/* The same for a cell routed by table, without any effect; XB_NONE: not known
+ * before. */
+uint32_t xb_peek(const struct xb *x, const struct ecell *c);
 int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 		 const uint32_t *to, uint32_t n, struct weft_err *err);
 

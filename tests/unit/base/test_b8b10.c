@@ -119,6 +119,9 @@ static void test_disparity(void **state)
 
 	assert_int_equal(rd, 0); /* balanced: 100111 0010 */
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4) | B8B10_BAD);
+	/* its halves are not: the next one is right again */
+	assert_int_equal(rx, 0);
+	assert_int_equal(b8b10_decode(c, &rx), D(0, 4));
 	rd = 0;
 	rx = 1;
 	c = b8b10_encode(K(28, 5), &rd);

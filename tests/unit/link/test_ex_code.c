@@ -112,7 +112,10 @@ static void test_equal_seeds(void **state)
 			assert_memory_equal(
 				a.fault[k]->counters, b.fault[k]->counters,
 				a.fault[k]->cls->n_counters * sizeof(uint64_t));
-			assert_true(x->ep.count.code && x->ep.count.crc);
+			assert_memory_equal(&x->ep.slow->n, &y->ep.slow->n,
+					    sizeof(x->ep.slow->n));
+			assert_true(x->ep.count.code &&
+				    x->ep.count.crc + x->ep.slow->n.control);
 		}
 		ex_pair_fini(&a);
 		ex_pair_fini(&b);

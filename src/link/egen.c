@@ -88,8 +88,9 @@ static const struct weft_param egen_params[] = {
 static const struct weft_preset egen_presets[] = {
 	{ "w16", "width=w16", "16-bit network data path (variant A)" },
 	{ "w32", "width=w32", "32-bit network data path (variant B)" },
-	{ "plain", "gap=1 cell_flits=32 t_tx=1 t_rx=0 self=yes",
-	  "beside crossbars with the preset of this name" },
+	{ "plain", "gap=1 cell_flits=32 t_tx=2 t_rx=1 self=yes",
+	  "beside crossbars with the preset of this name: without load and "
+	  "with cables of no length 6 + flits + 5 per hop" },
 	{ 0 },
 };
 

@@ -247,7 +247,7 @@ static void test_no_load(void **st)
 {
 	const char *fabric =
 		"type: torus, dims: [5, 3, 2], routing: table, "
-		"switch: {preset: plain}";
+		"switch: {preset: plain}, link: {length: 0.0001}";
 	double base, hop, sum = 0, hops = 0;
 	char *text = NULL;
 	struct rig g;
@@ -260,6 +260,7 @@ static void test_no_load(void **st)
 	run_trace(&g, 30, "0 0 1 8", fabric);
 	hop = metric(&g, "net.latency") - base;
 	rig_close(&g);
+	assert_true(hop == 5);
 	f = open_memstream(&text, &len);
 	for (uint32_t d = 0; d < 30; d++) {
 		uint32_t x = d % 5, y = d / 5 % 3, z = d / 15;

@@ -171,6 +171,7 @@ enum {
 	EXTOLL_RMA_BASE = 0x111000, /* notification ring, */
 	EXTOLL_RMA_SIZE = 0x112000, /* its slots; a store empties it */
 	EXTOLL_RMA_WP = 0x113000,
+	EXTOLL_RMA_PENDING = 0x114000, /* commands in the NIC */
 	EXTOLL_ATU_GAT = 0x118000,
 };
 

@@ -229,12 +229,22 @@ static void entries_clear(struct xmem *m)
 	}
 }
 
+/* None of its commands is left that the next process with this VPID could be
+ * taken for. */
+static void vpid_down(struct xmem *m)
+{
+	extoll_drv_drain(&m->drv);
+	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
+	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
+		weft_host_cpu(m->host, 100 * WEFT_NS);
+}
+
 void xmem_close(struct xmem *m)
 {
 	struct xmem_kern *k = m->kern;
 
 	kern_enter(m);
-	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
+	vpid_down(m);
 	entries_clear(m);
 	*k->word = 0;
 	xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH_VPID(m->vpid));

@@ -18,7 +18,7 @@ struct bw {
 	/* parameters */
 	uint64_t count, size;
 	uint32_t partner;
-	bool bytes;
+	bool bytes, verify;
 	/* run */
 	struct rmaw v;
 	uint64_t block; /* bytes of a place */
@@ -40,7 +40,7 @@ static void bw_verify(struct bw *b, uint32_t node)
 	uint64_t used = b->count < BW_BLOCKS ? b->count : BW_BLOCKS;
 	uint32_t whole = (uint32_t)(b->size / 8);
 
-	for (uint32_t i = 0; i < used; i++) {
+	for (uint32_t i = 0; i < used && b->verify; i++) {
 		int32_t bad = work_check(b->v.buf + i * b->block, 0, whole,
 					 work_base(node, 0, i));
 
@@ -166,6 +166,8 @@ static const struct weft_param bw_params[] = {
 		   "node that node 0 talks to"),
 	WEFT_PARAM(BOOL, struct bw, bytes, "no", "", OWN,
 		   "byte requests instead of quadwords"),
+	WEFT_PARAM(BOOL, struct bw, verify, "yes", "", OWN,
+		   "compare what has arrived"),
 	{ 0 }
 };
 // clang-format on

@@ -13,6 +13,18 @@ static void regs_kick(struct rma *r)
 	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
 }
 
+/* Commands that software has stored and the requester has not finished. */
+static uint64_t vpid_pending(const struct rma *r, uint32_t vpid)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = r->q_head; i != r->q_tail; i++)
+		n += r->queue[i % RMA_QUEUE].vpid == vpid;
+	for (uint32_t i = r->req.head; i != r->req.tail; i++)
+		n += r->req.op[i % RMA_TXOPS].cmd.vpid == vpid;
+	return n;
+}
+
 static uint64_t vpid_get(const struct rma *r, enum rma_reg reg, uint32_t i)
 {
 	const struct rma_vpid *v = rma_vpid(r, i);
@@ -28,6 +40,8 @@ static uint64_t vpid_get(const struct rma *r, enum rma_reg reg, uint32_t i)
 		return v->size;
 	case RMA_R_WP:
 		return v->wp;
+	case RMA_R_PENDING:
+		return vpid_pending(r, i);
 	case RMA_R_RP:
 		return v->rp | (v->armed ? RMA_RP_REARM : 0);
 	default:

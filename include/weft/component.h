@@ -158,6 +158,12 @@ struct weft_ops {
 	 * more than that can serve as both.  NULL: counters are always right.
 	 */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
+	/* A wake-up will run soon: ask the memory for what it will touch
+	 * (__builtin_prefetch) and change nothing.  Called with stages 0, 1
+	 * and 2, nearer each time, in runs with many components at work at a
+	 * time; the first lines of state have been asked for before.  NULL:
+	 * nothing more to ask for. */
+	void (*soon)(const struct weft_comp *c, uint32_t stage);
 	/* KIND_FAULT on a bus port (two bus ports of its own: device's side,
 	 * bus's side): the bus says something to the device behind `port`, at
 	 * the time it says so.  Hands it on with weft_bus_tell. */

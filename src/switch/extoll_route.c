@@ -53,6 +53,13 @@ static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
 	return m->dest < x->n_table ? x->table[m->dest] : XB_NONE;
 }
 
+uint32_t xb_peek(const struct xb *x, const struct ecell *c)
+{
+	struct ex_meta m = { .dest = c->dest, .port = c->port };
+
+	return c->flags & ECELL_TABLE ? table_next(x, &m) : XB_NONE;
+}
+
 uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 {
 	struct ex_meta table = {

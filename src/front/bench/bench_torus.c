@@ -27,7 +27,7 @@ static const char text[] =
 	"  type: extoll.gen\n"
 	"  preset: plain\n"
 	"  flits: 8\n"
-	"  load: 0.3\n"
+	"  load: 0.125\n"
 	"fabric:\n"
 	"  type: torus\n"
 	"  dims: [8, 8, 8]\n"
@@ -38,7 +38,10 @@ static const char text[] =
 	"run: { until: 1s }\n";
 
 struct torus_case {
+	uint32_t side;
 	const char *flits, *load;
+	double speed; /* packet-hops per CPU second */
+	double bytes; /* per node */
 };
 
 /* Packets that left crossbars so far. */
@@ -71,16 +74,21 @@ static double run_case(const struct bench_ctx *b, struct exp_case *c)
 }
 
 static int weft_speed(struct bench_ctx *b, const struct registry *reg,
-		      const struct torus_case *t, double *speed_p,
-		      struct weft_err *err)
+		      struct torus_case *t, struct weft_err *err)
 {
-	char flits[40], load[40];
-	const char *set[] = { flits, load };
-	const struct exp_opts opts = { .set = set, .n_set = 2 };
+	uint32_t nodes = t->side * t->side * t->side;
+	char count[40], dims[3][40], flits[40], load[40];
+	const char *set[] = { count, dims[0], dims[1], dims[2], flits, load };
+	const struct exp_opts opts = { .set = set, .n_set = 6 };
+	uint64_t before = bench_rss_bytes();
 	struct exp_case c;
 	struct exp *e;
-	int ret;
+	int ret, i;
 
+	snprintf(count, sizeof(count), "traffic.count=%u", nodes);
+	for (i = 0; i < 3; i++)
+		snprintf(dims[i], sizeof(dims[i]), "fabric.dims.%d=%u", i,
+			 t->side);
 	snprintf(flits, sizeof(flits), "traffic.flits=%s", t->flits);
 	snprintf(load, sizeof(load), "traffic.load=%s", t->load);
 	ret = exp_load_text("bench", text, strlen(text), &opts, reg, &e, err);
@@ -88,32 +96,39 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 		return ret;
 	ret = exp_case_open(e, 0, &c, err);
 	if (!ret) {
-		*speed_p = run_case(b, &c);
+		t->speed = run_case(b, &c);
+		t->bytes = (double)(bench_rss_bytes() - before) / nodes;
 		exp_case_close(&c);
 	}
 	exp_free(e);
 	return ret;
 }
 
-static int one(struct bench_ctx *b, const struct registry *reg,
-	       const struct torus_case *t, struct weft_err *err)
+static int beside(struct bench_ctx *b, const struct torus_case *t,
+		  struct weft_err *err)
 {
-	double speed, peer;
 	char name[40];
+	double peer;
 
-	if (weft_speed(b, reg, t, &speed, err))
-		return -EINVAL;
-	snprintf(name, sizeof(name), "hops_%sflits_%s", t->flits, t->load);
-	bench_report(b, name, "M/s", speed * 1e-6);
-	if (!booksim_path())
-		return 0;
 	if (booksim_speed(t->flits, t->load, bench_full(b), &peer, err))
 		return -EINVAL;
 	snprintf(name, sizeof(name), "booksim_%sflits_%s", t->flits, t->load);
 	bench_report(b, name, "M/s", peer * 1e-6);
 	snprintf(name, sizeof(name), "ratio_%sflits_%s", t->flits, t->load);
-	bench_report(b, name, "times", speed / peer);
+	bench_report(b, name, "times", t->speed / peer);
 	return 0;
+}
+
+static int one(struct bench_ctx *b, const struct registry *reg,
+	       struct torus_case *t, struct weft_err *err)
+{
+	char name[40];
+
+	if (weft_speed(b, reg, t, err))
+		return -EINVAL;
+	snprintf(name, sizeof(name), "hops_%sflits_%s", t->flits, t->load);
+	bench_report(b, name, "M/s", t->speed * 1e-6);
+	return booksim_path() ? beside(b, t, err) : 0;
 }
 
 int bench_torus(struct bench_ctx *b, struct weft_err *err)
@@ -131,11 +146,40 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	registry_init(&reg);
 	for (f = 0; f < 3 && !ret; f++) {
 		for (l = 0; l < 3 && !ret; l++) {
-			struct torus_case t = { flits[f], loads[l] };
+			struct torus_case t = { 8, flits[f], loads[l], 0, 0 };
 
 			ret = one(b, &reg, &t, err);
 		}
 	}
+	registry_fini(&reg);
+	return ret;
+}
+
+/* Half of what uniform traffic can reach in a ring of that side: the load per
+ * link is the same in all of them. */
+int bench_scale(struct bench_ctx *b, struct weft_err *err)
+{
+	struct torus_case t[] = { { 8, "8", "0.5", 0, 0 },
+				  { 16, "8", "0.25", 0, 0 },
+				  { 32, "8", "0.125", 0, 0 } };
+	struct registry reg;
+	char name[40];
+	int ret = 0;
+	uint32_t i;
+
+	registry_init(&reg);
+	for (i = 0; i < 3 && !ret; i++) {
+		ret = weft_speed(b, &reg, &t[i], err);
+		if (ret)
+			break;
+		snprintf(name, sizeof(name), "hops_%u^3", t[i].side);
+		bench_report(b, name, "M/s", t[i].speed * 1e-6);
+		snprintf(name, sizeof(name), "bytes_%u^3", t[i].side);
+		bench_report(b, name, "bytes/node", t[i].bytes);
+	}
+	if (!ret)
+		bench_report(b, "cost_32^3_to_8^3", "times",
+			     t[0].speed / t[2].speed);
 	registry_fini(&reg);
 	return ret;
 }

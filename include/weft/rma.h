@@ -134,18 +134,10 @@ int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
 
 /* [offset, offset + bytes) of the region to (put) or from (get) `there`; qw:
  * all multiples of 8, which takes no byte masks. */
-int rma_post_put_bt(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier);
-int rma_post_put_qw(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier);
-int rma_post_get_bt(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier);
-int rma_post_get_qw(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier);
+typedef int rma_post_fn(struct rma_port *p, struct rma_handle *c,
+			const struct rma_region *r, size_t offset, size_t bytes,
+			rma_nla_t there, uint32_t noti, uint32_t modifier);
+rma_post_fn rma_post_put_bt, rma_post_put_qw, rma_post_get_bt, rma_post_get_qw;
 /* The low 1..8 bytes of value. */
 int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 			   uint32_t bytes, uint64_t value, rma_nla_t there,

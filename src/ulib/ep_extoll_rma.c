@@ -63,18 +63,15 @@ static rma_nla_t rma_move(struct epx *e, uint32_t dst, bool get,
 			  uint64_t raddr)
 {
 	uint32_t noti = get ? RMA_NOTI_COMPLETER : RMA_NOTI_REQUESTER;
-	struct rma_handle *c = e->peer[dst].rma;
+	static rma_post_fn *const post[2][2] = {
+		{ rma_post_put_bt, rma_post_put_qw },
+		{ rma_post_get_bt, rma_post_get_qw },
+	};
 	rma_nla_t here = 0;
-	bool quad;
 
 	rma_get_nla(r, at, &here);
-	quad = !((here | raddr | len) % 8);
-	if (get)
-		(quad ? rma_post_get_qw : rma_post_get_bt)(e->rma, c, r, at,
-							   len, raddr, noti, 0);
-	else
-		(quad ? rma_post_put_qw : rma_post_put_bt)(e->rma, c, r, at,
-							   len, raddr, noti, 0);
+	post[get][!((here | raddr | len) % 8)](e->rma, e->peer[dst].rma, r, at,
+					       len, raddr, noti, 0);
 	return here + len;
 }
 

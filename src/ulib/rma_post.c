@@ -69,37 +69,19 @@ static int post_move(struct rma_port *p, struct rma_handle *c, uint32_t op,
 	return RMA_SUCCESS;
 }
 
-int rma_post_put_bt(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier)
-{
-	return post_move(p, c, RMA_PUT_BT, r, offset, bytes, there, noti,
-			 modifier);
-}
-
-int rma_post_put_qw(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier)
-{
-	return post_move(p, c, RMA_PUT_QW, r, offset, bytes, there, noti,
-			 modifier);
-}
-
-int rma_post_get_bt(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier)
-{
-	return post_move(p, c, RMA_GET_BT, r, offset, bytes, there, noti,
-			 modifier);
-}
-
-int rma_post_get_qw(struct rma_port *p, struct rma_handle *c,
-		    const struct rma_region *r, size_t offset, size_t bytes,
-		    rma_nla_t there, uint32_t noti, uint32_t modifier)
-{
-	return post_move(p, c, RMA_GET_QW, r, offset, bytes, there, noti,
-			 modifier);
-}
+/* The published names. */
+#define MOVE(name, op)                                                         \
+	int name(struct rma_port *p, struct rma_handle *c,                     \
+		 const struct rma_region *r, size_t offset, size_t bytes,      \
+		 rma_nla_t there, uint32_t noti, uint32_t modifier)            \
+	{                                                                      \
+		return post_move(p, c, op, r, offset, bytes, there, noti,      \
+				 modifier);                                    \
+	}
+MOVE(rma_post_put_bt, RMA_PUT_BT)
+MOVE(rma_post_put_qw, RMA_PUT_QW)
+MOVE(rma_post_get_bt, RMA_GET_BT)
+MOVE(rma_post_get_qw, RMA_GET_QW)
 
 int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 			   uint32_t bytes, uint64_t value, rma_nla_t there,

@@ -24,10 +24,6 @@ struct bw {
 	uint64_t block; /* bytes of a place */
 };
 
-typedef int (*bw_post)(struct rma_port *p, struct rma_handle *c,
-		       const struct rma_region *r, size_t offset, size_t bytes,
-		       rma_nla_t there, uint32_t noti, uint32_t modifier);
-
 static void bw_fill(struct bw *b, uint32_t node)
 {
 	for (uint32_t i = 0; i < BW_BLOCKS; i++)
@@ -51,7 +47,8 @@ static void bw_verify(struct bw *b, uint32_t node)
 	}
 }
 
-static void bw_stream(struct bw *b, const struct rmaw_peer *to, bw_post post)
+static void bw_stream(struct bw *b, const struct rmaw_peer *to,
+		      rma_post_fn *post)
 {
 	for (uint64_t i = 0; i < b->count; i++) {
 		size_t at = i % BW_BLOCKS * b->block;

@@ -134,7 +134,9 @@ static int list_tables(struct list *l, const struct doc_node *at,
 	struct weft_err sub = { 0 };
 
 	l->to = calloc(l->n + 1, sizeof(*l->to));
-	for (uint32_t i = 0; l->to && i < l->n; i++) {
+	if (!l->to)
+		abort();
+	for (uint32_t i = 0; i < l->n; i++) {
 		l->to[i] = malloc((ends + 1) * sizeof(**l->to));
 		if (!l->to[i])
 			abort();

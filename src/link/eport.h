@@ -104,7 +104,20 @@ struct ecell {
 	uint8_t next;	/* slot: the owner's list, 0xff = end */
 	uint16_t dest;	/* ECELL_TABLE: what else is in ex_meta */
 	uint8_t port, cls, dim;
+	uint8_t serial; /* the owner's: packet of its VC */
 };
+
+/* What happens to a link (5.7, 4.7). */
+enum eport_link {
+	EPORT_LINK_LOST, /* no alignment any more */
+	EPORT_LINK_DOWN, /* all attempts were in vain: credits are frozen */
+	EPORT_LINK_UP,	 /* ready again after one of these */
+};
+/* A crossbar tells the NIC beside it by weft_post with this tag. */
+enum { EPORT_NEWS = 0x100 };
+#define EPORT_NEWS_TAG(lp, what) (EPORT_NEWS + (what)*8u + (lp))
+#define EPORT_NEWS_LP(tag)	 ((tag) % 8u)
+#define EPORT_NEWS_WHAT(tag)	 (((tag)-EPORT_NEWS) / 8u)
 
 struct eport;
 struct eport_ops {
@@ -118,8 +131,8 @@ struct eport_ops {
 	/* The verdict on the void cell in `slot` is there and its sending on
 	 * has not begun: drop it (eport_release).  May be NULL. */
 	void (*gone)(void *own, struct eport *ep, uint32_t slot);
-	/* Link went down (true) or is up again.  May be NULL. */
-	void (*down)(void *own, struct eport *ep, bool down);
+	/* Something has happened to the link.  May be NULL. */
+	void (*link)(void *own, struct eport *ep, enum eport_link what);
 };
 
 struct eport_count {
@@ -189,7 +202,7 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 int eport_start(struct eport *ep, struct weft_err *err);
 void eport_fini(struct eport *ep);
 /* The run has come to rest and will not go on: frees the packets whose last
- * cell is on its way to the owner, or (taken) held by it. */
+ * cell is on its way to or from the owner, or (taken) held by it. */
 void eport_abandon(struct eport *ep, bool taken);
 
 /* ---- sending

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar: void cells that wait (extoll.md 5.6), and what its link
- * ports count. */
+/* EXTOLL crossbar: void cells that wait (extoll.md 5.6), what its link ports
+ * count, and what they tell the NIC (2.7). */
 #include "switch/extoll_xbar.h"
 
 #include <assert.h>
@@ -38,6 +38,7 @@ static bool unlink_cell(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 	s[at].next = s[slot].next;
 	if (x->in[i].tail[q] == slot)
 		x->in[i].tail[q] = (uint8_t)at;
+	xb_queue_left(x, i, &s[slot]);
 	return true;
 }
 
@@ -56,8 +57,21 @@ void xb_gone(void *own, struct eport *ep, uint32_t slot)
 	ep->ops->wake(own, ep, eport_now(ep));
 }
 
+/* To the event queue of the NIC beside us: a register's time later. */
+void xb_link(void *own, struct eport *ep, enum eport_link what)
+{
+	struct xb *x = own;
+	const struct weft_port *nic = x->comp->ports[0].peer;
+	uint32_t lp = (uint32_t)(ep - x->ep) - EX_INTERNAL;
+
+	if (nic && nic->comp->cls->kind == WEFT_KIND_NIC)
+		weft_post(nic->comp, EPORT_NEWS_TAG(lp, what),
+			  weft_clock_edge(&x->clock, eport_now(ep) + 1));
+}
+
 static void slow_counts(uint64_t *n, const struct slow_count *c)
 {
+	n[XB_LOST] += c->lost;
 	n[XB_RESENT] += c->resent;
 	n[XB_NACKS_IN] += c->nacks_in;
 	n[XB_STALE] += c->nacks_stale;

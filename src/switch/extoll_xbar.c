@@ -115,6 +115,7 @@ static const struct weft_counter xb_counters[XB_N_COUNTERS] = {
 	[XB_SEQ] = { "seq_errors", "cells", "received out of sequence" },
 	[XB_VOIDS_IN] = { "voids_in", "cells", "void cells taken in (5.6)" },
 	[XB_DOWNS] = { "downs", "times", "a link went down (4.7)" },
+	[XB_LOST] = { "lost", "times", "a link lost alignment (5.7)" },
 	[XB_RESENT] = { "resent", "cells", "sent again" },
 	[XB_NACKS_IN] = { "nacks_in", "cells", "NACKs received" },
 	[XB_STALE] = { "nacks_stale", "cells",
@@ -168,29 +169,12 @@ static void xb_cell(void *own, struct eport *ep, uint64_t cycle)
 	xb_arm(x, cycle);
 }
 
-static const struct eport_ops xb_port_ops = { .wake = xb_wake,
-					      .cell = xb_cell,
-					      .gone = xb_gone };
+static const struct eport_ops xb_port_ops = {
+	.wake = xb_wake, .cell = xb_cell, .gone = xb_gone, .link = xb_link
+};
 
 /* ---- arrival: into the queues
  * ------------------------------------------------- */
-
-static inline void queue_push(struct xb *x, uint32_t i, uint32_t o,
-			      uint32_t slot)
-{
-	struct xb_in *in = &x->in[i];
-	struct ecell *c = &x->ep[i].slot[slot];
-	uint32_t q = o * EX_VCS + c->vc;
-
-	if (in->head[q] != XB_NONE) {
-		x->ep[i].slot[in->tail[q]].next = (uint8_t)slot;
-	} else {
-		in->head[q] = (uint8_t)slot;
-		x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
-		x->asked |= (uint16_t)(1u << o);
-	}
-	in->tail[q] = (uint8_t)slot;
-}
 
 /* A cell that goes nowhere. */
 static void cell_discard(struct xb *x, uint32_t i, uint32_t slot)
@@ -220,7 +204,7 @@ static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
 	if (in->out[c->vc] == XB_NONE)
 		cell_discard(x, i, slot);
 	else
-		queue_push(x, i, in->out[c->vc], slot);
+		xb_queue_push(x, i, in->out[c->vc], slot);
 }
 
 /* Takes in what is seen; returns the next cycle at which there is more. */
@@ -274,22 +258,6 @@ static uint64_t could_go(struct xb *x, uint32_t o, uint64_t cycle)
 			m |= w;
 	}
 	return m;
-}
-
-/* The next cell of a queue, if any, asks. */
-void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
-{
-	struct xb_in *in = &x->in[i];
-	uint32_t q = o * EX_VCS + bit % EX_VCS;
-	struct ecell *c = &x->ep[i].slot[in->head[q]];
-	struct xb_out *out = &x->out[o];
-
-	out->want[c->vc_out] &= ~(1ULL << bit);
-	in->head[q] = c->next;
-	if (c->next != XB_NONE)
-		out->want[x->ep[i].slot[c->next].vc_out] |= 1ULL << bit;
-	else if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
-		x->asked &= (uint16_t) ~(1u << o);
 }
 
 static void lock_step(struct xb_out *out, const struct ecell *c, uint32_t bit)
@@ -387,8 +355,14 @@ static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
 			next = cycle + 1;
 		}
 		cell_out(x, o, g->bit[o], cycle);
-		if (x->asked >> o & 1 && x->grant_at[o] < next)
-			next = x->grant_at[o];
+		x->fresh |= (uint16_t)(1u << o);
+	}
+	/* the next cells of the queues, and those that had to wait for these */
+	for (m = x->fresh & x->asked; m; m &= m - 1) {
+		uint64_t t = x->grant_at[__builtin_ctz(m)];
+
+		t = t > cycle ? t : cycle + 1;
+		next = t < next ? t : next;
 	}
 	return next;
 }
@@ -400,6 +374,7 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
 	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
 	uint32_t m;
 
+	x->fresh = 0;
 	for (m = x->asked; m; m &= m - 1) {
 		uint32_t o = (uint32_t)__builtin_ctz(m);
 

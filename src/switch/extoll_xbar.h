@@ -17,9 +17,18 @@ struct xb_out {
 	uint8_t accept;	       /* of the input: last output that was accepted */
 } __attribute__((aligned(64)));
 
+/* Packets of one VC as they come in. */
+struct xb_open {
+	uint8_t serial;	 /* of the last one */
+	bool is_open;	 /* its EOP has not come */
+	uint8_t cells;	 /* of it, in the queues */
+	uint8_t waiting; /* cells of all, in the queues */
+};
+
 struct xb_in {
 	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
 	uint8_t out[EX_VCS], vc_out[EX_VCS];	  /* of the packet on that VC */
+	struct xb_open open[EX_VCS];
 	uint32_t spacing; /* least distance of two cells */
 	uint64_t pushed;  /* cycle of the last one */
 };
@@ -41,6 +50,7 @@ enum {
 	XB_SEQ,
 	XB_VOIDS_IN,
 	XB_DOWNS,
+	XB_LOST,
 	XB_RESENT,
 	XB_NACKS_IN,
 	XB_STALE,
@@ -54,12 +64,13 @@ enum {
 struct xb {
 	struct ex_place place; /* first: see ex_route.h */
 	struct weft_comp *comp;
-	uint64_t armed;		 /* cycle of the live wake-up, or WEFT_NEVER */
-	weft_time_t armed_t;	 /* its time */
-	uint16_t busy;		 /* inputs with cells on their way */
-	uint16_t asked;		 /* outputs somebody wants */
-	uint32_t datelines;	 /* by port number */
-	uint64_t seen[EX_PORTS]; /* of inputs in busy: next cell */
+	uint64_t armed;	     /* cycle of the live wake-up, or WEFT_NEVER */
+	weft_time_t armed_t; /* its time */
+	uint16_t busy;	     /* inputs with cells on their way */
+	uint16_t asked;	     /* outputs somebody wants */
+	uint16_t fresh;	     /* of these, with new cells since the last look */
+	uint32_t datelines;  /* by port number */
+	uint64_t seen[EX_PORTS];      /* of inputs in busy: next cell */
 	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
 	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
 	const struct eport *peer[EX_PORTS];
@@ -90,10 +101,15 @@ uint32_t xb_peek(const struct xb *x, const struct ecell *c);
 int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 		 const uint32_t *to, uint32_t n, struct weft_err *err);
 
-/* The cell at the head of queue (o, bit) of input i leaves it. */
+/* extoll_queue.c: a cell enters the queue for output o; the one at the head of
+ * queue (o, bit) leaves; it left from the middle. */
+void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot);
+void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c);
 void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
 /* eport_ops.gone */
 void xb_gone(void *own, struct eport *ep, uint32_t slot);
+/* eport_ops.link */
+void xb_link(void *own, struct eport *ep, enum eport_link what);
 /* Brings the counters from XB_RETRIES on up to date. */
 void xb_link_counts(struct xb *x);
 

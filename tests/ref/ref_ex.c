@@ -11,6 +11,7 @@ struct cell {
 	uint8_t flits, vc, vc_out, skip;
 	bool sop, eop;
 	uint64_t seen;
+	uint32_t order; /* of arrival at this input */
 };
 
 struct note { /* control that takes effect, or becomes ready, at a cycle */
@@ -67,6 +68,7 @@ struct node {
 	uint64_t mask_out[RX_PORTS]; /* thermometers of the arbiters */
 	uint32_t mask_in[RX_PORTS];
 	struct port_np np[3];
+	uint32_t arrived;
 };
 
 struct world {
@@ -309,6 +311,7 @@ static void enter(struct world *w, uint32_t n, uint32_t i, struct cell x)
 	x.vc_out = (uint8_t)d->route_vc[i][x.vc];
 	q = &d->q[i][d->route_out[i][x.vc]][x.vc];
 	assert(q->n < 160);
+	x.order = d->arrived++;
 	q->c[q->n++] = x;
 }
 
@@ -333,6 +336,24 @@ static int arbiter(uint64_t req, uint64_t *t, uint32_t n)
 	return __builtin_ctzll(grant);
 }
 
+/* 4.3, and no deadlock: a packet that is not whole yet does not overtake what
+ * came before it on its VC. */
+static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
+{
+	const struct queue *q = &d->q[i][o][v];
+	uint32_t k;
+
+	if (!q->c[0].sop)
+		return true;
+	for (k = 0; k < q->n; k++)
+		if (q->c[k].pkt == q->c[0].pkt && q->c[k].eop)
+			return true;
+	for (k = 0; k < RX_PORTS; k++)
+		if (d->q[i][k][v].n && d->q[i][k][v].c[0].order < q->c[0].order)
+			return false;
+	return true;
+}
+
 static uint64_t requests(struct world *w, struct node *d, uint32_t o)
 {
 	uint64_t req = 0;
@@ -343,7 +364,8 @@ static uint64_t requests(struct world *w, struct node *d, uint32_t o)
 			struct queue *q = &d->q[i][o][v];
 			int lock;
 
-			if (!q->n || d->read_free[i] > w->now)
+			if (!q->n || d->read_free[i] > w->now ||
+			    !may_start(d, i, o, v))
 				continue;
 			lock = d->lock[o][q->c[0].vc_out];
 			if (lock >= 0 && lock != (int)(i * 4 + v))

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queues of a crossbar input (extoll.md 4.3): which cells ask for their
+ * output.
+ *
+ * A packet of several cells holds its output from SOP to EOP.  Were it allowed
+ * to overtake earlier packets of its (input, VC) before it is whole, those
+ * could fill the slots that its last cells need, and wait in turn, links away,
+ * for an output which it holds: a deadlock that datelines do not prevent.  So
+ * the SOP cell of a packet asks when the whole packet is here, or when nothing
+ * that came before it on its VC is left here. */
+#include "switch/extoll_xbar.h"
+
+/* The cell, at the head of its queue, may ask. */
+static bool may_ask(const struct xb_in *in, const struct ecell *c)
+{
+	const struct xb_open *p = &in->open[c->vc];
+
+	if ((c->flags & (ECELL_SOP | ECELL_EOP)) != ECELL_SOP)
+		return true;
+	return !p->is_open || c->serial != p->serial || p->waiting == p->cells;
+}
+
+static void ask(struct xb *x, uint32_t i, uint32_t o, const struct ecell *c)
+{
+	if (!may_ask(&x->in[i], c))
+		return;
+	x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
+	x->asked |= (uint16_t)(1u << o);
+	x->fresh |= (uint16_t)(1u << o);
+}
+
+/* The cell's packet, as it comes in. */
+static void packet_in(struct xb_open *p, struct ecell *c)
+{
+	if (c->flags & ECELL_SOP) {
+		p->serial++;
+		p->cells = 0;
+		p->is_open = !(c->flags & (ECELL_EOP | ECELL_VOID));
+	}
+	c->serial = p->serial;
+	p->waiting++;
+	p->cells += p->is_open;
+	if ((c->flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
+		p->is_open = false;
+}
+
+void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
+{
+	struct xb_in *in = &x->in[i];
+	struct ecell *s = x->ep[i].slot, *c = &s[slot];
+	uint32_t q = o * EX_VCS + c->vc;
+
+	packet_in(&in->open[c->vc], c);
+	if (in->head[q] != XB_NONE)
+		s[in->tail[q]].next = (uint8_t)slot;
+	else
+		in->head[q] = (uint8_t)slot;
+	in->tail[q] = (uint8_t)slot;
+	/* the first of the queue, or of a packet that is whole now */
+	if (in->head[q] == slot || c->flags & ECELL_EOP)
+		ask(x, i, o, &s[in->head[q]]);
+}
+
+void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
+{
+	struct xb_in *in = &x->in[i];
+	struct xb_open *p = &in->open[c->vc];
+	uint32_t q;
+
+	p->waiting--;
+	if (!p->is_open)
+		return;
+	p->cells -= c->serial == p->serial;
+	if (p->waiting != p->cells || !p->cells)
+		return;
+	q = in->out[c->vc] * EX_VCS + c->vc;
+	ask(x, i, in->out[c->vc], &x->ep[i].slot[in->head[q]]);
+}
+
+void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
+{
+	struct xb_in *in = &x->in[i];
+	uint32_t q = o * EX_VCS + bit % EX_VCS;
+	struct ecell *c = &x->ep[i].slot[in->head[q]];
+	struct xb_out *out = &x->out[o];
+
+	out->want[c->vc_out] &= ~(1ULL << bit);
+	in->head[q] = c->next;
+	if (c->next != XB_NONE)
+		ask(x, i, o, &x->ep[i].slot[c->next]);
+	xb_queue_left(x, i, c);
+	if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
+		x->asked &= (uint16_t) ~(1u << o);
+}

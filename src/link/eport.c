@@ -162,6 +162,8 @@ void eport_abandon(struct eport *ep, bool taken)
 		    (ep->slot[i].flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
 			weft_frame_free(ep->slot[i].pkt);
 	ep->way_head = ep->way_tail = EPORT_NONE;
+	if (ep->slow)
+		eport_slow_abandon(ep);
 }
 
 void eport_fini(struct eport *ep)

@@ -23,6 +23,7 @@ static inline bool eport_has_credit(const struct eport *ep, uint32_t vc)
 /* Tapped ports (eport_slow.c). */
 int eport_slow_start(struct eport *ep, struct weft_err *err);
 void eport_slow_fini(struct eport *ep);
+void eport_slow_abandon(struct eport *ep);
 bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g);
 uint64_t eport_slow_next(struct eport *ep, uint64_t g);
 void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,

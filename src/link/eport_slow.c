@@ -501,6 +501,23 @@ int eport_slow_start(struct eport *ep, struct weft_err *err)
 	return 0;
 }
 
+/* Packets whose last cell the peer has not got. */
+void eport_slow_abandon(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+	uint8_t seq = ep->peer->slow->expect;
+	uint32_t i;
+
+	for (; (uint8_t)(s->seq - seq) - 1u < ep->unacked; seq++) {
+		struct weft_frame *f = s->sent[seq % SLOW_SENT];
+
+		if (f && ex_line(f)->ctl & EX_CTL_EOP && !ex_line(f)->stomp)
+			weft_frame_free(ex_line_packet(f));
+	}
+	for (i = 0; i < SLOW_SENT; i++)
+		sent_drop(s, (uint8_t)i);
+}
+
 void eport_slow_fini(struct eport *ep)
 {
 	uint32_t i;

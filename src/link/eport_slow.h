@@ -30,6 +30,7 @@ struct slow_count {
 	uint64_t nacks_in;    /* NACKs heard ... */
 	uint64_t nacks_stale; /* ... that asked for nothing any more */
 	uint64_t resent;      /* cells */
+	uint64_t lost;	      /* times without alignment */
 };
 
 /* Control cell that was heard: counts from `cycle` on. */
@@ -70,6 +71,7 @@ struct eport_slow {
 	struct slow_ctl special[SLOW_SPECIALS]; /* to be sent, in order */
 	uint32_t n_specials;
 	uint64_t aligned_at, down_at, again_at;
+	bool told; /* the owner knows that it is not ready */
 	struct slow_count n;
 };
 

@@ -54,24 +54,22 @@ static void send_state(struct eport *ep, uint64_t cycle)
 	s->again_at = cycle + ep->cfg.timeout;
 }
 
-static void tell_down(struct eport *ep, bool down)
+static void tell(struct eport *ep, enum eport_link what)
 {
-	if (ep->ops->down)
-		ep->ops->down(ep->own, ep, down);
+	ep->slow->told = what != EPORT_LINK_UP;
+	if (ep->ops->link)
+		ep->ops->link(ep->own, ep, what);
 }
 
 static void enter(struct eport *ep, enum eport_state state, uint64_t cycle)
 {
 	struct eport_slow *s = ep->slow;
-	bool was_down = s->state == EPORT_DOWN;
 
 	s->state = state;
 	s->tries = 0;
 	if (ep->line_free < cycle)
 		ep->line_free = cycle;
 	send_state(ep, cycle);
-	if (was_down)
-		tell_down(ep, false);
 }
 
 static void leave_ready(struct eport *ep)
@@ -96,6 +94,8 @@ static void enter_ready(struct eport *ep, uint8_t expects, uint64_t cycle)
 	eport_slow_acked(ep, expects, cycle);
 	eport_slow_replay(ep, cycle);
 	s->tries = 0;
+	if (s->told)
+		tell(ep, EPORT_LINK_UP);
 	ep->ops->wake(ep->own, ep, cycle);
 }
 
@@ -107,6 +107,11 @@ void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back)
 	s->aligned_at = back == WEFT_NEVER ? back : back + COMMAS;
 	if (s->state == EPORT_DOWN)
 		return;
+	if (s->state != EPORT_ALIGN) {
+		s->n.lost++;
+		if (!s->told)
+			tell(ep, EPORT_LINK_LOST);
+	}
 	s->state = EPORT_ALIGN;
 	s->down_at = cycle + (uint64_t)ep->cfg.attempts * ep->cfg.timeout;
 }
@@ -117,7 +122,7 @@ void eport_train_down(struct eport *ep, uint64_t cycle)
 	leave_ready(ep);
 	ep->slow->state = EPORT_DOWN;
 	ep->count.downs++;
-	tell_down(ep, true);
+	tell(ep, EPORT_LINK_DOWN);
 }
 
 void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
@@ -196,6 +201,7 @@ void eport_train_start(struct eport *ep)
 	s->state = EPORT_READY;
 	if (!ep->cfg.train)
 		return;
+	s->state = EPORT_ALIGN;
 	eport_train_lost(ep, 0, 0);
 	eport_slow_arm(ep);
 }

@@ -104,6 +104,31 @@ enum {
 	EXTOLL_NP_RX_CELLS = 0x18,
 	EXTOLL_NP_NO_CREDIT = 0x20, /* cycles a cell waited for a credit */
 	EXTOLL_NP_VOIDS = 0x28,
+	/* crossbar ports: + 0x40 i, i = 0..8 as in 4.5 */
+	EXTOLL_XBAR = 0x1400,
+	EXTOLL_XBAR_STRIDE = 0x40,
+	EXTOLL_XBAR_OUT_CELLS = 0x00,
+	EXTOLL_XBAR_OUT_PACKETS = 0x08,
+	EXTOLL_XBAR_IN_CELLS = 0x10,
+	EXTOLL_XBAR_IN_PACKETS = 0x18,
+	EXTOLL_XBAR_CREDITS = 0x20, /* slots in use out there, 8 bits per VC */
+	EXTOLL_XBAR_SHARED = 0x28,  /* of these, from the shared pool */
+	EXTOLL_XBAR_HELD = 0x30,    /* slots in use here */
+	/* link ports: + 0x80 i, i = 0..5 */
+	EXTOLL_LP = 0x1800,
+	EXTOLL_LP_STRIDE = 0x80,
+	EXTOLL_LP_STATE = 0x00, /* enum extoll_link_state */
+	EXTOLL_LP_ACKS = 0x08,	/* sent */
+	EXTOLL_LP_NACKS = 0x10, /* sent */
+	EXTOLL_LP_REPLAYS = 0x18,
+	EXTOLL_LP_TIMEOUTS = 0x20,
+	EXTOLL_LP_CRC = 0x28,
+	EXTOLL_LP_CODE = 0x30,
+	EXTOLL_LP_SEQ = 0x38,
+	EXTOLL_LP_VOIDS = 0x40,
+	EXTOLL_LP_UNACKED = 0x48, /* cells in the replay RAM */
+	EXTOLL_LP_LOST = 0x50,	  /* times without alignment */
+	EXTOLL_LP_DOWNS = 0x58,
 	/* 0x2000..0x2FFF RMA, 0x3000..0x3FFF ATU: below */
 	/* per VPID: + 8 * vpid */
 	EXTOLL_VELO_TX = 0x100000,
@@ -200,8 +225,27 @@ enum extoll_event {
 	EXTOLL_EV_RMA_IRQ,	/* notification with INT: vpid */
 	EXTOLL_EV_RMA_ERROR,	/* info: unit's own */
 	EXTOLL_EV_ATU_FAULT,	/* info: unit's own */
-	EXTOLL_EV_LINK,		/* info: port */
+	EXTOLL_EV_LINK,		/* info: link port, enum extoll_link << 8 */
 	EXTOLL_EV_HTAX,		/* host request that hit no interval */
+};
+
+/* What an event says of a link (4.7, 5.7).  Cells for a link that is lost or
+ * down wait; nothing is dropped, everything is sent when it is up again. */
+enum extoll_link {
+	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
+	EXTOLL_LINK_DOWN, /* 15 attempts were in vain */
+	EXTOLL_LINK_UP,	  /* ready again */
+};
+#define EXTOLL_EVENT_LP(e)   (EXTOLL_EVENT_INFO(e) & 0xff)
+#define EXTOLL_EVENT_LINK(e) (EXTOLL_EVENT_INFO(e) >> 8 & 0xff)
+/* EXTOLL_LP_STATE */
+enum extoll_link_state {
+	EXTOLL_LP_DOWN,
+	EXTOLL_LP_ALIGN,
+	EXTOLL_LP_INIT1,
+	EXTOLL_LP_INIT2,
+	EXTOLL_LP_READY,
+	EXTOLL_LP_NONE, /* no cable */
 };
 
 /* ---- VELO (3.2, 3.3) --------------------------------------------------- */

@@ -182,6 +182,11 @@ static void extoll_arrive(struct weft_comp *c, uint32_t port,
 	struct extoll_nic *n = c->state;
 	struct weft_bus_note note;
 
+	if (port >= EPORT_NEWS) {
+		n->news |= 1u << (port - EPORT_NEWS);
+		weft_wake(c, EX_TAG_NEWS, weft_now(c));
+		return;
+	}
 	if (port != EX_PORT_BUS) {
 		eport_arrive(&n->np[port - EX_PORT_NP].ep, f);
 		return;
@@ -198,6 +203,8 @@ static void extoll_event(struct weft_comp *c, uint32_t tag)
 		np_event(&n->np[tag - EX_TAG_NP]);
 	else if (tag == EX_TAG_IN)
 		ex_htax_deliver(n);
+	else if (tag == EX_TAG_NEWS)
+		ex_link_news(n);
 	else if (tag < EX_TAG_HTAX)
 		ex_units[tag - EX_TAG_UNIT]->event(n);
 	else if (tag == EX_TAG_HTAX)

@@ -27,6 +27,7 @@ enum { EX_NP_VELO, EX_NP_RMA, EX_NP_RESP, EX_NPS };
 enum {
 	EX_TAG_NP,			/* + 0..2 */
 	EX_TAG_IN = EX_TAG_NP + EX_NPS, /* HTAX to units */
+	EX_TAG_NEWS,			/* of links */
 	EX_TAG_UNIT,			/* + HTAX port */
 	EX_TAG_HTAX = EX_TAG_UNIT + EXTOLL_HX_N,
 	EX_TAG_OUT, /* HTAX to the bus */
@@ -76,6 +77,7 @@ struct extoll_nic {
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
 	uint64_t aborts, discarded, driver_state;
+	uint32_t news; /* of links, by tag - EPORT_NEWS */
 	bool driver_lock;
 };
 

@@ -433,6 +433,17 @@ const struct weft_reg extoll_regs[] = {
 	{ "np_no_credit", NPS(EXTOLL_NP_NO_CREDIT, no_credit,
 		"cycles a cell waited for a credit") },
 	{ "np_voids", NPS(EXTOLL_NP_VOIDS, voids, "void cells (5.6)") },
+	{ "xbar", RF(EXTOLL_XBAR, RO, "crossbar ports, eight each: cells and "
+		"packets out, cells and packets in, slots in use out there "
+		"(8 bits per VC), of these shared, slots in use here (4.4)"),
+		ARRAY(EX_PORTS * EXTOLL_XBAR_STRIDE / 8, 8),
+		.read = ex_xbar_read },
+	{ "lp", RF(EXTOLL_LP, RO, "link ports, sixteen each: state (0 down, 1 "
+		"align, 2 init1, 3 init2, 4 ready, 5 no cable), ACKs and NACKs "
+		"sent, replays, timeouts, CRC, code and sequence errors, void "
+		"cells, cells not acknowledged, times without alignment, times "
+		"down (4.7, 5.7)"), ARRAY(EX_LINKS * EXTOLL_LP_STRIDE / 8, 8),
+		.read = ex_lp_read },
 	{ "velo_vpid_tx", RF(EXTOLL_VELO_TX, RW, "15:0 node, 23:16 VPID, "
 		"47:32 protection descriptor, 63 enable"),
 		ARRAY(EXTOLL_VPIDS, 8), HOOKS(velo_tx) },

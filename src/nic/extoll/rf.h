@@ -60,6 +60,10 @@ struct ex_evq {
 /* One entry of the event queue, then the interrupt if it is armed. */
 void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
+/* Links have something to tell: events (links.c). */
+void ex_link_news(struct extoll_nic *n);
+uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
+uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
 /* Registers. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);

@@ -51,17 +51,18 @@ static void node_gone(void *own, struct eport *ep, uint32_t slot)
 	eport_release(ep, slot, eport_now(ep));
 }
 
-static void node_down(void *own, struct eport *ep, bool down)
+static void node_link(void *own, struct eport *ep, enum eport_link what)
 {
 	struct ex_node *n = own;
 
-	n->downs += down;
-	n->ups += !down;
+	n->lost += what == EPORT_LINK_LOST;
+	n->downs += what == EPORT_LINK_DOWN;
+	n->ups += what == EPORT_LINK_UP;
 }
 
 static const struct eport_ops node_ops = { .wake = node_wake,
 					   .gone = node_gone,
-					   .down = node_down };
+					   .link = node_link };
 
 /* ---- receiving --------------------------------------------------------- */
 

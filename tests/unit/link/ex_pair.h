@@ -35,7 +35,7 @@ struct ex_node {
 	uint32_t turn, sent;
 	struct ex_seen *log;
 	uint32_t n_log, cap_log;
-	uint32_t voids, gone, ups, downs;
+	uint32_t voids, gone, lost, ups, downs;
 	uint64_t last_good; /* cycle */
 	uint8_t in_packet;
 	uint32_t bad_order; /* starts and ends of packets in disorder */

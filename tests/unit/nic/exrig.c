@@ -101,6 +101,19 @@ void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn)
 	*p = (struct prog){ fn, r, node };
 }
 
+void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
+		 const struct weft_class *cls, const char *const *set)
+{
+	struct weft_comp *c = rig_add(r, cls, "fault", r->n_faults, "");
+	struct weft_err err = { 0 };
+
+	for (; *set; set += 2)
+		must(weft_param_set(c, set[0], set[1], &err), &err);
+	r->fault[r->n_faults].comp = c;
+	r->fault[r->n_faults].xbar = r->node[node].xbar;
+	r->fault[r->n_faults++].port = port;
+}
+
 static void join(struct weft_port *a, struct weft_port *b,
 		 struct weft_comp *link, weft_time_t delay)
 {
@@ -159,6 +172,10 @@ void exrig_start(struct exrig *r)
 		join_node(r, i);
 	for (uint32_t i = 0; i < r->nodes; i++)
 		join_cables(r, i);
+	for (uint32_t i = 0; i < r->n_faults; i++)
+		must(weft_filter_add(&r->fault[i].xbar->ports[r->fault[i].port],
+				     r->fault[i].comp, &err),
+		     &err);
 	must(weft_sim_start(r->sim, &err), &err);
 }
 

@@ -22,6 +22,11 @@ struct exrig {
 	struct exrig_node node[EXRIG_NODES];
 	uint32_t nodes;
 	struct ex_topo topo;
+	struct {
+		struct weft_comp *comp, *xbar;
+		uint32_t port;
+	} fault[8];
+	uint32_t n_faults;
 	/* for programs to leave what they saw */
 	uint64_t v[64];
 	void *p[16];
@@ -32,6 +37,10 @@ void exrig_new(struct exrig *r, const char *dims);
 /* A parameter of every component of a class, before exrig_start. */
 void exrig_set(struct exrig *r, const char *cls, const char *param,
 	       const char *value);
+/* A fault on what leaves through a crossbar port; parameters in pairs, ended by
+ * NULL. */
+void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
+		 const struct weft_class *cls, const char *const *set);
 void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);
 void exrig_start(struct exrig *r);
 /* Until nothing is left to happen; all checks of the end of a run. */

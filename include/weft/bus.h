@@ -112,6 +112,7 @@ struct weft_bus_note {
 	bool lazy;  /* MEM_READ: the device settles before it looks */
 	bool last;  /* BURST: nothing follows */
 	bool timer; /* BURST: cut short by the latency timer */
+	bool again; /* LOAD: repeats the one before, which was retried */
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
 	weft_time_t frame;	  /* FRAME# asserted; tenure began */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port packets (hostport.md 3.2 to 3.4) on EXTOLL's cell network.  All
+ * layouts are here and nowhere else.
+ *
+ * A packet is one weft_frame from the network port that sends it to the one
+ * that takes it (extoll_wire.h: ex_meta with no command words, route nibbles).
+ * Forward elements become one nibble for each crossbar: the run length is
+ * spelled out, the crossbar removes what it has used.  All the rest is payload
+ * of the frame, as bytes, words most significant byte first:
+ *
+ *   DHASH, VPID element, [separator, return elements,] 0xFF ... to 8 bytes
+ *   command frame C0..C7 (those that its command has)
+ *   user bytes, in the order of memory
+ *
+ * Internal ports of a crossbar: 0 and 1 are network ports NP0 and NP1, 2 is the
+ * service port: multicast port and high availability port of the node. */
+#ifndef LINK_HP_WIRE_H
+#define LINK_HP_WIRE_H
+
+#include "link/ex_route.h"
+
+enum {
+	HP_ROUTE_MAX = 48, /* elements each way */
+	HP_FRAME_MAX = 8,  /* words of a command frame */
+	HP_XPORT_SERVICE = 2,
+};
+
+/* An entry of the routing space, or what is left of it in a packet. */
+struct hp_route {
+	uint32_t dtag;
+	uint16_t dhash;
+	uint8_t nf, nr;
+	uint8_t fwd[HP_ROUTE_MAX], back[HP_ROUTE_MAX];
+};
+
+/* Command frame (3.4).  c[4..7] stay 0 where the command has no such word. */
+struct hp_head {
+	uint64_t c[HP_FRAME_MAX];
+	uint32_t vpid;	      /* target, from the routing frame */
+	uint32_t bytes;	      /* user bytes that follow */
+	struct hp_route back; /* received: the return path as fwd, nf 0 = none;
+			       * dtag = the sender's HPID */
+};
+
+#define HP_C0(cmd, hpid, vpid)                                                 \
+	((uint64_t)(cmd) << 48 | (uint64_t)(hpid) << 16 | (uint16_t)(vpid))
+#define HP_C0_CMD(c)	 ((uint32_t)((c) >> 48))
+#define HP_C0_HPID(c)	 ((uint32_t)((c) >> 16))
+#define HP_C0_VPID(c)	 ((uint32_t)(c)&0xffff)
+#define HP_C1(orig, tag) ((uint64_t)(orig) << 48 | ((tag)&0xffffffffffffull))
+#define HP_C1_ORIG(c)	 ((uint32_t)((c) >> 48))
+#define HP_C1_TAG(c)	 ((c)&0xffffffffffffull)
+#define HP_C3(dtag, n)	 ((uint64_t)(dtag) << 32 | (uint32_t)(n))
+#define HP_C3_DTAG(c)	 ((uint32_t)((c) >> 32))
+#define HP_C3_SIZE(c)	 ((uint32_t)(c))
+
+/* Mask of the command words C0..C7 that a command has, by group and byte. */
+uint32_t hp_frame_words(uint32_t cmd);
+
+/* A packet of `cls` (0 request, 1 reply) along r->fwd, with h->bytes user bytes
+ * whose contents are the caller's (hp_pkt_data).  h->back is not looked at:
+ * r->back goes along.  NULL: the route has more than 64 hops. */
+struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
+			      const struct hp_head *h, uint32_t cls);
+/* Reads it; false: it makes no sense. */
+bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h);
+/* Offset of the user bytes in f->payload. */
+uint32_t hp_pkt_skip(const struct weft_frame *f);
+static inline uint8_t *hp_pkt_data(const struct weft_frame *f)
+{
+	return weft_slice_data(f->payload) + hp_pkt_skip(f);
+}
+
+/* Parses an entry of n bytes; false: it is too short (ERR_ROUTE_INV). */
+bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
+/* Nibbles of the elements; false: too many. */
+bool hp_route_expand(struct weft_frame *f, const uint8_t *el, uint32_t n);
+/* The way from s to the crossbar of d, as elements; count, or -1: none. */
+int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el);
+
+#endif

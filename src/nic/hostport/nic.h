@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the Host Port (class hostport.nic): the device, and what its blocks
+ * offer each other.  Source: hostport.md 1, 4 to 9.
+ *
+ *   bus --+-- regs.c      configuration space, management and info page
+ *         |   trigger.c   Triggerpages -> csb.c
+ *         |                                |
+ *         |   fetch.c     pointer commands, VCI fetch
+ *         |                                |
+ *         |   sched.c -> requester units (req.c) --------+--> net.c -> NPs
+ *         |                                              |
+ *         |   rx.c <- net.c;  sched.c -> completers (cpl.c), responders (rsp.c)
+ *         |                                |
+ *         +-- hif.c <---- notify.c, ctx.c, win.c, route.c, tlb.c
+ *         +-- ultra.c
+ *
+ * Times inside are numbers of core clock edges ("cycles"). */
+#ifndef NIC_HOSTPORT_NIC_H
+#define NIC_HOSTPORT_NIC_H
+
+#include "link/hp_wire.h"
+#include "link/np.h"
+#include "nic/hostport/csb.h"
+#include "nic/hostport/ctx.h"
+#include "nic/hostport/sched.h"
+#include "nic/hostport_regs.h"
+#include "weft/bus.h"
+
+enum { HP_PORT_BUS, HP_PORT_NETS };
+enum { HP_NP_SERVICE = 2, HP_NPS = 3 }; /* ports of the component */
+/* Within one time: what arrives, callbacks, then the schedulers, which see all
+ * requests of their cycle. */
+enum {
+	HP_TAG_NP,
+	HP_TAG_LATER = HP_TAG_NP + HP_NPS,
+	HP_TAG_SLOT, /* + enum hp_part */
+	HP_TAG_N = HP_TAG_SLOT + 3
+};
+enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
+
+/* Counters: X(id, name, unit, doc).  Also registers from HP_R_COUNTERS on. */
+#define HP_COUNTERS(X)                                                         \
+	X(TRIGGERS, "triggers", "loads", "of Triggerpages")                    \
+	X(ACCEPTED, "accepted", "entries", "put into the CSB")                 \
+	X(REJECTED, "rejected", "entries", "asked for and not taken")          \
+	X(PARKED, "parked", "VCIs", "waited for notification space (CSB12)")   \
+	X(VCIS, "vcis", "VCIs", "fetched")                                     \
+	X(BAD_VCIS, "bad_vcis", "VCIs", "that no command list has")            \
+	X(STATUS, "status", "commands", "snapshots and pointer updates")       \
+	X(BARRIERS, "barriers", "commands", "Barrier Reached")                 \
+	X(TAGGED, "tagged", "VCIs", "stored by tagged conditional stores")     \
+	X(TAGGED_FULL, "tagged_full", "VCIs", "refused: queue full")           \
+	X(ERR_LOGS, "err_logs", "records", "put into the error log")           \
+	X(ERR_LOST, "err_lost", "records", "error log full")                   \
+	X(CTX_HITS, "ctx_hits", "lookups", "found in the context cache")       \
+	X(CTX_MISSES, "ctx_misses", "lookups", "read from the table")          \
+	X(CTX_BACKS, "ctx_backs", "contexts", "written back")                  \
+	X(WIN_HITS, "win_hits", "lookups", "found in the window cache")        \
+	X(WIN_MISSES, "win_misses", "lookups", "read from the table")          \
+	X(ROUTE_HITS, "route_hits", "lookups", "found in the routing cache")   \
+	X(ROUTE_MISSES, "route_misses", "lookups", "read from the space")      \
+	X(TLB_HITS, "tlb_hits", "lookups", "found in the TLB")                 \
+	X(TLB_MISSES, "tlb_misses", "lookups", "asked of the driver")          \
+	X(TLB_FAULTS, "tlb_faults", "lookups", "not translatable")             \
+	X(PACKETS_OUT, "packets_out", "packets", "given to network ports")     \
+	X(PACKETS_IN, "packets_in", "packets", "taken from network ports")     \
+	X(BAD_PACKETS, "bad_packets", "packets", "malformed: discarded")       \
+	X(NQES, "nqes", "notifications", "written")                            \
+	X(NQE_WAITS, "nqe_waits", "notifications", "waited for space")         \
+	X(ACKS, "acks", "packets", "positive acknowledges sent")               \
+	X(NACKS, "nacks", "packets", "negative acknowledges sent")             \
+	X(RX_STALLS, "rx_stalls", "packets", "waited for RDR, PRD or NQ")      \
+	X(READS, "reads", "transactions", "of host memory")                    \
+	X(READ_BYTES, "read_bytes", "bytes", "read from host memory")          \
+	X(WRITES, "writes", "transactions", "to host memory")                  \
+	X(WRITE_BYTES, "write_bytes", "bytes", "written to host memory")       \
+	X(ABORTS, "aborts", "transactions", "that the host refused")           \
+	X(IRQS, "irqs", "interrupts", "raised")                                \
+	X(ULTRA_SENT, "ultra_sent", "packets", "injected by ULTRA")            \
+	X(ULTRA_RECEIVED, "ultra_received", "packets", "stored by ULTRA")      \
+	X(ULTRA_REFUSED, "ultra_refused", "packets", "not accepted (9.5, 5a)") \
+	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)")
+enum hp_counter {
+#define X(id, name, unit, doc) HP_K_##id,
+	HP_COUNTERS(X)
+#undef X
+		HP_K_N
+};
+
+/* ---- callbacks (later.c) ---- */
+
+typedef void (*hp_fn)(struct hp_nic *n, void *arg);
+struct hp_call {
+	uint64_t cycle, seq;
+	hp_fn fn;
+	void *arg;
+};
+struct hp_later {
+	struct hp_call *at; /* heap */
+	uint32_t n, cap;
+	uint64_t seq;
+	struct weft_timer timer;
+};
+/* fn(n, arg) at `cycle` (>= now), after what is now; in order of asking. */
+void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
+
+/* ---- host memory (hif.c) ---- */
+
+/* A read or write.  Writes reach memory in the order in which they were asked
+ * for, reads likewise; a read may pass a write that is not `done`. */
+struct hp_dma {
+	struct weft_bus_txn txn; /* status, data */
+	/* Read: all bytes are here (data: all ones when refused).  Write: it
+	 * has been handed over.  May be NULL.  d and its data are dropped
+	 * afterwards (keep data with weft_slice_ref). */
+	void (*done)(struct hp_nic *n, struct hp_dma *d);
+	void *arg;
+	uint64_t user;
+	struct hp_dma *next, *chain;
+};
+struct hp_dma_list {
+	struct hp_dma *head, *tail;
+	uint32_t n, out, limit; /* waiting; with the bus */
+};
+/* Any address, any length > 0. */
+struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
+			   void (*done)(struct hp_nic *, struct hp_dma *),
+			   void *arg);
+/* Takes the slice's reference. */
+struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
+			    struct weft_slice data,
+			    void (*done)(struct hp_nic *, struct hp_dma *),
+			    void *arg);
+/* The same from bytes of the device, which are copied. */
+struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
+			  uint32_t bytes,
+			  void (*done)(struct hp_nic *, struct hp_dma *),
+			  void *arg);
+
+/* ---- instructions (vci.c) ---- */
+
+struct hp_vci {
+	uint64_t w[HP_WORDS];
+	uint16_t vpid;	 /* origin */
+	uint8_t byte;	 /* command */
+	uint8_t main;	 /* enum hp_main */
+	bool ack;	 /* A */
+	bool three;	 /* three-staged: a response comes (1.5) */
+	bool rma;	 /* names a target window */
+	uint8_t imm;	 /* immediate words that travel */
+	uint8_t first;	 /* word of the first one */
+	enum hp_err err; /* ERR_CMD_INV or none */
+};
+/* Takes the words apart; bad ones have err set and main 0. */
+void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
+
+/* Record of a requester's job (req.c extends it). */
+struct hp_req {
+	struct hp_job job;
+	struct hp_vci vci;
+	bool reserved; /* an NQ entry is reserved for it: always, but for tests
+			*/
+};
+
+/* ---- fetch (fetch.c) ---- */
+
+enum { HP_FETCHES = 8 };
+struct hp_fetch {
+	struct hp_req *req; /* NULL: free */
+	struct hp_ctx_req ctx;
+	bool read; /* the VCI is here */
+};
+struct hp_fetch_unit {
+	/* CSB out */
+	bool busy; /* the entry below waits for its context */
+	struct hp_csb_entry entry;
+	struct hp_ctx_req ctx;
+	/* VPIDs with VCIs to be fetched, each once, served in turn */
+	struct {
+		RING(uint16_t);
+	} turn;
+	uint64_t in_turn[HP_VPIDS / 64];
+	struct hp_fetch op[HP_FETCHES];
+	uint32_t n; /* of op */
+	/* tagged conditional stores: 64-byte entries in the device (10.1) */
+	struct {
+		RING(struct hp_req *);
+	} tagged;
+};
+/* Something may be done: entries in the CSB, room in the scheduler. */
+void hp_fetch_go(struct hp_nic *n);
+/* NQ entries of this VPID have become free; called with its context (inside of
+ * done): parked VCIs may go on. */
+void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
+/* TCSTORE of a VCI (10.1): false = queue full or VPID off, nothing stored. */
+bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w);
+
+/* ---- errors without a queue, interrupts (irq.c) ---- */
+
+void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
+/* Sets bits of IRQ_STATUS; NQE interrupts name their VPID. */
+void hp_irq(struct hp_nic *n, uint32_t bits);
+void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
+
+/* ---- network (net.c) ---- */
+
+/* A packet that arrives.  head is filled when its first cells are here. */
+struct hp_rx {
+	struct hp_head head;
+	struct weft_frame *f; /* payload: readable up to `here` */
+	uint32_t skip;	      /* user bytes begin here in f->payload */
+	uint32_t here;	      /* user bytes arrived so far */
+	bool whole;	      /* all of it: f is ours */
+	bool ended;	      /* consumer has called hp_rx_end */
+	bool open;	      /* given to rx.c */
+	uint8_t np, cls;
+	uint8_t slots[64];  /* cells not yet given back, oldest first */
+	uint32_t bytes[64]; /* frame bytes up to and with the cell */
+	uint32_t n_slots;
+	/* The consumer's: called when `here` has grown or whole is set. */
+	void (*more)(struct hp_nic *n, struct hp_rx *rx);
+	void *arg;
+	struct hp_rx *next, *chain;
+};
+/* The consumer has taken the first `bytes` user bytes: cells go back to the
+ * network.  Until then they hold the packets behind them back. */
+void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
+/* Done with it; what has not come yet is thrown away as it comes. */
+void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
+
+/* A packet that leaves.  User bytes are written into hp_pkt_data(f). */
+struct hp_tx {
+	struct weft_frame *f;
+	struct np_pkt *pkt;
+	uint8_t np, cls;
+	uint32_t skip;
+	/* The last word has left the network port's queue.  May be NULL. */
+	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
+	void *arg;
+	uint64_t id;
+	struct hp_tx *next, *chain;
+};
+struct hp_tx_list {
+	struct hp_tx *head, *tail; /* wait for room in the network port */
+};
+/* Sends f from `cycle` on; `bytes` user bytes are there, UINT32_MAX = all.
+ * Requests and replies of one network port keep their order.  The handle is
+ * valid until sent() has returned. */
+struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f,
+			  uint64_t cycle, uint32_t bytes,
+			  void (*sent)(struct hp_nic *, struct hp_tx *),
+			  void *arg);
+/* The first `bytes` user bytes are there now. */
+void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
+
+/* ---- notification unit (notify.c) ---- */
+
+struct hp_nqe {
+	uint64_t w[HP_WORDS];
+	uint16_t vpid;
+	bool reserved; /* ends a reservation (4.9); else waits for room */
+	/* W2 gets the pointer snapshot (6.2, PS) when it is written. */
+	bool snapshot;
+	/* It has been handed to the bus; err: no such NQ, see ERR_LOG.  May be
+	 * NULL. */
+	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
+	void *arg;
+	struct hp_ctx_req ctx;
+	struct hp_nqe *next;
+};
+/* Lent until done. */
+void hp_notify(struct hp_nic *n, struct hp_nqe *e);
+/* A status NQE is owed for this command (CSB13): merges with one that waits.
+ * Called with the context, inside of done. */
+void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
+		      uint32_t par, enum hp_err err);
+/* NQ_RP of the context has moved, or its VCIs have been fetched: NQEs that wait
+ * for room, and a status that is owed, may go. */
+void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
+/* RDR_RP or PRQ_WP of the VPID has moved: packets that wait for space. */
+void hp_rx_room(struct hp_nic *n, uint32_t vpid);
+/* Free entries for new reservations (4.9). */
+static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
+{
+	uint32_t used = hp_used((uint32_t)HP_CTX(c->w, HP_F_NQ_RP),
+				(uint32_t)HP_CTX(c->w, HP_F_NQ_WP), nq_size);
+	uint32_t taken = used + (uint32_t)HP_CTX(c->w, HP_F_NQ_RESV);
+
+	return taken + 1 >= nq_size ? 0 : nq_size - 1 - taken;
+}
+
+/* ---- incoming (rx.c) ---- */
+
+/* A packet begins to arrive: DTAG, then ULTRA, responder or completer. */
+void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
+/* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive. */
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err);
+
+/* ---- caches of the units (win.c, route.c, tlb.c) ---- */
+
+struct hp_win_cache;
+struct hp_route_cache;
+struct hp_tlb;
+struct hp_ultra;
+
+/* A block: what the NIC asks of it.  Any may be NULL. */
+struct hp_block {
+	const char *name;
+	int (*init)(struct hp_nic *n, struct weft_err *err);
+	int (*start)(struct hp_nic *n, struct weft_err *err);
+	/* Accesses of the host to its BAR (enum hp_bar), ULTRA only; a load is
+	 * answered with hp_reply. */
+	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
+	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
+	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */
+	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1);
+	int (*finish)(struct hp_nic *n, struct weft_err *err);
+	void (*fini)(struct hp_nic *n);
+};
+/* By enum hp_cache; ULTRA is the last.  NULL: not there. */
+enum {
+	HP_BLOCK_ULTRA = 4,
+	HP_BLOCK_NOTIFY,
+	HP_BLOCK_RX,
+	HP_BLOCK_REQ,
+	HP_BLOCKS
+};
+extern const struct hp_block *const hp_blocks[HP_BLOCKS];
+/* By enum hp_part. */
+extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
+
+/* Answers the load that is being told, or was deferred. */
+void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes);
+
+/* ---- the device ---- */
+
+struct hp_miss { /* records that registers pop */
+	RING(uint64_t);
+};
+
+struct hp_nic {
+	struct ex_place place; /* in the network */
+	/* parameters */
+	struct weft_clock f_core;
+	double ppm;
+	uint32_t node, width, np_depth;
+	uint32_t csb_depth, csb_vpid_max, tagged_depth;
+	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
+	uint32_t issue_width, waitq_depth, vci_queue, fetches;
+	uint32_t ctx_cache, win_cache, route_cache, tlb;
+	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
+	uint32_t t_decode, t_check, t_frame, t_nqe;
+	uint32_t reads, posted, dma_piece, max_request;
+	uint32_t ultra_ports, ultra_max_words, ultra_packet_queue;
+	uint32_t ultra_port_slice, ultra_req_latency, ultra_cpl_latency;
+	uint32_t ultra_cpl_occupancy, ultra_full_policy, nq_full_policy;
+	uint32_t rx_block_limit;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	bool started;
+	/* registers (4.10) */
+	uint64_t hpid, ct_base, rs_base, rs_size, ctrl;
+	uint32_t wq_size, sdr_size, rdr_size, wdt_size, prq_size, nq_size;
+	uint32_t rdr_unit;
+	uint64_t cache_arg[2], cache_status;
+	uint32_t irq_status;
+	bool irq_level, driver_lock;
+	uint64_t driver_state;
+	uint32_t route_node;
+	struct hp_miss tlb_miss, irq_vpid, err_log;
+	/* blocks */
+	struct hp_later later;
+	struct hp_dma_list dma[2]; /* by enum weft_bus_op */
+	struct hp_dma *dma_pool, *dma_all;
+	struct hp_csb csb;
+	struct {		   /* the load that waits for its answer */
+		uint64_t off, val; /* val: latched, for a retry (CSB10) */
+		uint32_t bytes;
+		uint8_t space;
+		bool waiting, valid;
+	} load;
+	struct hp_ctx_cache ctx;
+	struct hp_fetch_unit fetch;
+	struct hp_sched sched[HP_PARTS];
+	struct weft_timer slot[HP_PARTS];
+	struct np np[HP_NPS];
+	struct hp_tx_list tx[HP_NPS][2];
+	struct hp_tx_list flying[HP_NPS][2];
+	struct hp_tx *tx_pool, *tx_all;
+	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
+	struct hp_rx *rx_pool, *rx_all;
+	uint64_t tx_id;
+	/* made by their blocks */
+	struct hp_win_cache *win;
+	struct hp_route_cache *routes;
+	struct hp_tlb *xlate;
+	struct hp_notify *notify;
+	struct hp_rx_unit *rx_unit;
+	struct hp_ultra *ultra;
+};
+
+/* Rows of the register table that somebody else looks at. */
+enum { HP_REG_COMMAND, HP_REG_N };
+extern const struct weft_reg hp_regs[];
+
+static inline uint64_t hp_now(const struct hp_nic *n)
+{
+	return weft_clock_cycle(&n->f_core, weft_now(n->comp));
+}
+static inline weft_time_t hp_edge(const struct hp_nic *n, uint64_t cycle)
+{
+	return weft_clock_edge(&n->f_core, cycle);
+}
+static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
+			    void *arg)
+{
+	hp_at(n, hp_now(n) + cycles, fn, arg);
+}
+static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
+{
+	weft_count(n->comp, k, by);
+}
+
+/* Called by nic.c. */
+void hp_later_event(struct hp_nic *n);
+void hp_later_fini(struct hp_nic *n);
+void hp_hif_start(struct hp_nic *n);
+void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
+void hp_hif_fini(struct hp_nic *n);
+void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
+uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
+void hp_fetch_fini(struct hp_nic *n);
+int hp_net_init(struct hp_nic *n, struct weft_err *err);
+int hp_net_start(struct hp_nic *n, struct weft_err *err);
+void hp_net_arrive(struct hp_nic *n, uint32_t port, struct weft_frame *f);
+void hp_net_fini(struct hp_nic *n);
+
+#endif

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The long test.  First multipath, 10^7 packets over paths of random delay under
 # the eyes of an oracle, without losses and with one in 10^5
-# (tests/system/test_watch.py); then every experiment called soak-*, which says
-# itself how many packets it sends: nothing lost, nothing damaged, all credits
-# home.
+# (tests/system/test_watch.py); links of EXTOLL with bit errors, every retry
+# accounted for; then every experiment called soak-*, which says itself how many
+# packets it sends: nothing lost, nothing damaged, all credits home.
 #
 #     soak.sh WEFT [OPTION...]     options as of `weft run`, e.g. --seed 7
 cd "$(dirname "$0")/.." || exit 1
@@ -17,6 +17,10 @@ seed=$(echo "$*" | sed -n 's/.*--seed[ =]\([0-9]*\).*/\1/p')
 echo "== multipath"
 # shellcheck disable=SC2086
 python3 tests/system/test_watch.py "$weft" . "$watch" 10000000 $seed || ret=1
+
+echo "== links"
+# shellcheck disable=SC2086
+python3 tests/system/test_links.py "$weft" . 1000000 $seed || ret=1
 
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue

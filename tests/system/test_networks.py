@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Direct networks through the command line (extoll.md 9: T-35 to T-38).  The
+traffic components check loss, order and bytes of every pair by themselves: a
+run in which something is wrong has exit status 1."""
+import json
+import re
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import Run, execute, points, run
+
+CYCLE = 1e3 / 156  # ns
+
+
+FAR = """
+traffic:
+  - { type: extoll.gen, packets: 1, pattern: fixed, dest: 42, verify: yes }
+  - { type: extoll.gen, count: 63, pattern: none, verify: yes }
+fabric: { type: torus, dims: [4, 4, 4], routing: %s }
+run: { until: 1ms }
+"""
+
+
+def hops(r):
+    """Cables per packet, on average."""
+    return r["net.hops"] / r["net.received"] - 1
+
+
+class Torus(unittest.TestCase):
+    def test_patterns(self):
+        """T-35, 10^5 packets each; `make soak` has 10^6."""
+        # mean distance in a ring of four is 1; not to oneself; 1 in each
+        # dimension; 1 in the first
+        want = {"uniform": 3 * 64 / 63, "tornado": 3, "neighbour": None}
+        for p in points("extoll/soak-patterns", "traffic.packets=1563",
+                        fails=True):
+            name = p.point.split("=")[-1]
+            self.assertEqual(p["net.received"], 64 * 1563)
+            self.assertEqual(len(p.failures), 1)  # fewer than it expects
+            self.assertNotIn("deadlock", p.failures[0])
+            self.assertLessEqual(hops(p), 6)
+            if want[name]:
+                self.assertAlmostEqual(hops(p), want[name], delta=0.02)
+            else:
+                self.assertEqual(hops(p), round(hops(p)))
+
+    def test_longest_route(self):
+        """(2, 2, 2) is as far as it gets: six hops."""
+        for routing in "path", "table":
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+                f.write(FAR % routing)
+                f.flush()
+                p = execute("run", f.name, "--format", "json")
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertEqual(hops(Run(json.loads(p.stdout))), 6)
+
+    def test_deadlock(self):
+        """T-36: found, and the ring is named."""
+        r = run("extoll/net-deadlock", fails=True)
+        said = r.failures[0]
+        self.assertIn("deadlock", said)
+        way = [(int(n), int(p), int(vc)) for n, p, vc in
+               re.findall(r"s(\d+)\.lp(\d)/vc(\d)", said)]
+        self.assertEqual(way[0], way[-1])
+        self.assertIn("(%d inputs)" % (len(way) - 1), said)
+        ring = way[:-1]
+        # once round one ring of four, always in by the same port
+        self.assertEqual(len(set(n for n, _, _ in ring)), 4)
+        self.assertEqual(set(p for _, p, _ in ring), {ring[0][1]})
+        self.assertEqual(set(vc for _, _, vc in ring), {0})
+        dim = ring[0][1] // 2
+        for n, _, _ in ring:
+            self.assertEqual((n - ring[0][0]) % 4 ** dim, 0)
+            self.assertEqual(n // 4 ** (dim + 1),
+                             ring[0][0] // 4 ** (dim + 1))
+
+    def test_no_deadlock(self):
+        r = run("extoll/net-deadlock", "fabric.dateline=yes")
+        self.assertEqual(r["net.received"], 128000)
+
+
+class Cube(unittest.TestCase):
+    def test_uniform(self):
+        """T-37; every pair, with its hops, is in tests/unit/front."""
+        r = run("extoll/net-cube")
+        self.assertEqual(r["net.received"], 64000)
+        # mean of popcount(XOR) of different nodes
+        self.assertAlmostEqual(hops(r), 6 * 32 / 63, delta=0.02)
+
+    def test_complement(self):
+        r = run("extoll/net-cube", "traffic.pattern=bit_complement")
+        self.assertEqual(hops(r), 6)
+
+
+class Hops(unittest.TestCase):
+    def slopes(self, *sets):
+        lat = [p["net.latency"] * CYCLE
+               for p in points("extoll/net-hops", *sets)]
+        self.assertEqual(len(lat), 6)
+        return [b - a for a, b in zip(lat, lat[1:])]
+
+    def test_slope(self):
+        """T-38: 359 +- 1 ns per hop, 32 bit; the same with 16 bit."""
+        for s in self.slopes():
+            self.assertAlmostEqual(s, 359.4, delta=1)
+        for s in self.slopes("extoll.xbar.width=w16", "extoll.gen.width=w16"):
+            self.assertAlmostEqual(s, 359.4, delta=1)
+
+    def test_cable(self):
+        """10 m instead of 2 m: 40 ns more, to the cycle."""
+        for s in self.slopes("extoll.cable.length=10"):
+            self.assertAlmostEqual(s, 399.4, delta=CYCLE)
+
+
+if __name__ == "__main__":
+    unittest.main()

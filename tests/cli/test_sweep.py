@@ -90,6 +90,14 @@ class Search(unittest.TestCase):
         err = weft(status=2, text=RING + "sweep: {auto: x, form: 1}\n").stderr
         self.assertIn("did you mean 'from'", err)
 
+    def test_nothing_to_search(self):
+        err = weft(status=2, text="sweep: auto\nname: x\n").stderr
+        self.assertIn("there is no 'traffic' here", err)
+        text = RING.replace("type: torus", "type: switch")
+        self.assertNotEqual(text, RING)
+        err = weft("--sweep-load", status=2, text=text).stderr
+        self.assertIn("needs a direct network", err)
+
     def test_deadlock_ends_it(self):
         text = RING.replace("tie: balanced", "dateline: no").replace(
             "measure: 4000", "measure: 400000").replace("1ms", "10ms")

@@ -26,6 +26,18 @@ int cli_fail(const char *fmt, ...)
 	return CLI_USAGE;
 }
 
+int cli_unknown(const char *what, const char *word,
+		const char *(*next)(void *arg, size_t i), void *arg,
+		const char *remedy)
+{
+	const char *near = units_nearest(word, next, arg);
+
+	if (near)
+		return cli_fail("%s '%.60s': did you mean '%s'?", what, word,
+				near);
+	return cli_fail("%s '%.60s': %s", what, word, remedy);
+}
+
 bool cli_format_is(const struct cli *c, const char *name)
 {
 	return !strcmp(c->format, name);

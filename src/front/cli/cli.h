@@ -41,6 +41,10 @@ extern const struct cli_cmd cli_cmds[]; /* ended by name == NULL */
 /* Prints "weft: message" and returns CLI_USAGE. */
 int cli_error(const struct weft_err *err);
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "weft: WHAT 'WORD'", then what was meant, or else the remedy. */
+int cli_unknown(const char *what, const char *word,
+		const char *(*next)(void *arg, size_t i), void *arg,
+		const char *remedy);
 bool cli_format_is(const struct cli *c, const char *name);
 struct run_opts cli_run_opts(const struct cli *c);
 /* --set, --seed, --sample and --show as options of an experiment. */

@@ -279,20 +279,11 @@ int cmd_describe(struct cli *c)
 {
 	const char *name = c->args.at[0];
 	const struct weft_class *cls = registry_find(&c->reg, name);
-	const char *near;
 
-	if (!cls) {
-		near = units_nearest(name, registry_next, &c->reg);
-		if (near)
-			return cli_fail(
-				"describe: no component '%.60s': did "
-				"you mean '%s'?",
-				name, near);
-		return cli_fail(
-			"describe: no component '%.60s': weft list "
-			"names them",
-			name);
-	}
+	if (!cls)
+		return cli_unknown("describe: no component", name,
+				   registry_next, &c->reg,
+				   "weft list names them");
 	if (cli_format_is(c, "json"))
 		describe_json(cls);
 	else if (cli_format_is(c, "markdown"))

@@ -89,15 +89,11 @@ static void list_all(struct cli *c, struct list *l, const char *kind)
 
 static int list_kind(const char *kind)
 {
-	const char *near;
-
 	for (size_t i = 0; words_next(NULL, i); i++)
 		if (!strcmp(words_next(NULL, i), kind))
 			return 0;
-	near = units_nearest(kind, words_next, NULL);
-	return cli_fail("list: no kind '%.40s': %s '%s'", kind,
-			near ? "did you mean" : "give e.g.",
-			near ? near : "nics");
+	return cli_unknown("list: no kind", kind, words_next, NULL,
+			   "give e.g. 'nics'");
 }
 
 int cmd_list(struct cli *c)

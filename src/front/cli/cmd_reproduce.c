@@ -56,17 +56,15 @@ static const char *systems_next(void *unused, size_t i)
 static int check_names(const struct cli *c)
 {
 	for (size_t i = 0; i < c->args.n; i++) {
-		const char *near, *word = c->args.at[i];
+		const char *word = c->args.at[i];
 		size_t k = 0;
 
 		while (systems[k].name && strcmp(systems[k].name, word))
 			k++;
-		if (systems[k].name)
-			continue;
-		near = units_nearest(word, systems_next, NULL);
-		return cli_fail("reproduce: no system '%.40s': %s '%s'", word,
-				near ? "did you mean" : "give e.g.",
-				near ? near : systems[0].name);
+		if (!systems[k].name)
+			return cli_unknown("reproduce: no system", word,
+					   systems_next, NULL,
+					   "give e.g. 'forth'");
 	}
 	return 0;
 }

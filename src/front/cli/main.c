@@ -270,8 +270,6 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *near;
-
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help"))
 		return help_all();
@@ -282,9 +280,6 @@ int main(int argc, char **argv)
 	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
 		if (!strcmp(cmd->name, argv[1]))
 			return cmd_main(cmd, argc - 2, argv + 2);
-	near = units_nearest(argv[1], cmds_next, NULL);
-	if (near)
-		return cli_fail("no command '%.40s': did you mean '%s'?",
-				argv[1], near);
-	return cli_fail("no command '%.40s': weft --help lists them", argv[1]);
+	return cli_unknown("no command", argv[1], cmds_next, NULL,
+			   "weft --help lists them");
 }

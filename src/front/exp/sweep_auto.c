@@ -2,8 +2,7 @@
 /* A sweep that finds the load at which a network saturates:
  *
  *	sweep: auto
- *	sweep: { auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01
- *}
+ *	sweep: {auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01}
  *
  * In steps until a point saturates (net.state of extoll.net), then halves the
  * interval in which that happens until it is narrow enough. */
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "front/exp/build.h"
 #include "front/exp/exp.h"
 #include "front/exp/section.h"
 
@@ -59,6 +59,41 @@ static void auto_add(struct exp *e, double load)
 	e->n_points = a->points.n;
 }
 
+/* Whether a fabric of this type has an extoll.net, which knows the state. */
+static bool has_net(const char *type)
+{
+	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
+		for (const char *const *k = (*g)->keys; *k; k++)
+			if (!strcmp((*g)->name, type) && !strcmp(*k, "net"))
+				return true;
+	return false;
+}
+
+/* What is varied has to be there, and something that tells how it went. */
+static int auto_check(const struct exp *e, const struct exp_auto *a,
+		      struct weft_err *err)
+{
+	const struct doc_node *root = e->doc->root;
+	const struct doc_node *type = doc_get(root, "fabric");
+	char section[sizeof(a->path)];
+
+	snprintf(section, sizeof(section), "%.*s", (int)strcspn(a->path, "."),
+		 a->path);
+	if (exp_section_known(section) && !doc_get(root, section))
+		return doc_fail(a->at, err,
+				"sweep: auto varies %s, but there is no '%s' "
+				"here",
+				a->path, section);
+	if (type && type->kind == DOC_MAP)
+		type = doc_get(type, "type");
+	if (!type || type->kind != DOC_SCALAR || !has_net(type->text))
+		return doc_fail(a->at, err,
+				"sweep: auto needs a direct network, e.g. a "
+				"torus: other fabrics do not tell when they "
+				"saturate");
+	return 0;
+}
+
 int sweep_auto_read(struct exp *e, const struct doc_node *n,
 		    struct weft_err *err)
 {
@@ -76,7 +111,7 @@ int sweep_auto_read(struct exp *e, const struct doc_node *n,
 	a->at = n->at;
 	a->bad = INFINITY;
 	auto_add(e, a->from);
-	return 0;
+	return auto_check(e, a, err);
 }
 
 void sweep_auto_fini(struct exp *e)

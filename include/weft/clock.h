@@ -31,6 +31,12 @@ static inline weft_time_t weft_clock_edge(const struct weft_clock *c,
 	       (weft_time_t)((unsigned __int128)cycle * c->num / c->den);
 }
 
+static inline bool weft_clock_same(const struct weft_clock *a,
+				   const struct weft_clock *b)
+{
+	return a->num == b->num && a->den == b->den && a->phase == b->phase;
+}
+
 /* Number of the first edge at or after t. */
 static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 					weft_time_t t)

@@ -196,8 +196,9 @@ static int egen_start(struct weft_comp *c, struct weft_err *err)
 	if (egen_check_start(c, err) ||
 	    (g->trace[0] ? egen_replay_start(c, err) : egen_src_start(c, err)))
 		return -EINVAL;
-	if (g->net)
-		exnet_join(g->place.net, c, egen_total(g));
+	if (g->net &&
+	    exnet_join(g->place.net, c, &g->clock, egen_total(g), err))
+		return -EINVAL;
 	egen_next(c);
 	return 0;
 }

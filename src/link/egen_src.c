@@ -64,7 +64,7 @@ static void sizes_range(const struct egen *g, uint32_t *lo_p, uint32_t *hi_p)
 {
 	*lo_p = sizes_raw(g) ? g->flits : (uint32_t)g->size;
 	*hi_p = sizes_raw(g) ? g->flits_max : (uint32_t)g->size_max;
-	if (*hi_p < *lo_p)
+	if (!*hi_p)
 		*hi_p = *lo_p;
 }
 
@@ -114,7 +114,13 @@ static double flits_mean(const struct egen *g)
 static int sizes_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct egen *g = c->state;
+	uint32_t lo, hi;
 
+	sizes_range(g, &lo, &hi);
+	if (!g->sizes[0] && hi < lo)
+		return weft_fail(err, EINVAL, "%s.%s_max: %u is below %u",
+				 c->name, sizes_raw(g) ? "flits" : "size", hi,
+				 lo);
 	if (!g->sizes[0])
 		return 0;
 	g->mix = calloc(1, sizeof(*g->mix));
@@ -122,9 +128,9 @@ static int sizes_start(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	if (mix_read(g->mix, g->sizes))
 		return weft_fail(err, EINVAL,
-				 "%s.sizes: '%s': write up to %u sizes as "
-				 "SIZE:WEIGHT,SIZE:WEIGHT",
-				 c->name, g->sizes, EGEN_SIZES);
+				 "%s.sizes: '%s': write up to %u sizes of at "
+				 "most %u as SIZE:WEIGHT,SIZE:WEIGHT",
+				 c->name, g->sizes, EGEN_SIZES, EX_PAYLOAD_MAX);
 	return 0;
 }
 

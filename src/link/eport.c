@@ -80,15 +80,8 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 				 "a credit is ready %u cycles after its "
 				 "slot is free, at least %u are needed",
 				 cfg->t_credit, cfg->t_out);
-	if (cfg->ppm)
-		ep->cfg.clk = weft_clock_offset_ppm(cfg->clk, cfg->ppm);
 	p->iface = ep;
 	return 0;
-}
-
-static bool same_clock(const struct weft_clock *a, const struct weft_clock *b)
-{
-	return a->num == b->num && a->den == b->den && a->phase == b->phase;
 }
 
 uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
@@ -116,21 +109,39 @@ static void limits(struct eport *ep)
 	ep->ctl = (uint8_t)c->ctl_flits;
 }
 
+/* What is wrong with the other end, or NULL. */
+static const char *mismatch(const struct eport *ep, const struct weft_port *q)
+{
+	const struct eport *peer = ep->peer;
+
+	if (!peer || peer->cfg.link != ep->cfg.link ||
+	    peer->cfg.width != ep->cfg.width)
+		return "both ends of a channel need the same kind and width";
+	if (ep->cfg.link)
+		return NULL;
+	if (ep->port->tapped || q->tapped)
+		return "nothing can sit on a channel inside a node: take a "
+		       "link port, e.g. s0.lp0";
+	if (!weft_clock_same(&ep->cfg.clk, &peer->cfg.clk))
+		return "a node has one core clock: set clock and ppm of its "
+		       "NIC and its crossbar alike, e.g. extoll.*.clock=200MHz";
+	return NULL;
+}
+
 int eport_start(struct eport *ep, struct weft_err *err)
 {
 	struct weft_port *q = ep->port->peer;
 	uint64_t base = 1 << 20; /* far from rounding at the start of time */
+	const char *wrong;
 
 	if (!q)
 		return 0;
 	ep->peer = (struct eport *)q->iface;
-	if (!ep->peer || ep->peer->cfg.link != ep->cfg.link ||
-	    ep->peer->cfg.width != ep->cfg.width)
-		return weft_fail(err, EINVAL,
-				 "%s: both ends of a channel need the same "
-				 "kind and width",
-				 ep->port->name);
-	ep->same_clk = same_clock(&ep->cfg.clk, &ep->peer->cfg.clk);
+	wrong = mismatch(ep, q);
+	if (wrong)
+		return weft_fail(err, EINVAL, "%s.%s: %s", ep->comp->name,
+				 ep->port->name, wrong);
+	ep->same_clk = weft_clock_same(&ep->cfg.clk, &ep->peer->cfg.clk);
 	ep->tapped = ep->cfg.link &&
 		     (ep->port->tapped || q->tapped || ep->port->n_filters ||
 		      q->n_filters || !ep->same_clk);

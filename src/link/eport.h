@@ -68,7 +68,6 @@ struct eport_cfg {
 	uint32_t refresh;      /* cycles, 256; 0 = none */
 	uint32_t timeout;      /* cycles without progress, 1024 */
 	uint32_t attempts;     /* before the link goes down, 15 */
-	int32_t ppm;	       /* of our crystal */
 	bool store_forward;    /* 5.6: no cut-through at this input */
 	bool train;    /* bring-up at the start (5.7); else up at once */
 	uint32_t node; /* own number, told when the link comes up */

@@ -76,10 +76,18 @@ static void window_open(struct weft_comp *c, uint64_t from)
 		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
 }
 
-void exnet_join(struct weft_comp *net, struct weft_comp *gen, uint64_t packets)
+int exnet_join(struct weft_comp *net, struct weft_comp *gen,
+	       const struct weft_clock *clk, uint64_t packets,
+	       struct weft_err *err)
 {
 	struct exnet *n = net->state;
 
+	if (!weft_clock_same(clk, &n->clk))
+		return weft_fail(err, EINVAL,
+				 "%s.clock: sources measure in cycles, their "
+				 "clock must be that of all crossbars, e.g. "
+				 "extoll.*.clock=200MHz",
+				 gen->name);
 	if (!n->gen) {
 		n->gen = calloc(n->topo.nodes, sizeof(struct weft_comp *));
 		if (!n->gen)
@@ -93,6 +101,7 @@ void exnet_join(struct weft_comp *net, struct weft_comp *gen, uint64_t packets)
 	n->n_gens++;
 	n->total = n->total > UINT64_MAX - packets ? UINT64_MAX
 						   : n->total + packets;
+	return 0;
 }
 
 const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)

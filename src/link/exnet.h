@@ -75,8 +75,11 @@ static inline struct exnet *exnet_of(const struct ex_place *p)
 }
 
 /* A traffic component stands in this network (ops.start) and will make so many
- * packets (UINT64_MAX: without end). */
-void exnet_join(struct weft_comp *net, struct weft_comp *gen, uint64_t packets);
+ * packets (UINT64_MAX: without end).  Fails when its clock is not the
+ * network's. */
+int exnet_join(struct weft_comp *net, struct weft_comp *gen,
+	       const struct weft_clock *clk, uint64_t packets,
+	       struct weft_err *err);
 /* Those there are; the loop's body is a statement. */
 #define EXNET_GENS(n, c)                                                       \
 	for (uint32_t i_##c = 0; i_##c < (n)->topo.nodes; i_##c++)             \

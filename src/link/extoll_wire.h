@@ -108,8 +108,7 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 #define EX_H0_SRC(h)   ((uint32_t)EX_GET(h, 15, 0))
 #define EX_H0_SVPID(h) ((uint32_t)EX_GET(h, 23, 16))
 #define EX_H0_DVPID(h) ((uint32_t)EX_GET(h, 31, 24))
-#define EX_H0_CHECK(h) ((uint32_t)EX_GET(h, 63, 56)) /* destination, low byte  \
-						      */
+#define EX_H0_CHECK(h) ((uint32_t)EX_GET(h, 63, 56)) /* low byte of dest */
 #define EX_H0_MAKE(src, svpid, dvpid, dest)                                    \
 	(EX_PUT(src, 15, 0) | EX_PUT(svpid, 23, 16) | EX_PUT(dvpid, 31, 24) |  \
 	 EX_PUT(dest, 63, 56))

@@ -146,8 +146,8 @@ static void delay_setup(struct flink *l)
 		l->tapped |=
 			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
 	}
-	l->same_clk = a->num == b->num && a->den == b->den && a->den == 1 &&
-		      a->phase == b->phase && l->delay % a->num == 0;
+	l->same_clk =
+		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
 	l->delay_cc = l->same_clk ? l->delay / a->num : 0;
 }
 

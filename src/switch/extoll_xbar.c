@@ -30,6 +30,8 @@ static const struct weft_param xb_params[] = {
 	/* clang-format off */
 	WEFT_PARAM(CLOCK, struct xb, clock, "156MHz", "", STATED,
 		   "core clock"),
+	WEFT_PARAM(REAL, struct xb, ppm, "0", "-1000..1000", OWN,
+		   "offset of this node's crystal in parts per million"),
 	WEFT_PARAM(ENUM, struct xb, width, "w32", "w16|w32", STATED,
 		   "network data path, 16 or 32 bit"),
 	WEFT_PARAM(ENUM, struct xb, links, "framed", "framed|plain", OWN,
@@ -69,7 +71,7 @@ static const struct weft_param xb_params[] = {
 	WEFT_PARAM(U32, struct xb, mgt, "17", "0..64", STATED,
 		   "cycles, transceivers and codec, L3 (7.4)"),
 	WEFT_PARAM(U32, struct xb, mgt_ui, "140", "0..1024", STATED,
-		   "and unit intervals of 1/40 cycle (7.4)"),
+		   "and unit intervals of 1/40 cycle, in steps of 20 (7.4)"),
 	WEFT_PARAM(U32, struct xb, dateline, "0", "0..63", OWN,
 		   "bit per link port: its cable closes a ring (4.6)"),
 	WEFT_PARAM(U32, struct xb, node, "0", "0..65533", OWN,
@@ -509,9 +511,12 @@ static struct eport_cfg cfg_internal(const struct xb *x)
 static int xb_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct xb *x = c->state;
-	struct eport_cfg link = cfg_link(x), inner = cfg_internal(x);
+	struct eport_cfg link, inner;
 	uint32_t i;
 
+	x->clock = weft_clock_offset_ppm(x->clock, (int32_t)x->ppm);
+	link = cfg_link(x);
+	inner = cfg_internal(x);
 	x->comp = c;
 	x->place.magic = EX_PLACE_MAGIC;
 	x->place.waits_for = xb_waits_for;

@@ -84,7 +84,7 @@ struct xb {
 	uint32_t gap, cell_flits, slots, reserved, window;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in, t_sync, mgt, mgt_ui;
 	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
-	int32_t ppm;
+	double ppm;
 	uint32_t node;
 	bool store_forward, train;
 	/* table routing without a topology: port by destination, or NULL */

@@ -21,7 +21,7 @@ static const struct weft_param extoll_params[] = {
 	P(CLOCK, clock, "156MHz", "", STATED,
 	  "core clock; 156.25 MHz is the other reading (1.3, O-5)"),
 	P(REAL, ppm, "0", "-1000..1000", OWN,
-	  "offset of this NIC's crystal in parts per million"),
+	  "offset of this node's crystal in parts per million"),
 	P(ENUM, width, "w32", "w16|w32", STATED,
 	  "bits of the network data path (variant A or B)"),
 	P(U32, node, "65535", "0..65535", OWN,

@@ -234,7 +234,7 @@ static int node_init(struct weft_comp *c, struct weft_err *err)
 	cfg.train = n->train;
 	cfg.store_forward = n->store_forward;
 	cfg.window = n->window;
-	cfg.ppm = (int32_t)n->ppm;
+	cfg.clk = weft_clock_offset_ppm(cfg.clk, (int32_t)n->ppm);
 	return eport_init(&n->ep, c, &c->ports[0], &cfg, &node_ops, n, err);
 }
 

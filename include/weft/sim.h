@@ -70,6 +70,10 @@ struct weft_comp {
 	char *name; /* "n3.nic" */
 };
 
+/* Zeroed memory near the component's state, in lines of 64 bytes, that lives as
+ * long as the component: for what a run needs more of, once or a few times. */
+void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
+
 /* The port called `name`, or NULL. */
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 

@@ -107,6 +107,7 @@ static void limits(struct eport *ep)
 	ep->gap = (uint8_t)c->gap;
 	ep->overhead = (uint8_t)c->overhead;
 	ep->ctl = (uint8_t)c->ctl_flits;
+	ep->far_whole = p->store_forward;
 }
 
 /* What is wrong with the other end, or NULL. */
@@ -181,10 +182,6 @@ void eport_fini(struct eport *ep)
 {
 	if (ep->slow)
 		eport_slow_fini(ep);
-	free(ep->slot);
-	free(ep->in);
-	free(ep->due);
-	free(ep->end);
 }
 
 /* ---- slots -----------------------------------------------------------------
@@ -193,9 +190,12 @@ void eport_fini(struct eport *ep)
 static void slots_grow(struct eport *ep)
 {
 	uint32_t i, n = ep->n_slots ? 2 * ep->n_slots : 4;
+	struct ecell *s = weft_comp_alloc(ep->comp, n * sizeof(*s));
 
-	ep->slot = realloc(ep->slot, n * sizeof(*ep->slot));
-	assert(ep->slot && n <= 128);
+	assert(n <= 128);
+	if (ep->n_slots)
+		memcpy(s, ep->slot, ep->n_slots * sizeof(*s));
+	ep->slot = s;
 	for (i = ep->n_slots; i < n; i++)
 		ep->slot[i].next = i + 1 < n ? (uint8_t)(i + 1) : EPORT_NONE;
 	ep->free_slot = ep->n_slots;
@@ -290,7 +290,7 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 	next = eport_hear(ep, g);
 	if (can_now(ep, vc))
 		return true;
-	ep->listening = true;
+	ep->peer->listened = true;
 	if (next != WEFT_NEVER)
 		ep->ops->wake(ep->own, ep, next);
 	return false;
@@ -305,7 +305,7 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	ep->tx_cells++;
 	ep->tx_flits += cell->flits;
 	ep->tx_packets += !!(cell->flags & ECELL_EOP);
-	ep->listening = false;
+	ep->peer->listened = false;
 	if (ep->tapped) {
 		eport_slow_commit(ep, cell, vc, g);
 		return;
@@ -322,8 +322,7 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		eport_end(ep->peer, s + cell->flits + ep->way_end);
 	}
 	eport_put(ep->peer, cell, vc,
-		  s + ep->way +
-			  (ep->peer->cfg.store_forward ? cell->flits : 0));
+		  s + ep->way + (ep->far_whole ? cell->flits : 0));
 }
 
 struct eport_count *eport_counts(struct eport *ep)

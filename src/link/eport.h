@@ -151,32 +151,37 @@ struct eport_ring {
 /* In lines of 64 bytes, as they are needed: a large network does not fit into
  * a cache. */
 struct eport {
-	/* what a cell needs that leaves */
+	/* a cell that leaves */
 	struct eport *peer;   /* NULL = nothing connected */
 	uint64_t line_free;   /* first line cycle not taken */
 	uint64_t next_grant;  /* eport_commit not before; see eport_next */
 	uint32_t way;	      /* same_clk: start to seen by the peer's owner */
+	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
 	uint8_t used[EX_VCS]; /* credits out there */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;
-	bool listening; /* the owner waits for a credit or an ACK */
 	bool tapped, same_clk;
 	/* copies from both ends' cfg */
 	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
-	/* ... and one that comes */
-	uint8_t n_slots;		       /* allocated so far */
-	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
-	uint8_t held;			       /* slots in use */
-	uint8_t ack_owed; /* cells received, not acknowledged */
-	struct ecell *slot;
-	/* second line: control this end owes; volume */
+	bool far_whole; /* the peer's store_forward */
+	uint64_t tx_packets;
+	/* one that comes, and the credit for it */
+	struct ecell *slot __attribute__((aligned(64)));
+	void *own;
+	const struct eport_ops *ops;
 	uint64_t *due; /* ring, by cycle: credits, cycle << 8 | vc.  In-band:
 			* ready; beside the data: counts at the peer */
 	struct eport_ring due_r;
+	uint32_t way_ctl; /* same_clk: control start to its effect */
+	uint8_t n_slots;  /* allocated so far */
+	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
+	uint8_t held;			       /* slots in use */
+	bool listened;	  /* the peer's owner waits for a credit or an ACK */
+	uint8_t ack_owed; /* cells received, not acknowledged */
 	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
-	uint32_t way_ctl;     /* same_clk: control start to its effect */
-	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
-	uint64_t tx_cells, tx_flits, tx_packets, busy;
+	/* volume */
+	uint64_t tx_cells __attribute__((aligned(64)));
+	uint64_t tx_flits, busy;
 	/* framed lines only */
 	uint64_t next_refresh;
 	uint64_t last_end; /* of the last cell that counts in ack_owed */
@@ -188,8 +193,6 @@ struct eport {
 	/* the rest */
 	struct weft_comp *comp;
 	struct weft_port *port;
-	const struct eport_ops *ops;
-	void *own;
 	struct eport_slow *slow; /* tapped only */
 	struct eport_cfg cfg;
 	struct eport_count count;

@@ -38,11 +38,28 @@ void *eport_ring_room(struct eport_ring *r, void *at, size_t size)
 	return p;
 }
 
-/* Sorted; nearly always at the end. */
-static void ring_insert(struct eport_ring *r, uint64_t **at, uint64_t v)
+/* The same for rings of cycles, in the component's memory. */
+static uint64_t *ring_more(struct eport *ep, struct eport_ring *r,
+			   const uint64_t *at)
 {
-	uint64_t *p = *at = eport_ring_room(r, *at, sizeof(v));
+	uint32_t i, n = ring_n(r), cap = n ? 2 * n : 8;
+	uint64_t *p = weft_comp_alloc(ep->comp, cap * sizeof(*p));
+
+	for (i = 0; i < n; i++)
+		p[i] = at[(r->head + i) & r->mask];
+	*r = (struct eport_ring){ .tail = n, .mask = cap - 1 };
+	return p;
+}
+
+/* Sorted; nearly always at the end. */
+static void ring_insert(struct eport *ep, struct eport_ring *r, uint64_t **at,
+			uint64_t v)
+{
+	uint64_t *p = *at;
 	uint32_t i;
+
+	if (!p || ring_n(r) > r->mask)
+		p = *at = ring_more(ep, r, p);
 
 	for (i = r->tail; i != r->head; i--) {
 		if (p[(i - 1) & r->mask] <= v)
@@ -55,12 +72,12 @@ static void ring_insert(struct eport_ring *r, uint64_t **at, uint64_t v)
 
 static void in_push(struct eport *ep, uint64_t cycle, uint32_t kind, uint32_t n)
 {
-	ring_insert(&ep->in_r, &ep->in, cycle << 16 | kind << 8 | n);
+	ring_insert(ep, &ep->in_r, &ep->in, cycle << 16 | kind << 8 | n);
 }
 
 void eport_ctl_due(struct eport *ep, uint64_t cycle, uint32_t vc)
 {
-	ring_insert(&ep->due_r, &ep->due, cycle << 8 | vc);
+	ring_insert(ep, &ep->due_r, &ep->due, cycle << 8 | vc);
 }
 
 /* First cycle in a ring whose entries have the cycle above `shift` bits. */
@@ -72,8 +89,7 @@ static inline uint64_t ring_first(const struct eport_ring *r, const uint64_t *p,
 
 void eport_end(struct eport *ep, uint64_t cycle)
 {
-	ep->end = eport_ring_room(&ep->end_r, ep->end, sizeof(*ep->end));
-	ep->end[ep->end_r.tail++ & ep->end_r.mask] = cycle;
+	ring_insert(ep, &ep->end_r, &ep->end, cycle);
 }
 
 /* ---- what is ready
@@ -248,7 +264,7 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 		at = (cycle > ep->line_free ? cycle : ep->line_free) +
 		     ep->way_ctl;
 	eport_ctl_due(ep, cycle, vc);
-	if (p->listening)
+	if (ep->listened)
 		p->ops->wake(p->own, p, at);
 }
 

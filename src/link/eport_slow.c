@@ -224,7 +224,7 @@ bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
 	if (s->state == EPORT_READY && !s->replaying &&
 	    ep->unacked < ep->cfg.window && eport_has_credit(ep, vc))
 		return true;
-	ep->listening = true;
+	ep->peer->listened = true;
 	if (s->in_r.head != s->in_r.tail)
 		ep->ops->wake(ep->own, ep,
 			      s->in[s->in_r.head & s->in_r.mask].cycle);
@@ -406,7 +406,7 @@ void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,
 	};
 	if (starts_something(type) && cycle < s->urgent)
 		s->urgent = cycle;
-	if (ep->listening)
+	if (ep->peer->listened)
 		ep->ops->wake(ep->own, ep, cycle);
 	eport_slow_arm(ep);
 }

@@ -26,11 +26,8 @@ static void comp_free(struct weft_comp *c)
 	if (c->inited && c->cls->ops.fini)
 		c->cls->ops.fini(c);
 	comp_ports_fini(c);
-	free(c->counters);
 	free(c->regs);
-	free(c->state);
 	free(c->name);
-	free(c);
 }
 
 void weft_sim_free(struct weft_sim *sim)
@@ -45,6 +42,7 @@ void weft_sim_free(struct weft_sim *sim)
 	pool_fini(sim);
 	evq_fini(&sim->q);
 	result_free(sim->result);
+	arena_fini(&sim->arena);
 	free(sim);
 }
 
@@ -122,20 +120,28 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 		weft_fail(err, E2BIG, "more than %u components", EVQ_MAX_ID);
 		return NULL;
 	}
-	c = calloc(1, sizeof(*c));
+	c = arena_alloc(&sim->arena, sizeof(*c));
 	assert(c);
 	c->sim = sim;
 	c->cls = cls;
 	c->name = strdup(name);
-	c->state = aligned_alloc(64, (cls->state_size + 64) / 64 * 64);
-	c->counters = calloc(cls->n_counters + 1, sizeof(*c->counters));
+	c->state = arena_alloc(&sim->arena, cls->state_size + 1);
+	c->counters = arena_alloc(&sim->arena,
+				  (cls->n_counters + 1) * sizeof(*c->counters));
 	assert(c->name && c->state && c->counters);
-	memset(c->state, 0, cls->state_size);
 	if (comp_params_default(c, err) || comps_append(sim, c)) {
 		comp_free(c);
 		return NULL;
 	}
 	return c;
+}
+
+void *weft_comp_alloc(struct weft_comp *c, size_t bytes)
+{
+	void *p = arena_alloc(&c->sim->arena, bytes);
+
+	assert(p);
+	return p;
 }
 
 int weft_comp_init(struct weft_comp *c, struct weft_err *err)
@@ -197,6 +203,11 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
 		ret = comp_wired(sim->comps[i], err);
 	if (ret)
 		return ret;
+	sim->states = arena_alloc(&sim->arena,
+				  (sim->n_comps + 1) * sizeof(*sim->states));
+	assert(sim->states);
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		sim->states[i] = sim->comps[i]->state;
 	sim->started = true;
 	sim->phase = 1;
 	result_manifest(sim);
@@ -261,31 +272,32 @@ static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
 
 /* A large network does not fit into a cache, but what comes next is known: the
  * component some events ahead, its state, and what its class knows of. */
-enum { AHEAD_COMP = 16, AHEAD_STATE = 12 };
-enum { STATE_LINES = 6 };
+enum { AHEAD = 32, STATE_LINES = 6 };
 
-static const struct weft_comp *ahead(const struct weft_sim *sim, uint32_t n)
+static uint32_t ahead(const struct weft_sim *sim, uint32_t n)
 {
-	return sim->comps[EVQ_KEY_ID(sim->q.cur.ev[sim->q.pos + n].key)];
+	return EVQ_KEY_ID(sim->q.cur.ev[sim->q.pos + n].key);
 }
 
-static void soon(const struct weft_comp *c, uint32_t stage)
+static void soon(const struct weft_sim *sim, uint32_t n, uint32_t stage)
 {
+	const struct weft_comp *c = sim->comps[ahead(sim, n)];
+
 	if (c->cls->ops.soon)
 		c->cls->ops.soon(c, stage);
 }
 
 static void look_ahead(const struct weft_sim *sim)
 {
-	const char *state = ahead(sim, AHEAD_STATE)->state;
-	uint32_t i;
+	uint32_t far = ahead(sim, AHEAD), i;
 
-	__builtin_prefetch(ahead(sim, AHEAD_COMP));
+	__builtin_prefetch(sim->comps[far]);
 	for (i = 0; i < STATE_LINES; i++)
-		__builtin_prefetch(state + 64 * i);
-	soon(ahead(sim, 9), 0);
-	soon(ahead(sim, 6), 1);
-	soon(ahead(sim, 3), 2);
+		__builtin_prefetch((const char *)sim->states[far] + 64 * i);
+	soon(sim, 22, 0);
+	soon(sim, 15, 1);
+	soon(sim, 9, 2);
+	soon(sim, 4, 3);
 }
 
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
@@ -297,7 +309,7 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 	sim->stopping = false;
 	while (!sim->stopping && evq_pop(&sim->q, until, &e)) {
 		sim->events++;
-		if (sim->q.pos + AHEAD_COMP < sim->q.cur.n)
+		if (sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
 		dispatch(sim, &e);
 	}

@@ -4,6 +4,7 @@
 #define SIM_PRIV_H
 
 #include "measure/result.h"
+#include "sim/arena.h"
 #include "sim/queue.h"
 #include "weft/sim.h"
 
@@ -16,9 +17,11 @@ struct weft_sim {
 	struct evq q;
 	uint64_t seed, events;
 	struct weft_comp **comps; /* by name once started */
+	void **states;		  /* theirs, in the same order */
 	uint32_t n_comps, cap_comps;
 	struct weft_result *result;
 	struct reg_map *regmaps;
+	struct arena arena; /* components, their state and counters */
 	/* pools */
 	struct weft_frame *free_frames;
 	struct weft_buf *free_bufs[BUF_LOG2_MAX + 1];

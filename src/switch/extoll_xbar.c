@@ -293,9 +293,9 @@ static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 /* An input takes one of the outputs that granted it something. */
 static uint32_t accept(struct xb *x, uint32_t i, uint32_t outs)
 {
-	uint32_t o = xb_arbiter(outs, x->out[i].accept);
+	uint32_t o = xb_arbiter(outs, x->in[i].accept);
 
-	x->out[i].accept = (uint8_t)o;
+	x->in[i].accept = (uint8_t)o;
 	return o;
 }
 
@@ -391,24 +391,39 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
 
 /* What the cell at the head of input i will need: its output and what lies
  * behind it. */
-static void soon_out(const struct xb *x, uint32_t i)
+static void soon_out(const struct xb *x, uint32_t i, uint32_t stage)
 {
 	uint32_t o = xb_peek(x, &x->ep[i].slot[x->ep[i].way_head]);
+	const struct eport *p;
 
-	if (o >= EX_PORTS)
+	if (o >= EX_PORTS || !x->peer[o])
 		return;
+	p = x->peer[o];
+	if (stage == 3) {
+		__builtin_prefetch(&p->slot[p->free_slot], 1);
+		__builtin_prefetch(p->own, 1);
+		__builtin_prefetch((const char *)p->own + 64, 1);
+		return;
+	}
 	__builtin_prefetch(&x->out[o], 1);
 	__builtin_prefetch(&x->ep[o], 1);
-	__builtin_prefetch(&x->ep[o].due, 1);
-	__builtin_prefetch(x->peer[o], 1);
+	__builtin_prefetch(&x->ep[o].tx_cells, 1);
+	__builtin_prefetch(&p->slot, 1);
 }
 
 static void soon_in(const struct xb *x, uint32_t i)
 {
-	__builtin_prefetch(&x->ep[i], 1);
-	__builtin_prefetch(&x->ep[i].due, 1);
+	__builtin_prefetch(&x->ep[i].slot, 1);
 	__builtin_prefetch(&x->in[i], 1);
 	__builtin_prefetch((const char *)&x->in[i] + 64, 1);
+}
+
+static void soon_cell(const struct eport *ep)
+{
+	__builtin_prefetch(&ep->slot[ep->way_head]);
+	if (ep->due)
+		__builtin_prefetch(&ep->due[ep->due_r.tail & ep->due_r.mask],
+				   1);
 }
 
 /* Inputs whose cells are seen next, then these cells, then their outputs. */
@@ -427,9 +442,9 @@ static void xb_soon(const struct weft_comp *c, uint32_t stage)
 		if (!stage)
 			soon_in(x, i);
 		else if (stage == 1)
-			__builtin_prefetch(&x->ep[i].slot[x->ep[i].way_head]);
+			soon_cell(&x->ep[i]);
 		else
-			soon_out(x, i);
+			soon_out(x, i, stage);
 	}
 }
 
@@ -528,7 +543,7 @@ static int xb_init(struct weft_comp *c, struct weft_err *err)
 		memset(x->in[i].tail, XB_NONE, sizeof(x->in[i].tail));
 		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
 		memset(x->out[i].lock, XB_NONE, sizeof(x->out[i].lock));
-		x->out[i].last = x->out[i].accept = 63;
+		x->out[i].last = x->in[i].accept = 63;
 		if (eport_init(&x->ep[i], c, &c->ports[i],
 			       i < EX_INTERNAL ? &inner : &link, &xb_port_ops,
 			       x, err))

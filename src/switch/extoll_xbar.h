@@ -14,7 +14,6 @@ struct xb_out {
 	uint64_t want[EX_VCS]; /* heads of queues, by VC on which they leave */
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
 	uint8_t last;	       /* winner, state of the arbiter (4.2) */
-	uint8_t accept;	       /* of the input: last output that was accepted */
 } __attribute__((aligned(64)));
 
 /* Packets of one VC as they come in. */
@@ -27,7 +26,8 @@ struct xb_open {
 
 struct xb_in {
 	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
-	uint8_t out[EX_VCS], vc_out[EX_VCS];	  /* of the packet on that VC */
+	uint8_t accept;			     /* last output that was accepted */
+	uint8_t out[EX_VCS], vc_out[EX_VCS]; /* of the packet on that VC */
 	struct xb_open open[EX_VCS];
 	uint32_t spacing; /* least distance of two cells */
 	uint64_t pushed;  /* cycle of the last one */

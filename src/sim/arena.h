@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of components: zeroed, in lines of 64 bytes, freed all at once.  In
+ * large networks it comes in huge pages, so that the way to a component costs
+ * no walk through page tables. */
+#ifndef SIM_ARENA_H
+#define SIM_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+	struct arena_chunk *chunks; /* the newest first */
+};
+
+/* NULL when there is no memory. */
+void *arena_alloc(struct arena *a, size_t bytes);
+void arena_fini(struct arena *a);
+
+#endif

@@ -8,6 +8,7 @@
 
 #define XB_NONE	  0xff
 #define XB_QUEUES (EX_PORTS * EX_VCS)
+#define XB_FAR	  (1 << 30) /* cycles, before the first cell */
 
 /* What one output arbitrates: bit input * 4 + VC on which the cell came. */
 struct xb_out {
@@ -112,6 +113,20 @@ void xb_gone(void *own, struct eport *ep, uint32_t slot);
 void xb_link(void *own, struct eport *ep, enum eport_link what);
 /* Brings the counters from XB_RETRIES on up to date. */
 void xb_link_counts(struct xb *x);
+
+/* extoll_tables.c: settings of the ports by the parameters. */
+struct eport_cfg xb_cfg_link(const struct xb *x);
+struct eport_cfg xb_cfg_internal(const struct xb *x);
+
+/* Operations of the class. */
+int xb_init(struct weft_comp *c, struct weft_err *err);
+int xb_start(struct weft_comp *c, struct weft_err *err);
+void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f);
+void xb_event(struct weft_comp *c, uint32_t tag);
+void xb_soon(const struct weft_comp *c, uint32_t stage);
+int xb_sample(struct weft_comp *c, struct weft_err *err);
+int xb_finish(struct weft_comp *c, struct weft_err *err);
+void xb_fini(struct weft_comp *c);
 
 /* ops.start: where this crossbar stands. */
 void xb_place(struct xb *x);

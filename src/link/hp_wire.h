@@ -23,6 +23,11 @@ enum {
 	HP_ROUTE_MAX = 48, /* elements each way */
 	HP_FRAME_MAX = 8,  /* words of a command frame */
 	HP_XPORT_SERVICE = 2,
+	/* routing elements (3.2): [7:4] port, [3:0] hops */
+	HP_EL_PORT_LP = 4,
+	HP_EL_PORT_MP = 10,
+	HP_EL_PORT_HAP = 11,
+	HP_EL_MAX = 15, /* hops of one element */
 };
 
 /* An entry of the routing space, or what is left of it in a packet. */
@@ -38,6 +43,7 @@ struct hp_head {
 	uint64_t c[HP_FRAME_MAX];
 	uint32_t vpid;	      /* target, from the routing frame */
 	uint32_t bytes;	      /* user bytes that follow */
+	uint32_t skip;	      /* received: where they begin in the payload */
 	struct hp_route back; /* received: the return path as fwd, nf 0 = none;
 			       * dtag = the sender's HPID */
 };
@@ -64,11 +70,22 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
 /* Reads it; false: it makes no sense. */
 bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h);
-/* Offset of the user bytes in f->payload. */
-uint32_t hp_pkt_skip(const struct weft_frame *f);
-static inline uint8_t *hp_pkt_data(const struct weft_frame *f)
+/* Offset of the user bytes in the payload of a packet just made. */
+static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
+				   const struct hp_head *h)
 {
-	return weft_slice_data(f->payload) + hp_pkt_skip(f);
+	return f->payload.len - ((h->bytes + 7) & ~7u);
+}
+
+/* A fault in the middle (8.10): the packet keeps its length, its tail says that
+ * what follows the fault is nothing.  Before the last byte is announced. */
+static inline void hp_pkt_abort(struct weft_frame *f, uint32_t err)
+{
+	f->flags = (f->flags & 0xffff) | err << 16;
+}
+static inline uint32_t hp_pkt_aborted(const struct weft_frame *f)
+{
+	return f->flags >> 16;
 }
 
 /* Parses an entry of n bytes; false: it is too short (ERR_ROUTE_INV). */

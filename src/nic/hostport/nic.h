@@ -115,7 +115,9 @@ struct hp_dma {
 	 * afterwards (keep data with weft_slice_ref). */
 	void (*done)(struct hp_nic *n, struct hp_dma *d);
 	void *arg;
-	uint64_t user;
+	uint64_t user;	/* the block's */
+	uint32_t bytes; /* asked for */
+	uint8_t skew;
 	struct hp_dma *next, *chain;
 };
 struct hp_dma_list {
@@ -201,6 +203,10 @@ void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 /* Sets bits of IRQ_STATUS; NQE interrupts name their VPID. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
+/* Registers. */
+struct hp_miss;
+void hp_irq_clear(struct hp_nic *n, uint32_t bits);
+uint64_t hp_record_pop(struct hp_miss *r);
 
 /* ---- network (net.c) ---- */
 
@@ -208,7 +214,6 @@ void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 struct hp_rx {
 	struct hp_head head;
 	struct weft_frame *f; /* payload: readable up to `here` */
-	uint32_t skip;	      /* user bytes begin here in f->payload */
 	uint32_t here;	      /* user bytes arrived so far */
 	bool whole;	      /* all of it: f is ours */
 	bool ended;	      /* consumer has called hp_rx_end */
@@ -228,12 +233,15 @@ void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
 /* Done with it; what has not come yet is thrown away as it comes. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
-/* A packet that leaves.  User bytes are written into hp_pkt_data(f). */
+/* A packet that leaves.  User bytes are written into the payload of f
+ * from hp_pkt_skip on, before they are announced. */
 struct hp_tx {
 	struct weft_frame *f;
 	struct np_pkt *pkt;
 	uint8_t np, cls;
-	uint32_t skip;
+	uint32_t skip;	/* of the payload, in front of the user bytes */
+	uint64_t cycle; /* first word, in cycles of the network port */
+	uint32_t avail;
 	/* The last word has left the network port's queue.  May be NULL. */
 	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
 	void *arg;
@@ -246,7 +254,7 @@ struct hp_tx_list {
 /* Sends f from `cycle` on; `bytes` user bytes are there, UINT32_MAX = all.
  * Requests and replies of one network port keep their order.  The handle is
  * valid until sent() has returned. */
-struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f,
+struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  uint64_t cycle, uint32_t bytes,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),
 			  void *arg);

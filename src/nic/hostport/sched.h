@@ -65,6 +65,7 @@ struct hp_fu {
 	struct hp_job *stage[HP_STAGE_MAX];
 	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
 	uint32_t n;			 /* jobs in it, wait queue included */
+	bool running; /* its own functions are being called */
 };
 
 struct hp_sched {
@@ -74,8 +75,9 @@ struct hp_sched {
 	uint32_t depth;	      /* of wait queues; 0 = none */
 	uint32_t room;	      /* of the queue */
 	void (*wake)(void *own, struct hp_sched *s); /* slot, next cycle */
-	/* The queue has room again, or a unit is empty.  May be NULL. */
+	/* The queue has room again.  May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
+	uint64_t (*now)(void *own); /* cycle, for `busy`.  May be NULL. */
 	/* state */
 	struct hp_job **queue; /* oldest first */
 	uint32_t n_queue;

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scheduler, scoreboard, wait queues and pipelines, see sched.h.
+ * Source: hostport.md 8.1 (FU1 to FU4), 8.7 (SB1 to SB13). */
+#include "nic/hostport/sched.h"
+
+#include <assert.h>
+
+/* ---- records ----------------------------------------------------------- */
+
+void hp_sched_init(struct hp_sched *s)
+{
+	assert(s->n_fu && s->n_fu <= HP_FU_MAX && s->room >= s->width);
+	assert(s->pipe->stages && s->pipe->stages <= HP_STAGE_MAX);
+	s->queue = calloc(s->room, sizeof(*s->queue));
+	if (!s->queue)
+		abort();
+}
+
+void *hp_job_new(struct hp_sched *s)
+{
+	struct hp_job *j = s->pool, *chain;
+
+	if (j) {
+		s->pool = j->next;
+		chain = j->chain;
+	} else {
+		j = malloc(s->pipe->job_size);
+		if (!j)
+			abort();
+		chain = s->all;
+		s->all = j;
+	}
+	memset(j, 0, s->pipe->job_size);
+	j->chain = chain;
+	return j;
+}
+
+void hp_job_drop(struct hp_sched *s, struct hp_job *j)
+{
+	j->next = s->pool;
+	s->pool = j;
+}
+
+void hp_sched_fini(struct hp_sched *s)
+{
+	struct hp_job *j;
+
+	while ((j = s->all)) {
+		s->all = j->chain;
+		free(j);
+	}
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		ring_free(&s->fu[f].wait);
+	free(s->queue);
+}
+
+/* ---- scoreboard -------------------------------------------------------- */
+
+static bool fu_holds(const struct hp_sched *s, const struct hp_fu *fu,
+		     uint64_t key)
+{
+	for (uint32_t k = 0; k < s->pipe->stages; k++)
+		if (fu->stage[k] && fu->stage[k]->ordered &&
+		    fu->stage[k]->key == key)
+			return true;
+	for (uint32_t i = 0; i < ring_count(&fu->wait); i++) {
+		const struct hp_job *j = *ring_nth(&fu->wait, i);
+
+		if (j->ordered && j->key == key)
+			return true;
+	}
+	return false;
+}
+
+/* The unit that has the key (SB4).  There is never a second one (SB5). */
+static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
+{
+	uint32_t found = HP_FU_NONE;
+
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		if (!s->fu[f].n || !fu_holds(s, &s->fu[f], key))
+			continue;
+		assert(found == HP_FU_NONE);
+		found = f;
+	}
+	return found;
+}
+
+/* Jobs in front of the one that would be issued now. */
+static uint32_t fu_length(const struct hp_fu *fu)
+{
+	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
+}
+
+static bool fu_room(const struct hp_sched *s, uint32_t f)
+{
+	return fu_length(&s->fu[f]) <= s->depth;
+}
+
+/* Shortest wait queue, ties in turn. */
+static uint32_t fu_shortest(const struct hp_sched *s, uint32_t fus)
+{
+	uint32_t best = HP_FU_NONE;
+
+	for (uint32_t i = 1; i <= s->n_fu; i++) {
+		uint32_t f = (s->turn + i) % s->n_fu;
+
+		if (fus && !(fus >> f & 1))
+			continue;
+		if (best == HP_FU_NONE ||
+		    fu_length(&s->fu[f]) < fu_length(&s->fu[best]))
+			best = f;
+	}
+	return best;
+}
+
+/* ---- pipelines --------------------------------------------------------- */
+
+static uint64_t sched_now(const struct hp_sched *s)
+{
+	return s->now ? s->now(s->own) : 0;
+}
+
+static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
+{
+	if (!--fu->n)
+		fu->busy += sched_now(s) - fu->busy_since;
+	if (s->pipe->left)
+		s->pipe->left(s, j);
+	hp_job_drop(s, j);
+	if (s->n_queue)
+		s->wake(s->own, s);
+}
+
+static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
+		     uint32_t k)
+{
+	fu->stage[k] = j;
+	j->stage = (uint8_t)k;
+	j->over = false;
+	s->pipe->stage[k](s, j);
+}
+
+/* A wait queue has moved on: a job of the queue may have room now. */
+static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
+{
+	struct hp_job *j = *ring_front(&fu->wait);
+
+	ring_pop(&fu->wait);
+	fu_enter(s, fu, j, 0);
+	if (s->n_queue)
+		s->wake(s->own, s);
+}
+
+/* One step of the first stage from behind that can go on. */
+static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
+{
+	uint32_t last = s->pipe->stages - 1;
+
+	for (uint32_t k = last + 1; k-- > 0;) {
+		struct hp_job *j = fu->stage[k];
+
+		if (!j || !j->over || (k < last && fu->stage[k + 1]))
+			continue;
+		fu->stage[k] = NULL;
+		if (k == last)
+			fu_leave(s, fu, j);
+		else
+			fu_enter(s, fu, j, k + 1);
+		return true;
+	}
+	if (fu->stage[0] || ring_empty(&fu->wait))
+		return false;
+	fu_feed(s, fu);
+	return true;
+}
+
+/* Stage functions may end their stage at once: not from inside of here. */
+static void fu_run(struct hp_sched *s, struct hp_fu *fu)
+{
+	if (fu->running)
+		return;
+	fu->running = true;
+	while (fu_step(s, fu))
+		;
+	fu->running = false;
+}
+
+void hp_stage_done(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_fu *fu = &s->fu[j->fu];
+
+	assert(fu->stage[j->stage] == j && !j->over);
+	j->over = true;
+	fu_run(s, fu);
+}
+
+/* ---- issue ------------------------------------------------------------- */
+
+void hp_sched_put(struct hp_sched *s, struct hp_job *j)
+{
+	assert(hp_sched_room(s));
+	j->put = s->puts++;
+	s->queue[s->n_queue++] = j;
+	s->wake(s->own, s);
+}
+
+/* Nothing in front of candidate i, still in the queue, has its key. */
+static bool key_is_first(const struct hp_sched *s, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (s->queue[k] && s->queue[k]->key == s->queue[i]->key)
+			return false;
+	return true;
+}
+
+static uint32_t choose(const struct hp_sched *s, uint32_t i)
+{
+	const struct hp_job *j = s->queue[i];
+	uint32_t f = HP_FU_NONE;
+
+	if (j->ordered) {
+		if (!key_is_first(s, i))
+			return HP_FU_NONE;
+		f = fu_of_key(s, j->key);
+	}
+	if (f == HP_FU_NONE)
+		f = fu_shortest(s, j->fus);
+	return f != HP_FU_NONE && fu_room(s, f) ? f : HP_FU_NONE;
+}
+
+static void issue(struct hp_sched *s, uint32_t i, uint32_t f)
+{
+	struct hp_job *j = s->queue[i];
+	struct hp_fu *fu = &s->fu[f];
+
+	s->queue[i] = NULL;
+	s->turn = f;
+	s->issues++;
+	j->fu = (uint8_t)f;
+	if (!fu->n++)
+		fu->busy_since = sched_now(s);
+	fu->jobs++;
+	*ring_push(&fu->wait) = j;
+}
+
+/* Closes the gaps in the queue. */
+static void queue_close(struct hp_sched *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_queue; i++)
+		if (s->queue[i])
+			s->queue[n++] = s->queue[i];
+	s->n_queue = n;
+}
+
+void hp_sched_slot(struct hp_sched *s)
+{
+	uint32_t n = s->n_queue < s->width ? s->n_queue : s->width, issued = 0;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t f = choose(s, i);
+
+		if (f == HP_FU_NONE)
+			continue;
+		issue(s, i, f);
+		issued++;
+	}
+	s->slots++;
+	s->waste += s->width - issued;
+	if (!issued)
+		return;
+	queue_close(s);
+	if (s->n_queue)
+		s->wake(s->own, s);
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		fu_run(s, &s->fu[f]);
+	if (s->ready)
+		s->ready(s->own, s);
+}
+
+uint32_t hp_sched_count(const struct hp_sched *s)
+{
+	uint32_t n = s->n_queue;
+
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		n += s->fu[f].n;
+	return n;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Latency over load of a torus, Weft beside BookSim2.
+
+    BOOKSIM=path/to/booksim scripts/booksim-curve.py WEFT [K [FLITS...]]
+
+K x K x K nodes (4), dimension order, uniform traffic, one crossbar of five
+cycles per hop (preset `plain`) against BookSim2's input-queued router of five
+cycles with four virtual channels of 32 flits.  BookSim2 runs twice: as it is,
+and with connections held for a packet, which is what a crossbar of whole cells
+does.  Prints a table of packet latency in cycles / accepted flits per cycle.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LOADS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+
+EXPERIMENT = """
+payload: none
+traffic: {{ type: extoll.gen, preset: plain, count: {nodes}, flits: {flits},
+  load: {load} }}
+fabric:
+  type: torus
+  dims: [{k}, {k}, {k}]
+  tie: balanced
+  routing: table
+  switch: {{ type: extoll.xbar, preset: plain }}
+  link: {{ type: extoll.cable, length: 0.0001 }}
+  net: {{ warmup: {period}, measure: {measure} }}
+run: {{ until: 100ms }}
+record: {{ counters: none }}
+"""
+
+BOOKSIM = """
+topology = torus;
+k = {k};
+n = 3;
+routing_function = dim_order;
+num_vcs = 4;
+vc_buf_size = 32;
+wait_for_tail_credit = 0;
+use_noc_latency = 0;
+vc_allocator = islip;
+sw_allocator = islip;
+routing_delay = 1;
+vc_alloc_delay = 1;
+sw_alloc_delay = 1;
+st_final_delay = 1;
+credit_delay = 0;
+traffic = uniform;
+injection_process = bernoulli;
+injection_rate_uses_flits = 1;
+packet_size = {flits};
+injection_rate = {load};
+hold_switch_for_packet = {hold};
+sim_type = latency;
+warmup_periods = 1;
+sample_period = {period};
+max_samples = 4;
+stopping_thres = -1.0;
+acc_stopping_thres = -1.0;
+latency_thres = -1.0;
+deadlock_warn_timeout = 100000;
+seed = 1;
+"""
+
+
+def run(text, suffix, command):
+    with tempfile.NamedTemporaryFile("w", suffix=suffix) as f:
+        f.write(text)
+        f.flush()
+        done = subprocess.run([a.replace("FILE", f.name) for a in command],
+                              stdout=subprocess.PIPE, check=False, text=True)
+    return done.stdout
+
+
+def weft(program, case):
+    out = run(EXPERIMENT.format(**case), ".yaml",
+              [program, "run", "FILE", "--format", "json"])
+    metrics = json.loads(out)["metrics"]
+    return metrics["net.latency"], metrics["net.accepted"]
+
+
+def booksim(program, case, hold):
+    out = run(BOOKSIM.format(hold=hold, **case), ".cfg", [program, "FILE"])
+
+    def last(key):
+        found = re.findall(re.escape(key) + r" = ([0-9.e+-]+)", out)
+        return float(found[-1]) if found else float("nan")
+    return (last("Packet latency average"),
+            last("Accepted flit rate average"))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    peer = os.environ.get("BOOKSIM")
+    k = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    sizes = [int(a) for a in sys.argv[3:]] or [1, 8, 32]
+    for flits in sizes:
+        period = {1: 1250, 8: 2500}.get(flits, 5000)
+        print(f"\n{k}x{k}x{k}, {flits} flits: packet latency / accepted\n")
+        print("| load | Weft | BookSim2 | BookSim2, packet held |")
+        print("|---|---|---|---|")
+        for load in LOADS:
+            case = {"k": k, "nodes": k ** 3, "flits": flits, "load": load,
+                    "period": period, "measure": 3 * period}
+            cells = [weft(sys.argv[1], case)]
+            cells += [booksim(peer, case, h) for h in (0, 1)] if peer else []
+            print(f"| {load} | " + " | ".join(
+                f"{a:.1f} / {b:.3f}" for a, b in cells) + " |", flush=True)
+    if not peer:
+        print("\nwithout BookSim2: name its binary in BOOKSIM")
+
+
+if __name__ == "__main__":
+    main()

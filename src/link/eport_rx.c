@@ -257,8 +257,8 @@ static void heard(void *own, const struct ex_heard *h)
 		return;
 	}
 	ep->count.ctl_in++;
-	eport_slow_heard(ep, r->c0 + ep->cfg.ctl_flits + ep->cfg.t_ctl_in,
-			 h->type, h->arg);
+	eport_retry_heard(ep, r->c0 + ep->cfg.ctl_flits + ep->cfg.t_ctl_in,
+			  h->type, h->arg);
 }
 
 /* As it was sent. */

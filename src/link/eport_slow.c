@@ -2,10 +2,9 @@
 /* Link port on a tapped line, sending (extoll.md 4.7): every cell and control
  * cell is a frame.
  *
- * Cells wait in `sent` until they are acknowledged; NACK, timeout and training
- * make the line send them again, oldest first, before any new one.  In order
- * when several are ready: training, NACK, ACK, CREDIT, refresh, replay, data;
- * ACK to refresh are those of eport_ctl.c, at the same cycles.
+ * In order when several are ready: training, NACK, ACK, CREDIT, refresh,
+ * replay (eport_retry.c), data; ACK to refresh are those of eport_ctl.c, at the
+ * same cycles.
  *
  * A refresh that tells nothing new, on a line on which nothing else happens,
  * takes its time on the line but is no frame: a network that is at rest has no
@@ -13,7 +12,6 @@
  * line was never idle for comp cycles and the clocks of both ends differ. */
 #include "link/eport_slow.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -176,7 +174,7 @@ uint64_t eport_slow_next(struct eport *ep, uint64_t g)
 
 /* ---- cells ------------------------------------------------------------- */
 
-static void send_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
+void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
 {
 	uint64_t next = at + ep->cfg.gap;
 
@@ -212,7 +210,7 @@ void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	eport_use(ep, vc, ep->used[vc] + 1u);
 	if (!ep->unacked++)
 		s->since = at;
-	send_cell(ep, f, at);
+	eport_slow_cell(ep, f, at);
 	eport_slow_arm(ep);
 }
 
@@ -220,7 +218,7 @@ bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
 {
 	struct eport_slow *s = ep->slow;
 
-	eport_slow_apply(ep, g);
+	eport_retry_apply(ep, g);
 	if (s->state == EPORT_READY && !s->replaying &&
 	    ep->unacked < ep->cfg.window && eport_has_credit(ep, vc))
 		return true;
@@ -229,186 +227,6 @@ bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
 		ep->ops->wake(ep->own, ep,
 			      s->in[s->in_r.head & s->in_r.mask].cycle);
 	return false;
-}
-
-/* ---- replay ------------------------------------------------------------ */
-
-static void sent_drop(struct eport_slow *s, uint8_t seq)
-{
-	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
-
-	if (*f)
-		weft_frame_free(*f);
-	*f = NULL;
-}
-
-bool eport_slow_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
-{
-	struct eport_slow *s = ep->slow;
-	uint8_t n = (uint8_t)(seq - s->oldest);
-
-	if (n > ep->unacked)
-		return false;
-	if (!n)
-		return true;
-	/* what is being sent again may have come in the meantime */
-	if ((uint8_t)(s->replay - s->oldest) < n)
-		s->replay = seq;
-	for (; s->oldest != seq; s->oldest++)
-		sent_drop(s, s->oldest);
-	ep->unacked = (uint8_t)(ep->unacked - n);
-	s->since = cycle;
-	s->tries = 0;
-	return true;
-}
-
-void eport_slow_replay(struct eport *ep, uint64_t cycle)
-{
-	struct eport_slow *s = ep->slow;
-
-	if (!ep->unacked)
-		return;
-	if (s->tries++ == ep->cfg.attempts) {
-		eport_train_down(ep, cycle);
-		return;
-	}
-	ep->count.replays++;
-	s->replaying = true;
-	s->replay = s->oldest;
-	s->since = cycle;
-}
-
-static uint64_t replay_next(const struct eport *ep)
-{
-	uint64_t t = ep->slow->gap_end;
-
-	return ep->line_free > t ? ep->line_free : t;
-}
-
-static void replay_end(struct eport *ep)
-{
-	uint64_t now = eport_now(ep);
-
-	ep->slow->replaying = false;
-	if (ep->next_grant < now)
-		ep->next_grant = now;
-	ep->ops->wake(ep->own, ep, ep->next_grant);
-}
-
-/* The next cell that is sent again, when the line is free. */
-static void replay_step(struct eport *ep, uint64_t cycle)
-{
-	struct eport_slow *s = ep->slow;
-
-	if (!s->replaying || replay_next(ep) > cycle)
-		return;
-	if (s->replay != s->seq) {
-		s->n.resent++;
-		send_cell(ep, s->sent[s->replay++ % SLOW_SENT], cycle);
-	}
-	if (s->replay == s->seq)
-		replay_end(ep);
-}
-
-static void timeout(struct eport *ep, uint64_t cycle)
-{
-	struct eport_slow *s = ep->slow;
-
-	if (s->state != EPORT_READY || !ep->unacked || s->replaying ||
-	    cycle < s->since + ep->cfg.timeout)
-		return;
-	ep->count.timeouts++;
-	eport_slow_replay(ep, cycle);
-}
-
-/* ---- control cells heard ----------------------------------------------- */
-
-/* The truth about credits, whatever was lost before. */
-static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)
-{
-	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
-
-	if (used <= ep->peer->cfg.slots)
-		eport_use(ep, vc, used);
-}
-
-static void nack_heard(struct eport *ep, const struct slow_ctl *c)
-{
-	struct eport_slow *s = ep->slow;
-
-	s->n.nacks_in++;
-	if (eport_slow_acked(ep, c->value, c->cycle) && ep->unacked)
-		eport_slow_replay(ep, c->cycle);
-	else
-		s->n.nacks_stale++;
-}
-
-static void hear(struct eport *ep, const struct slow_ctl *c)
-{
-	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
-
-	if (kind == EX_C_INIT1)
-		eport_train_heard(ep, c->cycle, c->type, c->value);
-	else if (ep->slow->state != EPORT_READY)
-		return;
-	else if (kind == EX_C_REFRESH)
-		refreshed(ep, vc, c->value);
-	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
-		eport_use(ep, vc, ep->used[vc] - c->value);
-	else if (c->type == EX_C_ACK)
-		eport_slow_acked(ep, (uint8_t)(c->value + 1), c->cycle);
-	else if (c->type == EX_C_NACK)
-		nack_heard(ep, c);
-}
-
-static bool starts_something(uint32_t type)
-{
-	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
-}
-
-static uint64_t urgent_next(const struct eport_slow *s)
-{
-	uint32_t i;
-
-	for (i = s->in_r.head; i != s->in_r.tail; i++)
-		if (starts_something(s->in[i & s->in_r.mask].type))
-			return s->in[i & s->in_r.mask].cycle;
-	return WEFT_NEVER;
-}
-
-void eport_slow_apply(struct eport *ep, uint64_t cycle)
-{
-	struct eport_slow *s = ep->slow;
-	struct slow_ctl c;
-
-	while (s->in_r.head != s->in_r.tail) {
-		c = s->in[s->in_r.head & s->in_r.mask];
-		if (c.cycle > cycle)
-			break;
-		s->in_r.head++;
-		hear(ep, &c);
-	}
-	if (s->urgent <= cycle)
-		s->urgent = urgent_next(s);
-}
-
-void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		      uint32_t value)
-{
-	struct eport_slow *s = ep->slow;
-
-	eport_slow_apply(ep, eport_now(ep));
-	s->in = eport_ring_room(&s->in_r, s->in, sizeof(*s->in));
-	s->in[s->in_r.tail++ & s->in_r.mask] = (struct slow_ctl){
-		.cycle = cycle,
-		.type = (uint8_t)type,
-		.value = (uint8_t)value,
-	};
-	if (starts_something(type) && cycle < s->urgent)
-		s->urgent = cycle;
-	if (ep->peer->listened)
-		ep->ops->wake(ep->own, ep, cycle);
-	eport_slow_arm(ep);
 }
 
 /* ---- events ------------------------------------------------------------ */
@@ -436,7 +254,7 @@ static uint64_t next_event(struct eport *ep)
 	if (r != WEFT_NEVER)
 		t = least(t, r > ep->line_free ? r : ep->line_free);
 	if (s->replaying)
-		t = least(t, replay_next(ep));
+		t = least(t, eport_retry_next(ep));
 	else if (s->state == EPORT_READY && ep->unacked)
 		t = least(t, s->since + ep->cfg.timeout);
 	return least(t, eport_train_next(ep));
@@ -462,12 +280,12 @@ void eport_event(struct eport *ep)
 	if (!s || c < s->armed)
 		return;
 	s->armed = WEFT_NEVER;
-	eport_slow_apply(ep, c);
+	eport_retry_apply(ep, c);
 	eport_rx_verdicts(ep, c);
 	eport_train_event(ep, c);
-	timeout(ep, c);
+	eport_retry_timeout(ep, c);
 	pump(ep, c);
-	replay_step(ep, c);
+	eport_retry_step(ep, c);
 	eport_slow_arm(ep);
 }
 
@@ -515,7 +333,7 @@ void eport_slow_abandon(struct eport *ep)
 			weft_frame_free(ex_line_packet(f));
 	}
 	for (i = 0; i < SLOW_SENT; i++)
-		sent_drop(s, (uint8_t)i);
+		eport_retry_drop(s, (uint8_t)i);
 }
 
 void eport_slow_fini(struct eport *ep)
@@ -523,7 +341,7 @@ void eport_slow_fini(struct eport *ep)
 	uint32_t i;
 
 	for (i = 0; i < SLOW_SENT; i++)
-		sent_drop(ep->slow, (uint8_t)i);
+		eport_retry_drop(ep->slow, (uint8_t)i);
 	free(ep->slow->in);
 	free(ep->slow);
 	ep->slow = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link port whose line is tapped: state of its retransmission, shared by
- * eport_slow.c (sending), eport_rx.c (receiving), eport_train.c (bring-up). */
+ * eport_slow.c (sending), eport_retry.c (again), eport_rx.c (receiving),
+ * eport_train.c (bring-up). */
 #ifndef LINK_EPORT_SLOW_H
 #define LINK_EPORT_SLOW_H
 
@@ -79,16 +80,26 @@ extern const char *const eport_state_name[EPORT_STATES];
 
 /* eport_slow.c */
 void eport_slow_arm(struct eport *ep);
-void eport_slow_apply(struct eport *ep, uint64_t cycle);
-/* What the peer has got: all before `seq`. */
-bool eport_slow_acked(struct eport *ep, uint8_t seq, uint64_t cycle);
-void eport_slow_replay(struct eport *ep, uint64_t cycle);
 void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at);
-/* Control cell heard, counts from `cycle` on. */
-void eport_slow_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		      uint32_t value);
+/* A copy of the cell starts at cycle `at`. */
+void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at);
 /* A slot, or none, is free again: credit of vc ready t_credit after cycle. */
 void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle);
+
+/* eport_retry.c */
+/* What the peer has got: all before `seq`. */
+bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle);
+void eport_retry_drop(struct eport_slow *s, uint8_t seq);
+/* From now on cells are sent again, first that which is not acknowledged. */
+void eport_retry_replay(struct eport *ep, uint64_t cycle);
+/* Next cycle for one of them; one, when the line is free. */
+uint64_t eport_retry_next(const struct eport *ep);
+void eport_retry_step(struct eport *ep, uint64_t cycle);
+void eport_retry_timeout(struct eport *ep, uint64_t cycle);
+/* Control cell heard, counts from `cycle` on; all that count by then. */
+void eport_retry_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		       uint32_t value);
+void eport_retry_apply(struct eport *ep, uint64_t cycle);
 
 /* eport_rx.c */
 void eport_rx_verdicts(struct eport *ep, uint64_t cycle);

@@ -91,8 +91,8 @@ static void enter_ready(struct eport *ep, uint8_t expects, uint64_t cycle)
 		ep->next_refresh = cycle;
 	if (ep->next_grant < cycle)
 		ep->next_grant = cycle;
-	eport_slow_acked(ep, expects, cycle);
-	eport_slow_replay(ep, cycle);
+	eport_retry_acked(ep, expects, cycle);
+	eport_retry_replay(ep, cycle);
 	s->tries = 0;
 	if (s->told)
 		tell(ep, EPORT_LINK_UP);

@@ -19,6 +19,7 @@ struct hp_ctx {
 	uint64_t w[HP_WORDS]; /* HP_CTX(c->w, HP_F_...) */
 	uint16_t vpid;
 	bool valid, dirty, filling;
+	bool gone;     /* filling, to be removed then */
 	uint64_t used; /* LRU */
 };
 
@@ -39,7 +40,8 @@ struct hp_ctx_cache {
 	uint64_t clock;
 	struct hp_ctx_req *wait; /* for a fill, or for a way */
 	uint32_t writing;	 /* write-backs on their way */
-	uint16_t victim[16];	 /* of these */
+	uint16_t *victim;	 /* of these */
+	uint32_t victims;	 /* allocated */
 };
 
 void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r);

@@ -166,11 +166,12 @@ struct hp_req {
 
 /* ---- fetch (fetch.c) ---- */
 
-enum { HP_FETCHES = 8 };
-struct hp_fetch {
+enum { HP_FETCHES = 16 };
+struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
-	bool read; /* the VCI is here */
+	uint64_t w[HP_WORDS];
+	bool reading; /* from memory; before that its context is asked for */
 };
 struct hp_fetch_unit {
 	/* CSB out */
@@ -183,17 +184,21 @@ struct hp_fetch_unit {
 	} turn;
 	uint64_t in_turn[HP_VPIDS / 64];
 	struct hp_fetch op[HP_FETCHES];
-	uint32_t n; /* of op */
-	/* tagged conditional stores: 64-byte entries in the device (10.1) */
-	struct {
-		RING(struct hp_req *);
-	} tagged;
+	uint32_t n;		  /* of op in use */
+	uint32_t decoding;	  /* VCIs on their way to the scheduler */
+	struct hp_tagged *tagged; /* made on first use */
 };
 /* Something may be done: entries in the CSB, room in the scheduler. */
 void hp_fetch_go(struct hp_nic *n);
 /* NQ entries of this VPID have become free; called with its context (inside of
  * done): parked VCIs may go on. */
 void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
+/* The scheduler's queue has room for one more, besides those on their way. */
+bool hp_fetch_room(const struct hp_nic *n);
+/* The VCI is complete and its NQ entry reserved: to the scheduler.  Called with
+ * the context. */
+void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
+		    const uint64_t *w);
 /* TCSTORE of a VCI (10.1): false = queue full or VPID off, nothing stored. */
 bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w);
 
@@ -215,16 +220,17 @@ struct hp_rx {
 	struct hp_head head;
 	struct weft_frame *f; /* payload: readable up to `here` */
 	uint32_t here;	      /* user bytes arrived so far */
-	bool whole;	      /* all of it: f is ours */
-	bool ended;	      /* consumer has called hp_rx_end */
-	bool open;	      /* given to rx.c */
+	bool whole;	      /* all of it */
 	uint8_t np, cls;
-	uint8_t slots[64];  /* cells not yet given back, oldest first */
-	uint32_t bytes[64]; /* frame bytes up to and with the cell */
-	uint32_t n_slots;
 	/* The consumer's: called when `here` has grown or whole is set. */
 	void (*more)(struct hp_nic *n, struct hp_rx *rx);
 	void *arg;
+	/* net.c's own */
+	uint32_t arrived; /* bytes of the payload */
+	bool arrived_all, open, bad, ended, telling;
+	uint8_t slots[64]; /* cells not yet given back, oldest first */
+	uint32_t ends[64]; /* bytes of the payload up to and with the cell */
+	uint32_t n_slots;
 	struct hp_rx *next, *chain;
 };
 /* The consumer has taken the first `bytes` user bytes: cells go back to the
@@ -241,11 +247,10 @@ struct hp_tx {
 	uint8_t np, cls;
 	uint32_t skip;	/* of the payload, in front of the user bytes */
 	uint64_t cycle; /* first word, in cycles of the network port */
-	uint32_t avail;
+	uint32_t avail, total;
 	/* The last word has left the network port's queue.  May be NULL. */
 	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
 	void *arg;
-	uint64_t id;
 	struct hp_tx *next, *chain;
 };
 struct hp_tx_list {
@@ -258,6 +263,12 @@ struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  uint64_t cycle, uint32_t bytes,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),
 			  void *arg);
+/* The same through port np. */
+struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
+			     struct weft_frame *f, uint32_t skip,
+			     uint64_t cycle, uint32_t bytes,
+			     void (*sent)(struct hp_nic *, struct hp_tx *),
+			     void *arg);
 /* The first `bytes` user bytes are there now. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
 
@@ -287,6 +298,8 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
 /* RDR_RP or PRQ_WP of the VPID has moved: packets that wait for space. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid);
+/* The queues of the completers or responders have room. */
+void hp_rx_ready(struct hp_nic *n);
 /* Free entries for new reservations (4.9). */
 static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
 {
@@ -301,6 +314,8 @@ static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
 
 /* A packet begins to arrive: DTAG, then ULTRA, responder or completer. */
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
+/* The same at the service port: multicast, high availability. */
+void hp_service(struct hp_nic *n, struct hp_rx *rx);
 /* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive. */
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err);
 
@@ -350,7 +365,7 @@ struct hp_miss { /* records that registers pop */
 struct hp_nic {
 	struct ex_place place; /* in the network */
 	/* parameters */
-	struct weft_clock f_core;
+	struct weft_clock f_core, net_clock;
 	double ppm;
 	uint32_t node, width, np_depth;
 	uint32_t csb_depth, csb_vpid_max, tagged_depth;
@@ -399,7 +414,6 @@ struct hp_nic {
 	struct hp_tx *tx_pool, *tx_all;
 	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
 	struct hp_rx *rx_pool, *rx_all;
-	uint64_t tx_id;
 	/* made by their blocks */
 	struct hp_win_cache *win;
 	struct hp_route_cache *routes;
@@ -442,7 +456,7 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
 void hp_fetch_fini(struct hp_nic *n);
 int hp_net_init(struct hp_nic *n, struct weft_err *err);
 int hp_net_start(struct hp_nic *n, struct weft_err *err);
-void hp_net_arrive(struct hp_nic *n, uint32_t port, struct weft_frame *f);
+void hp_net_abandon(struct hp_nic *n);
 void hp_net_fini(struct hp_nic *n);
 
 #endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the CSB to the scheduler: pointer commands and VCI fetch (hostport.md
+ * 7.3, 7.5 CSB5, CSB8, CSB11 to CSB13, 8.2 steps 1 and 2).
+ *
+ *   CSB --one entry per cycle--> context: pointers, or WQ_PEND++
+ *                                   |
+ *   turn: VPIDs with WQ_PEND > 0 ---+--> NQ entry reserved --> 64 bytes from
+ * the each once, round robin         WQ --> WQ_RP++, WQ_PEND-- --> scheduler
+ *
+ * An entry of the CSB never waits for units, queues or memory of its VPID: what
+ * cannot be fetched now is a number in its context.  A VPID whose notification
+ * queue has no entry left to reserve leaves the turn (STALL_NQ) until its NQ_RP
+ * moves. */
+#include "nic/hostport/nic.h"
+
+/* ---- VPIDs with work --------------------------------------------------- */
+
+static void turn_add(struct hp_nic *n, uint32_t vpid)
+{
+	uint64_t bit = 1ULL << (vpid % 64), *w = &n->fetch.in_turn[vpid / 64];
+
+	if (*w & bit)
+		return;
+	*w |= bit;
+	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
+}
+
+static uint32_t turn_take(struct hp_nic *n)
+{
+	uint32_t vpid = *ring_front(&n->fetch.turn);
+
+	ring_pop(&n->fetch.turn);
+	n->fetch.in_turn[vpid / 64] &= ~(1ULL << (vpid % 64));
+	return vpid;
+}
+
+/* VCIs of a VPID that are being read. */
+static uint32_t reading(const struct hp_nic *n, uint32_t vpid)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < HP_FETCHES; i++)
+		if (n->fetch.op[i].req && n->fetch.op[i].reading &&
+		    n->fetch.op[i].ctx.vpid == vpid)
+			k++;
+	return k;
+}
+
+/* The context is in use, for device and driver. */
+static bool usable(const struct hp_nic *n, const struct hp_ctx *c)
+{
+	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
+}
+
+static void log_dropped(struct hp_nic *n, uint32_t vpid)
+{
+	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), vpid);
+}
+
+/* ---- pointer commands -------------------------------------------------- */
+
+static uint32_t field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
+		      uint32_t lo)
+{
+	return (uint32_t)HP_GET(c->w[i], hi, lo);
+}
+
+/* Beyond the opposite pointer: not applied (7.3). */
+static enum hp_err inc_nq_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_NQ_RP), wp = field(c, HP_F_NQ_WP);
+
+	if (by > hp_used(rp, wp, n->nq_size))
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_NQ_RP, hp_next(rp, by, n->nq_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err inc_rdr_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_RDR_RP), wp = field(c, HP_F_RDR_WP);
+
+	by <<= n->rdr_unit;
+	if (by > hp_used(rp, wp, n->rdr_size))
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_RDR_RP, hp_next(rp, by, n->rdr_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_PRQ_RP), wp = field(c, HP_F_PRQ_WP);
+
+	if (by + hp_used(rp, wp, n->prq_size) >= n->prq_size)
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_PRQ_WP, hp_next(wp, by, n->prq_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err snapshot(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	(void)n;
+	(void)c;
+	(void)by;
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err (*const pointer[HP_T_COMMANDS])(struct hp_nic *,
+						   struct hp_ctx *,
+						   uint32_t) = {
+	[HP_T_SNAPSHOT] = snapshot,
+	[HP_T_NQ_RP] = inc_nq_rp,
+	[HP_T_RDR_RP] = inc_rdr_rp,
+	[HP_T_PRQ_WP] = inc_prq_wp,
+};
+
+/* Every update of a process-owned pointer has its status NQE (6.2); only then
+ * others may use what it freed. */
+static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
+		       const struct hp_csb_entry *e)
+{
+	enum hp_err err = pointer[e->cmd](n, c, e->par);
+
+	hp_count(n, HP_K_STATUS, 1);
+	hp_ctx_dirty(c);
+	hp_notify_status(n, c, e->cmd, e->par, err);
+	if (err || e->cmd == HP_T_SNAPSHOT)
+		return;
+	if (e->cmd != HP_T_NQ_RP) {
+		hp_rx_room(n, c->vpid);
+		return;
+	}
+	hp_notify_room(n, c);
+	hp_fetch_unpark(n, c);
+}
+
+/* ---- CSB out ----------------------------------------------------------- */
+
+static void do_issue(struct hp_nic *n, struct hp_ctx *c)
+{
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) + 1);
+	hp_ctx_dirty(c);
+	if (c->w[0] & HP_CTX_STALL_NQ)
+		hp_count(n, HP_K_PARKED, 1);
+	else
+		turn_add(n, c->vpid);
+}
+
+static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	const struct hp_csb_entry *e = &n->fetch.entry;
+
+	(void)r;
+	n->fetch.busy = false;
+	if (!usable(n, c))
+		log_dropped(n, e->vpid);
+	else if (e->cmd == HP_T_ISSUE)
+		do_issue(n, c);
+	else if (e->cmd == HP_T_BARRIER)
+		hp_count(n, HP_K_BARRIERS, 1);
+	else
+		do_pointer(n, c, e);
+	hp_fetch_go(n);
+}
+
+static void csb_next(struct hp_nic *n)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+
+	if (u->busy || !hp_csb_take(&n->csb, &u->entry))
+		return;
+	u->busy = true;
+	u->ctx.vpid = u->entry.vpid;
+	u->ctx.done = csb_done;
+	hp_ctx_get(n, &u->ctx);
+}
+
+/* ---- reading VCIs ------------------------------------------------------ */
+
+bool hp_fetch_room(const struct hp_nic *n)
+{
+	const struct hp_sched *s = &n->sched[HP_REQ];
+
+	return s->n_queue + n->fetch.n + n->fetch.decoding < s->room;
+}
+
+static void op_free(struct hp_nic *n, struct hp_fetch *op)
+{
+	op->req = NULL;
+	op->reading = false;
+	n->fetch.n--;
+}
+
+static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
+{
+	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
+	op_free(n, op);
+	hp_fetch_go(n);
+}
+
+static void issue_put(struct hp_nic *n, void *arg)
+{
+	struct hp_req *req = arg;
+
+	n->fetch.decoding--;
+	hp_sched_put(&n->sched[HP_REQ], &req->job);
+}
+
+void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
+		    const uint64_t *w)
+{
+	hp_vci_decode(&req->vci, w, c->vpid);
+	hp_count(n, HP_K_VCIS, 1);
+	hp_count(n, HP_K_BAD_VCIS, req->vci.err != HP_ERR_NOERR);
+	req->job.ordered = n->ctrl & HP_CTRL_ORDER && c->w[0] & HP_CTX_ORD;
+	req->job.key = hp_key(c->vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),
+			      req->vci.rma ? HP_KEY_RMA : HP_KEY_SEND);
+	n->fetch.decoding++;
+	hp_after(n, n->t_decode, issue_put, req);
+}
+
+/* The VCI is here, and its context once more. */
+static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_fetch *op = r->arg;
+	struct hp_req *req = op->req;
+
+	if (!usable(n, c) || !HP_CTX(c->w, HP_F_WQ_PEND)) {
+		log_dropped(n, c->vpid);
+		op_abandon(n, op);
+		return;
+	}
+	HP_CTX_SET(c->w, HP_F_WQ_RP,
+		   hp_next(field(c, HP_F_WQ_RP), 1, n->wq_size));
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
+	hp_ctx_dirty(c);
+	op_free(n, op);
+	hp_fetch_issue(n, c, req, op->w);
+	if (!HP_CTX(c->w, HP_F_WQ_PEND))
+		hp_notify_room(n, c);
+	hp_fetch_go(n);
+}
+
+static void read_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_fetch *op = d->arg;
+
+	memcpy(op->w, weft_slice_data(d->txn.data), HP_LINE);
+	op->ctx.done = read_ctx;
+	hp_ctx_get(n, &op->ctx);
+}
+
+/* VCIs that nobody reads yet.  (A context that was opened anew while its old
+ * VCIs were being read may know of less.) */
+static uint32_t pending(const struct hp_nic *n, const struct hp_ctx *c)
+{
+	uint32_t pend = field(c, HP_F_WQ_PEND), ahead = reading(n, c->vpid);
+
+	return pend > ahead ? pend - ahead : 0;
+}
+
+/* The context is closed: what its process had triggered is named. */
+static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
+{
+	for (uint32_t pend = pending(n, c); pend; pend--)
+		log_dropped(n, c->vpid);
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
+	hp_ctx_dirty(c);
+}
+
+/* The context of the VPID whose turn it is. */
+static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_fetch *op = r->arg;
+	uint32_t ahead = reading(n, c->vpid), pend = pending(n, c), at;
+
+	if (!usable(n, c)) {
+		drop_pending(n, c);
+		op_abandon(n, op);
+		return;
+	}
+	if (pend && !hp_nq_free(c, n->nq_size)) {
+		if (!(c->w[0] & HP_CTX_STALL_NQ))
+			hp_count(n, HP_K_PARKED, pend);
+		c->w[0] |= HP_CTX_STALL_NQ;
+		hp_ctx_dirty(c);
+		pend = 0;
+	}
+	if (!pend) {
+		op_abandon(n, op);
+		return;
+	}
+	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
+	hp_ctx_dirty(c);
+	op->reading = true;
+	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
+	hp_dma_read(n, HP_BASE(c->w, HP_F_WQ_BASE) + (uint64_t)HP_LINE * at,
+		    HP_LINE, read_done, op);
+	if (pend > 1)
+		turn_add(n, c->vpid);
+	hp_fetch_go(n);
+}
+
+static struct hp_fetch *op_new(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->fetches; i++) {
+		struct hp_fetch *op = &n->fetch.op[i];
+
+		if (op->req)
+			continue;
+		op->req = hp_job_new(&n->sched[HP_REQ]);
+		op->ctx.arg = op;
+		n->fetch.n++;
+		return op;
+	}
+	return NULL;
+}
+
+static void turn_next(struct hp_nic *n)
+{
+	struct hp_fetch *op;
+
+	while (!ring_empty(&n->fetch.turn) && hp_fetch_room(n) &&
+	       (op = op_new(n))) {
+		op->ctx.vpid = (uint16_t)turn_take(n);
+		op->ctx.done = turn_ctx;
+		hp_ctx_get(n, &op->ctx);
+	}
+}
+
+void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c)
+{
+	if (!(c->w[0] & HP_CTX_STALL_NQ))
+		return;
+	c->w[0] &= ~HP_CTX_STALL_NQ;
+	hp_ctx_dirty(c);
+	turn_add(n, c->vpid);
+	hp_fetch_go(n);
+}
+
+void hp_fetch_go(struct hp_nic *n)
+{
+	csb_next(n);
+	turn_next(n);
+}
+
+void hp_fetch_fini(struct hp_nic *n)
+{
+	ring_free(&n->fetch.turn);
+}

@@ -159,7 +159,8 @@ struct weft_ops {
 	 */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
 	/* A wake-up will run soon: ask the memory for what it will touch
-	 * (__builtin_prefetch) and change nothing.  Called with stages 0 to
+	 * (__builtin_prefetch) and change nothing that can be told from
+	 * outside.  Called with stages 0 to
 	 * 3, nearer each time, in runs with many components at work at a
 	 * time; the first lines of state have been asked for before.  NULL:
 	 * nothing more to ask for. */

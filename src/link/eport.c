@@ -217,6 +217,7 @@ uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	s->cycle = cycle;
 	s->vc = (uint8_t)vc;
 	s->skip = 0;
+	s->hint = 0;
 	s->next = EPORT_NONE;
 	if (s->flags & ECELL_VOID)
 		s->pkt = weft_frame_dup(cell->pkt);

@@ -104,6 +104,7 @@ struct ecell {
 	uint16_t dest;	/* ECELL_TABLE: what else is in ex_meta */
 	uint8_t port, cls, dim;
 	uint8_t serial; /* the owner's: packet of its VC */
+	uint8_t hint;	/* the owner's: output + 1 when it is known already */
 };
 
 /* What happens to a link (5.7, 4.7). */

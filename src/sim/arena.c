@@ -94,6 +94,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
 		return NULL;
 	p = c->base + c->used;
 	c->used += n;
+	a->used += n;
 	return p;
 }
 

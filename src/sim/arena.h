@@ -9,6 +9,7 @@
 
 struct arena {
 	struct arena_chunk *chunks; /* the newest first */
+	size_t used;		    /* bytes given out */
 };
 
 /* NULL when there is no memory. */

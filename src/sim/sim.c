@@ -270,9 +270,10 @@ static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
 		c->cls->ops.arrive(c, tag, NULL);
 }
 
-/* A large network does not fit into a cache, but what comes next is known: the
+/* A large network (more than LARGE bytes) does not fit into a cache, but what
+ * comes next is known: the
  * component some events ahead, its state, and what its class knows of. */
-enum { AHEAD = 32, STATE_LINES = 6 };
+enum { AHEAD = 32, STATE_LINES = 6, LARGE = 24 << 20 };
 
 static uint32_t ahead(const struct weft_sim *sim, uint32_t n)
 {
@@ -303,13 +304,14 @@ static void look_ahead(const struct weft_sim *sim)
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 {
 	uint64_t before = sim->events;
+	bool large = sim->arena.used > LARGE;
 	struct evq_event e;
 
 	assert(sim->started);
 	sim->stopping = false;
 	while (!sim->stopping && evq_pop(&sim->q, until, &e)) {
 		sim->events++;
-		if (sim->q.pos + AHEAD < sim->q.cur.n)
+		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
 		dispatch(sim, &e);
 	}

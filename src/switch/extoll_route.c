@@ -66,9 +66,13 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 		.dest = c->dest, .port = c->port, .cls = c->cls, .dim = c->dim
 	};
 	struct ex_meta *m = c->flags & ECELL_TABLE ? &table : ex_meta(c->pkt);
-	uint32_t out = m->hops ? path_next(x, c, m) : table_next(x, m);
+	uint32_t out;
 
 	(void)in;
+	if (c->hint)
+		out = c->hint - 1u;
+	else
+		out = m->hops ? path_next(x, c, m) : table_next(x, m);
 	if (out >= EX_PORTS) {
 		weft_count(x->comp, XB_ILLEGAL, 1);
 		return XB_NONE;

@@ -271,11 +271,13 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
  * behind it. */
 static void soon_out(const struct xb *x, uint32_t i, uint32_t stage)
 {
-	uint32_t o = xb_peek(x, &x->ep[i].slot[x->ep[i].way_head]);
+	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];
+	uint32_t o = c->hint ? c->hint - 1u : xb_peek(x, c);
 	const struct eport *p;
 
 	if (o >= EX_PORTS || !x->peer[o])
 		return;
+	c->hint = (uint8_t)(o + 1);
 	p = x->peer[o];
 	if (stage == 3) {
 		__builtin_prefetch(&p->slot[p->free_slot], 1);

@@ -122,15 +122,15 @@ static const struct hp_pipe *const pipes[HP_PARTS] = {
 	[HP_RSP] = &hp_rsp_pipe,
 };
 
-/* A slot is a cycle; the next one at the earliest in the next cycle. */
+/* A slot is a cycle: this one, unless it has been used. */
 static void slot_wake(void *own, struct hp_sched *s)
 {
 	struct hp_nic *n = own;
 	uint32_t part = (uint32_t)(s - n->sched);
 	uint64_t c = hp_now(n);
 
-	if (hp_edge(n, c) == weft_now(n->comp))
-		c++;
+	if (n->slot_next[part] > c)
+		c = n->slot_next[part];
 	weft_timer_arm(n->comp, &n->slot[part], HP_TAG_SLOT + part,
 		       hp_edge(n, c));
 }
@@ -260,8 +260,10 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 		np_event(&n->np[tag - HP_TAG_NP]);
 	else if (tag == HP_TAG_LATER)
 		hp_later_event(n);
-	else if (weft_timer_due(c, &n->slot[tag - HP_TAG_SLOT]))
+	else if (weft_timer_due(c, &n->slot[tag - HP_TAG_SLOT])) {
+		n->slot_next[tag - HP_TAG_SLOT] = hp_now(n) + 1;
 		hp_sched_slot(&n->sched[tag - HP_TAG_SLOT]);
+	}
 }
 
 static int hp_finish(struct weft_comp *c, struct weft_err *err)

@@ -408,6 +408,7 @@ struct hp_nic {
 	struct hp_fetch_unit fetch;
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
+	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
 	struct np np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2];
 	struct hp_tx_list flying[HP_NPS][2];

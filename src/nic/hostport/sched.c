@@ -128,8 +128,6 @@ static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 	if (s->pipe->left)
 		s->pipe->left(s, j);
 	hp_job_drop(s, j);
-	if (s->n_queue)
-		s->wake(s->own, s);
 }
 
 static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
@@ -141,15 +139,12 @@ static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
 	s->pipe->stage[k](s, j);
 }
 
-/* A wait queue has moved on: a job of the queue may have room now. */
 static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
 {
 	struct hp_job *j = *ring_front(&fu->wait);
 
 	ring_pop(&fu->wait);
 	fu_enter(s, fu, j, 0);
-	if (s->n_queue)
-		s->wake(s->own, s);
 }
 
 /* One step of the first stage from behind that can go on. */
@@ -175,14 +170,16 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 	return true;
 }
 
-/* Stage functions may end their stage at once: not from inside of here. */
+/* Stage functions may end their stage at once: not from inside of here.  What
+ * moves may make room, or take a key away, for jobs of the queue. */
 static void fu_run(struct hp_sched *s, struct hp_fu *fu)
 {
 	if (fu->running)
 		return;
 	fu->running = true;
 	while (fu_step(s, fu))
-		;
+		if (s->n_queue)
+			s->wake(s->own, s);
 	fu->running = false;
 }
 

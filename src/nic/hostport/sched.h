@@ -9,7 +9,8 @@
  * owner of a job decides what a stage does: it calls hp_stage_done when the
  * work of the stage is over, at once or in a later event; the job enters the
  * next stage when that is empty.  Knows nothing of time: sched.wake asks for
- * hp_sched_slot in the next cycle. */
+ * hp_sched_slot in this cycle, or in the next one where this one had its slot.
+ */
 #ifndef NIC_HOSTPORT_SCHED_H
 #define NIC_HOSTPORT_SCHED_H
 
@@ -74,7 +75,7 @@ struct hp_sched {
 	uint32_t n_fu, width; /* issue_width */
 	uint32_t depth;	      /* of wait queues; 0 = none */
 	uint32_t room;	      /* of the queue */
-	void (*wake)(void *own, struct hp_sched *s); /* slot, next cycle */
+	void (*wake)(void *own, struct hp_sched *s); /* for a slot */
 	/* The queue has room again.  May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
 	uint64_t (*now)(void *own); /* cycle, for `busy`.  May be NULL. */

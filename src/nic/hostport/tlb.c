@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
+ * associative, LRU over entries that nobody uses.
+ *
+ *   get -> t_tlb -> present: done, entry in use until hp_tlb_put
+ *                   else: record {VPID, page, write} for the driver, interrupt;
+ *                   who asked waits, all others go on
+ *   driver: insert -> done for all who wait; fault insert -> fault
+ *
+ * Bulk insert: `count` pages from ARG0 on, ARG1 = physical address of as many
+ * words as ARG1 of an insert (our own).  When all entries are in use a
+ * translation is given to those who wait and not kept. */
+#include <stdlib.h>
+
+#include "nic/hostport/units.h"
+
+#define ENTRY_NONE UINT32_MAX
+
+struct tlb_entry {
+	uint64_t vpage, ppage, used; /* used: LRU */
+	uint32_t users;
+	uint16_t vpid;
+	bool valid, writable;
+};
+
+struct hp_tlb {
+	struct tlb_entry *at;
+	uint64_t clock;
+	struct hp_xlate *wait;
+	/* the bulk insert under way */
+	uint64_t bulk_page;
+	uint32_t bulk_count;
+	uint16_t bulk_vpid;
+};
+
+static struct tlb_entry *tlb_find(const struct hp_nic *n, uint32_t vpid,
+				  uint64_t vpage)
+{
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &n->xlate->at[i];
+
+		if (e->valid && e->vpid == vpid && e->vpage == vpage)
+			return e;
+	}
+	return NULL;
+}
+
+/* Lowest number first, so that runs repeat. */
+static struct tlb_entry *tlb_victim(const struct hp_nic *n)
+{
+	struct tlb_entry *best = NULL;
+
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &n->xlate->at[i];
+
+		if (e->users)
+			continue;
+		if (!e->valid)
+			return e;
+		if (!best || e->used < best->used)
+			best = e;
+	}
+	return best;
+}
+
+uint32_t hp_tlb_ahead(const struct hp_nic *n)
+{
+	uint32_t jobs = 2 * (n->n_req_fu + n->n_cpl_fu + n->n_rsp_fu);
+	uint32_t each = n->tlb / jobs;
+
+	if (each > HP_AHEAD)
+		return HP_AHEAD;
+	return each ? each : 1;
+}
+
+/* ---- answers ----------------------------------------------------------- */
+
+/* e: NULL = there is no translation. */
+static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
+{
+	x->fault = !e || (x->write && !e->writable);
+	if (x->fault) {
+		hp_count(n, HP_K_TLB_FAULTS, 1);
+		return;
+	}
+	x->ppage = e->ppage;
+	if (e < n->xlate->at || e >= n->xlate->at + n->tlb)
+		return; /* not kept */
+	e->used = ++n->xlate->clock;
+	e->users++;
+	x->entry = (uint32_t)(e - n->xlate->at);
+}
+
+static void deliver(struct hp_nic *n, void *arg)
+{
+	struct hp_xlate *x = arg;
+
+	x->done(n, x);
+}
+
+void hp_tlb_put(struct hp_nic *n, struct hp_xlate *x)
+{
+	if (x->entry != ENTRY_NONE)
+		n->xlate->at[x->entry].users--;
+	x->entry = ENTRY_NONE;
+}
+
+/* ---- misses ------------------------------------------------------------ */
+
+static bool same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
+{
+	return x->vpid == vpid && x->vpage == vpage;
+}
+
+static void miss(struct hp_nic *n, struct hp_xlate *x)
+{
+	struct hp_xlate **at = &n->xlate->wait;
+	bool asked = false;
+
+	hp_count(n, HP_K_TLB_MISSES, 1);
+	for (; *at; at = &(*at)->next)
+		asked |= same(*at, x->vpid, x->vpage) &&
+			 (*at)->write >= x->write;
+	x->next = NULL;
+	*at = x;
+	if (asked)
+		return;
+	*ring_push(&n->tlb_miss) = HP_MISS_MAKE(x->vpid, x->vpage, x->write);
+	hp_irq(n, HP_IRQ_TLB);
+}
+
+static void look(struct hp_nic *n, void *arg)
+{
+	struct hp_xlate *x = arg;
+	struct tlb_entry *e = tlb_find(n, x->vpid, x->vpage);
+
+	if (!e && !(x->vpage >> 36)) {
+		miss(n, x);
+		return;
+	}
+	if (e)
+		hp_count(n, HP_K_TLB_HITS, 1);
+	settle(n, x, e); /* beyond 48 bits nothing can be */
+	x->done(n, x);
+}
+
+void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
+{
+	x->fault = false;
+	x->entry = ENTRY_NONE;
+	hp_after(n, n->t_tlb, look, x);
+}
+
+/* Takes those who wait for the page out of the list, oldest first. */
+static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	struct hp_xlate **at = &n->xlate->wait, *x, *mine = NULL, **to = &mine;
+
+	while ((x = *at)) {
+		if (!same(x, vpid, vpage)) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		*to = x;
+		to = &x->next;
+	}
+	*to = NULL;
+	return mine;
+}
+
+/* ---- the driver -------------------------------------------------------- */
+
+/* Where the translation is put; NULL: all entries are in use. */
+static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+
+	return e ? e : tlb_victim(n);
+}
+
+/* Those who wait are told from the next callback on: this is a store of the
+ * host. */
+static void insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+		   uint64_t arg)
+{
+	struct hp_xlate *x = waiters(n, vpid, vpage), *next;
+	struct tlb_entry lost, *e = NULL;
+
+	if (arg != HP_TLB_FAULT) {
+		e = place(n, vpid, vpage);
+		e = e ? e : &lost;
+		if (e == &lost || !e->users)
+			*e = (struct tlb_entry){ .vpage = vpage,
+						 .ppage = HP_TLB_PAGE(arg),
+						 .vpid = (uint16_t)vpid,
+						 .valid = true,
+						 .writable =
+							 HP_TLB_WRITABLE(arg),
+						 .used = ++n->xlate->clock };
+	}
+	for (; x; x = next) {
+		next = x->next;
+		settle(n, x, e);
+		hp_at(n, hp_now(n), deliver, x);
+	}
+}
+
+static void bulk_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_tlb *t = n->xlate;
+	uint64_t arg;
+
+	for (uint32_t i = 0; i < t->bulk_count; i++) {
+		memcpy(&arg, weft_slice_data(d->txn.data) + 8 * i, sizeof(arg));
+		insert(n, t->bulk_vpid, t->bulk_page + i, arg);
+	}
+	t->bulk_count = 0;
+	n->cache_status &= ~(uint64_t)HP_CACHE_BUSY;
+}
+
+static uint64_t bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+		     uint64_t arg1)
+{
+	struct hp_tlb *t = n->xlate;
+	uint32_t count = HP_CACHE_COUNT(cmd);
+
+	if (t->bulk_count)
+		return HP_CACHE_BUSY; /* one at a time: this one is ignored */
+	if (!count || count > n->tlb || count > HP_PAGE / 8 || arg1 % 8)
+		return 0;
+	t->bulk_page = arg0;
+	t->bulk_count = count;
+	t->bulk_vpid = (uint16_t)HP_CACHE_VPID(cmd);
+	hp_dma_read(n, arg1, 8 * count, bulk_done, NULL);
+	return HP_CACHE_BUSY;
+}
+
+static uint64_t query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	const struct tlb_entry *e = tlb_find(n, vpid, vpage);
+
+	if (!e)
+		return 0;
+	return HP_CACHE_PRESENT | (e->users ? HP_CACHE_IN_USE : 0);
+}
+
+/* An entry in use stays: its page must not go. */
+static uint64_t drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+
+	if (e && !e->users)
+		e->valid = false;
+	return query(n, vpid, vpage);
+}
+
+static uint64_t flush(struct hp_nic *n)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &n->xlate->at[i];
+
+		if (e->valid && e->users)
+			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
+		else
+			e->valid = false;
+	}
+	return left;
+}
+
+static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1)
+{
+	uint32_t vpid = HP_CACHE_VPID(cmd);
+
+	switch (HP_CACHE_OP(cmd)) {
+	case HP_CACHE_FLUSH:
+		return flush(n);
+	case HP_CACHE_INSERT:
+		insert(n, vpid, arg0, arg1);
+		return query(n, vpid, arg0);
+	case HP_CACHE_REMOVE:
+		return drop(n, vpid, arg0);
+	case HP_CACHE_BULK:
+		return bulk(n, cmd, arg0, arg1);
+	case HP_CACHE_QUERY:
+		return query(n, vpid, arg0);
+	default:
+		return 0;
+	}
+}
+
+static int tlb_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->xlate = calloc(1, sizeof(*n->xlate));
+	if (n->xlate)
+		n->xlate->at = calloc(n->tlb, sizeof(*n->xlate->at));
+	if (!n->xlate || !n->xlate->at)
+		abort();
+	return 0;
+}
+
+static void tlb_fini(struct hp_nic *n)
+{
+	if (n->xlate)
+		free(n->xlate->at);
+	free(n->xlate);
+}
+
+const struct hp_block hp_tlb_block = {
+	.name = "tlb",
+	.init = tlb_init,
+	.cache = tlb_cache,
+	.fini = tlb_fini,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the functional units of the Host Port share (hostport.md 8): lookups of
+ * tables in main memory through their caches, translations, window checks, and
+ * payload between host memory and packets. */
+#ifndef NIC_HOSTPORT_UNITS_H
+#define NIC_HOSTPORT_UNITS_H
+
+#include "nic/hostport/nic.h"
+
+/* Packets of more user bytes do not exist: a segmentation fault (our own). */
+enum { HP_BYTES_MAX = 8 << 20 };
+
+/* ---- lookups (lines.c) ---- */
+
+enum { HP_LOOK_BYTES = 128, HP_LINE_WAYS = 4 };
+
+/* A request; lent until done. */
+struct hp_look {
+	uint64_t key;
+	weft_phys_t addr;
+	uint32_t bytes; /* up to HP_LOOK_BYTES */
+	void (*done)(struct hp_nic *n, struct hp_look *k);
+	void *arg;
+	bool ok; /* false: memory did not answer, or there is no such entry */
+	uint8_t data[HP_LOOK_BYTES];
+	struct hp_lines *lines;
+	struct hp_look *next;
+};
+
+struct hp_cached { /* a line */
+	uint64_t key, used;
+	bool valid, filling, gone; /* gone: removed while it was filled */
+	uint8_t data[HP_LINE];
+	struct hp_lines *lines;
+};
+
+struct hp_lines {
+	uint32_t sets, width; /* width: bytes of a line; longer: not kept */
+	uint32_t cycles;      /* of a hit */
+	enum hp_counter hits, misses;
+	uint64_t clock;
+	struct hp_cached *at;
+	struct hp_look *wait;
+};
+
+int hp_lines_init(struct hp_lines *l, uint32_t entries);
+void hp_lines_fini(struct hp_lines *l);
+void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
+/* The same cycles, but there is nothing to be found. */
+void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
+bool hp_lines_present(const struct hp_lines *l, uint64_t key);
+void hp_lines_remove(struct hp_lines *l, uint64_t key);
+void hp_lines_flush(struct hp_lines *l);
+
+/* ---- routing cache (route.c) ---- */
+
+struct hp_route_req {
+	struct hp_look look;
+	struct hp_route route;
+	bool ok; /* false: ERR_ROUTE_INV */
+	void (*done)(struct hp_nic *n, struct hp_route_req *r);
+	void *arg;
+};
+void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
+		  uint32_t len);
+
+/* ---- windows (win.c) ---- */
+
+/* wdt: the context's WDT_BASE. */
+void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
+		weft_phys_t wdt, uint32_t id);
+struct hp_access {
+	bool target;	     /* target window: capability and rights too */
+	uint32_t hpid, vpid; /* who */
+	uint32_t capa;
+	uint64_t rights; /* HP_WIN_RD, HP_WIN_WR */
+	uint64_t off, len;
+};
+/* ERR 4, 6, 7, 5 or 9, 10, 12, 13, 11 (6.3), or none. */
+enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
+uint64_t hp_win_va(const struct hp_look *k);
+
+/* ---- translations (tlb.c) ---- */
+
+struct hp_xlate { /* lent until hp_tlb_put */
+	uint16_t vpid;
+	bool write;
+	uint64_t vpage;
+	void (*done)(struct hp_nic *n, struct hp_xlate *x);
+	void *arg;
+	bool fault;
+	uint64_t ppage;
+	uint32_t entry; /* in use; UINT32_MAX: none */
+	struct hp_xlate *next;
+};
+void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
+/* The translation is not used any more. */
+void hp_tlb_put(struct hp_nic *n, struct hp_xlate *x);
+/* Pages that one packet may hold. */
+uint32_t hp_tlb_ahead(const struct hp_nic *n);
+
+/* ---- a piece of memory, page by page (walk.c) ---- */
+
+enum { HP_AHEAD = 16 };
+enum hp_step { HP_STEP_READY, HP_STEP_WAIT, HP_STEP_FAULT };
+
+struct hp_walk {
+	uint32_t bytes;
+	bool virtual;
+	/* physical: `first` bytes at pa[0], the rest at pa[1] */
+	weft_phys_t pa[2];
+	uint32_t first;
+	/* virtual */
+	uint64_t va;
+	uint32_t pages, low, asked; /* [low, asked): in page[] */
+	uint32_t out;		    /* translations not answered yet */
+	uint32_t fault;		    /* number of the page, or UINT32_MAX */
+	struct hp_xlate page[HP_AHEAD];
+	bool here[HP_AHEAD];
+	void (*go)(struct hp_nic *n, struct hp_walk *w);
+	void *arg;
+};
+void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes);
+/* A ring of `size` bytes at base: from `off` on, wrapping. */
+void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
+		  uint64_t off, uint32_t bytes);
+/* go is set; it is called when a translation has come. */
+void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
+		  uint64_t va, uint32_t bytes, bool write);
+/* Nothing of what has been asked for is missing. */
+static inline bool hp_walk_known(const struct hp_walk *w)
+{
+	return !w->out;
+}
+/* Where byte `off` is, and how many follow there. */
+enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
+			weft_phys_t *pa_p, uint32_t *left_p);
+/* Bytes below `off` are done with. */
+void hp_walk_past(struct hp_nic *n, struct hp_walk *w, uint32_t off);
+/* hp_walk_known holds. */
+void hp_walk_end(struct hp_nic *n, struct hp_walk *w);
+
+/* ---- host memory to packet (pull.c) ---- */
+
+struct hp_pull {
+	struct hp_walk walk;
+	struct weft_frame *f; /* ours until released */
+	uint8_t *data;	      /* of the frame */
+	struct hp_tx *tx;
+	uint32_t total, asked, got, out;
+	bool stop; /* a page is missing, memory has refused */
+	bool cut;  /* an abort tail has been sent (8.10) */
+	bool over;
+	enum hp_err err; /* for the tail */
+	/* Pages are known, or it is over. */
+	void (*go)(struct hp_nic *n, struct hp_pull *p);
+	void *arg;
+};
+/* f, total, err, go are set, walk begun by the caller (hp_pull_walk). */
+void hp_pull_start(struct hp_nic *n, struct hp_pull *p);
+void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
+/* The first page is there, and what comes after it is known. */
+bool hp_pull_ready(const struct hp_pull *p);
+/* The first page cannot be had: nothing may be sent. */
+bool hp_pull_failed(const struct hp_pull *p);
+void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
+		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg);
+void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
+
+/* Abort tail: last word of a packet that ends before its size (8.10). */
+#define HP_TAIL(err)   ((uint64_t)(err) << 59)
+#define HP_TAIL_ERR(w) ((uint32_t)((w) >> 59))
+
+/* ---- packet to host memory (push.c) ---- */
+
+struct hp_push {
+	struct hp_walk walk;
+	struct hp_rx *rx;
+	uint32_t size;	/* user bytes that the packet should have */
+	uint32_t total; /* of them are to be stored */
+	uint32_t asked, stored, out;
+	bool stop;	  /* a page is missing, memory has refused */
+	bool over;	  /* all that can be stored has been handed over */
+	enum hp_err tail; /* the packet was ended early */
+	void (*go)(struct hp_nic *n, struct hp_push *p);
+	void *arg;
+};
+void hp_push_start(struct hp_nic *n, struct hp_push *p);
+void hp_push_walk(struct hp_nic *n, struct hp_walk *w);
+/* Bytes of a packet of `size` that may be looked at; tail_p: it ended early. */
+uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,
+		     enum hp_err *tail_p);
+
+/* ---- packets (rx.c) ---- */
+
+/* Record of a completer's or responder's job. */
+struct hp_in {
+	struct hp_job job;
+	struct hp_rx *rx; /* NULL: ended */
+	struct hp_head head;
+	uint32_t cmd;
+	uint64_t flags; /* W0 of the context */
+	uint64_t snap;	/* WQ_RP in its place of W2 */
+	bool reply;	/* response or acknowledge: this node is the origin */
+	bool gone;	/* nobody is told of it */
+	enum hp_err err;
+	struct hp_ctx_req ctx;
+	struct hp_look win;
+	struct hp_nqe nqe;
+	struct hp_in *next; /* waits for space */
+	uint64_t since;	    /* cycle */
+	bool waiting, asking;
+};
+/* Gives the packet back to the network, once. */
+void hp_in_end(struct hp_nic *n, struct hp_in *in);
+/* Target side: NACK, and the packet ends (8.3, 8.4). */
+void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
+/* Asks for the context; next(n, in) with flags, snap, WDT set; a context that
+ * is off has been dealt with, gone is set. */
+void hp_in_context(struct hp_nic *n, struct hp_in *in,
+		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
+				struct hp_ctx *));
+bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
+/* NOTIFY_RMA for what the packet did, or was refused. */
+void hp_in_rma(struct hp_nic *n, struct hp_in *in);
+static inline uint32_t hp_in_size(const struct hp_in *in)
+{
+	return HP_C3_SIZE(in->head.c[3]);
+}
+
+/* A packet waits for space of this VPID: STALL_RX. */
+bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid);
+bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
+void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
+/* The packet that `in` has been made for finds no space: asks again when there
+ * may be some. */
+void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
+void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
+/* Nobody of the same VPID has waited longer. */
+bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See ref_hp.h. */
+#include "ref_hp.h"
+
+#include <string.h>
+
+/* ---- conditional store buffer ------------------------------------------ */
+
+static uint32_t csb_of(const struct ref_csb *b, uint32_t vpid)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		k += b->entry[i].vpid == vpid;
+	return k;
+}
+
+enum { FULL = 1, DISABLED = 2, INVALID = 3, REFUSED = 4 };
+
+static uint64_t csb_result(const struct ref_csb *b, uint64_t accepted,
+			   uint64_t reason)
+{
+	uint64_t free = b->depth - b->n;
+
+	if (free > 65535)
+		free = 65535;
+	return free << 16 | reason << 8 | (reason ? 0 : 0x80) | accepted;
+}
+
+uint64_t ref_csb_load(struct ref_csb *b, uint32_t offset)
+{
+	uint32_t vpid = offset / 4096 % 65536, command = offset / 256 % 16;
+	uint32_t parameter = offset / 8 % 32, accepted = 0, wanted = 1;
+
+	if (offset % 8)
+		return 0;
+	if (!b->enabled[vpid])
+		return csb_result(b, 0, DISABLED);
+	if (command > 5)
+		return csb_result(b, 0, INVALID);
+	if (command == 0)
+		wanted = parameter;
+	for (; accepted < wanted; accepted++) {
+		if (b->n == b->depth)
+			return csb_result(b, accepted, FULL);
+		if (b->limit && csb_of(b, vpid) == b->limit)
+			return csb_result(b, accepted, REFUSED);
+		b->entry[b->n++] =
+			(struct ref_csb_entry){ vpid, command,
+						command ? parameter : 1 };
+	}
+	return csb_result(b, accepted, 0);
+}
+
+bool ref_csb_next(struct ref_csb *b, struct ref_csb_entry *e)
+{
+	if (!b->n)
+		return false;
+	*e = b->entry[0];
+	memmove(b->entry, b->entry + 1, --b->n * sizeof(b->entry[0]));
+	return true;
+}
+
+/* ---- scheduler --------------------------------------------------------- */
+
+static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
+{
+	for (uint32_t k = 0; k < s->stages; k++)
+		if (s->stage[u][k] && s->stage[u][k]->ordered &&
+		    s->stage[u][k]->key == key)
+			return true;
+	for (uint32_t i = 0; i < s->waiting[u]; i++)
+		if (s->wait[u][i]->ordered && s->wait[u][i]->key == key)
+			return true;
+	return false;
+}
+
+/* What a job would find in front of it; the first stage counts. */
+static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
+{
+	return s->waiting[u] + (s->stage[u][0] != NULL);
+}
+
+/* SB5, for a job that is in a unit. */
+static void check_alone(struct ref_sched *s, const struct ref_job *j)
+{
+	uint32_t k = 0;
+
+	for (uint32_t u = 0; u < s->fus; u++)
+		k += unit_has(s, u, j->key);
+	s->twice += k > 1;
+}
+
+/* The unit for queue entry i, or -1; left[] = older ones of this slot that were
+ * not issued. */
+static int pick(struct ref_sched *s, const struct ref_job *j,
+		struct ref_job **left, uint32_t n_left)
+{
+	int best = -1;
+
+	if (j->ordered) {
+		for (uint32_t i = 0; i < n_left; i++)
+			if (left[i]->key == j->key)
+				return -1;
+		for (uint32_t u = 0; u < s->fus; u++)
+			if (unit_has(s, u, j->key))
+				return unit_line(s, u) <= s->depth ? (int)u
+								   : -1;
+	}
+	for (uint32_t i = 0; i < s->fus; i++) {
+		uint32_t u = (s->last + 1 + i) % s->fus;
+
+		if (!(j->units >> u & 1))
+			continue;
+		if (best < 0 || unit_line(s, u) < unit_line(s, (uint32_t)best))
+			best = (int)u;
+	}
+	return best >= 0 && unit_line(s, (uint32_t)best) <= s->depth ? best
+								     : -1;
+}
+
+static void slot(struct ref_sched *s)
+{
+	struct ref_job *left[REF_QUEUE];
+	uint32_t n_left = 0, n = s->queued;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ref_job *j = s->queue[i];
+		int u = i < s->width ? pick(s, j, left, n_left) : -1;
+
+		if (u < 0) {
+			left[n_left++] = j;
+			continue;
+		}
+		j->unit = (uint32_t)u;
+		s->wait[u][s->waiting[u]++] = j;
+		s->last = (uint32_t)u;
+		s->issued++;
+		if (j->ordered)
+			check_alone(s, j);
+	}
+	memcpy(s->queue, left, n_left * sizeof(left[0]));
+	s->queued = n_left;
+}
+
+static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
+{
+	s->stage[j->unit][k] = j;
+	j->stage = k;
+	j->due = s->cycle + j->time[k];
+}
+
+/* One move in unit u. */
+static bool move(struct ref_sched *s, uint32_t u)
+{
+	for (uint32_t k = s->stages; k-- > 0;) {
+		struct ref_job *j = s->stage[u][k];
+
+		if (!j || j->due > s->cycle)
+			continue;
+		if (k + 1 < s->stages && s->stage[u][k + 1])
+			continue;
+		s->stage[u][k] = NULL;
+		if (k + 1 < s->stages)
+			enter(s, j, k + 1);
+		else
+			s->left[s->n_left++] = j->id;
+		return true;
+	}
+	if (s->stage[u][0] || !s->waiting[u])
+		return false;
+	enter(s, s->wait[u][0], 0);
+	memmove(s->wait[u], s->wait[u] + 1,
+		--s->waiting[u] * sizeof(s->wait[u][0]));
+	return true;
+}
+
+static void moves(struct ref_sched *s)
+{
+	for (uint32_t u = 0; u < s->fus; u++)
+		while (move(s, u))
+			;
+}
+
+bool ref_sched_put(struct ref_sched *s, struct ref_job *j)
+{
+	if (s->queued == s->room)
+		return false;
+	s->queue[s->queued++] = j;
+	return true;
+}
+
+void ref_sched_cycle(struct ref_sched *s, uint64_t cycle)
+{
+	s->cycle = cycle;
+	moves(s);
+	slot(s);
+	moves(s);
+}

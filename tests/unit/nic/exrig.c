@@ -54,6 +54,12 @@ static struct weft_comp *rig_add(struct exrig *r, const struct weft_class *cls,
 
 void exrig_new(struct exrig *r, const char *dims)
 {
+	exrig_new_of(r, dims, &weft_class_extoll_nic, &weft_class_bus_ht);
+}
+
+void exrig_new_of(struct exrig *r, const char *dims,
+		  const struct weft_class *nic, const struct weft_class *bus)
+{
 	uint32_t size[3] = { 1, 1, 1 };
 	struct weft_err err = { 0 };
 
@@ -68,9 +74,8 @@ void exrig_new(struct exrig *r, const char *dims)
 		r->node[i] = (struct exrig_node){
 			.host = rig_add(r, &weft_class_host_pc, "n", i,
 					".host"),
-			.bus = rig_add(r, &weft_class_bus_ht, "n", i, ".bus"),
-			.nic = rig_add(r, &weft_class_extoll_nic, "n", i,
-				       ".nic"),
+			.bus = rig_add(r, bus, "n", i, ".bus"),
+			.nic = rig_add(r, nic, "n", i, ".nic"),
 			.xbar = rig_add(r, &weft_class_extoll_xbar, "s", i, ""),
 		};
 	for (uint32_t i = 0; i < r->nodes; i++)

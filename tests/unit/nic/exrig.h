@@ -34,6 +34,9 @@ struct exrig {
 
 /* `dims`: "1" (loopback only), "2", "4", "2x2x2". */
 void exrig_new(struct exrig *r, const char *dims);
+/* The same with another NIC that has EXTOLL's ports, and another bus. */
+void exrig_new_of(struct exrig *r, const char *dims,
+		  const struct weft_class *nic, const struct weft_class *bus);
 /* A parameter of every component of a class, before exrig_start. */
 void exrig_set(struct exrig *r, const char *cls, const char *param,
 	       const char *value);

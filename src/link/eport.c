@@ -108,6 +108,9 @@ static void limits(struct eport *ep)
 	ep->overhead = (uint8_t)c->overhead;
 	ep->ctl = (uint8_t)c->ctl_flits;
 	ep->far_whole = p->store_forward;
+	ep->t_credit = (uint8_t)c->t_credit;
+	ep->in_slow = ep->tapped;
+	ep->aside = !ep->ctl;
 }
 
 /* What is wrong with the other end, or NULL. */
@@ -249,10 +252,10 @@ void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
 
 	if (s->flags & ECELL_VOID)
 		weft_frame_free(s->pkt);
-	if (ep->tapped)
+	if (ep->in_slow)
 		eport_slow_release(ep, s, cycle);
 	else
-		eport_owe(ep, s->vc, cycle + ep->cfg.t_credit);
+		eport_owe(ep, s->vc, cycle + ep->t_credit);
 	s->next = ep->free_slot;
 	ep->free_slot = (uint8_t)slot;
 	ep->held--;

@@ -175,6 +175,9 @@ struct eport {
 	struct eport_ring due_r;
 	uint32_t way_ctl; /* same_clk: control start to its effect */
 	uint8_t n_slots;  /* allocated so far */
+	uint8_t t_credit; /* as cfg */
+	bool in_slow;	  /* as tapped */
+	bool aside;	  /* credits beside the data: not ctl */
 	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
 	uint8_t held;			       /* slots in use */
 	bool listened;	  /* the peer's owner waits for a credit or an ACK */

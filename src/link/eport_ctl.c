@@ -258,14 +258,15 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 	struct eport *p = ep->peer;
 	uint64_t at = cycle;
 
-	if (!ep->ctl)
+	if (ep->aside)
 		at = cycle += ep->way_ctl;
-	else
+	eport_ctl_due(ep, cycle, vc);
+	if (!ep->listened)
+		return;
+	if (!ep->aside)
 		at = (cycle > ep->line_free ? cycle : ep->line_free) +
 		     ep->way_ctl;
-	eport_ctl_due(ep, cycle, vc);
-	if (ep->listened)
-		p->ops->wake(p->own, p, at);
+	p->ops->wake(p->own, p, at);
 }
 
 /* ---- hearing it
@@ -307,7 +308,7 @@ uint64_t eport_hear(struct eport *ep, uint64_t g)
 	struct eport *p = ep->peer;
 	uint64_t next, r;
 
-	if (!p->ctl)
+	if (!ep->ctl) /* as the peer */
 		return hear_aside(ep, g);
 	if (g >= p->way_ctl)
 		eport_settle(p, g - p->way_ctl + 1);

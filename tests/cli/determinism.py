@@ -25,6 +25,12 @@ RUNS = [
     ["forth/clos-twelve"],
     ["forth/monitor-latency", "--set", "workload.count=300", "--sample",
      "10us"],
+    ["extoll/pingpong"],
+    ["extoll/torus", "--set", "workload.0.count=5"],
+    ["extoll/ep-traffic", "--set", "workload.count=100"],
+    ["extoll/net-torus", "--set", "fabric.net.measure=2000"],
+    ["extoll/net-torus", "--set", "fabric.net.measure=1000", "--set",
+     "faults={on: 's*.lp0', type: fault.bits, rate: 1e-5}"],
     ["coh/random"],
     ["coh/delivery"],
 ]

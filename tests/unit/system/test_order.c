@@ -10,37 +10,40 @@
 #include "base/rng.h"
 #include "components.h"
 #include "host/prog.h"
+#include "link/ex_route.h"
 #include "measure/result.h"
 #include "weft/sim.h"
 
-enum { NODES = 4, PARTS = 4 * NODES + 2 };
+enum { NODES = 4, PARTS = 6 * NODES };
 
 struct part {
-	const char *cls, *name, *params;
+	const char *cls, *preset, *set; /* set: PARAM VALUE, or NULL */
+	char name[16];
 };
 
-static struct part parts[PARTS];
-static char names[PARTS][16];
+/* A kind of part, n%u... for each node, or one. */
+struct kind {
+	const char *cls, *name, *preset, *set;
+};
 
-static void parts_fill(void)
+struct system {
+	const struct kind *kinds; /* ended by name == NULL */
+	void (*wire)(struct weft_sim *sim, uint32_t node);
+	const char *sent, *clean; /* stands in the result; does not */
+};
+
+static uint32_t parts_fill(const struct system *y, struct part *parts)
 {
-	static const struct part node[4] = {
-		{ "host.pc", "host", "" },
-		{ "bus.pcix", "bus", "" },
-		{ "forth.nic", "nic", "plat-switch" },
-		{ "forth.traffic", "prog0", "uniform" },
-	};
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < NODES; i++)
-		for (uint32_t k = 0; k < 4; k++, n++) {
-			parts[n] = node[k];
-			snprintf(names[n], sizeof(names[n]), "n%u.%s", i,
-				 node[k].name);
-			parts[n].name = names[n];
+	for (const struct kind *k = y->kinds; k->name; k++)
+		for (uint32_t i = 0; i < NODES; i++) {
+			parts[n] = (struct part){ k->cls, k->preset, k->set };
+			snprintf(parts[n].name, sizeof(parts[n].name), k->name,
+				 i);
+			n += !i || strchr(k->name, '%');
 		}
-	parts[n++] = (struct part){ "forth.xbar", "s0", "plat-switch" };
-	parts[n++] = (struct part){ "forth.link", "link", "" };
+	return n;
 }
 
 static const struct weft_class *class_find(const char *name)
@@ -68,48 +71,115 @@ static void add(struct weft_sim *sim, const struct part *p)
 	struct weft_err err = { 0 };
 	struct weft_comp *c =
 		weft_sim_add(sim, class_find(p->cls), p->name, &err);
+	char param[16], value[16];
 
-	if (!c || (*p->params && weft_preset_apply(c, p->params, &err)))
+	if (!c || (p->preset && weft_preset_apply(c, p->preset, &err)))
 		fail_msg("%s: %s", p->name, err.msg);
-	if (!strcmp(p->cls, "forth.traffic"))
-		weft_param_set(c, "count", "300", &err);
+	if (p->set && (sscanf(p->set, "%15s %15s", param, value) != 2 ||
+		       weft_param_set(c, param, value, &err)))
+		fail_msg("%s: %s", p->name, err.msg);
 	if (weft_comp_init(c, &err))
 		fail_msg("%s: %s", p->name, err.msg);
 }
 
 static struct weft_comp *part(struct weft_sim *sim, uint32_t node,
-			      const char *what)
+			      const char *fmt)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "n%u.%s", node, what);
+	snprintf(name, sizeof(name), fmt, node);
 	return weft_sim_find(sim, name);
 }
 
 static void join(struct weft_comp *a, const char *pa, struct weft_comp *b,
-		 const char *pb, struct weft_comp *link)
+		 const char *pb, struct weft_comp *link, weft_time_t delay)
 {
 	struct weft_err err = { 0 };
 
-	if (weft_connect(weft_port_find(a, pa), weft_port_find(b, pb), link, 0,
-			 &err))
+	if (weft_connect(weft_port_find(a, pa), weft_port_find(b, pb), link,
+			 delay, &err))
 		fail_msg("%s", err.msg);
 }
 
-static void wire(struct weft_sim *sim, uint32_t i)
+static void wire_host(struct weft_sim *sim, uint32_t i)
 {
-	struct weft_comp *bus = part(sim, i, "bus"), *nic = part(sim, i, "nic");
+	struct weft_comp *bus = part(sim, i, "n%u.bus");
+	struct weft_comp *host = part(sim, i, "n%u.host");
+
+	join(host, "bus", bus, "host", NULL, 0);
+	join(part(sim, i, "n%u.nic"), "bus", bus, "dev0", NULL, 0);
+	assert_int_equal(weft_prog_attach(host, part(sim, i, "n%u.prog0")), 0);
+}
+
+/* ---- FORTH: four nodes at a switch ---- */
+
+static const struct kind forth_kinds[] = {
+	{ "host.pc", "n%u.host" },
+	{ "bus.pcix", "n%u.bus" },
+	{ "forth.nic", "n%u.nic", "plat-switch" },
+	{ "forth.traffic", "n%u.prog0", "uniform", "count 300" },
+	{ "forth.xbar", "s0", "plat-switch" },
+	{ "forth.link", "link" },
+	{ 0 },
+};
+
+static void forth_wire(struct weft_sim *sim, uint32_t i)
+{
 	char port[16];
 
 	snprintf(port, sizeof(port), "port%u", i);
-	join(part(sim, i, "host"), "bus", bus, "host", NULL);
-	join(nic, "bus", bus, "dev0", NULL);
-	join(nic, "link0", weft_sim_find(sim, "s0"), port,
-	     weft_sim_find(sim, "link"));
-	assert_int_equal(
-		weft_prog_attach(part(sim, i, "host"), part(sim, i, "prog0")),
-		0);
+	wire_host(sim, i);
+	join(part(sim, i, "n%u.nic"), "link0", weft_sim_find(sim, "s0"), port,
+	     weft_sim_find(sim, "link"), 0);
 }
+
+/* ---- EXTOLL: a ring of four, errors on one of its cables ---- */
+
+static const struct kind extoll_kinds[] = {
+	{ "host.pc", "n%u.host", "opteron" },
+	{ "bus.ht", "n%u.bus" },
+	{ "extoll.nic", "n%u.nic" },
+	{ "extoll.alltoall", "n%u.prog0" },
+	{ "extoll.xbar", "s%u" },
+	{ "extoll.cable", "cable" },
+	{ "fault.bits", "fault", NULL, "rate 1e-4" },
+	{ 0 },
+};
+
+static struct ex_topo ring;
+
+static void extoll_place(struct weft_comp *c, uint32_t i)
+{
+	ex_place(c)->topo = &ring;
+	ex_place(c)->node = i;
+}
+
+static void extoll_wire(struct weft_sim *sim, uint32_t i)
+{
+	static const char *const np[] = { "np0", "np1", "np2" };
+	struct weft_comp *x = part(sim, i, "s%u"), *nic;
+	struct weft_err err = { 0 };
+
+	wire_host(sim, i);
+	nic = part(sim, i, "n%u.nic");
+	for (uint32_t k = 0; k < 3; k++)
+		join(nic, np[k], x, np[k], NULL, 1);
+	join(x, "lp0", part(sim, (i + 1) % NODES, "s%u"), "lp1",
+	     weft_sim_find(sim, "cable"), 0);
+	extoll_place(x, i);
+	extoll_place(nic, i);
+	if (i == 2 && weft_filter_add(weft_port_find(x, "lp0"),
+				      weft_sim_find(sim, "fault"), &err))
+		fail_msg("%s", err.msg);
+}
+
+/* ---- runs ---- */
+
+static const struct system forth = { forth_kinds, forth_wire,
+				     "n0.prog0.sent 300\n", "s0.packets 0\n" };
+static const struct system extoll = { extoll_kinds, extoll_wire,
+				      "n0.prog0.received 300\n",
+				      "s2.retries 0\n" };
 
 /* Everything a result holds, as text. */
 static char *dump(const struct weft_result *r)
@@ -133,21 +203,22 @@ static char *dump(const struct weft_result *r)
 	return text;
 }
 
-static char *run(uint64_t order)
+static char *run(const struct system *y, uint64_t order)
 {
 	struct weft_sim *sim = weft_sim_new(7);
 	struct weft_err err = { 0 };
 	struct weft_rng rng;
-	uint32_t v[PARTS];
+	struct part parts[PARTS];
+	uint32_t v[PARTS], n = parts_fill(y, parts);
 	char *text;
 
 	weft_rng_seed(&rng, order, "order");
-	shuffle(order ? &rng : NULL, v, PARTS);
-	for (uint32_t i = 0; i < PARTS; i++)
+	shuffle(order ? &rng : NULL, v, n);
+	for (uint32_t i = 0; i < n; i++)
 		add(sim, &parts[v[i]]);
 	shuffle(order ? &rng : NULL, v, NODES);
 	for (uint32_t i = 0; i < NODES; i++)
-		wire(sim, v[i]);
+		y->wire(sim, v[i]);
 	if (weft_sim_start(sim, &err))
 		fail_msg("%s", err.msg);
 	weft_progs_stop_at_end(sim, true);
@@ -161,16 +232,14 @@ static char *run(uint64_t order)
 	return text;
 }
 
-static void any_order_same_bytes(void **state)
+static void any_order_same_bytes(const struct system *y)
 {
-	char *first, *again;
+	char *first = run(y, 0), *again;
 
-	(void)state;
-	parts_fill();
-	first = run(0);
-	assert_non_null(strstr(first, "n0.prog0.sent 300"));
+	assert_non_null(strstr(first, y->sent));
+	assert_null(strstr(first, y->clean));
 	for (uint64_t order = 0; order < 12; order++) {
-		again = run(order);
+		again = run(y, order);
 		if (strcmp(first, again))
 			fail_msg("order %llu differs",
 				 (unsigned long long)order);
@@ -179,10 +248,29 @@ static void any_order_same_bytes(void **state)
 	free(first);
 }
 
+static void test_forth(void **state)
+{
+	(void)state;
+	any_order_same_bytes(&forth);
+}
+
+static void test_extoll(void **state)
+{
+	uint32_t size[] = { NODES };
+	struct weft_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(ex_topo_grid(&ring, size, 1, true, false, &err), 0);
+	ring.path = ring.dateline = true;
+	any_order_same_bytes(&extoll);
+	ex_topo_fini(&ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_order_same_bytes),
+		cmocka_unit_test(test_forth),
+		cmocka_unit_test(test_extoll),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -218,5 +218,8 @@ bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h)
 	h->back.dtag = HP_C0_HPID(h->c[0]);
 	h->back.dhash = (uint16_t)h->back.dtag;
 	h->skip = at;
-	return h->bytes <= f->payload.len - at;
+	/* GET names what it wants; a packet may have been ended early */
+	if (h->bytes > f->payload.len - at)
+		h->bytes = f->payload.len - at;
+	return true;
 }

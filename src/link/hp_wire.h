@@ -42,7 +42,7 @@ struct hp_route {
 struct hp_head {
 	uint64_t c[HP_FRAME_MAX];
 	uint32_t vpid;	      /* target, from the routing frame */
-	uint32_t bytes;	      /* user bytes that follow */
+	uint32_t bytes;	      /* user bytes that follow; C3 may say more */
 	uint32_t skip;	      /* received: where they begin in the payload */
 	struct hp_route back; /* received: the return path as fwd, nf 0 = none;
 			       * dtag = the sender's HPID */
@@ -75,17 +75,6 @@ static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 				   const struct hp_head *h)
 {
 	return f->payload.len - ((h->bytes + 7) & ~7u);
-}
-
-/* A fault in the middle (8.10): the packet keeps its length, its tail says that
- * what follows the fault is nothing.  Before the last byte is announced. */
-static inline void hp_pkt_abort(struct weft_frame *f, uint32_t err)
-{
-	f->flags = (f->flags & 0xffff) | err << 16;
-}
-static inline uint32_t hp_pkt_aborted(const struct weft_frame *f)
-{
-	return f->flags >> 16;
 }
 
 /* Parses an entry of n bytes; false: it is too short (ERR_ROUTE_INV). */

@@ -284,7 +284,10 @@ struct hp_nqe {
 	 * NULL. */
 	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
 	void *arg;
+	/* notify.c's own */
 	struct hp_ctx_req ctx;
+	weft_phys_t at;
+	bool irq;
 	struct hp_nqe *next;
 };
 /* Lent until done. */
@@ -338,6 +341,8 @@ struct hp_block {
 	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */
 	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1);
+	/* A packet of its group (ULTRA). */
+	void (*rx)(struct hp_nic *n, struct hp_rx *rx);
 	int (*finish)(struct hp_nic *n, struct weft_err *err);
 	void (*fini)(struct hp_nic *n);
 };
@@ -347,9 +352,13 @@ enum {
 	HP_BLOCK_NOTIFY,
 	HP_BLOCK_RX,
 	HP_BLOCK_REQ,
+	HP_BLOCK_RSP,
 	HP_BLOCKS
 };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
+extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
+extern const struct hp_block hp_notify_block, hp_rx_block;
+extern const struct hp_block hp_req_block, hp_rsp_block;
 /* By enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 

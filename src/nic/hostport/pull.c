@@ -52,14 +52,11 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	uint32_t bytes = d->txn.data.len;
 
 	p->out--;
-	if (d->txn.status != WEFT_BUS_OK)
+	if (d->txn.status != WEFT_BUS_OK || d->user != p->got) {
 		p->stop = true;
-	if (!p->stop || d->user < p->asked) {
-		if (d->txn.status == WEFT_BUS_OK && d->user == p->got) {
-			memcpy(p->data + p->got, weft_slice_data(d->txn.data),
-			       bytes);
-			p->got += bytes;
-		}
+	} else {
+		memcpy(p->data + p->got, weft_slice_data(d->txn.data), bytes);
+		p->got += bytes;
 	}
 	hp_walk_past(n, &p->walk, p->got);
 	if (p->tx && !p->over)

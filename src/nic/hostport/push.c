@@ -32,7 +32,7 @@ static void push_check(struct hp_nic *n, struct hp_push *p, uint32_t bytes)
 	bool end = p->stop || p->asked == p->total ||
 		   (p->rx->whole && p->asked >= bytes);
 
-	if (p->over || !end || p->out || !hp_walk_known(&p->walk))
+	if (p->hold || p->over || !end || p->out || !hp_walk_known(&p->walk))
 		return;
 	hp_walk_end(n, &p->walk);
 	p->over = true;
@@ -68,10 +68,10 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	if (!bytes || here < p->asked + bytes)
 		return false;
 	p->out++;
-	hp_dma_write(n, pa,
-		     weft_slice_sub(rx->f->payload, rx->head.skip + p->asked,
-				    bytes),
-		     push_done, p);
+	hp_dma_write(
+		n, pa,
+		weft_slice_sub(rx->f->payload, rx->head.skip + p->asked, bytes),
+		push_done, p);
 	p->asked += bytes;
 	return true;
 }
@@ -80,7 +80,7 @@ static void push_go(struct hp_nic *n, struct hp_push *p)
 {
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), took;
 
-	while (!p->stop && p->asked < p->total && p->asked < here &&
+	while (!p->hold && !p->stop && p->asked < p->total && p->asked < here &&
 	       p->out < PIECES)
 		if (!push_piece(n, p, here))
 			break;

@@ -10,6 +10,19 @@
 /* Packets of more user bytes do not exist: a segmentation fault (our own). */
 enum { HP_BYTES_MAX = 8 << 20 };
 
+/* Commands with a response (three-staged), and what comes back to an origin. */
+static inline bool hp_is_get(uint32_t byte)
+{
+	uint32_t m = HP_MAIN(byte);
+
+	return m == HP_M_GET || m == HP_M_FAST_GET || m == HP_M_FAA ||
+	       m == HP_M_CAS;
+}
+static inline bool hp_is_reply(uint32_t byte)
+{
+	return byte == HP_B_ACK || (hp_is_get(byte) && byte & HP_RESPONSE);
+}
+
 /* ---- lookups (lines.c) ---- */
 
 enum { HP_LOOK_BYTES = 128, HP_LINE_WAYS = 4 };
@@ -179,6 +192,7 @@ struct hp_push {
 	uint32_t size;	/* user bytes that the packet should have */
 	uint32_t total; /* of them are to be stored */
 	uint32_t asked, stored, out;
+	bool hold;	  /* nothing is stored yet, only taken */
 	bool stop;	  /* a page is missing, memory has refused */
 	bool over;	  /* all that can be stored has been handed over */
 	enum hp_err tail; /* the packet was ended early */

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arriving packets (hostport.md 8.5): dispatch to completers, responders and
+ * ULTRA; packets that wait for space; acknowledge unit (8.4).
+ *
+ *   net.c -> DTAG -> group ULTRA ---------------------> ultra.c
+ *                    GET, FAST_GET, FAA, CAS ---------> responders
+ *                    SEND, PUT .. ----+---------------> completers
+ *                    responses, ACK --+ before requests
+ *
+ * Replies never wait for requests: they go to the front of the completers'
+ * queue, and the last completer unit is theirs.  The extra negative acknowledge
+ * of an instruction that wanted none may wait for notification space: it counts
+ * as a request (4.9). */
+#include <stdlib.h>
+
+#include "nic/hostport/units.h"
+
+struct list {
+	struct hp_in *head, *tail;
+};
+enum { PEND_REPLY, PEND_REQUEST, PEND_RESPONDER, PENDS };
+
+struct hp_rx_unit {
+	struct list pend[PENDS]; /* for room in a scheduler's queue */
+	struct list wait;	 /* for space in host memory */
+};
+
+static void list_add(struct list *l, struct hp_in *in)
+{
+	in->next = NULL;
+	if (l->head)
+		l->tail->next = in;
+	else
+		l->head = in;
+	l->tail = in;
+}
+
+/* ---- acknowledges ------------------------------------------------------ */
+
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err)
+{
+	uint32_t cmd = HP_C0_CMD(h->c[0]);
+	struct hp_head a = { .vpid = HP_C0_VPID(h->c[0]) };
+	struct weft_frame *f = NULL;
+
+	a.c[0] = HP_C0(HP_CMD(err, HP_CMD_GROUP(cmd), HP_B_ACK), n->hpid,
+		       h->vpid);
+	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
+	a.c[2] = h->c[2];
+	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), 0);
+	a.c[4] = h->c[4]; /* where the frame has it: ULTRA */
+	if (h->back.nf)
+		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
+	if (!f) { /* the way back is missing */
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
+			   h->vpid);
+		return;
+	}
+	hp_count(n, err ? HP_K_NACKS : HP_K_ACKS, 1);
+	hp_net_send(n, f, f->payload.len, hp_now(n) + n->t_frame, UINT32_MAX,
+		    NULL, NULL);
+}
+
+/* ---- what units do with a packet --------------------------------------- */
+
+void hp_in_end(struct hp_nic *n, struct hp_in *in)
+{
+	if (in->rx)
+		hp_rx_end(n, in->rx);
+	in->rx = NULL;
+}
+
+void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err)
+{
+	in->err = err;
+	hp_ack(n, &in->head, err);
+	hp_in_end(n, in);
+}
+
+void hp_in_context(struct hp_nic *n, struct hp_in *in,
+		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
+				struct hp_ctx *))
+{
+	in->ctx.vpid = (uint16_t)in->head.vpid;
+	in->ctx.done = done;
+	in->ctx.arg = in;
+	hp_ctx_get(n, &in->ctx);
+}
+
+bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
+{
+	uint32_t byte = HP_CMD_BYTE(in->cmd);
+	enum hp_err err = in->reply ? HP_ERR_OVPID_INV : HP_ERR_TVPID_INV;
+
+	in->flags = c->w[0];
+	in->snap = HP_PS(HP_CTX(c->w, HP_F_WQ_RP), 0);
+	if (c->w[0] & HP_CTX_EN)
+		return true;
+	in->gone = true;
+	hp_err_log(n, HP_CMD(err, HP_G_PORT, byte), c->vpid);
+	if (!in->reply)
+		hp_in_refuse(n, in, err);
+	in->err = err;
+	hp_in_end(n, in);
+	return false;
+}
+
+void hp_in_rma(struct hp_nic *n, struct hp_in *in)
+{
+	const uint64_t *c = in->head.c;
+	struct hp_nqe *e = &in->nqe;
+
+	e->vpid = (uint16_t)in->head.vpid;
+	e->snapshot = true;
+	e->w[0] = c[2];
+	e->w[1] = HP_C1_TAG(c[1]);
+	e->w[3] = HP_RMA_W3(c[4] >> 32, HP_CMD_BYTE(in->cmd));
+	e->w[4] = c[5];
+	e->w[5] = HP_C3_SIZE(c[3]);
+	e->w[7] = HP_NQE_W7(HP_CMD(in->err, HP_G_PORT, HP_B_NOTIFY_RMA),
+			    HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
+	hp_notify(n, e);
+}
+
+/* ---- packets without space --------------------------------------------- */
+
+bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
+{
+	for (const struct hp_in *in = n->rx_unit->wait.head; in; in = in->next)
+		if (in->head.vpid == vpid)
+			return true;
+	return false;
+}
+
+bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
+{
+	const struct hp_in *in = n->rx_unit->wait.head;
+
+	while (in && in != me && in->head.vpid != me->head.vpid)
+		in = in->next;
+	return !in || in == me;
+}
+
+static void wait_remove(struct hp_nic *n, struct hp_in *me)
+{
+	struct list *l = &n->rx_unit->wait;
+	struct hp_in **at = &l->head, *last = NULL;
+
+	for (; *at != me; at = &(*at)->next)
+		last = *at;
+	*at = me->next;
+	if (l->tail == me)
+		l->tail = last;
+	me->waiting = false;
+}
+
+/* rx_block_limit (14.3): the packet leaves the network. */
+static void wait_expire(struct hp_nic *n, void *arg)
+{
+	struct hp_in *in = n->rx_unit->wait.head, *next;
+
+	(void)arg;
+	for (; in; in = next) {
+		next = in->next;
+		if (in->since + n->rx_block_limit > hp_now(n) || in->asking)
+			continue;
+		wait_remove(n, in);
+		in->gone = true;
+		hp_in_refuse(n, in, HP_ERR_ROUTE_BROKEN);
+		hp_rx_room(n, in->head.vpid);
+		hp_stage_done(&n->sched[HP_CPL], &in->job);
+	}
+}
+
+void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
+{
+	in->asking = false;
+	if (in->waiting)
+		return;
+	in->waiting = true;
+	in->since = hp_now(n);
+	list_add(&n->rx_unit->wait, in);
+	hp_count(n, HP_K_RX_STALLS, 1);
+	hp_stall_update(n, c);
+	if (n->rx_block_limit)
+		hp_after(n, n->rx_block_limit, wait_expire, NULL);
+}
+
+void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
+{
+	if (!in->waiting)
+		return;
+	wait_remove(n, in);
+	hp_stall_update(n, c);
+	hp_rx_room(n, c->vpid); /* the next one may fit too */
+}
+
+void hp_rx_room(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_in *in = n->rx_unit->wait.head;
+
+	while (in && in->head.vpid != vpid)
+		in = in->next;
+	if (!in || in->asking)
+		return;
+	in->asking = true;
+	hp_ctx_get(n, &in->ctx);
+}
+
+/* ---- dispatch ---------------------------------------------------------- */
+
+static bool is_put(uint32_t byte)
+{
+	uint32_t m = HP_MAIN(byte);
+
+	return m == HP_M_PUT || m == HP_M_FAST_PUT || m == HP_M_MIS_PUT;
+}
+
+static bool is_send(uint32_t byte)
+{
+	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
+}
+
+/* A negative acknowledge for which nothing is reserved. */
+static bool is_extra(const struct hp_head *h)
+{
+	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
+
+	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
+	       !hp_is_get(orig) && !(orig & HP_A);
+}
+
+static uint32_t in_part(const struct hp_in *in)
+{
+	return hp_is_get(HP_CMD_BYTE(in->cmd)) && !in->reply ? HP_RSP : HP_CPL;
+}
+
+static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
+{
+	const struct hp_head *h = &in->head;
+	enum hp_key_type type = HP_KEY_RMA;
+	uint32_t fus = n->n_cpl_fu;
+
+	if (in->reply && !extra)
+		type = HP_KEY_REPLY;
+	else if (in->reply || is_send(HP_CMD_BYTE(in->cmd)))
+		type = HP_KEY_SEND;
+	in->job.key =
+		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
+	in->job.ordered = n->ctrl & HP_CTRL_ORDER;
+	if (type != HP_KEY_REPLY && in_part(in) == HP_CPL && fus > 1)
+		in->job.fus = (1u << (fus - 1)) - 1;
+}
+
+/* A reply passes the requests that wait for a unit. */
+static void pass_requests(struct hp_sched *s)
+{
+	uint32_t i = s->n_queue - 1;
+	struct hp_job *j = s->queue[i];
+
+	for (; i && s->queue[i - 1] && s->queue[i - 1]->fus; i--)
+		s->queue[i] = s->queue[i - 1];
+	s->queue[i] = j;
+}
+
+static bool room_for(const struct hp_sched *s, uint32_t pend)
+{
+	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
+
+	if (s->room == 1)
+		kept = 0;
+	return s->n_queue + kept < s->room;
+}
+
+static void feed(struct hp_nic *n, uint32_t pend)
+{
+	struct hp_sched *s =
+		&n->sched[pend == PEND_RESPONDER ? HP_RSP : HP_CPL];
+	struct list *l = &n->rx_unit->pend[pend];
+
+	while (l->head && room_for(s, pend)) {
+		struct hp_in *in = l->head;
+
+		l->head = in->next;
+		hp_sched_put(s, &in->job);
+		if (pend == PEND_REPLY)
+			pass_requests(s);
+	}
+}
+
+void hp_rx_ready(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < PENDS; i++)
+		feed(n, i);
+}
+
+static void not_yet(struct hp_nic *n, struct hp_rx *rx)
+{
+	(void)n;
+	(void)rx;
+}
+
+static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
+{
+	bool reply = hp_is_reply(byte), extra = reply && is_extra(&rx->head);
+	uint32_t part = hp_is_get(byte) && !reply ? HP_RSP : HP_CPL;
+	struct hp_in *in = hp_job_new(&n->sched[part]);
+	uint32_t pend = part == HP_RSP	  ? PEND_RESPONDER
+			: reply && !extra ? PEND_REPLY
+					  : PEND_REQUEST;
+
+	in->rx = rx;
+	in->head = rx->head;
+	in->cmd = HP_C0_CMD(rx->head.c[0]);
+	in->reply = reply;
+	in_key(n, in, extra);
+	rx->more = not_yet;
+	list_add(&n->rx_unit->pend[pend], in);
+	feed(n, pend);
+}
+
+/* Not for us: back to where it came from. */
+static void misrouted(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
+{
+	if (hp_is_reply(byte))
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
+			   rx->head.vpid);
+	else
+		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN);
+	hp_rx_end(n, rx);
+}
+
+void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
+{
+	uint32_t cmd = HP_C0_CMD(rx->head.c[0]), byte = HP_CMD_BYTE(cmd);
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+	bool known = hp_is_get(byte) || is_put(byte) || is_send(byte) ||
+		     byte == HP_B_ACK;
+
+	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid) {
+		misrouted(n, rx, byte);
+	} else if (HP_CMD_GROUP(cmd) == HP_G_ULTRA && ultra && ultra->rx) {
+		ultra->rx(n, rx);
+	} else if (HP_CMD_GROUP(cmd) == HP_G_PORT && known) {
+		to_unit(n, rx, byte);
+	} else {
+		hp_count(n, HP_K_BAD_PACKETS, 1);
+		hp_rx_end(n, rx);
+	}
+}
+
+/* ---- the block --------------------------------------------------------- */
+
+static int rx_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->rx_unit = calloc(1, sizeof(*n->rx_unit));
+	if (!n->rx_unit)
+		abort();
+	return 0;
+}
+
+static void rx_fini(struct hp_nic *n)
+{
+	free(n->rx_unit);
+}
+
+const struct hp_block hp_rx_block = {
+	.name = "rx",
+	.init = rx_init,
+	.fini = rx_fini,
+};

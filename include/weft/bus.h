@@ -21,7 +21,7 @@
  *
  * What differs between buses:
  *
- *                 bus.pcix                 bus.ht (packets)
+ *                 bus.pcix, bus.pci        bus.ht (packets)
  *   submitted     one read, one write      any number, served in order
  *   write DONE    last datum has moved     last byte is on the link: a device
  *                                          that must not queue more than n
@@ -33,7 +33,9 @@
  *                                          are lost, status OK
  *   irq           a wire                   a posted packet, behind writes
  *   clock         the bus clock            the clock of the device's core
- */
+ *
+ * bus.pci alone: SPLIT is a retry of a delayed read; a write is in memory some
+ * time after DONE, and a load's answer not before the writes in front of it. */
 #ifndef WEFT_BUS_H
 #define WEFT_BUS_H
 
@@ -52,8 +54,8 @@ enum weft_bus_status {
 struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
-	/* a multiple of the bus width (HyperTransport: any number, at any
-	 * address) */
+	/* a multiple of the bus width (PCI, HyperTransport: any number, at
+	 * any address) */
 	uint32_t bytes;
 	/* write: the bytes (may have no buf when payload is off).
 	 * read: allocated by the device, filled burst by burst. */
@@ -99,7 +101,13 @@ enum weft_note_kind {
 	WEFT_NOTE_LOADED,    /* data[] of the outstanding PIO load */
 	WEFT_NOTE_STORED,    /* one posted store left the bridge's buffer */
 	WEFT_NOTE_IRQ,	     /* line of device `dev` is now `level` */
+	/* tagged accesses, see below */
+	WEFT_NOTE_TAGGED,   /* to the device: op, tag, user, cond, data[] */
+	WEFT_NOTE_ANSWERED, /* to the host: data[], level = response tag */
 };
+
+/* Tagged store, tagged load, tagged conditional store. */
+enum weft_bus_tagged_op { WEFT_TSTORE, WEFT_TLOAD, WEFT_TCSTORE };
 
 struct weft_bus_note {
 	enum weft_note_kind kind;
@@ -112,13 +120,37 @@ struct weft_bus_note {
 	bool lazy;  /* MEM_READ: the device settles before it looks */
 	bool last;  /* BURST: nothing follows */
 	bool timer; /* BURST: cut short by the latency timer */
+	bool user;  /* TAGGED: the tag is the program's own */
+	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
+	uint16_t tag;
 	bool again; /* LOAD: repeats the one before, which was retried */
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
 	weft_time_t frame;	  /* FRAME# asserted; tenure began */
 	weft_time_t data_end;	  /* last datum of this tenure has moved */
-	uint8_t data[64];	  /* STORE, LOADED */
+	uint64_t cond;		  /* TAGGED, conditional: see weft_bus_tagged */
+	uint8_t data[64];	  /* STORE, LOADED, TAGGED, ANSWERED */
 };
+
+/* A tagged access of the host (Host Port specification 10.1).  On the way it is
+ * a header of 8 bytes {op 8, tag kind 1, size 7, tag 16, reserved 32}, an
+ * address of 8, the condition of 8 where there is one, and the data. */
+struct weft_bus_tagged {
+	enum weft_bus_tagged_op op;
+	bool user;    /* tag given by the program; else by its process */
+	uint16_t tag; /* of the request */
+	uint8_t space;
+	uint64_t off;
+	uint32_t bytes;	  /* stores: 4..64, a multiple of 4; load: 4, 8 */
+	uint64_t cond;	  /* TCSTORE: WEFT_COND */
+	const void *data; /* stores */
+};
+
+/* Condition {kind 8, bit 8, address 48}. */
+#define WEFT_COND(kind, bit, addr)                                             \
+	((uint64_t)(uint8_t)(kind) << 56 | (uint64_t)(uint8_t)(bit) << 48 |    \
+	 ((uint64_t)(addr)&0xffffffffffff))
+enum { WEFT_COND_ROOM }; /* the queue at the address is not full */
 
 /* iface of a bus's ports. */
 struct weft_bus_ops {
@@ -152,6 +184,19 @@ struct weft_bus_ops {
 	/* Memory reads due by now are in their slices afterwards; NULL: they
 	 * always are. */
 	void (*settle)(struct weft_port *dev_port);
+	/* Tagged accesses; all three are NULL on a bus that has none.  Those
+	 * that are answered count as loads: one of all of them at a time, after
+	 * all earlier stores; WEFT_NOTE_ANSWERED ends them.  A tagged store is
+	 * a store: false = buffer full.  A device that has not said that it
+	 * takes tagged accesses is not there for them: a load gives all ones,
+	 * and the response tag is 0. */
+	bool (*pio_tagged)(struct weft_port *host_port, uint32_t dev,
+			   const struct weft_bus_tagged *r);
+	bool (*takes_tagged)(struct weft_port *dev_port);
+	/* Answer to a tagged load (data, and is it valid?) or conditional store
+	 * (no data; was it done?), as reply. */
+	void (*tagged_reply)(struct weft_port *dev_port, const void *data,
+			     uint32_t bytes, bool status);
 };
 
 /* iface of a host's bus port. */
@@ -185,7 +230,8 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  * read is `relaxed`.
  *
  * All three return false, and do nothing, on a bus that has no such thing
- * (pcix: stores come as they come, loads are answered at once). */
+ * (pcix: stores come as they come, loads are answered at once).  On bus.pci a
+ * device without a place, or without an answer, costs the bus retries. */
 static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -216,6 +262,15 @@ static inline void weft_bus_settle(struct weft_port *dev_port)
 
 	if (bus->settle)
 		bus->settle(dev_port);
+}
+
+/* From the start op of a device that takes WEFT_NOTE_TAGGED; false: the bus has
+ * no such thing. */
+static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	return bus->takes_tagged && bus->takes_tagged(dev_port);
 }
 
 /* Next note due now, or false. */

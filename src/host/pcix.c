@@ -31,15 +31,14 @@
  *
  * Not modelled: parity errors, target retries, wait states of the initiator,
  * fast back-to-back, ordering of completions behind posted host stores. */
-#include "host/pcix.h"
+#include "host/pcibus.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc) \
-	WEFT_PARAM(type, struct pcix, field, def, range, source, doc)
+	WEFT_PARAM(type, struct pcibus, field, def, range, source, doc)
 static const struct weft_param pcix_params[] = {
 	P(CLOCK, clock,     "100MHz", "",      STATED,        "bus clock F_PCI (P 1, T 2.1)"),
 	P(U32,   width,     "8",      "4|8",   STATED,        "bytes per clock of device transfers W_PCI (P 1)"),
@@ -62,176 +61,140 @@ static const struct weft_param pcix_params[] = {
 };
 #undef P
 
-static const struct weft_counter pcix_counters[PCIX_C_N] = {
-	[PCIX_C_BUSY]        = { "busy", "clocks", "bus clocks in tenures, arbitration included" },
-	[PCIX_C_STORES]      = { "pio_stores", "tenures", "host stores and bursts" },
-	[PCIX_C_STORE_BYTES] = { "pio_store_bytes", "bytes", "bytes stored by the host" },
-	[PCIX_C_LOADS]       = { "pio_loads", "tenures", "host loads" },
-	[PCIX_C_COMPLETIONS] = { "completions", "tenures", "split completions" },
-	[PCIX_C_READS]       = { "read_requests", "tenures", "read requests of devices, split" },
-	[PCIX_C_WRITES]      = { "writes", "tenures", "write tenures of devices" },
-	[PCIX_C_READ_BYTES]  = { "read_bytes", "bytes", "bytes read by devices" },
-	[PCIX_C_WRITE_BYTES] = { "write_bytes", "bytes", "bytes written by devices" },
-	[PCIX_C_DISCONNECTS] = { "disconnects", "tenures", "writes the bridge disconnected" },
-	[PCIX_C_TIMER_CUTS]  = { "timer_cuts", "tenures", "writes ended by the latency timer" },
-	[PCIX_C_ABORTS]      = { "aborts", "tenures", "tenures nobody answered" },
+static const struct weft_counter pcix_counters[PCIBUS_C_N] = {
+	[PCIBUS_C_BUSY]        = { "busy", "clocks", "bus clocks in tenures, arbitration included" },
+	[PCIBUS_C_STORES]      = { "pio_stores", "tenures", "host stores and bursts" },
+	[PCIBUS_C_STORE_BYTES] = { "pio_store_bytes", "bytes", "bytes stored by the host" },
+	[PCIBUS_C_LOADS]       = { "pio_loads", "tenures", "host loads" },
+	[PCIBUS_C_COMPLETIONS] = { "completions", "tenures", "split completions" },
+	[PCIBUS_C_READS]       = { "read_requests", "tenures", "read requests of devices, split" },
+	[PCIBUS_C_WRITES]      = { "writes", "tenures", "write tenures of devices" },
+	[PCIBUS_C_READ_BYTES]  = { "read_bytes", "bytes", "bytes read by devices" },
+	[PCIBUS_C_WRITE_BYTES] = { "write_bytes", "bytes", "bytes written by devices" },
+	[PCIBUS_C_DISCONNECTS] = { "disconnects", "tenures", "writes the bridge disconnected" },
+	[PCIBUS_C_TIMER_CUTS]  = { "timer_cuts", "tenures", "writes ended by the latency timer" },
+	[PCIBUS_C_ABORTS]      = { "aborts", "tenures", "tenures nobody answered" },
 };
 
-static const struct weft_port_decl pcix_ports[] = {
-	{ "host", WEFT_PORT_BUS, NULL, .doc = "the node's memory and processor" },
-	{ "dev%u", WEFT_PORT_BUS, "devices", .optional = true, .doc = "slots" },
-	{ 0 }
-};
 /* clang-format on */
 
-/* ---- arbiter ------------------------------------------------------------ */
+enum { PCIX_ADB = 128 }; /* allowable disconnect boundary, bytes (PCI-X) */
 
-static uint32_t pcix_masters(const struct pcix *b)
+/* ---- reads --------------------------------------------------------------- */
+
+static void split_push(struct pcibus *b, uint32_t dev, uint64_t ready)
 {
-	return PCIX_M_DEVICES + 2 * b->devices;
+	uint32_t i = (b->split_head + b->n_split++) % b->devices;
+
+	assert(b->n_split <= b->devices);
+	b->split[i] = (struct pcibus_split){ .dev = dev, .ready = ready };
 }
 
-uint64_t pcix_ready(const struct pcix *b, uint32_t m)
+static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
-	const struct pcix_dev *d;
+	struct pcibus_dev *dev = &b->dev[i];
+	struct weft_bus_txn *t = dev->rd;
+	uint64_t resp = d + b->t_arb + b->t_ph + pcibus_dac(b, t);
+	struct weft_bus_note note = { .kind = WEFT_NOTE_SPLIT,
+				      .time = pcibus_time(b, resp),
+				      .frame = pcibus_time(b, d + b->t_arb),
+				      .txn = t,
+				      .offset = t->moved };
 
-	if (m == PCIX_M_PIO)
-		return b->n_pio ? b->pio[b->pio_head].ready : PCIX_NEVER;
-	if (m == PCIX_M_COMPLETION)
-		return b->n_split ? b->split[b->split_head].ready : PCIX_NEVER;
-	d = &b->dev[(m - PCIX_M_DEVICES) / 2];
-	return (m - PCIX_M_DEVICES) % 2 ? d->rd_ready : d->wr_ready;
-}
-
-void pcix_occupy(struct pcix *b, uint64_t d, uint64_t len)
-{
-	assert(d >= b->free_at);
-	b->free_at = d + len;
-	weft_count(b->comp, PCIX_C_BUSY, len);
-}
-
-static inline uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-void pcix_kick(struct pcix *b)
-{
-	uint64_t first = pcix_ready(b, PCIX_M_PIO);
-
-	if (b->tenure.left)
-		return; /* the end of this one is not known yet */
-	first = sooner(first, pcix_ready(b, PCIX_M_COMPLETION));
-	for (const struct pcix_dev *d = b->dev; d < b->dev + b->devices; d++)
-		first = sooner(first, sooner(d->rd_ready, d->wr_ready));
-	if (first == PCIX_NEVER)
+	dev->rd_ready = PCIBUS_NEVER;
+	note.bytes = t->bytes - t->moved;
+	if (t->max_request)
+		note.bytes = pcibus_least(note.bytes, t->max_request);
+	if (!pcibus_decoded(b, t, note.bytes)) {
+		pcibus_aborted(b, dev, t, d);
 		return;
-	if (first < b->free_at)
-		first = b->free_at;
-	weft_timer_arm(b->comp, &b->decide, PCIX_EV_DECIDE,
-		       pcix_time(b, first) + 1);
-}
-
-static void pcix_grant(struct pcix *b, uint32_t m, uint64_t d)
-{
-	uint32_t dev = (m - PCIX_M_DEVICES) / 2;
-
-	b->last = m;
-	if (m == PCIX_M_PIO)
-		pcix_pio_grant(b, d);
-	else if (m == PCIX_M_COMPLETION)
-		pcix_completion_grant(b, d);
-	else if ((m - PCIX_M_DEVICES) % 2)
-		pcix_read_grant(b, dev, d);
-	else
-		pcix_write_grant(b, dev, d);
-}
-
-static void pcix_decide(struct pcix *b)
-{
-	uint32_t n = pcix_masters(b), m = b->last;
-	uint64_t d;
-
-	if (!weft_timer_due(b->comp, &b->decide))
-		return;
-	d = pcix_edge_past(b);
-	for (uint32_t i = 0; d >= b->free_at && i < n; i++) {
-		m = m + 1 < n ? m + 1 : 0;
-		if (pcix_ready(b, m) > d)
-			continue;
-		pcix_grant(b, m, d);
-		break;
 	}
-	pcix_kick(b);
+	t->tenures++;
+	t->splits++;
+	weft_count(b->comp, PCIBUS_C_READS, 1);
+	pcibus_occupy(b, d, resp - d);
+	weft_bus_tell(dev->port, &note);
+	dev->seq_left = note.bytes;
+	/* T_SPLIT ends at the first datum: gap and phases are inside. */
+	split_push(b, i,
+		   resp + b->t_split + pcibus_slower(t, b->t_split) +
+			   t->slow_split - b->t_gap - b->t_ph);
 }
 
-static void pcix_event(struct weft_comp *c, uint32_t tag)
+static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 {
-	static void (*const handler[PCIX_EV_N])(struct pcix *) = {
-		[PCIX_EV_DECIDE] = pcix_decide,
-		[PCIX_EV_LOADED] = pcix_loaded,
-		[PCIX_EV_BLOCK] = pcix_block,
-	};
+	struct pcibus_split *s = &b->split[b->split_head];
+	struct pcibus_dev *dev = &b->dev[s->dev];
+	struct weft_bus_txn *t = dev->rd;
+	uint32_t n = pcibus_least(dev->seq_left, b->sc_chunk);
+	uint64_t frame = d + b->t_gap;
+	uint64_t end;
 
-	handler[tag](c->state);
+	pcibus_mem_tell(b, dev, t, n, pcibus_time(b, frame));
+	end = pcibus_burst(b, dev, t, n, frame, frame + b->t_ph, false);
+	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
+	pcibus_occupy(b, d, end - d);
+	dev->seq_left -= n;
+	if (dev->seq_left) {
+		s->ready = end + pcibus_slower(t, b->t_gap) + t->slow_next;
+		return;
+	}
+	b->split_head = (b->split_head + 1) % b->devices;
+	b->n_split--;
+	if (t->moved == t->bytes)
+		pcibus_done(b, dev, t, end);
+	else
+		dev->rd_ready = end;
 }
 
-/* Hosts and devices call; nothing arrives at a bus by itself. */
-static void pcix_arrive(struct weft_comp *c, uint32_t port,
-			struct weft_frame *f)
+/* ---- stores, interface --------------------------------------------------- */
+
+static uint64_t pcix_dwords(const struct pcibus *b, uint64_t off,
+			    uint32_t bytes)
 {
-	(void)c;
-	(void)port;
-	(void)f;
-	assert(!"a bus takes no messages");
+	(void)b, (void)off;
+	return (bytes + 3) / 4;
 }
 
-/* ---- interface and life ----------------------------------------------------
- */
-
-static void pcix_irq(struct weft_port *dev_port, bool asserted)
+static uint64_t pcix_store_clocks(const struct pcibus *b,
+				  const struct pcibus_pio *p)
 {
-	struct pcix *b = dev_port->peer->comp->state;
-	struct weft_bus_note note = {
-		.kind = WEFT_NOTE_IRQ,
-		.time = pcix_time(b, pcix_edge_next(b) + b->t_irq),
-		.dev = dev_port->peer->index - 1,
-		.level = asserted,
-	};
+	uint64_t n = pcix_dwords(b, p->off, p->bytes);
 
-	weft_bus_tell(b->host, &note);
+	return n == 1 ? b->t_pio1 : b->t_piob + n;
 }
 
-static const struct weft_clock *pcix_clock(struct weft_port *port)
+static const struct pcibus_kind pcix_kind = {
+	.read_grant = pcix_read_grant,
+	.completion_grant = pcix_completion_grant,
+	.store_clocks = pcix_store_clocks,
+	.pio_beats = pcix_dwords,
+};
+
+static void pcix_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 {
-	struct pcix *b = port->peer->comp->state;
-
-	return &b->clock;
-}
-
-static void pcix_settle(struct weft_port *dev_port)
-{
-	struct pcix *b = dev_port->peer->comp->state;
-	const struct weft_bus_host_ops *host = b->host->peer->iface;
-
-	if (host->settle)
-		host->settle(b->host->peer);
+	assert(t->bytes %
+		       ((struct pcibus *)dev_port->peer->comp->state)->width ==
+	       0);
+	pcibus_submit(dev_port, t);
 }
 
 static const struct weft_bus_ops pcix_ops = {
 	.submit = pcix_submit,
-	.reply = pcix_reply,
-	.irq = pcix_irq,
-	.pio_store = pcix_store,
-	.pio_load = pcix_load,
-	.present = pcix_present,
-	.clock = pcix_clock,
-	.settle = pcix_settle,
+	.reply = pcibus_reply,
+	.irq = pcibus_irq,
+	.pio_store = pcibus_store,
+	.pio_load = pcibus_load,
+	.present = pcibus_present,
+	.clock = pcibus_clock,
+	.settle = pcibus_settle,
 };
+
+/* ---- life ---------------------------------------------------------------- */
 
 static int pcix_check(struct weft_comp *c, struct weft_err *err)
 {
-	const struct pcix *b = c->state;
+	const struct pcibus *b = c->state;
 
 	if (b->sc_chunk % b->width || b->wr_chunk % b->width)
 		return weft_fail(err, EINVAL,
@@ -247,60 +210,24 @@ static int pcix_check(struct weft_comp *c, struct weft_err *err)
 
 static int pcix_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct pcix *b = c->state;
+	struct pcibus *b = c->state;
 
 	if (pcix_check(c, err))
 		return -EINVAL;
-	b->comp = c;
-	b->host = &c->ports[0];
-	b->last = pcix_masters(b) - 1;
-	b->dev = calloc(b->devices, sizeof(*b->dev));
-	b->split = calloc(b->devices, sizeof(*b->split));
-	b->pio = calloc(b->pio_depth + 1, sizeof(*b->pio));
-	if (!b->dev || !b->split || !b->pio)
-		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
-	for (uint32_t i = 0; i < b->devices; i++)
-		b->dev[i] = (struct pcix_dev){ .port = &c->ports[1 + i],
-					       .rd_ready = PCIX_NEVER,
-					       .wr_ready = PCIX_NEVER };
-	for (uint32_t i = 0; i < c->n_ports; i++)
-		c->ports[i].iface = &pcix_ops;
-	return 0;
-}
-
-static int pcix_finish(struct weft_comp *c, struct weft_err *err)
-{
-	struct pcix *b = c->state;
-
-	if (!weft_sim_idle(c->sim))
-		return 0; /* stopped early: tenures may be on the bus */
-	for (uint32_t i = 0; i < b->devices; i++)
-		if (b->dev[i].rd || b->dev[i].wr)
-			return weft_fail(err, EPROTO,
-					 "%s: a transaction of "
-					 "dev%u never ended",
-					 c->name, i);
-	return 0;
-}
-
-static void pcix_fini(struct weft_comp *c)
-{
-	struct pcix *b = c->state;
-
-	free(b->dev);
-	free(b->split);
-	free(b->pio);
+	b->t_park = b->t_arb;
+	b->block = PCIX_ADB;
+	return pcibus_init(c, &pcix_kind, &pcix_ops, err);
 }
 
 WEFT_COMPONENT(bus_pcix, .name = "bus.pcix", .kind = WEFT_KIND_BUS,
 	       .doc = "PCI-X bus with split reads, and its host bridge",
 	       .source = "FORTH specification 2.1, 11.1",
 	       .not_modelled = "parity, target retries, initiator wait states",
-	       .state_size = sizeof(struct pcix), .params = pcix_params,
-	       .counters = pcix_counters, .n_counters = PCIX_C_N,
-	       .ports = pcix_ports,
+	       .state_size = sizeof(struct pcibus), .params = pcix_params,
+	       .counters = pcix_counters, .n_counters = PCIBUS_C_N,
+	       .ports = pcibus_ports,
 	       .ops = { .init = pcix_init,
-			.arrive = pcix_arrive,
-			.event = pcix_event,
-			.finish = pcix_finish,
-			.fini = pcix_fini });
+			.arrive = pcibus_arrive,
+			.event = pcibus_event,
+			.finish = pcibus_finish,
+			.fini = pcibus_fini });

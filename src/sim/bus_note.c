@@ -25,7 +25,8 @@ static inline void note_copy(struct weft_bus_note *to,
 			     const struct weft_bus_note *from)
 {
 	memcpy(to, from, offsetof(struct weft_bus_note, data));
-	if (from->kind == WEFT_NOTE_STORE || from->kind == WEFT_NOTE_LOADED)
+	if (from->kind == WEFT_NOTE_STORE || from->kind == WEFT_NOTE_LOADED ||
+	    from->kind >= WEFT_NOTE_TAGGED)
 		memcpy(to->data, from->data, sizeof(to->data));
 }
 

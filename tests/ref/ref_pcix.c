@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of the PCI-X bus: see ref_pcix.h.  The rules are those at
- * the top of src/host/pcix.c; every clock edge is visited, a tenure is a
- * countdown, data move beat by beat. */
+/* Reference model of the PCI-X and the PCI bus: see ref_pcix.h.  The rules are
+ * those at the top of src/host/pcix.c and src/host/pci.c; every clock edge is
+ * visited, a tenure is a countdown, data move beat by beat. */
 #include "ref_pcix.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum phase { FREE, ARB, PHASES, DATA, TAIL };
+enum phase { FREE, ARB, PHASES, WAIT, DATA, TAIL };
 enum kind { STORE, LOAD, COMPLETION, WRITE, READ };
+enum tail { OVER, STOPPED, IDLE }; /* what the last clocks of a tenure mean */
 
 /* A device's stream of reads or writes. */
 struct stream {
@@ -20,6 +21,7 @@ struct stream {
 	uint64_t hold;	/* no request before this edge */
 	bool asking;	/* wants the bus (or will at `hold`) */
 	uint32_t moved, seq, tenures, splits;
+	uint64_t fetched; /* PCI: edge from which the bridge has seq bytes */
 };
 
 struct bridge_read {
@@ -39,14 +41,25 @@ struct ref {
 	weft_time_t pio_at;
 	uint64_t pio_ready[REF_OPS];
 	bool pio_blocked;
+	bool latched;	       /* PCI: the device knows of the load */
+	weft_time_t answer_at; /* when it answers */
+	uint32_t retries;
+	weft_time_t commit; /* writes are in memory */
+	uint32_t places[REF_DEVS];
+	struct {
+		uint32_t dev;
+		weft_time_t at;
+	} taken[REF_OPS]; /* stores that use a place */
+	uint32_t n_taken;
 	/* tenure */
 	enum phase phase;
 	enum kind kind;
 	uint32_t dev, left, last;
 	uint32_t chunk;	     /* bytes of this tenure */
 	uint32_t done_bytes; /* of them moved */
-	uint64_t frame, start;
+	uint64_t grant, frame, start, asked;
 	bool abort_;
+	enum tail tail;
 	/* the part of it that is told next */
 	uint32_t part, part_off;
 	uint64_t part_start;
@@ -76,6 +89,22 @@ static struct ref_note *tell(struct ref *r, uint32_t port,
 	return n;
 }
 
+/* The host's access in front of the queue. */
+static const struct ref_op *pio_of(const struct ref *r)
+{
+	return &r->s->pio.op[r->pio_done];
+}
+
+/* Clocks of the bytes of a host access. */
+static uint32_t pio_beats(const struct ref *r, uint64_t addr, uint32_t bytes)
+{
+	uint32_t n = 0, w = r->s->pci ? r->s->width : 4;
+
+	for (uint64_t a = addr / w * w; a < addr + bytes; a += w)
+		n++;
+	return n;
+}
+
 static const struct ref_op *op_of(const struct stream *st)
 {
 	return &st->list->op[st->next];
@@ -90,7 +119,7 @@ static void stream_submit(struct ref *r, struct stream *st)
 		return;
 	st->active = st->asking = true;
 	st->hold = r->k;
-	st->moved = st->tenures = st->splits = 0;
+	st->moved = st->tenures = st->splits = st->seq = 0;
 }
 
 static void stream_done(struct ref *r, struct stream *st, bool write,
@@ -107,6 +136,18 @@ static void stream_done(struct ref *r, struct stream *st, bool write,
 	st->active = st->asking = false;
 	st->at = edge(r, r->k);
 	st->next++;
+}
+
+/* Edge at which what the host asks for at r->pio_at is at the bus: the edge
+ * nearest to that time and the way, but no edge of the past. */
+static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
+{
+	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
+	uint64_t k = r->k;
+
+	while (edge(r, k) < t && t - edge(r, k) > r->s->clock.num / 2)
+		k++;
+	return k;
 }
 
 /* All the host does up to `limit`.  Between two edges it may fill the buffer
@@ -130,7 +171,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 		}
 		r->pio_at = r->pio_blocked ? edge(r, r->k) : t;
 		r->pio_blocked = false;
-		r->pio_ready[r->pio_next++] = r->k;
+		r->pio_ready[r->pio_next++] = pio_edge(r, o);
 		r->stores_held += !o->load;
 	}
 }
@@ -175,28 +216,63 @@ static void start_stream(struct ref *r, struct stream *st, bool write)
 		r->chunk = least(r->chunk, r->s->wr_chunk);
 	else if (o->max_request)
 		r->chunk = least(r->chunk, o->max_request);
-	r->abort_ = !ref_pcix_decode(o->addr + st->moved, r->chunk);
+	if (r->s->pci && !write)
+		r->chunk = least(r->chunk, r->s->rd_chunk);
+	while (r->s->pci && r->s->page && r->chunk > 1 &&
+	       (o->addr + st->moved) / r->s->page !=
+		       (o->addr + st->moved + r->chunk - 1) / r->s->page)
+		r->chunk--;
 	r->left = r->s->t_arb;
+	if (r->s->pci && !write && st->seq)
+		r->chunk = st->seq; /* the bridge has or fetches these */
+	else
+		r->abort_ = !ref_pcix_decode(o->addr + st->moved, r->chunk);
+}
+
+/* The target stops a host access of PCI at once. */
+static bool start_stopped(const struct ref *r, const struct ref_op *o)
+{
+	if (!r->s->pci || r->abort_)
+		return false;
+	if (o->load)
+		return r->latched && r->answer_at > edge(r, r->k);
+	return r->s->window && !r->places[o->dev];
+}
+
+static void start_pio(struct ref *r)
+{
+	const struct ref_script *s = r->s;
+	const struct ref_op *o = pio_of(r);
+
+	r->kind = o->load ? LOAD : STORE;
+	r->dev = o->dev;
+	r->abort_ = o->dev >= s->devices;
+	r->left = s->pci ? s->t_park : s->t_arb;
+	if (start_stopped(r, o)) {
+		r->phase = TAIL;
+		r->tail = STOPPED;
+		r->left += s->t_ph + s->t_end;
+	} else if (r->kind == STORE && !r->abort_) {
+		uint32_t n = pio_beats(r, o->addr, o->bytes);
+
+		r->phase = TAIL;
+		if (s->pci)
+			r->left += s->t_ph + (o->tagged ? s->t_tag : 0) + n;
+		else
+			r->left = n == 1 ? s->t_pio1 : s->t_piob + n;
+	}
 }
 
 static void start(struct ref *r, uint32_t m)
 {
 	r->last = m;
+	r->grant = r->k;
 	r->phase = ARB;
+	r->tail = OVER;
 	r->abort_ = r->part_timer = false;
 	r->done_bytes = r->part = 0;
 	if (m == 0) {
-		const struct ref_op *o = &r->s->pio.op[r->pio_done];
-
-		r->kind = o->load ? LOAD : STORE;
-		r->dev = o->dev;
-		r->abort_ = o->dev >= r->s->devices;
-		r->left = r->s->t_arb;
-		if (r->kind == STORE && !r->abort_) {
-			r->phase = TAIL;
-			r->left = o->bytes <= 4 ? r->s->t_pio1
-						: r->s->t_piob + o->bytes / 4;
-		}
+		start_pio(r);
 	} else if (m == 1) {
 		r->kind = COMPLETION;
 		r->dev = r->fifo[0].dev;
@@ -245,10 +321,14 @@ static void part_tell(struct ref *r, uint64_t k)
 	n->bytes = r->part;
 	n->last = r->part_off + r->part == o->bytes;
 	n->timer = r->part_timer;
-	n = tell(r, 0, write ? WEFT_NOTE_MEM_WRITE : WEFT_NOTE_MEM_READ,
-		 write ? k : r->frame);
-	n->addr = o->addr + r->part_off;
-	n->bytes = r->part;
+	if (write || !r->s->pci) {
+		n = tell(r, 0, write ? WEFT_NOTE_MEM_WRITE : WEFT_NOTE_MEM_READ,
+			 write ? k : r->frame);
+		n->addr = o->addr + r->part_off;
+		n->bytes = r->part;
+		n->time += write ? r->s->h_dw : 0;
+		r->commit = write ? n->time : r->commit;
+	}
 	r->part_off += r->part;
 	r->part = 0;
 	r->part_start = k;
@@ -262,20 +342,21 @@ static void data_begin(struct ref *r)
 	r->part_off = data_stream(r)->moved;
 }
 
-/* Write, in the last clock before a block begins: has the timer run out, and
+/* In the last clock before a block begins: has the timer run out, and
  * does somebody wait?  Then that block is the last. */
 static void timer_look(struct ref *r)
 {
-	struct stream *st = &r->wr[r->dev];
+	struct stream *st = data_stream(r);
 	uint32_t rest = r->chunk - r->done_bytes;
+	uint32_t block = r->s->pci ? r->s->line : 128;
 
-	if (r->kind != WRITE || !rest || !op_of(st)->latency_timer ||
-	    (op_of(st)->addr + st->moved) % 128 ||
+	if (r->kind == COMPLETION || !rest || !op_of(st)->latency_timer ||
+	    (op_of(st)->addr + st->moved) % block ||
 	    r->k < r->frame + op_of(st)->latency_timer)
 		return;
 	part_tell(r, r->k + 1);
-	if (others_ask(r) && rest > 128) {
-		r->chunk = r->done_bytes + 128;
+	if (others_ask(r) && rest > block) {
+		r->chunk = r->done_bytes + block;
 		r->part_timer = true;
 	}
 }
@@ -283,9 +364,15 @@ static void timer_look(struct ref *r)
 /* One beat in the clock that starts at this edge. */
 static void beat(struct ref *r)
 {
-	data_stream(r)->moved += r->s->width;
-	r->done_bytes += r->s->width;
-	r->part += r->s->width;
+	struct stream *st = data_stream(r);
+	uint32_t w = r->s->width, n = w;
+
+	if (r->s->pci) /* only some of its bytes */
+		n = least(w - (op_of(st)->addr + st->moved) % w,
+			  r->chunk - r->done_bytes);
+	st->moved += n;
+	r->done_bytes += n;
+	r->part += n;
 	timer_look(r);
 }
 
@@ -320,6 +407,23 @@ static void completion_over(struct ref *r)
 	st->hold = r->k;
 }
 
+/* PCI: a read has got its data, or some of them. */
+static void read_data_over(struct ref *r)
+{
+	struct stream *st = &r->rd[r->dev];
+
+	st->seq -= r->done_bytes;
+	r->phase = TAIL;
+	r->tail = IDLE;
+	r->left = r->s->t_end;
+	if (st->moved == op_of(st)->bytes) {
+		stream_done(r, st, false, WEFT_BUS_OK);
+		return;
+	}
+	st->asking = true;
+	st->hold = r->k + r->s->t_end + r->s->t_retry;
+}
+
 /* The data of the tenure are over at this edge, or not. */
 static bool data_over(struct ref *r)
 {
@@ -329,6 +433,8 @@ static bool data_over(struct ref *r)
 	r->phase = FREE;
 	if (r->kind == WRITE)
 		write_over(r);
+	else if (r->kind == READ)
+		read_data_over(r);
 	else
 		completion_over(r);
 	return true;
@@ -352,31 +458,118 @@ static void read_over(struct ref *r)
 	r->phase = FREE;
 }
 
-static void pio_over(struct ref *r)
+/* PCI: the bridge takes up a read; its bytes come from memory. */
+static void read_latch(struct ref *r)
 {
-	const struct ref_op *o = &r->s->pio.op[r->pio_done];
+	struct stream *st = &r->rd[r->dev];
+	struct ref_note *n;
+	uint64_t k = r->k + 1;
+
+	while (edge(r, k) < r->commit ||
+	       edge(r, k) < edge(r, r->k) + r->s->t_mem)
+		k++;
+	st->seq = r->chunk;
+	st->fetched = k;
+	n = tell(r, 0, WEFT_NOTE_MEM_READ, k);
+	n->addr = op_of(st)->addr + st->moved;
+	n->bytes = r->chunk;
+}
+
+static void read_phases_over(struct ref *r)
+{
+	struct stream *st = &r->rd[r->dev];
 	struct ref_note *n;
 
-	if (r->kind == STORE && !r->abort_) {
-		n = tell(r, 1 + r->dev, WEFT_NOTE_STORE, r->k);
-		n->addr = o->addr;
-		n->bytes = o->bytes;
-	}
-	n = tell(r, 0, r->kind == STORE ? WEFT_NOTE_STORED : WEFT_NOTE_LOADED,
-		 r->k);
+	r->asked = r->k;
+	if (!st->seq)
+		read_latch(r);
+	r->phase = WAIT;
+	if (st->fetched <= r->k || r->s->wait)
+		return;
+	n = tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
+	n->offset = st->moved;
+	n->bytes = st->seq;
+	st->splits++;
+	r->phase = TAIL;
+	r->tail = STOPPED;
+	r->left = r->s->t_end;
+}
+
+/* What a device is told of an access of the host. */
+static void dev_tell(struct ref *r, enum weft_note_kind kind, weft_time_t more)
+{
+	const struct ref_op *o = pio_of(r);
+	struct ref_note *n = tell(r, 1 + r->dev, kind, r->k);
+
+	n->time += more;
 	n->addr = o->addr;
 	n->bytes = o->bytes;
-	if (r->kind == STORE)
+	if (o->tagged) {
+		n->kind = WEFT_NOTE_TAGGED;
+		n->offset = o->tagged;
+	}
+	if (kind == WEFT_NOTE_STORE && r->s->window) {
+		r->places[r->dev]--;
+		r->taken[r->n_taken].dev = r->dev;
+		r->taken[r->n_taken++].at = n->time + o->takes;
+	}
+}
+
+static void loaded_tell(struct ref *r)
+{
+	const struct ref_op *o = pio_of(r);
+	struct ref_note *n = tell(r, 0, WEFT_NOTE_LOADED, r->k);
+
+	n->addr = o->addr;
+	n->bytes = o->bytes;
+	n->time += r->s->h_rd_in;
+	if (n->time < r->commit)
+		n->time = r->commit;
+	if (o->tagged) {
+		n->kind = WEFT_NOTE_ANSWERED;
+		n->last = r->latched && o->addr / 4096 % 2;
+	}
+	r->pio_at = n->time;
+	r->latched = false;
+}
+
+static void pio_over(struct ref *r)
+{
+	const struct ref_op *o = pio_of(r);
+	struct ref_note *n;
+
+	if (r->kind == STORE) {
+		if (!r->abort_)
+			dev_tell(r, WEFT_NOTE_STORE, r->s->h_wr_in);
+		n = tell(r, 0, WEFT_NOTE_STORED, r->k);
+		n->addr = o->addr;
+		n->bytes = o->bytes;
 		r->stores_held--;
-	else
-		r->pio_at = edge(r, r->k);
+	} else {
+		loaded_tell(r);
+	}
 	r->pio_done++;
 	r->phase = FREE;
 }
 
+static void stopped(struct ref *r)
+{
+	r->phase = FREE;
+	if (r->kind == READ) {
+		r->rd[r->dev].asking = true;
+		r->rd[r->dev].hold = r->k + r->s->t_retry;
+	} else {
+		r->pio_ready[r->pio_done] = r->k + r->s->t_retry;
+	}
+}
+
 static void tail_over(struct ref *r)
 {
-	if (r->kind == WRITE || r->kind == READ) {
+	if (r->tail == STOPPED) {
+		stopped(r);
+	} else if (r->tail == IDLE) {
+		r->phase = FREE;
+	} else if (r->kind == WRITE || r->kind == READ) {
 		struct stream *st = data_stream(r);
 
 		r->phase = FREE;
@@ -403,25 +596,71 @@ static void phase_over(struct ref *r)
 			o = op_of(data_stream(r));
 			if ((o->addr + data_stream(r)->moved) >> 32)
 				r->left += r->s->t_dac;
+		} else if (r->s->pci && r->kind == LOAD && !r->abort_) {
+			o = pio_of(r);
+			r->left += o->tagged ? r->s->t_tag : 0;
+			if (o->tagged == 1 + WEFT_TCSTORE)
+				r->left += pio_beats(r, 0, 8) +
+					   pio_beats(r, o->addr, o->bytes);
 		}
 		return;
 	}
 	if (r->abort_) {
 		r->phase = TAIL;
 		r->left = r->s->t_abort;
+	} else if (r->kind == READ && r->s->pci) {
+		read_phases_over(r);
 	} else if (r->kind == READ) {
 		read_over(r);
 	} else if (r->kind == LOAD) {
-		o = &r->s->pio.op[r->pio_done];
-		struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_LOAD, r->k);
-
-		n->addr = o->addr;
-		n->bytes = o->bytes;
-		r->phase = TAIL;
-		r->left = r->s->t_read + o->bytes / 4;
+		o = pio_of(r);
+		if (!r->latched) {
+			dev_tell(r, WEFT_NOTE_LOAD, 0);
+			r->answer_at = edge(r, r->k) + o->takes;
+		}
+		r->latched = true;
+		r->asked = r->k;
+		r->phase = WAIT;
 	} else {
 		data_begin(r);
 	}
+}
+
+/* PCI: a load waits for its target, a read for the bridge. */
+static bool wait_over(struct ref *r)
+{
+	const struct ref_script *s = r->s;
+	const struct ref_op *o = pio_of(r);
+	bool cond = o->tagged == 1 + WEFT_TCSTORE;
+
+	if (r->kind == READ) {
+		if (r->k < r->asked + s->t_turn || r->k < r->rd[r->dev].fetched)
+			return false;
+		data_begin(r);
+		return true;
+	}
+	if (r->k < r->asked + (cond ? 0 : s->t_turn) + s->t_read)
+		return false;
+	r->left = s->t_end;
+	if (r->answer_at <= edge(r, r->k - 1) || !o->takes) {
+		r->phase = TAIL;
+		r->left += cond ? 0 : pio_beats(r, o->addr, o->bytes);
+		return true;
+	}
+	if (r->k < r->grant + s->t_park + s->t_initial)
+		return false;
+	r->phase = TAIL;
+	r->tail = STOPPED;
+	return true;
+}
+
+static void places_back(struct ref *r)
+{
+	for (uint32_t i = 0; i < r->n_taken; i++)
+		if (r->taken[i].at <= edge(r, r->k)) {
+			r->places[r->taken[i].dev]++;
+			r->taken[i--] = r->taken[--r->n_taken];
+		}
 }
 
 static void step(struct ref *r)
@@ -433,6 +672,9 @@ static void step(struct ref *r)
 		if (r->phase == DATA) {
 			if (!data_over(r))
 				break;
+		} else if (r->phase == WAIT) {
+			if (!wait_over(r))
+				break;
 		} else {
 			if (r->left)
 				break;
@@ -440,6 +682,7 @@ static void step(struct ref *r)
 		}
 	}
 	host_acts(r, edge(r, r->k));
+	places_back(r);
 	for (uint32_t i = 0; i < r->s->devices; i++) {
 		stream_submit(r, &r->wr[i]);
 		stream_submit(r, &r->rd[i]);
@@ -451,7 +694,7 @@ static void step(struct ref *r)
 	r->log->busy++;
 	if (r->phase == DATA)
 		beat(r);
-	else
+	else if (r->phase != WAIT)
 		r->left--;
 }
 
@@ -479,6 +722,7 @@ void ref_pcix_run(const struct ref_script *s, struct ref_log *log)
 	for (uint32_t i = 0; i < s->devices; i++) {
 		r->wr[i].list = &s->wr[i];
 		r->rd[i].list = &s->rd[i];
+		r->places[i] = s->window;
 	}
 	for (r->k = 0; !finished(r); r->k++)
 		step(r);

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct weft_class weft_class_bus_pcix, weft_class_fault_bus;
+extern const struct weft_class weft_class_bus_pcix, weft_class_bus_pci;
+extern const struct weft_class weft_class_fault_bus;
 
 enum { DIR_WRITE, DIR_READ, DIRS };
+enum { EV_ANSWER = DIRS, EV_CONSUMED };
 
 struct rig_dev {
 	struct rig *rig;
@@ -18,6 +20,7 @@ struct rig_dev {
 	const struct ref_list *list[DIRS];
 	uint32_t next[DIRS];
 	struct weft_bus_txn txn[DIRS];
+	struct weft_bus_note asked; /* the access that waits for an answer */
 };
 
 struct rig_host {
@@ -68,10 +71,52 @@ static int dev_start(struct weft_comp *c, struct weft_err *err)
 	d->list[DIR_READ] = &d->rig->script->rd[d->index];
 	dev_plan(c, DIR_WRITE, 0);
 	dev_plan(c, DIR_READ, 0);
+	if (d->rig->script->window)
+		weft_bus_window(d->port, d->rig->script->window);
+	weft_bus_takes_tagged(d->port);
 	return 0;
 }
 
-static void dev_event(struct weft_comp *c, uint32_t dir)
+static void dev_answer(struct rig_dev *d)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(d->port);
+	const struct weft_bus_note *b = &d->asked;
+	uint64_t answer = 0x1122334455667788;
+
+	if (b->kind == WEFT_NOTE_LOAD)
+		bus->reply(d->port, &answer, b->bytes);
+	else if (b->op == WEFT_TLOAD)
+		bus->tagged_reply(d->port, &answer, b->bytes,
+				  b->off / 4096 % 2);
+	else
+		bus->tagged_reply(d->port, NULL, 0, b->off / 4096 % 2);
+}
+
+/* A load or store of the host, as long as the script says. */
+static void dev_access(struct weft_comp *c, const struct weft_bus_note *b)
+{
+	struct rig_dev *d = c->state;
+	const struct ref_script *s = d->rig->script;
+	weft_time_t takes = s->pci ? s->pio.op[b->off / 4096].takes : 0;
+
+	if (b->kind == WEFT_NOTE_STORE ||
+	    (b->kind == WEFT_NOTE_TAGGED && b->op == WEFT_TSTORE)) {
+		if (s->window && takes)
+			weft_wake(c, EV_CONSUMED, weft_now(c) + takes);
+		else
+			weft_bus_consumed(d->port, 1);
+		return;
+	}
+	d->asked = *b;
+	if (takes) {
+		weft_bus_defer(d->port);
+		weft_wake(c, EV_ANSWER, weft_now(c) + takes);
+	} else {
+		dev_answer(d);
+	}
+}
+
+static void dev_submit(struct weft_comp *c, uint32_t dir)
 {
 	struct rig_dev *d = c->state;
 	const struct ref_op *o = &d->list[dir]->op[d->next[dir]++];
@@ -88,6 +133,18 @@ static void dev_event(struct weft_comp *c, uint32_t dir)
 	for (uint32_t i = 0; dir == DIR_WRITE && i < o->bytes; i++)
 		weft_slice_data(t->data)[i] = pattern(o->addr + i);
 	weft_bus_of(d->port)->submit(d->port, t);
+}
+
+static void dev_event(struct weft_comp *c, uint32_t tag)
+{
+	struct rig_dev *d = c->state;
+
+	if (tag == EV_ANSWER)
+		dev_answer(d);
+	else if (tag == EV_CONSUMED)
+		weft_bus_consumed(d->port, 1);
+	else
+		dev_submit(c, tag);
 }
 
 static bool read_good(const struct weft_bus_txn *t)
@@ -120,7 +177,6 @@ static void dev_take(struct weft_comp *c, const struct weft_bus_note *b)
 {
 	struct rig_dev *d = c->state;
 	struct ref_note *n = record(d->rig, 1 + d->index, b);
-	uint64_t answer = 0x1122334455667788;
 
 	n->bytes = b->bytes;
 	n->offset = b->offset;
@@ -136,15 +192,20 @@ static void dev_take(struct weft_comp *c, const struct weft_bus_note *b)
 		n->write = b->txn->op == WEFT_BUS_WRITE;
 		dev_done(c, b, n);
 		break;
+	case WEFT_NOTE_TAGGED:
+		n->offset = 1u + b->op;
+		d->rig->bad_data |=
+			b->tag != 77 || b->user != (b->off / 4096) % 2;
+		/* fallthrough */
 	case WEFT_NOTE_STORE:
 	case WEFT_NOTE_LOAD:
 		n->addr = b->off;
+		if (!d->rig->mute)
+			dev_access(c, b);
 		break;
 	default:
 		break;
 	}
-	if (b->kind == WEFT_NOTE_LOAD && !d->rig->mute)
-		weft_bus_of(d->port)->reply(d->port, &answer, b->bytes);
 }
 
 static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
@@ -187,6 +248,32 @@ static void host_plan(struct weft_comp *c, weft_time_t from)
 		weft_wake(c, 0, from + r->script->pio.op[r->next].delay);
 }
 
+/* False: the bridge has no room. */
+static bool host_tagged(struct rig_host *h, const struct ref_op *o,
+			const void *data)
+{
+	struct weft_bus_tagged t = {
+		.op = (enum weft_bus_tagged_op)(o->tagged - 1),
+		.user = o->addr / 4096 % 2,
+		.tag = 77,
+		.space = 1,
+		.off = o->addr,
+		.bytes = o->bytes,
+		.data = data,
+	};
+
+	return weft_bus_of(h->port)->pio_tagged(h->port, o->dev, &t);
+}
+
+static bool host_store(struct rig_host *h, const struct ref_op *o,
+		       const void *data)
+{
+	if (o->tagged)
+		return host_tagged(h, o, data);
+	return weft_bus_of(h->port)->pio_store(h->port, o->dev, 1, o->addr,
+					       data, o->bytes);
+}
+
 static void host_event(struct weft_comp *c, uint32_t tag)
 {
 	struct rig_host *h = c->state;
@@ -195,14 +282,18 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	uint8_t data[64] = { 1, 2, 3, 4 };
 
 	(void)tag;
+	if (o->load && o->tagged) {
+		host_tagged(h, o, data);
+		r->next++;
+		return;
+	}
 	if (o->load) {
 		weft_bus_of(h->port)->pio_load(h->port, o->dev, 1, o->addr,
 					       o->bytes);
 		r->next++;
 		return;
 	}
-	if (!weft_bus_of(h->port)->pio_store(h->port, o->dev, 1, o->addr, data,
-					     o->bytes)) {
+	if (!host_store(h, o, data)) {
 		r->waits = true;
 		return;
 	}
@@ -224,7 +315,9 @@ static void host_take(struct weft_comp *c, struct weft_bus_note *b)
 		else if (p[i] != pattern(b->off + i))
 			r->bad_data = true;
 	weft_slice_drop(&b->slice);
-	if (b->kind == WEFT_NOTE_LOADED)
+	if (b->kind == WEFT_NOTE_ANSWERED)
+		n->last = b->level;
+	if (b->kind == WEFT_NOTE_LOADED || b->kind == WEFT_NOTE_ANSWERED)
 		host_plan(c, b->time);
 	else if (b->kind == WEFT_NOTE_STORED && r->waits)
 		weft_wake(c, 0, weft_now(c)); /* try again */
@@ -285,6 +378,28 @@ void rig_script_default(struct ref_script *s)
 	s->sc_chunk = s->wr_chunk = 1536;
 }
 
+void rig_script_pci(struct ref_script *s)
+{
+	rig_script_default(s);
+	weft_clock_from_period(&s->clock, 30000000);
+	s->pci = true;
+	s->width = 4;
+	s->t_arb = s->t_park = s->t_ph = 2;
+	s->t_turn = s->t_end = s->t_tag = 1;
+	s->t_disc = 4;
+	s->t_retry = 2;
+	s->t_initial = 16;
+	s->max_retries = 1 << 24;
+	s->wr_chunk = s->rd_chunk = s->page = 4096;
+	s->line = 32;
+	s->t_mem = 360000000;
+	s->h_rd_out = 90000000;
+	s->h_rd_in = 120000000;
+	s->h_wr_out = 360000000;
+	s->h_wr_in = 21000000;
+	s->h_dw = 155000000;
+}
+
 static void set_u32(struct weft_comp *c, const char *name, uint32_t v)
 {
 	char text[16];
@@ -297,31 +412,70 @@ static void set_u32(struct weft_comp *c, const char *name, uint32_t v)
 	(void)ret;
 }
 
+static void set_time(struct weft_comp *c, const char *name, weft_time_t v)
+{
+	struct weft_err err = { 0 };
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llufs", (unsigned long long)v);
+	if (weft_param_set(c, name, text, &err))
+		assert(0);
+}
+
+static void set_pci(struct weft_comp *c, const struct ref_script *s)
+{
+	struct weft_err err = { 0 };
+
+	set_u32(c, "t_park", s->t_park);
+	set_u32(c, "t_turn", s->t_turn);
+	set_u32(c, "t_end", s->t_end);
+	set_u32(c, "t_retry", s->t_retry);
+	set_u32(c, "t_initial", s->t_initial);
+	set_u32(c, "t_tag", s->t_tag);
+	set_u32(c, "max_retries", s->max_retries);
+	set_u32(c, "page", s->page);
+	set_u32(c, "line", s->line);
+	set_u32(c, "rd_chunk", s->rd_chunk);
+	set_time(c, "t_mem", s->t_mem);
+	set_time(c, "h_rd_out", s->h_rd_out);
+	set_time(c, "h_rd_in", s->h_rd_in);
+	set_time(c, "h_wr_out", s->h_wr_out);
+	set_time(c, "h_wr_in", s->h_wr_in);
+	set_time(c, "h_dw", s->h_dw);
+	if (weft_param_set(c, "reads", s->wait ? "wait" : "delayed", &err))
+		assert(0);
+}
+
+static void set_pcix(struct weft_comp *c, const struct ref_script *s)
+{
+	set_u32(c, "t_gap", s->t_gap);
+	set_u32(c, "t_split", s->t_split);
+	set_u32(c, "t_pio1", s->t_pio1);
+	set_u32(c, "t_piob", s->t_piob);
+	set_u32(c, "sc_chunk", s->sc_chunk);
+}
+
 static void set_params(struct weft_comp *c, const struct ref_script *s)
 {
 	const struct {
 		const char *name;
 		uint32_t v;
 	} t[] = {
-		{ "width", s->width },	       { "devices", s->devices },
-		{ "t_arb", s->t_arb },	       { "t_ph", s->t_ph },
-		{ "t_gap", s->t_gap },	       { "t_split", s->t_split },
-		{ "t_disc", s->t_disc },       { "t_pio1", s->t_pio1 },
-		{ "t_piob", s->t_piob },       { "t_read", s->t_read },
-		{ "t_abort", s->t_abort },     { "t_dac", s->t_dac },
-		{ "sc_chunk", s->sc_chunk },   { "wr_chunk", s->wr_chunk },
-		{ "pio_depth", s->pio_depth },
+		{ "width", s->width },	     { "devices", s->devices },
+		{ "t_arb", s->t_arb },	     { "t_ph", s->t_ph },
+		{ "t_disc", s->t_disc },     { "t_read", s->t_read },
+		{ "t_abort", s->t_abort },   { "t_dac", s->t_dac },
+		{ "wr_chunk", s->wr_chunk }, { "pio_depth", s->pio_depth },
 	};
-	struct weft_err err = { 0 };
-	char text[32];
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		set_u32(c, t[i].name, t[i].v);
 	assert(s->clock.den == 1);
-	snprintf(text, sizeof(text), "%llufs",
-		 (unsigned long long)s->clock.num);
-	if (weft_param_set(c, "clock", text, &err))
-		assert(0);
+	set_time(c, "clock", s->clock.num);
+	if (s->pci)
+		set_pci(c, s);
+	else
+		set_pcix(c, s);
 }
 
 static struct weft_comp *rig_add(struct rig *r, const struct weft_class *cls,
@@ -331,7 +485,7 @@ static struct weft_comp *rig_add(struct rig *r, const struct weft_class *cls,
 	struct weft_comp *c = weft_sim_add(r->sim, cls, name, &err);
 
 	assert(c);
-	if (cls == &weft_class_bus_pcix)
+	if (cls->kind == WEFT_KIND_BUS)
 		set_params(c, r->script);
 	if (weft_comp_init(c, &err))
 		assert(0);
@@ -361,7 +515,9 @@ static void rig_build(struct rig *r)
 	struct rig_host *h;
 
 	r->sim = weft_sim_new(1);
-	r->bus = rig_add(r, &weft_class_bus_pcix, "n0.bus");
+	r->bus = rig_add(
+		r, r->script->pci ? &weft_class_bus_pci : &weft_class_bus_pcix,
+		"n0.bus");
 	r->host = rig_add(r, &weft_class_rig_host, "n0.host");
 	h = r->host->state;
 	h->rig = r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bus against its clock-by-clock reference: random scripts, every note's
- * time and contents identical. */
+/* Both buses against their clock-by-clock reference: random scripts, every
+ * note's time and contents identical.  Even seeds: PCI-X, odd ones: PCI. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "../../ref/replay.h"
 #include "rig.h"
 
-enum { ROUNDS = 1200 };
+enum { ROUNDS = 3000 };
 
 static uint64_t draw(uint64_t *x, uint64_t n)
 {
@@ -47,7 +47,7 @@ static uint64_t random_addr(uint64_t *x)
 	}
 }
 
-static void random_dma(uint64_t *x, struct ref_list *l)
+static void random_dma(uint64_t *x, struct ref_list *l, bool any)
 {
 	static const uint32_t limits[] = { 0, 512, 1024, 2048, 4096, 64 };
 	static const uint32_t timers[] = { 0, 1, 8, 32, 64, 100, 254 };
@@ -62,6 +62,10 @@ static void random_dma(uint64_t *x, struct ref_list *l)
 			.max_request = limits[draw(x, 6)],
 			.latency_timer = timers[draw(x, 7)],
 		};
+	for (uint32_t i = 0; any && i < l->n; i++) {
+		l->op[i].addr += draw(x, 8);
+		l->op[i].bytes -= (uint32_t)draw(x, 8);
+	}
 }
 
 static void random_pio(uint64_t *x, struct ref_script *s)
@@ -83,11 +87,49 @@ static void random_pio(uint64_t *x, struct ref_script *s)
 	}
 }
 
+/* What PCI has more. */
+static void random_pci(uint64_t *x, struct ref_script *s)
+{
+	s->wait = !draw(x, 3);
+	s->window = draw(x, 2) ? 1 + (uint32_t)draw(x, 4) : 0;
+	s->line = 8u << draw(x, 5);
+	s->page = draw(x, 4) ? 4096 : (uint32_t)draw(x, 2) * 256;
+	if (draw(x, 2)) {
+		s->t_park = 1 + (uint32_t)draw(x, 5);
+		s->t_turn = (uint32_t)draw(x, 3);
+		s->t_end = (uint32_t)draw(x, 3);
+		s->t_tag = (uint32_t)draw(x, 3);
+		s->t_retry = 1 + (uint32_t)draw(x, 8);
+		s->t_initial = 2 + (uint32_t)draw(x, 30);
+		s->rd_chunk = 8u << draw(x, 9);
+		s->t_mem = draw(x, 600) * 1000000;
+		s->h_rd_out = draw(x, 300) * 1000000;
+		s->h_rd_in = draw(x, 300) * 1000000;
+		s->h_wr_out = draw(x, 300) * 1000000;
+		s->h_dw = draw(x, 900) * 1000000;
+	}
+	for (uint32_t i = 0; i < s->pio.n; i++) {
+		struct ref_op *o = &s->pio.op[i];
+
+		o->addr = i * 4096 + o->addr % 1024;
+		o->takes = draw(x, 3) ? 0 : (1 + draw(x, 2000)) * 1000000;
+		if (draw(x, 3))
+			continue;
+		o->tagged = 1u + (o->load ? WEFT_TLOAD : WEFT_TSTORE);
+		if (o->load && draw(x, 2)) {
+			o->tagged = 1u + WEFT_TCSTORE;
+			o->bytes = 4 + 4 * (uint32_t)draw(x, 16);
+		}
+	}
+}
+
 static void random_script(uint64_t seed, struct ref_script *s)
 {
 	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
 
 	rig_script_default(s);
+	if (seed % 2)
+		rig_script_pci(s);
 	weft_clock_from_period(&s->clock, periods[draw(&x, 4)]);
 	s->width = draw(&x, 5) ? 8 : 4;
 	s->devices = 1 + (uint32_t)draw(&x, 3);
@@ -103,10 +145,12 @@ static void random_script(uint64_t seed, struct ref_script *s)
 		s->wr_chunk = 8 << draw(&x, 9);
 	}
 	for (uint32_t i = 0; i < s->devices; i++) {
-		random_dma(&x, &s->wr[i]);
-		random_dma(&x, &s->rd[i]);
+		random_dma(&x, &s->wr[i], s->pci);
+		random_dma(&x, &s->rd[i], s->pci);
 	}
 	random_pio(&x, s);
+	if (s->pci)
+		random_pci(&x, s);
 }
 
 /* By port, then time, then a rank of simultaneous notes. */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCI and PCI-X: the arbiter, and what else both classes have in common.  Round
+ * robin over {host accesses, completions, each device's writes, each device's
+ * read requests}, evaluated at the first edge at which the bus is free and
+ * somebody asks. */
+#include "host/pcibus.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+const struct weft_port_decl pcibus_ports[] = {
+	{ "host", WEFT_PORT_BUS, NULL,
+	  .doc = "the node's memory and processor" },
+	{ "dev%u", WEFT_PORT_BUS, "devices", .optional = true, .doc = "slots" },
+	{ 0 }
+};
+
+struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
+				 struct pcibus **b_p)
+{
+	struct weft_port *p = dev_port->peer;
+
+	*b_p = p->comp->state;
+	return &(*b_p)->dev[p->index - 1];
+}
+
+/* ---- arbiter ------------------------------------------------------------ */
+
+static uint32_t pcibus_masters(const struct pcibus *b)
+{
+	return PCIBUS_M_DEVICES + 2 * b->devices;
+}
+
+uint64_t pcibus_ready(const struct pcibus *b, uint32_t m)
+{
+	const struct pcibus_dev *d;
+
+	if (m == PCIBUS_M_PIO)
+		return b->n_pio ? b->pio[b->pio_head].ready : PCIBUS_NEVER;
+	if (m == PCIBUS_M_COMPLETION)
+		return b->n_split ? b->split[b->split_head].ready
+				  : PCIBUS_NEVER;
+	d = &b->dev[(m - PCIBUS_M_DEVICES) / 2];
+	return (m - PCIBUS_M_DEVICES) % 2 ? d->rd_ready : d->wr_ready;
+}
+
+void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
+{
+	assert(d >= b->free_at);
+	b->free_at = d + len;
+	weft_count(b->comp, PCIBUS_C_BUSY, len);
+}
+
+static inline uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void pcibus_kick(struct pcibus *b)
+{
+	uint64_t first = pcibus_ready(b, PCIBUS_M_PIO);
+
+	if (b->tenure.left || b->load.open)
+		return; /* the end of this one is not known yet */
+	first = sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
+	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->devices; d++)
+		first = sooner(first, sooner(d->rd_ready, d->wr_ready));
+	if (first == PCIBUS_NEVER)
+		return;
+	if (first < b->free_at)
+		first = b->free_at;
+	weft_timer_arm(b->comp, &b->decide, PCIBUS_EV_DECIDE,
+		       pcibus_time(b, first) + 1);
+}
+
+static void pcibus_grant(struct pcibus *b, uint32_t m, uint64_t d)
+{
+	uint32_t dev = (m - PCIBUS_M_DEVICES) / 2;
+
+	b->last = m;
+	if (m == PCIBUS_M_PIO)
+		pcibus_pio_grant(b, d);
+	else if (m == PCIBUS_M_COMPLETION)
+		b->kind->completion_grant(b, d);
+	else if ((m - PCIBUS_M_DEVICES) % 2)
+		b->kind->read_grant(b, dev, d);
+	else
+		pcibus_write_grant(b, dev, d);
+}
+
+static void pcibus_decide(struct pcibus *b)
+{
+	uint32_t n = pcibus_masters(b), m = b->last;
+	uint64_t d;
+
+	if (!weft_timer_due(b->comp, &b->decide))
+		return;
+	d = pcibus_edge_past(b);
+	for (uint32_t i = 0; d >= b->free_at && i < n; i++) {
+		m = m + 1 < n ? m + 1 : 0;
+		if (pcibus_ready(b, m) > d)
+			continue;
+		pcibus_grant(b, m, d);
+		break;
+	}
+	pcibus_kick(b);
+}
+
+void pcibus_event(struct weft_comp *c, uint32_t tag)
+{
+	static void (*const handler[PCIBUS_EV_N])(struct pcibus *) = {
+		[PCIBUS_EV_DECIDE] = pcibus_decide,
+		[PCIBUS_EV_LOADED] = pcibus_loaded,
+		[PCIBUS_EV_BLOCK] = pcibus_block,
+	};
+
+	handler[tag](c->state);
+}
+
+/* Hosts and devices call; nothing arrives at a bus by itself. */
+void pcibus_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	(void)c;
+	(void)port;
+	(void)f;
+	assert(!"a bus takes no messages");
+}
+
+/* ---- interface and life ----------------------------------------------------
+ */
+
+void pcibus_irq(struct weft_port *dev_port, bool asserted)
+{
+	struct pcibus *b = dev_port->peer->comp->state;
+	struct weft_bus_note note = {
+		.kind = WEFT_NOTE_IRQ,
+		.time = pcibus_time(b, pcibus_edge_next(b) + b->t_irq),
+		.dev = dev_port->peer->index - 1,
+		.level = asserted,
+	};
+
+	weft_bus_tell(b->host, &note);
+}
+
+const struct weft_clock *pcibus_clock(struct weft_port *port)
+{
+	struct pcibus *b = port->peer->comp->state;
+
+	return &b->clock;
+}
+
+void pcibus_settle(struct weft_port *dev_port)
+{
+	struct pcibus *b = dev_port->peer->comp->state;
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+
+	if (host->settle)
+		host->settle(b->host->peer);
+}
+
+int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
+		const struct weft_bus_ops *ops, struct weft_err *err)
+{
+	struct pcibus *b = c->state;
+
+	b->comp = c;
+	b->kind = kind;
+	b->host = &c->ports[0];
+	b->last = pcibus_masters(b) - 1;
+	b->dev = calloc(b->devices, sizeof(*b->dev));
+	b->split = calloc(b->devices, sizeof(*b->split));
+	b->pio = calloc(b->pio_depth + 1, sizeof(*b->pio));
+	if (!b->dev || !b->split || !b->pio)
+		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
+	for (uint32_t i = 0; i < b->devices; i++)
+		b->dev[i] = (struct pcibus_dev){ .port = &c->ports[1 + i],
+						 .rd_ready = PCIBUS_NEVER,
+						 .wr_ready = PCIBUS_NEVER };
+	for (uint32_t i = 0; i < c->n_ports; i++)
+		c->ports[i].iface = ops;
+	return 0;
+}
+
+int pcibus_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct pcibus *b = c->state;
+
+	if (!weft_sim_idle(c->sim))
+		return 0; /* stopped early: tenures may be on the bus */
+	for (uint32_t i = 0; i < b->devices; i++)
+		if (b->dev[i].rd || b->dev[i].wr)
+			return weft_fail(err, EPROTO,
+					 "%s: a transaction of "
+					 "dev%u never ended",
+					 c->name, i);
+	return 0;
+}
+
+void pcibus_fini(struct weft_comp *c)
+{
+	struct pcibus *b = c->state;
+
+	free(b->dev);
+	free(b->split);
+	free(b->pio);
+}

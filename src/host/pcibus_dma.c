@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCI and PCI-X: transactions of devices, but for the way of their reads, which
+ * is that of the class.  Rules and formulas: top of pcix.c and pci.c. */
+#include "host/pcibus.h"
+
+#include <assert.h>
+
+void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
+{
+	struct pcibus *b;
+	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
+	uint64_t edge = pcibus_edge_next(b);
+
+	assert(t->bytes);
+	t->status = WEFT_BUS_OK;
+	t->t_req = pcibus_time(b, edge);
+	t->t_done = 0;
+	t->tenures = t->splits = t->moved = 0;
+	/* One read and one write of a device at a time. */
+	if (t->op == WEFT_BUS_READ) {
+		assert(!dev->rd && edge >= dev->rd_busy);
+		dev->rd = t;
+		dev->rd_ready = edge;
+		dev->delayed.until = 0;
+	} else {
+		assert(!dev->wr && edge >= dev->wr_busy);
+		dev->wr = t;
+		dev->wr_ready = edge;
+	}
+	pcibus_kick(b);
+}
+
+uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t)
+{
+	return (t->addr + t->moved) >> 32 ? b->t_dac : 0;
+}
+
+bool pcibus_decoded(const struct pcibus *b, const struct weft_bus_txn *t,
+		    uint32_t bytes)
+{
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+
+	return host->decode(b->host->peer, t->addr + t->moved, bytes);
+}
+
+uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks)
+{
+	if (t->slow_factor <= 1)
+		return 0;
+	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
+}
+
+static struct weft_slice piece(const struct weft_bus_txn *t, uint32_t bytes)
+{
+	if (!t->data.buf)
+		return (struct weft_slice){ .len = bytes };
+	return weft_slice_sub(t->data, t->moved, bytes);
+}
+
+void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
+		 struct weft_bus_txn *t, uint64_t end)
+{
+	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
+				      .time = pcibus_time(b, end),
+				      .txn = t,
+				      .last = true };
+
+	t->t_done = note.time;
+	if (t->op == WEFT_BUS_READ) {
+		dev->rd = NULL;
+		dev->rd_ready = PCIBUS_NEVER;
+		dev->rd_busy = end;
+	} else {
+		dev->wr = NULL;
+		dev->wr_ready = PCIBUS_NEVER;
+		dev->wr_busy = end;
+	}
+	weft_bus_tell(dev->port, &note);
+}
+
+void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
+		    struct weft_bus_txn *t, uint64_t d)
+{
+	uint64_t len = b->t_arb + b->t_ph + pcibus_dac(b, t) + b->t_abort;
+
+	t->tenures++;
+	t->status = WEFT_BUS_MASTER_ABORT;
+	weft_count(b->comp, PCIBUS_C_ABORTS, 1);
+	pcibus_occupy(b, d, len);
+	pcibus_done(b, dev, t, d + len);
+}
+
+void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
+		     const struct weft_bus_txn *t, uint32_t bytes,
+		     weft_time_t time)
+{
+	const struct weft_bus_host_ops *host = b->host->peer->iface;
+	struct weft_bus_note mem = {
+		.kind = t->op == WEFT_BUS_READ ? WEFT_NOTE_MEM_READ
+					       : WEFT_NOTE_MEM_WRITE,
+		.time = time,
+		.off = t->addr + t->moved,
+		.bytes = bytes,
+		.dev = (uint32_t)(dev - b->dev),
+		.lazy = dev->port->peer->told && host->settle,
+		.slice = piece(t, bytes),
+	};
+
+	weft_bus_tell(b->host, &mem);
+}
+
+uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
+		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
+		      uint64_t start, bool timer)
+{
+	uint64_t end = start + pcibus_beats(b, t->addr + t->moved, bytes);
+	bool read = t->op == WEFT_BUS_READ;
+	struct weft_bus_note note = {
+		.kind = WEFT_NOTE_BURST,
+		.time = pcibus_time(b, start),
+		.txn = t,
+		.frame = pcibus_time(b, frame),
+		.data_end = pcibus_time(b, end),
+		.offset = t->moved,
+		.bytes = bytes,
+		.last = t->moved + bytes == t->bytes,
+		.timer = timer,
+	};
+
+	if (!read) {
+		b->commit = note.data_end + b->h_dw;
+		pcibus_mem_tell(b, dev, t, bytes, b->commit);
+	}
+	weft_bus_tell(dev->port, &note);
+	weft_count(b->comp, read ? PCIBUS_C_READ_BYTES : PCIBUS_C_WRITE_BYTES,
+		   bytes);
+	t->moved += bytes;
+	return end;
+}
+
+/* ---- tenures ------------------------------------------------------------- */
+
+/* A write tenure has moved its last datum at edge `end`. */
+static void write_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
+		      bool timer)
+{
+	struct weft_bus_txn *t = dev->wr;
+
+	if (t->moved == t->bytes) {
+		pcibus_done(b, dev, t, end);
+		return;
+	}
+	/* The next address phase comes T_DISC later at the earliest. */
+	dev->wr_ready = end +
+			(b->t_disc > b->t_arb ? b->t_disc - b->t_arb : 0) +
+			pcibus_slower(t, b->t_disc);
+	weft_count(b->comp, timer ? PCIBUS_C_TIMER_CUTS : PCIBUS_C_DISCONNECTS,
+		   1);
+}
+
+static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
+		       uint64_t end, bool timer)
+{
+	if (read)
+		b->kind->read_end(b, dev, end, timer);
+	else
+		write_end(b, dev, end, timer);
+}
+
+/* Bytes from the start of a tenure to the first block that starts after the
+ * timer has run out; all of them when there is none. */
+static uint32_t uncut(const struct pcibus *b, const struct weft_bus_txn *t,
+		      uint32_t bytes, uint64_t start, uint64_t expiry)
+{
+	uint64_t addr = t->addr + t->moved;
+	uint32_t n = b->block - (uint32_t)(addr % b->block);
+
+	while (n < bytes && start + pcibus_beats(b, addr, n) <= expiry)
+		n += b->block;
+	return pcibus_least(n, bytes);
+}
+
+void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
+		 struct weft_bus_txn *t, uint32_t n, uint64_t d, uint64_t frame,
+		 uint64_t start)
+{
+	bool read = t->op == WEFT_BUS_READ;
+	uint64_t expiry = frame + t->latency_timer, end;
+	uint32_t sure = n;
+
+	if (t->latency_timer)
+		sure = uncut(b, t, n, start, expiry);
+	end = pcibus_burst(b, dev, t, sure, frame, start, false);
+	pcibus_occupy(b, d, end - d);
+	if (sure == n) {
+		tenure_end(b, dev, read, end, false);
+		return;
+	}
+	b->tenure = (struct pcibus_tenure){ .dev = (uint32_t)(dev - b->dev),
+					    .read = read,
+					    .frame = frame,
+					    .expiry = expiry,
+					    .next = end,
+					    .left = n - sure };
+	weft_wake(b->comp, PCIBUS_EV_BLOCK, pcibus_time(b, end - 1) + 1);
+}
+
+static bool others_wait(const struct pcibus *b, uint32_t dev, uint64_t edge)
+{
+	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->devices; m++)
+		if ((m < PCIBUS_M_DEVICES ||
+		     (m - PCIBUS_M_DEVICES) / 2 != dev) &&
+		    pcibus_ready(b, m) <= edge)
+			return true;
+	return false;
+}
+
+/* One clock before a block starts, timer run out: is it the last? */
+void pcibus_block(struct pcibus *b)
+{
+	struct pcibus_tenure *tn = &b->tenure;
+	struct pcibus_dev *dev = &b->dev[tn->dev];
+	struct weft_bus_txn *t = tn->read ? dev->rd : dev->wr;
+	bool cut = others_wait(b, tn->dev, tn->next - 1);
+	uint32_t n = pcibus_least(tn->left, b->block);
+	bool timer = cut && n < tn->left;
+	uint64_t end = pcibus_burst(b, dev, t, n, tn->frame, tn->next, timer);
+
+	pcibus_occupy(b, tn->next, end - tn->next);
+	tn->left -= n;
+	tn->next = end;
+	if (tn->left && !timer) {
+		weft_wake(b->comp, PCIBUS_EV_BLOCK,
+			  pcibus_time(b, end - 1) + 1);
+		return;
+	}
+	tn->left = 0;
+	tenure_end(b, dev, tn->read, end, timer);
+	pcibus_kick(b);
+}
+
+/* ---- writes -------------------------------------------------------------- */
+
+/* Bytes of the next write tenure: the bridge disconnects after WR_CHUNK, the
+ * device stops at the border of a page. */
+static uint32_t write_bytes(const struct pcibus *b,
+			    const struct weft_bus_txn *t)
+{
+	uint64_t addr = t->addr + t->moved;
+	uint32_t n = pcibus_least(t->bytes - t->moved, b->wr_chunk);
+
+	return b->page ? pcibus_least(n, b->page - addr % b->page) : n;
+}
+
+void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
+{
+	struct pcibus_dev *dev = &b->dev[i];
+	struct weft_bus_txn *t = dev->wr;
+	uint32_t n = write_bytes(b, t);
+	uint64_t frame = d + b->t_arb;
+
+	dev->wr_ready = PCIBUS_NEVER;
+	if (!pcibus_decoded(b, t, n)) {
+		pcibus_aborted(b, dev, t, d);
+		return;
+	}
+	t->tenures++;
+	weft_count(b->comp, PCIBUS_C_WRITES, 1);
+	pcibus_data(b, dev, t, n, d, frame, frame + b->t_ph + pcibus_dac(b, t));
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCI and PCI-X: loads and stores of the host.  The bridge posts stores and
+ * keeps the order of everything the host asked for.
+ *
+ * bus.pci: a device that has no place for a store retries it, one that defers
+ * an answer holds the bus for up to T_INITIAL clocks and retries the load then;
+ * it is told of each access once.  The bridge tries again T_RETRY clocks after
+ * the retry, and gives up after MAX_RETRIES. */
+#include "host/pcibus.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct pcibus *bus_of(struct weft_port *host_port)
+{
+	return host_port->peer->comp->state;
+}
+
+/* The edge nearest to now + delay: processor and bus do not run in step. */
+static uint64_t pio_edge(const struct pcibus *b, weft_time_t delay)
+{
+	weft_time_t t = weft_now(b->comp) + delay;
+	weft_time_t half = b->clock.num / b->clock.den / 2;
+	uint64_t next = pcibus_edge_next(b);
+	uint64_t near = weft_clock_cycle(&b->clock, t > half ? t - half : 0);
+
+	return near > next ? near : next;
+}
+
+static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
+{
+	uint32_t cap = b->pio_depth + 1;
+	struct pcibus_pio *p = &b->pio[(b->pio_head + b->n_pio++) % cap];
+
+	assert(b->n_pio <= cap);
+	p->op = op;
+	p->tagged = false;
+	p->retries = 0;
+	p->ready = pio_edge(b, op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out);
+	b->n_store += op == PCIBUS_STORE;
+	return p;
+}
+
+static void pio_pop(struct pcibus *b)
+{
+	b->pio_head = (b->pio_head + 1) % (b->pio_depth + 1);
+	b->n_pio--;
+}
+
+/* A store keeps its place in the buffer until it is done on the bus. */
+static bool store_room(const struct pcibus *b)
+{
+	uint32_t on_bus = weft_now(b->comp) < pcibus_time(b, b->store_until);
+
+	return b->n_store + on_bus < b->pio_depth;
+}
+
+static void pio_at(struct pcibus_pio *p, uint32_t dev, uint8_t space,
+		   uint64_t off, uint32_t bytes)
+{
+	p->dev = dev;
+	p->space = space;
+	p->off = off;
+	p->bytes = bytes;
+}
+
+bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
+		  uint64_t off, const void *data, uint32_t bytes)
+{
+	struct pcibus *b = bus_of(host_port);
+	struct pcibus_pio *p;
+
+	assert(bytes && bytes <= PCIBUS_PIO_MAX);
+	if (!store_room(b))
+		return false;
+	p = pio_push(b, PCIBUS_STORE);
+	pio_at(p, dev, space, off, bytes);
+	memcpy(p->data, data, bytes);
+	pcibus_kick(b);
+	return true;
+}
+
+void pcibus_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
+		 uint64_t off, uint32_t bytes)
+{
+	struct pcibus *b = bus_of(host_port);
+
+	assert(bytes && bytes <= 8 && !b->load.pending);
+	b->load = (struct pcibus_load){ .pending = true };
+	pio_at(pio_push(b, PCIBUS_LOAD), dev, space, off, bytes);
+	pcibus_kick(b);
+}
+
+bool pcibus_tagged(struct weft_port *host_port, uint32_t dev,
+		   const struct weft_bus_tagged *r)
+{
+	static const enum pcibus_op op[] = { [WEFT_TSTORE] = PCIBUS_STORE,
+					     [WEFT_TLOAD] = PCIBUS_LOAD,
+					     [WEFT_TCSTORE] = PCIBUS_COND };
+	struct pcibus *b = bus_of(host_port);
+	struct pcibus_pio *p;
+
+	assert(r->bytes && r->bytes <= PCIBUS_PIO_MAX);
+	if (r->op == WEFT_TSTORE && !store_room(b))
+		return false;
+	if (r->op != WEFT_TSTORE) {
+		assert(!b->load.pending);
+		b->load = (struct pcibus_load){ .pending = true };
+	}
+	p = pio_push(b, op[r->op]);
+	pio_at(p, dev, r->space, r->off, r->bytes);
+	p->tagged = true;
+	p->user = r->user;
+	p->tag = r->tag;
+	p->cond = r->cond;
+	if (r->op != WEFT_TLOAD)
+		memcpy(p->data, r->data, r->bytes);
+	pcibus_kick(b);
+	return true;
+}
+
+bool pcibus_present(struct weft_port *host_port, uint32_t dev)
+{
+	struct pcibus *b = bus_of(host_port);
+
+	return dev < b->devices && b->dev[dev].port->peer;
+}
+
+/* The device that answers, or NULL. */
+static struct pcibus_dev *target(struct pcibus *b, const struct pcibus_pio *p)
+{
+	struct pcibus_dev *dev = &b->dev[p->dev];
+
+	if (!pcibus_present(b->host->peer, p->dev) ||
+	    (p->tagged && !dev->tagged))
+		return NULL;
+	return dev;
+}
+
+static struct weft_bus_note pio_note(const struct pcibus_pio *p,
+				     enum weft_note_kind kind, weft_time_t time)
+{
+	static const enum weft_bus_tagged_op op[] = {
+		[PCIBUS_STORE] = WEFT_TSTORE,
+		[PCIBUS_LOAD] = WEFT_TLOAD,
+		[PCIBUS_COND] = WEFT_TCSTORE
+	};
+	struct weft_bus_note note = { .kind = kind,
+				      .time = time,
+				      .space = p->space,
+				      .off = p->off,
+				      .bytes = p->bytes,
+				      .dev = p->dev };
+
+	if (p->tagged) {
+		note.op = op[p->op];
+		note.user = p->user;
+		note.tag = p->tag;
+		note.cond = p->cond;
+	}
+	memcpy(note.data, p->data, sizeof(note.data));
+	return note;
+}
+
+/* ---- stores -------------------------------------------------------------- */
+
+/* The target stops the tenure that began at edge d; true: once too often. */
+static bool retried(struct pcibus *b, struct pcibus_pio *p, uint64_t d,
+		    uint64_t len)
+{
+	weft_count(b->comp, PCIBUS_C_RETRIES, 1);
+	pcibus_occupy(b, d, len);
+	p->ready = d + len + b->t_retry;
+	if (p->retries++ < b->max_retries)
+		return false;
+	weft_count(b->comp, PCIBUS_C_DISCARDS, 1);
+	return true;
+}
+
+static uint32_t retry_clocks(const struct pcibus *b)
+{
+	return b->t_park + b->t_ph + b->t_end;
+}
+
+/* The store on the bus has left the bridge at edge `end`. */
+static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
+		       uint64_t end)
+{
+	struct weft_bus_note note =
+		pio_note(p, WEFT_NOTE_STORED, pcibus_time(b, end));
+
+	weft_count(b->comp, PCIBUS_C_STORES, 1);
+	weft_count(b->comp, PCIBUS_C_STORE_BYTES, p->bytes);
+	b->n_store--;
+	b->store_until = end;
+	weft_bus_tell(b->host, &note);
+	pio_pop(b);
+}
+
+static void store_tell(struct pcibus *b, struct pcibus_dev *dev,
+		       const struct pcibus_pio *p, uint64_t end)
+{
+	struct weft_bus_note note =
+		pio_note(p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
+			 pcibus_time(b, end) + b->h_wr_in);
+
+	if (p->tagged)
+		weft_count(b->comp, PCIBUS_C_TAGGED, 1);
+	dev->places -= dev->window != 0;
+	weft_bus_tell(dev->port, &note);
+}
+
+static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
+{
+	struct pcibus_dev *dev = target(b, p);
+	uint64_t len = b->t_park + b->t_ph + b->t_abort;
+
+	if (dev && dev->window && !dev->places) {
+		if (retried(b, p, d, retry_clocks(b)))
+			store_gone(b, p, d + retry_clocks(b));
+		return;
+	}
+	if (dev) {
+		len = b->kind->store_clocks(b, p);
+		store_tell(b, dev, p, d + len);
+	} else {
+		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
+	}
+	pcibus_occupy(b, d, len);
+	store_gone(b, p, d + len);
+}
+
+bool pcibus_window(struct weft_port *dev_port, uint32_t stores)
+{
+	struct pcibus *b;
+	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
+
+	assert(!dev->window && stores);
+	dev->window = dev->places = stores;
+	return true;
+}
+
+bool pcibus_consumed(struct weft_port *dev_port, uint32_t stores)
+{
+	struct pcibus *b;
+	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
+
+	if (!dev->window)
+		return true;
+	assert(stores <= dev->window - dev->places);
+	dev->places += stores;
+	return true;
+}
+
+bool pcibus_takes_tagged(struct weft_port *dev_port)
+{
+	struct pcibus *b;
+
+	pcibus_dev_of(dev_port, &b)->tagged = true;
+	return true;
+}
+
+/* ---- loads, conditional stores ------------------------------------------- */
+
+static void load_wake(struct pcibus *b, uint64_t edge)
+{
+	b->load.due = edge;
+	weft_wake(b->comp, PCIBUS_EV_LOADED, pcibus_time(b, edge) + 1);
+}
+
+/* What the host gets, and when: the first datum moves at edge `start`. */
+static void load_finish(struct pcibus *b, uint64_t start)
+{
+	struct pcibus_load *l = &b->load;
+	uint64_t end = start + l->tail;
+	struct weft_bus_note note = pio_note(
+		&l->pio, l->pio.tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED,
+		pcibus_time(b, end) + b->h_rd_in);
+
+	if (!l->replied)
+		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
+	if (end > b->free_at)
+		pcibus_occupy(b, b->free_at, end - b->free_at);
+	/* behind the writes of devices that the bridge has taken */
+	if (note.time < b->commit)
+		note.time = b->commit;
+	note.level = l->status;
+	l->pending = l->open = false;
+	pio_pop(b);
+	weft_bus_tell(b->host, &note);
+}
+
+/* The target has no answer: it stops the tenure that ends after len clocks. */
+static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
+{
+	struct pcibus_load *l = &b->load;
+	struct pcibus_pio *p = &b->pio[b->pio_head];
+
+	l->open = false;
+	if (!retried(b, p, d, len))
+		return;
+	b->dev[p->dev].orphans++;
+	l->tail = 0;
+	l->deferred = false;
+	load_finish(b, d + len);
+}
+
+/* Clocks of the request, of what comes back, and the wait in between. */
+static uint64_t load_request(const struct pcibus *b, const struct pcibus_pio *p)
+{
+	uint64_t len = b->t_park + b->t_ph + (p->tagged ? b->t_tag : 0);
+
+	if (p->op == PCIBUS_COND) /* the condition goes in front */
+		len += b->kind->pio_beats(b, 0, 8) +
+		       b->kind->pio_beats(b, p->off, p->bytes);
+	return len;
+}
+
+static void load_plan(struct pcibus *b, const struct pcibus_pio *p,
+		      uint64_t asked)
+{
+	struct pcibus_load *l = &b->load;
+	bool cond = p->op == PCIBUS_COND;
+
+	l->data = asked + (cond ? 0 : b->t_turn) + b->t_read;
+	l->tail =
+		b->t_end + (cond ? 0 : b->kind->pio_beats(b, p->off, p->bytes));
+}
+
+/* The device hears of it once. */
+static void load_tell(struct pcibus *b, struct pcibus_dev *dev,
+		      const struct pcibus_pio *p, uint64_t asked)
+{
+	struct pcibus_load *l = &b->load;
+	struct weft_bus_note note =
+		pio_note(p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
+			 pcibus_time(b, asked));
+
+	l->pio = *p;
+	memset(l->pio.data, 0xff, sizeof(l->pio.data));
+	weft_count(b->comp, p->tagged ? PCIBUS_C_TAGGED : PCIBUS_C_LOADS, 1);
+	if (!dev)
+		return;
+	l->latched = true;
+	weft_bus_tell(dev->port, &note);
+}
+
+static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
+{
+	struct pcibus_load *l = &b->load;
+	struct pcibus_dev *dev = target(b, p);
+	uint64_t asked = d + load_request(b, p);
+
+	if (l->latched && !l->replied) {
+		load_retry(b, d, retry_clocks(b));
+		return;
+	}
+	if (!l->latched)
+		load_tell(b, dev, p, asked);
+	load_plan(b, p, asked);
+	if (!dev) {
+		l->data = d + b->t_park + b->t_ph + b->t_abort;
+		l->tail = 0;
+	}
+	l->limit = d + b->t_park + b->t_initial;
+	l->open = true;
+	pcibus_occupy(b, d, l->data - d);
+	load_wake(b, l->data - 1);
+}
+
+void pcibus_pio_grant(struct pcibus *b, uint64_t d)
+{
+	struct pcibus_pio *p = &b->pio[b->pio_head];
+
+	if (p->op == PCIBUS_STORE)
+		store_grant(b, p, d);
+	else
+		load_grant(b, p, d);
+}
+
+/* One clock before the first datum, or before the target gives up. */
+void pcibus_loaded(struct pcibus *b)
+{
+	struct pcibus_load *l = &b->load;
+
+	if (!l->open || l->due != pcibus_edge_past(b))
+		return;
+	if (l->replied || !l->deferred) {
+		load_finish(b, l->data);
+	} else if (l->due + 1 < l->limit) {
+		load_wake(b, l->limit - 1); /* wait states */
+		return;
+	} else {
+		weft_count(b->comp, PCIBUS_C_WAITS, l->due + 1 - l->data);
+		load_retry(b, b->free_at, l->due + 1 + b->t_end - b->free_at);
+	}
+	pcibus_kick(b);
+}
+
+/* True: the host still waits for it. */
+static bool answer(struct weft_port *dev_port, const void *data, uint32_t bytes)
+{
+	struct pcibus *b;
+	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
+	struct pcibus_load *l = &b->load;
+
+	if (dev->orphans) {
+		dev->orphans--;
+		return false;
+	}
+	assert(l->pending && l->latched && !l->replied &&
+	       (!data || bytes == l->pio.bytes) && &b->dev[l->pio.dev] == dev);
+	if (data)
+		memcpy(l->pio.data, data, bytes);
+	l->replied = true;
+	return true;
+}
+
+/* An answer in the wait states of its load ends them. */
+static void answer_late(struct pcibus *b)
+{
+	struct pcibus_load *l = &b->load;
+	uint64_t next = pcibus_edge_next(b) + 1;
+
+	if (!l->open || l->due < l->data)
+		return;
+	weft_count(b->comp, PCIBUS_C_WAITS, next - l->data);
+	load_finish(b, next);
+	pcibus_kick(b);
+}
+
+void pcibus_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
+{
+	struct pcibus *b = dev_port->peer->comp->state;
+
+	if (answer(dev_port, data, bytes))
+		answer_late(b);
+}
+
+void pcibus_tagged_reply(struct weft_port *dev_port, const void *data,
+			 uint32_t bytes, bool status)
+{
+	struct pcibus *b = dev_port->peer->comp->state;
+
+	if (!answer(dev_port, data, bytes))
+		return;
+	b->load.status = status;
+	answer_late(b);
+}
+
+bool pcibus_defer(struct weft_port *dev_port)
+{
+	struct pcibus *b;
+	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
+
+	assert(b->load.latched && !b->load.replied &&
+	       &b->dev[b->load.pio.dev] == dev);
+	(void)dev;
+	b->load.deferred = true;
+	return true;
+}

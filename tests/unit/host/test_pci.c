@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conventional PCI alone: the sums of Host Port specification 11.2 and HVIA
+ * specification 2.1, delayed reads, retries, wait states, tagged accesses. */
+#include "../cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+
+#define NS	   ((weft_time_t)1000000)
+#define HVIA_CLOCK ((weft_time_t)15151515) /* 66 MHz, to 1 fs */
+
+struct bench {
+	struct ref_script s;
+	struct ref_log log;
+	struct rig rig;
+};
+
+static int pci33(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	*state = b;
+	if (b)
+		rig_script_pci(&b->s);
+	return !b;
+}
+
+static int pci66(void **state)
+{
+	struct bench *b;
+
+	if (pci33(state))
+		return 1;
+	b = *state;
+	weft_clock_from_period(&b->s.clock, 15 * NS);
+	b->s.width = 8;
+	return 0;
+}
+
+/* Preset pci64-66. */
+static int hvia(void **state)
+{
+	struct bench *b;
+
+	if (pci66(state))
+		return 1;
+	b = *state;
+	weft_clock_from_period(&b->s.clock, HVIA_CLOCK);
+	b->s.t_arb = 4;
+	b->s.t_ph = 3;
+	b->s.t_end = 0;
+	b->s.t_disc = 1;
+	b->s.h_wr_out = b->s.h_wr_in = 0;
+	b->s.h_dw = 303030303;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	if (b->rig.sim)
+		rig_free(&b->rig);
+	free(b);
+	return 0;
+}
+
+static struct ref_op *pio(struct bench *b, uint32_t bytes, bool load)
+{
+	uint32_t i = b->s.pio.n++;
+
+	b->s.pio.op[i] = (struct ref_op){ .addr = 4096 * i + 64,
+					  .bytes = bytes,
+					  .load = load };
+	return &b->s.pio.op[i];
+}
+
+static struct ref_op *dma(struct ref_list *l, uint64_t addr, uint32_t bytes,
+			  weft_time_t delay)
+{
+	l->op[l->n] =
+		(struct ref_op){ .addr = addr, .bytes = bytes, .delay = delay };
+	return &l->op[l->n++];
+}
+
+static void play(struct bench *b)
+{
+	if (b->rig.sim)
+		rig_free(&b->rig);
+	rig_run(&b->rig, &b->s, &b->log);
+	assert_false(b->rig.bad_data);
+}
+
+static weft_time_t at(const struct bench *b, uint32_t port,
+		      enum weft_note_kind kind, uint32_t n)
+{
+	const struct ref_note *x = rig_note(&b->log, port, kind, n);
+
+	assert_non_null(x);
+	return x->time;
+}
+
+static uint64_t count(const struct bench *b, const char *name)
+{
+	return rig_counter(&b->rig, name);
+}
+
+/* ---- 11.2 ---------------------------------------------------------------- */
+
+/* 210 + 14 * 30; one after the other, 630 each. */
+static void test_load_33(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 40; i++)
+		pio(b, 8, true);
+	play(b);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, i),
+				 (i + 1) * 630 * NS);
+	/* the device hears of it in the fourth clock on the bus */
+	assert_int_equal(at(b, 1, WEFT_NOTE_LOAD, 0), (90 + 4 * 30) * NS);
+	assert_int_equal(count(b, "busy"), 40 * 14);
+}
+
+/* 210 + 13 * 15. */
+static void test_load_66(void **state)
+{
+	struct bench *b = *state;
+
+	pio(b, 8, true);
+	pio(b, 4, true);
+	play(b);
+	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0), 405 * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 1), 810 * NS);
+}
+
+/* 381 + 6 * 15. */
+static void test_store_66(void **state)
+{
+	struct bench *b = *state;
+
+	pio(b, 16, false);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 471 * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_STORED, 0), 450 * NS);
+}
+
+/* 155 + 7 * 15. */
+static void test_write_66(void **state)
+{
+	struct bench *b = *state;
+
+	dma(&b->s.wr[0], 0x10000, 24, 0);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), 105 * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 260 * NS);
+}
+
+/* A load that comes back before the write in front of it is in memory waits:
+ * the write ends at 90, the load at 90 + 13 * 15 - 15. */
+static void test_load_behind_write(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.h_rd_out = 0;
+	b->s.h_dw = 1000 * NS;
+	dma(&b->s.wr[0], 0x10000, 16, 0);
+	pio(b, 8, true)->delay = 15 * NS;
+	play(b);
+	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 1090 * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0), 1090 * NS);
+}
+
+/* ---- HVIA 2.1 ------------------------------------------------------------ */
+
+/* 35 + ceil(n / 8) clocks; the page border costs another 35. */
+static void test_hvia_read(void **state)
+{
+	static const uint32_t size[] = { 8, 13, 64, 1024, 4096 };
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		b->s.rd[0].n = 0;
+		dma(&b->s.rd[0], 0x10000, size[i], 0);
+		play(b);
+		assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0),
+				 (35 + (size[i] + 7) / 8) * HVIA_CLOCK);
+		assert_int_equal(count(b, "retries"), 3);
+	}
+	b->s.rd[0].n = 0;
+	dma(&b->s.rd[0], 0x10000 - 64, 128, 0);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0),
+			 (35 + 8 + 2 + 35 + 8) * HVIA_CLOCK);
+	assert_int_equal(count(b, "disconnects"), 1);
+}
+
+/* 7 + ceil(n / 8), in memory 20 clocks later; each page of its own. */
+static void test_hvia_write(void **state)
+{
+	struct bench *b = *state;
+
+	dma(&b->s.wr[0], 0x10000, 4096, 0);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), 519 * HVIA_CLOCK);
+	assert_in_range(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 539 * HVIA_CLOCK,
+			539 * HVIA_CLOCK + 20);
+	b->s.wr[0].op[0].addr -= 8;
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (519 + 7) * HVIA_CLOCK);
+}
+
+/* A doorbell: six clocks on the bus. */
+static void test_hvia_store(void **state)
+{
+	struct bench *b = *state;
+
+	pio(b, 8, false);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 6 * HVIA_CLOCK);
+}
+
+/* ---- delayed reads ------------------------------------------------------- */
+
+/* Retries leave room: a write goes in between.  With wait states it does not,
+ * and the read is done as soon as the bytes are there. */
+static void test_wait_or_retry(void **state)
+{
+	struct bench *b = *state;
+
+	dma(&b->s.rd[0], 0x10000, 64, 0);
+	b->s.devices = 2;
+	dma(&b->s.wr[1], 0x20000, 8, 15 * NS);
+	play(b);
+	/* the write waits for the end of the first attempt: 5 clocks */
+	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (5 + 5) * 15 * NS);
+	assert_true(count(b, "retries") > 1);
+	b->s.wait = true;
+	play(b);
+	/* 4 clocks, 360 ns, 8 data; the end of the read is one clock later */
+	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (4 + 24 + 8) * 15 * NS);
+	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (37 + 5) * 15 * NS);
+	assert_int_equal(count(b, "retries"), 0);
+	assert_null(rig_note(&b->log, 1, WEFT_NOTE_SPLIT, 0));
+}
+
+/* Memory is read when the bridge reads it, and not before posted writes. */
+static void test_read_behind_write(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.t_mem = 15 * NS;
+	b->s.h_dw = 500 * NS;
+	dma(&b->s.wr[0], 0x10000, 8, 0);
+	dma(&b->s.rd[0], 0x10000, 8, 0);
+	play(b);
+	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 575 * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_READ, 0), 585 * NS);
+}
+
+/* The timer ends a burst at a line of 32 bytes once somebody else asks; what is
+ * left of a read the bridge has already. */
+static void test_timer(void **state)
+{
+	struct bench *b = *state;
+	const struct ref_note *n;
+
+	b->s.wait = true;
+	dma(&b->s.rd[0], 0x10000, 256, 0)->latency_timer = 30;
+	b->s.devices = 2;
+	dma(&b->s.wr[1], 0x20000, 8, 450 * NS);
+	play(b);
+	/* data from clock 28 on; the timer has run out at 2 + 30 = 32: the line
+	 * that begins at 36 is the last */
+	n = rig_note(&b->log, 1, WEFT_NOTE_BURST, 1);
+	assert_int_equal(n->time, 36 * 15 * NS);
+	assert_int_equal(n->bytes, 32);
+	assert_true(n->timer);
+	assert_int_equal(count(b, "timer_cuts"), 1);
+	/* end 40, one clock, then the write: 5, then the read at 46 */
+	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), 46 * 15 * NS);
+	assert_int_equal(count(b, "read_requests"), 1);
+	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
+}
+
+/* ---- targets ------------------------------------------------------------- */
+
+/* 11.3: an answer within the six target clocks costs nothing, a later one wait
+ * states, one after 16 clocks a retry; the device hears of the load once. */
+static void test_defer(void **state)
+{
+	static const struct {
+		weft_time_t takes; /* ns */
+		uint64_t ns, waits, retries;
+	} t[] = {
+		{ 0, 630, 0, 0 },   { 180, 630, 0, 0 }, { 181, 660, 1, 0 },
+		{ 210, 660, 1, 0 }, { 390, 840, 7, 0 }, { 391, 0, 7, 1 },
+		{ 5000, 0, 7, 0 },
+	};
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 7; i++) {
+		b->s.pio.n = 0;
+		pio(b, 8, true)->takes = t[i].takes * NS;
+		play(b);
+		if (t[i].ns)
+			assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0),
+					 t[i].ns * NS);
+		assert_int_equal(count(b, "wait_states"), t[i].waits);
+		if (t[i].takes < 5000)
+			assert_int_equal(count(b, "retries"), t[i].retries);
+		assert_null(rig_note(&b->log, 1, WEFT_NOTE_LOAD, 1));
+		assert_int_equal(count(b, "pio_loads"), 1);
+		assert_int_equal(count(b, "aborts"), 0);
+	}
+	/* many retries, and answered at the first attempt after 5 us */
+	assert_in_range(at(b, 0, WEFT_NOTE_LOADED, 0), 5210 * NS, 5900 * NS);
+	assert_true(count(b, "retries") > 20);
+}
+
+/* One place at the device: the second store is retried until it is free. */
+static void test_window(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.window = 1;
+	pio(b, 8, false)->takes = 2000 * NS;
+	pio(b, 8, false);
+	play(b);
+	assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 561 * NS);
+	assert_in_range(at(b, 1, WEFT_NOTE_STORE, 1), 2561 * NS, 2961 * NS);
+	assert_true(count(b, "retries") >= 9);
+	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 2));
+}
+
+/* The bridge gives up; nothing hangs, a late answer is nobody's. */
+static void test_give_up(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.max_retries = 3;
+	b->s.window = 1;
+	pio(b, 8, true)->takes = 100000 * NS;
+	pio(b, 8, false)->takes = 50000 * NS;
+	pio(b, 8, false);
+	play(b);
+	assert_int_equal(count(b, "discards"), 2);
+	assert_true(at(b, 0, WEFT_NOTE_LOADED, 0) < 5000 * NS);
+	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 1));
+	assert_non_null(rig_note(&b->log, 0, WEFT_NOTE_STORED, 1));
+}
+
+static void test_nobody(void **state)
+{
+	struct bench *b = *state;
+
+	pio(b, 8, true)->dev = 1;
+	pio(b, 8, false)->dev = 1;
+	dma(&b->s.wr[0], REF_HOLE_LO, 8, 5000 * NS);
+	dma(&b->s.rd[0], REF_HOLE_LO, 8, 6000 * NS);
+	play(b);
+	assert_int_equal(count(b, "aborts"), 4);
+	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0), (210 + 8 * 30) * NS);
+}
+
+/* ---- tagged accesses ----------------------------------------------------- */
+
+static void test_tagged(void **state)
+{
+	struct bench *b = *state;
+
+	pio(b, 64, false)->tagged = 1 + WEFT_TSTORE;
+	play(b);
+	/* 381 + (5 + 8) * 15, one of them for the header */
+	assert_int_equal(at(b, 1, WEFT_NOTE_TAGGED, 0), (381 + 13 * 15) * NS);
+	b->s.pio.n = 0;
+	pio(b, 8, true)->tagged = 1 + WEFT_TLOAD;
+	play(b);
+	assert_int_equal(at(b, 0, WEFT_NOTE_ANSWERED, 0), (405 + 15) * NS);
+	b->s.pio.n = 0;
+	pio(b, 64, true)->tagged = 1 + WEFT_TCSTORE;
+	play(b);
+	/* 2 + 2 + 1 + 1 + 8, then the target's 6 and the end */
+	assert_int_equal(at(b, 1, WEFT_NOTE_TAGGED, 0), (90 + 14 * 15) * NS);
+	assert_int_equal(at(b, 0, WEFT_NOTE_ANSWERED, 0), (210 + 21 * 15) * NS);
+	assert_int_equal(count(b, "tagged"), 1);
+	assert_int_equal(count(b, "pio_loads"), 0);
+}
+
+/* ---- presets, refusals --------------------------------------------------- */
+
+extern const struct weft_class weft_class_bus_pci;
+
+static void value_is(struct weft_comp *c, const char *name, const char *want)
+{
+	char text[32];
+
+	assert_true(weft_param_get(c, name, text, sizeof(text)) > 0);
+	assert_string_equal(text, want);
+}
+
+static void test_presets(void **state)
+{
+	static const struct {
+		const char *preset, *clock, *width, *h_dw;
+	} t[] = { { "pci33", "30ns", "4", "155ns" },
+		  { "pci66", "15ns", "8", "155ns" },
+		  { "pci64-66", "66MHz", "8", "303.030303ns" } };
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct weft_comp *c = weft_sim_add(sim, &weft_class_bus_pci,
+						   t[i].preset, &err);
+
+		assert_int_equal(weft_preset_apply(c, t[i].preset, &err), 0);
+		value_is(c, "clock", t[i].clock);
+		value_is(c, "width", t[i].width);
+		value_is(c, "h_dw", t[i].h_dw);
+		assert_int_equal(weft_comp_init(c, &err), 0);
+	}
+	weft_sim_free(sim);
+}
+
+static void test_refused(void **state)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	struct weft_comp *c =
+		weft_sim_add(sim, &weft_class_bus_pci, "bus", &err);
+
+	(void)state;
+	assert_int_equal(weft_param_set(c, "line", "24", &err), 0);
+	assert_true(weft_comp_init(c, &err) < 0);
+	assert_string_equal(err.msg,
+			    "bus: page and line must be powers of two "
+			    "from 8 on");
+	weft_sim_free(sim);
+}
+
+#define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_load_33, pci33),
+		T(test_load_66, pci66),
+		T(test_store_66, pci66),
+		T(test_write_66, pci66),
+		T(test_load_behind_write, pci66),
+		T(test_hvia_read, hvia),
+		T(test_hvia_write, hvia),
+		T(test_hvia_store, hvia),
+		T(test_wait_or_retry, pci66),
+		T(test_read_behind_write, pci66),
+		T(test_timer, pci66),
+		T(test_defer, pci33),
+		T(test_window, pci33),
+		T(test_give_up, pci33),
+		T(test_nobody, pci33),
+		T(test_tagged, pci66),
+		cmocka_unit_test(test_presets),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -429,4 +429,40 @@ enum {
 #define HP_ULTRA_INDEX(i) ((uint32_t)(i) << 3)
 #define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n)) /* of n words */
 
+/* Driver mode (9.3, 9.8; offsets are our own): page of a requester port.  The
+ * route is forward elements, then if there is a way back a separator and its
+ * elements, 16 bytes at most. */
+enum {
+	HP_UR_CTRL = 0x00,  /* bit 0: enabled */
+	HP_UR_VPID = 0x08,  /* origin VPID */
+	HP_UR_TUPID = 0x10, /* the one destination */
+	HP_UR_DEST = 0x18,  /* [47:32] DHASH, [31:0] DTAG */
+	HP_UR_LEN = 0x20,   /* bytes of the route */
+	HP_UR_ROUTE = 0x28, /* 2, first element in the lowest byte */
+	HP_UR_SLICE = 0x38, /* [31:16] upper (exclusive), [15:0] lower bound */
+	HP_UR_PTRS =
+		0x40, /* load: [31:16] WP, [15:0] RP; store: both = lower */
+};
+/* Page of a completer port. */
+enum {
+	HP_UC_CTRL = 0x00,
+	HP_UC_OUPID = 0x08, /* the one source */
+	HP_UC_HPID = 0x10,  /* its Host Port ID */
+	HP_UC_BASE = 0x18,  /* physical address of the receive queue */
+	HP_UC_SIZE = 0x20,  /* [31:24] words of a slice, [23:0] slices */
+	HP_UC_PTRS = 0x28,  /* load: [47:24] WP, [23:0] RP; store: both = 0 */
+	HP_UC_VPID = 0x30,  /* target VPID */
+};
+enum {
+	HP_ULTRA_EN = 1 << 0,
+	HP_ULTRA_ON_DEVICE = 1 << 1, /* completer: packets are read by loads */
+	HP_ULTRA_CPL_IRQ = 1 << 2,   /* completer: interrupt for each packet */
+	HP_ULTRA_ROUTE_MAX = 16,
+};
+/* Management region: number of ports, longest packet, words of the queue. */
+enum { HP_UM_PORTS = 0x00, HP_UM_WORDS = 0x08, HP_UM_QUEUE = 0x10 };
+/* Status word of a slice, or of the oldest packet on the device (9.6). */
+#define HP_ULTRA_STATUS(words)	 (1ULL << 63 | (words))
+#define HP_ULTRA_STATUS_WORDS(s) ((uint32_t)(s)&0xffff)
+
 #endif

@@ -8,6 +8,7 @@ const struct hp_block *const hp_blocks[HP_BLOCKS] = {
 	[HP_CACHE_WIN] = &hp_win_block,
 	[HP_CACHE_ROUTE] = &hp_route_block,
 	[HP_CACHE_TLB] = &hp_tlb_block,
+	[HP_BLOCK_ULTRA] = &hp_ultra_block,
 	[HP_BLOCK_NOTIFY] = &hp_notify_block,
 	[HP_BLOCK_RX] = &hp_rx_block,
 	[HP_BLOCK_REQ] = &hp_req_block,

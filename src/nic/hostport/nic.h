@@ -358,7 +358,7 @@ enum {
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
 extern const struct hp_block hp_notify_block, hp_rx_block;
-extern const struct hp_block hp_req_block, hp_rsp_block;
+extern const struct hp_block hp_req_block, hp_rsp_block, hp_ultra_block;
 /* By enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 

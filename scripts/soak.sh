@@ -22,6 +22,9 @@ echo "== links"
 # shellcheck disable=SC2086
 python3 tests/system/test_links.py "$weft" . 1000000 $seed || ret=1
 
+echo "== resequencing against its reference"
+"$(dirname "$weft")"/tests/unit/nic/test_nic_forth_reseq 1 1000 || ret=1
+
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"

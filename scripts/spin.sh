@@ -116,7 +116,7 @@ while read -r size model expect options; do
 	else
 		mark="FAIL, expected $expect"
 	fi
-	printf '%-7s%-10s%11d states  %s  [%s]\n' "$model" "$got" "$n" \
+	printf '%-8s%-10s%11d states  %s  [%s]\n' "$model" "$got" "$n" \
 		"$options" "$mark"
 	[ "$got" = broken ] && cat out
 done <"$runs"

@@ -163,6 +163,17 @@ static void egen_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 static const struct np_ops egen_np_ops = { .cell = egen_cell,
 					   .sent = egen_sent };
 
+static bool egen_starves(const struct weft_comp *c, uint64_t before)
+{
+	const struct egen *g = c->state;
+	const struct np_pkt *p = g->np.q[g->kind].head;
+
+	return p && p->ready < before && g->last_sent < before;
+}
+
+static const struct exnet_source egen_source = { .backlog = egen_backlog,
+						 .starves = egen_starves };
+
 /* ---- set-up and end ---- */
 
 static int egen_init(struct weft_comp *c, struct weft_err *err)
@@ -196,8 +207,9 @@ static int egen_start(struct weft_comp *c, struct weft_err *err)
 	if (egen_check_start(c, err) ||
 	    (g->trace[0] ? egen_replay_start(c, err) : egen_src_start(c, err)))
 		return -EINVAL;
-	if (g->net &&
-	    exnet_join(g->place.net, c, &g->clock, egen_total(g), err))
+	if (g->net && exnet_join(g->place.net, g->place.node,
+				 (struct exnet_end){ c, &egen_source },
+				 &g->clock, egen_total(g), err))
 		return -EINVAL;
 	egen_next(c);
 	return 0;

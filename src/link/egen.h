@@ -99,13 +99,9 @@ void egen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
 void egen_next(struct weft_comp *c);
 /* Packets it will make, UINT64_MAX = no end. */
 uint64_t egen_total(const struct egen *g);
-/* Packets and flits that have arrived by `cycle` but were not made: those from
- * cycle `from` on. */
-struct egen_backlog {
-	uint64_t packets, flits;
-};
-struct egen_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
-				 uint64_t cycle);
+/* For exnet_source. */
+struct exnet_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
+				  uint64_t cycle);
 
 /* egen_replay.c */
 int egen_replay_start(struct weft_comp *c, struct weft_err *err);

@@ -108,9 +108,9 @@ int egen_check_end(struct weft_comp *c, struct weft_err *err)
 		return 0;
 	EXNET_GENS(g->net, end)
 	{
-		const struct egen *to = end->state;
+		const struct egen *to = end->comp->state;
 
-		if (to->check)
+		if (end->comp->cls == c->cls && to->check)
 			lost += g->check->sent[to->node] -
 				to->check->expected[g->node];
 	}

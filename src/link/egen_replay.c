@@ -119,9 +119,9 @@ void egen_replay_done(struct weft_comp *c, uint32_t i)
 		struct trace_pkt *p = &t->pkt[d];
 		struct weft_comp *src;
 
-		if (--p->wait)
+		src = g->net->gen[p->src].comp;
+		if (--p->wait || !src || src->cls != c->cls)
 			continue;
-		src = g->net->gen[p->src];
 		if (p->cycle < then)
 			p->cycle = then;
 		heap_push(((struct egen *)src->state)->replay, d);

@@ -237,11 +237,11 @@ static void src_next(struct weft_comp *c)
 	}
 }
 
-struct egen_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
-				 uint64_t cycle)
+struct exnet_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
+				  uint64_t cycle)
 {
 	const struct egen *g = c->state;
-	struct egen_backlog b = { 0, 0 };
+	struct exnet_backlog b = { 0, 0 };
 	struct arrivals a = g->arr;
 	struct weft_rng rng = c->rng;
 	uint64_t made = g->made;
@@ -283,7 +283,6 @@ uint64_t egen_total(const struct egen *g)
 static int pattern_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct egen *g = c->state;
-	struct pattern_shape s = { .dest = g->dest };
 	struct weft_err sub = { 0 };
 
 	g->pat = (struct pattern){ .kind = g->pattern,
@@ -291,18 +290,7 @@ static int pattern_start(struct weft_comp *c, struct weft_err *err)
 				   .nodes = g->nodes,
 				   .self = g->self,
 				   .hot = g->hot };
-	if (g->place.topo && g->place.topo->kind == EX_TOPO_GRID) {
-		s.size = g->place.topo->size;
-		s.dims = g->place.topo->dims;
-	}
-	if (g->pattern == PATTERN_PERMUTATION) {
-		if (!g->net)
-			return weft_fail(err, EINVAL,
-					 "%s: a permutation needs a fabric",
-					 c->name);
-		s.perm = exnet_permutation(g->net, g->permutation);
-	}
-	if (pattern_init(&g->pat, &s, &sub))
+	if (exnet_pattern(&g->place, g->permutation, g->dest, &g->pat, &sub))
 		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
 	return 0;
 }

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/egen.h"
-#include "link/pattern.h"
 #include "link/trace.h"
 #include "measure/result.h"
 
@@ -64,6 +62,18 @@ static uint64_t net_now(const struct weft_comp *c)
 	return weft_clock_cycle(&n->clk, weft_now(c));
 }
 
+/* The crossbars' clock is that of the network. */
+static void net_clock(struct exnet *n)
+{
+	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
+
+	for (const struct weft_param *p = x ? x->cls->params : net_params;
+	     p->name && !n->clk.num; p++)
+		if (p->type == WEFT_P_CLOCK && !strcmp(p->name, "clock"))
+			memcpy(&n->clk, (char *)x->state + p->offset,
+			       sizeof(n->clk));
+}
+
 static void window_open(struct weft_comp *c, uint64_t from)
 {
 	struct exnet *n = c->state;
@@ -76,20 +86,21 @@ static void window_open(struct weft_comp *c, uint64_t from)
 		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
 }
 
-int exnet_join(struct weft_comp *net, struct weft_comp *gen,
+int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 	       const struct weft_clock *clk, uint64_t packets,
 	       struct weft_err *err)
 {
 	struct exnet *n = net->state;
 
+	net_clock(n); /* some start earlier than the network */
 	if (!weft_clock_same(clk, &n->clk))
 		return weft_fail(err, EINVAL,
 				 "%s.clock: sources measure in cycles, their "
 				 "clock must be that of all crossbars, e.g. "
 				 "extoll.*.clock=200MHz",
-				 gen->name);
+				 gen.comp->name);
 	if (!n->gen) {
-		n->gen = calloc(n->topo.nodes, sizeof(struct weft_comp *));
+		n->gen = calloc(n->topo.nodes, sizeof(*n->gen));
 		if (!n->gen)
 			abort();
 		n->latency = weft_hist(net, "latency", "cycles");
@@ -97,7 +108,7 @@ int exnet_join(struct weft_comp *net, struct weft_comp *gen,
 		if (!n->detect)
 			window_open(net, n->warmup);
 	}
-	n->gen[ex_place(gen)->node] = gen;
+	n->gen[node] = gen;
 	n->n_gens++;
 	n->total = n->total > UINT64_MAX - packets ? UINT64_MAX
 						   : n->total + packets;
@@ -114,6 +125,24 @@ const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
 	n->perm_seed = seed;
 	pattern_permute(seed, n->perm, n->topo.nodes);
 	return n->perm;
+}
+
+int exnet_pattern(const struct ex_place *at, uint64_t permutation,
+		  uint32_t dest, struct pattern *p, struct weft_err *err)
+{
+	struct pattern_shape s = { .dest = dest };
+
+	if (at->topo && at->topo->kind == EX_TOPO_GRID) {
+		s.size = at->topo->size;
+		s.dims = at->topo->dims;
+	}
+	if (p->kind == PATTERN_PERMUTATION) {
+		if (!at->net)
+			return weft_fail(err, EINVAL,
+					 "a permutation needs a fabric");
+		s.perm = exnet_permutation(exnet_of(at), permutation);
+	}
+	return pattern_init(p, &s, err);
 }
 
 /* ---- the window ---- */
@@ -144,7 +173,8 @@ static void window_close(struct weft_comp *c, uint64_t until)
 	n->expected = n->marked;
 	EXNET_GENS(n, g)
 	{
-		struct egen_backlog b = egen_backlog(g, n->from, until);
+		struct exnet_backlog b =
+			g->ops->backlog(g->comp, n->from, until);
 
 		n->expected += b.packets;
 		n->offered += b.flits;
@@ -227,12 +257,9 @@ static uint32_t starving(const struct exnet *n, uint64_t before)
 {
 	uint32_t res = 0;
 
-	EXNET_GENS(n, c)
+	EXNET_GENS(n, g)
 	{
-		const struct egen *g = c->state;
-		const struct np_pkt *p = g->np.q[g->kind].head;
-
-		res += p && p->ready < before && g->last_sent < before;
+		res += g->ops->starves(g->comp, before);
 	}
 	return res;
 }
@@ -384,17 +411,11 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* The crossbars' clock is that of the network. */
 static int net_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct exnet *n = c->state;
-	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
 
-	for (const struct weft_param *p = x ? x->cls->params : net_params;
-	     p->name; p++)
-		if (p->type == WEFT_P_CLOCK && !strcmp(p->name, "clock"))
-			memcpy(&n->clk, (char *)x->state + p->offset,
-			       sizeof(n->clk));
+	net_clock(n);
 	if (!n->clk.num)
 		return weft_fail(err, EINVAL,
 				 "%s: there are no crossbars with a clock",

@@ -12,9 +12,31 @@
 #define LINK_EXNET_H
 
 #include "link/ex_route.h"
+#include "link/pattern.h"
 #include "measure/steady.h"
 
 struct trace;
+
+/* Packets and flits that wait in a source. */
+struct exnet_backlog {
+	uint64_t packets, flits;
+};
+
+/* What the network asks of a source of traffic. */
+struct exnet_source {
+	/* What has arrived by `cycle` but was not made: that from cycle `from`
+	 * on. */
+	struct exnet_backlog (*backlog)(const struct weft_comp *c,
+					uint64_t from, uint64_t cycle);
+	/* It has had something to send since before `before`, and sent
+	 * nothing. */
+	bool (*starves)(const struct weft_comp *c, uint64_t before);
+};
+
+struct exnet_end { /* a source, or NULL */
+	struct weft_comp *comp;
+	const struct exnet_source *ops;
+};
 
 enum exnet_state {
 	EXNET_STEADY,
@@ -37,8 +59,8 @@ struct exnet {
 	struct ex_topo topo;
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
-	/* traffic components by node, or NULL; what they share */
-	struct weft_comp **gen;
+	/* sources of traffic by node; what they share */
+	struct exnet_end *gen;
 	uint32_t n_gens;
 	struct weft_clock clk;
 	struct trace *trace;
@@ -74,17 +96,20 @@ static inline struct exnet *exnet_of(const struct ex_place *p)
 	return p->net ? p->net->state : NULL;
 }
 
-/* A traffic component stands in this network (ops.start) and will make so many
+/* A source stands in this network at `node` (ops.start) and will make so many
  * packets (UINT64_MAX: without end).  Fails when its clock is not the
  * network's. */
-int exnet_join(struct weft_comp *net, struct weft_comp *gen,
+int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 	       const struct weft_clock *clk, uint64_t packets,
 	       struct weft_err *err);
 /* Those there are; the loop's body is a statement. */
-#define EXNET_GENS(n, c)                                                       \
-	for (uint32_t i_##c = 0; i_##c < (n)->topo.nodes; i_##c++)             \
-		for (struct weft_comp *c = (n)->gen ? (n)->gen[i_##c] : NULL;  \
-		     c; c = NULL)
+#define EXNET_GENS(n, e)                                                       \
+	for (const struct exnet_end *e = (n)->gen;                             \
+	     e && e < (n)->gen + (n)->topo.nodes; e++)                         \
+		if (e->comp)
+/* pattern_init for a source that stands at `at`, with the network's shape. */
+int exnet_pattern(const struct ex_place *at, uint64_t permutation,
+		  uint32_t dest, struct pattern *p, struct weft_err *err);
 /* The permutation of all nodes by this seed. */
 const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed);
 

@@ -8,7 +8,7 @@
 #include "sim/queue.h"
 #include "weft/sim.h"
 
-enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 20 };
+enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 
 struct weft_sim {
 	struct weft_sim_head head;

@@ -195,6 +195,11 @@ void epx_list_init(struct epx_list *l);
 void epx_list_push(struct epx_list *l, struct epx_op *op);
 struct epx_op *epx_list_pop(struct epx_list *l);
 
+extern const struct weft_ep_ops epx_ops;
+
+/* ep_extoll_open.c, also of what was opened in part. */
+void epx_close(struct weft_ep *ep);
+
 /* ep_extoll_tx.c: messages out. */
 void epx_velo(struct epx *e, uint32_t dst, enum epx_kind kind, const void *data,
 	      size_t len);

@@ -21,16 +21,6 @@ static uint32_t hx_words(uint32_t bytes)
 
 /* ---- packets ----------------------------------------------------------- */
 
-static void list_push(struct hx_list *l, struct hx_pkt *p)
-{
-	p->next = NULL;
-	if (l->head)
-		l->tail->next = p;
-	else
-		l->head = p;
-	l->tail = p;
-}
-
 static struct hx_pkt *list_pop(struct hx_list *l)
 {
 	struct hx_pkt *p = l->head;
@@ -70,7 +60,7 @@ struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
 	return p;
 }
 
-static void pkt_free(struct extoll_nic *n, struct hx_pkt *p)
+void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p)
 {
 	weft_slice_drop(&p->txn.data);
 	p->next = n->htax.pool;
@@ -79,7 +69,7 @@ static void pkt_free(struct extoll_nic *n, struct hx_pkt *p)
 
 /* ---- waking ------------------------------------------------------------ */
 
-static void hx_arm(struct extoll_nic *n, uint64_t cycle)
+void ex_htax_arm(struct extoll_nic *n, uint64_t cycle)
 {
 	weft_timer_arm(n->comp, &n->htax.timer, EX_TAG_HTAX, ex_edge(n, cycle));
 }
@@ -87,7 +77,7 @@ static void hx_arm(struct extoll_nic *n, uint64_t cycle)
 void ex_htax_go(struct extoll_nic *n)
 {
 	if (!ring_empty(&n->htax.store))
-		hx_arm(n, ex_now(n));
+		ex_htax_arm(n, ex_now(n));
 }
 
 void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
@@ -100,8 +90,8 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	p->cycle = cycle;
 	if (read)
 		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
-	list_push(&n->htax.want[read][from], p);
-	hx_arm(n, cycle);
+	hx_list_push(&n->htax.want[read][from], p);
+	ex_htax_arm(n, cycle);
 }
 
 /* ---- units to host ----------------------------------------------------- */
@@ -140,7 +130,7 @@ static void host_leave(struct extoll_nic *n, uint32_t out, struct hx_pkt *p,
 	weft_time_t t = ex_edge(n, c + n->t_htax);
 
 	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
-	list_push(&n->htax.leaving[out], p);
+	hx_list_push(&n->htax.leaving[out], p);
 	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
 }
 
@@ -248,7 +238,7 @@ static bool answer_grant(struct extoll_nic *n, uint64_t c)
 	p = list_pop(&h->answer);
 	unit_take(n, IN_RESPONSE, p->from, p->txn.bytes, c);
 	p->cycle = c + n->t_htax;
-	list_push(&h->arriving, p);
+	hx_list_push(&h->arriving, p);
 	return true;
 }
 
@@ -285,8 +275,8 @@ static void answer_deliver(struct extoll_nic *n)
 	n->htax.in_core[HX_TO_NONPOSTED]--;
 	if (p->done)
 		p->done(n, p);
-	pkt_free(n, p);
-	hx_arm(n, ex_now(n));
+	ex_pkt_free(n, p);
+	ex_htax_arm(n, ex_now(n));
 }
 
 void ex_htax_deliver(struct extoll_nic *n)
@@ -333,7 +323,7 @@ static void hx_next(struct extoll_nic *n, uint64_t c)
 		if (at[i] > c && at[i] < next)
 			next = at[i];
 	if (next != WEFT_NEVER)
-		hx_arm(n, next);
+		ex_htax_arm(n, next);
 }
 
 void ex_htax_event(struct extoll_nic *n)
@@ -348,94 +338,7 @@ void ex_htax_event(struct extoll_nic *n)
 	hx_next(n, c);
 }
 
-/* ---- the bus
- * --------------------------------------------------------------------------------
- */
-
-static void note_store(struct extoll_nic *n, const struct weft_bus_note *note,
-		       uint32_t unit)
-{
-	struct hx_store *s = ring_push(&n->htax.store);
-
-	s->cycle = ex_sync(&n->clock, note->time, n->t_sync_in);
-	s->off = (uint32_t)note->off;
-	s->bytes = (uint8_t)note->bytes;
-	s->unit = (uint8_t)unit;
-	memcpy(s->data, note->data, note->bytes);
-	hx_arm(n, s->cycle);
-}
-
-/* Dropped: no interval has it, or nobody is there (2.4). */
-static void note_discard(struct extoll_nic *n, const struct weft_bus_note *note)
-{
-	uint8_t ones[sizeof(note->data)];
-
-	n->discarded++;
-	weft_count(n->comp, EX_C_DISCARDED, 1);
-	ex_event(n, EXTOLL_EV_HTAX, 0, n->place.node,
-		 (uint32_t)(note->off >> 12));
-	if (note->kind == WEFT_NOTE_STORE) {
-		weft_bus_consumed(n->bus, 1);
-		return;
-	}
-	memset(ones, 0xff, sizeof(ones));
-	weft_bus_of(n->bus)->reply(n->bus, ones, note->bytes);
-}
-
-static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
-{
-	bool store = note->kind == WEFT_NOTE_STORE;
-	int port = EXTOLL_HX_RF;
-
-	if (note->space)
-		port = ex_rf_target(n, note->off, note->bytes);
-	if (store)
-		weft_count(n->comp, EX_C_STORES, 1);
-	if (port == EXTOLL_HX_RF && store) {
-		ex_rf_store(n, note);
-		weft_bus_consumed(n->bus, 1);
-	} else if (port == EXTOLL_HX_RF) {
-		ex_rf_load(n, note);
-	} else if (store && port >= 0 && ex_units[port] &&
-		   ex_units[port]->store) {
-		note_store(n, note, (uint32_t)port);
-	} else {
-		note_discard(n, note);
-	}
-}
-
-static void note_done(struct extoll_nic *n, struct hx_pkt *p)
-{
-	if (p->txn.status != WEFT_BUS_OK) {
-		n->aborts++;
-		weft_count(n->comp, EX_C_ABORTS, 1);
-	}
-	if (p->txn.op == WEFT_BUS_WRITE) {
-		n->htax.in_core[HX_TO_POSTED]--;
-		if (p->done)
-			p->done(n, p);
-		pkt_free(n, p);
-		hx_arm(n, ex_now(n));
-		return;
-	}
-	if (p->txn.status != WEFT_BUS_OK)
-		memset(weft_slice_data(p->txn.data), 0xff, p->txn.bytes);
-	p->cycle = ex_sync(&n->clock, weft_now(n->comp), n->t_sync_in);
-	list_push(&n->htax.answer, p);
-	hx_arm(n, p->cycle);
-}
-
-void ex_htax_note(struct extoll_nic *n, const struct weft_bus_note *note)
-{
-	if (note->kind == WEFT_NOTE_STORE || note->kind == WEFT_NOTE_LOAD)
-		note_access(n, note);
-	else if (note->kind == WEFT_NOTE_DONE)
-		note_done(n, (struct hx_pkt *)note->txn);
-}
-
-/* ---- life
- * -------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------ */
 
 /* A bus that cannot hold stores back takes one transaction at a time. */
 void ex_htax_start(struct extoll_nic *n)

@@ -107,6 +107,19 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 /* A unit may have room again. */
 void ex_htax_go(struct extoll_nic *n);
 
+/* For htax_bus.c: arbitrate at this cycle. */
+void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
+void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
+static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
+{
+	p->next = NULL;
+	if (l->head)
+		l->tail->next = p;
+	else
+		l->head = p;
+	l->tail = p;
+}
+
 /* For nic.c. */
 void ex_htax_start(struct extoll_nic *n);
 void ex_htax_note(struct extoll_nic *n, const struct weft_bus_note *note);

@@ -201,125 +201,7 @@ static void evq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		ex_evq_set_rp(n, val);
 }
 
-/* ---- VELO
- * ----------------------------------------------------------------------------------
- */
-
-static uint64_t velo_config_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return nic_of(c)->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0;
-}
-
-static void velo_config_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	nic_of(c)->velo.policy_drop = val & EXTOLL_VELO_POLICY_DROP;
-	velo_cp_again(nic_of(c));
-}
-
-static uint64_t velo_timeout_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return nic_of(c)->velo.timeout;
-}
-
-static void velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	nic_of(c)->velo.timeout = (uint32_t)val;
-	velo_cp_again(nic_of(c));
-}
-
-static uint64_t velo_count_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_velo *v = &nic_of(c)->velo;
-
-	return i ? v->received : v->sent;
-}
-
-static uint64_t velo_drop_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->velo.drop[i];
-}
-
-static uint64_t velo_discard_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->velo.discard[i];
-}
-
-static uint64_t velo_misc_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_velo *v = &nic_of(c)->velo;
-	const uint64_t val[] = { v->discard_src, v->bad_rp,
-				 v->rq.state | (uint64_t)v->cp.state << 4 };
-
-	return val[i];
-}
-
-/* What is read where nothing was written: zeros. */
-static struct velo_vpid vpid_get(struct weft_comp *c, uint32_t i)
-{
-	const struct velo_vpid *p = velo_vpid(&nic_of(c)->velo, i);
-
-	return p ? *p : (struct velo_vpid){ 0 };
-}
-
-static struct velo_vpid *vpid_make(struct weft_comp *c, uint32_t i)
-{
-	return ex_vpid_make(&nic_of(c)->velo.vpid, i, sizeof(struct velo_vpid));
-}
-
-static uint64_t velo_tx_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).tx;
-}
-
-static void velo_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	vpid_make(c, i)->tx = val;
-}
-
-static uint64_t velo_rx_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).rx;
-}
-
-static void velo_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	velo_rx_set(nic_of(c), i, val);
-}
-
-static uint64_t velo_base_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).base;
-}
-
-static void velo_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	vpid_make(c, i)->base = val & ~(uint64_t)(EXTOLL_SLOT - 1);
-}
-
-static uint64_t velo_wp_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).wp;
-}
-
-static uint64_t velo_rp_read(struct weft_comp *c, uint32_t i)
-{
-	struct velo_vpid p = vpid_get(c, i);
-
-	return p.rp | (p.armed ? EXTOLL_RP_ARM : 0);
-}
-
-static void velo_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	velo_rp_set(nic_of(c), i, val);
-}
-
-/* ---- network ports
- * ----------------------------------------------------------------------------
- */
+/* ---- network ports --------------------------------------------------- */
 
 #define NP_READ(field)                                                         \
 	static uint64_t np_##field##_read(struct weft_comp *c, uint32_t i)     \
@@ -335,9 +217,7 @@ NP_READ(rx_cells)
 NP_READ(no_credit)
 NP_READ(voids)
 
-/* ---- the table
- * ----------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------- */
 
 /* clang-format off */
 #define CFG(off, w, acc, res, rwm, doc_)                                       \

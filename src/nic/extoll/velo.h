@@ -123,4 +123,24 @@ void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c);
 void velo_cp_run(struct extoll_nic *n);
 void velo_cp_fini(struct extoll_nic *n);
 
+/* Registers (velo_regs.c), for the table in regs.c. */
+#define VELO_READ(reg)                                                         \
+	uint64_t velo_##reg##_read(struct weft_comp *c, uint32_t i)
+#define VELO_HOOKS(reg)                                                        \
+	VELO_READ(reg);                                                        \
+	void velo_##reg##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+VELO_HOOKS(config);
+VELO_HOOKS(timeout);
+VELO_READ(count);
+VELO_READ(drop);
+VELO_READ(discard);
+VELO_READ(misc);
+VELO_HOOKS(tx);
+VELO_HOOKS(rx);
+VELO_HOOKS(base);
+VELO_READ(wp);
+VELO_HOOKS(rp);
+#undef VELO_HOOKS
+#undef VELO_READ
+
 #endif

@@ -9,6 +9,7 @@
 void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes)
 {
 	w->virtual = false;
+	w->fault = UINT32_MAX;
 	w->bytes = w->first = bytes;
 	w->pa[0] = pa;
 }

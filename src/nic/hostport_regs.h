@@ -442,8 +442,9 @@ enum {
 	HP_UR_SLICE = 0x38, /* [31:16] upper (exclusive), [15:0] lower bound */
 	HP_UR_PTRS =
 		0x40, /* load: [31:16] WP, [15:0] RP; store: both = lower */
+	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port. */
+/* Page of a completer port.  OWNER of both: whatever the driver keeps there. */
 enum {
 	HP_UC_CTRL = 0x00,
 	HP_UC_OUPID = 0x08, /* the one source */
@@ -452,6 +453,7 @@ enum {
 	HP_UC_SIZE = 0x20,  /* [31:24] words of a slice, [23:0] slices */
 	HP_UC_PTRS = 0x28,  /* load: [47:24] WP, [23:0] RP; store: both = 0 */
 	HP_UC_VPID = 0x30,  /* target VPID */
+	HP_UC_OWNER = 0x38,
 };
 enum {
 	HP_ULTRA_EN = 1 << 0,

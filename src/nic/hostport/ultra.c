@@ -57,6 +57,9 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 	case HP_UR_VPID:
 		p->vpid = (uint16_t)val;
 		break;
+	case HP_UR_OWNER:
+		p->owner = val;
+		break;
 	case HP_UR_TUPID:
 		p->tupid = val & 0x7ff;
 		break;
@@ -91,6 +94,8 @@ static uint64_t req_get(const struct ultra_port *p, uint32_t off)
 		return p->en;
 	case HP_UR_VPID:
 		return p->vpid;
+	case HP_UR_OWNER:
+		return p->owner;
 	case HP_UR_TUPID:
 		return p->tupid;
 	case HP_UR_DEST:
@@ -138,6 +143,9 @@ static void cpl_put(struct hp_ultra *u, struct ultra_cpl *p, uint32_t off,
 	case HP_UC_VPID:
 		p->vpid = (uint16_t)val;
 		break;
+	case HP_UC_OWNER:
+		p->owner = val;
+		break;
 	}
 	ultra_cpl_go(u);
 }
@@ -161,6 +169,8 @@ static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
 		return ptrs(p->wp, p->rp, 24);
 	case HP_UC_VPID:
 		return p->vpid;
+	case HP_UC_OWNER:
+		return p->owner;
 	default:
 		return ~0ULL;
 	}

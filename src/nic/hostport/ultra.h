@@ -33,6 +33,7 @@ struct ultra_port {
 	/* context */
 	bool en;
 	uint16_t vpid, tupid, dhash;
+	uint64_t owner; /* the driver's */
 	uint32_t dtag;
 	uint8_t route[HP_ULTRA_ROUTE_MAX], route_len;
 	uint16_t lower, upper, rp, wp;
@@ -63,7 +64,7 @@ struct ultra_cpl {
 	bool en, on_device, irq;
 	uint16_t oupid, vpid;
 	uint32_t hpid;
-	uint64_t base;
+	uint64_t base, owner;
 	uint32_t slices, words; /* of a slice */
 	uint32_t rp, wp;
 	struct {

@@ -10,15 +10,11 @@
  * its cycles is taken, which is a little more than it did. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "front/bench/bench.h"
+#include "front/bench/bench_net.h"
 #include "front/bench/booksim.h"
-#include "front/exp/exp.h"
 #include "front/exp/registry.h"
-#include "measure/result.h"
-#include "switch/extoll_xbar.h"
 
 static const char text[] =
 	"payload: none\n"
@@ -44,46 +40,19 @@ struct torus_case {
 	double bytes; /* per node */
 };
 
-/* Packets that left crossbars so far. */
-static uint64_t hops(const struct weft_sim *sim)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < weft_sim_count(sim); i++) {
-		const struct weft_comp *c = weft_sim_at(sim, i);
-
-		if (!strcmp(c->cls->name, "extoll.xbar"))
-			n += c->counters[XB_PACKETS];
-	}
-	return n;
-}
-
-static double run_case(const struct bench_ctx *b, struct exp_case *c)
-{
-	uint64_t want = bench_full(b) ? 3000000 : 200000, ns, before;
-
-	weft_sim_run(c->sim, 5 * WEFT_US);
-	before = hops(c->sim);
-	ns = bench_cpu_ns();
-	do {
-		weft_sim_run(c->sim, weft_sim_now(c->sim) + 5 * WEFT_US);
-	} while (hops(c->sim) - before < want);
-	ns = bench_cpu_ns() - ns;
-	return (double)(hops(c->sim) - before) * 1e9 / (double)ns;
-}
-
 static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 		      struct torus_case *t, struct weft_err *err)
 {
 	uint32_t nodes = t->side * t->side * t->side;
 	char count[40], dims[3][40], flits[40], load[40];
 	const char *set[] = { count, dims[0], dims[1], dims[2], flits, load };
-	const struct exp_opts opts = { .set = set, .n_set = 6 };
-	uint64_t before = bench_rss_bytes();
-	struct exp_case c;
-	struct exp *e;
-	int ret, i;
+	struct net_case n = { .text = text,
+			      .set = set,
+			      .n_set = 6,
+			      .nodes = nodes,
+			      .warm = 5 * WEFT_US,
+			      .hops = bench_full(b) ? 3000000 : 200000 };
+	int i;
 
 	snprintf(count, sizeof(count), "traffic.count=%u", nodes);
 	for (i = 0; i < 3; i++)
@@ -91,17 +60,11 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 			 t->side);
 	snprintf(flits, sizeof(flits), "traffic.flits=%s", t->flits);
 	snprintf(load, sizeof(load), "traffic.load=%s", t->load);
-	ret = exp_load_text("bench", text, strlen(text), &opts, reg, &e, err);
-	if (ret)
-		return ret;
-	ret = exp_case_open(e, 0, &c, err);
-	if (!ret) {
-		t->speed = run_case(b, &c);
-		t->bytes = (double)(bench_rss_bytes() - before) / nodes;
-		exp_case_close(&c);
-	}
-	exp_free(e);
-	return ret;
+	if (net_case_run(&n, reg, err))
+		return -EINVAL;
+	t->speed = n.speed;
+	t->bytes = n.bytes;
+	return 0;
 }
 
 static int beside(struct bench_ctx *b, const struct torus_case *t,

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See bench_net.h. */
+#include "front/bench/bench_net.h"
+
+#include <string.h>
+
+#include "front/exp/exp.h"
+#include "front/exp/registry.h"
+#include "link/exnet.h"
+#include "switch/extoll_xbar.h"
+
+/* Packets that left crossbars so far. */
+static uint64_t hops(const struct weft_sim *sim)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < weft_sim_count(sim); i++) {
+		const struct weft_comp *c = weft_sim_at(sim, i);
+
+		if (!strcmp(c->cls->name, "extoll.xbar"))
+			n += c->counters[XB_PACKETS];
+	}
+	return n;
+}
+
+static void measure(struct net_case *t, struct weft_sim *sim)
+{
+	const uint64_t *net = weft_sim_find(sim, "net")->counters;
+	uint64_t from, received, ns, done;
+
+	weft_sim_run(sim, t->warm);
+	from = hops(sim);
+	received = net[EXNET_RECEIVED];
+	ns = bench_cpu_ns();
+	do {
+		weft_sim_run(sim, weft_sim_now(sim) + WEFT_US);
+		done = hops(sim) - from;
+	} while (done < t->hops);
+	ns = bench_cpu_ns() - ns;
+	t->speed = (double)done * 1e9 / (double)ns;
+	t->messages =
+		(double)(net[EXNET_RECEIVED] - received) * 1e9 / (double)ns;
+}
+
+int net_case_run(struct net_case *t, const struct registry *reg,
+		 struct weft_err *err)
+{
+	const struct exp_opts opts = { .set = t->set, .n_set = t->n_set };
+	uint64_t before = bench_rss_bytes();
+	struct exp_case c;
+	struct exp *e;
+	int ret;
+
+	ret = exp_load_text("bench", t->text, strlen(t->text), &opts, reg, &e,
+			    err);
+	if (ret)
+		return ret;
+	ret = exp_case_open(e, 0, &c, err);
+	if (!ret) {
+		measure(t, c.sim);
+		t->bytes = (double)(bench_rss_bytes() - before) / t->nodes;
+		exp_case_close(&c);
+	}
+	exp_free(e);
+	return ret;
+}

@@ -28,7 +28,8 @@ struct weft_dev;
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
 /* A mapped window of a device BAR.  Plain value; address arithmetic on `off`
- * is the library's business. */
+ * is the library's business.  In a process `off` is a virtual address: what the
+ * process did not get cannot be reached, whatever it writes there. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
@@ -62,6 +63,107 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		  const void *src, size_t n);
 /* All WC lines of this thread are on their way; later stores are behind. */
 void weft_io_fence(struct weft_host *h);
+
+/* ---- tagged accesses ---------------------------------------------------
+ *
+ * An access that carries a tag of 16 bits.  The tag of a process is set by the
+ * monitor alone (weft_proc_set_tag) and tells the device who asks, from a page
+ * that all processes share; the calls with _user carry any tag.  The response
+ * tag is one bit, set by the device.  Not combined; after earlier stores of
+ * this thread.  Windows as above. */
+
+/* True when the device's bus has such accesses. */
+bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d);
+/* Tagged store of 4..64 bytes, a multiple of 4, inside a line of 64; posted. */
+void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		    const void *data, uint32_t n);
+void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
+			 uint64_t off, const void *data, uint32_t n,
+			 uint16_t tag);
+/* Tagged load: true when the device says that what it gave is valid. */
+bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint64_t *val_p);
+bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
+			  uint64_t off, uint16_t tag, uint64_t *val_p);
+/* Tagged conditional store: true when the device found the condition (WEFT_COND
+ * of weft/bus.h, e.g. "its queue has room": 0) to hold and has stored. */
+bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, const void *data, uint32_t n, uint64_t cond);
+
+/* ---- processes and domains ---------------------------------------------
+ *
+ * A thread begins as the monitor: it reaches all of every device.  It makes
+ * processes and domains (virtual machines), gives pages of BARs to them, and is
+ * in no other way between a process and the device.  A page has one owner at
+ * most.  A thread that enters a process (or a domain, as its kernel) can reach
+ * what was mapped for it and nothing else, and cannot go back.  The virtual
+ * addresses of a process say nothing about which pages they are.
+ *
+ * What somebody may not do is not done, returns false, and is counted; an
+ * access of a process to a page that it did not get is a page fault: loads give
+ * all ones. */
+
+enum { WEFT_PAGE = 4096 };
+struct weft_proc;
+
+/* Monitor: a new domain, 1.. */
+uint32_t weft_domain_new(struct weft_host *h);
+/* Monitor: pages that belong to the monitor (domain 0) now belong to a domain,
+ * or, when no process has them, back to the monitor. */
+bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
+		      uint8_t bar, uint64_t off, uint64_t len);
+/* This thread is a kernel of the domain from now on: it makes processes there
+ * and maps the domain's own pages, for them or (weft_io_map) for itself. */
+bool weft_domain_enter(struct weft_host *h, uint32_t domain);
+
+/* Monitor, or kernel of the domain.  NULL: not allowed, or no memory. */
+struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
+/* Its pages are unmapped and can be mapped for another process. */
+void weft_proc_free(struct weft_host *h, struct weft_proc *p);
+/* Maps pages of the process's domain (or, by the monitor, its own) that no
+ * other process has. */
+bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
+		   uint8_t bar, uint64_t off, uint64_t len,
+		   enum weft_io_attr attr, struct weft_io *io_p);
+void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
+		     const struct weft_io *io);
+/* Monitor alone: the tag of the process's tagged accesses. */
+bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
+/* This thread is in the process from now on. */
+bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
+
+/* ---- many light processes ----------------------------------------------
+ *
+ * A process without a stack of its own: a function that is called for each of
+ * its turns, on one of a few processors, inside of the process, and that may
+ * use everything of this header.  It says how to go on when it returns; what it
+ * has to remember is in `arg`.  A turn that waits inside keeps its processor.
+ */
+
+enum weft_turn_kind {
+	WEFT_TURN_END,
+	WEFT_TURN_AGAIN, /* behind the others that are ready */
+	WEFT_TURN_SLEEP, /* at a time */
+	WEFT_TURN_WAIT,	 /* when a device has changed *p */
+};
+
+struct weft_turn {
+	enum weft_turn_kind kind;
+	weft_time_t until;	    /* SLEEP */
+	const volatile uint64_t *p; /* WAIT: until *p != old */
+	uint64_t old;
+};
+
+typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
+					 struct weft_proc *p, void *arg);
+
+/* Ready to run; first come, first served.  Monitor, or kernel of its domain. */
+bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
+		     void *arg);
+/* This thread's processor and cpus - 1 others run all started processes, also
+ * those that are started meanwhile, until all have ended.  Monitor.  One such
+ * call at a time on a node. */
+bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- memory ------------------------------------------------------------ */
 

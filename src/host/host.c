@@ -9,8 +9,9 @@
  * are our own choice, no document prints them (14, open point 7).  Each program
  * has a processor of its own; all share memory and the way to the bus.
  *
- * Not modelled: caches, virtual memory, scheduling of more programs than
- * processors, an interrupt's cost to programs that do not wait for it. */
+ * Not modelled: caches, virtual addresses of memory, scheduling of more
+ * programs than processors (but of light processes: host_crew.c), an
+ * interrupt's cost to programs that do not wait for it. */
 #include "host/host_priv.h"
 
 #include <assert.h>
@@ -39,6 +40,9 @@ static const struct weft_param host_params[] = {
 	P(TIME,  irq_entry,   "2us",    "",         "interrupt line to interrupt handler"),
 	P(TIME,  wake_up,     "3us",    "",         "interrupt handler to the program that waits"),
 	P(TIME,  oob_delay,   "50us",   "1fs..",       "latency of the out-of-band network"),
+	P(U32,   tlb,         "64",     "1..65536", "translations of device pages a processor remembers"),
+	P(TIME,  walk,        "0",      "",         "processor time of finding another one"),
+	P(TIME,  turn,        "0",      "",         "processor time of giving a light process its turn"),
 	{ 0 }
 };
 #undef P
@@ -49,6 +53,8 @@ static const struct weft_param host_params[] = {
 static const struct weft_preset host_presets[] = {
 	{ "opteron", "cost_store=0 cost_wc=0 cost_load=0 cost_clock=1ns copy_fixed=0 copy_rate=8GB/s poll_period=2ns poll_hit=89ns",
 	  "processor beside bus.ht; calibrated (EXTOLL specification 7.6)" },
+	{ "xeon", "cost_store=0 cost_wc=0 cost_load=0 cost_clock=1ns copy_fixed=0 copy_rate=2GB/s poll_period=1ns",
+	  "processor beside bus.pci and the htx presets of bus.ht, whose constants contain what it does (Host Port specification 11.2)" },
 	{ 0 }
 };
 
@@ -61,6 +67,11 @@ static const struct weft_counter host_counters[HOST_C_N] = {
 	[HOST_C_IRQS]    = { "irqs", "interrupts", "interrupts a program waited for" },
 	[HOST_C_COPIED]  = { "copied", "bytes", "bytes copied by programs" },
 	[HOST_C_RESUMES] = { "resumes", "switches", "times a program was resumed" },
+	[HOST_C_TAGGED]  = { "tagged", "accesses", "tagged accesses of programs" },
+	[HOST_C_FAULTS]  = { "page_faults", "accesses", "accesses of processes to pages that they do not have" },
+	[HOST_C_REFUSED] = { "refused", "calls", "what a process or a domain's kernel may not do" },
+	[HOST_C_WALKS]   = { "page_walks", "accesses", "accesses of processes whose translation was not remembered" },
+	[HOST_C_TURNS]   = { "turns", "turns", "turns of light processes" },
 };
 
 static const struct weft_port_decl host_ports[] = {
@@ -127,6 +138,12 @@ static void note_loaded(struct host *hp, struct weft_bus_note *note)
 	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
 
+static void note_answered(struct host *hp, struct weft_bus_note *note)
+{
+	hp->load_status = note->level;
+	note_loaded(hp, note);
+}
+
 static void note_irq(struct host *hp, struct weft_bus_note *note)
 {
 	host_irq(hp, host_dev(hp, note->dev), note->level);
@@ -140,6 +157,7 @@ static const host_note_fn host_note[] = {
 	[WEFT_NOTE_STORED] = note_stored,
 	[WEFT_NOTE_LOADED] = note_loaded,
 	[WEFT_NOTE_IRQ] = note_irq,
+	[WEFT_NOTE_ANSWERED] = note_answered,
 };
 
 void host_settle(struct host *hp)
@@ -313,6 +331,7 @@ static void thread_free(struct host *hp, struct weft_host *h)
 	coro_free(&hp->pool, h->co);
 	for (size_t i = 0; i < HOST_WATCHES; i++)
 		free(h->watch[i].old);
+	free(h->tlb);
 	while (h->blocks)
 		weft_host_free(h, h->blocks->data);
 	free(h);
@@ -324,6 +343,8 @@ static void host_fini(struct weft_comp *c)
 
 	for (size_t i = 0; i < hp->threads.n; i++)
 		thread_free(hp, hp->threads.at[i]);
+	host_crew_fini(hp);
+	host_procs_fini(hp);
 	for (size_t i = 0; i < hp->devs.n; i++)
 		free(hp->devs.at[i]);
 	vec_free(&hp->threads);

@@ -20,7 +20,7 @@ static const struct weft_bus_ops *bus_of(const struct weft_host *h)
 /* ---- the gate --------------------------------------------------------------
  */
 
-static void gate_enter(struct weft_host *h)
+void host_gate_enter(struct weft_host *h)
 {
 	struct host *hp = h->hp;
 
@@ -35,7 +35,7 @@ static void gate_enter(struct weft_host *h)
 		host_block(h, HOST_BRIDGE);
 }
 
-static void gate_leave(struct weft_host *h)
+void host_gate_leave(struct weft_host *h)
 {
 	struct host *hp = h->hp;
 
@@ -62,9 +62,9 @@ static void gate_store(struct weft_host *h, const struct weft_dev *d,
 static void io_store(struct weft_host *h, const struct weft_dev *d,
 		     uint8_t space, uint64_t off, const void *data, uint32_t n)
 {
-	gate_enter(h);
+	host_gate_enter(h);
 	gate_store(h, d, space, off, data, n);
-	gate_leave(h);
+	host_gate_leave(h);
 }
 
 static void io_load(struct weft_host *h, const struct weft_dev *d,
@@ -73,13 +73,13 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	struct host *hp = h->hp;
 
 	weft_io_fence(h);
-	gate_enter(h);
+	host_gate_enter(h);
 	hp->loaded = false;
 	bus_of(h)->pio_load(hp->bus, d->index, space, off, n);
 	while (!hp->loaded)
 		host_block(h, HOST_BRIDGE);
 	memcpy(data, hp->load_data, n);
-	gate_leave(h);
+	host_gate_leave(h);
 	weft_count(hp->comp, HOST_C_LOADS, 1);
 	host_pass(h, hp->cost_load);
 }
@@ -107,15 +107,15 @@ static void line_flush(struct weft_host *h, struct host_line *slot)
 
 /* The line of a dword: the one that has it, a free one, or the oldest, whose
  * contents go out first. */
-static struct host_line *line_of(struct weft_host *h, const struct weft_io *io,
-				 uint64_t base)
+static struct host_line *line_of(struct weft_host *h,
+				 const struct host_place *pl, uint64_t base)
 {
 	struct host_line *l, *empty = NULL, *oldest = NULL;
 
 	for (l = h->line; l < h->line + h->hp->wc_lines; l++) {
 		if (!l->dev)
 			empty = empty ? empty : l;
-		else if (l->dev == io->dev && l->bar == io->bar &&
+		else if (l->dev == pl->dev && l->bar == pl->bar &&
 			 l->base == base)
 			return l;
 		else if (!oldest || l->age < oldest->age)
@@ -125,22 +125,22 @@ static struct host_line *line_of(struct weft_host *h, const struct weft_io *io,
 		line_flush(h, oldest);
 		empty = oldest;
 	}
-	empty->dev = io->dev;
-	empty->bar = io->bar;
+	empty->dev = pl->dev;
+	empty->bar = pl->bar;
 	empty->base = base;
 	empty->mask = 0;
 	empty->age = ++h->age;
 	return empty;
 }
 
-static void wc_store(struct weft_host *h, const struct weft_io *io,
-		     uint64_t off, const uint8_t *data, size_t n)
+static void wc_store(struct weft_host *h, const struct host_place *pl,
+		     const uint8_t *data, size_t n)
 {
-	uint64_t at = io->off + off;
+	uint64_t at = pl->off;
 
 	for (; n; n -= 4, at += 4, data += 4) {
 		struct host_line *l =
-			line_of(h, io, at & ~(uint64_t)(HOST_LINE - 1));
+			line_of(h, pl, at & ~(uint64_t)(HOST_LINE - 1));
 		uint32_t i = at % HOST_LINE / 4;
 
 		memcpy(l->data + 4 * i, data, 4);
@@ -171,9 +171,8 @@ void weft_io_fence(struct weft_host *h)
 /* ---- windows
  * -------------------------------------------------------------------- */
 
-/* A program may ask for anything; what no window holds is its own mistake. */
-static bool io_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
-		    uint64_t n, uint64_t align)
+bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
+	       uint64_t n, uint64_t align)
 {
 	if (off <= io->len && n <= io->len - off &&
 	    (io->off + off) % align == 0)
@@ -186,19 +185,43 @@ static bool io_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	return false;
 }
 
+bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		struct host_place *pl)
+{
+	if (h->proc)
+		return host_translate(h, io->off + off, pl);
+	*pl = (struct host_place){ .dev = io->dev,
+				   .off = io->off + off,
+				   .bar = io->bar,
+				   .attr = io->attr };
+	return true;
+}
+
 static void window_store(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n)
 {
 	struct host *hp = h->hp;
+	struct host_place pl;
 
 	weft_count(hp->comp, HOST_C_STORES, 1);
-	if (io->attr == WEFT_WC) {
+	if (!host_place(h, io, off, &pl))
+		return;
+	if (pl.attr == WEFT_WC) {
 		h->debt += hp->cost_wc;
-		wc_store(h, io, off, data, n);
+		wc_store(h, &pl, data, n);
 		return;
 	}
 	h->debt += hp->cost_store;
-	io_store(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, data, n);
+	io_store(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
+}
+
+static void window_load(struct weft_host *h, const struct weft_io *io,
+			uint64_t off, void *data, uint32_t n)
+{
+	struct host_place pl;
+
+	if (host_fits(h, io, off, n, n) && host_place(h, io, off, &pl))
+		io_load(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
 }
 
 uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
@@ -206,9 +229,7 @@ uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
 {
 	uint32_t val = UINT32_MAX;
 
-	if (io_fits(h, io, off, sizeof(val), 4))
-		io_load(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, &val,
-			sizeof(val));
+	window_load(h, io, off, &val, sizeof(val));
 	return val;
 }
 
@@ -217,23 +238,21 @@ uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 {
 	uint64_t val = UINT64_MAX;
 
-	if (io_fits(h, io, off, sizeof(val), 8))
-		io_load(h, io->dev, (uint8_t)(1 + io->bar), io->off + off, &val,
-			sizeof(val));
+	window_load(h, io, off, &val, sizeof(val));
 	return val;
 }
 
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val)
 {
-	if (io_fits(h, io, off, sizeof(val), 4))
+	if (host_fits(h, io, off, sizeof(val), 4))
 		window_store(h, io, off, &val, sizeof(val));
 }
 
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t val)
 {
-	if (io_fits(h, io, off, sizeof(val), 8))
+	if (host_fits(h, io, off, sizeof(val), 8))
 		window_store(h, io, off, &val, sizeof(val));
 }
 
@@ -242,7 +261,7 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 {
 	const char *p = src;
 
-	if (!io_fits(h, io, off, n, 4) || !io_fits(h, io, off + n, 0, 4))
+	if (!host_fits(h, io, off, n, 4) || !host_fits(h, io, off + n, 0, 4))
 		return;
 	while (n) {
 		uint32_t step = n >= 8 && (io->off + off) % 8 == 0 ? 8 : 4;
@@ -266,6 +285,8 @@ struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i)
 
 static bool cfg_legal(struct weft_host *h, uint32_t off, uint32_t size)
 {
+	if (h->proc)
+		return host_refuse(h);
 	if ((size == 1 || size == 2 || size == 4) && off % size == 0)
 		return true;
 	weft_check_failed(h->prog,
@@ -296,12 +317,12 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	if (!cfg_legal(h, off, size))
 		return;
 	h->debt += hp->cost_store;
-	gate_enter(h);
+	host_gate_enter(h);
 	gate_store(h, d, 0, off, &val, size);
 	mine = hp->stores_in;
 	while (hp->stores_out < mine)
 		host_block(h, HOST_BRIDGE);
-	gate_leave(h);
+	host_gate_leave(h);
 }
 
 /* Sizes a BAR as every PCI firmware does, and gives it an address. */
@@ -333,12 +354,10 @@ static uint64_t bar_probe(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 	return size;
 }
 
-bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
-		 uint64_t off, uint64_t len, enum weft_io_attr attr,
-		 struct weft_io *io_p)
+uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 {
 	if (bar >= HOST_BARS)
-		return false;
+		return 0;
 	while (d->probing) { /* by another thread */
 		host_wake(h, weft_now(h->hp->comp) + h->hp->poll_period);
 		host_block(h, HOST_DEVICE);
@@ -349,7 +368,19 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		d->bar[bar].known = true;
 		d->probing = false;
 	}
-	if (off > d->bar[bar].size || len > d->bar[bar].size - off)
+	return d->bar[bar].size;
+}
+
+bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		 uint64_t off, uint64_t len, enum weft_io_attr attr,
+		 struct weft_io *io_p)
+{
+	uint64_t size;
+
+	if (h->proc) /* kernel of a domain */
+		return weft_proc_map(h, h->proc, d, bar, off, len, attr, io_p);
+	size = host_bar_size(h, d, bar);
+	if (bar >= HOST_BARS || off > size || len > size - off)
 		return false;
 	*io_p = (struct weft_io){
 		.dev = d, .off = off, .len = len, .bar = bar, .attr = attr

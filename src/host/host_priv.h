@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of class host.pc: the node (host.c), its threads and their waiting
- * (host_thread.c), memory-mapped I/O (host_io.c), programs and the out-of-band
- * store (host_prog.c). */
+ * (host_thread.c), memory-mapped I/O (host_io.c) and tagged accesses
+ * (host_tag.c), processes and their pages (host_proc.c), light processes
+ * (host_crew.c), programs and the out-of-band store (host_prog.c). */
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
 
@@ -23,6 +24,11 @@ enum {
 	HOST_C_IRQS,
 	HOST_C_COPIED,
 	HOST_C_RESUMES,
+	HOST_C_TAGGED,
+	HOST_C_FAULTS,
+	HOST_C_REFUSED,
+	HOST_C_WALKS,
+	HOST_C_TURNS,
 	HOST_C_N
 };
 
@@ -36,6 +42,7 @@ enum host_wait {
 	HOST_BRIDGE, /* the way to the bus */
 	HOST_KEY,    /* an out-of-band value */
 	HOST_DEVICE, /* another thread's look at a device */
+	HOST_IDLE,   /* a process that is ready */
 	HOST_ENDED,
 	HOST_WAIT_N
 };
@@ -47,7 +54,46 @@ struct weft_dev {
 	struct {
 		bool known;
 		uint64_t size;
+		struct host_pages *pages; /* NULL: all of the monitor */
 	} bar[HOST_BARS];
+};
+
+/* Pages next to each other that a process has got. */
+struct host_map {
+	uint32_t vpage, n, page; /* virtual, how many, in the BAR */
+	uint16_t dev;
+	uint8_t bar, attr;
+};
+
+struct weft_proc {
+	uint32_t id;
+	uint16_t tag;
+	bool kernel, started;
+	uint32_t domain, n_maps;
+	struct host_map *maps; /* ascending */
+	/* light processes: turn, what it waits for */
+	weft_turn_fn fn;
+	void *arg;
+	struct weft_proc *next; /* in the queue, or waiting for the same word */
+	union {
+		weft_time_t until;
+		struct {
+			const volatile uint64_t *p;
+			uint64_t old;
+		};
+	};
+};
+
+/* Where an access goes. */
+struct host_place {
+	struct weft_dev *dev;
+	uint64_t off;
+	uint8_t bar, attr;
+};
+
+/* An entry of a processor's table of translations. */
+struct host_tlb {
+	uint32_t proc, vpage; /* + 1; 0: empty */
 };
 
 /* A write-combining buffer: dwords of one 64-byte line. */
@@ -93,6 +139,9 @@ struct weft_host {
 	struct weft_dev *irq_dev;
 	bool irq_hit;
 	const char *key;
+	struct weft_proc *proc; /* NULL: monitor */
+	struct host_tlb *tlb;
+	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	struct host_line line[HOST_WC_MAX];
 	struct host_block *blocks; /* weft_host_calloc */
 };
@@ -113,6 +162,18 @@ struct host_shared {
 	} keys; /* sorted */
 };
 
+/* Light processes and their processors. */
+struct host_crew {
+	uint32_t live;		       /* processes that have not ended */
+	struct weft_proc *head, *tail; /* ready */
+	struct {
+		VEC(struct weft_proc *);
+	} sleeps;		  /* heap by time, then id */
+	struct weft_proc **words; /* hash of those that wait for memory */
+	uint32_t n_words, waiting;
+	bool running;
+};
+
 struct host {
 	/* parameters */
 	uint64_t mem_bytes, mem_base, stack;
@@ -121,6 +182,8 @@ struct host {
 	weft_time_t copy_fixed, poll_period, poll_hit, irq_entry, wake_up;
 	weft_time_t oob_delay;
 	uint64_t copy_rate;
+	uint32_t tlb;
+	weft_time_t walk, turn;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -134,10 +197,20 @@ struct host {
 		VEC(struct weft_dev *);
 	} devs;
 	uint64_t bar_next; /* bus address of the next BAR */
+	struct {
+		VEC(struct weft_proc *);
+	} procs; /* by id; NULL: free */
+	struct {
+		VEC(uint32_t);
+	} proc_ids; /* free ones */
+	struct {
+		VEC(struct weft_proc *);
+	} kernels; /* of domain 1 + i */
+	struct host_crew crew;
 	/* the way to the bus: one thread after the other */
 	struct weft_host *gate_head, *gate_tail;
 	uint64_t stores_in, stores_out;
-	bool loaded;
+	bool loaded, load_status;
 	uint8_t load_data[8];
 	uint32_t quiet; /* notes that came without an arrival */
 };
@@ -148,6 +221,36 @@ extern const struct weft_class weft_class_host_pc;
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
 /* Carries out what the bus has said for times up to now. */
 void host_settle(struct host *hp);
+
+/* host_io.c */
+/* What a thread may reach at an address of a window; false: page fault. */
+bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		struct host_place *pl);
+/* A program may ask for anything; what no window holds is its own mistake. */
+bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
+	       uint64_t n, uint64_t align);
+uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar);
+/* Threads pass to the bus one after the other. */
+void host_gate_enter(struct weft_host *h);
+void host_gate_leave(struct weft_host *h);
+
+/* host_proc.c */
+bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
+/* Counts what was not allowed. */
+bool host_refuse(struct weft_host *h);
+/* The thread is the monitor, or kernel of the domain. */
+bool host_rules(const struct weft_host *h, uint32_t domain);
+void host_procs_fini(struct host *hp);
+
+/* host_crew.c */
+/* Some light process waits for a word in [p, p + n). */
+bool host_crew_polled(const struct host *hp, const void *p, size_t n);
+void host_crew_stored(struct host *hp, const void *p, size_t n);
+void host_crew_fini(struct host *hp);
+
+/* host_prog.c */
+struct weft_host *host_thread_new(struct weft_comp *host,
+				  struct weft_comp *prog);
 
 /* host_thread.c */
 void host_thread_run(struct weft_host *h);

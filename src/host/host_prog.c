@@ -82,8 +82,8 @@ void host_shared_put(struct host *hp)
 /* ---- programs
  * ------------------------------------------------------------------ */
 
-static struct weft_host *thread_new(struct weft_comp *host,
-				    struct weft_comp *prog)
+struct weft_host *host_thread_new(struct weft_comp *host,
+				  struct weft_comp *prog)
 {
 	struct host *hp = host->state;
 	struct weft_host *h = calloc(1, sizeof(*h));
@@ -105,7 +105,7 @@ int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog)
 	if (prog->owner)
 		return -EBUSY;
 	prog->owner = host;
-	thread_new(host, prog);
+	host_thread_new(host, prog);
 	((struct host *)host->state)->shared->live++;
 	return 0;
 }

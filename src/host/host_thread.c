@@ -97,7 +97,7 @@ bool host_polled(const struct host *hp, const void *p, size_t n)
 					  h->poll_watch->n)))
 			return true;
 	}
-	return false;
+	return hp->crew.waiting && host_crew_polled(hp, p, n);
 }
 
 void host_stored(struct host *hp, const void *p, size_t n)
@@ -110,6 +110,8 @@ void host_stored(struct host *hp, const void *p, size_t n)
 				h->watch[k].hit = true;
 		poll_check(h);
 	}
+	if (hp->crew.waiting)
+		host_crew_stored(hp, p, n);
 }
 
 /* Another thread of the node has run and may have stored. */
@@ -126,7 +128,7 @@ static void thread_main(void *arg)
 {
 	struct weft_host *h = arg;
 
-	h->ret = h->prog->cls->ops.main(h->prog);
+	h->ret = h->entry ? h->entry(h) : h->prog->cls->ops.main(h->prog);
 	weft_io_fence(h);
 	host_pass(h, 0);
 }
@@ -327,6 +329,7 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
 		[HOST_SLEEPS] = "its alarm",
 		[HOST_BRIDGE] = "the bridge to the bus",
 		[HOST_DEVICE] = "another program that sizes the device",
+		[HOST_IDLE] = "a light process that is ready",
 	};
 
 	if (h->wait == HOST_POLLS)

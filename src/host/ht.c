@@ -14,6 +14,8 @@
  *   interrupt        8 B, posted
  *   read             8 B, not posted, one of 32 tags until it is answered
  *   answer           4 B + data
+ *   tagged access    16 B, a condition of 8 B, data; answer 8 B + data (Host
+ *                    Port specification 10.1)
  *
  * with up to 64 B of data inside of an aligned line, in whole dwords.  A packet
  * is at the receiver when its last byte is there.  Three queues (posted,
@@ -68,6 +70,11 @@ static const struct weft_preset ht_presets[] = {
 	{ "ht200", "clock=200MHz", "HT200, 16 bit: 0.8 GB/s each way" },
 	{ "ht400", "clock=400MHz", "HT400, 16 bit: 1.6 GB/s each way" },
 	{ "ht800", "clock=800MHz", "HT800, 16 bit: 3.2 GB/s each way" },
+	{ "htx100", "clock=100GHz width=32 core=100MHz rx=6 tx=4 t_store=100ns t_out=100ns t_in=100ns t_reg=20ns t_read=220ns t_write=120ns t_irq=120ns",
+	  "HTX board, 160 ns each way whatever the size; calibrated (Host Port specification 11.6, 11.10)" },
+	{ "htx100_wire", "clock=200MHz width=8 core=100MHz rx=6 tx=4 t_store=80ns t_out=80ns t_in=80ns t_reg=20ns t_read=180ns t_write=100ns t_irq=100ns",
+	  "HTX board, 140 ns and the bytes at 0.4 GB/s each way; calibrated (Host Port specification 11.6, 11.10)" },
+	{ "htx200", "clock=400MHz width=16 core=200MHz", "HTX board, HT core of 200 MHz, 16 bit (Host Port specification 11.1)" },
 	{ 0 }
 };
 
@@ -86,6 +93,7 @@ static const struct weft_counter ht_counters[HT_C_N] = {
 	[HT_C_ABORTS]      = { "aborts", "packets", "nobody there: lost, or answered with all ones and the error bit" },
 	[HT_C_DOWN_BUSY]   = { "down_busy", "dwords", "dwords on links from the host" },
 	[HT_C_UP_BUSY]     = { "up_busy", "dwords", "dwords on links to the host" },
+	[HT_C_TAGGED]      = { "tagged", "packets", "tagged accesses of the host" },
 };
 
 static const struct weft_port_decl ht_ports[] = {
@@ -182,6 +190,9 @@ static const struct weft_bus_ops ht_ops = {
 	.consumed = ht_consumed,
 	.defer = ht_defer,
 	.settle = ht_settle,
+	.pio_tagged = ht_tagged,
+	.takes_tagged = ht_takes_tagged,
+	.tagged_reply = ht_tagged_reply,
 };
 
 /* 4 bytes take 16 / width clocks of the link. */

@@ -18,6 +18,9 @@ enum { HT_LINE = 64, HT_BLOCK = 32 }; /* longest packet, block of a mask */
 
 /* Bytes in front of the data (2.1, 2.2). */
 enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
+/* ... of tagged accesses (Host Port specification 10.1): header and address, a
+ * condition, a header. */
+enum { HT_TAGGED = 16, HT_COND = 8, HT_ANSWERED = 8 };
 
 enum ht_dir { HT_DOWN, HT_UP, HT_DIRS }; /* from and to the host */
 enum ht_vc { HT_POSTED, HT_NONPOSTED, HT_ANSWER, HT_VCS }; /* P, NP, R */
@@ -37,6 +40,7 @@ enum {
 	HT_C_ABORTS,
 	HT_C_DOWN_BUSY,
 	HT_C_UP_BUSY,
+	HT_C_TAGGED,
 	HT_C_N
 };
 
@@ -50,8 +54,10 @@ struct ht_pkt {
 	uint64_t off;		  /* STORE, LOAD */
 	uint32_t at, bytes;	  /* part of the transaction; size */
 	uint32_t dev;
-	uint8_t space;
-	bool level, relaxed, error;
+	uint8_t space, op;
+	bool level, relaxed, error, tagged, user;
+	uint16_t tag;
+	uint64_t cond;
 	uint8_t data[HT_LINE];
 };
 
@@ -89,6 +95,7 @@ struct ht_link {
 	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
 	struct ht_queue wait;	 /* stores without a place */
 	uint64_t told;		 /* slot of the last store told */
+	bool tagged;		 /* takes tagged accesses */
 };
 
 /* The host's load; one at a time.  Its packet carries the answer back. */
@@ -186,6 +193,11 @@ bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	     uint64_t off, uint32_t bytes);
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes);
+bool ht_tagged(struct weft_port *host_port, uint32_t dev,
+	       const struct weft_bus_tagged *r);
+bool ht_takes_tagged(struct weft_port *dev_port);
+void ht_tagged_reply(struct weft_port *dev_port, const void *data,
+		     uint32_t bytes, bool status);
 bool ht_defer(struct weft_port *dev_port);
 /* The load was told a moment ago: nobody has answered? */
 void ht_unanswered(struct ht *b);

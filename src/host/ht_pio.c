@@ -36,8 +36,23 @@ static struct weft_bus_note note_of(const struct ht *b, const struct ht_pkt *p,
 				      .bytes = p->bytes,
 				      .dev = p->dev };
 
+	if (p->tagged) {
+		note.op = p->op;
+		note.user = p->user;
+		note.tag = p->tag;
+		note.cond = p->cond;
+		note.level = p->level;
+	}
 	memcpy(note.data, p->data, sizeof(note.data));
 	return note;
+}
+
+/* The device, unless it takes no such access. */
+static struct ht_link *target(struct ht *b, uint32_t dev, bool tagged)
+{
+	struct ht_link *l = ht_link_of(b, dev);
+
+	return l && (l->tagged || !tagged) ? l : NULL;
 }
 
 /* ---- stores -------------------------------------------------------------- */
@@ -60,32 +75,51 @@ static void store_abort(struct ht *b, const struct ht_pkt *p)
 	weft_bus_tell(b->host, &note);
 }
 
-bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
-	      uint64_t off, const void *data, uint32_t bytes)
+static void store_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht *b = bus_of(host_port);
+	struct ht_link *l = target(b, p->dev, p->tagged);
+
+	if (!l) {
+		store_abort(b, p);
+		ht_pkt_free(b, p);
+		return;
+	}
+	ht_queue_push(&l->lane[HT_DOWN].queue[HT_POSTED], p);
+	ht_kick(b, l, HT_DOWN);
+}
+
+/* NULL: no room. */
+static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
+				uint64_t off, const void *data, uint32_t bytes)
+{
 	struct ht_link *l = ht_link_of(b, dev);
 	struct ht_pkt *p;
 
 	assert(bytes && off % HT_LINE + bytes <= HT_LINE);
 	if (l && !store_room(b, l))
-		return false;
+		return NULL;
 	p = pio_new(b, dev, space, off, bytes, b->t_store);
 	memcpy(p->data, data, bytes);
-	if (!l) {
-		store_abort(b, p);
-		ht_pkt_free(b, p);
-		return true;
-	}
-	ht_queue_push(&l->lane[HT_DOWN].queue[HT_POSTED], p);
-	ht_kick(b, l, HT_DOWN);
-	return true;
+	return p;
+}
+
+bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	      uint64_t off, const void *data, uint32_t bytes)
+{
+	struct ht *b = bus_of(host_port);
+	struct ht_pkt *p = store_new(b, dev, space, off, data, bytes);
+
+	if (p)
+		store_push(b, p);
+	return p != NULL;
 }
 
 static uint32_t store_slots(const struct ht_pkt *p)
 {
 	uint32_t mask = p->off % 4 || p->bytes % 4 ? HT_MASK : 0;
 
+	if (p->tagged)
+		return (HT_TAGGED + p->bytes) / 4;
 	return (HT_REQUEST + mask) / 4 + ht_dwords(p->off, p->bytes);
 }
 
@@ -97,7 +131,8 @@ static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	struct weft_bus_note note;
 
 	l->told = ht_later(s, l->told + store_slots(p));
-	note = note_of(b, p, WEFT_NOTE_STORE, l->told);
+	note = note_of(b, p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
+		       l->told);
 	weft_bus_tell(l->port, &note);
 	l->places -= l->window != 0;
 	ht_pkt_free(b, p);
@@ -127,6 +162,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, end);
 
 	weft_count(b->comp, HT_C_STORES, 1);
+	weft_count(b->comp, HT_C_TAGGED, p->tagged);
 	weft_count(b->comp, HT_C_STORE_BYTES, p->bytes);
 	l->store_until = end;
 	weft_bus_tell(b->host, &note);
@@ -197,7 +233,8 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 
 static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
 {
-	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_LOADED, 0);
+	struct weft_bus_note note = note_of(
+		b, p, p->tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED, 0);
 
 	note.time = t;
 	weft_bus_tell(b->host, &note);
@@ -214,15 +251,11 @@ static void load_abort(struct ht *b, struct ht_pkt *p)
 	load_done(b, p, ht_time(b, s) + b->t_in);
 }
 
-void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
-	     uint64_t off, uint32_t bytes)
+static void load_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht *b = bus_of(host_port);
-	struct ht_link *l = ht_link_of(b, dev);
-	struct ht_pkt *p;
+	struct ht_link *l = target(b, p->dev, p->tagged);
 
-	assert(bytes && bytes <= 8 && !b->load.pkt);
-	p = pio_new(b, dev, space, off, bytes, b->t_out);
+	assert(!b->load.pkt);
 	if (!l) {
 		load_abort(b, p);
 		return;
@@ -230,6 +263,49 @@ void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	b->load = (struct ht_load){ .pkt = p };
 	ht_queue_push(&l->lane[HT_DOWN].queue[HT_NONPOSTED], p);
 	ht_kick(b, l, HT_DOWN);
+}
+
+void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
+	     uint64_t off, uint32_t bytes)
+{
+	struct ht *b = bus_of(host_port);
+
+	assert(bytes && bytes <= 8);
+	load_push(b, pio_new(b, dev, space, off, bytes, b->t_out));
+}
+
+bool ht_tagged(struct weft_port *host_port, uint32_t dev,
+	       const struct weft_bus_tagged *r)
+{
+	struct ht *b = bus_of(host_port);
+	struct ht_pkt *p;
+
+	if (r->op == WEFT_TSTORE)
+		p = store_new(b, dev, r->space, r->off, r->data, r->bytes);
+	else
+		p = pio_new(b, dev, r->space, r->off, r->bytes, b->t_out);
+	if (!p)
+		return false;
+	p->tagged = true;
+	p->op = (uint8_t)r->op;
+	p->user = r->user;
+	p->tag = r->tag;
+	p->cond = r->cond;
+	if (r->op == WEFT_TCSTORE)
+		memcpy(p->data, r->data, r->bytes);
+	if (r->op == WEFT_TSTORE)
+		store_push(b, p);
+	else
+		load_push(b, p);
+	return true;
+}
+
+bool ht_takes_tagged(struct weft_port *dev_port)
+{
+	struct ht *b;
+
+	ht_link_dev(dev_port, &b)->tagged = true;
+	return true;
 }
 
 /* All earlier stores have been told. */
@@ -240,18 +316,28 @@ static void load_tell(struct ht *b, struct ht_link *l)
 
 	p->ready = ht_later(p->ready, l->told);
 	b->load.told = true;
-	note = note_of(b, p, WEFT_NOTE_LOAD, p->ready);
+	note = note_of(b, p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
+		       p->ready);
 	weft_bus_tell(l->port, &note);
 	weft_wake(b->comp, b->devices * HT_DIRS, note.time + 1);
+}
+
+static uint32_t load_slots(const struct ht_pkt *p)
+{
+	if (!p->tagged)
+		return HT_REQUEST / 4;
+	if (p->op == WEFT_TLOAD)
+		return HT_TAGGED / 4;
+	return (HT_TAGGED + HT_COND + p->bytes) / 4;
 }
 
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_NONPOSTED]);
-	uint64_t end = ht_occupy(b, l, HT_DOWN, d, HT_REQUEST / 4);
+	uint64_t end = ht_occupy(b, l, HT_DOWN, d, load_slots(p));
 
-	weft_count(b->comp, HT_C_LOADS, 1);
+	weft_count(b->comp, p->tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
 	b->load.sent = true;
 	p->ready = end + b->s_rx;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
@@ -283,15 +369,26 @@ static void load_answer(struct ht *b, uint64_t s)
 	ht_kick(b, l, HT_UP);
 }
 
+void ht_tagged_reply(struct weft_port *dev_port, const void *data,
+		     uint32_t bytes, bool status)
+{
+	struct ht *b = dev_port->peer->comp->state;
+
+	b->load.pkt->level = status;
+	ht_reply(dev_port, data, bytes);
+}
+
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 {
 	struct ht *b;
 	struct ht_link *l = ht_link_dev(dev_port, &b);
 	struct ht_load *ld = &b->load;
 
-	assert(ld->told && !ld->replied && bytes == ld->pkt->bytes &&
+	assert(ld->told && !ld->replied && (!data || bytes == ld->pkt->bytes) &&
 	       l == ht_link_of(b, ld->pkt->dev));
-	memcpy(ld->pkt->data, data, bytes);
+	(void)l;
+	if (data)
+		memcpy(ld->pkt->data, data, bytes);
 	load_answer(b, ht_slot_next(b) + (ld->deferred ? 0 : b->s_reg));
 }
 
@@ -317,13 +414,21 @@ void ht_unanswered(struct ht *b)
 	load_answer(b, ld->pkt->ready + b->s_reg);
 }
 
+static uint32_t answer_slots(const struct ht_pkt *p)
+{
+	uint32_t n = p->tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
+
+	if (p->tagged && p->op == WEFT_TCSTORE)
+		return n;
+	return n + ht_dwords(p->off, p->bytes);
+}
+
 /* The host sees the answer when the writes in front of it are in memory. */
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
-	uint32_t n = HT_RESPONSE / 4 + ht_dwords(p->off, p->bytes);
-	uint64_t end = ht_occupy(b, l, HT_UP, d, n);
+	uint64_t end = ht_occupy(b, l, HT_UP, d, answer_slots(p));
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, end + b->s_credit);
 	b->load.pkt = NULL;

@@ -156,7 +156,8 @@ static struct weft_comp *bench_add(struct bench *b,
 	return c;
 }
 
-static struct bench *bench_make(uint32_t nodes, const struct weft_class *bus)
+struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,
+			 const struct weft_class *dev)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 
@@ -168,7 +169,7 @@ static struct bench *bench_make(uint32_t nodes, const struct weft_class *bus)
 
 		n->host = bench_add(b, &weft_class_host_pc, i, "host");
 		n->bus = bench_add(b, bus, i, "bus");
-		n->dev = bench_add(b, &weft_class_card, i, "nic");
+		n->dev = bench_add(b, dev, i, "nic");
 		n->card = n->dev->state;
 	}
 	return b;
@@ -176,12 +177,13 @@ static struct bench *bench_make(uint32_t nodes, const struct weft_class *bus)
 
 struct bench *bench_new(uint32_t nodes)
 {
-	return bench_make(nodes, &weft_class_bus_pcix);
+	return bench_make(nodes, &weft_class_bus_pcix, &weft_class_card);
 }
 
 struct bench *bench_new_ht(uint32_t nodes)
 {
-	struct bench *b = bench_make(nodes, &weft_class_bus_ht);
+	struct bench *b =
+		bench_make(nodes, &weft_class_bus_ht, &weft_class_card);
 	struct weft_err err = { 0 };
 
 	for (uint32_t i = 0; i < nodes; i++)

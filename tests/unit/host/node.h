@@ -63,6 +63,9 @@ struct bench {
 struct bench *bench_new(uint32_t nodes);
 /* The same with bus.ht, and the host's preset "opteron". */
 struct bench *bench_new_ht(uint32_t nodes);
+/* Any bus, and any device in place of the card. */
+struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,
+			 const struct weft_class *dev);
 void bench_free(struct bench *b);
 /* A parameter of every host (or bus), before bench_start. */
 void bench_set(struct bench *b, const char *cls, const char *param,

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device of many pages: BAR0 of 256 MB, one page for each of 65,536
+ * processes.
+ *
+ * load            page << 32 | how many loads of the page there have been
+ * store at 0x100  write the number of the page to this physical address,
+ *                 PAGES_DELAY later
+ * other store     kept: page, bytes, when
+ * tagged store    kept: tag, user
+ * tagged load     tag; valid when the queue is not empty
+ * tagged conditional store of 64 bytes: into the queue of PAGES_QUEUE, when
+ *                 there is room */
+#ifndef TESTS_HOST_PAGES_H
+#define TESTS_HOST_PAGES_H
+
+#include "weft/bus.h"
+
+enum { PAGES = 65536, PAGES_QUEUE = 700, PAGES_DMA = 0x100 };
+#define PAGES_DELAY (5 * WEFT_US)
+
+struct pages {
+	struct weft_port *port;
+	uint32_t bar; /* address */
+	uint32_t loads[PAGES];
+	uint64_t n_loads, n_stores;
+	weft_time_t t; /* of the last access */
+	uint64_t last_off;
+	uint32_t last_bytes;
+	uint32_t n_tagged, n_queue;
+	uint16_t tag;
+	bool user;
+	uint64_t queue[PAGES_QUEUE]; /* first word of each */
+	/* writes */
+	struct {
+		weft_phys_t addr;
+		uint64_t page;
+	} dma[PAGES];
+	uint32_t dma_head, dma_tail;
+	bool dma_busy;
+	struct weft_bus_txn txn;
+};
+
+extern const struct weft_class weft_class_pages;
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tagged accesses of processes (Host Port specification 10.1, scenarios X01 to
+ * X03) on HyperTransport and PCI, and what they take against a Triggerpage. */
+#include "../cmocka_all.h"
+
+#include <stdlib.h>
+
+#include "node.h"
+#include "pages.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_bus_ht;
+extern const struct weft_class weft_class_bus_pcix;
+
+static struct bench *make(const struct weft_class *bus, const char *preset)
+{
+	struct bench *b = bench_make(1, bus, &weft_class_pages);
+	struct weft_err err = { 0 };
+
+	if (weft_preset_apply(b->node[0].host, "xeon", &err) ||
+	    (preset && weft_preset_apply(b->node[0].bus, preset, &err)))
+		abort();
+	bench_set(b, "host.pc", "cost_clock", "0");
+	return b;
+}
+
+static int ht(void **state)
+{
+	*state = make(&weft_class_bus_ht, "htx100");
+	return 0;
+}
+
+static int wire(void **state)
+{
+	*state = make(&weft_class_bus_ht, "htx100_wire");
+	return 0;
+}
+
+static int pci(void **state)
+{
+	*state = make(&weft_class_bus_pci, "pci66");
+	return 0;
+}
+
+static int pcix(void **state)
+{
+	*state = make(&weft_class_bus_pcix, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	bench_free(*state);
+	return 0;
+}
+
+static void run(struct bench *b, node_fn fn)
+{
+	bench_prog(b, 0, fn);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_int_equal(weft_progs_running(b->sim), 0);
+}
+
+static struct pages *device(const struct bench *b)
+{
+	return b->node[0].dev->state;
+}
+
+static uint64_t bus_counter(const struct bench *b, const char *name)
+{
+	return bench_counter(b->node[0].bus, name);
+}
+
+/* ---- who asks ------------------------------------------------------------ */
+
+static int who(struct weft_host *h, struct bench *b)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct weft_proc *p = weft_proc_new(h, 0);
+	struct weft_io io;
+	uint64_t line[8] = { 11 }, v;
+
+	assert_true(weft_io_can_tag(h, d));
+	assert_true(weft_proc_set_tag(h, p, 0xbeef));
+	assert_true(weft_proc_map(h, p, d, 0, 0x3000, WEFT_PAGE, WEFT_UC, &io));
+	assert_true(weft_proc_enter(h, p));
+	assert_false(weft_proc_set_tag(h, p, 1)); /* X02 */
+	weft_io_tstore(h, &io, 0x40, line, 64);
+	/* a load is behind the store, and finds nothing (X03) */
+	assert_false(weft_io_tload64(h, &io, 0x40, &v));
+	assert_int_equal(v, 0xbeef);
+	assert_int_equal(device(b)->tag, 0xbeef);
+	assert_false(device(b)->user);
+	assert_int_equal(device(b)->n_tagged, 2);
+	assert_true(weft_io_tcstore(h, &io, 0x40, line, 64, 0));
+	assert_true(weft_io_tload64(h, &io, 0x40, &v));
+	weft_io_tstore_user(h, &io, 0x80, line, 8, 42); /* X02 */
+	assert_true(weft_io_tload64_user(h, &io, 0x40, 43, &v));
+	assert_int_equal(v, 43);
+	assert_true(device(b)->user);
+	/* not from a page that the process does not have */
+	io.off += WEFT_PAGE;
+	assert_false(weft_io_tload64(h, &io, 0x40, &v));
+	assert_int_equal(v, UINT64_MAX);
+	return 0;
+}
+
+static void test_who(void **state)
+{
+	struct bench *b = *state;
+
+	run(b, who);
+	assert_int_equal(device(b)->n_tagged, 6);
+	assert_int_equal(device(b)->n_queue, 1);
+	assert_int_equal(device(b)->queue[0], 11);
+	assert_int_equal(device(b)->last_off, 0x3040);
+	assert_int_equal(bus_counter(b, "tagged"), 6);
+	assert_int_equal(bench_counter(b->node[0].host, "tagged"), 6);
+	assert_int_equal(bench_counter(b->node[0].host, "page_faults"), 1);
+}
+
+static int cannot(struct weft_host *h, struct bench *b)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct weft_io io;
+	uint64_t v = 0;
+
+	(void)b;
+	assert_false(weft_io_can_tag(h, d));
+	assert_true(weft_io_map(h, d, 0, 0, WEFT_PAGE, WEFT_UC, &io));
+	assert_false(weft_io_tload64(h, &io, 0, &v));
+	assert_int_equal(v, UINT64_MAX);
+	assert_false(weft_io_tcstore(h, &io, 0, &v, 8, 0));
+	weft_io_tstore(h, &io, 0, &v, 8);
+	return 0;
+}
+
+/* A bus without such accesses. */
+static void test_cannot(void **state)
+{
+	run(*state, cannot);
+	assert_int_equal(device(*state)->n_tagged, 0);
+}
+
+/* ---- a queue of all processes (X01) -------------------------------------- */
+
+struct light {
+	struct weft_io page;
+	uint64_t line[8];
+	uint32_t *done;
+};
+
+static struct weft_turn issue(struct weft_host *h, struct weft_proc *p,
+			      void *arg)
+{
+	struct light *l = arg;
+
+	(void)p;
+	*l->done += weft_io_tcstore(h, &l->page, 0, l->line, 64, 0);
+	return (struct weft_turn){ WEFT_TURN_END };
+}
+
+enum { CROWD = 1000 };
+
+/* One page for all: the tag tells who it is. */
+static int crowd(struct weft_host *h, struct bench *b)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct light *l = calloc(CROWD, sizeof(*l));
+	uint32_t done = 0;
+
+	assert_non_null(l);
+	for (uint32_t i = 0; i < CROWD; i++) {
+		struct weft_proc *p = weft_proc_new(h, 0);
+
+		l[i].done = &done;
+		l[i].line[0] = i;
+		assert_true(weft_proc_map(h, p, d, 0, WEFT_PAGE * (1 + i),
+					  WEFT_PAGE, WEFT_UC, &l[i].page));
+		assert_true(weft_proc_start(h, p, issue, &l[i]));
+	}
+	assert_true(weft_procs_run(h, 4));
+	b->v[0] = done;
+	free(l);
+	return 0;
+}
+
+static void test_crowd(void **state)
+{
+	struct bench *b = *state;
+	uint8_t seen[CROWD] = { 0 };
+
+	run(b, crowd);
+	assert_int_equal(b->v[0], PAGES_QUEUE);
+	assert_int_equal(device(b)->n_queue, PAGES_QUEUE);
+	assert_int_equal(device(b)->n_tagged, CROWD);
+	for (uint32_t i = 0; i < PAGES_QUEUE; i++)
+		assert_int_equal(seen[device(b)->queue[i]]++, 0);
+}
+
+/* ---- times --------------------------------------------------------------- */
+
+static int times(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io;
+	uint64_t line[8] = { 0 }, v;
+	weft_time_t t;
+
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 0, 0, WEFT_PAGE,
+				WEFT_UC, &io));
+	weft_host_sleep(h, 90 * WEFT_US); /* an edge of all clocks */
+	t = 90 * WEFT_US;
+	weft_io_load32(h, &io, 0);
+	b->t[0] = weft_host_now(h) - t;
+	weft_host_sleep(h, t += 30 * WEFT_US);
+	weft_io_tcstore(h, &io, 0, line, 64, 0);
+	b->t[1] = device(b)->t - t;
+	b->t[2] = weft_host_now(h) - t;
+	weft_host_sleep(h, t += 30 * WEFT_US);
+	weft_io_tload64(h, &io, 0, &v);
+	b->t[3] = weft_host_now(h) - t;
+	weft_host_sleep(h, t += 30 * WEFT_US);
+	weft_io_tstore(h, &io, 0, line, 64);
+	weft_host_sleep(h, t += 30 * WEFT_US);
+	b->t[4] = device(b)->t + 30 * WEFT_US - t;
+	return 0;
+}
+
+static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
+{
+	run(b, times);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_in_range(b->t[i], ns[i] * WEFT_NS,
+				ns[i] * WEFT_NS + ps * (WEFT_NS / 1000));
+}
+
+/* A read takes 320 ns (UL-11); one way and 64 bytes: 160 ns (10.2), and what
+ * 88 bytes take on a link without width. */
+static void test_htx100(void **state)
+{
+	static const uint64_t ns[5] = { 320, 160, 320, 320, 160 };
+
+	times_are(*state, ns, 150);
+}
+
+/* 140 ns and 2.5 ns for each byte, each way: 8 and 8; 88 and 8; 16 and 16;
+ * 80. */
+static void test_wire(void **state)
+{
+	static const uint64_t ns[5] = { 320, 140 + 220, 280 + 220 + 20,
+					280 + 40 + 40, 140 + 200 };
+
+	times_are(*state, ns, 0);
+}
+
+/* 11.2 with a clock for the header; the load of 4 bytes as one of 8. */
+static void test_pci66(void **state)
+{
+	static const uint64_t ns[5] = { 405, 90 + 14 * 15, 210 + 21 * 15,
+					405 + 15, 381 + 13 * 15 };
+
+	times_are(*state, ns, 0);
+}
+
+#define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_who, ht),      T(test_who, wire),  T(test_who, pci),
+		T(test_cannot, pcix), T(test_crowd, ht),  T(test_crowd, pci),
+		T(test_htx100, ht),   T(test_wire, wire), T(test_pci66, pci),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

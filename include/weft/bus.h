@@ -184,6 +184,9 @@ struct weft_bus_ops {
 	/* Memory reads due by now are in their slices afterwards; NULL: they
 	 * always are. */
 	void (*settle)(struct weft_port *dev_port);
+	/* True: takes any number of transactions of a device at a time.  NULL
+	 * or false: one read, one write. */
+	bool (*many)(struct weft_port *dev_port);
 	/* Tagged accesses; all three are NULL on a bus that has none.  Those
 	 * that are answered count as loads: one of all of them at a time, after
 	 * all earlier stores; WEFT_NOTE_ANSWERED ends them.  A tagged store is
@@ -262,6 +265,13 @@ static inline void weft_bus_settle(struct weft_port *dev_port)
 
 	if (bus->settle)
 		bus->settle(dev_port);
+}
+
+static inline bool weft_bus_many(struct weft_port *dev_port)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	return bus->many && bus->many(dev_port);
 }
 
 /* From the start op of a device that takes WEFT_NOTE_TAGGED; false: the bus has

@@ -178,6 +178,11 @@ static bool fb_defer(struct weft_port *dev_port)
 	return weft_bus_defer(fb_port(dev_port));
 }
 
+static bool fb_many(struct weft_port *dev_port)
+{
+	return weft_bus_many(fb_port(dev_port));
+}
+
 static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.reply = fb_reply,
 						.irq = fb_irq,
@@ -187,7 +192,8 @@ static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.clock = fb_clock,
 						.window = fb_window,
 						.consumed = fb_consumed,
-						.defer = fb_defer };
+						.defer = fb_defer,
+						.many = fb_many };
 
 /* A store has left the bus's buffer: there is room for another. */
 static void fb_note(struct weft_comp *c, uint32_t port,

@@ -155,10 +155,11 @@ void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 
 void hp_hif_start(struct hp_nic *n)
 {
-	bool packets = weft_bus_window(n->bus, n->posted);
+	bool many = weft_bus_many(n->bus);
 
-	n->dma[WEFT_BUS_READ].limit = packets ? n->reads : 1;
-	n->dma[WEFT_BUS_WRITE].limit = packets ? n->posted : 1;
+	weft_bus_window(n->bus, n->posted);
+	n->dma[WEFT_BUS_READ].limit = many ? n->reads : 1;
+	n->dma[WEFT_BUS_WRITE].limit = many ? n->posted : 1;
 }
 
 void hp_hif_fini(struct hp_nic *n)

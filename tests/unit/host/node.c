@@ -265,6 +265,23 @@ void bench_run(struct bench *b)
 	must(weft_sim_finish(b->sim, &err), &err);
 }
 
+void bench_well(struct bench *b, node_fn fn)
+{
+	bench_prog(b, 0, fn);
+	bench_start(b);
+	bench_run(b);
+	if (*bench_failure(b, 0) || weft_progs_running(b->sim)) {
+		fprintf(stderr, "%s\n", bench_failure(b, 0));
+		abort();
+	}
+}
+
+int bench_teardown(void **state)
+{
+	bench_free(*state);
+	return 0;
+}
+
 const char *bench_failure(const struct bench *b, size_t i)
 {
 	const struct weft_result *r = weft_sim_result(b->sim);

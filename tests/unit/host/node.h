@@ -75,6 +75,10 @@ void bench_prog(struct bench *b, uint32_t node, node_fn fn);
 void bench_start(struct bench *b);
 /* To the end of all events, then the finish of all components. */
 void bench_run(struct bench *b);
+/* fn as a program of node 0, to its end, with no failed check. */
+void bench_well(struct bench *b, node_fn fn);
+/* Of a cmocka test whose state is a bench. */
+int bench_teardown(void **state);
 /* i-th failed check, or "". */
 const char *bench_failure(const struct bench *b, size_t i);
 uint64_t bench_counter(const struct weft_comp *c, const char *name);

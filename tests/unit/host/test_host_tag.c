@@ -47,21 +47,6 @@ static int pcix(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	bench_free(*state);
-	return 0;
-}
-
-static void run(struct bench *b, node_fn fn)
-{
-	bench_prog(b, 0, fn);
-	bench_start(b);
-	bench_run(b);
-	assert_string_equal(bench_failure(b, 0), "");
-	assert_int_equal(weft_progs_running(b->sim), 0);
-}
-
 static struct pages *device(const struct bench *b)
 {
 	return b->node[0].dev->state;
@@ -110,7 +95,7 @@ static void test_who(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, who);
+	bench_well(b, who);
 	assert_int_equal(device(b)->n_tagged, 6);
 	assert_int_equal(device(b)->n_queue, 1);
 	assert_int_equal(device(b)->queue[0], 11);
@@ -139,7 +124,7 @@ static int cannot(struct weft_host *h, struct bench *b)
 /* A bus without such accesses. */
 static void test_cannot(void **state)
 {
-	run(*state, cannot);
+	bench_well(*state, cannot);
 	assert_int_equal(device(*state)->n_tagged, 0);
 }
 
@@ -191,7 +176,7 @@ static void test_crowd(void **state)
 	struct bench *b = *state;
 	uint8_t seen[CROWD] = { 0 };
 
-	run(b, crowd);
+	bench_well(b, crowd);
 	assert_int_equal(b->v[0], PAGES_QUEUE);
 	assert_int_equal(device(b)->n_queue, PAGES_QUEUE);
 	assert_int_equal(device(b)->n_tagged, CROWD);
@@ -229,7 +214,7 @@ static int times(struct weft_host *h, struct bench *b)
 
 static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
 {
-	run(b, times);
+	bench_well(b, times);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_in_range(b->t[i], ns[i] * WEFT_NS,
 				ns[i] * WEFT_NS + ps * (WEFT_NS / 1000));
@@ -263,7 +248,7 @@ static void test_pci66(void **state)
 	times_are(*state, ns, 0);
 }
 
-#define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)
+#define T(name, set) cmocka_unit_test_setup_teardown(name, set, bench_teardown)
 
 int main(void)
 {

@@ -178,6 +178,12 @@ static void ht_settle(struct weft_port *dev_port)
 		host->settle(b->host->peer);
 }
 
+static bool ht_many(struct weft_port *dev_port)
+{
+	(void)dev_port;
+	return true;
+}
+
 static const struct weft_bus_ops ht_ops = {
 	.submit = ht_submit,
 	.reply = ht_reply,
@@ -190,6 +196,7 @@ static const struct weft_bus_ops ht_ops = {
 	.consumed = ht_consumed,
 	.defer = ht_defer,
 	.settle = ht_settle,
+	.many = ht_many,
 	.pio_tagged = ht_tagged,
 	.takes_tagged = ht_takes_tagged,
 	.tagged_reply = ht_tagged_reply,

@@ -72,7 +72,7 @@ static const struct weft_preset xb_presets[] = {
 	  "t_lp_in=0 t_sync=1 mgt=0 mgt_ui=0",
 	  "five cycles per hop, packets of up to 32 flits whole, bare links" },
 	{ "hostport",
-	  "clock=312.5MHz width=w16 t_route=2 t_cross=1 t_lp_out=3 t_lp_in=4 "
+	  "clock=312.5MHz width=w16 t_route=2 t_cross=1 t_lp_out=5 t_lp_in=5 "
 	  "t_sync=1 mgt=0 mgt_ui=0",
 	  "links of 6.25 Gbit/s, crossbar of 3 cycles; the rest calibrated: "
 	  "ULTRA on PCI 66 takes 1198 ns (Host Port specification 11.5)" },

@@ -273,6 +273,23 @@ void ultra_rx_close(struct ultra_rx *rx)
 
 /* ---- packets ---- */
 
+/* Words arrive with rising index: a line that is not full would leave behind
+ * the full ones, so it goes first (14.3). */
+static void put_words(struct ultra_tx *tx, uint32_t off, const uint64_t *w,
+		      uint32_t n)
+{
+	uint32_t first = (0 - off) % HP_LINE / 8;
+
+	first = first < n ? first : 0;
+	if (first) {
+		weft_io_copy(tx->d->h, &tx->page, off, w, 8 * first);
+		weft_io_fence(tx->d->h);
+	}
+	weft_io_copy(tx->d->h, &tx->page, off + 8 * first, w + first,
+		     8 * (n - first));
+	weft_io_fence(tx->d->h);
+}
+
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n)
 {
@@ -281,9 +298,7 @@ void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 
 	b[0] = tag;
 	memcpy(b + 1, w, 8 * k);
-	weft_io_copy(tx->d->h, &tx->page, flags << 8 | HP_ULTRA_START(k + 1), b,
-		     8 * (k + 1));
-	weft_io_fence(tx->d->h);
+	put_words(tx, flags << 8 | HP_ULTRA_START(k + 1), b, k + 1);
 }
 
 uint32_t ultra_read_pointer(struct ultra_tx *tx)

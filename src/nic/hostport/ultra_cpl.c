@@ -157,31 +157,36 @@ static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
 
 /* ---- the unit ---- */
 
-/* Its latency is over, and all of it is here. */
+/* The checks: true when it may be stored. */
+static bool check(struct hp_ultra *u, struct ultra_in *i)
+{
+	if (!accepted(u, i)) {
+		discard(u, i, false);
+		return false;
+	}
+	if (slice_free(&u->cpl[i->tupid]))
+		return i->checked = true;
+	if (u->n->ultra_full_policy) {
+		discard(u, i, true);
+		return false;
+	}
+	hp_count(u->n, HP_K_RX_STALLS, 1);
+	i->taken = false; /* again later */
+	return false;
+}
+
+/* Its latency is over; stored when all of it is here. */
 static void finish(struct hp_nic *n, void *arg)
 {
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
-	if (!i->checked) {
-		i->checked = true;
-		if (!accepted(u, i)) {
-			discard(u, i, false);
+	if (i->checked || check(u, i)) {
+		if (!i->rx->whole)
 			return;
-		}
-		if (!slice_free(&u->cpl[i->tupid])) {
-			if (n->ultra_full_policy) {
-				discard(u, i, true);
-				return;
-			}
-			hp_count(n, HP_K_RX_STALLS, 1);
-			i->taken = i->checked = false; /* again later */
-			return;
-		}
+		store(u, i);
 	}
-	if (!i->rx->whole)
-		return;
-	store(u, i);
+	ultra_cpl_go(u);
 }
 
 static void more(struct hp_nic *n, struct hp_rx *rx)

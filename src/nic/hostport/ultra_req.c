@@ -208,14 +208,15 @@ static void sent(struct hp_nic *n, struct hp_tx *tx)
 	ultra_req_go(p->u);
 }
 
-static void route_make(const struct ultra_port *p, struct hp_route *r)
+/* The way back goes along with those packets that will be answered. */
+static void route_make(const struct ultra_port *p, bool ack, struct hp_route *r)
 {
 	uint32_t i = 0;
 
 	*r = (struct hp_route){ .dtag = p->dtag, .dhash = p->dhash };
 	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
 		r->fwd[r->nf++] = p->route[i];
-	for (i++; i < p->route_len; i++)
+	for (i++; ack && i < p->route_len; i++)
 		r->back[r->nr++] = p->route[i];
 }
 
@@ -230,7 +231,7 @@ static struct weft_frame *assemble(struct ultra_port *p, uint32_t at,
 	struct hp_route r;
 	uint8_t *b;
 
-	route_make(p, &r);
+	route_make(p, a, &r);
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->hpid,
 		       p->vpid);
 	h.c[1] = HP_C1(0, ULTRA_TAG(p->upid, k.flags));

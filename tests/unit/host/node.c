@@ -265,11 +265,16 @@ void bench_run(struct bench *b)
 	must(weft_sim_finish(b->sim, &err), &err);
 }
 
-void bench_well(struct bench *b, node_fn fn)
+void bench_main(struct bench *b, node_fn fn)
 {
 	bench_prog(b, 0, fn);
 	bench_start(b);
 	bench_run(b);
+}
+
+void bench_well(struct bench *b, node_fn fn)
+{
+	bench_main(b, fn);
 	if (*bench_failure(b, 0) || weft_progs_running(b->sim)) {
 		fprintf(stderr, "%s\n", bench_failure(b, 0));
 		abort();

@@ -75,6 +75,8 @@ void bench_prog(struct bench *b, uint32_t node, node_fn fn);
 void bench_start(struct bench *b);
 /* To the end of all events, then the finish of all components. */
 void bench_run(struct bench *b);
+/* fn as the only program, from the start to the end. */
+void bench_main(struct bench *b, node_fn fn);
 /* fn as a program of node 0, to its end, with no failed check. */
 void bench_well(struct bench *b, node_fn fn);
 /* Of a cmocka test whose state is a bench. */

@@ -13,20 +13,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	bench_free(*state);
-	return 0;
-}
-
-static void run(struct bench *b, node_fn fn)
-{
-	bench_prog(b, 0, fn);
-	bench_start(b);
-	bench_run(b);
-	assert_string_equal(bench_failure(b, 0), "");
-}
-
 static struct weft_io window(struct weft_host *h, enum weft_io_attr attr)
 {
 	struct weft_io io = { 0 };
@@ -54,7 +40,7 @@ static void test_load(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, loads);
+	bench_well(b, loads);
 	assert_int_equal(b->v[0], 0x12345678);
 	assert_int_equal(b->v[1], 0x12345678);
 	/* 180 ns, to the slot nearest to the processor's time */
@@ -90,7 +76,7 @@ static void test_lines(void **state)
 	const struct card *c = b->node[0].card;
 	uint32_t first;
 
-	run(b, lines);
+	bench_well(b, lines);
 	/* the last of them; configuration stores came before */
 	assert_true(c->n_stores >= 4);
 	first = c->n_stores - 4;
@@ -124,7 +110,7 @@ static void test_ends(void **state)
 	const struct card *c = b->node[0].card;
 	weft_time_t h1, h8;
 
-	run(b, ends);
+	bench_well(b, ends);
 	assert_true(b->v[0]);
 	assert_int_equal(b->v[1], 7);
 	/* 16 B on the link and 60 ns of the core */
@@ -135,7 +121,7 @@ static void test_ends(void **state)
 	assert_in_range(h8, 163 * WEFT_NS, 165 * WEFT_NS);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 
 int main(void)
 {

@@ -17,26 +17,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	bench_free(*state);
-	return 0;
-}
-
-static void run(struct bench *b, node_fn fn)
-{
-	bench_prog(b, 0, fn);
-	bench_start(b);
-	bench_run(b);
-}
-
-static void run_well(struct bench *b, node_fn fn)
-{
-	run(b, fn);
-	assert_string_equal(bench_failure(b, 0), "");
-	assert_int_equal(weft_progs_running(b->sim), 0);
-}
-
 /* The window of BAR1 behind which all tests store; time of the first one. */
 static struct weft_io window(struct weft_host *h, struct bench *b,
 			     enum weft_io_attr attr)
@@ -86,7 +66,7 @@ static void test_uc_stores(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "cost_clock", "0");
-	run_well(b, uc_stores);
+	bench_well(b, uc_stores);
 	for (uint32_t i = 0; i < 4; i++)
 		seen_is(b, i, 0x4000 + 4 * i, 4, 10 * (i + 1));
 	seen_is(b, 4, 0x4010, 8, 50);
@@ -112,7 +92,7 @@ static void test_uc_load(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "cost_clock", "0");
-	run_well(b, uc_load);
+	bench_well(b, uc_load);
 	assert_int_equal(b->v[0], 0x0000beef0000cafe);
 	assert_int_equal(b->v[1], 0xbeef);
 	assert_int_equal(b->t[0], (1000 + 20 + 18) * PC);
@@ -135,7 +115,7 @@ static void test_bridge_full(void **state)
 
 	bench_set(b, "host.pc", "cost_clock", "0");
 	bench_set(b, "bus.pcix", "pio_depth", "2");
-	run_well(b, store_costs);
+	bench_well(b, store_costs);
 	for (uint32_t i = 0; i < 5; i++)
 		seen_is(b, i, 0x4000 + 4 * i, 4, 10 * (i + 1));
 	/* the 5th found room when the 3rd was out */
@@ -149,7 +129,7 @@ static void test_store_cost(void **state)
 
 	bench_set(b, "host.pc", "cost_clock", "0");
 	bench_set(b, "host.pc", "cost_store", "200ns");
-	run_well(b, store_costs);
+	bench_well(b, store_costs);
 	for (uint32_t i = 0; i < 5; i++)
 		seen_is(b, i, 0x4000 + 4 * i, 4, 20 * (i + 1) + 10);
 	assert_int_equal(b->t[0], 1100 * PC);
@@ -173,7 +153,7 @@ static void test_wc_full(void **state)
 {
 	struct bench *b = *state;
 
-	run_well(b, wc_full);
+	bench_well(b, wc_full);
 	seen_is(b, 0, 0x4000, 64, 24);
 	assert_int_equal(b->node[0].card->n_stores, 1);
 	assert_int_equal(b->node[0].card->bar[1][0x403f], 0x5a);
@@ -193,7 +173,7 @@ static void test_wc_backwards(void **state)
 {
 	struct bench *b = *state;
 
-	run_well(b, wc_backwards);
+	bench_well(b, wc_backwards);
 	seen_is(b, 0, 0x4000, 64, 24);
 	assert_int_equal(b->node[0].card->n_stores, 1);
 }
@@ -219,7 +199,7 @@ static void test_wc_holes(void **state)
 	struct bench *b = *state;
 	uint32_t v;
 
-	run_well(b, wc_holes);
+	bench_well(b, wc_holes);
 	assert_int_equal(b->node[0].card->n_stores, 3);
 	seen_is(b, 0, 0x4008, 16, 12);
 	seen_is(b, 1, 0x4030, 4, 22);
@@ -246,7 +226,7 @@ static void test_wc_evict(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "wc_lines", "2");
-	run_well(b, wc_evict);
+	bench_well(b, wc_evict);
 	assert_int_equal(b->node[0].card->n_stores, 4);
 	seen_is(b, 0, 0x4000, 4, 10);
 	seen_is(b, 1, 0x4040, 4, 20);
@@ -267,7 +247,7 @@ static void test_wc_then_load(void **state)
 {
 	struct bench *b = *state;
 
-	run_well(b, wc_then_load);
+	bench_well(b, wc_then_load);
 	assert_int_equal(b->v[0], 77);
 }
 
@@ -286,7 +266,7 @@ static void test_wc_cost(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "cost_wc", "10ns");
-	run_well(b, wc_cost);
+	bench_well(b, wc_cost);
 	seen_is(b, 0, 0x4000, 64, 16 + 24);
 }
 
@@ -320,7 +300,7 @@ static void test_config(void **state)
 {
 	struct bench *b = *state;
 
-	run_well(b, config);
+	bench_well(b, config);
 	assert_int_equal(b->v[0], 0x12345678);
 	assert_int_equal(b->v[1], 0x56);
 	assert_int_equal(b->v[2], 0x1234);
@@ -356,7 +336,7 @@ static void test_mistakes(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, mistakes);
+	bench_main(b, mistakes);
 	assert_int_equal(b->node[0].card->n_stores, 0);
 	assert_int_equal(b->v[0], UINT32_MAX);
 	assert_int_equal(b->v[1], 1);
@@ -383,7 +363,7 @@ static void test_memory(void **state)
 {
 	struct bench *b = *state;
 
-	run_well(b, memory);
+	bench_well(b, memory);
 	assert_int_equal(b->v[0], 0);
 	assert_true(b->v[1]);
 	assert_false(b->v[2]);
@@ -432,7 +412,8 @@ static void test_threads(void **state)
 	seen_is(b, 5, 0x4014, 4, 111);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define T(name)                                                                \
+	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
 
 int main(void)
 {

@@ -16,21 +16,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	bench_free(*state);
-	return 0;
-}
-
-static void run(struct bench *b, node_fn fn)
-{
-	bench_prog(b, 0, fn);
-	bench_start(b);
-	bench_run(b);
-	assert_string_equal(bench_failure(b, 0), "");
-	assert_int_equal(weft_progs_running(b->sim), 0);
-}
-
 static struct weft_io window(struct weft_host *h)
 {
 	struct weft_io io = { 0 };
@@ -87,7 +72,7 @@ static void test_poll64(void **state)
 	struct bench *b = *state;
 	weft_time_t turn = PERIOD_NS * WEFT_NS;
 
-	run(b, poll64);
+	bench_well(b, poll64);
 	assert_true(b->v[0]);
 	assert_int_equal(b->v[1], 7);
 	assert_true(b->node[0].card->t_dma > b->t[0]);
@@ -118,7 +103,7 @@ static void test_poll64_same(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, poll64_same);
+	bench_well(b, poll64_same);
 	assert_false(b->v[0]);
 	assert_int_equal(b->v[1], 5);
 }
@@ -143,7 +128,7 @@ static void test_poll_events(void **state)
 		struct bench *b = bench_new(1);
 
 		b->v[0] = i ? 1000000000 : 1000; /* up to 10 s */
-		run(b, poll_long);
+		bench_well(b, poll_long);
 		events[i] = weft_sim_events(b->sim);
 		bench_free(b);
 	}
@@ -178,7 +163,7 @@ static void test_poll_range(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, poll_range);
+	bench_well(b, poll_range);
 	assert_true(b->v[0]);
 	assert_true(b->v[1]);
 	assert_int_equal(b->t[1], look(b->t[0], b->t[2]));
@@ -205,7 +190,7 @@ static void test_many_ranges(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, many_ranges);
+	bench_well(b, many_ranges);
 	assert_int_equal(b->v[0], 20);
 	assert_false(b->v[1]);
 	assert_true(b->v[2]);
@@ -287,7 +272,7 @@ static void test_irq(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, irq);
+	bench_well(b, irq);
 	assert_false(b->v[0]);
 	assert_true(b->v[1]);
 	/* 2 clocks of line, 2 us of entry, 3 us of waking up */
@@ -321,7 +306,7 @@ static void test_irq_during_burst(void **state)
 {
 	struct bench *b = *state;
 
-	run(b, irq_during_burst);
+	bench_well(b, irq_during_burst);
 	assert_int_equal(b->t[0], b->t[1] + 2 * PC + 5 * WEFT_US);
 	assert_int_equal(b->v[0], 1);
 	assert_true(b->node[0].card->t_dma > b->t[1] + 2 * PC);
@@ -355,7 +340,7 @@ static void test_times(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "cost_clock", "1ns");
-	run(b, times);
+	bench_well(b, times);
 	assert_int_equal(b->t[0], WEFT_NS);
 	assert_int_equal(b->t[1], 2 * WEFT_NS + 123);
 	/* 20 ns and 1 GB/s */
@@ -387,13 +372,14 @@ static void test_clock_loop(void **state)
 	struct bench *b = *state;
 
 	bench_set(b, "host.pc", "cost_clock", "10ns");
-	run(b, clock_loop);
+	bench_well(b, clock_loop);
 	assert_int_equal(b->v[0], 9);
 	assert_in_range(b->t[0] - b->node[0].card->t_dma, 10 * WEFT_NS,
 			20 * WEFT_NS);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define T(name)                                                                \
+	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
 
 int main(void)
 {

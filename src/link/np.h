@@ -55,8 +55,7 @@ struct np {
 	struct np_queue q[2];
 	struct np_pkt *free;
 	uint32_t turn, depth;
-	uint8_t rx_head, rx_tail; /* slots seen, not yet given to the unit */
-	uint32_t t_tx, t_rx;	  /* N3 3, N4 3 */
+	uint32_t t_rx; /* N4 3 */
 };
 
 /* tag: the event tag the owner forwards to np_event. depth: packets per class

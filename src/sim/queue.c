@@ -391,20 +391,3 @@ bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
 	}
 	return true;
 }
-
-size_t evq_footprint(const struct evq *q)
-{
-	size_t n = (q->cur.cap + q->scratch.cap) * sizeof(struct evq_event);
-
-	for (uint32_t i = 0; i < q->n_spare; i++)
-		n += q->spare[i].cap * sizeof(struct evq_event);
-	for (uint32_t l = 0; l < EVQ_LEVELS; l++) {
-		const struct evq_level *lv = &q->level[l];
-		size_t b = (size_t)1 << lv->bits;
-
-		n += b * sizeof(*lv->bucket) + b / 8;
-		for (size_t i = 0; i < b; i++)
-			n += lv->bucket[i].cap * sizeof(struct evq_event);
-	}
-	return n;
-}

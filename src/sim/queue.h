@@ -56,7 +56,5 @@ void evq_fini(struct evq *q);
 void evq_push(struct evq *q, uint64_t time, uint64_t key);
 /* The earliest event at or before `until`; false when there is none. */
 bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p);
-/* Bytes held. */
-size_t evq_footprint(const struct evq *q);
 
 #endif

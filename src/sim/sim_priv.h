@@ -28,7 +28,6 @@ struct weft_sim {
 	void **slabs;
 	uint32_t n_slabs, cap_slabs;
 	uint64_t live_frames, live_bufs;
-	uint64_t next_trace;
 	/* histograms being filled; moved into the result at the end */
 	struct weft_hist **hists;
 	uint32_t n_hists, cap_hists;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { EL_SEP = 0xf0, EL_VPID = 0xf1, EL_END = 0xff };
+enum { EL_MP = 0xa1, EL_SEP = 0xf0, EL_VPID, EL_TREE, EL_END = 0xff };
 enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -131,22 +131,47 @@ uint32_t hp_frame_words(uint32_t cmd)
 	return request[code] ? request[code] : 0x0f;
 }
 
+/* Forward elements behind the first multicast element: branches. */
+static uint32_t tree_at(const struct hp_route *r)
+{
+	uint32_t i = 0;
+
+	while (i < r->nf && r->fwd[i] != EL_MP)
+		i++;
+	return i + 1 < r->nf ? i + 1 : r->nf;
+}
+
+static uint32_t tree_bytes(const struct hp_route *r)
+{
+	uint32_t n = r->nf - tree_at(r);
+
+	return n ? 2 + n : 0;
+}
+
 static uint32_t tail_bytes(const struct hp_route *r)
 {
-	return round8(TAIL_FIX + (r->nr ? 2u + r->nr : 0));
+	return round8(TAIL_FIX + tree_bytes(r) + (r->nr ? 2u + r->nr : 1));
 }
 
 static uint8_t *tail_write(uint8_t *b, const struct hp_route *r, uint32_t vpid)
 {
 	uint32_t n = tail_bytes(r);
 
+	uint32_t tree = tree_bytes(r);
+	uint8_t *v = b + tree;
+
 	memset(b, EL_END, n);
 	put_be(b, r->dhash, 2);
-	b[2] = EL_VPID;
-	put_be(b + 3, vpid, 2);
+	if (tree) {
+		b[2] = EL_TREE;
+		b[3] = (uint8_t)(tree - 2);
+		memcpy(b + 4, r->fwd + tree_at(r), tree - 2);
+	}
+	v[2] = EL_VPID;
+	put_be(v + 3, vpid, 2);
 	if (r->nr) {
-		b[TAIL_FIX] = EL_SEP;
-		memcpy(b + TAIL_FIX + 1, r->back, r->nr);
+		v[TAIL_FIX] = EL_SEP;
+		memcpy(v + TAIL_FIX + 1, r->back, r->nr);
 	}
 	return b + n;
 }
@@ -183,9 +208,16 @@ static uint32_t tail_read(const struct weft_frame *f, struct hp_head *h)
 	const uint8_t *b = weft_slice_data(f->payload);
 	uint32_t n = f->payload.len, i = TAIL_FIX;
 
-	if (n < 8 || b[2] != EL_VPID)
+	if (n >= 8 && b[2] == EL_TREE) {
+		if (b[3] > HP_ROUTE_MAX || n < 8u + 2 + b[3])
+			return 0;
+		h->n_tree = b[3];
+		memcpy(h->tree, b + 4, h->n_tree);
+		i += 2 + h->n_tree;
+	}
+	if (n < 8 || b[i - TAIL_FIX + 2] != EL_VPID)
 		return 0;
-	h->vpid = (uint32_t)get_be(b + 3, 2);
+	h->vpid = (uint32_t)get_be(b + i - 2, 2);
 	h->back = (struct hp_route){ .nf = 0 };
 	if (b[i] == EL_SEP) {
 		for (i++; i < n && b[i] != EL_END; i++) {

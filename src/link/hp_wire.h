@@ -8,9 +8,17 @@
  * spelled out, the crossbar removes what it has used.  All the rest is payload
  * of the frame, as bytes, words most significant byte first:
  *
- *   DHASH, VPID element, [separator, return elements,] 0xFF ... to 8 bytes
+ *   DHASH, [branches,] VPID element, [separator, return elements,] 0xFF ...
+ *   to 8 bytes
  *   command frame C0..C7 (those that its command has)
  *   user bytes, in the order of memory
+ *
+ * Branches (R; the thesis has the multicast port and no format): what follows a
+ * multicast element is a list of branches, each its length in bytes and its
+ * elements, which may again end in a multicast element with branches.  On the
+ * wire 0xF2, bytes of the list, the list.  The multicast port sends one copy
+ * along each; the last one of a branch that ends in a network port has no list
+ * any more.  DTAG is HP_DTAG_ALL: any Host Port takes it.
  *
  * Internal ports of a crossbar: 0 and 1 are network ports NP0 and NP1, 2 is the
  * service port: multicast port and high availability port of the node. */
@@ -38,12 +46,15 @@ struct hp_route {
 	uint8_t fwd[HP_ROUTE_MAX], back[HP_ROUTE_MAX];
 };
 
+#define HP_DTAG_ALL UINT32_MAX
+
 /* Command frame (3.4).  c[4..7] stay 0 where the command has no such word. */
 struct hp_head {
 	uint64_t c[HP_FRAME_MAX];
-	uint32_t vpid;	      /* target, from the routing frame */
-	uint32_t bytes;	      /* user bytes that follow; C3 may say more */
-	uint32_t skip;	      /* received: where they begin in the payload */
+	uint32_t vpid;	/* target, from the routing frame */
+	uint32_t bytes; /* user bytes that follow; C3 may say more */
+	uint32_t skip;	/* received: where they begin in the payload */
+	uint8_t n_tree, tree[HP_ROUTE_MAX]; /* received: branches */
 	struct hp_route back; /* received: the return path as fwd, nf 0 = none;
 			       * dtag = the sender's HPID */
 };

@@ -73,13 +73,12 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 		out = c->hint - 1u;
 	else
 		out = m->hops ? path_next(x, c, m) : table_next(x, m);
-	if (out >= EX_PORTS) {
-		weft_count(x->comp, XB_ILLEGAL, 1);
-		return XB_NONE;
-	}
-	if (!x->ep[out].peer) {
-		weft_count(x->comp, XB_NO_PORT, 1);
-		return XB_NONE;
+	if (out >= EX_PORTS || !x->ep[out].peer) {
+		weft_count(x->comp, out >= EX_PORTS ? XB_ILLEGAL : XB_NO_PORT,
+			   1);
+		if (!x->hap || !x->ep[EX_INTERNAL - 1].peer)
+			return XB_NONE;
+		out = EX_INTERNAL - 1;
 	}
 	c->vc_out = (uint8_t)vc_next(x, m, c->vc, out);
 	c->dim = m->dim;

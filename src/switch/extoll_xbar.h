@@ -87,7 +87,7 @@ struct xb {
 	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
 	double ppm;
 	uint32_t node;
-	bool store_forward, train;
+	bool store_forward, train, hap;
 	/* table routing without a topology: port by destination, or NULL */
 	uint8_t *table;
 	uint32_t n_table;

@@ -76,6 +76,7 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(WRITE_BYTES, "write_bytes", "bytes", "written to host memory")       \
 	X(ABORTS, "aborts", "transactions", "that the host refused")           \
 	X(IRQS, "irqs", "interrupts", "raised")                                \
+	X(COPIES, "copies", "packets", "sent by the multicast port")           \
 	X(ULTRA_SENT, "ultra_sent", "packets", "injected by ULTRA")            \
 	X(ULTRA_RECEIVED, "ultra_received", "packets", "stored by ULTRA")      \
 	X(ULTRA_REFUSED, "ultra_refused", "packets", "not accepted (9.5, 5a)") \

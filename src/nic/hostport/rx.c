@@ -337,7 +337,8 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	bool known = hp_is_get(byte) || is_put(byte) || is_send(byte) ||
 		     byte == HP_B_ACK;
 
-	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid) {
+	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid &&
+	    HP_C3_DTAG(rx->head.c[3]) != HP_DTAG_ALL) {
 		misrouted(n, rx, byte);
 	} else if (HP_CMD_GROUP(cmd) == HP_G_ULTRA && ultra && ultra->rx) {
 		ultra->rx(n, rx);

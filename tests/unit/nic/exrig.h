@@ -7,7 +7,7 @@
 #include "link/ex_route.h"
 #include "weft/prog.h"
 
-enum { EXRIG_NODES = 8 };
+enum { EXRIG_NODES = 12 };
 
 struct exrig;
 typedef int (*exrig_fn)(struct weft_host *h, struct exrig *r, uint32_t node);

@@ -18,11 +18,13 @@ static const char *result_name(const void *arr, size_t size, size_t i)
 static size_t result_find(const void *arr, size_t n, size_t size,
 			  const char *name, bool *found_p)
 {
-	size_t lo = 0, hi = n;
+	size_t lo, hi, back = 1;
 
-	/* Recording mostly comes in order: look at the end first. */
-	if (n && strcmp(result_name(arr, size, n - 1), name) < 0)
-		lo = n;
+	/* Recording mostly comes in order: look near the end first. */
+	while (back <= n && strcmp(result_name(arr, size, n - back), name) >= 0)
+		back *= 2;
+	hi = n - back / 2;
+	lo = back <= n ? n - back + 1 : 0;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -119,11 +121,12 @@ void result_free(struct weft_result *r)
 		free(r->metrics[i].unit);
 	}
 	free(r->metrics);
-	for (size_t i = 0; i < r->n_counters; i++) {
+	for (size_t i = 0; i < r->n_counters; i++)
 		free(r->counters[i].name);
-		free(r->counters[i].unit);
-	}
 	free(r->counters);
+	for (size_t i = 0; i < r->n_units; i++)
+		free(r->units[i]);
+	free(r->units);
 	for (size_t i = 0; i < r->n_manifest; i++) {
 		free(r->manifest[i].name);
 		free(r->manifest[i].value);
@@ -220,6 +223,18 @@ struct hist *result_hist_get(struct weft_result *r, const char *name,
 	return &h->h;
 }
 
+static const char *result_unit(struct weft_result *r, const char *unit)
+{
+	for (size_t i = 0; i < r->n_units; i++)
+		if (!strcmp(r->units[i], unit))
+			return r->units[i];
+	r->units = reallocarray(r->units, r->n_units + 1, sizeof(*r->units));
+	if (!r->units)
+		abort();
+	r->units[r->n_units] = result_dup(unit);
+	return r->units[r->n_units++];
+}
+
 void result_counter_set(struct weft_result *r, const char *name,
 			const char *unit, uint64_t v)
 {
@@ -227,7 +242,7 @@ void result_counter_set(struct weft_result *r, const char *name,
 	struct result_counter *c =
 		RESULT_GET(r->counters, r->n_counters, name, &is_new);
 
-	result_text(&c->unit, unit);
+	c->unit = result_unit(r, unit ? unit : "");
 	c->value = v;
 }
 

@@ -25,7 +25,8 @@ struct result_hist {
 	struct hist h;
 };
 struct result_counter {
-	char *name, *unit; /* "n0.nic.pkts_out" */
+	char *name;	  /* "n0.nic.pkts_out" */
+	const char *unit; /* the result's: there are many counters */
 	uint64_t value;
 };
 struct result_param {
@@ -41,6 +42,8 @@ struct weft_result {
 	size_t n_hists;
 	struct result_counter *counters;
 	size_t n_counters;
+	char **units; /* of counters, each once */
+	size_t n_units;
 	struct result_param *manifest;
 	size_t n_manifest;
 	char **failures; /* checks that failed, in order of occurrence */

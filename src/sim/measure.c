@@ -152,19 +152,63 @@ void result_collect(struct weft_sim *sim)
 	}
 }
 
-void result_manifest(struct weft_sim *sim)
+/* ---- manifest ---- */
+
+/* Above so many components it would be the largest part of a run's memory:
+ * then what the first component of a class has stands once, under the name of
+ * the class, and of the others only what differs from it. */
+enum { MANIFEST_ALL = 4096 };
+
+/* What a class's components are compared with, or NULL. */
+struct model {
+	const struct weft_comp **first;
+	uint32_t n;
+};
+
+static const struct weft_comp *model_of(struct model *m,
+					const struct weft_comp *c)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->first[i]->cls == c->cls)
+			return m->first[i];
+	m->first = reallocarray(m->first, m->n + 1, sizeof(c));
+	assert(m->first);
+	m->first[m->n++] = c;
+	return NULL;
+}
+
+static void manifest_param(struct weft_result *r, const struct weft_comp *c,
+			   const struct weft_param *p, const char *owner)
 {
 	char full[256], value[256];
 
+	snprintf(full, sizeof(full), "%s.%s", owner, p->name);
+	weft_param_get(c, p->name, value, sizeof(value));
+	result_param_set(r, full, value);
+}
+
+static bool param_same(const struct weft_comp *a, const struct weft_comp *b,
+		       const struct weft_param *p)
+{
+	return !memcmp((const char *)a->state + p->offset,
+		       (const char *)b->state + p->offset, p->size);
+}
+
+void result_manifest(struct weft_sim *sim)
+{
+	bool all = sim->n_comps <= MANIFEST_ALL;
+	struct model m = { 0 };
+
 	for (uint32_t i = 0; i < sim->n_comps; i++) {
 		const struct weft_comp *c = sim->comps[i];
+		const struct weft_comp *like = all ? NULL : model_of(&m, c);
+		const char *owner = all || like ? c->name : c->cls->name;
 
 		result_param_set(sim->result, c->name, c->cls->name);
 		for (const struct weft_param *p = c->cls->params; p && p->name;
-		     p++) {
-			full_name(c, p->name, full, sizeof(full));
-			weft_param_get(c, p->name, value, sizeof(value));
-			result_param_set(sim->result, full, value);
-		}
+		     p++)
+			if (!like || !param_same(c, like, p))
+				manifest_param(sim->result, c, p, owner);
 	}
+	free(m.first);
 }

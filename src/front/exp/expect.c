@@ -223,7 +223,6 @@ static void drop_metric(struct result_metric *m)
 static void drop_counter(struct result_counter *c)
 {
 	free(c->name);
-	free(c->unit);
 }
 
 static void drop_series(struct result_series *s)

@@ -265,6 +265,12 @@ static bool load_window(struct weft_port *dev_port, uint32_t stores)
 	return true;
 }
 
+static bool load_many(struct weft_port *dev_port)
+{
+	(void)dev_port;
+	return true;
+}
+
 static const struct weft_clock *load_clock(struct weft_port *dev_port)
 {
 	return &load_of(dev_port)->core;
@@ -290,6 +296,7 @@ static const struct weft_bus_ops load_ops = {
 	.clock = load_clock,
 	.window = load_window,
 	.consumed = load_consumed,
+	.many = load_many,
 };
 
 /* ---- life -------------------------------------------------------------- */

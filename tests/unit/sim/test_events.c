@@ -223,9 +223,41 @@ static void measurements_are_kept(void **state)
 	weft_sim_free(sim);
 }
 
+/* Of many components: the first of a class, and what differs from it. */
+static void manifest_of_many(void **state)
+{
+	enum { N = 5000 };
+	struct weft_sim *sim = weft_sim_new(1);
+	const struct weft_result *r = weft_sim_result(sim);
+	struct weft_comp *c;
+	uint32_t i, n = 0;
+	char name[16];
+
+	(void)state;
+	for (i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "c%u", i);
+		c = weft_sim_add(sim, &weft_class_probe, name, NULL);
+		if (i == 77)
+			weft_param_set(c, "plan", "3", NULL);
+		weft_comp_init(c, NULL);
+	}
+	assert_int_equal(weft_sim_start(sim, NULL), 0);
+	for (i = 0; i < r->n_manifest; i++) {
+		n += !strcmp(r->manifest[i].value, "test.probe");
+		if (!strcmp(r->manifest[i].name, "test.probe.plan"))
+			assert_string_equal(r->manifest[i].value, "0");
+		if (!strcmp(r->manifest[i].name, "c77.plan"))
+			assert_string_equal(r->manifest[i].value, "3");
+	}
+	assert_int_equal(n, N);
+	assert_int_equal(r->n_manifest, N + 2);
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(manifest_of_many),
 		cmocka_unit_test(order_is_total),
 		cmocka_unit_test(timer_keeps_the_earliest),
 		cmocka_unit_test(timer_uses_a_wake_up_again),

@@ -61,3 +61,12 @@ bool fmt_real_read(const char *text, double *v_p)
 	*v_p = v;
 	return true;
 }
+
+char *fmt_text(const char *fmt, va_list ap)
+{
+	char *s = NULL;
+
+	if (vasprintf(&s, fmt, ap) < 0)
+		abort();
+	return s;
+}

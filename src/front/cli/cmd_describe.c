@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/units.h"
 #include "front/cli/cli.h"
 #include "front/out/out.h"
@@ -25,14 +26,11 @@ static void cell(struct section *s, const char *fmt, ...)
 
 static void cell(struct section *s, const char *fmt, ...)
 {
-	char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		abort();
+	vec_push(&s->cells, fmt_text(fmt, ap));
 	va_end(ap);
-	vec_push(&s->cells, text);
 }
 
 static void section_free(struct section *s)

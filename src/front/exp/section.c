@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/units.h"
 #include "front/exp/build.h"
 #include "front/exp/override.h"
@@ -45,14 +46,11 @@ const char *exp_section_next(void *unused, size_t i)
 
 void exp_names_add(struct exp_names *v, const char *fmt, ...)
 {
-	char *s = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		abort();
+	vec_push(v, fmt_text(fmt, ap));
 	va_end(ap);
-	vec_push(v, s);
 }
 
 const char *exp_names_next(void *names, size_t i)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/vec.h"
 #include "front/out/out.h"
 
@@ -28,14 +29,11 @@ struct table *table_new(const char *const *heads, size_t n)
 
 void table_cell(struct table *t, const char *fmt, ...)
 {
-	char *s = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		abort();
+	vec_push(&t->cells, fmt_text(fmt, ap));
 	va_end(ap);
-	vec_push(&t->cells, s);
 }
 
 /* Columns on the screen: bytes that do not continue a UTF-8 character. */

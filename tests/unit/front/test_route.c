@@ -3,19 +3,9 @@
  * and without datelines, cut cables, random graphs. */
 #include <string.h>
 
-#include "../cmocka_all.h"
+#include "../grid.h"
 #include "base/rng.h"
 #include "front/exp/route.h"
-
-static struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
-{
-	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
-	struct weft_err err = { 0 };
-	struct ex_topo t;
-
-	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
-	return t;
-}
 
 /* The cycle is one: each channel ends where the next begins. */
 static void cycle_valid(const struct ex_topo *t, const struct route_cycle *c)

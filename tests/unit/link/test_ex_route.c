@@ -5,18 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cmocka_all.h"
-#include "link/ex_route.h"
-
-static struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
-{
-	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
-	struct weft_err err = { 0 };
-	struct ex_topo t;
-
-	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
-	return t;
-}
+#include "../grid.h"
 
 /* Distances from d by breadth-first search over the cables. */
 static void distances(const struct ex_topo *t, uint32_t d, uint32_t *dist)

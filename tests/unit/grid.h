@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids of up to three dimensions, for tests of routes (extoll.md 4.5). */
+#ifndef TESTS_GRID_H
+#define TESTS_GRID_H
+
+#include "cmocka_all.h"
+#include "link/ex_route.h"
+
+/* z = 0, y = 0: fewer dimensions. */
+static inline struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
+{
+	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
+	struct weft_err err = { 0 };
+	struct ex_topo t;
+
+	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
+	return t;
+}
+
+#endif

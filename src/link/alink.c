@@ -150,7 +150,7 @@ static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 	k->rx_seq++;
 	k->nacked = false;
 	in->used += at_words(f);
-	f->u[3] = at_words(f); /* room it takes here */
+	AT_ROOM(f) = at_words(f);
 	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
 	*ring_push(&in->q) = f;
 	if (guarded(k))

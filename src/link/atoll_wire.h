@@ -8,8 +8,8 @@
  *
  *   head   SOH seq routing characters EOF		(characters: parity)
  *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
- *   state  STATE|flags seq CRC-8			(one way back: stop, next
- * seq)
+ *   state  STATE|flags seq CRC-8			(one way back: stop,
+ * next seq)
  *
  * Routing characters have the control bit and [7:4] zero; control characters
  * have [7:4] not zero. */
@@ -56,6 +56,9 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 /* Not on the line: cycle at which it came, then may be looked at. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
+/* Room it takes in a buffer; time at which its packet was injected. */
+#define AT_ROOM(f) ((f)->u[3])
+#define AT_BORN(f) ((f)->u[4])
 
 /* Routing character (R): [2:0] port, [3] makes parity even. */
 static inline uint8_t at_char(uint32_t port)

@@ -59,6 +59,7 @@ int axbar_start(struct axbar *x, struct weft_err *err)
 			return -EINVAL;
 	x->hop = weft_hist(x->comp, "hop", "cycles");
 	x->fall = weft_hist(x->comp, "fall_through", "cycles");
+	x->way = weft_hist(x->comp, "way", "ns");
 	return 0;
 }
 
@@ -100,7 +101,8 @@ void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f)
 	AT_CAME(f) = in->free > now ? in->free : now;
 	in->free = AT_CAME(f) + at_words(f);
 	AT_READY(f) = AT_CAME(f) + x->t_xbar;
-	f->u[3] = at_words(f);
+	AT_ROOM(f) = at_words(f);
+	AT_BORN(f) = weft_clock_edge(&x->clk, AT_CAME(f));
 	in->used += at_words(f);
 	*ring_push(&in->q) = f;
 	ax_arm(x, AT_READY(f));
@@ -203,6 +205,9 @@ static void measure(struct axbar *x, uint32_t i, uint32_t o,
 	weft_hist_put(x->fall, (double)(c - AT_CAME(f) - in));
 	if (i >= AT_LINK0 && o >= AT_LINK0)
 		weft_hist_put(x->hop, (double)(c + x->t_out - AT_CAME(f)));
+	if (o < AT_LINK0)
+		weft_hist_put(x->way, (double)(weft_now(x->comp) - AT_BORN(f)) /
+					      WEFT_NS);
 }
 
 /* The first flit of InPort i leaves through o. */
@@ -219,7 +224,7 @@ static void go(struct axbar *x, uint32_t i, uint32_t o, uint64_t c)
 		head_shorten(f);
 	x->out[o].free = c + at_words(f);
 	*ring_push(&in->left) =
-		(struct ax_left){ x->out[o].free, (uint32_t)f->u[3] };
+		(struct ax_left){ x->out[o].free, (uint32_t)AT_ROOM(f) };
 	ax_count(x, AX_K_FLITS, 1);
 	if (eop) {
 		ax_count(x, AX_K_PACKETS, 1);

@@ -124,6 +124,7 @@ struct axbar {
 	struct ax_out out[AT_PORTS];
 	struct ax_link link[AT_LINKS];
 	struct weft_hist *hop, *fall; /* cycles, link to link; crossbar */
+	struct weft_hist *way;	      /* ns, from host port to host port */
 };
 
 void axbar_init(struct axbar *x, struct weft_comp *c,

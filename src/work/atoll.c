@@ -19,7 +19,7 @@ enum { PX = 4, NX, PY, NY, HOPS = 23, BYTES = 65536, DATA_PORT = 1 };
 struct at_work {
 	uint64_t count, packets;
 	uint32_t size, mode, width, partner, counter, hops;
-	weft_time_t wait, cost, idle;
+	weft_time_t wait, cost, idle, pause;
 	bool recover;
 	struct work w;
 	struct atoll_port *p;
@@ -75,13 +75,20 @@ static void verify(struct at_work *a, const struct atoll_msg *m)
 
 /* ---- ping-pong ---- */
 
+/* A random time, so that all phases of the clocks are met. */
+static weft_time_t pp_pause(const struct at_work *a, uint32_t node,
+			    uint64_t seq)
+{
+	return a->pause ? work_mix(seq * 2 + !node) % (2 * a->pause) : 0;
+}
+
 static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
 {
 	uint8_t route[HOPS + 1];
 	uint32_t n = mesh_route(a->width, a->w.me, to, DATA_PORT, route);
 
 	work_fill(a->buf, a->size / 8, work_base(a->w.me, to, seq));
-	weft_host_cpu(a->w.h, a->cost);
+	weft_host_cpu(a->w.h, a->cost + pp_pause(a, a->w.me, seq));
 	atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size);
 }
 
@@ -103,6 +110,8 @@ static void pp_rounds(struct at_work *a)
 		pp_recv(a);
 	}
 	t = weft_host_now(a->w.h) - t;
+	for (uint64_t i = 0; i < a->count; i++)
+		t -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
 	ns = (double)t / 2 / (double)a->count / WEFT_NS;
 	weft_metric(a->w.c, "half_rtt", "ns", ns);
 	weft_series_add(a->w.c, "half_rtt", "B", "ns", a->size, ns);
@@ -270,6 +279,8 @@ static const struct weft_param pp_params[] = {
 	P_SIZE("8"), P_WIDTH,
 	P(ENUM, mode, "pio", "pio|dma", OWN, "how messages are sent and taken"),
 	P(U32, partner, "1", "1..", OWN, "the node that sends them back"),
+	P(TIME, pause, "0", "", OWN,
+	  "mean of a random time before each message, not counted"),
 	P(TIME, cost, "200ns", "", CALIBRATED,
 	  "of software, for each message (11.7)"),
 	{ 0 }

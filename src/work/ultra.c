@@ -16,7 +16,9 @@ struct uw {
 	uint64_t count;
 	uint32_t words, partner;
 	bool on_device;
-	weft_time_t pause;
+	weft_time_t pause, grid;
+	uint64_t burst;
+	double sent_at, got_at; /* sums, ns */
 	struct work w;
 	uint32_t sent, got; /* control messages */
 	double sum, least, most;
@@ -70,8 +72,12 @@ static void send(struct uw *a, struct ultra_tx *tx, uint32_t to, uint64_t seq)
 	uint64_t w[ULTRA_PAYLOAD_MAX];
 
 	work_fill(w, a->words, work_base(a->w.me, to, seq));
-	if (a->words)
-		w[0] = weft_host_now(a->w.h); /* for the other side */
+	w[0] = weft_host_now(a->w.h); /* for the other side */
+	if (a->grid) {
+		w[0] = (w[0] / a->grid + 2) * a->grid;
+		weft_host_sleep(a->w.h, w[0]);
+	}
+	a->sent_at += (double)w[0] / WEFT_NS;
 	ultra_send(tx, 0, seq, w, a->words);
 }
 
@@ -79,6 +85,7 @@ static void recv(struct uw *a, struct ultra_rx *rx, uint32_t from, uint64_t seq)
 {
 	uint64_t w[ULTRA_PAYLOAD_MAX], tag = 0;
 	int n = ultra_recv(rx, &tag, w, ULTRA_PAYLOAD_MAX, WEFT_NEVER);
+	weft_time_t now = weft_host_now(a->w.h);
 	double ns;
 
 	if (n != (int)a->words || tag != seq ||
@@ -88,7 +95,8 @@ static void recv(struct uw *a, struct ultra_rx *rx, uint32_t from, uint64_t seq)
 				  (unsigned)seq);
 	if (n < 1)
 		return;
-	ns = (double)(weft_host_now(a->w.h) - w[0]) / WEFT_NS;
+	ns = (double)(now - w[0]) / WEFT_NS;
+	a->got_at += (double)now / WEFT_NS;
 	a->sum += ns;
 	a->least = seq && a->least < ns ? a->least : ns;
 	a->most = a->most > ns ? a->most : ns;
@@ -100,6 +108,29 @@ static void pause(struct uw *a, uint64_t i)
 	if (a->pause)
 		weft_host_cpu(a->w.h,
 			      work_mix(i) % (2 * a->pause) / 1000 * 1000 + 1);
+}
+
+/* As fast as they go, one way; a packet that finds no room is not sent again,
+ * so they are few. */
+static void burst(struct uw *a, struct ultra_tx *tx, struct ultra_rx *rx,
+		  uint32_t peer)
+{
+	for (uint64_t i = 0; i < a->burst; i++)
+		if (!a->w.me)
+			send(a, tx, peer, i);
+		else
+			recv(a, rx, peer, i);
+}
+
+/* A load of four bytes (UL-11). */
+static void load_time(struct uw *a, struct ultra_drv *d)
+{
+	weft_time_t t = weft_host_now(a->w.h), t2;
+
+	weft_io_load32(a->w.h, &d->mgmt, 0);
+	t2 = weft_host_now(a->w.h);
+	t = t2 - t - (weft_host_now(a->w.h) - t2);
+	weft_metric(a->w.c, "load", "ns", (double)t / WEFT_NS);
 }
 
 static void rounds(struct uw *a, struct ultra_tx *tx, struct ultra_rx *rx,
@@ -119,6 +150,8 @@ static void rounds(struct uw *a, struct ultra_tx *tx, struct ultra_rx *rx,
 	if (!a->w.me)
 		weft_metric(a->w.c, "half_rtt", "ns",
 			    (double)t / 2 / (double)a->count / WEFT_NS);
+	weft_metric(a->w.c, "sent_at", "ns", a->sent_at / (double)a->count);
+	weft_metric(a->w.c, "got_at", "ns", a->got_at / (double)a->count);
 	weft_metric(a->w.c, "latency", "ns", a->sum / (double)a->count);
 	weft_metric(a->w.c, "latency_min", "ns", a->least);
 	weft_metric(a->w.c, "latency_max", "ns", a->most);
@@ -162,7 +195,11 @@ static int uw_main(struct weft_comp *c)
 		return ret;
 	}
 	ctl_meet(a, peer);
-	rounds(a, &tx, &rx, peer);
+	load_time(a, &d);
+	if (a->burst)
+		burst(a, &tx, &rx, peer);
+	else
+		rounds(a, &tx, &rx, peer);
 	ultra_tx_close(&tx);
 	ultra_rx_close(&rx);
 	return 0;
@@ -176,6 +213,8 @@ static const struct weft_param uw_params[] = {
 	P(U32, words, "1", "1..31", "of payload, besides the tag"),
 	P(U32, partner, "1", "1..", "the node that sends them back"),
 	P(BOOL, on_device, "no", "", "packets are read from the device (9.6)"),
+	P(TIME, grid, "0",  "", "stores begin at multiples of this; 0 = any time"),
+	P(U64, burst, "0", "0..30", "instead: so many packets one after the other"),
 	P(TIME, pause, "0", "", "mean of a random time before each round"),
 	{ 0 }
 };

@@ -318,6 +318,7 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 		abort();
 	u->n = n;
 	u->low_at = UINT32_MAX;
+	u->least = UINT64_MAX;
 	u->port = calloc(n->ultra_ports, sizeof(*u->port));
 	u->cpl = calloc(n->ultra_ports, sizeof(*u->cpl));
 	u->queue = calloc(n->ultra_packet_queue + 1, sizeof(*u->queue));
@@ -328,6 +329,28 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 		u->port[i].upid = (uint16_t)i;
 		slice_put(&u->port[i], ptrs((i + 1) * words, i * words, 16));
 	}
+	return 0;
+}
+
+static void mean_tell(struct hp_nic *n, const char *name, const char *unit,
+		      const struct ultra_mean *m)
+{
+	if (m->n)
+		weft_metric(n->comp, name, unit, m->sum / (double)m->n);
+}
+
+static int ultra_finish(struct hp_nic *n, struct weft_err *err)
+{
+	struct hp_ultra *u = n->ultra;
+
+	(void)err;
+	mean_tell(n, "ultra_seen_at", "ns", &u->seen_at);
+	mean_tell(n, "ultra_handed_at", "ns", &u->handed_at);
+	mean_tell(n, "ultra_requester", "cycles", &u->requester);
+	mean_tell(n, "ultra_completer", "cycles", &u->completer);
+	if (u->least != UINT64_MAX)
+		weft_metric(n->comp, "ultra_occupancy", "cycles",
+			    (double)u->least);
 	return 0;
 }
 
@@ -356,5 +379,6 @@ const struct hp_block hp_ultra_block = {
 	.store = ultra_store,
 	.load = ultra_load,
 	.rx = ultra_rx,
+	.finish = ultra_finish,
 	.fini = ultra_fini,
 };

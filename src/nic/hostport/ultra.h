@@ -18,6 +18,7 @@ enum ultra_state { ULTRA_IDLE, ULTRA_ASSEMBLE, ULTRA_DROP };
 
 struct ultra_pkt { /* in the packet queue */
 	uint8_t words, flags;
+	uint64_t seen; /* cycle of its last word */
 };
 
 struct ultra_nqe {
@@ -84,6 +85,12 @@ struct ultra_in {
 	struct ultra_in *next;
 };
 
+/* Mean over all packets, for the result of the run. */
+struct ultra_mean {
+	double sum;
+	uint64_t n;
+};
+
 struct hp_ultra {
 	struct hp_nic *n;
 	struct ultra_port *port; /* ultra_ports of them */
@@ -100,8 +107,17 @@ struct hp_ultra {
 	/* completer: oldest first */
 	struct ultra_in *head, *tail, *pool;
 	uint64_t free_at;
-	bool waiting; /* a call for free_at is on its way */
+	bool waiting;	      /* a call for free_at is on its way */
+	uint64_t took, least; /* cycle of the last one; least distance */
+	/* where the time goes (11.5): absolute times in ns, units in cycles */
+	struct ultra_mean seen_at, handed_at, requester, completer;
 };
+
+static inline void ultra_mean_add(struct ultra_mean *m, double v)
+{
+	m->sum += v;
+	m->n++;
+}
 
 /* ultra_req.c */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,

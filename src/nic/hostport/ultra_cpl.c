@@ -105,6 +105,9 @@ static void stored(struct hp_nic *n, struct hp_dma *d)
 	uint64_t now = hp_now(n);
 
 	hp_count(n, HP_K_ULTRA_RECEIVED, 1);
+	if (d->txn.bytes)
+		ultra_mean_add(&n->ultra->handed_at,
+			       (double)d->txn.t_req / WEFT_NS);
 	if (n->ultra->cpl[i->tupid].irq)
 		hp_irq(n, HP_IRQ_ULTRA);
 	if (HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
@@ -132,6 +135,7 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
 
+	ultra_mean_add(&u->completer, (double)(hp_now(u->n) - i->from));
 	i->ack_at = hp_now(u->n) + ACK_AFTER;
 	i->head.vpid = p->vpid;
 	in_unlink(u, i);
@@ -238,6 +242,9 @@ void ultra_cpl_go(struct hp_ultra *u)
 	}
 	i->taken = true;
 	i->from = now;
+	if (u->took && now - u->took < u->least)
+		u->least = now - u->took;
+	u->took = now;
 	u->free_at = now + n->ultra_cpl_occupancy;
 	hp_after(n, n->ultra_cpl_latency, finish, i);
 	ultra_cpl_go(u);

@@ -152,7 +152,9 @@ static void end(struct ultra_port *p)
 	}
 	p->state = ULTRA_IDLE;
 	p->wp = p->at;
-	*ring_push(&p->pkts) = (struct ultra_pkt){ p->words, p->flags };
+	*ring_push(&p->pkts) =
+		(struct ultra_pkt){ p->words, p->flags, hp_now(n) };
+	ultra_mean_add(&p->u->seen_at, (double)weft_now(n->comp) / WEFT_NS);
 	hp_after(n, n->ultra_req_latency - back(n), committed, p);
 }
 
@@ -260,6 +262,8 @@ static void inject(struct hp_nic *n, void *arg)
 	for (i = 0; i < p->flying - 1; i++)
 		at = step(p, at, ring_nth(&p->pkts, i)->words);
 	f = assemble(p, at, *ring_nth(&p->pkts, i));
+	ultra_mean_add(&p->u->requester,
+		       (double)(hp_now(n) - ring_nth(&p->pkts, i)->seen));
 	hp_net_send(n, f, f->payload.len, hp_now(n), UINT32_MAX, sent, p);
 	ultra_req_go(p->u);
 }

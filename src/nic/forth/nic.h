@@ -171,6 +171,20 @@ static inline bool forth_is_announce(const struct forth_nic *n, uint64_t hdr)
 	return n->completion == COMPLETION_COUNT && hdr & FORTH_HDR_ANNOUNCE;
 }
 
+/* regs_ext.c, for the table in regs.c. */
+uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
+void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i);
+void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_count_read(struct weft_comp *c, uint32_t i);
+void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i);
+
 static inline void forth_log(struct forth_nic *n, enum forth_log_unit unit,
 			     enum forth_log_event event, uint32_t arg)
 {

@@ -228,78 +228,6 @@ static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 	return l->tx[i].sent | (uint64_t)l->tx[i].acked << 16;
 }
 
-/* ---- extensions: multipath, external memory, event log --------------- */
-
-static uint64_t reseq_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return forth_reseq_counts(nic_of(c));
-}
-
-static uint64_t reseq_rx_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return forth_reseq_lost_mask(nic_of(c));
-}
-
-static void reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	forth_reseq_restart(nic_of(c), (uint32_t)val);
-}
-
-static void reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	forth_path_reset(nic_of(c), (uint32_t)val);
-}
-
-static uint64_t reseq_pool_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return forth_reseq_pool(nic_of(c));
-}
-
-static uint64_t reseq_state_read(struct weft_comp *c, uint32_t i)
-{
-	return forth_reseq_state(nic_of(c), i);
-}
-
-static uint64_t ext_free_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return nic_of(c)->ext.n_free;
-}
-
-static uint64_t ext_least_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return nic_of(c)->ext.least_free;
-}
-
-static void log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	forth_log_enable(nic_of(c), (uint32_t)val);
-}
-
-static uint64_t log_count_read(struct weft_comp *c, uint32_t i)
-{
-	(void)i;
-	return forth_log_written(nic_of(c));
-}
-
-static void log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	(void)i;
-	forth_log_seek(nic_of(c), (uint32_t)val);
-}
-
-static uint64_t log_data_read(struct weft_comp *c, uint32_t i)
-{
-	return forth_log_read(nic_of(c), i);
-}
-
 /* The start flag in the dword at +12 releases. */
 static void queue_mem_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
@@ -423,7 +351,7 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 		"bad descriptors and aborted transfers (3.6)") },
 	[R_RESEQ] = { "resequencing", OPR(FORTH_RESEQ, RO, 0,
 		"9:0 losses, 19:10 sync lost, 29:20 pool full (7.6); 0 on a "
-		"single path"), .read = reseq_read },
+		"single path"), .read = forth_reseq_read },
 	[R_CREDIT_RESYNCS] = { "credit resynchronisations",
 		OPR(FORTH_CREDIT_RESYNCS, RO, 0, "flows whose credits started "
 		"anew (5.7, parameter resync)"), .read = resyncs_read },
@@ -438,35 +366,35 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_RESEQ_RX] = { "resequencing restart", OPR(FORTH_RESEQ_RX, MIXED, 0,
 		"load: sources out of sync, one bit each; store: forgets the "
 		"headers of these sources and begins anew"),
-		.read = reseq_rx_read, .wrote = reseq_rx_wrote },
+		.read = forth_reseq_rx_read, .wrote = forth_reseq_rx_wrote },
 	[R_RESEQ_TX] = { "path restart", OPR(FORTH_RESEQ_TX, MIXED, 0,
 		"store: paths and numbers to these destinations begin anew"),
-		.wrote = reseq_tx_wrote },
+		.wrote = forth_reseq_tx_wrote },
 	[R_RESEQ_POOL] = { "header pool", OPR(FORTH_RESEQ_POOL, RO, 0,
 		"15:0 headers held, 31:16 most so far"),
-		.read = reseq_pool_read },
+		.read = forth_reseq_pool_read },
 	[R_EXT_FREE] = { "free external blocks", OPR(FORTH_EXT_FREE, RO, 0,
 		"of external memory behind the VOQs (6.3)"),
-		.read = ext_free_read },
+		.read = forth_ext_free_read },
 	[R_EXT_LEAST] = { "fewest external blocks", OPR(FORTH_EXT_LEAST, RO, 0,
-		"that were ever free"), .read = ext_least_read },
+		"that were ever free"), .read = forth_ext_least_read },
 	[R_RESEQ_STATE] = { "resequencing state", OPR(FORTH_RESEQ_STATE, RO, 0,
 		"1:0 p1, 3:2 p2, 4 p2 known, 5 loss not reported, 6 sync lost, "
 		"19:8 numbers expected, 30:20 headers held, of source s"),
-		.count = 8, .stride = 4, .read = reseq_state_read },
+		.count = 8, .stride = 4, .read = forth_reseq_state_read },
 	[R_LOG_CONTROL] = { "event log control", OPR(FORTH_LOG_CONTROL, RW, 3,
 		"0 on, 1 with credits; a store empties the log"),
-		.wrote = log_control_wrote },
+		.wrote = forth_log_control_wrote },
 	[R_LOG_COUNT] = { "event log records", OPR(FORTH_LOG_COUNT, RO, 0,
 		"written so far; the last 4096 are kept"),
-		.read = log_count_read },
+		.read = forth_log_count_read },
 	[R_LOG_INDEX] = { "event log index", OPR(FORTH_LOG_INDEX, RW,
 		0xFFFFFFFF, "record to be read next"),
-		.wrote = log_index_wrote },
+		.wrote = forth_log_index_wrote },
 	[R_LOG_DATA] = { "event log data", OPR(FORTH_LOG_DATA, RO, 0,
 		"time low, time high, argument, unit and event (15:8); the "
 		"last one moves the index on"), .count = 4, .stride = 4,
-		.read = log_data_read },
+		.read = forth_log_data_read },
 	[R_QUEUE_MEM] = { "queue memory", OPR(FORTH_QUEUE_MEM, RW, 0xFFFFFFFF,
 		"1024 descriptors of 4 dwords"), .count = 4096, .stride = 4,
 		.wrote = queue_mem_wrote },

@@ -105,6 +105,49 @@ static void test_table_full(void **state)
 
 /* ---- arguments ---- */
 
+/* Refused at once: c leads from p to q, d back. */
+static void args_posts(struct rma_port *p, struct rma_handle *c,
+		       struct rma_handle *d, struct rma_region *g)
+{
+	assert_int_equal(rma_post_put_bt(p, d, g, 0, 8, 0, 0, 0),
+			 RMA_INV_HANDLE);
+	assert_int_equal(rma_post_put_bt(p, c, g, 0, 0, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_put_bt(p, c, g, 8190, 3, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_put_qw(p, c, g, 4, 8, 0, 0, 0),
+			 RMA_WRONG_ARG);
+	assert_int_equal(rma_post_put_qw(p, c, g, 0, 8, 0, 8, 0),
+			 RMA_WRONG_ARG);
+	assert_int_equal(rma_post_immediate_put(p, c, 9, 0, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_lock(p, c, 0, 0, 0, RMA_NOTI_REQUESTER),
+			 RMA_WRONG_ARG);
+}
+
+/* Three for q; the one in the middle is asked for first. */
+static void args_match(struct weft_host *h, struct rma_port *p,
+		       struct rma_handle *c, struct rma_port *q)
+{
+	struct rma_noti *n;
+
+	rma_post_notification(p, c, 11, 1, 0, 0);
+	rma_post_immediate_put(p, c, 8, 0, 1ull << 30, RMA_NOTI_COMPLETER, 0);
+	rma_post_notification(p, c, 33, 3, 0, 0);
+	while (rma_noti_match(q, RMA_NOTI_COMPLETER, RMA_CMD_IMMEDIATE, 0,
+			      &n) == RMA_NO_MATCH)
+		rma_noti_wait(q, weft_host_now(h) + WEFT_US);
+	assert_int_equal(n->error, RMA_NOTI_COMPLETER); /* no such page */
+	rma_noti_free(q, n);
+	for (uint32_t i = 11; i <= 33; i += 22) {
+		assert_int_equal(rma_noti_get_block(q, &n), RMA_SUCCESS);
+		assert_int_equal(n->value, i);
+		assert_int_equal(n->bytes, i / 11);
+		assert_int_equal(n->command, RMA_CMD_NOTIFICATION);
+		rma_noti_free(q, n);
+	}
+}
+
 static int args_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct rma_port *p, *q;
@@ -127,40 +170,12 @@ static int args_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_connect(q, 0, rma_get_vpid(p), 0, &d),
 			 RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 8192, &g), RMA_SUCCESS);
-	assert_int_equal(rma_post_put_bt(p, d, g, 0, 8, 0, 0, 0),
-			 RMA_INV_HANDLE);
-	assert_int_equal(rma_post_put_bt(p, c, g, 0, 0, 0, 0, 0),
-			 RMA_INV_VALUE);
-	assert_int_equal(rma_post_put_bt(p, c, g, 8190, 3, 0, 0, 0),
-			 RMA_INV_VALUE);
-	assert_int_equal(rma_post_put_qw(p, c, g, 4, 8, 0, 0, 0),
-			 RMA_WRONG_ARG);
-	assert_int_equal(rma_post_put_qw(p, c, g, 0, 8, 0, 8, 0),
-			 RMA_WRONG_ARG);
-	assert_int_equal(rma_post_immediate_put(p, c, 9, 0, 0, 0, 0),
-			 RMA_INV_VALUE);
-	assert_int_equal(rma_post_lock(p, c, 0, 0, 0, RMA_NOTI_REQUESTER),
-			 RMA_WRONG_ARG);
+	args_posts(p, c, d, g);
 	assert_int_equal(rma_noti_probe(p, &n), RMA_NO_NOTI);
 	assert_int_equal(rma_noti_get_until(p, weft_host_now(h) + WEFT_US, &n),
 			 RMA_POLL_EXCEEDED);
 	assert_int_equal(rma_noti_match(p, -1, -1, -1, &n), RMA_NO_MATCH);
-	/* three for q; the one in the middle is asked for first */
-	rma_post_notification(p, c, 11, 1, 0, 0);
-	rma_post_immediate_put(p, c, 8, 0, 1ull << 30, RMA_NOTI_COMPLETER, 0);
-	rma_post_notification(p, c, 33, 3, 0, 0);
-	while (rma_noti_match(q, RMA_NOTI_COMPLETER, RMA_CMD_IMMEDIATE, 0,
-			      &n) == RMA_NO_MATCH)
-		rma_noti_wait(q, weft_host_now(h) + WEFT_US);
-	assert_int_equal(n->error, RMA_NOTI_COMPLETER); /* no such page */
-	rma_noti_free(q, n);
-	for (uint32_t i = 11; i <= 33; i += 22) {
-		assert_int_equal(rma_noti_get_block(q, &n), RMA_SUCCESS);
-		assert_int_equal(n->value, i);
-		assert_int_equal(n->bytes, i / 11);
-		assert_int_equal(n->command, RMA_CMD_NOTIFICATION);
-		rma_noti_free(q, n);
-	}
+	args_match(h, p, c, q);
 	assert_int_equal(rma_disconnect(p, d), RMA_INV_HANDLE);
 	assert_int_equal(rma_disconnect(p, c), RMA_SUCCESS);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);

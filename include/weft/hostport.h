@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port from user space (hostport.md 4 to 8): a process opens a VPID,
+ *writes instructions into its work queue, triggers them by one load, and learns
+ *of everything through its notification queue.
+ *
+ *	struct hport *p;
+ *	struct hport_peer to;
+ *	struct hport_note n;
+ *
+ *	hport_open(h, NULL, &p);
+ *	hport_connect(p, node, vpid, &to);
+ *	hport_fast_send(p, &to, HPORT_ACK, tag, words, 3);
+ *	hport_wait(p, &n, WEFT_NEVER);
+ *	hport_close(p);
+ *
+ * Posting returns 0, or -EAGAIN: the work queue is full, take notifications
+ * first.  Every instruction has one notification, but for one that was refused
+ * by the target and wanted no acknowledge: it has two, the second with the
+ * error.  FAA and CAS give back what is in memory afterwards: the old value of
+ * FAA is result - addend; CAS has worked when the result is `swap`, if memory
+ * did not hold that before. */
+#ifndef WEFT_HOSTPORT_H
+#define WEFT_HOSTPORT_H
+
+#include "weft/host.h"
+
+struct hport;
+
+/* Sizes of all queues of a node (4.10); 0 = default.  The first process of the
+ * node decides. */
+struct hport_sizes {
+	uint32_t wq, nq, prq, wdt; /* entries */
+	uint32_t sdr, rdr;	   /* words */
+	uint32_t rdr_unit;	   /* log2 words: pieces of the RDR (7.3) */
+};
+
+enum {
+	HPORT_ORDERED = 1,   /* instructions to one peer stay in order */
+	HPORT_RMA_NOTES = 2, /* also of accesses by others that succeed */
+	HPORT_POSTED = 4,    /* long messages go to posted buffers */
+	HPORT_POSTED_PA = 8, /* these may be physical */
+	HPORT_IRQ = 16,	     /* notifications interrupt */
+};
+
+struct hport_attr {
+	struct hport_sizes sizes;
+	int32_t vpid; /* < 0: any */
+	uint32_t flags;
+};
+
+/* 0, -ENODEV, -ENOMEM, -EBUSY (VPID), -ENOSPC. NULL: defaults, any VPID. */
+int hport_open(struct weft_host *h, const struct hport_attr *a,
+	       struct hport **p_p);
+void hport_close(struct hport *p);
+uint32_t hport_vpid(const struct hport *p);
+uint32_t hport_hpid(const struct hport *p);
+/* As the driver of a node: serves translations until all programs of the node
+ * that have opened a port have closed it again.  0, -ENODEV, -ENOMEM. */
+int hport_serve(struct weft_host *h);
+
+/* Routing handle of another process. */
+struct hport_peer {
+	uint32_t off, len; /* of the route */
+	uint32_t vpid;
+};
+int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
+		  struct hport_peer *to_p);
+
+/* ---- memory and windows ---- */
+
+/* Memory that the device reaches by the virtual address in *va_p; whole pages.
+ * NULL: there is none. */
+void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p);
+void hport_free(struct hport *p, void *mem);
+/* The O/S takes a page away (true) unless the device uses it; hport_page_in
+ * brings it back. */
+bool hport_page_out(struct hport *p, uint64_t va);
+void hport_page_in(struct hport *p, uint64_t va);
+
+enum {
+	HPORT_READ = 1,
+	HPORT_WRITE = 2,
+	HPORT_OPEN = 4, /* any capability */
+};
+/* Window `id` (0..): who has the capability may use it.  -EINVAL: no such
+ * window. */
+int hport_window(struct hport *p, uint32_t id, uint64_t va, uint64_t bytes,
+		 uint32_t rights, uint32_t capability);
+int hport_window_close(struct hport *p, uint32_t id);
+/* Only {hpid, vpid} may use it; unlock: all again. */
+int hport_window_lock(struct hport *p, uint32_t id, uint32_t hpid,
+		      uint32_t vpid);
+int hport_window_unlock(struct hport *p, uint32_t id);
+/* Windows over one piece of memory: `id` becomes a neighbour of `after`; then
+ * all but one of them can be locked. */
+int hport_window_join(struct hport *p, uint32_t id, uint32_t after);
+int hport_window_lock_others(struct hport *p, uint32_t id, uint32_t hpid,
+			     uint32_t vpid);
+
+/* ---- instructions ---- */
+
+enum {
+	HPORT_ACK = 1,	/* notified when it has arrived */
+	HPORT_MORE = 2, /* triggered together with the next one */
+};
+
+struct hport_tag {
+	uint64_t user, api; /* 64 and 48 bits */
+};
+
+/* Up to 5 words. */
+int hport_fast_send(struct hport *p, const struct hport_peer *to,
+		    uint32_t flags, struct hport_tag tag, const uint64_t *words,
+		    uint32_t n);
+/* From the send data region. */
+int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	       struct hport_tag tag, uint64_t off, uint64_t bytes);
+void *hport_sdr(struct hport *p, uint64_t *bytes_p);
+
+/* The other side of an RMA instruction. */
+struct hport_far {
+	uint32_t win, capability;
+	uint64_t off;
+};
+int hport_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
+	      uint64_t off, uint64_t bytes);
+int hport_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
+	      uint64_t off, uint64_t bytes);
+/* 1 to 3 words. */
+int hport_fast_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
+		   struct hport_tag tag, const struct hport_far *far,
+		   const uint64_t *words, uint32_t n);
+int hport_fast_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
+		   struct hport_tag tag, const struct hport_far *far,
+		   uint32_t n);
+/* Bytes of a word: bit i of `enable` for byte i. */
+int hport_put_bytes(struct hport *p, const struct hport_peer *to,
+		    uint32_t flags, struct hport_tag tag,
+		    const struct hport_far *far, uint64_t word, uint8_t enable);
+int hport_faa(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint64_t add);
+int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far,
+	      uint64_t compare, uint64_t swap);
+/* Triggers what HPORT_MORE has left behind. */
+void hport_flush(struct hport *p);
+
+/* ---- notifications ---- */
+
+enum hport_event {
+	HPORT_DONE,	/* an own instruction */
+	HPORT_MESSAGE,	/* received */
+	HPORT_ACCESSED, /* RMA by somebody else, or refused to him */
+	HPORT_ULTRA,	/* of an ULTRA port */
+};
+
+struct hport_note {
+	enum hport_event event;
+	uint32_t error;	     /* table 4.2, 0 = none */
+	uint32_t command;    /* byte: of the instruction, or executed */
+	uint32_t hpid, vpid; /* the other side */
+	struct hport_tag tag;
+	uint64_t bytes;	  /* message, access */
+	uint32_t n;	  /* words in data */
+	uint64_t data[5]; /* fast receive, results */
+	uint32_t win;	  /* access */
+	uint64_t off;	  /* access; message: words of the RDR, see below */
+	bool posted;	  /* message in a posted buffer: */
+	uint64_t stored, addr, cookie;
+	uint64_t w[8]; /* as the device wrote it */
+};
+
+/* 1 = *n_p is the next one, 0 = none. */
+int hport_poll(struct hport *p, struct hport_note *n_p);
+/* Polls until there is one (true) or the deadline passes. */
+bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline);
+/* A message in the receive data region: copies it out and gives its place
+ * back. */
+void hport_take(struct hport *p, const struct hport_note *n, void *to);
+/* A buffer for one long message; -EAGAIN: queue full.  pa: addr is physical. */
+int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
+	       uint64_t cookie);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver: virtual memory and the TLB (hostport.md 4.11, 8.8).
+ *
+ * A region is whole pages at virtual addresses of its VPID.  New regions are
+ * put into the TLB by bulk insert as far as a part of it goes; everything else
+ * comes by misses, which hport_serve answers. */
+#include <errno.h>
+#include <string.h>
+
+#include "ulib/hostport_drv.h"
+
+enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
+
+static struct hport_region *region_of(struct hport_drv *d, uint32_t vpid,
+				      uint64_t va)
+{
+	struct hport_region *r = d->kernel->regions;
+
+	while (r && (r->vpid != vpid || va < r->va || va >= r->va + r->bytes))
+		r = r->next;
+	return r;
+}
+
+uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
+{
+	struct hport_region *r = region_of(d, vpid, vpage * HP_PAGE);
+	uint64_t i;
+
+	if (!r)
+		return HP_TLB_FAULT;
+	i = vpage - r->va / HP_PAGE;
+	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while it is there */
+	return HP_TLB_ARG(r->phys / HP_PAGE + i, r->writable);
+}
+
+/* ---- regions ----------------------------------------------------------- */
+
+static void preload(struct hport_drv *d, const struct hport_region *r)
+{
+	struct hport_kernel *k = d->kernel;
+	uint64_t n = r->bytes / HP_PAGE;
+
+	n = n < PRELOAD ? n : PRELOAD;
+	for (uint64_t i = 0; i < n; i++)
+		k->bulk[i] =
+			hport_drv_translate(d, r->vpid, r->va / HP_PAGE + i);
+	hport_drv_cache(d,
+			HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, r->vpid, n),
+			r->va / HP_PAGE, k->bulk_phys);
+}
+
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
+		  bool writable, struct hport_region **r_p)
+{
+	weft_phys_t phys;
+	struct hport_region *r =
+		weft_mem_alloc(d->host, sizeof(*r), HP_LINE, &phys);
+
+	bytes = (bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
+	if (!r)
+		return -ENOMEM;
+	r->mem = weft_mem_alloc(d->host, bytes, HP_PAGE, &r->phys);
+	r->out = weft_mem_alloc(d->host, bytes / HP_PAGE / 64 * 8 + 8, 64,
+				&phys);
+	if (!r->mem || !r->out)
+		return -ENOMEM;
+	r->vpid = vpid;
+	r->bytes = bytes;
+	r->writable = writable;
+	hport_drv_lock(d);
+	r->va = d->kernel->next_va;
+	d->kernel->next_va += bytes + HP_PAGE;
+	r->next = d->kernel->regions;
+	d->kernel->regions = r;
+	hport_drv_unlock(d);
+	preload(d, r);
+	*r_p = r;
+	return 0;
+}
+
+static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, r->vpid, 1);
+
+	for (uint64_t i = 0; i < r->bytes / HP_PAGE; i++)
+		while (hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
+		       HP_CACHE_IN_USE)
+			weft_host_cpu(d->host, WEFT_US);
+}
+
+void hport_drv_unmap(struct hport_drv *d, struct hport_region *r)
+{
+	struct hport_region **at = &d->kernel->regions;
+
+	hport_drv_lock(d);
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+	hport_drv_unlock(d);
+	tlb_drop(d, r);
+	weft_mem_free(d->host, r->mem);
+	weft_mem_free(d->host, r->out);
+	weft_mem_free(d->host, r);
+}
+
+/* ---- misses ------------------------------------------------------------ */
+
+static void serve_misses(struct hport_drv *d)
+{
+	uint64_t w, arg;
+
+	while ((w = hport_drv_load(d, HP_R_TLB_MISS)) != HP_NONE) {
+		uint32_t vpid = HP_MISS_VPID(w);
+
+		arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
+		d->kernel->misses++;
+		d->kernel->faults += arg == HP_TLB_FAULT;
+		hport_drv_cache(
+			d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
+			HP_MISS_PAGE(w), arg);
+	}
+}
+
+/* What else keeps the line up: errors without a queue, and processes that want
+ * interrupts (theirs is the same line). */
+static void serve_rest(struct hport_drv *d)
+{
+	while (hport_drv_load(d, HP_R_ERR_LOG) != HP_NONE)
+		d->kernel->errors++;
+	while (hport_drv_load(d, HP_R_IRQ_VPID) != HP_NONE)
+		;
+	hport_drv_store(d, HP_R_IRQ_STATUS, HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
+}
+
+/* The first process decides about sizes: it is waited for. */
+static int serve_open(struct weft_host *h, struct hport_drv *d)
+{
+	int ret = hport_drv_device(h, d);
+
+	if (ret)
+		return ret;
+	while (!hport_drv_load(d, HP_R_DRIVER_STATE))
+		weft_host_cpu(h, WEFT_US);
+	return hport_drv_open(h, NULL, d);
+}
+
+int hport_serve(struct weft_host *h)
+{
+	struct hport_drv d;
+	bool seen = false;
+	int ret = serve_open(h, &d);
+
+	if (ret)
+		return ret;
+	while (!seen || d.kernel->opened) {
+		seen |= d.kernel->opened != 0;
+		if (!weft_host_irq_wait(h, d.dev,
+					weft_host_now(h) + 20 * WEFT_US))
+			continue;
+		serve_misses(&d);
+		serve_rest(&d);
+	}
+	hport_drv_close(&d);
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port user library: instructions (hostport.md 5, 7.2 to 7.6). */
+#include <errno.h>
+#include <string.h>
+
+#include "ulib/hostport_priv.h"
+
+uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par)
+{
+	return weft_io_load64(p->drv.host, &p->page, HP_TRIGGER(cmd, par));
+}
+
+/* One entry stays unused (4.4). */
+bool hport_wq_room(const struct hport *p)
+{
+	uint32_t next = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
+
+	return next != p->wq_rp;
+}
+
+/* Rejected ones are triggered again: they stay where they are. */
+void hport_flush(struct hport *p)
+{
+	while (p->wq_new) {
+		uint32_t n =
+			p->wq_new < HP_COUNT_MAX ? p->wq_new : HP_COUNT_MAX;
+
+		p->wq_new -= HP_RET_ACCEPTED(hport_trigger(p, HP_T_ISSUE, n));
+	}
+}
+
+/* The variable part is in v: W3 to W7. */
+static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
+		uint32_t flags, struct hport_tag tag, const uint64_t *v)
+{
+	uint64_t *w = p->wq + (size_t)HP_WORDS * p->wq_wp;
+
+	if (!hport_wq_room(p)) {
+		hport_flush(p);
+		return -EAGAIN;
+	}
+	w[0] = HP_VCI_W0(HP_CMD(0, HP_G_PORT, byte), to->len, to->off);
+	w[1] = HP_VCI_W1(to->vpid, tag.api);
+	w[2] = tag.user;
+	memcpy(&w[3], v, 5 * sizeof(*v));
+	p->wq_wp = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
+	p->wq_new++;
+	if (!(flags & HPORT_MORE))
+		hport_flush(p);
+	return 0;
+}
+
+static uint32_t ack(uint32_t flags)
+{
+	return flags & HPORT_ACK ? HP_A : 0;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+int hport_fast_send(struct hport *p, const struct hport_peer *to,
+		    uint32_t flags, struct hport_tag tag, const uint64_t *words,
+		    uint32_t n)
+{
+	uint64_t v[5] = { 0 };
+
+	if (n > HP_FAST_WORDS)
+		return -EINVAL;
+	memcpy(v, words, n * sizeof(*v));
+	return post(p, to, HP_B_FAST_SEND | ack(flags) | n, flags, tag, v);
+}
+
+int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	       struct hport_tag tag, uint64_t off, uint64_t bytes)
+{
+	uint64_t v[5] = { off, bytes };
+
+	return post(p, to, HP_B_SEND | ack(flags), flags, tag, v);
+}
+
+void *hport_sdr(struct hport *p, uint64_t *bytes_p)
+{
+	*bytes_p = 8ull * p->size.sdr;
+	return p->sdr;
+}
+
+/* ---- remote memory ----------------------------------------------------- */
+
+static int post_far(struct hport *p, const struct hport_peer *to, uint32_t byte,
+		    uint32_t flags, struct hport_tag tag,
+		    const struct hport_far *far, const uint64_t *rest)
+{
+	uint64_t v[5] = { HP_VCI_W3(far->win, far->capability), far->off };
+
+	memcpy(&v[2], rest, 3 * sizeof(*v));
+	return post(p, to, byte, flags, tag, v);
+}
+
+int hport_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
+	      uint64_t off, uint64_t bytes)
+{
+	uint64_t v[3] = { HP_VCI_W5(win), off, bytes };
+
+	return post_far(p, to, HP_B_PUT | ack(flags), flags, tag, far, v);
+}
+
+int hport_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
+	      uint64_t off, uint64_t bytes)
+{
+	uint64_t v[3] = { HP_VCI_W5(win), off, bytes };
+
+	return post_far(p, to, HP_B_GET, flags, tag, far, v);
+}
+
+int hport_fast_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
+		   struct hport_tag tag, const struct hport_far *far,
+		   const uint64_t *words, uint32_t n)
+{
+	uint64_t v[3] = { 0 };
+
+	if (!n || n > HP_FAST_RMA_WORDS)
+		return -EINVAL;
+	memcpy(v, words, n * sizeof(*v));
+	return post_far(p, to, HP_B_FAST_PUT | ack(flags) | n, flags, tag, far,
+			v);
+}
+
+int hport_fast_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
+		   struct hport_tag tag, const struct hport_far *far,
+		   uint32_t n)
+{
+	uint64_t v[3] = { 0 };
+
+	if (!n || n > HP_FAST_RMA_WORDS)
+		return -EINVAL;
+	return post_far(p, to, HP_B_FAST_GET | n, flags, tag, far, v);
+}
+
+int hport_put_bytes(struct hport *p, const struct hport_peer *to,
+		    uint32_t flags, struct hport_tag tag,
+		    const struct hport_far *far, uint64_t word, uint8_t enable)
+{
+	uint64_t v[3] = { enable, word };
+
+	return post_far(p, to, HP_B_MIS_PUT | ack(flags), flags, tag, far, v);
+}
+
+int hport_faa(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far, uint64_t add)
+{
+	uint64_t v[3] = { add };
+
+	return post_far(p, to, HP_B_FAA, flags, tag, far, v);
+}
+
+int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
+	      struct hport_tag tag, const struct hport_far *far,
+	      uint64_t compare, uint64_t swap)
+{
+	uint64_t v[3] = { compare, swap };
+
+	return post_far(p, to, HP_B_CAS, flags, tag, far, v);
+}

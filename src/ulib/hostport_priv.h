@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the Host Port's user library. */
+#ifndef ULIB_HOSTPORT_PRIV_H
+#define ULIB_HOSTPORT_PRIV_H
+
+#include "ulib/hostport_drv.h"
+
+struct hport_hole { /* words of the RDR that have been taken */
+	uint32_t end, words;
+};
+
+struct hport {
+	struct hport_drv drv;
+	struct weft_io page; /* Triggerpage */
+	struct hport_sizes size;
+	uint32_t vpid, hpid;
+	uint64_t *wq, *sdr, *rdr, *wdt, *prq;
+	volatile uint64_t *nq;
+	/* work queue: next entry, put but not triggered, the device's read
+	 * pointer as last heard of */
+	uint32_t wq_wp, wq_new, wq_rp;
+	/* notification queue: next entry, taken but not told */
+	uint32_t nq_rp, nq_owed;
+	/* receive data region: the device's view of our read pointer; messages
+	 * may be taken in another order than they lie there */
+	uint32_t rdr_rp, n_holes;
+	struct hport_hole *holes;
+	uint32_t prq_wp, prq_rp;
+};
+
+/* Makes an entry of the work queue: false = full. */
+bool hport_wq_room(const struct hport *p);
+uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par);
+
+#endif

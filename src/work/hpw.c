@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages over the Host Port, see hpw.h, and program hostport.driver, the
+ * thread of a node that serves translations. */
+#include "work/hpw.h"
+
+#include <errno.h>
+
+enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
+enum { SEND_PIECE = 40, PUT_PIECE = 24, RDR_UNIT = 6 }; /* 512 bytes */
+
+static bool ok(struct hpw *v, const char *what, int ret)
+{
+	if (!ret)
+		return true;
+	weft_check_failed(v->w.c, "%s: error %d", what, -ret);
+	return false;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static uint64_t room(const struct hpw *v)
+{
+	return (v->size + PAGE - 1) / PAGE * PAGE;
+}
+
+static int memory(struct hpw *v)
+{
+	uint64_t bytes;
+
+	v->in = hport_alloc(v->p, 2 * room(v), &v->va);
+	if (!v->in) {
+		weft_check_failed(v->w.c, "no memory");
+		return -ENOMEM;
+	}
+	v->out = v->in + room(v);
+	v->sdr = hport_sdr(v->p, &bytes);
+	return hport_window(v->p, HPW_WIN, v->va, 2 * room(v),
+			    HPORT_READ | HPORT_WRITE, HPW_CAPABILITY);
+}
+
+int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
+{
+	struct hport_attr a = {
+		.vpid = -1,
+		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
+		.flags = HPORT_ORDERED |
+			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
+	};
+	uint32_t peer;
+
+	v->w = work_of(c);
+	v->size = v->size < 8 ? 8 : v->size & ~7ull;
+	if (!partner || partner >= v->w.n || v->size > MAX) {
+		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
+		return -EINVAL;
+	}
+	if (!ok(v, "hport_open", hport_open(v->w.h, &a, &v->p)) || memory(v))
+		return -EIO;
+	work_put(&v->w, "hp.vpid", hport_vpid(v->p));
+	peer = v->w.me ? 0 : partner;
+	if (!ok(v, "hport_connect",
+		hport_connect(v->p, peer,
+			      (uint32_t)work_get(&v->w, "hp.vpid", peer),
+			      &v->to)))
+		return -EIO;
+	work_barrier(&v->w, "hp.open");
+	return 0;
+}
+
+void hpw_close(struct hpw *v)
+{
+	while (v->done < v->posted)
+		hpw_absorb(v);
+	work_barrier(&v->w, "hp.close");
+	hport_free(v->p, v->in);
+	hport_close(v->p);
+}
+
+/* ---- notifications ----------------------------------------------------- */
+
+void hpw_absorb(struct hpw *v)
+{
+	struct hport_note n;
+
+	if (!hport_wait(v->p, &n, WEFT_NEVER))
+		return;
+	if (n.error)
+		weft_check_failed(v->w.c, "command %02x: error %u", n.command,
+				  n.error);
+	if (n.event == HPORT_DONE) {
+		v->done++;
+	} else if (n.event == HPORT_MESSAGE) {
+		hport_take(v->p, &n, v->in + v->got % v->size);
+		v->got += n.bytes;
+	}
+}
+
+static bool posted(struct hpw *v, int ret)
+{
+	if (ret == -EAGAIN) {
+		hpw_absorb(v);
+		return false;
+	}
+	v->posted += ok(v, "post", ret);
+	return true;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static const struct hport_tag tag = { 0, 0 };
+
+static int piece(struct hpw *v, uint64_t off, uint64_t n, uint32_t flags)
+{
+	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, off };
+	const uint64_t *words = (const uint64_t *)(v->out + off);
+
+	if (v->way == HPW_FAST_SEND)
+		return hport_fast_send(v->p, &v->to, flags, tag, words,
+				       (uint32_t)n / 8);
+	return hport_fast_put(v->p, &v->to, flags, tag, &far, words,
+			      (uint32_t)n / 8);
+}
+
+static void send_pieces(struct hpw *v, uint32_t flags, uint64_t max)
+{
+	for (uint64_t off = 0, n; off < v->size; off += n) {
+		uint32_t more = off + max < v->size ? HPORT_MORE : 0;
+
+		n = v->size - off < max ? v->size - off : max;
+		while (!posted(v, piece(v, off, n, flags | more)))
+			;
+	}
+}
+
+static int send_whole(struct hpw *v, uint32_t flags)
+{
+	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, 0 };
+
+	if (v->way == HPW_PUT)
+		return hport_put(v->p, &v->to, flags, tag, &far, HPW_WIN,
+				 room(v), v->size);
+	if (v->way == HPW_GET) {
+		far.off = room(v);
+		return hport_get(v->p, &v->to, flags, tag, &far, HPW_WIN, 0,
+				 v->size);
+	}
+	return hport_send(v->p, &v->to, flags, tag, 0, v->size);
+}
+
+void hpw_send(struct hpw *v, uint32_t flags)
+{
+	if (v->way == HPW_FAST_SEND || v->way == HPW_FAST_PUT) {
+		send_pieces(v, flags,
+			    v->way == HPW_FAST_SEND ? SEND_PIECE : PUT_PIECE);
+		return;
+	}
+	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
+		while (v->done < v->posted) /* the region is in use */
+			hpw_absorb(v);
+		weft_host_copy(v->w.h, v->sdr, v->out, v->size);
+	}
+	while (!posted(v, send_whole(v, flags)))
+		;
+}
+
+/* The last word lands last. */
+static void recv_memory(struct hpw *v, uint64_t seq)
+{
+	const volatile uint64_t *last = (uint64_t *)(v->in + v->size - 8);
+
+	while (*last != seq)
+		weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
+}
+
+void hpw_recv(struct hpw *v, uint64_t seq)
+{
+	uint64_t want = v->got - v->got % v->size + v->size;
+
+	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT) {
+		recv_memory(v, seq);
+		return;
+	}
+	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
+		ok(v, "hport_post",
+		   hport_post(v->p, v->va, v->size, false, seq));
+	while (v->got < want)
+		hpw_absorb(v);
+}
+
+/* ---- the driver's thread ----------------------------------------------- */
+
+static int driver_main(struct weft_comp *c)
+{
+	struct work w = work_of(c);
+	int ret = hport_serve(w.h);
+
+	if (ret)
+		weft_check_failed(c, "hport_serve: error %d", -ret);
+	return ret;
+}
+
+WEFT_COMPONENT(hostport_driver, .name = "hostport.driver",
+	       .kind = WEFT_KIND_PROGRAM,
+	       .doc = "serves translations of the Host Port on its node",
+	       .source = "hostport.md 8.8", .ops = { .main = driver_main });

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Host Port's programs share: a port with memory in a window, and
+ * messages of any size by any of its instructions. */
+#ifndef WORK_HPW_H
+#define WORK_HPW_H
+
+#include "weft/hostport.h"
+#include "work/work.h"
+
+enum hpw_way {
+	HPW_FAST_SEND, /* pieces of 40 bytes */
+	HPW_SEND,      /* copied at both ends */
+	HPW_POSTED,    /* send into a posted buffer: copied once */
+	HPW_FAST_PUT,  /* pieces of 24 bytes */
+	HPW_PUT,
+	HPW_GET,
+};
+#define HPW_WAYS "fast_send|send|posted|fast_put|put|get"
+
+struct hpw {
+	struct work w;
+	struct hport *p;
+	struct hport_peer to;
+	uint32_t way;
+	uint64_t size; /* of a message, multiple of 8 */
+	uint8_t *in, *out, *sdr;
+	uint64_t va;
+	/* counted by hpw_absorb */
+	uint64_t posted, done, got; /* instructions; bytes */
+};
+
+enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };
+
+/* 0, or negative with a failed check.  Pairs with node `partner`. */
+int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
+void hpw_close(struct hpw *v);
+/* One message: what is in v->out; waits for queue space where it must. */
+void hpw_send(struct hpw *v, uint32_t flags);
+/* Takes the next notification. */
+void hpw_absorb(struct hpw *v);
+/* A message whose last word is seq has come into v->in. */
+void hpw_recv(struct hpw *v, uint64_t seq);
+
+#endif

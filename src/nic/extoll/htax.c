@@ -148,7 +148,8 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	p = list_pop(&h->want[out][i]);
 	h->last[out] = (uint8_t)i;
 	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
-	h->in_core[out]++;
+	if (++h->in_core[out] >= h->limit[out])
+		weft_bus_expect(n->bus); /* now it matters when one is out */
 	host_leave(n, out, p, c);
 	weft_count(n->comp, out == HX_TO_POSTED ? EX_C_WRITES : EX_C_READS, 1);
 	if (p->sent)
@@ -329,8 +330,12 @@ static void hx_next(struct extoll_nic *n, uint64_t c)
 void ex_htax_event(struct extoll_nic *n)
 {
 	uint64_t c = ex_now(n);
+	bool due = weft_timer_due(n->comp, &n->htax.timer), any;
 
-	if (!weft_timer_due(n->comp, &n->htax.timer))
+	n->htax.deciding = true;
+	any = ex_htax_notes(n);
+	n->htax.deciding = false;
+	if (!any && !due)
 		return;
 	host_grant(n, HX_TO_POSTED, c);
 	host_grant(n, HX_TO_NONPOSTED, c);
@@ -340,13 +345,14 @@ void ex_htax_event(struct extoll_nic *n)
 
 /* ---- life ------------------------------------------------------------ */
 
-/* A bus that cannot hold stores back takes one transaction at a time. */
 void ex_htax_start(struct extoll_nic *n)
 {
-	bool packets = weft_bus_window(n->bus, n->posted);
+	bool many = weft_bus_many(n->bus);
 
-	n->htax.limit[HX_TO_POSTED] = packets ? n->posted : 1;
-	n->htax.limit[HX_TO_NONPOSTED] = packets ? n->reads : 1;
+	weft_bus_window(n->bus, n->posted);
+	n->bus->told = many ? ex_htax_told : NULL;
+	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
+	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }
 
 void ex_htax_fini(struct extoll_nic *n)

@@ -132,6 +132,12 @@ static const struct weft_clock *xbus_clock(struct weft_port *p)
 	return &((struct xbus *)p->peer->comp->state)->clock;
 }
 
+static bool xbus_many(struct weft_port *p)
+{
+	(void)p;
+	return true;
+}
+
 static const struct weft_bus_ops xbus_ops = {
 	.submit = xbus_submit,
 	.reply = xbus_reply,
@@ -139,6 +145,7 @@ static const struct weft_bus_ops xbus_ops = {
 	.clock = xbus_clock,
 	.window = xbus_window,
 	.consumed = xbus_consumed,
+	.many = xbus_many,
 };
 
 /* Devices call the bus; nothing arrives. */

@@ -93,6 +93,7 @@ struct ex_htax {
 	uint64_t free[EXTOLL_HX_N];
 	uint8_t last[EXTOLL_HX_N];
 	struct weft_timer timer;
+	bool deciding; /* arbitration is about to begin */
 	struct hx_pkt *pool, *all;
 };
 
@@ -122,7 +123,11 @@ static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 
 /* For nic.c. */
 void ex_htax_start(struct extoll_nic *n);
-void ex_htax_note(struct extoll_nic *n, const struct weft_bus_note *note);
+/* Takes what the bus has said by now; false: nothing. */
+bool ex_htax_notes(struct extoll_nic *n);
+/* Told of the bus port. */
+enum weft_told ex_htax_told(struct weft_port *p,
+			    const struct weft_bus_note *note);
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */
 void ex_htax_deliver(struct extoll_nic *n); /* EX_TAG_IN */
 void ex_htax_leave(struct extoll_nic *n);   /* EX_TAG_OUT */

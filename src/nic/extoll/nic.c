@@ -180,7 +180,6 @@ static void extoll_arrive(struct weft_comp *c, uint32_t port,
 			  struct weft_frame *f)
 {
 	struct extoll_nic *n = c->state;
-	struct weft_bus_note note;
 
 	if (port >= EPORT_NEWS) {
 		n->news |= 1u << (port - EPORT_NEWS);
@@ -191,8 +190,7 @@ static void extoll_arrive(struct weft_comp *c, uint32_t port,
 		eport_arrive(&n->np[port - EX_PORT_NP].ep, f);
 		return;
 	}
-	while (weft_bus_next(n->bus, &note))
-		ex_htax_note(n, &note);
+	ex_htax_notes(n);
 }
 
 static void extoll_event(struct weft_comp *c, uint32_t tag)

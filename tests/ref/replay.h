@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command line of the differential tests, one random scenario per seed:
  *
- *     PROGRAM             as many scenarios as the test wants, from seed 1 on; a
- *                         fifth of them under AddressSanitizer
- *     PROGRAM SEED [N]    N scenarios (1) from SEED on */
+ *     PROGRAM             as many scenarios as the test wants, from seed 1 on;
+ * a fifth of them under AddressSanitizer PROGRAM SEED [N]    N scenarios (1)
+ * from SEED on */
 #ifndef TESTS_REF_REPLAY_H
 #define TESTS_REF_REPLAY_H
 

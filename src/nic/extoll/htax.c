@@ -91,6 +91,7 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	if (read)
 		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
 	hx_list_push(&n->htax.want[read][from], p);
+	n->htax.wants[read]++;
 	ex_htax_arm(n, cycle);
 }
 
@@ -140,12 +141,14 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	struct hx_pkt *p;
 	int i;
 
-	if (h->free[out] > c || h->in_core[out] >= h->limit[out])
+	if (!h->wants[out] || h->free[out] > c ||
+	    h->in_core[out] >= h->limit[out])
 		return;
 	i = host_winner(n, out, c);
 	if (i < 0)
 		return;
 	p = list_pop(&h->want[out][i]);
+	h->wants[out]--;
 	h->last[out] = (uint8_t)i;
 	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
 	if (++h->in_core[out] >= h->limit[out])
@@ -300,7 +303,7 @@ static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 	const struct ex_htax *h = &n->htax;
 	uint64_t next = WEFT_NEVER;
 
-	if (h->in_core[out] >= h->limit[out])
+	if (!h->wants[out] || h->in_core[out] >= h->limit[out])
 		return next;
 	for (uint32_t i = 0; i < EXTOLL_HX_N; i++) {
 		const struct hx_pkt *p = h->want[out][i].head;

@@ -77,6 +77,7 @@ enum { HX_TO_POSTED, HX_TO_NONPOSTED, HX_TO_HOST };
 struct ex_htax {
 	/* units to host, by output and input */
 	struct hx_list want[HX_TO_HOST][EXTOLL_HX_N];
+	uint32_t wants[HX_TO_HOST];	    /* how many there are */
 	struct hx_list leaving[HX_TO_HOST]; /* in the sync FIFO */
 	uint32_t in_core[HX_TO_HOST];	    /* HT core queue, tags */
 	uint32_t limit[HX_TO_HOST];

@@ -12,16 +12,23 @@
 
 #include "nic/hostport/units.h"
 
-int hp_lines_init(struct hp_lines *l, uint32_t entries)
+struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries)
 {
-	l->sets = entries / HP_LINE_WAYS ? entries / HP_LINE_WAYS : 1;
-	l->at = calloc(l->sets * HP_LINE_WAYS, sizeof(*l->at));
-	return l->at ? 0 : -1;
+	struct hp_lines *l = malloc(sizeof(*l));
+
+	like.sets = entries / HP_LINE_WAYS ? entries / HP_LINE_WAYS : 1;
+	like.at = calloc(like.sets * HP_LINE_WAYS, sizeof(*like.at));
+	if (!l || !like.at)
+		abort();
+	*l = like;
+	return l;
 }
 
-void hp_lines_fini(struct hp_lines *l)
+void hp_lines_free(struct hp_lines *l)
 {
-	free(l->at);
+	if (l)
+		free(l->at);
+	free(l);
 }
 
 static struct hp_cached *line_set(const struct hp_lines *l, uint64_t key)
@@ -168,29 +175,20 @@ void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
 
 /* ---- the driver -------------------------------------------------------- */
 
-bool hp_lines_present(const struct hp_lines *l, uint64_t key)
-{
-	const struct hp_cached *c = line_find(l, key);
-
-	return c && c->valid;
-}
-
 static void line_remove(struct hp_cached *c)
 {
 	c->gone = c->filling;
 	c->valid = false;
 }
 
-void hp_lines_remove(struct hp_lines *l, uint64_t key)
+uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key)
 {
 	struct hp_cached *c = line_find(l, key);
 
-	if (c)
+	if (op == HP_CACHE_REMOVE && c)
 		line_remove(c);
-}
-
-void hp_lines_flush(struct hp_lines *l)
-{
-	for (uint32_t i = 0; i < l->sets * HP_LINE_WAYS; i++)
+	for (uint32_t i = 0; op == HP_CACHE_FLUSH && i < l->sets * HP_LINE_WAYS;
+	     i++)
 		line_remove(&l->at[i]);
+	return c && c->valid ? HP_CACHE_PRESENT : 0;
 }

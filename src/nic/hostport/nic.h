@@ -325,8 +325,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err);
 
 /* ---- caches of the units (win.c, route.c, tlb.c) ---- */
 
-struct hp_win_cache;
-struct hp_route_cache;
+struct hp_lines;
 struct hp_tlb;
 struct hp_ultra;
 
@@ -426,8 +425,7 @@ struct hp_nic {
 	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
 	struct hp_rx *rx_pool, *rx_all;
 	/* made by their blocks */
-	struct hp_win_cache *win;
-	struct hp_route_cache *routes;
+	struct hp_lines *win, *routes;
 	struct hp_tlb *xlate;
 	struct hp_notify *notify;
 	struct hp_rx_unit *rx_unit;

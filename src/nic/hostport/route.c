@@ -2,15 +2,9 @@
 /* Routing cache (hostport.md 3.2, 8.8): entries of the routing space by offset
  * and length, 32 bytes of each; longer ones are read every time.  Insert of the
  * driver is not offered: a route is there when it has been used. */
-#include <stdlib.h>
-
 #include "nic/hostport/units.h"
 
 enum { KEPT = 32 }; /* bytes of a line */
-
-struct hp_route_cache {
-	struct hp_lines lines;
-};
 
 static uint64_t route_key(uint32_t off, uint32_t len)
 {
@@ -36,9 +30,9 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 	k->done = route_done;
 	k->arg = r;
 	if (!len || (uint64_t)off + len > n->rs_size)
-		hp_lines_none(n, &n->routes->lines, k);
+		hp_lines_none(n, n->routes, k);
 	else
-		hp_lines_get(n, &n->routes->lines, k);
+		hp_lines_get(n, n->routes, k);
 }
 
 /* ---- the block --------------------------------------------------------- */
@@ -47,37 +41,26 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    uint64_t arg1)
 {
-	struct hp_lines *l = &n->routes->lines;
-	uint64_t key = route_key((uint32_t)arg0, HP_CACHE_COUNT(cmd));
-
 	(void)arg1;
-	if (HP_CACHE_OP(cmd) == HP_CACHE_FLUSH)
-		hp_lines_flush(l);
-	else if (HP_CACHE_OP(cmd) == HP_CACHE_REMOVE)
-		hp_lines_remove(l, key);
-	return hp_lines_present(l, key) ? HP_CACHE_PRESENT : 0;
+	return hp_lines_cmd(n->routes, HP_CACHE_OP(cmd),
+			    route_key((uint32_t)arg0, HP_CACHE_COUNT(cmd)));
 }
 
 static int route_init(struct hp_nic *n, struct weft_err *err)
 {
-	struct hp_route_cache *r = calloc(1, sizeof(*r));
-
 	(void)err;
-	if (!r)
-		abort();
-	n->routes = r;
-	r->lines.width = KEPT;
-	r->lines.cycles = n->t_route;
-	r->lines.hits = HP_K_ROUTE_HITS;
-	r->lines.misses = HP_K_ROUTE_MISSES;
-	return hp_lines_init(&r->lines, n->route_cache);
+	n->routes =
+		hp_lines_new((struct hp_lines){ .width = KEPT,
+						.cycles = n->t_route,
+						.hits = HP_K_ROUTE_HITS,
+						.misses = HP_K_ROUTE_MISSES },
+			     n->route_cache);
+	return 0;
 }
 
 static void route_fini(struct hp_nic *n)
 {
-	if (n->routes)
-		hp_lines_fini(&n->routes->lines);
-	free(n->routes);
+	hp_lines_free(n->routes);
 }
 
 const struct hp_block hp_route_block = {

@@ -56,14 +56,14 @@ struct hp_lines {
 	struct hp_look *wait;
 };
 
-int hp_lines_init(struct hp_lines *l, uint32_t entries);
-void hp_lines_fini(struct hp_lines *l);
+/* A copy of `like` with empty lines. */
+struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
+void hp_lines_free(struct hp_lines *l); /* NULL is fine */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
 /* The same cycles, but there is nothing to be found. */
 void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
-bool hp_lines_present(const struct hp_lines *l, uint64_t key);
-void hp_lines_remove(struct hp_lines *l, uint64_t key);
-void hp_lines_flush(struct hp_lines *l);
+/* CACHE_CMD: flush, remove and query; an insert is the next access. */
+uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key);
 
 /* ---- routing cache (route.c) ---- */
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows: their cache and the checks (hostport.md 4.7, 6.3, 8.8). */
-#include <stdlib.h>
-
 #include "nic/hostport/units.h"
-
-struct hp_win_cache {
-	struct hp_lines lines;
-};
 
 static uint64_t win_key(uint32_t vpid, uint32_t id)
 {
@@ -20,9 +14,9 @@ void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 	k->addr = wdt + (uint64_t)HP_LINE * id;
 	k->bytes = HP_LINE;
 	if (id >= n->wdt_size)
-		hp_lines_none(n, &n->win->lines, k);
+		hp_lines_none(n, n->win, k);
 	else
-		hp_lines_get(n, &n->win->lines, k);
+		hp_lines_get(n, n->win, k);
 }
 
 /* ---- checks ------------------------------------------------------------ */
@@ -98,37 +92,25 @@ enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k)
 static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
-	struct hp_lines *l = &n->win->lines;
-	uint64_t key = win_key(HP_CACHE_VPID(cmd), (uint32_t)arg0);
-
 	(void)arg1;
-	if (HP_CACHE_OP(cmd) == HP_CACHE_FLUSH)
-		hp_lines_flush(l);
-	else if (HP_CACHE_OP(cmd) == HP_CACHE_REMOVE)
-		hp_lines_remove(l, key);
-	return hp_lines_present(l, key) ? HP_CACHE_PRESENT : 0;
+	return hp_lines_cmd(n->win, HP_CACHE_OP(cmd),
+			    win_key(HP_CACHE_VPID(cmd), (uint32_t)arg0));
 }
 
 static int win_init(struct hp_nic *n, struct weft_err *err)
 {
-	struct hp_win_cache *w = calloc(1, sizeof(*w));
-
 	(void)err;
-	if (!w)
-		abort();
-	n->win = w;
-	w->lines.width = HP_LINE;
-	w->lines.cycles = n->t_win;
-	w->lines.hits = HP_K_WIN_HITS;
-	w->lines.misses = HP_K_WIN_MISSES;
-	return hp_lines_init(&w->lines, n->win_cache);
+	n->win = hp_lines_new((struct hp_lines){ .width = HP_LINE,
+						 .cycles = n->t_win,
+						 .hits = HP_K_WIN_HITS,
+						 .misses = HP_K_WIN_MISSES },
+			      n->win_cache);
+	return 0;
 }
 
 static void win_fini(struct hp_nic *n)
 {
-	if (n->win)
-		hp_lines_fini(&n->win->lines);
-	free(n->win);
+	hp_lines_free(n->win);
 }
 
 const struct hp_block hp_win_block = {

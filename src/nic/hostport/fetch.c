@@ -132,6 +132,7 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 	}
 	hp_notify_room(n, c);
 	hp_fetch_unpark(n, c);
+	hp_tagged_unpark(n, c->vpid);
 }
 
 /* ---- CSB out ----------------------------------------------------------- */
@@ -342,9 +343,11 @@ void hp_fetch_go(struct hp_nic *n)
 {
 	csb_next(n);
 	turn_next(n);
+	hp_tagged_go(n);
 }
 
 void hp_fetch_fini(struct hp_nic *n)
 {
 	ring_free(&n->fetch.turn);
+	hp_tagged_fini(n);
 }

@@ -225,6 +225,7 @@ static int hp_start(struct weft_comp *c, struct weft_err *err)
 		n->place.node = n->node;
 	n->hpid = n->place.node + 1;
 	hp_hif_start(n);
+	weft_bus_takes_tagged(n->bus);
 	ret = hp_net_start(n, err);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->start)
@@ -247,6 +248,8 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	while (weft_bus_next(n->bus, &note)) {
 		if (note.kind == WEFT_NOTE_STORE || note.kind == WEFT_NOTE_LOAD)
 			hp_access(n, &note);
+		else if (note.kind == WEFT_NOTE_TAGGED)
+			hp_tagged_note(n, &note);
 		else if (note.kind == WEFT_NOTE_DONE)
 			hp_hif_done(n, (struct hp_dma *)note.txn);
 	}

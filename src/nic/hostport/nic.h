@@ -202,6 +202,11 @@ void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
 		    const uint64_t *w);
 /* TCSTORE of a VCI (10.1): false = queue full or VPID off, nothing stored. */
 bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w);
+/* There is room in the scheduler; NQ entries of this VPID have become free. */
+void hp_tagged_go(struct hp_nic *n);
+void hp_tagged_unpark(struct hp_nic *n, uint32_t vpid);
+void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
+void hp_tagged_fini(struct hp_nic *n);
 
 /* ---- errors without a queue, interrupts (irq.c) ---- */
 

@@ -29,6 +29,7 @@ RUNS = [
     ["extoll/torus", "--set", "workload.0.count=5"],
     ["extoll/ep-traffic", "--set", "workload.count=100"],
     ["extoll/net-torus", "--set", "fabric.net.measure=2000"],
+    ["extoll/net-nics"],
     ["extoll/net-torus", "--set", "fabric.net.measure=1000", "--set",
      "faults={on: 's*.lp0', type: fault.bits, rate: 1e-5}"],
     ["coh/random"],

@@ -74,7 +74,8 @@ static void send_along(struct hpproc *p, const uint8_t *el, uint32_t nf,
 	b[HP_RS_NR] = (uint8_t)nr;
 	memcpy(b + HP_RS_HEAD, el, nf);
 	b[HP_RS_HEAD + nf] = HP_EL_SEP;
-	memcpy(b + HP_RS_HEAD + nf + 1, back, nr);
+	if (nr)
+		memcpy(b + HP_RS_HEAD + nf + 1, back, nr);
 	hpdrv_set(p->drv, HP_R_RS_SIZE, MINE + 64);
 	hpdrv_cache(p->drv, HP_CACHE_FLUSH, HP_CACHE_ROUTE, 0, 0, 0);
 	memset(w, 0, sizeof(w));

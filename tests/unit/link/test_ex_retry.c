@@ -258,14 +258,22 @@ struct outcome {
 	uint64_t last, replays, hits;
 };
 
+/* 10^5 messages of up to three cells at each rate, half of them each way. */
+#ifdef __SANITIZE_ADDRESS__
+static const char messages[] = "5000";
+#else
+static const char messages[] = "50000";
+#endif
+
 static struct outcome rate(const char *r, const char *width)
 {
 	struct ex_pair p;
 	struct outcome o;
 	const char *const set[] = { "rate", r, NULL };
 
-	ex_pair_init(&p, (const char *[]){ "width", width, "packets", "10000",
-					   "gap", "0", "hold", "20", NULL });
+	ex_pair_init(&p, (const char *[]){ "width", width, "packets", messages,
+					   "size", "160", "gap", "0", "hold",
+					   "20", NULL });
 	ex_pair_fault(&p, 0, &weft_class_fault_bits, set);
 	ex_pair_fault(&p, 1, &weft_class_fault_bits, set);
 	ex_pair_start(&p);

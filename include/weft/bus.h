@@ -123,7 +123,6 @@ struct weft_bus_note {
 	bool user;  /* TAGGED: the tag is the program's own */
 	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
 	uint16_t tag;
-	bool again; /* LOAD: repeats the one before, which was retried */
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
 	weft_time_t frame;	  /* FRAME# asserted; tenure began */
@@ -285,6 +284,10 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 
 /* Next note due now, or false. */
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
+/* Notes in the queue, due or not. */
+uint32_t weft_bus_queued(const struct weft_port *p);
+/* The run is over: next note, whenever it would have been due, or false. */
+bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
 /* Bus side: queue a note (copied) on the peer of bus_port, due at note->time >
  * now.  Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,

@@ -163,9 +163,22 @@ static const host_note_fn host_note[] = {
 void host_settle(struct host *hp)
 {
 	struct weft_bus_note note;
+	uint32_t left;
 
-	hp->quiet = 0;
 	while (weft_bus_next(hp->bus, &note))
+		host_note[note.kind](hp, &note);
+	left = weft_bus_queued(hp->bus); /* to come: nobody may be told */
+	hp->quiet = hp->quiet < left ? hp->quiet : left;
+}
+
+/* The run has come to rest: stores that nobody waits for land after the last
+ * event. */
+static void host_settle_rest(struct host *hp)
+{
+	struct weft_bus_note note;
+
+	host_settle(hp);
+	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
 		host_note[note.kind](hp, &note);
 }
 
@@ -314,7 +327,7 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	char what[160];
 
 	(void)err;
-	host_settle(hp);
+	host_settle_rest(hp);
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];
 

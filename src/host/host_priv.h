@@ -212,7 +212,7 @@ struct host {
 	uint64_t stores_in, stores_out;
 	bool loaded, load_status;
 	uint8_t load_data[8];
-	uint32_t quiet; /* notes that came without an arrival */
+	uint32_t quiet; /* notes in the queue that may come without arrival */
 };
 
 extern const struct weft_class weft_class_host_pc;

@@ -10,7 +10,7 @@
 #ifndef HOST_HT_H
 #define HOST_HT_H
 
-#include "weft/bus.h"
+#include "host/pio.h"
 
 #define HT_NEVER UINT64_MAX
 
@@ -51,14 +51,9 @@ struct ht_pkt {
 	uint64_t ready;		  /* not on the link before this slot */
 	uint64_t seq;		  /* order of being asked for */
 	struct weft_bus_txn *txn; /* NULL: access of the host, interrupt */
-	uint64_t off;		  /* STORE, LOAD */
-	uint32_t at, bytes;	  /* part of the transaction; size */
-	uint32_t dev;
-	uint8_t space, op;
-	bool level, relaxed, error, tagged, user;
-	uint16_t tag;
-	uint64_t cond;
-	uint8_t data[HT_LINE];
+	uint32_t at, bytes;	  /* part of the transaction */
+	bool level, relaxed, error;
+	struct pio io; /* access of the host */
 };
 
 struct ht_queue {

@@ -19,32 +19,14 @@ static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 	p->ready = ht_later(ht_slot_near(b, weft_now(b->comp) + delay),
 			    ht_slot_next(b));
 	p->seq = b->seq++;
-	p->dev = dev;
-	p->space = space;
-	p->off = off;
-	p->bytes = bytes;
+	pio_at(&p->io, dev, space, off, bytes);
 	return p;
 }
 
 static struct weft_bus_note note_of(const struct ht *b, const struct ht_pkt *p,
 				    enum weft_note_kind kind, uint64_t slot)
 {
-	struct weft_bus_note note = { .kind = kind,
-				      .time = ht_time(b, slot),
-				      .space = p->space,
-				      .off = p->off,
-				      .bytes = p->bytes,
-				      .dev = p->dev };
-
-	if (p->tagged) {
-		note.op = p->op;
-		note.user = p->user;
-		note.tag = p->tag;
-		note.cond = p->cond;
-		note.level = p->level;
-	}
-	memcpy(note.data, p->data, sizeof(note.data));
-	return note;
+	return pio_note(&p->io, kind, ht_time(b, slot));
 }
 
 /* The device, unless it takes no such access. */
@@ -77,7 +59,7 @@ static void store_abort(struct ht *b, const struct ht_pkt *p)
 
 static void store_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht_link *l = target(b, p->dev, p->tagged);
+	struct ht_link *l = target(b, p->io.dev, p->io.tagged);
 
 	if (!l) {
 		store_abort(b, p);
@@ -99,7 +81,7 @@ static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 	if (l && !store_room(b, l))
 		return NULL;
 	p = pio_new(b, dev, space, off, bytes, b->t_store);
-	memcpy(p->data, data, bytes);
+	memcpy(p->io.data, data, bytes);
 	return p;
 }
 
@@ -116,11 +98,11 @@ bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 
 static uint32_t store_slots(const struct ht_pkt *p)
 {
-	uint32_t mask = p->off % 4 || p->bytes % 4 ? HT_MASK : 0;
+	uint32_t mask = p->io.off % 4 || p->io.bytes % 4 ? HT_MASK : 0;
 
-	if (p->tagged)
-		return (HT_TAGGED + p->bytes) / 4;
-	return (HT_REQUEST + mask) / 4 + ht_dwords(p->off, p->bytes);
+	if (p->io.tagged)
+		return (HT_TAGGED + p->io.bytes) / 4;
+	return (HT_REQUEST + mask) / 4 + ht_dwords(p->io.off, p->io.bytes);
 }
 
 /* The store leaves the core for the device, not before slot s.  Words come
@@ -131,7 +113,7 @@ static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	struct weft_bus_note note;
 
 	l->told = ht_later(s, l->told + store_slots(p));
-	note = note_of(b, p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
+	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
 		       l->told);
 	weft_bus_tell(l->port, &note);
 	l->places -= l->window != 0;
@@ -162,8 +144,8 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, end);
 
 	weft_count(b->comp, HT_C_STORES, 1);
-	weft_count(b->comp, HT_C_TAGGED, p->tagged);
-	weft_count(b->comp, HT_C_STORE_BYTES, p->bytes);
+	weft_count(b->comp, HT_C_TAGGED, p->io.tagged);
+	weft_count(b->comp, HT_C_STORE_BYTES, p->io.bytes);
 	l->store_until = end;
 	weft_bus_tell(b->host, &note);
 	if (l->wait.n || !l->places) {
@@ -174,8 +156,8 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 		store_tell(b, l, p, s);
 	}
 	/* a load from another device may have waited for it */
-	if (b->load.pkt && ht_link_of(b, b->load.pkt->dev) != l)
-		ht_kick(b, ht_link_of(b, b->load.pkt->dev), HT_DOWN);
+	if (b->load.pkt && ht_link_of(b, b->load.pkt->io.dev) != l)
+		ht_kick(b, ht_link_of(b, b->load.pkt->io.dev), HT_DOWN);
 }
 
 /* ---- back-pressure ------------------------------------------------------- */
@@ -233,10 +215,10 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 
 static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
 {
-	struct weft_bus_note note = note_of(
-		b, p, p->tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED, 0);
+	struct weft_bus_note note = pio_note(
+		&p->io, p->io.tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED,
+		t);
 
-	note.time = t;
 	weft_bus_tell(b->host, &note);
 	ht_pkt_free(b, p);
 }
@@ -247,13 +229,13 @@ static void load_abort(struct ht *b, struct ht_pkt *p)
 	uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
 
 	weft_count(b->comp, HT_C_ABORTS, 1);
-	memset(p->data, 0xff, sizeof(p->data));
+	memset(p->io.data, 0xff, sizeof(p->io.data));
 	load_done(b, p, ht_time(b, s) + b->t_in);
 }
 
 static void load_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht_link *l = target(b, p->dev, p->tagged);
+	struct ht_link *l = target(b, p->io.dev, p->io.tagged);
 
 	assert(!b->load.pkt);
 	if (!l) {
@@ -286,13 +268,7 @@ bool ht_tagged(struct weft_port *host_port, uint32_t dev,
 		p = pio_new(b, dev, r->space, r->off, r->bytes, b->t_out);
 	if (!p)
 		return false;
-	p->tagged = true;
-	p->op = (uint8_t)r->op;
-	p->user = r->user;
-	p->tag = r->tag;
-	p->cond = r->cond;
-	if (r->op == WEFT_TCSTORE)
-		memcpy(p->data, r->data, r->bytes);
+	pio_tagged(&p->io, dev, r);
 	if (r->op == WEFT_TSTORE)
 		store_push(b, p);
 	else
@@ -316,7 +292,7 @@ static void load_tell(struct ht *b, struct ht_link *l)
 
 	p->ready = ht_later(p->ready, l->told);
 	b->load.told = true;
-	note = note_of(b, p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
+	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
 		       p->ready);
 	weft_bus_tell(l->port, &note);
 	weft_wake(b->comp, b->devices * HT_DIRS, note.time + 1);
@@ -324,11 +300,11 @@ static void load_tell(struct ht *b, struct ht_link *l)
 
 static uint32_t load_slots(const struct ht_pkt *p)
 {
-	if (!p->tagged)
+	if (!p->io.tagged)
 		return HT_REQUEST / 4;
-	if (p->op == WEFT_TLOAD)
+	if (p->io.op == WEFT_TLOAD)
 		return HT_TAGGED / 4;
-	return (HT_TAGGED + HT_COND + p->bytes) / 4;
+	return (HT_TAGGED + HT_COND + p->io.bytes) / 4;
 }
 
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
@@ -337,7 +313,7 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_NONPOSTED]);
 	uint64_t end = ht_occupy(b, l, HT_DOWN, d, load_slots(p));
 
-	weft_count(b->comp, p->tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
+	weft_count(b->comp, p->io.tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
 	b->load.sent = true;
 	p->ready = end + b->s_rx;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
@@ -352,7 +328,7 @@ static void load_moved(struct ht *b, struct ht_link *l)
 {
 	struct ht_load *ld = &b->load;
 
-	if (ld->behind && ht_link_of(b, ld->pkt->dev) == l && !--ld->behind)
+	if (ld->behind && ht_link_of(b, ld->pkt->io.dev) == l && !--ld->behind)
 		load_tell(b, l);
 }
 
@@ -360,7 +336,7 @@ static void load_moved(struct ht *b, struct ht_link *l)
 static void load_answer(struct ht *b, uint64_t s)
 {
 	struct ht_pkt *p = b->load.pkt;
-	struct ht_link *l = ht_link_of(b, p->dev);
+	struct ht_link *l = ht_link_of(b, p->io.dev);
 
 	b->load.replied = true;
 	p->ready = s + b->s_tx;
@@ -374,7 +350,7 @@ void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 {
 	struct ht *b = dev_port->peer->comp->state;
 
-	b->load.pkt->level = status;
+	b->load.pkt->io.level = status;
 	ht_reply(dev_port, data, bytes);
 }
 
@@ -384,11 +360,12 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	struct ht_link *l = ht_link_dev(dev_port, &b);
 	struct ht_load *ld = &b->load;
 
-	assert(ld->told && !ld->replied && (!data || bytes == ld->pkt->bytes) &&
-	       l == ht_link_of(b, ld->pkt->dev));
+	assert(ld->told && !ld->replied &&
+	       (!data || bytes == ld->pkt->io.bytes) &&
+	       l == ht_link_of(b, ld->pkt->io.dev));
 	(void)l;
 	if (data)
-		memcpy(ld->pkt->data, data, bytes);
+		memcpy(ld->pkt->io.data, data, bytes);
 	load_answer(b, ht_slot_next(b) + (ld->deferred ? 0 : b->s_reg));
 }
 
@@ -410,17 +387,17 @@ void ht_unanswered(struct ht *b)
 	if (ld->replied || ld->deferred)
 		return;
 	weft_count(b->comp, HT_C_ABORTS, 1);
-	memset(ld->pkt->data, 0xff, sizeof(ld->pkt->data));
+	memset(ld->pkt->io.data, 0xff, sizeof(ld->pkt->io.data));
 	load_answer(b, ld->pkt->ready + b->s_reg);
 }
 
 static uint32_t answer_slots(const struct ht_pkt *p)
 {
-	uint32_t n = p->tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
+	uint32_t n = p->io.tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
 
-	if (p->tagged && p->op == WEFT_TCSTORE)
+	if (p->io.tagged && p->io.op == WEFT_TCSTORE)
 		return n;
-	return n + ht_dwords(p->off, p->bytes);
+	return n + ht_dwords(p->io.off, p->io.bytes);
 }
 
 /* The host sees the answer when the writes in front of it are in memory. */

@@ -201,8 +201,8 @@ static void pci_read_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 static uint64_t pci_store_clocks(const struct pcibus *b,
 				 const struct pcibus_pio *p)
 {
-	return b->t_park + b->t_ph + (p->tagged ? b->t_tag : 0) +
-	       pcibus_beats(b, p->off, p->bytes);
+	return b->t_park + b->t_ph + (p->io.tagged ? b->t_tag : 0) +
+	       pcibus_beats(b, p->io.off, p->io.bytes);
 }
 
 static const struct pcibus_kind pci_kind = {

@@ -12,11 +12,9 @@
 #ifndef HOST_PCIBUS_H
 #define HOST_PCIBUS_H
 
-#include "weft/bus.h"
+#include "host/pio.h"
 
 #define PCIBUS_NEVER UINT64_MAX
-
-enum { PCIBUS_PIO_MAX = 64 };
 
 /* Masters, in the order of the round robin. */
 enum {
@@ -55,12 +53,9 @@ enum pcibus_op { PCIBUS_STORE, PCIBUS_LOAD, PCIBUS_COND };
  * does. */
 struct pcibus_pio {
 	enum pcibus_op op;
-	uint8_t space;
-	bool tagged, user;
-	uint16_t tag;
-	uint32_t dev, bytes, retries;
-	uint64_t off, cond, ready;
-	uint8_t data[PCIBUS_PIO_MAX];
+	uint32_t retries;
+	uint64_t ready;
+	struct pio io;
 };
 
 /* A delayed read at the bridge (bus.pci). */
@@ -97,7 +92,7 @@ struct pcibus_tenure {
 
 /* The load on the bus, or retried and waiting for the bus. */
 struct pcibus_load {
-	struct pcibus_pio pio;
+	struct pio pio;
 	bool pending;  /* asked for and not answered to the host */
 	bool open;     /* on the bus, and its end not known */
 	bool latched;  /* the device has been told */

@@ -34,7 +34,6 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 
 	assert(b->n_pio <= cap);
 	p->op = op;
-	p->tagged = false;
 	p->retries = 0;
 	p->ready = pio_edge(b, op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out);
 	b->n_store += op == PCIBUS_STORE;
@@ -55,27 +54,18 @@ static bool store_room(const struct pcibus *b)
 	return b->n_store + on_bus < b->pio_depth;
 }
 
-static void pio_at(struct pcibus_pio *p, uint32_t dev, uint8_t space,
-		   uint64_t off, uint32_t bytes)
-{
-	p->dev = dev;
-	p->space = space;
-	p->off = off;
-	p->bytes = bytes;
-}
-
 bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes)
 {
 	struct pcibus *b = bus_of(host_port);
 	struct pcibus_pio *p;
 
-	assert(bytes && bytes <= PCIBUS_PIO_MAX);
+	assert(bytes && bytes <= PIO_MAX);
 	if (!store_room(b))
 		return false;
 	p = pio_push(b, PCIBUS_STORE);
-	pio_at(p, dev, space, off, bytes);
-	memcpy(p->data, data, bytes);
+	pio_at(&p->io, dev, space, off, bytes);
+	memcpy(p->io.data, data, bytes);
 	pcibus_kick(b);
 	return true;
 }
@@ -87,7 +77,7 @@ void pcibus_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 
 	assert(bytes && bytes <= 8 && !b->load.pending);
 	b->load = (struct pcibus_load){ .pending = true };
-	pio_at(pio_push(b, PCIBUS_LOAD), dev, space, off, bytes);
+	pio_at(&pio_push(b, PCIBUS_LOAD)->io, dev, space, off, bytes);
 	pcibus_kick(b);
 }
 
@@ -100,7 +90,7 @@ bool pcibus_tagged(struct weft_port *host_port, uint32_t dev,
 	struct pcibus *b = bus_of(host_port);
 	struct pcibus_pio *p;
 
-	assert(r->bytes && r->bytes <= PCIBUS_PIO_MAX);
+	assert(r->bytes && r->bytes <= PIO_MAX);
 	if (r->op == WEFT_TSTORE && !store_room(b))
 		return false;
 	if (r->op != WEFT_TSTORE) {
@@ -108,13 +98,7 @@ bool pcibus_tagged(struct weft_port *host_port, uint32_t dev,
 		b->load = (struct pcibus_load){ .pending = true };
 	}
 	p = pio_push(b, op[r->op]);
-	pio_at(p, dev, r->space, r->off, r->bytes);
-	p->tagged = true;
-	p->user = r->user;
-	p->tag = r->tag;
-	p->cond = r->cond;
-	if (r->op != WEFT_TLOAD)
-		memcpy(p->data, r->data, r->bytes);
+	pio_tagged(&p->io, dev, r);
 	pcibus_kick(b);
 	return true;
 }
@@ -129,37 +113,12 @@ bool pcibus_present(struct weft_port *host_port, uint32_t dev)
 /* The device that answers, or NULL. */
 static struct pcibus_dev *target(struct pcibus *b, const struct pcibus_pio *p)
 {
-	struct pcibus_dev *dev = &b->dev[p->dev];
+	struct pcibus_dev *dev = &b->dev[p->io.dev];
 
-	if (!pcibus_present(b->host->peer, p->dev) ||
-	    (p->tagged && !dev->tagged))
+	if (!pcibus_present(b->host->peer, p->io.dev) ||
+	    (p->io.tagged && !dev->tagged))
 		return NULL;
 	return dev;
-}
-
-static struct weft_bus_note pio_note(const struct pcibus_pio *p,
-				     enum weft_note_kind kind, weft_time_t time)
-{
-	static const enum weft_bus_tagged_op op[] = {
-		[PCIBUS_STORE] = WEFT_TSTORE,
-		[PCIBUS_LOAD] = WEFT_TLOAD,
-		[PCIBUS_COND] = WEFT_TCSTORE
-	};
-	struct weft_bus_note note = { .kind = kind,
-				      .time = time,
-				      .space = p->space,
-				      .off = p->off,
-				      .bytes = p->bytes,
-				      .dev = p->dev };
-
-	if (p->tagged) {
-		note.op = op[p->op];
-		note.user = p->user;
-		note.tag = p->tag;
-		note.cond = p->cond;
-	}
-	memcpy(note.data, p->data, sizeof(note.data));
-	return note;
 }
 
 /* ---- stores -------------------------------------------------------------- */
@@ -187,10 +146,10 @@ static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 		       uint64_t end)
 {
 	struct weft_bus_note note =
-		pio_note(p, WEFT_NOTE_STORED, pcibus_time(b, end));
+		pio_note(&p->io, WEFT_NOTE_STORED, pcibus_time(b, end));
 
 	weft_count(b->comp, PCIBUS_C_STORES, 1);
-	weft_count(b->comp, PCIBUS_C_STORE_BYTES, p->bytes);
+	weft_count(b->comp, PCIBUS_C_STORE_BYTES, p->io.bytes);
 	b->n_store--;
 	b->store_until = end;
 	weft_bus_tell(b->host, &note);
@@ -200,11 +159,11 @@ static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 static void store_tell(struct pcibus *b, struct pcibus_dev *dev,
 		       const struct pcibus_pio *p, uint64_t end)
 {
-	struct weft_bus_note note =
-		pio_note(p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
-			 pcibus_time(b, end) + b->h_wr_in);
+	struct weft_bus_note note = pio_note(
+		&p->io, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
+		pcibus_time(b, end) + b->h_wr_in);
 
-	if (p->tagged)
+	if (p->io.tagged)
 		weft_count(b->comp, PCIBUS_C_TAGGED, 1);
 	dev->places -= dev->window != 0;
 	weft_bus_tell(dev->port, &note);
@@ -299,7 +258,7 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 	l->open = false;
 	if (!retried(b, p, d, len))
 		return;
-	b->dev[p->dev].orphans++;
+	b->dev[p->io.dev].orphans++;
 	l->tail = 0;
 	l->deferred = false;
 	load_finish(b, d + len);
@@ -308,11 +267,11 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 /* Clocks of the request, of what comes back, and the wait in between. */
 static uint64_t load_request(const struct pcibus *b, const struct pcibus_pio *p)
 {
-	uint64_t len = b->t_park + b->t_ph + (p->tagged ? b->t_tag : 0);
+	uint64_t len = b->t_park + b->t_ph + (p->io.tagged ? b->t_tag : 0);
 
 	if (p->op == PCIBUS_COND) /* the condition goes in front */
 		len += b->kind->pio_beats(b, 0, 8) +
-		       b->kind->pio_beats(b, p->off, p->bytes);
+		       b->kind->pio_beats(b, p->io.off, p->io.bytes);
 	return len;
 }
 
@@ -323,8 +282,8 @@ static void load_plan(struct pcibus *b, const struct pcibus_pio *p,
 	bool cond = p->op == PCIBUS_COND;
 
 	l->data = asked + (cond ? 0 : b->t_turn) + b->t_read;
-	l->tail =
-		b->t_end + (cond ? 0 : b->kind->pio_beats(b, p->off, p->bytes));
+	l->tail = b->t_end +
+		  (cond ? 0 : b->kind->pio_beats(b, p->io.off, p->io.bytes));
 }
 
 /* The device hears of it once. */
@@ -332,13 +291,13 @@ static void load_tell(struct pcibus *b, struct pcibus_dev *dev,
 		      const struct pcibus_pio *p, uint64_t asked)
 {
 	struct pcibus_load *l = &b->load;
-	struct weft_bus_note note =
-		pio_note(p, p->tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
-			 pcibus_time(b, asked));
+	struct weft_bus_note note = pio_note(
+		&p->io, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
+		pcibus_time(b, asked));
 
-	l->pio = *p;
+	l->pio = p->io;
 	memset(l->pio.data, 0xff, sizeof(l->pio.data));
-	weft_count(b->comp, p->tagged ? PCIBUS_C_TAGGED : PCIBUS_C_LOADS, 1);
+	weft_count(b->comp, p->io.tagged ? PCIBUS_C_TAGGED : PCIBUS_C_LOADS, 1);
 	if (!dev)
 		return;
 	l->latched = true;

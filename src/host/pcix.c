@@ -159,7 +159,7 @@ static uint64_t pcix_dwords(const struct pcibus *b, uint64_t off,
 static uint64_t pcix_store_clocks(const struct pcibus *b,
 				  const struct pcibus_pio *p)
 {
-	uint64_t n = pcix_dwords(b, p->off, p->bytes);
+	uint64_t n = pcix_dwords(b, p->io.off, p->io.bytes);
 
 	return n == 1 ? b->t_pio1 : b->t_piob + n;
 }

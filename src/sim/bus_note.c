@@ -91,15 +91,31 @@ void weft_bus_expect(struct weft_port *p)
 	}
 }
 
-bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
+uint32_t weft_bus_queued(const struct weft_port *p)
+{
+	const struct note_queue *q = p->notes;
+
+	return q ? q->tail - q->head : 0;
+}
+
+bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p)
 {
 	struct note_queue *q = p->notes;
+
+	if (!q || q->head == q->tail)
+		return false;
+	note_copy(note_p, &q->note[q->head++ & q->mask]);
+	return true;
+}
+
+bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
+{
+	const struct note_queue *q = p->notes;
 
 	if (!q || q->head == q->tail ||
 	    q->note[q->head & q->mask].time > weft_now(p->comp))
 		return false;
-	note_copy(note_p, &q->note[q->head++ & q->mask]);
-	return true;
+	return weft_bus_left(p, note_p);
 }
 
 void notes_fini(struct weft_port *p)

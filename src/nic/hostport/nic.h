@@ -412,11 +412,10 @@ struct hp_nic {
 	struct hp_dma_list dma[2]; /* by enum weft_bus_op */
 	struct hp_dma *dma_pool, *dma_all;
 	struct hp_csb csb;
-	struct {		   /* the load that waits for its answer */
-		uint64_t off, val; /* val: latched, for a retry (CSB10) */
+	struct { /* the load that waits for its answer */
+		uint64_t off;
 		uint32_t bytes;
 		uint8_t space;
-		bool waiting, valid;
 	} load;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;

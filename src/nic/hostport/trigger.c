@@ -3,9 +3,9 @@
  * (hostport.md 7.1 to 7.4, 7.6, 7.8).
  *
  * A load is answered t_trigger or t_reg cycles after it came, where the bus can
- * wait; it is decided at the end of that time.  A master that repeats a load
- * because it saw no answer gets the answer of the first one: the entry is in
- * the CSB once (CSB10). */
+ * wait; it is decided at the end of that time.  The bus tells of a load once,
+ * however often its master tries again: the entry is in the CSB once (CSB10).
+ */
 #include "nic/hostport/nic.h"
 
 /* ---- Triggerpage ------------------------------------------------------- */
@@ -33,10 +33,7 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 
 void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
 {
-	n->load.val = val;
-	n->load.valid = true;
-	n->load.waiting = false;
-	weft_bus_of(n->bus)->reply(n->bus, &n->load.val, bytes);
+	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
 }
 
 static void load_now(struct hp_nic *n, void *arg)
@@ -60,28 +57,10 @@ static void load_begin(struct hp_nic *n, const struct weft_bus_note *note)
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
-	n->load.waiting = true;
-	n->load.valid = false;
 	if (note->space && wait && weft_bus_defer(n->bus))
 		hp_after(n, wait, load_now, NULL);
 	else
 		load_now(n, NULL);
-}
-
-static bool load_repeats(const struct hp_nic *n,
-			 const struct weft_bus_note *note)
-{
-	return note->again && n->load.off == note->off &&
-	       n->load.space == note->space && n->load.bytes == note->bytes;
-}
-
-/* The answer of the first one, or together with it. */
-static void load_again(struct hp_nic *n)
-{
-	if (n->load.valid)
-		weft_bus_of(n->bus)->reply(n->bus, &n->load.val, n->load.bytes);
-	else
-		weft_bus_defer(n->bus);
 }
 
 static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
@@ -90,8 +69,6 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->load)
 		ultra->load(n, note);
-	else if (load_repeats(n, note))
-		load_again(n);
 	else
 		load_begin(n, note);
 }

@@ -270,25 +270,11 @@ static void load_now(struct hp_nic *n, void *arg)
 	hp_reply(n, n->load.off & 4 ? v >> 32 : v, n->load.bytes);
 }
 
-/* A load that the master repeats has the answer of the first one. */
 static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	bool same = note->again && n->load.off == note->off &&
-		    n->load.space == note->space;
-
-	if (same && n->load.valid) {
-		hp_reply(n, n->load.val, note->bytes);
-		return;
-	}
-	if (same) {
-		weft_bus_defer(n->bus);
-		return;
-	}
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
-	n->load.waiting = true;
-	n->load.valid = false;
 	if (n->t_reg && weft_bus_defer(n->bus))
 		hp_after(n, n->t_reg, load_now, NULL);
 	else

@@ -430,14 +430,80 @@ static void test_waiters(void **state)
 	assert_in_range(counter(b, "turns"), 2 * WAITERS + 1, 3 * WAITERS);
 }
 
+/* One light process, that looks `after` the request and then waits. */
+static void one_waits(struct weft_host *h, uint64_t *word, weft_phys_t phys,
+		      struct weft_io *page, struct weft_proc *p,
+		      weft_time_t after)
+{
+	uint32_t woken = 0;
+	struct waiter w = { .page = *page,
+			    .word = word,
+			    .phys = phys,
+			    .woken = &woken,
+			    .at = weft_host_now(h) + after };
+
+	*word = UINT64_MAX;
+	assert_true(weft_proc_start(h, p, wait_turn, &w));
+	assert_true(weft_procs_run(h, 1));
+	assert_int_equal(woken, 1);
+	assert_int_equal(w.state, 1);
+}
+
+static int between(struct weft_host *h, struct bench *b)
+{
+	struct weft_proc *p = weft_proc_new(h, 0);
+	struct weft_io page;
+	weft_phys_t phys;
+	uint64_t *word = weft_mem_alloc(h, 8, 64, &phys);
+
+	(void)b;
+	assert_non_null(word);
+	assert_true(map(h, p, 1, &page));
+	for (uint32_t i = 0; i < 200; i++)
+		one_waits(h, word, phys, &page, p,
+			  PAGES_DELAY + i * 10 * WEFT_NS);
+	return 0;
+}
+
+/* Between the moment at which the bus tells of a store and the store itself a
+ * process wakes up, and only then begins to wait for it. */
+static void test_wait_between(void **state)
+{
+	bench_well(*state, between);
+}
+
+static int leaves(struct weft_host *h, struct bench *b)
+{
+	struct weft_proc *p = weft_proc_new(h, 0);
+	struct weft_io page;
+	weft_phys_t phys;
+
+	b->p = weft_mem_alloc(h, 8, 64, &phys);
+	assert_non_null(b->p);
+	assert_true(map(h, p, 7, &page));
+	assert_true(weft_proc_enter(h, p));
+	weft_io_store64(h, &page, PAGES_DMA, phys);
+	return 0;
+}
+
+/* A store that lands behind the last event of the run is in memory, too. */
+static void test_lands_last(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, leaves);
+	assert_int_equal(*(uint64_t *)b->p, 7);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_identity),  T(test_refusals), T(test_reuse),
-		T(test_combining), T(test_guest),    T(test_all_pages),
-		T(test_eight),	   T(test_costs),    T(test_waiters),
+		T(test_identity),     T(test_refusals),	  T(test_reuse),
+		T(test_combining),    T(test_guest),	  T(test_all_pages),
+		T(test_eight),	      T(test_costs),	  T(test_waiters),
+		T(test_wait_between), T(test_lands_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An access of the host on its way through a bus: what it is, and the note that
+ * tells of it. */
+#ifndef HOST_PIO_H
+#define HOST_PIO_H
+
+#include <string.h>
+
+#include "weft/bus.h"
+
+enum { PIO_MAX = 64 };
+
+struct pio {
+	uint64_t off, cond;
+	uint32_t dev, bytes;
+	uint16_t tag;
+	uint8_t space, op;	  /* op: enum weft_bus_tagged_op */
+	bool tagged, user, level; /* level: response tag */
+	uint8_t data[PIO_MAX];
+};
+
+static inline void pio_at(struct pio *p, uint32_t dev, uint8_t space,
+			  uint64_t off, uint32_t bytes)
+{
+	p->dev = dev;
+	p->space = space;
+	p->off = off;
+	p->bytes = bytes;
+	p->tagged = false;
+}
+
+static inline void pio_tagged(struct pio *p, uint32_t dev,
+			      const struct weft_bus_tagged *r)
+{
+	pio_at(p, dev, r->space, r->off, r->bytes);
+	p->tagged = true;
+	p->op = (uint8_t)r->op;
+	p->user = r->user;
+	p->tag = r->tag;
+	p->cond = r->cond;
+	p->level = false;
+	if (r->op != WEFT_TLOAD)
+		memcpy(p->data, r->data, r->bytes);
+}
+
+static inline struct weft_bus_note
+pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
+{
+	struct weft_bus_note note = { .kind = kind,
+				      .time = time,
+				      .space = p->space,
+				      .off = p->off,
+				      .bytes = p->bytes,
+				      .dev = p->dev };
+
+	if (p->tagged) {
+		note.op = p->op;
+		note.user = p->user;
+		note.tag = p->tag;
+		note.cond = p->cond;
+		note.level = p->level;
+	}
+	memcpy(note.data, p->data, sizeof(note.data));
+	return note;
+}
+
+#endif

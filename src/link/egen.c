@@ -241,6 +241,7 @@ static int egen_sample(struct weft_comp *c, struct weft_err *err)
 
 	(void)err;
 	c->counters[EGEN_BACKLOG] = egen_backlog(c, 0, egen_now(g)).packets;
+	eport_volume(&g->np.ep);
 	return 0;
 }
 

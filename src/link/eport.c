@@ -345,3 +345,17 @@ struct eport_count *eport_counts(struct eport *ep)
 	}
 	return n;
 }
+
+/* The line is given away ahead of time: what lies after now has not been. */
+void eport_volume(struct eport *ep)
+{
+	const struct eport_count *n = eport_counts(ep);
+	uint64_t now = eport_now(ep), busy = n->busy;
+
+	if (ep->line_free > now)
+		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
+	ep->port->out_frames = n->tx_cells;
+	ep->port->out_words = n->tx_flits;
+	ep->port->out_busy =
+		weft_clock_edge(&ep->cfg.clk, busy) - ep->cfg.clk.phase;
+}

@@ -243,6 +243,9 @@ void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle);
 
 /* Counters with everything that has happened before now. */
 struct eport_count *eport_counts(struct eport *ep);
+/* The same for what a port of the owner has carried (weft_port.out_*): for its
+ * ops.sample and ops.finish. */
+void eport_volume(struct eport *ep);
 
 static inline uint64_t eport_now(const struct eport *ep)
 {

@@ -92,6 +92,8 @@ static void take_route(struct weft_frame *pkt, const uint8_t *b, uint32_t width)
 			m->port = b[2];
 		return;
 	}
+	if (m->pos >= m->hops) /* used up: the header takes its place */
+		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
 	for (i = 0; i < k && at + i < EX_ROUTE_MAX; i++)
 		ex_route_set(pkt, at + i, b[i / 2] >> i % 2 * 4 & 0xf);
 }

@@ -28,13 +28,28 @@ static uint32_t vc_next(const struct xb *x, struct ex_meta *m, uint32_t vc,
 	return m->cls * 2u + (odd | (x->datelines >> out & 1));
 }
 
+/* The string has ended at a cable: the flit behind it, the lower part of H0, is
+ * taken for the next routing flit (3.9; T-29).  Where it would be used up, and
+ * H0 no longer begin with it, the packet ends here: our choice. */
+static uint32_t header_next(const struct xb *x, struct weft_frame *f)
+{
+	uint32_t bits = 8 * ex_flit_bytes(x->width);
+	uint64_t all = (1ULL << bits) - 1, flit = f->u[0] & all;
+	uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
+
+	if (!ex_meta(f)->words || rest == all)
+		return EX_NIB_FILL;
+	f->u[0] = (f->u[0] & ~all) | rest;
+	return flit & 0xf;
+}
+
 /* Consumes the lowest nibble. */
 static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
 {
 	uint32_t nib;
 
 	if (m->pos >= m->hops)
-		return EX_NIB_FILL;
+		return header_next(x, c->pkt);
 	nib = ex_route_nibble(c->pkt, m->pos);
 	if (ex_route_removes(x->width, m->hops, m->pos) && c->flits > 1) {
 		c->flits--;

@@ -174,20 +174,6 @@ struct eport_cfg xb_cfg_internal(const struct xb *x)
 
 /* ---- counters ------------------------------------------------------------ */
 
-/* The line is given away ahead of time: what lies after now has not been. */
-static void port_volume(struct eport *ep)
-{
-	const struct eport_count *n = eport_counts(ep);
-	uint64_t now = eport_now(ep), busy = n->busy;
-
-	if (ep->line_free > now)
-		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
-	ep->port->out_frames = n->tx_cells;
-	ep->port->out_words = n->tx_flits;
-	ep->port->out_busy =
-		weft_clock_edge(&ep->cfg.clk, busy) - ep->cfg.clk.phase;
-}
-
 /* Virtual channels on which cells have come: a queue that was used has a tail
  * for ever. */
 static uint32_t vcs_used(const struct xb *x)
@@ -219,7 +205,7 @@ int xb_sample(struct weft_comp *c, struct weft_err *err)
 	(void)err;
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
-			port_volume(&x->ep[i]);
+			eport_volume(&x->ep[i]);
 	c->counters[XB_SPACING] = spacing(x);
 	c->counters[XB_VCS] = vcs_used(x);
 	xb_link_counts(x);

@@ -77,6 +77,7 @@ struct world {
 	struct rx_result *r;
 	struct node *node;
 	uint8_t pos[RX_PKTS], dim[RX_PKTS];
+	uint8_t head[RX_PKTS][8]; /* nibbles of its first flit now */
 	uint64_t now, end;
 };
 
@@ -272,6 +273,21 @@ static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 	return pos + 1 == p->hops;
 }
 
+/* A packet without a route is routed by what stands there instead. */
+static uint32_t head_nibble(struct world *w, uint32_t pkt)
+{
+	uint32_t i, k = w->c->flit_bytes * 2, left = 0;
+	uint8_t nib = w->head[pkt][0];
+
+	if (!w->pkt[pkt].headed)
+		return RX_NOWHERE;
+	for (i = 0; i < k; i++) {
+		w->head[pkt][i] = i + 1 < k ? w->head[pkt][i + 1] : 0xf;
+		left += w->head[pkt][i] != 0xf;
+	}
+	return left ? nib : RX_NOWHERE;
+}
+
 static void enter(struct world *w, uint32_t n, uint32_t i, struct cell x)
 {
 	const struct rx_cfg *c = w->c;
@@ -288,6 +304,8 @@ static void enter(struct world *w, uint32_t n, uint32_t i, struct cell x)
 			x.skip = (uint8_t)removes(c, p, pos);
 			x.flits -= x.skip;
 			w->pos[x.pkt]++;
+		} else {
+			o = head_nibble(w, x.pkt);
 		}
 		if (o >= RX_PORTS || !d->out[o].there) {
 			w->r->discards[n]++;
@@ -462,6 +480,7 @@ static bool np_cell(struct world *w, uint32_t n, uint32_t p, uint32_t cls)
 	if (x.sop) {
 		w->pos[id] = 0;
 		w->dim[id] = 0xff;
+		memcpy(w->head[id], w->pkt[id].head, 8);
 	}
 	np->flit[cls] += len;
 	if (x.eop) {

@@ -37,7 +37,9 @@ struct rx_pkt {
 	uint32_t flits; /* without routing flits */
 	uint32_t hops;	/* nibbles */
 	uint8_t nib[16];
-	uint32_t hold; /* cycles after which the taker frees each slot */
+	bool headed;	 /* begins with H0, ... */
+	uint8_t head[8]; /* ... whose lowest nibbles these are */
+	uint32_t hold;	 /* cycles after which the taker frees each slot */
 };
 
 struct rx_got { /* a cell that a network port handed over */

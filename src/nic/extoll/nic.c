@@ -222,6 +222,7 @@ static int extoll_sample(struct weft_comp *c, struct weft_err *err)
 		c->counters[EX_C_NP + 3 * i] = k->tx_packets;
 		c->counters[EX_C_NP + 3 * i + 1] = k->rx_packets;
 		c->counters[EX_C_NP + 3 * i + 2] = k->no_credit;
+		eport_volume(&n->np[i].ep);
 	}
 	return 0;
 }

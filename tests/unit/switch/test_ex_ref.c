@@ -119,7 +119,12 @@ static void rig_send(struct rig *r, uint32_t id)
 	f->payload =
 		(struct weft_slice){ .len = p->flits * r->s->c.flit_bytes };
 	*ex_meta(f) = (struct ex_meta){ .hops = (uint8_t)p->hops,
-					.cls = (uint8_t)p->cls };
+					.cls = (uint8_t)p->cls,
+					.words = p->headed };
+	if (p->headed)
+		f->payload.len -= 8;
+	for (i = 0; i < 8; i++)
+		f->u[0] = f->u[0] << 4 | p->head[7 - i];
 	for (i = 0; i < p->hops; i++)
 		ex_route_set(f, i, p->nib[i]);
 	np_send(&r->np[p->np], f, p->ready, UINT32_MAX);
@@ -217,6 +222,21 @@ static void scene_route(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 		(uint8_t)(pick(r, 0, 30) ? pick(r, 0, 2) : pick(r, 9, 13));
 }
 
+/* The string ends at a cable, and the header, of whole words, follows. */
+static void scene_cut(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
+{
+	uint32_t word = 8 / s->c.flit_bytes, i;
+
+	p->headed = true;
+	p->hops--;
+	p->flits = (p->flits + word - 1) / word * word;
+	for (i = 0; i < 8; i++)
+		p->head[i] = (uint8_t)(pick(r, 0, 5) ? pick(r, 0, 8)
+						     : pick(r, 9, 15));
+	for (i = pick(r, 0, 12); i < 8; i++)
+		p->head[i] = 0xf;
+}
+
 static int by_ready(const void *a, const void *b)
 {
 	const struct rx_pkt *p = a, *q = b;
@@ -239,6 +259,8 @@ static void scene_packets(struct scene *s, struct weft_rng *r)
 		p->flits = pick(r, 0, 3) ? pick(r, 1, 12) : pick(r, 1, 150);
 		p->hold = hold ? pick(r, 0, hold == 1 ? 30 : 400) : 0;
 		scene_route(s, r, p);
+		if (p->hops > 1 && pick(r, 0, 15) == 0)
+			scene_cut(s, r, p);
 	}
 	qsort(s->pkt, s->n, sizeof(s->pkt[0]), by_ready);
 	/* one packet per port and cycle, so that their order is plain */
@@ -272,8 +294,9 @@ static void scene_make(struct scene *s, uint64_t seed)
 	};
 	s->c.slots = 4 * s->c.reserved + pick(&r, 0, 32);
 	s->c.cell_flits = 64 / s->c.flit_bytes;
+	/* the first cell holds all routing flits and more */
 	if (!s->c.framed && pick(&r, 0, 1))
-		s->c.cell_flits = pick(&r, 4, 40);
+		s->c.cell_flits = pick(&r, 6, 40);
 	if (s->c.window < s->c.ack_every)
 		s->c.window = s->c.ack_every;
 	s->mgt = pick(&r, 0, 20);

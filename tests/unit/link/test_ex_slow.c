@@ -2,6 +2,8 @@
 /* Tapped EXTOLL lines: the same cycles as untapped ones (eport.h). */
 #include "ex_pair.h"
 
+#include "base/b8b10.h"
+
 extern const struct weft_class weft_class_fault_delay;
 
 static bool same_cell(const struct ex_seen *a, const struct ex_seen *b)
@@ -69,11 +71,43 @@ static void test_same_cycles_one_way(void **state)
 				      "window", "5", NULL });
 }
 
+/* Lane alignment needs a comma in 1024 flits (3.10).  A line that is never idle
+ * has one in the K28.1 of each control cell, and a refresh comes every 256
+ * cycles (4.7): one in 256 flits and a cell. */
+static void test_commas(void **state)
+{
+	uint32_t flits = 0, most = 0;
+	struct ex_pair p;
+
+	ex_pair_init(&p, (const char *[]){ "0.packets", "400", "size", "4000",
+					   "gap", "0", "hold", "0", NULL });
+	ex_pair_start(&p);
+	ex_pair_drain(&p, 1000000);
+	for (uint32_t i = 0; i + 1 < p.n[1]->n_log; i++) {
+		const struct ex_seen *c = &p.n[1]->log[i];
+
+		flits += c->flits + 2u;
+		most = flits > most ? flits : most;
+		if (c[1].cycle > c->cycle + c->flits + 2)
+			flits = 0; /* idle, or a control cell */
+	}
+	assert_in_range(most, 200, 256 + 18);
+	ex_pair_fini(&p);
+	/* 0011111 or its inverse, which no data contains */
+	for (uint32_t rd = 0; rd < 2; rd++) {
+		uint32_t after = rd;
+		uint32_t code = b8b10_encode(B8B10_K | EX_K_CONTROL, &after);
+
+		assert_int_equal(code >> 3, rd ? 0x60 : 0x1f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_cycles),
 		cmocka_unit_test(test_same_cycles_one_way),
+		cmocka_unit_test(test_commas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

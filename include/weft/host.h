@@ -165,6 +165,51 @@ bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
  * call at a time on a node. */
 bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
+/* ---- drivers -------------------------------------------------------------
+ *
+ * What runs in the kernel for all processes of a node: one driver per device,
+ * reached by a trap.  A thread inside of a call is the monitor. */
+
+struct weft_drv {
+	void *own;
+	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
+	/* A program whose thread is in process p has ended, by itself or not.
+	 * NULL: nobody wants to know. */
+	void (*gone)(struct weft_host *h, void *own, struct weft_proc *p);
+	/* The node goes: nothing runs any more, no other function of this
+	 * header may be called.  NULL: nothing to do. */
+	void (*fini)(void *own);
+};
+
+/* Monitor: the driver of a device; false when it has one. */
+bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
+		  const struct weft_drv *drv);
+/* What its call says, or -ENODEV without a driver.  A thread that enters a
+ * process in the call is in it afterwards. */
+int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
+		  void *arg);
+
+/* ---- threads --------------------------------------------------------------
+ */
+
+/* The thread that runs; NULL outside of programs.  For interfaces that were
+ * made without a handle. */
+struct weft_host *weft_host_self(void);
+/* Another thread of the same program, in the same process, with a processor of
+ * its own.  It is not waited for at the end.  NULL: no memory. */
+struct weft_host *weft_thread_start(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg);
+/* Sleeps until another thread of the node has called weft_host_wake with this
+ * p, or until the deadline; not at all when *p != old.  Who is woken pays the
+ * wake-up.  True when *p != old. */
+bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
+		    weft_time_t deadline);
+void weft_host_wake(struct weft_host *h, const uint32_t *p);
+/* Ends the program of this thread with this status, wherever its first thread
+ * is; memory, drivers' gone as when it returns. */
+_Noreturn void weft_host_exit(struct weft_host *h, int status);
+
 /* ---- memory ------------------------------------------------------------ */
 
 /* Pinned, physically contiguous, device-visible memory of this node; zeroed.
@@ -179,6 +224,13 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
 /* Physical address of a byte of device-visible memory; false if it is not. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
+/* Makes ordinary memory (stack, static, malloc) device-visible where it is,
+ * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
+ * touches; they are not next to each other.  As often as it is pinned it must
+ * be unpinned.  False: no such memory, or the node has no more. */
+bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
+		  weft_phys_t *phys);
+void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 
 /* ---- waiting, time, cost ------------------------------------------------ */
 
@@ -203,6 +255,9 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 /* Sleeps until the device's interrupt line is asserted (true; pays interrupt
  * entry and wake-up) or the deadline passes. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline);
+/* The same for a thread that is the interrupt handler: no wake-up. */
+bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Sleeps without using the CPU. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);

@@ -105,22 +105,36 @@ static bool host_decode(struct weft_port *port, weft_phys_t phys,
 
 static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 {
-	void *p = mem_at(&hp->mem, note->off, note->bytes);
+	uint32_t n;
 
-	assert(p);
-	if (note->slice.buf)
-		memcpy(p, weft_slice_data(note->slice), note->bytes);
+	for (uint32_t i = 0; i < note->bytes; i += n) {
+		weft_phys_t at = note->off + i;
+		void *p;
+
+		n = (uint32_t)mem_piece(&hp->mem, at, note->bytes - i);
+		p = mem_at(&hp->mem, at, n);
+		assert(p);
+		if (note->slice.buf)
+			memcpy(p, weft_slice_data(note->slice) + i, n);
+		host_stored(hp, p, n);
+	}
 	weft_slice_drop(&note->slice);
-	host_stored(hp, p, note->bytes);
 }
 
 static void note_mem_read(struct host *hp, struct weft_bus_note *note)
 {
-	const void *p = mem_at(&hp->mem, note->off, note->bytes);
+	uint32_t n;
 
-	assert(p);
-	if (note->slice.buf)
-		memcpy(weft_slice_data(note->slice), p, note->bytes);
+	for (uint32_t i = 0; i < note->bytes; i += n) {
+		weft_phys_t at = note->off + i;
+		const void *p;
+
+		n = (uint32_t)mem_piece(&hp->mem, at, note->bytes - i);
+		p = mem_at(&hp->mem, at, n);
+		assert(p);
+		if (note->slice.buf)
+			memcpy(weft_slice_data(note->slice) + i, p, n);
+	}
 	weft_slice_drop(&note->slice);
 }
 
@@ -192,6 +206,18 @@ static const struct weft_bus_host_ops host_bus_ops = {
 	.settle = host_bus_settle,
 };
 
+static bool mem_cares(struct host *hp, weft_phys_t phys, uint32_t bytes)
+{
+	uint32_t n;
+
+	for (uint32_t i = 0; i < bytes; i += n) {
+		n = (uint32_t)mem_piece(&hp->mem, phys + i, bytes - i);
+		if (host_polled(hp, mem_at(&hp->mem, phys + i, n), n))
+			return true;
+	}
+	return false;
+}
+
 /* Programs see memory only when they run, and the host settles before that: a
  * store that nobody polls for needs no arrival, nor does a place in the bridge
  * that nobody waits for.  Who begins to wait asks for arrivals. */
@@ -201,8 +227,7 @@ static bool host_cares(struct host *hp, const struct weft_bus_note *note)
 	case WEFT_NOTE_MEM_READ:
 		return !note->lazy;
 	case WEFT_NOTE_MEM_WRITE:
-		return host_polled(hp, mem_at(&hp->mem, note->off, note->bytes),
-				   note->bytes);
+		return mem_cares(hp, note->off, note->bytes);
 	case WEFT_NOTE_STORED:
 		return hp->gate_head != NULL;
 	default:
@@ -358,8 +383,13 @@ static void host_fini(struct weft_comp *c)
 		thread_free(hp, hp->threads.at[i]);
 	host_crew_fini(hp);
 	host_procs_fini(hp);
-	for (size_t i = 0; i < hp->devs.n; i++)
+	for (size_t i = 0; i < hp->devs.n; i++) {
+		const struct weft_drv *drv = &hp->devs.at[i]->drv;
+
+		if (drv->fini)
+			drv->fini(drv->own);
 		free(hp->devs.at[i]);
+	}
 	vec_free(&hp->threads);
 	vec_free(&hp->devs);
 	coro_pool_fini(&hp->pool);

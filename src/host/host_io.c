@@ -407,3 +407,14 @@ bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)
 {
 	return mem_phys(&h->hp->mem, p, phys_p);
 }
+
+bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
+		  weft_phys_t *phys)
+{
+	return mem_pin(&h->hp->mem, p, len, phys);
+}
+
+void weft_mem_unpin(struct weft_host *h, const void *p, size_t len)
+{
+	mem_unpin(&h->hp->mem, p, len);
+}

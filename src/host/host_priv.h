@@ -2,9 +2,12 @@
 /* Inside of class host.pc: the node (host.c), its threads and their waiting
  * (host_thread.c), memory-mapped I/O (host_io.c) and tagged accesses
  * (host_tag.c), processes and their pages (host_proc.c), light processes
- * (host_crew.c), programs and the out-of-band store (host_prog.c). */
+ * (host_crew.c), programs and the out-of-band store (host_prog.c), threads of
+ * a program and drivers (host_kernel.c). */
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
+
+#include <setjmp.h>
 
 #include "base/vec.h"
 #include "host/coro.h"
@@ -43,6 +46,7 @@ enum host_wait {
 	HOST_KEY,    /* an out-of-band value */
 	HOST_DEVICE, /* another thread's look at a device */
 	HOST_IDLE,   /* a process that is ready */
+	HOST_WORD,   /* another thread's weft_host_wake */
 	HOST_ENDED,
 	HOST_WAIT_N
 };
@@ -56,6 +60,7 @@ struct weft_dev {
 		uint64_t size;
 		struct host_pages *pages; /* NULL: all of the monitor */
 	} bar[HOST_BARS];
+	struct weft_drv drv;
 };
 
 /* Pages next to each other that a process has got. */
@@ -138,10 +143,17 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
+	bool isr; /* pays no wake-up */
 	const char *key;
+	const uint32_t *word;
 	struct weft_proc *proc; /* NULL: monitor */
 	struct host_tlb *tlb;
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
+	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
+	void *arg;
+	uint32_t calls;	 /* traps it is inside of */
+	bool killed;	 /* to end as soon as it is in no call */
+	jmp_buf *ending; /* where it ends */
 	struct host_line line[HOST_WC_MAX];
 	struct host_block *blocks; /* weft_host_calloc */
 };
@@ -247,6 +259,14 @@ void host_procs_fini(struct host *hp);
 bool host_crew_polled(const struct host *hp, const void *p, size_t n);
 void host_crew_stored(struct host *hp, const void *p, size_t n);
 void host_crew_fini(struct host *hp);
+
+/* host_kernel.c */
+/* Before and after a thread runs: who is weft_host_self. */
+struct weft_host *host_running(struct weft_host *h);
+/* Drivers learn that the thread's process has gone. */
+void host_process_gone(struct weft_host *h);
+/* Does not come back when the thread has been killed and is in no call. */
+void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */
 struct weft_host *host_thread_new(struct weft_comp *host,

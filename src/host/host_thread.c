@@ -39,6 +39,8 @@ void host_block(struct weft_host *h, enum host_wait why)
 		weft_bus_expect(h->hp->bus);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
+	if (h->killed)
+		host_check_killed(h);
 }
 
 void host_pass(struct weft_host *h, weft_time_t dt)
@@ -127,15 +129,23 @@ static void host_others_check(struct weft_host *ran)
 static void thread_main(void *arg)
 {
 	struct weft_host *h = arg;
+	jmp_buf ending;
 
-	h->ret = h->entry ? h->entry(h) : h->prog->cls->ops.main(h->prog);
+	h->ending = &ending;
+	if (!setjmp(ending))
+		h->ret = h->entry ? h->entry(h)
+				  : h->prog->cls->ops.main(h->prog);
+	h->ending = NULL;
 	weft_io_fence(h);
+	if (!h->entry)
+		host_process_gone(h);
 	host_pass(h, 0);
 }
 
 void host_thread_run(struct weft_host *h)
 {
 	struct host *hp = h->hp;
+	struct weft_host *before;
 
 	h->resume_at = WEFT_NEVER;
 	weft_count(hp->comp, HOST_C_RESUMES, 1);
@@ -148,7 +158,9 @@ void host_thread_run(struct weft_host *h)
 		host_thread_ended(h);
 		return;
 	}
+	before = host_running(h);
 	coro_resume(h->co);
+	host_running(before);
 	if (coro_done(h->co)) {
 		coro_free(&hp->pool, h->co);
 		h->co = NULL;
@@ -243,7 +255,7 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 static weft_time_t irq_cost(const struct weft_host *h)
 {
-	return h->hp->irq_entry + h->hp->wake_up;
+	return h->hp->irq_entry + (h->isr ? 0 : h->hp->wake_up);
 }
 
 void host_irq(struct host *hp, struct weft_dev *d, bool level)
@@ -260,10 +272,11 @@ void host_irq(struct host *hp, struct weft_dev *d, bool level)
 	}
 }
 
-bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
-			weft_time_t deadline)
+static bool irq_wait(struct weft_host *h, struct weft_dev *d,
+		     weft_time_t deadline, bool isr)
 {
 	host_pass(h, 0);
+	h->isr = isr;
 	h->irq_dev = d;
 	h->irq_hit = d->level;
 	if (h->irq_hit)
@@ -273,6 +286,18 @@ bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 	host_block(h, HOST_IRQ);
 	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
 	return h->irq_hit;
+}
+
+bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	return irq_wait(h, d, deadline, false);
+}
+
+bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	return irq_wait(h, d, deadline, true);
 }
 
 void weft_host_sleep(struct weft_host *h, weft_time_t until)
@@ -330,6 +355,7 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
 		[HOST_BRIDGE] = "the bridge to the bus",
 		[HOST_DEVICE] = "another program that sizes the device",
 		[HOST_IDLE] = "a light process that is ready",
+		[HOST_WORD] = "another thread to wake it",
 	};
 
 	if (h->wait == HOST_POLLS)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MEM_FIRST = 4096, MEM_ALIGN = 64 };
+enum { MEM_FIRST = MEM_PAGE, MEM_ALIGN = 64 };
 
 void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes)
 {
@@ -20,6 +20,7 @@ void mem_fini(struct mem *m)
 	if (m->map)
 		munmap(m->map, m->bytes);
 	m->map = NULL;
+	mem_pins_fini(m);
 	vec_free(&m->used);
 	vec_free(&m->spare);
 }
@@ -48,13 +49,19 @@ void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n)
 {
 	if (!mem_contains(m, phys, n) || !mem_map(m))
 		return NULL;
+	if (m->pin) {
+		uint8_t *page = mem_pinned(m, phys);
+
+		if (page)
+			return page;
+	}
 	/* A device may write where nothing was allocated. */
 	if (phys - m->base + n > m->touched)
 		m->touched = phys - m->base + n;
 	return m->map + (phys - m->base);
 }
 
-bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
+bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p)
 {
 	const uint8_t *b = p;
 
@@ -62,6 +69,12 @@ bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 		return false;
 	*phys_p = m->base + (uint64_t)(b - m->map);
 	return true;
+}
+
+bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
+{
+	return mem_phys_own(m, p, phys_p) ||
+	       (m->pin && mem_pinned_phys(m, p, phys_p));
 }
 
 /* ---- allocator: first fit in spare pieces, then above all that was used ----

@@ -23,7 +23,11 @@ struct mem {
 	uint8_t *map;	  /* NULL until first use */
 	uint64_t touched; /* nothing at or above was ever handed out */
 	struct mem_extents used, spare; /* no two spare pieces touch */
+	struct mem_pin *pin;		/* by page; NULL: nothing is pinned */
+	uint32_t *pin_hash;
 };
+
+enum { MEM_PAGE = 4096 };
 
 /* The first page of the range is never handed out, so a physical address of
  * zero means "none" when base is zero. */
@@ -32,9 +36,19 @@ void mem_fini(struct mem *m);
 
 /* True when [phys, phys + n) lies inside. */
 bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n);
-/* The bytes at phys, n of them; NULL: not (all) memory, or no address space. */
+/* The bytes at phys, n of them; NULL: not (all) memory, or no address space.
+ * Of pinned pages: those of one page at a time (mem_piece). */
 void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n);
-/* Physical address of p; false: p does not point into this memory. */
+/* How many of n bytes at phys lie together. */
+static inline uint64_t mem_piece(const struct mem *m, weft_phys_t phys,
+				 uint64_t n)
+{
+	uint64_t room = MEM_PAGE - phys % MEM_PAGE;
+
+	return m->pin && n > room ? room : n;
+}
+/* Physical address of p; false: p does not point into this memory, or pages
+ * pinned to it. */
 bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 
 /* Zeroed, contiguous; align is a power of two, 0 = 64.  NULL: no room. */
@@ -42,5 +56,16 @@ void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 		weft_phys_t *phys_p);
 /* False: p was not allocated here. */
 bool mem_free(struct mem *m, void *p);
+
+/* Devices reach the pages of [p, p + len) at phys[0..] (one for each page) from
+ * now on, as often as they are pinned.  False: no memory there, or no room. */
+bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
+void mem_unpin(struct mem *m, const void *p, uint64_t len);
+
+/* between mem.c and mem_pin.c */
+bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
+uint8_t *mem_pinned(const struct mem *m, weft_phys_t phys);
+bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
+void mem_pins_fini(struct mem *m);
 
 #endif

@@ -136,6 +136,71 @@ static void test_random(void **state)
 	mem_fini(&m);
 }
 
+/* ---- pinned pages ---- */
+
+static void test_pin(void **state)
+{
+	uint8_t *buf = aligned_alloc(4096, 5 * 4096);
+	struct mem m;
+	weft_phys_t phys[5], again[5], back;
+
+	(void)state;
+	memset(buf, 0x55, 5 * 4096);
+	mem_init(&m, 0x100000, MIB);
+	/* bytes 100 .. 8391 lie in three pages */
+	assert_true(mem_pin(&m, buf + 100, 8292, phys));
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(phys[i] % 4096, 0);
+		assert_true(mem_contains(&m, phys[i], 4096));
+		assert_ptr_equal(mem_at(&m, phys[i] + 9, 1),
+				 buf + i * 4096 + 9);
+		assert_true(mem_phys(&m, buf + i * 4096 + 7, &back));
+		assert_int_equal(back, phys[i] + 7);
+		if (i)
+			assert_int_not_equal(phys[i], phys[i - 1] + 4096);
+	}
+	assert_false(mem_phys(&m, buf + 3 * 4096, &back));
+	assert_int_equal(mem_piece(&m, phys[0] + 4000, 200), 96);
+	/* the same page twice: the same address, until the last is gone */
+	assert_true(mem_pin(&m, buf + 4096, 1, again));
+	assert_int_equal(again[0], phys[1]);
+	mem_unpin(&m, buf + 100, 8292);
+	assert_false(mem_phys(&m, buf, &back));
+	assert_true(mem_phys(&m, buf + 4096, &back));
+	mem_unpin(&m, buf + 4096, 1);
+	assert_false(mem_phys(&m, buf + 4096, &back));
+	assert_ptr_not_equal(mem_at(&m, phys[1], 1), buf + 4096);
+	assert_int_equal(buf[5000], 0x55);
+	mem_fini(&m);
+	free(buf);
+}
+
+static void test_pin_not(void **state)
+{
+	uint8_t *buf = aligned_alloc(4096, 32 * 4096);
+	struct mem m;
+	weft_phys_t phys[32], p0;
+	uint8_t *own;
+
+	(void)state;
+	mem_init(&m, 0, 64 << 10); /* 16 pages, the first is nobody's */
+	assert_false(mem_pin(&m, buf, 32 * 4096, phys));
+	assert_true(mem_pin(&m, buf, 15 * 4096, phys)); /* nothing was kept */
+	assert_false(mem_pin(&m, buf + 20 * 4096, 1, phys));
+	mem_unpin(&m, buf, 15 * 4096);
+	/* no memory there */
+	assert_false(mem_pin(&m, (void *)8192, 4096, phys));
+	/* device-visible already */
+	own = mem_alloc(&m, 8192, 4096, &p0);
+	assert_true(mem_pin(&m, own + 5, 8000, phys));
+	assert_int_equal(phys[0], p0);
+	assert_int_equal(phys[1], p0 + 4096);
+	mem_unpin(&m, own + 5, 8000);
+	assert_true(mem_free(&m, own));
+	mem_fini(&m);
+	free(buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +210,8 @@ int main(void)
 		cmocka_unit_test(test_full_and_join),
 		cmocka_unit_test(test_bad_free),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_pin),
+		cmocka_unit_test(test_pin_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

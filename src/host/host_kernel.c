@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of a program, and drivers: what runs as the kernel of a node.
+ * Contract: weft/host.h.
+ *
+ * Not modelled: sharing of processors between threads, signals; a thread ends
+ * when it is killed at the next point at which it waits outside of the kernel.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host/host_priv.h"
+
+/* The one thing that interfaces without a handle must know.  It belongs to the
+ * thread of the operating system that runs a simulation, and is set around each
+ * turn of a program only (scripts/check-globals.py knows it). */
+static _Thread_local struct weft_host *host_self_;
+
+struct weft_host *host_running(struct weft_host *h)
+{
+	struct weft_host *before = host_self_;
+
+	host_self_ = h;
+	return before;
+}
+
+struct weft_host *weft_host_self(void)
+{
+	return host_self_;
+}
+
+/* ---- threads --------------------------------------------------------------
+ */
+
+static int started(struct weft_host *h)
+{
+	return h->fn(h, h->arg);
+}
+
+struct weft_host *weft_thread_start(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg)
+{
+	struct weft_host *t = host_thread_new(h->hp->comp, h->prog);
+
+	host_pass(h, 0);
+	t->background = true;
+	t->entry = started;
+	t->fn = fn;
+	t->arg = arg;
+	t->proc = h->proc;
+	host_wake(t, weft_now(h->hp->comp));
+	return t;
+}
+
+bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
+		    weft_time_t deadline)
+{
+	weft_time_t now;
+
+	host_pass(h, 0);
+	if (*p != old)
+		return true;
+	now = weft_now(h->hp->comp);
+	if (deadline <= now)
+		return false;
+	if (deadline != WEFT_NEVER)
+		host_wake(h, deadline);
+	h->word = p;
+	host_block(h, HOST_WORD);
+	h->word = NULL;
+	return *p != old;
+}
+
+void weft_host_wake(struct weft_host *h, const uint32_t *p)
+{
+	struct host *hp = h->hp;
+
+	host_pass(h, 0);
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		struct weft_host *t = hp->threads.at[i];
+
+		if (t->wait != HOST_WORD || t->word != p)
+			continue;
+		t->word = NULL;		   /* once */
+		t->resume_at = WEFT_NEVER; /* instead of the deadline */
+		host_wake(t, weft_now(hp->comp) + hp->wake_up);
+	}
+}
+
+/* ---- the end of a program -------------------------------------------------
+ */
+
+void host_check_killed(struct weft_host *h)
+{
+	if (!h->calls && h->ending) {
+		h->killed = false;
+		longjmp(*h->ending, 1);
+	}
+}
+
+static struct weft_host *first_thread(const struct weft_host *h)
+{
+	struct weft_host *first = NULL;
+
+	for (size_t i = 0; i < h->hp->threads.n && !first; i++)
+		if (h->hp->threads.at[i]->prog == h->prog &&
+		    !h->hp->threads.at[i]->entry)
+			first = h->hp->threads.at[i];
+	return first;
+}
+
+void weft_host_exit(struct weft_host *h, int status)
+{
+	struct weft_host *first = first_thread(h);
+
+	assert(first);
+	first->ret = status;
+	if (first != h && first->wait != HOST_ENDED) {
+		first->killed = true;
+		if (first->wait == HOST_SLEEPS || first->wait == HOST_POLLS ||
+		    first->wait == HOST_IRQ || first->wait == HOST_WORD)
+			host_wake(first, weft_now(h->hp->comp));
+	}
+	h->ret = first == h ? status : 0;
+	assert(h->ending);
+	longjmp(*h->ending, 1);
+}
+
+/* ---- drivers --------------------------------------------------------------
+ */
+
+bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
+		  const struct weft_drv *drv)
+{
+	if (h->proc || d->drv.call)
+		return host_refuse(h);
+	d->drv = *drv;
+	return true;
+}
+
+int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
+		  void *arg)
+{
+	struct weft_proc *was = h->proc;
+	int ret;
+
+	if (!d->drv.call)
+		return -ENODEV;
+	h->proc = NULL;
+	h->calls++;
+	ret = d->drv.call(h, d->drv.own, op, arg);
+	h->calls--;
+	if (!h->proc)
+		h->proc = was;
+	if (h->killed)
+		host_check_killed(h);
+	return ret;
+}
+
+void host_process_gone(struct weft_host *h)
+{
+	struct weft_proc *p = h->proc;
+
+	h->killed = false;
+	if (!p)
+		return;
+	h->proc = NULL;
+	for (size_t i = 0; i < h->hp->devs.n; i++) {
+		const struct weft_drv *drv = &h->hp->devs.at[i]->drv;
+
+		if (drv->gone)
+			drv->gone(h, drv->own, p);
+	}
+}

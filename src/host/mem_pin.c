@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of ordinary memory that devices can reach: contract in mem.h.
+ *
+ * A pinned page gets a page of the node's physical memory as its address and
+ * stays where it is: accesses of devices go to it.  Pages next to each other
+ * get addresses that are not, as on a machine that has run for a while. */
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "host/mem.h"
+
+/* By physical page; a chain of those whose pages have the same hash. */
+struct mem_pin {
+	uint8_t *page; /* NULL: not pinned */
+	uint32_t refs;
+	uint32_t next; /* + 1 */
+};
+
+static uint64_t frames(const struct mem *m)
+{
+	return m->bytes / MEM_PAGE;
+}
+
+static uint32_t *bucket(const struct mem *m, const uint8_t *page)
+{
+	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;
+
+	return &m->pin_hash[(x >> 32) % frames(m)];
+}
+
+static uint8_t *page_of(const void *p)
+{
+	return (uint8_t *)((uintptr_t)p & ~(uintptr_t)(MEM_PAGE - 1));
+}
+
+/* Link to the page's frame + 1; to 0 at the end of the chain. */
+static uint32_t *find(const struct mem *m, const uint8_t *page)
+{
+	uint32_t *f = bucket(m, page);
+
+	while (*f && m->pin[*f - 1].page != page)
+		f = &m->pin[*f - 1].next;
+	return f;
+}
+
+uint8_t *mem_pinned(const struct mem *m, weft_phys_t phys)
+{
+	const struct mem_pin *pin = &m->pin[(phys - m->base) / MEM_PAGE];
+
+	return pin->page ? pin->page + phys % MEM_PAGE : NULL;
+}
+
+bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
+{
+	uint32_t f = *find(m, page_of(p));
+
+	if (!f)
+		return false;
+	*phys_p = m->base + (uint64_t)(f - 1) * MEM_PAGE +
+		  (uintptr_t)p % MEM_PAGE;
+	return true;
+}
+
+static bool pin_tables(struct mem *m)
+{
+	if (m->pin)
+		return true;
+	m->pin = calloc(frames(m), sizeof(*m->pin));
+	m->pin_hash = calloc(frames(m), sizeof(*m->pin_hash));
+	if (m->pin && m->pin_hash)
+		return true;
+	mem_pins_fini(m);
+	return false;
+}
+
+void mem_pins_fini(struct mem *m)
+{
+	free(m->pin);
+	free(m->pin_hash);
+	m->pin = NULL;
+	m->pin_hash = NULL;
+}
+
+static bool pin_page(struct mem *m, uint8_t *page, weft_phys_t *phys_p)
+{
+	uint32_t *f = find(m, page), frame;
+
+	if (!*f) {
+		if (!mem_alloc(m, MEM_PAGE, MEM_PAGE, phys_p))
+			return false;
+		frame = (uint32_t)((*phys_p - m->base) / MEM_PAGE);
+		m->pin[frame] = (struct mem_pin){ .page = page };
+		*f = frame + 1;
+	}
+	m->pin[*f - 1].refs++;
+	*phys_p = m->base + (uint64_t)(*f - 1) * MEM_PAGE;
+	return true;
+}
+
+static void unpin_page(struct mem *m, const uint8_t *page)
+{
+	uint32_t *f = find(m, page), frame = *f - 1;
+
+	assert(*f);
+	if (--m->pin[frame].refs)
+		return;
+	*f = m->pin[frame].next;
+	m->pin[frame] = (struct mem_pin){ 0 };
+	mem_free(m, m->map + (uint64_t)frame * MEM_PAGE);
+}
+
+static uint64_t pages_of(const void *p, uint64_t len)
+{
+	return ((uintptr_t)p % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
+}
+
+/* Device-visible already. */
+static bool pin_own(const struct mem *m, const void *p, uint64_t n,
+		    weft_phys_t *phys)
+{
+	weft_phys_t first;
+
+	if (!m->map || !mem_phys_own(m, p, &first))
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		phys[i] = first / MEM_PAGE * MEM_PAGE + i * MEM_PAGE;
+	return true;
+}
+
+bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
+{
+	uint64_t n = pages_of(p, len), i;
+	uint8_t *page = page_of(p);
+
+	if (pin_own(m, p, n, phys))
+		return true;
+	/* is there any memory? */
+	if (msync(page, n * MEM_PAGE, MS_ASYNC) || !pin_tables(m))
+		return false;
+	for (i = n; i && pin_page(m, page + (i - 1) * MEM_PAGE, &phys[i - 1]);
+	     i--)
+		;
+	if (!i)
+		return true;
+	for (; i < n; i++)
+		unpin_page(m, page + i * MEM_PAGE);
+	return false;
+}
+
+void mem_unpin(struct mem *m, const void *p, uint64_t len)
+{
+	weft_phys_t phys;
+
+	if (mem_phys_own(m, p, &phys))
+		return;
+	for (uint64_t i = 0; i < pages_of(p, len); i++)
+		unpin_page(m, page_of(p) + i * MEM_PAGE);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of a program, drivers, pinned memory as devices see it. */
+#include "../cmocka_all.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node.h"
+
+static int setup(void **state)
+{
+	*state = bench_new(1);
+	bench_set(*state, "host.pc", "cost_clock", "0");
+	bench_set(*state, "host.pc", "wake_up", "3us");
+	bench_set(*state, "host.pc", "irq_entry", "2us");
+	return 0;
+}
+
+/* ---- threads ---- */
+
+struct talk {
+	uint32_t a, b;
+	struct weft_host *other;
+	weft_time_t woken, asked;
+	uint32_t turns;
+};
+
+static int answer(struct weft_host *h, void *arg)
+{
+	struct talk *t = arg;
+
+	t->other = weft_host_self();
+	assert_ptr_equal(t->other, h);
+	for (;;) {
+		uint32_t a = t->a;
+
+		weft_host_wait(h, &t->a, a, WEFT_NEVER);
+		assert_ptr_equal(weft_host_self(), h);
+		t->woken = weft_host_now(h);
+		t->turns++;
+		t->b++;
+		weft_host_wake(h, &t->b);
+	}
+	return 0;
+}
+
+static int talk(struct weft_host *h, struct bench *b)
+{
+	struct talk t = { 0 };
+
+	assert_ptr_equal(weft_host_self(), h);
+	assert_non_null(weft_thread_start(h, answer, &t));
+	weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	for (uint32_t i = 0; i < 3; i++) {
+		t.asked = weft_host_now(h);
+		t.a++;
+		weft_host_wake(h, &t.a);
+		assert_true(weft_host_wait(h, &t.b, i, WEFT_NEVER));
+		assert_ptr_equal(weft_host_self(), h);
+		assert_int_equal(t.woken, t.asked + 3 * WEFT_US);
+		assert_int_equal(weft_host_now(h), t.asked + 6 * WEFT_US);
+	}
+	/* not at all; and until the deadline */
+	assert_true(weft_host_wait(h, &t.b, 0, WEFT_NEVER));
+	t.asked = weft_host_now(h);
+	assert_false(weft_host_wait(h, &t.b, 3, t.asked + WEFT_US));
+	assert_int_equal(weft_host_now(h), t.asked + WEFT_US);
+	assert_false(weft_host_wait(h, &t.b, 3, t.asked));
+	b->v[0] = t.turns;
+	return 0;
+}
+
+static void test_threads(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, talk);
+	assert_int_equal(b->v[0], 3);
+	assert_null(weft_host_self());
+}
+
+static int quits(struct weft_host *h, void *arg)
+{
+	weft_host_sleep(h, weft_host_now(h) + 5 * WEFT_US);
+	*(weft_time_t *)arg = weft_host_now(h);
+	weft_host_exit(h, 0);
+}
+
+static int waits(struct weft_host *h, struct bench *b)
+{
+	weft_thread_start(h, quits, &b->t[0]);
+	weft_host_sleep(h, WEFT_SEC);
+	b->v[0] = 1;
+	return 5;
+}
+
+/* exit from another thread, while the first one sleeps */
+static void test_exit(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, waits);
+	assert_int_equal(b->v[0], 0);
+	assert_int_equal(b->t[0], 5 * WEFT_US);
+}
+
+/* ---- drivers ---- */
+
+struct driver {
+	struct bench *b;
+	struct weft_proc *proc;
+	struct weft_dev *dev;
+};
+
+enum { OP_ENTER, OP_STORE, OP_ADD };
+
+static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+	struct driver *d = own;
+	struct weft_io io;
+
+	if (op == OP_ENTER) {
+		d->proc = weft_proc_new(h, 0);
+		return weft_proc_enter(h, d->proc) ? 0 : -EPERM;
+	}
+	if (op == OP_ADD)
+		return *(int *)arg + 1;
+	if (!weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io))
+		return -EPERM;
+	weft_io_store64(h, &io, 0, 0x77);
+	return (int)weft_io_load64(h, &io, 0);
+}
+
+static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
+{
+	struct driver *d = own;
+
+	d->b->v[1] += p == d->proc;
+	d->b->v[2] = (uint64_t)drv_call(h, own, OP_STORE, NULL);
+}
+
+static void drv_fini(void *own)
+{
+	struct driver *d = own;
+
+	d->b->v[3]++;
+	free(d);
+}
+
+static int uses_driver(struct weft_host *h, struct bench *b)
+{
+	struct driver *d = calloc(1, sizeof(*d));
+	struct weft_drv drv = { d, drv_call, drv_gone, drv_fini };
+	struct weft_io io;
+	int one = 1;
+
+	d->b = b;
+	d->dev = weft_dev_open(h, 0);
+	assert_int_equal(weft_drv_call(h, d->dev, OP_ADD, &one), -ENODEV);
+	assert_true(weft_drv_set(h, d->dev, &drv));
+	assert_false(weft_drv_set(h, d->dev, &drv));
+	assert_int_equal(weft_drv_call(h, d->dev, OP_ADD, &one), 2);
+	assert_int_equal(weft_drv_call(h, d->dev, OP_ENTER, NULL), 0);
+	/* a process now: it reaches nothing, its driver everything */
+	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
+	assert_int_equal(weft_drv_call(h, d->dev, OP_STORE, NULL), 0x77);
+	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
+	weft_host_exit(h, 0);
+}
+
+static void test_driver(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, uses_driver);
+	assert_int_equal(b->v[1], 1);
+	assert_int_equal(b->v[2], 0x77);
+	assert_int_equal(b->v[3], 0);
+}
+
+static int handler(struct weft_host *h, void *arg)
+{
+	struct bench *b = arg;
+
+	b->v[0] = weft_host_isr_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
+	b->t[1] = weft_host_now(h);
+	return 0;
+}
+
+static int sees_irq(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io;
+
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 1, 0, 0x1000, WEFT_UC,
+				&io));
+	weft_thread_start(h, handler, b);
+	b->v[1] = weft_host_irq_wait(h, io.dev, weft_host_now(h) + WEFT_US);
+	weft_io_store32(h, &io, CARD_IRQ, 1);
+	b->v[2] = weft_host_irq_wait(h, io.dev, WEFT_NEVER);
+	b->t[2] = weft_host_now(h);
+	return 0;
+}
+
+/* The handler runs before the program that it would wake. */
+static void test_isr(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, sees_irq);
+	assert_true(b->v[0]);
+	assert_false(b->v[1]);
+	assert_true(b->v[2]);
+	assert_int_equal(b->t[2], b->t[1] + 3 * WEFT_US);
+}
+
+/* ---- pinned memory ---- */
+
+static int pins(struct weft_host *h, struct bench *b)
+{
+	static uint8_t buf[3 * 4096];
+	struct weft_io io;
+	weft_phys_t phys[4];
+	uint64_t *word = (uint64_t *)((uintptr_t)(buf + 4096 + 64) & ~7ul);
+	uint64_t at;
+
+	memset(buf, 0, sizeof(buf));
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 1, 0, 0x1000, WEFT_UC,
+				&io));
+	assert_false(weft_mem_phys(h, word, &at));
+	assert_true(weft_mem_pin(h, buf, sizeof(buf), phys));
+	assert_true(weft_mem_phys(h, word, &at));
+	weft_io_store64(h, &io, CARD_VALUE, 0x1234);
+	weft_io_store64(h, &io, CARD_DELAY, 50);
+	weft_io_store64(h, &io, CARD_DMA, at);
+	b->v[0] = weft_host_poll64(h, word, 0, WEFT_NEVER);
+	b->v[1] = *word;
+	weft_mem_unpin(h, buf, sizeof(buf));
+	b->v[2] = weft_mem_phys(h, word, &at);
+	return 0;
+}
+
+static void test_pins(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, pins);
+	assert_true(b->v[0]);
+	assert_int_equal(b->v[1], 0x1234);
+	assert_false(b->v[2]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_threads, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_exit, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_driver, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_isr, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_pins, setup,
+						bench_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MAC between two memories: exact times, ring wrap and DD (T-39), frames
+ * ahead (T-40), filter, missed frames (T-17), descriptors over several buffers,
+ * pause, interrupts. */
+#include <string.h>
+
+#include "macrig.h"
+
+extern const struct weft_class weft_class_fault_bits;
+
+enum { CABLE = 410, START = 266, RECEIVE = 668, MIN_WIRE = 576, GAP = 96 };
+
+static weft_time_t ns(uint64_t n)
+{
+	return n * WEFT_NS;
+}
+
+/* hvia.md 7.1: tail -> descriptor -> bytes -> 266 -> 576 -> 410 -> 668 ->
+ * bytes -> descriptor. */
+static void one_frame(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	weft_time_t t = ns(200 + 240), end;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	macrig_frame(a, 1, 46);
+	macrig_post(a);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(macrig_nth(a, MAC_TX_DATA, 0)->time, ns(200));
+	end = t + ns(START + MIN_WIRE);
+	assert_int_equal(macrig_nth(a, LOG_SENT, 0)->time, end + ns(GAP));
+	assert_int_equal(macrig_nth(a, MAC_TX_BACK, 0)->time, end + ns(GAP));
+	assert_int_equal(macrig_nth(b, MAC_RX_DATA, 0)->time,
+			 end + ns(CABLE + RECEIVE));
+	assert_int_equal(macrig_nth(b, MAC_RX_BACK, 0)->time,
+			 end + ns(CABLE + RECEIVE + 280));
+	assert_memory_equal(b->mem + RX_BUFS, a->mem + TX_BUFS, 46);
+	assert_int_equal(b->mem[RX_RING + MAC_RXD_LEN], 60); /* padded */
+	assert_int_equal(b->mem[RX_RING + MAC_RXD_STATUS],
+			 MAC_RX_DD | MAC_RX_EOP);
+	assert_int_equal(a->mem[TX_RING + MAC_TXD_STA], MAC_STA_DD);
+	assert_int_equal(mac_load(b->mac, MAC_GPRC), 1);
+	assert_int_equal(mac_load(b->mac, MAC_GPRC), 0); /* read clears */
+	macrig_fini(&r);
+}
+
+/* Full frames one at a time, and with the next one ahead: wire alone. */
+static weft_time_t interval(uint32_t ahead)
+{
+	struct mac_cfg cfg = MAC_CFG_DEFAULT;
+	struct macrig r;
+	weft_time_t t;
+	uint32_t i;
+
+	cfg.ahead = ahead;
+	macrig_init(&r, &cfg, NULL, NULL);
+	macrig_open(r.s[0], 8);
+	macrig_open(r.s[1], 8);
+	for (i = 0; i < 6; i++)
+		macrig_frame(r.s[0], 1, 1514);
+	macrig_post(r.s[0]);
+	macrig_run(&r, WEFT_MS);
+	t = macrig_nth(r.s[0], LOG_SENT, 5)->time -
+	    macrig_nth(r.s[0], LOG_SENT, 4)->time;
+	assert_int_equal(mac_stats(r.s[1]->mac)->rx_frames, 6);
+	macrig_fini(&r);
+	return t;
+}
+
+static void intervals(void **state)
+{
+	(void)state;
+	assert_int_equal(interval(0), ns(12304 + 200 + 240 + START));
+	assert_int_equal(interval(1), ns(12304));
+}
+
+/* T-39: many times round the ring; TDT == TDH is empty; never two at a time. */
+static void wrap(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	uint32_t i, k = 0;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	for (i = 0; i < 100; i++) {
+		uint32_t from = a->tx_tail, at = k % 8;
+
+		macrig_frame(a, 1, 60 + 11 * i);
+		macrig_post(a);
+		macrig_run(&r, (i + 1) * 20 * WEFT_US);
+		assert_int_equal(mac_load(a->mac, MAC_TDH), a->tx_tail);
+		assert_int_equal(a->mem[TX_RING + from * 16 + MAC_TXD_STA],
+				 MAC_STA_DD);
+		assert_memory_equal(b->mem + RX_BUFS + at * BUF,
+				    a->mem + TX_BUFS + from * BUF, 60 + 11 * i);
+		b->mem[RX_RING + at * 16 + MAC_RXD_STATUS] = 0;
+		b->rx_tail = (b->rx_tail + 1) % 8;
+		mac_store(b->mac, MAC_RDT, b->rx_tail);
+		k++;
+	}
+	macrig_run(&r, WEFT_SEC);
+	assert_int_equal(macrig_count(a, LOG_SENT), 100);
+	assert_int_equal(mac_stats(b->mac)->missed, 0);
+	macrig_fini(&r);
+}
+
+/* T-17: memory does not answer; frames fill the FIFO, then are missed; all goes
+ * on afterwards. */
+static void missed(void **state)
+{
+	struct mac_cfg cfg = MAC_CFG_DEFAULT;
+	struct macrig r;
+	struct station *a, *b;
+	uint32_t i;
+
+	(void)state;
+	cfg.rx_fifo = 4 * 1514;
+	cfg.ahead = 1;
+	macrig_init(&r, &cfg, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 16);
+	macrig_open(b, 16);
+	b->blocked = true;
+	for (i = 0; i < 7; i++)
+		macrig_frame(a, 1, 1514);
+	macrig_post(a);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(mac_rx_fill(b->mac), 4 * 1514);
+	assert_int_equal(mac_stats(b->mac)->missed, 3);
+	assert_int_equal(mac_load(b->mac, MAC_MPC), 3);
+	assert_true(mac_load(b->mac, MAC_ICR) & MAC_INT_RXO);
+	macrig_release(b);
+	macrig_frame(a, 1, 1514);
+	macrig_post(a);
+	macrig_run(&r, 2 * WEFT_MS);
+	assert_int_equal(mac_stats(b->mac)->rx_frames, 5);
+	assert_int_equal(mac_rx_fill(b->mac), 0);
+	macrig_fini(&r);
+}
+
+/* No descriptors: frames wait, and come when RDT grants some. */
+static void no_descriptors(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	uint32_t i;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 16);
+	macrig_open(b, 8);
+	for (i = 0; i < 10; i++)
+		macrig_frame(a, 1, 100);
+	macrig_post(a);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(mac_stats(b->mac)->rx_frames, 7);
+	assert_int_equal(mac_load(b->mac, MAC_RDH), mac_load(b->mac, MAC_RDT));
+	mac_store(b->mac, MAC_RDT, 2);
+	macrig_run(&r, 2 * WEFT_MS);
+	assert_int_equal(mac_stats(b->mac)->rx_frames, 10);
+	macrig_fini(&r);
+}
+
+static uint64_t taken(uint32_t rctl, const uint8_t *dst)
+{
+	struct macrig r;
+	uint64_t n;
+
+	macrig_init(&r, NULL, NULL, NULL);
+	macrig_open(r.s[0], 8);
+	macrig_open(r.s[1], 8);
+	mac_store(r.s[1]->mac, MAC_RCTL, rctl);
+	memcpy(macrig_frame(r.s[0], 1, 64), dst, ETH_ADDR);
+	macrig_post(r.s[0]);
+	macrig_run(&r, WEFT_MS);
+	n = mac_stats(r.s[1]->mac)->rx_frames;
+	assert_int_equal(n + mac_stats(r.s[1]->mac)->filtered,
+			 rctl & MAC_RCTL_EN ? 1 : 0);
+	macrig_fini(&r);
+	return n;
+}
+
+static void filter(void **state)
+{
+	static const uint8_t group[ETH_ADDR] = { 0x01, 0, 0x5e, 1, 2, 3 };
+	uint8_t own[ETH_ADDR], other[ETH_ADDR];
+
+	(void)state;
+	eth_addr_of(own, 1);
+	eth_addr_of(other, 7);
+	assert_int_equal(taken(MAC_RCTL_EN, own), 1);
+	assert_int_equal(taken(0, own), 0);
+	assert_int_equal(taken(MAC_RCTL_EN, other), 0);
+	assert_int_equal(taken(MAC_RCTL_EN | MAC_RCTL_UPE, other), 1);
+	assert_int_equal(taken(MAC_RCTL_EN, eth_broadcast), 0);
+	assert_int_equal(taken(MAC_RCTL_EN | MAC_RCTL_BAM, eth_broadcast), 1);
+	assert_int_equal(taken(MAC_RCTL_EN, group), 0);
+	assert_int_equal(taken(MAC_RCTL_EN | MAC_RCTL_MPE, group), 1);
+}
+
+/* One frame from three descriptors into buffers of 256 bytes, FCS kept. */
+static void gather_scatter(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	uint8_t *d;
+	uint32_t fcs, i;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	mac_store(b->mac, MAC_RCTL, MAC_RCTL_EN | 3 << 16);
+	macrig_frame(a, 1, 700);
+	d = a->mem + TX_RING;
+	for (i = 0; i < 3; i++) {
+		uint64_t at = TX_BUFS + i * 250;
+
+		memcpy(d + 16 * i, &at, 8);
+		d[16 * i + MAC_TXD_LEN] = i < 2 ? 250 : 200;
+		d[16 * i + MAC_TXD_LEN + 1] = 0;
+		d[16 * i + MAC_TXD_CMD] =
+			MAC_CMD_RS | MAC_CMD_IFCS | (i == 2 ? MAC_CMD_EOP : 0);
+	}
+	mac_store(a->mac, MAC_TDT, 3);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(mac_stats(b->mac)->rx_frames, 1);
+	for (i = 0; i < 3; i++) {
+		const uint8_t *s = b->mem + RX_RING + 16 * i;
+
+		assert_int_equal(s[MAC_RXD_STATUS],
+				 i < 2 ? MAC_RX_DD : MAC_RX_DD | MAC_RX_EOP);
+		assert_int_equal(s[MAC_RXD_LEN] | s[MAC_RXD_LEN + 1] << 8,
+				 i < 2 ? 256 : 704 - 512);
+		assert_memory_equal(b->mem + RX_BUFS + i * BUF,
+				    a->mem + TX_BUFS + 256 * i,
+				    i < 2 ? 256 : 188);
+		assert_int_equal(d[16 * i + MAC_TXD_STA], MAC_STA_DD);
+	}
+	memcpy(&fcs, b->mem + RX_BUFS + 2 * BUF + 188, 4);
+	assert_int_equal(fcs, eth_fcs(a->mem + TX_BUFS, 700));
+	macrig_fini(&r);
+}
+
+/* Descriptors that make no sense are used up and send nothing. */
+static void bad_descriptors(void **state)
+{
+	struct macrig r;
+	struct station *a;
+	uint32_t i;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	macrig_open(a, 8);
+	macrig_open(r.s[1], 8);
+	for (i = 0; i < 5; i++)
+		macrig_frame(a, 1, 100);
+	a->mem[TX_RING + MAC_TXD_LEN] = 13;		    /* short */
+	a->mem[TX_RING + 16 + MAC_TXD_LEN] = 0;		    /* empty */
+	a->mem[TX_RING + 32 + MAC_TXD_CMD] |= MAC_CMD_DEXT; /* not ours */
+	a->mem[TX_RING + 48 + MAC_TXD_LEN + 1] = 0x40;	    /* long */
+	macrig_post(a);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(mac_stats(a->mac)->bad_desc, 4);
+	assert_int_equal(mac_stats(r.s[1]->mac)->rx_frames, 1);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(a->mem[TX_RING + 16 * i + MAC_TXD_STA],
+				 MAC_STA_DD);
+	mac_store(a->mac, MAC_TDT, 4711); /* outside of the ring */
+	macrig_run(&r, 2 * WEFT_MS);
+	assert_int_equal(macrig_count(a, LOG_SENT), 5);
+	macrig_fini(&r);
+}
+
+/* A pause holds frames back for exactly its time; one that has begun goes on.
+ */
+static void pause(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	weft_time_t heard;
+
+	(void)state;
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	mac_store(a->mac, MAC_CTRL, MAC_CTRL_RFCE);
+	eth_addr_of(macrig_frame(b, 0, 60), 0);
+	memcpy(b->mem + TX_BUFS, eth_pause_group, ETH_ADDR);
+	memcpy(b->mem + TX_BUFS + 12, "\x88\x08\0\x01\0\x40", 6); /* 64 */
+	macrig_post(b);
+	heard = ns(200 + 240 + START + MIN_WIRE + CABLE);
+	macrig_run(&r, heard);
+	macrig_frame(a, 1, 60);
+	macrig_post(a);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(macrig_nth(a, LOG_SENT, 0)->time,
+			 heard + ns(64 * 512 + MIN_WIRE + GAP));
+	assert_int_equal(mac_load(a->mac, MAC_XOFFRXC), 1);
+	assert_int_equal(mac_stats(a->mac)->rx_frames, 0);
+	macrig_fini(&r);
+}
+
+/* With pause frames sent by a receiver that fills, nothing is missed. */
+static void no_loss(void **state)
+{
+	struct mac_cfg cfg = MAC_CFG_DEFAULT;
+	struct macrig r;
+	struct station *a, *b;
+	uint32_t i, n = 0;
+
+	(void)state;
+	cfg.rx_fifo = 8 * 1514;
+	cfg.ahead = 1;
+	macrig_init(&r, &cfg, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 64);
+	macrig_open(b, 64);
+	b->latency[MAC_RX_DATA] = 30 * WEFT_US; /* slower than the line */
+	mac_store(a->mac, MAC_CTRL, MAC_CTRL_RFCE);
+	mac_store(b->mac, MAC_CTRL, MAC_CTRL_TFCE);
+	mac_store(b->mac, MAC_FCRTH, 4 * 1514 & ~7);
+	mac_store(b->mac, MAC_FCRTL, 2 * 1514 & ~7);
+	mac_store(b->mac, MAC_FCTTV, 100);
+	for (i = 0; i < 60; i++)
+		memset(macrig_frame(a, 1, 1514) + 14, (int)i, 1500);
+	macrig_post(a);
+	macrig_run(&r, 10 * WEFT_MS);
+	assert_int_equal(mac_stats(b->mac)->rx_frames, 60);
+	assert_int_equal(mac_stats(b->mac)->missed, 0);
+	assert_true(mac_load(b->mac, MAC_XOFFTXC) > 1);
+	assert_true(mac_load(b->mac, MAC_XONTXC) > 0);
+	for (i = 0; i < 60; i++)
+		n += b->mem[RX_BUFS + i * BUF + 14] == i;
+	assert_int_equal(n, 60);
+	macrig_fini(&r);
+}
+
+/* RXT0 after the moderation time, one for several frames; ICR clears on read;
+ * ITR keeps interrupts apart. */
+static void interrupts(void **state)
+{
+	struct mac_cfg cfg = MAC_CFG_DEFAULT;
+	struct macrig r;
+	struct station *a, *b;
+	weft_time_t t;
+
+	(void)state;
+	cfg.moderation = ns(6600);
+	macrig_init(&r, &cfg, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	mac_store(b->mac, MAC_IMS, MAC_INT_RXT0);
+	macrig_frame(a, 1, 60);
+	macrig_frame(a, 1, 60);
+	macrig_post(a);
+	macrig_run(&r, ns(20000));
+	t = macrig_nth(b, MAC_RX_BACK, 0)->time + ns(180);
+	assert_int_equal(macrig_count(b, LOG_IRQ), 1);
+	assert_int_equal(macrig_nth(b, LOG_IRQ, 0)->time, t + ns(6600));
+	assert_int_equal(mac_load(b->mac, MAC_ICR) & MAC_INT_RXT0,
+			 MAC_INT_RXT0);
+	assert_false(b->irq);
+	mac_store(b->mac, MAC_ITR, 1000); /* from the next one on */
+	mac_store(b->mac, MAC_ICS, MAC_INT_RXT0);
+	assert_true(b->irq);
+	mac_load(b->mac, MAC_ICR);
+	mac_store(b->mac, MAC_ICS, MAC_INT_RXT0);
+	assert_false(b->irq);
+	macrig_run(&r, WEFT_MS);
+	assert_true(b->irq);
+	assert_int_equal(macrig_nth(b, LOG_IRQ, 2)->time,
+			 macrig_nth(b, LOG_IRQ, 1)->time + 256000 * WEFT_NS);
+	mac_store(b->mac, MAC_IMC, MAC_INT_RXT0);
+	assert_false(b->irq);
+	macrig_fini(&r);
+}
+
+/* Reset in the middle of everything. */
+static void reset(void **state)
+{
+	uint32_t at;
+
+	(void)state;
+	for (at = 0; at < 40000; at += 1000) {
+		struct macrig r;
+
+		macrig_init(&r, NULL, NULL, NULL);
+		macrig_open(r.s[0], 8);
+		macrig_open(r.s[1], 8);
+		macrig_frame(r.s[0], 1, 1514);
+		macrig_frame(r.s[0], 1, 60);
+		macrig_post(r.s[0]);
+		macrig_run(&r, ns(at));
+		mac_store(r.s[at / 1000 % 2]->mac, MAC_CTRL, MAC_CTRL_RST);
+		macrig_run(&r, ns(60000));
+		r.s[0]->tx_tail = 0;
+		macrig_open(r.s[0], 8);
+		macrig_open(r.s[1], 8);
+		mac_store(r.s[0]->mac, MAC_TDH, 0);
+		mac_store(r.s[0]->mac, MAC_TDT, 0);
+		macrig_run(&r, WEFT_MS);
+		macrig_fini(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_frame),
+		cmocka_unit_test(intervals),
+		cmocka_unit_test(wrap),
+		cmocka_unit_test(missed),
+		cmocka_unit_test(no_descriptors),
+		cmocka_unit_test(filter),
+		cmocka_unit_test(gather_scatter),
+		cmocka_unit_test(bad_descriptors),
+		cmocka_unit_test(pause),
+		cmocka_unit_test(no_loss),
+		cmocka_unit_test(interrupts),
+		cmocka_unit_test(reset),
+	};
+
+	return cmocka_run_group_tests_name("mac", tests, NULL, NULL);
+}

@@ -21,41 +21,67 @@ static uint8_t state_crc(uint32_t head, uint32_t seq)
 	return crc8_update(0, b, 2);
 }
 
-static uint32_t encode_body(const struct weft_frame *f, uint16_t *sym)
-{
-	const uint8_t *p = weft_slice_data(f->payload);
-	uint16_t k = at_line(f)->kind == AT_HEAD ? WEFT_SYM_K : 0;
+struct enc {
+	uint16_t *sym;
+	uint32_t n;
+};
 
-	for (uint32_t i = 0; i < f->payload.len; i++)
-		sym[i] = (uint16_t)((p ? p[i] : 0) | k);
-	return f->payload.len;
+static void enc(struct enc *e, uint32_t v, enum at_part part)
+{
+	e->sym[e->n++] = (uint16_t)(v | (uint32_t)part << AT_PART_SHIFT);
 }
 
-static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max)
+static void encode_state(struct enc *e, const struct at_line *l)
+{
+	uint32_t head = K_STATE | (l->flags & 0xf);
+
+	enc(e, WEFT_SYM_K | head, AT_PART_STATE);
+	enc(e, l->seq, AT_PART_STATE);
+	enc(e, state_crc(head, l->seq), AT_PART_STATE);
+}
+
+static void encode_flit(struct enc *e, const struct weft_frame *f)
 {
 	static const uint8_t zero[AT_FLIT];
 	const struct at_line *l = at_line(f);
 	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t n = 0;
+	bool head = l->kind == AT_HEAD;
 	uint16_t crc;
+
+	p = p ? p : zero;
+	enc(e, WEFT_SYM_K | (head ? K_SOH : K_SOD), AT_PART_FRAME);
+	enc(e, l->seq, AT_PART_SEQ);
+	for (uint32_t i = 0; i < f->payload.len; i++)
+		enc(e, p[i] | (head ? WEFT_SYM_K : 0),
+		    head ? AT_PART_ROUTE : AT_PART_PAYLOAD);
+	if (!head) {
+		crc = data_crc(l->seq, p, f->payload.len);
+		enc(e, crc >> 8, AT_PART_CRC);
+		enc(e, crc & 0xff, AT_PART_CRC);
+	}
+	enc(e, WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF), AT_PART_FRAME);
+}
+
+uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			 uint32_t max)
+{
+	struct enc e = { .sym = sym };
 
 	if (!sym || max < at_words(f))
 		return at_words(f);
-	if (l->kind == AT_STATE) {
-		sym[0] = (uint16_t)(WEFT_SYM_K | K_STATE | (l->flags & 0xf));
-		sym[1] = l->seq;
-		sym[2] = state_crc(sym[0] & 0xff, l->seq);
-		return AT_STATE_WORDS;
-	}
-	sym[n++] = WEFT_SYM_K | (l->kind == AT_HEAD ? K_SOH : K_SOD);
-	sym[n++] = l->seq;
-	n += encode_body(f, sym + n);
-	if (l->kind == AT_DATA) {
-		crc = data_crc(l->seq, p ? p : zero, f->payload.len);
-		sym[n++] = crc >> 8;
-		sym[n++] = crc & 0xff;
-	}
-	sym[n++] = WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF);
+	if (at_line(f)->kind == AT_STATE)
+		encode_state(&e, at_line(f));
+	else
+		encode_flit(&e, f);
+	return e.n;
+}
+
+static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max)
+{
+	uint32_t n = at_encode_parts(f, sym, max);
+
+	for (uint32_t i = 0; sym && max >= n && i < n; i++)
+		sym[i] &= (1u << AT_PART_SHIFT) - 1;
 	return n;
 }
 

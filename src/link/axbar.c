@@ -28,8 +28,10 @@ void axbar_init(struct axbar *x, struct weft_comp *c,
 		x->out[i].owner = AX_NONE;
 		x->out[i].last = AT_PORTS - 1;
 	}
-	for (uint32_t l = 0; l < AT_LINKS; l++)
+	for (uint32_t l = 0; l < AT_LINKS; l++) {
 		x->link[l].port = &link_ports[l];
+		link_ports[l].iface = x;
+	}
 }
 
 /* Thresholds cover what is on its way when a link is told to stop (2.1): until

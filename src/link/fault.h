@@ -7,8 +7,11 @@
 
 #define FAULT_PART_SHIFT 12
 
-/* A wire format, FORTH or EXTOLL. */
+enum fault_kind { FAULT_FORTH, FAULT_EXTOLL, FAULT_ATOLL, FAULT_KINDS };
+
+/* A wire format. */
 struct fault_line {
+	enum fault_kind kind;
 	const struct weft_wire *wire;
 	/* As wire->encode, with the part of each symbol in its upper bits. */
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
@@ -17,7 +20,9 @@ struct fault_line {
 	uint32_t noise; /* invalid codes that end synchronisation */
 	uint32_t (*word)(const struct weft_frame *f); /* symbols per word */
 	uint64_t (*word_fs)(const struct weft_port *p);
-	bool (*packet)(const struct weft_frame *f);
+	bool (*packet)(
+		const struct weft_frame *f); /* EXTOLL: cell; ATOLL: flit */
+	bool (*control)(const struct weft_frame *f); /* something else */
 	uint32_t (*credits)(const struct weft_frame *f);
 	uint32_t credit_part, credit_symbols;
 };

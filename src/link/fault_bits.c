@@ -4,6 +4,7 @@
  * one part of the n-th frame that has such a part.
  *
  * FORTH: bits of the bytes; a control symbol with a wrong bit is none any more.
+ * ATOLL: bits of the characters, the control bit is the last one.
  * EXTOLL: bits of the 10-bit codes, each cell a line of its own; a disparity
  * error that shows only behind its end is not seen. */
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link/atoll_wire.h"
 #include "link/extoll_frame.h"
 #include "link/fault.h"
 #include "link/flink.h"
@@ -33,27 +35,29 @@ struct bits {
 /* What can be hit: parts by line, or control cells of EXTOLL by type. */
 #define F(part) (1u << FORTH_PART_##part)
 #define E(part) (1u << EX_PART_##part)
+#define A(part) (1u << AT_PART_##part)
 static const struct target {
-	uint32_t forth, extoll;
+	uint32_t parts[FAULT_KINDS];
 	uint8_t type, last;
 } targets[] = {
-	{ ~0u, ~0u, 0, 0 },
-	{ F(CONTROL), E(FRAME), 0, 0 },
-	{ F(CREDIT), ~0u, EX_C_CREDIT, EX_C_CREDIT + 3 },
-	{ F(HEADER), E(HEADER), 0, 0 },
-	{ F(BODY), E(PAYLOAD) | E(CRC), 0, 0 },
-	{ 0, E(CTL), 0, 0 },
-	{ 0, E(SEQ), 0, 0 },
-	{ 0, E(LEN), 0, 0 },
-	{ 0, E(ROUTE), 0, 0 },
-	{ 0, E(PAYLOAD), 0, 0 },
-	{ 0, E(CRC), 0, 0 },
-	{ 0, ~0u, EX_C_ACK, EX_C_ACK },
-	{ 0, ~0u, EX_C_NACK, EX_C_NACK },
-	{ 0, ~0u, EX_C_REFRESH, EX_C_REFRESH + 3 },
+	{ { ~0u, ~0u, ~0u }, 0, 0 },
+	{ { F(CONTROL), E(FRAME), A(FRAME) }, 0, 0 },
+	{ { F(CREDIT), ~0u, A(STATE) }, EX_C_CREDIT, EX_C_CREDIT + 3 },
+	{ { F(HEADER), E(HEADER), A(ROUTE) }, 0, 0 },
+	{ { F(BODY), E(PAYLOAD) | E(CRC), A(PAYLOAD) | A(CRC) }, 0, 0 },
+	{ { 0, E(CTL), 0 }, 0, 0 },
+	{ { 0, E(SEQ), A(SEQ) }, 0, 0 },
+	{ { 0, E(LEN), 0 }, 0, 0 },
+	{ { 0, E(ROUTE), A(ROUTE) }, 0, 0 },
+	{ { 0, E(PAYLOAD), A(PAYLOAD) }, 0, 0 },
+	{ { 0, E(CRC), A(CRC) }, 0, 0 },
+	{ { 0, ~0u, A(STATE) }, EX_C_ACK, EX_C_ACK },
+	{ { 0, ~0u, 0 }, EX_C_NACK, EX_C_NACK },
+	{ { 0, ~0u, 0 }, EX_C_REFRESH, EX_C_REFRESH + 3 },
 };
 #undef F
 #undef E
+#undef A
 #define TARGETS                                                                \
 	"any|control|credit|header|body|ctl|seq|len|route|payload|crc|ack|"    \
 	"nack|refresh"
@@ -83,7 +87,8 @@ static const struct weft_counter bits_counters[C_N] = {
 	[C_HIT] = { "hit", "frames", "frames damaged" },
 	[C_CONTROL] = { "control", "frames", "with damaged control symbols" },
 	[C_CREDIT] = { "credit", "frames",
-		       "with damaged credits (EXTOLL: CREDIT cells)" },
+		       "with damaged credits (EXTOLL: CREDIT cells; ATOLL: "
+		       "state flits)" },
 	[C_HEADER] = { "header", "frames",
 		       "with a damaged header (FORTH: or its CRC)" },
 	[C_BODY] = { "body", "frames", "with a damaged body or its CRC" },
@@ -112,6 +117,19 @@ static const uint8_t ex_counter[EX_PARTS] = {
 	[EX_PART_PAYLOAD] = C_PAYLOAD, [EX_PART_CRC] = C_CRC,
 	[EX_PART_CONTROL] = C_CELLS,
 };
+static const uint8_t at_counter[AT_PARTS] = {
+	[AT_PART_FRAME] = C_CONTROL, [AT_PART_SEQ] = C_SEQ,
+	[AT_PART_ROUTE] = C_ROUTE,   [AT_PART_PAYLOAD] = C_PAYLOAD,
+	[AT_PART_CRC] = C_CRC,	     [AT_PART_STATE] = C_CREDIT,
+};
+static const struct {
+	const uint8_t *counter; /* by part */
+	uint32_t n;
+} part_of[FAULT_KINDS] = {
+	[FAULT_FORTH] = { forth_counter, FORTH_PARTS },
+	[FAULT_EXTOLL] = { ex_counter, EX_PARTS },
+	[FAULT_ATOLL] = { at_counter, AT_PARTS },
+};
 
 static const struct weft_param bits_params[] = {
 	/* clang-format off */
@@ -120,7 +138,8 @@ static const struct weft_param bits_params[] = {
 	WEFT_PARAM(ENUM, struct bits, target, "any", TARGETS, OWN,
 		   "part of the frame that is hit; FORTH: up to body, header "
 		   "and body with their CRC; EXTOLL: ack, nack, credit and "
-		   "refresh are control cells"),
+		   "refresh are control cells; ATOLL: credit and ack are "
+		   "state flits"),
 	WEFT_PARAM(U64, struct bits, frame, "0", "", OWN,
 		   "hit the frame with this number (from 1, counting frames "
 		   "that have the part); 0 = none"),
@@ -139,9 +158,9 @@ static const struct weft_param bits_params[] = {
 	/* clang-format on */
 };
 
-static bool is_forth(const struct bits *b)
+static bool is(const struct bits *b, enum fault_kind kind)
 {
-	return b->line->wire == &forth_wire;
+	return b->line->kind == kind;
 }
 
 /* ---- what is hit ------------------------------------------------------- */
@@ -152,12 +171,11 @@ static uint32_t bits_parts(const struct bits *b, const struct weft_frame *f)
 	const struct target *t = &targets[b->target];
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 
-	if (is_forth(b))
-		return t->forth;
-	if (t->type && (!(f->flags & EX_F_CONTROL) || l->type < t->type ||
-			l->type > t->last))
+	if (t->type && is(b, FAULT_EXTOLL) &&
+	    (!(f->flags & EX_F_CONTROL) || l->type < t->type ||
+	     l->type > t->last))
 		return 0;
-	return t->extoll;
+	return t->parts[b->line->kind];
 }
 
 static bool bits_match(uint32_t parts, uint16_t sym)
@@ -239,6 +257,15 @@ static void bits_invalid(const struct bits *b, struct weft_raw *raw)
 	}
 }
 
+/* Eight bits and the control bit. */
+static void bits_chars(const struct bits *b, struct weft_raw *raw)
+{
+	for (uint32_t i = 0; i < b->n_hits; i++)
+		raw->sym[b->hit[i].symbol] ^=
+			b->hit[i].bit < 8 ? (uint16_t)(0x80 >> b->hit[i].bit)
+					  : (uint16_t)WEFT_SYM_K;
+}
+
 static void bits_bytes(const struct bits *b, struct weft_raw *raw)
 {
 	uint32_t i;
@@ -260,7 +287,7 @@ static void bits_count_type(struct weft_comp *c, const struct weft_frame *f)
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 	uint32_t i;
 
-	if (is_forth(c->state) || !(f->flags & EX_F_CONTROL))
+	if (!is(c->state, FAULT_EXTOLL) || !(f->flags & EX_F_CONTROL))
 		return;
 	for (i = 0; i < sizeof(counter) / sizeof(*counter); i++)
 		if (counter[i][0] == l->type ||
@@ -271,22 +298,24 @@ static void bits_count_type(struct weft_comp *c, const struct weft_frame *f)
 static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 {
 	struct bits *b = c->state;
-	const uint8_t *counter = is_forth(b) ? forth_counter : ex_counter;
 	uint32_t i, parts = 0;
 
 	weft_count(c, C_FLIPPED, b->n_hits);
 	weft_count(c, C_HIT, 1);
 	for (i = 0; i < b->n_hits; i++)
 		parts |= 1u << (raw->sym[b->hit[i].symbol] >> FAULT_PART_SHIFT);
-	for (i = 0; i < (is_forth(b) ? FORTH_PARTS : EX_PARTS); i++)
-		weft_count(c, counter[i], parts >> i & 1);
-	if (is_forth(b))
+	for (i = 0; i < part_of[b->line->kind].n; i++)
+		weft_count(c, part_of[b->line->kind].counter[i],
+			   parts >> i & 1);
+	if (is(b, FAULT_FORTH))
 		bits_bytes(b, raw);
+	if (is(b, FAULT_ATOLL))
+		bits_chars(b, raw);
 	if (b->invalid) {
 		bits_invalid(b, raw);
 		return;
 	}
-	if (is_forth(b))
+	if (!is(b, FAULT_EXTOLL))
 		return;
 	qsort(b->hit, b->n_hits, sizeof(*b->hit), hit_order);
 	(b->level == LEVEL_SYMBOL ? fault_code_stream
@@ -300,7 +329,7 @@ static bool bits_over(struct bits *b, const struct weft_frame *f)
 {
 	uint64_t n = (uint64_t)f->words * b->line->word(f) * b->line->bits;
 
-	if (is_forth(b) || b->frame || b->target || b->skip < n)
+	if (is(b, FAULT_FORTH) || b->frame || b->target || b->skip < n)
 		return false;
 	b->skip -= n;
 	return true;
@@ -351,7 +380,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 	struct bits *b = c->state;
 
 	b->line = fault_line(c);
-	if (!b->line || (is_forth(b) && !targets[b->target].forth))
+	if (!b->line || !targets[b->target].parts[b->line->kind])
 		return weft_fail(err, EINVAL,
 				 "%s: %s.%s has no such part on its line",
 				 c->name, c->on->comp->name, c->on->name);
@@ -366,7 +395,7 @@ static void bits_fini(struct weft_comp *c)
 
 WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,
 	       .doc = "bit errors on a serial link",
-	       .source = "forth.md 13, extoll.md 4.8",
+	       .source = "forth.md 13, extoll.md 4.8, hostport.md 2.5",
 	       .state_size = sizeof(struct bits), .params = bits_params,
 	       .counters = bits_counters, .n_counters = C_N,
 	       .ops = { .start = bits_start,

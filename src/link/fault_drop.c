@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.drop: loses or repeats what leaves through a port, whole packets
- * (EXTOLL: cells) and credits (EXTOLL: control cells), and adds or removes
- * single commas of FORTH lines (forth.md 13, extoll.md T-24). */
+ * (EXTOLL: cells, ATOLL: flits) and credits (EXTOLL: control cells), and adds
+ * or removes single commas of FORTH lines (forth.md 13, extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,13 @@ static const struct weft_param drop_params[] = {
 	/* clang-format off */
 	WEFT_PARAM(REAL, struct drop, packets, "0", "0..1", OWN,
 		   "probability that a packet is lost with its delimiter; "
-		   "EXTOLL: a cell"),
+		   "EXTOLL: a cell; ATOLL: a flit"),
 	WEFT_PARAM(REAL, struct drop, credits, "0", "0..1", OWN,
 		   "probability that a credit is lost; EXTOLL: a control cell "
 		   "with credits"),
 	WEFT_PARAM(REAL, struct drop, controls, "0", "0..1", OWN,
-		   "EXTOLL: probability that a control cell is lost"),
+		   "EXTOLL: probability that a control cell is lost; ATOLL: "
+		   "a state flit"),
 	WEFT_PARAM(REAL, struct drop, repeat, "0", "0..1", OWN,
 		   "probability that a packet or cell comes twice"),
 	WEFT_PARAM(REAL, struct drop, comma_add, "0", "0..1", OWN,
@@ -69,19 +70,15 @@ static bool drop_chance(struct weft_comp *c, double p)
 	return p > 0 && weft_rng_real(&c->rng) < p;
 }
 
-static bool is_control(const struct drop *d, const struct weft_frame *f)
-{
-	return d->line->wire == &ex_wire_link && f->flags & EX_F_CONTROL;
-}
-
 static bool drop_target(const struct drop *d, const struct weft_frame *f)
 {
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 
 	if (!d->target)
 		return d->line->packet(f);
-	return is_control(d, f) && l->type >= types[d->target][0] &&
-	       l->type <= types[d->target][1];
+	if (!d->line->control(f) || d->line->kind == FAULT_ATOLL)
+		return d->line->control(f);
+	return l->type >= types[d->target][0] && l->type <= types[d->target][1];
 }
 
 /* This very one. */
@@ -102,7 +99,7 @@ static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 	if (d->line->packet(f)) {
 		lost = lost || drop_chance(c, d->packets);
 		weft_count(c, C_PACKETS, lost);
-	} else if (is_control(d, f)) {
+	} else if (d->line->control(f)) {
 		lost = lost || drop_chance(c, d->controls) ||
 		       (d->line->credits(f) && drop_chance(c, d->credits));
 		weft_count(c, C_CONTROLS, lost);
@@ -175,7 +172,7 @@ static void drop_repeat(struct weft_comp *c, struct weft_frame *f)
 static void drop_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
-	bool forth = d->line->wire == &forth_wire;
+	bool forth = d->line->kind == FAULT_FORTH;
 
 	if (drop_whole(c, f) ||
 	    (forth && !f->raw && d->credits > 0 && drop_credits(c, f))) {
@@ -195,7 +192,8 @@ static int drop_start(struct weft_comp *c, struct weft_err *err)
 	struct drop *d = c->state;
 
 	d->line = fault_line(c);
-	if (!d->line || (d->line->wire == &forth_wire && d->target))
+	if (!d->line || (d->line->kind == FAULT_FORTH && d->target) ||
+	    (d->line->kind == FAULT_ATOLL && d->target > 1))
 		return weft_fail(err, EINVAL,
 				 "%s: %s.%s has no such frames on its line",
 				 c->name, c->on->comp->name, c->on->name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link/axbar.h"
 #include "link/eport.h"
 #include "link/extoll_frame.h"
 #include "link/flink.h"
@@ -62,27 +63,85 @@ static uint32_t ex_credits(const struct weft_frame *f)
 									: 0;
 }
 
+static bool forth_control(const struct weft_frame *f)
+{
+	(void)f;
+	return false; /* credits ride on packets, or alone */
+}
+
+static bool ex_control(const struct weft_frame *f)
+{
+	return f->flags & EX_F_CONTROL;
+}
+
+/* ---- ATOLL ------------------------------------------------------------- */
+
+static uint32_t at_word(const struct weft_frame *f)
+{
+	(void)f;
+	return 1;
+}
+
+static uint64_t at_word_fs(const struct weft_port *p)
+{
+	const struct axbar *x = p->iface;
+
+	return x->clk.num / x->clk.den;
+}
+
+static bool at_packet(const struct weft_frame *f)
+{
+	return at_line(f)->kind != AT_STATE;
+}
+
+static bool at_control(const struct weft_frame *f)
+{
+	return at_line(f)->kind == AT_STATE;
+}
+
+static uint32_t at_credits(const struct weft_frame *f)
+{
+	(void)f;
+	return 0;
+}
+
 static const struct fault_line lines[] = {
-	{ .wire = &forth_wire,
+	{ .kind = FAULT_FORTH,
+	  .wire = &forth_wire,
 	  .encode = forth_encode_parts,
 	  .bits = 8,
 	  .noise = 4,
 	  .word = forth_word,
 	  .word_fs = forth_word_fs,
 	  .packet = forth_packet,
+	  .control = forth_control,
 	  .credits = forth_credits,
 	  .credit_part = FORTH_PART_CREDIT,
 	  .credit_symbols = 2 },
-	{ .wire = &ex_wire_link,
+	{ .kind = FAULT_EXTOLL,
+	  .wire = &ex_wire_link,
 	  .encode = ex_encode_parts,
 	  .bits = 10,
 	  .noise = 16,
 	  .word = ex_word,
 	  .word_fs = ex_word_fs,
 	  .packet = ex_packet,
+	  .control = ex_control,
 	  .credits = ex_credits,
 	  .credit_part = EX_PART_CONTROL,
 	  .credit_symbols = 3 },
+	{ .kind = FAULT_ATOLL,
+	  .wire = &atoll_wire,
+	  .encode = at_encode_parts,
+	  .bits = 9,
+	  .noise = 1,
+	  .word = at_word,
+	  .word_fs = at_word_fs,
+	  .packet = at_packet,
+	  .control = at_control,
+	  .credits = at_credits,
+	  .credit_part = AT_PARTS,
+	  .credit_symbols = 1 },
 };
 
 const struct fault_line *fault_line(const struct weft_comp *c)

@@ -55,6 +55,9 @@ struct weft_ep_attr {
 	/* longest message that goes without a handshake, where the library
 	 * has one for long messages; 0 = library's choice */
 	uint32_t eager_max;
+	/* where a node may have several processes: those with the same number,
+	 * one on each node, are each other's peers */
+	uint32_t group;
 };
 
 struct weft_ep_info {

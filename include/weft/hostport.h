@@ -54,6 +54,8 @@ int hport_open(struct weft_host *h, const struct hport_attr *a,
 void hport_close(struct hport *p);
 uint32_t hport_vpid(const struct hport *p);
 uint32_t hport_hpid(const struct hport *p);
+/* As they are: somebody else may have been the first. */
+struct hport_sizes hport_sizes_of(const struct hport *p);
 /* As the driver of a node: serves translations until all programs of the node
  * that have opened a port have closed it again.  0, -ENODEV, -ENOMEM. */
 int hport_serve(struct weft_host *h);
@@ -72,6 +74,10 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
  * NULL: there is none. */
 void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p);
 void hport_free(struct hport *p, void *mem);
+/* Memory of weft_mem_alloc gets a virtual address, and loses it again.  -EFAULT
+ * when no device reaches it, -ENOMEM. */
+int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p);
+void hport_unmap(struct hport *p, uint64_t va);
 /* The O/S takes a page away (true) unless the device uses it; hport_page_in
  * brings it back. */
 bool hport_page_out(struct hport *p, uint64_t va);
@@ -176,8 +182,11 @@ struct hport_note {
 int hport_poll(struct hport *p, struct hport_note *n_p);
 /* Polls until there is one (true) or the deadline passes. */
 bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline);
-/* A message in the receive data region: copies it out and gives its place
- * back. */
+/* Waits until there may be one (true) or the deadline passes, without taking
+ * it; irq: asleep, for ports with HPORT_IRQ. */
+bool hport_idle(struct hport *p, bool irq, weft_time_t deadline);
+/* A message in the receive data region: copies it out, unless `to` is NULL, and
+ * gives its place back. */
 void hport_take(struct hport *p, const struct hport_note *n, void *to);
 /* A buffer for one long message; -EAGAIN: queue full.  pa: addr is physical. */
 int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,

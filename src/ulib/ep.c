@@ -5,6 +5,7 @@
 
 #include "ulib/ep_open.h"
 #include "ulib/extoll_drv.h"
+#include "ulib/hostport_drv.h"
 #include "weft/forth.h"
 
 static const struct {
@@ -14,6 +15,7 @@ static const struct {
 } ep_nics[] = {
 	{ weft_forth_probe, ep_forth_open },
 	{ extoll_drv_probe, ep_extoll_open },
+	{ hport_drv_probe, ep_hostport_open },
 };
 
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,

@@ -9,5 +9,7 @@ int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		  struct weft_ep **ep_p);
 int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		   struct weft_ep **ep_p);
+int ep_hostport_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		     struct weft_ep **ep_p);
 
 #endif

@@ -139,6 +139,11 @@ uint32_t hport_hpid(const struct hport *p)
 	return p->hpid;
 }
 
+struct hport_sizes hport_sizes_of(const struct hport *p)
+{
+	return p->size;
+}
+
 int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p)
 {
@@ -154,7 +159,7 @@ void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p)
 {
 	struct hport_region *r;
 
-	if (hport_drv_map(&p->drv, p->vpid, bytes, true, &r))
+	if (hport_drv_map(&p->drv, p->vpid, bytes, NULL, &r))
 		return NULL;
 	*va_p = r->va;
 	return r->mem;
@@ -175,6 +180,24 @@ static struct hport_region *region_find(struct hport *p, const void *mem,
 void hport_free(struct hport *p, void *mem)
 {
 	struct hport_region *r = mem ? region_find(p, mem, 0) : NULL;
+
+	if (r)
+		hport_drv_unmap(&p->drv, r);
+}
+
+int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p)
+{
+	struct hport_region *r;
+	int ret = hport_drv_map(&p->drv, p->vpid, bytes, mem, &r);
+
+	if (!ret)
+		*va_p = r->va + ((uintptr_t)mem - (uintptr_t)r->mem);
+	return ret;
+}
+
+void hport_unmap(struct hport *p, uint64_t va)
+{
+	struct hport_region *r = region_find(p, NULL, va);
 
 	if (r)
 		hport_drv_unmap(&p->drv, r);

@@ -150,13 +150,18 @@ static int drv_attach(struct hport_drv *d, const struct hport_sizes *sizes)
 	return ret;
 }
 
+bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev)
+{
+	return weft_cfg_load(h, dev, HP_CFG_VENDOR, 4) ==
+	       (HP_DEVICE_ID << 16 | HP_VENDOR_ID);
+}
+
 int hport_drv_device(struct weft_host *h, struct hport_drv *d)
 {
 	memset(d, 0, sizeof(*d));
 	d->host = h;
 	d->dev = weft_dev_open(h, 0);
-	if (!d->dev || weft_cfg_load(h, d->dev, HP_CFG_VENDOR, 4) !=
-			       (HP_DEVICE_ID << 16 | HP_VENDOR_ID))
+	if (!d->dev || !hport_drv_probe(h, d->dev))
 		return -ENODEV;
 	weft_cfg_store(h, d->dev, HP_CFG_COMMAND, 2,
 		       HP_CMD_MEMORY | HP_CMD_MASTER);

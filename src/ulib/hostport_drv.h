@@ -18,7 +18,7 @@ enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 }; /* of the routing space */
 /* Memory of a process at a virtual address of its own. */
 struct hport_region {
 	uint32_t vpid;
-	bool writable;
+	bool own; /* the memory was allocated for it */
 	uint64_t va, bytes;
 	void *mem;
 	weft_phys_t phys;
@@ -50,6 +50,7 @@ struct hport_drv {
 	uint32_t node, nodes;
 };
 
+bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
 /* 0, -ENODEV, -ENOMEM.  The first one sets the NIC up, with these sizes (NULL:
  * appendix B). */
 int hport_drv_open(struct weft_host *h, const struct hport_sizes *sizes,
@@ -83,9 +84,10 @@ void hport_drv_disable(struct hport_drv *d, uint32_t vpid);
 /* The routing space has a way to that node and back; -EHOSTUNREACH. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 
-/* Memory with a virtual address; the first pages are put into the TLB. */
-int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
-		  bool writable, struct hport_region **r_p);
+/* Pages with virtual addresses, new ones or (mem) those that the process has;
+ * the first of them are put into the TLB. */
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes, void *mem,
+		  struct hport_region **r_p);
 void hport_drv_unmap(struct hport_drv *d, struct hport_region *r);
 /* ARG1 of an insert. */
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,

@@ -30,7 +30,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 		return HP_TLB_FAULT;
 	i = vpage - r->va / HP_PAGE;
 	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while it is there */
-	return HP_TLB_ARG(r->phys / HP_PAGE + i, r->writable);
+	return HP_TLB_ARG(r->phys / HP_PAGE + i, true);
 }
 
 /* ---- regions ----------------------------------------------------------- */
@@ -49,27 +49,54 @@ static void preload(struct hport_drv *d, const struct hport_region *r)
 			r->va / HP_PAGE, k->bulk_phys);
 }
 
-int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
-		  bool writable, struct hport_region **r_p)
+/* New memory, or the pages of some that is there. */
+static bool region_memory(struct hport_drv *d, struct hport_region *r,
+			  uint64_t bytes, uint8_t *mem)
+{
+	weft_phys_t phys;
+	uint64_t skew = 0;
+
+	r->own = !mem;
+	if (r->own)
+		mem = weft_mem_alloc(d->host, bytes, HP_PAGE, &r->phys);
+	else if (weft_mem_phys(d->host, mem, &r->phys))
+		skew = r->phys % HP_PAGE;
+	else
+		mem = NULL;
+	r->mem = mem ? mem - skew : NULL;
+	r->phys -= skew;
+	r->bytes = (skew + bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
+	r->out = weft_mem_alloc(d->host, r->bytes / HP_PAGE / 64 * 8 + 8, 64,
+				&phys);
+	return r->mem && r->out;
+}
+
+static void region_free(struct hport_drv *d, struct hport_region *r)
+{
+	if (r->own && r->mem)
+		weft_mem_free(d->host, r->mem);
+	if (r->out)
+		weft_mem_free(d->host, r->out);
+	weft_mem_free(d->host, r);
+}
+
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes, void *mem,
+		  struct hport_region **r_p)
 {
 	weft_phys_t phys;
 	struct hport_region *r =
 		weft_mem_alloc(d->host, sizeof(*r), HP_LINE, &phys);
 
-	bytes = (bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
 	if (!r)
 		return -ENOMEM;
-	r->mem = weft_mem_alloc(d->host, bytes, HP_PAGE, &r->phys);
-	r->out = weft_mem_alloc(d->host, bytes / HP_PAGE / 64 * 8 + 8, 64,
-				&phys);
-	if (!r->mem || !r->out)
-		return -ENOMEM;
+	if (!region_memory(d, r, bytes, mem)) {
+		region_free(d, r);
+		return mem ? -EFAULT : -ENOMEM;
+	}
 	r->vpid = vpid;
-	r->bytes = bytes;
-	r->writable = writable;
 	hport_drv_lock(d);
 	r->va = d->kernel->next_va;
-	d->kernel->next_va += bytes + HP_PAGE;
+	d->kernel->next_va += r->bytes + HP_PAGE;
 	r->next = d->kernel->regions;
 	d->kernel->regions = r;
 	hport_drv_unlock(d);
@@ -98,9 +125,7 @@ void hport_drv_unmap(struct hport_drv *d, struct hport_region *r)
 	*at = r->next;
 	hport_drv_unlock(d);
 	tlb_drop(d, r);
-	weft_mem_free(d->host, r->mem);
-	weft_mem_free(d->host, r->out);
-	weft_mem_free(d->host, r);
+	region_free(d, r);
 }
 
 /* ---- misses ------------------------------------------------------------ */

@@ -171,6 +171,27 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)
 	return true;
 }
 
+/* The driver has the same interrupt line and may be faster: asleep for a while
+ * at most. */
+bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
+{
+	struct weft_host *h = p->drv.host;
+	weft_time_t nap = 20 * WEFT_US, now;
+
+	hport_flush(p);
+	if (HP_NQE_VALID(nq_head(p)))
+		return true;
+	if (!irq)
+		return weft_host_poll64(h, nq_head(p) + HP_NQE_CMD, 0,
+					deadline);
+	now = weft_host_now(h);
+	if (now >= deadline)
+		return false;
+	weft_host_irq_wait(h, p->drv.dev,
+			   deadline - now < nap ? deadline : now + nap);
+	return true;
+}
+
 /* ---- messages ---------------------------------------------------------- */
 
 /* The place of a message goes back when all in front of it have gone. */
@@ -202,13 +223,15 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 	if (n->event != HPORT_MESSAGE || n->posted || !n->bytes)
 		return;
 	if (n->bytes <= 8 * HP_FAST_WORDS) {
-		memcpy(to, n->data, n->bytes);
+		if (to)
+			memcpy(to, n->data, n->bytes);
 		return;
 	}
 	if (first > n->bytes)
 		first = n->bytes;
-	weft_host_copy(p->drv.host, to, p->rdr + start, first);
-	if (first < n->bytes)
+	if (to)
+		weft_host_copy(p->drv.host, to, p->rdr + start, first);
+	if (to && first < n->bytes)
 		weft_host_copy(p->drv.host, (uint8_t *)to + first, p->rdr,
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;

@@ -4,6 +4,7 @@
  * are skipped and counted as such. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,11 +173,28 @@ void ec_barrier(struct ec *e)
 
 /* ---- main ---- */
 
+/* Where the regions of all are. */
+static void ec_meet(struct ec *e)
+{
+	char addr[24], key[24];
+
+	snprintf(addr, sizeof(addr), "ec%u.addr", e->group);
+	snprintf(key, sizeof(key), "ec%u.key", e->group);
+	work_put(&e->w, addr, e->mr.addr);
+	work_put(&e->w, key, e->mr.key);
+	for (uint32_t p = 0; p < e->w.n; p++) {
+		e->raddr[p] = work_get(&e->w, addr, p);
+		e->rkey[p] = work_get(&e->w, key, p);
+	}
+}
+
 static int ec_open(struct ec *e)
 {
 	struct weft_ep_attr a = { .max_msg = e->max_msg,
 				  .rx_slots = e->rx_slots,
-				  .use_irq = e->use_irq };
+				  .use_irq = e->use_irq,
+				  .eager_max = e->eager_max,
+				  .group = e->group };
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
 	weft_phys_t phys;
 	int ret;
@@ -193,12 +211,7 @@ static int ec_open(struct ec *e)
 	ret = e->ep->ops->mr_reg(e->ep, e->region, bytes, &e->mr);
 	if (ret)
 		return ret;
-	work_put(&e->w, "ec.addr", e->mr.addr);
-	work_put(&e->w, "ec.key", e->mr.key);
-	for (uint32_t p = 0; p < e->w.n; p++) {
-		e->raddr[p] = work_get(&e->w, "ec.addr", p);
-		e->rkey[p] = work_get(&e->w, "ec.key", p);
-	}
+	ec_meet(e);
 	return 0;
 }
 
@@ -237,7 +250,7 @@ static int ec_main(struct weft_comp *c)
 		ec_run(e, t, &ran, &skipped);
 	weft_metric(c, "tests", "", ran);
 	weft_metric(c, "skipped", "", skipped);
-	work_barrier(&e->w, "ec.end");
+	work_barrier_n(&e->w, "ec.end", e->group);
 	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 100 * WEFT_US);
 	e->ep->ops->close(e->ep);
 	weft_host_free(e->w.h, e->heap);
@@ -255,6 +268,9 @@ static const struct weft_param ec_params[] = {
 	P(U32, atomics, "100", "1..", "atomics of every node"),
 	P(U32, max_msg, "0", "", "largest message; 0 = the library's"),
 	P(U32, rx_slots, "0", "0..4096", "slots per peer; 0 = the library's"),
+	P(U32, eager_max, "0", "", "longest message without a handshake; 0 = "
+	  "the library's"),
+	P(U32, group, "0", "", "one of several processes of a node"),
 	P(BOOL, use_irq, "no", "", "sleep instead of spinning"),
 	P(STR, test, "all", "", "one test by name, or all"),
 	{ 0 }

@@ -20,7 +20,8 @@ struct ec_op { /* ctx of an operation */
 
 struct ec {
 	/* parameters */
-	uint32_t messages, puts, gets, atomics, max_msg, rx_slots;
+	uint32_t messages, puts, gets, atomics, max_msg, rx_slots, eager_max;
+	uint32_t group;
 	bool use_irq;
 	char test[32];
 	/* run */

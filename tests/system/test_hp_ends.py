@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Host Port from end to end through the command line: the common endpoint
+over it, and ULTRA's latency as the sum of its parts (hostport.md 11.5, 13.5
+U13, 13.7 M01 and M02).
+
+    test_hp_ends.py WEFT ROOT
+"""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import points, run
+
+
+class Endpoint(unittest.TestCase):
+    NAME = "hostport/ep-conformance"
+
+    def test_conformance(self):
+        for seed in (1, 2):
+            run(self.NAME, seed=seed)
+
+    def test_other_ways(self):
+        """Everything long; everything short; few slots, few translations."""
+        run(self.NAME, "workload.1.eager_max=40", "workload.2.eager_max=40")
+        run(self.NAME, "workload.1.eager_max=16384", "nodes.bus.type=bus.pci",
+            "workload.2.eager_max=16384")
+        run(self.NAME, "workload.1.rx_slots=2", "workload.1.max_msg=600",
+            "nodes.nic.tlb=16", "nodes.nic.n_np=1")
+
+    def test_traffic(self):
+        r = run("hostport/ep-traffic", "workload.1.count=500")
+        self.assertEqual(sum(r.all("n", "prog1.received")), 4000)
+
+    def test_sizes(self):
+        """Longer takes longer; a message of 40 bytes needs no SEND."""
+        t = [r["n0.prog1.half_rtt_mean"]
+             for r in points("hostport/ep-pingpong")]
+        self.assertEqual(t, sorted(t))
+        self.assertGreater(t[3] - t[2], 500)
+
+    def test_switch_over(self):
+        """Near it, both ways take about the same time."""
+        one, other = (
+            [r["n0.prog1.half_rtt_mean"]
+             for r in points("hostport/ep-pingpong", "workload.1.eager_max=%u"
+                             % m, "sweep.workload.1.size=[1024, 3072, 8192]")]
+            for m in (40, 65536))
+        self.assertGreater(one[0], other[0])
+        self.assertAlmostEqual(one[1] / other[1], 1, delta=0.1)
+        self.assertLess(one[2], other[2])
+
+
+class Ultra(unittest.TestCase):
+    """All clocks of 2 ns, and stores that begin with them: no time is lost
+    between them."""
+    BUS, NET = 2, 2
+    WR, DW = 388, 155
+    SEEN = 1  # the reader looks once per ns
+
+    def latency(self, *sets, metres=6, core=500):
+        r = run("hostport/ultra-parts", "workload.0.count=20",
+                "workload.0.grid=20ns", "nodes.bus.clock=%uns" % self.BUS,
+                "nodes.bus.h_wr_in=0", "nodes.bus.h_wr_out=%uns" % self.WR,
+                "nodes.bus.h_dw=%uns" % self.DW, "nodes.nic.net_clock=500MHz",
+                "fabric.switch.clock=500MHz", "nodes.nic.f_core=%uMHz" % core,
+                "fabric.link.length=%g" % metres, *sets)
+        self.assertEqual(r["n0.prog0.latency_min"],
+                         r["n0.prog0.latency_max"])
+        return r["n0.prog0.latency_min"]
+
+    def parts(self, metres=6, core=500, req=13, cpl=12, route=2, out=5, dw=DW):
+        """Store of tag and word; requester; two crossbars and a cable; 56
+        bytes, and 8 cycles of their cells; completer; write of three words."""
+        network = 2 * (route + 1) + out + 5 + 1 + 56 / 2 + 8
+        return (self.WR + 6 * self.BUS + (req + cpl) * 1000 / core +
+                network * self.NET + 5 * metres + dw + 7 * self.BUS +
+                self.SEEN)
+
+    def test_sum(self):
+        """U13: to the nanosecond."""
+        self.assertEqual(self.latency(), self.parts())
+        self.assertEqual(self.latency(metres=10), self.parts(metres=10))
+        for what, par, val in (("req", "nodes.nic.ultra_req_latency", 44),
+                               ("cpl", "nodes.nic.ultra_cpl_latency", 21),
+                               ("route", "fabric.switch.t_route", 20),
+                               ("out", "fabric.switch.t_lp_out", 17)):
+            with self.subTest(what=what):
+                self.assertEqual(self.latency("%s=%u" % (par, val)),
+                                 self.parts(**{what: val}))
+        self.assertEqual(self.latency("nodes.nic.ultra_cpl_occupancy=90"),
+                         self.parts())
+
+    def test_core_clock(self):
+        """M01: 25 cycles of 10 ns less 25 of 2 ns, where the packet comes at an
+        edge of the slow clock; later otherwise, up to a cycle."""
+        saved = [self.latency(metres=6 + 0.4 * i, core=100) -
+                 self.latency(metres=6 + 0.4 * i) for i in range(5)]
+        self.assertEqual(min(saved), 200)
+        self.assertLess(max(saved), 210)
+
+    def test_cable(self):
+        """M02: 5 ns per metre."""
+        t = [self.latency(metres=6 + 2 * i) for i in range(3)]
+        self.assertEqual([b - a for a, b in zip(t, t[1:])], [10, 10])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -127,6 +127,10 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   enum weft_io_attr attr, struct weft_io *io_p);
 void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
+/* Monitor alone: a page of its own that any number of processes may map, as
+ * the tag and not the page says who asks. */
+bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		     uint64_t off);
 /* Monitor alone: the tag of the process's tagged accesses. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
 /* This thread is in the process from now on. */

@@ -152,6 +152,13 @@ int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      uint64_t compare, uint64_t swap);
 /* Triggers what HPORT_MORE has left behind. */
 void hport_flush(struct hport *p);
+/* From now on instructions are tagged conditional stores of 64 bytes and
+ * triggers tagged loads (hostport.md 10), where the bus has them (true).  The
+ * tag of the thread's process must be the VPID; a thread of the monitor has tag
+ * 0. */
+bool hport_use_tags(struct hport *p, bool on);
+/* Barrier `id` (0..31) is reached: accepted and counted, no more (14.3). */
+bool hport_barrier(struct hport *p, uint32_t id);
 
 /* ---- notifications ---- */
 

@@ -6,7 +6,8 @@
  *
  * The table of a process is the only way from it to a device, so the page in
  * the physical address tells the device which process asks.  Each page of a BAR
- * has an owner: the monitor (domain 0) or a domain, and at most one process.
+ * has an owner: the monitor (domain 0) or a domain, and at most one process;
+ * or the monitor has made it common to all.
  * A processor remembers TLB translations, one place for each (process, page).
  */
 #include <assert.h>
@@ -21,6 +22,7 @@ enum { CHUNK = 1024 }; /* pages whose owners are kept together */
 struct owner {
 	uint32_t domain, proc; /* proc: id + 1; 0: no process has it */
 };
+enum { ALL = UINT32_MAX }; /* as domain and process: whoever wants it */
 
 struct host_pages {
 	uint64_t chunks;
@@ -135,6 +137,20 @@ bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 	return true;
 }
 
+bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		     uint64_t off)
+{
+	struct owner *o;
+
+	if (h->proc || !pages_exist(h, d, bar, off, WEFT_PAGE))
+		return host_refuse(h);
+	o = owner_of(d, bar, off / WEFT_PAGE);
+	if (!o || o->proc || o->domain)
+		return host_refuse(h);
+	*o = (struct owner){ ALL, ALL };
+	return true;
+}
+
 bool weft_domain_enter(struct weft_host *h, uint32_t domain)
 {
 	if (h->proc || !domain || domain > h->hp->kernels.n)
@@ -165,6 +181,8 @@ static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 	for (uint64_t i = 0; i < len / WEFT_PAGE; i++) {
 		const struct owner *o = owner_of(d, bar, off / WEFT_PAGE + i);
 
+		if (o && o->proc == ALL)
+			continue;
 		if (!o || o->proc ||
 		    (o->domain != p->domain && (h->proc || o->domain)))
 			return false;
@@ -202,9 +220,12 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 	m->dev = (uint16_t)d->index;
 	m->bar = bar;
 	m->attr = (uint8_t)attr;
-	for (uint32_t i = 0; i < m->n; i++)
-		*owner_of(d, bar, m->page + i) =
-			(struct owner){ p->domain, p->id + 1 };
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct owner *o = owner_of(d, bar, m->page + i);
+
+		if (o->proc != ALL)
+			*o = (struct owner){ p->domain, p->id + 1 };
+	}
 	*io_p = (struct weft_io){ .dev = d,
 				  .off = (uint64_t)m->vpage * WEFT_PAGE,
 				  .len = len,
@@ -228,8 +249,13 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 {
 	struct host_map *m = &p->maps[i];
 
-	for (uint32_t k = 0; k < m->n; k++)
-		owner_of(host_dev(hp, m->dev), m->bar, m->page + k)->proc = 0;
+	for (uint32_t k = 0; k < m->n; k++) {
+		struct owner *o =
+			owner_of(host_dev(hp, m->dev), m->bar, m->page + k);
+
+		if (o->proc != ALL)
+			o->proc = 0;
+	}
 	memmove(m, m + 1, (p->n_maps - i - 1) * sizeof(*m));
 	p->n_maps--;
 	forget(hp, p);

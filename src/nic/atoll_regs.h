@@ -28,11 +28,12 @@ enum {
 
 /* Page of a host port. */
 enum {
-	/* W: [63:56] count 1..5, [55:40] tag of the packet, characters */
+	/* W: [63:56] count 1..5, [39:0] routing characters */
 	ATOLL_PIO_ROUTE = 0x00,
 	ATOLL_PIO_CHARS = 5,
 	ATOLL_PIO_DATA = 0x08, /* W: eight bytes */
 	ATOLL_PIO_LAST = 0x10, /* W: the last eight bytes: packet goes */
+	ATOLL_PIO_TAG = 0x18,  /* W: tag of the packet, 16 bits */
 	ATOLL_PIO_STATUS = 0x20,
 	ATOLL_PIO_HEAD = 0x28,	/* R: header word of the oldest packet */
 	ATOLL_PIO_RDATA = 0x30, /* R: its next eight bytes */

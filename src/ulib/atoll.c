@@ -133,11 +133,10 @@ static void chars(uint8_t *to, const uint8_t *route, uint32_t n)
 		to[i] = atoll_char(route[i] & 7);
 }
 
-static void pio_route(struct atoll_port *p, const uint8_t *c, uint32_t n,
-		      uint32_t tag)
+static void pio_route(struct atoll_port *p, const uint8_t *c, uint32_t n)
 {
 	for (uint32_t i = 0, k; i < n; i += k) {
-		uint64_t w = (uint64_t)(tag & 0xffff) << 40;
+		uint64_t w = 0;
 
 		k = n - i < ATOLL_PIO_CHARS ? n - i : ATOLL_PIO_CHARS;
 		for (uint32_t j = 0; j < k; j++)
@@ -155,7 +154,8 @@ static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	if (!bytes || bytes > ATOLL_PIO_MAX)
 		return -EINVAL;
 	chars(c, route, n);
-	pio_route(p, c, n, tag);
+	pio_route(p, c, n);
+	put(p, ATOLL_PIO_TAG, tag & 0xffff);
 	for (uint32_t i = 0; i < bytes / 8; i++)
 		put(p, i + 1 == bytes / 8 ? ATOLL_PIO_LAST : ATOLL_PIO_DATA,
 		    w[i]);

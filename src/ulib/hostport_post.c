@@ -7,7 +7,20 @@
 
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par)
 {
-	return weft_io_load64(p->drv.host, &p->page, HP_TRIGGER(cmd, par));
+	uint64_t val;
+
+	if (!p->tagged)
+		return weft_io_load64(p->drv.host, &p->page,
+				      HP_TRIGGER(cmd, par));
+	weft_io_tload64(p->drv.host, &p->page, HP_TRIGGER(cmd, par), &val);
+	return val;
+}
+
+bool hport_use_tags(struct hport *p, bool on)
+{
+	hport_flush(p);
+	p->tagged = on && weft_io_can_tag(p->drv.host, p->drv.dev);
+	return p->tagged == on;
 }
 
 /* One entry stays unused (4.4). */
@@ -29,20 +42,37 @@ void hport_flush(struct hport *p)
 	}
 }
 
+bool hport_barrier(struct hport *p, uint32_t id)
+{
+	return id <= HP_COUNT_MAX &&
+	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
+}
+
+/* -EAGAIN: the device has no place for it, or the process has no NQ entry left
+ * and its instructions keep the places. */
+static int store_tagged(struct hport *p, const uint64_t *w)
+{
+	return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
+		       ? 0
+		       : -EAGAIN;
+}
+
 /* The variable part is in v: W3 to W7. */
 static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
 		uint32_t flags, struct hport_tag tag, const uint64_t *v)
 {
-	uint64_t *w = p->wq + (size_t)HP_WORDS * p->wq_wp;
+	uint64_t w[HP_WORDS] = { HP_VCI_W0(HP_CMD(0, HP_G_PORT, byte), to->len,
+					   to->off),
+				 HP_VCI_W1(to->vpid, tag.api), tag.user };
 
+	memcpy(&w[3], v, 5 * sizeof(*v));
+	if (p->tagged)
+		return store_tagged(p, w);
 	if (!hport_wq_room(p)) {
 		hport_flush(p);
 		return -EAGAIN;
 	}
-	w[0] = HP_VCI_W0(HP_CMD(0, HP_G_PORT, byte), to->len, to->off);
-	w[1] = HP_VCI_W1(to->vpid, tag.api);
-	w[2] = tag.user;
-	memcpy(&w[3], v, 5 * sizeof(*v));
+	memcpy(p->wq + (size_t)HP_WORDS * p->wq_wp, w, HP_LINE);
 	p->wq_wp = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
 	p->wq_new++;
 	if (!(flags & HPORT_MORE))

@@ -26,6 +26,7 @@ struct hport {
 	uint32_t rdr_rp, n_holes;
 	struct hport_hole *holes;
 	uint32_t prq_wp, prq_rp;
+	bool tagged; /* instructions by tagged conditional stores */
 };
 
 /* Makes an entry of the work queue: false = full. */

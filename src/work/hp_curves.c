@@ -13,12 +13,14 @@
 struct curve {
 	uint64_t count, size;
 	uint32_t way, partner, depth;
+	bool ordered;
 	struct hpw v;
 };
 
 static int curve_open(struct curve *a, struct weft_comp *c)
 {
 	a->v.way = a->way;
+	a->v.unordered = !a->ordered;
 	a->v.size = a->size;
 	return hpw_open(&a->v, c, a->partner);
 }
@@ -171,6 +173,8 @@ static const struct weft_param curve_params[] = {
 		   "node that node 0 talks to"),
 	WEFT_PARAM(U32, struct curve, depth, "16", "1..", OWN,
 		   "stream: instructions under way"),
+	WEFT_PARAM(BOOL, struct curve, ordered, "yes", "", OWN,
+		   "instructions to the partner stay in order (SB6)"),
 	{ 0 }
 };
 // clang-format on

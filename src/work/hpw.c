@@ -43,7 +43,7 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 	struct hport_attr a = {
 		.vpid = -1,
 		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
-		.flags = HPORT_ORDERED |
+		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
 			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
 	};
 	uint32_t peer;

@@ -22,6 +22,7 @@ struct hpw {
 	struct hport *p;
 	struct hport_peer to;
 	uint32_t way;
+	bool unordered;
 	uint64_t size; /* of a message, multiple of 8 */
 	uint8_t *in, *out, *sdr;
 	uint64_t va;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "link/extoll_wire.h"
 
 /* ---- ULTRA ---- */
 
@@ -120,26 +119,94 @@ double hostport_eval_atoll_fall(const struct repro_data *d)
 	return least(d, "workload.partner=4", "n1.nic.fall_through");
 }
 
-/* From host port to host port, four links and one, less the cables. */
+/* Half the round trip over the number of links, less the cable. */
 double hostport_eval_atoll_slope(const struct repro_data *d)
 {
-	const double cable = 30.30303;
+	double n = (double)d->n_points, sx = 0, sy = 0, sxx = 0, sxy = 0;
+	const char *cable = repro_param(d, NULL, "link.delay");
+	weft_time_t fs;
 
-	return (least(d, "workload.partner=4", "n4.nic.way") -
-		least(d, "workload.partner=1", "n1.nic.way")) /
-		       3 -
-	       cable;
+	if (!cable ||
+	    units_parse(WEFT_P_TIME, "", cable, &fs, sizeof(fs), NULL))
+		return NAN;
+	for (size_t i = 0; i < d->n_points; i++) {
+		const char *at = d->points[i].name;
+		double x = repro_number(d, at, "n0.prog0.partner", WEFT_P_U64);
+		double y = repro_value(d, at, "n0.prog0.half_rtt");
+
+		sx += x;
+		sy += y;
+		sxx += x * x;
+		sxy += x * y;
+	}
+	return (n * sxy - sx * sy) / (n * sxx - sx * sx) - (double)fs / WEFT_NS;
 }
 
 /* ---- network ---- */
 
-/* Both directions of a node's links, 16 or 32 bits a cycle, in Gbit/s. */
+#define FROM "run.until=50us"
+#define TO   "run.until=306us"
+
+static double later(const struct repro_data *d, const char *glob)
+{
+	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
+}
+
+/* Both directions of a node's links: an internal line carries nothing but
+ * flits, so its words are what a line moves while it is busy. */
 double hostport_eval_links(const struct repro_data *d)
 {
-	const char *width = repro_param(d, NULL, "s0.width");
+	const char *width = repro_param(d, TO, "s0.width");
+	double busy = later(d, "s0.lp?.busy") + later(d, "s[1-6].lp0.busy");
+	double bits = width && !strcmp(width, "w16") ? 16 : 32;
 
-	if (!width)
-		return NAN;
-	return clock_of(d, "s0.clock") * (strcmp(width, "w16") ? 32 : 16) *
-	       EX_LINKS * 2 / 1e9;
+	return later(d, "s0.np0.words") * bits / later(d, "s0.np0.busy") *
+	       busy / 256000;
+}
+
+/* ---- Triggerpage ---- */
+
+double hostport_eval_trigger_more(const struct repro_data *d)
+{
+	return gap(d, "n0.prog0.register", "n0.prog0.trigger");
+}
+
+double hostport_eval_threads_ratio(const struct repro_data *d)
+{
+	const char *name = "n0.prog0.per_operation";
+
+	return repro_value(d, "workload.threads=64", name) /
+	       repro_value(d, "workload.threads=8", name);
+}
+
+/* ---- tagged instructions ---- */
+
+#define ISSUE "nodes.bus.preset=htx100 workload.by="
+
+/* What the longer of two runs has more of, for each of its 20 instructions:
+ * accesses of the host and reads of the device. */
+static double per_issue(const struct repro_data *d, const char *few,
+			const char *many)
+{
+	static const char *const names[] = { "n0.bus.pio_loads",
+					     "n0.bus.pio_stores",
+					     "n0.bus.tagged", "n0.bus.reads" };
+	double n = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		n += repro_value(d, many, names[i]) -
+		     repro_value(d, few, names[i]);
+	return n / 20;
+}
+
+double hostport_eval_issue_trigger(const struct repro_data *d)
+{
+	return per_issue(d, ISSUE "trigger workload.count=10",
+			 ISSUE "trigger workload.count=30");
+}
+
+double hostport_eval_issue_tagged(const struct repro_data *d)
+{
+	return per_issue(d, ISSUE "tagged workload.count=10",
+			 ISSUE "tagged workload.count=30");
 }

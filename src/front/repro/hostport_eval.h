@@ -22,7 +22,13 @@ double hostport_eval_htx_load(const struct repro_data *d);
 double hostport_eval_atoll_hop(const struct repro_data *d);
 double hostport_eval_atoll_fall(const struct repro_data *d);
 double hostport_eval_atoll_slope(const struct repro_data *d);
-/* Lines of one node. */
+/* Lines of one node, of hostport/links. */
 double hostport_eval_links(const struct repro_data *d);
+/* Triggerpage, of hostport/trigger and hostport/threads. */
+double hostport_eval_trigger_more(const struct repro_data *d);
+double hostport_eval_threads_ratio(const struct repro_data *d);
+/* Bus transactions of an issue, of hostport/tagged. */
+double hostport_eval_issue_trigger(const struct repro_data *d);
+double hostport_eval_issue_tagged(const struct repro_data *d);
 
 #endif

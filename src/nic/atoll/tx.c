@@ -98,7 +98,6 @@ static void pio_route(struct at_tx *t, uint64_t val)
 
 	if (chars > ATOLL_PIO_CHARS || t->n_route + chars > AT_ROUTE)
 		return;
-	t->tag = (uint32_t)(val >> 40) & 0xffff;
 	for (uint32_t i = 0; i < chars; i++)
 		t->route[t->n_route++] = (uint8_t)(val >> 8 * i);
 }
@@ -214,6 +213,9 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	switch (off) {
 	case ATOLL_PIO_ROUTE:
 		pio_route(t, val);
+		break;
+	case ATOLL_PIO_TAG:
+		t->tag = (uint32_t)val & 0xffff;
 		break;
 	case ATOLL_PIO_DATA:
 	case ATOLL_PIO_LAST:

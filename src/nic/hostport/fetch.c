@@ -212,6 +212,8 @@ void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
 {
 	hp_vci_decode(&req->vci, w, c->vpid);
 	hp_count(n, HP_K_VCIS, 1);
+	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
+	n->vcis++;
 	hp_count(n, HP_K_BAD_VCIS, req->vci.err != HP_ERR_NOERR);
 	req->job.ordered = n->ctrl & HP_CTRL_ORDER && c->w[0] & HP_CTX_ORD;
 	req->job.key = hp_key(c->vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),

@@ -419,6 +419,8 @@ struct hp_nic {
 	} load;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;
+	uint64_t vcis; /* in the device, and the sum of their times in ns */
+	double vci_at;
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
 	uint64_t slot_next[HP_PARTS]; /* first cycle not used */

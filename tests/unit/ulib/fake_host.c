@@ -138,6 +138,25 @@ uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 	       (uint64_t)weft_io_load32(h, io, off + 4) << 32;
 }
 
+/* PCI-X: no tagged accesses. */
+bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
+{
+	return false;
+}
+
+bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint64_t *val_p)
+{
+	*val_p = UINT64_MAX;
+	return false;
+}
+
+bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, const void *data, uint32_t n, uint64_t cond)
+{
+	return false;
+}
+
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val)
 {

@@ -3,17 +3,16 @@
  * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
  * A packet through one crossbar is one hop.
  *
- * With the variable BOOKSIM naming a BookSim2 binary the same network, traffic
- * and load run there too (booksim.c has its configuration), one after the other
- * on the same core, and the ratio of packet-hops per CPU second is printed.
- * BookSim2 does not say how many packets it moved: its offered rate times all
- * its cycles is taken, which is a little more than it did. */
+ * With the variable BOOKSIM naming a BookSim2 binary, or SST one of SST with
+ * its element merlin, the same network, traffic and load run there too
+ * (booksim.c and merlin.c have the configurations), one after the other on the
+ * same core, and the ratio of packet-hops per CPU second is printed. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "front/bench/bench_net.h"
-#include "front/bench/booksim.h"
+#include "front/bench/peer.h"
 #include "front/exp/registry.h"
 
 static const char text[] =
@@ -67,18 +66,24 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 	return 0;
 }
 
-static int beside(struct bench_ctx *b, const struct torus_case *t,
-		  struct weft_err *err)
-{
-	char name[40];
-	double peer;
+static const struct peer *const peers[] = { &peer_booksim, &peer_merlin };
+enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
 
-	if (booksim_speed(t->flits, t->load, bench_full(b), &peer, err))
+static int beside(struct bench_ctx *b, const struct peer *p,
+		  const struct torus_case *t, struct weft_err *err)
+{
+	struct peer_case c = { t->flits, t->load, bench_full(b) };
+	char name[40];
+	double speed;
+
+	if (p->speed(&c, &speed, err))
 		return -EINVAL;
-	snprintf(name, sizeof(name), "booksim_%sflits_%s", t->flits, t->load);
-	bench_report(b, name, "M/s", peer * 1e-6);
-	snprintf(name, sizeof(name), "ratio_%sflits_%s", t->flits, t->load);
-	bench_report(b, name, "times", t->speed / peer);
+	snprintf(name, sizeof(name), "%s_%sflits_%s", p->name, t->flits,
+		 t->load);
+	bench_report(b, name, "M/s", speed * 1e-6);
+	snprintf(name, sizeof(name), "ratio_%s_%sflits_%s", p->name, t->flits,
+		 t->load);
+	bench_report(b, name, "times", t->speed / speed);
 	return 0;
 }
 
@@ -91,7 +96,10 @@ static int one(struct bench_ctx *b, const struct registry *reg,
 		return -EINVAL;
 	snprintf(name, sizeof(name), "hops_%sflits_%s", t->flits, t->load);
 	bench_report(b, name, "M/s", t->speed * 1e-6);
-	return booksim_path() ? beside(b, t, err) : 0;
+	for (uint32_t i = 0; i < PEERS; i++)
+		if (peer_path(peers[i]) && beside(b, peers[i], t, err))
+			return -EINVAL;
+	return 0;
 }
 
 int bench_torus(struct bench_ctx *b, struct weft_err *err)
@@ -102,10 +110,12 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	uint32_t f, l;
 	int ret = 0;
 
-	if (!booksim_path())
-		fprintf(stderr,
-			"weft: bench: without BookSim2: name its "
-			"binary in BOOKSIM to compare\n");
+	for (f = 0; f < PEERS; f++)
+		if (!peer_path(peers[f]))
+			fprintf(stderr,
+				"weft: bench: without %s: name its binary in "
+				"%s to compare\n",
+				peers[f]->title, peers[f]->variable);
 	registry_init(&reg);
 	for (f = 0; f < 3 && !ret; f++) {
 		for (l = 0; l < 3 && !ret; l++) {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "front/bench/booksim.h"
-
+/* BookSim2 beside us.  It does not say how many packets it moved: its offered
+ * rate times all its cycles is taken, which is a little more than it did. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "front/bench/peer.h"
 
 /* One router of five cycles, four virtual channels of 32 flits each; run of
  * fixed length.  Keys as BookSim2 names them. */
@@ -45,103 +42,46 @@ static const char config[] =
 
 enum { NODES = 512 };
 
-const char *booksim_path(void)
-{
-	const char *path = getenv("BOOKSIM");
-
-	return path && *path ? path : NULL;
-}
-
-static double children_cpu(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_CHILDREN, &r);
-	return (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec * 1e-6;
-}
-
-static void child(int out, const char *file, const char *flits,
-		  const char *load, bool full)
-{
-	char size[40], rate[40], period[40];
-
-	snprintf(size, sizeof(size), "packet_size=%s", flits);
-	snprintf(rate, sizeof(rate), "injection_rate=%s", load);
-	snprintf(period, sizeof(period), "sample_period=%u",
-		 full ? 1000u : 250u);
-	if (dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
-		execl(booksim_path(), booksim_path(), file, size, rate, period,
-		      (char *)NULL);
-	_exit(127);
-}
-
-/* The last value of a line like "Hops average = 7.00 (1 samples)". */
-static void value(const char *line, const char *key, double *v_p)
-{
-	const char *p = strstr(line, key);
-
-	if (p)
-		*v_p = strtod(p + strlen(key), NULL);
-}
-
 struct told {
 	double hops, cycles, rate;
 };
 
-static void read_output(FILE *f, struct told *t)
+/* "Hops average = 7.00 (1 samples)" and the like; the last one counts. */
+static void take_line(void *own, const char *line)
 {
-	char line[512];
+	struct told *t = own;
 
-	while (fgets(line, sizeof(line), f)) {
-		value(line, "Hops average = ", &t->hops);
-		value(line, "Time taken is ", &t->cycles);
-		value(line, "Injected packet rate average = ", &t->rate);
-	}
+	peer_value(line, "Hops average = ", &t->hops);
+	peer_value(line, "Time taken is ", &t->cycles);
+	peer_value(line, "Injected packet rate average = ", &t->rate);
 }
 
-static int run(const char *file, const char *flits, const char *load, bool full,
-	       struct told *t, struct weft_err *err)
+static int booksim_speed(const struct peer_case *c, double *speed_p,
+			 struct weft_err *err)
 {
-	int fd[2];
-	pid_t pid;
-	FILE *f;
-
-	if (pipe(fd))
-		return weft_fail(err, errno, "no pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid == 0)
-		child(fd[1], file, flits, load, full);
-	close(fd[1]);
-	f = pid > 0 ? fdopen(fd[0], "r") : NULL;
-	if (!f) {
-		close(fd[0]);
-		return weft_fail(err, EIO, "BookSim2 could not be started");
-	}
-	read_output(f, t);
-	fclose(f);
-	waitpid(pid, NULL, 0);
-	if (!t->hops || !t->cycles || !t->rate)
-		return weft_fail(err, EIO, "%s: not the output of BookSim2",
-				 booksim_path());
-	return 0;
-}
-
-int booksim_speed(const char *flits, const char *load, bool full,
-		  double *speed_p, struct weft_err *err)
-{
-	char file[] = "/tmp/weft-booksim-XXXXXX";
-	int fd = mkstemp(file), ret;
+	char size[40], rate[40];
 	struct told t = { 0 };
-	double cpu = children_cpu();
+	struct peer_run r = { .text = config,
+			      .arg = { size, rate,
+				       c->full ? "sample_period=1000"
+					       : "sample_period=250" },
+			      .line = take_line,
+			      .own = &t };
+	int ret;
 
-	if (fd < 0 || write(fd, config, strlen(config)) < 0)
-		return weft_fail(err, EIO, "no temporary file");
-	close(fd);
-	ret = run(file, flits, load, full, &t, err);
-	unlink(file);
+	snprintf(size, sizeof(size), "packet_size=%s", c->flits);
+	snprintf(rate, sizeof(rate), "injection_rate=%s", c->load);
+	ret = peer_run(&peer_booksim, &r, err);
 	if (ret)
 		return ret;
-	cpu = children_cpu() - cpu;
-	*speed_p = t.rate * NODES * t.cycles * t.hops / cpu;
+	if (!t.hops || !t.cycles || !t.rate)
+		return weft_fail(err, EIO, "%s: not the output of BookSim2",
+				 peer_path(&peer_booksim));
+	*speed_p = t.rate * NODES * t.cycles * t.hops / r.cpu;
 	return 0;
 }
+
+const struct peer peer_booksim = { .name = "booksim",
+				   .title = "BookSim2",
+				   .variable = "BOOKSIM",
+				   .speed = booksim_speed };

@@ -48,7 +48,7 @@ static void queues_free(struct hport *p)
 	weft_host_free(p->drv.host, p->holes);
 }
 
-static uint64_t flags_of(uint32_t flags)
+uint64_t hport_context_flags(uint32_t flags)
 {
 	static const struct {
 		uint32_t flag;
@@ -68,7 +68,7 @@ static uint64_t flags_of(uint32_t flags)
 
 static int port_open(struct hport *p, const struct hport_attr *a)
 {
-	uint64_t w[HP_WORDS] = { flags_of(a->flags) };
+	uint64_t w[HP_WORDS] = { hport_context_flags(a->flags) };
 	int vpid = hport_drv_vpid(&p->drv, a->vpid);
 
 	if (vpid < 0)
@@ -148,9 +148,15 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p)
 {
 	int ret = hport_drv_route(&p->drv, node);
+	const uint8_t *b = p->drv.kernel->rs + (size_t)HPORT_ROUTE * node;
+	uint32_t len;
 
-	*to_p = (struct hport_peer){ HPORT_ROUTE * node, HPORT_ROUTE, vpid };
-	return ret;
+	if (ret)
+		return ret;
+	/* not more than there is: short routes stay in the NIC's cache */
+	len = HP_RS_HEAD + b[HP_RS_NF] + 1u + b[HP_RS_NR];
+	*to_p = (struct hport_peer){ HPORT_ROUTE * node, len, vpid };
+	return 0;
 }
 
 /* ---- memory ------------------------------------------------------------ */

@@ -254,6 +254,8 @@ void bench_start(struct bench *b)
 		for (uint32_t k = 0; k < n->progs; k++)
 			must(weft_prog_attach(n->host, n->prog[k]), &err);
 	}
+	if (b->join)
+		b->join(b);
 	must(weft_sim_start(b->sim, &err), &err);
 }
 

@@ -58,6 +58,8 @@ struct bench {
 	weft_time_t t[16];
 	uint64_t v[16];
 	void *p;
+	/* more connections, when all components are there; may be NULL */
+	void (*join)(struct bench *b);
 };
 
 struct bench *bench_new(uint32_t nodes);

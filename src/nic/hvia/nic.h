@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of HVIA-GE (class hvia.nic).  See nic.c.
+ *
+ * Everything runs at the clock of the host's PCI bus.  A unit does one thing at
+ * a time and has one wake-up: `go(state, cycles)` says what to do next and
+ * when. Wake-ups of one edge run in the order of enum hv_unit, so the receive
+ * engine comes before the send engine, and the table after both. */
+#ifndef NIC_HVIA_NIC_H
+#define NIC_HVIA_NIC_H
+
+#include "base/ring.h"
+#include "link/mac82544.h"
+#include "nic/hvia_regs.h"
+#include "weft/bus.h"
+
+enum { HV_PORT_BUS, HV_PORT_LINK };
+
+enum hv_unit {
+	HV_U_RECV,
+	HV_U_SEND,
+	HV_U_ATT,
+	HV_U_TX,   /* GEC: Tx descriptor controller */
+	HV_U_MOVE, /* level-2 entries */
+	HV_U_MAC,  /* movements of the MAC's bytes, one for each kind */
+	HV_UNITS = HV_U_MAC + MAC_KINDS,
+	HV_TAG_MAC = HV_UNITS /* the MAC's own */
+};
+
+#define HV_COUNTERS(X)                                                         \
+	X(DOORBELLS, "doorbells", "stores", "doorbells rung")                  \
+	X(SENT, "sent", "messages", "sent whole")                              \
+	X(RECEIVED, "received", "messages", "sends received whole")            \
+	X(RDMA_RECEIVED, "rdma_received", "messages", "RDMA writes, whole")    \
+	X(TX_PACKETS, "tx_packets", "packets", "given to the MAC by VIs")      \
+	X(RX_PACKETS, "rx_packets", "packets", "placed")                       \
+	X(KERNEL_TX, "kernel_tx", "packets", "of the kernel agent, sent")      \
+	X(KERNEL_RX, "kernel_rx", "packets", "for the kernel agent")           \
+	X(KERNEL_LOST, "kernel_lost", "packets",                               \
+	  "for the kernel agent while its buffer was full")                    \
+	X(TRANSLATIONS, "translations", "translations", "begun")               \
+	X(SECOND_PAGES, "second_pages", "look-ups", "of a following page")     \
+	X(REFUSED, "refused", "translations", "that failed")                   \
+	X(APB_HITS, "prefetch_hits", "packets", "whose address was there")     \
+	X(APB_MISSES, "prefetch_misses", "packets", "whose address was not")   \
+	X(DESC_READS, "descriptor_reads", "reads", "of descriptors")           \
+	X(SEG_READS, "segment_reads", "reads", "of further segments")          \
+	X(NEXT_READS, "next_reads", "reads", "of a Next that was 0 before")    \
+	X(COMPLETIONS, "completions", "writes", "of a status")                 \
+	X(FLUSHED, "flushed", "descriptors", "completed as flushed")           \
+	X(ERRORS, "errors", "errors", "asynchronous ones")                     \
+	X(ERRORS_LOST, "errors_lost", "errors", "that found the FIFO full")    \
+	X(DROP_TYPE, "drop_type", "packets", "of another EtherType or type")   \
+	X(DROP_VI, "drop_vi", "packets",                                       \
+	  "for no VI, or one that is not connected with the sender")           \
+	X(DROP_OLD, "drop_old", "packets", "duplicate or old")                 \
+	X(DROP_REST, "drop_rest", "packets", "of messages given up")           \
+	X(DROP_FORMAT, "drop_format", "packets", "whose lengths do not agree") \
+	X(DROP_EMPTY, "drop_empty", "packets", "without a receive descriptor") \
+	X(DROP_PROT, "drop_prot", "packets", "not allowed to be written")      \
+	X(GAPS, "gaps", "gaps", "in the sequence of a VI")                     \
+	X(PARTIAL, "partial", "messages", "that ended before their end")       \
+	X(MISSED, "missed", "frames", "for which the MAC had no room")         \
+	X(BAD_FCS, "bad_fcs", "frames", "dropped by the MAC")                  \
+	X(FILTERED, "filtered", "frames", "for other stations")                \
+	X(BAD_ACCESS, "bad_accesses", "accesses",                              \
+	  "of the host that mean nothing")                                     \
+	X(BUS_ABORTS, "bus_aborts", "transactions", "nobody answered")         \
+	X(MOVED, "moved", "entries", "of level 2 by compaction")               \
+	X(IRQS, "irqs", "interrupts", "raised")
+enum {
+#define X(id, name, unit, doc) HV_K_##id,
+	HV_COUNTERS(X)
+#undef X
+		HV_K_N
+};
+
+struct hv_nic;
+
+/* ---- host memory ----------------------------------------------------------
+ */
+
+/* A transaction of a unit, which is woken at its end. */
+struct hv_dma {
+	struct weft_bus_txn txn;
+	enum hv_unit unit;
+	struct hv_dma *next;
+};
+
+/* ---- translation ----------------------------------------------------------
+ */
+
+enum hv_owner { HV_RECV, HV_SEND, HV_OWNERS };
+
+/* A stretch of host memory; where it is in the segment list. */
+struct hv_piece {
+	weft_phys_t pa;
+	uint32_t len;
+};
+
+struct hv_xlate {
+	/* asked */
+	uint32_t handle, ptag, len;
+	uint64_t va; /* by_offset: in the region */
+	bool by_offset, remote;
+	/* found */
+	bool pending, ok;
+	uint32_t n_piece;
+	struct hv_piece piece[2]; /* may cover less than len */
+};
+
+enum hv_att_state { ATT_IDLE, ATT_L1, ATT_CHECK, ATT_L2, ATT_ADD };
+
+struct hv_att {
+	enum hv_att_state state;
+	uint32_t owner; /* whose turn */
+	struct hv_xlate x[HV_OWNERS];
+	struct hvia_l1 e;
+	uint32_t k, inpage, left;
+	struct hv_dma dma; /* table in host memory */
+	uint32_t l1_count;
+	uint64_t host_l1, host_l2;
+	uint64_t addr;	/* ATT_ADDR */
+	uint32_t asked; /* ATT_BUSY */
+	uint8_t *sdram[1024];
+	/* moves */
+	uint64_t from, to, count;
+};
+
+/* ---- VIs ------------------------------------------------------------------
+ */
+
+/* Where a descriptor is. */
+struct hv_where {
+	uint64_t va; /* by_offset: in the region */
+	uint32_t handle;
+	bool by_offset;
+};
+
+struct hv_q {
+	uint16_t posted;
+	uint16_t flush; /* so many are to be flushed */
+	struct hv_where head;
+};
+
+struct hv_vi {
+	uint8_t state, flags, mac[6];
+	uint16_t ptag, peer, tx_seq, rx_seq;
+	uint32_t max_transfer;
+	struct hv_q q[2];
+	/* head receive descriptor */
+	bool fetched, prep; /* is known; is waiting for that */
+	struct hvia_desc desc;
+	weft_phys_t desc_pa;
+	/* message being received */
+	bool active, rdma, bad;
+	uint32_t length, got; /* of it: all, placed */
+	/* next byte of the segments goes there */
+	uint16_t seg;
+	uint32_t seg_off;
+};
+
+/* ---- send engine (5.2) ----------------------------------------------------
+ */
+
+enum hv_send_state {
+	SEND_IDLE,
+	SEND_SCAN,
+	SEND_XD,
+	SEND_RD,
+	SEND_XM,
+	SEND_RM,
+	SEND_CHK,
+	SEND_XA,
+	SEND_BUF,
+	SEND_DR,
+	SEND_LAST,
+	SEND_COMPL,
+	SEND_NEXT,
+	SEND_DONE,
+	SEND_STATES
+};
+
+struct hv_send {
+	enum hv_send_state state;
+	uint32_t vi, last; /* last: served before */
+	struct hv_dma dma;
+	struct hv_where at;
+	weft_phys_t desc_pa, block_pa;
+	struct hvia_desc desc;
+	struct hvia_seg seg[HVIA_SEGMENTS];
+	uint32_t n_read; /* segments read so far */
+	/* message */
+	uint32_t offset, i_seg, seg_off;
+	/* packet */
+	struct weft_slice frame;
+	uint32_t n, got, piece;
+	uint32_t status;
+	bool flush;
+};
+
+/* ---- receive engine (5.3, 5.4) --------------------------------------------
+ */
+
+enum hv_recv_state {
+	RECV_IDLE,
+	RECV_HDR,
+	RECV_CHK,
+	RECV_LOOKUP,
+	RECV_XS,
+	RECV_SEG,
+	RECV_XA,
+	RECV_FIFO,
+	RECV_WR,
+	RECV_BOOK,
+	RECV_COMPL,
+	RECV_NEXT,
+	RECV_DONE,
+	RECV_XD,
+	RECV_RD,
+	RECV_DCHK,
+	RECV_STATES
+};
+
+struct hv_head { /* of a frame (3.8) */
+	uint32_t type, flags, dst_vi, src_vi, seq, length, offset, handle;
+	uint64_t va;
+};
+
+/* Segments at hand. */
+struct hv_window {
+	bool valid;
+	uint32_t vi, first, n;
+	struct hvia_seg seg[4];
+};
+
+/* An entry of the Address Prefetch Buffer (3.7). */
+struct hv_apb {
+	bool valid;
+	uint32_t vi, offset, handle, n_piece;
+	struct hv_piece piece[2];
+	uint64_t used;
+};
+enum { HV_APB_MAX = 16 };
+
+struct hv_recv {
+	enum hv_recv_state state;
+	struct hv_dma dma;
+	uint32_t vi;
+	struct hv_window win;
+	/* packet */
+	bool packet;	/* there is one; else a descriptor is being prepared */
+	bool writeback; /* of it only the completion is left */
+	bool ahead;	/* the address looked for is for the next packet */
+	weft_time_t polled;
+	struct weft_slice frame;
+	struct hv_head h;
+	uint32_t n, pos; /* bytes of it: all, written */
+	uint32_t i_piece, n_piece;
+	struct hv_piece piece[2];
+	uint32_t handle; /* that they belong to */
+	bool fifo;	 /* has passed the FIFO */
+	/* completion */
+	uint32_t status, length;
+	/* APB */
+	struct hv_apb apb[HV_APB_MAX];
+	uint64_t uses;
+	struct {
+		RING(uint32_t);
+	} prep; /* VIs whose head is to be fetched */
+};
+
+/* ---- Gigabit Ethernet controller ------------------------------------------
+ */
+
+enum { HV_RING = 8, HV_TX_BUFFERS = 2 };
+
+struct hv_tx_frame {
+	struct weft_slice data;
+	weft_time_t ready; /* Tx descriptor can be written back from then on */
+	bool kernel;
+	bool first; /* of a message */
+	uint32_t seq;
+};
+
+struct hv_rx_frame {
+	struct weft_slice data;
+	weft_time_t ready; /* seen by the poll */
+};
+
+struct hv_gec {
+	struct mac *mac;
+	/* transmit: queue, buffers in use, descriptors with the MAC */
+	struct {
+		RING(struct hv_tx_frame);
+	} txq;
+	uint32_t buffers, outstanding, tdt;
+	bool tail; /* being written */
+	uint8_t tx_desc[HV_RING][MAC_DESC];
+	struct hv_tx_frame tx[HV_RING];
+	/* receive */
+	uint8_t rx_desc[HV_RING][MAC_DESC];
+	struct weft_slice rx[HV_RING], part;
+	uint32_t rdt, rx_used;
+	struct {
+		RING(struct hv_rx_frame);
+	} rxq;
+	const struct mac_move *move[MAC_KINDS];
+};
+
+struct hv_error {
+	uint64_t pop, info;
+};
+
+struct hv_nic {
+	/* parameters */
+	uint64_t mac_addr;
+	uint32_t mtu, t_scan, t_check, t_fifo, t_txbuf, t_txd;
+	uint32_t t_tail, t_txdesc, t_txburst, t_rxdma, t_rxback, t_poll;
+	uint32_t t_forward, t_rxbuf, t_header, t_rxcheck, t_hit, t_visible;
+	uint32_t t_book, t_compl;
+	uint32_t t_index, t_l1, t_lcheck, t_l2, t_add, t_move;
+	uint32_t prefetch, tx_outstanding;
+	uint64_t rx_fifo;
+	weft_time_t mac_start, mac_receive;
+	bool stages, att_host;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	const struct weft_clock *clk;
+	struct weft_timer timer[HV_UNITS];
+	struct {
+		struct hv_dma *head, *tail;
+		bool busy;
+	} dma[2];
+	uint64_t ctrl, cause, mask;
+	bool irq_level;
+	struct {
+		RING(struct hv_error);
+	} errors;
+	uint64_t err_info;
+	bool err_overflow;
+	uint8_t mac[6];
+	uint8_t ktx[2048], krx[2048];
+	uint32_t ktx_len, krx_len;
+	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
+	struct hv_vi *vi;
+	struct hv_att att;
+	struct hv_send send;
+	struct hv_recv recv;
+	struct hv_gec gec;
+};
+
+static inline void hv_count(struct hv_nic *n, uint32_t k)
+{
+	weft_count(n->comp, k, 1);
+}
+
+static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
+{
+	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
+}
+
+static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
+{
+	weft_timer_arm(n->comp, &n->timer[u], u, hv_time(n, cycles));
+}
+
+static inline uint32_t hv_payload(const struct hv_nic *n)
+{
+	return n->mtu - HVIA_F_DATA;
+}
+
+/* Says when something happened to a message (7.1), for the breakdown. */
+void hv_stage(struct hv_nic *n, const char *what, uint32_t message,
+	      weft_time_t t);
+
+/* dma.c */
+void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
+	    weft_phys_t addr, struct weft_slice data);
+void hv_dma_read(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
+		 uint32_t bytes);
+void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
+		  const void *data, uint32_t bytes);
+/* End of a read of few bytes: takes them out; false: nobody answered. */
+bool hv_dma_take(struct hv_dma *d, void *to);
+void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
+void hv_dma_fini(struct hv_nic *n);
+
+/* att.c */
+uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr);
+uint64_t hv_sdram_load(struct hv_nic *n, uint32_t addr);
+void hv_sdram_store(struct hv_nic *n, uint32_t addr, uint64_t val);
+void hv_l2_store(struct hv_nic *n, uint64_t val);
+/* Wakes the owner's unit when it is done. */
+void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
+void hv_att_event(struct hv_nic *n);
+void hv_move_start(struct hv_nic *n, uint64_t count);
+uint64_t hv_move_left(const struct hv_nic *n);
+void hv_move_event(struct hv_nic *n);
+void hv_att_fini(struct hv_nic *n);
+
+/* vi.c */
+void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
+uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
+void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
+/* Its queue q is to be flushed, all that is posted now. */
+bool hv_vi_flushing(const struct hv_vi *v, uint32_t q);
+void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
+		 enum hvia_error code, uint64_t token);
+/* The same, and the VI is in error from now on. */
+void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
+		uint64_t token);
+/* A descriptor of the chain cannot be reached: what is behind it is lost. */
+void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
+		       const struct hv_where *at);
+/* Takes the head off. */
+void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
+	       const struct hvia_desc *d);
+uint64_t hv_where_token(const struct hv_where *at);
+void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
+void hv_vi_reset(struct hv_nic *n);
+
+/* send.c */
+void hv_send_event(struct hv_nic *n);
+void hv_send_kick(struct hv_nic *n);
+void hv_send_buffer(struct hv_nic *n); /* a Tx buffer is free */
+bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
+void hv_send_fini(struct hv_nic *n);
+
+/* recv.c */
+void hv_recv_event(struct hv_nic *n);
+void hv_recv_kick(struct hv_nic *n);
+void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles);
+/* The packet that waited for a descriptor, or whatever comes next. */
+void hv_recv_resume(struct hv_nic *n);
+bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
+void hv_recv_fini(struct hv_nic *n);
+/* place.c: where the bytes go */
+void hv_place_lookup(struct hv_nic *n);
+void hv_place_xs(struct hv_nic *n);
+void hv_place_seg(struct hv_nic *n);
+void hv_place_xa(struct hv_nic *n);
+void hv_place_fifo(struct hv_nic *n);
+void hv_place_wr(struct hv_nic *n);
+/* Addresses of the next packet of the VI, if they can be told. */
+void hv_place_ahead(struct hv_nic *n);
+/* Forgets addresses of a VI, of a region; ~0 = all. */
+void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
+void hv_apb_forget(struct hv_nic *n, uint32_t handle);
+/* All bytes are written; or not, and the descriptor says why. */
+void hv_recv_placed(struct hv_nic *n);
+void hv_recv_refused(struct hv_nic *n, uint32_t status);
+/* head.c: receive descriptors */
+void hv_head_fetch(struct hv_nic *n);
+void hv_head_xd(struct hv_nic *n);
+void hv_head_rd(struct hv_nic *n);
+void hv_head_chk(struct hv_nic *n);
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length);
+void hv_head_compl(struct hv_nic *n);
+void hv_head_next(struct hv_nic *n);
+void hv_head_done(struct hv_nic *n);
+
+/* gec.c */
+void hv_gec_init(struct hv_nic *n);
+void hv_gec_start(struct hv_nic *n);
+bool hv_gec_room(const struct hv_nic *n);
+void hv_gec_free(struct hv_nic *n); /* the oldest Rx buffer */
+void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
+void hv_gec_tx_event(struct hv_nic *n);
+void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
+void hv_gec_address(struct hv_nic *n);
+void hv_gec_sample(struct hv_nic *n);
+void hv_gec_clear(struct hv_nic *n);
+void hv_gec_fini(struct hv_nic *n);
+
+/* regs.c */
+extern const struct weft_reg hv_regs[];
+void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
+void hv_irq(struct hv_nic *n, uint64_t causes);
+void hv_ctrl_reset(struct hv_nic *n);
+void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
+void hv_kernel_sent(struct hv_nic *n);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doorbells and VI table of HVIA-GE (hvia.md 2.3, 3.4, 5.1, 5.6). */
+#include <string.h>
+
+#include "nic/hvia/nic.h"
+
+uint64_t hv_where_token(const struct hv_where *at)
+{
+	return hvia_token(at->handle, (uint32_t)at->va);
+}
+
+/* ---- asynchronous errors --------------------------------------------------
+ */
+
+void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
+		 enum hvia_error code, uint64_t token)
+{
+	uint64_t pop =
+		HVIA_ERR_VALID | (uint64_t)q << 32 | (uint64_t)code << 16 | vi;
+
+	hv_count(n, HV_K_ERRORS);
+	if (ring_count(&n->errors) == HVIA_ERR_ENTRIES) {
+		hv_count(n, HV_K_ERRORS_LOST);
+		n->err_overflow = true;
+		return;
+	}
+	if (n->err_overflow)
+		pop |= HVIA_ERR_OVERFLOW;
+	n->err_overflow = false;
+	*ring_push(&n->errors) = (struct hv_error){ pop, token };
+	hv_irq(n, HVIA_INT_ERROR);
+}
+
+/* ---- queues ---------------------------------------------------------------
+ */
+
+bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
+{
+	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
+	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
+}
+
+static void work(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (!v->q[q].posted)
+		return;
+	if (q == HVIA_Q_SEND) {
+		n->pending[vi / 64] |= 1ULL << vi % 64;
+		hv_send_kick(n);
+		return;
+	}
+	if (v->prep || (v->fetched && !hv_vi_flushing(v, q)))
+		return;
+	v->prep = true;
+	*ring_push(&n->recv.prep) = vi;
+	hv_recv_kick(n);
+}
+
+static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (v->active && s != HVIA_VI_CONNECTED) {
+		/* the message is lost; its descriptor begins anew */
+		v->fetched = v->fetched && v->rdma;
+		v->active = false;
+		hv_apb_forget_vi(n, vi);
+	}
+	v->state = (uint8_t)s;
+	work(n, vi, HVIA_Q_SEND);
+	work(n, vi, HVIA_Q_RECV);
+}
+
+void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
+		uint64_t token)
+{
+	hv_vi_error(n, vi, q, code, token);
+	set_state(n, vi, HVIA_VI_ERROR);
+}
+
+void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
+		       const struct hv_where *at)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	v->q[q] = (struct hv_q){ 0 };
+	if (q == HVIA_Q_SEND)
+		n->pending[vi / 64] &= ~(1ULL << vi % 64);
+	hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
+}
+
+void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
+	       const struct hvia_desc *d)
+{
+	struct hv_vi *v = &n->vi[vi];
+	struct hv_q *hq = &v->q[q];
+
+	if (hq->posted)
+		hq->posted--;
+	if (hq->flush)
+		hq->flush--;
+	hq->head = (struct hv_where){ .va = d->next, .handle = d->next_handle };
+	if (q == HVIA_Q_SEND && !hq->posted)
+		n->pending[vi / 64] &= ~(1ULL << vi % 64);
+	if (q == HVIA_Q_RECV)
+		v->fetched = v->active = false;
+}
+
+/* Its status is on the way to memory. */
+void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	struct hv_vi *v = &n->vi[vi];
+	uint8_t flag = q == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND : HVIA_VIF_IRQ_RECV;
+
+	hv_count(n, HV_K_COMPLETIONS);
+	if (!(v->flags & flag))
+		return;
+	v->flags &= (uint8_t)~flag;
+	hv_irq(n, HVIA_INT_COMPLETION);
+}
+
+void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
+{
+	struct hv_q *q = &n->vi[vi].q[queue];
+	struct hv_where at = { .va = HVIA_TOKEN_OFFSET(token),
+			       .handle = HVIA_TOKEN_HANDLE(token),
+			       .by_offset = true };
+
+	hv_count(n, HV_K_DOORBELLS);
+	if (at.va % HVIA_DESC_ALIGN || at.handle >= n->att.l1_count) {
+		hv_vi_fail(n, vi, queue, HVIA_ERROR_POST_DESC, token);
+		return;
+	}
+	if (q->posted == HVIA_QUEUE_MAX) {
+		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
+		return;
+	}
+	if (queue == HVIA_Q_SEND && !q->posted)
+		hv_stage(n, "doorbell", n->vi[vi].tx_seq, weft_now(n->comp));
+	if (!q->posted++)
+		q->head = at;
+	work(n, vi, queue);
+}
+
+/* ---- table ----------------------------------------------------------------
+ */
+
+static uint32_t flags_of(const struct hv_vi *v)
+{
+	return v->flags | (v->q[HVIA_Q_SEND].flush ? HVIA_VIF_FLUSH_SEND : 0) |
+	       (v->q[HVIA_Q_RECV].flush ? HVIA_VIF_FLUSH_RECV : 0);
+}
+
+uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte)
+{
+	const struct hv_vi *v = &n->vi[vi];
+
+	switch (byte) {
+	case HVIA_VI_0:
+		return hvia_vi_0(v->state, flags_of(v), v->ptag, v->peer,
+				 v->mac);
+	case HVIA_VI_1:
+		return hvia_vi_1(v->mac, v->tx_seq, v->rx_seq);
+	case HVIA_VI_2:
+		return v->max_transfer |
+		       (uint64_t)v->q[HVIA_Q_SEND].posted << 32 |
+		       (uint64_t)v->q[HVIA_Q_RECV].posted << 48;
+	default:
+		return flags_of(v);
+	}
+}
+
+static void flush(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	n->vi[vi].q[q].flush = n->vi[vi].q[q].posted;
+	work(n, vi, q);
+}
+
+static void command(struct hv_nic *n, uint32_t vi, uint64_t val)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
+	v->flags &= (uint8_t) ~(val >> 8);
+	if (val & HVIA_VIF_FLUSH_SEND)
+		flush(n, vi, HVIA_Q_SEND);
+	if (val & HVIA_VIF_FLUSH_RECV)
+		flush(n, vi, HVIA_Q_RECV);
+}
+
+void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	switch (byte) {
+	case HVIA_VI_0:
+		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
+		v->ptag = (uint16_t)(val >> 16);
+		v->peer = (uint16_t)(val >> 32);
+		memcpy(v->mac, (const uint8_t *)&val + 6, 2);
+		set_state(n, vi, (enum hvia_vi_state)(val & 3));
+		break;
+	case HVIA_VI_1:
+		memcpy(v->mac + 2, &val, 4);
+		v->tx_seq = (uint16_t)(val >> 32);
+		v->rx_seq = (uint16_t)(val >> 48);
+		break;
+	case HVIA_VI_2:
+		v->max_transfer = (uint32_t)val;
+		break;
+	default:
+		command(n, vi, val);
+	}
+}
+
+void hv_vi_reset(struct hv_nic *n)
+{
+	memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
+	memset(n->pending, 0, sizeof(n->pending));
+	ring_clear(&n->recv.prep);
+	ring_clear(&n->errors);
+	n->err_overflow = false;
+	n->err_info = 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HVIA-GE on a bench: see hvrig.h. */
+#include "hvrig.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/eth_wire.h"
+#include "measure/result.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic,
+	weft_class_eth_cable;
+
+static void join(struct bench *b)
+{
+	struct weft_comp *cable = weft_sim_find(b->sim, "cable");
+	struct weft_err err = { 0 };
+
+	if (weft_connect(&b->node[0].dev->ports[1], &b->node[1].dev->ports[1],
+			 cable, 0, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+struct bench *hvrig_bench(void)
+{
+	struct bench *b =
+		bench_make(2, &weft_class_bus_pci, &weft_class_hvia_nic);
+	struct weft_err err = { 0 };
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (weft_preset_apply(b->node[i].bus, "pci64-66", &err))
+			abort();
+	if (!weft_sim_add(b->sim, &weft_class_eth_cable, "cable", &err))
+		abort();
+	bench_set(b, "hvia.nic", "stages", "yes");
+	b->join = join;
+	return b;
+}
+
+/* ---- registers ------------------------------------------------------------
+ */
+
+uint64_t hvrig_load(struct hvrig *r, uint64_t off)
+{
+	return weft_io_load64(r->h, &r->ctl, off);
+}
+
+void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val)
+{
+	weft_io_store64(r->h, &r->ctl, off, val);
+}
+
+void hvrig_open(struct hvrig *r, struct weft_host *h)
+{
+	memset(r, 0, sizeof(*r));
+	r->h = h;
+	r->dev = weft_dev_open(h, 0);
+	weft_cfg_store(h, r->dev, 4, 2, 6);
+	if (!weft_io_map(h, r->dev, HVIA_BAR_DOORBELL, 0,
+			 HVIA_BAR_DOORBELL_BYTES, WEFT_UC, &r->db) ||
+	    !weft_io_map(h, r->dev, HVIA_BAR_CTRL, 0, HVIA_BAR_CTRL_BYTES,
+			 WEFT_UC, &r->ctl))
+		abort();
+	r->desc = hvrig_mem(r, HVRIG_DESCS * sizeof(*r->desc), 0,
+			    &r->desc_handle);
+	hvrig_store(r, HVIA_CTRL,
+		    hvrig_load(r, HVIA_CTRL) | HVIA_CTRL_ENABLE |
+			    HVIA_CTRL_IRQ);
+}
+
+/* ---- memory ---------------------------------------------------------------
+ */
+
+uint32_t hvrig_region(struct hvrig *r, uint64_t va, uint32_t len,
+		      const weft_phys_t *page, uint32_t ptag, uint32_t rights)
+{
+	uint32_t first = HVIA_PAGE - va % HVIA_PAGE;
+	struct hvia_l1 e = { .va = va, .l2 = r->l2, .length = len };
+	uint64_t w[3];
+
+	e.pages =
+		(uint32_t)((va % HVIA_PAGE + len + HVIA_PAGE - 1) / HVIA_PAGE);
+	e.first = (uint16_t)(first < len ? first : HVIA_PAGE - va % HVIA_PAGE);
+	e.attr = HVIA_ATT_ATTR(ptag, rights);
+	for (uint32_t i = 0; i < e.pages; i++)
+		hvrig_store(r, HVIA_ATT_L2,
+			    (uint64_t)r->l2++ << 32 | (uint32_t)page[i]);
+	memcpy(w, &e, sizeof(w));
+	hvrig_store(r, HVIA_ATT_ADDR, hvia_l1_addr(r->handles));
+	for (uint32_t i = 0; i < 3; i++)
+		hvrig_store(r, HVIA_ATT_DATA, w[i]);
+	hvrig_store(r, HVIA_ATT_L1_COUNT, r->handles + 1);
+	return r->handles++;
+}
+
+void *hvrig_mem(struct hvrig *r, uint32_t len, uint32_t rights,
+		uint32_t *handle_p)
+{
+	weft_phys_t phys, *page;
+	void *p = weft_mem_alloc(r->h, len, HVIA_PAGE, &phys);
+	uint32_t n = (len + HVIA_PAGE - 1) / HVIA_PAGE;
+
+	assert(p);
+	page = malloc(n * sizeof(*page));
+	for (uint32_t i = 0; i < n; i++)
+		page[i] = phys + (weft_phys_t)i * HVIA_PAGE;
+	*handle_p =
+		hvrig_region(r, (uintptr_t)p, len, page, HVRIG_PTAG, rights);
+	free(page);
+	return p;
+}
+
+/* Pages field 0: the second quadword of the entry. */
+void hvrig_unmap(struct hvrig *r, uint32_t handle)
+{
+	hvrig_store(r, HVIA_ATT_ADDR, hvia_l1_addr(handle) + 8);
+	hvrig_store(r, HVIA_ATT_DATA, 0);
+	hvrig_store(r, HVIA_ATT_BUSY, handle);
+}
+
+/* ---- VIs ------------------------------------------------------------------
+ */
+
+void hvrig_vi_state(struct hvrig *r, uint32_t vi, uint32_t peer,
+		    enum hvia_vi_state state, uint32_t flags)
+{
+	uint8_t mac[6];
+
+	eth_addr_of(mac, !weft_host_node(r->h));
+	hvrig_store(r, hvia_vi_entry(vi, HVIA_VI_1), hvia_vi_1(mac, 0, 0));
+	hvrig_store(r, hvia_vi_entry(vi, HVIA_VI_2), 1 << 20);
+	hvrig_store(r, hvia_vi_entry(vi, HVIA_VI_0),
+		    hvia_vi_0(state, flags, HVRIG_PTAG, peer, mac));
+}
+
+void hvrig_vi(struct hvrig *r, uint32_t vi, uint32_t peer, uint32_t flags)
+{
+	hvrig_vi_state(r, vi, peer, HVIA_VI_CONNECTED, flags);
+}
+
+/* ---- descriptors ----------------------------------------------------------
+ */
+
+struct hvrig_desc *hvrig_desc(struct hvrig *r, uint32_t i, uint32_t control)
+{
+	struct hvrig_desc *d = &r->desc[i];
+
+	memset(d, 0, sizeof(*d));
+	d->d.control = (uint16_t)control;
+	return d;
+}
+
+void hvrig_seg(struct hvrig_desc *d, const void *p, uint32_t handle,
+	       uint32_t len)
+{
+	d->seg[d->d.seg_count++] =
+		(struct hvia_seg){ (uintptr_t)p, handle, len };
+	d->d.length += len;
+}
+
+void hvrig_remote(struct hvrig_desc *d, uint64_t va, uint32_t handle)
+{
+	d->seg[d->d.seg_count++] = (struct hvia_seg){ va, handle, 0 };
+}
+
+void hvrig_post(struct hvrig *r, uint32_t vi, uint32_t q, struct hvrig_desc *d)
+{
+	struct hvrig_q *p = &r->q[vi][q];
+
+	d->d.next = d->d.next_handle = 0;
+	d->d.status = 0;
+	if (p->tail && p->tail != d) {
+		p->tail->d.next_handle = r->desc_handle;
+		p->tail->d.next = (uintptr_t)d;
+	}
+	p->tail = d;
+	weft_io_store64(
+		r->h, &r->db, hvia_doorbell(vi, q),
+		hvia_token(r->desc_handle,
+			   (uint32_t)((uint8_t *)d - (uint8_t *)r->desc)));
+}
+
+uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d)
+{
+	volatile uint64_t *w = (volatile uint64_t *)&d->d.length;
+	weft_time_t end = weft_host_now(r->h) + 20 * WEFT_MS;
+	uint64_t old;
+
+	while (!((old = *w) >> 32 & HVIA_ST_DONE))
+		if (!weft_host_poll64(r->h, w, old, end))
+			return 0;
+	return (uint32_t)(old >> 32);
+}
+
+uint64_t hvrig_error(struct hvrig *r)
+{
+	return hvrig_load(r, HVIA_ERR_POP);
+}
+
+double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x)
+{
+	const struct weft_result *res = weft_sim_result(b->sim);
+	char full[64];
+
+	snprintf(full, sizeof(full), "n%u.nic.%s", node, name);
+	for (size_t i = 0; i < res->n_series; i++)
+		for (size_t k = 0; k < res->series[i].n; k++)
+			if (!strcmp(res->series[i].name, full) &&
+			    res->series[i].x[k] == x)
+				return res->series[i].y[k];
+	fprintf(stderr, "no %s at %g\n", full, x);
+	abort();
+}
+
+void hvrig_dump(const struct bench *b)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t k = 0; k < b->node[i].dev->cls->n_counters; k++)
+			if (b->node[i].dev->counters[k])
+				fprintf(stderr, "n%u %s %lu\n", i,
+					b->node[i].dev->cls->counters[k].name,
+					(unsigned long)b->node[i]
+						.dev->counters[k]);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eth.switch: latencies of T-38, learning and ageing, flooding, overflow,
+ * pause, damaged frames. */
+#include <string.h>
+
+#include "eth_feed.h"
+
+static weft_time_t ns(uint64_t n)
+{
+	return n * WEFT_NS;
+}
+
+/* Learned at 1 us, so that what follows is no flood. */
+static void hello(struct feed *d, uint32_t port)
+{
+	feed_send(d, port, feed_frame(d, port, port, 60, 0), WEFT_US);
+}
+
+static weft_time_t through(const char *mode, uint32_t len)
+{
+	const char *set[] = { "mode", mode, NULL };
+	struct feed d;
+	weft_time_t t;
+
+	feed_init(&d, 4, set);
+	hello(&d, 1);
+	feed_send(&d, 0, feed_frame(&d, 0, 1, len, 7), 10 * WEFT_US);
+	feed_run(&d);
+	for (uint32_t i = 0; i < d.n_got; i++)
+		assert_true(d.got[i].id == 0 || d.got[i].port == 1);
+	assert_int_equal(d.got[d.n_got - 1].id, 7);
+	t = d.got[d.n_got - 1].start - 10 * WEFT_US;
+	feed_fini(&d);
+	return t;
+}
+
+/* hvia.md 4: 12.3 + 1.5 us for a full frame (its bytes, no gap: 12.208), 0.6 +
+ * 1.5 us for a minimum frame; cut-through: 22 bytes and 1.5 us for both. */
+static void latency(void **state)
+{
+	(void)state;
+	assert_int_equal(through("store", 1514), ns(12208 + 1500));
+	assert_int_equal(through("store", 60), ns(576 + 1500));
+	assert_int_equal(through("cut", 1514), ns(176 + 1500));
+	assert_int_equal(through("cut", 60), ns(176 + 1500));
+}
+
+/* Unknown: everybody else; known: only there; same port: nowhere. */
+static void learning(void **state)
+{
+	struct feed d;
+
+	(void)state;
+	feed_init(&d, 4, NULL);
+	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), ns(10000));
+	feed_send(&d, 1, feed_frame(&d, 11, 10, 60, 2), ns(20000));
+	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 3), ns(30000));
+	feed_send(&d, 0, feed_frame(&d, 12, 10, 60, 4), ns(40000));
+	feed_send(&d, 2, feed_frame(&d, 13, UINT32_MAX, 60, 5), ns(50000));
+	feed_send(&d, 3, feed_frame(&d, 10, 12, 60, 6), ns(60000)); /* moves */
+	feed_send(&d, 2, feed_frame(&d, 13, 10, 60, 7), ns(70000));
+	feed_run(&d);
+	assert_int_equal(d.n_got, 3 + 1 + 1 + 0 + 3 + 1 + 1);
+	assert_int_equal(d.got[3].port, 0);
+	assert_int_equal(d.got[4].port, 1);
+	assert_int_equal(d.got[8].port, 0);
+	assert_int_equal(d.got[9].port, 3);
+	assert_int_equal(feed_count(&d, "flooded"), 2);
+	assert_int_equal(feed_count(&d, "filtered"), 1);
+	assert_int_equal(feed_count(&d, "learned"), 4);
+	assert_int_equal(feed_count(&d, "moved"), 1);
+	feed_fini(&d);
+}
+
+static void ageing(void **state)
+{
+	const char *set[] = { "ageing", "1ms", NULL };
+	struct feed d;
+
+	(void)state;
+	feed_init(&d, 4, set);
+	feed_send(&d, 1, feed_frame(&d, 11, 11, 60, 0), WEFT_MS);
+	/* heard at the end of the frame: 1 ms + 576 ns */
+	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), 2 * WEFT_MS);
+	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 2), 2 * WEFT_MS + ns(672));
+	feed_run(&d);
+	assert_int_equal(d.n_got, 0 + 1 + 3);
+	feed_fini(&d);
+}
+
+/* More stations than places. */
+static void small_table(void **state)
+{
+	const char *set[] = { "table", "4", NULL };
+	struct feed d;
+	uint32_t i;
+
+	(void)state;
+	feed_init(&d, 2, set);
+	for (i = 0; i < 6; i++)
+		feed_send(&d, 0, feed_frame(&d, i, i, 60, 0),
+			  ns(10000 * (i + 1)));
+	for (i = 0; i < 6; i++) /* 0 and 1 are forgotten */
+		feed_send(&d, 1, feed_frame(&d, 5, i, 60, i),
+			  ns(200000 + 1000 * i));
+	feed_run(&d);
+	assert_int_equal(feed_count(&d, "evicted"), 2);
+	assert_int_equal(feed_count(&d, "learned"), 4);
+	feed_fini(&d);
+}
+
+/* T-38: two ports full speed into one; 512 KiB fill, then every second one is
+ * lost, by the byte. */
+static void overflow(void **state)
+{
+	struct feed d;
+	uint32_t i, n = 800;
+
+	(void)state;
+	feed_init(&d, 3, NULL);
+	hello(&d, 2);
+	for (i = 0; i < n; i++) {
+		weft_time_t t = WEFT_MS + i * ns(12304);
+
+		feed_send(&d, 0, feed_frame(&d, 0, 2, 1514, 2 * i), t);
+		feed_send(&d, 1, feed_frame(&d, 1, 2, 1514, 2 * i + 1), t);
+	}
+	feed_run(&d);
+	/* 346 frames fit.  One has left 13.708 us after the first ones came,
+	 * then one in each interval of 12.304: n - 2 before the last came. */
+	assert_int_equal(feed_count(&d, "buffer_peak"), 346 * 1514);
+	assert_int_equal(feed_count(&d, "out"),
+			 feed_count(&d, "in") - 1 - feed_count(&d, "dropped"));
+	assert_int_equal(feed_count(&d, "dropped"), 2 * n - (n - 2) - 346);
+	feed_fini(&d);
+}
+
+/* The same with pause: nobody here obeys, so asking alone is seen. */
+static void pausing(void **state)
+{
+	const char *set[] = { "full",	"pause", "buffer", "32KiB",
+			      "xoff",	"16KiB", "xon",	   "8KiB",
+			      "quanta", "1000",	 NULL };
+	struct feed d;
+	uint32_t i, xoff = 0, xon = 0;
+
+	(void)state;
+	feed_init(&d, 3, set);
+	hello(&d, 2);
+	for (i = 0; i < 16; i++) {
+		weft_time_t t = WEFT_MS + i * ns(12304);
+
+		feed_send(&d, 0, feed_frame(&d, 0, 2, 1514, 1), t);
+		feed_send(&d, 1, feed_frame(&d, 1, 2, 1514, 1), t);
+	}
+	feed_run(&d);
+	for (i = 0; i < d.n_got; i++)
+		if (d.got[i].port != 2) {
+			xoff += d.got[i].id == 0x000103e8;
+			xon += d.got[i].id == 0x00010000;
+		}
+	assert_int_equal(xoff, 2);
+	assert_int_equal(xon, 2);
+	assert_int_equal(feed_count(&d, "pause_out"), 4);
+	feed_fini(&d);
+}
+
+/* A port that is told to be quiet is, to the nanosecond. */
+static void paused(void **state)
+{
+	const char *set[] = { "full", "pause", NULL };
+	struct feed d;
+	uint8_t a[ETH_ADDR];
+
+	(void)state;
+	feed_init(&d, 2, set);
+	hello(&d, 1);
+	eth_addr_of(a, 1);
+	feed_send(&d, 1, eth_pause_new(d.sim, a, 100), ns(10000));
+	feed_send(&d, 0, feed_frame(&d, 0, 1, 60, 9), ns(10000));
+	feed_run(&d);
+	assert_int_equal(d.n_got, 1);
+	assert_int_equal(d.got[0].start, ns(10000 + 576 + 100 * 512));
+	assert_int_equal(feed_count(&d, "pause_in"), 1);
+	feed_fini(&d);
+}
+
+/* Store and forward drops what is damaged, cut-through hands it on as it is. */
+static void damaged(void **state)
+{
+	for (uint32_t cut = 0; cut < 2; cut++) {
+		const char *set[] = { "mode", cut ? "cut" : "store", NULL };
+		struct feed d;
+		struct weft_frame *f;
+
+		(void)state;
+		feed_init(&d, 2, set);
+		f = feed_frame(&d, 0, 1, 200, 3);
+		feed_damage(f);
+		feed_send(&d, 0, f, ns(10000));
+		feed_run(&d);
+		assert_int_equal(d.n_got, cut);
+		if (cut)
+			assert_true(d.got[0].bad);
+		assert_int_equal(feed_count(&d, "bad"), !cut);
+		assert_int_equal(feed_count(&d, "learned"), 0);
+		feed_fini(&d);
+	}
+}
+
+/* Nothing of a switch's own group leaves it. */
+static void reserved(void **state)
+{
+	struct feed d;
+	uint8_t a[ETH_ADDR];
+
+	(void)state;
+	feed_init(&d, 2, NULL);
+	eth_addr_of(a, 1);
+	feed_send(&d, 1, eth_pause_new(d.sim, a, 100), ns(10000));
+	feed_run(&d);
+	assert_int_equal(d.n_got, 0);
+	assert_int_equal(feed_count(&d, "reserved"), 1);
+	feed_fini(&d);
+}
+
+static void bad_settings(void **state)
+{
+	static const char *const set[][2] = { { "table", "12" },
+					      { "xoff", "1MB" },
+					      { "xon", "400KiB" } };
+	extern const struct weft_class weft_class_eth_switch;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct weft_sim *sim = weft_sim_new(1);
+		struct weft_comp *c =
+			weft_sim_add(sim, &weft_class_eth_switch, "sw", NULL);
+
+		assert_int_equal(weft_param_set(c, set[i][0], set[i][1], NULL),
+				 0);
+		assert_int_not_equal(weft_comp_init(c, NULL), 0);
+		weft_sim_free(sim);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(latency),  cmocka_unit_test(learning),
+		cmocka_unit_test(ageing),   cmocka_unit_test(small_table),
+		cmocka_unit_test(overflow), cmocka_unit_test(pausing),
+		cmocka_unit_test(paused),   cmocka_unit_test(damaged),
+		cmocka_unit_test(reserved), cmocka_unit_test(bad_settings),
+	};
+
+	return cmocka_run_group_tests_name("eth_switch", tests, NULL, NULL);
+}

@@ -154,6 +154,17 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 	me->waiting = false;
 }
 
+/* It waits no longer: the context is told, then the origin. */
+static void wait_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_in *in = r->arg;
+
+	hp_stall_update(n, c);
+	hp_in_refuse(n, in, HP_ERR_ROUTE_BROKEN);
+	hp_rx_room(n, c->vpid);
+	hp_stage_done(&n->sched[HP_CPL], &in->job);
+}
+
 /* rx_block_limit (14.3): the packet leaves the network. */
 static void wait_expire(struct hp_nic *n, void *arg)
 {
@@ -166,9 +177,7 @@ static void wait_expire(struct hp_nic *n, void *arg)
 			continue;
 		wait_remove(n, in);
 		in->gone = true;
-		hp_in_refuse(n, in, HP_ERR_ROUTE_BROKEN);
-		hp_rx_room(n, in->head.vpid);
-		hp_stage_done(&n->sched[HP_CPL], &in->job);
+		hp_in_context(n, in, wait_over);
 	}
 }
 

@@ -69,6 +69,7 @@ static void route_write(struct hpdrv *d, uint32_t to)
 	b[HP_RS_HEAD + nf + 1 + nr++] = HP_EL(1, 1);
 	b[HP_RS_NF] = (uint8_t)nf;
 	b[HP_RS_NR] = (uint8_t)nr;
+	assert(HP_RS_HEAD + nf + 1 + nr <= HPDRV_RLEN);
 }
 
 static void sizes_write(struct hpdrv *d)
@@ -192,7 +193,7 @@ void hpproc_to(uint64_t *w, uint32_t byte, uint32_t node, uint32_t vpid,
 	       uint64_t tag)
 {
 	memset(w, 0, HP_LINE);
-	w[0] = HP_VCI_W0(HP_CMD(0, 0, byte), HPDRV_ROUTE, HPDRV_ROUTE * node);
+	w[0] = HP_VCI_W0(HP_CMD(0, 0, byte), HPDRV_RLEN, HPDRV_ROUTE * node);
 	w[1] = HP_VCI_W1(vpid, tag);
 	w[2] = tag;
 }

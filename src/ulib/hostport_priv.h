@@ -31,6 +31,8 @@ struct hport {
 
 /* Makes an entry of the work queue: false = full. */
 bool hport_wq_room(const struct hport *p);
+/* W0 of a context for flags of hport_attr. */
+uint64_t hport_context_flags(uint32_t flags);
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par);
 
 #endif

@@ -214,10 +214,15 @@ static void att_l2(struct hv_nic *n)
 		finish(n, false);
 		return;
 	}
-	a->state = ATT_ADD;
+	a->state = ATT_L2IN;
 	hv_dma_read(n, &a->dma,
 		    a->host_l2 + (uint64_t)(a->e.l2 + a->k) * HVIA_L2_BYTES,
 		    HVIA_L2_BYTES);
+}
+
+static void att_l2in(struct hv_nic *n)
+{
+	go(n, ATT_ADD, n->t_add);
 }
 
 static bool l2_arrived(struct hv_nic *n, uint32_t *page_p)
@@ -273,7 +278,7 @@ void hv_att_event(struct hv_nic *n)
 	static void (*const step[])(struct hv_nic *) = {
 		[ATT_IDLE] = att_idle,	 [ATT_L1] = att_l1,
 		[ATT_CHECK] = att_check, [ATT_L2] = att_l2,
-		[ATT_ADD] = att_add,
+		[ATT_L2IN] = att_l2in,	 [ATT_ADD] = att_add,
 	};
 
 	step[n->att.state](n);

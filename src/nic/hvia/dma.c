@@ -78,5 +78,7 @@ void hv_dma_fini(struct hv_nic *n)
 			weft_slice_drop(&n->dma[op].head->txn.data);
 	weft_slice_drop(&n->send.dma.txn.data);
 	weft_slice_drop(&n->recv.dma.txn.data);
+	weft_slice_drop(&n->write.dma.txn.data);
+	weft_slice_drop(&n->book.dma.txn.data);
 	weft_slice_drop(&n->att.dma.txn.data);
 }

@@ -84,7 +84,7 @@ void hv_gec_tx_event(struct hv_nic *n)
 	ring_pop(&g->txq);
 	g->outstanding++;
 	g->tail = true;
-	hv_wake(n, HV_U_TX, n->t_tail);
+	hv_wake_local(n, HV_U_TX, n->t_tail);
 }
 
 static void on_sent(void *own, uint32_t index)
@@ -99,7 +99,7 @@ static void on_sent(void *own, uint32_t index)
 	else
 		n->gec.buffers--;
 	if (!n->gec.tail)
-		hv_wake(n, HV_U_TX, 0);
+		hv_wake_local(n, HV_U_TX, 0);
 	hv_send_buffer(n);
 }
 
@@ -147,7 +147,8 @@ static void received(struct hv_nic *n, uint32_t i)
 	}
 	f = ring_push(&g->rxq);
 	f->data = g->part;
-	f->ready = hv_time(n, n->t_poll);
+	f->polled = hv_local(n, n->t_poll);
+	f->ready = weft_clock_align(n->clk, f->polled);
 	g->part = (struct weft_slice){ 0 };
 	if (n->recv.state == RECV_IDLE)
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,
@@ -167,7 +168,7 @@ static void on_move(void *own, const struct mac_move *mv)
 	};
 
 	n->gec.move[mv->kind] = mv;
-	hv_wake(n, HV_U_MAC + mv->kind, cycles[mv->kind]);
+	hv_wake_local(n, HV_U_MAC + mv->kind, cycles[mv->kind]);
 }
 
 static void move_tx_desc(struct hv_nic *n, const struct mac_move *mv)

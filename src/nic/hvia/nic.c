@@ -6,7 +6,8 @@
  *        |                                  |                      (gec.c)  |
  *        |                                 ATT manager, SDRAM (att.c)      MAC
  *        |                                  |                               |
- *        +- dma.c --- receive engine (recv.c, head.c, place.c) ----- GEC ---+
+ *        +- dma.c --- receive engine (recv.c, head.c, ------- GEC ---+
+ *                     place.c, write.c)
  *
  * Not modelled: RDMA read, reliable delivery and completion queues, which the
  * card does not have; refresh of the SDRAM; contention on the local bus. */
@@ -99,6 +100,8 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	n->vi = weft_comp_alloc(c, HVIA_VIS * sizeof(*n->vi));
 	n->send.dma.unit = HV_U_SEND;
 	n->recv.dma.unit = HV_U_RECV;
+	n->write.dma.unit = HV_U_WRITE;
+	n->book.dma.unit = HV_U_BOOK;
 	n->att.dma.unit = HV_U_ATT;
 	n->send.last = HVIA_VIS - 1;
 	eth_addr_of(n->mac, station(c->name));
@@ -143,6 +146,7 @@ static void hv_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 static void hv_event(struct weft_comp *c, uint32_t tag)
 {
 	static void (*const unit[HV_U_MAC])(struct hv_nic *) = {
+		[HV_U_BOOK] = hv_book_event, [HV_U_WRITE] = hv_write_event,
 		[HV_U_RECV] = hv_recv_event, [HV_U_SEND] = hv_send_event,
 		[HV_U_ATT] = hv_att_event,   [HV_U_TX] = hv_gec_tx_event,
 		[HV_U_MOVE] = hv_move_event,
@@ -187,6 +191,7 @@ static void hv_fini(struct weft_comp *c)
 	hv_dma_fini(n);
 	hv_send_fini(n);
 	hv_recv_fini(n);
+	hv_write_fini(n);
 	hv_gec_fini(n);
 	hv_att_fini(n);
 	ring_free(&n->errors);

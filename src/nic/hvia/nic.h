@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of HVIA-GE (class hvia.nic).  See nic.c.
  *
- * Everything runs at the clock of the host's PCI bus.  A unit does one thing at
- * a time and has one wake-up: `go(state, cycles)` says what to do next and
- * when. Wake-ups of one edge run in the order of enum hv_unit, so the receive
- * engine comes before the send engine, and the table after both. */
+ * Everything runs at the clock of the host's PCI bus, except the local bus
+ * between GEC and MAC: that has a clock of its own, of the same frequency and
+ * unknown phase, so its cycles count from whatever begins them.  A unit does
+ * one thing at a time and has one wake-up: `go(state, cycles)` says what to do
+ * next and when. Wake-ups of one edge run in the order of enum hv_unit, so the
+ * receive engine comes before the send engine, and the table after both. */
 #ifndef NIC_HVIA_NIC_H
 #define NIC_HVIA_NIC_H
 
@@ -16,7 +18,9 @@
 enum { HV_PORT_BUS, HV_PORT_LINK };
 
 enum hv_unit {
-	HV_U_RECV,
+	HV_U_BOOK,  /* receive engine: bookkeeping and completion */
+	HV_U_WRITE, /* ... writes */
+	HV_U_RECV,  /* ... the rest */
 	HV_U_SEND,
 	HV_U_ATT,
 	HV_U_TX,   /* GEC: Tx descriptor controller */
@@ -108,7 +112,7 @@ struct hv_xlate {
 	struct hv_piece piece[2]; /* may cover less than len */
 };
 
-enum hv_att_state { ATT_IDLE, ATT_L1, ATT_CHECK, ATT_L2, ATT_ADD };
+enum hv_att_state { ATT_IDLE, ATT_L1, ATT_CHECK, ATT_L2, ATT_L2IN, ATT_ADD };
 
 struct hv_att {
 	enum hv_att_state state;
@@ -153,6 +157,7 @@ struct hv_vi {
 	weft_phys_t desc_pa;
 	/* message being received */
 	bool active, rdma, bad;
+	bool closing;	      /* the head is being completed */
 	uint32_t length, got; /* of it: all, placed */
 	/* next byte of the segments goes there */
 	uint16_t seg;
@@ -205,21 +210,20 @@ enum hv_recv_state {
 	RECV_IDLE,
 	RECV_HDR,
 	RECV_CHK,
+	RECV_STALL,
 	RECV_LOOKUP,
 	RECV_XS,
 	RECV_SEG,
 	RECV_XA,
-	RECV_FIFO,
-	RECV_WR,
-	RECV_BOOK,
-	RECV_COMPL,
-	RECV_NEXT,
-	RECV_DONE,
+	RECV_HAND,
 	RECV_XD,
 	RECV_RD,
 	RECV_DCHK,
 	RECV_STATES
 };
+
+enum hv_write_state { WRITE_IDLE, WRITE_FIFO, WRITE_WR };
+enum hv_book_state { BOOK_IDLE, BOOK_BOOK, BOOK_COMPL, BOOK_NEXT, BOOK_DONE };
 
 struct hv_head { /* of a frame (3.8) */
 	uint32_t type, flags, dst_vi, src_vi, seq, length, offset, handle;
@@ -242,31 +246,63 @@ struct hv_apb {
 };
 enum { HV_APB_MAX = 16 };
 
+/* From the front of the receive engine to its writes, in order: bytes of a
+ * packet, the end of a packet, the end of a message. */
+struct hv_job {
+	uint32_t vi, handle;
+	struct weft_slice data;
+	uint32_t pos, n_piece, i_piece;
+	struct hv_piece piece[2];
+	bool buffer; /* the Rx buffer is free afterwards */
+	bool end;    /* of a packet */
+	bool last;   /* of a message */
+	bool rdma, empty;
+	bool complete; /* the head receive descriptor, with: */
+	uint32_t status, length, immediate;
+	/* for the breakdown */
+	uint32_t seq;
+	weft_time_t polled, ready; /* ready: for the next step */
+};
+enum { HV_JOBS = 2 }; /* with bytes: being written, and waiting for that */
+
 struct hv_recv {
 	enum hv_recv_state state;
 	struct hv_dma dma;
 	uint32_t vi;
 	struct hv_window win;
 	/* packet */
-	bool packet;	/* there is one; else a descriptor is being prepared */
-	bool writeback; /* of it only the completion is left */
-	bool ahead;	/* the address looked for is for the next packet */
+	bool imm;    /* its immediate data have a descriptor */
+	bool packet; /* there is one; else a descriptor is being prepared */
+	bool ahead;  /* the address looked for is for the next packet */
 	weft_time_t polled;
 	struct weft_slice frame;
 	struct hv_head h;
-	uint32_t n, pos; /* bytes of it: all, written */
-	uint32_t i_piece, n_piece;
-	struct hv_piece piece[2];
-	uint32_t handle; /* that they belong to */
-	bool fifo;	 /* has passed the FIFO */
-	/* completion */
-	uint32_t status, length;
+	uint32_t n, pos;   /* bytes of it: all, handed on */
+	uint32_t handle;   /* of the address looked for */
+	struct hv_job job; /* RECV_HAND: waits for room */
 	/* APB */
 	struct hv_apb apb[HV_APB_MAX];
 	uint64_t uses;
 	struct {
 		RING(uint32_t);
 	} prep; /* VIs whose head is to be fetched */
+};
+
+struct hv_write {
+	enum hv_write_state state;
+	uint32_t waiting; /* jobs with bytes */
+	struct hv_dma dma;
+	struct {
+		RING(struct hv_job);
+	} q;
+};
+
+struct hv_book {
+	enum hv_book_state state;
+	struct hv_dma dma;
+	struct {
+		RING(struct hv_job);
+	} q;
 };
 
 /* ---- Gigabit Ethernet controller ------------------------------------------
@@ -284,7 +320,8 @@ struct hv_tx_frame {
 
 struct hv_rx_frame {
 	struct weft_slice data;
-	weft_time_t ready; /* seen by the poll */
+	weft_time_t polled;
+	weft_time_t ready; /* at the engine: the next edge */
 };
 
 struct hv_gec {
@@ -347,6 +384,8 @@ struct hv_nic {
 	struct hv_att att;
 	struct hv_send send;
 	struct hv_recv recv;
+	struct hv_write write;
+	struct hv_book book;
 	struct hv_gec gec;
 };
 
@@ -358,6 +397,19 @@ static inline void hv_count(struct hv_nic *n, uint32_t k)
 static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
 {
 	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
+}
+
+/* On the local bus, whose clock is as fast: from now on, whatever its phase. */
+static inline weft_time_t hv_local(const struct hv_nic *n, uint32_t cycles)
+{
+	return weft_now(n->comp) + weft_clock_edge(n->clk, cycles) -
+	       n->clk->phase;
+}
+
+static inline void hv_wake_local(struct hv_nic *n, enum hv_unit u,
+				 uint32_t cycles)
+{
+	weft_timer_arm(n->comp, &n->timer[u], u, hv_local(n, cycles));
 }
 
 static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
@@ -403,6 +455,8 @@ void hv_att_fini(struct hv_nic *n);
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
 uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
+/* Fetch the head of its receive queue, if it needs one; scan its send queue. */
+void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* Its queue q is to be flushed, all that is posted now. */
 bool hv_vi_flushing(const struct hv_vi *v, uint32_t q);
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
@@ -435,30 +489,40 @@ void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles);
 void hv_recv_resume(struct hv_nic *n);
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
 void hv_recv_fini(struct hv_nic *n);
+/* The descriptor at the head is done for, its packet too. */
+void hv_recv_refused(struct hv_nic *n, uint32_t status);
+/* Bytes of the packet have gone to the writes. */
+void hv_recv_handed(struct hv_nic *n);
+
 /* place.c: where the bytes go */
 void hv_place_lookup(struct hv_nic *n);
+void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
-void hv_place_fifo(struct hv_nic *n);
-void hv_place_wr(struct hv_nic *n);
 /* Addresses of the next packet of the VI, if they can be told. */
 void hv_place_ahead(struct hv_nic *n);
 /* Forgets addresses of a VI, of a region; ~0 = all. */
 void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
 void hv_apb_forget(struct hv_nic *n, uint32_t handle);
-/* All bytes are written; or not, and the descriptor says why. */
-void hv_recv_placed(struct hv_nic *n);
-void hv_recv_refused(struct hv_nic *n, uint32_t status);
+
 /* head.c: receive descriptors */
 void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
+/* Without a packet's bytes: flushed, wrong, partial. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length);
-void hv_head_compl(struct hv_nic *n);
-void hv_head_next(struct hv_nic *n);
-void hv_head_done(struct hv_nic *n);
+
+/* write.c: writes, bookkeeping, completion */
+void hv_put(struct hv_nic *n, const struct hv_job *j);
+/* Bytes: waits for room, then hv_recv_handed. */
+void hv_hand(struct hv_nic *n, const struct hv_job *j);
+void hv_write_event(struct hv_nic *n);
+void hv_book_event(struct hv_nic *n);
+bool hv_write_busy(const struct hv_nic *n);
+bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
+void hv_write_fini(struct hv_nic *n);
 
 /* gec.c */
 void hv_gec_init(struct hv_nic *n);

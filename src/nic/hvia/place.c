@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the bytes of a packet go (hvia.md 3.7, 5.3): Address Prefetch Buffer,
- * segments of the receive descriptor, translation, writes to host memory.
+ * segments of the receive descriptor, translation.
  *
  * The buffer holds up to two stretches of one segment, for the packet that
  * comes next.  What it does not cover (another segment, a third page) and what
@@ -198,38 +198,30 @@ void hv_place_ahead(struct hv_nic *n)
 		hv_recv_resume(n);
 }
 
-/* ---- writes ---------------------------------------------------------------
+/* ---- addresses found ------------------------------------------------------
  */
 
-static void write_piece(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_piece *p = &r->piece[r->i_piece];
-
-	if (p->len > r->n - r->pos)
-		p->len = r->n - r->pos;
-	r->state = RECV_WR;
-	hv_dma(n, &r->dma, WEFT_BUS_WRITE, p->pa,
-	       weft_slice_sub(r->frame, HVIA_F_DATA + r->pos, p->len));
-}
-
-void hv_place_fifo(struct hv_nic *n)
-{
-	n->recv.fifo = true;
-	write_piece(n);
-}
-
+/* The bytes that the pieces take go to the writes. */
 static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)
 {
 	struct hv_recv *r = &n->recv;
+	struct hv_job j = { .vi = r->vi,
+			    .handle = r->handle,
+			    .rdma = vi_of(n)->rdma,
+			    .pos = r->pos };
+	uint32_t len = 0;
 
-	memcpy(r->piece, p, sizeof(r->piece));
-	r->n_piece = n_piece;
-	r->i_piece = 0;
-	if (r->fifo)
-		write_piece(n);
-	else
-		hv_recv_go(n, RECV_FIFO, n->t_fifo);
+	for (uint32_t i = 0; i < n_piece && r->pos + len < r->n; i++) {
+		j.piece[j.n_piece] = p[i];
+		if (p[i].len > r->n - r->pos - len)
+			j.piece[j.n_piece].len = r->n - r->pos - len;
+		len += j.piece[j.n_piece++].len;
+	}
+	j.data = weft_slice_sub(r->frame, HVIA_F_DATA + r->pos, len);
+	r->pos += len;
+	if (!j.rdma)
+		vi_of(n)->seg_off += len;
+	hv_hand(n, &j);
 }
 
 /* RDMA: the packet says where. */
@@ -247,25 +239,31 @@ static void remote(struct hv_nic *n)
 				     .len = r->n - r->pos });
 }
 
+void hv_place_more(struct hv_nic *n)
+{
+	if (vi_of(n)->rdma)
+		remote(n);
+	else
+		segment(n);
+}
+
 void hv_place_lookup(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
-	struct hv_apb *a;
+	struct hv_apb *a = NULL;
 
 	r->ahead = false;
 	if (!r->n) {
-		hv_recv_go(n, RECV_BOOK, n->t_book);
+		hv_recv_handed(n);
 		return;
 	}
-	if (vi_of(n)->rdma) {
-		remote(n);
-		return;
+	if (!vi_of(n)->rdma) {
+		a = apb_find(n);
+		hv_count(n, a ? HV_K_APB_HITS : HV_K_APB_MISSES);
+		r->win.valid = r->win.valid && a;
 	}
-	a = apb_find(n);
-	hv_count(n, a ? HV_K_APB_HITS : HV_K_APB_MISSES);
 	if (!a) {
-		r->win.valid = false;
-		segment(n);
+		hv_place_more(n);
 		return;
 	}
 	a->valid = false;
@@ -287,26 +285,4 @@ void hv_place_xa(struct hv_nic *n)
 	}
 	apb_fill(n);
 	hv_recv_resume(n);
-}
-
-void hv_place_wr(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-	uint32_t len = r->dma.txn.bytes;
-
-	if (!hv_dma_take(&r->dma, NULL)) {
-		stuck(n, HVIA_ST_PROTECTION_ERROR);
-		return;
-	}
-	r->pos += len;
-	if (!vi_of(n)->rdma)
-		vi_of(n)->seg_off += len;
-	if (r->pos == r->n)
-		hv_recv_placed(n);
-	else if (++r->i_piece < r->n_piece)
-		write_piece(n);
-	else if (vi_of(n)->rdma)
-		remote(n);
-	else
-		segment(n);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive engine of HVIA-GE (hvia.md 5.3, 5.5).  A state is named after what
- * the engine waits for; its function runs when that is over.
+/* Front of the receive engine of HVIA-GE (hvia.md 5.3, 5.5).  A state is named
+ * after what the engine waits for; its function runs when that is over.
  *
  *   HDR    frame at the engine, header read    CHK    checks
- *   LOOKUP prefetch buffer                     XS SEG segment read (place.c)
- *   XA     translation                         FIFO   bytes in the FIFO
- *   WR     bytes written                       BOOK   visible, bookkeeping
- *   XD RD DCHK       receive descriptor fetched and checked (head.c)
- *   COMPL NEXT DONE  it is completed
+ *   STALL  the descriptor before is completed  LOOKUP prefetch buffer
+ *   XS SEG segment read (place.c)              XA     translation
+ *   HAND   room at the writes (write.c)
+ *   XD RD DCHK  receive descriptor fetched and checked (head.c)
  *
  * One packet, or one descriptor, at a time; packets first. */
 #include <string.h>
@@ -39,10 +38,10 @@ static void packet_start(struct hv_nic *n)
 	struct hv_recv *r = &n->recv;
 
 	r->frame = ring_front(&n->gec.rxq)->data;
-	r->polled = ring_front(&n->gec.rxq)->ready;
+	r->polled = ring_front(&n->gec.rxq)->polled;
 	ring_pop(&n->gec.rxq);
 	r->packet = true;
-	r->writeback = r->fifo = false;
+	r->imm = false;
 	r->pos = 0;
 	hv_recv_go(n, RECV_HDR, n->t_forward + n->t_rxbuf + n->t_header);
 }
@@ -57,12 +56,12 @@ static bool prepare(struct hv_nic *n)
 	ring_pop(&r->prep);
 	v = vi_of(n);
 	v->prep = false;
-	if (!v->q[HVIA_Q_RECV].posted)
+	if (!v->q[HVIA_Q_RECV].posted || v->closing)
 		return false;
 	if (!v->fetched)
 		hv_head_fetch(n);
 	else if (hv_vi_flushing(v, HVIA_Q_RECV))
-		hv_head_complete(n, HVIA_ST_FLUSHED, v->got);
+		hv_head_complete(n, HVIA_ST_FLUSHED, 0);
 	return r->state != RECV_IDLE;
 }
 
@@ -87,7 +86,7 @@ static void recv_idle(struct hv_nic *n)
 
 void hv_recv_kick(struct hv_nic *n)
 {
-	if (n->recv.state == RECV_IDLE)
+	if (n->recv.state == RECV_IDLE || n->recv.state == RECV_STALL)
 		hv_wake(n, HV_U_RECV, 0);
 }
 
@@ -218,12 +217,11 @@ static void recv_chk(struct hv_nic *n)
 	}
 	hv_count(n, HV_K_PARTIAL);
 	v->active = false;
-	if (v->rdma) {
+	if (v->rdma)
 		hv_vi_error(n, r->vi, HVIA_Q_RECV, HVIA_ERROR_RDMAW_ABORT, 0);
-		accept_packet(n);
-	} else {
+	else
 		hv_head_complete(n, HVIA_ST_PARTIAL_ERROR, v->got);
-	}
+	accept_packet(n);
 }
 
 /* ---- a packet that is in sequence -----------------------------------------
@@ -278,144 +276,155 @@ static bool begin(struct hv_nic *n)
 	return true;
 }
 
+/* Immediate data of an RDMA write take a receive descriptor; false: it has to
+ * be fetched first. */
+static bool immediate(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	uint32_t both = HVIA_FF_LAST | HVIA_FF_IMMEDIATE;
+
+	if (!v->rdma || (r->h.flags & both) != both || r->imm)
+		return true;
+	if (!v->q[HVIA_Q_RECV].posted) {
+		no_descriptor(n);
+		return true;
+	}
+	if (!v->fetched) {
+		hv_head_fetch(n);
+		return false;
+	}
+	r->imm = true;
+	return true;
+}
+
 static void accept_packet(struct hv_nic *n)
 {
 	struct hv_vi *v = vi_of(n);
 
+	if (v->closing) {
+		n->recv.state = RECV_STALL;
+		return;
+	}
 	if (v->state != HVIA_VI_CONNECTED) { /* meanwhile */
 		drop(n, HV_K_DROP_VI);
 		return;
 	}
-	if (!v->active && !begin(n))
+	if ((!v->active && !begin(n)) || !immediate(n))
 		return;
 	if (!measure(n)) {
 		hv_count(n, HV_K_DROP_FORMAT);
 		hv_recv_refused(n, HVIA_ST_PARTIAL_ERROR);
-		return;
-	}
-	if (v->rdma && (v->bad || !(v->flags & HVIA_VIF_RDMA_WRITE))) {
+	} else if (v->rdma && (v->bad || !(v->flags & HVIA_VIF_RDMA_WRITE))) {
 		hv_recv_refused(n, HVIA_ST_PROTECTION_ERROR);
-		return;
+	} else {
+		hv_recv_go(n, RECV_LOOKUP, n->t_hit);
 	}
-	hv_recv_go(n, RECV_LOOKUP, n->t_hit);
 }
 
-/* ---- placed, or not -------------------------------------------------------
+/* ---- end of a packet, of a message ----------------------------------------
  */
 
-void hv_recv_placed(struct hv_nic *n)
-{
-	weft_slice_drop(&n->recv.frame);
-	hv_gec_free(n);
-	hv_recv_go(n, RECV_BOOK, n->t_visible + n->t_book);
-}
-
-/* Immediate data of an RDMA write take a receive descriptor. */
-static void immediate(struct hv_nic *n)
+static struct hv_job end_job(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
-	uint32_t status = HVIA_ST_REMOTE_RDMA_WRITE | HVIA_ST_IMMEDIATE;
 
-	r->writeback = true;
-	if (!v->q[HVIA_Q_RECV].posted) {
-		if (v->state == HVIA_VI_CONNECTED)
-			no_descriptor(n);
-		r->packet = false;
-		recv_idle(n);
-		return;
-	}
-	r->packet = !v->fetched;
-	if (!v->fetched) {
-		hv_head_fetch(n);
-		return;
-	}
-	if (v->bad)
-		status |= HVIA_ST_RDMA_PROT_ERROR;
-	hv_head_complete(n, status, v->bad ? 0 : r->h.length);
+	return (struct hv_job){ .vi = r->vi,
+				.handle = ~0u,
+				.buffer = true,
+				.end = true,
+				.rdma = vi_of(n)->rdma,
+				.empty = !r->n,
+				.last = r->h.flags & HVIA_FF_LAST,
+				.seq = r->h.seq,
+				.polled = r->polled };
 }
 
-static void rdma_last(struct hv_nic *n)
+/* The message is over, and with it a descriptor perhaps. */
+static void message_end(struct hv_nic *n, struct hv_job *j)
 {
+	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = vi_of(n);
 
 	v->active = false;
-	if (!v->bad)
-		hv_count(n, HV_K_RDMA_RECEIVED);
-	if (n->recv.h.flags & HVIA_FF_IMMEDIATE) {
-		immediate(n);
-		return;
-	}
-	n->recv.packet = false;
-	recv_idle(n);
+	j->complete = v->closing = !v->rdma || r->imm;
+	j->length = v->got;
+	j->immediate = v->rdma ? r->h.offset : (uint32_t)r->h.va;
+	if (r->h.flags & HVIA_FF_IMMEDIATE)
+		j->status = HVIA_ST_IMMEDIATE;
+	if (v->rdma)
+		j->status |= HVIA_ST_REMOTE_RDMA_WRITE;
 }
 
-static void recv_book(struct hv_nic *n)
+/* All bytes are on their way. */
+static void packet_end(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = vi_of(n);
-	bool last = r->h.flags & HVIA_FF_LAST;
+	struct hv_job j = end_job(n);
 
-	if (r->frame.buf) /* no bytes: still there */
-		release(n);
-	hv_count(n, HV_K_RX_PACKETS);
-	if (last) {
-		hv_stage(n, "poll", r->h.seq, r->polled);
-		hv_stage(n, "data", r->h.seq, weft_now(n->comp));
-	}
+	weft_slice_drop(&r->frame);
 	r->packet = false;
-	if (!v->active) { /* disconnected meanwhile */
-		recv_idle(n);
-		return;
-	}
 	v->got += r->n;
-	if (last && v->rdma) {
-		rdma_last(n);
-	} else if (last) {
-		hv_count(n, HV_K_RECEIVED);
-		hv_head_complete(
-			n,
-			r->h.flags & HVIA_FF_IMMEDIATE ? HVIA_ST_IMMEDIATE : 0,
-			v->got);
-	} else if (v->rdma) {
-		recv_idle(n);
-	} else {
+	if (!v->active) /* disconnected meanwhile */
+		j.last = false;
+	else if (j.last)
+		message_end(n, &j);
+	hv_put(n, &j);
+	if (v->active && !v->rdma)
 		hv_place_ahead(n);
-	}
-}
-
-static void rdma_refused(struct hv_nic *n)
-{
-	struct hv_vi *v = vi_of(n);
-	bool last = n->recv.h.flags & HVIA_FF_LAST;
-	bool imm = last && n->recv.h.flags & HVIA_FF_IMMEDIATE;
-
-	hv_count(n, HV_K_DROP_PROT);
-	if (!v->bad && !imm)
-		hv_vi_error(n, n->recv.vi, HVIA_Q_RECV, HVIA_ERROR_RDMAW_PROT,
-			    hvia_token(n->recv.h.handle, 0));
-	v->bad = true;
-	release(n);
-	n->recv.packet = imm;
-	if (last)
-		rdma_last(n);
 	else
 		recv_idle(n);
+}
+
+void hv_recv_handed(struct hv_nic *n)
+{
+	if (n->recv.pos < n->recv.n)
+		hv_place_more(n);
+	else
+		packet_end(n);
+}
+
+static void recv_hand(struct hv_nic *n)
+{
+	struct hv_job j = n->recv.job;
+
+	n->recv.job.data = (struct weft_slice){ 0 };
+	hv_hand(n, &j);
+}
+
+static void rdma_refused(struct hv_nic *n, uint32_t status)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	enum hvia_error e = status == HVIA_ST_PARTIAL_ERROR
+				    ? HVIA_ERROR_RDMAW_ABORT
+				    : HVIA_ERROR_RDMAW_PROT;
+
+	hv_count(n, HV_K_DROP_PROT);
+	if (!v->bad && !r->imm)
+		hv_vi_error(n, r->vi, HVIA_Q_RECV, e,
+			    hvia_token(r->h.handle, 0));
+	v->bad = true;
+	if (r->h.flags & HVIA_FF_LAST)
+		v->active = false;
+	if (r->imm)
+		hv_head_complete(n,
+				 HVIA_ST_REMOTE_RDMA_WRITE | HVIA_ST_IMMEDIATE |
+					 HVIA_ST_RDMA_PROT_ERROR,
+				 0);
 }
 
 void hv_recv_refused(struct hv_nic *n, uint32_t status)
 {
 	struct hv_vi *v = vi_of(n);
 
-	if (v->rdma) {
-		rdma_refused(n);
-		return;
-	}
-	release(n);
-	if (v->active)
+	if (v->rdma)
+		rdma_refused(n, status);
+	else if (v->active)
 		hv_head_complete(n, status, v->got + n->recv.pos);
-	else
-		recv_idle(n);
+	release(n);
+	recv_idle(n);
 }
 
 /* ---- the engine -----------------------------------------------------------
@@ -423,9 +432,7 @@ void hv_recv_refused(struct hv_nic *n, uint32_t status)
 
 void hv_recv_resume(struct hv_nic *n)
 {
-	if (n->recv.packet && n->recv.writeback)
-		immediate(n);
-	else if (n->recv.packet)
+	if (n->recv.packet)
 		accept_packet(n);
 	else
 		recv_idle(n);
@@ -434,14 +441,12 @@ void hv_recv_resume(struct hv_nic *n)
 void hv_recv_event(struct hv_nic *n)
 {
 	static void (*const step[RECV_STATES])(struct hv_nic *) = {
-		[RECV_IDLE] = recv_idle,      [RECV_HDR] = recv_hdr,
-		[RECV_CHK] = recv_chk,	      [RECV_LOOKUP] = hv_place_lookup,
-		[RECV_XS] = hv_place_xs,      [RECV_SEG] = hv_place_seg,
-		[RECV_XA] = hv_place_xa,      [RECV_FIFO] = hv_place_fifo,
-		[RECV_WR] = hv_place_wr,      [RECV_BOOK] = recv_book,
-		[RECV_COMPL] = hv_head_compl, [RECV_NEXT] = hv_head_next,
-		[RECV_DONE] = hv_head_done,   [RECV_XD] = hv_head_xd,
-		[RECV_RD] = hv_head_rd,	      [RECV_DCHK] = hv_head_chk,
+		[RECV_IDLE] = recv_idle,	 [RECV_HDR] = recv_hdr,
+		[RECV_CHK] = recv_chk,		 [RECV_STALL] = accept_packet,
+		[RECV_LOOKUP] = hv_place_lookup, [RECV_XS] = hv_place_xs,
+		[RECV_SEG] = hv_place_seg,	 [RECV_XA] = hv_place_xa,
+		[RECV_HAND] = recv_hand,	 [RECV_XD] = hv_head_xd,
+		[RECV_RD] = hv_head_rd,		 [RECV_DCHK] = hv_head_chk,
 	};
 
 	step[n->recv.state](n);
@@ -451,6 +456,8 @@ bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)
 {
 	const struct hv_recv *r = &n->recv;
 
+	if (hv_write_uses(n, handle))
+		return true;
 	return r->state != RECV_IDLE &&
 	       (r->handle == handle || n->att.x[HV_RECV].handle == handle ||
 		n->vi[r->vi].q[HVIA_Q_RECV].head.handle == handle);

@@ -97,7 +97,7 @@ static uint64_t status(const struct hv_nic *n)
 
 	if (n->send.state != SEND_IDLE)
 		s |= HVIA_STATUS_SEND;
-	if (n->recv.state != RECV_IDLE)
+	if (n->recv.state != RECV_IDLE || hv_write_busy(n))
 		s |= HVIA_STATUS_RECV;
 	if (hv_move_left(n))
 		s |= HVIA_STATUS_MOVE;

@@ -40,7 +40,7 @@ bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
 }
 
-static void work(struct hv_nic *n, uint32_t vi, uint32_t q)
+void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	struct hv_vi *v = &n->vi[vi];
 
@@ -51,7 +51,7 @@ static void work(struct hv_nic *n, uint32_t vi, uint32_t q)
 		hv_send_kick(n);
 		return;
 	}
-	if (v->prep || (v->fetched && !hv_vi_flushing(v, q)))
+	if (v->prep || v->closing || (v->fetched && !hv_vi_flushing(v, q)))
 		return;
 	v->prep = true;
 	*ring_push(&n->recv.prep) = vi;
@@ -69,8 +69,8 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	work(n, vi, HVIA_Q_SEND);
-	work(n, vi, HVIA_Q_RECV);
+	hv_vi_work(n, vi, HVIA_Q_SEND);
+	hv_vi_work(n, vi, HVIA_Q_RECV);
 }
 
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
@@ -105,7 +105,7 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	if (q == HVIA_Q_SEND && !hq->posted)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
 	if (q == HVIA_Q_RECV)
-		v->fetched = v->active = false;
+		v->fetched = v->closing = false;
 }
 
 /* Its status is on the way to memory. */
@@ -141,7 +141,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_stage(n, "doorbell", n->vi[vi].tx_seq, weft_now(n->comp));
 	if (!q->posted++)
 		q->head = at;
-	work(n, vi, queue);
+	hv_vi_work(n, vi, queue);
 }
 
 /* ---- table ----------------------------------------------------------------
@@ -175,7 +175,7 @@ uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte)
 static void flush(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	n->vi[vi].q[q].flush = n->vi[vi].q[q].posted;
-	work(n, vi, q);
+	hv_vi_work(n, vi, q);
 }
 
 static void command(struct hv_nic *n, uint32_t vi, uint64_t val)

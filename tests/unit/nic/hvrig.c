@@ -54,6 +54,16 @@ void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val)
 	weft_io_store64(r->h, &r->ctl, off, val);
 }
 
+static void table_in_host(struct hvrig *r)
+{
+	weft_phys_t l1, l2;
+
+	r->host_l1 = weft_mem_alloc(r->h, 64 * HVIA_L1_BYTES, 64, &l1);
+	r->host_l2 = weft_mem_alloc(r->h, 4096 * HVIA_L2_BYTES, 64, &l2);
+	hvrig_store(r, HVIA_ATT_HOST_L1, l1);
+	hvrig_store(r, HVIA_ATT_HOST_L2, l2);
+}
+
 void hvrig_open(struct hvrig *r, struct weft_host *h)
 {
 	memset(r, 0, sizeof(*r));
@@ -65,6 +75,8 @@ void hvrig_open(struct hvrig *r, struct weft_host *h)
 	    !weft_io_map(h, r->dev, HVIA_BAR_CTRL, 0, HVIA_BAR_CTRL_BYTES,
 			 WEFT_UC, &r->ctl))
 		abort();
+	if (hvrig_load(r, HVIA_CTRL) & HVIA_CTRL_ATT_HOST)
+		table_in_host(r);
 	r->desc = hvrig_mem(r, HVRIG_DESCS * sizeof(*r->desc), 0,
 			    &r->desc_handle);
 	hvrig_store(r, HVIA_CTRL,
@@ -75,24 +87,41 @@ void hvrig_open(struct hvrig *r, struct weft_host *h)
 /* ---- memory ---------------------------------------------------------------
  */
 
+static void store_l2(struct hvrig *r, uint32_t page)
+{
+	if (r->host_l2)
+		r->host_l2[r->l2] = page;
+	else
+		hvrig_store(r, HVIA_ATT_L2, (uint64_t)r->l2 << 32 | page);
+}
+
+static void store_l1(struct hvrig *r, const struct hvia_l1 *e)
+{
+	uint64_t w[3];
+
+	if (r->host_l1) {
+		r->host_l1[r->handles] = *e;
+		return;
+	}
+	memcpy(w, e, sizeof(w));
+	hvrig_store(r, HVIA_ATT_ADDR, hvia_l1_addr(r->handles));
+	for (uint32_t i = 0; i < 3; i++)
+		hvrig_store(r, HVIA_ATT_DATA, w[i]);
+}
+
 uint32_t hvrig_region(struct hvrig *r, uint64_t va, uint32_t len,
 		      const weft_phys_t *page, uint32_t ptag, uint32_t rights)
 {
 	uint32_t first = HVIA_PAGE - va % HVIA_PAGE;
 	struct hvia_l1 e = { .va = va, .l2 = r->l2, .length = len };
-	uint64_t w[3];
 
 	e.pages =
 		(uint32_t)((va % HVIA_PAGE + len + HVIA_PAGE - 1) / HVIA_PAGE);
 	e.first = (uint16_t)(first < len ? first : HVIA_PAGE - va % HVIA_PAGE);
 	e.attr = HVIA_ATT_ATTR(ptag, rights);
-	for (uint32_t i = 0; i < e.pages; i++)
-		hvrig_store(r, HVIA_ATT_L2,
-			    (uint64_t)r->l2++ << 32 | (uint32_t)page[i]);
-	memcpy(w, &e, sizeof(w));
-	hvrig_store(r, HVIA_ATT_ADDR, hvia_l1_addr(r->handles));
-	for (uint32_t i = 0; i < 3; i++)
-		hvrig_store(r, HVIA_ATT_DATA, w[i]);
+	for (uint32_t i = 0; i < e.pages; i++, r->l2++)
+		store_l2(r, (uint32_t)page[i]);
+	store_l1(r, &e);
 	hvrig_store(r, HVIA_ATT_L1_COUNT, r->handles + 1);
 	return r->handles++;
 }

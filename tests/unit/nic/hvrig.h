@@ -27,6 +27,9 @@ struct hvrig {
 	struct weft_dev *dev;
 	struct weft_io db, ctl;
 	uint32_t handles, l2;
+	/* the table in host memory, when CTRL.ATT_HOST says so */
+	struct hvia_l1 *host_l1;
+	uint32_t *host_l2;
 	/* descriptors: one registered region */
 	struct hvrig_desc *desc;
 	uint32_t desc_handle;

@@ -235,7 +235,7 @@ static void test_l09_credits(void **state)
 	(void)state;
 	scene.bytes = LONGEST;
 	for (uint32_t i = 0; i < 20; i++) /* 2 bytes in a cycle of 330 MHz */
-		raw += size_of(&scene, i) * WEFT_SEC / 660000000;
+		raw += size_of(&scene, i) * (WEFT_SEC / 660000000);
 	for (uint32_t i = 0; i < 3; i++) {
 		weft_time_t few = stream("4", cycles[i]);
 		weft_time_t full = stream("64", cycles[i]);

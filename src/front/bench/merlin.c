@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SST's merlin beside us: router hr_router, endpoint offered_load, which sends
  * a packet at regular times to any other node.  It prints neither packets nor
- * hops.  Packets follow from load and time as long as it keeps up with them (it
- * marks the latency with * where it does not); hops are those of dimension
- * order to a node that is not the own one.
+ * hops: what it was told to send is taken, and the mean way to another node in
+ * dimension order.  That is a little more than it did, 2 % with the longest
+ * packets at the highest load, where they wait for room.
  *
  * Building the network and reading the script takes it seconds: two runs of
  * different length are made and the difference counts. */
@@ -56,33 +56,22 @@ enum { NODES = 512, SHORT = 5 };
 /* Crossbars on the way to another node: 2 links per ring of 8 and one more. */
 static const double hops_mean = 3 * 2.0 * NODES / (NODES - 1) + 1;
 
-struct told {
-	bool done, late;
-};
-
-/* "     0.50        87.1 ns*": load, latency, and that it could not keep up. */
 static void take_line(void *own, const char *line)
 {
-	struct told *t = own;
-
-	t->done |= strstr(line, "Simulation is complete") != NULL;
-	t->late |= strstr(line, "s*") != NULL;
+	*(bool *)own |= strstr(line, "Simulation is complete") != NULL;
 }
 
 static int run_ns(const struct peer_case *c, uint32_t ns, double *cpu_p,
 		  struct weft_err *err)
 {
 	char text[sizeof(script) + 80];
-	struct told t = { 0 };
-	struct peer_run r = { .text = text, .line = take_line, .own = &t };
+	bool done = false;
+	struct peer_run r = { .text = text, .line = take_line, .own = &done };
 	int ret;
 
 	snprintf(text, sizeof(text), script, c->flits, c->load, ns);
 	ret = peer_run(&peer_merlin, &r, err);
-	if (!ret && t.late)
-		ret = weft_fail(err, EIO, "SST falls behind a load of %s",
-				c->load);
-	if (!ret && !t.done)
+	if (!ret && !done)
 		ret = weft_fail(err, EIO, "%s: not the output of SST",
 				peer_path(&peer_merlin));
 	*cpu_p = r.cpu;

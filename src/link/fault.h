@@ -7,7 +7,13 @@
 
 #define FAULT_PART_SHIFT 12
 
-enum fault_kind { FAULT_FORTH, FAULT_EXTOLL, FAULT_ATOLL, FAULT_KINDS };
+enum fault_kind {
+	FAULT_FORTH,
+	FAULT_EXTOLL,
+	FAULT_ATOLL,
+	FAULT_ETH,
+	FAULT_KINDS
+};
 
 /* A wire format. */
 struct fault_line {

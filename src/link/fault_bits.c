@@ -5,6 +5,7 @@
  *
  * FORTH: bits of the bytes; a control symbol with a wrong bit is none any more.
  * ATOLL: bits of the characters, the control bit is the last one.
+ * Ethernet: bits of the bytes; the FCS tells.
  * EXTOLL: bits of the 10-bit codes, each cell a line of its own; a disparity
  * error that shows only behind its end is not seen. */
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "link/atoll_wire.h"
+#include "link/eth_parts.h"
 #include "link/extoll_frame.h"
 #include "link/fault.h"
 #include "link/flink.h"
@@ -36,21 +38,25 @@ struct bits {
 #define F(part) (1u << FORTH_PART_##part)
 #define E(part) (1u << EX_PART_##part)
 #define A(part) (1u << AT_PART_##part)
+#define N(part) (1u << ETH_PART_##part)
 static const struct target {
 	uint32_t parts[FAULT_KINDS];
 	uint8_t type, last;
 } targets[] = {
-	{ { ~0u, ~0u, ~0u }, 0, 0 },
-	{ { F(CONTROL), E(FRAME), A(FRAME) }, 0, 0 },
+	{ { ~0u, ~0u, ~0u, ~0u }, 0, 0 },
+	{ { F(CONTROL), E(FRAME), A(FRAME), N(PREAMBLE) }, 0, 0 },
 	{ { F(CREDIT), ~0u, A(STATE) }, EX_C_CREDIT, EX_C_CREDIT + 3 },
-	{ { F(HEADER), E(HEADER), A(ROUTE) }, 0, 0 },
-	{ { F(BODY), E(PAYLOAD) | E(CRC), A(PAYLOAD) | A(CRC) }, 0, 0 },
+	{ { F(HEADER), E(HEADER), A(ROUTE), N(HEADER) }, 0, 0 },
+	{ { F(BODY), E(PAYLOAD) | E(CRC), A(PAYLOAD) | A(CRC),
+	    N(PAYLOAD) | N(FCS) },
+	  0,
+	  0 },
 	{ { 0, E(CTL), 0 }, 0, 0 },
 	{ { 0, E(SEQ), A(SEQ) }, 0, 0 },
 	{ { 0, E(LEN), 0 }, 0, 0 },
 	{ { 0, E(ROUTE), A(ROUTE) }, 0, 0 },
-	{ { 0, E(PAYLOAD), A(PAYLOAD) }, 0, 0 },
-	{ { 0, E(CRC), A(CRC) }, 0, 0 },
+	{ { 0, E(PAYLOAD), A(PAYLOAD), N(PAYLOAD) }, 0, 0 },
+	{ { 0, E(CRC), A(CRC), N(FCS) }, 0, 0 },
 	{ { 0, ~0u, A(STATE) }, EX_C_ACK, EX_C_ACK },
 	{ { 0, ~0u, 0 }, EX_C_NACK, EX_C_NACK },
 	{ { 0, ~0u, 0 }, EX_C_REFRESH, EX_C_REFRESH + 3 },
@@ -58,6 +64,7 @@ static const struct target {
 #undef F
 #undef E
 #undef A
+#undef N
 #define TARGETS                                                                \
 	"any|control|credit|header|body|ctl|seq|len|route|payload|crc|ack|"    \
 	"nack|refresh"
@@ -122,6 +129,12 @@ static const uint8_t at_counter[AT_PARTS] = {
 	[AT_PART_ROUTE] = C_ROUTE,   [AT_PART_PAYLOAD] = C_PAYLOAD,
 	[AT_PART_CRC] = C_CRC,	     [AT_PART_STATE] = C_CREDIT,
 };
+static const uint8_t eth_counter[ETH_PARTS] = {
+	[ETH_PART_PREAMBLE] = C_CONTROL,
+	[ETH_PART_HEADER] = C_HEADER,
+	[ETH_PART_PAYLOAD] = C_PAYLOAD,
+	[ETH_PART_FCS] = C_CRC,
+};
 static const struct {
 	const uint8_t *counter; /* by part */
 	uint32_t n;
@@ -129,6 +142,7 @@ static const struct {
 	[FAULT_FORTH] = { forth_counter, FORTH_PARTS },
 	[FAULT_EXTOLL] = { ex_counter, EX_PARTS },
 	[FAULT_ATOLL] = { at_counter, AT_PARTS },
+	[FAULT_ETH] = { eth_counter, ETH_PARTS },
 };
 
 static const struct weft_param bits_params[] = {
@@ -139,7 +153,7 @@ static const struct weft_param bits_params[] = {
 		   "part of the frame that is hit; FORTH: up to body, header "
 		   "and body with their CRC; EXTOLL: ack, nack, credit and "
 		   "refresh are control cells; ATOLL: credit and ack are "
-		   "state flits"),
+		   "state flits; Ethernet: control is the preamble"),
 	WEFT_PARAM(U64, struct bits, frame, "0", "", OWN,
 		   "hit the frame with this number (from 1, counting frames "
 		   "that have the part); 0 = none"),
@@ -277,6 +291,13 @@ static void bits_bytes(const struct bits *b, struct weft_raw *raw)
 	}
 }
 
+/* Least significant bit first. */
+static void bits_ether(const struct bits *b, struct weft_raw *raw)
+{
+	for (uint32_t i = 0; i < b->n_hits; i++)
+		raw->sym[b->hit[i].symbol] ^= (uint16_t)(1u << b->hit[i].bit);
+}
+
 /* Control cells of EXTOLL, by type. */
 static void bits_count_type(struct weft_comp *c, const struct weft_frame *f)
 {
@@ -311,6 +332,8 @@ static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 		bits_bytes(b, raw);
 	if (is(b, FAULT_ATOLL))
 		bits_chars(b, raw);
+	if (is(b, FAULT_ETH))
+		bits_ether(b, raw);
 	if (b->invalid) {
 		bits_invalid(b, raw);
 		return;

@@ -6,12 +6,20 @@
  * overtakes another and no two overlap, so those behind a late one follow it
  * without a gap.  The line loses no capacity: what is lost in one place is made
  * good where transmissions would have come with gaps in between.
- * For any wire format. */
-#include "weft/sim.h"
+ * For any wire format.
+ *
+ * With `overtake`, on Ethernet lines, a late frame is passed by those behind
+ * it, as in a network with several ways; one that comes late may then overlap
+ * another. */
+#include <errno.h>
+
+#include "link/fault.h"
 
 struct delay {
 	weft_time_t max;
 	double share;
+	bool overtake;
+	uint64_t frame, count, seen;
 	weft_time_t free; /* end of the latest transmission */
 };
 
@@ -27,6 +35,13 @@ static const struct weft_param delay_params[] = {
 		   "longest delay"),
 	WEFT_PARAM(REAL, struct delay, share, "1", "0..1", OWN,
 		   "probability that a transmission is delayed"),
+	WEFT_PARAM(BOOL, struct delay, overtake, "no", "", OWN,
+		   "Ethernet: those behind a late one do not wait for it"),
+	WEFT_PARAM(U64, struct delay, frame, "0", "", OWN,
+		   "not at random: the one with this number (from 1) is late, "
+		   "by `max`; 0 = at random"),
+	WEFT_PARAM(U64, struct delay, count, "1", "1..", OWN,
+		   "how many from that one on"),
 	{ 0 }
 };
 
@@ -40,6 +55,11 @@ static weft_time_t draw(struct weft_comp *c, const struct weft_frame *f)
 {
 	struct delay *d = c->state;
 
+	d->seen++;
+	if (d->frame)
+		return d->seen >= d->frame && d->seen - d->frame < d->count
+			       ? d->max
+			       : 0;
 	if (d->max < f->word_fs || weft_rng_real(&c->rng) >= d->share)
 		return 0;
 	return weft_rng_below(&c->rng, d->max / f->word_fs + 1) * f->word_fs;
@@ -50,7 +70,7 @@ static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 	struct delay *d = c->state;
 	weft_time_t late = draw(c, f), least = 0;
 
-	if (d->free > f->time)
+	if (d->free > f->time && !d->overtake)
 		least = in_words(f, d->free - f->time);
 	weft_count(c, C_LATE, late > 0);
 	if (late < least) {
@@ -63,8 +83,21 @@ static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 	weft_filter_pass(c, f);
 }
 
+static int delay_start(struct weft_comp *c, struct weft_err *err)
+{
+	const struct delay *d = c->state;
+	const struct fault_line *l = fault_line(c);
+
+	if (d->overtake && (!l || l->kind != FAULT_ETH))
+		return weft_fail(err, EINVAL,
+				 "%s: overtake: %s.%s is no Ethernet line, "
+				 "others keep order",
+				 c->name, c->on->comp->name, c->on->name);
+	return 0;
+}
+
 WEFT_COMPONENT(fault_delay, .name = "fault.delay", .kind = WEFT_KIND_FAULT,
-	       .doc = "a line of random latency that keeps order",
-	       .source = "own", .state_size = sizeof(struct delay),
-	       .params = delay_params, .counters = delay_counters,
-	       .n_counters = C_N, .ops = { .filter = delay_filter });
+	       .doc = "a line of random latency", .source = "own",
+	       .state_size = sizeof(struct delay), .params = delay_params,
+	       .counters = delay_counters, .n_counters = C_N,
+	       .ops = { .start = delay_start, .filter = delay_filter });

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.drop: loses or repeats what leaves through a port, whole packets
- * (EXTOLL: cells, ATOLL: flits) and credits (EXTOLL: control cells), and adds
- * or removes single commas of FORTH lines (forth.md 13, extoll.md T-24). */
+ * (EXTOLL: cells, ATOLL: flits, Ethernet: frames) and credits (EXTOLL: control
+ * cells), and adds or removes single commas of FORTH lines (forth.md 13,
+ * extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,7 @@ static int drop_start(struct weft_comp *c, struct weft_err *err)
 
 	d->line = fault_line(c);
 	if (!d->line || (d->line->kind == FAULT_FORTH && d->target) ||
+	    (d->line->kind == FAULT_ETH && d->target) ||
 	    (d->line->kind == FAULT_ATOLL && d->target > 1))
 		return weft_fail(err, EINVAL,
 				 "%s: %s.%s has no such frames on its line",

@@ -8,6 +8,7 @@
 
 #include "link/axbar.h"
 #include "link/eport.h"
+#include "link/eth_parts.h"
 #include "link/extoll_frame.h"
 #include "link/flink.h"
 
@@ -63,10 +64,10 @@ static uint32_t ex_credits(const struct weft_frame *f)
 									: 0;
 }
 
-static bool forth_control(const struct weft_frame *f)
+static bool no_control(const struct weft_frame *f)
 {
 	(void)f;
-	return false; /* credits ride on packets, or alone */
+	return false; /* FORTH: credits ride on packets, or alone */
 }
 
 static bool ex_control(const struct weft_frame *f)
@@ -76,7 +77,7 @@ static bool ex_control(const struct weft_frame *f)
 
 /* ---- ATOLL ------------------------------------------------------------- */
 
-static uint32_t at_word(const struct weft_frame *f)
+static uint32_t one_symbol(const struct weft_frame *f)
 {
 	(void)f;
 	return 1;
@@ -99,10 +100,24 @@ static bool at_control(const struct weft_frame *f)
 	return at_line(f)->kind == AT_STATE;
 }
 
-static uint32_t at_credits(const struct weft_frame *f)
+static uint32_t no_credits(const struct weft_frame *f)
 {
 	(void)f;
 	return 0;
+}
+
+/* ---- Ethernet ---------------------------------------------------------- */
+
+static uint64_t eth_word_fs(const struct weft_port *p)
+{
+	(void)p;
+	return ETH_BYTE_FS;
+}
+
+static bool eth_packet(const struct weft_frame *f)
+{
+	(void)f;
+	return true;
 }
 
 static const struct fault_line lines[] = {
@@ -114,7 +129,7 @@ static const struct fault_line lines[] = {
 	  .word = forth_word,
 	  .word_fs = forth_word_fs,
 	  .packet = forth_packet,
-	  .control = forth_control,
+	  .control = no_control,
 	  .credits = forth_credits,
 	  .credit_part = FORTH_PART_CREDIT,
 	  .credit_symbols = 2 },
@@ -135,12 +150,24 @@ static const struct fault_line lines[] = {
 	  .encode = at_encode_parts,
 	  .bits = 9,
 	  .noise = 1,
-	  .word = at_word,
+	  .word = one_symbol,
 	  .word_fs = at_word_fs,
 	  .packet = at_packet,
 	  .control = at_control,
-	  .credits = at_credits,
+	  .credits = no_credits,
 	  .credit_part = AT_PARTS,
+	  .credit_symbols = 1 },
+	{ .kind = FAULT_ETH,
+	  .wire = &eth_wire,
+	  .encode = eth_encode_parts,
+	  .bits = 8,
+	  .noise = 1,
+	  .word = one_symbol,
+	  .word_fs = eth_word_fs,
+	  .packet = eth_packet,
+	  .control = no_control,
+	  .credits = no_credits,
+	  .credit_part = ETH_PARTS,
 	  .credit_symbols = 1 },
 };
 

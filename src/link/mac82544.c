@@ -279,6 +279,12 @@ void mac_reset(struct mac *m)
 	int_update(m);
 }
 
+void mac_abandon(struct mac *m)
+{
+	mac_tx_reset(m);
+	mac_rx_reset(m);
+}
+
 struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 		    const struct mac_cfg *cfg, const struct mac_ops *ops,
 		    void *own)

@@ -65,7 +65,10 @@ struct mac_tx {
 	uint8_t desc[MAC_DESC];
 	struct weft_slice part[MAC_PARTS_MAX]; /* of the frame so far */
 	uint32_t n_parts, bytes, used;
-	bool fetching, on_line;
+	bool fetching; /* a descriptor, or its bytes */
+	bool pending;  /* descriptor is there, its bytes not asked for */
+	weft_time_t ask;
+	bool on_line;
 	bool bad; /* the frame so far makes no sense */
 	struct {
 		VEC(struct mac_tx_frame);

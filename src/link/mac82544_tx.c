@@ -131,7 +131,7 @@ void mac_tx_event(struct mac *m)
 			retire(m);
 		}
 		tx->ctl_on_line = false;
-	} else {
+	} else if (tx->on_line || tx->ctl_on_line) {
 		wake(m, tx->free);
 	}
 	line_next(m);
@@ -230,10 +230,14 @@ static uint64_t le(const uint8_t *p, uint32_t n)
 	return v;
 }
 
+static uint32_t desc_len(const uint8_t *d)
+{
+	return (uint32_t)le(d + MAC_TXD_LEN, 2);
+}
+
 static void got_desc(struct mac *m, const uint8_t *d)
 {
 	struct mac_tx *tx = &m->tx;
-	uint32_t len = (uint32_t)le(d + MAC_TXD_LEN, 2);
 	struct mac_back b = { .index = tx->next };
 
 	memcpy(tx->desc, d, MAC_DESC);
@@ -243,12 +247,38 @@ static void got_desc(struct mac *m, const uint8_t *d)
 	tx->next = (tx->next + 1) % mac_ring(m, MAC_R_TDLEN);
 	tx->bad = tx->bad || d[MAC_TXD_CMD] & MAC_CMD_DEXT ||
 		  tx->n_parts == MAC_PARTS_MAX ||
-		  tx->bytes + len > m->cfg.frame_max + ETH_FCS;
-	if (tx->bad || !len)
+		  tx->bytes + desc_len(d) > m->cfg.frame_max + ETH_FCS;
+	if (tx->bad || !desc_len(d)) {
 		part_done(m);
-	else
-		mac_ask(m, MAC_TX_DATA, le(d, 8), b.index,
-			weft_slice_word(m->comp->sim, len));
+		return;
+	}
+	tx->pending = true;
+	tx->ask = WEFT_NEVER;
+}
+
+/* A place in the FIFO for the frame whose descriptor is fetched. */
+static bool has_place(const struct mac *m)
+{
+	return m->tx.used > 1 || m->tx.fifo.n <= m->cfg.ahead;
+}
+
+static void ask_data(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	weft_time_t now = weft_now(m->comp);
+
+	if (!tx->pending || !has_place(m) || m->move[MAC_TX_DATA].busy)
+		return;
+	if (tx->ask == WEFT_NEVER)
+		tx->ask = now + m->cfg.turn;
+	if (now < tx->ask) {
+		wake(m, tx->ask);
+		return;
+	}
+	tx->pending = false;
+	mac_ask(m, MAC_TX_DATA, le(tx->desc, 8),
+		tx->back.at[tx->back.n - 1].index,
+		weft_slice_word(m->comp->sim, desc_len(tx->desc)));
 }
 
 static bool may_fetch(const struct mac *m)
@@ -258,14 +288,16 @@ static bool may_fetch(const struct mac *m)
 
 	return m->reg[MAC_R_TCTL] & MAC_TCTL_EN && !tx->fetching &&
 	       !m->move[MAC_TX_DESC].busy && !m->move[MAC_TX_DATA].busy &&
-	       (tx->used || tx->fifo.n <= m->cfg.ahead) && tx->next < ring &&
-	       m->reg[MAC_R_TDT] < ring && tx->next != m->reg[MAC_R_TDT];
+	       (tx->used || m->cfg.desc_ahead || tx->fifo.n <= m->cfg.ahead) &&
+	       tx->next < ring && m->reg[MAC_R_TDT] < ring &&
+	       tx->next != m->reg[MAC_R_TDT];
 }
 
 void mac_tx_kick(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 
+	ask_data(m);
 	if (!may_fetch(m))
 		return;
 	tx->fetching = true;
@@ -307,7 +339,7 @@ void mac_tx_reset(struct mac *m)
 	vec_clear(&tx->fifo);
 	vec_clear(&tx->back);
 	tx->due = tx->next = 0;
-	tx->fetching = tx->on_line = tx->ctl_on_line = false;
+	tx->fetching = tx->pending = tx->on_line = tx->ctl_on_line = false;
 	tx->pause = 0;
 	weft_timer_cancel(&tx->timer);
 }

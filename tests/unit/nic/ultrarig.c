@@ -91,3 +91,32 @@ void ultrarig_free(struct ultrarig *t)
 {
 	exrig_free(&t->r);
 }
+
+/* ---- packets ---- */
+
+void ultrarig_fill(uint64_t *w, uint32_t n, uint64_t seed)
+{
+	for (uint32_t i = 0; i < n; i++)
+		w[i] = (seed + 1) * 0x9E3779B97F4A7C15ull + i;
+}
+
+void ultrarig_take(struct ultra_end *e, uint64_t tag, uint32_t n)
+{
+	uint64_t got[ULTRARIG_MAX] = { 0 }, want[ULTRARIG_MAX], t = 0;
+	int k = ultra_recv(&e->rx, &t, got, ULTRARIG_MAX,
+			   weft_host_now(e->h) + WEFT_MS);
+
+	assert_int_equal(k, n);
+	assert_int_equal(t, tag);
+	ultrarig_fill(want, n, tag);
+	assert_memory_equal(got, want, 8 * n);
+}
+
+void ultrarig_give(struct ultra_end *e, uint32_t flags, uint64_t tag,
+		   uint32_t n)
+{
+	uint64_t w[ULTRARIG_MAX];
+
+	ultrarig_fill(w, n, tag);
+	ultra_send(&e->tx, flags, tag, w, n);
+}

@@ -41,4 +41,11 @@ void ultrarig_meet(struct ultra_end *e);
 uint64_t ultrarig_counter(struct ultrarig *t, uint32_t node, const char *name);
 void ultrarig_free(struct ultrarig *t);
 
+/* A packet of n words that follow from its tag, and one that came. */
+enum { ULTRARIG_MAX = 31 };
+void ultrarig_fill(uint64_t *w, uint32_t n, uint64_t seed);
+void ultrarig_give(struct ultra_end *e, uint32_t flags, uint64_t tag,
+		   uint32_t n);
+void ultrarig_take(struct ultra_end *e, uint64_t tag, uint32_t n);
+
 #endif

@@ -124,6 +124,15 @@ enum weft_kind {
 	WEFT_KIND_N
 };
 
+struct weft_waiting {
+	const char *unit; /* of `queued`: "words"; NULL: not known */
+	uint64_t queued;  /* now */
+	bool knows_blocked;
+	/* Time so far in which a packet stood ready for an idle line and the
+	 * far end had no room for it. */
+	weft_time_t blocked;
+};
+
 struct weft_ops {
 	/* Parameters are set and in range, ports exist but are not connected.
 	 * Returns 0 or negative errno with a message. */
@@ -170,6 +179,11 @@ struct weft_ops {
 	 * the time it says so.  Hands it on with weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
+	/* What waits to leave through a link port, for the picture of a run;
+	 * between events, as often as it is asked, and without any effect.
+	 * NULL: not known. */
+	void (*waiting)(struct weft_comp *c, uint32_t port,
+			struct weft_waiting *w);
 };
 #define WEFT_ANY_PORT UINT32_MAX
 

@@ -306,3 +306,9 @@ struct flink_count *flink_counts(struct flink *l)
 	}
 	return &l->count;
 }
+
+weft_time_t flink_blocked(struct flink *l)
+{
+	return weft_clock_edge(&l->clk, flink_counts(l)->backpressure) -
+	       weft_clock_edge(&l->clk, 0);
+}

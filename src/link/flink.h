@@ -276,6 +276,8 @@ void flink_credit_reset(struct flink *l);
 
 /* Counters with everything that has happened up to now. */
 struct flink_count *flink_counts(struct flink *l);
+/* Their `backpressure` as a time. */
+weft_time_t flink_blocked(struct flink *l);
 
 /* Calls of ops.credit, from now on or no more. */
 void flink_watch(struct flink *l, bool on);

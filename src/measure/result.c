@@ -135,6 +135,7 @@ void result_free(struct weft_result *r)
 	for (size_t i = 0; i < r->n_failures; i++)
 		free(r->failures[i]);
 	free(r->failures);
+	view_fini(&r->view);
 	result_free_series(r);
 	result_free_hists(r);
 	free(r);

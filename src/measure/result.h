@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run yields: metrics, series, histograms, counters, failed checks, and
- * the manifest (every parameter with its resolved value).  Names are kept in
- * byte order, so output never depends on the order of recording. */
+ * the manifest (every parameter with its resolved value), the ports over time.
+ * Names are kept in byte order, so output never depends on the order of
+ * recording. */
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
 
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "measure/hist.h"
+#include "measure/view.h"
 
 struct result_metric {
 	char *name, *unit;
@@ -48,6 +50,7 @@ struct weft_result {
 	size_t n_manifest;
 	char **failures; /* checks that failed, in order of occurrence */
 	size_t n_failures, failures_dropped;
+	struct view view; /* empty when nobody asked for it */
 };
 
 struct weft_result *result_new(void);

@@ -92,3 +92,17 @@ void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
 	if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
 		x->asked &= (uint16_t) ~(1u << o);
 }
+
+void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+{
+	const struct xb *x = c->state;
+
+	*w = (struct weft_waiting){ .unit = "cells" };
+	for (uint32_t i = 0; i < EX_PORTS; i++)
+		for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+			uint32_t at = x->in[i].head[port * EX_VCS + vc];
+
+			for (; at != XB_NONE; at = x->ep[i].slot[at].next)
+				w->queued++;
+		}
+}

@@ -226,5 +226,6 @@ WEFT_COMPONENT(extoll_xbar, .name = "extoll.xbar", .kind = WEFT_KIND_SWITCH,
 			.soon = xb_soon,
 			.finish = xb_finish,
 			.sample = xb_sample,
+			.waiting = xb_waiting,
 			.route = xb_set_table,
 			.fini = xb_fini });

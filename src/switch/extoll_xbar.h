@@ -107,6 +107,8 @@ int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot);
 void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c);
 void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
+/* ops.waiting: cells in the queues for an output. */
+void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 /* eport_ops.gone */
 void xb_gone(void *own, struct eport *ep, uint32_t slot);
 /* eport_ops.link */

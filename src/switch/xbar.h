@@ -91,6 +91,8 @@ static inline uint32_t xbar_written(const struct xbar *x,
 extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
 /* ops.finish: fills the counters. */
 int xbar_finish(struct weft_comp *c, struct weft_err *err);
+/* ops.waiting: words in the crosspoints of an output. */
+void xbar_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 
 /* Routing tables: identity and the parameter `routes`; told to the ports;
  * ops.route; a port that is not connected leads nowhere. */

@@ -333,4 +333,5 @@ WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
 			.finish = xbar_finish,
 			.sample = xbar_finish,
 			.fini = xbar_fini,
-			.route = xbar_route });
+			.route = xbar_route,
+			.waiting = xbar_waiting });

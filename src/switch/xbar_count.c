@@ -128,3 +128,15 @@ int xbar_finish(struct weft_comp *c, struct weft_err *err)
 		detail_port(c, i);
 	return 0;
 }
+
+void xbar_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+{
+	struct xbar *x = c->state;
+
+	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
+	if (!x->port[port].link.peer)
+		return;
+	w->blocked = flink_blocked(&x->port[port].link);
+	for (uint32_t i = 0; i < x->ports; i++)
+		w->queued += xbar_xp(x, i, port)->words;
+}

@@ -156,3 +156,14 @@ void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 	kick_waiting(n, link, end);
 	forth_ext_poke(n);
 }
+
+void forth_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+{
+	struct forth_nic *n = c->state;
+	uint32_t k = port - PORT_LINK;
+
+	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
+	w->blocked = flink_blocked(&n->link[k < n->n_link ? k : 0]);
+	for (uint32_t v = 0; v < n->n_voq && k == 0; v++)
+		w->queued += forth_voq_level(n, v);
+}

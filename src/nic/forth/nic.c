@@ -439,4 +439,5 @@ WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 			.event = forth_event,
 			.finish = forth_finish,
 			.sample = forth_sample,
-			.fini = forth_fini });
+			.fini = forth_fini,
+			.waiting = forth_waiting });

@@ -94,6 +94,8 @@ void forth_voq_kick(struct forth_nic *n);
 void forth_voq_kick_one(struct forth_nic *n, uint32_t v);
 /* Words of the packet on this line that have left by NET cycle cc. */
 uint32_t forth_left_by(const struct forth_nic *n, uint32_t link, uint64_t cc);
+/* ops.waiting: words in all VOQs; none of them belongs to one link alone. */
+void forth_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 uint64_t forth_net_now(const struct forth_nic *n); /* last edge <= now */
 
 #endif

@@ -59,5 +59,6 @@ int cmd_list(struct cli *c);
 int cmd_describe(struct cli *c);
 int cmd_reproduce(struct cli *c);
 int cmd_bench(struct cli *c);
+int cmd_report(struct cli *c);
 
 #endif

@@ -37,6 +37,7 @@ struct repro {
 	struct repro_data *data;
 	size_t n_run;
 	uint32_t *used; /* per --set of the command line */
+	struct out_rows rows;
 	size_t failed;
 };
 
@@ -76,15 +77,36 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-static size_t job_find(const struct repro *r, const struct repro_row *row)
+/* The job's place; a new one when there is none yet. */
+static size_t job_of(struct repro *r, const char *experiment, const char *set)
 {
 	size_t i = 0;
 
 	while (i < r->jobs.n &&
-	       (!same_text(r->jobs.at[i].experiment, row->experiment) ||
-		!same_text(r->jobs.at[i].set, row->set)))
+	       (!same_text(r->jobs.at[i].experiment, experiment) ||
+		!same_text(r->jobs.at[i].set, set)))
 		i++;
+	if (i == r->jobs.n)
+		vec_push(&r->jobs, (struct job){ experiment, set, NULL });
 	return i;
+}
+
+static void jobs_collect(struct repro *r)
+{
+	for (size_t s = 0; systems[s].name; s++) {
+		if (!chosen(r->cli, systems[s].name))
+			continue;
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			vec_push(&r->rows,
+				 (struct out_row){ .system = systems[s].name,
+						   .row = w,
+						   .set = job_of(r,
+								 w->experiment,
+								 w->set) });
+	}
+	for (const struct repro_curve *k = repro_curves; k->system; k++)
+		if (r->cli->out && chosen(r->cli, k->system))
+			job_of(r, k->experiment, k->set);
 }
 
 /* The row's own overrides, then those of the command line. */
@@ -109,6 +131,8 @@ static int job_load(struct repro *r, struct job *j, struct weft_err *err)
 	o.n_set = sets.n;
 	ret = exp_load(j->experiment, &o, &c->reg, &j->exp, err);
 	if (!ret)
+		j->exp->view = c->out != NULL;
+	if (!ret)
 		ret = run_check(j->exp, err);
 	for (size_t i = 0; i < c->set.n && !ret; i++)
 		r->used[i] +=
@@ -120,15 +144,7 @@ static int job_load(struct repro *r, struct job *j, struct weft_err *err)
 
 static int jobs_load(struct repro *r, struct weft_err *err)
 {
-	for (size_t s = 0; systems[s].name; s++) {
-		if (!chosen(r->cli, systems[s].name))
-			continue;
-		for (const struct repro_row *w = systems[s].rows; w->id; w++)
-			if (job_find(r, w) == r->jobs.n)
-				vec_push(&r->jobs,
-					 (struct job){ w->experiment, w->set,
-						       NULL });
-	}
+	jobs_collect(r);
 	for (size_t i = 0; i < r->jobs.n; i++)
 		if (job_load(r, &r->jobs.at[i], err))
 			return -1;
@@ -176,6 +192,7 @@ static void repro_free(struct repro *r)
 		free((void *)r->data[i].points);
 	}
 	vec_free(&r->jobs);
+	vec_free(&r->rows);
 	free(r->sets);
 	free(r->data);
 	free(r->used);
@@ -183,17 +200,14 @@ static void repro_free(struct repro *r)
 
 /* ---- rows ---- */
 
-struct printer {
-	struct table *t;
-	struct json *j;
-};
-
-static void row_json(struct json *j, const char *system,
-		     const struct repro_row *w, const struct repro_verdict *v)
+static void row_json(struct json *j, const struct out_row *o)
 {
+	const struct repro_row *w = o->row;
+	const struct repro_verdict *v = &o->verdict;
+
 	json_obj(j, NULL);
 	json_str(j, "id", w->id);
-	json_str(j, "system", system);
+	json_str(j, "system", o->system);
 	json_str(j, "scenario", w->scenario);
 	json_str(j, "unit", w->unit);
 	json_real(j, "paper", w->paper);
@@ -214,9 +228,10 @@ static void row_json(struct json *j, const char *system,
 	json_end(j);
 }
 
-static void row_table(struct table *t, const char *system,
-		      const struct repro_row *w, const struct repro_verdict *v)
+static void row_table(struct table *t, const struct out_row *o)
 {
+	const struct repro_row *w = o->row;
+	const struct repro_verdict *v = &o->verdict;
 	char rule[32], model[32] = "none", error[32] = "-";
 
 	repro_rule_text(w, rule, sizeof(rule));
@@ -225,7 +240,7 @@ static void row_table(struct table *t, const char *system,
 		snprintf(error, sizeof(error), "%+.2f %%", v->error_pct);
 	}
 	table_cell(t, "%s", w->id);
-	table_cell(t, "%s", system);
+	table_cell(t, "%s", o->system);
 	table_cell(t, "%s", w->scenario);
 	table_cell(t, "%.6g", w->paper);
 	table_cell(t, "%s", model);
@@ -240,34 +255,31 @@ static void row_table(struct table *t, const char *system,
 				    : "FAIL");
 }
 
-static void row_judge(struct repro *r, struct printer *p, const char *system,
-		      const struct repro_row *w)
+static void row_judge(struct repro *r, struct out_row *o)
 {
-	const struct repro_data *d = &r->data[job_find(r, w)];
+	const struct repro_row *w = o->row;
+	const struct repro_data *d = &r->data[o->set];
 	double model =
 		w->eval ? w->eval(d) : repro_value(d, w->point, w->metric);
-	struct repro_verdict v = repro_judge(w, model);
 
+	o->verdict = repro_judge(w, model);
 	if (!isfinite(model))
 		fprintf(stderr,
 			"weft: check failed: %s: no value for %s in "
 			"%s\n",
 			w->id, w->metric ? w->metric : "its formula",
 			w->experiment);
-	if (!v.pass && !w->report_only)
+	if (!o->verdict.pass && !w->report_only)
 		r->failed++;
-	if (p->j)
-		row_json(p->j, system, w, &v);
-	else
-		row_table(p->t, system, w, &v);
 }
 
-static void rows_judge(struct repro *r, struct printer *p)
+static int rows_judge(struct repro *r, struct weft_err *err)
 {
-	for (size_t s = 0; systems[s].name; s++)
-		for (const struct repro_row *w = systems[s].rows;
-		     chosen(r->cli, systems[s].name) && w->id; w++)
-			row_judge(r, p, systems[s].name, w);
+	for (size_t i = 0; i < r->rows.n; i++)
+		row_judge(r, &r->rows.at[i]);
+	return r->cli->out ? out_db(r->cli->out, r->cli->append, r->sets,
+				    r->n_run, &r->rows, err)
+			   : 0;
 }
 
 /* Remarks stand below the table. */
@@ -275,36 +287,38 @@ static void notes_print(const struct repro *r)
 {
 	bool any = false;
 
-	for (size_t s = 0; systems[s].name; s++)
-		for (const struct repro_row *w = systems[s].rows;
-		     chosen(r->cli, systems[s].name) && w->id; w++)
-			if (w->note) {
-				printf("%s%s: %s\n", any ? "" : "\n", w->id,
-				       w->note);
-				any = true;
-			}
+	for (size_t i = 0; i < r->rows.n; i++) {
+		const struct repro_row *w = r->rows.at[i].row;
+
+		if (!w->note)
+			continue;
+		printf("%s%s: %s\n", any ? "" : "\n", w->id, w->note);
+		any = true;
+	}
 }
 
-static void repro_print(struct repro *r)
+static void print_table(const struct repro *r)
 {
 	static const char *const heads[] = { "id",     "system", "scenario",
 					     "paper",  "model",	 "unit",
 					     "error",  "within", "basis",
 					     "verdict" };
-	struct printer p = { 0 };
+	struct table *t = table_new(heads, 10);
+
+	for (size_t i = 0; i < r->rows.n; i++)
+		row_table(t, &r->rows.at[i]);
+	table_print(t, stdout);
+	notes_print(r);
+}
+
+static void print_json(const struct repro *r)
+{
 	struct json j;
 
-	if (!cli_format_is(r->cli, "json")) {
-		p.t = table_new(heads, 10);
-		rows_judge(r, &p);
-		table_print(p.t, stdout);
-		notes_print(r);
-		return;
-	}
 	json_init(&j, true);
-	p.j = &j;
 	json_arr(&j, NULL);
-	rows_judge(r, &p);
+	for (size_t i = 0; i < r->rows.n; i++)
+		row_json(&j, &r->rows.at[i]);
 	json_end(&j);
 	printf("%.*s\n", (int)j.len, j.buf);
 	json_fini(&j);
@@ -322,11 +336,13 @@ int cmd_reproduce(struct cli *c)
 	if (!r.used)
 		abort();
 	if ((c->out && out_db_check(c->out, &err)) || jobs_load(&r, &err) ||
-	    jobs_run(&r, &err) ||
-	    (c->out && out_db(c->out, c->append, r.sets, r.n_run, &err))) {
+	    jobs_run(&r, &err) || rows_judge(&r, &err)) {
 		status = cli_error(&err);
 	} else {
-		repro_print(&r);
+		if (cli_format_is(c, "json"))
+			print_json(&r);
+		else
+			print_table(&r);
 		status = cli_flush(r.failed ? CLI_FAILED : CLI_OK);
 		for (size_t i = 0; i < r.n_run; i++)
 			out_failures(&r.sets[i], stderr);

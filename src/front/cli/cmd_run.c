@@ -20,6 +20,7 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 	struct follow *f = NULL;
 	int ret, bad = 0;
 
+	e->view = c->out != NULL;
 	opts.partial = true;
 	if (c->follow && follow_open(c->follow, &f, err))
 		return -err->code;
@@ -49,7 +50,7 @@ int cmd_run(struct cli *c)
 		return cli_error(&err);
 	}
 	status = run_set_failures(&s) ? CLI_FAILED : CLI_OK;
-	if (c->out && out_db(c->out, c->append, &s, 1, &err))
+	if (c->out && out_db(c->out, c->append, &s, 1, NULL, &err))
 		status = cli_error(&err);
 	else
 		run_print(c, &s);

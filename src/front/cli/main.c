@@ -33,6 +33,13 @@ const struct cli_cmd cli_cmds[] = {
 	  "format load", "table|json|markdown", 1, 1, cmd_describe, NULL },
 	{ "check", "FILE", "validate an experiment without running it",
 	  "set seed load quiet", NULL, 1, 1, cmd_check, NULL },
+	{ "report", "RESULTS...", "one page to look at, from results files",
+	  "out quiet", NULL, 1, 64, cmd_report,
+	  "RESULTS are files that weft run --out or weft reproduce --out "
+	  "wrote.  The page\n"
+	  "(report.html, or --out) holds all of them and needs nothing else: "
+	  "open it in a\n"
+	  "browser.  Runs of several files are drawn over each other.\n" },
 	{ "bench", "[NAME]", "speed of the simulator itself",
 	  "format quick load", "table|json", 0, 1, cmd_bench, NULL },
 	{ 0 },
@@ -63,7 +70,8 @@ static const struct cli_opt opts[] = {
 	OPT("follow", "FILE", TEXT, follow,
 	    "write results as they come, one JSON object per line"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
-	OPT("out", "DB", TEXT, out, "keep the results in a SQLite file"),
+	OPT("out", "FILE", TEXT, out,
+	    "keep the results in a SQLite file; report: the page"),
 	OPT("append", NULL, FLAG, append, "add to DB instead of replacing it"),
 	OPT("load", "SO", LIST, load, "use the components of a shared object"),
 	OPT("jobs", "N", TEXT, jobs, "processes for the points of a sweep"),

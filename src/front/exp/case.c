@@ -249,11 +249,38 @@ static void case_mark_partial(const struct exp_case *c, struct weft_result *r)
 	result_param_set(r, "partial", text);
 }
 
+/* Plain values of `fabric` as they stand in the text: fabric.dims = "4 4 4". */
+static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
+{
+	const struct doc_node *map = doc_get(c->doc->root, "fabric");
+	char name[80], text[200];
+
+	for (uint32_t i = 0; map && i < map->n; i++) {
+		const struct doc_node *v = map->items[i].val;
+		size_t len = 0;
+
+		text[0] = '\0';
+		for (uint32_t k = 0; v->kind == DOC_SEQ && k < v->n; k++)
+			if (v->items[k].val->kind == DOC_SCALAR &&
+			    len < sizeof(text))
+				len += (size_t)snprintf(
+					text + len, sizeof(text) - len, "%s%s",
+					k ? " " : "", v->items[k].val->text);
+		if (v->kind == DOC_SCALAR)
+			snprintf(text, sizeof(text), "%s", v->text);
+		snprintf(name, sizeof(name), "fabric.%.60s",
+			 map->items[i].key ? map->items[i].key : "");
+		if (text[0])
+			result_param_set(r, name, text);
+	}
+}
+
 void exp_case_judge(const struct exp_case *c, struct weft_result *r)
 {
 	char buf[64];
 
 	result_param_set(r, "experiment", c->name);
+	case_mark_fabric(c, r);
 	result_param_set(r, "payload", c->carried ? "carried" : "none");
 	result_param_set(r, "point", c->point);
 	snprintf(buf, sizeof(buf), "%08x", c->exp->crc);

@@ -30,6 +30,7 @@ struct exp {
 	size_t n_axes, n_points;
 	struct exp_auto *search;
 	uint32_t crc; /* of the text */
+	bool view;    /* results show the ports over time */
 };
 
 /* `what` is a file ("-" = standard input) or the name of a shipped

@@ -4,12 +4,11 @@
  * A new file is written beside the old one and renamed over it, so a file is
  * whole or absent, and the same results give the same bytes. */
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "front/out/out.h"
+#include "front/out/db.h"
 
 /* "weft" in the file's application id tells our files from others. */
 #define DB_APP_ID 0x77656674
@@ -18,7 +17,6 @@ static const char db_schema[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"
 	"PRAGMA application_id=2003134068;"
-	"PRAGMA user_version=1;"
 	"CREATE TABLE runs(id INTEGER PRIMARY KEY, experiment TEXT NOT NULL,"
 	" point TEXT NOT NULL, failures INTEGER NOT NULL, about TEXT);"
 	"CREATE TABLE manifest(run INTEGER NOT NULL REFERENCES runs,"
@@ -43,18 +41,13 @@ static const char db_schema[] =
 
 /* ---- statements ---- */
 
-struct db {
-	sqlite3 *sql;
-	int rc; /* first error */
-};
-
-static void db_exec(struct db *d, const char *text)
+void db_exec(struct db *d, const char *text)
 {
 	if (d->rc == SQLITE_OK)
 		d->rc = sqlite3_exec(d->sql, text, NULL, NULL, NULL);
 }
 
-static sqlite3_stmt *db_prepare(struct db *d, const char *text)
+sqlite3_stmt *db_prepare(struct db *d, const char *text)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -63,8 +56,7 @@ static sqlite3_stmt *db_prepare(struct db *d, const char *text)
 	return st;
 }
 
-/* Binds by format: i = int64, d = double, s = text; then steps. */
-static void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...)
+void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -143,7 +135,8 @@ static void db_nested(struct db *d, sqlite3_int64 run,
 	sqlite3_finalize(st);
 }
 
-static void db_set(struct db *d, const struct run_set *s)
+static void db_set(struct db *d, const struct run_set *s, size_t set,
+		   const struct out_rows *rows)
 {
 	sqlite3_stmt *st = db_prepare(d,
 				      "INSERT INTO runs(experiment, point, "
@@ -159,6 +152,10 @@ static void db_set(struct db *d, const struct run_set *s)
 		run = sqlite3_last_insert_rowid(d->sql);
 		db_flat(d, run, r);
 		db_nested(d, run, r);
+		db_hist_stats(d, run, r);
+		db_ports(d, run, &r->view);
+		if (i == 0)
+			db_rows(d, run, set, rows);
 	}
 	sqlite3_finalize(st);
 }
@@ -180,6 +177,19 @@ static int db_app_id(const char *path)
 	sqlite3_finalize(st);
 	sqlite3_close(sql);
 	return id;
+}
+
+int out_db_is_ours(const char *path, struct weft_err *err)
+{
+	if (access(path, R_OK))
+		return weft_fail(err, errno, "%.200s: cannot read: %s", path,
+				 strerror(errno));
+	if (db_app_id(path) != DB_APP_ID)
+		return weft_fail(err, EINVAL,
+				 "%.200s: is no results file: weft run FILE "
+				 "--out writes one",
+				 path);
+	return 0;
 }
 
 int out_db_check(const char *path, struct weft_err *err)
@@ -206,7 +216,7 @@ int out_db_check(const char *path, struct weft_err *err)
 }
 
 static int db_write(const char *path, bool fresh, const struct run_set *sets,
-		    size_t n, struct weft_err *err)
+		    size_t n, const struct out_rows *rows, struct weft_err *err)
 {
 	struct db d = { 0 };
 	int ret = 0;
@@ -215,8 +225,9 @@ static int db_write(const char *path, bool fresh, const struct run_set *sets,
 	if (fresh)
 		db_exec(&d, db_schema);
 	db_exec(&d, "BEGIN IMMEDIATE");
+	db_exec(&d, db_more_schema);
 	for (size_t i = 0; i < n; i++)
-		db_set(&d, &sets[i]);
+		db_set(&d, &sets[i], i, rows);
 	db_exec(&d, "COMMIT");
 	if (d.rc != SQLITE_OK)
 		ret = weft_fail(err, EIO, "--out %.200s: cannot write: %s",
@@ -227,17 +238,17 @@ static int db_write(const char *path, bool fresh, const struct run_set *sets,
 }
 
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
-	   struct weft_err *err)
+	   const struct out_rows *rows, struct weft_err *err)
 {
 	char *tmp;
 	int ret;
 
 	if (append && !access(path, F_OK))
-		return db_write(path, false, sets, n, err);
+		return db_write(path, false, sets, n, rows, err);
 	if (asprintf(&tmp, "%s.part", path) < 0)
 		abort();
 	unlink(tmp);
-	ret = db_write(tmp, true, sets, n, err);
+	ret = db_write(tmp, true, sets, n, rows, err);
 	if (!ret && rename(tmp, path))
 		ret = weft_fail(err, errno, "--out %.200s: cannot rename: %s",
 				path, strerror(errno));

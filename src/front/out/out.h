@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/vec.h"
+#include "front/repro/judge.h"
 #include "front/run/run.h"
 
 /* Aligned columns.  Cells are copied; a column of numbers is right-aligned. */
@@ -58,11 +60,24 @@ struct out_format {
 };
 extern const struct out_format out_formats[]; /* ended by name == NULL */
 
-/* Writes sets into a new SQLite file that replaces `path` when all went well;
- * refuses to replace what is no result file.  With append they are added to
- * an existing one in one transaction. */
+/* Published numbers that were read from a set. */
+struct out_row {
+	const char *system;
+	const struct repro_row *row;
+	struct repro_verdict verdict;
+	size_t set;
+};
+struct out_rows {
+	VEC(struct out_row);
+};
+
+/* Writes sets, and rows (may be NULL), into a new SQLite file that replaces
+ * `path` when all went well; refuses to replace what is no result file.  With
+ * append they are added to an existing one in one transaction. */
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
-	   struct weft_err *err);
+	   const struct out_rows *rows, struct weft_err *err);
+/* Is `path` a results file? */
+int out_db_is_ours(const char *path, struct weft_err *err);
 /* Before the run: can `path` be written?  Writes nothing. */
 int out_db_check(const char *path, struct weft_err *err);
 

@@ -65,6 +65,22 @@ struct repro_row {
 	double (*eval)(const struct repro_data *d);
 };
 
+/* curves.c: experiments that no row reads, curves of a system for the report;
+ * they run when results are kept.  Ended by system == NULL. */
+struct repro_curve {
+	const char *system, *experiment, *set;
+};
+extern const struct repro_curve repro_curves[];
+/* The row's published number is the point at x of the curve that `experiment`
+ * makes.  Ended by row == NULL. */
+struct repro_mark {
+	const char *row, *experiment;
+	double x;
+};
+extern const struct repro_mark repro_marks[];
+/* NULL: it lies on no curve. */
+const struct repro_mark *repro_mark_of(const struct repro_row *row);
+
 /* Helpers for eval.  point NULL = the only (or first) point; NAN when absent.
  * A name may be a glob ("n*.prog0.errors"): sum, min or max of all matches. */
 double repro_value(const struct repro_data *d, const char *point,

@@ -32,6 +32,26 @@ static void put_hist(FILE *f, const struct hist *h)
 	put(f, h->bin, h->n_bins * sizeof(*h->bin));
 }
 
+static void put_view(FILE *f, const struct view *v)
+{
+	put_u64(f, v->n);
+	put(f, v->end, v->n * sizeof(*v->end));
+	put_u64(f, v->n_ports);
+	for (size_t i = 0; i < v->n_ports; i++) {
+		const struct view_port *p = &v->ports[i];
+
+		put_str(f, p->name);
+		put_str(f, p->peer);
+		put_str(f, p->kind);
+		put_str(f, p->unit);
+		put_u64(f, p->n);
+		for (uint32_t k = 0; k < VIEW_N; k++) {
+			put_u64(f, p->y[k] != NULL);
+			put(f, p->y[k], p->y[k] ? v->n * sizeof(uint64_t) : 0);
+		}
+	}
+}
+
 void *result_pack(const struct weft_result *r, size_t *len_p)
 {
 	char *buf;
@@ -77,6 +97,7 @@ void *result_pack(const struct weft_result *r, size_t *len_p)
 	for (size_t i = 0; i < r->n_failures; i++)
 		put_str(f, r->failures[i]);
 	put_u64(f, r->failures_dropped);
+	put_view(f, &r->view);
 	fclose(f);
 	return buf;
 }
@@ -176,6 +197,29 @@ static void take_hist(struct reader *r, struct weft_result *res)
 	take(r, h->bin, raw.n_bins * sizeof(*h->bin));
 }
 
+static void take_view(struct reader *r, struct view *v)
+{
+	uint64_t n = take_u64(r);
+
+	if (n > (size_t)(r->end - r->p) / sizeof(*v->end)) {
+		r->bad = true;
+		return;
+	}
+	view_intervals(v, n);
+	take(r, v->end, n * sizeof(*v->end));
+	for (uint64_t i = take_u64(r); i-- && !r->bad;) {
+		const char *name = take_str(r), *peer = take_str(r);
+		const char *kind = take_str(r), *unit = take_str(r);
+		struct view_port *p = view_port_add(v, name, peer, kind, unit,
+						    (uint32_t)take_u64(r));
+
+		for (uint32_t k = 0; k < VIEW_N; k++)
+			if (take_u64(r))
+				take(r, view_values(v, p, k),
+				     n * sizeof(uint64_t));
+	}
+}
+
 static void take_all(struct reader *r, struct weft_result *res)
 {
 	const char *a, *b;
@@ -201,6 +245,7 @@ static void take_all(struct reader *r, struct weft_result *res)
 	for (uint64_t n = take_u64(r); n-- && !r->bad;)
 		result_fail(res, take_str(r));
 	res->failures_dropped = take_u64(r);
+	take_view(r, &res->view);
 }
 
 struct weft_result *result_unpack(const void *buf, size_t len)

@@ -17,15 +17,43 @@ static bool case_over(const struct exp_case *c, weft_time_t until)
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
 
+/* Who looks at the run at intervals of its time; both may be NULL. */
+struct lookers {
+	struct sampler *smp;
+	struct viewer *view;
+};
+
+/* As weft_sim_run.  No event is added, so it is the run without them. */
+static void case_look(struct exp_case *c, const struct lookers *l,
+		      weft_time_t until)
+{
+	while (!weft_sim_idle(c->sim)) {
+		weft_time_t s = sampler_due(l->smp), v = viewer_due(l->view);
+		weft_time_t t = s < v ? s : v;
+
+		if (t == WEFT_NEVER || t > until)
+			break;
+		weft_sim_step(c->sim, t);
+		if (weft_sim_stopped(c->sim))
+			return;
+		if (weft_sim_idle(c->sim))
+			break;
+		if (s == t)
+			sampler_tick(l->smp);
+		if (v == t)
+			viewer_tick(l->view);
+	}
+	if (weft_sim_idle(c->sim))
+		viewer_rest(l->view);
+	weft_sim_run(c->sim, until);
+}
+
 /* False when a signal ended it before its time. */
-static bool case_advance(struct exp_case *c, struct sampler *smp,
+static bool case_advance(struct exp_case *c, const struct lookers *l,
 			 struct progress *p, weft_time_t until)
 {
 	do {
-		if (smp)
-			sampler_run(smp, until);
-		else
-			weft_sim_run(c->sim, until);
+		case_look(c, l, until);
 		if (signals_caught())
 			return case_over(c, until);
 		if (!signals_ticked())
@@ -37,46 +65,51 @@ static bool case_advance(struct exp_case *c, struct sampler *smp,
 	return true;
 }
 
-static void case_run(struct exp_case *c, struct sampler *smp,
+static void case_run(struct exp_case *c, const struct lookers *l,
 		     struct progress *p)
 {
 	signals_watch(c->sim, p->on || p->watch);
-	c->partial = !case_advance(c, smp, p, c->until);
+	c->partial = !case_advance(c, l, p, c->until);
 	if (c->drain && !c->partial && !weft_sim_idle(c->sim)) {
 		c->n_progs = 0; /* they have ended */
-		c->partial = !case_advance(c, smp, p,
-					   weft_sim_now(c->sim) + c->drain);
+		c->partial =
+			!case_advance(c, l, p, weft_sim_now(c->sim) + c->drain);
 	}
 	signals_watch(NULL, false);
 }
 
-static struct weft_result *case_finish(struct exp_case *c, struct sampler *smp)
+static struct weft_result *case_finish(struct exp_case *c,
+				       const struct lookers *l)
 {
 	struct weft_result *r = weft_sim_result(c->sim);
 	size_t failures = r->n_failures;
 	struct weft_err err = { 0 };
 
+	if (l->view)
+		viewer_result(l->view, r);
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
 		free(r->failures[--r->n_failures]); /* programs that wait */
 	result_counter_set(r, "sim.time", "fs", weft_sim_now(c->sim));
 	exp_case_judge(c, r);
-	if (smp)
-		sampler_series(smp, r);
+	if (l->smp)
+		sampler_series(l->smp, r);
 	return r;
 }
 
 void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 		 struct weft_err *err)
 {
-	struct sampler *smp;
+	struct lookers l = { 0 };
 	void *buf = NULL;
 
-	if (!sampler_open(c, &smp, err)) {
-		case_run(c, smp, p);
-		buf = result_pack(case_finish(c, smp), len_p);
-		sampler_free(smp);
+	if (!sampler_open(c, &l.smp, err)) {
+		l.view = viewer_open(c);
+		case_run(c, &l, p);
+		buf = result_pack(case_finish(c, &l), len_p);
+		viewer_free(l.view);
+		sampler_free(l.smp);
 	}
 	exp_case_close(c);
 	return buf;

@@ -91,10 +91,24 @@ struct sampler;
 int sampler_open(const struct exp_case *c, struct sampler **s_p,
 		 struct weft_err *err);
 void sampler_free(struct sampler *s);
-/* As weft_sim_run, taking samples. */
-void sampler_run(struct sampler *s, weft_time_t until);
+/* When the next is to be taken (WEFT_NEVER without a sampler), and that it is
+ * time. */
+weft_time_t sampler_due(const struct sampler *s);
+void sampler_tick(struct sampler *s);
 /* At the end: the last sample, and all of them as series sample.<counter>. */
 void sampler_series(struct sampler *s, struct weft_result *r);
+
+/* view.c: all ports of the network at intervals of simulated time. */
+struct viewer;
+/* NULL when nobody wants to see it. */
+struct viewer *viewer_open(const struct exp_case *c);
+void viewer_free(struct viewer *v);
+weft_time_t viewer_due(const struct viewer *v);
+void viewer_tick(struct viewer *v);
+/* Nothing is left to happen: time that passes from now on shows nothing. */
+void viewer_rest(struct viewer *v);
+/* At the end, before components are finished. */
+void viewer_result(struct viewer *v, struct weft_result *r);
 
 /* progress.c: one line on a terminal, nothing elsewhere. */
 struct progress {

@@ -169,20 +169,17 @@ static void sampler_take(struct sampler *s)
 	vec_push(&s->times, weft_sim_now(s->sim));
 }
 
-void sampler_run(struct sampler *s, weft_time_t until)
+weft_time_t sampler_due(const struct sampler *s)
 {
-	while (s->next <= until && !weft_sim_idle(s->sim)) {
-		weft_sim_step(s->sim, s->next);
-		if (weft_sim_stopped(s->sim))
-			return;
-		if (weft_sim_idle(s->sim))
-			break;
-		sampler_take(s);
-		if (s->times.n == s->cap)
-			sampler_halve(s);
-		s->next = vec_last(&s->times) + s->interval;
-	}
-	weft_sim_run(s->sim, until);
+	return s ? s->next : WEFT_NEVER;
+}
+
+void sampler_tick(struct sampler *s)
+{
+	sampler_take(s);
+	if (s->times.n == s->cap)
+		sampler_halve(s);
+	s->next = vec_last(&s->times) + s->interval;
 }
 
 /* ---- at the end ---- */

@@ -24,6 +24,12 @@ static struct weft_result *sample(void)
 				  i * 0.5);
 		hist_add(result_hist_get(r, "h", "ns"), i * 7);
 	}
+	view_intervals(&r->view, 3);
+	r->view.end[2] = 30;
+	view_values(&r->view,
+		    view_port_add(&r->view, "s0.port1", "n1.nic.link0",
+				  "switch", "words", 1),
+		    VIEW_BLOCKED)[1] = 7;
 	for (int i = 0; i < 120; i++)
 		result_fail(r, "bad");
 	return r;
@@ -48,6 +54,12 @@ static void test_round_trip(void **state)
 	assert_true(hist_percentile(&q->hists[0].h, 50) ==
 		    hist_percentile(&r->hists[0].h, 50));
 	assert_int_equal(q->hists[0].h.count, 1000);
+	assert_int_equal(q->view.n, 3);
+	assert_int_equal(q->view.end[2], 30);
+	assert_int_equal(q->view.n_ports, 1);
+	assert_string_equal(q->view.ports[0].peer, "n1.nic.link0");
+	assert_null(q->view.ports[0].y[VIEW_BUSY]);
+	assert_int_equal(q->view.ports[0].y[VIEW_BLOCKED][1], 7);
 	free(one);
 	free(two);
 	result_free(r);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the writer of SQLite files. */
+#ifndef FRONT_OUT_DB_H
+#define FRONT_OUT_DB_H
+
+#include <sqlite3.h>
+
+#include "front/out/out.h"
+
+struct db {
+	sqlite3 *sql;
+	int rc; /* first error */
+};
+
+void db_exec(struct db *d, const char *text);
+sqlite3_stmt *db_prepare(struct db *d, const char *text);
+/* Binds by format: i = int64, d = double, s = text (may be NULL); then
+ * steps. */
+void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...);
+
+/* db_more.c: tables that came later; a file without them gets them when it is
+ * added to. */
+extern const char db_more_schema[];
+void db_hist_stats(struct db *d, sqlite3_int64 run,
+		   const struct weft_result *r);
+void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
+/* Of one set, whose first run is `run`. */
+void db_rows(struct db *d, sqlite3_int64 run, size_t set,
+	     const struct out_rows *rows);
+
+#endif

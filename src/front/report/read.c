@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A results file as JSON, table by table.
+ *
+ * Columns become fields, so the page knows the file's own names.  The file may
+ * come from anybody: texts are only ever texts, lists of numbers are parsed
+ * and printed again, and a table that is missing (older files) is empty. */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/out/out.h"
+#include "front/report/report.h"
+
+/* Columns whose text is a list of numbers. */
+static const char *const lists[] = { "busy", "blocked", "queued" };
+
+static bool is_list(const char *column, const char *text)
+{
+	for (size_t i = 0; column && i < 3; i++)
+		if (!strcmp(column, lists[i]))
+			return text[0] == '[';
+	return false;
+}
+
+struct reader {
+	struct json *j;
+	sqlite3 *sql;
+};
+
+/* NULL when there is no such table. */
+static sqlite3_stmt *query(struct reader *r, const char *text,
+			   sqlite3_int64 run, const char *name)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(r->sql, text, -1, &st, NULL) != SQLITE_OK)
+		return NULL;
+	sqlite3_bind_int64(st, 1, run);
+	sqlite3_bind_text(st, 2, name, -1, SQLITE_TRANSIENT);
+	return st;
+}
+
+static bool step(sqlite3_stmt *st)
+{
+	return st && sqlite3_step(st) == SQLITE_ROW;
+}
+
+/* ---- values ---- */
+
+/* "[1,20,300]" */
+static void put_list(struct json *j, const char *key, const char *text)
+{
+	json_arr(j, key);
+	while (*text) {
+		char *end;
+		unsigned long long v;
+
+		text += strspn(text, "[], ");
+		v = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+		json_u64(j, NULL, v);
+		text = end;
+	}
+	json_end(j);
+}
+
+/* JavaScript's numbers are exact to 2^53. */
+static void put_int(struct json *j, const char *key, sqlite3_int64 v)
+{
+	char text[24];
+
+	if (v >= -(1LL << 53) && v <= 1LL << 53) {
+		json_i64(j, key, v);
+		return;
+	}
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	json_str(j, key, text);
+}
+
+static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
+{
+	const char *text;
+
+	switch (sqlite3_column_type(st, c)) {
+	case SQLITE_INTEGER:
+		put_int(j, key, sqlite3_column_int64(st, c));
+		break;
+	case SQLITE_FLOAT:
+		json_real(j, key, sqlite3_column_double(st, c));
+		break;
+	case SQLITE_NULL:
+		json_null(j, key);
+		break;
+	default:
+		text = (const char *)sqlite3_column_text(st, c);
+		if (is_list(key, text))
+			put_list(j, key, text);
+		else
+			json_str(j, key, text);
+	}
+}
+
+/* ---- tables ---- */
+
+/* Rows as arrays of their columns; a single column as it is. */
+static void put_rows(struct reader *r, const char *key, const char *text,
+		     sqlite3_int64 run, const char *name)
+{
+	sqlite3_stmt *st = query(r, text, run, name);
+
+	json_arr(r->j, key);
+	while (step(st)) {
+		int n = sqlite3_column_count(st);
+
+		if (n > 1)
+			json_arr(r->j, NULL);
+		for (int c = 0; c < n; c++)
+			put_col(r->j, NULL, st, c);
+		if (n > 1)
+			json_end(r->j);
+	}
+	json_end(r->j);
+	sqlite3_finalize(st);
+}
+
+struct table_out {
+	const char *key, *text;
+	bool objects; /* rows as objects, their lists by name (column 0) */
+	struct {
+		const char *key, *text;
+	} lists[2];
+};
+
+static void put_objects(struct reader *r, const struct table_out *t,
+			sqlite3_int64 run)
+{
+	sqlite3_stmt *st = query(r, t->text, run, NULL);
+
+	json_arr(r->j, t->key);
+	while (step(st)) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+
+		json_obj(r->j, NULL);
+		for (int c = 0; c < sqlite3_column_count(st); c++)
+			put_col(r->j, sqlite3_column_name(st, c), st, c);
+		for (int k = 0; k < 2 && t->lists[k].key; k++)
+			put_rows(r, t->lists[k].key, t->lists[k].text, run,
+				 name);
+		json_end(r->j);
+	}
+	json_end(r->j);
+	sqlite3_finalize(st);
+}
+
+#define OF_RUN	    " WHERE run=?1"
+#define OF_RUN_NAME OF_RUN " AND name=?2"
+
+static const struct table_out run_tables[] = {
+	{ "manifest", "SELECT name,value FROM manifest" OF_RUN },
+	{ "metrics", "SELECT name,unit,value FROM metrics" OF_RUN },
+	{ "counters", "SELECT name,unit,value FROM counters" OF_RUN },
+	{ "failures", "SELECT text FROM failures" OF_RUN " ORDER BY i" },
+	{ "series",
+	  "SELECT DISTINCT name,x_unit,y_unit FROM series" OF_RUN,
+	  true,
+	  { { "x", "SELECT x FROM series" OF_RUN_NAME " ORDER BY i" },
+	    { "y", "SELECT y FROM series" OF_RUN_NAME " ORDER BY i" } } },
+	{ "histograms",
+	  "SELECT DISTINCT name,unit FROM histograms" OF_RUN,
+	  true,
+	  { { "lo", "SELECT lo FROM histograms" OF_RUN_NAME " ORDER BY lo" },
+	    { "n",
+	      "SELECT count FROM histograms" OF_RUN_NAME " ORDER BY lo" } } },
+	{ "histogram_stats",
+	  "SELECT name,count,mean,min,max,p50,p90,p99,p999,per_unit FROM "
+	  "histogram_stats" OF_RUN,
+	  true },
+	{ "intervals", "SELECT end_us FROM intervals" OF_RUN " ORDER BY i" },
+	{ "ports",
+	  "SELECT name,peer,kind,n,queue_unit,busy,blocked,queued FROM "
+	  "ports" OF_RUN " ORDER BY i",
+	  true },
+	{ 0 },
+};
+
+static const struct table_out rows_table = {
+	"rows",
+	"SELECT id,system,scenario,unit,paper,model,error_pct,tolerance_pct,"
+	"within,basis,parameter,enforced,pass,note,curve,x,run FROM reproduced "
+	"ORDER BY rowid",
+	true
+};
+
+/* ---- the file ---- */
+
+static void put_runs(struct reader *r)
+{
+	sqlite3_stmt *st = query(r,
+				 "SELECT id,experiment,point,failures AS "
+				 "failed,about FROM runs ORDER BY id",
+				 0, NULL);
+
+	json_arr(r->j, "runs");
+	while (step(st)) {
+		sqlite3_int64 run = sqlite3_column_int64(st, 0);
+
+		json_obj(r->j, NULL);
+		for (int c = 0; c < sqlite3_column_count(st); c++)
+			put_col(r->j, sqlite3_column_name(st, c), st, c);
+		for (const struct table_out *t = run_tables; t->key; t++)
+			if (t->objects)
+				put_objects(r, t, run);
+			else
+				put_rows(r, t->key, t->text, run, NULL);
+		json_end(r->j);
+	}
+	json_end(r->j);
+	sqlite3_finalize(st);
+}
+
+int report_read(struct json *j, const char *path, struct weft_err *err)
+{
+	struct reader r = { .j = j };
+	const char *base = strrchr(path, '/');
+	int ret = out_db_is_ours(path, err);
+
+	if (ret)
+		return ret;
+	if (sqlite3_open_v2(path, &r.sql, SQLITE_OPEN_READONLY, NULL) !=
+	    SQLITE_OK) {
+		ret = weft_fail(err, EIO, "%.200s: cannot read: %s", path,
+				sqlite3_errmsg(r.sql));
+	} else {
+		json_obj(j, NULL);
+		json_str(j, "name", base ? base + 1 : path);
+		put_runs(&r);
+		put_objects(&r, &rows_table, 0);
+		json_end(j);
+	}
+	sqlite3_close(r.sql);
+	return ret;
+}

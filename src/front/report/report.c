@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page: shell, data, shell. */
+#include "front/report/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Inside a script element only '<' can do harm, and in JSON it stands in
+ * texts alone. */
+static void put_data(const struct json *j, FILE *f)
+{
+	const char *p = j->buf, *end = j->buf + j->len;
+
+	while (p < end) {
+		const char *lt = memchr(p, '<', (size_t)(end - p));
+
+		fwrite(p, 1, (size_t)((lt ? lt : end) - p), f);
+		if (lt)
+			fputs("\\u003c", f);
+		p = lt ? lt + 1 : end;
+	}
+}
+
+static int put_page(const char *tmp, const char *out, const struct json *j,
+		    struct weft_err *err)
+{
+	const char *mark = memmem(report_shell, report_shell_len, REPORT_MARK,
+				  strlen(REPORT_MARK));
+	const char *rest = mark + strlen(REPORT_MARK);
+	FILE *f = fopen(tmp, "w");
+	int bad;
+
+	if (!f)
+		return weft_fail(err, errno, "--out %.200s: cannot write: %s",
+				 out, strerror(errno));
+	fwrite(report_shell, 1, (size_t)(mark - report_shell), f);
+	put_data(j, f);
+	fwrite(rest, 1, (size_t)(report_shell + report_shell_len - rest), f);
+	bad = ferror(f);
+	if ((fclose(f) || bad) || rename(tmp, out)) {
+		int code = errno ? errno : EIO;
+
+		unlink(tmp);
+		return weft_fail(err, code, "--out %.200s: cannot write: %s",
+				 out, strerror(code));
+	}
+	return 0;
+}
+
+static int read_all(struct json *j, const char *const *files, size_t n,
+		    struct weft_err *err)
+{
+	int ret = 0;
+
+	json_obj(j, NULL);
+	json_str(j, "weft", WEFT_VERSION);
+	json_arr(j, "files");
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = report_read(j, files[i], err);
+	if (!ret) {
+		json_end(j);
+		json_end(j);
+	}
+	return ret;
+}
+
+int report_write(const char *out, const char *const *files, size_t n,
+		 struct weft_err *err)
+{
+	struct json j;
+	char *tmp;
+	int ret;
+
+	if (!report_shell_len)
+		return weft_fail(err, ENOSYS,
+				 "report: this program was built without the "
+				 "page: its parts could not be fetched; run "
+				 "web/build.py, then build again");
+	if (asprintf(&tmp, "%s.part", out) < 0)
+		abort();
+	json_init(&j, false);
+	ret = read_all(&j, files, n, err);
+	if (!ret)
+		ret = put_page(tmp, out, &j, err);
+	json_fini(&j);
+	free(tmp);
+	return ret;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page out of results files: the shell that web/ builds, which is part of
+ * the program, and in it the results as JSON. */
+#ifndef FRONT_REPORT_H
+#define FRONT_REPORT_H
+
+#include <stddef.h>
+
+#include "base/json.h"
+#include "weft/types.h"
+
+/* Writes the page beside `out` and renames it, so it is whole or absent.
+ * Negative errno with a message. */
+int report_write(const char *out, const char *const *files, size_t n,
+		 struct weft_err *err);
+
+/* read.c: everything a results file holds, as an object. */
+int report_read(struct json *j, const char *path, struct weft_err *err);
+
+/* The shell with a mark where the data goes; empty when web/ was not built.
+ * Generated. */
+extern const char report_shell[];
+extern const size_t report_shell_len;
+#define REPORT_MARK "/*WEFT-DATA*/"
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ports of the network over the time of a run, for `weft report`.
+ *
+ * Nobody has to say how long a run will be: intervals begin short, and when
+ * all are used every two become one.  Values are bounded in all; a network with
+ * very many ports is kept component by component.  As with other samples no
+ * event is added, and the run stays what it is without them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "front/exp/registry.h"
+#include "front/run/run.h"
+
+enum {
+	VIEW_MAX = 64, /* intervals */
+	VIEW_MIN = 4,
+	VIEW_PORTS = 16384,  /* more: by component */
+	VIEW_CELLS = 1 << 18 /* ports times intervals */
+};
+#define VIEW_FIRST (100 * WEFT_NS)
+
+/* What one place had done by then. */
+struct cell {
+	uint64_t v[VIEW_N];
+};
+
+struct place {
+	struct weft_comp *comp;
+	uint32_t first, n; /* ports */
+};
+
+struct viewer {
+	struct weft_sim *sim;
+	weft_time_t interval, next;
+	bool together; /* all ports of a component */
+	struct {
+		VEC(struct place);
+	} places;
+	size_t cap;
+	weft_time_t end[VIEW_MAX + 1];
+	size_t n;
+	struct cell *row[VIEW_MAX + 1]; /* places.n each */
+};
+
+static bool cabled(const struct weft_port *p)
+{
+	return p->kind == WEFT_PORT_LINK && p->peer;
+}
+
+static void viewer_places(struct viewer *v)
+{
+	for (uint32_t i = 0; i < weft_sim_count(v->sim); i++) {
+		struct weft_comp *c = weft_sim_at(v->sim, i);
+		bool any = false;
+
+		for (uint32_t p = 0; p < c->n_ports; p++) {
+			if (!cabled(&c->ports[p]))
+				continue;
+			if (!v->together)
+				vec_push(&v->places, (struct place){ c, p, 1 });
+			any = true;
+		}
+		if (v->together && any)
+			vec_push(&v->places,
+				 (struct place){ c, 0, c->n_ports });
+	}
+}
+
+struct viewer *viewer_open(const struct exp_case *c)
+{
+	struct viewer *v;
+
+	if (!c->exp->view)
+		return NULL;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		abort();
+	v->sim = c->sim;
+	v->interval = VIEW_FIRST;
+	v->next = weft_sim_now(c->sim) + v->interval;
+	viewer_places(v);
+	if (v->places.n > VIEW_PORTS) {
+		v->together = true;
+		vec_clear(&v->places);
+		viewer_places(v);
+	}
+	v->cap = VIEW_MAX;
+	while (v->cap > VIEW_MIN && v->cap * v->places.n > VIEW_CELLS)
+		v->cap /= 2;
+	if (!v->places.n)
+		v->next = WEFT_NEVER;
+	return v;
+}
+
+void viewer_free(struct viewer *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i <= VIEW_MAX; i++)
+		free(v->row[i]);
+	vec_free(&v->places);
+	free(v);
+}
+
+/* ---- taking ---- */
+
+static void port_look(struct weft_comp *c, const struct weft_port *p,
+		      struct cell *out)
+{
+	struct weft_waiting w = { 0 };
+
+	if (!cabled(p))
+		return;
+	if (c->cls->ops.waiting)
+		c->cls->ops.waiting(c, p->index, &w);
+	out->v[VIEW_BUSY] += p->out_busy / WEFT_NS;
+	out->v[VIEW_BLOCKED] += w.blocked / WEFT_NS;
+	out->v[VIEW_QUEUED] += w.queued;
+}
+
+static void viewer_take(struct viewer *v)
+{
+	struct cell **row = &v->row[v->n];
+
+	if (!*row)
+		*row = calloc(v->places.n + 1, sizeof(**row));
+	if (!*row)
+		abort();
+	weft_sim_sample(v->sim);
+	for (size_t i = 0; i < v->places.n; i++) {
+		const struct place *p = &v->places.at[i];
+
+		(*row)[i] = (struct cell){ 0 };
+		for (uint32_t k = 0; k < p->n; k++)
+			port_look(p->comp, &p->comp->ports[p->first + k],
+				  &(*row)[i]);
+	}
+	v->end[v->n++] = weft_sim_now(v->sim);
+}
+
+/* Keeps the second, fourth, ... */
+static void viewer_halve(struct viewer *v)
+{
+	for (size_t i = 0; i < v->n / 2; i++) {
+		struct cell *keep = v->row[2 * i + 1];
+
+		v->end[i] = v->end[2 * i + 1];
+		v->row[2 * i + 1] = v->row[i];
+		v->row[i] = keep;
+	}
+	v->n /= 2;
+	v->interval *= 2;
+}
+
+weft_time_t viewer_due(const struct viewer *v)
+{
+	return v ? v->next : WEFT_NEVER;
+}
+
+void viewer_rest(struct viewer *v)
+{
+	if (!v || v->next == WEFT_NEVER)
+		return;
+	if (!v->n || v->end[v->n - 1] < weft_sim_now(v->sim))
+		viewer_take(v);
+	v->next = WEFT_NEVER;
+}
+
+void viewer_tick(struct viewer *v)
+{
+	viewer_take(v);
+	if (v->n == v->cap)
+		viewer_halve(v);
+	v->next = v->end[v->n - 1] + v->interval;
+}
+
+/* ---- at the end ---- */
+
+/* Sums become what was added in each interval; levels stay.  A line's use may
+ * be known a cell too early and be taken back. */
+static void place_values(const struct viewer *v, size_t i, struct view *out,
+			 struct view_port *p, enum view_what what)
+{
+	uint64_t *y = view_values(out, p, what), before = 0;
+
+	for (size_t k = 0; k < v->n; k++) {
+		uint64_t now = v->row[k][i].v[what];
+
+		if (what == VIEW_QUEUED)
+			y[k] = now;
+		else if (now > before)
+			y[k] = now - before;
+		before = now > before ? now : before;
+	}
+}
+
+static void place_out(const struct viewer *v, size_t i, struct view *out)
+{
+	const struct place *at = &v->places.at[i];
+	const struct weft_port *port = &at->comp->ports[at->first];
+	struct weft_waiting w = { 0 };
+	char name[160], peer[160] = "";
+	struct view_port *p;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < at->n; k++)
+		n += cabled(&port[k]);
+	snprintf(name, sizeof(name), "%s", at->comp->name);
+	if (!v->together) {
+		snprintf(name, sizeof(name), "%s.%s", at->comp->name,
+			 port->name);
+		snprintf(peer, sizeof(peer), "%s.%s", port->peer->comp->name,
+			 port->peer->name);
+	}
+	if (at->comp->cls->ops.waiting)
+		at->comp->cls->ops.waiting(at->comp, at->first, &w);
+	p = view_port_add(out, name, peer, kind_name(at->comp->cls->kind),
+			  w.unit ? w.unit : "", n);
+	place_values(v, i, out, p, VIEW_BUSY);
+	if (w.knows_blocked)
+		place_values(v, i, out, p, VIEW_BLOCKED);
+	if (w.unit)
+		place_values(v, i, out, p, VIEW_QUEUED);
+}
+
+void viewer_result(struct viewer *v, struct weft_result *r)
+{
+	if (!v->places.n || !weft_sim_now(v->sim))
+		return;
+	viewer_rest(v);
+	view_intervals(&r->view, v->n);
+	for (size_t k = 0; k < v->n; k++)
+		r->view.end[k] = v->end[k];
+	for (size_t i = 0; i < v->places.n; i++)
+		place_out(v, i, &r->view);
+}

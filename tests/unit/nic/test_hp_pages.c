@@ -234,12 +234,102 @@ static void test_x01_tagged_store(void **state)
 	exrig_free(&r);
 }
 
+/* ---- X01: a crowd ---- */
+
+enum { CROWD = 1000, TRIES = 3 };
+
+/* A process that stores its instruction until it is taken, a few times at
+ * most. */
+struct member {
+	struct hpproc p;
+	struct weft_io page;
+	uint32_t tries, done;
+};
+static struct member crowd[CROWD];
+
+static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
+				   void *arg)
+{
+	struct member *m = arg;
+	uint64_t w[HP_WORDS];
+
+	(void)proc;
+	vci_self(w, m->p.vpid, m->p.vpid);
+	m->done = weft_io_tcstore(h, &m->page, 0, w, HP_LINE, 0);
+	if (m->done || ++m->tries == TRIES)
+		return (struct weft_turn){ .kind = WEFT_TURN_END };
+	return (struct weft_turn){ .kind = WEFT_TURN_AGAIN };
+}
+
+static void crowd_start(struct weft_host *h, struct member *m, uint32_t vpid)
+{
+	struct weft_proc *proc = weft_proc_new(h, 0);
+
+	hpproc_open(&m->p, &drv, h, vpid, 0);
+	assert_true(weft_proc_set_tag(h, proc, (uint16_t)vpid));
+	assert_true(weft_proc_map(h, proc, drv.dev, HP_BAR_TRIGGER,
+				  HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC,
+				  &m->page));
+	assert_true(weft_proc_start(h, proc, crowd_turn, m));
+}
+
+/* v[0] stored, v[1] refused: what was stored is executed once, by the process
+ * that the tag names. */
+static int x01_crowd(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	uint64_t w[HP_WORDS];
+
+	memset(crowd, 0, sizeof(crowd));
+	drv = (struct hpdrv){
+		.wq = 4, .nq = 8, .prq = 4, .wdt = 4, .sdr = 8, .rdr = 8
+	};
+	hpdrv_open(&drv, r, node, h);
+	for (uint32_t i = 0; i < CROWD; i++)
+		crowd_start(h, &crowd[i], 2 + 7 * i);
+	assert_true(weft_procs_run(h, 4));
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	for (uint32_t i = 0; i < CROWD; i++) {
+		struct member *m = &crowd[i];
+
+		r->v[0] += m->done;
+		r->v[1] += m->tries;
+		for (uint32_t k = 0; k < 2 * m->done; k++) {
+			assert_true(hpproc_nqe(&m->p, w));
+			assert_int_equal(HP_NQE_TAG(w), m->p.vpid);
+			assert_int_equal(HP_NQE_VPID(w), m->p.vpid);
+		}
+		assert_false(HP_NQE_VALID(m->p.nq + HP_WORDS * m->p.ni));
+	}
+	return 0;
+}
+
+static void test_x01_crowd(void **state)
+{
+	struct exrig r;
+
+	(void)state;
+	hprig_new(&r, "1", NULL);
+	exrig_set(&r, "host.pc", "mem_bytes", "64MiB");
+	exrig_set(&r, "hostport.nic", "tagged_depth", "4");
+	exrig_set(&r, "hostport.nic", "t_ctx", "64");
+	exrig_prog(&r, 0, x01_crowd);
+	exrig_start(&r);
+	exrig_run(&r);
+	print_message("%u done, %u not\n", (unsigned)r.v[0], (unsigned)r.v[1]);
+	assert_true(r.v[0] > 100 && r.v[1] > 100);
+	assert_int_equal(exrig_counter(r.node[0].nic, "vcis"), r.v[0]);
+	assert_int_equal(exrig_counter(r.node[0].nic, "tagged"), r.v[0]);
+	assert_int_equal(exrig_counter(r.node[0].nic, "tagged_full"), r.v[1]);
+	exrig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_o10_domains_cost_nothing),
 		cmocka_unit_test(test_o11_only_own_pages),
 		cmocka_unit_test(test_x01_tagged_store),
+		cmocka_unit_test(test_x01_crowd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,16 +28,22 @@ static uint64_t cache_wait(struct hport_drv *d)
 	return status;
 }
 
+uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
+				uint64_t arg0, uint64_t arg1)
+{
+	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
+	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
+	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
+	return cache_wait(d);
+}
+
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1)
 {
 	uint64_t status;
 
 	hport_drv_lock(d);
-	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
-	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
-	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
-	status = cache_wait(d);
+	status = hport_drv_cache_locked(d, cmd, arg0, arg1);
 	hport_drv_unlock(d);
 	return status;
 }

@@ -71,9 +71,12 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* CACHE_CMD, until the device is done.  Takes the lock. */
+/* CACHE_CMD, until the device is done.  Takes the lock; the other one is for
+ * who has it. */
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
+uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
+				uint64_t arg0, uint64_t arg1);
 
 /* A free VPID: `want`, or the lowest one with want < 0.  -EBUSY, -ENOSPC. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);

@@ -41,12 +41,14 @@ static void preload(struct hport_drv *d, const struct hport_region *r)
 	uint64_t n = r->bytes / HP_PAGE;
 
 	n = n < PRELOAD ? n : PRELOAD;
+	hport_drv_lock(d); /* the page is for all processes */
 	for (uint64_t i = 0; i < n; i++)
 		k->bulk[i] =
 			hport_drv_translate(d, r->vpid, r->va / HP_PAGE + i);
-	hport_drv_cache(d,
-			HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, r->vpid, n),
-			r->va / HP_PAGE, k->bulk_phys);
+	hport_drv_cache_locked(
+		d, HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, r->vpid, n),
+		r->va / HP_PAGE, k->bulk_phys);
+	hport_drv_unlock(d);
 }
 
 /* New memory, or the pages of some that is there. */

@@ -246,3 +246,23 @@ bool hpproc_wait(struct hpproc *p, uint64_t *w)
 	} while (HP_CMD_BYTE(HP_NQE_CMD(w)) == HP_B_NOTIFY_CC);
 	return true;
 }
+
+void hpproc_self(struct hpproc *p, uint64_t tag)
+{
+	uint64_t w[HP_WORDS];
+
+	hpproc_to(w, HP_B_FAST_SEND | 1, p->drv->node, p->vpid, tag);
+	w[3] = ~tag;
+	hpproc_put(p, w);
+}
+
+void hpproc_own(struct hpproc *p, uint64_t *tags, uint32_t k)
+{
+	uint64_t w[HP_WORDS];
+
+	for (uint32_t n = 0; n < k;) {
+		assert(hpproc_wait(p, w));
+		if (HP_MAIN(HP_CMD_BYTE(HP_NQE_CMD(w))) == HP_M_FAST_SEND)
+			tags[n++] = HP_NQE_TAG(w);
+	}
+}

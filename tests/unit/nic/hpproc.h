@@ -73,5 +73,10 @@ bool hpproc_nqe(struct hpproc *p, uint64_t *w);
 void hpproc_free(struct hpproc *p);
 /* Next NQE that is no status; frees entries in time. */
 bool hpproc_wait(struct hpproc *p, uint64_t *w);
+/* A FAST_SEND of one word to itself, not yet issued. */
+void hpproc_self(struct hpproc *p, uint64_t tag);
+/* Takes NQEs until k FAST_SENDs of its own have completed; their tags in
+ * order. */
+void hpproc_own(struct hpproc *p, uint64_t *tags, uint32_t k);
 
 #endif

@@ -329,6 +329,55 @@ static void test_mix(void **state)
 	hppair_once(with_sets, one_port, one_port);
 }
 
+/* ---- M03: the same again ---- */
+
+static weft_time_t ended[2];
+
+static void mix_timed(struct hppair *t, struct hpend *e)
+{
+	mix(t, e);
+	ended[e == &t->end[1]] = weft_host_now(e->h);
+}
+
+static void counters_equal(const struct weft_comp *a, const struct weft_comp *b)
+{
+	for (uint32_t i = 0; i < a->cls->n_counters; i++)
+		assert_int_equal(a->counters[i], b->counters[i]);
+}
+
+/* Times, counters of NICs and hosts, and every byte of both memories. */
+static void test_m03_again(void **state)
+{
+	static struct hppair t[2];
+	weft_time_t first[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		hppair_run(&t[i], NULL, mix_timed, mix_timed);
+		if (!i)
+			memcpy(first, ended, sizeof(first));
+	}
+	assert_memory_equal(first, ended, sizeof(first));
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct exrig_node *a = &t[0].rig.node[i];
+		const struct exrig_node *b = &t[1].rig.node[i];
+
+		counters_equal(a->nic, b->nic);
+		counters_equal(a->host, b->host);
+		counters_equal(a->bus, b->bus);
+		counters_equal(a->xbar, b->xbar);
+		assert_memory_equal(t[0].end[i].mem, t[1].end[i].mem,
+				    HPEND_PAGES * HP_PAGE);
+		assert_memory_equal(t[0].end[i].p.rdr, t[1].end[i].p.rdr,
+				    8 * t[0].end[i].d.rdr);
+		assert_memory_equal((const void *)(uintptr_t)t[0].end[i].p.nq,
+				    (const void *)(uintptr_t)t[1].end[i].p.nq,
+				    HP_LINE * t[0].end[i].d.nq);
+	}
+	hppair_free(&t[0]);
+	hppair_free(&t[1]);
+}
+
 /* ---- cycles of the stages (8.6) ---------------------------------------- */
 
 static weft_time_t took;
@@ -400,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_csb_vpid_max),
 		cmocka_unit_test(test_rdr_unit),
 		cmocka_unit_test(test_mix),
+		cmocka_unit_test(test_m03_again),
 		cmocka_unit_test(test_stages),
 	};
 

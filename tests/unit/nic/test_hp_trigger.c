@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggerpage and conditional store buffer on a running Host Port: scenarios
- * T02 to T15 of hostport.md 13.1, T01 in test_hp_many.c. */
+ * T02 to T12 of hostport.md 13.1; T01 is in test_hp_many.c, the others in
+ * test_hp_pointers.c. */
 #include "../cmocka_all.h"
 #include "hpproc.h"
 
@@ -24,28 +25,6 @@ static void run_on(exrig_fn fn, const struct weft_class *bus,
 	exrig_free(&r);
 }
 
-static void send_self(struct hpproc *p, uint64_t tag)
-{
-	uint64_t w[HP_WORDS];
-
-	hpproc_to(w, HP_B_FAST_SEND | 1, 0, p->vpid, tag);
-	w[3] = ~tag;
-	hpproc_put(p, w);
-}
-
-/* Takes NQEs until k completions of own sends have come; their tags in order.
- */
-static void completions(struct hpproc *p, uint64_t *tags, uint32_t k)
-{
-	uint64_t w[HP_WORDS];
-
-	for (uint32_t n = 0; n < k;) {
-		assert_true(hpproc_wait(p, w));
-		if (HP_MAIN(HP_CMD_BYTE(HP_NQE_CMD(w))) == HP_M_FAST_SEND)
-			tags[n++] = HP_NQE_TAG(w);
-	}
-}
-
 /* ---- T02, T03, T04, T06, T07, T08 ---- */
 
 static int t02(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -56,12 +35,12 @@ static int t02(struct weft_host *h, struct exrig *r, uint32_t node)
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 7, HP_CTX_ORD);
 	for (uint32_t i = 0; i < 5; i++)
-		send_self(&p, i);
+		hpproc_self(&p, i);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 5), 0x103);
-	completions(&p, tags, 3);
+	hpproc_own(&p, tags, 3);
 	assert_int_equal(exrig_counter(r->node[0].nic, "vcis"), 3);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 2) & 0xffff, 0x82);
-	completions(&p, tags + 3, 2);
+	hpproc_own(&p, tags + 3, 2);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(tags[i], i);
 	assert_int_equal(exrig_counter(r->node[0].nic, "vcis"), 5);
@@ -83,9 +62,9 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 0x1234, 0);
 	for (uint32_t i = 0; i < 5; i++)
-		send_self(&p, i);
+		hpproc_self(&p, i);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 5), 0x110085); /* T03 */
-	completions(&p, (uint64_t[5]){ 0 }, 5);
+	hpproc_own(&p, (uint64_t[5]){ 0 }, 5);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 0), 0x160080); /* T04 */
 	for (uint32_t cmd = 6; cmd < 16; cmd++)
 		assert_int_equal(hpproc_trigger(&p, cmd, 1),
@@ -196,9 +175,9 @@ static int t09(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 9, 0);
-	send_self(&p, 1);
+	hpproc_self(&p, 1);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1) & 0xff, 0x81);
-	completions(&p, &tag, 1);
+	hpproc_own(&p, &tag, 1);
 	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
 	assert_true(exrig_counter(r->node[0].bus, "retries") > 0);
 	assert_int_equal(exrig_counter(r->node[0].nic, "triggers"), 1);
@@ -233,10 +212,10 @@ static int t10(struct weft_host *h, struct exrig *r, uint32_t node)
 	p->h = h;
 	for (uint32_t i = 0; i < 20; i++) {
 		for (uint32_t k = 0; k <= me; k++)
-			send_self(p, i);
+			hpproc_self(p, i);
 		assert_int_equal(hpproc_trigger(p, HP_T_ISSUE, 1 + me) & 0xff,
 				 0x81 + me);
-		completions(p, (uint64_t[2]){ 0 }, 1 + me);
+		hpproc_own(p, (uint64_t[2]){ 0 }, 1 + me);
 	}
 	return 0;
 }
@@ -266,11 +245,11 @@ static int t12(struct weft_host *h, struct exrig *r, uint32_t node)
 		hpproc_open(&p[i], &drv, h, 65535 - 4096 * i, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		for (uint32_t k = 0; k <= i; k++)
-			send_self(&p[i], 10 * i + k);
+			hpproc_self(&p[i], 10 * i + k);
 		hpproc_issue(&p[i], i + 1);
 	}
 	for (uint32_t i = 0; i < 3; i++) {
-		completions(&p[i], tags, i + 1);
+		hpproc_own(&p[i], tags, i + 1);
 		assert_int_equal(tags[0] / 10, i);
 		assert_int_equal(HP_CTX(hpdrv_ctx(&drv, p[i].vpid), HP_F_WQ_RP),
 				 i + 1);
@@ -284,140 +263,6 @@ static void test_t12_three_pages(void **state)
 	run_on(t12, NULL, NULL);
 }
 
-/* ---- T13, T14, T15: pointers ---- */
-
-static void status_is(struct hpproc *p, const uint64_t *w)
-{
-	const uint64_t *c = hpdrv_ctx(p->drv, p->vpid);
-
-	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_CC);
-	assert_int_equal(w[1], HP_CTX(c, HP_F_WQ_RP));
-	assert_int_equal(HP_PS_HI(w[2]), HP_CTX(c, HP_F_RDR_RP));
-	assert_int_equal(HP_PS_LO(w[2]), HP_CTX(c, HP_F_RDR_WP));
-	assert_int_equal(HP_PS_HI(w[3]), HP_CTX(c, HP_F_NQ_RP));
-	assert_int_equal(HP_PS_LO(w[3]), HP_CTX(c, HP_F_NQ_WP));
-	assert_int_equal(HP_PS_HI(w[4]), HP_CTX(c, HP_F_PRQ_RP));
-	assert_int_equal(HP_PS_LO(w[4]), HP_CTX(c, HP_F_PRQ_WP));
-}
-
-static int t13(struct weft_host *h, struct exrig *r, uint32_t node)
-{
-	uint64_t w[HP_WORDS];
-	struct hpproc p;
-
-	hpdrv_open(&drv, r, node, h);
-	hpproc_open(&p, &drv, h, 5, 0);
-	for (uint32_t i = 0; i < 3; i++)
-		send_self(&p, i);
-	hpproc_issue(&p, 3);
-	completions(&p, (uint64_t[3]){ 0 }, 3);
-	while (p.owed < 6)
-		assert_true(hpproc_nqe(&p, w));
-	hpproc_trigger(&p, HP_T_PRQ_WP, 2);
-	assert_true(hpproc_nqe(&p, w));
-	status_is(&p, w);
-	assert_int_equal(HP_PS_LO(w[4]), 2);
-	hpproc_trigger(&p, HP_T_SNAPSHOT, 0);
-	assert_true(hpproc_nqe(&p, w));
-	status_is(&p, w);
-	assert_int_equal(w[1], 3);
-	assert_false(hpproc_nqe(&p, w)); /* one each */
-	return 0;
-}
-
-static void test_t13_snapshot(void **state)
-{
-	(void)state;
-	run_on(t13, NULL, NULL);
-}
-
-static uint32_t level(struct hpproc *p)
-{
-	const uint64_t *c = hpdrv_ctx(p->drv, p->vpid);
-
-	return (uint32_t)((HP_CTX(c, HP_F_NQ_WP) + p->drv->nq -
-			   HP_CTX(c, HP_F_NQ_RP)) %
-			  p->drv->nq);
-}
-
-static int t14(struct weft_host *h, struct exrig *r, uint32_t node)
-{
-	uint64_t w[HP_WORDS];
-	struct hpproc p;
-	uint32_t before;
-
-	hpdrv_open(&drv, r, node, h);
-	hpproc_open(&p, &drv, h, 5, 0);
-	for (uint32_t i = 0; i < 40; i++) {
-		hpproc_trigger(&p, HP_T_SNAPSHOT, 0);
-		assert_true(hpproc_nqe(&p, w));
-	}
-	assert_int_equal(hpproc_trigger(&p, HP_T_NQ_RP, 31) & 0xff, 0x81);
-	assert_true(hpproc_nqe(&p, w));
-	status_is(&p, w);
-	assert_int_equal(HP_PS_HI(w[3]), 31);
-	assert_int_equal(HP_GET(w[0], 8, 5), HP_T_NQ_RP);
-	assert_int_equal(HP_GET(w[0], 4, 0), 31);
-	before = level(&p);
-	for (uint32_t i = 0; i < 10; i++) {
-		hpproc_trigger(&p, HP_T_NQ_RP, 1);
-		assert_true(hpproc_nqe(&p, w));
-		assert_int_equal(level(&p), before);
-	}
-	return 0;
-}
-
-static void test_t14_increment(void **state)
-{
-	(void)state;
-	run_on(t14, NULL, NULL);
-}
-
-/* A snapshot shows the VCIs that were triggered before it.  Then VCIs of which
- * the second finds no entry left of a queue of 4: it runs behind the pointer
- * update that makes room. */
-static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
-{
-	uint64_t w[HP_WORDS];
-	struct hpproc p;
-
-	drv.nq = 4;
-	hpdrv_open(&drv, r, node, h);
-	hpproc_open(&p, &drv, h, 5, 0);
-	hpproc_to(w, 0x50, 0, 5, 1); /* no command: completes at once */
-	hpproc_put(&p, w);
-	hpproc_issue(&p, 1);
-	hpproc_trigger(&p, HP_T_SNAPSHOT, 0);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(hpproc_nqe(&p, w));
-		if (HP_NQE_CMD(w) == HP_B_NOTIFY_CC)
-			assert_int_equal(w[1], 1);
-	}
-	for (uint32_t i = 2; i < 4; i++) {
-		hpproc_to(w, 0x50, 0, 5, i);
-		hpproc_put(&p, w);
-	}
-	hpproc_issue(&p, 2);
-	assert_true(hpproc_nqe(&p, w));
-	assert_int_equal(HP_NQE_TAG(w), 2);
-	assert_false(hpproc_nqe(&p, w));
-	assert_int_equal(exrig_counter(r->node[0].nic, "parked"), 1);
-	assert_int_equal(HP_CTX(hpdrv_ctx(&drv, 5), HP_F_WQ_PEND), 1);
-	hpproc_trigger(&p, HP_T_NQ_RP, 3);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_true(hpproc_nqe(&p, w));
-	assert_int_equal(HP_CTX(hpdrv_ctx(&drv, 5), HP_F_WQ_RP), 3);
-	assert_int_equal(HP_CTX(hpdrv_ctx(&drv, 5), HP_F_WQ_PEND), 0);
-	assert_int_equal(HP_CTX(hpdrv_ctx(&drv, 5), HP_F_NQ_RESV), 0);
-	return 0;
-}
-
-static void test_t15_order(void **state)
-{
-	(void)state;
-	run_on(t15, NULL, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,9 +273,6 @@ int main(void)
 		cmocka_unit_test(test_t09_retry_enqueues_once),
 		cmocka_unit_test(test_t10_answers_are_ones_own),
 		cmocka_unit_test(test_t12_three_pages),
-		cmocka_unit_test(test_t13_snapshot),
-		cmocka_unit_test(test_t14_increment),
-		cmocka_unit_test(test_t15_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

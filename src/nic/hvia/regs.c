@@ -299,17 +299,22 @@ static void vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hv_vi_store(nic_of(c), i / 4, i % 4 * 8, val);
 }
 
-static void doorbell_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+static void ring(struct hv_nic *n, uint32_t vi, uint32_t q, uint64_t token)
 {
-	struct hv_nic *n = nic_of(c);
-	uint32_t vi = i / (HVIA_PAGE / 8), off = i % (HVIA_PAGE / 8) * 8;
-
-	if (off > HVIA_DB_RECV || !(n->ctrl & HVIA_CTRL_ENABLE)) {
+	if (n->ctrl & HVIA_CTRL_ENABLE)
+		hv_doorbell(n, vi, q, token);
+	else
 		hv_count(n, HV_K_BAD_ACCESS);
-		return;
-	}
-	hv_doorbell(n, vi, off == HVIA_DB_SEND ? HVIA_Q_SEND : HVIA_Q_RECV,
-		    val);
+}
+
+static void send_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
+{
+	ring(nic_of(c), vi, HVIA_Q_SEND, val);
+}
+
+static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
+{
+	ring(nic_of(c), vi, HVIA_Q_RECV, val);
 }
 
 /* clang-format off */
@@ -320,6 +325,12 @@ static void doorbell_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	{ .name = name_, .space = 1 + (bar), .width = 8, .offset = off,        \
 	  .count = n, .stride = 8, .access = WEFT_##access_, .rw = ~0ULL,      \
 	  .bare = true, .read = read_, .wrote = wrote_, .doc = doc_ }
+
+#define D(name_, off, wrote_, doc_)                                            \
+	{ .name = name_, .space = 1 + HVIA_BAR_DOORBELL, .width = 8,           \
+	  .offset = off, .count = HVIA_VIS, .stride = HVIA_PAGE,               \
+	  .access = WEFT_MIXED, .rw = ~0ULL, .bare = true, .wrote = wrote_,    \
+	  .doc = doc_ }
 
 const struct weft_reg hv_regs[] = {
 	C("vendor", 0x00, 2, HVIA_VENDOR_ID, 0, "vendor"),
@@ -332,8 +343,8 @@ const struct weft_reg hv_regs[] = {
 	C("bar1", 0x14, 4, 0, ~0u & ~(HVIA_BAR_CTRL_BYTES - 1u), "control registers"),
 	C("irq_line", 0x3C, 1, 0, 0xff, "interrupt line"),
 	C("irq_pin", 0x3D, 1, 1, 0, "INTA#"),
-	A("doorbell", HVIA_BAR_DOORBELL, 0, HVIA_BAR_DOORBELL_BYTES / 8, MIXED,
-	  NULL, doorbell_wrote, "a page per VI: send, receive (2.3)"),
+	D("send", HVIA_DB_SEND, send_wrote, "send doorbell, a page per VI (2.3)"),
+	D("recv", HVIA_DB_RECV, recv_wrote, "receive doorbell"),
 	A("control", HVIA_BAR_CTRL, 0, 0x90 / 8, MIXED, ctrl_read, ctrl_wrote,
 	  "control registers (2.2)"),
 	A("kpkt", HVIA_BAR_CTRL, HVIA_KTX_LENGTH, 3, MIXED, kpkt_read, kpkt_wrote,

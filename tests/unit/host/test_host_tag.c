@@ -91,6 +91,7 @@ static int who(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* X02, X03 */
 static void test_who(void **state)
 {
 	struct bench *b = *state;

@@ -262,6 +262,7 @@ static void line_side(struct rig *r, struct weft_host *h, uint32_t node)
 	}
 }
 
+/* L01, L06 */
 static void line(void **state)
 {
 	struct rig r = { .fn = line_side };
@@ -308,7 +309,7 @@ static void damage_side(struct rig *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Each bit of a data flit, and of its CRC. */
+/* Each bit of a data flit, and of its CRC (L02). */
 static void damaged_data(void **state)
 {
 	(void)state;
@@ -327,7 +328,8 @@ static void damaged_data(void **state)
 	}
 }
 
-/* A routing character with one wrong bit: the packet is for the management. */
+/* A routing character with one wrong bit: the packet is for the management
+ * (L02). */
 static void damaged_route(void **state)
 {
 	(void)state;
@@ -366,6 +368,7 @@ static void flood_side(struct rig *r, struct weft_host *h, uint32_t node)
 	}
 }
 
+/* L03 */
 static void stop_continue(void **state)
 {
 	static const char *const set[] = {
@@ -439,6 +442,7 @@ static void manager(struct rig *r, struct weft_host *h, uint32_t node)
 	r->again++;
 }
 
+/* L04 */
 static void deadlock(void **state)
 {
 	struct rig r = { .fn = ring_side, .manager = manager, .recover = true };
@@ -499,6 +503,7 @@ static void quiet_side(struct rig *r, struct weft_host *h, uint32_t node)
 	r->got[node]++;
 }
 
+/* L05 */
 static void no_condition(void **state)
 {
 	struct rig r = { .fn = quiet_side, .manager = manager };

@@ -110,6 +110,7 @@ static void run_on(const struct weft_class *bus, const char *width,
 	exrig_free(&r);
 }
 
+/* Q10 */
 static void test_q10_valid_last(void **state)
 {
 	(void)state;

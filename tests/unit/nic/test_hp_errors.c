@@ -318,6 +318,7 @@ static void posted_pa(struct hppair *t)
 	t->end[1].flags = HP_CTX_PR_EN | HP_CTX_PR_PA;
 }
 
+/* Q11, Q12, Q19, Q20, R23 */
 static void test_rows(void **state)
 {
 	(void)state;
@@ -351,6 +352,7 @@ static void far_no_ack(struct hppair *t, struct hpend *e)
 		HP_LOG_MAKE(HP_CMD(HP_ERR_TVPID_INV, 0, HP_B_SEND), NOBODY));
 }
 
+/* Q12 */
 static void test_no_ack(void **state)
 {
 	(void)state;

@@ -203,6 +203,7 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* R21, R22 */
 static void test_library(void **state)
 {
 	struct exrig r;

@@ -158,7 +158,7 @@ static uint64_t sum(struct scene *s, const char *name)
 /* ---- O08 --------------------------------------------------------------- */
 
 /* 0 sends to 2 through 1 (three crossbars); 1 and 3 send to 2 as well, and
- * across: all of it meets at the ports of 1 and 2. */
+ * across: all of it meets at the ports of 1 and 2 (O08). */
 static void test_o08_order(void **state)
 {
 	static const struct job job[NODES] = {
@@ -184,7 +184,8 @@ static const struct job round_job[NODES] = {
 	{ { 0, 1 }, 120, { 0, 120, 120, 0 } },
 };
 
-/* 10^-6 per byte, on all cables both ways: a bit error rate of 1.25e-7. */
+/* 10^-6 per byte, on all cables both ways: a bit error rate of 1.25e-7 (L10).
+ */
 static void test_l10_errors(void **state)
 {
 	static const char *const set[] = { "rate", "1.25e-7", NULL };
@@ -227,6 +228,7 @@ static weft_time_t stream(const char *slots, const char *cycles)
 	return t;
 }
 
+/* L09 */
 static void test_l09_credits(void **state)
 {
 	static const char *const cycles[] = { "1", "16", "64" };

@@ -147,6 +147,7 @@ static void t01_run(const char *ctx_cache, const char *t_ctx,
 	exrig_free(&r);
 }
 
+/* T01 */
 static void test_t01_all_processes(void **state)
 {
 	uint64_t rejected;

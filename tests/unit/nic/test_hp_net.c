@@ -104,6 +104,7 @@ static void six_origin(struct scene *s, struct hpproc *p)
 	assert_int_equal(exrig_counter(s->r.node[11].nic, "route_misses"), 0);
 }
 
+/* L07, L08 */
 static void six_nodes(void **state)
 {
 	static const uint8_t way[] = { 0, 1, 2, 3, 7, 11 };
@@ -140,6 +141,7 @@ static void cast_origin(struct scene *s, struct hpproc *p)
 	}
 }
 
+/* L11 */
 static void multicast(void **state)
 {
 	struct scene s = { .origin = cast_origin,
@@ -183,6 +185,7 @@ static void broken_origin(struct scene *s, struct hpproc *p)
 	}
 }
 
+/* L11 */
 static void high_availability(void **state)
 {
 	struct scene s = { .origin = broken_origin };

@@ -345,7 +345,7 @@ static void counters_equal(const struct weft_comp *a, const struct weft_comp *b)
 		assert_int_equal(a->counters[i], b->counters[i]);
 }
 
-/* Times, counters of NICs and hosts, and every byte of both memories. */
+/* Times, counters of NICs and hosts, and every byte of both memories (M03). */
 static void test_m03_again(void **state)
 {
 	static struct hppair t[2];

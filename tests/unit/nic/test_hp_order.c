@@ -103,6 +103,7 @@ static int o01_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* O01 */
 static void test_o01_one_process_uses_all(void **state)
 {
 	struct exrig r;
@@ -182,6 +183,7 @@ static uint32_t o03_run(bool ordered, const char *const *set)
 	return overtaken;
 }
 
+/* O03 */
 static void test_o03_ordered(void **state)
 {
 	static const char *const sets[][7] = {
@@ -197,6 +199,7 @@ static void test_o03_ordered(void **state)
 		assert_int_equal(o03_run(true, sets[i]), 0);
 }
 
+/* O04 */
 static void test_o04_not_ordered(void **state)
 {
 	(void)state;
@@ -240,6 +243,7 @@ static int o02(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* O02 */
 static void test_o02_even_shares(void **state)
 {
 	uint64_t first = UINT64_MAX, last = 0;
@@ -304,6 +308,7 @@ static struct hp_sched sched_of(uint32_t width, uint32_t depth)
 	return s;
 }
 
+/* O06 */
 static void test_o06_same_unit(void **state)
 {
 	struct hp_sched s = sched_of(4, 4);
@@ -337,6 +342,7 @@ static uint32_t left_behind(uint32_t width, uint32_t depth)
 	return n;
 }
 
+/* O07 */
 static void test_o07_head_of_line(void **state)
 {
 	(void)state;
@@ -375,6 +381,7 @@ static int o12(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* O12 */
 static void test_o12_closed_with_entries(void **state)
 {
 	struct exrig r;

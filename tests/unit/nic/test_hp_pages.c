@@ -113,6 +113,7 @@ static void o10_run(uint64_t domains, uint64_t *over)
 	exrig_free(&r);
 }
 
+/* O10 */
 static void test_o10_domains_cost_nothing(void **state)
 {
 	uint64_t one[PROCS], four[PROCS];
@@ -168,6 +169,7 @@ static int o11(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* O11 */
 static void test_o11_only_own_pages(void **state)
 {
 	struct exrig r;
@@ -216,6 +218,7 @@ static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* X01, X02, X04 */
 static void test_x01_tagged_store(void **state)
 {
 	static const char *const set[] = { "tagged_depth", "1", "t_ctx", "64",
@@ -303,6 +306,7 @@ static int x01_crowd(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* X01 */
 static void test_x01_crowd(void **state)
 {
 	struct exrig r;

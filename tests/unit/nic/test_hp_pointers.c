@@ -65,6 +65,7 @@ static int t13(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T13 */
 static void test_t13_snapshot(void **state)
 {
 	(void)state;
@@ -107,6 +108,7 @@ static int t14(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T14 */
 static void test_t14_increment(void **state)
 {
 	(void)state;
@@ -152,6 +154,7 @@ static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T15 */
 static void test_t15_order(void **state)
 {
 	(void)state;
@@ -188,6 +191,7 @@ static int o14(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* O14 */
 static void test_o14_flush(void **state)
 {
 	(void)state;

@@ -103,6 +103,7 @@ static void posted_pa(struct hppair *t)
 	t->end[1].flags = HP_CTX_PR_EN | HP_CTX_PR_PA;
 }
 
+/* Q14 to Q18 */
 static void test_posted(void **state)
 {
 	(void)state;

@@ -57,6 +57,7 @@ static void near_sizes(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R01 */
 static void test_sizes(void **state)
 {
 	static struct hppair t;
@@ -161,6 +162,7 @@ static void near_atomics(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R10 to R14 */
 static void test_fast(void **state)
 {
 	static const hppair_fn all[] = { near_fast, near_bytes, near_atomics };
@@ -209,6 +211,7 @@ static void adders(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R15 */
 static void test_adders(void **state)
 {
 	static struct hppair t;

@@ -95,6 +95,7 @@ static uint64_t id_of(const struct hp_job *j)
 	return j ? ((const struct job *)j)->ref->id : UINT64_MAX;
 }
 
+/* O05: no key is in two units. */
 static int compare(struct rig *r, const struct ref_sched *ref)
 {
 	int bad =

@@ -46,6 +46,7 @@ static void far_wrap(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* Q01 */
 static void test_wrap(void **state)
 {
 	(void)state;
@@ -85,6 +86,7 @@ static void near_fast(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* Q02 */
 static void test_fast(void **state)
 {
 	(void)state;
@@ -133,6 +135,7 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	}
 }
 
+/* Q03, Q05, Q08 */
 static void test_rdr(void **state)
 {
 	(void)state;
@@ -175,6 +178,7 @@ static void small_regions(struct hppair *t)
 	t->end[0].d.rdr = t->end[1].d.rdr = WHOLE + 7;
 }
 
+/* Q04, Q05 */
 static void test_whole(void **state)
 {
 	(void)state;
@@ -258,6 +262,7 @@ static void in_order(struct hppair *t)
 	t->end[0].flags = HP_CTX_ORD;
 }
 
+/* Q06, Q13 */
 static void test_full(void **state)
 {
 	(void)state;
@@ -291,6 +296,7 @@ static void far_burst(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* Q07 */
 static void test_burst(void **state)
 {
 	(void)state;
@@ -353,6 +359,7 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* Q09, Q21, Q22 */
 static void test_nq(void **state)
 {
 	(void)state;

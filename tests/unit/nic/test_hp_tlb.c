@@ -100,6 +100,7 @@ static void near_faults(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R19 */
 static void test_faults(void **state)
 {
 	static struct hppair t;
@@ -188,6 +189,7 @@ static void near_swap_wait(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R22 */
 static void test_swap(void **state)
 {
 	static struct hppair t;

@@ -47,6 +47,7 @@ static int t02(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T02 */
 static void test_t02_partly_accepted(void **state)
 {
 	static const char *const set[] = { "csb_depth", "3", NULL };
@@ -80,6 +81,7 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T03, T04, T06 to T08 */
 static void test_answers(void **state)
 {
 	static const char *const set[] = { "csb_depth", "22", NULL };
@@ -144,6 +146,7 @@ static void time_run(uint64_t *v, const char *t_trigger, const char *f_core)
 	exrig_free(&r);
 }
 
+/* T11 */
 static void test_t11_as_fast_as_a_register(void **state)
 {
 	uint64_t v[8];
@@ -185,6 +188,7 @@ static int t09(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T09 */
 static void test_t09_retry_enqueues_once(void **state)
 {
 	static const char *const set[] = { "t_trigger", "200", NULL };
@@ -220,6 +224,7 @@ static int t10(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T10 */
 static void test_t10_answers_are_ones_own(void **state)
 {
 	struct exrig r;
@@ -257,6 +262,7 @@ static int t12(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T12 */
 static void test_t12_three_pages(void **state)
 {
 	(void)state;

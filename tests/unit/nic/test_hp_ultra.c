@@ -9,6 +9,7 @@
 
 /* ---- U01, U02, U03: lengths and pieces ---- */
 
+/* U02 */
 static void addresses(void **state)
 {
 	(void)state;
@@ -65,6 +66,7 @@ static void lengths_far(struct ultrarig *t, struct ultra_end *e)
 			ultrarig_take(e, 4 * n + k, n);
 }
 
+/* U01, U03 */
 static void lengths(void **state)
 {
 	static const char *const roomy[] = {
@@ -112,6 +114,7 @@ static void full_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 5, 0);
 }
 
+/* U04 */
 static void slice_full(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -145,6 +148,7 @@ static void loads_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 2, 4);
 }
 
+/* U05 */
 static void user_loads(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -197,6 +201,7 @@ static void wrong_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 2, 2);
 }
 
+/* U06 */
 static void wrong_source(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -231,6 +236,7 @@ static void queue_far(struct ultrarig *t, struct ultra_end *e)
 		ultrarig_take(e, i, 3);
 }
 
+/* U07 */
 static void queue_full(void **state)
 {
 	struct ultrarig t = { .attr = { .slices = 4 } };

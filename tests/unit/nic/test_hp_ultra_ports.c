@@ -48,6 +48,7 @@ static void early_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
+/* U10 */
 static void path_setup(void **state)
 {
 	static const char *const one[] = { "hostport.nic:ultra_ports=2", NULL };
@@ -73,6 +74,7 @@ static void no_free_near(struct ultrarig *t, struct ultra_end *e)
 	setup_near(t, e);
 }
 
+/* U10 */
 static void no_free_port(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -110,6 +112,7 @@ static void slices_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 3, 8);
 }
 
+/* U11 */
 static void slices(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -173,6 +176,7 @@ static void user_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 4);
 }
 
+/* U11 */
 static void user_mode(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -278,6 +282,7 @@ static void many_far(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
+/* U12 */
 static void many_ports(void **state)
 {
 	static const char *const many[] = {

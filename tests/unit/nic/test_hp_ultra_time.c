@@ -26,6 +26,7 @@ static void poll_far(struct ultrarig *t, struct ultra_end *e)
 	assert_int_equal(exrig_counter(t->r.node[1].host, "loads"), loads);
 }
 
+/* U15 */
 static void polling(void **state)
 {
 	extern const struct weft_class weft_class_bus_pci;
@@ -83,6 +84,7 @@ static void sample_far(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
+/* U08 */
 static void status_last(void **state)
 {
 	extern const struct weft_class weft_class_bus_pci;
@@ -165,6 +167,7 @@ static void order_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
+/* O09 */
 static void order(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -208,6 +211,7 @@ static void notes_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 9, 1);
 }
 
+/* U09 */
 static void notifications(void **state)
 {
 	struct ultrarig t = { 0 };
@@ -253,7 +257,7 @@ static weft_time_t latency(const char *set)
 }
 
 /* Every configured latency appears once, to the femtosecond (in steps of the
- * core clock). */
+ * core clock) (U13). */
 static void latencies(void **state)
 {
 	weft_time_t base = latency(NULL);
@@ -293,6 +297,7 @@ static void rate_far(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
+/* U14 */
 static void rate(void **state)
 {
 	static const char *const roomy[] = {

@@ -114,6 +114,7 @@ static void near_refusals(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R02 to R09, R20 */
 static void test_refusals(void **state)
 {
 	static struct hppair t;
@@ -155,6 +156,7 @@ static void far_locked(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R16 */
 static void test_locked(void **state)
 {
 	static struct hppair t;
@@ -194,6 +196,7 @@ static void near_group(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* R20 */
 static void test_group(void **state)
 {
 	(void)state;
@@ -255,6 +258,7 @@ static void far_stale(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
+/* O15 */
 static void test_stale(void **state)
 {
 	(void)state;
@@ -327,6 +331,7 @@ static void wants_notify(struct hppair *t)
 	t->end[1].flags = HP_CTX_RMA_NTF;
 }
 
+/* R17, R18 */
 static void test_notify(void **state)
 {
 	static struct hppair t;

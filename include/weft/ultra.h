@@ -34,6 +34,9 @@ struct ultra_tx {
 	struct ultra_drv *d;
 	uint32_t upid;
 	struct weft_io page;
+	/* words of the port's part of the packet queue; where the next one goes
+	 * and where the device's read pointer was seen */
+	uint32_t lower, size, wp, rp;
 };
 
 struct ultra_rx {
@@ -75,10 +78,24 @@ void ultra_rx_close(struct ultra_rx *rx);
 /* Sends tag and n words (up to 31). */
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n);
+/* The same when the port has room for it, as far as is known or one load tells;
+ * false: it has not, nothing is sent. */
+bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
+	       const uint64_t *w, uint32_t n);
+/* The same by one tagged conditional store (hostport.md 10.1), up to 7 words:
+ * the device says whether it had room.  The tag of the thread's process must be
+ * the port's VPID. */
+bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
+		     const uint64_t *w, uint32_t n);
 /* Words the device has injected, modulo the slice (a load). */
 uint32_t ultra_read_pointer(struct ultra_tx *tx);
 /* Takes a packet if there is one: words of payload, or -1. */
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max);
+/* A packet of exactly n words by tagged loads, from a port whose packets stay
+ * on the device: the first load says whether there is one, no status word is
+ * read. */
+bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
+		       uint32_t n);
 int ultra_recv(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max,
 	       weft_time_t deadline);
 

@@ -222,6 +222,17 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	return ret;
 }
 
+static void slice_of(struct ultra_tx *tx)
+{
+	uint64_t s = get(tx->d, 0, tx->upid, HP_UR_SLICE);
+	uint64_t p = get(tx->d, 0, tx->upid, HP_UR_PTRS);
+
+	tx->lower = (uint32_t)s & 0xffff;
+	tx->size = (uint32_t)(s >> 16 & 0xffff) - tx->lower;
+	tx->wp = (uint32_t)(p >> 16 & 0xffff) - tx->lower;
+	tx->rp = tx->wp;
+}
+
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		  uint32_t target, uint32_t vpid, struct ultra_tx *tx)
 {
@@ -247,6 +258,7 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 	get(d, 0, tx->upid, HP_UR_CTRL);
 	weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(0, tx->upid), HP_PAGE,
 		    WEFT_WC, &tx->page);
+	slice_of(tx);
 	return 0;
 }
 
@@ -299,6 +311,41 @@ void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 	b[0] = tag;
 	memcpy(b + 1, w, 8 * k);
 	put_words(tx, flags << 8 | HP_ULTRA_START(k + 1), b, k + 1);
+	if (tx->size)
+		tx->wp = (tx->wp + k + 1) % tx->size;
+}
+
+/* One word of the part stays free. */
+static bool has_room(const struct ultra_tx *tx, uint32_t words)
+{
+	uint32_t used =
+		tx->wp >= tx->rp ? tx->wp - tx->rp : tx->wp + tx->size - tx->rp;
+
+	return used + words < tx->size;
+}
+
+bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
+	       const uint64_t *w, uint32_t n)
+{
+	if (!has_room(tx, n + 1))
+		tx->rp = ultra_read_pointer(tx) - tx->lower;
+	if (!has_room(tx, n + 1))
+		return false;
+	ultra_send(tx, flags, tag, w, n);
+	return true;
+}
+
+bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
+		     const uint64_t *w, uint32_t n)
+{
+	uint64_t b[HP_WORDS] = { tag };
+
+	if (n + 1 > HP_WORDS)
+		return false;
+	memcpy(b + 1, w, 8 * n);
+	return weft_io_tcstore(tx->d->h, &tx->page,
+			       flags << 8 | HP_ULTRA_START(n + 1), b,
+			       8 * (n + 1), 0);
 }
 
 uint32_t ultra_read_pointer(struct ultra_tx *tx)
@@ -356,6 +403,18 @@ static int poll_device(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 			w[i] = v;
 	}
 	return (int)n;
+}
+
+bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
+		       uint32_t n)
+{
+	struct weft_host *h = rx->d->h;
+
+	if (!weft_io_tload64(h, &rx->page, HP_ULTRA_INDEX(1), tag_p))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		weft_io_tload64(h, &rx->page, HP_ULTRA_INDEX(2 + i), &w[i]);
+	return true;
 }
 
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max)

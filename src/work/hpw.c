@@ -46,6 +46,7 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
 			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
 	};
+	static const struct ultra_rx_attr packets = { 0 };
 	uint32_t peer;
 
 	v->w = work_of(c);
@@ -63,6 +64,9 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 			      (uint32_t)work_get(&v->w, "hp.vpid", peer),
 			      &v->to)))
 		return -EIO;
+	if (v->way == HPW_ULTRA && (!v->w.me || v->w.me == partner) &&
+	    ultraw_open(&v->ultra, &v->w, peer, &packets))
+		return -EIO;
 	work_barrier(&v->w, "hp.open");
 	return 0;
 }
@@ -72,6 +76,8 @@ void hpw_close(struct hpw *v)
 	while (v->done < v->posted)
 		hpw_absorb(v);
 	work_barrier(&v->w, "hp.close");
+	if (v->ultra.d.h)
+		ultraw_close(&v->ultra);
 	hport_free(v->p, v->in);
 	hport_close(v->p);
 }
@@ -147,8 +153,40 @@ static int send_whole(struct hpw *v, uint32_t flags)
 	return hport_send(v->p, &v->to, flags, tag, 0, v->size);
 }
 
+/* Packets one after the other; one that finds no room waits. */
+static void send_ultra(struct hpw *v)
+{
+	const uint64_t *w = (const uint64_t *)v->out;
+	uint32_t words = (uint32_t)(v->size / 8);
+
+	for (uint32_t at = 0, n; at < words; at += n) {
+		n = words - at < ULTRA_PAYLOAD_MAX ? words - at
+						   : ULTRA_PAYLOAD_MAX;
+		while (!ultra_try(&v->ultra.tx, 0, at, w + at, n))
+			;
+	}
+}
+
+static void recv_ultra(struct hpw *v)
+{
+	uint64_t w[ULTRA_PAYLOAD_MAX], at, got = 0;
+
+	while (got < v->size) {
+		int n = ultra_recv(&v->ultra.rx, &at, w, ULTRA_PAYLOAD_MAX,
+				   WEFT_NEVER);
+
+		weft_host_copy(v->w.h, v->in + 8 * at, w, 8 * (size_t)n);
+		got += 8 * (uint64_t)n;
+	}
+	v->got += v->size;
+}
+
 void hpw_send(struct hpw *v, uint32_t flags)
 {
+	if (v->way == HPW_ULTRA) {
+		send_ultra(v);
+		return;
+	}
 	if (v->way == HPW_FAST_SEND || v->way == HPW_FAST_PUT) {
 		send_pieces(v, flags,
 			    v->way == HPW_FAST_SEND ? SEND_PIECE : PUT_PIECE);
@@ -178,6 +216,10 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 
 	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT) {
 		recv_memory(v, seq);
+		return;
+	}
+	if (v->way == HPW_ULTRA) {
+		recv_ultra(v);
 		return;
 	}
 	if (v->way == HPW_POSTED && v->size > SEND_PIECE)

@@ -5,7 +5,7 @@
 #define WORK_HPW_H
 
 #include "weft/hostport.h"
-#include "work/work.h"
+#include "work/ultraw.h"
 
 enum hpw_way {
 	HPW_FAST_SEND, /* pieces of 40 bytes */
@@ -14,8 +14,9 @@ enum hpw_way {
 	HPW_FAST_PUT,  /* pieces of 24 bytes */
 	HPW_PUT,
 	HPW_GET,
+	HPW_ULTRA, /* packets of up to 248 bytes */
 };
-#define HPW_WAYS "fast_send|send|posted|fast_put|put|get"
+#define HPW_WAYS "fast_send|send|posted|fast_put|put|get|ultra"
 
 struct hpw {
 	struct work w;
@@ -28,6 +29,7 @@ struct hpw {
 	uint64_t va;
 	/* counted by hpw_absorb */
 	uint64_t posted, done, got; /* instructions; bytes */
+	struct ultraw ultra;
 };
 
 enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };

@@ -11,7 +11,7 @@ const struct cli_cmd cli_cmds[] = {
 	{ "run", "FILE", "run an experiment and print its results",
 	  "set seed sample show sweep-load follow format out append load jobs "
 	  "quiet",
-	  "table|json|csv", 1, 1, cmd_run,
+	  "table|json|csv|svg", 1, 1, cmd_run,
 	  "FILE is a YAML file, - for standard input, or the name of a "
 	  "shipped\n"
 	  "experiment (weft list experiments).\n"

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "front/out/lines.h"
 
 const struct out_format out_formats[] = {
 	{ "table", out_table },
 	{ "json", out_json },
 	{ "csv", out_csv },
+	{ "svg", out_svg },
 	{ 0 },
 };
 
@@ -124,6 +126,8 @@ void out_table(const struct run_set *s, FILE *f)
 		table_partial(s, f);
 	if (s->curve) {
 		curve_table(s, f);
+	} else if (lines_wanted(s)) {
+		lines_table(s, f);
 	} else if (fits_matrix(s)) {
 		table_matrix(s, f);
 		if (s->show && s->show[0])

@@ -343,6 +343,10 @@ struct hp_block {
 	 * answered with hp_reply. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
 	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
+	/* Tagged: conditional stores, loads; true: done, valid. */
+	bool (*tstore)(struct hp_nic *n, const struct weft_bus_note *note);
+	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
+		      uint64_t *val_p);
 	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */
 	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1);

@@ -5,6 +5,8 @@
  *   TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
  *                         no Triggerpage load, no fetch from the work queue
  *   TLOAD                 a trigger; its response tag says "fully accepted"
+ *   ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
+ *                         device (ultra.c)
  *
  * Only tags that the processor vouches for count (X1).  A VCI whose process has
  * no NQ entry left keeps its place in the queue, others pass it (CSB11). */
@@ -147,31 +149,46 @@ bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w)
 
 /* ---- the bus ----------------------------------------------------------- */
 
-static bool vci_store(struct hp_nic *n, const struct weft_bus_note *note)
+static bool cond_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
 	uint64_t w[HP_WORDS];
 
-	if (note->user || note->space != 1 + HP_BAR_TRIGGER ||
-	    note->bytes != HP_LINE || note->cond >> 56 != WEFT_COND_ROOM)
+	if (note->user || note->cond >> 56 != WEFT_COND_ROOM)
+		return false;
+	if (note->space == 1 + HP_BAR_ULTRA)
+		return ultra->tstore(n, note);
+	if (note->space != 1 + HP_BAR_TRIGGER || note->bytes != HP_LINE)
 		return false;
 	memcpy(w, note->data, HP_LINE);
 	return hp_fetch_tagged(n, note->tag, w);
+}
+
+static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
+			uint64_t *val_p)
+{
+	if (note->user)
+		return false;
+	if (note->space == 1 + HP_BAR_ULTRA)
+		return hp_blocks[HP_BLOCK_ULTRA]->tload(n, note, val_p);
+	if (note->space != 1 + HP_BAR_TRIGGER)
+		return false;
+	*val_p = hp_trigger(n, HP_TRIGGER_PAGE(note->tag) | note->off % HP_PAGE,
+			    note->bytes);
+	return *val_p & HP_TRUE;
 }
 
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
 	uint64_t val = 0;
+	bool valid;
 
 	if (note->op == WEFT_TCSTORE) {
-		bus->tagged_reply(n->bus, NULL, 0, vci_store(n, note));
+		bus->tagged_reply(n->bus, NULL, 0, cond_store(n, note));
 	} else if (note->op == WEFT_TLOAD) {
-		if (!note->user && note->space == 1 + HP_BAR_TRIGGER)
-			val = hp_trigger(n,
-					 HP_TRIGGER_PAGE(note->tag) |
-						 note->off % HP_PAGE,
-					 note->bytes);
-		bus->tagged_reply(n->bus, &val, note->bytes, val & HP_TRUE);
+		valid = tagged_load(n, note, &val);
+		bus->tagged_reply(n->bus, &val, note->bytes, valid);
 	} else {
 		weft_bus_consumed(n->bus, 1); /* no register takes one */
 	}

@@ -281,6 +281,36 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 		load_now(n, NULL);
 }
 
+/* ---- tagged accesses (10.1): the process is in the tag ---- */
+
+/* A whole packet, if there is room. */
+static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;
+
+	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER | HP_ULTRA_CPL) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports || note->bytes % 8 ||
+	    (off & 0xff) != HP_ULTRA_START(words) ||
+	    !ultra_req_takes(n->ultra, HP_ULTRA_UPID(off), note->tag, words))
+		return false;
+	ultra_store(n, note);
+	return true;
+}
+
+/* A word of the oldest packet, if there is one. */
+static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
+			uint64_t *val_p)
+{
+	uint32_t off = (uint32_t)note->off;
+
+	if (!(off & HP_ULTRA_CPL) || off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
+	    !ultra_cpl_valid(n->ultra, HP_ULTRA_UPID(off), note->tag))
+		return false;
+	*val_p = get(n->ultra, off & ~7u);
+	return true;
+}
+
 static void ultra_rx(struct hp_nic *n, struct hp_rx *rx)
 {
 	if (HP_CMD_BYTE(HP_C0_CMD(rx->head.c[0])) != HP_B_ACK) {
@@ -364,6 +394,8 @@ const struct hp_block hp_ultra_block = {
 	.init = ultra_init,
 	.store = ultra_store,
 	.load = ultra_load,
+	.tstore = ultra_tstore,
+	.tload = ultra_tload,
 	.rx = ultra_rx,
 	.finish = ultra_finish,
 	.fini = ultra_fini,

@@ -122,6 +122,9 @@ static inline void ultra_mean_add(struct ultra_mean *m, double v)
 /* ultra_req.c */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val);
+/* Its process (tag) may store a packet of so many words now. */
+bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
+		     uint32_t words);
 void ultra_req_go(struct hp_ultra *u);
 void ultra_req_fini(struct hp_ultra *u);
 /* An acknowledge has come (9.5, 9.7). */
@@ -131,6 +134,8 @@ void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
 void ultra_cpl_go(struct hp_ultra *u);
 /* Load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
+/* A packet that its process (tag) may read is there. */
+bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag);
 void ultra_cpl_fini(struct hp_ultra *u);
 
 /* C1 of an ULTRA packet: port and wishes, which the acknowledge brings back. */

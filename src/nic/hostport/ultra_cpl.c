@@ -290,6 +290,13 @@ uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index)
 	return v;
 }
 
+bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag)
+{
+	const struct ultra_cpl *p = &u->cpl[upid];
+
+	return p->en && p->on_device && p->vpid == tag && !ring_empty(&p->kept);
+}
+
 void ultra_cpl_fini(struct hp_ultra *u)
 {
 	struct ultra_in *i;

@@ -130,6 +130,15 @@ static void begin(struct ultra_port *p, uint32_t index, uint32_t flags)
 			   : ULTRA_DROP;
 }
 
+bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
+		     uint32_t words)
+{
+	const struct ultra_port *p = &u->port[upid];
+
+	return p->en && p->vpid == tag && p->state == ULTRA_IDLE &&
+	       words <= u->n->ultra_max_words && words <= room(p);
+}
+
 static void committed(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;

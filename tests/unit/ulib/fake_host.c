@@ -138,6 +138,14 @@ uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 	       (uint64_t)weft_io_load32(h, io, off + 4) << 32;
 }
 
+/* No processes either. */
+bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
+		   uint8_t bar, uint64_t off, uint64_t len,
+		   enum weft_io_attr attr, struct weft_io *io_p)
+{
+	return false;
+}
+
 /* PCI-X: no tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep as a family of curves: the last axis is x, the other axes make the
+ * lines, and with three or more axes the first one makes pictures of their
+ * own.  Drawn when the experiment shows a metric (record: show). */
+#ifndef FRONT_OUT_LINES_H
+#define FRONT_OUT_LINES_H
+
+#include "front/out/out.h"
+
+enum { LINES_X = 64, LINES_N = 16 };
+
+struct lines {
+	const char *metric, *unit;
+	bool more; /* larger is better: a rate */
+	char title[160], x_name[64];
+	double x[LINES_X];
+	size_t n_x;
+	struct {
+		char label[64];
+		double y[LINES_X]; /* NAN: no such point */
+	} line[LINES_N];
+	size_t n_lines;
+};
+
+/* The experiment shows a metric and has two axes or more. */
+bool lines_wanted(const struct run_set *s);
+/* Picture number i of the set; false: there is none, or nothing to draw. */
+bool lines_get(const struct run_set *s, size_t i, struct lines *l);
+/* Where lines a and b cross between x number i and the next: x, or NAN. */
+double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
+/* The best line at x number i, or n_lines. */
+size_t lines_best(const struct lines *l, size_t i);
+
+/* Tables, pictures of characters, and where lines cross. */
+void lines_table(const struct run_set *s, FILE *f);
+/* lines_svg.c: all pictures in one. */
+void out_svg(const struct run_set *s, FILE *f);
+
+#endif

@@ -133,6 +133,8 @@ bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
 /* Monitor alone: the tag of the process's tagged accesses. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
+/* Process of this thread; in a driver's call: of the caller.  NULL: none. */
+struct weft_proc *weft_proc_self(struct weft_host *h);
 /* This thread is in the process from now on. */
 bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 

@@ -148,7 +148,8 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 	if (!d->drv.call)
 		return -ENODEV;
 	h->proc = NULL;
-	h->calls++;
+	if (!h->calls++)
+		h->caller = was;
 	ret = d->drv.call(h, d->drv.own, op, arg);
 	h->calls--;
 	if (!h->proc)
@@ -156,6 +157,11 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 	if (h->killed)
 		host_check_killed(h);
 	return ret;
+}
+
+struct weft_proc *weft_proc_self(struct weft_host *h)
+{
+	return h->calls ? h->caller : h->proc;
 }
 
 void host_process_gone(struct weft_host *h)

@@ -151,7 +151,8 @@ struct weft_host {
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
 	void *arg;
-	uint32_t calls;	 /* traps it is inside of */
+	uint32_t calls; /* traps it is inside of */
+	struct weft_proc *caller;
 	bool killed;	 /* to end as soon as it is in no call */
 	jmp_buf *ending; /* where it ends */
 	struct host_line line[HOST_WC_MAX];

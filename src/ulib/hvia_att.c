@@ -212,7 +212,7 @@ static void blocks_reset(struct hvia_att *a)
 	vec_clear(&a->node);
 	vec_clear(&a->spare_nodes);
 	vec_push(&a->node, (struct hvia_att_node){ 0 });
-	a->root = node_new(a, a->used, a->sdram / HVIA_ATT_L2 - a->used);
+	a->root = node_new(a, a->used, a->sdram / HVIA_L2_BYTES - a->used);
 }
 
 void hvia_att_init(struct hvia_att *a, uint32_t sdram)
@@ -231,7 +231,7 @@ void hvia_att_fini(struct hvia_att *a)
 
 uint32_t hvia_att_top(const struct hvia_att *a)
 {
-	uint32_t end = a->sdram / HVIA_ATT_L2;
+	uint32_t end = a->sdram / HVIA_L2_BYTES;
 	uint32_t i = outermost(a, a->root, true);
 
 	if (i && node(a, i)->at + node(a, i)->len == end)
@@ -247,13 +247,13 @@ uint32_t hvia_att_blocks(const struct hvia_att *a)
 int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 {
 	uint64_t l1 = a->region.n + !a->spare_handles.n;
-	uint64_t level1 = l1 * HVIA_ATT_L1;
+	uint64_t level1 = l1 * HVIA_L1_BYTES;
 	uint32_t limit, i;
 
-	if (level1 + (uint64_t)HVIA_ATT_L2 * (a->used + (uint64_t)pages) >
+	if (level1 + (uint64_t)HVIA_L2_BYTES * (a->used + (uint64_t)pages) >
 	    a->sdram)
 		return -ENOSPC;
-	limit = (uint32_t)((a->sdram - level1) / HVIA_ATT_L2);
+	limit = (uint32_t)((a->sdram - level1) / HVIA_L2_BYTES);
 	i = block_find(a, pages);
 	if (hvia_att_top(a) > limit || !i || node(a, i)->at + pages > limit)
 		return -EAGAIN;

@@ -12,9 +12,8 @@
 #define ULIB_HVIA_ATT_H
 
 #include "base/vec.h"
+#include "nic/hvia_regs.h"
 #include "weft/types.h"
-
-enum { HVIA_ATT_L1 = 24, HVIA_ATT_L2 = 4 };
 
 struct hvia_att_region {
 	uint32_t pages; /* 0: the handle is free */

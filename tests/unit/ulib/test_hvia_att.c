@@ -11,8 +11,8 @@
 
 enum {
 	SDRAM = 1 << 14, /* scaled: 4 Ki entries */
-	ENTRIES = SDRAM / HVIA_ATT_L2,
-	HANDLES = SDRAM / (HVIA_ATT_L1 + HVIA_ATT_L2) + 1,
+	ENTRIES = SDRAM / HVIA_L2_BYTES,
+	HANDLES = SDRAM / (HVIA_L1_BYTES + HVIA_L2_BYTES) + 1,
 };
 
 /* ---- reference: one word per entry, everything searched for ---------------
@@ -64,9 +64,9 @@ static int ref_take(struct ref *r, uint32_t pages, uint32_t *h_p)
 	while (h < HANDLES && r->pages[h])
 		h++;
 	n1 = h >= n1 ? h + 1 : n1;
-	if (n1 * HVIA_ATT_L1 + (r->used + pages) * HVIA_ATT_L2 > SDRAM)
+	if (n1 * HVIA_L1_BYTES + (r->used + pages) * HVIA_L2_BYTES > SDRAM)
 		return -ENOSPC;
-	limit = (SDRAM - n1 * HVIA_ATT_L1) / HVIA_ATT_L2;
+	limit = (SDRAM - n1 * HVIA_L1_BYTES) / HVIA_L2_BYTES;
 	at = ref_fit(r, pages);
 	if (r->top > limit || at + pages > limit)
 		return -EAGAIN;
@@ -228,7 +228,7 @@ static void big_moved(void *own, uint32_t h, uint32_t from)
 /* Every entry has one owner at most, and the book's sums are right. */
 static void big_check(const struct big *b)
 {
-	uint32_t n = b->att.sdram / HVIA_ATT_L2, used = 0, top = 0;
+	uint32_t n = b->att.sdram / HVIA_L2_BYTES, used = 0, top = 0;
 	uint8_t *taken = calloc(n, 1);
 
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -243,7 +243,7 @@ static void big_check(const struct big *b)
 	assert_int_equal(used, b->att.used);
 	assert_int_equal(top, hvia_att_top(&b->att));
 	assert_int_equal(b->n, b->att.live);
-	assert_true((uint64_t)b->att.region.n * HVIA_ATT_L1 + 4ull * top <=
+	assert_true((uint64_t)b->att.region.n * HVIA_L1_BYTES + 4ull * top <=
 		    b->att.sdram);
 	free(taken);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the kernel agent's connections: hvia_agent_conn.c (callers),
+ * hvia_agent_peer.c (packets and time). */
+#ifndef ULIB_HVIA_CONN_H
+#define ULIB_HVIA_CONN_H
+
+#include "ulib/hvia_agent.h"
+
+#define CONN_AGAIN (100 * WEFT_MS)
+
+bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y);
+/* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */
+int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
+/* There is something new for the timer; for who waits for the VI. */
+void conn_timed(struct hvia_agent *a, struct weft_host *h);
+void conn_told(struct weft_host *h, struct hvia_kvi *k);
+void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	      enum hvia_vi_state state);
+void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 int result);
+void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	       uint8_t type);
+void conn_answer(struct hvia_agent *a, struct weft_host *h,
+		 struct hvia_request *r, uint8_t type);
+void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 struct hvia_request *r);
+/* A peer's request that came before this VI's own. */
+void conn_peer_match(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+
+#endif

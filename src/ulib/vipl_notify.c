@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: handlers, called from a thread of the library, one per open NIC
+ * (hvia.md 5.6, 6.1). */
+#include "ulib/vipl_priv.h"
+
+/* Descriptor of an error: where its token points. */
+static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
+				      const struct hvia_async *e)
+{
+	uint64_t va, len;
+
+	if (e->code != HVIA_ERROR_POST_DESC ||
+	    !hvia_region_start(n->client, HVIA_TOKEN_HANDLE(e->token), &va,
+			       &len) ||
+	    HVIA_TOKEN_OFFSET(e->token) >= len)
+		return NULL;
+	return (VIP_DESCRIPTOR *)(uintptr_t)(va + HVIA_TOKEN_OFFSET(e->token));
+}
+
+static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
+{
+	if (e->code == HVIA_ERROR_POST_DESC)
+		return VIP_RESOURCE_DESCRIPTOR;
+	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
+}
+
+static void call_error(struct vipl_nic *n, const struct hvia_async *e)
+{
+	VIP_ERROR_DESCRIPTOR d = {
+		.NicHandle = n,
+		.DescriptorPtr = err_descriptor(n, e),
+		.OpCode = e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+						  : VIP_STATUS_OP_SEND,
+		.ResourceCode = err_resource(e),
+		.ErrorCode = (VIP_ERROR_CODE)e->code,
+	};
+	struct vipl_vi *v = n->vis;
+
+	while (v && v->vi != e->vi)
+		v = v->next;
+	d.ViHandle = v;
+	if (n->handler)
+		n->handler(n->handler_ctx, &d);
+	else
+		n->errors++;
+}
+
+static bool serve_errors(struct vipl_nic *n)
+{
+	struct hvia_client *c = n->client;
+	struct hvia_async e;
+
+	if (c->err_in == c->err_out)
+		return false;
+	e = c->err[c->err_out++ % HVIA_ERR_QUEUE_LEN];
+	call_error(n, &e);
+	return true;
+}
+
+/* ---- completions ----------------------------------------------------------
+ */
+
+void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n)
+{
+	while (*list)
+		list = &(*list)->next;
+	*list = n;
+}
+
+/* The request is over before its handler runs: that may ask again. */
+static struct vipl_notify notify_pop(struct vipl_notify **list)
+{
+	struct vipl_notify *n = *list, copy = *n;
+
+	*list = n->next;
+	weft_host_free(weft_host_self(), n);
+	return copy;
+}
+
+static bool serve_queue(struct vipl_nic *n, struct vipl_queue *q)
+{
+	struct vipl_vi *v = q->vi;
+	struct vipl_notify r;
+	VIP_DESCRIPTOR *d;
+
+	if (!q->notify || !vipl_queue_done(q))
+		return false;
+	r = notify_pop(&q->notify);
+	d = vipl_queue_take(q);
+	r.fn(r.ctx, n, v, d);
+	return true;
+}
+
+static bool serve_cq(struct vipl_nic *n, struct vipl_cq *c)
+{
+	struct vipl_queue *q;
+	struct vipl_notify r;
+
+	if (!c->notify || !vipl_cq_look(c, &q))
+		return false;
+	r = notify_pop(&c->notify);
+	r.cq_fn(r.ctx, n, q->vi, q->dir == HVIA_Q_RECV);
+	return true;
+}
+
+/* One handler, if one is due; lists may be others after it. */
+static bool serve_one(struct vipl_nic *n)
+{
+	if (serve_errors(n))
+		return true;
+	for (struct vipl_vi *v = n->vis; v; v = v->next)
+		for (uint32_t i = 0; i < 2; i++)
+			if (serve_queue(n, &v->q[i]))
+				return true;
+	for (struct vipl_cq *c = n->cqs; c; c = c->next)
+		if (serve_cq(n, c))
+			return true;
+	return false;
+}
+
+static bool wanted(const struct vipl_queue *q)
+{
+	return q->head && (q->notify || (q->cq && q->cq->notify));
+}
+
+static int serve(struct weft_host *h, void *arg)
+{
+	struct vipl_nic *n = arg;
+	struct hvia_client *c = n->client;
+
+	while (!c->closed) {
+		uint32_t seen = c->event, count = 0;
+
+		if (serve_one(n))
+			continue;
+		struct vipl_queue *q[2 * n->n_vis + 1];
+
+		for (struct vipl_vi *v = n->vis; v; v = v->next)
+			for (uint32_t i = 0; i < 2; i++)
+				if (wanted(&v->q[i]))
+					q[count++] = &v->q[i];
+		vipl_sleep(n, q, count, seen, WEFT_NEVER);
+	}
+	weft_host_cpu(h, 0);
+	return 0;
+}
+
+void vipl_serve(struct vipl_nic *n)
+{
+	struct weft_host *h = weft_host_self();
+
+	if (!n->served) {
+		n->served = true;
+		weft_thread_start(h, serve, n);
+	}
+	n->client->event++;
+	weft_host_wake(h, &n->client->event);
+}
+
+static VIP_RETURN notify(VIP_VI_HANDLE vi, uint32_t dir, VIP_PVOID ctx,
+			 VIP_VI_CALLBACK fn)
+{
+	struct vipl_vi *v = vipl_vi(vi);
+	struct vipl_notify *r;
+
+	if (!v || !fn)
+		return VIP_INVALID_PARAMETER;
+	r = weft_host_calloc(weft_host_self(), 1, sizeof(*r));
+	if (!r)
+		return VIP_ERROR_RESOURCE;
+	r->ctx = ctx;
+	r->fn = fn;
+	vipl_notify_add(&v->q[dir].notify, r);
+	vipl_serve(v->nic);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			 VIP_VI_CALLBACK Callback)
+{
+	return notify(ViHandle, HVIA_Q_SEND, Context, Callback);
+}
+
+VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			 VIP_VI_CALLBACK Callback)
+{
+	return notify(ViHandle, HVIA_Q_RECV, Context, Callback);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: posting, polling, waiting (hvia.md 2.3, 6.1, 6.4). */
+#include <errno.h>
+
+#include "ulib/vipl_priv.h"
+
+/* ---- queues ---------------------------------------------------------------
+ */
+
+uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir)
+{
+	static const uint32_t op[] = { VIP_STATUS_OP_SEND,
+				       VIP_STATUS_OP_RDMA_WRITE,
+				       VIP_STATUS_OP_RDMA_READ,
+				       VIP_STATUS_OP_SEND };
+
+	return dir == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+				  : op[d->CS.Control & VIP_CONTROL_OP_MASK];
+}
+
+static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
+{
+	if (!(*vipl_status(d) & VIP_STATUS_DONE))
+		d->CS.Status = vipl_status_op(d, dir) | VIP_STATUS_DONE |
+			       VIP_STATUS_DESC_FLUSHED_ERROR;
+}
+
+/* The card has served, or dropped, everything that was posted before. */
+static bool dead(const struct vipl_vi *v)
+{
+	return v->k->state == HVIA_VI_ERROR && v->k->flushed;
+}
+
+bool vipl_queue_done(struct vipl_queue *q)
+{
+	if (!q->head)
+		return false;
+	if (dead(q->vi))
+		complete_flushed(q->head, q->dir);
+	return *vipl_status(q->head) & VIP_STATUS_DONE;
+}
+
+VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
+{
+	VIP_DESCRIPTOR *d = q->head;
+
+	q->head = --q->n ? d->CS.Next.Descriptor : NULL;
+	q->reported -= q->reported != 0;
+	return d;
+}
+
+void vipl_queue_flush(struct vipl_queue *q)
+{
+	VIP_DESCRIPTOR *d = q->head;
+
+	for (uint32_t i = 0; i < q->n; i++, d = d->CS.Next.Descriptor)
+		complete_flushed(d, q->dir);
+}
+
+/* ---- posting --------------------------------------------------------------
+ */
+
+/* Where a descriptor lies in its region; what cannot be named is somewhere that
+ * no region reaches: the card says so (5.6). */
+static uint32_t offset_of(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
+			  VIP_MEM_HANDLE handle)
+{
+	uint64_t at = (uintptr_t)d, va, len;
+
+	if (!hvia_region_start(n->client, handle, &va, &len) || at < va ||
+	    at - va >= len)
+		return UINT32_MAX & ~(HVIA_DESC_ALIGN - 1u);
+	return (uint32_t)(at - va);
+}
+
+void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
+	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
+{
+	weft_io_store64(h, &v->k->page,
+			dir == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV,
+			hvia_token(handle, offset_of(v->nic, d, handle)));
+	weft_host_cpu(h, VIPL_POST_STORE);
+}
+
+void vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
+		     VIP_MEM_HANDLE handle)
+{
+	if (q->n) {
+		q->tail->CS.NextHandle = handle;
+		q->tail->CS.Next.AddressBits = (uintptr_t)d;
+	} else {
+		q->head = d;
+	}
+	q->tail = d;
+	q->n++;
+}
+
+/* Doorbells of one queue reach the card in the order of the links. */
+static VIP_RETURN post(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR *d,
+		       VIP_MEM_HANDLE handle)
+{
+	struct weft_host *h = weft_host_self();
+	struct vipl_vi *v = vipl_vi(vi);
+	struct vipl_queue *q;
+
+	if (!v || !d)
+		return VIP_INVALID_PARAMETER;
+	q = &v->q[dir];
+	while (q->posting)
+		weft_host_cpu(h, VIPL_POLL);
+	q->posting = true;
+	d->CS.Next.AddressBits = 0;
+	d->CS.NextHandle = 0;
+	d->CS.Status = 0;
+	weft_host_cpu(h, VIPL_POST);
+	vipl_queue_link(q, d, handle);
+	if (v->rel)
+		vipl_rel_posted(v, dir);
+	else if (dead(v))
+		complete_flushed(d, dir);
+	else
+		vipl_ring(h, v, dir, d, handle);
+	q->posting = false;
+	if (q->notify || (q->cq && q->cq->notify))
+		vipl_serve(v->nic);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
+		       VIP_MEM_HANDLE MemoryHandle)
+{
+	return post(ViHandle, HVIA_Q_SEND, DescriptorPtr, MemoryHandle);
+}
+
+VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
+		       VIP_MEM_HANDLE MemoryHandle)
+{
+	return post(ViHandle, HVIA_Q_RECV, DescriptorPtr, MemoryHandle);
+}
+
+/* ---- polling --------------------------------------------------------------
+ */
+
+static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
+			weft_time_t cost, VIP_DESCRIPTOR **d_p)
+{
+	*d_p = vipl_queue_take(q);
+	weft_host_cpu(h, cost);
+	return *vipl_status(*d_p) & VIP_STATUS_ERROR_MASK ? VIP_DESCRIPTOR_ERROR
+							  : VIP_SUCCESS;
+}
+
+static VIP_RETURN done(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR **d_p)
+{
+	struct weft_host *h = weft_host_self();
+	struct vipl_vi *v = vipl_vi(vi);
+
+	if (!v || !d_p)
+		return VIP_INVALID_PARAMETER;
+	*d_p = NULL;
+	weft_host_cpu(h, VIPL_POLL);
+	if (!v->q[dir].n)
+		return VIP_DESCRIPTOR_ERROR;
+	if (!vipl_queue_done(&v->q[dir]))
+		return VIP_NOT_DONE;
+	return taken(h, &v->q[dir], VIPL_FOUND + VIPL_TAKE, d_p);
+}
+
+VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
+{
+	return done(ViHandle, HVIA_Q_SEND, DescriptorPtr);
+}
+
+VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
+{
+	return done(ViHandle, HVIA_Q_RECV, DescriptorPtr);
+}
+
+/* ---- waiting --------------------------------------------------------------
+ */
+
+int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
+	       uint32_t seen, weft_time_t deadline)
+{
+	struct hvia_armed armed[count + 1];
+	struct hvia_arm_arg a = { .client = n->client,
+				  .armed = armed,
+				  .seen = seen,
+				  .deadline = deadline };
+
+	for (uint32_t i = 0; i < count; i++)
+		if (q[i]->head && (!q[i]->vi->rel || q[i]->raw))
+			armed[a.n++] = (struct hvia_armed){
+				.vi = q[i]->vi->vi,
+				.queue = q[i]->dir,
+				.status = vipl_status(q[i]->head),
+			};
+	return weft_drv_call(weft_host_self(), n->dev, HVIA_CALL_ARM, &a);
+}
+
+static VIP_RETURN await(VIP_VI_HANDLE vi, uint32_t dir, VIP_ULONG timeout,
+			VIP_DESCRIPTOR **d_p)
+{
+	struct weft_host *h = weft_host_self();
+	struct vipl_vi *v = vipl_vi(vi);
+	weft_time_t deadline;
+	VIP_RETURN ret = done(vi, dir, d_p);
+
+	if (ret != VIP_NOT_DONE)
+		return ret;
+	deadline = vipl_deadline(h, timeout);
+	for (;;) {
+		struct vipl_queue *q = &v->q[dir];
+		uint32_t seen = v->nic->client->event;
+		bool late;
+
+		if (!q->n)
+			return VIP_DESCRIPTOR_ERROR;
+		if (vipl_queue_done(q))
+			return taken(h, q, VIPL_TAKE, d_p);
+		late = vipl_sleep(v->nic, &q, 1, seen, deadline) == -ETIMEDOUT;
+		if (late && !vipl_queue_done(q))
+			return VIP_TIMEOUT;
+	}
+}
+
+VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
+		       VIP_DESCRIPTOR **DescriptorPtr)
+{
+	return await(ViHandle, HVIA_Q_SEND, TimeOut, DescriptorPtr);
+}
+
+VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
+		       VIP_DESCRIPTOR **DescriptorPtr)
+{
+	return await(ViHandle, HVIA_Q_RECV, TimeOut, DescriptorPtr);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of VIPL: what the handles of vipl.h point to.  Source:
+ * hvia.md 6.1, 6.4, 7.1, 7.5. */
+#ifndef ULIB_VIPL_PRIV_H
+#define ULIB_VIPL_PRIV_H
+
+#include "ulib/hvia_agent.h"
+#include "vipl.h"
+
+/* Processor time of the library.  VipPostSend is 0.9 us with the store's way to
+ * the card (7.1, T1); a poll that finds something takes 27 cycles from when it
+ * can be seen (T5), of which a sleeper that has been woken pays 0.2 us (7.5).
+ */
+#define VIPL_POST	(809 * WEFT_NS)
+#define VIPL_POST_STORE (91 * WEFT_NS)
+#define VIPL_POLL	(20 * WEFT_NS)
+#define VIPL_FOUND	(199 * WEFT_NS)
+#define VIPL_TAKE	(200 * WEFT_NS)
+
+enum {
+	VIPL_NIC_MAGIC = 0x56694e63,
+	VIPL_VI_MAGIC = 0x56695669,
+	VIPL_CQ_MAGIC = 0x56694371,
+	VIPL_CONN_MAGIC = 0x5669436e,
+};
+
+enum {
+	VIPL_MAX_TRANSFER = 1 << 24,
+	VIPL_CQS = 1024,
+	VIPL_CQ_ENTRIES = 1 << 20,
+	VIPL_QOS_MAX = 7,
+};
+
+struct vipl_vi;
+struct vipl_cq;
+
+struct vipl_notify {
+	VIP_PVOID ctx;
+	VIP_VI_CALLBACK fn;
+	VIP_CQ_CALLBACK cq_fn;
+	struct vipl_notify *next;
+};
+
+/* A work queue: descriptors are linked through their Next. */
+struct vipl_queue {
+	struct vipl_vi *vi;
+	uint32_t dir; /* HVIA_Q_SEND, HVIA_Q_RECV */
+	VIP_DESCRIPTOR *head, *tail;
+	uint32_t n;
+	bool posting; /* a thread is between link and doorbell */
+	bool raw;     /* of a reliable VI: what the card has */
+	struct vipl_notify *notify;
+	/* completion queue */
+	struct vipl_cq *cq;
+	struct vipl_queue *cq_next;
+	uint32_t reported; /* completions told, descriptors not taken yet */
+};
+
+struct vipl_nic {
+	uint32_t magic;
+	struct weft_dev *dev;
+	struct hvia_client *client;
+	uint8_t mac[6];
+	uint64_t version;
+	bool with_cq, with_reliable, names;
+	uint32_t n_vis, n_cqs;
+	struct vipl_vi *vis;
+	struct vipl_cq *cqs;
+	VIP_ERROR_HANDLER handler;
+	VIP_PVOID handler_ctx;
+	uint64_t errors; /* without a handler */
+	bool served;	 /* its thread runs */
+	char name[32];
+};
+
+struct vipl_vi {
+	uint32_t magic;
+	struct vipl_nic *nic;
+	uint32_t vi;
+	struct hvia_kvi *k;
+	struct vipl_queue q[2];
+	struct vipl_rel *rel; /* reliable; NULL: the card's own service */
+	struct vipl_vi *next;
+};
+
+struct vipl_cq {
+	uint32_t magic;
+	struct vipl_nic *nic;
+	uint32_t entries, users;
+	struct vipl_queue *queues, *turn;
+	struct vipl_notify *notify;
+	struct vipl_cq *next;
+};
+
+struct vipl_conn {
+	uint32_t magic;
+	struct vipl_nic *nic;
+	uint64_t id;
+};
+
+static inline struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
+{
+	struct vipl_nic *n = x;
+
+	return n && n->magic == VIPL_NIC_MAGIC ? n : NULL;
+}
+static inline struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
+{
+	struct vipl_vi *v = x;
+
+	return v && v->magic == VIPL_VI_MAGIC ? v : NULL;
+}
+static inline struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
+{
+	struct vipl_cq *c = x;
+
+	return c && c->magic == VIPL_CQ_MAGIC ? c : NULL;
+}
+
+/* A trap; errno as a return code of VIPL. */
+VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op, void *arg);
+VIP_RETURN vipl_return(int err);
+/* End of a time-out in ms. */
+weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
+
+/* vipl_vi.c */
+void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a);
+
+/* vipl_post.c */
+/* The oldest descriptor is done. */
+bool vipl_queue_done(struct vipl_queue *q);
+/* Takes it. */
+VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q);
+/* Everything posted counts as flushed (disconnected). */
+void vipl_queue_flush(struct vipl_queue *q);
+void vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
+		     VIP_MEM_HANDLE handle);
+/* Sleeps until one of the queues may have something done, or an error came.
+ * Queues of reliable VIs and empty ones are not armed. */
+int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
+	       uint32_t seen, weft_time_t deadline);
+/* A descriptor to the card; the queue is the library's business. */
+void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
+	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle);
+static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
+{
+	return &d->CS.Status;
+}
+/* Operation of a descriptor as its status names it. */
+uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
+
+/* vipl_notify.c */
+/* The NIC's thread is there, and looks again. */
+void vipl_serve(struct vipl_nic *n);
+void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
+
+/* vipl_cq.c */
+bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
+void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
+void vipl_cq_detach(struct vipl_queue *q);
+
+/* vipl_rel.c: reliable delivery and reception in software */
+VIP_RETURN vipl_rel_new(struct vipl_vi *v);
+void vipl_rel_free(struct vipl_vi *v);
+void vipl_rel_connected(struct vipl_vi *v);
+void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
+void vipl_rel_ended(struct vipl_vi *v);
+
+#endif

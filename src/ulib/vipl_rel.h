@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reliable delivery and reception of VIPL in software, between vipl_rel.c
+ * (sending, time), vipl_rel_rx.c (receiving) and vipl_rel_vi.c (its life).
+ *
+ *   user's descriptors <-> copies <-> frames of the VI's own memory <-> card
+ *
+ * A frame is a message of one Ethernet frame over the unreliable VI:
+ * header, up to REL_DATA bytes.  Frames are numbered; the receiver takes them
+ * in order, acknowledges up to the next one it wants, and throws away all
+ * others; what is not acknowledged in time is sent again from there on.  A send
+ * is complete when the last frame of it has been acknowledged, and that is said
+ * when its bytes are where they belong: delivery and reception are the same
+ * here. */
+#ifndef ULIB_VIPL_REL_H
+#define ULIB_VIPL_REL_H
+
+#include "ulib/vipl_priv.h"
+
+enum {
+	REL_WINDOW = 16, /* frames on their way */
+	REL_RX = 64,	 /* receives of the VI */
+	REL_ACKS = 8,	 /* frames without data on their way */
+	REL_SLOTS = REL_WINDOW + REL_ACKS + REL_RX,
+	REL_ACK_EVERY = 8,
+	REL_TRIES = 20,
+};
+#define REL_AGAIN WEFT_MS
+
+enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
+
+/* On the wire, little endian. */
+struct rel_head {
+	uint32_t seq;	/* of a frame with data */
+	uint32_t ack;	/* next one that this side wants */
+	uint16_t flags; /* of data; 0: none, acknowledgement alone */
+	uint16_t bytes;
+	uint32_t error; /* status bits: the other's send has failed */
+	uint32_t length, immediate; /* of the message */
+	uint32_t handle;	    /* RDMA: remote */
+	uint32_t pad;
+	uint64_t va; /* RDMA: of this frame */
+};
+enum { REL_DATA = HVIA_PAYLOAD - sizeof(struct rel_head) };
+
+struct rel_slot {
+	_Alignas(HVIA_DESC_ALIGN) VIP_DESCRIPTOR desc;
+	struct rel_head head;
+	uint8_t data[REL_DATA];
+	VIP_DESCRIPTOR *ends; /* user's send of which this is the last frame */
+};
+
+struct vipl_rel {
+	struct vipl_vi *v;
+	struct rel_slot *slot; /* window, acks, receives */
+	VIP_MEM_HANDLE handle;
+	struct vipl_queue raw[2]; /* what the card has */
+	bool stop, filled;	  /* receives are posted */
+	/* sending */
+	VIP_DESCRIPTOR *out; /* user's, not all in frames yet */
+	uint32_t out_at;     /* bytes of it that are */
+	uint32_t seq, base;  /* next, oldest not acknowledged */
+	uint32_t acks;	     /* used in turn */
+	uint32_t tries;
+	weft_time_t again;
+	/* receiving */
+	VIP_DESCRIPTOR *in; /* user's, not complete yet */
+	uint32_t in_at;
+	uint32_t next, told; /* frame wanted; said so */
+	bool owe;	     /* say it again */
+	uint32_t error;	     /* to be said with it */
+};
+
+/* A piece of a descriptor's bytes: where offset `at` lies, and how many follow
+ * there.  NULL: nowhere. */
+uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p);
+/* 0, or status bits: what is wrong with a descriptor. */
+uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
+		   uint32_t dir);
+void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
+		  uint32_t status);
+void rel_fail(struct vipl_rel *r, uint32_t code);
+/* Posts a slot to the card. */
+void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
+	      uint32_t bytes);
+
+/* vipl_rel.c */
+void rel_send(struct vipl_rel *r);
+void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
+/* vipl_rel_rx.c */
+void rel_receive(struct vipl_rel *r);
+
+#endif

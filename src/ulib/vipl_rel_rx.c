@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reliable VIPL in software: receiving, see vipl_rel.h. */
+#include "ulib/vipl_rel.h"
+
+#include <string.h>
+
+#define REL_LAST_WORD (100 * WEFT_US)
+
+static void in_next(struct vipl_rel *r)
+{
+	const struct vipl_queue *q = &r->v->q[HVIA_Q_RECV];
+
+	r->in = r->in == q->tail ? NULL : r->in->CS.Next.Descriptor;
+	r->in_at = 0;
+}
+
+/* What came cannot be taken: the sender learns why, the connection ends. */
+static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
+{
+	r->next--; /* it is not acknowledged */
+	r->error = status;
+	r->owe = true;
+	rel_send(r);
+	/* that is there before the connection ends */
+	weft_host_sleep(weft_host_self(),
+			weft_host_now(weft_host_self()) + REL_LAST_WORD);
+	rel_fail(r, code);
+}
+
+static void scatter(struct vipl_rel *r, const uint8_t *from, uint32_t n)
+{
+	while (n) {
+		uint32_t part;
+		uint8_t *p = rel_piece(r->in, r->in_at, &part);
+
+		part = part < n ? part : n;
+		weft_host_copy(weft_host_self(), p, from, part);
+		r->in_at += part;
+		from += part;
+		n -= part;
+	}
+}
+
+static uint32_t room(const VIP_DESCRIPTOR *d)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < d->CS.SegCount; i++)
+		sum += d->DS[i].Local.Length;
+	return sum;
+}
+
+static void got_send(struct vipl_rel *r, const struct rel_slot *s)
+{
+	uint32_t bad;
+
+	if (!r->in) {
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+		return;
+	}
+	bad = r->in_at ? 0 : rel_check(r->v, r->in, HVIA_Q_RECV);
+	if (!bad && s->head.length > room(r->in))
+		bad = VIP_STATUS_LENGTH_ERROR;
+	if (bad) {
+		rel_complete(r, r->in, 0, bad);
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_CONN_LOST);
+		return;
+	}
+	scatter(r, s->data, s->head.bytes);
+	if (!(s->head.flags & REL_LAST))
+		return;
+	r->in->CS.ImmediateData = s->head.immediate;
+	rel_complete(r, r->in, s->head.length,
+		     s->head.flags & REL_IMMEDIATE ? VIP_STATUS_IMMEDIATE : 0);
+	in_next(r);
+}
+
+/* ---- RDMA write -----------------------------------------------------------
+ */
+
+static bool target_ok(struct vipl_rel *r, const struct rel_head *h)
+{
+	struct vipl_vi *v = r->v;
+	struct hvia_mem_arg m = { .client = v->nic->client,
+				  .va = h->va,
+				  .handle = h->handle };
+
+	if (!h->bytes)
+		return v->k->attr.rdma_write;
+	return v->k->attr.rdma_write &&
+	       vipl_call(v->nic, HVIA_CALL_MEM_QUERY, &m) == VIP_SUCCESS &&
+	       m.rdma_write && m.ptag == v->k->attr.ptag && h->bytes <= m.len;
+}
+
+static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
+{
+	const struct rel_head *h = &s->head;
+
+	if (!target_ok(r, h)) {
+		refuse(r, VIP_STATUS_RDMA_PROT_ERROR, HVIA_ERROR_RDMAW_PROT);
+		return;
+	}
+	weft_host_copy(weft_host_self(), (void *)(uintptr_t)h->va, s->data,
+		       h->bytes);
+	if (!(h->flags & REL_IMMEDIATE))
+		return;
+	if (!r->in) {
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+		return;
+	}
+	r->in->CS.ImmediateData = h->immediate;
+	rel_complete(r, r->in, h->length,
+		     VIP_STATUS_OP_REMOTE_RDMA_WRITE | VIP_STATUS_IMMEDIATE);
+	in_next(r);
+}
+
+/* ---- frames ---------------------------------------------------------------
+ */
+
+static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
+		      uint32_t bytes)
+{
+	const struct rel_head *h = &s->head;
+
+	if (bytes < sizeof(*h) || h->bytes > REL_DATA ||
+	    bytes != sizeof(*h) + h->bytes)
+		return;
+	rel_acked(r, h->ack, h->error);
+	if (!h->flags)
+		return;
+	if (h->seq != r->next) { /* lost, or seen before */
+		r->owe = true;
+		return;
+	}
+	r->next++;
+	r->owe |= (h->flags & REL_LAST) != 0;
+	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
+}
+
+void rel_receive(struct vipl_rel *r)
+{
+	struct vipl_queue *q = &r->raw[HVIA_Q_RECV];
+
+	while (vipl_queue_done(q)) {
+		struct rel_slot *s = (void *)vipl_queue_take(q);
+		uint32_t status = s->desc.CS.Status;
+
+		weft_host_cpu(weft_host_self(), VIPL_FOUND + VIPL_TAKE);
+		if (status & VIP_STATUS_DESC_FLUSHED_ERROR)
+			continue; /* no connection any more */
+		if (!(status & VIP_STATUS_ERROR_MASK))
+			got_frame(r, s, s->desc.CS.Length);
+		if (r->v->k->state != HVIA_VI_ERROR)
+			rel_post(r, HVIA_Q_RECV, s, HVIA_PAYLOAD);
+	}
+}

@@ -5,8 +5,8 @@
  * dimension order.  That is a little more than it did, 2 % with the longest
  * packets at the highest load, where they wait for room.
  *
- * Building the network and reading the script takes it seconds: two runs of
- * different length are made and the difference counts. */
+ * Building the network is not to count: two runs of different length are made,
+ * and their difference does. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

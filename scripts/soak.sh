@@ -3,7 +3,7 @@
 # The long test.  First multipath, 10^7 packets over paths of random delay under
 # the eyes of an oracle, without losses and with one in 10^5
 # (tests/system/test_watch.py); links of EXTOLL with bit errors, every retry
-# accounted for; then every experiment called soak-*, which says itself how many
+# accounted for; 65,536 processes on one Host Port; then every experiment called soak-*, which says itself how many
 # packets it sends: nothing lost, nothing damaged, all credits home.
 #
 #     soak.sh WEFT [OPTION...]     options as of `weft run`, e.g. --seed 7
@@ -21,6 +21,9 @@ python3 tests/system/test_watch.py "$weft" . "$watch" 10000000 $seed || ret=1
 echo "== links"
 # shellcheck disable=SC2086
 python3 tests/system/test_links.py "$weft" . 1000000 $seed || ret=1
+
+echo "== 65,536 processes on a Host Port, 10^6 instructions"
+python3 tests/system/test_hostport.py "$weft" . 1000000 || ret=1
 
 echo "== resequencing against its reference"
 "$(dirname "$weft")"/tests/unit/nic/test_nic_forth_reseq 1 1000 || ret=1

@@ -72,6 +72,9 @@ static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
 	for (uint32_t i = 0; i < s->waiting[u]; i++)
 		if (s->wait[u][i]->ordered && s->wait[u][i]->key == key)
 			return true;
+	for (uint32_t i = 0; i < s->n_aside[u]; i++)
+		if (s->aside[u][i]->ordered && s->aside[u][i]->key == key)
+			return true;
 	return false;
 }
 
@@ -143,11 +146,65 @@ static void slot(struct ref_sched *s)
 	s->queued = n_left;
 }
 
+static bool step_aside(struct ref_sched *s, struct ref_job *j)
+{
+	uint32_t u = j->unit;
+
+	if (s->n_aside[u] == s->places)
+		return false;
+	s->stage[u][j->stage] = NULL;
+	s->aside[u][s->n_aside[u]++] = j;
+	return true;
+}
+
 static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 {
 	s->stage[j->unit][k] = j;
 	j->stage = k;
 	j->due = s->cycle + j->time[k];
+	j->over = !j->time[k];
+	if (j->miss == k && j->time[k]) /* stays where it is without a place */
+		step_aside(s, j);
+}
+
+/* An older job of its key stands aside. */
+static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
+{
+	for (uint32_t i = 0; i < s->n_aside[j->unit]; i++) {
+		const struct ref_job *a = s->aside[j->unit][i];
+
+		if (j->ordered && a->ordered && a->key == j->key &&
+		    a->id < j->id)
+			return true;
+	}
+	return false;
+}
+
+/* Takes the job that ends stage k of unit u now, or NULL; those that stand
+ * aside first. */
+static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
+{
+	struct ref_job *j;
+
+	for (uint32_t i = 0; i < s->n_aside[u]; i++) {
+		j = s->aside[u][i];
+		if (j->stage != k || !j->over || must_wait(s, j))
+			continue;
+		memmove(&s->aside[u][i], &s->aside[u][i + 1],
+			(--s->n_aside[u] - i) * sizeof(j));
+		return j;
+	}
+	j = s->stage[u][k];
+	if (!j || !j->over || must_wait(s, j))
+		return NULL;
+	s->stage[u][k] = NULL;
+	return j;
+}
+
+/* Out of the way of others: it is behind one that stands aside. */
+static bool gives_way(struct ref_sched *s, struct ref_job *j)
+{
+	return j->over && must_wait(s, j) && step_aside(s, j);
 }
 
 /* One move in unit u. */
@@ -156,11 +213,13 @@ static bool move(struct ref_sched *s, uint32_t u)
 	for (uint32_t k = s->stages; k-- > 0;) {
 		struct ref_job *j = s->stage[u][k];
 
-		if (!j || j->due > s->cycle)
-			continue;
+		if (j && gives_way(s, j))
+			return true;
 		if (k + 1 < s->stages && s->stage[u][k + 1])
 			continue;
-		s->stage[u][k] = NULL;
+		j = take(s, u, k);
+		if (!j)
+			continue;
 		if (k + 1 < s->stages)
 			enter(s, j, k + 1);
 		else
@@ -182,6 +241,29 @@ static void moves(struct ref_sched *s)
 			;
 }
 
+static struct ref_job *older(struct ref_job *a, struct ref_job *b)
+{
+	if (!b || b->over)
+		return a;
+	return a && a->id < b->id ? a : b;
+}
+
+/* The oldest job whose stage has lasted its time, or NULL. */
+static struct ref_job *due(const struct ref_sched *s)
+{
+	struct ref_job *best = NULL;
+
+	for (uint32_t u = 0; u < s->fus; u++) {
+		for (uint32_t k = 0; k < s->stages; k++)
+			if (s->stage[u][k] && s->stage[u][k]->due <= s->cycle)
+				best = older(best, s->stage[u][k]);
+		for (uint32_t i = 0; i < s->n_aside[u]; i++)
+			if (s->aside[u][i]->due <= s->cycle)
+				best = older(best, s->aside[u][i]);
+	}
+	return best;
+}
+
 bool ref_sched_put(struct ref_sched *s, struct ref_job *j)
 {
 	if (s->queued == s->room)
@@ -192,8 +274,13 @@ bool ref_sched_put(struct ref_sched *s, struct ref_job *j)
 
 void ref_sched_cycle(struct ref_sched *s, uint64_t cycle)
 {
+	struct ref_job *j;
+
 	s->cycle = cycle;
-	moves(s);
+	while ((j = due(s))) {
+		j->over = true;
+		moves(s);
+	}
 	slot(s);
 	moves(s);
 }

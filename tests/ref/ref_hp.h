@@ -27,7 +27,13 @@ bool ref_csb_next(struct ref_csb *b, struct ref_csb_entry *e);
 
 /* ---- scheduler ---- */
 
-enum { REF_FUS = 8, REF_STAGES = 6, REF_WAIT = 32, REF_QUEUE = 32 };
+enum {
+	REF_FUS = 8,
+	REF_STAGES = 6,
+	REF_WAIT = 32,
+	REF_QUEUE = 32,
+	REF_PLACES = 8
+};
 
 struct ref_job {
 	uint32_t id, unit, stage;
@@ -35,6 +41,8 @@ struct ref_job {
 	bool ordered;
 	uint32_t units;		   /* mask of those that may take it */
 	uint32_t time[REF_STAGES]; /* cycles in each stage */
+	bool over;		   /* the time of its stage */
+	uint32_t miss; /* stage in which it waits for the driver, or more */
 };
 
 struct ref_sched {
@@ -44,6 +52,9 @@ struct ref_sched {
 	struct ref_job *wait[REF_FUS][REF_WAIT];
 	uint32_t waiting[REF_FUS];
 	struct ref_job *stage[REF_FUS][REF_STAGES];
+	/* jobs set aside, oldest first: their stage is free for others */
+	struct ref_job *aside[REF_FUS][REF_PLACES];
+	uint32_t n_aside[REF_FUS], places;
 	uint32_t last; /* unit that was given a job last */
 	uint64_t issued, cycle;
 	uint32_t twice; /* cycles in which two units had the same key (SB5) */

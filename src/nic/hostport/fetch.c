@@ -34,6 +34,29 @@ static uint32_t turn_take(struct hp_nic *n)
 	return vpid;
 }
 
+/* A VPID whose instructions wait for the driver has no turn until they go on:
+ * it has a few of them set aside, not all that there are. */
+static void held_add(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->fetch.held.n; i++)
+		if (n->fetch.held.at[i] == vpid)
+			return;
+	vec_push(&n->fetch.held, (uint16_t)vpid);
+}
+
+void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->fetch.held.n; i++) {
+		if (n->fetch.held.at[i] != vpid ||
+		    hp_sched_aside(&n->sched[HP_REQ], vpid))
+			continue;
+		n->fetch.held.at[i] = vec_pop(&n->fetch.held);
+		turn_add(n, vpid);
+		hp_fetch_go(n);
+		return;
+	}
+}
+
 /* VCIs of a VPID that are being read. */
 static uint32_t reading(const struct hp_nic *n, uint32_t vpid)
 {
@@ -289,6 +312,10 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		hp_ctx_dirty(c);
 		pend = 0;
 	}
+	if (pend && hp_sched_aside(&n->sched[HP_REQ], c->vpid)) {
+		held_add(n, c->vpid);
+		pend = 0;
+	}
 	if (!pend) {
 		op_abandon(n, op);
 		return;
@@ -351,5 +378,6 @@ void hp_fetch_go(struct hp_nic *n)
 void hp_fetch_fini(struct hp_nic *n)
 {
 	ring_free(&n->fetch.turn);
+	vec_free(&n->fetch.held);
 	hp_tagged_fini(n);
 }

@@ -66,6 +66,8 @@ static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 				 t->avail);
 		t->f = NULL;
 		hp_count(n, HP_K_PACKETS_OUT, 1);
+		if (t->taken)
+			t->taken(n, t);
 	}
 }
 

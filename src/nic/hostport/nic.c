@@ -46,6 +46,9 @@ static const struct weft_param hp_params[] = {
 	  "requests issued per cycle (SB7, SB8)"),
 	P(U32, waitq_depth, "4", "0..64", OWN,
 	  "wait queue in front of a unit (SB10); 0 = none"),
+	P(U32, miss_places, "16", "0..256", OWN,
+	  "instructions of a requester unit that wait for the driver's "
+	  "translation outside of its pipeline; 0 = the unit waits (8.8)"),
 	P(U32, vci_queue, "16", "1..256", OWN, "VCIs in front of the scheduler"),
 	P(U32, fetches, "8", "1..16", OWN, "VCIs that are read at a time"),
 	P(U32, ctx_cache, "64", "4..65536", OWN, "contexts, sets of 4 (8.8)"),
@@ -167,6 +170,7 @@ static void scheds_init(struct hp_nic *n)
 		s->depth = n->waitq_depth;
 		s->room = n->vci_queue < n->issue_width ? n->issue_width
 							: n->vci_queue;
+		s->places = i == HP_REQ ? n->miss_places : 0;
 		s->wake = slot_wake;
 		s->ready = slot_ready;
 		s->now = slot_now;

@@ -184,6 +184,9 @@ struct hp_fetch_unit {
 		RING(uint16_t);
 	} turn;
 	uint64_t in_turn[HP_VPIDS / 64];
+	struct {
+		VEC(uint16_t);
+	} held; /* VPIDs that have work and instructions set aside */
 	struct hp_fetch op[HP_FETCHES];
 	uint32_t n;		  /* of op in use */
 	uint32_t decoding;	  /* VCIs on their way to the scheduler */
@@ -194,6 +197,8 @@ void hp_fetch_go(struct hp_nic *n);
 /* NQ entries of this VPID have become free; called with its context (inside of
  * done): parked VCIs may go on. */
 void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
+/* An instruction of this VPID may have been set aside and goes on. */
+void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
 /* The scheduler's queue has room for one more, besides those on their way. */
 bool hp_fetch_room(const struct hp_nic *n);
 /* The VCI is complete and its NQ entry reserved: to the scheduler.  Called with
@@ -254,6 +259,9 @@ struct hp_tx {
 	uint32_t skip;	/* of the payload, in front of the user bytes */
 	uint64_t cycle; /* first word, in cycles of the network port */
 	uint32_t avail, total;
+	/* The network port, which had no room, has taken it.  May be NULL; the
+	 * sender sets it while pkt is NULL. */
+	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
 	/* The last word has left the network port's queue.  May be NULL. */
 	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
 	void *arg;
@@ -388,7 +396,7 @@ struct hp_nic {
 	uint32_t node, width, np_depth;
 	uint32_t csb_depth, csb_vpid_max, tagged_depth;
 	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
-	uint32_t issue_width, waitq_depth, vci_queue, fetches;
+	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
 	uint32_t ctx_cache, win_cache, route_cache, tlb;
 	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
 	uint32_t t_decode, t_check, t_frame, t_nqe;

@@ -3,9 +3,13 @@
  * 8.10).
  *
  * Pieces are read in order, a few at a time, into the packet, which may leave
- * when the pages that were asked for first are known.  A page that cannot be
- * translated, or memory that does not answer, ends the packet there with an
- * abort tail: one word with the error code instead of the rest. */
+ * when the pages that were asked for first are known and the first bytes are
+ * here: the network port, which all processes share, never waits for a
+ * translation or for memory to answer, only for the next piece.  Packets of
+ * more pages than hp_tlb_ahead have the rest translated that far ahead of its
+ * use. A page that cannot be translated, or memory that does not answer, ends
+ * the packet there with an abort tail: one word with the error code instead of
+ * the rest. */
 #include "nic/hostport/units.h"
 
 enum { PIECES = 8 }; /* reads at a time */
@@ -108,9 +112,7 @@ bool hp_pull_failed(const struct hp_pull *p)
 
 bool hp_pull_ready(const struct hp_pull *p)
 {
-	return hp_pull_failed(p) ||
-	       (hp_walk_known(&p->walk) && p->walk.fault != 0 &&
-		(!p->stop || p->got));
+	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
 }
 
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,

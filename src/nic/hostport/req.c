@@ -3,7 +3,8 @@
  *
  *   LOOKUP  context, route and origin window side by side; checks (7a)
  *   FRAME   command frame; payload: first page translated
- *   OUTPUT  the packet leaves, payload as it comes
+ *   OUTPUT  the packet leaves, payload as it comes; over when the network port
+ *           has taken it: what waits stays in the process' work queue
  *   FINISH  notification of what failed, or of what wanted no acknowledge
  *
  * Nothing of an instruction that fails a check is seen in the network. */
@@ -24,6 +25,7 @@ struct req {
 	enum hp_err err;
 	bool gone; /* the context is off: nobody to tell */
 	bool sent, framed, pulls;
+	bool waits_port; /* the network port has no room for the packet */
 };
 
 static void req_next(struct hp_nic *n, void *arg)
@@ -224,6 +226,17 @@ static void pull_go(struct hp_nic *n, struct hp_pull *p)
 		output_check(n, q);
 }
 
+/* The driver has to look for a page: other instructions go on meanwhile, and
+ * the process gets no more of its own fetched. */
+static void pull_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+	struct req *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
+}
+
 static void pull_begin(struct hp_nic *n, struct req *q)
 {
 	struct hp_pull *p = &q->pull;
@@ -235,6 +248,7 @@ static void pull_begin(struct hp_nic *n, struct req *q)
 	p->go = pull_go;
 	p->arg = q;
 	p->walk.go = hp_pull_walk;
+	p->walk.missed = pull_missed;
 	p->walk.arg = p;
 	if (v->main == HP_M_SEND)
 		hp_walk_phys(&p->walk, q->sdr + HP_VCI_SDR_OFF(v->w), p->total);
@@ -282,7 +296,8 @@ static bool wants_sent(const struct req *q)
 
 static void output_check(struct hp_nic *n, struct req *q)
 {
-	if (q->framed || q->in.job.stage != OUTPUT || q->in.job.over)
+	if (q->framed || q->waits_port || q->in.job.stage != OUTPUT ||
+	    q->in.job.over)
 		return;
 	if (q->pulls && !q->pull.over)
 		return;
@@ -300,11 +315,20 @@ static void output_passed(struct hp_nic *n, void *arg)
 	output_check(n, q);
 }
 
+static void output_taken(struct hp_nic *n, struct hp_tx *tx)
+{
+	struct req *q = tx->arg;
+
+	q->waits_port = false;
+	output_check(n, q);
+}
+
 static void req_output(struct hp_sched *s, struct hp_job *j)
 {
 	struct req *q = (struct req *)j;
 	struct hp_nic *n = s->own;
 
+	hp_fetch_resume(n, q->in.vci.vpid);
 	if (q->err) {
 		hp_stage_done(s, j);
 		return;
@@ -312,6 +336,9 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
 	hp_pull_release(n, &q->pull, hp_now(n),
 			wants_sent(q) ? output_sent : NULL, q);
+	q->waits_port = !q->pull.tx->pkt;
+	if (q->waits_port)
+		q->pull.tx->taken = output_taken;
 }
 
 /* ---- FINISH ------------------------------------------------------------ */

@@ -49,16 +49,41 @@ void hp_sched_fini(struct hp_sched *s)
 		s->all = j->chain;
 		free(j);
 	}
-	for (uint32_t f = 0; f < s->n_fu; f++)
+	for (uint32_t f = 0; f < s->n_fu; f++) {
 		ring_free(&s->fu[f].wait);
+		vec_free(&s->fu[f].aside);
+	}
 	free(s->queue);
 }
 
 /* ---- scoreboard -------------------------------------------------------- */
 
+/* A job set aside has this key, ordered, and was put before number `put`. */
+static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
+{
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		const struct hp_job *a = fu->aside.at[i];
+
+		if (a->ordered && a->key == key && a->put < put)
+			return true;
+	}
+	return false;
+}
+
+bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid)
+{
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		for (size_t i = 0; i < s->fu[f].aside.n; i++)
+			if (s->fu[f].aside.at[i]->key >> 48 == vpid)
+				return true;
+	return false;
+}
+
 static bool fu_holds(const struct hp_sched *s, const struct hp_fu *fu,
 		     uint64_t key)
 {
+	if (aside_has(fu, key, UINT64_MAX))
+		return true;
 	for (uint32_t k = 0; k < s->pipe->stages; k++)
 		if (fu->stage[k] && fu->stage[k]->ordered &&
 		    fu->stage[k]->key == key)
@@ -147,6 +172,44 @@ static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
 	fu_enter(s, fu, j, 0);
 }
 
+/* Nobody of its key that is older stands aside. */
+static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
+{
+	return !j->ordered || !aside_has(fu, j->key, j->put);
+}
+
+static void aside_put(struct hp_fu *fu, struct hp_job *j)
+{
+	fu->stage[j->stage] = NULL;
+	j->aside = true;
+	vec_push(&fu->aside, j);
+}
+
+static void aside_take(struct hp_fu *fu, struct hp_job *j)
+{
+	size_t i = 0, k = 0;
+
+	for (; i < fu->aside.n; i++)
+		if (fu->aside.at[i] != j)
+			fu->aside.at[k++] = fu->aside.at[i];
+	fu->aside.n = k;
+	j->aside = false;
+}
+
+/* The job that ends stage k next: set aside there, or in it. */
+static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
+{
+	struct hp_job *j = fu->stage[k];
+
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		struct hp_job *a = fu->aside.at[i];
+
+		if (a->stage == k && a->over && aside_may_go(fu, a))
+			return a;
+	}
+	return j && j->over && aside_may_go(fu, j) ? j : NULL;
+}
+
 /* One step of the first stage from behind that can go on. */
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
@@ -155,9 +218,18 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 	for (uint32_t k = last + 1; k-- > 0;) {
 		struct hp_job *j = fu->stage[k];
 
-		if (!j || !j->over || (k < last && fu->stage[k + 1]))
+		if (j && j->over && !aside_may_go(fu, j) &&
+		    fu->aside.n < s->places) {
+			aside_put(fu, j);
+			return true;
+		}
+		j = k < last && fu->stage[k + 1] ? NULL : stage_next(fu, k);
+		if (!j)
 			continue;
-		fu->stage[k] = NULL;
+		if (j->aside)
+			aside_take(fu, j);
+		else
+			fu->stage[k] = NULL;
 		if (k == last)
 			fu_leave(s, fu, j);
 		else
@@ -187,8 +259,18 @@ void hp_stage_done(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_fu *fu = &s->fu[j->fu];
 
-	assert(fu->stage[j->stage] == j && !j->over);
+	assert((j->aside || fu->stage[j->stage] == j) && !j->over);
 	j->over = true;
+	fu_run(s, fu);
+}
+
+void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_fu *fu = &s->fu[j->fu];
+
+	if (j->aside || j->over || fu->aside.n >= s->places)
+		return;
+	aside_put(fu, j);
 	fu_run(s, fu);
 }
 

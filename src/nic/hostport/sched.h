@@ -8,7 +8,10 @@
  * (FU4).  The scoreboard is what is in stages and wait queues: job->key.  The
  * owner of a job decides what a stage does: it calls hp_stage_done when the
  * work of the stage is over, at once or in a later event; the job enters the
- * next stage when that is empty.  Knows nothing of time: sched.wake asks for
+ * next stage when that is empty.  A job that has to wait for somebody outside
+ * of the device (a translation) may be set aside: the stage is free for others,
+ * and the job goes on from there when it can.  Jobs of one ordering key never
+ * overtake each other.  Knows nothing of time: sched.wake asks for
  * hp_sched_slot in this cycle, or in the next one where this one had its slot.
  */
 #ifndef NIC_HOSTPORT_SCHED_H
@@ -19,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/ring.h"
+#include "base/vec.h"
 
 enum { HP_FU_MAX = 16, HP_STAGE_MAX = 8 };
 #define HP_FU_NONE UINT32_MAX
@@ -28,6 +32,7 @@ struct hp_job {
 	uint64_t key; /* SB1, see hp_key */
 	bool ordered; /* SB6 */
 	bool over;    /* work of its stage is done, the next one is taken */
+	bool aside;
 	uint8_t fu, stage;
 	uint32_t fus;	     /* mask: units that may take it; 0 = all */
 	struct hp_job *next; /* pool */
@@ -64,6 +69,9 @@ struct hp_fu {
 		RING(struct hp_job *);
 	} wait;
 	struct hp_job *stage[HP_STAGE_MAX];
+	struct {
+		VEC(struct hp_job *);
+	} aside;			 /* oldest first */
 	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
 	uint32_t n;			 /* jobs in it, wait queue included */
 	bool running; /* its own functions are being called */
@@ -75,6 +83,7 @@ struct hp_sched {
 	uint32_t n_fu, width; /* issue_width */
 	uint32_t depth;	      /* of wait queues; 0 = none */
 	uint32_t room;	      /* of the queue */
+	uint32_t places;      /* of a unit for jobs set aside */
 	void (*wake)(void *own, struct hp_sched *s); /* for a slot */
 	/* The queue has room again.  May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
@@ -105,6 +114,11 @@ void hp_sched_put(struct hp_sched *s, struct hp_job *j);
 void hp_sched_slot(struct hp_sched *s);
 /* The work of j's stage is over. */
 void hp_stage_done(struct hp_sched *s, struct hp_job *j);
+/* Its stage will last: set aside where there is a place.  hp_stage_done ends
+ * the stage as ever. */
+void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
+/* A job of this VPID is set aside. */
+bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);
 /* Jobs in queue, wait queues and stages. */
 uint32_t hp_sched_count(const struct hp_sched *s);
 

@@ -123,10 +123,13 @@ static void miss(struct hp_nic *n, struct hp_xlate *x)
 			 (*at)->write >= x->write;
 	x->next = NULL;
 	*at = x;
-	if (asked)
-		return;
-	*ring_push(&n->tlb_miss) = HP_MISS_MAKE(x->vpid, x->vpage, x->write);
-	hp_irq(n, HP_IRQ_TLB);
+	if (!asked) {
+		*ring_push(&n->tlb_miss) =
+			HP_MISS_MAKE(x->vpid, x->vpage, x->write);
+		hp_irq(n, HP_IRQ_TLB);
+	}
+	if (x->missed)
+		x->missed(n, x);
 }
 
 static void look(struct hp_nic *n, void *arg)

@@ -100,6 +100,7 @@ struct hp_xlate { /* lent until hp_tlb_put */
 	bool write;
 	uint64_t vpage;
 	void (*done)(struct hp_nic *n, struct hp_xlate *x);
+	void (*missed)(struct hp_nic *n, struct hp_xlate *x); /* or NULL */
 	void *arg;
 	bool fault;
 	uint64_t ppage;
@@ -131,6 +132,8 @@ struct hp_walk {
 	struct hp_xlate page[HP_AHEAD];
 	bool here[HP_AHEAD];
 	void (*go)(struct hp_nic *n, struct hp_walk *w);
+	/* The driver is asked for a page: it will take a while.  Or NULL. */
+	void (*missed)(struct hp_nic *n, struct hp_walk *w);
 	void *arg;
 };
 void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes);
@@ -172,7 +175,7 @@ struct hp_pull {
 /* f, total, err, go are set, walk begun by the caller (hp_pull_walk). */
 void hp_pull_start(struct hp_nic *n, struct hp_pull *p);
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
-/* The first page is there, and what comes after it is known. */
+/* The first bytes are there, and what comes after them is known. */
 bool hp_pull_ready(const struct hp_pull *p);
 /* The first page cannot be had: nothing may be sent. */
 bool hp_pull_failed(const struct hp_pull *p);

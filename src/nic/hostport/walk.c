@@ -38,6 +38,14 @@ static void page_done(struct hp_nic *n, struct hp_xlate *x)
 	w->go(n, w);
 }
 
+static void page_missed(struct hp_nic *n, struct hp_xlate *x)
+{
+	struct hp_walk *w = x->arg;
+
+	if (w->missed)
+		w->missed(n, w);
+}
+
 static void walk_ask(struct hp_nic *n, struct hp_walk *w)
 {
 	uint32_t ahead = hp_tlb_ahead(n);
@@ -68,6 +76,7 @@ void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 		w->page[i] = (struct hp_xlate){ .vpid = (uint16_t)vpid,
 						.write = write,
 						.done = page_done,
+						.missed = page_missed,
 						.arg = w,
 						.entry = UINT32_MAX };
 	walk_ask(n, w);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Host Port's scheduler against ref_hp: random jobs, keys, units, widths,
- * wait queues and stage times.  After every cycle the queue, the wait queues
- * and all stages must be the same, and jobs of one key leave in order.
- * `test_nic_hp_sched SEED [N]` runs N scenarios. */
+ * wait queues and stage times, and jobs that are set aside.  After every cycle
+ * the queue, the wait queues, all stages and what stands aside must be the
+ * same, and jobs of one key leave in order. `test_nic_hp_sched SEED [N]` runs N
+ * scenarios. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 enum { JOBS = 300 };
 
 struct totals {
-	uint64_t jobs, cycles, ordered, same_unit, single;
+	uint64_t jobs, cycles, ordered, single, aside;
 };
 
 struct job {
@@ -27,7 +28,7 @@ struct job {
 struct rig {
 	struct hp_sched s;
 	struct hp_pipe pipe;
-	uint64_t cycle, slot_at, slot_next;
+	uint64_t cycle, slot_at, slot_next, aside;
 	uint32_t left[JOBS], n_left;
 	struct job *at[JOBS]; /* by id, NULL: not there */
 };
@@ -57,6 +58,9 @@ static void in_stage(struct hp_sched *s, struct hp_job *j)
 	p->due = r->cycle + p->ref->time[j->stage];
 	if (p->due == r->cycle)
 		hp_stage_done(s, j);
+	else if (p->ref->miss == j->stage)
+		hp_stage_aside(s, j);
+	r->aside += j->aside;
 }
 
 static void left(struct hp_sched *s, struct hp_job *j)
@@ -70,7 +74,8 @@ static void left(struct hp_sched *s, struct hp_job *j)
 
 static bool in_unit(const struct rig *r, const struct job *p)
 {
-	return r->s.fu[p->job.fu].stage[p->job.stage] == &p->job;
+	return p->job.aside ||
+	       r->s.fu[p->job.fu].stage[p->job.stage] == &p->job;
 }
 
 static void product_cycle(struct rig *r)
@@ -109,6 +114,12 @@ static int compare(struct rig *r, const struct ref_sched *ref)
 
 		bad += replay_differ("waiting", r->cycle, ring_count(&fu->wait),
 				     ref->waiting[u]);
+		bad += replay_differ("aside", r->cycle, fu->aside.n,
+				     ref->n_aside[u]);
+		for (uint32_t i = 0; i < ref->n_aside[u] && !bad; i++)
+			bad += replay_differ("stands aside", r->cycle,
+					     id_of(fu->aside.at[i]),
+					     ref->aside[u][i]->id);
 		for (uint32_t k = 0; k < ref->stages; k++) {
 			const struct ref_job *j = ref->stage[u][k];
 
@@ -144,6 +155,7 @@ static void configure(struct rig *r, struct ref_sched *ref, struct weft_rng *g)
 	ref->width = below(g, 3) ? 1 + below(g, 6) : 1;
 	ref->depth = below(g, 6);
 	ref->room = ref->width + below(g, 12);
+	ref->places = below(g, 2) ? below(g, REF_PLACES + 1) : 0;
 	r->pipe = (struct hp_pipe){ .name = "test",
 				    .job_size = sizeof(struct job),
 				    .stages = ref->stages,
@@ -157,6 +169,7 @@ static void configure(struct rig *r, struct ref_sched *ref, struct weft_rng *g)
 				  .width = ref->width,
 				  .depth = ref->depth,
 				  .room = ref->room,
+				  .places = ref->places,
 				  .wake = wake };
 	hp_sched_init(&r->s);
 }
@@ -168,6 +181,7 @@ static void make_jobs(struct ref_job *job, uint32_t n, uint32_t fus,
 		 all = (1u << fus) - 1;
 	uint32_t slow = 1 + below(g, 20), loose = below(g, 4);
 	bool masks = below(g, 3) == 0;
+	uint32_t misses = below(g, 4);
 
 	for (uint32_t i = 0; i < n; i++) {
 		job[i] = (struct ref_job){ .id = i, .key = below(g, keys) };
@@ -177,6 +191,11 @@ static void make_jobs(struct ref_job *job, uint32_t n, uint32_t fus,
 			masks && job[i].key % 3 == 0 && fus > 1 ? all / 2 : all;
 		for (uint32_t k = 0; k < REF_STAGES; k++)
 			job[i].time[k] = below(g, below(g, 4) ? 3 : slow);
+		job[i].miss = REF_STAGES;
+		if (below(g, 10) >= misses)
+			continue;
+		job[i].miss = below(g, REF_STAGES);
+		job[i].time[job[i].miss] = below(g, 100);
 	}
 }
 
@@ -232,6 +251,7 @@ static int one(uint64_t seed, void *totals)
 	t->jobs += n;
 	t->cycles += r->cycle;
 	t->single += ref->width == 1;
+	t->aside += r->aside;
 	for (uint32_t i = 0; i < n; i++)
 		t->ordered += job[i].ordered;
 	hp_sched_fini(&r->s);
@@ -248,7 +268,8 @@ int main(int argc, char **argv)
 	if (!replay(argc, argv, 1000, one, &t))
 		return 1;
 	printf("%" PRIu64 " jobs, %" PRIu64 " of them ordered, %" PRIu64
-	       " cycles, %" PRIu64 " scenarios of single issue\n",
-	       t.jobs, t.ordered, t.cycles, t.single);
+	       " cycles, %" PRIu64 " scenarios of single issue, %" PRIu64
+	       " jobs set aside\n",
+	       t.jobs, t.ordered, t.cycles, t.single, t.aside);
 	return 0;
 }

@@ -223,20 +223,6 @@ static bool op_issue(struct eph *e, struct eph_op *op)
 	return true;
 }
 
-void eph_progress_rma(struct eph *e)
-{
-	struct eph_op *op;
-
-	while ((op = e->rma_todo.head) && op_issue(e, op)) {
-		e->rma_todo.head = op->next;
-		if (!op->next)
-			e->rma_todo.tail = &e->rma_todo.head;
-		op->off = SIZE_MAX; /* not in the list any more */
-		if (!op->pieces)
-			op_end(e, op);
-	}
-}
-
 static void op_piece(struct eph *e, const struct eph_piece *p,
 		     const struct hport_note *n)
 {
@@ -329,5 +315,19 @@ void eph_piece_done(struct eph *e, const struct hport_note *n)
 	piece_free(e, p);
 	if (op && !op->pieces && op->off == SIZE_MAX)
 		op_end(e, op);
+}
+
+void eph_progress_rma(struct eph *e)
+{
+	struct eph_op *op;
+
 	fetch_more(e);
+	while ((op = e->rma_todo.head) && op_issue(e, op)) {
+		e->rma_todo.head = op->next;
+		if (!op->next)
+			e->rma_todo.tail = &e->rma_todo.head;
+		op->off = SIZE_MAX; /* not in the list any more */
+		if (!op->pieces)
+			op_end(e, op);
+	}
 }

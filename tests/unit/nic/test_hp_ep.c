@@ -110,6 +110,40 @@ static void messages_far(struct end *e)
 	}
 }
 
+/* More long messages than there are places for them: the others come when the
+ * user gives places back. */
+enum { LONG = 7 };
+
+static void long_near(struct end *e)
+{
+	fill(e->mem, EAGER + 8, 1);
+	for (uint32_t i = 0; i < LONG; i++)
+		assert_int_equal(
+			e->ep->ops->send(e->ep, 1, e->mem, EAGER + 8, i, NULL),
+			0);
+	for (uint32_t i = 0; i < LONG; i++)
+		next(e, WEFT_EV_SENT);
+}
+
+static void long_far(struct end *e)
+{
+	struct weft_ep_event ev[LONG];
+	uint32_t n = 0, held = 0;
+
+	while (n < LONG) {
+		weft_time_t until = weft_host_now(e->ep->host) + 100 * WEFT_US;
+
+		while (n < LONG && !e->ep->ops->wait(e->ep, until))
+			n += (uint32_t)e->ep->ops->poll(e->ep, &ev[n], 1);
+		assert_true(n > held); /* as many as there are places */
+		for (; held < n; held++) {
+			assert_int_equal(ev[held].imm, held);
+			check(ev[held].data, EAGER + 8, 1);
+			e->ep->ops->release(e->ep, &ev[held]);
+		}
+	}
+}
+
 /* What devices have written on node 1 is in its memory, as its own programs
  * would see it. */
 static void settle(void)
@@ -218,12 +252,14 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_oob_put(h, node ? "key1" : "key0", e->mr.key);
 	if (node) {
 		messages_far(e);
+		long_far(e);
 		next(e, WEFT_EV_RECV);
 	} else {
 		uint64_t addr = weft_oob_get(h, "addr1");
 		uint64_t key = weft_oob_get(h, "key1");
 
 		messages_near(e, heap);
+		long_near(e);
 		moves_near(e, heap, addr, key);
 		refused_near(e, heap, addr, key);
 	}

@@ -265,6 +265,13 @@ bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 /* The same for a thread that is the interrupt handler: no wake-up. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
+/* The same, but the processor spins until then. */
+bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline);
+/* Processor time that this thread has used so far: at work, polling, spinning,
+ * waiting for the bus.  Asleep, and until an interrupt's handler runs, it uses
+ * none. */
+weft_time_t weft_host_busy(struct weft_host *h);
 /* Sleeps without using the CPU. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
 

@@ -74,6 +74,7 @@ static const struct weft_counter host_counters[HOST_C_N] = {
 	[HOST_C_REFUSED] = { "refused", "calls", "what a process or a domain's kernel may not do" },
 	[HOST_C_WALKS]   = { "page_walks", "accesses", "accesses of processes whose translation was not remembered" },
 	[HOST_C_TURNS]   = { "turns", "turns", "turns of light processes" },
+	[HOST_C_BUSY]    = { "busy", "ns", "processor time of all programs: at work, polling, waiting for the bus" },
 };
 
 static const struct weft_port_decl host_ports[] = {
@@ -348,12 +349,24 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+static int host_sample(struct weft_comp *c, struct weft_err *err)
+{
+	struct host *hp = c->state;
+	weft_time_t t = 0;
+
+	(void)err;
+	for (size_t i = 0; i < hp->threads.n; i++)
+		t += hp->threads.at[i]->busy;
+	c->counters[HOST_C_BUSY] = t / WEFT_NS;
+	return 0;
+}
+
 static int host_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct host *hp = c->state;
 	char what[160];
 
-	(void)err;
+	host_sample(c, err);
 	host_settle_rest(hp);
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];
@@ -411,4 +424,5 @@ WEFT_COMPONENT(host_pc, .name = "host.pc", .kind = WEFT_KIND_HOST,
 			.arrive = host_arrive,
 			.event = host_event,
 			.finish = host_finish,
+			.sample = host_sample,
 			.fini = host_fini });

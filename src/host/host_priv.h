@@ -32,6 +32,7 @@ enum {
 	HOST_C_REFUSED,
 	HOST_C_WALKS,
 	HOST_C_TURNS,
+	HOST_C_BUSY,
 	HOST_C_N
 };
 
@@ -143,7 +144,9 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	bool isr; /* pays no wake-up */
+	bool isr;	  /* pays no wake-up */
+	bool spins;	  /* and keeps the processor busy until then */
+	weft_time_t busy; /* processor time so far */
 	const char *key;
 	const uint32_t *word;
 	struct weft_proc *proc; /* NULL: monitor */

@@ -32,13 +32,24 @@ void host_nudge(struct weft_host *h, enum host_wait why)
 		host_wake(h, now_of(h));
 }
 
+/* Does the processor have something to do meanwhile? */
+static bool is_busy(const struct weft_host *h, enum host_wait why)
+{
+	return why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
+	       why == HOST_DEVICE || (why == HOST_IRQ && h->spins);
+}
+
 void host_block(struct weft_host *h, enum host_wait why)
 {
+	weft_time_t from = now_of(h);
+
 	h->wait = why;
 	if (why == HOST_POLLS || why == HOST_BRIDGE)
 		weft_bus_expect(h->hp->bus);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
+	if (is_busy(h, why))
+		h->busy += now_of(h) - from;
 	if (h->killed)
 		host_check_killed(h);
 }
@@ -298,6 +309,23 @@ bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
 	return irq_wait(h, d, deadline, true);
+}
+
+bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	bool hit;
+
+	h->spins = true;
+	hit = irq_wait(h, d, deadline, true);
+	h->spins = false;
+	return hit;
+}
+
+weft_time_t weft_host_busy(struct weft_host *h)
+{
+	host_pass(h, 0);
+	return h->busy;
 }
 
 void weft_host_sleep(struct weft_host *h, weft_time_t until)

@@ -201,7 +201,8 @@ static void test_many_ranges(void **state)
 
 static int waits_for_thread(struct weft_host *h, struct bench *b)
 {
-	uint64_t *p = weft_mem_alloc(h, 64, 0, NULL);
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
 
 	b->p = p;
 	b->v[0] = weft_host_poll64(h, p, 0, WEFT_NEVER);
@@ -381,9 +382,46 @@ static void test_clock_loop(void **state)
 #define T(name)                                                                \
 	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
 
+/* ---- processor time
+ * -------------------------------------------------------------- */
+
+static int busy(struct weft_host *h, struct bench *b)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	weft_time_t t = weft_host_busy(h);
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
+
+	weft_host_cpu(h, 100 * WEFT_NS);
+	b->t[0] = weft_host_busy(h) - t;
+	weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	weft_host_isr_wait(h, d, weft_host_now(h) + WEFT_US);
+	b->t[1] = weft_host_busy(h) - t;
+	weft_host_poll64(h, p, 0, weft_host_now(h) + 300 * WEFT_NS);
+	b->t[2] = weft_host_busy(h) - t;
+	b->v[0] = weft_host_isr_spin(h, d, weft_host_now(h) + 500 * WEFT_NS);
+	b->t[3] = weft_host_busy(h) - t;
+	return 0;
+}
+
+/* Work, polls and spinning count; sleep does not. */
+static void test_busy(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, busy);
+	assert_int_equal(b->t[0], 100 * WEFT_NS);
+	assert_int_equal(b->t[1], 100 * WEFT_NS);
+	assert_int_equal(b->t[2], 400 * WEFT_NS);
+	assert_false(b->v[0]);
+	assert_int_equal(b->t[3], 900 * WEFT_NS);
+	assert_int_equal(bench_counter(b->node[0].host, "busy"), 900);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(busy),
 		T(poll64),
 		T(poll64_same),
 		cmocka_unit_test(test_poll_events),

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eth.nic through its driver, and the stacks on it: time of a frame from store
+ * to interrupt, rings that wrap, bytes of all sizes, a bad address, lost
+ * frames. */
+#include "../cmocka_all.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/node.h"
+#include "nic/eth_regs.h"
+#include "ulib/ethstack.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_eth_nic,
+	weft_class_eth_cable, weft_class_fault_drop;
+
+enum { MHZ = 66, FRAMES = 300, RING = 16 };
+
+static void join(struct bench *b)
+{
+	struct weft_comp *fault = weft_sim_find(b->sim, "fault");
+
+	if (weft_connect(&b->node[0].dev->ports[1], &b->node[1].dev->ports[1],
+			 weft_sim_find(b->sim, "cable"), 0, NULL) ||
+	    (fault && weft_filter_add(&b->node[0].dev->ports[1], fault, NULL)))
+		abort();
+}
+
+static struct bench *bench(void)
+{
+	static const char *const zero[] = { "cost_store", "cost_load",
+					    "cost_clock", "irq_entry",
+					    "wake_up" };
+	struct bench *b =
+		bench_make(2, &weft_class_bus_pci, &weft_class_eth_nic);
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (weft_preset_apply(b->node[i].bus, "pci64-66", NULL))
+			abort();
+	for (uint32_t i = 0; i < 5; i++)
+		bench_set(b, "host.pc", zero[i], "0");
+	if (!weft_sim_add(b->sim, &weft_class_eth_cable, "cable", NULL))
+		abort();
+	b->join = join;
+	return b;
+}
+
+/* Both programs to their ends, with no failed check. */
+static void run(struct bench *b, node_fn f0, node_fn f1)
+{
+	bench_prog(b, 0, f0);
+	bench_prog(b, 1, f1);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+}
+
+static struct eth_dev *open_nic(struct weft_host *h, uint32_t ring)
+{
+	struct eth_attr a = { .tx = ring, .rx = ring };
+	struct eth_dev *e = NULL;
+
+	if (eth_open(h, &a, &e))
+		abort();
+	eth_enable(e, MAC_INT_RXT0, true);
+	return e;
+}
+
+static void fill(uint8_t *p, uint32_t to, uint32_t from, uint32_t len,
+		 uint32_t k)
+{
+	memset(p, 0, 14);
+	p[0] = p[6] = 2;
+	p[5] = (uint8_t)to;
+	p[11] = (uint8_t)from;
+	for (uint32_t i = 14; i < len; i++)
+		p[i] = (uint8_t)(i + k);
+}
+
+static const uint8_t *next_frame(struct weft_host *h, struct eth_dev *e,
+				 uint32_t *len)
+{
+	const uint8_t *p;
+
+	while (!(p = eth_rx(e, len))) {
+		weft_host_isr_wait(h, eth_device(e), WEFT_NEVER);
+		eth_causes(e);
+	}
+	return p;
+}
+
+/* ---- time -----------------------------------------------------------------
+ */
+
+static int time_send(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, RING);
+
+	weft_host_sleep(h, 100 * WEFT_US);
+	fill(eth_tx_buf(e), 1, 0, 60, 0);
+	eth_tx_put(e, 60);
+	b->t[0] = weft_host_now(h);
+	eth_tx_post(e, 1);
+	weft_host_sleep(h, 200 * WEFT_US);
+	eth_close(e);
+	return 0;
+}
+
+static int time_recv(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, RING);
+	uint32_t len = 0;
+
+	weft_host_isr_wait(h, eth_device(e), WEFT_NEVER);
+	b->t[1] = weft_host_now(h);
+	b->v[0] = eth_causes(e);
+	b->v[1] = eth_rx(e, &len) != NULL;
+	b->v[2] = len;
+	eth_close(e);
+	return 0;
+}
+
+/* Clocks of the bus: store 6; reads 35 + 2 and 35 + 8; writes 7 + 8 and 7 + 2;
+ * line to processor 2.  The rest are times of NIC and line; each that is no
+ * whole number of clocks may wait for an edge. */
+static void time_of_a_frame(void **state)
+{
+	struct bench *b = bench();
+	double clocks = 6 + 37 + 43 + 15 + 9 + 2;
+	double ns = clocks * 1000.0 / MHZ + 230 + 266 + 576 + 410 + 668 + 6600;
+	double got;
+
+	(void)state;
+	run(b, time_send, time_recv);
+	got = (double)(b->t[1] - b->t[0]) / (double)WEFT_NS;
+	assert_true(got >= ns && got <= ns + 4 * 1000.0 / MHZ);
+	assert_int_equal(b->v[0] & MAC_INT_RXT0, MAC_INT_RXT0);
+	assert_int_equal(b->v[1], 1);
+	assert_int_equal(b->v[2], 60);
+	bench_free(b);
+}
+
+/* ---- bytes ----------------------------------------------------------------
+ */
+
+static uint32_t size_of(uint32_t k)
+{
+	return 60 + k * 131 % 1455;
+}
+
+static int many_send(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, RING);
+	uint8_t *p;
+
+	(void)b;
+	weft_host_sleep(h, 100 * WEFT_US);
+	for (uint32_t k = 0; k < FRAMES; k++) {
+		while (!(p = eth_tx_buf(e)))
+			weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+		fill(p, 1, 0, size_of(k), k);
+		eth_tx_put(e, size_of(k));
+		if (k % 3 == 2 || k == FRAMES - 1)
+			eth_tx_post(e, 3);
+	}
+	while (eth_tx_clean(e))
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	eth_close(e);
+	return 0;
+}
+
+static int many_recv(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, 64);
+	uint8_t want[ETH_BUF];
+	uint32_t len;
+
+	for (uint32_t k = 0; k < FRAMES; k++) {
+		const uint8_t *p = next_frame(h, e, &len);
+
+		fill(want, 1, 0, size_of(k), k);
+		b->v[0] += len == size_of(k) && !memcmp(p, want, len);
+		eth_rx_return(e);
+	}
+	eth_close(e);
+	return 0;
+}
+
+static void all_sizes(void **state)
+{
+	struct bench *b = bench();
+
+	(void)state;
+	run(b, many_send, many_recv);
+	assert_int_equal(b->v[0], FRAMES);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), FRAMES);
+	assert_int_equal(bench_counter(b->node[1].dev, "rx_frames"), FRAMES);
+	assert_true(bench_counter(b->node[1].host, "busy") > 0);
+	bench_free(b);
+}
+
+/* ---- bad address ------------------------------------------------------------
+ */
+
+static int abort_main(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, RING);
+	struct weft_io io;
+
+	(void)b;
+	if (!weft_io_map(h, eth_device(e), 0, 0, 0x8000, WEFT_UC, &io))
+		abort();
+	weft_io_store32(h, &io, MAC_TDBAH, 0x77); /* nobody there */
+	weft_io_store32(h, &io, MAC_TDT, 1);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	eth_close(e);
+	return 0;
+}
+
+static int idle_main(struct weft_host *h, struct bench *b)
+{
+	(void)h;
+	(void)b;
+	return 0;
+}
+
+static void bad_address(void **state)
+{
+	struct bench *b = bench();
+
+	(void)state;
+	run(b, abort_main, idle_main);
+	assert_true(bench_counter(b->node[0].dev, "bus_aborts") >= 1);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 0);
+	bench_free(b);
+}
+
+/* ---- stacks
+ * ------------------------------------------------------------------ */
+
+static const struct stack_cost cost = { .call = WEFT_US,
+					.transmit = 2 * WEFT_US,
+					.interrupt = 3 * WEFT_US,
+					.receive = WEFT_US,
+					.wake = WEFT_US,
+					.window = 1,
+					.ring = 8 };
+static const uint32_t sizes[] = { 1, 4, 1447, 1448, 1449, 1472, 1473, 30000 };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes), BIG = 30000 };
+
+static int talk(struct weft_host *h, struct bench *b,
+		const struct stack_proto *p)
+{
+	uint32_t me = weft_host_node(h), i, k;
+	uint8_t out[BIG], in[BIG];
+	struct stack *s;
+
+	if (stack_open(h, p, &cost, !me, &s))
+		abort();
+	weft_host_sleep(h, 100 * WEFT_US);
+	for (i = 0; i < SIZES; i++) {
+		for (k = 0; k < sizes[i]; k++)
+			out[k] = (uint8_t)(k * 3 + i);
+		/* both at the same time: full duplex */
+		stack_send(s, out, sizes[i]);
+		memset(in, 0, sizeof(in));
+		if (!stack_recv(s, in, sizes[i]))
+			b->v[me] += !memcmp(in, out, sizes[i]);
+	}
+	b->t[me] = weft_host_now(h);
+	b->t[2 + me] = stack_busy(s);
+	b->t[4 + me] = stack_charged(s);
+	stack_close(s);
+	return 0;
+}
+
+static int talk_mvia(struct weft_host *h, struct bench *b)
+{
+	return talk(h, b, &stack_mvia);
+}
+
+static int talk_tcpip(struct weft_host *h, struct bench *b)
+{
+	return talk(h, b, &stack_tcpip);
+}
+
+static void stacks(void **state)
+{
+	static const node_fn fn[] = { talk_mvia, talk_tcpip };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench *b = bench();
+
+		run(b, fn[i], fn[i]);
+		for (uint32_t me = 0; me < 2; me++) {
+			assert_int_equal(b->v[me], SIZES);
+			assert_true(b->t[2 + me] < b->t[me]);
+			assert_true(b->t[4 + me] < b->t[2 + me]);
+		}
+		bench_free(b);
+	}
+}
+
+/* A segment as it is on the wire, checksums by RFC 1071. */
+static uint32_t ones_sum(const uint8_t *p, uint32_t n)
+{
+	uint32_t s = 0;
+
+	for (uint32_t i = 0; i + 1 < n; i += 2)
+		s += (uint32_t)p[i] << 8 | p[i + 1];
+	s += n % 2 ? (uint32_t)p[n - 1] << 8 : 0;
+	return s;
+}
+
+static void tcp_bytes(void **state)
+{
+	uint8_t p[52 + 5] = { 0 };
+	uint32_t s;
+
+	(void)state;
+	memcpy(p + 52, "hello", 5);
+	stack_tcpip.put(p, 3, 7, 0x01020304, 5);
+	assert_int_equal(p[0], 0x45);
+	assert_int_equal(p[3], 57); /* total length */
+	assert_memory_equal(p + 12, "\x0a\0\0\x03\x0a\0\0\x07", 8);
+	assert_memory_equal(p + 24, "\x01\x02\x03\x04", 4);
+	assert_int_equal(ones_sum(p, 20) % 0xffff, 0);
+	s = ones_sum(p + 12, 8) + 6 + 37 + ones_sum(p + 20, 37);
+	assert_int_equal(s % 0xffff, 0);
+	p[55] ^= 1;
+	assert_false(stack_tcpip.get(p, sizeof(p), &s, &s));
+}
+
+/* The line loses a frame of a message: the receiver says so. */
+static int lossy_main(struct weft_host *h, struct bench *b)
+{
+	struct stack *s;
+	uint8_t buf[5000] = { 0 };
+
+	if (stack_open(h, &stack_mvia, &cost, !weft_host_node(h), &s))
+		abort();
+	weft_host_sleep(h, 100 * WEFT_US);
+	if (weft_host_node(h))
+		b->v[0] = (uint64_t)-stack_recv(s, buf, sizeof(buf));
+	else
+		stack_send(s, buf, sizeof(buf));
+	stack_close(s);
+	return 0;
+}
+
+static void lost_frame(void **state)
+{
+	struct bench *b = bench();
+	struct weft_comp *f =
+		weft_sim_add(b->sim, &weft_class_fault_drop, "fault", NULL);
+
+	(void)state;
+	if (weft_param_set(f, "frame", "2", NULL))
+		abort();
+	run(b, lossy_main, lossy_main);
+	assert_int_equal(b->v[0], EIO);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_of_a_frame), cmocka_unit_test(all_sizes),
+		cmocka_unit_test(bad_address),	   cmocka_unit_test(stacks),
+		cmocka_unit_test(tcp_bytes),	   cmocka_unit_test(lost_frame),
+	};
+
+	return cmocka_run_group_tests_name("eth_nic", tests, NULL, NULL);
+}

@@ -209,6 +209,7 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 	n->place.magic = EX_PLACE_MAGIC;
 	n->place.node = n->node == 65535 ? node_of(c->name) : n->node;
 	n->f_core = weft_clock_offset_ppm(n->f_core, (int32_t)n->ppm);
+	n->net_clock = weft_clock_offset_ppm(n->net_clock, (int32_t)n->ppm);
 	regs_init(n);
 	n->csb.depth = n->csb_depth;
 	n->csb.vpid_max = n->csb_vpid_max;

@@ -302,6 +302,13 @@ static void one_port(struct hppair *t, struct hpend *e)
 	mix(t, e);
 }
 
+/* The crystal of both nodes. */
+static void off_clock(struct hppair *t)
+{
+	with_sets(t);
+	exrig_set(&t->rig, "extoll.xbar", sets[0], sets[1]);
+}
+
 static void test_mix(void **state)
 {
 	static const char *const all[][5] = {
@@ -323,6 +330,8 @@ static void test_mix(void **state)
 		sets = all[i];
 		hppair_once(with_sets, mix, mix);
 	}
+	sets = SETS("ppm", "200");
+	hppair_once(off_clock, mix, mix);
 	sets = SETS("n_np", "1");
 	hppair_once(with_sets, one_port, one_port);
 	sets = SETS("n_np", "1", "n_cpl_fu", "1");

@@ -15,12 +15,13 @@ function axis(label, unit, log, side) {
     stroke: () => css("--muted"),
     grid: { stroke: () => css("--grid"), width: 1 },
     ticks: { stroke: () => css("--grid"), width: 1, size: 5 },
-    values: (u, splits) => splits.map((v) => (v === null ? "" : log ? compact(v) : num(v, 5))),
+    values: (u, splits) => splits.map((v) => (v === null ? "" : log ? compact(v, unit) : num(v, 5))),
   };
 }
 
-function compact(v) {
+function compact(v, unit) {
   const a = Math.abs(v);
+  if (unit === "B" && v >= 1024 && v % 1024 === 0) return v % 1048576 ? v / 1024 + "Ki" : v / 1048576 + "Mi";
   return a >= 1e6 ? num(v / 1e6, 4) + "M" : a >= 1e4 ? num(v / 1e3, 4) + "k" : num(v, 4);
 }
 
@@ -79,7 +80,7 @@ export class Chart {
     this.el = h("div", { class: "plot-frame" }, this.box, this.tip, this.empty);
     this.height = height;
     this.set(spec);
-    onTheme(() => { this.fit(); if (this.u) this.u.redraw(false, true); });
+    onTheme(this.el, () => { this.fit(); if (this.u) this.u.redraw(false, true); });
     new ResizeObserver(() => this.fit()).observe(this.el);
   }
 
@@ -126,7 +127,7 @@ export class Chart {
     const width = printing ? PAPER : this.el.clientWidth;
     if (!width) return;
     if (!this.u && this.curves.length) this.make();
-    else if (this.u && this.u.width !== width) this.u.setSize({ width, height: this.height });
+    else if (this.u && this.u.width !== width) this.u.setSize({ width, height: printing ? 250 : this.height });
   }
 
   away() {

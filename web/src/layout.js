@@ -13,7 +13,10 @@ export function graph(run) {
     ports.set(p.name, port);
     nodes.get(name).ports.push(port);
   }
-  for (const p of ports.values()) p.far = ports.get(p.peer) || null;
+  for (const p of ports.values()) {
+    const far = ports.get(p.peer);
+    p.far = far && far.peer === p.name ? far : null;
+  }
   return { nodes: [...nodes.values()], ports: [...ports.values()] };
 }
 
@@ -96,10 +99,10 @@ function levels(g) {
   }
   const left = g.nodes.filter((n) => !seen.has(n));
   if (left.length) rows.push(left);
-  const width = Math.max(...rows.map((r) => r.length)), high = Math.max(1.6, Math.min(6, width / 5));
+  const width = Math.max(...rows.map((r) => r.length)), high = Math.max(1.3, Math.min(width * 0.45, width / 1.75 / Math.max(1, rows.length - 1)));
   rows.forEach((r, l) => r.forEach((n, i) => {
     const step = width / r.length, sw = n.kind === "switch";
-    place(n, (i + 0.5) * step, (rows.length - 1 - l) * high, sw ? Math.max(0.5, Math.min(step * 0.86, n.ports.length * 0.9)) : 0.5, sw ? 0.4 : 0.34);
+    place(n, (i + 0.5) * step, (rows.length - 1 - l) * high, sw ? Math.max(0.5, Math.min(step * 0.86, n.ports.length * 0.9)) : 0.78, sw ? 0.5 : 0.4);
   }));
   fan(g);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topology with a time slider, the selected link, links and queues over time.
-import { h, section, num, percent, time, plural } from "./dom.js";
+import { h, section, num, percent, time, plural, toggle } from "./dom.js";
 import { Chart } from "./chart.js";
 import { picker } from "./picker.js";
 import { Topology } from "./topo.js";
@@ -45,15 +45,11 @@ function span(load, i) {
 }
 
 function gradient(name) {
-  const bar = h("span", { class: "bar" });
-  const paint = () => { bar.style.background = `linear-gradient(to right, ${ramp(name).filter((_, i) => i % 9 === 0).join(",")})`; };
-  onTheme(paint);
-  paint();
-  return bar;
+  return h("span", { class: "bar", style: `background: linear-gradient(to right, ${ramp(name).filter((_, i) => i % 9 === 0).join(",")})` });
 }
 
-function legend(load) {
-  return [h("span", {}, "half-links: time in use, 0", gradient("busy"), "100 %"),
+function legend(load, full) {
+  return [h("span", {}, "half-links: time in use, 0", gradient("busy"), percent(full, full < 1 ? 1 : 0)),
     load.blocked ? h("span", {}, "ports: time blocked by the far end, 0", gradient("press"), "100 %")
       : Object.keys(load.most).map((u) => h("span", {}, `ports: ${u} waiting, 0`, gradient("press"), num(load.most[u])))].flat();
 }
@@ -100,23 +96,33 @@ function plots(load) {
     overTime(load, "blocked", "Back-pressure", "%", (p, i) => 100 * load.share(p, "blocked", i))].filter(Boolean);
 }
 
+/** Where one would look first. */
+function busiest(list) {
+  const use = (w) => (w.node ? [w] : w.ports).reduce((a, p) => a + p.busy.reduce((x, y) => x + y, 0) / p.n, 0);
+  return list.reduce((a, b) => (use(b) > use(a) ? b : a));
+}
+
 export function network(data, current) {
   if (!data.runs.some((r) => r.ports.length)) return null;
-  let load, at = -1, chosen = null, timer = null;
+  let load, at = -1, chosen = null, timer = null, stretch = false, full = 1, grouped = null;
   const side = h("div", { class: "net-side", "aria-live": "polite" }), legends = h("div", { class: "legend" }), below = h("div", {});
   const none = h("p", { class: "hint", hidden: true }, "This run has no cabled ports, or its file was written before they were recorded.");
   const topo = new Topology({
-    value: (p) => load.share(p, "busy", at) || 0, pressure: (p) => load.pressure(p, at),
+    value: (p) => (load.share(p, "busy", at) || 0) / full, pressure: (p) => load.pressure(p, at),
     describe: (w) => (w.node ? [`${w.name} \u2192 ${w.peer}`, ...facts(load, w, at).map((f) => f.join(" "))] : [w.label || w.name, w.kind, plural(w.ports.length, "port")]),
     pick: (w) => { chosen = w; show(); } });
   const slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "Time", oninput: () => { at = Number(slider.value) - 1; moved(); } });
   const when = h("output", {});
   const show = () => side.replaceChildren(...sideOf(load, chosen, at).filter(Boolean));
-  const moved = () => { when.textContent = span(load, at); slider.setAttribute("aria-valuetext", when.textContent); topo.draw(); show(); };
+  const scale = () => {
+    full = stretch ? Math.max(1e-3, ...load.run.ports.map((p) => load.share(p, "busy", at))) : 1;
+    legends.replaceChildren(...legend(load, full), grouped ? h("span", {}, `each square: the mean of ${grouped.reduce((a, b) => a * b, 1)} switches`) : "");
+  };
+  const moved = () => { scale(); when.textContent = span(load, at); slider.setAttribute("aria-valuetext", when.textContent); topo.draw(); show(); };
   const play = h("button", { type: "button", onclick: () => { if (timer) stop(); else go(); } }, "play");
   const stop = () => { clearInterval(timer); timer = null; play.textContent = "play"; };
   const go = () => { play.textContent = "stop"; timer = setInterval(() => { at = at + 1 >= load.end.length ? 0 : at + 1; slider.value = at + 1; moved(); }, 120); };
-  const picture = h("div", {}, topo.el, h("div", { class: "time" }, play, slider, when), legends);
+  const picture = h("div", {}, topo.el, h("div", { class: "time" }, play, slider, when, toggle("scale to busiest", false, (on) => { stretch = on; moved(); }), topo.buttons), legends);
   const frame = h("div", { class: "net" }, picture, side);
   const fill = () => {
     const { run } = current;
@@ -130,11 +136,13 @@ export function network(data, current) {
     slider.max = load.end.length;
     slider.value = 0;
     const g = layout(run);
+    grouped = g.by;
     topo.set(g);
-    legends.replaceChildren(...legend(load), g.by ? h("span", {}, `each square: the mean of ${g.by.reduce((a, b) => a * b, 1)} switches`) : "");
     below.replaceChildren(...plots(load));
+    topo.select(busiest(topo.halves.length ? topo.halves : topo.nodes));
     moved();
   };
   current.listen(fill);
+  onTheme(frame, () => load && scale());
   return section("network", "Network", h("div", { class: "tools" }, current.select("Run")), none, frame, below);
 }

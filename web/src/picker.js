@@ -23,7 +23,7 @@ export function picker(label, items, change) {
     paint();
   };
   const set = (f) => { items.filter((it) => wanted(it.title)).slice(0, LISTED).forEach((it) => { it.shown = f; }); fill(); change(); };
-  onTheme(paint);
+  onTheme(list, paint);
   fill();
   return h("div", { class: "picker", role: "group", "aria-label": label },
     items.length > MANY ? searchBox(`Search ${items.length} series`, (t) => { wanted = matcher(t); fill(); }) : null,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours come from the style sheet, so that light, dark and print agree.
 
-const listeners = new Set();
+const listeners = new Map();
 
 export function css(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -15,9 +15,9 @@ export function seriesDash(i) {
   return [[], [6, 4], [2, 3], [9, 3, 2, 3]][Math.floor(i / 8) % 4];
 }
 
-/** f runs whenever colours have changed. */
-export function onTheme(f) {
-  listeners.add(f);
+/** f runs whenever colours have changed, as long as el is part of the page. */
+export function onTheme(el, f) {
+  listeners.set(f, el);
 }
 
 const cache = new Map();
@@ -47,7 +47,10 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 function apply(theme) {
   document.documentElement.dataset.theme = theme;
   cache.clear();
-  listeners.forEach((f) => f());
+  for (const [f, el] of listeners) {
+    if (el.isConnected) f();
+    else listeners.delete(f);
+  }
 }
 
 /** "auto", "light" or "dark". */

@@ -15,9 +15,9 @@ export class Topology {
     this.canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     this.tip = h("div", { class: "tip", hidden: true });
     const b = (t, label, f) => h("button", { type: "button", "aria-label": label, title: label, onclick: f }, t);
-    this.el = h("div", { class: "net-picture" }, this.canvas, this.tip,
-      h("div", { class: "net-buttons" }, b("+", "Zoom in", () => this.zoom(1.4)), b("\u2212", "Zoom out", () => this.zoom(1 / 1.4)), b("fit", "Fit", () => this.fit())));
-    onTheme(() => this.size());
+    this.el = h("div", { class: "net-picture" }, this.canvas, this.tip);
+    this.buttons = h("div", { class: "net-buttons" }, b("+", "Zoom in", () => this.zoom(1.4)), b("\u2212", "Zoom out", () => this.zoom(1 / 1.4)), b("fit", "Fit", () => this.fit()));
+    onTheme(this.el, () => this.size());
     new ResizeObserver(() => this.size()).observe(this.el);
   }
 
@@ -65,9 +65,10 @@ export class Topology {
     ctx.fillStyle = css("--bg");
     ctx.fillRect(0, 0, this.width, this.height);
     this.drawLinks(ctx);
+    this.drawChosen(ctx, false);
     this.drawNodes(ctx);
     this.drawPorts(ctx);
-    this.drawChosen(ctx);
+    this.drawChosen(ctx, true);
   }
 
   /** By colour, so that thousands of lines are a few dozen strokes. */
@@ -79,7 +80,7 @@ export class Topology {
       path.moveTo(x0, y0);
       path.lineTo(x1, y1);
     }
-    ctx.lineWidth = Math.max(1.5, Math.min(5, this.k / 12));
+    ctx.lineWidth = Math.max(2, Math.min(5, this.k / 12));
     ctx.lineCap = "butt";
     paths.forEach((path, l) => { ctx.strokeStyle = colours[l]; ctx.stroke(path); });
   }
@@ -109,25 +110,26 @@ export class Topology {
   }
 
   drawPorts(ctx) {
-    const r = Math.max(2, Math.min(5, this.k / 16));
+    const r = Math.max(1.8, Math.min(4.5, this.k / 18)), edge = r > 2.6;
     for (const p of this.halves) {
       const v = this.pressure(p);
-      if (v === null || v < 0.005) continue;
+      if (v === null || v < 0.02) continue;
       const [x0, y0, x1, y1] = this.ends(p), d = Math.hypot(x1 - x0, y1 - y0) || 1;
       const out = p.from ? 0 : Math.min(0.6, (p.node.w * this.k / 2) / d / Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0)) * d);
       ctx.beginPath();
       ctx.arc(x0 + (x1 - x0) * out, y0 + (y1 - y0) * out, r, 0, 7);
       ctx.fillStyle = shade("press", v);
       ctx.fill();
+      if (!edge) continue;
       ctx.lineWidth = 1;
       ctx.strokeStyle = css("--node-line");
       ctx.stroke();
     }
   }
 
-  drawChosen(ctx) {
+  drawChosen(ctx, nodes) {
     for (const [what, colour] of [[this.over, "--muted"], [this.selected, "--accent"]]) {
-      if (!what) continue;
+      if (!what || !what.node !== nodes) continue;
       ctx.strokeStyle = css(colour);
       if (what.node) {
         ctx.lineWidth = Math.max(3, Math.min(7, this.k / 9));

@@ -135,9 +135,10 @@ static void db_nested(struct db *d, sqlite3_int64 run,
 	sqlite3_finalize(st);
 }
 
-static void db_set(struct db *d, const struct run_set *s, size_t set,
-		   const struct out_rows *rows)
+/* Returns the number of its first run. */
+static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 {
+	sqlite3_int64 first = 0;
 	sqlite3_stmt *st = db_prepare(d,
 				      "INSERT INTO runs(experiment, point, "
 				      "failures, about) VALUES(?,?,?,?)");
@@ -154,10 +155,10 @@ static void db_set(struct db *d, const struct run_set *s, size_t set,
 		db_nested(d, run, r);
 		db_hist_stats(d, run, r);
 		db_ports(d, run, &r->view);
-		if (i == 0)
-			db_rows(d, run, set, rows);
+		first = i ? first : run;
 	}
 	sqlite3_finalize(st);
+	return first;
 }
 
 /* ---- the file ---- */
@@ -218,16 +219,22 @@ int out_db_check(const char *path, struct weft_err *err)
 static int db_write(const char *path, bool fresh, const struct run_set *sets,
 		    size_t n, const struct out_rows *rows, struct weft_err *err)
 {
+	sqlite3_int64 *first = calloc(n + 1, sizeof(*first));
 	struct db d = { 0 };
 	int ret = 0;
 
+	if (!first)
+		abort();
 	d.rc = sqlite3_open(path, &d.sql);
 	if (fresh)
 		db_exec(&d, db_schema);
 	db_exec(&d, "BEGIN IMMEDIATE");
 	db_exec(&d, db_more_schema);
 	for (size_t i = 0; i < n; i++)
-		db_set(&d, &sets[i], i, rows);
+		first[i] = db_set(&d, &sets[i]);
+	if (rows)
+		db_rows(&d, first, rows);
+	free(first);
 	db_exec(&d, "COMMIT");
 	if (d.rc != SQLITE_OK)
 		ret = weft_fail(err, EIO, "--out %.200s: cannot write: %s",

@@ -24,8 +24,8 @@ extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
 void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
-/* Of one set, whose first run is `run`. */
-void db_rows(struct db *d, sqlite3_int64 run, size_t set,
+/* `first`: number of the first run of each set. */
+void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);
 
 #endif

@@ -86,26 +86,25 @@ void db_ports(struct db *d, sqlite3_int64 run, const struct view *v)
 	sqlite3_finalize(st);
 }
 
-void db_rows(struct db *d, sqlite3_int64 run, size_t set,
+void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows)
 {
 	sqlite3_stmt *st = db_prepare(d,
 				      "INSERT INTO reproduced VALUES"
 				      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 
-	for (size_t i = 0; rows && i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n; i++) {
 		const struct out_row *o = &rows->at[i];
 		const struct repro_row *w = o->row;
 		const struct repro_mark *m = repro_mark_of(w);
 		char within[32];
 
-		if (o->set != set)
-			continue;
 		repro_rule_text(w, within, sizeof(within));
-		db_insert(d, st, "issssddddsssiissd", run, w->id, o->system,
-			  w->scenario, w->unit, w->paper, o->verdict.model,
-			  o->verdict.error_pct, o->verdict.tolerance_pct,
-			  within, repro_basis_name(w->basis), w->parameter,
+		db_insert(d, st, "issssddddsssiissd", first[o->set], w->id,
+			  o->system, w->scenario, w->unit, w->paper,
+			  o->verdict.model, o->verdict.error_pct,
+			  o->verdict.tolerance_pct, within,
+			  repro_basis_name(w->basis), w->parameter,
 			  (sqlite3_int64)!w->report_only,
 			  (sqlite3_int64)o->verdict.pass, w->note,
 			  m ? m->experiment : NULL, m ? m->x : NAN);

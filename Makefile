@@ -2,7 +2,8 @@
 # The few names people type; Meson and Ninja do the work.
 #
 #   make          build/weft (installs nothing; see deps)
-#   make run      the published numbers, computed and compared
+#   make run      the published numbers, computed and compared; the page
+#                 build/report.html
 #   make check    every test, twice: as shipped and under sanitizers
 #   make bench    speed of the simulator itself
 #   make soak     larger models; 10^8 packets of every traffic pattern (hours)
@@ -45,9 +46,15 @@ build-fuzz/build.ninja:
 
 run: deps
 	$(MAKE) build
-	build/weft reproduce $(SYSTEM) --out build/$(or $(SYSTEM),all).db
+	build/weft reproduce $(SYSTEM) --out build/$(or $(SYSTEM),all).db; \
+	status=$$?; \
+	build/weft report build/$(or $(SYSTEM),all).db --quiet \
+		--out build/report.html && \
+		echo "open build/report.html in a browser"; \
+	exit $$status
 
-check: deps
+check:
+	@scripts/deps.sh check
 	$(MAKE) build build-asan/build.ninja build-clang/build.ninja \
 		build-fuzz/build.ninja
 	$(call ninja,build-asan)

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing (Debian 12), or prints the line that would.
 # docs/dependencies.md gives the reason for each package.
+#
+#     deps.sh          to build and run
+#     deps.sh check    also what only `make check` needs
 set -eu
 
 packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 	ninja-build pkg-config libyaml-dev libsqlite3-dev libisal-dev
-	libcmocka-dev sqlite3 jq python3 spin"
+	libcmocka-dev sqlite3 jq python3 ca-certificates spin"
+[ "${1-}" = check ] && packages="$packages chromium-headless-shell"
 
 if ! command -v dpkg-query >/dev/null; then
 	echo "not a Debian system; needed:" $packages

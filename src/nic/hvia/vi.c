@@ -105,7 +105,7 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	if (q == HVIA_Q_SEND && !hq->posted)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
 	if (q == HVIA_Q_RECV)
-		v->fetched = v->closing = false;
+		v->fetched = false;
 }
 
 /* Its status is on the way to memory. */

@@ -241,6 +241,7 @@ static void book_done(struct hv_nic *n)
 	hv_vi_done(n, j->vi, HVIA_Q_RECV);
 	if (j->last && !(j->status & HVIA_ST_ERRORS))
 		hv_stage(n, "done", j->seq, hv_time(n, n->t_visible));
+	n->vi[j->vi].closing = false;
 	hv_vi_work(n, j->vi, HVIA_Q_RECV);
 	hv_recv_kick(n);
 	book_over(n);

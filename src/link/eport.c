@@ -329,6 +329,16 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  s + ep->way + (ep->far_whole ? cell->flits : 0));
 }
 
+/* Refreshes that a tapped line, quiet since, will hear of later. */
+static uint64_t refreshes_due(const struct eport *ep)
+{
+	uint64_t now = eport_now(ep);
+
+	if (!ep->tapped || !ep->cfg.refresh || ep->next_refresh >= now)
+		return 0;
+	return (now - 1 - ep->next_refresh) / ep->cfg.refresh + 1;
+}
+
 struct eport_count *eport_counts(struct eport *ep)
 {
 	struct eport_count *n = &ep->count;
@@ -338,7 +348,7 @@ struct eport_count *eport_counts(struct eport *ep)
 	n->tx_cells = ep->tx_cells;
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
-	n->busy = ep->busy;
+	n->busy = ep->busy + refreshes_due(ep) * ep->cfg.ctl_flits;
 	if (ep->peer) {
 		n->rx_cells = ep->peer->tx_cells;
 		n->rx_packets = ep->peer->tx_packets;

@@ -21,8 +21,8 @@ struct strs {
 struct cli {
 	const char *prog; /* the command's name */
 	struct strs args; /* positional */
-	struct strs set, load, sample, show;
-	const char *seed, *format, *out, *jobs, *follow;
+	struct strs set, load, sample, show, capture;
+	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	bool quiet, append, quick, help, sweep_load;
 	uint32_t n_jobs;
 	struct registry reg;

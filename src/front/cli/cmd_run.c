@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft run` and `weft check`. */
+#include <errno.h>
 #include <string.h>
 
 #include "front/cli/cli.h"
 #include "front/out/out.h"
+#include "front/run/capture.h"
 
 static void run_print(const struct cli *c, const struct run_set *s)
 {
@@ -12,7 +14,38 @@ static void run_print(const struct cli *c, const struct run_set *s)
 			f->print(s, stdout);
 }
 
-/* The run itself, with the file that follows it. */
+/* The run itself; its lines go to a file when that is asked for. */
+static int run_captured(const struct cli *c, struct exp *e,
+			const struct run_opts *opts, struct run_set *s,
+			struct weft_err *err)
+{
+	struct capture *cap;
+	int ret, bad;
+
+	if (!c->capture.n && !c->capture_file)
+		return run_exp(e, opts, s, err);
+	if (!c->capture.n)
+		return weft_fail(err, EINVAL,
+				 "run: --capture-file needs --capture, e.g. "
+				 "--capture all");
+	if (e->n_points > 1 || e->search)
+		return weft_fail(err, EINVAL,
+				 "run: --capture writes one run down, %s has "
+				 "several: choose one, e.g. --set sweep=none",
+				 c->args.at[0]);
+	if (capture_open(c->capture_file ? c->capture_file : "weft.pcapng",
+			 c->capture.at, c->capture.n, &cap, err))
+		return -EINVAL;
+	e->tap = capture_tap;
+	e->tap_arg = cap;
+	ret = run_exp(e, opts, s, err);
+	bad = capture_close(cap, err);
+	if (!ret && bad)
+		run_set_free(s);
+	return ret ? ret : bad;
+}
+
+/* The run with the files that follow it. */
 static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		   struct weft_err *err)
 {
@@ -26,7 +59,7 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		return -err->code;
 	if (f)
 		opts.watch = follow_watch(f);
-	ret = run_exp(e, &opts, s, err);
+	ret = run_captured(c, e, &opts, s, err);
 	if (f)
 		bad = follow_close(f, err);
 	if (!ret && bad)

@@ -9,8 +9,8 @@
 
 const struct cli_cmd cli_cmds[] = {
 	{ "run", "FILE", "run an experiment and print its results",
-	  "set seed sample show sweep-load follow format out append load jobs "
-	  "quiet",
+	  "set seed sample show sweep-load follow capture capture-file format "
+	  "out append load jobs quiet",
 	  "table|json|csv|svg", 1, 1, cmd_run,
 	  "FILE is a YAML file, - for standard input, or the name of a "
 	  "shipped\n"
@@ -69,6 +69,10 @@ static const struct cli_opt opts[] = {
 	    "find the load at which the network saturates (sweep: auto)"),
 	OPT("follow", "FILE", TEXT, follow,
 	    "write results as they come, one JSON object per line"),
+	OPT("capture", "LINE", LIST, capture,
+	    "write down what passes: all, or ports such as 'n0.nic.*'"),
+	OPT("capture-file", "FILE", TEXT, capture_file,
+	    "where to (pcapng); default: weft.pcapng"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "FILE", TEXT, out,
 	    "keep the results in a SQLite file; report: the page"),
@@ -272,6 +276,7 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 	vec_free(&c.load);
 	vec_free(&c.sample);
 	vec_free(&c.show);
+	vec_free(&c.capture);
 	registry_fini(&c.reg);
 	return status;
 }

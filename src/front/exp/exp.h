@@ -31,6 +31,9 @@ struct exp {
 	struct exp_auto *search;
 	uint32_t crc; /* of the text */
 	bool view;    /* results show the ports over time */
+	/* Called with every simulation before it starts; NULL: nobody. */
+	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
+	void *tap_arg;
 };
 
 /* `what` is a file ("-" = standard input) or the name of a shipped

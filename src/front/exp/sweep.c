@@ -4,6 +4,7 @@
  *	sweep: { workload.size: [24, 512], bus.pcix.clock: [100MHz, 133MHz] }
  *	sweep: [ {workload.size: 24, run.until: 1ms}, {workload.size: 512} ]
  *	sweep: auto			(sweep_auto.c)
+ *	sweep: none			the file's own values, one run
  *
  * In a product the last axis changes fastest.  An override of the command line
  * for a swept path fixes that axis. */
@@ -86,7 +87,7 @@ int sweep_read(struct exp *e, struct weft_err *err)
 	const struct doc_node *n = doc_get(e->doc->root, "sweep");
 
 	e->n_points = 1;
-	if (!n)
+	if (!n || (n->kind == DOC_SCALAR && !strcmp(n->text, "none")))
 		return 0;
 	if (n->kind == DOC_SCALAR || (n->kind == DOC_MAP && doc_get(n, "auto")))
 		return sweep_search(e, n, err);

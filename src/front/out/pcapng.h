@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writer of pcapng files (draft-ietf-opsawg-pcapng): one section, an interface
+ * for each line, records in order of their times. */
+#ifndef FRONT_PCAPNG_H
+#define FRONT_PCAPNG_H
+
+#include "weft/types.h"
+
+enum { PCAPNG_ETHERNET = 1, PCAPNG_USER0 = 147 }; /* link types */
+
+struct pcapng_if {
+	const char *name, *about;
+	uint16_t link_type;
+	uint64_t bits_per_s; /* 0 = not known */
+	uint8_t fcs;	     /* bytes of it at the end of each record */
+};
+
+struct pcapng;
+int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err);
+/* Its number. */
+uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
+/* Room for a record of n bytes that was on the line at t; to be filled before
+ * the next call.  Records with times before `now` are final and written. */
+uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
+		       uint32_t n, weft_time_t now);
+/* Writes the rest; the file is complete, or there is an error. */
+int pcapng_close(struct pcapng *p, struct weft_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What passes on the lines of a run, as a pcapng file: `weft run --capture`.
+ * docs/captures.md describes the records. */
+#ifndef FRONT_CAPTURE_H
+#define FRONT_CAPTURE_H
+
+#include "front/exp/exp.h"
+
+struct capture;
+/* Lines whose one or other end ("sw0.p3") matches one of n patterns ("all":
+ * every line) go to the file. */
+int capture_open(const char *path, const char *const *patterns, size_t n,
+		 struct capture **cap_p, struct weft_err *err);
+/* exp.tap: sits down on the lines of a case before it starts. */
+int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
+int capture_close(struct capture *cap, struct weft_err *err);
+
+#endif

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures: the file is what pcapng says, records are in order and hold what
+was on the line, and the run is the one without a capture.
+
+    test_capture.py WEFT [unittest options]
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv[1])
+
+
+def run(*args, status=0):
+    p = subprocess.run([WEFT, "run", *args, "--format", "json", "--quiet"],
+                       capture_output=True, text=True, timeout=120)
+    if p.returncode != status:
+        raise AssertionError(f"{args}: status {p.returncode}\n{p.stderr}")
+    return p
+
+
+def options(body):
+    out, at = {}, 0
+    while at < len(body):
+        code, n = struct.unpack_from("<HH", body, at)
+        if not code:
+            break
+        out[code] = body[at + 4:at + 4 + n]
+        at += 4 + (n + 3) // 4 * 4
+    return out
+
+
+def blocks(data):
+    at = 0
+    while at < len(data):
+        kind, n = struct.unpack_from("<II", data, at)
+        assert n % 4 == 0 and struct.unpack_from("<I", data, at + n - 4)[0] == n
+        yield kind, data[at + 8:at + n - 4]
+        at += n
+    assert at == len(data)
+
+
+class Record:
+    """One transmission; docs/captures.md."""
+
+    def __init__(self, data):
+        (self.version, self.wire, self.flags, self.upper, self.n, self.words,
+         self.word_ps) = struct.unpack_from("<BBBBIII", data)
+        self.sym = data[16:16 + self.n]
+        maps = (self.n + 7) // 8
+        self.control = data[16 + self.n:16 + self.n + maps]
+        size = 16 + self.n + maps * (2 if self.flags & 2 else 1)
+        assert size == len(data), (size, len(data))
+
+    def is_control(self, i):
+        return self.control[i // 8] >> i % 8 & 1
+
+
+class Capture:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            data = f.read()
+        self.ifaces, self.records, self.times = [], [], []
+        for i, (kind, body) in enumerate(blocks(data)):
+            assert (kind == 0x0a0d0d0a) == (i == 0)
+            if kind == 1:
+                opt = options(body[8:])
+                assert opt[9] == b"\x0c"  # picoseconds
+                self.ifaces.append((struct.unpack_from("<H", body)[0],
+                                    opt[2].decode(), opt[3].decode()))
+            elif kind == 6:
+                iface, hi, lo, n, orig = struct.unpack_from("<IIIII", body)
+                assert n == orig and iface < len(self.ifaces)
+                self.times.append(hi << 32 | lo)
+                self.records.append((iface, body[20:20 + n]))
+
+
+def captured(*args, what=("all",)):
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "x.pcapng")
+        opts = [x for w in what for x in ("--capture", w)]
+        p = run(*args, *opts, "--capture-file", path)
+        return p, Capture(path)
+
+
+def without_taps(p):
+    r = json.loads(p.stdout)
+    r["manifest"] = {k: v for k, v in r["manifest"].items()
+                     if not k.startswith("~capture")}
+    return r
+
+
+class Files(unittest.TestCase):
+    def check(self, name, wire, *args):
+        p, cap = captured(name, *args)
+        self.assertEqual(without_taps(p), without_taps(run(name, *args)))
+        self.assertEqual(cap.times, sorted(cap.times))
+        self.assertGreater(len(cap.records), 50)
+        for iface, data in cap.records:
+            self.assertEqual(cap.ifaces[iface][0], 147)
+            self.assertEqual(Record(data).wire, wire)
+        return p, cap
+
+    def test_forth(self):
+        _, cap = self.check("forth/one-way", 1)
+        names = [i[1] for i in cap.ifaces]
+        self.assertEqual(len(names), len(set(names)))
+        ends = {tuple(n.split(" > ")) for n in names}
+        self.assertEqual(ends, {(b, a) for a, b in ends})
+        # A packet: K28.5 .. SOP, a header of 64 bits, CRCs; most are full.
+        long = [Record(d) for _, d in cap.records if len(d) > 400]
+        self.assertGreater(len(long), 50)
+        self.assertTrue(all(r.flags == 0 for r in long))
+
+    def test_extoll(self):
+        _, cap = self.check("extoll/alltoall", 2)
+        starts = set()
+        for _, data in cap.records:
+            r = Record(data)
+            self.assertTrue(r.is_control(0))
+            starts.add(r.sym[0])
+            self.assertEqual(r.upper, 1)
+        self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells
+
+    def test_damage(self):
+        """Records that say "damaged" are those that the fault has hit."""
+        p, cap = captured("forth/fault-header", "--set", "sweep=none")
+        hit = json.loads(p.stdout)["counters"]["fault0.hit"]
+        seen = sum(Record(d).flags & 1 for _, d in cap.records)
+        self.assertGreater(hit, 0)
+        self.assertEqual(seen, hit)
+
+    def test_choice(self):
+        _, cap = captured("extoll/alltoall", what=["s0.lp0", "s3.lp*"])
+        self.assertEqual(len(cap.ifaces), 8)
+        self.assertTrue(all("s0.lp0" in n or "s3.lp" in n
+                            for _, n, _ in cap.ifaces))
+
+
+class Misuse(unittest.TestCase):
+    def message(self, *args):
+        with tempfile.TemporaryDirectory() as d:
+            return run(*args, "--capture-file", os.path.join(d, "x"),
+                       status=2).stderr
+
+    def test_no_such_line(self):
+        self.assertRegex(self.message("forth/one-way", "--capture", "n9.*"),
+                         r"no line ends there: .*'[a-z0-9]+\.[a-z0-9.]+'")
+
+    def test_no_line(self):
+        self.assertIn("needs --capture", self.message("forth/one-way"))
+
+    def test_sweep(self):
+        self.assertIn("several", self.message("forth/load", "--capture",
+                                              "all"))
+
+    def test_no_folder(self):
+        p = run("forth/one-way", "--capture", "all", "--capture-file",
+                "/no/such/folder/x", status=2)
+        self.assertIn("/no/such/folder/x", p.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

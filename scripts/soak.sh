@@ -3,8 +3,9 @@
 # The long test.  First multipath, 10^7 packets over paths of random delay under
 # the eyes of an oracle, without losses and with one in 10^5
 # (tests/system/test_watch.py); links of EXTOLL with bit errors, every retry
-# accounted for; 65,536 processes on one Host Port; then every experiment called soak-*, which says itself how many
-# packets it sends: nothing lost, nothing damaged, all credits home.
+# accounted for; 65,536 processes on one Host Port; then every experiment called
+# soak-*, which says itself how many packets it sends: nothing lost, nothing
+# damaged, all credits home.
 #
 #     soak.sh WEFT [OPTION...]     options as of `weft run`, e.g. --seed 7
 cd "$(dirname "$0")/.." || exit 1

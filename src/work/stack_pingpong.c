@@ -99,7 +99,7 @@ static void tell(struct pingpong *p, weft_time_t t, weft_time_t charged,
 	double ns = (double)t / 2 / (double)p->count / (double)WEFT_NS;
 	double u = 100.0 * (double)charged / (double)t;
 
-	weft_metric(p->w.c, "half_rtt", "ns", ns);
+	weft_metric(p->w.c, "half_rtt_mean", "ns", ns);
 	weft_metric(p->w.c, "bandwidth", "MB/s", p->size * 1000.0 / ns);
 	weft_metric(p->w.c, "utilisation", "%", u);
 	weft_metric(p->w.c, "utilisation_all", "%",

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows HV-13 to HV-19 of HVIA-GE: the card beside M-VIA and TCP/IP
+ * (experiments/hvia/stacks.yaml). */
+#ifndef FRONT_REPRO_HVIA_STACKS_H
+#define FRONT_REPRO_HVIA_STACKS_H
+
+#include "front/repro/repro.h"
+
+double hvia_eval_mvia_latency(const struct repro_data *d);
+double hvia_eval_mvia_rate(const struct repro_data *d);
+double hvia_eval_tcpip_latency(const struct repro_data *d);
+double hvia_eval_tcpip_rate(const struct repro_data *d);
+double hvia_eval_mvia_ratio(const struct repro_data *d);
+double hvia_eval_tcpip_ratio(const struct repro_data *d);
+double hvia_eval_mvia_gain(const struct repro_data *d);
+double hvia_eval_tcpip_gain(const struct repro_data *d);
+double hvia_eval_mvia_small(const struct repro_data *d);
+double hvia_eval_mvia_busy(const struct repro_data *d);
+double hvia_eval_tcpip_busy(const struct repro_data *d);
+double hvia_eval_tcpip_rises(const struct repro_data *d);
+double hvia_eval_speedup_least(const struct repro_data *d);
+double hvia_eval_speedup_most(const struct repro_data *d);
+
+/* clang-format off */
+#define HVIA_STACKS "hvia/stacks"
+#define HVIA_SHAPE "the text has end points only; reported, not enforced"
+#define HVIA_STACK_ROWS                                                        \
+	{ "HV-13", "M-VIA: latency, 4 bytes", "us", 21.3, REPRO_PCT, 2,        \
+	  REPRO_CALIBRATED, "eth.nic.moderation", .experiment = HVIA_STACKS,   \
+	  .eval = hvia_eval_mvia_latency },                                    \
+	{ "HV-13-bw", "M-VIA: bandwidth, 1 MB", "MB/s", 90.5, REPRO_PCT, 2,    \
+	  REPRO_CALIBRATED, "eth.nic.turn", .experiment = HVIA_STACKS,         \
+	  .eval = hvia_eval_mvia_rate },                                       \
+	{ "HV-14", "TCP/IP: latency, 4 bytes", "us", 27, REPRO_PCT, 2,         \
+	  REPRO_CALIBRATED, "eth.nic.moderation", .experiment = HVIA_STACKS,   \
+	  .eval = hvia_eval_tcpip_latency },                                   \
+	{ "HV-14-bw", "TCP/IP: bandwidth, 1 MB", "MB/s", 72.5, REPRO_PCT, 2,   \
+	  REPRO_CALIBRATED, "tcpip.pingpong.restart",                          \
+	  .experiment = HVIA_STACKS, .eval = hvia_eval_tcpip_rate },           \
+	{ "HV-15", "latency, M-VIA / HVIA-GE", "", 2.60, REPRO_PCT, 3,         \
+	  REPRO_PREDICTED, .note = "printed: 2.8, which its own 21.3 / 8.2 "   \
+	  "us do not give", .experiment = HVIA_STACKS,                         \
+	  .eval = hvia_eval_mvia_ratio },                                      \
+	{ "HV-15-tcp", "latency, TCP/IP / HVIA-GE", "", 3.29, REPRO_PCT, 3,    \
+	  REPRO_PREDICTED, .experiment = HVIA_STACKS,                          \
+	  .eval = hvia_eval_tcpip_ratio },                                     \
+	{ "HV-16", "bandwidth, gain over M-VIA", "%", 24, REPRO_ABS, 1.5,      \
+	  REPRO_PREDICTED, .experiment = HVIA_STACKS,                          \
+	  .eval = hvia_eval_mvia_gain },                                       \
+	{ "HV-16-tcp", "bandwidth, gain over TCP/IP", "%", 55, REPRO_ABS, 1.5, \
+	  REPRO_PREDICTED, .experiment = HVIA_STACKS,                          \
+	  .eval = hvia_eval_tcpip_gain },                                      \
+	{ "HV-17", "M-VIA: utilisation below 4 KB, least", "%", 95,            \
+	  REPRO_AT_LEAST, 0, REPRO_PREDICTED, .note = "the process spins",     \
+	  .experiment = HVIA_STACKS, .eval = hvia_eval_mvia_small },           \
+	{ "HV-17-1M", "M-VIA: utilisation, 1 MB", "%", 30, REPRO_ABS, 3,       \
+	  REPRO_CALIBRATED, "mvia.pingpong.copy_rx",                           \
+	  .experiment = HVIA_STACKS, .eval = hvia_eval_mvia_busy },            \
+	{ "HV-18", "TCP/IP: utilisation, 1 MB", "%", 57.5, REPRO_ABS, 3.5,     \
+	  REPRO_CALIBRATED, "tcpip.pingpong.copy_tx, copy_rx",                 \
+	  .experiment = HVIA_STACKS, .eval = hvia_eval_tcpip_busy },           \
+	{ "HV-18-up", "TCP/IP: utilisation rises with the size", "", 1,        \
+	  REPRO_EXACT, 0, REPRO_PREDICTED, .experiment = HVIA_STACKS,          \
+	  .eval = hvia_eval_tcpip_rises },                                     \
+	{ "HV-19", "up to 8 KB: speed-up over the stacks, least", "", 1.5,     \
+	  REPRO_AT_LEAST, 0, REPRO_PREDICTED, .report_only = true,             \
+	  .note = HVIA_SHAPE, .experiment = HVIA_STACKS,                       \
+	  .eval = hvia_eval_speedup_least },                                   \
+	{ "HV-19-most", "up to 8 KB: speed-up over the stacks, most", "", 3.5, \
+	  REPRO_AT_MOST, 0, REPRO_PREDICTED, .report_only = true,              \
+	  .note = HVIA_SHAPE, .experiment = HVIA_STACKS,                       \
+	  .eval = hvia_eval_speedup_most }
+/* clang-format on */
+
+#endif

@@ -7,10 +7,6 @@
 
 #include "ultrarig.h"
 
-static void nothing(struct ultrarig *t, struct ultra_end *e)
-{
-}
-
 /* ---- U10: path set-up ---- */
 
 static void setup_near(struct ultrarig *t, struct ultra_end *e)
@@ -33,35 +29,92 @@ static void setup_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* Nobody is enabled: stores go nowhere. */
-static void early_near(struct ultrarig *t, struct ultra_end *e)
+/* The seven steps, seen from the control messages: what is enabled when each of
+ * them leaves or has come.  The origin's user tries to send all the time. */
+static struct {
+	struct ultra_ctl ctl; /* as the bench has it */
+	uint32_t sent, got;
+} step[2];
+
+static bool enabled(struct ultra_end *e, uint32_t unit, uint32_t ctrl)
 {
+	return weft_io_load64(e->h, &e->u.ports,
+			      unit | HP_ULTRA_PAGE(0) | ctrl) &
+	       HP_ULTRA_EN;
+}
+
+/* Request and completion of the target; response of the origin. */
+static void step_send(void *own, uint32_t node, const uint64_t *w)
+{
+	struct ultra_end *e = own;
+	uint32_t nth = step[e->node].sent++;
+
+	if (e->node) /* step 2: not yet; step 6: it is */
+		assert_int_equal(enabled(e, HP_ULTRA_CPL, HP_UC_CTRL), nth);
+	else { /* step 4 */
+		assert_false(enabled(e, 0, HP_UR_CTRL));
+		ultrarig_give(e, 0, 77, 1);
+	}
+	step[e->node].ctl.send(own, node, w);
+}
+
+static void step_recv(void *own, uint32_t node, uint64_t *w)
+{
+	struct ultra_end *e = own;
+
+	step[e->node].ctl.recv(own, node, w);
+	step[e->node].got++;
+	if (e->node) { /* step 5 comes now */
+		assert_false(enabled(e, HP_ULTRA_CPL, HP_UC_CTRL));
+	} else { /* step 7 comes now */
+		assert_false(enabled(e, 0, HP_UR_CTRL));
+		ultrarig_give(e, 0, 78, 1);
+	}
+}
+
+static struct ultra_ctl step_ctl(struct ultra_end *e)
+{
+	step[e->node].ctl = e->ctl;
+	step[e->node].sent = step[e->node].got = 0;
+	return (struct ultra_ctl){ e, step_send, step_recv };
+}
+
+static void steps_near(struct ultrarig *t, struct ultra_end *e)
+{
+	struct ultra_ctl ctl = step_ctl(e);
+	struct ultra_tx tx;
+
 	e->tx = (struct ultra_tx){ .d = &e->u };
 	assert_true(weft_io_map(e->h, e->u.dev, HP_BAR_ULTRA, 0, HP_PAGE,
 				WEFT_WC, &e->tx.page));
+	assert_int_equal(ultra_connect(&e->u, &ctl, 1, e->p.vpid, &tx), 0);
+	assert_int_equal(tx.upid, 0);
+	assert_int_equal(ultrarig_counter(t, 0, "ultra_sent"), 0);
+	e->tx = tx;
 	ultrarig_give(e, 0, 1, 1);
-	ultrarig_meet(e);
 }
 
-static void early_far(struct ultrarig *t, struct ultra_end *e)
+static void steps_far(struct ultrarig *t, struct ultra_end *e)
 {
-	ultrarig_meet(e);
+	struct ultra_ctl ctl = step_ctl(e);
+
+	assert_int_equal(ultra_accept(&e->u, &ctl, 0, &t->attr, &e->rx), 0);
+	ultrarig_take(e, 1, 1);
 }
 
 /* U10 */
 static void path_setup(void **state)
 {
-	static const char *const one[] = { "hostport.nic:ultra_ports=2", NULL };
-	struct ultrarig t = { 0 };
+	struct ultrarig t = { .no_path = true };
 
 	(void)state;
-	/* the origin has one port, the target two */
-	ultrarig_run(&t, NULL, one, nothing, nothing);
-	ultrarig_free(&t);
-	memset(&t, 0, sizeof(t));
-	t.no_path = true;
-	ultrarig_run(&t, NULL, NULL, early_near, early_far);
-	assert_int_equal(ultrarig_counter(&t, 0, "packets_out"), 0);
+	ultrarig_run(&t, NULL, NULL, steps_near, steps_far);
+	assert_int_equal(step[0].sent, 1);
+	assert_int_equal(step[0].got, 2);
+	assert_int_equal(step[1].sent, 2);
+	assert_int_equal(step[1].got, 1);
+	assert_int_equal(ultrarig_counter(&t, 0, "ultra_sent"), 1);
+	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 1);
 	ultrarig_free(&t);
 }
 

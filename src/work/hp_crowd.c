@@ -11,57 +11,13 @@
  *   messages   to any process
  *   RMA        to a line of its own in the window of one of a few servers */
 #include <errno.h>
-#include <string.h>
 
-#include "ulib/hostport_crowd.h"
-#include "work/work.h"
+#include "work/hp_crowd.h"
 
-enum kind {
-	FAST_SEND,
-	SEND,
-	FAST_PUT,
-	PUT,
-	PUT_BYTES,
-	FAST_GET,
-	GET,
-	FAA,
-	CAS,
-	KINDS
-};
 static const char *const kind_name[KINDS] = {
 	"fast_send", "send", "fast_put", "put", "put_bytes",
 	"fast_get",  "get",  "faa",	 "cas",
 };
-
-/* Words of a line. */
-enum { W_DATA, W_BYTES = 3, W_FAA = 6, W_CAS = 7, LINE_WORDS = 8 };
-enum { WIN_LINES = HPORT_CROWD_WINS, WIN_OWN = HPORT_CROWD_WINS + 1 };
-
-struct crowd;
-
-struct member {
-	struct crowd *of;
-	uint32_t id, next; /* next: instruction of its own */
-	uint32_t expect;   /* notifications as a target that are to come */
-	bool busy;
-	uint64_t added; /* sum of its FAAs */
-	uint64_t *own;	/* a page that its window 17 shows; NULL: none */
-};
-
-struct crowd {
-	uint32_t processes, servers, windows, cpus;
-	uint64_t instructions;
-	struct work w;
-	struct hport_crowd hp;
-	struct hport_peer to;
-	struct member *m;
-	uint64_t **lines; /* of servers */
-	uint64_t *done, *executed;
-	uint64_t n_done, n_executed, n_kind[KINDS];
-	uint64_t accepted, rejected;
-};
-
-/* ---- what an instruction is -------------------------------------------- */
 
 static uint32_t quota(const struct crowd *a, uint32_t id)
 {
@@ -74,103 +30,12 @@ static uint64_t number(const struct crowd *a, uint32_t id, uint32_t k)
 	return (uint64_t)k * a->processes + id;
 }
 
-static uint64_t draw(uint64_t num, uint32_t what)
-{
-	return work_mix(num * 4 + what);
-}
-
-static enum kind kind_of(const struct crowd *a, uint64_t num)
-{
-	enum kind k = draw(num, 0) % KINDS;
-
-	if (num % a->processes < a->windows)
-		return k;
-	return k == PUT ? FAST_PUT : k == GET ? FAST_GET : k;
-}
-
-static uint32_t target_of(const struct crowd *a, uint64_t num)
-{
-	if (kind_of(a, num) <= SEND)
-		return (uint32_t)(draw(num, 1) % a->processes);
-	return (uint32_t)(num % a->processes % a->servers);
-}
-
-/* Words that it carries or fetches. */
-static uint32_t words_of(const struct crowd *a, uint64_t num)
-{
-	static const uint8_t most[KINDS] = { 5, 32, 3, 6, 1, 3, 6, 1, 1 };
-
-	return 1 + (uint32_t)(draw(num, 2) % most[kind_of(a, num)]);
-}
-
-static uint64_t *line_of(const struct crowd *a, uint32_t id)
-{
-	return a->lines[id % a->servers] + (size_t)id / a->servers * LINE_WORDS;
-}
-
-/* ---- posting ----------------------------------------------------------- */
-
-static int post_message(struct member *m, struct hport *p, uint64_t num,
-			const struct hport_peer *to, struct hport_tag tag)
-{
-	uint32_t n = words_of(m->of, num);
-	uint64_t w[5];
-
-	if (kind_of(m->of, num) == SEND) {
-		work_fill((uint8_t *)p->sdr + HPORT_CROWD_SDR, n, draw(num, 3));
-		return hport_send(p, to, HPORT_MORE, tag, HPORT_CROWD_SDR,
-				  8ull * n);
-	}
-	work_fill(w, n, draw(num, 3));
-	return hport_fast_send(p, to, HPORT_MORE, tag, w, n);
-}
-
-static int post_rma(struct member *m, struct hport *p, uint64_t num,
-		    const struct hport_peer *to, struct hport_tag tag)
-{
-	struct crowd *a = m->of;
-	uint32_t n = words_of(a, num), flags = HPORT_MORE | HPORT_ACK;
-	struct hport_far far = { WIN_LINES, 0,
-				 (uint64_t)m->id / a->servers * 64 };
-	uint64_t *line = line_of(a, m->id), w[3];
-
-	work_fill(w, 3, draw(num, 3));
-	switch (kind_of(a, num)) {
-	case FAST_PUT:
-		return hport_fast_put(p, to, flags, tag, &far, w, n);
-	case PUT:
-		work_fill(m->own, n, draw(num, 3));
-		return hport_put(p, to, flags, tag, &far, WIN_OWN, 0, 8ull * n);
-	case PUT_BYTES:
-		far.off += 8 * W_BYTES;
-		line[W_BYTES] = ~w[0];
-		return hport_put_bytes(p, to, flags, tag, &far, w[0], 0x5a);
-	case FAST_GET:
-		return hport_fast_get(p, to, flags, tag, &far, n);
-	case GET:
-		memset(m->own, 0, 8ull * n);
-		return hport_get(p, to, flags, tag, &far, WIN_OWN, 0, 8ull * n);
-	case FAA:
-		far.off += 8 * W_FAA;
-		m->added += w[0];
-		return hport_faa(p, to, flags, tag, &far, w[0]);
-	default:
-		far.off += 8 * W_CAS;
-		return hport_cas(p, to, flags, tag, &far, line[W_CAS], w[0]);
-	}
-}
-
 static void post(struct member *m, struct hport *p)
 {
 	struct crowd *a = m->of;
 	uint64_t num = number(a, m->id, m->next);
-	struct hport_peer to = a->to;
-	struct hport_tag tag = { num, num };
-	int ret;
+	int ret = crowd_post(m, p, num);
 
-	to.vpid = target_of(a, num);
-	ret = (kind_of(a, num) <= SEND ? post_message : post_rma)(m, p, num,
-								  &to, tag);
 	if (ret)
 		weft_check_failed(a->w.c, "instruction %llu: error %d",
 				  (unsigned long long)num, -ret);
@@ -192,49 +57,20 @@ static void mark(struct crowd *a, uint64_t *bits, uint64_t num, uint64_t *n,
 	++*n;
 }
 
-/* What the instruction left behind is right. */
-static bool result_good(struct member *m, const struct hport_note *n)
-{
-	struct crowd *a = m->of;
-	uint64_t num = n->tag.user, base = draw(num, 3);
-	uint32_t words = words_of(a, num);
-	const uint64_t *line = line_of(a, m->id);
-	uint64_t w;
-
-	work_fill(&w, 1, base);
-	switch (kind_of(a, num)) {
-	case FAST_PUT:
-	case PUT:
-		return work_check(line, 0, words, base) < 0;
-	case PUT_BYTES:
-		return (line[W_BYTES] ^ w) == 0xff00ff0000ff00ff;
-	case FAST_GET:
-		return n->n == words && !memcmp(n->data, line, 8 * words);
-	case GET:
-		return !memcmp(m->own, line, 8 * words);
-	case FAA:
-		return n->data[0] == m->added && line[W_FAA] == m->added;
-	case CAS:
-		return n->data[0] == w && line[W_CAS] == w;
-	default:
-		return true;
-	}
-}
-
 static void done(struct member *m, const struct hport_note *n)
 {
 	struct crowd *a = m->of;
 	uint64_t num = n->tag.user;
 
 	if (n->error || !m->busy || num != number(a, m->id, m->next) ||
-	    !result_good(m, n))
+	    !crowd_good(m, n))
 		weft_check_failed(a->w.c,
 				  "process %u: instruction %llu, command %02x "
 				  "error %u, is not what it should be",
 				  m->id, (unsigned long long)num, n->command,
 				  n->error);
 	mark(a, a->done, num, &a->n_done, "completed");
-	a->n_kind[kind_of(a, num)]++;
+	a->n_kind[crowd_kind(a, num)]++;
 	m->busy = false;
 	m->next++;
 }
@@ -245,13 +81,14 @@ static void executed(struct member *m, struct hport *p,
 	struct crowd *a = m->of;
 	uint64_t num = n->tag.user, w[32];
 
-	if (n->error || num >= a->instructions || target_of(a, num) != m->id)
+	if (n->error || num >= a->instructions || crowd_target(a, num) != m->id)
 		weft_check_failed(a->w.c, "process %u is no target of %llu",
 				  m->id, (unsigned long long)num);
 	if (n->event == HPORT_MESSAGE) {
 		hport_take(p, n, w);
-		if (n->bytes != 8ull * words_of(a, num) ||
-		    work_check(w, 0, words_of(a, num), draw(num, 3)) >= 0)
+		if (n->bytes != 8ull * crowd_words(a, num) ||
+		    work_check(w, 0, crowd_words(a, num), crowd_draw(num, 3)) >=
+			    0)
 			weft_check_failed(a->w.c,
 					  "message %llu is not what was sent",
 					  (unsigned long long)num);
@@ -361,7 +198,7 @@ static int crowd_open(struct crowd *a, struct weft_comp *c)
 		if (!member_open(a, i))
 			return -ENOMEM;
 	for (uint64_t num = 0; num < a->instructions; num++)
-		a->m[target_of(a, num)].expect++;
+		a->m[crowd_target(a, num)].expect++;
 	return hport_connect(&a->hp.port[0], a->w.me, 0, &a->to);
 }
 

@@ -2,6 +2,8 @@
 /* Scenarios on two Host Ports: see hpend.h. */
 #include "../cmocka_all.h"
 
+#include <string.h>
+
 #include "hpend.h"
 
 void hppair_once(void (*before)(struct hppair *), hppair_fn near, hppair_fn far)
@@ -10,6 +12,14 @@ void hppair_once(void (*before)(struct hppair *), hppair_fn near, hppair_fn far)
 
 	hppair_run(&t, before, near, far);
 	hppair_free(&t);
+}
+
+const char *const *hppair_sets;
+
+void hppair_set(struct hppair *t)
+{
+	for (const char *const *s = hppair_sets; *s; s += 2)
+		exrig_set(&t->rig, "hostport.nic", s[0], s[1]);
 }
 
 uint64_t hppair_counter(const struct hppair *t, uint32_t node, const char *name)
@@ -50,6 +60,17 @@ void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
 		assert_int_equal(((uint8_t *)e->p.rdr)[at],
 				 hpend_byte(i, seed));
 	}
+}
+
+void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes)
+{
+	uint32_t size = 8 * e->d.rdr;
+	uint32_t start = (8 * HP_PS_LO(w[2]) + size - bytes) % size;
+	uint8_t *b = (uint8_t *)e->p.rdr;
+
+	for (uint32_t i = bytes; i < size; i++)
+		assert_int_equal(b[(start + i) % size], 0xee);
+	memset(b, 0xee, size);
 }
 
 void hpend_rdr_free(struct hpend *e, uint32_t words)

@@ -9,6 +9,10 @@
 /* hppair_run and hppair_free. */
 void hppair_once(void (*before)(struct hppair *), hppair_fn near,
 		 hppair_fn far);
+/* For `before`: parameters of the NICs, pairs ended by NULL. */
+extern const char *const *hppair_sets;
+#define HPPAIR_SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+void hppair_set(struct hppair *t);
 uint64_t hppair_counter(const struct hppair *t, uint32_t node,
 			const char *name);
 /* A far side that only comes to n meetings. */
@@ -20,6 +24,8 @@ void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed);
 /* The message of a NOTIFY_RECV is what hpend_sdr made. */
 void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
 		     uint32_t seed);
+/* The rest of the region is 0xee; now all of it is. */
+void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 	       uint64_t cookie);

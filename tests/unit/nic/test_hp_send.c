@@ -102,6 +102,7 @@ enum { LENGTHS = sizeof(lengths) / sizeof(*lengths) };
 static void near_rdr(struct hppair *t, struct hpend *e)
 {
 	(void)t;
+	hppair_meet(e);
 	for (uint32_t i = 0; i < LENGTHS; i++) {
 		uint32_t byte = HP_B_SEND | (i & 1 ? HP_A : 0);
 
@@ -119,6 +120,8 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	uint64_t w[HP_WORDS];
 
 	(void)t;
+	memset(e->p.rdr, 0xee, 8 * e->d.rdr);
+	hppair_meet(e);
 	for (uint32_t i = 0; i < LENGTHS; i++) {
 		uint32_t n = lengths[i];
 
@@ -127,6 +130,7 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 			     w);
 		if (n > 40) {
 			hpend_rdr_check(e, w, n, i);
+			hpend_rdr_rest(e, w, n);
 			hpend_rdr_free(e, n / 8);
 		} else {
 			assert_int_equal(HP_NQE_WORDS(w), n / 8);

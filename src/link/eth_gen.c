@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.gen: a station without a host, source and sink of Ethernet frames.
  *
- * It sends `count` frames of `size` bytes, as fast as the line and `load` allow
- * (a share of the line, gaps at random or even), to one station or to all of
- * `stations` in random order, and checks what it receives: bytes, order and
+ * It sends `frames` frames of `size` bytes, as fast as the line and `load`
+ * allow (a share of the line, gaps at random or even), to one station or to all
+ * of `stations` in random order, and checks what it receives: bytes, order and
  * number for each source.  It obeys pause frames when told so.
  *
  * Data behind the header (big endian): source 4, number 4, time of sending in
  * fs 8, then bytes that follow from source and number. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ static const struct weft_counter counters[C_N] = {
 
 struct eth_gen {
 	uint32_t station, to, stations, size, gaps;
-	uint64_t count;
+	uint64_t frames;
 	double load;
 	weft_time_t at;
 	bool pause;
@@ -66,7 +67,7 @@ static const struct weft_param params[] = {
 	P(U32,  to,       "4294967295", "",          "station to send to; default: all others at random"),
 	P(U32,  stations, "2",          "1..65536",  "stations there are, from 0 on"),
 	P(U32,  size,     "1514",       "60..9014",  "bytes of a frame without FCS"),
-	P(U64,  count,    "0",          "",          "frames to send"),
+	P(U64,  frames,   "0",          "",          "frames to send; to itself it sends none"),
 	P(REAL, load,     "1",          "0.000001..1", "share of the line that it uses"),
 	P(ENUM, gaps,     "even",       "even|random", "gaps of one length, or exponentially distributed"),
 	P(TIME, at,       "0",          "",          "time of the first frame"),
@@ -149,7 +150,7 @@ static weft_time_t interval(struct eth_gen *g, const struct weft_frame *f)
 	double more = full / g->load - full;
 
 	if (g->gaps == GAPS_RANDOM)
-		more *= -__builtin_log(1.0 - weft_rng_real(&g->comp->rng));
+		more *= -log(1.0 - weft_rng_real(&g->comp->rng));
 	return (weft_time_t)(full + more);
 }
 
@@ -159,7 +160,7 @@ static void tx_event(struct eth_gen *g)
 	struct weft_frame *f;
 
 	if (!weft_timer_due(g->comp, &g->tx) ||
-	    g->comp->counters[C_SENT] == g->count)
+	    g->comp->counters[C_SENT] == g->frames)
 		return;
 	at = g->held > g->free ? g->held : g->free;
 	if (at <= now) {
@@ -168,7 +169,7 @@ static void tx_event(struct eth_gen *g)
 		weft_count(g->comp, C_SENT, 1);
 		weft_port_send(&g->comp->ports[0], f, now);
 	}
-	if (g->comp->counters[C_SENT] < g->count)
+	if (g->comp->counters[C_SENT] < g->frames)
 		weft_timer_arm(g->comp, &g->tx, 0, at);
 }
 
@@ -289,7 +290,9 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 	struct eth_gen *g = c->state;
 
 	(void)err;
-	if (g->count)
+	if (g->to == g->station)
+		g->frames = 0;
+	if (g->frames)
 		weft_timer_arm(c, &g->tx, 0, g->at);
 	return 0;
 }

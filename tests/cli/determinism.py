@@ -32,6 +32,8 @@ RUNS = [
     ["extoll/net-nics"],
     ["extoll/net-torus", "--set", "fabric.net.measure=1000", "--set",
      "faults={on: 's*.lp0', type: fault.bits, rate: 1e-5}"],
+    ["ethernet/hot-spot"],
+    ["hvia/mvia", "--set", "workload.size=4096"],
     ["hostport/ep-conformance"],  # M03 of hostport.md 13.7
     ["coh/random"],
     ["coh/delivery"],

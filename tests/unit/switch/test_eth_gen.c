@@ -64,8 +64,8 @@ static uint64_t sum(const struct net *n, uint32_t counter)
 /* Half load, random: nothing is lost, order is kept. */
 static void half_load(void **state)
 {
-	const char *gen[] = { "stations", "4",	 "count", "400",
-			      "load",	  "0.5", "gaps",  "random",
+	const char *gen[] = { "stations", "4",	 "frames", "400",
+			      "load",	  "0.5", "gaps",   "random",
 			      "size",	  "300", NULL };
 	struct net n;
 
@@ -86,7 +86,7 @@ static void half_load(void **state)
 static void hot_spot(void **state)
 {
 	const char *gen[] = {
-		"stations", "4", "count", "600", "to", "0", NULL
+		"stations", "4", "frames", "600", "to", "0", NULL
 	};
 	const char *pause[] = { "full", "pause", NULL };
 	struct net n;
@@ -109,7 +109,7 @@ static void hot_spot(void **state)
 /* What a lossy line takes is exactly what is missing at the end. */
 static void lossy(void **state)
 {
-	const char *gen[] = { "stations", "4",	 "count", "500",
+	const char *gen[] = { "stations", "4",	 "frames", "500",
 			      "load",	  "0.4", NULL };
 	const char *drop[] = { "packets", "0.05", NULL };
 	struct weft_comp *f;

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ethernet through the command line: the switch between cards and stacks
+(hvia.md 4, T-38), M-VIA's spinning (T-42), frames ahead (T-40), faults."""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import points
+
+SIZES = [4, 64, 256, 1024, 1472, 2048, 4096, 8192, 10000, 65536, 1048576]
+
+
+def curve(name, metric, *sets):
+    return [r["n0.prog0." + metric] for r in points("hvia/" + name, *sets)]
+
+
+class HotSpot(unittest.TestCase):
+    def test(self):
+        for r in points("ethernet/hot-spot"):
+            pause = "full=pause" in r.point
+            self.assertEqual(r["t0.received"] + r["s0.dropped"], 3000)
+            if pause:
+                self.assertEqual(r["s0.dropped"], 0)
+            else:
+                # 346 fit; one of three leaves as they come
+                self.assertGreater(r["s0.dropped"], 1600)
+            self.assertEqual(r["t0.lost"] <= r["s0.dropped"], True)
+            self.assertLessEqual(r["s0.buffer_peak"], 512 * 1024)
+
+
+class ThroughSwitch(unittest.TestCase):
+    def test(self):
+        """T-38: the documented amount more than over a cable, by the bus
+        clocks (15 ns) that an arrival may wait for."""
+        through = points("ethernet/through-switch")
+        direct = {r.point.split()[0]: r for r in points("hvia/stacks")
+                  if "hvia.nic" in r.point}
+        self.assertEqual(len(through), 6)
+        for r in through:
+            mode, size = [x.split("=")[1] for x in r.point.split()]
+            if size == "1472":
+                continue  # not among the others
+            more = r["n0.prog0.half_rtt_mean"] - \
+                direct["workload.size=" + size]["n0.prog0.half_rtt_mean"]
+            # the last frame of 64 KB has 42 + 768 bytes
+            bytes_ = {"4": 60, "65536": 42 + 65536 % 1472}[size]
+            frame = (8 + bytes_ + 4) * 8 if mode == "store" else 22 * 8
+            if mode == "store" and size == "65536":
+                # ... and waits for the full one that came 13,115 ns earlier
+                frame = 12208 + 12304 - 13115
+            self.assertAlmostEqual(more, frame + 1500 + 410, delta=40)
+            self.assertEqual(r["s0.dropped"], 0)
+
+
+class Stacks(unittest.TestCase):
+    def test_spin(self):
+        """T-42: with a tenth of the polls the knee is at smaller sizes."""
+        many = curve("mvia", "utilisation")
+        few = curve("mvia", "utilisation", "mvia.pingpong.polls=5000")
+        knee = [next(n for n, u in zip(SIZES, c) if u < 95)
+                for c in (many, few)]
+        self.assertEqual(knee[0], 4096)
+        self.assertEqual(knee[1], 4)
+        # saturated they are alike
+        self.assertAlmostEqual(many[-1], few[-1], delta=1)
+
+    def test_ahead(self):
+        """A NIC that fetches ahead is bound by the line, 119.6 MB/s."""
+        r = points("hvia/mvia", "eth.nic.ahead=1",
+                   "workload.size=1048576")[0]
+        self.assertAlmostEqual(r["n0.prog0.bandwidth"], 119, delta=1)
+
+    def test_one_frame_each(self):
+        r = points("hvia/tcpip", "workload.size=4")[0]
+        self.assertEqual(r["n0.nic.tx_frames"], 11)  # one to begin with
+        self.assertEqual(r["n1.nic.rx_frames"], 11)
+        self.assertEqual(r["n0.nic.missed"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

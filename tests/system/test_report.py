@@ -135,20 +135,25 @@ class Report(unittest.TestCase):
     # ---- plots ----
 
     def test_hover_tells_the_value(self):
+        lo, hi = self.range_of("size|time")
         x, y, w, h = self.b.box(self.plot("size|time"))
-        self.b.hover(x + w * 0.5, y + h * 0.5)
+        self.b.hover(x + w * math.log2(32 / lo) / math.log2(hi / lo),
+                     y + h * 0.5)
         tip = "[data-chart='size|time'] .tip"
-        size = number(re.search(r"size (\S+) B", self.text(tip))[1])
         shown = self.b.js(
             "[...document.querySelectorAll(\"%s tr\")].map(r => "
             "[...r.cells].map(c => c.textContent))" % tip)
         line = next(r for r in shown if r[1].startswith(
             "twenty.db: extoll/pingpong-sizes"))
-        held = query(self.work.db, "SELECT y FROM series WHERE name = "
-                     "'n0.prog0.half_rtt' AND x = ?", size)
-        self.assertIn("ns", line[3])
-        self.assertAlmostEqual(number(line[2]), held[0][0],
-                               delta=1e-5 * held[0][0])
+        held = query(self.work.db, "SELECT y, y_unit FROM series WHERE name = "
+                     "'n0.prog0.half_rtt' AND x = 32")[0]
+        self.assertEqual(held[1], "ns")
+        # Another unit in the plot: the file's own stands beside it.
+        value, unit = re.match(r"us \((\S+) (\S+)\)", line[3]).groups()
+        self.assertEqual(unit, "ns")
+        self.assertAlmostEqual(number(value), held[0], delta=1e-5 * held[0])
+        self.assertAlmostEqual(number(line[2]), held[0] / 1000,
+                               delta=1e-8 * held[0])
 
     def range_of(self, chart):
         return self.b.js("(() => { const d = document.querySelector("

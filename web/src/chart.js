@@ -164,7 +164,8 @@ export class Chart {
       h("table", {}, lines.map((l) => (l.mark
         ? h("tr", { class: "tip-mark" }, h("td", {}, "\u25c7"), h("td", {}, l.mark.text), h("td", { class: "num" }, num(l.mark.y)), h("td", {}, spec.unit))
         : h("tr", {}, h("td", {}, h("i", { class: "key", style: `background:${seriesColour(l.curve.slot)}` })), h("td", {}, l.curve.title),
-          h("td", { class: "num" }, num(l.curve.y[l.i])), h("td", {}, l.curve.note ? l.curve.note(l.curve.x[l.i]) : spec.unit))))));
+          h("td", { class: "num" }, num(l.curve.y[l.i])), h("td", {}, l.curve.note ? l.curve.note(l.curve.x[l.i]) : spec.unit,
+            l.curve.x[l.i] === first.curve.x[first.i] || spec.bars ? "" : ` at ${num(l.curve.x[l.i])} ${spec.xUnit}`))))));
     const w = this.tip.offsetWidth, at = u.over.offsetLeft + left;
     this.tip.style.left = `${at + w + 24 > this.el.clientWidth ? Math.max(0, at - w - 14) : at + 14}px`;
     this.tip.style.top = `${Math.max(0, Math.min(top, this.height - this.tip.offsetHeight - 30))}px`;

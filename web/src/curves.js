@@ -24,7 +24,7 @@ function spread(g, of) {
 
 /** The plot of one group, its list and its switches. */
 function figure(g) {
-  const state = { logX: g.xKind === "size" && spread(g, "x") > 30, logY: g.xKind === "size" && g.dim === "rate" && spread(g, "y") > 50 };
+  const state = { logX: g.xKind === "size" && spread(g, "x") > 30, logY: g.xKind === "size" && spread(g, "y") > 100 };
   const marks = g.marks.map((r) => ({ x: r.x, y: convert(r.paper, r.unit, g.unit), label: r.id, text: `${r.id} published: ${r.scenario}` }));
   const spec = () => ({
     label: title(g), xLabel: g.xKind, yLabel: yName(g), xUnit: g.xUnit, unit: g.unit, ...state, marks,

@@ -30,8 +30,8 @@ function shortKey(key) {
 /** What tells several sets of one experiment apart: "width=w16". */
 function differences(sets) {
   const keys = new Map();
-  for (const name of new Set(sets.flatMap((s) => Object.keys(s.runs[0].params)))) {
-    const values = sets.map((s) => s.runs[0].params[name]);
+  for (const name of new Set(sets.flatMap((s) => [...s.runs[0].params.keys()]))) {
+    const values = sets.map((s) => s.runs[0].params.get(name));
     if (new Set(values).size > 1) {
       const k = shortKey(name);
       if (!keys.has(k) && name !== "text_crc32") keys.set(k, values);
@@ -63,9 +63,8 @@ function makeSets(file) {
 
 function prepareRun(run, file) {
   run.file = file;
-  run.params = Object.fromEntries(run.manifest);
+  run.params = new Map(run.manifest);
   run.stats = Object.fromEntries(run.histogram_stats.map((s) => [s.name, s]));
-  run.values = new Map(run.counters.map(([n, u, v]) => [n, { unit: u, value: v }]));
 }
 
 export function load(text) {
@@ -189,10 +188,12 @@ function choose(g) {
   }
   const list = [...best.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
   const shown = list.length ? list : g.curves.slice(0, 1);
-  g.curves.sort((a, b) => shown.includes(b) - shown.includes(a));
+  g.curves.sort((a, b) => shown.includes(b) - shown.includes(a) || rank(a) - rank(b));
   g.curves.forEach((c, i) => { c.shown = shown.includes(c); c.slot = i; });
   if (UNITS[g.dim]) {
     const n = (u) => shown.filter((c) => c.unit === u).length;
     g.unit = Object.keys(UNITS[g.dim]).reduce((a, u) => (n(u) > n(a) ? u : a));
+    const most = Math.max(...shown.flatMap((c) => c.y.map((y) => convert(y, c.unit, g.unit))));
+    if (g.unit === "ns" && most > 2e4) g.unit = "us";
   }
 }

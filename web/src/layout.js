@@ -156,9 +156,9 @@ function grouped(g, dims) {
 }
 
 export function layout(run) {
-  const g = graph(run), type = run.params["fabric.type"] || "";
+  const g = graph(run), type = run.params.get("fabric.type") || "";
   const switches = g.nodes.filter((n) => n.kind === "switch").length;
-  let dims = (run.params["fabric.dims"] || "").split(" ").map(Number).filter((d) => d > 0);
+  let dims = (run.params.get("fabric.dims") || "").split(" ").map(Number).filter((d) => d > 0);
   if (dims.reduce((a, b) => a * b, 1) !== switches) dims = [];
   if (!dims.length && switches > GROUPS) { const w = Math.ceil(Math.sqrt(switches)); dims = [w, Math.ceil(switches / w)]; }
   if (dims.length && switches > GROUPS) return grouped(g, dims);

@@ -83,7 +83,7 @@ function overTime(load, what, label, unit, value) {
   if (!items.length || load.end.length < 2) return null;
   items.forEach((it, i) => { it.slot = i; it.shown = i < 6; });
   const spec = () => ({ label, xLabel: "time", yLabel: label, xUnit: "us", unit, stepped: true,
-    curves: items.filter((it) => it.shown).map((it) => ({ title: it.title, slot: it.slot, x: load.end, y: load.end.map((_, i) => value(it.p, i)) })) });
+    curves: items.filter((it) => it.shown).map((it) => ({ title: it.title, slot: it.slot, x: [0, ...load.end], y: [0, ...load.end.keys()].map((i, k) => value(it.p, k ? i : 0)) })) });
   const chart = new Chart(spec(), 260);
   return h("figure", { "data-chart": what },
     h("figcaption", {}, h("h3", {}, `${label} over time`), h("div", { class: "tools" }, h("button", { type: "button", onclick: () => chart.all() }, "show all"))),

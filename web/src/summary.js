@@ -22,7 +22,7 @@ function tiles(data) {
   const failed = runs.filter((r) => r.failed);
   out.push(tile(String(runs.length), `${runs.length === 1 ? "run" : "runs"} of ${plural(new Set(runs.map((r) => r.experiment)).size, "experiment")}`));
   out.push(tile(String(failed.length), failed.length === 1 ? "run with failed checks" : "runs with failed checks", failed.length ? "bad" : ""));
-  const partial = runs.filter((r) => r.params.partial);
+  const partial = runs.filter((r) => r.params.has("partial"));
   if (partial.length) out.push(tile(String(partial.length), "ended early: results are partial", "differs"));
   return h("div", { class: "tiles" }, out);
 }
@@ -85,7 +85,7 @@ function published(data) {
     h("p", { class: "hint" }, h("b", {}, "structural"), " follows from widths, sizes and clocks; ", h("b", {}, "predicted"), " from parameters fixed by something else; ", h("b", {}, "calibrated"),
       " means the named parameter was chosen to make the number come out; ", h("b", {}, "input"), " means the value is itself a parameter and the row shows that the built machine obeys it. ",
       "The gauge shows where the model lies within the tolerance."),
-    overview(data.rows),
+    h("div", { class: "scroll" }, overview(data.rows)),
     h("div", { class: "tools" }, searchBox("Search rows", (t) => { state.text = t; fill(); }),
       select("Verdict", [["", "all"], ["pass", "pass"], ["differs", "differs"], ["fail", "fail"]], "", (v) => { state.verdict = v; fill(); }),
       select("Basis", [["", "all"], ...BASES.map((b) => [b, b])], "", (v) => { state.basis = v; fill(); }), count),
@@ -108,8 +108,8 @@ function headline(run) {
 }
 
 function runTime(run) {
-  const t = run.values.get("sim.time");
-  return t ? time(Number(t.value) * 1e-9) : "";
+  const t = run.counters.find(([n]) => n === "sim.time");
+  return t ? time(Number(t[2]) * 1e-9) : "";
 }
 
 function setLines(s, choose) {
@@ -117,8 +117,8 @@ function setLines(s, choose) {
   const axes = [...new Set(s.runs.flatMap((r) => pointKeys(r.point).map(([k]) => k)))].join(", ");
   return h("tr", { class: failed ? "fail" : "" },
     h("th", { scope: "row" }, h("a", { href: "#network", onclick: () => choose(s.runs[0]) }, s.title)),
-    h("td", { class: "wide" }, s.about, ...s.runs.flatMap((r) => r.failures.map((f) => h("div", { class: "failure" }, f)))),
-    h("td", { class: "num" }, String(s.runs.length), axes ? h("div", { class: "note" }, axes) : null),
+    h("td", { class: "wide", title: s.about }, s.about.replace(/^(.{20,}?\.) .*$/s, "$1"), ...s.runs.flatMap((r) => r.failures.map((f) => h("div", { class: "failure" }, f)))),
+    h("td", { class: "num" }, String(s.runs.length), axes ? h("div", { class: "note over" }, axes.replace(/, /g, ",\u200b ")) : null),
     h("td", { class: "num" }, runTime(s.runs[0])),
     h("td", {}, headline(s.runs[0])),
     h("td", { class: "verdict" }, failed ? plural(failed, "failure") : "pass"));
@@ -126,7 +126,7 @@ function setLines(s, choose) {
 
 function whatRan(data, choose) {
   return h("details", { open: !data.rows.length }, h("summary", {}, h("h3", {}, "What ran")),
-    h("div", { class: "scroll" }, h("table", { class: "data" },
+    h("div", { class: "scroll" }, h("table", { class: "data ran" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "experiment"), h("th", { scope: "col" }, "what"), h("th", { scope: "col", class: "num" }, "runs"),
         h("th", { scope: "col", class: "num" }, "time"), h("th", { scope: "col" }, "headline, first run"), h("th", { scope: "col" }, "checks"))),
       h("tbody", {}, data.sets.map((s) => setLines(s, choose))))));

@@ -9,6 +9,7 @@ const struct repro_curve repro_curves[] = {
 	{ "forth", "forth/pingpong", NULL },
 	{ "forth", "forth/one-way-sizes", NULL },
 	{ "forth", "forth/load", NULL },
+	{ "forth", "forth/ep-pingpong", NULL },
 	{ "forth", "forth/hotspot", NULL },
 	{ "extoll", "extoll/pingpong-sizes", NULL },
 	{ "extoll", "extoll/pingpong-sizes", "extoll.*.width=w16" },
@@ -17,6 +18,15 @@ const struct repro_curve repro_curves[] = {
 	  "workload.count=200 extoll.*.width=w16" },
 	{ "extoll", "extoll/net-torus", NULL },
 	{ "extoll", "extoll/hop-sweep", NULL },
+	{ "extoll", "extoll/ep-pingpong", NULL },
+	{ "hostport", "hostport/ep-pingpong", NULL },
+	{ "hvia", "hvia/latency", NULL },
+	{ "hvia", "hvia/latency", "hvia.nic.mtu=9014" },
+	{ "hvia", "hvia/latency", "hvia.nic.att_host=yes" },
+	{ "hvia", "hvia/latency", "hvia.nic.prefetch=0" },
+	{ "hvia", "hvia/rdma", NULL },
+	{ "hvia", "hvia/mvia", NULL },
+	{ "hvia", "hvia/tcpip", NULL },
 	{ 0 },
 };
 

@@ -56,9 +56,9 @@ static int eph_meet(struct eph *e)
 /* ---- sizes of the queues ---- */
 
 /* Words of the receive data region for one message. */
-static uint64_t rdr_words(const struct eph *e)
+static uint64_t rdr_words(uint32_t eager)
 {
-	return (e->eager_max / 8 + EPH_UNIT) / EPH_UNIT * EPH_UNIT;
+	return (eager / 8 + EPH_UNIT) / EPH_UNIT * EPH_UNIT;
 }
 
 /* Notifications of one peer that may wait: its messages, ends of ours that it
@@ -70,17 +70,29 @@ static uint32_t peer_notes(uint32_t slots)
 
 enum { OWN_NOTES = EPH_WQ + 32 }; /* instructions, status */
 
+/* All processes of a node have queues of equal size: the first one asks for
+ * enough for others with the usual attributes. */
+static struct hport_sizes eph_sizes(const struct eph *e)
+{
+	uint32_t slots = e->slots > EPH_SLOTS ? e->slots : EPH_SLOTS;
+	uint32_t eager = e->eager_max > EPH_EAGER ? e->eager_max : EPH_EAGER;
+	uint64_t rdr = e->n * slots * rdr_words(eager);
+
+	if (8 * rdr > EPH_RDR)
+		rdr = e->n * e->slots * rdr_words(e->eager_max);
+	return (struct hport_sizes){ .wq = EPH_WQ,
+				     .nq = e->n * peer_notes(slots) + OWN_NOTES,
+				     .sdr = EPH_SDR * ((eager + 7) / 8),
+				     .rdr = (uint32_t)rdr + EPH_UNIT,
+				     .rdr_unit = 6 };
+}
+
 static int eph_port(struct eph *e)
 {
 	struct hport_attr a = {
 		.vpid = -1,
 		.flags = HPORT_ORDERED | (e->irq ? HPORT_IRQ : 0),
-		.sizes = { .wq = EPH_WQ,
-			   .nq = e->n * peer_notes(e->slots) + OWN_NOTES,
-			   .sdr = EPH_SDR * ((e->eager_max + 7) / 8),
-			   .rdr = (uint32_t)(e->n * e->slots * rdr_words(e)) +
-				  EPH_UNIT,
-			   .rdr_unit = 6 },
+		.sizes = eph_sizes(e),
 	};
 	struct hport_sizes s;
 	int ret = hport_open(e->h, &a, &e->p);
@@ -90,7 +102,7 @@ static int eph_port(struct eph *e)
 	s = hport_sizes_of(e->p);
 	/* somebody else may have decided */
 	while (e->slots && (e->n * peer_notes(e->slots) + OWN_NOTES > s.nq ||
-			    e->n * e->slots * rdr_words(e) >= s.rdr))
+			    e->n * e->slots * rdr_words(e->eager_max) >= s.rdr))
 		e->slots--;
 	e->sdr = hport_sdr(e->p, &(uint64_t){ 0 });
 	e->sdr_slots = s.sdr / ((e->eager_max + 7) / 8);
@@ -199,7 +211,7 @@ static void eph_info(struct eph *e, const struct weft_ep_attr *attr)
 	if (e->eager_max > EPH_EAGER_MAX)
 		e->eager_max = EPH_EAGER_MAX;
 	while (e->eager_max > EPH_FAST &&
-	       e->n * e->slots * rdr_words(e) * 8 > EPH_RDR)
+	       e->n * e->slots * rdr_words(e->eager_max) * 8 > EPH_RDR)
 		e->eager_max /= 2;
 	if (e->eager_max < EPH_FAST)
 		e->eager_max = EPH_FAST;

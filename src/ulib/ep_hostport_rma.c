@@ -265,14 +265,15 @@ static void fetch_start(struct eph *e, struct eph_msg *m)
 	e->wants--;
 }
 
+/* In its turn: a younger one that took the last place could not be delivered
+ * before it, and the place would not come back. */
 void eph_fetch(struct eph *e, struct eph_msg *m)
 {
 	m->state = EPH_WANT;
 	e->wants++;
-	fetch_start(e, m);
 }
 
-/* Those that wait; of each peer the oldest first. */
+/* Of each peer the oldest first. */
 static void fetch_more(struct eph *e)
 {
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {

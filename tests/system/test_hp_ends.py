@@ -27,7 +27,7 @@ class Endpoint(unittest.TestCase):
         run(self.NAME, "workload.1.eager_max=16384", "nodes.bus.type=bus.pci",
             "workload.2.eager_max=16384")
         run(self.NAME, "workload.1.rx_slots=2", "workload.1.max_msg=600",
-            "nodes.nic.tlb=16", "nodes.nic.n_np=1")
+            "workload.2.rx_slots=1", "nodes.nic.tlb=16", "nodes.nic.n_np=1")
 
     def test_traffic(self):
         r = run("hostport/ep-traffic", "workload.1.count=500")

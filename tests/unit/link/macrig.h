@@ -7,7 +7,7 @@
 #include "link/mac82544.h"
 
 enum {
-	MEM = 1 << 18,
+	MEM = (1 << 18) + ETH_FRAME_LIMIT,
 	TX_RING = 0x0000, /* where things are in a station's memory */
 	RX_RING = 0x1000,
 	TX_BUFS = 0x8000,

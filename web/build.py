@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -38,26 +39,31 @@ def there(path, version):
 
 
 def fetch(path, entry):
-    """One package into its folder; wrong bytes are refused."""
+    """One package into its folder, whole or not at all; wrong bytes are
+    refused."""
     url = entry["resolved"]
     mirror = os.environ.get("npm_config_registry")
     if mirror:
         url = url.replace(REGISTRY, mirror.rstrip("/") + "/")
-    with urllib.request.urlopen(url, timeout=30) as f:
+    with urllib.request.urlopen(url, timeout=10) as f:
         data = f.read()
     kind, want = entry["integrity"].split("-", 1)
     got = base64.b64encode(hashlib.new(kind, data).digest()).decode()
     if got != want:
         raise ValueError(f"{url}: checksum differs from package-lock.json")
+    folder, part = HERE / path, HERE / (path + ".part")
+    shutil.rmtree(part, ignore_errors=True)
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         for m in tar.getmembers():
             name = m.name.split("/", 1)[-1]
             if not m.isfile() or name.startswith("/") or ".." in name:
                 continue
-            out = HERE / path / name
+            out = part / name
             out.parent.mkdir(parents=True, exist_ok=True)
             out.write_bytes(tar.extractfile(m).read())
             out.chmod(0o755 if m.mode & 0o100 else 0o644)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
 
 
 def packages():

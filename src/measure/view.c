@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const view_names[VIEW_N] = {
-	[VIEW_BUSY] = "busy",
-	[VIEW_BLOCKED] = "blocked",
-	[VIEW_QUEUED] = "queued",
-};
-
 static char *view_dup(const char *s)
 {
 	char *copy = strdup(s);

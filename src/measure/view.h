@@ -14,7 +14,6 @@ enum view_what {
 	VIEW_QUEUED,  /* waiting for the port at the end of the interval */
 	VIEW_N
 };
-extern const char *const view_names[VIEW_N];
 
 /* A cabled port; in large networks all ports of a component together. */
 struct view_port {

@@ -117,6 +117,21 @@ class Report(unittest.TestCase):
                 if name[0] == "n"]
         self.assertGreater(min(held), 1e6)
 
+    def queued(self, load):
+        weft("run", "extoll/net-torus", "--set", "sweep=[{}]", "--set",
+             f"traffic.load={load}", "--out", self.db)
+        return sum(sum(json.loads(q)) for q, in self.rows(
+            "SELECT queued FROM ports WHERE kind = 'switch'"))
+
+    def test_cells_wait_when_there_are_many(self):
+        self.assertGreater(self.queued(0.4), 10 * self.queued(0.05))
+        self.assertEqual(self.rows(
+            "SELECT count(*), count(DISTINCT queue_unit) FROM ports WHERE kind "
+            "= 'switch' AND queue_unit = 'cells' AND blocked IS NULL"),
+            [(64 * 7, 1)])
+        self.assertEqual(self.rows("SELECT value FROM manifest WHERE name = "
+                                   "'fabric.dims'"), [("4 4 4",)])
+
     def test_added_to_an_older_file(self):
         self.run_small()
         c = sqlite3.connect(self.db)

@@ -12,7 +12,7 @@
  * the rest. */
 #include "nic/hostport/units.h"
 
-enum { PIECES = 8 }; /* reads at a time */
+enum { PIECES = 8 }; /* reads at a time, and room of a unit */
 
 static void pull_go(struct hp_nic *n, struct hp_pull *p);
 
@@ -86,9 +86,24 @@ static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
 	return true;
 }
 
+/* What may be read: nothing before the pages are known, and no more than the
+ * unit has room for before the packet leaves. */
+static uint32_t pull_limit(const struct hp_nic *n, const struct hp_pull *p)
+{
+	uint32_t room = PIECES * n->dma_piece;
+
+	if (p->tx)
+		return p->total;
+	if (!hp_walk_known(&p->walk))
+		return 0;
+	return p->total < room ? p->total : room;
+}
+
 static void pull_go(struct hp_nic *n, struct hp_pull *p)
 {
-	while (!p->stop && p->asked < p->total && p->out < PIECES)
+	uint32_t limit = pull_limit(n, p);
+
+	while (!p->stop && p->asked < limit && p->out < PIECES)
 		if (!pull_piece(n, p))
 			break;
 	pull_check(n, p);
@@ -124,7 +139,10 @@ void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 	p->tx = hp_net_send(n, f, skip, cycle,
 			    p->got == p->total ? UINT32_MAX : p->got, sent,
 			    arg);
-	pull_check(n, p);
+	if (p->asked < p->total && p->go)
+		pull_go(n, p);
+	else
+		pull_check(n, p);
 }
 
 void hp_pull_drop(struct hp_nic *n, struct hp_pull *p)

@@ -7,11 +7,13 @@
 
 #include "nic/eth_regs.h"
 
+enum { HEAD = 14, BUF = 2048, BUF_JUMBO = 16384 };
+
 struct ring {
 	volatile uint8_t *desc;
 	uint8_t *buf;
 	weft_phys_t desc_phys, buf_phys;
-	uint32_t n;
+	uint32_t n, size; /* descriptors; bytes of a buffer */
 };
 
 struct eth_dev {
@@ -49,16 +51,18 @@ static void put_le(volatile uint8_t *p, uint64_t v, uint32_t n)
 /* ---- opening ---------------------------------------------------------------
  */
 
-static int ring_open(struct eth_dev *e, struct ring *r, uint32_t n)
+static int ring_open(struct eth_dev *e, struct ring *r, uint32_t n,
+		     uint32_t mtu)
 {
 	r->n = n;
+	r->size = HEAD + mtu > BUF ? BUF_JUMBO : BUF;
 	r->desc =
 		weft_mem_alloc(e->h, (size_t)n * MAC_DESC, 4096, &r->desc_phys);
-	r->buf = weft_mem_alloc(e->h, (size_t)n * ETH_BUF, 4096, &r->buf_phys);
+	r->buf = weft_mem_alloc(e->h, (size_t)n * r->size, 4096, &r->buf_phys);
 	if (!r->desc || !r->buf)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		put_le(desc(r, i), r->buf_phys + (uint64_t)i * ETH_BUF, 8);
+		put_le(desc(r, i), r->buf_phys + (uint64_t)i * r->size, 8);
 	return 0;
 }
 
@@ -78,6 +82,9 @@ static void start_ring(struct eth_dev *e, const struct ring *r, uint32_t low,
 	store(e, len, r->n * MAC_DESC);
 }
 
+/* Long frames, buffers of 16 KB. */
+#define RCTL_JUMBO (MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16)
+
 static void start(struct eth_dev *e)
 {
 	uint32_t low = load(e, MAC_RAL), high = load(e, MAC_RAH);
@@ -88,7 +95,9 @@ static void start(struct eth_dev *e)
 	start_ring(e, &e->tx, MAC_TDBAL, MAC_TDBAH, MAC_TDLEN);
 	start_ring(e, &e->rx, MAC_RDBAL, MAC_RDBAH, MAC_RDLEN);
 	store(e, MAC_TCTL, MAC_TCTL_EN | MAC_TCTL_PSP);
-	store(e, MAC_RCTL, MAC_RCTL_EN | MAC_RCTL_BAM | MAC_RCTL_SECRC);
+	store(e, MAC_RCTL,
+	      MAC_RCTL_EN | MAC_RCTL_BAM | MAC_RCTL_SECRC |
+		      (e->rx.size == BUF ? 0 : RCTL_JUMBO));
 	e->rx_tail = e->rx.n - 1;
 	store(e, MAC_RDT, e->rx_tail);
 }
@@ -109,18 +118,19 @@ static int find(struct eth_dev *e)
 int eth_open(struct weft_host *h, const struct eth_attr *a,
 	     struct eth_dev **e_p)
 {
+	uint32_t mtu = a->mtu ? a->mtu : ETH_MTU;
 	struct eth_dev *e;
 	int ret;
 
-	if (!a->tx || !a->rx || a->tx % 8 || a->rx % 8)
+	if (!a->tx || !a->rx || a->tx % 8 || a->rx % 8 || mtu > ETH_MTU_MAX)
 		return -EINVAL;
 	e = weft_host_calloc(h, 1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->h = h;
 	ret = find(e);
-	ret = ret ? ret : ring_open(e, &e->tx, a->tx);
-	ret = ret ? ret : ring_open(e, &e->rx, a->rx);
+	ret = ret ? ret : ring_open(e, &e->tx, a->tx, mtu);
+	ret = ret ? ret : ring_open(e, &e->rx, a->rx, mtu);
 	if (ret) {
 		ring_close(e, &e->tx);
 		ring_close(e, &e->rx);
@@ -160,7 +170,7 @@ uint8_t *eth_tx_buf(struct eth_dev *e)
 		eth_tx_clean(e);
 	if (e->put - e->clean >= e->tx.n - 1)
 		return NULL;
-	return e->tx.buf + (size_t)(e->put % e->tx.n) * ETH_BUF;
+	return e->tx.buf + (size_t)(e->put % e->tx.n) * e->tx.size;
 }
 
 void eth_tx_put(struct eth_dev *e, uint32_t len)
@@ -204,7 +214,7 @@ const uint8_t *eth_rx(struct eth_dev *e, uint32_t *len_p)
 	if (!(d[MAC_RXD_STATUS] & MAC_RX_DD))
 		return NULL;
 	*len_p = d[MAC_RXD_LEN] | (uint32_t)d[MAC_RXD_LEN + 1] << 8;
-	return e->rx.buf + (size_t)e->rx_next * ETH_BUF;
+	return e->rx.buf + (size_t)e->rx_next * e->rx.size;
 }
 
 void eth_rx_return(struct eth_dev *e)

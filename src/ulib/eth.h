@@ -7,10 +7,11 @@
 
 #include "weft/host.h"
 
-enum { ETH_BUF = 2048, ETH_STATION = 6 };
+enum { ETH_STATION = 6, ETH_MTU = 1500, ETH_MTU_MAX = 9000 };
 
 struct eth_attr {
 	uint32_t tx, rx; /* descriptors, multiples of 8 */
+	uint32_t mtu;	 /* bytes behind the header; 0 = 1500 */
 };
 
 struct eth_dev;

@@ -15,8 +15,8 @@ struct stack {
 	const struct stack_proto *proto;
 	struct stack_cost c;
 	struct eth_dev *e;
-	uint32_t me, peer;
-	uint32_t tx_seq, rx_seq; /* next byte */
+	uint32_t me, peer, payload; /* most bytes of a frame */
+	uint32_t tx_seq, rx_seq;    /* next byte */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
 	/* what the process waits for */
@@ -195,7 +195,7 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 	for (; n; n -= k, from += k) {
 		uint8_t *p = buffer(s);
 
-		k = n < s->proto->payload ? n : s->proto->payload;
+		k = n < s->payload ? n : s->payload;
 		work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
 		memcpy(p + HEAD + s->proto->head, from, k);
 		head_put(s, p, k);
@@ -264,7 +264,7 @@ weft_time_t stack_charged(struct stack *s)
 int stack_open(struct weft_host *h, const struct stack_proto *p,
 	       const struct stack_cost *c, uint32_t peer, struct stack **s_p)
 {
-	struct eth_attr a = { .tx = c->ring, .rx = MIN_RX };
+	struct eth_attr a = { .tx = c->ring, .rx = MIN_RX, .mtu = c->mtu };
 	struct stack *s = weft_host_calloc(h, 1, sizeof(*s));
 	int ret;
 
@@ -275,6 +275,7 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 	s->c = *c;
 	s->me = weft_host_node(h);
 	s->peer = peer;
+	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;
 	ret = eth_open(h, &a, &s->e);
 	if (ret) {
 		weft_host_free(h, s);

@@ -20,8 +20,7 @@
 struct stack_proto {
 	const char *name;
 	uint16_t type;
-	uint32_t head;	  /* bytes */
-	uint32_t payload; /* most bytes of a frame */
+	uint32_t head; /* bytes */
 	/* The data are behind the header. */
 	void (*put)(uint8_t *p, uint32_t from, uint32_t to, uint32_t seq,
 		    uint32_t len);
@@ -44,6 +43,7 @@ struct stack_cost {
 	uint64_t copy_tx, copy_rx; /* bit/s; 0: not copied */
 	uint32_t window;	   /* frames the NIC gets at a time; 0: all */
 	uint32_t ring;
+	uint32_t mtu; /* of the line; 0 = 1500 */
 };
 
 struct stack;

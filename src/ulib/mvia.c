@@ -8,8 +8,7 @@
 
 #include "ulib/ethstack.h"
 
-enum { TYPE = 0x88b6, HEAD = 28, PAYLOAD = 1472, MTU = 1500 };
-_Static_assert(HEAD + PAYLOAD == MTU, "a frame is full");
+enum { TYPE = 0x88b6, HEAD = 28 };
 
 static void put32(uint8_t *p, uint32_t v)
 {
@@ -43,5 +42,5 @@ static bool mvia_get(const uint8_t *p, uint32_t len, uint32_t *seq_p,
 	return *len_p <= len - HEAD && !p[0];
 }
 
-const struct stack_proto stack_mvia = { "M-VIA", TYPE,	   HEAD,
-					PAYLOAD, mvia_put, mvia_get };
+const struct stack_proto stack_mvia = { "M-VIA", TYPE, HEAD, mvia_put,
+					mvia_get };

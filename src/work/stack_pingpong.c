@@ -43,7 +43,8 @@ struct pingpong {
 	C(RATE, copy_tx,   copy_tx_,  "", CALIBRATED,    "copy of the sender; 0 = none (6.6: time per byte)"), \
 	C(RATE, copy_rx,   copy_rx_,  "", CALIBRATED,    "copy of the receiver (6.6: time per byte)"), \
 	C(U32,  window,    window_,   "", OWN,           "frames that the NIC gets at a time; 0 = all"), \
-	C(U32,  ring,      "1024",    "8..65536", OWN,   "transmit descriptors, a multiple of 8")
+	C(U32,  ring,      "1024",    "8..65536", OWN,   "transmit descriptors, a multiple of 8"), \
+	C(U32,  mtu,       "1500",    "576..9000", STATED, "bytes behind the Ethernet header; above 1500 needs eth.nic.frame_max too")
 
 static const struct weft_param mvia_params[] = {
 	PARAMS("0.9us", "2.6us", "0", "3us", "50000", "0", "2.83Gb/s", "0"),

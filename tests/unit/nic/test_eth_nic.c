@@ -173,7 +173,7 @@ static int many_send(struct weft_host *h, struct bench *b)
 static int many_recv(struct weft_host *h, struct bench *b)
 {
 	struct eth_dev *e = open_nic(h, 64);
-	uint8_t want[ETH_BUF];
+	uint8_t want[2048];
 	uint32_t len;
 
 	for (uint32_t k = 0; k < FRAMES; k++) {
@@ -303,6 +303,39 @@ static void stacks(void **state)
 	}
 }
 
+/* Jumbo frames: 30,000 bytes are four frames instead of 21. */
+static int talk_jumbo(struct weft_host *h, struct bench *b)
+{
+	struct stack_cost c = cost;
+	struct stack *s;
+	uint8_t out[BIG], in[BIG];
+	uint32_t k;
+
+	c.mtu = 9000;
+	if (stack_open(h, &stack_mvia, &c, !weft_host_node(h), &s))
+		abort();
+	weft_host_sleep(h, 100 * WEFT_US);
+	for (k = 0; k < BIG; k++)
+		out[k] = (uint8_t)(k / 100 + k);
+	stack_send(s, out, BIG);
+	if (!stack_recv(s, in, BIG))
+		b->v[weft_host_node(h)] = !memcmp(in, out, BIG);
+	stack_close(s);
+	return 0;
+}
+
+static void jumbo(void **state)
+{
+	struct bench *b = bench();
+
+	(void)state;
+	bench_set(b, "eth.nic", "frame_max", "9014");
+	run(b, talk_jumbo, talk_jumbo);
+	assert_true(b->v[0] && b->v[1]);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 4);
+	bench_free(b);
+}
+
 /* A segment as it is on the wire, checksums by RFC 1071. */
 static uint32_t ones_sum(const uint8_t *p, uint32_t n)
 {
@@ -370,6 +403,7 @@ int main(void)
 		cmocka_unit_test(time_of_a_frame), cmocka_unit_test(all_sizes),
 		cmocka_unit_test(bad_address),	   cmocka_unit_test(stacks),
 		cmocka_unit_test(tcp_bytes),	   cmocka_unit_test(lost_frame),
+		cmocka_unit_test(jumbo),
 	};
 
 	return cmocka_run_group_tests_name("eth_nic", tests, NULL, NULL);

@@ -215,7 +215,7 @@ void epx_release(struct weft_ep *ep, const struct weft_ep_event *ev);
 /* ep_extoll_rma.c: puts, gets, fetches of long messages. */
 void epx_progress_rma(struct epx *e);
 /* The message waits for a landing buffer, then is fetched. */
-void epx_fetch(struct epx *e, uint32_t src, struct epx_msg *m);
+void epx_fetch(struct epx *e, struct epx_msg *m);
 
 /* ep_extoll_mem.c: registered memory. */
 bool epx_reachable(struct epx *e, const void *p, size_t len);

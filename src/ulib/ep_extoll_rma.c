@@ -168,11 +168,12 @@ static void fetch_start(struct epx *e, uint32_t src, struct epx_msg *m)
 			  m->len, m->rts.nla);
 }
 
-void epx_fetch(struct epx *e, uint32_t src, struct epx_msg *m)
+/* In its turn: a younger one that took the last place could not be delivered
+ * before it, and the place would not come back. */
+void epx_fetch(struct epx *e, struct epx_msg *m)
 {
 	m->state = EPX_WANT;
 	e->wants++;
-	fetch_start(e, src, m);
 }
 
 /* Those that wait for a landing buffer; of each peer the oldest first. */

@@ -93,7 +93,7 @@ static void in_rts(struct epx *e, const struct in *in)
 	if (!m)
 		return;
 	m->rts = r;
-	epx_fetch(e, in->src, m);
+	epx_fetch(e, m);
 }
 
 /* My operation that waits for src, or NULL. */

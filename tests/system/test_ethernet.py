@@ -2,18 +2,73 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ethernet through the command line: the switch between cards and stacks
 (hvia.md 4, T-38), M-VIA's spinning (T-42), frames ahead (T-40), faults."""
+import os
+import struct
 import sys
+import tempfile
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import points
+from weftlib import ROOT, execute, points
 
 SIZES = [4, 64, 256, 1024, 1472, 2048, 4096, 8192, 10000, 65536, 1048576]
 
 
 def curve(name, metric, *sets):
     return [r["n0.prog0." + metric] for r in points("hvia/" + name, *sets)]
+
+
+def packets(name):
+    """Bytes of the enhanced packet blocks of a pcapng file."""
+    with open(name, "rb") as f:
+        d = f.read()
+    at = 0
+    while at < len(d):
+        kind, length = struct.unpack_from("<II", d, at)
+        if kind == 6:
+            n = struct.unpack_from("<I", d, at + 20)[0]
+            yield d[at + 28:at + 28 + n]
+        at += length
+
+
+def ones(p):
+    """Sum of RFC 1071; 0xffff: it is right."""
+    s = sum(struct.unpack(">%dH" % (len(p) // 2), p[:len(p) & ~1]))
+    s += p[-1] << 8 if len(p) % 2 else 0
+    while s >> 16:
+        s = (s & 0xffff) + (s >> 16)
+    return s
+
+
+class Capture(unittest.TestCase):
+    def test_tcp(self):
+        """What a capture of TCP/IP holds is TCP/IP."""
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "x.pcapng")
+            r = execute("run", os.path.join(
+                ROOT, "experiments/hvia/tcpip.yaml"), "--set", "sweep=none",
+                "--set", "workload.size=3000", "--set", "workload.count=1",
+                "--capture", "all", "--capture-file", name)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            seen = list(packets(name))
+        self.assertEqual(len(seen), 2 * 2 * 3)  # ways, rounds, segments
+        streams = {}
+        for p in seen:
+            frame, fcs = p[:-4], struct.unpack("<I", p[-4:])[0]
+            self.assertEqual(zlib.crc32(frame), fcs)
+            self.assertEqual(frame[12:14], b"\x08\x00")
+            total = struct.unpack_from(">H", frame, 16)[0]
+            ip = frame[14:14 + total]
+            self.assertEqual(ones(ip[:20]), 0xffff)
+            pseudo = ip[12:20] + struct.pack(">HH", 6, total - 20)
+            self.assertEqual(ones(pseudo + ip[20:]), 0xffff)
+            seq = struct.unpack_from(">I", ip, 24)[0]
+            streams.setdefault(ip[12:16], []).append((seq, total - 52))
+        self.assertEqual(list(streams.values()), 2 * [
+            [(0, 1448), (1448, 1448), (2896, 104),
+             (3000, 1448), (4448, 1448), (5896, 104)]])
 
 
 class HotSpot(unittest.TestCase):

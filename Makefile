@@ -46,8 +46,8 @@ build-fuzz/build.ninja:
 
 run: deps
 	$(MAKE) build
-	build/weft reproduce $(SYSTEM) --out build/$(or $(SYSTEM),all).db; \
-	status=$$?; \
+	@build/weft reproduce $(SYSTEM) --out build/$(or $(SYSTEM),all).db; \
+	status=$$?; [ $$status -gt 1 ] && exit $$status; \
 	build/weft report build/$(or $(SYSTEM),all).db --quiet \
 		--out build/report.html && \
 		echo "open build/report.html in a browser"; \

@@ -8,10 +8,8 @@
  *
  * Data behind the header (big endian): source 4, number 4, time of sending in
  * fs 8, then bytes that follow from source and number. */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "link/eth_wire.h"
@@ -224,36 +222,25 @@ static void look(struct eth_gen *g, struct weft_frame *f)
 	weft_frame_free(f);
 }
 
-static weft_time_t end_of(const struct weft_frame *f)
-{
-	return f->time + eth_frame_time(f);
-}
-
 static void rx_event(struct eth_gen *g)
 {
+	struct weft_frame *f;
+
 	if (!weft_timer_due(g->comp, &g->rx))
 		return;
-	while (g->line && end_of(g->line) <= weft_now(g->comp)) {
-		struct weft_frame *f = g->line;
-
-		g->line = f->next;
+	while ((f = eth_line_take(&g->line, weft_now(g->comp))))
 		look(g, f);
-	}
 	if (g->line)
-		weft_timer_arm(g->comp, &g->rx, 1, end_of(g->line));
+		weft_timer_arm(g->comp, &g->rx, 1, eth_frame_end(g->line));
 }
 
 static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct eth_gen *g = c->state;
-	struct weft_frame **at = &g->line;
 
 	(void)port;
-	while (*at && end_of(*at) <= end_of(f))
-		at = &(*at)->next;
-	f->next = *at;
-	*at = f;
-	weft_timer_arm(c, &g->rx, 1, end_of(g->line));
+	eth_line_add(&g->line, f);
+	weft_timer_arm(c, &g->rx, 1, eth_frame_end(g->line));
 }
 
 /* ---- life ------------------------------------------------------------------
@@ -267,12 +254,9 @@ static void gen_event(struct weft_comp *c, uint32_t tag)
 static int gen_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_gen *g = c->state;
-	const char *p = c->name;
 
-	while (*p && !isdigit((unsigned char)*p))
-		p++;
 	if (g->station == UINT32_MAX)
-		g->station = (uint32_t)strtoul(p, NULL, 10);
+		g->station = eth_station_of(c->name);
 	if (g->station >= g->stations)
 		return weft_fail(err, EINVAL,
 				 "%s: station %u: there are only %u, from 0 on",
@@ -299,14 +283,7 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 
 static void gen_fini(struct weft_comp *c)
 {
-	struct eth_gen *g = c->state;
-
-	while (g->line) {
-		struct weft_frame *f = g->line;
-
-		g->line = f->next;
-		weft_frame_free(f);
-	}
+	eth_line_free(&((struct eth_gen *)c->state)->line);
 }
 
 WEFT_COMPONENT(eth_gen, .name = "eth.gen", .kind = WEFT_KIND_TRAFFIC,

@@ -27,6 +27,13 @@ void eth_addr_of(uint8_t a[ETH_ADDR], uint32_t n)
 		a[2 + i] = (uint8_t)(n >> (24 - 8 * i));
 }
 
+uint32_t eth_station_of(const char *name)
+{
+	while (*name && (*name < '0' || *name > '9'))
+		name++;
+	return (uint32_t)strtoul(name, NULL, 10);
+}
+
 /* ---- frames ------------------------------------------------------------ */
 
 static void set_payload(struct weft_frame *f, struct weft_slice s)
@@ -69,6 +76,34 @@ uint16_t eth_frame_type(const struct weft_frame *f)
 	const uint8_t *p = eth_frame_data(f);
 
 	return (uint16_t)(p[TYPE_AT] << 8 | p[TYPE_AT + 1]);
+}
+
+void eth_line_add(struct weft_frame **line, struct weft_frame *f)
+{
+	while (*line && eth_frame_end(*line) <= eth_frame_end(f))
+		line = &(*line)->next;
+	f->next = *line;
+	*line = f;
+}
+
+struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now)
+{
+	struct weft_frame *f = *line;
+
+	if (!f || eth_frame_end(f) > now)
+		return NULL;
+	*line = f->next;
+	return f;
+}
+
+void eth_line_free(struct weft_frame **line)
+{
+	struct weft_frame *f;
+
+	while ((f = *line)) {
+		*line = f->next;
+		weft_frame_free(f);
+	}
 }
 
 /* ---- line symbols ------------------------------------------------------ */

@@ -54,6 +54,19 @@ static inline weft_time_t eth_frame_time(const struct weft_frame *f)
 {
 	return f->words * ETH_BYTE_FS;
 }
+/* End of the FCS at the receiver. */
+static inline weft_time_t eth_frame_end(const struct weft_frame *f)
+{
+	return f->time + eth_frame_time(f);
+}
+
+/* Frames that are still coming, by their ends; a fault may let them overlap.
+ * Take: one that has ended by now, or NULL. */
+void eth_line_add(struct weft_frame **line, struct weft_frame *f);
+struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now);
+/* Frees a list of frames. */
+void eth_line_free(struct weft_frame **line);
+
 /* FCS of n bytes; on the wire least significant byte first. */
 uint32_t eth_fcs(const uint8_t *p, uint32_t n);
 
@@ -89,5 +102,7 @@ static inline uint64_t eth_addr_key(const uint8_t a[ETH_ADDR])
 }
 /* Locally administered address of station n: 02:00:00:00:hh:ll. */
 void eth_addr_of(uint8_t a[ETH_ADDR], uint32_t n);
+/* Number of the station in a component's name: n3.nic is 3. */
+uint32_t eth_station_of(const char *name);
 
 #endif

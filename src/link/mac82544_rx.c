@@ -7,11 +7,6 @@
 
 #include "link/mac82544_int.h"
 
-static weft_time_t frame_end(const struct weft_frame *f)
-{
-	return f->time + eth_frame_time(f);
-}
-
 /* ---- flow control -------------------------------------------------------- */
 
 static void send_pause(struct mac *m, uint16_t quanta)
@@ -126,7 +121,7 @@ static void arm_ready(struct mac *m)
 
 	if (!rx->first)
 		return;
-	t = frame_end(rx->first) + m->cfg.receive;
+	t = eth_frame_end(rx->first) + m->cfg.receive;
 	if (t >= weft_now(m->comp))
 		weft_timer_arm(m->comp, &m->rx.ready,
 			       m->cfg.tag + MAC_TAG_RX_READY, t);
@@ -170,32 +165,22 @@ static void take(struct mac *m, struct weft_frame *f)
 void mac_rx_end(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
-	weft_time_t now = weft_now(m->comp);
+	struct weft_frame *f;
 
 	if (!weft_timer_due(m->comp, &rx->end))
 		return;
-	while (rx->line && frame_end(rx->line) <= now) {
-		struct weft_frame *f = rx->line;
-
-		rx->line = f->next;
+	while ((f = eth_line_take(&rx->line, weft_now(m->comp))))
 		take(m, f);
-	}
 	if (rx->line)
 		weft_timer_arm(m->comp, &rx->end, m->cfg.tag + MAC_TAG_RX_END,
-			       frame_end(rx->line));
+			       eth_frame_end(rx->line));
 }
 
-/* In order of their ends: a fault may let frames overlap. */
 void mac_arrive(struct mac *m, struct weft_frame *f)
 {
-	struct weft_frame **at = &m->rx.line;
-
-	while (*at && frame_end(*at) <= frame_end(f))
-		at = &(*at)->next;
-	f->next = *at;
-	*at = f;
+	eth_line_add(&m->rx.line, f);
 	weft_timer_arm(m->comp, &m->rx.end, m->cfg.tag + MAC_TAG_RX_END,
-		       frame_end(m->rx.line));
+		       eth_frame_end(m->rx.line));
 }
 
 /* ---- descriptors ----------------------------------------------------------
@@ -288,7 +273,7 @@ static void store(struct mac *m)
 
 	if (!f || rx->storing || !rx->n || m->move[MAC_RX_DATA].busy ||
 	    m->move[MAC_RX_BACK].busy ||
-	    frame_end(f) + m->cfg.receive > weft_now(m->comp))
+	    eth_frame_end(f) + m->cfg.receive > weft_now(m->comp))
 		return;
 	if (!rx->off)
 		rx->total = stored_len(m, f);
@@ -389,12 +374,7 @@ void mac_rx_reset(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
 
-	while (rx->first) {
-		struct weft_frame *f = rx->first;
-
-		rx->first = f->next;
-		weft_frame_free(f);
-	}
+	eth_line_free(&rx->first);
 	rx->fill = rx->off = rx->n = rx->head = rx->fetched = 0;
 	rx->storing = rx->xoff = false;
 	weft_timer_cancel(&rx->ready);
@@ -403,10 +383,5 @@ void mac_rx_reset(struct mac *m)
 void mac_rx_free(struct mac *m)
 {
 	mac_rx_reset(m);
-	while (m->rx.line) {
-		struct weft_frame *f = m->rx.line;
-
-		m->rx.line = f->next;
-		weft_frame_free(f);
-	}
+	eth_line_free(&m->rx.line);
 }

@@ -267,12 +267,7 @@ void esw_out_fini(struct esw *w)
 			item_drop(p->now);
 		if (p->ctl)
 			weft_frame_free(p->ctl);
-		while (p->line) {
-			struct weft_frame *f = p->line;
-
-			p->line = f->next;
-			weft_frame_free(f);
-		}
+		eth_line_free(&p->line);
 		vec_free(&p->q);
 	}
 }

@@ -8,7 +8,6 @@
  * The MAC's movements are bus transactions, first come first served.  Times of
  * the MAC are those of hvia.md 7.1, interrupt moderation that of 6.6. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/ring.h"
@@ -263,15 +262,6 @@ static void nic_event(struct weft_comp *c, uint32_t tag)
 		mac_moved(n->mac, tag - TAG_MOVED);
 }
 
-static uint32_t station(const struct weft_comp *c, uint32_t given)
-{
-	const char *p = c->name;
-
-	while (*p && (*p < '0' || *p > '9'))
-		p++;
-	return given == UINT32_MAX ? (uint32_t)strtoul(p, NULL, 10) : given;
-}
-
 static int nic_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_nic *n = c->state;
@@ -293,7 +283,8 @@ static int nic_init(struct weft_comp *c, struct weft_err *err)
 	n->mac = mac_new(c, &c->ports[PORT_LINK], &cfg, &mac_ops, n);
 	if (!n->mac)
 		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
-	eth_addr_of(addr, station(c, n->station));
+	eth_addr_of(addr, n->station == UINT32_MAX ? eth_station_of(c->name)
+						   : n->station);
 	mac_set_address(n->mac, 0, addr);
 	return 0;
 }

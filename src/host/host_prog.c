@@ -123,6 +123,11 @@ struct weft_host *weft_prog_host(struct weft_comp *prog)
 	return NULL;
 }
 
+struct weft_comp *weft_prog_of(const struct weft_host *h)
+{
+	return h->prog;
+}
+
 void weft_prog_set_background(struct weft_comp *prog, bool background)
 {
 	struct weft_host *h = weft_prog_host(prog);

@@ -17,6 +17,9 @@ int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog);
 /* The host.h handle of a program's thread (NULL: not attached). */
 struct weft_host *weft_prog_host(struct weft_comp *prog);
 
+/* The program of a thread. */
+struct weft_comp *weft_prog_of(const struct weft_host *h);
+
 /* A background program (a server, a noise maker) neither keeps the run going
  * nor is reported when it is still waiting at the end. */
 void weft_prog_set_background(struct weft_comp *prog, bool background);

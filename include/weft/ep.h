@@ -56,7 +56,8 @@ struct weft_ep_attr {
 	 * has one for long messages; 0 = library's choice */
 	uint32_t eager_max;
 	/* where a node may have several processes: those with the same number,
-	 * one on each node, are each other's peers */
+	 * one on each node, are each other's peers; elsewhere 0, or the open
+	 * fails with -EOPNOTSUPP */
 	uint32_t group;
 };
 

@@ -12,10 +12,11 @@ static const struct {
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
 	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
 		    struct weft_ep **ep_p);
+	bool groups; /* several processes on a node */
 } ep_nics[] = {
-	{ weft_forth_probe, ep_forth_open },
-	{ extoll_drv_probe, ep_extoll_open },
-	{ hport_drv_probe, ep_hostport_open },
+	{ weft_forth_probe, ep_forth_open, false },
+	{ extoll_drv_probe, ep_extoll_open, false },
+	{ hport_drv_probe, ep_hostport_open, true },
 };
 
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
@@ -24,8 +25,13 @@ int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	static const struct weft_ep_attr none;
 	struct weft_dev *d = weft_dev_open(h, 0);
 
-	for (size_t i = 0; d && i < sizeof(ep_nics) / sizeof(ep_nics[0]); i++)
-		if (ep_nics[i].probe(h, d))
-			return ep_nics[i].open(h, attr ? attr : &none, ep_p);
+	attr = attr ? attr : &none;
+	for (size_t i = 0; d && i < sizeof(ep_nics) / sizeof(ep_nics[0]); i++) {
+		if (!ep_nics[i].probe(h, d))
+			continue;
+		if (attr->group && !ep_nics[i].groups)
+			return -EOPNOTSUPP;
+		return ep_nics[i].open(h, attr, ep_p);
+	}
 	return -ENODEV;
 }

@@ -23,9 +23,11 @@ static uint8_t pattern(uint32_t size, uint32_t i)
 
 static struct weft_ep *open_ep(struct weft_host *h)
 {
-	struct weft_ep_attr a = { .max_msg = MB };
+	struct weft_ep_attr a = { .max_msg = MB }, second = { .group = 1 };
 	struct weft_ep *ep;
 
+	/* one process per node */
+	assert_int_equal(weft_ep_open(h, &second, &ep), -EOPNOTSUPP);
 	assert_int_equal(weft_ep_open(h, &a, &ep), 0);
 	assert_string_equal(ep->info.name, "extoll");
 	return ep;

@@ -272,6 +272,8 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
  * waiting for the bus.  Asleep, and until an interrupt's handler runs, it uses
  * none. */
 weft_time_t weft_host_busy(struct weft_host *h);
+/* The same without what it used inside of drivers (weft_drv_call). */
+weft_time_t weft_host_user(struct weft_host *h);
 /* Sleeps without using the CPU. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
 

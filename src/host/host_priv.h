@@ -144,9 +144,10 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	bool isr;	  /* pays no wake-up */
-	bool spins;	  /* and keeps the processor busy until then */
-	weft_time_t busy; /* processor time so far */
+	bool isr;	    /* pays no wake-up */
+	bool spins;	    /* and keeps the processor busy until then */
+	weft_time_t busy;   /* processor time so far */
+	weft_time_t kernel; /* of it in calls of drivers */
 	const char *key;
 	const uint32_t *word;
 	struct weft_proc *proc; /* NULL: monitor */

@@ -48,8 +48,10 @@ void host_block(struct weft_host *h, enum host_wait why)
 		weft_bus_expect(h->hp->bus);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
-	if (is_busy(h, why))
+	if (is_busy(h, why)) {
 		h->busy += now_of(h) - from;
+		h->kernel += h->calls ? now_of(h) - from : 0;
+	}
 	if (h->killed)
 		host_check_killed(h);
 }
@@ -326,6 +328,12 @@ weft_time_t weft_host_busy(struct weft_host *h)
 {
 	host_pass(h, 0);
 	return h->busy;
+}
+
+weft_time_t weft_host_user(struct weft_host *h)
+{
+	host_pass(h, 0);
+	return h->busy - h->kernel;
 }
 
 void weft_host_sleep(struct weft_host *h, weft_time_t until)

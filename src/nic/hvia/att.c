@@ -98,6 +98,10 @@ static void finish(struct hv_nic *n, bool ok)
 
 	x->ok = ok;
 	x->pending = false;
+	if (ok && x->n_piece == 1) {
+		n->att.singles++;
+		n->att.spent += weft_now(n->comp) - n->att.begun;
+	}
 	if (!ok)
 		hv_count(n, HV_K_REFUSED);
 	hv_wake(n, owner_unit[n->att.owner], 0);
@@ -120,6 +124,7 @@ static void att_idle(struct hv_nic *n)
 	if (a->owner == HV_OWNERS)
 		return;
 	hv_count(n, HV_K_TRANSLATIONS);
+	a->begun = weft_now(n->comp);
 	if (in_host(n))
 		go(n, ATT_L1, n->t_index);
 	else

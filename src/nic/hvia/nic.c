@@ -167,8 +167,14 @@ static void hv_event(struct weft_comp *c, uint32_t tag)
 
 static int hv_sample(struct weft_comp *c, struct weft_err *err)
 {
+	struct hv_nic *n = c->state;
+
 	(void)err;
-	hv_gec_sample(c->state);
+	hv_gec_sample(n);
+	if (n->att.singles)
+		weft_metric(c, "translation", "ns",
+			    (double)n->att.spent / (double)n->att.singles /
+				    (double)WEFT_NS);
 	return 0;
 }
 

@@ -126,6 +126,9 @@ struct hv_att {
 	uint64_t addr;	/* ATT_ADDR */
 	uint32_t asked; /* ATT_BUSY */
 	uint8_t *sdram[1024];
+	/* how long it takes, for one page */
+	weft_time_t begun, spent;
+	uint64_t singles;
 	/* moves */
 	uint64_t from, to, count;
 };

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of rows of HVIA-GE that are made of several metrics. */
+#include "front/repro/hvia_eval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HALF "n0.prog0.half_rtt_mean"
+
+static double us(const struct repro_data *d, const char *point)
+{
+	return repro_value(d, point, HALF) / 1000;
+}
+
+double hvia_eval_latency_4(const struct repro_data *d)
+{
+	return us(d, "workload.size=4");
+}
+
+double hvia_eval_latency_8192(const struct repro_data *d)
+{
+	return us(d, "workload.size=8192");
+}
+
+double hvia_eval_latency_10000(const struct repro_data *d)
+{
+	return us(d, "workload.size=10000");
+}
+
+/* ---- breakdown ------------------------------------------------------------
+ */
+
+static const struct result_series *series(const struct repro_data *d,
+					  const char *name)
+{
+	const struct weft_result *r = d->n_points ? d->points[0].result : NULL;
+
+	for (size_t i = 0; r && i < r->n_series; i++)
+		if (!strcmp(r->series[i].name, name))
+			return &r->series[i];
+	return NULL;
+}
+
+/* Mean time from one stage of node 0's messages to another, us. */
+static double between(const struct repro_data *d, const char *from,
+		      const char *to)
+{
+	const struct result_series *a = series(d, from), *b = series(d, to);
+	double sum = 0;
+
+	if (!a || !b || !a->n || a->n != b->n)
+		return NAN;
+	for (size_t i = 0; i < a->n; i++)
+		sum += b->y[i] - a->y[i];
+	return sum / (double)a->n / 1000;
+}
+
+double hvia_eval_post(const struct repro_data *d)
+{
+	return between(d, "n0.prog0.post", "n0.nic.doorbell");
+}
+
+double hvia_eval_sender(const struct repro_data *d)
+{
+	return between(d, "n0.nic.doorbell", "n0.nic.txd");
+}
+
+double hvia_eval_wire(const struct repro_data *d)
+{
+	return between(d, "n0.nic.txd", "n1.nic.poll");
+}
+
+double hvia_eval_receiver(const struct repro_data *d)
+{
+	return between(d, "n1.nic.poll", "n1.nic.data");
+}
+
+double hvia_eval_completion(const struct repro_data *d)
+{
+	return between(d, "n1.nic.data", "n1.prog0.received");
+}
+
+/* ---- differences ----------------------------------------------------------
+ */
+
+double hvia_eval_att_ratio(const struct repro_data *d)
+{
+	return repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
+	       repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation");
+}
+
+/* hvia/ways: the first point is RDMA. */
+static double way(const struct repro_data *d, size_t i)
+{
+	if (i >= d->n_points)
+		return NAN;
+	return us(d, d->points[i].name) - us(d, d->points[0].name);
+}
+
+double hvia_eval_rdma_with(const struct repro_data *d)
+{
+	return way(d, 1);
+}
+
+double hvia_eval_rdma_without(const struct repro_data *d)
+{
+	return way(d, 2);
+}
+
+/* hvia/prefetch: pairs of points, without and with; least and most. */
+static double gain(const struct repro_data *d, double sign)
+{
+	double best = NAN;
+
+	for (size_t i = 0; i + 1 < d->n_points; i += 2) {
+		double g =
+			us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+
+		if (isnan(best) || g * sign > best * sign)
+			best = g;
+	}
+	return best;
+}
+
+double hvia_eval_gain_least(const struct repro_data *d)
+{
+	return gain(d, -1);
+}
+
+double hvia_eval_gain_most(const struct repro_data *d)
+{
+	return gain(d, 1);
+}
+
+/* hvia/waits: pairs of points, blocking and polling. */
+double hvia_eval_block_mean(const struct repro_data *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i + 1 < d->n_points; i += 2)
+		sum += us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+	return d->n_points > 1 ? sum / (double)(d->n_points / 2) : NAN;
+}
+
+double hvia_eval_utilisation(const struct repro_data *d)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < d->n_points; i++) {
+		const char *size = strchr(d->points[i].name, '=');
+		double u = repro_value(d, d->points[i].name,
+				       "n0.prog0.utilisation");
+
+		if (size && strtod(size + 1, NULL) >= 10000 &&
+		    (isnan(most) || u > most))
+			most = u;
+	}
+	return most;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of rows of `weft reproduce hvia` that are made of several metrics. */
+#ifndef FRONT_REPRO_HVIA_EVAL_H
+#define FRONT_REPRO_HVIA_EVAL_H
+
+#include "front/repro/repro.h"
+
+/* us, of hvia/latency and hvia/blocking. */
+double hvia_eval_latency_4(const struct repro_data *d);
+double hvia_eval_latency_8192(const struct repro_data *d);
+double hvia_eval_latency_10000(const struct repro_data *d);
+/* Parts of a message, of hvia/breakdown (7.1). */
+double hvia_eval_post(const struct repro_data *d);
+double hvia_eval_sender(const struct repro_data *d);
+double hvia_eval_wire(const struct repro_data *d);
+double hvia_eval_receiver(const struct repro_data *d);
+double hvia_eval_completion(const struct repro_data *d);
+/* Of hvia/translation, hvia/ways, hvia/prefetch, hvia/waits. */
+double hvia_eval_att_ratio(const struct repro_data *d);
+double hvia_eval_rdma_with(const struct repro_data *d);
+double hvia_eval_rdma_without(const struct repro_data *d);
+double hvia_eval_gain_least(const struct repro_data *d);
+double hvia_eval_gain_most(const struct repro_data *d);
+double hvia_eval_block_mean(const struct repro_data *d);
+/* Of hvia/blocking: most of all sizes from 10,000 bytes on. */
+double hvia_eval_utilisation(const struct repro_data *d);
+
+#endif

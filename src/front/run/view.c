@@ -77,8 +77,6 @@ struct viewer *viewer_open(const struct exp_case *c)
 	if (!v)
 		abort();
 	v->sim = c->sim;
-	v->interval = VIEW_FIRST;
-	v->next = weft_sim_now(c->sim) + v->interval;
 	viewer_places(v);
 	if (v->places.n > VIEW_PORTS) {
 		v->together = true;
@@ -88,8 +86,9 @@ struct viewer *viewer_open(const struct exp_case *c)
 	v->cap = VIEW_MAX;
 	while (v->cap > VIEW_MIN && v->cap * v->places.n > VIEW_CELLS)
 		v->cap /= 2;
-	if (!v->places.n)
-		v->next = WEFT_NEVER;
+	/* looking at many takes its time */
+	v->interval = VIEW_FIRST * (1 + v->places.n / 2048);
+	v->next = v->places.n ? weft_sim_now(c->sim) + v->interval : WEFT_NEVER;
 	return v;
 }
 

@@ -172,10 +172,10 @@ static void do_issue(struct hp_nic *n, struct hp_ctx *c)
 
 static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
-	const struct hp_csb_entry *e = &n->fetch.entry;
+	struct hp_csb_out *o = r->arg;
+	const struct hp_csb_entry *e = &o->entry;
 
-	(void)r;
-	n->fetch.busy = false;
+	o->busy = false;
 	if (!usable(n, c))
 		log_dropped(n, e->vpid);
 	else if (e->cmd == HP_T_ISSUE)
@@ -187,16 +187,44 @@ static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_fetch_go(n);
 }
 
+static struct hp_csb_out *out_free(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->lookups; i++)
+		if (!n->fetch.out[i].busy)
+			return &n->fetch.out[i];
+	return NULL;
+}
+
+static void csb_later(struct hp_nic *n, void *arg)
+{
+	(void)arg;
+	n->fetch.out_armed = false;
+	hp_fetch_go(n);
+}
+
+/* One entry in each cycle.  Contexts that are not in the cache hold up nobody
+ * else; those of one VPID come in order (CSB4). */
 static void csb_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;
+	struct hp_csb_out *o = out_free(n);
 
-	if (u->busy || !hp_csb_take(&n->csb, &u->entry))
+	if (!o || !n->csb.n)
 		return;
-	u->busy = true;
-	u->ctx.vpid = u->entry.vpid;
-	u->ctx.done = csb_done;
-	hp_ctx_get(n, &u->ctx);
+	if (hp_now(n) < u->out_next) {
+		if (!u->out_armed)
+			hp_at(n, u->out_next, csb_later, NULL);
+		u->out_armed = true;
+		return;
+	}
+	hp_csb_take(&n->csb, &o->entry);
+	u->out_next = hp_now(n) + 1;
+	o->busy = true;
+	o->ctx.vpid = o->entry.vpid;
+	o->ctx.done = csb_done;
+	o->ctx.arg = o;
+	hp_ctx_get(n, &o->ctx);
+	csb_next(n); /* in the next cycle */
 }
 
 /* ---- reading VCIs ------------------------------------------------------ */

@@ -51,6 +51,8 @@ static const struct weft_param hp_params[] = {
 	  "translation outside of its pipeline; 0 = the unit waits (8.8)"),
 	P(U32, vci_queue, "16", "1..256", OWN, "VCIs in front of the scheduler"),
 	P(U32, fetches, "8", "1..16", OWN, "VCIs that are read at a time"),
+	P(U32, lookups, "8", "1..16", OWN,
+	  "entries of the CSB whose contexts are looked up at a time"),
 	P(U32, ctx_cache, "64", "4..65536", OWN, "contexts, sets of 4 (8.8)"),
 	P(U32, win_cache, "64", "4..65536", OWN, "windows, sets of 4 (8.8)"),
 	P(U32, route_cache, "64", "4..65536", OWN, "routes, sets of 4 (8.8)"),

@@ -167,7 +167,7 @@ struct hp_req {
 
 /* ---- fetch (fetch.c) ---- */
 
-enum { HP_FETCHES = 16 };
+enum { HP_FETCHES = 16, HP_LOOKUPS = 16 };
 struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
@@ -175,10 +175,14 @@ struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 	bool reading; /* from memory; before that its context is asked for */
 };
 struct hp_fetch_unit {
-	/* CSB out */
-	bool busy; /* the entry below waits for its context */
-	struct hp_csb_entry entry;
-	struct hp_ctx_req ctx;
+	/* CSB out: entries that wait for their context */
+	struct hp_csb_out {
+		bool busy;
+		struct hp_csb_entry entry;
+		struct hp_ctx_req ctx;
+	} out[HP_LOOKUPS];
+	uint64_t out_next; /* cycle of the next one: one in each */
+	bool out_armed;
 	/* VPIDs with VCIs to be fetched, each once, served in turn */
 	struct {
 		RING(uint16_t);
@@ -397,6 +401,7 @@ struct hp_nic {
 	uint32_t csb_depth, csb_vpid_max, tagged_depth;
 	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
 	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
+	uint32_t lookups;
 	uint32_t ctx_cache, win_cache, route_cache, tlb;
 	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
 	uint32_t t_decode, t_check, t_frame, t_nqe;

@@ -124,7 +124,7 @@ static int t01(struct weft_host *h, struct exrig *r, uint32_t node)
 
 /* Lookups of t_ctx cycles: slow ones make the CSB full. */
 static void t01_run(const char *ctx_cache, const char *t_ctx,
-		    uint64_t *rejected)
+		    const char *lookups, uint64_t *rejected)
 {
 	struct exrig r;
 
@@ -133,6 +133,7 @@ static void t01_run(const char *ctx_cache, const char *t_ctx,
 	exrig_set(&r, "hostport.nic", "csb_depth", "16");
 	exrig_set(&r, "hostport.nic", "ctx_cache", ctx_cache);
 	exrig_set(&r, "hostport.nic", "t_ctx", t_ctx);
+	exrig_set(&r, "hostport.nic", "lookups", lookups);
 	exrig_prog(&r, 0, t01);
 	exrig_start(&r);
 	exrig_run(&r);
@@ -153,7 +154,7 @@ static void test_t01_all_processes(void **state)
 	uint64_t rejected;
 
 	(void)state;
-	t01_run("64", "64", &rejected);
+	t01_run("64", "64", "1", &rejected);
 	assert_true(rejected > 0);
 }
 
@@ -163,7 +164,7 @@ static void test_o13_small_cache(void **state)
 	uint64_t rejected;
 
 	(void)state;
-	t01_run("4", "1", &rejected);
+	t01_run("4", "1", "8", &rejected);
 }
 
 int main(void)

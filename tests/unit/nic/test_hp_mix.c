@@ -226,6 +226,7 @@ static void mix(uint64_t seed, bool ordered)
 	set(&r, "issue_width", 1, 6);
 	set(&r, "waitq_depth", 0, 5);
 	set(&r, "fetches", 1, 16);
+	set(&r, "lookups", 1, 16);
 	set(&r, "miss_places", 0, 6);
 	set(&r, "tlb", 30, 200);
 	exrig_prog(&r, 0, near);

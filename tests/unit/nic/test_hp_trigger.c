@@ -137,6 +137,7 @@ static void time_run(uint64_t *v, const char *t_trigger, const char *t_reg)
 	exrig_set(&r, "hostport.nic", "t_trigger", t_trigger);
 	exrig_set(&r, "hostport.nic", "t_reg", t_reg);
 	exrig_set(&r, "hostport.nic", "t_ctx", "64");
+	exrig_set(&r, "hostport.nic", "lookups", "1");
 	exrig_set(&r, "hostport.nic", "csb_depth", "8");
 	exrig_prog(&r, 0, timing);
 	exrig_start(&r);

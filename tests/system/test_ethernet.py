@@ -86,6 +86,13 @@ class HotSpot(unittest.TestCase):
             self.assertLessEqual(r["s0.buffer_peak"], 512 * 1024)
 
 
+class Tree(unittest.TestCase):
+    def test(self):
+        r = points("ethernet/tree")[0]
+        self.assertEqual(sum(r.all("t", ".received")), 6 * 500)
+        self.assertLess(sum(r.all("", ".flooded")), 30)
+
+
 class ThroughSwitch(unittest.TestCase):
     def test(self):
         """T-38: the documented amount more than over a cable, by the bus

@@ -306,6 +306,21 @@ class Report(unittest.TestCase):
                           shown.items()}, held)
         self.assertEqual(len(held), 6)
 
+    def test_all_ports_over_time(self):
+        """The first line is the busiest port; a click selects it."""
+        self.choose_run("forth/hotspot")
+        busy, length = self.port("s0.port0")
+        x, y, w, _ = self.b.box("[data-chart=heat] canvas")
+        at = sum(length) * (0.5 * w - 150) / (w - 150)
+        i = next(k for k in range(len(length)) if sum(length[:k + 1]) > at)
+        self.b.hover(x + 0.5 * w, y + 5)
+        tip = self.text("[data-chart=heat] .tip")
+        self.assertIn("s0.port0 \u2192 n0.nic.link0", tip)
+        self.assertAlmostEqual(float(re.search(r"in use (\S+) %", tip)[1]),
+                               min(100, 0.1 * busy[i] / length[i]), delta=0.06)
+        self.b.click(x + 0.5 * w, y + 5 + 15)
+        self.assertTrue(self.text(".net-side h3").startswith("n0.nic.link0"))
+
     def test_colours_are_values(self):
         """A half-link has the colour of its share."""
         self.choose_run("forth/hotspot")

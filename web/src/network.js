@@ -2,6 +2,7 @@
 // Topology with a time slider, the selected link, links and queues over time.
 import { h, section, num, percent, time, plural, toggle } from "./dom.js";
 import { Chart } from "./chart.js";
+import { Heat } from "./heat.js";
 import { picker } from "./picker.js";
 import { Topology } from "./topo.js";
 import { layout } from "./layout.js";
@@ -111,6 +112,7 @@ export function network(data, current) {
     value: (p) => (load.share(p, "busy", at) || 0) / full, pressure: (p) => load.pressure(p, at),
     describe: (w) => (w.node ? [`${w.name} \u2192 ${w.peer}`, ...facts(load, w, at).map((f) => f.join(" "))] : [w.label || w.name, w.kind, plural(w.ports.length, "port")]),
     pick: (w) => { chosen = w; show(); } });
+  const heat = new Heat((p) => topo.select(topo.halves.find((q) => q.name === p.name) || null));
   const slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "Time", oninput: () => { at = Number(slider.value) - 1; moved(); } });
   const when = h("output", {});
   const show = () => side.replaceChildren(...sideOf(load, chosen, at).filter(Boolean));
@@ -138,7 +140,8 @@ export function network(data, current) {
     const g = layout(run);
     grouped = g.by;
     topo.set(g);
-    below.replaceChildren(...plots(load));
+    heat.set(load, run.ports);
+    below.replaceChildren(heat.el, ...plots(load));
     topo.select(busiest(topo.halves.length ? topo.halves : topo.nodes));
     moved();
   };

@@ -4,7 +4,16 @@
 /** Units of one dimension and their size in the first of them. */
 const UNITS = {
   time: { us: 1, ns: 1e-3, ms: 1e3, s: 1e6, fs: 1e-9 },
-  rate: { "MB/s": 1, "MiB/s": 1.048576, "GB/s": 1e3, "KB/s": 1e-3, "KiB/s": 1024e-6, "Gb/s": 125, "Gbit/s": 125, "Mb/s": 0.125 },
+  rate: {
+    "MB/s": 1,
+    "MiB/s": 1.048576,
+    "GB/s": 1e3,
+    "KB/s": 1e-3,
+    "KiB/s": 1024e-6,
+    "Gb/s": 125,
+    "Gbit/s": 125,
+    "Mb/s": 0.125,
+  },
 };
 
 export function dimension(unit) {
@@ -15,12 +24,17 @@ export function dimension(unit) {
 export function convert(v, from, to) {
   if (from === to || v === null) return v;
   const u = UNITS[dimension(from)];
-  return u && to in u ? v * u[from] / u[to] : v;
+  return u && to in u ? (v * u[from]) / u[to] : v;
 }
 
 /** "a=1 b=x" as [["a", "1"], ["b", "x"]]. */
 export function pointKeys(point) {
-  return point ? point.split(" ").map((p) => { const i = p.indexOf("="); return [p.slice(0, i), p.slice(i + 1)]; }) : [];
+  return point
+    ? point.split(" ").map((p) => {
+        const i = p.indexOf("=");
+        return [p.slice(0, i), p.slice(i + 1)];
+      })
+    : [];
 }
 
 function shortKey(key) {
@@ -37,12 +51,18 @@ function differences(sets) {
       if (!keys.has(k) && name !== "text_crc32") keys.set(k, values);
     }
   }
-  return sets.map((_, i) => [...keys].slice(0, 2).map(([k, v]) => `${k}=${v[i] ?? "none"}`).join(" "));
+  return sets.map((_, i) =>
+    [...keys]
+      .slice(0, 2)
+      .map(([k, v]) => `${k}=${v[i] ?? "none"}`)
+      .join(" "),
+  );
 }
 
 /** Runs of one experiment that were made together: the points of a sweep. */
 function makeSets(file) {
-  const sets = [], last = new Map();
+  const sets = [],
+    last = new Map();
   for (const run of file.runs) {
     let s = last.get(run.experiment);
     if (!s || s.runs.some((r) => r.point === run.point)) {
@@ -56,7 +76,9 @@ function makeSets(file) {
   for (const name of last.keys()) {
     const same = sets.filter((s) => s.experiment === name);
     const differ = same.length > 1 ? differences(same) : [""];
-    same.forEach((s, i) => { s.variant = differ[i] || (same.length > 1 ? `#${i + 1}` : ""); });
+    same.forEach((s, i) => {
+      s.variant = differ[i] || (same.length > 1 ? `#${i + 1}` : "");
+    });
   }
   return sets;
 }
@@ -74,12 +96,20 @@ export function load(text) {
     for (const r of f.runs) prepareRun(r, f);
     f.sets = makeSets(f);
     const byId = new Map(f.runs.map((r) => [r.id, r]));
-    for (const row of f.rows) { row.file = f; row.at = byId.get(row.run); }
+    for (const row of f.rows) {
+      row.file = f;
+      row.at = byId.get(row.run);
+    }
   }
-  const sets = files.flatMap((f) => f.sets), runs = files.flatMap((f) => f.runs);
+  const sets = files.flatMap((f) => f.sets),
+    runs = files.flatMap((f) => f.runs);
   const many = files.length > 1;
-  for (const s of sets) s.title = [many ? s.file.name + ":" : "", s.experiment, s.variant].filter(Boolean).join(" ");
-  runs.forEach((r, i) => { r.index = i; r.title = [r.set.title, r.point].filter(Boolean).join("  "); });
+  for (const s of sets)
+    s.title = [many ? s.file.name + ":" : "", s.experiment, s.variant].filter(Boolean).join(" ");
+  runs.forEach((r, i) => {
+    r.index = i;
+    r.title = [r.set.title, r.point].filter(Boolean).join("  ");
+  });
   return { version: raw.weft, files, sets, runs, rows: files.flatMap((f) => f.rows) };
 }
 
@@ -98,7 +128,15 @@ function seriesCurves(set) {
     for (const s of run.series) {
       if (s.name.startsWith("sample.") || !s.x.length) continue;
       const name = s.x.length > 1 && run.point ? `${s.name} (${run.point})` : s.name;
-      const c = found.get(name) || { set, name, x: [], y: [], xKind: kindOf("", s.x_unit), xUnit: s.x_unit, unit: s.y_unit };
+      const c = found.get(name) || {
+        set,
+        name,
+        x: [],
+        y: [],
+        xKind: kindOf("", s.x_unit),
+        xUnit: s.x_unit,
+        unit: s.y_unit,
+      };
       c.x.push(...s.x);
       c.y.push(...s.y);
       found.set(name, c);
@@ -122,16 +160,32 @@ function figures(run) {
 function sweepCurves(set) {
   const curves = new Map();
   const keys = set.runs.map((r) => pointKeys(r.point));
-  const axes = keys[0].map(([k]) => k).filter((k, i) => new Set(keys.map((p) => (p[i] || [])[1])).size > 1 &&
-    keys.every((p) => p[i] && p[i][1] !== "" && isFinite(p[i][1])));
+  const axes = keys[0]
+    .map(([k]) => k)
+    .filter(
+      (k, i) =>
+        new Set(keys.map((p) => (p[i] || [])[1])).size > 1 &&
+        keys.every((p) => p[i] && p[i][1] !== "" && isFinite(p[i][1])),
+    );
   for (const axis of axes) {
     set.runs.forEach((run, r) => {
-      const others = keys[r].filter(([k]) => k !== axis).map(([k, v]) => `${shortKey(k)}=${v}`).join(" ");
+      const others = keys[r]
+        .filter(([k]) => k !== axis)
+        .map(([k, v]) => `${shortKey(k)}=${v}`)
+        .join(" ");
       const x = Number(keys[r].find(([k]) => k === axis)[1]);
       for (const f of figures(run)) {
         const id = axis + "|" + others + "|" + f.name;
-        const c = curves.get(id) || { set, name: f.name + (others ? ` (${others})` : ""), x: [], y: [], axis,
-          xKind: kindOf(axis, ""), xUnit: kindOf(axis, "") === "size" ? "B" : "", unit: f.unit };
+        const c = curves.get(id) || {
+          set,
+          name: f.name + (others ? ` (${others})` : ""),
+          x: [],
+          y: [],
+          axis,
+          xKind: kindOf(axis, ""),
+          xUnit: kindOf(axis, "") === "size" ? "B" : "",
+          unit: f.unit,
+        };
         c.x.push(x);
         c.y.push(f.value);
         curves.set(id, c);
@@ -149,7 +203,16 @@ function sorted(c) {
   return c;
 }
 
-const GOOD = [/half_rtt$/, /latency$/, /bandwidth(_in)?$/, /latency mean$/, /half_rtt(_mean)?( mean)?$/, /accepted$/, /bandwidth_out$/, /rate$/];
+const GOOD = [
+  /half_rtt$/,
+  /latency$/,
+  /bandwidth(_in)?$/,
+  /latency mean$/,
+  /half_rtt(_mean)?( mean)?$/,
+  /accepted$/,
+  /bandwidth_out$/,
+  /rate$/,
+];
 
 function rank(c) {
   const name = c.name.replace(/ \(.*\)$/, "");
@@ -163,16 +226,34 @@ export function charts(data) {
   for (const set of data.sets) {
     const series = seriesCurves(set).map(sorted);
     const taken = new Set(series.map((c) => c.name));
-    for (const c of [...series, ...sweepCurves(set).map(sorted).filter((s) => !taken.has(s.name))]) {
+    for (const c of [
+      ...series,
+      ...sweepCurves(set)
+        .map(sorted)
+        .filter((s) => !taken.has(s.name)),
+    ]) {
       const key = c.xKind + "|" + dimension(c.unit);
-      if (!groups.has(key)) groups.set(key, { key, xKind: c.xKind, dim: dimension(c.unit), unit: c.unit, xUnit: c.xUnit, curves: [] });
+      if (!groups.has(key))
+        groups.set(key, {
+          key,
+          xKind: c.xKind,
+          dim: dimension(c.unit),
+          unit: c.unit,
+          xUnit: c.xUnit,
+          curves: [],
+        });
       groups.get(key).curves.push(c);
     }
   }
   for (const g of groups.values()) {
     choose(g);
-    g.marks = data.rows.filter((r) => r.curve && g.xKind === "size" && dimension(r.unit) === g.dim &&
-      g.curves.some((c) => c.set.file === r.file && c.set.experiment === r.curve));
+    g.marks = data.rows.filter(
+      (r) =>
+        r.curve &&
+        g.xKind === "size" &&
+        dimension(r.unit) === g.dim &&
+        g.curves.some((c) => c.set.file === r.file && c.set.experiment === r.curve),
+    );
   }
   return [...groups.values()];
 }
@@ -184,12 +265,16 @@ function choose(g) {
   const best = new Map();
   for (const c of g.curves) {
     const now = best.get(c.set);
-    if (c.x.length > 2 && rank(c) < GOOD.length && (!now || rank(c) < rank(now))) best.set(c.set, c);
+    if (c.x.length > 2 && rank(c) < GOOD.length && (!now || rank(c) < rank(now)))
+      best.set(c.set, c);
   }
   const list = [...best.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
   const shown = list.length ? list : g.curves.slice(0, 1);
   g.curves.sort((a, b) => shown.includes(b) - shown.includes(a) || rank(a) - rank(b));
-  g.curves.forEach((c, i) => { c.shown = shown.includes(c); c.slot = i; });
+  g.curves.forEach((c, i) => {
+    c.shown = shown.includes(c);
+    c.slot = i;
+  });
   if (UNITS[g.dim]) {
     const n = (u) => shown.filter((c) => c.unit === u).length;
     g.unit = Object.keys(UNITS[g.dim]).reduce((a, u) => (n(u) > n(a) ? u : a));

@@ -4,7 +4,8 @@
 
 /** Components and ports out of the rows of table `ports`. */
 export function graph(run) {
-  const nodes = new Map(), ports = new Map();
+  const nodes = new Map(),
+    ports = new Map();
   const owner = (port) => port.slice(0, port.lastIndexOf("."));
   for (const p of run.ports) {
     const name = p.peer ? owner(p.name) : p.name;
@@ -40,10 +41,14 @@ function place(n, x, y, w, hgt) {
 
 /** So that they fill a picture that is wider than high. */
 function planesAcross(planes, w, hgt) {
-  let best = 1, size = 0;
+  let best = 1,
+    size = 0;
   for (let a = 1; a <= planes; a++) {
     const s = Math.min(1.6 / (a * w), 1 / (Math.ceil(planes / a) * hgt));
-    if (s > size * 1.001) { size = s; best = a; }
+    if (s > size * 1.001) {
+      size = s;
+      best = a;
+    }
   }
   return best;
 }
@@ -51,20 +56,43 @@ function planesAcross(planes, w, hgt) {
 /** Switches of a torus or mesh: planes of the first two dimensions side by
  * side; links of further dimensions are stubs at an angle. */
 function grid(g, dims, wrap) {
-  const [nx, ny = 1, ...rest] = dims, planes = rest.reduce((a, b) => a * b, 1);
-  const U = 1, gap = planes > 1 ? 0.9 : 0, across = planesAcross(planes, nx + gap, ny + gap);
-  const at = (i) => { const x = i % nx, y = Math.floor(i / nx) % ny, p = Math.floor(i / nx / ny); return { x, y, p }; };
+  const [nx, ny = 1, ...rest] = dims,
+    planes = rest.reduce((a, b) => a * b, 1);
+  const U = 1,
+    gap = planes > 1 ? 0.9 : 0,
+    across = planesAcross(planes, nx + gap, ny + gap);
+  const at = (i) => {
+    const x = i % nx,
+      y = Math.floor(i / nx) % ny,
+      p = Math.floor(i / nx / ny);
+    return { x, y, p };
+  };
   joinEnds(g);
   for (const n of g.nodes) {
-    const i = number(n.home ? n.home.name : n.name), c = at(i);
-    place(n, ((c.p % across) * (nx + gap) + c.x) * U, (Math.floor(c.p / across) * (ny + gap) + c.y) * U, 0.42, 0.36);
+    const i = number(n.home ? n.home.name : n.name),
+      c = at(i);
+    place(
+      n,
+      ((c.p % across) * (nx + gap) + c.x) * U,
+      (Math.floor(c.p / across) * (ny + gap) + c.y) * U,
+      0.42,
+      0.36,
+    );
     n.cell = c;
     n.index = i;
   }
-  const angles = [[0.30, -0.30], [0.42, -0.12], [0.12, -0.42], [0.2, 0.4]];
+  const angles = [
+    [0.3, -0.3],
+    [0.42, -0.12],
+    [0.12, -0.42],
+    [0.2, 0.4],
+  ];
   for (const p of g.ports) {
     if (!p.far || p.node.home || p.far.node.home) continue;
-    const a = p.node.cell, b = p.far.node.cell, dx = b.x - a.x, dy = b.y - a.y;
+    const a = p.node.cell,
+      b = p.far.node.cell,
+      dx = b.x - a.x,
+      dy = b.y - a.y;
     if (a.p === b.p && Math.abs(dx) + Math.abs(dy) === 1) p.to = [dx * 0.5, dy * 0.5];
     else if (a.p === b.p && !dy && wrap) p.to = [-Math.sign(dx) * 0.38, 0];
     else if (a.p === b.p && !dx && wrap) p.to = [0, -Math.sign(dy) * 0.38];
@@ -73,14 +101,17 @@ function grid(g, dims, wrap) {
 }
 
 function stub(p, rest, angles, plane, wrap) {
-  let a = p.node.cell.p, b = p.far.node.cell.p;
+  let a = p.node.cell.p,
+    b = p.far.node.cell.p;
   for (let d = 0; d < rest.length; d++) {
-    const ca = a % rest[d], cb = b % rest[d];
+    const ca = a % rest[d],
+      cb = b % rest[d];
     a = Math.floor(a / rest[d]);
     b = Math.floor(b / rest[d]);
     if (ca === cb) continue;
     const round = wrap && rest[d] > 2 && Math.abs(ca - cb) === rest[d] - 1;
-    const up = (cb > ca) !== round, [x, y] = angles[d % angles.length];
+    const up = cb > ca !== round,
+      [x, y] = angles[d % angles.length];
     return up ? [x, y] : [-x, -y];
   }
   return [0.2, 0.2];
@@ -90,20 +121,32 @@ function stub(p, rest, angles, plane, wrap) {
 function levels(g) {
   const ends = g.nodes.filter((n) => n.kind !== "switch");
   let row = ends.sort((a, b) => number(a.name.split(".")[0]) - number(b.name.split(".")[0]));
-  const rows = [], seen = new Set();
+  const rows = [],
+    seen = new Set();
   while (row.length) {
     rows.push(row);
     row.forEach((n) => seen.add(n));
-    row = [...new Set(row.flatMap((n) => n.ports.map((p) => p.far && p.far.node)))].filter((n) => n && !seen.has(n))
+    row = [...new Set(row.flatMap((n) => n.ports.map((p) => p.far && p.far.node)))]
+      .filter((n) => n && !seen.has(n))
       .sort((a, b) => number(a.name) - number(b.name));
   }
   const left = g.nodes.filter((n) => !seen.has(n));
   if (left.length) rows.push(left);
-  const width = Math.max(...rows.map((r) => r.length)), high = Math.max(1.3, Math.min(width * 0.45, width / 1.75 / Math.max(1, rows.length - 1)));
-  rows.forEach((r, l) => r.forEach((n, i) => {
-    const step = width / r.length, sw = n.kind === "switch";
-    place(n, (i + 0.5) * step, (rows.length - 1 - l) * high, sw ? Math.max(0.5, Math.min(step * 0.86, n.ports.length * 0.9)) : 0.78, sw ? 0.5 : 0.4);
-  }));
+  const width = Math.max(...rows.map((r) => r.length)),
+    high = Math.max(1.3, Math.min(width * 0.45, width / 1.75 / Math.max(1, rows.length - 1)));
+  rows.forEach((r, l) =>
+    r.forEach((n, i) => {
+      const step = width / r.length,
+        sw = n.kind === "switch";
+      place(
+        n,
+        (i + 0.5) * step,
+        (rows.length - 1 - l) * high,
+        sw ? Math.max(0.5, Math.min(step * 0.86, n.ports.length * 0.9)) : 0.78,
+        sw ? 0.5 : 0.4,
+      );
+    }),
+  );
   fan(g);
 }
 
@@ -111,30 +154,42 @@ function levels(g) {
 function fan(g) {
   for (const n of g.nodes) {
     for (const side of [-1, 1]) {
-      const own = n.ports.filter((p) => p.far && Math.sign(p.far.node.y - n.y || 1) === side).sort((a, b) => a.far.node.x - b.far.node.x);
-      own.forEach((p, i) => { p.from = [((i + 0.5) / own.length - 0.5) * n.w * 0.94, side * n.h / 2]; });
+      const own = n.ports
+        .filter((p) => p.far && Math.sign(p.far.node.y - n.y || 1) === side)
+        .sort((a, b) => a.far.node.x - b.far.node.x);
+      own.forEach((p, i) => {
+        p.from = [((i + 0.5) / own.length - 0.5) * n.w * 0.94, (side * n.h) / 2];
+      });
     }
   }
   for (const p of g.ports) {
     if (!p.far) continue;
-    const a = [p.node.x + p.from[0], p.node.y + p.from[1]], b = [p.far.node.x + p.far.from[0], p.far.node.y + p.far.from[1]];
+    const a = [p.node.x + p.from[0], p.node.y + p.from[1]],
+      b = [p.far.node.x + p.far.from[0], p.far.node.y + p.far.from[1]];
     p.to = [(a[0] + b[0]) / 2 - p.node.x, (a[1] + b[1]) / 2 - p.node.y];
   }
 }
 
 function circle(g) {
   joinEnds(g);
-  const main = g.nodes.filter((n) => !n.home), r = Math.max(1, main.length / 5);
-  main.forEach((n, i) => { const a = 2 * Math.PI * i / main.length - Math.PI / 2; place(n, r * Math.cos(a), r * Math.sin(a), 0.5, 0.4); });
+  const main = g.nodes.filter((n) => !n.home),
+    r = Math.max(1, main.length / 5);
+  main.forEach((n, i) => {
+    const a = (2 * Math.PI * i) / main.length - Math.PI / 2;
+    place(n, r * Math.cos(a), r * Math.sin(a), 0.5, 0.4);
+  });
   g.nodes.filter((n) => n.home).forEach((n) => place(n, n.home.x, n.home.y, 0.5, 0.4));
-  for (const p of g.ports) if (p.far && !p.node.home && !p.far.node.home) p.to = [(p.far.node.x - p.node.x) / 2, (p.far.node.y - p.node.y) / 2];
+  for (const p of g.ports)
+    if (p.far && !p.node.home && !p.far.node.home)
+      p.to = [(p.far.node.x - p.node.x) / 2, (p.far.node.y - p.node.y) / 2];
 }
 
 const GROUPS = 512;
 
 /** More than GROUPS switches: cubes of neighbours become one place. */
 function grouped(g, dims) {
-  const size = dims.slice(), by = dims.map(() => 1);
+  const size = dims.slice(),
+    by = dims.map(() => 1);
   while (size.reduce((a, b) => a * b, 1) > GROUPS) {
     const d = size.indexOf(Math.max(...size));
     by[d] *= 2;
@@ -143,24 +198,46 @@ function grouped(g, dims) {
   const blocks = new Map();
   for (const n of g.nodes) {
     if (n.kind !== "switch") continue;
-    let i = number(n.name), key = 0, scale = 1;
-    dims.forEach((d, k) => { key += Math.floor(i % d / by[k]) * scale; scale *= size[k]; i = Math.floor(i / d); });
-    if (!blocks.has(key)) blocks.set(key, { name: `group ${key}`, kind: "group", ports: [], members: [] });
+    let i = number(n.name),
+      key = 0,
+      scale = 1;
+    dims.forEach((d, k) => {
+      key += Math.floor((i % d) / by[k]) * scale;
+      scale *= size[k];
+      i = Math.floor(i / d);
+    });
+    if (!blocks.has(key))
+      blocks.set(key, { name: `group ${key}`, kind: "group", ports: [], members: [] });
     blocks.get(key).ports.push(...n.ports);
     blocks.get(key).members.push(n.name);
   }
-  const out = { nodes: [...blocks].map(([k, b]) => ({ ...b, name: `g${k}`, label: `${b.members[0]} and ${b.members.length - 1} more` })), ports: [], by };
+  const out = {
+    nodes: [...blocks].map(([k, b]) => ({
+      ...b,
+      name: `g${k}`,
+      label: `${b.members[0]} and ${b.members.length - 1} more`,
+    })),
+    ports: [],
+    by,
+  };
   grid(out, size, false);
   out.nodes.forEach((n) => Object.assign(n, { w: 0.8, h: 0.8 }));
   return out;
 }
 
 export function layout(run) {
-  const g = graph(run), type = run.params.get("fabric.type") || "";
+  const g = graph(run),
+    type = run.params.get("fabric.type") || "";
   const switches = g.nodes.filter((n) => n.kind === "switch").length;
-  let dims = (run.params.get("fabric.dims") || "").split(" ").map(Number).filter((d) => d > 0);
+  let dims = (run.params.get("fabric.dims") || "")
+    .split(" ")
+    .map(Number)
+    .filter((d) => d > 0);
   if (dims.reduce((a, b) => a * b, 1) !== switches) dims = [];
-  if (!dims.length && switches > GROUPS) { const w = Math.ceil(Math.sqrt(switches)); dims = [w, Math.ceil(switches / w)]; }
+  if (!dims.length && switches > GROUPS) {
+    const w = Math.ceil(Math.sqrt(switches));
+    dims = [w, Math.ceil(switches / w)];
+  }
   if (dims.length && switches > GROUPS) return grouped(g, dims);
   if (dims.length && (type === "torus" || type === "mesh")) grid(g, dims, type === "torus");
   else if (type === "hypercube" || type === "graph") circle(g);

@@ -20,9 +20,13 @@ class Current {
 
   /** One with a network at work, if there is one: the most ports. */
   first() {
-    const use = (r) => r.ports.reduce((a, p) => a + (p.busy || []).reduce((x, y) => x + y, 0), 0) / (r.intervals[r.intervals.length - 1] || 1);
+    const use = (r) =>
+      r.ports.reduce((a, p) => a + (p.busy || []).reduce((x, y) => x + y, 0), 0) /
+      (r.intervals[r.intervals.length - 1] || 1);
     const most = Math.max(...this.data.runs.map((r) => r.ports.length));
-    return this.data.runs.filter((r) => r.ports.length === most).reduce((a, r) => (use(r) > use(a) ? r : a));
+    return this.data.runs
+      .filter((r) => r.ports.length === most)
+      .reduce((a, r) => (use(r) > use(a) ? r : a));
   }
 
   listen(f) {
@@ -32,12 +36,16 @@ class Current {
 
   choose(run) {
     this.run = run;
-    this.selects.forEach((s) => { s.value = run.index; });
+    this.selects.forEach((s) => {
+      s.value = run.index;
+    });
     this.listeners.forEach((f) => f());
   }
 
   select(label) {
-    const field = select(label, runOptions(this.data), this.run.index, (v) => this.choose(this.data.runs[v]));
+    const field = select(label, runOptions(this.data), this.run.index, (v) =>
+      this.choose(this.data.runs[v]),
+    );
     this.selects.push(field.querySelector("select"));
     return field;
   }
@@ -46,9 +54,31 @@ class Current {
 function header(data, sections) {
   const names = data.files.map((f) => f.name).join(", ");
   document.title = `${names} \u2013 Weft report`;
-  return h("header", { class: "top" }, h("div", {}, h("h1", {}, "Weft report"), h("span", { class: "files", title: names }, names),
-    h("nav", { "aria-label": "Sections" }, sections.map((s) => h("a", { href: "#" + s.id }, s.querySelector("h2").textContent))),
-    select("Theme", [["auto", "auto"], ["light", "light"], ["dark", "dark"]], "auto", setTheme)));
+  return h(
+    "header",
+    { class: "top" },
+    h(
+      "div",
+      {},
+      h("h1", {}, "Weft report"),
+      h("span", { class: "files", title: names }, names),
+      h(
+        "nav",
+        { "aria-label": "Sections" },
+        sections.map((s) => h("a", { href: "#" + s.id }, s.querySelector("h2").textContent)),
+      ),
+      select(
+        "Theme",
+        [
+          ["auto", "auto"],
+          ["light", "light"],
+          ["dark", "dark"],
+        ],
+        "auto",
+        setTheme,
+      ),
+    ),
+  );
 }
 
 function page() {
@@ -59,8 +89,27 @@ function page() {
     return;
   }
   const current = new Current(data);
-  const sections = [summary(data, (r) => current.choose(r)), curves(data), histograms(data), network(data, current), counters(data, current), manifest(data, current)].filter(Boolean);
-  document.body.append(header(data, sections), h("main", {}, sections, h("footer", {}, `weft ${data.version}. Everything on this page is in this file; the results themselves are in ${data.files.map((f) => f.name).join(", ")}.`)));
+  const sections = [
+    summary(data, (r) => current.choose(r)),
+    curves(data),
+    histograms(data),
+    network(data, current),
+    counters(data, current),
+    manifest(data, current),
+  ].filter(Boolean);
+  document.body.append(
+    header(data, sections),
+    h(
+      "main",
+      {},
+      sections,
+      h(
+        "footer",
+        {},
+        `weft ${data.version}. Everything on this page is in this file; the results themselves are in ${data.files.map((f) => f.name).join(", ")}.`,
+      ),
+    ),
+  );
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -1,101 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran, the published numbers beside the model's, failed checks.
-import { h, section, num, plural, select, searchBox, matcher, time } from "./dom.js";
+// What ran, headline numbers, failed checks.
+import { h, section, num, plural, time } from "./dom.js";
 import { pointKeys } from "./data.js";
-
-function verdict(row) {
-  return row.pass ? "pass" : row.enforced ? "fail" : "differs";
-}
+import { published, verdict } from "./published.js";
 
 function tile(value, label, state) {
-  return h("div", { class: "tile" + (state ? " " + state : "") }, h("strong", {}, value), h("span", {}, label));
+  return h(
+    "div",
+    { class: "tile" + (state ? " " + state : "") },
+    h("strong", {}, value),
+    h("span", {}, label),
+  );
 }
 
 function tiles(data) {
-  const { rows, runs } = data, out = [];
+  const { rows, runs } = data,
+    out = [];
   const n = (v) => rows.filter((r) => verdict(r) === v).length;
   if (rows.length) {
-    out.push(tile(`${n("pass")} of ${rows.length}`, "published numbers within tolerance", n("fail") ? "" : "good"));
+    out.push(
+      tile(
+        `${n("pass")} of ${rows.length}`,
+        "published numbers within tolerance",
+        n("fail") ? "" : "good",
+      ),
+    );
     if (n("differs")) out.push(tile(String(n("differs")), "known to differ, see notes", "differs"));
     out.push(tile(String(n("fail")), "published numbers missed", n("fail") ? "bad" : ""));
   }
   const failed = runs.filter((r) => r.failed);
-  out.push(tile(String(runs.length), `${runs.length === 1 ? "run" : "runs"} of ${plural(new Set(runs.map((r) => r.experiment)).size, "experiment")}`));
-  out.push(tile(String(failed.length), failed.length === 1 ? "run with failed checks" : "runs with failed checks", failed.length ? "bad" : ""));
+  out.push(
+    tile(
+      String(runs.length),
+      `${runs.length === 1 ? "run" : "runs"} of ${plural(new Set(runs.map((r) => r.experiment)).size, "experiment")}`,
+    ),
+  );
+  out.push(
+    tile(
+      String(failed.length),
+      failed.length === 1 ? "run with failed checks" : "runs with failed checks",
+      failed.length ? "bad" : "",
+    ),
+  );
   const partial = runs.filter((r) => r.params.has("partial"));
-  if (partial.length) out.push(tile(String(partial.length), "ended early: results are partial", "differs"));
+  if (partial.length)
+    out.push(tile(String(partial.length), "ended early: results are partial", "differs"));
   return h("div", { class: "tiles" }, out);
-}
-
-// ---- published numbers ----
-
-const BASES = ["structural", "predicted", "calibrated", "input"];
-
-/** Rows by system and basis: "12 of 13". */
-function overview(rows) {
-  const systems = [...new Set(rows.map((r) => r.system))];
-  const cell = (list) => (list.length ? `${list.filter((r) => r.pass).length} of ${list.length}` : "");
-  return h("table", { class: "data tight" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "within tolerance"), BASES.map((b) => h("th", { scope: "col", class: "num" }, b)), h("th", { scope: "col", class: "num" }, "all"))),
-    h("tbody", {}, systems.map((s) => { const own = rows.filter((r) => r.system === s);
-      return h("tr", {}, h("th", { scope: "row" }, s), BASES.map((b) => h("td", { class: "num" }, cell(own.filter((r) => r.basis === b)))), h("td", { class: "num" }, cell(own))); })));
-}
-
-/** Where the model lies between the ends of the tolerance. */
-function gauge(row) {
-  if (row.error_pct === null) return "";
-  const tol = row.tolerance_pct, e = row.error_pct;
-  const share = tol > 0 ? e / tol : Math.sign(e) * (e ? 1.5 : 0);
-  const x = 30 + 20 * Math.max(-1.4, Math.min(1.4, share));
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 60 12");
-  svg.setAttribute("class", "gauge " + verdict(row));
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", tol > 0 ? `${num(100 * Math.abs(share), 3)} % of the tolerance` : "no tolerance");
-  const part = (name, at) => { const p = document.createElementNS(svg.namespaceURI, name); Object.entries(at).forEach(([k, v]) => p.setAttribute(k, v)); svg.append(p); };
-  part("line", { x1: 10, x2: 50, y1: 6, y2: 6, class: "span" });
-  part("line", { x1: 30, x2: 30, y1: 2, y2: 10, class: "mid" });
-  part("circle", { cx: x, cy: 6, r: 3 });
-  return svg;
-}
-
-function rowLine(r, many) {
-  const v = verdict(r), sign = r.error_pct > 0 ? "+" : r.error_pct < 0 ? "\u2212" : "";
-  return h("tr", { class: v, "data-row": r.id, id: many ? null : "row-" + r.id },
-    h("th", { scope: "row" }, r.id), h("td", { class: "wide" }, r.scenario, r.note ? h("div", { class: "note" }, r.note) : null),
-    h("td", { class: "num" }, num(r.paper)), h("td", { class: "num model" }, num(r.model)), h("td", {}, r.unit),
-    h("td", { class: "num" }, r.error_pct === null ? "" : sign + Math.abs(r.error_pct).toFixed(2) + " %"), h("td", { class: "num" }, r.within.replace("+-", "\u00b1")), h("td", {}, gauge(r)),
-    h("td", {}, r.basis, r.parameter ? h("div", { class: "note" }, r.parameter) : null),
-    h("td", { class: "verdict" }, v));
-}
-
-function published(data) {
-  const body = h("tbody", {}), state = { text: "", verdict: "", basis: "" }, many = data.files.length > 1;
-  const count = h("span", { class: "count", role: "status" });
-  const fill = () => {
-    const wanted = matcher(state.text);
-    const found = data.rows.filter((r) => (!state.verdict || verdict(r) === state.verdict) && (!state.basis || r.basis === state.basis) &&
-      wanted([r.id, r.system, r.scenario, r.parameter, r.note, r.at && r.at.experiment].join(" ")));
-    body.replaceChildren(...found.map((r) => rowLine(r, many)));
-    count.textContent = `${found.length} of ${data.rows.length}`;
-  };
-  fill();
-  const heads = ["id", "scenario", "paper", "model", "unit", "error", "within", "", "basis", "verdict"], right = ["paper", "model", "error", "within"];
-  return h("div", { id: "published" }, h("h3", {}, "Published numbers"),
-    h("p", { class: "hint" }, h("b", {}, "structural"), " follows from widths, sizes and clocks; ", h("b", {}, "predicted"), " from parameters fixed by something else; ", h("b", {}, "calibrated"),
-      " means the named parameter was chosen to make the number come out; ", h("b", {}, "input"), " means the value is itself a parameter and the row shows that the built machine obeys it. ",
-      "The gauge shows where the model lies within the tolerance."),
-    h("div", { class: "scroll" }, overview(data.rows)),
-    h("div", { class: "tools" }, searchBox("Search rows", (t) => { state.text = t; fill(); }),
-      select("Verdict", [["", "all"], ["pass", "pass"], ["differs", "differs"], ["fail", "fail"]], "", (v) => { state.verdict = v; fill(); }),
-      select("Basis", [["", "all"], ...BASES.map((b) => [b, b])], "", (v) => { state.basis = v; fill(); }), count),
-    h("div", { class: "scroll" }, h("table", { class: "data rows" },
-      h("thead", {}, h("tr", {}, heads.map((t) => h("th", { scope: "col", class: right.includes(t) ? "num" : null }, t)))), body)));
 }
 
 // ---- what ran ----
 
-const HEAD = [/half_rtt(_mean)?$/, /(^|\.)latency$/, /bandwidth(_in|_out)?$/, /accepted$/, /send_rate$/, /(^|\.)rate$/];
+const HEAD = [
+  /half_rtt(_mean)?$/,
+  /(^|\.)latency$/,
+  /bandwidth(_in|_out)?$/,
+  /accepted$/,
+  /send_rate$/,
+  /(^|\.)rate$/,
+];
 
 /** The few figures one would ask for first. */
 function headline(run) {
@@ -115,23 +77,73 @@ function runTime(run) {
 function setLines(s, choose) {
   const failed = s.runs.reduce((a, r) => a + r.failed, 0);
   const axes = [...new Set(s.runs.flatMap((r) => pointKeys(r.point).map(([k]) => k)))].join(", ");
-  return h("tr", { class: failed ? "fail" : "" },
-    h("th", { scope: "row" }, h("a", { href: "#network", onclick: () => choose(s.runs[0]) }, s.title)),
-    h("td", { class: "wide", title: s.about }, s.about.replace(/^(.{20,}?\.) .*$/s, "$1"), ...s.runs.flatMap((r) => r.failures.map((f) => h("div", { class: "failure" }, f)))),
-    h("td", { class: "num" }, String(s.runs.length), axes ? h("div", { class: "note over" }, axes.replace(/, /g, ",\u200b ")) : null),
+  return h(
+    "tr",
+    { class: failed ? "fail" : "" },
+    h(
+      "th",
+      { scope: "row" },
+      h("a", { href: "#network", onclick: () => choose(s.runs[0]) }, s.title),
+    ),
+    h(
+      "td",
+      { class: "wide", title: s.about },
+      s.about.replace(/^(.{20,}?\.) .*$/s, "$1"),
+      ...s.runs.flatMap((r) => r.failures.map((f) => h("div", { class: "failure" }, f))),
+    ),
+    h(
+      "td",
+      { class: "num" },
+      String(s.runs.length),
+      axes ? h("div", { class: "note over" }, axes.replace(/, /g, ",\u200b ")) : null,
+    ),
     h("td", { class: "num" }, runTime(s.runs[0])),
     h("td", {}, headline(s.runs[0])),
-    h("td", { class: "verdict" }, failed ? plural(failed, "failure") : "pass"));
+    h("td", { class: "verdict" }, failed ? plural(failed, "failure") : "pass"),
+  );
 }
 
 function whatRan(data, choose) {
-  return h("details", { open: !data.rows.length }, h("summary", {}, h("h3", {}, "What ran")),
-    h("div", { class: "scroll" }, h("table", { class: "data ran" },
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "experiment"), h("th", { scope: "col" }, "what"), h("th", { scope: "col", class: "num" }, "runs"),
-        h("th", { scope: "col", class: "num" }, "time"), h("th", { scope: "col" }, "headline, first run"), h("th", { scope: "col" }, "checks"))),
-      h("tbody", {}, data.sets.map((s) => setLines(s, choose))))));
+  return h(
+    "details",
+    { open: !data.rows.length },
+    h("summary", {}, h("h3", {}, "What ran")),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "data ran" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, "experiment"),
+            h("th", { scope: "col" }, "what"),
+            h("th", { scope: "col", class: "num" }, "runs"),
+            h("th", { scope: "col", class: "num" }, "time"),
+            h("th", { scope: "col" }, "headline, first run"),
+            h("th", { scope: "col" }, "checks"),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          data.sets.map((s) => setLines(s, choose)),
+        ),
+      ),
+    ),
+  );
 }
 
 export function summary(data, choose) {
-  return section("summary", "Summary", tiles(data), data.rows.length ? published(data) : null, whatRan(data, choose));
+  return section(
+    "summary",
+    "Summary",
+    tiles(data),
+    data.rows.length ? published(data) : null,
+    whatRan(data, choose),
+  );
 }

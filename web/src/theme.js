@@ -31,8 +31,11 @@ export function ramp(name) {
   const stops = [0, 1, 2, 3, 4].map((i) => rgb(css(`--${name}${i}`)));
   const out = [];
   for (let i = 0; i < 64; i++) {
-    const t = i / 63 * 4, k = Math.min(3, Math.floor(t));
-    out.push(`rgb(${stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (t - k))).join(",")})`);
+    const t = (i / 63) * 4,
+      k = Math.min(3, Math.floor(t));
+    out.push(
+      `rgb(${stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (t - k))).join(",")})`,
+    );
   }
   cache.set(name, out);
   return out;
@@ -64,6 +67,12 @@ export let printing = false;
 export function start() {
   setTheme("auto");
   dark.addEventListener("change", () => setTheme(chosen));
-  addEventListener("beforeprint", () => { printing = true; apply("light"); });
-  addEventListener("afterprint", () => { printing = false; setTheme(chosen); });
+  addEventListener("beforeprint", () => {
+    printing = true;
+    apply("light");
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    setTheme(chosen);
+  });
 }

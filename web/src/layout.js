@@ -159,6 +159,7 @@ function fan(g) {
         .sort((a, b) => a.far.node.x - b.far.node.x);
       own.forEach((p, i) => {
         p.from = [((i + 0.5) / own.length - 0.5) * n.w * 0.94, (side * n.h) / 2];
+        p.edge = true; // begins at the border of its node
       });
     }
   }
@@ -170,18 +171,56 @@ function fan(g) {
   }
 }
 
-function circle(g) {
+/** Neighbours of a hypercube stand side by side: the place of i in the Gray code. */
+function gray(i) {
+  let n = 0;
+  for (; i; i >>= 1) n ^= i;
+  return n;
+}
+
+function circle(g, cube) {
   joinEnds(g);
-  const main = g.nodes.filter((n) => !n.home),
-    r = Math.max(1, main.length / 5);
+  const at = (n) => (cube ? gray(number(n.name)) : number(n.name.split(".")[0]));
+  const main = g.nodes.filter((n) => !n.home).sort((a, b) => at(a) - at(b));
+  const r = Math.max(1, main.length / 5);
   main.forEach((n, i) => {
     const a = (2 * Math.PI * i) / main.length - Math.PI / 2;
     place(n, r * Math.cos(a), r * Math.sin(a), 0.5, 0.4);
   });
   g.nodes.filter((n) => n.home).forEach((n) => place(n, n.home.x, n.home.y, 0.5, 0.4));
-  for (const p of g.ports)
-    if (p.far && !p.node.home && !p.far.node.home)
-      p.to = [(p.far.node.x - p.node.x) / 2, (p.far.node.y - p.node.y) / 2];
+  straight(g);
+}
+
+/** Links from middle to middle; several between the same two side by side. */
+function straight(g) {
+  const pairs = new Map();
+  for (const p of g.ports) {
+    if (!p.far || p.node.home || p.far.node.home) continue;
+    const key = [p.node.name, p.far.node.name].sort().join("|");
+    const cables = pairs.get(key) || pairs.set(key, new Set()).get(key);
+    cables.add([p.name, p.far.name].sort().join("|"));
+  }
+  for (const p of g.ports) {
+    if (!p.far || p.node.home || p.far.node.home) continue;
+    const cables = [...pairs.get([p.node.name, p.far.node.name].sort().join("|"))];
+    const k = cables.indexOf([p.name, p.far.name].sort().join("|")) - (cables.length - 1) / 2;
+    const dx = p.far.node.x - p.node.x,
+      dy = p.far.node.y - p.node.y,
+      d = Math.hypot(dx, dy) || 1,
+      turn = p.node.name < p.far.node.name ? 1 : -1;
+    const off = [(-dy / d) * k * 0.12 * turn, (dx / d) * k * 0.12 * turn];
+    p.from = off;
+    p.to = [dx / 2 + off[0], dy / 2 + off[1]];
+  }
+}
+
+/** A few ends without a switch, cabled to each other. */
+function row(g) {
+  const list = [...g.nodes].sort(
+    (a, b) => number(a.name.split(".")[0]) - number(b.name.split(".")[0]),
+  );
+  list.forEach((n, i) => place(n, 2 * i, 0, 0.8, 0.55));
+  straight(g);
 }
 
 const GROUPS = 512;
@@ -240,7 +279,9 @@ export function layout(run) {
   }
   if (dims.length && switches > GROUPS) return grouped(g, dims);
   if (dims.length && (type === "torus" || type === "mesh")) grid(g, dims, type === "torus");
-  else if (type === "hypercube" || type === "graph") circle(g);
-  else levels(g);
+  else if (type === "hypercube" || type === "graph") circle(g, type === "hypercube");
+  else if (switches) levels(g);
+  else if (g.nodes.length <= 6) row(g);
+  else circle(g, false);
   return g;
 }

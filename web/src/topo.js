@@ -165,7 +165,7 @@ export class Topology {
       if (v === null || v < 0.02) continue;
       const [x0, y0, x1, y1] = this.ends(p),
         d = Math.hypot(x1 - x0, y1 - y0) || 1;
-      const out = p.from
+      const out = p.edge
         ? 0
         : Math.min(
             0.6,

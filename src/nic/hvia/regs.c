@@ -122,6 +122,7 @@ static void reset(struct hv_nic *n)
 	n->krx_len = 0;
 	n->att.l1_count = 0;
 	hv_irq(n, 0);
+	hv_recv_kick(n);
 }
 
 static void ctrl_store(struct hv_nic *n, uint64_t val)

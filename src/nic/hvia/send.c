@@ -433,6 +433,10 @@ static void write_status(struct hv_nic *n)
 				  (is_rdma(s) ? HVIA_ST_RDMA_WRITE
 					      : HVIA_ST_SEND) };
 
+	if (!vi_of(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
+		send_idle(n);
+		return;
+	}
 	if (s->status & HVIA_ST_FLUSHED)
 		hv_count(n, HV_K_FLUSHED);
 	hv_q_take(n, s->vi, HVIA_Q_SEND, &s->desc);

@@ -208,6 +208,7 @@ static void book_compl(struct hv_nic *n)
 
 	if (!v->q[HVIA_Q_RECV].posted) { /* reset meanwhile */
 		v->closing = false;
+		hv_recv_kick(n);
 		book_over(n);
 		return;
 	}

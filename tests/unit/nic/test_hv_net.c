@@ -354,6 +354,74 @@ static void at_random(void **state)
 	}
 }
 
+/* ---- RDMA write that loses a packet ----------------------------------------
+ */
+
+static int rdma_sender(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &t.rig[0];
+	uint32_t turn = 0;
+
+	hvrig_open(r, h);
+	hvarea_new(&t.area[0], r, 0x10000, ROOM, 0, 5);
+	hvrig_vi(r, 3, 4, 0);
+	hvarea_meet(h, &turn);
+	for (uint32_t k = 0; k < 3; k++) {
+		struct hvrig_desc *d =
+			hvrig_desc(r, k, k == 1 ? 0 : HVIA_OP_RDMAWRITE);
+
+		if (k != 1)
+			hvrig_remote(d, b->v[0], (uint32_t)b->v[1]);
+		hvrig_seg(d, (void *)(uintptr_t)0x10000, t.area[0].handle,
+			  k == 1 ? 10 : 4 * PIECE);
+		hvrig_post(r, 3, HVIA_Q_SEND, d);
+		assert_true(hvrig_wait(r, d) & HVIA_ST_DONE);
+	}
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int rdma_receiver(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &t.rig[1];
+	uint32_t turn = 0, handle;
+	struct hvrig_desc *d;
+	uint8_t *buf;
+	uint64_t e;
+
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, ROOM, HVIA_ATT_RDMA_WRITE, &handle);
+	b->v[0] = (uintptr_t)buf;
+	b->v[1] = handle;
+	hvrig_vi(r, 4, 3, HVIA_VIF_RDMA_WRITE);
+	d = hvrig_desc(r, 0, 0);
+	hvrig_seg(d, buf, handle, 64);
+	hvrig_post(r, 4, HVIA_Q_RECV, d);
+	hvarea_meet(h, &turn);
+	hvarea_meet(h, &turn);
+	e = hvrig_error(r);
+	assert_int_equal(HVIA_ERR_CODE(e), HVIA_ERROR_RDMAW_ABORT);
+	assert_int_equal(hvrig_error(r), 0);
+	assert_int_equal(d->d.status, HVIA_ST_DONE | HVIA_ST_RECEIVE);
+	return 0;
+}
+
+/* T-14 for RDMA (5.5): RDMAW_ABORT, the next messages arrive. */
+static void rdma_lost(void **state)
+{
+	struct bench *b = bench(rdma_sender, rdma_receiver);
+
+	(void)state;
+	memset(t.act, 0, sizeof(t.act));
+	t.act[2] = LOSE;
+	finish(b);
+	assert_int_equal(bench_counter(b->node[1].dev, "rdma_received"), 1);
+	assert_int_equal(bench_counter(b->node[1].dev, "received"), 1);
+	assert_int_equal(bench_counter(b->node[1].dev, "drop_rest"), 1);
+	bench_free(b);
+}
+
 /* ---- frames that are not for a VI (T-16) ----------------------------------
  */
 
@@ -514,9 +582,8 @@ static void no_buffers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_lost),
-		cmocka_unit_test(at_random),
-		cmocka_unit_test(forgeries),
+		cmocka_unit_test(one_lost),   cmocka_unit_test(at_random),
+		cmocka_unit_test(rdma_lost),  cmocka_unit_test(forgeries),
 		cmocka_unit_test(no_buffers),
 	};
 

@@ -246,12 +246,173 @@ static void outstanding(void **state)
 	bench_free(b);
 }
 
+/* ---- two VIs in turn (T-22) -----------------------------------------------
+ */
+
+static int pair_receiver(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &rig[1];
+	uint32_t handle;
+	uint8_t *buf;
+
+	(void)b;
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, 1 << 16, 0, &handle);
+	for (uint32_t i = 0; i < 8; i++) {
+		struct hvrig_desc *d = hvrig_desc(r, i, 0);
+
+		if (i < 2)
+			hvrig_vi(r, 10 + i, 20 + i, 0);
+		hvrig_seg(d, buf + i * 64, handle, 64);
+		hvrig_post(r, 10 + i % 2, HVIA_Q_RECV, d);
+	}
+	weft_oob_put(h, "ready", 1);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_true(hvrig_wait(r, &r->desc[i]) & HVIA_ST_DONE);
+		assert_int_equal(buf[i * 64], i + 1);
+	}
+	return 0;
+}
+
+static int pair_sender(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &rig[0];
+	uint32_t handle;
+	uint8_t *buf;
+
+	(void)b;
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, 4096, 0, &handle);
+	hvrig_vi(r, 20, 10, 0);
+	hvrig_vi(r, 21, 11, 0);
+	weft_oob_get(h, "ready");
+	for (uint32_t i = 0; i < 8; i++) {
+		struct hvrig_desc *d = hvrig_desc(r, i, 0);
+
+		buf[0] = (uint8_t)(i + 1);
+		hvrig_seg(d, buf, handle, 4);
+		hvrig_post(r, 20 + i % 2, HVIA_Q_SEND, d);
+		assert_true(hvrig_wait(r, d) & HVIA_ST_DONE);
+		weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+	}
+	return 0;
+}
+
+/* T-22: one entry belongs to the VI that was prepared last, two to both. */
+static void two_vis(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n <= 2; n++) {
+		struct bench *b = hvrig_bench();
+		double t;
+
+		bench_set(b, "hvia.nic", "prefetch", n == 1 ? "1" : "2");
+		bench_prog(b, 0, pair_sender);
+		bench_prog(b, 1, pair_receiver);
+		bench_start(b);
+		bench_run(b);
+		assert_string_equal(bench_failure(b, 0), "");
+		/* VI 10 was prepared before VI 11 */
+		t = hvrig_stage(b, 1, "data", 0) - hvrig_stage(b, 1, "poll", 0);
+		near(t, (n == 1 ? 65 + 67 : 65) * T_NS, T_NS);
+		assert_int_equal(
+			bench_counter(b->node[1].dev, "prefetch_misses"),
+			n == 1 ? 7 : 0);
+		bench_free(b);
+	}
+}
+
+/* ---- descriptor and packet at once (T-24) ---------------------------------
+ */
+
+static int late_receiver(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &rig[1];
+	uint32_t handle;
+	uint8_t *buf;
+
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, 4096, 0, &handle);
+	hvrig_vi(r, 1, 2, 0);
+	for (uint32_t i = 0; i < 60; i++) {
+		struct hvrig_desc *d = hvrig_desc(r, 0, 0);
+		char key[16] = { 'r', (char)('0' + i % 10),
+				 (char)('0' + i / 10) };
+
+		hvrig_seg(d, buf, handle, 64);
+		weft_oob_put(h, key, 1);
+		/* the packet comes about 107 us from now */
+		weft_host_sleep(h, weft_host_now(h) + 103 * WEFT_US +
+					   i * 80 * WEFT_NS);
+		hvrig_post(r, 1, HVIA_Q_RECV, d);
+		weft_host_sleep(h, weft_host_now(h) + 40 * WEFT_US);
+		if (d->d.status & HVIA_ST_DONE) {
+			b->v[0]++;
+			assert_int_equal(buf[0], i + 1);
+			continue;
+		}
+		b->v[1]++;
+		assert_int_equal(HVIA_ERR_CODE(hvrig_error(r)),
+				 HVIA_ERROR_RECVQ_EMPTY);
+		hvrig_store(r, hvia_vi_entry(1, HVIA_VI_3),
+			    HVIA_VIF_FLUSH_RECV);
+		assert_true(hvrig_wait(r, d) & HVIA_ST_FLUSHED);
+		r->q[1][HVIA_Q_RECV].tail = NULL;
+	}
+	assert_int_equal(hvrig_error(r), 0);
+	return 0;
+}
+
+static int late_sender(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &rig[0];
+	uint32_t handle;
+	uint8_t *buf;
+
+	(void)b;
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, 4096, 0, &handle);
+	hvrig_vi(r, 2, 1, 0);
+	for (uint32_t i = 0; i < 60; i++) {
+		struct hvrig_desc *d = hvrig_desc(r, i % 2, 0);
+		char key[16] = { 'r', (char)('0' + i % 10),
+				 (char)('0' + i / 10) };
+
+		weft_oob_get(h, key);
+		weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+		buf[0] = (uint8_t)(i + 1);
+		hvrig_seg(d, buf, handle, 4);
+		hvrig_post(r, 2, HVIA_Q_SEND, d);
+		assert_true(hvrig_wait(r, d) & HVIA_ST_DONE);
+		r->q[2][HVIA_Q_SEND].tail = NULL;
+	}
+	return 0;
+}
+
+/* T-24: a packet waits for the descriptor that is being fetched; without one it
+ * is dropped, and says so. */
+static void late(void **state)
+{
+	struct bench *b = hvrig_bench();
+
+	(void)state;
+	bench_prog(b, 0, late_sender);
+	bench_prog(b, 1, late_receiver);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_false(weft_progs_running(b->sim));
+	assert_true(b->v[0] > 10 && b->v[1] > 10);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(minimum),     cmocka_unit_test(sizes),
 		cmocka_unit_test(rdma),	       cmocka_unit_test(att_in_host),
-		cmocka_unit_test(outstanding),
+		cmocka_unit_test(outstanding), cmocka_unit_test(two_vis),
+		cmocka_unit_test(late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

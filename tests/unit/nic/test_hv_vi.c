@@ -258,6 +258,8 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(va + LEN - 32, t.handle[1], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
+	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
 	/* 5 packets, pages at 4096 and 8192 inside of the 2nd, the 5th */
 	assert_int_equal(rdma(va + 2000, t.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
@@ -274,6 +276,7 @@ static int writer(struct weft_host *h, struct bench *b)
 static int written(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &t.rig[1];
+	weft_phys_t nowhere = 0xF0000000u;
 	uint32_t turn = 0, closed;
 	struct hvrig_desc *d;
 	uint8_t *shut;
@@ -282,12 +285,15 @@ static int written(struct weft_host *h, struct bench *b)
 	shut = hvrig_mem(r, HVIA_PAGE, 0, &closed);
 	b->v[1] = (uintptr_t)shut;
 	b->v[2] = closed;
+	b->v[3] = hvrig_region(r, 0x70000000, 64, &nowhere, HVRIG_PTAG,
+			       HVIA_ATT_RDMA_WRITE);
 	d = hvrig_desc(r, 0, 0);
 	hvrig_post(r, PEER, HVIA_Q_RECV, d);
 	hvarea_meet(h, &turn);
 	hvarea_meet(h, &turn);
 	error_is(r, PEER, HVIA_ERROR_RDMAW_PROT);
 	error_is(r, PEER, HVIA_ERROR_RDMAW_PROT);
+	error_is(r, PEER, HVIA_ERROR_RDMAW_DATA);
 	no_error(r);
 	assert_int_equal(d->d.status, OK | HVIA_ST_REMOTE_RDMA_WRITE |
 					      HVIA_ST_IMMEDIATE |
@@ -300,9 +306,9 @@ static int written(struct weft_host *h, struct bench *b)
 	assert_int_equal(t.buf[1][2000 + 4 * 1472 + 499], 0x77);
 	assert_int_equal(t.buf[1][2000 + 4 * 1472 + 500], 0);
 	assert_int_equal(t.buf[1][LEN - 1], 0);
-	/* descriptor 1; 4 small ones; 5 packets of the large one */
+	/* descriptor 1; 5 small ones; 5 packets of the large one */
 	assert_int_equal(bench_counter(b->node[1].dev, "translations"),
-			 1 + 4 + 5);
+			 1 + 5 + 5);
 	assert_int_equal(bench_counter(b->node[1].dev, "second_pages"), 2);
 	hvrig_vi(r, PEER, VI, 0);
 	hvrig_store(r, hvia_vi_entry(PEER, HVIA_VI_1),

@@ -29,6 +29,10 @@ python3 tests/system/test_hostport.py "$weft" . 1000000 || ret=1
 echo "== resequencing against its reference"
 "$(dirname "$weft")"/tests/unit/nic/test_nic_forth_reseq 1 1000 || ret=1
 
+echo "== Ethernet switch and MAC against their references"
+"$(dirname "$weft")"/tests/unit/switch/test_eth_ref 1 20000 || ret=1
+"$(dirname "$weft")"/tests/unit/link/test_mac_ref 1 2000 || ret=1
+
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"

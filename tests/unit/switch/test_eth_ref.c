@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "eth_feed.h"
 
-enum { RUNS = 400, FRAMES = 160, OUT = 4096, TICK_NS = 2 };
+enum { FRAMES = 160, OUT = 4096, TICK_NS = 2 };
 
 static struct ref_eth_frame in[FRAMES];
 static struct ref_eth_out want[OUT];
@@ -154,16 +154,21 @@ static void one(uint64_t seed)
 	feed_fini(&d);
 }
 
+static uint64_t first = 1, runs = 400;
+
 static void random_traffic(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= RUNS; seed++)
+	for (uint64_t seed = first; seed < first + runs; seed++)
 		one(seed);
 }
 
-int main(void)
+/* [first seed [how many]] */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(random_traffic) };
 
+	first = argc > 1 ? strtoull(argv[1], NULL, 10) : first;
+	runs = argc > 2 ? strtoull(argv[2], NULL, 10) : runs;
 	return cmocka_run_group_tests_name("eth_ref", tests, NULL, NULL);
 }

@@ -152,6 +152,15 @@ int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      uint64_t compare, uint64_t swap);
 /* Triggers what HPORT_MORE has left behind. */
 void hport_flush(struct hport *p);
+/* Sends, puts and gets of more bytes are cut into segments of so many (a
+ * multiple of 8; 0: none is cut, the default), each acknowledged; the user has
+ * one notification for all of them, and API tags of 24 bits.  Receivers with
+ * the same unit get every segment of a message, in any order if the port is not
+ * ordered.  What finds no room in the work queue goes on while notifications
+ * are taken.  -ENOMEM, -EAGAIN: one is under way. */
+int hport_set_mtu(struct hport *p, uint32_t bytes);
+/* Some of it still waits for room: take notifications. */
+bool hport_unposted(const struct hport *p);
 /* From now on instructions are tagged conditional stores of 64 bytes and
  * triggers tagged loads (hostport.md 10), where the bus has them (true).  The
  * tag of the thread's process must be the VPID; a thread of the monitor has tag
@@ -182,6 +191,11 @@ struct hport_note {
 	uint64_t off;	  /* access; message: words of the RDR, see below */
 	bool posted;	  /* message in a posted buffer: */
 	uint64_t stored, addr, cookie;
+	/* of a segment (hport_set_mtu): where it belongs in its message, which
+	 * message of this peer it is, and whether it is not the last one */
+	uint64_t at;
+	uint32_t message;
+	bool more;
 	uint64_t w[8]; /* as the device wrote it */
 };
 

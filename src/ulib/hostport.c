@@ -125,6 +125,7 @@ void hport_close(struct hport *p)
 		if (p->wdt[HP_WORDS * i + HP_WIN_FLAGS])
 			hport_window_close(p, i);
 	queues_free(p);
+	weft_host_free(h, p->seg);
 	hport_drv_close(&p->drv);
 	weft_host_free(h, p);
 }

@@ -111,7 +111,7 @@ static bool note_read(struct hport *p, struct hport_note *n)
 	}
 	if (byte == HP_B_NOTIFY_FAST_RECV) {
 		note_fast(n);
-		return true;
+		return hport_seg_note(p, n);
 	}
 	p->wq_rp = HP_PS_HI(n->w[2]);
 	if (byte == HP_B_NOTIFY_RECV)
@@ -120,7 +120,9 @@ static bool note_read(struct hport *p, struct hport_note *n)
 		note_access(n);
 	else
 		note_done(n);
-	return true;
+	if (n->event == HPORT_DONE && p->out)
+		p->out--;
+	return hport_seg_note(p, n);
 }
 
 /* ---- polling ----------------------------------------------------------- */
@@ -154,10 +156,13 @@ static void nq_skim(struct hport *p)
 
 int hport_poll(struct hport *p, struct hport_note *n_p)
 {
-	while (HP_NQE_VALID(nq_head(p)))
-		if (nq_take(p, n_p))
-			return 1;
-	return 0;
+	bool got = false;
+
+	while (!got && HP_NQE_VALID(nq_head(p))) {
+		got = nq_take(p, n_p);
+		hport_seg_pump(p);
+	}
+	return got;
 }
 
 bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)

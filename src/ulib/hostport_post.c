@@ -48,13 +48,15 @@ bool hport_barrier(struct hport *p, uint32_t id)
 	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
 }
 
-/* -EAGAIN: the device has no place for it, or the process has no NQ entry left
- * and its instructions keep the places. */
+/* -EAGAIN: the device has no place for it, or half of the notification queue is
+ * owed: instructions without an entry would keep the device's places. */
 static int store_tagged(struct hport *p, const uint64_t *w)
 {
-	return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
-		       ? 0
-		       : -EAGAIN;
+	if (p->out >= p->size.nq / 2 ||
+	    !weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0))
+		return -EAGAIN;
+	p->out++;
+	return 0;
 }
 
 /* The variable part is in v: W3 to W7. */
@@ -66,6 +68,8 @@ static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
 				 HP_VCI_W1(to->vpid, tag.api), tag.user };
 
 	memcpy(&w[3], v, 5 * sizeof(*v));
+	if (hport_seg_busy(p))
+		return -EAGAIN;
 	if (p->tagged)
 		return store_tagged(p, w);
 	if (!hport_wq_room(p)) {
@@ -99,12 +103,24 @@ int hport_fast_send(struct hport *p, const struct hport_peer *to,
 	return post(p, to, HP_B_FAST_SEND | ack(flags) | n, flags, tag, v);
 }
 
+/* Whole, or in segments. */
+static int post_bytes(struct hport *p, const struct hport_post *o)
+{
+	if (hport_seg_busy(p))
+		return -EAGAIN;
+	return hport_seg_wanted(p, o->bytes) ? hport_seg_post(p, o)
+					     : hport_post_long(p, o);
+}
+
 int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	       struct hport_tag tag, uint64_t off, uint64_t bytes)
 {
-	uint64_t v[5] = { off, bytes };
-
-	return post(p, to, HP_B_SEND | ack(flags), flags, tag, v);
+	return post_bytes(p, &(struct hport_post){ .to = *to,
+						   .byte = HP_B_SEND,
+						   .flags = flags,
+						   .tag = tag,
+						   .own = off,
+						   .bytes = bytes });
 }
 
 void *hport_sdr(struct hport *p, uint64_t *bytes_p)
@@ -125,22 +141,31 @@ static int post_far(struct hport *p, const struct hport_peer *to, uint32_t byte,
 	return post(p, to, byte, flags, tag, v);
 }
 
+int hport_post_long(struct hport *p, const struct hport_post *o)
+{
+	uint32_t byte = o->byte | (o->byte == HP_B_GET ? 0 : ack(o->flags));
+	uint64_t send[5] = { o->own, o->bytes };
+	uint64_t rma[3] = { HP_VCI_W5(o->win), o->own, o->bytes };
+
+	if (o->byte == HP_B_SEND)
+		return post(p, &o->to, byte, o->flags, o->tag, send);
+	return post_far(p, &o->to, byte, o->flags, o->tag, &o->far, rma);
+}
+
 int hport_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
 	      uint64_t off, uint64_t bytes)
 {
-	uint64_t v[3] = { HP_VCI_W5(win), off, bytes };
-
-	return post_far(p, to, HP_B_PUT | ack(flags), flags, tag, far, v);
+	return post_bytes(p, &(struct hport_post){ *to, HP_B_PUT, flags, tag,
+						   *far, win, off, bytes });
 }
 
 int hport_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
 	      uint64_t off, uint64_t bytes)
 {
-	uint64_t v[3] = { HP_VCI_W5(win), off, bytes };
-
-	return post_far(p, to, HP_B_GET, flags, tag, far, v);
+	return post_bytes(p, &(struct hport_post){ *to, HP_B_GET, flags, tag,
+						   *far, win, off, bytes });
 }
 
 int hport_fast_put(struct hport *p, const struct hport_peer *to, uint32_t flags,

@@ -26,8 +26,31 @@ struct hport {
 	uint32_t rdr_rp, n_holes;
 	struct hport_hole *holes;
 	uint32_t prq_wp, prq_rp;
-	bool tagged; /* instructions by tagged conditional stores */
+	bool tagged;	       /* instructions by tagged conditional stores */
+	uint32_t out;	       /* of these, not notified yet */
+	struct hport_seg *seg; /* or NULL */
 };
+
+/* A send, put or get. */
+struct hport_post {
+	struct hport_peer to;
+	uint32_t byte, flags;
+	struct hport_tag tag;
+	struct hport_far far; /* put, get */
+	uint32_t win;
+	uint64_t own, bytes; /* offset in the SDR or in our window */
+};
+/* Posts it as one instruction. */
+int hport_post_long(struct hport *p, const struct hport_post *o);
+
+/* hostport_seg.c */
+bool hport_seg_wanted(const struct hport *p, uint64_t bytes);
+int hport_seg_post(struct hport *p, const struct hport_post *o);
+/* Posts what is left, as far as there is room; busy: something still is. */
+void hport_seg_pump(struct hport *p);
+bool hport_seg_busy(struct hport *p);
+/* False: it was for the library alone. */
+bool hport_seg_note(struct hport *p, struct hport_note *n);
 
 /* Makes an entry of the work queue: false = full. */
 bool hport_wq_room(const struct hport *p);

@@ -14,6 +14,8 @@ struct curve {
 	uint64_t count, size;
 	uint32_t way, partner, depth;
 	bool ordered;
+	uint32_t issue;
+	uint64_t mtu;
 	struct hpw v;
 };
 
@@ -21,6 +23,8 @@ static int curve_open(struct curve *a, struct weft_comp *c)
 {
 	a->v.way = a->way;
 	a->v.unordered = !a->ordered;
+	a->v.tagged = a->issue;
+	a->v.mtu = a->mtu;
 	a->v.size = a->size;
 	return hpw_open(&a->v, c, a->partner);
 }
@@ -188,6 +192,11 @@ static const struct weft_param curve_params[] = {
 		   "stream: instructions under way"),
 	WEFT_PARAM(BOOL, struct curve, ordered, "yes", "", OWN,
 		   "instructions to the partner stay in order (SB6)"),
+	WEFT_PARAM(ENUM, struct curve, issue, "trigger", "trigger|tagged", OWN,
+		   "load of a Triggerpage, or tagged conditional store (10.2)"),
+	WEFT_PARAM(BYTES, struct curve, mtu, "0", "0..1048576", OWN,
+		   "longer messages are segmented by the library, mtu_bytes of "
+		   "the specification (3.5); 0 = they are not"),
 	{ 0 }
 };
 // clang-format on

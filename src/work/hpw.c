@@ -6,6 +6,7 @@
 #include <errno.h>
 
 enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
+enum { BUFFERS = 30 }; /* of the posted receive queue's 32 */
 enum { SEND_PIECE = 40, PUT_PIECE = 24, RDR_UNIT = 6 }; /* 512 bytes */
 
 static bool ok(struct hpw *v, const char *what, int ret)
@@ -41,7 +42,7 @@ static int memory(struct hpw *v)
 int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 {
 	struct hport_attr a = {
-		.vpid = -1,
+		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor */
 		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
 		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
 			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
@@ -51,12 +52,24 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 
 	v->w = work_of(c);
 	v->size = v->size < 8 ? 8 : v->size & ~7ull;
+	v->mtu &= ~7ull;
 	if (!partner || partner >= v->w.n || v->size > MAX) {
 		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
 		return -EINVAL;
 	}
+	if (v->way == HPW_POSTED && v->mtu && v->size / v->mtu >= BUFFERS) {
+		weft_check_failed(c,
+				  "mtu: messages of up to %u segments into "
+				  "posted buffers",
+				  BUFFERS);
+		return -EINVAL;
+	}
 	if (!ok(v, "hport_open", hport_open(v->w.h, &a, &v->p)) || memory(v))
 		return -EIO;
+	if (v->tagged && !ok(v, "tagged accesses",
+			     hport_use_tags(v->p, true) ? 0 : -ENOTSUP))
+		return -EIO;
+	hport_set_mtu(v->p, (uint32_t)v->mtu);
 	work_put(&v->w, "hp.vpid", hport_vpid(v->p));
 	peer = v->w.me ? 0 : partner;
 	if (!ok(v, "hport_connect",
@@ -84,6 +97,12 @@ void hpw_close(struct hpw *v)
 
 /* ---- notifications ----------------------------------------------------- */
 
+/* The library cuts sends. */
+static bool segmented(const struct hpw *v)
+{
+	return v->mtu && v->way == HPW_SEND && v->size > v->mtu;
+}
+
 void hpw_absorb(struct hpw *v)
 {
 	struct hport_note n;
@@ -96,7 +115,8 @@ void hpw_absorb(struct hpw *v)
 	if (n.event == HPORT_DONE) {
 		v->done++;
 	} else if (n.event == HPORT_MESSAGE) {
-		hport_take(v->p, &n, v->in + v->got % v->size);
+		hport_take(v->p, &n,
+			   v->in + (segmented(v) ? n.at : v->got % v->size));
 		v->got += n.bytes;
 	}
 }
@@ -199,6 +219,8 @@ void hpw_send(struct hpw *v, uint32_t flags)
 	}
 	while (!posted(v, send_whole(v, flags)))
 		;
+	while (hport_unposted(v->p))
+		hpw_absorb(v);
 }
 
 /* The last word lands last. */
@@ -208,6 +230,18 @@ static void recv_memory(struct hpw *v, uint64_t seq)
 
 	while (*last != seq)
 		weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
+}
+
+/* One for each segment. */
+static void post_buffers(struct hpw *v, uint64_t seq)
+{
+	uint64_t unit = v->mtu ? v->mtu : v->size;
+
+	for (uint64_t at = 0; at < v->size; at += unit)
+		ok(v, "hport_post",
+		   hport_post(v->p, v->va + at,
+			      v->size - at < unit ? v->size - at : unit, false,
+			      seq));
 }
 
 void hpw_recv(struct hpw *v, uint64_t seq)
@@ -223,8 +257,7 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 		return;
 	}
 	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
-		ok(v, "hport_post",
-		   hport_post(v->p, v->va, v->size, false, seq));
+		post_buffers(v, seq);
 	while (v->got < want)
 		hpw_absorb(v);
 }

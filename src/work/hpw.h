@@ -23,7 +23,8 @@ struct hpw {
 	struct hport *p;
 	struct hport_peer to;
 	uint32_t way;
-	bool unordered;
+	bool unordered, tagged;
+	uint64_t mtu;
 	uint64_t size; /* of a message, multiple of 8 */
 	uint8_t *in, *out, *sdr;
 	uint64_t va;

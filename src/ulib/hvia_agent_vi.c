@@ -16,6 +16,14 @@
 /* ---- the card's table -----------------------------------------------------
  */
 
+static void arm(struct hvia_agent *a, struct weft_host *h,
+		const struct hvia_armed *q)
+{
+	agent_store(a, h, hvia_vi_entry(q->vi, HVIA_VI_3),
+		    q->queue == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND
+					    : HVIA_VIF_IRQ_RECV);
+}
+
 void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 {
 	const struct hvia_kvi *k = &a->vi[vi];
@@ -28,6 +36,10 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 		    hvia_vi_0(k->state,
 			      k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0,
 			      k->attr.ptag, k->remote_vi, k->remote.mac));
+	/* flags are those of the store now: who slept already is armed again */
+	for (size_t i = 0; i < a->waits.n; i++)
+		if (a->waits.at[i].q.vi == vi)
+			arm(a, h, &a->waits.at[i].q);
 }
 
 void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
@@ -146,9 +158,7 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		struct hvia_wait e = { w->client, w->armed[i] };
 
 		vec_push(&a->waits, e);
-		agent_store(a, h, hvia_vi_entry(e.q.vi, HVIA_VI_3),
-			    e.q.queue == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND
-						     : HVIA_VIF_IRQ_RECV);
+		arm(a, h, &e.q);
 	}
 	if (w->n)
 		agent_load(a, h, HVIA_STATUS);

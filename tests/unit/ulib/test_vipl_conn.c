@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: connections (hvia.md 5.1, 6.3; T-25, T-26, T-27). */
+#include "viprig.h"
+
+#include <string.h>
+
+static VIP_VI_STATE state_of(VIP_VI_HANDLE vi)
+{
+	VIP_VI_ATTRIBUTES a;
+	VIP_VI_STATE st;
+	VIP_BOOLEAN s, r;
+
+	ok(VipQueryVi(vi, &st, &a, &s, &r));
+	return st;
+}
+
+static VIP_RETURN ask(struct side *s, const char *disc, VIP_ULONG ms)
+{
+	union vip_addr local, remote;
+	VIP_VI_ATTRIBUTES a;
+
+	vip_addr(s, weft_host_node(s->h), disc, &local);
+	vip_addr(s, 1 - weft_host_node(s->h), disc, &remote);
+	return VipConnectRequest(s->vi, &local.a, &remote.a, ms, &a);
+}
+
+static VIP_RETURN hear(struct side *s, const char *disc, VIP_ULONG ms,
+		       VIP_CONN_HANDLE *conn)
+{
+	union vip_addr local, from;
+	VIP_VI_ATTRIBUTES a;
+
+	vip_addr(s, weft_host_node(s->h), disc, &local);
+	return VipConnectWait(s->nic, &local.a, ms, &from.a, &a, conn);
+}
+
+/* ---- everything that can go wrong ------------------------------------------
+ */
+
+static int asks(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	union vip_addr local, none;
+	VIP_VI_ATTRIBUTES a;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	meet(&s, "a");
+	assert_int_equal(ask(&s, "nobody", 1000), VIP_NO_MATCH);
+	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
+	assert_int_equal(ask(&s, "nobody", 0), VIP_INVALID_PARAMETER);
+	/* a station that is not there; one that cannot be */
+	vip_addr(&s, 1, "x", &local);
+	vip_addr(&s, 77, "x", &none);
+	b->t[0] = weft_host_now(h);
+	assert_int_equal(VipConnectRequest(s.vi, &local.a, &none.a, 250, &a),
+			 VIP_TIMEOUT);
+	b->t[0] = weft_host_now(h) - b->t[0];
+	none.bytes[4] = 0xff;
+	assert_int_equal(VipConnectRequest(s.vi, &local.a, &none.a, 250, &a),
+			 VIP_NOT_REACHABLE);
+	/* from an address that is not ours */
+	assert_int_equal(VipConnectRequest(s.vi, &none.a, &local.a, 250, &a),
+			 VIP_INVALID_PARAMETER);
+	meet(&s, "b");
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(ask(&s, "no", 1000), VIP_REJECT);
+	meet(&s, "c");
+	/* the server cannot with what we have; nobody tells us */
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(ask(&s, "level", 500), VIP_SUCCESS);
+	assert_int_equal(state_of(s.vi), VIP_STATE_CONNECTED);
+	assert_int_equal(ask(&s, "again", 500), VIP_INVALID_STATE);
+	meet(&s, "d");
+	side_close(&s);
+	return 0;
+}
+
+static int answers(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_CONN_HANDLE conn;
+	VIP_VI_HANDLE other;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	meet(&s, "a");
+	meet(&s, "b");
+	ok(hear(&s, "no", VIP_INFINITE, &conn));
+	ok(VipConnectReject(conn));
+	assert_int_equal(VipConnectReject(NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(hear(&s, "no", 3, &conn), VIP_TIMEOUT);
+	meet(&s, "c");
+	ok(hear(&s, "level", VIP_INFINITE, &conn));
+	s.attr.MaxTransferSize = 4096;
+	side_vi(&s, &other);
+	assert_int_equal(VipConnectAccept(conn, other), VIP_INVALID_MTU);
+	s.attr.MaxTransferSize = 1 << 21;
+	s.attr.QoS = (VIP_QOS)3;
+	ok(VipSetViAttributes(other, &s.attr));
+	assert_int_equal(VipConnectAccept(conn, other), VIP_INVALID_QOS);
+	s.attr.QoS = NULL;
+	ok(VipSetViAttributes(other, &s.attr));
+	assert_int_equal(VipConnectAccept(NULL, other), VIP_INVALID_PARAMETER);
+	ok(VipConnectAccept(conn, s.vi)); /* tries again with another one */
+	assert_int_equal(VipSetViAttributes(s.vi, &s.attr), VIP_INVALID_STATE);
+	assert_int_equal(state_of(other), VIP_STATE_IDLE);
+	ok(VipDestroyVi(other));
+	meet(&s, "d");
+	side_close(&s);
+	return 0;
+}
+
+static void test_refusals(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, answers, asks);
+	assert_in_range(b->t[0], 250 * WEFT_MS, 251 * WEFT_MS);
+}
+
+/* A VI that is reliable does not fit one that is not. */
+static int level_server(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_CONN_HANDLE conn;
+
+	side_open(&s, h, b, "hvia0+reliable", 4096);
+	ok(VipDestroyVi(s.vi));
+	s.attr.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION;
+	side_vi(&s, &s.vi);
+	ok(hear(&s, "x", VIP_INFINITE, &conn));
+	assert_int_equal(VipConnectAccept(conn, s.vi),
+			 VIP_INVALID_RELIABILITY_LEVEL);
+	ok(VipConnectReject(conn));
+	side_close(&s);
+	return 0;
+}
+
+static int level_client(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_RETURN ret;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	do
+		weft_host_sleep(h, weft_host_now(h) + 30 * WEFT_US);
+	while ((ret = ask(&s, "x", 1000)) == VIP_NO_MATCH);
+	assert_int_equal(ret, VIP_REJECT);
+	side_close(&s);
+	return 0;
+}
+
+static void test_level(void **state)
+{
+	viprig_run(*state, level_server, level_client);
+}
+
+/* ---- the end of a connection ------------------------------------------------
+ */
+
+static int leaves(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_DESCRIPTOR *d;
+	uint32_t flushed = 0, done = 0;
+
+	side_open(&s, h, b, "hvia0", 1 << 20);
+	/* T-27: a send in IDLE */
+	side_send(&s, side_desc(&s, 0, 0, 100));
+	assert_int_equal(side_sent(&s, NULL),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_SEND |
+				 VIP_STATUS_DESC_FLUSHED_ERROR);
+	side_connect(&s);
+	for (uint32_t i = 0; i < 8; i++)
+		side_send(&s, side_desc(&s, i, 0, 60000));
+	side_recv(&s, side_desc(&s, 9, 0, 100));
+	assert_true(side_sent(&s, &d));
+	ok(VipDisconnect(s.vi)); /* data in flight */
+	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
+	for (uint32_t i = 1; i < 8; i++) {
+		uint32_t st = side_sent(&s, &d);
+
+		assert_ptr_equal(d, &s.desc[i].d);
+		flushed += (st & VIP_STATUS_DESC_FLUSHED_ERROR) != 0;
+		done += st == (VIP_STATUS_DONE | VIP_STATUS_OP_SEND);
+	}
+	assert_int_equal(flushed + done, 7);
+	assert_true(flushed >= 5);
+	assert_int_equal(side_received(&s, NULL),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
+				 VIP_STATUS_DESC_FLUSHED_ERROR);
+	meet(&s, "left");
+	/* and once more: late frames of the first one harm nobody */
+	side_connect(&s);
+	side_send(&s, side_desc(&s, 0, 5, 77));
+	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static int is_left(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	uint32_t whole = 0, other = 0;
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 1 << 20);
+	side_handler(&s);
+	for (uint32_t i = 0; i < 10; i++)
+		side_recv(&s, side_desc(&s, i, 64000 * i, 64000));
+	side_connect(&s);
+	side_errors(&s, 1);
+	assert_int_equal(s.n_err, 1);
+	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
+	assert_int_equal(s.err[0].ResourceCode, VIP_RESOURCE_VI);
+	assert_ptr_equal(s.err[0].ViHandle, s.vi);
+	assert_int_equal(state_of(s.vi), VIP_STATE_ERROR);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t st = side_received(&s, &d);
+
+		assert_ptr_equal(d, &s.desc[i].d);
+		whole += !(st & VIP_STATUS_ERROR_MASK);
+		other += (st & (VIP_STATUS_DESC_FLUSHED_ERROR |
+				VIP_STATUS_PARTIAL_ERROR)) != 0;
+	}
+	assert_int_equal(whole + other, 10);
+	assert_true(whole >= 1);
+	/* what is posted in ERROR is flushed, both ways */
+	side_recv(&s, side_desc(&s, 11, 0, 10));
+	side_send(&s, side_desc(&s, 12, 0, 10));
+	assert_true(side_received(&s, NULL) & VIP_STATUS_DESC_FLUSHED_ERROR);
+	assert_true(side_sent(&s, NULL) & VIP_STATUS_DESC_FLUSHED_ERROR);
+	assert_int_equal(VipDestroyVi(s.vi), VIP_INVALID_STATE);
+	ok(VipDisconnect(s.vi));
+	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
+	side_recv(&s, side_desc(&s, 0, 0, 100));
+	assert_int_equal(VipDestroyVi(s.vi), VIP_ERROR_RESOURCE);
+	meet(&s, "left");
+	side_connect(&s);
+	assert_int_equal(side_received(&s, &d),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE);
+	assert_int_equal(d->CS.Length, 77);
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_disconnect(void **state)
+{
+	viprig_run(*state, is_left, leaves);
+}
+
+/* ---- peers
+ * ------------------------------------------------------------------- */
+
+static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
+{
+	union vip_addr local, remote;
+
+	vip_addr(s, weft_host_node(s->h), disc, &local);
+	vip_addr(s, 1 - weft_host_node(s->h), disc, &remote);
+	return VipConnectPeerRequest(s->vi, &local.a, &remote.a, ms);
+}
+
+/* Both ask, at times that differ by `gap` either way; then one alone. */
+static int peers(struct weft_host *h, struct bench *b)
+{
+	static const int gap[] = { 0, 1, -1, 20, -20, 150000, -150000 };
+	struct side s;
+	VIP_VI_ATTRIBUTES a;
+	VIP_DESCRIPTOR *d;
+	bool one = weft_host_node(h) == 1;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	assert_int_equal(VipConnectPeerDone(s.vi, &a), VIP_INVALID_STATE);
+	for (uint32_t i = 0; i < 7; i++) {
+		char name[8] = { 'p', (char)('0' + i), 0 };
+		int late = one ? gap[i] : -gap[i];
+
+		side_recv(&s, side_desc(&s, 0, 0, 8));
+		meet(&s, name);
+		if (late > 0)
+			weft_host_sleep(h, weft_host_now(h) +
+						   (uint32_t)late * WEFT_US);
+		ok(peer(&s, name, 1000));
+		if (i % 2) {
+			ok(VipConnectPeerWait(s.vi, &a));
+		} else {
+			while (VipConnectPeerDone(s.vi, &a) == VIP_NOT_DONE)
+				weft_host_cpu(h, WEFT_US);
+			ok(VipConnectPeerDone(s.vi, &a));
+		}
+		assert_int_equal(a.MaxTransferSize, 1 << 21);
+		s.data[100] = (uint8_t)(i + one);
+		side_send(&s, side_desc(&s, 1, 100, 1));
+		assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
+		assert_true(side_received(&s, &d) & VIP_STATUS_DONE);
+		assert_int_equal(s.data[0], i + !one);
+		name[0] = 'q';
+		meet(&s, name);
+		ok(VipDisconnect(s.vi));
+		name[0] = 'r';
+		meet(&s, name);
+		weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+		ok(VipDisconnect(s.vi));
+	}
+	if (one) {
+		ok(peer(&s, "alone", 120));
+		assert_int_equal(VipConnectPeerWait(s.vi, &a), VIP_TIMEOUT);
+		assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_peers(void **state)
+{
+	viprig_run(*state, peers, peers);
+}
+
+/* Two clients that ask each other: none listens. */
+static int crosses(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	meet(&s, "x");
+	assert_int_equal(ask(&s, "cross", 100), VIP_NO_MATCH);
+	meet(&s, "y");
+	side_close(&s);
+	return 0;
+}
+
+static void test_crossing(void **state)
+{
+	viprig_run(*state, crosses, crosses);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, viprig_setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_refusals), T(test_level),    T(test_disconnect),
+		T(test_peers),	  T(test_crossing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

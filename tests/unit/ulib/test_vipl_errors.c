@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: every return code of the calls about NIC, tags, memory and VIs, and
+ * every asynchronous error (hvia.md 5.5, 5.6, 6.1; T-18, T-19, T-33). */
+#include "viprig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- calls ------------------------------------------------------------------
+ */
+
+static void nic_calls(struct side *s)
+{
+	VIP_NIC_HANDLE nic;
+	VIP_NIC_ATTRIBUTES a;
+	VIP_AUTODISCOVERY_LIST list = { 0 };
+
+	assert_int_equal(VipOpenNic(NULL, &nic), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipOpenNic("hvia0", NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipOpenNic("eth0", &nic), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipOpenNic("hvia0+fast", &nic), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipOpenNic("hvia7", &nic), VIP_ERROR_RESOURCE);
+	assert_int_equal(VipCloseNic(NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCloseNic(s->nic), VIP_ERROR_RESOURCE); /* a VI */
+	ok(VipOpenNic("/dev/hvia0", &nic)); /* once more in one program */
+	ok(VipQueryNic(nic, &a));
+	assert_string_equal(a.Name, "hvia0");
+	assert_int_equal(a.MaxVI, 1024);
+	assert_int_equal(a.MaxRegisterRegions, 2396745);
+	assert_int_equal(a.MaxSegmentsPerDesc, 252);
+	assert_int_equal(a.NativeMTU, 1472);
+	assert_int_equal(a.ReliabilityLevelSupport, VIP_SERVICE_UNRELIABLE);
+	assert_int_equal(a.RDMAReadSupport, 0);
+	assert_int_equal(a.MaxCQ, 0);
+	ok(VipCloseNic(nic));
+	assert_int_equal(VipQueryNic(NULL, &a), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipErrorCallback(NULL, NULL, NULL),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipQuerySystemManagementInfo(s->nic, 99, &list),
+			 VIP_ERROR_NOT_SUPPORTED);
+	assert_int_equal(VipQuerySystemManagementInfo(s->nic, 1, NULL),
+			 VIP_INVALID_PARAMETER);
+	ok(VipQuerySystemManagementInfo(s->nic, VIP_SMI_AUTODISCOVERY, &list));
+	assert_int_equal(list.NumAdAddrs, 2);
+}
+
+static void name_calls(struct side *s)
+{
+	union vip_addr a;
+	char name[16];
+	VIP_ULONG len = sizeof(name);
+
+	assert_int_equal(VipNSGetHostByName(s->nic, "n1", &a.a, 0),
+			 VIP_ERROR_NAMESERVICE); /* not begun */
+	assert_int_equal(VipNSShutdown(s->nic), VIP_ERROR_NAMESERVICE);
+	ok(VipNSInit(s->nic, NULL));
+	ok(VipNSGetHostByName(s->nic, "n1", &a.a, 0));
+	ok(VipNSGetHostByAddr(s->nic, &a.a, name, &len));
+	assert_string_equal(name, "n1");
+	len = 2;
+	assert_int_equal(VipNSGetHostByAddr(s->nic, &a.a, name, &len),
+			 VIP_ERROR_RESOURCE);
+	assert_int_equal(VipNSGetHostByName(s->nic, "n9", &a.a, 0),
+			 VIP_ERROR_NAMESERVICE);
+	assert_int_equal(VipNSGetHostByName(s->nic, "n1", &a.a, 1),
+			 VIP_ERROR_NAMESERVICE);
+	assert_int_equal(VipNSGetHostByName(s->nic, NULL, &a.a, 0),
+			 VIP_INVALID_PARAMETER);
+	ok(VipNSShutdown(s->nic));
+}
+
+static void tag_calls(struct side *s)
+{
+	VIP_PROTECTION_HANDLE t[4200];
+	uint32_t n = 0;
+
+	assert_int_equal(VipCreatePtag(NULL, t), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipDestroyPtag(s->nic, s->ptag), VIP_ERROR_RESOURCE);
+	assert_int_equal(VipDestroyPtag(s->nic, (void *)99),
+			 VIP_INVALID_PARAMETER);
+	while (n < 4200 && VipCreatePtag(s->nic, &t[n]) == VIP_SUCCESS)
+		n++;
+	assert_int_equal(n, 4094); /* 12 bits, none is 0, one was there */
+	assert_int_equal(VipCreatePtag(s->nic, &t[n]), VIP_ERROR_RESOURCE);
+	while (n)
+		ok(VipDestroyPtag(s->nic, t[--n]));
+}
+
+/* T-33 */
+static void mem_calls(struct side *s)
+{
+	VIP_MEM_ATTRIBUTES a = s->mem_attr, q;
+	VIP_MEM_HANDLE m, m2;
+	uint8_t *p = s->data;
+
+	assert_int_equal(VipRegisterMem(s->nic, p, 10, NULL, &m),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipRegisterMem(s->nic, p, 0, &a, &m),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipRegisterMem(s->nic, p, UINT64_MAX - 64, &a, &m),
+			 VIP_INVALID_PARAMETER); /* around the end */
+	assert_int_equal(VipRegisterMem(s->nic, p, 5ul << 30, &a, &m),
+			 VIP_ERROR_RESOURCE);
+	assert_int_equal(VipRegisterMem(s->nic, (void *)8192, 4096, &a, &m),
+			 VIP_ERROR_RESOURCE); /* no memory there */
+	a.EnableRdmaRead = VIP_TRUE;
+	assert_int_equal(VipRegisterMem(s->nic, p, 10, &a, &m),
+			 VIP_INVALID_RDMAREAD);
+	a = s->mem_attr;
+	a.Ptag = (void *)77;
+	assert_int_equal(VipRegisterMem(s->nic, p, 10, &a, &m),
+			 VIP_INVALID_PTAG);
+	a = s->mem_attr;
+	ok(VipRegisterMem(s->nic, p, 100, &a, &m)); /* twice: two handles */
+	ok(VipRegisterMem(s->nic, p, 100, &a, &m2));
+	assert_int_not_equal(m, m2);
+	a.EnableRdmaWrite = VIP_FALSE;
+	ok(VipSetMemAttributes(s->nic, p, m, &a));
+	ok(VipQueryMem(s->nic, p + 50, m, &q));
+	assert_false(q.EnableRdmaWrite);
+	ok(VipQueryMem(s->nic, p, m2, &q));
+	assert_true(q.EnableRdmaWrite);
+	assert_ptr_equal(q.Ptag, s->ptag);
+	assert_int_equal(VipQueryMem(s->nic, p + 100, m, &q),
+			 VIP_INVALID_PARAMETER);
+	a.Ptag = NULL;
+	assert_int_equal(VipSetMemAttributes(s->nic, p, m, &a),
+			 VIP_INVALID_PTAG);
+	a.EnableRdmaRead = VIP_TRUE;
+	assert_int_equal(VipSetMemAttributes(s->nic, p, m, &a),
+			 VIP_INVALID_RDMAREAD);
+	assert_int_equal(VipDeregisterMem(s->nic, p + 1, m),
+			 VIP_INVALID_PARAMETER);
+	ok(VipDeregisterMem(s->nic, p, m));
+	assert_int_equal(VipDeregisterMem(s->nic, p, m), VIP_INVALID_PARAMETER);
+	ok(VipDeregisterMem(s->nic, p, m2));
+	assert_int_equal(VipDeregisterMem(s->nic, p, 12345),
+			 VIP_INVALID_PARAMETER);
+}
+
+static void vi_calls(struct side *s)
+{
+	const struct {
+		VIP_VI_ATTRIBUTES a;
+		VIP_RETURN ret;
+	} bad[] = {
+		{ { 2, 4096, NULL, s->ptag }, VIP_INVALID_RELIABILITY_LEVEL },
+		{ { 3, 4096, NULL, s->ptag }, VIP_INVALID_RELIABILITY_LEVEL },
+		{ { 1, 0, NULL, s->ptag }, VIP_INVALID_MTU },
+		{ { 1, 1ul << 33, NULL, s->ptag }, VIP_INVALID_MTU },
+		{ { 1, 4096, (void *)99, s->ptag }, VIP_INVALID_QOS },
+		{ { 1, 4096, NULL, NULL }, VIP_INVALID_PTAG },
+		{ { 1, 4096, NULL, (void *)99 }, VIP_INVALID_PTAG },
+		{ { 1, 4096, NULL, s->ptag, 0, 1 }, VIP_INVALID_RDMAREAD },
+	};
+	VIP_VI_ATTRIBUTES a;
+	VIP_VI_HANDLE vi;
+	VIP_VI_STATE st;
+	VIP_BOOLEAN x;
+
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		a = bad[i].a;
+		assert_int_equal(VipCreateVi(s->nic, &a, NULL, NULL, &vi),
+				 bad[i].ret);
+		assert_int_equal(VipSetViAttributes(s->vi, &a), bad[i].ret);
+	}
+	a = s->attr;
+	/* T-31 */
+	assert_int_equal(VipCreateVi(s->nic, &a, (void *)s->nic, NULL, &vi),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCreateVi(NULL, &a, NULL, NULL, &vi),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipQueryVi(NULL, &st, &a, &x, &x),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipDestroyVi(NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipDisconnect(NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipPostSend(NULL, &s->desc[0].d, 0),
+			 VIP_INVALID_PARAMETER);
+	assert_int_equal(VipPostRecv(s->vi, NULL, 0), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCreateCQ(s->nic, 16, &vi), VIP_ERROR_NOT_SUPPORTED);
+	assert_int_equal(VipCQDone(NULL, &vi, &x), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCQWait(NULL, 1, &vi, &x), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCQNotify(NULL, NULL, NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipResizeCQ(NULL, 5), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipDestroyCQ(NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipRecvNotify(s->vi, NULL, NULL),
+			 VIP_INVALID_PARAMETER);
+}
+
+static int calls(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 8192);
+	nic_calls(&s);
+	name_calls(&s);
+	tag_calls(&s);
+	mem_calls(&s);
+	vi_calls(&s);
+	/* T-28: empty, not done */
+	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
+	assert_null(d);
+	side_recv(&s, side_desc(&s, 0, 0, 10));
+	assert_int_equal(VipRecvDone(s.vi, &d), VIP_NOT_DONE);
+	assert_int_equal(VipRecvWait(s.vi, 2, &d), VIP_TIMEOUT);
+	assert_int_equal(VipSendWait(s.vi, 2, &d), VIP_DESCRIPTOR_ERROR);
+	side_close(&s);
+	return 0;
+}
+
+static void test_calls(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, calls, NULL);
+}
+
+/* Pages above 4 GiB. */
+static int high(struct weft_host *h, struct bench *b)
+{
+	VIP_NIC_HANDLE nic;
+	VIP_MEM_ATTRIBUTES a = { 0 };
+	VIP_MEM_HANDLE m;
+	static uint8_t buf[8192];
+
+	(void)b;
+	(void)h;
+	ok(VipOpenNic("hvia0", &nic));
+	ok(VipCreatePtag(nic, &a.Ptag));
+	assert_int_equal(VipRegisterMem(nic, buf, sizeof(buf), &a, &m),
+			 VIP_ERROR_RESOURCE);
+	return 0;
+}
+
+static void test_high(void **state)
+{
+	bench_set(*state, "host.pc", "mem_base", "8GiB");
+	viprig_run(*state, high, NULL);
+}
+
+/* ---- asynchronous errors
+ * ------------------------------------------------------ */
+
+static void renew(struct side *s, const char *name)
+{
+	VIP_DESCRIPTOR *d;
+
+	meet(s, name);
+	ok(VipDisconnect(s->vi));
+	do
+		VipSendDone(s->vi, &d);
+	while (d);
+	do
+		VipRecvDone(s->vi, &d);
+	while (d);
+	weft_host_sleep(s->h, weft_host_now(s->h) + WEFT_MS);
+	ok(VipDisconnect(s->vi));
+	s->n_err = 0;
+	side_connect(s);
+}
+
+/* T-18: the doorbell names nothing; T-19: too many. */
+static int posts_wrong(struct weft_host *h, struct bench *b)
+{
+	static _Alignas(64) VIP_DESCRIPTOR outside;
+	struct side s;
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_handler(&s);
+	side_connect(&s);
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[8] = { 'w', (char)('0' + i), 0 };
+		VIP_MEM_HANDLE m = i == 1 ? 4000 : s.handle;
+
+		d = side_desc(&s, 0, 0, 8);
+		if (i == 0)
+			d = (void *)((uint8_t *)d + 8); /* not aligned */
+		if (i == 2)
+			d = &outside;
+		if (i < 3) {
+			ok(VipPostSend(s.vi, d, m));
+			side_errors(&s, 1);
+			assert_int_equal(s.err[0].ErrorCode,
+					 VIP_ERROR_POST_DESC);
+			assert_int_equal(s.err[0].ResourceCode,
+					 VIP_RESOURCE_DESCRIPTOR);
+			assert_true(side_sent(&s, &d) &
+				    VIP_STATUS_DESC_FLUSHED_ERROR);
+		} else {
+			for (uint32_t k = 0; k < 1025; k++)
+				side_recv(&s, &s.desc[k % 64].d);
+			side_errors(&s, 1);
+			assert_int_equal(s.err[0].ErrorCode,
+					 VIP_ERROR_VI_OVERRUN);
+		}
+		assert_ptr_equal(s.err[0].ViHandle, s.vi);
+		if (i < 3)
+			renew(&s, name);
+	}
+	meet(&s, "end");
+	weft_host_exit(h, 0); /* with a thousand descriptors */
+}
+
+static int looks_on(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < 3; i++) {
+		char name[8] = { 'w', (char)('0' + i), 0 };
+
+		renew(&s, name);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_post_desc(void **state)
+{
+	viprig_run(*state, posts_wrong, looks_on);
+}
+
+enum { BIG = 40 << 20 };
+
+/* No receive; RDMA that must not be; too many errors at once. */
+static int rdma_wrong(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 8192);
+	side_connect(&s);
+	side_send(&s, side_desc(&s, 0, 0, 100)); /* RECVQ_EMPTY */
+	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
+	meet(&s, "one");
+	/* a handle that is none; beyond the region: RDMAW_PROT */
+	side_send(&s, side_rdma(&s, 0, 0, 100, b->v[0], 9999));
+	assert_int_equal(side_sent(&s, NULL),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
+	side_send(&s,
+		  side_rdma(&s, 0, 0, 100, b->v[0] + 8150, (uint32_t)b->v[1]));
+	assert_true(side_sent(&s, NULL));
+	meet(&s, "two");
+	/* it writes where it may */
+	fill(s.data, 3000, 5);
+	side_send(&s,
+		  side_rdma(&s, 0, 0, 3000, b->v[0] + 3, (uint32_t)b->v[1]));
+	assert_true(side_sent(&s, NULL));
+	meet(&s, "three");
+	/* thirty errors faster than the FIFO of 16 is read */
+	for (uint32_t i = 0; i < 40; i++)
+		side_send(&s, side_desc(&s, i, 0, 1));
+	for (uint32_t i = 0; i < 40; i++)
+		assert_true(side_sent(&s, NULL));
+	meet(&s, "four");
+	side_send(&s, side_desc(&s, 0, 0, 1)); /* its error says so */
+	assert_true(side_sent(&s, NULL));
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static int rdma_target(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	uint32_t full = 0;
+	VIP_MEM_HANDLE m;
+	void *big = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	side_open(&s, h, b, "hvia0", 8192);
+	side_handler(&s);
+	b->v[0] = (uintptr_t)s.data;
+	b->v[1] = s.handle;
+	side_connect(&s);
+	meet(&s, "one");
+	side_errors(&s, 1);
+	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_RECVQ_EMPTY);
+	s.n_err = 0;
+	meet(&s, "two");
+	side_errors(&s, 2);
+	assert_int_equal(s.n_err, 2);
+	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_RDMAW_PROT);
+	assert_int_equal(s.err[1].ErrorCode, VIP_ERROR_RDMAW_PROT);
+	for (uint32_t i = 0; i < 8192; i++)
+		assert_int_equal(s.data[i], 0);
+	s.n_err = 0;
+	meet(&s, "three");
+	/* the kernel is busy with ten thousand pages meanwhile */
+	ok(VipRegisterMem(s.nic, big, BIG, &s.mem_attr, &m));
+	ok(VipDeregisterMem(s.nic, big, m));
+	munmap(big, BIG);
+	assert_true(filled(s.data + 3, 3000, 5));
+	meet(&s, "four");
+	meet(&s, "end");
+	side_errors(&s, 40);
+	for (uint32_t i = 0; i < s.n_err && i < 32; i++)
+		full += s.err[i].ErrorCode == VIP_ERROR_CATASTROPHIC;
+	b->v[2] = full;
+	b->v[3] = s.n_err;
+	side_close(&s);
+	return 0;
+}
+
+static void test_rdma_errors(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, rdma_target, rdma_wrong);
+	assert_true(b->v[2]);
+	assert_true(b->v[3] < 40);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, viprig_setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_calls),
+		T(test_high),
+		T(test_post_desc),
+		T(test_rdma_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: waiting, handlers, completion queues in software (hvia.md 6.4; T-29,
+ * T-30, T-31, T-43). */
+#include "viprig.h"
+
+#include <string.h>
+
+/* ---- T-29: a completion at every moment of going to sleep
+ * -------------------- */
+
+enum { SWEEP = 120 };
+
+static int sweep_send(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < SWEEP; i++) {
+		char name[16] = { 's', (char)('a' + i / 16),
+				  (char)('a' + i % 16), 0 };
+
+		meet(&s, name);
+		weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+		side_send(&s, side_desc(&s, 0, 0, 4));
+		assert_true(side_sent(&s, NULL));
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static int sweep_recv(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < SWEEP; i++) {
+		char name[16] = { 's', (char)('a' + i / 16),
+				  (char)('a' + i % 16), 0 };
+
+		side_recv(&s, side_desc(&s, 0, 0, 4));
+		meet(&s, name);
+		/* the message comes about 28 us from here */
+		weft_host_sleep(h, weft_host_now(h) + 25 * WEFT_US +
+					   i * 40 * WEFT_NS);
+		/* no other wake-up would come for a long time */
+		ok(VipRecvWait(s.vi, VIP_INFINITE, &d));
+		assert_int_equal(d->CS.Length, 4);
+	}
+	/* a time-out means that nothing was there */
+	side_recv(&s, side_desc(&s, 0, 0, 4));
+	b->t[0] = weft_host_now(h);
+	assert_int_equal(VipRecvWait(s.vi, 3, &d), VIP_TIMEOUT);
+	b->t[0] = weft_host_now(h) - b->t[0];
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_sleep(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, sweep_recv, sweep_send);
+	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
+}
+
+/* ---- T-30, T-43: handlers
+ * ------------------------------------------------------ */
+
+enum { NOTES = 200 };
+
+struct notes {
+	struct side *s;
+	uint32_t n, order, errors;
+};
+
+static void note(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+		 VIP_DESCRIPTOR *d)
+{
+	struct notes *n = ctx;
+
+	n->errors += nic != n->s->nic || vi != n->s->vi;
+	n->errors += d->CS.ImmediateData != n->n;
+	n->n++;
+	if (n->n == NOTES)
+		return;
+	/* again, from inside */
+	n->errors += VipPostRecv(vi, d, n->s->handle) != VIP_SUCCESS;
+	n->errors += VipRecvNotify(vi, n, note) != VIP_SUCCESS;
+}
+
+static int notes_recv(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	struct notes n = { &s };
+
+	side_open(&s, h, b, "hvia0", 4096);
+	for (uint32_t i = 0; i < 32; i++)
+		side_recv(&s, side_desc(&s, i, 0, 4));
+	/* two requests: one handler for each completion */
+	ok(VipRecvNotify(s.vi, &n, note));
+	side_connect(&s);
+	meet(&s, "begin");
+	meet(&s, "end");
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	b->v[1] = n.n;
+	b->v[2] = n.errors;
+	b->v[0] = bench_counter(b->node[0].host, "irqs");
+	side_close(&s);
+	return 0;
+}
+
+static int notes_send(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	meet(&s, "begin");
+	for (uint32_t i = 0; i < NOTES; i++) {
+		d = side_desc(&s, 0, 0, 4);
+		d->CS.Control = VIP_CONTROL_IMMEDIATE;
+		d->CS.ImmediateData = i;
+		side_send(&s, d);
+		assert_true(side_sent(&s, NULL));
+		if (i % 10 == 9)
+			weft_host_sleep(h, weft_host_now(h) + 500 * WEFT_US);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_notify(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, notes_recv, notes_send);
+	assert_int_equal(b->v[1], NOTES);
+	assert_int_equal(b->v[2], 0);
+	/* one interrupt per arm at most, and not one more for ever */
+	assert_in_range(b->v[0], 1, NOTES + 20);
+}
+
+/* ---- completion queues
+ * ---------------------------------------------------------- */
+
+enum { QVIS = 5, QMSGS = 8 };
+
+struct cq_note {
+	uint32_t n;
+	VIP_VI_HANDLE vi;
+	VIP_BOOLEAN recv;
+};
+
+static void cq_note(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+		    VIP_BOOLEAN recv)
+{
+	struct cq_note *n = ctx;
+
+	(void)nic;
+	n->n++;
+	n->vi = vi;
+	n->recv = recv;
+}
+
+static void cq_drain(struct side *s, VIP_CQ_HANDLE cq, VIP_VI_HANDLE *vi,
+		     bool block)
+{
+	uint32_t got[QVIS] = { 0 }, k;
+	VIP_DESCRIPTOR *d;
+	VIP_VI_HANDLE from;
+	VIP_BOOLEAN recv;
+	VIP_RETURN ret;
+
+	for (uint32_t i = 0; i < QVIS * QMSGS; i++) {
+		do
+			ret = block ? VipCQWait(cq, VIP_INFINITE, &from, &recv)
+				    : VipCQDone(cq, &from, &recv);
+		while (ret == VIP_NOT_DONE);
+		ok(ret);
+		assert_true(recv);
+		for (k = 0; k < QVIS && vi[k] != from; k++)
+			;
+		assert_true(k < QVIS);
+		ok(VipRecvDone(from, &d));
+		assert_int_equal(d->CS.ImmediateData, k * 100 + got[k]);
+		got[k]++;
+		ok(VipPostRecv(from, d, s->handle));
+	}
+	for (k = 0; k < QVIS; k++)
+		assert_int_equal(got[k], QMSGS);
+	assert_int_equal(VipCQDone(cq, &from, &recv), VIP_NOT_DONE);
+	assert_int_equal(VipCQWait(cq, 1, &from, &recv), VIP_TIMEOUT);
+}
+
+static int cq_recv(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_CQ_HANDLE cq;
+	VIP_VI_HANDLE vi[QVIS];
+	struct cq_note n = { 0 };
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0+cq", 4096);
+	assert_int_equal(VipCreateCQ(s.nic, 0, &cq), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCreateCQ(s.nic, 1u << 30, &cq), VIP_ERROR_RESOURCE);
+	ok(VipCreateCQ(s.nic, 64, &cq));
+	ok(VipResizeCQ(cq, 128));
+	assert_int_equal(VipResizeCQ(cq, 1u << 30), VIP_ERROR_RESOURCE);
+	for (uint32_t i = 0; i < QVIS; i++) {
+		char disc[2] = { (char)('a' + i), 0 };
+
+		ok(VipCreateVi(s.nic, &s.attr, NULL, cq, &vi[i]));
+		for (uint32_t k = 0; k < 10; k++)
+			ok(VipPostRecv(vi[i], side_desc(&s, i * 10 + k, 0, 4),
+				       s.handle));
+		side_wait(&s, vi[i], disc);
+	}
+	assert_int_equal(VipDestroyCQ(cq), VIP_ERROR_RESOURCE);
+	meet(&s, "poll");
+	cq_drain(&s, cq, vi, false);
+	meet(&s, "block");
+	cq_drain(&s, cq, vi, true);
+	ok(VipCQNotify(cq, &n, cq_note));
+	meet(&s, "note");
+	meet(&s, "end");
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	assert_int_equal(n.n, 1);
+	assert_ptr_equal(n.vi, vi[0]);
+	assert_true(n.recv);
+	for (uint32_t i = 0; i < QVIS; i++) {
+		ok(VipDisconnect(vi[i]));
+		do
+			VipRecvDone(vi[i], &d);
+		while (d);
+		ok(VipDestroyVi(vi[i]));
+	}
+	ok(VipDestroyCQ(cq));
+	side_close(&s);
+	return 0;
+}
+
+static void cq_burst(struct side *s, VIP_VI_HANDLE *vi)
+{
+	VIP_DESCRIPTOR *d;
+
+	for (uint32_t i = 0; i < QVIS * QMSGS; i++) {
+		uint32_t k = i * 7 % QVIS;
+
+		d = side_desc(s, 0, 0, 4);
+		d->CS.Control = VIP_CONTROL_IMMEDIATE;
+		d->CS.ImmediateData = k * 100 + i / QVIS;
+		ok(VipPostSend(vi[k], d, s->handle));
+		ok(VipSendWait(vi[k], VIP_INFINITE, &d));
+	}
+}
+
+static int cq_send(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_VI_HANDLE vi[QVIS];
+	VIP_DESCRIPTOR *d;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	for (uint32_t i = 0; i < QVIS; i++) {
+		char disc[2] = { (char)('a' + i), 0 };
+
+		side_vi(&s, &vi[i]);
+		side_request(&s, vi[i], 0, disc);
+	}
+	meet(&s, "poll");
+	cq_burst(&s, vi);
+	meet(&s, "block");
+	cq_burst(&s, vi);
+	meet(&s, "note");
+	ok(VipPostSend(vi[0], side_desc(&s, 0, 0, 4), s.handle));
+	ok(VipSendWait(vi[0], VIP_INFINITE, &d));
+	meet(&s, "end");
+	for (uint32_t i = 0; i < QVIS; i++) {
+		ok(VipDisconnect(vi[i]));
+		ok(VipDestroyVi(vi[i]));
+	}
+	side_close(&s);
+	return 0;
+}
+
+static void test_cq(void **state)
+{
+	viprig_run(*state, cq_recv, cq_send);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, viprig_setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_sleep),
+		T(test_notify),
+		T(test_cq),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

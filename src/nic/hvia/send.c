@@ -13,7 +13,7 @@
 
 #include "nic/hvia/nic.h"
 
-static void go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles)
+void hv_send_go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles)
 {
 	n->send.state = s;
 	hv_wake(n, HV_U_SEND, cycles);
@@ -24,8 +24,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->send.vi];
 }
 
-/* ---- doorbells ------------------------------------------------------------
- */
+/* ---- doorbells ---------------------------------------------------------- */
 
 /* First VI with something posted, after the one served before. */
 static bool scan(const struct hv_nic *n, uint32_t *vi_p)
@@ -55,7 +54,7 @@ static void send_idle(struct hv_nic *n)
 	    !scan(n, &s->vi))
 		return;
 	s->last = s->vi;
-	go(n, SEND_SCAN, n->t_scan);
+	hv_send_go(n, SEND_SCAN, n->t_scan);
 }
 
 void hv_send_kick(struct hv_nic *n)
@@ -64,11 +63,10 @@ void hv_send_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_SEND, 0);
 }
 
-/* ---- descriptor -----------------------------------------------------------
- */
+/* ---- descriptor --------------------------------------------------------- */
 
-static void translate(struct hv_nic *n, enum hv_send_state s,
-		      const struct hv_where *at, uint32_t len)
+void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
+		       const struct hv_where *at, uint32_t len)
 {
 	n->send.state = s;
 	hv_xlate(n, HV_SEND,
@@ -88,7 +86,7 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = vi_of(n)->q[HVIA_Q_SEND].head;
-	translate(n, SEND_XD, &s->at, 64);
+	hv_send_translate(n, SEND_XD, &s->at, 64);
 }
 
 static void unreachable(struct hv_nic *n)
@@ -124,11 +122,11 @@ static void more(struct hv_nic *n)
 
 	if (s->n_read >= s->desc.seg_count ||
 	    s->desc.seg_count > HVIA_SEGMENTS) {
-		go(n, SEND_CHK, n->t_check);
+		hv_send_go(n, SEND_CHK, n->t_check);
 		return;
 	}
 	if (at.va % HVIA_PAGE == 0) {
-		translate(n, SEND_XM, &at, 16);
+		hv_send_translate(n, SEND_XM, &at, 16);
 		return;
 	}
 	s->block_pa += 64;
@@ -182,16 +180,15 @@ static void send_rm(struct hv_nic *n)
 	more(n);
 }
 
-/* ---- checks ---------------------------------------------------------------
- */
+/* ---- checks ------------------------------------------------------------- */
 
-static void complete(struct hv_nic *n, uint32_t status)
+void hv_send_complete(struct hv_nic *n, uint32_t status)
 {
 	n->send.status = status;
-	go(n, SEND_COMPL, n->t_compl);
+	hv_send_go(n, SEND_COMPL, n->t_compl);
 }
 
-static bool is_rdma(const struct hv_send *s)
+bool hv_send_rdma(const struct hv_send *s)
 {
 	return (s->desc.control & HVIA_OP) == HVIA_OP_RDMAWRITE;
 }
@@ -199,7 +196,7 @@ static bool is_rdma(const struct hv_send *s)
 static uint32_t format_error(const struct hv_send *s, uint32_t max)
 {
 	const struct hvia_desc *d = &s->desc;
-	uint32_t first = is_rdma(s);
+	uint32_t first = hv_send_rdma(s);
 	uint64_t sum = 0;
 
 	if (d->control & HVIA_OP_RESERVED ||
@@ -213,216 +210,26 @@ static uint32_t format_error(const struct hv_send *s, uint32_t max)
 	return d->length > max ? HVIA_ST_LENGTH_ERROR : 0;
 }
 
-static void packet(struct hv_nic *n);
-
 static void send_chk(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 	uint32_t bad = format_error(s, vi_of(n)->max_transfer);
 
-	s->i_seg = is_rdma(s);
+	s->i_seg = hv_send_rdma(s);
 	s->seg_off = s->offset = 0;
 	if (hv_vi_flushing(vi_of(n), HVIA_Q_SEND))
-		complete(n, HVIA_ST_FLUSHED);
+		hv_send_complete(n, HVIA_ST_FLUSHED);
 	else if (bad)
-		complete(n, bad);
+		hv_send_complete(n, bad);
 	else
-		packet(n);
+		hv_packet_next(n);
 }
 
-/* ---- packets --------------------------------------------------------------
- */
-
-static void put16(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	put16(p, v);
-	put16(p + 2, v >> 16);
-}
-
-static uint8_t packet_flags(const struct hv_send *s)
-{
-	uint8_t f = s->offset ? 0 : HVIA_FF_FIRST;
-
-	if (s->offset + s->n == s->desc.length) {
-		f |= HVIA_FF_LAST;
-		if (s->desc.control & HVIA_OP_IMMEDIATE)
-			f |= HVIA_FF_IMMEDIATE;
-	}
-	return f;
-}
-
-static void rdma_header(const struct hv_send *s, uint8_t *p)
-{
-	uint64_t va = s->seg[0].addr + s->offset;
-
-	put32(p + HVIA_F_OFFSET, s->desc.immediate);
-	put32(p + HVIA_F_VA, (uint32_t)va);
-	put32(p + HVIA_F_VA + 4, (uint32_t)(va >> 32));
-	put32(p + HVIA_F_HANDLE, s->seg[0].handle);
-}
-
-/* 3.8 */
-static void header(struct hv_nic *n, uint8_t *p)
-{
-	struct hv_send *s = &n->send;
-	struct hv_vi *v = vi_of(n);
-
-	memset(p, 0, HVIA_F_DATA);
-	memcpy(p + HVIA_F_DST, v->mac, 6);
-	memcpy(p + HVIA_F_SRC, n->mac, 6);
-	p[HVIA_F_ETHERTYPE] = HVIA_ETHERTYPE >> 8;
-	p[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
-	p[HVIA_F_TYPE] = is_rdma(s) ? HVIA_T_RDMA_WRITE : HVIA_T_SEND;
-	p[HVIA_F_FLAGS] = packet_flags(s);
-	put16(p + HVIA_F_DST_VI, v->peer);
-	put16(p + HVIA_F_SRC_VI, s->vi);
-	put16(p + HVIA_F_SEQ, v->tx_seq);
-	put32(p + HVIA_F_LENGTH, s->desc.length);
-	if (is_rdma(s)) {
-		rdma_header(s, p);
-		return;
-	}
-	put32(p + HVIA_F_OFFSET, s->offset);
-	put32(p + HVIA_F_VA, s->desc.immediate);
-}
-
-static void full(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	struct hv_vi *v = vi_of(n);
-
-	header(n, s->frame.buf->data + s->frame.off);
-	hv_gec_put(n, &(struct hv_tx_frame){ .data = s->frame,
-					     .first = !s->offset,
-					     .seq = v->tx_seq });
-	s->frame = (struct weft_slice){ 0 };
-	hv_count(n, HV_K_TX_PACKETS);
-	v->tx_seq++;
-	s->offset += s->n;
-	if (s->offset < s->desc.length) {
-		packet(n);
-		return;
-	}
-	hv_count(n, HV_K_SENT);
-	go(n, SEND_LAST, n->t_fifo + n->t_txbuf);
-}
-
-/* The next bytes of the packet: those of one segment. */
-static void piece(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	const struct hvia_seg *g = &s->seg[s->i_seg];
-	uint32_t len = s->n - s->got;
-
-	while (s->seg_off == g->length) {
-		g = &s->seg[++s->i_seg];
-		s->seg_off = 0;
-	}
-	if (len > g->length - s->seg_off)
-		len = g->length - s->seg_off;
-	translate(n, SEND_XA,
-		  &(struct hv_where){ .va = g->addr + s->seg_off,
-				      .handle = g->handle },
-		  len);
-}
-
-static void packet(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	uint32_t bytes;
-
-	if (hv_vi_flushing(vi_of(n), HVIA_Q_SEND)) {
-		complete(n, HVIA_ST_FLUSHED);
-		return;
-	}
-	s->n = s->desc.length - s->offset;
-	if (s->n > hv_payload(n))
-		s->n = hv_payload(n);
-	s->got = 0;
-	bytes = HVIA_F_DATA + s->n;
-	if (bytes < HVIA_F_MIN)
-		bytes = HVIA_F_MIN;
-	s->frame = weft_slice_word(n->comp->sim, bytes);
-	memset(weft_slice_data(s->frame) + HVIA_F_DATA, 0, bytes - HVIA_F_DATA);
-	if (s->n)
-		piece(n);
-	else
-		go(n, SEND_BUF, 0);
-}
-
-static void read_piece(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	const struct hv_piece *p = &n->att.x[HV_SEND].piece[s->piece];
-
-	s->state = SEND_DR;
-	hv_dma(n, &s->dma, WEFT_BUS_READ, p->pa,
-	       weft_slice_sub(s->frame, HVIA_F_DATA + s->got, p->len));
-}
-
-static void send_buf(struct hv_nic *n)
-{
-	n->send.state = SEND_BUF;
-	if (!n->send.got && !hv_gec_room(n))
-		return; /* hv_send_buffer wakes */
-	if (n->send.n)
-		read_piece(n);
-	else
-		full(n);
-}
-
-void hv_send_buffer(struct hv_nic *n)
-{
-	if (n->send.state == SEND_BUF)
-		hv_wake(n, HV_U_SEND, 0);
-}
-
-static void give_up(struct hv_nic *n, uint32_t status)
-{
-	weft_slice_drop(&n->send.frame);
-	complete(n, status);
-}
-
-static void send_xa(struct hv_nic *n)
-{
-	n->send.piece = 0;
-	if (n->att.x[HV_SEND].ok)
-		send_buf(n);
-	else
-		give_up(n, HVIA_ST_PROTECTION_ERROR);
-}
-
-static void send_dr(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	uint32_t len = s->dma.txn.bytes;
-
-	if (!hv_dma_take(&s->dma, NULL)) {
-		give_up(n, HVIA_ST_PROTECTION_ERROR);
-		return;
-	}
-	s->got += len;
-	s->seg_off += len;
-	if (++s->piece < n->att.x[HV_SEND].n_piece)
-		read_piece(n);
-	else if (s->got < s->n)
-		piece(n);
-	else
-		full(n);
-}
-
-/* ---- completion -----------------------------------------------------------
- */
+/* ---- completion --------------------------------------------------------- */
 
 static void send_last(struct hv_nic *n)
 {
-	complete(n, 0);
+	hv_send_complete(n, 0);
 }
 
 static void write_status(struct hv_nic *n)
@@ -430,8 +237,8 @@ static void write_status(struct hv_nic *n)
 	struct hv_send *s = &n->send;
 	uint32_t w[2] = { s->desc.length,
 			  HVIA_ST_DONE | s->status |
-				  (is_rdma(s) ? HVIA_ST_RDMA_WRITE
-					      : HVIA_ST_SEND) };
+				  (hv_send_rdma(s) ? HVIA_ST_RDMA_WRITE
+						   : HVIA_ST_SEND) };
 
 	if (!vi_of(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
 		send_idle(n);
@@ -478,19 +285,18 @@ static void send_done(struct hv_nic *n)
 	send_idle(n);
 }
 
-/* ---- the engine -----------------------------------------------------------
- */
+/* ---- the engine --------------------------------------------------------- */
 
 void hv_send_event(struct hv_nic *n)
 {
 	static void (*const step[SEND_STATES])(struct hv_nic *) = {
-		[SEND_IDLE] = send_idle, [SEND_SCAN] = send_scan,
-		[SEND_XD] = send_xd,	 [SEND_RD] = send_rd,
-		[SEND_XM] = send_xm,	 [SEND_RM] = send_rm,
-		[SEND_CHK] = send_chk,	 [SEND_XA] = send_xa,
-		[SEND_BUF] = send_buf,	 [SEND_DR] = send_dr,
-		[SEND_LAST] = send_last, [SEND_COMPL] = send_compl,
-		[SEND_NEXT] = send_next, [SEND_DONE] = send_done,
+		[SEND_IDLE] = send_idle,    [SEND_SCAN] = send_scan,
+		[SEND_XD] = send_xd,	    [SEND_RD] = send_rd,
+		[SEND_XM] = send_xm,	    [SEND_RM] = send_rm,
+		[SEND_CHK] = send_chk,	    [SEND_XA] = hv_packet_xa,
+		[SEND_BUF] = hv_packet_buf, [SEND_DR] = hv_packet_dr,
+		[SEND_LAST] = send_last,    [SEND_COMPL] = send_compl,
+		[SEND_NEXT] = send_next,    [SEND_DONE] = send_done,
 	};
 
 	step[n->send.state](n);

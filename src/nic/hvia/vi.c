@@ -9,8 +9,7 @@ uint64_t hv_where_token(const struct hv_where *at)
 	return hvia_token(at->handle, (uint32_t)at->va);
 }
 
-/* ---- asynchronous errors --------------------------------------------------
- */
+/* ---- asynchronous errors ------------------------------------------------ */
 
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token)
@@ -31,8 +30,7 @@ void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 	hv_irq(n, HVIA_INT_ERROR);
 }
 
-/* ---- queues ---------------------------------------------------------------
- */
+/* ---- queues ------------------------------------------------------------- */
 
 bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 {
@@ -144,8 +142,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 	hv_vi_work(n, vi, queue);
 }
 
-/* ---- table ----------------------------------------------------------------
- */
+/* ---- table -------------------------------------------------------------- */
 
 static uint32_t flags_of(const struct hv_vi *v)
 {

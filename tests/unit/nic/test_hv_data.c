@@ -31,8 +31,7 @@ static struct {
 	uint8_t want[AREA];
 } t;
 
-/* ---- both sides -----------------------------------------------------------
- */
+/* ---- both sides --------------------------------------------------------- */
 
 static void fill_source(uint32_t k)
 {
@@ -171,8 +170,7 @@ static void run(struct bench *b)
 	assert_false(weft_progs_running(b->sim));
 }
 
-/* ---- messages -------------------------------------------------------------
- */
+/* ---- messages ----------------------------------------------------------- */
 
 static struct msg *add(uint32_t control)
 {

@@ -38,8 +38,7 @@ static uint64_t any(uint32_t *g)
 	}
 }
 
-/* ---- acts -----------------------------------------------------------------
- */
+/* ---- acts --------------------------------------------------------------- */
 
 static void control(struct hvrig *r, uint32_t *g)
 {
@@ -136,8 +135,7 @@ static void act(struct hvrig *r, uint32_t *g)
 					      hvarea_rand(g) % 20000 * WEFT_NS);
 }
 
-/* ---- and then -------------------------------------------------------------
- */
+/* ---- and then ----------------------------------------------------------- */
 
 static void open_side(struct weft_host *h)
 {

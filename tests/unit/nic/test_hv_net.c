@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unreliable delivery of HVIA-GE (hvia.md 5.5; T-12, T-14, T-15, T-16, T-17): a
+/* Unreliable delivery of HVIA-GE (hvia.md 5.5; T-12, T-14, T-15, T-17): a
  * line that loses, repeats and swaps frames, against a model of the rules. */
 #include "../cmocka_all.h"
 
@@ -30,8 +30,7 @@ static struct {
 	uint32_t frames;
 } t;
 
-/* ---- the line -------------------------------------------------------------
- */
+/* ---- the line ----------------------------------------------------------- */
 
 struct line {
 	struct weft_frame *held;
@@ -113,8 +112,7 @@ static void join(struct bench *b)
 			 0);
 }
 
-/* ---- the model (5.5) ------------------------------------------------------
- */
+/* ---- the model (5.5) ---------------------------------------------------- */
 
 static struct {
 	uint32_t seq, cur, got, msg;
@@ -204,8 +202,7 @@ static void model(void)
 		}
 }
 
-/* ---- programs -------------------------------------------------------------
- */
+/* ---- programs ----------------------------------------------------------- */
 
 static int sender(struct weft_host *h, struct bench *b)
 {
@@ -354,8 +351,7 @@ static void at_random(void **state)
 	}
 }
 
-/* ---- RDMA write that loses a packet ----------------------------------------
- */
+/* ---- RDMA write that loses a packet ------------------------------------- */
 
 static int rdma_sender(struct weft_host *h, struct bench *b)
 {
@@ -422,108 +418,7 @@ static void rdma_lost(void **state)
 	bench_free(b);
 }
 
-/* ---- frames that are not for a VI (T-16) ----------------------------------
- */
-
-static void frame(struct hvrig *r, uint8_t *f)
-{
-	uint64_t w;
-
-	for (uint32_t i = 0; i < 64; i += 8) {
-		memcpy(&w, f + i, 8);
-		hvrig_store(r, HVIA_KTX + i, w);
-	}
-	hvrig_store(r, HVIA_KTX_LENGTH, 60);
-	while (hvrig_load(r, HVIA_KTX_LENGTH))
-		;
-}
-
-/* A good one, with one byte changed. */
-static void forged(struct hvrig *r, uint32_t at, uint8_t val)
-{
-	uint8_t f[64] = { 0 };
-
-	eth_addr_of(f, 1);
-	eth_addr_of(f + HVIA_F_SRC, 0);
-	f[HVIA_F_ETHERTYPE] = 0x88;
-	f[HVIA_F_ETHERTYPE + 1] = 0xB5;
-	f[HVIA_F_FLAGS] = HVIA_FF_FIRST | HVIA_FF_LAST;
-	f[HVIA_F_DST_VI] = 4;
-	f[HVIA_F_SRC_VI] = 3;
-	f[HVIA_F_LENGTH] = 8;
-	f[at] = val;
-	frame(r, f);
-}
-
-static int forger(struct weft_host *h, struct bench *b)
-{
-	struct hvrig *r = &t.rig[0];
-	uint32_t turn = 0;
-
-	(void)b;
-	hvrig_open(r, h);
-	hvarea_meet(h, &turn);
-	forged(r, HVIA_F_ETHERTYPE, 0x08);	 /* EtherType */
-	forged(r, HVIA_F_TYPE, 5);		 /* no such type */
-	forged(r, HVIA_F_DST_VI + 1, 4);	 /* VI 1028 */
-	forged(r, HVIA_F_DST_VI, 5);		 /* not connected */
-	forged(r, HVIA_F_SRC_VI, 9);		 /* with another VI */
-	forged(r, HVIA_F_SRC + 5, 7);		 /* from another station */
-	forged(r, HVIA_F_DST + 5, 9);		 /* for another station */
-	forged(r, HVIA_F_LENGTH + 1, 9);	 /* longer than the frame */
-	forged(r, HVIA_F_TYPE, HVIA_T_CONN_REQ); /* for the kernel agent */
-	hvarea_meet(h, &turn);
-	return 0;
-}
-
-static int victim(struct weft_host *h, struct bench *b)
-{
-	struct hvrig *r = &t.rig[1];
-	uint32_t turn = 0, handle;
-	struct hvrig_desc *d;
-	uint64_t *buf;
-
-	(void)b;
-	hvrig_open(r, h);
-	buf = hvrig_mem(r, HVIA_PAGE, 0, &handle);
-	hvrig_vi(r, 4, 3, 0);
-	hvrig_store(r, HVIA_INT_MASK, HVIA_INT_PACKET);
-	d = hvrig_desc(r, 0, 0);
-	hvrig_seg(d, buf, handle, 8);
-	hvrig_post(r, 4, HVIA_Q_RECV, d);
-	hvarea_meet(h, &turn);
-	assert_true(weft_host_irq_wait(h, r->dev, WEFT_SEC));
-	assert_int_equal(hvrig_load(r, HVIA_KRX_LENGTH), 60);
-	assert_int_equal(hvrig_load(r, HVIA_KRX_TYPE), HVIA_T_CONN_REQ);
-	assert_int_equal(hvrig_load(r, HVIA_KRX + 16) & 0xffff, 4);
-	hvrig_store(r, HVIA_KRX_LENGTH, 0);
-	hvrig_store(r, HVIA_INT_CAUSE, HVIA_INT_PACKET);
-	hvarea_meet(h, &turn);
-	/* the wrong length cost a descriptor, nothing else did */
-	assert_int_equal(d->d.status, HVIA_ST_DONE | HVIA_ST_RECEIVE |
-					      HVIA_ST_PARTIAL_ERROR);
-	assert_int_equal(*buf, 0);
-	return 0;
-}
-
-static void forgeries(void **state)
-{
-	struct bench *b = bench(forger, victim);
-	const struct weft_comp *c = b->node[1].dev;
-
-	(void)state;
-	memset(t.act, 0, sizeof(t.act));
-	finish(b);
-	assert_int_equal(bench_counter(c, "drop_type"), 2);
-	assert_int_equal(bench_counter(c, "drop_vi"), 4);
-	assert_int_equal(bench_counter(c, "drop_format"), 1);
-	assert_int_equal(bench_counter(c, "filtered"), 1);
-	assert_int_equal(bench_counter(c, "kernel_rx"), 1);
-	bench_free(b);
-}
-
-/* ---- no Rx buffer (T-17) --------------------------------------------------
- */
+/* ---- no Rx buffer (T-17) ------------------------------------------------ */
 
 static int stopped(struct weft_host *h, struct bench *b)
 {

@@ -23,8 +23,7 @@ static struct {
 	struct ref_hv ref;
 } t;
 
-/* ---- scenario -------------------------------------------------------------
- */
+/* ---- scenario ----------------------------------------------------------- */
 
 /* Sizes at which something changes, and any. */
 static uint32_t size(uint32_t *g)
@@ -69,8 +68,7 @@ static void scenario(uint64_t seed)
 	}
 }
 
-/* ---- the product ----------------------------------------------------------
- */
+/* ---- the product -------------------------------------------------------- */
 
 static void post(struct hvrig *r, uint32_t i, uint32_t vi, uint32_t q,
 		 const struct ref_hv_seg *seg, uint32_t n, const uint8_t *buf,
@@ -140,8 +138,7 @@ static void product(struct bench *b)
 		abort();
 }
 
-/* ---- both -----------------------------------------------------------------
- */
+/* ---- both --------------------------------------------------------------- */
 
 static uint32_t packets(const struct ref_hv_msg *m)
 {

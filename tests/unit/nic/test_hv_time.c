@@ -246,8 +246,7 @@ static void outstanding(void **state)
 	bench_free(b);
 }
 
-/* ---- two VIs in turn (T-22) -----------------------------------------------
- */
+/* ---- two VIs in turn (T-22) --------------------------------------------- */
 
 static int pair_receiver(struct weft_host *h, struct bench *b)
 {
@@ -322,8 +321,7 @@ static void two_vis(void **state)
 	}
 }
 
-/* ---- descriptor and packet at once (T-24) ---------------------------------
- */
+/* ---- descriptor and packet at once (T-24) ------------------------------- */
 
 static int late_receiver(struct weft_host *h, struct bench *b)
 {

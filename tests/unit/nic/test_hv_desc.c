@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors, protection and RDMA rights of HVIA-GE through its registers
+ * (hvia.md 9: T-03, T-04, T-06 to T-11). */
+#include "hvduo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- T-06, T-07, T-08, T-04, T-03 --------------------------------------- */
+
+static void formats(void)
+{
+	struct hvrig_desc *d = hvduo_simple(0, 100);
+
+	d->d.length = 99;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvrig_desc(&hvduo.rig[0], 1, 0);
+	d->d.length = 1;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvduo_simple(2, 8);
+	d->d.control = 0x0010;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvduo_simple(3, 8);
+	d->d.control = HVIA_OP_RDMAREAD;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvduo_simple(4, 8);
+	d->d.seg_count = 253;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvrig_desc(&hvduo.rig[0], 5, HVIA_OP_RDMAWRITE);
+	assert_int_equal(hvduo_sent(d),
+			 OK | HVIA_ST_FORMAT_ERROR | HVIA_ST_RDMA_WRITE);
+	d = hvduo_simple(6, 8);
+	d->seg[0].length = d->d.length = 0x80000000;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_LENGTH_ERROR);
+}
+
+static void protection(void)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	uint64_t va = (uintptr_t)hvduo.buf[0];
+	weft_phys_t page[2] = { 0x10000, 0x12000 }, top = 0x20000;
+	uint32_t other = hvrig_region(r, 0x5000, 64, page, HVRIG_PTAG + 1, 0);
+	uint32_t high = hvrig_region(r, ~0ULL - 99, 100, &top, HVRIG_PTAG, 0);
+	uint32_t freed = hvrig_region(r, 0x9000, 64, page, HVRIG_PTAG, 0);
+
+	assert_int_equal(hvduo_try_data(va + LEN - 1, hvduo.handle[0], 1), OK);
+	assert_int_equal(hvduo_try_data(va + LEN - 1, hvduo.handle[0], 2),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(va + LEN, hvduo.handle[0], 1),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(va - 1, hvduo.handle[0], 1),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(~0ULL - 99, high, 100), OK);
+	assert_int_equal(hvduo_try_data(~0ULL - 49, high, 100),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(0x5000, other, 8),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(0x9000, freed, 8), OK);
+	hvrig_unmap(r, freed);
+	assert_int_equal(hvrig_load(r, HVIA_ATT_BUSY), 0);
+	assert_int_equal(hvduo_try_data(0x9000, freed, 8),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(va, 4000000, 8),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+}
+
+/* 3.6: 0x10001A10 of a region from 0x10000E00 on.  The pages are of this
+ * node's memory; what arrives tells where it was read. */
+static void worked_example(void)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	weft_phys_t page[3], phys;
+	uint8_t *mem = weft_mem_alloc(r->h, 3 * HVIA_PAGE, HVIA_PAGE, &phys);
+	struct hvrig_desc *d;
+	uint32_t h;
+
+	for (uint32_t i = 0; i < 3; i++)
+		page[i] = phys + (2 - i) * HVIA_PAGE;
+	h = hvrig_region(r, 0x10000E00, 2 * HVIA_PAGE, page, HVRIG_PTAG, 0);
+	mem[HVIA_PAGE + 0xA10] = 0x5A; /* second page of three, reversed */
+	d = hvrig_desc(r, 8, 0);
+	hvrig_seg(d, (void *)(uintptr_t)0x10001A10, h, 1);
+	assert_int_equal(hvduo_sent(d), OK);
+}
+
+static int refuser(struct weft_host *h, struct bench *b)
+{
+	uint32_t turn = 0;
+
+	(void)b;
+	hvduo_open_side(h, 0, 0);
+	hvarea_meet(h, &turn);
+	worked_example();
+	formats();
+	protection();
+	assert_int_equal(hvduo_state_of(&hvduo.rig[0], VI), HVIA_VI_CONNECTED);
+	hvduo_no_error(&hvduo.rig[0]);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int refused_peer(struct weft_host *h, struct bench *b)
+{
+	hvduo_peer(h, b);
+	assert_int_equal(hvduo.buf[1][0], 0x5A);
+	/* what was refused has not been sent: 1 + 3 messages came */
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(hvduo.rig[1].desc[i].d.status,
+				 i < 4 ? RECV : 0);
+	hvduo_no_error(&hvduo.rig[1]);
+	return 0;
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	hvduo_run(refuser, refused_peer, 8);
+}
+
+/* ---- RDMA (T-09, T-10, T-11) -------------------------------------------- */
+
+static uint32_t rdma(uint64_t va, uint32_t handle, uint32_t len, uint32_t imm)
+{
+	struct hvrig_desc *d =
+		hvrig_desc(&hvduo.rig[0], 0,
+			   HVIA_OP_RDMAWRITE | (imm ? HVIA_OP_IMMEDIATE : 0));
+
+	d->d.immediate = imm;
+	hvrig_remote(d, va, handle);
+	hvrig_seg(d, hvduo.buf[0], hvduo.handle[0], len);
+	return hvduo_sent(d);
+}
+
+static int writer(struct weft_host *h, struct bench *b)
+{
+	uint32_t turn = 0;
+	uint64_t va;
+
+	hvduo_open_side(h, 0, 0);
+	memset(hvduo.buf[0], 0x77, LEN);
+	hvarea_meet(h, &turn);
+	va = (uintptr_t)hvduo.buf[1];
+	/* node 1: its region 2 may not be written */
+	assert_int_equal(rdma(va, hvduo.handle[1], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	assert_int_equal(rdma(b->v[1], (uint32_t)b->v[2], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	assert_int_equal(rdma(b->v[1], (uint32_t)b->v[2], 64, 5),
+			 OK | HVIA_ST_RDMA_WRITE);
+	assert_int_equal(rdma(va + LEN - 32, hvduo.handle[1], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	/* 5 packets, pages at 4096 and 8192 inside of the 2nd, the 5th */
+	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	hvarea_meet(h, &turn);
+	/* now the VI may not */
+	hvarea_meet(h, &turn);
+	assert_int_equal(rdma(va, hvduo.handle[1], 64, 0),
+			 OK | HVIA_ST_RDMA_WRITE);
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int written(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[1];
+	weft_phys_t nowhere = 0xF0000000u;
+	uint32_t turn = 0, closed;
+	struct hvrig_desc *d;
+	uint8_t *shut;
+
+	hvduo_open_side(h, HVIA_ATT_RDMA_WRITE, hvduo.flags);
+	shut = hvrig_mem(r, HVIA_PAGE, 0, &closed);
+	b->v[1] = (uintptr_t)shut;
+	b->v[2] = closed;
+	b->v[3] = hvrig_region(r, 0x70000000, 64, &nowhere, HVRIG_PTAG,
+			       HVIA_ATT_RDMA_WRITE);
+	d = hvrig_desc(r, 0, 0);
+	hvrig_post(r, PEER, HVIA_Q_RECV, d);
+	hvarea_meet(h, &turn);
+	hvarea_meet(h, &turn);
+	hvduo_error_is(r, PEER, HVIA_ERROR_RDMAW_PROT);
+	hvduo_error_is(r, PEER, HVIA_ERROR_RDMAW_PROT);
+	hvduo_error_is(r, PEER, HVIA_ERROR_RDMAW_DATA);
+	hvduo_no_error(r);
+	assert_int_equal(d->d.status, OK | HVIA_ST_REMOTE_RDMA_WRITE |
+					      HVIA_ST_IMMEDIATE |
+					      HVIA_ST_RDMA_PROT_ERROR);
+	assert_int_equal(shut[0], 0);
+	assert_int_equal(hvduo.buf[1][63], 0x77);
+	assert_int_equal(hvduo.buf[1][64], 0);
+	assert_int_equal(hvduo.buf[1][1999], 0);
+	assert_int_equal(hvduo.buf[1][2000], 0x77);
+	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 499], 0x77);
+	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 500], 0);
+	assert_int_equal(hvduo.buf[1][LEN - 1], 0);
+	/* descriptor 1; 5 small ones; 5 packets of the large one */
+	assert_int_equal(bench_counter(b->node[1].dev, "translations"),
+			 1 + 5 + 5);
+	assert_int_equal(bench_counter(b->node[1].dev, "second_pages"), 2);
+	hvrig_vi(r, PEER, VI, 0);
+	hvrig_store(r, hvia_vi_entry(PEER, HVIA_VI_1),
+		    hvrig_load(r, hvia_vi_entry(PEER, HVIA_VI_1)) | 9ULL << 48);
+	memset(hvduo.buf[1], 0, 64);
+	hvarea_meet(h, &turn);
+	hvarea_meet(h, &turn);
+	hvduo_error_is(r, PEER, HVIA_ERROR_RDMAW_PROT);
+	assert_int_equal(hvduo.buf[1][0], 0);
+	return 0;
+}
+
+static void rdma_rights(void **state)
+{
+	(void)state;
+	hvduo_run(writer, written, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused),
+		cmocka_unit_test(rdma_rights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames that are not for a VI of HVIA-GE (hvia.md 9: T-16), sent as kernel
+ * packets, which may be anything. */
+#include "hvduo.h"
+
+#include <string.h>
+
+#include "link/eth_wire.h"
+
+static void frame(struct hvrig *r, uint8_t *f)
+{
+	uint64_t w;
+
+	for (uint32_t i = 0; i < 64; i += 8) {
+		memcpy(&w, f + i, 8);
+		hvrig_store(r, HVIA_KTX + i, w);
+	}
+	hvrig_store(r, HVIA_KTX_LENGTH, 60);
+	while (hvrig_load(r, HVIA_KTX_LENGTH))
+		;
+}
+
+/* A good one, with one byte changed. */
+static void forged(struct hvrig *r, uint32_t at, uint8_t val)
+{
+	uint8_t f[64] = { 0 };
+
+	eth_addr_of(f, 1);
+	eth_addr_of(f + HVIA_F_SRC, 0);
+	f[HVIA_F_ETHERTYPE] = 0x88;
+	f[HVIA_F_ETHERTYPE + 1] = 0xB5;
+	f[HVIA_F_FLAGS] = HVIA_FF_FIRST | HVIA_FF_LAST;
+	f[HVIA_F_DST_VI] = 4;
+	f[HVIA_F_SRC_VI] = 3;
+	f[HVIA_F_LENGTH] = 8;
+	f[at] = val;
+	frame(r, f);
+}
+
+static int forger(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	uint32_t turn = 0;
+
+	(void)b;
+	hvrig_open(r, h);
+	hvarea_meet(h, &turn);
+	forged(r, HVIA_F_ETHERTYPE, 0x08);	 /* EtherType */
+	forged(r, HVIA_F_TYPE, 5);		 /* no such type */
+	forged(r, HVIA_F_DST_VI + 1, 4);	 /* VI 1028 */
+	forged(r, HVIA_F_DST_VI, 5);		 /* not connected */
+	forged(r, HVIA_F_SRC_VI, 9);		 /* with another VI */
+	forged(r, HVIA_F_SRC + 5, 7);		 /* from another station */
+	forged(r, HVIA_F_DST + 5, 9);		 /* for another station */
+	forged(r, HVIA_F_LENGTH + 1, 9);	 /* longer than the frame */
+	forged(r, HVIA_F_TYPE, HVIA_T_CONN_REQ); /* for the kernel agent */
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int victim(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[1];
+	uint32_t turn = 0, handle;
+	struct hvrig_desc *d;
+	uint64_t *buf;
+
+	(void)b;
+	hvrig_open(r, h);
+	buf = hvrig_mem(r, HVIA_PAGE, 0, &handle);
+	hvrig_vi(r, 4, 3, 0);
+	hvrig_store(r, HVIA_INT_MASK, HVIA_INT_PACKET);
+	d = hvrig_desc(r, 0, 0);
+	hvrig_seg(d, buf, handle, 8);
+	hvrig_post(r, 4, HVIA_Q_RECV, d);
+	hvarea_meet(h, &turn);
+	assert_true(weft_host_irq_wait(h, r->dev, WEFT_SEC));
+	assert_int_equal(hvrig_load(r, HVIA_KRX_LENGTH), 60);
+	assert_int_equal(hvrig_load(r, HVIA_KRX_TYPE), HVIA_T_CONN_REQ);
+	assert_int_equal(hvrig_load(r, HVIA_KRX + 16) & 0xffff, 4);
+	hvrig_store(r, HVIA_KRX_LENGTH, 0);
+	hvrig_store(r, HVIA_INT_CAUSE, HVIA_INT_PACKET);
+	hvarea_meet(h, &turn);
+	/* the wrong length cost a descriptor, nothing else did */
+	assert_int_equal(d->d.status, HVIA_ST_DONE | HVIA_ST_RECEIVE |
+					      HVIA_ST_PARTIAL_ERROR);
+	assert_int_equal(*buf, 0);
+	return 0;
+}
+
+static void forgeries(void **state)
+{
+	struct bench *b = hvrig_bench();
+	const struct weft_comp *c = b->node[1].dev;
+
+	(void)state;
+	bench_prog(b, 0, forger);
+	bench_prog(b, 1, victim);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_false(weft_progs_running(b->sim));
+	assert_int_equal(bench_counter(c, "drop_type"), 2);
+	assert_int_equal(bench_counter(c, "drop_vi"), 4);
+	assert_int_equal(bench_counter(c, "drop_format"), 1);
+	assert_int_equal(bench_counter(c, "filtered"), 1);
+	assert_int_equal(bench_counter(c, "kernel_rx"), 1);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(forgeries) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

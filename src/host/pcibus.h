@@ -148,6 +148,7 @@ struct pcibus {
 	struct pcibus_pio *pio; /* FIFO, pio_depth + 1 entries */
 	uint32_t pio_head, n_pio, n_store;
 	uint64_t store_until; /* edge at which the store on the bus is done */
+	weft_time_t stored;   /* all stores on the bus are in devices then */
 	weft_time_t commit;   /* all writes of devices are in memory then */
 	struct pcibus_load load;
 	struct pcibus_tenure tenure;

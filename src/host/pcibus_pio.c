@@ -2,6 +2,9 @@
 /* PCI and PCI-X: loads and stores of the host.  The bridge posts stores and
  * keeps the order of everything the host asked for.
  *
+ * A load reaches its device behind every earlier store, also where H_WR_IN is
+ * more than the clocks of its request: the bus is held until then.
+ *
  * bus.pci: a device that has no place for a store retries it, one that defers
  * an answer holds the bus for up to T_INITIAL clocks and retries the load then;
  * it is told of each access once.  The bridge tries again T_RETRY clocks after
@@ -166,6 +169,7 @@ static void store_tell(struct pcibus *b, struct pcibus_dev *dev,
 	if (p->io.tagged)
 		weft_count(b->comp, PCIBUS_C_TAGGED, 1);
 	dev->places -= dev->window != 0;
+	b->stored = note.time;
 	weft_bus_tell(dev->port, &note);
 }
 
@@ -275,6 +279,17 @@ static uint64_t load_request(const struct pcibus *b, const struct pcibus_pio *p)
 	return len;
 }
 
+/* The edge at which the device sees the request of a tenure that began at d:
+ * behind the stores on their way to it, for which the bus is held. */
+static uint64_t load_asked(const struct pcibus *b, const struct pcibus_pio *p,
+			   uint64_t d)
+{
+	uint64_t asked = d + load_request(b, p);
+	uint64_t stored = weft_clock_cycle(&b->clock, b->stored);
+
+	return stored > asked ? stored : asked;
+}
+
 static void load_plan(struct pcibus *b, const struct pcibus_pio *p,
 		      uint64_t asked)
 {
@@ -308,7 +323,7 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_load *l = &b->load;
 	struct pcibus_dev *dev = target(b, p);
-	uint64_t asked = d + load_request(b, p);
+	uint64_t asked = load_asked(b, p, d);
 
 	if (l->latched && !l->replied) {
 		load_retry(b, d, retry_clocks(b));

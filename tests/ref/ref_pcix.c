@@ -45,6 +45,7 @@ struct ref {
 	weft_time_t answer_at; /* when it answers */
 	uint32_t retries;
 	weft_time_t commit; /* writes are in memory */
+	weft_time_t stored; /* stores are in their devices */
 	uint32_t places[REF_DEVS];
 	struct {
 		uint32_t dev;
@@ -508,6 +509,8 @@ static void dev_tell(struct ref *r, enum weft_note_kind kind, weft_time_t more)
 		n->kind = WEFT_NOTE_TAGGED;
 		n->offset = o->tagged;
 	}
+	if (kind == WEFT_NOTE_STORE)
+		r->stored = n->time;
 	if (kind == WEFT_NOTE_STORE && r->s->window) {
 		r->places[r->dev]--;
 		r->taken[r->n_taken].dev = r->dev;
@@ -612,6 +615,8 @@ static void phase_over(struct ref *r)
 		read_phases_over(r);
 	} else if (r->kind == READ) {
 		read_over(r);
+	} else if (r->kind == LOAD && edge(r, r->k) < r->stored) {
+		r->left = 1; /* not ahead of a store */
 	} else if (r->kind == LOAD) {
 		o = pio_of(r);
 		if (!r->latched) {

@@ -286,6 +286,34 @@ static void test_timer(void **state)
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
+/* At 2 ns a clock the four of a load's request are over before the store in
+ * front of it has reached the device: the load waits for it on the bus, whether
+ * the device answers at once, after a while, or beyond the 16 clocks. */
+static void test_load_behind_store(void **state)
+{
+	static const weft_time_t takes[] = { 0, 4, 20, 500 };
+	struct bench *b = *state;
+	weft_time_t load;
+
+	weft_clock_from_period(&b->s.clock, 2 * NS);
+	for (uint32_t i = 0; i < 4; i++) {
+		b->s.pio.n = 0;
+		pio(b, 8, false);
+		pio(b, 8, true)->takes = takes[i] * NS;
+		play(b);
+		/* 360 + 6 clocks + 21; the edge after that */
+		assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 393 * NS);
+		assert_int_equal(at(b, 1, WEFT_NOTE_LOAD, 0), 394 * NS);
+		load = at(b, 0, WEFT_NOTE_LOADED, 0);
+		if (i < 2) /* turn, target, data, end: 10 clocks, 120 */
+			assert_int_equal(load, (394 + 20 + 120) * NS);
+		else
+			assert_true(load >= (394 + takes[i] + 120) * NS);
+		assert_null(rig_note(&b->log, 1, WEFT_NOTE_LOAD, 1));
+		assert_int_equal(count(b, "aborts"), 0);
+	}
+}
+
 /* ---- targets ------------------------------------------------------------- */
 
 /* 11.3: an answer within the six target clocks costs nothing, a later one wait
@@ -458,6 +486,7 @@ int main(void)
 		T(test_wait_or_retry, pci66),
 		T(test_read_behind_write, pci66),
 		T(test_timer, pci66),
+		T(test_load_behind_store, pci33),
 		T(test_defer, pci33),
 		T(test_window, pci33),
 		T(test_give_up, pci33),

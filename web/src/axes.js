@@ -28,11 +28,32 @@ function compact(v, unit) {
   return a >= 1e6 ? num(v / 1e6, 4) + "M" : a >= 1e4 ? num(v / 1e3, 4) + "k" : num(v, 4);
 }
 
+/** Beside (x, y), where no other label stands. */
+function drawLabel(ctx, text, x, y, r, labels, box) {
+  const w = ctx.measureText(text).width,
+    tall = 11 * devicePixelRatio;
+  const places = [1, -1].flatMap((side) =>
+    [-1.2, 1.2, -2.6, 2.6].map((up) => [
+      x + (side > 0 ? 1.3 * r : -1.3 * r - w),
+      y + up * tall - tall / 2,
+    ]),
+  );
+  const free = ([px, py]) =>
+    px >= box.left &&
+    px + w <= box.left + box.width &&
+    labels.every(([qx, qy, qw]) => px > qx + qw || qx > px + w || Math.abs(py - qy) > tall);
+  const [px, py] = places.find(free) || places[0];
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  ctx.fillText(text, px, py);
+  labels.push([px, py, w]);
+}
+
 /** Diamonds where a paper has printed a number. */
 export function drawMarks(u, marks) {
   const { ctx } = u,
     r = 5.5 * devicePixelRatio,
-    done = [];
+    labels = [];
   ctx.save();
   for (const m of marks) {
     const x = u.valToPos(m.x, "x", true),
@@ -57,18 +78,7 @@ export function drawMarks(u, marks) {
     ctx.stroke();
     ctx.fillStyle = css("--text");
     ctx.font = `600 ${11 * devicePixelRatio}px system-ui, sans-serif`;
-    ctx.textAlign = x > u.bbox.left + u.bbox.width * 0.85 ? "right" : "left";
-    const near = done.some(
-      ([px, py]) =>
-        Math.abs(px - x) < 60 * devicePixelRatio && Math.abs(py - y) < 16 * devicePixelRatio,
-    );
-    ctx.textBaseline = near ? "top" : "bottom";
-    ctx.fillText(
-      m.label,
-      x + (ctx.textAlign === "left" ? 1.3 : -1.3) * r,
-      y + (near ? 0.8 : -0.6) * r,
-    );
-    done.push([x, y]);
+    drawLabel(ctx, m.label, x, y, r, labels, u.bbox);
   }
   ctx.restore();
 }

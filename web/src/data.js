@@ -77,6 +77,7 @@ function makeSets(file) {
     const same = sets.filter((s) => s.experiment === name);
     const differ = same.length > 1 ? differences(same) : [""];
     same.forEach((s, i) => {
+      s.nth = i;
       s.variant = differ[i] || (same.length > 1 ? `#${i + 1}` : "");
     });
   }
@@ -246,7 +247,6 @@ export function charts(data) {
     }
   }
   for (const g of groups.values()) {
-    choose(g);
     g.marks = data.rows.filter(
       (r) =>
         r.curve &&
@@ -254,13 +254,15 @@ export function charts(data) {
         dimension(r.unit) === g.dim &&
         g.curves.some((c) => c.set.file === r.file && c.set.experiment === r.curve),
     );
+    choose(g);
   }
   return [...groups.values()];
 }
 
 const SHOWN = 8;
 
-/** One curve of each set is shown at first, and the unit most of these have. */
+/** One curve of each set is shown at first, those with published numbers before others, and the
+ * unit most of these have. */
 function choose(g) {
   const best = new Map();
   for (const c of g.curves) {
@@ -268,7 +270,11 @@ function choose(g) {
     if (c.x.length > 2 && rank(c) < GOOD.length && (!now || rank(c) < rank(now)))
       best.set(c.set, c);
   }
-  const list = [...best.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
+  const marked = (c) =>
+    c.set.nth < 2 && g.marks.some((r) => c.set.file === r.file && c.set.experiment === r.curve);
+  const list = [...best.values()]
+    .sort((a, b) => marked(b) - marked(a) || a.set.nth - b.set.nth || rank(a) - rank(b))
+    .slice(0, SHOWN);
   const shown = list.length ? list : g.curves.slice(0, 1);
   g.curves.sort((a, b) => shown.includes(b) - shown.includes(a) || rank(a) - rank(b));
   g.curves.forEach((c, i) => {

@@ -36,6 +36,9 @@ const struct repro_mark repro_marks[] = {
 	{ "EX-02", "extoll/pingpong-sizes", 8 },
 	{ "EX-05", "extoll/rma-put-curve", 4096 },
 	{ "EX-06", "extoll/rma-put-curve", 4096 },
+	{ "HV-01", "hvia/latency", 4 },
+	{ "HV-03", "hvia/latency", 1048576 },
+	{ "HV-09", "hvia/blocking", 4 },
 	{ 0 },
 };
 

@@ -212,14 +212,15 @@ static void results(struct vpp *p, struct weft_comp *c)
 	double half = p->count > 1 ? (double)p->total / 2 / WEFT_NS /
 					     (double)(p->count - 1)
 				   : 0;
+	double used = p->total ? 100.0 * (double)p->busy / (double)p->total : 0;
 
 	if (half <= 0)
 		return;
 	weft_metric(c, "half_rtt_mean", "ns", half);
 	weft_metric(c, "bandwidth", "MB/s", (double)p->size * 1e3 / half);
-	weft_metric(c, "utilisation", "%",
-		    100.0 * (double)p->busy / (double)p->total);
+	weft_metric(c, "utilisation", "%", used);
 	weft_series_add(c, "half_rtt", "B", "ns", (double)p->size, half);
+	weft_series_add(c, "utilisation", "B", "%", (double)p->size, used);
 }
 
 static int vpp_main(struct weft_comp *c)

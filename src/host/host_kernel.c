@@ -99,6 +99,15 @@ void host_check_killed(struct weft_host *h)
 	}
 }
 
+/* It is to end: now, or when its call is over. */
+static void kill_thread(struct weft_host *t)
+{
+	t->killed = true;
+	if (t->wait == HOST_SLEEPS || t->wait == HOST_POLLS ||
+	    t->wait == HOST_IRQ || t->wait == HOST_WORD || t->wait == HOST_KEY)
+		host_wake(t, weft_now(t->hp->comp));
+}
+
 static struct weft_host *first_thread(const struct weft_host *h)
 {
 	struct weft_host *first = NULL;
@@ -116,12 +125,8 @@ void weft_host_exit(struct weft_host *h, int status)
 
 	assert(first);
 	first->ret = status;
-	if (first != h && first->wait != HOST_ENDED) {
-		first->killed = true;
-		if (first->wait == HOST_SLEEPS || first->wait == HOST_POLLS ||
-		    first->wait == HOST_IRQ || first->wait == HOST_WORD)
-			host_wake(first, weft_now(h->hp->comp));
-	}
+	if (first != h && first->wait != HOST_ENDED)
+		kill_thread(first);
 	h->ret = first == h ? status : 0;
 	assert(h->ending);
 	longjmp(*h->ending, 1);
@@ -164,6 +169,23 @@ struct weft_proc *weft_proc_self(struct weft_host *h)
 	return h->calls ? h->caller : h->proc;
 }
 
+/* Threads of the process end before it goes; how many are left? */
+static uint32_t threads_left(struct weft_host *h)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < h->hp->threads.n; i++) {
+		struct weft_host *t = h->hp->threads.at[i];
+
+		if (t == h || t->prog != h->prog || t->wait == HOST_ENDED ||
+		    weft_proc_self(t) != h->proc)
+			continue;
+		kill_thread(t);
+		n++;
+	}
+	return n;
+}
+
 void host_process_gone(struct weft_host *h)
 {
 	struct weft_proc *p = h->proc;
@@ -171,6 +193,8 @@ void host_process_gone(struct weft_host *h)
 	h->killed = false;
 	if (!p)
 		return;
+	while (threads_left(h))
+		weft_host_sleep(h, weft_now(h->hp->comp) + WEFT_US);
 	h->proc = NULL;
 	for (size_t i = 0; i < h->hp->devs.n; i++) {
 		const struct weft_drv *drv = &h->hp->devs.at[i]->drv;

@@ -52,7 +52,8 @@ void host_block(struct weft_host *h, enum host_wait why)
 		h->busy += now_of(h) - from;
 		h->kernel += h->calls ? now_of(h) - from : 0;
 	}
-	if (h->killed)
+	/* not while it keeps the way to the bus, or a device */
+	if (h->killed && why != HOST_BRIDGE && why != HOST_DEVICE)
 		host_check_killed(h);
 }
 
@@ -145,7 +146,7 @@ static void thread_main(void *arg)
 	jmp_buf ending;
 
 	h->ending = &ending;
-	if (!setjmp(ending))
+	if (!h->killed && !setjmp(ending))
 		h->ret = h->entry ? h->entry(h)
 				  : h->prog->cls->ops.main(h->prog);
 	h->ending = NULL;

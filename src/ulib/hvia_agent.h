@@ -152,9 +152,11 @@ struct hvia_conn_arg {
 	weft_time_t deadline;
 };
 
-/* The library cannot go on with a VI: both sides lose the connection. */
+/* An error of the library; `end`: it cannot go on with the VI, both sides lose
+ * the connection. */
 struct hvia_fail_arg {
 	uint32_t vi, code; /* enum hvia_error */
+	bool end;
 };
 
 /* Start of a region as doorbells count it; false: it is none of the client's.

@@ -328,14 +328,16 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 	struct hvia_kvi *k = &a->vi[f->vi];
 	struct hvia_async e = { .code = f->code, .vi = f->vi };
 
+	if (f->code != HVIA_ERROR_CONN_LOST)
+		agent_error(a, h, &e);
+	if (!f->end)
+		return 0;
 	if (k->conn != HVIA_CONN_UP)
 		return -EBUSY;
 	leave(a, h, f->vi);
 	k->conn = HVIA_CONN_NONE;
-	agent_error(a, h, &e);
 	e.code = HVIA_ERROR_CONN_LOST;
-	if (k->state != HVIA_VI_ERROR)
-		agent_error(a, h, &e);
+	agent_error(a, h, &e);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static bool out_wrong(struct vipl_rel *r)
 	if (r->out_at || !bad)
 		return false;
 	rel_complete(r, r->out, 0, bad);
-	rel_fail(r, HVIA_ERROR_CONN_LOST);
+	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 	return true;
 }
 
@@ -121,7 +121,8 @@ static void give_up(struct vipl_rel *r)
 		d = d->CS.Next.Descriptor;
 	if (d && !(d->CS.Status & VIP_STATUS_DONE))
 		rel_complete(r, d, 0, VIP_STATUS_TRANSPORT_ERROR);
-	rel_fail(r, rdma ? HVIA_ERROR_RDMA_TRANSPORT : HVIA_ERROR_CONN_LOST);
+	rel_fail(r, rdma ? HVIA_ERROR_RDMA_TRANSPORT : HVIA_ERROR_CONN_LOST,
+		 true);
 }
 
 static void send_again(struct vipl_rel *r)
@@ -162,7 +163,7 @@ void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
 	d = d ? d : r->out;
 	if (d)
 		rel_complete(r, d, 0, error);
-	rel_fail(r, HVIA_ERROR_CONN_LOST);
+	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
 void rel_send(struct vipl_rel *r)

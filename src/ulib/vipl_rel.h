@@ -78,7 +78,8 @@ uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 		   uint32_t dir);
 void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
 		  uint32_t status);
-void rel_fail(struct vipl_rel *r, uint32_t code);
+/* Tells the program; `end`: and ends the connection. */
+void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes);

@@ -21,10 +21,12 @@ static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
 	r->error = status;
 	r->owe = true;
 	rel_send(r);
+	if (code != HVIA_ERROR_CONN_LOST)
+		rel_fail(r, code, false);
 	/* that is there before the connection ends */
 	weft_host_sleep(weft_host_self(),
 			weft_host_now(weft_host_self()) + REL_LAST_WORD);
-	rel_fail(r, code);
+	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
 static void scatter(struct vipl_rel *r, const uint8_t *from, uint32_t n)

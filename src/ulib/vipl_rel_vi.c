@@ -78,9 +78,9 @@ void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
 	tell_user(r);
 }
 
-void rel_fail(struct vipl_rel *r, uint32_t code)
+void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 {
-	struct hvia_fail_arg f = { .vi = r->v->vi, .code = code };
+	struct hvia_fail_arg f = { .vi = r->v->vi, .code = code, .end = end };
 
 	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
 }
@@ -193,6 +193,7 @@ void vipl_rel_connected(struct vipl_vi *v)
 	for (uint32_t i = 0; i < REL_RX; i++)
 		rel_post(r, HVIA_Q_RECV, &r->slot[REL_WINDOW + REL_ACKS + i],
 			 HVIA_PAYLOAD);
+	tell_user(r); /* its thread sleeps for them from now on */
 }
 
 /* A queue's newest descriptor has just been linked. */

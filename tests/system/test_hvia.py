@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""HVIA-GE through the command line: the sums of hvia.md 7.1 to 7.5 against runs
+with the parameters of the specification and with others, and all published
+numbers of section 8."""
+import json
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import execute, points
+
+SIZES = [4, 1024, 1472, 4096, 65536]
+T = 1000 / 66  # ns
+EDGES = 4 * T  # waits for edges of the bus clock, a turn of the poll
+
+
+def latency(n, cycles=0, ns=0, start=266, gap=True):
+    """7.2: cycles and ns more than in 7.1, all on the path of a frame."""
+    frames = -(-n // 1472)
+    last = n - (frames - 1) * 1472
+    first = min(n, 1472)
+
+    def beats(k):
+        return -(-k // 8) - 1
+
+    def wire(k):
+        return (8 + max(60, 42 + k) + 4) * 8
+
+    g = 36 * T + start
+    interval = wire(1472) + 96 + (g if gap else 0)
+    return (900 + 157 * T + beats(first) * T + g + (frames - 1) * interval +
+            wire(last) + 1078 + 34 * T + 65 * T + beats(last) * T + 63 * T +
+            cycles * T + ns)
+
+
+def run(name, n, *sets):
+    return points("hvia/" + name, "sweep=none", "workload.count=2",
+                  "workload.size=%u" % n, *sets)[0]
+
+
+class Sums(unittest.TestCase):
+    def near(self, sets, name="latency", **more):
+        for n in SIZES:
+            r = run(name, n, *sets)
+            want = latency(n, **more)
+            self.assertGreaterEqual(r["n0.prog0.half_rtt_mean"], want - 10, n)
+            self.assertLess(r["n0.prog0.half_rtt_mean"], want + EDGES, n)
+
+    def test_as_specified(self):
+        """7.2"""
+        self.near([])
+
+    def test_no_prefetch(self):
+        """7.4, T-23: 67 cycles at any size"""
+        self.near(["hvia.nic.prefetch=0"], cycles=67)
+
+    def test_table_in_host(self):
+        """7.3, T-41: two translations of 58 cycles more"""
+        self.near(["hvia.nic.att_host=yes"], cycles=2 * 58)
+
+    def test_ahead(self):
+        """T-40: nothing between frames"""
+        self.near(["hvia.nic.tx_outstanding=2"], gap=False)
+
+    def test_rdma(self):
+        """7.4: no completion, but a translation; and the poll of a byte"""
+        self.near([], name="rdma", cycles=30 - 63)
+
+    def test_blocking(self):
+        """7.5"""
+        self.near([], name="blocking", ns=5500)
+
+    def test_parameters(self):
+        """Any other numbers, the same sums."""
+        self.near(["hvia.nic.t_scan=11", "hvia.nic.t_check=9",
+                   "hvia.nic.t_l2=20", "hvia.nic.t_rxcheck=40",
+                   "hvia.nic.mac_receive=1us", "eth.cable.length=90"],
+                  cycles=7 + 5 + 2 * 13 + 28, ns=332 + 440)
+
+    def test_start(self):
+        """7.2: what the MAC needs to start lies between all frames."""
+        self.near(["hvia.nic.mac_start=700ns"], start=700)
+
+    def test_long_frames(self):
+        """MTU 9000: as fast as its frames follow each other."""
+        r = run("latency", 1048576, "hvia.nic.mtu=9014")
+        frame = (8 + 9014 + 4 + 12) * 8 + 36 * T + 266
+        self.assertAlmostEqual(r["n0.prog0.bandwidth"],
+                               (9014 - 42) * 1000 / frame, delta=0.7)
+
+
+class Published(unittest.TestCase):
+    def test_rows(self):
+        """Section 8: every row is there, every enforced one holds."""
+        r = execute("reproduce", "hvia", "--format", "json")
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        rows = json.loads(r.stdout)
+        rows = rows["rows"] if isinstance(rows, dict) else rows
+        ids = {row["id"][:5] for row in rows}
+        self.assertEqual(ids, {"HV-%02u" % i for i in range(1, 22)})
+
+
+if __name__ == "__main__":
+    unittest.main()

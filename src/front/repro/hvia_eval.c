@@ -3,7 +3,6 @@
 #include "front/repro/hvia_eval.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,59 +26,6 @@ double hvia_eval_latency_8192(const struct repro_data *d)
 double hvia_eval_latency_10000(const struct repro_data *d)
 {
 	return us(d, "workload.size=10000");
-}
-
-/* ---- breakdown ------------------------------------------------------------
- */
-
-static const struct result_series *series(const struct repro_data *d,
-					  const char *name)
-{
-	const struct weft_result *r = d->n_points ? d->points[0].result : NULL;
-
-	for (size_t i = 0; r && i < r->n_series; i++)
-		if (!strcmp(r->series[i].name, name))
-			return &r->series[i];
-	return NULL;
-}
-
-/* Mean time from one stage of node 0's messages to another, us. */
-static double between(const struct repro_data *d, const char *from,
-		      const char *to)
-{
-	const struct result_series *a = series(d, from), *b = series(d, to);
-	double sum = 0;
-
-	if (!a || !b || !a->n || a->n != b->n)
-		return NAN;
-	for (size_t i = 0; i < a->n; i++)
-		sum += b->y[i] - a->y[i];
-	return sum / (double)a->n / 1000;
-}
-
-double hvia_eval_post(const struct repro_data *d)
-{
-	return between(d, "n0.prog0.post", "n0.nic.doorbell");
-}
-
-double hvia_eval_sender(const struct repro_data *d)
-{
-	return between(d, "n0.nic.doorbell", "n0.nic.txd");
-}
-
-double hvia_eval_wire(const struct repro_data *d)
-{
-	return between(d, "n0.nic.txd", "n1.nic.poll");
-}
-
-double hvia_eval_receiver(const struct repro_data *d)
-{
-	return between(d, "n1.nic.poll", "n1.nic.data");
-}
-
-double hvia_eval_completion(const struct repro_data *d)
-{
-	return between(d, "n1.nic.data", "n1.prog0.received");
 }
 
 /* ---- differences ----------------------------------------------------------

@@ -9,12 +9,6 @@
 double hvia_eval_latency_4(const struct repro_data *d);
 double hvia_eval_latency_8192(const struct repro_data *d);
 double hvia_eval_latency_10000(const struct repro_data *d);
-/* Parts of a message, of hvia/breakdown (7.1). */
-double hvia_eval_post(const struct repro_data *d);
-double hvia_eval_sender(const struct repro_data *d);
-double hvia_eval_wire(const struct repro_data *d);
-double hvia_eval_receiver(const struct repro_data *d);
-double hvia_eval_completion(const struct repro_data *d);
 /* Of hvia/translation, hvia/ways, hvia/prefetch, hvia/waits. */
 double hvia_eval_att_ratio(const struct repro_data *d);
 double hvia_eval_rdma_with(const struct repro_data *d);

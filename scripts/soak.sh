@@ -33,6 +33,9 @@ echo "== Ethernet switch and MAC against their references"
 "$(dirname "$weft")"/tests/unit/switch/test_eth_ref 1 20000 || ret=1
 "$(dirname "$weft")"/tests/unit/link/test_mac_ref 1 2000 || ret=1
 
+echo "== HVIA-GE against its reference"
+"$(dirname "$weft")"/tests/unit/nic/test_nic_hv_ref 1 10000 || ret=1
+
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"

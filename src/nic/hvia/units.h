@@ -38,7 +38,7 @@ struct hv_dma {
 
 enum hv_owner { HV_RECV, HV_SEND, HV_OWNERS };
 
-/* A stretch of host memory; where it is in the segment list. */
+/* A stretch of host memory. */
 struct hv_piece {
 	weft_phys_t pa;
 	uint32_t len;
@@ -144,7 +144,6 @@ struct hv_send {
 	struct weft_slice frame;
 	uint32_t n, got, piece;
 	uint32_t status;
-	bool flush;
 };
 
 /* ---- receive engine (5.3, 5.4) ------------------------------------------ */

@@ -240,14 +240,3 @@ double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x)
 	fprintf(stderr, "no %s at %g\n", full, x);
 	abort();
 }
-
-void hvrig_dump(const struct bench *b)
-{
-	for (uint32_t i = 0; i < 2; i++)
-		for (uint32_t k = 0; k < b->node[i].dev->cls->n_counters; k++)
-			if (b->node[i].dev->counters[k])
-				fprintf(stderr, "n%u %s %lu\n", i,
-					b->node[i].dev->cls->counters[k].name,
-					(unsigned long)b->node[i]
-						.dev->counters[k]);
-}

@@ -18,7 +18,6 @@ struct hvrig_desc {
 
 struct hvrig_q {
 	struct hvrig_desc *tail;
-	uint32_t posted;
 };
 
 /* A program's view of its card. */
@@ -67,7 +66,5 @@ uint64_t hvrig_error(struct hvrig *r);
 
 /* y of series "<component>.<name>" at x. */
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x);
-/* Counters that are not 0, to stderr: for whoever looks for a mistake. */
-void hvrig_dump(const struct bench *b);
 
 #endif

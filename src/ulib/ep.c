@@ -6,6 +6,7 @@
 #include "ulib/ep_open.h"
 #include "ulib/extoll_drv.h"
 #include "ulib/hostport_drv.h"
+#include "ulib/hvia_agent.h"
 #include "weft/forth.h"
 
 static const struct {
@@ -17,6 +18,7 @@ static const struct {
 	{ weft_forth_probe, ep_forth_open, false },
 	{ extoll_drv_probe, ep_extoll_open, false },
 	{ hport_drv_probe, ep_hostport_open, true },
+	{ hvia_probe, ep_hvia_open, true },
 };
 
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,

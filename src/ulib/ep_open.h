@@ -11,5 +11,7 @@ int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		   struct weft_ep **ep_p);
 int ep_hostport_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		     struct weft_ep **ep_p);
+int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		 struct weft_ep **ep_p);
 
 #endif

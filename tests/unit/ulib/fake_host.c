@@ -3,9 +3,13 @@
 #include "fake_host.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ulib/ep_open.h"
+#include "ulib/hvia_agent.h"
 
 static struct weft_host *fake_first;
 
@@ -319,6 +323,24 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 						 fake_first[node].base
 				       : fake_oob[i].val;
 	abort();
+}
+
+/* ---- what is not linked: VIPL needs a whole kernel ---- */
+
+bool hvia_probe(struct weft_host *h, struct weft_dev *d)
+{
+	(void)h;
+	(void)d;
+	return false;
+}
+
+int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		 struct weft_ep **ep_p)
+{
+	(void)h;
+	(void)attr;
+	(void)ep_p;
+	return -ENODEV;
 }
 
 /* ---- life ---- */

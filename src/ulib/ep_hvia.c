@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Endpoint over VIs: operations and sending, see ep_hvia.h. */
+#include "ulib/ep_hvia.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "ulib/ep_open.h"
+
+void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
+	       uint64_t result)
+{
+	vec_push(&e->event, (struct weft_ep_event){ .kind = kind,
+						    .status = status,
+						    .ctx = ctx,
+						    .result = result });
+}
+
+uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len)
+{
+	const struct epv_region *r;
+
+	if (key >= e->region.n)
+		return NULL;
+	r = &e->region.at[key];
+	if (addr < (uintptr_t)r->p || addr - (uintptr_t)r->p > r->len ||
+	    len > r->len - (addr - (uintptr_t)r->p))
+		return NULL;
+	return (uint8_t *)(uintptr_t)addr;
+}
+
+/* ---- sending ----------------------------------------------------------------
+ */
+
+/* A quarter is for answers alone: who asks finds none before they run out. */
+struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst)
+{
+	bool reply = kind == EPV_DONE || kind == EPV_GET_DATA;
+
+	for (uint32_t i = reply ? 0 : EPV_OPS / 4 * 3; i < EPV_OPS; i++) {
+		if (e->op[i].used)
+			continue;
+		e->op[i] = (struct epv_op){
+			.used = true, .kind = kind, .dst = dst, .id = i
+		};
+		return &e->op[i];
+	}
+	return NULL;
+}
+
+void epv_op_start(struct epv *e, struct epv_op *op)
+{
+	struct epv_peer *p = &e->peer[op->dst];
+
+	op->next = NULL;
+	*p->tail = op;
+	p->tail = &op->next;
+}
+
+static void transmit(struct epv *e, struct epv_peer *p, struct epv_head *h,
+		     const uint8_t *data)
+{
+	struct epv_slot *s = epv_slot(e, p, p->next++ % (e->slots + EPV_SPARE));
+	uint32_t bytes = (uint32_t)sizeof(*h) + h->len;
+
+	h->places = p->owed;
+	p->owed = 0;
+	memset(&s->desc, 0, sizeof(s->desc));
+	s->head = *h;
+	if (h->len)
+		weft_host_copy(e->h, s->data, data, h->len);
+	s->desc.CS.SegCount = 1;
+	s->desc.CS.Length = bytes;
+	s->desc.DS[0].Local.Data.Address = &s->head;
+	s->desc.DS[0].Local.Handle = p->handle;
+	s->desc.DS[0].Local.Length = bytes;
+	p->sending++;
+	VipPostSend(p->vi, &s->desc, p->handle);
+}
+
+/* The next message of an operation; true: it was the last one. */
+static bool op_step(struct epv *e, struct epv_peer *p, struct epv_op *op)
+{
+	size_t left = op->len - op->off;
+	struct epv_head h = op->head;
+	bool data = op->kind == EPV_MSG || op->kind == EPV_PUT ||
+		    op->kind == EPV_GET_DATA;
+
+	h.kind = op->kind;
+	if (op->kind != EPV_DONE && op->kind != EPV_GET_DATA)
+		h.id = op->id;
+	h.len = !data			    ? 0
+		: left < e->ep.info.max_msg ? (uint32_t)left
+					    : e->ep.info.max_msg;
+	if (op->kind == EPV_PUT)
+		h.addr += op->off;
+	if (op->kind == EPV_GET_DATA)
+		h.addr = op->off;
+	if (!data || h.len == left)
+		h.flags |= EPV_LAST;
+	transmit(e, p, &h, op->buf + op->off);
+	op->off += h.len;
+	p->places--;
+	return h.flags & EPV_LAST;
+}
+
+static void peer_pump(struct epv *e, struct epv_peer *p)
+{
+	uint32_t limit = e->slots;
+
+	while (p->head && p->places && p->sending < limit) {
+		struct epv_op *op = p->head;
+
+		if (!op_step(e, p, op))
+			continue;
+		p->head = op->next;
+		if (!p->head)
+			p->tail = &p->head;
+		if (op->waits)
+			continue;
+		if (!op->answered)
+			epv_event(e, op->event, 0, op->ctx, 0);
+		op->used = false;
+	}
+	if (p->owed >= (e->slots + 1) / 2 && p->sending < limit + EPV_SPARE) {
+		struct epv_head h = { .kind = EPV_PLACES };
+
+		transmit(e, p, &h, NULL);
+	}
+}
+
+void epv_pump(struct epv *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (i != e->me)
+			peer_pump(e, &e->peer[i]);
+}
+
+/* ---- operations -------------------------------------------------------------
+ */
+
+static int op_begin(struct epv *e, enum epv_kind kind, uint32_t dst,
+		    enum weft_ep_kind event, void *ctx, struct epv_op **op_p)
+{
+	if (dst >= e->n)
+		return -EINVAL;
+	*op_p = epv_op_new(e, kind, dst);
+	if (!*op_p)
+		return -EAGAIN;
+	(*op_p)->event = event;
+	(*op_p)->ctx = ctx;
+	(*op_p)->waits = kind != EPV_MSG;
+	return 0;
+}
+
+static int self_send(struct epv *e, const void *buf, size_t len, uint64_t imm,
+		     void *ctx)
+{
+	uint8_t *copy = weft_host_calloc(e->h, 1, len ? len : 1);
+
+	if (!copy)
+		return -EAGAIN;
+	weft_host_copy(e->h, copy, buf, len);
+	epv_event(e, WEFT_EV_SENT, 0, ctx, 0);
+	vec_push(&e->event, (struct weft_ep_event){ .kind = WEFT_EV_RECV,
+						    .src = e->me,
+						    .imm = imm,
+						    .data = copy,
+						    .len = len });
+	return 0;
+}
+
+static int epv_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		    size_t len, uint64_t imm, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (len > ep->info.max_msg)
+		return -EMSGSIZE;
+	if (dst == e->me)
+		return self_send(e, buf, len, imm, ctx);
+	ret = op_begin(e, EPV_MSG, dst, WEFT_EV_SENT, ctx, &op);
+	if (ret)
+		return ret;
+	op->buf = buf;
+	op->len = len;
+	op->head.imm = imm;
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int self_copy(struct epv *e, uint8_t *to, const uint8_t *from,
+		     size_t len, enum weft_ep_kind kind, void *ctx)
+{
+	if (!to || !from)
+		return -EFAULT;
+	weft_host_copy(e->h, to, from, len);
+	epv_event(e, kind, 0, ctx, 0);
+	return 0;
+}
+
+static int epv_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
+		   uint64_t imm, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me) {
+		ret = self_copy(e, epv_at(e, rkey, raddr, len), buf, len,
+				WEFT_EV_PUT, ctx);
+		if (!ret && notify)
+			vec_push(&e->event,
+				 (struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
+							 .src = dst,
+							 .imm = imm });
+		return ret;
+	}
+	ret = op_begin(e, EPV_PUT, dst, WEFT_EV_PUT, ctx, &op);
+	if (ret)
+		return ret;
+	op->buf = buf;
+	op->len = len;
+	op->head = (struct epv_head){ .flags = notify ? EPV_NOTIFY : 0,
+				      .imm = imm,
+				      .addr = raddr,
+				      .key = rkey };
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int epv_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		   uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me)
+		return self_copy(e, buf, epv_at(e, rkey, raddr, len), len,
+				 WEFT_EV_GET, ctx);
+	ret = op_begin(e, EPV_GET, dst, WEFT_EV_GET, ctx, &op);
+	if (ret)
+		return ret;
+	op->into = buf;
+	op->len = len;
+	op->head = (struct epv_head){ .addr = raddr, .key = rkey, .arg = len };
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int atomic(struct weft_ep *ep, uint32_t dst, struct epv_head h,
+		  void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me) {
+		int32_t status;
+		uint64_t old = epv_atomic(e, &h, &status);
+
+		if (!status)
+			epv_event(e, WEFT_EV_ATOMIC, 0, ctx, old);
+		return status;
+	}
+	ret = op_begin(e, (enum epv_kind)h.kind, dst, WEFT_EV_ATOMIC, ctx, &op);
+	if (ret)
+		return ret;
+	op->head = h;
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int epv_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		    uint64_t rkey, uint64_t add, void *ctx)
+{
+	struct epv_head h = {
+		.kind = EPV_FADD, .addr = raddr, .key = rkey, .arg = add
+	};
+
+	return atomic(ep, dst, h, ctx);
+}
+
+static int epv_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		     uint64_t rkey, uint64_t expect, uint64_t desired,
+		     void *ctx)
+{
+	struct epv_head h = { .kind = EPV_CSWAP,
+			      .imm = desired,
+			      .addr = raddr,
+			      .key = rkey,
+			      .arg = expect };
+
+	return atomic(ep, dst, h, ctx);
+}
+
+static int epv_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		      struct weft_ep_mr *mr_p)
+{
+	struct epv *e = (struct epv *)ep;
+
+	vec_push(&e->region, (struct epv_region){ p, len });
+	*mr_p = (struct weft_ep_mr){ .key = e->region.n - 1,
+				     .addr = (uintptr_t)p,
+				     .len = len };
+	return 0;
+}
+
+static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	struct epv *e = (struct epv *)ep;
+	int n;
+
+	epv_receive(e);
+	epv_pump(e);
+	n = e->event.n < (size_t)max ? (int)e->event.n : max;
+	memcpy(ev, e->event.at, (size_t)n * sizeof(*ev));
+	memmove(e->event.at, e->event.at + n,
+		(e->event.n - (size_t)n) * sizeof(*ev));
+	e->event.n -= (size_t)n;
+	return n;
+}
+
+static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
+{
+	struct epv *e = (struct epv *)ep;
+	struct vipl_nic *n = e->nic;
+
+	for (;;) {
+		uint32_t seen = n->client->event;
+
+		epv_receive(e);
+		epv_pump(e);
+		if (e->event.n)
+			return 0;
+		if (weft_host_now(e->h) >= deadline)
+			return -ETIMEDOUT;
+		if (e->irq)
+			vipl_sleep(n, NULL, 0, seen, deadline);
+		else
+			weft_host_cpu(e->h, VIPL_POLL);
+	}
+}
+
+/* ---- opening ----------------------------------------------------------------
+ */
+
+void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s)
+{
+	uint32_t bytes =
+		(uint32_t)(e->stride - offsetof(struct epv_slot, head));
+
+	memset(&s->desc, 0, sizeof(s->desc));
+	s->desc.CS.SegCount = 1;
+	s->desc.DS[0].Local.Data.Address = &s->head;
+	s->desc.DS[0].Local.Handle = p->handle;
+	s->desc.DS[0].Local.Length = bytes;
+	VipPostRecv(p->vi, &s->desc, p->handle);
+}
+
+static void address(const struct epv *e, uint32_t node, uint32_t from,
+		    uint32_t to, uint32_t group, void *out)
+{
+	const struct vipl_nic *n = e->nic;
+	VIP_NET_ADDRESS *a = out;
+	uint32_t disc[3] = { from, to, group };
+
+	a->HostAddressLen = 6;
+	a->DiscriminatorLen = sizeof(disc);
+	memcpy((uint8_t *)out + 4, n->mac, 6);
+	((uint8_t *)out)[8] = (uint8_t)(node >> 8);
+	((uint8_t *)out)[9] = (uint8_t)node;
+	memcpy((uint8_t *)out + 10, disc, sizeof(disc));
+}
+
+static int peer_make(struct epv *e, uint32_t i)
+{
+	struct epv_peer *p = &e->peer[i];
+	uint32_t n = 2 * (e->slots + EPV_SPARE);
+	VIP_MEM_ATTRIBUTES m = { .Ptag = e->ptag };
+	VIP_VI_ATTRIBUTES a = {
+		.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION,
+		.MaxTransferSize = VIPL_MAX_TRANSFER,
+		.Ptag = e->ptag,
+	};
+
+	p->tail = &p->head;
+	p->places = e->slots;
+	p->mem = weft_host_calloc(e->h, 1, n * e->stride + 64);
+	if (!p->mem)
+		return -ENOMEM;
+	p->mem += -(uintptr_t)p->mem & 63;
+	if (VipRegisterMem(e->nic, p->mem, n * e->stride, &m, &p->handle) !=
+		    VIP_SUCCESS ||
+	    VipCreateVi(e->nic, &a, NULL, NULL, &p->vi) != VIP_SUCCESS)
+		return -ENOMEM;
+	for (uint32_t k = n / 2; k < n; k++)
+		epv_post(e, p, epv_slot(e, p, k));
+	return 0;
+}
+
+static int peer_connect(struct epv *e, uint32_t i, uint32_t group)
+{
+	VIP_VI_ATTRIBUTES a;
+	uint32_t local[8], remote[8];
+	uint32_t lo = e->me < i ? e->me : i, hi = e->me < i ? i : e->me;
+
+	address(e, e->me, lo, hi, group, local);
+	address(e, i, lo, hi, group, remote);
+	if (VipConnectPeerRequest(e->peer[i].vi, (VIP_NET_ADDRESS *)local,
+				  (VIP_NET_ADDRESS *)remote,
+				  VIP_INFINITE) != VIP_SUCCESS ||
+	    VipConnectPeerWait(e->peer[i].vi, &a) != VIP_SUCCESS)
+		return -ECONNREFUSED;
+	return 0;
+}
+
+static void epv_close(struct weft_ep *ep)
+{
+	struct epv *e = (struct epv *)ep;
+	VIP_DESCRIPTOR *d;
+
+	for (uint32_t i = 0; e->peer && i < e->n; i++) {
+		struct epv_peer *p = &e->peer[i];
+
+		if (!p->vi)
+			continue;
+		VipDisconnect(p->vi);
+		do
+			VipSendDone(p->vi, &d);
+		while (d);
+		do
+			VipRecvDone(p->vi, &d);
+		while (d);
+		VipDestroyVi(p->vi);
+		VipDeregisterMem(e->nic, p->mem, p->handle);
+	}
+	if (e->nic)
+		VipCloseNic(e->nic);
+	vec_free(&e->region);
+	vec_free(&e->event);
+	weft_host_free(e->h, e);
+}
+
+static const struct weft_ep_ops epv_ops = {
+	.close = epv_close,
+	.mr_reg = epv_mr_reg,
+	.send = epv_send,
+	.put = epv_put,
+	.get = epv_get,
+	.fadd = epv_fadd,
+	.cswap = epv_cswap,
+	.poll = epv_poll,
+	.release = epv_release,
+	.wait = epv_wait,
+};
+
+static int epv_start(struct epv *e, uint32_t group)
+{
+	int ret = 0;
+
+	e->peer = weft_host_calloc(e->h, e->n, sizeof(*e->peer));
+	if (!e->peer || VipOpenNic("hvia0+reliable", &e->nic) != VIP_SUCCESS ||
+	    VipCreatePtag(e->nic, &e->ptag) != VIP_SUCCESS)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->n && !ret; i++)
+		ret = i == e->me ? 0 : peer_make(e, i);
+	for (uint32_t i = 0; i < e->n && !ret; i++)
+		ret = i == e->me ? 0 : peer_connect(e, i, group);
+	return ret;
+}
+
+int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		 struct weft_ep **ep_p)
+{
+	struct epv *e = weft_host_calloc(h, 1, sizeof(*e));
+	const uint32_t all = WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET |
+			     WEFT_EP_FADD | WEFT_EP_CSWAP;
+	int ret;
+
+	if (!e)
+		return -ENOMEM;
+	e->ep = (struct weft_ep){
+		.ops = &epv_ops,
+		.host = h,
+		.info = { .name = "hvia",
+			  .caps = all,
+			  .emulated = all & ~(uint32_t)WEFT_EP_MSG,
+			  .max_msg = attr->max_msg ? attr->max_msg : 16384,
+			  .max_put = UINT32_MAX,
+			  .align = 1 },
+	};
+	e->h = h;
+	e->me = weft_host_node(h);
+	e->n = weft_host_nodes(h);
+	e->slots = attr->rx_slots ? attr->rx_slots : 8;
+	e->irq = attr->use_irq;
+	e->stride = (sizeof(struct epv_slot) + e->ep.info.max_msg + 63) & ~63ul;
+	ret = epv_start(e, attr->group);
+	if (ret) {
+		epv_close(&e->ep);
+		return ret;
+	}
+	*ep_p = &e->ep;
+	return 0;
+}

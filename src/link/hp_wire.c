@@ -202,6 +202,11 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	return f;
 }
 
+void hp_pkt_unordered(struct weft_frame *f)
+{
+	put_be(weft_slice_data(f->payload), 0, 2);
+}
+
 /* Bytes of the routing tail; 0: it has no end. */
 static uint32_t tail_read(const struct weft_frame *f, struct hp_head *h)
 {

@@ -79,6 +79,8 @@ uint32_t hp_frame_words(uint32_t cmd);
  * r->back goes along.  NULL: the route has more than 64 hops. */
 struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
+/* Its DHASH becomes 0: crossbars need not keep its order. */
+void hp_pkt_unordered(struct weft_frame *f);
 /* Reads it; false: it makes no sense. */
 bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h);
 /* Offset of the user bytes in the payload of a packet just made. */

@@ -111,6 +111,8 @@ enum {
 	HP_CTRL_HASH = 1 << 2,	/* network keeps order of equal hashes */
 };
 #define HP_CTRL_NPS(w)	     ((uint32_t)HP_GET(w, 15, 8))
+#define HP_CTRL_NPS_MAKE(m)  HP_PUT(m, 15, 8)
+#define HP_CTRL_NPS_ALL	     HP_CTRL_NPS_MAKE(0xff)
 #define HP_VPID_EN(vpid, on) (HP_PUT(on, 63, 63) | HP_PUT(vpid, 15, 0))
 
 enum {

@@ -22,7 +22,8 @@ static bool may_ask(const struct xb_in *in, const struct ecell *c)
 
 static void ask(struct xb *x, uint32_t i, uint32_t o, const struct ecell *c)
 {
-	if (!may_ask(&x->in[i], c))
+	if (!may_ask(&x->in[i], c) ||
+	    (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, i, c)))
 		return;
 	x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
 	x->asked |= (uint16_t)(1u << o);
@@ -44,6 +45,22 @@ static void packet_in(struct xb_open *p, struct ecell *c)
 		p->is_open = false;
 }
 
+/* A packet with a hash has arrived if it may ask now and has not left. */
+static void order_in(struct xb *x, uint32_t i, uint32_t q,
+		     const struct ecell *c)
+{
+	const struct ecell *s = x->ep[i].slot;
+	uint32_t at = x->in[i].head[q];
+
+	if (!(c->flags & (ECELL_SOP | ECELL_EOP)))
+		return;
+	while (at != XB_NONE && s[at].serial != c->serial)
+		at = s[at].next;
+	if (at != XB_NONE && s[at].flags & ECELL_SOP &&
+	    may_ask(&x->in[i], &s[at]))
+		xb_turn_add(x, i, &s[at]);
+}
+
 void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 {
 	struct xb_in *in = &x->in[i];
@@ -56,9 +73,24 @@ void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 	else
 		in->head[q] = (uint8_t)slot;
 	in->tail[q] = (uint8_t)slot;
+	if (x->hash_order)
+		order_in(x, i, q, c);
 	/* the first of the queue, or of a packet that is whole now */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
 		ask(x, i, o, &s[in->head[q]]);
+}
+
+/* A packet with a hash leaves: the next one may be at the head of a queue. */
+static void order_next(struct xb *x, uint32_t i, const struct ecell *c)
+{
+	struct xb_turn t;
+	uint32_t slot;
+
+	if (!xb_turn_drop(x, i, c, &t))
+		return;
+	slot = x->in[t.in].head[t.out * EX_VCS + t.vc];
+	if (slot != XB_NONE && x->ep[t.in].slot[slot].serial == t.serial)
+		ask(x, t.in, t.out, &x->ep[t.in].slot[slot]);
 }
 
 void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
@@ -67,6 +99,8 @@ void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
 	struct xb_open *p = &in->open[c->vc];
 	uint32_t q;
 
+	if (x->n_turn && c->flags & ECELL_SOP)
+		order_next(x, i, c);
 	p->waiting--;
 	if (!p->is_open)
 		return;
@@ -74,6 +108,8 @@ void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
 	if (p->waiting != p->cells || !p->cells)
 		return;
 	q = in->out[c->vc] * EX_VCS + c->vc;
+	if (x->hash_order)
+		order_in(x, i, q, &x->ep[i].slot[in->head[q]]);
 	ask(x, i, in->out[c->vc], &x->ep[i].slot[in->head[q]]);
 }
 

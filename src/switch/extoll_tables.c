@@ -58,6 +58,10 @@ static const struct weft_param xb_params[] = {
 	WEFT_PARAM(BOOL, struct xb, hap, "no", "", OWN,
 		   "packets that lead nowhere go to np2 instead of being "
 		   "discarded (Host Port specification 3.1)"),
+	WEFT_PARAM(BOOL, struct xb, hash_order, "no", "", OWN,
+		   "packets of the Host Port with equal hash of their "
+		   "destination leave in order of arrival (Host Port "
+		   "specification 3.1)"),
 	WEFT_PARAM(BOOL, struct xb, store_forward, "no", "", RECONSTRUCTED,
 		   "a cell is whole before it goes on (5.6)"),
 	WEFT_PARAM(BOOL, struct xb, train, "no", "", OWN,
@@ -76,7 +80,7 @@ static const struct weft_preset xb_presets[] = {
 	  "five cycles per hop, packets of up to 32 flits whole, bare links" },
 	{ "hostport",
 	  "clock=312.5MHz width=w16 t_route=2 t_cross=1 t_lp_out=5 t_lp_in=5 "
-	  "t_sync=1 mgt=0 mgt_ui=0 hap=yes",
+	  "t_sync=1 mgt=0 mgt_ui=0 hap=yes hash_order=yes",
 	  "links of 6.25 Gbit/s, crossbar of 3 cycles; the rest calibrated: "
 	  "ULTRA on PCI 66 takes 1198 ns (Host Port specification 11.5)" },
 	{ 0 },

@@ -423,4 +423,5 @@ void xb_fini(struct weft_comp *c)
 	for (i = 0; i < EX_PORTS; i++)
 		eport_fini(&x->ep[i]);
 	free(x->table);
+	free(x->turn);
 }

@@ -25,6 +25,13 @@ struct xb_open {
 	uint8_t waiting; /* cells of all, in the queues */
 };
 
+/* A packet with a hash (extoll_order.c). */
+struct xb_turn {
+	uint16_t hash;
+	uint8_t in, vc, serial; /* which it is */
+	uint8_t out, vc_out;
+};
+
 struct xb_in {
 	uint8_t head[XB_QUEUES], tail[XB_QUEUES]; /* by output * 4 + VC */
 	uint8_t accept;			     /* last output that was accepted */
@@ -87,7 +94,10 @@ struct xb {
 	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
 	double ppm;
 	uint32_t node;
-	bool store_forward, train, hap;
+	bool store_forward, train, hap, hash_order;
+	/* packets with a hash, in the order of their arrival */
+	struct xb_turn *turn;
+	uint32_t n_turn, max_turn;
 	/* table routing without a topology: port by destination, or NULL */
 	uint8_t *table;
 	uint32_t n_table;
@@ -107,6 +117,12 @@ int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot);
 void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c);
 void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
+/* extoll_order.c: the packet of this cell has arrived; it need not wait for
+ * another with its hash; it leaves, and *next may ask now if true. */
+void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c);
+bool xb_turn_is(struct xb *x, uint32_t i, const struct ecell *c);
+bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
+		  struct xb_turn *next);
 /* ops.waiting: cells in the queues for an output. */
 void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 /* eport_ops.gone */

@@ -136,7 +136,9 @@ static int kernel_new(struct hport_drv *d, const struct hport_sizes *sizes)
 	kernel_sizes(d, sizes);
 	for (uint32_t i = 0; i < d->nodes; i++)
 		publish_route(d, i);
-	hport_drv_store(d, HP_R_CTRL, HP_CTRL_ENABLE | HP_CTRL_ORDER);
+	hport_drv_store(d, HP_R_CTRL,
+			hport_drv_load(d, HP_R_CTRL) | HP_CTRL_ENABLE |
+				HP_CTRL_ORDER | HP_CTRL_NPS_ALL);
 	hport_drv_store(d, HP_R_DRIVER_STATE, (uintptr_t)k);
 	return 0;
 }
@@ -191,7 +193,9 @@ void hport_drv_close(struct hport_drv *d)
 {
 	hport_drv_lock(d);
 	if (!--d->kernel->users) {
-		hport_drv_store(d, HP_R_CTRL, 0);
+		hport_drv_store(d, HP_R_CTRL,
+				hport_drv_load(d, HP_R_CTRL) &
+					~(uint64_t)HP_CTRL_ENABLE);
 		hport_drv_store(d, HP_R_DRIVER_STATE, 0);
 		kernel_free(d);
 	}

@@ -6,9 +6,12 @@
  *   crossbar --np.c--> cells of a packet, by port and class --> hp_incoming
  *
  * Requests leave through port 0, replies through port 1 where there is one, and
- * always on virtual channels of their own.  What arrives is told to its unit at
- * the next edge of the core clock.  Cells are given back to the network when
- * the unit has taken what is in them. */
+ * always on virtual channels of their own.  A port whose bit in CTRL is off
+ * sends nothing: the other one does, or nobody while both are off; what comes
+ * is taken at all of them.  DHASH goes out while CTRL asks for the order of
+ * equal hashes, else 0: crossbars then need not keep it (3.6).  What arrives is
+ * told to its unit at the next edge of the core clock.  Cells are given back to
+ * the network when the unit has taken what is in them. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -52,12 +55,29 @@ static struct hp_tx *tx_pop(struct hp_tx_list *l)
 	return t;
 }
 
+/* CTRL lets the port send. */
+static bool np_on(const struct hp_nic *n, uint32_t p)
+{
+	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->ctrl) >> p & 1;
+}
+
+/* Port of a class: its own, or another one that is on. */
+static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
+{
+	uint32_t own = cls && n->n_np > 1;
+
+	for (uint32_t p = 0; !np_on(n, own) && p < n->n_np; p++)
+		if (np_on(n, p))
+			return p;
+	return own;
+}
+
 /* Hands over what the network port has room for. */
 static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 {
 	struct np *np = &n->np[p];
 
-	while (n->tx[p][cls].head && np_room(np, cls)) {
+	while (np_on(n, p) && n->tx[p][cls].head && np_room(np, cls)) {
 		struct hp_tx *t = tx_pop(&n->tx[p][cls]);
 		uint64_t now = eport_now(&np->ep);
 
@@ -88,6 +108,8 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 {
 	struct hp_tx *t = tx_new(n);
 
+	if (!(n->ctrl & HP_CTRL_HASH))
+		hp_pkt_unordered(f);
 	t->f = f;
 	t->np = (uint8_t)np;
 	t->cls = ex_meta(f)->cls;
@@ -107,9 +129,25 @@ struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),
 			  void *arg)
 {
-	uint32_t np = ex_meta(f)->cls && n->n_np > 1;
+	return hp_net_send_on(n, np_of(n, ex_meta(f)->cls), f, skip, cycle,
+			      bytes, sent, arg);
+}
 
-	return hp_net_send_on(n, np, f, skip, cycle, bytes, sent, arg);
+/* CTRL has been written: what waits for a port goes to where it may. */
+void hp_net_ports(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->n_np * 2; i++) {
+		uint32_t p = i / 2, cls = i % 2, to = np_of(n, cls);
+
+		while (!np_on(n, p) && np_on(n, to) && n->tx[p][cls].head) {
+			struct hp_tx *t = tx_pop(&n->tx[p][cls]);
+
+			t->np = (uint8_t)to;
+			tx_push(&n->tx[to][cls], t);
+		}
+		tx_go(n, p, cls);
+		tx_go(n, to, cls);
+	}
 }
 
 /* The network port forgets a packet that it knows to be all there. */

@@ -42,6 +42,9 @@ static const struct weft_param hp_params[] = {
 	P(U32, n_rsp_fu, "2", "1..16", OWN, "responder units (8.1)"),
 	P(U32, n_np, "2", "1..2", OWN,
 	  "network ports: with 2, replies have their own (8.5)"),
+	P(BOOL, hash_order, "no", "", OWN,
+	  "CTRL bit 2 at first: the network keeps the order of packets with "
+	  "equal hash of their destination (3.1, 3.6)"),
 	P(U32, issue_width, "4", "1..16", OWN,
 	  "requests issued per cycle (SB7, SB8)"),
 	P(U32, waitq_depth, "4", "0..64", OWN,
@@ -194,6 +197,8 @@ static uint32_t node_of(const char *name)
 static void regs_init(struct hp_nic *n)
 {
 	n->hpid = n->place.node + 1;
+	n->ctrl = HP_CTRL_NPS_MAKE((1u << n->n_np) - 1) |
+		  (n->hash_order ? HP_CTRL_HASH : 0);
 	n->wq_size = 64;
 	n->nq_size = 128;
 	n->prq_size = 32;
@@ -291,10 +296,22 @@ static void tell(struct hp_nic *n)
 		    s->n_fu * s->pipe->stages);
 }
 
+/* What its network ports have carried. */
+static int hp_sample(struct weft_comp *c, struct weft_err *err)
+{
+	struct hp_nic *n = c->state;
+
+	(void)err;
+	for (uint32_t i = 0; i < HP_NPS; i++)
+		if (n->np[i].ep.peer)
+			eport_volume(&n->np[i].ep);
+	return 0;
+}
+
 static int hp_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
-	int ret = 0;
+	int ret = hp_sample(c, err);
 
 	tell(n);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
@@ -337,5 +354,6 @@ WEFT_COMPONENT(
 		 .start = hp_start,
 		 .arrive = hp_arrive,
 		 .event = hp_event,
+		 .sample = hp_sample,
 		 .finish = hp_finish,
 		 .fini = hp_fini });

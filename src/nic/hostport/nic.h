@@ -289,6 +289,8 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 			     void *arg);
 /* The first `bytes` user bytes are there now. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
+/* CTRL has been written. */
+void hp_net_ports(struct hp_nic *n);
 
 /* ---- notification unit (notify.c) ---- */
 
@@ -400,6 +402,7 @@ struct hp_nic {
 	uint32_t node, width, np_depth;
 	uint32_t csb_depth, csb_vpid_max, tagged_depth;
 	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
+	bool hash_order;
 	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
 	uint32_t lookups;
 	uint32_t ctx_cache, win_cache, route_cache, tlb;

@@ -55,9 +55,13 @@ READ(ctrl, n->ctrl)
 
 static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct hp_nic *n = nic_of(c);
+
 	(void)i;
-	nic_of(c)->ctrl = val;
-	hp_fetch_go(nic_of(c));
+	n->ctrl = val & (HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
+			 HP_CTRL_NPS_MAKE((1u << n->n_np) - 1));
+	hp_net_ports(n);
+	hp_fetch_go(n);
 }
 
 static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
@@ -242,7 +246,8 @@ const struct weft_reg hp_regs[] = {
 	{ "rs_size", MGMT(HP_R_RS_SIZE, RW, "routing space, bytes"),
 		HOOKS(rs_size) },
 	{ "ctrl", MGMT(HP_R_CTRL, RW, "0 enable, 1 ordering, 2 network keeps "
-		"order of equal hashes, 15:8 network ports"), HOOKS(ctrl) },
+		"order of equal hashes, 15:8 network ports that send (reads 0 "
+		"where there is none; at first all)"), HOOKS(ctrl) },
 	{ "vpid_en", MGMT(HP_R_VPID_EN, RW, "63 on, 15:0 VPID: may trigger"),
 		.wrote = vpid_en_wrote },
 	{ "cache_cmd", MGMT(HP_R_CACHE_CMD, RW, "7:0 flush 1, insert 2, remove "

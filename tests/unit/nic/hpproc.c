@@ -113,7 +113,7 @@ void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 	hpdrv_set(d, HP_R_RS_BASE, d->rs_phys);
 	hpdrv_set(d, HP_R_RS_SIZE, RS_BYTES);
 	sizes_write(d);
-	hpdrv_set(d, HP_R_CTRL, d->ctrl | HP_CTRL_ENABLE);
+	hpdrv_set(d, HP_R_CTRL, d->ctrl | HP_CTRL_ENABLE | HP_CTRL_NPS_ALL);
 	assert(hpdrv_get(d, HP_R_HPID) == node + 1);
 }
 

@@ -133,6 +133,7 @@ static struct scene *scene_new(const char *dims, const struct job *job,
 	scene.job = job;
 	scene.bytes = bytes;
 	hprig_new(&scene.r, dims, NULL);
+	exrig_set(&scene.r, "extoll.xbar", "hash_order", "yes");
 	for (uint32_t i = 0; i < scene.r.nodes; i++)
 		exrig_prog(&scene.r, i, node_main);
 	return &scene;

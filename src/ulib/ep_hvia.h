@@ -108,6 +108,11 @@ void epv_pump(struct epv *e);
 /* Receives of a slot again. */
 void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s);
 
+extern const struct weft_ep_ops epv_ops;
+
+/* ep_hvia_open.c */
+void epv_close(struct weft_ep *ep);
+
 /* ep_hvia_rx.c */
 void epv_receive(struct epv *e);
 uint64_t epv_atomic(struct epv *e, const struct epv_head *h, int32_t *status_p);

@@ -49,12 +49,12 @@ class Record:
     """One transmission; docs/captures.md."""
 
     def __init__(self, data):
-        (self.version, self.wire, self.flags, self.upper, self.n, self.words,
-         self.word_ps) = struct.unpack_from("<BBBBIII", data)
-        self.sym = data[16:16 + self.n]
+        (self.version, self.wire, self.flags, self.more, self.n, self.words,
+         self.word_ps, self.line) = struct.unpack_from("<BBBBIIII", data)
+        self.sym = data[20:20 + self.n]
         maps = (self.n + 7) // 8
-        self.control = data[16 + self.n:16 + self.n + maps]
-        size = 16 + self.n + maps * (2 if self.flags & 2 else 1)
+        self.control = data[20 + self.n:20 + self.n + maps]
+        size = 20 + self.n + maps * (2 if self.flags & 2 else 1)
         assert size == len(data), (size, len(data))
 
     def is_control(self, i):
@@ -104,6 +104,10 @@ class Files(unittest.TestCase):
         for iface, data in cap.records:
             self.assertEqual(cap.ifaces[iface][0], 147)
             self.assertEqual(Record(data).wire, wire)
+            self.assertEqual(Record(data).line, iface)
+        for i, (_, name, _) in enumerate(cap.ifaces):
+            self.assertEqual(cap.ifaces[i ^ 1][1],
+                             " > ".join(reversed(name.split(" > "))))
         return p, cap
 
     def test_forth(self):
@@ -124,7 +128,7 @@ class Files(unittest.TestCase):
             r = Record(data)
             self.assertTrue(r.is_control(0))
             starts.add(r.sym[0])
-            self.assertEqual(r.upper, 1)
+            self.assertEqual(r.more & 15, 1)
         self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells
 
     def test_damage(self):

@@ -18,24 +18,35 @@
 #include "base/vec.h"
 #include "front/out/pcapng.h"
 #include "link/eth_wire.h"
+#include "link/extoll_frame.h"
+#include "link/forth_wire.h"
 
-enum { HEAD_VERSION = 1, HEAD_DAMAGED = 1, HEAD_BAD = 2 };
+enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2 };
 
 /* In front of the symbols; little-endian. */
 struct head {
-	uint8_t version, wire, flags, upper;
+	uint8_t version, wire, flags, more;
 	uint32_t symbols;
 	uint32_t words;
 	uint32_t word_ps;
+	uint32_t line; /* that of the other direction: ^ 1 */
 };
-_Static_assert(sizeof(struct head) == 16, "as docs/captures.md says");
+_Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
+
+struct capture;
+
+static uint8_t forth_more(const struct capture *c, const struct weft_frame *f);
+static uint8_t ex_more(const struct capture *c, const struct weft_frame *f);
 
 static const struct {
 	const char *name; /* struct weft_wire */
 	uint8_t number;	  /* 0: as Ethernet */
-} wires[] = {
-	{ "forth", 1 }, { "extoll", 2 }, { "atoll", 3 }, { "ethernet", 0 }
-};
+	/* What a reader needs to know and the symbols do not say. */
+	uint8_t (*more)(const struct capture *c, const struct weft_frame *f);
+} wires[] = { { "forth", 1, forth_more },
+	      { "extoll", 2, ex_more },
+	      { "atoll", 3, NULL },
+	      { "ethernet", 0, NULL } };
 #define N_WIRES (sizeof(wires) / sizeof(wires[0]))
 
 /* What speaks above a line, by class of NIC. */
@@ -58,10 +69,30 @@ struct capture {
 struct tap {
 	struct capture *cap;
 	uint32_t iface;
-	uint8_t wire;
+	uint8_t wire; /* index into wires[] */
 };
 
 /* ---- records ---- */
+
+enum { MORE_TABLE = 0x10, MORE_WIDE = 0x20 }; /* EXTOLL */
+
+static uint8_t forth_more(const struct capture *c, const struct weft_frame *f)
+{
+	struct forth_shape s = forth_shape_get(f);
+	uint32_t links = s.links ? (uint32_t)__builtin_ctz(s.links) : 0;
+
+	return (uint8_t)(s.layout | links << 1 | (uint32_t)s.lane << 3);
+}
+
+static uint8_t ex_more(const struct capture *c, const struct weft_frame *f)
+{
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
+	bool table = f->flags & EX_F_CELL && !m->hops;
+
+	return (uint8_t)(c->upper | (table ? MORE_TABLE : 0) |
+			 (l->width == EX_W32 ? MORE_WIDE : 0));
+}
 
 /* Line symbols of f, in cap->sym or where a fault has left them. */
 static const uint16_t *symbols(struct capture *cap, const struct weft_port *p,
@@ -123,13 +154,15 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 	bool bad = f->raw && any(sym, n, WEFT_SYM_BAD);
 	struct head h = {
 		.version = HEAD_VERSION,
-		.wire = t->wire,
+		.wire = wires[t->wire].number,
 		.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) |
 				   (bad ? HEAD_BAD : 0)),
-		.upper = t->cap->upper,
+		.more = wires[t->wire].more ? wires[t->wire].more(t->cap, f)
+					    : 0,
 		.symbols = n,
 		.words = f->words,
 		.word_ps = (uint32_t)(f->word_fs / 1000),
+		.line = t->iface,
 	};
 	uint32_t len = (uint32_t)sizeof(h) + n + (n + 7) / 8 * (1u + bad);
 	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len, now);
@@ -150,7 +183,7 @@ static void tap_filter(struct weft_comp *c, struct weft_frame *f)
 	uint32_t n;
 	const uint16_t *sym = symbols(t->cap, c->on, f, &n);
 
-	if (n && t->wire)
+	if (n && wires[t->wire].number)
 		put_symbols(t, f, sym, n, at, weft_now(c));
 	else if (n)
 		put_ethernet(t, f, sym, n, at, weft_now(c));
@@ -203,6 +236,7 @@ static int port_tap(struct capture *cap, struct weft_port *p, size_t wire,
 	char full[200];
 	struct weft_comp *c;
 	struct tap *t;
+	bool ethernet = !wires[wire].number;
 
 	snprintf(full, sizeof(full), "~capture.%s.%s", p->comp->name, p->name);
 	c = weft_sim_add(p->comp->sim, &weft_class_capture, full, err);
@@ -210,34 +244,53 @@ static int port_tap(struct capture *cap, struct weft_port *p, size_t wire,
 		return -EINVAL;
 	t = c->state;
 	t->cap = cap;
-	t->wire = wires[wire].number;
+	t->wire = (uint8_t)wire;
 	t->iface = pcapng_iface(
 		cap->file,
 		&(struct pcapng_if){
 			.name = name,
 			.about = wires[wire].name,
-			.link_type = t->wire ? PCAPNG_USER0 : PCAPNG_ETHERNET,
-			.bits_per_s = t->wire ? 0 : 1000000000,
-			.fcs = t->wire ? 0 : ETH_FCS,
+			.link_type = ethernet ? PCAPNG_ETHERNET : PCAPNG_USER0,
+			.bits_per_s = ethernet ? 1000000000 : 0,
+			.fcs = ethernet ? ETH_FCS : 0,
 		});
 	return 0;
 }
 
-static int port_try(struct capture *cap, struct weft_port *p,
+/* Both directions of a line, one behind the other. */
+static int line_tap(struct capture *cap, struct weft_port *p, size_t wire,
 		    struct weft_err *err)
 {
-	char a[96], b[96], name[200];
-	size_t wire = wire_of(p);
+	char a[96], b[96], there[200], back[200];
 
-	if (wire == N_WIRES)
-		return 0;
 	port_name(a, sizeof(a), p);
 	port_name(b, sizeof(b), p->peer);
 	strcpy(cap->example, a);
 	if (!matches(cap, a, b))
 		return 0;
-	snprintf(name, sizeof(name), "%s > %s", a, b);
-	return port_tap(cap, p, wire, name, err);
+	snprintf(there, sizeof(there), "%s > %s", a, b);
+	snprintf(back, sizeof(back), "%s > %s", b, a);
+	if (port_tap(cap, p, wire, there, err))
+		return -EINVAL;
+	return port_tap(cap, p->peer, wire, back, err);
+}
+
+/* Each line once, from the end that comes first by name. */
+static bool first_end(const struct weft_port *p)
+{
+	int order = strcmp(p->comp->name, p->peer->comp->name);
+
+	return order ? order < 0 : p->index < p->peer->index;
+}
+
+static int port_try(struct capture *cap, struct weft_port *p,
+		    struct weft_err *err)
+{
+	size_t wire = wire_of(p);
+
+	if (wire == N_WIRES || !first_end(p))
+		return 0;
+	return line_tap(cap, p, wire, err);
 }
 
 static void find_upper(struct capture *cap, const struct weft_comp *c)

@@ -1,0 +1,242 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Packets of the Host Port above EXTOLL's cells (src/link/hp_wire.h, hostport.md
+-- 3.2 to 3.4, 5.2, 9.4): what is left of the routing frame, the command frame,
+-- and which answer belongs to which request.
+local weft = ...
+if type(weft) ~= "table" then
+	return
+end
+
+local proto = Proto("hostport", "Host Port")
+local groups = { [0] = "Host Port", "ULTRA", "multicast", "barrier" }
+local mains = { [0x1] = "FAST_SEND", [0x2] = "FAST_PUT", [0x3] = "FAST_GET",
+	[0x4] = "MISALIGNED_PUT", [0x6] = "FAA", [0x7] = "CAS", [0x9] = "SEND",
+	[0xa] = "PUT", [0xb] = "GET", [0xf] = "ACK" }
+local ultra = { [0x1] = "ULTRA_SEND", [0x2] = "ULTRA_REFUSED",
+	[0xf] = "ULTRA_ACK" }
+local errors = { [0] = "none", "CMD_INV", "OVPID_INV", "ROUTE_INV",
+	"OWINID_INV", "OWINID", "OOFFSET", "OLENGTH", "TVPID_INV", "TWINID_INV",
+	"TWINID_CAPA", "TWINID", "TOFFSET", "TLENGTH", "ROUTE_BROKEN",
+	"POSTED_PA", "POSTED_PA_INV", "POSTED_TRUNC" }
+local F = weft.fields(proto, {
+	{ "dhash", "Hash of the destination", "u16", 0, 2, hex = true },
+	{ "branches", "Branches (multicast)", "bytes" },
+	{ "vpid", "Target VPID", "u16", 1, 2 },
+	{ "return", "Return path", "bytes" },
+	{ "cmd", "Command", "u16", 0, 2, hex = true },
+	{ "cmd.error", "Error", "u16", 0, 2, mask = 0xf800, vals = errors },
+	{ "cmd.group", "Group", "u16", 0, 2, mask = 0x0700, vals = groups },
+	{ "cmd.main", "Instruction", "u16", 0, 2, mask = 0x00f0, vals = mains },
+	{ "cmd.ack", "Acknowledgement wanted", "bool", 0, 2, mask = 0x0008 },
+	{ "cmd.response", "Response", "bool", 0, 2, mask = 0x0004 },
+	{ "cmd.low", "Low bits (words)", "u16", 0, 2, mask = 0x0007 },
+	{ "name", "Instruction", "str" },
+	{ "hpid", "Sender's Host Port", "u32", 2, 4 },
+	{ "sender", "Sender's VPID", "u16", 6, 2 },
+	{ "orig", "Original command", "u16", 0, 2, hex = true },
+	{ "tag", "API tag", "u64", 2, 6, hex = true },
+	{ "user_tag", "User tag", "u64", 0, 8, hex = true },
+	{ "dtag", "Destination tag", "u32", 0, 4 },
+	{ "size", "Payload size", "u32", 4, 4 },
+	{ "win", "Target window", "u32", 0, 4 },
+	{ "capability", "Capability", "u32", 4, 4, hex = true },
+	{ "tupid", "Target ULTRA port", "u16", 0, 2 },
+	{ "oupid", "Origin ULTRA port", "u16", 2, 2 },
+	{ "offset", "Target offset", "u64", 0, 8, hex = true },
+	{ "origin_win", "Origin window", "u32", 0, 4 },
+	{ "byte_enable", "Byte enable", "u8", 7, 1, hex = true },
+	{ "origin_offset", "Origin offset", "u64", 0, 8, hex = true },
+	{ "payload", "Payload", "bytes" },
+	{ "request", "Request in frame", "frame" },
+	{ "response", "Response in frame", "frame" },
+	{ "acked", "Acknowledged in frame", "frame" },
+	{ "time", "Time since the request", "time" },
+})
+local err = expert.severity.ERROR
+local X = weft.experts(proto, {
+	{ "frame", "Routing or command frame makes no sense",
+	  expert.group.PROTOCOL, err },
+	{ "short", "Payload is shorter than the size says",
+	  expert.group.PROTOCOL, expert.severity.WARN },
+	{ "error", "Answer with an error", expert.group.RESPONSE_CODE,
+	  expert.severity.WARN },
+	{ "alone", "Answer to no request of this capture",
+	  expert.group.SEQUENCE, expert.severity.NOTE },
+})
+
+-- ---- routing frame: bytes, or nil ----
+
+local SEP, VPID, TREE, END = 0xf0, 0xf1, 0xf2, 0xff
+
+local function routing(tree, tvb)
+	local n, at = tvb:len(), 2
+	if n < 8 then
+		return nil
+	end
+	weft.show(tree, tvb, 0, F, { "dhash" })
+	if tvb(2, 1):uint() == TREE then
+		local len = tvb(3, 1):uint()
+		if len == 0 or n < 10 + len then
+			return nil
+		end
+		tree:add(F.branches.field, tvb(4, len))
+		at = 4 + len
+	end
+	if tvb(at, 1):uint() ~= VPID then
+		return nil
+	end
+	local vpid = weft.show(tree, tvb, at, F, { "vpid" }).vpid
+	at = at + 3
+	if at < n and tvb(at, 1):uint() == SEP then
+		local from = at + 1
+		at = from
+		while at < n and tvb(at, 1):uint() ~= END do
+			at = at + 1
+		end
+		if at > from then
+			tree:add(F["return"].field, tvb(from, at - from))
+		end
+	end
+	if at >= n or tvb(at, 1):uint() ~= END then
+		return nil
+	end
+	return math.ceil((at + 1) / 8) * 8, vpid
+end
+
+-- ---- command frame ----
+
+-- Words C4 and up, by instruction; requests and responses.
+local window, target = { "win", "capability" }, { "offset" }
+local origin = { { "origin_win" }, { "origin_offset" } }
+local send = {}
+local put = { window, target }
+local forms = { [0x2] = put, [0x3] = put, [0x4] = { window, target,
+	{ "byte_enable" } }, [0x6] = put, [0x7] = put, [0xa] = put,
+	[0xb] = { window, target, origin[1], origin[2] } }
+local answers = { [0x3] = send, [0x6] = send, [0x7] = send, [0xb] = origin }
+
+local function form_of(v)
+	local main = v["cmd.main"]
+	if main == 0xf then
+		return send
+	elseif v["cmd.group"] == 1 then
+		return { { "tupid", "oupid" } }
+	end
+	return v["cmd.response"] == 1 and answers[main] or forms[main] or send
+end
+
+local function is_answer(v)
+	local main = v["cmd.main"]
+	return main == 0xf or v["cmd.group"] == 0 and v["cmd.response"] == 1 and
+		answers[main] ~= nil
+end
+
+local function name_of(v)
+	local main = v["cmd.main"]
+	local name = (v["cmd.group"] == 1 and ultra or mains)[main] or "?"
+	return is_answer(v) and main ~= 0xf and name .. "_RESPONSE" or name
+end
+
+-- ---- requests and answers, by whom and API tag ----
+
+local open, seen
+weft.on_reset(function()
+	open, seen = {}, {}
+end)
+
+local function key(hpid, vpid, v)
+	return string.format("%d.%d %s", hpid, vpid, v.tag:tohex())
+end
+
+-- A packet passes several lines: a tag that is open and answered is a new one.
+local function track(pinfo, v)
+	local k, r
+	if not is_answer(v) then
+		k = key(v.hpid, v.sender, v)
+		r = open[k]
+		if not r or r.response or r.acked or r.what ~= v.cmd then
+			r = { frame = pinfo.number, ts = pinfo.rel_ts, what = v.cmd }
+			open[k] = r
+		end
+		return { pair = r }
+	end
+	r = open[key(v.dtag, v.vpid, v)]
+	if not r then
+		return { alone = true }
+	end
+	local how = v["cmd.main"] == 0xf and "acked" or "response"
+	r[how] = r[how] or pinfo.number
+	return { pair = r, time = pinfo.rel_ts - r.ts, answer = true }
+end
+
+local function show_pair(tree, pinfo, v)
+	local t = weft.once(seen, pinfo, function()
+		return track(pinfo, v)
+	end)
+	if t.alone then
+		tree:add_proto_expert_info(X.alone)
+	elseif t.answer then
+		weft.add(tree, F.request, t.pair.frame)
+		weft.add(tree, F.time, NSTime(0, math.floor(t.time * 1e9 + 0.5)))
+	else
+		for _, how in ipairs({ "response", "acked" }) do
+			if t.pair[how] then
+				weft.add(tree, F[how], t.pair[how])
+			end
+		end
+	end
+end
+
+-- ---- packets ----
+
+local fixed = { { "cmd", "cmd.error", "cmd.group", "cmd.main", "cmd.ack",
+	"cmd.response", "cmd.low", "hpid", "sender" }, { "orig", "tag" },
+	{ "user_tag" }, { "dtag", "size" } }
+
+local function words(tree, tvb, at, list, v)
+	for i, names in ipairs(list) do
+		for k, x in pairs(weft.show(tree, tvb, at + 8 * (i - 1), F, names)) do
+			v[k] = x
+		end
+	end
+	return at + 8 * #list
+end
+
+local function payload(tree, tvb, at, v)
+	local n = math.min(v.size, tvb:len() - at)
+	local asks = v["cmd.response"] == 0 and
+		(v["cmd.main"] == 0x3 or v["cmd.main"] == 0xb)
+	if n > 0 and not asks then
+		tree:add(F.payload.field, tvb(at, n))
+	end
+	if n < v.size and not asks and v["cmd.main"] ~= 0xf then
+		tree:add_proto_expert_info(X.short)
+	end
+end
+
+weft.uppers[2] = function(tvb, pinfo, root)
+	local tree = root:add(proto, tvb())
+	local at, vpid = routing(tree, tvb)
+	local v = { vpid = vpid }
+	pinfo.cols.protocol = "HostPort"
+	if not at or at + 32 > tvb:len() then
+		tree:add_proto_expert_info(X.frame)
+		return "Host Port, no frame"
+	end
+	at = words(tree, tvb, at, fixed, v)
+	local form = form_of(v)
+	if at + 8 * #form > tvb:len() then
+		tree:add_proto_expert_info(X.frame)
+		return "Host Port, no frame"
+	end
+	at = words(tree, tvb, at, form, v)
+	local name = name_of(v)
+	weft.add(tree, F.name, name)
+	payload(tree, tvb, at, v)
+	if v["cmd.error"] ~= 0 then
+		tree:add_proto_expert_info(X.error)
+	end
+	show_pair(tree, pinfo, v)
+	return string.format("%s %d.%d > %d.%d, %d bytes", name, v.hpid, v.sender,
+		v.dtag, vpid, v.size)
+end

@@ -3,6 +3,7 @@
 #include "link/np.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "link/eport_int.h"
@@ -43,6 +44,21 @@ static void np_cell(void *own, struct eport *ep, uint64_t cycle)
 
 static const struct eport_ops port_ops = { .wake = np_wake, .cell = np_cell };
 
+/* A crossbar looks for the route in the first cell, and leaves something of it
+ * to pass on. */
+static int cell_check(const struct weft_comp *c, const struct eport_cfg *cfg,
+		      struct weft_err *err)
+{
+	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
+
+	if (!cfg->cell_flits || cfg->cell_flits > route)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s: cell_flits = %u: the first cell must hold the "
+			 "longest route, %u flits, and more",
+			 c->name, cfg->cell_flits, route);
+}
+
 int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
 	    const struct eport_cfg *cfg, uint32_t depth,
 	    const struct np_ops *ops, void *own, uint32_t tag,
@@ -50,6 +66,8 @@ int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
 {
 	struct eport_cfg cell = *cfg;
 
+	if (cell_check(c, cfg, err))
+		return -EINVAL;
 	*np = (struct np){ .ops = ops,
 			   .own = own,
 			   .tag = tag,

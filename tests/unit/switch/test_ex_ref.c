@@ -294,9 +294,9 @@ static void scene_make(struct scene *s, uint64_t seed)
 	};
 	s->c.slots = 4 * s->c.reserved + pick(&r, 0, 32);
 	s->c.cell_flits = 64 / s->c.flit_bytes;
-	/* the first cell holds all routing flits and more */
+	/* the first cell holds the longest route and more (np.c) */
 	if (!s->c.framed && pick(&r, 0, 1))
-		s->c.cell_flits = pick(&r, 6, 40);
+		s->c.cell_flits = pick(&r, s->c.flit_bytes == 2 ? 22 : 10, 40);
 	if (s->c.window < s->c.ack_every)
 		s->c.window = s->c.ack_every;
 	s->mgt = pick(&r, 0, 20);

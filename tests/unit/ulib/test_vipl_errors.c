@@ -245,16 +245,8 @@ static void test_high(void **state)
 
 static void renew(struct side *s, const char *name)
 {
-	VIP_DESCRIPTOR *d;
-
 	meet(s, name);
-	ok(VipDisconnect(s->vi));
-	do
-		VipSendDone(s->vi, &d);
-	while (d);
-	do
-		VipRecvDone(s->vi, &d);
-	while (d);
+	side_drain(s);
 	weft_host_sleep(s->h, weft_host_now(s->h) + WEFT_MS);
 	ok(VipDisconnect(s->vi));
 	s->n_err = 0;

@@ -105,16 +105,8 @@ enum { KINDS = 5 };
 
 static void again(struct side *s, char *name)
 {
-	VIP_DESCRIPTOR *d;
-
 	meet(s, name);
-	ok(VipDisconnect(s->vi));
-	do
-		VipSendDone(s->vi, &d);
-	while (d);
-	do
-		VipRecvDone(s->vi, &d);
-	while (d);
+	side_drain(s);
 	weft_host_sleep(s->h, weft_host_now(s->h) + WEFT_MS);
 	s->n_err = 0;
 }

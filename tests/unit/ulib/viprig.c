@@ -69,7 +69,7 @@ void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	side_vi(s, &s->vi);
 }
 
-void side_close(struct side *s)
+void side_drain(struct side *s)
 {
 	VIP_DESCRIPTOR *d;
 
@@ -80,6 +80,11 @@ void side_close(struct side *s)
 	do
 		VipRecvDone(s->vi, &d);
 	while (d);
+}
+
+void side_close(struct side *s)
+{
+	side_drain(s);
 	ok(VipDestroyVi(s->vi));
 	ok(VipDeregisterMem(s->nic, s->desc, s->handle));
 	ok(VipDestroyPtag(s->nic, s->ptag));

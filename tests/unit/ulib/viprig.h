@@ -46,7 +46,9 @@ void viprig_run(struct bench *b, node_fn zero, node_fn one);
 /* NIC, tag, memory of `bytes`, an unreliable VI with RDMA. */
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes);
-/* Disconnects, takes everything, gives everything back. */
+/* Disconnects, takes everything that was posted. */
+void side_drain(struct side *s);
+/* And gives everything back. */
 void side_close(struct side *s);
 void side_vi(struct side *s, VIP_VI_HANDLE *vi);
 void side_handler(struct side *s); /* collects asynchronous errors */

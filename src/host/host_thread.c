@@ -366,7 +366,8 @@ void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
 
 	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
 	weft_count(h->hp->comp, HOST_C_COPIED, n);
-	memcpy(dst, src, n);
+	if (n)
+		memcpy(dst, src, n);
 }
 
 /* ---- for the report at the end

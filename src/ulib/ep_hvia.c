@@ -319,6 +319,8 @@ static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 
 	epv_receive(e);
 	epv_pump(e);
+	if (!e->event.n)
+		return 0;
 	n = e->event.n < (size_t)max ? (int)e->event.n : max;
 	memcpy(ev, e->event.at, (size_t)n * sizeof(*ev));
 	memmove(e->event.at, e->event.at + n,

@@ -24,7 +24,7 @@ static void enc_raw(struct enc *e, uint16_t sym, enum forth_part part)
 
 static void enc_byte(struct enc *e, uint8_t b, enum forth_part part)
 {
-	if (e->pos++ % e->links == e->lane)
+	if ((e->pos++ & (e->links - 1)) == e->lane)
 		enc_raw(e, b, part);
 }
 
@@ -37,17 +37,37 @@ static void enc_be(struct enc *e, uint64_t v, uint32_t bytes,
 
 static void enc_pad(struct enc *e)
 {
-	while (e->pos % (4 * e->links))
+	while (e->pos & (4 * e->links - 1))
 		enc_byte(e, 0, FORTH_PART_FILL);
+}
+
+/* Whole qwords on one link, as long as there is room; how many bytes. */
+static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
+{
+	uint16_t *to = e->sym + e->n;
+	uint32_t i, k;
+
+	if (!e->sym || e->links > 1 || e->n + len > e->max)
+		return 0;
+	for (i = 0; i + 8 <= len; i += 8)
+		for (k = 0; k < 8; k++)
+			to[i + k] =
+				(uint16_t)(p[i + 7 - k] |
+					   FORTH_PART_BODY << FORTH_PART_SHIFT);
+	e->n += i;
+	e->pos += i;
+	return i;
 }
 
 static void enc_payload(struct enc *e, const struct weft_frame *f,
 			uint32_t wire_len)
 {
 	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 0; i < wire_len; i++) {
+	if (p && wire_len >= f->payload.len)
+		i = enc_qwords(e, p, f->payload.len);
+	for (; i < wire_len; i++) {
 		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
 
 		enc_byte(e, p && at < f->payload.len ? p[at] : 0,

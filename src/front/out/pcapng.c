@@ -18,12 +18,14 @@ enum { OPT_SPEED = 8, OPT_TSRESOL = 9, OPT_FCSLEN = 13 };
 enum { PS_DIGITS = 12 };
 #define FS_PER_PS 1000
 
+/* A whole block in memory: header, data, padding, length once more. */
 struct record {
 	weft_time_t t;
 	uint64_t seq; /* of equal times the first comes first */
-	uint8_t *data;
-	uint32_t n, iface;
+	uint8_t *block;
+	uint32_t len, room;
 };
+enum { HEADER = 28, TRAILER = 4, ROOM_MIN = 128, BUFFER = 1 << 18 };
 
 struct pcapng {
 	FILE *f;
@@ -32,7 +34,7 @@ struct pcapng {
 	uint64_t seq;
 	struct {
 		VEC(struct record);
-	} heap;
+	} heap, spare; /* spare: blocks that are written */
 };
 
 /* ---- blocks ---- */
@@ -130,21 +132,35 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 	return p->n_ifaces++;
 }
 
-static void packet(FILE *f, const struct record *r)
+static void record_fill(struct record *r, uint32_t iface, uint32_t n)
 {
 	uint64_t ps = r->t / FS_PER_PS;
-	uint32_t len = 32 + ((r->n + 3) & ~3u);
+	const uint32_t head[HEADER / 4] = {
+		BLOCK_EPB,    r->len, iface, (uint32_t)(ps >> 32),
+		(uint32_t)ps, n,      n
+	};
 
-	put32(f, BLOCK_EPB);
-	put32(f, len);
-	put32(f, r->iface);
-	put32(f, (uint32_t)(ps >> 32));
-	put32(f, (uint32_t)ps);
-	put32(f, r->n);
-	put32(f, r->n);
-	fwrite(r->data, 1, r->n, f);
-	pad4(f, r->n);
-	put32(f, len);
+	memcpy(r->block, head, HEADER);
+	memset(r->block + r->len - TRAILER - 4, 0, 4); /* padding */
+	memcpy(r->block + r->len - TRAILER, &r->len, TRAILER);
+}
+
+/* Memory of at least r->len bytes. */
+static void record_room(struct pcapng *p, struct record *r)
+{
+	if (p->spare.n) {
+		struct record old = p->spare.at[--p->spare.n];
+
+		r->block = old.block;
+		r->room = old.room;
+	}
+	if (r->room >= r->len)
+		return;
+	free(r->block);
+	r->room = r->len > ROOM_MIN ? r->len : ROOM_MIN;
+	r->block = malloc(r->room);
+	if (!r->block)
+		abort();
 }
 
 /* ---- heap by (time, sequence) ---- */
@@ -182,8 +198,10 @@ static void heap_down(struct record *h, size_t n)
 static void write_until(struct pcapng *p, weft_time_t now)
 {
 	while (p->heap.n && p->heap.at[0].t < now) {
-		packet(p->f, &p->heap.at[0]);
-		free(p->heap.at[0].data);
+		struct record r = p->heap.at[0];
+
+		fwrite(r.block, 1, r.len, p->f);
+		vec_push(&p->spare, r);
 		p->heap.at[0] = p->heap.at[--p->heap.n];
 		if (p->heap.n)
 			heap_down(p->heap.at, p->heap.n);
@@ -193,15 +211,16 @@ static void write_until(struct pcapng *p, weft_time_t now)
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, weft_time_t now)
 {
-	struct record r = { .t = t, .seq = p->seq++, .n = n, .iface = iface };
+	struct record r = { .t = t,
+			    .seq = p->seq++,
+			    .len = HEADER + TRAILER + ((n + 3) & ~3u) };
 
 	write_until(p, now);
-	r.data = malloc(n + !n);
-	if (!r.data)
-		abort();
+	record_room(p, &r);
+	record_fill(&r, iface, n);
 	vec_push(&p->heap, r);
 	heap_up(p->heap.at, p->heap.n - 1);
-	return r.data;
+	return r.block + HEADER;
 }
 
 /* ---- file ---- */
@@ -217,6 +236,7 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
 		free(p);
 		return weft_fail(err, errno, "%s: %s", path, strerror(errno));
 	}
+	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->path = strdup(path);
 	section(p->f);
 	*p_p = p;
@@ -230,6 +250,9 @@ int pcapng_close(struct pcapng *p, struct weft_err *err)
 	write_until(p, WEFT_NEVER);
 	if (ferror(p->f) | fclose(p->f))
 		ret = weft_fail(err, EIO, "%s: cannot write it all", p->path);
+	for (size_t i = 0; i < p->spare.n; i++)
+		free(p->spare.at[i].block);
+	vec_free(&p->spare);
 	vec_free(&p->heap);
 	free(p->path);
 	free(p);

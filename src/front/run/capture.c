@@ -118,12 +118,19 @@ static const uint16_t *symbols(struct capture *cap, const struct weft_port *p,
 static uint32_t bitmap(uint8_t *out, const uint16_t *sym, uint32_t n,
 		       uint32_t flag)
 {
-	uint32_t bytes = (n + 7) / 8;
+	uint32_t bytes = (n + 7) / 8, i;
 
-	memset(out, 0, bytes);
-	for (uint32_t i = 0; i < n; i++)
-		if (sym[i] & flag)
-			out[i / 8] |= (uint8_t)(1 << i % 8);
+	for (i = 0; i + 8 <= n; i += 8) {
+		uint32_t b = 0;
+
+		for (uint32_t k = 0; k < 8; k++)
+			b |= (uint32_t) !!(sym[i + k] & flag) << k;
+		out[i / 8] = (uint8_t)b;
+	}
+	if (i < n)
+		out[i / 8] = 0;
+	for (; i < n; i++)
+		out[i / 8] |= (uint8_t)(!!(sym[i] & flag) << i % 8);
 	return bytes;
 }
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bench `capture`: what `--capture all` costs.  The same runs without and with
+ * it, taking turns, the smallest CPU time of each; the file is written, all of
+ * it counts.  A run without a capture has no part of it: what is left to show
+ * is how far two such runs differ. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "front/bench/bench.h"
+#include "front/exp/exp.h"
+#include "front/exp/registry.h"
+#include "front/run/capture.h"
+
+enum { SETS = 3, TURNS = 3 };
+
+static const struct {
+	const char *name, *exp, *quick[SETS], *full[SETS];
+} runs[] = {
+	{ "forth",
+	  "forth/one-way",
+	  { "workload.count=500" },
+	  { "workload.count=4000" } },
+	{ "forth_uniform",
+	  "forth/uniform",
+	  { "sweep=none", "workload.count=200" },
+	  { "sweep=none", "workload.count=2000" } },
+	{ "extoll",
+	  "extoll/alltoall",
+	  { "workload.count=50" },
+	  { "workload.count=400" } },
+	{ "extoll_rma",
+	  "extoll/rma-put-bw",
+	  { "workload.count=200" },
+	  { "workload.count=1500" } },
+	{ "extoll_no_hosts",
+	  "extoll/net-torus",
+	  { "sweep=none", "fabric.net.measure=5000" },
+	  { "sweep=none", "fabric.net.measure=50000" } },
+	{ "hostport",
+	  "hostport/ep-traffic",
+	  { "workload.1.count=20" },
+	  { "workload.1.count=150" } },
+	{ "atoll",
+	  "hostport/atoll-pingpong",
+	  { "workload.count=500", "workload.mode=dma", "workload.size=1024" },
+	  { "workload.count=4000", "workload.mode=dma",
+	    "workload.size=1024" } },
+	{ "hvia",
+	  "hvia/latency",
+	  { "sweep=none", "workload.size=65536", "workload.count=4" },
+	  { "sweep=none", "workload.size=65536", "workload.count=30" } },
+};
+
+/* CPU time of one run; path: with a capture there. */
+static int timed(const struct registry *reg, const char *what,
+		 const char *const *set, const char *path, uint64_t *ns_p,
+		 struct weft_err *err)
+{
+	static const char *const all[] = { "all" };
+	struct exp_opts opts = { .set = set };
+	struct capture *cap = NULL;
+	struct exp_case c;
+	struct exp *e;
+	int ret;
+
+	while (opts.n_set < SETS && set[opts.n_set])
+		opts.n_set++;
+	if (exp_load(what, &opts, reg, &e, err))
+		return -EINVAL;
+	*ns_p = bench_cpu_ns();
+	ret = path ? capture_open(path, all, 1, &cap, err) : 0;
+	e->tap = path ? capture_tap : NULL;
+	e->tap_arg = cap;
+	if (!ret && !(ret = exp_case_open(e, 0, &c, err))) {
+		weft_sim_run(c.sim, WEFT_NEVER);
+		exp_case_close(&c);
+	}
+	if (cap && capture_close(cap, err))
+		ret = -EIO;
+	*ns_p = bench_cpu_ns() - *ns_p;
+	exp_free(e);
+	return ret;
+}
+
+static int one(struct bench_ctx *b, const struct registry *reg, size_t i,
+	       const char *path, struct weft_err *err)
+{
+	const char *const *set = bench_full(b) ? runs[i].full : runs[i].quick;
+	uint64_t best[3] = { UINT64_MAX, UINT64_MAX, UINT64_MAX }, ns;
+	char name[40];
+
+	for (uint32_t k = 0; k < 3 * TURNS; k++) {
+		if (timed(reg, runs[i].exp, set, k % 3 == 1 ? path : NULL, &ns,
+			  err))
+			return -EINVAL;
+		if (ns < best[k % 3])
+			best[k % 3] = ns;
+	}
+	snprintf(name, sizeof(name), "with_%s", runs[i].name);
+	bench_report(b, name, "x", (double)best[1] / (double)best[0]);
+	snprintf(name, sizeof(name), "without_%s", runs[i].name);
+	bench_report(b, name, "x", (double)best[2] / (double)best[0]);
+	return 0;
+}
+
+int bench_capture(struct bench_ctx *b, struct weft_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[200];
+	struct registry reg;
+	int ret = 0, fd;
+
+	snprintf(path, sizeof(path), "%s/weft-bench-XXXXXX",
+		 dir ? dir : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return weft_fail(err, errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	registry_init(&reg);
+	for (size_t i = 0; !ret && i < sizeof(runs) / sizeof(runs[0]); i++)
+		ret = one(b, &reg, i, path, err);
+	registry_fini(&reg);
+	unlink(path);
+	return ret;
+}

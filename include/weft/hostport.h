@@ -57,8 +57,9 @@ uint32_t hport_hpid(const struct hport *p);
 /* As they are: somebody else may have been the first. */
 struct hport_sizes hport_sizes_of(const struct hport *p);
 /* As the driver of a node: serves translations until all programs of the node
- * that have opened a port have closed it again.  0, -ENODEV, -ENOMEM. */
-int hport_serve(struct weft_host *h);
+ * that have opened a port have closed it again.  Finding and pinning a page
+ * takes `service`.  0, -ENODEV, -ENOMEM. */
+int hport_serve(struct weft_host *h, weft_time_t service);
 
 /* Routing handle of another process. */
 struct hport_peer {

@@ -132,13 +132,15 @@ void hport_drv_unmap(struct hport_drv *d, struct hport_region *r)
 
 /* ---- misses ------------------------------------------------------------ */
 
-static void serve_misses(struct hport_drv *d)
+static void serve_misses(struct hport_drv *d, weft_time_t service)
 {
 	uint64_t w, arg;
 
 	while ((w = hport_drv_load(d, HP_R_TLB_MISS)) != HP_NONE) {
 		uint32_t vpid = HP_MISS_VPID(w);
 
+		if (service)
+			weft_host_cpu(d->host, service);
 		arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
 		d->kernel->misses++;
 		d->kernel->faults += arg == HP_TLB_FAULT;
@@ -171,7 +173,7 @@ static int serve_open(struct weft_host *h, struct hport_drv *d)
 	return hport_drv_open(h, NULL, d);
 }
 
-int hport_serve(struct weft_host *h)
+int hport_serve(struct weft_host *h, weft_time_t service)
 {
 	struct hport_drv d;
 	bool seen = false;
@@ -184,7 +186,7 @@ int hport_serve(struct weft_host *h)
 		if (!weft_host_irq_wait(h, d.dev,
 					weft_host_now(h) + 20 * WEFT_US))
 			continue;
-		serve_misses(&d);
+		serve_misses(&d, service);
 		serve_rest(&d);
 	}
 	hport_drv_close(&d);

@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "work/hp_crowd.h"
+#include "work/hpw.h"
 
 static const char *const kind_name[KINDS] = {
 	"fast_send", "send", "fast_put", "put", "put_bytes",
@@ -232,8 +233,7 @@ static int crowd_main(struct weft_comp *c)
 	weft_time_t t;
 
 	if (ret) {
-		weft_check_failed(c, "cannot open all processes: error %d",
-				  -ret);
+		hpw_refused(c, "cannot open all processes", ret);
 		return ret;
 	}
 	t = weft_host_now(a->w.h);

@@ -201,13 +201,25 @@ static const struct weft_param curve_params[] = {
 };
 // clang-format on
 
+static int curve_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct curve *a = c->state;
+
+	return hpw_words(c, "size", a->size, err) ||
+			       hpw_words(c, "mtu", a->mtu, err)
+		       ? -EINVAL
+		       : 0;
+}
+
 WEFT_COMPONENT(hostport_pingpong, .name = "hostport.pingpong",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "latency of the Host Port's ways to send",
 	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
-	       .params = curve_params, .ops = { .main = pingpong_main });
+	       .params = curve_params,
+	       .ops = { .init = curve_init, .main = pingpong_main });
 WEFT_COMPONENT(hostport_stream, .name = "hostport.stream",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "bandwidth of the Host Port's ways to send",
 	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
-	       .params = curve_params, .ops = { .main = stream_main });
+	       .params = curve_params,
+	       .ops = { .init = curve_init, .main = stream_main });

@@ -17,7 +17,7 @@
 #include <errno.h>
 
 #include "ulib/hostport_crowd.h"
-#include "work/work.h"
+#include "work/hpw.h"
 
 enum kind {
 	NONE,
@@ -298,8 +298,7 @@ static int scene_main(struct weft_comp *c)
 	weft_time_t now;
 
 	if (ret) {
-		weft_check_failed(c, "cannot open all processes: error %d",
-				  -ret);
+		hpw_refused(c, "cannot open all processes", ret);
 		return ret;
 	}
 	now = weft_host_now(s->w.h);
@@ -310,6 +309,17 @@ static int scene_main(struct weft_comp *c)
 	tell_neighbours(s);
 	hport_crowd_close(&s->hp);
 	return 0;
+}
+
+static int scene_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct scene *s = c->state;
+
+	if (s->greedy > s->victims)
+		return weft_fail(err, EINVAL,
+				 "%s.greedy: %u of %u victims cannot be greedy",
+				 c->name, s->greedy, s->victims);
+	return hpw_words(c, "size", s->size, err);
 }
 
 // clang-format off
@@ -337,4 +347,4 @@ WEFT_COMPONENT(hostport_neighbours, .name = "hostport.neighbours",
 	       .doc = "shares of processes, and what bad neighbours do to them",
 	       .source = "hostport.md 8.7, 13.4",
 	       .state_size = sizeof(struct scene), .params = scene_params,
-	       .ops = { .main = scene_main });
+	       .ops = { .init = scene_init, .main = scene_main });

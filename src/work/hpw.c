@@ -9,11 +9,21 @@ enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
 enum { BUFFERS = 30 }; /* of the posted receive queue's 32 */
 enum { SEND_PIECE = 40, PUT_PIECE = 24, RDR_UNIT = 6 }; /* 512 bytes */
 
+void hpw_refused(struct weft_comp *c, const char *what, int ret)
+{
+	const char *why =
+		ret == -ENOMEM	 ? ": mem_bytes of host.pc is too small"
+		: ret == -ENODEV ? ": the node has no hostport.nic in a network"
+				 : "";
+
+	weft_check_failed(c, "%s: error %d%s", what, -ret, why);
+}
+
 static bool ok(struct hpw *v, const char *what, int ret)
 {
 	if (!ret)
 		return true;
-	weft_check_failed(v->w.c, "%s: error %d", what, -ret);
+	hpw_refused(v->w.c, what, ret);
 	return false;
 }
 
@@ -30,13 +40,24 @@ static int memory(struct hpw *v)
 
 	v->in = hport_alloc(v->p, 2 * room(v), &v->va);
 	if (!v->in) {
-		weft_check_failed(v->w.c, "no memory");
+		hpw_refused(v->w.c, "hport_alloc", -ENOMEM);
 		return -ENOMEM;
 	}
 	v->out = v->in + room(v);
 	v->sdr = hport_sdr(v->p, &bytes);
 	return hport_window(v->p, HPW_WIN, v->va, 2 * room(v),
 			    HPORT_READ | HPORT_WRITE, HPW_CAPABILITY);
+}
+
+int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
+	      struct weft_err *err)
+{
+	if (bytes % 8 == 0)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s.%s: %llu bytes are no multiple of 8: the Host "
+			 "Port moves words",
+			 c->name, name, (unsigned long long)bytes);
 }
 
 int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
@@ -51,8 +72,6 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 	uint32_t peer;
 
 	v->w = work_of(c);
-	v->size = v->size < 8 ? 8 : v->size & ~7ull;
-	v->mtu &= ~7ull;
 	if (!partner || partner >= v->w.n || v->size > MAX) {
 		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
 		return -EINVAL;
@@ -264,17 +283,30 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 
 /* ---- the driver's thread ----------------------------------------------- */
 
+struct driver {
+	weft_time_t tlb_driver_service;
+};
+
 static int driver_main(struct weft_comp *c)
 {
+	const struct driver *a = c->state;
 	struct work w = work_of(c);
-	int ret = hport_serve(w.h);
+	int ret = hport_serve(w.h, a->tlb_driver_service);
 
 	if (ret)
-		weft_check_failed(c, "hport_serve: error %d", -ret);
+		hpw_refused(c, "hport_serve", ret);
 	return ret;
 }
+
+static const struct weft_param driver_params[] = {
+	WEFT_PARAM(TIME, struct driver, tlb_driver_service, "10us", "", OWN,
+		   "processor time of finding and pinning the page of a TLB "
+		   "miss, besides interrupt and registers (14.3)"),
+	{ 0 }
+};
 
 WEFT_COMPONENT(hostport_driver, .name = "hostport.driver",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "serves translations of the Host Port on its node",
-	       .source = "hostport.md 8.8", .ops = { .main = driver_main });
+	       .source = "hostport.md 8.8", .state_size = sizeof(struct driver),
+	       .params = driver_params, .ops = { .main = driver_main });

@@ -35,6 +35,11 @@ struct hpw {
 
 enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };
 
+/* ops.init: a parameter in bytes that must be whole words; 0 or negative. */
+int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
+	      struct weft_err *err);
+/* The failed check of a library call that returned `ret`. */
+void hpw_refused(struct weft_comp *c, const char *what, int ret);
 /* 0, or negative with a failed check.  Pairs with node `partner`. */
 int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
 void hpw_close(struct hpw *v);

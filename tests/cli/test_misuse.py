@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments with EXTOLL that cannot be built: each is refused with a sentence
-that says what to do, and never crashes or runs as something else.
+"""Experiments with EXTOLL and the Host Port that cannot be built or cannot work:
+each ends with a sentence that says what to do, and never crashes, hangs or runs
+as something else.
 
     test_misuse.py WEFT [unittest options]
 """
@@ -28,6 +29,27 @@ fabric: {type: torus, dims: [4]}
 run: {until: 100us}
 """
 PLAIN = TRAFFIC.replace("dims: [4]", "dims: [4], switch: {preset: plain}")
+HOST = """
+nodes:
+  count: 2
+  host: {type: host.pc}
+  bus: {type: bus.pci}
+  nic: {type: hostport.nic, net_clock: 312.5MHz}
+fabric:
+  type: mesh
+  dims: [2]
+  switch: {type: extoll.xbar, preset: hostport}
+  link: {type: extoll.cable}
+workload:
+  - {program: hostport.driver, background: true}
+  - {program: hostport.pingpong, count: 2}
+"""
+ULTRA = HOST.replace("hostport.pingpong", "ultra.pingpong")
+CROWD = HOST.replace("hostport.pingpong, count: 2",
+                     "hostport.crowd, on: 0, processes: 8, servers: 4, "
+                     "instructions: 20")
+NEIGHBOURS = HOST.replace("hostport.pingpong, count: 2",
+                          "hostport.neighbours, on: 0, time: 50us")
 
 # text, --set, what the message contains
 WRONG = [
@@ -53,6 +75,45 @@ WRONG = [
     (TRAFFIC, "extoll.xbar.slots=16", "slots cannot be"),
     (TRAFFIC, "traffic.type=forth.gen", "cannot stand in a network"),
     (PLAIN, "s0.clock=100MHz", "one core clock"),
+    (HOST, "hostport.nic.n_np=3", "'3' is above 2"),
+    (HOST, "hostport.nic.n_req_fu=0", "'0' is below 1"),
+    (HOST, "hostport.nic.csb_depth=0", "'0' is below 1"),
+    (HOST, "hostport.nic.ctx_cache=0", "'0' is below 4"),
+    (HOST, "hostport.nic.f_core=0", "no clock: write e.g. 100MHz"),
+    (HOST, "hostport.nic.net_clock=100MHz", "one core clock"),
+    (HOST, "hostport.nic.width=w32", "the same kind and width"),
+    (HOST, "nodes.nic.preset=foo", "no preset 'foo': why not 'fpga'"),
+    (HOST, "nodes.bus.preset=foo", "no preset 'foo'"),
+    (HOST, "nodes.bus.type=bus.pcix", "needs bus.pci or bus.ht"),
+    (HOST, "nodes.bus.type=hostport.nic", "is a nic"),
+    (HOST, "workload.1.size=12", "no multiple of 8"),
+    (HOST, "workload.1.size=0", "is below 8"),
+    (HOST, "workload.1.size=2MiB", "is above 1048576"),
+    (HOST, "workload.1.mtu=4", "no multiple of 8"),
+    (HOST, "workload.1.way=sent", "none of"),
+    (ULTRA, "workload.1.words=40", "'40' is above 31"),
+    (ULTRA, "hostport.nic.ultra_max_words=0", "'0' is below 1"),
+    (ULTRA, "hostport.nic.ultra_packet_queue=32", "ultra_port_slice: 64"),
+    (CROWD, "workload.1.processes=65537", "'65537' is above 65536"),
+    (CROWD, "workload.1.processes=0", "'0' is below 1"),
+    (CROWD, "workload.1.cpus=0", "'0' is below 1"),
+    (NEIGHBOURS, "workload.1.victims=5000", "'5000' is above 4096"),
+    (NEIGHBOURS, "workload.1.greedy=2", "2 of 1 victims cannot be greedy"),
+    (NEIGHBOURS, "workload.1.size=4", "no multiple of 8"),
+    (NEIGHBOURS, "workload.1.time=0", "is below 1us"),
+]
+# found out while it runs: text, --set, what a message contains
+FAILS = [
+    (HOST, "workload.1.partner=7", "partner: one of 1..1"),
+    (HOST, "host.pc.mem_bytes=1MiB", "mem_bytes of host.pc is too small"),
+    (CROWD, "host.pc.mem_bytes=1MiB", "mem_bytes of host.pc is too small"),
+    (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 words"),
+    (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
+     .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
+     "hostport.nic.tlb=16", "does the node run hostport.driver?"),
+    (HOST.replace("hostport.nic, net_clock: 312.5MHz", "extoll.nic")
+     .replace("bus.pci", "bus.ht").replace(", preset: hostport", ""),
+     "nodes.count=2", "no hostport.nic in a network"),
 ]
 # what sits on a line: on, type, message
 FAULTS = [
@@ -81,6 +142,14 @@ class Misuse(unittest.TestCase):
             with self.subTest(value=value):
                 self.check(message, text, "--set", value)
 
+    def test_fails(self):
+        for text, value, message in FAILS:
+            with self.subTest(value=value):
+                status, err = refused(text, "--set", value)
+                self.assertEqual(status, 1, err)
+                self.assertIn(message, err)
+                self.assertNotIn("lost inside the models", err)
+
     def test_faults(self):
         for text, on, kind, message in FAULTS:
             with self.subTest(on=on, kind=kind):
@@ -97,7 +166,11 @@ class Misuse(unittest.TestCase):
     # What is right must stay so: a node with another crystal, and all well.
     def test_right(self):
         for text, args in (
-                (NODES, ()), (TRAFFIC, ()), (PLAIN, ()),
+                (NODES, ()), (TRAFFIC, ()), (PLAIN, ()), (HOST, ()),
+                (ULTRA, ()), (CROWD, ()), (NEIGHBOURS, ()),
+                (HOST, ("--set", "workload.1.mtu=0")),
+                (HOST, ("--set", "bus.pci.clock=2ns",
+                        "--set", "hostport.nic.f_core=500MHz")),
                 (NODES, ("--set", "n0.nic.ppm=100", "--set", "s0.ppm=100")),
                 (NODES, ("--set", "extoll.*.clock=200MHz"))):
             with self.subTest(args=args):

@@ -5,6 +5,7 @@
  * transactions at a time, any other one of each kind (bus.h).  Reads are of
  * whole words: what the host does not want is cut off again. */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "nic/hostport/nic.h"
@@ -153,13 +154,19 @@ void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 	hp_at(n, hp_now(n), dma_over, d);
 }
 
-void hp_hif_start(struct hp_nic *n)
+int hp_hif_start(struct hp_nic *n, struct weft_err *err)
 {
 	bool many = weft_bus_many(n->bus);
 
-	weft_bus_window(n->bus, n->posted);
+	if (!weft_bus_window(n->bus, n->posted))
+		return weft_fail(
+			err, EINVAL,
+			"%s: bus.pcix moves whole words only: the Host "
+			"Port needs bus.pci or bus.ht",
+			n->comp->name);
 	n->dma[WEFT_BUS_READ].limit = many ? n->reads : 1;
 	n->dma[WEFT_BUS_WRITE].limit = many ? n->posted : 1;
+	return 0;
 }
 
 void hp_hif_fini(struct hp_nic *n)

@@ -238,9 +238,10 @@ static int hp_start(struct weft_comp *c, struct weft_err *err)
 	if (n->node != 65535)
 		n->place.node = n->node;
 	n->hpid = n->place.node + 1;
-	hp_hif_start(n);
 	weft_bus_takes_tagged(n->bus);
-	ret = hp_net_start(n, err);
+	ret = hp_hif_start(n, err);
+	if (!ret)
+		ret = hp_net_start(n, err);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->start)
 			ret = hp_blocks[i]->start(n, err);

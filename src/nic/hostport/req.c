@@ -398,7 +398,17 @@ static void req_fini(struct hp_nic *n)
 		hp_pull_drop(n, &((struct req *)j)->pull);
 }
 
+/* Or it has come to rest: nobody will send them any more. */
+static int req_rest(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim))
+		req_fini(n);
+	return 0;
+}
+
 const struct hp_block hp_req_block = {
 	.name = "requester",
+	.finish = req_rest,
 	.fini = req_fini,
 };

@@ -382,7 +382,17 @@ static void rsp_fini(struct hp_nic *n)
 		hp_pull_drop(n, &((struct rsp *)j)->pull);
 }
 
+/* Or it has come to rest: nobody will send them any more. */
+static int rsp_rest(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim))
+		rsp_fini(n);
+	return 0;
+}
+
 const struct hp_block hp_rsp_block = {
 	.name = "responder",
+	.finish = rsp_rest,
 	.fini = rsp_fini,
 };

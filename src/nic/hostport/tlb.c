@@ -313,9 +313,21 @@ static void tlb_fini(struct hp_nic *n)
 	free(n->xlate);
 }
 
+/* The run has come to rest, and nobody has answered. */
+static int tlb_finish(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim) && n->xlate->wait)
+		weft_check_failed(n->comp,
+				  "TLB misses wait for a driver: does the node "
+				  "run hostport.driver?");
+	return 0;
+}
+
 const struct hp_block hp_tlb_block = {
 	.name = "tlb",
 	.init = tlb_init,
 	.cache = tlb_cache,
+	.finish = tlb_finish,
 	.fini = tlb_fini,
 };

@@ -10,6 +10,7 @@
  * Not modelled: an interrupt per completer port other than IRQ_STATUS. */
 #include "nic/hostport/ultra.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -328,10 +329,15 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 	struct hp_ultra *u = calloc(1, sizeof(*u));
 	uint32_t words = n->ultra_port_slice;
 
-	(void)err;
 	n->ultra = u;
 	if (!u)
 		abort();
+	if (n->ultra_port_slice > n->ultra_packet_queue)
+		return weft_fail(err, EINVAL,
+				 "%s.ultra_port_slice: %u words are more than "
+				 "ultra_packet_queue has: %u",
+				 n->comp->name, n->ultra_port_slice,
+				 n->ultra_packet_queue);
 	u->n = n;
 	u->low_at = UINT32_MAX;
 	u->least = UINT64_MAX;

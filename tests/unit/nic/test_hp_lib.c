@@ -13,20 +13,24 @@
 
 enum { BYTES = 16 * HP_PAGE, CAPA = 99, FIRST = 4, WINS = 4 };
 
+static weft_time_t took; /* the put with a miss */
 static const struct hport_tag tag = { 11, 22 };
 
 struct end {
+	struct weft_host *h;
 	struct hport *p;
 	struct hport_peer to;
 	uint8_t *mem;
 	uint64_t va;
 };
 
+static weft_time_t service; /* of the driver, per miss */
+
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	(void)r;
 	(void)node;
-	assert_int_equal(hport_serve(h), 0);
+	assert_int_equal(hport_serve(h, service), 0);
 	return 0;
 }
 
@@ -36,6 +40,7 @@ static void open_end(struct end *e, struct weft_host *h, uint32_t node,
 	struct hport_attr a = { .vpid = 5 + (int32_t)node, .flags = flags };
 	struct hport *again;
 
+	e->h = h;
 	a.sizes.wq = 8;
 	assert_int_equal(hport_open(h, &a, &e->p), 0);
 	assert_int_equal(hport_open(h, &a, &again), -EBUSY);
@@ -114,13 +119,16 @@ static void memory_near(struct end *e)
 {
 	struct hport_far far = { 0, CAPA, 0 };
 	struct hport_note n;
+	weft_time_t from;
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		e->mem[i] = (uint8_t)(i * 7 + i / 256);
 	/* a page that the O/S has taken comes back by a miss */
 	assert_true(hport_page_out(e->p, e->va + 5 * HP_PAGE));
+	from = weft_host_now(e->h);
 	hport_put(e->p, &e->to, HPORT_ACK, tag, &far, 0, 0, BYTES);
 	done(e, 0);
+	took = weft_host_now(e->h) - from;
 	memset(e->mem, 0, BYTES);
 	hport_get(e->p, &e->to, 0, tag, &far, 0, 0, BYTES);
 	done(e, 0);
@@ -203,13 +211,13 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* R21, R22 */
-static void test_library(void **state)
+static weft_time_t once(weft_time_t takes, const char *irq_entry)
 {
 	struct exrig r;
 
-	(void)state;
+	service = takes;
 	hprig_new(&r, "2", NULL);
+	exrig_set(&r, "host.pc", "irq_entry", irq_entry);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct hp_nic *n = r.node[i].nic->state;
 
@@ -222,12 +230,34 @@ static void test_library(void **state)
 	assert_int_equal(exrig_counter(r.node[0].nic, "tlb_misses"), 1);
 	assert_int_equal(exrig_counter(r.node[1].nic, "tlb_misses"), 0);
 	exrig_free(&r);
+	return took;
+}
+
+/* R21, R22 */
+static void test_library(void **state)
+{
+	(void)state;
+	once(10 * WEFT_US, "2us");
+}
+
+/* A miss takes interrupt, driver and insert: irq_latency and tlb_driver_service
+ * of appendix B, to within what the driver's registers take. */
+static void test_miss_time(void **state)
+{
+	weft_time_t base = once(0, "2us");
+	weft_time_t more = once(10 * WEFT_US, "2us");
+	weft_time_t irq = once(10 * WEFT_US, "4us");
+
+	(void)state;
+	assert_in_range(more - base, 9900 * WEFT_NS, 10100 * WEFT_NS);
+	assert_in_range(irq - more, 1900 * WEFT_NS, 2100 * WEFT_NS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_miss_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

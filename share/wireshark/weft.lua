@@ -179,6 +179,70 @@ function weft.once(store, pinfo, first)
 	return store[pinfo.number]
 end
 
+-- A function that gives the state of a line by its number, made by new() when
+-- it is first asked for.
+function weft.by_line(new)
+	local lines
+	weft.on_reset(function()
+		lines = {}
+	end)
+	return function(line)
+		lines[line] = lines[line] or new()
+		return lines[line]
+	end
+end
+
+-- Requests that wait for an answer, by a key.  A packet passes several lines:
+-- the pair is the first sight of each.
+function weft.pairing()
+	local open, p = {}, {}
+	weft.on_reset(function()
+		open = {}
+	end)
+	-- new: what is open under that key is another one
+	function p.request(pinfo, key, new)
+		local r = open[key]
+		if not r or r.response or r.acked or new and r.what ~= new then
+			r = { frame = pinfo.number, ts = pinfo.rel_ts, what = new }
+			open[key] = r
+		end
+		return { pair = r }
+	end
+	-- how: "response" or "acked"; also: where further parts will be awaited
+	function p.answer(pinfo, key, how, also)
+		local r = open[key]
+		if not r then
+			return { alone = true }
+		end
+		r[how] = r[how] or pinfo.number
+		if also then
+			open[also] = r
+		end
+		return { pair = r, time = pinfo.rel_ts - r.ts }
+	end
+	return p
+end
+
+-- Shows what request or answer gave; F has request, response, time, acked.
+function weft.show_pair(tree, F, t, alone)
+	if t.alone then
+		tree:add_proto_expert_info(alone)
+	elseif t.time then
+		weft.add(tree, F.request, t.pair.frame)
+		weft.add(tree, F.time, weft.time(t.time))
+	else
+		for _, how in ipairs({ "response", "acked" }) do
+			if t.pair[how] then
+				weft.add(tree, F[how], t.pair[how])
+			end
+		end
+	end
+end
+
+function weft.time(seconds)
+	return NSTime(0, math.floor(seconds * 1e9 + 0.5))
+end
+
 -- What is not on the wire at that place: a buffer of its own.
 function weft.buffer(s, name)
 	return ByteArray.new(s, true):tvb(name)

@@ -50,19 +50,13 @@ local X = weft.experts(proto, {
 	{ "nack", "Asks for flits again", seq, note },
 })
 
-local lines, flits, states
+local flits, states
 weft.on_reset(function()
-	lines, flits, states = {}, {}, {}
+	flits, states = {}, {}
 end)
-
-local function line_state(name)
-	local l = lines[name]
-	if not l then
-		l = { sent = {}, unacked = 0, stopped = false }
-		lines[name] = l
-	end
-	return l
-end
+local line_state = weft.by_line(function()
+	return { sent = {}, unacked = 0, stopped = false }
+end)
 
 -- ---- first sight ----
 

@@ -59,19 +59,13 @@ local X = weft.experts(proto, {
 	{ "nack", "Asks for cells again", seq, note },
 })
 
-local lines, cells, controls, acked
+local cells, controls, acked
 weft.on_reset(function()
-	lines, cells, controls, acked = {}, {}, {}, {}
+	cells, controls, acked = {}, {}, {}
 end)
-
-local function line_state(name)
-	local l = lines[name]
-	if not l then
-		l = { open = {}, sent = {}, taken = {}, given = {} }
-		lines[name] = l
-	end
-	return l
-end
+local line_state = weft.by_line(function()
+	return { open = {}, sent = {}, taken = {}, given = {}, unacked = 0 }
+end)
 
 -- ---- symbols ----
 
@@ -128,7 +122,7 @@ local function cell_first(rec, pinfo, c)
 		acked[pinfo.number] = acked[out.again]
 	else
 		l.taken[c.vc] = (l.taken[c.vc] or 0) + 1
-		l.unacked = (l.unacked or 0) + 1
+		l.unacked = l.unacked + 1
 		acked[pinfo.number] = { ts = pinfo.rel_ts, number = pinfo.number }
 	end
 	out.mine = acked[pinfo.number]
@@ -177,7 +171,7 @@ local function control_first(rec, pinfo, kind, value)
 			acked[out.acks].frame = pinfo.number
 			out.rtt = pinfo.rel_ts - acked[out.acks].ts
 		end
-		out.unacked = l.unacked or 0
+		out.unacked = l.unacked
 	elseif kind >= 0x10 and kind < 0x14 then
 		l.given[vc] = (l.given[vc] or 0) + value
 	elseif kind >= 0x18 and kind < 0x1c then
@@ -270,7 +264,7 @@ local function control(rec, pinfo, tree)
 		end
 	end
 	if c.rtt then
-		weft.add(tree, F.rtt, NSTime(0, math.floor(c.rtt * 1e9 + 0.5)))
+		weft.add(tree, F.rtt, weft.time(c.rtt))
 	end
 	if v.control == 0x02 then
 		tree:add_proto_expert_info(X.nack)

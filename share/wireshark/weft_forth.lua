@@ -53,19 +53,13 @@ local X = weft.experts(proto, {
 	{ "lanes", "Links of the bundle are missing", proto_err, note },
 })
 
-local lines, packets, credits, bundles, wholes
+local packets, credits, bundles, wholes
 weft.on_reset(function()
-	lines, packets, credits, bundles, wholes = {}, {}, {}, {}, {}
+	packets, credits, bundles, wholes = {}, {}, {}, {}
 end)
-
-local function line_state(name)
-	local l = lines[name]
-	if not l then
-		l = { sent = 0, given = 0, value = {}, count = {} }
-		lines[name] = l
-	end
-	return l
-end
+local line_state = weft.by_line(function()
+	return { sent = 0, given = 0, value = {}, count = {} }
+end)
 
 -- ---- credits: the other direction's words ----
 

@@ -139,52 +139,24 @@ end
 
 -- ---- requests and answers, by whom and API tag ----
 
-local open, seen
+local seen
 weft.on_reset(function()
-	open, seen = {}, {}
+	seen = {}
 end)
+local pairing = weft.pairing()
 
 local function key(hpid, vpid, v)
 	return string.format("%d.%d %s", hpid, vpid, v.tag:tohex())
 end
 
--- A packet passes several lines: a tag that is open and answered is a new one.
-local function track(pinfo, v)
-	local k, r
-	if not is_answer(v) then
-		k = key(v.hpid, v.sender, v)
-		r = open[k]
-		if not r or r.response or r.acked or r.what ~= v.cmd then
-			r = { frame = pinfo.number, ts = pinfo.rel_ts, what = v.cmd }
-			open[k] = r
-		end
-		return { pair = r }
-	end
-	r = open[key(v.dtag, v.vpid, v)]
-	if not r then
-		return { alone = true }
-	end
-	local how = v["cmd.main"] == 0xf and "acked" or "response"
-	r[how] = r[how] or pinfo.number
-	return { pair = r, time = pinfo.rel_ts - r.ts, answer = true }
-end
-
 local function show_pair(tree, pinfo, v)
-	local t = weft.once(seen, pinfo, function()
-		return track(pinfo, v)
-	end)
-	if t.alone then
-		tree:add_proto_expert_info(X.alone)
-	elseif t.answer then
-		weft.add(tree, F.request, t.pair.frame)
-		weft.add(tree, F.time, NSTime(0, math.floor(t.time * 1e9 + 0.5)))
-	else
-		for _, how in ipairs({ "response", "acked" }) do
-			if t.pair[how] then
-				weft.add(tree, F[how], t.pair[how])
-			end
+	weft.show_pair(tree, F, weft.once(seen, pinfo, function()
+		if not is_answer(v) then
+			return pairing.request(pinfo, key(v.hpid, v.sender, v), v.cmd)
 		end
-	end
+		return pairing.answer(pinfo, key(v.dtag, v.vpid, v),
+			v["cmd.main"] == 0xf and "acked" or "response")
+	end), X.alone)
 end
 
 -- ---- packets ----

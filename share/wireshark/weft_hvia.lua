@@ -109,6 +109,8 @@ local F = weft.fields(proto, {
 local X = weft.experts(proto, {
 	{ "short", "Frame is too short", expert.group.PROTOCOL,
 	  expert.severity.ERROR },
+	{ "alone", "Answer to no request of this capture",
+	  expert.group.SEQUENCE, expert.severity.NOTE },
 	{ "gap", "Packets of this VI are missing", expert.group.SEQUENCE,
 	  expert.severity.WARN },
 })
@@ -116,10 +118,11 @@ local head = { "type", "first", "last", "immediate_valid", "vi", "source_vi",
 	"seq", "length" }
 local HEAD, BODY, REL = 28, 86, 40
 
-local vis, level, conns, seen
+local vis, level, seen
 weft.on_reset(function()
-	vis, level, conns, seen = {}, {}, {}, {}
+	vis, level, seen = {}, {}, {}
 end)
+local conns = weft.pairing()
 
 local function who(addr, vi)
 	return tostring(addr) .. "." .. vi
@@ -131,24 +134,13 @@ local body = { "id", "max", "level", "peer", "rdma_write", "rdma_read",
 	"from_len", "to_len", "qos", "from", "to" }
 
 local function conn_first(pinfo, v)
-	local id = v.id:tohex()
+	if v.type == 8 or v.type == 9 then
+		level[who(pinfo.dl_src, v.source_vi)] = v.level
+	end
 	if v.type == 8 then
-		local r = conns[id]
-		if not r then
-			r = { frame = pinfo.number, ts = pinfo.rel_ts }
-			conns[id] = r
-		end
-		level[who(pinfo.dl_src, v.source_vi)] = v.level
-		return { pair = r }
-	elseif v.type == 9 then
-		level[who(pinfo.dl_src, v.source_vi)] = v.level
+		return conns.request(pinfo, v.id:tohex())
 	end
-	local r = conns[id]
-	if not r then
-		return nil
-	end
-	r.answer = r.answer or pinfo.number
-	return { pair = r, time = pinfo.rel_ts - r.ts }
+	return conns.answer(pinfo, v.id:tohex(), "response")
 end
 
 local function agent(tvb, pinfo, tree, v)
@@ -159,15 +151,9 @@ local function agent(tvb, pinfo, tree, v)
 	for k, x in pairs(weft.show(tree, tvb, 0, F, body, true)) do
 		v[k] = x
 	end
-	local c = weft.once(seen, pinfo, function()
+	weft.show_pair(tree, F, weft.once(seen, pinfo, function()
 		return conn_first(pinfo, v)
-	end)
-	if c and c.time then
-		weft.add(tree, F.request, c.pair.frame)
-		weft.add(tree, F.time, NSTime(0, math.floor(c.time * 1e9 + 0.5)))
-	elseif c and c.pair.answer then
-		weft.add(tree, F.response, c.pair.answer)
-	end
+	end), X.alone)
 end
 
 -- ---- messages ----

@@ -82,51 +82,32 @@ local forms = { [0] = get, get, put, put,
 
 -- ---- requests and responses ----
 
-local open, seen
+local seen
 weft.on_reset(function()
-	open, seen = {}, {}
+	seen = {}
 end)
+local pairing = weft.pairing()
 
 local function key(kind, node, vpid, what)
 	return string.format("%s %d.%d %s", kind, node % 256, vpid, what)
 end
 
--- A packet passes several lines: the first and the last that see the pair.
-local function request(pinfo, k)
-	local r = open[k]
-	if not r or r.answered then
-		r = { frame = pinfo.number, ts = pinfo.rel_ts }
-		open[k] = r
-	end
-	return { pair = r }
-end
-
-local function response(pinfo, k, next_key)
-	local r = open[k]
-	if not r then
-		return { alone = true }
-	end
-	r.answered = r.answered or pinfo.number
-	if next_key then
-		open[next_key] = r
-	end
-	return { pair = r, time = pinfo.rel_ts - r.ts, answer = true }
-end
-
 local function track(pinfo, v)
 	local c = v.command
 	if c == 0 or c == 1 then
-		return request(pinfo, key("get", v.source, v.source_vpid,
+		return pairing.request(pinfo, key("get", v.source, v.source_vpid,
 			v.answer_nla:tohex()))
 	elseif c == 12 then
-		return request(pinfo, key("lock", v.source, v.source_vpid, v.lock))
+		return pairing.request(pinfo, key("lock", v.source, v.source_vpid, v.lock))
 	elseif c == 13 then
-		return response(pinfo, key("lock", v.check, v.vpid, v.lock))
+		return pairing.answer(pinfo, key("lock", v.check, v.vpid, v.lock),
+			"response")
 	elseif c ~= 10 and c ~= 11 then
 		return nil
 	end
 	local after = (v.write_nla + UInt64(v.count + 1)):tohex()
-	return response(pinfo, key("get", v.check, v.vpid, v.write_nla:tohex()),
+	return pairing.answer(pinfo, key("get", v.check, v.vpid,
+		v.write_nla:tohex()), "response",
 		v.last == 0 and key("get", v.check, v.vpid, after))
 end
 
@@ -134,16 +115,8 @@ local function show_pair(tree, pinfo, v)
 	local t = weft.once(seen, pinfo, function()
 		return track(pinfo, v)
 	end)
-	if not t then
-		return
-	end
-	if t.alone then
-		tree:add_proto_expert_info(X.alone)
-	elseif t.answer then
-		weft.add(tree, R.request, t.pair.frame)
-		weft.add(tree, R.time, NSTime(0, math.floor(t.time * 1e9 + 0.5)))
-	elseif t.pair.answered then
-		weft.add(tree, R.response, t.pair.answered)
+	if t then
+		weft.show_pair(tree, R, t, X.alone)
 	end
 end
 

@@ -9,6 +9,7 @@ with faults shows exactly those.
 import collections
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -27,14 +28,17 @@ ALWAYS = ["frame.number", "frame.interface_name", "_ws.malformed",
 MASK = (1 << 64) - 1
 
 
-def tshark(path, fields, *more):
-    """Rows of field -> list of values."""
+def tshark(path, fields, *more, home=None):
+    """Rows of field -> list of values.  home: our files are there already."""
     names = ALWAYS + fields
-    args = ["tshark", "-X", "lua_script:" + SCRIPT, "-r", path, "-T", "fields",
-            "-E", "separator=|", "-E", "aggregator=;", *more]
+    args = ["tshark", "-r", path, "-T", "fields", "-E", "separator=|", "-E",
+            "aggregator=;", *more]
+    if not home:
+        args += ["-X", "lua_script:" + SCRIPT]
     for n in names:
         args += ["-e", n]
-    p = subprocess.run(args, capture_output=True, text=True, timeout=120)
+    p = subprocess.run(args, capture_output=True, text=True, timeout=120,
+                       env=dict(os.environ, HOME=home) if home else None)
     if p.returncode or "Lua" in p.stderr or "aren't valid" in p.stderr:
         raise AssertionError(p.stderr)
     return [{n: v.split(";") if v else [] for n, v in
@@ -104,6 +108,23 @@ class Captured(unittest.TestCase):
         return collections.Counter(
             r["frame.interface_name"][0] for r in rows
             if ERROR in r["_ws.expert.severity"])
+
+
+class Files(Captured):
+    def test_plugins(self):
+        """In a folder of plugins, as make install leaves them: every file is
+        loaded by itself, too."""
+        folder = os.path.dirname(SCRIPT)
+        with open(os.path.join(folder, "meson.build")) as f:
+            listed = set(re.findall(r"'(\w+\.lua)'", f.read()))
+        self.assertEqual(listed, {n for n in os.listdir(folder)
+                                  if n.endswith(".lua")})
+        plugins = os.path.join(self.dir.name, ".local/lib/wireshark/plugins")
+        os.makedirs(plugins)
+        os.symlink(os.path.abspath(folder), os.path.join(plugins, "weft"))
+        self.run_("extoll/pingpong-16", "workload.count=2")
+        rows = tshark(self.path, ["velo.length"], home=self.dir.name)
+        self.assertEqual(sum(r["velo.length"] == ["8"] for r in rows), 4)
 
 
 class Forth(Captured):

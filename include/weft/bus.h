@@ -65,6 +65,7 @@ struct weft_bus_txn {
 	uint32_t latency_timer; /* bus clocks a tenure may last once another
 				 * master waits; 0 = no limit */
 	uint32_t cookie;	/* the device's own */
+	uint64_t trace_id;	/* of the message it is for, or 0 */
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
@@ -125,10 +126,13 @@ struct weft_bus_note {
 	uint16_t tag;
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
-	weft_time_t frame;	  /* FRAME# asserted; tenure began */
-	weft_time_t data_end;	  /* last datum of this tenure has moved */
-	uint64_t cond;		  /* TAGGED, conditional: see weft_bus_tagged */
-	uint8_t data[64];	  /* STORE, LOADED, TAGGED, ANSWERED */
+	/* FRAME# asserted; tenure began.  STORE, LOAD, TAGGED: it began, for
+	 * those who listen; `asked`: the host has handed it to the bus */
+	weft_time_t frame, asked;
+	uint64_t trace_id;    /* MEM_WRITE: of the transaction */
+	weft_time_t data_end; /* last datum of this tenure has moved */
+	uint64_t cond;	      /* TAGGED, conditional: see weft_bus_tagged */
+	uint8_t data[64];     /* STORE, LOADED, TAGGED, ANSWERED */
 };
 
 /* A tagged access of the host (Host Port specification 10.1).  On the way it is

@@ -87,8 +87,10 @@ void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 /* ---- events ---------------------------------------------------------- */
 
 /* First member of struct weft_sim. */
+struct weft_listener;
 struct weft_sim_head {
 	weft_time_t now;
+	struct weft_listener *listeners; /* weft/trace.h; NULL: nobody */
 };
 static inline weft_time_t weft_now(const struct weft_comp *c)
 {

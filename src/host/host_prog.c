@@ -5,6 +5,7 @@
  * The out-of-band network is a name-value store that every node sees oob_delay
  * after a put; values put to one name are ordered by (time, node, sequence). */
 #include "host/prog.h"
+#include "weft/prog.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -126,6 +127,13 @@ struct weft_host *weft_prog_host(struct weft_comp *prog)
 struct weft_comp *weft_prog_of(const struct weft_host *h)
 {
 	return h->prog;
+}
+
+weft_time_t weft_prog_time(struct weft_comp *prog)
+{
+	const struct weft_host *h = weft_prog_host(prog);
+
+	return weft_now(prog) + (h ? h->debt : 0);
 }
 
 void weft_prog_set_background(struct weft_comp *prog, bool background)

@@ -6,6 +6,7 @@
  * loop that started at t0 looks at memory at t0 + k * poll_period, k >= 1, and
  * the thread is resumed at the first such look that can see a change. */
 #include "host/host_priv.h"
+#include "weft/trace.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -39,6 +40,16 @@ static bool is_busy(const struct weft_host *h, enum host_wait why)
 	       why == HOST_DEVICE || (why == HOST_IRQ && h->spins);
 }
 
+/* In one word, for those who watch. */
+static const char *const host_doing[HOST_WAIT_N] = {
+	[HOST_RUNS] = "runs",	  [HOST_BUSY] = "computes",
+	[HOST_SLEEPS] = "sleeps", [HOST_POLLS] = "polls",
+	[HOST_IRQ] = "interrupt", [HOST_BRIDGE] = "bridge",
+	[HOST_KEY] = "key",	  [HOST_DEVICE] = "device",
+	[HOST_IDLE] = "idle",	  [HOST_WORD] = "word",
+	[HOST_ENDED] = "ended",
+};
+
 void host_block(struct weft_host *h, enum host_wait why)
 {
 	weft_time_t from = now_of(h);
@@ -46,6 +57,7 @@ void host_block(struct weft_host *h, enum host_wait why)
 	h->wait = why;
 	if (why == HOST_POLLS || why == HOST_BRIDGE)
 		weft_bus_expect(h->hp->bus);
+	weft_state(h->prog, "thread", host_doing[why], from);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
 	if (is_busy(h, why)) {

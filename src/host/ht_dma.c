@@ -74,6 +74,7 @@ static void mem_tell(struct ht *b, const struct ht_link *l,
 		.dev = link_number(b, l),
 		.lazy = l->port->peer->told && host->settle,
 		.slice = piece(t, at, bytes),
+		.trace_id = t->trace_id,
 	};
 
 	weft_bus_tell(b->host, &note);
@@ -89,6 +90,20 @@ static void done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
 
 	t->t_done = note.time;
 	weft_bus_tell(l->port, &note);
+}
+
+/* A packet of t on its way to the host, in slots d to end. */
+static void trace_way(const struct ht *b, const struct ht_link *l,
+		      const struct weft_bus_txn *t, uint64_t d, uint64_t end)
+{
+	bool read = t->op == WEFT_BUS_READ;
+
+	weft_mark(l->port->peer->comp, t->trace_id,
+		  read ? "asks to read" : "asks to write", t->t_req);
+	weft_mark(b->comp, t->trace_id, "waits for the bus", ht_time(b, d));
+	weft_mark(b->comp, t->trace_id,
+		  read ? "DMA read: request" : "DMA write: data",
+		  ht_time(b, end));
 }
 
 /* ---- writes -------------------------------------------------------------- */
@@ -161,6 +176,8 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 	weft_count(b->comp, HT_C_WRITES, 1);
 	weft_count(b->comp, HT_C_WRITE_BYTES, n);
 	weft_count(b->comp, HT_C_MASKED, masked);
+	if (t->trace_id)
+		trace_way(b, l, t, d, end);
 	write_commit(b, l, t, n, end);
 	t->tenures++;
 	t->moved += n;
@@ -224,6 +241,8 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 	weft_count(b->comp, HT_C_READS, 1);
 	weft_count(b->comp, HT_C_READ_BYTES, n);
 	t->tenures++;
+	if (t->trace_id)
+		trace_way(b, l, t, d, end);
 	read_serve(b, l, p, n, end);
 	p->at += n;
 	if (p->at == t->bytes)
@@ -272,6 +291,9 @@ void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
 	if (p->error)
 		all_ones(b, p);
 	t->moved += p->bytes;
+	if (t->trace_id)
+		weft_mark(b->comp, t->trace_id, "DMA read: memory",
+			  ht_time(b, d));
 	if (p->bytes < t->bytes)
 		burst_tell(b, l, p, s);
 	if (t->moved == t->bytes)

@@ -113,6 +113,11 @@ static uint64_t start(const struct ht *b, const struct ht_link *l,
 
 /* ---- the link ------------------------------------------------------------ */
 
+static const char *const ht_doing[HT_DIRS][HT_VCS] = {
+	[HT_DOWN] = { "store", "load", "read answer" },
+	[HT_UP] = { "write", "read", "load answer" },
+};
+
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots)
 {
@@ -122,6 +127,10 @@ uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 	lane->free_at = d + slots;
 	weft_count(b->comp, dir == HT_UP ? HT_C_UP_BUSY : HT_C_DOWN_BUSY,
 		   slots);
+	if (weft_heard(b->comp))
+		weft_span(b->comp, dir == HT_UP ? "up" : "down",
+			  (uint32_t)(l - b->link), ht_doing[dir][lane->last],
+			  slots * 4, ht_time(b, d), ht_time(b, lane->free_at));
 	return lane->free_at;
 }
 

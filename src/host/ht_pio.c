@@ -19,6 +19,7 @@ static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 	p->ready = ht_later(ht_slot_near(b, weft_now(b->comp) + delay),
 			    ht_slot_next(b));
 	p->seq = b->seq++;
+	p->io.asked = weft_now(b->comp);
 	pio_at(&p->io, dev, space, off, bytes);
 	return p;
 }
@@ -143,6 +144,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t s = end + b->s_rx;
 	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, end);
 
+	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
 	weft_count(b->comp, HT_C_STORES, 1);
 	weft_count(b->comp, HT_C_TAGGED, p->io.tagged);
 	weft_count(b->comp, HT_C_STORE_BYTES, p->io.bytes);
@@ -314,6 +316,7 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t end = ht_occupy(b, l, HT_DOWN, d, load_slots(p));
 
 	weft_count(b->comp, p->io.tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
+	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
 	b->load.sent = true;
 	p->ready = end + b->s_rx;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,

@@ -45,11 +45,25 @@ uint64_t pcibus_ready(const struct pcibus *b, uint32_t m)
 	return (m - PCIBUS_M_DEVICES) % 2 ? d->rd_ready : d->wr_ready;
 }
 
+/* What the bus is used for, by who was granted it last. */
+static const char *doing(const struct pcibus *b)
+{
+	if (b->last == PCIBUS_M_PIO)
+		return b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
+							      : "load";
+	if (b->last == PCIBUS_M_COMPLETION)
+		return "read data";
+	return (b->last - PCIBUS_M_DEVICES) % 2 ? "read" : "write";
+}
+
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
 {
 	assert(d >= b->free_at);
 	b->free_at = d + len;
 	weft_count(b->comp, PCIBUS_C_BUSY, len);
+	if (weft_heard(b->comp))
+		weft_span(b->comp, "bus", WEFT_TRACE_ONE, doing(b), len,
+			  pcibus_time(b, d), pcibus_time(b, d + len));
 }
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)

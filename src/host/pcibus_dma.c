@@ -104,6 +104,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.dev = (uint32_t)(dev - b->dev),
 		.lazy = dev->port->peer->told && host->settle,
 		.slice = piece(t, bytes),
+		/* with the last datum: nothing to tell apart */
+		.trace_id = b->h_dw ? t->trace_id : 0,
 	};
 
 	weft_bus_tell(b->host, &mem);

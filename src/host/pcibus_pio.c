@@ -38,6 +38,7 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 	assert(b->n_pio <= cap);
 	p->op = op;
 	p->retries = 0;
+	p->io.asked = weft_now(b->comp);
 	p->ready = pio_edge(b, op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out);
 	b->n_store += op == PCIBUS_STORE;
 	return p;
@@ -346,6 +347,7 @@ void pcibus_pio_grant(struct pcibus *b, uint64_t d)
 {
 	struct pcibus_pio *p = &b->pio[b->pio_head];
 
+	p->io.start = weft_heard(b->comp) ? pcibus_time(b, d) : 0;
 	if (p->op == PCIBUS_STORE)
 		store_grant(b, p, d);
 	else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 enum { PIO_MAX = 64 };
 
@@ -16,6 +17,7 @@ struct pio {
 	uint16_t tag;
 	uint8_t space, op;	  /* op: enum weft_bus_tagged_op */
 	bool tagged, user, level; /* level: response tag */
+	weft_time_t asked, start; /* of the host; on the bus */
 	uint8_t data[PIO_MAX];
 };
 
@@ -51,7 +53,9 @@ pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
 				      .space = p->space,
 				      .off = p->off,
 				      .bytes = p->bytes,
-				      .dev = p->dev };
+				      .dev = p->dev,
+				      .asked = p->asked,
+				      .frame = p->start };
 
 	if (p->tagged) {
 		note.op = p->op;

@@ -136,6 +136,7 @@ void result_free(struct weft_result *r)
 		free(r->failures[i]);
 	free(r->failures);
 	view_fini(&r->view);
+	story_fini(&r->story);
 	result_free_series(r);
 	result_free_hists(r);
 	free(r);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "measure/hist.h"
+#include "measure/story.h"
 #include "measure/view.h"
 
 struct result_metric {
@@ -50,7 +51,8 @@ struct weft_result {
 	size_t n_manifest;
 	char **failures; /* checks that failed, in order of occurrence */
 	size_t n_failures, failures_dropped;
-	struct view view; /* empty when nobody asked for it */
+	struct view view;   /* empty when nobody asked for it */
+	struct story story; /* likewise */
 };
 
 struct weft_result *result_new(void);

@@ -6,6 +6,7 @@
 
 #include "sim/sim_priv.h"
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 struct note_queue {
 	uint32_t head, tail, mask;
@@ -66,6 +67,8 @@ void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
 	struct weft_port *p = bus_port->peer;
 	enum weft_told how = WEFT_TOLD_POST;
 
+	if (weft_heard(p->comp))
+		trace_note(p, note);
 	if (p->comp->cls->ops.note) {
 		p->comp->cls->ops.note(p->comp, p->index, note);
 		return;
@@ -115,7 +118,10 @@ bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
 	if (!q || q->head == q->tail ||
 	    q->note[q->head & q->mask].time > weft_now(p->comp))
 		return false;
-	return weft_bus_left(p, note_p);
+	weft_bus_left(p, note_p);
+	if (weft_heard(p->comp))
+		trace_access(p, note_p);
+	return true;
 }
 
 void notes_fini(struct weft_port *p)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/sim_priv.h"
+#include "weft/trace.h"
 
 /* A count is a number or the name of a U32 parameter. */
 static int decl_count(const struct weft_comp *c, const struct weft_port_decl *d,
@@ -234,6 +235,8 @@ void weft_port_send(struct weft_port *p, struct weft_frame *f,
 	p->out_frames++;
 	p->out_words += f->words;
 	p->out_busy += f->words * f->word_fs;
+	if (weft_heard(p->comp))
+		trace_frame(p, f, start);
 	if (p->n_filters)
 		p->filters[0]->cls->ops.filter(p->filters[0], f);
 	else

@@ -10,6 +10,12 @@
 
 enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 
+/* The access of a host that a device took last. */
+struct trace_access {
+	const struct weft_comp *comp, *bus;
+	weft_time_t begin, start, end; /* asked for, on the bus, taken */
+};
+
 struct weft_sim {
 	struct weft_sim_head head;
 	uint32_t phase; /* of the event being run */
@@ -31,6 +37,9 @@ struct weft_sim {
 	/* histograms being filled; moved into the result at the end */
 	struct weft_hist **hists;
 	uint32_t n_hists, cap_hists;
+	/* for those who listen */
+	struct trace_access access;
+	uint64_t messages;
 };
 
 static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
@@ -51,5 +60,11 @@ void result_collect(struct weft_sim *sim);
 void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 void notes_fini(struct weft_port *p);
+/* trace.c, when somebody listens: p takes a note; p is told one; a frame
+ * leaves through p. */
+void trace_access(const struct weft_port *p, const struct weft_bus_note *note);
+void trace_note(const struct weft_port *p, const struct weft_bus_note *n);
+void trace_frame(const struct weft_port *p, const struct weft_frame *f,
+		 weft_time_t start);
 
 #endif

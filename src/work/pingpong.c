@@ -94,13 +94,17 @@ static weft_time_t pp_round(struct pp *p, uint32_t qwords, uint64_t seq)
 	if (p->w.me == 0) {
 		work_fill(p->tx, qwords, base);
 		t = weft_host_now(p->w.h);
+		work_sent(&p->w, p->peer);
 		pp_put(p, p->tx_phys, qwords);
 	}
 	pp_wait_for(p, qwords, last);
-	if (p->w.me == 0)
+	if (p->w.me == 0) {
 		t = weft_host_now(p->w.h) - t;
-	else
+		work_got(&p->w, p->peer);
+	} else {
+		work_turn(&p->w, p->peer);
 		pp_put(p, p->rx_phys, qwords);
+	}
 	pp_verify(p, qwords, base, seq);
 	return t;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "host/prog.h"
+#include "weft/prog.h"
+#include "weft/trace.h"
 
 struct work work_of(struct weft_comp *c)
 {
@@ -15,6 +17,22 @@ struct work work_of(struct weft_comp *c)
 	w.me = weft_host_node(w.h);
 	w.n = weft_host_nodes(w.h);
 	return w;
+}
+
+void work_sent(struct work *w, uint32_t to)
+{
+	weft_sent(w->c, to, weft_prog_time(w->c));
+}
+
+void work_got(struct work *w, uint32_t from)
+{
+	weft_got(w->c, from, weft_prog_time(w->c));
+}
+
+void work_turn(struct work *w, uint32_t peer)
+{
+	work_got(w, peer);
+	work_sent(w, peer);
 }
 
 void work_put(struct work *w, const char *key, uint64_t val)

@@ -15,6 +15,13 @@ struct work {
 
 struct work work_of(struct weft_comp *c);
 
+/* For those who watch (weft/trace.h): a message to a node begins now; one from
+ * a node is seen now. */
+void work_sent(struct work *w, uint32_t to);
+void work_got(struct work *w, uint32_t from);
+/* Both at once: one is answered. */
+void work_turn(struct work *w, uint32_t peer);
+
 /* A value under "<key>.<node>"; get waits until that node has put it. */
 void work_put(struct work *w, const char *key, uint64_t val);
 uint64_t work_get(struct work *w, const char *key, uint32_t node);

@@ -23,6 +23,7 @@ struct cli {
 	struct strs args; /* positional */
 	struct strs set, load, sample, show, capture;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
+	const char *message, *run, *trace, *waves;
 	bool quiet, append, quick, help, sweep_load;
 	uint32_t n_jobs;
 	struct registry reg;
@@ -60,5 +61,6 @@ int cmd_describe(struct cli *c);
 int cmd_reproduce(struct cli *c);
 int cmd_bench(struct cli *c);
 int cmd_report(struct cli *c);
+int cmd_explain(struct cli *c);
 
 #endif

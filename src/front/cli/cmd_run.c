@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
+#include "front/cli/looks.h"
 #include "front/out/out.h"
-#include "front/run/capture.h"
 
 static void run_print(const struct cli *c, const struct run_set *s)
 {
@@ -14,32 +14,18 @@ static void run_print(const struct cli *c, const struct run_set *s)
 			f->print(s, stdout);
 }
 
-/* The run itself; its lines go to a file when that is asked for. */
-static int run_captured(const struct cli *c, struct exp *e,
-			const struct run_opts *opts, struct run_set *s,
-			struct weft_err *err)
+/* The run itself, with the files that show it. */
+static int run_looked_at(const struct cli *c, struct exp *e,
+			 const struct run_opts *opts, struct run_set *s,
+			 struct weft_err *err)
 {
-	struct capture *cap;
+	struct looks l;
 	int ret, bad;
 
-	if (!c->capture.n && !c->capture_file)
-		return run_exp(e, opts, s, err);
-	if (!c->capture.n)
-		return weft_fail(err, EINVAL,
-				 "run: --capture-file needs --capture, e.g. "
-				 "--capture all");
-	if (e->n_points > 1 || e->search)
-		return weft_fail(err, EINVAL,
-				 "run: --capture writes one run down, %s has "
-				 "several: choose one, e.g. --set sweep=none",
-				 c->args.at[0]);
-	if (capture_open(c->capture_file ? c->capture_file : "weft.pcapng",
-			 c->capture.at, c->capture.n, &cap, err))
+	if (looks_open(c, e, &l, err))
 		return -EINVAL;
-	e->tap = capture_tap;
-	e->tap_arg = cap;
 	ret = run_exp(e, opts, s, err);
-	bad = capture_close(cap, err);
+	bad = looks_close(&l, ret ? &(struct weft_err){ 0 } : err);
 	if (!ret && bad)
 		run_set_free(s);
 	return ret ? ret : bad;
@@ -59,7 +45,7 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		return -err->code;
 	if (f)
 		opts.watch = follow_watch(f);
-	ret = run_captured(c, e, &opts, s, err);
+	ret = run_looked_at(c, e, &opts, s, err);
 	if (f)
 		bad = follow_close(f, err);
 	if (!ret && bad)

@@ -9,7 +9,9 @@
 
 const struct cli_cmd cli_cmds[] = {
 	{ "run", "FILE", "run an experiment and print its results",
-	  "set seed sample show sweep-load follow capture capture-file format "
+	  "set seed sample show sweep-load follow capture capture-file trace "
+	  "waves "
+	  "format "
 	  "out append load jobs quiet",
 	  "table|json|csv|svg", 1, 1, cmd_run,
 	  "FILE is a YAML file, - for standard input, or the name of a "
@@ -40,6 +42,13 @@ const struct cli_cmd cli_cmds[] = {
 	  "(report.html, or --out) holds all of them and needs nothing else: "
 	  "open it in a\n"
 	  "browser.  Runs of several files are drawn over each other.\n" },
+	{ "explain", "RESULTS", "where the time of a message went, and why",
+	  "message run format", "table|json", 1, 1, cmd_explain,
+	  "RESULTS is a file that weft run --out wrote.  The stages of one "
+	  "message, which\n"
+	  "add up exactly to its time; then what was in use meanwhile, and "
+	  "what the\n"
+	  "bottleneck was.\n" },
 	{ "bench", "[NAME]", "speed of the simulator itself",
 	  "format quick load", "table|json", 0, 1, cmd_bench, NULL },
 	{ 0 },
@@ -73,6 +82,12 @@ static const struct cli_opt opts[] = {
 	    "write down what passes: all, or ports such as 'n0.nic.*'"),
 	OPT("capture-file", "FILE", TEXT, capture_file,
 	    "where to (pcapng); default: weft.pcapng"),
+	OPT("trace", "FILE", TEXT, trace,
+	    "timeline for Perfetto or Chrome (JSON)"),
+	OPT("waves", "FILE", TEXT, waves, "waves for GTKWave (VCD)"),
+	OPT("message", "WHICH", TEXT, message,
+	    "fastest (default), slowest, first or a number"),
+	OPT("run", "N", TEXT, run, "which run of the file; default: 1"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "FILE", TEXT, out,
 	    "keep the results in a SQLite file; report: the page"),

@@ -31,8 +31,10 @@ struct exp {
 	struct exp_auto *search;
 	uint32_t crc; /* of the text */
 	bool view;    /* results show the ports over time */
-	/* Called with every simulation before it starts; NULL: nobody. */
+	/* Called with every simulation before it starts, and before it goes;
+	 * NULL: nobody. */
 	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
+	void (*untap)(void *arg);
 	void *tap_arg;
 };
 

@@ -24,6 +24,9 @@ extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
 void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
+/* db_story.c: messages, stages, what was in use. */
+extern const char db_story_schema[];
+void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
 /* `first`: number of the first run of each set. */
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);

@@ -52,6 +52,46 @@ static void put_view(FILE *f, const struct view *v)
 	}
 }
 
+static void put_msg(FILE *f, const struct story_msg *m)
+{
+	const uint64_t v[] = { m->number, m->begin, m->turn, m->end };
+
+	put_str(f, m->from);
+	put_str(f, m->to);
+	put(f, v, sizeof(v));
+	put_u64(f, m->n_stages);
+	for (size_t i = 0; i < m->n_stages; i++) {
+		put_str(f, m->stages[i].comp);
+		put_str(f, m->stages[i].stage);
+		put_u64(f, m->stages[i].end);
+	}
+}
+
+static void put_story(FILE *f, const struct story *s)
+{
+	const uint64_t v[] = { s->n_messages, s->begin, s->end, s->programs };
+
+	put(f, v, sizeof(v));
+	put_u64(f, s->n_msgs);
+	for (size_t i = 0; i < s->n_msgs; i++)
+		put_msg(f, &s->msgs[i]);
+	put_u64(f, s->n_sums);
+	for (size_t i = 0; i < s->n_sums; i++) {
+		put_str(f, s->sums[i].comp);
+		put_str(f, s->sums[i].stage);
+		put_u64(f, s->sums[i].n);
+		put_u64(f, s->sums[i].total);
+	}
+	put_u64(f, s->n_uses);
+	for (size_t i = 0; i < s->n_uses; i++) {
+		put_str(f, s->uses[i].comp);
+		put_str(f, s->uses[i].part);
+		put_str(f, s->uses[i].kind);
+		put_str(f, s->uses[i].doing);
+		put_u64(f, s->uses[i].busy);
+	}
+}
+
 void *result_pack(const struct weft_result *r, size_t *len_p)
 {
 	char *buf;
@@ -98,6 +138,7 @@ void *result_pack(const struct weft_result *r, size_t *len_p)
 		put_str(f, r->failures[i]);
 	put_u64(f, r->failures_dropped);
 	put_view(f, &r->view);
+	put_story(f, &r->story);
 	fclose(f);
 	return buf;
 }
@@ -220,6 +261,54 @@ static void take_view(struct reader *r, struct view *v)
 	}
 }
 
+static void take_msg(struct reader *r, struct story *s)
+{
+	const char *from = take_str(r), *to = take_str(r), *comp, *stage;
+	struct story_msg *m = story_msg_add(s, from, to);
+	uint64_t v[4];
+
+	take(r, v, sizeof(v));
+	m->number = v[0];
+	m->begin = v[1];
+	m->turn = v[2];
+	m->end = v[3];
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		comp = take_str(r);
+		stage = take_str(r);
+		story_stage_add(m, comp, stage, take_u64(r));
+	}
+}
+
+static void take_use(struct reader *r, struct story *s)
+{
+	const char *comp = take_str(r), *part = take_str(r);
+	const char *kind = take_str(r), *doing = take_str(r);
+
+	story_use_add(s, comp, part, kind, doing)->busy = take_u64(r);
+}
+
+static void take_story(struct reader *r, struct story *s)
+{
+	uint64_t v[4];
+
+	take(r, v, sizeof(v));
+	s->n_messages = v[0];
+	s->begin = v[1];
+	s->end = v[2];
+	s->programs = v[3];
+	for (uint64_t n = take_u64(r); n-- && !r->bad;)
+		take_msg(r, s);
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		const char *comp = take_str(r), *stage = take_str(r);
+		struct story_sum *u = story_sum_add(s, comp, stage);
+
+		u->n = take_u64(r);
+		u->total = take_u64(r);
+	}
+	for (uint64_t n = take_u64(r); n-- && !r->bad;)
+		take_use(r, s);
+}
+
 static void take_all(struct reader *r, struct weft_result *res)
 {
 	const char *a, *b;
@@ -246,6 +335,7 @@ static void take_all(struct reader *r, struct weft_result *res)
 		result_fail(res, take_str(r));
 	res->failures_dropped = take_u64(r);
 	take_view(r, &res->view);
+	take_story(r, &res->story);
 }
 
 struct weft_result *result_unpack(const void *buf, size_t len)

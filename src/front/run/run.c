@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/trace/keep.h"
 #include "host/prog.h"
 
 /* ---- one case ---- */
@@ -17,10 +18,12 @@ static bool case_over(const struct exp_case *c, weft_time_t until)
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
 
-/* Who looks at the run at intervals of its time; both may be NULL. */
+/* Who looks at the run, at intervals of its time or when something happens; all
+ * may be NULL. */
 struct lookers {
 	struct sampler *smp;
 	struct viewer *view;
+	struct keeper *keep;
 };
 
 /* As weft_sim_run.  No event is added, so it is the run without them. */
@@ -87,6 +90,8 @@ static struct weft_result *case_finish(struct exp_case *c,
 
 	if (l->view)
 		viewer_result(l->view, r);
+	if (l->keep)
+		keeper_result(l->keep, &r->story);
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
@@ -106,12 +111,16 @@ void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 
 	if (!sampler_open(c, &l.smp, err)) {
 		l.view = viewer_open(c);
+		l.keep = c->exp->view ? keeper_open(c->sim) : NULL;
 		case_run(c, &l, p);
 		buf = result_pack(case_finish(c, &l), len_p);
 		viewer_free(l.view);
 		sampler_free(l.smp);
 	}
+	if (c->exp->untap)
+		c->exp->untap(c->exp->tap_arg);
 	exp_case_close(c);
+	keeper_free(l.keep);
 	return buf;
 }
 

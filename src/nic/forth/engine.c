@@ -69,6 +69,8 @@ static enum forth_state st_no_pnd_op(struct forth_nic *n)
 	rq->queue = (uint32_t)q;
 	rq->since = forth_pc(n);
 	rq->until = rq->since + n->t_desc;
+	if (weft_heard(n->comp))
+		forth_trace_picked(n);
 	return FORTH_RD_D0;
 }
 
@@ -120,6 +122,7 @@ static void rq_submit(struct forth_nic *n)
 		.data = rq->data,
 		.max_request = 512u << (mmrbc >> FORTH_PCIX_CMD_MMRBC_SHIFT),
 		.latency_timer = forth_cell(n, R_LATENCY),
+		.trace_id = rq->trace,
 	};
 	rq->active = true;
 	forth_perf_req(n, DIR_H2N, forth_pc(n));
@@ -132,6 +135,8 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	uint8_t *p;
 
 	forth_log(n, LOG_ENGINE, LOG_START, rq->queue);
+	forth_mark(n, rq->trace, "reads the descriptor", forth_pc(n));
+	forth_trace_voq(n, rq->voq);
 	rq->error = false;
 	rq->cut = 0;
 	rq->phase = PHASE_NONE;
@@ -285,6 +290,8 @@ static void rq_count(struct forth_nic *n)
 		forth_perf_end(n, DIR_H2N, rq->done, forth_pc(n));
 	rq->active = false;
 	weft_slice_drop(&rq->data);
+	weft_msg_end(n->comp, rq->trace, false);
+	rq->trace = 0;
 	if (rq->error)
 		return;
 	forth_perf_add(n, PERF_H2N_DMA_OPS, 1);
@@ -348,6 +355,9 @@ void forth_engine_run(struct forth_nic *n)
 			moved = true;
 		next = st_step[n->rq.state](n);
 		moved |= next != n->rq.state;
+		if (next != n->rq.state)
+			weft_state(n->comp, "engine", forth_state_name[next],
+				   weft_now(n->comp));
 		n->rq.state = next;
 	} while (moved);
 }
@@ -370,6 +380,7 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 	} else if (note->kind == WEFT_NOTE_SPLIT) {
 		rq->phase = PHASE_SPLIT;
 		rq->state = FORTH_SPLIT_WAIT;
+		weft_state(n->comp, "engine", "SplitWait", note->time);
 		rq->split_from = pc;
 		rq->data_from = UINT64_MAX;
 		wake_for_gap(n);
@@ -377,6 +388,7 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		rq->phase = PHASE_DATA;
 		if (pc < rq->data_from)
 			rq->data_from = pc;
+		weft_state(n->comp, "engine", "RdData", note->time);
 		forth_voq_feed(n, first, first + note->bytes / 8, pc);
 	}
 }

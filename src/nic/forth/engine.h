@@ -41,7 +41,8 @@ struct forth_rq {
 	uint32_t queue;
 	uint64_t q0, q1; /* the descriptor */
 	uint32_t qwords, voq, seq;
-	uint32_t cut; /* qwords already handed to the VOQ */
+	uint64_t trace; /* message */
+	uint32_t cut;	/* qwords already handed to the VOQ */
 	bool error, notified, active;
 	bool orphan; /* reset while the bus has txn */
 	struct weft_slice data;

@@ -91,6 +91,7 @@ bool forth_voq_next(struct forth_nic *n, uint32_t link, struct flink_pkt *out)
 		*out = (struct flink_pkt){
 			.header = forth_path_header(n, v, p->hdr),
 			.payload = p->data,
+			.trace_id = p->trace,
 			.last = true,
 		};
 		return true;
@@ -142,6 +143,7 @@ void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 
 	ring_pop(&v->pkts);
 	leave(n, link, &p, start, end, shift);
+	forth_trace_voq(n, n->going);
 	forth_path_sent(n, n->going);
 	v->next_at = weft_clock_edge(&n->link[link].clk, start + 1);
 	weft_count(n->comp, C_PACKETS_OUT, 1);

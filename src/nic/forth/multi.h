@@ -18,6 +18,7 @@ struct forth_deliver {
 	uint64_t hdr, at;
 	bool bad, loss;
 	uint8_t src, group;
+	uint64_t trace; /* message; 0: of several */
 };
 
 /* path.c */

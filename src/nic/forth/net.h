@@ -25,6 +25,7 @@ struct forth_rx {
 	uint8_t link, src;
 	uint16_t slot; /* of its header in the pool, or NO_SLOT */
 	uint32_t epoch;
+	uint64_t trace; /* message */
 };
 
 /* A Net2Host FIFO, one per link engine. */

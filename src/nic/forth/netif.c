@@ -99,6 +99,7 @@ static void rx_enqueue(struct forth_nic *n, uint32_t link, struct weft_frame *f,
 		.charge = flink_charge(&n->link[link], size),
 		.bad = r->bad,
 		.link = (uint8_t)link,
+		.trace = f->trace_id,
 	};
 
 	f->payload = (struct weft_slice){ 0 };
@@ -107,6 +108,8 @@ static void rx_enqueue(struct forth_nic *n, uint32_t link, struct weft_frame *f,
 	if (n->multi)
 		rx_multi(n, &rx);
 	*ring_push(&n->fifo[link].q) = rx;
+	forth_mark(n, rx.trace, "receives enough of it", rx.ready);
+	forth_trace_fifo(n, link);
 	forth_engine_offer(n, rx.ready);
 }
 

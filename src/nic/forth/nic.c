@@ -423,6 +423,7 @@ static void forth_fini(struct weft_comp *c)
 	free(n->sampler.mem);
 	free(n->net_base);
 	free(n->ts1);
+	free(n->trace);
 	free(n->bench_seq);
 }
 

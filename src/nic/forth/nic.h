@@ -12,7 +12,7 @@
  *              +-- netif.c     link engines (link/flink.h) on the far side
  *                  path.c      multipath, sender
  *                  reseq.c, group.c   multipath, receiver: completion
- *                  perf.c, sampler.c, bench.c, evlog.c   measuring
+ *                  perf.c, sampler.c, bench.c, evlog.c, marks.c   measuring
  *
  * Times inside are numbers of PCI clock edges ("pc") unless a name says
  * otherwise; whatever comes from the other domain is taken at the first edge at
@@ -31,6 +31,7 @@
 #include "base/ring.h"
 #include "nic/forth/voq.h"
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 enum forth_lnotify_at { LNOTIFY_DEPARTED, LNOTIFY_READ };
 enum forth_bundle { BUNDLE_BYTE, BUNDLE_PACKET };
@@ -113,6 +114,7 @@ struct forth_nic {
 	uint32_t *ts1, *bench_seq; /* per slot, per flow; bench mode only */
 	uint8_t **ram;		   /* BAR0 in 64-KiB chunks */
 	struct forth_evlog *log;   /* NULL while off */
+	uint64_t *trace;	   /* messages by slot, while traced */
 };
 
 static inline uint32_t forth_cell(struct forth_nic *n, enum forth_reg r)
@@ -150,6 +152,14 @@ static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {
 	weft_timer_arm(n->comp, &n->timer, TAG_ENGINE,
 		       weft_clock_edge(&n->pci, pc));
+}
+
+/* A stage of a message is over at a PCI edge. */
+static inline void forth_mark(const struct forth_nic *n, uint64_t id,
+			      const char *stage, uint64_t pc)
+{
+	if (weft_heard(n->comp) && id)
+		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
 }
 
 /* There is something to write at pc: wakes the engine if it would begin with it

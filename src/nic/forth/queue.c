@@ -24,6 +24,8 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	q->tail = (slot + 1) & (n->depth - 1);
 	if (forth_bench_mode(n) & FORTH_BENCH_ON)
 		forth_bench_trigger(n, qi, q->head + old, q->pending - old);
+	if (weft_heard(n->comp))
+		forth_trace_released(n, qi, q->head + old, q->pending - old);
 	if (n->rq.state == FORTH_NO_PND_OP)
 		forth_engine_wake(n, forth_pc(n));
 }

@@ -268,6 +268,8 @@ static void voq_push(struct forth_nic *n, uint64_t read)
 	};
 
 	n->h2net_start++;
+	if (rq->trace)
+		forth_trace_cut(n, &p, read, in);
 	if (rq->plan.ext) {
 		forth_ext_push(n, rq->voq, &p, in);
 	} else {

@@ -20,6 +20,7 @@ struct forth_pkt {
 	uint32_t ts1;
 	uint32_t seq;	  /* of its track, when last */
 	uint32_t ext_off; /* of its payload in BAR0, while it is there */
+	uint64_t trace;	  /* message */
 	uint8_t queue;
 	bool first, last; /* of its transfer */
 };

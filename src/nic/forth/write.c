@@ -43,7 +43,7 @@ bool forth_write_ready(struct forth_nic *n)
 }
 
 static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
-		      struct weft_slice data)
+		      struct weft_slice data, uint64_t trace)
 {
 	struct forth_wr *w = &n->wr;
 
@@ -54,17 +54,19 @@ static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
 		.bytes = bytes,
 		.data = data,
 		.latency_timer = forth_cell(n, R_LATENCY),
+		.trace_id = trace,
 	};
 	weft_bus_of(n->bus)->submit(n->bus, &w->txn);
 }
 
 /* Single-qword write; the reference of its slice is txn.data. */
-static void wr_word(struct forth_nic *n, weft_phys_t addr, uint64_t word)
+static void wr_word(struct forth_nic *n, weft_phys_t addr, uint64_t word,
+		    uint64_t trace)
 {
 	struct weft_slice s = weft_slice_word(n->comp->sim, 8);
 
 	memcpy(weft_slice_data(s), &word, 8);
-	wr_submit(n, addr, 8, s);
+	wr_submit(n, addr, 8, s, trace);
 }
 
 static uint64_t address_of(struct forth_nic *n, enum forth_reg lo)
@@ -79,7 +81,7 @@ void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word)
 	w->job = JOB_LNOTIFY;
 	w->state = FORTH_NOTIFY;
 	w->for_rq = w->aborted = w->irq = false;
-	wr_word(n, address_of(n, R_LNOTIFY_LO) + 8 * q, word);
+	wr_word(n, address_of(n, R_LNOTIFY_LO) + 8 * q, word, 0);
 }
 
 /* The FIFO whose front packet is ready, round robin. */
@@ -111,11 +113,12 @@ static void wr_packet(struct forth_nic *n)
 	w->credited = 0;
 	w->burst_end = now;
 	forth_log(n, LOG_WRITE, LOG_START, w->rx.link);
+	forth_mark(n, w->rx.trace, "waits for the engine", now);
 	forth_netif_header_out(n);
 	forth_perf_req(n, DIR_N2H, now);
 	if (w->rx.qwords && !forth_is_announce(n, w->rx.hdr)) {
 		wr_submit(n, forth_hdr_addr(w->rx.hdr), w->rx.qwords * 8,
-			  w->rx.data);
+			  w->rx.data, w->rx.trace);
 		return;
 	}
 	/* nothing but the header survived, or nothing but the header counts */
@@ -172,6 +175,8 @@ static enum forth_state wr_deliver(struct forth_nic *n)
 		uint32_t flow = forth_hdr_flow(d.hdr);
 
 		ring_pop(&n->deliver);
+		if (!(d.hdr & FORTH_HDR_REMOTE_NOTIFY))
+			weft_msg_end(n->comp, d.trace, true);
 		n->wr.irq |= (d.hdr & FORTH_HDR_REMOTE_IRQ) != 0;
 		if (!(d.hdr & FORTH_HDR_REMOTE_NOTIFY))
 			continue;
@@ -179,7 +184,8 @@ static enum forth_state wr_deliver(struct forth_nic *n)
 		n->rnotify_count++;
 		wr_word(n, address_of(n, R_RNOTIFY_LO),
 			forth_rnotify_pack(n->rnotify_count, flow, d.bad) |
-				forth_rnotify_from(d.src, d.group, d.loss));
+				forth_rnotify_from(d.src, d.group, d.loss),
+			d.trace);
 		return FORTH_NOTIFY;
 	}
 	return wr_update(n);
@@ -202,6 +208,8 @@ void forth_write_start(struct forth_nic *n)
 	} else {
 		wr_packet(n);
 	}
+	weft_state(n->comp, "write", forth_state_name[n->wr.state],
+		   weft_now(n->comp));
 }
 
 /* Single path: a packet that is in memory may notify at once. */
@@ -221,8 +229,11 @@ static void arrived(struct forth_nic *n)
 			.hdr = rx->hdr,
 			.at = forth_pc(n),
 			.bad = rx->bad,
+			.trace = rx->trace,
 		};
+		return;
 	}
+	weft_msg_end(n->comp, rx->trace, true);
 }
 
 static enum forth_state wr_rx_wr(struct forth_nic *n)
@@ -263,6 +274,7 @@ static enum forth_state wr_notify(struct forth_nic *n)
 		return FORTH_NOTIFY;
 	weft_slice_drop(&w->txn.data);
 	count_notify(n);
+	weft_msg_end(n->comp, w->txn.trace_id, true);
 	if (w->for_rq)
 		return FORTH_NO_PND_OP;
 	return w->job == JOB_LNOTIFY ? wr_update(n) : wr_deliver(n);
@@ -304,6 +316,9 @@ bool forth_write_run(struct forth_nic *n)
 	n->wr.state = s == FORTH_RX_WR	  ? wr_rx_wr(n)
 		      : s == FORTH_NOTIFY ? wr_notify(n)
 					  : wr_updt_cnt(n);
+	if (n->wr.state != s)
+		weft_state(n->comp, "write", forth_state_name[n->wr.state],
+			   weft_now(n->comp));
 	return n->wr.state != s;
 }
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking inside: what components tell those who listen to a run.
+ *
+ * A message has a number from the host's access that begins it to the last
+ * thing its NIC does for it; transactions (weft_bus_txn.trace_id) and frames
+ * (weft_frame.trace_id) carry it on, 0 = nobody asks.  weft_mark says what the
+ * time of the message up to t was spent with, since the mark before it; so the
+ * stages of a message add up to its time whoever marks.  The kernel marks what
+ * the bus does for a transaction and where a frame leaves and arrives.
+ *
+ * Times may lie ahead of now.  Texts are constants, or live as long as the
+ * component.  Nothing here changes what happens in a run, and as long as nobody
+ * listens a call is the test of a pointer. */
+#ifndef WEFT_TRACE_H
+#define WEFT_TRACE_H
+
+#include "weft/sim.h"
+
+enum weft_trace_kind {
+	WEFT_TRACE_OPEN,  /* message id begins at `from`; parent = value */
+	WEFT_TRACE_MARK,  /* stage `name` of id is over at `to` */
+	WEFT_TRACE_END,	  /* id is over; value: it has arrived */
+	WEFT_TRACE_SPAN,  /* track `name` does `text` (value) from..to */
+	WEFT_TRACE_STATE, /* machine `name` is in state `text` from `from` on */
+	WEFT_TRACE_LEVEL, /* queue `name` holds `value` from `from` on */
+	WEFT_TRACE_SENT,  /* a program begins a message to node value */
+	WEFT_TRACE_GOT,	  /* a program has one from node value */
+};
+
+struct weft_trace {
+	enum weft_trace_kind kind;
+	uint32_t index; /* of several tracks or queues; WEFT_TRACE_ONE */
+	const struct weft_comp *comp;
+	uint64_t id, value;
+	const char *name, *text;
+	weft_time_t from, to;
+};
+#define WEFT_TRACE_ONE UINT32_MAX
+
+/* Embedded by who listens. */
+struct weft_listener {
+	void (*hear)(struct weft_listener *l, const struct weft_trace *t);
+	struct weft_listener *next;
+};
+/* From now on, for as long as the simulation lives. */
+void weft_sim_listen(struct weft_sim *sim, struct weft_listener *l);
+
+static inline bool weft_heard(const struct weft_comp *c)
+{
+	return __builtin_expect(
+		((const struct weft_sim_head *)c->sim)->listeners != NULL, 0);
+}
+
+/* The rest of the functions below; called when somebody listens. */
+void weft_trace_tell(const struct weft_trace *t);
+uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent);
+
+/* A new message, from the event in which c took the host's access that begins
+ * it (the way of that access to the device is its first stage). */
+static inline uint64_t weft_msg_open(const struct weft_comp *c)
+{
+	return weft_heard(c) ? weft_trace_open(c, 0) : 0;
+}
+/* One part of several of a message: has all its marks so far. */
+static inline uint64_t weft_msg_fork(const struct weft_comp *c, uint64_t id)
+{
+	return weft_heard(c) && id ? weft_trace_open(c, id) : 0;
+}
+static inline void weft_mark(const struct weft_comp *c, uint64_t id,
+			     const char *stage, weft_time_t t)
+{
+	if (weft_heard(c) && id)
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_MARK, 0, c, id,
+						      0, stage, NULL, t, t });
+}
+/* Nothing more will be said of it; arrived: all of it is where it had to go. */
+static inline void weft_msg_end(const struct weft_comp *c, uint64_t id,
+				bool arrived)
+{
+	if (weft_heard(c) && id)
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_END, 0, c, id,
+						      arrived, NULL, NULL,
+						      weft_now(c), 0 });
+}
+static inline void weft_span(const struct weft_comp *c, const char *track,
+			     uint32_t index, const char *text, uint64_t value,
+			     weft_time_t from, weft_time_t to)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_SPAN, index, c,
+						      0, value, track, text,
+						      from, to });
+}
+static inline void weft_state(const struct weft_comp *c, const char *machine,
+			      const char *state, weft_time_t t)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_STATE,
+						      WEFT_TRACE_ONE, c, 0, 0,
+						      machine, state, t, t });
+}
+static inline void weft_level(const struct weft_comp *c, const char *queue,
+			      uint32_t index, uint64_t level, weft_time_t t)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_LEVEL, index,
+						      c, 0, level, queue, NULL,
+						      t, t });
+}
+/* Programs: the message that c began at t; the one that it saw at t.  In one
+ * direction between two nodes they come in the order in which they went. */
+static inline void weft_sent(const struct weft_comp *c, uint32_t to,
+			     weft_time_t t)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_SENT, 0, c, 0,
+						      to, NULL, NULL, t, t });
+}
+static inline void weft_got(const struct weft_comp *c, uint32_t from,
+			    weft_time_t t)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_GOT, 0, c, 0,
+						      from, NULL, NULL, t, t });
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that are written while a run goes on. */
+#include "front/cli/looks.h"
+
+#include <errno.h>
+
+#include "front/run/capture.h"
+#include "front/trace/timeline.h"
+
+static int looks_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
+{
+	struct looks *l = arg;
+
+	if (l->timeline)
+		timeline_listen(l->timeline, sim);
+	if (l->waves)
+		waves_listen(l->waves, sim);
+	return l->cap ? capture_tap(l->cap, sim, err) : 0;
+}
+
+static void looks_untap(void *arg)
+{
+	struct looks *l = arg;
+
+	if (l->timeline)
+		timeline_flush(l->timeline);
+}
+
+/* The option that asks for a file, or NULL. */
+static const char *wanted(const struct cli *c)
+{
+	return c->capture.n ? "capture"
+	       : c->trace   ? "trace"
+	       : c->waves   ? "waves"
+			    : NULL;
+}
+
+static int open_all(const struct cli *c, struct looks *l, struct weft_err *err)
+{
+	if (c->capture.n &&
+	    capture_open(c->capture_file ? c->capture_file : "weft.pcapng",
+			 c->capture.at, c->capture.n, &l->cap, err))
+		return -EINVAL;
+	if (c->trace && timeline_open(c->trace, &l->timeline, err))
+		return -EINVAL;
+	if (c->waves && waves_open(c->waves, &l->waves, err))
+		return -EINVAL;
+	return 0;
+}
+
+int looks_open(const struct cli *c, struct exp *e, struct looks *l,
+	       struct weft_err *err)
+{
+	struct weft_err unused = { 0 };
+
+	*l = (struct looks){ 0 };
+	if (c->capture_file && !c->capture.n)
+		return weft_fail(err, EINVAL,
+				 "run: --capture-file needs --capture, e.g. "
+				 "--capture all");
+	if (!wanted(c))
+		return 0;
+	if (e->n_points > 1 || e->search)
+		return weft_fail(err, EINVAL,
+				 "run: --%s writes one run down, %s has "
+				 "several: choose one, e.g. --set sweep=none",
+				 wanted(c), c->args.at[0]);
+	if (open_all(c, l, err)) {
+		looks_close(l, &unused);
+		return -EINVAL;
+	}
+	e->tap = looks_tap;
+	e->untap = looks_untap;
+	e->tap_arg = l;
+	return 0;
+}
+
+int looks_close(struct looks *l, struct weft_err *err)
+{
+	int cap = l->cap ? capture_close(l->cap, err) : 0;
+	int timeline = l->timeline ? timeline_close(l->timeline, err) : 0;
+	int waves = l->waves ? waves_close(l->waves, err) : 0;
+
+	*l = (struct looks){ 0 };
+	return cap ? cap : timeline ? timeline : waves;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that are written while a run goes on: captures, timeline, waves. */
+#ifndef FRONT_LOOKS_H
+#define FRONT_LOOKS_H
+
+#include "front/cli/cli.h"
+
+struct looks {
+	struct capture *cap;
+	struct timeline *timeline;
+	struct waves *waves;
+};
+
+/* Opens what was asked for and sits down on the experiment. */
+int looks_open(const struct cli *c, struct exp *e, struct looks *l,
+	       struct weft_err *err);
+int looks_close(struct looks *l, struct weft_err *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft explain`: where the time of a message went, and what limited a run,
+ * from a results file. */
+#ifndef FRONT_EXPLAIN_H
+#define FRONT_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "measure/story.h"
+#include "weft/types.h"
+
+/* A link end that had packets and no credits for them. */
+struct explain_port {
+	char *name, *peer;
+	uint64_t blocked; /* fs */
+};
+
+/* One run of a results file. */
+struct explain {
+	char *experiment, *point;
+	uint64_t run, n_runs; /* which of how many, from 1 */
+	struct story story;
+	struct {
+		VEC(struct explain_port);
+	} ports;
+	/* Metrics in units of time, as fs. */
+	struct {
+		VEC(struct explain_metric {
+			char *name;
+			double fs;
+		});
+	} metrics;
+};
+
+/* load.c */
+int explain_load(const char *path, uint64_t run, struct explain *e,
+		 struct weft_err *err);
+void explain_fini(struct explain *e);
+
+/* stages.c: one line of the table, for one way or for both. */
+struct explain_row {
+	char *where, *stage;
+	uint64_t fs[2]; /* there, back */
+};
+struct explain_rows {
+	VEC(struct explain_row);
+};
+/* first, fastest, slowest or a number; NULL: fastest. */
+const struct story_msg *explain_pick(const struct explain *e, const char *which,
+				     struct weft_err *err);
+void explain_rows(const struct story_msg *m, struct explain_rows *rows);
+void explain_rows_free(struct explain_rows *rows);
+
+/* limits.c */
+struct explain_limit {
+	const char *kind; /* bus, dma, link, switch, host, credits */
+	char *name, *doing;
+	double share; /* of the time of the messages */
+};
+struct explain_limits {
+	VEC(struct explain_limit); /* the busiest first */
+};
+void explain_limits(const struct explain *e, struct explain_limits *l);
+void explain_limits_free(struct explain_limits *l);
+/* Messages under way at a time, on average. */
+double explain_overlap(const struct explain *e);
+/* What the bottleneck is, in a sentence; NULL: nothing was in use all the
+ * time. */
+const struct explain_limit *explain_bottleneck(const struct explain_limits *l);
+
+/* print.c */
+int explain_table(const struct explain *e, const char *which, FILE *f,
+		  struct weft_err *err);
+int explain_json(const struct explain *e, const char *which, FILE *f,
+		 struct weft_err *err);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft explain` for people and for programs.  Times are added and printed as
+ * whole numbers: the lines of a table add up to its last line exactly. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "front/explain/explain.h"
+#include "front/out/out.h"
+
+/* Times in tenths of fs, so that half of a sum is one too. */
+enum { UNIT_DIGITS = 7 }; /* of a nanosecond */
+
+struct columns {
+	uint64_t there, back, mean;
+};
+
+static struct columns columns_of(const struct explain_row *r)
+{
+	return (struct columns){ 10 * r->fs[0], 10 * r->fs[1],
+				 5 * (r->fs[0] + r->fs[1]) };
+}
+
+/* Digits behind the point that t needs. */
+static uint32_t digits(uint64_t t, uint32_t least)
+{
+	uint32_t n = UNIT_DIGITS;
+
+	for (; n > least && t % 10 == 0; n--)
+		t /= 10;
+	return n;
+}
+
+static uint32_t digits_of(const struct explain_rows *r)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct columns c = columns_of(&r->at[i]);
+
+		n = digits(c.there, n);
+		n = digits(c.back, n);
+		n = digits(c.mean, n);
+	}
+	return n;
+}
+
+static void cell_ns(struct table *t, uint64_t v, uint32_t n)
+{
+	uint64_t one = 10000000;
+
+	for (uint32_t i = n; i < UNIT_DIGITS; i++) {
+		v /= 10;
+		one /= 10;
+	}
+	if (n)
+		table_cell(t, "%" PRIu64 ".%0*" PRIu64, v / one, (int)n,
+			   v % one);
+	else
+		table_cell(t, "%" PRIu64, v);
+}
+
+static void cell_share(struct table *t, double share)
+{
+	table_cell(t, "%.1f %%", 100 * share);
+}
+
+static void total_add(struct columns *sum, struct columns c)
+{
+	sum->there += c.there;
+	sum->back += c.back;
+	sum->mean += c.mean;
+}
+
+static void print_row(struct table *t, const char *where, const char *stage,
+		      struct columns c, bool trip, uint32_t n, uint64_t whole)
+{
+	table_cell(t, "%s", where);
+	table_cell(t, "%s", stage);
+	cell_ns(t, c.there, n);
+	if (trip) {
+		cell_ns(t, c.back, n);
+		cell_ns(t, c.mean, n);
+	}
+	cell_share(t, (double)(trip ? c.mean : c.there) / (double)whole);
+}
+
+static void print_stages(const struct story_msg *m, FILE *f)
+{
+	static const char *const both[] = { "where",	  "what",
+					    "there [ns]", "back [ns]",
+					    "mean [ns]",  "share" };
+	static const char *const one[] = { "where", "what", "time [ns]",
+					   "share" };
+	bool trip = m->turn;
+	struct table *t = trip ? table_new(both, 6) : table_new(one, 4);
+	uint64_t whole =
+		trip ? 5 * (m->end - m->begin) : 10 * (m->end - m->begin);
+	struct columns sum = { 0 };
+	struct explain_rows rows;
+	uint32_t n;
+
+	explain_rows(m, &rows);
+	n = digits_of(&rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		struct columns c = columns_of(&rows.at[i]);
+
+		print_row(t, rows.at[i].where, rows.at[i].stage, c, trip, n,
+			  whole);
+		total_add(&sum, c);
+	}
+	print_row(t, "sum", trip ? "half round trip" : "message", sum, trip, n,
+		  whole);
+	table_print(t, f);
+	explain_rows_free(&rows);
+}
+
+/* The metric of the run that is this time. */
+static void print_measured(const struct explain *e, const struct story_msg *m,
+			   FILE *f)
+{
+	double fs = (double)(m->end - m->begin) / (m->turn ? 2 : 1);
+
+	for (size_t i = 0; i < e->metrics.n; i++)
+		if (fabs(e->metrics.at[i].fs - fs) < fs * 1e-9) {
+			fprintf(f, "measured: %s = %.10g ns\n",
+				e->metrics.at[i].name,
+				e->metrics.at[i].fs / 1e6);
+			return;
+		}
+}
+
+static void print_limits(const struct explain *e, FILE *f)
+{
+	static const char *const heads[] = { "part", "kind", "in use" };
+	const struct explain_limit *b;
+	struct table *t = table_new(heads, 3);
+	struct explain_limits l;
+
+	explain_limits(e, &l);
+	for (size_t i = 0; i < l.n && i < 12; i++) {
+		table_cell(t, "%s", l.at[i].name);
+		table_cell(t, "%s", l.at[i].kind);
+		cell_share(t, l.at[i].share);
+	}
+	b = explain_bottleneck(&l);
+	fprintf(f, "\n%.3g messages under way at a time.  ",
+		explain_overlap(e));
+	if (!b)
+		fprintf(f,
+			"Nothing was in use all the time: the time of a "
+			"message limits, or the load offered.\n\n");
+	else if (!strcmp(b->kind, "credits"))
+		fprintf(f,
+			"Bottleneck: credits.  %s stood without for "
+			"%.1f %% of the time.\n\n",
+			b->name, 100 * b->share);
+	else
+		fprintf(f,
+			"Bottleneck: %s (%s), in use %.1f %% of the time.\n\n",
+			b->kind, b->name, 100 * b->share);
+	table_print(t, f);
+	explain_limits_free(&l);
+}
+
+int explain_table(const struct explain *e, const char *which, FILE *f,
+		  struct weft_err *err)
+{
+	const struct story_msg *m = explain_pick(e, which, err);
+
+	if (!m)
+		return -err->code;
+	fprintf(f, "%s%s%s", e->experiment, *e->point ? ", " : "", e->point);
+	if (e->n_runs > 1)
+		fprintf(f, " (run %" PRIu64 " of %" PRIu64 ": --run N)", e->run,
+			e->n_runs);
+	fprintf(f, "\n%s %" PRIu64 " of %" PRIu64 "%s, %s -> %s%s\n\n",
+		m->turn ? "round trip" : "message", m->number,
+		e->story.n_messages,
+		!which || !strcmp(which, "fastest") ? ", the fastest"
+		: !strcmp(which, "slowest")	    ? ", the slowest"
+						    : "",
+		m->from, m->to, m->turn ? " and back" : "");
+	print_stages(m, f);
+	print_measured(e, m, f);
+	print_limits(e, f);
+	return 0;
+}
+
+static void json_stages(struct json *j, const struct story_msg *m)
+{
+	uint64_t t = m->begin;
+
+	json_arr(j, "stages");
+	for (size_t i = 0; i < m->n_stages; i++) {
+		json_obj(j, NULL);
+		json_str(j, "component", m->stages[i].comp);
+		json_str(j, "stage", m->stages[i].stage);
+		json_u64(j, "fs", m->stages[i].end - t);
+		json_end(j);
+		t = m->stages[i].end;
+	}
+	json_end(j);
+}
+
+static void json_limits(struct json *j, const struct explain *e)
+{
+	const struct explain_limit *b;
+	struct explain_limits l;
+
+	explain_limits(e, &l);
+	b = explain_bottleneck(&l);
+	json_real(j, "under_way", explain_overlap(e));
+	json_str(j, "bottleneck", b ? b->kind : NULL);
+	json_str(j, "bottleneck_part", b ? b->name : NULL);
+	json_arr(j, "in_use");
+	for (size_t i = 0; i < l.n; i++) {
+		json_obj(j, NULL);
+		json_str(j, "part", l.at[i].name);
+		json_str(j, "kind", l.at[i].kind);
+		json_real(j, "share", l.at[i].share);
+		json_end(j);
+	}
+	json_end(j);
+	explain_limits_free(&l);
+}
+
+int explain_json(const struct explain *e, const char *which, FILE *f,
+		 struct weft_err *err)
+{
+	const struct story_msg *m = explain_pick(e, which, err);
+	struct json j;
+
+	if (!m)
+		return -err->code;
+	json_init(&j, true);
+	json_obj(&j, NULL);
+	json_str(&j, "experiment", e->experiment);
+	json_str(&j, "point", e->point);
+	json_u64(&j, "messages", e->story.n_messages);
+	json_u64(&j, "message", m->number);
+	json_str(&j, "from", m->from);
+	json_str(&j, "to", m->to);
+	json_bool(&j, "round_trip", m->turn != 0);
+	json_u64(&j, "fs", m->end - m->begin);
+	json_stages(&j, m);
+	json_limits(&j, e);
+	json_end(&j);
+	fprintf(f, "%s\n", j.buf);
+	json_fini(&j);
+	return 0;
+}

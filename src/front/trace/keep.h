@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listens to a run and keeps what `weft explain` needs. */
+#ifndef FRONT_KEEP_H
+#define FRONT_KEEP_H
+
+#include "measure/result.h"
+#include "weft/trace.h"
+
+struct keeper;
+/* Listens from now on, for as long as the simulation lives. */
+struct keeper *keeper_open(struct weft_sim *sim);
+void keeper_result(struct keeper *k, struct story *s);
+/* After the simulation. */
+void keeper_free(struct keeper *k);
+
+/* keep_use.c: how long parts of components were in use. */
+struct uses;
+struct uses *uses_new(void);
+void uses_hear(struct uses *u, const struct weft_trace *t);
+/* Another message has ended; what comes after the last does not count. */
+void uses_commit(struct uses *u);
+void uses_result(const struct uses *u, struct story *s);
+void uses_free(struct uses *u);
+
+/* keep_pick.c: a few messages out of many, and sums over all. */
+struct kept_stage {
+	const struct weft_comp *comp;
+	const char *stage;
+	weft_time_t end;
+};
+struct kept {
+	uint64_t number;
+	const struct weft_comp *from, *to; /* of the nodes */
+	weft_time_t begin, turn, end;
+	struct kept_stage *stages;
+	size_t n;
+};
+struct picks;
+struct picks *picks_new(void);
+/* Takes over m->stages. */
+void picks_add(struct picks *p, struct kept *m);
+uint64_t picks_count(const struct picks *p);
+void picks_result(struct picks *p, struct story *s);
+void picks_free(struct picks *p);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on their way, with the marks that components set (weft/trace.h). */
+#ifndef FRONT_RECS_H
+#define FRONT_RECS_H
+
+#include "base/vec.h"
+#include "weft/trace.h"
+
+struct rec_mark {
+	const struct weft_comp *comp;
+	const char *stage;
+	weft_time_t end;
+};
+
+struct rec {
+	uint64_t id; /* 0: free */
+	bool open;
+	const struct weft_comp *origin;
+	weft_time_t begin;
+	struct {
+		VEC(struct rec_mark);
+	} marks; /* by time from recs_hear's return on */
+};
+
+/* A few thousand; when more are on their way at a time, the rest is not looked
+ * at: every second message, every fourth and so on is. */
+struct recs {
+	struct rec *slot;
+	uint64_t every, newest, pushed;
+};
+
+void recs_init(struct recs *r);
+void recs_fini(struct recs *r);
+/* Takes OPEN, MARK and END; the message when it has arrived, else NULL. */
+const struct rec *recs_hear(struct recs *r, const struct weft_trace *t);
+/* The message with that id, arrived or not, if it is still here; marks in
+ * order. */
+const struct rec *recs_find(struct recs *r, uint64_t id);
+/* Of those that are still open, one after the other; NULL: no more. */
+const struct rec *recs_next(struct recs *r, size_t *i_p);
+/* The same in every run; of texts, not of where they lie. */
+uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
+		   uint32_t index);
+/* "n3" of "n3.nic"; whole names are nodes of their own. */
+size_t recs_node(const struct weft_comp *c);
+
+#endif

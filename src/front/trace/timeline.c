@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run in the trace event format of Chrome, which Perfetto reads too: a
+ * process per node, a thread per part, slices for what parts do (messages one
+ * slice per stage, where they are then), counters for levels, arrows where a
+ * message passes from node to node.  Slices of one thread do not overlap: what
+ * happens at the same time goes to a thread beside. */
+#include "front/trace/timeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "front/trace/recs.h"
+
+enum { LANES = 64, PARTS = 1 << 16 };
+
+/* One part of a component: its threads. */
+struct part {
+	const struct weft_comp *comp; /* NULL: free */
+	const char *name;
+	uint32_t index, lanes;
+	uint32_t tid[LANES];
+	weft_time_t free_at[LANES];
+	const char *state; /* that it is in */
+	weft_time_t since;
+};
+
+struct timeline {
+	struct weft_listener listener;
+	char *path;
+	FILE *file;
+	struct recs recs;
+	struct part **parts; /* hash */
+	struct {
+		VEC(const struct weft_comp *);
+	} nodes; /* one component of each, pid = place + 1 */
+	uint32_t tids;
+	uint64_t flows;
+	bool some;
+};
+
+/* ---- events ---- */
+
+static void event(struct timeline *t, const char *ph, uint32_t pid,
+		  uint32_t tid, const char *name)
+{
+	struct json j;
+
+	json_init(&j, false);
+	json_str(&j, NULL, name);
+	fprintf(t->file, "%s\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,\"name\":%s",
+		t->some ? "," : "", ph, pid, tid, j.buf);
+	json_fini(&j);
+	t->some = true;
+}
+
+/* Microseconds, exactly. */
+static void put_us(struct timeline *t, const char *key, weft_time_t fs)
+{
+	fprintf(t->file, ",\"%s\":%" PRIu64 ".%09" PRIu64, key, fs / WEFT_US,
+		fs % WEFT_US);
+}
+
+static void meta(struct timeline *t, const char *what, uint32_t pid,
+		 uint32_t tid, const char *name)
+{
+	event(t, "M", pid, tid, what);
+	fprintf(t->file, ",\"args\":{\"name\":\"%s\"}}", name);
+}
+
+static uint32_t pid_of(struct timeline *t, const struct weft_comp *c)
+{
+	size_t n = recs_node(c);
+	char name[64];
+
+	for (size_t i = 0; i < t->nodes.n; i++)
+		if (recs_node(t->nodes.at[i]) == n &&
+		    !strncmp(t->nodes.at[i]->name, c->name, n))
+			return (uint32_t)i + 1;
+	vec_push(&t->nodes, c);
+	snprintf(name, sizeof(name), "%.*s", (int)n, c->name);
+	meta(t, "process_name", (uint32_t)t->nodes.n, 0, name);
+	return (uint32_t)t->nodes.n;
+}
+
+/* ---- threads ---- */
+
+static struct part *part_of(struct timeline *t, const struct weft_comp *c,
+			    const char *name, uint32_t index)
+{
+	uint64_t h = recs_hash(c, name, c->name, index);
+
+	for (uint32_t i = 0; i < PARTS; i++) {
+		struct part **p = &t->parts[(h + i) % PARTS];
+
+		if (!*p) {
+			*p = calloc(1, sizeof(**p));
+			if (!*p)
+				abort();
+			**p = (struct part){ .comp = c,
+					     .name = name,
+					     .index = index };
+		}
+		if ((*p)->comp == c && (*p)->index == index &&
+		    !strcmp((*p)->name, name))
+			return *p;
+	}
+	return NULL;
+}
+
+static void part_text(const struct part *p, char *buf, size_t size)
+{
+	char index[16] = "";
+
+	if (p->index != WEFT_TRACE_ONE)
+		snprintf(index, sizeof(index), "%u", p->index);
+	snprintf(buf, size, "%s.%s%s", p->comp->name, p->name, index);
+}
+
+/* The thread of p on which from..to is free. */
+static uint32_t lane(struct timeline *t, struct part *p, weft_time_t from,
+		     weft_time_t to)
+{
+	char name[160];
+	uint32_t i = 0;
+
+	while (i < p->lanes && i < LANES - 1 && p->free_at[i] > from)
+		i++;
+	if (i == p->lanes) {
+		p->lanes++;
+		p->tid[i] = ++t->tids;
+		part_text(p, name, sizeof(name));
+		meta(t, "thread_name", pid_of(t, p->comp), p->tid[i], name);
+	}
+	p->free_at[i] = to;
+	return p->tid[i];
+}
+
+static uint32_t slice(struct timeline *t, struct part *p, const char *name,
+		      weft_time_t from, weft_time_t to)
+{
+	uint32_t pid = pid_of(t, p->comp), tid = lane(t, p, from, to);
+
+	event(t, "X", pid, tid, name);
+	put_us(t, "ts", from);
+	put_us(t, "dur", to - from);
+	return tid;
+}
+
+/* ---- messages ---- */
+
+static void flow(struct timeline *t, const char *ph, const struct weft_comp *c,
+		 uint32_t tid, weft_time_t at)
+{
+	event(t, ph, pid_of(t, c), tid, "message");
+	put_us(t, "ts", at);
+	fprintf(t->file, ",\"cat\":\"message\",\"id\":%" PRIu64 "%s}", t->flows,
+		*ph == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+static bool same_node(const struct weft_comp *a, const struct weft_comp *b)
+{
+	size_t n = recs_node(a);
+
+	return recs_node(b) == n && !strncmp(a->name, b->name, n);
+}
+
+/* One slice per stage; an arrow where the node changes. */
+static void message(struct timeline *t, const struct rec *r)
+{
+	const struct weft_comp *was = NULL;
+	weft_time_t at = r->begin, was_at = 0;
+	uint32_t was_tid = 0;
+
+	for (size_t i = 0; i < r->marks.n; i++) {
+		const struct rec_mark *m = &r->marks.at[i];
+		struct part *p;
+		uint32_t tid;
+
+		if (m->end <= at)
+			continue;
+		p = part_of(t, m->comp, "messages", WEFT_TRACE_ONE);
+		tid = slice(t, p, m->stage, at, m->end);
+		fprintf(t->file, ",\"args\":{\"message\":%" PRIu64 "}}",
+			r->id & ~(UINT64_C(1) << 63));
+		if (was && !same_node(was, m->comp)) {
+			t->flows++;
+			flow(t, "s", was, was_tid, was_at);
+			flow(t, "f", m->comp, tid, at);
+		}
+		was = m->comp;
+		was_at = at;
+		was_tid = tid;
+		at = m->end;
+	}
+}
+
+/* ---- what is heard ---- */
+
+static void state(struct timeline *t, const struct weft_trace *e)
+{
+	struct part *p = part_of(t, e->comp, e->name, e->index);
+
+	if (p->state && e->from > p->since) {
+		slice(t, p, p->state, p->since, e->from);
+		fprintf(t->file, "}");
+	}
+	if (p->state && e->from < p->since)
+		return;
+	p->state = e->text;
+	p->since = e->from;
+}
+
+static void level(struct timeline *t, const struct weft_trace *e)
+{
+	struct part p = { .comp = e->comp, .name = e->name, .index = e->index };
+	char name[160];
+
+	part_text(&p, name, sizeof(name));
+	event(t, "C", pid_of(t, e->comp), 0, name);
+	put_us(t, "ts", e->from);
+	fprintf(t->file, ",\"args\":{\"level\":%" PRIu64 "}}", e->value);
+}
+
+static void hear(struct weft_listener *l, const struct weft_trace *e)
+{
+	struct timeline *t = (struct timeline *)l;
+	const struct rec *r;
+
+	switch (e->kind) {
+	case WEFT_TRACE_SPAN:
+		slice(t, part_of(t, e->comp, e->name, e->index), e->text,
+		      e->from, e->to);
+		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
+		break;
+	case WEFT_TRACE_STATE:
+		state(t, e);
+		break;
+	case WEFT_TRACE_LEVEL:
+		level(t, e);
+		break;
+	case WEFT_TRACE_SENT:
+	case WEFT_TRACE_GOT:
+		event(t, "i", pid_of(t, e->comp),
+		      lane(t, part_of(t, e->comp, "thread", WEFT_TRACE_ONE), 0,
+			   0),
+		      e->kind == WEFT_TRACE_SENT ? "sends" : "has");
+		put_us(t, "ts", e->from);
+		fprintf(t->file, ",\"s\":\"t\"}");
+		break;
+	default:
+		r = recs_hear(&t->recs, e);
+		if (r)
+			message(t, r);
+	}
+}
+
+/* ---- the file ---- */
+
+int timeline_open(const char *path, struct timeline **t_p, struct weft_err *err)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		abort();
+	t->file = fopen(path, "w");
+	if (!t->file) {
+		free(t);
+		return weft_fail(err, errno, "--trace %.200s: cannot write: %s",
+				 path, strerror(errno));
+	}
+	t->path = strdup(path);
+	t->parts = calloc(PARTS, sizeof(*t->parts));
+	if (!t->path || !t->parts)
+		abort();
+	t->listener.hear = hear;
+	recs_init(&t->recs);
+	fprintf(t->file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	*t_p = t;
+	return 0;
+}
+
+void timeline_listen(struct timeline *t, struct weft_sim *sim)
+{
+	weft_sim_listen(sim, &t->listener);
+}
+
+void timeline_flush(struct timeline *t)
+{
+	const struct rec *r;
+	size_t i = 0;
+
+	while ((r = recs_next(&t->recs, &i)))
+		message(t, r);
+	recs_fini(&t->recs);
+}
+
+int timeline_close(struct timeline *t, struct weft_err *err)
+{
+	int ret = 0;
+
+	fprintf(t->file, "\n]}\n");
+	if (ferror(t->file) | fclose(t->file))
+		ret = weft_fail(err, EIO, "--trace %.200s: cannot write",
+				t->path);
+	for (size_t i = 0; i < PARTS; i++)
+		free(t->parts[i]);
+	free(t->parts);
+	vec_free(&t->nodes);
+	recs_fini(&t->recs);
+	free(t->path);
+	free(t);
+	return ret;
+}

@@ -84,6 +84,27 @@ static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 	return s->waiting[u] + (s->stage[u][0] != NULL);
 }
 
+/* Somebody in it may wait for others. */
+static bool unit_slow(const struct ref_sched *s, uint32_t u)
+{
+	for (uint32_t k = 0; k < s->stages; k++)
+		if (s->stage[u][k] && !s->stage[u][k]->prompt)
+			return true;
+	for (uint32_t i = 0; i < s->waiting[u]; i++)
+		if (!s->wait[u][i]->prompt)
+			return true;
+	for (uint32_t i = 0; i < s->n_aside[u]; i++)
+		if (!s->aside[u][i]->prompt)
+			return true;
+	return false;
+}
+
+static bool unit_takes(const struct ref_sched *s, uint32_t u,
+		       const struct ref_job *j)
+{
+	return unit_line(s, u) <= s->depth && !(j->prompt && unit_slow(s, u));
+}
+
 /* SB5, for a job that is in a unit. */
 static void check_alone(struct ref_sched *s, const struct ref_job *j)
 {
@@ -107,19 +128,17 @@ static int pick(struct ref_sched *s, const struct ref_job *j,
 				return -1;
 		for (uint32_t u = 0; u < s->fus; u++)
 			if (unit_has(s, u, j->key))
-				return unit_line(s, u) <= s->depth ? (int)u
-								   : -1;
+				return unit_takes(s, u, j) ? (int)u : -1;
 	}
 	for (uint32_t i = 0; i < s->fus; i++) {
 		uint32_t u = (s->last + 1 + i) % s->fus;
 
-		if (!(j->units >> u & 1))
+		if (!(j->units >> u & 1) || (j->prompt && unit_slow(s, u)))
 			continue;
 		if (best < 0 || unit_line(s, u) < unit_line(s, (uint32_t)best))
 			best = (int)u;
 	}
-	return best >= 0 && unit_line(s, (uint32_t)best) <= s->depth ? best
-								     : -1;
+	return best >= 0 && unit_takes(s, (uint32_t)best, j) ? best : -1;
 }
 
 static void slot(struct ref_sched *s)

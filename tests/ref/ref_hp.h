@@ -39,6 +39,7 @@ struct ref_job {
 	uint32_t id, unit, stage;
 	uint64_t key, due;
 	bool ordered;
+	bool prompt;		   /* only into units without others (8.5) */
 	uint32_t units;		   /* mask of those that may take it */
 	uint32_t time[REF_STAGES]; /* cycles in each stage */
 	bool over;		   /* the time of its stage */

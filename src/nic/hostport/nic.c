@@ -38,7 +38,9 @@ static const struct weft_param hp_params[] = {
 	P(U32, tagged_depth, "64", "1..4096", OWN,
 	  "VCIs of tagged conditional stores (10.2)"),
 	P(U32, n_req_fu, "4", "1..16", OWN, "requester units (8.1)"),
-	P(U32, n_cpl_fu, "4", "1..16", OWN, "completer units (8.1)"),
+	P(U32, n_cpl_fu, "4", "1..16", OWN,
+	  "completer units (8.1); the last one is for replies, with 1 it is "
+	  "one more"),
 	P(U32, n_rsp_fu, "2", "1..16", OWN, "responder units (8.1)"),
 	P(U32, n_np, "2", "1..2", OWN,
 	  "network ports: with 2, replies have their own (8.5)"),
@@ -162,7 +164,10 @@ static uint64_t slot_now(void *own)
 
 static void scheds_init(struct hp_nic *n)
 {
-	const uint32_t fus[HP_PARTS] = { n->n_req_fu, n->n_cpl_fu,
+	/* of completers, the last one and a place of the queue are for
+	 * replies */
+	const uint32_t fus[HP_PARTS] = { n->n_req_fu,
+					 n->n_cpl_fu > 1 ? n->n_cpl_fu : 2,
 					 n->n_rsp_fu };
 
 	for (uint32_t i = 0; i < HP_PARTS; i++) {
@@ -175,6 +180,8 @@ static void scheds_init(struct hp_nic *n)
 		s->depth = n->waitq_depth;
 		s->room = n->vci_queue < n->issue_width ? n->issue_width
 							: n->vci_queue;
+		if (i == HP_CPL && s->room < 2)
+			s->room = 2;
 		s->places = i == HP_REQ ? n->miss_places : 0;
 		s->wake = slot_wake;
 		s->ready = slot_ready;

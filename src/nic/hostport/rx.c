@@ -8,9 +8,9 @@
  *                    responses, ACK --+ before requests
  *
  * Replies never wait for requests: they go to the front of the completers'
- * queue, and the last completer unit is theirs.  The extra negative acknowledge
- * of an instruction that wanted none may wait for notification space: it counts
- * as a request (4.9). */
+ * queue, into units without requests, and the last unit is theirs.  The extra
+ * negative acknowledge of an instruction that wanted none may wait for
+ * notification space: it counts as a request (4.9). */
 #include <stdlib.h>
 
 #include "nic/hostport/units.h"
@@ -248,7 +248,7 @@ static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
 {
 	const struct hp_head *h = &in->head;
 	enum hp_key_type type = HP_KEY_RMA;
-	uint32_t fus = n->n_cpl_fu;
+	uint32_t fus = n->sched[HP_CPL].n_fu;
 
 	if (in->reply && !extra)
 		type = HP_KEY_REPLY;
@@ -257,7 +257,8 @@ static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
 	in->job.key =
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
 	in->job.ordered = n->ctrl & HP_CTRL_ORDER;
-	if (type != HP_KEY_REPLY && in_part(in) == HP_CPL && fus > 1)
+	in->job.prompt = type == HP_KEY_REPLY;
+	if (!in->job.prompt && in_part(in) == HP_CPL)
 		in->job.fus = (1u << (fus - 1)) - 1;
 }
 
@@ -276,8 +277,6 @@ static bool room_for(const struct hp_sched *s, uint32_t pend)
 {
 	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
 
-	if (s->room == 1)
-		kept = 0;
 	return s->n_queue + kept < s->room;
 }
 

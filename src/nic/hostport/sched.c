@@ -122,15 +122,21 @@ static bool fu_room(const struct hp_sched *s, uint32_t f)
 	return fu_length(&s->fu[f]) <= s->depth;
 }
 
+/* A prompt job does not go behind others. */
+static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
+{
+	return !j->prompt || !s->fu[f].slow;
+}
+
 /* Shortest wait queue, ties in turn. */
-static uint32_t fu_shortest(const struct hp_sched *s, uint32_t fus)
+static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 {
 	uint32_t best = HP_FU_NONE;
 
 	for (uint32_t i = 1; i <= s->n_fu; i++) {
 		uint32_t f = (s->turn + i) % s->n_fu;
 
-		if (fus && !(fus >> f & 1))
+		if ((j->fus && !(j->fus >> f & 1)) || !fu_may(s, f, j))
 			continue;
 		if (best == HP_FU_NONE ||
 		    fu_length(&s->fu[f]) < fu_length(&s->fu[best]))
@@ -148,6 +154,7 @@ static uint64_t sched_now(const struct hp_sched *s)
 
 static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
+	fu->slow -= !j->prompt;
 	if (!--fu->n)
 		fu->busy += sched_now(s) - fu->busy_since;
 	if (s->pipe->left)
@@ -302,9 +309,11 @@ static uint32_t choose(const struct hp_sched *s, uint32_t i)
 		if (!key_is_first(s, i))
 			return HP_FU_NONE;
 		f = fu_of_key(s, j->key);
+		if (f != HP_FU_NONE && !fu_may(s, f, j))
+			return HP_FU_NONE; /* those of its key leave first */
 	}
 	if (f == HP_FU_NONE)
-		f = fu_shortest(s, j->fus);
+		f = fu_shortest(s, j);
 	return f != HP_FU_NONE && fu_room(s, f) ? f : HP_FU_NONE;
 }
 
@@ -320,6 +329,7 @@ static void issue(struct hp_sched *s, uint32_t i, uint32_t f)
 	if (!fu->n++)
 		fu->busy_since = sched_now(s);
 	fu->jobs++;
+	fu->slow += !j->prompt;
 	*ring_push(&fu->wait) = j;
 }
 

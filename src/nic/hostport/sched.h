@@ -33,6 +33,9 @@ struct hp_job {
 	bool ordered; /* SB6 */
 	bool over;    /* work of its stage is done, the next one is taken */
 	bool aside;
+	/* Ends whatever others do: never in a unit behind one that may wait for
+	 * them. */
+	bool prompt;
 	uint8_t fu, stage;
 	uint32_t fus;	     /* mask: units that may take it; 0 = all */
 	struct hp_job *next; /* pool */
@@ -74,6 +77,7 @@ struct hp_fu {
 	} aside;			 /* oldest first */
 	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
 	uint32_t n;			 /* jobs in it, wait queue included */
+	uint32_t slow;			 /* of these, not prompt */
 	bool running; /* its own functions are being called */
 };
 

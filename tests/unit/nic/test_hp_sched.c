@@ -180,7 +180,7 @@ static void make_jobs(struct ref_job *job, uint32_t n, uint32_t fus,
 	uint32_t keys = 1 + below(g, below(g, 2) ? 4 : 40),
 		 all = (1u << fus) - 1;
 	uint32_t slow = 1 + below(g, 20), loose = below(g, 4);
-	bool masks = below(g, 3) == 0;
+	bool masks = below(g, 3) == 0, replies = masks && below(g, 2);
 	uint32_t misses = below(g, 4);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -189,6 +189,7 @@ static void make_jobs(struct ref_job *job, uint32_t n, uint32_t fus,
 		/* a function of the key, as in the NIC */
 		job[i].units =
 			masks && job[i].key % 3 == 0 && fus > 1 ? all / 2 : all;
+		job[i].prompt = replies && job[i].key % 3;
 		for (uint32_t k = 0; k < REF_STAGES; k++)
 			job[i].time[k] = below(g, below(g, 4) ? 3 : slow);
 		job[i].miss = REF_STAGES;
@@ -207,6 +208,7 @@ static void put(struct rig *r, const struct ref_job *j)
 	p->job.key = j->key;
 	p->job.ordered = j->ordered;
 	p->job.fus = j->units;
+	p->job.prompt = j->prompt;
 	r->at[j->id] = p;
 	hp_sched_put(&r->s, &p->job);
 }

@@ -122,6 +122,22 @@ local function account(p, h, bytes)
 	end)
 end
 
+-- Bytes under the CRC, and whether it is right: a short payload may have been
+-- made longer (R-40), in whole qwords, before it was filled up to a beat.
+local function body_length(p, at, want, crc_at)
+	local most, got = crc_at - at, p.tvb(crc_at, 4):uint()
+	local first = most
+	if not p.packed then
+		first = math.max(want, most - p.beat + 4)
+	end
+	for len = math.ceil(first / 8) * 8, most, 8 do
+		if weft.crc32(p.tvb:raw(at, len)) == got then
+			return len, true
+		end
+	end
+	return most - want < p.beat and want or most, false
+end
+
 local function body(p, at, h)
 	local tvb, tree, beat = p.tvb, p.tree, p.beat
 	local left, want = tvb:len() - at, h.size * 8
@@ -132,17 +148,14 @@ local function body(p, at, h)
 		tree:add_proto_expert_info(X.cut)
 		return
 	end
-	local len = left - (p.packed and 4 or beat)
-	if not p.packed and len - want < beat then
-		zeros(p, at + want, at + len)
-		len = want
-	end
 	local crc_at = tvb:len() - (p.packed and 4 or beat)
+	local len, good = body_length(p, at, want, crc_at)
+	zeros(p, at + len, crc_at)
 	if len > 0 then
 		tree:add(F.body.field, tvb(at, len))
 	end
 	local node = tree:add(F.body_crc.field, tvb(crc_at, 4))
-	if weft.crc32(tvb:raw(at, len)) ~= tvb(crc_at, 4):uint() then
+	if not good then
 		node:add_proto_expert_info(X.body_crc)
 	end
 	zeros(p, crc_at + 4, tvb:len())

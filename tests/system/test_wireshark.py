@@ -161,6 +161,11 @@ class Forth(Captured):
                           if not any(payload(r, "forth.payload"))},
                          {"0x77ffc71c"})  # forth.md 4.4
 
+    def test_padded(self):
+        """Short payloads are 24 bytes on the line, no whole beats."""
+        sent = self.check("forth/multi-skew", "workload.0.count=3")
+        self.assertIn(["1"], [r["forth.size"] for r in sent])
+
     def test_bytes(self):
         for layout in "word", "packed":
             self.check("forth/pingpong-direct", "sweep=none",

@@ -63,6 +63,7 @@ static int expect_slack(const struct doc_node *n, struct expect *x,
 static int expect_read(const struct doc_node *n, struct expect *x,
 		       struct weft_err *err)
 {
+	x->slack = 0;
 	if (n->kind == DOC_SCALAR) {
 		if (exp_fill(NULL, expect_params, x, "expect", err))
 			return -1;

@@ -120,8 +120,6 @@ static bool note_read(struct hport *p, struct hport_note *n)
 		note_access(n);
 	else
 		note_done(n);
-	if (n->event == HPORT_DONE && p->out)
-		p->out--;
 	return hport_seg_note(p, n);
 }
 

@@ -48,15 +48,13 @@ bool hport_barrier(struct hport *p, uint32_t id)
 	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
 }
 
-/* -EAGAIN: the device has no place for it, or half of the notification queue is
- * owed: instructions without an entry would keep the device's places. */
+/* -EAGAIN: the device has no place for it, or our notification queue has no
+ * entry for its end. */
 static int store_tagged(struct hport *p, const uint64_t *w)
 {
-	if (p->out >= p->size.nq / 2 ||
-	    !weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0))
-		return -EAGAIN;
-	p->out++;
-	return 0;
+	return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
+		       ? 0
+		       : -EAGAIN;
 }
 
 /* The variable part is in v: W3 to W7. */

@@ -27,7 +27,6 @@ struct hport {
 	struct hport_hole *holes;
 	uint32_t prq_wp, prq_rp;
 	bool tagged;	       /* instructions by tagged conditional stores */
-	uint32_t out;	       /* of these, not notified yet */
 	struct hport_seg *seg; /* or NULL */
 };
 

@@ -155,7 +155,6 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 	}
 	hp_notify_room(n, c);
 	hp_fetch_unpark(n, c);
-	hp_tagged_unpark(n, c->vpid);
 }
 
 /* ---- CSB out ----------------------------------------------------------- */
@@ -258,16 +257,16 @@ static void issue_put(struct hp_nic *n, void *arg)
 	hp_sched_put(&n->sched[HP_REQ], &req->job);
 }
 
-void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
-		    const uint64_t *w)
+void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
+		    struct hp_req *req, const uint64_t *w)
 {
-	hp_vci_decode(&req->vci, w, c->vpid);
+	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
 	n->vcis++;
 	hp_count(n, HP_K_BAD_VCIS, req->vci.err != HP_ERR_NOERR);
-	req->job.ordered = n->ctrl & HP_CTRL_ORDER && c->w[0] & HP_CTX_ORD;
-	req->job.key = hp_key(c->vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),
+	req->job.ordered = n->ctrl & HP_CTRL_ORDER && flags & HP_CTX_ORD;
+	req->job.key = hp_key(vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),
 			      req->vci.rma ? HP_KEY_RMA : HP_KEY_SEND);
 	n->fetch.decoding++;
 	hp_after(n, n->t_decode, issue_put, req);
@@ -289,7 +288,7 @@ static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
 	hp_ctx_dirty(c);
 	op_free(n, op);
-	hp_fetch_issue(n, c, req, op->w);
+	hp_fetch_issue(n, c->vpid, c->w[0], req, op->w);
 	if (!HP_CTX(c->w, HP_F_WQ_PEND))
 		hp_notify_room(n, c);
 	hp_fetch_go(n);

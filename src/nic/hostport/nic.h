@@ -205,15 +205,12 @@ void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
 /* The scheduler's queue has room for one more, besides those on their way. */
 bool hp_fetch_room(const struct hp_nic *n);
-/* The VCI is complete and its NQ entry reserved: to the scheduler.  Called with
- * the context. */
-void hp_fetch_issue(struct hp_nic *n, struct hp_ctx *c, struct hp_req *req,
-		    const uint64_t *w);
-/* TCSTORE of a VCI (10.1): false = queue full or VPID off, nothing stored. */
-bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w);
-/* There is room in the scheduler; NQ entries of this VPID have become free. */
+/* The VCI is complete and its NQ entry reserved: to the scheduler.  flags: W0
+ * of the context. */
+void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
+		    struct hp_req *req, const uint64_t *w);
+/* There is room in the scheduler. */
 void hp_tagged_go(struct hp_nic *n);
-void hp_tagged_unpark(struct hp_nic *n, uint32_t vpid);
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
 void hp_tagged_fini(struct hp_nic *n);
 

@@ -8,8 +8,10 @@
  *   ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
  *                         device (ultra.c)
  *
- * Only tags that the processor vouches for count (X1).  A VCI whose process has
- * no NQ entry left keeps its place in the queue, others pass it (CSB11). */
+ * Only tags that the processor vouches for count (X1).  A VCI is stored with
+ * the NQ entry of its completion or not at all: a process that takes no
+ * notifications has no place in the queue, and what it was told to be done will
+ * be (CSB11, X4).  So the answer waits for the context. */
 #include <stdlib.h>
 
 #include "nic/hostport/nic.h"
@@ -17,98 +19,60 @@
 struct place {
 	struct hp_req *req;
 	uint64_t w[HP_WORDS];
+	uint64_t flags; /* W0 of its context */
 	uint16_t vpid;
-	bool parked;
 };
 
 struct hp_tagged {
 	struct place *at; /* tagged_depth of them, oldest first */
 	uint32_t n;
-	bool busy; /* `look` is under way, for the VCI of look.vpid */
+	/* the store that waits for its answer: the bus has one at a time */
+	uint64_t w[HP_WORDS];
 	struct hp_ctx_req look;
 };
 
-static void tagged_go(struct hp_nic *n);
-
-/* The oldest VCI that is not parked; a parked one stops those of its VPID. */
-static struct place *next_place(struct hp_tagged *t)
+void hp_tagged_go(struct hp_nic *n)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (!t->at[i].parked)
-			return &t->at[i];
-	return NULL;
+	struct hp_tagged *t = n->fetch.tagged;
+
+	while (t && t->n && hp_fetch_room(n)) {
+		struct place p = t->at[0];
+
+		memmove(t->at, t->at + 1, --t->n * sizeof(*t->at));
+		if (hp_csb_on(&n->csb, p.vpid)) {
+			hp_fetch_issue(n, p.vpid, p.flags, p.req, p.w);
+			continue;
+		}
+		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), p.vpid);
+		hp_job_drop(&n->sched[HP_REQ], &p.req->job);
+	}
 }
 
-static struct place *first_of(struct hp_tagged *t, uint32_t vpid)
+static void answer(struct hp_nic *n, bool done)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->at[i].vpid == vpid)
-			return &t->at[i];
-	return NULL;
-}
-
-static void place_free(struct hp_tagged *t, struct place *p)
-{
-	uint32_t i = (uint32_t)(p - t->at);
-
-	t->n--;
-	memmove(p, p + 1, (t->n - i) * sizeof(*p));
-}
-
-static void park(struct hp_tagged *t, uint32_t vpid, bool on)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->at[i].vpid == vpid)
-			t->at[i].parked = on;
+	hp_count(n, done ? HP_K_TAGGED : HP_K_TAGGED_FULL, 1);
+	weft_bus_of(n->bus)->tagged_reply(n->bus, NULL, 0, done);
 }
 
 static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_tagged *t = n->fetch.tagged;
-	struct place *p = first_of(t, r->vpid);
+	struct place *p = &t->at[t->n];
 
-	t->busy = false;
-	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, c->vpid)) {
-		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), c->vpid);
-		hp_job_drop(&n->sched[HP_REQ], &p->req->job);
-		place_free(t, p);
-	} else if (!hp_nq_free(c, n->nq_size)) {
-		hp_count(n, HP_K_PARKED, 1);
-		park(t, c->vpid, true);
-	} else if (hp_fetch_room(n)) {
-		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
-		hp_ctx_dirty(c);
-		hp_fetch_issue(n, c, p->req, p->w);
-		place_free(t, p);
+	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, r->vpid) ||
+	    !hp_nq_free(c, n->nq_size)) {
+		answer(n, false);
+		return;
 	}
-	tagged_go(n);
-}
-
-static void tagged_go(struct hp_nic *n)
-{
-	struct hp_tagged *t = n->fetch.tagged;
-	struct place *p = t->busy || !hp_fetch_room(n) ? NULL : next_place(t);
-
-	if (!p)
-		return;
-	t->busy = true;
-	t->look.vpid = p->vpid;
-	t->look.done = looked;
-	hp_ctx_get(n, &t->look);
-}
-
-void hp_tagged_go(struct hp_nic *n)
-{
-	if (n->fetch.tagged)
-		tagged_go(n);
-}
-
-void hp_tagged_unpark(struct hp_nic *n, uint32_t vpid)
-{
-	if (!n->fetch.tagged)
-		return;
-	park(n->fetch.tagged, vpid, false);
-	tagged_go(n);
+	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
+	hp_ctx_dirty(c);
+	t->n++;
+	p->req = hp_job_new(&n->sched[HP_REQ]);
+	p->vpid = r->vpid;
+	p->flags = c->w[0];
+	memcpy(p->w, t->w, HP_LINE);
+	answer(n, true);
+	hp_tagged_go(n);
 }
 
 static struct hp_tagged *tagged_make(struct hp_nic *n)
@@ -126,42 +90,36 @@ static struct hp_tagged *tagged_make(struct hp_nic *n)
 	return t;
 }
 
-bool hp_fetch_tagged(struct hp_nic *n, uint32_t vpid, const uint64_t *w)
+/* The queue of VCIs: refused at once, or answered when its context is here. */
+static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_tagged *t = tagged_make(n);
-	const struct place *older = first_of(t, vpid);
-	struct place *p;
 
-	if (!(n->ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, vpid) ||
-	    t->n == n->tagged_depth) {
-		hp_count(n, HP_K_TAGGED_FULL, 1);
-		return false;
+	if (!(n->ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
+	    t->n == n->tagged_depth || !weft_bus_defer(n->bus)) {
+		answer(n, false);
+		return;
 	}
-	p = &t->at[t->n++];
-	*p = (struct place){ .req = hp_job_new(&n->sched[HP_REQ]),
-			     .vpid = (uint16_t)vpid,
-			     .parked = older && older->parked };
-	memcpy(p->w, w, HP_LINE);
-	hp_count(n, HP_K_TAGGED, 1);
-	tagged_go(n);
-	return true;
+	memcpy(t->w, note->data, HP_LINE);
+	t->look.vpid = note->tag;
+	t->look.done = looked;
+	hp_ctx_get(n, &t->look);
 }
 
 /* ---- the bus ----------------------------------------------------------- */
 
-static bool cond_store(struct hp_nic *n, const struct weft_bus_note *note)
+static void cond_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
-	uint64_t w[HP_WORDS];
+	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
+	bool fair = !note->user && note->cond >> 56 == WEFT_COND_ROOM;
 
-	if (note->user || note->cond >> 56 != WEFT_COND_ROOM)
-		return false;
-	if (note->space == 1 + HP_BAR_ULTRA)
-		return ultra->tstore(n, note);
-	if (note->space != 1 + HP_BAR_TRIGGER || note->bytes != HP_LINE)
-		return false;
-	memcpy(w, note->data, HP_LINE);
-	return hp_fetch_tagged(n, note->tag, w);
+	if (fair && note->space == 1 + HP_BAR_TRIGGER && note->bytes == HP_LINE)
+		store_vci(n, note);
+	else
+		bus->tagged_reply(
+			n->bus, NULL, 0,
+			fair && note->space == 1 + HP_BAR_ULTRA &&
+				hp_blocks[HP_BLOCK_ULTRA]->tstore(n, note));
 }
 
 static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
@@ -185,7 +143,7 @@ void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 	bool valid;
 
 	if (note->op == WEFT_TCSTORE) {
-		bus->tagged_reply(n->bus, NULL, 0, cond_store(n, note));
+		cond_store(n, note);
 	} else if (note->op == WEFT_TLOAD) {
 		valid = tagged_load(n, note, &val);
 		bus->tagged_reply(n->bus, &val, note->bytes, valid);

@@ -106,6 +106,57 @@ static void test_who(void **state)
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"), 1);
 }
 
+/* ---- one page for all ---------------------------------------------------- */
+
+static bool map(struct weft_host *h, struct weft_proc *p, uint64_t page,
+		struct weft_io *io)
+{
+	return weft_proc_map(h, p, weft_dev_open(h, 0), 0, page * WEFT_PAGE,
+			     WEFT_PAGE, WEFT_UC, io);
+}
+
+static bool share(struct weft_host *h, uint64_t page)
+{
+	return weft_page_share(h, weft_dev_open(h, 0), 0, page * WEFT_PAGE);
+}
+
+static int shared(struct weft_host *h, struct bench *b)
+{
+	struct weft_proc *p[3];
+	struct weft_io io[3], no;
+	uint64_t val;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		p[i] = weft_proc_new(h, 0);
+		assert_true(weft_proc_set_tag(h, p[i], (uint16_t)(70 + i)));
+	}
+	assert_true(map(h, p[0], 9, &no));
+	assert_false(share(h, 9)); /* somebody's */
+	assert_false(share(h, PAGES));
+	assert_int_equal(weft_domain_new(h), 1);
+	assert_true(weft_domain_give(h, 1, weft_dev_open(h, 0), 0,
+				     8 * WEFT_PAGE, WEFT_PAGE));
+	assert_false(share(h, 8));
+	assert_true(share(h, 5));
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(map(h, p[i], 5, &io[i]));
+	weft_proc_free(h, p[2]); /* and it stays everybody's */
+	p[2] = weft_proc_new(h, 0);
+	assert_true(map(h, p[2], 5, &io[2]));
+	assert_false(map(h, p[2], 9, &no)); /* others are not */
+	assert_true(weft_proc_enter(h, p[1]));
+	assert_false(share(h, 6)); /* no process may */
+	weft_io_tload64(h, &io[1], 0, &val);
+	assert_int_equal(val, 71); /* the tag says who */
+	assert_int_equal(device(b)->tag, 71);
+	return 0;
+}
+
+static void test_shared(void **state)
+{
+	bench_well(*state, shared);
+}
+
 static int cannot(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -254,9 +305,10 @@ static void test_pci66(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_who, ht),      T(test_who, wire),  T(test_who, pci),
-		T(test_cannot, pcix), T(test_crowd, ht),  T(test_crowd, pci),
-		T(test_htx100, ht),   T(test_wire, wire), T(test_pci66, pci),
+		T(test_who, ht),      T(test_who, wire),   T(test_who, pci),
+		T(test_cannot, pcix), T(test_crowd, ht),   T(test_crowd, pci),
+		T(test_shared, ht),   T(test_shared, pci), T(test_htx100, ht),
+		T(test_wire, wire),   T(test_pci66, pci),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,7 +221,18 @@ static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 /* X01, X02, X04 */
 static void test_x01_tagged_store(void **state)
 {
-	static const char *const set[] = { "tagged_depth", "1", "t_ctx", "64",
+	static const char *const set[] = { "tagged_depth",
+					   "1",
+					   "n_req_fu",
+					   "1",
+					   "waitq_depth",
+					   "0",
+					   "vci_queue",
+					   "1",
+					   "issue_width",
+					   "1",
+					   "t_route",
+					   "64",
 					   NULL };
 	struct exrig r;
 
@@ -315,7 +326,8 @@ static void test_x01_crowd(void **state)
 	hprig_new(&r, "1", NULL);
 	exrig_set(&r, "host.pc", "mem_bytes", "64MiB");
 	exrig_set(&r, "hostport.nic", "tagged_depth", "4");
-	exrig_set(&r, "hostport.nic", "t_ctx", "64");
+	exrig_set(&r, "hostport.nic", "n_req_fu", "1");
+	exrig_set(&r, "hostport.nic", "t_route", "64");
 	exrig_prog(&r, 0, x01_crowd);
 	exrig_start(&r);
 	exrig_run(&r);

@@ -315,10 +315,6 @@ static int scene_init(struct weft_comp *c, struct weft_err *err)
 {
 	const struct scene *s = c->state;
 
-	if (s->greedy > s->victims)
-		return weft_fail(err, EINVAL,
-				 "%s.greedy: %u of %u victims cannot be greedy",
-				 c->name, s->greedy, s->victims);
 	return hpw_words(c, "size", s->size, err);
 }
 
@@ -330,7 +326,7 @@ static const struct weft_param scene_params[] = {
 	P(U32, neighbours, "1", "0..4096", "processes beside them"),
 	P(ENUM, kind, "none", KINDS, "what the neighbours do"),
 	P(U32, depth, "1", "1..15", "instructions of a process under way"),
-	P(U32, greedy, "0", "0..4096", "so many victims have `greed` under way instead"),
+	P(U32, greedy, "0", "0..4096", "so many victims, or all, have `greed` under way instead"),
 	P(U32, greed, "15", "1..15", "see greedy"),
 	P(BYTES, size, "0", "0..3968", "victims, good, tlb_miss: of a put; 0: messages of a word"),
 	P(U32, pages, "1024", "1..65536", "tlb_miss: pages that it puts from in turn"),

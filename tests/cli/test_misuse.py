@@ -72,6 +72,7 @@ WRONG = [
     (TRAFFIC, "traffic.sizes=5000:1", "of at most 4096"),
     (TRAFFIC, "traffic.trace=/dev/null", "no file"),
     (TRAFFIC, "traffic.pattern=transposed", "none of"),
+    (TRAFFIC, "extoll.gen.cell_flits=4", "hold the longest route"),
     (TRAFFIC, "extoll.xbar.slots=16", "slots cannot be"),
     (TRAFFIC, "traffic.type=forth.gen", "cannot stand in a network"),
     (PLAIN, "s0.clock=100MHz", "one core clock"),
@@ -98,7 +99,6 @@ WRONG = [
     (CROWD, "workload.1.processes=0", "'0' is below 1"),
     (CROWD, "workload.1.cpus=0", "'0' is below 1"),
     (NEIGHBOURS, "workload.1.victims=5000", "'5000' is above 4096"),
-    (NEIGHBOURS, "workload.1.greedy=2", "2 of 1 victims cannot be greedy"),
     (NEIGHBOURS, "workload.1.size=4", "no multiple of 8"),
     (NEIGHBOURS, "workload.1.time=0", "is below 1us"),
 ]

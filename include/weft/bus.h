@@ -66,6 +66,7 @@ struct weft_bus_txn {
 				 * master waits; 0 = no limit */
 	uint32_t cookie;	/* the device's own */
 	uint64_t trace_id;	/* of the message it is for, or 0 */
+	bool trace_last;	/* and its end: it has arrived then */
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;

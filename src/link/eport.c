@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "link/eport_ctl.h"
+#include "weft/trace.h"
 
 /* Stage table 7.1: grant to start flit is X/2 + L1 = 5 + 8, first flit to
  * request L6 + X/2 = 10 + 5.  A credit takes 5 + 8 cycles from the free slot
@@ -300,6 +301,25 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 	return false;
 }
 
+/* A cell that starts on the line at cycle s. */
+static void eport_trace(const struct eport *ep, const struct ecell *cell,
+			uint64_t s)
+{
+	const struct weft_comp *c = ep->comp;
+	weft_time_t from = weft_clock_edge(&ep->cfg.clk, s);
+	uint64_t there = s + ep->way + (ep->far_whole ? cell->flits : 0);
+	uint64_t id = cell->flags & ECELL_VOID ? 0 : cell->pkt->trace_id;
+
+	weft_span(c, ep->port->name, WEFT_TRACE_ONE, "cell", cell->flits, from,
+		  weft_clock_edge(&ep->cfg.clk, ep->line_free));
+	weft_mark(c, id,
+		  c->cls->kind == WEFT_KIND_SWITCH ? "crossbar"
+						   : "network port",
+		  from);
+	weft_mark(ep->port->link ? ep->port->link : c, id, "cable, link port",
+		  weft_clock_edge(&ep->peer->cfg.clk, there));
+}
+
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  uint64_t g)
 {
@@ -325,6 +345,8 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		ep->unacked++;
 		eport_end(ep->peer, s + cell->flits + ep->way_end);
 	}
+	if (weft_heard(ep->comp))
+		eport_trace(ep, cell, s);
 	eport_put(ep->peer, cell, vc,
 		  s + ep->way + (ep->far_whole ? cell->flits : 0));
 }

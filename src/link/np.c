@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "link/eport_int.h"
+#include "weft/trace.h"
 
 /* ---- waking
  * ------------------------------------------------------------------ */
@@ -286,6 +287,8 @@ static void cell_give(struct np *np, uint32_t slot)
 			     .vc = s->vc,
 			     .slot = (uint8_t)slot };
 
+	weft_mark(np->ep.comp, s->pkt->trace_id, "network port, whole cell",
+		  weft_now(np->ep.comp));
 	np->ops->cell(np->own, np, &c);
 }
 

@@ -13,7 +13,8 @@ enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 /* The access of a host that a device took last. */
 struct trace_access {
 	const struct weft_comp *comp, *bus;
-	weft_time_t begin, start, end; /* asked for, on the bus, taken */
+	weft_time_t begin, start, end; /* asked for, on the bus, there */
+	weft_time_t taken;
 };
 
 struct weft_sim {

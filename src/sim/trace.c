@@ -27,7 +27,7 @@ uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent)
 {
 	const struct trace_access *a = &c->sim->access;
 	weft_time_t now = weft_now(c);
-	bool fits = !parent && a->comp == c && a->end == now;
+	bool fits = !parent && a->comp == c && a->taken == now;
 	struct weft_trace t = { .kind = WEFT_TRACE_OPEN,
 				.comp = c,
 				.id = TRACE_ID | ++c->sim->messages,
@@ -55,6 +55,7 @@ void trace_access(const struct weft_port *p, const struct weft_bus_note *note)
 		.begin = note->asked ? note->asked : start,
 		.start = start,
 		.end = note->time,
+		.taken = weft_now(p->comp),
 	};
 }
 
@@ -69,6 +70,8 @@ static void trace_txn(const struct weft_comp *bus, const struct weft_comp *dev,
 			  read ? "DMA read: data" : "DMA write: data", n->time);
 		weft_span(dev, read ? "dma_read" : "dma_write", WEFT_TRACE_ONE,
 			  read ? "read" : "write", t->bytes, t->t_req, n->time);
+		if (t->trace_last)
+			weft_msg_end(dev, t->trace_id, true);
 		return;
 	}
 	weft_mark(dev, t->trace_id, read ? "asks to read" : "asks to write",

@@ -50,10 +50,14 @@ static void lat_wait(struct lat *l, uint64_t seq)
 static void lat_rounds(struct lat *l, const struct rmaw_peer *to, uint64_t from,
 		       uint64_t n)
 {
+	if (!l->v.w.me)
+		work_sent(&l->v.w, to->node);
 	for (uint64_t i = from; i < from + n; i++) {
 		if (!l->v.w.me)
 			lat_put(l, to, i);
 		lat_wait(l, i);
+		if (l->v.w.me || i + 1 < from + n)
+			work_turn(&l->v.w, to->node);
 		if (l->v.w.me)
 			lat_put(l, to, i);
 	}
@@ -78,9 +82,13 @@ static int lat_main(struct weft_comp *c)
 	if ((!l->v.w.me || l->v.w.me == l->partner) &&
 	    !rmaw_connect(&l->v, l->v.w.me ? 0 : l->partner, &to)) {
 		lat_rounds(l, &to, 1, 1); /* the TLBs know the pages */
+		if (!l->v.w.me)
+			work_got(&l->v.w, to.node);
 		t = weft_host_now(l->v.w.h);
 		lat_rounds(l, &to, 2, l->count);
 		t = weft_host_now(l->v.w.h) - t;
+		if (!l->v.w.me)
+			work_got(&l->v.w, to.node);
 		if (!l->v.w.me)
 			weft_metric(c, "half_rtt", "ns",
 				    (double)t / WEFT_NS / 2 / (double)l->count);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "weft/trace.h"
 #include "work/ultraw.h"
 
 struct uw {
@@ -47,6 +48,7 @@ static void send(struct uw *a, uint64_t seq)
 		weft_host_sleep(a->w.h, w[0]);
 	}
 	a->sent_at += (double)w[0] / WEFT_NS;
+	weft_sent(a->w.c, a->u.peer, w[0]);
 	put(a, seq, w);
 }
 
@@ -67,6 +69,7 @@ static void recv(struct uw *a, uint64_t seq)
 	weft_time_t now = weft_host_now(a->w.h);
 	double ns;
 
+	weft_got(a->w.c, a->u.peer, now);
 	if (n != (int)a->words || tag != seq ||
 	    (n > 1 && work_check(w, 1, a->words,
 				 work_base(a->u.peer, a->w.me, seq)) >= 0))

@@ -107,12 +107,16 @@ double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
 	weft_time_t t = weft_host_now(v->w.h);
 	struct velow_msg m;
 
+	work_sent(&v->w, node);
 	for (uint64_t i = 0; i < count; i++) {
 		velow_send(v, c, node, len, seq + i);
 		velow_recv(v, &m);
 		velow_verify(v, &m, len, seq + i);
+		if (i + 1 < count)
+			work_turn(&v->w, node);
 	}
 	t = weft_host_now(v->w.h) - t;
+	work_got(&v->w, node);
 	return (double)t / 2 / (double)count / WEFT_NS;
 }
 
@@ -123,6 +127,7 @@ void velow_serve(struct velow *v, struct velo_connection *c, uint32_t node,
 
 	for (uint64_t i = 0; i < count; i++) {
 		velow_recv(v, &m);
+		work_turn(&v->w, node);
 		velow_send(v, c, node, len, seq + i);
 		velow_verify(v, &m, len, seq + i);
 	}

@@ -98,6 +98,19 @@ double explain_overlap(const struct explain *e)
 	return sum / (double)(s->end - s->begin);
 }
 
+/* The time in which a line had nothing to send but for lack of credits. */
+static double starved(const struct explain_limits *l, const char *port)
+{
+	size_t n = strlen(port);
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->at[i].kind, "credits") &&
+		    !strncmp(l->at[i].name, port, n) &&
+		    !strcmp(l->at[i].name + n, ".credits"))
+			return l->at[i].share;
+	return 0;
+}
+
 /* Of several that are full the one that the others wait for: a DMA engine is
  * busy while it waits for its bus, a program while it waits for the bridge. */
 const struct explain_limit *explain_bottleneck(const struct explain_limits *l)
@@ -107,8 +120,9 @@ const struct explain_limit *explain_bottleneck(const struct explain_limits *l)
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < l->n; i++)
-			if (l->at[i].share >= FULL &&
-			    !strcmp(l->at[i].kind, order[k]))
+			if (!strcmp(l->at[i].kind, order[k]) &&
+			    starved(l, l->at[i].name) < STARVED &&
+			    l->at[i].share + starved(l, l->at[i].name) >= FULL)
 				return &l->at[i];
 	for (size_t i = 0; i < l->n; i++)
 		if (l->at[i].share >= STARVED &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft explain` for people and for programs.  Times are added and printed as
- * whole numbers: the lines of a table add up to its last line exactly. */
+/* `weft explain` for people and for programs.  Times are whole numbers of
+ * femtoseconds; a table shows hundredths of a nanosecond, and its lines add up
+ * to its last line exactly. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "front/out/out.h"
 
 /* Times in tenths of fs, so that half of a sum is one too. */
-enum { UNIT_DIGITS = 7 }; /* of a nanosecond */
+enum { UNIT_DIGITS = 7, DIGITS_MAX = 2 }; /* of a nanosecond */
 
 struct columns {
 	uint64_t there, back, mean;
@@ -23,14 +24,14 @@ static struct columns columns_of(const struct explain_row *r)
 				 5 * (r->fs[0] + r->fs[1]) };
 }
 
-/* Digits behind the point that t needs. */
+/* Digits behind the point that t needs, at least and at most so many. */
 static uint32_t digits(uint64_t t, uint32_t least)
 {
 	uint32_t n = UNIT_DIGITS;
 
 	for (; n > least && t % 10 == 0; n--)
 		t /= 10;
-	return n;
+	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
 static uint32_t digits_of(const struct explain_rows *r)
@@ -47,19 +48,29 @@ static uint32_t digits_of(const struct explain_rows *r)
 	return n;
 }
 
-static void cell_ns(struct table *t, uint64_t v, uint32_t n)
+/* In units of the last digit shown, rounded. */
+static uint64_t rounded(uint64_t t, uint32_t n)
 {
-	uint64_t one = 10000000;
+	uint64_t unit = 1;
 
-	for (uint32_t i = n; i < UNIT_DIGITS; i++) {
-		v /= 10;
-		one /= 10;
-	}
+	for (; n < UNIT_DIGITS; n++)
+		unit *= 10;
+	return (t + unit / 2) / unit;
+}
+
+/* From t to t + v.  What is rounded is where stages end, so what is printed
+ * adds up. */
+static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
+{
+	uint64_t shown = rounded(from + v, n) - rounded(from, n), one = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		one *= 10;
 	if (n)
-		table_cell(t, "%" PRIu64 ".%0*" PRIu64, v / one, (int)n,
-			   v % one);
+		table_cell(t, "%" PRIu64 ".%0*" PRIu64, shown / one, (int)n,
+			   shown % one);
 	else
-		table_cell(t, "%" PRIu64, v);
+		table_cell(t, "%" PRIu64, shown);
 }
 
 static void cell_share(struct table *t, double share)
@@ -74,15 +85,17 @@ static void total_add(struct columns *sum, struct columns c)
 	sum->mean += c.mean;
 }
 
+/* A line of the table behind those that make `sum`. */
 static void print_row(struct table *t, const char *where, const char *stage,
-		      struct columns c, bool trip, uint32_t n, uint64_t whole)
+		      struct columns sum, struct columns c, bool trip,
+		      uint32_t n, uint64_t whole)
 {
 	table_cell(t, "%s", where);
 	table_cell(t, "%s", stage);
-	cell_ns(t, c.there, n);
+	cell_ns(t, sum.there, c.there, n);
 	if (trip) {
-		cell_ns(t, c.back, n);
-		cell_ns(t, c.mean, n);
+		cell_ns(t, sum.back, c.back, n);
+		cell_ns(t, sum.mean, c.mean, n);
 	}
 	cell_share(t, (double)(trip ? c.mean : c.there) / (double)whole);
 }
@@ -107,12 +120,12 @@ static void print_stages(const struct story_msg *m, FILE *f)
 	for (size_t i = 0; i < rows.n; i++) {
 		struct columns c = columns_of(&rows.at[i]);
 
-		print_row(t, rows.at[i].where, rows.at[i].stage, c, trip, n,
-			  whole);
+		print_row(t, rows.at[i].where, rows.at[i].stage, sum, c, trip,
+			  n, whole);
 		total_add(&sum, c);
 	}
-	print_row(t, "sum", trip ? "half round trip" : "message", sum, trip, n,
-		  whole);
+	print_row(t, "sum", trip ? "half round trip" : "message",
+		  (struct columns){ 0 }, sum, trip, n, whole);
 	table_print(t, f);
 	explain_rows_free(&rows);
 }

@@ -67,8 +67,10 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 	return m;
 }
 
-/* "sender nic" of "n0.nic" on the way from n0. */
-static char *where(const char *comp, const char *from, const char *to)
+/* "sender nic" of "n0.nic" on the way from n0; the k-th switch on a way there
+ * and back, which passes them in two orders. */
+static char *where(const char *comp, const char *from, const char *to,
+		   uint32_t k)
 {
 	size_t f = strlen(from), t = strlen(to);
 	char *out;
@@ -78,11 +80,30 @@ static char *where(const char *comp, const char *from, const char *to)
 		n = asprintf(&out, "sender %s", comp + f + 1);
 	else if (!strncmp(comp, to, t) && comp[t] == '.')
 		n = asprintf(&out, "receiver %s", comp + t + 1);
+	else if (k)
+		n = asprintf(&out, "switch %u", k);
 	else
 		n = asprintf(&out, "%s", comp);
 	if (n < 0)
 		abort();
 	return out;
+}
+
+/* Which switch on the way stage i is in; 0: none, or only one way. */
+static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
+{
+	uint32_t k = 0;
+
+	if (!m->turn || strchr(m->stages[i].comp, '.') ||
+	    !strncmp(m->stages[i].stage, "cable", 5))
+		return 0;
+	for (size_t n = first; n <= i; n++)
+		if (!strchr(m->stages[n].comp, '.') &&
+		    strncmp(m->stages[n].stage, "cable", 5) &&
+		    (n == first ||
+		     strcmp(m->stages[n].comp, m->stages[n - 1].comp)))
+			k++;
+	return k;
 }
 
 /* Line of (place, stage) at or behind `at`, or n. */
@@ -101,10 +122,11 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 		      uint64_t end, uint32_t way, struct explain_rows *r)
 {
 	const char *from = way ? m->to : m->from, *to = way ? m->from : m->to;
-	size_t at = 0;
+	size_t at = 0, first = i;
 
 	for (; i < m->n_stages && m->stages[i].end <= end; i++) {
-		char *place = where(m->stages[i].comp, from, to);
+		char *place = where(m->stages[i].comp, from, to,
+				    switch_of(m, first, i));
 		size_t k = find(r, at, place, m->stages[i].stage);
 		char *stage = strdup(m->stages[i].stage);
 

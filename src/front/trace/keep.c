@@ -201,7 +201,8 @@ static void got(struct keeper *k, const struct weft_trace *t, uint32_t node)
 	back = pair_of(k, node, p->from);
 	p = pair_of(k, (uint32_t)t->value, node);
 	settle(k, p);
-	if (back && back->last.stages && back->last.end == m.begin) {
+	if (back && back != p && back->last.stages &&
+	    back->last.end == m.begin) {
 		join(&back->last, &m);
 		picks_add(k->programs, &m);
 	} else {

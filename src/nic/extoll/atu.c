@@ -119,7 +119,7 @@ static void atu_walk(struct atu *a, struct atu_req *r)
 	r->stale = false;
 	rma_read(a->nic, EXTOLL_HX_ATU,
 		 ATU_BASE_PHYS(base) + NLA_GATE(r->nla) * 8ULL, 8, atu_walked,
-		 r);
+		 r, 0);
 }
 
 /* ---- lookups ---- */

@@ -131,6 +131,12 @@ static void host_leave(struct extoll_nic *n, uint32_t out, struct hx_pkt *p,
 	weft_time_t t = ex_edge(n, c + n->t_htax);
 
 	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
+	if (p->txn.trace_id) {
+		ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
+		weft_mark(n->comp, p->txn.trace_id, "HTAX", t);
+		weft_mark(n->comp, p->txn.trace_id, "synchroniser out",
+			  weft_clock_edge(&n->ht, p->cycle));
+	}
 	hx_list_push(&n->htax.leaving[out], p);
 	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
 }
@@ -227,6 +233,8 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	unit_take(n, IN_POSTED, s->unit, s->bytes, c);
 	s->cycle = c + n->t_htax;
+	ex_mark(n, s->trace, "waits for HTAX", c);
+	ex_mark(n, s->trace, "HTAX", s->cycle);
 	h->flying[s->unit]++;
 	h->granted++;
 	return true;
@@ -241,7 +249,10 @@ static bool answer_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	p = list_pop(&h->answer);
 	unit_take(n, IN_RESPONSE, p->from, p->txn.bytes, c);
+	ex_mark(n, p->txn.trace_id, "synchroniser in", p->cycle);
+	ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
 	p->cycle = c + n->t_htax;
+	ex_mark(n, p->txn.trace_id, "HTAX", p->cycle);
 	hx_list_push(&h->arriving, p);
 	return true;
 }

@@ -18,6 +18,7 @@
 #include "base/ring.h"
 #include "nic/extoll_regs.h"
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 struct extoll_nic;
 
@@ -49,6 +50,7 @@ struct hx_store {
 	uint8_t bytes;	/* 4..64 */
 	uint8_t unit;	/* enum extoll_htax_port */
 	bool granted;
+	uint64_t trace; /* message */
 	uint8_t data[64];
 };
 

@@ -14,6 +14,8 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note,
 	s->off = (uint32_t)note->off;
 	s->bytes = (uint8_t)note->bytes;
 	s->unit = (uint8_t)unit;
+	s->trace = weft_msg_open(n->comp);
+	ex_mark(n, s->trace, "synchroniser in", s->cycle);
 	memcpy(s->data, note->data, note->bytes);
 	if (!n->htax.deciding || s->cycle > ex_now(n))
 		ex_htax_arm(n, s->cycle);

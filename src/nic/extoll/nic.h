@@ -99,6 +99,13 @@ static inline weft_time_t ex_edge(const struct extoll_nic *n, uint64_t cycle)
 {
 	return weft_clock_edge(&n->clock, cycle);
 }
+/* A stage of a message is over at a cycle. */
+static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
+			   const char *stage, uint64_t cycle)
+{
+	if (weft_heard(n->comp) && id)
+		weft_mark(n->comp, id, stage, ex_edge(n, cycle));
+}
 /* Synchroniser of k cycles into clock `to`: k - 1/2 periods, then the next
  * edge, so that it takes k in the mean. */
 static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,

@@ -60,7 +60,8 @@ void rma_wake(struct rma *r, struct weft_timer *tm, enum extoll_htax_port port,
 /* The answer may pass stores of the host: a full command queue waits for it. */
 void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 	      weft_phys_t addr, uint32_t bytes,
-	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own)
+	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own,
+	      uint64_t trace)
 {
 	struct hx_pkt *p = ex_pkt_new(n);
 
@@ -68,6 +69,7 @@ void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 	p->txn.addr = addr;
 	p->txn.bytes = bytes;
 	p->txn.relaxed = true;
+	p->txn.trace_id = trace;
 	p->done = done;
 	p->user[0] = (uintptr_t)own;
 	ex_htax_send(n, port, p, ex_now(n));

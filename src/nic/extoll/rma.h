@@ -56,7 +56,7 @@ extern const char *const rma_bad_name[RMA_BADS];
 
 /* A descriptor as it came. */
 struct rma_desc {
-	uint64_t w[3];
+	uint64_t w[3], trace;
 	uint8_t vpid, opt;
 };
 
@@ -69,6 +69,7 @@ struct rma_cmd {
 	uint32_t bytes; /* of data, 0 = none */
 	uint64_t w[2];	/* words 1 and 2 */
 	bool at_resp;	/* lock: at the responder */
+	uint64_t trace; /* message */
 };
 
 /* Takes the descriptor apart, whatever it says; then what is wrong with it.
@@ -241,6 +242,7 @@ struct rma_in { /* one virtual channel */
 	bool asked_atu, translated, stalled;
 	struct weft_slice data;
 	struct weft_frame *pkt;
+	uint64_t trace; /* message */
 	struct atu_req xl;
 };
 
@@ -332,7 +334,8 @@ void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t index,
 /* A host read, now: done is called with p->user[0] = own. */
 void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 	      weft_phys_t addr, uint32_t bytes,
-	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own);
+	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own,
+	      uint64_t trace);
 void rma_wake(struct rma *r, struct weft_timer *tm, enum extoll_htax_port port,
 	      uint64_t cycle);
 
@@ -352,7 +355,7 @@ uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error);
 /* Writes a notification for the VPID (enabled); false: its ring is full, a
  * store to the read pointer comes. */
 bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
-		uint64_t w0, uint64_t w1);
+		uint64_t w0, uint64_t w1, uint64_t trace);
 /* An error of `unit` is to be told: asked for, or always. */
 bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
 		    enum rma_bad bad);

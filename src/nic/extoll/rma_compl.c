@@ -117,6 +117,8 @@ static enum rma_in_state in_wait(struct rma_in *in)
 	}
 	r->in_next = now + RMA_T_COMPL;
 	in->pkt = r->cell[in->head].pkt;
+	in->trace = in->pkt->trace_id;
+	ex_mark(r->nic, in->trace, "waits for the completer", now);
 	in->until = now + T_CHECK;
 	in->wrote = 0;
 	in->bad = RMA_FINE;
@@ -169,6 +171,7 @@ static enum rma_in_state in_check(struct rma_in *in)
 		compl_wake(r, in->until);
 		return RMA_IN_CHECK;
 	}
+	ex_mark(r->nic, in->trace, "checks the packet", in_now(in));
 	if (!in_ours(in))
 		in->bad = RMA_BAD_MISROUTE;
 	else if (!(rma_vpid_ctl(r, in->cmd.vpid) & RMA_V_ENABLE) &&
@@ -205,6 +208,7 @@ static enum rma_in_state in_xlate(struct rma_in *in)
 	in_ask_atu(in);
 	if (!in->translated)
 		return RMA_IN_XLATE;
+	ex_mark(in->rma->nic, in->trace, "translation", in_now(in));
 	if (!in->xl.fault)
 		return RMA_IN_WRITE;
 	in->bad = RMA_BAD_XLATE;
@@ -237,6 +241,11 @@ static void in_write_one(struct rma_in *in, uint32_t bytes)
 	p->txn.addr = in->xl.phys + in->wrote;
 	p->txn.bytes = bytes;
 	p->txn.data = weft_slice_sub(in->data, in->wrote, bytes);
+	p->txn.trace_id = in->trace;
+	p->txn.trace_last =
+		in->wrote + bytes == in->cmd.bytes &&
+		!rma_wants_noti(in->rma, &in->cmd, RMA_COMPLETER, RMA_FINE);
+	ex_mark(n, in->trace, "completer", ex_now(n));
 	p->sent = compl_sent;
 	p->user[0] = (uintptr_t)in;
 	in->out++;
@@ -300,7 +309,7 @@ static bool in_notify(struct rma_in *in)
 	if (!rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
 	return rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
-			  rma_noti_pack(&c, RMA_COMPLETER, error));
+			  rma_noti_pack(&c, RMA_COMPLETER, error), in->trace);
 }
 
 static void in_account(struct rma_in *in)

@@ -167,6 +167,7 @@ bool rma_packet_decode(const struct weft_frame *f, struct rma_cmd *c)
 		.vpid = (uint8_t)EX_H0_DVPID(h),
 		.far_vpid = (uint8_t)EX_H0_SVPID(h),
 		.far_node = (uint16_t)EX_H0_SRC(h),
+		.trace = f->trace_id,
 		.low = EX_RMA_COUNT(h) - 1,
 		.w = { f->u[1], f->u[2] },
 	};

@@ -36,12 +36,15 @@ bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
 }
 
 static void noti_write(struct rma *r, enum extoll_htax_port port,
-		       weft_phys_t addr, uint64_t w0, uint64_t w1)
+		       weft_phys_t addr, uint64_t w0, uint64_t w1,
+		       uint64_t trace)
 {
 	struct hx_pkt *p = ex_pkt_write(r->nic, addr, RMA_NOTI_BYTES);
 	uint64_t w[2] = { w0, w1 };
 
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
+	p->txn.trace_id = trace;
+	p->txn.trace_last = true;
 	ex_htax_send(r->nic, port, p, ex_now(r->nic));
 	rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
 }
@@ -57,7 +60,7 @@ static void noti_irq(struct rma *r, struct rma_vpid *v, uint32_t vpid,
 }
 
 bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
-		uint64_t w0, uint64_t w1)
+		uint64_t w0, uint64_t w1, uint64_t trace)
 {
 	struct rma_vpid *v = rma_vpid(r, vpid);
 
@@ -65,7 +68,8 @@ bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		return true;
 	if ((v->wp + 1) % v->size == v->rp)
 		return false;
-	noti_write(r, port, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES, w0, w1);
+	noti_write(r, port, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES, w0, w1,
+		   trace);
 	v->wp = (v->wp + 1) % v->size;
 	noti_irq(r, v, vpid, port, w1);
 	return true;

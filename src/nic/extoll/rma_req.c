@@ -34,6 +34,7 @@ void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 		return;
 	}
 	memcpy(d.w, s->data, RMA_DESC_BYTES);
+	d.trace = s->trace;
 	r->queue[r->q_tail++ % RMA_QUEUE] = d;
 	rma_tx_run(&r->req);
 }
@@ -50,6 +51,7 @@ static void req_take(struct rma *r, struct rma_txop *op)
 
 	/* its verdict counts from the end of CMD on */
 	op->bad = rma_desc_decode(d, rma_vpid_ctl(r, d->vpid), mtu, &op->cmd);
+	op->cmd.trace = d->trace;
 	ex_htax_go(r->nic);
 }
 

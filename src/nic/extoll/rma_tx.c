@@ -92,7 +92,8 @@ static void tx_read_one(struct rma_tx *u, struct rma_txop *op)
 	rd->at = op->asked;
 	rd->end = op->asked += n;
 	rma_count(u->rma->nic, RMA_K_READ_BYTES, n);
-	rma_read(u->rma->nic, u->type->port, a, n, tx_read_done, rd);
+	rma_read(u->rma->nic, u->type->port, a, n, tx_read_done, rd,
+		 op->cmd.trace);
 }
 
 /* A lock before this one has not yet been written back. */
@@ -152,6 +153,8 @@ static enum rma_tx_state tx_cmd(struct rma_txop *op)
 	if (!tx_time(op))
 		return RMA_TX_CMD;
 	op->bad = u->type->check(u->rma, op);
+	ex_mark(u->rma->nic, op->cmd.trace, "checks the command",
+		ex_now(u->rma->nic));
 	if (op->bad)
 		return tx_refuse(op);
 	op->until = ex_now(u->rma->nic) + ATU_HIT;
@@ -188,6 +191,8 @@ static enum rma_tx_state tx_read_begin(struct rma_txop *op, weft_phys_t phys)
 {
 	struct weft_sim *sim = op->u->rma->nic->comp->sim;
 
+	ex_mark(op->u->rma->nic, op->cmd.trace, "translation",
+		ex_now(op->u->rma->nic));
 	op->phys = phys;
 	op->skew = phys % 4;
 	op->total = (op->skew + op->bytes + 3) & ~3u;
@@ -242,6 +247,7 @@ static bool tx_send_begin(struct rma_txop *op)
 	if (u->type->fill)
 		u->type->fill(u->rma, op);
 	op->told = tx_avail(op);
+	op->f->trace_id = op->cmd.trace;
 	op->pkt = np_send(tx_np(u), op->f, ex_now(u->rma->nic), op->told);
 	op->sent = true;
 	return true;
@@ -274,7 +280,7 @@ static bool tx_notify(struct rma_txop *op)
 	if (!(rma_vpid_ctl(u->rma, op->cmd.vpid) & RMA_V_ENABLE))
 		return true;
 	return rma_notify(u->rma, u->type->port, op->cmd.vpid, op->w0,
-			  rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0));
+			  rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0), 0);
 }
 
 static enum rma_tx_state tx_noti(struct rma_txop *op)
@@ -292,6 +298,8 @@ static enum rma_tx_state tx_noti(struct rma_txop *op)
 		return RMA_TX_NOTI;
 	}
 	rma_count(n, op->bad ? u->type->bad : u->type->good, 1);
+	if (op->bad)
+		weft_msg_end(n->comp, op->cmd.trace, false);
 	if (op->bad)
 		ex_event(n, EXTOLL_EV_RMA_ERROR, op->cmd.vpid, op->cmd.far_node,
 			 op->bad | u->type->unit << 8);
@@ -340,6 +348,7 @@ static bool tx_start(struct rma_tx *u)
 				 .state = RMA_TX_CMD,
 				 .until = now + RMA_T_CHECK };
 	u->type->take(u->rma, op);
+	ex_mark(u->rma->nic, op->cmd.trace, "waits for its turn", now);
 	return true;
 }
 

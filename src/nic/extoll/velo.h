@@ -30,6 +30,7 @@ struct velo_open {
 	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
 	uint16_t page;	  /* TC, VPID */
 	bool dropped;
+	uint64_t trace; /* message, of the store that began it */
 };
 
 struct velo_rq {

@@ -176,6 +176,8 @@ static enum velo_cp_state cp_data(struct extoll_nic *n)
 		if (!c.eop)
 			continue;
 		q->from = now + n->velo_comp;
+		ex_mark(n, q->pkt->trace_id, "waits for the completer", now);
+		ex_mark(n, q->pkt->trace_id, "VELO completer", q->from);
 		return q->discard ? cp_over(q) : VELO_CP_WRITE;
 	}
 	return VELO_CP_DATA;
@@ -200,6 +202,8 @@ static void write_part(struct extoll_nic *n, const uint8_t *image,
 
 	memcpy(weft_slice_data(p->txn.data), image, bytes);
 	p->user[0] = irq;
+	p->txn.trace_id = q->pkt->trace_id;
+	p->txn.trace_last = irq != 0;
 	p->sent = write_sent;
 	q->writes++;
 	ex_htax_send(n, EXTOLL_HX_VELO, p, q->from);
@@ -278,6 +282,9 @@ void velo_cp_run(struct extoll_nic *n)
 	do {
 		old = q->state;
 		q->state = state[old](n);
+		if (q->state != old)
+			weft_state(n->comp, "velo_completer",
+				   velo_cp_name[q->state], weft_now(n->comp));
 	} while (q->state != old);
 }
 

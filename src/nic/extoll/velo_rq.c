@@ -77,6 +77,7 @@ static void rq_count_drop(struct extoll_nic *n, const struct velo_open *o,
 			  enum extoll_drop why)
 {
 	n->velo.drop[why]++;
+	weft_msg_end(n->comp, o->trace, false);
 	weft_count(n->comp, EX_C_VELO_DROPPED, 1);
 	ex_event(n, EXTOLL_EV_VELO_DROP, o->page & 0xff,
 		 EXTOLL_SEND_NODE(open_header(o)), why);
@@ -91,12 +92,17 @@ static enum velo_rq_state rq_drop_as(struct velo_rq *q, enum extoll_drop why)
 }
 
 /* Takes the bytes of the store; false: more than any message has. */
-static bool rq_append(struct velo_rq *q)
+static bool rq_append(struct extoll_nic *n)
 {
+	struct velo_rq *q = &n->velo.rq;
 	struct velo_open *o = q->cur;
 	uint32_t room = (uint32_t)sizeof(o->buf) - o->have;
 	uint32_t k = q->store->bytes < room ? q->store->bytes : room;
 
+	if (o->have && o->trace)
+		weft_msg_end(n->comp, q->store->trace, false);
+	else
+		o->trace = q->store->trace;
 	memcpy(o->buf + o->have, q->store->data, k);
 	o->have = (uint16_t)(o->have + q->store->bytes);
 	return q->store->bytes <= room;
@@ -113,7 +119,7 @@ static enum velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
 		open_close(q, q->cur);
 	}
 	q->cur = open_new(q, page);
-	rq_append(q);
+	rq_append(n);
 	return VELO_RQ_HEADER;
 }
 
@@ -133,12 +139,12 @@ static enum velo_rq_state rq_idle(struct extoll_nic *n)
 	if (!q->cur)
 		q->cur = open_new(q, page);
 	else if (off == q->cur->have && q->cur->dropped)
-		q->store = (rq_append(q), open_touch(n, q->cur), NULL);
+		q->store = (rq_append(n), open_touch(n, q->cur), NULL);
 	if (!q->store)
 		return VELO_RQ_IDLE;
 	if (off != q->cur->have)
 		return rq_drop_as(q, EXTOLL_DROP_ALIGN);
-	if (!rq_append(q))
+	if (!rq_append(n))
 		return rq_drop_as(q, EXTOLL_DROP_LENGTH);
 	return q->cur->need ? VELO_RQ_BODY : VELO_RQ_HEADER;
 }
@@ -229,9 +235,11 @@ static enum velo_rq_state rq_route(struct extoll_nic *n)
 		weft_frame_free(f);
 		return rq_drop_as(q, EXTOLL_DROP_NO_ROUTE);
 	}
+	f->trace_id = q->cur->trace;
 	open_close(q, q->cur);
 	q->held = f;
 	q->from = ex_now(n) + n->velo_req;
+	ex_mark(n, f->trace_id, "VELO requester", q->from);
 	return VELO_RQ_SEND;
 }
 
@@ -275,6 +283,9 @@ static void rq_run(struct extoll_nic *n)
 	do {
 		old = q->state;
 		q->state = state[old](n);
+		if (q->state != old)
+			weft_state(n->comp, "velo_requester",
+				   velo_rq_name[q->state], weft_now(n->comp));
 	} while (q->state != old);
 }
 

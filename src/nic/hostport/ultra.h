@@ -5,6 +5,7 @@
 #define NIC_HOSTPORT_ULTRA_H
 
 #include "nic/hostport/nic.h"
+#include "weft/trace.h"
 
 enum {
 	ULTRA_WORDS = 32, /* of a packet: index is 5 bits */
@@ -18,7 +19,8 @@ enum ultra_state { ULTRA_IDLE, ULTRA_ASSEMBLE, ULTRA_DROP };
 
 struct ultra_pkt { /* in the packet queue */
 	uint8_t words, flags;
-	uint64_t seen; /* cycle of its last word */
+	uint64_t seen;	/* cycle of its last word */
+	uint64_t trace; /* message */
 };
 
 struct ultra_nqe {

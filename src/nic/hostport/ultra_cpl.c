@@ -117,13 +117,14 @@ static void stored(struct hp_nic *n, struct hp_dma *d)
 }
 
 static void keep(struct hp_ultra *u, struct ultra_in *i, const uint64_t *w,
-		 uint32_t words)
+		 uint32_t words, uint64_t trace)
 {
 	struct ultra_slot *s = ring_push(&u->cpl[i->tupid].kept);
 	struct hp_dma none = { .arg = i };
 
 	s->w[0] = w[words - 1];
 	memcpy(&s->w[1], w, 8 * (words - 1));
+	weft_msg_end(u->n->comp, trace, true);
 	stored(u->n, &none);
 }
 
@@ -134,7 +135,10 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 	uint32_t words = words_of(i, w);
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
+	uint64_t trace = i->rx->f->trace_id;
+	struct hp_dma *d;
 
+	weft_mark(u->n->comp, trace, "ULTRA completer", weft_now(u->n->comp));
 	ultra_mean_add(&u->completer, (double)(hp_now(u->n) - i->from));
 	i->ack_at = hp_now(u->n) + ACK_AFTER;
 	i->head.vpid = p->vpid;
@@ -142,11 +146,13 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 	hp_rx_end(u->n, i->rx);
 	i->rx = NULL;
 	if (p->on_device) {
-		keep(u, i, w, words);
+		keep(u, i, w, words, trace);
 		return;
 	}
 	p->wp = hp_next(p->wp, 1, p->slices);
-	hp_dma_put(u->n, at, w, 8 * words, stored, i);
+	d = hp_dma_put(u->n, at, w, 8 * words, stored, i);
+	d->txn.trace_id = trace;
+	d->txn.trace_last = true;
 }
 
 static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
@@ -242,6 +248,8 @@ void ultra_cpl_go(struct hp_ultra *u)
 	}
 	i->taken = true;
 	i->from = now;
+	weft_mark(n->comp, i->rx->f->trace_id, "waits for the completer",
+		  weft_now(n->comp));
 	if (u->took && now - u->took < u->least)
 		u->least = now - u->took;
 	u->took = now;
@@ -259,6 +267,8 @@ void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx)
 	i->tupid = (uint16_t)ULTRA_C4_TUPID(rx->head.c[4]);
 	rx->more = more;
 	rx->arg = i;
+	weft_mark(u->n->comp, rx->f->trace_id, "to the core clock",
+		  weft_now(u->n->comp));
 	if (u->head)
 		u->tail->next = i;
 	else

@@ -143,7 +143,11 @@ static void committed(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
 
-	(void)n;
+	if (weft_heard(n->comp))
+		weft_mark(n->comp,
+			  ring_nth(&p->pkts, p->flying + p->ready)->trace,
+			  "ULTRA requester: decode, context, check, enqueue",
+			  weft_now(n->comp));
 	p->ready++;
 	p->u->ready[p->upid / 64] |= 1ULL << (p->upid % 64);
 	ultra_req_go(p->u);
@@ -162,7 +166,8 @@ static void end(struct ultra_port *p)
 	p->state = ULTRA_IDLE;
 	p->wp = p->at;
 	*ring_push(&p->pkts) =
-		(struct ultra_pkt){ p->words, p->flags, hp_now(n) };
+		(struct ultra_pkt){ p->words, p->flags, hp_now(n),
+				    weft_msg_open(n->comp) };
 	ultra_mean_add(&p->u->seen_at, (double)weft_now(n->comp) / WEFT_NS);
 	hp_after(n, n->ultra_req_latency - back(n), committed, p);
 }
@@ -271,6 +276,10 @@ static void inject(struct hp_nic *n, void *arg)
 	for (i = 0; i < p->flying - 1; i++)
 		at = step(p, at, ring_nth(&p->pkts, i)->words);
 	f = assemble(p, at, *ring_nth(&p->pkts, i));
+	f->trace_id = ring_nth(&p->pkts, i)->trace;
+	weft_mark(n->comp, f->trace_id,
+		  "ULTRA requester: schedule, route, header",
+		  weft_now(n->comp));
 	ultra_mean_add(&p->u->requester,
 		       (double)(hp_now(n) - ring_nth(&p->pkts, i)->seen));
 	hp_net_send(n, f, f->payload.len, hp_now(n), UINT32_MAX, sent, p);

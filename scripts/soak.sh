@@ -36,6 +36,9 @@ echo "== Ethernet switch and MAC against their references"
 echo "== HVIA-GE against its reference"
 "$(dirname "$weft")"/tests/unit/nic/test_nic_hv_ref 1 10000 || ret=1
 
+echo "== HVIA-GE's translation table, 10^6 operations, against its reference"
+"$(dirname "$weft")"/tests/unit/ulib/test_ulib_hvia_att 1000000 || ret=1
+
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"

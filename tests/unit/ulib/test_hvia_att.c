@@ -1,95 +1,120 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Book of the address translation table against a reference allocator that
- * keeps an owner for every entry of level 2 (hvia.md 3.5, 6.2, T-32, T-35). */
+ * searches for everything in a list (hvia.md 3.5, 6.2): handles and indices
+ * after every operation, all entries of level 2 at every compaction and at the
+ * end.  `test_hvia_att N` makes N operations at full size. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "ulib/hvia_att.h"
 
-enum {
-	SDRAM = 1 << 14, /* scaled: 4 Ki entries */
-	ENTRIES = SDRAM / HVIA_L2_BYTES,
-	HANDLES = SDRAM / (HVIA_L1_BYTES + HVIA_L2_BYTES) + 1,
-};
+enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* ---- reference: one word per entry, everything searched for ---------------
+static uint32_t operations = 100000;
+
+/* ---- reference -------------------------------------------------------------
  */
 
-struct ref {
-	uint16_t owner[ENTRIES]; /* handle + 1 */
-	uint32_t pages[HANDLES], at[HANDLES];
-	uint32_t used, top; /* top: one more than the last entry in use */
+struct ref_block {
+	uint32_t at, pages, handle;
 };
 
+struct ref {
+	uint32_t sdram, n;
+	struct ref_block b[BLOCKS]; /* by index */
+	bool taken[BLOCKS];	    /* handles */
+	uint32_t *l2;
+};
+
+static uint32_t ref_used(const struct ref *r)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		used += r->b[i].pages;
+	return used;
+}
+
+/* One more than the highest index in use. */
+static uint32_t ref_top(const struct ref *r)
+{
+	return r->n ? r->b[r->n - 1].at + r->b[r->n - 1].pages : 0;
+}
+
+/* One more than the highest handle in use. */
 static uint32_t ref_l1(const struct ref *r)
 {
-	uint32_t n = HANDLES;
+	uint32_t n = 0;
 
-	while (n && !r->pages[n - 1])
-		n--;
+	for (uint32_t i = 0; i < r->n; i++)
+		n = r->b[i].handle >= n ? r->b[i].handle + 1 : n;
 	return n;
 }
 
-static uint32_t ref_fit(const struct ref *r, uint32_t pages)
+/* The first gap: which block comes behind it. */
+static uint32_t ref_fit(const struct ref *r, uint32_t pages, uint32_t *at_p)
 {
-	uint32_t run = 0;
+	uint32_t i;
 
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		run = r->owner[i] ? 0 : run + 1;
-		if (run == pages)
-			return i + 1 - pages;
-	}
-	return ENTRIES;
-}
-
-static void ref_set(struct ref *r, uint32_t h, uint32_t at, uint32_t pages,
-		    bool taken)
-{
-	for (uint32_t i = 0; i < pages; i++)
-		r->owner[at + i] = taken ? (uint16_t)(h + 1) : 0;
-	r->at[h] = at;
-	r->pages[h] = taken ? pages : 0;
-	r->used += taken ? pages : -pages;
-	for (r->top = ENTRIES; r->top && !r->owner[r->top - 1]; r->top--)
-		;
+	*at_p = 0;
+	for (i = 0; i < r->n && r->b[i].at - *at_p < pages; i++)
+		*at_p = r->b[i].at + r->b[i].pages;
+	return i;
 }
 
 static int ref_take(struct ref *r, uint32_t pages, uint32_t *h_p)
 {
-	uint32_t h = 0, n1 = ref_l1(r), limit, at;
+	uint32_t h = 0, n1 = ref_l1(r), at, i;
+	uint64_t room;
 
-	while (h < HANDLES && r->pages[h])
+	while (r->taken[h])
 		h++;
 	n1 = h >= n1 ? h + 1 : n1;
-	if (n1 * HVIA_L1_BYTES + (r->used + pages) * HVIA_L2_BYTES > SDRAM)
+	room = (r->sdram - (uint64_t)n1 * HVIA_L1_BYTES) / HVIA_L2_BYTES;
+	if (ref_used(r) + pages > room)
 		return -ENOSPC;
-	limit = (SDRAM - n1 * HVIA_L1_BYTES) / HVIA_L2_BYTES;
-	at = ref_fit(r, pages);
-	if (r->top > limit || at + pages > limit)
+	i = ref_fit(r, pages, &at);
+	if (ref_top(r) > room || at + pages > room)
 		return -EAGAIN;
-	ref_set(r, h, at, pages, true);
+	assert_true(r->n < BLOCKS);
+	memmove(&r->b[i + 1], &r->b[i], (r->n++ - i) * sizeof(r->b[0]));
+	r->b[i] = (struct ref_block){ at, pages, h };
+	r->taken[h] = true;
 	*h_p = h;
 	return 0;
+}
+
+static struct ref_block *ref_find(struct ref *r, uint32_t h)
+{
+	uint32_t i = 0;
+
+	while (r->b[i].handle != h)
+		i++;
+	return &r->b[i];
+}
+
+static void ref_give(struct ref *r, uint32_t h)
+{
+	struct ref_block *b = ref_find(r, h);
+
+	r->taken[h] = false;
+	memmove(b, b + 1, (size_t)(r->b + r->n-- - b - 1) * sizeof(*b));
 }
 
 static void ref_compact(struct ref *r)
 {
 	uint32_t to = 0;
 
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		uint32_t h = r->owner[i];
-
-		r->owner[i] = 0;
-		if (!h)
-			continue;
-		if (r->at[h - 1] == i && r->pages[h - 1])
-			r->at[h - 1] = to;
-		r->owner[to++] = (uint16_t)h;
+	for (uint32_t i = 0; i < r->n; i++) {
+		memmove(r->l2 + to, r->l2 + r->b[i].at, 4ul * r->b[i].pages);
+		r->b[i].at = to;
+		to += r->b[i].pages;
 	}
-	r->top = to;
 }
 
 /* ---- comparison ------------------------------------------------------------
@@ -98,11 +123,31 @@ static void ref_compact(struct ref *r)
 struct pair {
 	struct hvia_att att;
 	struct ref ref;
-	uint32_t sdram[ENTRIES]; /* what the card would hold */
-	uint32_t live[HANDLES], n_live;
+	uint32_t *sdram; /* what the card would hold in level 2 */
+	uint32_t live[BLOCKS], n_live;
 	struct weft_rng rng;
-	uint32_t compactions, refused;
+	uint32_t stamp, takes, compactions, moves, refused;
 };
+
+static struct pair *pair_new(uint32_t sdram, const char *name)
+{
+	struct pair *p = calloc(1, sizeof(*p));
+
+	p->sdram = calloc(1, sdram);
+	p->ref.l2 = calloc(1, sdram);
+	p->ref.sdram = sdram;
+	weft_rng_seed(&p->rng, 6, name);
+	hvia_att_init(&p->att, sdram);
+	return p;
+}
+
+static void pair_free(struct pair *p)
+{
+	hvia_att_fini(&p->att);
+	free(p->ref.l2);
+	free(p->sdram);
+	free(p);
+}
 
 static void moved(void *own, uint32_t h, uint32_t from)
 {
@@ -110,22 +155,31 @@ static void moved(void *own, uint32_t h, uint32_t from)
 	const struct hvia_att_region *g = &p->att.region.at[h];
 
 	assert_true(g->l2 < from);
-	memmove(p->sdram + g->l2, p->sdram + from, g->pages * 4);
+	memmove(p->sdram + g->l2, p->sdram + from, 4ul * g->pages);
+	p->moves++;
 }
 
+static void same_sums(const struct pair *p)
+{
+	assert_int_equal(p->att.live, p->ref.n);
+	assert_int_equal(p->att.used, ref_used(&p->ref));
+	assert_int_equal(p->att.region.n, ref_l1(&p->ref));
+	assert_int_equal(hvia_att_top(&p->att), ref_top(&p->ref));
+}
+
+/* Every region, every entry. */
 static void same(const struct pair *p)
 {
-	assert_int_equal(p->att.used, p->ref.used);
-	assert_int_equal(p->att.region.n, ref_l1(&p->ref));
-	assert_int_equal(hvia_att_top(&p->att), p->ref.top);
-	for (uint32_t i = 0; i < p->n_live; i++) {
-		uint32_t h = p->live[i];
-		const struct hvia_att_region *g = &p->att.region.at[h];
+	same_sums(p);
+	for (uint32_t i = 0; i < p->ref.n; i++) {
+		const struct ref_block *b = &p->ref.b[i];
+		const struct hvia_att_region *g = &p->att.region.at[b->handle];
 
-		assert_int_equal(g->pages, p->ref.pages[h]);
-		assert_int_equal(g->l2, p->ref.at[h]);
-		for (uint32_t k = 0; k < g->pages; k++)
-			assert_int_equal(p->sdram[g->l2 + k], h << 16 | k);
+		assert_int_equal(g->pages, b->pages);
+		assert_int_equal(g->l2, b->at);
+		assert_int_equal(memcmp(p->sdram + b->at, p->ref.l2 + b->at,
+					4ul * b->pages),
+				 0);
 	}
 }
 
@@ -137,11 +191,19 @@ static void compact(struct pair *p)
 	same(p);
 }
 
+/* Entries that no other region has or had. */
+static void fill(struct pair *p, uint32_t at, uint32_t pages)
+{
+	for (uint32_t k = 0; k < pages; k++)
+		p->sdram[at + k] = p->ref.l2[at + k] = p->stamp++;
+}
+
 static void take(struct pair *p, uint32_t pages)
 {
 	uint32_t h = 0, ref_h = 0;
 	int ret = hvia_att_take(&p->att, pages, &h);
 
+	p->takes++;
 	assert_int_equal(ret, ref_take(&p->ref, pages, &ref_h));
 	if (ret == -EAGAIN) {
 		compact(p);
@@ -152,9 +214,9 @@ static void take(struct pair *p, uint32_t pages)
 		return;
 	}
 	assert_int_equal(h, ref_h);
+	assert_int_equal(p->att.region.at[h].l2, ref_find(&p->ref, h)->at);
 	p->live[p->n_live++] = h;
-	for (uint32_t k = 0; k < pages; k++)
-		p->sdram[p->att.region.at[h].l2 + k] = h << 16 | k;
+	fill(p, p->att.region.at[h].l2, pages);
 }
 
 static void give(struct pair *p)
@@ -165,171 +227,127 @@ static void give(struct pair *p)
 	assert_true(hvia_att_has(&p->att, h));
 	hvia_att_give(&p->att, h);
 	assert_false(hvia_att_has(&p->att, h));
-	ref_set(&p->ref, h, p->ref.at[h], p->ref.pages[h], false);
+	ref_give(&p->ref, h);
 	p->live[i] = p->live[--p->n_live];
 }
 
-static uint32_t some_pages(struct pair *p)
+/* Random order: more and more until one is refused, then less and less until
+ * half of the table is free. */
+static void operate(struct pair *p, uint32_t n,
+		    uint32_t (*pages)(struct pair *))
 {
-	uint64_t kind = weft_rng_below(&p->rng, 64);
+	uint32_t share = 72, refused = 0;
 
-	if (!kind)
-		return 1 + (uint32_t)weft_rng_below(&p->rng, ENTRIES / 2);
-	return 1 + (uint32_t)weft_rng_below(&p->rng, kind < 40 ? 8 : 80);
-}
-
-/* Random order, with a share of registrations that swings so that the table
- * fills and empties. */
-static void test_reference(void **state)
-{
-	struct pair *p = calloc(1, sizeof(*p));
-
-	(void)state;
-	weft_rng_seed(&p->rng, 6, "att");
-	hvia_att_init(&p->att, SDRAM);
-	for (uint32_t i = 0; i < 20000; i++) {
-		uint32_t share = i / 2000 % 2 ? 45 : 58;
-
+	for (uint32_t i = 0; i < n; i++) {
 		if (p->n_live && weft_rng_below(&p->rng, 100) >= share)
 			give(p);
 		else
-			take(p, some_pages(p));
+			take(p, pages(p));
+		if (p->refused != refused)
+			share = 42;
+		else if (p->att.used < p->ref.sdram / HVIA_L2_BYTES / 2)
+			share = 72;
+		refused = p->refused;
 		if (i % 64 == 0)
-			same(p);
+			same_sums(p);
 	}
-	assert_true(p->compactions > 50);
-	assert_true(p->refused > 100);
+	same(p);
+}
+
+static void empty(struct pair *p)
+{
 	while (p->n_live)
 		give(p);
 	same(p);
 	assert_int_equal(hvia_att_blocks(&p->att), 1);
-	hvia_att_fini(&p->att);
-	free(p);
 }
 
-/* ---- full size -------------------------------------------------------------
+static uint32_t scaled_pages(struct pair *p)
+{
+	uint64_t kind = weft_rng_below(&p->rng, 64);
+
+	if (!kind)
+		return 1 + (uint32_t)weft_rng_below(&p->rng, SCALED / 8);
+	return 1 + (uint32_t)weft_rng_below(&p->rng, kind < 40 ? 8 : 80);
+}
+
+/* T-32: a small table, so that it is full most of the time. */
+static void test_scaled(void **state)
+{
+	struct pair *p = pair_new(SCALED, "scaled");
+
+	(void)state;
+	operate(p, 20000, scaled_pages);
+	assert_true(p->compactions > 50);
+	assert_true(p->refused > 100);
+	empty(p);
+	pair_free(p);
+}
+
+static uint32_t full_pages(struct pair *p)
+{
+	bool large = !weft_rng_below(&p->rng, 50);
+
+	return 1 + (uint32_t)weft_rng_below(&p->rng, large ? 120000 : 1024);
+}
+
+/* T-32: registrations and de-registrations in random order at full size, a
+ * million in the long test. */
+static void test_full(void **state)
+{
+	struct pair *p = pair_new(FULL, "full");
+
+	(void)state;
+	operate(p, operations, full_pages);
+	assert_true(p->refused && p->moves > 1000);
+	printf("%u operations, %u refused, %u compactions, %u blocks moved\n",
+	       operations, p->refused, p->compactions, p->moves);
+	empty(p);
+	pair_free(p);
+}
+
+/* ---- capacity --------------------------------------------------------------
  */
 
-struct big {
-	struct hvia_att att;
-	uint32_t *live, n, moves;
-	uint64_t moved;
-};
-
-static void big_moved(void *own, uint32_t h, uint32_t from)
+/* So many regions of this size; the last one's number. */
+static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 {
-	struct big *b = own;
+	uint32_t h = 0, n = 0;
 
-	(void)from;
-	b->moves++;
-	b->moved += b->att.region.at[h].pages;
+	for (; !hvia_att_take(a, pages, &h); n++)
+		assert_int_equal(h, n);
+	return n;
 }
 
-/* Every entry has one owner at most, and the book's sums are right. */
-static void big_check(const struct big *b)
-{
-	uint32_t n = b->att.sdram / HVIA_L2_BYTES, used = 0, top = 0;
-	uint8_t *taken = calloc(n, 1);
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct hvia_att_region *g = &b->att.region.at[b->live[i]];
-
-		assert_true(g->pages && g->l2 + g->pages <= n);
-		for (uint32_t k = 0; k < g->pages; k++)
-			assert_false(taken[g->l2 + k]++);
-		used += g->pages;
-		top = g->l2 + g->pages > top ? g->l2 + g->pages : top;
-	}
-	assert_int_equal(used, b->att.used);
-	assert_int_equal(top, hvia_att_top(&b->att));
-	assert_int_equal(b->n, b->att.live);
-	assert_true((uint64_t)b->att.region.n * HVIA_L1_BYTES + 4ull * top <=
-		    b->att.sdram);
-	free(taken);
-}
-
-static bool big_take(struct big *b, uint32_t pages)
-{
-	uint32_t h = 0;
-	int ret = hvia_att_take(&b->att, pages, &h);
-
-	if (ret == -EAGAIN) {
-		hvia_att_compact(&b->att, big_moved, b);
-		assert_int_equal(hvia_att_top(&b->att), b->att.used);
-		ret = hvia_att_take(&b->att, pages, &h);
-		assert_int_equal(ret, 0);
-	}
-	if (ret)
-		return false;
-	b->live[b->n++] = h;
-	return true;
-}
-
-static void big_give(struct big *b, uint32_t i)
-{
-	hvia_att_give(&b->att, b->live[i]);
-	b->live[i] = b->live[--b->n];
-}
-
-/* A million registrations and de-registrations in random order. */
-static void test_million(void **state)
-{
-	struct big b = { .live = calloc(3000000, 4) };
-	struct weft_rng rng;
-	uint32_t refused = 0, takes = 0;
-
-	(void)state;
-	weft_rng_seed(&rng, 7, "million");
-	hvia_att_init(&b.att, 1 << 26);
-	for (uint32_t i = 0; i < 1000000; i++) {
-		bool rising = i / 100000 % 2 == 0;
-
-		if (b.n && weft_rng_below(&rng, 100) >= (rising ? 55 : 45))
-			big_give(&b, (uint32_t)weft_rng_below(&rng, b.n));
-		else
-			refused += !big_take(
-				&b, 1 + (uint32_t)weft_rng_below(
-						&rng, i % 50 ? 1024 : 120000)),
-				takes++;
-		if (i % 100000 == 99999)
-			big_check(&b);
-	}
-	assert_true(takes > 450000 && refused && b.moves > 1000);
-	hvia_att_fini(&b.att);
-	free(b.live);
-}
-
-/* 3.5: one page per buffer, and 1,024 buffers. */
+/* T-35, 3.5: one page per buffer, and 1,024 buffers. */
 static void test_capacity(void **state)
 {
-	struct big b = { .live = calloc(3000000, 4) };
-	uint32_t n = 0;
+	struct hvia_att a;
+	uint32_t h = 0;
 
 	(void)state;
-	hvia_att_init(&b.att, 1 << 26);
-	while (big_take(&b, 1))
-		n++;
-	assert_int_equal(n, 2396745);
-	big_give(&b, 1000);
-	assert_true(big_take(&b, 1));
-	assert_false(big_take(&b, 1));
-	while (b.n)
-		big_give(&b, b.n - 1);
-	for (n = 0; n < 1024; n++)
-		assert_true(big_take(&b, 16378));
-	assert_false(big_take(&b, 16378));
-	big_check(&b);
-	hvia_att_fini(&b.att);
-	free(b.live);
+	hvia_att_init(&a, FULL);
+	assert_int_equal(take_all(&a, 1), 2396745);
+	hvia_att_give(&a, 1000);
+	assert_int_equal(hvia_att_take(&a, 1, &h), 0);
+	assert_int_equal(h, 1000);
+	assert_int_equal(hvia_att_take(&a, 1, &h), -ENOSPC);
+	for (h = 2396745; h--;)
+		hvia_att_give(&a, h);
+	assert_int_equal(take_all(&a, 16378), 1024);
+	assert_int_equal(hvia_att_take(&a, 16378, &h), -ENOSPC);
+	hvia_att_fini(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_million),
+		cmocka_unit_test(test_scaled),
+		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_capacity),
 	};
 
+	if (argc > 1)
+		operations = (uint32_t)strtoul(argv[1], NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,13 @@ enum {
 	HVIA_PAGE = 4096,
 	HVIA_PTAGS = 4096, /* 12 bits */
 };
+
+/* Of configuration space: what a driver sets. */
+enum {
+	HVIA_CFG_COMMAND = 0x04,
+	HVIA_CMD_MEMORY = 1 << 1,
+	HVIA_CMD_MASTER = 1 << 2,
+};
 #define HVIA_BAR_DOORBELL_BYTES (HVIA_VIS * HVIA_PAGE)
 
 /* ---- doorbells (2.3) ---------------------------------------------------- */
@@ -37,13 +44,21 @@ static inline uint64_t hvia_doorbell(uint32_t vi, uint32_t queue)
 	return (uint64_t)vi * HVIA_PAGE +
 	       (queue == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV);
 }
-/* Offset of the descriptor in its region: a multiple of 64. */
+/* Offset of the descriptor from where its region's descriptors begin: a
+ * multiple of 64. */
 static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 {
 	return (uint64_t)offset << 32 | handle;
 }
 #define HVIA_TOKEN_HANDLE(t) ((uint32_t)(t))
 #define HVIA_TOKEN_OFFSET(t) ((uint32_t)((t) >> 32))
+
+/* Descriptors are aligned, regions begin anywhere: offsets count from the
+ * multiple of 64 at or below the start.  Bounds are those of the region. */
+static inline uint64_t hvia_desc_base(uint64_t va)
+{
+	return va & ~63ULL;
+}
 
 /* ---- control registers (2.2) -------------------------------------------- */
 

@@ -108,10 +108,10 @@ static int find(struct eth_dev *e)
 	if (!e->dev || weft_cfg_load(e->h, e->dev, 0, 4) !=
 			       (ETHNIC_DEVICE << 16 | ETHNIC_VENDOR))
 		return -ENODEV;
+	weft_cfg_store(e->h, e->dev, 4, 2, 6); /* memory accesses, master */
 	if (!weft_io_map(e->h, e->dev, ETHNIC_BAR, 0, ETHNIC_REG_BYTES, WEFT_UC,
 			 &e->io))
 		return -ENODEV;
-	weft_cfg_store(e->h, e->dev, 4, 2, 6);
 	return 0;
 }
 

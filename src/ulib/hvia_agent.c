@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CFG_IDS = 0, CFG_COMMAND = 4, CMD_MEMORY_MASTER = 6 };
+enum { CFG_IDS = 0 };
 
 #define AGENT_TRAP (200 * WEFT_NS)
 
@@ -235,7 +235,8 @@ static int agent_start(struct hvia_agent *a, struct weft_host *h)
 {
 	int ret;
 
-	weft_cfg_store(h, a->dev, CFG_COMMAND, 2, CMD_MEMORY_MASTER);
+	weft_cfg_store(h, a->dev, HVIA_CFG_COMMAND, 2,
+		       HVIA_CMD_MEMORY | HVIA_CMD_MASTER);
 	if (!weft_io_map(h, a->dev, HVIA_BAR_CTRL, 0, HVIA_BAR_CTRL_BYTES,
 			 WEFT_UC, &a->ctrl))
 		return -ENOMEM;

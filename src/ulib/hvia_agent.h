@@ -159,8 +159,7 @@ struct hvia_fail_arg {
 	bool end;
 };
 
-/* Start of a region as doorbells count it; false: it is none of the client's.
- */
+/* Where a region lies; false: it is none of the client's. */
 bool hvia_region_start(const struct hvia_client *c, uint32_t handle,
 		       uint64_t *va_p, uint64_t *len_p);
 /* True when the device is an HVIA-GE. */

@@ -169,18 +169,15 @@ int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg)
 /* ---- regions --------------------------------------------------------------
  */
 
-/* Doorbells name descriptors by multiples of 64 from the region's start: that
- * is rounded down to one. */
 static struct hvia_l1 l1_of(const struct hvia_mem_arg *m)
 {
-	uint64_t va = m->va & ~(uint64_t)(HVIA_DESC_ALIGN - 1);
 	uint32_t rights = (m->rdma_write ? HVIA_ATT_RDMA_WRITE : 0) |
 			  (m->rdma_read ? HVIA_ATT_RDMA_READ : 0);
 
 	return (struct hvia_l1){
-		.va = va,
-		.length = (uint32_t)(m->len + (m->va - va)),
-		.first = (uint16_t)(HVIA_PAGE - va % HVIA_PAGE),
+		.va = m->va,
+		.length = (uint32_t)m->len,
+		.first = (uint16_t)(HVIA_PAGE - m->va % HVIA_PAGE),
 		.attr = HVIA_ATT_ATTR(m->ptag, rights),
 	};
 }
@@ -236,7 +233,7 @@ int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
 		return -EPERM;
 	if (!m->len || m->va + m->len < m->va)
 		return -EINVAL;
-	if (m->len > UINT32_MAX - HVIA_DESC_ALIGN)
+	if (m->len > UINT32_MAX)
 		return -ENOSPC;
 	phys = malloc(pages * sizeof(*phys));
 	if (phys && weft_mem_pin(h, (void *)(uintptr_t)m->va, m->len, phys)) {

@@ -144,7 +144,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES *NicAttribs)
 			HVIA_L2_BYTES * HVIA_PAGE,
 		.MaxRegisterRegions =
 			HVIA_SDRAM_BYTES / (HVIA_L1_BYTES + HVIA_L2_BYTES),
-		.MaxRegisterBlockBytes = UINT32_MAX - HVIA_DESC_ALIGN,
+		.MaxRegisterBlockBytes = UINT32_MAX,
 		.MaxVI = HVIA_VIS,
 		.MaxDescriptorsPerQueue = HVIA_QUEUE_MAX,
 		.MaxSegmentsPerDesc = HVIA_SEGMENTS,

@@ -7,14 +7,16 @@
 static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 				      const struct hvia_async *e)
 {
-	uint64_t va, len;
+	uint64_t va, len, at;
 
 	if (e->code != HVIA_ERROR_POST_DESC ||
 	    !hvia_region_start(n->client, HVIA_TOKEN_HANDLE(e->token), &va,
-			       &len) ||
-	    HVIA_TOKEN_OFFSET(e->token) >= len)
+			       &len))
 		return NULL;
-	return (VIP_DESCRIPTOR *)(uintptr_t)(va + HVIA_TOKEN_OFFSET(e->token));
+	at = hvia_desc_base(va) + HVIA_TOKEN_OFFSET(e->token);
+	if (at < va || at - va >= len)
+		return NULL;
+	return (VIP_DESCRIPTOR *)(uintptr_t)at;
 }
 
 static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)

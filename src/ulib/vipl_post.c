@@ -70,7 +70,7 @@ static uint32_t offset_of(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
 	if (!hvia_region_start(n->client, handle, &va, &len) || at < va ||
 	    at - va >= len)
 		return UINT32_MAX & ~(HVIA_DESC_ALIGN - 1u);
-	return (uint32_t)(at - va);
+	return (uint32_t)(at - hvia_desc_base(va));
 }
 
 void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,

@@ -105,9 +105,19 @@ static enum weft_bus_op op_of(enum mac_kind k)
 		       : WEFT_BUS_WRITE;
 }
 
+enum { R_VENDOR, R_DEVICE, R_COMMAND };
+enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
+
+static uint64_t command(const struct eth_nic *n)
+{
+	return *weft_reg_cell(n->comp, R_COMMAND, 0);
+}
+
+/* They wait while the command register does not let the card be master. */
 static void submit(struct eth_nic *n, enum weft_bus_op op)
 {
-	if (n->busy[op] || !ring_count(&n->queue[op]))
+	if (n->busy[op] || !ring_count(&n->queue[op]) ||
+	    !(command(n) & CMD_MASTER))
 		return;
 	n->busy[op] = true;
 	weft_bus_of(n->bus)->submit(n->bus,
@@ -184,14 +194,24 @@ static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 	weft_wake(c, TAG_STORE, weft_now(c));
 }
 
+static void command_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
+{
+	(void)index;
+	(void)val;
+	submit(c->state, WEFT_BUS_READ);
+	submit(c->state, WEFT_BUS_WRITE);
+}
+
 /* clang-format off */
 #define C(name_, off, width_, reset_, rw_, doc_)                               \
 	{ .name = name_, .width = width_, .offset = off, .access = WEFT_RW,    \
 	  .reset = reset_, .rw = rw_, .doc = doc_ }
 static const struct weft_reg regs[] = {
-	C("vendor", 0x00, 2, ETHNIC_VENDOR, 0, "vendor"),
-	C("device", 0x02, 2, ETHNIC_DEVICE, 0, "82544EI"),
-	C("command", 0x04, 2, 0, 0x6, "memory accesses, master"),
+	[R_VENDOR] = C("vendor", 0x00, 2, ETHNIC_VENDOR, 0, "vendor"),
+	[R_DEVICE] = C("device", 0x02, 2, ETHNIC_DEVICE, 0, "82544EI"),
+	[R_COMMAND] = { "command", .width = 2, .offset = 0x04,
+	  .access = WEFT_RW, .rw = CMD_MEMORY | CMD_MASTER,
+	  .wrote = command_wrote, .doc = "1 memory accesses, 2 master" },
 	C("status", 0x06, 2, 0, 0, "status"),
 	C("class", 0x08, 4, 0x02000000, 0, "Ethernet controller"),
 	C("header", 0x0E, 1, 0, 0, "header type"),
@@ -205,6 +225,14 @@ static const struct weft_reg regs[] = {
 	{ 0 }
 };
 /* clang-format on */
+
+/* With memory accesses off nobody takes a store or answers a load. */
+static bool decodes(const struct eth_nic *n, const struct weft_bus_note *note)
+{
+	return (note->kind != WEFT_NOTE_STORE &&
+		note->kind != WEFT_NOTE_LOAD) ||
+	       !note->space || command(n) & CMD_MEMORY;
+}
 
 static void access_store(struct eth_nic *n, const struct weft_bus_note *note)
 {
@@ -241,6 +269,8 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		return;
 	}
 	while (weft_bus_next(n->bus, &note)) {
+		if (!decodes(n, &note))
+			continue;
 		if (note.kind == WEFT_NOTE_STORE)
 			access_store(n, &note);
 		else if (note.kind == WEFT_NOTE_LOAD)

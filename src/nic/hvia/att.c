@@ -144,20 +144,21 @@ static void att_l1(struct hv_nic *n)
 		    HVIA_L1_BYTES);
 }
 
-/* Steps 3 to 5; false: not allowed. */
+/* Steps 3 to 5; false: not allowed.  A doorbell counts from the multiple of 64
+ * at or below the start of the region. */
 static bool check(struct hv_att *a)
 {
 	const struct hvia_l1 *e = &a->e;
 	struct hv_xlate *x = &a->x[a->owner];
-	uint64_t off = x->by_offset ? x->va : x->va - e->va;
+	uint64_t va = x->by_offset ? hvia_desc_base(e->va) + x->va : x->va;
+	uint64_t off = va - e->va;
 
 	if (!e->pages || HVIA_ATT_PTAG(e->attr) != x->ptag ||
 	    (x->remote && !(e->attr & HVIA_ATT_RDMA_WRITE)))
 		return false;
 	if (off > e->length || x->len > e->length - off)
 		return false;
-	if (x->by_offset)
-		x->va = e->va + off;
+	x->va = va;
 	if (off < e->first) {
 		a->k = 0;
 		a->inpage = (uint32_t)(HVIA_PAGE - e->first + off);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE and host memory (hvia.md 2.1): master of the PCI bus, one read and
  * one write at a time, in order.  Each unit has one transaction of its own and
- * is woken at its end. */
+ * is woken at its end.  While the command register does not let the card be
+ * master they wait. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,10 +12,16 @@ static void dma_next(struct hv_nic *n, enum weft_bus_op op)
 {
 	struct hv_dma *d = n->dma[op].head;
 
-	if (n->dma[op].busy || !d)
+	if (n->dma[op].busy || !d || !(hv_command(n) & HVIA_CMD_MASTER))
 		return;
 	n->dma[op].busy = true;
 	weft_bus_of(n->bus)->submit(n->bus, &d->txn);
+}
+
+void hv_dma_kick(struct hv_nic *n)
+{
+	dma_next(n, WEFT_BUS_READ);
+	dma_next(n, WEFT_BUS_WRITE);
 }
 
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,

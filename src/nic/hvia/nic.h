@@ -152,6 +152,7 @@ void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
 /* End of a read of few bytes: takes them out; false: nobody answered. */
 bool hv_dma_take(struct hv_dma *d, void *to);
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
+void hv_dma_kick(struct hv_nic *n); /* it may be master now */
 void hv_dma_fini(struct hv_nic *n);
 
 /* att.c */
@@ -274,7 +275,12 @@ void hv_gec_clear(struct hv_nic *n);
 void hv_gec_fini(struct hv_nic *n);
 
 /* regs.c */
+enum { HV_R_VENDOR, HV_R_DEVICE, HV_R_COMMAND };
 extern const struct weft_reg hv_regs[];
+static inline uint64_t hv_command(const struct hv_nic *n)
+{
+	return *weft_reg_cell(n->comp, HV_R_COMMAND, 0);
+}
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
 void hv_irq(struct hv_nic *n, uint64_t causes);
 void hv_ctrl_reset(struct hv_nic *n);

@@ -314,6 +314,13 @@ static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 	ring(nic_of(c), vi, HVIA_Q_RECV, val);
 }
 
+static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	(void)val;
+	hv_dma_kick(nic_of(c));
+}
+
 /* clang-format off */
 #define C(name_, off, width_, reset_, rw_, doc_)                               \
 	{ .name = name_, .width = width_, .offset = off, .access = WEFT_RW,    \
@@ -330,9 +337,11 @@ static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 	  .doc = doc_ }
 
 const struct weft_reg hv_regs[] = {
-	C("vendor", 0x00, 2, HVIA_VENDOR_ID, 0, "vendor"),
-	C("device", 0x02, 2, HVIA_DEVICE_ID, 0, "device"),
-	C("command", 0x04, 2, 0, 0x6, "memory accesses, master"),
+	[HV_R_VENDOR] = C("vendor", 0x00, 2, HVIA_VENDOR_ID, 0, "vendor"),
+	[HV_R_DEVICE] = C("device", 0x02, 2, HVIA_DEVICE_ID, 0, "device"),
+	[HV_R_COMMAND] = { "command", .width = 2, .offset = HVIA_CFG_COMMAND,
+	  .access = WEFT_RW, .rw = HVIA_CMD_MEMORY | HVIA_CMD_MASTER,
+	  .wrote = command_wrote, .doc = "1 memory accesses, 2 master" },
 	C("status", 0x06, 2, 0x0020, 0, "66 MHz"),
 	C("class", 0x08, 4, 0x02000000, 0, "Ethernet controller"),
 	C("header", 0x0E, 1, 0, 0, "header type"),
@@ -375,15 +384,20 @@ static void store(struct hv_nic *n, const struct weft_bus_note *note)
 	}
 }
 
+/* With memory accesses off nobody takes a store or answers a load. */
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 {
+	bool mine = !note->space || hv_command(n) & HVIA_CMD_MEMORY;
 	uint64_t v;
 
 	if (note->kind == WEFT_NOTE_STORE) {
-		store(n, note);
+		if (mine)
+			store(n, note);
 		weft_bus_consumed(n->bus, 1);
 		return;
 	}
+	if (!mine)
+		return;
 	v = weft_reg_load(n->comp, note->space, (uint32_t)note->off,
 			  note->bytes);
 	if (note->space == 1 + HVIA_BAR_CTRL)

@@ -68,7 +68,8 @@ void hvrig_open(struct hvrig *r, struct weft_host *h)
 	memset(r, 0, sizeof(*r));
 	r->h = h;
 	r->dev = weft_dev_open(h, 0);
-	weft_cfg_store(h, r->dev, 4, 2, 6);
+	weft_cfg_store(h, r->dev, HVIA_CFG_COMMAND, 2,
+		       HVIA_CMD_MEMORY | HVIA_CMD_MASTER);
 	if (!weft_io_map(h, r->dev, HVIA_BAR_DOORBELL, 0,
 			 HVIA_BAR_DOORBELL_BYTES, WEFT_UC, &r->db) ||
 	    !weft_io_map(h, r->dev, HVIA_BAR_CTRL, 0, HVIA_BAR_CTRL_BYTES,

@@ -397,13 +397,50 @@ static void lost_frame(void **state)
 	bench_free(b);
 }
 
+/* ---- command register -----------------------------------------------------
+ */
+
+static int held_send(struct weft_host *h, struct bench *b)
+{
+	struct eth_dev *e = open_nic(h, RING);
+	struct weft_io io;
+
+	weft_cfg_store(h, eth_device(e), 4, 2, 0);
+	assert_true(weft_io_map(h, eth_device(e), ETHNIC_BAR, 0,
+				ETHNIC_REG_BYTES, WEFT_UC, &io));
+	assert_int_equal(weft_io_load32(h, &io, MAC_TDT), UINT32_MAX);
+	weft_cfg_store(h, eth_device(e), 4, 2, 2);
+	assert_int_equal(weft_io_load32(h, &io, MAC_TDT), 0);
+	fill(eth_tx_buf(e), 1, 0, 60, 0);
+	eth_tx_put(e, 60);
+	eth_tx_post(e, 1);
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	b->t[0] = weft_host_now(h);
+	weft_cfg_store(h, eth_device(e), 4, 2, 6);
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	eth_close(e);
+	return 0;
+}
+
+/* Memory accesses off: nobody answers.  Not master: frames wait. */
+static void command(void **state)
+{
+	struct bench *b = bench();
+
+	(void)state;
+	run(b, held_send, time_recv);
+	assert_in_range(b->t[1], b->t[0], b->t[0] + 20 * WEFT_US);
+	assert_int_equal(b->v[1], 1);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_of_a_frame), cmocka_unit_test(all_sizes),
 		cmocka_unit_test(bad_address),	   cmocka_unit_test(stacks),
 		cmocka_unit_test(tcp_bytes),	   cmocka_unit_test(lost_frame),
-		cmocka_unit_test(jumbo),
+		cmocka_unit_test(jumbo),	   cmocka_unit_test(command),
 	};
 
 	return cmocka_run_group_tests_name("eth_nic", tests, NULL, NULL);

@@ -118,6 +118,70 @@ static void refused(void **state)
 	hvduo_run(refuser, refused_peer, 8);
 }
 
+/* ---- a region that begins anywhere --------------------------------------- */
+
+enum { START = 0x10000E25, BYTES = 0x400 };
+
+static void outside(uint32_t vi, uint32_t region, uint32_t offset)
+{
+	struct hvrig *r = &hvduo.rig[0];
+
+	hvrig_vi(r, vi, PEER, 0);
+	weft_io_store64(r->h, &r->db, hvia_doorbell(vi, HVIA_Q_SEND),
+			hvia_token(region, offset));
+	weft_host_sleep(r->h, weft_host_now(r->h) + 10 * WEFT_US);
+	hvduo_error_is(r, vi, HVIA_ERROR_POST_DESC);
+}
+
+/* Descriptors are found from 0x10000E00 on, in steps of 64. */
+static void inside(uint8_t *mem, uint32_t region)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	struct hvrig_desc *d = (void *)(mem + 0xE40);
+
+	memset(d, 0, 64);
+	hvrig_seg(d, (void *)(uintptr_t)(START + 0x100), region, 4);
+	weft_io_store64(r->h, &r->db, hvia_doorbell(VI, HVIA_Q_SEND),
+			hvia_token(region, 0x40));
+	assert_int_equal(hvrig_wait(r, d), OK);
+}
+
+static int edger(struct weft_host *h, struct bench *b)
+{
+	weft_phys_t phys, page[2];
+	uint32_t turn = 0, region;
+	uint8_t *mem;
+
+	(void)b;
+	hvduo_open_side(h, 0, 0);
+	mem = weft_mem_alloc(h, 2 * HVIA_PAGE, HVIA_PAGE, &phys);
+	page[0] = phys;
+	page[1] = phys + HVIA_PAGE;
+	region = hvrig_region(&hvduo.rig[0], START, BYTES, page, HVRIG_PTAG, 0);
+	hvarea_meet(h, &turn);
+	inside(mem, region);
+	assert_int_equal(hvduo_try_data(START, region, BYTES), OK);
+	assert_int_equal(hvduo_try_data(START - 1, region, 1),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(START, region, BYTES + 1),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	assert_int_equal(hvduo_try_data(START + BYTES - 1, region, 1), OK);
+	assert_int_equal(hvduo_try_data(START + BYTES, region, 1),
+			 OK | HVIA_ST_PROTECTION_ERROR);
+	outside(10, region, 0);
+	outside(11, region, BYTES);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+/* T-04: bounds are those of the region to the byte, for data and for
+ * descriptors, wherever it begins. */
+static void edges(void **state)
+{
+	(void)state;
+	hvduo_run(edger, hvduo_peer, 8);
+}
+
 /* ---- RDMA (T-09, T-10, T-11) -------------------------------------------- */
 
 static uint32_t rdma(uint64_t va, uint32_t handle, uint32_t len, uint32_t imm)
@@ -220,11 +284,57 @@ static void rdma_rights(void **state)
 	hvduo_run(writer, written, 0);
 }
 
+/* ---- command register ---------------------------------------------------- */
+
+static int commander(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	struct hvrig_desc *d;
+	uint32_t turn = 0;
+
+	hvduo_open_side(h, 0, 0);
+	hvarea_meet(h, &turn);
+	weft_cfg_store(h, r->dev, HVIA_CFG_COMMAND, 2, 0);
+	assert_int_equal(hvrig_load(r, HVIA_ID), ~0ULL);
+	hvrig_store(r, HVIA_INT_MASK, HVIA_INT_ERROR);
+	weft_cfg_store(h, r->dev, HVIA_CFG_COMMAND, 2, HVIA_CMD_MEMORY);
+	assert_int_equal(hvrig_load(r, HVIA_ID), HVIA_VERSION);
+	assert_int_equal(hvrig_load(r, HVIA_INT_MASK), 0);
+	d = hvduo_simple(0, 4);
+	hvrig_post(r, VI, HVIA_Q_SEND, d);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(d->d.status, 0);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_packets"), 0);
+	weft_cfg_store(h, r->dev, HVIA_CFG_COMMAND, 2,
+		       HVIA_CMD_MEMORY | HVIA_CMD_MASTER);
+	assert_int_equal(hvrig_wait(r, d), OK);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int commanded(struct weft_host *h, struct bench *b)
+{
+	hvduo_peer(h, b);
+	assert_int_equal(hvduo.rig[1].desc[0].d.status, RECV);
+	return 0;
+}
+
+/* Without memory accesses the card neither answers nor listens; while it must
+ * not be master, what was posted waits. */
+static void commands(void **state)
+{
+	(void)state;
+	hvduo_run(commander, commanded, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused),
+		cmocka_unit_test(edges),
 		cmocka_unit_test(rdma_rights),
+		cmocka_unit_test(commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

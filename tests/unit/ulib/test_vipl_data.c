@@ -70,6 +70,77 @@ static void test_sizes(void **state)
 	viprig_run(*state, receiver, sender);
 }
 
+/* ---- a region that begins anywhere -----------------------------------------
+ */
+
+enum { START = 37, LENGTH = 5000 };
+
+static uint32_t send_at(struct side *s, uint8_t *p, uint32_t n,
+			VIP_MEM_HANDLE handle)
+{
+	VIP_DESCRIPTOR *d = side_desc(s, 0, 0, n);
+
+	d->DS[0].Local.Data.AddressBits = (uintptr_t)p;
+	d->DS[0].Local.Handle = handle;
+	side_send(s, d);
+	return side_sent(s, NULL) & ~(uint32_t)VIP_STATUS_DONE;
+}
+
+static int edge_send(struct weft_host *h, struct bench *b)
+{
+	uint8_t *p = malloc(8192), *start = p + START;
+	VIP_MEM_HANDLE handle;
+	VIP_DESCRIPTOR *d;
+	struct side s;
+
+	memset(p, 0x77, 8192);
+	side_open(&s, h, b, "hvia0", 16384);
+	ok(VipRegisterMem(s.nic, start, LENGTH, &s.mem_attr, &handle));
+	side_connect(&s);
+	assert_int_equal(send_at(&s, start, LENGTH, handle), 0);
+	assert_int_equal(send_at(&s, start + LENGTH - 1, 1, handle), 0);
+	assert_int_equal(send_at(&s, start - 1, 1, handle),
+			 VIP_STATUS_PROTECTION_ERROR);
+	assert_int_equal(send_at(&s, start + LENGTH, 1, handle),
+			 VIP_STATUS_PROTECTION_ERROR);
+	/* a descriptor in it */
+	d = (VIP_DESCRIPTOR *)(((uintptr_t)start + 63) & ~63ul);
+	memcpy(d, side_desc(&s, 0, 0, 4), 64);
+	ok(VipPostSend(s.vi, d, handle));
+	assert_int_equal(side_sent(&s, NULL),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_SEND);
+	meet(&s, "end");
+	ok(VipDeregisterMem(s.nic, start, handle));
+	side_close(&s);
+	free(p);
+	return 0;
+}
+
+static int edge_recv(struct weft_host *h, struct bench *b)
+{
+	static const uint32_t want[] = { LENGTH, 1, 4 };
+	VIP_DESCRIPTOR *d;
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 16384);
+	for (uint32_t i = 0; i < 4; i++)
+		side_recv(&s, side_desc(&s, i, 0, 8192));
+	side_connect(&s);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(side_received(&s, &d));
+		assert_int_equal(d->CS.Length, want[i]);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+/* T-04 for memory of malloc: exact at both ends. */
+static void test_edges(void **state)
+{
+	viprig_run(*state, edge_recv, edge_send);
+}
+
 /* ---- times ----------------------------------------------------------------
  */
 
@@ -152,6 +223,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sizes, viprig_setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_edges, viprig_setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_latency, viprig_setup,
 						bench_teardown),

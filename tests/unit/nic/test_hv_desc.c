@@ -112,6 +112,8 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-03, T-04, T-06, T-07, T-08: what the card refuses to send, and the worked
+ * example of 3.6. */
 static void refused(void **state)
 {
 	(void)state;
@@ -278,6 +280,7 @@ static int written(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-09, T-10, T-11 */
 static void rdma_rights(void **state)
 {
 	(void)state;

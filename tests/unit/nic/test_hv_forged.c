@@ -88,6 +88,7 @@ static int victim(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-16 */
 static void forgeries(void **state)
 {
 	struct bench *b = hvrig_bench();

@@ -108,6 +108,7 @@ static int many_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-21 */
 static void many(void **state)
 {
 	(void)state;

@@ -455,6 +455,7 @@ static int stopped(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-17 */
 static void no_buffers(void **state)
 {
 	struct bench *b = bench(sender, stopped);

@@ -66,6 +66,7 @@ static int misuser(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-18, T-37 */
 static void doorbells(void **state)
 {
 	(void)state;
@@ -102,6 +103,7 @@ static int overrunner(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-19 */
 static void overrun(void **state)
 {
 	(void)state;
@@ -171,6 +173,7 @@ static int race_peer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-20 */
 static void race(void **state)
 {
 	(void)state;
@@ -214,6 +217,7 @@ static int stater(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-26, T-27: the card's part. */
 static void states(void **state)
 {
 	(void)state;
@@ -254,6 +258,7 @@ static int irq_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-43: the card's part. */
 static void interrupts(void **state)
 {
 	(void)state;
@@ -310,6 +315,7 @@ static int moved_peer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-32: the card's part. */
 static void compaction(void **state)
 {
 	(void)state;

@@ -109,6 +109,7 @@ static int answers(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-25: all but crossing requests. */
 static void test_refusals(void **state)
 {
 	struct bench *b = *state;
@@ -245,6 +246,7 @@ static int is_left(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-26, T-27 */
 static void test_disconnect(void **state)
 {
 	viprig_run(*state, is_left, leaves);
@@ -332,6 +334,7 @@ static int crosses(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-25: crossing requests. */
 static void test_crossing(void **state)
 {
 	viprig_run(*state, crosses, crosses);

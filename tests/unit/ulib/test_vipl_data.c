@@ -65,6 +65,7 @@ static int receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-01 over VIPL */
 static void test_sizes(void **state)
 {
 	viprig_run(*state, receiver, sender);

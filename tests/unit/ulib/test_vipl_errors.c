@@ -210,6 +210,7 @@ static int calls(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-28, T-31, T-33 */
 static void test_calls(void **state)
 {
 	struct bench *b = *state;
@@ -234,6 +235,7 @@ static int high(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-33 */
 static void test_high(void **state)
 {
 	bench_set(*state, "host.pc", "mem_base", "8GiB");
@@ -312,6 +314,7 @@ static int looks_on(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-18, T-19, T-28 (a descriptor with an error) */
 static void test_post_desc(void **state)
 {
 	viprig_run(*state, posts_wrong, looks_on);
@@ -398,6 +401,7 @@ static int rdma_target(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-09, T-12 */
 static void test_rdma_errors(void **state)
 {
 	struct bench *b = *state;

@@ -118,6 +118,7 @@ static int meanwhile(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-32 */
 static void test_compaction(void **state)
 {
 	viprig_run(*state, meanwhile, pieces);
@@ -191,6 +192,7 @@ static int checks(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-34 */
 static void test_in_use(void **state)
 {
 	struct bench *b = *state;
@@ -241,6 +243,7 @@ static int survives(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-36 */
 static void test_death(void **state)
 {
 	viprig_run(*state, survives, dies);
@@ -271,6 +274,7 @@ static int stranger(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-36, T-37: pages of doorbells. */
 static void test_pages(void **state)
 {
 	viprig_run(*state, stranger, NULL);
@@ -311,6 +315,7 @@ static int victim(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-37 */
 static void test_forged(void **state)
 {
 	viprig_run(*state, victim, forger);
@@ -379,6 +384,7 @@ static int all_vis(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
+/* T-21 over VIPL */
 static void test_all_vis(void **state)
 {
 	viprig_run(*state, all_vis, all_vis);

@@ -60,6 +60,7 @@ static int sweep_recv(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-29 */
 static void test_sleep(void **state)
 {
 	struct bench *b = *state;
@@ -71,7 +72,7 @@ static void test_sleep(void **state)
 /* ---- T-30, T-43: handlers
  * ------------------------------------------------------ */
 
-enum { NOTES = 200 };
+enum { NOTES = 1000 };
 
 struct notes {
 	struct side *s;
@@ -136,6 +137,7 @@ static int notes_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-30, T-43: 1000 completions, each with an arm of its own. */
 static void test_notify(void **state)
 {
 	struct bench *b = *state;
@@ -290,6 +292,7 @@ static int cq_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* T-31: the option that has them. */
 static void test_cq(void **state)
 {
 	viprig_run(*state, cq_recv, cq_send);

@@ -202,6 +202,9 @@ struct weft_class {
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
+	/* Programs: one that serves others for as long as they run.  The run
+	 * does not wait for it. */
+	bool background;
 };
 
 /* Defines `const struct weft_class weft_class_<id>`; list <id> in

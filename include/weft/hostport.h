@@ -58,8 +58,9 @@ uint32_t hport_hpid(const struct hport *p);
 struct hport_sizes hport_sizes_of(const struct hport *p);
 /* As the driver of a node: serves translations until all programs of the node
  * that have opened a port have closed it again.  Finding and pinning a page
- * takes `service`.  0, -ENODEV, -ENOMEM. */
-int hport_serve(struct weft_host *h, weft_time_t service);
+ * takes `service`.  always: it does not end and, for the run to come to rest,
+ * does nothing until it is asked.  0, -ENODEV, -ENOMEM. */
+int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
 /* Routing handle of another process. */
 struct hport_peer {

@@ -76,6 +76,11 @@ static void kernel_sizes(struct hport_drv *d, const struct hport_sizes *want)
 	hport_drv_store(d, HP_R_RDR_UNIT, s->rdr_unit);
 }
 
+void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to)
+{
+	snprintf(key, size, "hport.%u.%u", from, to);
+}
+
 /* What other nodes need for their way back: our way to them. */
 static void publish_route(struct hport_drv *d, uint32_t to)
 {
@@ -84,7 +89,7 @@ static void publish_route(struct hport_drv *d, uint32_t to)
 
 	hport_drv_store(d, HP_R_ROUTE_NODE, to);
 	n = hport_drv_load(d, HP_R_ROUTE_NODE);
-	snprintf(key, sizeof(key), "hport.%u.%u", d->node, to);
+	hport_drv_route_key(key, sizeof(key), d->node, to);
 	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
 		char part[56];
 
@@ -271,7 +276,7 @@ static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
 	char key[48], part[56];
 	uint64_t n, w;
 
-	snprintf(key, sizeof(key), "hport.%u.%u", from, to);
+	hport_drv_route_key(key, sizeof(key), from, to);
 	n = weft_oob_get(d->host, key);
 	if (n >= HPORT_ELEMENTS)
 		return -1;

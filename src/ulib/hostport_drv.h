@@ -84,6 +84,8 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want);
  * device has of it. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
 void hport_drv_disable(struct hport_drv *d, uint32_t vpid);
+/* Out-of-band name of the way from a node to another. */
+void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
 /* The routing space has a way to that node and back; -EHOSTUNREACH. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 

@@ -161,30 +161,36 @@ static void serve_rest(struct hport_drv *d)
 	hport_drv_store(d, HP_R_IRQ_STATUS, HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 }
 
-/* The first process decides about sizes: it is waited for. */
+/* The first process decides about sizes: it is waited for, without a sign of
+ * life if it never comes. */
 static int serve_open(struct weft_host *h, struct hport_drv *d)
 {
 	int ret = hport_drv_device(h, d);
+	char key[48];
 
 	if (ret)
 		return ret;
+	hport_drv_route_key(key, sizeof(key), d->node, d->nodes - 1);
+	weft_oob_get(h, key);
 	while (!hport_drv_load(d, HP_R_DRIVER_STATE))
 		weft_host_cpu(h, WEFT_US);
 	return hport_drv_open(h, NULL, d);
 }
 
-int hport_serve(struct weft_host *h, weft_time_t service)
+int hport_serve(struct weft_host *h, weft_time_t service, bool always)
 {
+	weft_time_t nap = 20 * WEFT_US;
 	struct hport_drv d;
 	bool seen = false;
 	int ret = serve_open(h, &d);
 
 	if (ret)
 		return ret;
-	while (!seen || d.kernel->opened) {
+	while (always || !seen || d.kernel->opened) {
 		seen |= d.kernel->opened != 0;
 		if (!weft_host_irq_wait(h, d.dev,
-					weft_host_now(h) + 20 * WEFT_US))
+					always ? WEFT_NEVER
+					       : weft_host_now(h) + nap))
 			continue;
 		serve_misses(&d, service);
 		serve_rest(&d);

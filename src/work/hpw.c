@@ -291,7 +291,7 @@ static int driver_main(struct weft_comp *c)
 {
 	const struct driver *a = c->state;
 	struct work w = work_of(c);
-	int ret = hport_serve(w.h, a->tlb_driver_service);
+	int ret = hport_serve(w.h, a->tlb_driver_service, true);
 
 	if (ret)
 		hpw_refused(c, "hport_serve", ret);
@@ -309,4 +309,5 @@ WEFT_COMPONENT(hostport_driver, .name = "hostport.driver",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "serves translations of the Host Port on its node",
 	       .source = "hostport.md 8.8", .state_size = sizeof(struct driver),
-	       .params = driver_params, .ops = { .main = driver_main });
+	       .params = driver_params, .ops = { .main = driver_main },
+	       .background = true);

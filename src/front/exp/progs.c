@@ -108,8 +108,8 @@ static int prog_put(struct exp_build *b, const struct doc_node *n,
 				   .count = (uint32_t)b->nodes.n };
 	struct exp_node *nd = &b->nodes.at[node];
 	const struct doc_node *bg = doc_get(n, "background");
-	bool background = false;
 	struct weft_comp *c;
+	bool background;
 	char name[48];
 
 	if (!nd->host)
@@ -117,11 +117,12 @@ static int prog_put(struct exp_build *b, const struct doc_node *n,
 				"node n%u has no host to run a "
 				"program on",
 				node);
-	if (bg && exp_value(bg, WEFT_P_BOOL, "", &background,
-			    sizeof(background), "background", err))
-		return -1;
 	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
 	if (build_comp(b, &spec, name, n, &c, err))
+		return -1;
+	background = c->cls->background;
+	if (bg && exp_value(bg, WEFT_P_BOOL, "", &background,
+			    sizeof(background), "background", err))
 		return -1;
 	if (weft_prog_attach(nd->host, c))
 		return doc_fail(n->at, err, "%s cannot run on %s", c->cls->name,

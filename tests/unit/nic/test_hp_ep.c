@@ -272,7 +272,7 @@ static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	(void)r;
 	(void)node;
-	return hport_serve(h, 10 * WEFT_US);
+	return hport_serve(h, 10 * WEFT_US, false);
 }
 
 static void test_endpoint(void **state)

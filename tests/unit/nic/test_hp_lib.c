@@ -30,7 +30,7 @@ static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	(void)r;
 	(void)node;
-	assert_int_equal(hport_serve(h, service), 0);
+	assert_int_equal(hport_serve(h, service, false), 0);
 	return 0;
 }
 

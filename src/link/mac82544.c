@@ -228,7 +228,12 @@ void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	struct mac_move *mv = &m->move[kind];
 
 	assert(!mv->busy);
-	*mv = (struct mac_move){ kind, addr, data.len, index, data, true };
+	*mv = (struct mac_move){ .kind = kind,
+				 .addr = addr,
+				 .bytes = data.len,
+				 .index = index,
+				 .data = data,
+				 .busy = true };
 	m->ops->move(m->own, mv);
 }
 

@@ -46,8 +46,10 @@ struct mac_move {
 	uint64_t addr;
 	uint32_t bytes, index;
 	struct weft_slice data;
-	bool busy;  /* the MAC's own */
-	bool stale; /* reset meanwhile */
+	uint64_t trace_id; /* of the frame: MAC_TX_DATA, given by the owner with
+			    * mac_trace before mac_moved; MAC_RX_DATA */
+	bool busy;	   /* the MAC's own */
+	bool stale;	   /* reset meanwhile */
 };
 
 struct mac;
@@ -104,6 +106,7 @@ void mac_abandon(struct mac *m);
 void mac_arrive(struct mac *m, struct weft_frame *f); /* phase 0 */
 void mac_event(struct mac *m, uint32_t tag);	      /* phase 1 */
 void mac_moved(struct mac *m, enum mac_kind kind);    /* phase 1 */
+void mac_trace(struct mac *m, uint64_t trace_id);
 uint32_t mac_load(struct mac *m, uint32_t off);
 void mac_store(struct mac *m, uint32_t off, uint32_t val);
 /* Station address i: RAL, RAH, valid. */

@@ -69,7 +69,8 @@ struct mac_tx {
 	bool pending;  /* descriptor is there, its bytes not asked for */
 	weft_time_t ask;
 	bool on_line;
-	bool bad; /* the frame so far makes no sense */
+	bool bad;	/* the frame so far makes no sense */
+	uint64_t trace; /* message */
 	struct {
 		VEC(struct mac_tx_frame);
 	} fifo;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "link/mac82544_int.h"
+#include "weft/trace.h"
 
 /* ---- flow control -------------------------------------------------------- */
 
@@ -138,6 +139,7 @@ static void enqueue(struct mac *m, struct weft_frame *f)
 		rx->first = f;
 	rx->last = f;
 	rx->fill += f->payload.len;
+	weft_mark(m->comp, f->trace_id, "frame on the line", weft_now(m->comp));
 	if (rx->first == f)
 		arm_ready(m);
 	fifo_changed(m);
@@ -279,8 +281,10 @@ static void store(struct mac *m)
 		rx->total = stored_len(m, f);
 	rx->part = least(rx->total - rx->off, buffer_size(m));
 	rx->storing = true;
+	weft_mark(m->comp, f->trace_id, "MAC: receive", weft_now(m->comp));
 	mac_ask(m, MAC_RX_DATA, rx->cache[rx->head], m->reg[MAC_R_RDH],
 		stored_part(m, f, rx->off, rx->part));
+	m->move[MAC_RX_DATA].trace_id = f->trace_id;
 }
 
 /* The bytes are there: the descriptor tells of them. */

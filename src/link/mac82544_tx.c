@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "link/mac82544_int.h"
+#include "weft/trace.h"
 
 static weft_time_t gap(const struct mac *m)
 {
@@ -208,6 +209,11 @@ static void frame_done(struct mac *m)
 	};
 
 	m->stats.bad_desc += !t.f;
+	if (t.f && tx->trace) {
+		t.f->trace_id = tx->trace;
+		weft_mark(m->comp, tx->trace, "MAC: start", t.ready);
+	}
+	tx->trace = 0;
 	drop_parts(tx);
 	vec_push(&tx->fifo, t);
 	line_next(m);
@@ -303,6 +309,11 @@ void mac_tx_kick(struct mac *m)
 	tx->fetching = true;
 	mac_ask(m, MAC_TX_DESC, desc_addr(m, tx->next), tx->next,
 		weft_slice_word(m->comp->sim, MAC_DESC));
+}
+
+void mac_trace(struct mac *m, uint64_t trace_id)
+{
+	m->tx.trace = trace_id;
 }
 
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)

@@ -78,9 +78,10 @@ static void trace_txn(const struct weft_comp *bus, const struct weft_comp *dev,
 		  t->t_req);
 	if (n->frame && n->frame < n->time)
 		weft_mark(bus, t->trace_id,
-			  n->kind != WEFT_NOTE_BURST || !read
-				  ? "waits for the bus"
-				  : "DMA read: memory",
+			  n->kind == WEFT_NOTE_BURST && read
+				  ? "DMA read: memory"
+			  : t->splits > 1 ? "DMA read: waits to try again"
+					  : "waits for the bus",
 			  n->frame);
 	if (n->kind == WEFT_NOTE_SPLIT)
 		weft_mark(bus, t->trace_id, "DMA read: request", n->time);

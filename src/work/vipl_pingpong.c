@@ -30,6 +30,7 @@ struct vpp {
 	uint32_t remote_handle;
 	struct weft_hist *hist;
 	weft_time_t total, busy; /* all but the first round trip */
+	weft_time_t least;
 };
 
 static uint8_t byte_of(uint64_t seq, uint64_t i)
@@ -171,14 +172,20 @@ static bool round_trip(struct vpp *p, uint64_t seq)
 
 	t = weft_host_now(p->v.w.h);
 	busy = weft_host_user(p->v.w.h);
+	if (ping)
+		work_sent(&p->v.w, 1);
 	if ((ping && !shoot(p, seq)) || !take(p, seq))
 		return false;
 	stage(p, "received", seq);
 	if (checked && !whole(p, seq))
 		weft_check_failed(p->v.w.c, "wrong bytes");
-	if (!ping)
+	if (!ping) {
+		work_turn(&p->v.w, 0);
 		return shoot(p, seq);
+	}
 	t = weft_host_now(p->v.w.h) - t;
+	work_got(&p->v.w, 1);
+	p->least = seq && p->least < t ? p->least : t;
 	weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
 	p->total += seq ? t : 0;
 	p->busy += seq ? weft_host_user(p->v.w.h) - busy : 0;
@@ -257,6 +264,7 @@ static void results(struct vpp *p, struct weft_comp *c)
 	if (half <= 0)
 		return;
 	weft_metric(c, "half_rtt_mean", "ns", half);
+	weft_metric(c, "half_rtt_min", "ns", (double)p->least / 2 / WEFT_NS);
 	weft_metric(c, "bandwidth", "MB/s", (double)p->size * 1e3 / half);
 	weft_metric(c, "utilisation", "%", used);
 	weft_series_add(c, "half_rtt", "B", "ns", (double)p->size, half);

@@ -65,6 +65,8 @@ void explain_limits(const struct explain *e, struct explain_limits *l);
 void explain_limits_free(struct explain_limits *l);
 /* Messages under way at a time, on average. */
 double explain_overlap(const struct explain *e);
+/* More than one at a time. */
+bool explain_streams(const struct explain *e);
 /* What the bottleneck is, in a sentence; NULL: nothing was in use all the
  * time. */
 const struct explain_limit *explain_bottleneck(const struct explain_limits *l);

@@ -98,6 +98,11 @@ double explain_overlap(const struct explain *e)
 	return sum / (double)(s->end - s->begin);
 }
 
+bool explain_streams(const struct explain *e)
+{
+	return explain_overlap(e) > 1.05;
+}
+
 /* The time in which a line had nothing to send but for lack of credits. */
 static double starved(const struct explain_limits *l, const char *port)
 {

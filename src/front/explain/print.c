@@ -145,6 +145,28 @@ static void print_measured(const struct explain *e, const struct story_msg *m,
 		}
 }
 
+static void print_verdict(const struct explain *e,
+			  const struct explain_limit *b, FILE *f)
+{
+	fprintf(f, "\n%.3g messages under way at a time", explain_overlap(e));
+	if (!explain_streams(e))
+		fprintf(f, ": what counts is the time of one.\n\n");
+	else if (!b)
+		fprintf(f,
+			".  Nothing was in use all the time: the time of a "
+			"message limits, or the load offered.\n\n");
+	else if (!strcmp(b->kind, "credits"))
+		fprintf(f,
+			".  Bottleneck: credits (%s), none for %.1f %% of the "
+			"time.\n\n",
+			b->name, 100 * b->share);
+	else
+		fprintf(f,
+			".  Bottleneck: %s (%s), in use %.1f %% of the "
+			"time.\n\n",
+			b->kind, b->name, 100 * b->share);
+}
+
 static void print_limits(const struct explain *e, FILE *f)
 {
 	static const char *const heads[] = { "part", "kind", "in use" };
@@ -159,21 +181,7 @@ static void print_limits(const struct explain *e, FILE *f)
 		cell_share(t, l.at[i].share);
 	}
 	b = explain_bottleneck(&l);
-	fprintf(f, "\n%.3g messages under way at a time.  ",
-		explain_overlap(e));
-	if (!b)
-		fprintf(f,
-			"Nothing was in use all the time: the time of a "
-			"message limits, or the load offered.\n\n");
-	else if (!strcmp(b->kind, "credits"))
-		fprintf(f,
-			"Bottleneck: credits.  %s stood without for "
-			"%.1f %% of the time.\n\n",
-			b->name, 100 * b->share);
-	else
-		fprintf(f,
-			"Bottleneck: %s (%s), in use %.1f %% of the time.\n\n",
-			b->kind, b->name, 100 * b->share);
+	print_verdict(e, b, f);
 	table_print(t, f);
 	explain_limits_free(&l);
 }
@@ -224,7 +232,7 @@ static void json_limits(struct json *j, const struct explain *e)
 	struct explain_limits l;
 
 	explain_limits(e, &l);
-	b = explain_bottleneck(&l);
+	b = explain_streams(e) ? explain_bottleneck(&l) : NULL;
 	json_real(j, "under_way", explain_overlap(e));
 	json_str(j, "bottleneck", b ? b->kind : NULL);
 	json_str(j, "bottleneck_part", b ? b->name : NULL);

@@ -16,6 +16,7 @@ struct use {
 	uint32_t index;
 	bool state;
 	weft_time_t busy, open; /* up to the last message; since then */
+	weft_time_t until;	/* of several at a time the last end */
 	uint64_t epoch;
 };
 
@@ -71,8 +72,9 @@ static struct use *use_of(struct uses *u, const struct weft_trace *t,
 	return NULL;
 }
 
+/* What overlaps with what was told before counts once. */
 static void spend(struct uses *u, const struct weft_trace *t, const char *text,
-		  weft_time_t time)
+		  weft_time_t from, weft_time_t to)
 {
 	struct use *s = use_of(u, t, text);
 
@@ -83,7 +85,10 @@ static void spend(struct uses *u, const struct weft_trace *t, const char *text,
 		s->open = 0;
 		s->epoch = u->epoch;
 	}
-	s->open += time;
+	if (to <= s->until)
+		return;
+	s->open += to - (from > s->until ? from : s->until);
+	s->until = to;
 }
 
 void uses_commit(struct uses *u)
@@ -110,7 +115,7 @@ static void state(struct uses *u, const struct weft_trace *t)
 		m = &vec_last(&u->machines);
 	}
 	if (m->text && t->from > m->since)
-		spend(u, t, m->text, t->from - m->since);
+		spend(u, t, m->text, m->since, t->from);
 	m->text = t->text;
 	m->since = t->from;
 }
@@ -118,7 +123,7 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (t->kind == WEFT_TRACE_SPAN)
-		spend(u, t, t->text, t->to - t->from);
+		spend(u, t, t->text, t->from, t->to);
 	else if (t->kind == WEFT_TRACE_STATE)
 		state(u, t);
 }

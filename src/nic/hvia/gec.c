@@ -41,6 +41,8 @@ void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 
 	*q = *f;
 	q->ready = hv_time(n, n->t_fifo + n->t_txbuf + n->t_txd);
+	weft_mark(n->comp, q->trace, "FIFO, Tx buffer, Tx descriptor",
+		  q->ready);
 	if (!f->kernel)
 		n->gec.buffers++;
 	weft_timer_arm(n->comp, &n->timer[HV_U_TX], HV_U_TX, q->ready);
@@ -79,6 +81,7 @@ void hv_gec_tx_event(struct hv_nic *n)
 	}
 	if (f->first)
 		hv_stage(n, "txd", f->seq, weft_now(n->comp));
+	weft_mark(n->comp, f->trace, "waits for the MAC", weft_now(n->comp));
 	write_descriptor(g, f);
 	ring_pop(&g->txq);
 	g->outstanding++;
@@ -147,6 +150,10 @@ static void received(struct hv_nic *n, uint32_t i)
 	f->data = g->part;
 	f->polled = hv_local(n, n->t_poll);
 	f->ready = weft_clock_align(n->clk, f->polled);
+	f->trace = g->rx_trace;
+	weft_mark(n->comp, f->trace, "MAC: stores frame and descriptor",
+		  weft_now(n->comp));
+	weft_mark(n->comp, f->trace, "poll", f->ready);
 	g->part = (struct weft_slice){ 0 };
 	if (n->recv.state == RECV_IDLE)
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,
@@ -180,6 +187,9 @@ static void move_tx_data(struct hv_nic *n, const struct mac_move *mv)
 
 	assert(i < HV_RING && mv->bytes <= s->len);
 	memcpy(weft_slice_data(mv->data), weft_slice_data(*s), mv->bytes);
+	weft_mark(n->comp, n->gec.tx[i].trace,
+		  "MAC: tail, descriptor, first burst", weft_now(n->comp));
+	mac_trace(n->gec.mac, n->gec.tx[i].trace);
 }
 
 static void move_tx_back(struct hv_nic *n, const struct mac_move *mv)
@@ -200,6 +210,7 @@ static void move_rx_data(struct hv_nic *n, const struct mac_move *mv)
 
 	assert(i < HV_RING && !n->gec.rx[i].buf);
 	n->gec.rx[i] = weft_slice_ref(mv->data);
+	n->gec.rx_trace = mv->trace_id;
 }
 
 /* The buffer keeps its address for the next frame. */

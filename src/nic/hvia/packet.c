@@ -77,9 +77,11 @@ static void full(struct hv_nic *n)
 	struct hv_vi *v = vi_of(n);
 
 	header(n, s->frame.buf->data + s->frame.off);
-	hv_gec_put(n, &(struct hv_tx_frame){ .data = s->frame,
-					     .first = !s->offset,
-					     .seq = v->tx_seq });
+	hv_gec_put(n, &(struct hv_tx_frame){
+			      .data = s->frame,
+			      .first = !s->offset,
+			      .seq = v->tx_seq,
+			      .trace = weft_msg_fork(n->comp, s->trace) });
 	s->frame = (struct weft_slice){ 0 };
 	hv_count(n, HV_K_TX_PACKETS);
 	v->tx_seq++;
@@ -143,6 +145,7 @@ static void read_piece(struct hv_nic *n)
 	s->state = SEND_DR;
 	hv_dma(n, &s->dma, WEFT_BUS_READ, p->pa,
 	       weft_slice_sub(s->frame, HVIA_F_DATA + s->got, p->len));
+	s->dma.txn.trace_id = s->trace;
 }
 
 void hv_packet_buf(struct hv_nic *n)

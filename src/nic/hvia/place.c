@@ -205,7 +205,8 @@ static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)
 	struct hv_job j = { .vi = r->vi,
 			    .handle = r->handle,
 			    .rdma = vi_of(n)->rdma,
-			    .pos = r->pos };
+			    .pos = r->pos,
+			    .trace = r->trace };
 	uint32_t len = 0;
 
 	for (uint32_t i = 0; i < n_piece && r->pos + len < r->n; i++) {

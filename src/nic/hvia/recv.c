@@ -36,6 +36,8 @@ static void packet_start(struct hv_nic *n)
 
 	r->frame = ring_front(&n->gec.rxq)->data;
 	r->polled = ring_front(&n->gec.rxq)->polled;
+	r->trace = ring_front(&n->gec.rxq)->trace;
+	weft_mark(n->comp, r->trace, "waits for the engine", weft_now(n->comp));
 	ring_pop(&n->gec.rxq);
 	r->packet = true;
 	r->imm = false;
@@ -118,7 +120,8 @@ static struct hv_job end_job(struct hv_nic *n)
 				.empty = !r->n,
 				.last = r->h.flags & HVIA_FF_LAST,
 				.seq = r->h.seq,
-				.polled = r->polled };
+				.polled = r->polled,
+				.trace = r->trace };
 }
 
 /* The message is over, and with it a descriptor perhaps. */
@@ -218,6 +221,29 @@ void hv_recv_resume(struct hv_nic *n)
 		hv_recv_idle(n);
 }
 
+static const char *const recv_name[RECV_STATES] = {
+	[RECV_IDLE] = "IDLE",	[RECV_HDR] = "HDR",	  [RECV_CHK] = "CHK",
+	[RECV_STALL] = "STALL", [RECV_LOOKUP] = "LOOKUP", [RECV_XS] = "XS",
+	[RECV_SEG] = "SEG",	[RECV_XA] = "XA",	  [RECV_HAND] = "HAND",
+	[RECV_XD] = "XD",	[RECV_RD] = "RD",	  [RECV_DCHK] = "DCHK",
+};
+
+/* Stages of a message, by the state in which the engine was. */
+static const char *const waited_for[RECV_STATES] = {
+	[RECV_IDLE] = "waits for the engine",
+	[RECV_HDR] = "to the engine, header",
+	[RECV_CHK] = "checks the packet",
+	[RECV_STALL] = "waits for the descriptor before",
+	[RECV_LOOKUP] = "looks into the prefetch buffer",
+	[RECV_XS] = "translates the segment's address",
+	[RECV_SEG] = "reads the segment",
+	[RECV_XA] = "translates the data's address",
+	[RECV_HAND] = "waits for the writes before",
+	[RECV_XD] = "translates the descriptor's address",
+	[RECV_RD] = "reads the descriptor",
+	[RECV_DCHK] = "checks the descriptor",
+};
+
 void hv_recv_event(struct hv_nic *n)
 {
 	static void (*const step[RECV_STATES])(struct hv_nic *) = {
@@ -229,7 +255,12 @@ void hv_recv_event(struct hv_nic *n)
 		[RECV_RD] = hv_head_rd,		 [RECV_DCHK] = hv_head_chk,
 	};
 
+	if (n->recv.packet)
+		weft_mark(n->comp, n->recv.trace, waited_for[n->recv.state],
+			  weft_now(n->comp));
 	step[n->recv.state](n);
+	weft_state(n->comp, "receive", recv_name[n->recv.state],
+		   weft_now(n->comp));
 }
 
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)

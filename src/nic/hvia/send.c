@@ -77,6 +77,16 @@ void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 				     .len = len });
 }
 
+static void taken_up(struct hv_nic *n, struct hv_vi *v)
+{
+	uint64_t *id = &v->trace[v->served++ % HV_TRACED];
+
+	n->send.trace = *id;
+	*id = 0;
+	weft_mark(n->comp, n->send.trace, "finds the doorbell",
+		  weft_now(n->comp));
+}
+
 static void send_scan(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
@@ -86,6 +96,7 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = vi_of(n)->q[HVIA_Q_SEND].head;
+	taken_up(n, vi_of(n));
 	hv_send_translate(n, SEND_XD, &s->at, 64);
 }
 
@@ -110,6 +121,7 @@ static void send_xd(struct hv_nic *n)
 	s->state = SEND_RD;
 	hv_count(n, HV_K_DESC_READS);
 	hv_dma_read(n, &s->dma, s->desc_pa, 64);
+	s->dma.txn.trace_id = s->trace;
 }
 
 /* More segments: 64 bytes hold four. */
@@ -281,11 +293,39 @@ static void send_next(struct hv_nic *n)
 static void send_done(struct hv_nic *n)
 {
 	hv_dma_take(&n->send.dma, NULL);
+	weft_msg_end(n->comp, n->send.trace, false);
+	n->send.trace = 0;
 	hv_vi_done(n, n->send.vi, HVIA_Q_SEND);
 	send_idle(n);
 }
 
 /* ---- the engine --------------------------------------------------------- */
+
+static const char *const send_name[SEND_STATES] = {
+	[SEND_IDLE] = "IDLE", [SEND_SCAN] = "SCAN", [SEND_XD] = "XD",
+	[SEND_RD] = "RD",     [SEND_XM] = "XM",	    [SEND_RM] = "RM",
+	[SEND_CHK] = "CHK",   [SEND_XA] = "XA",	    [SEND_BUF] = "BUF",
+	[SEND_DR] = "DR",     [SEND_LAST] = "LAST", [SEND_COMPL] = "COMPL",
+	[SEND_NEXT] = "NEXT", [SEND_DONE] = "DONE",
+};
+
+/* Stages of a message, by the state in which the engine was. */
+static const char *const waited_for[SEND_STATES] = {
+	[SEND_IDLE] = "waits for the engine",
+	[SEND_SCAN] = "finds the doorbell",
+	[SEND_XD] = "translates the descriptor's address",
+	[SEND_RD] = "reads the descriptor",
+	[SEND_XM] = "translates the descriptor's address",
+	[SEND_RM] = "reads the descriptor",
+	[SEND_CHK] = "checks the descriptor",
+	[SEND_XA] = "translates the data's address",
+	[SEND_BUF] = "waits for a Tx buffer",
+	[SEND_DR] = "reads data",
+	[SEND_LAST] = "FIFO, Tx buffer",
+	[SEND_COMPL] = "completes",
+	[SEND_NEXT] = "completes",
+	[SEND_DONE] = "completes",
+};
 
 void hv_send_event(struct hv_nic *n)
 {
@@ -299,7 +339,11 @@ void hv_send_event(struct hv_nic *n)
 		[SEND_NEXT] = send_next,    [SEND_DONE] = send_done,
 	};
 
+	weft_mark(n->comp, n->send.trace, waited_for[n->send.state],
+		  weft_now(n->comp));
 	step[n->send.state](n);
+	weft_state(n->comp, "send", send_name[n->send.state],
+		   weft_now(n->comp));
 }
 
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle)

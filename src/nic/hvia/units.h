@@ -7,6 +7,7 @@
 #include "link/mac82544.h"
 #include "nic/hvia_regs.h"
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 struct hv_nic;
 
@@ -76,6 +77,8 @@ struct hv_att {
 	uint64_t from, to, count;
 };
 
+enum { HV_TRACED = 4 };
+
 /* ---- VIs ---------------------------------------------------------------- */
 
 /* Where a descriptor is. */
@@ -107,6 +110,10 @@ struct hv_vi {
 	/* next byte of the segments goes there */
 	uint16_t seg;
 	uint32_t seg_off;
+	/* messages of the doorbells of the send queue: as many as are known,
+	 * counted */
+	uint64_t trace[HV_TRACED];
+	uint32_t rung, served;
 };
 
 /* ---- send engine (5.2) -------------------------------------------------- */
@@ -144,6 +151,7 @@ struct hv_send {
 	struct weft_slice frame;
 	uint32_t n, got, piece;
 	uint32_t status;
+	uint64_t trace; /* message */
 };
 
 /* ---- receive engine (5.3, 5.4) ------------------------------------------ */
@@ -204,6 +212,7 @@ struct hv_job {
 	/* for the breakdown */
 	uint32_t seq;
 	weft_time_t polled, ready; /* ready: for the next step */
+	uint64_t trace;		   /* message */
 };
 enum { HV_JOBS = 2 }; /* with bytes: being written, and waiting for that */
 
@@ -218,6 +227,7 @@ struct hv_recv {
 	bool ahead;  /* the address looked for is for the next packet */
 	weft_time_t polled;
 	struct weft_slice frame;
+	uint64_t trace; /* message */
 	struct hv_head h;
 	uint32_t n, pos;   /* bytes of it: all, handed on */
 	uint32_t handle;   /* of the address looked for */
@@ -257,12 +267,14 @@ struct hv_tx_frame {
 	bool kernel;
 	bool first; /* of a message */
 	uint32_t seq;
+	uint64_t trace; /* message */
 };
 
 struct hv_rx_frame {
 	struct weft_slice data;
 	weft_time_t polled;
 	weft_time_t ready; /* at the engine: the next edge */
+	uint64_t trace;	   /* message */
 };
 
 struct hv_gec {
@@ -278,6 +290,7 @@ struct hv_gec {
 	/* receive */
 	uint8_t rx_desc[HV_RING][MAC_DESC];
 	struct weft_slice rx[HV_RING], part;
+	uint64_t rx_trace; /* of the frame that the MAC stores */
 	uint32_t rdt, rx_used;
 	struct {
 		RING(struct hv_rx_frame);

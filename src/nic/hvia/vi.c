@@ -119,6 +119,16 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 	hv_irq(n, HVIA_INT_COMPLETION);
 }
 
+/* A message begins; the send engine takes it up in turn. */
+static void rung(struct hv_nic *n, uint32_t vi)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (weft_heard(n->comp) && v->rung - v->served < HV_TRACED)
+		v->trace[v->rung % HV_TRACED] = weft_msg_open(n->comp);
+	v->rung++;
+}
+
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 {
 	struct hv_q *q = &n->vi[vi].q[queue];
@@ -137,6 +147,8 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 	}
 	if (queue == HVIA_Q_SEND && !q->posted)
 		hv_stage(n, "doorbell", n->vi[vi].tx_seq, weft_now(n->comp));
+	if (queue == HVIA_Q_SEND)
+		rung(n, vi);
 	if (!q->posted++)
 		q->head = at;
 	hv_vi_work(n, vi, queue);

@@ -43,6 +43,7 @@ static void write_piece(struct hv_nic *n, struct hv_job *j)
 	n->write.state = WRITE_WR;
 	hv_dma(n, &n->write.dma, WEFT_BUS_WRITE, p->pa,
 	       weft_slice_sub(j->data, off, p->len));
+	n->write.dma.txn.trace_id = j->trace;
 }
 
 static void write_next(struct hv_nic *n)
@@ -155,7 +156,9 @@ static void book_book(struct hv_nic *n)
 		hv_stage(n, "poll", j->seq, j->polled);
 		hv_stage(n, "data", j->seq, weft_now(n->comp));
 	}
+	weft_mark(n->comp, j->trace, "visible, bookkeeping", weft_now(n->comp));
 	if (!j->complete) {
+		weft_msg_end(n->comp, j->trace, true);
 		book_over(n);
 		return;
 	}
@@ -195,6 +198,9 @@ static void write_status(struct hv_nic *n)
 	n->book.state = BOOK_DONE;
 	hv_dma_write(n, &n->book.dma, v->desc_pa + (imm ? 16 : 24),
 		     imm ? w : w + 2, imm ? 16 : 8);
+	weft_mark(n->comp, j->trace, "completes", weft_now(n->comp));
+	n->book.dma.txn.trace_id = j->trace;
+	n->book.dma.txn.trace_last = true;
 }
 
 /* A link that was set after the descriptor had been read is read again, before

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Looking inside of a run: `weft explain`, --trace, --waves.
+
+    test_looking.py WEFT [unittest options]
+
+Stages add up to what the programs measured, files are what their formats say
+and what is in them fits together, and the run is the one without them.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv[1])
+# Shortest messages of each system, and the measurement that they must be.
+FASTEST = [
+    ("forth/pingpong", ["workload.count=5", "workload.size_max=24"],
+     "n0.prog0.half_rtt_min"),
+    ("extoll/pingpong", ["workload.count=1"], "n0.prog0.half_rtt"),
+    ("extoll/pingpong-16", ["workload.count=1"], "n0.prog0.half_rtt"),
+    ("extoll/rma-latency", ["workload.count=1", "sweep=none"],
+     "n0.prog0.half_rtt"),
+    ("hostport/ultra-pingpong", ["workload.count=20"],
+     "n0.prog0.latency_min"),
+    ("hvia/latency", ["workload.size=4", "sweep=none"],
+     "n0.prog0.half_rtt_min"),
+]
+# Stages without which the story of a message is not whole.
+STAGES = {
+    "forth": ["access on the bus", "reads the descriptor", "DMA read: data",
+              "VOQ to link", "cable", "through the switch",
+              "receives enough of it", "DMA write: data", "program looks"],
+    "extoll": ["access on the bus", "synchroniser in", "HTAX", "crossbar",
+               "network port, whole cell", "into memory"],
+    "hostport": ["ULTRA requester: schedule, route, header", "crossbar",
+                 "ULTRA completer", "into memory"],
+    "hvia": ["finds the doorbell", "translates the data's address",
+             "MAC: start", "frame on the line", "MAC: receive",
+             "visible, bookkeeping", "completes", "program looks"],
+}
+STREAMS = [
+    ("forth/one-way", [], "link", "n0.nic.link0"),
+    ("forth/one-way", ["bus.pcix.clock=50MHz"], "dma", "n0.nic.dma_read"),
+    ("forth/three-to-one", [], "switch", "s0.port0"),
+]
+
+
+def weft(*args, status=0):
+    p = subprocess.run([WEFT, *args], capture_output=True, text=True,
+                       timeout=120)
+    if p.returncode != status:
+        raise AssertionError(f"{args}: status {p.returncode}\n{p.stderr}")
+    return p
+
+
+def sets(values):
+    return [x for v in values for x in ("--set", v)]
+
+
+class Looking(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def run_json(self, name, values, *more):
+        return json.loads(weft("run", name, *sets(values), *more, "--quiet",
+                               "--format", "json").stdout)
+
+
+class Explain(Looking):
+    def story(self, name, values, *more):
+        db = self.path("x.db")
+        d = self.run_json(name, values, "--out", db)
+        return d, json.loads(weft("explain", db, *more, "--format",
+                                  "json").stdout)
+
+    def test_stages_add_up(self):
+        for name, values, metric in FASTEST:
+            with self.subTest(name):
+                d, e = self.story(name, values)
+                self.assertEqual(sum(s["fs"] for s in e["stages"]), e["fs"])
+                half = e["fs"] / (2 if e["round_trip"] else 1)
+                self.assertEqual(half / 1e6, d["metrics"][metric])
+                self.assertTrue(all(s["fs"] > 0 for s in e["stages"]))
+                stages = {s["stage"] for s in e["stages"]}
+                for s in STAGES[name.split("/")[0]]:
+                    self.assertIn(s, stages)
+                self.assertNotIn("not known", stages)
+
+    def test_table_adds_up(self):
+        """As printed, in hundredths of a nanosecond or less."""
+        for name, values, metric in FASTEST:
+            with self.subTest(name):
+                db = self.path("x.db")
+                d = self.run_json(name, values, "--out", db)
+                lines = weft("explain", db).stdout.splitlines()
+                at = next(i for i, s in enumerate(lines)
+                          if s.startswith("where"))
+                end = next(i for i, s in enumerate(lines)
+                           if s.startswith("sum "))
+                trip = "mean [ns]" in lines[at]
+                cols = range(-5, -2) if trip else [-3]
+                for c in cols:
+                    shown = [round(float(s.split()[c]) * 100)
+                             for s in lines[at + 1:end + 1]]
+                    self.assertEqual(sum(shown[:-1]), shown[-1])
+                self.assertEqual(shown[-1],
+                                 round(d["metrics"][metric] * 100))
+                self.assertIn(f"measured: {metric} = ",
+                              lines[end + 1])
+
+    def test_which_message(self):
+        db = self.path("x.db")
+        self.run_json("hostport/ultra-pingpong", ["workload.count=30"],
+                      "--out", db)
+        fs = {}
+        for w in ("fastest", "slowest", "first", "1"):
+            e = json.loads(weft("explain", db, "--message", w, "--format",
+                                "json").stdout)
+            fs[w] = e["fs"]
+        self.assertLess(fs["fastest"], fs["slowest"])
+        self.assertEqual(fs["first"], fs["1"])
+        p = weft("explain", db, "--message", "lost", status=2)
+        self.assertIn("fastest, slowest", p.stderr)
+        p = weft("explain", db, "--run", "7", status=2)
+        self.assertIn("run 7 has no messages", p.stderr)
+        p = weft("explain", __file__, status=2)
+        self.assertIn("is no results file", p.stderr)
+
+    def test_bottlenecks(self):
+        for name, values, kind, part in STREAMS:
+            with self.subTest(name):
+                _, e = self.story(name, values)
+                self.assertEqual((e["bottleneck"], e["bottleneck_part"]),
+                                 (kind, part))
+                shares = {u["part"]: u["share"] for u in e["in_use"]}
+                self.assertGreater(shares[part], 0.9)
+                self.assertLess(max(shares.values()), 1.001)
+
+    def test_parts_of_a_sweep(self):
+        """Points that run in processes of their own bring their stories."""
+        a, b = self.path("a.db"), self.path("b.db")
+        for db, jobs in ((a, "1"), (b, "2")):
+            weft("run", "extoll/rma-latency", "--jobs", jobs, "--out", db,
+                 "--quiet", "--set", "workload.count=3")
+        with open(a, "rb") as f, open(b, "rb") as g:
+            self.assertEqual(f.read(), g.read())
+        for n in "12":
+            self.assertEqual(weft("explain", a, "--run", n).stdout,
+                             weft("explain", b, "--run", n).stdout)
+
+
+class Files(Looking):
+    def look(self, name, values):
+        t, w = self.path("t.json"), self.path("w.vcd")
+        d = self.run_json(name, values, "--trace", t, "--waves", w, "--out",
+                          self.path("with.db"))
+        plain = self.run_json(name, values)
+        self.assertEqual(d, plain)
+        self.run_json(name, values, "--out", self.path("without.db"))
+        with open(self.path("with.db"), "rb") as f, \
+                open(self.path("without.db"), "rb") as g:
+            self.assertEqual(f.read(), g.read())
+        return t, w
+
+    def test_files(self):
+        for name, values, _ in FASTEST:
+            with self.subTest(name):
+                t, w = self.look(name, values)
+                self.check_trace(t)
+                self.check_waves(w)
+
+    def check_trace(self, path):
+        """The format: docs of Chrome's Trace Event Format, JSON object."""
+        with open(path) as f:
+            events = json.load(f)["traceEvents"]
+        need = {"X": {"ts", "dur"}, "M": {"args"}, "C": {"ts", "args"},
+                "i": {"ts", "s"}, "s": {"ts", "id", "cat"},
+                "f": {"ts", "id", "cat", "bp"}}
+        slices, flows = collections.defaultdict(list), {}
+        names = set()
+        for e in events:
+            self.assertIn(e["ph"], need)
+            self.assertTrue(need[e["ph"]] <= e.keys(), e)
+            self.assertIsInstance(e["pid"], int)
+            self.assertIsInstance(e["tid"], int)
+            self.assertTrue(e["name"])
+            if "ts" in e:
+                self.assertGreaterEqual(e["ts"], 0)
+            if e["ph"] == "X":
+                slices[e["pid"], e["tid"]].append(
+                    (round(e["ts"] * 1e9), round(e["dur"] * 1e9), e["name"]))
+            elif e["ph"] == "M":
+                names.add((e["name"], e["args"]["name"]))
+            elif e["ph"] in "sf":
+                flows.setdefault(e["id"], []).append(e)
+        for n in ("n0", "n1"):
+            self.assertIn(("process_name", n), names)
+            self.assertIn(("thread_name", n + ".nic.messages"), names)
+            self.assertIn(("thread_name", n + ".prog0.thread"), names)
+        for thread in slices.values():
+            thread.sort()
+            for (a, da, _), (b, _, _) in zip(thread, thread[1:]):
+                self.assertLessEqual(a + da, b)
+        self.assertTrue(flows)
+        for f in flows.values():
+            self.assertEqual([e["ph"] for e in f], ["s", "f"])
+            self.assertNotEqual(f[0]["pid"], f[1]["pid"])
+            self.assertLess(f[0]["ts"], f[1]["ts"])
+            for e in f:
+                self.assertTrue(any(a <= round(e["ts"] * 1e9) <= a + d
+                                    for a, d, _ in slices[e["pid"],
+                                                          e["tid"]]))
+
+    def check_waves(self, path):
+        with open(path) as f:
+            lines = f.read().splitlines()
+        end = lines.index("$enddefinitions $end")
+        kinds, depth, states = {}, 0, set()
+        for s in lines[:end]:
+            w = s.split()
+            depth += (w[0] == "$scope") - (w[0] == "$upscope")
+            self.assertGreaterEqual(depth, 0)
+            if w[0] == "$var":
+                self.assertNotIn(w[3], kinds)
+                kinds[w[3]] = w[1]
+        self.assertEqual(depth, 0)
+        self.assertEqual(set(kinds.values()), {"string", "integer"})
+        now, value = -1, {}
+        for s in lines[end + 1:]:
+            if s[0] == "#":
+                self.assertGreater(int(s[1:]), now)
+                now = int(s[1:])
+            elif s[0] != "$":
+                v, code = s.split()
+                self.assertEqual(v[0], "s" if kinds[code] == "string" else "b")
+                value[code] = v[1:]
+                states.add(v[1:])
+        self.assertEqual(value.keys(), kinds.keys())
+        self.assertTrue({"polls", "computes"} & states)
+        tool = shutil.which("vcd2fst")
+        if tool:
+            p = subprocess.run([tool, path, self.path("w.fst")],
+                               capture_output=True, text=True, timeout=60)
+            self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "", ""))
+            p = subprocess.run(["fst2vcd", self.path("w.fst")],
+                               capture_output=True, text=True, timeout=60)
+            back = {s for s in p.stdout.splitlines() if s[:1] == "s"}
+            sent = {s for s in lines[end + 1:] if s[0] == "s"}
+            self.assertEqual({s.split()[0] for s in back},
+                             {s.split()[0] for s in sent})
+
+    def test_refused(self):
+        for opt in ("--trace", "--waves"):
+            p = weft("run", "extoll/rma-latency", opt, self.path("x"),
+                     status=2)
+            self.assertIn(f"{opt} writes one run down", p.stderr)
+            p = weft("run", "extoll/pingpong", opt, "/no/such/place",
+                     status=2)
+            self.assertIn("cannot write", p.stderr)
+
+
+if __name__ == "__main__":
+    sys.argv.pop(1)
+    unittest.main()

@@ -6,7 +6,7 @@
 
 #include "hvrig.h"
 
-enum { HVAREA_PAGES = 260 };
+enum { HVAREA_PAGES = 280 };
 
 struct hvarea {
 	uint64_t va;

@@ -9,7 +9,7 @@
 
 #include "hvarea.h"
 
-enum { SEGS = 24, GUARD = 0xEE, AREA = 200 * HVIA_PAGE, MSGS = 256 };
+enum { SEGS = 24, GUARD = 0xEE, AREA = 270 * HVIA_PAGE, MSGS = 256 };
 #define SRC_VA 0x00007F0012345E40ULL
 #define DST_VA 0xFFFF800000001A10ULL
 
@@ -142,7 +142,7 @@ static int receiver(struct weft_host *h, struct bench *b)
 			if (m->control & HVIA_OP_IMMEDIATE)
 				assert_int_equal(d->d.immediate, m->imm);
 		} else {
-			weft_host_sleep(h, weft_host_now(h) + 6 * WEFT_MS);
+			weft_host_sleep(h, weft_host_now(h) + 12 * WEFT_MS);
 		}
 		compare(k);
 		hvarea_meet(h, &turn);
@@ -199,7 +199,7 @@ static void dst(struct msg *m, uint32_t off, uint32_t len)
 static void sizes(void **state)
 {
 	static const uint32_t n[] = { 0,    1,	  4,	17,   18,    19,
-				      1471, 1472, 1473, 2944, 65536, 524288 };
+				      1471, 1472, 1473, 2944, 65536, 1048576 };
 	struct bench *b = bench();
 
 	(void)state;

@@ -98,7 +98,7 @@ class ThroughSwitch(unittest.TestCase):
         """T-38: the documented amount more than over a cable, by the bus
         clocks (15 ns) that an arrival may wait for."""
         through = points("ethernet/through-switch")
-        direct = {r.point.split()[0]: r for r in points("hvia/stacks")
+        direct = {r.point.split()[-1]: r for r in points("hvia/stacks")
                   if "hvia.nic" in r.point}
         self.assertEqual(len(through), 6)
         for r in through:

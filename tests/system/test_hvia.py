@@ -6,6 +6,7 @@ numbers of section 8."""
 import json
 import sys
 import unittest
+import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
@@ -89,6 +90,45 @@ class Sums(unittest.TestCase):
         frame = (8 + 9014 + 4 + 12) * 8 + 36 * T + 266
         self.assertAlmostEqual(r["n0.prog0.bandwidth"],
                                (9014 - 42) * 1000 / frame, delta=0.7)
+
+
+class Pictures(unittest.TestCase):
+    """Experiments that are curves draw them."""
+    SVG = "{http://www.w3.org/2000/svg}"
+
+    def lines(self, name, *args):
+        r = execute("run", "hvia/" + name, "--format", "svg", *args)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        root = xml.etree.ElementTree.fromstring(r.stdout)
+        curves = [len(e.get("points").split())
+                  for e in root.findall(self.SVG + "polyline")]
+        names = [e.text for e in root.findall(self.SVG + "text")]
+        return curves, names
+
+    def test_one_axis(self):
+        """One line for each metric that is shown."""
+        self.assertEqual(self.lines("latency")[0], [14])
+        curves, names = self.lines("parts")
+        self.assertEqual(curves, [8] * 5)
+        for part in "post", "sender", "wire", "receiver", "completion":
+            self.assertIn(part, names)
+
+    def test_stacks(self):
+        """A list of points: one line for each stack."""
+        for name, n, *args in (["stacks", 9],
+                               ["stacks", 9, "--show", "n0.prog0.bandwidth"],
+                               ["utilisation", 10]):
+            curves, names = self.lines(name, *args)
+            self.assertEqual(curves, [n] * 3)
+            for stack in "vipl", "mvia", "tcpip":
+                self.assertIn(stack + ".pingpong", names)
+
+    def test_characters(self):
+        """The same on a terminal: numbers, then the picture."""
+        out = execute("run", "hvia/latency").stdout
+        self.assertLess(out.index("workload.size=1048576"),
+                        out.index("n0.prog0.half_rtt_mean [ns] over size"))
+        self.assertIn("a half_rtt_mean\n", out)
 
 
 class Published(unittest.TestCase):

@@ -15,6 +15,14 @@ enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
 
 /* ---- from points to lines ---- */
 
+static bool shows(const struct run_set *s, const char *metric)
+{
+	for (size_t i = 0; s->show && s->show[i]; i++)
+		if (!fnmatch(s->show[i], metric, 0))
+			return true;
+	return false;
+}
+
 /* The first metric that is to be shown. */
 static const struct result_metric *shown(const struct run_set *s)
 {
@@ -32,6 +40,7 @@ struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
+	bool list; /* of a list of points: the first part is its name */
 };
 
 static bool parts_of(const char *point, struct parts *p)
@@ -39,6 +48,7 @@ static bool parts_of(const char *point, struct parts *p)
 	char *save = NULL;
 
 	p->n = 0;
+	p->list = false;
 	snprintf(p->buf, sizeof(p->buf), "%s", point);
 	for (char *w = strtok_r(p->buf, " ", &save); w;
 	     w = strtok_r(NULL, " ", &save)) {
@@ -50,7 +60,36 @@ static bool parts_of(const char *point, struct parts *p)
 		p->path[p->n] = w;
 		p->value[p->n++] = eq + 1;
 	}
-	return p->n >= 2;
+	return p->n;
+}
+
+static bool same_paths(const struct parts *a, const struct parts *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = !strcmp(a->path[i], b->path[i]);
+	return same;
+}
+
+/* Points of a product all have the same paths. */
+static bool listed(const struct run_set *s)
+{
+	struct parts first, p;
+
+	for (size_t i = 0; i < s->n_points; i++)
+		if (parts_of(s->points[0].point, &first) &&
+		    parts_of(s->points[i].point, &p) && !same_paths(&first, &p))
+			return true;
+	return false;
+}
+
+static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
+{
+	if (!parts_of(s->points[i].point, p))
+		return false;
+	p->list = p->n > 1 && listed(s);
+	return true;
 }
 
 /* The last axis has numbers. */
@@ -65,8 +104,10 @@ static bool part_x(const struct parts *p, double *x)
 /* Values of the axes between the picture's and the last one. */
 static void part_label(const struct parts *p, char *buf, size_t size)
 {
+	size_t end = p->list ? 1 : p->n - 1;
+
 	buf[0] = '\0';
-	for (size_t i = p->n > 2; i + 1 < p->n; i++) {
+	for (size_t i = !p->list && p->n > 2; i < end; i++) {
 		size_t at = strlen(buf);
 
 		snprintf(buf + at, size - at, "%s%s", at ? " " : "",
@@ -84,7 +125,7 @@ static const char *leaf(const char *path)
 static void part_title(const struct parts *p, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (p->n > 2)
+	if (p->n > 2 && !p->list)
 		snprintf(buf, size, "%s %s", leaf(p->path[0]), p->value[0]);
 }
 
@@ -114,17 +155,16 @@ static size_t line_place(struct lines *l, const char *label)
 	return i;
 }
 
-static bool point_put(struct lines *l, const struct parts *p,
-		      const struct weft_result *r)
+static bool metric_put(struct lines *l, const struct parts *p,
+		       const struct weft_result *r, const char *label,
+		       const char *metric)
 {
-	const struct result_metric *m = result_metric_get(r, l->metric);
-	char label[64];
+	const struct result_metric *m = result_metric_get(r, metric);
 	size_t at, k;
 	double x;
 
 	if (!part_x(p, &x))
 		return false;
-	part_label(p, label, sizeof(label));
 	snprintf(l->x_name, sizeof(l->x_name), "%.60s",
 		 leaf(p->path[p->n - 1]));
 	at = line_place(l, label);
@@ -136,6 +176,25 @@ static bool point_put(struct lines *l, const struct parts *p,
 	return true;
 }
 
+/* With one axis every metric shown is a line of its own. */
+static bool point_put(struct lines *l, const struct run_set *s,
+		      const struct parts *p, const struct weft_result *r)
+{
+	char label[64];
+	bool ok = true;
+
+	if (p->n > 1) {
+		part_label(p, label, sizeof(label));
+		return metric_put(l, p, r, label, l->metric);
+	}
+	for (size_t i = 0; ok && i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].unit, l->unit) &&
+		    shows(s, r->metrics[i].name))
+			ok = metric_put(l, p, r, leaf(r->metrics[i].name),
+					r->metrics[i].name);
+	return ok;
+}
+
 /* Titles in the order of the points. */
 static size_t titles(const struct run_set *s, char (*title)[160])
 {
@@ -144,7 +203,7 @@ static size_t titles(const struct run_set *s, char (*title)[160])
 	char t[160];
 
 	for (size_t i = 0; i < s->n_points; i++) {
-		if (!parts_of(s->points[i].point, &p))
+		if (!point_parts(s, i, &p))
 			return 0;
 		part_title(&p, t, sizeof(t));
 		for (k = 0; k < n && strcmp(title[k], t); k++)
@@ -169,20 +228,21 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 	l->more = strstr(m->unit, "/s");
 	memcpy(l->title, title[i], sizeof(l->title));
 	for (size_t k = 0; k < s->n_points; k++) {
-		if (!parts_of(s->points[k].point, &p))
+		if (!point_parts(s, k, &p))
 			return false;
 		part_title(&p, t, sizeof(t));
 		if (!strcmp(t, l->title) &&
-		    !point_put(l, &p, s->points[k].result))
+		    !point_put(l, s, &p, s->points[k].result))
 			return false;
 	}
+	l->rivals = p.n > 1;
 	return l->n_x > 1 && l->n_lines;
 }
 
 bool lines_wanted(const struct run_set *s)
 {
 	struct lines *l = malloc(sizeof(*l));
-	bool ret = l && lines_get(s, 0, l);
+	bool ret = l && lines_get(s, 0, l) && l->rivals;
 
 	free(l);
 	return ret;
@@ -349,6 +409,12 @@ static void picture(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
+/* Several metrics have their names on the lines. */
+const char *lines_metric(const struct lines *l)
+{
+	return l->rivals || l->n_lines == 1 ? l->metric : "metrics";
+}
+
 void lines_table(const struct run_set *s, FILE *f)
 {
 	struct lines *l = malloc(sizeof(*l));
@@ -356,10 +422,14 @@ void lines_table(const struct run_set *s, FILE *f)
 	if (!l)
 		abort();
 	for (size_t i = 0; lines_get(s, i, l); i++) {
-		fprintf(f, "%s%s%s%s [%s] over %s\n\n", i ? "\n" : "", l->title,
-			l->title[0] ? ": " : "", l->metric, l->unit, l->x_name);
-		values(l, f);
+		fprintf(f, "%s%s%s%s [%s] over %s\n%s", i ? "\n" : "", l->title,
+			l->title[0] ? ": " : "", lines_metric(l), l->unit,
+			l->x_name, l->rivals ? "\n" : "");
+		if (l->rivals)
+			values(l, f);
 		picture(l, f);
+		if (!l->rivals)
+			continue;
 		envelope(l, f);
 		crossings(l, f);
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep as a family of curves: the last axis is x, the other axes make the
  * lines, and with three or more axes the first one makes pictures of their
- * own.  Drawn when the experiment shows a metric (record: show). */
+ * own.  With one axis each metric shown is a line.  In a list of points that
+ * set different things the first thing names the line.  Drawn when the
+ * experiment shows a metric (record: show). */
 #ifndef FRONT_OUT_LINES_H
 #define FRONT_OUT_LINES_H
 
@@ -20,6 +22,7 @@ struct lines {
 		double y[LINES_X]; /* NAN: no such point */
 	} line[LINES_N];
 	size_t n_lines;
+	bool rivals; /* lines are several ways to do the same */
 };
 
 /* The experiment shows a metric and has two axes or more. */
@@ -31,7 +34,10 @@ double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
 /* The best line at x number i, or n_lines. */
 size_t lines_best(const struct lines *l, size_t i);
 
-/* Tables, pictures of characters, and where lines cross. */
+/* What a title says. */
+const char *lines_metric(const struct lines *l);
+
+/* Pictures of characters; of rivals tables too, and where lines cross. */
 void lines_table(const struct run_set *s, FILE *f);
 /* lines_svg.c: all pictures in one. */
 void out_svg(const struct run_set *s, FILE *f);

@@ -210,11 +210,12 @@ static void panel(const struct run_set *s, const struct lines *l, size_t i,
 	char title[300];
 
 	snprintf(title, sizeof(title), "%s%s%s: %s [%s]", s->name,
-		 l->title[0] ? ", " : "", l->title, l->metric, l->unit);
+		 l->title[0] ? ", " : "", l->title, lines_metric(l), l->unit);
 	text(f, LEFT, a.dy + 22, "class=\"title\"", title);
 	x_axis(l, &a, f);
 	y_axis(&a, f);
-	marks(l, &a, f);
+	if (l->rivals)
+		marks(l, &a, f);
 	for (size_t k = 0; k < l->n_lines; k++)
 		curve(l, &a, k, f);
 	legend(l, &a, f);

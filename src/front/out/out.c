@@ -41,6 +41,8 @@ static void table_blocks(const struct run_set *s, FILE *f)
 static void table_pictures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {
+		if (!people_any(s, s->points[i].result))
+			continue;
 		fprintf(f, "\n%s\n", s->points[i].point);
 		people_hists(s, s->points[i].result, f);
 		people_samples(s, s->points[i].result, f);
@@ -130,8 +132,11 @@ void out_table(const struct run_set *s, FILE *f)
 		lines_table(s, f);
 	} else if (fits_matrix(s)) {
 		table_matrix(s, f);
-		if (s->show && s->show[0])
+		if (s->show && s->show[0]) {
+			fputc('\n', f);
+			lines_table(s, f);
 			table_pictures(s, f);
+		}
 	} else {
 		table_blocks(s, f);
 	}

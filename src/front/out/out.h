@@ -31,6 +31,8 @@ const char *out_partial(const struct weft_result *r);
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);
+/* The run has histograms or samples that are to be shown. */
+bool people_any(const struct run_set *s, const struct weft_result *r);
 void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
 void people_counters(const struct weft_result *r, FILE *f);

@@ -249,6 +249,19 @@ static void samples_rates(const struct result_series *const *c, size_t n,
 	table_print(t, f);
 }
 
+bool people_any(const struct run_set *s, const struct weft_result *r)
+{
+	const struct result_series *c;
+
+	for (size_t i = 0; i < r->n_hists; i++)
+		if (shown(s, r->hists[i].name))
+			return true;
+	for (size_t i = 0; i < r->n_series; i++)
+		if ((c = sample(r, i)) && shown(s, sample_name(c)))
+			return true;
+	return false;
+}
+
 void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f)
 {

@@ -282,7 +282,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle);
 VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 		       VIP_NIC_ATTRIBUTES *NicAttribs);
-/* ErrorHandler NULL: back to the default, which writes to stderr. */
+/* ErrorHandler NULL: back to the default, which writes a line to stderr. */
 VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
 			    VIP_ERROR_HANDLER ErrorHandler);
 VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,

@@ -215,6 +215,11 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p);
 /* Ends the program of this thread with this status, wherever its first thread
  * is; memory, drivers' gone as when it returns. */
 _Noreturn void weft_host_exit(struct weft_host *h, int status);
+/* A line of the node's log: on stderr, with the program's name and the time.
+ * After WEFT_LOG_LINES of a node it is silent. */
+enum { WEFT_LOG_LINES = 20 };
+void weft_host_log(struct weft_host *h, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* ---- memory ------------------------------------------------------------ */
 

@@ -7,6 +7,8 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "host/host_priv.h"
@@ -27,6 +29,21 @@ struct weft_host *host_running(struct weft_host *h)
 struct weft_host *weft_host_self(void)
 {
 	return host_self_;
+}
+
+void weft_host_log(struct weft_host *h, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (h->hp->logged == WEFT_LOG_LINES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "%s, %.3f us: %s%s\n", h->prog->name,
+		(double)weft_host_now(h) / (double)WEFT_US, line,
+		++h->hp->logged == WEFT_LOG_LINES ? " (the last line)" : "");
 }
 
 /* ---- threads --------------------------------------------------------------

@@ -204,6 +204,7 @@ struct host {
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
+	uint32_t logged; /* lines */
 	struct host_shared *shared;
 	struct mem mem;
 	struct coro_pool pool;

@@ -107,6 +107,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 	}
 	n->magic = VIPL_NIC_MAGIC;
 	*NicHandle = n;
+	vipl_serve(n); /* errors are said without a handler too */
 	return VIP_SUCCESS;
 }
 

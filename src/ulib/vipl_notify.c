@@ -26,6 +26,37 @@ static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
 	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
 }
 
+static const char *err_name(uint32_t code)
+{
+	static const char *const name[HVIA_ERRORS] = {
+		[HVIA_ERROR_POST_DESC] = "POST_DESC",
+		[HVIA_ERROR_CONN_LOST] = "CONN_LOST",
+		[HVIA_ERROR_RECVQ_EMPTY] = "RECVQ_EMPTY",
+		[HVIA_ERROR_VI_OVERRUN] = "VI_OVERRUN",
+		[HVIA_ERROR_RDMAW_PROT] = "RDMAW_PROT",
+		[HVIA_ERROR_RDMAW_DATA] = "RDMAW_DATA",
+		[HVIA_ERROR_RDMAW_ABORT] = "RDMAW_ABORT",
+		[HVIA_ERROR_RDMAR_PROT] = "RDMAR_PROT",
+		[HVIA_ERROR_COMP_PROT] = "COMP_PROT",
+		[HVIA_ERROR_RDMA_TRANSPORT] = "RDMA_TRANSPORT",
+		[HVIA_ERROR_CATASTROPHIC] = "CATASTROPHIC",
+	};
+
+	return code < HVIA_ERRORS ? name[code] : "unknown";
+}
+
+/* Without a handler of the program. */
+static void log_error(const struct hvia_async *e)
+{
+	if (e->vi < HVIA_VIS)
+		weft_host_log(weft_host_self(), "VIP_ERROR_%s, VI %u, %s queue",
+			      err_name(e->code), e->vi,
+			      e->queue == HVIA_Q_RECV ? "receive" : "send");
+	else
+		weft_host_log(weft_host_self(), "VIP_ERROR_%s",
+			      err_name(e->code));
+}
+
 static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 {
 	VIP_ERROR_DESCRIPTOR d = {
@@ -44,7 +75,7 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	if (n->handler)
 		n->handler(n->handler_ctx, &d);
 	else
-		n->errors++;
+		log_error(e);
 }
 
 static bool serve_errors(struct vipl_nic *n)

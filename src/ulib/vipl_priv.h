@@ -68,7 +68,6 @@ struct vipl_nic {
 	struct vipl_cq *cqs;
 	VIP_ERROR_HANDLER handler;
 	VIP_PVOID handler_ctx;
-	uint64_t errors; /* without a handler */
 	bool served;	 /* its thread runs */
 	char name[32];
 };

@@ -3,7 +3,9 @@
  * T-30, T-31, T-43). */
 #include "viprig.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- T-29: a completion at every moment of going to sleep
  * -------------------- */
@@ -147,6 +149,65 @@ static void test_notify(void **state)
 	assert_int_equal(b->v[2], 0);
 	/* one interrupt per arm at most, and not one more for ever */
 	assert_in_range(b->v[0], 1, NOTES + 20);
+}
+
+/* ---- errors without a handler
+ * ------------------------------------------------- */
+
+static int silent_recv(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	meet(&s, "end");
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	side_close(&s);
+	return 0;
+}
+
+static int silent_send(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < 2 * WEFT_LOG_LINES; i++) {
+		side_send(&s, side_desc(&s, 0, 0, 4));
+		assert_true(side_sent(&s, NULL));
+		weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+/* Nothing is posted: a line on stderr for each message, but not for ever. */
+static void test_log(void **state)
+{
+	FILE *f = tmpfile();
+	int old = dup(STDERR_FILENO);
+	char line[256], *last = NULL;
+	uint32_t n = 0;
+
+	fflush(stderr);
+	dup2(fileno(f), STDERR_FILENO);
+	viprig_run(*state, silent_recv, silent_send);
+	fflush(stderr);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, "n0.prog0, ") == line) {
+			assert_non_null(strstr(line,
+					       "VIP_ERROR_RECVQ_EMPTY, "
+					       "VI 0, receive queue"));
+			last = strstr(line, " (the last line)\n");
+			n++;
+		}
+	assert_non_null(last);
+	assert_int_equal(n, WEFT_LOG_LINES);
+	fclose(f);
 }
 
 /* ---- completion queues
@@ -305,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_sleep),
 		T(test_notify),
+		T(test_log),
 		T(test_cq),
 	};
 

@@ -67,7 +67,15 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!dl) {
-		snprintf(why, size, "%s", dlerror());
+		const char *said = dlerror();
+
+		/* it names the copy */
+		if (!strncmp(said, path, strlen(path)))
+			said += strlen(path) + strlen(": ");
+		snprintf(why, size,
+			 "not a shared object with main "
+			 "(cc -shared -fPIC): %s",
+			 said);
 		close(fd);
 	}
 	*fd_p = fd;

@@ -10,6 +10,7 @@
  * that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #include "host/prog.h"
 #include "work/main_load.h"
 
-enum { ARGS = 64 };
+enum { ARGS = 129 }; /* the program, and words of 255 characters */
 
 struct mainp {
 	char file[256], args[256], out[256];
@@ -231,6 +232,38 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 	return f;
 }
 
+/* ---- crashes ----------------------------------------------------------------
+ */
+
+/* The program is in the simulator's process, which ends with it: at least it
+ * is said whose fault it was.  What it did is repeated with the default
+ * action afterwards. */
+static void crashed(int sig, siginfo_t *info, void *context)
+{
+	const struct weft_host *h = weft_host_self();
+	char line[200];
+	int n;
+
+	(void)context;
+	if (!h)
+		return;
+	n = snprintf(line, sizeof(line),
+		     "weft: %s: the program has crashed: %s, address %p\n",
+		     weft_prog_of(h)->name, strsignal(sig), info->si_addr);
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;
+}
+
+static void crashes_catch(void)
+{
+	static const int sigs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+	struct sigaction act = { .sa_sigaction = crashed,
+				 .sa_flags = SA_SIGINFO | SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		sigaction(sigs[i], &act, NULL);
+}
+
 /* ---- life -------------------------------------------------------------------
  */
 
@@ -241,7 +274,7 @@ static int split(struct mainp *p)
 
 	snprintf(p->words, sizeof(p->words), "%s", p->args);
 	p->argv[n++] = p->file;
-	for (word = strtok_r(p->words, " ", &save); word && n < ARGS;
+	for (word = strtok_r(p->words, " ", &save); word;
 	     word = strtok_r(NULL, " ", &save))
 		p->argv[n++] = word;
 	p->argv[n] = NULL;
@@ -282,6 +315,7 @@ static int mainp_main(struct weft_comp *c)
 	int (*fn)(int argc, char **argv, char **env);
 	int ret;
 
+	crashes_catch();
 	*(void **)&fn = dlsym(p->dl, "main");
 	ret = fn(split(p), p->argv, environ);
 	fflush(p->stdout_);

@@ -6,7 +6,11 @@ with and without losses, and unmodified programs that are none.
     test_vipl.py WEFT ROOT
 """
 import os
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
@@ -42,7 +46,69 @@ class Programs(unittest.TestCase):
         self.assertIn("No such file", self.refused("/nowhere/prog.so"))
 
     def test_no_program(self):
-        self.assertIn("n0.prog0", self.refused(os.path.abspath(__file__)))
+        said = self.refused(os.path.abspath(__file__))
+        self.assertIn("n0.prog0", said)
+        self.assertIn("cc -shared -fPIC", said)
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Ends(unittest.TestCase):
+    """How a program may end."""
+    SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	printf("%d words\n", argc - 1);
+	if (!strcmp(argv[1], "exit"))
+		exit(3);
+	if (!strcmp(argv[1], "abort"))
+		abort();
+	if (!strcmp(argv[1], "crash"))
+		*(volatile int *)16 = 1;
+	return 0;
+}
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tmp = tempfile.TemporaryDirectory()
+        cls.file = os.path.join(cls.tmp.name, "ends.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", cls.file],
+                       input=cls.SOURCE, text=True, check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.tmp.cleanup()
+
+    def ends(self, args):
+        return execute("run",
+                       os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                       "--set", "host.main.file=" + self.file,
+                       "--set", "host.main.args=" + args)
+
+    def test_well(self):
+        p = self.ends("well " * 50)
+        self.assertEqual(p.returncode, 0)
+        self.assertIn("n1.prog0: 50 words", p.stderr)
+
+    def test_status(self):
+        p = self.ends("exit")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("n0.prog0: ended with 3", p.stderr)
+
+    def test_abort(self):
+        p = self.ends("abort")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("n0.prog0: aborted", p.stderr)
+
+    def test_crash(self):
+        """It takes the simulator with it, but not without a word."""
+        p = self.ends("crash")
+        self.assertEqual(p.returncode, -signal.SIGSEGV)
+        self.assertIn("n0.prog0: the program has crashed", p.stderr)
+        self.assertIn("address 0x10\n", p.stderr)
 
 
 if __name__ == "__main__":

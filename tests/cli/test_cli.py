@@ -82,12 +82,12 @@ class Base(unittest.TestCase):
 class Usage(Base):
     COMMANDS = ["run", "reproduce", "list", "describe", "check", "bench"]
 
-    def test_alone_says_what_next(self):
-        out = self.weft().stdout
+    def test_help_lists_the_commands(self):
+        out = self.weft("--help").stdout
         for c in self.COMMANDS:
             self.assertIn(f"  {c} ", out)
         self.assertIn("weft list experiments", out)
-        self.assertEqual(out, self.weft("--help").stdout)
+        self.assertEqual(out, self.weft("-h").stdout)
 
     def test_help_of_every_command(self):
         for c in self.COMMANDS:
@@ -693,7 +693,7 @@ class Terminal(Base):
         "until: 1ms", "until: 1s") + \
         "record: {series: [], histograms: []}\n"
 
-    def on_terminal(self, *args):
+    def on_terminal(self, *args, term="xterm"):
         """Standard error of a run whose standard error is a terminal."""
         try:
             master, slave = pty.openpty()
@@ -702,7 +702,7 @@ class Terminal(Base):
         p = subprocess.Popen([WEFT, "run", self.file(self.LONG), "--load",
                               PLUG, "--format", "json", *args],
                              cwd=self.dir.name, stdout=subprocess.PIPE,
-                             stderr=slave)
+                             stderr=slave, env={**os.environ, "TERM": term})
         os.close(slave)
         out = p.stdout.read()
         self.assertEqual(p.wait(), 0)
@@ -723,6 +723,7 @@ class Terminal(Base):
         self.assertTrue(err.endswith("\r\x1b[K"), err[-20:])
         quiet_out, quiet_err = self.on_terminal("--quiet")
         self.assertEqual(quiet_err, "")
+        self.assertEqual(self.on_terminal(term="dumb"), (out, ""))
         self.assertEqual(out, quiet_out)
         piped = self.run_exp(self.LONG, "--format", "json")
         self.assertEqual(piped.stderr, "")
@@ -767,9 +768,14 @@ class Reproduce(Base):
         if bad:
             self.assertEqual(self.status, 1)
 
+    def test_one_row(self):
+        rows = json.loads(self.weft("reproduce", "F15", "--format",
+                                    "json").stdout)
+        self.assertEqual(rows, [r for r in self.rows if r["id"] == "F15"])
+
     def test_refused(self):
         p = self.weft("reproduce", "nosuch", status=2)
-        self.assertIn("no system 'nosuch'", p.stderr)
+        self.assertIn("no system or row 'nosuch'", p.stderr)
         if self.rows:
             p = self.weft("reproduce", "forth", "--set", "no.such=1",
                           "--out", "out.db", status=2)

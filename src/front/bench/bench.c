@@ -66,14 +66,14 @@ uint64_t bench_rss_bytes(void)
 	return (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static const char *benches_next(void *unused, size_t i)
+const char *bench_next(void *unused, size_t i)
 {
 	return benches[i].name;
 }
 
 static int bench_unknown(const char *name)
 {
-	const char *near = units_nearest(name, benches_next, NULL);
+	const char *near = units_nearest(name, bench_next, NULL);
 
 	fprintf(stderr, "weft: bench: no bench '%.40s': ", name);
 	if (near) {

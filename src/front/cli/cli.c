@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
 
@@ -36,6 +37,14 @@ int cli_unknown(const char *what, const char *word,
 		return cli_fail("%s '%.60s': did you mean '%s'?", what, word,
 				near);
 	return cli_fail("%s '%.60s': %s", what, word, remedy);
+}
+
+bool cli_colours(FILE *f)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(f)) && !(no && *no) && term &&
+	       strcmp(term, "dumb");
 }
 
 bool cli_format_is(const struct cli *c, const char *name)

@@ -37,7 +37,25 @@ struct cli_cmd {
 	int (*run)(struct cli *c);
 	const char *more; /* rest of the help text, or NULL */
 };
-extern const struct cli_cmd cli_cmds[]; /* ended by name == NULL */
+extern const struct cli_cmd cli_cmds[];		   /* ended by name == NULL */
+const char *cli_cmds_next(void *unused, size_t i); /* for units_nearest */
+
+enum cli_type { CLI_FLAG, CLI_TEXT, CLI_LIST };
+
+struct cli_opt {
+	const char *name, *arg, *doc;
+	enum cli_type type;
+	size_t offset; /* in struct cli */
+};
+extern const struct cli_opt cli_opts[]; /* ended by name == NULL */
+bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o);
+/* Is `word` in the list "a|b|c"? */
+bool cli_word_in(const char *list, char sep, const char *word);
+
+/* help.c; each returns the exit status */
+int cli_start(void);
+int cli_help_all(void);
+int cli_help(const struct cli_cmd *cmd);
 
 /* Prints "weft: message" and returns CLI_USAGE. */
 int cli_error(const struct weft_err *err);
@@ -51,6 +69,8 @@ struct run_opts cli_run_opts(const struct cli *c);
 /* --set, --seed, --sample and --show as options of an experiment. */
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err);
+/* May colours be used there?  A terminal, and no NO_COLOR (no-color.org). */
+bool cli_colours(FILE *f);
 /* Flushes standard output; a full disk is an error. */
 int cli_flush(int status);
 
@@ -62,5 +82,12 @@ int cmd_reproduce(struct cli *c);
 int cmd_bench(struct cli *c);
 int cmd_report(struct cli *c);
 int cmd_explain(struct cli *c);
+int cmd_tour(struct cli *c);
+int cmd_completion(struct cli *c);
+
+/* Names that arguments take, for units_nearest and completion. */
+const char *list_kinds_next(void *unused, size_t i);
+const char *reproduce_next(void *unused, size_t i);
+const char *bench_next(void *unused, size_t i);
 
 #endif

@@ -63,7 +63,7 @@ static void list_experiments(struct list *l)
 
 static const char *const extra[] = { "fabrics", "experiments" };
 
-static const char *words_next(void *unused, size_t i)
+const char *list_kinds_next(void *unused, size_t i)
 {
 	if (i < WEFT_KIND_N)
 		return kind_plural((enum weft_kind)i);
@@ -89,10 +89,10 @@ static void list_all(struct cli *c, struct list *l, const char *kind)
 
 static int list_kind(const char *kind)
 {
-	for (size_t i = 0; words_next(NULL, i); i++)
-		if (!strcmp(words_next(NULL, i), kind))
+	for (size_t i = 0; list_kinds_next(NULL, i); i++)
+		if (!strcmp(list_kinds_next(NULL, i), kind))
 			return 0;
-	return cli_unknown("list: no kind", kind, words_next, NULL,
+	return cli_unknown("list: no kind", kind, list_kinds_next, NULL,
 			   "give e.g. 'nics'");
 }
 

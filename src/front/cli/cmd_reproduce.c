@@ -41,31 +41,46 @@ struct repro {
 	size_t failed;
 };
 
-static bool chosen(const struct cli *c, const char *name)
+/* Everything is, when nothing was named. */
+static bool chosen(const struct cli *c, const char *system, const char *row)
 {
 	for (size_t i = 0; i < c->args.n; i++)
-		if (!strcmp(c->args.at[i], name))
+		if (!strcmp(c->args.at[i], system) ||
+		    (row && !strcmp(c->args.at[i], row)))
 			return true;
 	return c->args.n == 0;
 }
 
-static const char *systems_next(void *unused, size_t i)
+/* Systems, then the rows of each. */
+const char *reproduce_next(void *unused, size_t i)
 {
-	return systems[i].name;
+	size_t n = 0;
+
+	while (systems[n].name)
+		n++;
+	if (i < n)
+		return systems[i].name;
+	i -= n;
+	for (size_t s = 0; s < n; s++)
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			if (i-- == 0)
+				return w->id;
+	return NULL;
 }
 
 static int check_names(const struct cli *c)
 {
 	for (size_t i = 0; i < c->args.n; i++) {
-		const char *word = c->args.at[i];
+		const char *word = c->args.at[i], *name;
 		size_t k = 0;
 
-		while (systems[k].name && strcmp(systems[k].name, word))
+		while ((name = reproduce_next(NULL, k)) && strcmp(name, word))
 			k++;
-		if (!systems[k].name)
-			return cli_unknown("reproduce: no system", word,
-					   systems_next, NULL,
-					   "give e.g. 'forth'");
+		if (!name)
+			return cli_unknown("reproduce: no system or row", word,
+					   reproduce_next, NULL,
+					   "give a system, e.g. 'forth', or "
+					   "the id of a row, e.g. 'F15'");
 	}
 	return 0;
 }
@@ -91,21 +106,23 @@ static size_t job_of(struct repro *r, const char *experiment, const char *set)
 	return i;
 }
 
+static void row_add(struct repro *r, const char *system,
+		    const struct repro_row *w)
+{
+	vec_push(&r->rows,
+		 (struct out_row){ .system = system,
+				   .row = w,
+				   .set = job_of(r, w->experiment, w->set) });
+}
+
 static void jobs_collect(struct repro *r)
 {
-	for (size_t s = 0; systems[s].name; s++) {
-		if (!chosen(r->cli, systems[s].name))
-			continue;
+	for (size_t s = 0; systems[s].name; s++)
 		for (const struct repro_row *w = systems[s].rows; w->id; w++)
-			vec_push(&r->rows,
-				 (struct out_row){ .system = systems[s].name,
-						   .row = w,
-						   .set = job_of(r,
-								 w->experiment,
-								 w->set) });
-	}
+			if (chosen(r->cli, systems[s].name, w->id))
+				row_add(r, systems[s].name, w);
 	for (const struct repro_curve *k = repro_curves; k->system; k++)
-		if (r->cli->out && chosen(r->cli, k->system))
+		if (r->cli->out && chosen(r->cli, k->system, NULL))
 			job_of(r, k->experiment, k->set);
 }
 
@@ -161,6 +178,8 @@ static int jobs_run(struct repro *r, struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(r->cli);
 
+	opts.parts = r->jobs.n;
+	opts.began_ns = progress_now();
 	r->sets = calloc(r->jobs.n + 1, sizeof(*r->sets));
 	r->data = calloc(r->jobs.n + 1, sizeof(*r->data));
 	if (!r->sets || !r->data)
@@ -169,6 +188,7 @@ static int jobs_run(struct repro *r, struct weft_err *err)
 		struct run_set *s = &r->sets[r->n_run];
 		struct repro_point *p;
 
+		opts.part = r->n_run;
 		if (run_exp(r->jobs.at[r->n_run].exp, &opts, s, err))
 			return -1;
 		p = calloc(s->n_points, sizeof(*p));

@@ -8,6 +8,11 @@
 #include "front/cli/cli.h"
 
 const struct cli_cmd cli_cmds[] = {
+	{ "tour", "", "what there is to see, in two minutes", "quiet", NULL, 0,
+	  0, cmd_tour,
+	  "Every step prints the command that it runs.  On a terminal Enter "
+	  "goes on and q\n"
+	  "ends it; piped or with --quiet it runs through.\n" },
 	{ "run", "FILE", "run an experiment and print its results",
 	  "set seed sample show sweep-load follow capture capture-file trace "
 	  "waves "
@@ -20,12 +25,15 @@ const struct cli_cmd cli_cmds[] = {
 	  "SIGINT (Ctrl-C) or SIGTERM ends the run: the results so far are "
 	  "printed,\n"
 	  "marked partial; the exit status is 128 + signal.\n" },
-	{ "reproduce", "[SYSTEM...]",
+	{ "reproduce", "[SYSTEM|ROW...]",
 	  "published numbers beside what the machine does",
 	  "set seed format out append load jobs quiet", "table|json", 0, 64,
 	  cmd_reproduce,
-	  "Without SYSTEM all are reproduced.  A row passes when the model is\n"
-	  "within the tolerance of the published value.\n" },
+	  "SYSTEM is e.g. forth, ROW the id of one number, e.g. F15; without "
+	  "them all are\n"
+	  "reproduced.  A row passes when the model is within the tolerance of "
+	  "the\n"
+	  "published value.\n" },
 	{ "list", "[KIND]", "what there is to build with", "format load",
 	  "table|json", 0, 1, cmd_list,
 	  "KIND: nics switches links hosts buses faults programs traffic\n"
@@ -51,22 +59,21 @@ const struct cli_cmd cli_cmds[] = {
 	  "bottleneck was.\n" },
 	{ "bench", "[NAME]", "speed of the simulator itself",
 	  "format quick load", "table|json", 0, 1, cmd_bench, NULL },
+	{ "completion", "bash|words [WORD...]",
+	  "completion of commands, options and names for the shell", "", NULL,
+	  1, 4096, cmd_completion,
+	  "For this shell: source <(weft completion bash).  make install puts "
+	  "it where bash\n"
+	  "looks.  'words' says what the last WORD may become, one per "
+	  "line.\n" },
 	{ 0 },
-};
-
-enum opt_type { OPT_FLAG, OPT_TEXT, OPT_LIST };
-
-struct cli_opt {
-	const char *name, *arg, *doc;
-	enum opt_type type;
-	size_t offset;
 };
 
 #define OPT(name, arg, type, field, doc)                                       \
 	{                                                                      \
-		name, arg, doc, OPT_##type, offsetof(struct cli, field)        \
+		name, arg, doc, CLI_##type, offsetof(struct cli, field)        \
 	}
-static const struct cli_opt opts[] = {
+const struct cli_opt cli_opts[] = {
 	OPT("set", "PATH=VALUE", LIST, set,
 	    "change a place in the file, CLASS.PARAM or COMPONENT.PARAM"),
 	OPT("seed", "N", TEXT, seed, "seed of all random streams"),
@@ -97,64 +104,8 @@ static const struct cli_opt opts[] = {
 	OPT("quiet", NULL, FLAG, quiet, "no progress line"),
 	OPT("quick", NULL, FLAG, quick, "short measurements"),
 	OPT("help", NULL, FLAG, help, "this text"),
+	{ 0 },
 };
-#define N_OPTS (sizeof(opts) / sizeof(opts[0]))
-
-/* ---- help ---- */
-
-static bool word_in(const char *list, char sep, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; p && *p;) {
-		const char *end = strchrnul(p, sep);
-
-		if ((size_t)(end - p) == n && !strncmp(p, word, n))
-			return true;
-		p = *end ? end + 1 : end;
-	}
-	return false;
-}
-
-static bool cmd_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
-{
-	return !strcmp(o->name, "help") || word_in(cmd->opts, ' ', o->name);
-}
-
-static int help_cmd(const struct cli_cmd *cmd)
-{
-	printf("usage: weft %s %s [OPTION...]\n%s.\n", cmd->name, cmd->usage,
-	       cmd->doc);
-	if (cmd->more)
-		printf("\n%s", cmd->more);
-	printf("\n");
-	for (size_t i = 0; i < N_OPTS; i++) {
-		char left[40];
-
-		if (!cmd_takes(cmd, &opts[i]))
-			continue;
-		snprintf(left, sizeof(left), "--%s %s", opts[i].name,
-			 opts[i].arg ? opts[i].arg : "");
-		printf("  %-26s %s", left, opts[i].doc);
-		if (!strcmp(opts[i].name, "format"))
-			printf(": %s", cmd->formats);
-		printf("\n");
-	}
-	return cli_flush(CLI_OK);
-}
-
-static int help_all(void)
-{
-	printf("usage: weft COMMAND [ARGUMENT...]\n"
-	       "Interconnects in software: NICs, links and switches, cycle by "
-	       "cycle.\n\n");
-	for (const struct cli_cmd *c = cli_cmds; c->name; c++)
-		printf("  %-10s %-12s %s\n", c->name, c->usage, c->doc);
-	printf("\nStart with: weft list experiments, then weft run NAME.\n"
-	       "weft COMMAND --help says more.  Exit status: 0 done, 1 a check "
-	       "failed, 2 usage or input error, 128 + N ended by signal N.\n");
-	return cli_flush(CLI_OK);
-}
 
 /* ---- options ---- */
 
@@ -166,15 +117,10 @@ static const char *opts_next(void *arg, size_t i)
 {
 	const struct near_opts *n = arg;
 
-	for (size_t k = 0; k < N_OPTS; k++)
-		if (cmd_takes(n->cmd, &opts[k]) && i-- == 0)
-			return opts[k].name;
+	for (const struct cli_opt *o = cli_opts; o->name; o++)
+		if (cli_takes(n->cmd, o) && i-- == 0)
+			return o->name;
 	return NULL;
-}
-
-static const char *cmds_next(void *unused, size_t i)
-{
-	return cli_cmds[i].name;
 }
 
 static int unknown_opt(const struct cli_cmd *cmd, const char *name)
@@ -202,13 +148,13 @@ static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 
 	snprintf(name, sizeof(name), "%.*s",
 		 eq ? (int)(eq - text) : (int)strlen(text), text);
-	for (size_t k = 0; k < N_OPTS; k++)
-		if (!strcmp(opts[k].name, name) && cmd_takes(cmd, &opts[k]))
-			o = &opts[k];
+	for (const struct cli_opt *k = cli_opts; k->name; k++)
+		if (!strcmp(k->name, name) && cli_takes(cmd, k))
+			o = k;
 	if (!o)
 		return unknown_opt(cmd, name);
 	field = (char *)c + o->offset;
-	if (o->type == OPT_FLAG) {
+	if (o->type == CLI_FLAG) {
 		if (eq)
 			return cli_fail("%s: --%s takes no value", cmd->name,
 					name);
@@ -219,7 +165,7 @@ static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 		return cli_fail("%s: --%s needs a value: --%s %s", cmd->name,
 				name, name, o->arg);
 	text = eq ? eq + 1 : argv[++*i];
-	if (o->type == OPT_LIST)
+	if (o->type == CLI_LIST)
 		vec_push((struct strs *)field, text);
 	else
 		*(const char **)field = text;
@@ -259,7 +205,7 @@ static int check_args(struct cli *c, const struct cli_cmd *cmd)
 		return cli_fail("%s: '%.60s' is one too many: weft %s %s",
 				cmd->name, c->args.at[cmd->max_args], cmd->name,
 				cmd->usage);
-	if (c->format && !word_in(cmd->formats, '|', c->format))
+	if (c->format && !cli_word_in(cmd->formats, '|', c->format))
 		return cli_fail("%s: --format '%.40s': give %s", cmd->name,
 				c->format, cmd->formats);
 	if (!c->format)
@@ -283,7 +229,7 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 	registry_init(&c.reg);
 	status = take_args(&c, cmd, argc, argv);
 	if (!status && c.help)
-		status = help_cmd(cmd);
+		status = cli_help(cmd);
 	else if (!status && !(status = check_args(&c, cmd)))
 		status = cmd->run(&c);
 	vec_free(&c.args);
@@ -298,9 +244,11 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	if (argc < 2)
+		return cli_start();
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help"))
-		return help_all();
+		return cli_help_all();
 	if (!strcmp(argv[1], "--version")) {
 		printf("weft %s\n", WEFT_VERSION);
 		return cli_flush(CLI_OK);
@@ -308,6 +256,6 @@ int main(int argc, char **argv)
 	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
 		if (!strcmp(cmd->name, argv[1]))
 			return cmd_main(cmd, argc - 2, argv + 2);
-	return cli_unknown("no command", argv[1], cmds_next, NULL,
+	return cli_unknown("no command", argv[1], cli_cmds_next, NULL,
 			   "weft --help lists them");
 }

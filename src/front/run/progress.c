@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line on the terminal while a run lasts; nothing when piped. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "front/run/run.h"
 
-static uint64_t wall_ns(void)
+uint64_t progress_now(void)
 {
 	struct timespec ts;
 
@@ -14,13 +16,19 @@ static uint64_t wall_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void progress_start(struct progress *p, bool quiet, const char *name,
-		    size_t total)
+void progress_start(struct progress *p, const struct run_opts *o,
+		    const char *name, size_t total)
 {
-	*p = (struct progress){ .on = !quiet && isatty(2),
+	const char *term = getenv("TERM");
+	bool dumb = term && !strcmp(term, "dumb");
+
+	*p = (struct progress){ .on = !o->quiet && isatty(2) && !dumb,
 				.name = name,
 				.total = total,
-				.start_ns = wall_ns() };
+				.part = o->part,
+				.parts = o->parts,
+				.start_ns = progress_now() };
+	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
 /* At most five times a second. */
@@ -33,18 +41,32 @@ static bool progress_due(struct progress *p, uint64_t now)
 	return true;
 }
 
-static void progress_left(double share, double seconds)
+/* The line's begin: which experiment of how many. */
+static void progress_head(const struct progress *p)
 {
-	if (share <= 0)
-		return;
-	fprintf(stderr, "  %2.0f %%  %.0f s left", share * 100,
-		seconds * (1 - share) / share);
+	fprintf(stderr, "\r\033[K");
+	if (p->parts > 1)
+		fprintf(stderr, "%zu of %zu, ", p->part + 1, p->parts);
+	fprintf(stderr, "%s: ", p->name);
+}
+
+/* `share` of this experiment is done. */
+static void progress_left(const struct progress *p, uint64_t now, double share)
+{
+	double s = (double)(now - p->began_ns) * 1e-9;
+
+	if (p->parts > 1)
+		share = ((double)p->part + share) / (double)p->parts;
+	if (share > 0)
+		fprintf(stderr, "  %2.0f %%  %.0f s left", share * 100,
+			s * (1 - share) / share);
+	fflush(stderr);
 }
 
 void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until)
 {
-	uint64_t now = wall_ns();
-	double s = (double)(now - p->start_ns) * 1e-9;
+	uint64_t now = progress_now();
+	double s = (double)(now - p->start_ns) * 1e-9, share = 0;
 	double us = (double)weft_sim_now(sim) * 1e-9;
 	double mev = (double)weft_sim_events(sim) * 1e-6;
 
@@ -52,29 +74,28 @@ void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until)
 		return;
 
 	p->shown = true;
-	fprintf(stderr,
-		"\r\033[K%s: %.6g us simulated  %.3g M events  "
-		"%.2f M/s",
-		p->name, us, mev, s > 0 ? mev / s : 0.0);
-	if (until != WEFT_NEVER && p->total <= 1)
-		progress_left(us * 1e9 / (double)until, s);
-	else if (p->total > 1)
+	progress_head(p);
+	fprintf(stderr, "%.6g us simulated  %.3g M events  %.2f M/s", us, mev,
+		s > 0 ? mev / s : 0.0);
+	if (until != WEFT_NEVER)
+		share = us * 1e9 / (double)until;
+	if (p->total > 1) {
 		fprintf(stderr, "  point %zu of %zu", p->done + 1, p->total);
-	fflush(stderr);
+		share = ((double)p->done + share) / (double)p->total;
+	}
+	progress_left(p, now, share);
 }
 
 void progress_points(struct progress *p, size_t done)
 {
-	uint64_t now = wall_ns();
+	uint64_t now = progress_now();
 
 	p->done = done;
 	if (p->total <= 1 || !progress_due(p, now))
 		return;
-	fprintf(stderr, "\r\033[K%s: %zu of %zu points", p->name, done,
-		p->total);
-	progress_left((double)done / (double)p->total,
-		      (double)(now - p->start_ns) * 1e-9);
-	fflush(stderr);
+	progress_head(p);
+	fprintf(stderr, "%zu of %zu points", done, p->total);
+	progress_left(p, now, (double)done / (double)p->total);
 }
 
 void progress_end(struct progress *p)

@@ -327,7 +327,7 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 		abort();
 	if (e->n_points > 1)
 		ret = run_names(e, s, err);
-	progress_start(&p, opts->quiet, e->label, e->n_points);
+	progress_start(&p, opts, e->label, e->n_points);
 	p.watch = s->watch = opts->watch;
 	if (opts->partial)
 		signals_catch(true);

@@ -21,6 +21,10 @@ struct run_opts {
 	struct run_watch *watch; /* or NULL */
 	uint32_t jobs;		 /* processes for the points of a sweep */
 	bool partial; /* SIGINT and SIGTERM leave the results so far */
+	/* One of several experiments, the first of which began then: for the
+	 * progress line; 0 when there is only one. */
+	size_t part, parts;
+	uint64_t began_ns; /* progress_now() */
 };
 
 /* One finished point. */
@@ -114,13 +118,15 @@ void viewer_result(struct viewer *v, struct weft_result *r);
 struct progress {
 	bool on;
 	const char *name;
-	uint64_t start_ns, shown_ns;
+	uint64_t start_ns, shown_ns, began_ns;
 	size_t done, total; /* points */
+	size_t part, parts; /* experiments */
 	bool shown;
 	struct run_watch *watch;
 };
-void progress_start(struct progress *p, bool quiet, const char *name,
-		    size_t total);
+uint64_t progress_now(void);
+void progress_start(struct progress *p, const struct run_opts *o,
+		    const char *name, size_t total);
 void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until);
 void progress_points(struct progress *p, size_t done);
 void progress_end(struct progress *p);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft completion`: what a word of a command line may become, from the tables
+ * of commands and options and from the names that there are.  The script for
+ * the shell only asks for it, so that it is never out of date. */
+#include <string.h>
+
+#include "front/cli/cli.h"
+#include "front/exp/exp.h"
+
+static const char bash[] =
+	"# Completion for weft; source it, or put it where bash looks.\n"
+	"_weft()\n"
+	"{\n"
+	"\tlocal IFS=$'\\n' cur=${COMP_WORDS[COMP_CWORD]}\n"
+	"\t[[ $cur == = ]] && cur=\n"
+	"\tCOMPREPLY=($(\"${COMP_WORDS[0]}\" completion words -- \\\n"
+	"\t\t\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null))\n"
+	"\t# a colon first: files, too\n"
+	"\tif [[ ${COMPREPLY[0]-} == : ]]; then\n"
+	"\t\tCOMPREPLY=(\"${COMPREPLY[@]:1}\" $(compgen -f -- \"$cur\"))\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\tfi\n"
+	"\t# more follows\n"
+	"\tif [[ ${COMPREPLY[0]-} == *[.=] ]]; then\n"
+	"\t\tcompopt -o nospace 2>/dev/null\n"
+	"\tfi\n"
+	"\treturn 0\n"
+	"}\n"
+	"complete -F _weft weft\n";
+
+struct words {
+	struct cli *cli;
+	const struct cli_cmd *cmd;
+	const char *prefix; /* what is there of the word */
+};
+
+static void word(const struct words *w, const char *dashes, const char *text,
+		 size_t len, const char *more)
+{
+	char buf[256];
+
+	snprintf(buf, sizeof(buf), "%s%.*s%s", dashes, (int)len, text, more);
+	if (!strncmp(buf, w->prefix, strlen(w->prefix)))
+		printf("%s\n", buf);
+}
+
+static void words_split(const struct words *w, const char *list, char sep)
+{
+	for (const char *p = list; p && *p;) {
+		const char *end = strchrnul(p, sep);
+
+		word(w, "", p, (size_t)(end - p), "");
+		p = *end ? end + 1 : end;
+	}
+}
+
+static void words_formats(const struct words *w)
+{
+	words_split(w, w->cmd->formats, '|');
+}
+
+static void words_messages(const struct words *w)
+{
+	words_split(w, "fastest|slowest|first", '|');
+}
+
+/* CLASS. first, then CLASS.PARAM= of it. */
+static void words_settings(const struct words *w)
+{
+	for (size_t i = 0; i < w->cli->reg.n; i++) {
+		const struct weft_class *cls = w->cli->reg.at[i];
+		size_t n = strlen(cls->name);
+		const char *name;
+		char left[128];
+
+		snprintf(left, sizeof(left), "%s.", cls->name);
+		if (strncmp(w->prefix, left, n + 1)) {
+			word(w, "", left, n + 1, "");
+			continue;
+		}
+		for (size_t k = 0; (name = class_param_next((void *)cls, k));
+		     k++)
+			word(w, left, name, strlen(name), "=");
+	}
+}
+
+/* What stands in the table of commands or options as `arg`. */
+struct source {
+	const char *arg;
+	bool files;
+	const char *(*next)(void *arg, size_t i);
+	void (*list)(const struct words *w);
+};
+static const struct source arg_sources[] = {
+	{ "FILE", .files = true, .next = exp_shipped_next },
+	{ "RESULTS", .files = true },
+	{ "RESULTS...", .files = true },
+	{ "[SYSTEM|ROW...]", .next = reproduce_next },
+	{ "[KIND]", .next = list_kinds_next },
+	{ "COMPONENT", .next = registry_next },
+	{ "[NAME]", .next = bench_next },
+	{ 0 },
+};
+static const struct source opt_sources[] = {
+	{ "FILE", .files = true },
+	{ "SO", .files = true },
+	{ "FORMAT", .list = words_formats },
+	{ "WHICH", .list = words_messages },
+	{ "PATH=VALUE", .list = words_settings },
+	{ 0 },
+};
+
+static void words_of(const struct words *w, const struct source *from,
+		     const char *arg)
+{
+	const char *name;
+
+	while (from->arg && strcmp(from->arg, arg))
+		from++;
+	if (from->files)
+		printf(":\n");
+	if (from->list)
+		from->list(w);
+	for (size_t i = 0; from->next && (name = from->next(&w->cli->reg, i));
+	     i++)
+		word(w, "", name, strlen(name), "");
+}
+
+static void words_options(const struct words *w)
+{
+	for (const struct cli_opt *o = cli_opts; o->name; o++)
+		if (cli_takes(w->cmd, o))
+			word(w, "--", o->name, strlen(o->name), "");
+}
+
+/* The option that `text` is and whose value is to come, or NULL. */
+static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
+					 const char *text)
+{
+	for (const struct cli_opt *o = cli_opts; o->name; o++)
+		if (!strncmp(text, "--", 2) && !strcmp(text + 2, o->name) &&
+		    o->type != CLI_FLAG && cli_takes(cmd, o))
+			return o;
+	return NULL;
+}
+
+/* Goes through the words before the last; bash makes a word of each '='. */
+static void words_after(struct words *w, char **at, size_t n)
+{
+	const struct cli_opt *waiting = NULL;
+	size_t n_args = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct weft_err unused = { 0 };
+
+		if (!strcmp(at[i], "="))
+			continue;
+		if (waiting && !strcmp(waiting->name, "load"))
+			registry_load(&w->cli->reg, at[i], &unused);
+		n_args += !waiting && at[i][0] != '-';
+		waiting = waiting ? NULL : opt_waiting(w->cmd, at[i]);
+	}
+	if (waiting)
+		words_of(w, opt_sources, waiting->arg);
+	else if (n && !strcmp(at[n - 1], "="))
+		return; /* a value of --set */
+	else if (w->prefix[0] == '-' || n_args >= w->cmd->max_args)
+		words_options(w);
+	else
+		words_of(w, arg_sources, w->cmd->usage);
+}
+
+static void words_all(struct cli *c)
+{
+	char **at = (char **)c->args.at + 1;
+	size_t n = c->args.n - 1;
+	struct words w = { c, cli_cmds, n ? at[n - 1] : "" };
+	const char *name;
+
+	if (!strcmp(w.prefix, "="))
+		w.prefix = "";
+	if (n < 2) {
+		for (size_t i = 0; (name = cli_cmds_next(NULL, i)); i++)
+			word(&w, "", name, strlen(name), "");
+		return;
+	}
+	while (w.cmd->name && strcmp(w.cmd->name, at[0]))
+		w.cmd++;
+	if (w.cmd->name && w.cmd->run == cmd_completion)
+		words_split(&w, "bash", '|');
+	else if (w.cmd->name)
+		words_after(&w, at + 1, n - 2);
+}
+
+int cmd_completion(struct cli *c)
+{
+	const char *what = c->args.at[0];
+
+	if (!strcmp(what, "words"))
+		words_all(c);
+	else if (!strcmp(what, "bash"))
+		printf("%s", bash);
+	else
+		return cli_fail("completion: '%.40s': give bash", what);
+	return cli_flush(CLI_OK);
+}

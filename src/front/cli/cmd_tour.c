@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft tour`: what there is to see, step by step.  Each command is printed as
+ * a user would type it and run by this very program, in a folder of its own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "front/cli/cli.h"
+
+struct step {
+	const char *title, *before;
+	const char *commands[3]; /* ended by NULL */
+	const char *after;
+};
+
+/* Words are separated by spaces; '...' holds a word together, as in a shell. */
+static const struct step steps[] = {
+	{ "A published number",
+	  "The paper of FORTH's prototype measures 2.4 Gb/s from one node to "
+	  "another through\nits switch.  Here are the same NICs, bus, link and "
+	  "switch, cycle by cycle; the\nnumber is what their programs "
+	  "measure.",
+	  { "weft reproduce F15" },
+	  "Basis 'predicted': no parameter was chosen to make it come out.  "
+	  "'weft reproduce'\ncomputes all numbers of all papers." },
+	{ "Head-of-line blocking",
+	  "Node 1 sends to nodes 0 and 2 in turn.  Node 0 does not receive for "
+	  "2 ms.  What\narrives at both over time, first with one queue in "
+	  "the NIC, then with one\nqueue per destination:",
+	  { "weft run forth/head-of-line --set workload.0.count=3000 --set "
+	    "record.metrics=n2.prog0.window_in --sample "
+	    "50us,n0.nic.packets_in,n2.nic.packets_in --show "
+	    "'n?.nic.packets_in' --out blocking.db" },
+	  "With one queue ('tr-switch') the packets for node 0 stand in the "
+	  "way: there is\na hole in both lines.  With virtual output queues "
+	  "('plat-switch') node 2 gets\nall of the link meanwhile "
+	  "(n2.prog0.window_in)." },
+	{ "A torus that saturates",
+	  "64 nodes in an 8x8 torus send to each other at random.  weft looks "
+	  "for the load\nthat is too much by itself (sweep: auto).",
+	  { "weft run extoll/net-load --set 'fabric.dims=[8,8]' --set "
+	    "traffic.count=64 --out torus.db" },
+	  "Latency is flat, then climbs; beyond the last line the network "
+	  "takes no more." },
+	{ "Where the time of one message went",
+	  "A ping-pong of short messages; then the fastest of them, stage by "
+	  "stage.",
+	  { "weft run forth/pingpong --set workload.count=5 --set "
+	    "workload.size_max=24 --out message.db",
+	    "weft explain message.db" },
+	  "The stages add up exactly to what the program measured.  For "
+	  "Wireshark, GTKWave\nand Perfetto: --capture all, --waves FILE, "
+	  "--trace FILE of weft run." },
+	{ "One page to look at",
+	  "Everything above, with curves, histograms and the network over "
+	  "time.",
+	  { "weft report blocking.db torus.db message.db" },
+	  "Open it in a browser; it needs nothing else." },
+};
+#define N_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/* ---- one command ---- */
+
+/* Cuts `line` into words, in place; returns how many. */
+static int tour_split(char *line, char **argv, int max)
+{
+	int n = 0;
+
+	for (char *p = line, *end; *p && n < max - 1; p = end) {
+		bool quoted = *p == '\'';
+
+		argv[n++] = p += quoted;
+		end = strchrnul(p, quoted ? '\'' : ' ');
+		if (*end)
+			*end++ = '\0';
+		end += strspn(end, " ");
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+static void tour_child(const char *command, const char *dir)
+{
+	char *argv[32], *line = strdup(command);
+
+	if (!line || chdir(dir))
+		_exit(CLI_USAGE);
+	tour_split(line, argv, 32);
+	execv("/proc/self/exe", argv);
+	_exit(CLI_USAGE);
+}
+
+/* Exit status of the command, 128 + N when signal N ended it. */
+static int tour_command(const char *command, const char *dir)
+{
+	const char *bold = cli_colours(stdout) ? "\033[1m" : "";
+	int status;
+	pid_t pid;
+
+	printf("\n  %s$ %s%s\n\n", bold, command, *bold ? "\033[0m" : "");
+	if (cli_flush(CLI_OK))
+		return CLI_USAGE;
+	pid = fork();
+	if (pid == 0)
+		tour_child(command, dir);
+	while (pid < 0 || waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return cli_fail("tour: no process for '%s': %s",
+					command, strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : CLI_SIGNAL + WTERMSIG(status);
+}
+
+/* ---- the sequence ---- */
+
+static int tour_step(size_t i, const char *dir)
+{
+	const struct step *s = &steps[i];
+
+	printf("%s%zu of %zu: %s\n\n%s\n", i ? "\n" : "", i + 1, N_STEPS,
+	       s->title, s->before);
+	for (const char *const *c = s->commands; *c; c++) {
+		int status = tour_command(*c, dir);
+
+		if (status) {
+			cli_fail("tour: '%s' ended with status %d", *c, status);
+			return status;
+		}
+	}
+	printf("\n%s\n", s->after);
+	return cli_flush(CLI_OK);
+}
+
+/* Enter goes on; q or the end of the input ends the tour. */
+static bool tour_wait(void)
+{
+	char line[64];
+
+	printf("\n[Enter: next, q: end] ");
+	fflush(stdout);
+	if (fgets(line, sizeof(line), stdin))
+		return line[0] != 'q';
+	printf("\n");
+	return false;
+}
+
+static int tour_end(const char *dir)
+{
+	printf("\nThe files are in %s: report.html, and the results to play "
+	       "with.\nNext: weft list experiments, weft describe forth.nic, "
+	       "and docs/tutorial.md, where\nyou change a NIC and see what it "
+	       "does.\n",
+	       dir);
+	return cli_flush(CLI_OK);
+}
+
+int cmd_tour(struct cli *c)
+{
+	bool ask = !c->quiet && isatty(0) && isatty(1);
+	const char *tmp = getenv("TMPDIR");
+	char dir[256];
+
+	snprintf(dir, sizeof(dir), "%.200s/weft-tour.XXXXXX",
+		 tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return cli_fail(
+			"tour: cannot make a folder %s: %s: set TMPDIR "
+			"to where you may write",
+			dir, strerror(errno));
+	for (size_t i = 0; i < N_STEPS; i++) {
+		int status = tour_step(i, dir);
+
+		if (status)
+			return status;
+		if (ask && i + 1 < N_STEPS && !tour_wait())
+			break;
+	}
+	return tour_end(dir);
+}

@@ -16,16 +16,8 @@
 
 #include <vipl.h>
 
-enum {
-	VIS = 4,
-	ROUNDS = 100,
-	PING = 64,
-	RDMA = 5000,
-	CQ_MESSAGES = 10,
-	BIG = 16384,
-	BIGS = 20,
-	DESCS = 64,
-};
+enum { VIS = 4, ROUNDS = 100, PING = 64, RDMA = 5000, DESCS = 64 };
+enum { CQ_MESSAGES = 10, BIG = 16384, BIGS = 20 };
 
 #define CHECK(what)                                                            \
 	do {                                                                   \
@@ -58,8 +50,7 @@ static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 		printf("asynchronous error %d\n", (int)e->ErrorCode);
 }
 
-/* ---- descriptors ----------------------------------------------------------
- */
+/* ---- descriptors ---- */
 
 static VIP_DESCRIPTOR *describe(int i, void *p, VIP_UINT32 n)
 {
@@ -80,13 +71,18 @@ static void post_recv(int v, int i, void *p, VIP_UINT32 n)
 	MUST(VipPostRecv(vi[v], describe(i, p, n), desc_handle));
 }
 
+static void send_it(int v, VIP_DESCRIPTOR *d)
+{
+	VIP_DESCRIPTOR *done;
+
+	MUST(VipPostSend(vi[v], d, desc_handle));
+	MUST(VipSendWait(vi[v], VIP_INFINITE, &done));
+	CHECK(done == d);
+}
+
 static void send_now(int v, int i, void *p, VIP_UINT32 n)
 {
-	VIP_DESCRIPTOR *d;
-
-	MUST(VipPostSend(vi[v], describe(i, p, n), desc_handle));
-	MUST(VipSendWait(vi[v], VIP_INFINITE, &d));
-	CHECK(d == &desc[i]);
+	send_it(v, describe(i, p, n));
 }
 
 static VIP_DESCRIPTOR *recv_now(int v)
@@ -105,41 +101,49 @@ static void step(void)
 {
 	unsigned char *word = data + sizeof(data) - 64;
 
-	if (server) {
-		recv_now(0);
-		post_recv(0, 0, word, 4);
+	if (!server)
 		send_now(0, 1, word + 8, 4);
-	} else {
+	recv_now(0);
+	post_recv(0, 0, word, 4);
+	if (server)
 		send_now(0, 1, word + 8, 4);
-		recv_now(0);
-		post_recv(0, 0, word, 4);
-	}
 }
 
-/* ---- setting up ------------------------------------------------------------
- */
+/* ---- setting up ---- */
+
+static VIP_MEM_HANDLE enrol(void *p, VIP_ULONG n, VIP_BOOLEAN rdma)
+{
+	VIP_MEM_ATTRIBUTES mem = { ptag, rdma, VIP_FALSE };
+	VIP_MEM_HANDLE handle;
+
+	MUST(VipRegisterMem(nic, p, n, &mem, &handle));
+	return handle;
+}
 
 static void open_nic(const char *device)
 {
 	VIP_NIC_ATTRIBUTES attr;
-	VIP_MEM_ATTRIBUTES mem;
 
 	MUST(VipOpenNic(device, &nic));
 	MUST(VipQueryNic(nic, &attr));
 	CHECK(attr.MaxVI >= VIS && attr.MaxCQ >= 1);
 	MUST(VipErrorCallback(nic, NULL, on_error));
 	MUST(VipCreatePtag(nic, &ptag));
-	desc = aligned_alloc(VIP_DESCRIPTOR_ALIGNMENT,
-			     DESCS * sizeof(VIP_DESCRIPTOR));
+	desc = aligned_alloc(VIP_DESCRIPTOR_ALIGNMENT, DESCS * sizeof(*desc));
 	CHECK(desc);
-	mem.Ptag = ptag;
-	mem.EnableRdmaWrite = VIP_FALSE;
-	mem.EnableRdmaRead = VIP_FALSE;
-	MUST(VipRegisterMem(nic, desc, DESCS * sizeof(VIP_DESCRIPTOR), &mem,
-			    &desc_handle));
-	mem.EnableRdmaWrite = VIP_TRUE;
-	MUST(VipRegisterMem(nic, data, sizeof(data), &mem, &data_handle));
+	desc_handle = enrol(desc, DESCS * sizeof(*desc), VIP_FALSE);
+	data_handle = enrol(data, sizeof(data), VIP_TRUE);
 	MUST(VipCreateCQ(nic, 256, &cq));
+}
+
+static void state_is(int i, VIP_VI_STATE want, int idle)
+{
+	VIP_VI_ATTRIBUTES attr;
+	VIP_VI_STATE state;
+	VIP_BOOLEAN s, r;
+
+	MUST(VipQueryVi(vi[i], &state, &attr, &s, &r));
+	CHECK(state == want && (!idle || (s && r)));
 }
 
 static void make_vi(int i)
@@ -170,8 +174,6 @@ static void connect_vi(int i, const char *other)
 	VIP_NET_ADDRESS *local, *remote = address(other, i);
 	VIP_VI_ATTRIBUTES attr;
 	VIP_CONN_HANDLE conn;
-	VIP_VI_STATE state;
-	VIP_BOOLEAN s, r;
 	VIP_RETURN ret;
 
 	gethostname(own, sizeof(own));
@@ -187,32 +189,29 @@ static void connect_vi(int i, const char *other)
 		CHECK(ret == VIP_SUCCESS);
 	}
 	CHECK(attr.MaxTransferSize == 65536);
-	MUST(VipQueryVi(vi[i], &state, &attr, &s, &r));
-	CHECK(state == VIP_STATE_CONNECTED && s);
+	state_is(i, VIP_STATE_CONNECTED, 0);
 	free(local);
 	free(remote);
 }
 
-/* ---- parts ------------------------------------------------------------------
- */
+/* ---- parts ---- */
 
 static void ping_pong(void)
 {
-	unsigned char out[PING], *in = data, *copy = data + 4096;
+	unsigned char *in = data, *out = data + 4096;
 	struct timeval t0, t1;
 
 	gettimeofday(&t0, NULL);
 	for (int i = 0; i < ROUNDS; i++) {
-		memset(out, i + server, sizeof(out));
-		memcpy(copy, out, PING);
+		memset(out, i + server, PING);
 		if (!server)
-			send_now(0, 1, copy, PING);
+			send_now(0, 1, out, PING);
 		CHECK(recv_now(0)->CS.Length == PING);
 		CHECK(in[0] == (unsigned char)(i + !server) &&
 		      in[PING - 1] == in[0]);
 		post_recv(0, 0, in, PING);
 		if (server)
-			send_now(0, 1, copy, PING);
+			send_now(0, 1, out, PING);
 	}
 	gettimeofday(&t1, NULL);
 	if (!server)
@@ -257,8 +256,7 @@ static void rdma(void)
 	d->DS[0].Remote.Data.AddressBits = where->va;
 	d->DS[0].Remote.Handle = where->handle;
 	d->DS[0].Remote.Reserved = 0;
-	MUST(VipPostSend(vi[0], d, desc_handle));
-	MUST(VipSendWait(vi[0], VIP_INFINITE, &d));
+	send_it(0, d);
 }
 
 /* Messages on three VIs, one completion queue. */
@@ -324,30 +322,23 @@ static void hang_up(void)
 {
 	int done = 0, flushed = 0;
 	VIP_DESCRIPTOR *d;
-	VIP_VI_ATTRIBUTES attr;
-	VIP_VI_STATE state;
-	VIP_BOOLEAN s, r;
 
-	for (int i = 0; i < BIGS - 1; i++)
-		if (server)
-			post_recv(1, 8 + i, data + i * BIG, BIG);
+	for (int i = 0; i < BIGS - 1 && server; i++)
+		post_recv(1, 8 + i, data + i * BIG, BIG);
 	step();
 	for (int i = 0; i < BIGS - 1 && !server; i++)
 		MUST(VipPostSend(vi[1], describe(8 + i, data + i * BIG, BIG),
 				 desc_handle));
-	if (server) {
-		while (!lost)
-			usleep(10);
-		MUST(VipQueryVi(vi[1], &state, &attr, &s, &r));
-		CHECK(state == VIP_STATE_ERROR);
-	}
+	while (server && !lost)
+		usleep(10);
+	if (server)
+		state_is(1, VIP_STATE_ERROR, 0);
 	for (; !server && done < 3; done++)
 		MUST(VipSendWait(vi[1], VIP_INFINITE, &d));
 	MUST(VipDisconnect(vi[1]));
 	count_ended(vi[1], server, &done, &flushed);
 	CHECK(done + flushed == BIGS - 1 && flushed);
-	MUST(VipQueryVi(vi[1], &state, &attr, &s, &r));
-	CHECK(state == VIP_STATE_IDLE && s && r);
+	state_is(1, VIP_STATE_IDLE, 1);
 	printf("disconnect: %d done, %d flushed\n", done, flushed);
 }
 

@@ -68,7 +68,7 @@ struct vipl_nic {
 	struct vipl_cq *cqs;
 	VIP_ERROR_HANDLER handler;
 	VIP_PVOID handler_ctx;
-	bool served;	 /* its thread runs */
+	bool served; /* its thread runs */
 	char name[32];
 };
 

@@ -1,19 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the generated parts of docs/*.md from the program's own tables.
+"""Fills the generated parts of docs/*.md from the program itself.
 
 A page says  <!-- describe CLASS -->  ...  <!-- end -->  and what stands between
 is replaced by `weft describe CLASS --format markdown`.
 
+A page that has  <!-- shell -->  ...  <!-- end -->  is done as a reader would do
+it, top to bottom, in one folder that holds links to examples/, include/ and
+build/weft.  Lines `$ COMMAND` of such a part are run (`\\` at the end: the next
+line belongs to it); what they print takes the place of what stood there.
+`<!-- edit FILE -->` before a ```diff block makes that change to FILE; hunks are
+separated by lines `@@`.
+
   scripts/docs.py WEFT          rewrite the pages
   scripts/docs.py --check WEFT  say which pages are out of date, exit 1
 """
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 PART = re.compile(r"(<!-- describe (\S+) -->\n).*?(<!-- end -->)", re.S)
+STEP = re.compile(r"(<!-- shell -->\n```\n)(.*?)(```\n<!-- end -->)|"
+                  r"<!-- edit (\S+) -->\n```diff\n(.*?)```\n", re.S)
 
 
 def describe(weft, name):
@@ -22,14 +34,59 @@ def describe(weft, name):
     return out.stdout
 
 
+def edit(path, diff):
+    """Makes the change; each hunk must fit one place."""
+    text = path.read_text()
+    for hunk in re.split(r"^@@.*\n", diff, flags=re.M):
+        lines = [s if s else " " for s in hunk.splitlines()]
+        old = "".join(s[1:] + "\n" for s in lines if s[0] != "+")
+        new = "".join(s[1:] + "\n" for s in lines if s[0] != "-")
+        if not lines:
+            continue
+        if text.count(old) != 1:
+            raise SystemExit(f"{path.name}: fits {text.count(old)} places:\n"
+                             + hunk)
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def shell(folder, text):
+    """The commands of `text`, each with what it prints."""
+    out = ""
+    for m in re.finditer(r"^\$ (?:.*\\\n)*.*\n", text, re.M):
+        p = subprocess.run(["bash", "-c", m[0][2:]], cwd=folder, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           env={**os.environ, "LC_ALL": "C"})
+        out += m[0] + p.stdout
+    return out
+
+
+def follow(weft, text):
+    """The page as it is when somebody does what it says."""
+    def step(m):
+        if m[4]:
+            edit(folder / m[4], m[5])
+            return m[0]
+        return m[1] + shell(folder, m[2]) + m[3]
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for d in ("examples", "include"):
+            (folder / d).symlink_to(ROOT / d)
+        (folder / "build").mkdir()
+        (folder / "build/weft").symlink_to(pathlib.Path(weft).resolve())
+        return STEP.sub(step, text)
+
+
 def main(args):
     check = args[:1] == ["--check"]
     weft = args[1 if check else 0]
-    docs = pathlib.Path(__file__).resolve().parent.parent / "docs"
     stale = []
-    for page in sorted(docs.glob("*.md")):
+    for page in sorted((ROOT / "docs").glob("*.md")):
         old = page.read_text()
         new = PART.sub(lambda m: m[1] + describe(weft, m[2]) + m[3], old)
+        if "<!-- shell -->" in new:
+            new = follow(weft, new)
         if new != old:
             stale.append(page.name)
             if not check:

@@ -22,7 +22,12 @@
 extern const struct weft_class weft_class_forth_gen, weft_class_forth_xbar,
 	weft_class_fault_drop, weft_class_fault_bits, weft_class_fault_cut;
 
-enum { ROUNDS = 240, PORTS = 6, CC = 12800000 };
+enum { PORTS = 6, CC = 12800000 };
+#ifdef __SANITIZE_ADDRESS__
+enum { ROUNDS = 48 };
+#else
+enum { ROUNDS = 240 };
+#endif
 
 struct world {
 	struct weft_sim *sim;

@@ -17,6 +17,9 @@ import tempfile
 import unittest
 
 WEFT = os.path.abspath(sys.argv[1])
+# What scripts/deps.sh unpacks there.
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "../../build/tools/usr/bin")
 # Shortest messages of each system, and the measurement that they must be.
 FASTEST = [
     ("forth/pingpong", ["workload.count=5", "workload.size_max=24"],
@@ -246,17 +249,23 @@ class Files(Looking):
                 states.add(v[1:])
         self.assertEqual(value.keys(), kinds.keys())
         self.assertTrue({"polls", "computes"} & states)
-        tool = shutil.which("vcd2fst")
-        if tool:
-            p = subprocess.run([tool, path, self.path("w.fst")],
-                               capture_output=True, text=True, timeout=60)
-            self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "", ""))
-            p = subprocess.run(["fst2vcd", self.path("w.fst")],
-                               capture_output=True, text=True, timeout=60)
-            back = {s for s in p.stdout.splitlines() if s[:1] == "s"}
-            sent = {s for s in lines[end + 1:] if s[0] == "s"}
-            self.assertEqual({s.split()[0] for s in back},
-                             {s.split()[0] for s in sent})
+        self.check_reader(path, [s.split()[0] for s in lines[end + 1:]])
+
+    def check_reader(self, path, values):
+        """GTKWave's own reader has nothing to say, and the states come back.
+        """
+        there = os.environ["PATH"] + ":" + TOOLS
+        to, back = (shutil.which(t, path=there) for t in ("vcd2fst", "fst2vcd"))
+        if not to:
+            self.skipTest("no vcd2fst: scripts/deps.sh check")
+        p = subprocess.run([to, path, self.path("w.fst")],
+                           capture_output=True, text=True, timeout=60)
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "", ""))
+        p = subprocess.run([back, self.path("w.fst")], capture_output=True,
+                           text=True, timeout=60)
+        self.assertEqual({s.split()[0] for s in p.stdout.splitlines()
+                          if s[:1] == "s"},
+                         {s for s in values if s[0] == "s"})
 
     def test_refused(self):
         for opt in ("--trace", "--waves"):

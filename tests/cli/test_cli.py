@@ -408,10 +408,14 @@ class Set(Base):
                  "12.8ns"),
                 ("fabric.switch.ports=65", "ports: '65' is above 64"),
                 ("fabric.link.delay=0", "delay: '0fs' is below 1fs"),
-                ("packets=1", "no key 'packets' in experiments"),
+                ("packets=1", "no key 'packets' in experiments: there are "
+                 "name, doc, seed, payload, set, nodes, traffic, fabric, "
+                 "faults, workload, run, sweep, record, expect"),
                 ("traffic.packets", "write it as PATH=VALUE"),
-                ("traffic.packets=", "no value after '='"),
-                ("test.nic.links=2", "no component here is a test.nic")]:
+                ("traffic.packets=", "no value after '=': write it as "
+                 "PATH=VALUE"),
+                ("test.nic.links=2", "no component here is of class "
+                 "test.nic: 'type' in the file chooses it")]:
             with self.subTest(s):
                 self.refused(TALKERS, f"--set {s}: {why}", "--set", s)
 
@@ -464,9 +468,11 @@ record: {metrics: ["*.bytes"]}
         text = PROGRAMS + "sweep:\n  workload.size: [24, 5]\n"
         self.refused(text, "e.yaml:10: size: '5' is below 8")
         self.refused(PROGRAMS + "sweep: {workload.size: []}\n",
-                     "e.yaml:9: no values to sweep 'workload.size' over")
+                     "e.yaml:9: no values to sweep 'workload.size' over: "
+                     "write [VALUE, VALUE...]")
         self.refused(PROGRAMS + "sweep: {workload.size: 5}\n",
-                     "e.yaml:9: workload.size is a value: write a list")
+                     "e.yaml:9: sweep: workload.size is a value: write PATH: "
+                     "[VALUE, VALUE...], the whole path as one key")
 
     def test_failed_point_is_named(self):
         p = self.run_exp(PROGRAMS + "sweep: {workload.fail: [no, yes]}\n",

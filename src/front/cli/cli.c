@@ -122,28 +122,34 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 {
 	char seed[64], sample[64], *of = cli_list("record.of", &c->sample, 1);
 	char *show = cli_list("record.show", &c->show, 0);
-	struct strs sets = { 0 };
+	struct strs sets = { 0 }, options = { 0 };
 	int ret = cli_sample(c, sample, sizeof(sample), err);
+	const struct {
+		const char *set, *option; /* set may be NULL: was not asked */
+	} more[] = { { c->seed ? seed : NULL, "--seed" },
+		     { c->sweep_load ? "sweep=auto" : NULL, "--sweep-load" },
+		     { c->sample.n ? sample : NULL, "--sample" },
+		     { of, "--sample" },
+		     { show, "--show" } };
 
-	for (size_t i = 0; i < c->set.n; i++)
+	snprintf(seed, sizeof(seed), "seed=%.50s", c->seed ? c->seed : "");
+	for (size_t i = 0; i < c->set.n; i++) {
 		vec_push(&sets, c->set.at[i]);
-	if (c->seed) {
-		snprintf(seed, sizeof(seed), "seed=%.50s", c->seed);
-		vec_push(&sets, seed);
+		vec_push(&options, NULL);
 	}
-	if (c->sweep_load)
-		vec_push(&sets, "sweep=auto");
-	if (c->sample.n)
-		vec_push(&sets, sample);
-	if (of)
-		vec_push(&sets, of);
-	if (show)
-		vec_push(&sets, show);
-	struct exp_opts o = { .set = sets.at, .n_set = sets.n };
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (more[i].set) {
+			vec_push(&sets, more[i].set);
+			vec_push(&options, more[i].option);
+		}
+	struct exp_opts o = { .set = sets.at,
+			      .option = options.at,
+			      .n_set = sets.n };
 
 	if (!ret)
 		ret = exp_load(what, &o, &c->reg, exp_p, err);
 	vec_free(&sets);
+	vec_free(&options);
 	free(of);
 	free(show);
 	return ret;

@@ -93,7 +93,7 @@ static int list_kind(const char *kind)
 		if (!strcmp(list_kinds_next(NULL, i), kind))
 			return 0;
 	return cli_unknown("list: no kind", kind, list_kinds_next, NULL,
-			   "give e.g. 'nics'");
+			   "weft list --help names them");
 }
 
 int cmd_list(struct cli *c)

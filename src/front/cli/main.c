@@ -186,7 +186,10 @@ static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
 			if (take_opt(c, cmd, argc, argv, &i))
 				return CLI_USAGE;
 		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
-			return unknown_opt(cmd, argv[i] + 1);
+			return cli_fail(
+				"%s: no option '%.40s': they are words "
+				"with --, see weft %s --help",
+				cmd->name, argv[i], cmd->name);
 		} else {
 			vec_push(&c->args, argv[i]);
 		}

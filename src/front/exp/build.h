@@ -84,6 +84,10 @@ int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* "The fabric has no KEY", with an example; negative. */
+int build_lacks(const struct doc_node *map, const char *key,
+		struct weft_err *err);
+
 /* A way to join what there is: one file, one line in fabrics.def. */
 struct fabric_gen {
 	const char *name, *doc;

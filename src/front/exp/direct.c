@@ -55,7 +55,9 @@ static int cut_pair(const struct ex_topo *t, const struct doc_node *n,
 			*port_p = p;
 			return 0;
 		}
-	return doc_fail(n->at, err, "there is no cable from node %u to %u",
+	return doc_fail(n->at, err,
+			"there is no cable from node %u to %u: only what "
+			"is there can be cut",
 			*node_p, to);
 }
 
@@ -77,9 +79,10 @@ static int cut_one(struct ex_topo *t, const struct doc_node *n,
 	if (!ex_topo_cut(t, node, port))
 		return doc_fail(n->at, err,
 				t->n_cuts == EX_CUTS
-					? "too many cuts (s%u.lp%u)"
+					? "too many cuts (s%u.lp%u): make it "
+					  "a graph without those cables"
 					: "there is no cable at s%u.lp%u to "
-					  "cut",
+					  "cut: it is cut already, or an edge",
 				node, port - EX_INTERNAL);
 	return 0;
 }
@@ -129,8 +132,9 @@ static int routes_mend(struct ex_topo *t, const struct doc_node *map,
 	}
 	if (route_broken(t, &s, &d))
 		return doc_fail(map->at, err,
-				"there is no way from node %u to node %u", s,
-				d);
+				"there is no way from node %u to node %u: "
+				"add a cable or cut fewer",
+				s, d);
 	return 0;
 }
 

@@ -42,7 +42,9 @@ static int exp_overrides(struct exp *e, const struct exp_opts *opts,
 	for (; e->n_sets < opts->n_set; e->n_sets++) {
 		struct exp_set *s = &e->sets[e->n_sets];
 
-		if (exp_set_parse(e->doc, opts->set[e->n_sets], s, err))
+		if (exp_set_parse(e->doc, opts->set[e->n_sets],
+				  opts->option ? opts->option[e->n_sets] : NULL,
+				  s, err))
 			return -1;
 		s->lenient = e->n_sets + opts->n_lenient >= opts->n_set;
 		if (exp_set_apply(s, e->doc, e->reg, &e->overs, err))

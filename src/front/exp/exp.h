@@ -11,6 +11,9 @@
 
 struct exp_opts {
 	const char *const *set; /* PATH=VALUE, later ones win */
+	/* What the user wrote instead of --set, for messages; entries, or all
+	 * of it, may be NULL. */
+	const char *const *option;
 	size_t n_set;
 	size_t n_lenient; /* the last so many may fit nowhere */
 };

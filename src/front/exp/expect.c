@@ -137,7 +137,7 @@ static void expect_one(const struct doc_item *it, struct weft_result *r)
 		return;
 	snprintf(text, sizeof(text),
 		 "%.100s:%u: no metric or counter is "
-		 "called %.100s",
+		 "called %.100s: --format json names them",
 		 it->key_at.file, it->key_at.line, it->key);
 	result_fail(r, text);
 }

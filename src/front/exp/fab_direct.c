@@ -19,7 +19,7 @@ static int direct_build(struct exp_build *b, const struct doc_node *map,
 				"switch",
 				b->ends.n);
 	if (!link)
-		return doc_fail(map->at, err, "the fabric has no 'link'");
+		return build_lacks(map, "link", err);
 	if (build_link(b, link, NULL, &l, err))
 		return -1;
 	for (uint32_t k = 0;; k++) {

@@ -41,7 +41,9 @@ static int graph_end(struct graph *g, const char *text, uint32_t *node_p,
 	*node_p = (uint32_t)v;
 	*port_p = route_free_port(&g->t, *node_p);
 	if (*port_p == EX_NO_PORT)
-		return doc_fail(g->at, err, "node %u has %u cables already",
+		return doc_fail(g->at, err,
+				"node %u has %u cables already: that is all "
+				"its links",
 				*node_p, EX_LINKS);
 	return 0;
 }
@@ -54,11 +56,16 @@ static int graph_cable(struct graph *g, const char *a, const char *b,
 	if (graph_end(g, a, &an, &ap, err) || graph_end(g, b, &bn, &bp, err))
 		return -1;
 	if (an == bn)
-		return doc_fail(g->at, err, "node %u is cabled to itself", an);
+		return doc_fail(g->at, err,
+				"node %u is cabled to itself: write two "
+				"nodes, e.g. [0, 1]",
+				an);
 	if (!route_join(&g->t, an, ap, bn, bp))
 		return doc_fail(g->at, err,
-				"s%u.lp%u or s%u.lp%u already has a cable", an,
-				ap - EX_INTERNAL, bn, bp - EX_INTERNAL);
+				"s%u.lp%u or s%u.lp%u already has a cable: "
+				"write e.g. [%u, %u] to take free ports",
+				an, ap - EX_INTERNAL, bn, bp - EX_INTERNAL, an,
+				bn);
 	return 0;
 }
 
@@ -95,7 +102,9 @@ static int graph_line(struct graph *g, char *line, struct weft_err *err)
 		return 0;
 	b = strtok_r(NULL, blank, &save);
 	if (!b || strtok_r(NULL, blank, &save))
-		return doc_fail(g->at, err, "a cable has two ends");
+		return doc_fail(g->at, err,
+				"a cable has two ends: write two nodes in "
+				"a line, e.g. 0 1");
 	return graph_cable(g, a, b, err);
 }
 
@@ -148,7 +157,8 @@ static int graph_build(struct exp_build *b, const struct doc_node *map,
 
 	if (!list && !file)
 		return doc_fail(map->at, err,
-				"the fabric has no 'cables' and no 'file'");
+				"the fabric has no 'cables' and no 'file': "
+				"write e.g. cables: [[0, 1], [1, 2]]");
 	if (route_graph_new(&g.t, (uint32_t)b->ends.n, &sub))
 		return doc_fail(map->at, err, "%s", sub.msg);
 	if ((list && graph_list(&g, list, err)) ||

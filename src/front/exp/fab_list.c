@@ -81,7 +81,8 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 	if (!link)
 		return doc_fail(n->at, err,
 				"this cable has no settings and "
-				"the fabric no 'link'");
+				"the fabric no 'link': write e.g. link: "
+				"{type: forth.link}");
 	if (!*dflt_p && build_link(b, link, NULL, dflt_p, err))
 		return -1;
 	return build_cable(b, x, y, *dflt_p, n->at, err);
@@ -149,7 +150,9 @@ static int list_tables(struct list *l, const struct doc_node *at,
 		struct weft_comp *c = l->sw[i];
 
 		if (!c->cls->ops.route)
-			return doc_fail(at->at, err, "%s has no routing tables",
+			return doc_fail(at->at, err,
+					"%s has no routing tables: leave out "
+					"'routes'",
 					c->cls->name);
 		if (c->cls->ops.route(c, WEFT_ANY_PORT, 0, l->to[i], ends,
 				      &sub))
@@ -180,7 +183,7 @@ static int list_join(struct list *l, const struct doc_node *map,
 	struct weft_comp *dflt = NULL;
 
 	if (!cables)
-		return doc_fail(map->at, err, "the fabric has no 'cables'");
+		return build_lacks(map, "cables", err);
 	if (list_switches(l, doc_get(map, "switches"), err) ||
 	    exp_want(cables, DOC_SEQ, "cables", err))
 		return -1;

@@ -18,8 +18,8 @@ static int switch_slot(const struct doc_node *ports, uint32_t end,
 		return -1;
 	if (end >= ports->n)
 		return doc_fail(ports->at, err,
-				"ports lists %u places for "
-				"more ends",
+				"ports lists %u places: give one for each "
+				"end",
 				ports->n);
 	return exp_value(ports->items[end].val, WEFT_P_U32, "", slot_p,
 			 sizeof(*slot_p), "ports", err);
@@ -67,8 +67,7 @@ static int switch_build(struct exp_build *b, const struct doc_node *map,
 	char name[16];
 
 	if (!sw || !link)
-		return doc_fail(map->at, err, "the fabric has no '%s'",
-				sw ? "link" : "switch");
+		return build_lacks(map, sw ? "link" : "switch", err);
 	if ((count && exp_value(count, WEFT_P_U32, "1..64", &n, sizeof(n),
 				"count", err)) ||
 	    build_link(b, link, NULL, &l, err))

@@ -21,6 +21,23 @@ static const char *gens_next(void *unused, size_t i)
 	return fabric_gens[i] ? fabric_gens[i]->name : NULL;
 }
 
+int build_lacks(const struct doc_node *map, const char *key,
+		struct weft_err *err)
+{
+	static const struct {
+		const char *key, *example;
+	} lacks[] = { { "link", "{type: forth.link}" },
+		      { "switch", "{type: forth.xbar}" },
+		      { "cables", "[[n0.nic.link0, s0.port0], ...]" } };
+	size_t i = 0;
+
+	while (strcmp(lacks[i].key, key))
+		i++;
+	return doc_fail(map->at, err,
+			"the fabric has no '%s': write e.g. %s: %s", key, key,
+			lacks[i].example);
+}
+
 static int gen_run(const struct fabric_gen *g, struct exp_build *b,
 		   const struct doc_node *map, struct weft_err *err)
 {

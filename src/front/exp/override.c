@@ -20,15 +20,16 @@ static void set_mark(struct doc_node *n, struct exp_set *set)
 	}
 }
 
-int exp_set_parse(struct doc *d, const char *text, struct exp_set *set,
-		  struct weft_err *err)
+int exp_set_parse(struct doc *d, const char *text, const char *option,
+		  struct exp_set *set, struct weft_err *err)
 {
 	const char *eq = strchr(text, '=');
 	char label[180];
 	struct doc *sub;
 	int ret;
 
-	snprintf(label, sizeof(label), "--set %.160s", text);
+	snprintf(label, sizeof(label), "%s%.160s", option ? "" : "--set ",
+		 option ? option : text);
 	*set = (struct exp_set){ .at = { .file = doc_strdup(d, label) } };
 	if (!eq || eq == text)
 		return doc_fail(set->at, err, "write it as PATH=VALUE");
@@ -39,7 +40,9 @@ int exp_set_parse(struct doc *d, const char *text, struct exp_set *set,
 	sub = doc_new();
 	ret = doc_parse(sub, label, eq + 1, strlen(eq + 1), err);
 	if (!ret && !sub->root)
-		ret = doc_fail(set->at, err, "no value after '='");
+		ret = doc_fail(set->at, err,
+			       "no value after '=': write it as "
+			       "PATH=VALUE");
 	if (!ret) {
 		set->val = doc_copy(d, sub->root);
 		if (!set->val)
@@ -210,7 +213,9 @@ int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
 		 (int)(dot ? (size_t)(dot - set->path) : strlen(set->path)),
 		 set->path);
 	if (registry_find(reg, head))
-		return doc_fail(set->at, err, "no component here is a %s",
+		return doc_fail(set->at, err,
+				"no component here is of class %s: "
+				"'type' in the file chooses it",
 				head);
 	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
 		exp_names_add(&v, "%s", weft_sim_at(sim, i)->name);

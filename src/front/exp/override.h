@@ -41,8 +41,8 @@ struct exp_overs {
 };
 
 /* "PATH=VALUE" (VALUE in YAML) into *set, with d as arena. */
-int exp_set_parse(struct doc *d, const char *text, struct exp_set *set,
-		  struct weft_err *err);
+int exp_set_parse(struct doc *d, const char *text, const char *option,
+		  struct exp_set *set, struct weft_err *err);
 /* Edits d where the path is a place in the file, else appends to overs. */
 int exp_set_apply(struct exp_set *set, struct doc *d,
 		  const struct registry *reg, struct exp_overs *overs,

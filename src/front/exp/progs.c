@@ -60,7 +60,9 @@ static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 		}
 	}
 	return hits ? 0
-		    : doc_fail(on->at, err, "no %s port fits '%.80s'",
+		    : doc_fail(on->at, err,
+			       "no %s port fits '%.80s': write "
+			       "e.g. 'n*.nic.*'",
 			       kind == WEFT_PORT_BUS ? "bus" : "link",
 			       on->text);
 }
@@ -114,8 +116,8 @@ static int prog_put(struct exp_build *b, const struct doc_node *n,
 
 	if (!nd->host)
 		return doc_fail(n->at, err,
-				"node n%u has no host to run a "
-				"program on",
+				"node n%u has no host to run a program on: "
+				"give it one, or choose others with 'on'",
 				node);
 	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
 	if (build_comp(b, &spec, name, n, &c, err))
@@ -188,7 +190,9 @@ int build_workload(struct exp_build *b, const struct doc_node *n,
 	uint32_t count = n->kind == DOC_SEQ ? n->n : 1;
 
 	if (!b->nodes.n)
-		return doc_fail(n->at, err, "a workload needs nodes");
+		return doc_fail(n->at, err,
+				"a workload needs nodes: traffic sources run "
+				"no programs");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct doc_node *w =
 			n->kind == DOC_SEQ ? n->items[i].val : n;

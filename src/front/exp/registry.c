@@ -75,7 +75,8 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 				 WEFT_API_VERSION, sizeof(*cls));
 	if (!cls->name || !*cls->name || cls->kind >= WEFT_KIND_N)
 		return weft_fail(err, EINVAL,
-				 "%.200s: a class without name or kind",
+				 "%.200s: a class without name or kind: give "
+				 ".name and .kind",
 				 origin);
 	if (registry_find(r, cls->name))
 		return weft_fail(err, EEXIST,

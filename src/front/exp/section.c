@@ -73,11 +73,14 @@ int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 	static const struct doc_node sample[] = { { .kind = DOC_SCALAR },
 						  { .kind = DOC_MAP },
 						  { .kind = DOC_SEQ } };
+	static const char *const forms[] = { "", " {KEY: VALUE, ...}",
+					     " [VALUE, ...]" };
 
 	if (n->kind == kind)
 		return 0;
-	return doc_fail(n->at, err, "%s is %s: write %s", what,
-			doc_kind_name(n), doc_kind_name(&sample[kind]));
+	return doc_fail(n->at, err, "%s is %s: write %s%s", what,
+			doc_kind_name(n), doc_kind_name(&sample[kind]),
+			forms[kind]);
 }
 
 static const char *keys_next(void *keys, size_t i)

@@ -159,8 +159,8 @@ static int rise_cable(struct rise *r, struct weft_comp *sw, uint32_t port,
 
 	if (!p || !far)
 		return doc_fail(r->map->at, err,
-				"%s has no port %u: its place in the fabric "
-				"needs it",
+				"%s has no port %u, which its place in the "
+				"fabric needs: give it more ports",
 				sw->name, port);
 	return build_cable(r->b, p, far, link, r->map->at, err);
 }
@@ -270,12 +270,13 @@ int stages_build(struct exp_build *b, const struct doc_node *map,
 	int ret;
 
 	if (!doc_get(map, "switch") || !doc_get(map, "link"))
-		return doc_fail(map->at, err, "the fabric has no '%s'",
-				doc_get(map, "switch") ? "link" : "switch");
+		return build_lacks(
+			map, doc_get(map, "switch") ? "link" : "switch", err);
 	if (b->ends.n > room)
 		return doc_fail(map->at, err,
 				"%zu ends do not fit: this fabric has room "
-				"for %u",
+				"for %u: set nodes.count or traffic.count to "
+				"that, or give its switches more ports",
 				b->ends.n, room);
 	ret = rise_links(&r, err) || rise_switches(&r, err) ||
 	      rise_ends(&r, err) || rise_trunks(&r, err) ||

@@ -217,7 +217,8 @@ int explain_load(const char *path, uint64_t run, struct explain *e,
 		ret = weft_fail(err, ENOENT,
 				"%.200s: run %" PRIu64
 				" has no messages to "
-				"explain: weft run FILE --out keeps them",
+				"explain: weft run FILE --out keeps them, of "
+				"NICs that tell their stages",
 				path, run);
 	if (!ret) {
 		load_msgs(sql, run, &e->story);

@@ -123,8 +123,8 @@ int follow_open(const char *path, struct follow **f_p, struct weft_err *err)
 		int code = errno;
 
 		free(w);
-		return weft_fail(err, code, "%.200s: cannot write: %s", path,
-				 strerror(code));
+		return weft_fail(err, code, "--follow %.200s: cannot write: %s",
+				 path, strerror(code));
 	}
 	w->path = strdup(path);
 	w->start = w->last = seconds();
@@ -143,7 +143,10 @@ int follow_close(struct follow *w, struct weft_err *err)
 	int ret = 0;
 
 	if (bad)
-		ret = weft_fail(err, EIO, "%.200s: cannot write", w->path);
+		ret = weft_fail(
+			err, EIO,
+			"--follow %.200s: cannot write: is the disk full?",
+			w->path);
 	free(w->path);
 	free(w);
 	return ret;

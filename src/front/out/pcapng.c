@@ -234,7 +234,9 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
 	p->f = fopen(path, "wb");
 	if (!p->f) {
 		free(p);
-		return weft_fail(err, errno, "%s: %s", path, strerror(errno));
+		return weft_fail(err, errno,
+				 "--capture-file %.200s: cannot write: %s",
+				 path, strerror(errno));
 	}
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->path = strdup(path);
@@ -249,7 +251,10 @@ int pcapng_close(struct pcapng *p, struct weft_err *err)
 
 	write_until(p, WEFT_NEVER);
 	if (ferror(p->f) | fclose(p->f))
-		ret = weft_fail(err, EIO, "%s: cannot write it all", p->path);
+		ret = weft_fail(err, EIO,
+				"--capture-file %.200s: cannot write it all: "
+				"is the disk full?",
+				p->path);
 	for (size_t i = 0; i < p->spare.n; i++)
 		free(p->spare.at[i].block);
 	vec_free(&p->spare);

@@ -198,7 +198,9 @@ int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
 		s->watch->point(s->watch, &s->points[i]);
 	if (s->points[i].result)
 		return 0;
-	return weft_fail(err, EIO, "%s %s: the worker process ended early",
+	return weft_fail(err, EIO,
+			 "%s %s: the worker process ended early: without "
+			 "--jobs it shows why",
 			 s->name, s->points[i].point);
 }
 

@@ -50,7 +50,8 @@ static int worker_start(struct exp *e, size_t i, struct worker *w,
 	int fd[2];
 
 	if (pipe(fd) < 0)
-		return weft_fail(err, errno, "no pipe for a worker: %s",
+		return weft_fail(err, errno,
+				 "no pipe for a worker: %s: use fewer --jobs",
 				 strerror(errno));
 	fflush(NULL);
 	w->pid = fork();
@@ -58,7 +59,8 @@ static int worker_start(struct exp *e, size_t i, struct worker *w,
 		close(fd[0]);
 		close(fd[1]);
 		w->pid = 0;
-		return weft_fail(err, errno, "no worker process: %s",
+		return weft_fail(err, errno,
+				 "no worker process: %s: use fewer --jobs",
 				 strerror(errno));
 	}
 	if (!w->pid) {

@@ -180,7 +180,9 @@ static void test_too_many_points(void **state)
 			   "  a.c: *x\n  a.d: *x\n  a.e: *x\n  a.f: *x\n",
 		     false, NULL, 0),
 		0);
-	assert_string_equal(b.err.msg, "f:4: more than 100000 points");
+	assert_string_equal(b.err.msg,
+			    "f:4: more than 100000 points: "
+			    "sweep over less, or in several files");
 	done(&b);
 }
 

@@ -152,9 +152,12 @@ void host_thread_ended(struct weft_host *h)
 
 	h->wait = HOST_ENDED;
 	if (h->ret)
-		weft_check_failed(h->prog, "ended with %d%s%s", h->ret,
+		weft_check_failed(h->prog, "ended with %d%s%s%s", h->ret,
 				  h->ret < 0 ? ": " : "",
-				  h->ret < 0 ? strerror(-h->ret) : "");
+				  h->ret < 0 ? strerror(-h->ret) : "",
+				  h->ret == -ENODEV
+					  ? ": is this program for another NIC?"
+					  : "");
 	if (h->background)
 		return;
 	s->live--;

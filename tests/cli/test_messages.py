@@ -73,6 +73,23 @@ class Messages(unittest.TestCase):
         self.assertIn("a zero byte", self.weft("check", "-",
                                                stdin='a: "\\0"'))
 
+    def test_found_out_while_it_runs(self):
+        text = "NODES PROGRAM fabric: {type: direct, LINK}\n"
+        for word, meaning in WORDS.items():
+            text = text.replace(word, meaning)
+        for args, status, message in [
+                (["--set", "workload.program=extoll.velo_pingpong"], 1,
+                 "No such device: is this program for another NIC?"),
+                (["--show", "zz*"], 0, "--sample TIME records counters"),
+                (["--show", "*.half_rtt"], 0, "")]:
+            with self.subTest(args):
+                p = subprocess.run([WEFT, "run", "-", *args], input=text,
+                                   text=True, capture_output=True,
+                                   timeout=60)
+                self.assertEqual(p.returncode, status)
+                self.assertIn(message, p.stderr)
+                self.assertEqual(not message, not p.stderr)
+
     def test_command_line(self):
         for args, message in [
                 (["list", "zzz"], "list: no kind 'zzz': weft list --help "

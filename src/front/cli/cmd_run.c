@@ -75,6 +75,8 @@ int cmd_run(struct cli *c)
 		run_print(c, &s);
 	status = cli_flush(status);
 	out_failures(&s, stderr);
+	if (c->show.n && cli_format_is(c, "table"))
+		out_nothing_shown(&s, stderr);
 	if (s.signal && status != CLI_USAGE) {
 		fprintf(stderr,
 			"weft: ended by signal %d: results are "

@@ -332,6 +332,16 @@ void out_csv(const struct run_set *s, FILE *f)
 
 /* ---- failures ---- */
 
+void out_nothing_shown(const struct run_set *s, FILE *f)
+{
+	for (size_t i = 0; i < s->n_points; i++)
+		if (s->points[i].result && people_any(s, s->points[i].result))
+			return;
+	fprintf(f,
+		"weft: --show: no histogram has such a name, nor has a "
+		"counter that was sampled: --sample TIME records counters\n");
+}
+
 void out_failures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {

@@ -55,6 +55,8 @@ void out_json(const struct run_set *s, FILE *f);
 void out_csv(const struct run_set *s, FILE *f);
 /* Failed checks, one line each, on f (standard error). */
 void out_failures(const struct run_set *s, FILE *f);
+/* Says so when --show fits nothing that there is. */
+void out_nothing_shown(const struct run_set *s, FILE *f);
 
 struct out_format {
 	const char *name;

@@ -195,10 +195,6 @@ void flink_loopback(struct flink *l, bool on)
 
 	if (on == l->loop)
 		return;
-	if (l->peer) { /* what has left until now left in the old mode */
-		flink_catch_up_all(l, flink_now(l));
-		flink_catch_up_all(l->peer, flink_now(l->peer));
-	}
 	for (uint32_t i = 0; l->tx && i < l->tx_lanes; i++)
 		l->tx[i].need = 0; /* nobody waits in the mode we leave */
 	l->loop = on;

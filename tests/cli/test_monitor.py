@@ -82,13 +82,6 @@ class Samples(unittest.TestCase):
                                    if not s["name"].startswith("sample.")]
                     self.assertEqual(a, b, args)
 
-    def test_nor_where_links_change_their_mode(self):
-        """The self test switches loopback on and off."""
-        plain = result("forth/selftest-tr")["counters"]
-        for step in ("10us", "777ns"):
-            r = result("forth/selftest-tr", "--sample", step)
-            self.assertEqual(r["counters"], plain)
-
     def test_series(self):
         r = result("forth/uniform", "--set", "workload.count=200", "--sample",
                    "20us,n*.nic.packets_*", "--sample=20us,s0.port0.words")

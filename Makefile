@@ -55,9 +55,11 @@ run: deps
 
 check:
 	@scripts/deps.sh check
-	$(MAKE) build build-asan/build.ninja build-fuzz/build.ninja
+	$(MAKE) build build-asan/build.ninja build-clang/build.ninja \
+		build-fuzz/build.ninja
 	$(call ninja,build-asan)
-	$(call ninja,build-fuzz) fuzzers src/front/weft
+	$(call ninja,build-clang) src/front/weft
+	$(NINJA) -C build-fuzz fuzzers
 	scripts/check.sh
 
 bench: build

@@ -7,14 +7,14 @@
 # build        gcc -O3: everything
 # build-asan   gcc, address and undefined-behaviour sanitizers: all but the
 #              suites "tree" (about the source, not the program) and "slow"
-# build-fuzz   clang, sanitizers, libFuzzer: the fuzz targets, briefly; its weft
-#              is compared by the test "determinism"
+# build-clang  clang -O0: compared by the test "determinism"
+# build-fuzz   clang, sanitizers, libFuzzer: the fuzz targets, briefly
 cd "$(dirname "$0")/.." || exit 1
 meson=/usr/bin/meson
 jobs=$(nproc)
 
 # Other builds of the program, for tests that compare their output.
-export WEFT_CLANG="$PWD/build-fuzz/weft" WEFT_ASAN="$PWD/build-asan/weft"
+export WEFT_CLANG="$PWD/build-clang/weft" WEFT_ASAN="$PWD/build-asan/weft"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 

@@ -4,7 +4,7 @@
 
   determinism.py WEFT
 
-Compares this build with itself, with the clang build ($WEFT_CLANG) and the
+Compares this build with itself, with the clang -O0 build ($WEFT_CLANG) and the
 sanitizer build ($WEFT_ASAN) where they exist: standard output as JSON and the
 SQLite file."""
 import hashlib

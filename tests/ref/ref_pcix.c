@@ -2,70 +2,11 @@
 /* Reference model of the PCI-X and the PCI bus: see ref_pcix.h.  The rules are
  * those at the top of src/host/pcix.c and src/host/pci.c; every clock edge is
  * visited, a tenure is a countdown, data move beat by beat. */
-#include "ref_pcix.h"
+#include "ref_pcix_int.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum phase { FREE, ARB, PHASES, WAIT, DATA, TAIL };
-enum kind { STORE, LOAD, COMPLETION, WRITE, READ };
-enum tail { OVER, STOPPED, IDLE }; /* what the last clocks of a tenure mean */
-
-/* A device's stream of reads or writes. */
-struct stream {
-	const struct ref_list *list;
-	uint32_t next; /* operation waiting or in progress */
-	bool active;
-	weft_time_t at; /* when it is (was) submitted */
-	uint64_t hold;	/* no request before this edge */
-	bool asking;	/* wants the bus (or will at `hold`) */
-	uint32_t moved, seq, tenures, splits;
-	uint64_t fetched; /* PCI: edge from which the bridge has seq bytes */
-};
-
-struct bridge_read {
-	uint32_t dev;
-	uint64_t hold;
-};
-
-struct ref {
-	const struct ref_script *s;
-	struct ref_log *log;
-	uint64_t k; /* this edge */
-	struct stream wr[REF_DEVS], rd[REF_DEVS];
-	struct bridge_read fifo[REF_DEVS];
-	uint32_t n_fifo;
-	/* host */
-	uint32_t pio_next, pio_done, stores_held;
-	weft_time_t pio_at;
-	uint64_t pio_ready[REF_OPS];
-	bool pio_blocked;
-	bool latched;	       /* PCI: the device knows of the load */
-	weft_time_t answer_at; /* when it answers */
-	uint32_t retries;
-	weft_time_t commit; /* writes are in memory */
-	weft_time_t stored; /* stores are in their devices */
-	uint32_t places[REF_DEVS];
-	struct {
-		uint32_t dev;
-		weft_time_t at;
-	} taken[REF_OPS]; /* stores that use a place */
-	uint32_t n_taken;
-	/* tenure */
-	enum phase phase;
-	enum kind kind;
-	uint32_t dev, left, last;
-	uint32_t chunk;	     /* bytes of this tenure */
-	uint32_t done_bytes; /* of them moved */
-	uint64_t grant, frame, start, asked;
-	bool abort_;
-	enum tail tail;
-	/* the part of it that is told next */
-	uint32_t part, part_off;
-	uint64_t part_start;
-	bool part_timer;
-};
 
 bool ref_pcix_decode(uint64_t addr, uint32_t bytes)
 {
@@ -73,20 +14,20 @@ bool ref_pcix_decode(uint64_t addr, uint32_t bytes)
 	       (addr + bytes <= REF_HOLE_LO || addr >= REF_HOLE_HI);
 }
 
-static weft_time_t edge(const struct ref *r, uint64_t k)
+weft_time_t pcix_edge(const struct ref *r, uint64_t k)
 {
 	return weft_clock_edge(&r->s->clock, k);
 }
 
-static struct ref_note *tell(struct ref *r, uint32_t port,
-			     enum weft_note_kind kind, uint64_t k)
+struct ref_note *pcix_tell(struct ref *r, uint32_t port,
+			   enum weft_note_kind kind, uint64_t k)
 {
 	struct ref_note *n = &r->log->note[r->log->n++];
 
 	assert(r->log->n <= REF_LOG);
 	*n = (struct ref_note){ .kind = kind,
 				.port = port,
-				.time = edge(r, k) };
+				.time = pcix_edge(r, k) };
 	return n;
 }
 
@@ -106,7 +47,7 @@ static uint32_t pio_beats(const struct ref *r, uint64_t addr, uint32_t bytes)
 	return n;
 }
 
-static const struct ref_op *op_of(const struct stream *st)
+const struct ref_op *pcix_op_of(const struct stream *st)
 {
 	return &st->list->op[st->next];
 }
@@ -116,17 +57,17 @@ static const struct ref_op *op_of(const struct stream *st)
 static void stream_submit(struct ref *r, struct stream *st)
 {
 	if (st->active || st->next >= st->list->n ||
-	    st->at + op_of(st)->delay > edge(r, r->k))
+	    st->at + pcix_op_of(st)->delay > pcix_edge(r, r->k))
 		return;
 	st->active = st->asking = true;
 	st->hold = r->k;
 	st->moved = st->tenures = st->splits = st->seq = 0;
 }
 
-static void stream_done(struct ref *r, struct stream *st, bool write,
-			enum weft_bus_status status)
+void pcix_stream_done(struct ref *r, struct stream *st, bool write,
+		      enum weft_bus_status status)
 {
-	struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_DONE, r->k);
+	struct ref_note *n = pcix_tell(r, 1 + r->dev, WEFT_NOTE_DONE, r->k);
 
 	n->write = write;
 	n->status = status;
@@ -135,7 +76,7 @@ static void stream_done(struct ref *r, struct stream *st, bool write,
 	n->splits = st->splits;
 	n->bytes = st->moved;
 	st->active = st->asking = false;
-	st->at = edge(r, r->k);
+	st->at = pcix_edge(r, r->k);
 	st->next++;
 }
 
@@ -146,7 +87,7 @@ static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
 	uint64_t k = r->k;
 
-	while (edge(r, k) < t && t - edge(r, k) > r->s->clock.num / 2)
+	while (pcix_edge(r, k) < t && t - pcix_edge(r, k) > r->s->clock.num / 2)
 		k++;
 	return k;
 }
@@ -170,7 +111,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 			r->pio_blocked = true;
 			return;
 		}
-		r->pio_at = r->pio_blocked ? edge(r, r->k) : t;
+		r->pio_at = r->pio_blocked ? pcix_edge(r, r->k) : t;
 		r->pio_blocked = false;
 		r->pio_ready[r->pio_next++] = pio_edge(r, o);
 		r->stores_held += !o->load;
@@ -193,7 +134,7 @@ static bool asks(const struct ref *r, uint32_t m)
 	return st->asking && st->hold <= r->k;
 }
 
-static bool others_ask(const struct ref *r)
+bool pcix_others_ask(const struct ref *r)
 {
 	for (uint32_t m = 0; m < 2 + 2 * r->s->devices; m++)
 		if ((m < 2 || m / 2 - 1 != r->dev) && asks(r, m))
@@ -201,24 +142,24 @@ static bool others_ask(const struct ref *r)
 	return false;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+uint32_t pcix_least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
 static void start_stream(struct ref *r, struct stream *st, bool write)
 {
-	const struct ref_op *o = op_of(st);
+	const struct ref_op *o = pcix_op_of(st);
 
 	st->asking = false;
 	st->tenures++;
 	r->chunk = o->bytes - st->moved;
 	if (write)
-		r->chunk = least(r->chunk, r->s->wr_chunk);
+		r->chunk = pcix_least(r->chunk, r->s->wr_chunk);
 	else if (o->max_request)
-		r->chunk = least(r->chunk, o->max_request);
+		r->chunk = pcix_least(r->chunk, o->max_request);
 	if (r->s->pci && !write)
-		r->chunk = least(r->chunk, r->s->rd_chunk);
+		r->chunk = pcix_least(r->chunk, r->s->rd_chunk);
 	while (r->s->pci && r->s->page && r->chunk > 1 &&
 	       (o->addr + st->moved) / r->s->page !=
 		       (o->addr + st->moved + r->chunk - 1) / r->s->page)
@@ -236,7 +177,7 @@ static bool start_stopped(const struct ref *r, const struct ref_op *o)
 	if (!r->s->pci || r->abort_)
 		return false;
 	if (o->load)
-		return r->latched && r->answer_at > edge(r, r->k);
+		return r->latched && r->answer_at > pcix_edge(r, r->k);
 	return r->s->window && !r->places[o->dev];
 }
 
@@ -278,7 +219,7 @@ static void start(struct ref *r, uint32_t m)
 		r->kind = COMPLETION;
 		r->dev = r->fifo[0].dev;
 		r->left = r->s->t_gap;
-		r->chunk = least(r->rd[r->dev].seq, r->s->sc_chunk);
+		r->chunk = pcix_least(r->rd[r->dev].seq, r->s->sc_chunk);
 	} else {
 		r->dev = m / 2 - 1;
 		r->kind = m % 2 ? READ : WRITE;
@@ -298,156 +239,13 @@ static void arbitrate(struct ref *r)
 		}
 }
 
-/* ---- data
- * -------------------------------------------------------------------- */
-
-static struct stream *data_stream(struct ref *r)
-{
-	return r->kind == WRITE ? &r->wr[r->dev] : &r->rd[r->dev];
-}
-
-/* The part of the tenure that ends at edge k is told. */
-static void part_tell(struct ref *r, uint64_t k)
-{
-	struct stream *st = data_stream(r);
-	const struct ref_op *o = op_of(st);
-	bool write = r->kind == WRITE;
-	struct ref_note *n =
-		tell(r, 1 + r->dev, WEFT_NOTE_BURST, r->part_start);
-
-	n->write = write;
-	n->frame = edge(r, r->frame);
-	n->data_end = edge(r, k);
-	n->offset = r->part_off;
-	n->bytes = r->part;
-	n->last = r->part_off + r->part == o->bytes;
-	n->timer = r->part_timer;
-	if (write || !r->s->pci) {
-		n = tell(r, 0, write ? WEFT_NOTE_MEM_WRITE : WEFT_NOTE_MEM_READ,
-			 write ? k : r->frame);
-		n->addr = o->addr + r->part_off;
-		n->bytes = r->part;
-		n->time += write ? r->s->h_dw : 0;
-		r->commit = write ? n->time : r->commit;
-	}
-	r->part_off += r->part;
-	r->part = 0;
-	r->part_start = k;
-	r->part_timer = false;
-}
-
-static void data_begin(struct ref *r)
-{
-	r->phase = DATA;
-	r->start = r->part_start = r->k;
-	r->part_off = data_stream(r)->moved;
-}
-
-/* In the last clock before a block begins: has the timer run out, and
- * does somebody wait?  Then that block is the last. */
-static void timer_look(struct ref *r)
-{
-	struct stream *st = data_stream(r);
-	uint32_t rest = r->chunk - r->done_bytes;
-	uint32_t block = r->s->pci ? r->s->line : 128;
-
-	if (r->kind == COMPLETION || !rest || !op_of(st)->latency_timer ||
-	    (op_of(st)->addr + st->moved) % block ||
-	    r->k < r->frame + op_of(st)->latency_timer)
-		return;
-	part_tell(r, r->k + 1);
-	if (others_ask(r) && rest > block) {
-		r->chunk = r->done_bytes + block;
-		r->part_timer = true;
-	}
-}
-
-/* One beat in the clock that starts at this edge. */
-static void beat(struct ref *r)
-{
-	struct stream *st = data_stream(r);
-	uint32_t w = r->s->width, n = w;
-
-	if (r->s->pci) /* only some of its bytes */
-		n = least(w - (op_of(st)->addr + st->moved) % w,
-			  r->chunk - r->done_bytes);
-	st->moved += n;
-	r->done_bytes += n;
-	r->part += n;
-	timer_look(r);
-}
-
-static void write_over(struct ref *r)
-{
-	struct stream *st = &r->wr[r->dev];
-	uint32_t t = r->s->t_disc, a = r->s->t_arb;
-
-	if (st->moved == op_of(st)->bytes) {
-		stream_done(r, st, true, WEFT_BUS_OK);
-		return;
-	}
-	st->asking = true;
-	st->hold = r->k + (t > a ? t - a : 0);
-}
-
-static void completion_over(struct ref *r)
-{
-	struct stream *st = &r->rd[r->dev];
-
-	st->seq -= r->done_bytes;
-	if (st->seq) {
-		r->fifo[0].hold = r->k;
-		return;
-	}
-	memmove(r->fifo, r->fifo + 1, --r->n_fifo * sizeof(r->fifo[0]));
-	if (st->moved == op_of(st)->bytes) {
-		stream_done(r, st, false, WEFT_BUS_OK);
-		return;
-	}
-	st->asking = true;
-	st->hold = r->k;
-}
-
-/* PCI: a read has got its data, or some of them. */
-static void read_data_over(struct ref *r)
-{
-	struct stream *st = &r->rd[r->dev];
-
-	st->seq -= r->done_bytes;
-	r->phase = TAIL;
-	r->tail = IDLE;
-	r->left = r->s->t_end;
-	if (st->moved == op_of(st)->bytes) {
-		stream_done(r, st, false, WEFT_BUS_OK);
-		return;
-	}
-	st->asking = true;
-	st->hold = r->k + r->s->t_end + r->s->t_retry;
-}
-
-/* The data of the tenure are over at this edge, or not. */
-static bool data_over(struct ref *r)
-{
-	if (r->done_bytes < r->chunk)
-		return false;
-	part_tell(r, r->k);
-	r->phase = FREE;
-	if (r->kind == WRITE)
-		write_over(r);
-	else if (r->kind == READ)
-		read_data_over(r);
-	else
-		completion_over(r);
-	return true;
-}
-
 /* ---- phases
  * --------------------------------------------------------------------- */
 
 static void read_over(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];
-	struct ref_note *n = tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
+	struct ref_note *n = pcix_tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
 
 	n->offset = st->moved;
 	n->bytes = r->chunk;
@@ -466,13 +264,13 @@ static void read_latch(struct ref *r)
 	struct ref_note *n;
 	uint64_t k = r->k + 1;
 
-	while (edge(r, k) < r->commit ||
-	       edge(r, k) < edge(r, r->k) + r->s->t_mem)
+	while (pcix_edge(r, k) < r->commit ||
+	       pcix_edge(r, k) < pcix_edge(r, r->k) + r->s->t_mem)
 		k++;
 	st->seq = r->chunk;
 	st->fetched = k;
-	n = tell(r, 0, WEFT_NOTE_MEM_READ, k);
-	n->addr = op_of(st)->addr + st->moved;
+	n = pcix_tell(r, 0, WEFT_NOTE_MEM_READ, k);
+	n->addr = pcix_op_of(st)->addr + st->moved;
 	n->bytes = r->chunk;
 }
 
@@ -487,7 +285,7 @@ static void read_phases_over(struct ref *r)
 	r->phase = WAIT;
 	if (st->fetched <= r->k || r->s->wait)
 		return;
-	n = tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
+	n = pcix_tell(r, 1 + r->dev, WEFT_NOTE_SPLIT, r->k);
 	n->offset = st->moved;
 	n->bytes = st->seq;
 	st->splits++;
@@ -500,7 +298,7 @@ static void read_phases_over(struct ref *r)
 static void dev_tell(struct ref *r, enum weft_note_kind kind, weft_time_t more)
 {
 	const struct ref_op *o = pio_of(r);
-	struct ref_note *n = tell(r, 1 + r->dev, kind, r->k);
+	struct ref_note *n = pcix_tell(r, 1 + r->dev, kind, r->k);
 
 	n->time += more;
 	n->addr = o->addr;
@@ -521,7 +319,7 @@ static void dev_tell(struct ref *r, enum weft_note_kind kind, weft_time_t more)
 static void loaded_tell(struct ref *r)
 {
 	const struct ref_op *o = pio_of(r);
-	struct ref_note *n = tell(r, 0, WEFT_NOTE_LOADED, r->k);
+	struct ref_note *n = pcix_tell(r, 0, WEFT_NOTE_LOADED, r->k);
 
 	n->addr = o->addr;
 	n->bytes = o->bytes;
@@ -544,7 +342,7 @@ static void pio_over(struct ref *r)
 	if (r->kind == STORE) {
 		if (!r->abort_)
 			dev_tell(r, WEFT_NOTE_STORE, r->s->h_wr_in);
-		n = tell(r, 0, WEFT_NOTE_STORED, r->k);
+		n = pcix_tell(r, 0, WEFT_NOTE_STORED, r->k);
 		n->addr = o->addr;
 		n->bytes = o->bytes;
 		r->stores_held--;
@@ -573,10 +371,11 @@ static void tail_over(struct ref *r)
 	} else if (r->tail == IDLE) {
 		r->phase = FREE;
 	} else if (r->kind == WRITE || r->kind == READ) {
-		struct stream *st = data_stream(r);
+		struct stream *st = pcix_data_stream(r);
 
 		r->phase = FREE;
-		stream_done(r, st, r->kind == WRITE, WEFT_BUS_MASTER_ABORT);
+		pcix_stream_done(r, st, r->kind == WRITE,
+				 WEFT_BUS_MASTER_ABORT);
 	} else {
 		pio_over(r);
 	}
@@ -596,8 +395,8 @@ static void phase_over(struct ref *r)
 		r->phase = PHASES;
 		r->left = r->s->t_ph;
 		if (r->kind == WRITE || r->kind == READ) {
-			o = op_of(data_stream(r));
-			if ((o->addr + data_stream(r)->moved) >> 32)
+			o = pcix_op_of(pcix_data_stream(r));
+			if ((o->addr + pcix_data_stream(r)->moved) >> 32)
 				r->left += r->s->t_dac;
 		} else if (r->s->pci && r->kind == LOAD && !r->abort_) {
 			o = pio_of(r);
@@ -615,19 +414,19 @@ static void phase_over(struct ref *r)
 		read_phases_over(r);
 	} else if (r->kind == READ) {
 		read_over(r);
-	} else if (r->kind == LOAD && edge(r, r->k) < r->stored) {
+	} else if (r->kind == LOAD && pcix_edge(r, r->k) < r->stored) {
 		r->left = 1; /* not ahead of a store */
 	} else if (r->kind == LOAD) {
 		o = pio_of(r);
 		if (!r->latched) {
 			dev_tell(r, WEFT_NOTE_LOAD, 0);
-			r->answer_at = edge(r, r->k) + o->takes;
+			r->answer_at = pcix_edge(r, r->k) + o->takes;
 		}
 		r->latched = true;
 		r->asked = r->k;
 		r->phase = WAIT;
 	} else {
-		data_begin(r);
+		pcix_data_begin(r);
 	}
 }
 
@@ -641,13 +440,13 @@ static bool wait_over(struct ref *r)
 	if (r->kind == READ) {
 		if (r->k < r->asked + s->t_turn || r->k < r->rd[r->dev].fetched)
 			return false;
-		data_begin(r);
+		pcix_data_begin(r);
 		return true;
 	}
 	if (r->k < r->asked + (cond ? 0 : s->t_turn) + s->t_read)
 		return false;
 	r->left = s->t_end;
-	if (r->answer_at <= edge(r, r->k - 1) || !o->takes) {
+	if (r->answer_at <= pcix_edge(r, r->k - 1) || !o->takes) {
 		r->phase = TAIL;
 		r->left += cond ? 0 : pio_beats(r, o->addr, o->bytes);
 		return true;
@@ -662,7 +461,7 @@ static bool wait_over(struct ref *r)
 static void places_back(struct ref *r)
 {
 	for (uint32_t i = 0; i < r->n_taken; i++)
-		if (r->taken[i].at <= edge(r, r->k)) {
+		if (r->taken[i].at <= pcix_edge(r, r->k)) {
 			r->places[r->taken[i].dev]++;
 			r->taken[i--] = r->taken[--r->n_taken];
 		}
@@ -671,11 +470,11 @@ static void places_back(struct ref *r)
 static void step(struct ref *r)
 {
 	if (r->k)
-		host_acts(r, edge(r, r->k) - 1);
+		host_acts(r, pcix_edge(r, r->k) - 1);
 	/* What ends at this edge. */
 	while (r->phase != FREE) {
 		if (r->phase == DATA) {
-			if (!data_over(r))
+			if (!pcix_data_over(r))
 				break;
 		} else if (r->phase == WAIT) {
 			if (!wait_over(r))
@@ -686,7 +485,7 @@ static void step(struct ref *r)
 			phase_over(r);
 		}
 	}
-	host_acts(r, edge(r, r->k));
+	host_acts(r, pcix_edge(r, r->k));
 	places_back(r);
 	for (uint32_t i = 0; i < r->s->devices; i++) {
 		stream_submit(r, &r->wr[i]);
@@ -698,7 +497,7 @@ static void step(struct ref *r)
 		return;
 	r->log->busy++;
 	if (r->phase == DATA)
-		beat(r);
+		pcix_beat(r);
 	else if (r->phase != WAIT)
 		r->left--;
 }

@@ -40,7 +40,7 @@ ALSO = {
 # Files of a folder that only these may be taken from.
 ONLY = {
     ("nic", "host"): re.compile(r"^host/bus\.h$"),
-    ("work", "host"): re.compile(r"^host/prog\.h$"),
+    ("work", "host"): re.compile(r"^host/(prog|far)\.h$"),
     ("work", "sim"): re.compile(r"^$"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -251,6 +251,10 @@ weft_time_t weft_host_now(struct weft_host *h);
 void weft_host_cpu(struct weft_host *h, weft_time_t cost);
 /* memcpy that costs what copying costs on this host. */
 void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n);
+/* memcpy as part of something whose cost is stated elsewhere.  A library
+ * touches its user's data with these two and not otherwise: they may be memory
+ * of another process. */
+void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n);
 /* Spins until *p != old (true) or the deadline passes (false).  p must be
  * device-visible memory.  Deadline is absolute, WEFT_NEVER = none.  Takes at
  * least one turn of the loop, whatever *p is. */

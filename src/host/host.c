@@ -118,7 +118,8 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 		p = mem_at(&hp->mem, at, n);
 		assert(p);
 		if (note->slice.buf)
-			memcpy(p, weft_slice_data(note->slice) + i, n);
+			mem_copy(&hp->mem, p, weft_slice_data(note->slice) + i,
+				 n);
 		host_stored(hp, p, n);
 	}
 	weft_slice_drop(&note->slice);
@@ -136,7 +137,8 @@ static void note_mem_read(struct host *hp, struct weft_bus_note *note)
 		p = mem_at(&hp->mem, at, n);
 		assert(p);
 		if (note->slice.buf)
-			memcpy(weft_slice_data(note->slice) + i, p, n);
+			mem_copy(&hp->mem, weft_slice_data(note->slice) + i, p,
+				 n);
 	}
 	weft_slice_drop(&note->slice);
 }

@@ -6,6 +6,7 @@
  * loop that started at t0 looks at memory at t0 + k * poll_period, k >= 1, and
  * the thread is resumed at the first such look that can see a change. */
 #include "host/host_priv.h"
+#include "host/prog.h"
 #include "weft/trace.h"
 
 #include <assert.h>
@@ -47,7 +48,7 @@ static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_IRQ] = "interrupt", [HOST_BRIDGE] = "bridge",
 	[HOST_KEY] = "key",	  [HOST_DEVICE] = "device",
 	[HOST_IDLE] = "idle",	  [HOST_WORD] = "word",
-	[HOST_ENDED] = "ended",
+	[HOST_ENDED] = "ended",	  [HOST_OUTSIDE] = "outside",
 };
 
 void host_block(struct weft_host *h, enum host_wait why)
@@ -94,7 +95,7 @@ static bool watch_changed(const struct host_watch *w)
 	return w->hit || (w->old && memcmp(w->old, w->p, w->n));
 }
 
-static bool poll_hit(const struct weft_host *h)
+bool host_poll_hit(const struct weft_host *h)
 {
 	return h->poll_p ? *h->poll_p != h->poll_old
 			 : watch_changed(h->poll_watch);
@@ -102,7 +103,7 @@ static bool poll_hit(const struct weft_host *h)
 
 static void poll_check(struct weft_host *h)
 {
-	if (h->wait == HOST_POLLS && poll_hit(h))
+	if (h->wait == HOST_POLLS && host_poll_hit(h))
 		host_wake(h, poll_look(h, now_of(h)));
 }
 
@@ -203,15 +204,16 @@ static bool poll_wait(struct weft_host *h, weft_time_t deadline)
 
 	weft_count(h->hp->comp, HOST_C_POLLS, 1);
 	h->poll_start = now_of(h);
-	if (poll_hit(h))
+	host_deadline(h, deadline, WEFT_NEVER);
+	if (host_poll_hit(h))
 		host_wake(h, poll_look(h, now_of(h)));
 	for (;;) {
-		if (deadline != WEFT_NEVER)
+		if (deadline < WEFT_PROG_KICKED)
 			host_wake(h, poll_look(h, deadline));
 		host_block(h, HOST_POLLS);
-		hit = poll_hit(h);
+		hit = host_poll_hit(h);
 		h->debt += hit ? h->hp->poll_hit : 0;
-		if (hit || now_of(h) >= deadline)
+		if (hit || h->kicked || now_of(h) >= deadline)
 			return hit;
 	}
 }
@@ -305,10 +307,9 @@ static bool irq_wait(struct weft_host *h, struct weft_dev *d,
 	h->isr = isr;
 	h->irq_dev = d;
 	h->irq_hit = d->level;
+	host_deadline(h, deadline, h->irq_hit ? WEFT_NEVER : deadline);
 	if (h->irq_hit)
 		host_wake(h, now_of(h) + irq_cost(h));
-	else if (deadline != WEFT_NEVER)
-		host_wake(h, deadline > now_of(h) ? deadline : now_of(h));
 	host_block(h, HOST_IRQ);
 	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
 	return h->irq_hit;
@@ -378,8 +379,13 @@ void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
 
 	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
 	weft_count(h->hp->comp, HOST_C_COPIED, n);
+	weft_host_move(h, dst, src, n);
+}
+
+void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
+{
 	if (n)
-		memcpy(dst, src, n);
+		mem_copy(&h->hp->mem, dst, src, n);
 }
 
 /* ---- for the report at the end
@@ -406,6 +412,7 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
 		[HOST_DEVICE] = "another program that sizes the device",
 		[HOST_IDLE] = "a light process that is ready",
 		[HOST_WORD] = "another thread to wake it",
+		[HOST_OUTSIDE] = "somebody outside",
 	};
 
 	if (h->wait == HOST_POLLS)

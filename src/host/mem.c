@@ -21,6 +21,7 @@ void mem_fini(struct mem *m)
 		munmap(m->map, m->bytes);
 	m->map = NULL;
 	mem_pins_fini(m);
+	vec_free(&m->far);
 	vec_free(&m->used);
 	vec_free(&m->spare);
 }
@@ -149,8 +150,8 @@ static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
 	return UINT64_MAX;
 }
 
-void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
-		weft_phys_t *phys_p)
+void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
+	       weft_phys_t *phys_p)
 {
 	uint64_t off;
 
@@ -165,14 +166,29 @@ void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 	if (off == UINT64_MAX)
 		return NULL;
 	extents_insert(&m->used, off, bytes);
+	*phys_p = m->base + off;
+	return m->map + off;
+}
+
+void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
+		weft_phys_t *phys_p)
+{
+	weft_phys_t phys;
+	uint8_t *p = mem_take(m, bytes, align, &phys);
+	uint64_t off;
+
+	if (!p)
+		return NULL;
+	off = phys - m->base;
+	bytes = align_up(bytes ? bytes : 1, MEM_ALIGN);
 	if (off < m->touched)
-		memset(m->map + off, 0,
+		memset(p, 0,
 		       m->touched - off < bytes ? m->touched - off : bytes);
 	if (off + bytes > m->touched)
 		m->touched = off + bytes;
 	if (phys_p)
-		*phys_p = m->base + off;
-	return m->map + off;
+		*phys_p = phys;
+	return p;
 }
 
 /* Gives e back and joins it with its neighbours. */

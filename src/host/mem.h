@@ -17,6 +17,13 @@ struct mem_extents {
 	VEC(struct mem_extent);
 };
 
+/* Pages whose bytes are in another process: far.h. */
+struct mem_far {
+	uint8_t *shadow;
+	uint64_t len, va;
+	struct weft_far_owner *owner;
+};
+
 struct mem {
 	weft_phys_t base; /* first physical address */
 	uint64_t bytes;
@@ -25,6 +32,9 @@ struct mem {
 	struct mem_extents used, spare; /* no two spare pieces touch */
 	struct mem_pin *pin;		/* by page; NULL: nothing is pinned */
 	uint32_t *pin_hash;
+	struct {
+		VEC(struct mem_far);
+	} far; /* by shadow */
 };
 
 enum { MEM_PAGE = 4096 };
@@ -54,6 +64,9 @@ bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 /* Zeroed, contiguous; align is a power of two, 0 = 64.  NULL: no room. */
 void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 		weft_phys_t *phys_p);
+/* The same, whatever is in it. */
+void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
+	       weft_phys_t *phys_p);
 /* False: p was not allocated here. */
 bool mem_free(struct mem *m, void *p);
 
@@ -61,6 +74,18 @@ bool mem_free(struct mem *m, void *p);
  * now on, as often as they are pinned.  False: no memory there, or no room. */
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
+
+/* mem_far.c */
+void mem_far_copy(const struct mem *m, void *dst, const void *src, size_t n);
+/* memcpy to and from whatever is memory of this node. */
+static inline void mem_copy(const struct mem *m, void *dst, const void *src,
+			    size_t n)
+{
+	if (m->far.n)
+		mem_far_copy(m, dst, src, n);
+	else
+		memcpy(dst, src, n);
+}
 
 /* between mem.c and mem_pin.c */
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);

@@ -250,6 +250,11 @@ void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
 	memcpy(dst, src, n);
 }
 
+void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
+{
+	weft_host_copy(h, dst, src, n);
+}
+
 /* Nothing happens while waiting here: true only if it has happened. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline)

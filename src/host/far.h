@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of another process as device-visible memory of a node, for programs
+ * that serve one.
+ *
+ * It gets a shadow: pages of the node's physical memory, contiguous, with the
+ * process's offset in the page, that hold nothing.  What devices and libraries
+ * read from the shadow is read from the process at that moment, what they write
+ * is written there; nothing is kept here, so a shadow stays right when the
+ * process unmaps its memory and maps it again.  Whole pages: a device that
+ * reads words reaches the bytes beside those that were asked for.
+ *
+ * What cannot be reached (the process has gone, or has no memory there): reads
+ * give all ones, writes are dropped, both are counted. */
+#ifndef HOST_FAR_H
+#define HOST_FAR_H
+
+#include <sys/types.h>
+
+#include "weft/host.h"
+
+/* A process; lives as long as its shadows do. */
+struct weft_far_owner {
+	pid_t pid;
+	/* Copies n bytes from (write: to) va of the process, where the kernel
+	 * does not let one process look into another; 0 or negative errno.
+	 * NULL: there is no such way. */
+	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
+	void *arg;
+	bool strict;  /* who touches a shadow himself gets a SIGSEGV */
+	bool by_copy; /* the kernel has refused: `copy` from now on */
+	bool dead;    /* has gone; may be set by the user of this, too */
+	uint64_t faults;
+};
+
+/* The shadow of [va, va + len) on the thread's node: where byte va is.  NULL:
+ * no room.  Costs no time. */
+void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
+		   size_t len);
+/* By any address in it.  Nothing uses it any more. */
+void weft_far_del(struct weft_host *h, void *shadow);
+
+#endif

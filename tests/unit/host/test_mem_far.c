@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of another process: a child that does what it is told to its own copy
+ * of `area`, seen and changed through a shadow of it. */
+#include "../cmocka_all.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/mem_far.h"
+
+enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
+
+struct order {
+	char what; /* r: tell byte; w: store byte; u: unmap the third page */
+	uint32_t at;
+	uint8_t val;
+};
+
+struct child {
+	struct weft_far_owner owner;
+	uint8_t *area;
+	int to, from;
+};
+
+static void child_main(uint8_t *area, int in, int out)
+{
+	struct order o;
+
+	while (read(in, &o, sizeof(o)) == sizeof(o)) {
+		if (o.what == 'w')
+			area[o.at] = o.val;
+		else if (o.what == 'u')
+			munmap(area + 2 * MEM_PAGE, MEM_PAGE);
+		o.val = o.what == 'r' ? area[o.at] : 0;
+		if (write(out, &o.val, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static int child_start(void **state)
+{
+	struct child *c = calloc(1, sizeof(*c));
+	int to[2], from[2];
+
+	assert_int_equal(pipe(to) | pipe(from), 0);
+	c->area = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(c->area != MAP_FAILED);
+	c->owner.pid = fork();
+	assert_true(c->owner.pid >= 0);
+	if (!c->owner.pid) {
+		close(to[1]);
+		child_main(c->area, to[0], from[1]);
+	}
+	close(to[0]);
+	close(from[1]);
+	c->to = to[1];
+	c->from = from[0];
+	c->owner.strict = true;
+	*state = c;
+	return 0;
+}
+
+static int child_end(void **state)
+{
+	struct child *c = *state;
+
+	close(c->to);
+	close(c->from);
+	waitpid(c->owner.pid, NULL, 0); /* a second time does not harm */
+	munmap(c->area, AREA);
+	free(c);
+	return 0;
+}
+
+static uint8_t tell(struct child *c, char what, uint32_t at, uint8_t val)
+{
+	struct order o = { .what = what, .at = at, .val = val };
+
+	assert_int_equal(write(c->to, &o, sizeof(o)), sizeof(o));
+	assert_int_equal(read(c->from, &o.val, 1), 1);
+	return o.val;
+}
+
+/* What a device does. */
+static void dma(struct mem *m, weft_phys_t phys, void *buf, size_t n,
+		bool write)
+{
+	uint64_t k;
+
+	for (size_t i = 0; i < n; i += k) {
+		uint8_t *p;
+
+		k = mem_piece(m, phys + i, n - i);
+		p = mem_at(m, phys + i, k);
+		assert_non_null(p);
+		if (write)
+			mem_copy(m, p, (uint8_t *)buf + i, k);
+		else
+			mem_copy(m, (uint8_t *)buf + i, p, k);
+	}
+}
+
+static uint8_t *shadow_of(struct mem *m, struct child *c, weft_phys_t *phys_p)
+{
+	uint8_t *s;
+
+	mem_init(m, 0, MIB);
+	s = mem_far_add(m, &c->owner, (uintptr_t)c->area + SKEW, AREA - SKEW);
+	assert_non_null(s);
+	assert_int_equal((uintptr_t)s % MEM_PAGE, SKEW);
+	assert_true(mem_phys(m, s, phys_p));
+	return s;
+}
+
+static void test_both_ways(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[3 * MEM_PAGE];
+	weft_phys_t phys;
+	struct mem m;
+
+	shadow_of(&m, c, &phys);
+	for (uint32_t i = 0; i < sizeof(buf); i++)
+		buf[i] = (uint8_t)(i * 7 + i / 256);
+	dma(&m, phys + 100, buf, sizeof(buf), true);
+	assert_int_equal(tell(c, 'r', SKEW + 99, 0), 0);
+	for (uint32_t i = 0; i < sizeof(buf); i += 61)
+		assert_int_equal(tell(c, 'r', SKEW + 100 + i, 0), buf[i]);
+	assert_int_equal(tell(c, 'r', SKEW + 100 + sizeof(buf), 0), 0);
+	assert_int_equal(c->area[SKEW + 100], 0); /* ours is another */
+	tell(c, 'w', SKEW + 4097, 0xa5);
+	dma(&m, phys, buf, sizeof(buf), false);
+	assert_int_equal(buf[4097], 0xa5);
+	assert_int_equal(buf[4098], (uint8_t)(3998 * 7 + 3998 / 256));
+	/* the bytes of a page in front of what was asked for */
+	tell(c, 'w', 3, 0x5a);
+	dma(&m, phys - SKEW, buf, 8, false);
+	assert_int_equal(buf[3], 0x5a);
+	assert_int_equal(c->owner.faults, 0);
+	mem_fini(&m);
+}
+
+/* Ordinary memory beside shadows, and copies over the borders. */
+static void test_mixed(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[2 * MEM_PAGE], *own, *a, *b;
+	weft_phys_t phys;
+	struct mem m;
+
+	mem_init(&m, 0, MIB);
+	own = mem_alloc(&m, MEM_PAGE, MEM_PAGE, &phys);
+	a = mem_far_add(&m, &c->owner, (uintptr_t)c->area, MEM_PAGE);
+	b = mem_far_add(&m, &c->owner, (uintptr_t)c->area + 3 * MEM_PAGE, 1);
+	assert_ptr_equal(a, own + MEM_PAGE);
+	assert_ptr_equal(b, a + MEM_PAGE);
+	memset(buf, 0x11, sizeof(buf));
+	mem_copy(&m, own + 4000, buf, sizeof(buf));
+	assert_int_equal(own[3999], 0);
+	assert_int_equal(own[4000], 0x11);
+	assert_int_equal(tell(c, 'r', 4095, 0), 0x11);
+	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 3999, 0), 0x11);
+	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 4000, 0), 0);
+	tell(c, 'w', 17, 0x22);
+	mem_copy(&m, b, a, MEM_PAGE); /* from one shadow to another */
+	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 17, 0), 0x22);
+	mem_copy(&m, own, b, 64);
+	assert_int_equal(own[17], 0x22);
+	assert_true(mem_far_del(&m, a + 5));
+	assert_false(mem_far_del(&m, a));
+	assert_true(mem_far_del(&m, b));
+	assert_false(mem_far_del(&m, own));
+	/* the pages are ordinary ones again */
+	a = mem_alloc(&m, MEM_PAGE, MEM_PAGE, &phys);
+	assert_ptr_equal(a, own + MEM_PAGE);
+	for (uint32_t i = 0; i < MEM_PAGE; i++)
+		assert_int_equal(a[i], 0);
+	assert_null(mem_far_add(&m, &c->owner, 0, 0));
+	assert_null(mem_far_add(&m, &c->owner, 0, 2 * MIB));
+	assert_null(mem_far_add(&m, &c->owner, UINT64_MAX - 10, 100));
+	mem_fini(&m);
+}
+
+/* A hole: what is in front of it is done, and nobody has died. */
+static void test_hole(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[3 * MEM_PAGE];
+	weft_phys_t phys;
+	struct mem m;
+
+	shadow_of(&m, c, &phys);
+	tell(c, 'u', 0, 0);
+	tell(c, 'w', SKEW, 0x77);
+	dma(&m, phys, buf, 64, false);
+	assert_int_equal(buf[0], 0x77);
+	assert_int_equal(c->owner.faults, 0);
+	dma(&m, phys + 2 * MEM_PAGE, buf, 64, false);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(buf[i], 0xff);
+	assert_int_equal(c->owner.faults, 1);
+	memset(buf, 0x33, sizeof(buf));
+	dma(&m, phys, buf, sizeof(buf), true);
+	assert_int_equal(c->owner.faults, 2);
+	assert_int_equal(tell(c, 'r', SKEW, 0), 0x33);
+	assert_int_equal(tell(c, 'r', 2 * MEM_PAGE - 1, 0), 0x33);
+	assert_false(c->owner.dead);
+	mem_fini(&m);
+}
+
+static void test_killed(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[64] = { 0 };
+	weft_phys_t phys;
+	struct mem m;
+
+	shadow_of(&m, c, &phys);
+	kill(c->owner.pid, SIGKILL);
+	waitpid(c->owner.pid, NULL, 0);
+	dma(&m, phys, buf, 64, true);
+	assert_true(c->owner.dead);
+	dma(&m, phys, buf, 64, false);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(buf[i], 0xff);
+	assert_int_equal(c->owner.faults, 2);
+	mem_fini(&m);
+}
+
+/* ---- without the kernel's help ---- */
+
+static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
+{
+	struct child *c = arg;
+	uint32_t at = (uint32_t)(va - (uintptr_t)c->area);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *b = (uint8_t *)buf + i;
+
+		if (at + i >= AREA)
+			return -EFAULT;
+		if (write)
+			tell(c, 'w', at + (uint32_t)i, *b);
+		else
+			*b = tell(c, 'r', at + (uint32_t)i, 0);
+	}
+	return 0;
+}
+
+static void test_callback(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[16] = "through a window";
+	weft_phys_t phys;
+	struct mem m;
+
+	c->owner.copy = copy;
+	c->owner.arg = c;
+	c->owner.by_copy = true;
+	shadow_of(&m, c, &phys);
+	dma(&m, phys, buf, 16, true);
+	memset(buf, 0, 16);
+	assert_int_equal(tell(c, 'r', SKEW + 3, 0), 'o');
+	dma(&m, phys, buf, 16, false);
+	assert_memory_equal(buf, "through a window", 16);
+	dma(&m, phys + AREA - SKEW - 8, buf, 8, false);
+	assert_int_equal(c->owner.faults, 0);
+	mem_fini(&m);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, child_start, child_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_both_ways), T(test_mixed),    T(test_hole),
+		T(test_killed),	   T(test_callback),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -71,6 +71,10 @@ struct weft_ep_ops {
 	void (*close)(struct weft_ep *ep);
 	int (*mr_reg)(struct weft_ep *ep, void *p, size_t len,
 		      struct weft_ep_mr *mr_p);
+	/* The region of mr_reg is gone: its memory is the user's again, and
+	 * who still names it gets an error where the NIC can tell.  -EAGAIN:
+	 * operations under way on this node need it; -EINVAL: no such. */
+	int (*mr_dereg)(struct weft_ep *ep, const struct weft_ep_mr *mr);
 	int (*send)(struct weft_ep *ep, uint32_t dst, const void *buf,
 		    size_t len, uint64_t imm, void *ctx);
 	int (*put)(struct weft_ep *ep, uint32_t dst, const void *buf,

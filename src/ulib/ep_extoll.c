@@ -246,6 +246,7 @@ static int epx_wait(struct weft_ep *ep, weft_time_t deadline)
 const struct weft_ep_ops epx_ops = {
 	.close = epx_close,
 	.mr_reg = epx_mr_reg,
+	.mr_dereg = epx_mr_dereg,
 	.send = epx_send,
 	.put = epx_put,
 	.get = epx_get,

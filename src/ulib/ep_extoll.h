@@ -225,6 +225,7 @@ struct epx_reg *epx_reg_get(struct epx *e, const void *p, size_t len);
 void epx_reg_put(struct epx_reg *r);
 int epx_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	       struct weft_ep_mr *mr_p);
+int epx_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 bool epx_key_covers(uint64_t key, uint64_t addr, size_t len);
 /* Where the bytes of a registered region are, or NULL. */
 uint8_t *epx_mr_at(struct epx *e, uint64_t addr, size_t len);

@@ -3,13 +3,14 @@
  * single transfer needs is kept in a cache of six, the one that was not used
  * for longest goes first (extoll.md 6.3).
  *
- * A key is address and length: key = address << 25 | length, so that a put
- * outside of its region is refused before it leaves; the NIC checks pages. */
+ * A key is address and length: key = address << 31 | length (addresses of the
+ * one table that the driver uses have 30 bits), so that a put outside of its
+ * region is refused before it leaves; the NIC checks pages. */
 #include <errno.h>
 
 #include "ulib/ep_extoll.h"
 
-enum { KEY_LEN_BITS = 25 };
+enum { KEY_LEN_BITS = 31 };
 
 bool epx_reachable(struct epx *e, const void *p, size_t len)
 {
@@ -118,6 +119,27 @@ int epx_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 	*mr_p = (struct weft_ep_mr){ .key = nla << KEY_LEN_BITS | len,
 				     .addr = nla,
 				     .len = len };
+	return 0;
+}
+
+/* Its entries are out of the ATU and unused before it is over. */
+int epx_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+{
+	struct epx *e = epx_of(ep);
+	struct epx_reg **at = &e->mr, *r;
+	rma_nla_t nla;
+
+	for (; (r = *at); at = &r->next)
+		if (!rma_get_nla(r->region, 0, &nla) && nla == mr->addr &&
+		    r->len == mr->len)
+			break;
+	if (!r)
+		return -EINVAL;
+	if (r->users)
+		return -EAGAIN;
+	*at = r->next;
+	rma_unregister(e->rma, r->region);
+	weft_host_free(e->h, r);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ulib/ep_extoll.h"
+#include "ulib/ep_open.h"
 
 /* A VELO message as its handler sees it. */
 struct in {
@@ -129,7 +130,6 @@ static void in_atomic(struct epx *e, const struct in *in)
 {
 	struct epx_done d = { .status = -EINVAL };
 	struct epx_atomic a;
-	uint64_t old, new;
 	uint8_t *p;
 
 	if (in->len != sizeof(a))
@@ -138,10 +138,7 @@ static void in_atomic(struct epx *e, const struct in *in)
 	d.id = a.id;
 	p = a.raddr % 8 ? NULL : epx_mr_at(e, a.raddr, 8);
 	if (p) {
-		memcpy(&old, p, 8);
-		new = a.swap ? (old == a.a ? a.b : old) : old + a.a;
-		memcpy(p, &new, 8);
-		d.result = old;
+		d.result = ep_atomic(e->h, p, a.swap, a.a, a.b);
 		d.status = 0;
 	}
 	epx_velo(e, in->src, EPX_ANSWER, &d, sizeof(d));

@@ -27,8 +27,7 @@ static size_t tx_head(struct epx *e, struct epx_op *op, enum epx_kind kind,
 	size_t k = op->len < EPX_VELO - n ? op->len : EPX_VELO - n;
 
 	memcpy(m, head, n);
-	if (k)
-		memcpy(m + n, op->buf, k);
+	weft_host_move(e->h, m + n, op->buf, k);
 	epx_velo(e, op->dst, kind, m, n + k);
 	return k;
 }
@@ -36,6 +35,7 @@ static size_t tx_head(struct epx *e, struct epx_op *op, enum epx_kind kind,
 static void tx_eager(struct epx *e, struct epx_op *op)
 {
 	struct epx_first f = { .imm = op->imm, .len = op->len };
+	uint8_t m[EPX_VELO];
 
 	if (op->len <= EPX_VELO - sizeof(f.imm)) {
 		tx_head(e, op, EPX_MSG, &f.imm, sizeof(f.imm));
@@ -46,7 +46,8 @@ static void tx_eager(struct epx *e, struct epx_op *op)
 		size_t k = op->len - op->off;
 
 		k = k < EPX_VELO ? k : EPX_VELO;
-		epx_velo(e, op->dst, EPX_MORE, op->buf + op->off, k);
+		weft_host_move(e->h, m, op->buf + op->off, k);
+		epx_velo(e, op->dst, EPX_MORE, m, k);
 		op->off += k;
 	}
 }

@@ -14,47 +14,6 @@
 #include "ulib/ep_forth.h"
 #include "ulib/ep_open.h"
 
-/* ---- regions ---- */
-
-static uint64_t epf_key(weft_phys_t base, size_t len)
-{
-	return base << 32 | (uint32_t)len;
-}
-
-static bool epf_key_covers(uint64_t key, uint64_t addr, size_t len)
-{
-	uint64_t base = key >> 32, size = (uint32_t)key;
-
-	return addr >= base && len <= size && addr - base <= size - len;
-}
-
-static int epf_mr_reg(struct weft_ep *ep, void *p, size_t len,
-		      struct weft_ep_mr *mr_p)
-{
-	struct epf *e = epf_of(ep);
-	weft_phys_t phys, last;
-	struct epf_mr *mr;
-
-	if (!len || len > UINT32_MAX)
-		return -EINVAL;
-	if (!weft_mem_phys(e->h, p, &phys) ||
-	    !weft_mem_phys(e->h, (uint8_t *)p + len - 1, &last) ||
-	    last - phys != len - 1 || last > UINT32_MAX)
-		return -EFAULT;
-	mr = weft_host_calloc(e->h, e->n_mr + 1, sizeof(*mr));
-	if (!mr)
-		return -ENOMEM;
-	if (e->n_mr)
-		memcpy(mr, e->mr, e->n_mr * sizeof(*mr));
-	weft_host_free(e->h, e->mr);
-	e->mr = mr;
-	mr[e->n_mr++] = (struct epf_mr){ .p = p, .phys = phys, .len = len };
-	*mr_p = (struct weft_ep_mr){ .key = epf_key(phys, len),
-				     .addr = phys,
-				     .len = len };
-	return 0;
-}
-
 /* ---- user operations ---- */
 
 static struct epf_op *epf_op_new(struct epf *e, uint32_t dst, void *ctx,
@@ -376,6 +335,7 @@ static void epf_close(struct weft_ep *ep)
 static const struct weft_ep_ops epf_ops = {
 	.close = epf_close,
 	.mr_reg = epf_mr_reg,
+	.mr_dereg = epf_mr_dereg,
 	.send = epf_send,
 	.put = epf_put_op,
 	.get = epf_get_op,

@@ -169,6 +169,14 @@ void epf_return_credits(struct epf *e);
 int epf_receive(struct epf *e, struct weft_ep_event *ev, int max);
 bool epf_rx_ready(struct epf *e);
 void epf_release(struct weft_ep *ep, const struct weft_ep_event *ev);
+
+/* ep_forth_mem.c: regions of the user. */
+bool epf_key_covers(uint64_t key, uint64_t addr, size_t len);
 struct epf_mr *epf_mr_find(struct epf *e, uint64_t raddr, size_t len);
+/* Where their bytes are, or NULL. */
+uint8_t *epf_mr_at(struct epf *e, uint64_t raddr, size_t len);
+int epf_mr_reg(struct weft_ep *ep, void *p, size_t len,
+	       struct weft_ep_mr *mr_p);
+int epf_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 
 #endif

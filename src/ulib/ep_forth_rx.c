@@ -4,25 +4,7 @@
 #include <string.h>
 
 #include "ulib/ep_forth.h"
-
-struct epf_mr *epf_mr_find(struct epf *e, uint64_t raddr, size_t len)
-{
-	for (uint32_t i = 0; i < e->n_mr; i++) {
-		struct epf_mr *mr = &e->mr[i];
-
-		if (raddr >= mr->phys && len <= mr->len &&
-		    raddr - mr->phys <= mr->len - len)
-			return mr;
-	}
-	return NULL;
-}
-
-static uint8_t *epf_mr_at(struct epf *e, uint64_t raddr, size_t len)
-{
-	struct epf_mr *mr = epf_mr_find(e, raddr, len);
-
-	return mr ? mr->p + (raddr - mr->phys) : NULL;
-}
+#include "ulib/ep_open.h"
 
 /* A message as its handler sees it. */
 struct epf_in {
@@ -111,7 +93,6 @@ static int epf_in_atomic(struct epf *e, const struct epf_in *in,
 {
 	struct epf_op *op = epf_answer(e, in);
 	struct epf_atomic a;
-	uint64_t old, new;
 	uint8_t *p;
 
 	if (!op || in->len != sizeof(a))
@@ -119,10 +100,7 @@ static int epf_in_atomic(struct epf *e, const struct epf_in *in,
 	memcpy(&a, in->data, sizeof(a));
 	p = a.raddr % 8 ? NULL : epf_mr_at(e, a.raddr, 8);
 	if (p) {
-		memcpy(&old, p, 8);
-		new = a.swap ? (old == a.a ? a.b : old) : old + a.a;
-		memcpy(p, &new, 8);
-		op->arg = old;
+		op->arg = ep_atomic(e->h, p, a.swap, a.a, a.b);
 	} else {
 		op->status = -EINVAL;
 	}

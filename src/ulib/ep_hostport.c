@@ -212,6 +212,7 @@ static int eph_wait(struct weft_ep *ep, weft_time_t deadline)
 const struct weft_ep_ops eph_ops = {
 	.close = eph_close,
 	.mr_reg = eph_mr_reg,
+	.mr_dereg = eph_mr_dereg,
 	.send = eph_send,
 	.put = eph_put,
 	.get = eph_get,

@@ -227,6 +227,7 @@ uint64_t eph_reg_at(const struct eph_reg *r, const uint8_t *p);
 int eph_win_open(struct eph *e, struct eph_reg *r, uint32_t rights);
 int eph_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	       struct weft_ep_mr *mr_p);
+int eph_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 /* The word of a registered region that another node means, or NULL. */
 uint8_t *eph_mr_word(struct eph *e, uint64_t raddr, uint64_t rkey);
 void eph_mem_free(struct eph *e);

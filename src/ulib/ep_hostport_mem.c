@@ -172,12 +172,34 @@ int eph_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 	return 0;
 }
 
+static bool reg_is(const struct eph_reg *r, uint64_t key)
+{
+	return r->win == key >> 32 && r->capability == (uint32_t)key;
+}
+
+int eph_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+{
+	struct eph *e = eph_of(ep);
+	struct eph_reg **at = &e->mr, *r;
+
+	while ((r = *at) && !reg_is(r, mr->key))
+		at = &r->next;
+	if (!r)
+		return -EINVAL;
+	if (r->users)
+		return -EAGAIN;
+	*at = r->next;
+	reg_close(e, r);
+	weft_host_free(e->h, r);
+	return 0;
+}
+
 uint8_t *eph_mr_word(struct eph *e, uint64_t raddr, uint64_t rkey)
 {
 	struct eph_reg *r = e->mr;
 	uint64_t at;
 
-	while (r && (r->win != rkey >> 32 || r->capability != (uint32_t)rkey))
+	while (r && !reg_is(r, rkey))
 		r = r->next;
 	if (!r || raddr < r->va % 8)
 		return NULL;

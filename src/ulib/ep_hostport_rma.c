@@ -74,7 +74,7 @@ static bool put_bytes(struct eph *e, struct eph_op *op, struct eph_piece *p)
 	struct hport_far far = far_of(op);
 	uint64_t w = 0;
 
-	memcpy((uint8_t *)&w + at, op->buf + op->off, k);
+	weft_host_move(e->h, (uint8_t *)&w + at, op->buf + op->off, k);
 	return piece_posted(e, p, op, k,
 			    hport_put_bytes(e->p, &e->peer[op->dst].to, ACK,
 					    piece_tag(e, p), &far, w,
@@ -87,7 +87,7 @@ static bool put_fast(struct eph *e, struct eph_op *op, struct eph_piece *p,
 	struct hport_far far = far_of(op);
 	uint64_t w[EPH_FAST_RMA / 8];
 
-	memcpy(w, op->buf + op->off, k);
+	weft_host_move(e->h, w, op->buf + op->off, k);
 	return piece_posted(e, p, op, k,
 			    hport_fast_put(e->p, &e->peer[op->dst].to, ACK,
 					   piece_tag(e, p), &far, w,

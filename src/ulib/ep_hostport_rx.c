@@ -6,6 +6,7 @@
 
 #include "nic/hostport_regs.h"
 #include "ulib/ep_hostport.h"
+#include "ulib/ep_open.h"
 
 /* A message as its handler sees it. */
 struct in {
@@ -87,13 +88,10 @@ static bool in_atomic(struct eph *e, const struct in *in)
 {
 	const uint64_t *w = in->n->data;
 	uint8_t *at = w[0] % 8 ? NULL : eph_mr_word(e, w[0], w[1]);
-	uint64_t old = 0, new;
+	uint64_t old = 0;
 
-	if (at) {
-		memcpy(&old, at, 8);
-		new = w[4] ? (old == w[2] ? w[3] : old) : old + w[2];
-		memcpy(at, &new, 8);
-	}
+	if (at)
+		old = ep_atomic(e->h, at, w[4], w[2], w[3]);
 	eph_tell(e, in->src, EPH_ANSWER, in->id,
 		 at ? 0 : (uint64_t)(int64_t)-EFAULT, old);
 	return true;

@@ -57,8 +57,7 @@ static bool tx_fast(struct eph *e, struct eph_op *op)
 {
 	uint64_t w[EPH_FAST / 8] = { 0 };
 
-	if (op->len)
-		memcpy(w, op->buf, op->len);
+	weft_host_move(e->h, w, op->buf, op->len);
 	return tx_words(e, op->dst, eph_tag(EPH_MSG, 0, op->len), op->imm, w,
 			(uint32_t)(op->len + 7) / 8);
 }

@@ -14,19 +14,6 @@ void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
 						    .result = result });
 }
 
-uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len)
-{
-	const struct epv_region *r;
-
-	if (key >= e->region.n)
-		return NULL;
-	r = &e->region.at[key];
-	if (addr < (uintptr_t)r->p || addr - (uintptr_t)r->p > r->len ||
-	    len > r->len - (addr - (uintptr_t)r->p))
-		return NULL;
-	return (uint8_t *)(uintptr_t)addr;
-}
-
 /* ---- sending ----------------------------------------------------------------
  */
 
@@ -300,18 +287,6 @@ static int epv_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 	return atomic(ep, dst, h, ctx);
 }
 
-static int epv_mr_reg(struct weft_ep *ep, void *p, size_t len,
-		      struct weft_ep_mr *mr_p)
-{
-	struct epv *e = (struct epv *)ep;
-
-	vec_push(&e->region, (struct epv_region){ p, len });
-	*mr_p = (struct weft_ep_mr){ .key = e->region.n - 1,
-				     .addr = (uintptr_t)p,
-				     .len = len };
-	return 0;
-}
-
 static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
 	struct epv *e = (struct epv *)ep;
@@ -353,6 +328,7 @@ static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
 const struct weft_ep_ops epv_ops = {
 	.close = epv_close,
 	.mr_reg = epv_mr_reg,
+	.mr_dereg = epv_mr_dereg,
 	.send = epv_send,
 	.put = epv_put,
 	.get = epv_get,

@@ -66,9 +66,11 @@ struct epv_peer {
 	struct epv_op *head, **tail;
 };
 
+/* Its key: place in the table, and how often that was used before. */
 struct epv_region {
-	uint8_t *p;
+	uint8_t *p; /* NULL: free */
 	size_t len;
+	uint32_t age;
 };
 
 enum { EPV_OPS = 256, EPV_SPARE = 4 };
@@ -99,8 +101,6 @@ static inline struct epv_slot *epv_slot(const struct epv *e,
 
 void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
 	       uint64_t result);
-/* Memory of a region, or NULL. */
-uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len);
 struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst);
 void epv_op_start(struct epv *e, struct epv_op *op);
 /* Sends what can go. */
@@ -112,6 +112,13 @@ extern const struct weft_ep_ops epv_ops;
 
 /* ep_hvia_open.c */
 void epv_close(struct weft_ep *ep);
+
+/* ep_hvia_mem.c */
+/* Memory of a region, or NULL. */
+uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len);
+int epv_mr_reg(struct weft_ep *ep, void *p, size_t len,
+	       struct weft_ep_mr *mr_p);
+int epv_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 
 /* ep_hvia_rx.c */
 void epv_receive(struct epv *e);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ulib/ep_hvia.h"
+#include "ulib/ep_open.h"
 
 static void give_back(struct epv *e, struct epv_peer *p, struct epv_slot *s)
 {
@@ -84,18 +85,13 @@ static void got_get_data(struct epv *e, uint32_t src, const struct epv_slot *s)
 
 uint64_t epv_atomic(struct epv *e, const struct epv_head *h, int32_t *status_p)
 {
-	uint64_t *word = (uint64_t *)epv_at(e, h->key, h->addr, 8), old;
+	uint8_t *word = epv_at(e, h->key, h->addr, 8);
 
 	*status_p = -EFAULT;
 	if (!word || (uintptr_t)word % 8)
 		return 0;
 	*status_p = 0;
-	old = *word;
-	if (h->kind == EPV_FADD)
-		*word += h->arg;
-	else if (old == h->arg)
-		*word = h->imm;
-	return old;
+	return ep_atomic(e->h, word, h->kind == EPV_CSWAP, h->arg, h->imm);
 }
 
 static void got_atomic(struct epv *e, uint32_t src, const struct epv_slot *s)

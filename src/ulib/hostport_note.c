@@ -227,7 +227,7 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 		return;
 	if (n->bytes <= 8 * HP_FAST_WORDS) {
 		if (to)
-			memcpy(to, n->data, n->bytes);
+			weft_host_move(p->drv.host, to, n->data, n->bytes);
 		return;
 	}
 	if (first > n->bytes)

@@ -178,7 +178,7 @@ static int send_as(struct velo_connection *c, const void *buf, uint32_t len,
 		return VELO_INV_MTT;
 	m[0] = c->header | EXTOLL_SEND(0, 0, mtt, tag, len) | flags;
 	m[(len + 7) / 8] = 0; /* the last one may be in part */
-	memcpy(&m[1], buf, len);
+	weft_host_move(p->drv.host, &m[1], buf, len);
 	weft_io_copy(p->drv.host, &p->page, 0, m, EXTOLL_SEND_BYTES(len));
 	weft_io_fence(p->drv.host);
 	return VELO_SUCCESS;
@@ -240,7 +240,8 @@ static uint32_t slot_take(struct velo_port *p, uint8_t *buf)
 	volatile uint64_t *status = slot_status(p, 0);
 	uint32_t len = EXTOLL_STATUS_LEN(*status);
 
-	memcpy(buf, (uint8_t *)(uintptr_t)status - (len + 7) / 8 * 8, len);
+	weft_host_move(p->drv.host, buf,
+		       (uint8_t *)(uintptr_t)status - (len + 7) / 8 * 8, len);
 	*status = 0;
 	p->next = (p->next + 1) % p->slots;
 	p->behind++;

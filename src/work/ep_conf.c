@@ -173,13 +173,18 @@ void ec_barrier(struct ec *e)
 
 /* ---- main ---- */
 
+void ec_key(const struct ec *e, const char *what, char *key, size_t n)
+{
+	snprintf(key, n, "ec%u.%s", e->group, what);
+}
+
 /* Where the regions of all are. */
 static void ec_meet(struct ec *e)
 {
 	char addr[24], key[24];
 
-	snprintf(addr, sizeof(addr), "ec%u.addr", e->group);
-	snprintf(key, sizeof(key), "ec%u.key", e->group);
+	ec_key(e, "addr", addr, sizeof(addr));
+	ec_key(e, "key", key, sizeof(key));
 	work_put(&e->w, addr, e->mr.addr);
 	work_put(&e->w, key, e->mr.key);
 	for (uint32_t p = 0; p < e->w.n; p++) {
@@ -196,19 +201,13 @@ static int ec_open(struct ec *e)
 				  .eager_max = e->eager_max,
 				  .group = e->group };
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
-	weft_phys_t phys;
-	int ret;
+	int ret = ec_memory(e);
 
-	e->region = weft_mem_alloc(e->w.h, bytes, 64, &phys);
-	e->pinned = weft_mem_alloc(e->w.h, EC_AREA + 64, 64, &phys);
-	e->heap = weft_host_calloc(e->w.h, 1, EC_AREA + 64);
-	e->shadow = weft_host_calloc(e->w.h, 1, bytes);
-	if (!e->region || !e->pinned || !e->heap || !e->shadow)
-		return -ENOMEM;
-	ret = weft_ep_open(e->w.h, &a, &e->ep);
+	if (!ret)
+		ret = weft_ep_open(e->w.h, &a, &e->ep);
 	if (ret)
 		return ret;
-	ret = e->ep->ops->mr_reg(e->ep, e->region, bytes, &e->mr);
+	ret = e->ep->ops->mr_reg(e->ep, ec_at(e, e->region), bytes, &e->mr);
 	if (ret)
 		return ret;
 	ec_meet(e);
@@ -253,8 +252,7 @@ static int ec_main(struct weft_comp *c)
 	work_barrier_n(&e->w, "ec.end", e->group);
 	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 100 * WEFT_US);
 	e->ep->ops->close(e->ep);
-	weft_host_free(e->w.h, e->heap);
-	weft_host_free(e->w.h, e->shadow);
+	ec_memory_free(e);
 	return 0;
 }
 
@@ -266,12 +264,14 @@ static const struct weft_param ec_params[] = {
 	P(U32, puts, "100", "1..", "puts to every node"),
 	P(U32, gets, "100", "1..", "gets from every node"),
 	P(U32, atomics, "100", "1..", "atomics of every node"),
+	P(U32, regs, "100", "1..", "regions that come and go"),
 	P(U32, max_msg, "0", "", "largest message; 0 = the library's"),
 	P(U32, rx_slots, "0", "0..4096", "slots per peer; 0 = the library's"),
 	P(U32, eager_max, "0", "", "longest message without a handshake; 0 = "
 	  "the library's"),
 	P(U32, group, "0", "", "one of several processes of a node"),
 	P(BOOL, use_irq, "no", "", "sleep instead of spinning"),
+	P(BOOL, far, "no", "", "all buffers as memory of another process"),
 	P(STR, test, "all", "", "one test by name, or all"),
 	{ 0 }
 };

@@ -3,11 +3,14 @@
 #ifndef WORK_EP_CONF_H
 #define WORK_EP_CONF_H
 
+#include "host/far.h"
 #include "work/epw.h"
 
 #define EC_AREA	    16384 /* of each source in each region */
 #define EC_COUNTERS 64	  /* bytes for atomics, at the start of a region */
 #define EC_NODES    64
+#define EC_EXTRA    65536 /* bytes of regions that come and go */
+#define EC_AREAS    4
 
 /* What a message is for: imm[63:56]. */
 enum ec_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
@@ -18,11 +21,16 @@ struct ec_op { /* ctx of an operation */
 	uint64_t result;
 };
 
+struct ec_area {
+	uint8_t *p, *shadow;
+	size_t len;
+};
+
 struct ec {
 	/* parameters */
 	uint32_t messages, puts, gets, atomics, max_msg, rx_slots, eager_max;
-	uint32_t group;
-	bool use_irq;
+	uint32_t group, regs;
+	bool use_irq, far;
 	char test[32];
 	/* run */
 	struct work w;
@@ -31,8 +39,11 @@ struct ec {
 	uint8_t *region;
 	struct weft_ep_mr mr;
 	uint64_t raddr[EC_NODES], rkey[EC_NODES];
-	uint8_t *pinned, *heap; /* EC_AREA + 64 bytes each */
-	uint8_t *shadow;	/* of region */
+	uint8_t *pinned, *heap;	       /* EC_AREA + 64 bytes each */
+	uint8_t *shadow;	       /* of region */
+	uint8_t *extra;		       /* EC_EXTRA bytes */
+	struct ec_area area[EC_AREAS]; /* the four, as the endpoint has them */
+	struct weft_far_owner owner;
 	/* events */
 	uint32_t barrier, arrived[2];
 	uint64_t next[EC_NODES]; /* data message expected */
@@ -59,6 +70,16 @@ void ec_wait(struct ec *e, struct ec_op *op);
 void ec_barrier(struct ec *e);
 uint64_t ec_random(struct ec *e, uint64_t below);
 uint64_t ec_imm(enum ec_tag tag, uint64_t val);
+/* Out-of-band name of this group. */
+void ec_key(const struct ec *e, const char *what, char *key, size_t n);
+
+/* ep_conf_mem.c */
+int ec_memory(struct ec *e);
+void ec_memory_free(struct ec *e);
+/* What the endpoint is told instead of p. */
+void *ec_at(const struct ec *e, const void *p);
+void ec_regs(struct ec *e);
+void ec_dereg(struct ec *e);
 
 #define EC_EXPECT(e, cond, ...)                                                \
 	do {                                                                   \

@@ -19,7 +19,7 @@ static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 
 	epw_fill(buf, len, work_base(e->w.me, dst, seq));
 	ret = EPW_RETRY(
-		e->ep->ops->send(e->ep, dst, buf, len,
+		e->ep->ops->send(e->ep, dst, ec_at(e, buf), len,
 				 ec_imm(EC_DATA, (uint64_t)len << 32 | seq),
 				 &op),
 		ec_serve(e, false));
@@ -95,7 +95,7 @@ static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 		buf += ec_random(e, 8);
 	epw_fill(buf, len, work_base(e->w.me, dst, seq));
 	ret = EPW_RETRY(
-		e->ep->ops->put(e->ep, dst, buf, len,
+		e->ep->ops->put(e->ep, dst, ec_at(e, buf), len,
 				e->raddr[dst] + EC_COUNTERS +
 					(uint64_t)e->w.me * EC_AREA + off,
 				e->rkey[dst], true,
@@ -144,7 +144,7 @@ static void ec_get_one(struct ec *e, uint32_t src)
 	else
 		buf += ec_random(e, 8);
 	memset(buf, 0xAA, len + 1);
-	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, buf, len,
+	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, buf), len,
 					e->raddr[src] + EC_COUNTERS + off,
 					e->rkey[src], &op),
 			ec_serve(e, false));
@@ -311,6 +311,8 @@ const struct ec_test ec_tests[] = {
 	{ "get", WEFT_EP_GET, ec_gets },
 	{ "fadd", WEFT_EP_FADD, ec_fadds },
 	{ "cswap", WEFT_EP_CSWAP, ec_cswaps },
+	{ "regions", WEFT_EP_MSG, ec_regs },
+	{ "dereg", WEFT_EP_MSG | WEFT_EP_GET, ec_dereg },
 	{ "errors", WEFT_EP_MSG, ec_errors },
 	{ "deadline", WEFT_EP_MSG, ec_deadline },
 	{ NULL, 0, NULL },

@@ -21,6 +21,14 @@ class Endpoint(unittest.TestCase):
         for seed in (1, 2):
             run(self.NAME, seed=seed)
 
+    def test_far(self):
+        """Nobody touches the user's data but through host.h: all of it is
+        memory of a process that cannot be reached otherwise."""
+        for nic in ("forth", "extoll", "hostport", "hvia"):
+            run(nic + "/ep-conformance", "ep.conformance.far=yes",
+                "ep.conformance.messages=30", "ep.conformance.puts=30",
+                "ep.conformance.gets=30", "ep.conformance.atomics=10")
+
     def test_other_ways(self):
         """Everything long; everything short; few slots, few translations."""
         run(self.NAME, "workload.1.eager_max=40", "workload.2.eager_max=40")

@@ -30,7 +30,7 @@ class Endpoint(unittest.TestCase):
         """1 % of all frames: everything is there all the same."""
         for seed in (1, 2):
             r = run("hvia/ep-loss", seed=seed)
-            self.assertEqual(r["n0.prog0.tests"], 9)
+            self.assertEqual(r["n0.prog0.tests"], 11)
 
 
 class Programs(unittest.TestCase):

@@ -141,7 +141,7 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 8192, &mr), 0);
 	assert_int_equal(
-		ep->ops->get(ep, 0, buf, 8192, hole, hole << 25 | 8192, buf),
+		ep->ops->get(ep, 0, buf, 8192, hole, hole << 31 | 8192, buf),
 		0);
 	ev = next(ep, WEFT_EV_ERROR);
 	assert_ptr_equal(ev.ctx, buf);

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified MPI programs of Debian give on a simulated fabric what they give
+natively.
+
+    test_programs.py WEFT ROOT BUILD [native|tcp|weft] [test...]
+
+BUILD holds winfix.so.  A program that is not installed is skipped."""
+import os
+import sys
+import unittest
+
+import mpilib
+import programs
+
+BUILD = sys.argv.pop(1)
+LAUNCHERS = {"native": mpilib.Native, "tcp": mpilib.Tcp,
+             "weft": mpilib.Weft}
+KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in LAUNCHERS \
+    else "weft"
+NATIVE = mpilib.Native()
+
+
+def fabric(*options):
+    """The launcher under test; options are for a simulated machine."""
+    return mpilib.Weft(*options) if KIND == "weft" else LAUNCHERS[KIND]()
+
+
+FABRIC = fabric("--fabric", "extoll/torus", "--clock", "fixed")
+
+
+class Programs(unittest.TestCase):
+    def place(self):
+        p = mpilib.Place()
+        self.enterContext(p)
+        return p
+
+    def need(self, program):
+        missing = mpilib.have(mpilib.MPIRUN or "mpirun", *program.needs)
+        if missing:
+            self.skipTest(missing + " is not installed")
+
+    def run_one(self, program, launcher, place=None, **kw):
+        self.need(program)
+        place = place or self.place()
+        argv = program.prepare(place)
+        p = launcher.run(program.ranks, argv, place.path, **kw)
+        return place, p.stdout + p.stderr
+
+    def judge(self, program, launcher, **kw):
+        """Runs it; what it says of itself is as it must be."""
+        place, out = self.run_one(program, launcher, **kw)
+        r = program.result(place, out)
+        for k, v in program.wanted.items():
+            self.assertEqual(r.get(k), v, k + "\n" + out[-2000:])
+        return r
+
+    def test_hpcc(self):
+        self.judge(programs.Hpcc(), FABRIC)
+
+    def test_lammps(self):
+        program = programs.Lammps()
+        want = self.judge(program, NATIVE)
+        self.assertIn("Step", want["table"])
+        self.assertEqual(self.judge(program, FABRIC), want)
+
+    def test_gromacs(self):
+        program = programs.Gromacs()
+        a, _ = self.run_one(program, NATIVE)
+        b, _ = self.run_one(program, FABRIC)
+        self.assertEqual(program.compare(a, b), "")
+
+    def test_xdlu(self):
+        self.judge(programs.Xdlu(), FABRIC)
+
+    def test_netpipe(self):
+        r = self.judge(programs.Netpipe(), FABRIC)
+        self.assertGreater(r["passed"], 15)
+
+    def test_netpipe_one_sided(self):
+        fix = os.path.join(BUILD, "winfix.so")
+        r = self.judge(programs.NetpipeOneSided(), FABRIC,
+                       env={"LD_PRELOAD": fix})
+        self.assertGreater(r["passed"], 15)
+
+
+if __name__ == "__main__":
+    unittest.main()

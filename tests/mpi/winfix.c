@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For NPopenmpi2: it says NULL where MPI_INFO_NULL belongs. */
+#include <mpi.h>
+#include <stddef.h>
+
+int MPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info,
+		   MPI_Comm comm, MPI_Win *win)
+{
+	return PMPI_Win_create(base, size, unit,
+			       info == NULL ? MPI_INFO_NULL : info, comm, win);
+}

@@ -205,6 +205,12 @@ uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
  * in steps ends at the time at which it ends in one. */
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until);
 void weft_sim_stop(struct weft_sim *sim);
+/* Somebody outside has a say in when time passes.  fn is called when nothing is
+ * left to do at the present time (idle: nor later).  It may sleep, and may add
+ * events at the present time; true: look again; false: time may pass, or, when
+ * idle, the run is over.  NULL: nobody. */
+typedef bool (*weft_gate_fn)(void *arg, bool idle);
+void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);
 /* True when weft_sim_stop ended the last run. */
 bool weft_sim_stopped(const struct weft_sim *sim);
 /* Between runs: brings all counters up to date (ops.sample). */

@@ -81,8 +81,7 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 	now = weft_now(h->hp->comp);
 	if (deadline <= now)
 		return false;
-	if (deadline != WEFT_NEVER)
-		host_wake(h, deadline);
+	host_deadline(h, deadline, deadline);
 	h->word = p;
 	host_block(h, HOST_WORD);
 	h->word = NULL;

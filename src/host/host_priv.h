@@ -3,7 +3,8 @@
  * (host_thread.c), memory-mapped I/O (host_io.c) and tagged accesses
  * (host_tag.c), processes and their pages (host_proc.c), light processes
  * (host_crew.c), programs and the out-of-band store (host_prog.c), threads of
- * a program and drivers (host_kernel.c). */
+ * a program and drivers (host_kernel.c), programs that act for somebody outside
+ * (host_out.c). */
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
 
@@ -43,11 +44,12 @@ enum host_wait {
 	HOST_SLEEPS,
 	HOST_POLLS,
 	HOST_IRQ,
-	HOST_BRIDGE, /* the way to the bus */
-	HOST_KEY,    /* an out-of-band value */
-	HOST_DEVICE, /* another thread's look at a device */
-	HOST_IDLE,   /* a process that is ready */
-	HOST_WORD,   /* another thread's weft_host_wake */
+	HOST_BRIDGE,  /* the way to the bus */
+	HOST_KEY,     /* an out-of-band value */
+	HOST_DEVICE,  /* another thread's look at a device */
+	HOST_IDLE,    /* a process that is ready */
+	HOST_WORD,    /* another thread's weft_host_wake */
+	HOST_OUTSIDE, /* somebody outside of the simulation */
 	HOST_ENDED,
 	HOST_WAIT_N
 };
@@ -133,6 +135,8 @@ struct weft_host {
 	enum host_wait wait;
 	weft_time_t resume_at; /* the only wake-up that counts */
 	weft_time_t debt;      /* processor time not yet waited for */
+	weft_time_t deadline;  /* of its waiting */
+	bool kicked;	       /* it waits no longer */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;
@@ -288,6 +292,10 @@ void host_nudge(struct weft_host *h, enum host_wait why);
 void host_block(struct weft_host *h, enum host_wait why);
 /* From the thread: dt of processor time, and what it still owes. */
 void host_pass(struct weft_host *h, weft_time_t dt);
+/* What it polls for has happened. */
+bool host_poll_hit(const struct weft_host *h);
+/* It waits from now on, at most so long; wakes it then. */
+void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
 /* Some thread polls a place in [p, p + n). */
 bool host_polled(const struct host *hp, const void *p, size_t n);
 /* A device has stored to [p, p + n). */

@@ -31,4 +31,17 @@ uint32_t weft_progs_running(struct weft_sim *sim);
  * (weft_sim_stop); the caller may run on to let the network drain. */
 void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 
+/* ---- programs that act for somebody outside of the simulation ---- */
+
+/* A deadline of waits that end when they are kicked. */
+#define WEFT_PROG_KICKED (WEFT_NEVER - 1)
+
+/* From the thread: until it is kicked.  It uses no processor time, and what it
+ * owes it goes on owing. */
+void weft_prog_park(struct weft_host *h);
+/* From outside of programs, at the present time: a thread that is parked goes
+ * on; one that waits with a deadline (not WEFT_NEVER), and for nothing that has
+ * happened already, goes on as though it had come.  False: it does neither. */
+bool weft_prog_kick(struct weft_host *h);
+
 #endif

@@ -301,6 +301,24 @@ static void look_ahead(const struct weft_sim *sim)
 	soon(sim, 4, 3);
 }
 
+static bool gated_pop(struct weft_sim *sim, weft_time_t until,
+		      struct evq_event *e)
+{
+	do {
+		if (evq_pop(&sim->q, sim->head.now, e))
+			return true;
+	} while (sim->gate(sim->gate_arg, !sim->q.pending) && !sim->stopping);
+	return !sim->stopping && evq_pop(&sim->q, until, e);
+}
+
+static inline bool next_event(struct weft_sim *sim, weft_time_t until,
+			      struct evq_event *e)
+{
+	if (__builtin_expect(sim->gate != NULL, 0))
+		return gated_pop(sim, until, e);
+	return evq_pop(&sim->q, until, e);
+}
+
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 {
 	uint64_t before = sim->events;
@@ -309,7 +327,7 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 
 	assert(sim->started);
 	sim->stopping = false;
-	while (!sim->stopping && evq_pop(&sim->q, until, &e)) {
+	while (!sim->stopping && next_event(sim, until, &e)) {
 		sim->events++;
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
@@ -333,6 +351,12 @@ uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until)
 void weft_sim_stop(struct weft_sim *sim)
 {
 	sim->stopping = true;
+}
+
+void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg)
+{
+	sim->gate = fn;
+	sim->gate_arg = arg;
 }
 
 bool weft_sim_stopped(const struct weft_sim *sim)

@@ -21,6 +21,8 @@ struct weft_sim {
 	struct weft_sim_head head;
 	uint32_t phase; /* of the event being run */
 	bool started, stopping, carried;
+	weft_gate_fn gate; /* NULL: time is our own */
+	void *gate_arg;
 	struct evq q;
 	uint64_t seed, events;
 	struct weft_comp **comps; /* by name once started */

@@ -68,6 +68,7 @@ void ax_link_send(struct axbar *x, uint32_t l, struct weft_frame *f,
 			k->heard = start;
 		*ring_push(&k->again) = weft_frame_dup(f);
 	}
+	ax_mark(x, f, "link port out", start);
 	put(x, k, f, start);
 }
 
@@ -152,6 +153,7 @@ static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 	in->used += at_words(f);
 	AT_ROOM(f) = at_words(f);
 	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
+	ax_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
 	*ring_push(&in->q) = f;
 	if (guarded(k))
 		state_send(x, l, 0);

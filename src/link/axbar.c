@@ -106,6 +106,7 @@ void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f)
 	AT_ROOM(f) = at_words(f);
 	AT_BORN(f) = weft_clock_edge(&x->clk, AT_CAME(f));
 	in->used += at_words(f);
+	ax_mark(x, f, "host port", AT_CAME(f));
 	*ring_push(&in->q) = f;
 	ax_arm(x, AT_READY(f));
 }
@@ -222,6 +223,7 @@ static void go(struct axbar *x, uint32_t i, uint32_t o, uint64_t c)
 
 	ring_pop(&in->q);
 	measure(x, i, o, f, c);
+	ax_mark(x, f, "crossbar", c);
 	if (head)
 		head_shorten(f);
 	x->out[o].free = c + at_words(f);

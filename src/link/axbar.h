@@ -21,7 +21,7 @@
 
 #include "base/ring.h"
 #include "link/atoll_wire.h"
-#include "weft/sim.h"
+#include "weft/trace.h"
 
 #define AX_NONE 0xff
 
@@ -164,6 +164,14 @@ void ax_link_fini(struct axbar *x, uint32_t l);
 static inline void ax_count(struct axbar *x, uint32_t k, uint64_t n)
 {
 	weft_count(x->comp, x->counter0 + k, n);
+}
+/* The message of f was up to this cycle busy with a stage. */
+static inline void ax_mark(const struct axbar *x, const struct weft_frame *f,
+			   const char *stage, uint64_t cycle)
+{
+	if (__builtin_expect(f->trace_id != 0, 0))
+		weft_mark(x->comp, f->trace_id, stage,
+			  weft_clock_edge(&x->clk, cycle));
 }
 void ax_arm(struct axbar *x, uint64_t cycle);
 static inline uint64_t ax_now(const struct axbar *x)

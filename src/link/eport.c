@@ -301,14 +301,16 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 	return false;
 }
 
-/* A cell that starts on the line at cycle s. */
+/* A cell that starts on the line at cycle s.  A packet is where its last cell
+ * is. */
 static void eport_trace(const struct eport *ep, const struct ecell *cell,
 			uint64_t s)
 {
 	const struct weft_comp *c = ep->comp;
 	weft_time_t from = weft_clock_edge(&ep->cfg.clk, s);
 	uint64_t there = s + ep->way + (ep->far_whole ? cell->flits : 0);
-	uint64_t id = cell->flags & ECELL_VOID ? 0 : cell->pkt->trace_id;
+	bool last = (cell->flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP;
+	uint64_t id = last ? cell->pkt->trace_id : 0;
 
 	weft_span(c, ep->port->name, WEFT_TRACE_ONE, "cell", cell->flits, from,
 		  weft_clock_edge(&ep->cfg.clk, ep->line_free));

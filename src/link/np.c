@@ -287,8 +287,8 @@ static void cell_give(struct np *np, uint32_t slot)
 			     .vc = s->vc,
 			     .slot = (uint8_t)slot };
 
-	weft_mark(np->ep.comp, s->pkt->trace_id, "network port, whole cell",
-		  weft_now(np->ep.comp));
+	weft_mark(np->ep.comp, c.eop ? s->pkt->trace_id : 0,
+		  "network port, whole cell", weft_now(np->ep.comp));
 	np->ops->cell(np->own, np, &c);
 }
 

@@ -80,11 +80,14 @@ static void trace_txn(const struct weft_comp *bus, const struct weft_comp *dev,
 		weft_mark(bus, t->trace_id,
 			  n->kind == WEFT_NOTE_BURST && read
 				  ? "DMA read: memory"
-			  : t->splits > 1 ? "DMA read: waits to try again"
+			  : t->splits > 1 ? "DMA read: tries again"
 					  : "waits for the bus",
 			  n->frame);
 	if (n->kind == WEFT_NOTE_SPLIT)
-		weft_mark(bus, t->trace_id, "DMA read: request", n->time);
+		weft_mark(bus, t->trace_id,
+			  t->splits > 1 ? "DMA read: tries again"
+					: "DMA read: request",
+			  n->time);
 	else if (n->data_end)
 		weft_mark(bus, t->trace_id,
 			  read ? "DMA read: data" : "DMA write: data",

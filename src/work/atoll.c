@@ -87,8 +87,11 @@ static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
 	uint8_t route[HOPS + 1];
 	uint32_t n = mesh_route(a->width, a->w.me, to, DATA_PORT, route);
 
+	if (a->pause)
+		weft_host_cpu(a->w.h, pp_pause(a, a->w.me, seq));
+	work_sent(&a->w, to);
 	work_fill(a->buf, a->size / 8, work_base(a->w.me, to, seq));
-	weft_host_cpu(a->w.h, a->cost + pp_pause(a, a->w.me, seq));
+	weft_host_cpu(a->w.h, a->cost);
 	atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size);
 }
 
@@ -108,8 +111,11 @@ static void pp_rounds(struct at_work *a)
 	for (uint64_t i = 0; i < a->count; i++) {
 		pp_send(a, a->partner, i);
 		pp_recv(a);
+		if (i + 1 < a->count)
+			work_got(&a->w, a->partner);
 	}
 	t = weft_host_now(a->w.h) - t;
+	work_got(&a->w, a->partner);
 	for (uint64_t i = 0; i < a->count; i++)
 		t -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
 	ns = (double)t / 2 / (double)a->count / WEFT_NS;
@@ -135,6 +141,7 @@ static int pp_main(struct weft_comp *c)
 	else if (a->w.me == a->partner)
 		for (uint64_t i = 0; i < a->count; i++) {
 			pp_recv(a);
+			work_got(&a->w, 0);
 			pp_send(a, 0, i);
 		}
 	atoll_close(a->p);

@@ -69,8 +69,11 @@ static void round_trip(struct curve *a, uint64_t seq)
 	if (!a->v.w.me)
 		hpw_send(&a->v, 0);
 	hpw_recv(&a->v, seq);
-	if (a->v.w.me)
-		hpw_send(&a->v, 0);
+	if (!a->v.w.me)
+		return;
+	if (seq > 1)
+		work_turn(&a->v.w, 0);
+	hpw_send(&a->v, 0);
 }
 
 static void get_once(struct curve *a)
@@ -88,6 +91,25 @@ static void once(struct curve *a, uint64_t seq)
 		get_once(a);
 	else
 		round_trip(a, seq);
+}
+
+/* A get comes back to where it began. */
+static uint32_t other_end(const struct curve *a)
+{
+	return a->way == HPW_GET || a->v.w.me ? 0 : a->partner;
+}
+
+static void rounds(struct curve *a)
+{
+	bool serves = a->v.w.me;
+
+	if (!serves)
+		work_sent(&a->v.w, other_end(a));
+	for (uint64_t i = 2; i < a->count + 2; i++) {
+		once(a, i);
+		if (!serves && i < a->count + 1)
+			work_turn(&a->v.w, other_end(a));
+	}
 }
 
 /* The first message, with its contents; caches and TLBs know it then. */
@@ -115,9 +137,11 @@ static int pingpong_main(struct weft_comp *c)
 	first(a);
 	work_barrier(&a->v.w, "hp.first");
 	t = weft_host_now(a->v.w.h);
-	for (uint64_t i = 2; takes_part(a) && i < a->count + 2; i++)
-		once(a, i);
+	if (takes_part(a))
+		rounds(a);
 	t = weft_host_now(a->v.w.h) - t;
+	if (!a->v.w.me)
+		work_got(&a->v.w, other_end(a));
 	if (!a->v.w.me)
 		weft_metric(c, "latency", "ns",
 			    (double)t / WEFT_NS / trips / (double)a->count);

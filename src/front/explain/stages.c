@@ -67,18 +67,19 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 	return m;
 }
 
-/* "sender nic" of "n0.nic" on the way from n0; the k-th switch on a way there
- * and back, which passes them in two orders. */
+/* "sender nic" of "n0.nic" on the way from n0 to another node; the k-th switch
+ * on a way there and back, which passes them in two orders. */
 static char *where(const char *comp, const char *from, const char *to,
 		   uint32_t k)
 {
 	size_t f = strlen(from), t = strlen(to);
+	bool same_node = !strcmp(from, to);
 	char *out;
 	int n;
 
-	if (!strncmp(comp, from, f) && comp[f] == '.')
+	if (!same_node && !strncmp(comp, from, f) && comp[f] == '.')
 		n = asprintf(&out, "sender %s", comp + f + 1);
-	else if (!strncmp(comp, to, t) && comp[t] == '.')
+	else if (!same_node && !strncmp(comp, to, t) && comp[t] == '.')
 		n = asprintf(&out, "receiver %s", comp + t + 1);
 	else if (k)
 		n = asprintf(&out, "switch %u", k);
@@ -106,65 +107,109 @@ static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 	return k;
 }
 
-/* Line of (place, stage) at or behind `at`, or n. */
-static size_t find(const struct explain_rows *r, size_t at, const char *place,
-		   const char *stage)
+static bool same(const struct explain_row *a, const struct explain_row *b)
 {
-	for (; at < r->n; at++)
-		if (!strcmp(r->at[at].where, place) &&
-		    !strcmp(r->at[at].stage, stage))
-			break;
-	return at;
+	return !strcmp(a->where, b->where) && !strcmp(a->stage, b->stage);
 }
 
-/* Stages first.. of m up to a time, as column `way`; the next stage. */
+static void row_free(struct explain_row *r)
+{
+	free(r->where);
+	free(r->stage);
+}
+
+/* Stages i.. of m up to a time, as lines with a time in column `way`; the next
+ * stage. */
 static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 		      uint64_t end, uint32_t way, struct explain_rows *r)
 {
 	const char *from = way ? m->to : m->from, *to = way ? m->from : m->to;
-	size_t at = 0, first = i;
+	size_t first = i;
 
 	for (; i < m->n_stages && m->stages[i].end <= end; i++) {
-		char *place = where(m->stages[i].comp, from, to,
-				    switch_of(m, first, i));
-		size_t k = find(r, at, place, m->stages[i].stage);
-		char *stage = strdup(m->stages[i].stage);
+		struct explain_row row = {
+			.where = where(m->stages[i].comp, from, to,
+				       switch_of(m, first, i)),
+			.stage = strdup(m->stages[i].stage),
+		};
 
-		if (!stage)
+		if (!row.stage)
 			abort();
 		/* one line for a stage that goes on */
-		if (at && k == r->n && find(r, at - 1, place, stage) == at - 1)
-			k = at - 1;
-		if (k == r->n) {
-			k = at;
-			vec_insert(r, k,
-				   (struct explain_row){ place, stage, { 0 } });
-		} else {
-			free(place);
-			free(stage);
-		}
-		r->at[k].fs[way] += m->stages[i].end - begin;
+		if (r->n && same(&vec_last(r), &row))
+			row_free(&row);
+		else
+			vec_push(r, row);
+		vec_last(r).fs[way] += m->stages[i].end - begin;
 		begin = m->stages[i].end;
-		at = k + 1;
 	}
 	return i;
 }
 
+/* At [i][k]: the most lines that a from i on and b from k on share in order. */
+static uint16_t *shared(const struct explain_rows *a,
+			const struct explain_rows *b)
+{
+	size_t w = b->n + 1;
+	uint16_t *l = calloc((a->n + 1) * w, sizeof(*l));
+
+	if (!l)
+		abort();
+	for (size_t i = a->n; i--;)
+		for (size_t k = b->n; k--;) {
+			uint16_t *at = l + i * w + k;
+
+			if (same(&a->at[i], &b->at[k]))
+				at[0] = (uint16_t)(at[w + 1] + 1);
+			else
+				at[0] = at[w] > at[1] ? at[w] : at[1];
+		}
+	return l;
+}
+
+/* Both ways side by side: what they share in one line. */
+static void join(struct explain_rows *a, struct explain_rows *b,
+		 struct explain_rows *rows)
+{
+	uint16_t *l = shared(a, b);
+	size_t w = b->n + 1, i = 0, k = 0;
+
+	while (i < a->n || k < b->n) {
+		const uint16_t *at = l + i * w + k;
+
+		if (i < a->n && k < b->n && same(&a->at[i], &b->at[k])) {
+			a->at[i].fs[1] = b->at[k].fs[1];
+			vec_push(rows, a->at[i++]);
+			row_free(&b->at[k++]);
+		} else if (k == b->n || (i < a->n && at[w] >= at[1])) {
+			vec_push(rows, a->at[i++]);
+		} else {
+			vec_push(rows, b->at[k++]);
+		}
+	}
+	free(l);
+	vec_free(a);
+	vec_free(b);
+}
+
 void explain_rows(const struct story_msg *m, struct explain_rows *rows)
 {
+	struct explain_rows there = { 0 }, back = { 0 };
 	size_t i;
 
 	*rows = (struct explain_rows){ 0 };
-	i = add_way(m, 0, m->begin, m->turn ? m->turn : m->end, 0, rows);
-	if (m->turn)
-		add_way(m, i, m->turn, m->end, 1, rows);
+	if (!m->turn) {
+		add_way(m, 0, m->begin, m->end, 0, rows);
+		return;
+	}
+	i = add_way(m, 0, m->begin, m->turn, 0, &there);
+	add_way(m, i, m->turn, m->end, 1, &back);
+	join(&there, &back, rows);
 }
 
 void explain_rows_free(struct explain_rows *rows)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		free(rows->at[i].where);
-		free(rows->at[i].stage);
-	}
+	for (size_t i = 0; i < rows->n; i++)
+		row_free(&rows->at[i]);
 	vec_free(rows);
 }

@@ -39,7 +39,7 @@ struct keeper {
 	struct {
 		VEC(struct pair);
 	} pairs;
-	bool begun;
+	bool begun, sent; /* something; by a program */
 };
 
 /* ---- stages ---- */
@@ -110,20 +110,23 @@ static bool is_node(const struct weft_comp *c, uint32_t node)
 	return !strncmp(c->name, text, strlen(text));
 }
 
-/* The last mark up to a time. */
-static const struct rec_mark *last_mark(const struct rec *r, weft_time_t until)
+/* The last mark on a node up to a time. */
+static const struct rec_mark *last_mark(const struct rec *r, uint32_t node,
+					weft_time_t until)
 {
 	for (size_t i = r->marks.n; i--;)
-		if (r->marks.at[i].end <= until)
+		if (r->marks.at[i].end <= until &&
+		    is_node(r->marks.at[i].comp, node))
 			return &r->marks.at[i];
 	return NULL;
 }
 
+/* *end_p: when it was there. */
 static const struct rec *inside(struct keeper *k, const struct pair *p,
-				weft_time_t from, weft_time_t until)
+				weft_time_t from, weft_time_t until,
+				weft_time_t *end_p)
 {
 	const struct rec *best = NULL;
-	weft_time_t end = 0;
 
 	for (uint64_t i = 0; i < LOOKS && i < k->recs.newest; i++) {
 		const struct rec *r = recs_find(&k->recs, k->recs.newest - i);
@@ -133,11 +136,11 @@ static const struct rec *inside(struct keeper *k, const struct pair *p,
 			continue;
 		if (r->begin < from)
 			break;
-		last = last_mark(r, until);
-		if (last && last->end > end && is_node(r->origin, p->from) &&
-		    is_node(last->comp, p->to)) {
+		last = is_node(r->origin, p->from) ? last_mark(r, p->to, until)
+						   : NULL;
+		if (last && last->end > *end_p) {
 			best = r;
-			end = last->end;
+			*end_p = last->end;
 		}
 	}
 	return best;
@@ -147,7 +150,8 @@ static struct kept leg(struct keeper *k, struct pair *p,
 		       const struct weft_comp *prog, struct begun from,
 		       weft_time_t until)
 {
-	const struct rec *r = inside(k, p, from.at, until);
+	weft_time_t there = 0;
+	const struct rec *r = inside(k, p, from.at, until, &there);
 	struct kept m = kept_new(r ? r->marks.n : 0);
 
 	m.begin = from.at;
@@ -157,7 +161,7 @@ static struct kept leg(struct keeper *k, struct pair *p,
 	if (r && r->begin > from.at)
 		stage(&m, from.prog, "program, library", r->begin);
 	if (r)
-		marks(&m, r, until);
+		marks(&m, r, there);
 	if (!m.n || m.stages[m.n - 1].end < until)
 		stage(&m, prog, r ? "program looks" : "not known", until);
 	return m;
@@ -215,6 +219,9 @@ static void sent(struct keeper *k, const struct weft_trace *t, uint32_t node)
 {
 	struct pair *p = pair_of(k, node, (uint32_t)t->value);
 
+	if (!k->sent)
+		uses_begin(k->uses, t->from);
+	k->sent = true;
 	if (!p)
 		return;
 	if (p->head == p->begun.n)

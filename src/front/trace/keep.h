@@ -17,6 +17,8 @@ void keeper_free(struct keeper *k);
 struct uses;
 struct uses *uses_new(void);
 void uses_hear(struct uses *u, const struct weft_trace *t);
+/* The first message begins; what was before does not count. */
+void uses_begin(struct uses *u, weft_time_t t);
 /* Another message has ended; what comes after the last does not count. */
 void uses_commit(struct uses *u);
 void uses_result(const struct uses *u, struct story *s);

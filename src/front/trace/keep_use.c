@@ -96,6 +96,18 @@ void uses_commit(struct uses *u)
 	u->epoch++;
 }
 
+void uses_begin(struct uses *u, weft_time_t t)
+{
+	for (size_t i = 0; i < USES_MAX; i++) {
+		struct use *s = &u->at[i];
+
+		s->busy = 0;
+		s->open = s->until > t ? s->until - t : 0;
+	}
+	for (size_t i = 0; i < u->machines.n; i++)
+		u->machines.at[i].since = t;
+}
+
 /* Only of programs: other machines are for looking at. */
 static void state(struct uses *u, const struct weft_trace *t)
 {

@@ -40,21 +40,25 @@ static struct at_dma *dma_new(struct at_nic *n, enum weft_bus_op op,
 	return d;
 }
 
-void at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
-		 uint32_t hp, void (*done)(struct at_nic *, struct at_dma *))
+struct at_dma *at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
+			   uint32_t hp,
+			   void (*done)(struct at_nic *, struct at_dma *))
 {
-	dma_new(n, WEFT_BUS_READ, addr, bytes, hp, done);
+	struct at_dma *d = dma_new(n, WEFT_BUS_READ, addr, bytes, hp, done);
+
 	dma_next(n, WEFT_BUS_READ);
+	return d;
 }
 
-void at_dma_write(struct at_nic *n, weft_phys_t addr, const void *data,
-		  uint32_t bytes, uint32_t hp,
-		  void (*done)(struct at_nic *, struct at_dma *))
+struct at_dma *at_dma_write(struct at_nic *n, weft_phys_t addr,
+			    const void *data, uint32_t bytes, uint32_t hp,
+			    void (*done)(struct at_nic *, struct at_dma *))
 {
 	struct at_dma *d = dma_new(n, WEFT_BUS_WRITE, addr, bytes, hp, done);
 
 	memcpy(weft_slice_data(d->txn.data), data, bytes);
 	dma_next(n, WEFT_BUS_WRITE);
+	return d;
 }
 
 void at_dma_done(struct at_nic *n, struct at_dma *d)

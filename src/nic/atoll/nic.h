@@ -8,6 +8,7 @@
 #include "link/axbar.h"
 #include "nic/atoll_regs.h"
 #include "weft/bus.h"
+#include "weft/trace.h"
 
 enum { AT_PORT_BUS, AT_PORT_LINK };
 enum { AT_TAG_XBAR, AT_TAG_HOST }; /* + host port */
@@ -44,6 +45,7 @@ struct at_tx {
 	uint32_t n_route;
 	uint64_t pio[ATOLL_PIO_MAX / 8];
 	uint32_t n_pio, tag;
+	uint64_t pio_trace; /* message that is being stored */
 	/* DMA */
 	uint64_t sdq_base, sdr_base;
 	uint32_t sdq_size, sdq_wp, sdq_rp;
@@ -51,6 +53,10 @@ struct at_tx {
 	uint64_t desc[8];
 	uint64_t asked, bytes; /* of the payload: read so far; all */
 	bool reading;
+	uint64_t trace; /* message of the packet that is being cut */
+	struct {
+		RING(uint64_t);
+	} traces; /* of descriptors not begun, for who listens */
 	/* flits for the crossbar */
 	struct {
 		RING(struct weft_frame *);
@@ -65,6 +71,7 @@ struct at_pkt { /* PIO: a packet being received or read */
 	uint64_t head;
 	bool retrieved;
 	uint32_t read; /* bytes taken by the host */
+	uint64_t trace;
 };
 
 struct at_rx {
@@ -112,11 +119,12 @@ struct at_nic {
 };
 
 /* dma.c */
-void at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
-		 uint32_t hp, void (*done)(struct at_nic *, struct at_dma *));
-void at_dma_write(struct at_nic *n, weft_phys_t addr, const void *data,
-		  uint32_t bytes, uint32_t hp,
-		  void (*done)(struct at_nic *, struct at_dma *));
+struct at_dma *at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
+			   uint32_t hp,
+			   void (*done)(struct at_nic *, struct at_dma *));
+struct at_dma *at_dma_write(struct at_nic *n, weft_phys_t addr,
+			    const void *data, uint32_t bytes, uint32_t hp,
+			    void (*done)(struct at_nic *, struct at_dma *));
 void at_dma_done(struct at_nic *n, struct at_dma *d);
 void at_dma_fini(struct at_nic *n);
 
@@ -138,6 +146,13 @@ void at_access(struct at_nic *n, const struct weft_bus_note *note);
 static inline void at_count(struct at_nic *n, uint32_t k, uint64_t by)
 {
 	weft_count(n->comp, k, by);
+}
+/* The message was up to now busy with this stage. */
+static inline void at_mark(const struct at_nic *n, uint64_t id,
+			   const char *stage)
+{
+	if (__builtin_expect(id != 0, 0))
+		weft_mark(n->comp, id, stage, weft_now(n->comp));
 }
 
 #endif

@@ -40,7 +40,7 @@ static void stored(struct at_nic *n, struct at_dma *d)
 }
 
 static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
-		  uint32_t bytes)
+		  uint32_t bytes, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[hp];
 
@@ -50,7 +50,8 @@ static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
 
 		k = k < bytes ? k : bytes;
 		r->writes++;
-		at_dma_write(n, r->rdr_base + at, p, k, hp, stored);
+		at_dma_write(n, r->rdr_base + at, p, k, hp, stored)
+			->txn.trace_id = trace;
 		r->rdr_wp += k;
 		p += k;
 		bytes -= k;
@@ -63,18 +64,21 @@ static void described(struct at_nic *n, struct at_dma *d)
 		at_irq(n, ATOLL_IRQ_RECEIVED);
 }
 
-static void describe(struct at_nic *n, uint32_t hp)
+static void describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[hp];
 	uint64_t w[8] = { r->head, r->start % r->rdr_size };
+	struct at_dma *d;
 
 	if (r->retrieved) {
 		memcpy(&w[2], r->route, r->n_route);
 		w[6] = (uint64_t)r->n_route << 48;
 	}
 	w[7] = ATOLL_D_VALID | (r->retrieved ? ATOLL_D_RETRIEVED : 0);
-	at_dma_write(n, r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
-		     ATOLL_DESC, hp, described);
+	d = at_dma_write(n, r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
+			 ATOLL_DESC, hp, described);
+	d->txn.trace_id = trace;
+	d->txn.trace_last = true;
 	r->rdq_wp = r->rdq_wp + 1 == r->rdq_size ? 0 : r->rdq_wp + 1;
 }
 
@@ -86,7 +90,7 @@ static void keep(struct at_rx *r, const uint8_t *p, uint32_t bytes)
 		memcpy(ring_push(&r->words), p + i, 8);
 }
 
-static uint64_t pio_status(const struct at_rx *r)
+static uint64_t pio_status(const struct at_nic *n, const struct at_rx *r)
 {
 	const struct at_pkt *k;
 	uint32_t left, there;
@@ -94,12 +98,19 @@ static uint64_t pio_status(const struct at_rx *r)
 	if (ring_empty(&r->pkts))
 		return 0;
 	k = ring_front(&r->pkts);
+	at_mark(n, k->trace, "load: status");
 	left = (ATOLL_HEAD_BYTES(k->head) - k->read) / 8;
 	there = ring_count(&r->words);
 	return ATOLL_STATUS_PACKET |
 	       (k->retrieved ? ATOLL_STATUS_RETRIEVED : 0) |
 	       (uint64_t)(there < left ? there : left) << 32 |
 	       ATOLL_HEAD_BYTES(k->head);
+}
+
+static void pio_over(struct at_nic *n, struct at_rx *r)
+{
+	weft_msg_end(n->comp, ring_front(&r->pkts)->trace, true);
+	ring_pop(&r->pkts);
 }
 
 static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
@@ -112,8 +123,9 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 	w = *ring_front(&r->words);
 	ring_pop(&r->words);
 	k->read += 8;
+	at_mark(n, k->trace, "load: data");
 	if (k->read >= ATOLL_HEAD_BYTES(k->head))
-		ring_pop(&r->pkts);
+		pio_over(n, r);
 	axbar_kick(&n->x);
 	return w;
 }
@@ -125,15 +137,16 @@ static void pio_begin(struct at_rx *r)
 		(struct at_pkt){ .head = r->head, .retrieved = r->retrieved };
 }
 
-static uint64_t pio_head(struct at_rx *r)
+static uint64_t pio_head(struct at_nic *n, struct at_rx *r)
 {
 	uint64_t h;
 
 	if (ring_empty(&r->pkts))
 		return 0;
 	h = ring_front(&r->pkts)->head;
+	at_mark(n, ring_front(&r->pkts)->trace, "load: header");
 	if (!ATOLL_HEAD_BYTES(h))
-		ring_pop(&r->pkts);
+		pio_over(n, r);
 	return h;
 }
 
@@ -170,14 +183,18 @@ void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 				pio_begin(r);
 		}
 		r->got += f->payload.len;
+		at_mark(n, f->trace_id, "host port");
 		if (dma)
-			store(n, np, p, bytes);
+			store(n, np, p, bytes, f->trace_id);
 		else
 			keep(r, p, bytes);
 		if (at_line(f)->flags & AT_EOP) {
 			at_count(n, AT_K_RECEIVED, 1);
 			if (dma)
-				describe(n, np);
+				describe(n, np, f->trace_id);
+			else if (!ring_empty(&r->pkts))
+				ring_nth(&r->pkts, ring_count(&r->pkts) - 1)
+					->trace = f->trace_id;
 		}
 	}
 	weft_frame_free(f);
@@ -191,9 +208,9 @@ uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off)
 
 	switch (off) {
 	case ATOLL_PIO_STATUS:
-		return pio_status(r);
+		return pio_status(n, r);
 	case ATOLL_PIO_HEAD:
-		return pio_head(r);
+		return pio_head(n, r);
 	case ATOLL_PIO_RDATA:
 		return pio_read(n, r);
 	case ATOLL_CTRL:

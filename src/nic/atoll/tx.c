@@ -63,12 +63,14 @@ static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
 	}
 }
 
-static void pkt_end(struct at_nic *n, uint32_t hp)
+/* A packet is where its last flit is. */
+static void pkt_end(struct at_nic *n, uint32_t hp, uint64_t trace)
 {
 	struct at_tx *t = &n->tx[hp];
 	struct weft_frame *f = flit_new(n, AT_DATA, t->part, t->n_part);
 
 	at_line(f)->flags = AT_EOP;
+	f->trace_id = trace;
 	flit_put(n, hp, f);
 	t->n_part = 0;
 	at_count(n, AT_K_SENT, 1);
@@ -113,8 +115,10 @@ static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 	pkt_head(n, hp, t->route, t->n_route,
 		 own_head(n, hp, t->tag, t->n_pio * 8));
 	pkt_bytes(n, hp, (const uint8_t *)t->pio, t->n_pio * 8);
-	pkt_end(n, hp);
+	at_mark(n, t->pio_trace, "further stores");
+	pkt_end(n, hp, t->pio_trace);
 	t->n_route = t->n_pio = 0;
+	t->pio_trace = 0;
 	flits_go(n, hp);
 }
 
@@ -127,7 +131,7 @@ static void desc_over(struct at_nic *n, uint32_t hp)
 	struct at_tx *t = &n->tx[hp];
 	uint64_t done = ATOLL_D_DONE;
 
-	pkt_end(n, hp);
+	pkt_end(n, hp, t->trace);
 	at_dma_write(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC + 56,
 		     &done, 8, hp, NULL);
 	t->sdq_rp = t->sdq_rp + 1 == t->sdq_size ? 0 : t->sdq_rp + 1;
@@ -150,8 +154,8 @@ static void payload_ask(struct at_nic *n, uint32_t hp)
 		return;
 	}
 	t->reading = true;
-	at_dma_read(n, t->sdr_base + t->desc[1] + t->asked, k, hp,
-		    payload_done);
+	at_dma_read(n, t->sdr_base + t->desc[1] + t->asked, k, hp, payload_done)
+		->txn.trace_id = t->trace;
 	t->asked += k;
 }
 
@@ -194,8 +198,14 @@ static void desc_ask(struct at_nic *n, uint32_t hp)
 		return;
 	t->busy = t->reading = true;
 	t->desc[0] = 0;
+	t->trace = 0;
+	if (!ring_empty(&t->traces)) {
+		t->trace = *ring_front(&t->traces);
+		ring_pop(&t->traces);
+	}
 	at_dma_read(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC,
-		    ATOLL_DESC, hp, desc_done);
+		    ATOLL_DESC, hp, desc_done)
+		->txn.trace_id = t->trace;
 }
 
 void at_tx_go(struct at_nic *n, uint32_t hp)
@@ -206,10 +216,34 @@ void at_tx_go(struct at_nic *n, uint32_t hp)
 	desc_ask(n, hp);
 }
 
+/* SDQ_WP is to be `wp`: a message for each new descriptor. */
+static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = t->sdq_wp; t->sdq_size && i != wp;
+	     i = (i + 1) % t->sdq_size) {
+		uint64_t id = first ? weft_msg_fork(n->comp, first)
+				    : weft_msg_open(n->comp);
+
+		first = first ? first : id;
+		*ring_push(&t->traces) = id;
+	}
+}
+
+/* The first store of a message that is stored word by word. */
+static void trace_pio(struct at_nic *n, struct at_tx *t, uint32_t off)
+{
+	if (!t->pio_trace && off <= ATOLL_PIO_TAG)
+		t->pio_trace = weft_msg_open(n->comp);
+}
+
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 {
 	struct at_tx *t = &n->tx[hp];
 
+	if (weft_heard(n->comp))
+		trace_pio(n, t, off);
 	switch (off) {
 	case ATOLL_PIO_ROUTE:
 		pio_route(t, val);
@@ -231,7 +265,10 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 		t->sdr_base = val;
 		break;
 	case ATOLL_SDQ_WP:
-		t->sdq_wp = t->sdq_size ? (uint32_t)(val % t->sdq_size) : 0;
+		val = t->sdq_size ? val % t->sdq_size : 0;
+		if (weft_heard(n->comp))
+			trace_descs(n, t, (uint32_t)val);
+		t->sdq_wp = (uint32_t)val;
 		at_tx_go(n, hp);
 		break;
 	}
@@ -244,4 +281,5 @@ void at_tx_fini(struct at_nic *n, uint32_t hp)
 	for (; !ring_empty(&t->q); ring_pop(&t->q))
 		weft_frame_free(*ring_front(&t->q));
 	ring_free(&t->q);
+	ring_free(&t->traces);
 }

@@ -51,6 +51,13 @@ static bool has_window(const struct hp_cpl *q)
 	       q->kind == CPL_GET;
 }
 
+/* Somebody here is told of it. */
+static bool wants_note(const struct hp_cpl *q)
+{
+	return !q->in.gone && (q->in.reply || !has_window(q) || q->in.err ||
+			       q->in.flags & HP_CTX_RMA_NTF);
+}
+
 /* ---- LOOKUP ------------------------------------------------------------ */
 
 static void lookup_checked(struct hp_nic *n, void *arg)
@@ -102,6 +109,7 @@ static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
 
+	hp_mark(s->own, q->in.trace, "waits for a completer");
 	q->kind = kind_of(&q->in);
 	hp_in_context(s->own, &q->in, lookup_ctx);
 }
@@ -164,6 +172,7 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 	bool stores =
 		q->kind == CPL_RECV || q->kind == CPL_PUT || q->kind == CPL_GET;
 
+	hp_mark(s->own, q->in.trace, "completer: lookups, check");
 	if (q->in.gone || q->in.err || !stores) {
 		hp_stage_done(s, j);
 		return;
@@ -196,8 +205,11 @@ static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 
 	if (q->in.reply || q->in.gone)
 		return;
-	if (wanted || (q->in.err && !told))
-		hp_ack(n, &q->in.head, q->in.err);
+	if (!wanted && (!q->in.err || told))
+		return;
+	hp_ack(n, &q->in.head, q->in.err, wants_note(q) ? 0 : q->in.trace);
+	if (!wants_note(q))
+		q->in.trace = 0;
 }
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q)
@@ -261,7 +273,8 @@ static void masked_write(struct hp_nic *n, struct hp_cpl *q, weft_phys_t pa)
 		if (!(be >> i & 1))
 			continue;
 		q->runs++;
-		hp_dma_put(n, pa + i, b + i, k - i, masked_done, q);
+		hp_dma_put(n, pa + i, b + i, k - i, masked_done, q)
+			->txn.trace_id = q->in.trace;
 	}
 	if (!--q->runs)
 		store_over(n, q);
@@ -304,6 +317,7 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
 
+	hp_mark(s->own, q->in.trace, "completer: place");
 	if (!q->in.rx || q->kind == CPL_ACK) {
 		hp_in_end(s->own, &q->in);
 		hp_stage_done(s, j);
@@ -341,6 +355,7 @@ static void finish_begin(struct hp_cpl *q, uint32_t cmd)
 	e->vpid = (uint16_t)q->in.head.vpid;
 	e->done = finish_told;
 	e->arg = q;
+	e->trace = q->in.trace;
 	e->w[0] = c[2];
 	e->w[1] = HP_C1_TAG(c[1]);
 	e->w[7] = HP_NQE_W7(cmd, HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
@@ -400,10 +415,10 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 	struct hp_cpl *q = (struct hp_cpl *)j;
 	struct hp_nic *n = s->own;
 
+	hp_mark(n, q->in.trace, "completer: store");
 	q->in.nqe.done = finish_told;
 	q->in.nqe.arg = q;
-	if (q->in.gone || (!q->in.reply && has_window(q) && !q->in.err &&
-			   !(q->in.flags & HP_CTX_RMA_NTF))) {
+	if (!wants_note(q)) {
 		hp_stage_done(s, j);
 		return;
 	}
@@ -420,9 +435,18 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 	hp_notify(n, &q->in.nqe);
 }
 
+static void cpl_left(struct hp_sched *s, struct hp_job *j)
+{
+	const struct hp_cpl *q = (struct hp_cpl *)j;
+	struct hp_nic *n = s->own;
+
+	weft_msg_end(n->comp, q->in.trace, !q->in.err);
+}
+
 const struct hp_pipe hp_cpl_pipe = {
 	.name = "completer",
 	.job_size = sizeof(struct hp_cpl),
 	.stages = STAGES,
 	.stage = { cpl_lookup, cpl_place, cpl_store, cpl_finish },
+	.left = cpl_left,
 };

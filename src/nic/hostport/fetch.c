@@ -244,6 +244,7 @@ static void op_free(struct hp_nic *n, struct hp_fetch *op)
 
 static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
+	weft_msg_end(n->comp, op->req->trace, false);
 	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
 	op_free(n, op);
 	hp_fetch_go(n);
@@ -254,6 +255,7 @@ static void issue_put(struct hp_nic *n, void *arg)
 	struct hp_req *req = arg;
 
 	n->fetch.decoding--;
+	hp_mark(n, req->trace, "decode");
 	hp_sched_put(&n->sched[HP_REQ], &req->job);
 }
 
@@ -288,6 +290,7 @@ static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
 	hp_ctx_dirty(c);
 	op_free(n, op);
+	hp_mark(n, req->trace, "context");
 	hp_fetch_issue(n, c->vpid, c->w[0], req, op->w);
 	if (!HP_CTX(c->w, HP_F_WQ_PEND))
 		hp_notify_room(n, c);
@@ -317,6 +320,7 @@ static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
 {
 	for (uint32_t pend = pending(n, c); pend; pend--)
 		log_dropped(n, c->vpid);
+	hp_marks_drop(n, c->vpid);
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
 	hp_ctx_dirty(c);
 }
@@ -350,9 +354,12 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
 	hp_ctx_dirty(c);
 	op->reading = true;
+	op->req->trace = hp_marks_take(n, c->vpid);
+	hp_mark(n, op->req->trace, "CSB, context");
 	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
 	hp_dma_read(n, HP_BASE(c->w, HP_F_WQ_BASE) + (uint64_t)HP_LINE * at,
-		    HP_LINE, read_done, op);
+		    HP_LINE, read_done, op)
+		->txn.trace_id = op->req->trace;
 	if (pend > 1)
 		turn_add(n, c->vpid);
 	hp_fetch_go(n);

@@ -341,6 +341,7 @@ static void hp_fini(struct weft_comp *c)
 		hp_sched_fini(&n->sched[i]);
 	hp_net_fini(n);
 	hp_fetch_fini(n);
+	hp_marks_fini(n);
 	hp_ctx_fini(n);
 	hp_csb_fini(&n->csb);
 	hp_hif_fini(n);

@@ -22,6 +22,7 @@
 #include "link/np.h"
 #include "nic/hostport/csb.h"
 #include "nic/hostport/ctx.h"
+#include "nic/hostport/marks.h"
 #include "nic/hostport/sched.h"
 #include "nic/hostport_regs.h"
 #include "weft/bus.h"
@@ -161,8 +162,9 @@ void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
 struct hp_req {
 	struct hp_job job;
 	struct hp_vci vci;
-	bool reserved; /* an NQ entry is reserved for it: always, but for tests
-			*/
+	uint64_t trace; /* until its packet has it */
+	bool reserved;	/* an NQ entry is reserved for it: always, but for tests
+			 */
 };
 
 /* ---- fetch (fetch.c) ---- */
@@ -297,6 +299,7 @@ struct hp_nqe {
 	bool reserved; /* ends a reservation (4.9); else waits for room */
 	/* W2 gets the pointer snapshot (6.2, PS) when it is written. */
 	bool snapshot;
+	uint64_t trace; /* of the message that it ends */
 	/* It has been handed to the bus; err: no such NQ, see ERR_LOG.  May be
 	 * NULL. */
 	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
@@ -336,8 +339,10 @@ static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
 /* The same at the service port: multicast, high availability. */
 void hp_service(struct hp_nic *n, struct hp_rx *rx);
-/* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive. */
-void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err);
+/* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive.  trace: of
+ * the message that goes on with it, or 0. */
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
+	    uint64_t trace);
 
 /* ---- caches of the units (win.c, route.c, tlb.c) ---- */
 
@@ -434,6 +439,7 @@ struct hp_nic {
 		uint32_t bytes;
 		uint8_t space;
 	} load;
+	struct hp_marks marks;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;
 	uint64_t vcis; /* in the device, and the sum of their times in ns */
@@ -471,6 +477,13 @@ static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
 			    void *arg)
 {
 	hp_at(n, hp_now(n) + cycles, fn, arg);
+}
+/* The message was up to now busy with this stage. */
+static inline void hp_mark(const struct hp_nic *n, uint64_t id,
+			   const char *stage)
+{
+	if (__builtin_expect(id != 0, 0))
+		weft_mark(n->comp, id, stage, weft_now(n->comp));
 }
 static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 {

@@ -39,8 +39,12 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 static void nqe_write(struct hp_nic *n, void *arg)
 {
 	struct hp_nqe *e = arg;
+	struct hp_dma *d;
 
-	hp_dma_put(n, e->at, e->w, HP_LINE, nqe_handed, e)->user = e->irq;
+	hp_mark(n, e->trace, "notification unit");
+	d = hp_dma_put(n, e->at, e->w, HP_LINE, nqe_handed, e);
+	d->user = e->irq;
+	d->txn.trace_id = e->trace;
 }
 
 static uint64_t snapshot(const struct hp_ctx *c)
@@ -227,6 +231,7 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 			continue;
 		}
 		*at = e->next;
+		hp_mark(n, e->trace, "notification waits for room");
 		nqe_place(n, e, c);
 	}
 	hp_stall_update(n, c);

@@ -73,6 +73,7 @@ static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
 	uint32_t left, bytes = p->total - p->asked;
 	weft_phys_t pa;
 	enum hp_step step = hp_walk_at(&p->walk, p->asked, &pa, &left);
+	struct hp_dma *d;
 
 	if (step == HP_STEP_FAULT)
 		p->stop = true;
@@ -81,7 +82,9 @@ static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
 	bytes = bytes < left ? bytes : left;
 	bytes = bytes < n->dma_piece ? bytes : n->dma_piece;
 	p->out++;
-	hp_dma_read(n, pa, bytes, pull_done, p)->user = p->asked;
+	d = hp_dma_read(n, pa, bytes, pull_done, p);
+	d->user = p->asked;
+	d->txn.trace_id = p->f->trace_id;
 	p->asked += bytes;
 	return true;
 }

@@ -71,7 +71,8 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	hp_dma_write(
 		n, pa,
 		weft_slice_sub(rx->f->payload, rx->head.skip + p->asked, bytes),
-		push_done, p);
+		push_done, p)
+		->txn.trace_id = rx->f->trace_id;
 	p->asked += bytes;
 	return true;
 }

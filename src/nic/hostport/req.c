@@ -125,6 +125,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 	struct hp_nic *n = s->own;
 	const struct hp_vci *v = &q->in.vci;
 
+	hp_mark(n, q->in.trace, "waits for a requester");
 	q->err = v->err;
 	if (q->err) {
 		hp_stage_done(s, j);
@@ -186,6 +187,7 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 	p->f = hp_pkt_new(n->comp->sim, &q->route.route, &h, 0);
 	if (!p->f)
 		return false;
+	p->f->trace_id = q->in.trace;
 	p->data = weft_slice_data(p->f->payload) + hp_pkt_skip(p->f, &h);
 	memcpy(p->data, &v->w[v->first], 8u * v->imm);
 	p->total = p->got = h.bytes;
@@ -265,6 +267,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 	struct hp_nic *n = s->own;
 	uint32_t m = q->in.vci.main;
 
+	hp_mark(n, q->in.trace, "requester: lookups, check");
 	q->len = transfer(&q->in.vci);
 	if (!q->err && !frame_make(n, q))
 		q->err = HP_ERR_ROUTE_INV;
@@ -328,6 +331,7 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	struct req *q = (struct req *)j;
 	struct hp_nic *n = s->own;
 
+	hp_mark(n, q->in.trace, "requester: frame");
 	hp_fetch_resume(n, q->in.vci.vpid);
 	if (q->err) {
 		hp_stage_done(s, j);
@@ -336,6 +340,7 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
 	hp_pull_release(n, &q->pull, hp_now(n),
 			wants_sent(q) ? output_sent : NULL, q);
+	q->in.trace = 0; /* its packet's */
 	q->waits_port = !q->pull.tx->pkt;
 	if (q->waits_port)
 		q->pull.tx->taken = output_taken;
@@ -357,6 +362,7 @@ static void finish_notify(struct hp_nic *n, struct req *q)
 	e->vpid = v->vpid;
 	e->reserved = true;
 	e->snapshot = true;
+	e->trace = q->in.trace;
 	e->done = finish_told;
 	e->arg = q;
 	e->w[0] = HP_VCI_USER(v->w);
@@ -384,11 +390,20 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	finish_check(s->own, (struct req *)j);
 }
 
+/* Nothing of it was sent. */
+static void req_left(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_nic *n = s->own;
+
+	weft_msg_end(n->comp, ((struct req *)j)->in.trace, false);
+}
+
 const struct hp_pipe hp_req_pipe = {
 	.name = "requester",
 	.job_size = sizeof(struct req),
 	.stages = STAGES,
 	.stage = { req_lookup, req_frame, req_output, req_finish },
+	.left = req_left,
 };
 
 /* The run has ended in the middle: packets that were not sent. */

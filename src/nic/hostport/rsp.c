@@ -95,6 +95,7 @@ static void rsp_lookup(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;
 
+	hp_mark(s->own, q->in.trace, "waits for a responder");
 	q->atomic = rsp_main(q) == HP_M_FAA || rsp_main(q) == HP_M_CAS;
 	hp_in_context(s->own, &q->in, lookup_ctx);
 }
@@ -118,6 +119,7 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 		p->f = hp_pkt_new(n->comp->sim, &q->in.head.back, &h, 1);
 	if (!p->f)
 		return false;
+	p->f->trace_id = q->in.trace;
 	p->data = weft_slice_data(p->f->payload) + hp_pkt_skip(p->f, &h);
 	p->total = bytes;
 	return true;
@@ -175,6 +177,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	struct rsp *q = (struct rsp *)j;
 	struct hp_nic *n = s->own;
 
+	hp_mark(n, q->in.trace, "responder: lookups, check");
 	if (!q->in.err && !q->in.gone && !frame_make(n, q)) {
 		hp_in_refuse(n, &q->in, HP_ERR_ROUTE_BROKEN);
 		q->in.gone = true;
@@ -226,6 +229,7 @@ static void atomic_send(struct hp_nic *n, struct rsp *q)
 	q->pull.got = q->pull.total;
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
 	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
+	q->in.trace = 0; /* the response's */
 }
 
 static void atomic_wrote(struct hp_nic *n, struct hp_dma *d)
@@ -263,7 +267,8 @@ static void atomic_read(struct hp_nic *n, struct hp_dma *d)
 	}
 	memcpy(&m, weft_slice_data(d->txn.data), sizeof(m));
 	q->result = atomic_value(q, m);
-	hp_dma_put(n, q->word, &q->result, sizeof(q->result), atomic_wrote, q);
+	hp_dma_put(n, q->word, &q->result, sizeof(q->result), atomic_wrote, q)
+		->txn.trace_id = q->in.trace;
 }
 
 static void atomic_lock(struct hp_nic *n, struct rsp *q)
@@ -272,7 +277,8 @@ static void atomic_lock(struct hp_nic *n, struct rsp *q)
 	if (q->in.waiting)
 		return;
 	q->locked = true;
-	hp_dma_read(n, q->word, sizeof(q->result), atomic_read, q);
+	hp_dma_read(n, q->word, sizeof(q->result), atomic_read, q)
+		->txn.trace_id = q->in.trace;
 }
 
 static void atomic_page(struct hp_nic *n, struct hp_walk *w)
@@ -333,6 +339,7 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 	struct rsp *q = (struct rsp *)j;
 	struct hp_nic *n = s->own;
 
+	hp_mark(n, q->in.trace, "responder: frame");
 	if (q->in.err || q->in.gone) {
 		hp_stage_done(s, j);
 	} else if (q->atomic) {
@@ -343,6 +350,7 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 		hp_in_end(n, &q->in);
 		hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
 		hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
+		q->in.trace = 0; /* the response's */
 	}
 }
 
@@ -368,11 +376,20 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 	hp_in_rma(s->own, &q->in);
 }
 
+/* Nothing of it went back. */
+static void rsp_left(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_nic *n = s->own;
+
+	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
+}
+
 const struct hp_pipe hp_rsp_pipe = {
 	.name = "responder",
 	.job_size = sizeof(struct rsp),
 	.stages = STAGES,
 	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },
+	.left = rsp_left,
 };
 
 /* The run has ended in the middle: responses that were not sent. */

@@ -37,7 +37,8 @@ static void list_add(struct list *l, struct hp_in *in)
 
 /* ---- acknowledges ------------------------------------------------------ */
 
-void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err)
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
+	    uint64_t trace)
 {
 	uint32_t cmd = HP_C0_CMD(h->c[0]);
 	struct hp_head a = { .vpid = HP_C0_VPID(h->c[0]) };
@@ -52,10 +53,12 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err)
 	if (h->back.nf)
 		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
 	if (!f) { /* the way back is missing */
+		weft_msg_end(n->comp, trace, false);
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   h->vpid);
 		return;
 	}
+	f->trace_id = trace;
 	hp_count(n, err ? HP_K_NACKS : HP_K_ACKS, 1);
 	hp_net_send(n, f, f->payload.len, hp_now(n) + n->t_frame, UINT32_MAX,
 		    NULL, NULL);
@@ -73,7 +76,8 @@ void hp_in_end(struct hp_nic *n, struct hp_in *in)
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err)
 {
 	in->err = err;
-	hp_ack(n, &in->head, err);
+	hp_ack(n, &in->head, err, in->trace);
+	in->trace = 0;
 	hp_in_end(n, in);
 }
 
@@ -111,6 +115,7 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 	struct hp_nqe *e = &in->nqe;
 
 	e->vpid = (uint16_t)in->head.vpid;
+	e->trace = in->trace;
 	e->snapshot = true;
 	e->w[0] = c[2];
 	e->w[1] = HP_C1_TAG(c[1]);
@@ -200,6 +205,7 @@ void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	if (!in->waiting)
 		return;
 	wait_remove(n, in);
+	hp_mark(n, in->trace, "waits for room in memory");
 	hp_stall_update(n, c);
 	hp_rx_room(n, c->vpid); /* the next one may fit too */
 }
@@ -321,6 +327,8 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	in->head = rx->head;
 	in->cmd = HP_C0_CMD(rx->head.c[0]);
 	in->reply = reply;
+	in->trace = rx->f->trace_id;
+	hp_mark(n, in->trace, "to the core clock");
 	in_key(n, in, extra);
 	rx->more = not_yet;
 	list_add(&n->rx_unit->pend[pend], in);
@@ -334,7 +342,7 @@ static void misrouted(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
 			   rx->head.vpid);
 	else
-		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN);
+		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
 	hp_rx_end(n, rx);
 }
 

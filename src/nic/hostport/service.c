@@ -24,7 +24,7 @@ static void broken(struct hp_nic *n, struct hp_rx *rx)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, HP_G_PORT, byte),
 			   rx->head.vpid);
 	else
-		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN);
+		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
 	hp_rx_end(n, rx);
 }
 

@@ -27,7 +27,7 @@ struct hp_tagged {
 	struct place *at; /* tagged_depth of them, oldest first */
 	uint32_t n;
 	/* the store that waits for its answer: the bus has one at a time */
-	uint64_t w[HP_WORDS];
+	uint64_t w[HP_WORDS], trace;
 	struct hp_ctx_req look;
 };
 
@@ -44,6 +44,7 @@ void hp_tagged_go(struct hp_nic *n)
 			continue;
 		}
 		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), p.vpid);
+		weft_msg_end(n->comp, p.req->trace, false);
 		hp_job_drop(&n->sched[HP_REQ], &p.req->job);
 	}
 }
@@ -61,6 +62,7 @@ static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 
 	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, r->vpid) ||
 	    !hp_nq_free(c, n->nq_size)) {
+		weft_msg_end(n->comp, t->trace, false);
 		answer(n, false);
 		return;
 	}
@@ -68,6 +70,8 @@ static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 	t->n++;
 	p->req = hp_job_new(&n->sched[HP_REQ]);
+	p->req->trace = t->trace;
+	hp_mark(n, t->trace, "tagged store: context");
 	p->vpid = r->vpid;
 	p->flags = c->w[0];
 	memcpy(p->w, t->w, HP_LINE);
@@ -101,6 +105,7 @@ static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 		return;
 	}
 	memcpy(t->w, note->data, HP_LINE);
+	t->trace = weft_msg_open(n->comp);
 	t->look.vpid = note->tag;
 	t->look.done = looked;
 	hp_ctx_get(n, &t->look);
@@ -131,6 +136,7 @@ static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 		return hp_blocks[HP_BLOCK_ULTRA]->tload(n, note, val_p);
 	if (note->space != 1 + HP_BAR_TRIGGER)
 		return false;
+	hp_marks_load(n, HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
 	*val_p = hp_trigger(n, HP_TRIGGER_PAGE(note->tag) | note->off % HP_PAGE,
 			    note->bytes);
 	return *val_p & HP_TRUE;

@@ -10,7 +10,7 @@
 
 /* ---- Triggerpage ------------------------------------------------------- */
 
-uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
 	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
 	uint32_t par = HP_TRIGGER_PAR(off), got;
@@ -26,6 +26,14 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 	hp_count(n, HP_K_ACCEPTED, got);
 	hp_count(n, HP_K_REJECTED, (cmd == HP_T_ISSUE ? par : 1) - got);
 	hp_fetch_go(n);
+	return val;
+}
+
+uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+{
+	uint64_t val = trigger(n, off, bytes);
+
+	hp_marks_accepted(n, HP_TRIGGER_VPID(off), HP_RET_ACCEPTED(val));
 	return val;
 }
 
@@ -57,6 +65,8 @@ static void load_begin(struct hp_nic *n, const struct weft_bus_note *note)
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
+	hp_marks_load(n, note->space == 1 + HP_BAR_TRIGGER &&
+				 HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
 	if (note->space && wait && weft_bus_defer(n->bus))
 		hp_after(n, wait, load_now, NULL);
 	else

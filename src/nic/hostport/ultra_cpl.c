@@ -94,7 +94,7 @@ static void ack(struct hp_nic *n, void *arg)
 {
 	struct ultra_in *i = arg;
 
-	hp_ack(n, &i->head, HP_ERR_NOERR);
+	hp_ack(n, &i->head, HP_ERR_NOERR, 0);
 	in_free(n->ultra, i);
 }
 
@@ -158,7 +158,7 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
 {
 	if (nack && HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
-		hp_ack(u->n, &i->head, HP_ERR_ROUTE_BROKEN);
+		hp_ack(u->n, &i->head, HP_ERR_ROUTE_BROKEN, 0);
 	hp_count(u->n, HP_K_ULTRA_DISCARDED, 1);
 	in_unlink(u, i);
 	hp_rx_end(u->n, i->rx);

@@ -226,6 +226,7 @@ struct hp_in {
 	struct hp_nqe nqe;
 	struct hp_in *next; /* waits for space */
 	uint64_t since;	    /* cycle */
+	uint64_t trace;	    /* the message ends with the job; 0: it does not */
 	bool waiting, asking;
 };
 /* Gives the packet back to the network, once. */

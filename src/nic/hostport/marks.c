@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of the Host Port that are triggered and not fetched yet, see
+ * marks.h.  The device itself only counts them (WQ_PEND). */
+#include "nic/hostport/nic.h"
+
+void hp_marks_load(struct hp_nic *n, bool issues)
+{
+	n->marks.load = issues ? weft_msg_open(n->comp) : 0;
+}
+
+void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count)
+{
+	uint64_t id = n->marks.load;
+
+	n->marks.load = 0;
+	if (!id)
+		return;
+	hp_mark(n, id, "Triggerpage");
+	if (!count)
+		weft_msg_end(n->comp, id, false);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t one = i ? weft_msg_fork(n->comp, id) : id;
+
+		vec_push(&n->marks.wait, (struct hp_mark_wait){ one, vpid });
+	}
+}
+
+uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_mark_wait *w = n->marks.wait.at;
+	size_t i = 0, left;
+	uint64_t id;
+
+	while (i < n->marks.wait.n && w[i].vpid != vpid)
+		i++;
+	if (i == n->marks.wait.n)
+		return 0;
+	id = w[i].id;
+	left = --n->marks.wait.n - i;
+	memmove(&w[i], &w[i + 1], left * sizeof(*w));
+	return id;
+}
+
+void hp_marks_drop(struct hp_nic *n, uint32_t vpid)
+{
+	uint64_t id;
+
+	while ((id = hp_marks_take(n, vpid)))
+		weft_msg_end(n->comp, id, false);
+}
+
+void hp_marks_fini(struct hp_nic *n)
+{
+	vec_free(&n->marks.wait);
+}

@@ -6,7 +6,8 @@
 #
 # build        gcc -O3: everything
 # build-asan   gcc, address and undefined-behaviour sanitizers: all but the
-#              suites "tree" (about the source, not the program) and "slow"
+#              suites "tree" (about the source, not the program), "slow" (many
+#              runs; "determinism" runs each system with this build) and "fuzz"
 # build-clang  clang -O0: compared by the test "determinism"
 # build-fuzz   clang, sanitizers, libFuzzer: the fuzz targets, briefly
 cd "$(dirname "$0")/.." || exit 1
@@ -22,7 +23,7 @@ rm -f build*/meson-logs/testlog.json
 $meson test -C build --no-rebuild --print-errorlogs --num-processes "$jobs"
 $meson test -C build-asan --no-rebuild --print-errorlogs \
 	--num-processes "$jobs" --timeout-multiplier 4 \
-	--no-suite tree --no-suite slow
+	--no-suite tree --no-suite slow --no-suite fuzz
 $meson test -C build-fuzz --no-rebuild --print-errorlogs \
 	--num-processes "$jobs" --timeout-multiplier 4 --suite fuzz
 exec /usr/bin/python3 scripts/count-tests.py build build-asan build-fuzz

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft exec`: processes on a simulated machine.
+ *
+ * The command builds the machine, asks a launcher to start the processes, runs
+ * until they have ended.  A launcher knows how the processes of one kind of
+ * program come to be: directly, or by the mpirun of an MPI. */
+#ifndef FRONT_EXEC_H
+#define FRONT_EXEC_H
+
+#include <sys/types.h>
+
+#include "attach/serve.h"
+#include "base/vec.h"
+#include "front/exp/exp.h"
+
+/* What is to be started. */
+struct exec_job {
+	char **argv;	     /* program and arguments, ended by NULL */
+	uint32_t n;	     /* ranks */
+	const uint32_t *map; /* node of each */
+	uint32_t nodes;	     /* of the machine */
+	enum weft_att_clock clock;
+	const char *socket; /* for WEFT_SOCKET */
+	bool quiet;
+	struct att_server *server;
+	/* Environment of everything that is started, over that of weft:
+	 * "NAME=VALUE" (exec_env). */
+	struct {
+		VEC(char *);
+	} env;
+	/* A folder for files that live as long as the job, or NULL
+	 * (exec_folder). */
+	char *folder;
+	struct {
+		VEC(pid_t);
+	} pids;
+	void *own; /* the launcher's */
+};
+
+struct exec_launcher {
+	const char *name, *doc; /* as of --mpi */
+	/* Is it for this program?  The first launcher that says yes takes it
+	 * when nobody was named. */
+	bool (*fits)(const struct exec_job *j);
+	/* Starts it (exec_spawn, once or n times). */
+	int (*start)(struct exec_job *j, struct weft_err *err);
+	/* After all have ended; NULL: nothing to do. */
+	void (*end)(struct exec_job *j);
+};
+extern const struct exec_launcher *const exec_launchers[]; /* ended by NULL */
+
+/* launch.c */
+/* One process: argv ended by NULL, found by PATH; with the environment of the
+ * job and `more` (ended by NULL, or NULL).  0, or negative errno with a
+ * message. */
+int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
+	       struct weft_err *err);
+/* For all that is started after it; a later one of the same name wins. */
+void exec_env(struct exec_job *j, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Creates j->folder (removed at the end with the files in it). */
+int exec_folder(struct exec_job *j, struct weft_err *err);
+/* The launcher of a name, or (NULL, "auto") the one that fits. */
+const struct exec_launcher *exec_launcher(const struct exec_job *j,
+					  const char *name,
+					  struct weft_err *err);
+const char *exec_launchers_next(void *unused, size_t i);
+/* Ends what is left: politely, then not. */
+void exec_kill(struct exec_job *j);
+void exec_job_fini(struct exec_job *j);
+
+/* launchers */
+extern const struct exec_launcher exec_direct;
+
+/* edit.c: an experiment becomes a machine: agents instead of its workload. */
+int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
+/* Number of nodes of the machine. */
+uint32_t exec_nodes(const struct exp *e);
+
+#endif

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "measure/result.h"
-
 enum { OP_SEND, OP_RDMA };
 enum { WAIT_POLL, WAIT_BLOCK };
 enum { RECVS = 2, SENDS = 64 };
@@ -17,7 +15,6 @@ struct vpp {
 	/* parameters */
 	uint64_t count, size;
 	uint32_t op, wait, offset;
-	bool stages;
 	weft_time_t pause;
 	char nic[32];
 	/* run */
@@ -62,14 +59,6 @@ static bool post_recv(struct vpp *p, uint64_t seq)
 	vipw_desc(d, p->in, p->handle, (uint32_t)p->size);
 	return vipw_ok(&p->v, "VipPostRecv",
 		       VipPostRecv(p->v.vi, d, p->handle));
-}
-
-/* When something happened, for the breakdown of a message (7.1). */
-static void stage(struct vpp *p, const char *what, uint64_t seq)
-{
-	if (p->stages)
-		weft_series_add(p->v.w.c, what, "message", "ns", (double)seq,
-				(double)weft_host_now(p->v.w.h) / WEFT_NS);
 }
 
 static bool send_one(struct vpp *p, uint64_t seq)
@@ -155,7 +144,6 @@ static bool shoot(struct vpp *p, uint64_t seq)
 		fill(p, seq);
 	else if (p->size)
 		p->out[p->size - 1] = (uint8_t)(seq % 255 + 1);
-	stage(p, "post", seq);
 	if (!send_one(p, seq))
 		return false;
 	if (p->wait == WAIT_POLL)
@@ -176,7 +164,6 @@ static bool round_trip(struct vpp *p, uint64_t seq)
 		work_sent(&p->v.w, 1);
 	if ((ping && !shoot(p, seq)) || !take(p, seq))
 		return false;
-	stage(p, "received", seq);
 	if (checked && !whole(p, seq))
 		weft_check_failed(p->v.w.c, "wrong bytes");
 	if (!ping) {
@@ -216,44 +203,6 @@ static bool prepare(struct vpp *p, struct weft_comp *c)
 	return vipw_connect(&p->v, p->v.w.me ^ 1);
 }
 
-/* Mean time from one stage of node 0's messages to another, us. */
-static double between(struct weft_comp *c, const char *from, const char *to)
-{
-	struct weft_result *r = weft_sim_result(c->sim);
-	const struct result_series *a =
-		result_series_get(r, from, "message", "ns");
-	size_t n = a->n;
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum -= a->y[i];
-	a = result_series_get(r, to, "message", "ns");
-	for (size_t i = 0; i < a->n; i++)
-		sum += a->y[i];
-	return n && a->n == n ? sum / (double)n / 1000 : 0;
-}
-
-/* 7.1, figure 8 of the source: T1 to T5. */
-static void breakdown(struct weft_comp *c)
-{
-	static const struct {
-		const char *name, *from, *to;
-	} part[] = {
-		{ "post", "n0.prog0.post", "n0.nic.doorbell" },
-		{ "sender", "n0.nic.doorbell", "n0.nic.txd" },
-		{ "wire", "n0.nic.txd", "n1.nic.poll" },
-		{ "receiver", "n1.nic.poll", "n1.nic.data" },
-		{ "completion", "n1.nic.data", "n1.prog0.received" },
-	};
-
-	for (uint32_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
-		double us = between(c, part[i].from, part[i].to);
-
-		weft_metric(c, part[i].name, "us", us);
-		weft_series_add(c, "parts", "part", "us", i + 1, us);
-	}
-}
-
 static void results(struct vpp *p, struct weft_comp *c)
 {
 	double half = p->count > 1 ? (double)p->total / 2 / WEFT_NS /
@@ -269,8 +218,6 @@ static void results(struct vpp *p, struct weft_comp *c)
 	weft_metric(c, "utilisation", "%", used);
 	weft_series_add(c, "half_rtt", "B", "ns", (double)p->size, half);
 	weft_series_add(c, "utilisation", "B", "%", (double)p->size, used);
-	if (p->stages)
-		breakdown(c);
 }
 
 static int vpp_main(struct weft_comp *c)
@@ -309,7 +256,6 @@ static const struct weft_param vpp_params[] = {
 	WEFT_PARAM(ENUM, struct vpp, wait, "poll", "poll|block", OWN, "how the receiver learns of it"),
 	WEFT_PARAM(U32, struct vpp, offset, "0", "0..4095", OWN, "where in its page the buffer begins"),
 	WEFT_PARAM(TIME, struct vpp, pause, "3us", "", OWN, "block: asleep from a send to the next accesses to the card; the sender's part of 7.1 is 2.4 us"),
-	WEFT_PARAM(BOOL, struct vpp, stages, "no", "", OWN, "curves of the times of posting and receiving, and with those of hvia.nic.stages the parts of a message (7.1)"),
 	WEFT_PARAM(STR, struct vpp, nic, "hvia0", "", OWN, "name for VipOpenNic"),
 	{ 0 }
 };

@@ -151,6 +151,22 @@ class Explain(Looking):
         self.assertEqual(shown[-1], round(measured * 100))
         self.assertIn(f"measured: {metric} = ", lines[end + 1])
 
+    def test_parts(self):
+        """record.parts: what an experiment calls the parts of a message."""
+        d = self.run_json("hvia/breakdown", [])
+        parts = {k: v for k, v in d["metrics"].items() if k[:5] == "part."}
+        self.assertEqual(len(parts), 5)
+        self.assertAlmostEqual(
+            sum(parts.values()) * 1000,
+            next(h["mean"] for h in d["histograms"]
+                 if h["name"] == "n0.prog0.half_rtt"), 6)
+        d = self.run_json("hvia/breakdown",
+                          ["record.parts={a: cable, b: no such stage}"])
+        self.assertFalse([k for k in d["metrics"] if k[:5] == "part."])
+        for value in "x", "{a: [b]}":
+            weft("run", "hvia/breakdown", "--set", "record.parts=" + value,
+                 status=2)
+
     def test_which_message(self):
         db = self.path("x.db")
         self.run_json("hostport/ultra-pingpong", ["workload.count=30"],

@@ -99,6 +99,7 @@ bool sweep_auto_next(struct exp *e, const struct weft_result *last);
 /* expect.c */
 int expect_valid(const struct doc_node *expect, struct weft_err *err);
 void expect_judge(const struct doc_node *expect, struct weft_result *r);
+enum { RECORD_PARTS = 32 }; /* at most, of record.parts */
 int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
 /* `all`, `none`, a pattern or a list of patterns; NULL: everything. */

@@ -11,6 +11,7 @@
  *	  sample: 10us
  *	  of: ["*.nic.packets_*"]
  *	  show: ["n0.prog0.latency"]
+ *	  parts: {post: access on the bus, wire: cable, rest: end}
  *
  * Names are those of metrics and counters and may be patterns; a pattern that
  * meets nothing has failed. */
@@ -152,7 +153,21 @@ void expect_judge(const struct doc_node *expect, struct weft_result *r)
 
 static const char *const record_keys[] = { "metrics",	 "counters", "series",
 					   "histograms", "sample",   "of",
-					   "show",	 NULL };
+					   "show",	 "parts",    NULL };
+
+/* Parts of a message (docs/looking-inside.md): name and last stage. */
+static int parts_valid(const struct doc_node *p, struct weft_err *err)
+{
+	if (exp_want(p, DOC_MAP, "record.parts", err))
+		return -1;
+	if (p->n > RECORD_PARTS)
+		return doc_fail(p->at, err, "record.parts: at most %d",
+				RECORD_PARTS);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (exp_want(p->items[i].val, DOC_SCALAR, p->items[i].key, err))
+			return -1;
+	return 0;
+}
 
 int record_valid(const struct doc_node *record, struct weft_err *err)
 {
@@ -164,6 +179,11 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 	for (uint32_t i = 0; i < record->n; i++) {
 		const struct doc_node *l = record->items[i].val;
 
+		if (!strcmp(record->items[i].key, "parts")) {
+			if (parts_valid(l, err))
+				return -1;
+			continue;
+		}
 		if (l->kind == DOC_SCALAR)
 			continue;
 		if (exp_want(l, DOC_SEQ, record->items[i].key, err))

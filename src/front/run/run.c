@@ -90,8 +90,10 @@ static struct weft_result *case_finish(struct exp_case *c,
 
 	if (l->view)
 		viewer_result(l->view, r);
-	if (l->keep)
+	if (l->keep) {
 		keeper_result(l->keep, &r->story);
+		keeper_parts(l->keep, r);
+	}
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
@@ -103,6 +105,20 @@ static struct weft_result *case_finish(struct exp_case *c,
 	return r;
 }
 
+/* For `weft explain`, and for record.parts. */
+static struct keeper *case_keep(const struct exp_case *c)
+{
+	const struct doc_node *p =
+		c->record ? doc_get(c->record, "parts") : NULL;
+	struct keep_part part[RECORD_PARTS];
+	size_t n = p ? p->n : 0;
+
+	for (size_t i = 0; i < n; i++)
+		part[i] = (struct keep_part){ p->items[i].key,
+					      p->items[i].val->text };
+	return n || c->exp->view ? keeper_open(c->sim, part, n) : NULL;
+}
+
 void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 		 struct weft_err *err)
 {
@@ -111,7 +127,7 @@ void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 
 	if (!sampler_open(c, &l.smp, err)) {
 		l.view = viewer_open(c);
-		l.keep = c->exp->view ? keeper_open(c->sim) : NULL;
+		l.keep = case_keep(c);
 		case_run(c, &l, p);
 		buf = result_pack(case_finish(c, &l), len_p);
 		viewer_free(l.view);

@@ -60,7 +60,7 @@ static struct kept kept_new(size_t stages)
 	return m;
 }
 
-/* Stages that take no time are none. */
+/* Those that take no time too: parts may end with them. */
 static void marks(struct kept *m, const struct rec *r, weft_time_t until)
 {
 	weft_time_t t = r->begin;
@@ -68,7 +68,7 @@ static void marks(struct kept *m, const struct rec *r, weft_time_t until)
 	for (size_t i = 0; i < r->marks.n; i++) {
 		const struct rec_mark *k = &r->marks.at[i];
 
-		if (k->end <= t || k->end > until)
+		if (k->end < t || k->end > until)
 			continue;
 		stage(m, k->comp, k->stage, k->end);
 		t = k->end;
@@ -262,7 +262,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 	}
 }
 
-struct keeper *keeper_open(struct weft_sim *sim)
+struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
+			   size_t n)
 {
 	struct keeper *k = calloc(1, sizeof(*k));
 
@@ -270,8 +271,8 @@ struct keeper *keeper_open(struct weft_sim *sim)
 		abort();
 	k->listener.hear = hear;
 	recs_init(&k->recs);
-	k->nics = picks_new();
-	k->programs = picks_new();
+	k->nics = picks_new(part, n);
+	k->programs = picks_new(part, n);
 	k->uses = uses_new();
 	weft_sim_listen(sim, &k->listener);
 	return k;
@@ -285,6 +286,11 @@ void keeper_result(struct keeper *k, struct story *s)
 	picks_result(s->programs ? k->programs : k->nics, s);
 	if (s->n_messages)
 		uses_result(k->uses, s);
+}
+
+void keeper_parts(const struct keeper *k, struct weft_result *r)
+{
+	picks_parts(picks_count(k->programs) ? k->programs : k->nics, r);
 }
 
 void keeper_free(struct keeper *k)

@@ -6,10 +6,19 @@
 #include "measure/result.h"
 #include "weft/trace.h"
 
+/* A part of a message: up to the end of a stage; the last one may end with the
+ * message ("end"). */
+struct keep_part {
+	const char *name, *until;
+};
+
 struct keeper;
-/* Listens from now on, for as long as the simulation lives. */
-struct keeper *keeper_open(struct weft_sim *sim);
+/* Listens from now on, for as long as the simulation lives; so do the parts. */
+struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
+			   size_t n);
 void keeper_result(struct keeper *k, struct story *s);
+/* Metrics part.NAME; after keeper_result. */
+void keeper_parts(const struct keeper *k, struct weft_result *r);
 /* After the simulation. */
 void keeper_free(struct keeper *k);
 
@@ -38,11 +47,19 @@ struct kept {
 	size_t n;
 };
 struct picks;
-struct picks *picks_new(void);
+struct picks *picks_new(const struct keep_part *part, size_t n);
 /* Takes over m->stages. */
 void picks_add(struct picks *p, struct kept *m);
 uint64_t picks_count(const struct picks *p);
 void picks_result(struct picks *p, struct story *s);
+void picks_parts(const struct picks *p, struct weft_result *r);
 void picks_free(struct picks *p);
+
+/* keep_parts.c: NULL is none. */
+struct parts;
+struct parts *parts_new(const struct keep_part *part, size_t n);
+void parts_add(struct parts *p, const struct kept *m);
+void parts_result(const struct parts *p, struct weft_result *r);
+void parts_free(struct parts *p);
 
 #endif

@@ -25,15 +25,17 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
+	struct parts *parts;
 };
 
-struct picks *picks_new(void)
+struct picks *picks_new(const struct keep_part *part, size_t n)
 {
 	struct picks *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		abort();
 	p->step = 1;
+	p->parts = parts_new(part, n);
 	return p;
 }
 
@@ -103,9 +105,11 @@ void picks_add(struct picks *p, struct kept *m)
 	p->begin = p->n == 1 || m->begin < p->begin ? m->begin : p->begin;
 	p->end = m->end > p->end ? m->end : p->end;
 	for (size_t i = 0; i < m->n; i++) {
-		add_sum(p, &m->stages[i], m->stages[i].end - t);
+		if (m->stages[i].end > t)
+			add_sum(p, &m->stages[i], m->stages[i].end - t);
 		t = m->stages[i].end;
 	}
+	parts_add(p->parts, m);
 	if (p->n == 1)
 		put(&p->first, m);
 	if (p->n == 1 || length(m) < length(&p->fastest))
@@ -130,6 +134,7 @@ static void node_text(const struct weft_comp *c, char *buf, size_t size)
 static void msg_result(const struct kept *m, struct story *s)
 {
 	char from[64], to[64];
+	weft_time_t t = m->begin;
 	struct story_msg *o;
 
 	for (size_t i = 0; i < s->n_msgs; i++)
@@ -142,9 +147,14 @@ static void msg_result(const struct kept *m, struct story *s)
 	o->begin = m->begin;
 	o->turn = m->turn;
 	o->end = m->end;
-	for (size_t i = 0; i < m->n; i++)
-		story_stage_add(o, m->stages[i].comp->name, m->stages[i].stage,
-				m->stages[i].end);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct kept_stage *k = &m->stages[i];
+
+		/* what takes no time is no stage */
+		if (k->end > t)
+			story_stage_add(o, k->comp->name, k->stage, k->end);
+		t = k->end;
+	}
 }
 
 static int sum_cmp(const void *a, const void *b)
@@ -192,8 +202,14 @@ void picks_result(struct picks *p, struct story *s)
 	sums_result(p, s);
 }
 
+void picks_parts(const struct picks *p, struct weft_result *r)
+{
+	parts_result(p->parts, r);
+}
+
 void picks_free(struct picks *p)
 {
+	parts_free(p->parts);
 	free(p->first.stages);
 	free(p->fastest.stages);
 	free(p->slowest.stages);

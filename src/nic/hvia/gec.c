@@ -79,8 +79,6 @@ void hv_gec_tx_event(struct hv_nic *n)
 		weft_timer_arm(n->comp, &n->timer[HV_U_TX], HV_U_TX, f->ready);
 		return;
 	}
-	if (f->first)
-		hv_stage(n, "txd", f->seq, weft_now(n->comp));
 	weft_mark(n->comp, f->trace, "waits for the MAC", weft_now(n->comp));
 	write_descriptor(g, f);
 	ring_pop(&g->txq);
@@ -138,6 +136,7 @@ static void received(struct hv_nic *n, uint32_t i)
 	struct hv_gec *g = &n->gec;
 	const uint8_t *d = g->rx_desc[i];
 	struct hv_rx_frame *f;
+	weft_time_t polled;
 
 	g->part = join(n, g->part, g->rx[i]);
 	g->rx[i] = (struct weft_slice){ 0 };
@@ -148,12 +147,12 @@ static void received(struct hv_nic *n, uint32_t i)
 	}
 	f = ring_push(&g->rxq);
 	f->data = g->part;
-	f->polled = hv_local(n, n->t_poll);
-	f->ready = weft_clock_align(n->clk, f->polled);
+	polled = hv_local(n, n->t_poll);
+	f->ready = weft_clock_align(n->clk, polled);
 	f->trace = g->rx_trace;
 	weft_mark(n->comp, f->trace, "MAC: stores frame and descriptor",
 		  weft_now(n->comp));
-	weft_mark(n->comp, f->trace, "poll", f->ready);
+	weft_mark(n->comp, f->trace, "poll", polled);
 	g->part = (struct weft_slice){ 0 };
 	if (n->recv.state == RECV_IDLE)
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,

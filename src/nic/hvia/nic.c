@@ -55,7 +55,6 @@ static const struct weft_param hv_params[] = {
 	P(U32,   t_l2, "7", "0..", CALIBRATED, "cycles: one word from SDRAM (7.3)"),
 	P(U32,   t_add, "2", "0..", CALIBRATED, "cycles: address, rest of compute 14"),
 	P(U32,   t_move, "2", "1..", RECONSTRUCTED, "cycles: one level-2 entry from SDRAM to SDRAM (6.2)"),
-	P(BOOL,  stages, "no", "", OWN, "curves of the times at which messages pass the stages of 7.1"),
 	{ 0 }
 };
 #undef P
@@ -73,14 +72,6 @@ static const struct weft_port_decl hv_ports[] = {
 	{ 0 }
 };
 /* clang-format on */
-
-void hv_stage(struct hv_nic *n, const char *what, uint32_t message,
-	      weft_time_t t)
-{
-	if (n->stages)
-		weft_series_add(n->comp, what, "packet", "ns", message,
-				(double)t / (double)WEFT_NS);
-}
 
 /* n3.nic is station 3. */
 static uint32_t station(const char *name)
@@ -201,6 +192,7 @@ static void hv_fini(struct weft_comp *c)
 	hv_gec_fini(n);
 	hv_att_fini(n);
 	ring_free(&n->errors);
+	vec_free(&n->bells);
 }
 
 WEFT_COMPONENT(hvia_nic, .name = "hvia.nic", .kind = WEFT_KIND_NIC,

@@ -75,7 +75,7 @@ struct hv_nic {
 	uint32_t prefetch, tx_outstanding;
 	uint64_t rx_fifo;
 	weft_time_t mac_start, mac_receive;
-	bool stages, att_host;
+	bool att_host;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -90,6 +90,9 @@ struct hv_nic {
 	struct {
 		RING(struct hv_error);
 	} errors;
+	struct {
+		VEC(struct hv_bell);
+	} bells; /* in order; empty when nobody listens */
 	uint64_t err_info;
 	bool err_overflow;
 	uint8_t mac[6];
@@ -138,10 +141,6 @@ static inline uint32_t hv_payload(const struct hv_nic *n)
 	return n->mtu - HVIA_F_DATA;
 }
 
-/* Says when something happened to a message (7.1), for the breakdown. */
-void hv_stage(struct hv_nic *n, const char *what, uint32_t message,
-	      weft_time_t t);
-
 /* dma.c */
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	    weft_phys_t addr, struct weft_slice data);
@@ -170,6 +169,7 @@ void hv_att_fini(struct hv_nic *n);
 
 /* vi.c */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
+uint64_t hv_bell_take(struct hv_nic *n);
 uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
 /* Fetch the head of its receive queue, if it needs one; scan its send queue. */

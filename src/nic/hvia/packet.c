@@ -79,8 +79,6 @@ static void full(struct hv_nic *n)
 	header(n, s->frame.buf->data + s->frame.off);
 	hv_gec_put(n, &(struct hv_tx_frame){
 			      .data = s->frame,
-			      .first = !s->offset,
-			      .seq = v->tx_seq,
 			      .trace = weft_msg_fork(n->comp, s->trace) });
 	s->frame = (struct weft_slice){ 0 };
 	hv_count(n, HV_K_TX_PACKETS);

@@ -35,7 +35,6 @@ static void packet_start(struct hv_nic *n)
 	struct hv_recv *r = &n->recv;
 
 	r->frame = ring_front(&n->gec.rxq)->data;
-	r->polled = ring_front(&n->gec.rxq)->polled;
 	r->trace = ring_front(&n->gec.rxq)->trace;
 	weft_mark(n->comp, r->trace, "waits for the engine", weft_now(n->comp));
 	ring_pop(&n->gec.rxq);
@@ -119,8 +118,6 @@ static struct hv_job end_job(struct hv_nic *n)
 				.rdma = vi_of(n)->rdma,
 				.empty = !r->n,
 				.last = r->h.flags & HVIA_FF_LAST,
-				.seq = r->h.seq,
-				.polled = r->polled,
 				.trace = r->trace };
 }
 

@@ -77,12 +77,9 @@ void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 				     .len = len });
 }
 
-static void taken_up(struct hv_nic *n, struct hv_vi *v)
+static void taken_up(struct hv_nic *n)
 {
-	uint64_t *id = &v->trace[v->served++ % HV_TRACED];
-
-	n->send.trace = *id;
-	*id = 0;
+	n->send.trace = hv_bell_take(n);
 	weft_mark(n->comp, n->send.trace, "finds the doorbell",
 		  weft_now(n->comp));
 }
@@ -96,7 +93,7 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = vi_of(n)->q[HVIA_Q_SEND].head;
-	taken_up(n, vi_of(n));
+	taken_up(n);
 	hv_send_translate(n, SEND_XD, &s->at, 64);
 }
 

@@ -4,6 +4,7 @@
 #define NIC_HVIA_UNITS_H
 
 #include "base/ring.h"
+#include "base/vec.h"
 #include "link/mac82544.h"
 #include "nic/hvia_regs.h"
 #include "weft/bus.h"
@@ -77,8 +78,6 @@ struct hv_att {
 	uint64_t from, to, count;
 };
 
-enum { HV_TRACED = 4 };
-
 /* ---- VIs ---------------------------------------------------------------- */
 
 /* Where a descriptor is. */
@@ -86,6 +85,12 @@ struct hv_where {
 	uint64_t va; /* by_offset: in the region */
 	uint32_t handle;
 	bool by_offset;
+};
+
+/* Message of a doorbell of the send queue that nobody has taken up. */
+struct hv_bell {
+	uint64_t id;
+	uint32_t vi;
 };
 
 struct hv_q {
@@ -110,10 +115,6 @@ struct hv_vi {
 	/* next byte of the segments goes there */
 	uint16_t seg;
 	uint32_t seg_off;
-	/* messages of the doorbells of the send queue: as many as are known,
-	 * counted */
-	uint64_t trace[HV_TRACED];
-	uint32_t rung, served;
 };
 
 /* ---- send engine (5.2) -------------------------------------------------- */
@@ -209,10 +210,8 @@ struct hv_job {
 	bool rdma, empty;
 	bool complete; /* the head receive descriptor, with: */
 	uint32_t status, length, immediate;
-	/* for the breakdown */
-	uint32_t seq;
-	weft_time_t polled, ready; /* ready: for the next step */
-	uint64_t trace;		   /* message */
+	weft_time_t ready; /* for the next step */
+	uint64_t trace;	   /* message */
 };
 enum { HV_JOBS = 2 }; /* with bytes: being written, and waiting for that */
 
@@ -225,7 +224,6 @@ struct hv_recv {
 	bool imm;    /* its immediate data have a descriptor */
 	bool packet; /* there is one; else a descriptor is being prepared */
 	bool ahead;  /* the address looked for is for the next packet */
-	weft_time_t polled;
 	struct weft_slice frame;
 	uint64_t trace; /* message */
 	struct hv_head h;
@@ -265,14 +263,11 @@ struct hv_tx_frame {
 	struct weft_slice data;
 	weft_time_t ready; /* Tx descriptor can be written back from then on */
 	bool kernel;
-	bool first; /* of a message */
-	uint32_t seq;
 	uint64_t trace; /* message */
 };
 
 struct hv_rx_frame {
 	struct weft_slice data;
-	weft_time_t polled;
 	weft_time_t ready; /* at the engine: the next edge */
 	uint64_t trace;	   /* message */
 };

@@ -122,11 +122,25 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 /* A message begins; the send engine takes it up in turn. */
 static void rung(struct hv_nic *n, uint32_t vi)
 {
-	struct hv_vi *v = &n->vi[vi];
+	if (weft_heard(n->comp))
+		vec_push(&n->bells,
+			 (struct hv_bell){ weft_msg_open(n->comp), vi });
+}
 
-	if (weft_heard(n->comp) && v->rung - v->served < HV_TRACED)
-		v->trace[v->rung % HV_TRACED] = weft_msg_open(n->comp);
-	v->rung++;
+/* The message that the send engine takes up now: the oldest of its VI. */
+uint64_t hv_bell_take(struct hv_nic *n)
+{
+	for (size_t i = 0; i < n->bells.n; i++) {
+		uint64_t id = n->bells.at[i].id;
+
+		if (n->bells.at[i].vi != n->send.vi)
+			continue;
+		n->bells.n--;
+		memmove(&n->bells.at[i], &n->bells.at[i + 1],
+			(n->bells.n - i) * sizeof(*n->bells.at));
+		return id;
+	}
+	return 0;
 }
 
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
@@ -145,8 +159,6 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	if (queue == HVIA_Q_SEND && !q->posted)
-		hv_stage(n, "doorbell", n->vi[vi].tx_seq, weft_now(n->comp));
 	if (queue == HVIA_Q_SEND)
 		rung(n, vi);
 	if (!q->posted++)
@@ -230,6 +242,7 @@ void hv_vi_reset(struct hv_nic *n)
 	memset(n->pending, 0, sizeof(n->pending));
 	ring_clear(&n->recv.prep);
 	ring_clear(&n->errors);
+	vec_clear(&n->bells);
 	n->err_overflow = false;
 	n->err_info = 0;
 }

@@ -151,11 +151,8 @@ static void book_book(struct hv_nic *n)
 
 	if (j->end)
 		hv_count(n, HV_K_RX_PACKETS);
-	if (j->end && j->last) {
+	if (j->end && j->last)
 		hv_count(n, j->rdma ? HV_K_RDMA_RECEIVED : HV_K_RECEIVED);
-		hv_stage(n, "poll", j->seq, j->polled);
-		hv_stage(n, "data", j->seq, weft_now(n->comp));
-	}
 	weft_mark(n->comp, j->trace, "visible, bookkeeping", weft_now(n->comp));
 	if (!j->complete) {
 		weft_msg_end(n->comp, j->trace, true);
@@ -200,7 +197,6 @@ static void write_status(struct hv_nic *n)
 		     imm ? w : w + 2, imm ? 16 : 8);
 	weft_mark(n->comp, j->trace, "completes", weft_now(n->comp));
 	n->book.dma.txn.trace_id = j->trace;
-	n->book.dma.txn.trace_last = true;
 }
 
 /* A link that was set after the descriptor had been read is read again, before
@@ -243,8 +239,9 @@ static void book_done(struct hv_nic *n)
 
 	hv_dma_take(&n->book.dma, NULL);
 	hv_vi_done(n, j->vi, HVIA_Q_RECV);
-	if (j->last && !(j->status & HVIA_ST_ERRORS))
-		hv_stage(n, "done", j->seq, hv_time(n, n->t_visible));
+	weft_mark(n->comp, j->trace, "completion visible",
+		  hv_time(n, n->t_visible));
+	weft_msg_end(n->comp, j->trace, true);
 	n->vi[j->vi].closing = false;
 	hv_vi_work(n, j->vi, HVIA_Q_RECV);
 	hv_recv_kick(n);

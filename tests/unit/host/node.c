@@ -195,6 +195,7 @@ struct bench *bench_new_ht(uint32_t nodes)
 void bench_free(struct bench *b)
 {
 	weft_sim_free(b->sim);
+	free(b->ear);
 	free(b);
 }
 

@@ -60,6 +60,7 @@ struct bench {
 	void *p;
 	/* more connections, when all components are there; may be NULL */
 	void (*join)(struct bench *b);
+	struct weft_listener *ear; /* freed with it; may be NULL */
 };
 
 struct bench *bench_new(uint32_t nodes);

@@ -45,7 +45,6 @@ void hvduo_run(node_fn a, node_fn z, uint64_t posted)
 
 	hvduo.flags = HVIA_VIF_RDMA_WRITE;
 	b->v[0] = posted;
-	bench_set(b, "hvia.nic", "stages", "no");
 	bench_prog(b, 0, a);
 	bench_prog(b, 1, z);
 	bench_start(b);

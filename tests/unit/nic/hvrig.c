@@ -9,6 +9,7 @@
 
 #include "link/eth_wire.h"
 #include "measure/result.h"
+#include "weft/trace.h"
 
 extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic,
 	weft_class_eth_cable;
@@ -36,7 +37,6 @@ struct bench *hvrig_bench(void)
 			abort();
 	if (!weft_sim_add(b->sim, &weft_class_eth_cable, "cable", &err))
 		abort();
-	bench_set(b, "hvia.nic", "stages", "yes");
 	b->join = join;
 	return b;
 }
@@ -225,6 +225,84 @@ uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d)
 uint64_t hvrig_error(struct hvrig *r)
 {
 	return hvrig_load(r, HVIA_ERR_POP);
+}
+
+/* ---- what the cards tell ------------------------------------------------ */
+
+enum { TOLD = 4096 }; /* messages and packets */
+
+struct ear {
+	struct weft_listener listener;
+	struct {
+		uint64_t id;
+		uint32_t seq;	  /* of a packet */
+		weft_time_t bell; /* of a message; 0: told */
+	} told[TOLD];
+	uint32_t n, packets[2];
+};
+
+static uint32_t told(const struct ear *e, uint64_t id)
+{
+	for (uint32_t i = e->n; i--;)
+		if (e->told[i].id == id)
+			return i;
+	abort();
+}
+
+static void note(const struct weft_trace *t, const char *what, uint32_t seq,
+		 weft_time_t at)
+{
+	weft_series_add((struct weft_comp *)t->comp, what, "packet", "ns", seq,
+			(double)at / (double)WEFT_NS);
+}
+
+/* A message, or one of its packets. */
+static void opened(struct ear *e, const struct weft_trace *t)
+{
+	uint32_t node = t->comp->name[1] - '0', of;
+
+	assert(e->n < TOLD && node < 2);
+	e->told[e->n].id = t->id;
+	if (t->value) {
+		of = told(e, t->value);
+		e->told[e->n].seq = e->packets[node]++;
+		if (e->told[of].bell)
+			note(t, "doorbell", e->told[e->n].seq,
+			     e->told[of].bell);
+		e->told[of].bell = 0;
+	}
+	e->n++;
+}
+
+static void hear(struct weft_listener *l, const struct weft_trace *t)
+{
+	static const char *const name[][2] = {
+		{ "waits for the MAC", "txd" },
+		{ "poll", "poll" },
+		{ "visible, bookkeeping", "data" },
+		{ "completion visible", "done" },
+	};
+	struct ear *e = (struct ear *)l;
+
+	if (t->kind == WEFT_TRACE_OPEN)
+		opened(e, t);
+	if (t->kind != WEFT_TRACE_MARK)
+		return;
+	if (!strcmp(t->name, "access on the bus"))
+		e->told[told(e, t->id)].bell = t->to;
+	for (uint32_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+		if (!strcmp(t->name, name[i][0]))
+			note(t, name[i][1], e->told[told(e, t->id)].seq, t->to);
+}
+
+void hvrig_listen(struct bench *b)
+{
+	struct ear *e = calloc(1, sizeof(*e));
+
+	assert(e);
+	e->listener.hear = hear;
+	b->ear = &e->listener;
+	weft_sim_listen(b->sim, b->ear);
 }
 
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x)

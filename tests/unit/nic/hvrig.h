@@ -35,8 +35,10 @@ struct hvrig {
 	struct hvrig_q q[HVIA_VIS][2];
 };
 
-/* bench_make with cards, bus and cable, stages on. */
+/* bench_make with cards, bus and cable. */
 struct bench *hvrig_bench(void);
+/* From now on: what the cards tell (weft/trace.h), for hvrig_stage. */
+void hvrig_listen(struct bench *b);
 void hvrig_open(struct hvrig *r, struct weft_host *h);
 uint64_t hvrig_load(struct hvrig *r, uint64_t off);
 void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val);
@@ -64,7 +66,8 @@ uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d);
 /* Next asynchronous error, or 0. */
 uint64_t hvrig_error(struct hvrig *r);
 
-/* y of series "<component>.<name>" at x. */
+/* When packet x passed doorbell or txd at its sender; poll, data, done at its
+ * receiver: ns.  A message has the doorbell of its first packet. */
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x);
 
 #endif

@@ -155,7 +155,6 @@ static struct bench *bench(void)
 {
 	struct bench *b = hvrig_bench();
 
-	bench_set(b, "hvia.nic", "stages", "no");
 	bench_set(b, "host.pc", "oob_delay", "1us");
 	return b;
 }

@@ -193,7 +193,6 @@ static void mad(void **state)
 	for (t.seed = 1; t.seed <= 12; t.seed++) {
 		struct bench *b = hvrig_bench();
 
-		bench_set(b, "hvia.nic", "stages", "no");
 		bench_prog(b, 0, lunatic);
 		bench_prog(b, 1, lunatic);
 		bench_start(b);

@@ -292,7 +292,6 @@ static struct bench *bench(node_fn a, node_fn z)
 	join_cable = b->join;
 	b->join = join;
 	t.frames = 0;
-	bench_set(b, "hvia.nic", "stages", "no");
 	bench_prog(b, 0, a);
 	bench_prog(b, 1, z);
 	return b;

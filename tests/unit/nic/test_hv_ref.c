@@ -184,6 +184,7 @@ static int one(uint64_t seed, void *totals)
 	double first;
 	int ret;
 
+	hvrig_listen(b);
 	scenario(seed);
 	product(b);
 	first = hvrig_stage(b, 0, "txd", 0) * 1e6;

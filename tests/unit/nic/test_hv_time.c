@@ -74,6 +74,7 @@ static struct bench *bench(uint32_t size, uint32_t op)
 {
 	struct bench *b = hvrig_bench();
 
+	hvrig_listen(b);
 	b->v[SIZE] = size;
 	b->v[OP] = op;
 	b->v[MESSAGES] = 4;
@@ -305,6 +306,7 @@ static void two_vis(void **state)
 		struct bench *b = hvrig_bench();
 		double t;
 
+		hvrig_listen(b);
 		bench_set(b, "hvia.nic", "prefetch", n == 1 ? "1" : "2");
 		bench_prog(b, 0, pair_sender);
 		bench_prog(b, 1, pair_receiver);

@@ -14,7 +14,6 @@ struct bench *viprig_bench(void)
 	for (uint32_t i = 0; i < 2; i++)
 		if (weft_preset_apply(b->node[i].host, "hvia", &err))
 			abort();
-	bench_set(b, "hvia.nic", "stages", "no");
 	return b;
 }
 

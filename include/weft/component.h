@@ -76,6 +76,9 @@ struct weft_wire {
 	const char *name; /* "forth" */
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
+	/* Owners of such ports tell weft_port.tap of what they send; nothing
+	 * needs to sit on the line to hear it. */
+	bool tells;
 };
 
 struct weft_port_decl {

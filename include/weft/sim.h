@@ -24,6 +24,19 @@ enum weft_told {
 	WEFT_TOLD_TAKEN, /* the receiver has all it needs */
 };
 
+/* Who listens to what leaves through a port (weft_wire.tells), without being on
+ * the line. */
+struct weft_port;
+struct weft_tap {
+	/* f is on the line from `start` on.  Of one port in order of the line;
+	 * what the owner works out late, or plans, is told late, or ahead. */
+	void (*hear)(struct weft_tap *t, const struct weft_frame *f,
+		     weft_time_t start);
+	/* Set by the owner: tells what has been on the line before now, all of
+	 * it unless it is telling already. */
+	void (*settle)(struct weft_port *p);
+};
+
 struct weft_port {
 	struct weft_comp *comp; /* owner */
 	uint32_t index;		/* among the owner's ports, = arrival tag */
@@ -34,9 +47,10 @@ struct weft_port {
 	weft_time_t delay;	/* one way, to the peer; > 0 */
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
-	bool tapped;	   /* a capture or filter wants real frames */
-	const void *iface; /* what the owner offers here (bus ports) */
-	void *notes;	   /* bus ports: queue of notes, see bus.h */
+	bool tapped;	      /* a filter wants real frames */
+	struct weft_tap *tap; /* set before the start, or NULL */
+	const void *iface;    /* what the owner offers here (bus ports) */
+	void *notes;	      /* bus ports: queue of notes, see bus.h */
 	/* Bus ports: the owner hears of a note when it is told, ahead of its
 	 * time; NULL: only then.  See bus.h. */
 	enum weft_told (*told)(struct weft_port *p,

@@ -62,13 +62,17 @@ uint32_t crc32_reflected(uint32_t crc, const uint8_t *p, size_t n)
 	return n ? crc32_gzip_refl(crc, p, n) : crc;
 }
 
+/* Four bits at a time: k * x^8 modulo x^8 + x^2 + x + 1. */
 uint8_t crc8_update(uint8_t crc, const uint8_t *p, size_t n)
 {
+	static const uint8_t tab[16] = { 0x00, 0x07, 0x0e, 0x09, 0x1c, 0x1b,
+					 0x12, 0x15, 0x38, 0x3f, 0x36, 0x31,
+					 0x24, 0x23, 0x2a, 0x2d };
+
 	for (size_t i = 0; i < n; i++) {
 		crc ^= p[i];
-		for (int k = 0; k < 8; k++)
-			crc = (uint8_t)(crc & 0x80 ? crc << 1 ^ 0x07
-						   : crc << 1);
+		crc = (uint8_t)(crc << 4 ^ tab[crc >> 4]);
+		crc = (uint8_t)(crc << 4 ^ tab[crc >> 4]);
 	}
 	return crc;
 }

@@ -148,8 +148,8 @@ int eport_start(struct eport *ep, struct weft_err *err)
 				 ep->port->name, wrong);
 	ep->same_clk = weft_clock_same(&ep->cfg.clk, &ep->peer->cfg.clk);
 	ep->tapped = ep->cfg.link &&
-		     (ep->port->tapped || q->tapped || ep->port->n_filters ||
-		      q->n_filters || !ep->same_clk);
+		     (ep->port->tapped || q->tapped || !ep->same_clk ||
+		      (ep->cfg.train && (ep->port->tap || q->tap)));
 	ep->way = (uint32_t)(eport_cross(ep, base) - base) + ep->cfg.link +
 		  ep->peer->cfg.t_in;
 	ep->way_end = (uint32_t)(eport_cross(ep, base) - base) +
@@ -157,6 +157,8 @@ int eport_start(struct eport *ep, struct weft_err *err)
 	ep->way_ctl = (uint32_t)(eport_cross(ep, base) - base) +
 		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
 	limits(ep);
+	if (ep->port->tap)
+		eport_tap_start(ep);
 	return ep->tapped ? eport_slow_start(ep, err) : 0;
 }
 
@@ -336,6 +338,8 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		eport_slow_commit(ep, cell, vc, g);
 		return;
 	}
+	if (__builtin_expect(ep->tap != NULL, 0))
+		eport_tap_cell(ep, cell, vc, s + cell->skip);
 	eport_use(ep, vc, ep->used[vc] + 1u);
 	ep->busy += flits;
 	ep->next_grant = g + ep->gap;

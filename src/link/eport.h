@@ -23,9 +23,10 @@
  * or when the peer asks.  What is ready at or before g + t_out is known at g,
  * because credits take longer than t_out from the grant that frees a slot.
  *
- * `tapped` (a fault or a capture sits on the cable, or the line may go down):
- * every cell and control cell is a real frame with sequence numbers, CRC and
- * replay (eport_slow.c).  Without errors both give the same cycles. */
+ * `tapped` (a fault sits on the cable, or the line may go down): every cell and
+ * control cell is a real frame with sequence numbers, CRC and replay
+ * (eport_slow.c).  Without errors both give the same cycles.  Who only listens
+ * is told of the same frames (eport_tap.c). */
 #ifndef LINK_EPORT_H
 #define LINK_EPORT_H
 
@@ -166,6 +167,7 @@ struct eport {
 	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
 	bool far_whole; /* the peer's store_forward */
 	uint64_t tx_packets;
+	struct eport_tap *tap; /* somebody listens to what we send, or NULL */
 	/* one that comes, and the credit for it */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;

@@ -174,11 +174,16 @@ uint64_t eport_ctl_ready(const struct eport *ep)
 
 static void ctl_tell(struct eport *ep, uint64_t at, uint32_t kind, uint8_t *n_p)
 {
-	if (ep->slow)
-		eport_slow_tell(ep, at, kind, *n_p);
-	else
-		in_push(ep->peer, at + ep->way_ctl, kind, *n_p);
+	uint8_t n = *n_p;
+
 	*n_p = 0;
+	if (ep->slow) {
+		eport_slow_tell(ep, at, kind, n);
+		return;
+	}
+	in_push(ep->peer, at + ep->way_ctl, kind, n);
+	if (ep->tap)
+		eport_tap_tell(ep, at, kind, n);
 }
 
 /* The control cell that starts at cycle `at`. */
@@ -205,6 +210,8 @@ void eport_ctl_send(struct eport *ep, uint64_t at)
 	ep->next_refresh += ep->cfg.refresh;
 	if (ep->slow)
 		eport_slow_tell(ep, at, EPORT_TELL_REFRESH, 0);
+	else if (ep->tap)
+		eport_tap_refresh(ep, at, 1);
 }
 
 /* A quiet line: all refreshes before `limit` at once. */
@@ -215,6 +222,8 @@ static void refresh_skip(struct eport *ep, uint64_t limit)
 	if (ep->next_refresh >= limit || ep->next_refresh < ep->line_free)
 		return;
 	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
+	if (ep->tap && k)
+		eport_tap_refresh(ep, ep->next_refresh, k);
 	ep->next_refresh += k * ep->cfg.refresh;
 	ep->busy += k * ep->cfg.ctl_flits;
 	ep->count.ctl_out += k;

@@ -20,6 +20,19 @@ static inline bool eport_has_credit(const struct eport *ep, uint32_t vc)
 	return ep->used[vc] < ep->lim_reserved || ep->shared < ep->lim_pool;
 }
 
+/* The cell as a frame; f.payload has room for its bytes. */
+void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
+		 struct weft_frame *f);
+
+/* Ports that are listened to (eport_tap.c): the cell, the control cell that
+ * starts at cycle `at` (kind, n: below). */
+void eport_tap_start(struct eport *ep);
+void eport_tap_cell(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		    uint64_t at);
+void eport_tap_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n);
+/* n refreshes, the first at cycle `at`. */
+void eport_tap_refresh(struct eport *ep, uint64_t at, uint64_t n);
+
 /* Tapped ports (eport_slow.c). */
 int eport_slow_start(struct eport *ep, struct weft_err *err);
 void eport_slow_fini(struct eport *ep);

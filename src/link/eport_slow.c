@@ -28,7 +28,11 @@ void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
 	weft_time_t now = weft_now(ep->comp);
 
 	f->word_fs = ep->cfg.clk.num / ep->cfg.clk.den;
-	weft_port_send(ep->port, f, start > now ? start : now);
+	if (start < now)
+		start = now;
+	if (ep->port->tap)
+		ep->port->tap->hear(ep->port->tap, f, start);
+	weft_port_send(ep->port, f, start);
 }
 
 static void send_control(struct eport *ep, uint64_t at, uint32_t type,
@@ -192,18 +196,11 @@ void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 {
 	struct eport_slow *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out + cell->skip;
-	struct weft_frame *f =
-		ex_cell_new(ep->comp->sim, cell->pkt, ep->cfg.width,
-			    vc | (cell->flags & ECELL_SOP ? EX_CTL_SOP : 0) |
-				    (cell->flags & ECELL_EOP ? EX_CTL_EOP : 0),
-			    cell->first, cell->flits, cell->flags & ECELL_VOID);
+	struct weft_frame *f = weft_frame_new(ep->comp->sim);
 
-	if (cell->flags & ECELL_TABLE)
-		*ex_meta(f) = (struct ex_meta){ .words = ex_meta(f)->words,
-						.cls = cell->cls,
-						.dest = cell->dest,
-						.port = cell->port,
-						.dim = cell->dim };
+	f->payload = weft_slice_word(
+		ep->comp->sim, cell->flits * ex_flit_bytes(ep->cfg.width));
+	eport_frame(ep, cell, vc, f);
 	ex_line(f)->arg = s->seq;
 	s->sent[s->seq++ % SLOW_SENT] = f;
 	s->cells[vc]++;

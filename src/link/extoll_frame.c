@@ -55,15 +55,30 @@ static uint32_t route_flit(const struct weft_frame *pkt, uint32_t width,
 	return v;
 }
 
-static uint8_t packet_byte(const struct weft_frame *pkt, uint32_t at)
+/* Bytes [at, at + n) of a packet without its route: command words, payload,
+ * zeros. */
+static void packet_bytes(const struct weft_frame *pkt, uint32_t at, uint8_t *to,
+			 uint32_t n)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
 	const uint8_t *p = weft_slice_data(pkt->payload);
-	uint32_t head = m->words * 8u;
+	uint32_t head = m->words * 8u, len = p ? pkt->payload.len : 0, k = 0;
 
-	if (at < head)
-		return (uint8_t)(pkt->u[at / 8] >> at % 8 * 8);
-	return p && at - head < pkt->payload.len ? p[at - head] : 0;
+	if (at < head) {
+		k = n < head - at ? n : head - at;
+		memcpy(to, (const uint8_t *)pkt->u + at, k);
+		to += k;
+		n -= k;
+		at += k;
+	}
+	at -= head;
+	if (at < len) {
+		k = n < len - at ? n : len - at;
+		memcpy(to, p + at, k);
+		to += k;
+		n -= k;
+	}
+	memset(to, 0, n);
 }
 
 static void fill(struct weft_frame *f, const struct weft_frame *pkt,
@@ -79,19 +94,16 @@ static void fill(struct weft_frame *f, const struct weft_frame *pkt,
 
 		memcpy(p + n, &v, w);
 	}
-	for (i = first * w; n < l->flits * w; i++)
-		p[n++] = packet_byte(pkt, i);
+	packet_bytes(pkt, first * w, p + n, l->flits * w - n);
 	head = m->words * 8u / w;
 	head = head > first ? head - first : 0;
 	n = (uint32_t)(l->flits - l->route);
 	l->cmd = (uint8_t)(head < n ? head : n);
 }
 
-struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
-			       uint32_t width, uint32_t ctl, uint32_t first,
-			       uint32_t flits, bool stomp)
+void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
+		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp)
 {
-	struct weft_frame *f = weft_frame_new(sim);
 	uint32_t left = ctl & EX_CTL_SOP ? ex_route_left(pkt, width) : 0;
 
 	f->flags = EX_F_CELL;
@@ -107,8 +119,18 @@ struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
 	memcpy(&f->u[3], &pkt->u[3], 5 * sizeof(f->u[0]));
 	f->trace_id = pkt->trace_id;
 	f->words = flits + ex_cell_overhead(width);
-	f->payload = weft_slice_word(sim, flits * ex_flit_bytes(width));
+	f->payload.len = flits * ex_flit_bytes(width);
 	fill(f, pkt, first);
+}
+
+struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
+			       uint32_t width, uint32_t ctl, uint32_t first,
+			       uint32_t flits, bool stomp)
+{
+	struct weft_frame *f = weft_frame_new(sim);
+
+	f->payload = weft_slice_word(sim, flits * ex_flit_bytes(width));
+	ex_cell_fill(f, pkt, width, ctl, first, flits, stomp);
 	return f;
 }
 
@@ -130,13 +152,15 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
+	uint32_t parts; /* mask: bits of the part that are wanted */
 };
 
 static void put(struct enc *e, uint32_t sym, enum ex_part part)
 {
-	if (e->sym && e->n < e->max)
+	if (e->n < e->max)
 		e->sym[e->n] =
-			(uint16_t)(sym | (uint32_t)part << EX_PART_SHIFT);
+			(uint16_t)(sym | ((uint32_t)part << EX_PART_SHIFT &
+					  e->parts));
 	e->n++;
 }
 
@@ -153,9 +177,14 @@ static void put_bytes(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l)
 {
 	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t w = ex_flit_bytes(l->width), i;
+	uint32_t w = ex_flit_bytes(l->width), i = 0, n = f->payload.len;
 
-	for (i = 0; i < f->payload.len; i++) {
+	if (!e->parts && e->n + n <= e->max) {
+		for (; i < n; i++)
+			e->sym[e->n + i] = p[i];
+		e->n += n;
+	}
+	for (; i < n; i++) {
 		uint32_t flit = i / w;
 
 		put(e, p[i],
@@ -199,11 +228,11 @@ static void put_control(struct enc *e, const struct ex_line *l)
 	put(e, crc8_update(0, b, 2), EX_PART_CONTROL);
 }
 
-uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
-			 uint32_t max)
+static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max,
+		       uint32_t parts)
 {
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
-	struct enc e = { .sym = sym, .max = max };
+	struct enc e = { .sym = sym, .max = sym ? max : 0, .parts = parts };
 
 	if (f->flags & EX_F_CELL)
 		put_cell(&e, f, l);
@@ -212,14 +241,16 @@ uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 	return e.n;
 }
 
+uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			 uint32_t max)
+{
+	return encode(f, sym, max, UINT32_MAX);
+}
+
 static uint32_t ex_encode(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max)
 {
-	uint32_t n = ex_encode_parts(f, sym, max), i;
-
-	for (i = 0; sym && i < n && i < max; i++)
-		sym[i] &= (1u << EX_PART_SHIFT) - 1;
-	return n;
+	return encode(f, sym, max, 0);
 }
 
 /* Beside a network port a packet is its words. */
@@ -227,12 +258,17 @@ static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
 				uint32_t max)
 {
 	uint32_t n = ex_words(f) * 8, i;
+	uint8_t b;
 
-	for (i = 0; sym && i < n && i < max; i++)
-		sym[i] = packet_byte(f, i);
+	for (i = 0; sym && i < n && i < max; i++) {
+		packet_bytes(f, i, &b, 1);
+		sym[i] = b;
+	}
 	return n;
 }
 
-const struct weft_wire ex_wire_link = { .name = "extoll", .encode = ex_encode };
+const struct weft_wire ex_wire_link = { .name = "extoll",
+					.tells = true,
+					.encode = ex_encode };
 const struct weft_wire ex_wire_internal = { .name = "extoll-internal",
 					    .encode = ex_encode_words };

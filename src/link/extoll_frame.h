@@ -65,6 +65,9 @@ uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
 struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
 			       uint32_t width, uint32_t ctl, uint32_t first,
 			       uint32_t flits, bool stomp);
+/* The same into an empty frame whose payload has room for it. */
+void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
+		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
 struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 				  uint32_t type, uint32_t value);
 /* As ex_wire_link.encode, with the part in bits 12 and up of each symbol. */

@@ -76,6 +76,8 @@ static int timed(const struct registry *reg, const char *what,
 	e->tap_arg = cap;
 	if (!ret && !(ret = exp_case_open(e, 0, &c, err))) {
 		weft_sim_run(c.sim, WEFT_NEVER);
+		if (cap)
+			capture_untap(cap);
 		exp_case_close(&c);
 	}
 	if (cap && capture_close(cap, err))

@@ -24,6 +24,8 @@ static void looks_untap(void *arg)
 
 	if (l->timeline)
 		timeline_flush(l->timeline);
+	if (l->cap)
+		capture_untap(l->cap);
 }
 
 /* The option that asks for a file, or NULL. */

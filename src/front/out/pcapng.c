@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See pcapng.h.  Times are in picoseconds (if_tsresol 12).
  *
- * Models tell of a transmission ahead of its time; records wait in a heap until
- * no earlier one can come. */
+ * Models tell of a transmission ahead of its time, or late; records wait until
+ * no earlier one can come, and are sorted many at a time. */
 #include "front/out/pcapng.h"
 
 #include <errno.h>
@@ -21,20 +21,26 @@ enum { PS_DIGITS = 12 };
 /* A whole block in memory: header, data, padding, length once more. */
 struct record {
 	weft_time_t t;
-	uint64_t seq; /* of equal times the first comes first */
-	uint8_t *block;
-	uint32_t len, room;
+	size_t at; /* in mem */
+	uint32_t len;
 };
-enum { HEADER = 28, TRAILER = 4, ROOM_MIN = 128, BUFFER = 1 << 18 };
+enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
+/* Bytes of records that wait before it is worth while to ask all lines. */
+enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {
 	FILE *f;
 	char *path;
 	uint32_t n_ifaces;
-	uint64_t seq;
+	struct blocks {
+		VEC(uint8_t);
+	} mem, old; /* blocks that wait, one behind the other; for keeping */
+	size_t full;
 	struct {
 		VEC(struct record);
-	} heap, spare; /* spare: blocks that are written */
+	} wait;
+	struct record *turn; /* for sorting */
+	size_t n_turn;
 };
 
 /* ---- blocks ---- */
@@ -132,7 +138,10 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 	return p->n_ifaces++;
 }
 
-static void record_fill(struct record *r, uint32_t iface, uint32_t n)
+/* ---- records ---- */
+
+static void record_fill(uint8_t *block, const struct record *r, uint32_t iface,
+			uint32_t n)
 {
 	uint64_t ps = r->t / FS_PER_PS;
 	const uint32_t head[HEADER / 4] = {
@@ -140,87 +149,123 @@ static void record_fill(struct record *r, uint32_t iface, uint32_t n)
 		(uint32_t)ps, n,      n
 	};
 
-	memcpy(r->block, head, HEADER);
-	memset(r->block + r->len - TRAILER - 4, 0, 4); /* padding */
-	memcpy(r->block + r->len - TRAILER, &r->len, TRAILER);
+	memcpy(block, head, HEADER);
+	memset(block + r->len - TRAILER - 4, 0, 4); /* padding */
+	memcpy(block + r->len - TRAILER, &r->len, TRAILER);
 }
 
-/* Memory of at least r->len bytes. */
-static void record_room(struct pcapng *p, struct record *r)
+static void *grown(void *at, size_t n, size_t size)
 {
-	if (p->spare.n) {
-		struct record old = p->spare.at[--p->spare.n];
-
-		r->block = old.block;
-		r->room = old.room;
-	}
-	if (r->room >= r->len)
-		return;
-	free(r->block);
-	r->room = r->len > ROOM_MIN ? r->len : ROOM_MIN;
-	r->block = malloc(r->room);
-	if (!r->block)
+	at = reallocarray(at, n, size);
+	if (!at)
 		abort();
+	return at;
 }
 
-/* ---- heap by (time, sequence) ---- */
-
-static bool before(const struct record *a, const struct record *b)
+static uint8_t *mem_room(struct pcapng *p, size_t n)
 {
-	return a->t != b->t ? a->t < b->t : a->seq < b->seq;
-}
+	size_t at = p->mem.n;
 
-static void heap_up(struct record *h, size_t i)
-{
-	struct record r = h[i];
-
-	for (; i && before(&r, &h[(i - 1) / 2]); i = (i - 1) / 2)
-		h[i] = h[(i - 1) / 2];
-	h[i] = r;
-}
-
-static void heap_down(struct record *h, size_t n)
-{
-	struct record r = h[0];
-	size_t i = 0, k;
-
-	while ((k = 2 * i + 1) < n) {
-		if (k + 1 < n && before(&h[k + 1], &h[k]))
-			k++;
-		if (!before(&h[k], &r))
-			break;
-		h[i] = h[k];
-		i = k;
+	if (at + n > p->mem.cap) {
+		p->mem.cap = 2 * (at + n) + WAIT;
+		p->mem.at = grown(p->mem.at, p->mem.cap, 1);
 	}
-	h[i] = r;
-}
-
-static void write_until(struct pcapng *p, weft_time_t now)
-{
-	while (p->heap.n && p->heap.at[0].t < now) {
-		struct record r = p->heap.at[0];
-
-		fwrite(r.block, 1, r.len, p->f);
-		vec_push(&p->spare, r);
-		p->heap.at[0] = p->heap.at[--p->heap.n];
-		if (p->heap.n)
-			heap_down(p->heap.at, p->heap.n);
-	}
+	p->mem.n += n;
+	return p->mem.at + at;
 }
 
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
-		       uint32_t n, weft_time_t now)
+		       uint32_t n)
 {
 	struct record r = { .t = t,
-			    .seq = p->seq++,
+			    .at = p->mem.n,
 			    .len = HEADER + TRAILER + ((n + 3) & ~3u) };
+	uint8_t *block = mem_room(p, r.len);
 
-	write_until(p, now);
-	record_room(p, &r);
-	record_fill(&r, iface, n);
-	vec_push(&p->heap, r);
-	heap_up(p->heap.at, p->heap.n - 1);
-	return r.block + HEADER;
+	record_fill(block, &r, iface, n);
+	vec_push(&p->wait, r);
+	return block + HEADER;
+}
+
+bool pcapng_full(const struct pcapng *p)
+{
+	return p->mem.n >= p->full;
+}
+
+/* By time, DIGIT bits at a pass; those of one time stay in order. */
+enum { DIGIT = 11 };
+
+static void sort_pass(const struct record *from, struct record *to, size_t n,
+		      weft_time_t least, uint32_t shift)
+{
+	uint32_t at[1 << DIGIT] = { 0 }, sum = 0, k;
+
+	for (size_t i = 0; i < n; i++)
+		at[(from[i].t - least) >> shift & ((1 << DIGIT) - 1)]++;
+	for (size_t i = 0; i < 1 << DIGIT; i++) {
+		k = at[i];
+		at[i] = sum;
+		sum += k;
+	}
+	for (size_t i = 0; i < n; i++) {
+		k = (from[i].t - least) >> shift & ((1 << DIGIT) - 1);
+		to[at[k]++] = from[i];
+	}
+}
+
+static void sort(struct pcapng *p)
+{
+	weft_time_t least = WEFT_NEVER, most = 0;
+	struct record *turn;
+
+	vec_foreach (&p->wait, struct record, r) {
+		least = r->t < least ? r->t : least;
+		most = r->t > most ? r->t : most;
+	}
+	if (p->n_turn < p->wait.cap)
+		p->turn = grown(p->turn, p->wait.cap, sizeof(*p->turn));
+	p->n_turn = p->wait.cap;
+	for (uint32_t k = 0; k < 64 && (most - least) >> k; k += DIGIT) {
+		sort_pass(p->wait.at, p->turn, p->wait.n, least, k);
+		turn = p->wait.at;
+		p->wait.at = p->turn;
+		p->turn = turn;
+	}
+}
+
+/* All but the first `done` records go on waiting. */
+static void keep(struct pcapng *p, size_t done)
+{
+	size_t n = p->wait.n - done, room = p->n_ifaces * ROOM_LINE;
+	struct blocks from = p->mem;
+
+	p->mem = p->old;
+	p->mem.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct record r = p->wait.at[done + i];
+
+		memcpy(mem_room(p, r.len), from.at + r.at, r.len);
+		r.at = p->mem.n - r.len;
+		p->wait.at[i] = r;
+	}
+	p->wait.n = n;
+	p->full = p->mem.n + (room > WAIT ? room : WAIT);
+	p->old = from;
+}
+
+void pcapng_write(struct pcapng *p, weft_time_t until)
+{
+	size_t done = 0;
+
+	if (!p->wait.n)
+		return;
+	sort(p);
+	while (done < p->wait.n && p->wait.at[done].t < until) {
+		struct record *r = &p->wait.at[done++];
+
+		fwrite_unlocked(p->mem.at + r->at, 1, r->len, p->f);
+	}
+	keep(p, done);
 }
 
 /* ---- file ---- */
@@ -239,6 +284,7 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
 				 path, strerror(errno));
 	}
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
+	p->full = WAIT;
 	p->path = strdup(path);
 	section(p->f);
 	*p_p = p;
@@ -249,16 +295,16 @@ int pcapng_close(struct pcapng *p, struct weft_err *err)
 {
 	int ret = 0;
 
-	write_until(p, WEFT_NEVER);
+	pcapng_write(p, WEFT_NEVER);
 	if (ferror(p->f) | fclose(p->f))
 		ret = weft_fail(err, EIO,
 				"--capture-file %.200s: cannot write it all: "
 				"is the disk full?",
 				p->path);
-	for (size_t i = 0; i < p->spare.n; i++)
-		free(p->spare.at[i].block);
-	vec_free(&p->spare);
-	vec_free(&p->heap);
+	vec_free(&p->wait);
+	vec_free(&p->mem);
+	vec_free(&p->old);
+	free(p->turn);
 	free(p->path);
 	free(p);
 	return ret;

@@ -20,9 +20,13 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err);
 /* Its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
 /* Room for a record of n bytes that was on the line at t; to be filled before
- * the next call.  Records with times before `now` are final and written. */
+ * the next call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
-		       uint32_t n, weft_time_t now);
+		       uint32_t n);
+/* Many records wait: time to find out up to when all are known. */
+bool pcapng_full(const struct pcapng *p);
+/* Records of times before `until` are all there: writes them. */
+void pcapng_write(struct pcapng *p, weft_time_t until);
 /* Writes the rest; the file is complete, or there is an error. */
 int pcapng_close(struct pcapng *p, struct weft_err *err);
 

@@ -13,6 +13,8 @@ int capture_open(const char *path, const char *const *patterns, size_t n,
 		 struct capture **cap_p, struct weft_err *err);
 /* exp.tap: sits down on the lines of a case before it starts. */
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
+/* exp.untap: the run is over, its lines still there. */
+void capture_untap(struct capture *cap);
 int capture_close(struct capture *cap, struct weft_err *err);
 
 #endif

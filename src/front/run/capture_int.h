@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of a capture: capture.c sits down on lines,
+ * capture_rec.c writes down what passes. */
+#ifndef FRONT_CAPTURE_INT_H
+#define FRONT_CAPTURE_INT_H
+
+#include "base/vec.h"
+#include "front/out/pcapng.h"
+#include "front/run/capture.h"
+
+struct tap {
+	struct weft_tap head; /* lines that tell */
+	struct capture *cap;
+	struct weft_port *port;
+	uint32_t iface;
+	uint8_t wire; /* index into capture_wires */
+};
+
+struct capture {
+	struct pcapng *file;
+	const char *const *patterns;
+	size_t n_patterns;
+	uint64_t *hits;	  /* lines, by pattern */
+	char example[96]; /* end of a line */
+	uint8_t upper;	  /* what speaks above the lines, byte 3 */
+	uint16_t *sym;
+	uint32_t cap;
+	bool writing;
+	struct {
+		VEC(struct tap *);
+	} taps; /* lines that tell, while the run lives */
+};
+
+/* A wire format that can be written down. */
+struct capture_wire {
+	const char *name; /* struct weft_wire */
+	uint8_t number;	  /* 0: as Ethernet */
+	/* What a reader needs to know and the symbols do not say. */
+	uint8_t (*more)(const struct capture *c, const struct weft_frame *f);
+};
+enum { CAPTURE_WIRES = 4 };
+extern const struct capture_wire capture_wires[CAPTURE_WIRES];
+
+/* The filter on lines that do not tell; its state is a struct tap. */
+extern const struct weft_class weft_class_capture;
+/* All lines tell what they have carried before now. */
+void capture_settle(struct capture *cap);
+/* weft_tap.hear. */
+void capture_hear(struct weft_tap *t, const struct weft_frame *f,
+		  weft_time_t start);
+
+#endif

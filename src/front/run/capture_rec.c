@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of a capture, docs/captures.md.
+ *
+ * Ethernet: destination to FCS.  Others: struct head, the symbols, a bit for
+ * each that says "control", and, when flagged, another that says "no valid
+ * code". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/run/capture_int.h"
+#include "link/eth_wire.h"
+#include "link/extoll_frame.h"
+#include "link/forth_wire.h"
+
+enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2 };
+
+/* In front of the symbols; little-endian. */
+struct head {
+	uint8_t version, wire, flags, more;
+	uint32_t symbols;
+	uint32_t words;
+	uint32_t word_ps;
+	uint32_t line; /* that of the other direction: ^ 1 */
+};
+_Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
+
+/* ---- wire formats ---- */
+
+enum { MORE_TABLE = 0x10, MORE_WIDE = 0x20 }; /* EXTOLL */
+
+static uint8_t forth_more(const struct capture *c, const struct weft_frame *f)
+{
+	struct forth_shape s = forth_shape_get(f);
+	uint32_t links = s.links ? (uint32_t)__builtin_ctz(s.links) : 0;
+
+	return (uint8_t)(s.layout | links << 1 | (uint32_t)s.lane << 3);
+}
+
+static uint8_t ex_more(const struct capture *c, const struct weft_frame *f)
+{
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
+	bool table = f->flags & EX_F_CELL && !m->hops;
+
+	return (uint8_t)(c->upper | (table ? MORE_TABLE : 0) |
+			 (l->width == EX_W32 ? MORE_WIDE : 0));
+}
+
+const struct capture_wire capture_wires[CAPTURE_WIRES] = {
+	{ "forth", 1, forth_more },
+	{ "extoll", 2, ex_more },
+	{ "atoll", 3, NULL },
+	{ "ethernet", 0, NULL },
+};
+
+/* ---- records ---- */
+
+/* Line symbols of f, in cap->sym or where a fault has left them. */
+static const uint16_t *symbols(struct capture *cap, const struct weft_port *p,
+			       const struct weft_frame *f, uint32_t *n_p)
+{
+	uint32_t n;
+
+	if (f->raw) {
+		*n_p = f->raw->n;
+		return f->raw->sym;
+	}
+	while ((n = p->decl->wire->encode(f, cap->sym, cap->cap)) > cap->cap) {
+		cap->cap = n;
+		free(cap->sym);
+		cap->sym = calloc(n, sizeof(*cap->sym));
+		if (!cap->sym)
+			abort();
+	}
+	*n_p = n;
+	return cap->sym;
+}
+
+static void bytes(uint8_t *restrict out, const uint16_t *restrict sym,
+		  uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = (uint8_t)sym[i];
+}
+
+/* Bit `shift` of four symbols. */
+static uint32_t four(const uint16_t *sym, uint32_t shift)
+{
+	uint64_t v;
+
+	memcpy(&v, sym, sizeof(v));
+	v = v >> shift & 0x0001000100010001;
+	return v * 0x0001000200040008 >> 48 & 0xf;
+}
+
+static uint32_t bitmap(uint8_t *out, const uint16_t *sym, uint32_t n,
+		       uint32_t flag)
+{
+	uint32_t shift = (uint32_t)__builtin_ctz(flag), i;
+
+	for (i = 0; i + 8 <= n; i += 8)
+		out[i / 8] = (uint8_t)(four(sym + i, shift) |
+				       four(sym + i + 4, shift) << 4);
+	if (i < n)
+		out[i / 8] = 0;
+	for (; i < n; i++)
+		out[i / 8] |= (uint8_t)((sym[i] >> shift & 1u) << i % 8);
+	return (n + 7) / 8;
+}
+
+static bool any(const uint16_t *sym, uint32_t n, uint32_t flag)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (sym[i] & flag)
+			return true;
+	return false;
+}
+
+static void put_ethernet(struct tap *t, const struct weft_frame *f,
+			 const uint16_t *sym, uint32_t n, weft_time_t at)
+{
+	uint32_t skip = n < ETH_PREAMBLE ? n : ETH_PREAMBLE;
+	uint8_t *out = pcapng_record(t->cap->file, t->iface,
+				     at + skip * f->word_fs, n - skip);
+
+	bytes(out, sym + skip, n - skip);
+}
+
+static void put_symbols(struct tap *t, const struct weft_frame *f,
+			const uint16_t *sym, uint32_t n, weft_time_t at)
+{
+	bool bad = f->raw && any(sym, n, WEFT_SYM_BAD);
+	struct head h = {
+		.version = HEAD_VERSION,
+		.wire = capture_wires[t->wire].number,
+		.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) |
+				   (bad ? HEAD_BAD : 0)),
+		.more = capture_wires[t->wire].more
+				? capture_wires[t->wire].more(t->cap, f)
+				: 0,
+		.symbols = n,
+		.words = f->words,
+		.word_ps = (uint32_t)(f->word_fs / 1000),
+		.line = t->iface,
+	};
+	uint32_t len = (uint32_t)sizeof(h) + n + (n + 7) / 8 * (1u + bad);
+	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len);
+
+	memcpy(out, &h, sizeof(h));
+	out += sizeof(h);
+	bytes(out, sym, n);
+	out += n;
+	out += bitmap(out, sym, n, WEFT_SYM_K);
+	if (bad)
+		bitmap(out, sym, n, WEFT_SYM_BAD);
+}
+
+static void put(struct tap *t, const struct weft_frame *f, weft_time_t at)
+{
+	uint32_t n;
+	const uint16_t *sym = symbols(t->cap, t->port, f, &n);
+
+	if (n && capture_wires[t->wire].number)
+		put_symbols(t, f, sym, n, at);
+	else if (n)
+		put_ethernet(t, f, sym, n, at);
+}
+
+/* ---- order ---- */
+
+void capture_settle(struct capture *cap)
+{
+	cap->writing = true;
+	for (size_t i = 0; i < cap->taps.n; i++) {
+		struct tap *t = cap->taps.at[i];
+
+		if (t->head.settle)
+			t->head.settle(t->port);
+	}
+	cap->writing = false;
+}
+
+/* The one that is telling has nothing of the time before `at`. */
+static void write_down(struct capture *cap, weft_time_t at, weft_time_t now)
+{
+	capture_settle(cap);
+	pcapng_write(cap->file, at < now ? at : now);
+}
+
+static void took(struct tap *t, weft_time_t at)
+{
+	struct capture *cap = t->cap;
+
+	if (pcapng_full(cap->file) && !cap->writing)
+		write_down(cap, at, weft_now(t->port->comp));
+}
+
+void capture_hear(struct weft_tap *tap, const struct weft_frame *f,
+		  weft_time_t start)
+{
+	struct tap *t = (struct tap *)tap;
+
+	put(t, f, start);
+	took(t, start);
+}
+
+static void capture_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	struct tap *t = c->state;
+	weft_time_t at = f->time - c->on->delay;
+
+	put(t, f, at);
+	took(t, at);
+	weft_filter_pass(c, f);
+}
+
+WEFT_COMPONENT(capture, .name = "capture", .kind = WEFT_KIND_FAULT,
+	       .doc = "writes down what passes", .source = "own",
+	       .state_size = sizeof(struct tap),
+	       .ops = { .filter = capture_filter });

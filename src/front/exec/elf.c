@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program is linked with, directly or through other libraries.  Its own
+ * loader lists it (LD_TRACE_LOADED_OBJECTS) without running it; a program
+ * without a loader would run, so the file is looked at first. */
+#include "front/exec/elf.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool find(const char *program, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+	size_t n;
+
+	if (strchr(program, '/')) {
+		snprintf(path, size, "%s", program);
+		return access(path, X_OK) == 0;
+	}
+	for (; dirs && *dirs; dirs += n + (dirs[n] == ':')) {
+		n = strcspn(dirs, ":");
+		snprintf(path, size, "%.*s/%s", (int)n, dirs, program);
+		if (n && access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A 64-bit program with an interpreter (its loader). */
+static bool has_loader(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	if (read(fd, &h, sizeof(h)) == sizeof(h) &&
+	    !memcmp(h.e_ident, ELFMAG, SELFMAG) &&
+	    h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_phentsize == sizeof(p))
+		for (int i = 0; i < h.e_phnum && !found; i++)
+			found = pread(fd, &p, sizeof(p),
+				      (off_t)(h.e_phoff +
+					      (size_t)i * sizeof(p))) ==
+					sizeof(p) &&
+				p.p_type == PT_INTERP;
+	close(fd);
+	return found;
+}
+
+static void list_child(const char *path, int out)
+{
+	dup2(out, STDOUT_FILENO);
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+	unsetenv("LD_PRELOAD");
+	execl(path, path, (char *)NULL);
+	_exit(127);
+}
+
+static FILE *list_open(const char *path, pid_t *pid_p)
+{
+	int p[2];
+	FILE *f;
+
+	if (pipe2(p, O_CLOEXEC))
+		return NULL;
+	fflush(NULL);
+	*pid_p = fork();
+	if (!*pid_p)
+		list_child(path, p[1]);
+	close(p[1]);
+	f = *pid_p > 0 ? fdopen(p[0], "r") : NULL;
+	if (!f)
+		close(p[0]);
+	return f;
+}
+
+static void see(struct elf_libs *l, const char *line)
+{
+	l->openmpi |= strstr(line, "libmpi.so.40 ") != NULL;
+	l->mpich |= strstr(line, "libmpi.so.12 ") ||
+		    strstr(line, "libmpich.so.12 ");
+	l->libfabric |= strstr(line, "libfabric.so.1 ") != NULL;
+}
+
+bool elf_libs_of(const char *program, struct elf_libs *l)
+{
+	char path[4096], line[4096];
+	pid_t pid = -1;
+	FILE *f;
+
+	*l = (struct elf_libs){ 0 };
+	if (!find(program, path, sizeof(path)) || !has_loader(path))
+		return false;
+	f = list_open(path, &pid);
+	while (f && fgets(line, sizeof(line), f))
+		see(l, line);
+	if (f)
+		fclose(f);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return f != NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries that the processes load: the provider of libfabric (by
+ * FI_PROVIDER_PATH) and libweft-time.so (by LD_PRELOAD).  They lie beside the
+ * program, in ../lib/weft, or where they were built. */
+#include "front/exec/mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool exe_dir(char *dir, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+	char *end;
+
+	if (n <= 0)
+		return false;
+	dir[n] = '\0';
+	end = strrchr(dir, '/');
+	if (!end)
+		return false;
+	*end = '\0';
+	return true;
+}
+
+bool exec_lib_dir(const char *file, char *dir, size_t size)
+{
+	static const char *const places[] = { "", "/../lib/weft", "/../fi",
+					      "/../preload" };
+	const char *given = getenv("WEFT_LIBS");
+	char exe[4096], path[8192];
+
+	if (given && *given) {
+		snprintf(dir, size, "%s", given);
+		snprintf(path, sizeof(path), "%s/%s", given, file);
+		return access(path, R_OK) == 0;
+	}
+	if (!exe_dir(exe, sizeof(exe)))
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(dir, size, "%s%s", exe, places[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Ours first: it passes on to those of the user. */
+static void preload(struct exec_job *j, const char *dir)
+{
+	const char *has = getenv("LD_PRELOAD");
+
+	exec_env(j, "LD_PRELOAD", "%s/libweft-time.so%s%s", dir,
+		 has && *has ? ":" : "", has ? has : "");
+}
+
+bool exec_libs(struct exec_job *j)
+{
+	char dir[4200];
+
+	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)))
+		preload(j, dir);
+	if (!exec_lib_dir("libweft-fi.so", dir, sizeof(dir)))
+		return false;
+	exec_env(j, "FI_PROVIDER_PATH", "%s", dir);
+	exec_env(j, "FI_PROVIDER", "weft");
+	return true;
+}

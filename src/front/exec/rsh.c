@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes for mpirun.  It starts a daemon on each with a remote shell; ours
+ * starts it here, and tells it the name of its node (WEFT_NODE_NAME, which
+ * libweft-time.so shows as the host's).  Open MPI then takes every node for a
+ * machine of its own and shares no memory between them.
+ *
+ * Nodes are named to mpirun by addresses of class E (240.0.0.0/4): nobody has
+ * them, and they need no name server, whose time-outs mpirun waits for. */
+#include "front/exec/mpi.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void exec_host_address(uint32_t node, char host[EXEC_HOST])
+{
+	snprintf(host, EXEC_HOST, "240.%u.%u.%u", node >> 16 & 0xff,
+		 node >> 8 & 0xff, node & 0xff);
+}
+
+/* "n7" of "240.0.0.7"; anything else is its own name. */
+static void node_name(const char *host, char *name, size_t size)
+{
+	unsigned int a, b, c;
+
+	if (sscanf(host, "240.%u.%u.%u", &a, &b, &c) == 3)
+		snprintf(name, size, "n%u", a << 16 | b << 8 | c);
+	else
+		snprintf(name, size, "%s", host);
+}
+
+/* As ssh does: one string for the shell. */
+static char *joined(char **words)
+{
+	size_t n = 1;
+	char *s;
+
+	for (char **w = words; *w; w++)
+		n += strlen(*w) + 1;
+	s = malloc(n);
+	if (!s)
+		return NULL;
+	s[0] = '\0';
+	for (char **w = words; *w; w++) {
+		strcat(s, *w);
+		if (w[1])
+			strcat(s, " ");
+	}
+	return s;
+}
+
+int exec_rsh(char **argv)
+{
+	char name[64], *command;
+
+	while (*argv && (*argv)[0] == '-')
+		argv++;
+	if (!argv[0] || !argv[1]) {
+		fprintf(stderr, "weft exec --rsh HOST COMMAND...\n");
+		return 2;
+	}
+	node_name(argv[0], name, sizeof(name));
+	setenv("WEFT_NODE_NAME", name, 1);
+	/* the daemon does not outlive mpirun */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	command = joined(argv + 1);
+	if (command)
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	fprintf(stderr, "weft exec --rsh: %s\n", strerror(errno));
+	return 127;
+}

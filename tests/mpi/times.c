@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of MPI as a program sees them, in nanoseconds.
+ *
+ *     times pingpong SIZE ROUNDS       ranks 0 and 1; half of each round trip
+ *     times put SIZE COUNT             rank 0 into a window of rank 1
+ *     times streams SIZE COUNT A:B...  all at once, each from A to B
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 16 };
+
+static int rank, ranks;
+
+static void one_way(char *buf, int size, int from, int to)
+{
+	if (rank == from)
+		MPI_Send(buf, size, MPI_CHAR, to, 1, MPI_COMM_WORLD);
+	else if (rank == to)
+		MPI_Recv(buf, size, MPI_CHAR, from, 1, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+}
+
+static int pingpong(int size, int rounds, char **more)
+{
+	char *buf = calloc(1, (size_t)size + 1);
+	double t0, t1;
+
+	for (int i = 0; i < rounds && rank < 2; i++) {
+		t0 = MPI_Wtime();
+		one_way(buf, size, 0, 1);
+		one_way(buf, size, 1, 0);
+		t1 = MPI_Wtime();
+		if (rank == 0)
+			printf("half %.3f ns\n", (t1 - t0) * 5e8);
+	}
+	free(buf);
+	return 0;
+}
+
+static int put(int size, int count, char **more)
+{
+	char *buf = malloc((size_t)size), *mem;
+	double t0, t1;
+	MPI_Win win;
+	int bad = 0;
+
+	memset(buf, 'w', (size_t)size);
+	MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+		t0 = MPI_Wtime();
+		for (int i = 0; i < count; i++)
+			MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
+		MPI_Win_flush(1, win);
+		t1 = MPI_Wtime();
+		MPI_Win_unlock(1, win);
+		printf("put %.3f ns, %.3f MB/s\n", (t1 - t0) * 1e9 / count,
+		       (double)size * count / (t1 - t0) * 1e-6);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		bad = memcmp(mem, buf, (size_t)size) != 0;
+	MPI_Win_free(&win);
+	free(buf);
+	return bad;
+}
+
+/* `count` messages, some of them under way at a time. */
+static void stream(char *buf, int size, int count, int peer, int sends)
+{
+	MPI_Request r[WINDOW];
+
+	for (int i = 0; i < count; i += WINDOW) {
+		int n = count - i < WINDOW ? count - i : WINDOW;
+
+		for (int k = 0; k < n; k++)
+			if (sends)
+				MPI_Isend(buf, size, MPI_CHAR, peer, 1,
+					  MPI_COMM_WORLD, &r[k]);
+			else
+				MPI_Irecv(buf + (size_t)k * (size_t)size, size,
+					  MPI_CHAR, peer, 1, MPI_COMM_WORLD,
+					  &r[k]);
+		MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
+	}
+}
+
+static int streams(int size, int count, char **pairs)
+{
+	char *buf = calloc(WINDOW, (size_t)size);
+	double t0, t1;
+	int a, b;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	t0 = MPI_Wtime();
+	for (; *pairs != NULL; pairs++) {
+		if (sscanf(*pairs, "%d:%d", &a, &b) != 2)
+			return 2;
+		if (rank != a && rank != b)
+			continue;
+		stream(buf, size, count, rank == a ? b : a, rank == a);
+		t1 = MPI_Wtime();
+		if (rank == b)
+			printf("%s %.3f MB/s\n", *pairs,
+			       (double)size * count / (t1 - t0) * 1e-6);
+	}
+	free(buf);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int size, int count, char **more);
+} what[] = { { "pingpong", pingpong }, { "put", put }, { "streams", streams } };
+
+int main(int argc, char **argv)
+{
+	int ret = 2;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (size_t i = 0; argc > 3 && i < sizeof(what) / sizeof(what[0]); i++)
+		if (strcmp(argv[1], what[i].name) == 0)
+			ret = what[i].run(atoi(argv[2]), atoi(argv[3]),
+					  argv + 4);
+	MPI_Finalize();
+	return ret;
+}

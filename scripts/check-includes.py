@@ -4,6 +4,7 @@
 
     base <- measure <- sim <- host, link, coh    switch -> link
     nic -> host, link                         work -> ulib, measure
+    attach -> host (prog.h, far.h)
     ulib -> include/weft and nic/*_regs.h     front -> all; nothing -> front
 
 A NIC never includes another NIC; switch and nic never include each other.
@@ -28,8 +29,11 @@ MAY = {
     "nic": {"base", "measure", "sim", "host", "link"},
     "ulib": {"base"},
     "work": {"base", "measure", "ulib", "host", "sim"},
+    "attach": {"base", "host"},
+    "fi": set(),
+    "preload": set(),
     "front": {"base", "measure", "sim", "host", "link", "coh",
-              "switch", "nic", "ulib", "work"},
+              "switch", "nic", "ulib", "work", "attach"},
 }
 # Single files that a folder may include although its folder is closed to it.
 ALSO = {
@@ -42,6 +46,7 @@ ONLY = {
     ("nic", "host"): re.compile(r"^host/bus\.h$"),
     ("work", "host"): re.compile(r"^host/(prog|far)\.h$"),
     ("work", "sim"): re.compile(r"^$"),
+    ("attach", "host"): re.compile(r"^host/(prog|far)\.h$"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

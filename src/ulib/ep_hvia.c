@@ -308,6 +308,7 @@ static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
 {
 	struct epv *e = (struct epv *)ep;
 	struct vipl_nic *n = e->nic;
+	bool late = false;
 
 	for (;;) {
 		uint32_t seen = n->client->event;
@@ -316,10 +317,11 @@ static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
 		epv_pump(e);
 		if (e->event.n)
 			return 0;
-		if (weft_host_now(e->h) >= deadline)
+		if (late || weft_host_now(e->h) >= deadline)
 			return -ETIMEDOUT;
 		if (e->irq)
-			vipl_sleep(n, NULL, 0, seen, deadline);
+			late = vipl_sleep(n, NULL, 0, seen, deadline) ==
+			       -ETIMEDOUT;
 		else
 			weft_host_cpu(e->h, VIPL_POLL);
 	}

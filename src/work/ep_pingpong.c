@@ -14,6 +14,7 @@ struct epp {
 	uint64_t size;
 	uint32_t eager_max;
 	bool use_irq;
+	weft_time_t start;
 	/* run */
 	struct work w;
 	struct weft_ep *ep;
@@ -76,6 +77,13 @@ static void epp_round(struct epp *p, uint64_t seq)
 	p->ep->ops->release(p->ep, &ev);
 }
 
+/* As one who has been waiting. */
+static void epp_start(struct epp *p)
+{
+	p->ep->ops->wait(p->ep, weft_host_now(p->w.h) + WEFT_US);
+	weft_host_sleep(p->w.h, p->start);
+}
+
 static int epp_main(struct weft_comp *c)
 {
 	struct epp *p = c->state;
@@ -96,6 +104,8 @@ static int epp_main(struct weft_comp *c)
 	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);
 	if (p->w.me == 0)
 		p->hist = weft_hist(c, "half_rtt", "ns");
+	if (p->start)
+		epp_start(p);
 	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
 		epp_round(p, i);
 	if (p->w.me == 0 && p->count > 1)
@@ -117,6 +127,8 @@ static const struct weft_param epp_params[] = {
 		   "longest message without a handshake; 0 = the library's"),
 	WEFT_PARAM(BOOL, struct epp, use_irq, "no", "", OWN,
 		   "sleep instead of spinning"),
+	WEFT_PARAM(TIME, struct epp, start, "0", "", OWN,
+		   "not before this time of the run"),
 	{ 0 }
 };
 // clang-format on

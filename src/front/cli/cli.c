@@ -144,7 +144,8 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		}
 	struct exp_opts o = { .set = sets.at,
 			      .option = options.at,
-			      .n_set = sets.n };
+			      .n_set = sets.n,
+			      .edit = c->edit };
 
 	if (!ret)
 		ret = exp_load(what, &o, &c->reg, exp_p, err);

@@ -24,9 +24,15 @@ struct cli {
 	struct strs set, load, sample, show, capture;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *message, *run, *trace, *waves;
+	const char *fabric, *n, *clock, *map, *per_node, *cores, *patience;
+	const char *mpi, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load;
+	bool formatted; /* --format was given */
 	uint32_t n_jobs;
 	struct registry reg;
+	/* of the experiment's text, before --set; NULL: nobody */
+	int (*edit)(struct doc *d, const struct registry *reg,
+		    struct weft_err *err);
 };
 
 struct cli_cmd {
@@ -36,6 +42,7 @@ struct cli_cmd {
 	size_t min_args, max_args;
 	int (*run)(struct cli *c);
 	const char *more; /* rest of the help text, or NULL */
+	bool rest;	  /* options end at the first argument */
 };
 extern const struct cli_cmd cli_cmds[];		   /* ended by name == NULL */
 const char *cli_cmds_next(void *unused, size_t i); /* for units_nearest */
@@ -48,6 +55,8 @@ struct cli_opt {
 	size_t offset; /* in struct cli */
 };
 extern const struct cli_opt cli_opts[]; /* ended by name == NULL */
+/* "--" or, for those of one letter, "-". */
+const char *cli_dashes(const struct cli_opt *o);
 bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o);
 /* Is `word` in the list "a|b|c"? */
 bool cli_word_in(const char *list, char sep, const char *word);
@@ -84,6 +93,7 @@ int cmd_report(struct cli *c);
 int cmd_explain(struct cli *c);
 int cmd_tour(struct cli *c);
 int cmd_completion(struct cli *c);
+int cmd_exec(struct cli *c);
 
 /* Names that arguments take, for units_nearest and completion. */
 const char *list_kinds_next(void *unused, size_t i);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
+#include "front/exec/exec.h"
 #include "front/exp/exp.h"
 
 static const char bash[] =
@@ -64,6 +65,11 @@ static void words_messages(const struct words *w)
 	words_split(w, "fastest|slowest|first", '|');
 }
 
+static void words_clocks(const struct words *w)
+{
+	words_split(w, "fixed|cpu|none", '|');
+}
+
 /* CLASS. first, then CLASS.PARAM= of it. */
 static void words_settings(const struct words *w)
 {
@@ -94,6 +100,7 @@ struct source {
 static const struct source arg_sources[] = {
 	{ "FILE", .files = true, .next = exp_shipped_next },
 	{ "RESULTS", .files = true },
+	{ "PROGRAM [ARGUMENT...]", .files = true },
 	{ "RESULTS...", .files = true },
 	{ "[SYSTEM|ROW...]", .next = reproduce_next },
 	{ "[KIND]", .next = list_kinds_next },
@@ -105,6 +112,9 @@ static const struct source opt_sources[] = {
 	{ "FILE", .files = true },
 	{ "SO", .files = true },
 	{ "FORMAT", .list = words_formats },
+	{ "MACHINE", .files = true, .next = exp_shipped_next },
+	{ "CLOCK", .list = words_clocks },
+	{ "MPI", .next = exec_launchers_next },
 	{ "WHICH", .list = words_messages },
 	{ "PATH=VALUE", .list = words_settings },
 	{ 0 },
@@ -130,7 +140,7 @@ static void words_options(const struct words *w)
 {
 	for (const struct cli_opt *o = cli_opts; o->name; o++)
 		if (cli_takes(w->cmd, o))
-			word(w, "--", o->name, strlen(o->name), "");
+			word(w, cli_dashes(o), o->name, strlen(o->name), "");
 }
 
 /* The option that `text` is and whose value is to come, or NULL. */
@@ -138,7 +148,8 @@ static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 					 const char *text)
 {
 	for (const struct cli_opt *o = cli_opts; o->name; o++)
-		if (!strncmp(text, "--", 2) && !strcmp(text + 2, o->name) &&
+		if (!strncmp(text, cli_dashes(o), strlen(cli_dashes(o))) &&
+		    !strcmp(text + strlen(cli_dashes(o)), o->name) &&
 		    o->type != CLI_FLAG && cli_takes(cmd, o))
 			return o;
 	return NULL;

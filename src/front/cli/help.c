@@ -24,6 +24,11 @@ bool cli_word_in(const char *list, char sep, const char *word)
 	return false;
 }
 
+const char *cli_dashes(const struct cli_opt *o)
+{
+	return o->name[1] ? "--" : "-";
+}
+
 bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
 {
 	return !strcmp(o->name, "help") || cli_word_in(cmd->opts, ' ', o->name);
@@ -41,7 +46,7 @@ int cli_help(const struct cli_cmd *cmd)
 
 		if (!cli_takes(cmd, o))
 			continue;
-		snprintf(left, sizeof(left), "--%s %s", o->name,
+		snprintf(left, sizeof(left), "%s%s %s", cli_dashes(o), o->name,
 			 o->arg ? o->arg : "");
 		printf("  %-26s %s", left, o->doc);
 		if (!strcmp(o->name, "format"))

@@ -25,6 +25,20 @@ const struct cli_cmd cli_cmds[] = {
 	  "SIGINT (Ctrl-C) or SIGTERM ends the run: the results so far are "
 	  "printed,\n"
 	  "marked partial; the exit status is 128 + signal.\n" },
+	{ "exec", "PROGRAM [ARGUMENT...]",
+	  "run processes on a simulated machine",
+	  "fabric n clock cpu-factor map per-node cores patience mpi set seed "
+	  "sample show capture capture-file trace waves format out append load "
+	  "quiet",
+	  "table|json|csv|svg", 1, 65536, cmd_exec,
+	  "The machine is an experiment (--fabric) without its workload: any "
+	  "with nodes will\n"
+	  "do, weft list experiments has some as exec/...  PROGRAM is started "
+	  "-n times, or by\n"
+	  "the mpirun of its MPI.\n"
+	  "Exit status: 0 all is well, 1 a process failed (it is named), 2 "
+	  "usage or input.\n",
+	  true },
 	{ "reproduce", "[SYSTEM|ROW...]",
 	  "published numbers beside what the machine does",
 	  "set seed format out append load jobs quiet", "table|json", 0, 64,
@@ -83,6 +97,25 @@ const struct cli_opt cli_opts[] = {
 	    "histograms and sampled counters that the table draws"),
 	OPT("sweep-load", NULL, FLAG, sweep_load,
 	    "find the load at which the network saturates (sweep: auto)"),
+	OPT("fabric", "MACHINE", TEXT, fabric,
+	    "the machine: a YAML file or the name of an experiment"),
+	OPT("n", "N", TEXT, n, "how many processes; default: one per node"),
+	OPT("clock", "CLOCK", TEXT, clock,
+	    "fixed: calls cost time (default); cpu: computing, too; none: as "
+	    "fast as possible"),
+	OPT("cpu-factor", "X", TEXT, cpu_factor,
+	    "--clock cpu: times the processor time used; default: 1"),
+	OPT("map", "RANK:NODE,...", TEXT, map,
+	    "where ranks live; default: rank i on node i"),
+	OPT("per-node", "K", TEXT, per_node,
+	    "K ranks next to each other on each node; default: 1"),
+	OPT("cores", "N", TEXT, cores,
+	    "processors for simulator and processes; default: 1, with --clock "
+	    "none all"),
+	OPT("patience", "TIME", TEXT, patience,
+	    "how long a stopped process is waited for; default: 10s"),
+	OPT("mpi", "MPI", TEXT, mpi,
+	    "who starts the processes: auto (default), none, or an MPI"),
 	OPT("follow", "FILE", TEXT, follow,
 	    "write results as they come, one JSON object per line"),
 	OPT("capture", "LINE", LIST, capture,
@@ -142,7 +175,8 @@ static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 		    char **argv, int *i)
 {
 	char name[48];
-	const char *text = argv[*i] + 2, *eq = strchr(text, '=');
+	const char *text = argv[*i] + strspn(argv[*i], "-");
+	const char *eq = strchr(text, '=');
 	const struct cli_opt *o = NULL;
 	void *field;
 
@@ -172,6 +206,16 @@ static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 	return 0;
 }
 
+/* An option of one letter. */
+static bool is_letter(const struct cli_cmd *cmd, const char *text)
+{
+	for (const struct cli_opt *o = cli_opts; o->name; o++)
+		if (text[0] == '-' && !o->name[1] && cli_takes(cmd, o) &&
+		    !strcmp(text + 1, o->name))
+			return true;
+	return false;
+}
+
 static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
 		     char **argv)
 {
@@ -185,6 +229,9 @@ static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
 		} else if (!only_args && !strncmp(argv[i], "--", 2)) {
 			if (take_opt(c, cmd, argc, argv, &i))
 				return CLI_USAGE;
+		} else if (!only_args && is_letter(cmd, argv[i])) {
+			if (take_opt(c, cmd, argc, argv, &i))
+				return CLI_USAGE;
 		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
 			return cli_fail(
 				"%s: no option '%.40s': they are words "
@@ -192,6 +239,7 @@ static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
 				cmd->name, argv[i], cmd->name);
 		} else {
 			vec_push(&c->args, argv[i]);
+			only_args |= cmd->rest;
 		}
 	}
 	return 0;
@@ -211,6 +259,7 @@ static int check_args(struct cli *c, const struct cli_cmd *cmd)
 	if (c->format && !cli_word_in(cmd->formats, '|', c->format))
 		return cli_fail("%s: --format '%.40s': give %s", cmd->name,
 				c->format, cmd->formats);
+	c->formatted = c->format != NULL;
 	if (!c->format)
 		c->format = cmd->formats && *cmd->formats ? "table" : "";
 	c->n_jobs = 1;

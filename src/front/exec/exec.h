@@ -7,6 +7,7 @@
 #ifndef FRONT_EXEC_H
 #define FRONT_EXEC_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "attach/serve.h"
@@ -61,9 +62,8 @@ void exec_env(struct exec_job *j, const char *name, const char *fmt, ...)
 /* Creates j->folder (removed at the end with the files in it). */
 int exec_folder(struct exec_job *j, struct weft_err *err);
 /* The launcher of a name, or (NULL, "auto") the one that fits. */
-const struct exec_launcher *exec_launcher(const struct exec_job *j,
-					  const char *name,
-					  struct weft_err *err);
+const struct exec_launcher *
+exec_launcher(const struct exec_job *j, const char *name, struct weft_err *err);
 const char *exec_launchers_next(void *unused, size_t i);
 /* Ends what is left: politely, then not. */
 void exec_kill(struct exec_job *j);
@@ -76,5 +76,23 @@ extern const struct exec_launcher exec_direct;
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
 /* Number of nodes of the machine. */
 uint32_t exec_nodes(const struct exp *e);
+
+/* setup.c: what was typed, as numbers. */
+struct exec_args {
+	const char *n, *clock, *map, *per_node, *cores, *patience, *cpu_factor;
+};
+struct exec_setup {
+	struct att_opts att; /* map is exec_setup's */
+	uint32_t cores, *map;
+};
+int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
+	       struct weft_err *err);
+/* From now on this process, and what it starts, has that many processors. */
+void exec_pin(uint32_t cores);
+
+/* report.c: what became of the processes; their failures go to r. */
+void exec_report(struct exec_job *j, struct weft_result *r);
+/* A few lines for people. */
+void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f);
 
 #endif

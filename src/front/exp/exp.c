@@ -66,6 +66,7 @@ int exp_load_text(const char *label, const char *text, size_t len,
 	e->label = strdup(label);
 	e->crc = crc32_update(UINT32_MAX, (const uint8_t *)text, len);
 	if (doc_parse(e->doc, label, text, len, err) || exp_root(e, err) ||
+	    (opts->edit && opts->edit(e->doc, reg, err)) ||
 	    exp_overrides(e, opts, err) || sweep_read(e, err)) {
 		exp_free(e);
 		return -EINVAL;

@@ -16,6 +16,9 @@ struct exp_opts {
 	const char *const *option;
 	size_t n_set;
 	size_t n_lenient; /* the last so many may fit nowhere */
+	/* Changes the text's tree before anything else does; NULL: nobody. */
+	int (*edit)(struct doc *d, const struct registry *reg,
+		    struct weft_err *err);
 };
 
 struct exp_axis;

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program host.agent: acts for the processes attached to its node.
+ *
+ * It has the node's endpoint and does with it what a program of the simulator
+ * would do: carries out what its clients have posted, polls, hands events over,
+ * and waits.  A client that has got something has the processor until it waits
+ * again; the agent then goes on at the same simulated time.
+ *
+ * Not modelled: several processors of a node.  Clients of one node share its
+ * agent, whose calls come one after the other. */
+#include <errno.h>
+
+#include "attach/serve_priv.h"
+#include "host/prog.h"
+#include "weft/prog.h"
+
+enum { BATCH_MAX = 64 };
+
+/* ---- events of the endpoint ---- */
+
+static struct att_client *client_at(struct att_agent *g, uint64_t imm)
+{
+	uint32_t slot = imm >> 32 & 0xff;
+
+	for (size_t i = 0; i < g->clients.n; i++) {
+		struct att_client *c = g->clients.at[i];
+
+		if (c->slot == slot && (c->gen & 0xffff) == imm >> 48)
+			return c;
+	}
+	return NULL;
+}
+
+/* A message, or a put with notice: the user's bits say whose it is. */
+static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
+{
+	struct att_client *c = client_at(g, ev->imm);
+	struct att_msg m = { .ev = *ev };
+	struct att_event e = {
+		.kind = (uint32_t)ev->kind,
+		.src = WEFT_ATT_ADDR(ev->src, ev->imm >> 40 & 0xff),
+		.imm = (uint32_t)ev->imm,
+		.len = ev->len,
+	};
+
+	if (ev->kind != WEFT_EV_RECV) {
+		if (c)
+			att_push(c, &e);
+		return;
+	}
+	if (!c) {
+		att_msg_done(g, &m); /* its receiver has gone */
+		return;
+	}
+	weft_count(g->prog, AGENT_C_RECVS, 1);
+	weft_count(g->prog, AGENT_C_RECV_BYTES, ev->len);
+	att_push_msg(c, &e, &m);
+}
+
+static int agent_poll(struct att_agent *g)
+{
+	struct weft_ep_event ev[BATCH_MAX];
+	int n = g->ep->ops->poll(g->ep, ev, (int)g->batch);
+
+	for (int i = 0; i < n; i++)
+		if (ev[i].kind == WEFT_EV_RECV || ev[i].kind == WEFT_EV_PUT_IN)
+			event_in(g, &ev[i]);
+		else if (ev[i].ctx)
+			att_op_event(g, &ev[i]);
+	return n;
+}
+
+/* ---- clients ---- */
+
+/* What clients have posted; true: some of it must wait. */
+static bool agent_serve(struct att_agent *g)
+{
+	bool stalled = false;
+
+	for (size_t i = 0; i < g->clients.n; i++) {
+		struct att_client *c = g->clients.at[i];
+
+		if (c->running)
+			continue;
+		att_push_late(c);
+		if (att_has_cmds(c))
+			stalled |= att_serve(g, c);
+		if (i < g->clients.n && g->clients.at[i] != c)
+			i--; /* it has gone */
+	}
+	return stalled;
+}
+
+/* Those for whom there is something get the processor. */
+static bool agent_give(struct att_agent *g)
+{
+	weft_time_t now = weft_prog_time(g->prog);
+	bool any = false;
+
+	for (size_t i = 0; i < g->clients.n; i++) {
+		struct att_client *c = g->clients.at[i];
+		weft_time_t end = atomic_load(&c->seg->deadline);
+
+		if (!c->running && !att_has_cmds(c) && end <= now) {
+			atomic_store(&c->seg->deadline, WEFT_NEVER);
+			c->wake = true;
+		}
+		if (!c->wake)
+			continue;
+		att_run(c);
+		any |= c->running;
+	}
+	return any;
+}
+
+static weft_time_t agent_deadline(struct att_agent *g)
+{
+	weft_time_t t = WEFT_PROG_KICKED;
+
+	for (size_t i = 0; i < g->clients.n; i++) {
+		weft_time_t d = atomic_load(&g->clients.at[i]->seg->deadline);
+
+		if (d < t)
+			t = d;
+	}
+	return t;
+}
+
+/* ---- the program ---- */
+
+/* A command that must wait: as a program that tries again. */
+static void agent_retry(struct att_agent *g, weft_time_t before)
+{
+	if (weft_prog_time(g->prog) == before)
+		weft_host_cpu(g->h, 100 * WEFT_NS);
+}
+
+static void agent_park(struct att_agent *g)
+{
+	g->parked = true;
+	weft_prog_park(g->h);
+	g->parked = false;
+}
+
+static void agent_step(struct att_agent *g)
+{
+	weft_time_t before = weft_prog_time(g->prog);
+	bool stalled;
+	int n;
+
+	if (g->mourns)
+		att_bury(g);
+	stalled = agent_serve(g);
+	if (agent_give(g)) /* an answer: nothing comes in between */
+		return agent_park(g);
+	n = agent_poll(g);
+	if (agent_give(g))
+		return agent_park(g);
+	if (stalled && !n)
+		agent_retry(g, before);
+	else if (!n && !g->srv->over)
+		g->ep->ops->wait(g->ep, agent_deadline(g));
+}
+
+static int agent_open(struct att_agent *g)
+{
+	struct weft_ep_attr attr = { .max_msg = g->max_msg,
+				     .rx_slots = g->rx_slots,
+				     .eager_max = g->eager_max,
+				     .use_irq = g->use_irq };
+	int ret = weft_ep_open(g->h, &attr, &g->ep);
+	weft_time_t now = weft_host_now(g->h);
+
+	g->cost_clock = weft_host_now(g->h) - now;
+	g->opened = !ret;
+	att_opened(g->srv, !ret);
+	return ret;
+}
+
+static int agent_main(struct weft_comp *c)
+{
+	struct att_agent *g = c->state;
+	int ret;
+
+	g->prog = c;
+	g->h = weft_prog_host(c);
+	if (!g->srv) {
+		weft_check_failed(c, "acts for processes: use weft exec");
+		return 0;
+	}
+	ret = agent_open(g);
+	if (ret)
+		weft_check_failed(c, "cannot open the endpoint: error %d",
+				  -ret);
+	while (!ret && !g->srv->over)
+		agent_step(g);
+	g->ended = true;
+	return 0;
+}
+
+static void agent_fini(struct weft_comp *c)
+{
+	struct att_agent *g = c->state;
+
+	for (size_t i = 0; i < sizeof(g->stage) / sizeof(g->stage[0]); i++)
+		vec_free(&g->stage[i]);
+	vec_free(&g->clients);
+	vec_free(&g->mrs);
+	vec_free(&g->graves);
+}
+
+// clang-format off
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct att_agent, field, def, range, OWN, doc)
+static const struct weft_param agent_params[] = {
+	P(TIME, cost_call, "100ns", "", "what a library in the process charges for each of its calls"),
+	P(U32, max_msg, "0", "", "largest message; 0 = the library's"),
+	P(U32, rx_slots, "0", "", "messages under way from each peer; 0 = the library's"),
+	P(U32, eager_max, "0", "", "longest message without a handshake; 0 = the library's"),
+	P(U32, batch, "16", "1..64", "events taken with one call of the endpoint"),
+	P(BOOL, use_irq, "no", "", "sleep instead of spinning while all wait"),
+	{ 0 }
+};
+#undef P
+
+static const struct weft_counter agent_counters[AGENT_C_N] = {
+	[AGENT_C_COMMANDS] = { "commands", "commands", "what processes have posted" },
+	[AGENT_C_EVENTS] = { "events", "events", "given to processes" },
+	[AGENT_C_HANDOVERS] = { "handovers", "times", "a process was given the processor" },
+	[AGENT_C_SENDS] = { "sends", "messages", "sent by processes" },
+	[AGENT_C_SEND_BYTES] = { "send_bytes", "bytes", "in them" },
+	[AGENT_C_RECVS] = { "recvs", "messages", "received for processes" },
+	[AGENT_C_RECV_BYTES] = { "recv_bytes", "bytes", "in them" },
+	[AGENT_C_PUTS] = { "puts", "operations", "remote writes of processes" },
+	[AGENT_C_PUT_BYTES] = { "put_bytes", "bytes", "in them" },
+	[AGENT_C_GETS] = { "gets", "operations", "remote reads of processes" },
+	[AGENT_C_GET_BYTES] = { "get_bytes", "bytes", "in them" },
+	[AGENT_C_ATOMICS] = { "atomics", "operations", "remote atomics of processes" },
+	[AGENT_C_STALLS] = { "stalls", "times", "a command had to wait for the endpoint" },
+	[AGENT_C_VIOLATIONS] = { "violations", "commands", "posted at a time that was already over" },
+	[AGENT_C_OUTSIDE] = { "outside", "times", "a process slept elsewhere and was taken for waiting" },
+	[AGENT_C_BROKEN] = { "broken", "processes", "detached because they broke the rules" },
+};
+// clang-format on
+
+WEFT_COMPONENT(host_agent, .name = "host.agent", .kind = WEFT_KIND_PROGRAM,
+	       .doc = "acts for the attached processes of its node",
+	       .source = "attach.h", .state_size = sizeof(struct att_agent),
+	       .params = agent_params, .counters = agent_counters,
+	       .n_counters = AGENT_C_N,
+	       .ops = { .main = agent_main, .fini = agent_fini });

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attachment of a process: joining, leaving, fork. */
+#include "attach/client.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* One per process: it is the process that is attached. */
+static struct {
+	pthread_mutex_t lock;
+	struct weft_att *att;
+	bool forked, registered;
+} the = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* A child of fork has none of the memory (MADV_DONTFORK), and no attachment. */
+static void on_fork(void)
+{
+	the.forked = true;
+	if (the.att) {
+		the.att->gone = true;
+		close(the.att->sock);
+	}
+}
+
+/* ---- joining ---- */
+
+/* "@name" is an abstract one. */
+static int att_connect(const char *path)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	size_t n = strlen(path);
+	int fd;
+
+	if (!n || n >= sizeof(sa.sun_path))
+		return -ENOENT;
+	memcpy(sa.sun_path, path, n);
+	if (path[0] == '@')
+		sa.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&sa,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n))) {
+		close(fd);
+		return -ECONNREFUSED;
+	}
+	return fd;
+}
+
+static uint32_t att_rank(void)
+{
+	static const char *const names[] = { "WEFT_RANK",
+					     "OMPI_COMM_WORLD_RANK",
+					     "PMIX_RANK", "PMI_RANK",
+					     "SLURM_PROCID" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *v = getenv(names[i]);
+		char *end;
+		unsigned long r = v ? strtoul(v, &end, 10) : 0;
+
+		if (v && end != v && !*end && r < UINT32_MAX)
+			return (uint32_t)r;
+	}
+	return UINT32_MAX;
+}
+
+static int att_greet(int fd, struct att_welcome *w, int *fds)
+{
+	struct att_hello hello = { ATT_MAGIC, WEFT_ATT_VERSION, att_rank(),
+				   (uint32_t)getpid() };
+	char control[CMSG_SPACE(ATT_SEND_FDS * sizeof(int))];
+	struct iovec iov = { w, sizeof(*w) };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
+		return -ECONNREFUSED;
+	do {
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n != sizeof(*w))
+		return n <= 0 ? -ECONNREFUSED : -EPROTO;
+	if (w->magic != ATT_MAGIC || w->version != WEFT_ATT_VERSION)
+		return -EPROTO;
+	if (w->status)
+		return w->status;
+	c = CMSG_FIRSTHDR(&m);
+	if (!c || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(ATT_SEND_FDS * sizeof(int)))
+		return -EPROTO;
+	memcpy(fds, CMSG_DATA(c), ATT_SEND_FDS * sizeof(int));
+	return 0;
+}
+
+static void *att_map(int fd, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_DONTFORK);
+	return p;
+}
+
+static int att_segment(struct weft_att *a, const struct att_welcome *w,
+		       const int *fds)
+{
+	struct att_seg *s;
+
+	a->seg_bytes = w->seg_bytes;
+	a->bell_bytes = w->bell_bytes;
+	a->seg = s = att_map(fds[0], a->seg_bytes);
+	a->bell = att_map(fds[1], a->bell_bytes);
+	if (!s || !a->bell)
+		return -ENOMEM;
+	if (s->magic != ATT_MAGIC || s->version != WEFT_ATT_VERSION)
+		return -EPROTO;
+	a->cmd = (void *)((char *)s + s->cmd_off);
+	a->ev = (void *)((char *)s + s->ev_off);
+	a->tx = (uint8_t *)s + s->tx_off;
+	a->rx = (uint8_t *)s + s->rx_off;
+	a->info = s->info;
+	a->tx_end = calloc(s->n_cmds, sizeof(*a->tx_end));
+	return a->tx_end ? 0 : -ENOMEM;
+}
+
+static void att_free(struct weft_att *a)
+{
+	if (a->seg)
+		munmap(a->seg, a->seg_bytes);
+	if (a->bell)
+		munmap(a->bell, a->bell_bytes);
+	if (a->sock >= 0)
+		close(a->sock);
+	free(a->tx_end);
+	free(a);
+}
+
+static int att_join(struct weft_att *a, const char *path)
+{
+	struct att_welcome w = { 0 };
+	int fds[ATT_SEND_FDS], ret;
+
+	a->sock = att_connect(path);
+	if (a->sock < 0)
+		return a->sock;
+	ret = att_greet(a->sock, &w, fds);
+	return ret ? ret : att_segment(a, &w, fds);
+}
+
+static void att_endpoint(struct weft_att *a)
+{
+	a->ep = (struct weft_ep){
+		.ops = &att_ep_ops,
+		.info = { .name = a->info.nic,
+			  .caps = a->info.caps,
+			  .emulated = a->info.emulated,
+			  .max_msg = a->info.max_msg,
+			  .max_put = a->info.max_put,
+			  .align = a->info.align },
+	};
+}
+
+static int att_new(struct weft_att **a_p)
+{
+	const char *path = getenv("WEFT_SOCKET");
+	struct weft_att *a;
+	int ret;
+
+	if (!path || !*path)
+		return -ENOENT;
+	if (!the.registered && pthread_atfork(NULL, NULL, on_fork))
+		return -ENOMEM;
+	the.registered = true;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	a->sock = -1;
+	ret = att_join(a, path);
+	if (!ret) /* until the simulator has taken notice */
+		while (atomic_load(&a->seg->state) == ATT_WAIT && !a->gone)
+			att_hand_over(a, 1000000000);
+	if (!ret && weft_att_gone(a))
+		ret = -ECONNREFUSED;
+	if (ret) {
+		att_free(a);
+		return ret;
+	}
+#ifdef PR_SET_PTRACER
+	/* the simulator reads and writes its buffers in place */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+	att_endpoint(a);
+	att_cpu_charge(a);
+	a->busy = 0;
+	*a_p = a;
+	return 0;
+}
+
+int weft_att_open(struct weft_att **a_p)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&the.lock);
+	if (the.forked && the.att)
+		ret = -EIO;
+	else if (!the.att)
+		ret = att_new(&the.att);
+	if (!ret) {
+		the.att->refs++;
+		*a_p = the.att;
+	}
+	pthread_mutex_unlock(&the.lock);
+	return ret;
+}
+
+/* Everything posted is carried out before it leaves. */
+static void att_leave(struct weft_att *a)
+{
+	struct att_cmd bye = { .kind = ATT_C_BYE };
+	struct att_reply r;
+
+	if (!weft_att_gone(a))
+		att_call(a, &bye, &r);
+	att_free(a);
+}
+
+void weft_att_close(struct weft_att *a)
+{
+	pthread_mutex_lock(&the.lock);
+	if (a && a == the.att && !--a->refs) {
+		if (the.forked) /* its memory is the parent's */
+			a->seg = NULL, a->bell = NULL, a->sock = -1;
+		the.att = NULL;
+		att_leave(a);
+	}
+	pthread_mutex_unlock(&the.lock);
+}
+
+const struct weft_att_info *weft_att_info(const struct weft_att *a)
+{
+	return &a->info;
+}
+
+struct weft_ep *weft_att_ep(struct weft_att *a)
+{
+	return &a->ep;
+}
+
+bool weft_att_gone(const struct weft_att *a)
+{
+	return a->gone || !a->seg || atomic_load(&a->seg->state) == ATT_GONE;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the process: the attachment (client.c: life; client_ep.c: the
+ * endpoint; client_wait.c: handing over, time). */
+#ifndef ATTACH_CLIENT_H
+#define ATTACH_CLIENT_H
+
+#include "attach/proto.h"
+
+struct weft_att {
+	struct weft_ep ep; /* first */
+	struct weft_att_info info;
+	uint32_t refs;
+	int sock;
+	_Atomic bool gone;
+	struct att_seg *seg;
+	struct att_bell *bell;
+	size_t seg_bytes, bell_bytes;
+	struct att_cmd *cmd;
+	const struct att_event *ev;
+	uint8_t *tx;
+	const uint8_t *rx;
+	/* commands */
+	uint32_t tail, head; /* head: as last seen */
+	uint64_t tx_tail, tx_head;
+	uint64_t *tx_end; /* of each command */
+	bool posted;	  /* since the process was given the processor */
+	/* time */
+	weft_time_t busy;  /* to be charged with the next command */
+	weft_time_t ahead; /* charged since seg->now */
+	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: as last read */
+	/* events */
+	uint32_t ev_head;
+	uint64_t seq;		  /* of commands that wait for an answer */
+	_Atomic uint32_t empty;	  /* polls in a row */
+	_Atomic uint32_t idle_us; /* how long to sleep next */
+	uint64_t looked_ns;	  /* for the simulator's end of the socket */
+	uint32_t n_stats;
+};
+
+/* client_wait.c */
+/* The process counts as running: it may post. */
+void att_resume(struct weft_att *a);
+/* Hands over until its state is not WAIT any more or real_ns have passed. */
+void att_hand_over(struct weft_att *a, uint64_t real_ns);
+/* Processor time used since the last call, in a->busy. */
+void att_cpu_charge(struct weft_att *a);
+
+/* client_ep.c */
+extern const struct weft_ep_ops att_ep_ops;
+/* A place for a command, or NULL: full.  att_post publishes it. */
+struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
+void att_post(struct weft_att *a);
+/* Posts and hands over until the answer is there. */
+int att_call(struct weft_att *a, const struct att_cmd *cmd,
+	     struct att_reply *r_p);
+static inline bool att_has_event(const struct weft_att *a)
+{
+	return atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire) !=
+	       atomic_load_explicit(&a->seg->ev_head, memory_order_relaxed);
+}
+
+#endif

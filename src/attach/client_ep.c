@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attachment of a process: its endpoint.  Every call is a command; events
+ * come back. */
+#include <errno.h>
+#include <string.h>
+
+#include "attach/client.h"
+
+static struct weft_att *att_of(struct weft_ep *ep)
+{
+	return (struct weft_att *)ep;
+}
+
+/* ---- commands ---- */
+
+/* What the simulator has carried out since gives its payload back. */
+static void att_look_head(struct weft_att *a)
+{
+	uint32_t head =
+		atomic_load_explicit(&a->seg->cmd_head, memory_order_acquire);
+
+	for (; a->head != head; a->head++)
+		a->tx_head = a->tx_end[a->head & (a->seg->n_cmds - 1)];
+}
+
+struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
+{
+	uint32_t i = a->tail & (a->seg->n_cmds - 1);
+	struct att_cmd *c = &a->cmd[i];
+
+	if (a->tail - a->head == a->seg->n_cmds)
+		att_look_head(a);
+	if (a->tail - a->head == a->seg->n_cmds) {
+		atomic_store(&a->seg->want_room, 1);
+		return NULL;
+	}
+	*c = (struct att_cmd){ .kind = (uint8_t)kind, .busy = a->busy };
+	a->tx_end[i] = a->tx_tail;
+	return c;
+}
+
+/* How long these take is known here, or nothing. */
+static bool takes_time(enum att_cmd_kind kind)
+{
+	return kind != ATT_C_NOP && kind != ATT_C_RELEASE &&
+	       kind != ATT_C_BEGIN && kind != ATT_C_END;
+}
+
+void att_post(struct weft_att *a)
+{
+	a->busy = 0;
+	a->posted |= takes_time(a->cmd[a->tail & (a->seg->n_cmds - 1)].kind);
+	a->empty = 0;
+	a->idle_us = 0;
+	if (atomic_load(&a->seg->state) != ATT_RUN)
+		att_resume(a);
+	atomic_store(&a->seg->cmd_tail, ++a->tail);
+	if (a->info.clock == WEFT_CLOCK_NONE &&
+	    !atomic_exchange(&a->seg->told, 1))
+		att_bell_ring(a->bell);
+}
+
+static struct att_cmd *att_cmd_wait(struct weft_att *a, enum att_cmd_kind kind)
+{
+	struct att_cmd *c;
+
+	while (!(c = att_cmd_new(a, kind)) && !weft_att_gone(a))
+		att_hand_over(a, 1000000000);
+	return c;
+}
+
+int att_call(struct weft_att *a, const struct att_cmd *cmd,
+	     struct att_reply *r_p)
+{
+	struct att_cmd *c = att_cmd_wait(a, cmd->kind);
+	uint64_t busy;
+
+	if (!c)
+		return -EIO;
+	busy = c->busy;
+	*c = *cmd;
+	c->busy = busy;
+	c->ctx = ++a->seq;
+	att_post(a);
+	while (atomic_load(&a->seg->reply_seq) != a->seq) {
+		if (weft_att_gone(a))
+			return -EIO;
+		att_hand_over(a, 1000000000);
+	}
+	*r_p = a->seg->reply;
+	return r_p->status;
+}
+
+/* ---- messages ---- */
+
+/* A piece of tx that does not wrap; false: no room. */
+static bool tx_new(struct weft_att *a, size_t len, uint64_t *off_p)
+{
+	uint64_t size = a->seg->tx_bytes, at = a->tx_tail % size;
+	uint64_t need = (len + 63) & ~63ul;
+	uint64_t skip = at + need > size ? size - at : 0;
+
+	if (a->tx_tail + skip + need - a->tx_head > size)
+		att_look_head(a);
+	if (a->tail == a->head)
+		a->tx_head = a->tx_tail;
+	if (a->tx_tail + skip + need - a->tx_head > size) {
+		atomic_store(&a->seg->want_room, 1);
+		return false;
+	}
+	a->tx_tail += skip + need;
+	*off_p = skip ? 0 : at;
+	return true;
+}
+
+static int att_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		    size_t len, uint64_t imm, void *ctx)
+{
+	struct weft_att *a = att_of(ep);
+	struct att_cmd *c;
+	uint64_t off = 0;
+
+	if (weft_att_gone(a))
+		return -EIO;
+	if (imm > UINT32_MAX)
+		return -EINVAL;
+	if (len > a->info.max_msg)
+		return -EMSGSIZE;
+	att_cpu_charge(a);
+	if (a->tail - a->head == a->seg->n_cmds)
+		att_look_head(a);
+	if (a->tail - a->head == a->seg->n_cmds ||
+	    (len && !tx_new(a, len, &off))) {
+		atomic_store(&a->seg->want_room, 1);
+		return -EAGAIN;
+	}
+	if (len)
+		memcpy(a->tx + off, buf, len);
+	c = att_cmd_new(a, ATT_C_SEND);
+	c->flags = ctx ? 0 : ATT_F_QUIET;
+	c->dst = dst;
+	c->ctx = (uintptr_t)ctx;
+	c->buf = off;
+	c->len = len;
+	c->imm = (uint32_t)imm;
+	att_post(a);
+	return 0;
+}
+
+/* ---- remote memory ---- */
+
+static int att_remote(struct weft_att *a, const struct att_cmd *cmd)
+{
+	struct att_cmd *c;
+	uint64_t busy;
+
+	if (weft_att_gone(a))
+		return -EIO;
+	att_cpu_charge(a);
+	c = att_cmd_new(a, cmd->kind);
+	if (!c)
+		return -EAGAIN;
+	busy = c->busy;
+	*c = *cmd;
+	c->busy = busy;
+	att_post(a);
+	return 0;
+}
+
+static int att_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
+		   uint64_t imm, void *ctx)
+{
+	struct att_cmd c = { .kind = ATT_C_PUT,
+			     .flags = (uint8_t)((ctx ? 0 : ATT_F_QUIET) |
+						(notify ? ATT_F_NOTIFY : 0)),
+			     .dst = dst,
+			     .ctx = (uintptr_t)ctx,
+			     .buf = (uintptr_t)buf,
+			     .len = len,
+			     .raddr = raddr,
+			     .rkey = rkey,
+			     .imm = (uint32_t)imm };
+
+	return imm > UINT32_MAX ? -EINVAL : att_remote(att_of(ep), &c);
+}
+
+static int att_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		   uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	struct att_cmd c = { .kind = ATT_C_GET,
+			     .dst = dst,
+			     .ctx = (uintptr_t)ctx,
+			     .buf = (uintptr_t)buf,
+			     .len = len,
+			     .raddr = raddr,
+			     .rkey = rkey };
+
+	return att_remote(att_of(ep), &c);
+}
+
+static int att_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		    uint64_t rkey, uint64_t add, void *ctx)
+{
+	struct att_cmd c = { .kind = ATT_C_FADD,
+			     .dst = dst,
+			     .ctx = (uintptr_t)ctx,
+			     .buf = add,
+			     .raddr = raddr,
+			     .rkey = rkey };
+
+	return att_remote(att_of(ep), &c);
+}
+
+static int att_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		     uint64_t rkey, uint64_t expect, uint64_t desired,
+		     void *ctx)
+{
+	struct att_cmd c = { .kind = ATT_C_CSWAP,
+			     .dst = dst,
+			     .ctx = (uintptr_t)ctx,
+			     .buf = expect,
+			     .len = desired,
+			     .raddr = raddr,
+			     .rkey = rkey };
+
+	return att_remote(att_of(ep), &c);
+}
+
+static int att_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		      struct weft_ep_mr *mr_p)
+{
+	struct att_cmd c = { .kind = ATT_C_MR_REG,
+			     .buf = (uintptr_t)p,
+			     .len = len };
+	struct att_reply r;
+	int ret;
+
+	if (weft_att_gone(att_of(ep)))
+		return -EIO;
+	att_cpu_charge(att_of(ep));
+	ret = att_call(att_of(ep), &c, &r);
+	if (!ret)
+		*mr_p = (struct weft_ep_mr){ .key = r.a,
+					     .addr = r.b,
+					     .len = len };
+	return ret;
+}
+
+static int att_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+{
+	struct att_cmd c = { .kind = ATT_C_MR_DEREG,
+			     .raddr = mr->addr,
+			     .rkey = mr->key,
+			     .len = mr->len };
+	struct att_reply r;
+
+	if (weft_att_gone(att_of(ep)))
+		return -EIO;
+	att_cpu_charge(att_of(ep));
+	return att_call(att_of(ep), &c, &r);
+}
+
+/* ---- events ---- */
+
+static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	struct weft_att *a = att_of(ep);
+	uint32_t tail, mask;
+	int n = 0;
+
+	if (a->gone)
+		return 0;
+	mask = a->seg->n_events - 1;
+	tail = atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire);
+	for (; n < max && a->ev_head != tail; a->ev_head++, n++) {
+		const struct att_event *e = &a->ev[a->ev_head & mask];
+
+		ev[n] = (struct weft_ep_event){
+			.kind = (enum weft_ep_kind)e->kind,
+			.status = e->status,
+			.src = e->src,
+			.imm = e->imm,
+			.data = e->kind == WEFT_EV_RECV ? a->rx + e->data
+							: NULL,
+			.len = e->len,
+			.result = e->result,
+			.ctx = (void *)(uintptr_t)e->ctx,
+		};
+	}
+	if (!n)
+		return 0;
+	atomic_store_explicit(&a->seg->ev_head, a->ev_head,
+			      memory_order_release);
+	a->empty = 0;
+	a->idle_us = 0;
+	return n;
+}
+
+static void att_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+{
+	struct weft_att *a = att_of(ep);
+	struct att_cmd *c;
+
+	if (ev->kind != WEFT_EV_RECV || weft_att_gone(a))
+		return;
+	c = att_cmd_wait(a, ATT_C_RELEASE);
+	if (!c)
+		return;
+	c->buf =
+		(uint64_t)((const uint8_t *)ev->data - a->rx) / a->seg->rx_slot;
+	att_post(a);
+}
+
+static int att_wait(struct weft_ep *ep, weft_time_t deadline)
+{
+	struct weft_att *a = att_of(ep);
+
+	while (!att_has_event(a)) {
+		if (weft_att_gone(a))
+			return -EIO;
+		att_cpu_charge(a);
+		if (a->busy && att_cmd_new(a, ATT_C_NOP))
+			att_post(a);
+		if (atomic_load(&a->seg->now) + a->ahead >= deadline &&
+		    !a->posted)
+			return -ETIMEDOUT;
+		atomic_store(&a->seg->deadline, deadline);
+		att_hand_over(a, 1000000000);
+	}
+	return 0;
+}
+
+static void att_close(struct weft_ep *ep)
+{
+	(void)ep; /* the endpoint is the attachment's */
+}
+
+const struct weft_ep_ops att_ep_ops = {
+	.close = att_close,
+	.mr_reg = att_mr_reg,
+	.mr_dereg = att_mr_dereg,
+	.send = att_send,
+	.put = att_put,
+	.get = att_get,
+	.fadd = att_fadd,
+	.cswap = att_cswap,
+	.poll = att_poll,
+	.release = att_release,
+	.wait = att_wait,
+};

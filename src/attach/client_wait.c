@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attachment of a process: handing over, time, what is counted. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "attach/client.h"
+
+enum {
+	POLLS = 16,	   /* empty ones in a row, then it waits */
+	NAP_MIN = 1000,	   /* us */
+	NAP_MAX = 8000,	   /* us */
+	LOOK = 1000000000, /* ns, between looks at the simulator */
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- states ---- */
+
+void att_resume(struct weft_att *a)
+{
+	uint32_t was = atomic_load(&a->seg->state);
+
+	while (was == ATT_WAIT || was == ATT_OUT)
+		if (atomic_compare_exchange_weak(&a->seg->state, &was,
+						 ATT_RUN)) {
+			att_bell_ring(a->bell);
+			return;
+		}
+}
+
+/* RUN becomes WAIT; who sleeps until then is woken. */
+static void att_to_wait(struct weft_att *a)
+{
+	uint32_t was = atomic_load(&a->seg->state);
+
+	while (was == ATT_RUN || was == ATT_OUT) {
+		if (!atomic_compare_exchange_weak(&a->seg->state, &was,
+						  ATT_WAIT))
+			continue;
+		if (was == ATT_OUT)
+			att_bell_ring(a->bell);
+		else if (atomic_load(&a->seg->sim_waits))
+			att_futex_wake(&a->seg->state);
+		return;
+	}
+}
+
+/* An event that came while it was not yet waiting wakes nobody. */
+static bool att_came_before(struct weft_att *a)
+{
+	uint32_t was = ATT_WAIT;
+
+	if (a->info.clock != WEFT_CLOCK_NONE || !att_has_event(a))
+		return false;
+	atomic_compare_exchange_strong(&a->seg->state, &was, ATT_RUN);
+	return true;
+}
+
+static bool att_waits(struct weft_att *a)
+{
+	return atomic_load(&a->seg->state) == ATT_WAIT;
+}
+
+/* The simulator has gone without a word. */
+static void att_look(struct weft_att *a)
+{
+	struct pollfd p = { .fd = a->sock, .events = POLLRDHUP };
+
+	if (poll(&p, 1, 0) == 1 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
+		a->gone = true;
+}
+
+static void att_sleep(struct weft_att *a, uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns, now;
+
+	atomic_fetch_add(&a->seg->sleeps, 1);
+	while (att_waits(a) && !a->gone) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (now >= end)
+			break;
+		att_futex_wait(&a->seg->state, ATT_WAIT,
+			       end - now < LOOK ? end - now : LOOK);
+		if (end - now >= LOOK)
+			att_look(a);
+	}
+	atomic_fetch_sub(&a->seg->sleeps, 1);
+}
+
+void att_hand_over(struct weft_att *a, uint64_t real_ns)
+{
+	att_to_wait(a);
+	if (att_came_before(a))
+		return;
+	for (uint32_t i = 0; i < a->seg->spin && att_waits(a); i++)
+		att_pause();
+	if (att_waits(a))
+		att_sleep(a, real_ns);
+	if (!att_waits(a)) {
+		a->posted = false;
+		a->ahead = 0;
+	}
+}
+
+/* ---- time ---- */
+
+void att_cpu_charge(struct weft_att *a)
+{
+	uint64_t now, was = a->cpu_ns;
+
+	if (a->info.clock != WEFT_CLOCK_CPU)
+		return;
+	a->cpu_ns = now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (now > was)
+		weft_att_charge(a, (now - was) * a->seg->cpu_factor);
+}
+
+void weft_att_charge(struct weft_att *a, weft_time_t busy)
+{
+	if (a->info.clock == WEFT_CLOCK_NONE)
+		return;
+	a->busy += busy;
+	a->ahead += busy;
+}
+
+weft_time_t weft_att_now(struct weft_att *a)
+{
+	struct att_cmd cmd = { .kind = ATT_C_NOW };
+	struct att_reply r;
+
+	if (weft_att_gone(a))
+		return 0;
+	att_cpu_charge(a);
+	if (a->posted && !att_call(a, &cmd, &r))
+		return r.a;
+	weft_att_charge(a, a->seg->cost_clock);
+	return atomic_load(&a->seg->now) + a->ahead;
+}
+
+/* What it was busy with must reach the simulator before it waits. */
+static void att_flush(struct weft_att *a)
+{
+	if (a->busy && att_cmd_new(a, ATT_C_NOP))
+		att_post(a);
+}
+
+int weft_att_wait(struct weft_att *a, uint32_t real_us)
+{
+	if (weft_att_gone(a))
+		return -EIO;
+	if (att_has_event(a))
+		return 0;
+	att_cpu_charge(a);
+	att_flush(a);
+	atomic_store(&a->seg->deadline, WEFT_NEVER);
+	att_hand_over(a, (uint64_t)real_us * 1000);
+	if (att_has_event(a))
+		return 0;
+	return weft_att_gone(a) ? -EIO : -EAGAIN;
+}
+
+int weft_att_idle(struct weft_att *a)
+{
+	uint32_t us = atomic_load(&a->idle_us);
+	int ret;
+
+	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
+		return weft_att_gone(a) ? -EIO : -EAGAIN;
+	us = us < NAP_MIN ? NAP_MIN : us;
+	ret = weft_att_wait(a, us);
+	atomic_store(&a->idle_us, us * 2 < NAP_MAX ? us * 2 : NAP_MAX);
+	return ret;
+}
+
+/* ---- wait objects ---- */
+
+int weft_att_fd(struct weft_att *a)
+{
+	return a->sock;
+}
+
+int weft_att_arm(struct weft_att *a)
+{
+	char buf[64];
+
+	if (weft_att_gone(a))
+		return -EIO;
+	while (recv(a->sock, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+	if (att_has_event(a))
+		return -EAGAIN;
+	atomic_store(&a->seg->armed, 1);
+	att_cpu_charge(a);
+	att_flush(a);
+	atomic_store(&a->seg->deadline, WEFT_NEVER);
+	att_to_wait(a);
+	return att_has_event(a) ? -EAGAIN : 0;
+}
+
+/* ---- what is counted ---- */
+
+int weft_att_stat(struct weft_att *a, const char *name)
+{
+	struct att_stat *s = a->seg->stat;
+
+	for (uint32_t i = 0; i < a->n_stats; i++)
+		if (!strncmp(s[i].name, name, sizeof(s[i].name) - 1))
+			return (int)i;
+	if (a->n_stats == WEFT_ATT_STATS)
+		return -ENOSPC;
+	strncpy(s[a->n_stats].name, name, sizeof(s->name) - 1);
+	return (int)a->n_stats++;
+}
+
+void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
+{
+	if (stat < 0 || (uint32_t)stat >= a->n_stats)
+		return;
+	a->seg->stat[stat].calls++;
+	a->seg->stat[stat].bytes += bytes;
+}
+
+static void att_mark(struct weft_att *a, enum att_cmd_kind kind, int stat)
+{
+	struct att_cmd *c;
+
+	if (!a->seg->trace || stat < 0 || weft_att_gone(a))
+		return;
+	c = att_cmd_new(a, kind);
+	if (!c)
+		return;
+	c->buf = (uint64_t)stat;
+	att_post(a);
+}
+
+void weft_att_stat_begin(struct weft_att *a, int stat)
+{
+	att_mark(a, ATT_C_BEGIN, stat);
+}
+
+void weft_att_stat_end(struct weft_att *a, int stat)
+{
+	att_mark(a, ATT_C_END, stat);
+}

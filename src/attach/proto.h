@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process and the simulator share: the messages of their socket, and the
+ * segment of memory that the simulator hands over on it.
+ *
+ *   process                                          simulator
+ *     commands  ---- ring, 64 bytes each, payload in tx --->  agent of its node
+ *     events    <--- ring, 64 bytes each, data in rx -------
+ *     state     RUN: time stands still; WAIT: it may pass; OUT: asleep
+ *               elsewhere, taken for waiting; GONE
+ *
+ * The process is not trusted.  The simulator copies what it reads once and
+ * checks the copy; what it needs again it keeps itself.  Whatever stands in the
+ * segment can break the process that wrote it off, and nobody else. */
+#ifndef ATTACH_PROTO_H
+#define ATTACH_PROTO_H
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "weft/attach.h"
+
+enum {
+	ATT_MAGIC = 0x54464557, /* "WEFT" */
+	ATT_CMDS = 1024,
+	ATT_EVENTS = 1024,
+	ATT_RX_SLOTS = 64,
+	ATT_TX_MIN = 256 << 10,
+	ATT_SEND_FDS = 2, /* segment, bell */
+};
+
+enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };
+
+/* ---- on the socket ---- */
+
+struct att_hello {
+	uint32_t magic, version;
+	uint32_t rank; /* UINT32_MAX: does not know */
+	uint32_t pid;
+};
+
+struct att_welcome {
+	uint32_t magic, version;
+	int32_t status; /* 0, or negative errno: no descriptors come */
+	uint32_t unused;
+	uint64_t seg_bytes, bell_bytes;
+};
+
+/* ---- memory common to all processes ----
+ * Whoever has news for the simulator counts seq up, and wakes it when it is
+ * asleep.  Damage here can make the simulator look more often, or later (it
+ * never sleeps for long), and nothing else. */
+struct att_bell {
+	_Atomic uint32_t seq;
+	_Atomic uint32_t asleep;
+};
+
+/* ---- commands ---- */
+
+enum att_cmd_kind {
+	ATT_C_NOP, /* time alone */
+	ATT_C_SEND,
+	ATT_C_PUT,
+	ATT_C_GET,
+	ATT_C_FADD,
+	ATT_C_CSWAP,
+	ATT_C_RELEASE,
+	ATT_C_MR_REG,
+	ATT_C_MR_DEREG,
+	ATT_C_NOW,
+	ATT_C_BEGIN,
+	ATT_C_END,
+	ATT_C_BYE,
+	ATT_C_KINDS
+};
+
+enum {
+	ATT_F_QUIET = 1,  /* success gives no event */
+	ATT_F_NOTIFY = 2, /* put */
+};
+
+struct att_cmd {
+	uint8_t kind, flags;
+	uint16_t unused;
+	uint32_t dst;
+	uint64_t busy; /* processor time before it, fs */
+	uint64_t ctx;  /* of those that wait for an answer: its number */
+	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: address there;
+			* FADD: add; CSWAP: expected; RELEASE: which */
+	uint64_t len;  /* CSWAP: desired */
+	uint64_t raddr, rkey;
+	uint32_t imm;
+	uint32_t unused2;
+};
+
+/* ---- events ---- */
+
+struct att_event {
+	uint32_t kind; /* enum weft_ep_kind */
+	int32_t status;
+	uint32_t src, imm;
+	uint64_t ctx, len, result;
+	uint64_t data; /* RECV: offset in rx */
+	uint32_t slot; /* RECV: of rx, for its release */
+	uint32_t unused;
+	uint64_t time; /* fs, when it was given */
+};
+
+/* The answer to the command whose number it carries. */
+struct att_reply {
+	int32_t status;
+	uint32_t unused;
+	uint64_t a, b, c;
+};
+
+struct att_stat {
+	char name[WEFT_ATT_STAT_NAME];
+	uint64_t calls, bytes;
+};
+
+/* ---- the segment ---- */
+
+#define ATT_LINE __attribute__((aligned(64)))
+
+struct att_seg {
+	/* the simulator writes this once, before anybody else sees it */
+	uint32_t magic, version;
+	uint64_t bytes;
+	uint64_t cmd_off, ev_off, tx_off, rx_off;
+	uint64_t tx_bytes, rx_bytes, rx_slot;
+	uint32_t n_cmds, n_events; /* powers of two */
+	uint64_t cost_clock;
+	uint32_t spin;	     /* turns before a process sleeps */
+	uint32_t trace;	     /* somebody wants BEGIN and END */
+	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: fs for each ns */
+	struct weft_att_info info;
+
+	/* both write */
+	ATT_LINE _Atomic uint32_t state; /* futex */
+	_Atomic uint32_t sim_waits;	 /* wake it when RUN ends */
+	_Atomic uint32_t sleeps;	 /* threads of the process */
+
+	/* the process writes */
+	ATT_LINE _Atomic uint32_t cmd_tail;
+	_Atomic uint32_t ev_head;
+	_Atomic uint32_t want_room; /* wake me when the ring is empty */
+	_Atomic uint32_t told;	    /* untimed: the bell was rung */
+	_Atomic uint32_t armed;	    /* wants a byte on its socket */
+	_Atomic uint64_t deadline;  /* of its waiting */
+
+	/* the simulator writes */
+	ATT_LINE _Atomic uint32_t cmd_head;
+	_Atomic uint32_t ev_tail;
+	_Atomic uint64_t now; /* when it was last given the processor */
+	_Atomic uint64_t reply_seq;
+	struct att_reply reply;
+
+	/* the process writes */
+	ATT_LINE struct att_stat stat[WEFT_ATT_STATS];
+};
+
+static inline long att_futex_wait(_Atomic uint32_t *p, uint32_t old,
+				  uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000),
+			       (long)(ns % 1000000000) };
+
+	return syscall(SYS_futex, p, FUTEX_WAIT, old, &ts, NULL, 0);
+}
+
+static inline void att_futex_wake(_Atomic uint32_t *p)
+{
+	syscall(SYS_futex, p, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static inline void att_bell_ring(struct att_bell *b)
+{
+	atomic_fetch_add(&b->seq, 1);
+	if (atomic_load(&b->asleep))
+		att_futex_wake(&b->seq);
+}
+
+static inline void att_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+#endif

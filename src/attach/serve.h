@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulator's side of attached processes, for who starts them: a socket
+ * where they join, an agent on every node (program host.agent) that acts for
+ * those of its node, and a gate that lets time pass. */
+#ifndef ATTACH_SERVE_H
+#define ATTACH_SERVE_H
+
+#include <sys/types.h>
+
+#include "weft/attach.h"
+#include "weft/sim.h"
+
+struct att_opts {
+	enum weft_att_clock clock;
+	uint32_t ranks;	     /* as many are waited for */
+	const uint32_t *map; /* node of each rank */
+	uint32_t spin;	     /* turns before somebody sleeps; 0: one core */
+	uint64_t patience_ns;
+	uint64_t cpu_factor; /* fs of simulated time for a ns of the process */
+	bool trace;
+	/* What the user should know, one line; from several threads. */
+	void (*say)(void *arg, const char *line);
+	void *say_arg;
+};
+
+/* What became of it all. */
+struct att_sum {
+	uint32_t joined, died, broken, stopped;
+	uint64_t handovers, commands, events, violations, outside;
+};
+
+struct att_server;
+/* opts are copied, the map too. */
+struct att_server *att_server_new(const struct att_opts *opts,
+				  struct weft_err *err);
+void att_server_free(struct att_server *s);
+/* For WEFT_SOCKET of the processes. */
+const char *att_server_socket(const struct att_server *s);
+/* exp.tap: the agents of a simulation that has not started are this
+ * server's. */
+int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err);
+/* A process was started: the run ends when all of these have ended and nobody
+ * is attached any more.  It is waited for here. */
+void att_server_child(struct att_server *s, pid_t pid);
+/* All have been started: from now on the watcher looks. */
+int att_server_go(struct att_server *s, struct weft_err *err);
+/* After the run. */
+void att_server_sum(struct att_server *s, struct att_sum *sum_p);
+/* Status of the i-th child as of waitpid; false: it has not ended. */
+bool att_server_status(struct att_server *s, size_t i, int *status_p);
+
+#endif

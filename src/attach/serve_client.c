@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client as the simulation sees it: its state, events to it, its end. */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "attach/serve_priv.h"
+#include "host/prog.h"
+#include "weft/prog.h"
+
+bool att_timed(const struct att_server *s)
+{
+	return s->o.clock != WEFT_CLOCK_NONE;
+}
+
+uint32_t att_addr(const struct att_client *c)
+{
+	return WEFT_ATT_ADDR(c->node, c->slot);
+}
+
+struct att_client *att_find(struct att_server *s, uint32_t addr)
+{
+	uint32_t node = WEFT_ATT_NODE(addr), slot = WEFT_ATT_SLOT(addr);
+	struct att_agent *g;
+
+	if (node >= s->agents.n)
+		return NULL;
+	g = s->agents.at[node];
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (g->clients.at[i]->slot == slot)
+			return g->clients.at[i];
+	return NULL;
+}
+
+/* ---- events ---- */
+
+/* As many as there is room for; more than that, when the client counts what
+ * cannot be, and it is broken off. */
+static bool ring_room(struct att_client *c)
+{
+	uint32_t n = c->ev_tail - atomic_load(&c->seg->ev_head);
+
+	if (n <= ATT_EVENTS)
+		return n < ATT_EVENTS;
+	att_break(c, "its event ring makes no sense");
+	return false;
+}
+
+static void ring_put(struct att_client *c, const struct att_event *e)
+{
+	struct att_event *at = &c->ev[c->ev_tail % ATT_EVENTS];
+
+	*at = *e;
+	at->time = weft_prog_time(c->g->prog);
+	atomic_store(&c->seg->ev_tail, ++c->ev_tail);
+	c->wake = true;
+	weft_count(c->g->prog, AGENT_C_EVENTS, 1);
+	c->srv->sum.events++;
+}
+
+static void msg_put(struct att_client *c, struct att_event *e,
+		    const struct att_msg *m)
+{
+	uint32_t slot = c->free_slot[--c->n_free];
+	const void *data = m->own ? m->own : m->ev.data;
+
+	c->msg[slot] = *m;
+	c->msg[slot].used = true;
+	e->slot = slot;
+	e->data = slot * c->rx_slot;
+	if (e->len)
+		memcpy(c->rx + e->data, data, e->len);
+	ring_put(c, e);
+}
+
+void att_msg_done(struct att_agent *g, struct att_msg *m)
+{
+	if (m->own)
+		free(m->own);
+	else
+		g->ep->ops->release(g->ep, &m->ev);
+	m->used = false;
+}
+
+void att_push(struct att_client *c, const struct att_event *e)
+{
+	if (c->gone)
+		return;
+	if (ring_empty(&c->late) && ring_room(c))
+		ring_put(c, e);
+	else if (!c->gone)
+		*ring_push(&c->late) = (struct att_late){ .e = *e };
+}
+
+void att_push_msg(struct att_client *c, const struct att_event *e,
+		  const struct att_msg *m)
+{
+	struct att_late l = { .e = *e, .m = *m };
+
+	if (!c->gone && ring_empty(&c->late) && c->n_free && ring_room(c))
+		msg_put(c, &l.e, m);
+	else if (!c->gone)
+		*ring_push(&c->late) = l;
+	else
+		att_msg_done(c->g, &l.m);
+}
+
+void att_push_late(struct att_client *c)
+{
+	while (!c->gone && !ring_empty(&c->late) && ring_room(c)) {
+		struct att_late *l = ring_front(&c->late);
+
+		if (l->e.kind == WEFT_EV_RECV && !c->n_free)
+			return;
+		if (l->e.kind == WEFT_EV_RECV)
+			msg_put(c, &l->e, &l->m);
+		else
+			ring_put(c, &l->e);
+		ring_pop(&c->late);
+	}
+}
+
+void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
+{
+	if (c->gone)
+		return;
+	c->seg->reply = *r;
+	atomic_store(&c->seg->reply_seq, seq);
+	c->wake = true;
+}
+
+/* ---- state ---- */
+
+/* One that waits elsewhere (an armed descriptor) hears of it there. */
+static void run_armed(struct att_client *c)
+{
+	char byte = 0;
+
+	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0) &&
+	    send(c->sock, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return; /* it has not read the last ones: readable anyway */
+}
+
+void att_run(struct att_client *c)
+{
+	uint32_t was = ATT_WAIT;
+
+	c->wake = false;
+	if (c->gone)
+		return;
+	atomic_store(&c->seg->now, weft_prog_time(c->g->prog));
+	run_armed(c);
+	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
+	    was != ATT_RUN)
+		return; /* asleep elsewhere, or gone: sees it later */
+	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
+	c->srv->sum.handovers++;
+	if (!c->running && att_timed(c->srv)) {
+		c->running = true;
+		vec_push(&c->srv->running, c);
+	}
+	if (was == ATT_WAIT && atomic_load(&c->seg->sleeps))
+		att_futex_wake(&c->seg->state);
+}
+
+/* ---- ends ---- */
+
+void att_break(struct att_client *c, const char *why)
+{
+	if (c->gone)
+		return;
+	att_say(c->srv, "rank %u (process %d) is detached: %s", c->rank,
+		(int)c->pid, why);
+	weft_count(c->g->prog, AGENT_C_BROKEN, 1);
+	c->srv->sum.broken++;
+	c->broken = true;
+	att_gone(c);
+	shutdown(c->sock, SHUT_RDWR);
+}
+
+static void tell_death(struct att_client *dead)
+{
+	struct att_event e = { .kind = WEFT_EV_ERROR,
+			       .status = -EPIPE,
+			       .src = att_addr(dead) };
+	struct att_server *s = dead->srv;
+
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (!s->clients.at[i]->gone) {
+			att_push(s->clients.at[i], &e);
+			weft_prog_kick(s->clients.at[i]->g->h);
+		}
+}
+
+static void agent_forget(struct att_agent *g, struct att_client *c)
+{
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (g->clients.at[i] == c) {
+			memmove(&g->clients.at[i], &g->clients.at[i + 1],
+				(g->clients.n - i - 1) *
+					sizeof(*g->clients.at));
+			g->clients.n--;
+			return;
+		}
+}
+
+/* Its statistics outlive it.  Messages that it had are released by the agent
+ * (att_bury), for that takes time. */
+static void keep_stats(struct att_client *c)
+{
+	memcpy(c->stat, c->seg->stat, sizeof(c->stat));
+	for (uint32_t i = 0; i < WEFT_ATT_STATS; i++)
+		c->stat[i].name[WEFT_ATT_STAT_NAME - 1] = '\0';
+}
+
+void att_gone(struct att_client *c)
+{
+	if (c->gone)
+		return;
+	c->gone = true;
+	c->wake = false;
+	c->far.dead = true;
+	keep_stats(c);
+	atomic_store(&c->seg->state, ATT_GONE);
+	att_futex_wake(&c->seg->state);
+	c->srv->live--;
+	agent_forget(c->g, c);
+	vec_push(&c->g->graves, c);
+	c->g->mourns = true;
+	if (c->left)
+		return;
+	c->srv->sum.died++;
+	tell_death(c);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of a client, carried out by its agent on the node's endpoint. */
+#include <errno.h>
+
+#include "attach/serve_priv.h"
+#include "weft/prog.h"
+
+#define BUSY_MAX (3600 * WEFT_SEC)
+
+/* ---- buffers and operations ---- */
+
+void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p)
+{
+	uint32_t k = 8;
+	weft_phys_t phys;
+
+	while (((size_t)1 << k) < len)
+		k++;
+	*class_p = k;
+	if (g->stage[k].n)
+		return vec_pop(&g->stage[k]);
+	return weft_mem_alloc(g->h, (size_t)1 << k, 64, &phys);
+}
+
+struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
+			  const struct att_cmd *cmd)
+{
+	struct att_op *op = g->free_ops;
+
+	if (op) {
+		g->free_ops = op->next;
+	} else {
+		op = weft_host_calloc(g->h, 1, sizeof(*op));
+		if (!op)
+			abort();
+	}
+	*op = (struct att_op){ .c = c,
+			       .ctx = cmd->ctx,
+			       .quiet = cmd->flags & ATT_F_QUIET };
+	return op;
+}
+
+void att_op_free(struct att_agent *g, struct att_op *op)
+{
+	if (op->stage)
+		vec_push(&g->stage[op->class_], op->stage);
+	if (op->shadow)
+		weft_far_del(g->h, op->shadow);
+	op->next = g->free_ops;
+	g->free_ops = op;
+}
+
+void att_op_event(struct att_agent *g, const struct weft_ep_event *ev)
+{
+	struct att_op *op = ev->ctx;
+	struct att_event e = { .kind = (uint32_t)ev->kind,
+			       .status = ev->status,
+			       .ctx = op->ctx,
+			       .len = ev->len,
+			       .result = ev->result };
+
+	if (!op->quiet || ev->kind == WEFT_EV_ERROR)
+		att_push(op->c, &e);
+	att_op_free(g, op);
+}
+
+static void fail(struct att_client *c, const struct att_cmd *cmd, int status)
+{
+	struct att_event e = { .kind = WEFT_EV_ERROR,
+			       .status = status,
+			       .src = cmd->dst,
+			       .ctx = cmd->ctx };
+
+	att_push(c, &e);
+}
+
+/* ---- messages ---- */
+
+/* To a neighbour on the node: a copy. */
+static int send_near(struct att_agent *g, struct att_client *c,
+		     struct att_client *to, const struct att_cmd *cmd)
+{
+	struct att_event e = { .kind = WEFT_EV_RECV,
+			       .src = att_addr(c),
+			       .imm = cmd->imm,
+			       .len = cmd->len };
+	struct att_event sent = { .kind = WEFT_EV_SENT,
+				  .ctx = cmd->ctx,
+				  .len = cmd->len };
+	struct att_msg m = { .own = malloc(cmd->len + 1) };
+
+	if (!m.own)
+		abort();
+	weft_host_copy(g->h, m.own, c->tx + cmd->buf, cmd->len);
+	att_push_msg(to, &e, &m);
+	if (!(cmd->flags & ATT_F_QUIET))
+		att_push(c, &sent);
+	return 0;
+}
+
+static int cmd_send(struct att_agent *g, struct att_client *c,
+		    const struct att_cmd *cmd)
+{
+	struct att_client *to = att_find(c->srv, cmd->dst);
+	struct att_op *op;
+	int ret;
+
+	if (cmd->len > c->max_msg || cmd->buf > c->tx_bytes - cmd->len) {
+		att_break(c, "a message lies outside of its segment");
+		return 0;
+	}
+	if (!to)
+		return -EPIPE;
+	if (to->g == g)
+		return send_near(g, c, to, cmd);
+	op = att_op_new(g, c, cmd);
+	op->stage = att_stage(g, cmd->len, &op->class_);
+	if (op->stage)
+		memcpy(op->stage, c->tx + cmd->buf, cmd->len);
+	ret = !op->stage
+		      ? -EAGAIN
+		      : g->ep->ops->send(g->ep, to->node, op->stage, cmd->len,
+					 att_imm(cmd->imm, to, c), op);
+	if (ret)
+		att_op_free(g, op);
+	return ret;
+}
+
+static int cmd_release(struct att_agent *g, struct att_client *c,
+		       const struct att_cmd *cmd)
+{
+	if (cmd->buf >= ATT_RX_SLOTS || !c->msg[cmd->buf].used) {
+		att_break(c, "it releases what it has not got");
+		return 0;
+	}
+	c->free_slot[c->n_free++] = (uint32_t)cmd->buf;
+	att_msg_done(g, &c->msg[cmd->buf]);
+	return 0;
+}
+
+/* ---- the rest ---- */
+
+static int cmd_nop(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
+{
+	return 0;
+}
+
+static int cmd_now(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
+{
+	struct att_reply r = { .a = weft_host_now(g->h) };
+
+	att_reply(c, &r, cmd->ctx);
+	return 0;
+}
+
+static int cmd_bye(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
+{
+	struct att_reply r = { 0 };
+
+	att_reply(c, &r, cmd->ctx);
+	c->left = true;
+	att_gone(c);
+	return 0;
+}
+
+static const struct {
+	att_cmd_fn fn;
+	uint32_t count, bytes; /* counters, or AGENT_C_N */
+} cmds[ATT_C_KINDS] = {
+	[ATT_C_NOP] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_SEND] = { cmd_send, AGENT_C_SENDS, AGENT_C_SEND_BYTES },
+	[ATT_C_PUT] = { att_cmd_put, AGENT_C_PUTS, AGENT_C_PUT_BYTES },
+	[ATT_C_GET] = { att_cmd_get, AGENT_C_GETS, AGENT_C_GET_BYTES },
+	[ATT_C_FADD] = { att_cmd_fadd, AGENT_C_ATOMICS, AGENT_C_N },
+	[ATT_C_CSWAP] = { att_cmd_cswap, AGENT_C_ATOMICS, AGENT_C_N },
+	[ATT_C_RELEASE] = { cmd_release, AGENT_C_N, AGENT_C_N },
+	[ATT_C_MR_REG] = { att_cmd_mr_reg, AGENT_C_N, AGENT_C_N },
+	[ATT_C_MR_DEREG] = { att_cmd_mr_dereg, AGENT_C_N, AGENT_C_N },
+	[ATT_C_NOW] = { cmd_now, AGENT_C_N, AGENT_C_N },
+	[ATT_C_BEGIN] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_END] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_BYE] = { cmd_bye, AGENT_C_N, AGENT_C_N },
+};
+
+/* ---- in order ---- */
+
+bool att_has_cmds(const struct att_client *c)
+{
+	return !c->gone && atomic_load(&c->seg->cmd_tail) != c->cmd_head;
+}
+
+/* The copy of a command that everything is decided by. */
+static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
+{
+	*cmd = c->cmd[i % ATT_CMDS];
+	__asm__ volatile("" ::: "memory"); /* once */
+	if (cmd->kind < ATT_C_KINDS && cmd->busy <= BUSY_MAX)
+		return true;
+	att_break(c, "no such command");
+	return false;
+}
+
+/* Between the last word of a client that was taken for waiting and this
+ * command time has passed. */
+static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
+{
+	if (!c->resumed || cmd->kind == ATT_C_NOP)
+		return;
+	c->resumed = false;
+	c->srv->sum.violations++;
+	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
+}
+
+static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
+{
+	struct weft_comp *p = c->g->prog;
+
+	if (ret && !c->gone)
+		fail(c, cmd, ret);
+	if (cmds[cmd->kind].count < AGENT_C_N)
+		weft_count(p, cmds[cmd->kind].count, 1);
+	if (cmds[cmd->kind].bytes < AGENT_C_N)
+		weft_count(p, cmds[cmd->kind].bytes, cmd->len);
+	weft_count(p, AGENT_C_COMMANDS, 1);
+	c->srv->sum.commands++;
+}
+
+static int cmd_run(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
+{
+	if (!c->charged && cmd->busy)
+		weft_host_cpu(g->h, cmd->busy);
+	c->charged = true;
+	if (c->gone) /* meanwhile */
+		return 0;
+	cmd_violation(c, cmd);
+	return cmds[cmd->kind].fn(g, c, cmd);
+}
+
+/* The first command has to wait, and what it waits for may be that the client
+ * lets go of messages: its releases need not wait. */
+static void serve_releases(struct att_agent *g, struct att_client *c,
+			   uint32_t tail)
+{
+	struct att_cmd cmd;
+
+	for (uint32_t i = c->cmd_head + 1; i != tail && !c->gone; i++) {
+		if (c->early[i % ATT_CMDS] ||
+		    c->cmd[i % ATT_CMDS].kind != ATT_C_RELEASE)
+			continue;
+		if (!cmd_read(c, i, &cmd) || cmd.kind != ATT_C_RELEASE)
+			continue;
+		c->early[i % ATT_CMDS] = true;
+		cmd_release(g, c, &cmd);
+	}
+}
+
+bool att_serve(struct att_agent *g, struct att_client *c)
+{
+	uint32_t tail = atomic_load(&c->seg->cmd_tail);
+	struct att_cmd cmd;
+	int ret;
+
+	if (tail - c->cmd_head > ATT_CMDS)
+		att_break(c, "its command ring makes no sense");
+	while (!c->gone && c->cmd_head != tail) {
+		bool *early = &c->early[c->cmd_head % ATT_CMDS];
+
+		if (!*early && !cmd_read(c, c->cmd_head, &cmd))
+			return false;
+		ret = *early ? 0 : cmd_run(g, c, &cmd);
+		if (ret == -EAGAIN && !c->gone) {
+			weft_count(g->prog, AGENT_C_STALLS, 1);
+			serve_releases(g, c, tail);
+			return true;
+		}
+		if (!*early)
+			cmd_done(c, &cmd, ret);
+		*early = c->charged = false;
+		if (c->gone)
+			return false;
+		atomic_store(&c->seg->cmd_head, ++c->cmd_head);
+	}
+	if (!c->gone && atomic_load(&c->seg->want_room) &&
+	    atomic_exchange(&c->seg->want_room, 0))
+		c->wake = true;
+	return false;
+}

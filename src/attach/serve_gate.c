@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate of the event loop: time passes when no client runs, and stands still
+ * when there is none.
+ *
+ * Timed, it waits for all that run, then has their agents go on at the present
+ * time, in order of nodes.  A client that sleeps elsewhere is taken for
+ * waiting; if it comes back when time has passed, that is counted.  Untimed it
+ * only calls agents whose clients have posted something. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "attach/serve_priv.h"
+#include "host/prog.h"
+
+enum {
+	NAP = 10000000,		/* ns between looks at a client that runs */
+	SLEEP = 20000000,	/* ns asleep: it is elsewhere */
+	STRAGGLER = 1000000000, /* ns after the last that joined */
+	REST = 50000000,	/* ns between looks when nothing happens */
+};
+
+void att_opened(struct att_server *s, bool ok)
+{
+	s->failed |= !ok;
+	if (++s->opened < s->agents.n)
+		return;
+	if (s->failed) {
+		s->over = true;
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	s->ready = true;
+	pthread_mutex_unlock(&s->lock);
+	att_watch_poke(s);
+}
+
+/* ---- who came and went ---- */
+
+static void join(struct att_server *s, struct att_client *c)
+{
+	struct att_agent *g = c->g;
+	size_t i = 0;
+
+	while (i < g->clients.n && g->clients.at[i]->slot < c->slot)
+		i++;
+	vec_insert(&g->clients, i, c);
+	vec_push(&s->clients, c);
+	s->sum.joined++;
+	s->last_join_ns = att_now_ns();
+	s->live++;
+	att_run(c);
+}
+
+static void leave(struct att_server *s, struct att_client *c)
+{
+	if (!c->gone)
+		att_say(s, "rank %u (process %d) has gone without leaving",
+			c->rank, (int)c->pid);
+	att_gone(c);
+	madvise(c->seg, c->seg_bytes, MADV_REMOVE);
+	atomic_store(&c->seg->state, ATT_GONE);
+	close(c->sock);
+	c->sock = -1;
+	s->alive--;
+	for (size_t i = 0; i < s->taken.n; i++)
+		if (s->taken.at[i] == ((uint64_t)c->node << 8 | c->slot)) {
+			s->taken.at[i] = s->taken.at[--s->taken.n];
+			return;
+		}
+}
+
+static bool all_ended(const struct att_server *s)
+{
+	for (size_t i = 0; i < s->children.n; i++)
+		if (!s->children.at[i].ended)
+			return false;
+	return s->all_started && !s->alive && !s->joins.n;
+}
+
+static void gate_news(struct att_server *s)
+{
+	s->news_seen = atomic_load(&s->news);
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->joins.n; i++)
+		join(s, s->joins.at[i]);
+	vec_clear(&s->joins);
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (s->clients.at[i]->sock >= 0 &&
+		    atomic_load(&s->clients.at[i]->eof))
+			leave(s, s->clients.at[i]);
+	s->over |= all_ended(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- clients that run ---- */
+
+/* Taken for waiting, and came back. */
+static void gate_resumed(struct att_server *s)
+{
+	weft_time_t now = weft_sim_now(s->sim);
+
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+
+		if (c->gone || c->running ||
+		    atomic_load(&c->seg->state) != ATT_RUN)
+			continue;
+		c->running = true;
+		c->resumed = now != c->since;
+		vec_push(&s->running, c);
+	}
+}
+
+static void outside(struct att_client *c)
+{
+	uint32_t was = ATT_RUN;
+
+	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_OUT))
+		return;
+	c->srv->sum.outside++;
+	weft_count(c->g->prog, AGENT_C_OUTSIDE, 1);
+}
+
+/* It has not said a word for a while. */
+static void look_after(struct att_client *c)
+{
+	uint64_t now = att_now_ns(), ran = 0;
+	enum att_doing doing = att_doing(c->pid, &ran);
+
+	if (doing != ATT_STOPPED)
+		c->stop_since = 0;
+	else if (!c->stop_since)
+		c->stop_since = now;
+	else if (now - c->stop_since >= c->srv->o.patience_ns) {
+		c->srv->sum.stopped++;
+		att_break(c, "it was stopped for too long");
+	}
+	if (doing != ATT_ASLEEP || ran != c->ran_ns || !c->quiet_since) {
+		c->quiet_since = now;
+		c->ran_ns = ran;
+	} else if (now - c->quiet_since >= SLEEP) {
+		outside(c);
+	}
+}
+
+static bool runs(struct att_client *c)
+{
+	return !c->gone && atomic_load(&c->seg->state) == ATT_RUN;
+}
+
+/* Until it does not run any more; false: the run is to stop. */
+static bool await(struct att_server *s, struct att_client *c)
+{
+	for (uint32_t i = 0; i < s->o.spin && runs(c); i++)
+		att_pause();
+	c->quiet_since = c->stop_since = 0;
+	while (runs(c)) {
+		atomic_store(&c->seg->sim_waits, 1);
+		if (att_futex_wait(&c->seg->state, ATT_RUN, NAP) &&
+		    errno == ETIMEDOUT && runs(c))
+			look_after(c);
+		if (weft_sim_stopped(s->sim))
+			return false;
+	}
+	atomic_store(&c->seg->sim_waits, 0);
+	c->running = false;
+	c->since = weft_sim_now(s->sim);
+	return true;
+}
+
+static bool gate_await(struct att_server *s)
+{
+	size_t n = 0;
+	bool ok = true;
+
+	for (; n < s->running.n && ok; n++)
+		ok = await(s, s->running.at[n]);
+	n -= !ok;
+	memmove(s->running.at, s->running.at + n,
+		(s->running.n - n) * sizeof(*s->running.at));
+	s->running.n -= n;
+	return ok;
+}
+
+/* ---- agents ---- */
+
+static bool has_work(struct att_agent *g)
+{
+	bool work = g->parked;
+
+	for (size_t i = 0; i < g->clients.n; i++)
+		work |= g->clients.at[i]->wake ||
+			att_has_cmds(g->clients.at[i]);
+	return work || g->mourns;
+}
+
+/* Agents that have something to do and only wait: at the present time. */
+static bool gate_call(struct att_server *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->agents.n; i++) {
+		struct att_agent *g = s->agents.at[i];
+
+		if (g->h && (s->over || has_work(g)))
+			any |= weft_prog_kick(g->h);
+	}
+	return any;
+}
+
+static void gate_told(struct att_server *s)
+{
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (!s->clients.at[i]->gone)
+			atomic_store(&s->clients.at[i]->seg->told, 0);
+}
+
+/* ---- nothing to do ---- */
+
+static void rest(struct att_server *s, uint64_t ns)
+{
+	uint32_t seq = s->seen;
+
+	for (uint32_t i = 0; i < s->o.spin && atomic_load(&s->bell->seq) == seq;
+	     i++)
+		att_pause();
+	atomic_store(&s->bell->asleep, 1);
+	if (atomic_load(&s->bell->seq) == seq)
+		att_futex_wait(&s->bell->seq, seq, ns);
+	atomic_store(&s->bell->asleep, 0);
+}
+
+/* Nothing moves, and nobody computes: a deadlock of the program, or it waits
+ * for somebody else. */
+static void still(struct att_server *s)
+{
+	uint64_t now = att_now_ns();
+
+	if (!s->still_ns)
+		s->still_ns = now;
+	if (s->told_still || now - s->still_ns < s->o.patience_ns ||
+	    !s->started)
+		return;
+	s->told_still = true;
+	att_say(s,
+		"nothing happens: all %u processes wait (a deadlock of the "
+		"program?); ctrl-c ends it",
+		s->alive);
+}
+
+static bool gate_started(struct att_server *s)
+{
+	if (!s->started)
+		s->started = !att_timed(s) || s->sum.joined >= s->o.ranks ||
+			     (s->sum.joined &&
+			      att_now_ns() - s->last_join_ns >= STRAGGLER);
+	return s->started;
+}
+
+static bool gate_slow(struct att_server *s, bool idle)
+{
+	for (;;) {
+		s->seen = atomic_load(&s->bell->seq);
+		gate_news(s);
+		if (att_timed(s))
+			gate_resumed(s);
+		else
+			gate_told(s);
+		if (!gate_await(s))
+			return false;
+		if (gate_call(s)) {
+			s->still_ns = 0;
+			s->told_still = false;
+			return true;
+		}
+		if (s->over || weft_sim_stopped(s->sim))
+			return false;
+		if (gate_started(s) && !idle && s->live)
+			return false;
+		still(s);
+		rest(s, REST);
+	}
+}
+
+bool att_gate(void *server, bool idle)
+{
+	struct att_server *s = server;
+
+	if (s->opened < s->agents.n)
+		return false;
+	if (!idle && s->started && s->live && !s->running.n &&
+	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==
+		    s->seen &&
+	    atomic_load_explicit(&s->news, memory_order_relaxed) ==
+		    s->news_seen)
+		return false;
+	return gate_slow(s, idle);
+}

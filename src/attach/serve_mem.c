@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of clients: devices and the endpoint's library reach it through
+ * shadows (host/far.h). */
+#include <errno.h>
+
+#include "attach/serve_priv.h"
+
+/* A region must be one that an address space can have. */
+static bool sane(uint64_t va, uint64_t len)
+{
+	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
+}
+
+/* The shadow of an operation's buffer; NULL: not now. */
+static void *shadow(struct att_agent *g, struct att_client *c, uint64_t va,
+		    uint64_t len)
+{
+	return weft_far_add(g->h, &c->far, va, len ? len : 1);
+}
+
+int att_cmd_put(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd)
+{
+	struct att_client *to = att_find(c->srv, cmd->dst);
+	struct att_op *op;
+	int ret;
+
+	if (!to)
+		return -EPIPE;
+	if (!sane(cmd->buf, cmd->len))
+		return -EFAULT;
+	op = att_op_new(g, c, cmd);
+	op->shadow = shadow(g, c, cmd->buf, cmd->len);
+	ret = !op->shadow ? -ENOMEM
+			  : g->ep->ops->put(g->ep, to->node, op->shadow,
+					    cmd->len, cmd->raddr, cmd->rkey,
+					    cmd->flags & ATT_F_NOTIFY,
+					    att_imm(cmd->imm, to, c), op);
+	if (ret)
+		att_op_free(g, op);
+	return ret;
+}
+
+int att_cmd_get(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd)
+{
+	struct att_client *to = att_find(c->srv, cmd->dst);
+	struct att_op *op;
+	int ret;
+
+	if (!to)
+		return -EPIPE;
+	if (!sane(cmd->buf, cmd->len))
+		return -EFAULT;
+	op = att_op_new(g, c, cmd);
+	op->shadow = shadow(g, c, cmd->buf, cmd->len);
+	ret = !op->shadow
+		      ? -ENOMEM
+		      : g->ep->ops->get(g->ep, to->node, op->shadow, cmd->len,
+					cmd->raddr, cmd->rkey, op);
+	if (ret)
+		att_op_free(g, op);
+	return ret;
+}
+
+int att_cmd_fadd(struct att_agent *g, struct att_client *c,
+		 const struct att_cmd *cmd)
+{
+	struct att_client *to = att_find(c->srv, cmd->dst);
+	struct att_op *op;
+	int ret;
+
+	if (!to)
+		return -EPIPE;
+	op = att_op_new(g, c, cmd);
+	ret = g->ep->ops->fadd(g->ep, to->node, cmd->raddr, cmd->rkey, cmd->buf,
+			       op);
+	if (ret)
+		att_op_free(g, op);
+	return ret;
+}
+
+int att_cmd_cswap(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd)
+{
+	struct att_client *to = att_find(c->srv, cmd->dst);
+	struct att_op *op;
+	int ret;
+
+	if (!to)
+		return -EPIPE;
+	op = att_op_new(g, c, cmd);
+	ret = g->ep->ops->cswap(g->ep, to->node, cmd->raddr, cmd->rkey,
+				cmd->buf, cmd->len, op);
+	if (ret)
+		att_op_free(g, op);
+	return ret;
+}
+
+/* ---- regions ---- */
+
+int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
+{
+	struct att_reply r = { .status = -EFAULT };
+	struct att_mr m = { .c = c };
+
+	if (sane(cmd->buf, cmd->len)) {
+		m.shadow = shadow(g, c, cmd->buf, cmd->len);
+		r.status = m.shadow ? g->ep->ops->mr_reg(g->ep, m.shadow,
+							 cmd->len, &m.mr)
+				    : -ENOMEM;
+	}
+	if (r.status == -EAGAIN || (r.status && m.shadow))
+		weft_far_del(g->h, m.shadow);
+	if (r.status == -EAGAIN)
+		return -EAGAIN;
+	if (!r.status)
+		vec_push(&g->mrs, m);
+	r.a = m.mr.key;
+	r.b = m.mr.addr;
+	att_reply(c, &r, cmd->ctx);
+	return 0;
+}
+
+/* 0, or -EAGAIN: something under way needs it. */
+static int mr_drop(struct att_agent *g, size_t i)
+{
+	int ret = g->ep->ops->mr_dereg(g->ep, &g->mrs.at[i].mr);
+
+	if (ret == -EAGAIN)
+		return ret;
+	weft_far_del(g->h, g->mrs.at[i].shadow);
+	g->mrs.at[i] = vec_last(&g->mrs);
+	g->mrs.n--;
+	return 0;
+}
+
+int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
+		     const struct att_cmd *cmd)
+{
+	struct att_reply r = { .status = -EINVAL };
+
+	for (size_t i = 0; i < g->mrs.n; i++) {
+		const struct att_mr *m = &g->mrs.at[i];
+
+		if (m->c != c || m->mr.key != cmd->rkey ||
+		    m->mr.addr != cmd->raddr || m->mr.len != cmd->len)
+			continue;
+		if (mr_drop(g, i) == -EAGAIN)
+			return -EAGAIN;
+		r.status = 0;
+		break;
+	}
+	att_reply(c, &r, cmd->ctx);
+	return 0;
+}
+
+static void bury_msgs(struct att_agent *g, struct att_client *c)
+{
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
+		if (c->msg[i].used)
+			att_msg_done(g, &c->msg[i]);
+	while (!ring_empty(&c->late)) {
+		struct att_late l = *ring_front(&c->late);
+
+		ring_pop(&c->late);
+		if (l.e.kind == WEFT_EV_RECV)
+			att_msg_done(g, &l.m);
+	}
+}
+
+void att_bury(struct att_agent *g)
+{
+	while (g->graves.n)
+		bury_msgs(g, vec_pop(&g->graves));
+	g->mourns = false;
+	for (size_t i = g->mrs.n; i--;)
+		if (g->mrs.at[i].c->gone)
+			g->mourns |= mr_drop(g, i) != 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the simulator: the server (serve.c), who joins and leaves
+ * (serve_watch.c, a thread of its own; serve_seg.c), the gate (serve_gate.c), a
+ * client's rings and state (serve_client.c), its commands (serve_cmd.c,
+ * serve_mem.c), the agents (agent.c). */
+#ifndef ATTACH_SERVE_PRIV_H
+#define ATTACH_SERVE_PRIV_H
+
+#include <pthread.h>
+
+#include "attach/proto.h"
+#include "attach/serve.h"
+#include "base/ring.h"
+#include "base/vec.h"
+#include "host/far.h"
+
+enum { ATT_NODE_SLOTS = 255 };
+
+enum {
+	AGENT_C_COMMANDS,
+	AGENT_C_EVENTS,
+	AGENT_C_HANDOVERS,
+	AGENT_C_SENDS,
+	AGENT_C_SEND_BYTES,
+	AGENT_C_RECVS,
+	AGENT_C_RECV_BYTES,
+	AGENT_C_PUTS,
+	AGENT_C_PUT_BYTES,
+	AGENT_C_GETS,
+	AGENT_C_GET_BYTES,
+	AGENT_C_ATOMICS,
+	AGENT_C_STALLS,
+	AGENT_C_VIOLATIONS,
+	AGENT_C_OUTSIDE,
+	AGENT_C_BROKEN,
+	AGENT_C_N
+};
+
+struct att_client;
+
+/* A message that a client has or will get. */
+struct att_msg {
+	struct weft_ep_event ev; /* of the endpoint, to be released */
+	void *own;		 /* or of a neighbour on this node */
+	bool used;
+};
+
+/* An event that did not fit. */
+struct att_late {
+	struct att_event e;
+	struct att_msg m; /* RECV */
+};
+
+/* A region of a client's memory. */
+struct att_mr {
+	struct weft_ep_mr mr;
+	void *shadow;
+	struct att_client *c;
+};
+
+/* An operation of the endpoint that is under way. */
+struct att_op {
+	struct att_op *next;
+	struct att_client *c;
+	uint64_t ctx;
+	bool quiet;
+	uint32_t class_; /* of the stage */
+	void *stage;	 /* or NULL */
+	void *shadow;	 /* or NULL */
+};
+
+/* The program host.agent of a node; its state. */
+struct att_agent {
+	/* parameters */
+	uint32_t max_msg, rx_slots, eager_max, batch;
+	bool use_irq;
+	weft_time_t cost_call;
+	/* run */
+	struct att_server *srv;
+	struct weft_comp *prog;
+	struct weft_host *h;
+	struct weft_ep *ep;
+	uint32_t node;
+	weft_time_t cost_clock; /* of reading the clock here */
+	bool opened, parked, ended;
+	bool mourns; /* regions of clients that have gone are left */
+	struct {
+		VEC(struct att_client *);
+	} clients; /* by slot, those that are there */
+	struct {
+		VEC(struct att_mr);
+	} mrs;
+	struct {
+		VEC(struct att_client *);
+	} graves; /* have gone, and left messages */
+	struct att_op *free_ops;
+	struct {
+		VEC(void *);
+	} stage[32]; /* free buffers of 2^i bytes */
+};
+
+/* One attached process. */
+struct att_client {
+	struct att_server *srv;
+	struct att_agent *g;
+	uint32_t node, slot, rank, gen;
+	pid_t pid;
+	int sock;
+	struct att_seg *seg;
+	size_t seg_bytes;
+	const struct att_cmd *cmd;
+	struct att_event *ev;
+	const uint8_t *tx;
+	uint8_t *rx;
+	uint64_t tx_bytes, rx_slot, max_msg;
+	_Atomic bool eof; /* the watcher: its socket has ended */
+	/* the simulation's */
+	bool gone, left, broken;
+	bool running; /* time waits for it */
+	bool resumed; /* it came back when time had passed */
+	bool wake;    /* there is something for it */
+	bool charged; /* the first command's time */
+	bool sync;    /* it waits for an answer */
+	uint32_t cmd_head, ev_tail;
+	weft_time_t since; /* waits */
+	weft_time_t deadline;
+	bool early[ATT_CMDS]; /* releases that did not wait */
+	struct att_msg msg[ATT_RX_SLOTS];
+	uint32_t free_slot[ATT_RX_SLOTS], n_free;
+	struct {
+		RING(struct att_late);
+	} late;
+	struct weft_far_owner far;
+	/* is it asleep? */
+	uint64_t ran_ns, quiet_since, stop_since;
+	/* what was counted */
+	struct att_stat stat[WEFT_ATT_STATS];
+};
+
+struct att_conn {
+	int fd;
+	struct att_client *c; /* NULL: has not said hello */
+	struct att_hello hello;
+	bool greeted;
+};
+
+struct att_child {
+	pid_t pid;
+	int fd; /* pidfd, or -1 */
+	bool ended;
+	int status;
+};
+
+struct att_server {
+	struct att_opts o;
+	uint32_t *map, *slot; /* by rank */
+	char path[64];
+	int listen_fd, event_fd, bell_fd;
+	struct att_bell *bell;
+	struct weft_sim *sim;
+	struct {
+		VEC(struct att_agent *);
+	} agents; /* by node */
+	/* common to both threads, under lock */
+	pthread_mutex_t lock;
+	struct {
+		VEC(struct att_client *);
+	} joins; /* not yet seen by the simulation */
+	struct {
+		VEC(struct att_child);
+	} children;
+	bool ready, quit, all_started;
+	uint8_t (*gens)[ATT_NODE_SLOTS + 1]; /* by node: lives of a slot */
+	struct {
+		VEC(uint64_t);
+	} taken; /* node << 8 | slot of those attached */
+	uint32_t alive;
+	_Atomic uint32_t news;
+	/* the watcher's */
+	pthread_t watcher;
+	bool watching;
+	struct {
+		VEC(struct att_conn *);
+	} conns;
+	/* the simulation's */
+	struct {
+		VEC(struct att_client *);
+	} clients; /* all that ever were */
+	struct {
+		VEC(struct att_client *);
+	} running;
+	uint32_t opened, seen, news_seen;
+	uint32_t live; /* clients */
+	bool started, over, failed, told_still;
+	uint64_t first_ns, last_join_ns, still_ns;
+	struct att_sum sum;
+};
+
+uint64_t att_now_ns(void);
+void att_say(struct att_server *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* serve_watch.c */
+int att_watch_start(struct att_server *s, struct weft_err *err);
+void att_watch_stop(struct att_server *s);
+/* The watcher should look at what has changed. */
+void att_watch_poke(struct att_server *s);
+/* serve_seg.c: a segment for a client of the agent; its descriptor. */
+int att_seg_new(struct att_client *c, const struct att_agent *g);
+void att_client_free(struct att_client *c);
+
+/* serve_gate.c */
+bool att_gate(void *server, bool idle);
+/* From an agent: it is open, or cannot be. */
+void att_opened(struct att_server *s, bool ok);
+
+/* serve_proc.c */
+enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };
+/* All threads of a process; adds their processor time. */
+enum att_doing att_doing(int pid, uint64_t *ran_p);
+
+/* serve_client.c */
+bool att_timed(const struct att_server *s);
+/* The attached process with this address, or NULL. */
+struct att_client *att_find(struct att_server *s, uint32_t addr);
+uint32_t att_addr(const struct att_client *c);
+void att_push(struct att_client *c, const struct att_event *e);
+/* A message; m is released when the client has done so. */
+void att_push_msg(struct att_client *c, const struct att_event *e,
+		  const struct att_msg *m);
+void att_push_late(struct att_client *c);
+/* Gives the processor to a client that waits. */
+void att_run(struct att_client *c);
+/* It broke the rules. */
+void att_break(struct att_client *c, const char *why);
+/* It is not there any more; its peers learn it unless it left. */
+void att_gone(struct att_client *c);
+void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq);
+void att_msg_done(struct att_agent *g, struct att_msg *m);
+
+/* serve_cmd.c */
+/* Carries out what the client has posted; true: the first of it must wait. */
+bool att_serve(struct att_agent *g, struct att_client *c);
+bool att_has_cmds(const struct att_client *c);
+struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
+			  const struct att_cmd *cmd);
+void att_op_free(struct att_agent *g, struct att_op *op);
+/* What the endpoint says of it. */
+void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
+/* A buffer that devices reach; NULL: none now. */
+void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p);
+
+/* serve_mem.c; each as a function of commands */
+typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
+			  const struct att_cmd *cmd);
+int att_cmd_put(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd);
+int att_cmd_get(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd);
+int att_cmd_fadd(struct att_agent *g, struct att_client *c,
+		 const struct att_cmd *cmd);
+int att_cmd_cswap(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd);
+int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd);
+int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
+		     const struct att_cmd *cmd);
+/* Regions and messages of clients that have gone. */
+void att_bury(struct att_agent *g);
+
+/* What the 64 bits of the endpoint carry beside those of the user. */
+static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,
+			       const struct att_client *from)
+{
+	return imm | (uint64_t)to->slot << 32 | (uint64_t)from->slot << 40 |
+	       (uint64_t)(to->gen & 0xffff) << 48;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The segment of a client: memory without a name that cannot change its
+ * size. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "attach/serve_priv.h"
+
+static uint64_t up(uint64_t n)
+{
+	return (n + 4095) & ~4095ull;
+}
+
+static void seg_layout(struct att_seg *s, uint32_t max_msg)
+{
+	uint64_t tx = 4ull * max_msg;
+
+	s->n_cmds = ATT_CMDS;
+	s->n_events = ATT_EVENTS;
+	s->tx_bytes = up(tx > ATT_TX_MIN ? tx : ATT_TX_MIN);
+	s->rx_slot = (max_msg + 63ull) & ~63ull;
+	s->rx_bytes = up(ATT_RX_SLOTS * s->rx_slot);
+	s->cmd_off = up(sizeof(*s));
+	s->ev_off = s->cmd_off + up(ATT_CMDS * sizeof(struct att_cmd));
+	s->tx_off = s->ev_off + up(ATT_EVENTS * sizeof(struct att_event));
+	s->rx_off = s->tx_off + s->tx_bytes;
+	s->bytes = s->rx_off + s->rx_bytes;
+}
+
+static void seg_info(struct att_client *c, const struct att_agent *g,
+		     struct weft_att_info *i)
+{
+	const struct weft_ep_info *e = &g->ep->info;
+	const struct att_server *s = c->srv;
+
+	*i = (struct weft_att_info){
+		.version = WEFT_ATT_VERSION,
+		.node = c->node,
+		.nodes = (uint32_t)s->agents.n,
+		.slot = c->slot,
+		.slots = ATT_NODE_SLOTS + 1,
+		.rank = c->rank,
+		.ranks = s->o.ranks,
+		.clock = s->o.clock,
+		.cost_call = g->cost_call,
+		.max_msg = e->max_msg,
+		.max_put = e->max_put,
+		.align = e->align,
+		.caps = e->caps,
+		.emulated = e->emulated,
+	};
+	snprintf(i->nic, sizeof(i->nic), "%s", e->name);
+}
+
+static int seg_fd(uint64_t bytes)
+{
+	int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)bytes) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	return fd;
+}
+
+static void seg_views(struct att_client *c)
+{
+	struct att_seg *s = c->seg;
+
+	c->cmd = (void *)((char *)s + s->cmd_off);
+	c->ev = (void *)((char *)s + s->ev_off);
+	c->tx = (uint8_t *)s + s->tx_off;
+	c->rx = (uint8_t *)s + s->rx_off;
+	c->tx_bytes = s->tx_bytes;
+	c->rx_slot = s->rx_slot;
+	c->max_msg = s->info.max_msg;
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
+		c->free_slot[i] = ATT_RX_SLOTS - 1 - i;
+	c->n_free = ATT_RX_SLOTS;
+}
+
+int att_seg_new(struct att_client *c, const struct att_agent *g)
+{
+	struct att_seg head = { .magic = ATT_MAGIC,
+				.version = WEFT_ATT_VERSION,
+				.spin = c->srv->o.spin,
+				.trace = c->srv->o.trace,
+				.cpu_factor = c->srv->o.cpu_factor,
+				.cost_clock = g->cost_clock };
+	int fd;
+
+	seg_layout(&head, g->ep->info.max_msg);
+	seg_info(c, g, &head.info);
+	head.deadline = WEFT_NEVER;
+	head.state = ATT_WAIT;
+	fd = seg_fd(head.bytes);
+	if (fd < 0)
+		return fd;
+	c->seg = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
+	if (c->seg == MAP_FAILED) {
+		c->seg = NULL;
+		close(fd);
+		return -ENOMEM;
+	}
+	c->seg_bytes = head.bytes;
+	*c->seg = head;
+	seg_views(c);
+	return fd;
+}
+
+void att_client_free(struct att_client *c)
+{
+	if (c->seg)
+		munmap(c->seg, c->seg_bytes);
+	ring_free(&c->late);
+	free(c);
+}

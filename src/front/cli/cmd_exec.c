@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft exec`. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/cli/cli.h"
+#include "front/cli/looks.h"
+#include "front/exec/exec.h"
+#include "front/out/out.h"
+
+/* The machine with what was asked to run on it. */
+struct exec_cmd {
+	struct cli *c;
+	struct exp *e;
+	struct exec_setup setup;
+	struct exec_job job;
+	const struct exec_launcher *launcher;
+	/* of the files that show the run */
+	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
+	void *tap_arg;
+	void (*untap)(void *arg);
+};
+
+static void exec_say(void *arg, const char *line)
+{
+	fprintf(stderr, "weft: %s\n", line);
+}
+
+/* The machine is built: its processes start. */
+static int exec_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
+{
+	struct exec_cmd *x = arg;
+	int ret = 0;
+
+	if (x->tap)
+		ret = x->tap(x->tap_arg, sim, err);
+	if (!ret)
+		ret = att_server_tap(x->job.server, sim, err);
+	if (!ret)
+		ret = x->launcher->start(&x->job, err);
+	return ret ? ret : att_server_go(x->job.server, err);
+}
+
+static void exec_untap(void *arg)
+{
+	struct exec_cmd *x = arg;
+
+	if (x->untap)
+		x->untap(x->tap_arg);
+}
+
+static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
+{
+	struct run_opts opts = cli_run_opts(x->c);
+	struct looks l;
+	int ret, bad;
+
+	opts.partial = true;
+	opts.quiet = true; /* the terminal is the processes' */
+	x->e->view = x->c->out != NULL;
+	if (looks_open(x->c, x->e, &l, err))
+		return -EINVAL;
+	x->tap = x->e->tap;
+	x->tap_arg = x->e->tap_arg;
+	x->untap = x->e->untap;
+	x->e->tap = exec_tap;
+	x->e->untap = exec_untap;
+	x->e->tap_arg = x;
+	ret = run_exp(x->e, &opts, s, err);
+	bad = looks_close(&l, ret ? &(struct weft_err){ 0 } : err);
+	if (!ret && bad)
+		run_set_free(s);
+	return ret ? ret : bad;
+}
+
+static int exec_print(struct exec_cmd *x, struct run_set *s)
+{
+	struct cli *c = x->c;
+	struct weft_err err = { 0 };
+	int status = run_set_failures(s) ? CLI_FAILED : CLI_OK;
+
+	if (c->out && out_db(c->out, c->append, s, 1, NULL, &err))
+		return cli_error(&err);
+	for (const struct out_format *f = out_formats; f->name; f++)
+		if (c->formatted && cli_format_is(c, f->name))
+			f->print(s, stdout);
+	status = cli_flush(status);
+	out_failures(s, stderr);
+	if (!c->quiet)
+		exec_summary(&x->job, s->points[0].result, stderr);
+	if (s->signal && status != CLI_USAGE) {
+		fprintf(stderr, "weft: ended by signal %d\n", s->signal);
+		status = CLI_SIGNAL + s->signal;
+	}
+	return status;
+}
+
+/* Everything is known: processes and their machine. */
+static int exec_go(struct exec_cmd *x, struct weft_err *err)
+{
+	struct run_set s;
+	int ret, status;
+
+	x->setup.att.say = exec_say;
+	x->job.server = att_server_new(&x->setup.att, err);
+	if (!x->job.server)
+		return cli_error(err);
+	x->job.socket = att_server_socket(x->job.server);
+	exec_env(&x->job, "WEFT_SOCKET", "%s", x->job.socket);
+	exec_env(&x->job, "WEFT_RANKS", "%u", x->job.n);
+	exec_pin(x->setup.cores);
+	ret = exec_run(x, &s, err);
+	exec_kill(&x->job);
+	if (!ret)
+		exec_report(&x->job, s.points[0].result);
+	status = ret ? cli_error(err) : exec_print(x, &s);
+	if (!ret)
+		run_set_free(&s);
+	att_server_free(x->job.server);
+	if (x->launcher->end)
+		x->launcher->end(&x->job);
+	return status;
+}
+
+static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
+{
+	const struct cli *c = x->c;
+	struct exec_args a = { .n = c->n,
+			       .clock = c->clock,
+			       .map = c->map,
+			       .per_node = c->per_node,
+			       .cores = c->cores,
+			       .patience = c->patience,
+			       .cpu_factor = c->cpu_factor };
+	uint32_t nodes = exec_nodes(x->e);
+
+	if (run_check(x->e, err) || exec_setup(&a, nodes, &x->setup, err))
+		return -EINVAL;
+	x->job.argv = (char **)c->args.at;
+	x->job.n = x->setup.att.ranks;
+	x->job.map = x->setup.map;
+	x->job.nodes = nodes;
+	x->job.clock = x->setup.att.clock;
+	x->job.quiet = c->quiet;
+	x->launcher = exec_launcher(&x->job, c->mpi, err);
+	return x->launcher ? 0 : -EINVAL;
+}
+
+int cmd_exec(struct cli *c)
+{
+	struct exec_cmd x = { .c = c };
+	struct weft_err err = { 0 };
+	int status;
+
+	if (!c->fabric)
+		return cli_fail(
+			"exec: --fabric is missing: name a machine, "
+			"e.g. exec/extoll-pair (weft list "
+			"experiments)");
+	if (c->out && out_db_check(c->out, &err))
+		return cli_error(&err);
+	vec_push(&c->args, NULL);
+	c->edit = exec_edit;
+	if (cli_load_exp(c, c->fabric, &x.e, &err))
+		return cli_error(&err);
+	status = exec_prepare(&x, &err) ? cli_error(&err) : exec_go(&x, &err);
+	exec_job_fini(&x.job);
+	free(x.setup.map);
+	exp_free(x.e);
+	return status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An experiment as a machine: what it has of nodes, fabric and faults stays;
+ * its programs, its sweep and what it expects go, an agent comes to every node.
+ * Programs that serve others (a driver) stay. */
+#include <errno.h>
+#include <string.h>
+
+#include "front/exec/exec.h"
+#include "front/exp/registry.h"
+
+static bool key_goes(const char *key)
+{
+	static const char *const gone[] = { "workload", "sweep", "expect",
+					    "run", "record" };
+
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+		if (!strcmp(gone[i], key))
+			return true;
+	return false;
+}
+
+static bool prog_stays(const struct doc_node *w, const struct registry *reg)
+{
+	const struct doc_node *p =
+		w->kind == DOC_MAP ? doc_get(w, "program") : NULL;
+	const struct weft_class *cls =
+		p && p->kind == DOC_SCALAR ? registry_find(reg, p->text) : NULL;
+
+	return cls && (cls->background || !strcmp(cls->name, "host.agent"));
+}
+
+static bool is_agent(const struct doc_node *w)
+{
+	return !strcmp(doc_get(w, "program")->text, "host.agent");
+}
+
+/* Those that stay, and an agent if there is none. */
+static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
+				     const struct registry *reg)
+{
+	struct doc_node *seq = doc_node_new(d, DOC_SEQ, d->root->at);
+	struct doc_node *map, *name;
+	bool agent = false;
+	uint32_t n = !old ? 0 : old->kind == DOC_SEQ ? old->n : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct doc_node *w =
+			old->kind == DOC_SEQ ? old->items[i].val : old;
+
+		if (!prog_stays(w, reg))
+			continue;
+		agent |= is_agent(w);
+		doc_append(d, seq, NULL, w->at, (struct doc_node *)w);
+	}
+	if (agent)
+		return seq;
+	map = doc_node_new(d, DOC_MAP, d->root->at);
+	name = doc_node_new(d, DOC_SCALAR, d->root->at);
+	name->text = "host.agent";
+	doc_append(d, map, "program", d->root->at, name);
+	doc_append(d, seq, NULL, d->root->at, map);
+	return seq;
+}
+
+int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
+{
+	struct doc_node *root = doc_node_new(d, DOC_MAP, d->root->at);
+	const struct doc_node *old = d->root;
+
+	if (!doc_get(old, "nodes"))
+		return doc_fail(old->at, err,
+				"no machine: it has no nodes for processes to "
+				"live on");
+	for (uint32_t i = 0; i < old->n; i++)
+		if (!key_goes(old->items[i].key))
+			doc_append(d, root, old->items[i].key,
+				   old->items[i].key_at, old->items[i].val);
+	doc_append(d, root, "workload", old->at,
+		   new_workload(d, doc_get(old, "workload"), reg));
+	d->root = root;
+	return 0;
+}
+
+static uint32_t group_count(const struct doc_node *g)
+{
+	const struct doc_node *n =
+		g->kind == DOC_MAP ? doc_get(g, "count") : NULL;
+
+	return n && n->kind == DOC_SCALAR ? (uint32_t)strtoul(n->text, NULL, 0)
+					  : 1;
+}
+
+uint32_t exec_nodes(const struct exp *e)
+{
+	const struct doc_node *n = doc_get(e->doc->root, "nodes");
+	uint32_t total = 0;
+
+	if (!n || n->kind != DOC_SEQ)
+		return n ? group_count(n) : 0;
+	for (uint32_t i = 0; i < n->n; i++)
+		total += group_count(n->items[i].val);
+	return total;
+}

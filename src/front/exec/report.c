@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of the processes of `weft exec`. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/units.h"
+#include "front/exec/exec.h"
+
+/* Who failed, by rank where each process is one. */
+static void report_child(const struct exec_job *j, size_t i, int status,
+			 struct weft_result *r)
+{
+	char who[200], line[320];
+
+	if (j->pids.n == j->n)
+		snprintf(who, sizeof(who), "rank %zu (%.160s)", i, j->argv[0]);
+	else
+		snprintf(who, sizeof(who), "%.160s", j->argv[0]);
+	if (WIFSIGNALED(status))
+		snprintf(line, sizeof(line), "%s was ended by signal %d (%s)",
+			 who, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(line, sizeof(line), "%s ended with status %d", who,
+			 WEXITSTATUS(status));
+	result_fail(r, line);
+}
+
+void exec_report(struct exec_job *j, struct weft_result *r)
+{
+	struct att_sum s;
+	int status;
+
+	for (size_t i = 0; i < j->pids.n; i++)
+		if (att_server_status(j->server, i, &status) && status)
+			report_child(j, i, status, r);
+	att_server_sum(j->server, &s);
+	result_counter_set(r, "exec.joined", "processes", s.joined);
+	result_counter_set(r, "exec.died", "processes", s.died);
+	result_counter_set(r, "exec.broken", "processes", s.broken);
+	result_counter_set(r, "exec.stopped", "processes", s.stopped);
+	result_counter_set(r, "exec.handovers", "times", s.handovers);
+	result_counter_set(r, "exec.commands", "commands", s.commands);
+	result_counter_set(r, "exec.events", "events", s.events);
+	result_counter_set(r, "exec.violations", "commands", s.violations);
+	result_counter_set(r, "exec.outside", "times", s.outside);
+}
+
+void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
+{
+	static const char *const clocks[] = { "fixed", "cpu", "none" };
+	weft_time_t t = 0;
+	struct att_sum s;
+	char now[40];
+
+	att_server_sum(j->server, &s);
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (!strcmp(r->counters[i].name, "sim.time"))
+			t = r->counters[i].value;
+	units_print(WEFT_P_TIME, "", &t, now, sizeof(now));
+	fprintf(f,
+		"weft: %u of %u processes attached, clock %s: %s simulated, "
+		"%" PRIu64 " hand-overs, %" PRIu64 " causality violations%s\n",
+		s.joined, j->n, clocks[j->clock], now, s.handovers,
+		s.violations,
+		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
+}

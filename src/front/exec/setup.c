@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of `weft exec`: ranks, where they live, the clock, processors. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/exec/exec.h"
+
+enum { SPIN = 2000, RANKS_MAX = 65536 };
+
+static int number(const char *option, const char *text, enum weft_ptype type,
+		  const char *range, void *out, size_t size,
+		  struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	if (!text || (!units_parse(type, "", text, out, size, &sub) &&
+		      !units_check(type, range, out, &sub)))
+		return 0;
+	return weft_fail(err, EINVAL, "exec: %s: %s", option, sub.msg);
+}
+
+static int setup_clock(const char *text, enum weft_att_clock *clock_p,
+		       struct weft_err *err)
+{
+	static const char *const names[] = { [WEFT_CLOCK_FIXED] = "fixed",
+					     [WEFT_CLOCK_CPU] = "cpu",
+					     [WEFT_CLOCK_NONE] = "none" };
+
+	*clock_p = WEFT_CLOCK_FIXED;
+	for (int i = 0; text && i < 3; i++)
+		if (!strcmp(text, names[i])) {
+			*clock_p = (enum weft_att_clock)i;
+			return 0;
+		}
+	return text ? weft_fail(err, EINVAL,
+				"exec: --clock '%.40s': give fixed, cpu or "
+				"none",
+				text)
+		    : 0;
+}
+
+/* ---- ranks ---- */
+
+/* "3:0,4:1" */
+static int map_read(const char *text, struct exec_setup *s,
+		    struct weft_err *err)
+{
+	const char *p = text;
+
+	while (*p) {
+		char *end;
+		unsigned long rank = strtoul(p, &end, 10), node = 0;
+		bool ok = end != p && *end == ':';
+
+		if (ok) {
+			p = end + 1;
+			node = strtoul(p, &end, 10);
+			ok = end != p && (*end == ',' || !*end);
+		}
+		if (!ok)
+			return weft_fail(err, EINVAL,
+					 "exec: --map '%.60s': write "
+					 "RANK:NODE,... such as 0:0,1:3",
+					 text);
+		if (rank >= s->att.ranks)
+			return weft_fail(err, EINVAL,
+					 "exec: --map: there is no rank %lu: "
+					 "ranks are 0..%u (-n)",
+					 rank, s->att.ranks - 1);
+		s->map[rank] = (uint32_t)node;
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static int map_check(const struct exec_setup *s, uint32_t nodes, bool given,
+		     struct weft_err *err)
+{
+	for (uint32_t r = 0; r < s->att.ranks; r++) {
+		if (s->map[r] < nodes)
+			continue;
+		return weft_fail(err, EINVAL,
+				 given ? "exec: --map: there is no node %u for "
+					 "rank %u: nodes are 0..%u"
+				       : "exec: no node %u for rank %u (nodes "
+					 "are 0..%u): give fewer with -n, or "
+					 "more to a node with --per-node",
+				 s->map[r], r, nodes - 1);
+	}
+	return 0;
+}
+
+static int setup_ranks(const struct exec_args *a, uint32_t nodes,
+		       struct exec_setup *s, struct weft_err *err)
+{
+	uint32_t per = 1;
+
+	if (number("--per-node", a->per_node, WEFT_P_U32, "1..255", &per,
+		   sizeof(per), err))
+		return -EINVAL;
+	s->att.ranks = nodes * per;
+	if (number("-n", a->n, WEFT_P_U32, "1..65536", &s->att.ranks,
+		   sizeof(s->att.ranks), err))
+		return -EINVAL;
+	s->map = calloc(s->att.ranks, sizeof(*s->map));
+	if (!s->map)
+		abort();
+	for (uint32_t r = 0; r < s->att.ranks; r++)
+		s->map[r] = r / per;
+	s->att.map = s->map;
+	if (a->map && map_read(a->map, s, err))
+		return -EINVAL;
+	return map_check(s, nodes, a->map != NULL, err);
+}
+
+/* ---- processors ---- */
+
+static uint32_t cores_here(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set)
+		       ? 1
+		       : (uint32_t)CPU_COUNT(&set);
+}
+
+/* The one we are on first. */
+void exec_pin(uint32_t cores)
+{
+	cpu_set_t may, set;
+	int here = sched_getcpu();
+
+	if (sched_getaffinity(0, sizeof(may), &may) || here < 0)
+		return;
+	CPU_ZERO(&set);
+	for (int i = 0; i < CPU_SETSIZE && cores; i++) {
+		int k = (here + i) % CPU_SETSIZE;
+
+		if (!CPU_ISSET(k, &may))
+			continue;
+		CPU_SET(k, &set);
+		cores--;
+	}
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int setup_cores(const struct exec_args *a, struct exec_setup *s,
+		       struct weft_err *err)
+{
+	uint32_t all = cores_here();
+
+	s->cores = s->att.clock == WEFT_CLOCK_NONE ? all : 1;
+	if (number("--cores", a->cores, WEFT_P_U32, "1..1024", &s->cores,
+		   sizeof(s->cores), err))
+		return -EINVAL;
+	s->cores = s->cores < all ? s->cores : all;
+	s->att.spin = s->cores > 1 ? SPIN : 0;
+	return 0;
+}
+
+int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
+	       struct weft_err *err)
+{
+	weft_time_t patience = 10 * WEFT_SEC;
+	double factor = 1;
+
+	*s = (struct exec_setup){ 0 };
+	if (setup_clock(a->clock, &s->att.clock, err) ||
+	    setup_ranks(a, nodes, s, err) || setup_cores(a, s, err) ||
+	    number("--patience", a->patience, WEFT_P_TIME, "", &patience,
+		   sizeof(patience), err) ||
+	    number("--cpu-factor", a->cpu_factor, WEFT_P_REAL, "0..1000000",
+		   &factor, sizeof(factor), err)) {
+		free(s->map);
+		return -EINVAL;
+	}
+	s->att.patience_ns = patience / WEFT_NS;
+	s->att.cpu_factor = (uint64_t)(factor * (double)WEFT_NS);
+	return 0;
+}

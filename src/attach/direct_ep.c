@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct endpoint: calls and events. */
+#include <errno.h>
+#include <string.h>
+
+#include "attach/direct_int.h"
+
+static struct direct *direct_of(struct weft_ep *ep)
+{
+	return (struct direct *)ep;
+}
+
+uint32_t direct_addr(const struct direct *d, uint32_t place)
+{
+	return WEFT_ATT_ADDR(place % d->nodes, place / d->nodes);
+}
+
+static bool place_of(const struct direct *d, uint32_t addr, uint32_t *place_p)
+{
+	uint64_t i =
+		(uint64_t)WEFT_ATT_SLOT(addr) * d->nodes + WEFT_ATT_NODE(addr);
+
+	*place_p = (uint32_t)i;
+	return WEFT_ATT_NODE(addr) < d->nodes && i < d->n;
+}
+
+/* ---- events of our own ---- */
+
+bool direct_event(struct direct *d, const struct weft_ep_event *ev)
+{
+	if (d->ev_tail - d->ev_head == DIRECT_EVENTS)
+		return false;
+	d->ev[d->ev_tail++ % DIRECT_EVENTS] = *ev;
+	return true;
+}
+
+/* Operations under way find their place, whatever comes now. */
+static bool ev_room(const struct direct *d)
+{
+	return d->ev_tail - d->ev_head < DIRECT_EVENTS - DIRECT_OPS;
+}
+
+/* ---- calls ---- */
+
+static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t imm, void *ctx)
+{
+	struct direct *d = direct_of(ep);
+	struct weft_ep_event ev = { .kind = WEFT_EV_SENT,
+				    .src = dst,
+				    .imm = imm,
+				    .len = len,
+				    .ctx = ctx };
+	struct direct_head *h;
+	uint32_t to;
+
+	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
+		return -EINVAL;
+	if (len > ep->info.max_msg)
+		return -EMSGSIZE;
+	if (ctx && !ev_room(d))
+		return -EAGAIN;
+	if (atomic_load_explicit(&d->peer[to].place->state,
+				 memory_order_relaxed) >= DIRECT_LEFT) {
+		ev.kind = WEFT_EV_ERROR;
+		ev.status = -EPIPE;
+	} else {
+		h = direct_begin(d, to, len);
+		if (!h)
+			return -EAGAIN;
+		if (len)
+			memcpy(h + 1, buf, len);
+		direct_commit(d, to, h, DIRECT_MSG, len, (uint32_t)imm);
+	}
+	if (ctx)
+		direct_event(d, &ev);
+	return 0;
+}
+
+static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
+		  void *ctx)
+{
+	struct direct *d = direct_of(ep);
+	uint32_t to;
+
+	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
+		return -EINVAL;
+	if (!ev_room(d))
+		return -EAGAIN;
+	return direct_put(d, to, buf, len, raddr, rkey, notify, (uint32_t)imm,
+			  ctx);
+}
+
+static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	struct direct *d = direct_of(ep);
+	uint32_t to;
+
+	if (!place_of(d, dst, &to))
+		return -EINVAL;
+	if (!ev_room(d))
+		return -EAGAIN;
+	return direct_get(d, to, buf, len, raddr, rkey, ctx);
+}
+
+static int ep_atomic(struct weft_ep *ep, uint32_t dst, enum direct_what what,
+		     uint64_t raddr, uint64_t rkey, uint64_t a, uint64_t b,
+		     void *ctx)
+{
+	struct direct *d = direct_of(ep);
+	uint32_t to;
+
+	if (!place_of(d, dst, &to))
+		return -EINVAL;
+	if (!ev_room(d))
+		return -EAGAIN;
+	return direct_atomic(d, to, what, raddr, rkey, a, b, ctx);
+}
+
+static int ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		   uint64_t rkey, uint64_t add, void *ctx)
+{
+	return ep_atomic(ep, dst, ASK_FADD, raddr, rkey, add, 0, ctx);
+}
+
+static int ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		    uint64_t rkey, uint64_t expect, uint64_t desired, void *ctx)
+{
+	return ep_atomic(ep, dst, ASK_CSWAP, raddr, rkey, expect, desired, ctx);
+}
+
+/* ---- what comes ---- */
+
+/* One message; true: an event of it. */
+static bool take(struct direct *d, uint32_t from, struct direct_head *h,
+		 enum direct_kind kind, uint32_t len, struct weft_ep_event *ev)
+{
+	const uint8_t *data = (const uint8_t *)(h + 1);
+
+	*ev = (struct weft_ep_event){ .kind = WEFT_EV_RECV,
+				      .src = direct_addr(d, from),
+				      .imm = h->imm };
+	if (kind == DIRECT_MSG) {
+		ev->data = data;
+		ev->len = len;
+		return true;
+	}
+	if (kind == DIRECT_ASK)
+		direct_asked(d, from, data, len);
+	else if (kind == DIRECT_ANSWER)
+		direct_answered(d, from, data, len);
+	direct_free(d, &d->peer[from], h);
+	ev->kind = WEFT_EV_PUT_IN;
+	return kind == DIRECT_PUT_IN;
+}
+
+static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
+{
+	int n = 0;
+
+	direct_meet(d);
+	for (uint32_t k = 0; k < d->n_active && n < max; k++) {
+		uint32_t from = d->active[(d->turn + k) % d->n_active];
+		enum direct_kind kind;
+		struct direct_head *h;
+		uint32_t len;
+
+		while (n < max &&
+		       (h = direct_next(d, &d->peer[from], &kind, &len)))
+			n += take(d, from, h, kind, len, &ev[n]);
+	}
+	d->turn++;
+	return n;
+}
+
+static bool unread(struct direct *d, struct direct_peer *p)
+{
+	struct direct_head *h = direct_head_at(d, p->in, p->got);
+
+	return !p->broken &&
+	       atomic_load_explicit(&h->mark, memory_order_acquire);
+}
+
+/* Those who have gone, once all is read that they have sent. */
+static int farewell(struct direct *d, struct weft_ep_event *ev, int max)
+{
+	uint32_t leavers = atomic_load(&d->seg->leavers);
+	bool again = false;
+	int n = 0;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct direct_peer *p = &d->peer[i];
+		uint32_t state = atomic_load(&p->place->state);
+
+		if (p->left || state < DIRECT_LEFT)
+			continue;
+		again |= unread(d, p) || n == max;
+		if (again)
+			continue;
+		p->left = true;
+		if (state == DIRECT_DEAD)
+			ev[n++] = (struct weft_ep_event){
+				.kind = WEFT_EV_ERROR,
+				.status = -EPIPE,
+				.src = direct_addr(d, i),
+			};
+	}
+	if (!again)
+		d->leavers = leavers;
+	return n;
+}
+
+static int own_events(struct direct *d, struct weft_ep_event *ev, int max)
+{
+	int n = 0;
+
+	while (n < max && d->ev_head != d->ev_tail)
+		ev[n++] = d->ev[d->ev_head++ % DIRECT_EVENTS];
+	return n;
+}
+
+static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	struct direct *d = direct_of(ep);
+	int n = own_events(d, ev, max);
+	int got = take_all(d, ev + n, max - n);
+
+	if (!got)
+		for (uint32_t k = 0; k < d->n_active; k++)
+			direct_tell_room(d, &d->peer[d->active[k]]);
+	n += got;
+	d->blocked = 0;
+	if (n < max && atomic_load_explicit(&d->seg->leavers,
+					    memory_order_relaxed) != d->leavers)
+		n += farewell(d, ev + n, max - n);
+	if (d->n_ops || d->reply_head != d->reply_tail)
+		direct_progress(d);
+	return n + own_events(d, ev + n, max - n);
+}
+
+static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+{
+	struct direct *d = direct_of(ep);
+	struct direct_peer *p;
+	struct direct_head *h;
+	uint64_t at;
+	uint32_t from;
+
+	if (ev->kind != WEFT_EV_RECV || !place_of(d, ev->src, &from))
+		return;
+	p = &d->peer[from];
+	h = (struct direct_head *)((uintptr_t)ev->data - sizeof(*h));
+	at = (uint64_t)((uint8_t *)h - p->in->data);
+	if (at < d->ring_bytes && !(at % DIRECT_UNIT))
+		direct_free(d, p, h);
+}
+
+bool direct_news(struct direct *d)
+{
+	if (d->ev_head != d->ev_tail ||
+	    atomic_load_explicit(&d->seg->leavers, memory_order_relaxed) !=
+		    d->leavers)
+		return true;
+	direct_meet(d);
+	for (uint32_t k = 0; k < d->n_active; k++)
+		if (unread(d, &d->peer[d->active[k]]))
+			return true;
+	return d->blocked && direct_has_room(d, d->blocked - 1, d->blocked_len);
+}
+
+static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
+{
+	struct direct *d = direct_of(ep);
+
+	while (direct_wait(d, 1000))
+		if (direct_now(d) >= deadline)
+			return -ETIMEDOUT;
+	return 0;
+}
+
+static void ep_close(struct weft_ep *ep)
+{
+	(void)ep; /* the endpoint is the attachment's */
+}
+
+const struct weft_ep_ops direct_ops = {
+	.close = ep_close,
+	.mr_reg = direct_mr_reg,
+	.mr_dereg = direct_mr_dereg,
+	.send = ep_send,
+	.put = ep_put,
+	.get = ep_get,
+	.fadd = ep_fadd,
+	.cswap = ep_cswap,
+	.poll = ep_poll,
+	.release = ep_release,
+	.wait = ep_wait,
+};

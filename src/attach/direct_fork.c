@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct endpoint in a child of fork: nothing is left of it but calls that
+ * fail. */
+#include <errno.h>
+
+#include "attach/direct_int.h"
+
+static int no_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t imm, void *ctx)
+{
+	return -EIO;
+}
+
+static int no_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
+		  void *ctx)
+{
+	return -EIO;
+}
+
+static int no_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	return -EIO;
+}
+
+static int no_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		   uint64_t rkey, uint64_t add, void *ctx)
+{
+	return -EIO;
+}
+
+static int no_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		    uint64_t rkey, uint64_t expect, uint64_t desired, void *ctx)
+{
+	return -EIO;
+}
+
+static int no_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		     struct weft_ep_mr *mr_p)
+{
+	return -EIO;
+}
+
+static int no_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+{
+	return -EIO;
+}
+
+static int no_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	return 0;
+}
+
+static int no_wait(struct weft_ep *ep, weft_time_t deadline)
+{
+	return -EIO;
+}
+
+static void no_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+{
+}
+
+static void no_close(struct weft_ep *ep)
+{
+}
+
+static const struct weft_ep_ops no_ops = {
+	.close = no_close,
+	.mr_reg = no_mr_reg,
+	.mr_dereg = no_mr_dereg,
+	.send = no_send,
+	.put = no_put,
+	.get = no_get,
+	.fadd = no_fadd,
+	.cswap = no_cswap,
+	.poll = no_poll,
+	.release = no_release,
+	.wait = no_wait,
+};
+
+void direct_forked(struct direct *d)
+{
+	d->ep.ops = &no_ops;
+	d->seg = NULL;
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct endpoint: rings.
+ *
+ * The sender writes behind its last message; the word that says that a message
+ * is there is written last, after the same word of the next one was cleared.
+ * The receiver marks messages as freed, in any order, and gives the room back
+ * in order, at times. */
+#include <errno.h>
+
+#include "attach/direct_int.h"
+
+/* Bytes up to the place for a message of that size; it does not wrap. */
+static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
+{
+	uint64_t left = d->ring_bytes - at % d->ring_bytes;
+
+	return size <= left ? 0 : left;
+}
+
+/* One unit more: the word of the next message. */
+static bool fits(struct direct *d, struct direct_peer *p, uint64_t bytes)
+{
+	uint64_t taken;
+
+	if (p->put + bytes + DIRECT_UNIT <= p->room)
+		return true;
+	taken = atomic_load_explicit(&p->out->taken, memory_order_acquire);
+	if (taken <= p->put)
+		p->room = taken + d->ring_bytes;
+	return p->put + bytes + DIRECT_UNIT <= p->room;
+}
+
+bool direct_has_room(struct direct *d, uint32_t to, size_t len)
+{
+	struct direct_peer *p = &d->peer[to];
+	uint64_t size = direct_size(len);
+	uint64_t all = skip_of(d, p->put, size) + size;
+
+	if (fits(d, p, all))
+		return true;
+	atomic_store(&p->out->wanted, 1);
+	if (fits(d, p, all))
+		return true;
+	d->blocked = to + 1;
+	d->blocked_len = len;
+	return false;
+}
+
+/* The word behind what is published next says: nothing. */
+static void clear_next(struct direct *d, struct direct_peer *p)
+{
+	struct direct_head *h = direct_head_at(d, p->out, p->put);
+
+	atomic_store_explicit(&h->mark, 0, memory_order_relaxed);
+}
+
+static void publish(struct direct_head *h, enum direct_kind kind, size_t len)
+{
+	atomic_store_explicit(&h->mark, (uint32_t)kind << 24 | (uint32_t)len,
+			      memory_order_release);
+}
+
+struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
+{
+	struct direct_peer *p = &d->peer[to];
+	uint64_t skip = skip_of(d, p->put, direct_size(len));
+	struct direct_head *h = direct_head_at(d, p->out, p->put);
+
+	if (!direct_has_room(d, to, len))
+		return NULL;
+	if (skip) {
+		p->put += skip;
+		clear_next(d, p);
+		publish(h, DIRECT_SKIP, 0);
+	}
+	return direct_head_at(d, p->out, p->put);
+}
+
+/* The first message of ours to him. */
+static void meet_him(struct direct *d, struct direct_peer *p)
+{
+	p->met = true;
+	atomic_fetch_or(&p->place->senders[d->me / 64], 1ull << d->me % 64);
+}
+
+void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
+		   enum direct_kind kind, size_t len, uint32_t imm)
+{
+	struct direct_peer *p = &d->peer[to];
+
+	h->imm = imm;
+	if (!p->met)
+		meet_him(d, p);
+	p->put += direct_size(len);
+	clear_next(d, p);
+	publish(h, kind, len);
+	atomic_thread_fence(memory_order_seq_cst); /* then look if he sleeps */
+	direct_wake(p->place, d->lay.id, to);
+}
+
+/* ---- receiving ---- */
+
+struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
+				enum direct_kind *kind_p, uint32_t *len_p)
+{
+	for (;;) {
+		struct direct_head *h = direct_head_at(d, p->in, p->got);
+		uint32_t mark =
+			atomic_load_explicit(&h->mark, memory_order_acquire);
+		uint64_t left = d->ring_bytes - p->got % d->ring_bytes;
+		uint64_t size = direct_size(mark & 0xffffff);
+
+		if (!mark || p->broken)
+			return NULL;
+		*kind_p = mark >> 24;
+		*len_p = mark & 0xffffff;
+		if (*kind_p == DIRECT_SKIP) {
+			publish(h, DIRECT_FREED, left - sizeof(*h));
+			p->got += left;
+			continue;
+		}
+		if (size > left || *kind_p >= DIRECT_SKIP) {
+			p->broken = true; /* he scribbles */
+			return NULL;
+		}
+		p->got += size;
+		return h;
+	}
+}
+
+/* What lies in order is free for the sender. */
+static void give_back(struct direct *d, struct direct_peer *p)
+{
+	while (p->freed < p->got) {
+		struct direct_head *h = direct_head_at(d, p->in, p->freed);
+		uint32_t mark =
+			atomic_load_explicit(&h->mark, memory_order_relaxed);
+
+		if (mark >> 24 != DIRECT_FREED)
+			break;
+		p->freed += direct_size(mark & 0xffffff);
+	}
+	if (p->freed > p->got)
+		p->freed = p->got; /* he scribbles */
+}
+
+void direct_tell_room(struct direct *d, struct direct_peer *p)
+{
+	give_back(d, p);
+	if (p->told == p->freed)
+		return;
+	p->told = p->freed;
+	atomic_store(&p->in->taken, p->freed);
+	if (atomic_load(&p->in->wanted) && atomic_exchange(&p->in->wanted, 0))
+		direct_wake(p->place, d->lay.id, (uint32_t)(p - d->peer));
+}
+
+void direct_free(struct direct *d, struct direct_peer *p, struct direct_head *h)
+{
+	uint32_t mark = atomic_load_explicit(&h->mark, memory_order_relaxed);
+
+	publish(h, DIRECT_FREED, mark & 0xffffff);
+	if (h == direct_head_at(d, p->in, p->freed))
+		give_back(d, p);
+	if (p->freed - p->told >= d->ring_bytes / 4 ||
+	    atomic_load_explicit(&p->in->wanted, memory_order_relaxed))
+		direct_tell_room(d, p);
+}
+
+void direct_meet(struct direct *d)
+{
+	for (uint32_t w = 0; w * 64 < d->n; w++) {
+		uint64_t now = atomic_load_explicit(&d->self->senders[w],
+						    memory_order_acquire);
+		uint64_t new = now & ~d->senders[w];
+
+		d->senders[w] |= new;
+		for (; new; new &= new - 1) {
+			uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(new);
+
+			if (i < d->n)
+				d->active[d->n_active++] = i;
+		}
+	}
+}

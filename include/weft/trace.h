@@ -91,13 +91,20 @@ static inline void weft_span(const struct weft_comp *c, const char *track,
 						      0, value, track, text,
 						      from, to });
 }
+/* State: one word.  Of several machines of a kind the one of this number. */
+static inline void weft_state_at(const struct weft_comp *c, const char *machine,
+				 uint32_t index, const char *state,
+				 weft_time_t t)
+{
+	if (weft_heard(c))
+		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_STATE, index,
+						      c, 0, 0, machine, state,
+						      t, t });
+}
 static inline void weft_state(const struct weft_comp *c, const char *machine,
 			      const char *state, weft_time_t t)
 {
-	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_STATE,
-						      WEFT_TRACE_ONE, c, 0, 0,
-						      machine, state, t, t });
+	weft_state_at(c, machine, WEFT_TRACE_ONE, state, t);
 }
 static inline void weft_level(const struct weft_comp *c, const char *queue,
 			      uint32_t index, uint64_t level, weft_time_t t)

@@ -316,6 +316,49 @@ bool axbar_redirect(struct axbar *x, uint32_t j)
 	return true;
 }
 
+/* ---- what is told ---- */
+
+uint32_t axbar_queued(const struct axbar *x, uint32_t out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < AT_PORTS; i++)
+		if (x->in[i].out == out || x->in[i].want == out)
+			n += ring_count(&x->in[i].q);
+	return n;
+}
+
+static const char *in_state(const struct ax_in *in)
+{
+	static const char *const wants[AT_PORTS] = { "wants0", "wants1",
+						     "wants2", "wants3",
+						     "wants4", "wants5",
+						     "wants6", "wants7" };
+	static const char *const to[AT_PORTS] = { "to0", "to1", "to2", "to3",
+						  "to4", "to5", "to6", "to7" };
+
+	if (in->out != AX_NONE)
+		return to[in->out];
+	return in->want != AX_NONE ? wants[in->want] : "idle";
+}
+
+static void tell(const struct axbar *x)
+{
+	weft_time_t now = weft_now(x->comp);
+
+	for (uint32_t i = 0; i < AT_PORTS; i++) {
+		const struct ax_out *o = &x->out[i];
+
+		weft_state_at(x->comp, "inport", i, in_state(&x->in[i]), now);
+		weft_level(x->comp, "inport_bytes", i, x->in[i].used, now);
+		weft_state_at(x->comp, "outport", i,
+			      o->stopped	    ? "stopped"
+			      : o->owner != AX_NONE ? "granted"
+						    : "idle",
+			      now);
+	}
+}
+
 /* ---- a cycle ---- */
 
 /* When InPort `in` has more to say, apart from what its OutPort waits for. */
@@ -378,6 +421,8 @@ void axbar_event(struct axbar *x)
 		t = watch(x, i, c);
 		next = t < next ? t : next;
 	}
+	if (weft_heard(x->comp))
+		tell(x);
 	if (next != WEFT_NEVER)
 		ax_arm(x, next > c ? next : c + 1);
 }

@@ -142,6 +142,9 @@ bool axbar_np_room(const struct axbar *x, uint32_t np);
 void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f);
 void axbar_kick(struct axbar *x);
 
+/* Flits in the InPorts for an OutPort. */
+uint32_t axbar_queued(const struct axbar *x, uint32_t out);
+
 /* dl_cond(out): InPorts i (granted) and j (one that waits). */
 bool axbar_dl_cond(const struct axbar *x, uint32_t out, uint32_t *i_p,
 		   uint32_t *j_p);

@@ -11,6 +11,37 @@ static weft_time_t later(weft_time_t a, weft_time_t b)
 
 static void out_next(struct esw *w, uint32_t i);
 
+/* ---- what is told -----------------------------------------------------------
+ */
+
+void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt)
+{
+	const struct esw *w = c->state;
+
+	*wt = (struct weft_waiting){ .unit = "frames",
+				     .queued =
+					     w->p[port].q.n - w->p[port].head };
+}
+
+static void tell(const struct esw *w, uint32_t i)
+{
+	const struct esw_port *p = &w->p[i];
+	weft_time_t now = weft_now(w->comp);
+	uint64_t queued = p->q.n - p->head;
+
+	if (!weft_heard(w->comp))
+		return;
+	weft_state_at(w->comp, "output", i,
+		      p->now			 ? "sends"
+		      : p->ctl_now		 ? "pauses"
+		      : queued && p->pause > now ? "paused"
+		      : queued			 ? "waits"
+						 : "idle",
+		      now);
+	weft_level(w->comp, "queue", i, queued, now);
+	weft_level(w->comp, "buffer", WEFT_TRACE_ONE, w->used, now);
+}
+
 /* ---- pause ------------------------------------------------------------------
  */
 
@@ -151,8 +182,10 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 	it->refs--;
 	pause_above(w, in);
 	for (i = 0; i < w->ports; i++)
-		if (i == to || (to == ETH_NO_PORT && i != in))
+		if (i == to || (to == ETH_NO_PORT && i != in)) {
 			out_next(w, i);
+			tell(w, i);
+		}
 }
 
 /* ---- the line
@@ -239,6 +272,7 @@ void esw_start_event(struct esw *w, uint32_t i)
 		start_control(w, i);
 	else
 		start_data(w, i);
+	tell(w, i);
 }
 
 void esw_done_event(struct esw *w, uint32_t i)
@@ -253,6 +287,7 @@ void esw_done_event(struct esw *w, uint32_t i)
 	if (it)
 		item_put(w, it);
 	out_next(w, i);
+	tell(w, i);
 }
 
 /* What waits when the run ends. */

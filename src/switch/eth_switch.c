@@ -234,4 +234,5 @@ WEFT_COMPONENT(eth_switch, .name = "eth.switch", .kind = WEFT_KIND_SWITCH,
 	       .ops = { .init = esw_init,
 			.arrive = esw_arrive,
 			.event = esw_event,
+			.waiting = esw_waiting,
 			.fini = esw_fini });

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "switch/eth_table.h"
+#include "weft/trace.h"
 
 enum {
 	ESW_C_IN,
@@ -82,6 +83,8 @@ void esw_paused(struct esw *w, uint32_t i, uint16_t quanta);
 /* The frame on the line has left; the next one may start. */
 void esw_done_event(struct esw *w, uint32_t i);
 void esw_start_event(struct esw *w, uint32_t i);
+/* ops.waiting: frames in the queue of a port. */
+void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt);
 void esw_out_fini(struct esw *w);
 
 #endif

@@ -9,6 +9,7 @@
  * the SOP cell of a packet asks when the whole packet is here, or when nothing
  * that came before it on its VC is left here. */
 #include "switch/extoll_xbar.h"
+#include "weft/trace.h"
 
 /* The cell, at the head of its queue, may ask. */
 static bool may_ask(const struct xb_in *in, const struct ecell *c)
@@ -73,6 +74,8 @@ void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 	else
 		in->head[q] = (uint8_t)slot;
 	in->tail[q] = (uint8_t)slot;
+	if (weft_heard(x->comp))
+		xb_tell_queue(x, o);
 	if (x->hash_order)
 		order_in(x, i, q, c);
 	/* the first of the queue, or of a packet that is whole now */
@@ -129,16 +132,37 @@ void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
 		x->asked &= (uint16_t) ~(1u << o);
 }
 
-void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+static uint64_t queued(const struct xb *x, uint32_t o)
 {
-	const struct xb *x = c->state;
+	uint64_t n = 0;
 
-	*w = (struct weft_waiting){ .unit = "cells" };
 	for (uint32_t i = 0; i < EX_PORTS; i++)
 		for (uint32_t vc = 0; vc < EX_VCS; vc++) {
-			uint32_t at = x->in[i].head[port * EX_VCS + vc];
+			uint32_t at = x->in[i].head[o * EX_VCS + vc];
 
 			for (; at != XB_NONE; at = x->ep[i].slot[at].next)
-				w->queued++;
+				n++;
 		}
+	return n;
+}
+
+void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+{
+	*w = (struct weft_waiting){ .unit = "cells",
+				    .queued = queued(c->state, port) };
+}
+
+void xb_tell_queue(const struct xb *x, uint32_t o)
+{
+	weft_level(x->comp, "queue", o, queued(x, o), weft_now(x->comp));
+}
+
+void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
+		  uint64_t to)
+{
+	weft_state_at(x->comp, "output", o, x->comp->ports[i].name,
+		      weft_clock_edge(&x->clock, from));
+	weft_state_at(x->comp, "output", o, "idle",
+		      weft_clock_edge(&x->clock, to));
+	xb_tell_queue(x, o);
 }

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft/trace.h"
+
 /* ---- waking ----------------------------------------------------------- */
 
 enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: tapped */ };
@@ -162,6 +164,8 @@ static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
 	lock_step(&x->out[o], &c, bit);
 	xb_queue_pop(x, i, o, bit);
+	if (weft_heard(x->comp))
+		xb_tell_cell(x, i, o, cycle, end);
 	x->read_free[i] = end;
 	eport_commit(&x->ep[o], &c, c.vc_out, cycle);
 	x->grant_at[o] = x->ep[o].next_grant;

@@ -123,6 +123,11 @@ void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c);
 bool xb_turn_is(struct xb *x, uint32_t i, const struct ecell *c);
 bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
 		  struct xb_turn *next);
+/* For who listens: cells in the queues for an output, now; one leaves input i
+ * through it, in these cycles. */
+void xb_tell_queue(const struct xb *x, uint32_t o);
+void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
+		  uint64_t to);
 /* ops.waiting: cells in the queues for an output. */
 void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 /* eport_ops.gone */

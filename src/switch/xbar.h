@@ -5,6 +5,7 @@
 #define SWITCH_XBAR_H
 
 #include "link/flink.h"
+#include "weft/trace.h"
 
 #define XBAR_PORTS_MAX 64
 #define XBAR_NOWHERE   255 /* route of an unknown flow */
@@ -101,6 +102,19 @@ void xbar_route_bind(struct xbar *x);
 int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 	       const uint32_t *to, uint32_t n, struct weft_err *err);
 void xbar_route_prune(struct xbar *x, uint32_t port);
+
+/* Words in the column of output o, for who listens. */
+static inline void xbar_tell_queue(const struct weft_comp *c, uint32_t o)
+{
+	const struct xbar *x = c->state;
+	uint64_t words = 0;
+
+	if (!weft_heard(c))
+		return;
+	for (uint32_t i = 0; i < x->ports; i++)
+		words += xbar_xp(x, i, o)->words;
+	weft_level(c, "queue", o, words, weft_now(c));
+}
 
 /* Something entered the column of output o: see that it is scheduled. */
 void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);

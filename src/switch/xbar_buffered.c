@@ -177,6 +177,7 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 							     : x->xp_sync);
 	f->u[FORTH_U_OWN + 1] = came;
 	xp_push(x, i, o, f);
+	xbar_tell_queue(c, o);
 	xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
 }
 

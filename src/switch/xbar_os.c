@@ -134,6 +134,20 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	os_arm(c, o, at);
 }
 
+/* What output o does, by the input that is served. */
+static void os_tell_send(const struct weft_comp *c, uint32_t o, uint64_t start)
+{
+	const struct xbar *x = c->state;
+	const struct xbar_port *p = &x->port[o];
+	weft_time_t from = weft_clock_edge(&p->link.clk, start);
+
+	weft_state_at(c, "chosen", o, "none", from);
+	weft_state_at(c, "output", o, c->ports[p->last].name, from);
+	weft_state_at(c, "output", o, "idle",
+		      weft_clock_edge(&p->link.clk, p->end));
+	xbar_tell_queue(c, o);
+}
+
 static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 {
 	struct xbar *x = c->state;
@@ -152,6 +166,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	p->last = (uint8_t)in;
 	p->served = true;
 	p->chosen = XBAR_NOWHERE;
+	if (weft_heard(c))
+		os_tell_send(c, o, start);
 	x->hops++;
 	cs_update(x, in, o, charge, start);
 	os_next(c, o);
@@ -202,6 +218,7 @@ static void os_choose(struct weft_comp *c, uint32_t o, uint64_t now)
 	}
 	p->chosen = (uint8_t)i;
 	p->begin = begin;
+	weft_state_at(c, "chosen", o, c->ports[i].name, weft_now(c));
 	os_try(c, o, now);
 }
 

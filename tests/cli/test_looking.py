@@ -8,6 +8,7 @@ Stages add up to what the programs measured, files are what their formats say
 and what is in them fits together, and the run is the one without them.
 """
 import collections
+import fnmatch
 import json
 import os
 import shutil
@@ -81,6 +82,42 @@ FASTEST = [
      ["finds the doorbell", "translates the data's address", "MAC: start",
       "frame on the line", "MAC: receive", "visible, bookkeeping",
       "completes", "program looks"]),
+]
+# What to look at with all tools: machines (patterns), and states that they must
+# have been in.
+FILES = [
+    ("forth/pingpong", ["workload.count=5", "workload.size_max=24"],
+     {"n0.nic.engine": {"RdD0", "RdData"}, "s0.output1": {"idle", "port0"},
+      "s0.chosen1": {"port0"}}),
+    ("extoll/pingpong", ["workload.count=1"],
+     {"n0.nic.velo_requester": {"SEND", "IDLE"},
+      "s0.output3": {"np0", "idle"}}),
+    ("extoll/rma-latency", ["workload.count=1", "sweep=none"],
+     {"n0.nic.rma_requester*": {"cmd", "xlate", "read", "free"},
+      "n1.nic.rma_completer*": {"check", "xlate", "wait"},
+      "s0.output3": {"np1", "idle"}}),
+    ("hostport/ultra-pingpong", ["workload.count=20"],
+     {"s0.output3": {"np0", "idle"}}),
+    ("hostport/ways", ["sweep=none", "workload.1.count=2",
+                       "workload.1.way=send", "workload.1.size=64"],
+     {"n0.nic.requester_lookup*": {"SEND", "idle"},
+      "n1.nic.completer_place*": {"SEND", "idle"},
+      "n1.nic.notification": {"LOOKUP", "WRITE", "IDLE"}}),
+    ("hostport/ways", ["sweep=none", "workload.1.count=2",
+                       "workload.1.way=get"],
+     {"n0.nic.requester_output*": {"GET", "idle"},
+      "n1.nic.responder_frame*": {"GET", "idle"},
+      "n0.nic.completer_store*": {"GET_RSP", "idle"}}),
+    ("hostport/atoll-pingpong", ["workload.count=2"],
+     {"n0.nic.send1": {"STORE", "IDLE"}, "n0.nic.inport1": {"to4", "idle"},
+      "n1.nic.outport1": {"granted", "idle"}}),
+    ("hostport/atoll-pingpong", ["workload.count=2", "workload.mode=dma"],
+     {"n0.nic.send1": {"DESC", "DATA", "IDLE"},
+      "n1.nic.receive1": {"HEAD", "IDLE"}}),
+    ("hvia/latency", ["workload.size=4", "sweep=none"],
+     {"n0.nic.send": {"SCAN", "XD", "DR"}, "n1.nic.receive": {"CHK"}}),
+    ("ethernet/through-switch", ["sweep=none"],
+     {"s0.output1": {"sends", "waits", "idle"}}),
 ]
 STREAMS = [
     ("forth/one-way", [], "link", "n0.nic.link0"),
@@ -222,11 +259,15 @@ class Files(Looking):
         return t, w
 
     def test_files(self):
-        for name, values, _, _ in FASTEST:
+        for name, values, machines in FILES:
             with self.subTest(name, values=values):
                 t, w = self.look(name, values)
                 self.check_trace(t)
-                self.check_waves(w)
+                states = self.check_waves(w)
+                for m, want in machines.items():
+                    seen = {s for k in fnmatch.filter(states, m)
+                            for s in states[k]}
+                    self.assertEqual(want - seen, set(), m)
 
     def check_trace(self, path):
         """The format: docs of Chrome's Trace Event Format, JSON object."""
@@ -274,15 +315,19 @@ class Files(Looking):
         with open(path) as f:
             lines = f.read().splitlines()
         end = lines.index("$enddefinitions $end")
-        kinds, depth, states = {}, 0, set()
+        kinds, scopes, names = {}, [], {}
+        states = collections.defaultdict(set)
         for s in lines[:end]:
             w = s.split()
-            depth += (w[0] == "$scope") - (w[0] == "$upscope")
-            self.assertGreaterEqual(depth, 0)
+            if w[0] == "$scope":
+                scopes.append(w[2])
+            elif w[0] == "$upscope":
+                scopes.pop()
             if w[0] == "$var":
                 self.assertNotIn(w[3], kinds)
                 kinds[w[3]] = w[1]
-        self.assertEqual(depth, 0)
+                names[w[3]] = ".".join([*scopes, w[4]])
+        self.assertEqual(scopes, [])
         self.assertEqual(set(kinds.values()), {"string", "integer"})
         now, value = -1, {}
         for s in lines[end + 1:]:
@@ -293,10 +338,12 @@ class Files(Looking):
                 v, code = s.split()
                 self.assertEqual(v[0], "s" if kinds[code] == "string" else "b")
                 value[code] = v[1:]
-                states.add(v[1:])
+                states[names[code]].add(v[1:])
         self.assertEqual(value.keys(), kinds.keys())
-        self.assertTrue({"polls", "computes"} & states)
+        self.assertTrue({"polls", "computes", "bridge"} &
+                        states["n0.prog0.thread"])
         self.check_reader(path, [s.split()[0] for s in lines[end + 1:]])
+        return states
 
     def check_reader(self, path, values):
         """GTKWave's own reader has nothing to say, and the states come back.

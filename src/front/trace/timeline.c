@@ -25,6 +25,7 @@ struct part {
 	weft_time_t free_at[LANES];
 	const char *state; /* that it is in */
 	weft_time_t since;
+	uint64_t level; /* + 1; 0: none */
 };
 
 struct timeline {
@@ -203,6 +204,8 @@ static void state(struct timeline *t, const struct weft_trace *e)
 {
 	struct part *p = part_of(t, e->comp, e->name, e->index);
 
+	if (p->state && !strcmp(p->state, e->text))
+		return;
 	if (p->state && e->from > p->since) {
 		slice(t, p, p->state, p->since, e->from);
 		fprintf(t->file, "}");
@@ -215,10 +218,13 @@ static void state(struct timeline *t, const struct weft_trace *e)
 
 static void level(struct timeline *t, const struct weft_trace *e)
 {
-	struct part p = { .comp = e->comp, .name = e->name, .index = e->index };
+	struct part *p = part_of(t, e->comp, e->name, e->index);
 	char name[160];
 
-	part_text(&p, name, sizeof(name));
+	if (p->level == e->value + 1)
+		return;
+	p->level = e->value + 1;
+	part_text(p, name, sizeof(name));
 	event(t, "C", pid_of(t, e->comp), 0, name);
 	put_us(t, "ts", e->from);
 	fprintf(t->file, ",\"args\":{\"level\":%" PRIu64 "}}", e->value);

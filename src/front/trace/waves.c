@@ -12,7 +12,7 @@
 #include "front/trace/recs.h"
 #include "front/trace/timeline.h"
 
-enum { VARS = 1 << 16, CHANGES_MAX = 50000000 };
+enum { VARS = 1 << 16, CHANGES_MAX = 50000000, TEXTS = 1 << 10 };
 
 enum wave { WAVE_STATE, WAVE_LEVEL, WAVE_COUNT };
 
@@ -30,7 +30,7 @@ struct change {
 	weft_time_t time;
 	uint32_t var, order; /* order: among those of one time */
 	int64_t value;	     /* COUNT: difference */
-	const char *text;    /* a constant */
+	const char *text;    /* of struct waves */
 };
 
 struct waves {
@@ -41,6 +41,9 @@ struct waves {
 		VEC(struct var);
 	} vars;
 	uint32_t *hash; /* place of a var */
+	/* states: components, and their words, are gone when they are written
+	 */
+	char *text[TEXTS];
 	struct {
 		VEC(struct change);
 	} changes;
@@ -82,6 +85,26 @@ static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 	return w->hash[(h + i) % VARS] = (uint32_t)w->vars.n;
 }
 
+/* ---- words ---- */
+
+/* There are few; with more than there is room for, the rest is one. */
+static const char *text_of(struct waves *w, const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (const char *s = text; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
+	for (uint32_t i = 0; i < TEXTS; i++) {
+		char **at = &w->text[(h + i) % TEXTS];
+
+		if (!*at)
+			*at = strdup(text);
+		if (*at && !strcmp(*at, text))
+			return *at;
+	}
+	return "more";
+}
+
 /* ---- what is heard ---- */
 
 static void change(struct waves *w, uint32_t var, weft_time_t at, int64_t value,
@@ -101,7 +124,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 	uint32_t v;
 
 	if (t->kind == WEFT_TRACE_STATE) {
-		change(w, var_of(w, t, WAVE_STATE), t->from, 0, t->text);
+		change(w, var_of(w, t, WAVE_STATE), t->from, 0,
+		       text_of(w, t->text));
 	} else if (t->kind == WEFT_TRACE_LEVEL) {
 		change(w, var_of(w, t, WAVE_LEVEL), t->from, (int64_t)t->value,
 		       NULL);
@@ -319,6 +343,8 @@ int waves_close(struct waves *w, struct weft_err *err)
 	}
 	vec_free(&w->vars);
 	vec_free(&w->changes);
+	for (size_t i = 0; i < TEXTS; i++)
+		free(w->text[i]);
 	free(w->hash);
 	free(w->path);
 	free(w);

@@ -183,6 +183,17 @@ static int at_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* Flits for a link. */
+static void at_waiting(struct weft_comp *c, uint32_t port,
+		       struct weft_waiting *w)
+{
+	const struct at_nic *n = c->state;
+
+	*w = (struct weft_waiting){ .unit = "flits" };
+	if (port >= AT_PORT_LINK)
+		w->queued = axbar_queued(&n->x, AT_LINK0 + port - AT_PORT_LINK);
+}
+
 static void at_fini(struct weft_comp *c)
 {
 	struct at_nic *n = c->state;
@@ -207,4 +218,5 @@ WEFT_COMPONENT(atoll_nic, .name = "atoll.nic", .kind = WEFT_KIND_NIC,
 			.arrive = at_arrive,
 			.event = at_event,
 			.finish = at_finish,
-			.fini = at_fini });
+			.fini = at_fini,
+			.waiting = at_waiting });

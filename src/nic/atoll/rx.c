@@ -31,11 +31,26 @@ bool at_rx_room(void *own, uint32_t np)
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
+/* state: NULL as before. */
+static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
+{
+	const struct at_rx *r = &n->rx[hp];
+
+	if (!weft_heard(n->comp))
+		return;
+	if (state)
+		weft_state_at(n->comp, "receive", hp, state, weft_now(n->comp));
+	weft_level(n->comp, "receive_words", hp, ring_count(&r->words),
+		   weft_now(n->comp));
+	weft_level(n->comp, "receive_writes", hp, r->writes, weft_now(n->comp));
+}
+
 /* ---- DMA ---- */
 
 static void stored(struct at_nic *n, struct at_dma *d)
 {
 	n->rx[d->hp].writes--;
+	rx_tell(n, d->hp, NULL);
 	axbar_kick(&n->x);
 }
 
@@ -123,6 +138,7 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 	w = *ring_front(&r->words);
 	ring_pop(&r->words);
 	k->read += 8;
+	rx_tell(n, (uint32_t)(r - n->rx), NULL);
 	at_mark(n, k->trace, "load: data");
 	if (k->read >= ATOLL_HEAD_BYTES(k->head))
 		pio_over(n, r);
@@ -174,6 +190,7 @@ void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 
 	if (at_line(f)->kind == AT_HEAD) {
 		head_in(r, f);
+		rx_tell(n, np, "HEAD");
 	} else {
 		if (!r->got && bytes >= 8) {
 			memcpy(&r->head, p, 8);
@@ -197,6 +214,8 @@ void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 					->trace = f->trace_id;
 		}
 	}
+	if (at_line(f)->kind != AT_HEAD)
+		rx_tell(n, np, at_line(f)->flags & AT_EOP ? "IDLE" : "DATA");
 	weft_frame_free(f);
 }
 

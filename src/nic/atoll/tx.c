@@ -208,12 +208,35 @@ static void desc_ask(struct at_nic *n, uint32_t hp)
 		->txn.trace_id = t->trace;
 }
 
+static const char *tx_state(const struct at_tx *t)
+{
+	if (t->n_route || t->n_pio)
+		return "STORE";
+	if (!t->busy)
+		return ring_empty(&t->q) ? "IDLE" : "FLITS";
+	if (!t->reading)
+		return "FLITS";
+	return t->desc[0] ? "DATA" : "DESC";
+}
+
+static void tx_tell(const struct at_nic *n, uint32_t hp)
+{
+	const struct at_tx *t = &n->tx[hp];
+
+	if (!weft_heard(n->comp))
+		return;
+	weft_state_at(n->comp, "send", hp, tx_state(t), weft_now(n->comp));
+	weft_level(n->comp, "send_flits", hp, ring_count(&t->q),
+		   weft_now(n->comp));
+}
+
 void at_tx_go(struct at_nic *n, uint32_t hp)
 {
 	flits_go(n, hp);
 	payload_ask(n, hp);
 	flits_go(n, hp);
 	desc_ask(n, hp);
+	tx_tell(n, hp);
 }
 
 /* SDQ_WP is to be `wp`: a message for each new descriptor. */
@@ -247,6 +270,7 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	switch (off) {
 	case ATOLL_PIO_ROUTE:
 		pio_route(t, val);
+		tx_tell(n, hp);
 		break;
 	case ATOLL_PIO_TAG:
 		t->tag = (uint32_t)val & 0xffff;
@@ -254,6 +278,7 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	case ATOLL_PIO_DATA:
 	case ATOLL_PIO_LAST:
 		pio_data(n, hp, val, off == ATOLL_PIO_LAST);
+		tx_tell(n, hp);
 		break;
 	case ATOLL_SDQ_BASE:
 		t->sdq_base = val;

@@ -175,7 +175,7 @@ struct rma_rd { /* an outstanding read */
 
 /* What makes the difference. */
 struct rma_tx_type {
-	const char *name;
+	const char *name, *machine; /* machine: for who listens */
 	enum extoll_htax_port port;
 	uint32_t unit; /* RMA_REQUESTER, ... */
 	uint32_t cls;

@@ -349,10 +349,14 @@ static enum rma_in_state (*const in_state[RMA_IN_STATES])(struct rma_in *) = {
 
 static void in_run(struct rma_in *in)
 {
+	const struct weft_comp *c = in->rma->nic->comp;
 	enum rma_in_state next;
 
-	while ((next = in_state[in->state](in)) != in->state)
+	while ((next = in_state[in->state](in)) != in->state) {
 		in->state = next;
+		weft_state_at(c, "rma_completer", (uint32_t)(in - in->rma->in),
+			      rma_in_name[next], weft_now(c));
+	}
 }
 
 /* Responses first: they never wait. */

@@ -23,6 +23,12 @@ static void req_drop(struct rma *r, uint32_t vpid, enum rma_bad bad)
 		 bad | RMA_REQUESTER << 8);
 }
 
+static void req_tell(const struct rma *r)
+{
+	weft_level(r->nic->comp, "rma_commands", WEFT_TRACE_ONE,
+		   r->q_tail - r->q_head, weft_now(r->nic->comp));
+}
+
 void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 {
 	struct rma *r = rma_make(n);
@@ -36,6 +42,7 @@ void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 	memcpy(d.w, s->data, RMA_DESC_BYTES);
 	d.trace = s->trace;
 	r->queue[r->q_tail++ % RMA_QUEUE] = d;
+	req_tell(r);
 	rma_tx_run(&r->req);
 }
 
@@ -52,6 +59,7 @@ static void req_take(struct rma *r, struct rma_txop *op)
 	/* its verdict counts from the end of CMD on */
 	op->bad = rma_desc_decode(d, rma_vpid_ctl(r, d->vpid), mtu, &op->cmd);
 	op->cmd.trace = d->trace;
+	req_tell(r);
 	ex_htax_go(r->nic);
 }
 
@@ -101,6 +109,7 @@ static enum rma_bad req_check(struct rma *r, struct rma_txop *op)
 
 const struct rma_tx_type rma_requester = {
 	.name = "requester",
+	.machine = "rma_requester",
 	.port = EXTOLL_HX_RMA_REQ,
 	.unit = RMA_REQUESTER,
 	.cls = 0,

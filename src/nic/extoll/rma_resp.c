@@ -12,11 +12,18 @@
 
 /* ---- requests ---- */
 
+static void resp_tell(const struct rma *r)
+{
+	weft_level(r->nic->comp, "rma_requests", WEFT_TRACE_ONE,
+		   r->a_tail - r->a_head, weft_now(r->nic->comp));
+}
+
 bool rma_resp_push(struct rma *r, const struct rma_cmd *c)
 {
 	if (r->a_tail - r->a_head == RMA_QUEUE)
 		return false;
 	r->asked[r->a_tail++ % RMA_QUEUE] = *c;
+	resp_tell(r);
 	return true;
 }
 
@@ -97,6 +104,7 @@ static bool resp_waits(const struct rma *r)
 static void resp_take(struct rma *r, struct rma_txop *op)
 {
 	op->cmd = r->asked[r->a_head++ % RMA_QUEUE];
+	resp_tell(r);
 	if (r->wait_head)
 		resp_waiting(r);
 	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, ex_now(r->nic));
@@ -206,6 +214,7 @@ static void resp_fill(struct rma *r, struct rma_txop *op)
 
 const struct rma_tx_type rma_responder = {
 	.name = "responder",
+	.machine = "rma_responder",
 	.port = EXTOLL_HX_RMA_RESP,
 	.unit = RMA_RESPONDER,
 	.cls = 1,

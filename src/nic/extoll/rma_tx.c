@@ -318,6 +318,14 @@ static enum rma_tx_state (*const tx_state[RMA_TX_STATES])(struct rma_txop *) = {
 
 /* ---- the unit ---- */
 
+static void tx_tell(const struct rma_txop *op)
+{
+	const struct weft_comp *c = op->u->rma->nic->comp;
+
+	weft_state_at(c, op->u->type->machine, (uint32_t)(op - op->u->op),
+		      rma_tx_name[op->state], weft_now(c));
+}
+
 static bool tx_step(struct rma_txop *op)
 {
 	enum rma_tx_state next;
@@ -328,6 +336,7 @@ static bool tx_step(struct rma_txop *op)
 	if (next == op->state)
 		return false;
 	op->state = next;
+	tx_tell(op);
 	return true;
 }
 
@@ -348,6 +357,7 @@ static bool tx_start(struct rma_tx *u)
 				 .state = RMA_TX_CMD,
 				 .until = now + RMA_T_CHECK };
 	u->type->take(u->rma, op);
+	tx_tell(op);
 	ex_mark(u->rma->nic, op->cmd.trace, "waits for its turn", now);
 	return true;
 }

@@ -270,6 +270,17 @@ static enum velo_rq_state rq_drop(struct extoll_nic *n)
 	return VELO_RQ_IDLE;
 }
 
+/* A message has been handed over when its words are out. */
+static void rq_tell(struct extoll_nic *n, enum velo_rq_state old)
+{
+	const struct velo_rq *q = &n->velo.rq;
+	uint64_t now = ex_now(n);
+	bool sent = old == VELO_RQ_SEND && q->from > now;
+
+	weft_state(n->comp, "velo_requester", velo_rq_name[q->state],
+		   sent ? ex_edge(n, q->from) : weft_now(n->comp));
+}
+
 static void rq_run(struct extoll_nic *n)
 {
 	static enum velo_rq_state (*const state[])(struct extoll_nic *) = {
@@ -283,9 +294,8 @@ static void rq_run(struct extoll_nic *n)
 	do {
 		old = q->state;
 		q->state = state[old](n);
-		if (q->state != old)
-			weft_state(n->comp, "velo_requester",
-				   velo_rq_name[q->state], weft_now(n->comp));
+		if (q->state != old && weft_heard(n->comp))
+			rq_tell(n, old);
 	} while (q->state != old);
 }
 

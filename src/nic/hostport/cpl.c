@@ -445,6 +445,11 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 
 const struct hp_pipe hp_cpl_pipe = {
 	.name = "completer",
+	.queue_name = "completer_queue",
+	.wait_name = "completer_wait",
+	.stage_name = { "completer_lookup", "completer_place",
+			"completer_store", "completer_finish" },
+	.what = hp_in_what,
 	.job_size = sizeof(struct hp_cpl),
 	.stages = STAGES,
 	.stage = { cpl_lookup, cpl_place, cpl_store, cpl_finish },

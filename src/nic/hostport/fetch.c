@@ -217,6 +217,7 @@ static void csb_next(struct hp_nic *n)
 		return;
 	}
 	hp_csb_take(&n->csb, &o->entry);
+	hp_csb_tell(n);
 	u->out_next = hp_now(n) + 1;
 	o->busy = true;
 	o->ctx.vpid = o->entry.vpid;

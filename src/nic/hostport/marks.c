@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the Host Port that are triggered and not fetched yet, see
  * marks.h.  The device itself only counts them (WQ_PEND). */
-#include "nic/hostport/nic.h"
+#include "nic/hostport/units.h"
+
+const char *hp_command_name(uint32_t byte)
+{
+	static const char *const name[16][2] = {
+		[HP_M_FAST_SEND] = { "FAST_SEND", "FAST_SEND" },
+		[HP_M_FAST_PUT] = { "FAST_PUT", "FAST_PUT" },
+		[HP_M_FAST_GET] = { "FAST_GET", "FAST_GET_RSP" },
+		[HP_M_MIS_PUT] = { "MISALIGNED_PUT", "MISALIGNED_PUT" },
+		[HP_M_FAA] = { "FAA", "FAA_RSP" },
+		[HP_M_CAS] = { "CAS", "CAS_RSP" },
+		[HP_M_SEND] = { "SEND", "SEND" },
+		[HP_M_PUT] = { "PUT", "PUT" },
+		[HP_M_GET] = { "GET", "GET_RSP" },
+	};
+	const char *text =
+		name[HP_MAIN(byte) & 15][hp_is_get(byte) && byte & HP_RESPONSE];
+
+	return byte == HP_B_ACK ? "ACK" : text ? text : "invalid";
+}
+
+const char *hp_in_what(const struct hp_job *j)
+{
+	return hp_command_name(HP_CMD_BYTE(((const struct hp_in *)j)->cmd));
+}
 
 void hp_marks_load(struct hp_nic *n, bool issues)
 {

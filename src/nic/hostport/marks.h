@@ -31,4 +31,7 @@ uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid);
 void hp_marks_drop(struct hp_nic *n, uint32_t vpid);
 void hp_marks_fini(struct hp_nic *n);
 
+/* The instruction, or packet, of a command byte in a word. */
+const char *hp_command_name(uint32_t byte);
+
 #endif

@@ -175,6 +175,7 @@ static void scheds_init(struct hp_nic *n)
 
 		s->pipe = pipes[i];
 		s->own = n;
+		s->comp = n->comp;
 		s->n_fu = fus[i];
 		s->width = n->issue_width;
 		s->depth = n->waitq_depth;

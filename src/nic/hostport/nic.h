@@ -485,6 +485,10 @@ static inline void hp_mark(const struct hp_nic *n, uint64_t id,
 	if (__builtin_expect(id != 0, 0))
 		weft_mark(n->comp, id, stage, weft_now(n->comp));
 }
+static inline void hp_csb_tell(const struct hp_nic *n)
+{
+	weft_level(n->comp, "csb", WEFT_TRACE_ONE, n->csb.n, weft_now(n->comp));
+}
 static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 {
 	weft_count(n->comp, k, by);

@@ -20,7 +20,26 @@ struct hp_notify {
 	uint16_t *cause; /* by VPID: 13:9 error, 8:5 command, 4:0 parameter;
 			  * made on first use */
 	struct status *pool, *all;
+	uint32_t looking, writing, waiting; /* NQEs, by what they are at */
 };
+
+/* ---- what is told ------------------------------------------------------ */
+
+static void tell(const struct hp_nic *n)
+{
+	const struct hp_notify *u = n->notify;
+
+	if (!weft_heard(n->comp))
+		return;
+	weft_state(n->comp, "notification",
+		   u->waiting	? "FULL"
+		   : u->writing ? "WRITE"
+		   : u->looking ? "LOOKUP"
+				: "IDLE",
+		   weft_now(n->comp));
+	weft_level(n->comp, "notifications", WEFT_TRACE_ONE,
+		   u->looking + u->writing + u->waiting, weft_now(n->comp));
+}
 
 /* ---- writing ----------------------------------------------------------- */
 
@@ -29,6 +48,8 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 	struct hp_nqe *e = d->arg;
 
 	hp_count(n, HP_K_NQES, 1);
+	n->notify->writing--;
+	tell(n);
 	if (d->user)
 		hp_irq_vpid(n, e->vpid);
 	if (e->done)
@@ -68,6 +89,8 @@ static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 	e->at = HP_BASE(c->w, HP_F_NQ_BASE) + (uint64_t)HP_LINE * wp;
 	e->irq = c->w[0] & HP_CTX_IRQ_EN;
+	n->notify->writing++;
+	tell(n);
 	hp_after(n, n->t_nqe, nqe_write, e);
 }
 
@@ -96,6 +119,7 @@ void hp_stall_update(struct hp_nic *n, struct hp_ctx *c)
 /* No such queue, or it may be dropped: the error log has it (N7). */
 static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 {
+	tell(n);
 	hp_err_log(n, cmd, e->vpid);
 	if (e->done)
 		e->done(n, e, true);
@@ -110,6 +134,8 @@ static void nqe_wait(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	e->next = NULL;
 	*at = e;
 	hp_count(n, HP_K_NQE_WAITS, 1);
+	n->notify->waiting++;
+	tell(n);
 	hp_stall_update(n, c);
 }
 
@@ -118,6 +144,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 {
 	struct hp_nqe *e = r->arg;
 
+	n->notify->looking--;
 	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
 		e->reserved = false;
 	if (!(c->w[0] & HP_CTX_EN))
@@ -136,6 +163,8 @@ void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 	e->ctx.vpid = e->vpid;
 	e->ctx.done = nqe_context;
 	e->ctx.arg = e;
+	n->notify->looking++;
+	tell(n);
 	hp_ctx_get(n, &e->ctx);
 }
 
@@ -232,6 +261,7 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 		}
 		*at = e->next;
 		hp_mark(n, e->trace, "notification waits for room");
+		n->notify->waiting--;
 		nqe_place(n, e, c);
 	}
 	hp_stall_update(n, c);

@@ -398,8 +398,18 @@ static void req_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct req *)j)->in.trace, false);
 }
 
+static const char *req_what(const struct hp_job *j)
+{
+	return hp_command_name(((const struct req *)j)->in.vci.byte);
+}
+
 const struct hp_pipe hp_req_pipe = {
 	.name = "requester",
+	.queue_name = "requester_queue",
+	.wait_name = "requester_wait",
+	.stage_name = { "requester_lookup", "requester_frame",
+			"requester_output", "requester_finish" },
+	.what = req_what,
 	.job_size = sizeof(struct req),
 	.stages = STAGES,
 	.stage = { req_lookup, req_frame, req_output, req_finish },

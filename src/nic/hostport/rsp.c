@@ -386,6 +386,11 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 
 const struct hp_pipe hp_rsp_pipe = {
 	.name = "responder",
+	.queue_name = "responder_queue",
+	.wait_name = "responder_wait",
+	.stage_name = { "responder_lookup", "responder_frame",
+			"responder_output", "responder_finish" },
+	.what = hp_in_what,
 	.job_size = sizeof(struct rsp),
 	.stages = STAGES,
 	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },

@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "weft/trace.h"
+
 /* ---- records ----------------------------------------------------------- */
 
 void hp_sched_init(struct hp_sched *s)
@@ -145,6 +147,37 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 	return best;
 }
 
+/* ---- what is told ------------------------------------------------------ */
+
+static bool heard(const struct hp_sched *s)
+{
+	return s->comp && weft_heard(s->comp);
+}
+
+static void tell_queue(const struct hp_sched *s)
+{
+	if (heard(s))
+		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
+			   s->n_queue, weft_now(s->comp));
+}
+
+static void tell_wait(const struct hp_sched *s, const struct hp_fu *fu)
+{
+	if (heard(s))
+		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
+			   ring_count(&fu->wait), weft_now(s->comp));
+}
+
+static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
+		      struct hp_job *j)
+{
+	fu->stage[k] = j;
+	if (heard(s))
+		weft_state_at(s->comp, s->pipe->stage_name[k],
+			      (uint32_t)(fu - s->fu),
+			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));
+}
+
 /* ---- pipelines --------------------------------------------------------- */
 
 static uint64_t sched_now(const struct hp_sched *s)
@@ -165,7 +198,7 @@ static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
 		     uint32_t k)
 {
-	fu->stage[k] = j;
+	stage_set(s, fu, k, j);
 	j->stage = (uint8_t)k;
 	j->over = false;
 	s->pipe->stage[k](s, j);
@@ -176,6 +209,7 @@ static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
 	struct hp_job *j = *ring_front(&fu->wait);
 
 	ring_pop(&fu->wait);
+	tell_wait(s, fu);
 	fu_enter(s, fu, j, 0);
 }
 
@@ -185,9 +219,10 @@ static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 	return !j->ordered || !aside_has(fu, j->key, j->put);
 }
 
-static void aside_put(struct hp_fu *fu, struct hp_job *j)
+static void aside_put(const struct hp_sched *s, struct hp_fu *fu,
+		      struct hp_job *j)
 {
-	fu->stage[j->stage] = NULL;
+	stage_set(s, fu, j->stage, NULL);
 	j->aside = true;
 	vec_push(&fu->aside, j);
 }
@@ -227,7 +262,7 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 
 		if (j && j->over && !aside_may_go(fu, j) &&
 		    fu->aside.n < s->places) {
-			aside_put(fu, j);
+			aside_put(s, fu, j);
 			return true;
 		}
 		j = k < last && fu->stage[k + 1] ? NULL : stage_next(fu, k);
@@ -236,7 +271,7 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 		if (j->aside)
 			aside_take(fu, j);
 		else
-			fu->stage[k] = NULL;
+			stage_set(s, fu, k, NULL);
 		if (k == last)
 			fu_leave(s, fu, j);
 		else
@@ -277,7 +312,7 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
 
 	if (j->aside || j->over || fu->aside.n >= s->places)
 		return;
-	aside_put(fu, j);
+	aside_put(s, fu, j);
 	fu_run(s, fu);
 }
 
@@ -288,6 +323,7 @@ void hp_sched_put(struct hp_sched *s, struct hp_job *j)
 	assert(hp_sched_room(s));
 	j->put = s->puts++;
 	s->queue[s->n_queue++] = j;
+	tell_queue(s);
 	s->wake(s->own, s);
 }
 
@@ -331,6 +367,7 @@ static void issue(struct hp_sched *s, uint32_t i, uint32_t f)
 	fu->jobs++;
 	fu->slow += !j->prompt;
 	*ring_push(&fu->wait) = j;
+	tell_wait(s, fu);
 }
 
 /* Closes the gaps in the queue. */
@@ -363,6 +400,7 @@ void hp_sched_slot(struct hp_sched *s)
 	if (!issued)
 		return;
 	queue_close(s);
+	tell_queue(s);
 	if (s->n_queue)
 		s->wake(s->own, s);
 	for (uint32_t f = 0; f < s->n_fu; f++)

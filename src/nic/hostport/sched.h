@@ -55,9 +55,13 @@ static inline uint64_t hp_key(uint32_t vpid, uint32_t far_vpid, uint32_t place,
 }
 
 struct hp_sched;
+struct weft_comp;
 
 struct hp_pipe {
 	const char *name;
+	/* for who listens: places of jobs, their stages, what a job is */
+	const char *queue_name, *wait_name, *stage_name[HP_STAGE_MAX];
+	const char *(*what)(const struct hp_job *j);
 	size_t job_size; /* of the record whose first member is the job */
 	uint32_t stages;
 	/* The job is in its stage now. */
@@ -91,7 +95,8 @@ struct hp_sched {
 	void (*wake)(void *own, struct hp_sched *s); /* for a slot */
 	/* The queue has room again.  May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
-	uint64_t (*now)(void *own); /* cycle, for `busy`.  May be NULL. */
+	uint64_t (*now)(void *own);   /* cycle, for `busy`.  May be NULL. */
+	const struct weft_comp *comp; /* who tells.  May be NULL. */
 	/* state */
 	struct hp_job **queue; /* oldest first */
 	uint32_t n_queue;

@@ -25,6 +25,7 @@ static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 	got = HP_RET_ACCEPTED(val);
 	hp_count(n, HP_K_ACCEPTED, got);
 	hp_count(n, HP_K_REJECTED, (cmd == HP_T_ISSUE ? par : 1) - got);
+	hp_csb_tell(n);
 	hp_fetch_go(n);
 	return val;
 }

@@ -229,6 +229,8 @@ struct hp_in {
 	uint64_t trace;	    /* the message ends with the job; 0: it does not */
 	bool waiting, asking;
 };
+/* hp_pipe.what */
+const char *hp_in_what(const struct hp_job *j);
 /* Gives the packet back to the network, once. */
 void hp_in_end(struct hp_nic *n, struct hp_in *in);
 /* Target side: NACK, and the packet ends (8.3, 8.4). */

@@ -113,6 +113,18 @@ static bool agent_give(struct att_agent *g)
 	return any;
 }
 
+/* Something was posted while it was busy. */
+static bool agent_called(const struct att_agent *g)
+{
+	bool called = g->mourns || g->plans;
+
+	for (size_t i = 0; i < g->clients.n; i++)
+		called |= !g->clients.at[i]->running &&
+			  (g->clients.at[i]->wake ||
+			   att_has_cmds(g->clients.at[i]));
+	return called;
+}
+
 static weft_time_t agent_deadline(struct att_agent *g)
 {
 	weft_time_t t = WEFT_PROG_KICKED;
@@ -120,6 +132,9 @@ static weft_time_t agent_deadline(struct att_agent *g)
 	for (size_t i = 0; i < g->clients.n; i++) {
 		weft_time_t d = atomic_load(&g->clients.at[i]->seg->deadline);
 
+		if (d < t)
+			t = d;
+		d = att_epoch_deadline(g->clients.at[i]);
 		if (d < t)
 			t = d;
 	}
@@ -148,8 +163,10 @@ static void agent_step(struct att_agent *g)
 	bool stalled;
 	int n;
 
+	g->plans = false;
 	if (g->mourns)
 		att_bury(g);
+	att_epoch_due(g);
 	stalled = agent_serve(g);
 	if (agent_give(g)) /* an answer: nothing comes in between */
 		return agent_park(g);
@@ -158,7 +175,7 @@ static void agent_step(struct att_agent *g)
 		return agent_park(g);
 	if (stalled && !n)
 		agent_retry(g, before);
-	else if (!n && !g->srv->over)
+	else if (!n && !g->srv->over && !agent_called(g))
 		g->ep->ops->wait(g->ep, agent_deadline(g));
 }
 

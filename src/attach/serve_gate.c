@@ -18,20 +18,28 @@ enum {
 	STRAGGLER = 1000000000, /* ns after the last that joined */
 	REST = 50000000,	/* ns between looks when nothing happens */
 };
+#define SETTLE (10 * WEFT_US) /* of the run, after the last agent is open */
 
 void att_opened(struct att_server *s, bool ok)
 {
 	s->failed |= !ok;
 	if (++s->opened < s->agents.n)
 		return;
-	if (s->failed) {
-		s->over = true;
-		return;
-	}
+	s->over |= s->failed;
+	s->settled = weft_sim_now(s->sim) + SETTLE;
+}
+
+/* All agents are open and have come to rest: processes may join. */
+static bool gate_ready(struct att_server *s, bool idle)
+{
+	if (s->opened < s->agents.n ||
+	    (!idle && weft_sim_now(s->sim) < s->settled))
+		return false;
 	pthread_mutex_lock(&s->lock);
 	s->ready = true;
 	pthread_mutex_unlock(&s->lock);
 	att_watch_poke(s);
+	return true;
 }
 
 /* ---- who came and went ---- */
@@ -186,7 +194,7 @@ static bool gate_await(struct att_server *s)
 
 static bool has_work(struct att_agent *g)
 {
-	bool work = g->parked;
+	bool work = g->plans || g->parked;
 
 	for (size_t i = 0; i < g->clients.n; i++)
 		work |= g->clients.at[i]->wake ||
@@ -286,7 +294,7 @@ bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
-	if (s->opened < s->agents.n)
+	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
 	if (!idle && s->started && s->live && !s->running.n &&
 	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==

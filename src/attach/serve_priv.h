@@ -83,6 +83,7 @@ struct att_agent {
 	uint32_t node;
 	weft_time_t cost_clock; /* of reading the clock here */
 	bool opened, parked, ended;
+	bool plans;  /* when it has to go on has changed */
 	bool mourns; /* regions of clients that have gone are left */
 	struct {
 		VEC(struct att_client *);
@@ -97,6 +98,12 @@ struct att_agent {
 	struct {
 		VEC(void *);
 	} stage[32]; /* free buffers of 2^i bytes */
+};
+
+/* Its wait for a common start; seq of the command, 0: it does not. */
+struct att_epoch {
+	uint64_t seq, job;
+	weft_time_t at; /* WEFT_NEVER: not all are there */
 };
 
 /* One attached process. */
@@ -131,6 +138,8 @@ struct att_client {
 		RING(struct att_late);
 	} late;
 	struct weft_far_owner far;
+	struct att_epoch epoch;
+	weft_time_t start, over; /* of the measured part; 0: none */
 	/* is it asleep? */
 	uint64_t ran_ns, quiet_since, stop_since;
 	/* what was counted */
@@ -191,7 +200,8 @@ struct att_server {
 	} running;
 	uint32_t opened, seen, news_seen;
 	uint32_t live; /* clients */
-	bool started, over, failed, told_still;
+	weft_time_t settled;
+	bool joinable, started, over, failed, told_still;
 	uint64_t first_ns, last_join_ns, still_ns;
 	struct att_sum sum;
 };
@@ -267,6 +277,18 @@ int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
 		     const struct att_cmd *cmd);
 /* Regions and messages of clients that have gone. */
 void att_bury(struct att_agent *g);
+
+/* serve_epoch.c */
+int att_cmd_epoch(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd);
+int att_cmd_over(struct att_agent *g, struct att_client *c,
+		 const struct att_cmd *cmd);
+/* When the agent has to look; WEFT_NEVER: the client does not wait for it. */
+weft_time_t att_epoch_deadline(const struct att_client *c);
+/* Those whose moment has come go on. */
+void att_epoch_due(struct att_agent *g);
+/* One has died: the others need not wait for it. */
+void att_epoch_broken(struct att_server *s);
 
 /* What the 64 bits of the endpoint carry beside those of the user. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,

@@ -106,6 +106,14 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
  * about 1 ms, up to 8 ms when nothing happens for long.  Every other call that
  * posts, and every event, starts the count again. */
 int weft_att_idle(struct weft_att *a);
+/* A common start.  All `ranks` processes of a job (a number they agree on) call
+ * it; they go on together, at the next whole second of simulated time, when
+ * what was under way before has arrived: *t_p.  -EPIPE: one of them has
+ * died. */
+int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
+		   weft_time_t *t_p);
+/* What is measured ends here for this process.  No hand-over. */
+void weft_att_over(struct weft_att *a);
 /* A descriptor that is readable while there may be an event (for wait objects
  * such as fi_wait's); armed by weft_att_arm, which hands over.  0, or -EAGAIN
  * when there is an event now. */

@@ -72,6 +72,8 @@ enum att_cmd_kind {
 	ATT_C_NOW,
 	ATT_C_BEGIN,
 	ATT_C_END,
+	ATT_C_EPOCH,
+	ATT_C_OVER,
 	ATT_C_BYE,
 	ATT_C_KINDS
 };

@@ -229,5 +229,6 @@ void att_gone(struct att_client *c)
 	if (c->left)
 		return;
 	c->srv->sum.died++;
+	att_epoch_broken(c->srv);
 	tell_death(c);
 }

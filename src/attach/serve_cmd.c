@@ -182,6 +182,8 @@ static const struct {
 	[ATT_C_NOW] = { cmd_now, AGENT_C_N, AGENT_C_N },
 	[ATT_C_BEGIN] = { cmd_nop, AGENT_C_N, AGENT_C_N },
 	[ATT_C_END] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_EPOCH] = { att_cmd_epoch, AGENT_C_N, AGENT_C_N },
+	[ATT_C_OVER] = { att_cmd_over, AGENT_C_N, AGENT_C_N },
 	[ATT_C_BYE] = { cmd_bye, AGENT_C_N, AGENT_C_N },
 };
 

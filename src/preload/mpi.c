@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Begin, end and clock of MPI.  After MPI_Init the ranks are at different
+ * simulated times, which depend on how long PMIx took in real time; all of them
+ * are set to one moment (weft_att_epoch), a whole second, when nothing is under
+ * way.  What follows is the measured part, the same in every run; it ends with
+ * MPI_Finalize. */
+#include "preload/preload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef uintptr_t word;
+
+/* ---- the epoch ---- */
+
+static weft_time_t epoch;
+
+weft_time_t pre_since_epoch(struct weft_att *a)
+{
+	weft_time_t t = pre_now(a);
+
+	return t > epoch ? t - epoch : 0;
+}
+
+/* MPI_COMM_WORLD: an object of Open MPI, a number of MPICH. */
+static word world(void)
+{
+	void *p = pre_next("ompi_mpi_comm_world");
+
+	return p ? (word)p : 0x44000000;
+}
+
+/* A number for the job, the same in all its ranks. */
+static uint64_t job(void)
+{
+	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID",
+					     "SLURM_JOB_ID" };
+	uint64_t h = 1469598103934665603u; /* FNV */
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (const char *p = getenv(names[i]); p && *p; p++)
+			h = (h ^ (uint8_t)*p) * 1099511628211u;
+	return h;
+}
+
+/* Ranks that are in MPI_Init may still need this one to answer: first all get
+ * out of it. */
+static void begin(void)
+{
+	int (*barrier)(word) = pre_next("PMPI_Barrier");
+	int (*size)(word, int *) = pre_next("PMPI_Comm_size");
+	struct weft_att *a = pre_attach();
+	int ranks = 0;
+
+	if (!pre_timed(a) || !barrier || !size)
+		return;
+	size(world(), &ranks);
+	barrier(world());
+	if (!weft_att_epoch(a, job(), (uint32_t)ranks, &epoch))
+		pre_now(a);
+}
+
+static void end(void)
+{
+	struct weft_att *a = pre_att();
+
+	if (a)
+		weft_att_over(a);
+}
+
+/* ---- C ---- */
+
+int MPI_Init(int *argc, char ***argv);
+int MPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = pre_next("MPI_Init");
+	int ret;
+
+	pre_attach();
+	ret = next(argc, argv);
+	begin();
+	return ret;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int want, int *have);
+int MPI_Init_thread(int *argc, char ***argv, int want, int *have)
+{
+	int (*next)(int *, char ***, int, int *) = pre_next("MPI_Init_thread");
+	int ret;
+
+	pre_attach();
+	ret = next(argc, argv, want, have);
+	begin();
+	return ret;
+}
+
+int MPI_Finalize(void);
+int MPI_Finalize(void)
+{
+	int (*next)(void) = pre_next("MPI_Finalize");
+	int ret;
+
+	end();
+	ret = next();
+	pre_detach();
+	return ret;
+}
+
+static double seconds(const char *name)
+{
+	struct weft_att *a = pre_attach();
+	double (*next)(void);
+
+	if (pre_timed(a))
+		return (double)pre_since_epoch(a) / (double)WEFT_SEC;
+	next = pre_next(name);
+	return next();
+}
+
+double MPI_Wtime(void);
+double MPI_Wtime(void)
+{
+	return seconds("MPI_Wtime");
+}
+
+static double tick(const char *name)
+{
+	double (*next)(void);
+
+	if (pre_timed(pre_att()))
+		return 1e-9;
+	next = pre_next(name);
+	return next();
+}
+
+double MPI_Wtick(void);
+double MPI_Wtick(void)
+{
+	return tick("MPI_Wtick");
+}
+
+/* ---- Fortran: mpif.h and use mpi; use mpi_f08 (its clocks are those of C) */
+
+#define FORTRAN_INIT(name)                                                     \
+	void name(word a, word b, word c);                                     \
+	void name(word a, word b, word c)                                      \
+	{                                                                      \
+		void (*next)(word, word, word) = pre_next(#name);              \
+                                                                               \
+		pre_attach();                                                  \
+		next(a, b, c);                                                 \
+		begin();                                                       \
+	}
+#define FORTRAN_FINALIZE(name)                                                 \
+	void name(word error);                                                 \
+	void name(word error)                                                  \
+	{                                                                      \
+		void (*next)(word) = pre_next(#name);                          \
+                                                                               \
+		end();                                                         \
+		next(error);                                                   \
+		pre_detach();                                                  \
+	}
+#define FORTRAN_CLOCK(name, how)                                               \
+	double name(void);                                                     \
+	double name(void)                                                      \
+	{                                                                      \
+		return how(#name);                                             \
+	}
+
+FORTRAN_INIT(mpi_init_)
+FORTRAN_INIT(mpi_init_thread_)
+FORTRAN_INIT(mpi_init_f08_)
+FORTRAN_INIT(mpi_init_thread_f08_)
+FORTRAN_FINALIZE(mpi_finalize_)
+FORTRAN_FINALIZE(mpi_finalize_f08_)
+FORTRAN_CLOCK(mpi_wtime_, seconds)
+FORTRAN_CLOCK(mpi_wtick_, tick)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The name of the host: that of the simulated node (WEFT_NODE_NAME), so that an
+ * MPI takes ranks on different nodes for ranks on different machines. */
+#include "preload/preload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+int uname(struct utsname *u)
+{
+	const char *name = getenv("WEFT_NODE_NAME");
+	long ret = syscall(SYS_uname, u);
+
+	if (!ret && name && *name) {
+		memset(u->nodename, 0, sizeof(u->nodename));
+		strncpy(u->nodename, name, sizeof(u->nodename) - 1);
+	}
+	return (int)ret;
+}
+
+int gethostname(char *name, size_t len)
+{
+	struct utsname u;
+	size_t n;
+
+	if (uname(&u))
+		return -1;
+	n = strlen(u.nodename) + 1;
+	memcpy(name, u.nodename, n < len ? n : len);
+	if (n <= len)
+		return 0;
+	errno = ENAMETOOLONG;
+	return -1;
+}

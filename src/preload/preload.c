@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process: is it one that takes part, and which addresses are its own
+ * code.  Libraries of the system (PMIx, libevent, libfabric) keep real time;
+ * those named in WEFT_TIME_LIBS (parts of file names, separated by ':') count
+ * as the program. */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANGES = 32 };
+
+static struct {
+	pthread_once_t once;
+	struct range {
+		uintptr_t from, to;
+	} range[RANGES];
+	unsigned int n_ranges;
+	bool member; /* has MPI or libfabric */
+	struct weft_att *_Atomic att;
+	pthread_t thread; /* that attached */
+	_Atomic weft_time_t last;
+} the = { .once = PTHREAD_ONCE_INIT };
+
+/* MPI may have been loaded where the global search does not see it. */
+void *pre_next(const char *name)
+{
+	static const char *const libs[] = { "libmpi.so.40", "libmpi.so.12",
+					    "libmpi_mpifh.so.40" };
+	void *p = dlsym(RTLD_NEXT, name), *lib;
+
+	for (size_t i = 0; !p && i < sizeof(libs) / sizeof(libs[0]); i++) {
+		lib = dlopen(libs[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (lib) {
+			p = dlsym(lib, name);
+			dlclose(lib);
+		}
+	}
+	return p;
+}
+
+/* ---- whose code ---- */
+
+static bool named(const char *file, const char *list)
+{
+	size_t n;
+
+	for (; list && *list; list += n + (list[n] == ':')) {
+		n = strcspn(list, ":");
+		for (const char *p = file; n && strlen(p) >= n; p++)
+			if (!strncmp(p, list, n))
+				return true;
+	}
+	return false;
+}
+
+/* The first object is the program. */
+static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
+{
+	unsigned int *seen = arg;
+	struct range r = { UINTPTR_MAX, 0 };
+
+	if ((*seen)++ && !named(o->dlpi_name, getenv("WEFT_TIME_LIBS")))
+		return 0;
+	for (int i = 0; i < o->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &o->dlpi_phdr[i];
+		uintptr_t at = o->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		r.from = at < r.from ? at : r.from;
+		r.to = at + p->p_memsz > r.to ? at + p->p_memsz : r.to;
+	}
+	if (the.n_ranges < RANGES)
+		the.range[the.n_ranges++] = r;
+	return 0;
+}
+
+static void look_around(void)
+{
+	unsigned int seen = 0;
+
+	dl_iterate_phdr(see_object, &seen);
+	the.member =
+		dlsym(RTLD_NEXT, "PMPI_Init") || dlsym(RTLD_NEXT, "fi_getinfo");
+}
+
+bool pre_is_program(const void *caller)
+{
+	uintptr_t at = (uintptr_t)caller;
+
+	pthread_once(&the.once, look_around);
+	for (unsigned int i = 0; i < the.n_ranges; i++)
+		if (at >= the.range[i].from && at < the.range[i].to)
+			return true;
+	return false;
+}
+
+/* ---- the attachment ---- */
+
+struct weft_att *pre_att(void)
+{
+	return atomic_load(&the.att);
+}
+
+struct weft_att *pre_attach(void)
+{
+	struct weft_att *a = pre_att();
+
+	pthread_once(&the.once, look_around);
+	if (a || !the.member || !getenv("WEFT_SOCKET") || weft_att_open(&a))
+		return a;
+	the.thread = pthread_self();
+	atomic_store(&the.att, a);
+	return a;
+}
+
+void pre_detach(void)
+{
+	struct weft_att *a = atomic_exchange(&the.att, NULL);
+
+	if (a)
+		weft_att_close(a);
+}
+
+/* A program of libfabric alone ends without MPI_Finalize. */
+static void __attribute__((destructor)) at_exit(void)
+{
+	pre_detach();
+}
+
+bool pre_timed(const struct weft_att *a)
+{
+	return a && weft_att_info(a)->clock != WEFT_CLOCK_NONE;
+}
+
+bool pre_my_turn(void)
+{
+	return pthread_equal(the.thread, pthread_self());
+}
+
+weft_time_t pre_now(struct weft_att *a)
+{
+	weft_time_t t;
+
+	/* a loop around it must end */
+	if (!pre_my_turn())
+		return atomic_fetch_add(&the.last, 20 * WEFT_NS);
+	t = weft_att_now(a);
+	atomic_store(&the.last, t);
+	return t;
+}

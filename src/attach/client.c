@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* One per process: it is the process that is attached. */
@@ -25,11 +26,16 @@ static void on_fork(void)
 	the.forked = true;
 	if (the.att) {
 		the.att->gone = true;
+		if (the.att->direct)
+			direct_forked(the.att->direct);
 		close(the.att->sock);
 	}
 }
 
 /* ---- joining ---- */
+
+/* The third is the segment of those who talk to each other directly. */
+enum { FDS = ATT_SEND_FDS + 1 };
 
 /* "@name" is an abstract one. */
 static int att_connect(const char *path)
@@ -76,7 +82,7 @@ static int att_greet(int fd, struct att_welcome *w, int *fds)
 {
 	struct att_hello hello = { ATT_MAGIC, WEFT_ATT_VERSION, att_rank(),
 				   (uint32_t)getpid() };
-	char control[CMSG_SPACE(ATT_SEND_FDS * sizeof(int))];
+	char control[CMSG_SPACE(FDS * sizeof(int))];
 	struct iovec iov = { w, sizeof(*w) };
 	struct msghdr m = { .msg_iov = &iov,
 			    .msg_iovlen = 1,
@@ -98,9 +104,10 @@ static int att_greet(int fd, struct att_welcome *w, int *fds)
 		return w->status;
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(ATT_SEND_FDS * sizeof(int)))
+	    (c->cmsg_len != CMSG_LEN(ATT_SEND_FDS * sizeof(int)) &&
+	     c->cmsg_len != CMSG_LEN(FDS * sizeof(int))))
 		return -EPROTO;
-	memcpy(fds, CMSG_DATA(c), ATT_SEND_FDS * sizeof(int));
+	memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 	return 0;
 }
 
@@ -137,8 +144,32 @@ static int att_segment(struct weft_att *a, const struct att_welcome *w,
 	return a->tx_end ? 0 : -ENOMEM;
 }
 
+/* What the endpoint can do is what is told. */
+static int att_direct(struct weft_att *a, int fd)
+{
+	const struct weft_ep_info *e;
+	struct stat st;
+	int ret = fstat(fd, &st) ? -errno : 0;
+
+	if (!ret)
+		ret = direct_open(fd, (uint64_t)st.st_size, a->info.node,
+				  a->info.slot, &a->direct);
+	if (ret)
+		return ret;
+	e = &direct_ep(a->direct)->info;
+	a->info.max_msg = e->max_msg;
+	a->info.max_put = e->max_put;
+	a->info.align = e->align;
+	a->info.caps = e->caps;
+	a->info.emulated = e->emulated;
+	snprintf(a->info.nic, sizeof(a->info.nic), "%s", e->name);
+	return 0;
+}
+
 static void att_free(struct weft_att *a)
 {
+	if (a->direct)
+		direct_close(a->direct);
 	if (a->seg)
 		munmap(a->seg, a->seg_bytes);
 	if (a->bell)
@@ -152,13 +183,17 @@ static void att_free(struct weft_att *a)
 static int att_join(struct weft_att *a, const char *path)
 {
 	struct att_welcome w = { 0 };
-	int fds[ATT_SEND_FDS], ret;
+	int fds[FDS] = { -1, -1, -1 }, ret;
 
 	a->sock = att_connect(path);
 	if (a->sock < 0)
 		return a->sock;
 	ret = att_greet(a->sock, &w, fds);
-	return ret ? ret : att_segment(a, &w, fds);
+	if (!ret)
+		ret = att_segment(a, &w, fds);
+	if (fds[ATT_SEND_FDS] >= 0)
+		ret = ret ? ret : att_direct(a, fds[ATT_SEND_FDS]);
+	return ret;
 }
 
 static void att_endpoint(struct weft_att *a)
@@ -233,6 +268,9 @@ static void att_leave(struct weft_att *a)
 	struct att_cmd bye = { .kind = ATT_C_BYE };
 	struct att_reply r;
 
+	if (a->direct) /* peers learn first that it leaves */
+		direct_close(a->direct);
+	a->direct = NULL;
 	if (!weft_att_gone(a))
 		att_call(a, &bye, &r);
 	att_free(a);
@@ -257,7 +295,7 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a)
 
 struct weft_ep *weft_att_ep(struct weft_att *a)
 {
-	return &a->ep;
+	return a->direct ? direct_ep(a->direct) : &a->ep;
 }
 
 bool weft_att_gone(const struct weft_att *a)

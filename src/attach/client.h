@@ -4,6 +4,7 @@
 #ifndef ATTACH_CLIENT_H
 #define ATTACH_CLIENT_H
 
+#include "attach/direct.h"
 #include "attach/proto.h"
 
 struct weft_att {
@@ -19,6 +20,7 @@ struct weft_att {
 	const struct att_event *ev;
 	uint8_t *tx;
 	const uint8_t *rx;
+	struct direct *direct; /* the endpoint without a NIC, or NULL */
 	/* commands */
 	uint32_t tail, head; /* head: as last seen */
 	uint64_t tx_tail, tx_head;
@@ -42,6 +44,8 @@ struct weft_att {
 void att_resume(struct weft_att *a);
 /* Hands over until its state is not WAIT any more or real_ns have passed. */
 void att_hand_over(struct weft_att *a, uint64_t real_ns);
+/* The simulator may have gone without a word. */
+void att_look(struct weft_att *a);
 /* Processor time used since the last call, in a->busy. */
 void att_cpu_charge(struct weft_att *a);
 

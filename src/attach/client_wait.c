@@ -69,8 +69,7 @@ static bool att_waits(struct weft_att *a)
 	return atomic_load(&a->seg->state) == ATT_WAIT;
 }
 
-/* The simulator has gone without a word. */
-static void att_look(struct weft_att *a)
+void att_look(struct weft_att *a)
 {
 	struct pollfd p = { .fd = a->sock, .events = POLLRDHUP };
 
@@ -138,6 +137,8 @@ weft_time_t weft_att_now(struct weft_att *a)
 
 	if (weft_att_gone(a))
 		return 0;
+	if (a->direct)
+		return direct_now(a->direct);
 	att_cpu_charge(a);
 	if (a->posted && !att_call(a, &cmd, &r))
 		return r.a;
@@ -152,10 +153,22 @@ static void att_flush(struct weft_att *a)
 		att_post(a);
 }
 
+/* Nobody has to be told that it waits. */
+static int att_direct_wait(struct weft_att *a, uint32_t real_us)
+{
+	int ret = direct_wait(a->direct, real_us);
+
+	if (ret)
+		att_look(a);
+	return ret && a->gone ? -EIO : ret;
+}
+
 int weft_att_wait(struct weft_att *a, uint32_t real_us)
 {
 	if (weft_att_gone(a))
 		return -EIO;
+	if (a->direct)
+		return att_direct_wait(a, real_us);
 	if (att_has_event(a))
 		return 0;
 	att_cpu_charge(a);
@@ -184,7 +197,7 @@ int weft_att_idle(struct weft_att *a)
 
 int weft_att_fd(struct weft_att *a)
 {
-	return a->sock;
+	return a->direct ? direct_fd(a->direct) : a->sock;
 }
 
 int weft_att_arm(struct weft_att *a)
@@ -193,6 +206,8 @@ int weft_att_arm(struct weft_att *a)
 
 	if (weft_att_gone(a))
 		return -EIO;
+	if (a->direct)
+		return direct_arm(a->direct);
 	while (recv(a->sock, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
 	if (att_has_event(a))

@@ -18,6 +18,8 @@
 struct direct_seg;
 struct direct;
 
+enum { DIRECT_PLACES = 1024 }; /* at most */
+
 /* ---- in the simulator ---- */
 
 struct direct_hub {

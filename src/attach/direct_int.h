@@ -11,7 +11,6 @@
 enum {
 	DIRECT_MAGIC = 0x44464557,
 	DIRECT_VERSION = 1,
-	DIRECT_PLACES = 1024,
 	DIRECT_REGIONS = 4096, /* of a process */
 	DIRECT_OPS = 128,      /* of a process that wait for an answer */
 	DIRECT_EVENTS = 1024,  /* of its own operations; a power of two */

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "attach/direct.h"
 #include "weft/attach.h"
 #include "weft/sim.h"
 
@@ -18,6 +19,9 @@ struct att_opts {
 	uint64_t patience_ns;
 	uint64_t cpu_factor; /* fs of simulated time for a ns of the process */
 	bool trace;
+	/* the processes talk to each other through it, or NULL; made for all
+	 * nodes; the caller's */
+	const struct direct_hub *direct;
 	/* What the user should know, one line; from several threads. */
 	void (*say)(void *arg, const char *line);
 	void *say_arg;

@@ -13,6 +13,9 @@
 
 #include "attach/serve_priv.h"
 
+/* The third: the segment of those who talk to each other directly. */
+enum { FDS = ATT_SEND_FDS + 1 };
+
 static void watch_news(struct att_server *s)
 {
 	atomic_fetch_add(&s->news, 1);
@@ -23,6 +26,11 @@ static void watch_news(struct att_server *s)
 
 static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 {
+	const struct direct_hub *d = s->o.direct;
+
+	/* their rings know nothing of a second life */
+	if (d && (s->gens[node][slot] || slot >= d->places / d->nodes))
+		return true;
 	for (size_t i = 0; i < s->taken.n; i++)
 		if (s->taken.at[i] == ((uint64_t)node << 8 | slot))
 			return true;
@@ -52,21 +60,21 @@ static bool conn_place(struct att_server *s, struct att_client *c)
 }
 
 static int conn_send(struct att_conn *k, const struct att_welcome *w,
-		     const int *fds)
+		     const int *fds, size_t n)
 {
-	char control[CMSG_SPACE(ATT_SEND_FDS * sizeof(int))] = { 0 };
+	char control[CMSG_SPACE(FDS * sizeof(int))] = { 0 };
 	struct iovec iov = { (void *)w, sizeof(*w) };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 	struct cmsghdr *c;
 
 	if (fds) {
 		m.msg_control = control;
-		m.msg_controllen = sizeof(control);
+		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
 		c = CMSG_FIRSTHDR(&m);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(ATT_SEND_FDS * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, ATT_SEND_FDS * sizeof(int));
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	}
 	return sendmsg(k->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*w)
 		       ? 0
@@ -79,7 +87,7 @@ static int conn_refuse(struct att_conn *k, int status)
 				 .version = WEFT_ATT_VERSION,
 				 .status = status };
 
-	conn_send(k, &w, NULL);
+	conn_send(k, &w, NULL, 0);
 	return status;
 }
 
@@ -106,7 +114,7 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 				 .version = WEFT_ATT_VERSION,
 				 .bell_bytes = sizeof(struct att_bell) };
 	struct att_client *c = client_new(s, k);
-	int fds[ATT_SEND_FDS], ret;
+	int fds[FDS], ret;
 
 	if (!conn_place(s, c)) {
 		free(c);
@@ -115,13 +123,14 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	c->g = s->agents.at[c->node];
 	fds[0] = att_seg_new(c, c->g);
 	fds[1] = s->bell_fd;
+	fds[2] = s->o.direct ? s->o.direct->fd : -1;
 	if (fds[0] < 0) {
 		s->taken.n--;
 		free(c);
 		return conn_refuse(k, -ENOMEM);
 	}
 	w.seg_bytes = c->seg_bytes;
-	ret = conn_send(k, &w, fds);
+	ret = conn_send(k, &w, fds, s->o.direct ? FDS : ATT_SEND_FDS);
 	close(fds[0]);
 	vec_push(&s->joins, c); /* also when it has gone meanwhile */
 	s->alive++;
@@ -176,6 +185,8 @@ static void conn_end(struct att_server *s, size_t i)
 		atomic_store(&k->c->eof, true);
 		atomic_store(&k->c->seg->state, ATT_GONE);
 		att_futex_wake(&k->c->seg->state);
+		if (s->o.direct)
+			direct_dead(s->o.direct, k->c->node, k->c->slot);
 		watch_news(s);
 	}
 	/* the descriptor stays open until the simulation has let go of it */

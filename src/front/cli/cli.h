@@ -25,6 +25,7 @@ struct cli {
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *message, *run, *trace, *waves;
 	const char *fabric, *n, *clock, *map, *per_node, *cores, *patience;
+	const char *path;
 	const char *mpi, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load;
 	bool formatted; /* --format was given */

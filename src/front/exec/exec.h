@@ -80,13 +80,16 @@ uint32_t exec_nodes(const struct exp *e);
 /* setup.c: what was typed, as numbers. */
 struct exec_args {
 	const char *n, *clock, *map, *per_node, *cores, *patience, *cpu_factor;
+	const char *path;
 };
 struct exec_setup {
 	struct att_opts att; /* map is exec_setup's */
 	uint32_t cores, *map;
+	struct direct_hub direct; /* att.direct, or empty */
 };
 int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	       struct weft_err *err);
+void exec_setup_fini(struct exec_setup *s);
 /* From now on this process, and what it starts, has that many processors. */
 void exec_pin(uint32_t cores);
 

@@ -161,6 +161,57 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 	return 0;
 }
 
+/* ---- the way of messages ---- */
+
+/* A place for each process that ever joins: some start others. */
+static int setup_direct(struct exec_setup *s, uint32_t nodes,
+			struct weft_err *err)
+{
+	uint32_t per = 0, slots, ret;
+
+	for (uint32_t r = 0, n; r < s->att.ranks; r++) {
+		n = 0;
+		for (uint32_t k = 0; k <= r; k++)
+			n += s->map[k] == s->map[r];
+		per = n > per ? n : per;
+	}
+	slots = DIRECT_PLACES / nodes;
+	slots = slots > 4 * per ? 4 * per : slots;
+	ret = slots < per ? E2BIG
+			  : (uint32_t)-direct_make(nodes, slots, &s->direct);
+	if (ret)
+		return weft_fail(err, (int)ret,
+				 "exec: --path direct: no memory for %u "
+				 "processes on each of %u nodes: %s",
+				 per, nodes, strerror((int)ret));
+	s->att.direct = &s->direct;
+	return 0;
+}
+
+static int setup_path(const struct exec_args *a, uint32_t nodes,
+		      struct exec_setup *s, struct weft_err *err)
+{
+	if (!a->path || !strcmp(a->path, "nic"))
+		return 0;
+	if (strcmp(a->path, "direct"))
+		return weft_fail(err, EINVAL,
+				 "exec: --path '%.40s': give nic or direct",
+				 a->path);
+	if (s->att.clock != WEFT_CLOCK_NONE)
+		return weft_fail(err, EINVAL,
+				 "exec: --path direct: no time passes there: "
+				 "give --clock none, too");
+	return setup_direct(s, nodes, err);
+}
+
+void exec_setup_fini(struct exec_setup *s)
+{
+	if (s->att.direct)
+		direct_unmake(&s->direct);
+	free(s->map);
+	s->map = NULL;
+}
+
 int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	       struct weft_err *err)
 {
@@ -173,8 +224,9 @@ int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	    number("--patience", a->patience, WEFT_P_TIME, "", &patience,
 		   sizeof(patience), err) ||
 	    number("--cpu-factor", a->cpu_factor, WEFT_P_REAL, "0..1000000",
-		   &factor, sizeof(factor), err)) {
-		free(s->map);
+		   &factor, sizeof(factor), err) ||
+	    setup_path(a, nodes, s, err)) {
+		exec_setup_fini(s);
 		return -EINVAL;
 	}
 	s->att.patience_ns = patience / WEFT_NS;

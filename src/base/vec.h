@@ -38,10 +38,14 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 	 (void)((v)->at[(v)->n++] = (__VA_ARGS__)))
 /* Moves elements i.. up by one and stores val at i <= n. */
 #define vec_insert(v, i, ...)                                                  \
-	((v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),    \
-	 (void)memmove((v)->at + (i) + 1, (v)->at + (i),                       \
-		       ((v)->n++ - (i)) * sizeof(*(v)->at)),                   \
-	 (void)((v)->at[i] = (__VA_ARGS__)))
+	({                                                                     \
+		size_t i_ = (i); /* before there is one more */                \
+		(v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap,                \
+				    sizeof(*(v)->at));                         \
+		memmove((v)->at + i_ + 1, (v)->at + i_,                        \
+			((v)->n++ - i_) * sizeof(*(v)->at));                   \
+		(v)->at[i_] = (__VA_ARGS__);                                   \
+	})
 #define vec_pop(v)   ((v)->at[--(v)->n])
 #define vec_last(v)  ((v)->at[(v)->n - 1])
 #define vec_clear(v) ((void)((v)->n = 0))

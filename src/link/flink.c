@@ -146,6 +146,7 @@ static void delay_setup(struct flink *l)
 		l->tapped |=
 			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
 	}
+	flink_tap_setup(l);
 	l->same_clk =
 		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
 	l->delay_cc = l->same_clk ? l->delay / a->num : 0;

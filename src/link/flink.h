@@ -18,7 +18,8 @@
  * their own while the peer is blocked or the port is tapped.  A credit that has
  * been put on the line lies in the receiver's inbox with the cycle at which it
  * counts.  With port.tapped every transmission is a real frame and credits
- * are taken from the frames. */
+ * are taken from the frames.  Who only listens (port.tap) is told of the same
+ * frames (flink_tap.c). */
 #ifndef LINK_FLINK_H
 #define LINK_FLINK_H
 
@@ -205,6 +206,7 @@ struct flink {
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
 	bool tapped, loop, lost_sync, clk_set, watched;
+	bool told, telling; /* somebody listens to what we send; now */
 	uint32_t tag;
 	struct weft_timer timer;
 	const struct flink_ops *ops;

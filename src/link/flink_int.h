@@ -120,6 +120,15 @@ void flink_arm(struct flink *l);
 void flink_send_credits(struct flink *l, uint64_t at, const uint16_t *credit,
 			uint32_t n, uint32_t words);
 
+/* flink_tap.c: l->told, a frame or credits at cycle `at`. */
+void flink_tap_setup(struct flink *l);
+void flink_tell(struct flink *l, const struct weft_frame *f, uint64_t at);
+void flink_tell_credits(struct flink *l, uint64_t at, const uint16_t *credit,
+			uint32_t n, uint32_t words);
+/* A frame of n credits. */
+void flink_credits_fill(const struct flink *l, struct weft_frame *f,
+			const uint16_t *credit, uint32_t n, uint32_t words);
+
 /* flink.c */
 /* An undamaged frame, or what the slow path made of a damaged one. */
 void flink_deliver(struct flink *l, struct weft_frame *f,

@@ -286,6 +286,8 @@ static void credit_frame(struct flink *l, uint64_t at)
 		flink_send_credits(l, at, credit, n, words);
 		return;
 	}
+	if (l->told)
+		flink_tell_credits(l, at, credit, n, words);
 	if (!l->loop)
 		flink_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
@@ -302,7 +304,7 @@ static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
 	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
 
-	if (l->tapped || recorded(l) || !k)
+	if (l->tapped || l->told || recorded(l) || !k)
 		return;
 	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
 	l->last_start += k * l->cfg.refresh_cc;
@@ -377,9 +379,9 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 
 static inline bool lane_alone(const struct flink *l)
 {
-	return l->cfg.rx_lanes == 1 && !l->tapped && !mask_any(&l->active) &&
-	       !mask_any(&l->peer->wait) && !l->peer->cfg.credit_filter &&
-	       !recorded(l);
+	return l->cfg.rx_lanes == 1 && !l->tapped && !l->told &&
+	       !mask_any(&l->active) && !mask_any(&l->peer->wait) &&
+	       !l->peer->cfg.credit_filter && !recorded(l);
 }
 
 void flink_catch_up_all(struct flink *l, uint64_t limit)

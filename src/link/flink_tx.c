@@ -79,6 +79,8 @@ static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
 	weft_time_t start = weft_clock_edge(&l->clk, at);
 
 	f->word_fs = l->word_fs;
+	if (__builtin_expect(l->told, 0))
+		flink_tell(l, f, at);
 	if (l->loop)
 		loop_frame(l, f, start);
 	else if (l->tapped && l->cfg.links > 1)
@@ -93,16 +95,8 @@ void flink_send_credits(struct flink *l, uint64_t at, const uint16_t *credit,
 			uint32_t n, uint32_t words)
 {
 	struct weft_frame *f = weft_frame_new(l->comp->sim);
-	struct forth_shape s = { .layout = (uint8_t)l->cfg.layout,
-				 .links = (uint8_t)l->cfg.links,
-				 .credits = (uint8_t)n };
-	uint32_t i;
 
-	f->flags = FORTH_F_CREDITS;
-	f->words = words;
-	forth_shape_set(f, s);
-	for (i = 0; i < n; i++)
-		forth_frame_set_credit(f, i, credit[i]);
+	flink_credits_fill(l, f, credit, n, words);
 	line_put(l, f, at);
 }
 

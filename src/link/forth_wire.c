@@ -41,19 +41,22 @@ static void enc_pad(struct enc *e)
 		enc_byte(e, 0, FORTH_PART_FILL);
 }
 
-/* Whole qwords on one link, as long as there is room; how many bytes. */
+/* Whole qwords on one link, as long as there is room; how many bytes.  p NULL:
+ * zeros. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
-	uint16_t *to = e->sym + e->n;
-	uint32_t i, k;
+	uint16_t *to = e->sym + e->n,
+		 part = FORTH_PART_BODY << FORTH_PART_SHIFT;
+	uint32_t i = 0, k;
 
 	if (!e->sym || e->links > 1 || e->n + len > e->max)
 		return 0;
-	for (i = 0; i + 8 <= len; i += 8)
+	for (; !p && i + 8 <= len; i += 8)
 		for (k = 0; k < 8; k++)
-			to[i + k] =
-				(uint16_t)(p[i + 7 - k] |
-					   FORTH_PART_BODY << FORTH_PART_SHIFT);
+			to[i + k] = part;
+	for (; i + 8 <= len; i += 8)
+		for (k = 0; k < 8; k++)
+			to[i + k] = (uint16_t)(p[i + 7 - k] | part);
 	e->n += i;
 	e->pos += i;
 	return i;
@@ -65,7 +68,9 @@ static void enc_payload(struct enc *e, const struct weft_frame *f,
 	const uint8_t *p = weft_slice_data(f->payload);
 	uint32_t i = 0;
 
-	if (p && wire_len >= f->payload.len)
+	if (!p)
+		i = enc_qwords(e, NULL, wire_len);
+	else if (wire_len >= f->payload.len)
 		i = enc_qwords(e, p, f->payload.len);
 	for (; i < wire_len; i++) {
 		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
@@ -188,4 +193,6 @@ static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
 	return n;
 }
 
-const struct weft_wire forth_wire = { .name = "forth", .encode = forth_encode };
+const struct weft_wire forth_wire = { .name = "forth",
+				      .encode = forth_encode,
+				      .tells = true };

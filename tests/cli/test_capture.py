@@ -121,6 +121,16 @@ class Files(unittest.TestCase):
         self.assertGreater(len(long), 50)
         self.assertTrue(all(r.flags == 0 for r in long))
 
+    def test_forth_network(self):
+        """Nothing but lines and switches, cut off in the middle."""
+        self.check("forth/benes", 1, "--set", "sweep=none", "--set",
+                   "traffic.size=24", "--set", "traffic.warmup=1us", "--set",
+                   "run.until=20us")
+
+    def test_extoll_network(self):
+        self.check("extoll/net-torus", 2, "--set", "sweep=none", "--set",
+                   "fabric.net.measure=300")
+
     def test_extoll(self):
         _, cap = self.check("extoll/alltoall", 2)
         starts = set()

@@ -27,6 +27,14 @@ static const struct {
 	  "forth/uniform",
 	  { "sweep=none", "workload.count=200" },
 	  { "sweep=none", "workload.count=2000" } },
+	{ "forth_no_hosts",
+	  "forth/benes",
+	  { "sweep=none", "traffic.size=24", "run.until=600us" },
+	  { "sweep=none", "traffic.size=24", "run.until=2ms" } },
+	{ "forth_no_bytes", /* packets of 512 that the run does not carry */
+	  "forth/benes",
+	  { "sweep=none", "run.until=800us" },
+	  { "sweep=none" } },
 	{ "extoll",
 	  "extoll/alltoall",
 	  { "workload.count=50" },
@@ -75,7 +83,7 @@ static int timed(const struct registry *reg, const char *what,
 	e->tap = path ? capture_tap : NULL;
 	e->tap_arg = cap;
 	if (!ret && !(ret = exp_case_open(e, 0, &c, err))) {
-		weft_sim_run(c.sim, WEFT_NEVER);
+		weft_sim_run(c.sim, c.until);
 		if (cap)
 			capture_untap(cap);
 		exp_case_close(&c);

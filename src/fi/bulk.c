@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bulk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGS_KEPT = 16 };
+
+/* One put; the same for both ends of a transfer. */
+static size_t bulk_chunk(const struct wfi_hub *h)
+{
+	size_t most = h->info->max_put;
+
+	return most && most < (1u << 26) ? most : 1u << 26;
+}
+
+/* ---- registered memory -------------------------------------------------- */
+
+/* -EAGAIN, something under way needs it: the next one tries again. */
+static void reg_drop(struct wfi_hub *h, struct wfi_reg **at)
+{
+	struct wfi_reg *r = *at;
+
+	if (h->ep->ops->mr_dereg(h->ep, &r->mr) == -EAGAIN)
+		return;
+	*at = r->next;
+	free(r);
+}
+
+static void regs_trim(struct wfi_hub *h)
+{
+	struct wfi_reg **at, **old = NULL;
+	unsigned kept = 0;
+
+	for (at = &h->regs; *at; at = &(*at)->next) {
+		if ((*at)->users)
+			continue;
+		kept++;
+		if (!old || (*at)->used < (*old)->used)
+			old = at;
+	}
+	if (kept > REGS_KEPT)
+		reg_drop(h, old);
+}
+
+int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
+{
+	struct wfi_reg *r;
+	char *base = p;
+	int rc;
+
+	for (r = h->regs; r; r = r->next)
+		if (base >= r->base && len <= r->len &&
+		    (size_t)(base - r->base) <= r->len - len)
+			break;
+	if (!r) {
+		r = calloc(1, sizeof(*r));
+		if (!r)
+			return -ENOMEM;
+		rc = h->ep->ops->mr_reg(h->ep, p, len, &r->mr);
+		if (rc) {
+			free(r);
+			return rc;
+		}
+		r->base = base;
+		r->len = len;
+		r->next = h->regs;
+		h->regs = r;
+	}
+	r->users++;
+	r->used = ++h->reg_uses;
+	*r_p = r;
+	return 0;
+}
+
+void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r)
+{
+	r->users--;
+	if (!r->users)
+		regs_trim(h);
+}
+
+/* After the attachment has been closed: nothing is told to it. */
+void wfi_regs_free(struct wfi_hub *h)
+{
+	struct wfi_reg *r;
+
+	while ((r = h->regs)) {
+		h->regs = r->next;
+		free(r);
+	}
+}
+
+/* ---- windows ------------------------------------------------------------ */
+
+int wfi_window_open(struct wfi_op *op, void *p, size_t len,
+		    struct wire_window *w_p)
+{
+	struct wfi_hub *h = op->hub;
+	size_t chunk = bulk_chunk(h);
+	int rc = op->id ? 0 : wfi_op_number(op);
+
+	if (rc)
+		return rc;
+	op->from = p;
+	op->left = (len + chunk - 1) / chunk;
+	op->at = len;
+	if (op->peer->addr == h->self) {
+		*w_p = (struct wire_window){ (uintptr_t)p, 0, len };
+		return 0;
+	}
+	rc = wfi_reg_get(h, p, len, &op->reg);
+	if (rc)
+		return rc;
+	*w_p = (struct wire_window){
+		.addr = op->reg->mr.addr +
+			(uint64_t)((char *)p - op->reg->base),
+		.key = op->reg->mr.key,
+		.len = len,
+	};
+	return 0;
+}
+
+void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm)
+{
+	struct wfi_op *op = wfi_op_find(h, imm);
+
+	if (!op || !op->left || op->peer->addr != src || !op->type->filled)
+		return;
+	if (!--op->left)
+		op->type->filled(op);
+}
+
+/* ---- puts --------------------------------------------------------------- */
+
+/* To a window of this process. */
+static int bulk_self(struct wfi_op *op)
+{
+	struct wfi_op *w = wfi_op_find(op->hub, op->to_id);
+
+	if (!w || !w->left || w->peer != op->peer || op->len != w->at ||
+	    (uintptr_t)w->from != op->to.addr) {
+		op->err = EIO;
+	} else {
+		memcpy((void *)(uintptr_t)w->from, op->from, op->len);
+		w->left = 1;
+		wfi_bulk_in(op->hub, op->hub->self, op->to_id);
+	}
+	op->more = false;
+	return 0;
+}
+
+static int bulk_post(struct wfi_op *op)
+{
+	struct wfi_hub *h = op->hub;
+	size_t n = op->len - op->at, chunk = bulk_chunk(h);
+	int rc;
+
+	if (op->peer->addr == h->self)
+		return bulk_self(op);
+	if (n > chunk)
+		n = chunk;
+	rc = h->ep->ops->put(h->ep, op->peer->addr, op->from + op->at, n,
+			     op->to.addr + op->at, op->to.key, true, op->to_id,
+			     &op->note);
+	if (rc)
+		return rc;
+	op->notes++;
+	op->at += n;
+	op->more = op->at < op->len;
+	return 0;
+}
+
+int wfi_bulk_out(struct wfi_op *op)
+{
+	while (op->more && !op->err) {
+		int rc = bulk_post(op);
+
+		if (rc == -EAGAIN)
+			return wfi_op_again(op, wfi_bulk_out);
+		if (rc)
+			op->err = -rc;
+	}
+	if (op->notes)
+		return 0;
+	op->bulk = op->more = false;
+	if (op->err)
+		wfi_op_end(op, op->err);
+	else
+		op->type->put(op);
+	return 0;
+}
+
+void wfi_bulk_put(struct wfi_op *op, const void *p, size_t len,
+		  const struct wire_window *to, uint32_t to_id)
+{
+	op->from = p;
+	op->len = len;
+	op->at = 0;
+	op->to = *to;
+	op->to_id = to_id;
+	op->bulk = true;
+	op->more = len > 0;
+	wfi_bulk_out(op);
+}
+
+/* ---- memory ------------------------------------------------------------- */
+
+size_t wfi_iov_len(const struct iovec *iov, size_t n)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	return len;
+}
+
+/* The next piece of an iov after `skip` bytes; false at its end. */
+static bool iov_piece(const struct iovec *iov, size_t n, size_t *i,
+		      size_t *skip, size_t most, struct iovec *piece)
+{
+	for (; *i < n; (*i)++) {
+		size_t k = iov[*i].iov_len;
+
+		if (*skip >= k) {
+			*skip -= k;
+			continue;
+		}
+		k -= *skip;
+		piece->iov_base = (char *)iov[*i].iov_base + *skip;
+		piece->iov_len = k < most ? k : most;
+		*skip += piece->iov_len;
+		return true;
+	}
+	return false;
+}
+
+size_t wfi_iov_out(const struct iovec *iov, size_t n, size_t skip, void *to,
+		   size_t len)
+{
+	struct iovec p;
+	size_t i = 0, at = 0;
+
+	while (at < len && iov_piece(iov, n, &i, &skip, len - at, &p)) {
+		memcpy((char *)to + at, p.iov_base, p.iov_len);
+		at += p.iov_len;
+	}
+	return at;
+}
+
+size_t wfi_iov_in(const struct iovec *iov, size_t n, size_t skip,
+		  const void *from, size_t len)
+{
+	struct iovec p;
+	size_t i = 0, at = 0;
+
+	while (at < len && iov_piece(iov, n, &i, &skip, len - at, &p)) {
+		memcpy(p.iov_base, (const char *)from + at, p.iov_len);
+		at += p.iov_len;
+	}
+	return at;
+}
+
+void *wfi_op_flat(struct wfi_op *op, bool fill)
+{
+	size_t len = wfi_iov_len(op->iov, op->iovs);
+
+	if (op->iovs == 1 && !op->bounce)
+		return op->iov[0].iov_base;
+	if (!op->bounce)
+		op->bounce = malloc(len ? len : 1);
+	if (op->bounce && fill)
+		wfi_iov_out(op->iov, op->iovs, 0, op->bounce, len);
+	return op->bounce;
+}

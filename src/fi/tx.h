@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the calls of msg, tagged and rma have in common. */
+#ifndef FI_TX_H
+#define FI_TX_H
+
+#include "obj.h"
+
+/* An operation as the user asked for it, in one shape for all calls. */
+struct wfi_tx {
+	const struct iovec *iov;
+	size_t iovs;
+	fi_addr_t addr;
+	uint64_t tag, data;
+	uint64_t raddr, key; /* rma, atomic */
+	void *context;
+	uint64_t flags;
+	uint64_t kind;	       /* FI_SEND | FI_MSG... */
+	bool inject;	       /* one of the inject calls: no completion */
+	struct wfi_cntr *work; /* of deferred work: counts its end */
+};
+
+/* Operations that announce themselves, get a window, put, and end. */
+extern const struct wfi_op_type wfi_tx_type;
+
+/* Begins a call: the lock, its cost, a place to go.  0, or an error (without
+ * the lock). */
+int wfi_tx_begin(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
+		 uint16_t *port_p);
+/* Ends it: the transport's answer as libfabric's. */
+ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
+/* A new operation of the call; its memory is not copied. */
+struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
+			 struct wfi_peer *p, uint16_t port);
+ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t);
+ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
+/* The same when the counter of its context has got there. */
+ssize_t wfi_trigger_rma(struct wfi_ep *ep, const struct wfi_tx *t);
+
+/* A receive. */
+struct wfi_rxd {
+	const struct iovec *iov;
+	size_t iovs;
+	fi_addr_t addr;
+	uint64_t tag, ignore;
+	void *context;
+	uint64_t flags;
+	bool tagged;
+};
+
+ssize_t wfi_recv(struct fid_ep *fid, const struct wfi_rxd *r);
+
+#endif

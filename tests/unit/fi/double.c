@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "double.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+struct event {
+	STAILQ_ENTRY(event) link;
+	struct weft_ep_event ev;
+	char data[];
+};
+
+struct weft_att {
+	struct weft_ep ep;
+	struct weft_att_info info;
+	STAILQ_HEAD(, event) events;
+	unsigned full, regs;
+	bool used, dead;
+};
+
+static struct weft_att nodes[DOUBLE_NODES];
+static unsigned opened;
+
+static void event_add(struct weft_att *a, struct weft_ep_event ev,
+		      const void *data)
+{
+	struct event *e = malloc(sizeof(*e) + ev.len);
+
+	e->ev = ev;
+	if (data)
+		memcpy(e->data, data, ev.len);
+	e->ev.data = e->data;
+	STAILQ_INSERT_TAIL(&a->events, e, link);
+}
+
+static struct weft_att *att_of(struct weft_ep *ep)
+{
+	return (struct weft_att *)ep;
+}
+
+/* The peer, or NULL after the error that a dead one gives. */
+static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
+{
+	struct weft_ep_event ev = {
+		.kind = WEFT_EV_ERROR, .status = -EPIPE, .src = dst, .ctx = ctx
+	};
+
+	if (dst < DOUBLE_NODES && nodes[dst].used && !nodes[dst].dead)
+		return &nodes[dst];
+	event_add(a, ev, NULL);
+	return NULL;
+}
+
+static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t imm, void *ctx)
+{
+	struct weft_att *a = att_of(ep), *p;
+	struct weft_ep_event in = { .kind = WEFT_EV_RECV,
+				    .len = len,
+				    .src = a->info.node,
+				    .imm = imm };
+	struct weft_ep_event out = { .kind = WEFT_EV_SENT, .ctx = ctx };
+
+	if (a->full) {
+		a->full--;
+		return -EAGAIN;
+	}
+	p = peer_of(a, dst, ctx);
+	if (!p)
+		return 0;
+	event_add(p, in, buf);
+	if (ctx)
+		event_add(a, out, NULL);
+	return 0;
+}
+
+static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
+		  void *ctx)
+{
+	struct weft_att *a = att_of(ep), *p;
+	struct weft_ep_event in = { .kind = WEFT_EV_PUT_IN,
+				    .imm = imm,
+				    .src = a->info.node };
+	struct weft_ep_event out = { .kind = WEFT_EV_PUT, .ctx = ctx };
+
+	if (a->full) {
+		a->full--;
+		return -EAGAIN;
+	}
+	p = peer_of(a, dst, ctx);
+	if (!p)
+		return 0;
+	memcpy((void *)(uintptr_t)raddr, buf, len);
+	if (notify)
+		event_add(p, in, NULL);
+	if (ctx)
+		event_add(a, out, NULL);
+	return 0;
+}
+
+static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		     struct weft_ep_mr *mr)
+{
+	att_of(ep)->regs++;
+	*mr = (struct weft_ep_mr){ .key = 7, .addr = (uintptr_t)p, .len = len };
+	return 0;
+}
+
+static int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+{
+	att_of(ep)->regs--;
+	return 0;
+}
+
+static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	struct weft_att *a = att_of(ep);
+	struct event *e;
+	int n = 0;
+
+	while (n < max && (e = STAILQ_FIRST(&a->events))) {
+		STAILQ_REMOVE_HEAD(&a->events, link);
+		ev[n++] = e->ev;
+		if (e->ev.kind != WEFT_EV_RECV)
+			free(e);
+	}
+	return n;
+}
+
+static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+{
+	free((char *)ev->data - offsetof(struct event, data));
+}
+
+static const struct weft_ep_ops ops = {
+	.mr_reg = ep_mr_reg,
+	.mr_dereg = ep_mr_dereg,
+	.send = ep_send,
+	.put = ep_put,
+	.poll = ep_poll,
+	.release = ep_release,
+};
+
+void double_reset(void)
+{
+	struct weft_ep_event ev;
+
+	for (unsigned i = 0; i < DOUBLE_NODES; i++) {
+		while (nodes[i].ep.ops && ep_poll(&nodes[i].ep, &ev, 1))
+			if (ev.kind == WEFT_EV_RECV)
+				ep_release(&nodes[i].ep, &ev);
+		nodes[i] = (struct weft_att){
+			.ep = { .ops = &ops },
+			.info = { .node = i,
+				  .nodes = DOUBLE_NODES,
+				  .slots = 1,
+				  .max_msg = 4096,
+				  .max_put = UINT32_MAX },
+		};
+		STAILQ_INIT(&nodes[i].events);
+	}
+	opened = 0;
+}
+
+void double_full(unsigned node, unsigned n)
+{
+	nodes[node].full = n;
+}
+
+void double_die(unsigned node)
+{
+	struct weft_ep_event ev = { .kind = WEFT_EV_ERROR,
+				    .status = -EPIPE,
+				    .src = node };
+
+	nodes[node].dead = true;
+	for (unsigned i = 0; i < DOUBLE_NODES; i++)
+		if (i != node)
+			event_add(&nodes[i], ev, NULL);
+}
+
+void double_forge(unsigned from, unsigned to, const void *msg, size_t len)
+{
+	ep_send(&nodes[from].ep, to, msg, len, 0, NULL);
+}
+
+unsigned double_regs(unsigned node)
+{
+	return nodes[node].regs;
+}
+
+/* ---- weft/attach.h ------------------------------------------------------ */
+
+int weft_att_open(struct weft_att **a_p)
+{
+	if (opened == DOUBLE_NODES)
+		return -ENOENT;
+	*a_p = &nodes[opened++];
+	(*a_p)->used = true;
+	return 0;
+}
+
+void weft_att_close(struct weft_att *a)
+{
+}
+
+const struct weft_att_info *weft_att_info(const struct weft_att *a)
+{
+	return &a->info;
+}
+
+struct weft_ep *weft_att_ep(struct weft_att *a)
+{
+	return &a->ep;
+}
+
+bool weft_att_gone(const struct weft_att *a)
+{
+	return false;
+}
+
+void weft_att_charge(struct weft_att *a, weft_time_t busy)
+{
+}
+
+int weft_att_wait(struct weft_att *a, uint32_t real_us)
+{
+	return STAILQ_EMPTY(&a->events) ? -EAGAIN : 0;
+}
+
+int weft_att_idle(struct weft_att *a)
+{
+	return -EAGAIN;
+}
+
+int weft_att_fd(struct weft_att *a)
+{
+	return 0;
+}
+
+int weft_att_arm(struct weft_att *a)
+{
+	return STAILQ_EMPTY(&a->events) ? 0 : -EAGAIN;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An attachment without a simulator: several "processes" in one.  Each
+ * weft_att_open gives the next of them until double_reset. */
+#ifndef FI_DOUBLE_H
+#define FI_DOUBLE_H
+
+#include "weft/attach.h"
+
+enum { DOUBLE_NODES = 4 };
+
+void double_reset(void);
+/* The transport of a node says -EAGAIN to the next n sends and puts. */
+void double_full(unsigned node, unsigned n);
+/* A node dies: the others are told. */
+void double_die(unsigned node);
+/* A message that no provider would send. */
+void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
+unsigned double_regs(unsigned node);
+
+#endif

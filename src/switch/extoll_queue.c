@@ -74,8 +74,6 @@ void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 	else
 		in->head[q] = (uint8_t)slot;
 	in->tail[q] = (uint8_t)slot;
-	if (weft_heard(x->comp))
-		xb_tell_queue(x, o);
 	if (x->hash_order)
 		order_in(x, i, q, c);
 	/* the first of the queue, or of a packet that is whole now */
@@ -152,9 +150,11 @@ void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
 				    .queued = queued(c->state, port) };
 }
 
-void xb_tell_queue(const struct xb *x, uint32_t o)
+void xb_tell_queues(const struct xb *x)
 {
-	weft_level(x->comp, "queue", o, queued(x, o), weft_now(x->comp));
+	for (uint32_t o = 0; o < EX_PORTS; o++)
+		weft_level(x->comp, "queue", o, queued(x, o),
+			   weft_now(x->comp));
 }
 
 void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
@@ -164,5 +164,4 @@ void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
 		      weft_clock_edge(&x->clock, from));
 	weft_state_at(x->comp, "output", o, "idle",
 		      weft_clock_edge(&x->clock, to));
-	xb_tell_queue(x, o);
 }

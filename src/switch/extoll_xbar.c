@@ -350,6 +350,8 @@ void xb_event(struct weft_comp *c, uint32_t tag)
 
 		next = t < next ? t : next;
 	}
+	if (weft_heard(c))
+		xb_tell_queues(x);
 	if (next != WEFT_NEVER)
 		xb_arm(x, next);
 }

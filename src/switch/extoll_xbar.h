@@ -123,9 +123,9 @@ void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c);
 bool xb_turn_is(struct xb *x, uint32_t i, const struct ecell *c);
 bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
 		  struct xb_turn *next);
-/* For who listens: cells in the queues for an output, now; one leaves input i
- * through it, in these cycles. */
-void xb_tell_queue(const struct xb *x, uint32_t o);
+/* For who listens: cells in the queues, now; one leaves input i through output
+ * o, in these cycles. */
+void xb_tell_queues(const struct xb *x);
 void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
 		  uint64_t to);
 /* ops.waiting: cells in the queues for an output. */

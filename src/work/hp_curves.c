@@ -87,7 +87,7 @@ static void get_once(struct curve *a)
 
 static void once(struct curve *a, uint64_t seq)
 {
-	if (a->way == HPW_GET)
+	if (hpw_fetches(a->way))
 		get_once(a);
 	else
 		round_trip(a, seq);
@@ -96,7 +96,7 @@ static void once(struct curve *a, uint64_t seq)
 /* A get comes back to where it began. */
 static uint32_t other_end(const struct curve *a)
 {
-	return a->way == HPW_GET || a->v.w.me ? 0 : a->partner;
+	return hpw_fetches(a->way) || a->v.w.me ? 0 : a->partner;
 }
 
 static void rounds(struct curve *a)
@@ -122,14 +122,14 @@ static void first(struct curve *a)
 	if (!takes_part(a))
 		return;
 	once(a, 1);
-	if (a->way != HPW_GET || !a->v.w.me)
+	if (!hpw_fetches(a->way) || !a->v.w.me)
 		check(a, peer, 1);
 }
 
 static int pingpong_main(struct weft_comp *c)
 {
 	struct curve *a = c->state;
-	double trips = a->way == HPW_GET ? 1 : 2;
+	double trips = hpw_fetches(a->way) ? 1 : 2;
 	weft_time_t t;
 
 	if (curve_open(a, c))

@@ -7,7 +7,13 @@
 
 enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
 enum { BUFFERS = 30 }; /* of the posted receive queue's 32 */
-enum { SEND_PIECE = 40, PUT_PIECE = 24, RDR_UNIT = 6 }; /* 512 bytes */
+enum { SEND_PIECE = 40, RDR_UNIT = 6 };
+
+/* Bytes that an instruction carries itself; others: 0. */
+static const uint8_t piece_max[] = {
+	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
+	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
+};
 
 void hpw_refused(struct weft_comp *c, const char *what, int ret)
 {
@@ -133,6 +139,9 @@ void hpw_absorb(struct hpw *v)
 				  n.error);
 	if (n.event == HPORT_DONE) {
 		v->done++;
+		if (n.n && hpw_fetches(v->way))
+			weft_host_copy(v->w.h, v->in + n.tag.user, n.data,
+				       8ul * n.n);
 	} else if (n.event == HPORT_MESSAGE) {
 		hport_take(v->p, &n,
 			   v->in + (segmented(v) ? n.at : v->got % v->size));
@@ -156,14 +165,27 @@ static const struct hport_tag tag = { 0, 0 };
 
 static int piece(struct hpw *v, uint64_t off, uint64_t n, uint32_t flags)
 {
-	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, off };
+	uint64_t from = hpw_fetches(v->way) ? room(v) : 0;
+	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, from + off };
 	const uint64_t *words = (const uint64_t *)(v->out + off);
+	struct hport_tag at = { off, 0 };
+	uint32_t k = (uint32_t)n / 8;
 
-	if (v->way == HPW_FAST_SEND)
-		return hport_fast_send(v->p, &v->to, flags, tag, words,
-				       (uint32_t)n / 8);
-	return hport_fast_put(v->p, &v->to, flags, tag, &far, words,
-			      (uint32_t)n / 8);
+	switch (v->way) {
+	case HPW_FAST_SEND:
+		return hport_fast_send(v->p, &v->to, flags, tag, words, k);
+	case HPW_PUT_BYTES:
+		return hport_put_bytes(v->p, &v->to, flags, tag, &far, *words,
+				       0xff);
+	case HPW_FAST_GET:
+		return hport_fast_get(v->p, &v->to, flags, at, &far, k);
+	case HPW_FAA:
+		return hport_faa(v->p, &v->to, flags, at, &far, 0);
+	case HPW_CAS:
+		return hport_cas(v->p, &v->to, flags, at, &far, 0, 0);
+	default:
+		return hport_fast_put(v->p, &v->to, flags, tag, &far, words, k);
+	}
 }
 
 static void send_pieces(struct hpw *v, uint32_t flags, uint64_t max)
@@ -226,9 +248,8 @@ void hpw_send(struct hpw *v, uint32_t flags)
 		send_ultra(v);
 		return;
 	}
-	if (v->way == HPW_FAST_SEND || v->way == HPW_FAST_PUT) {
-		send_pieces(v, flags,
-			    v->way == HPW_FAST_SEND ? SEND_PIECE : PUT_PIECE);
+	if (v->way < sizeof(piece_max) && piece_max[v->way]) {
+		send_pieces(v, flags, piece_max[v->way]);
 		return;
 	}
 	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
@@ -267,7 +288,8 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 {
 	uint64_t want = v->got - v->got % v->size + v->size;
 
-	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT) {
+	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT ||
+	    v->way == HPW_PUT_BYTES) {
 		recv_memory(v, seq);
 		return;
 	}

@@ -14,9 +14,20 @@ enum hpw_way {
 	HPW_FAST_PUT,  /* pieces of 24 bytes */
 	HPW_PUT,
 	HPW_GET,
-	HPW_ULTRA, /* packets of up to 248 bytes */
+	HPW_ULTRA,     /* packets of up to 248 bytes */
+	HPW_PUT_BYTES, /* words, all their bytes enabled */
+	HPW_FAST_GET,  /* pieces of 24 bytes, in notifications */
+	HPW_FAA,       /* words; nothing is added */
+	HPW_CAS,       /* words; they stay what they are */
 };
-#define HPW_WAYS "fast_send|send|posted|fast_put|put|get|ultra"
+#define HPW_WAYS                                                               \
+	"fast_send|send|posted|fast_put|put|get|ultra|put_bytes|fast_get|"     \
+	"faa|cas"
+/* Bytes come to who asks. */
+static inline bool hpw_fetches(uint32_t way)
+{
+	return way == HPW_GET || way >= HPW_FAST_GET;
+}
 
 struct hpw {
 	struct work w;

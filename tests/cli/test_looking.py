@@ -39,8 +39,11 @@ WAYS = [
     ("posted", 64, ["completer: place", "notification unit"]),
     ("fast_put", 8, ["requester: frame", "completer: place"]),
     ("put", 8, ["completer: place"]),
+    ("put_bytes", 8, ["requester: frame", "completer: store"]),
     ("get", 8, ["responder: lookups, check", "completer: store",
                 "notification unit"]),
+    *[(w, 8, ["responder: lookups, check", "responder: frame",
+              "notification unit"]) for w in ("fast_get", "faa", "cas")],
 ]
 
 
@@ -62,6 +65,12 @@ FASTEST = [
     ("extoll/rma-latency", ["workload.count=1", "sweep=none"],
      "n0.prog0.half_rtt", VELO),
     ("hostport/ultra-pingpong", ["workload.count=20"], "n0.prog0.latency_min",
+     ["ULTRA requester: schedule, route, header", "crossbar",
+      "ULTRA completer", "into memory"]),
+    ("hostport/tagged-ultra", ["sweep=none", "workload.count=20",
+                               "workload.conditional=yes",
+                               "record.metrics=all"],
+     "n1.prog0.latency_min",
      ["ULTRA requester: schedule, route, header", "crossbar",
       "ULTRA completer", "into memory"]),
     *[(*hostport("hostport/ways", w, n, "trigger"), TRIGGER + more)

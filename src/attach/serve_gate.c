@@ -143,7 +143,9 @@ static void look_after(struct att_client *c)
 		c->srv->sum.stopped++;
 		att_break(c, "it was stopped for too long");
 	}
-	if (doing != ATT_ASLEEP || ran != c->ran_ns || !c->quiet_since) {
+	/* who only looks whether something has come (usleep) sleeps, too */
+	if (doing != ATT_ASLEEP || !c->quiet_since ||
+	    ran - c->ran_ns > (now - c->quiet_since) / 4) {
 		c->quiet_since = now;
 		c->ran_ns = ran;
 	} else if (now - c->quiet_since >= SLEEP) {

@@ -6,6 +6,7 @@
  * MPI_Finalize. */
 #include "preload/preload.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +23,11 @@ weft_time_t pre_since_epoch(struct weft_att *a)
 	return t > epoch ? t - epoch : 0;
 }
 
-/* MPI_COMM_WORLD: an object of Open MPI, a number of MPICH. */
+/* MPI_COMM_WORLD: an object of Open MPI, of which the program may have its own
+ * copy; a number of MPICH. */
 static word world(void)
 {
-	void *p = pre_next("ompi_mpi_comm_world");
+	void *p = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 
 	return p ? (word)p : 0x44000000;
 }

@@ -6,7 +6,7 @@
 
 #include "front/cli/cli.h"
 #include "front/cli/looks.h"
-#include "front/exec/exec.h"
+#include "front/exec/mpi.h"
 #include "front/out/out.h"
 
 /* The machine with what was asked to run on it. */
@@ -109,6 +109,7 @@ static int exec_go(struct exec_cmd *x, struct weft_err *err)
 	x->job.socket = att_server_socket(x->job.server);
 	exec_env(&x->job, "WEFT_SOCKET", "%s", x->job.socket);
 	exec_env(&x->job, "WEFT_RANKS", "%u", x->job.n);
+	exec_libs(&x->job);
 	exec_pin(x->setup.cores);
 	ret = exec_run(x, &s, err);
 	exec_kill(&x->job);

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "front/cli/cli.h"
+#include "front/exec/mpi.h"
 
 const struct cli_cmd cli_cmds[] = {
 	{ "tour", "", "what there is to see, in two minutes", "quiet", NULL, 0,
@@ -305,6 +306,8 @@ int main(int argc, char **argv)
 		printf("weft %s\n", WEFT_VERSION);
 		return cli_flush(CLI_OK);
 	}
+	if (argc > 2 && !strcmp(argv[1], "exec") && !strcmp(argv[2], "--rsh"))
+		return exec_rsh(argv + 3);
 	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
 		if (!strcmp(cmd->name, argv[1]))
 			return cmd_main(cmd, argc - 2, argv + 2);

@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "front/exec/exec.h"
+#include "front/exec/mpi.h"
 
 extern char **environ;
 
 const struct exec_launcher *const exec_launchers[] = {
+	&exec_openmpi,
+	&exec_mpich,
 	&exec_direct,
 	NULL,
 };

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `weft bench exec`: small messages of two processes over libfabric, in real
+ * time: our provider beside those of libfabric, in turns, and the rate of
+ * messages that are waited for in simulated time.  The processes are
+ * bench/fabric.c.  Of several rounds the best counts: others only disturb. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "front/bench/bench.h"
+#include "front/exec/mpi.h"
+
+enum { OUT = 4096, ARGS = 32, PROCS = 2 };
+
+/* A way for the messages. */
+struct way {
+	const char *name, *provider;
+	const char *exec; /* options of weft exec; NULL: as it is */
+	bool blocking;	  /* ping-pong alone */
+	uint32_t messages, quick;
+	/* comes out; 0: nothing */
+	double latency, rate, blocked, handovers;
+};
+
+struct fabric_bench {
+	char weft[4096], program[8300], key[64];
+	uint32_t runs;
+};
+
+/* ---- processes ---- */
+
+struct proc {
+	pid_t pid;
+	int fd;
+};
+
+static int proc_start(struct proc *p, char *const *argv)
+{
+	int fd[2];
+
+	if (pipe(fd))
+		return -errno;
+	p->pid = fork();
+	if (!p->pid) {
+		dup2(fd[1], 1);
+		dup2(fd[1], 2);
+		close(fd[0]);
+		close(fd[1]);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	close(fd[1]);
+	p->fd = fd[0];
+	return p->pid < 0 ? -errno : 0;
+}
+
+/* What it has said; -ECHILD: it failed. */
+static int proc_end(struct proc *p, char *out)
+{
+	size_t n = 0;
+	ssize_t k;
+	int status;
+
+	while (n < OUT - 1 && (k = read(p->fd, out + n, OUT - 1 - n)) > 0)
+		n += (size_t)k;
+	out[n] = '\0';
+	close(p->fd);
+	if (waitpid(p->pid, &status, 0) != p->pid || status)
+		return -ECHILD;
+	return 0;
+}
+
+/* ---- one run ---- */
+
+/* Words between spaces; the text is changed. */
+static uint32_t words(char *text, char **arg, uint32_t n, uint32_t max)
+{
+	for (char *w = strtok(text, " "); w && n < max; w = strtok(NULL, " "))
+		arg[n++] = w;
+	return n;
+}
+
+static double value_of(const char *out, const char *name)
+{
+	const char *p = strstr(out, name);
+
+	return p ? strtod(p + strlen(name), NULL) : 0;
+}
+
+/* "..., 1234 hand-overs, ..." */
+static double handovers_of(const char *out)
+{
+	const char *p = strstr(out, " hand-overs");
+
+	while (p && p > out && p[-1] != ' ')
+		p--;
+	return p ? strtod(p, NULL) : 0;
+}
+
+static void best(double *v, double now, bool least)
+{
+	if (now && (!*v || (least ? now < *v : now > *v)))
+		*v = now;
+}
+
+static void way_read(struct way *w, const char *out, uint32_t messages)
+{
+	double h = handovers_of(out);
+
+	best(&w->latency, value_of(out, "latency "), true);
+	best(&w->rate, value_of(out, "rate "), false);
+	best(&w->blocked, value_of(out, "blocking "), false);
+	/* with those before the clock starts */
+	best(&w->handovers, h / (2.0 * (messages + 200)), true);
+}
+
+static int way_start(struct fabric_bench *f, const struct way *w,
+		     uint32_t messages, struct proc *p)
+{
+	char options[200], n[16], rank[2] = "0", *arg[ARGS + 1];
+	uint32_t k = 0, procs = w->exec ? 1 : PROCS;
+	int ret = 0;
+
+	snprintf(n, sizeof(n), "%u", messages);
+	if (w->exec) {
+		arg[k++] = f->weft;
+		arg[k++] = "exec";
+		snprintf(options, sizeof(options), "%s", w->exec);
+		k = words(options, arg, k, ARGS - 12);
+	}
+	arg[k++] = f->program;
+	arg[k++] = "-p";
+	arg[k++] = (char *)(uintptr_t)w->provider;
+	arg[k++] = "-k";
+	arg[k++] = f->key;
+	arg[k++] = "-n";
+	arg[k++] = n;
+	if (w->blocking)
+		arg[k++] = "-b";
+	if (!w->exec) {
+		arg[k++] = "-r";
+		arg[k++] = rank;
+	}
+	arg[k] = NULL;
+	for (uint32_t i = 0; i < procs && !ret; i++) {
+		rank[0] = (char)('0' + i);
+		ret = proc_start(&p[i], arg);
+	}
+	return ret;
+}
+
+static int way_run(struct fabric_bench *f, struct way *w, bool full,
+		   struct weft_err *err)
+{
+	uint32_t messages = full ? w->messages : w->quick;
+	char out[PROCS][OUT] = { 0 };
+	struct proc p[PROCS];
+	int ret;
+
+	snprintf(f->key, sizeof(f->key), "weft-bench-%d-%u", (int)getpid(),
+		 f->runs++);
+	ret = way_start(f, w, messages, p);
+	if (ret)
+		return weft_fail(err, -ret, "%s", strerror(-ret));
+	for (uint32_t i = 0; i < (w->exec ? 1 : PROCS); i++)
+		ret |= proc_end(&p[i], out[i]);
+	if (ret)
+		return weft_fail(err, EIO, "%s over %s failed: %s", f->program,
+				 w->provider, out[0][0] ? out[0] : out[1]);
+	way_read(w, out[0], messages);
+	return 0;
+}
+
+/* ---- the bench ---- */
+
+static void way_report(struct bench_ctx *b, const struct way *w)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "latency_%s", w->name);
+	bench_report(b, name, "ns", w->latency);
+	snprintf(name, sizeof(name), "rate_%s", w->name);
+	if (w->rate)
+		bench_report(b, name, "messages/s", w->rate);
+	snprintf(name, sizeof(name), "blocking_%s", w->name);
+	if (w->blocked)
+		bench_report(b, name, "messages/s", w->blocked);
+	snprintf(name, sizeof(name), "handovers_%s", w->name);
+	if (w->blocked)
+		bench_report(b, name, "1/message", w->handovers);
+}
+
+static bool bench_find(struct fabric_bench *f)
+{
+	char dir[4200];
+	ssize_t n = readlink("/proc/self/exe", f->weft, sizeof(f->weft) - 1);
+
+	if (n <= 0 || !exec_lib_dir("weft-fabric", dir, sizeof(dir)))
+		return false;
+	f->weft[n] = '\0';
+	snprintf(f->program, sizeof(f->program), "%s/weft-fabric", dir);
+	return true;
+}
+
+#define PAIR "--fabric exec/extoll-pair -n 2 "
+
+int bench_exec(struct bench_ctx *b, struct weft_err *err)
+{
+	struct way way[] = {
+		{ "direct", "weft", PAIR "--clock none --path direct --",
+		  .messages = 50000, .quick = 5000 },
+		{ "tcp_rxm", "tcp;ofi_rxm", .messages = 5000, .quick = 300 },
+		{ "shm", "shm", .messages = 50000, .quick = 5000 },
+		{ "untimed", "weft", PAIR "--clock none --", .messages = 2000,
+		  .quick = 300 },
+		{ "timed", "weft", PAIR "--clock fixed --", .blocking = true,
+		  .messages = 20000, .quick = 3000 },
+	};
+	const size_t n = sizeof(way) / sizeof(way[0]);
+	struct fabric_bench f = { .runs = 0 };
+
+	if (!bench_find(&f)) {
+		fprintf(stderr, "weft: bench exec: not without libfabric\n");
+		return 0;
+	}
+	for (uint32_t round = 0; round < (bench_full(b) ? 7 : 3); round++)
+		for (size_t i = 0; i < n; i++)
+			if (way_run(&f, &way[i], bench_full(b), err))
+				return -EIO;
+	for (size_t i = 0; i < n; i++)
+		way_report(b, &way[i]);
+	bench_report(b, "latency_direct_by_tcp_rxm", "",
+		     way[0].latency / way[1].latency);
+	bench_report(b, "latency_direct_by_shm", "",
+		     way[0].latency / way[2].latency);
+	bench_report(b, "rate_direct_by_tcp_rxm", "",
+		     way[0].rate / way[1].rate);
+	bench_report(b, "rate_direct_by_shm", "", way[0].rate / way[2].rate);
+	return 0;
+}

@@ -39,4 +39,13 @@ void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 /* By any address in it.  Nothing uses it any more. */
 void weft_far_del(struct weft_host *h, void *shadow);
 
+/* weft_mem_pin, weft_mem_unpin and weft_mem_phys of the process's memory: its
+ * pages get addresses one by one, the same as pages of a program would. */
+bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
+		  size_t len, weft_phys_t *phys);
+bool weft_far_unpin(struct weft_host *h, const struct weft_far_owner *o,
+		    uint64_t va, size_t len);
+bool weft_far_phys(struct weft_host *h, const struct weft_far_owner *o,
+		   uint64_t va, weft_phys_t *phys_p);
+
 #endif

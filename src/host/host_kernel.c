@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "host/host_priv.h"
+#include "host/prog.h"
 
 /* The one thing that interfaces without a handle must know.  It belongs to the
  * thread of the operating system that runs a simulation, and is set around each
@@ -120,8 +121,15 @@ static void kill_thread(struct weft_host *t)
 {
 	t->killed = true;
 	if (t->wait == HOST_SLEEPS || t->wait == HOST_POLLS ||
-	    t->wait == HOST_IRQ || t->wait == HOST_WORD || t->wait == HOST_KEY)
+	    t->wait == HOST_IRQ || t->wait == HOST_WORD ||
+	    t->wait == HOST_KEY || t->wait == HOST_OUTSIDE)
 		host_wake(t, weft_now(t->hp->comp));
+}
+
+void weft_prog_kill(struct weft_host *h)
+{
+	if (h->wait != HOST_ENDED)
+		kill_thread(h);
 }
 
 static struct weft_host *first_thread(const struct weft_host *h)
@@ -202,6 +210,12 @@ static uint32_t threads_left(struct weft_host *h)
 	return n;
 }
 
+void weft_prog_alone(struct weft_host *h)
+{
+	while (h->proc && threads_left(h))
+		weft_host_sleep(h, weft_now(h->hp->comp) + WEFT_US);
+}
+
 void host_process_gone(struct weft_host *h)
 {
 	struct weft_proc *p = h->proc;
@@ -209,8 +223,7 @@ void host_process_gone(struct weft_host *h)
 	h->killed = false;
 	if (!p)
 		return;
-	while (threads_left(h))
-		weft_host_sleep(h, weft_now(h->hp->comp) + WEFT_US);
+	weft_prog_alone(h);
 	h->proc = NULL;
 	for (size_t i = 0; i < h->hp->devs.n; i++) {
 		const struct weft_drv *drv = &h->hp->devs.at[i]->drv;

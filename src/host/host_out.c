@@ -44,3 +44,39 @@ bool weft_prog_kick(struct weft_host *h)
 	host_wake(h, weft_now(h->hp->comp));
 	return true;
 }
+
+struct weft_prog_node weft_prog_node(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	return (struct weft_prog_node){ .mem = mem_at(&hp->mem, hp->mem.base,
+						      0),
+					.base = hp->mem.base,
+					.bytes = hp->mem.bytes,
+					.store = hp->cost_store,
+					.wc = hp->cost_wc };
+}
+
+int weft_prog_share(struct weft_host *h)
+{
+	return mem_share(&h->hp->mem);
+}
+
+weft_time_t weft_prog_debt(const struct weft_host *h)
+{
+	return h->debt;
+}
+
+uint32_t weft_prog_stores(const struct weft_host *h)
+{
+	return (uint32_t)(h->hp->stores_in - h->hp->stores_out);
+}
+
+void weft_prog_copy(struct weft_host *h, uint64_t n)
+{
+	unsigned __int128 fs =
+		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->copy_rate;
+
+	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
+	weft_count(h->hp->comp, HOST_C_COPIED, n);
+}

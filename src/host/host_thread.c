@@ -374,11 +374,7 @@ void weft_host_cpu(struct weft_host *h, weft_time_t cost)
 
 void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
 {
-	unsigned __int128 fs =
-		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->copy_rate;
-
-	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
-	weft_count(h->hp->comp, HOST_C_COPIED, n);
+	weft_prog_copy(h, n);
 	weft_host_move(h, dst, src, n);
 }
 

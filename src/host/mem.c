@@ -5,8 +5,11 @@
 #include "host/mem.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { MEM_FIRST = MEM_PAGE, MEM_ALIGN = 64 };
 
@@ -20,8 +23,12 @@ void mem_fini(struct mem *m)
 	if (m->map)
 		munmap(m->map, m->bytes);
 	m->map = NULL;
+	if (m->fd)
+		close(m->fd - 1);
+	m->fd = 0;
 	mem_pins_fini(m);
 	vec_free(&m->far);
+	vec_free(&m->far_pins);
 	vec_free(&m->used);
 	vec_free(&m->spare);
 }
@@ -33,11 +40,33 @@ static bool mem_map(struct mem *m)
 	if (m->map)
 		return true;
 	p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		 MAP_NORESERVE |
+			 (m->fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS),
+		 m->fd - 1, 0);
 	if (p == MAP_FAILED)
 		return false;
 	m->map = p;
 	return true;
+}
+
+int mem_share(struct mem *m)
+{
+	int fd;
+
+	if (m->fd)
+		return m->fd - 1;
+	if (m->map)
+		return -EBUSY;
+	fd = memfd_create("weft-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)m->bytes) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	m->fd = fd + 1;
+	return fd;
 }
 
 bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n)

@@ -24,10 +24,19 @@ struct mem_far {
 	struct weft_far_owner *owner;
 };
 
+/* One of them that is pinned where it is. */
+struct mem_far_pin {
+	uint64_t va;
+	struct weft_far_owner *owner;
+	uint8_t *frame;
+	uint32_t refs;
+};
+
 struct mem {
 	weft_phys_t base; /* first physical address */
 	uint64_t bytes;
 	uint8_t *map;	  /* NULL until first use */
+	int fd;		  /* of memory that is shared, + 1; 0: it is not */
 	uint64_t touched; /* nothing at or above was ever handed out */
 	struct mem_extents used, spare; /* no two spare pieces touch */
 	struct mem_pin *pin;		/* by page; NULL: nothing is pinned */
@@ -35,6 +44,9 @@ struct mem {
 	struct {
 		VEC(struct mem_far);
 	} far; /* by shadow */
+	struct {
+		VEC(struct mem_far_pin);
+	} far_pins; /* by va */
 };
 
 enum { MEM_PAGE = 4096 };
@@ -43,6 +55,9 @@ enum { MEM_PAGE = 4096 };
  * zero means "none" when base is zero. */
 void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
 void mem_fini(struct mem *m);
+/* Before first use: others can map it, too.  Its descriptor (the memory's own:
+ * not to be closed; its size is fixed), or negative errno. */
+int mem_share(struct mem *m);
 
 /* True when [phys, phys + n) lies inside. */
 bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n);

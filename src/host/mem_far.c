@@ -26,13 +26,19 @@ static size_t far_find(const struct mem *m, const uint8_t *p)
 	return lo;
 }
 
+void mem_far_set(struct mem *m, const struct mem_far *f)
+{
+	if (f->owner->strict)
+		mprotect(f->shadow, f->len, PROT_NONE);
+	vec_insert(&m->far, far_find(m, f->shadow), *f);
+}
+
 void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len)
 {
 	uint64_t skew = va % MEM_PAGE, all;
 	struct mem_far f = { .owner = o, .va = va - skew };
 	weft_phys_t phys;
-	size_t i;
 
 	if (!len || len > m->bytes || va + len < va)
 		return NULL;
@@ -41,10 +47,7 @@ void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 	if (!f.shadow)
 		return NULL;
 	f.len = all;
-	if (o->strict)
-		mprotect(f.shadow, all, PROT_NONE);
-	i = far_find(m, f.shadow);
-	vec_insert(&m->far, i, f);
+	mem_far_set(m, &f);
 	return f.shadow + skew;
 }
 

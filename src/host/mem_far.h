@@ -11,5 +11,15 @@ void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len);
 /* False: there is none. */
 bool mem_far_del(struct mem *m, void *shadow);
+/* between mem_far.c and mem_far_pin.c: the shadow is an allocated piece */
+void mem_far_set(struct mem *m, const struct mem_far *f);
+
+/* mem_far_pin.c, as mem_pin and mem_unpin; false: it was not */
+bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
+		 uint64_t len, weft_phys_t *phys);
+bool mem_far_unpin(struct mem *m, const struct weft_far_owner *o, uint64_t va,
+		   uint64_t len);
+bool mem_far_phys(const struct mem *m, const struct weft_far_owner *o,
+		  uint64_t va, weft_phys_t *phys_p);
 
 #endif

@@ -43,5 +43,28 @@ void weft_prog_park(struct weft_host *h);
  * on; one that waits with a deadline (not WEFT_NEVER), and for nothing that has
  * happened already, goes on as though it had come.  False: it does neither. */
 bool weft_prog_kick(struct weft_host *h);
+/* The program of somebody who has gone ends wherever its thread is, as though
+ * it had called weft_host_exit. */
+void weft_prog_kill(struct weft_host *h);
+/* From the thread: other threads of its process end. */
+void weft_prog_alone(struct weft_host *h);
+
+/* What a program that is elsewhere must know of its node. */
+struct weft_prog_node {
+	void *mem;	  /* NULL: no room for it */
+	weft_phys_t base; /* its first address */
+	uint64_t bytes;
+	weft_time_t store, wc; /* cost of a store */
+};
+struct weft_prog_node weft_prog_node(struct weft_host *h);
+/* Before the run: the node's memory can be mapped by others.  A descriptor
+ * (it stays the node's), or negative errno. */
+int weft_prog_share(struct weft_host *h);
+/* Processor time that the thread owes: it passes before what takes time. */
+weft_time_t weft_prog_debt(const struct weft_host *h);
+/* Stores of its node that are not known to have reached their device. */
+uint32_t weft_prog_stores(const struct weft_host *h);
+/* What weft_host_copy costs, without copying. */
+void weft_prog_copy(struct weft_host *h, uint64_t n);
 
 #endif

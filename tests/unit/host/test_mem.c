@@ -2,8 +2,11 @@
 /* Node memory: bounds, alignment, zeroing, reuse, and random allocation. */
 #include "../cmocka_all.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/mem.h"
 
@@ -201,6 +204,43 @@ static void test_pin_not(void **state)
 	free(buf);
 }
 
+/* Somebody else has the same bytes; addresses are those of memory that is not
+ * shared; its size is fixed. */
+static void test_shared(void **state)
+{
+	weft_phys_t a, b;
+	struct mem m, plain;
+	uint8_t *p, *q;
+	int fd;
+
+	(void)state;
+	mem_init(&m, 0x100000, MIB);
+	mem_init(&plain, 0x100000, MIB);
+	fd = mem_share(&m);
+	assert_true(fd >= 0);
+	assert_int_equal(mem_share(&m), fd);
+	for (int i = 0; i < 100; i++) {
+		p = mem_alloc(&m, 100u * (unsigned)i, 0, &a);
+		assert_non_null(mem_alloc(&plain, 100u * (unsigned)i, 0, &b));
+		assert_int_equal(a, b);
+		if (i % 3 == 0)
+			assert_true(mem_free(&m, p) &&
+				    mem_free(&plain, mem_at(&plain, b, 1)));
+	}
+	p = mem_alloc(&m, 8, 0, &a);
+	q = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(q != MAP_FAILED);
+	p[3] = 42;
+	assert_int_equal(q[a - 0x100000 + 3], 42);
+	q[a - 0x100000 + 4] = 43;
+	assert_int_equal(p[4], 43);
+	assert_int_equal(ftruncate(fd, 4096), -1);
+	munmap(q, MIB);
+	assert_int_equal(mem_share(&plain), -EBUSY);
+	mem_fini(&m);
+	mem_fini(&plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_pin),
 		cmocka_unit_test(test_pin_not),
+		cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

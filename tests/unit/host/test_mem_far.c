@@ -275,13 +275,52 @@ static void test_callback(void **state)
 	mem_fini(&m);
 }
 
+/* Pages get the addresses that pages of a program would; the bytes are the
+ * child's. */
+static void test_pinned(void **state)
+{
+	struct child *c = *state;
+	weft_phys_t phys[5], want[5], at;
+	uint64_t va = (uintptr_t)c->area;
+	uint8_t buf[16] = "page by page";
+	struct mem m, plain;
+
+	mem_init(&m, 0, MIB);
+	mem_init(&plain, 0, MIB);
+	assert_true(mem_far_pin(&m, &c->owner, va, AREA, phys));
+	assert_true(mem_pin(&plain, c->area, AREA, want));
+	assert_memory_equal(phys, want, sizeof(phys));
+	dma(&m, phys[3] + SKEW, buf, 16, true);
+	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + SKEW + 2, 0), 'g');
+	tell(c, 'w', MEM_PAGE + 9, 77);
+	dma(&m, phys[1] + 9, buf, 1, false);
+	assert_int_equal(buf[0], 77);
+	assert_true(mem_far_phys(&m, &c->owner, va + MEM_PAGE + 9, &at));
+	assert_int_equal(at, phys[1] + 9);
+	/* twice pinned, twice unpinned */
+	assert_true(mem_far_pin(&m, &c->owner, va + MEM_PAGE, 1, want));
+	assert_int_equal(want[0], phys[1]);
+	assert_true(mem_far_unpin(&m, &c->owner, va, AREA));
+	assert_false(mem_far_phys(&m, &c->owner, va, &at));
+	assert_true(mem_far_phys(&m, &c->owner, va + MEM_PAGE, &at));
+	assert_true(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
+	assert_false(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
+	assert_int_equal(m.used.n, 0);
+	/* more than there is: nothing stays */
+	assert_false(mem_far_pin(&m, &c->owner, va, 2 * MIB, phys));
+	assert_false(mem_far_pin(&m, &c->owner, UINT64_MAX - 9, 99, phys));
+	assert_int_equal(m.far.n, 0);
+	mem_fini(&m);
+	mem_fini(&plain);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, child_start, child_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_both_ways), T(test_mixed),    T(test_hole),
-		T(test_killed),	   T(test_callback),
+		T(test_killed),	   T(test_callback), T(test_pinned),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -133,7 +133,8 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 			       .per_node = c->per_node,
 			       .cores = c->cores,
 			       .patience = c->patience,
-			       .cpu_factor = c->cpu_factor };
+			       .cpu_factor = c->cpu_factor,
+			       .path = c->path };
 	uint32_t nodes = exec_nodes(x->e);
 
 	if (run_check(x->e, err) || exec_setup(&a, nodes, &x->setup, err))
@@ -167,7 +168,7 @@ int cmd_exec(struct cli *c)
 		return cli_error(&err);
 	status = exec_prepare(&x, &err) ? cli_error(&err) : exec_go(&x, &err);
 	exec_job_fini(&x.job);
-	free(x.setup.map);
+	exec_setup_fini(&x.setup);
 	exp_free(x.e);
 	return status;
 }

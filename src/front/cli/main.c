@@ -28,7 +28,8 @@ const struct cli_cmd cli_cmds[] = {
 	  "marked partial; the exit status is 128 + signal.\n" },
 	{ "exec", "PROGRAM [ARGUMENT...]",
 	  "run processes on a simulated machine",
-	  "fabric n clock cpu-factor map per-node cores patience mpi set seed "
+	  "fabric n clock cpu-factor path map per-node cores patience mpi set "
+	  "seed "
 	  "sample show capture capture-file trace waves format out append load "
 	  "quiet",
 	  "table|json|csv|svg", 1, 65536, cmd_exec,
@@ -106,6 +107,9 @@ const struct cli_opt cli_opts[] = {
 	    "fast as possible"),
 	OPT("cpu-factor", "X", TEXT, cpu_factor,
 	    "--clock cpu: times the processor time used; default: 1"),
+	OPT("path", "PATH", TEXT, path,
+	    "nic: messages go through the machine (default); direct: from "
+	    "process to process, with --clock none"),
 	OPT("map", "RANK:NODE,...", TEXT, map,
 	    "where ranks live; default: rank i on node i"),
 	OPT("per-node", "K", TEXT, per_node,

@@ -205,6 +205,8 @@ static int agent_main(struct weft_comp *c)
 		weft_check_failed(c, "acts for processes: use weft exec");
 		return 0;
 	}
+	if (g->srv->o.raw)
+		return att_raw_main(g);
 	ret = agent_open(g);
 	if (ret)
 		weft_check_failed(c, "cannot open the endpoint: error %d",
@@ -219,6 +221,7 @@ static void agent_fini(struct weft_comp *c)
 {
 	struct att_agent *g = c->state;
 
+	att_raw_free(g);
 	for (size_t i = 0; i < sizeof(g->stage) / sizeof(g->stage[0]); i++)
 		vec_free(&g->stage[i]);
 	vec_free(&g->clients);
@@ -235,6 +238,7 @@ static const struct weft_param agent_params[] = {
 	P(U32, rx_slots, "0", "", "messages under way from each peer; 0 = the library's"),
 	P(U32, eager_max, "0", "", "longest message without a handshake; 0 = the library's"),
 	P(U32, batch, "16", "1..64", "events taken with one call of the endpoint"),
+	P(ENUM, post, "free", "none|free|all", "weft exec --raw: calls without a result that do not wait; free = those that take no time"),
 	P(BOOL, use_irq, "no", "", "sleep instead of spinning while all wait"),
 	{ 0 }
 };

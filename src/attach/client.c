@@ -78,10 +78,11 @@ static uint32_t att_rank(void)
 	return UINT32_MAX;
 }
 
-static int att_greet(int fd, struct att_welcome *w, int *fds)
+static int att_greet(int fd, enum att_role role, struct att_welcome *w,
+		     int *fds)
 {
 	struct att_hello hello = { ATT_MAGIC, WEFT_ATT_VERSION, att_rank(),
-				   (uint32_t)getpid() };
+				   (uint32_t)getpid(), role };
 	char control[CMSG_SPACE(FDS * sizeof(int))];
 	struct iovec iov = { w, sizeof(*w) };
 	struct msghdr m = { .msg_iov = &iov,
@@ -166,7 +167,7 @@ static int att_direct(struct weft_att *a, int fd)
 	return 0;
 }
 
-static void att_free(struct weft_att *a)
+void att_free(struct weft_att *a)
 {
 	if (a->direct)
 		direct_close(a->direct);
@@ -176,6 +177,8 @@ static void att_free(struct weft_att *a)
 		munmap(a->bell, a->bell_bytes);
 	if (a->sock >= 0)
 		close(a->sock);
+	if (a->mem_fd >= 0)
+		close(a->mem_fd);
 	free(a->tx_end);
 	free(a);
 }
@@ -188,10 +191,12 @@ static int att_join(struct weft_att *a, const char *path)
 	a->sock = att_connect(path);
 	if (a->sock < 0)
 		return a->sock;
-	ret = att_greet(a->sock, &w, fds);
+	ret = att_greet(a->sock, a->role, &w, fds);
 	if (!ret)
 		ret = att_segment(a, &w, fds);
-	if (fds[ATT_SEND_FDS] >= 0)
+	if (a->role != ATT_ROLE_EP)
+		a->mem_fd = fds[ATT_SEND_FDS];
+	else if (fds[ATT_SEND_FDS] >= 0)
 		ret = ret ? ret : att_direct(a, fds[ATT_SEND_FDS]);
 	return ret;
 }
@@ -209,7 +214,7 @@ static void att_endpoint(struct weft_att *a)
 	};
 }
 
-static int att_new(struct weft_att **a_p)
+int att_connected(enum att_role role, struct weft_att **a_p)
 {
 	const char *path = getenv("WEFT_SOCKET");
 	struct weft_att *a;
@@ -217,19 +222,42 @@ static int att_new(struct weft_att **a_p)
 
 	if (!path || !*path)
 		return -ENOENT;
-	if (!the.registered && pthread_atfork(NULL, NULL, on_fork))
-		return -ENOMEM;
-	the.registered = true;
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	a->sock = -1;
+	a->role = role;
+	a->sock = a->mem_fd = -1;
 	ret = att_join(a, path);
-	if (!ret) /* until the simulator has taken notice */
-		while (atomic_load(&a->seg->state) == ATT_WAIT && !a->gone)
-			att_hand_over(a, 1000000000);
-	if (!ret && weft_att_gone(a))
-		ret = -ECONNREFUSED;
+	if (ret)
+		att_free(a);
+	else
+		*a_p = a;
+	return ret;
+}
+
+int att_noticed(struct weft_att *a)
+{
+	while (atomic_load(&a->seg->state) == ATT_WAIT && !a->gone)
+		att_hand_over(a, 1000000000);
+	if (weft_att_gone(a))
+		return -ECONNREFUSED;
+	att_cpu_charge(a);
+	a->busy = 0;
+	return 0;
+}
+
+static int att_new(struct weft_att **a_p)
+{
+	struct weft_att *a;
+	int ret;
+
+	if (!the.registered && pthread_atfork(NULL, NULL, on_fork))
+		return -ENOMEM;
+	the.registered = true;
+	ret = att_connected(ATT_ROLE_EP, &a);
+	if (ret)
+		return ret;
+	ret = att_noticed(a);
 	if (ret) {
 		att_free(a);
 		return ret;
@@ -239,8 +267,6 @@ static int att_new(struct weft_att **a_p)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 #endif
 	att_endpoint(a);
-	att_cpu_charge(a);
-	a->busy = 0;
 	*a_p = a;
 	return 0;
 }

@@ -11,7 +11,8 @@ struct weft_att {
 	struct weft_ep ep; /* first */
 	struct weft_att_info info;
 	uint32_t refs;
-	int sock;
+	uint32_t role;
+	int sock, mem_fd; /* of the node's memory, or -1 */
 	_Atomic bool gone;
 	struct att_seg *seg;
 	struct att_bell *bell;
@@ -39,6 +40,13 @@ struct weft_att {
 	uint32_t n_stats;
 };
 
+/* client.c */
+/* A connection to the simulator, beside that of weft_att_open: joined, but the
+ * simulator has not taken notice yet (att_noticed waits for it). */
+int att_connected(enum att_role role, struct weft_att **a_p);
+int att_noticed(struct weft_att *a);
+void att_free(struct weft_att *a);
+
 /* client_wait.c */
 /* The process counts as running: it may post. */
 void att_resume(struct weft_att *a);
@@ -54,6 +62,8 @@ extern const struct weft_ep_ops att_ep_ops;
 /* A place for a command, or NULL: full.  att_post publishes it. */
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
 void att_post(struct weft_att *a);
+/* A piece of tx that does not wrap; false: no room. */
+bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p);
 /* Posts and hands over until the answer is there. */
 int att_call(struct weft_att *a, const struct att_cmd *cmd,
 	     struct att_reply *r_p);

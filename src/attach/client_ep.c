@@ -93,8 +93,7 @@ int att_call(struct weft_att *a, const struct att_cmd *cmd,
 
 /* ---- messages ---- */
 
-/* A piece of tx that does not wrap; false: no room. */
-static bool tx_new(struct weft_att *a, size_t len, uint64_t *off_p)
+bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p)
 {
 	uint64_t size = a->seg->tx_bytes, at = a->tx_tail % size;
 	uint64_t need = (len + 63) & ~63ul;
@@ -130,7 +129,7 @@ static int att_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	if (a->tail - a->head == a->seg->n_cmds)
 		att_look_head(a);
 	if (a->tail - a->head == a->seg->n_cmds ||
-	    (len && !tx_new(a, len, &off))) {
+	    (len && !att_tx_new(a, len, &off))) {
 		atomic_store(&a->seg->want_room, 1);
 		return -EAGAIN;
 	}

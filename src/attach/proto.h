@@ -29,16 +29,25 @@ enum {
 	ATT_RX_SLOTS = 64,
 	ATT_TX_MIN = 256 << 10,
 	ATT_SEND_FDS = 2, /* segment, bell */
+	ATT_RAW_MSG = 64 << 10, /* sizes segments without an endpoint */
 };
+
+/* fs of processor time that one command may tell */
+#define ATT_BUSY_MAX (3600 * WEFT_SEC)
 
 enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };
 
 /* ---- on the socket ---- */
 
+/* What it wants to be: a process with an endpoint, one that calls weft/host.h
+ * itself, a further thread of such a one. */
+enum att_role { ATT_ROLE_EP, ATT_ROLE_HOST, ATT_ROLE_THREAD };
+
 struct att_hello {
 	uint32_t magic, version;
 	uint32_t rank; /* UINT32_MAX: does not know */
 	uint32_t pid;
+	uint32_t role; /* enum att_role */
 };
 
 struct att_welcome {
@@ -113,13 +122,30 @@ struct att_event {
 /* The answer to the command whose number it carries. */
 struct att_reply {
 	int32_t status;
-	uint32_t unused;
+	uint32_t stores; /* of weft/host.h: not yet at their device */
 	uint64_t a, b, c;
 };
 
 struct att_stat {
 	char name[WEFT_ATT_STAT_NAME];
 	uint64_t calls, bytes;
+};
+
+/* ---- weft/host.h ---- */
+
+/* Which calls without a result do not wait until they are done. */
+enum att_post_kind {
+	ATT_POST_NONE,
+	ATT_POST_FREE, /* those that take no time */
+	ATT_POST_ALL,
+};
+
+/* The node, for those who call weft/host.h themselves. */
+struct att_seg_host {
+	uint64_t mem_bytes, mem_base; /* 0: they may not */
+	uint64_t cost_store, cost_wc;
+	uint32_t post; /* enum att_post_kind */
+	uint32_t unused;
 };
 
 /* ---- the segment ---- */
@@ -138,6 +164,7 @@ struct att_seg {
 	uint32_t trace;	     /* somebody wants BEGIN and END */
 	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: fs for each ns */
 	struct weft_att_info info;
+	struct att_seg_host host;
 
 	/* both write */
 	ATT_LINE _Atomic uint32_t state; /* futex */
@@ -151,6 +178,8 @@ struct att_seg {
 	_Atomic uint32_t told;	    /* untimed: the bell was rung */
 	_Atomic uint32_t armed;	    /* wants a byte on its socket */
 	_Atomic uint64_t deadline;  /* of its waiting */
+	_Atomic uint64_t released;  /* bits: slots of rx, when the ring of
+				     * commands has no room for it */
 
 	/* the simulator writes */
 	ATT_LINE _Atomic uint32_t cmd_head;

@@ -174,6 +174,7 @@ static void tap_agent(struct att_server *s, struct weft_comp *c)
 	struct att_agent *g = c->state;
 
 	g->srv = s;
+	g->prog = c;
 	g->node = (uint32_t)strtoul(c->name + 1, NULL, 10);
 	while (s->agents.n <= g->node)
 		vec_push(&s->agents, NULL);
@@ -200,6 +201,8 @@ int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err)
 	s->gens = calloc(s->agents.n, sizeof(*s->gens));
 	if (!s->gens)
 		abort();
+	if (s->o.raw && att_raw_tap(s, err))
+		return -EINVAL;
 	s->sim = sim;
 	weft_sim_set_gate(sim, att_gate, s);
 	return 0;

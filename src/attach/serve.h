@@ -19,6 +19,7 @@ struct att_opts {
 	uint64_t patience_ns;
 	uint64_t cpu_factor; /* fs of simulated time for a ns of the process */
 	bool trace;
+	bool raw; /* they call weft/host.h themselves */
 	/* the processes talk to each other through it, or NULL; made for all
 	 * nodes; the caller's */
 	const struct direct_hub *direct;

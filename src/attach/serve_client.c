@@ -184,7 +184,7 @@ static void tell_death(struct att_client *dead)
 			       .src = att_addr(dead) };
 	struct att_server *s = dead->srv;
 
-	for (size_t i = 0; i < s->clients.n; i++)
+	for (size_t i = 0; i < s->clients.n && !s->o.raw; i++)
 		if (!s->clients.at[i]->gone) {
 			att_push(s->clients.at[i], &e);
 			weft_prog_kick(s->clients.at[i]->g->h);

@@ -5,8 +5,6 @@
 #include "attach/serve_priv.h"
 #include "weft/prog.h"
 
-#define BUSY_MAX (3600 * WEFT_SEC)
-
 /* ---- buffers and operations ---- */
 
 void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p)
@@ -199,7 +197,7 @@ static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 {
 	*cmd = c->cmd[i % ATT_CMDS];
 	__asm__ volatile("" ::: "memory"); /* once */
-	if (cmd->kind < ATT_C_KINDS && cmd->busy <= BUSY_MAX)
+	if (cmd->kind < ATT_C_KINDS && cmd->busy <= ATT_BUSY_MAX)
 		return true;
 	att_break(c, "no such command");
 	return false;

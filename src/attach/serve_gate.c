@@ -26,7 +26,7 @@ void att_opened(struct att_server *s, bool ok)
 	if (++s->opened < s->agents.n)
 		return;
 	s->over |= s->failed;
-	s->settled = weft_sim_now(s->sim) + SETTLE;
+	s->settled = weft_sim_now(s->sim) + (s->o.raw ? 0 : SETTLE);
 }
 
 /* All agents are open and have come to rest: processes may join. */
@@ -53,15 +53,16 @@ static void join(struct att_server *s, struct att_client *c)
 		i++;
 	vec_insert(&g->clients, i, c);
 	vec_push(&s->clients, c);
-	s->sum.joined++;
+	s->sum.joined += c->role != ATT_ROLE_THREAD;
 	s->last_join_ns = att_now_ns();
 	s->live++;
-	att_run(c);
+	if (!s->o.raw)
+		att_run(c);
 }
 
 static void leave(struct att_server *s, struct att_client *c)
 {
-	if (!c->gone)
+	if (!c->gone && !c->left)
 		att_say(s, "rank %u (process %d) has gone without leaving",
 			c->rank, (int)c->pid);
 	att_gone(c);
@@ -158,9 +159,10 @@ static bool runs(struct att_client *c)
 	return !c->gone && atomic_load(&c->seg->state) == ATT_RUN;
 }
 
-/* Until it does not run any more; false: the run is to stop. */
-static bool await(struct att_server *s, struct att_client *c)
+bool att_await(struct att_client *c)
 {
+	struct att_server *s = c->srv;
+
 	for (uint32_t i = 0; i < s->o.spin && runs(c); i++)
 		att_pause();
 	c->quiet_since = c->stop_since = 0;
@@ -184,7 +186,7 @@ static bool gate_await(struct att_server *s)
 	bool ok = true;
 
 	for (; n < s->running.n && ok; n++)
-		ok = await(s, s->running.at[n]);
+		ok = att_await(s->running.at[n]);
 	n -= !ok;
 	memmove(s->running.at, s->running.at + n,
 		(s->running.n - n) * sizeof(*s->running.at));
@@ -267,22 +269,33 @@ static bool gate_started(struct att_server *s)
 	return s->started;
 }
 
+/* Without an endpoint nobody can be told that another has died. */
+static void gate_lost(struct att_server *s, bool idle)
+{
+	if (!s->o.raw || !idle || !s->sum.died || s->over)
+		return;
+	att_say(s, "a process has died, and the others wait: the run ends");
+	s->over = true;
+}
+
 static bool gate_slow(struct att_server *s, bool idle)
 {
 	for (;;) {
 		s->seen = atomic_load(&s->bell->seq);
 		gate_news(s);
-		if (att_timed(s))
+		if (att_timed(s) && !s->o.raw)
 			gate_resumed(s);
 		else
 			gate_told(s);
 		if (!gate_await(s))
 			return false;
-		if (gate_call(s)) {
+		if (s->o.raw ? (gate_started(s) || s->over) && att_raw_call(s)
+			     : gate_call(s)) {
 			s->still_ns = 0;
 			s->told_still = false;
 			return true;
 		}
+		gate_lost(s, idle);
 		if (s->over || weft_sim_stopped(s->sim))
 			return false;
 		if (gate_started(s) && !idle && s->live)

@@ -72,7 +72,7 @@ struct att_op {
 /* The program host.agent of a node; its state. */
 struct att_agent {
 	/* parameters */
-	uint32_t max_msg, rx_slots, eager_max, batch;
+	uint32_t max_msg, rx_slots, eager_max, batch, post;
 	bool use_irq;
 	weft_time_t cost_call;
 	/* run */
@@ -94,6 +94,8 @@ struct att_agent {
 	struct {
 		VEC(struct att_client *);
 	} graves; /* have gone, and left messages */
+	struct att_node *raw; /* serve_host.h, or NULL */
+	int mem_fd;	      /* of the node's memory */
 	struct att_op *free_ops;
 	struct {
 		VEC(void *);
@@ -110,7 +112,7 @@ struct att_epoch {
 struct att_client {
 	struct att_server *srv;
 	struct att_agent *g;
-	uint32_t node, slot, rank, gen;
+	uint32_t node, slot, rank, gen, role;
 	pid_t pid;
 	int sock;
 	struct att_seg *seg;
@@ -140,6 +142,12 @@ struct att_client {
 	struct weft_far_owner far;
 	struct att_epoch epoch;
 	weft_time_t start, over; /* of the measured part; 0: none */
+	/* calls of weft/host.h */
+	struct weft_host *h;	/* its thread there */
+	struct weft_proc *proc; /* the thread is in it; NULL: monitor */
+	struct weft_far_owner *far_owner;
+	uint32_t depth; /* of drivers */
+	bool parked, killed;
 	/* is it asleep? */
 	uint64_t ran_ns, quiet_since, stop_since;
 	/* what was counted */
@@ -223,6 +231,17 @@ void att_client_free(struct att_client *c);
 bool att_gate(void *server, bool idle);
 /* From an agent: it is open, or cannot be. */
 void att_opened(struct att_server *s, bool ok);
+
+/* Until a client does not run any more; false: the run is to stop. */
+bool att_await(struct att_client *c);
+
+/* serve_host.c: processes that call weft/host.h themselves */
+int att_raw_tap(struct att_server *s, struct weft_err *err);
+int att_raw_main(struct att_agent *g);
+const struct att_seg_host *att_raw_info(const struct att_agent *g);
+/* At the present time: whoever can go on does; true: somebody does. */
+bool att_raw_call(struct att_server *s);
+void att_raw_free(struct att_agent *g);
 
 /* serve_proc.c */
 enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };

@@ -32,7 +32,8 @@ static void seg_layout(struct att_seg *s, uint32_t max_msg)
 static void seg_info(struct att_client *c, const struct att_agent *g,
 		     struct weft_att_info *i)
 {
-	const struct weft_ep_info *e = &g->ep->info;
+	static const struct weft_ep_info none = { .name = "" };
+	const struct weft_ep_info *e = g->ep ? &g->ep->info : &none;
 	const struct att_server *s = c->srv;
 
 	*i = (struct weft_att_info){
@@ -94,7 +95,9 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 				.cost_clock = g->cost_clock };
 	int fd;
 
-	seg_layout(&head, g->ep->info.max_msg);
+	seg_layout(&head, g->ep ? g->ep->info.max_msg : ATT_RAW_MSG);
+	if (g->raw)
+		head.host = *att_raw_info(g);
 	seg_info(c, g, &head.info);
 	head.deadline = WEFT_NEVER;
 	head.state = ATT_WAIT;

@@ -13,7 +13,8 @@
 
 #include "attach/serve_priv.h"
 
-/* The third: the segment of those who talk to each other directly. */
+/* The third: the segment of those who talk to each other directly, or the
+ * node's memory. */
 enum { FDS = ATT_SEND_FDS + 1 };
 
 static void watch_news(struct att_server *s)
@@ -50,6 +51,8 @@ static bool conn_place(struct att_server *s, struct att_client *c)
 	r = c->rank % s->o.ranks;
 	c->node = s->map[r];
 	c->slot = s->slot[r];
+	if (c->role == ATT_ROLE_HOST && s->gens[c->node][0])
+		return false; /* a node has one such process */
 	while (c->slot < ATT_NODE_SLOTS && slot_taken(s, c->node, c->slot))
 		c->slot++;
 	if (c->slot == ATT_NODE_SLOTS)
@@ -103,6 +106,8 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->srv = s;
 	c->sock = k->fd;
 	c->rank = k->hello.rank;
+	c->role = k->hello.role;
+	c->left = c->role == ATT_ROLE_THREAD; /* goes with its process */
 	c->pid = who.pid;
 	c->far = (struct weft_far_owner){ .pid = who.pid };
 	return c;
@@ -116,6 +121,14 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	struct att_client *c = client_new(s, k);
 	int fds[FDS], ret;
 
+	if ((c->role != ATT_ROLE_EP) != s->o.raw) {
+		att_say(s, s->o.raw ? "a process without calls of weft/host.h: "
+				      "leave --raw out"
+				    : "a process calls weft/host.h itself: "
+				      "give --raw");
+		free(c);
+		return conn_refuse(k, -EPROTONOSUPPORT);
+	}
 	if (!conn_place(s, c)) {
 		free(c);
 		return conn_refuse(k, -EUSERS);
@@ -123,14 +136,15 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	c->g = s->agents.at[c->node];
 	fds[0] = att_seg_new(c, c->g);
 	fds[1] = s->bell_fd;
-	fds[2] = s->o.direct ? s->o.direct->fd : -1;
+	fds[2] = s->o.direct ? s->o.direct->fd : c->g->mem_fd;
 	if (fds[0] < 0) {
 		s->taken.n--;
 		free(c);
 		return conn_refuse(k, -ENOMEM);
 	}
 	w.seg_bytes = c->seg_bytes;
-	ret = conn_send(k, &w, fds, s->o.direct ? FDS : ATT_SEND_FDS);
+	ret = conn_send(k, &w, fds,
+			s->o.direct || s->o.raw ? FDS : ATT_SEND_FDS);
 	close(fds[0]);
 	vec_push(&s->joins, c); /* also when it has gone meanwhile */
 	s->alive++;

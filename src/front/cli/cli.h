@@ -27,7 +27,7 @@ struct cli {
 	const char *fabric, *n, *clock, *map, *per_node, *cores, *patience;
 	const char *path;
 	const char *mpi, *cpu_factor;
-	bool quiet, append, quick, help, sweep_load;
+	bool quiet, append, quick, help, sweep_load, raw;
 	bool formatted; /* --format was given */
 	uint32_t n_jobs;
 	struct registry reg;

@@ -109,7 +109,8 @@ static int exec_go(struct exec_cmd *x, struct weft_err *err)
 	x->job.socket = att_server_socket(x->job.server);
 	exec_env(&x->job, "WEFT_SOCKET", "%s", x->job.socket);
 	exec_env(&x->job, "WEFT_RANKS", "%u", x->job.n);
-	exec_libs(&x->job);
+	if (!x->c->raw)
+		exec_libs(&x->job);
 	exec_pin(x->setup.cores);
 	ret = exec_run(x, &s, err);
 	exec_kill(&x->job);
@@ -134,7 +135,8 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 			       .cores = c->cores,
 			       .patience = c->patience,
 			       .cpu_factor = c->cpu_factor,
-			       .path = c->path };
+			       .path = c->path,
+			       .raw = c->raw };
 	uint32_t nodes = exec_nodes(x->e);
 
 	if (run_check(x->e, err) || exec_setup(&a, nodes, &x->setup, err))
@@ -163,7 +165,7 @@ int cmd_exec(struct cli *c)
 	if (c->out && out_db_check(c->out, &err))
 		return cli_error(&err);
 	vec_push(&c->args, NULL);
-	c->edit = exec_edit;
+	c->edit = c->raw ? exec_edit_raw : exec_edit;
 	if (cli_load_exp(c, c->fabric, &x.e, &err))
 		return cli_error(&err);
 	status = exec_prepare(&x, &err) ? cli_error(&err) : exec_go(&x, &err);

@@ -28,7 +28,7 @@ const struct cli_cmd cli_cmds[] = {
 	  "marked partial; the exit status is 128 + signal.\n" },
 	{ "exec", "PROGRAM [ARGUMENT...]",
 	  "run processes on a simulated machine",
-	  "fabric n clock cpu-factor path map per-node cores patience mpi set "
+	  "fabric n clock cpu-factor path raw map per-node cores patience mpi set "
 	  "seed "
 	  "sample show capture capture-file trace waves format out append load "
 	  "quiet",
@@ -110,6 +110,9 @@ const struct cli_opt cli_opts[] = {
 	OPT("path", "PATH", TEXT, path,
 	    "nic: messages go through the machine (default); direct: from "
 	    "process to process, with --clock none"),
+	OPT("raw", NULL, FLAG, raw,
+	    "the processes call weft/host.h themselves (libweft), one on a "
+	    "node"),
 	OPT("map", "RANK:NODE,...", TEXT, map,
 	    "where ranks live; default: rank i on node i"),
 	OPT("per-node", "K", TEXT, per_node,

@@ -19,14 +19,16 @@ static bool key_goes(const char *key)
 	return false;
 }
 
-static bool prog_stays(const struct doc_node *w, const struct registry *reg)
+static bool prog_stays(const struct doc_node *w, const struct registry *reg,
+		       bool servers)
 {
 	const struct doc_node *p =
 		w->kind == DOC_MAP ? doc_get(w, "program") : NULL;
 	const struct weft_class *cls =
 		p && p->kind == DOC_SCALAR ? registry_find(reg, p->text) : NULL;
 
-	return cls && (cls->background || !strcmp(cls->name, "host.agent"));
+	return cls && ((servers && cls->background) ||
+		       !strcmp(cls->name, "host.agent"));
 }
 
 static bool is_agent(const struct doc_node *w)
@@ -36,7 +38,7 @@ static bool is_agent(const struct doc_node *w)
 
 /* Those that stay, and an agent if there is none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
-				     const struct registry *reg)
+				     const struct registry *reg, bool servers)
 {
 	struct doc_node *seq = doc_node_new(d, DOC_SEQ, d->root->at);
 	struct doc_node *map, *name;
@@ -47,7 +49,7 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 		const struct doc_node *w =
 			old->kind == DOC_SEQ ? old->items[i].val : old;
 
-		if (!prog_stays(w, reg))
+		if (!prog_stays(w, reg, servers))
 			continue;
 		agent |= is_agent(w);
 		doc_append(d, seq, NULL, w->at, (struct doc_node *)w);
@@ -62,7 +64,8 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	return seq;
 }
 
-int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
+static int edit(struct doc *d, const struct registry *reg, bool servers,
+		struct weft_err *err)
 {
 	struct doc_node *root = doc_node_new(d, DOC_MAP, d->root->at);
 	const struct doc_node *old = d->root;
@@ -76,9 +79,21 @@ int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 			doc_append(d, root, old->items[i].key,
 				   old->items[i].key_at, old->items[i].val);
 	doc_append(d, root, "workload", old->at,
-		   new_workload(d, doc_get(old, "workload"), reg));
+		   new_workload(d, doc_get(old, "workload"), reg, servers));
 	d->root = root;
 	return 0;
+}
+
+int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
+{
+	return edit(d, reg, true, err);
+}
+
+/* A driver and its libraries share memory: the process has both. */
+int exec_edit_raw(struct doc *d, const struct registry *reg,
+		  struct weft_err *err)
+{
+	return edit(d, reg, false, err);
 }
 
 static uint32_t group_count(const struct doc_node *g)

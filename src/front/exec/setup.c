@@ -204,6 +204,26 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 	return setup_direct(s, nodes, err);
 }
 
+/* A node has one process that calls weft/host.h itself. */
+static int setup_raw(const struct exec_args *a, struct exec_setup *s,
+		     struct weft_err *err)
+{
+	s->att.raw = a->raw;
+	if (a->raw && s->att.direct)
+		return weft_fail(err, EINVAL,
+				 "exec: --raw: there is no --path direct: the "
+				 "processes use the NIC themselves");
+	for (uint32_t r = 0; a->raw && r < s->att.ranks; r++)
+		for (uint32_t k = 0; k < r; k++)
+			if (s->map[k] == s->map[r])
+				return weft_fail(err, EINVAL,
+						 "exec: --raw: ranks %u and %u "
+						 "are both on node %u: a node "
+						 "has one such process",
+						 k, r, s->map[r]);
+	return 0;
+}
+
 void exec_setup_fini(struct exec_setup *s)
 {
 	if (s->att.direct)
@@ -225,7 +245,7 @@ int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 		   sizeof(patience), err) ||
 	    number("--cpu-factor", a->cpu_factor, WEFT_P_REAL, "0..1000000",
 		   &factor, sizeof(factor), err) ||
-	    setup_path(a, nodes, s, err)) {
+	    setup_path(a, nodes, s, err) || setup_raw(a, s, err)) {
 		exec_setup_fini(s);
 		return -EINVAL;
 	}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft/host.h in a process: a call becomes a command; one with a result, or
+ * that takes time, hands over until it is done. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/host_client.h"
+
+/* There is no way to tell the program: its machine is not there any more. */
+static _Noreturn void host_lost(const struct weft_host *h)
+{
+	fprintf(stderr, "weft: process %d: its simulated machine has gone\n",
+		(int)getpid());
+	fflush(NULL);
+	_exit(125);
+}
+
+static struct att_host_cmd *ring_place(struct weft_host *h)
+{
+	struct weft_att *a = h->att;
+	struct att_cmd *c;
+
+	att_cpu_charge(a);
+	while (!(c = att_cmd_new(a, ATT_C_NOP))) {
+		if (weft_att_gone(a))
+			host_lost(h);
+		att_hand_over(a, 1000000000);
+	}
+	return (struct att_host_cmd *)c;
+}
+
+static void put(struct weft_host *h, const struct att_host_cmd *cmd,
+		uint64_t ctx)
+{
+	struct att_host_cmd *c = ring_place(h);
+	uint64_t busy = c->busy;
+
+	*c = *cmd;
+	c->busy = busy;
+	c->ctx = ctx;
+	att_post(h->att);
+}
+
+void host_put(struct weft_host *h, const struct att_host_cmd *cmd)
+{
+	if (weft_att_gone(h->att))
+		host_lost(h);
+	put(h, cmd, 0);
+}
+
+uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
+		   struct att_reply *r)
+{
+	struct weft_att *a = h->att;
+
+	if (weft_att_gone(a))
+		host_lost(h);
+	put(h, cmd, ++a->seq);
+	while (atomic_load(&a->seg->reply_seq) != a->seq) {
+		if (weft_att_gone(a))
+			host_lost(h);
+		att_hand_over(a, 1000000000);
+	}
+	h->debt = a->seg->reply.c;
+	h->stores = a->seg->reply.stores;
+	if (r)
+		*r = a->seg->reply;
+	return a->seg->reply.a;
+}
+
+/* Any bridge holds as many. */
+enum { BRIDGE = 4 };
+
+/* Does the thread go on at the same time, with nothing changed? */
+static bool no_time(const struct weft_host *h, struct host_takes t)
+{
+	switch (h->node->info.post) {
+	case ATT_POST_NONE:
+		return false;
+	case ATT_POST_ALL:
+		return true;
+	default:
+		return !h->debt && !t.cost &&
+		       (!t.stores || h->stores + t.stores <= BRIDGE);
+	}
+}
+
+void host_post(struct weft_host *h, struct att_host_cmd *cmd,
+	       struct host_takes t)
+{
+	if (!no_time(h, t)) {
+		host_call(h, cmd, NULL);
+		return;
+	}
+	host_put(h, cmd);
+	h->stores += t.stores;
+}
+
+/* ---- with bytes ---- */
+
+static void data_in(struct weft_host *h, struct att_host_cmd *cmd,
+		    const void *data, uint32_t n)
+{
+	struct weft_att *a = h->att;
+
+	while (!att_tx_new(a, n, &cmd->val)) {
+		if (weft_att_gone(a))
+			host_lost(h);
+		att_hand_over(a, 1000000000);
+	}
+	memcpy(a->tx + cmd->val, data, n);
+	cmd->n = n;
+}
+
+uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
+			const void *data, uint32_t n, struct att_reply *r)
+{
+	if (weft_att_gone(h->att))
+		host_lost(h);
+	data_in(h, cmd, data, n);
+	return host_call(h, cmd, r);
+}
+
+void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
+		    const void *data, uint32_t n, struct host_takes t)
+{
+	if (weft_att_gone(h->att))
+		host_lost(h);
+	data_in(h, cmd, data, n);
+	host_post(h, cmd, t);
+}

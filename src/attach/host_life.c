@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft/host.h in a process: the process comes to its node with the first call
+ * of weft_host_self; threads; the end.
+ *
+ * A thread of weft_thread_start is one of the operating system with a
+ * connection of its own.  Only one thread of the process runs at a time: the
+ * others wait for the simulator, as threads of a program do. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "attach/host_client.h"
+
+/* The process is on one node; which of its threads runs is known to each. */
+static struct {
+	pthread_mutex_t lock;
+	struct host_node node;
+	struct weft_host *first; /* and its next */
+	bool tried, forked;
+} home = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static _Thread_local struct weft_host *self_;
+
+/* A thread that is to begin. */
+struct host_start {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool done;
+	int status;
+	struct weft_att *att;
+};
+
+/* ---- the process ---- */
+
+/* A child has none of the memory, and no machine. */
+static void on_fork(void)
+{
+	for (struct weft_host *h = home.first; h; h = h->next) {
+		h->att->gone = true;
+		close(h->att->sock);
+	}
+	home.forked = true;
+	self_ = NULL;
+}
+
+static int map_node(struct host_node *n, struct weft_att *a)
+{
+	n->info = a->seg->host;
+	n->mem = mmap(NULL, n->info.mem_bytes, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_NORESERVE, a->mem_fd, 0);
+	if (n->mem == MAP_FAILED)
+		return -ENOMEM;
+	madvise(n->mem, n->info.mem_bytes, MADV_DONTFORK);
+	return 0;
+}
+
+/* Everything posted is done before. */
+static void bye(struct weft_host *h, bool all)
+{
+	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };
+
+	host_put(h, &c);
+	while (!weft_att_gone(h->att))
+		att_hand_over(h->att, 1000000000);
+}
+
+/* The program ends. */
+static void leave(void)
+{
+	struct weft_host *h = self_;
+
+	if (!h || home.forked || weft_att_gone(h->att))
+		return;
+	if (h == home.first)
+		host_gone(h);
+	bye(h, true);
+	for (uint32_t i = 0; i < ATT_HOST_DEVS; i++)
+		if (h->node->dev[i].drv.fini)
+			h->node->dev[i].drv.fini(h->node->dev[i].drv.own);
+	self_ = NULL;
+}
+
+static int enter(void)
+{
+	struct weft_host *h = calloc(1, sizeof(*h));
+	int ret;
+
+	if (!h)
+		return -ENOMEM;
+	ret = att_connected(ATT_ROLE_HOST, &h->att);
+	if (!ret)
+		ret = map_node(&home.node, h->att);
+	if (!ret && (pthread_atfork(NULL, NULL, on_fork) || atexit(leave)))
+		ret = -ENOMEM;
+#ifdef PR_SET_PTRACER
+	/* devices read and write pinned memory in place */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+	if (!ret)
+		ret = att_noticed(h->att);
+	if (ret) {
+		if (h->att)
+			att_free(h->att);
+		free(h);
+		return ret;
+	}
+	h->node = &home.node;
+	home.first = self_ = h;
+	return 0;
+}
+
+static void say_why(int err)
+{
+	static const struct {
+		int err;
+		const char *why;
+	} reasons[] = {
+		{ -ENOENT,
+		  "it runs on a simulated machine: weft exec --raw "
+		  "--fabric FILE -- PROGRAM" },
+		{ -EUSERS, "its node has had its process already" },
+		{ -EPROTONOSUPPORT, "give --raw to weft exec" },
+	};
+	const char *why = strerror(-err);
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].err == err)
+			why = reasons[i].why;
+	fprintf(stderr, "weft: %s: %s\n", program_invocation_short_name, why);
+}
+
+struct weft_host *weft_host_self(void)
+{
+	int ret = 0;
+
+	if (self_)
+		return self_;
+	pthread_mutex_lock(&home.lock);
+	if (!home.tried)
+		ret = enter();
+	home.tried = true;
+	pthread_mutex_unlock(&home.lock);
+	if (ret)
+		say_why(ret);
+	return self_;
+}
+
+void weft_host_exit(struct weft_host *h, int status)
+{
+	(void)h;
+	exit(status);
+}
+
+/* ---- threads ---- */
+
+static void start_done(struct host_start *s, struct weft_att *a, int status)
+{
+	pthread_mutex_lock(&s->lock);
+	s->att = a;
+	s->status = status;
+	s->done = true;
+	pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* It is connected; it begins when the simulator gives it its first turn. */
+static void *thread_main(void *arg)
+{
+	struct weft_host *h = arg;
+	int ret = att_connected(ATT_ROLE_THREAD, &h->att);
+
+	start_done(h->start, h->att, ret);
+	if (ret || att_noticed(h->att))
+		return NULL;
+	self_ = h;
+	h->fn(h, h->arg);
+	if (!weft_att_gone(h->att))
+		bye(h, false);
+	self_ = NULL;
+	shutdown(h->att->sock, SHUT_RDWR);
+	return NULL;
+}
+
+static bool thread_begin(struct weft_host *t)
+{
+	struct host_start *s = t->start;
+	pthread_t id;
+
+	if (pthread_create(&id, NULL, thread_main, t))
+		return false;
+	pthread_detach(id);
+	pthread_mutex_lock(&s->lock);
+	while (!s->done)
+		pthread_cond_wait(&s->cond, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return !s->status;
+}
+
+struct weft_host *weft_thread_start(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg)
+{
+	struct host_start s = { .lock = PTHREAD_MUTEX_INITIALIZER,
+				.cond = PTHREAD_COND_INITIALIZER };
+	struct att_host_cmd c = { .kind = ATT_H_THREAD };
+	struct weft_host *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->node = h->node;
+	t->proc = h->proc;
+	t->fn = fn;
+	t->arg = arg;
+	t->start = &s;
+	if (!thread_begin(t)) {
+		free(t);
+		return NULL;
+	}
+	t->next = home.first->next;
+	home.first->next = t;
+	c.dev = s.att->info.slot;
+	return host_call(h, &c, NULL) ? t : NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft/host.h in a process: waiting, time, cost; who am I. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/host_client.h"
+
+static uint64_t plain(struct weft_host *h, enum att_host_kind kind)
+{
+	struct att_host_cmd c = { .kind = (uint8_t)kind };
+
+	return host_call(h, &c, NULL);
+}
+
+weft_time_t weft_host_now(struct weft_host *h)
+{
+	return plain(h, ATT_H_NOW);
+}
+
+weft_time_t weft_host_busy(struct weft_host *h)
+{
+	return plain(h, ATT_H_BUSY);
+}
+
+weft_time_t weft_host_user(struct weft_host *h)
+{
+	return plain(h, ATT_H_USER);
+}
+
+void weft_host_cpu(struct weft_host *h, weft_time_t cost)
+{
+	struct att_host_cmd c = { .kind = ATT_H_CPU, .val = cost };
+
+	if (cost || h->debt || h->node->info.post == ATT_POST_NONE)
+		host_post(h, &c, HOST_TAKES(cost));
+}
+
+void weft_host_sleep(struct weft_host *h, weft_time_t until)
+{
+	struct att_host_cmd c = { .kind = ATT_H_SLEEP, .val = until };
+
+	host_call(h, &c, NULL);
+}
+
+/* ---- memory ---- */
+
+bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
+		      uint64_t old, weft_time_t deadline)
+{
+	struct att_host_cmd c = { .kind = ATT_H_POLL64,
+				  .off = host_off(h, p),
+				  .io_off = old,
+				  .io_len = sizeof(*p),
+				  .val = deadline };
+
+	return host_call(h, &c, NULL);
+}
+
+bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
+			  weft_time_t deadline)
+{
+	struct att_host_cmd c = { .kind = ATT_H_POLL_RANGE,
+				  .off = host_off(h, p),
+				  .io_len = n,
+				  .val = deadline };
+
+	return host_call(h, &c, NULL);
+}
+
+/* ---- interrupts ---- */
+
+static bool interrupt(struct weft_host *h, enum att_host_kind kind,
+		      const struct weft_dev *d, weft_time_t deadline)
+{
+	struct att_host_cmd c = { .kind = (uint8_t)kind,
+				  .dev = d->index,
+				  .val = deadline };
+
+	return host_call(h, &c, NULL);
+}
+
+bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	return interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
+}
+
+bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	return interrupt(h, ATT_H_ISR_WAIT, d, deadline);
+}
+
+bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
+			weft_time_t deadline)
+{
+	return interrupt(h, ATT_H_ISR_SPIN, d, deadline);
+}
+
+/* ---- other threads ---- */
+
+/* The word is the process's: it looks itself, when time has come that far.
+ * Between that look and the waiting none passes. */
+bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
+		    weft_time_t deadline)
+{
+	const volatile uint32_t *word = p;
+	struct att_host_cmd c = { .kind = ATT_H_WAIT,
+				  .off = (uintptr_t)p,
+				  .val = deadline };
+
+	if (h->debt || h->node->info.post == ATT_POST_ALL)
+		plain(h, ATT_H_SYNC);
+	if (*word != old)
+		return true;
+	host_call(h, &c, NULL);
+	return *word != old;
+}
+
+void weft_host_wake(struct weft_host *h, const uint32_t *p)
+{
+	struct att_host_cmd c = { .kind = ATT_H_WAKE, .off = (uintptr_t)p };
+
+	host_post(h, &c, HOST_TAKES(0));
+}
+
+/* ---- who am I ---- */
+
+uint32_t weft_host_node(struct weft_host *h)
+{
+	return h->att->info.node;
+}
+
+uint32_t weft_host_nodes(struct weft_host *h)
+{
+	return h->att->info.nodes;
+}
+
+static uint32_t key_len(const char *key)
+{
+	return (uint32_t)strnlen(key, ATT_HOST_KEY - 1) + 1;
+}
+
+void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
+{
+	struct att_host_cmd c = { .kind = ATT_H_OOB_PUT, .io_off = val };
+
+	host_post_data(h, &c, key, key_len(key), HOST_TAKES(0));
+}
+
+uint64_t weft_oob_get(struct weft_host *h, const char *key)
+{
+	struct att_host_cmd c = { .kind = ATT_H_OOB_GET };
+
+	return host_call_data(h, &c, key, key_len(key), NULL);
+}
+
+void weft_host_log(struct weft_host *h, const char *fmt, ...)
+{
+	struct host_node *n = h->node;
+	char line[256];
+	va_list ap;
+
+	if (n->logged == WEFT_LOG_LINES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "n%u, %.3f us: %s%s\n", weft_host_node(h),
+		(double)weft_host_now(h) / (double)WEFT_US, line,
+		++n->logged == WEFT_LOG_LINES ? " (the last line)" : "");
+}

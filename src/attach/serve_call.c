@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a process, checked and made: memory, MMIO, waiting, time.
+ *
+ * What a program could do wrong with weft/host.h itself is its mistake as it
+ * would be in the simulator: the check fails, and the run with it.  What only
+ * somebody who writes into the ring can do is refused the same way. */
+#include <errno.h>
+
+#include "attach/serve_host.h"
+#include "host/prog.h"
+#include "weft/prog.h"
+
+#define COPY_MAX ((uint64_t)1 << 30)
+
+bool raw_refuse(struct att_client *c, const char *call, const char *why)
+{
+	weft_check_failed(c->g->prog, "%s of process %d: %s", call, (int)c->pid,
+			  why);
+	return false;
+}
+
+/* ---- arguments ---- */
+
+static struct weft_dev *dev_of(struct att_client *c,
+			       const struct att_host_cmd *k)
+{
+	return k->dev < ATT_HOST_DEVS ? c->g->raw->dev[k->dev] : NULL;
+}
+
+static struct weft_io io_of(struct att_client *c, const struct att_host_cmd *k)
+{
+	return (struct weft_io){ .dev = dev_of(c, k),
+				 .off = k->io_off,
+				 .len = k->io_len,
+				 .bar = k->bar,
+				 .attr = k->attr };
+}
+
+void *raw_mem(struct att_client *c, uint64_t off, uint64_t n)
+{
+	uint64_t size = c->g->raw->info.mem_bytes;
+
+	return off > size || n > size - off ? NULL : c->g->raw->mem + off;
+}
+
+struct raw_proc *raw_proc(struct att_client *c, uint16_t handle)
+{
+	struct att_node *n = c->g->raw;
+
+	if (!handle || handle > n->procs.n || !n->procs.at[handle - 1].p)
+		return NULL;
+	return &n->procs.at[handle - 1];
+}
+
+/* A window of the monitor lies in a BAR; that of a process is looked up at
+ * every access. */
+static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
+{
+	struct weft_io io;
+
+	if (!dev_of(c, k) || k->attr > WEFT_WC)
+		return false;
+	return c->proc ||
+	       weft_io_map(c->h, dev_of(c, k), k->bar, k->io_off, k->io_len,
+			   (enum weft_io_attr)k->attr, &io);
+}
+
+static bool data_ok(struct att_client *c, const struct att_host_cmd *k)
+{
+	return k->n && k->n <= ATT_HOST_DATA && k->val <= c->tx_bytes - k->n;
+}
+
+static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
+			    uint32_t args)
+{
+	if (args & HA_DEV && !dev_of(c, k))
+		return "no such device";
+	if (args & HA_IO && !window_ok(c, k))
+		return "no such window";
+	if (args & HA_MEM && !raw_mem(c, k->off, k->io_len))
+		return "not in the node's memory";
+	if (args & HA_PROC && !raw_proc(c, k->proc))
+		return "no such process";
+	if (args & HA_DATA && !data_ok(c, k))
+		return "no such data";
+	if (args & HA_KEY && k->n > ATT_HOST_KEY)
+		return "name too long";
+	return NULL;
+}
+
+/* Times that no run reaches. */
+static weft_time_t when(uint64_t t)
+{
+	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
+}
+
+static const void *data_of(struct att_client *c, const struct att_host_cmd *k)
+{
+	return c->tx + k->val;
+}
+
+/* ---- time ---- */
+
+#define CALL(name)                                                             \
+	static void name(struct att_client *c, const struct att_host_cmd *k,   \
+			 struct att_reply *r)
+
+CALL(call_sync)
+{
+	weft_host_cpu(c->h, 0);
+}
+
+CALL(call_cpu)
+{
+	if (k->val <= ATT_BUSY_MAX)
+		weft_host_cpu(c->h, k->val);
+	else
+		raw_refuse(c, "cpu", "too long");
+}
+
+CALL(call_copy)
+{
+	if (k->io_len <= COPY_MAX)
+		weft_prog_copy(c->h, k->io_len);
+	else
+		raw_refuse(c, "copy", "too long");
+}
+
+CALL(call_now)
+{
+	r->a = weft_host_now(c->h);
+}
+
+CALL(call_busy)
+{
+	r->a = weft_host_busy(c->h);
+}
+
+CALL(call_user)
+{
+	r->a = weft_host_user(c->h);
+}
+
+CALL(call_sleep)
+{
+	weft_host_sleep(c->h, when(k->val));
+}
+
+CALL(call_poll64)
+{
+	const uint64_t *p = raw_mem(c, k->off, sizeof(*p));
+
+	if (k->off % sizeof(*p) || k->io_len != sizeof(*p)) {
+		raw_refuse(c, "poll64", "not aligned");
+		return;
+	}
+	r->a = weft_host_poll64(c->h, p, k->io_off, when(k->val));
+}
+
+CALL(call_poll_range)
+{
+	r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
+				    k->io_len, when(k->val));
+}
+
+CALL(call_irq)
+{
+	static bool (*const fn[])(struct weft_host *, struct weft_dev *,
+				  weft_time_t) = { weft_host_irq_wait,
+						   weft_host_isr_wait,
+						   weft_host_isr_spin };
+
+	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->h, dev_of(c, k), when(k->val));
+}
+
+/* ---- devices ---- */
+
+CALL(call_dev_open)
+{
+	if (k->dev < ATT_HOST_DEVS)
+		c->g->raw->dev[k->dev] = weft_dev_open(c->h, k->dev);
+	r->a = dev_of(c, k) != NULL;
+}
+
+CALL(call_cfg)
+{
+	if (k->off > 4096 || k->n > 4)
+		raw_refuse(c, "cfg", "no such register");
+	else if (k->kind == ATT_H_CFG_STORE)
+		weft_cfg_store(c->h, dev_of(c, k), (uint32_t)k->off, k->n,
+			       (uint32_t)k->val);
+	else
+		r->a = weft_cfg_load(c->h, dev_of(c, k), (uint32_t)k->off,
+				     k->n);
+}
+
+CALL(call_io_map)
+{
+	struct weft_io io = { 0 };
+
+	/* a kernel's windows are kept */
+	r->a = k->attr <= WEFT_WC &&
+	       (!c->proc || c->g->raw->n_maps++ < RAW_WORDS) &&
+	       weft_io_map(c->h, dev_of(c, k), k->bar, k->io_off, k->io_len,
+			   (enum weft_io_attr)k->attr, &io);
+	r->b = io.off;
+}
+
+CALL(call_load)
+{
+	struct weft_io io = io_of(c, k);
+
+	r->a = k->kind == ATT_H_LOAD32 ? weft_io_load32(c->h, &io, k->off)
+				       : weft_io_load64(c->h, &io, k->off);
+}
+
+CALL(call_store)
+{
+	struct weft_io io = io_of(c, k);
+
+	if (k->kind == ATT_H_STORE32)
+		weft_io_store32(c->h, &io, k->off, (uint32_t)k->val);
+	else
+		weft_io_store64(c->h, &io, k->off, k->val);
+}
+
+CALL(call_io_copy)
+{
+	struct weft_io io = io_of(c, k);
+
+	weft_io_copy(c->h, &io, k->off, data_of(c, k), k->n);
+}
+
+CALL(call_fence)
+{
+	weft_io_fence(c->h);
+}
+
+CALL(call_can_tag)
+{
+	r->a = weft_io_can_tag(c->h, dev_of(c, k));
+}
+
+CALL(call_tstore)
+{
+	struct weft_io io = io_of(c, k);
+
+	if (k->kind == ATT_H_TSTORE)
+		weft_io_tstore(c->h, &io, k->off, data_of(c, k), k->n);
+	else
+		weft_io_tstore_user(c->h, &io, k->off, data_of(c, k), k->n,
+				    k->tag);
+}
+
+CALL(call_tload)
+{
+	struct weft_io io = io_of(c, k);
+
+	r->a = k->kind == ATT_H_TLOAD
+		       ? weft_io_tload64(c->h, &io, k->off, &r->b)
+		       : weft_io_tload64_user(c->h, &io, k->off, k->tag, &r->b);
+}
+
+CALL(call_tcstore)
+{
+	struct weft_io io = io_of(c, k);
+	const uint8_t *p = data_of(c, k);
+	uint64_t cond;
+
+	if (k->n <= sizeof(cond)) {
+		raw_refuse(c, "io_tcstore", "no such data");
+		return;
+	}
+	memcpy(&cond, p, sizeof(cond));
+	r->a = weft_io_tcstore(c->h, &io, k->off, p + sizeof(cond),
+			       k->n - (uint32_t)sizeof(cond), cond);
+}
+
+/* ---- memory ---- */
+
+CALL(call_mem_alloc)
+{
+	weft_phys_t phys;
+
+	if (k->io_off > c->g->raw->info.mem_bytes ||
+	    !weft_mem_alloc(c->h, k->io_len, k->io_off, &phys))
+		return;
+	r->a = 1;
+	r->b = phys - c->g->raw->info.mem_base;
+}
+
+CALL(call_mem_free)
+{
+	void *p = raw_mem(c, k->off, 1);
+
+	if (p)
+		weft_mem_free(c->h, p);
+	else
+		raw_refuse(c, "mem_free", "not in the node's memory");
+}
+
+CALL(call_mem_phys)
+{
+	r->a = weft_far_phys(c->h, c->far_owner, k->off, &r->b);
+}
+
+/* Addresses go to where messages would be. */
+CALL(call_mem_pin)
+{
+	uint64_t n = k->io_len / WEFT_PAGE;
+
+	if (k->off % WEFT_PAGE || k->io_len % WEFT_PAGE ||
+	    n > ATT_RX_SLOTS * c->rx_slot / sizeof(weft_phys_t))
+		raw_refuse(c, "mem_pin", "no such pages");
+	else
+		r->a = weft_far_pin(c->h, c->far_owner, k->off, k->io_len,
+				    (weft_phys_t *)c->rx);
+}
+
+CALL(call_mem_unpin)
+{
+	if (!weft_far_unpin(c->h, c->far_owner, k->off, k->io_len))
+		raw_refuse(c, "mem_unpin", "it is not pinned");
+}
+
+/* ---- names ---- */
+
+CALL(call_oob)
+{
+	char key[ATT_HOST_KEY];
+
+	memcpy(key, data_of(c, k), k->n);
+	key[k->n - 1] = '\0';
+	if (k->kind == ATT_H_OOB_PUT)
+		weft_oob_put(c->h, key, k->io_off);
+	else
+		r->a = weft_oob_get(c->h, key);
+}
+
+/* ---- the table ---- */
+
+static const raw_fn call_fns[ATT_H_END] = {
+	[ATT_H_SYNC] = call_sync,
+	[ATT_H_CPU] = call_cpu,
+	[ATT_H_COPY] = call_copy,
+	[ATT_H_NOW] = call_now,
+	[ATT_H_BUSY] = call_busy,
+	[ATT_H_USER] = call_user,
+	[ATT_H_SLEEP] = call_sleep,
+	[ATT_H_POLL64] = call_poll64,
+	[ATT_H_POLL_RANGE] = call_poll_range,
+	[ATT_H_IRQ_WAIT] = call_irq,
+	[ATT_H_ISR_WAIT] = call_irq,
+	[ATT_H_ISR_SPIN] = call_irq,
+	[ATT_H_DEV_OPEN] = call_dev_open,
+	[ATT_H_CFG_LOAD] = call_cfg,
+	[ATT_H_CFG_STORE] = call_cfg,
+	[ATT_H_IO_MAP] = call_io_map,
+	[ATT_H_LOAD32] = call_load,
+	[ATT_H_LOAD64] = call_load,
+	[ATT_H_STORE32] = call_store,
+	[ATT_H_STORE64] = call_store,
+	[ATT_H_IO_COPY] = call_io_copy,
+	[ATT_H_FENCE] = call_fence,
+	[ATT_H_CAN_TAG] = call_can_tag,
+	[ATT_H_TSTORE] = call_tstore,
+	[ATT_H_TSTORE_USER] = call_tstore,
+	[ATT_H_TLOAD] = call_tload,
+	[ATT_H_TLOAD_USER] = call_tload,
+	[ATT_H_TCSTORE] = call_tcstore,
+	[ATT_H_MEM_ALLOC] = call_mem_alloc,
+	[ATT_H_MEM_FREE] = call_mem_free,
+	[ATT_H_MEM_PHYS] = call_mem_phys,
+	[ATT_H_MEM_PIN] = call_mem_pin,
+	[ATT_H_MEM_UNPIN] = call_mem_unpin,
+	[ATT_H_OOB_PUT] = call_oob,
+	[ATT_H_OOB_GET] = call_oob,
+};
+
+static const struct {
+	const char *name;
+	uint32_t args;
+} call_rows[ATT_H_END] = {
+#define X(kind, name, args) [ATT_H_##kind] = { name, args },
+	ATT_HOST_CALLS(X)
+#undef X
+};
+
+void raw_run(struct att_client *c, const struct att_host_cmd *k,
+	     struct att_reply *r)
+{
+	raw_fn fn =
+		call_fns[k->kind] ? call_fns[k->kind] : raw_proc_fns[k->kind];
+	const char *bad = args_bad(c, k, call_rows[k->kind].args);
+
+	if (!bad) {
+		fn(c, k, r);
+		return;
+	}
+	raw_refuse(c, call_rows[k->kind].name, bad);
+	r->status = -EINVAL;
+	r->a = k->kind == ATT_H_LOAD32 || k->kind == ATT_H_LOAD64 ? UINT64_MAX
+								  : 0;
+}

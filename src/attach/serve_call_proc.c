@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a process: processes and domains of its node, drivers, threads. */
+#include <errno.h>
+
+#include "attach/serve_host.h"
+#include "host/prog.h"
+
+#define CALL(name)                                                             \
+	static void name(struct att_client *c, const struct att_host_cmd *k,   \
+			 struct att_reply *r)
+
+static struct weft_dev *dev_of(struct att_client *c,
+			       const struct att_host_cmd *k)
+{
+	return c->g->raw->dev[k->dev];
+}
+
+/* ---- processes and domains ---- */
+
+/* Where it is, or (NULL) where one was; n: nowhere. */
+static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
+{
+	size_t i = 0;
+
+	while (i < n->procs.n && n->procs.at[i].p != p)
+		i++;
+	return i;
+}
+
+/* 0: none. */
+static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
+{
+	size_t i = p ? find_proc(n, p) : 0, k = find_proc(n, NULL);
+
+	if (!p)
+		return 0;
+	if (i < n->procs.n)
+		return (uint16_t)(i + 1);
+	if (k < n->procs.n) {
+		n->procs.at[k] = (struct raw_proc){ .p = p };
+		return (uint16_t)(k + 1);
+	}
+	vec_push(&n->procs, (struct raw_proc){ .p = p });
+	return (uint16_t)n->procs.n;
+}
+
+CALL(call_domain_new)
+{
+	if (c->g->raw->n_domains++ < RAW_PROCS)
+		r->a = weft_domain_new(c->h);
+}
+
+CALL(call_domain_give)
+{
+	r->a = weft_domain_give(c->h, k->n, dev_of(c, k), k->bar, k->io_off,
+				k->io_len);
+}
+
+/* From now on the thread's accesses are checked by its tables. */
+static uint64_t entered(struct att_client *c, struct weft_proc *p)
+{
+	uint16_t handle = handle_of(c->g->raw, p);
+
+	c->proc = p;
+	if (handle)
+		c->g->raw->procs.at[handle - 1].entered = true;
+	return handle;
+}
+
+CALL(call_domain_enter)
+{
+	uint32_t calls = c->depth;
+
+	if (calls) /* who it is would not be known */
+		raw_refuse(c, "domain_enter", "not inside of a driver");
+	else if (weft_domain_enter(c->h, k->n))
+		r->a = entered(c, weft_proc_self(c->h));
+}
+
+CALL(call_proc_new)
+{
+	struct att_node *n = c->g->raw;
+
+	if (n->procs.n < RAW_PROCS || find_proc(n, NULL) < n->procs.n)
+		r->a = handle_of(c->g->raw, weft_proc_new(c->h, k->n));
+}
+
+/* One that some thread is in cannot go: only its windows do. */
+CALL(call_proc_free)
+{
+	struct raw_proc *p = raw_proc(c, k->proc);
+
+	if (!p->entered) {
+		weft_proc_free(c->h, p->p);
+		p->p = NULL;
+		vec_free(&p->maps);
+		return;
+	}
+	while (p->maps.n) {
+		struct weft_io io = { .off = vec_pop(&p->maps) };
+
+		weft_proc_unmap(c->h, p->p, &io);
+	}
+}
+
+CALL(call_proc_map)
+{
+	struct raw_proc *p = raw_proc(c, k->proc);
+	struct weft_io io = { 0 };
+
+	if (p->maps.n == RAW_MAPS || k->attr > WEFT_WC)
+		return;
+	r->a = weft_proc_map(c->h, p->p, dev_of(c, k), k->bar, k->io_off,
+			     k->io_len, (enum weft_io_attr)k->attr, &io);
+	r->b = io.off;
+	if (r->a)
+		vec_push(&p->maps, io.off);
+}
+
+CALL(call_proc_unmap)
+{
+	struct raw_proc *p = raw_proc(c, k->proc);
+	struct weft_io io = { .off = k->io_off };
+
+	for (size_t i = 0; i < p->maps.n; i++)
+		if (p->maps.at[i] == k->io_off) {
+			p->maps.at[i] = vec_last(&p->maps);
+			p->maps.n--;
+			weft_proc_unmap(c->h, p->p, &io);
+			return;
+		}
+}
+
+CALL(call_proc_tag)
+{
+	r->a = weft_proc_set_tag(c->h, raw_proc(c, k->proc)->p, k->tag);
+}
+
+CALL(call_proc_enter)
+{
+	struct weft_proc *p = raw_proc(c, k->proc)->p;
+
+	if (weft_proc_enter(c->h, p))
+		r->a = entered(c, p);
+}
+
+CALL(call_page_share)
+{
+	r->a = weft_page_share(c->h, dev_of(c, k), k->bar, k->io_off);
+}
+
+/* ---- drivers ---- */
+
+/* The driver is in the process: what it calls is served until it leaves. */
+static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+	struct att_agent *g = own;
+
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (g->clients.at[i] == arg && g->clients.at[i]->h == h) {
+			raw_serve(arg);
+			return 0;
+		}
+	return -ENODEV; /* somebody else's call */
+}
+
+CALL(call_drv_set)
+{
+	struct weft_drv drv = { .own = c->g, .call = driver };
+
+	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
+}
+
+CALL(call_drv_call)
+{
+	struct weft_proc *was = c->proc;
+	uint32_t depth = c->depth;
+
+	if (depth == RAW_DEPTH) {
+		att_break(c, "its drivers call each other without end");
+		return;
+	}
+	c->depth++;
+	c->proc = NULL;
+	r->status = weft_drv_call(c->h, dev_of(c, k), 0, c);
+	c->depth = depth;
+	if (!c->proc)
+		c->proc = was;
+}
+
+CALL(call_drv_leave)
+{
+	if (c->depth)
+		c->depth--;
+	else
+		raw_refuse(c, "drv_leave", "it is in no driver");
+}
+
+/* ---- threads ---- */
+
+/* A connection of the same process that waits to be one. */
+static struct att_client *newcomer(struct att_client *c, uint32_t slot)
+{
+	struct att_server *s = c->srv;
+	struct att_client *t = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->joins.n + s->clients.n && !t; i++) {
+		t = i < s->joins.n ? s->joins.at[i]
+				   : s->clients.at[i - s->joins.n];
+		if (t->slot != slot || t->node != c->node || t->gone ||
+		    t->pid != c->pid || t->role != ATT_ROLE_THREAD || t->h)
+			t = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return t;
+}
+
+static int thread_main(struct weft_host *h, void *client)
+{
+	raw_serve(client);
+	return 0;
+}
+
+CALL(call_thread)
+{
+	struct att_client *t = newcomer(c, k->dev);
+
+	if (!t) {
+		raw_refuse(c, "thread_start", "no such thread");
+		return;
+	}
+	t->far_owner = c->far_owner;
+	t->proc = c->proc;
+	t->h = weft_thread_start(c->h, thread_main, t);
+	r->a = t->h != NULL;
+}
+
+/* ---- words ---- */
+
+/* What the process waits for stands for itself: it is the address that counts,
+ * and the process has looked. */
+static uint32_t *word_of(struct att_client *c, uint64_t at)
+{
+	struct att_node *n = c->g->raw;
+	struct raw_word *w;
+
+	for (size_t i = 0; i < n->words.n; i++)
+		if (n->words.at[i]->at == at)
+			return &n->words.at[i]->word;
+	w = n->words.n < RAW_WORDS ? calloc(1, sizeof(*w)) : NULL;
+	if (!w)
+		return NULL;
+	w->at = at;
+	vec_push(&n->words, w);
+	return &w->word;
+}
+
+CALL(call_wait)
+{
+	uint32_t *w = word_of(c, k->off);
+
+	if (w)
+		r->a = weft_host_wait(c->h, w, *w,
+				      k->val < WEFT_NEVER / 2 ? k->val
+							      : WEFT_NEVER);
+	else
+		raw_refuse(c, "wait", "too many words");
+}
+
+CALL(call_wake)
+{
+	uint32_t *w = word_of(c, k->off);
+
+	if (w)
+		weft_host_wake(c->h, w);
+	else
+		raw_refuse(c, "wake", "too many words");
+}
+
+CALL(call_alone)
+{
+	weft_prog_alone(c->h);
+}
+
+const raw_fn raw_proc_fns[ATT_H_END] = {
+	[ATT_H_DOMAIN_NEW] = call_domain_new,
+	[ATT_H_DOMAIN_GIVE] = call_domain_give,
+	[ATT_H_DOMAIN_ENTER] = call_domain_enter,
+	[ATT_H_PROC_NEW] = call_proc_new,
+	[ATT_H_PROC_FREE] = call_proc_free,
+	[ATT_H_PROC_MAP] = call_proc_map,
+	[ATT_H_PROC_UNMAP] = call_proc_unmap,
+	[ATT_H_PROC_TAG] = call_proc_tag,
+	[ATT_H_PROC_ENTER] = call_proc_enter,
+	[ATT_H_PAGE_SHARE] = call_page_share,
+	[ATT_H_DRV_SET] = call_drv_set,
+	[ATT_H_DRV_CALL] = call_drv_call,
+	[ATT_H_DRV_LEAVE] = call_drv_leave,
+	[ATT_H_THREAD] = call_thread,
+	[ATT_H_WAIT] = call_wait,
+	[ATT_H_WAKE] = call_wake,
+	[ATT_H_ALONE] = call_alone,
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that act for those of a process: their turns, their ends. */
+#include "attach/serve_host.h"
+
+#include <errno.h>
+
+#include "host/prog.h"
+#include "weft/prog.h"
+
+#define TIME_MAX (WEFT_NEVER / 4)
+
+/* ---- a turn of the process ---- */
+
+static uint32_t state_of(const struct att_client *c)
+{
+	return c->gone ? ATT_GONE : atomic_load(&c->seg->state);
+}
+
+/* From WAIT to RUN. */
+static void turn_give(struct att_client *c)
+{
+	uint32_t was = ATT_WAIT;
+
+	atomic_store(&c->seg->now, weft_now(c->g->prog));
+	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN))
+		return;
+	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
+	c->srv->sum.handovers++;
+	if (atomic_load(&c->seg->sleeps))
+		att_futex_wake(&c->seg->state);
+}
+
+/* It sleeps elsewhere; others go on without it. */
+static void turn_out(struct att_client *c)
+{
+	weft_time_t since = weft_now(c->g->prog);
+
+	c->parked = true;
+	weft_prog_park(c->h);
+	c->parked = false;
+	c->resumed = weft_now(c->g->prog) != since;
+}
+
+/* Until there is something to do; false: it has gone. */
+static bool turn(struct att_client *c)
+{
+	bool stopped = false;
+
+	for (;;) {
+		uint32_t state = state_of(c);
+
+		if (state == ATT_GONE)
+			return false;
+		if (state != ATT_RUN && att_has_cmds(c))
+			return true;
+		if (state == ATT_WAIT && !stopped)
+			turn_give(c);
+		else if (state == ATT_RUN && !stopped)
+			stopped = !att_await(c);
+		else
+			turn_out(c);
+	}
+}
+
+/* ---- commands ---- */
+
+/* The copy of a command that everything is decided by. */
+static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
+{
+	uint32_t tail = atomic_load(&c->seg->cmd_tail);
+
+	if (tail - c->cmd_head > ATT_CMDS) {
+		att_break(c, "its command ring makes no sense");
+		return false;
+	}
+	memcpy(k, (const void *)&c->cmd[c->cmd_head % ATT_CMDS], sizeof(*k));
+	__asm__ volatile("" ::: "memory"); /* once */
+	if (k->kind > ATT_H_FIRST_ && k->kind < ATT_H_END &&
+	    k->busy <= ATT_BUSY_MAX && weft_now(c->g->prog) < TIME_MAX)
+		return true;
+	att_break(c, "no such call");
+	return false;
+}
+
+/* A process that went on behind a call which has taken time, or that comes when
+ * time has passed, has seen its memory too early. */
+static void cmd_count(struct att_client *c, const struct att_host_cmd *k,
+		      weft_time_t since)
+{
+	bool late = c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
+				   weft_now(c->g->prog) != since);
+
+	c->resumed = false;
+	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
+	c->srv->sum.commands++;
+	if (!late)
+		return;
+	c->srv->sum.violations++;
+}
+
+static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
+{
+	struct att_reply r = { 0 };
+	weft_time_t since;
+
+	if (k->busy)
+		weft_host_cpu(c->h, k->busy);
+	since = weft_now(c->g->prog);
+	raw_run(c, k, &r);
+	cmd_count(c, k, since);
+	if (c->gone)
+		return;
+	r.c = weft_prog_debt(c->h);
+	r.stores = weft_prog_stores(c->h);
+	if (!k->ctx || k->kind == ATT_H_DRV_CALL)
+		return;
+	c->seg->reply = r;
+	atomic_store(&c->seg->reply_seq, k->ctx);
+}
+
+static void leave(struct att_client *c, bool all)
+{
+	for (size_t i = 0; all && i < c->g->clients.n; i++)
+		c->g->clients.at[i]->left = true;
+	c->left = true;
+	att_gone(c);
+}
+
+void raw_serve(struct att_client *c)
+{
+	uint32_t depth = c->depth;
+	struct att_host_cmd k;
+
+	while (c->depth >= depth && turn(c) && cmd_read(c, &k)) {
+		atomic_store(&c->seg->cmd_head, ++c->cmd_head);
+		if (k.kind == ATT_H_BYE) {
+			leave(c, k.n);
+			return;
+		}
+		cmd_run(c, &k);
+	}
+}
+
+/* ---- threads ---- */
+
+static struct att_client *first_client(struct att_agent *g)
+{
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (g->clients.at[i]->role == ATT_ROLE_HOST)
+			return g->clients.at[i];
+	return NULL;
+}
+
+static void agent_park(struct att_agent *g)
+{
+	g->parked = true;
+	weft_prog_park(g->h);
+	g->parked = false;
+}
+
+/* The process ends in its own time: the run does not end before. */
+int att_raw_main(struct att_agent *g)
+{
+	struct att_client *c;
+
+	att_opened(g->srv, true);
+	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)
+		agent_park(g);
+	if (c) {
+		c->h = g->h;
+		c->far_owner = &c->far;
+		raw_serve(c);
+	}
+	while (!g->srv->over)
+		agent_park(g);
+	return 0;
+}
+
+/* ---- the gate ---- */
+
+static bool call_client(struct att_client *c)
+{
+	if (!c->h || c->killed)
+		return false;
+	if (c->gone) {
+		c->killed = true;
+		weft_prog_kill(c->h);
+		return true;
+	}
+	return c->parked && state_of(c) != ATT_OUT && weft_prog_kick(c->h);
+}
+
+bool att_raw_call(struct att_server *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->agents.n; i++) {
+		struct att_agent *g = s->agents.at[i];
+
+		if (g->parked && (s->over || (s->started && first_client(g))))
+			any |= weft_prog_kick(g->h);
+	}
+	for (size_t i = 0; i < s->clients.n; i++)
+		any |= call_client(s->clients.at[i]);
+	return any;
+}
+
+/* ---- the node ---- */
+
+static void node_info(struct att_agent *g, struct weft_prog_node n)
+{
+	g->raw->mem = n.mem;
+	g->raw->info = (struct att_seg_host){
+		.mem_bytes = n.bytes,
+		.mem_base = n.base,
+		.cost_store = n.store,
+		.cost_wc = n.wc,
+		.post = att_timed(g->srv) ? g->post : ATT_POST_ALL,
+	};
+}
+
+int att_raw_tap(struct att_server *s, struct weft_err *err)
+{
+	for (size_t i = 0; i < s->agents.n; i++) {
+		struct att_agent *g = s->agents.at[i];
+
+		struct weft_host *h = weft_prog_host(g->prog);
+
+		g->mem_fd = weft_prog_share(h);
+		if (g->mem_fd < 0)
+			return weft_fail(err, -g->mem_fd,
+					 "node n%zu: its memory cannot be "
+					 "shared with a process",
+					 i);
+		g->raw = calloc(1, sizeof(*g->raw));
+		if (!g->raw)
+			abort();
+		node_info(g, weft_prog_node(h));
+		if (!g->raw->mem)
+			return weft_fail(err, ENOMEM, "node n%zu: no memory",
+					 i);
+	}
+	return 0;
+}
+
+const struct att_seg_host *att_raw_info(const struct att_agent *g)
+{
+	return &g->raw->info;
+}
+
+void att_raw_free(struct att_agent *g)
+{
+	struct att_node *n = g->raw;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->procs.n; i++)
+		vec_free(&n->procs.at[i].maps);
+	for (size_t i = 0; i < n->words.n; i++)
+		free(n->words.at[i]);
+	vec_free(&n->procs);
+	vec_free(&n->words);
+	free(n);
+	g->raw = NULL;
+}

@@ -28,10 +28,9 @@ const struct cli_cmd cli_cmds[] = {
 	  "marked partial; the exit status is 128 + signal.\n" },
 	{ "exec", "PROGRAM [ARGUMENT...]",
 	  "run processes on a simulated machine",
-	  "fabric n clock cpu-factor path raw map per-node cores patience mpi set "
-	  "seed "
-	  "sample show capture capture-file trace waves format out append load "
-	  "quiet",
+	  "fabric n clock cpu-factor path raw map per-node cores patience mpi "
+	  "set seed sample show capture capture-file trace waves format out "
+	  "append load quiet",
 	  "table|json|csv|svg", 1, 65536, cmd_exec,
 	  "The machine is an experiment (--fabric) without its workload: any "
 	  "with nodes will\n"

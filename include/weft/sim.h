@@ -74,6 +74,7 @@ struct weft_comp {
 	struct weft_port *ports;
 	uint32_t n_ports;
 	uint32_t id; /* valid from start() on */
+	bool heard;  /* somebody listens, weft/trace.h */
 	struct weft_rng rng;
 	uint64_t *regs;		 /* register file, see weft_reg_* */
 	struct weft_comp *owner; /* a program's host, or NULL */

@@ -10,7 +10,7 @@
  *
  * Times may lie ahead of now.  Texts are constants, or live as long as the
  * component.  Nothing here changes what happens in a run, and as long as nobody
- * listens a call is the test of a pointer. */
+ * listens a call is the test of a flag. */
 #ifndef WEFT_TRACE_H
 #define WEFT_TRACE_H
 
@@ -47,13 +47,35 @@ void weft_sim_listen(struct weft_sim *sim, struct weft_listener *l);
 
 static inline bool weft_heard(const struct weft_comp *c)
 {
-	return __builtin_expect(
-		((const struct weft_sim_head *)c->sim)->listeners != NULL, 0);
+	return __builtin_expect(c->heard, 0);
+}
+/* The same for what is said of one message; 0 as long as nobody listens. */
+static inline bool weft_told(const struct weft_comp *c, uint64_t id)
+{
+	return __builtin_expect(id != 0, 0) && weft_heard(c);
 }
 
-/* The rest of the functions below; called when somebody listens. */
-void weft_trace_tell(const struct weft_trace *t);
-uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent);
+/* The rest of the functions below; called when somebody listens, and kept out
+ * of the way of those to whom nobody does. */
+#define WEFT_COLD __attribute__((cold, noinline))
+WEFT_COLD void weft_trace_tell(const struct weft_trace *t);
+WEFT_COLD uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent);
+WEFT_COLD void weft_trace_mark(const struct weft_comp *c, uint64_t id,
+			       const char *stage, weft_time_t t);
+WEFT_COLD void weft_trace_end(const struct weft_comp *c, uint64_t id,
+			      bool arrived);
+WEFT_COLD void weft_trace_span(const struct weft_comp *c, const char *track,
+			       uint32_t index, const char *text, uint64_t value,
+			       weft_time_t from, weft_time_t to);
+WEFT_COLD void weft_trace_state(const struct weft_comp *c, const char *machine,
+				uint32_t index, const char *state,
+				weft_time_t t);
+WEFT_COLD void weft_trace_level(const struct weft_comp *c, const char *queue,
+				uint32_t index, uint64_t level, weft_time_t t);
+/* A program has begun (SENT) or seen (GOT) a message. */
+WEFT_COLD void weft_trace_program(const struct weft_comp *c,
+				  enum weft_trace_kind kind, uint32_t node,
+				  weft_time_t t);
 
 /* A new message, from the event in which c took the host's access that begins
  * it (the way of that access to the device is its first stage). */
@@ -64,32 +86,27 @@ static inline uint64_t weft_msg_open(const struct weft_comp *c)
 /* One part of several of a message: has all its marks so far. */
 static inline uint64_t weft_msg_fork(const struct weft_comp *c, uint64_t id)
 {
-	return weft_heard(c) && id ? weft_trace_open(c, id) : 0;
+	return weft_told(c, id) ? weft_trace_open(c, id) : 0;
 }
 static inline void weft_mark(const struct weft_comp *c, uint64_t id,
 			     const char *stage, weft_time_t t)
 {
-	if (weft_heard(c) && id)
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_MARK, 0, c, id,
-						      0, stage, NULL, t, t });
+	if (weft_told(c, id))
+		weft_trace_mark(c, id, stage, t);
 }
 /* Nothing more will be said of it; arrived: all of it is where it had to go. */
 static inline void weft_msg_end(const struct weft_comp *c, uint64_t id,
 				bool arrived)
 {
-	if (weft_heard(c) && id)
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_END, 0, c, id,
-						      arrived, NULL, NULL,
-						      weft_now(c), 0 });
+	if (weft_told(c, id))
+		weft_trace_end(c, id, arrived);
 }
 static inline void weft_span(const struct weft_comp *c, const char *track,
 			     uint32_t index, const char *text, uint64_t value,
 			     weft_time_t from, weft_time_t to)
 {
 	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_SPAN, index, c,
-						      0, value, track, text,
-						      from, to });
+		weft_trace_span(c, track, index, text, value, from, to);
 }
 /* State: one word.  Of several machines of a kind the one of this number. */
 static inline void weft_state_at(const struct weft_comp *c, const char *machine,
@@ -97,9 +114,7 @@ static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 				 weft_time_t t)
 {
 	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_STATE, index,
-						      c, 0, 0, machine, state,
-						      t, t });
+		weft_trace_state(c, machine, index, state, t);
 }
 static inline void weft_state(const struct weft_comp *c, const char *machine,
 			      const char *state, weft_time_t t)
@@ -110,9 +125,7 @@ static inline void weft_level(const struct weft_comp *c, const char *queue,
 			      uint32_t index, uint64_t level, weft_time_t t)
 {
 	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_LEVEL, index,
-						      c, 0, level, queue, NULL,
-						      t, t });
+		weft_trace_level(c, queue, index, level, t);
 }
 /* Programs: the message that c began at t; the one that it saw at t.  In one
  * direction between two nodes they come in the order in which they went. */
@@ -120,15 +133,13 @@ static inline void weft_sent(const struct weft_comp *c, uint32_t to,
 			     weft_time_t t)
 {
 	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_SENT, 0, c, 0,
-						      to, NULL, NULL, t, t });
+		weft_trace_program(c, WEFT_TRACE_SENT, to, t);
 }
 static inline void weft_got(const struct weft_comp *c, uint32_t from,
 			    weft_time_t t)
 {
 	if (weft_heard(c))
-		weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_GOT, 0, c, 0,
-						      from, NULL, NULL, t, t });
+		weft_trace_program(c, WEFT_TRACE_GOT, from, t);
 }
 
 #endif

@@ -118,6 +118,14 @@ static const char *const ht_doing[HT_DIRS][HT_VCS] = {
 	[HT_UP] = { "write", "read", "load answer" },
 };
 
+WEFT_COLD static void occupied(const struct ht *b, const struct ht_link *l,
+			       enum ht_dir dir, uint64_t d, uint32_t slots)
+{
+	weft_span(b->comp, dir == HT_UP ? "up" : "down",
+		  (uint32_t)(l - b->link), ht_doing[dir][l->lane[dir].last],
+		  slots * 4, ht_time(b, d), ht_time(b, d + slots));
+}
+
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots)
 {
@@ -128,9 +136,7 @@ uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 	weft_count(b->comp, dir == HT_UP ? HT_C_UP_BUSY : HT_C_DOWN_BUSY,
 		   slots);
 	if (weft_heard(b->comp))
-		weft_span(b->comp, dir == HT_UP ? "up" : "down",
-			  (uint32_t)(l - b->link), ht_doing[dir][lane->last],
-			  slots * 4, ht_time(b, d), ht_time(b, lane->free_at));
+		occupied(b, l, dir, d, slots);
 	return lane->free_at;
 }
 

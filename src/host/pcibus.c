@@ -56,14 +56,19 @@ static const char *doing(const struct pcibus *b)
 	return (b->last - PCIBUS_M_DEVICES) % 2 ? "read" : "write";
 }
 
+WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
+{
+	weft_span(b->comp, "bus", WEFT_TRACE_ONE, doing(b), len,
+		  pcibus_time(b, d), pcibus_time(b, d + len));
+}
+
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
 {
 	assert(d >= b->free_at);
 	b->free_at = d + len;
 	weft_count(b->comp, PCIBUS_C_BUSY, len);
 	if (weft_heard(b->comp))
-		weft_span(b->comp, "bus", WEFT_TRACE_ONE, doing(b), len,
-			  pcibus_time(b, d), pcibus_time(b, d + len));
+		occupied(b, d, len);
 }
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)

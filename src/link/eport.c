@@ -305,8 +305,8 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 
 /* A cell that starts on the line at cycle s.  A packet is where its last cell
  * is. */
-static void eport_trace(const struct eport *ep, const struct ecell *cell,
-			uint64_t s)
+WEFT_COLD static void eport_trace(const struct eport *ep,
+				  const struct ecell *cell, uint64_t s)
 {
 	const struct weft_comp *c = ep->comp;
 	weft_time_t from = weft_clock_edge(&ep->cfg.clk, s);

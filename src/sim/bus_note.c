@@ -46,7 +46,8 @@ static void queue_grow(struct note_queue *q)
 	q->tail = n;
 }
 
-static void queue_add(struct note_queue *q, const struct weft_bus_note *note)
+static inline __attribute__((always_inline)) void
+queue_add(struct note_queue *q, const struct weft_bus_note *note)
 {
 	uint32_t i;
 
@@ -62,13 +63,11 @@ static void queue_add(struct note_queue *q, const struct weft_bus_note *note)
 	q->tail++;
 }
 
-void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
+static inline __attribute__((always_inline)) void
+tell(struct weft_port *p, const struct weft_bus_note *note)
 {
-	struct weft_port *p = bus_port->peer;
 	enum weft_told how = WEFT_TOLD_POST;
 
-	if (weft_heard(p->comp))
-		trace_note(p, note);
 	if (p->comp->cls->ops.note) {
 		p->comp->cls->ops.note(p->comp, p->index, note);
 		return;
@@ -80,6 +79,23 @@ void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
 	queue_add(queue_of(p), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);
+}
+
+WEFT_COLD static void tell_heard(struct weft_port *p,
+				 const struct weft_bus_note *note)
+{
+	trace_note(p, note);
+	tell(p, note);
+}
+
+void weft_bus_tell(struct weft_port *bus_port, const struct weft_bus_note *note)
+{
+	struct weft_port *p = bus_port->peer;
+
+	if (weft_heard(p->comp))
+		tell_heard(p, note);
+	else
+		tell(p, note);
 }
 
 void weft_bus_expect(struct weft_port *p)

@@ -227,6 +227,20 @@ static void port_deliver(struct weft_port *from, struct weft_frame *f)
 	evq_push(&sim->q, f->time, comp_key(p->comp, 0, p->index));
 }
 
+static inline void port_out(struct weft_port *p, struct weft_frame *f)
+{
+	if (p->n_filters)
+		p->filters[0]->cls->ops.filter(p->filters[0], f);
+	else
+		port_deliver(p, f);
+}
+
+WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
+{
+	trace_frame(p, f, f->time - p->delay);
+	port_out(p, f);
+}
+
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start)
 {
@@ -236,11 +250,9 @@ void weft_port_send(struct weft_port *p, struct weft_frame *f,
 	p->out_words += f->words;
 	p->out_busy += f->words * f->word_fs;
 	if (weft_heard(p->comp))
-		trace_frame(p, f, start);
-	if (p->n_filters)
-		p->filters[0]->cls->ops.filter(p->filters[0], f);
+		port_out_told(p, f);
 	else
-		port_deliver(p, f);
+		port_out(p, f);
 }
 
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)

@@ -6,7 +6,7 @@
 #include "measure/result.h"
 #include "sim/arena.h"
 #include "sim/queue.h"
-#include "weft/sim.h"
+#include "weft/trace.h"
 
 enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 
@@ -65,9 +65,11 @@ void hists_fini(struct weft_sim *sim);
 void notes_fini(struct weft_port *p);
 /* trace.c, when somebody listens: p takes a note; p is told one; a frame
  * leaves through p. */
-void trace_access(const struct weft_port *p, const struct weft_bus_note *note);
-void trace_note(const struct weft_port *p, const struct weft_bus_note *n);
-void trace_frame(const struct weft_port *p, const struct weft_frame *f,
-		 weft_time_t start);
+WEFT_COLD void trace_access(const struct weft_port *p,
+			    const struct weft_bus_note *note);
+WEFT_COLD void trace_note(const struct weft_port *p,
+			  const struct weft_bus_note *n);
+WEFT_COLD void trace_frame(const struct weft_port *p,
+			   const struct weft_frame *f, weft_time_t start);
 
 #endif

@@ -13,6 +13,8 @@ void weft_sim_listen(struct weft_sim *sim, struct weft_listener *l)
 {
 	l->next = sim->head.listeners;
 	sim->head.listeners = l;
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
+		weft_sim_at(sim, i)->heard = true;
 }
 
 void weft_trace_tell(const struct weft_trace *t)
@@ -21,6 +23,48 @@ void weft_trace_tell(const struct weft_trace *t)
 
 	for (; l; l = l->next)
 		l->hear(l, t);
+}
+
+void weft_trace_mark(const struct weft_comp *c, uint64_t id, const char *stage,
+		     weft_time_t t)
+{
+	weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_MARK, 0, c, id, 0,
+					      stage, NULL, t, t });
+}
+
+void weft_trace_end(const struct weft_comp *c, uint64_t id, bool arrived)
+{
+	weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_END, 0, c, id, arrived,
+					      NULL, NULL, weft_now(c), 0 });
+}
+
+void weft_trace_span(const struct weft_comp *c, const char *track,
+		     uint32_t index, const char *text, uint64_t value,
+		     weft_time_t from, weft_time_t to)
+{
+	weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_SPAN, index, c, 0,
+					      value, track, text, from, to });
+}
+
+void weft_trace_state(const struct weft_comp *c, const char *machine,
+		      uint32_t index, const char *state, weft_time_t t)
+{
+	weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_STATE, index, c, 0, 0,
+					      machine, state, t, t });
+}
+
+void weft_trace_level(const struct weft_comp *c, const char *queue,
+		      uint32_t index, uint64_t level, weft_time_t t)
+{
+	weft_trace_tell(&(struct weft_trace){ WEFT_TRACE_LEVEL, index, c, 0,
+					      level, queue, NULL, t, t });
+}
+
+void weft_trace_program(const struct weft_comp *c, enum weft_trace_kind kind,
+			uint32_t node, weft_time_t t)
+{
+	weft_trace_tell(
+		&(struct weft_trace){ kind, 0, c, 0, node, NULL, NULL, t, t });
 }
 
 uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent)

@@ -5,6 +5,7 @@
 
 #include "link/eport.h"
 #include "link/ex_route.h"
+#include "weft/trace.h"
 
 #define XB_NONE	  0xff
 #define XB_QUEUES (EX_PORTS * EX_VCS)
@@ -125,9 +126,9 @@ bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
 		  struct xb_turn *next);
 /* For who listens: cells in the queues, now; one leaves input i through output
  * o, in these cycles. */
-void xb_tell_queues(const struct xb *x);
-void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
-		  uint64_t to);
+WEFT_COLD void xb_tell_queues(const struct xb *x);
+WEFT_COLD void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o,
+			    uint64_t from, uint64_t to);
 /* ops.waiting: cells in the queues for an output. */
 void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 /* eport_ops.gone */

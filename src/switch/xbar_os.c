@@ -135,7 +135,8 @@ static void os_next(struct weft_comp *c, uint32_t o)
 }
 
 /* What output o does, by the input that is served. */
-static void os_tell_send(const struct weft_comp *c, uint32_t o, uint64_t start)
+WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
+				   uint64_t start)
 {
 	const struct xbar *x = c->state;
 	const struct xbar_port *p = &x->port[o];

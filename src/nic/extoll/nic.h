@@ -103,7 +103,7 @@ static inline weft_time_t ex_edge(const struct extoll_nic *n, uint64_t cycle)
 static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
 			   const char *stage, uint64_t cycle)
 {
-	if (weft_heard(n->comp) && id)
+	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, ex_edge(n, cycle));
 }
 /* Synchroniser of k cycles into clock `to`: k - 1/2 periods, then the next

@@ -271,7 +271,7 @@ static enum velo_rq_state rq_drop(struct extoll_nic *n)
 }
 
 /* A message has been handed over when its words are out. */
-static void rq_tell(struct extoll_nic *n, enum velo_rq_state old)
+WEFT_COLD static void rq_tell(struct extoll_nic *n, enum velo_rq_state old)
 {
 	const struct velo_rq *q = &n->velo.rq;
 	uint64_t now = ex_now(n);

@@ -34,17 +34,13 @@ void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 	forth_mark(n, p->trace, "VOQ to link", p->ready);
 }
 
-/* Words in a VOQ, now. */
-void forth_trace_voq(const struct forth_nic *n, uint32_t v)
+void forth_tell_voq(const struct forth_nic *n, uint32_t v)
 {
-	if (weft_heard(n->comp))
-		weft_level(n->comp, "voq", v, forth_voq_level(n, v),
-			   weft_now(n->comp));
+	weft_level(n->comp, "voq", v, forth_voq_level(n, v), weft_now(n->comp));
 }
 
-void forth_trace_fifo(struct forth_nic *n, uint32_t link)
+void forth_tell_fifo(struct forth_nic *n, uint32_t link)
 {
-	if (weft_heard(n->comp))
-		weft_level(n->comp, "net2host", link, forth_fifo_used(n, link),
-			   weft_now(n->comp));
+	weft_level(n->comp, "net2host", link, forth_fifo_used(n, link),
+		   weft_now(n->comp));
 }

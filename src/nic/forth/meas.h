@@ -51,15 +51,13 @@ uint32_t forth_bench_ts1(const struct forth_nic *n, uint32_t q, uint32_t slot);
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
 
-/* marks.c; all but the first two ask whether somebody listens */
+/* marks.c */
 void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
 			  uint32_t count);
 void forth_trace_picked(struct forth_nic *n);
 /* A packet was cut: all of it is read at pc `read`, and in its VOQ at `in`. */
 void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 		     uint64_t in);
-void forth_trace_voq(const struct forth_nic *n, uint32_t v);
-void forth_trace_fifo(struct forth_nic *n, uint32_t link);
 
 /* evlog.c */
 void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,

@@ -158,8 +158,21 @@ static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 static inline void forth_mark(const struct forth_nic *n, uint64_t id,
 			      const char *stage, uint64_t pc)
 {
-	if (weft_heard(n->comp) && id)
+	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
+}
+/* Words in a VOQ, in the FIFO of a link, now. */
+WEFT_COLD void forth_tell_voq(const struct forth_nic *n, uint32_t v);
+WEFT_COLD void forth_tell_fifo(struct forth_nic *n, uint32_t link);
+static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
+{
+	if (weft_heard(n->comp))
+		forth_tell_voq(n, v);
+}
+static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
+{
+	if (weft_heard(n->comp))
+		forth_tell_fifo(n, link);
 }
 
 /* There is something to write at pc: wakes the engine if it would begin with it

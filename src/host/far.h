@@ -5,9 +5,10 @@
  * It gets a shadow: pages of the node's physical memory, contiguous, with the
  * process's offset in the page, that hold nothing.  What devices and libraries
  * read from the shadow is read from the process at that moment, what they write
- * is written there; nothing is kept here, so a shadow stays right when the
- * process unmaps its memory and maps it again.  Whole pages: a device that
- * reads words reaches the bytes beside those that were asked for.
+ * is written there before a program of the node runs; nothing is kept here, so
+ * a shadow stays right when the process unmaps its memory and maps it again.
+ * Whole pages: a device that reads words reaches the bytes beside those that
+ * were asked for.
  *
  * What cannot be reached (the process has gone, or has no memory there): reads
  * give all ones, writes are dropped, both are counted. */
@@ -30,6 +31,10 @@ struct weft_far_owner {
 	bool by_copy; /* the kernel has refused: `copy` from now on */
 	bool dead;    /* has gone; may be set by the user of this, too */
 	uint64_t faults;
+	/* Whoever counts `epoch` up each time the process may have run sets
+	 * `ahead`: devices then read a page at a time. */
+	bool ahead;
+	uint64_t epoch;
 };
 
 /* The shadow of [va, va + len) on the thread's node: where byte va is.  NULL:

@@ -118,8 +118,8 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 		p = mem_at(&hp->mem, at, n);
 		assert(p);
 		if (note->slice.buf)
-			mem_copy(&hp->mem, p, weft_slice_data(note->slice) + i,
-				 n);
+			mem_store(&hp->mem, p, weft_slice_data(note->slice) + i,
+				  n);
 		host_stored(hp, p, n);
 	}
 	weft_slice_drop(&note->slice);
@@ -186,6 +186,7 @@ void host_settle(struct host *hp)
 
 	while (weft_bus_next(hp->bus, &note))
 		host_note[note.kind](hp, &note);
+	mem_settled(&hp->mem);
 	left = weft_bus_queued(hp->bus); /* to come: nobody may be told */
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
 }
@@ -199,6 +200,7 @@ static void host_settle_rest(struct host *hp)
 	host_settle(hp);
 	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
 		host_note[note.kind](hp, &note);
+	mem_settled(&hp->mem);
 }
 
 static void host_bus_settle(struct weft_port *port)

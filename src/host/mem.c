@@ -27,7 +27,7 @@ void mem_fini(struct mem *m)
 		close(m->fd - 1);
 	m->fd = 0;
 	mem_pins_fini(m);
-	vec_free(&m->far);
+	mem_far_fini(m);
 	vec_free(&m->far_pins);
 	vec_free(&m->used);
 	vec_free(&m->spare);

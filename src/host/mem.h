@@ -46,7 +46,8 @@ struct mem {
 	} far; /* by shadow */
 	struct {
 		VEC(struct mem_far_pin);
-	} far_pins; /* by va */
+	} far_pins;			      /* by va */
+	struct mem_far_buf *far_in, *far_out; /* NULL until used */
 };
 
 enum { MEM_PAGE = 4096 };
@@ -91,15 +92,31 @@ bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
 
 /* mem_far.c */
-void mem_far_copy(const struct mem *m, void *dst, const void *src, size_t n);
+void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n);
+void mem_far_store(struct mem *m, void *dst, const void *src, size_t n);
+void mem_far_flush(struct mem *m);
+void mem_far_fini(struct mem *m);
 /* memcpy to and from whatever is memory of this node. */
-static inline void mem_copy(const struct mem *m, void *dst, const void *src,
-			    size_t n)
+static inline void mem_copy(struct mem *m, void *dst, const void *src, size_t n)
 {
 	if (m->far.n)
 		mem_far_copy(m, dst, src, n);
 	else
 		memcpy(dst, src, n);
+}
+/* The same by a device: other processes see it after mem_settled. */
+static inline void mem_store(struct mem *m, void *dst, const void *src,
+			     size_t n)
+{
+	if (m->far.n)
+		mem_far_store(m, dst, src, n);
+	else
+		memcpy(dst, src, n);
+}
+static inline void mem_settled(struct mem *m)
+{
+	if (m->far_out)
+		mem_far_flush(m);
 }
 
 /* between mem.c and mem_pin.c */

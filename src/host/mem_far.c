@@ -8,7 +8,14 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-enum { FAR_BOUNCE = 4096 };
+enum { FAR_BOUNCE = 4096, FAR_AHEAD = 512 /* longest piece of a page */ };
+
+/* Bytes of a process: read ahead, or to be written. */
+struct mem_far_buf {
+	const struct weft_far_owner *owner;
+	uint64_t epoch, va, n; /* n 0: nothing */
+	uint8_t data[MEM_PAGE];
+};
 
 /* Index of the first shadow that ends above p. */
 static size_t far_find(const struct mem *m, const uint8_t *p)
@@ -51,6 +58,13 @@ void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 	return f.shadow + skew;
 }
 
+/* What was read ahead is nobody's any more. */
+static void far_forget(struct mem *m, const struct mem_far *f)
+{
+	if (m->far_in && m->far_in->owner == f->owner)
+		m->far_in->n = 0;
+}
+
 bool mem_far_del(struct mem *m, void *shadow)
 {
 	size_t i = far_find(m, shadow);
@@ -59,6 +73,8 @@ bool mem_far_del(struct mem *m, void *shadow)
 	if (i == m->far.n || m->far.at[i].shadow > (uint8_t *)shadow)
 		return false;
 	f = m->far.at[i];
+	mem_far_flush(m);
+	far_forget(m, &f);
 	memmove(&m->far.at[i], &m->far.at[i + 1],
 		(--m->far.n - i) * sizeof(*m->far.at));
 	if (f.owner->strict)
@@ -104,24 +120,104 @@ static bool far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 	return o->by_copy && !o->copy(o->arg, va, buf, n, write);
 }
 
-static void far_read(const struct mem_far *f, void *dst, const uint8_t *src,
-		     size_t n)
+/* ---- a page at a time ---- */
+
+static struct mem_far_buf *buf_of(struct mem_far_buf **b_p)
+{
+	if (!*b_p)
+		*b_p = calloc(1, sizeof(**b_p));
+	if (!*b_p)
+		abort();
+	return *b_p;
+}
+
+static bool buf_has(const struct mem_far_buf *b, const struct weft_far_owner *o,
+		    uint64_t va, size_t n)
+{
+	return b && b->n && b->owner == o && b->epoch == o->epoch &&
+	       va >= b->va && va + n <= b->va + b->n;
+}
+
+/* The rest of the page; false: as it was asked for, then. */
+static bool far_ahead(struct mem *m, struct weft_far_owner *o, uint64_t va,
+		      size_t n)
+{
+	struct mem_far_buf *b = buf_of(&m->far_in);
+	size_t all = MEM_PAGE - va % MEM_PAGE;
+
+	b->n = 0;
+	if (n > all || !far_access(o, va, b->data, all, false))
+		return false;
+	b->owner = o;
+	b->epoch = o->epoch;
+	b->va = va;
+	b->n = all;
+	return true;
+}
+
+static void far_read(struct mem *m, const struct mem_far *f, void *dst,
+		     const uint8_t *src, size_t n)
 {
 	uint64_t va = f->va + (uint64_t)(src - f->shadow);
+	struct weft_far_owner *o = f->owner;
+	const struct mem_far_buf *b = m->far_out;
 
-	if (far_access(f->owner, va, dst, n, false))
+	if (b && b->n && b->va < va + n && va < b->va + b->n)
+		mem_far_flush(m);
+	if (o->ahead && n <= FAR_AHEAD &&
+	    (buf_has(m->far_in, o, va, n) || far_ahead(m, o, va, n))) {
+		memcpy(dst, m->far_in->data + (va - m->far_in->va), n);
 		return;
-	f->owner->faults++;
+	}
+	if (far_access(o, va, dst, n, false))
+		return;
+	o->faults++;
 	memset(dst, 0xff, n);
 }
 
-static void far_write(const struct mem_far *f, uint8_t *dst, const void *src,
-		      size_t n)
+static void far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
+		    const void *src, size_t n)
 {
-	uint64_t va = f->va + (uint64_t)(dst - f->shadow);
+	if (m->far_in && m->far_in->owner == o)
+		m->far_in->n = 0;
+	if (!far_access(o, va, (void *)(uintptr_t)src, n, true))
+		o->faults++;
+}
 
-	if (!far_access(f->owner, va, (void *)(uintptr_t)src, n, true))
-		f->owner->faults++;
+static void far_write(struct mem *m, const struct mem_far *f, uint8_t *dst,
+		      const void *src, size_t n)
+{
+	mem_settled(m);
+	far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
+}
+
+void mem_far_flush(struct mem *m)
+{
+	struct mem_far_buf *b = m->far_out;
+	uint64_t n = b ? b->n : 0;
+
+	if (!n)
+		return;
+	b->n = 0;
+	far_put(m, (struct weft_far_owner *)(uintptr_t)b->owner, b->va, b->data,
+		n);
+}
+
+/* Behind what is there already, or first. */
+static void far_later(struct mem *m, const struct mem_far *f, uint64_t va,
+		      const void *src, size_t n)
+{
+	struct mem_far_buf *b = buf_of(&m->far_out);
+
+	if (b->n && (b->owner != f->owner || b->va + b->n != va ||
+		     b->n + n > sizeof(b->data)))
+		mem_far_flush(m);
+	if (!b->n) {
+		b->owner = f->owner;
+		b->va = va;
+	}
+	memcpy(b->data + b->n, src, n);
+	b->n += n;
 }
 
 /* The shadow at p, or NULL; how many of n bytes are of the same kind. */
@@ -144,7 +240,7 @@ static const struct mem_far *far_at(const struct mem *m, const uint8_t *p,
 	return f;
 }
 
-static void far_both(const struct mem_far *to, uint8_t *dst,
+static void far_both(struct mem *m, const struct mem_far *to, uint8_t *dst,
 		     const struct mem_far *from, const uint8_t *src, size_t n)
 {
 	uint8_t buf[FAR_BOUNCE];
@@ -152,12 +248,12 @@ static void far_both(const struct mem_far *to, uint8_t *dst,
 	for (size_t i = 0; i < n; i += FAR_BOUNCE) {
 		size_t k = n - i < FAR_BOUNCE ? n - i : FAR_BOUNCE;
 
-		far_read(from, buf, src + i, k);
-		far_write(to, dst + i, buf, k);
+		far_read(m, from, buf, src + i, k);
+		far_write(m, to, dst + i, buf, k);
 	}
 }
 
-void mem_far_copy(const struct mem *m, void *dst, const void *src, size_t n)
+void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n)
 {
 	const uint8_t *s = src;
 	uint8_t *d = dst;
@@ -170,14 +266,35 @@ void mem_far_copy(const struct mem *m, void *dst, const void *src, size_t n)
 		to = far_at(m, d, &k);
 		from = far_at(m, s, &k);
 		if (to && from)
-			far_both(to, d, from, s, k);
+			far_both(m, to, d, from, s, k);
 		else if (to)
-			far_write(to, d, s, k);
+			far_write(m, to, d, s, k);
 		else if (from)
-			far_read(from, d, s, k);
+			far_read(m, from, d, s, k);
 		else
 			memcpy(d, s, k);
 	}
+}
+
+void mem_far_store(struct mem *m, void *dst, const void *src, size_t n)
+{
+	size_t k = n;
+	const struct mem_far *to = far_at(m, dst, &k);
+
+	if (to && k == n && n <= FAR_AHEAD)
+		far_later(m, to,
+			  to->va + (uint64_t)((uint8_t *)dst - to->shadow), src,
+			  n);
+	else
+		mem_far_copy(m, dst, src, n);
+}
+
+void mem_far_fini(struct mem *m)
+{
+	free(m->far_in);
+	free(m->far_out);
+	m->far_in = m->far_out = NULL;
+	vec_free(&m->far);
 }
 
 /* ---- of a thread's node ---- */

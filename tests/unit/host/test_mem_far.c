@@ -234,6 +234,73 @@ static void test_killed(void **state)
 	mem_fini(&m);
 }
 
+/* ---- a page at a time ---- */
+
+/* What devices write is there when all of it is, in order. */
+static void test_later(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[64], *s;
+	weft_phys_t phys;
+	struct mem m;
+
+	s = shadow_of(&m, c, &phys);
+	for (uint32_t i = 0; i < 100; i++) { /* more than a page */
+		memset(buf, (int)i + 1, sizeof(buf));
+		mem_store(&m, s + 64 * i, buf, sizeof(buf));
+	}
+	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0);
+	memset(buf, 0x77, 8); /* over it: elsewhere first, then here */
+	mem_store(&m, s + 64 * 99, buf, 8);
+	mem_copy(&m, buf, s + 64 * 99, 16);
+	assert_int_equal(buf[7], 0x77);
+	assert_int_equal(buf[8], 100);
+	mem_store(&m, s + 12800, buf, 8);
+	mem_settled(&m);
+	mem_settled(&m);
+	for (uint32_t i = 0; i < 99; i++)
+		assert_int_equal(tell(c, 'r', SKEW + 64 * i + 63, 0), i + 1);
+	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0x77);
+	assert_int_equal(tell(c, 'r', SKEW + 12807, 0), 0x77);
+	assert_int_equal(tell(c, 'r', SKEW + 12808, 0), 0);
+	mem_store(&m, s, buf, 1); /* none is lost with the shadow */
+	assert_true(mem_far_del(&m, s));
+	assert_int_equal(tell(c, 'r', SKEW, 0), 0x77);
+	assert_int_equal(c->owner.faults, 0);
+	mem_fini(&m);
+}
+
+/* What was read ahead counts until the process has run. */
+static void test_ahead(void **state)
+{
+	struct child *c = *state;
+	uint8_t buf[64], *s;
+	weft_phys_t phys;
+	struct mem m;
+
+	c->owner.ahead = true;
+	s = shadow_of(&m, c, &phys);
+	mem_copy(&m, buf, s, 64);
+	tell(c, 'w', SKEW + 100, 1);
+	mem_copy(&m, buf, s + 64, 64);
+	assert_int_equal(buf[36], 0); /* by our word it has not run */
+	c->owner.epoch++;
+	mem_copy(&m, buf, s + 64, 64);
+	assert_int_equal(buf[36], 1);
+	buf[36] = 2;
+	mem_store(&m, s + 64, buf, 64); /* our own are seen at once */
+	mem_copy(&m, buf, s + 100, 1);
+	assert_int_equal(buf[0], 2);
+	mem_copy(&m, buf, s + MEM_PAGE - SKEW - 32, 64); /* two pages */
+	assert_int_equal(c->owner.faults, 0);
+	tell(c, 'u', 0, 0);
+	c->owner.epoch++;
+	mem_copy(&m, buf, s + 2 * MEM_PAGE - SKEW - 32, 64); /* half is there */
+	assert_int_equal(buf[63], 0xff);
+	assert_int_equal(c->owner.faults, 1);
+	mem_fini(&m);
+}
+
 /* ---- without the kernel's help ---- */
 
 static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
@@ -319,8 +386,9 @@ static void test_pinned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_both_ways), T(test_mixed),    T(test_hole),
-		T(test_killed),	   T(test_callback), T(test_pinned),
+		T(test_both_ways), T(test_mixed),  T(test_hole),
+		T(test_killed),	   T(test_later),  T(test_ahead),
+		T(test_callback),  T(test_pinned),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -87,8 +87,25 @@ static bool agent_serve(struct att_agent *g)
 			stalled |= att_serve(g, c);
 		if (i < g->clients.n && g->clients.at[i] != c)
 			i--; /* it has gone */
+		else if (i < g->clients.n)
+			att_push_late(c); /* it may have let go of messages */
 	}
 	return stalled;
+}
+
+/* One that found no room gets on when half of what it had posted by then is
+ * carried out. */
+static bool has_room(struct att_client *c)
+{
+	uint32_t tail;
+
+	if (!atomic_load(&c->seg->want_room))
+		return false;
+	tail = atomic_load(&c->seg->cmd_tail);
+	if (!c->wants_room)
+		c->room_at = c->cmd_head + (tail - c->cmd_head + 1) / 2;
+	c->wants_room = (int32_t)(c->cmd_head - c->room_at) < 0;
+	return !c->wants_room;
 }
 
 /* Those for whom there is something get the processor. */
@@ -105,6 +122,9 @@ static bool agent_give(struct att_agent *g)
 			atomic_store(&c->seg->deadline, WEFT_NEVER);
 			c->wake = true;
 		}
+		if (!c->running && has_room(c) &&
+		    atomic_exchange(&c->seg->want_room, 0))
+			c->wake = true;
 		if (!c->wake)
 			continue;
 		att_run(c);

@@ -300,14 +300,17 @@ static void att_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
 	struct weft_att *a = att_of(ep);
 	struct att_cmd *c;
+	uint64_t slot;
 
 	if (ev->kind != WEFT_EV_RECV || weft_att_gone(a))
 		return;
-	c = att_cmd_wait(a, ATT_C_RELEASE);
-	if (!c)
+	slot = (uint64_t)((const uint8_t *)ev->data - a->rx) / a->seg->rx_slot;
+	c = att_cmd_new(a, ATT_C_RELEASE);
+	if (!c) { /* what is in the ring may wait for just this */
+		atomic_fetch_or(&a->seg->released, 1ull << slot);
 		return;
-	c->buf =
-		(uint64_t)((const uint8_t *)ev->data - a->rx) / a->seg->rx_slot;
+	}
+	c->buf = slot;
 	att_post(a);
 }
 

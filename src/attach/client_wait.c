@@ -8,9 +8,9 @@
 #include "attach/client.h"
 
 enum {
-	POLLS = 16,	   /* empty ones in a row, then it waits */
-	NAP_MIN = 1000,	   /* us */
-	NAP_MAX = 8000,	   /* us */
+	POLLS = 16, /* empty ones in a row, then it waits */
+	NAP = 1000, /* us, and as much for each PEERS processes */
+	PEERS = 16,
 	LOOK = 1000000000, /* ns, between looks at the simulator */
 };
 
@@ -183,13 +183,14 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 int weft_att_idle(struct weft_att *a)
 {
 	uint32_t us = atomic_load(&a->idle_us);
+	uint32_t nap = NAP * (1 + a->info.ranks / PEERS);
 	int ret;
 
 	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
-	us = us < NAP_MIN ? NAP_MIN : us;
+	us = us < nap ? nap : us;
 	ret = weft_att_wait(a, us);
-	atomic_store(&a->idle_us, us * 2 < NAP_MAX ? us * 2 : NAP_MAX);
+	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);
 	return ret;
 }
 

@@ -51,8 +51,10 @@ static void ring_put(struct att_client *c, const struct att_event *e)
 
 	*at = *e;
 	at->time = weft_prog_time(c->g->prog);
-	atomic_store(&c->seg->ev_tail, ++c->ev_tail);
+	c->ev_tail++;
 	c->wake = true;
+	if (!att_timed(c->srv))
+		atomic_store(&c->seg->ev_tail, c->ev_tail);
 	weft_count(c->g->prog, AGENT_C_EVENTS, 1);
 	c->srv->sum.events++;
 }
@@ -124,7 +126,7 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 	if (c->gone)
 		return;
 	c->seg->reply = *r;
-	atomic_store(&c->seg->reply_seq, seq);
+	c->reply_seq = seq;
 	c->wake = true;
 }
 
@@ -140,6 +142,16 @@ static void run_armed(struct att_client *c)
 		return; /* it has not read the last ones: readable anyway */
 }
 
+/* What has happened since it waits becomes visible all at once, when it gets
+ * the processor: one that looks up now and then sees nothing before. */
+void att_show(struct att_client *c)
+{
+	atomic_store(&c->seg->now, weft_prog_time(c->g->prog));
+	atomic_store(&c->seg->cmd_head, c->cmd_head);
+	atomic_store(&c->seg->reply_seq, c->reply_seq);
+	atomic_store(&c->seg->ev_tail, c->ev_tail);
+}
+
 void att_run(struct att_client *c)
 {
 	uint32_t was = ATT_WAIT;
@@ -147,7 +159,7 @@ void att_run(struct att_client *c)
 	c->wake = false;
 	if (c->gone)
 		return;
-	atomic_store(&c->seg->now, weft_prog_time(c->g->prog));
+	att_show(c);
 	run_armed(c);
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
 	    was != ATT_RUN)

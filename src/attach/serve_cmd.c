@@ -159,6 +159,7 @@ static int cmd_bye(struct att_agent *g, struct att_client *c,
 	struct att_reply r = { 0 };
 
 	att_reply(c, &r, cmd->ctx);
+	att_show(c);
 	c->left = true;
 	att_gone(c);
 	return 0;
@@ -258,6 +259,17 @@ static void serve_releases(struct att_agent *g, struct att_client *c,
 	}
 }
 
+static void serve_released(struct att_agent *g, struct att_client *c)
+{
+	uint64_t bits = atomic_exchange(&c->seg->released, 0);
+	struct att_cmd cmd = { .kind = ATT_C_RELEASE };
+
+	for (; bits && !c->gone; bits &= bits - 1) {
+		cmd.buf = (uint64_t)__builtin_ctzll(bits);
+		cmd_release(g, c, &cmd);
+	}
+}
+
 bool att_serve(struct att_agent *g, struct att_client *c)
 {
 	uint32_t tail = atomic_load(&c->seg->cmd_tail);
@@ -275,6 +287,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 		if (ret == -EAGAIN && !c->gone) {
 			weft_count(g->prog, AGENT_C_STALLS, 1);
 			serve_releases(g, c, tail);
+			serve_released(g, c);
 			return true;
 		}
 		if (!*early)
@@ -282,10 +295,11 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 		*early = c->charged = false;
 		if (c->gone)
 			return false;
-		atomic_store(&c->seg->cmd_head, ++c->cmd_head);
+		c->cmd_head++;
+		if (!att_timed(c->srv))
+			atomic_store(&c->seg->cmd_head, c->cmd_head);
 	}
-	if (!c->gone && atomic_load(&c->seg->want_room) &&
-	    atomic_exchange(&c->seg->want_room, 0))
-		c->wake = true;
+	if (!c->gone && atomic_load(&c->seg->released))
+		serve_released(g, c);
 	return false;
 }

@@ -263,7 +263,7 @@ static void still(struct att_server *s)
 static bool gate_started(struct att_server *s)
 {
 	if (!s->started)
-		s->started = !att_timed(s) || s->sum.joined >= s->o.ranks ||
+		s->started = s->sum.joined >= s->o.ranks ||
 			     (s->sum.joined &&
 			      att_now_ns() - s->last_join_ns >= STRAGGLER);
 	return s->started;
@@ -289,8 +289,10 @@ static bool gate_slow(struct att_server *s, bool idle)
 			gate_told(s);
 		if (!gate_await(s))
 			return false;
-		if (s->o.raw ? (gate_started(s) || s->over) && att_raw_call(s)
-			     : gate_call(s)) {
+		/* nothing is done before all are there: who is not there yet
+		 * would be taken for gone */
+		if ((gate_started(s) || s->over) &&
+		    (s->o.raw ? att_raw_call(s) : gate_call(s))) {
 			s->still_ns = 0;
 			s->told_still = false;
 			return true;
@@ -298,7 +300,7 @@ static bool gate_slow(struct att_server *s, bool idle)
 		gate_lost(s, idle);
 		if (s->over || weft_sim_stopped(s->sim))
 			return false;
-		if (gate_started(s) && !idle && s->live)
+		if (s->started && !idle && s->live)
 			return false;
 		still(s);
 		rest(s, REST);

@@ -131,6 +131,9 @@ struct att_client {
 	bool charged; /* the first command's time */
 	bool sync;    /* it waits for an answer */
 	uint32_t cmd_head, ev_tail;
+	bool wants_room;
+	uint32_t room_at; /* value of cmd_head */
+	uint64_t reply_seq;
 	weft_time_t since; /* waits */
 	weft_time_t deadline;
 	bool early[ATT_CMDS]; /* releases that did not wait */
@@ -258,6 +261,8 @@ void att_push(struct att_client *c, const struct att_event *e);
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m);
 void att_push_late(struct att_client *c);
+/* Everything so far is visible to the client. */
+void att_show(struct att_client *c);
 /* Gives the processor to a client that waits. */
 void att_run(struct att_client *c);
 /* It broke the rules. */

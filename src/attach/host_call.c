@@ -10,6 +10,8 @@
 /* There is no way to tell the program: its machine is not there any more. */
 static _Noreturn void host_lost(const struct weft_host *h)
 {
+	while (host_left())
+		pause();
 	fprintf(stderr, "weft: process %d: its simulated machine has gone\n",
 		(int)getpid());
 	fflush(NULL);

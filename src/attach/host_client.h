@@ -66,6 +66,9 @@ uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 
+/* host_life.c: the process has left and is about to end. */
+bool host_left(void);
+
 /* host_proc.c: the thread's process ends; drivers learn it. */
 void host_gone(struct weft_host *h);
 

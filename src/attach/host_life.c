@@ -22,6 +22,7 @@ static struct {
 	struct host_node node;
 	struct weft_host *first; /* and its next */
 	bool tried, forked;
+	_Atomic bool left;
 } home = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static _Thread_local struct weft_host *self_;
 
@@ -68,6 +69,11 @@ static void bye(struct weft_host *h, bool all)
 		att_hand_over(h->att, 1000000000);
 }
 
+bool host_left(void)
+{
+	return home.left;
+}
+
 /* The program ends. */
 static void leave(void)
 {
@@ -77,6 +83,7 @@ static void leave(void)
 		return;
 	if (h == home.first)
 		host_gone(h);
+	home.left = true;
 	bye(h, true);
 	for (uint32_t i = 0; i < ATT_HOST_DEVS; i++)
 		if (h->node->dev[i].drv.fini)

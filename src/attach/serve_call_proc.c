@@ -154,19 +154,15 @@ CALL(call_page_share)
 /* The driver is in the process: what it calls is served until it leaves. */
 static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
-	struct att_agent *g = own;
-
-	for (size_t i = 0; i < g->clients.n; i++)
-		if (g->clients.at[i] == arg && g->clients.at[i]->h == h) {
-			raw_serve(arg);
-			return 0;
-		}
-	return -ENODEV; /* somebody else's call */
+	if (op != RAW_OP) /* somebody else's call */
+		return -ENODEV;
+	raw_serve(arg);
+	return 0;
 }
 
 CALL(call_drv_set)
 {
-	struct weft_drv drv = { .own = c->g, .call = driver };
+	struct weft_drv drv = { .call = driver };
 
 	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
 }
@@ -182,7 +178,7 @@ CALL(call_drv_call)
 	}
 	c->depth++;
 	c->proc = NULL;
-	r->status = weft_drv_call(c->h, dev_of(c, k), 0, c);
+	r->status = weft_drv_call(c->h, dev_of(c, k), RAW_OP, c);
 	c->depth = depth;
 	if (!c->proc)
 		c->proc = was;

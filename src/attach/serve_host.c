@@ -95,6 +95,7 @@ static void cmd_count(struct att_client *c, const struct att_host_cmd *k,
 	c->srv->sum.commands++;
 	if (!late)
 		return;
+	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
 	c->srv->sum.violations++;
 }
 
@@ -118,12 +119,55 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 	atomic_store(&c->seg->reply_seq, k->ctx);
 }
 
+/* ---- ends ---- */
+
+static bool is_thread_of(const struct att_client *t, const struct att_client *c)
+{
+	return t != c && t->pid == c->pid && t->h && !t->gone;
+}
+
+/* Its drivers may be needed by others: a process with threads stays until all
+ * programs have ended. */
+static bool lingers(const struct att_client *c)
+{
+	const struct att_server *s = c->srv;
+
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (is_thread_of(s->clients.at[i], c))
+			return true;
+	return false;
+}
+
+/* All programs have ended: their threads stay where they are, and the
+ * processes end. */
+static void all_left(struct att_server *s)
+{
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (s->clients.at[i]->role == ATT_ROLE_HOST &&
+		    !s->clients.at[i]->left && !s->clients.at[i]->gone)
+			return;
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+
+		if (c->role == ATT_ROLE_THREAD && c->h && !c->killed)
+			weft_prog_kill(c->h);
+		c->killed = true;
+		att_gone(c);
+	}
+}
+
+/* all: its process, otherwise only this thread. */
 static void leave(struct att_client *c, bool all)
 {
-	for (size_t i = 0; all && i < c->g->clients.n; i++)
-		c->g->clients.at[i]->left = true;
+	struct att_server *s = c->srv;
+
 	c->left = true;
-	att_gone(c);
+	for (size_t i = 0; all && i < s->clients.n; i++)
+		if (is_thread_of(s->clients.at[i], c))
+			s->clients.at[i]->left = true;
+	if (!all || !lingers(c))
+		att_gone(c);
+	all_left(s);
 }
 
 void raw_serve(struct att_client *c)
@@ -185,6 +229,7 @@ static bool call_client(struct att_client *c)
 	if (c->gone) {
 		c->killed = true;
 		weft_prog_kill(c->h);
+		all_left(c->srv);
 		return true;
 	}
 	return c->parked && state_of(c) != ATT_OUT && weft_prog_kick(c->h);

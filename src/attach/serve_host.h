@@ -11,6 +11,7 @@
 #include "attach/host_proto.h"
 #include "attach/serve_priv.h"
 
+enum { RAW_OP = 0x57454654 }; /* of a driver's call: ours */
 enum { RAW_DEPTH = 16, RAW_PROCS = 4096, RAW_MAPS = 4096, RAW_WORDS = 65536 };
 
 /* A process of the simulated node. */

@@ -69,6 +69,8 @@ weft_time_t weft_prog_debt(const struct weft_host *h)
 
 uint32_t weft_prog_stores(const struct weft_host *h)
 {
+	if (h->hp->gate_head) /* another thread keeps the way */
+		return UINT32_MAX / 2;
 	return (uint32_t)(h->hp->stores_in - h->hp->stores_out);
 }
 

@@ -4,16 +4,32 @@
 #include "preload/preload.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+/* As host software of the node would say it. */
+static const char *raw_name(char *buf, size_t size)
+{
+	const char *node = getenv("WEFT_NODE");
+
+	if (!node || !getenv("WEFT_RAW"))
+		return NULL;
+	snprintf(buf, size, "n%s", node);
+	return buf;
+}
+
 int uname(struct utsname *u)
 {
 	const char *name = getenv("WEFT_NODE_NAME");
 	long ret = syscall(SYS_uname, u);
+	char buf[32];
+
+	if (!name)
+		name = raw_name(buf, sizeof(buf));
 
 	if (!ret && name && *name) {
 		memset(u->nodename, 0, sizeof(u->nodename));

@@ -7,6 +7,7 @@
  *   clock.c       clocks of C and C++
  *   name.c        the name of the host
  *   mpi.c         MPI_Init, MPI_Finalize, MPI_Wtime
+ *   raw.c         programs that call weft/host.h themselves
  *   calls.c       every other call of MPI that communicates
  *
  * Nothing of MPI's headers is used: handles go through as words, so one library
@@ -36,6 +37,10 @@ weft_time_t pre_now(struct weft_att *a);
 bool pre_my_turn(void);
 /* The caller's code belongs to the program, not to a library of its system. */
 bool pre_is_program(const void *caller);
+
+/* Simulated time of the thread, where the caller is code of a program that
+ * calls weft/host.h itself; false: it is not. */
+bool pre_raw_now(const void *caller, weft_time_t *t);
 
 /* fs since the start of the measured part. */
 weft_time_t pre_since_epoch(struct weft_att *a);

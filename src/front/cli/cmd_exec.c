@@ -109,8 +109,9 @@ static int exec_go(struct exec_cmd *x, struct weft_err *err)
 	x->job.socket = att_server_socket(x->job.server);
 	exec_env(&x->job, "WEFT_SOCKET", "%s", x->job.socket);
 	exec_env(&x->job, "WEFT_RANKS", "%u", x->job.n);
-	if (!x->c->raw)
-		exec_libs(&x->job);
+	if (x->c->raw)
+		exec_env(&x->job, "WEFT_RAW", "1");
+	exec_libs(&x->job);
 	exec_pin(x->setup.cores);
 	ret = exec_run(x, &s, err);
 	exec_kill(&x->job);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that calls weft/host.h itself (weft exec --raw, libweft): its
+ * clocks and its sleeping are those of its simulated thread, at the cost that
+ * weft/host.h says. */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "weft/host.h"
+
+/* What libweft has of it. */
+static struct {
+	bool looked;
+	struct weft_host *(*self)(void);
+	weft_time_t (*now)(struct weft_host *h);
+	void (*sleep)(struct weft_host *h, weft_time_t until);
+	void (*cpu)(struct weft_host *h, weft_time_t cost);
+} lib;
+
+static struct weft_host *thread(const void *caller)
+{
+	if (!lib.looked) {
+		lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");
+		lib.sleep = dlsym(RTLD_DEFAULT, "weft_host_sleep");
+		lib.cpu = dlsym(RTLD_DEFAULT, "weft_host_cpu");
+		if (getenv("WEFT_RAW") && lib.now && lib.sleep && lib.cpu)
+			lib.self = dlsym(RTLD_DEFAULT, "weft_host_self");
+		lib.looked = true;
+	}
+	return lib.self && pre_is_program(caller) ? lib.self() : NULL;
+}
+
+bool pre_raw_now(const void *caller, weft_time_t *t)
+{
+	struct weft_host *h = thread(caller);
+
+	if (h)
+		*t = lib.now(h);
+	return h;
+}
+
+/* False: the caller's sleep is a real one. */
+static bool slept(const void *caller, weft_time_t t)
+{
+	struct weft_host *h = thread(caller);
+
+	if (h)
+		lib.sleep(h, lib.now(h) + t);
+	return h;
+}
+
+static int real_sleep(const struct timespec *want, struct timespec *left)
+{
+	int ret = clock_nanosleep(CLOCK_MONOTONIC, 0, want, left);
+
+	if (ret)
+		errno = ret;
+	return ret ? -1 : 0;
+}
+
+int nanosleep(const struct timespec *want, struct timespec *left)
+{
+	if (slept(__builtin_return_address(0),
+		  (weft_time_t)want->tv_sec * WEFT_SEC +
+			  (weft_time_t)want->tv_nsec * WEFT_NS))
+		return 0;
+	return real_sleep(want, left);
+}
+
+unsigned int sleep(unsigned int s)
+{
+	struct timespec want = { s, 0 }, left = { 0 };
+
+	if (slept(__builtin_return_address(0), s * WEFT_SEC) ||
+	    !real_sleep(&want, &left))
+		return 0;
+	return (unsigned int)left.tv_sec + (left.tv_nsec > 0);
+}
+
+int usleep(useconds_t us)
+{
+	struct timespec want = { us / 1000000, us % 1000000 * 1000 };
+
+	if (slept(__builtin_return_address(0), us * WEFT_US))
+		return 0;
+	return real_sleep(&want, NULL);
+}
+
+int sched_yield(void)
+{
+	static int (*next)(void);
+	struct weft_host *h = thread(__builtin_return_address(0));
+
+	if (!next)
+		next = pre_next("sched_yield");
+	if (!h)
+		return next ? next() : 0;
+	lib.cpu(h, 100 * WEFT_NS);
+	return 0;
+}

@@ -36,8 +36,18 @@ wave_reader() {
 			dpkg-deb -x gtkwave_*.deb . && rm gtkwave_*.deb) ||
 		echo "no vcd2fst: waves are not read back in the tests"
 }
+# Chromium's reader of timelines.
+trace_reader() {
+	(cd "$(dirname "$0")/../tests/viewer" && { [ -d node_modules ] ||
+		npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; }) ||
+		echo "no trace engine: timelines are not read back in the tests"
+}
+readers() {
+	wave_reader
+	trace_reader
+}
 if [ -z "$missing" ]; then
-	[ "${1-}" = check ] && wave_reader
+	[ "${1-}" = check ] && readers
 	exit 0
 fi
 
@@ -56,5 +66,5 @@ export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get $wait -q update
 # shellcheck disable=SC2086
 $as_root apt-get $wait -q -y install --no-install-recommends $missing
-[ "${1-}" = check ] && wave_reader
+[ "${1-}" = check ] && readers
 exit 0

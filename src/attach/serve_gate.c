@@ -7,6 +7,7 @@
  * waiting; if it comes back when time has passed, that is counted.  Untimed it
  * only calls agents whose clients have posted something. */
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "attach/serve_priv.h"
@@ -16,6 +17,7 @@ enum {
 	NAP = 10000000,		/* ns between looks at a client that runs */
 	SLEEP = 20000000,	/* ns asleep: it is elsewhere */
 	STRAGGLER = 1000000000, /* ns after the last that joined */
+	LOOK = 100000000,	/* ns between looks at all of them */
 	REST = 50000000,	/* ns between looks when nothing happens */
 };
 #define SETTLE (10 * WEFT_US) /* of the run, after the last agent is open */
@@ -130,11 +132,11 @@ static void outside(struct att_client *c)
 	weft_count(c->g->prog, AGENT_C_OUTSIDE, 1);
 }
 
-/* It has not said a word for a while. */
-static void look_after(struct att_client *c)
+/* Somebody has stopped it (SIGSTOP) and does not let it go on: the others
+ * cannot wait forever, and it cannot go on without them. */
+static void look_stopped(struct att_client *c, enum att_doing doing)
 {
-	uint64_t now = att_now_ns(), ran = 0;
-	enum att_doing doing = att_doing(c->pid, &ran);
+	uint64_t now = att_now_ns();
 
 	if (doing != ATT_STOPPED)
 		c->stop_since = 0;
@@ -142,8 +144,18 @@ static void look_after(struct att_client *c)
 		c->stop_since = now;
 	else if (now - c->stop_since >= c->srv->o.patience_ns) {
 		c->srv->sum.stopped++;
-		att_break(c, "it was stopped for too long");
+		att_break(c, "it was stopped for too long, and is ended");
+		kill(c->pid, SIGKILL);
 	}
+}
+
+/* It has not said a word for a while. */
+static void look_after(struct att_client *c)
+{
+	uint64_t now = att_now_ns(), ran = 0;
+	enum att_doing doing = att_doing(c->pid, &ran);
+
+	look_stopped(c, doing);
 	/* who only looks whether something has come (usleep) sleeps, too */
 	if (doing != ATT_ASLEEP || !c->quiet_since ||
 	    ran - c->ran_ns > (now - c->quiet_since) / 4) {
@@ -242,6 +254,17 @@ static void rest(struct att_server *s, uint64_t ns)
 	atomic_store(&s->bell->asleep, 0);
 }
 
+static void look_all(struct att_server *s)
+{
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+		uint64_t unused = 0;
+
+		if (!c->gone)
+			look_stopped(c, att_doing(c->pid, &unused));
+	}
+}
+
 /* Nothing moves, and nobody computes: a deadlock of the program, or it waits
  * for somebody else. */
 static void still(struct att_server *s)
@@ -249,15 +272,19 @@ static void still(struct att_server *s)
 	uint64_t now = att_now_ns();
 
 	if (!s->still_ns)
-		s->still_ns = now;
-	if (s->told_still || now - s->still_ns < s->o.patience_ns ||
+		s->still_ns = s->look_ns = now;
+	if (now - s->look_ns >= LOOK) {
+		s->look_ns = now;
+		look_all(s);
+	}
+	if (!s->live || s->told_still || now - s->still_ns < s->o.patience_ns ||
 	    !s->started)
 		return;
 	s->told_still = true;
 	att_say(s,
 		"nothing happens: all %u processes wait (a deadlock of the "
 		"program?); ctrl-c ends it",
-		s->alive);
+		s->live);
 }
 
 static bool gate_started(struct att_server *s)

@@ -213,7 +213,7 @@ struct att_server {
 	uint32_t live; /* clients */
 	weft_time_t settled;
 	bool joinable, started, over, failed, told_still;
-	uint64_t first_ns, last_join_ns, still_ns;
+	uint64_t last_join_ns, still_ns, look_ns;
 	struct att_sum sum;
 };
 

@@ -246,6 +246,7 @@ static void agent_fini(struct weft_comp *c)
 		vec_free(&g->stage[i]);
 	vec_free(&g->clients);
 	vec_free(&g->mrs);
+	vec_free(&g->shadows);
 	vec_free(&g->graves);
 }
 

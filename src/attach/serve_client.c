@@ -161,6 +161,7 @@ void att_run(struct att_client *c)
 		return;
 	att_show(c);
 	run_armed(c);
+	c->far.epoch++; /* what was read of its memory is over */
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
 	    was != ATT_RUN)
 		return; /* asleep elsewhere, or gone: sees it later */

@@ -43,7 +43,7 @@ void att_op_free(struct att_agent *g, struct att_op *op)
 	if (op->stage)
 		vec_push(&g->stage[op->class_], op->stage);
 	if (op->shadow)
-		weft_far_del(g->h, op->shadow);
+		att_shadow_put(g, op->shadow);
 	op->next = g->free_ops;
 	g->free_ops = op;
 }
@@ -276,6 +276,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 	struct att_cmd cmd;
 	int ret;
 
+	c->far.epoch++; /* it has run */
 	if (tail - c->cmd_head > ATT_CMDS)
 		att_break(c, "its command ring makes no sense");
 	while (!c->gone && c->cmd_head != tail) {

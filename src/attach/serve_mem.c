@@ -11,13 +11,6 @@ static bool sane(uint64_t va, uint64_t len)
 	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
 }
 
-/* The shadow of an operation's buffer; NULL: not now. */
-static void *shadow(struct att_agent *g, struct att_client *c, uint64_t va,
-		    uint64_t len)
-{
-	return weft_far_add(g->h, &c->far, va, len ? len : 1);
-}
-
 int att_cmd_put(struct att_agent *g, struct att_client *c,
 		const struct att_cmd *cmd)
 {
@@ -30,7 +23,7 @@ int att_cmd_put(struct att_agent *g, struct att_client *c,
 	if (!sane(cmd->buf, cmd->len))
 		return -EFAULT;
 	op = att_op_new(g, c, cmd);
-	op->shadow = shadow(g, c, cmd->buf, cmd->len);
+	op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
 	ret = !op->shadow ? -ENOMEM
 			  : g->ep->ops->put(g->ep, to->node, op->shadow,
 					    cmd->len, cmd->raddr, cmd->rkey,
@@ -53,7 +46,7 @@ int att_cmd_get(struct att_agent *g, struct att_client *c,
 	if (!sane(cmd->buf, cmd->len))
 		return -EFAULT;
 	op = att_op_new(g, c, cmd);
-	op->shadow = shadow(g, c, cmd->buf, cmd->len);
+	op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
 	ret = !op->shadow
 		      ? -ENOMEM
 		      : g->ep->ops->get(g->ep, to->node, op->shadow, cmd->len,
@@ -106,13 +99,13 @@ int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 	struct att_mr m = { .c = c };
 
 	if (sane(cmd->buf, cmd->len)) {
-		m.shadow = shadow(g, c, cmd->buf, cmd->len);
+		m.shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
 		r.status = m.shadow ? g->ep->ops->mr_reg(g->ep, m.shadow,
 							 cmd->len, &m.mr)
 				    : -ENOMEM;
 	}
 	if (r.status == -EAGAIN || (r.status && m.shadow))
-		weft_far_del(g->h, m.shadow);
+		att_shadow_put(g, m.shadow);
 	if (r.status == -EAGAIN)
 		return -EAGAIN;
 	if (!r.status)
@@ -130,7 +123,7 @@ static int mr_drop(struct att_agent *g, size_t i)
 
 	if (ret == -EAGAIN)
 		return ret;
-	weft_far_del(g->h, g->mrs.at[i].shadow);
+	att_shadow_put(g, g->mrs.at[i].shadow);
 	g->mrs.at[i] = vec_last(&g->mrs);
 	g->mrs.n--;
 	return 0;
@@ -178,4 +171,5 @@ void att_bury(struct att_agent *g)
 	for (size_t i = g->mrs.n; i--;)
 		if (g->mrs.at[i].c->gone)
 			g->mourns |= mr_drop(g, i) != 0;
+	att_shadows_drop(g);
 }

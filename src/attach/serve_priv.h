@@ -58,6 +58,14 @@ struct att_mr {
 	struct att_client *c;
 };
 
+/* A piece of a client's memory as the node sees it. */
+struct att_shadow {
+	struct att_client *c;
+	uint8_t *p;
+	uint64_t va, len, age;
+	uint32_t users;
+};
+
 /* An operation of the endpoint that is under way. */
 struct att_op {
 	struct att_op *next;
@@ -92,8 +100,12 @@ struct att_agent {
 		VEC(struct att_mr);
 	} mrs;
 	struct {
+		VEC(struct att_shadow);
+	} shadows;
+	uint64_t shadow_age;
+	struct {
 		VEC(struct att_client *);
-	} graves; /* have gone, and left messages */
+	} graves;	      /* have gone, and left messages */
 	struct att_node *raw; /* serve_host.h, or NULL */
 	int mem_fd;	      /* of the node's memory */
 	struct att_op *free_ops;
@@ -283,6 +295,14 @@ void att_op_free(struct att_agent *g, struct att_op *op);
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
 /* A buffer that devices reach; NULL: none now. */
 void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p);
+
+/* serve_far.c: a client's memory as the node sees it; NULL: no room. */
+void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
+		     uint64_t len);
+/* By any address in it. */
+void att_shadow_put(struct att_agent *g, const void *p);
+/* Those of clients that have gone. */
+void att_shadows_drop(struct att_agent *g);
 
 /* serve_mem.c; each as a function of commands */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,

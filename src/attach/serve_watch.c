@@ -109,7 +109,10 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->role = k->hello.role;
 	c->left = c->role == ATT_ROLE_THREAD; /* goes with its process */
 	c->pid = who.pid;
-	c->far = (struct weft_far_owner){ .pid = who.pid };
+	c->far = (struct weft_far_owner){
+		.pid = who.pid,
+		.ahead = att_timed(s),
+	};
 	return c;
 }
 

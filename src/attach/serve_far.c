@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shadows of clients' memory (host/far.h).  What was used before is likely to
+ * be used again: shadows stay for a while, and the endpoint's library finds
+ * what it has registered where it was. */
+#include "attach/serve_priv.h"
+
+enum { KEPT = 64 }; /* of an agent, that nobody uses */
+
+static bool covers(const struct att_shadow *s, const struct att_client *c,
+		   uint64_t va, uint64_t len)
+{
+	return s->c == c && va >= s->va && len <= s->len &&
+	       va - s->va <= s->len - len;
+}
+
+static void shadow_drop(struct att_agent *g, size_t i)
+{
+	weft_far_del(g->h, g->shadows.at[i].p);
+	g->shadows.at[i] = vec_last(&g->shadows);
+	g->shadows.n--;
+}
+
+/* The one that was not used for longest, when there are more than that. */
+static bool shadows_trim(struct att_agent *g, size_t most)
+{
+	size_t unused = 0, old = 0;
+
+	for (size_t i = 0; i < g->shadows.n; i++) {
+		const struct att_shadow *s = &g->shadows.at[i];
+
+		if (s->users)
+			continue;
+		if (!unused++ || s->age < g->shadows.at[old].age)
+			old = i;
+	}
+	if (unused <= most)
+		return false;
+	shadow_drop(g, old);
+	return true;
+}
+
+void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
+		     uint64_t len)
+{
+	struct att_shadow s = { .c = c, .va = va, .len = len ? len : 1 };
+
+	for (size_t i = 0; i < g->shadows.n; i++) {
+		struct att_shadow *k = &g->shadows.at[i];
+
+		if (!covers(k, c, va, s.len))
+			continue;
+		k->users++;
+		k->age = ++g->shadow_age;
+		return k->p + (va - k->va);
+	}
+	do {
+		s.p = weft_far_add(g->h, &c->far, va, s.len);
+	} while (!s.p && shadows_trim(g, 0));
+	if (!s.p)
+		return NULL;
+	s.users = 1;
+	s.age = ++g->shadow_age;
+	vec_push(&g->shadows, s);
+	return s.p;
+}
+
+void att_shadow_put(struct att_agent *g, const void *p)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < g->shadows.n; i++) {
+		struct att_shadow *s = &g->shadows.at[i];
+
+		if (b < s->p || b >= s->p + s->len)
+			continue;
+		s->users--;
+		break;
+	}
+	shadows_trim(g, KEPT);
+}
+
+void att_shadows_drop(struct att_agent *g)
+{
+	for (size_t i = g->shadows.n; i--;)
+		if (!g->shadows.at[i].users && g->shadows.at[i].c->gone)
+			shadow_drop(g, i);
+}

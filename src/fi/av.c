@@ -92,6 +92,18 @@ static int av_add(struct wfi_av *av, const struct sockaddr_in *sin,
 	return wfi_av_name(av, av->n - 1, &name);
 }
 
+static void av_bad(struct wfi_av *av, size_t i, int err, void *context)
+{
+	struct fi_eq_err_entry e = { .fid = &av->fid.fid,
+				     .context = context,
+				     .data = i,
+				     .err = err,
+				     .prov_errno = err };
+
+	if (av->eq)
+		wfi_eq_add(av->eq, FI_AV_COMPLETE, err, &e, sizeof(e), NULL, 0);
+}
+
 /* Insertions of an AV with an event queue are told there. */
 static int av_told(struct wfi_av *av, int done, void *context)
 {
@@ -119,6 +131,8 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		done += !rc;
 		if (errs)
 			errs[i] = -rc;
+		else if (rc)
+			av_bad(av, i, -rc, context);
 	}
 	wfi_unlock(av->dom->hub);
 	return av->eq ? av_told(av, done, context) : done;

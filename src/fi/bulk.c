@@ -17,57 +17,72 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 
 /* ---- registered memory -------------------------------------------------- */
 
-/* -EAGAIN, something under way needs it: the next one tries again. */
-static void reg_drop(struct wfi_hub *h, struct wfi_reg **at)
+/* The one that was not used for longest; -EAGAIN, something under way needs
+ * it: the next one tries again.  True: there is room now. */
+static bool regs_drop(struct wfi_hub *h)
 {
-	struct wfi_reg *r = *at;
+	struct wfi_reg **at, **old = NULL, *r;
 
-	if (h->ep->ops->mr_dereg(h->ep, &r->mr) == -EAGAIN)
-		return;
-	*at = r->next;
-	free(r);
-}
-
-static void regs_trim(struct wfi_hub *h)
-{
-	struct wfi_reg **at, **old = NULL;
-	unsigned kept = 0;
-
-	for (at = &h->regs; *at; at = &(*at)->next) {
-		if ((*at)->users)
-			continue;
-		kept++;
-		if (!old || (*at)->used < (*old)->used)
+	for (at = &h->regs; *at; at = &(*at)->next)
+		if (!(*at)->users && (!old || (*at)->used < (*old)->used))
 			old = at;
-	}
-	if (kept > REGS_KEPT)
-		reg_drop(h, old);
+	if (!old || h->ep->ops->mr_dereg(h->ep, &(*old)->mr) == -EAGAIN)
+		return false;
+	r = *old;
+	*old = r->next;
+	free(r);
+	return true;
 }
 
-int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
+static struct wfi_reg *regs_find(struct wfi_hub *h, char *base, size_t len)
 {
 	struct wfi_reg *r;
-	char *base = p;
-	int rc;
 
 	for (r = h->regs; r; r = r->next)
 		if (base >= r->base && len <= r->len &&
 		    (size_t)(base - r->base) <= r->len - len)
 			break;
-	if (!r) {
-		r = calloc(1, sizeof(*r));
-		if (!r)
-			return -ENOMEM;
-		rc = h->ep->ops->mr_reg(h->ep, p, len, &r->mr);
-		if (rc) {
-			free(r);
-			return rc;
-		}
-		r->base = base;
-		r->len = len;
-		r->next = h->regs;
-		h->regs = r;
+	return r;
+}
+
+static int regs_add(struct wfi_hub *h, char *base, size_t len,
+		    struct wfi_reg **r_p)
+{
+	struct wfi_reg *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	do
+		rc = h->ep->ops->mr_reg(h->ep, base, len, &r->mr);
+	while (rc == -ENOMEM && regs_drop(h));
+	if (rc) {
+		free(r);
+		return rc;
 	}
+	r->base = base;
+	r->len = len;
+	r->next = h->regs;
+	h->regs = *r_p = r;
+	return 0;
+}
+
+/* Full: there will be room when somebody lets go of his. */
+static int regs_later(struct wfi_hub *h)
+{
+	for (struct wfi_reg *r = h->regs; r; r = r->next)
+		if (r->users)
+			return -EAGAIN;
+	return -ENOMEM;
+}
+
+int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
+{
+	struct wfi_reg *r = regs_find(h, p, len);
+	int rc = r ? 0 : regs_add(h, p, len, &r);
+
+	if (rc)
+		return rc == -ENOMEM ? regs_later(h) : rc;
 	r->users++;
 	r->used = ++h->reg_uses;
 	*r_p = r;
@@ -76,9 +91,14 @@ int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
 
 void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r)
 {
+	unsigned kept = 0;
+
 	r->users--;
-	if (!r->users)
-		regs_trim(h);
+	h->reg_drops++;
+	for (r = h->regs; r; r = r->next)
+		kept += !r->users;
+	if (kept > REGS_KEPT)
+		regs_drop(h);
 }
 
 /* After the attachment has been closed: nothing is told to it. */
@@ -103,16 +123,17 @@ int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 
 	if (rc)
 		return rc;
+	if (op->peer->addr != h->self)
+		rc = wfi_reg_get(h, p, len, &op->reg);
+	if (rc)
+		return rc;
 	op->from = p;
 	op->left = (len + chunk - 1) / chunk;
 	op->at = len;
-	if (op->peer->addr == h->self) {
+	if (!op->reg) {
 		*w_p = (struct wire_window){ (uintptr_t)p, 0, len };
 		return 0;
 	}
-	rc = wfi_reg_get(h, p, len, &op->reg);
-	if (rc)
-		return rc;
 	*w_p = (struct wire_window){
 		.addr = op->reg->mr.addr +
 			(uint64_t)((char *)p - op->reg->base),
@@ -120,6 +141,19 @@ int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		.len = len,
 	};
 	return 0;
+}
+
+int wfi_window_later(struct wfi_op *op, void *p, size_t len,
+		     struct wire_window *w_p)
+{
+	int rc;
+
+	if (op->more && op->drops == op->hub->reg_drops)
+		return -EAGAIN;
+	rc = wfi_window_open(op, p, len, w_p);
+	op->more = rc == -EAGAIN;
+	op->drops = op->hub->reg_drops;
+	return rc;
 }
 
 void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm)

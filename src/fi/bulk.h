@@ -17,6 +17,7 @@ struct wfi_reg {
 	uint64_t used;
 };
 
+/* -EAGAIN: not before others have given theirs back (reg_drops of the hub). */
 int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p);
 void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r);
 void wfi_regs_free(struct wfi_hub *h);
@@ -25,6 +26,10 @@ void wfi_regs_free(struct wfi_hub *h);
  * Its type's filled() is called when the peer has put all of them. */
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p);
+/* The same; -EAGAIN when there is no room, and at once when nothing has changed
+ * since then. */
+int wfi_window_later(struct wfi_op *op, void *p, size_t len,
+		     struct wire_window *w_p);
 /* Puts `len` bytes from p into window to_id of the operation's peer; put() of
  * its type is called when they are out. */
 void wfi_bulk_put(struct wfi_op *op, const void *p, size_t len,

@@ -164,6 +164,7 @@ int wfi_cm_adopt(struct wfi_ep *ep, struct fid *handle)
 {
 	if (handle->fclass == FI_CLASS_CONNREQ) {
 		ep->req = container_of(handle, struct wfi_connreq, fid);
+		ep->shown = ep->req->port;
 		return 0;
 	}
 	if (handle->fclass != FI_CLASS_PEP)
@@ -222,10 +223,12 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 	int rc = 0;
 
 	wfi_lock(ep->hub);
-	if (ep->conn == CONN_UP)
+	if (ep->conn == CONN_UP) {
 		cm_hang_up(ep);
-	else if (ep->conn != CONN_DOWN)
+		cm_event(ep, FI_SHUTDOWN, NULL, 0);
+	} else if (ep->conn != CONN_DOWN) {
 		rc = -FI_ENOTCONN;
+	}
 	wfi_unlock(ep->hub);
 	return rc;
 }
@@ -275,7 +278,9 @@ static int cm_getname(fid_t fid, void *addr, size_t *len)
 	struct wfi_ep *ep = container_of(fid, struct wfi_ep, fid.fid);
 	struct sockaddr_in sin;
 
-	wfi_name_sin(WFI_NAME(ep->hub->self, ep->port.num), &sin);
+	wfi_name_sin(
+		WFI_NAME(ep->hub->self, ep->shown ? ep->shown : ep->port.num),
+		&sin);
 	return wfi_sin_give(&sin, addr, len);
 }
 

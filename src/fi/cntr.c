@@ -15,6 +15,7 @@ void wfi_cntr_inc(struct wfi_cntr *c, bool err)
 		c->err++;
 	else
 		c->val++;
+	wfi_wait_ring(&c->wait);
 	wfi_trigger(c);
 }
 
@@ -52,6 +53,7 @@ static int cntr_change(struct fid_cntr *fid, uint64_t val, bool err, bool add)
 
 	wfi_lock(c->dom->hub);
 	*at = add ? *at + val : val;
+	wfi_wait_ring(&c->wait);
 	wfi_trigger(c);
 	wfi_unlock(c->dom->hub);
 	return 0;
@@ -95,8 +97,6 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	struct cntr_goal g = { .c = c, .val = threshold };
 	int rc;
 
-	if (c->wait.obj == FI_WAIT_NONE)
-		return -FI_ENOSYS;
 	wfi_lock(c->dom->hub);
 	g.err = c->err;
 	rc = wfi_wait_until(c->dom->hub, cntr_test, &g, timeout);

@@ -43,6 +43,7 @@ void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c)
 		return;
 	cq->ring[(cq->head + cq->n) & (cq->cap - 1)] = *c;
 	cq->n++;
+	wfi_wait_ring(&cq->wait);
 }
 
 /* -FI_EAVAIL when an error is next, -FI_EAGAIN when nothing is. */
@@ -159,6 +160,7 @@ static int cq_signal(struct fid_cq *fid)
 
 	wfi_lock(cq->dom->hub);
 	cq->signaled = true;
+	wfi_wait_ring(&cq->wait);
 	wfi_unlock(cq->dom->hub);
 	return 0;
 }

@@ -27,6 +27,7 @@ int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 		memcpy(e->data + len, data, more);
 	pthread_mutex_lock(&eq->lock);
 	TAILQ_INSERT_TAIL(&eq->events, e, link);
+	wfi_wait_ring(&eq->wait);
 	pthread_mutex_unlock(&eq->lock);
 	return 0;
 }

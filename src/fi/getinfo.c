@@ -68,12 +68,14 @@ static int addr_dup(const void *addr, size_t len, void **to_p, size_t *len_p)
 static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 		      const char *node, const char *service, uint64_t flags)
 {
-	struct sockaddr_in sin;
-	int rc = 0;
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	bool given = hints && hints->src_addr;
+	int rc;
 
-	if (hints && hints->src_addr)
-		rc = addr_dup(hints->src_addr, hints->src_addrlen,
-			      &info->src_addr, &info->src_addrlen);
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* any port of ours */
+	rc = addr_dup(given ? hints->src_addr : &sin,
+		      given ? hints->src_addrlen : sizeof(sin), &info->src_addr,
+		      &info->src_addrlen);
 	if (!rc && hints && hints->dest_addr)
 		rc = addr_dup(hints->dest_addr, hints->dest_addrlen,
 			      &info->dest_addr, &info->dest_addrlen);

@@ -72,6 +72,7 @@ struct wfi_ask {
 	uint16_t port;
 	wfi_name name; /* 0: nobody has answered */
 	uint64_t asked_us, first_us;
+	uint32_t slots; /* of each node that have been asked */
 };
 
 struct wfi_slot {
@@ -103,7 +104,7 @@ struct wfi_hub {
 	TAILQ_HEAD(, wfi_op) idle;  /* to be used again */
 
 	struct wfi_reg *regs; /* registered memory, see bulk.h */
-	uint64_t reg_uses;
+	uint64_t reg_uses, reg_drops;
 	unsigned char *scratch;
 };
 

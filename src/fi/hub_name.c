@@ -58,13 +58,16 @@ bool wfi_sin_exact(const struct sockaddr_in *sin)
 	return ip >> 24 == 127 && (ip >> 16 & 0xff);
 }
 
-/* Everybody, in order; those who are not there say nothing. */
+/* Everybody, in order; those who are not there say nothing.  A node may have
+ * many processes but hardly does: the first of each, then more. */
 static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 {
 	struct wire w = { .op = WIRE_ASK, .a = a->port };
+	uint32_t most = a->slots ? a->slots * 4 : 2;
 
+	a->slots = most < h->info->slots ? most : h->info->slots;
 	for (uint32_t node = 0; node < h->info->nodes; node++) {
-		for (uint32_t slot = 0; slot < h->info->slots; slot++) {
+		for (uint32_t slot = 0; slot < a->slots; slot++) {
 			uint32_t to = WEFT_ATT_ADDR(node, slot);
 			struct wfi_peer *p = wfi_peer_get(h, to);
 

@@ -79,11 +79,15 @@ int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 /* How somebody waits for a queue: all wait objects are the transport's. */
 struct wfi_wait {
 	enum fi_wait_obj obj;
-	int fd; /* FI_WAIT_FD; -1: none yet */
+	/* FI_WAIT_FD; -1: none yet.  What the user sleeps on: the transport's
+	 * and a bell of our own. */
+	int fd, bell;
 };
 
 int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj);
 void wfi_wait_close(struct wfi_wait *w);
+/* There is something to read. */
+void wfi_wait_ring(struct wfi_wait *w);
 int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg);
 int wfi_wait_control(struct wfi_wait *w, struct wfi_hub *h, int command,
 		     void *arg);
@@ -257,6 +261,7 @@ struct wfi_ep {
 	/* FI_EP_MSG */
 	enum wfi_conn conn;
 	wfi_name remote;
+	uint16_t shown; /* port of whom it was accepted by; 0: its own */
 	struct sockaddr_in peer_sin;
 	struct wfi_connreq *req;
 	struct wfi_op *connecting;

@@ -67,6 +67,7 @@ struct wfi_op {
 	size_t at;
 	unsigned notes;	 /* of the transport, under way */
 	bool bulk, more; /* puts; not all are posted */
+	uint64_t drops;	 /* when there was no room for its window */
 	int err;
 	uint32_t peer_id;  /* whom to acknowledge; 0: nobody */
 	bool acked;	   /* before its puts were out */

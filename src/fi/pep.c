@@ -57,6 +57,7 @@ static void pep_in(struct wfi_port *port, const struct wfi_in *in)
 		req->fid = (struct fid){ FI_CLASS_CONNREQ, NULL, &connreq_ops };
 		req->from = in->from;
 		req->id = in->w->id;
+		req->port = port->num;
 		e.info = pep_info(pep, req);
 	}
 	if (e.info) {

@@ -10,6 +10,7 @@ struct wfi_connreq {
 	struct fid fid;
 	wfi_name from;
 	uint32_t id;
+	uint16_t port; /* that was asked for */
 };
 
 struct wfi_pep {

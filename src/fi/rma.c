@@ -60,6 +60,8 @@ static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
 
 	if (t->iovs > WFI_IOV)
 		return -FI_EINVAL;
+	if (t->flags & FI_TRIGGER)
+		return wfi_trigger_tx(ep, t);
 	if ((t->inject || (t->flags & FI_INJECT)) && len > WFI_INJECT)
 		return -FI_EINVAL;
 	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
@@ -142,6 +144,8 @@ static ssize_t rma_read_any(struct wfi_ep *ep, const struct wfi_tx *t)
 
 	if (t->iovs > WFI_IOV)
 		return -FI_EINVAL;
+	if (t->flags & FI_TRIGGER)
+		return wfi_trigger_tx(ep, t);
 	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
 	if (rc)
 		return rc;
@@ -208,8 +212,6 @@ static ssize_t rma_msg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 		return -FI_EINVAL;
 	t.raddr = msg->rma_iov->addr;
 	t.key = msg->rma_iov->key;
-	if (flags & FI_TRIGGER)
-		return wfi_trigger_rma(wfi_ep_of(fid), &t);
 	return wfi_rma(wfi_ep_of(fid), &t);
 }
 

@@ -88,19 +88,34 @@ static const struct wfi_op_type in_sink_type = {
 	.end = in_sink_end,
 };
 
+/* Its window, as soon as there is one, and the word to the writer. */
+static int in_sink_step(struct wfi_op *op)
+{
+	struct wire w = { .op = WIRE_CTS,
+			  .flags = WIRE_REPLY,
+			  .dst = op->port,
+			  .id = op->peer_id };
+	struct wire_window to;
+	char *flat =
+		op->bounce ? op->bounce : in_flat(op->mr, op->tag, op->full);
+	int rc = wfi_window_later(op, flat, op->full, &to);
+
+	if (rc == -EAGAIN)
+		return wfi_op_again(op, in_sink_step);
+	if (rc) {
+		wfi_op_end(op, -rc);
+		return 0;
+	}
+	w.id2 = op->id;
+	wfi_hub_tell(op->hub, op->peer, &w, &to, sizeof(to));
+	return 0;
+}
+
 /* The window that a long write goes to: tag = place in the region. */
 static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 		   struct wfi_mr *mr, size_t at, const struct wire_long *l)
 {
 	struct wfi_op *op = wfi_op_new(ep->hub, &in_sink_type, ep, in->peer);
-	struct wire w = { .op = WIRE_CTS,
-			  .flags = WIRE_REPLY,
-			  .dst = in->w->src,
-			  .src = ep->port.num,
-			  .id = in->w->id };
-	struct wire_window to;
-	char *flat = in_flat(mr, at, l->len);
-	int rc;
 
 	if (!op)
 		return ENOMEM;
@@ -110,16 +125,15 @@ static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 	op->data = l->data;
 	op->full = l->len;
 	op->op_flags = in->w->flags;
-	if (!flat)
-		flat = op->bounce = malloc(l->len);
-	rc = flat ? wfi_window_open(op, flat, l->len, &to) : -ENOMEM;
-	if (rc) {
-		wfi_op_free(op);
-		return -rc;
+	if (!in_flat(mr, at, l->len)) {
+		op->bounce = malloc(l->len);
+		if (!op->bounce) {
+			wfi_op_free(op);
+			return ENOMEM;
+		}
 	}
 	op->mr = mr;
-	w.id2 = op->id;
-	wfi_hub_tell(ep->hub, in->peer, &w, &to, sizeof(to));
+	in_sink_step(op);
 	return 0;
 }
 

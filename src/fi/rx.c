@@ -138,7 +138,6 @@ static void rx_cts(struct wfi_hub *h, const struct rx_msg *m, uint32_t window,
 	struct wire w = { .op = WIRE_CTS,
 			  .flags = WIRE_REPLY,
 			  .dst = WFI_PORT(m->from),
-			  .src = m->ep->port.num,
 			  .id = m->id,
 			  .id2 = window };
 
@@ -156,14 +155,33 @@ static void rx_refuse(struct wfi_hub *h, const struct rx_msg *m)
 		wfi_hub_ack(h, m->peer, WFI_PORT(m->from), m->id, 0);
 }
 
+/* Its window, as soon as there is one, and the word to the sender. */
+static int rx_long_step(struct wfi_op *op)
+{
+	struct rx_msg m = rx_op_msg(op);
+	struct wire_window to;
+	void *flat = wfi_op_flat(op, false);
+	int rc = !flat		  ? -ENOMEM
+		 : op->peer->dead ? -EPIPE
+				  : wfi_window_later(op, flat, op->len, &to);
+
+	if (rc == -EAGAIN)
+		return wfi_op_again(op, rx_long_step);
+	m.id = op->to_id;
+	if (!rc) {
+		rx_cts(op->hub, &m, op->id, &to);
+		return 0;
+	}
+	wfi_hub_ack(op->hub, op->peer, op->port, m.id, -rc);
+	wfi_op_end(op, -rc);
+	return 0;
+}
+
 static void rx_long(struct wfi_rx *rx, const struct rx_msg *m, size_t room,
 		    const struct iovec *iov, size_t iovs)
 {
 	struct wfi_hub *h = m->ep->hub;
 	struct wfi_op *op = wfi_op_new(h, &rx_long_type, m->ep, m->peer);
-	struct wire_window to = { 0 };
-	void *flat;
-	int rc = -ENOMEM;
 
 	if (!op)
 		return;
@@ -177,23 +195,14 @@ static void rx_long(struct wfi_rx *rx, const struct rx_msg *m, size_t room,
 	op->len = m->len < room ? m->len : room;
 	memcpy(op->iov, iov, sizeof(op->iov));
 	op->iovs = iovs;
+	op->to_id = m->id;
 	op->peer_id = m->flags & WIRE_WANT ? m->id : 0;
-	flat = op->len ? wfi_op_flat(op, false) : NULL;
-	if (!op->len) {
-		rx_refuse(h, m);
-		wfi_op_end(op, 0);
+	if (op->len) {
+		rx_long_step(op);
 		return;
 	}
-	if (m->peer->dead)
-		rc = -EPIPE;
-	else if (flat)
-		rc = wfi_window_open(op, flat, op->len, &to);
-	if (rc) {
-		wfi_hub_ack(h, m->peer, op->port, m->id, -rc);
-		wfi_op_end(op, -rc);
-		return;
-	}
-	rx_cts(h, m, op->id, &to);
+	rx_refuse(h, m);
+	wfi_op_end(op, 0);
 }
 
 /* ---- a receive and a message

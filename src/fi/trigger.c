@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that wait for a counter: FI_TRIGGER of fi_writemsg, fi_readmsg,
- * and deferred work (FI_QUEUE_WORK) of sends, RMA and counters. */
+ * (and of everything an alias with that flag is used for), and deferred work
+ * (FI_QUEUE_WORK) of sends, RMA and counters. */
 #include <rdma/fi_trigger.h>
 
 #include <errno.h>
@@ -121,7 +122,7 @@ static struct wfi_trig *trig_new(struct wfi_ep *ep, const struct wfi_tx *t,
 	return g;
 }
 
-ssize_t wfi_trigger_rma(struct wfi_ep *ep, const struct wfi_tx *t)
+ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t)
 {
 	const struct fi_triggered_context *ctx = t->context;
 	struct wfi_tx plain = *t;
@@ -131,7 +132,7 @@ ssize_t wfi_trigger_rma(struct wfi_ep *ep, const struct wfi_tx *t)
 	    t->iovs > WFI_IOV)
 		return -FI_EINVAL;
 	plain.flags &= ~FI_TRIGGER;
-	g = trig_new(ep, &plain, ctx->trigger.threshold.threshold);
+	g = trig_new(ep->base, &plain, ctx->trigger.threshold.threshold);
 	if (!g)
 		return -FI_ENOMEM;
 	trig_wait(

@@ -190,6 +190,8 @@ ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 		return t->iovs > WFI_IOV ? -FI_EINVAL : -FI_EMSGSIZE;
 	if ((t->inject || (t->flags & FI_INJECT)) && len > WFI_INJECT)
 		return -FI_EINVAL;
+	if (t->flags & FI_TRIGGER)
+		return wfi_trigger_tx(ep, t);
 	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
 	if (rc)
 		return rc;

@@ -34,7 +34,7 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t);
 ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
 /* The same when the counter of its context has got there. */
-ssize_t wfi_trigger_rma(struct wfi_ep *ep, const struct wfi_tx *t);
+ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t);
 
 /* A receive. */
 struct wfi_rxd {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting: wait objects, wait sets, poll sets.
  *
- * The process has one source of events, the attachment, and its descriptor is
- * what a user gets to sleep on (one of his own, dup'ed, for each queue).  It
- * is armed by fi_trywait, which every user of a descriptor has to call. */
+ * The process has one source of events, the attachment.  A user who wants a
+ * descriptor gets one that is readable with the attachment's, which fi_trywait
+ * arms, or with the bell of his queue. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "obj.h"
@@ -14,7 +15,7 @@
 int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj)
 {
 	w->obj = obj;
-	w->fd = -1;
+	w->fd = w->bell = -1;
 	switch (obj) {
 	case FI_WAIT_NONE:
 	case FI_WAIT_UNSPEC:
@@ -31,17 +32,45 @@ void wfi_wait_close(struct wfi_wait *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
-	w->fd = -1;
+	if (w->bell >= 0)
+		close(w->bell);
+	w->fd = w->bell = -1;
+}
+
+void wfi_wait_ring(struct wfi_wait *w)
+{
+	if (w->bell >= 0)
+		eventfd_write(w->bell, 1);
+}
+
+static void wait_calm(struct wfi_wait *w)
+{
+	eventfd_t n;
+
+	if (w->bell >= 0)
+		eventfd_read(w->bell, &n);
+}
+
+static int wait_fd(struct wfi_wait *w, int att)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	w->fd = epoll_create1(EPOLL_CLOEXEC);
+	w->bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->fd >= 0 && w->bell >= 0 && att >= 0 &&
+	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, att, &e) &&
+	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, w->bell, &e))
+		return 0;
+	wfi_wait_close(w);
+	return -FI_EMFILE;
 }
 
 int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg)
 {
 	if (w->obj != FI_WAIT_FD && w->obj != FI_WAIT_UNSPEC)
 		return -FI_ENODATA;
-	if (w->fd < 0 && h)
-		w->fd = dup(weft_att_fd(h->att));
-	if (w->fd < 0)
-		return h ? -FI_EMFILE : -FI_ENODATA;
+	if (w->fd < 0 && wait_fd(w, weft_att_fd(h->att)))
+		return -FI_EMFILE;
 	*(int *)arg = w->fd;
 	return 0;
 }
@@ -145,6 +174,16 @@ bool wfi_fid_ready(struct fid *fid)
 	}
 }
 
+static void fid_calm(struct fid *fid)
+{
+	if (fid->fclass == FI_CLASS_CQ)
+		wait_calm(&container_of(fid, struct wfi_cq, fid.fid)->wait);
+	else if (fid->fclass == FI_CLASS_CNTR)
+		wait_calm(&container_of(fid, struct wfi_cntr, fid.fid)->wait);
+	else if (fid->fclass == FI_CLASS_EQ)
+		wait_calm(&container_of(fid, struct wfi_eq, fid.fid)->wait);
+}
+
 /* -FI_EAGAIN: there is something; do not sleep. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
@@ -158,8 +197,10 @@ int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 		return 0;
 	wfi_lock(h);
 	wfi_hub_progress(h);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
+		fid_calm(fids[i]);
 		any |= wfi_fid_ready(fids[i]);
+	}
 	if (!any)
 		rc = weft_att_arm(h->att);
 	wfi_unlock(h);

@@ -22,7 +22,7 @@ struct hport_region {
 	uint64_t va, bytes;
 	void *mem;
 	weft_phys_t phys;
-	uint64_t *out; /* bit per page: it is swapped out */
+	uint64_t *out; /* bit per page: swapped out, or never in the TLB */
 	struct hport_region *next;
 };
 

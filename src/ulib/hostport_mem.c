@@ -56,7 +56,7 @@ static bool region_memory(struct hport_drv *d, struct hport_region *r,
 			  uint64_t bytes, uint8_t *mem)
 {
 	weft_phys_t phys;
-	uint64_t skew = 0;
+	uint64_t skew = 0, bits;
 
 	r->own = !mem;
 	if (r->own)
@@ -68,8 +68,10 @@ static bool region_memory(struct hport_drv *d, struct hport_region *r,
 	r->mem = mem ? mem - skew : NULL;
 	r->phys -= skew;
 	r->bytes = (skew + bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
-	r->out = weft_mem_alloc(d->host, r->bytes / HP_PAGE / 64 * 8 + 8, 64,
-				&phys);
+	bits = r->bytes / HP_PAGE / 64 * 8 + 8;
+	r->out = weft_mem_alloc(d->host, bits, 64, &phys);
+	if (r->out)
+		memset(r->out, 0xff, bits);
 	return r->mem && r->out;
 }
 
@@ -112,8 +114,9 @@ static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
 	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, r->vpid, 1);
 
 	for (uint64_t i = 0; i < r->bytes / HP_PAGE; i++)
-		while (hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
-		       HP_CACHE_IN_USE)
+		while (!(r->out[i / 64] >> i % 64 & 1) &&
+		       hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
+			       HP_CACHE_IN_USE)
 			weft_host_cpu(d->host, WEFT_US);
 }
 

@@ -64,6 +64,31 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	return seq;
 }
 
+/* Memory of processes has addresses on the node (host/far.h): as many as 32
+ * bits give, unless the machine says how many there are.  They cost nothing. */
+static void host_room(struct doc *d, const struct doc_node *group)
+{
+	struct doc_node *host =
+		group->kind == DOC_MAP
+			? (struct doc_node *)doc_get(group, "host")
+			: NULL;
+	struct doc_node *room;
+
+	if (!host || host->kind != DOC_MAP || doc_get(host, "mem_bytes"))
+		return;
+	room = doc_node_new(d, DOC_SCALAR, host->at);
+	room->text = "3GiB";
+	doc_append(d, host, "mem_bytes", host->at, room);
+}
+
+static void hosts_room(struct doc *d, const struct doc_node *nodes)
+{
+	if (nodes->kind != DOC_SEQ)
+		host_room(d, nodes);
+	for (uint32_t i = 0; nodes->kind == DOC_SEQ && i < nodes->n; i++)
+		host_room(d, nodes->items[i].val);
+}
+
 static int edit(struct doc *d, const struct registry *reg, bool servers,
 		struct weft_err *err)
 {
@@ -78,6 +103,7 @@ static int edit(struct doc *d, const struct registry *reg, bool servers,
 		if (!key_goes(old->items[i].key))
 			doc_append(d, root, old->items[i].key,
 				   old->items[i].key_at, old->items[i].val);
+	hosts_room(d, doc_get(old, "nodes"));
 	doc_append(d, root, "workload", old->at,
 		   new_workload(d, doc_get(old, "workload"), reg, servers));
 	d->root = root;

@@ -67,10 +67,20 @@ bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p);
 /* Posts and hands over until the answer is there. */
 int att_call(struct weft_att *a, const struct att_cmd *cmd,
 	     struct att_reply *r_p);
+/* A timed process that waits sees nothing before it is given the processor,
+ * though it may look while the simulator is still writing. */
+static inline bool att_blind(const struct weft_att *a)
+{
+	return a->info.clock != WEFT_CLOCK_NONE &&
+	       atomic_load(&a->seg->state) == ATT_WAIT;
+}
+
 static inline bool att_has_event(const struct weft_att *a)
 {
-	return atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire) !=
-	       atomic_load_explicit(&a->seg->ev_head, memory_order_relaxed);
+	return !att_blind(a) &&
+	       atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire) !=
+		       atomic_load_explicit(&a->seg->ev_head,
+					    memory_order_relaxed);
 }
 
 #endif

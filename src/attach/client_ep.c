@@ -268,7 +268,7 @@ static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 	uint32_t tail, mask;
 	int n = 0;
 
-	if (a->gone)
+	if (a->gone || att_blind(a))
 		return 0;
 	mask = a->seg->n_events - 1;
 	tail = atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire);

@@ -211,6 +211,9 @@ static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
 	if (!c->resumed || cmd->kind == ATT_C_NOP)
 		return;
 	c->resumed = false;
+	if (c->over) /* what follows is not measured */
+		return;
+	c->violations++;
 	c->srv->sum.violations++;
 	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
 }

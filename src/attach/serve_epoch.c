@@ -56,8 +56,11 @@ static void epoch_reply(struct att_client *c, int status)
 {
 	struct att_reply r = { .status = status, .a = c->epoch.at };
 
-	if (!status)
+	if (!status) {
 		c->start = c->epoch.at;
+		c->srv->sum.violations -= c->violations;
+		c->violations = 0;
+	}
 	att_reply(c, &r, c->epoch.seq);
 	c->epoch.seq = 0;
 }

@@ -157,6 +157,7 @@ struct att_client {
 	struct weft_far_owner far;
 	struct att_epoch epoch;
 	weft_time_t start, over; /* of the measured part; 0: none */
+	uint64_t violations;	 /* before it, or in it */
 	/* calls of weft/host.h */
 	struct weft_host *h;	/* its thread there */
 	struct weft_proc *proc; /* the thread is in it; NULL: monitor */

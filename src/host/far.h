@@ -2,13 +2,15 @@
 /* Memory of another process as device-visible memory of a node, for programs
  * that serve one.
  *
- * It gets a shadow: pages of the node's physical memory, contiguous, with the
- * process's offset in the page, that hold nothing.  What devices and libraries
- * read from the shadow is read from the process at that moment, what they write
- * is written there before a program of the node runs; nothing is kept here, so
- * a shadow stays right when the process unmaps its memory and maps it again.
- * Whole pages: a device that reads words reaches the bytes beside those that
- * were asked for.
+ * It gets a shadow: pages of the node's physical memory, contiguous, that hold
+ * nothing.  It begins as the process's memory does modulo 16, not modulo a
+ * page: where in a page a heap puts a buffer differs from run to run, and
+ * would be seen in the time that its transfer takes.  What devices and
+ * libraries read from the shadow is read from the process at that moment, what
+ * they write is written there before a program of the node runs; nothing is
+ * kept here, so a shadow stays right when the process unmaps its memory and
+ * maps it again.  Whole pages: a device that reads words reaches the bytes
+ * beside those that were asked for, or ones.
  *
  * What cannot be reached (the process has gone, or has no memory there): reads
  * give all ones, writes are dropped, both are counted. */

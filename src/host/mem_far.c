@@ -8,7 +8,11 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-enum { FAR_BOUNCE = 4096, FAR_AHEAD = 512 /* longest piece of a page */ };
+enum {
+	FAR_BOUNCE = 4096,
+	FAR_ALIGN = 16,
+	FAR_AHEAD = 512 /* longest piece of a page */
+};
 
 /* Bytes of a process: read ahead, or to be written. */
 struct mem_far_buf {
@@ -43,7 +47,7 @@ void mem_far_set(struct mem *m, const struct mem_far *f)
 void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len)
 {
-	uint64_t skew = va % MEM_PAGE, all;
+	uint64_t skew = va % FAR_ALIGN, all;
 	struct mem_far f = { .owner = o, .va = va - skew };
 	weft_phys_t phys;
 
@@ -84,9 +88,12 @@ bool mem_far_del(struct mem *m, void *shadow)
 
 /* ---- access ---- */
 
-static bool by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
-		      size_t n, bool write)
+/* How many bytes it could. */
+static size_t by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
+			size_t n, bool write)
 {
+	size_t all = n;
+
 	while (n) {
 		struct iovec here = { buf, n };
 		struct iovec there = { (void *)(uintptr_t)va, n };
@@ -101,23 +108,27 @@ static bool by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
 			o->dead |= k < 0 && errno == ESRCH;
 			o->by_copy = k < 0 && o->copy &&
 				     (errno == EPERM || errno == ENOSYS);
-			return false;
+			break;
 		}
 		va += (size_t)k;
 		buf = (uint8_t *)buf + k;
 		n -= (size_t)k;
 	}
-	return true;
+	return all - n;
 }
 
-static bool far_access(struct weft_far_owner *o, uint64_t va, void *buf,
-		       size_t n, bool write)
+static size_t far_access(struct weft_far_owner *o, uint64_t va, void *buf,
+			 size_t n, bool write)
 {
+	size_t done = 0;
+
 	if (o->dead)
-		return false;
-	if (!o->by_copy && by_kernel(o, va, buf, n, write))
-		return true;
-	return o->by_copy && !o->copy(o->arg, va, buf, n, write);
+		return 0;
+	if (!o->by_copy)
+		done = by_kernel(o, va, buf, n, write);
+	if (done < n && o->by_copy && !o->copy(o->arg, va, buf, n, write))
+		done = n;
+	return done;
 }
 
 /* ---- a page at a time ---- */
@@ -146,7 +157,7 @@ static bool far_ahead(struct mem *m, struct weft_far_owner *o, uint64_t va,
 	size_t all = MEM_PAGE - va % MEM_PAGE;
 
 	b->n = 0;
-	if (n > all || !far_access(o, va, b->data, all, false))
+	if (n > all || far_access(o, va, b->data, all, false) < all)
 		return false;
 	b->owner = o;
 	b->epoch = o->epoch;
@@ -161,6 +172,7 @@ static void far_read(struct mem *m, const struct mem_far *f, void *dst,
 	uint64_t va = f->va + (uint64_t)(src - f->shadow);
 	struct weft_far_owner *o = f->owner;
 	const struct mem_far_buf *b = m->far_out;
+	size_t done;
 
 	if (b && b->n && b->va < va + n && va < b->va + b->n)
 		mem_far_flush(m);
@@ -169,10 +181,11 @@ static void far_read(struct mem *m, const struct mem_far *f, void *dst,
 		memcpy(dst, m->far_in->data + (va - m->far_in->va), n);
 		return;
 	}
-	if (far_access(o, va, dst, n, false))
+	done = far_access(o, va, dst, n, false);
+	if (done == n)
 		return;
 	o->faults++;
-	memset(dst, 0xff, n);
+	memset((uint8_t *)dst + done, 0xff, n - done);
 }
 
 static void far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
@@ -180,7 +193,7 @@ static void far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 {
 	if (m->far_in && m->far_in->owner == o)
 		m->far_in->n = 0;
-	if (!far_access(o, va, (void *)(uintptr_t)src, n, true))
+	if (far_access(o, va, (void *)(uintptr_t)src, n, true) < n)
 		o->faults++;
 }
 

@@ -103,6 +103,8 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 	/* looking for graphics takes longer than all the rest */
 	{ "HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci" },
+	/* osc/rdma asks btl/ofi for operations that it does not have (4.1) */
+	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
 	/* the provider sleeps; nobody is to spin beside it */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },

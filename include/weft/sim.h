@@ -73,8 +73,8 @@ struct weft_comp {
 	uint64_t *counters; /* cls->n_counters of them */
 	struct weft_port *ports;
 	uint32_t n_ports;
-	uint32_t id; /* valid from start() on */
-	bool heard;  /* somebody listens, weft/trace.h */
+	uint32_t id;   /* valid from start() on */
+	uint8_t heard; /* mask: what somebody listens to, weft/trace.h */
 	struct weft_rng rng;
 	uint64_t *regs;		 /* register file, see weft_reg_* */
 	struct weft_comp *owner; /* a program's host, or NULL */

@@ -40,6 +40,9 @@ struct weft_trace {
 /* Embedded by who listens. */
 struct weft_listener {
 	void (*hear)(struct weft_listener *l, const struct weft_trace *t);
+	/* Mask of kinds, 1 << WEFT_TRACE_*: what it wants to hear of c; the
+	 * rest may come, too.  NULL: all. */
+	uint8_t (*wants)(const struct weft_comp *c);
 	struct weft_listener *next;
 };
 /* From now on, for as long as the simulation lives. */
@@ -47,7 +50,12 @@ void weft_sim_listen(struct weft_sim *sim, struct weft_listener *l);
 
 static inline bool weft_heard(const struct weft_comp *c)
 {
-	return __builtin_expect(c->heard, 0);
+	return __builtin_expect(c->heard != 0, 0);
+}
+static inline bool weft_heard_kind(const struct weft_comp *c,
+				   enum weft_trace_kind kind)
+{
+	return __builtin_expect(c->heard & 1u << kind, 0);
 }
 /* The same for what is said of one message; 0 as long as nobody listens. */
 static inline bool weft_told(const struct weft_comp *c, uint64_t id)
@@ -105,7 +113,7 @@ static inline void weft_span(const struct weft_comp *c, const char *track,
 			     uint32_t index, const char *text, uint64_t value,
 			     weft_time_t from, weft_time_t to)
 {
-	if (weft_heard(c))
+	if (weft_heard_kind(c, WEFT_TRACE_SPAN))
 		weft_trace_span(c, track, index, text, value, from, to);
 }
 /* State: one word.  Of several machines of a kind the one of this number. */
@@ -113,7 +121,7 @@ static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 				 uint32_t index, const char *state,
 				 weft_time_t t)
 {
-	if (weft_heard(c))
+	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		weft_trace_state(c, machine, index, state, t);
 }
 static inline void weft_state(const struct weft_comp *c, const char *machine,
@@ -124,7 +132,7 @@ static inline void weft_state(const struct weft_comp *c, const char *machine,
 static inline void weft_level(const struct weft_comp *c, const char *queue,
 			      uint32_t index, uint64_t level, weft_time_t t)
 {
-	if (weft_heard(c))
+	if (weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		weft_trace_level(c, queue, index, level, t);
 }
 /* Programs: the message that c began at t; the one that it saw at t.  In one

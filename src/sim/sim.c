@@ -124,7 +124,7 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 	assert(c);
 	c->sim = sim;
 	c->cls = cls;
-	c->heard = sim->head.listeners != NULL;
+	c->heard = trace_wanted(sim, c);
 	c->name = strdup(name);
 	c->state = arena_alloc(&sim->arena, cls->state_size + 1);
 	c->counters = arena_alloc(&sim->arena,

@@ -63,7 +63,9 @@ void result_collect(struct weft_sim *sim);
 void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 void notes_fini(struct weft_port *p);
-/* trace.c, when somebody listens: p takes a note; p is told one; a frame
+/* trace.c: kinds that somebody wants to hear of c. */
+uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
+/* The same, when somebody listens: p takes a note; p is told one; a frame
  * leaves through p. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);

@@ -9,12 +9,25 @@
 /* Numbers of messages; whoever keeps something else in trace_id stays below. */
 #define TRACE_ID (1ull << 63)
 
+uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c)
+{
+	const struct weft_listener *l = sim->head.listeners;
+	uint8_t all = 0;
+
+	for (; l; l = l->next)
+		all |= l->wants ? l->wants(c) : UINT8_MAX;
+	return all;
+}
+
 void weft_sim_listen(struct weft_sim *sim, struct weft_listener *l)
 {
 	l->next = sim->head.listeners;
 	sim->head.listeners = l;
-	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
-		weft_sim_at(sim, i)->heard = true;
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
+		struct weft_comp *c = weft_sim_at(sim, i);
+
+		c->heard = trace_wanted(sim, c);
+	}
 }
 
 void weft_trace_tell(const struct weft_trace *t)

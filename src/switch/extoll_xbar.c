@@ -350,7 +350,7 @@ void xb_event(struct weft_comp *c, uint32_t tag)
 
 		next = t < next ? t : next;
 	}
-	if (weft_heard(x->comp))
+	if (weft_heard_kind(x->comp, WEFT_TRACE_LEVEL))
 		xb_tell_queues(x);
 	if (next != WEFT_NEVER)
 		xb_arm(x, next);

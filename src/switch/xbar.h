@@ -109,7 +109,7 @@ static inline void xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 	const struct xbar *x = c->state;
 	uint64_t words = 0;
 
-	if (!weft_heard(c))
+	if (!weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		return;
 	for (uint32_t i = 0; i < x->ports; i++)
 		words += xbar_xp(x, i, o)->words;

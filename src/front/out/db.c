@@ -13,9 +13,13 @@
 /* "weft" in the file's application id tells our files from others. */
 #define DB_APP_ID 0x77656674
 
-static const char db_schema[] =
+/* A new file: nobody else knows of it yet. */
+static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"
+	"PRAGMA locking_mode=EXCLUSIVE;";
+
+static const char db_schema[] =
 	"PRAGMA application_id=2003134068;"
 	"CREATE TABLE runs(id INTEGER PRIMARY KEY, experiment TEXT NOT NULL,"
 	" point TEXT NOT NULL, failures INTEGER NOT NULL, about TEXT);"
@@ -70,7 +74,7 @@ void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...)
 			sqlite3_bind_double(st, i, va_arg(ap, double));
 		else
 			sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
-					  SQLITE_TRANSIENT);
+					  SQLITE_STATIC);
 	}
 	va_end(ap);
 	if (sqlite3_step(st) != SQLITE_DONE)
@@ -226,10 +230,15 @@ static int db_write(const char *path, bool fresh, const struct run_set *sets,
 
 	if (!first)
 		abort();
-	d.rc = sqlite3_open(path, &d.sql);
+	d.rc = sqlite3_open_v2(path, &d.sql,
+			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				       SQLITE_OPEN_NOMUTEX,
+			       NULL);
+	if (fresh)
+		db_exec(&d, db_begin);
+	db_exec(&d, "BEGIN IMMEDIATE");
 	if (fresh)
 		db_exec(&d, db_schema);
-	db_exec(&d, "BEGIN IMMEDIATE");
 	db_exec(&d, db_more_schema);
 	db_exec(&d, db_story_schema);
 	for (size_t i = 0; i < n; i++)

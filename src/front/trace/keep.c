@@ -262,6 +262,16 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 	}
 }
 
+/* Machines and levels are for looking at; programs are parts that work. */
+static uint8_t wants(const struct weft_comp *c)
+{
+	uint32_t but = 1u << WEFT_TRACE_LEVEL;
+
+	if (c->cls->kind != WEFT_KIND_PROGRAM)
+		but |= 1u << WEFT_TRACE_STATE;
+	return (uint8_t)~but;
+}
+
 struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 			   size_t n)
 {
@@ -270,6 +280,7 @@ struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 	if (!k)
 		abort();
 	k->listener.hear = hear;
+	k->listener.wants = wants;
 	recs_init(&k->recs);
 	k->nics = picks_new(part, n);
 	k->programs = picks_new(part, n);

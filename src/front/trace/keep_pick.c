@@ -9,7 +9,7 @@
 #include "front/trace/keep.h"
 #include "front/trace/recs.h"
 
-enum { PICKS_NTH = 32, SUMS = 4096 };
+enum { PICKS_NTH = 32, SUMS = 4096, NEAR = 512 };
 
 struct sum {
 	const struct weft_comp *comp; /* NULL: free */
@@ -25,6 +25,7 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
+	struct sum *near[NEAR]; /* by where texts lie: those of late */
 	struct parts *parts;
 };
 
@@ -75,21 +76,31 @@ static void thin(struct picks *p)
 	p->nth.n = n;
 }
 
-static void add_sum(struct picks *p, const struct kept_stage *s,
-		    weft_time_t spent)
+static struct sum *sum_find(struct picks *p, const struct kept_stage *s)
 {
 	struct sum *u = &p->sum[recs_hash(s->comp, s->stage, NULL, 0) % SUMS];
 
 	for (uint32_t i = 0; i < 16; i++) {
 		if (!u->comp)
 			*u = (struct sum){ .comp = s->comp, .stage = s->stage };
-		if (u->comp == s->comp && !strcmp(u->stage, s->stage)) {
-			u->n++;
-			u->total += spent;
-			return;
-		}
+		if (u->comp == s->comp && !strcmp(u->stage, s->stage))
+			return u;
 		u = u == &p->sum[SUMS - 1] ? p->sum : u + 1;
 	}
+	return NULL;
+}
+
+static void add_sum(struct picks *p, const struct kept_stage *s,
+		    weft_time_t spent)
+{
+	struct sum **n = &p->near[recs_near(s->comp, s->stage, NULL, 0) % NEAR];
+
+	if (!*n || (*n)->comp != s->comp || (*n)->stage != s->stage)
+		*n = sum_find(p, s);
+	if (!*n)
+		return;
+	(*n)->n++;
+	(*n)->total += spent;
 }
 
 static weft_time_t length(const struct kept *m)

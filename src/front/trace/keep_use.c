@@ -7,7 +7,7 @@
 #include "front/trace/keep.h"
 #include "front/trace/recs.h"
 
-enum { USES_MAX = 4096 };
+enum { USES_MAX = 4096, NEAR = 512 };
 
 /* One thing that one part does. */
 struct use {
@@ -29,6 +29,7 @@ struct machine {
 
 struct uses {
 	struct use at[USES_MAX];
+	struct use *near[NEAR]; /* by where texts lie: those of late */
 	struct {
 		VEC(struct machine);
 	} machines;
@@ -50,8 +51,8 @@ void uses_free(struct uses *u)
 	free(u);
 }
 
-static struct use *use_of(struct uses *u, const struct weft_trace *t,
-			  const char *text)
+static struct use *use_find(struct uses *u, const struct weft_trace *t,
+			    const char *text)
 {
 	uint64_t h = recs_hash(t->comp, t->name, text, t->index);
 
@@ -70,6 +71,19 @@ static struct use *use_of(struct uses *u, const struct weft_trace *t,
 			return s;
 	}
 	return NULL;
+}
+
+static struct use *use_of(struct uses *u, const struct weft_trace *t,
+			  const char *text)
+{
+	struct use **n =
+		&u->near[recs_near(t->comp, t->name, text, t->index) % NEAR];
+	struct use *s = *n;
+
+	if (s && s->comp == t->comp && s->name == t->name && s->text == text &&
+	    s->index == t->index)
+		return s;
+	return *n = use_find(u, t, text);
 }
 
 /* What overlaps with what was told before counts once. */

@@ -30,9 +30,13 @@ static struct rec *probe(struct recs *r, uint64_t id, uint32_t i)
 
 static struct rec *find(struct recs *r, uint64_t id)
 {
-	for (uint32_t i = 0; id && i < PROBES; i++)
-		if (probe(r, id, i)->id == id)
-			return probe(r, id, i);
+	struct rec *s = probe(r, id, 0);
+
+	for (uint32_t i = 0; id && i < PROBES; i++) {
+		if (s->id == id)
+			return s;
+		s = s == &r->slot[RECS - 1] ? r->slot : s + 1;
+	}
 	return NULL;
 }
 
@@ -86,6 +90,8 @@ static void rec_sort(struct rec *s)
 		struct rec_mark m = s->marks.at[i];
 		size_t k = i;
 
+		if (s->marks.at[i - 1].end <= m.end)
+			continue;
 		for (; k && s->marks.at[k - 1].end > m.end; k--)
 			s->marks.at[k] = s->marks.at[k - 1];
 		s->marks.at[k] = m;

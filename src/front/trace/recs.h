@@ -41,6 +41,14 @@ const struct rec *recs_next(struct recs *r, size_t *i_p);
 /* The same in every run; of texts, not of where they lie. */
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index);
+/* Of where they lie: differs from run to run, for finding again alone. */
+static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
+				 const char *b, uint32_t index)
+{
+	uint64_t h = ((uintptr_t)c >> 5) + (uintptr_t)a * 3 + (uintptr_t)b * 5;
+
+	return (uint32_t)((h + index) * 0x9e3779b97f4a7c15ull >> 40);
+}
 /* "n3" of "n3.nic"; whole names are nodes of their own. */
 size_t recs_node(const struct weft_comp *c);
 

@@ -166,12 +166,12 @@ WEFT_COLD void forth_tell_voq(const struct forth_nic *n, uint32_t v);
 WEFT_COLD void forth_tell_fifo(struct forth_nic *n, uint32_t link);
 static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
 {
-	if (weft_heard(n->comp))
+	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
 		forth_tell_voq(n, v);
 }
 static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 {
-	if (weft_heard(n->comp))
+	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
 		forth_tell_fifo(n, link);
 }
 

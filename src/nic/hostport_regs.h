@@ -100,6 +100,15 @@ enum {
 	HP_R_NODE = 0xF88,
 	HP_R_ROUTE_NODE = 0xF90, /* load: elements, or HP_NONE: no way */
 	HP_R_ROUTE_DATA = 0xFA0, /* 4 */
+	/* Ring of records in main memory, 16 bytes each: the record, then its
+	 * bit of IRQ_STATUS.  Records go there instead of into TLB_MISS,
+	 * IRQ_VPID and ERR_LOG while its size is not 0. */
+	HP_R_EVENTS_BASE = 0xFC0,
+	HP_R_EVENTS_SIZE = 0xFC8, /* records */
+	HP_R_EVENTS_RP = 0xFD0,	  /* store: taken, since ever; 32 bits */
+	/* Area in which packets wait for translations; none: units wait. */
+	HP_R_PARK_BASE = 0xFD8,
+	HP_R_PARK_SIZE = 0xFE0, /* pages */
 	/* for the driver's instances on one node */
 	HP_R_DRIVER_LOCK = 0xFF0,  /* load: 0 = taken by it; store: free */
 	HP_R_DRIVER_STATE = 0xFF8, /* whatever the driver keeps there */
@@ -121,7 +130,9 @@ enum {
 	HP_IRQ_ERR = 1 << 2,
 	HP_IRQ_DEADLOCK = 1 << 3,
 	HP_IRQ_ULTRA = 1 << 4,
+	HP_IRQ_RECORDS = HP_IRQ_TLB | HP_IRQ_NQE | HP_IRQ_ERR,
 };
+enum { HP_EVENT_WORDS = 2 }; /* of a record in the ring */
 
 /* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when there is no record (our
  * own: VPID 0 exists). */

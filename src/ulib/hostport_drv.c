@@ -7,13 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In memory: programs of the node take it often, the bus is for others. */
 void hport_drv_lock(struct hport_drv *d)
+{
+	while (d->kernel->locked)
+		weft_host_cpu(d->host, 100 * WEFT_NS);
+	d->kernel->locked = true;
+}
+
+void hport_drv_unlock(struct hport_drv *d)
+{
+	d->kernel->locked = false;
+}
+
+/* Whether there is a struct hport_kernel. */
+static void device_lock(struct hport_drv *d)
 {
 	while (hport_drv_load(d, HP_R_DRIVER_LOCK))
 		weft_host_cpu(d->host, 100 * WEFT_NS);
 }
 
-void hport_drv_unlock(struct hport_drv *d)
+static void device_unlock(struct hport_drv *d)
 {
 	hport_drv_store(d, HP_R_DRIVER_LOCK, 0);
 }
@@ -28,13 +42,28 @@ static uint64_t cache_wait(struct hport_drv *d)
 	return status;
 }
 
-uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
-				uint64_t arg0, uint64_t arg1)
+static void cache_begin(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
+			uint64_t arg1)
 {
 	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
 	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
 	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
+}
+
+uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
+				uint64_t arg0, uint64_t arg1)
+{
+	cache_begin(d, cmd, arg0, arg1);
 	return cache_wait(d);
+}
+
+void hport_drv_insert(struct hport_drv *d, uint32_t vpid, uint64_t vpage,
+		      uint64_t arg)
+{
+	hport_drv_lock(d);
+	cache_begin(d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
+		    vpage, arg);
+	hport_drv_unlock(d);
 }
 
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
@@ -152,14 +181,14 @@ static int drv_attach(struct hport_drv *d, const struct hport_sizes *sizes)
 {
 	int ret = 0;
 
-	hport_drv_lock(d);
+	device_lock(d);
 	d->kernel = (struct hport_kernel *)(uintptr_t)hport_drv_load(
 		d, HP_R_DRIVER_STATE);
 	if (!d->kernel)
 		ret = kernel_new(d, sizes);
 	if (!ret)
 		d->kernel->users++;
-	hport_drv_unlock(d);
+	device_unlock(d);
 	return ret;
 }
 
@@ -196,7 +225,7 @@ int hport_drv_open(struct weft_host *h, const struct hport_sizes *sizes,
 
 void hport_drv_close(struct hport_drv *d)
 {
-	hport_drv_lock(d);
+	device_lock(d);
 	if (!--d->kernel->users) {
 		hport_drv_store(d, HP_R_CTRL,
 				hport_drv_load(d, HP_R_CTRL) &
@@ -204,7 +233,7 @@ void hport_drv_close(struct hport_drv *d)
 		hport_drv_store(d, HP_R_DRIVER_STATE, 0);
 		kernel_free(d);
 	}
-	hport_drv_unlock(d);
+	device_unlock(d);
 }
 
 /* ---- VPIDs ------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  *
  * All programs of a node share one struct hport_kernel: it lies in the node's
  * memory, its address in a register of the NIC, and a test-and-set register
- * guards it.  Translations are served by the thread that is in hport_serve. */
+ * guards that; what is in it has a lock in memory.  Translations are served by
+ * the thread that is in hport_serve. */
 #ifndef ULIB_HOSTPORT_DRV_H
 #define ULIB_HOSTPORT_DRV_H
 
@@ -39,6 +40,7 @@ struct hport_kernel {
 	uint64_t *bulk; /* page for bulk inserts */
 	weft_phys_t bulk_phys;
 	uint64_t misses, faults, errors; /* served, taken from the log */
+	bool locked;
 };
 
 /* One program's connection with the driver. */
@@ -77,6 +79,10 @@ uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1);
+
+/* A translation for the TLB, posted: no load, nobody waits. */
+void hport_drv_insert(struct hport_drv *d, uint32_t vpid, uint64_t vpage,
+		      uint64_t arg);
 
 /* A free VPID: `want`, or the lowest one with want < 0.  -EBUSY, -ENOSPC. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);

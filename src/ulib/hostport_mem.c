@@ -3,7 +3,7 @@
  *
  * A region is whole pages at virtual addresses of its VPID.  New regions are
  * put into the TLB by bulk insert as far as a part of it goes; everything else
- * comes by misses, which hport_serve answers. */
+ * comes by misses, which hport_serve (hostport_serve.c) answers. */
 #include <errno.h>
 #include <string.h>
 
@@ -131,73 +131,4 @@ void hport_drv_unmap(struct hport_drv *d, struct hport_region *r)
 	hport_drv_unlock(d);
 	tlb_drop(d, r);
 	region_free(d, r);
-}
-
-/* ---- misses ------------------------------------------------------------ */
-
-static void serve_misses(struct hport_drv *d, weft_time_t service)
-{
-	uint64_t w, arg;
-
-	while ((w = hport_drv_load(d, HP_R_TLB_MISS)) != HP_NONE) {
-		uint32_t vpid = HP_MISS_VPID(w);
-
-		if (service)
-			weft_host_cpu(d->host, service);
-		arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
-		d->kernel->misses++;
-		d->kernel->faults += arg == HP_TLB_FAULT;
-		hport_drv_cache(
-			d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
-			HP_MISS_PAGE(w), arg);
-	}
-}
-
-/* What else keeps the line up: errors without a queue, and processes that want
- * interrupts (theirs is the same line). */
-static void serve_rest(struct hport_drv *d)
-{
-	while (hport_drv_load(d, HP_R_ERR_LOG) != HP_NONE)
-		d->kernel->errors++;
-	while (hport_drv_load(d, HP_R_IRQ_VPID) != HP_NONE)
-		;
-	hport_drv_store(d, HP_R_IRQ_STATUS, HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
-}
-
-/* The first process decides about sizes: it is waited for, without a sign of
- * life if it never comes. */
-static int serve_open(struct weft_host *h, struct hport_drv *d)
-{
-	int ret = hport_drv_device(h, d);
-	char key[48];
-
-	if (ret)
-		return ret;
-	hport_drv_route_key(key, sizeof(key), d->node, d->nodes - 1);
-	weft_oob_get(h, key);
-	while (!hport_drv_load(d, HP_R_DRIVER_STATE))
-		weft_host_cpu(h, WEFT_US);
-	return hport_drv_open(h, NULL, d);
-}
-
-int hport_serve(struct weft_host *h, weft_time_t service, bool always)
-{
-	weft_time_t nap = 20 * WEFT_US;
-	struct hport_drv d;
-	bool seen = false;
-	int ret = serve_open(h, &d);
-
-	if (ret)
-		return ret;
-	while (always || !seen || d.kernel->opened) {
-		seen |= d.kernel->opened != 0;
-		if (!weft_host_irq_wait(h, d.dev,
-					always ? WEFT_NEVER
-					       : weft_host_now(h) + nap))
-			continue;
-		serve_misses(&d, service);
-		serve_rest(&d);
-	}
-	hport_drv_close(&d);
-	return 0;
 }

@@ -84,7 +84,21 @@ static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 	return s->waiting[u] + (s->stage[u][0] != NULL);
 }
 
-/* Somebody in it may wait for others. */
+/* An older job of its key stands aside. */
+static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
+{
+	for (uint32_t i = 0; i < s->n_aside[j->unit]; i++) {
+		const struct ref_job *a = s->aside[j->unit][i];
+
+		if (j->ordered && a->ordered && a->key == j->key &&
+		    a->id < j->id)
+			return true;
+	}
+	return false;
+}
+
+/* Somebody in it may wait for others; who stands aside, from when he can go
+ * on. */
 static bool unit_slow(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)
@@ -94,7 +108,8 @@ static bool unit_slow(const struct ref_sched *s, uint32_t u)
 		if (!s->wait[u][i]->prompt)
 			return true;
 	for (uint32_t i = 0; i < s->n_aside[u]; i++)
-		if (!s->aside[u][i]->prompt)
+		if (!s->aside[u][i]->prompt && s->aside[u][i]->over &&
+		    !must_wait(s, s->aside[u][i]))
 			return true;
 	return false;
 }
@@ -186,16 +201,15 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 		step_aside(s, j);
 }
 
-/* An older job of its key stands aside. */
-static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
+/* Prompt jobs are in it: others do not come back in front of them. */
+static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 {
-	for (uint32_t i = 0; i < s->n_aside[j->unit]; i++) {
-		const struct ref_job *a = s->aside[j->unit][i];
-
-		if (j->ordered && a->ordered && a->key == j->key &&
-		    a->id < j->id)
+	for (uint32_t k = 0; k < s->stages; k++)
+		if (s->stage[u][k] && s->stage[u][k]->prompt)
 			return true;
-	}
+	for (uint32_t i = 0; i < s->waiting[u]; i++)
+		if (s->wait[u][i]->prompt)
+			return true;
 	return false;
 }
 
@@ -207,7 +221,8 @@ static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
 
 	for (uint32_t i = 0; i < s->n_aside[u]; i++) {
 		j = s->aside[u][i];
-		if (j->stage != k || !j->over || must_wait(s, j))
+		if (j->stage != k || !j->over || must_wait(s, j) ||
+		    (!j->prompt && unit_prompt(s, u)))
 			continue;
 		memmove(&s->aside[u][i], &s->aside[u][i + 1],
 			(--s->n_aside[u] - i) * sizeof(j));

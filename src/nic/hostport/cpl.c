@@ -143,6 +143,24 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 	place_check(n, q);
 }
 
+/* A line is in the record, more of it in the unit's buffer or main memory; or
+ * it stays in the network. */
+static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
+{
+	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
+	return q->push.copied || hp_park_begin(n, &q->push, q->in.job.fu);
+}
+
+/* The driver has to look for a page: out of the way of others. */
+static void place_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_push *p = w->arg;
+	struct hp_cpl *q = p->arg;
+
+	if (q->in.job.stage == PLACE && place_leaves(n, q))
+		hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
+}
+
 /* From now on the unit takes what arrives, as far as its buffer goes. */
 static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 {
@@ -151,6 +169,7 @@ static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 	p->go = push_go;
 	p->arg = q;
 	p->walk.go = hp_push_walk;
+	p->walk.missed = place_missed;
 	p->walk.arg = p;
 	p->rx = q->in.rx;
 	p->size = hp_in_size(&q->in);
@@ -296,6 +315,13 @@ static void masked_page(struct hp_nic *n, struct hp_walk *w)
 		masked_write(n, q, pa);
 }
 
+static void masked_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_cpl *q = w->arg;
+
+	hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
+}
+
 static void masked_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct hp_cpl *q = rx->arg;
@@ -309,6 +335,7 @@ static void masked_more(struct hp_nic *n, struct hp_rx *rx)
 	}
 	memcpy(q->imm, weft_slice_data(rx->f->payload) + rx->head.skip, 8);
 	q->push.walk.go = masked_page;
+	q->push.walk.missed = masked_missed;
 	q->push.walk.arg = q;
 	hp_walk_virt(n, &q->push.walk, q->in.head.vpid, q->va, 8, true);
 }
@@ -443,6 +470,22 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
+/* What has come, and comes, leaves the network. */
+static void cpl_aside(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_cpl *q = (struct hp_cpl *)j;
+
+	if (!q->in.rx)
+		return;
+	if (q->push.rx) {
+		place_leaves(s->own, q);
+		hp_push_go(s->own, &q->push);
+		return;
+	}
+	q->in.rx->more = hp_rx_copied;
+	hp_rx_copied(s->own, q->in.rx);
+}
+
 const struct hp_pipe hp_cpl_pipe = {
 	.name = "completer",
 	.queue_name = "completer_queue",
@@ -454,4 +497,5 @@ const struct hp_pipe hp_cpl_pipe = {
 	.stages = STAGES,
 	.stage = { cpl_lookup, cpl_place, cpl_store, cpl_finish },
 	.left = cpl_left,
+	.aside = cpl_aside,
 };

@@ -215,6 +215,11 @@ void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes)
 	rx_release(n, rx, k);
 }
 
+void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx)
+{
+	rx_release(n, rx, rx->n_slots);
+}
+
 /* All of it has come and nobody wants it any more. */
 static void rx_free(struct hp_nic *n, struct hp_rx *rx)
 {

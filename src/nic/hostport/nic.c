@@ -51,9 +51,13 @@ static const struct weft_param hp_params[] = {
 	  "requests issued per cycle (SB7, SB8)"),
 	P(U32, waitq_depth, "4", "0..64", OWN,
 	  "wait queue in front of a unit (SB10); 0 = none"),
-	P(U32, miss_places, "16", "0..256", OWN,
-	  "instructions of a requester unit that wait for the driver's "
-	  "translation outside of its pipeline; 0 = the unit waits (8.8)"),
+	P(U32, miss_places, "128", "0..256", OWN,
+	  "jobs of a unit that wait for the driver's translation outside of its "
+	  "pipeline; 0 = the unit waits (8.8)"),
+	P(U32, miss_buffer, "16384", "0..", OWN,
+	  "bytes of a completer for their payload; more of it waits in memory"),
+	P(U32, list_pages, "257", "16..2049", OWN,
+	  "translations of a packet before it leaves: 1 MiB, not aligned"),
 	P(U32, vci_queue, "16", "1..256", OWN, "VCIs in front of the scheduler"),
 	P(U32, fetches, "8", "1..16", OWN, "VCIs that are read at a time"),
 	P(U32, lookups, "8", "1..16", OWN,
@@ -183,7 +187,7 @@ static void scheds_init(struct hp_nic *n)
 							: n->vci_queue;
 		if (i == HP_CPL && s->room < 2)
 			s->room = 2;
-		s->places = i == HP_REQ ? n->miss_places : 0;
+		s->places = n->miss_places;
 		s->wake = slot_wake;
 		s->ready = slot_ready;
 		s->now = slot_now;
@@ -350,6 +354,7 @@ static void hp_fini(struct weft_comp *c)
 	ring_free(&n->tlb_miss);
 	ring_free(&n->irq_vpid);
 	ring_free(&n->err_log);
+	hp_park_fini(n);
 }
 
 WEFT_COMPONENT(

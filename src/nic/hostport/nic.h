@@ -81,7 +81,9 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(ULTRA_SENT, "ultra_sent", "packets", "injected by ULTRA")            \
 	X(ULTRA_RECEIVED, "ultra_received", "packets", "stored by ULTRA")      \
 	X(ULTRA_REFUSED, "ultra_refused", "packets", "not accepted (9.5, 5a)") \
-	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)")
+	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)") \
+	X(EVENTS, "events", "records", "written to the driver's ring")         \
+	X(PARKS, "parks", "packets", "waited for a page in main memory")
 enum hp_counter {
 #define X(id, name, unit, doc) HP_K_##id,
 	HP_COUNTERS(X)
@@ -216,16 +218,26 @@ void hp_tagged_go(struct hp_nic *n);
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
 void hp_tagged_fini(struct hp_nic *n);
 
-/* ---- errors without a queue, interrupts (irq.c) ---- */
+/* ---- interrupts (irq.c), records for the driver (events.c) ---- */
 
-void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
-/* Sets bits of IRQ_STATUS; NQE interrupts name their VPID. */
+/* Sets bits of IRQ_STATUS. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
+void hp_irq_clear(struct hp_nic *n, uint32_t bits);
+/* Errors without a queue; NQE interrupts name their VPID; the driver is asked
+ * for a page. */
+void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
+void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
 /* Registers. */
 struct hp_miss;
-void hp_irq_clear(struct hp_nic *n, uint32_t bits);
 uint64_t hp_record_pop(struct hp_miss *r);
+void hp_events_size(struct hp_nic *n, uint64_t size);
+void hp_events_took(struct hp_nic *n, uint32_t rp);
+/* Bits of IRQ_STATUS of records that nobody has taken. */
+uint32_t hp_events_left(const struct hp_nic *n);
+/* Pages of the area in which packets wait (park.c). */
+void hp_park_area(struct hp_nic *n, uint64_t pages);
+void hp_park_fini(struct hp_nic *n);
 
 /* ---- network (net.c) ---- */
 
@@ -250,6 +262,8 @@ struct hp_rx {
 /* The consumer has taken the first `bytes` user bytes: cells go back to the
  * network.  Until then they hold the packets behind them back. */
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
+/* It has a copy of all that has come: no cell is kept, not even the last. */
+void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
 /* Done with it; what has not come yet is thrown away as it comes. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
@@ -392,8 +406,21 @@ void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes);
 
 /* ---- the device ---- */
 
-struct hp_miss { /* records that registers pop */
+struct hp_miss { /* records that registers pop, or that go to the ring */
 	RING(uint64_t);
+};
+enum { HP_EVENTS_MAX = 1 << 16 };
+enum { HP_PARK_MAX = 1 << 20 };
+struct hp_park_area { /* where packets wait (park.c) */
+	weft_phys_t base;
+	uint32_t pages, used;
+	uint8_t *page;		  /* taken */
+	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
+};
+struct hp_events { /* the ring; numbers of records since ever */
+	weft_phys_t base;
+	uint32_t size; /* records; 0: there is no ring */
+	uint32_t wp, written, rp;
 };
 
 struct hp_nic {
@@ -406,7 +433,7 @@ struct hp_nic {
 	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
 	bool hash_order;
 	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
-	uint32_t lookups;
+	uint32_t lookups, list_pages, miss_buffer;
 	uint32_t ctx_cache, win_cache, route_cache, tlb;
 	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
 	uint32_t t_decode, t_check, t_frame, t_nqe;
@@ -429,6 +456,8 @@ struct hp_nic {
 	uint64_t driver_state;
 	uint32_t route_node;
 	struct hp_miss tlb_miss, irq_vpid, err_log;
+	struct hp_events events;
+	struct hp_park_area park;
 	/* blocks */
 	struct hp_later later;
 	struct hp_dma_list dma[2]; /* by enum weft_bus_op */

@@ -3,13 +3,12 @@
  * 8.10).
  *
  * Pieces are read in order, a few at a time, into the packet, which may leave
- * when the pages that were asked for first are known and the first bytes are
- * here: the network port, which all processes share, never waits for a
- * translation or for memory to answer, only for the next piece.  Packets of
- * more pages than hp_tlb_ahead have the rest translated that far ahead of its
- * use. A page that cannot be translated, or memory that does not answer, ends
- * the packet there with an abort tail: one word with the error code instead of
- * the rest. */
+ * when its pages are known and the first bytes are here: the network port,
+ * which all processes share, never waits for a translation or for memory to
+ * answer, only for the next piece.  (Packets of more than list_pages have the
+ * rest translated that far ahead of its use.)  A page that cannot be
+ * translated, or memory that does not answer, ends the packet there with an
+ * abort tail: one word with the error code instead of the rest. */
 #include "nic/hostport/units.h"
 
 enum { PIECES = 8 }; /* reads at a time, and room of a unit */

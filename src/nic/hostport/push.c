@@ -6,9 +6,7 @@
  * the ingress buffer of the unit; the rest holds the network back. */
 #include "nic/hostport/units.h"
 
-enum { PIECES = 8, INGRESS = 4096 };
-
-static void push_go(struct hp_nic *n, struct hp_push *p);
+enum { PIECES = 8 };
 
 uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size, enum hp_err *tail_p)
 {
@@ -32,9 +30,11 @@ static void push_check(struct hp_nic *n, struct hp_push *p, uint32_t bytes)
 	bool end = p->stop || p->asked == p->total ||
 		   (p->rx->whole && p->asked >= bytes);
 
-	if (p->hold || p->over || !end || p->out || !hp_walk_known(&p->walk))
+	if (p->hold || p->over || !end || p->out || p->park.out ||
+	    !hp_walk_known(&p->walk))
 		return;
 	hp_walk_end(n, &p->walk);
+	hp_park_end(n, p);
 	p->over = true;
 }
 
@@ -47,7 +47,7 @@ static void push_done(struct hp_nic *n, struct hp_dma *d)
 	if (d->txn.status != WEFT_BUS_OK)
 		p->stop = true;
 	hp_walk_past(n, &p->walk, p->stored);
-	push_go(n, p);
+	hp_push_go(n, p);
 }
 
 static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
@@ -77,34 +77,53 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	return true;
 }
 
-static void push_go(struct hp_nic *n, struct hp_push *p)
+/* What the network need not keep. */
+static void push_took(struct hp_nic *n, struct hp_push *p)
 {
-	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), took;
+	uint32_t done = p->park.pages ? p->park.there : p->stored;
+	uint32_t here = p->rx->here;
 
-	while (!p->hold && !p->stop && p->asked < p->total && p->asked < here &&
-	       p->out < PIECES)
-		if (!push_piece(n, p, here))
+	if (p->copied || (p->park.pages && done == p->total))
+		hp_rx_copied(n, p->rx);
+	else
+		hp_rx_took(n, p->rx,
+			   done + HP_INGRESS < here ? done + HP_INGRESS : here);
+}
+
+/* What has waited is all there: piece by piece, others' between them. */
+static uint32_t push_limit(const struct hp_push *p)
+{
+	return p->copied || p->park.pages ? 1 : PIECES;
+}
+
+void hp_push_go(struct hp_nic *n, struct hp_push *p)
+{
+	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
+
+	if (p->park.pages)
+		have = hp_park_go(n, p, here);
+	while (!p->hold && !p->stop && p->asked < p->total && p->asked < have &&
+	       p->out < push_limit(p))
+		if (!push_piece(n, p, have))
 			break;
-	took = p->stored + INGRESS < p->rx->here ? p->stored + INGRESS
-						 : p->rx->here;
-	hp_rx_took(n, p->rx, took);
+	push_took(n, p);
 	push_check(n, p, here);
 	p->go(n, p);
 }
 
 void hp_push_walk(struct hp_nic *n, struct hp_walk *w)
 {
-	push_go(n, w->arg);
+	hp_push_go(n, w->arg);
 }
 
 static void push_more(struct hp_nic *n, struct hp_rx *rx)
 {
-	push_go(n, rx->arg);
+	hp_push_go(n, rx->arg);
 }
 
 void hp_push_start(struct hp_nic *n, struct hp_push *p)
 {
 	p->rx->more = push_more;
 	p->rx->arg = p;
-	push_go(n, p);
+	hp_push_go(n, p);
 }

@@ -128,6 +128,12 @@ READ(tlb_miss_cnt, ring_count(&n->tlb_miss))
 READ(irq_vpid, pop(n, &n->irq_vpid, HP_IRQ_NQE))
 READ(err_log, pop(n, &n->err_log, HP_IRQ_ERR))
 READ(irq_status, n->irq_status)
+READ(events_base, n->events.base)
+WRITE(events_base, events.base, val & ~(uint64_t)15)
+READ(events_size, n->events.size)
+READ(events_rp, n->events.rp)
+READ(park_base, n->park.base)
+READ(park_size, n->park.pages)
 READ(csb_free, hp_csb_free(&n->csb))
 READ(counters, n->comp->counters[i])
 
@@ -135,6 +141,31 @@ static void irq_status_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	(void)i;
 	hp_irq_clear(nic_of(c), (uint32_t)val);
+}
+
+static void events_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	hp_events_size(nic_of(c), val);
+}
+
+static void events_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	hp_events_took(nic_of(c), (uint32_t)val);
+}
+
+static void park_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	if (!nic_of(c)->park.used)
+		nic_of(c)->park.base = val & ~(uint64_t)(HP_PAGE - 1);
+}
+
+static void park_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	(void)i;
+	hp_park_area(nic_of(c), val);
 }
 
 /* ---- network and driver ------------------------------------------------ */
@@ -283,6 +314,18 @@ const struct weft_reg hp_regs[] = {
 		HOOKS(route_node) },
 	{ "route_data", MGMT(HP_R_ROUTE_DATA, RO, "these elements, first one "
 		"lowest"), ARRAY(4, 8), .read = route_data_read },
+	{ "events_base", MGMT(HP_R_EVENTS_BASE, RW, "ring of records in main "
+		"memory, 16 bytes each: record, bit of irq_status"),
+		HOOKS(events_base) },
+	{ "events_size", MGMT(HP_R_EVENTS_SIZE, RW, "records; 0 = no ring: "
+		"tlb_miss, irq_vpid, err_log"), HOOKS(events_size) },
+	{ "events_rp", MGMT(HP_R_EVENTS_RP, RW, "records taken, since ever, 32 "
+		"bits; the last one takes their interrupts away"),
+		HOOKS(events_rp) },
+	{ "park_base", MGMT(HP_R_PARK_BASE, RW, "area of main memory in which "
+		"packets wait for translations"), HOOKS(park_base) },
+	{ "park_size", MGMT(HP_R_PARK_SIZE, RW, "its pages; while it is in use "
+		"both stay as they are"), HOOKS(park_size) },
 	{ "driver_lock", MGMT(HP_R_DRIVER_LOCK, MIXED, "load: 0 = was free and "
 		"is taken now; a store frees it"), HOOKS(driver_lock) },
 	{ "driver_state", MGMT(HP_R_DRIVER_STATE, RW, "the driver's own"),

@@ -3,10 +3,13 @@
  * memory here, GET, FAST_GET, FAA and CAS.
  *
  *   LOOKUP  context; window and its check
- *   FRAME   response frame along the way back; first page translated
+ *   FRAME   response frame along the way back; pages translated
  *   OUTPUT  the response leaves, payload as it comes; atomics: one word read,
  *           changed and written before the same word is read again (5.6)
- *   FINISH  notification where it is wanted, or the request was refused */
+ *   FINISH  notification where it is wanted, or the request was refused
+ *
+ * A request whose pages the driver has to look for stands aside in FRAME, and
+ * has left the network. */
 #include "nic/hostport/units.h"
 
 enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
@@ -125,13 +128,25 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
+/* False: there is no such page. */
+static bool atomic_word(struct hp_nic *n, struct rsp *q)
+{
+	uint32_t left;
+	bool ok =
+		hp_walk_at(&q->pull.walk, 0, &q->word, &left) == HP_STEP_READY;
+
+	hp_walk_end(n, &q->pull.walk);
+	return ok;
+}
+
 static void frame_check(struct hp_nic *n, struct rsp *q)
 {
 	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
 		return;
-	if (q->pulls && !hp_pull_ready(&q->pull))
+	if (q->pulls ? !hp_pull_ready(&q->pull) : !hp_walk_known(&q->pull.walk))
 		return;
-	if (q->pulls && hp_pull_failed(&q->pull)) {
+	if (q->pulls ? hp_pull_failed(&q->pull)
+		     : q->atomic && !atomic_word(n, q)) {
 		hp_in_refuse(n, &q->in, HP_ERR_TWINID);
 		hp_pull_drop(n, &q->pull);
 	}
@@ -158,6 +173,15 @@ static void pull_go(struct hp_nic *n, struct hp_pull *p)
 		output_check(n, q);
 }
 
+static void walk_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+	struct rsp *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		hp_stage_aside(&n->sched[HP_RSP], &q->in.job);
+}
+
 static void pull_begin(struct hp_nic *n, struct rsp *q)
 {
 	struct hp_pull *p = &q->pull;
@@ -167,9 +191,29 @@ static void pull_begin(struct hp_nic *n, struct rsp *q)
 	p->go = pull_go;
 	p->arg = q;
 	p->walk.go = hp_pull_walk;
+	p->walk.missed = walk_missed;
 	p->walk.arg = p;
 	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, false);
 	hp_pull_start(n, p);
+}
+
+/* The page of an atomic, while its frame is made. */
+static void atomic_page(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+
+	frame_check(n, p->arg);
+}
+
+static void atomic_begin(struct hp_nic *n, struct rsp *q)
+{
+	struct hp_pull *p = &q->pull;
+
+	p->arg = q;
+	p->walk.go = atomic_page;
+	p->walk.missed = walk_missed;
+	p->walk.arg = p;
+	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, 8, true);
 }
 
 static void rsp_frame(struct hp_sched *s, struct hp_job *j)
@@ -187,7 +231,9 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	hp_after(n, n->t_frame, frame_done, q);
-	if (!q->atomic && q->pull.total)
+	if (q->atomic)
+		atomic_begin(n, q);
+	else if (q->pull.total)
 		pull_begin(n, q);
 }
 
@@ -281,19 +327,6 @@ static void atomic_lock(struct hp_nic *n, struct rsp *q)
 		->txn.trace_id = q->in.trace;
 }
 
-static void atomic_page(struct hp_nic *n, struct hp_walk *w)
-{
-	struct rsp *q = w->arg;
-	uint32_t left;
-	bool fault = hp_walk_at(w, 0, &q->word, &left) == HP_STEP_FAULT;
-
-	hp_walk_end(n, w);
-	if (fault)
-		atomic_refuse(n, q, HP_ERR_TWINID);
-	else
-		atomic_lock(n, q);
-}
-
 static void atomic_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct rsp *q = rx->arg;
@@ -308,9 +341,7 @@ static void atomic_more(struct hp_nic *n, struct hp_rx *rx)
 	memcpy(q->operand, weft_slice_data(rx->f->payload) + rx->head.skip,
 	       bytes);
 	hp_in_end(n, &q->in);
-	q->pull.walk.go = atomic_page;
-	q->pull.walk.arg = q;
-	hp_walk_virt(n, &q->pull.walk, q->in.head.vpid, q->va, 8, true);
+	atomic_lock(n, q);
 }
 
 /* ---- OUTPUT ------------------------------------------------------------ */
@@ -384,6 +415,19 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
+/* Operands are in the record: that is all the payload there is. */
+static void rsp_aside(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+
+	if (q->atomic && q->in.rx) {
+		q->in.rx->more = hp_rx_copied;
+		hp_rx_copied(s->own, q->in.rx);
+	} else {
+		hp_in_end(s->own, &q->in);
+	}
+}
+
 const struct hp_pipe hp_rsp_pipe = {
 	.name = "responder",
 	.queue_name = "responder_queue",
@@ -395,6 +439,7 @@ const struct hp_pipe hp_rsp_pipe = {
 	.stages = STAGES,
 	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },
 	.left = rsp_left,
+	.aside = rsp_aside,
 };
 
 /* The run has ended in the middle: responses that were not sent. */

@@ -124,10 +124,36 @@ static bool fu_room(const struct hp_sched *s, uint32_t f)
 	return fu_length(&s->fu[f]) <= s->depth;
 }
 
+/* Nobody of its key that is older stands aside. */
+static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
+{
+	return !j->ordered || !aside_has(fu, j->key, j->put);
+}
+
+/* One that stands aside could go on, and is not prompt. */
+static bool aside_ready(const struct hp_fu *fu)
+{
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		const struct hp_job *a = fu->aside.at[i];
+
+		if (a->over && !a->prompt && aside_may_go(fu, a))
+			return true;
+	}
+	return false;
+}
+
 /* A prompt job does not go behind others. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
-	return !j->prompt || !s->fu[f].slow;
+	const struct hp_fu *fu = &s->fu[f];
+
+	return !j->prompt || (!fu->slow && !aside_ready(fu));
+}
+
+/* Prompt jobs in stages and wait queue. */
+static uint32_t fu_prompt(const struct hp_fu *fu)
+{
+	return fu->n - fu->slow - (uint32_t)fu->aside.n;
 }
 
 /* Shortest wait queue, ties in turn. */
@@ -213,18 +239,14 @@ static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
 	fu_enter(s, fu, j, 0);
 }
 
-/* Nobody of its key that is older stands aside. */
-static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
-{
-	return !j->ordered || !aside_has(fu, j->key, j->put);
-}
-
-static void aside_put(const struct hp_sched *s, struct hp_fu *fu,
-		      struct hp_job *j)
+static void aside_put(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
 	stage_set(s, fu, j->stage, NULL);
+	fu->slow -= !j->prompt;
 	j->aside = true;
 	vec_push(&fu->aside, j);
+	if (s->pipe->aside)
+		s->pipe->aside(s, j);
 }
 
 static void aside_take(struct hp_fu *fu, struct hp_job *j)
@@ -235,6 +257,7 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 		if (fu->aside.at[i] != j)
 			fu->aside.at[k++] = fu->aside.at[i];
 	fu->aside.n = k;
+	fu->slow += !j->prompt;
 	j->aside = false;
 }
 
@@ -246,7 +269,8 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 	for (size_t i = 0; i < fu->aside.n; i++) {
 		struct hp_job *a = fu->aside.at[i];
 
-		if (a->stage == k && a->over && aside_may_go(fu, a))
+		if (a->stage == k && a->over && aside_may_go(fu, a) &&
+		    (a->prompt || !fu_prompt(fu)))
 			return a;
 	}
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
@@ -313,6 +337,8 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
 	if (j->aside || j->over || fu->aside.n >= s->places)
 		return;
 	aside_put(s, fu, j);
+	if (s->n_queue)
+		s->wake(s->own, s);
 	fu_run(s, fu);
 }
 

@@ -11,8 +11,10 @@
  * next stage when that is empty.  A job that has to wait for somebody outside
  * of the device (a translation) may be set aside: the stage is free for others,
  * and the job goes on from there when it can.  Jobs of one ordering key never
- * overtake each other.  Knows nothing of time: sched.wake asks for
- * hp_sched_slot in this cycle, or in the next one where this one had its slot.
+ * overtake each other.  Prompt jobs pass those that stand aside, and are let
+ * through before one of these goes on.  Knows nothing of time: sched.wake asks
+ * for hp_sched_slot in this cycle, or in the next one where this one had its
+ * slot.
  */
 #ifndef NIC_HOSTPORT_SCHED_H
 #define NIC_HOSTPORT_SCHED_H
@@ -66,6 +68,9 @@ struct hp_pipe {
 	uint32_t stages;
 	/* The job is in its stage now. */
 	void (*stage[HP_STAGE_MAX])(struct hp_sched *s, struct hp_job *j);
+	/* It has been set aside: what it holds of others' is given back.  May
+	 * be NULL. */
+	void (*aside)(struct hp_sched *s, struct hp_job *j);
 	/* It has left the last stage and the scoreboard; the record goes back
 	 * to the pool afterwards.  May be NULL. */
 	void (*left)(struct hp_sched *s, struct hp_job *j);
@@ -81,8 +86,8 @@ struct hp_fu {
 	} aside;			 /* oldest first */
 	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
 	uint32_t n;			 /* jobs in it, wait queue included */
-	uint32_t slow;			 /* of these, not prompt */
-	bool running; /* its own functions are being called */
+	uint32_t slow; /* of these, not prompt and not aside */
+	bool running;  /* its own functions are being called */
 };
 
 struct hp_sched {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
- * associative, LRU over entries that nobody uses.
+ * associative, LRU.
  *
- *   get -> t_tlb -> present: done, entry in use until hp_tlb_put
+ *   get -> t_tlb -> present: done
  *                   else: record {VPID, page, write} for the driver, interrupt;
  *                   who asked waits, all others go on
  *   driver: insert -> done for all who wait; fault insert -> fault
  *
+ * Who has asked keeps the physical page, and names the pages that he uses
+ * (struct hp_walk): these are in use, in the TLB or not.  So an instruction
+ * that waits for a page takes no entry away from others.
+ *
  * Bulk insert: `count` pages from ARG0 on, ARG1 = physical address of as many
- * words as ARG1 of an insert (our own).  When all entries are in use a
- * translation is given to those who wait and not kept. */
+ * words as ARG1 of an insert (our own). */
 #include <stdlib.h>
 
 #include "nic/hostport/units.h"
 
-#define ENTRY_NONE UINT32_MAX
-
 struct tlb_entry {
 	uint64_t vpage, ppage, used; /* used: LRU */
-	uint32_t users;
 	uint16_t vpid;
 	bool valid, writable;
 };
@@ -27,6 +27,7 @@ struct hp_tlb {
 	struct tlb_entry *at;
 	uint64_t clock;
 	struct hp_xlate *wait;
+	struct hp_walk *walks; /* of all units */
 	/* the bulk insert under way */
 	uint64_t bulk_page;
 	uint32_t bulk_count;
@@ -48,29 +49,43 @@ static struct tlb_entry *tlb_find(const struct hp_nic *n, uint32_t vpid,
 /* Lowest number first, so that runs repeat. */
 static struct tlb_entry *tlb_victim(const struct hp_nic *n)
 {
-	struct tlb_entry *best = NULL;
+	struct tlb_entry *best = n->xlate->at;
 
 	for (uint32_t i = 0; i < n->tlb; i++) {
 		struct tlb_entry *e = &n->xlate->at[i];
 
-		if (e->users)
-			continue;
 		if (!e->valid)
 			return e;
-		if (!best || e->used < best->used)
+		if (e->used < best->used)
 			best = e;
 	}
 	return best;
 }
 
-uint32_t hp_tlb_ahead(const struct hp_nic *n)
-{
-	uint32_t jobs = 2 * (n->n_req_fu + n->n_cpl_fu + n->n_rsp_fu);
-	uint32_t each = n->tlb / jobs;
+/* ---- users ------------------------------------------------------------- */
 
-	if (each > HP_AHEAD)
-		return HP_AHEAD;
-	return each ? each : 1;
+void hp_tlb_use(struct hp_nic *n, struct hp_walk *w)
+{
+	w->next = n->xlate->walks;
+	n->xlate->walks = w;
+}
+
+void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_walk **at = &n->xlate->walks;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+}
+
+static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	const struct hp_walk *w = n->xlate->walks;
+
+	while (w && !hp_walk_uses(w, vpid, vpage))
+		w = w->next;
+	return w;
 }
 
 /* ---- answers ----------------------------------------------------------- */
@@ -84,11 +99,7 @@ static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
 		return;
 	}
 	x->ppage = e->ppage;
-	if (e < n->xlate->at || e >= n->xlate->at + n->tlb)
-		return; /* not kept */
 	e->used = ++n->xlate->clock;
-	e->users++;
-	x->entry = (uint32_t)(e - n->xlate->at);
 }
 
 static void deliver(struct hp_nic *n, void *arg)
@@ -96,13 +107,6 @@ static void deliver(struct hp_nic *n, void *arg)
 	struct hp_xlate *x = arg;
 
 	x->done(n, x);
-}
-
-void hp_tlb_put(struct hp_nic *n, struct hp_xlate *x)
-{
-	if (x->entry != ENTRY_NONE)
-		n->xlate->at[x->entry].users--;
-	x->entry = ENTRY_NONE;
 }
 
 /* ---- misses ------------------------------------------------------------ */
@@ -123,11 +127,8 @@ static void miss(struct hp_nic *n, struct hp_xlate *x)
 			 (*at)->write >= x->write;
 	x->next = NULL;
 	*at = x;
-	if (!asked) {
-		*ring_push(&n->tlb_miss) =
-			HP_MISS_MAKE(x->vpid, x->vpage, x->write);
-		hp_irq(n, HP_IRQ_TLB);
-	}
+	if (!asked)
+		hp_tlb_missed(n, x->vpid, x->vpage, x->write);
 	if (x->missed)
 		x->missed(n, x);
 }
@@ -150,7 +151,6 @@ static void look(struct hp_nic *n, void *arg)
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 {
 	x->fault = false;
-	x->entry = ENTRY_NONE;
 	hp_after(n, n->t_tlb, look, x);
 }
 
@@ -174,12 +174,22 @@ static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 
 /* ---- the driver -------------------------------------------------------- */
 
-/* Where the translation is put; NULL: all entries are in use. */
-static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+/* Where the translation is put.  A page in use is where it was. */
+static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+			       uint64_t arg)
 {
 	struct tlb_entry *e = tlb_find(n, vpid, vpage);
 
-	return e ? e : tlb_victim(n);
+	if (e && in_use(n, vpid, vpage))
+		return e;
+	e = e ? e : tlb_victim(n);
+	*e = (struct tlb_entry){ .vpage = vpage,
+				 .ppage = HP_TLB_PAGE(arg),
+				 .vpid = (uint16_t)vpid,
+				 .valid = true,
+				 .writable = HP_TLB_WRITABLE(arg),
+				 .used = ++n->xlate->clock };
+	return e;
 }
 
 /* Those who wait are told from the next callback on: this is a store of the
@@ -188,20 +198,10 @@ static void insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		   uint64_t arg)
 {
 	struct hp_xlate *x = waiters(n, vpid, vpage), *next;
-	struct tlb_entry lost, *e = NULL;
+	struct tlb_entry *e = NULL;
 
-	if (arg != HP_TLB_FAULT) {
-		e = place(n, vpid, vpage);
-		e = e ? e : &lost;
-		if (e == &lost || !e->users)
-			*e = (struct tlb_entry){ .vpage = vpage,
-						 .ppage = HP_TLB_PAGE(arg),
-						 .vpid = (uint16_t)vpid,
-						 .valid = true,
-						 .writable =
-							 HP_TLB_WRITABLE(arg),
-						 .used = ++n->xlate->clock };
-	}
+	if (arg != HP_TLB_FAULT)
+		e = place(n, vpid, vpage, arg);
 	for (; x; x = next) {
 		next = x->next;
 		settle(n, x, e);
@@ -241,11 +241,8 @@ static uint64_t bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 static uint64_t query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
-	const struct tlb_entry *e = tlb_find(n, vpid, vpage);
-
-	if (!e)
-		return 0;
-	return HP_CACHE_PRESENT | (e->users ? HP_CACHE_IN_USE : 0);
+	return (tlb_find(n, vpid, vpage) ? HP_CACHE_PRESENT : 0) |
+	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
 /* An entry in use stays: its page must not go. */
@@ -253,7 +250,7 @@ static uint64_t drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
 	struct tlb_entry *e = tlb_find(n, vpid, vpage);
 
-	if (e && !e->users)
+	if (e && !in_use(n, vpid, vpage))
 		e->valid = false;
 	return query(n, vpid, vpage);
 }
@@ -265,7 +262,7 @@ static uint64_t flush(struct hp_nic *n)
 	for (uint32_t i = 0; i < n->tlb; i++) {
 		struct tlb_entry *e = &n->xlate->at[i];
 
-		if (e->valid && e->users)
+		if (e->valid && in_use(n, e->vpid, e->vpage))
 			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
 		else
 			e->valid = false;
@@ -308,6 +305,9 @@ static int tlb_init(struct hp_nic *n, struct weft_err *err)
 
 static void tlb_fini(struct hp_nic *n)
 {
+	for (struct hp_walk *w = n->xlate ? n->xlate->walks : NULL; w;
+	     w = w->next)
+		free(w->list);
 	if (n->xlate)
 		free(n->xlate->at);
 	free(n->xlate);

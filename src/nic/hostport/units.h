@@ -95,7 +95,7 @@ uint64_t hp_win_va(const struct hp_look *k);
 
 /* ---- translations (tlb.c) ---- */
 
-struct hp_xlate { /* lent until hp_tlb_put */
+struct hp_xlate { /* lent until done */
 	uint16_t vpid;
 	bool write;
 	uint64_t vpage;
@@ -104,18 +104,18 @@ struct hp_xlate { /* lent until hp_tlb_put */
 	void *arg;
 	bool fault;
 	uint64_t ppage;
-	uint32_t entry; /* in use; UINT32_MAX: none */
 	struct hp_xlate *next;
 };
+struct hp_walk;
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
-/* The translation is not used any more. */
-void hp_tlb_put(struct hp_nic *n, struct hp_xlate *x);
-/* Pages that one packet may hold. */
-uint32_t hp_tlb_ahead(const struct hp_nic *n);
+/* The walk begins and ends: meanwhile its pages are in use. */
+void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
+void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
 /* ---- a piece of memory, page by page (walk.c) ---- */
 
-enum { HP_AHEAD = 16 };
+enum { HP_AHEAD = 16 }; /* translations asked for at a time */
+#define HP_WALK_NONE UINT64_MAX
 enum hp_step { HP_STEP_READY, HP_STEP_WAIT, HP_STEP_FAULT };
 
 struct hp_walk {
@@ -126,11 +126,17 @@ struct hp_walk {
 	uint32_t first;
 	/* virtual */
 	uint64_t va;
-	uint32_t pages, low, asked; /* [low, asked): in page[] */
+	uint16_t vpid;
+	uint32_t pages, low, asked; /* [low, asked): in at[] */
 	uint32_t out;		    /* translations not answered yet */
 	uint32_t fault;		    /* number of the page, or UINT32_MAX */
-	struct hp_xlate page[HP_AHEAD];
-	bool here[HP_AHEAD];
+	uint32_t room;		    /* of at[] */
+	uint64_t *at;	/* physical pages by number, or HP_WALK_NONE */
+	uint64_t *list; /* at[], where it is not some[] */
+	uint64_t some[HP_AHEAD];
+	struct hp_xlate ask[HP_AHEAD];
+	bool asking[HP_AHEAD];
+	struct hp_walk *next; /* tlb.c's */
 	void (*go)(struct hp_nic *n, struct hp_walk *w);
 	/* The driver is asked for a page: it will take a while.  Or NULL. */
 	void (*missed)(struct hp_nic *n, struct hp_walk *w);
@@ -143,6 +149,8 @@ void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 /* go is set; it is called when a translation has come. */
 void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 		  uint64_t va, uint32_t bytes, bool write);
+/* The page has been translated and will be used. */
+bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid, uint64_t vpage);
 /* Nothing of what has been asked for is missing. */
 static inline bool hp_walk_known(const struct hp_walk *w)
 {
@@ -189,6 +197,17 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
 
 /* ---- packet to host memory (push.c) ---- */
 
+/* Ingress buffer: bytes of a packet taken while its stores wait. */
+enum { HP_INGRESS = 4096 };
+
+struct hp_park {       /* the packet is out of the network, and comes back */
+	uint32_t kept; /* bytes in the buffer of the unit */
+	uint8_t fu;    /* that one */
+	uint32_t first, pages; /* of the area; 0: it is not */
+	uint32_t put, there;   /* bytes written, and handed over */
+	uint32_t asked, back;  /* bytes read, and here */
+	uint32_t out;	       /* transactions */
+};
 struct hp_push {
 	struct hp_walk walk;
 	struct hp_rx *rx;
@@ -199,10 +218,18 @@ struct hp_push {
 	bool stop;	  /* a page is missing, memory has refused */
 	bool over;	  /* all that can be stored has been handed over */
 	enum hp_err tail; /* the packet was ended early */
+	struct hp_park park;
+	bool copied; /* it is in the job's record, or the buffer */
 	void (*go)(struct hp_nic *n, struct hp_push *p);
 	void *arg;
 };
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
+void hp_push_go(struct hp_nic *n, struct hp_push *p);
+/* Into the buffer of the unit or main memory (park.c); false: no room. */
+bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu);
+void hp_park_end(struct hp_nic *n, struct hp_push *p);
+/* `here` bytes have come; bytes that are back. */
+uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
 void hp_push_walk(struct hp_nic *n, struct hp_walk *w);
 /* Bytes of a packet of `size` that may be looked at; tail_p: it ended early. */
 uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,

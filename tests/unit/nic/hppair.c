@@ -257,7 +257,7 @@ void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w)
 
 	w = w ? w : own;
 	for (uint32_t i = 0; !hpproc_wait(&e->p, w); i++)
-		assert_true(i < 20); /* 2 ms */
+		assert_true(i < 100); /* 10 ms: 1 MiB, no page of it there */
 	if (HP_NQE_CMD(w) != cmd)
 		print_error("%s: CMD %04x, not %04x\n",
 			    other(e) ? "origin" : "target", HP_NQE_CMD(w), cmd);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver: the thread that answers the device (hostport.md 8.8, 4.10
+ * error log, 6.1 N8).
+ *
+ * Records come through a ring in main memory, translations go back as posted
+ * stores, and a store tells how many records were taken: the thread makes no
+ * load.  A load would hold the bridge, and with it the triggers of processes
+ * that have nothing to do with whoever missed a page or has no context. */
+#include <errno.h>
+
+#include "ulib/hostport_drv.h"
+
+enum {
+	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
+	PARK_PAGES = 1024, /* for packets that wait */
+};
+
+struct server {
+	struct hport_drv d;
+	volatile uint64_t *ring;
+	void *park; /* NULL: there was no memory, units wait */
+	uint32_t rp;
+	weft_time_t service;
+};
+
+static void serve_miss(struct server *s, uint64_t w)
+{
+	struct hport_drv *d = &s->d;
+	uint32_t vpid = HP_MISS_VPID(w);
+	uint64_t arg;
+
+	if (s->service)
+		weft_host_cpu(d->host, s->service);
+	arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
+	d->kernel->misses++;
+	d->kernel->faults += arg == HP_TLB_FAULT;
+	hport_drv_insert(d, vpid, HP_MISS_PAGE(w), arg);
+}
+
+/* Processes that want interrupts have the same line: nothing to do for them. */
+static bool serve_one(struct server *s)
+{
+	volatile uint64_t *e =
+		s->ring + (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
+	uint64_t w = e[0], bit = e[1];
+
+	if (!bit)
+		return false;
+	e[1] = 0;
+	s->rp++;
+	if (bit == HP_IRQ_TLB)
+		serve_miss(s, w);
+	else
+		s->d.kernel->errors += bit == HP_IRQ_ERR;
+	return true;
+}
+
+/* All records that there are; without any it was something else. */
+static void serve_all(struct server *s)
+{
+	bool some = false;
+
+	while (serve_one(s))
+		some = true;
+	if (some)
+		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+	else
+		hport_drv_store(&s->d, HP_R_IRQ_STATUS,
+				HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+/* The first process decides about sizes: it is waited for, without a sign of
+ * life if it never comes. */
+static int server_attach(struct weft_host *h, struct hport_drv *d)
+{
+	int ret = hport_drv_device(h, d);
+	char key[48];
+
+	if (ret)
+		return ret;
+	hport_drv_route_key(key, sizeof(key), d->node, d->nodes - 1);
+	weft_oob_get(h, key);
+	while (!hport_drv_load(d, HP_R_DRIVER_STATE))
+		weft_host_cpu(h, WEFT_US);
+	return hport_drv_open(h, NULL, d);
+}
+
+static int server_open(struct server *s, struct weft_host *h)
+{
+	weft_phys_t phys;
+	int ret = server_attach(h, &s->d);
+
+	if (ret)
+		return ret;
+	s->ring = weft_mem_alloc(h, HP_PAGE, HP_PAGE, &phys);
+	if (!s->ring)
+		return -ENOMEM;
+	s->rp = (uint32_t)hport_drv_load(&s->d, HP_R_EVENTS_RP);
+	hport_drv_store(&s->d, HP_R_EVENTS_BASE, phys);
+	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, RECORDS);
+	s->park =
+		weft_mem_alloc(h, (size_t)PARK_PAGES * HP_PAGE, HP_PAGE, &phys);
+	if (s->park) {
+		hport_drv_store(&s->d, HP_R_PARK_BASE, phys);
+		hport_drv_store(&s->d, HP_R_PARK_SIZE, PARK_PAGES);
+	}
+	return 0;
+}
+
+/* The answer to the load comes behind what the device has written.  An area in
+ * use stays the device's. */
+static void server_close(struct server *s)
+{
+	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
+	hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
+	while (serve_one(s))
+		;
+	hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+	hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
+	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
+		weft_mem_free(s->d.host, s->park);
+	weft_mem_free(s->d.host, (void *)(uintptr_t)s->ring);
+	hport_drv_close(&s->d);
+}
+
+int hport_serve(struct weft_host *h, weft_time_t service, bool always)
+{
+	weft_time_t nap = 20 * WEFT_US;
+	struct server s = { .service = service };
+	bool seen = false;
+	int ret = server_open(&s, h);
+
+	if (ret)
+		return ret;
+	while (always || !seen || s.d.kernel->opened) {
+		seen |= s.d.kernel->opened != 0;
+		if (weft_host_irq_wait(h, s.d.dev,
+				       always ? WEFT_NEVER
+					      : weft_host_now(h) + nap))
+			serve_all(&s);
+	}
+	server_close(&s);
+	return 0;
+}

@@ -5,238 +5,95 @@
  *
  *   victims     messages to themselves, or puts, `depth` under way; latency
  *               and number
- *   neighbours  nothing | good: the same as the victims | triggers: loads of
- *               its Triggerpage that do nothing | nq_full: takes no
- *               notifications and goes on triggering | bad_context: its context
- *               is off, behind the driver's back | forged_page: tries pages
- *               that it does not have | locked_window: puts into a window that
- *               somebody else has locked | tlb_miss: puts from pages that are
- *               never in the TLB
+ *   neighbours  one instruction in a period, which ends in a fault or, with
+ *               fault = no, does not:
+ *
+ *                 kind           instruction       fault
+ *                 triggers       load of its page that does nothing
+ *                 nq_full        put of a word     takes no notifications
+ *                 bad_context    message           its context is off, behind
+ *                                                  the driver's back
+ *                 forged_page    load              of a page it does not have
+ *                 locked_window  put of a word     somebody else has locked
+ *                                                  the window
+ *                 tlb_miss       put               page to be read not in TLB
+ *                 long_miss      long put          none of its pages is
+ *                 target_miss    put               page to be written is not
+ *                 get_miss       get               page to be read is not
+ *                 atomic_miss    FAA               page of the word is not
  *
  * Each process has a processor of its own as long as there are enough. */
 #include <errno.h>
 
-#include "ulib/hostport_crowd.h"
+#include "work/hp_neighbours.h"
 #include "work/hpw.h"
-
-enum kind {
-	NONE,
-	GOOD,
-	TRIGGERS,
-	NQ_FULL,
-	BAD_CONTEXT,
-	FORGED_PAGE,
-	LOCKED,
-	TLB_MISS
-};
-#define KINDS                                                                  \
-	"none|good|triggers|nq_full|bad_context|forged_page|locked_window|"    \
-	"tlb_miss"
-
-enum { SLOTS = HPORT_CROWD_WQ, WIN_FROM = HPORT_CROWD_WINS, WIN_TO };
-
-struct scene;
-
-struct actor {
-	struct scene *of;
-	uint32_t id, depth, out;
-	uint64_t posted, done, failed, tries;
-	weft_time_t since[SLOTS]; /* posted at, by number */
-	weft_time_t sum, max;
-};
-
-struct scene {
-	uint32_t victims, neighbours, kind, depth, greedy, greed, pages, cpus;
-	weft_time_t time, period;
-	uint64_t size;
-	struct work w;
-	struct hport_crowd hp;
-	struct hport_peer to;
-	struct actor *a;
-	weft_time_t from, until;
-};
-
-static bool is_victim(const struct actor *a)
-{
-	return a->id < a->of->victims;
-}
-
-static enum kind kind_of(const struct actor *a)
-{
-	return is_victim(a) ? GOOD : a->of->kind;
-}
-
-/* ---- posting ----------------------------------------------------------- */
-
-static int post_put(struct actor *a, struct hport *p, struct hport_peer *to)
-{
-	struct scene *s = a->of;
-	uint64_t w = a->posted, page = a->posted % s->pages;
-	struct hport_far far = { WIN_TO, 0, 8 * (a->posted % SLOTS) };
-	struct hport_tag tag = { a->posted, 0 };
-
-	if (kind_of(a) == GOOD)
-		return hport_put(p, to, HPORT_MORE | HPORT_ACK, tag, &far,
-				 WIN_FROM, 0, s->size);
-	if (kind_of(a) != TLB_MISS)
-		return hport_fast_put(p, to, HPORT_MORE | HPORT_ACK, tag, &far,
-				      &w, 1);
-	return hport_put(p, to, HPORT_MORE | HPORT_ACK, tag, &far, WIN_FROM,
-			 page * HP_PAGE, s->size ? s->size : 8);
-}
-
-static bool post(struct actor *a, struct hport *p)
-{
-	struct hport_peer to = a->of->to;
-	struct hport_tag tag = { a->posted, 0 };
-	uint64_t w = a->posted;
-	int ret;
-
-	to.vpid = a->id;
-	if ((kind_of(a) == GOOD && !a->of->size) || kind_of(a) == BAD_CONTEXT)
-		ret = hport_fast_send(p, &to, HPORT_MORE | HPORT_ACK, tag, &w,
-				      1);
-	else
-		ret = post_put(a, p, &to);
-	if (ret)
-		return false;
-	a->since[a->posted++ % SLOTS] = weft_host_now(p->drv.host);
-	a->out++;
-	return true;
-}
-
-static void take(struct actor *a, struct hport *p)
-{
-	struct hport_note n;
-	weft_time_t t;
-
-	while (hport_poll(p, &n)) {
-		if (n.event == HPORT_MESSAGE)
-			hport_take(p, &n, NULL);
-		if (n.event != HPORT_DONE)
-			continue;
-		t = weft_host_now(p->drv.host) - a->since[n.tag.user % SLOTS];
-		a->out--;
-		a->failed += n.error != 0;
-		if (a->since[n.tag.user % SLOTS] < a->of->from)
-			continue;
-		a->done++;
-		a->sum += t;
-		a->max = t > a->max ? t : a->max;
-	}
-}
-
-/* ---- turns ------------------------------------------------------------- */
-
-static struct weft_turn again_at(weft_time_t t)
-{
-	return (struct weft_turn){ .kind = WEFT_TURN_SLEEP, .until = t };
-}
-
-/* Some instructions under way, all the time. */
-static struct weft_turn turn_busy(struct actor *a, struct hport *p,
-				  struct weft_host *h)
-{
-	weft_time_t now;
-
-	take(a, p);
-	now = weft_host_now(h);
-	while (now < a->of->until && a->out < a->depth && post(a, p))
-		;
-	if (p->wq_new && hport_crowd_trigger(p))
-		return (struct weft_turn){ WEFT_TURN_AGAIN };
-	if (now >= a->of->until && !a->out)
-		return (struct weft_turn){ WEFT_TURN_END };
-	return (struct weft_turn){ .kind = WEFT_TURN_WAIT,
-				   .p = hport_crowd_word(p),
-				   .old = 0 };
-}
-
-/* Something bad every now and then. */
-static struct weft_turn turn_rude(struct actor *a, struct hport *p,
-				  struct weft_host *h)
-{
-	weft_time_t now = weft_host_now(h);
-	struct weft_io io = p->page;
-
-	if (now >= a->of->until)
-		return (struct weft_turn){ WEFT_TURN_END };
-	a->tries++;
-	if (kind_of(a) == TRIGGERS) {
-		hport_trigger(p, HP_T_BARRIER, 0);
-	} else if (kind_of(a) == FORGED_PAGE) {
-		io.off += (1 + a->tries % 64) * HP_PAGE;
-		if (weft_io_load64(h, &io, HP_TRIGGER(HP_T_ISSUE, 1)) !=
-		    UINT64_MAX)
-			weft_check_failed(a->of->w.c, "a page was forged");
-	} else if (post(a, p)) {
-		hport_crowd_trigger(p);
-	} else { /* more than there is */
-		hport_trigger(p, HP_T_ISSUE, 1);
-	}
-	return again_at(now + a->of->period);
-}
-
-static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
-			     void *arg)
-{
-	struct actor *a = arg;
-	struct hport *p = &a->of->hp.port[a->id];
-	enum kind k = kind_of(a);
-
-	(void)proc;
-	hport_crowd_on(p, h);
-	if (k == GOOD || k == LOCKED || k == TLB_MISS)
-		return turn_busy(a, p, h);
-	return turn_rude(a, p, h);
-}
 
 /* ---- setting up -------------------------------------------------------- */
 
-static bool windows_open(struct actor *a, struct hport *p)
+static struct hport_region *region(struct hpn_scene *s, uint32_t vpid,
+				   uint64_t pages)
 {
-	struct scene *s = a->of;
-	struct hport_region *from, *to;
-	uint64_t *w = p->wdt + (size_t)HP_WORDS * WIN_TO;
-	uint64_t pages = kind_of(a) == TLB_MISS ? s->pages : 1;
+	struct hport_region *r;
 
-	if (hport_drv_map(&s->hp.drv, a->id, pages * HP_PAGE, NULL, &from) ||
-	    hport_drv_map(&s->hp.drv, a->id, HP_PAGE, NULL, &to))
+	return hport_drv_map(&s->hp.drv, vpid, pages * HP_PAGE, NULL, &r) ? NULL
+									  : r;
+}
+
+/* Many pages where they are to be missing, else as many as are used. */
+static bool windows_open(struct hpn_actor *a, struct hport *p)
+{
+	struct hpn_scene *s = a->of;
+	enum hpn_kind k = hpn_kind_of(a);
+	uint64_t most =
+		k == HPN_LONG_MISS ? (s->length + HP_PAGE - 1) / HP_PAGE : 1;
+	bool many = s->fault && hpn_misses(k);
+	struct hport_region *from = region(s, a->id, many ? s->pages : most);
+	struct hport_region *to = region(s, a->id, most);
+	uint64_t *w = p->wdt + (size_t)HP_WORDS * HPN_TO;
+
+	if (!from || !to)
 		return false;
-	hport_crowd_window(p, WIN_FROM, from, 0);
-	hport_crowd_window(p, WIN_TO, to, HPORT_READ | HPORT_WRITE);
-	if (kind_of(a) == LOCKED) {
+	hport_crowd_window(p, HPN_FROM, from, HPORT_READ | HPORT_WRITE);
+	hport_crowd_window(p, HPN_TO, to, HPORT_READ | HPORT_WRITE);
+	if (k == HPN_LOCKED && s->fault) {
 		w[HP_WIN_OWNER] = HP_WIN_OWNER_MAKE(p->hpid, 0xffff);
 		w[HP_WIN_FLAGS] |= HP_WIN_LOCK;
 	}
 	return true;
 }
 
-static bool actor_open(struct scene *s, uint32_t i)
+/* A refused put is notified at its target: the others too, then. */
+static bool actor_open(struct hpn_scene *s, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(s->w.h, 0);
-	struct actor *a = &s->a[i];
+	struct hpn_actor *a = &s->a[i];
 	struct hport *p;
 
 	a->of = s;
 	a->id = i;
 	a->depth = i < s->greedy ? s->greed : s->depth;
-	p = proc ? hport_crowd_add(&s->hp, i, proc, 0) : NULL;
+	for (uint32_t k = 0; k < 4; k++)
+		a->rng.s[k] = weft_rng_u64(&s->w.c->rng) | 1;
+	p = proc ? hport_crowd_add(
+			   &s->hp, i, proc,
+			   hpn_kind_of(a) == HPN_LOCKED ? HPORT_RMA_NOTES : 0)
+		 : NULL;
 	if (!p)
 		return false;
-	if (kind_of(a) == BAD_CONTEXT)
+	if (hpn_kind_of(a) == HPN_BAD_CONTEXT && s->fault)
 		s->hp.drv.kernel->ct[(size_t)HP_WORDS * i] &= ~HP_CTX_EN;
-	if ((s->size || kind_of(a) > TRIGGERS) && !windows_open(a, p))
+	if ((s->size || hpn_kind_of(a) > HPN_TRIGGERS) && !windows_open(a, p))
 		return false;
-	return weft_proc_start(s->w.h, proc, turn, a);
+	a->next = weft_host_now(s->w.h);
+	return weft_proc_start(s->w.h, proc, hpn_turn, a);
 }
 
-static int scene_open(struct scene *s, struct weft_comp *c)
+static int scene_open(struct hpn_scene *s, struct weft_comp *c)
 {
 	uint32_t n;
 	int ret;
 
-	if (s->kind == NONE)
+	if (s->kind == HPN_NONE)
 		s->neighbours = 0;
 	n = s->victims + s->neighbours;
 	s->w = work_of(c);
@@ -249,14 +106,14 @@ static int scene_open(struct scene *s, struct weft_comp *c)
 
 /* ---- the end ----------------------------------------------------------- */
 
-static void tell_victims(struct scene *s)
+static void tell_victims(struct hpn_scene *s)
 {
 	uint64_t done = 0, least = UINT64_MAX, most = 0, failed = 0;
 	weft_time_t sum = 0, max = 0;
 	double us = (double)s->time / WEFT_US, mean;
 
 	for (uint32_t i = 0; i < s->victims; i++) {
-		const struct actor *a = &s->a[i];
+		const struct hpn_actor *a = &s->a[i];
 
 		done += a->done;
 		least = a->done < least ? a->done : least;
@@ -269,6 +126,8 @@ static void tell_victims(struct scene *s)
 	weft_metric(s->w.c, "latency", "ns",
 		    (double)sum / WEFT_NS / (done ? (double)done : 1));
 	weft_metric(s->w.c, "latency_max", "ns", (double)max / WEFT_NS);
+	weft_metric(s->w.c, "time", "ns",
+		    (double)(weft_host_now(s->w.h) - s->begun) / WEFT_NS);
 	weft_metric(s->w.c, "rate", "instructions/us", (double)done / us);
 	weft_metric(s->w.c, "share_min", "%", 100 * (double)least / mean);
 	weft_metric(s->w.c, "share_max", "%", 100 * (double)most / mean);
@@ -277,7 +136,7 @@ static void tell_victims(struct scene *s)
 				  (unsigned long long)failed);
 }
 
-static void tell_neighbours(struct scene *s)
+static void tell_neighbours(struct hpn_scene *s)
 {
 	uint64_t done = 0, failed = 0, tries = 0;
 
@@ -293,7 +152,7 @@ static void tell_neighbours(struct scene *s)
 
 static int scene_main(struct weft_comp *c)
 {
-	struct scene *s = c->state;
+	struct hpn_scene *s = c->state;
 	int ret = scene_open(s, c);
 	weft_time_t now;
 
@@ -302,6 +161,7 @@ static int scene_main(struct weft_comp *c)
 		return ret;
 	}
 	now = weft_host_now(s->w.h);
+	s->begun = now;
 	s->from = now + s->time / 5; /* until then queues fill */
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);
@@ -313,26 +173,38 @@ static int scene_main(struct weft_comp *c)
 
 static int scene_init(struct weft_comp *c, struct weft_err *err)
 {
-	const struct scene *s = c->state;
+	const struct hpn_scene *s = c->state;
+	int ret = hpw_words(c, "size", s->size, err);
 
-	return hpw_words(c, "size", s->size, err);
+	if (!ret)
+		ret = hpw_words(c, "bytes", s->bytes, err);
+	if (!ret)
+		ret = hpw_words(c, "length", s->length, err);
+	if (!ret && s->length > (uint64_t)s->pages * HP_PAGE)
+		ret = weft_fail(err, EINVAL,
+				"%s: length is more than `pages` pages",
+				c->name);
+	return ret;
 }
 
 // clang-format off
 #define P(type, field, def, range, doc) \
-	WEFT_PARAM(type, struct scene, field, def, range, OWN, doc)
+	WEFT_PARAM(type, struct hpn_scene, field, def, range, OWN, doc)
 static const struct weft_param scene_params[] = {
 	P(U32, victims, "1", "1..4096", "processes that are measured"),
 	P(U32, neighbours, "1", "0..4096", "processes beside them"),
-	P(ENUM, kind, "none", KINDS, "what the neighbours do"),
+	P(ENUM, kind, "none", HPN_KINDS, "what the neighbours do"),
+	P(BOOL, fault, "yes", "", "no: the same instructions, and nothing wrong with them"),
 	P(U32, depth, "1", "1..15", "instructions of a process under way"),
 	P(U32, greedy, "0", "0..4096", "so many victims, or all, have `greed` under way instead"),
 	P(U32, greed, "15", "1..15", "see greedy"),
-	P(BYTES, size, "0", "0..3968", "victims, good, tlb_miss: of a put; 0: messages of a word"),
-	P(U32, pages, "1024", "1..65536", "tlb_miss: pages that it puts from in turn"),
+	P(BYTES, size, "0", "0..3968", "victims, good: of a put; 0: messages of a word"),
+	P(BYTES, bytes, "8", "8..3968", "misses: of a put or get"),
+	P(BYTES, length, "64KiB", "8..8MiB", "long_miss: of a put"),
+	P(U32, pages, "1024", "1..65536", "misses: pages that it uses in turn"),
 	P(U32, cpus, "16", "1..64", "processors"),
 	P(TIME, time, "1ms", "1us..", "that is measured"),
-	P(TIME, period, "1us", "1ns..", "between attempts of the rude kinds"),
+	P(TIME, period, "1us", "", "between attempts of a neighbour, in the mean; 0: `depth` of them under way"),
 	{ 0 }
 };
 #undef P
@@ -342,5 +214,5 @@ WEFT_COMPONENT(hostport_neighbours, .name = "hostport.neighbours",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "shares of processes, and what bad neighbours do to them",
 	       .source = "hostport.md 8.7, 13.4",
-	       .state_size = sizeof(struct scene), .params = scene_params,
+	       .state_size = sizeof(struct hpn_scene), .params = scene_params,
 	       .ops = { .init = scene_init, .main = scene_main });

@@ -47,7 +47,7 @@ static int epx_meet(struct epx *e)
 				 (uint32_t)epx_ask(e, i, "velo")) ||
 		    rma_connect(e->rma, i, (uint32_t)epx_ask(e, i, "rma"), opt,
 				&p->rma))
-			return -ENODEV;
+			return -EHOSTUNREACH;
 	}
 	return 0;
 }
@@ -66,9 +66,13 @@ static int epx_ports(struct epx *e)
 	struct rma_attr ra = { .slots = EPX_NOTIS };
 	const uint8_t *box, *ring;
 	size_t box_n, ring_n;
+	int ret;
 
-	if (velo_open(e->h, &va, &e->velo) || rma_open(e->h, &ra, &e->rma))
-		return -ENODEV;
+	ret = velo_open(e->h, &va, &e->velo);
+	if (ret)
+		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
+	if (rma_open(e->h, &ra, &e->rma))
+		return -ENOMEM;
 	box = velo_mailbox(e->velo, &box_n);
 	ring = (const uint8_t *)rma_noti_ring(e->rma, &ring_n);
 	e->watch = box < ring ? box : ring;

@@ -36,7 +36,7 @@ static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
 	a->w = work_of(c);
 	ret = atoll_open(a->w.h, &attr, &a->p);
 	if (ret)
-		weft_check_failed(c, "atoll_open: error %d", ret);
+		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
 	return ret;
 }
 

@@ -239,8 +239,8 @@ static int ec_main(struct weft_comp *c)
 	e->name = "open";
 	ret = e->w.n > EC_NODES ? -E2BIG : ec_open(e);
 	if (ret) {
-		weft_check_failed(c, "cannot open the endpoint: error %d",
-				  -ret);
+		weft_check_failed(c, "cannot open the endpoint: %s",
+				  work_why(ret));
 		return ret;
 	}
 	e->alive = weft_host_now(e->w.h);

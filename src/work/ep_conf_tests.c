@@ -152,7 +152,7 @@ static void ec_get_one(struct ec *e, uint32_t src)
 	if (ret)
 		return;
 	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "get: status %d", op.status);
+	EC_EXPECT(e, !op.status, "get: %s", work_why(op.status));
 	for (size_t i = 0; i < len; i++) {
 		size_t at = off + i;
 
@@ -186,7 +186,7 @@ static uint64_t ec_fadd(struct ec *e, uint64_t off, uint64_t add)
 				   e->rkey[EC_HEAD], add, &op),
 		  ec_serve(e, false));
 	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "fadd: status %d", op.status);
+	EC_EXPECT(e, !op.status, "fadd: %s", work_why(op.status));
 	return op.result;
 }
 
@@ -219,7 +219,7 @@ static uint64_t ec_cswap(struct ec *e, uint64_t expect, uint64_t desired)
 				    e->rkey[EC_HEAD], expect, desired, &op),
 		  ec_serve(e, false));
 	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "cswap: status %d", op.status);
+	EC_EXPECT(e, !op.status, "cswap: %s", work_why(op.status));
 	return op.result;
 }
 

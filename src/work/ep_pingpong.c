@@ -97,8 +97,8 @@ static int epp_main(struct weft_comp *c)
 		a.max_msg = (uint32_t)p->size;
 	ret = weft_ep_open(p->w.h, &a, &p->ep);
 	if (ret) {
-		weft_check_failed(c, "cannot open the endpoint: error %d",
-				  -ret);
+		weft_check_failed(c, "cannot open the endpoint: %s",
+				  work_why(ret));
 		return ret;
 	}
 	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);

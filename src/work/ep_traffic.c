@@ -187,7 +187,7 @@ static int ept_main(struct weft_comp *c)
 	t->latency = weft_hist(c, "latency", "ns");
 	ret = ept_open(t);
 	if (ret) {
-		weft_check_failed(c, "cannot start: error %d", -ret);
+		weft_check_failed(c, "cannot start: %s", work_why(ret));
 		return ret;
 	}
 	work_barrier(&t->w, "ept.go");

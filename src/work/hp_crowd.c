@@ -38,8 +38,8 @@ static void post(struct member *m, struct hport *p)
 	int ret = crowd_post(m, p, num);
 
 	if (ret)
-		weft_check_failed(a->w.c, "instruction %llu: error %d",
-				  (unsigned long long)num, -ret);
+		weft_check_failed(a->w.c, "instruction %llu: %s",
+				  (unsigned long long)num, work_why(ret));
 	m->busy = true;
 }
 

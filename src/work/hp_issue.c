@@ -102,11 +102,8 @@ static int issue_main(struct weft_comp *c)
 		return 0;
 	ret = open_port(a);
 	if (ret) {
-		weft_check_failed(c, "%s: error %d",
-				  ret == -ENOTSUP ? "no tagged accesses on "
-						    "this bus"
-						  : "no port",
-				  -ret);
+		weft_check_failed(c, "cannot open a Host Port: %s",
+				  work_why(ret));
 		return ret;
 	}
 	work_put(&a->w, "issue.ready", 1);

@@ -184,7 +184,8 @@ static int lim_main(struct weft_comp *c)
 	if (!ret)
 		ret = hport_drv_open(a->w.h, NULL, &a->d);
 	if (ret) {
-		weft_check_failed(c, "error %d", -ret);
+		weft_check_failed(c, "cannot open the driver: %s",
+				  work_why(ret));
 		return ret;
 	}
 	tell(a, "commands", "", commands(a));

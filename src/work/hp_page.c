@@ -92,7 +92,8 @@ static int page_main(struct weft_comp *c)
 	o = weft_host_calloc(a->w.h, a->processes, sizeof(*o));
 	ret = prepare(a, o);
 	if (ret) {
-		weft_check_failed(c, "no processes: error %d", -ret);
+		weft_check_failed(c, "cannot begin the processes: %s",
+				  work_why(ret));
 		return ret;
 	}
 	t = weft_host_now(a->w.h);

@@ -83,7 +83,8 @@ static int one_main(struct weft_comp *c)
 	a->w = work_of(c);
 	ret = hport_open(a->w.h, NULL, &a->p);
 	if (ret) {
-		weft_check_failed(c, "hport_open: error %d", -ret);
+		weft_check_failed(c, "cannot open a Host Port: %s",
+				  work_why(ret));
 		return ret;
 	}
 	triggers_ns(a, 1); /* its context is in the cache then */
@@ -191,7 +192,8 @@ static int many_main(struct weft_comp *c)
 	for (uint32_t i = 0; !ret && i < a->threads; i++)
 		ret = thread_new(a, &t[i]);
 	if (ret) {
-		weft_check_failed(c, "no process: error %d", -ret);
+		weft_check_failed(c, "cannot begin a process: %s",
+				  work_why(ret));
 		return ret;
 	}
 	many_measure(a, t);

@@ -17,12 +17,7 @@ static const uint8_t piece_max[] = {
 
 void hpw_refused(struct weft_comp *c, const char *what, int ret)
 {
-	const char *why =
-		ret == -ENOMEM	 ? ": mem_bytes of host.pc is too small"
-		: ret == -ENODEV ? ": the node has no hostport.nic in a network"
-				 : "";
-
-	weft_check_failed(c, "%s: error %d%s", what, -ret, why);
+	weft_check_failed(c, "%s: %s", what, work_why(ret));
 }
 
 static bool ok(struct hpw *v, const char *what, int ret)

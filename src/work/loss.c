@@ -163,7 +163,7 @@ static int loss_main(struct weft_comp *c)
 		loss_report(l);
 		work_barrier(&l->w, "loss.end");
 	} else if (ret != -EINVAL) {
-		weft_check_failed(c, "cannot open the NIC: error %d", -ret);
+		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
 	}
 	if (l->f)
 		weft_forth_close(l->f);

@@ -232,7 +232,7 @@ static int mon_main(struct weft_comp *c)
 	ret = mon_open(m);
 	if (ret) {
 		if (ret != -EINVAL)
-			weft_check_failed(c, "cannot begin: error %d", -ret);
+			weft_check_failed(c, "cannot begin: %s", work_why(ret));
 		return ret;
 	}
 	work_barrier(&m->w, "mon.go");

@@ -140,8 +140,8 @@ static int run(struct weft_comp *c, const struct stack_proto *proto)
 		      ? stack_open(p->w.h, proto, &p->cost, !p->w.me, &p->s)
 		      : -ENOMEM;
 	if (ret) {
-		weft_check_failed(c, "%s on eth.nic: error %d", proto->name,
-				  ret);
+		weft_check_failed(c, "%s on eth.nic: %s", proto->name,
+				  work_why(ret));
 		return ret;
 	}
 	work_barrier(&p->w, "stack");

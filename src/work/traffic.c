@@ -264,7 +264,7 @@ static int traffic_main(struct weft_comp *c)
 		traffic_meas_end(t);
 		work_barrier(&t->w, "traffic.end");
 	} else if (ret != -EINVAL) {
-		weft_check_failed(c, "cannot open the NIC: error %d", -ret);
+		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
 	}
 	traffic_close(t);
 	return ret;

@@ -66,7 +66,7 @@ int ultraw_open(struct ultraw *u, const struct work *w, uint32_t peer,
 	if (!ret)
 		ret = paths(u, attr);
 	if (ret)
-		weft_check_failed(w->c, "no path: error %d", -ret);
+		weft_check_failed(w->c, "no path: %s", work_why(ret));
 	else
 		ultraw_meet(u);
 	return ret;

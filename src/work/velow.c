@@ -6,6 +6,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* enum velo_ret as others say it. */
+static int velow_errno(int ret)
+{
+	static const int code[] = {
+		[-VELO_INV_MSG] = EMSGSIZE,
+		[-VELO_ERR_FDOPEN] = ENODEV,
+		[-VELO_ERR_MMAP] = ENOMEM,
+		[-VELO_INVALID_MBOX] = EBUSY,
+		[-VELO_INVALID_NODE] = EHOSTUNREACH,
+		[-VELO_INV_MTT] = EINVAL,
+	};
+	bool known = -ret < (int)(sizeof(code) / sizeof(code[0]));
+
+	return known && code[-ret] ? -code[-ret] : -EIO;
+}
+
 int velow_open(struct velow *v, struct weft_comp *c, const char *name,
 	       uint64_t mailbox)
 {
@@ -16,8 +32,9 @@ int velow_open(struct velow *v, struct weft_comp *c, const char *name,
 	v->name = name;
 	ret = velo_open(v->w.h, &a, &v->port);
 	if (ret) {
-		weft_check_failed(c, "velo_open: error %d", ret);
-		return -ENODEV;
+		ret = velow_errno(ret);
+		weft_check_failed(c, "cannot open VELO: %s", work_why(ret));
+		return ret;
 	}
 	work_put(&v->w, name, velo_vpid(v->port));
 	return 0;
@@ -47,8 +64,8 @@ int velow_connect(struct velow *v, struct velo_connection *c, uint32_t node)
 
 	if (!ret)
 		return 0;
-	weft_check_failed(v->w.c, "velo_connect to node %u: error %d", node,
-			  ret);
+	weft_check_failed(v->w.c, "cannot connect to node %u: %s", node,
+			  work_why(velow_errno(ret)));
 	return -EINVAL;
 }
 

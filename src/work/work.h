@@ -15,6 +15,9 @@ struct work {
 
 struct work work_of(struct weft_comp *c);
 
+/* What a library's error (-E..., or E...) means here, and what would help. */
+const char *work_why(int err);
+
 /* For those who watch (weft/trace.h): a message to a node begins now; one from
  * a node is seen now. */
 void work_sent(struct work *w, uint32_t to);

@@ -64,6 +64,23 @@ class Messages(unittest.TestCase):
                 self.assertEqual("    " + said, message)
         self.assertGreater(n, 80)
 
+    def test_programs(self):
+        """What a library of a program says has words, too."""
+        for args, why in (
+                (("extoll/pingpong", "--set", "host.pc.mem_bytes=64KiB"),
+                 "cannot open VELO: no memory left on the node: give it more"),
+                (("forth/ep-traffic", "--set", "host.pc.mem_bytes=64KiB"),
+                 "cannot start: no memory left on the node: give it more"),
+                (("extoll/pingpong", "--set",
+                  "workload.program=hostport.pingpong"),
+                 "the node has no NIC of that kind")):
+            p = subprocess.run([WEFT, "run", *args, "--quiet"], text=True,
+                               capture_output=True, timeout=60, check=False)
+            self.assertEqual(p.returncode, 1, p.stderr)
+            self.assertIn("check failed: n0.prog0: ", p.stderr)
+            self.assertIn(why, p.stderr)
+            self.assertNotRegex(p.stderr, r"error -?\d")
+
     def test_larger(self):
         many = ", ".join(f"p{i}: [1, 2, 3, 4, 5, 6, 7, 8, 9]"
                          for i in range(8))

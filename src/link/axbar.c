@@ -421,7 +421,7 @@ void axbar_event(struct axbar *x)
 		t = watch(x, i, c);
 		next = t < next ? t : next;
 	}
-	if (weft_heard(x->comp))
+	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
 		tell(x);
 	if (next != WEFT_NEVER)
 		ax_arm(x, next > c ? next : c + 1);

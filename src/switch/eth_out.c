@@ -29,7 +29,7 @@ static void tell(const struct esw *w, uint32_t i)
 	weft_time_t now = weft_now(w->comp);
 	uint64_t queued = p->q.n - p->head;
 
-	if (!weft_heard(w->comp))
+	if (!weft_heard_kind(w->comp, WEFT_TRACE_STATE))
 		return;
 	weft_state_at(w->comp, "output", i,
 		      p->now			 ? "sends"

@@ -164,7 +164,7 @@ static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
 	lock_step(&x->out[o], &c, bit);
 	xb_queue_pop(x, i, o, bit);
-	if (weft_heard(x->comp))
+	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
 		xb_tell_cell(x, i, o, cycle, end);
 	x->read_free[i] = end;
 	eport_commit(&x->ep[o], &c, c.vc_out, cycle);

@@ -167,7 +167,7 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	p->last = (uint8_t)in;
 	p->served = true;
 	p->chosen = XBAR_NOWHERE;
-	if (weft_heard(c))
+	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		os_tell_send(c, o, start);
 	x->hops++;
 	cs_update(x, in, o, charge, start);

@@ -36,7 +36,7 @@ static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 {
 	const struct at_rx *r = &n->rx[hp];
 
-	if (!weft_heard(n->comp))
+	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 		return;
 	if (state)
 		weft_state_at(n->comp, "receive", hp, state, weft_now(n->comp));

@@ -223,7 +223,7 @@ static void tx_tell(const struct at_nic *n, uint32_t hp)
 {
 	const struct at_tx *t = &n->tx[hp];
 
-	if (!weft_heard(n->comp))
+	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 		return;
 	weft_state_at(n->comp, "send", hp, tx_state(t), weft_now(n->comp));
 	weft_level(n->comp, "send_flits", hp, ring_count(&t->q),

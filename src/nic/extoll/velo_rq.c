@@ -294,7 +294,8 @@ static void rq_run(struct extoll_nic *n)
 	do {
 		old = q->state;
 		q->state = state[old](n);
-		if (q->state != old && weft_heard(n->comp))
+		if (q->state != old &&
+		    weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 			rq_tell(n, old);
 	} while (q->state != old);
 }

@@ -29,7 +29,7 @@ static void tell(const struct hp_nic *n)
 {
 	const struct hp_notify *u = n->notify;
 
-	if (!weft_heard(n->comp))
+	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 		return;
 	weft_state(n->comp, "notification",
 		   u->waiting	? "FULL"

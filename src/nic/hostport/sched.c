@@ -175,21 +175,21 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 
 /* ---- what is told ------------------------------------------------------ */
 
-static bool heard(const struct hp_sched *s)
+static bool watched(const struct hp_sched *s)
 {
-	return s->comp && weft_heard(s->comp);
+	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
 }
 
 static void tell_queue(const struct hp_sched *s)
 {
-	if (heard(s))
+	if (watched(s))
 		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
 			   s->n_queue, weft_now(s->comp));
 }
 
 static void tell_wait(const struct hp_sched *s, const struct hp_fu *fu)
 {
-	if (heard(s))
+	if (watched(s))
 		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
 			   ring_count(&fu->wait), weft_now(s->comp));
 }
@@ -198,7 +198,7 @@ static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
 		      struct hp_job *j)
 {
 	fu->stage[k] = j;
-	if (heard(s))
+	if (watched(s))
 		weft_state_at(s->comp, s->pipe->stage_name[k],
 			      (uint32_t)(fu - s->fu),
 			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));

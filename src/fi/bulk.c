@@ -162,6 +162,13 @@ void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm)
 {
 	struct wfi_op *op = wfi_op_find(h, imm);
 
+	if (imm & WFI_DIRECT) {
+		struct wfi_peer *p = wfi_peer_get(h, src);
+
+		if (p)
+			wfi_hub_ack(h, p, 0, imm & ~WFI_DIRECT, 0);
+		return;
+	}
 	if (!op || !op->left || op->peer->addr != src || !op->type->filled)
 		return;
 	if (!--op->left)

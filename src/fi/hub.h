@@ -46,7 +46,7 @@ struct wfi_peer {
 	bool busy;	       /* in the hub's list */
 	struct wfi_pkts queue; /* what the transport did not take yet */
 	TAILQ_ENTRY(wfi_peer) link;
-	struct map regions; /* struct wfi_region by port and key */
+	struct map regions; /* struct wfi_region, see region.h */
 };
 
 /* A message that has come in.  Everything in it is the sender's word: the

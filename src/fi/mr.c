@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bulk.h"
-#include "obj.h"
+#include "region.h"
 
 int wfi_mr_check(struct wfi_domain *d, uint64_t key, uint64_t addr, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p)
@@ -31,8 +31,7 @@ static int mr_close(struct fid *fid)
 	wfi_lock(d->hub);
 	wfi_ops_leave_mr(d->hub, mr);
 	map_del(&d->mrs, mr->fid.key);
-	if (mr->reg)
-		wfi_reg_put(d->hub, mr->reg);
+	wfi_region_gone(mr);
 	if (mr->cntr)
 		mr->cntr->refs--;
 	d->refs--;
@@ -50,6 +49,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	if (bfid->fclass == FI_CLASS_CNTR && (flags & FI_REMOTE_WRITE)) {
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
+		wfi_region_gone(mr); /* accesses are counted now */
 	} else if (bfid->fclass == FI_CLASS_EP) {
 		mr->ep = container_of(bfid, struct wfi_ep, fid.fid);
 	} else {

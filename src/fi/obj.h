@@ -211,7 +211,10 @@ struct wfi_mr {
 	size_t iovs, len;
 	uint64_t base; /* address of its first byte in requests */
 	uint64_t access, flags;
-	bool shown; /* peers know it */
+	/* peers that know it, through an endpoint's port */
+	wfi_name *shown_to;
+	size_t shown;
+	uint16_t shown_port;
 };
 
 int wfi_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,

@@ -8,7 +8,7 @@
 #include "bulk.h"
 #include "rxq.h"
 
-/* id = generation << 20 | slot + 1 */
+/* id = generation << 20 | slot + 1, 31 bits */
 enum { ID_BITS = 20, ID_MASK = (1 << ID_BITS) - 1 };
 
 const struct wfi_op_type wfi_op_ghost = { 0 };
@@ -89,7 +89,7 @@ int wfi_op_number(struct wfi_op *op)
 		return -ENOMEM;
 	s = &h->slot[h->first_free];
 	s->op = op;
-	s->gen = (s->gen + 1) & 0xfff;
+	s->gen = (s->gen + 1) & 0x7ff;
 	op->id = (uint32_t)s->gen << ID_BITS | (uint32_t)(h->first_free + 1);
 	return 0;
 }

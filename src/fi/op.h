@@ -74,6 +74,10 @@ struct wfi_op {
 	struct wfi_rx *rx; /* the receive it fills */
 };
 
+/* Immediate of a put that fills no window: the writer's operation is to be
+ * acknowledged. */
+#define WFI_DIRECT (1u << 31)
+
 /* Has ended, but the transport still holds it. */
 extern const struct wfi_op_type wfi_op_ghost;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bulk.h"
+#include "region.h"
 #include "tx.h"
 
 #define WRITE (FI_RMA | FI_WRITE)
@@ -50,10 +51,42 @@ static int rma_write_long(struct wfi_op *op, const struct wfi_tx *t,
 	return rma_post(op, w, &iov, 1);
 }
 
+/* Straight into the region. */
+static int rma_write_direct(struct wfi_op *op, const struct wfi_tx *t,
+			    const struct wire_window *to)
+{
+	int rc = wfi_op_number(op);
+	void *from;
+
+	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
+	op->iovs = t->iovs;
+	op->op_flags |= FI_DELIVERY_COMPLETE;
+	op->type = &wfi_tx_put_type;
+	from = wfi_op_flat(op, true);
+	if (!from || rc) {
+		wfi_op_free(op);
+		return -FI_ENOMEM;
+	}
+	wfi_bulk_put(op, from, to->len, to, op->id | WFI_DIRECT);
+	return 0;
+}
+
+static bool rma_direct(struct wfi_ep *ep, const struct wfi_tx *t,
+		       struct wfi_peer *p, uint16_t port, size_t len,
+		       struct wire_window *to)
+{
+	return !t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
+	       wfi_region_find(ep, p, port, t->key, t->raddr, len,
+			       t->kind & FI_READ ? FI_REMOTE_READ
+						 : FI_REMOTE_WRITE,
+			       to);
+}
+
 static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
 {
 	struct wire w = { .op = WIRE_WRITE, .a = t->raddr, .b = t->key };
 	size_t len = wfi_iov_len(t->iov, t->iovs);
+	struct wire_window to;
 	struct wfi_peer *p;
 	struct wfi_op *op;
 	int rc;
@@ -73,6 +106,8 @@ static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
 	op = wfi_tx_op(ep, t, p, w.dst);
 	if (!op)
 		rc = -FI_ENOMEM;
+	else if (rma_direct(ep, t, p, w.dst, len, &to))
+		rc = rma_write_direct(op, t, &to);
 	else if (len + sizeof(uint64_t) <= ep->hub->eager)
 		rc = rma_write_short(op, t, &w);
 	else
@@ -134,10 +169,33 @@ static int rma_read_long(struct wfi_op *op, struct wire *w, size_t len)
 	return rc;
 }
 
+static const struct wfi_op_type rma_read_direct_type = {
+	.sent = rma_read_filled,
+	.end = wfi_ep_tx_end,
+};
+
+static int rma_read_direct(struct wfi_op *op, const struct wire_window *from)
+{
+	void *flat = wfi_op_flat(op, false);
+	struct weft_ep *ep = op->hub->ep;
+	int rc = -FI_ENOMEM;
+
+	op->type = &rma_read_direct_type;
+	if (flat)
+		rc = ep->ops->get(ep, op->peer->addr, flat, from->len,
+				  from->addr, from->key, &op->note);
+	if (rc)
+		wfi_op_free(op);
+	else
+		op->notes = 1;
+	return rc;
+}
+
 static ssize_t rma_read_any(struct wfi_ep *ep, const struct wfi_tx *t)
 {
 	struct wire w = { .op = WIRE_READ, .a = t->raddr, .b = t->key };
 	size_t len = wfi_iov_len(t->iov, t->iovs);
+	struct wire_window from;
 	struct wfi_peer *p;
 	struct wfi_op *op;
 	int rc;
@@ -156,8 +214,11 @@ static ssize_t rma_read_any(struct wfi_ep *ep, const struct wfi_tx *t)
 	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
 	op->iovs = t->iovs;
 	op->full = len;
-	rc = len <= ep->hub->eager ? rma_read_short(op, &w, len)
-				   : rma_read_long(op, &w, len);
+	if (rma_direct(ep, t, p, w.dst, len, &from))
+		rc = rma_read_direct(op, &from);
+	else
+		rc = len <= ep->hub->eager ? rma_read_short(op, &w, len)
+					   : rma_read_long(op, &w, len);
 	return wfi_tx_ret(ep, rc);
 }
 

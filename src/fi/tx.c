@@ -77,7 +77,7 @@ static void tx_put_ack(struct wfi_op *op, const struct wfi_in *in)
 		wfi_op_end(op, 0);
 }
 
-static const struct wfi_op_type tx_put_type = {
+const struct wfi_op_type wfi_tx_put_type = {
 	.put = tx_put_done,
 	.ack = tx_put_ack,
 	.end = wfi_ep_tx_end,
@@ -93,7 +93,7 @@ static void tx_cts(struct wfi_op *op, const struct wfi_in *in)
 	memcpy(&to, in->data, sizeof(to));
 	if (to.len > op->full)
 		return;
-	op->type = &tx_put_type;
+	op->type = &wfi_tx_put_type;
 	from = wfi_op_flat(op, true);
 	if (!from)
 		wfi_op_end(op, ENOMEM);

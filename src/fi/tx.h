@@ -21,6 +21,8 @@ struct wfi_tx {
 
 /* Operations that announce themselves, get a window, put, and end. */
 extern const struct wfi_op_type wfi_tx_type;
+/* The same, with a place to put to: ends with the acknowledge. */
+extern const struct wfi_op_type wfi_tx_put_type;
 
 /* Begins a call: the lock, its cost, a place to go.  0, or an error (without
  * the lock). */

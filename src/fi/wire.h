@@ -26,7 +26,6 @@ enum wire_op {
 	WIRE_QUERY,   /* b = key; the answer is WIRE_REGION */
 	WIRE_REGION,  /* of b = key; wire_region */
 	WIRE_FORGET,  /* the region of b = key has gone */
-	WIRE_ARRIVED, /* puts into region b have a meaning: wire_long */
 	WIRE_ASK,     /* who has port a? */
 	WIRE_HERE,    /* src has port a */
 	WIRE_CONNECT, /* payload: the user's; id = connection */

@@ -16,7 +16,7 @@ struct weft_att {
 	struct weft_ep ep;
 	struct weft_att_info info;
 	STAILQ_HEAD(, event) events;
-	unsigned full, regs;
+	unsigned full, regs, direct;
 	bool used, dead;
 };
 
@@ -94,10 +94,25 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	if (!p)
 		return 0;
 	memcpy((void *)(uintptr_t)raddr, buf, len);
+	a->direct++;
 	if (notify)
 		event_add(p, in, NULL);
 	if (ctx)
 		event_add(a, out, NULL);
+	return 0;
+}
+
+static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		  uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	struct weft_att *a = att_of(ep);
+	struct weft_ep_event out = { .kind = WEFT_EV_GET, .ctx = ctx };
+
+	if (peer_of(a, dst, ctx)) {
+		memcpy(buf, (void *)(uintptr_t)raddr, len);
+		a->direct++;
+		event_add(a, out, NULL);
+	}
 	return 0;
 }
 
@@ -140,6 +155,7 @@ static const struct weft_ep_ops ops = {
 	.mr_dereg = ep_mr_dereg,
 	.send = ep_send,
 	.put = ep_put,
+	.get = ep_get,
 	.poll = ep_poll,
 	.release = ep_release,
 };
@@ -158,6 +174,8 @@ void double_reset(void)
 				  .nodes = DOUBLE_NODES,
 				  .slots = 1,
 				  .max_msg = 4096,
+				  .caps = WEFT_EP_MSG | WEFT_EP_PUT |
+					  WEFT_EP_GET,
 				  .max_put = UINT32_MAX },
 		};
 		STAILQ_INIT(&nodes[i].events);
@@ -185,6 +203,11 @@ void double_die(unsigned node)
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len)
 {
 	ep_send(&nodes[from].ep, to, msg, len, 0, NULL);
+}
+
+unsigned double_direct(unsigned node)
+{
+	return nodes[node].direct;
 }
 
 unsigned double_regs(unsigned node)

@@ -16,5 +16,7 @@ void double_die(unsigned node);
 /* A message that no provider would send. */
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
 unsigned double_regs(unsigned node);
+/* Puts and gets that a node has done. */
+unsigned double_direct(unsigned node);
 
 #endif

@@ -58,6 +58,57 @@ static void test_rma(void **state)
 	rig_down(&r);
 }
 
+static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
+		   uint64_t key, int err)
+{
+	memset(b, 1, sizeof(b));
+	memset(a, 2, sizeof(a));
+	assert_int_equal(write ? fi_write(r->s[0].ep, a, len, NULL, r->s[0].to,
+					  addr, key, a)
+			       : fi_read(r->s[0].ep, a, len, NULL, r->s[0].to,
+					 addr, key, a),
+			 0);
+	assert_int_equal(rig_error(r, 0).err, err);
+	rig_none(r, 1);
+	assert_int_equal(b[addr % sizeof(b)], 1);
+	assert_int_equal(a[0], 2);
+}
+
+/* The second access knows where the region is; a region that has gone is
+ * forgotten, and one with the same key is another. */
+static void test_direct(void **state)
+{
+	struct rig r;
+	struct fid_mr *mr;
+
+	rig_up(&r, FI_EP_RDM);
+	mr = reg(&r, 42, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	for (int i = 0; i < 3; i++) {
+		unsigned was = double_direct(0);
+
+		rig_fill(a, 3000, (unsigned)i);
+		memset(b, 0, sizeof(b));
+		fi_write(r.s[0].ep, a, 3000, NULL, r.s[0].to, 5, 42, a);
+		assert_int_equal(rig_next(&r, 0).flags, FI_RMA | FI_WRITE);
+		assert_memory_equal(a, b + 5, 3000);
+		memset(a, 0, 3000);
+		fi_read(r.s[0].ep, a, 3000, NULL, r.s[0].to, 5, 42, a);
+		rig_next(&r, 0);
+		assert_memory_equal(a, b + 5, 3000);
+		assert_int_equal(double_direct(0) - was, i ? 2 : 1);
+		rig_none(&r, 1);
+	}
+	refuse(&r, true, 3000, sizeof(b) - 2999, 42, FI_EACCES);
+	fi_close(&mr->fid);
+	rig_settle(&r);
+	refuse(&r, true, 3000, 0, 42, FI_ENOKEY);
+	mr = reg(&r, 42, FI_REMOTE_READ);
+	refuse(&r, true, 3000, 0, 42, FI_EACCES);
+	refuse(&r, true, 3000, 0, 42, FI_EACCES);
+	fi_close(&mr->fid);
+	rig_down(&r);
+}
+
 /* A region of pieces, and pieces here. */
 static void test_rma_iov(void **state)
 {
@@ -84,22 +135,6 @@ static void test_rma_iov(void **state)
 	assert_memory_equal(a + 400, b + 5000, 19600);
 	fi_close(&mr->fid);
 	rig_down(&r);
-}
-
-static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
-		   uint64_t key, int err)
-{
-	memset(b, 1, sizeof(b));
-	memset(a, 2, sizeof(a));
-	assert_int_equal(write ? fi_write(r->s[0].ep, a, len, NULL, r->s[0].to,
-					  addr, key, a)
-			       : fi_read(r->s[0].ep, a, len, NULL, r->s[0].to,
-					 addr, key, a),
-			 0);
-	assert_int_equal(rig_error(r, 0).err, err);
-	rig_none(r, 1);
-	assert_int_equal(b[addr % sizeof(b)], 1);
-	assert_int_equal(a[0], 2);
 }
 
 static void test_refused(void **state)
@@ -282,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rma),
 		cmocka_unit_test(test_rma_iov),
+		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_atomic),
 		cmocka_unit_test(test_counters),

@@ -80,8 +80,11 @@ class Ultra(unittest.TestCase):
 
     def parts(self, metres=6, core=500, req=13, cpl=12, route=2, out=5, dw=DW):
         """Store of tag and word; requester; two crossbars and a cable; 56
-        bytes, and 8 cycles of their cells; completer; write of three words."""
-        network = 2 * (route + 1) + out + 5 + 1 + 56 / 2 + 8
+        bytes in flits of two; completer; write of three words."""
+        # network ports out and in (extoll.md 7.1, N3 and N4), the flit that
+        # starts a cell on the link (L2), the routing flit in front
+        cell = 3 + 3 + 1 + 1
+        network = 2 * (route + 1) + out + 5 + 1 + 56 / 2 + cell
         return (self.WR + 6 * self.BUS + (req + cpl) * 1000 / core +
                 network * self.NET + 5 * metres + dw + 7 * self.BUS +
                 self.SEEN)

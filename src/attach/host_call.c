@@ -18,6 +18,13 @@ static _Noreturn void host_lost(const struct weft_host *h)
 	_exit(125);
 }
 
+void host_hand_over(struct weft_host *h)
+{
+	att_hand_over(h->att, 1000000000);
+	if (atomic_load(&h->att->seg->state) == ATT_WAIT)
+		att_look(h->att);
+}
+
 static struct att_host_cmd *ring_place(struct weft_host *h)
 {
 	struct weft_att *a = h->att;
@@ -27,7 +34,7 @@ static struct att_host_cmd *ring_place(struct weft_host *h)
 	while (!(c = att_cmd_new(a, ATT_C_NOP))) {
 		if (weft_att_gone(a))
 			host_lost(h);
-		att_hand_over(a, 1000000000);
+		host_hand_over(h);
 	}
 	return (struct att_host_cmd *)c;
 }
@@ -62,7 +69,7 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 	while (atomic_load(&a->seg->reply_seq) != a->seq) {
 		if (weft_att_gone(a))
 			host_lost(h);
-		att_hand_over(a, 1000000000);
+		host_hand_over(h);
 	}
 	h->debt = a->seg->reply.c;
 	h->stores = a->seg->reply.stores;
@@ -109,7 +116,7 @@ static void data_in(struct weft_host *h, struct att_host_cmd *cmd,
 	while (!att_tx_new(a, n, &cmd->val)) {
 		if (weft_att_gone(a))
 			host_lost(h);
-		att_hand_over(a, 1000000000);
+		host_hand_over(h);
 	}
 	memcpy(a->tx + cmd->val, data, n);
 	cmd->n = n;

@@ -44,6 +44,8 @@ struct weft_host {
 };
 
 /* host_call.c */
+/* For a second at most; a simulator that has gone is noticed. */
+void host_hand_over(struct weft_host *h);
 /* The answer to a call: a of it; status, a, b and c in r when it is not
  * NULL.  A simulator that has gone ends the process. */
 uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,

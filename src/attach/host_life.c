@@ -66,7 +66,7 @@ static void bye(struct weft_host *h, bool all)
 
 	host_put(h, &c);
 	while (!weft_att_gone(h->att))
-		att_hand_over(h->att, 1000000000);
+		host_hand_over(h);
 }
 
 bool host_left(void)

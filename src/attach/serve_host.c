@@ -24,6 +24,7 @@ static void turn_give(struct att_client *c)
 	atomic_store(&c->seg->now, weft_now(c->g->prog));
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN))
 		return;
+	c->far_owner->epoch++; /* what was read of its memory is over */
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
 	c->srv->sum.handovers++;
 	if (atomic_load(&c->seg->sleeps))

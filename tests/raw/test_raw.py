@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that call weft/host.h themselves (weft exec --raw): the same times
+as the same source in the simulator; what they may not do is refused.
+
+    test_raw.py WEFT ROOT BUILD
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+WEFT, ROOT, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+PINGPONG = ("examples/attach-pingpong", "examples/attach_pingpong.so")
+LIBS = ("tests/raw/raw_libs", "tests/raw/raw_libs.so")
+ENV = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+
+
+def weft(*args, timeout=60):
+    return subprocess.run([WEFT, *args], capture_output=True, text=True,
+                          timeout=timeout, env=ENV)
+
+
+def attached(machine, file, *args, sets=(), more=()):
+    """Lines of the processes, sorted; hand-overs; causality violations."""
+    more = list(more)
+    for s in sets:
+        more += ["--set", s]
+    p = weft("exec", "--raw", "--fabric", "exec/" + machine, *more, "--",
+             os.path.join(BUILD, file), *args)
+    m = re.search(r"(\d+) hand-overs, (\d+) causality", p.stderr)
+    if p.returncode or not m:
+        raise AssertionError("status %d\n%s%s" % (p.returncode, p.stdout,
+                                                  p.stderr))
+    return sorted(p.stdout.splitlines()), int(m[1]), int(m[2])
+
+
+def simulated(machine, file, *args):
+    """The same as programs of the simulator, on the same machine."""
+    with open(os.path.join(ROOT, "experiments", "exec",
+                           machine + ".yaml")) as f:
+        text = f.read().split("workload:")[0]
+    with tempfile.TemporaryDirectory() as d:
+        name = os.path.join(d, "machine.yaml")
+        with open(name, "w") as f:
+            f.write(text + "workload: [{program: host.main, file: %s, "
+                    "args: '%s'}]\n" % (os.path.join(BUILD, file),
+                                        " ".join(args)))
+        p = weft("run", "--quiet", name)
+    if p.returncode:
+        raise AssertionError(p.stderr)
+    return sorted(re.sub(r"^n\d+\.prog0: ", "", line)
+                  for line in p.stderr.splitlines())
+
+
+class Same(unittest.TestCase):
+    """To the femtosecond, and nothing was seen too early."""
+
+    def same(self, machine, files, *args, messages=80):
+        want = simulated(machine, files[1], *args)
+        got, turns, late = attached(machine, files[0], *args)
+        self.assertEqual(got, want)
+        self.assertEqual(len(got), 2)
+        self.assertEqual(late, 0)
+        print("%s on %s: %s; %.2f hand-overs per message"
+              % (args[0], machine, got[0], turns / messages))
+        return turns
+
+    def test_velo(self):
+        turns = self.same("extoll-pair", PINGPONG, "velo", messages=200)
+        # waiting, the first access after it; stores do not count
+        self.assertLess(turns, 200 * 2.5)
+
+    def test_rma(self):
+        self.same("extoll-pair", LIBS, "rma")
+
+    def test_forth(self):
+        self.same("forth-pair", PINGPONG, "forth", messages=200)
+
+    def test_hostport(self):
+        """With a driver in a thread of the process."""
+        self.same("hostport-pair", LIBS, "hostport")
+
+    def test_vipl(self):
+        """Memory of the process, threads of the kernel agent."""
+        self.same("hvia-pair", LIBS, "vipl")
+
+    def test_endpoint(self):
+        self.same("extoll-pair", LIBS, "ep")
+        self.same("forth-pair", LIBS, "ep")
+        self.same("hostport-pair", LIBS, "ep-hp")
+
+
+class Post(unittest.TestCase):
+    """Calls that do not wait."""
+
+    def test_which(self):
+        none, some, all_ = (attached("extoll-pair", PINGPONG[0], "velo",
+                                     sets=["host.agent.post=" + p])
+                            for p in ("none", "free", "all"))
+        self.assertEqual(none[0], some[0])
+        self.assertEqual(none[2], 0)
+        self.assertLess(some[1], none[1])
+        self.assertLess(all_[1], some[1])
+
+    def test_untimed(self):
+        lines, turns, _ = attached("extoll-pair", PINGPONG[0], "velo",
+                                   more=["--clock", "none"])
+        self.assertEqual(len(lines), 2)
+        self.assertLess(turns, 200 * 1.5)
+
+
+class Refused(unittest.TestCase):
+    def wild(self, what, machine="extoll-pair", n="1"):
+        return weft("exec", "--raw", "--fabric", "exec/" + machine, "-n", n,
+                    "--", os.path.join(BUILD, "tests/raw/raw_wild"), what)
+
+    def test_random_calls(self):
+        """Whatever the arguments: refused, and the simulator lives."""
+        for machine in ("extoll-pair", "forth-pair", "hostport-pair",
+                        "hvia-pair"):
+            for seed in ("1", "2"):
+                p = self.wild(seed, machine)
+                self.assertIn(p.returncode, (0, 1), p.stderr)
+                self.assertIn("simulated", p.stderr)
+
+    def test_ring(self):
+        self.assertIn("command ring makes no sense", self.wild("ring").stderr)
+
+    def test_kind(self):
+        self.assertIn("no such call", self.wild("kind").stderr)
+
+    def test_drivers(self):
+        self.assertIn("without end", self.wild("drivers").stderr)
+
+    def test_fork(self):
+        p = self.wild("fork")
+        self.assertIn("child: 125, its parent goes on: yes", p.stdout)
+        self.assertEqual(p.returncode, 0)
+
+    def test_light(self):
+        p = weft("exec", "--raw", "--fabric", "exec/extoll-pair", "-n", "1",
+                 "--", os.path.join(BUILD, LIBS[0]), "light")
+        self.assertIn("light processes: no", p.stdout)
+        self.assertIn("programs of the simulator only", p.stderr)
+
+    def test_two_on_a_node(self):
+        p = weft("exec", "--raw", "--fabric", "exec/extoll-pair",
+                 "--per-node", "2", "--", "true")
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("both on node 0", p.stderr)
+
+    def test_without_raw(self):
+        p = weft("exec", "--fabric", "exec/extoll-pair", "--",
+                 os.path.join(BUILD, PINGPONG[0]), "velo")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("give --raw", p.stderr)
+
+
+class Ends(unittest.TestCase):
+    def test_killed(self):
+        """One dies in the middle: it is said, and everything ends."""
+        script = ("[ $WEFT_RANK = 0 ] && exec %s velo; "
+                  "%s velo & sleep 0.01; kill -9 $!; wait $!" %
+                  ((os.path.join(BUILD, PINGPONG[0]),) * 2))
+        p = weft("exec", "--raw", "--fabric", "exec/extoll-pair",
+                 "--set", "host.pc.oob_delay=1s", "--", "sh", "-c", script)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("has gone without leaving", p.stderr)
+        self.assertIn("the run ends", p.stderr)
+
+    def test_unchanged_program(self):
+        """VIPL, as it is: names, clocks, threads, errors."""
+        script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0+cq n1; "
+                  "else exec %s client hvia0+cq n0; fi" %
+                  ((os.path.join(BUILD, "examples/vipl-test"),) * 2))
+        p = weft("exec", "--raw", "--fabric", "exec/hvia-pair", "--", "sh",
+                 "-c", script)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn("ping-pong: 1994 us for 100 round trips", p.stdout)
+        self.assertEqual(p.stdout.count("everything as it should be"), 2)
+        self.assertIn("303.291408484848ms simulated", p.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -177,6 +177,15 @@ static void agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
+/* Who is called while the library is still busy does not wait. */
+static void agent_wait(struct att_agent *g)
+{
+	g->waiting = true;
+	g->ep->ops->wait(g->ep, agent_deadline(g));
+	g->waiting = false;
+	weft_prog_call(g->h, false);
+}
+
 static void agent_step(struct att_agent *g)
 {
 	weft_time_t before = weft_prog_time(g->prog);
@@ -196,7 +205,7 @@ static void agent_step(struct att_agent *g)
 	if (stalled && !n)
 		agent_retry(g, before);
 	else if (!n && !g->srv->over && !agent_called(g))
-		g->ep->ops->wait(g->ep, agent_deadline(g));
+		agent_wait(g);
 }
 
 static int agent_open(struct att_agent *g)

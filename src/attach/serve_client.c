@@ -200,7 +200,7 @@ static void tell_death(struct att_client *dead)
 	for (size_t i = 0; i < s->clients.n && !s->o.raw; i++)
 		if (!s->clients.at[i]->gone) {
 			att_push(s->clients.at[i], &e);
-			weft_prog_kick(s->clients.at[i]->g->h);
+			atomic_fetch_add(&s->news, 1); /* agents look */
 		}
 }
 

@@ -226,8 +226,12 @@ static bool gate_call(struct att_server *s)
 	for (size_t i = 0; i < s->agents.n; i++) {
 		struct att_agent *g = s->agents.at[i];
 
-		if (g->h && (s->over || has_work(g)))
-			any |= weft_prog_kick(g->h);
+		if (!g->h || !(s->over || has_work(g)))
+			continue;
+		if (weft_prog_kick(g->h))
+			any = true;
+		else if (g->waiting)
+			weft_prog_call(g->h, true);
 	}
 	return any;
 }

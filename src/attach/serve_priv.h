@@ -91,6 +91,7 @@ struct att_agent {
 	uint32_t node;
 	weft_time_t cost_clock; /* of reading the clock here */
 	bool opened, parked, ended;
+	bool waiting; /* inside of the endpoint's wait */
 	bool plans;  /* when it has to go on has changed */
 	bool mourns; /* regions of clients that have gone are left */
 	struct {

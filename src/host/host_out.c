@@ -9,9 +9,16 @@ void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at)
 	weft_time_t now = weft_now(h->hp->comp);
 
 	h->deadline = deadline;
-	h->kicked = false;
+	h->kicked = h->called && deadline != WEFT_NEVER;
+	if (h->kicked)
+		at = now;
 	if (at < WEFT_PROG_KICKED)
 		host_wake(h, at > now ? at : now);
+}
+
+void weft_prog_call(struct weft_host *h, bool on)
+{
+	h->called = on;
 }
 
 void weft_prog_park(struct weft_host *h)

@@ -137,6 +137,7 @@ struct weft_host {
 	weft_time_t debt;      /* processor time not yet waited for */
 	weft_time_t deadline;  /* of its waiting */
 	bool kicked;	       /* it waits no longer */
+	bool called;	       /* it is not to wait */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;

@@ -43,6 +43,9 @@ void weft_prog_park(struct weft_host *h);
  * on; one that waits with a deadline (not WEFT_NEVER), and for nothing that has
  * happened already, goes on as though it had come.  False: it does neither. */
 bool weft_prog_kick(struct weft_host *h);
+/* While on, such waits do not begin: for a thread that was not waiting when it
+ * was to be kicked. */
+void weft_prog_call(struct weft_host *h, bool on);
 /* The program of somebody who has gone ends wherever its thread is, as though
  * it had called weft_host_exit. */
 void weft_prog_kill(struct weft_host *h);

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes on a simulated machine (weft exec): exact times, all operations,
+what a process that breaks the rules or dies does to the others.
+
+    test_exec.py WEFT ROOT PROGRAMS      folder of tests/attach's programs
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from weftlib import WEFT, run
+
+PROGRAMS = sys.argv.pop(1)
+PINGPONG, OPS, BAD = [os.path.join(PROGRAMS, p) for p in (
+    "att_pingpong", "att_ops", "att_bad")]
+MACHINES = ["extoll", "forth", "hostport", "hvia"]
+
+
+def weft_exec(*args, timeout=60, env=None):
+    return subprocess.run([WEFT, "exec", *args], capture_output=True,
+                          text=True, timeout=timeout,
+                          env=dict(os.environ, **(env or {})))
+
+
+def half_rtt(text):
+    return int(re.search(r"half_rtt_mean (\d+) fs", text)[1])
+
+
+def children(pid):
+    p = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
+                       capture_output=True, text=True)
+    return [int(w) for w in p.stdout.split()]
+
+
+def wait_for(found, seconds=10):
+    end = time.time() + seconds
+    while time.time() < end:
+        v = found()
+        if v:
+            return v
+        time.sleep(0.01)
+    raise AssertionError("nothing came")
+
+
+class Exec(unittest.TestCase):
+    def good(self, p):
+        self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+        return p
+
+    def test_times_are_those_of_a_program_inside(self):
+        for name, at, sizes in (("extoll", "workload", (8, 1024, 4096)),
+                                ("forth", "workload", (8, 512)),
+                                ("hostport", "workload.1", (8, 1024))):
+            for size in sizes:
+                with self.subTest(name, size=size):
+                    inside = run(name + "/ep-pingpong", "sweep={}",
+                                 at + ".count=20", at + ".start=1ms",
+                                 "%s.size=%d" % (at, size))
+                    p = self.good(weft_exec(
+                        "--fabric", name + "/ep-pingpong", "-n", "2", "--",
+                        PINGPONG, str(size), "20", "1000000"))
+                    mean = [v for k, v in inside.metrics.items()
+                            if k.endswith("half_rtt_mean")]
+                    self.assertEqual(half_rtt(p.stdout), int(mean[0] * 1e6 +
+                                                             1e-3))
+                    self.assertIn(" 0 causality violations (exact)", p.stderr)
+
+    def test_everything_of_the_endpoint(self):
+        for name in MACHINES:
+            for clock in ("fixed", "none"):
+                with self.subTest(name, clock=clock):
+                    p = self.good(weft_exec("--fabric", "exec/%s-pair" % name,
+                                            "--clock", clock, "--", OPS))
+                    self.assertEqual(len(p.stdout.splitlines()), 2)
+
+    def test_clock_of_the_processor(self):
+        p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--clock",
+                                "cpu", "--", PINGPONG))
+        self.assertGreater(half_rtt(p.stdout), 1219000000)
+
+    def test_two_runs_are_the_same(self):
+        args = ("--fabric", "exec/forth-eight", "-n", "4", "--format", "json")
+        a, b, c = [self.good(weft_exec(*args, *more, "--", OPS))
+                   for more in ((), (), ("--cores", "2"))]
+        ranks = [sorted(ln for ln in x.stdout.splitlines()
+                        if ln.startswith("rank ")) for x in (a, b, c)]
+        self.assertEqual(len(ranks[0]), 4)
+        self.assertEqual(ranks[0], ranks[1])
+        self.assertEqual(ranks[0], ranks[2])
+        rest = [[ln for ln in x.stdout.splitlines()
+                 if not ln.startswith("rank ")] for x in (a, b)]
+        self.assertEqual(rest[0], rest[1])
+
+    def test_several_on_a_node(self):
+        self.good(weft_exec("--fabric", "exec/hostport-pair", "--per-node", "2",
+                            "--", OPS, env={"WEFT_PER_NODE": "2"}))
+
+    def test_map(self):
+        p = self.good(weft_exec("--fabric", "exec/extoll-eight", "-n", "2",
+                                "--map", "0:1,1:0", "--", PINGPONG))
+        self.assertIn("half_rtt_mean", p.stdout)
+
+    def test_failures_are_named(self):
+        p = weft_exec("--fabric", "exec/extoll-pair", "--", "sh", "-c",
+                      "exit $WEFT_RANK")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("rank 1 (sh) ended with status 1", p.stderr)
+        self.assertNotIn("rank 0", p.stderr)
+
+    def test_breaking_the_rules(self):
+        for way in ("tail", "kind", "message", "release", "head", "all"):
+            with self.subTest(way):
+                p = weft_exec("--fabric", "exec/extoll-pair", "--", BAD, way)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertIn("is detached: ", p.stderr)
+        for way in ("put", "fork", "exit"):
+            with self.subTest(way):
+                self.good(weft_exec("--fabric", "exec/extoll-pair", "--", BAD,
+                                    way))
+
+    def killed(self, sig, clock):
+        """A rank is hit in the middle; how it all ended."""
+        p = subprocess.Popen(
+            [WEFT, "exec", "--fabric", "exec/extoll-pair", "--clock", clock,
+             "--patience", "300ms", "--", OPS, "10000"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ranks = wait_for(lambda: len(children(p.pid)) == 2 and children(p.pid))
+        time.sleep(0.2)
+        os.kill(ranks[1], sig)
+        out, err = p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 1, err)
+        for pid in ranks:
+            self.assertFalse(os.path.exists("/proc/%d" % pid))
+        self.assertIn("rank 0: error event: -32", err)
+        return err
+
+    def test_killed(self):
+        for clock in ("fixed", "none"):
+            err = self.killed(signal.SIGKILL, clock)
+            self.assertIn("was ended by signal 9", err)
+
+    def test_stopped(self):
+        for clock in ("fixed", "none"):
+            err = self.killed(signal.SIGSTOP, clock)
+            self.assertIn("it was stopped for too long, and is ended", err)
+
+    def test_simulator_killed(self):
+        p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
+                              "--", OPS, "10000"], stderr=subprocess.DEVNULL)
+        ranks = wait_for(lambda: len(children(p.pid)) == 2 and children(p.pid))
+        p.kill()
+        p.wait()
+        wait_for(lambda: not any(os.path.exists("/proc/%d" % r)
+                                 for r in ranks), 5)
+
+    def test_interrupted(self):
+        p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
+                              "--", OPS, "10000"], stderr=subprocess.PIPE,
+                             text=True)
+        wait_for(lambda: len(children(p.pid)) == 2)
+        p.terminate()
+        _, err = p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 128 + signal.SIGTERM, err)
+
+    def test_usage(self):
+        for args, says in (
+                (("--", "true"), "--fabric is missing"),
+                (("--fabric", "exec/extoll-pair"), "something is missing"),
+                (("--fabric", "exec/extol-pair", "true"), "did you mean"),
+                (("--fabric", "exec/extoll-pair", "-n", "3", "true"),
+                 "no node 2 for rank 2"),
+                (("--fabric", "exec/extoll-pair", "--map", "0-1", "true"),
+                 "write RANK:NODE"),
+                (("--fabric", "exec/extoll-pair", "--clock", "x", "true"),
+                 "give fixed, cpu or none"),
+                (("--fabric", "exec/extoll-pair", "--mpi", "none", "--",
+                  "/no/such"), "cannot start '/no/such'"),
+                (("--fabric", "extoll/net-hops", "true"), "no nodes")):
+            with self.subTest(args):
+                p = weft_exec(*args)
+                self.assertEqual(p.returncode, 2, p.stderr)
+                self.assertIn(says, p.stderr)
+
+    def test_results(self):
+        p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--format",
+                                "json", "--", PINGPONG, "8", "10"))
+        d = json.loads(p.stdout[p.stdout.index("{"):])
+        self.assertEqual(d["counters"]["n0.prog0.sends"], 10)
+        self.assertEqual(d["counters"]["exec.joined"], 2)
+        self.assertEqual(d["counters"]["exec.violations"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -30,20 +30,17 @@ REQUEST = ["requester: lookups, check", "network port", "crossbar",
 TRIGGER = ["access on the bus", "Triggerpage", "CSB, context",
            "DMA read: data", "context", "decode", *REQUEST]
 TAGGED = ["tagged store: context", "decode", *REQUEST]
-# What an instruction of the Host Port adds.
+# What an instruction of the Host Port adds, whatever the phases of the clocks.
 WAYS = [
     ("fast_send", 8, ["requester: frame", "notification unit"]),
     ("send", 8, ["notification unit"]),
-    ("send", 64, ["completer: place", "completer: store",
-                  "notification unit"]),
+    ("send", 64, ["completer: place", "notification unit"]),
     ("posted", 64, ["completer: place", "notification unit"]),
     ("fast_put", 8, ["requester: frame", "completer: place"]),
     ("put", 8, ["completer: place"]),
-    ("put_bytes", 8, ["requester: frame", "completer: store"]),
-    ("get", 8, ["responder: lookups, check", "completer: store",
-                "notification unit"]),
-    *[(w, 8, ["responder: lookups, check", "responder: frame",
-              "notification unit"]) for w in ("fast_get", "faa", "cas")],
+    ("put_bytes", 8, ["requester: frame"]),
+    *[(w, 8, ["responder: lookups, check", "notification unit"])
+      for w in ("get", "fast_get", "faa", "cas")],
 ]
 
 

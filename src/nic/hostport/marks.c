@@ -49,20 +49,34 @@ void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count)
 	}
 }
 
+/* What is taken at the beginning goes, now and then. */
+static void wait_close(struct hp_marks *m)
+{
+	while (m->head < m->wait.n && !m->wait.at[m->head].id)
+		m->head++;
+	if (m->head <= m->wait.n / 2)
+		return;
+	m->wait.n -= m->head;
+	memmove(m->wait.at, m->wait.at + m->head,
+		m->wait.n * sizeof(*m->wait.at));
+	m->head = 0;
+}
+
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
 {
-	struct hp_mark_wait *w = n->marks.wait.at;
-	size_t i = 0, left;
-	uint64_t id;
+	struct hp_marks *m = &n->marks;
 
-	while (i < n->marks.wait.n && w[i].vpid != vpid)
-		i++;
-	if (i == n->marks.wait.n)
-		return 0;
-	id = w[i].id;
-	left = --n->marks.wait.n - i;
-	memmove(&w[i], &w[i + 1], left * sizeof(*w));
-	return id;
+	for (size_t i = m->head; i < m->wait.n; i++) {
+		struct hp_mark_wait *w = &m->wait.at[i];
+		uint64_t id = w->id;
+
+		if (!id || w->vpid != vpid)
+			continue;
+		w->id = 0;
+		wait_close(m);
+		return id;
+	}
+	return 0;
 }
 
 void hp_marks_drop(struct hp_nic *n, uint32_t vpid)

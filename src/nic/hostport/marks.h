@@ -18,7 +18,8 @@ struct hp_marks {
 			uint64_t id;
 			uint32_t vpid;
 		});
-	} wait; /* triggered and not fetched, in order */
+	} wait;	     /* triggered and not fetched, in order; id 0: taken */
+	size_t head; /* none before */
 };
 
 /* A load of a Triggerpage has come; issues: it asks for instructions. */

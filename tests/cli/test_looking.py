@@ -61,13 +61,13 @@ FASTEST = [
     ("extoll/pingpong-16", ["workload.count=1"], "n0.prog0.half_rtt", VELO),
     ("extoll/rma-latency", ["workload.count=1", "sweep=none"],
      "n0.prog0.half_rtt", VELO),
-    ("hostport/ultra-pingpong", ["workload.count=20"], "n0.prog0.latency_min",
+    ("hostport/ultra-pingpong", ["workload.count=20"], "*.latency_min",
      ["ULTRA requester: schedule, route, header", "crossbar",
       "ULTRA completer", "into memory"]),
     ("hostport/tagged-ultra", ["sweep=none", "workload.count=20",
                                "workload.conditional=yes",
                                "record.metrics=all"],
-     "n1.prog0.latency_min",
+     "*.latency_min",
      ["ULTRA requester: schedule, route, header", "crossbar",
       "ULTRA completer", "into memory"]),
     *[(*hostport("hostport/ways", w, n, "trigger"), TRIGGER + more)
@@ -168,8 +168,12 @@ class Explain(Looking):
         for name, values, metric, want in FASTEST:
             with self.subTest(name, values=values):
                 d, e = self.story(name, values)
-                self.check_stages(e, d["metrics"][metric], want)
-                self.check_table(metric, d["metrics"][metric])
+                # of several nodes: the least
+                measured, metric = min(
+                    (v, k) for k, v in d["metrics"].items()
+                    if fnmatch.fnmatch(k, metric))
+                self.check_stages(e, measured, want)
+                self.check_table(metric, measured)
 
     def check_stages(self, e, measured, want):
         """In femtoseconds."""

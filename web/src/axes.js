@@ -41,10 +41,14 @@ function drawLabel(ctx, text, x, y, r, labels, box) {
   const free = ([px, py]) =>
     px >= box.left &&
     px + w <= box.left + box.width &&
+    py + tall <= box.top + box.height &&
     labels.every(([qx, qy, qw]) => px > qx + qw || qx > px + w || Math.abs(py - qy) > tall);
   const [px, py] = places.find(free) || places[0];
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
+  ctx.strokeStyle = css("--bg"); // readable on a curve
+  ctx.lineWidth = 3 * devicePixelRatio;
+  ctx.strokeText(text, px, py);
   ctx.fillText(text, px, py);
   labels.push([px, py, w]);
 }

@@ -46,6 +46,7 @@ class Current {
     const field = select(label, runOptions(this.data), this.run.index, (v) =>
       this.choose(this.data.runs[v]),
     );
+    field.classList.add("run");
     this.selects.push(field.querySelector("select"));
     return field;
   }

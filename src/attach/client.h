@@ -36,6 +36,8 @@ struct weft_att {
 	uint64_t seq;		  /* of commands that wait for an answer */
 	_Atomic uint32_t empty;	  /* polls in a row */
 	_Atomic uint32_t idle_us; /* how long to sleep next */
+	bool glances;		  /* weft_att_glance */
+	uint32_t glanced;	  /* times in a row that nothing came */
 	uint64_t looked_ns;	  /* for the simulator's end of the socket */
 	uint32_t n_stats;
 };

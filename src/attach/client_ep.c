@@ -52,6 +52,7 @@ void att_post(struct weft_att *a)
 	a->posted |= takes_time(a->cmd[a->tail & (a->seg->n_cmds - 1)].kind);
 	a->empty = 0;
 	a->idle_us = 0;
+	a->glanced = 0;
 	if (atomic_load(&a->seg->state) != ATT_RUN)
 		att_resume(a);
 	atomic_store(&a->seg->cmd_tail, ++a->tail);
@@ -293,6 +294,7 @@ static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 			      memory_order_release);
 	a->empty = 0;
 	a->idle_us = 0;
+	a->glanced = 0;
 	return n;
 }
 

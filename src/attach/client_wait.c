@@ -7,6 +7,8 @@
 
 #include "attach/client.h"
 
+#define GLANCE (2 * WEFT_US) /* of who looks and goes on */
+
 enum {
 	POLLS = 16, /* empty ones in a row, then it waits */
 	NAP = 1000, /* us, and as much for each PEERS processes */
@@ -180,6 +182,25 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 	return weft_att_gone(a) ? -EIO : -EAGAIN;
 }
 
+void weft_att_glance(struct weft_att *a, bool on)
+{
+	a->glances = on && a->info.clock != WEFT_CLOCK_NONE;
+}
+
+/* Longer when it looks in vain for long: up to a ms. */
+static int att_glance(struct weft_att *a)
+{
+	uint32_t k = a->glanced / 256 < 9 ? a->glanced / 256 : 9;
+	weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
+	int ret = a->ep.ops->wait(&a->ep, now + (GLANCE << k));
+
+	if (ret != -ETIMEDOUT)
+		return ret;
+	a->glanced++;
+	a->empty = 0;
+	return -EAGAIN;
+}
+
 int weft_att_idle(struct weft_att *a)
 {
 	uint32_t us = atomic_load(&a->idle_us);
@@ -188,6 +209,8 @@ int weft_att_idle(struct weft_att *a)
 
 	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
+	if (a->glances)
+		return att_glance(a);
 	us = us < nap ? nap : us;
 	ret = weft_att_wait(a, us);
 	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);

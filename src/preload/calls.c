@@ -19,7 +19,7 @@ enum { ARGS = 14 };
 
 typedef int (*call_fn)(TAKE);
 
-enum kind { NONE, SIZE, ONE, EACH, SUM };
+enum kind { NONE, LOOK, SIZE, ONE, EACH, SUM };
 enum {
 #define CALL(name, ...) ID_##name,
 #include "preload/calls.def"
@@ -102,6 +102,7 @@ static uint64_t bytes_of(const struct call *c, const word *arg, bool fortran)
 
 	switch (c->kind) {
 	case NONE:
+	case LOOK:
 		return 0;
 	case SIZE:
 		n = (uint64_t)int_arg(arg, c->count, fortran);
@@ -150,7 +151,9 @@ static int around(unsigned int id, bool fortran, TAKE)
 		return next_of(id, fortran)(PASS);
 	stat = count(a, id, arg, fortran);
 	weft_att_stat_begin(a, stat);
+	weft_att_glance(a, calls[id].kind == LOOK);
 	ret = next_of(id, fortran)(PASS);
+	weft_att_glance(a, false);
 	weft_att_stat_end(a, stat);
 	return ret;
 }

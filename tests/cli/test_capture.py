@@ -141,6 +141,31 @@ class Files(unittest.TestCase):
             self.assertEqual(r.more & 15, 1)
         self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells
 
+    def test_as_on_the_line(self):
+        """What lines tell is what they carry when something sits on them: a
+        fault that never strikes.  Refreshes of EXTOLL's credits aside."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        for name, ports, sets in (
+                ("forth/three-to-one", "s*.port*", ["workload.count=20"]),
+                ("extoll/alltoall", "s*.lp*", ["workload.count=5"])):
+            with open(f"{here}/../../experiments/{name}.yaml") as f:
+                text = f.read().split("\nexpect:")[0]
+            args = [x for s in sets for x in ("--set", s)]
+            seen = []
+            for fault in ("", f"faults: {{on: '{ports}', type: fault.delay}}"):
+                with tempfile.TemporaryDirectory() as d:
+                    path = os.path.join(d, "x.yaml")
+                    with open(path, "w") as f:
+                        f.write(text + "\n" + fault)
+                    _, cap = captured(path, *args)
+                seen.append(sorted(
+                    (t, cap.ifaces[i][1], d)
+                    for t, (i, d) in zip(cap.times, cap.records)
+                    if not (Record(d).sym[0] == 0x3c
+                            and 0x18 <= Record(d).sym[1] < 0x1c)))
+            self.assertGreater(len(seen[0]), 500)
+            self.assertEqual(seen[0], seen[1])
+
     def test_damage(self):
         """Records that say "damaged" are those that the fault has hit."""
         p, cap = captured("forth/fault-header", "--set", "sweep=none")

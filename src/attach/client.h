@@ -38,6 +38,7 @@ struct weft_att {
 	_Atomic uint32_t idle_us; /* how long to sleep next */
 	bool glances;		  /* weft_att_glance */
 	uint32_t glanced;	  /* times in a row that nothing came */
+	uint64_t acts;		  /* of the direct endpoint */
 	uint64_t looked_ns;	  /* for the simulator's end of the socket */
 	uint32_t n_stats;
 };

@@ -201,12 +201,26 @@ static int att_glance(struct weft_att *a)
 	return -EAGAIN;
 }
 
+/* Those who talk directly do not come by here. */
+static void idle_again(struct weft_att *a)
+{
+	uint64_t acts = direct_acts(a->direct);
+
+	if (acts == a->acts)
+		return;
+	a->acts = acts;
+	atomic_store(&a->empty, 0);
+	atomic_store(&a->idle_us, 0);
+}
+
 int weft_att_idle(struct weft_att *a)
 {
-	uint32_t us = atomic_load(&a->idle_us);
-	uint32_t nap = NAP * (1 + a->info.ranks / PEERS);
+	uint32_t nap = NAP * (1 + a->info.ranks / PEERS), us;
 	int ret;
 
+	if (a->direct)
+		idle_again(a);
+	us = atomic_load(&a->idle_us);
 	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
 	if (a->glances)

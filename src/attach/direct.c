@@ -278,6 +278,11 @@ struct weft_ep *direct_ep(struct direct *d)
 	return &d->ep;
 }
 
+uint64_t direct_acts(const struct direct *d)
+{
+	return d->acts;
+}
+
 weft_time_t direct_now(const struct direct *d)
 {
 	return (now_ns() - d->lay.start_ns) * WEFT_NS;

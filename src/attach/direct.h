@@ -46,6 +46,8 @@ struct weft_ep *direct_ep(struct direct *d);
 /* 0: there is something to poll, or room where there was none; -EAGAIN: not
  * within that time. */
 int direct_wait(struct direct *d, uint32_t real_us);
+/* How often something was posted or came. */
+uint64_t direct_acts(const struct direct *d);
 /* Since the segment was made. */
 weft_time_t direct_now(const struct direct *d);
 /* A descriptor that becomes readable when there is something to poll, once

@@ -54,6 +54,7 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	struct direct_head *h;
 	uint32_t to;
 
+	d->acts++;
 	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
 		return -EINVAL;
 	if (len > ep->info.max_msg)
@@ -84,6 +85,7 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	struct direct *d = direct_of(ep);
 	uint32_t to;
 
+	d->acts++;
 	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
 		return -EINVAL;
 	if (!ev_room(d))
@@ -98,6 +100,7 @@ static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	struct direct *d = direct_of(ep);
 	uint32_t to;
 
+	d->acts++;
 	if (!place_of(d, dst, &to))
 		return -EINVAL;
 	if (!ev_room(d))
@@ -112,6 +115,7 @@ static int ep_atomic(struct weft_ep *ep, uint32_t dst, enum direct_what what,
 	struct direct *d = direct_of(ep);
 	uint32_t to;
 
+	d->acts++;
 	if (!place_of(d, dst, &to))
 		return -EINVAL;
 	if (!ev_room(d))
@@ -237,7 +241,9 @@ static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 		n += farewell(d, ev + n, max - n);
 	if (d->n_ops || d->reply_head != d->reply_tail)
 		direct_progress(d);
-	return n + own_events(d, ev + n, max - n);
+	n += own_events(d, ev + n, max - n);
+	d->acts += n > 0;
+	return n;
 }
 
 static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)

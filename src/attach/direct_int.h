@@ -143,6 +143,7 @@ struct direct {
 	struct direct_op *todo, **todo_tail;
 	struct direct_reply *reply; /* ring; those that found no room */
 	uint32_t reply_head, reply_tail;
+	uint64_t acts;
 	bool no_cma; /* the kernel refuses */
 	uint32_t region_next;
 };

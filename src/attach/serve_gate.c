@@ -281,8 +281,8 @@ static void still(struct att_server *s)
 		s->look_ns = now;
 		look_all(s);
 	}
-	if (!s->live || s->told_still || now - s->still_ns < s->o.patience_ns ||
-	    !s->started)
+	if (!s->live || s->told_still || s->o.direct ||
+	    now - s->still_ns < s->o.patience_ns || !s->started)
 		return;
 	s->told_still = true;
 	att_say(s,

@@ -28,7 +28,7 @@ enum {
 	ATT_EVENTS = 1024,
 	ATT_RX_SLOTS = 64,
 	ATT_TX_MIN = 256 << 10,
-	ATT_SEND_FDS = 2, /* segment, bell */
+	ATT_SEND_FDS = 2,	/* segment, bell */
 	ATT_RAW_MSG = 64 << 10, /* sizes segments without an endpoint */
 };
 

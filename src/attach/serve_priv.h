@@ -92,8 +92,8 @@ struct att_agent {
 	weft_time_t cost_clock; /* of reading the clock here */
 	bool opened, parked, ended;
 	bool waiting; /* inside of the endpoint's wait */
-	bool plans;  /* when it has to go on has changed */
-	bool mourns; /* regions of clients that have gone are left */
+	bool plans;   /* when it has to go on has changed */
+	bool mourns;  /* regions of clients that have gone are left */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* by slot, those that are there */

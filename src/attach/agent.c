@@ -242,6 +242,8 @@ static int agent_main(struct weft_comp *c)
 				  -ret);
 	while (!ret && !g->srv->over)
 		agent_step(g);
+	if (!ret)
+		g->ep->ops->close(g->ep);
 	g->ended = true;
 	return 0;
 }

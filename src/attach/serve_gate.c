@@ -200,6 +200,8 @@ static bool gate_await(struct att_server *s)
 	for (; n < s->running.n && ok; n++)
 		ok = att_await(s->running.at[n]);
 	n -= !ok;
+	if (!n)
+		return ok;
 	memmove(s->running.at, s->running.at + n,
 		(s->running.n - n) * sizeof(*s->running.at));
 	s->running.n -= n;

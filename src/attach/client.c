@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The attachment of a process: joining, leaving, fork. */
 #include "attach/client.h"
+#include "attach/copy.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +35,8 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* The third is the segment of those who talk to each other directly. */
+/* The third is the segment of those who talk to each other directly, or a
+ * socket for copies of its memory. */
 enum { FDS = ATT_SEND_FDS + 1 };
 
 /* "@name" is an abstract one. */
@@ -146,12 +148,14 @@ static int att_segment(struct weft_att *a, const struct att_welcome *w,
 }
 
 /* What the endpoint can do is what is told. */
-static int att_direct(struct weft_att *a, int fd)
+static int att_third(struct weft_att *a, int fd)
 {
 	const struct weft_ep_info *e;
 	struct stat st;
 	int ret = fstat(fd, &st) ? -errno : 0;
 
+	if (!ret && S_ISSOCK(st.st_mode))
+		return att_copy_serve(fd);
 	if (!ret)
 		ret = direct_open(fd, (uint64_t)st.st_size, a->info.node,
 				  a->info.slot, &a->direct);
@@ -197,7 +201,7 @@ static int att_join(struct weft_att *a, const char *path)
 	if (a->role != ATT_ROLE_EP)
 		a->mem_fd = fds[ATT_SEND_FDS];
 	else if (fds[ATT_SEND_FDS] >= 0)
-		ret = ret ? ret : att_direct(a, fds[ATT_SEND_FDS]);
+		ret = ret ? ret : att_third(a, fds[ATT_SEND_FDS]);
 	return ret;
 }
 
@@ -227,6 +231,10 @@ int att_connected(enum att_role role, struct weft_att **a_p)
 		return -ENOMEM;
 	a->role = role;
 	a->sock = a->mem_fd = -1;
+#ifdef PR_SET_PTRACER
+	/* the simulator reads and writes its buffers in place */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
 	ret = att_join(a, path);
 	if (ret)
 		att_free(a);
@@ -264,10 +272,6 @@ static int att_new(struct weft_att **a_p)
 		att_free(a);
 		return ret;
 	}
-#ifdef PR_SET_PTRACER
-	/* the simulator reads and writes its buffers in place */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
 	att_endpoint(a);
 	*a_p = a;
 	return 0;

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "attach/copy.h"
 #include "attach/serve_priv.h"
 
 extern const struct weft_class weft_class_host_agent;
@@ -136,6 +137,7 @@ static void clients_free(struct att_server *s)
 		vec_push(&s->clients, s->joins.at[i]);
 	for (size_t i = 0; i < s->clients.n; i++) {
 		close_fd(s->clients.at[i]->sock);
+		att_copy_free(&s->clients.at[i]->far);
 		att_client_free(s->clients.at[i]);
 	}
 	vec_free(&s->joins);

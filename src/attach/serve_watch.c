@@ -11,10 +11,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "attach/copy.h"
 #include "attach/serve_priv.h"
 
-/* The third: the segment of those who talk to each other directly, or the
- * node's memory. */
+/* The third: the segment of those who talk to each other directly, the node's
+ * memory, or a socket for copies of the client's. */
 enum { FDS = ATT_SEND_FDS + 1 };
 
 static void watch_news(struct att_server *s)
@@ -116,6 +117,16 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	return c;
 }
 
+/* The third descriptor, or -1. */
+static int conn_third(const struct att_server *s, struct att_client *c)
+{
+	if (s->o.direct)
+		return s->o.direct->fd;
+	if (s->o.raw)
+		return c->g->mem_fd;
+	return att_copy_needed(c->pid) ? att_copy_new(&c->far) : -1;
+}
+
 static int conn_welcome(struct att_server *s, struct att_conn *k)
 {
 	struct att_welcome w = { .magic = ATT_MAGIC,
@@ -139,16 +150,17 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	c->g = s->agents.at[c->node];
 	fds[0] = att_seg_new(c, c->g);
 	fds[1] = s->bell_fd;
-	fds[2] = s->o.direct ? s->o.direct->fd : c->g->mem_fd;
+	fds[2] = conn_third(s, c);
 	if (fds[0] < 0) {
 		s->taken.n--;
 		free(c);
 		return conn_refuse(k, -ENOMEM);
 	}
 	w.seg_bytes = c->seg_bytes;
-	ret = conn_send(k, &w, fds,
-			s->o.direct || s->o.raw ? FDS : ATT_SEND_FDS);
+	ret = conn_send(k, &w, fds, fds[2] >= 0 ? FDS : ATT_SEND_FDS);
 	close(fds[0]);
+	if (c->far.copy)
+		close(fds[2]);
 	vec_push(&s->joins, c); /* also when it has gone meanwhile */
 	s->alive++;
 	k->c = c;

@@ -23,9 +23,9 @@ PINGPONG, OPS = [os.path.join(PROGRAMS, p) for p in ("att_pingpong",
 DIRECT = ["exec", "--clock", "none", "--path", "direct"]
 
 
-def weft(*args):
+def weft(*args, env=None):
     return subprocess.run([WEFT, *args], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=60, env=dict(os.environ, **(env or {})))
 
 
 def children(pid):
@@ -39,6 +39,18 @@ def traces():
     with open("/proc/net/unix") as f:
         names = [ln.split()[-1] for ln in f if "weft-direct-" in ln]
     return names + [n for n in os.listdir("/dev/shm") if "weft" in n]
+
+
+class Memory(unittest.TestCase):
+    def test_without_the_kernel(self):
+        """Where nobody may look into a process it copies its memory itself:
+        the same results, the same times."""
+        for name in ("extoll", "hvia"):
+            p = [weft("exec", "--fabric", "exec/%s-pair" % name, "--", OPS,
+                      env=env) for env in ({}, {"WEFT_NO_CMA": "1"})]
+            for q in p:
+                self.assertEqual(q.returncode, 0, q.stdout + q.stderr)
+            self.assertEqual(*[sorted(q.stdout.splitlines()) for q in p])
 
 
 class Direct(unittest.TestCase):

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process's side of copy.h. */
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "attach/copy.h"
+#include "attach/copy_wire.h"
+
+static bool copy_one(int fd)
+{
+	struct att_copy_ask q;
+	char done = 0;
+
+	if (!att_copy_io(fd, &q, sizeof(q), false) || q.n > ATT_COPY)
+		return false;
+	if (!q.write)
+		return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, true);
+	return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, false) &&
+	       att_copy_io(fd, &done, 1, true);
+}
+
+/* An address that is not there is the kernel's to find: send and recv say so,
+ * and the process goes on without this. */
+static void *copy_main(void *arg)
+{
+	int fd = (int)(intptr_t)arg;
+
+	while (copy_one(fd))
+		;
+	close(fd);
+	return NULL;
+}
+
+int att_copy_serve(int fd)
+{
+	sigset_t all, old;
+	pthread_t t;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&t, NULL, copy_main, (void *)(intptr_t)fd);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		close(fd);
+	else
+		pthread_detach(t);
+	return -ret;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulator's side of copy.h. */
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "attach/copy.h"
+#include "attach/copy_wire.h"
+#include "host/far.h"
+
+enum { PATIENCE = 5 }; /* seconds, for a process that was stopped */
+
+/* Nothing is at address 0: who may look is told so. */
+bool att_copy_needed(pid_t pid)
+{
+	struct iovec here = { &(char){ 0 }, 1 }, there = { NULL, 1 };
+
+	if (getenv("WEFT_NO_CMA"))
+		return true;
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) < 0 &&
+	       (errno == EPERM || errno == ENOSYS);
+}
+
+static int copy_piece(int fd, const struct att_copy_ask *q, void *buf)
+{
+	char done;
+	bool ok = att_copy_io(fd, (void *)(uintptr_t)q, sizeof(*q), true);
+
+	if (ok && q->write)
+		ok = att_copy_io(fd, buf, q->n, true) &&
+		     att_copy_io(fd, &done, 1, false);
+	else if (ok)
+		ok = att_copy_io(fd, buf, q->n, false);
+	return ok ? 0 : -EIO;
+}
+
+static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
+{
+	struct weft_far_owner *o = arg;
+	uint8_t *b = buf;
+	int fd = o->fd;
+
+	while (n && fd >= 0) {
+		struct att_copy_ask q = { .va = va,
+					  .n = n < ATT_COPY ? (uint32_t)n
+							    : ATT_COPY,
+					  .write = write };
+
+		if (copy_piece(fd, &q, b)) { /* it has lost its place */
+			close(fd);
+			o->fd = -1;
+			return -EIO;
+		}
+		va += q.n;
+		b += q.n;
+		n -= q.n;
+	}
+	return fd < 0 ? -EIO : 0;
+}
+
+int att_copy_new(struct weft_far_owner *o)
+{
+	struct timeval patience = { .tv_sec = PATIENCE };
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
+		return -errno;
+	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	o->fd = fd[0];
+	o->copy = copy;
+	o->arg = o;
+	o->by_copy = true;
+	return fd[1];
+}
+
+void att_copy_free(struct weft_far_owner *o)
+{
+	if (o->copy && o->fd >= 0)
+		close(o->fd);
+	o->copy = NULL;
+}

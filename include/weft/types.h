@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_API_VERSION 1
+#define WEFT_API_VERSION 2
 
 /* Simulated time in femtoseconds since the start of the run (5.1 hours fit). */
 typedef uint64_t weft_time_t;

@@ -105,15 +105,15 @@ WRONG = [
 # found out while it runs: text, --set, what a message contains
 FAILS = [
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
-    (HOST, "host.pc.mem_bytes=1MiB", "mem_bytes of host.pc is too small"),
-    (CROWD, "host.pc.mem_bytes=1MiB", "mem_bytes of host.pc is too small"),
+    (HOST, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
+    (CROWD, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
     (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 words"),
     (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
      "hostport.nic.tlb=16", "does the node run hostport.driver?"),
     (HOST.replace("hostport.nic, net_clock: 312.5MHz", "extoll.nic")
      .replace("bus.pci", "bus.ht").replace(", preset: hostport", ""),
-     "nodes.count=2", "no hostport.nic in a network"),
+     "nodes.count=2", "no NIC of that kind, or it is in no network"),
 ]
 # what sits on a line: on, type, message
 FAULTS = [

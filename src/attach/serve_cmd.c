@@ -244,21 +244,30 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 
+/* What the client lets go of, and registration, in which it sleeps. */
+static bool overtakes(uint32_t kind)
+{
+	return kind == ATT_C_RELEASE || kind == ATT_C_MR_REG ||
+	       kind == ATT_C_MR_DEREG;
+}
+
 /* The first command has to wait, and what it waits for may be that the client
- * lets go of messages: its releases need not wait. */
-static void serve_releases(struct att_agent *g, struct att_client *c,
-			   uint32_t tail)
+ * lets go of messages: its releases need not wait.  Nor must a call in which
+ * it sleeps and which has nothing to do with messages: two that send to each
+ * other would look at nothing any more. */
+static void serve_early(struct att_agent *g, struct att_client *c,
+			uint32_t tail)
 {
 	struct att_cmd cmd;
 
 	for (uint32_t i = c->cmd_head + 1; i != tail && !c->gone; i++) {
 		if (c->early[i % ATT_CMDS] ||
-		    c->cmd[i % ATT_CMDS].kind != ATT_C_RELEASE)
+		    !overtakes(c->cmd[i % ATT_CMDS].kind))
 			continue;
-		if (!cmd_read(c, i, &cmd) || cmd.kind != ATT_C_RELEASE)
+		if (!cmd_read(c, i, &cmd) || !overtakes(cmd.kind))
 			continue;
-		c->early[i % ATT_CMDS] = true;
-		cmd_release(g, c, &cmd);
+		if (cmds[cmd.kind].fn(g, c, &cmd) != -EAGAIN)
+			c->early[i % ATT_CMDS] = true;
 	}
 }
 
@@ -290,7 +299,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 		ret = *early ? 0 : cmd_run(g, c, &cmd);
 		if (ret == -EAGAIN && !c->gone) {
 			weft_count(g->prog, AGENT_C_STALLS, 1);
-			serve_releases(g, c, tail);
+			serve_early(g, c, tail);
 			serve_released(g, c);
 			return true;
 		}

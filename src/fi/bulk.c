@@ -47,6 +47,12 @@ static struct wfi_reg *regs_find(struct wfi_hub *h, char *base, size_t len)
 	return r;
 }
 
+/* What NICs say when their tables are full. */
+static bool regs_full(int rc)
+{
+	return rc == -ENOMEM || rc == -ENOSPC;
+}
+
 static int regs_add(struct wfi_hub *h, char *base, size_t len,
 		    struct wfi_reg **r_p)
 {
@@ -57,7 +63,7 @@ static int regs_add(struct wfi_hub *h, char *base, size_t len,
 		return -ENOMEM;
 	do
 		rc = h->ep->ops->mr_reg(h->ep, base, len, &r->mr);
-	while (rc == -ENOMEM && regs_drop(h));
+	while (regs_full(rc) && regs_drop(h));
 	if (rc) {
 		free(r);
 		return rc;
@@ -84,7 +90,7 @@ int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
 	int rc = r ? 0 : regs_add(h, p, len, &r);
 
 	if (rc)
-		return rc == -ENOMEM ? regs_later(h) : rc;
+		return regs_full(rc) ? regs_later(h) : rc;
 	r->users++;
 	r->used = ++h->reg_uses;
 	*r_p = r;

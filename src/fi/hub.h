@@ -39,6 +39,8 @@ struct wfi_pkt {
 };
 STAILQ_HEAD(wfi_pkts, wfi_pkt);
 
+enum { WFI_ACKS = 64 };
+
 /* Another process, or this one. */
 struct wfi_peer {
 	uint32_t addr;
@@ -46,6 +48,10 @@ struct wfi_peer {
 	bool busy;	       /* in the hub's list */
 	struct wfi_pkts queue; /* what the transport did not take yet */
 	TAILQ_ENTRY(wfi_peer) link;
+	uint32_t acks[WFI_ACKS]; /* to go with the end of a progress */
+	unsigned n_acks;
+	bool owed; /* in the hub's list */
+	struct wfi_peer *next_ack;
 	struct map regions; /* struct wfi_region, see region.h */
 };
 
@@ -92,7 +98,9 @@ struct wfi_hub {
 
 	struct map peers; /* by address */
 	TAILQ_HEAD(, wfi_peer) busy;
-	struct wfi_pkts loop; /* to ourselves */
+	struct wfi_pkts loop;  /* to ourselves */
+	struct wfi_peer *acks; /* peers that are owed some */
+	bool progressing;
 	struct map ports;
 	struct map asks; /* by port */
 	uint16_t next_port;

@@ -98,6 +98,40 @@ void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 	wfi_hub_send(h, p, w, &iov, len ? 1 : 0, NULL, true);
 }
 
+/* All at once: a stream of writes is not answered by a stream of messages. */
+static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
+{
+	struct wire w = { .op = WIRE_ACKS, .flags = WIRE_REPLY };
+
+	if (p->n_acks)
+		wfi_hub_tell(h, p, &w, p->acks, p->n_acks * sizeof(*p->acks));
+	p->n_acks = 0;
+}
+
+static void hub_acks(struct wfi_hub *h)
+{
+	struct wfi_peer *p;
+
+	while ((p = h->acks)) {
+		h->acks = p->next_ack;
+		p->next_ack = NULL;
+		p->owed = false;
+		peer_acks(h, p);
+	}
+}
+
+static void peer_owe(struct wfi_hub *h, struct wfi_peer *p, uint32_t id)
+{
+	if (!p->owed) {
+		p->owed = true;
+		p->next_ack = h->acks;
+		h->acks = p;
+	}
+	p->acks[p->n_acks++] = id;
+	if (p->n_acks == WFI_ACKS)
+		peer_acks(h, p);
+}
+
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err)
 {
@@ -107,7 +141,10 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 			  .id = id,
 			  .a = err };
 
-	wfi_hub_tell(h, p, &w, NULL, 0);
+	if (!err && h->progressing)
+		peer_owe(h, p, id);
+	else
+		wfi_hub_tell(h, p, &w, NULL, 0);
 }
 
 /* True when all of the peer's packets are out, or it is dead. */
@@ -175,6 +212,9 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 		break;
 	case WIRE_HERE:
 		wfi_name_here(h, &in);
+		break;
+	case WIRE_ACKS:
+		wfi_op_acks(h, &in);
 		break;
 	case WIRE_ACK:
 	case WIRE_CTS:
@@ -260,17 +300,20 @@ static bool hub_again(struct wfi_hub *h)
 bool wfi_hub_progress(struct wfi_hub *h)
 {
 	struct weft_ep_event ev[HUB_BATCH];
-	bool any = false;
+	bool any = false, nested = h->progressing;
 	int n;
 
+	h->progressing = true;
 	do {
 		n = h->ep->ops->poll(h->ep, ev, HUB_BATCH);
 		for (int i = 0; i < n; i++)
 			hub_event(h, &ev[i]);
 		any |= n > 0;
 	} while (n == HUB_BATCH);
-	hub_flush_busy(h);
 	any |= hub_loop(h);
 	any |= hub_again(h);
+	h->progressing = nested;
+	hub_acks(h);
+	hub_flush_busy(h);
 	return any;
 }

@@ -166,6 +166,20 @@ void wfi_op_reply(struct wfi_hub *h, const struct wfi_in *in)
 		fn(op, in);
 }
 
+void wfi_op_acks(struct wfi_hub *h, const struct wfi_in *in)
+{
+	for (size_t i = 0; i + sizeof(uint32_t) <= in->len;
+	     i += sizeof(uint32_t)) {
+		struct wfi_op *op;
+		uint32_t id;
+
+		memcpy(&id, (const char *)in->data + i, sizeof(id));
+		op = wfi_op_find(h, id);
+		if (op && op->peer == in->peer && op->type->ack)
+			op->type->ack(op, in);
+	}
+}
+
 #define op_foreach_safe(h, op, next)                                           \
 	for (op = TAILQ_FIRST(&(h)->live);                                     \
 	     op && (next = TAILQ_NEXT(op, all), true); op = next)

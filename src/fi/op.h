@@ -93,6 +93,8 @@ void wfi_op_end(struct wfi_op *op, int status);
 void wfi_op_free(struct wfi_op *op);
 /* An answer. */
 void wfi_op_reply(struct wfi_hub *h, const struct wfi_in *in);
+/* Many of the same. */
+void wfi_op_acks(struct wfi_hub *h, const struct wfi_in *in);
 /* Ends all that wait for a dead peer. */
 void wfi_ops_fail(struct wfi_hub *h, struct wfi_peer *p);
 /* No operation belongs to the endpoint any more. */

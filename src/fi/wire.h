@@ -17,6 +17,7 @@ enum wire_op {
 	WIRE_RTS,     /* long message: a = tag, b = data; payload: length */
 	WIRE_CTS,     /* answer: id2 = window, wire_window */
 	WIRE_ACK,     /* id has ended: a = errno, 0 = good */
+	WIRE_ACKS,    /* payload: numbers of what has ended well */
 	WIRE_WRITE,   /* a = address, b = key; payload: data, bytes */
 	WIRE_WREQ,    /* long write: a = address, b = key; wire_long */
 	WIRE_READ,    /* a = address, b = key; payload: length */

@@ -9,9 +9,10 @@ set -eu
 
 packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 	ninja-build pkg-config libyaml-dev libsqlite3-dev libisal-dev
-	libcmocka-dev sqlite3 jq python3 ca-certificates spin"
+	libcmocka-dev sqlite3 jq python3 ca-certificates spin libfabric-dev"
 [ "${1-}" = check ] &&
-	packages="$packages chromium-headless-shell tshark libjudydebian1"
+	packages="$packages chromium-headless-shell tshark libjudydebian1
+		libfabric-bin"
 # npm may have come from elsewhere.
 command -v npm >/dev/null || packages="$packages npm"
 

@@ -9,8 +9,8 @@
  * stands still.  A call that hands over (wait, now, mr_reg...) lets it pass;
  * the others only write into memory shared with the simulator.
  *
- * Threads: open, close, wait and idle from any thread at any time; everything
- * else by one thread at a time (the caller has a lock). */
+ * Threads: open, close, wait, idle and stat from any thread at any time;
+ * everything else by one thread at a time (the caller has a lock). */
 #ifndef WEFT_ATTACH_H
 #define WEFT_ATTACH_H
 
@@ -136,9 +136,13 @@ enum { WEFT_ATT_STATS = 128, WEFT_ATT_STAT_NAME = 24 };
 int weft_att_stat(struct weft_att *a, const char *name);
 /* One more call with that many bytes; no hand-over. */
 void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes);
-/* A call begins and ends: lines of the timeline.  They are posted (in order
- * with everything else) only when somebody looks; otherwise free. */
+/* A call begins and ends: what time it took, in order with everything that is
+ * posted; slices of the timeline.  Calls may lie within others.  A call that
+ * posts nothing is counted here, others by the agent.  No hand-over; nothing
+ * at all in an untimed run. */
 void weft_att_stat_begin(struct weft_att *a, int stat);
 void weft_att_stat_end(struct weft_att *a, int stat);
+/* It ends, but is to be forgotten: it will be made again (-EAGAIN). */
+void weft_att_stat_drop(struct weft_att *a, int stat);
 
 #endif

@@ -36,6 +36,9 @@ struct weft_trace {
 	weft_time_t from, to;
 };
 #define WEFT_TRACE_ONE UINT32_MAX
+/* The track of a process's calls (index: its rank); its spans may lie within
+ * each other, inner ones are told first. */
+#define WEFT_TRACE_CALLS "rank"
 
 /* Embedded by who listens. */
 struct weft_listener {

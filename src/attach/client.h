@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the process: the attachment (client.c: life; client_ep.c: the
- * endpoint; client_wait.c: handing over, time). */
+ * endpoint; client_wait.c: handing over, time; client_stat.c: calls). */
 #ifndef ATTACH_CLIENT_H
 #define ATTACH_CLIENT_H
 
 #include "attach/direct.h"
 #include "attach/proto.h"
+
+enum { ATT_MARKS = 256 };
+
+/* A call has begun or ended; to be posted before the next command. */
+struct att_mark {
+	uint8_t kind, flags; /* ATT_C_BEGIN, ATT_C_END */
+	uint16_t stat;
+	weft_time_t busy; /* part of weft_att.busy that is before it */
+};
 
 struct weft_att {
 	struct weft_ep ep; /* first */
@@ -40,7 +49,11 @@ struct weft_att {
 	uint32_t glanced;	  /* times in a row that nothing came */
 	uint64_t acts;		  /* of the direct endpoint */
 	uint64_t looked_ns;	  /* for the simulator's end of the socket */
+	/* calls */
+	atomic_flag stat_lock;
 	uint32_t n_stats;
+	_Atomic uint32_t n_marks;
+	struct att_mark mark[ATT_MARKS];
 };
 
 /* client.c */
@@ -55,13 +68,24 @@ void att_free(struct weft_att *a);
 void att_resume(struct weft_att *a);
 /* Hands over until its state is not WAIT any more or real_ns have passed. */
 void att_hand_over(struct weft_att *a, uint64_t real_ns);
+/* What it was busy with must reach the simulator before it waits. */
+void att_flush(struct weft_att *a);
 /* The simulator may have gone without a word. */
 void att_look(struct weft_att *a);
 /* Processor time used since the last call, in a->busy. */
 void att_cpu_charge(struct weft_att *a);
 
+/* client_stat.c */
+/* Puts marks into the ring, as many as leave room for a command; that one
+ * publishes them. */
+void att_marks_put(struct weft_att *a);
+/* All processor time so far is before what is marked. */
+void att_marks_after(struct weft_att *a);
+
 /* client_ep.c */
 extern const struct weft_ep_ops att_ep_ops;
+/* What the simulator has carried out since gives its payload back. */
+void att_look_head(struct weft_att *a);
 /* A place for a command, or NULL: full.  att_post publishes it. */
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
 void att_post(struct weft_att *a);

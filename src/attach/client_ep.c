@@ -13,8 +13,7 @@ static struct weft_att *att_of(struct weft_ep *ep)
 
 /* ---- commands ---- */
 
-/* What the simulator has carried out since gives its payload back. */
-static void att_look_head(struct weft_att *a)
+void att_look_head(struct weft_att *a)
 {
 	uint32_t head =
 		atomic_load_explicit(&a->seg->cmd_head, memory_order_acquire);
@@ -25,9 +24,13 @@ static void att_look_head(struct weft_att *a)
 
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
 {
-	uint32_t i = a->tail & (a->seg->n_cmds - 1);
-	struct att_cmd *c = &a->cmd[i];
+	struct att_cmd *c;
+	uint32_t i;
 
+	if (atomic_load(&a->n_marks))
+		att_marks_put(a);
+	i = a->tail & (a->seg->n_cmds - 1);
+	c = &a->cmd[i];
 	if (a->tail - a->head == a->seg->n_cmds)
 		att_look_head(a);
 	if (a->tail - a->head == a->seg->n_cmds) {
@@ -48,11 +51,17 @@ static bool takes_time(enum att_cmd_kind kind)
 
 void att_post(struct weft_att *a)
 {
+	const struct att_cmd *c = &a->cmd[a->tail & (a->seg->n_cmds - 1)];
+
 	a->busy = 0;
-	a->posted |= takes_time(a->cmd[a->tail & (a->seg->n_cmds - 1)].kind);
-	a->empty = 0;
-	a->idle_us = 0;
-	a->glanced = 0;
+	if (atomic_load(&a->n_marks))
+		att_marks_after(a);
+	a->posted |= takes_time(c->kind);
+	if (c->kind != ATT_C_NOP || c->busy) {
+		a->empty = 0;
+		a->idle_us = 0;
+		a->glanced = 0;
+	}
 	if (atomic_load(&a->seg->state) != ATT_RUN)
 		att_resume(a);
 	atomic_store(&a->seg->cmd_tail, ++a->tail);
@@ -324,8 +333,7 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 		if (weft_att_gone(a))
 			return -EIO;
 		att_cpu_charge(a);
-		if (a->busy && att_cmd_new(a, ATT_C_NOP))
-			att_post(a);
+		att_flush(a);
 		if (atomic_load(&a->seg->now) + a->ahead >= deadline &&
 		    !a->posted)
 			return -ETIMEDOUT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: handing over, time, what is counted. */
+/* The attachment of a process: handing over, time. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -148,10 +148,11 @@ weft_time_t weft_att_now(struct weft_att *a)
 	return atomic_load(&a->seg->now) + a->ahead;
 }
 
-/* What it was busy with must reach the simulator before it waits. */
-static void att_flush(struct weft_att *a)
+void att_flush(struct weft_att *a)
 {
-	if (a->busy && att_cmd_new(a, ATT_C_NOP))
+	bool marks = atomic_load(&a->n_marks) && !att_waits(a);
+
+	if ((a->busy || marks) && att_cmd_new(a, ATT_C_NOP))
 		att_post(a);
 }
 
@@ -256,50 +257,4 @@ int weft_att_arm(struct weft_att *a)
 	atomic_store(&a->seg->deadline, WEFT_NEVER);
 	att_to_wait(a);
 	return att_has_event(a) ? -EAGAIN : 0;
-}
-
-/* ---- what is counted ---- */
-
-int weft_att_stat(struct weft_att *a, const char *name)
-{
-	struct att_stat *s = a->seg->stat;
-
-	for (uint32_t i = 0; i < a->n_stats; i++)
-		if (!strncmp(s[i].name, name, sizeof(s[i].name) - 1))
-			return (int)i;
-	if (a->n_stats == WEFT_ATT_STATS)
-		return -ENOSPC;
-	strncpy(s[a->n_stats].name, name, sizeof(s->name) - 1);
-	return (int)a->n_stats++;
-}
-
-void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
-{
-	if (stat < 0 || (uint32_t)stat >= a->n_stats)
-		return;
-	a->seg->stat[stat].calls++;
-	a->seg->stat[stat].bytes += bytes;
-}
-
-static void att_mark(struct weft_att *a, enum att_cmd_kind kind, int stat)
-{
-	struct att_cmd *c;
-
-	if (!a->seg->trace || stat < 0 || weft_att_gone(a))
-		return;
-	c = att_cmd_new(a, kind);
-	if (!c)
-		return;
-	c->buf = (uint64_t)stat;
-	att_post(a);
-}
-
-void weft_att_stat_begin(struct weft_att *a, int stat)
-{
-	att_mark(a, ATT_C_BEGIN, stat);
-}
-
-void weft_att_stat_end(struct weft_att *a, int stat)
-{
-	att_mark(a, ATT_C_END, stat);
 }

@@ -90,6 +90,7 @@ enum att_cmd_kind {
 enum {
 	ATT_F_QUIET = 1,  /* success gives no event */
 	ATT_F_NOTIFY = 2, /* put */
+	ATT_F_DROP = 4,	  /* END: the call was none */
 };
 
 struct att_cmd {
@@ -129,6 +130,8 @@ struct att_reply {
 struct att_stat {
 	char name[WEFT_ATT_STAT_NAME];
 	uint64_t calls, bytes;
+	/* of those that posted nothing: processor time, fs */
+	uint64_t time, max;
 };
 
 /* ---- weft/host.h ---- */

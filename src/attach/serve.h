@@ -34,6 +34,25 @@ struct att_sum {
 	uint64_t handovers, commands, events, violations, outside;
 };
 
+/* One call of a rank: how often, bytes it gave away, time spent in it. */
+struct att_call {
+	uint32_t rank;
+	const char *name; /* the server's */
+	uint64_t calls, bytes;
+	weft_time_t time, max;
+};
+/* What a rank sent to another. */
+struct att_flow {
+	uint32_t src, dst;
+	uint64_t messages, bytes;
+};
+/* A rank: where it was, what of it was measured (over 0: until it left, or it
+ * has not ended). */
+struct att_rank {
+	uint32_t rank, node;
+	weft_time_t start, over;
+};
+
 struct att_server;
 /* opts are copied, the map too. */
 struct att_server *att_server_new(const struct att_opts *opts,
@@ -51,6 +70,10 @@ void att_server_child(struct att_server *s, pid_t pid);
 int att_server_go(struct att_server *s, struct weft_err *err);
 /* After the run. */
 void att_server_sum(struct att_server *s, struct att_sum *sum_p);
+/* All that there is, in order of ranks; false: no more.  i counts from 0. */
+bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
+bool att_server_call(const struct att_server *s, size_t i, struct att_call *c);
+bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);
 /* Status of the i-th child as of waitpid; false: it has not ended. */
 bool att_server_status(struct att_server *s, size_t i, int *status_p);
 

@@ -218,13 +218,6 @@ static void agent_forget(struct att_agent *g, struct att_client *c)
 
 /* Its statistics outlive it.  Messages that it had are released by the agent
  * (att_bury), for that takes time. */
-static void keep_stats(struct att_client *c)
-{
-	memcpy(c->stat, c->seg->stat, sizeof(c->stat));
-	for (uint32_t i = 0; i < WEFT_ATT_STATS; i++)
-		c->stat[i].name[WEFT_ATT_STAT_NAME - 1] = '\0';
-}
-
 void att_gone(struct att_client *c)
 {
 	if (c->gone)
@@ -232,7 +225,7 @@ void att_gone(struct att_client *c)
 	c->gone = true;
 	c->wake = false;
 	c->far.dead = true;
-	keep_stats(c);
+	att_stat_keep(c);
 	atomic_store(&c->seg->state, ATT_GONE);
 	att_futex_wake(&c->seg->state);
 	c->srv->live--;

@@ -179,8 +179,8 @@ static const struct {
 	[ATT_C_MR_REG] = { att_cmd_mr_reg, AGENT_C_N, AGENT_C_N },
 	[ATT_C_MR_DEREG] = { att_cmd_mr_dereg, AGENT_C_N, AGENT_C_N },
 	[ATT_C_NOW] = { cmd_now, AGENT_C_N, AGENT_C_N },
-	[ATT_C_BEGIN] = { cmd_nop, AGENT_C_N, AGENT_C_N },
-	[ATT_C_END] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_BEGIN] = { att_cmd_begin, AGENT_C_N, AGENT_C_N },
+	[ATT_C_END] = { att_cmd_end, AGENT_C_N, AGENT_C_N },
 	[ATT_C_EPOCH] = { att_cmd_epoch, AGENT_C_N, AGENT_C_N },
 	[ATT_C_OVER] = { att_cmd_over, AGENT_C_N, AGENT_C_N },
 	[ATT_C_BYE] = { cmd_bye, AGENT_C_N, AGENT_C_N },
@@ -204,11 +204,16 @@ static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 	return false;
 }
 
+static bool is_mark(const struct att_cmd *cmd)
+{
+	return cmd->kind == ATT_C_BEGIN || cmd->kind == ATT_C_END;
+}
+
 /* Between the last word of a client that was taken for waiting and this
  * command time has passed. */
 static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
 {
-	if (!c->resumed || cmd->kind == ATT_C_NOP)
+	if (!c->resumed || cmd->kind == ATT_C_NOP || is_mark(cmd))
 		return;
 	c->resumed = false;
 	if (c->over) /* what follows is not measured */
@@ -222,8 +227,12 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 {
 	struct weft_comp *p = c->g->prog;
 
+	if (is_mark(cmd))
+		return;
 	if (ret && !c->gone)
 		fail(c, cmd, ret);
+	if (!ret)
+		att_stat_cmd(c, cmd);
 	if (cmds[cmd->kind].count < AGENT_C_N)
 		weft_count(p, cmds[cmd->kind].count, 1);
 	if (cmds[cmd->kind].bytes < AGENT_C_N)

@@ -48,6 +48,8 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 int att_cmd_over(struct att_agent *g, struct att_client *c,
 		 const struct att_cmd *cmd)
 {
+	if (!c->over)
+		att_stat_keep(c);
 	c->over = weft_prog_time(g->prog);
 	return 0;
 }
@@ -58,6 +60,7 @@ static void epoch_reply(struct att_client *c, int status)
 
 	if (!status) {
 		c->start = c->epoch.at;
+		att_stat_reset(c);
 		c->srv->sum.violations -= c->violations;
 		c->violations = 0;
 	}

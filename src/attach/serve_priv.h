@@ -2,7 +2,7 @@
 /* Inside of the simulator: the server (serve.c), who joins and leaves
  * (serve_watch.c, a thread of its own; serve_seg.c), the gate (serve_gate.c), a
  * client's rings and state (serve_client.c), its commands (serve_cmd.c,
- * serve_mem.c), the agents (agent.c). */
+ * serve_mem.c), its calls (serve_stat.c), the agents (agent.c). */
 #ifndef ATTACH_SERVE_PRIV_H
 #define ATTACH_SERVE_PRIV_H
 
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "host/far.h"
 
-enum { ATT_NODE_SLOTS = 255 };
+enum { ATT_NODE_SLOTS = 255, ATT_OPEN = 8 };
 
 enum {
 	AGENT_C_COMMANDS,
@@ -121,6 +121,14 @@ struct att_epoch {
 	weft_time_t at; /* WEFT_NEVER: not all are there */
 };
 
+/* Times of a call; what went to a rank. */
+struct att_timed {
+	weft_time_t sum, max;
+};
+struct att_sent {
+	uint64_t messages, bytes;
+};
+
 /* One attached process. */
 struct att_client {
 	struct att_server *srv;
@@ -169,6 +177,13 @@ struct att_client {
 	uint64_t ran_ns, quiet_since, stop_since;
 	/* what was counted */
 	struct att_stat stat[WEFT_ATT_STATS];
+	struct att_timed timed[WEFT_ATT_STATS]; /* here */
+	struct {
+		uint32_t stat;
+		weft_time_t from;
+	} open[ATT_OPEN]; /* calls that it is in */
+	uint32_t n_open;
+	struct att_sent *sent; /* by rank, or NULL */
 };
 
 struct att_conn {
@@ -335,6 +350,18 @@ weft_time_t att_epoch_deadline(const struct att_client *c);
 void att_epoch_due(struct att_agent *g);
 /* One has died: the others need not wait for it. */
 void att_epoch_broken(struct att_server *s);
+
+/* serve_stat.c */
+int att_cmd_begin(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd);
+int att_cmd_end(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd);
+/* A command that was carried out: messages and their bytes. */
+void att_stat_cmd(struct att_client *c, const struct att_cmd *cmd);
+/* What is measured begins: nothing has been. */
+void att_stat_reset(struct att_client *c);
+/* It has ended, or the client has. */
+void att_stat_keep(struct att_client *c);
 
 /* What the 64 bits of the endpoint carry beside those of the user. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,

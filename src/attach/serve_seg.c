@@ -122,5 +122,6 @@ void att_client_free(struct att_client *c)
 	if (c->seg)
 		munmap(c->seg, c->seg_bytes);
 	ring_free(&c->late);
+	free(c->sent);
 	free(c);
 }

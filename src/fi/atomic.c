@@ -182,7 +182,7 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 	int rc = size ? atomic_check(ep->hub, c, size) : -FI_EOPNOTSUPP;
 
 	if (!rc)
-		rc = wfi_tx_begin(ep, c->t.addr, &p, &w.dst);
+		rc = wfi_tx_begin(ep, &c->t, c->count * size, &p, &w.dst);
 	if (rc)
 		return rc;
 	w.id2 = c->count;

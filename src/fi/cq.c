@@ -60,8 +60,11 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		cq->n--;
 		n++;
 	}
-	if (n)
+	if (n) {
+		wfi_call_begin(cq->dom->hub, WFI_CALL_CQ_READ, 0);
 		wfi_hub_charge(cq->dom->hub);
+		wfi_call_end(cq->dom->hub, 0);
+	}
 	if (n || (!count && cq->n && !cq->ring[cq->head].err))
 		return n;
 	return cq->n ? -FI_EAVAIL : -FI_EAGAIN;

@@ -32,6 +32,7 @@ static struct wfi_hub *hub_new(struct weft_att *att)
 	h->att = att;
 	h->ep = weft_att_ep(att);
 	h->info = weft_att_info(att);
+	wfi_calls_open(h);
 	h->self = WEFT_ATT_ADDR(h->info->node, h->info->slot);
 	h->eager = h->info->max_msg < WIRE_MAX ? 0 : WIRE_ROOM;
 	h->next_port = 0x8000;

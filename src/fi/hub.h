@@ -86,6 +86,19 @@ struct wfi_slot {
 	uint16_t gen;
 };
 
+enum wfi_call {
+	WFI_CALL_SEND,
+	WFI_CALL_TSEND,
+	WFI_CALL_RECV,
+	WFI_CALL_TRECV,
+	WFI_CALL_WRITE,
+	WFI_CALL_READ,
+	WFI_CALL_ATOMIC,
+	WFI_CALL_FETCH,
+	WFI_CALL_CQ_READ, /* that took something */
+	WFI_CALLS
+};
+
 struct wfi_hub {
 	struct wfi_hub *next; /* of the process */
 	int refs;
@@ -114,6 +127,10 @@ struct wfi_hub {
 	struct wfi_reg *regs; /* registered memory, see bulk.h */
 	uint64_t reg_uses, reg_drops;
 	unsigned char *scratch;
+
+	int stat[WFI_CALLS];
+	enum wfi_call call; /* that is being made */
+	uint64_t call_bytes;
 };
 
 int wfi_hub_get(struct wfi_hub **h_p);
@@ -150,6 +167,15 @@ void wfi_hub_idle(struct wfi_hub *h);
 void wfi_hub_wait(struct wfi_hub *h, uint32_t real_us);
 /* A call that changes state costs this. */
 void wfi_hub_charge(struct wfi_hub *h);
+
+/* ---- calls of the user, as counted and timed (stat.c) ------------------- */
+
+/* With the lock; one at a time. */
+void wfi_calls_open(struct wfi_hub *h);
+enum wfi_call wfi_call_of(uint64_t kind); /* as of wfi_tx.kind */
+void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
+/* -FI_EAGAIN: it was none, the user makes it again. */
+void wfi_call_end(struct wfi_hub *h, int rc);
 
 /* ---- ports and names ---------------------------------------------------- */
 

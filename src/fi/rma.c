@@ -97,7 +97,7 @@ static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
 		return wfi_trigger_tx(ep, t);
 	if ((t->inject || (t->flags & FI_INJECT)) && len > WFI_INJECT)
 		return -FI_EINVAL;
-	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
+	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
 	if (rc)
 		return rc;
 	w.src = ep->port.num;
@@ -204,7 +204,7 @@ static ssize_t rma_read_any(struct wfi_ep *ep, const struct wfi_tx *t)
 		return -FI_EINVAL;
 	if (t->flags & FI_TRIGGER)
 		return wfi_trigger_tx(ep, t);
-	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
+	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
 	if (rc)
 		return rc;
 	w.src = ep->port.num;

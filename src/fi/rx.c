@@ -461,8 +461,11 @@ ssize_t wfi_recv(struct fid_ep *fid, const struct wfi_rxd *r)
 	if (r->iovs > WFI_IOV)
 		return -FI_EINVAL;
 	wfi_lock(h);
+	wfi_call_begin(h, r->tagged ? WFI_CALL_TRECV : WFI_CALL_RECV,
+		       wfi_iov_len(r->iov, r->iovs));
 	wfi_hub_charge(h);
 	rc = rx_any(ep, shared ? &srx->rxq : ep->rxq, r, quiet);
+	wfi_call_end(h, rc);
 	wfi_unlock(h);
 	return rc;
 }

@@ -9,26 +9,29 @@
 /* Completion only when the other side has it. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
-int wfi_tx_begin(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
-		 uint16_t *port_p)
+int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
+		 struct wfi_peer **p_p, uint16_t *port_p)
 {
 	int rc;
 
 	wfi_lock(ep->hub);
-	rc = wfi_ep_dest(ep, addr, p_p, port_p);
+	rc = wfi_ep_dest(ep, t->addr, p_p, port_p);
 	if (rc == -FI_EAGAIN)
 		wfi_hub_progress(ep->hub);
-	if (rc)
+	if (rc) {
 		wfi_unlock(ep->hub);
-	else
-		wfi_hub_charge(ep->hub);
-	return rc;
+		return rc;
+	}
+	wfi_call_begin(ep->hub, wfi_call_of(t->kind), bytes);
+	wfi_hub_charge(ep->hub);
+	return 0;
 }
 
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc)
 {
 	struct wfi_hub *h = ep->hub;
 
+	wfi_call_end(h, rc);
 	if (rc != -EAGAIN) {
 		wfi_unlock(h);
 		return rc;
@@ -192,7 +195,7 @@ ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 		return -FI_EINVAL;
 	if (t->flags & FI_TRIGGER)
 		return wfi_trigger_tx(ep, t);
-	rc = wfi_tx_begin(ep, t->addr, &p, &w.dst);
+	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
 	if (rc)
 		return rc;
 	w.src = ep->port.num;

@@ -24,10 +24,10 @@ extern const struct wfi_op_type wfi_tx_type;
 /* The same, with a place to put to: ends with the acknowledge. */
 extern const struct wfi_op_type wfi_tx_put_type;
 
-/* Begins a call: the lock, its cost, a place to go.  0, or an error (without
- * the lock). */
-int wfi_tx_begin(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
-		 uint16_t *port_p);
+/* Begins a call that moves this many bytes: the lock, its cost, a place to go.
+ * 0, or an error (without the lock). */
+int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
+		 struct wfi_peer **p_p, uint16_t *port_p);
 /* Ends it: the transport's answer as libfabric's. */
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
 /* A new operation of the call; its memory is not copied. */

@@ -137,6 +137,7 @@ void result_free(struct weft_result *r)
 	free(r->failures);
 	view_fini(&r->view);
 	story_fini(&r->story);
+	calls_free(&r->calls);
 	result_free_series(r);
 	result_free_hists(r);
 	free(r);

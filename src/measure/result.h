@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/calls.h"
 #include "measure/hist.h"
 #include "measure/story.h"
 #include "measure/view.h"
@@ -53,6 +54,7 @@ struct weft_result {
 	size_t n_failures, failures_dropped;
 	struct view view;   /* empty when nobody asked for it */
 	struct story story; /* likewise */
+	struct calls calls; /* of processes, where there are any */
 };
 
 struct weft_result *result_new(void);

@@ -4,6 +4,7 @@ import { h, select } from "./dom.js";
 import { load } from "./data.js";
 import { start, setTheme } from "./theme.js";
 import { summary } from "./summary.js";
+import { calls } from "./calls.js";
 import { curves } from "./curves.js";
 import { histograms } from "./hists.js";
 import { network } from "./network.js";
@@ -92,6 +93,7 @@ function page() {
   const current = new Current(data);
   const sections = [
     summary(data, (r) => current.choose(r)),
+    calls(data),
     curves(data),
     histograms(data),
     network(data, current),

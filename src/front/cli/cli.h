@@ -21,10 +21,10 @@ struct strs {
 struct cli {
 	const char *prog; /* the command's name */
 	struct strs args; /* positional */
-	struct strs set, load, sample, show, capture;
+	struct strs set, load, sample, show, capture, fabric;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *message, *run, *trace, *waves;
-	const char *fabric, *n, *clock, *map, *per_node, *cores, *patience;
+	const char *n, *clock, *map, *per_node, *cores, *patience;
 	const char *path;
 	const char *mpi, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load, raw;

@@ -74,35 +74,14 @@ static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	return ret ? ret : bad;
 }
 
-static int exec_print(struct exec_cmd *x, struct run_set *s)
+/* Everything is known: processes and their machine.  0 with the results, or an
+ * exit status. */
+static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
-	struct cli *c = x->c;
-	struct weft_err err = { 0 };
-	int status = run_set_failures(s) ? CLI_FAILED : CLI_OK;
-
-	if (c->out && out_db(c->out, c->append, s, 1, NULL, &err))
-		return cli_error(&err);
-	for (const struct out_format *f = out_formats; f->name; f++)
-		if (c->formatted && cli_format_is(c, f->name))
-			f->print(s, stdout);
-	status = cli_flush(status);
-	out_failures(s, stderr);
-	if (!c->quiet)
-		exec_summary(&x->job, s->points[0].result, stderr);
-	if (s->signal && status != CLI_USAGE) {
-		fprintf(stderr, "weft: ended by signal %d\n", s->signal);
-		status = CLI_SIGNAL + s->signal;
-	}
-	return status;
-}
-
-/* Everything is known: processes and their machine. */
-static int exec_go(struct exec_cmd *x, struct weft_err *err)
-{
-	struct run_set s;
-	int ret, status;
+	int ret;
 
 	x->setup.att.say = exec_say;
+	x->setup.att.trace = x->c->trace != NULL;
 	x->job.server = att_server_new(&x->setup.att, err);
 	if (!x->job.server)
 		return cli_error(err);
@@ -113,17 +92,17 @@ static int exec_go(struct exec_cmd *x, struct weft_err *err)
 		exec_env(&x->job, "WEFT_RAW", "1");
 	exec_libs(&x->job);
 	exec_pin(x->setup.cores);
-	ret = exec_run(x, &s, err);
+	ret = exec_run(x, s, err);
 	exec_kill(&x->job);
-	if (!ret)
-		exec_report(&x->job, s.points[0].result);
-	status = ret ? cli_error(err) : exec_print(x, &s);
-	if (!ret)
-		run_set_free(&s);
+	if (!ret) {
+		exec_report(&x->job, s->points[0].result);
+		if (!x->c->quiet)
+			exec_summary(&x->job, s->points[0].result, stderr);
+	}
 	att_server_free(x->job.server);
 	if (x->launcher->end)
 		x->launcher->end(&x->job);
-	return status;
+	return ret ? cli_error(err) : 0;
 }
 
 static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
@@ -152,26 +131,104 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 	return x->launcher ? 0 : -EINVAL;
 }
 
-int cmd_exec(struct cli *c)
+/* The program on one machine. */
+static int exec_on(struct cli *c, const char *fabric, struct run_set *s)
 {
 	struct exec_cmd x = { .c = c };
 	struct weft_err err = { 0 };
 	int status;
 
-	if (!c->fabric)
-		return cli_fail(
-			"exec: --fabric is missing: name a machine, "
-			"e.g. exec/extoll-pair (weft list "
-			"experiments)");
-	if (c->out && out_db_check(c->out, &err))
+	if (cli_load_exp(c, fabric, &x.e, &err))
 		return cli_error(&err);
-	vec_push(&c->args, NULL);
-	c->edit = c->raw ? exec_edit_raw : exec_edit;
-	if (cli_load_exp(c, c->fabric, &x.e, &err))
-		return cli_error(&err);
-	status = exec_prepare(&x, &err) ? cli_error(&err) : exec_go(&x, &err);
+	if (c->fabric.n > 1 && !c->quiet)
+		fprintf(stderr, "weft: on %s\n", fabric);
+	status =
+		exec_prepare(&x, &err) ? cli_error(&err) : exec_go(&x, s, &err);
 	exec_job_fini(&x.job);
 	exec_setup_fini(&x.setup);
 	exp_free(x.e);
+	return status;
+}
+
+/* Runs on several machines are the points of one set. */
+static void exec_join(struct run_set *s, const char *program,
+		      struct run_set *one, const char *fabric)
+{
+	const char *base = strrchr(program, '/');
+	struct run_point *p;
+
+	if (!s->name) {
+		s->name = strdup(base ? base + 1 : program);
+		s->about = strdup("One program on several machines.");
+		s->label = strdup("");
+	}
+	s->points = realloc(s->points, (s->n_points + 1) * sizeof(*p));
+	if (!s->name || !s->about || !s->label || !s->points)
+		abort();
+	p = &s->points[s->n_points++];
+	p->result = one->points[0].result;
+	if (asprintf(&p->point, "fabric=%s", fabric) < 0)
+		abort();
+	one->points[0].result = NULL;
+	s->n_wanted = s->n_points;
+	s->signal = one->signal;
+	run_set_free(one);
+}
+
+static int exec_print(struct cli *c, struct run_set *s)
+{
+	struct weft_err err = { 0 };
+	int status = run_set_failures(s) ? CLI_FAILED : CLI_OK;
+
+	if (c->out && out_db(c->out, c->append, s, 1, NULL, &err))
+		return cli_error(&err);
+	for (const struct out_format *f = out_formats; f->name; f++)
+		if (c->formatted && cli_format_is(c, f->name))
+			f->print(s, stdout);
+	status = cli_flush(status);
+	out_failures(s, stderr);
+	if (s->n_points > 1)
+		exec_compare(s, stderr);
+	if (s->signal && status != CLI_USAGE) {
+		fprintf(stderr, "weft: ended by signal %d\n", s->signal);
+		status = CLI_SIGNAL + s->signal;
+	}
+	return status;
+}
+
+static int exec_check(struct cli *c, struct weft_err *err)
+{
+	if (!c->fabric.n)
+		return weft_fail(err, EINVAL,
+				 "exec: --fabric is missing: name a machine, "
+				 "e.g. exec/extoll-pair (weft list "
+				 "experiments)");
+	if (c->fabric.n > 1 && (c->trace || c->waves || c->capture.n))
+		return weft_fail(err, EINVAL,
+				 "exec: --trace, --waves and --capture write "
+				 "one run down: give one --fabric");
+	return c->out ? out_db_check(c->out, err) : 0;
+}
+
+int cmd_exec(struct cli *c)
+{
+	struct run_set all = { 0 }, one = { 0 };
+	struct weft_err err = { 0 };
+	int status = 0;
+
+	if (exec_check(c, &err))
+		return cli_error(&err);
+	vec_push(&c->args, NULL);
+	c->edit = c->raw ? exec_edit_raw : exec_edit;
+	for (size_t i = 0; i < c->fabric.n && !status && !all.signal; i++) {
+		status = exec_on(c, c->fabric.at[i], &one);
+		if (!status && c->fabric.n > 1)
+			exec_join(&all, c->args.at[0], &one, c->fabric.at[i]);
+		else if (!status)
+			all = one;
+	}
+	if (!status)
+		status = exec_print(c, &all);
+	run_set_free(&all);
 	return status;
 }

@@ -98,8 +98,9 @@ const struct cli_opt cli_opts[] = {
 	    "histograms and sampled counters that the table draws"),
 	OPT("sweep-load", NULL, FLAG, sweep_load,
 	    "find the load at which the network saturates (sweep: auto)"),
-	OPT("fabric", "MACHINE", TEXT, fabric,
-	    "the machine: a YAML file or the name of an experiment"),
+	OPT("fabric", "MACHINE", LIST, fabric,
+	    "the machine: a YAML file or the name of an experiment; several: "
+	    "one after the other, compared"),
 	OPT("n", "N", TEXT, n, "how many processes; default: one per node"),
 	OPT("clock", "CLOCK", TEXT, clock,
 	    "fixed: calls cost time (default); cpu: computing, too; none: as "

@@ -13,6 +13,7 @@
 #include "attach/serve.h"
 #include "base/vec.h"
 #include "front/exp/exp.h"
+#include "front/run/run.h"
 
 /* What is to be started. */
 struct exec_job {
@@ -102,5 +103,10 @@ void exec_pin(uint32_t cores);
 void exec_report(struct exec_job *j, struct weft_result *r);
 /* A few lines for people. */
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f);
+
+/* table.c: calls and messages of a run; nothing to say, nothing printed. */
+void exec_calls_table(const struct calls *c, FILE *f);
+/* The same program on several machines (the points of s), side by side. */
+void exec_compare(const struct run_set *s, FILE *f);
 
 #endif

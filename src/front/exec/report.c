@@ -26,6 +26,26 @@ static void report_child(const struct exec_job *j, size_t i, int status,
 	result_fail(r, line);
 }
 
+/* What each did, in order of ranks and names. */
+static void report_calls(struct att_server *s, struct calls *c)
+{
+	struct att_rank r;
+	struct att_call k;
+	struct att_flow w;
+
+	for (size_t i = 0; att_server_rank(s, i, &r); i++)
+		calls_rank_add(c, &(struct calls_rank){ r.rank, r.node, r.start,
+							r.over });
+	for (size_t i = 0; att_server_call(s, i, &k); i++)
+		calls_row_add(c, &(struct calls_row){ k.rank, (char *)k.name,
+						      k.calls, k.bytes, k.time,
+						      k.max });
+	for (size_t i = 0; att_server_flow(s, i, &w); i++)
+		calls_flow_add(c, &(struct calls_flow){ w.src, w.dst,
+							w.messages, w.bytes });
+	calls_sort(c);
+}
+
 void exec_report(struct exec_job *j, struct weft_result *r)
 {
 	struct att_sum s;
@@ -44,6 +64,11 @@ void exec_report(struct exec_job *j, struct weft_result *r)
 	result_counter_set(r, "exec.events", "events", s.events);
 	result_counter_set(r, "exec.violations", "commands", s.violations);
 	result_counter_set(r, "exec.outside", "times", s.outside);
+	report_calls(j->server, &r->calls);
+	if (calls_measured(&r->calls))
+		result_metric_set(r, "exec.measured", "us",
+				  (double)calls_measured(&r->calls) /
+					  (double)WEFT_US);
 }
 
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
@@ -64,4 +89,5 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 		s.joined, j->n, clocks[j->clock], now, s.handovers,
 		s.violations,
 		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
+	exec_calls_table(&r->calls, f);
 }

@@ -160,6 +160,7 @@ static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 		db_hist_stats(d, run, r);
 		db_ports(d, run, &r->view);
 		db_story(d, run, &r->story);
+		db_calls(d, run, &r->calls);
 		first = i ? first : run;
 	}
 	sqlite3_finalize(st);
@@ -241,6 +242,7 @@ static int db_write(const char *path, bool fresh, const struct run_set *sets,
 		db_exec(&d, db_schema);
 	db_exec(&d, db_more_schema);
 	db_exec(&d, db_story_schema);
+	db_exec(&d, db_calls_schema);
 	for (size_t i = 0; i < n; i++)
 		first[i] = db_set(&d, &sets[i]);
 	if (rows)

@@ -27,6 +27,9 @@ void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
 /* db_story.c: messages, stages, what was in use. */
 extern const char db_story_schema[];
 void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
+/* db_calls.c: what processes did. */
+extern const char db_calls_schema[];
+void db_calls(struct db *d, sqlite3_int64 run, const struct calls *c);
 /* `first`: number of the first run of each set. */
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);

@@ -204,6 +204,32 @@ static void json_hists(struct json *j, const struct weft_result *r)
 	json_end(j);
 }
 
+static void json_calls(struct json *j, const struct calls *c)
+{
+	json_arr(j, "calls");
+	for (size_t i = 0; i < c->n_rows; i++) {
+		json_obj(j, NULL);
+		json_u64(j, "rank", c->rows[i].rank);
+		json_str(j, "call", c->rows[i].name);
+		json_u64(j, "calls", c->rows[i].calls);
+		json_u64(j, "bytes", c->rows[i].bytes);
+		json_u64(j, "time_fs", c->rows[i].time);
+		json_u64(j, "max_fs", c->rows[i].max);
+		json_end(j);
+	}
+	json_end(j);
+	json_arr(j, "flows");
+	for (size_t i = 0; i < c->n_flows; i++) {
+		json_obj(j, NULL);
+		json_u64(j, "src", c->flows[i].src);
+		json_u64(j, "dst", c->flows[i].dst);
+		json_u64(j, "messages", c->flows[i].messages);
+		json_u64(j, "bytes", c->flows[i].bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void out_json_result(struct json *j, const struct weft_result *r)
 {
 	json_obj(j, "manifest");
@@ -224,6 +250,8 @@ void out_json_result(struct json *j, const struct weft_result *r)
 	for (size_t i = 0; i < r->n_counters; i++)
 		json_u64(j, r->counters[i].name, r->counters[i].value);
 	json_end(j);
+	if (r->calls.n_ranks)
+		json_calls(j, &r->calls);
 	json_arr(j, "failures");
 	for (size_t i = 0; i < r->n_failures; i++)
 		json_str(j, NULL, r->failures[i]);
@@ -286,6 +314,40 @@ static void csv_row(const struct run_point *p, const char *kind,
 	csv_field(value, '\n', f);
 }
 
+static void csv_u64(const struct run_point *p, const char *kind, const char *of,
+		    const char *what, const char *unit, uint64_t v, FILE *f)
+{
+	char name[80], b[24];
+
+	snprintf(name, sizeof(name), "%s.%s", of, what);
+	snprintf(b, sizeof(b), "%llu", (unsigned long long)v);
+	csv_row(p, kind, name, unit, "", b, f);
+}
+
+/* "rank0.MPI_Send.time", "rank0.rank1.bytes" */
+static void csv_calls(const struct run_point *p, FILE *f)
+{
+	const struct calls *c = &p->result->calls;
+	char of[64];
+
+	for (size_t i = 0; i < c->n_rows; i++) {
+		const struct calls_row *r = &c->rows[i];
+
+		snprintf(of, sizeof(of), "rank%u.%.40s", r->rank, r->name);
+		csv_u64(p, "call", of, "calls", "calls", r->calls, f);
+		csv_u64(p, "call", of, "bytes", "B", r->bytes, f);
+		csv_u64(p, "call", of, "time", "fs", r->time, f);
+		csv_u64(p, "call", of, "max", "fs", r->max, f);
+	}
+	for (size_t i = 0; i < c->n_flows; i++) {
+		const struct calls_flow *w = &c->flows[i];
+
+		snprintf(of, sizeof(of), "rank%u.rank%u", w->src, w->dst);
+		csv_u64(p, "flow", of, "messages", "messages", w->messages, f);
+		csv_u64(p, "flow", of, "bytes", "B", w->bytes, f);
+	}
+}
+
 static void csv_point(const struct run_point *p, FILE *f)
 {
 	const struct weft_result *r = p->result;
@@ -321,6 +383,7 @@ static void csv_point(const struct run_point *p, FILE *f)
 		csv_row(p, "counter", r->counters[i].name, r->counters[i].unit,
 			"", b, f);
 	}
+	csv_calls(p, f);
 }
 
 void out_csv(const struct run_set *s, FILE *f)

@@ -182,6 +182,14 @@ static const struct table_out run_tables[] = {
 	  "SELECT name,peer,kind,n,queue_unit,busy,blocked,queued FROM "
 	  "ports" OF_RUN " ORDER BY i",
 	  true },
+	{ "ranks", "SELECT rank,node,start_fs,over_fs FROM ranks" OF_RUN
+		   " ORDER BY rank" },
+	{ "calls",
+	  "SELECT name,rank,calls,bytes,time_fs,max_fs FROM calls" OF_RUN
+	  " ORDER BY rank,name",
+	  true },
+	{ "flows", "SELECT src,dst,messages,bytes FROM flows" OF_RUN
+		   " ORDER BY src,dst" },
 	{ 0 },
 };
 

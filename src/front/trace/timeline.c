@@ -139,6 +139,26 @@ static uint32_t lane(struct timeline *t, struct part *p, weft_time_t from,
 	return p->tid[i];
 }
 
+/* The calls of a process: one thread, above the others of its node. */
+static void call(struct timeline *t, struct part *p, const struct weft_trace *e)
+{
+	uint32_t pid = pid_of(t, p->comp);
+	char name[32];
+
+	if (!p->lanes) {
+		p->lanes = 1;
+		p->tid[0] = ++t->tids;
+		snprintf(name, sizeof(name), "rank %u", p->index);
+		meta(t, "thread_name", pid, p->tid[0], name);
+		event(t, "M", pid, p->tid[0], "thread_sort_index");
+		fprintf(t->file, ",\"args\":{\"sort_index\":-1}}");
+	}
+	event(t, "X", pid, p->tid[0], e->text);
+	put_us(t, "ts", e->from);
+	put_us(t, "dur", e->to - e->from);
+	fprintf(t->file, ",\"args\":{\"rank\":%" PRIu64 "}}", e->value);
+}
+
 static uint32_t slice(struct timeline *t, struct part *p, const char *name,
 		      weft_time_t from, weft_time_t to)
 {
@@ -230,6 +250,18 @@ static void level(struct timeline *t, const struct weft_trace *e)
 	fprintf(t->file, ",\"args\":{\"level\":%" PRIu64 "}}", e->value);
 }
 
+static void span(struct timeline *t, const struct weft_trace *e)
+{
+	struct part *p = part_of(t, e->comp, e->name, e->index);
+
+	if (!strcmp(e->name, WEFT_TRACE_CALLS)) {
+		call(t, p, e);
+		return;
+	}
+	slice(t, p, e->text, e->from, e->to);
+	fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
+}
+
 static void hear(struct weft_listener *l, const struct weft_trace *e)
 {
 	struct timeline *t = (struct timeline *)l;
@@ -237,9 +269,7 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 
 	switch (e->kind) {
 	case WEFT_TRACE_SPAN:
-		slice(t, part_of(t, e->comp, e->name, e->index), e->text,
-		      e->from, e->to);
-		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
+		span(t, e);
 		break;
 	case WEFT_TRACE_STATE:
 		state(t, e);

@@ -268,3 +268,24 @@ int weft_att_arm(struct weft_att *a)
 {
 	return STAILQ_EMPTY(&a->events) ? 0 : -EAGAIN;
 }
+
+int weft_att_stat(struct weft_att *a, const char *name)
+{
+	return 0;
+}
+
+void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
+{
+}
+
+void weft_att_stat_begin(struct weft_att *a, int stat)
+{
+}
+
+void weft_att_stat_end(struct weft_att *a, int stat)
+{
+}
+
+void weft_att_stat_drop(struct weft_att *a, int stat)
+{
+}

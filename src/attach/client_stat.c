@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attachment of a process: its calls, counted and timed.
+ *
+ * Begin and end of a call are commands without effect: the agent, which knows
+ * the time behind everything before them, notes it.  They cost a process
+ * nothing until it posts something else, and a call in which it posts nothing
+ * is over before: its time is the processor time charged in it. */
+#include <errno.h>
+#include <string.h>
+
+#include "attach/client.h"
+
+static void stat_lock(struct weft_att *a)
+{
+	while (atomic_flag_test_and_set_explicit(&a->stat_lock,
+						 memory_order_acquire))
+		att_pause();
+}
+
+static void stat_unlock(struct weft_att *a)
+{
+	atomic_flag_clear_explicit(&a->stat_lock, memory_order_release);
+}
+
+/* ---- counts ---- */
+
+static int stat_find(struct weft_att *a, const char *name)
+{
+	struct att_stat *s = a->seg->stat;
+
+	for (uint32_t i = 0; i < a->n_stats; i++)
+		if (!strncmp(s[i].name, name, sizeof(s[i].name) - 1))
+			return (int)i;
+	if (a->n_stats == WEFT_ATT_STATS)
+		return -ENOSPC;
+	strncpy(s[a->n_stats].name, name, sizeof(s->name) - 1);
+	return (int)a->n_stats++;
+}
+
+int weft_att_stat(struct weft_att *a, const char *name)
+{
+	int stat;
+
+	stat_lock(a);
+	stat = stat_find(a, name);
+	stat_unlock(a);
+	return stat;
+}
+
+void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
+{
+	if (stat < 0 || (uint32_t)stat >= a->n_stats)
+		return;
+	a->seg->stat[stat].calls++;
+	a->seg->stat[stat].bytes += bytes;
+}
+
+/* ---- times ---- */
+
+static bool stat_timed(const struct weft_att *a, int stat)
+{
+	return stat >= 0 && (uint32_t)stat < a->n_stats &&
+	       a->info.clock != WEFT_CLOCK_NONE && !weft_att_gone(a);
+}
+
+/* Where there is no place any more the call has no time. */
+static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
+		     uint8_t flags)
+{
+	uint32_t n = atomic_load(&a->n_marks);
+
+	if (n == ATT_MARKS)
+		return;
+	a->mark[n] = (struct att_mark){ .kind = (uint8_t)kind,
+					.flags = flags,
+					.stat = (uint16_t)stat,
+					.busy = a->busy };
+	atomic_store(&a->n_marks, n + 1);
+}
+
+/* Nothing was posted since it began. */
+static bool mark_fresh(const struct weft_att *a, int stat)
+{
+	uint32_t n = a->n_marks;
+
+	return n && a->mark[n - 1].kind == ATT_C_BEGIN &&
+	       a->mark[n - 1].stat == stat;
+}
+
+void weft_att_stat_begin(struct weft_att *a, int stat)
+{
+	if (!stat_timed(a, stat))
+		return;
+	att_cpu_charge(a);
+	stat_lock(a);
+	mark_add(a, ATT_C_BEGIN, stat, 0);
+	stat_unlock(a);
+}
+
+static void stat_local(struct weft_att *a, int stat)
+{
+	struct att_stat *s = &a->seg->stat[stat];
+	weft_time_t t = a->busy - a->mark[a->n_marks].busy;
+
+	s->time += t;
+	s->max = t > s->max ? t : s->max;
+}
+
+static void stat_end(struct weft_att *a, int stat, bool drop)
+{
+	if (!stat_timed(a, stat))
+		return;
+	att_cpu_charge(a);
+	stat_lock(a);
+	if (mark_fresh(a, stat) && (drop || !a->seg->trace)) {
+		a->n_marks--;
+		if (!drop)
+			stat_local(a, stat);
+	} else {
+		mark_add(a, ATT_C_END, stat, drop ? ATT_F_DROP : 0);
+	}
+	stat_unlock(a);
+}
+
+void weft_att_stat_end(struct weft_att *a, int stat)
+{
+	stat_end(a, stat, false);
+}
+
+void weft_att_stat_drop(struct weft_att *a, int stat)
+{
+	stat_end(a, stat, true);
+}
+
+/* ---- into the ring ---- */
+
+/* Payload of the command that comes behind is not its. */
+static void mark_put(struct weft_att *a, const struct att_mark *m,
+		     weft_time_t busy)
+{
+	uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
+
+	a->cmd[i] = (struct att_cmd){
+		.kind = m->kind, .flags = m->flags, .busy = busy, .buf = m->stat
+	};
+	a->tx_end[i] = a->tx_end[(a->tail - 1) & mask];
+	a->tail++;
+}
+
+void att_marks_put(struct weft_att *a)
+{
+	weft_time_t done = 0;
+	uint32_t n = 0;
+
+	stat_lock(a);
+	if (a->tail + a->n_marks - a->head >= a->seg->n_cmds)
+		att_look_head(a);
+	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
+		mark_put(a, &a->mark[n], a->mark[n].busy - done);
+		done = a->mark[n].busy;
+	}
+	a->busy -= done;
+	a->n_marks -= n;
+	memmove(a->mark, a->mark + n, a->n_marks * sizeof(*a->mark));
+	for (uint32_t i = 0; i < a->n_marks; i++)
+		a->mark[i].busy -= done;
+	stat_unlock(a);
+}
+
+void att_marks_after(struct weft_att *a)
+{
+	stat_lock(a);
+	for (uint32_t i = 0; i < a->n_marks; i++)
+		a->mark[i].busy = 0;
+	stat_unlock(a);
+}

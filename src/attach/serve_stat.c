@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a client: their times, slices of the timeline, messages from rank to
+ * rank.  A call begins and ends where the client said so in its ring, behind
+ * all that it posted before; the time between is its own.  What is counted is
+ * the measured part (serve_epoch.c), or everything where there is none. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "attach/serve_priv.h"
+#include "weft/prog.h"
+#include "weft/trace.h"
+
+/* ---- calls ---- */
+
+/* The name is the client's: nothing but letters, once. */
+static const char *stat_name(struct att_client *c, uint32_t stat)
+{
+	char *name = c->stat[stat].name;
+
+	if (name[0])
+		return name;
+	for (uint32_t i = 0; i + 1 < WEFT_ATT_STAT_NAME; i++) {
+		char ch = c->seg->stat[stat].name[i];
+
+		if (!ch)
+			break;
+		name[i] = isalnum((unsigned char)ch) || ch == '_' ? ch : '?';
+	}
+	return name;
+}
+
+int att_cmd_begin(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd)
+{
+	if (cmd->buf >= WEFT_ATT_STATS) {
+		att_break(c, "there is no such call");
+	} else if (c->n_open < ATT_OPEN) {
+		c->open[c->n_open].stat = (uint32_t)cmd->buf;
+		c->open[c->n_open++].from = weft_prog_time(g->prog);
+	}
+	return 0;
+}
+
+static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
+		       weft_time_t from)
+{
+	weft_time_t now = weft_prog_time(g->prog), t = now - from;
+	struct att_timed *s = &c->timed[stat];
+
+	if (c->over)
+		return;
+	s->sum += t;
+	s->max = t > s->max ? t : s->max;
+	if (weft_heard_kind(g->prog, WEFT_TRACE_SPAN))
+		weft_span(g->prog, WEFT_TRACE_CALLS, c->rank,
+			  stat_name(c, stat), c->rank, from, now);
+}
+
+/* Beginnings that had no end are forgotten. */
+int att_cmd_end(struct att_agent *g, struct att_client *c,
+		const struct att_cmd *cmd)
+{
+	uint32_t i = c->n_open;
+
+	while (i && c->open[i - 1].stat != cmd->buf)
+		i--;
+	if (!i)
+		return 0;
+	c->n_open = i - 1;
+	if (!(cmd->flags & ATT_F_DROP))
+		call_ended(g, c, c->open[i - 1].stat, c->open[i - 1].from);
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static void sent_add(struct att_client *from, const struct att_client *to,
+		     uint64_t bytes)
+{
+	uint32_t ranks = from->srv->o.ranks;
+
+	if (!to || to->rank >= ranks || from->over)
+		return;
+	if (!from->sent)
+		from->sent = calloc(ranks, sizeof(*from->sent));
+	if (!from->sent)
+		abort();
+	from->sent[to->rank].messages++;
+	from->sent[to->rank].bytes += bytes;
+}
+
+void att_stat_cmd(struct att_client *c, const struct att_cmd *cmd)
+{
+	struct att_client *peer;
+
+	if (cmd->kind < ATT_C_SEND || cmd->kind > ATT_C_CSWAP)
+		return;
+	peer = att_find(c->srv, cmd->dst);
+	if (cmd->kind == ATT_C_GET && peer)
+		sent_add(peer, c, cmd->len);
+	else
+		sent_add(c, peer, cmd->kind <= ATT_C_PUT ? cmd->len : 8);
+}
+
+/* ---- begin and end ---- */
+
+void att_stat_reset(struct att_client *c)
+{
+	for (uint32_t i = 0; i < WEFT_ATT_STATS; i++) {
+		struct att_stat *s = &c->seg->stat[i];
+
+		s->calls = s->bytes = s->time = s->max = 0;
+		c->timed[i] = (struct att_timed){ 0 };
+	}
+	free(c->sent);
+	c->sent = NULL;
+}
+
+void att_stat_keep(struct att_client *c)
+{
+	if (c->over)
+		return;
+	for (uint32_t i = 0; i < WEFT_ATT_STATS; i++) {
+		const struct att_stat *s = &c->seg->stat[i];
+
+		stat_name(c, i);
+		c->stat[i].calls = s->calls;
+		c->stat[i].bytes = s->bytes;
+		c->stat[i].time = s->time;
+		c->stat[i].max = s->max;
+	}
+}
+
+/* ---- for who wants to know ---- */
+
+/* The client of a rank: the first that was measured to its end, or the last. */
+static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
+{
+	struct att_client *c = NULL;
+
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (s->clients.at[i]->rank == rank && !(c && c->over))
+			c = s->clients.at[i];
+	return c;
+}
+
+bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r)
+{
+	const struct att_client *c;
+
+	for (uint32_t k = 0; k < s->o.ranks; k++) {
+		c = rank_client(s, k);
+		if (!c || i--)
+			continue;
+		*r = (struct att_rank){ k, c->node, c->start, c->over };
+		return true;
+	}
+	return false;
+}
+
+static bool call_get(const struct att_client *c, uint32_t k, struct att_call *o)
+{
+	const struct att_stat *s = &c->stat[k];
+	const struct att_timed *t = &c->timed[k];
+
+	if (!s->calls)
+		return false;
+	*o = (struct att_call){ .rank = c->rank,
+				.name = s->name,
+				.calls = s->calls,
+				.bytes = s->bytes,
+				.time = s->time + t->sum,
+				.max = s->max > t->max ? s->max : t->max };
+	return true;
+}
+
+bool att_server_call(const struct att_server *s, size_t i, struct att_call *c)
+{
+	for (uint32_t r = 0; r < s->o.ranks; r++) {
+		const struct att_client *of = rank_client(s, r);
+
+		for (uint32_t k = 0; of && k < WEFT_ATT_STATS; k++)
+			if (call_get(of, k, c) && !i--)
+				return true;
+	}
+	return false;
+}
+
+bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f)
+{
+	for (uint32_t r = 0; r < s->o.ranks; r++) {
+		const struct att_client *c = rank_client(s, r);
+
+		for (uint32_t k = 0; c && c->sent && k < s->o.ranks; k++) {
+			if (!c->sent[k].messages || i--)
+				continue;
+			*f = (struct att_flow){ r, k, c->sent[k].messages,
+						c->sent[k].bytes };
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processes of `weft exec` did, for people: the calls that took most
+ * time, messages from rank to rank, two machines side by side. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "front/exec/exec.h"
+#include "front/out/out.h"
+
+enum { TOP = 6, MATRIX = 8, COMPARED = 12 };
+
+/* ---- numbers ---- */
+
+/* Four digits and a unit. */
+static void time_text(uint64_t fs, char buf[32])
+{
+	static const struct {
+		const char *unit;
+		double fs;
+	} units[] = {
+		{ "s", 1e15 }, { "ms", 1e12 }, { "us", 1e9 }, { "ns", 1e6 }
+	};
+	size_t i = 0;
+
+	while (i < 3 && (double)fs < units[i].fs)
+		i++;
+	snprintf(buf, 32, "%.4g %s", (double)fs / units[i].fs, units[i].unit);
+}
+
+static void cell_time(struct table *t, uint64_t fs)
+{
+	char buf[32];
+
+	time_text(fs, buf);
+	table_cell(t, "%s", buf);
+}
+
+/* ---- calls ---- */
+
+static bool is_mpi(const struct calls_row *r)
+{
+	return !strncmp(r->name, "MPI_", 4);
+}
+
+/* Calls of libfabric that MPI makes are parts of its own. */
+static void drop_inner(struct calls *sum)
+{
+	bool mpi = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sum->n_rows; i++)
+		mpi |= is_mpi(&sum->rows[i]);
+	for (size_t i = 0; i < sum->n_rows && mpi; i++) {
+		struct calls_row r = sum->rows[i];
+
+		if (is_mpi(&r)) {
+			sum->rows[i] = sum->rows[n];
+			sum->rows[n++] = r;
+		}
+	}
+	for (size_t i = n; i < sum->n_rows && mpi; i++)
+		free(sum->rows[i].name);
+	sum->n_rows = mpi ? n : sum->n_rows;
+}
+
+static void call_row(struct table *t, const struct calls_row *r, double all)
+{
+	table_cell(t, "%s", r->name);
+	table_cell(t, "%" PRIu64, r->calls);
+	table_cell(t, "%" PRIu64, r->bytes);
+	cell_time(t, r->time);
+	if (all > 0)
+		table_cell(t, "%.1f %%", 100 * (double)r->time / all);
+	else
+		table_cell(t, "-");
+	cell_time(t, r->calls ? r->time / r->calls : 0);
+	cell_time(t, r->max);
+}
+
+static void calls_top(const struct calls *c, FILE *f)
+{
+	static const char *const heads[] = { "call",  "calls", "bytes",	 "time",
+					     "share", "mean",  "longest" };
+	double all = (double)calls_measured(c) * (double)c->n_ranks;
+	struct calls sum = { 0 };
+	struct table *t;
+
+	calls_sum(c, &sum);
+	drop_inner(&sum);
+	if (sum.n_rows) {
+		t = table_new(heads, 7);
+		for (size_t i = 0; i < sum.n_rows && i < TOP; i++)
+			call_row(t, &sum.rows[i], all);
+		table_print(t, f);
+	}
+	if (sum.n_rows > TOP)
+		fprintf(f,
+			"and %zu more: --format json, or --out and weft "
+			"report\n",
+			sum.n_rows - TOP);
+	calls_free(&sum);
+}
+
+/* ---- messages ---- */
+
+static const struct calls_flow *flow_of(const struct calls *c, uint32_t src,
+					uint32_t dst)
+{
+	for (size_t i = 0; i < c->n_flows; i++)
+		if (c->flows[i].src == src && c->flows[i].dst == dst)
+			return &c->flows[i];
+	return NULL;
+}
+
+static void calls_matrix(const struct calls *c, FILE *f)
+{
+	const char *heads[MATRIX + 1] = { "messages, bytes" };
+	char names[MATRIX][24];
+	struct table *t;
+
+	for (size_t k = 0; k < c->n_ranks; k++) {
+		snprintf(names[k], sizeof(names[k]), "to rank %u",
+			 c->ranks[k].rank);
+		heads[k + 1] = names[k];
+	}
+	t = table_new(heads, c->n_ranks + 1);
+	for (size_t i = 0; i < c->n_ranks; i++) {
+		table_cell(t, "from rank %u", c->ranks[i].rank);
+		for (size_t k = 0; k < c->n_ranks; k++) {
+			const struct calls_flow *w =
+				flow_of(c, c->ranks[i].rank, c->ranks[k].rank);
+
+			if (w)
+				table_cell(t, "%" PRIu64 ", %" PRIu64,
+					   w->messages, w->bytes);
+			else
+				table_cell(t, "-");
+		}
+	}
+	table_print(t, f);
+}
+
+void exec_calls_table(const struct calls *c, FILE *f)
+{
+	uint64_t measured = calls_measured(c);
+	char text[32];
+
+	if (measured) {
+		time_text(measured, text);
+		fprintf(f, "weft: measured part %s\n", text);
+	}
+	calls_top(c, f);
+	if (c->n_flows && c->n_ranks <= MATRIX)
+		calls_matrix(c, f);
+}
+
+/* ---- several machines ---- */
+
+static const struct calls_row *row_of(const struct calls *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (!strcmp(c->rows[i].name, name))
+			return &c->rows[i];
+	return NULL;
+}
+
+/* Times of one thing on all machines, and their ratio to the first. */
+static void compare_row(struct table *t, const char *what, const uint64_t *fs,
+			size_t n)
+{
+	table_cell(t, "%s", what);
+	for (size_t i = 0; i < n; i++)
+		cell_time(t, fs[i]);
+	for (size_t i = 1; i < n; i++)
+		if (fs[0])
+			table_cell(t, "%.3f", (double)fs[i] / (double)fs[0]);
+		else
+			table_cell(t, "-");
+}
+
+static void compare_calls(struct table *t, const struct calls *sum, size_t n,
+			  uint64_t *fs)
+{
+	for (size_t k = 0; k < sum[0].n_rows && k < COMPARED; k++) {
+		const char *name = sum[0].rows[k].name;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct calls_row *r = row_of(&sum[i], name);
+
+			fs[i] = r ? r->time : 0;
+		}
+		compare_row(t, name, fs, n);
+	}
+}
+
+static struct table *compare_heads(const struct run_set *s)
+{
+	size_t n = s->n_points;
+	char(*ratio)[80] = calloc(n, sizeof(*ratio));
+	const char **heads = calloc(2 * n, sizeof(*heads));
+	struct table *t;
+
+	if (!ratio || !heads)
+		abort();
+	heads[0] = "simulated time, all ranks";
+	for (size_t i = 0; i < n; i++) {
+		heads[i + 1] = s->points[i].point + strlen("fabric=");
+		snprintf(ratio[i], sizeof(*ratio), n > 2 ? "%zu/1" : "ratio",
+			 i + 1);
+		if (i)
+			heads[n + i] = ratio[i];
+	}
+	t = table_new(heads, 2 * n);
+	free(heads);
+	free(ratio);
+	return t;
+}
+
+void exec_compare(const struct run_set *s, FILE *f)
+{
+	size_t n = s->n_points;
+	struct calls *sum = calloc(n, sizeof(*sum));
+	uint64_t *fs = calloc(n, sizeof(*fs));
+	struct table *t = compare_heads(s);
+
+	if (!sum || !fs)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		calls_sum(&s->points[i].result->calls, &sum[i]);
+		drop_inner(&sum[i]);
+		fs[i] = calls_measured(&s->points[i].result->calls);
+	}
+	fputc('\n', f);
+	compare_row(t, "measured part", fs, n);
+	compare_calls(t, sum, n, fs);
+	table_print(t, f);
+	for (size_t i = 0; i < n; i++)
+		calls_free(&sum[i]);
+	free(sum);
+	free(fs);
+}

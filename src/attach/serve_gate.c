@@ -302,15 +302,6 @@ static bool gate_started(struct att_server *s)
 	return s->started;
 }
 
-/* Without an endpoint nobody can be told that another has died. */
-static void gate_lost(struct att_server *s, bool idle)
-{
-	if (!s->o.raw || !idle || !s->sum.died || s->over)
-		return;
-	att_say(s, "a process has died, and the others wait: the run ends");
-	s->over = true;
-}
-
 static bool gate_slow(struct att_server *s, bool idle)
 {
 	for (;;) {
@@ -330,7 +321,8 @@ static bool gate_slow(struct att_server *s, bool idle)
 			s->told_still = false;
 			return true;
 		}
-		gate_lost(s, idle);
+		if (att_raw_lost(s, idle))
+			continue;
 		if (s->over || weft_sim_stopped(s->sim))
 			return false;
 		if (s->started && !idle && s->live)
@@ -347,6 +339,7 @@ bool att_gate(void *server, bool idle)
 	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
 	if (!idle && s->started && s->live && !s->running.n &&
+	    !(s->o.raw && s->sum.died) &&
 	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==
 		    s->seen &&
 	    atomic_load_explicit(&s->news, memory_order_relaxed) ==

@@ -251,6 +251,24 @@ bool att_raw_call(struct att_server *s)
 	return any;
 }
 
+/* Nobody can be told by weft/host.h. */
+bool att_raw_lost(struct att_server *s, bool idle)
+{
+	if (!s->o.raw || !s->sum.died || s->over)
+		return false;
+	if (!s->lost_ns)
+		s->lost_ns = att_now_ns();
+	if (!idle && att_now_ns() - s->lost_ns < s->o.patience_ns)
+		return false;
+	att_say(s, "a process has died: the run ends");
+	s->over = true;
+	for (size_t i = 0; i < s->clients.n; i++) {
+		s->clients.at[i]->left = true;
+		att_gone(s->clients.at[i]);
+	}
+	return true;
+}
+
 /* ---- the node ---- */
 
 static void node_info(struct att_agent *g, struct weft_prog_node n)

@@ -243,6 +243,7 @@ struct att_server {
 	weft_time_t settled;
 	bool joinable, started, over, failed, told_still;
 	uint64_t last_join_ns, still_ns, look_ns;
+	uint64_t lost_ns; /* weft/host.h: when one died */
 	struct att_sum sum;
 };
 
@@ -273,6 +274,9 @@ int att_raw_main(struct att_agent *g);
 const struct att_seg_host *att_raw_info(const struct att_agent *g);
 /* At the present time: whoever can go on does; true: somebody does. */
 bool att_raw_call(struct att_server *s);
+/* One has died: the others are ended, as soon as they wait or patience ends;
+ * true: just now. */
+bool att_raw_lost(struct att_server *s, bool idle);
 void att_raw_free(struct att_agent *g);
 
 /* serve_proc.c */

@@ -173,6 +173,16 @@ class Ends(unittest.TestCase):
         self.assertIn("has gone without leaving", p.stderr)
         self.assertIn("the run ends", p.stderr)
 
+    def test_killed_while_polling(self):
+        """The other one looks for ever: it is ended when patience ends."""
+        script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0 n1; fi; "
+                  "%s client hvia0 n0 & sleep 0.05; kill -9 $!; wait $!" %
+                  ((os.path.join(BUILD, "examples/vipl-test"),) * 2))
+        p = weft("exec", "--raw", "--patience", "200ms", "--fabric",
+                 "exec/hvia-pair", "--", "sh", "-c", script)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("has gone without leaving", p.stderr)
+
     def test_unchanged_program(self):
         """VIPL, as it is: names, clocks, threads, errors."""
         script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0+cq n1; "

@@ -152,7 +152,7 @@ static weft_time_t agent_deadline(struct att_agent *g)
 	for (size_t i = 0; i < g->clients.n; i++) {
 		weft_time_t d = atomic_load(&g->clients.at[i]->seg->deadline);
 
-		if (d < t)
+		if (d < t && d < ATT_TIME_MAX)
 			t = d;
 		d = att_epoch_deadline(g->clients.at[i]);
 		if (d < t)

@@ -34,6 +34,8 @@ enum {
 
 /* fs of processor time that one command may tell */
 #define ATT_BUSY_MAX (3600 * WEFT_SEC)
+/* and when it may: simulated time ends after 5 hours */
+#define ATT_TIME_MAX (4 * 3600 * WEFT_SEC)
 
 enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };
 

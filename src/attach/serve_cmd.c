@@ -198,10 +198,11 @@ static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 {
 	*cmd = c->cmd[i % ATT_CMDS];
 	__asm__ volatile("" ::: "memory"); /* once */
-	if (cmd->kind < ATT_C_KINDS && cmd->busy <= ATT_BUSY_MAX)
-		return true;
-	att_break(c, "no such command");
-	return false;
+	if (weft_now(c->g->prog) >= ATT_TIME_MAX)
+		att_break(c, "simulated time is at its end");
+	else if (cmd->kind >= ATT_C_KINDS || cmd->busy > ATT_BUSY_MAX)
+		att_break(c, "no such command");
+	return !c->gone;
 }
 
 static bool is_mark(const struct att_cmd *cmd)

@@ -157,15 +157,13 @@ static bool seg_ok(const struct direct_seg *s, uint64_t bytes, uint32_t node,
 	       node < s->nodes && slot < s->places / s->nodes;
 }
 
-/* Looking is a waste where the peer needs the processor to go on. */
-static uint32_t spin_of(uint32_t places)
+static uint32_t cpus_here(void)
 {
 	cpu_set_t set;
 
-	if (sched_getaffinity(0, sizeof(set), &set) ||
-	    (uint32_t)CPU_COUNT(&set) < places)
-		return SPIN_CROWDED;
-	return SPIN;
+	return sched_getaffinity(0, sizeof(set), &set)
+		       ? 1
+		       : (uint32_t)CPU_COUNT(&set);
 }
 
 static int peers_new(struct direct *d)
@@ -193,7 +191,7 @@ static void direct_init(struct direct *d)
 	d->n = d->lay.places;
 	d->nodes = d->lay.nodes;
 	d->ring_bytes = d->lay.ring_bytes;
-	d->spin = spin_of(d->n);
+	d->cpus = cpus_here();
 	d->self = direct_place(d->seg, &d->lay, d->me);
 	d->todo_tail = &d->todo;
 	d->ep = (struct weft_ep){
@@ -242,6 +240,7 @@ static int direct_join(struct direct *d, int fd, uint64_t bytes, uint32_t node,
 		return ret;
 	atomic_store(&d->self->pid, (uint32_t)getpid());
 	atomic_store(&d->self->state, DIRECT_HERE);
+	atomic_fetch_add(&d->seg->joined, 1);
 	return 0;
 }
 
@@ -298,14 +297,34 @@ static void direct_sleep(struct direct *d, uint64_t ns)
 	atomic_store(&d->self->asleep, DIRECT_AWAKE);
 }
 
+/* Looking is a waste where a peer needs the processor to go on. */
+static uint32_t spin_of(struct direct *d)
+{
+	uint32_t here =
+		atomic_load(&d->seg->joined) - atomic_load(&d->seg->leavers);
+	uint32_t cpu = (uint32_t)sched_getcpu() + 1;
+
+	if (d->self->cpu != cpu)
+		atomic_store(&d->self->cpu, cpu);
+	for (uint32_t k = 0; k < d->n_active; k++) {
+		const struct direct_peer *p = &d->peer[d->active[k]];
+
+		if (d->active[k] != d->me && p->place->cpu == cpu &&
+		    !p->place->asleep)
+			return 0;
+	}
+	return here <= d->cpus ? SPIN : SPIN_CROWDED;
+}
+
 int direct_wait(struct direct *d, uint32_t real_us)
 {
 	uint64_t end = 0, now;
+	uint32_t spin;
 
 	if (d->ep.ops != &direct_ops)
 		return -EIO;
-	for (;;) {
-		for (uint32_t i = 0; i <= d->spin; i++) {
+	for (spin = spin_of(d);;) {
+		for (uint32_t i = 0; i <= spin; i++) {
 			if (direct_news(d))
 				return 0;
 			att_pause();

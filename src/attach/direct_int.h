@@ -57,6 +57,7 @@ enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
 struct direct_place {
 	ATT_LINE _Atomic uint32_t state;
 	_Atomic uint32_t pid;
+	_Atomic uint32_t cpu;		  /* + 1, when it last waited */
 	ATT_LINE _Atomic uint32_t asleep; /* enum direct_sleep, futex */
 	/* who has ever sent something */
 	ATT_LINE _Atomic uint64_t senders[DIRECT_PLACES / 64];
@@ -71,6 +72,7 @@ struct direct_seg {
 	uint64_t place_off, ring_off, ring_step;
 	uint64_t start_ns, id; /* id: of the datagram sockets' names */
 	ATT_LINE _Atomic uint32_t leavers; /* how many have left */
+	_Atomic uint32_t joined;	   /* how many have ever come */
 };
 
 /* What the library of the target does: put, get and atomics by message. */
@@ -128,7 +130,7 @@ struct direct {
 	struct direct_seg *seg;
 	struct direct_seg lay; /* what stood at its start, checked */
 	int fd;		       /* armed, or -1 */
-	uint32_t me, n, nodes, ring_bytes, spin;
+	uint32_t me, n, nodes, ring_bytes, cpus;
 	struct direct_place *self;
 	struct direct_peer *peer;
 	uint32_t *active, n_active; /* those who have sent something */

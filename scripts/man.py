@@ -15,6 +15,8 @@ ENVIRONMENT = [
     ("NO_COLOR", "No bold and no colours on a terminal, when set and not "
      "empty."),
     ("TERM", "\"dumb\": no progress line, pictures in plain characters."),
+    ("WEFT_SOCKET, WEFT_RANK, WEFT_NODE, WEFT_RANKS", "Set by weft exec for "
+     "the processes that it starts: where they join, and who they are."),
     ("TMPDIR", "Where weft tour puts its folder; default /tmp."),
 ]
 FILES = [

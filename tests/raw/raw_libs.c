@@ -2,7 +2,8 @@
 /* Two nodes and a user library, as a program of the simulator or as a process
  * (weft exec --raw): what is printed must be the same, to the femtosecond.
  *
- *	raw_libs rma|hostport|vipl|ep|ep-hp|light */
+ *	raw_libs rma|hostport|vipl|ep|ep-hp|light [dies] */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ enum { ROUNDS = 40, BYTES = 1000 };
 	} while (0)
 
 static uint32_t me;
+static bool dies; /* node 1, in the middle */
 
 static void fill(uint8_t *p, size_t n, uint32_t from, uint32_t round)
 {
@@ -58,6 +60,8 @@ static void play(struct weft_host *h, const char *name, void *p,
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		if (me)
 			hear(p, i);
+		if (me && dies && i == 5)
+			raise(SIGKILL);
 		say(p, i);
 		if (!me)
 			hear(p, i);
@@ -389,8 +393,9 @@ int main(int argc, char **argv)
 	if (!h)
 		return 2;
 	me = weft_host_node(h);
+	dies = argc == 3 && !strcmp(argv[2], "dies");
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
-		if (argc == 2 && !strcmp(argv[1], runs[i].name))
+		if (argc > 1 && !strcmp(argv[1], runs[i].name))
 			return runs[i].fn(h);
 	return 2;
 }

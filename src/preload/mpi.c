@@ -58,6 +58,7 @@ static void begin(void)
 		return;
 	size(world(), &ranks);
 	barrier(world());
+	pre_heap_level();
 	if (!weft_att_epoch(a, job(), (uint32_t)ranks, &epoch))
 		pre_now(a);
 }

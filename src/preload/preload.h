@@ -6,6 +6,7 @@
  *   preload.c     the attachment, whose code is the program's
  *   clock.c       clocks of C and C++
  *   name.c        the name of the host
+ *   heap.c        where buffers lie
  *   mpi.c         MPI_Init, MPI_Finalize, MPI_Wtime
  *   raw.c         programs that call weft/host.h themselves
  *   calls.c       every other call of MPI that communicates
@@ -41,6 +42,9 @@ bool pre_is_program(const void *caller);
 /* Simulated time of the thread, where the caller is code of a program that
  * calls weft/host.h itself; false: it is not. */
 bool pre_raw_now(const void *caller, weft_time_t *t);
+
+/* What is allocated from here on lies the same in every run. */
+void pre_heap_level(void);
 
 /* fs since the start of the measured part. */
 weft_time_t pre_since_epoch(struct weft_att *a);

@@ -16,11 +16,18 @@
 static const struct {
 	const char *name;
 	const struct all_case *cases;
+	bool named; /* only when it is asked for */
 } parts[] = {
-	{ "pt2pt", all_pt2pt },	    { "coll", all_coll },
-	{ "icoll", all_icoll },	    { "reduce", all_reduce },
-	{ "ireduce", all_ireduce }, { "neigh", all_neigh },
-	{ "types", all_types },	    { "onesided", all_onesided },
+	{ "pt2pt", all_pt2pt },
+	{ "coll", all_coll },
+	{ "icoll", all_icoll },
+	{ "reduce", all_reduce },
+	{ "ireduce", all_ireduce },
+	{ "neigh", all_neigh },
+	{ "types", all_types },
+	{ "onesided", all_onesided },
+	/* osc/rdma of Open MPI 4.1 locks regions_lock of another node twice */
+	{ "dynamic", all_dynamic, true },
 };
 
 void all_check(struct all *a, bool ok, const char *what, int line)
@@ -77,7 +84,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(a.comm, &a.rank);
 	MPI_Comm_size(a.comm, &a.size);
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (only == NULL || strcmp(only, parts[i].name) == 0)
+		if (only == NULL ? !parts[i].named
+				 : strcmp(only, parts[i].name) == 0)
 			run_part(&a, i, times);
 	MPI_Allreduce(&a.failed, &all, 1, MPI_LONG, MPI_SUM, a.comm);
 	if (a.rank == 0)

@@ -24,6 +24,7 @@ void all_check(struct all *a, bool ok, const char *what, int line);
 
 /* Lists end with a name of NULL. */
 extern const struct all_case all_pt2pt[], all_coll[], all_icoll[], all_reduce[],
-	all_ireduce[], all_neigh[], all_types[], all_onesided[];
+	all_ireduce[], all_neigh[], all_types[], all_onesided[], all_dynamic[],
+	all_groups[];
 
 #endif

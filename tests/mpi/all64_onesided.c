@@ -307,6 +307,10 @@ const struct all_case all_onesided[] = {
 	{ "lock", lock },
 	{ "rput, rget", with_request },
 	{ "derived types", with_types },
+	{ NULL, NULL },
+};
+
+const struct all_case all_dynamic[] = {
 	{ "dynamic", dynamic },
 	{ NULL, NULL },
 };

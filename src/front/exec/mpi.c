@@ -110,6 +110,16 @@ static const char *const openmpi_settings[][2] = {
 	{ NULL, NULL },
 };
 
+/* Small pieces for names whose length is not the same in every run (preload,
+ * heap.c). */
+static void heap_env(struct exec_job *j)
+{
+	const char *has = getenv("GLIBC_TUNABLES");
+
+	exec_env(j, "GLIBC_TUNABLES", "%s%sglibc.malloc.tcache_count=64",
+		 has ? has : "", has ? ":" : "");
+}
+
 /* Everything Open MPI writes goes away with the job. */
 static void openmpi_files(struct exec_job *j)
 {
@@ -134,6 +144,7 @@ static void openmpi_env(struct exec_job *j)
 		exec_env(j, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	}
 	openmpi_files(j);
+	heap_env(j);
 }
 
 /* In order of ranks: the node of each. */
@@ -231,6 +242,7 @@ static int mpich_start(struct exec_job *j, struct weft_err *err)
 				 j->argv[0]);
 	if (!mpiexec)
 		return weft_fail(err, ENOENT, "exec: no mpiexec in PATH");
+	heap_env(j);
 	setting(j, "MPIR_CVAR_NOLOCAL", "1");
 	setting(j, "HYDRA_IFACE", "lo");
 	setting(j, "HYDRA_LAUNCHER", "fork");

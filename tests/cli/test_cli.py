@@ -80,7 +80,8 @@ class Base(unittest.TestCase):
 
 
 class Usage(Base):
-    COMMANDS = ["run", "reproduce", "list", "describe", "check", "bench"]
+    COMMANDS = ["run", "exec", "reproduce", "list", "describe", "check",
+                "bench"]
 
     def test_help_lists_the_commands(self):
         out = self.weft("--help").stdout

@@ -257,12 +257,15 @@ local fields = weft.fields(proto, {
 	  vals = { "FORTH", "EXTOLL", "ATOLL" } },
 	{ "damaged", "Damaged by a fault on the line", "bool", 2, 1, mask = 1 },
 	{ "invalid", "Invalid codes are marked", "bool", 2, 1, mask = 2 },
+	{ "cut", "Cut in front of a payload that the run does not carry", "bool",
+	  2, 1, mask = 4 },
 	{ "more", "More", "u8", 3, 1, hex = true },
 	{ "symbols", "Symbols", "u32", 4, 4 },
 	{ "words", "Words on the line", "u32", 8, 4 },
 	{ "word_ps", "Time of a word (ps)", "u32", 12, 4 },
 	{ "number", "Line", "u32", 16, 4 },
 	{ "line", "Ends", "str" },
+	{ "missing", "Bytes not carried by this run", "u32" },
 })
 local errors = weft.experts(proto, {
 	{ "record", "Not a record of this version", expert.group.UNDECODED,
@@ -275,6 +278,16 @@ weft.on_reset(function()
 end)
 local HEAD, VERSION = 20, 2
 
+-- n bytes were on the line, and nobody knows them: no CRC can be checked.
+function weft.not_carried(tree, n)
+	weft.add(tree, fields.missing, n)
+end
+
+-- Bytes of tvb that were on the line and are not in the file.
+function weft.behind(tvb)
+	return tvb:reported_len() - tvb:len()
+end
+
 local function bit_at(map)
 	return function(i)
 		local b = map:byte(math.floor(i / 8) + 1)
@@ -286,23 +299,35 @@ local function never()
 	return false
 end
 
+-- Control symbols of a record that is cut: those it begins with, by wire.
+local function begins(wire)
+	local n = wire == 1 and 2 or 1
+	return function(i)
+		return i < n
+	end
+end
+
+-- Symbols that are there (n) and that were on the line (all).
 local function record(tvb)
-	local n = tvb(4, 4):le_uint()
-	local maps = math.floor((n + 7) / 8)
-	local invalid = band(tvb(2, 1):uint(), 2) ~= 0
-	if tvb:len() ~= HEAD + n + maps * (invalid and 2 or 1) or n == 0 then
+	local all, flags = tvb(4, 4):le_uint(), tvb(2, 1):uint()
+	local invalid, cut = band(flags, 2) ~= 0, band(flags, 4) ~= 0
+	local maps = cut and 0 or math.floor((all + 7) / 8)
+	local n = cut and tvb:len() - HEAD or all
+	if tvb:len() ~= HEAD + n + maps * (invalid and 2 or 1) or n == 0 or
+		cut and (invalid or n >= all) then
 		return nil
 	end
 	local line, info = tvb(16, 4):le_uint(), iface_name()
 	names[line] = info and info.value or names[line]
 	local a, b = (names[line] or ""):match("^(.-) > (.*)$")
 	return {
-		n = n,
+		n = n, all = all, cut = cut,
 		more = tvb(3, 1):uint(),
-		damaged = band(tvb(2, 1):uint(), 1) ~= 0,
+		damaged = band(flags, 1) ~= 0,
 		tvb = tvb(HEAD, n):tvb(), -- the symbols
 		s = tvb:raw(HEAD, n),
-		is_k = bit_at(tvb:raw(HEAD + n, maps)),
+		is_k = cut and begins(tvb(1, 1):uint()) or
+			bit_at(tvb:raw(HEAD + n, maps)),
 		is_bad = invalid and bit_at(tvb:raw(HEAD + n + maps, maps)) or never,
 		invalid = invalid,
 		line = line, from = a, to = b,
@@ -321,7 +346,7 @@ function proto.dissector(tvb, pinfo, root)
 		return
 	end
 	weft.show(tree, tvb, 0, fields, { "version", "wire", "damaged",
-		"invalid", "more", "symbols", "words", "word_ps", "number" }, true)
+		"invalid", "cut", "more", "symbols", "words", "word_ps", "number" }, true)
 	if rec.from then
 		weft.add(tree, fields.line, rec.from .. " > " .. rec.to)
 		pinfo.cols.src:set(rec.from)

@@ -176,6 +176,9 @@ end
 -- Control bits where they belong: begin, end, and all or none between.
 local function framed(rec, head)
 	local last = rec.s:byte(rec.n)
+	if rec.cut then
+		return rec.n >= 2 and not head
+	end
 	if rec.n < (head and 3 or 5) or rec.is_k(1) or not rec.is_k(rec.n - 1) or
 		not (last == 0x30 or last == 0x40 and not head) then
 		return false
@@ -189,9 +192,13 @@ local function framed(rec, head)
 end
 
 local function data(rec, tree)
-	local n = rec.n - 5
+	local n = rec.cut and rec.n - 2 or rec.n - 5
 	if n > 0 then
 		tree:add(F.data.field, rec.tvb(2, n))
+	end
+	if rec.cut then -- whether it ends its packet neither
+		weft.not_carried(tree, rec.all - rec.n)
+		return { bytes = rec.s:sub(3) }
 	end
 	local node = tree:add(F.crc.field, rec.tvb(rec.n - 3, 2))
 	local eop = rec.s:byte(rec.n) == 0x40

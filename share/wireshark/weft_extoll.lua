@@ -72,6 +72,11 @@ end)
 -- The cell in its fields' places, or nil: control symbols are damaged.
 local function cell_parts(rec, wide)
 	local n = rec.n
+	if rec.cut then -- behind the bytes nothing, of the 16-bit SEQ neither
+		local from = wide and 4 or 2
+		return n >= from and { ctl = 1, seq = wide and 2, len = wide and 3,
+			from = from, bytes = n - from }
+	end
 	local function k(i, b)
 		return rec.is_k(i) and rec.s:byte(i + 1) == b
 	end
@@ -113,8 +118,7 @@ end
 
 -- First sight of a cell: is it the one that is expected, was it there before,
 -- what packet does it end.
-local function cell_first(rec, pinfo, c)
-	local l = line_state(rec.line)
+local function cell_sent(l, pinfo, c)
 	local out = { again = l.sent[c.seq] }
 	out.order = l.expect ~= nil and c.seq ~= l.expect
 	l.sent[c.seq] = out.again or pinfo.number
@@ -126,21 +130,37 @@ local function cell_first(rec, pinfo, c)
 		acked[pinfo.number] = { ts = pinfo.rel_ts, number = pinfo.number }
 	end
 	out.mine = acked[pinfo.number]
-	out.taken, out.unacked = l.taken[c.vc] or 0, l.unacked
+	out.unacked = l.unacked
+	return out
+end
+
+-- On a line that has cells without a number, those that have one say nothing.
+local function cell_blind(l, c)
+	l.blind, l.sent, l.expect = true, {}, nil
+	l.taken[c.vc] = (l.taken[c.vc] or 0) + 1
+	return {}
+end
+
+local function cell_first(rec, pinfo, c)
+	local l = line_state(rec.line)
+	local out = c.seq and not l.blind and cell_sent(l, pinfo, c) or
+		cell_blind(l, c)
+	out.taken = l.taken[c.vc] or 0
 	out.outstanding = out.taken - (l.given[c.vc] or 0)
 	if c.verdict == "bad" or out.order then
 		return out
 	end
-	l.expect = (c.seq + 1) % 256
+	l.expect = not l.blind and (c.seq + 1) % 256 or nil
 	if c.verdict == "void" then
 		return out
 	end
 	local p = l.open[c.vc]
 	if c.sop or not p then
-		p = { parts = {}, whole = c.sop }
+		p = { parts = {}, whole = c.sop, missing = 0 }
 		l.open[c.vc] = p
 	end
 	p.parts[#p.parts + 1] = c.bytes
+	p.missing = p.missing + c.missing
 	out.packet = p
 	if c.eop then
 		p.last, l.open[c.vc] = pinfo.number, nil
@@ -165,7 +185,9 @@ end
 local function control_first(rec, pinfo, kind, value)
 	local l, out = line_state(rec.back), {}
 	local vc = kind % 4
-	if kind == 0x01 or kind == 0x02 then
+	if l.blind and kind < 0x10 then
+		return out
+	elseif kind == 0x01 or kind == 0x02 then
 		out.acks = covered(l, kind == 0x01 and value or (value - 1) % 256)
 		if out.acks then
 			acked[out.acks].frame = pinfo.number
@@ -228,14 +250,19 @@ local function packet(rec, pinfo, root, tree, p)
 	if port then
 		weft.add(tree, F.port, port)
 	end
-	if at == tvb:len() then
-		return "empty packet"
+	local here = tvb:len() - at
+	if p.missing > 0 then
+		weft.not_carried(tree, p.missing)
+	end
+	if here == 0 then
+		return p.missing > 0 and "packet of " .. p.missing .. " bytes" or
+			"empty packet"
 	end
 	tree:add(F.payload.field, tvb(at))
 	local upper = weft.uppers[rec.more % 16]
-	local rest = tvb(at):tvb()
-	return upper and upper(rest, pinfo, root, { vc = p.vc, port = port })
-		or "packet of " .. rest:len() .. " bytes"
+	return upper and upper(tvb(at):tvb(), pinfo, root, { vc = p.vc,
+		port = port, missing = p.missing })
+		or "packet of " .. here + p.missing .. " bytes"
 end
 
 -- ---- records ----
@@ -289,7 +316,9 @@ local function cell_marks(tree, pinfo, c, first)
 	end
 	weft.add(tree, F.sent, first.taken)
 	weft.add(tree, F.outstanding, first.outstanding)
-	weft.add(tree, F.unacked, first.unacked)
+	if first.unacked then
+		weft.add(tree, F.unacked, first.unacked)
+	end
 end
 
 local function cell(rec, pinfo, tree, root)
@@ -303,16 +332,25 @@ local function cell(rec, pinfo, tree, root)
 		return "damaged cell"
 	end
 	local v = weft.show(tree, rec.tvb, at.ctl, F, { "vc", "sop", "eop", "zero" })
-	v.seq = weft.show(tree, rec.tvb, at.seq, F, { "seq" }).seq
+	if at.seq then
+		v.seq = weft.show(tree, rec.tvb, at.seq, F, { "seq" }).seq
+	end
 	if at.len then
 		weft.show(tree, rec.tvb, at.len, F, { "len" })
 	end
-	tree:add(F.bytes.field, rec.tvb(at.from, at.bytes))
-	local node = tree:add_le(F.crc.field, rec.tvb(at.crc, 4))
+	if at.bytes > 0 then
+		tree:add(F.bytes.field, rec.tvb(at.from, at.bytes))
+	end
+	local node = at.crc and tree:add_le(F.crc.field, rec.tvb(at.crc, 4))
+	if rec.cut then
+		weft.not_carried(tree, rec.all - rec.n)
+	end
 	if rec.invalid then
 		return "damaged cell"
 	end
-	local c = { verdict = verdict(rec, at), seq = v.seq, vc = v.vc,
+	local c = { verdict = rec.cut and "cut" or verdict(rec, at),
+		seq = v.seq, vc = v.vc,
+		missing = rec.cut and rec.all - rec.n - (wide and 4 or 8) or 0,
 		sop = v.sop == 1, eop = v.eop == 1,
 		bytes = rec.s:sub(at.from + 1, at.from + at.bytes) }
 	if c.verdict == "bad" then
@@ -323,7 +361,7 @@ local function cell(rec, pinfo, tree, root)
 		return cell_first(rec, pinfo, c)
 	end)
 	cell_marks(tree, pinfo, c, first)
-	local text = string.format("cell %d VC %d%s%s", c.seq, c.vc,
+	local text = string.format("cell %s VC %d%s%s", c.seq or "?", c.vc,
 		c.sop and " SOP" or "", c.eop and " EOP" or "")
 	local p = first.packet
 	if p and p.last and p.last ~= pinfo.number then

@@ -138,9 +138,32 @@ local function body_length(p, at, want, crc_at)
 	return most - want < p.beat and want or most, false
 end
 
+local function show_account(p, h, len)
+	local a = account(p, h, len)
+	for i, name in ipairs({ "charge", "sent", "outstanding", "number" }) do
+		local v = name == "sent" and UInt64(a[i]) or a[i]
+		weft.add(p.tree, F[name], v)
+	end
+end
+
+-- Of the body only the length is known.
+local function no_body(p, h)
+	local len = p.missing - (p.packed and 4 or p.beat) -- less the CRC
+	weft.not_carried(p.tree, p.missing)
+	if len < h.size * 8 then
+		p.tree:add_proto_expert_info(X.cut)
+	else
+		show_account(p, h, len)
+	end
+end
+
 local function body(p, at, h)
 	local tvb, tree, beat = p.tvb, p.tree, p.beat
 	local left, want = tvb:len() - at, h.size * 8
+	if p.missing > 0 then
+		no_body(p, h)
+		return
+	end
 	if left < want + (p.packed and 4 or beat) then
 		if left > 0 then
 			tree:add(F.body.field, tvb(at, left))
@@ -163,11 +186,7 @@ local function body(p, at, h)
 		tree:add(F.payload.field, weft.buffer(turned(tvb:raw(at, want)),
 			"FORTH payload")())
 	end
-	local a = account(p, h, len)
-	for i, name in ipairs({ "charge", "sent", "outstanding", "number" }) do
-		local v = name == "sent" and UInt64(a[i]) or a[i]
-		weft.add(tree, F[name], v)
-	end
+	show_account(p, h, len)
 end
 
 local single = { "flow", "remote_notify", "local_notify", "remote_irq",
@@ -271,12 +290,16 @@ local function lane_frame(p, lane, stop)
 	local b = weft.once(wholes, p.pinfo, function()
 		-- those of one frame start together
 		local key = first .. "@" .. tostring(p.pinfo.abs_ts)
-		local new = bundles[key] or { share = {}, n = 0 }
+		local new = bundles[key] or { share = {}, n = 0, missing = 0 }
 		bundles[key] = new
 		new.share[lane], new.n, new.last = share, new.n + 1, n
+		new.missing = new.missing + p.missing
 		return new
 	end)
 	p.pinfo.cols.info:set(string.format("link %d of %d", lane, p.links))
+	if p.missing > 0 and (b.n < p.links or b.last ~= n) then
+		weft.not_carried(tree, p.missing)
+	end
 	if b.n < p.links then
 		if p.pinfo.visited then
 			tree:add_proto_expert_info(X.lanes)
@@ -295,6 +318,7 @@ local function lane_frame(p, lane, stop)
 	end
 	-- credits and words are those of the first link
 	p.rec = { line = first, back = rec.back - 2 * lane }
+	p.missing = b.missing
 	p.tvb = weft.buffer(woven(b.share, p.links), "FORTH bundle")
 	frame(p)
 end
@@ -315,7 +339,8 @@ weft.wires[1] = function(rec, pinfo, root)
 		return
 	end
 	local p = { rec = rec, pinfo = pinfo, tree = tree, links = links,
-		beat = 4 * links, packed = rec.more % 2 == 1, credits = {} }
+		beat = 4 * links, packed = rec.more % 2 == 1, credits = {},
+		missing = rec.all - rec.n }
 	if links > 1 then
 		lane_frame(p, lane, stop)
 		return

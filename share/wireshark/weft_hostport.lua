@@ -174,19 +174,21 @@ local function words(tree, tvb, at, list, v)
 	return at + 8 * #list
 end
 
-local function payload(tree, tvb, at, v)
+local function payload(tree, tvb, at, v, missing)
 	local n = math.min(v.size, tvb:len() - at)
 	local asks = v["cmd.response"] == 0 and
 		(v["cmd.main"] == 0x3 or v["cmd.main"] == 0xb)
 	if n > 0 and not asks then
 		tree:add(F.payload.field, tvb(at, n))
 	end
-	if n < v.size and not asks and v["cmd.main"] ~= 0xf then
+	if missing > 0 then
+		weft.not_carried(tree, missing)
+	elseif n < v.size and not asks and v["cmd.main"] ~= 0xf then
 		tree:add_proto_expert_info(X.short)
 	end
 end
 
-weft.uppers[2] = function(tvb, pinfo, root)
+weft.uppers[2] = function(tvb, pinfo, root, how)
 	local tree = root:add(proto, tvb())
 	local at, vpid = routing(tree, tvb)
 	local v = { vpid = vpid }
@@ -204,7 +206,7 @@ weft.uppers[2] = function(tvb, pinfo, root)
 	at = words(tree, tvb, at, form, v)
 	local name = name_of(v)
 	weft.add(tree, F.name, name)
-	payload(tree, tvb, at, v)
+	payload(tree, tvb, at, v, how.missing)
 	if v["cmd.error"] ~= 0 then
 		tree:add_proto_expert_info(X.error)
 	end

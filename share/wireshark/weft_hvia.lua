@@ -42,6 +42,10 @@ function eth.dissector(tvb, pinfo, root)
 		weft.add(tree, E.line, line_name().value)
 	end
 	local n = tvb:len() - FCS
+	if weft.behind(tvb) > 0 then
+		weft.not_carried(tree, weft.behind(tvb))
+		return
+	end
 	if n < 14 then
 		tree:add_proto_expert_info(XE.short)
 		return
@@ -144,7 +148,10 @@ local function conn_first(pinfo, v)
 end
 
 local function agent(tvb, pinfo, tree, v)
-	if tvb:len() < BODY then
+	if tvb:len() < BODY and weft.behind(tvb) > 0 then
+		weft.not_carried(tree, weft.behind(tvb))
+		return
+	elseif tvb:len() < BODY then
 		tree:add_proto_expert_info(X.short)
 		return
 	end
@@ -190,10 +197,14 @@ local rel_names = { "rel.seq", "rel.ack", "rel.flags", "rel.bytes",
 
 local function payload(tvb, pinfo, tree, v, n)
 	local l = level[who(pinfo.dl_src, v.source_vi)]
-	local at = HEAD
-	if l and l > 1 and n >= REL then
+	local at, here = HEAD, tvb:len() - HEAD
+	if l and l > 1 and n >= REL and here >= REL then
 		weft.show(tree, tvb, HEAD, F, rel_names, true)
-		at, n = HEAD + REL, n - REL
+		at, n, here = HEAD + REL, n - REL, here - REL
+	end
+	if n > here then
+		weft.not_carried(tree, n - here)
+		n = here
 	end
 	if n > 0 then
 		tree:add(F.data.field, tvb(at, n))
@@ -212,7 +223,7 @@ local function message(tvb, pinfo, tree, v)
 			weft.show(tree, tvb, 0, F, { "immediate" }, true)
 		end
 	end
-	v.have = tvb:len() - HEAD
+	v.have = tvb:len() + weft.behind(tvb) - HEAD
 	local c = weft.once(seen, pinfo, function()
 		return data_first(pinfo, v)
 	end)
@@ -239,7 +250,10 @@ function proto.dissector(tvb, pinfo, root)
 	pinfo.cols.protocol = "HVIA"
 	local whole = tvb:len() -- without FCS
 	local tree = root:add(proto, tvb())
-	if tvb:len() < HEAD then
+	if tvb:len() < HEAD and weft.behind(tvb) > 0 then
+		weft.not_carried(tree, weft.behind(tvb))
+		return whole
+	elseif tvb:len() < HEAD then
 		tree:add_proto_expert_info(X.short)
 		return whole
 	end
@@ -280,7 +294,7 @@ local G = weft.fields(gen, {
 local function is_mvia(tvb)
 	return tvb:len() >= HEAD and tvb(0, 2):uint() == 0 and
 		not tvb:raw(16, 12):find("[^%z]") and
-		tvb(8, 4):le_uint() <= tvb:len() - HEAD
+		tvb(8, 4):le_uint() <= tvb:len() + weft.behind(tvb) - HEAD
 end
 
 function gen.dissector(tvb, pinfo, root)
@@ -295,8 +309,12 @@ function gen.dissector(tvb, pinfo, root)
 		pinfo.cols.protocol = "M-VIA"
 		pinfo.cols.info:set(string.format("%d > %d, %d bytes from %d",
 			v.from, v.to, v.length, v.first))
-		if v.length > 0 then
-			tree:add(M.data.field, tvb(HEAD, v.length))
+		local n = math.min(v.length, tvb:len() - HEAD)
+		if n > 0 then
+			tree:add(M.data.field, tvb(HEAD, n))
+		end
+		if n < v.length then
+			weft.not_carried(tree, v.length - n)
 		end
 		return whole
 	end

@@ -136,11 +136,13 @@ local velo_names = names(head, { "mtt", "irq", "eom", "error", "tag",
 	"length" })
 local rma_names = names(head, { "noti", "mods", "command", "count", "last" })
 
-local function velo_packet(tvb, pinfo, root)
+local function velo_packet(tvb, pinfo, root, how)
 	local tree = root:add(velo, tvb())
 	local v = weft.show(tree, tvb, 0, V, velo_names, true)
 	pinfo.cols.protocol = "VELO"
-	if tvb:len() < 8 + v.length then
+	if how.missing > 0 then
+		weft.not_carried(tree, v.length)
+	elseif tvb:len() < 8 + v.length then
 		tree:add_proto_expert_info(XV.short)
 	elseif v.length > 0 then
 		tree:add(V.payload.field, tvb(8, v.length))
@@ -149,7 +151,7 @@ local function velo_packet(tvb, pinfo, root)
 		v.source_vpid, v.check, v.vpid, v.tag, v.length)
 end
 
-local function rma_packet(tvb, pinfo, root)
+local function rma_packet(tvb, pinfo, root, how)
 	local tree = root:add(rma, tvb())
 	local v = weft.show(tree, tvb, 0, R, rma_names, true)
 	local form = forms[v.command]
@@ -163,7 +165,9 @@ local function rma_packet(tvb, pinfo, root)
 	end
 	local bytes = v.count + 1
 	if form == put then
-		if tvb:len() < 16 + bytes then
+		if how.missing > 0 then
+			weft.not_carried(tree, bytes)
+		elseif tvb:len() < 16 + bytes then
 			tree:add_proto_expert_info(X.short)
 		else
 			tree:add(R.payload.field, tvb(16, bytes))
@@ -185,12 +189,13 @@ local function is_velo(tvb, how)
 	local len = math.floor(hi / 65536) % 128
 	return how.vc < 2 and math.floor(hi / 8) % 2 == 0 and
 		math.floor(hi / 64) % 4 == 0 and hi % 0x1000000 < 0x800000 and
-		len > 0 and tvb:len() == 8 + math.ceil(len / 8) * 8
+		len > 0 and tvb:len() + how.missing == 8 + math.ceil(len / 8) * 8
 end
 
 weft.uppers[1] = function(tvb, pinfo, root, how)
 	if tvb:len() < 8 then
 		return "packet of " .. tvb:len() .. " bytes"
 	end
-	return (is_velo(tvb, how) and velo_packet or rma_packet)(tvb, pinfo, root)
+	return (is_velo(tvb, how) and velo_packet or rma_packet)(tvb, pinfo, root,
+		how)
 end

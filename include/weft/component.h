@@ -76,6 +76,11 @@ struct weft_wire {
 	const char *name; /* "forth" */
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
+	/* As encode, but of a payload that the run does not carry nothing, nor
+	 * of what is behind it; *all: symbols of the whole frame.  NULL: the
+	 * bytes of such frames are there in every run. */
+	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
+			  uint32_t max, uint32_t *all);
 	/* Owners of such ports tell weft_port.tap of what they send; nothing
 	 * needs to sit on the line to hear it. */
 	bool tells;

@@ -240,5 +240,6 @@ struct weft_result;
 struct weft_result *weft_sim_result(struct weft_sim *sim);
 /* No payload bytes are carried: sizes and times only. */
 void weft_sim_set_payload(struct weft_sim *sim, bool carried);
+bool weft_sim_payload(const struct weft_sim *sim);
 
 #endif

@@ -107,6 +107,8 @@ void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 	uint32_t left = ctl & EX_CTL_SOP ? ex_route_left(pkt, width) : 0;
 
 	f->flags = EX_F_CELL;
+	if (pkt->payload.len && !pkt->payload.buf)
+		f->flags |= EX_F_BARE;
 	*ex_line(f) = (struct ex_line){
 		.ctl = (uint8_t)ctl,
 		.flits = (uint8_t)flits,
@@ -173,11 +175,12 @@ static uint32_t cell_crc(const struct weft_frame *f, const struct ex_line *l)
 	return l->stomp ? ~crc : crc;
 }
 
+/* The first n bytes. */
 static void put_bytes(struct enc *e, const struct weft_frame *f,
-		      const struct ex_line *l)
+		      const struct ex_line *l, uint32_t n)
 {
 	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t w = ex_flit_bytes(l->width), i = 0, n = f->payload.len;
+	uint32_t w = ex_flit_bytes(l->width), i = 0;
 
 	if (!e->parts && e->n + n <= e->max) {
 		for (; i < n; i++)
@@ -194,18 +197,24 @@ static void put_bytes(struct enc *e, const struct weft_frame *f,
 	}
 }
 
-static void put_cell(struct enc *e, const struct weft_frame *f,
-		     const struct ex_line *l)
+static void put_front(struct enc *e, const struct weft_frame *f,
+		      const struct ex_line *l, uint32_t bytes)
 {
-	uint32_t crc = cell_crc(f, l), i;
-
 	put(e, EX_K_START | WEFT_SYM_K, EX_PART_FRAME);
 	put(e, l->ctl, EX_PART_CTL);
 	if (l->width == EX_W32) {
 		put(e, l->arg, EX_PART_SEQ);
 		put(e, l->flits - 1u, EX_PART_LEN);
 	}
-	put_bytes(e, f, l);
+	put_bytes(e, f, l, bytes);
+}
+
+static void put_cell(struct enc *e, const struct weft_frame *f,
+		     const struct ex_line *l)
+{
+	uint32_t crc = cell_crc(f, l), i;
+
+	put_front(e, f, l, f->payload.len);
 	if (l->width == EX_W16) {
 		put(e, EX_K_END | WEFT_SYM_K, EX_PART_FRAME);
 		put(e, l->arg, EX_PART_SEQ);
@@ -253,6 +262,20 @@ static uint32_t ex_encode(const struct weft_frame *f, uint16_t *sym,
 	return encode(f, sym, max, 0);
 }
 
+static uint32_t ex_front(const struct weft_frame *f, uint16_t *sym,
+			 uint32_t max, uint32_t *all)
+{
+	const struct ex_line *l = (const struct ex_line *)&f->u[0];
+	struct enc e = { .sym = sym, .max = sym ? max : 0 };
+	uint32_t w = ex_flit_bytes(l->width);
+
+	if (!(f->flags & EX_F_BARE) || l->route + l->cmd >= l->flits)
+		return *all = ex_encode(f, sym, max);
+	put_front(&e, f, l, (uint32_t)(l->route + l->cmd) * w);
+	*all = f->words * w;
+	return e.n;
+}
+
 /* Beside a network port a packet is its words. */
 static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
 				uint32_t max)
@@ -267,8 +290,8 @@ static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
 	return n;
 }
 
-const struct weft_wire ex_wire_link = { .name = "extoll",
-					.tells = true,
-					.encode = ex_encode };
+const struct weft_wire ex_wire_link = {
+	.name = "extoll", .tells = true, .encode = ex_encode, .front = ex_front
+};
 const struct weft_wire ex_wire_internal = { .name = "extoll-internal",
 					    .encode = ex_encode_words };

@@ -20,7 +20,8 @@
 #include "link/extoll_wire.h"
 #include "weft/sim.h"
 
-enum { EX_F_CELL = 1, EX_F_CONTROL = 2 }; /* weft_frame.flags */
+/* weft_frame.flags; bare: bytes behind the command words are not known. */
+enum { EX_F_CELL = 1, EX_F_CONTROL = 2, EX_F_BARE = 4 };
 
 struct ex_line {
 	uint8_t type;  /* 0: cell, else enum ex_control */

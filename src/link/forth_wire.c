@@ -137,19 +137,22 @@ static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
 		enc_raw(e, FORTH_COMMA, FORTH_PART_CONTROL);
 }
 
-static void enc_packet(struct enc *e, const struct weft_frame *f,
-		       const struct forth_shape *s)
+static void enc_header(struct enc *e, uint64_t header, bool packed)
 {
-	bool packed = s->layout == FORTH_PACKED, trunc;
-	uint64_t header = f->u[FORTH_U_HEADER];
-
-	trunc = f->flags & FORTH_F_TRUNC;
 	enc_be(e, header, 8, FORTH_PART_HEADER);
 	if (!packed)
 		enc_pad(e);
 	enc_be(e, forth_crc16(header), 2, FORTH_PART_HEADER);
 	if (!packed)
 		enc_pad(e);
+}
+
+static void enc_body(struct enc *e, const struct weft_frame *f,
+		     const struct forth_shape *s)
+{
+	bool packed = s->layout == FORTH_PACKED;
+	bool trunc = f->flags & FORTH_F_TRUNC;
+
 	enc_payload(e, f, trunc ? f->payload.len : s->wire_len);
 	if (!packed)
 		enc_pad(e);
@@ -160,39 +163,85 @@ static void enc_packet(struct enc *e, const struct weft_frame *f,
 		enc_pad(e);
 }
 
-uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
-			    uint32_t max)
+/* All in front of the body. */
+static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max, const struct forth_shape *s)
 {
-	struct forth_shape s = forth_shape_get(f);
+	bool packed = s->layout == FORTH_PACKED;
 	struct enc e = {
 		.sym = sym,
 		.max = max,
-		.links = s.links,
-		.lane = s.lane,
+		.links = s->links,
+		.lane = s->lane,
 	};
 
 	enc_raw(&e, FORTH_COMMA, FORTH_PART_CONTROL);
 	enc_raw(&e, FORTH_SOP, FORTH_PART_CONTROL);
-	if (s.layout == FORTH_PACKED)
-		enc_credits_packed(&e, f, s.credits);
+	if (packed)
+		enc_credits_packed(&e, f, s->credits);
 	else
-		enc_credits_word(&e, f, s.credits);
+		enc_credits_word(&e, f, s->credits);
 	if (f->flags & FORTH_F_PACKET)
-		enc_packet(&e, f, &s);
+		enc_header(&e, f->u[FORTH_U_HEADER], packed);
+	return e;
+}
+
+uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max)
+{
+	struct forth_shape s = forth_shape_get(f);
+	struct enc e = enc_front(f, sym, max, &s);
+
+	if (f->flags & FORTH_F_PACKET)
+		enc_body(&e, f, &s);
 	return e.n;
+}
+
+static void parts_drop(uint16_t *sym, uint32_t n, uint32_t max)
+{
+	for (uint32_t i = 0; sym && i < n && i < max; i++)
+		sym[i] &= (1u << FORTH_PART_SHIFT) - 1;
 }
 
 static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
 			     uint32_t max)
 {
 	uint32_t n = forth_encode_parts(f, sym, max);
-	uint32_t i;
 
-	for (i = 0; sym && i < n && i < max; i++)
-		sym[i] &= (1u << FORTH_PART_SHIFT) - 1;
+	parts_drop(sym, n, max);
 	return n;
+}
+
+/* Symbols of this link that enc_body would put. */
+static uint32_t body_symbols(const struct enc *e, const struct weft_frame *f,
+			     const struct forth_shape *s)
+{
+	bool trunc = f->flags & FORTH_F_TRUNC;
+	uint32_t beat = s->layout == FORTH_PACKED ? 1 : 4 * e->links;
+	uint32_t first = e->links - 1 - e->lane, end = e->pos;
+
+	end += trunc ? f->payload.len : s->wire_len;
+	end = (end + beat - 1) / beat * beat;
+	if (!trunc)
+		end = (end + 4 + beat - 1) / beat * beat;
+	return (end + first) / e->links - (e->pos + first) / e->links;
+}
+
+static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max, uint32_t *all)
+{
+	struct forth_shape s = forth_shape_get(f);
+	struct enc e;
+
+	if (!(f->flags & FORTH_F_PACKET) || !f->payload.len || f->payload.buf)
+		return *all = forth_encode(f, sym, max);
+	e = enc_front(f, sym, max, &s);
+	parts_drop(sym, e.n, max);
+	*all = e.n + body_symbols(&e, f, &s);
+	return e.n;
 }
 
 const struct weft_wire forth_wire = { .name = "forth",
 				      .encode = forth_encode,
+				      .front = forth_front,
 				      .tells = true };

@@ -394,6 +394,11 @@ void weft_sim_set_payload(struct weft_sim *sim, bool carried)
 	sim->carried = carried;
 }
 
+bool weft_sim_payload(const struct weft_sim *sim)
+{
+	return sim->carried;
+}
+
 struct weft_result *weft_sim_result(struct weft_sim *sim)
 {
 	return sim->result;

@@ -5,6 +5,7 @@ was on the line, and the run is the one without a capture.
 
     test_capture.py WEFT [unittest options]
 """
+import collections
 import json
 import os
 import struct
@@ -51,6 +52,11 @@ class Record:
     def __init__(self, data):
         (self.version, self.wire, self.flags, self.more, self.n, self.words,
          self.word_ps, self.line) = struct.unpack_from("<BBBBIIII", data)
+        self.cut = self.flags & 4
+        if self.cut:
+            self.sym = data[20:]
+            assert not self.flags & 3 and 0 < len(self.sym) < self.n
+            return
         self.sym = data[20:20 + self.n]
         maps = (self.n + 7) // 8
         self.control = data[20 + self.n:20 + self.n + maps]
@@ -66,6 +72,7 @@ class Capture:
         with open(path, "rb") as f:
             data = f.read()
         self.ifaces, self.records, self.times = [], [], []
+        self.lengths = []  # on the line
         for i, (kind, body) in enumerate(blocks(data)):
             assert (kind == 0x0a0d0d0a) == (i == 0)
             if kind == 1:
@@ -75,7 +82,8 @@ class Capture:
                                     opt[2].decode(), opt[3].decode()))
             elif kind == 6:
                 iface, hi, lo, n, orig = struct.unpack_from("<IIIII", body)
-                assert n == orig and iface < len(self.ifaces)
+                assert n <= orig and iface < len(self.ifaces)
+                self.lengths.append(orig)
                 self.times.append(hi << 32 | lo)
                 self.records.append((iface, body[20:20 + n]))
 
@@ -101,8 +109,9 @@ class Files(unittest.TestCase):
         self.assertEqual(without_taps(p), without_taps(run(name, *args)))
         self.assertEqual(cap.times, sorted(cap.times))
         self.assertGreater(len(cap.records), 50)
-        for iface, data in cap.records:
+        for (iface, data), orig in zip(cap.records, cap.lengths):
             self.assertEqual(cap.ifaces[iface][0], 147)
+            self.assertEqual(Record(data).cut != 0, len(data) < orig)
             self.assertEqual(Record(data).wire, wire)
             self.assertEqual(Record(data).line, iface)
         for i, (_, name, _) in enumerate(cap.ifaces):
@@ -130,6 +139,40 @@ class Files(unittest.TestCase):
     def test_extoll_network(self):
         self.check("extoll/net-torus", 2, "--set", "sweep=none", "--set",
                    "fabric.net.measure=300")
+
+    def cut(self, *args):
+        """Without payload: records whole in times and lengths, cut behind
+        the headers; what is there is what was there with it."""
+        seen = []
+        for payload in "none", "carried":
+            _, cap = self.check(*args, "--set", "payload=" + payload)
+            seen.append(sorted(((t, i, n, Record(d)) for t, n, (i, d) in
+                                zip(cap.times, cap.lengths, cap.records)),
+                               key=lambda r: r[:2]))
+        none, carried = seen
+        self.assertEqual([r[:3] for r in none], [r[:3] for r in carried])
+        heads = collections.Counter()
+        for a, b in zip(none, carried):
+            a, b = a[3], b[3]
+            self.assertFalse(b.cut)
+            self.assertEqual(a.n, b.n)
+            self.assertEqual(a.sym, b.sym[:len(a.sym)])
+            if a.cut:
+                heads[len(a.sym), a.n] += 1
+        return heads
+
+    def test_forth_no_payload(self):
+        heads = self.cut("forth/benes", 1, "--set", "sweep=none", "--set",
+                         "traffic.warmup=1us", "--set", "run.until=20us")
+        # delimiter and slot, header, its CRC; 512 bytes and their CRC
+        self.assertGreater(heads[16, 16 + 516], 50)
+        self.assertTrue(all(n - k == 516 for k, n in heads))
+
+    def test_extoll_no_payload(self):
+        heads = self.cut("extoll/net-torus", 2, "--set", "sweep=none", "--set",
+                         "fabric.net.measure=100", "--set", "traffic.verify=no")
+        # start, CTL, SEQ and LEN, route, H0; 64 bytes in two cells, CRCs
+        self.assertEqual(set(heads), {(16, 16 + 52 + 4), (4, 4 + 12 + 4)})
 
     def test_extoll(self):
         _, cap = self.check("extoll/alltoall", 2)

@@ -141,13 +141,13 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 /* ---- records ---- */
 
 static void record_fill(uint8_t *block, const struct record *r, uint32_t iface,
-			uint32_t n)
+			uint32_t n, uint32_t all)
 {
 	uint64_t ps = r->t / FS_PER_PS;
-	const uint32_t head[HEADER / 4] = {
-		BLOCK_EPB,    r->len, iface, (uint32_t)(ps >> 32),
-		(uint32_t)ps, n,      n
-	};
+	const uint32_t head[HEADER / 4] = { BLOCK_EPB,	  r->len,
+					    iface,	  (uint32_t)(ps >> 32),
+					    (uint32_t)ps, n,
+					    all };
 
 	memcpy(block, head, HEADER);
 	memset(block + r->len - TRAILER - 4, 0, 4); /* padding */
@@ -175,14 +175,14 @@ static uint8_t *mem_room(struct pcapng *p, size_t n)
 }
 
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
-		       uint32_t n)
+		       uint32_t n, uint32_t all)
 {
 	struct record r = { .t = t,
 			    .at = p->mem.n,
 			    .len = HEADER + TRAILER + ((n + 3) & ~3u) };
 	uint8_t *block = mem_room(p, r.len);
 
-	record_fill(block, &r, iface, n);
+	record_fill(block, &r, iface, n, all);
 	vec_push(&p->wait, r);
 	return block + HEADER;
 }

@@ -19,10 +19,10 @@ struct pcapng;
 int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err);
 /* Its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
-/* Room for a record of n bytes that was on the line at t; to be filled before
- * the next call. */
+/* Room for a record of n bytes, of `all` that were on the line at t; to be
+ * filled before the next call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
-		       uint32_t n);
+		       uint32_t n, uint32_t all);
 /* Many records wait: time to find out up to when all are known. */
 bool pcapng_full(const struct pcapng *p);
 /* Records of times before `until` are all there: writes them. */

@@ -152,6 +152,7 @@ int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 	struct capture *cap = arg;
 	uint32_t n = weft_sim_count(sim);
 
+	cap->bare = !weft_sim_payload(sim);
 	for (uint32_t i = 0; i < n; i++) {
 		struct weft_comp *c = weft_sim_at(sim, i);
 

@@ -26,6 +26,7 @@ struct capture {
 	uint16_t *sym;
 	uint32_t cap;
 	bool writing;
+	bool bare; /* the run carries no payload */
 	struct {
 		VEC(struct tap *);
 	} taps; /* lines that tell, while the run lives */

@@ -3,7 +3,8 @@
  *
  * Ethernet: destination to FCS.  Others: struct head, the symbols, a bit for
  * each that says "control", and, when flagged, another that says "no valid
- * code". */
+ * code".  In a run without payload records end in front of it, and have no
+ * bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "link/extoll_frame.h"
 #include "link/forth_wire.h"
 
-enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2 };
+enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 
 /* In front of the symbols; little-endian. */
 struct head {
@@ -55,25 +56,37 @@ const struct capture_wire capture_wires[CAPTURE_WIRES] = {
 
 /* ---- records ---- */
 
-/* Line symbols of f, in cap->sym or where a fault has left them. */
-static const uint16_t *symbols(struct capture *cap, const struct weft_port *p,
-			       const struct weft_frame *f, uint32_t *n_p)
-{
-	uint32_t n;
+/* Line symbols of a frame: the first n of `all`. */
+struct symbols {
+	const uint16_t *at;
+	uint32_t n, all;
+};
 
-	if (f->raw) {
-		*n_p = f->raw->n;
-		return f->raw->sym;
-	}
-	while ((n = p->decl->wire->encode(f, cap->sym, cap->cap)) > cap->cap) {
-		cap->cap = n;
+static uint32_t encode(struct capture *cap, const struct weft_wire *w,
+		       const struct weft_frame *f, uint32_t *all)
+{
+	if (cap->bare && w->front)
+		return w->front(f, cap->sym, cap->cap, all);
+	return *all = w->encode(f, cap->sym, cap->cap);
+}
+
+/* In cap->sym or where a fault has left them. */
+static struct symbols symbols(struct capture *cap, const struct weft_port *p,
+			      const struct weft_frame *f)
+{
+	struct symbols s;
+
+	if (f->raw)
+		return (struct symbols){ f->raw->sym, f->raw->n, f->raw->n };
+	while ((s.n = encode(cap, p->decl->wire, f, &s.all)) > cap->cap) {
+		cap->cap = s.n;
 		free(cap->sym);
-		cap->sym = calloc(n, sizeof(*cap->sym));
+		cap->sym = calloc(s.n, sizeof(*cap->sym));
 		if (!cap->sym)
 			abort();
 	}
-	*n_p = n;
-	return cap->sym;
+	s.at = cap->sym;
+	return s;
 }
 
 static void bytes(uint8_t *restrict out, const uint16_t *restrict sym,
@@ -117,53 +130,62 @@ static bool any(const uint16_t *sym, uint32_t n, uint32_t flag)
 }
 
 static void put_ethernet(struct tap *t, const struct weft_frame *f,
-			 const uint16_t *sym, uint32_t n, weft_time_t at)
+			 const struct symbols *s, weft_time_t at)
 {
-	uint32_t skip = n < ETH_PREAMBLE ? n : ETH_PREAMBLE;
-	uint8_t *out = pcapng_record(t->cap->file, t->iface,
-				     at + skip * f->word_fs, n - skip);
+	uint32_t skip = s->n < ETH_PREAMBLE ? s->n : ETH_PREAMBLE;
+	uint8_t *out =
+		pcapng_record(t->cap->file, t->iface, at + skip * f->word_fs,
+			      s->n - skip, s->all - skip);
 
-	bytes(out, sym + skip, n - skip);
+	bytes(out, s->at + skip, s->n - skip);
+}
+
+/* Behind n symbols, one bit each; another when some are no code. */
+static uint32_t record_bytes(uint32_t n, bool bad)
+{
+	return (uint32_t)sizeof(struct head) + n + (n + 7) / 8 * (1u + bad);
 }
 
 static void put_symbols(struct tap *t, const struct weft_frame *f,
-			const uint16_t *sym, uint32_t n, weft_time_t at)
+			const struct symbols *s, weft_time_t at)
 {
-	bool bad = f->raw && any(sym, n, WEFT_SYM_BAD);
+	bool bad = f->raw && any(s->at, s->n, WEFT_SYM_BAD);
+	bool cut = s->n < s->all;
 	struct head h = {
 		.version = HEAD_VERSION,
 		.wire = capture_wires[t->wire].number,
 		.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) |
-				   (bad ? HEAD_BAD : 0)),
+				   (bad ? HEAD_BAD : 0) | (cut ? HEAD_CUT : 0)),
 		.more = capture_wires[t->wire].more
 				? capture_wires[t->wire].more(t->cap, f)
 				: 0,
-		.symbols = n,
+		.symbols = s->all,
 		.words = f->words,
 		.word_ps = (uint32_t)(f->word_fs / 1000),
 		.line = t->iface,
 	};
-	uint32_t len = (uint32_t)sizeof(h) + n + (n + 7) / 8 * (1u + bad);
-	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len);
+	uint32_t all = record_bytes(s->all, bad);
+	uint32_t len = cut ? (uint32_t)sizeof(h) + s->n : all;
+	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len, all);
 
 	memcpy(out, &h, sizeof(h));
 	out += sizeof(h);
-	bytes(out, sym, n);
-	out += n;
-	out += bitmap(out, sym, n, WEFT_SYM_K);
+	bytes(out, s->at, s->n);
+	out += s->n;
+	if (!cut)
+		out += bitmap(out, s->at, s->n, WEFT_SYM_K);
 	if (bad)
-		bitmap(out, sym, n, WEFT_SYM_BAD);
+		bitmap(out, s->at, s->n, WEFT_SYM_BAD);
 }
 
 static void put(struct tap *t, const struct weft_frame *f, weft_time_t at)
 {
-	uint32_t n;
-	const uint16_t *sym = symbols(t->cap, t->port, f, &n);
+	struct symbols s = symbols(t->cap, t->port, f);
 
-	if (n && capture_wires[t->wire].number)
-		put_symbols(t, f, sym, n, at);
-	else if (n)
-		put_ethernet(t, f, sym, n, at);
+	if (s.n && capture_wires[t->wire].number)
+		put_symbols(t, f, &s, at);
+	else if (s.n)
+		put_ethernet(t, f, &s, at);
 }
 
 /* ---- order ---- */

@@ -211,9 +211,9 @@ int bench_exec(struct bench_ctx *b, struct weft_err *err)
 {
 	struct way way[] = {
 		{ "direct", "weft", PAIR "--clock none --path direct --",
-		  .messages = 20000, .quick = 5000 },
-		{ "tcp_rxm", "tcp;ofi_rxm", .messages = 1000, .quick = 300 },
-		{ "shm", "shm", .messages = 20000, .quick = 5000 },
+		  .messages = 5000, .quick = 1000 },
+		{ "tcp_rxm", "tcp;ofi_rxm", .messages = 300, .quick = 100 },
+		{ "shm", "shm", .messages = 5000, .quick = 1000 },
 		{ "untimed", "weft", PAIR "--clock none --", .messages = 500,
 		  .quick = 300 },
 		{ "timed", "weft", PAIR "--clock fixed --", .blocking = true,
@@ -226,7 +226,7 @@ int bench_exec(struct bench_ctx *b, struct weft_err *err)
 		fprintf(stderr, "weft: bench exec: not without libfabric\n");
 		return 0;
 	}
-	for (uint32_t round = 0; round < (bench_full(b) ? 5 : 3); round++)
+	for (uint32_t round = 0; round < (bench_full(b) ? 9 : 3); round++)
 		for (size_t i = 0; i < n; i++)
 			if (way_run(&f, &way[i], bench_full(b), err))
 				return -EIO;

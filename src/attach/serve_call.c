@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a process, checked and made: memory, MMIO, waiting, time.
+/* Calls of a process, checked and made: MMIO, waiting, time.
  *
  * What a program could do wrong with weft/host.h itself is its mistake as it
  * would be in the simulator: the check fails, and the run with it.  What only
@@ -94,23 +94,14 @@ static weft_time_t when(uint64_t t)
 	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
 }
 
-static const void *data_of(struct att_client *c, const struct att_host_cmd *k)
-{
-	return c->tx + k->val;
-}
-
 /* ---- time ---- */
 
-#define CALL(name)                                                             \
-	static void name(struct att_client *c, const struct att_host_cmd *k,   \
-			 struct att_reply *r)
-
-CALL(call_sync)
+RAW_CALL(call_sync)
 {
 	weft_host_cpu(c->h, 0);
 }
 
-CALL(call_cpu)
+RAW_CALL(call_cpu)
 {
 	if (k->val <= ATT_BUSY_MAX)
 		weft_host_cpu(c->h, k->val);
@@ -118,7 +109,7 @@ CALL(call_cpu)
 		raw_refuse(c, "cpu", "too long");
 }
 
-CALL(call_copy)
+RAW_CALL(call_copy)
 {
 	if (k->io_len <= COPY_MAX)
 		weft_prog_copy(c->h, k->io_len);
@@ -126,27 +117,27 @@ CALL(call_copy)
 		raw_refuse(c, "copy", "too long");
 }
 
-CALL(call_now)
+RAW_CALL(call_now)
 {
 	r->a = weft_host_now(c->h);
 }
 
-CALL(call_busy)
+RAW_CALL(call_busy)
 {
 	r->a = weft_host_busy(c->h);
 }
 
-CALL(call_user)
+RAW_CALL(call_user)
 {
 	r->a = weft_host_user(c->h);
 }
 
-CALL(call_sleep)
+RAW_CALL(call_sleep)
 {
 	weft_host_sleep(c->h, when(k->val));
 }
 
-CALL(call_poll64)
+RAW_CALL(call_poll64)
 {
 	const uint64_t *p = raw_mem(c, k->off, sizeof(*p));
 
@@ -157,13 +148,13 @@ CALL(call_poll64)
 	r->a = weft_host_poll64(c->h, p, k->io_off, when(k->val));
 }
 
-CALL(call_poll_range)
+RAW_CALL(call_poll_range)
 {
 	r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
 				    k->io_len, when(k->val));
 }
 
-CALL(call_irq)
+RAW_CALL(call_irq)
 {
 	static bool (*const fn[])(struct weft_host *, struct weft_dev *,
 				  weft_time_t) = { weft_host_irq_wait,
@@ -175,14 +166,14 @@ CALL(call_irq)
 
 /* ---- devices ---- */
 
-CALL(call_dev_open)
+RAW_CALL(call_dev_open)
 {
 	if (k->dev < ATT_HOST_DEVS)
 		c->g->raw->dev[k->dev] = weft_dev_open(c->h, k->dev);
 	r->a = dev_of(c, k) != NULL;
 }
 
-CALL(call_cfg)
+RAW_CALL(call_cfg)
 {
 	if (k->off > 4096 || k->n > 4)
 		raw_refuse(c, "cfg", "no such register");
@@ -194,7 +185,7 @@ CALL(call_cfg)
 				     k->n);
 }
 
-CALL(call_io_map)
+RAW_CALL(call_io_map)
 {
 	struct weft_io io = { 0 };
 
@@ -206,7 +197,7 @@ CALL(call_io_map)
 	r->b = io.off;
 }
 
-CALL(call_load)
+RAW_CALL(call_load)
 {
 	struct weft_io io = io_of(c, k);
 
@@ -214,7 +205,7 @@ CALL(call_load)
 				       : weft_io_load64(c->h, &io, k->off);
 }
 
-CALL(call_store)
+RAW_CALL(call_store)
 {
 	struct weft_io io = io_of(c, k);
 
@@ -224,35 +215,35 @@ CALL(call_store)
 		weft_io_store64(c->h, &io, k->off, k->val);
 }
 
-CALL(call_io_copy)
+RAW_CALL(call_io_copy)
 {
 	struct weft_io io = io_of(c, k);
 
-	weft_io_copy(c->h, &io, k->off, data_of(c, k), k->n);
+	weft_io_copy(c->h, &io, k->off, raw_data(c, k), k->n);
 }
 
-CALL(call_fence)
+RAW_CALL(call_fence)
 {
 	weft_io_fence(c->h);
 }
 
-CALL(call_can_tag)
+RAW_CALL(call_can_tag)
 {
 	r->a = weft_io_can_tag(c->h, dev_of(c, k));
 }
 
-CALL(call_tstore)
+RAW_CALL(call_tstore)
 {
 	struct weft_io io = io_of(c, k);
 
 	if (k->kind == ATT_H_TSTORE)
-		weft_io_tstore(c->h, &io, k->off, data_of(c, k), k->n);
+		weft_io_tstore(c->h, &io, k->off, raw_data(c, k), k->n);
 	else
-		weft_io_tstore_user(c->h, &io, k->off, data_of(c, k), k->n,
+		weft_io_tstore_user(c->h, &io, k->off, raw_data(c, k), k->n,
 				    k->tag);
 }
 
-CALL(call_tload)
+RAW_CALL(call_tload)
 {
 	struct weft_io io = io_of(c, k);
 
@@ -261,10 +252,10 @@ CALL(call_tload)
 		       : weft_io_tload64_user(c->h, &io, k->off, k->tag, &r->b);
 }
 
-CALL(call_tcstore)
+RAW_CALL(call_tcstore)
 {
 	struct weft_io io = io_of(c, k);
-	const uint8_t *p = data_of(c, k);
+	const uint8_t *p = raw_data(c, k);
 	uint64_t cond;
 
 	if (k->n <= sizeof(cond)) {
@@ -274,67 +265,6 @@ CALL(call_tcstore)
 	memcpy(&cond, p, sizeof(cond));
 	r->a = weft_io_tcstore(c->h, &io, k->off, p + sizeof(cond),
 			       k->n - (uint32_t)sizeof(cond), cond);
-}
-
-/* ---- memory ---- */
-
-CALL(call_mem_alloc)
-{
-	weft_phys_t phys;
-
-	if (k->io_off > c->g->raw->info.mem_bytes ||
-	    !weft_mem_alloc(c->h, k->io_len, k->io_off, &phys))
-		return;
-	r->a = 1;
-	r->b = phys - c->g->raw->info.mem_base;
-}
-
-CALL(call_mem_free)
-{
-	void *p = raw_mem(c, k->off, 1);
-
-	if (p)
-		weft_mem_free(c->h, p);
-	else
-		raw_refuse(c, "mem_free", "not in the node's memory");
-}
-
-CALL(call_mem_phys)
-{
-	r->a = weft_far_phys(c->h, c->far_owner, k->off, &r->b);
-}
-
-/* Addresses go to where messages would be. */
-CALL(call_mem_pin)
-{
-	uint64_t n = k->io_len / WEFT_PAGE;
-
-	if (k->off % WEFT_PAGE || k->io_len % WEFT_PAGE ||
-	    n > ATT_RX_SLOTS * c->rx_slot / sizeof(weft_phys_t))
-		raw_refuse(c, "mem_pin", "no such pages");
-	else
-		r->a = weft_far_pin(c->h, c->far_owner, k->off, k->io_len,
-				    (weft_phys_t *)c->rx);
-}
-
-CALL(call_mem_unpin)
-{
-	if (!weft_far_unpin(c->h, c->far_owner, k->off, k->io_len))
-		raw_refuse(c, "mem_unpin", "it is not pinned");
-}
-
-/* ---- names ---- */
-
-CALL(call_oob)
-{
-	char key[ATT_HOST_KEY];
-
-	memcpy(key, data_of(c, k), k->n);
-	key[k->n - 1] = '\0';
-	if (k->kind == ATT_H_OOB_PUT)
-		weft_oob_put(c->h, key, k->io_off);
-	else
-		r->a = weft_oob_get(c->h, key);
 }
 
 /* ---- the table ---- */
@@ -368,13 +298,6 @@ static const raw_fn call_fns[ATT_H_END] = {
 	[ATT_H_TLOAD] = call_tload,
 	[ATT_H_TLOAD_USER] = call_tload,
 	[ATT_H_TCSTORE] = call_tcstore,
-	[ATT_H_MEM_ALLOC] = call_mem_alloc,
-	[ATT_H_MEM_FREE] = call_mem_free,
-	[ATT_H_MEM_PHYS] = call_mem_phys,
-	[ATT_H_MEM_PIN] = call_mem_pin,
-	[ATT_H_MEM_UNPIN] = call_mem_unpin,
-	[ATT_H_OOB_PUT] = call_oob,
-	[ATT_H_OOB_GET] = call_oob,
 };
 
 static const struct {
@@ -386,12 +309,20 @@ static const struct {
 #undef X
 };
 
+/* Each kind is in one of them. */
+static raw_fn call_fn(uint32_t kind)
+{
+	if (call_fns[kind])
+		return call_fns[kind];
+	return raw_mem_fns[kind] ? raw_mem_fns[kind] : raw_proc_fns[kind];
+}
+
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r)
 {
-	raw_fn fn =
-		call_fns[k->kind] ? call_fns[k->kind] : raw_proc_fns[k->kind];
-	const char *bad = args_bad(c, k, call_rows[k->kind].args);
+	raw_fn fn = call_fn(k->kind);
+	const char *bad = fn ? args_bad(c, k, call_rows[k->kind].args)
+			     : "no such call";
 
 	if (!bad) {
 		fn(c, k, r);

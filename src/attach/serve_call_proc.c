@@ -5,10 +5,6 @@
 #include "attach/serve_host.h"
 #include "host/prog.h"
 
-#define CALL(name)                                                             \
-	static void name(struct att_client *c, const struct att_host_cmd *k,   \
-			 struct att_reply *r)
-
 static struct weft_dev *dev_of(struct att_client *c,
 			       const struct att_host_cmd *k)
 {
@@ -44,13 +40,13 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 	return (uint16_t)n->procs.n;
 }
 
-CALL(call_domain_new)
+RAW_CALL(call_domain_new)
 {
 	if (c->g->raw->n_domains++ < RAW_PROCS)
 		r->a = weft_domain_new(c->h);
 }
 
-CALL(call_domain_give)
+RAW_CALL(call_domain_give)
 {
 	r->a = weft_domain_give(c->h, k->n, dev_of(c, k), k->bar, k->io_off,
 				k->io_len);
@@ -67,7 +63,7 @@ static uint64_t entered(struct att_client *c, struct weft_proc *p)
 	return handle;
 }
 
-CALL(call_domain_enter)
+RAW_CALL(call_domain_enter)
 {
 	uint32_t calls = c->depth;
 
@@ -77,7 +73,7 @@ CALL(call_domain_enter)
 		r->a = entered(c, weft_proc_self(c->h));
 }
 
-CALL(call_proc_new)
+RAW_CALL(call_proc_new)
 {
 	struct att_node *n = c->g->raw;
 
@@ -86,7 +82,7 @@ CALL(call_proc_new)
 }
 
 /* One that some thread is in cannot go: only its windows do. */
-CALL(call_proc_free)
+RAW_CALL(call_proc_free)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
 
@@ -103,7 +99,7 @@ CALL(call_proc_free)
 	}
 }
 
-CALL(call_proc_map)
+RAW_CALL(call_proc_map)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
 	struct weft_io io = { 0 };
@@ -117,7 +113,7 @@ CALL(call_proc_map)
 		vec_push(&p->maps, io.off);
 }
 
-CALL(call_proc_unmap)
+RAW_CALL(call_proc_unmap)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
 	struct weft_io io = { .off = k->io_off };
@@ -131,12 +127,12 @@ CALL(call_proc_unmap)
 		}
 }
 
-CALL(call_proc_tag)
+RAW_CALL(call_proc_tag)
 {
 	r->a = weft_proc_set_tag(c->h, raw_proc(c, k->proc)->p, k->tag);
 }
 
-CALL(call_proc_enter)
+RAW_CALL(call_proc_enter)
 {
 	struct weft_proc *p = raw_proc(c, k->proc)->p;
 
@@ -144,7 +140,7 @@ CALL(call_proc_enter)
 		r->a = entered(c, p);
 }
 
-CALL(call_page_share)
+RAW_CALL(call_page_share)
 {
 	r->a = weft_page_share(c->h, dev_of(c, k), k->bar, k->io_off);
 }
@@ -160,14 +156,14 @@ static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return 0;
 }
 
-CALL(call_drv_set)
+RAW_CALL(call_drv_set)
 {
 	struct weft_drv drv = { .call = driver };
 
 	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
 }
 
-CALL(call_drv_call)
+RAW_CALL(call_drv_call)
 {
 	struct weft_proc *was = c->proc;
 	uint32_t depth = c->depth;
@@ -184,7 +180,7 @@ CALL(call_drv_call)
 		c->proc = was;
 }
 
-CALL(call_drv_leave)
+RAW_CALL(call_drv_leave)
 {
 	if (c->depth)
 		c->depth--;
@@ -218,7 +214,7 @@ static int thread_main(struct weft_host *h, void *client)
 	return 0;
 }
 
-CALL(call_thread)
+RAW_CALL(call_thread)
 {
 	struct att_client *t = newcomer(c, k->dev);
 
@@ -252,7 +248,7 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 	return &w->word;
 }
 
-CALL(call_wait)
+RAW_CALL(call_wait)
 {
 	uint32_t *w = word_of(c, k->off);
 
@@ -264,7 +260,7 @@ CALL(call_wait)
 		raw_refuse(c, "wait", "too many words");
 }
 
-CALL(call_wake)
+RAW_CALL(call_wake)
 {
 	uint32_t *w = word_of(c, k->off);
 
@@ -274,7 +270,7 @@ CALL(call_wake)
 		raw_refuse(c, "wake", "too many words");
 }
 
-CALL(call_alone)
+RAW_CALL(call_alone)
 {
 	weft_prog_alone(c->h);
 }

@@ -45,11 +45,9 @@ struct att_node {
 
 typedef void (*raw_fn)(struct att_client *c, const struct att_host_cmd *k,
 		       struct att_reply *r);
-struct raw_call {
-	const char *name;
-	uint32_t args;
-	raw_fn fn;
-};
+#define RAW_CALL(name)                                                         \
+	static void name(struct att_client *c, const struct att_host_cmd *k,   \
+			 struct att_reply *r)
 
 /* serve_host.c */
 /* Until it leaves, or (inside of a driver) comes back from the driver. */
@@ -63,7 +61,15 @@ void *raw_mem(struct att_client *c, uint64_t off, uint64_t n);
 bool raw_refuse(struct att_client *c, const char *call, const char *why);
 struct raw_proc *raw_proc(struct att_client *c, uint16_t handle);
 
-/* serve_call_proc.c */
+/* Bytes that go along, and have been checked. */
+static inline const void *raw_data(const struct att_client *c,
+				   const struct att_host_cmd *k)
+{
+	return c->tx + k->val;
+}
+
+/* serve_call_mem.c, serve_call_proc.c */
+extern const raw_fn raw_mem_fns[ATT_H_END];
 extern const raw_fn raw_proc_fns[ATT_H_END];
 
 #endif

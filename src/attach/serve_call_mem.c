@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a process: memory of the node and its own, names. */
+#include "attach/serve_host.h"
+
+/* ---- memory ---- */
+
+RAW_CALL(call_mem_alloc)
+{
+	weft_phys_t phys;
+
+	if (k->io_off > c->g->raw->info.mem_bytes ||
+	    !weft_mem_alloc(c->h, k->io_len, k->io_off, &phys))
+		return;
+	r->a = 1;
+	r->b = phys - c->g->raw->info.mem_base;
+}
+
+RAW_CALL(call_mem_free)
+{
+	void *p = raw_mem(c, k->off, 1);
+
+	if (p)
+		weft_mem_free(c->h, p);
+	else
+		raw_refuse(c, "mem_free", "not in the node's memory");
+}
+
+RAW_CALL(call_mem_phys)
+{
+	r->a = weft_far_phys(c->h, c->far_owner, k->off, &r->b);
+}
+
+/* Addresses go to where messages would be. */
+RAW_CALL(call_mem_pin)
+{
+	uint64_t n = k->io_len / WEFT_PAGE;
+
+	if (k->off % WEFT_PAGE || k->io_len % WEFT_PAGE ||
+	    n > ATT_RX_SLOTS * c->rx_slot / sizeof(weft_phys_t))
+		raw_refuse(c, "mem_pin", "no such pages");
+	else
+		r->a = weft_far_pin(c->h, c->far_owner, k->off, k->io_len,
+				    (weft_phys_t *)c->rx);
+}
+
+RAW_CALL(call_mem_unpin)
+{
+	if (!weft_far_unpin(c->h, c->far_owner, k->off, k->io_len))
+		raw_refuse(c, "mem_unpin", "it is not pinned");
+}
+
+/* ---- names ---- */
+
+RAW_CALL(call_oob)
+{
+	char key[ATT_HOST_KEY];
+
+	memcpy(key, raw_data(c, k), k->n);
+	key[k->n - 1] = '\0';
+	if (k->kind == ATT_H_OOB_PUT)
+		weft_oob_put(c->h, key, k->io_off);
+	else
+		r->a = weft_oob_get(c->h, key);
+}
+
+const raw_fn raw_mem_fns[ATT_H_END] = {
+	[ATT_H_MEM_ALLOC] = call_mem_alloc, [ATT_H_MEM_FREE] = call_mem_free,
+	[ATT_H_MEM_PHYS] = call_mem_phys,   [ATT_H_MEM_PIN] = call_mem_pin,
+	[ATT_H_MEM_UNPIN] = call_mem_unpin, [ATT_H_OOB_PUT] = call_oob,
+	[ATT_H_OOB_GET] = call_oob,
+};

@@ -321,8 +321,8 @@ void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r)
 {
 	raw_fn fn = call_fn(k->kind);
-	const char *bad = fn ? args_bad(c, k, call_rows[k->kind].args)
-			     : "no such call";
+	const char *bad =
+		fn ? args_bad(c, k, call_rows[k->kind].args) : "no such call";
 
 	if (!bad) {
 		fn(c, k, r);

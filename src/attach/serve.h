@@ -26,6 +26,10 @@ struct att_opts {
 	/* What the user should know, one line; from several threads. */
 	void (*say)(void *arg, const char *line);
 	void *say_arg;
+	/* What is measured begins, for the first rank, or has ended, for the
+	 * last; NULL: nobody wants to know. */
+	void (*measured)(void *arg, bool begins);
+	void *measured_arg;
 };
 
 /* What became of it all. */

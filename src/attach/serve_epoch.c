@@ -45,12 +45,21 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
+static void tell(struct att_server *s, bool begins)
+{
+	if (s->o.measured)
+		s->o.measured(s->o.measured_arg, begins);
+}
+
 int att_cmd_over(struct att_agent *g, struct att_client *c,
 		 const struct att_cmd *cmd)
 {
-	if (!c->over)
-		att_stat_keep(c);
+	if (c->over)
+		return 0;
+	att_stat_keep(c);
 	c->over = weft_prog_time(g->prog);
+	if (c->start && ++c->srv->ended == c->srv->began)
+		tell(c->srv, false);
 	return 0;
 }
 
@@ -61,6 +70,8 @@ static void epoch_reply(struct att_client *c, int status)
 	if (!status) {
 		c->start = c->epoch.at;
 		att_stat_reset(c);
+		if (!c->srv->began++)
+			tell(c->srv, true);
 		c->srv->sum.violations -= c->violations;
 		c->violations = 0;
 	}

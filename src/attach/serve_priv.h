@@ -245,6 +245,7 @@ struct att_server {
 	uint64_t last_join_ns, still_ns, look_ns;
 	uint64_t lost_ns; /* weft/host.h: when one died */
 	struct att_sum sum;
+	uint32_t began, ended; /* ranks that are measured */
 };
 
 uint64_t att_now_ns(void);

@@ -78,7 +78,9 @@ class Calls(unittest.TestCase):
             start, over = d.execute("SELECT start_fs,over_fs FROM ranks WHERE "
                                     "rank=?", (rank,)).fetchone()
         self.assertGreater(over, start)
-        return [s for s in found if start <= s[0] and s[1] <= over]
+        for from_, to, name in found:  # what is measured, and nothing else
+            self.assertTrue(start <= from_ <= to <= over, name)
+        return found
 
     def test_counts(self):
         for rank in (0, 1):

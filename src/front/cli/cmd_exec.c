@@ -8,6 +8,7 @@
 #include "front/cli/looks.h"
 #include "front/exec/mpi.h"
 #include "front/out/out.h"
+#include "front/trace/timeline.h"
 
 /* The machine with what was asked to run on it. */
 struct exec_cmd {
@@ -16,6 +17,7 @@ struct exec_cmd {
 	struct exec_setup setup;
 	struct exec_job job;
 	const struct exec_launcher *launcher;
+	struct looks *looks;
 	/* of the files that show the run */
 	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void *tap_arg;
@@ -25,6 +27,19 @@ struct exec_cmd {
 static void exec_say(void *arg, const char *line)
 {
 	fprintf(stderr, "weft: %s\n", line);
+}
+
+/* A timeline is of what is measured. */
+static void exec_measured(void *arg, bool begins)
+{
+	struct exec_cmd *x = arg;
+
+	if (!x->looks->timeline)
+		return;
+	if (begins)
+		timeline_again(x->looks->timeline);
+	else
+		timeline_enough(x->looks->timeline);
 }
 
 /* The machine is built: its processes start. */
@@ -56,6 +71,7 @@ static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	struct looks l;
 	int ret, bad;
 
+	x->looks = &l;
 	opts.partial = true;
 	opts.quiet = true; /* the terminal is the processes' */
 	x->e->view = x->c->out != NULL;
@@ -81,6 +97,8 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	int ret;
 
 	x->setup.att.say = exec_say;
+	x->setup.att.measured = exec_measured;
+	x->setup.att.measured_arg = x;
 	x->setup.att.trace = x->c->trace != NULL;
 	x->job.server = att_server_new(&x->setup.att, err);
 	if (!x->job.server)

@@ -10,9 +10,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "front/trace/recs.h"
+
+#define FILE_HEAD "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
 
 enum { LANES = 64, PARTS = 1 << 16 };
 
@@ -39,7 +42,7 @@ struct timeline {
 	} nodes; /* one component of each, pid = place + 1 */
 	uint32_t tids;
 	uint64_t flows;
-	bool some;
+	bool some, enough;
 };
 
 /* ---- events ---- */
@@ -267,6 +270,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 	struct timeline *t = (struct timeline *)l;
 	const struct rec *r;
 
+	if (t->enough)
+		return;
 	switch (e->kind) {
 	case WEFT_TRACE_SPAN:
 		span(t, e);
@@ -313,9 +318,39 @@ int timeline_open(const char *path, struct timeline **t_p, struct weft_err *err)
 		abort();
 	t->listener.hear = hear;
 	recs_init(&t->recs);
-	fprintf(t->file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	fprintf(t->file, FILE_HEAD);
 	*t_p = t;
 	return 0;
+}
+
+static void parts_free(struct timeline *t)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		free(t->parts[i]);
+		t->parts[i] = NULL;
+	}
+}
+
+/* A pipe has to keep what it has. */
+void timeline_again(struct timeline *t)
+{
+	if (fflush(t->file) || ftruncate(fileno(t->file), 0) ||
+	    fseek(t->file, 0, SEEK_SET))
+		return;
+	fprintf(t->file, FILE_HEAD);
+	parts_free(t);
+	recs_fini(&t->recs);
+	recs_init(&t->recs);
+	t->nodes.n = 0;
+	t->tids = 0;
+	t->flows = 0;
+	t->some = false;
+}
+
+void timeline_enough(struct timeline *t)
+{
+	timeline_flush(t);
+	t->enough = true;
 }
 
 void timeline_listen(struct timeline *t, struct weft_sim *sim)
@@ -328,6 +363,8 @@ void timeline_flush(struct timeline *t)
 	const struct rec *r;
 	size_t i = 0;
 
+	if (t->enough)
+		return;
 	while ((r = recs_next(&t->recs, &i)))
 		message(t, r);
 	recs_fini(&t->recs);
@@ -341,8 +378,7 @@ int timeline_close(struct timeline *t, struct weft_err *err)
 	if (ferror(t->file) | fclose(t->file))
 		ret = weft_fail(err, EIO, "--trace %.200s: cannot write",
 				t->path);
-	for (size_t i = 0; i < PARTS; i++)
-		free(t->parts[i]);
+	parts_free(t);
 	free(t->parts);
 	vec_free(&t->nodes);
 	recs_fini(&t->recs);

@@ -11,6 +11,10 @@ struct timeline;
 int timeline_open(const char *path, struct timeline **t_p,
 		  struct weft_err *err);
 void timeline_listen(struct timeline *t, struct weft_sim *sim);
+/* What comes from now on is to be seen, and nothing of what was before; or
+ * nothing more. */
+void timeline_again(struct timeline *t);
+void timeline_enough(struct timeline *t);
 /* After the simulation has ended, and before it is freed: what is left. */
 void timeline_flush(struct timeline *t);
 /* Negative errno with a message when something could not be written. */

@@ -29,7 +29,7 @@ struct weft_far_owner {
 	 * NULL: there is no such way. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
-	int fd; /* the caller's, for `copy` */
+	int fd;	      /* the caller's, for `copy` */
 	bool strict;  /* who touches a shadow himself gets a SIGSEGV */
 	bool by_copy; /* the kernel has refused: `copy` from now on */
 	bool dead;    /* has gone; may be set by the user of this, too */

@@ -93,9 +93,10 @@ bool weft_att_gone(const struct weft_att *a);
 /* The process was busy for this long: behind what it has posted so far, before
  * what it posts next.  No hand-over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
-/* Time behind everything posted.  Costs what reading the clock costs, so that a
- * loop around it ends; hands over only when something was posted since the
- * last hand-over.  Untimed (WEFT_CLOCK_NONE): simulated time so far. */
+/* Time behind everything posted, but for what has to wait for a peer to look at
+ * its messages.  Costs what reading the clock costs, so that a loop around it
+ * ends; hands over only when something was posted since the last hand-over.
+ * Untimed (WEFT_CLOCK_NONE): simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
 /* Hands over.  0: there is an event to poll; -EAGAIN: none after real_us of
  * real time (the process still counts as waiting, and may look or wait again,

@@ -254,17 +254,17 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 
-/* What the client lets go of, and registration, in which it sleeps. */
+/* What the client lets go of, and calls in which it sleeps. */
 static bool overtakes(uint32_t kind)
 {
-	return kind == ATT_C_RELEASE || kind == ATT_C_MR_REG ||
-	       kind == ATT_C_MR_DEREG;
+	return kind == ATT_C_RELEASE || kind == ATT_C_NOW ||
+	       kind == ATT_C_MR_REG || kind == ATT_C_MR_DEREG;
 }
 
 /* The first command has to wait, and what it waits for may be that the client
  * lets go of messages: its releases need not wait.  Nor must a call in which
- * it sleeps and which has nothing to do with messages: two that send to each
- * other would look at nothing any more. */
+ * it sleeps: two that send to each other and then ask for the time would look
+ * at nothing any more. */
 static void serve_early(struct att_agent *g, struct att_client *c,
 			uint32_t tail)
 {

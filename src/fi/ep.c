@@ -326,6 +326,20 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return rc;
 }
 
+/* Nothing that was injected, and that the user cannot wait for, is under way.
+ */
+static bool ep_drained(void *arg)
+{
+	struct wfi_ep *ep = arg;
+	struct wfi_op *op;
+
+	TAILQ_FOREACH(op, &ep->hub->live, all)
+	if (op->ep == ep && op->quiet && !op->peer->dead &&
+	    op->type->end == wfi_ep_tx_end)
+		return false;
+	return true;
+}
+
 static int ep_close(struct fid *fid)
 {
 	struct wfi_ep *ep = container_of(fid, struct wfi_ep, fid.fid);
@@ -337,6 +351,7 @@ static int ep_close(struct fid *fid)
 		return -FI_EBUSY;
 	}
 	wfi_hub_progress(h); /* what is done is done */
+	wfi_wait_until(h, ep_drained, ep, 500);
 	wfi_cm_close(ep);
 	wfi_ops_leave(h, ep);
 	wfi_port_close(h, &ep->port);

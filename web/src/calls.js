@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of `weft exec` did: time in calls, messages from rank to rank.
-import { h, section, num, group, percent, time, select, toggle, plural, searchBox, matcher } from "./dom.js";
+import { h, section, num, group, percent, time, plural } from "./dom.js";
+import { select, toggle, searchBox, matcher } from "./dom.js";
 import { css, ramp, onTheme, printing } from "./theme.js";
 import { runOptions } from "./tables.js";
 
@@ -38,8 +39,18 @@ const COLUMNS = [
   { key: "share", head: "share", text: (r) => (r.share === null ? "" : percent(r.share)) },
   { key: "mean", head: "mean", text: (r) => time(r.mean) },
   { key: "max", head: "longest", text: (r) => time(r.max) },
-  { key: "other", head: "other run", text: (r) => (r.other === null ? "" : time(r.other)), beside: true },
-  { key: "ratio", head: "ratio", text: (r) => (r.ratio === null ? "" : num(r.ratio, 4)), beside: true },
+  {
+    key: "other",
+    head: "other run",
+    text: (r) => (r.other === null ? "" : time(r.other)),
+    beside: true,
+  },
+  {
+    key: "ratio",
+    head: "ratio",
+    text: (r) => (r.ratio === null ? "" : num(r.ratio, 4)),
+    beside: true,
+  },
 ];
 
 /** A table that a click on a head sorts. */
@@ -48,18 +59,22 @@ class CallTable {
     this.by = "time";
     this.down = true;
     this.body = h("tbody", {});
-    this.heads = COLUMNS.map((c) => {
-      const th = h(
+    this.heads = COLUMNS.map((c) =>
+      h(
         "th",
         { scope: "col", class: c.key === "name" ? "" : "num" },
         h("button", { type: "button", class: "sort", onclick: () => this.sort(c.key) }, c.head),
-      );
-      return th;
-    });
+      ),
+    );
     this.el = h(
       "div",
       { class: "scroll" },
-      h("table", { class: "data", id: "call-table" }, h("thead", {}, h("tr", {}, this.heads)), this.body),
+      h(
+        "table",
+        { class: "data", id: "call-table" },
+        h("thead", {}, h("tr", {}, this.heads)),
+        this.body,
+      ),
     );
   }
 
@@ -148,7 +163,8 @@ class Matrix {
       messages: Number(messages),
       bytes: Number(bytes),
     }));
-    this.n = 1 + Math.max(0, ...run.ranks.map(([r]) => r), ...this.flows.map((f) => Math.max(f.src, f.dst)));
+    this.n =
+      1 + Math.max(0, ...run.ranks.map(([r]) => r), ...this.flows.flatMap((f) => [f.src, f.dst]));
     this.draw();
   }
 
@@ -217,7 +233,6 @@ export function calls(data) {
     matrix = new Matrix(),
     hint = h("p", { class: "hint", role: "status" }),
     ranks = h("span", {});
-  const title = (r) => r.title;
   const fill = () => {
     const all = measured(run),
       n = rank === "" ? run.ranks.length : 1,
@@ -242,7 +257,7 @@ export function calls(data) {
     const b = other ? measured(other) : 0;
     hint.textContent =
       (all ? `Measured part ${time(all)}` : "") +
-      (all && b ? `; ${title(other)}: ${time(b)}, ratio ${num(b / all, 4)}` : "") +
+      (all && b ? `; ${other.title}: ${time(b)}, ratio ${num(b / all, 4)}` : "") +
       ". Time is simulated time spent in the calls; those of libfabric lie within those of MPI.";
   };
   const choose = () => {

@@ -298,6 +298,7 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 	vec_free(&c.sample);
 	vec_free(&c.show);
 	vec_free(&c.capture);
+	vec_free(&c.fabric);
 	registry_fini(&c.reg);
 	return status;
 }

@@ -332,10 +332,23 @@ static bool gate_slow(struct att_server *s, bool idle)
 	}
 }
 
+/* Those that wait for one that was stopped may be busy trying again. */
+static void gate_look(struct att_server *s)
+{
+	uint64_t now = att_now_ns();
+
+	if (now - s->look_ns < LOOK)
+		return;
+	s->look_ns = now;
+	look_all(s);
+}
+
 bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
+	if (!(++s->calls & 0xffff))
+		gate_look(s);
 	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
 	if (!idle && s->started && s->live && !s->running.n &&

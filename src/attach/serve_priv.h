@@ -242,7 +242,7 @@ struct att_server {
 	uint32_t live; /* clients */
 	weft_time_t settled;
 	bool joinable, started, over, failed, told_still;
-	uint64_t last_join_ns, still_ns, look_ns;
+	uint64_t calls, last_join_ns, still_ns, look_ns;
 	uint64_t lost_ns; /* weft/host.h: when one died */
 	struct att_sum sum;
 	uint32_t began, ended; /* ranks that are measured */

@@ -2,6 +2,7 @@
 /* The attachment of a process: handing over, time. */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -185,7 +186,7 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 
 void weft_att_glance(struct weft_att *a, bool on)
 {
-	a->glances = on && a->info.clock != WEFT_CLOCK_NONE;
+	a->glances = on;
 }
 
 /* Longer when it looks in vain for long: up to a ms. */
@@ -224,8 +225,12 @@ int weft_att_idle(struct weft_att *a)
 	us = atomic_load(&a->idle_us);
 	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
-	if (a->glances)
+	if (a->glances && a->info.clock != WEFT_CLOCK_NONE)
 		return att_glance(a);
+	if (a->glances) { /* untimed: others may go first */
+		sched_yield();
+		return -EAGAIN;
+	}
 	us = us < nap ? nap : us;
 	ret = weft_att_wait(a, us);
 	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);

@@ -4,7 +4,7 @@
 #
 #     check.sh
 #
-# build        gcc -O3: everything
+# build        gcc -O3: everything but fuzz targets
 # build-asan   gcc, address and undefined-behaviour sanitizers: all but the
 #              suites "tree" (about the source, not the program), "slow" (many
 #              runs; "determinism" runs each system with this build) and "fuzz"
@@ -20,7 +20,8 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1:detect_stack_use_after_retur
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
 rm -f build*/meson-logs/testlog.json
-$meson test -C build --no-rebuild --print-errorlogs --num-processes "$jobs"
+$meson test -C build --no-rebuild --print-errorlogs --num-processes "$jobs" \
+	--no-suite fuzz
 $meson test -C build-asan --no-rebuild --print-errorlogs \
 	--num-processes "$jobs" --timeout-multiplier 4 \
 	--no-suite tree --no-suite slow --no-suite fuzz

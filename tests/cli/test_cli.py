@@ -127,6 +127,8 @@ class Usage(Base):
                       self.err("describe", "host.pcc"))
         self.assertIn("did you mean 'forth'", self.err("reproduce", "fort"))
         self.assertIn("did you mean 'events'?", self.err("bench", "event"))
+        self.assertIn("did you mean 'exec/extoll-pair'?",
+                      self.err("exec", "--fabric", "extoll-pair", "true"))
         self.assertIn("cannot load", self.err("list", "--load", "no.so"))
 
     def test_full_disk(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that the processes load: the provider of libfabric (by
  * FI_PROVIDER_PATH) and libweft-time.so (by LD_PRELOAD).  They lie beside the
- * program, in ../lib/weft, or where they were built. */
+ * program, in ../WEFT_LIBDIR/weft, or where they were built. */
 #include "front/exec/mpi.h"
 
 #include <stdio.h>
@@ -26,8 +26,9 @@ static bool exe_dir(char *dir, size_t size)
 
 bool exec_lib_dir(const char *file, char *dir, size_t size)
 {
-	static const char *const places[] = { "", "/../lib/weft", "/../fi",
-					      "/../preload", "/../../bench" };
+	static const char *const places[] = { "", "/../" WEFT_LIBDIR "/weft",
+					      "/../fi", "/../preload",
+					      "/../../bench" };
 	const char *given = getenv("WEFT_LIBS");
 	char exe[4096], path[8192];
 

@@ -83,6 +83,18 @@ static const struct exp_shipped *shipped_find(const char *name)
 	return NULL;
 }
 
+/* The one that is meant: the same but for its folder, or spelt nearly so. */
+static const char *shipped_near(const char *what)
+{
+	for (const struct exp_shipped *s = exp_shipped; s->name; s++) {
+		const char *base = strrchr(s->name, '/');
+
+		if (base && !strcmp(base + 1, what))
+			return s->name;
+	}
+	return units_nearest(what, exp_shipped_next, NULL);
+}
+
 int exp_load(const char *what, const struct exp_opts *opts,
 	     const struct registry *reg, struct exp **exp_p,
 	     struct weft_err *err)
@@ -97,7 +109,7 @@ int exp_load(const char *what, const struct exp_opts *opts,
 		return exp_load_text(what, s->text, s->len, opts, reg, exp_p,
 				     err);
 	if (strcmp(what, "-") && access(what, F_OK)) {
-		near = units_nearest(what, exp_shipped_next, NULL);
+		near = shipped_near(what);
 		if (near)
 			return weft_fail(err, ENOENT,
 					 "%.200s: neither a file nor an "

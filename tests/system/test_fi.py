@@ -16,7 +16,7 @@ port=$1; shift
 if [ "$WEFT_RANK" = 0 ]; then
 	exec fi_pingpong -p weft -B $port "$@"
 fi
-for i in 1 2 3 4 5 6 7 8; do
+for i in $(seq 100); do
 	sleep 0.2
 	fi_pingpong -p weft -P $port "$@" 127.0.0.1 && exit 0
 done

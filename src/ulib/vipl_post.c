@@ -45,6 +45,8 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 	VIP_DESCRIPTOR *d = q->head;
 
 	q->head = --q->n ? d->CS.Next.Descriptor : NULL;
+	if (!q->head)
+		q->n = 0; /* who breaks the chain loses the rest */
 	q->reported -= q->reported != 0;
 	return d;
 }
@@ -53,7 +55,7 @@ void vipl_queue_flush(struct vipl_queue *q)
 {
 	VIP_DESCRIPTOR *d = q->head;
 
-	for (uint32_t i = 0; i < q->n; i++, d = d->CS.Next.Descriptor)
+	for (uint32_t i = 0; d && i < q->n; i++, d = d->CS.Next.Descriptor)
 		complete_flushed(d, q->dir);
 }
 

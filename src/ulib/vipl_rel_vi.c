@@ -88,11 +88,20 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 /* ---- the card --------------------------------------------------------------
  */
 
+static void raw_sent(struct vipl_rel *r)
+{
+	while (vipl_queue_done(&r->raw[HVIA_Q_SEND]))
+		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
+}
+
+/* A slot is free as soon as the card is done with it: it may have to leave the
+ * queue first. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes)
 {
 	VIP_DESCRIPTOR *d = &s->desc;
 
+	raw_sent(r);
 	memset(d, 0, sizeof(*d));
 	d->CS.SegCount = 1;
 	d->CS.Length = bytes;
@@ -102,12 +111,6 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	weft_host_cpu(weft_host_self(), VIPL_POST);
 	vipl_queue_link(&r->raw[dir], d, r->handle);
 	vipl_ring(weft_host_self(), r->v, dir, d, r->handle);
-}
-
-static void raw_sent(struct vipl_rel *r)
-{
-	while (vipl_queue_done(&r->raw[HVIA_Q_SEND]))
-		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
 }
 
 static int engine(struct weft_host *h, void *arg)

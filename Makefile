@@ -8,7 +8,8 @@
 #   make bench    speed of the simulator itself
 #   make soak     larger models; 10^8 packets of every traffic pattern (hours)
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
-#   make deps     install missing packages, or say which
+#   make deps     install missing packages, or say which; deps-mpi: also Open
+#                 MPI and programs for it, which tests use when they are there
 #   make docs, format, format-check, install, clean
 
 # Debian's own: another Python earlier in PATH may bring another meson.
@@ -76,6 +77,9 @@ fuzz: build-fuzz/build.ninja
 deps:
 	@scripts/deps.sh
 
+deps-mpi:
+	@scripts/deps.sh mpi
+
 # Fills the generated tables of docs/*.md.
 docs: build
 	scripts/docs.py build/weft
@@ -97,5 +101,5 @@ install: build
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all build run check bench soak fuzz deps docs format format-check pre-push \
+.PHONY: all build run check bench soak fuzz deps deps-mpi docs format format-check pre-push \
 	install clean

@@ -5,6 +5,7 @@
 #
 #     deps.sh          to build and run
 #     deps.sh check    also what only `make check` needs
+#     deps.sh mpi      also Open MPI, and the programs that tests run over it
 set -eu
 
 packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
@@ -13,6 +14,9 @@ packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 [ "${1-}" = check ] &&
 	packages="$packages chromium-headless-shell tshark libjudydebian1
 		libfabric-bin"
+[ "${1-}" = mpi ] &&
+	packages="$packages openmpi-bin libopenmpi-dev hpcc lammps
+		scalapack-mpi-test netpipe-openmpi gromacs"
 # npm may have come from elsewhere.
 command -v npm >/dev/null || packages="$packages npm"
 

@@ -23,8 +23,7 @@ struct atomic_call {
 	size_t srcs, cmps, ress;
 };
 
-/* ---- what is possible
- * ---------------------------------------------------------------------- */
+/* ---- what is possible -------------------------------------------------- */
 
 static size_t atomic_most(const struct wfi_hub *h, size_t size)
 {
@@ -83,9 +82,7 @@ int wfi_query_atomic(struct fid_domain *fid, enum fi_datatype type,
 	return 0;
 }
 
-/* ---- this side
- * -------------------------------------------------------------------------------
- */
+/* ---- this side --------------------------------------------------------- */
 
 static void atomic_result(struct wfi_op *op, const struct wfi_in *in)
 {
@@ -189,9 +186,7 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 	return wfi_tx_ret(ep, atomic_post(ep, c, p, &w, size));
 }
 
-/* ---- the target
- * -------------------------------------------------------------------------------
- */
+/* ---- the target -------------------------------------------------------- */
 
 static uint64_t atomic_access(unsigned op, bool fetch)
 {
@@ -258,9 +253,7 @@ void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in)
 		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------- */
 
 static ssize_t atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov,
 			     void **desc, size_t count, fi_addr_t addr,

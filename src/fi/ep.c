@@ -8,8 +8,7 @@
 
 #include "region.h"
 
-/* ---- completions
- * ------------------------------------------------------------------- */
+/* ---- completions ------------------------------------------------------- */
 
 void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err)
 {
@@ -48,8 +47,7 @@ void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet)
 		wfi_cq_add(ep->rx_cq, c);
 }
 
-/* ---- where to and from where
- * --------------------------------------------------------- */
+/* ---- where to and from where ------------------------------------------- */
 
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p)
@@ -112,8 +110,7 @@ void wfi_ep_in(struct wfi_port *p, const struct wfi_in *in)
 			    FI_ECONNREFUSED);
 }
 
-/* ---- binding
- * -------------------------------------------------------------------------- */
+/* ---- binding ----------------------------------------------------------- */
 
 static const uint64_t ep_cntr_flag[WFI_CNTRS] = {
 	[WFI_C_SEND] = FI_SEND,
@@ -215,9 +212,7 @@ static void ep_unbind(struct wfi_ep *ep)
 		wfi_eq_use(ep->eq, -1);
 }
 
-/* ---- control
- * ---------------------------------------------------------------------------
- */
+/* ---- control ----------------------------------------------------------- */
 
 static int ep_enable(struct wfi_ep *ep)
 {
@@ -373,9 +368,7 @@ static struct fi_ops ep_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* ---- opening
- * -----------------------------------------------------------------------------
- */
+/* ---- opening ----------------------------------------------------------- */
 
 /* The port that was asked for; a second endpoint of the same gets another. */
 static int ep_port(struct wfi_ep *ep)

@@ -10,9 +10,7 @@
 #define WRITE (FI_RMA | FI_WRITE)
 #define READ  (FI_RMA | FI_READ)
 
-/* ---- write
- * -------------------------------------------------------------------------------
- */
+/* ---- write ------------------------------------------------------------- */
 
 /* Its message, with a number that the other side acknowledges. */
 static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
@@ -115,9 +113,7 @@ static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
 	return wfi_tx_ret(ep, rc);
 }
 
-/* ---- read
- * --------------------------------------------------------------------------------
- */
+/* ---- read -------------------------------------------------------------- */
 
 static void rma_read_result(struct wfi_op *op, const struct wfi_in *in)
 {
@@ -227,9 +223,7 @@ ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t)
 	return t->kind & FI_READ ? rma_read_any(ep, t) : rma_write_any(ep, t);
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------- */
 
 static ssize_t rma_readv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,

@@ -19,8 +19,7 @@ struct rx_msg {
 	const void *buf; /* NULL: announced only */
 };
 
-/* ---- completions ------------------------------------------------------------
- */
+/* ---- completions ------------------------------------------------------- */
 
 static struct wfi_comp rx_comp(const struct rx_msg *m, void *context)
 {
@@ -81,8 +80,7 @@ static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
 	wfi_ep_rx_end(ep, c, quiet);
 }
 
-/* ---- long messages ----------------------------------------------------------
- */
+/* ---- long messages ----------------------------------------------------- */
 
 static struct rx_msg rx_op_msg(struct wfi_op *op)
 {
@@ -205,8 +203,7 @@ static void rx_long(struct wfi_rx *rx, const struct rx_msg *m, size_t room,
 	wfi_op_end(op, 0);
 }
 
-/* ---- a receive and a message
- * -------------------------------------------------- */
+/* ---- a receive and a message ------------------------------------------- */
 
 static void rx_meet(struct wfi_rxq *q, struct wfi_rx *rx,
 		    const struct rx_msg *m)
@@ -292,8 +289,7 @@ void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in)
 	rx_in(&m);
 }
 
-/* ---- posting
- * ------------------------------------------------------------------ */
+/* ---- posting ----------------------------------------------------------- */
 
 static struct rx_msg unx_msg(const struct wfi_unx *u)
 {

@@ -64,8 +64,7 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 	return op;
 }
 
-/* ---- a window for what was announced --------------------------------------
- */
+/* ---- a window for what was announced ----------------------------------- */
 
 static void tx_put_done(struct wfi_op *op)
 {
@@ -121,8 +120,7 @@ const struct wfi_op_type wfi_tx_type = {
 	.end = wfi_ep_tx_end,
 };
 
-/* ---- messages ---------------------------------------------------------------
- */
+/* ---- messages ---------------------------------------------------------- */
 
 static int tx_short(struct wfi_ep *ep, const struct wfi_tx *t,
 		    struct wfi_peer *p, struct wire *w)

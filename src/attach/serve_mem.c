@@ -11,80 +11,65 @@ static bool sane(uint64_t va, uint64_t len)
 	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
 }
 
-int att_cmd_put(struct att_agent *g, struct att_client *c,
-		const struct att_cmd *cmd)
+/* ---- operations ---- */
+
+static int op_put(struct att_agent *g, const struct att_client *to,
+		  const struct att_cmd *cmd, struct att_op *op)
+{
+	return g->ep->ops->put(g->ep, to->node, op->shadow, cmd->len,
+			       cmd->raddr, cmd->rkey, cmd->flags & ATT_F_NOTIFY,
+			       att_imm(cmd->imm, to, op->c), op);
+}
+
+static int op_get(struct att_agent *g, const struct att_client *to,
+		  const struct att_cmd *cmd, struct att_op *op)
+{
+	return g->ep->ops->get(g->ep, to->node, op->shadow, cmd->len,
+			       cmd->raddr, cmd->rkey, op);
+}
+
+static int op_fadd(struct att_agent *g, const struct att_client *to,
+		   const struct att_cmd *cmd, struct att_op *op)
+{
+	return g->ep->ops->fadd(g->ep, to->node, cmd->raddr, cmd->rkey,
+				cmd->buf, op);
+}
+
+static int op_cswap(struct att_agent *g, const struct att_client *to,
+		    const struct att_cmd *cmd, struct att_op *op)
+{
+	return g->ep->ops->cswap(g->ep, to->node, cmd->raddr, cmd->rkey,
+				 cmd->buf, cmd->len, op);
+}
+
+static const struct {
+	int (*fn)(struct att_agent *g, const struct att_client *to,
+		  const struct att_cmd *cmd, struct att_op *op);
+	bool local; /* has memory of the client: buf and len */
+} ops[ATT_C_KINDS] = {
+	[ATT_C_PUT] = { op_put, true },
+	[ATT_C_GET] = { op_get, true },
+	[ATT_C_FADD] = { op_fadd, false },
+	[ATT_C_CSWAP] = { op_cswap, false },
+};
+
+int att_cmd_remote(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd)
 {
 	struct att_client *to = att_find(c->srv, cmd->dst);
+	bool local = ops[cmd->kind].local;
 	struct att_op *op;
 	int ret;
 
 	if (!to)
 		return -EPIPE;
-	if (!sane(cmd->buf, cmd->len))
+	if (local && !sane(cmd->buf, cmd->len))
 		return -EFAULT;
 	op = att_op_new(g, c, cmd);
-	op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
-	ret = !op->shadow ? -ENOMEM
-			  : g->ep->ops->put(g->ep, to->node, op->shadow,
-					    cmd->len, cmd->raddr, cmd->rkey,
-					    cmd->flags & ATT_F_NOTIFY,
-					    att_imm(cmd->imm, to, c), op);
-	if (ret)
-		att_op_free(g, op);
-	return ret;
-}
-
-int att_cmd_get(struct att_agent *g, struct att_client *c,
-		const struct att_cmd *cmd)
-{
-	struct att_client *to = att_find(c->srv, cmd->dst);
-	struct att_op *op;
-	int ret;
-
-	if (!to)
-		return -EPIPE;
-	if (!sane(cmd->buf, cmd->len))
-		return -EFAULT;
-	op = att_op_new(g, c, cmd);
-	op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
-	ret = !op->shadow
-		      ? -ENOMEM
-		      : g->ep->ops->get(g->ep, to->node, op->shadow, cmd->len,
-					cmd->raddr, cmd->rkey, op);
-	if (ret)
-		att_op_free(g, op);
-	return ret;
-}
-
-int att_cmd_fadd(struct att_agent *g, struct att_client *c,
-		 const struct att_cmd *cmd)
-{
-	struct att_client *to = att_find(c->srv, cmd->dst);
-	struct att_op *op;
-	int ret;
-
-	if (!to)
-		return -EPIPE;
-	op = att_op_new(g, c, cmd);
-	ret = g->ep->ops->fadd(g->ep, to->node, cmd->raddr, cmd->rkey, cmd->buf,
-			       op);
-	if (ret)
-		att_op_free(g, op);
-	return ret;
-}
-
-int att_cmd_cswap(struct att_agent *g, struct att_client *c,
-		  const struct att_cmd *cmd)
-{
-	struct att_client *to = att_find(c->srv, cmd->dst);
-	struct att_op *op;
-	int ret;
-
-	if (!to)
-		return -EPIPE;
-	op = att_op_new(g, c, cmd);
-	ret = g->ep->ops->cswap(g->ep, to->node, cmd->raddr, cmd->rkey,
-				cmd->buf, cmd->len, op);
+	if (local)
+		op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
+	ret = local && !op->shadow ? -ENOMEM
+				   : ops[cmd->kind].fn(g, to, cmd, op);
 	if (ret)
 		att_op_free(g, op);
 	return ret;

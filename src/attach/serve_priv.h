@@ -329,14 +329,8 @@ void att_shadows_drop(struct att_agent *g);
 /* serve_mem.c; each as a function of commands */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
-int att_cmd_put(struct att_agent *g, struct att_client *c,
-		const struct att_cmd *cmd);
-int att_cmd_get(struct att_agent *g, struct att_client *c,
-		const struct att_cmd *cmd);
-int att_cmd_fadd(struct att_agent *g, struct att_client *c,
-		 const struct att_cmd *cmd);
-int att_cmd_cswap(struct att_agent *g, struct att_client *c,
-		  const struct att_cmd *cmd);
+int att_cmd_remote(struct att_agent *g, struct att_client *c,
+		   const struct att_cmd *cmd); /* PUT, GET, FADD, CSWAP */
 int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd);
 int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,

@@ -170,6 +170,23 @@ static void wait_done(uint32_t k)
 		progress();
 }
 
+/* The word of rank 0 goes from rank to rank: each waits for the number of the
+ * one before it and leaves its own. */
+static void swaps(uint64_t off)
+{
+	uint32_t k = done;
+	int ret;
+
+	do {
+		while ((ret = ep->ops->cswap(ep, addr(0), mr_of[0].addr + off,
+					     mr_of[0].key, me - 1, me, &k)))
+			retry(ret, "cswap");
+		wait_done(++k);
+		if (result >= me)
+			die("result of cswap", (int64_t)result);
+	} while (result != me - 1);
+}
+
 static void remote(void)
 {
 	static uint8_t region[BIG + 64], src[BIG], back[BIG];
@@ -216,7 +233,11 @@ static void remote(void)
 			retry(ret, "fadd");
 		wait_done(k + 3 + i);
 	}
+	if (me)
+		swaps(BIG + 8);
 	barrier();
+	if (me == 0 && *(uint64_t *)(region + BIG + 8) != n - 1)
+		die("last swap", *(int64_t *)(region + BIG + 8));
 	if (me == 0 && *(uint64_t *)(region + BIG) != 10 * (n - 1))
 		die("sum", *(int64_t *)(region + BIG));
 	barrier();

@@ -3,10 +3,6 @@
  * them.  Operands and results fit one message each. */
 #include "atomic.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "bulk.h"
 #include "tx.h"
 
 #define WRITE (FI_ATOMIC | FI_WRITE)
@@ -84,21 +80,6 @@ int wfi_query_atomic(struct fid_domain *fid, enum fi_datatype type,
 
 /* ---- this side --------------------------------------------------------- */
 
-static void atomic_result(struct wfi_op *op, const struct wfi_in *in)
-{
-	if (in->len != op->full) {
-		wfi_op_end(op, EIO);
-		return;
-	}
-	wfi_iov_in(op->iov, op->iovs, 0, in->data, in->len);
-	wfi_op_end(op, 0);
-}
-
-static const struct wfi_op_type atomic_fetch_type = {
-	.result = atomic_result,
-	.end = wfi_ep_tx_end,
-};
-
 static size_t atomic_iov(struct iovec *iov, const struct fi_ioc *ioc, size_t n,
 			 size_t size)
 {
@@ -150,7 +131,7 @@ static int atomic_post(struct wfi_ep *ep, struct atomic_call *c,
 	if (c->cmp)
 		n += atomic_iov(iov + n, c->cmp, c->cmps, size);
 	if (c->res) {
-		op->type = &atomic_fetch_type;
+		op->type = &wfi_tx_fetch_type;
 		op->iovs = atomic_iov(op->iov, c->res, c->ress, size);
 		op->full = c->count * size;
 		w->flags |= WIRE_FETCH;
@@ -184,73 +165,6 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 		return rc;
 	w.id2 = c->count;
 	return wfi_tx_ret(ep, atomic_post(ep, c, p, &w, size));
-}
-
-/* ---- the target -------------------------------------------------------- */
-
-static uint64_t atomic_access(unsigned op, bool fetch)
-{
-	return (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE) |
-	       (fetch ? FI_REMOTE_READ : 0);
-}
-
-/* Bytes that operands have, or 0: they do not fit their header. */
-static bool atomic_fits(const struct wfi_in *in, unsigned op, size_t bytes)
-{
-	bool compare = in->w->flags & WIRE_COMPARE;
-	size_t want = op == FI_ATOMIC_READ ? 0 : compare ? 2 * bytes : bytes;
-
-	return compare == wfi_atomic_compares(op) && in->len == want;
-}
-
-static int atomic_run(struct wfi_ep *ep, const struct wfi_in *in, void *res)
-{
-	unsigned type = in->w->aux >> 8, op = in->w->aux & 0xff;
-	wfi_atomic_fn *fn = wfi_atomic_find(type, op);
-	size_t n = in->w->id2, bytes = n * wfi_atomic_size(type), at;
-	const char *src = op == FI_ATOMIC_READ ? NULL : in->data;
-	unsigned char tmp[WIRE_ROOM];
-	struct wfi_mr *mr;
-	int err;
-
-	if (!fn || n > WIRE_ROOM || bytes > WIRE_ROOM ||
-	    !atomic_fits(in, op, bytes))
-		return EINVAL;
-	err = wfi_mr_check(ep->dom, in->w->b, in->w->a, bytes,
-			   atomic_access(op, res), &mr, &at);
-	if (err)
-		return err;
-	wfi_iov_out(mr->iov, mr->iovs, at, tmp, bytes);
-	fn(tmp, src, in->w->flags & WIRE_COMPARE ? src + bytes : NULL, res, n);
-	if (op != FI_ATOMIC_READ)
-		wfi_iov_in(mr->iov, mr->iovs, at, tmp, bytes);
-	if (mr->cntr && op != FI_ATOMIC_READ)
-		wfi_cntr_inc(mr->cntr, false);
-	return 0;
-}
-
-void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	bool fetch = in->w->flags & WIRE_FETCH;
-	unsigned char res[WIRE_ROOM];
-	int err = atomic_run(ep, in, fetch ? res : NULL);
-	struct wire w = { .op = WIRE_RESULT,
-			  .flags = WIRE_REPLY,
-			  .dst = in->w->src,
-			  .src = ep->port.num,
-			  .id = in->w->id,
-			  .a = err };
-
-	if (!err)
-		wfi_ep_count(ep, fetch ? WFI_C_REMOTE_READ : WFI_C_REMOTE_WRITE,
-			     false);
-	if (fetch)
-		wfi_hub_tell(ep->hub, in->peer, &w, res,
-			     err ? 0
-				 : in->w->id2 *
-					     wfi_atomic_size(in->w->aux >> 8));
-	else
-		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
 }
 
 /* ---- calls ------------------------------------------------------------- */

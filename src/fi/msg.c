@@ -5,119 +5,97 @@
 #define MSG    (FI_SEND | FI_MSG)
 #define TAGGED (FI_SEND | FI_TAGGED)
 
+#define RXD(...) (&(struct wfi_rxd){ __VA_ARGS__ })
+
+/* With the flags of the endpoint; a tagged receive takes one message. */
+static ssize_t recv_do(struct fid_ep *fid, struct wfi_rxd *r)
+{
+	if (fid->fid.fclass != FI_CLASS_SRX_CTX)
+		r->flags |= wfi_ep_of(fid)->rx_flags;
+	if (r->tagged)
+		r->flags &= ~FI_MULTI_RECV;
+	return wfi_recv(fid, r);
+}
+
+static ssize_t recv_buf(struct fid_ep *fid, void *buf, size_t len,
+			struct wfi_rxd *r)
+{
+	struct iovec iov = { buf, len };
+
+	r->iov = &iov;
+	r->iovs = 1;
+	return recv_do(fid, r);
+}
+
 static ssize_t msg_recvv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,
 			 void *context)
 {
-	struct wfi_rxd r = {
-		.iov = iov, .iovs = count, .addr = addr, .context = context
-	};
-
-	if (fid->fid.fclass != FI_CLASS_SRX_CTX)
-		r.flags = wfi_ep_of(fid)->rx_flags;
-	return wfi_recv(fid, &r);
+	return recv_do(fid, RXD(.iov = iov, .iovs = count, .addr = addr,
+				.context = context));
 }
 
 static ssize_t msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 			fi_addr_t addr, void *context)
 {
-	struct iovec iov = { buf, len };
-
-	return msg_recvv(fid, &iov, &desc, 1, addr, context);
+	return recv_buf(fid, buf, len, RXD(.addr = addr, .context = context));
 }
 
-static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
+static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *m,
 			   uint64_t flags)
 {
-	struct wfi_rxd r = { .iov = msg->msg_iov,
-			     .iovs = msg->iov_count,
-			     .addr = msg->addr,
-			     .context = msg->context,
-			     .flags = flags };
-
-	return wfi_recv(fid, &r);
+	return wfi_recv(fid, RXD(.iov = m->msg_iov, .iovs = m->iov_count,
+				 .addr = m->addr, .context = m->context,
+				 .flags = flags));
 }
 
 static ssize_t msg_sendv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,
 			 void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct wfi_tx t = { .iov = iov,
-			    .iovs = count,
-			    .addr = addr,
-			    .context = context,
-			    .kind = MSG,
-			    .flags = ep->tx_flags };
-
-	return wfi_send(ep, &t);
+	return wfi_tx_do(fid, WFI_TX(.iov = iov, .iovs = count, .addr = addr,
+				     .context = context, .kind = MSG));
 }
 
 static ssize_t msg_send(struct fid_ep *fid, const void *buf, size_t len,
 			void *desc, fi_addr_t addr, void *context)
 {
-	struct iovec iov = { (void *)buf, len };
-
-	return msg_sendv(fid, &iov, &desc, 1, addr, context);
+	return wfi_tx_buf(
+		fid, buf, len,
+		WFI_TX(.addr = addr, .context = context, .kind = MSG));
 }
 
-static ssize_t msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg,
+static ssize_t msg_sendmsg(struct fid_ep *fid, const struct fi_msg *m,
 			   uint64_t flags)
 {
-	struct wfi_tx t = { .iov = msg->msg_iov,
-			    .iovs = msg->iov_count,
-			    .addr = msg->addr,
-			    .context = msg->context,
-			    .data = msg->data,
-			    .kind = MSG,
-			    .flags = flags };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_send(wfi_ep_of(fid),
+			WFI_TX(.iov = m->msg_iov, .iovs = m->iov_count,
+			       .addr = m->addr, .context = m->context,
+			       .data = m->data, .kind = MSG, .flags = flags));
 }
 
 static ssize_t msg_inject(struct fid_ep *fid, const void *buf, size_t len,
 			  fi_addr_t addr)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .kind = MSG,
-			    .inject = true };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .kind = MSG, .inject = true));
 }
 
 static ssize_t msg_senddata(struct fid_ep *fid, const void *buf, size_t len,
 			    void *desc, uint64_t data, fi_addr_t addr,
 			    void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .data = data,
-			    .context = context,
-			    .kind = MSG,
-			    .flags = ep->tx_flags | FI_REMOTE_CQ_DATA };
-
-	return wfi_send(ep, &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .data = data, .context = context,
+				 .kind = MSG, .flags = FI_REMOTE_CQ_DATA));
 }
 
 static ssize_t msg_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 			      uint64_t data, fi_addr_t addr)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .data = data,
-			    .kind = MSG,
-			    .flags = FI_REMOTE_CQ_DATA,
-			    .inject = true };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .data = data, .kind = MSG,
+				 .flags = FI_REMOTE_CQ_DATA, .inject = true));
 }
 
 struct fi_ops_msg wfi_ops_msg = {
@@ -133,134 +111,88 @@ struct fi_ops_msg wfi_ops_msg = {
 	.injectdata = msg_injectdata,
 };
 
-/* ---- tagged ------------------------------------------------------------ */
+/* ---- tagged ------------------------------------------------------------- */
 
 static ssize_t tag_recvv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,
 			 uint64_t tag, uint64_t ignore, void *context)
 {
-	struct wfi_rxd r = { .iov = iov,
-			     .iovs = count,
-			     .addr = addr,
-			     .tag = tag,
-			     .ignore = ignore,
-			     .context = context,
-			     .tagged = true };
-
-	if (fid->fid.fclass != FI_CLASS_SRX_CTX)
-		r.flags = wfi_ep_of(fid)->rx_flags & ~FI_MULTI_RECV;
-	return wfi_recv(fid, &r);
+	return recv_do(fid, RXD(.iov = iov, .iovs = count, .addr = addr,
+				.tag = tag, .ignore = ignore,
+				.context = context, .tagged = true));
 }
 
 static ssize_t tag_recv(struct fid_ep *fid, void *buf, size_t len, void *desc,
 			fi_addr_t addr, uint64_t tag, uint64_t ignore,
 			void *context)
 {
-	struct iovec iov = { buf, len };
-
-	return tag_recvv(fid, &iov, &desc, 1, addr, tag, ignore, context);
+	return recv_buf(fid, buf, len,
+			RXD(.addr = addr, .tag = tag, .ignore = ignore,
+			    .context = context, .tagged = true));
 }
 
-static ssize_t tag_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+static ssize_t tag_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *m,
 			   uint64_t flags)
 {
-	struct wfi_rxd r = { .iov = msg->msg_iov,
-			     .iovs = msg->iov_count,
-			     .addr = msg->addr,
-			     .tag = msg->tag,
-			     .ignore = msg->ignore,
-			     .context = msg->context,
-			     .flags = flags & ~FI_MULTI_RECV,
-			     .tagged = true };
-
-	return wfi_recv(fid, &r);
+	return wfi_recv(fid,
+			RXD(.iov = m->msg_iov, .iovs = m->iov_count,
+			    .addr = m->addr, .tag = m->tag, .ignore = m->ignore,
+			    .context = m->context,
+			    .flags = flags & ~FI_MULTI_RECV, .tagged = true));
 }
 
 static ssize_t tag_sendv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,
 			 uint64_t tag, void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct wfi_tx t = { .iov = iov,
-			    .iovs = count,
-			    .addr = addr,
-			    .tag = tag,
-			    .context = context,
-			    .kind = TAGGED,
-			    .flags = ep->tx_flags };
-
-	return wfi_send(ep, &t);
+	return wfi_tx_do(fid, WFI_TX(.iov = iov, .iovs = count, .addr = addr,
+				     .tag = tag, .context = context,
+				     .kind = TAGGED));
 }
 
 static ssize_t tag_send(struct fid_ep *fid, const void *buf, size_t len,
 			void *desc, fi_addr_t addr, uint64_t tag, void *context)
 {
-	struct iovec iov = { (void *)buf, len };
-
-	return tag_sendv(fid, &iov, &desc, 1, addr, tag, context);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .tag = tag, .context = context,
+				 .kind = TAGGED));
 }
 
-static ssize_t tag_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+static ssize_t tag_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *m,
 			   uint64_t flags)
 {
-	struct wfi_tx t = { .iov = msg->msg_iov,
-			    .iovs = msg->iov_count,
-			    .addr = msg->addr,
-			    .tag = msg->tag,
-			    .data = msg->data,
-			    .context = msg->context,
-			    .kind = TAGGED,
-			    .flags = flags };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_send(wfi_ep_of(fid),
+			WFI_TX(.iov = m->msg_iov, .iovs = m->iov_count,
+			       .addr = m->addr, .tag = m->tag, .data = m->data,
+			       .context = m->context, .kind = TAGGED,
+			       .flags = flags));
 }
 
 static ssize_t tag_inject(struct fid_ep *fid, const void *buf, size_t len,
 			  fi_addr_t addr, uint64_t tag)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .tag = tag,
-			    .kind = TAGGED,
-			    .inject = true };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .tag = tag, .kind = TAGGED,
+				 .inject = true));
 }
 
 static ssize_t tag_senddata(struct fid_ep *fid, const void *buf, size_t len,
 			    void *desc, uint64_t data, fi_addr_t addr,
 			    uint64_t tag, void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .tag = tag,
-			    .data = data,
-			    .context = context,
-			    .kind = TAGGED,
-			    .flags = ep->tx_flags | FI_REMOTE_CQ_DATA };
-
-	return wfi_send(ep, &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .tag = tag, .data = data,
+				 .context = context, .kind = TAGGED,
+				 .flags = FI_REMOTE_CQ_DATA));
 }
 
 static ssize_t tag_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 			      uint64_t data, fi_addr_t addr, uint64_t tag)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .tag = tag,
-			    .data = data,
-			    .kind = TAGGED,
-			    .flags = FI_REMOTE_CQ_DATA,
-			    .inject = true };
-
-	return wfi_send(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .tag = tag, .data = data,
+				 .kind = TAGGED, .flags = FI_REMOTE_CQ_DATA,
+				 .inject = true));
 }
 
 struct fi_ops_tagged wfi_ops_tagged = {

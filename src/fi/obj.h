@@ -314,6 +314,9 @@ void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in);
+/* Answers a request: with this result, or an errno. */
+void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
+		const void *data, size_t len);
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_accept_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in);

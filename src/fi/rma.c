@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of fi_rma: this side. */
-#include <errno.h>
 #include <string.h>
 
 #include "bulk.h"
@@ -26,38 +25,30 @@ static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 	return rc;
 }
 
-static int rma_write_short(struct wfi_op *op, const struct wfi_tx *t,
-			   struct wire *w)
+static int rma_write_short(struct wfi_op *op, struct wire *w)
 {
 	struct iovec iov[WFI_IOV + 1] = { { &op->data, sizeof(op->data) } };
 
-	memcpy(iov + 1, t->iov, t->iovs * sizeof(*iov));
-	return rma_post(op, w, iov, t->iovs + 1);
+	memcpy(iov + 1, op->iov, op->iovs * sizeof(*iov));
+	return rma_post(op, w, iov, op->iovs + 1);
 }
 
-static int rma_write_long(struct wfi_op *op, const struct wfi_tx *t,
-			  struct wire *w, size_t len)
+static int rma_write_long(struct wfi_op *op, struct wire *w)
 {
-	struct wire_long l = { .len = len, .data = t->data };
+	struct wire_long l = { .len = op->full, .data = op->data };
 	struct iovec iov = { &l, sizeof(l) };
 
-	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
-	op->iovs = t->iovs;
-	op->full = len;
 	op->op_flags |= FI_DELIVERY_COMPLETE;
 	w->op = WIRE_WREQ;
 	return rma_post(op, w, &iov, 1);
 }
 
 /* Straight into the region. */
-static int rma_write_direct(struct wfi_op *op, const struct wfi_tx *t,
-			    const struct wire_window *to)
+static int rma_write_direct(struct wfi_op *op, const struct wire_window *to)
 {
 	int rc = wfi_op_number(op);
 	void *from;
 
-	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
-	op->iovs = t->iovs;
 	op->op_flags |= FI_DELIVERY_COMPLETE;
 	op->type = &wfi_tx_put_type;
 	from = wfi_op_flat(op, true);
@@ -69,61 +60,17 @@ static int rma_write_direct(struct wfi_op *op, const struct wfi_tx *t,
 	return 0;
 }
 
-static bool rma_direct(struct wfi_ep *ep, const struct wfi_tx *t,
-		       struct wfi_peer *p, uint16_t port, size_t len,
-		       struct wire_window *to)
+static int rma_write(struct wfi_op *op, struct wire *w,
+		     const struct wire_window *to)
 {
-	return !t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
-	       wfi_region_find(ep, p, port, t->key, t->raddr, len,
-			       t->kind & FI_READ ? FI_REMOTE_READ
-						 : FI_REMOTE_WRITE,
-			       to);
-}
-
-static ssize_t rma_write_any(struct wfi_ep *ep, const struct wfi_tx *t)
-{
-	struct wire w = { .op = WIRE_WRITE, .a = t->raddr, .b = t->key };
-	size_t len = wfi_iov_len(t->iov, t->iovs);
-	struct wire_window to;
-	struct wfi_peer *p;
-	struct wfi_op *op;
-	int rc;
-
-	if (t->iovs > WFI_IOV)
-		return -FI_EINVAL;
-	if (t->flags & FI_TRIGGER)
-		return wfi_trigger_tx(ep, t);
-	if ((t->inject || (t->flags & FI_INJECT)) && len > WFI_INJECT)
-		return -FI_EINVAL;
-	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
-	if (rc)
-		return rc;
-	w.src = ep->port.num;
-	if (t->flags & FI_REMOTE_CQ_DATA)
-		w.flags |= WIRE_DATA;
-	op = wfi_tx_op(ep, t, p, w.dst);
-	if (!op)
-		rc = -FI_ENOMEM;
-	else if (rma_direct(ep, t, p, w.dst, len, &to))
-		rc = rma_write_direct(op, t, &to);
-	else if (len + sizeof(uint64_t) <= ep->hub->eager)
-		rc = rma_write_short(op, t, &w);
-	else
-		rc = rma_write_long(op, t, &w, len);
-	return wfi_tx_ret(ep, rc);
+	if (to)
+		return rma_write_direct(op, to);
+	if (op->full + sizeof(uint64_t) <= op->hub->eager)
+		return rma_write_short(op, w);
+	return rma_write_long(op, w);
 }
 
 /* ---- read -------------------------------------------------------------- */
-
-static void rma_read_result(struct wfi_op *op, const struct wfi_in *in)
-{
-	if (in->len != op->full) {
-		wfi_op_end(op, EIO);
-		return;
-	}
-	wfi_iov_in(op->iov, op->iovs, 0, in->data, in->len);
-	wfi_op_end(op, 0);
-}
 
 static void rma_read_filled(struct wfi_op *op)
 {
@@ -132,30 +79,26 @@ static void rma_read_filled(struct wfi_op *op)
 	wfi_op_end(op, 0);
 }
 
-static const struct wfi_op_type rma_read_type = {
-	.result = rma_read_result,
-	.end = wfi_ep_tx_end,
-};
-
 static const struct wfi_op_type rma_read_long_type = {
 	.filled = rma_read_filled,
 	.end = wfi_ep_tx_end,
 };
 
-static int rma_read_short(struct wfi_op *op, struct wire *w, uint64_t len)
+static int rma_read_short(struct wfi_op *op, struct wire *w)
 {
+	uint64_t len = op->full;
 	struct iovec iov = { &len, sizeof(len) };
 
-	op->type = &rma_read_type;
+	op->type = &wfi_tx_fetch_type;
 	return rma_post(op, w, &iov, 1);
 }
 
-static int rma_read_long(struct wfi_op *op, struct wire *w, size_t len)
+static int rma_read_long(struct wfi_op *op, struct wire *w)
 {
-	struct wire_long l = { .len = len };
+	struct wire_long l = { .len = op->full };
 	struct iovec iov = { &l, sizeof(l) };
 	void *flat = wfi_op_flat(op, false);
-	int rc = flat ? wfi_window_open(op, flat, len, &l.to) : -FI_ENOMEM;
+	int rc = flat ? wfi_window_open(op, flat, op->full, &l.to) : -FI_ENOMEM;
 
 	op->type = &rma_read_long_type;
 	w->op = WIRE_RREQ;
@@ -187,87 +130,97 @@ static int rma_read_direct(struct wfi_op *op, const struct wire_window *from)
 	return rc;
 }
 
-static ssize_t rma_read_any(struct wfi_ep *ep, const struct wfi_tx *t)
+static int rma_read(struct wfi_op *op, struct wire *w,
+		    const struct wire_window *from)
 {
-	struct wire w = { .op = WIRE_READ, .a = t->raddr, .b = t->key };
-	size_t len = wfi_iov_len(t->iov, t->iovs);
-	struct wire_window from;
-	struct wfi_peer *p;
-	struct wfi_op *op;
-	int rc;
+	if (from)
+		return rma_read_direct(op, from);
+	return op->full <= op->hub->eager ? rma_read_short(op, w)
+					  : rma_read_long(op, w);
+}
 
-	if (t->iovs > WFI_IOV)
-		return -FI_EINVAL;
+/* ---- either ------------------------------------------------------------- */
+
+static bool rma_direct(struct wfi_ep *ep, const struct wfi_tx *t,
+		       struct wfi_peer *p, uint16_t port, size_t len,
+		       struct wire_window *to)
+{
+	return !t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
+	       wfi_region_find(ep, p, port, t->key, t->raddr, len,
+			       t->kind & FI_READ ? FI_REMOTE_READ
+						 : FI_REMOTE_WRITE,
+			       to);
+}
+
+static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
+		     struct wfi_peer *p, struct wire *w, size_t len)
+{
+	struct wfi_op *op = wfi_tx_op(ep, t, p, w->dst);
+	struct wire_window win, *known = NULL;
+
+	if (!op)
+		return -FI_ENOMEM;
+	op->full = len;
+	if (rma_direct(ep, t, p, w->dst, len, &win))
+		known = &win;
+	return t->kind & FI_READ ? rma_read(op, w, known)
+				 : rma_write(op, w, known);
+}
+
+ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t)
+{
+	struct wire w = { .op = t->kind & FI_READ ? WIRE_READ : WIRE_WRITE,
+			  .src = ep->port.num,
+			  .a = t->raddr,
+			  .b = t->key };
+	size_t len = wfi_iov_len(t->iov, t->iovs);
+	struct wfi_peer *p;
+	int rc = wfi_tx_check(t, len);
+
+	if (rc)
+		return rc;
 	if (t->flags & FI_TRIGGER)
 		return wfi_trigger_tx(ep, t);
 	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
 	if (rc)
 		return rc;
-	w.src = ep->port.num;
-	op = wfi_tx_op(ep, t, p, w.dst);
-	if (!op)
-		return wfi_tx_ret(ep, -FI_ENOMEM);
-	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
-	op->iovs = t->iovs;
-	op->full = len;
-	if (rma_direct(ep, t, p, w.dst, len, &from))
-		rc = rma_read_direct(op, &from);
-	else
-		rc = len <= ep->hub->eager ? rma_read_short(op, &w, len)
-					   : rma_read_long(op, &w, len);
-	return wfi_tx_ret(ep, rc);
+	if (t->flags & FI_REMOTE_CQ_DATA)
+		w.flags |= WIRE_DATA;
+	return wfi_tx_ret(ep, rma_start(ep, t, p, &w, len));
 }
 
-ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t)
+/* ---- calls -------------------------------------------------------------- */
+
+static ssize_t rma_call_readv(struct fid_ep *fid, const struct iovec *iov,
+			      void **desc, size_t count, fi_addr_t addr,
+			      uint64_t raddr, uint64_t key, void *context)
 {
-	return t->kind & FI_READ ? rma_read_any(ep, t) : rma_write_any(ep, t);
+	return wfi_tx_do(fid, WFI_TX(.iov = iov, .iovs = count, .addr = addr,
+				     .raddr = raddr, .key = key,
+				     .context = context, .kind = READ));
 }
 
-/* ---- calls ------------------------------------------------------------- */
-
-static ssize_t rma_readv(struct fid_ep *fid, const struct iovec *iov,
-			 void **desc, size_t count, fi_addr_t addr,
-			 uint64_t raddr, uint64_t key, void *context)
+static ssize_t rma_call_read(struct fid_ep *fid, void *buf, size_t len,
+			     void *desc, fi_addr_t addr, uint64_t raddr,
+			     uint64_t key, void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct wfi_tx t = { .iov = iov,
-			    .iovs = count,
-			    .addr = addr,
-			    .raddr = raddr,
-			    .key = key,
-			    .context = context,
-			    .kind = READ,
-			    .flags = ep->tx_flags };
-
-	return rma_read_any(ep, &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .raddr = raddr, .key = key,
+				 .context = context, .kind = READ));
 }
 
-static ssize_t rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
-			fi_addr_t addr, uint64_t raddr, uint64_t key,
-			void *context)
-{
-	struct iovec iov = { buf, len };
-
-	return rma_readv(fid, &iov, &desc, 1, addr, raddr, key, context);
-}
-
-static ssize_t rma_msg(struct fid_ep *fid, const struct fi_msg_rma *msg,
+static ssize_t rma_msg(struct fid_ep *fid, const struct fi_msg_rma *m,
 		       uint64_t flags, uint64_t kind)
 {
-	struct wfi_tx t = { .iov = msg->msg_iov,
-			    .iovs = msg->iov_count,
-			    .addr = msg->addr,
-			    .data = msg->data,
-			    .context = msg->context,
-			    .kind = kind,
-			    .flags = flags };
-
-	if (msg->rma_iov_count != 1 ||
-	    msg->rma_iov->len != wfi_iov_len(msg->msg_iov, msg->iov_count))
+	if (m->rma_iov_count != 1 ||
+	    m->rma_iov->len != wfi_iov_len(m->msg_iov, m->iov_count))
 		return -FI_EINVAL;
-	t.raddr = msg->rma_iov->addr;
-	t.key = msg->rma_iov->key;
-	return wfi_rma(wfi_ep_of(fid), &t);
+	return wfi_rma(wfi_ep_of(fid),
+		       WFI_TX(.iov = m->msg_iov, .iovs = m->iov_count,
+			      .addr = m->addr, .raddr = m->rma_iov->addr,
+			      .key = m->rma_iov->key, .data = m->data,
+			      .context = m->context, .kind = kind,
+			      .flags = flags));
 }
 
 static ssize_t rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
@@ -282,91 +235,59 @@ static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg,
 	return rma_msg(fid, msg, flags, WRITE);
 }
 
-static ssize_t rma_writev(struct fid_ep *fid, const struct iovec *iov,
-			  void **desc, size_t count, fi_addr_t addr,
-			  uint64_t raddr, uint64_t key, void *context)
+static ssize_t rma_call_writev(struct fid_ep *fid, const struct iovec *iov,
+			       void **desc, size_t count, fi_addr_t addr,
+			       uint64_t raddr, uint64_t key, void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct wfi_tx t = { .iov = iov,
-			    .iovs = count,
-			    .addr = addr,
-			    .raddr = raddr,
-			    .key = key,
-			    .context = context,
-			    .kind = WRITE,
-			    .flags = ep->tx_flags };
-
-	return rma_write_any(ep, &t);
+	return wfi_tx_do(fid, WFI_TX(.iov = iov, .iovs = count, .addr = addr,
+				     .raddr = raddr, .key = key,
+				     .context = context, .kind = WRITE));
 }
 
-static ssize_t rma_write(struct fid_ep *fid, const void *buf, size_t len,
-			 void *desc, fi_addr_t addr, uint64_t raddr,
-			 uint64_t key, void *context)
+static ssize_t rma_call_write(struct fid_ep *fid, const void *buf, size_t len,
+			      void *desc, fi_addr_t addr, uint64_t raddr,
+			      uint64_t key, void *context)
 {
-	struct iovec iov = { (void *)buf, len };
-
-	return rma_writev(fid, &iov, &desc, 1, addr, raddr, key, context);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .raddr = raddr, .key = key,
+				 .context = context, .kind = WRITE));
 }
 
 static ssize_t rma_inject(struct fid_ep *fid, const void *buf, size_t len,
 			  fi_addr_t addr, uint64_t raddr, uint64_t key)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .raddr = raddr,
-			    .key = key,
-			    .kind = WRITE,
-			    .inject = true };
-
-	return rma_write_any(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .raddr = raddr, .key = key,
+				 .kind = WRITE, .inject = true));
 }
 
 static ssize_t rma_writedata(struct fid_ep *fid, const void *buf, size_t len,
 			     void *desc, uint64_t data, fi_addr_t addr,
 			     uint64_t raddr, uint64_t key, void *context)
 {
-	struct wfi_ep *ep = wfi_ep_of(fid);
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .raddr = raddr,
-			    .key = key,
-			    .data = data,
-			    .context = context,
-			    .kind = WRITE,
-			    .flags = ep->tx_flags | FI_REMOTE_CQ_DATA };
-
-	return rma_write_any(ep, &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .raddr = raddr, .key = key,
+				 .data = data, .context = context,
+				 .kind = WRITE, .flags = FI_REMOTE_CQ_DATA));
 }
 
 static ssize_t rma_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 			      uint64_t data, fi_addr_t addr, uint64_t raddr,
 			      uint64_t key)
 {
-	struct iovec iov = { (void *)buf, len };
-	struct wfi_tx t = { .iov = &iov,
-			    .iovs = 1,
-			    .addr = addr,
-			    .raddr = raddr,
-			    .key = key,
-			    .data = data,
-			    .kind = WRITE,
-			    .flags = FI_REMOTE_CQ_DATA,
-			    .inject = true };
-
-	return rma_write_any(wfi_ep_of(fid), &t);
+	return wfi_tx_buf(fid, buf, len,
+			  WFI_TX(.addr = addr, .raddr = raddr, .key = key,
+				 .data = data, .kind = WRITE,
+				 .flags = FI_REMOTE_CQ_DATA, .inject = true));
 }
 
 struct fi_ops_rma wfi_ops_rma = {
 	.size = sizeof(struct fi_ops_rma),
-	.read = rma_read,
-	.readv = rma_readv,
+	.read = rma_call_read,
+	.readv = rma_call_readv,
 	.readmsg = rma_readmsg,
-	.write = rma_write,
-	.writev = rma_writev,
+	.write = rma_call_write,
+	.writev = rma_call_writev,
 	.writemsg = rma_writemsg,
 	.inject = rma_inject,
 	.writedata = rma_writedata,

@@ -136,28 +136,34 @@ static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 	return 0;
 }
 
+/* A long request: 0, a positive errno to answer with, or negative: no answer.
+ */
+static int in_long(struct wfi_ep *ep, const struct wfi_in *in, uint64_t access,
+		   struct wire_long *l, struct wfi_mr **mr_p, size_t *at_p)
+{
+	if (in->len != sizeof(*l))
+		return -EINVAL;
+	memcpy(l, in->data, sizeof(*l));
+	return l->len ? in_check(ep, in, l->len, access, mr_p, at_p) : EINVAL;
+}
+
 void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
 	struct wire_long l;
 	struct wfi_mr *mr;
 	size_t at;
-	int err;
+	int err = in_long(ep, in, FI_REMOTE_WRITE, &l, &mr, &at);
 
-	if (in->len != sizeof(l))
-		return;
-	memcpy(&l, in->data, sizeof(l));
-	err = l.len ? in_check(ep, in, l.len, FI_REMOTE_WRITE, &mr, &at)
-		    : EINVAL;
 	if (!err)
 		err = in_sink(ep, in, mr, at, &l);
-	if (err)
+	if (err > 0)
 		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
 }
 
 /* ---- reads ------------------------------------------------------------- */
 
-static void in_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
-		      const void *data, size_t len)
+void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
+		const void *data, size_t len)
 {
 	struct wire w = { .op = WIRE_RESULT,
 			  .flags = WIRE_REPLY,
@@ -187,7 +193,7 @@ void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in)
 		wfi_iov_out(mr->iov, mr->iovs, at, buf, len);
 		wfi_ep_count(ep, WFI_C_REMOTE_READ, false);
 	}
-	in_result(ep, in, err, buf, len);
+	wfi_result(ep, in, err, buf, len);
 }
 
 static void in_source_put(struct wfi_op *op)
@@ -243,15 +249,10 @@ void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in)
 	struct wire_long l;
 	struct wfi_mr *mr;
 	size_t at;
-	int err;
+	int err = in_long(ep, in, FI_REMOTE_READ, &l, &mr, &at);
 
-	if (in->len != sizeof(l))
-		return;
-	memcpy(&l, in->data, sizeof(l));
-	err = l.len ? in_check(ep, in, l.len, FI_REMOTE_READ, &mr, &at)
-		    : EINVAL;
 	if (!err)
 		err = in_source(ep, in, mr, at, &l);
-	if (err)
-		in_result(ep, in, err, NULL, 0);
+	if (err > 0)
+		wfi_result(ep, in, err, NULL, 0);
 }

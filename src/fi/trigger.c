@@ -27,8 +27,7 @@ static const struct wfi_op_type trig_type = { 0 };
 static ssize_t trig_post(struct wfi_trig *g)
 {
 	g->t.iov = g->iov;
-	return g->t.kind & FI_RMA ? wfi_rma(g->ep, &g->t)
-				  : wfi_send(g->ep, &g->t);
+	return wfi_tx_any(g->ep, &g->t);
 }
 
 static int trig_step(struct wfi_op *op)
@@ -114,7 +113,8 @@ static struct wfi_trig *trig_new(struct wfi_ep *ep, const struct wfi_tx *t,
 	g->threshold = threshold;
 	if (t) {
 		g->t = *t;
-		memcpy(g->iov, t->iov, t->iovs * sizeof(*t->iov));
+		if (t->iovs)
+			memcpy(g->iov, t->iov, t->iovs * sizeof(*t->iov));
 	}
 	return g;
 }

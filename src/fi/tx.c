@@ -9,6 +9,16 @@
 /* Completion only when the other side has it. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
+int wfi_tx_check(const struct wfi_tx *t, size_t len)
+{
+	bool inject = t->inject || (t->flags & FI_INJECT);
+
+	if (t->iovs > WFI_IOV)
+		return -FI_EINVAL;
+	return inject && !(t->kind & FI_READ) && len > WFI_INJECT ? -FI_EINVAL
+								  : 0;
+}
+
 int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
 		 struct wfi_peer **p_p, uint16_t *port_p)
 {
@@ -61,6 +71,9 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 	op->tag = t->tag;
 	op->data = t->data;
 	op->work = t->work;
+	op->iovs = t->iovs;
+	if (t->iovs)
+		memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
 	return op;
 }
 
@@ -120,6 +133,23 @@ const struct wfi_op_type wfi_tx_type = {
 	.end = wfi_ep_tx_end,
 };
 
+/* ---- a result ----------------------------------------------------------- */
+
+static void tx_result(struct wfi_op *op, const struct wfi_in *in)
+{
+	if (in->len != op->full) {
+		wfi_op_end(op, EIO);
+		return;
+	}
+	wfi_iov_in(op->iov, op->iovs, 0, in->data, in->len);
+	wfi_op_end(op, 0);
+}
+
+const struct wfi_op_type wfi_tx_fetch_type = {
+	.result = tx_result,
+	.end = wfi_ep_tx_end,
+};
+
 /* ---- messages ---------------------------------------------------------- */
 
 static int tx_short(struct wfi_ep *ep, const struct wfi_tx *t,
@@ -165,8 +195,6 @@ static int tx_long(struct wfi_ep *ep, const struct wfi_tx *t,
 
 	if (!op)
 		return -ENOMEM;
-	memcpy(op->iov, t->iov, t->iovs * sizeof(*t->iov));
-	op->iovs = t->iovs;
 	op->full = len;
 	rc = wfi_op_number(op);
 	w->op = WIRE_RTS;
@@ -182,21 +210,22 @@ static int tx_long(struct wfi_ep *ep, const struct wfi_tx *t,
 
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 {
-	struct wire w = { .op = WIRE_MSG, .a = t->tag, .b = t->data };
+	struct wire w = {
+		.op = WIRE_MSG, .src = ep->port.num, .a = t->tag, .b = t->data
+	};
 	size_t len = wfi_iov_len(t->iov, t->iovs);
 	struct wfi_peer *p;
-	int rc;
+	int rc = wfi_tx_check(t, len);
 
-	if (t->iovs > WFI_IOV || len > ep->info->ep_attr->max_msg_size)
-		return t->iovs > WFI_IOV ? -FI_EINVAL : -FI_EMSGSIZE;
-	if ((t->inject || (t->flags & FI_INJECT)) && len > WFI_INJECT)
-		return -FI_EINVAL;
+	if (!rc && len > ep->info->ep_attr->max_msg_size)
+		rc = -FI_EMSGSIZE;
+	if (rc)
+		return rc;
 	if (t->flags & FI_TRIGGER)
 		return wfi_trigger_tx(ep, t);
 	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
 	if (rc)
 		return rc;
-	w.src = ep->port.num;
 	if (t->kind & FI_TAGGED)
 		w.flags |= WIRE_TAGGED;
 	if (t->flags & FI_REMOTE_CQ_DATA)
@@ -204,4 +233,30 @@ ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 	rc = len <= ep->hub->eager ? tx_short(ep, t, p, &w)
 				   : tx_long(ep, t, p, &w, len);
 	return wfi_tx_ret(ep, rc);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t)
+{
+	return t->kind & FI_RMA ? wfi_rma(ep, t) : wfi_send(ep, t);
+}
+
+ssize_t wfi_tx_do(struct fid_ep *fid, struct wfi_tx *t)
+{
+	struct wfi_ep *ep = wfi_ep_of(fid);
+
+	if (!t->inject)
+		t->flags |= ep->tx_flags;
+	return wfi_tx_any(ep, t);
+}
+
+ssize_t wfi_tx_buf(struct fid_ep *fid, const void *buf, size_t len,
+		   struct wfi_tx *t)
+{
+	struct iovec iov = { (void *)buf, len };
+
+	t->iov = &iov;
+	t->iovs = 1;
+	return wfi_tx_do(fid, t);
 }

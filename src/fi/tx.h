@@ -23,18 +23,30 @@ struct wfi_tx {
 extern const struct wfi_op_type wfi_tx_type;
 /* The same, with a place to put to: ends with the acknowledge. */
 extern const struct wfi_op_type wfi_tx_put_type;
+/* Those that get their result as a message: all of it, into iov. */
+extern const struct wfi_op_type wfi_tx_fetch_type;
 
+/* What can be wrong with a call of this many bytes. */
+int wfi_tx_check(const struct wfi_tx *t, size_t len);
 /* Begins a call that moves this many bytes: the lock, its cost, a place to go.
  * 0, or an error (without the lock). */
 int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
 		 struct wfi_peer **p_p, uint16_t *port_p);
 /* Ends it: the transport's answer as libfabric's. */
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
-/* A new operation of the call; its memory is not copied. */
+/* A new operation of the call; what is in its memory is not copied. */
 struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 			 struct wfi_peer *p, uint16_t port);
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t);
 ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
+/* The one or the other, by its kind. */
+ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t);
+/* A call that has no flags of its own: with those of the endpoint. */
+#define WFI_TX(...) (&(struct wfi_tx){ __VA_ARGS__ })
+ssize_t wfi_tx_do(struct fid_ep *fid, struct wfi_tx *t);
+/* The same from one piece of memory. */
+ssize_t wfi_tx_buf(struct fid_ep *fid, const void *buf, size_t len,
+		   struct wfi_tx *t);
 /* The same when the counter of its context has got there. */
 ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t);
 

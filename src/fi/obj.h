@@ -306,6 +306,14 @@ void wfi_trigger(struct wfi_cntr *c);
 int wfi_trigger_control(struct wfi_domain *d, int command, void *arg);
 void wfi_trigger_drop(struct wfi_cntr *c);
 
+/* ---- rx.c --------------------------------------------------------------- */
+
+/* A message has got its receive, which is in no queue, or in this one. */
+void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
+/* Nothing of it is wanted. */
+void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);
+struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
+
 /* ---- what comes in ----------------------------------------------------- */
 
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);

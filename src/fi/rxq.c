@@ -43,7 +43,8 @@ struct wfi_unx *wfi_rxq_early(struct wfi_rxq *q, bool tagged, wfi_name from,
 	struct wfi_unx *u;
 
 	TAILQ_FOREACH(u, &q->early[tagged], link)
-	if (rx_from(from, u->from) && (!tagged || rx_tag(tag, ignore, u->tag)))
+	if (rx_from(from, u->m.from) &&
+	    (!tagged || rx_tag(tag, ignore, u->m.tag)))
 		return u;
 	return NULL;
 }
@@ -61,6 +62,7 @@ struct wfi_unx *wfi_rxq_claimed(struct wfi_rxq *q, void *context)
 void wfi_rxq_claim(struct wfi_rxq *q, struct wfi_unx *u, void *context)
 {
 	wfi_rxq_take(q, u);
+	u->claimed = true;
 	u->claim = context;
 	TAILQ_INSERT_TAIL(&q->claimed, u, link);
 }
@@ -96,15 +98,15 @@ struct wfi_rx *wfi_rxq_cancel(struct wfi_rxq *q, void *context)
 
 void wfi_rxq_add(struct wfi_rxq *q, struct wfi_unx *u)
 {
-	TAILQ_INSERT_TAIL(&q->early[!!(u->flags & WIRE_TAGGED)], u, link);
+	TAILQ_INSERT_TAIL(&q->early[!!(u->m.flags & WIRE_TAGGED)], u, link);
 }
 
 void wfi_rxq_take(struct wfi_rxq *q, struct wfi_unx *u)
 {
-	if (u->claim)
+	if (u->claimed)
 		TAILQ_REMOVE(&q->claimed, u, link);
 	else
-		TAILQ_REMOVE(&q->early[!!(u->flags & WIRE_TAGGED)], u, link);
+		TAILQ_REMOVE(&q->early[!!(u->m.flags & WIRE_TAGGED)], u, link);
 }
 
 static void unx_drop(struct wfi_unx_list *l, struct wfi_ep *ep)
@@ -113,7 +115,7 @@ static void unx_drop(struct wfi_unx_list *l, struct wfi_ep *ep)
 
 	for (u = TAILQ_FIRST(l); u; u = next) {
 		next = TAILQ_NEXT(u, link);
-		if (ep && u->ep != ep)
+		if (ep && u->m.ep != ep)
 			continue;
 		TAILQ_REMOVE(l, u, link);
 		free(u);

@@ -29,17 +29,23 @@ struct wfi_rx {
 	unsigned pending;
 };
 
-/* A message, or the announcement of one, that nobody has asked for. */
-struct wfi_unx {
-	TAILQ_ENTRY(wfi_unx) link;
+/* A message, or the announcement of one. */
+struct wfi_msg {
 	struct wfi_ep *ep;
 	struct wfi_peer *peer;
 	wfi_name from;
 	uint8_t flags; /* of wire.h */
-	bool rts;
 	uint64_t tag, data;
 	uint32_t id;
 	size_t len;
+	const void *buf; /* NULL: announced only */
+};
+
+/* One that nobody has asked for. */
+struct wfi_unx {
+	TAILQ_ENTRY(wfi_unx) link;
+	struct wfi_msg m;
+	bool claimed;
 	void *claim; /* context */
 	char buf[];
 };

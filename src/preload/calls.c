@@ -6,6 +6,7 @@
  * more of them than there are. */
 #include "preload/preload.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 typedef uintptr_t word;
@@ -96,10 +97,23 @@ static uint64_t sum(const int *n, int ranks)
 	return all > 0 ? (uint64_t)all : 0;
 }
 
+/* MPI_IN_PLACE is 1 or -1 (Open MPI, MPICH), in Fortran a place.  Then what
+ * follows means nothing: NULL, MPI_DATATYPE_NULL... */
+static bool in_place(word buf)
+{
+	static void *place;
+
+	if (!place)
+		place = dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_");
+	return buf == 1 || buf == (word)-1 || (place && buf == (word)place);
+}
+
 static uint64_t bytes_of(const struct call *c, const word *arg, bool fortran)
 {
 	uint64_t n = 1;
 
+	if (c->count && in_place(arg[c->count - 1]))
+		return 0;
 	switch (c->kind) {
 	case NONE:
 	case LOOK:

@@ -11,14 +11,30 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* As host software of the node would say it. */
-static const char *raw_name(char *buf, size_t size)
+/* Of a rank of MPICH, whose Hydra starts all of them at once: the nodes of all
+ * are in a list. */
+static const char *node_of_rank(void)
 {
-	const char *node = getenv("WEFT_NODE");
+	const char *rank = getenv("PMI_RANK"), *at = getenv("WEFT_MAP");
 
-	if (!node || !getenv("WEFT_RAW"))
+	if (!rank)
 		return NULL;
-	snprintf(buf, size, "n%s", node);
+	for (int i = atoi(rank); at && i > 0; i--) {
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+	return at;
+}
+
+/* As host software of the node would say it. */
+static const char *node_name(char *buf, size_t size)
+{
+	const char *node =
+		getenv("WEFT_RAW") ? getenv("WEFT_NODE") : node_of_rank();
+
+	if (!node)
+		return NULL;
+	snprintf(buf, size, "n%.*s", (int)strcspn(node, ","), node);
 	return buf;
 }
 
@@ -29,7 +45,7 @@ int uname(struct utsname *u)
 	char buf[32];
 
 	if (!name)
-		name = raw_name(buf, sizeof(buf));
+		name = node_name(buf, sizeof(buf));
 
 	if (!ret && name && *name) {
 		memset(u->nodename, 0, sizeof(u->nodename));

@@ -131,7 +131,8 @@ static void allgather(struct all *a, bool nb)
 
 	for (int i = 0; i < N; i++)
 		mine[i] = all[N * a->rank + i] = all_word(a->rank, 0, i);
-	CALL(nb, allgather, MPI_IN_PLACE, 0, MPI_INT, all, N, MPI_INT, a->comm);
+	CALL(nb, allgather, MPI_IN_PLACE, 7, MPI_DATATYPE_NULL, all, N, MPI_INT,
+	     a->comm);
 	for (int i = 0; i < N * a->size; i++)
 		ok = ok && all[i] == all_word(i / N, 0, i % N);
 	CHECK(a, ok);
@@ -227,6 +228,9 @@ static void alltoallv(struct all *a, bool nb)
 	CALL(nb, alltoallv, o.buf, o.n, o.at, MPI_INT, i.buf, i.n, i.at,
 	     MPI_INT, a->comm);
 	CHECK(a, cross_ok(a, &i));
+	CALL(nb, alltoallv, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, o.buf,
+	     o.n, o.at, MPI_INT, a->comm);
+	CHECK(a, cross_ok(a, &o));
 	cross_free(&o);
 	cross_free(&i);
 }

@@ -26,7 +26,7 @@ struct cli {
 	const char *message, *run, *trace, *waves;
 	const char *n, *clock, *map, *per_node, *cores, *patience;
 	const char *path;
-	const char *mpi, *cpu_factor;
+	const char *mpi, *mpiexec, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load, raw;
 	bool formatted; /* --format was given */
 	uint32_t n_jobs;

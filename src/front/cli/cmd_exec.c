@@ -145,6 +145,7 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 	x->job.nodes = nodes;
 	x->job.clock = x->setup.att.clock;
 	x->job.quiet = c->quiet;
+	x->job.mpiexec = c->mpiexec;
 	x->launcher = exec_launcher(&x->job, c->mpi, err);
 	return x->launcher ? 0 : -EINVAL;
 }

@@ -29,7 +29,8 @@ const struct cli_cmd cli_cmds[] = {
 	{ "exec", "PROGRAM [ARGUMENT...]",
 	  "run processes on a simulated machine",
 	  "fabric n clock cpu-factor path raw map per-node cores patience mpi "
-	  "set seed sample show capture capture-file trace waves format out "
+	  "mpiexec set seed sample show capture capture-file trace waves "
+	  "format out "
 	  "append load quiet",
 	  "table|json|csv|svg", 1, 65536, cmd_exec,
 	  "The machine is an experiment (--fabric) without its workload: any "
@@ -124,6 +125,9 @@ const struct cli_opt cli_opts[] = {
 	    "how long a stopped process is waited for; default: 10s"),
 	OPT("mpi", "MPI", TEXT, mpi,
 	    "who starts the processes: auto (default), none, or an MPI"),
+	OPT("mpiexec", "PATH", TEXT, mpiexec,
+	    "that MPI's mpiexec or mpirun; default: beside its library, or in "
+	    "PATH"),
 	OPT("follow", "FILE", TEXT, follow,
 	    "write results as they come, one JSON object per line"),
 	OPT("capture", "LINE", LIST, capture,

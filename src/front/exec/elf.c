@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool find(const char *program, char *path, size_t size)
+bool elf_find(const char *program, char *path, size_t size)
 {
 	const char *dirs = getenv("PATH");
 	size_t n;
@@ -80,12 +80,35 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 	return f;
 }
 
+/* "<tab>libmpi.so.12 => /opt/lib/libmpi.so.12 (0x7f...)", or "=> not found". */
+static bool is(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	line += strspn(line, "\t ");
+	return !strncmp(line, name, n) && line[n] == ' ';
+}
+
+static void take_path(struct elf_libs *l, const char *line)
+{
+	const char *from = strchr(line, '/'), *to = strrchr(line, '(');
+
+	if (from && to && to > from)
+		snprintf(l->mpi, sizeof(l->mpi), "%.*s", (int)(to - from - 1),
+			 from);
+}
+
 static void see(struct elf_libs *l, const char *line)
 {
-	l->openmpi |= strstr(line, "libmpi.so.40 ") != NULL;
-	l->mpich |= strstr(line, "libmpi.so.12 ") ||
-		    strstr(line, "libmpich.so.12 ");
-	l->libfabric |= strstr(line, "libfabric.so.1 ") != NULL;
+	bool openmpi = is(line, "libmpi.so.40");
+	bool mpich = is(line, "libmpi.so.12") || is(line, "libmpich.so.12");
+
+	l->openmpi |= openmpi;
+	l->mpich |= mpich;
+	l->libfabric |= is(line, "libfabric.so.1");
+	l->ucx |= is(line, "libucp.so.0");
+	if (openmpi || mpich)
+		take_path(l, line);
 }
 
 bool elf_libs_of(const char *program, struct elf_libs *l)
@@ -95,7 +118,7 @@ bool elf_libs_of(const char *program, struct elf_libs *l)
 	FILE *f;
 
 	*l = (struct elf_libs){ 0 };
-	if (!find(program, path, sizeof(path)) || !has_loader(path))
+	if (!elf_find(program, path, sizeof(path)) || !has_loader(path))
 		return false;
 	f = list_open(path, &pid);
 	while (f && fgets(line, sizeof(line), f))

@@ -22,7 +22,8 @@ struct exec_job {
 	const uint32_t *map; /* node of each */
 	uint32_t nodes;	     /* of the machine */
 	enum weft_att_clock clock;
-	const char *socket; /* for WEFT_SOCKET */
+	const char *socket;  /* for WEFT_SOCKET */
+	const char *mpiexec; /* who starts ranks of MPI; NULL: to be found */
 	bool quiet;
 	struct att_server *server;
 	/* Environment of everything that is started, over that of weft:
@@ -41,6 +42,9 @@ struct exec_job {
 
 struct exec_launcher {
 	const char *name, *doc; /* as of --mpi */
+	/* It starts one process, which starts the ranks: when one of them dies
+	 * the others are to end. */
+	bool together;
 	/* Is it for this program?  The first launcher that says yes takes it
 	 * when nobody was named. */
 	bool (*fits)(const struct exec_job *j);

@@ -17,7 +17,34 @@ int exec_rsh(char **argv);
 enum { EXEC_HOST = 16 };
 void exec_host_address(uint32_t node, char host[EXEC_HOST]);
 
-/* mpi.c */
+/* openmpi.c, mpich.c */
 extern const struct exec_launcher exec_openmpi, exec_mpich;
+
+/* mpi.c */
+struct mpi_args {
+	VEC(char *);
+};
+void mpi_arg(struct mpi_args *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Starts them followed by the program's. */
+int mpi_spawn(struct exec_job *j, struct mpi_args *a, struct weft_err *err);
+int mpi_need_provider(struct weft_err *err);
+/* Names and values, ended by NULL, and those that every MPI needs; the user's
+ * own setting wins. */
+void mpi_settings(struct exec_job *j, const char *const (*s)[2]);
+
+/* The command that starts the ranks of an MPI. */
+struct mpi_starter {
+	const char *of;		  /* the MPI */
+	const char *const *names; /* ended by NULL */
+	/* Names are shared; this is what they mean elsewhere. */
+	const char *others;
+};
+/* Is this the name of the file, behind all links? */
+bool mpi_is(const char *path, const char *name);
+/* The one that was named, else the one beside the MPI's library (`lib`, or
+ * ""), else one in PATH. */
+int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
+	     const char *lib, char *path, size_t size, struct weft_err *err);
 
 #endif

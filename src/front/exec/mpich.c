@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of an MPICH that is built on libfabric (device ch4:ofi): by its
+ * mpiexec (Hydra), which starts all ranks here; each is told the name of its
+ * node.  A user's own mpiexec command line gets the same settings. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "front/exec/elf.h"
+#include "front/exec/mpi.h"
+
+static const char hydra[] = "mpiexec.hydra";
+
+/* The command itself, and not a program for it. */
+static bool is_mpiexec(const char *word)
+{
+	char path[4096];
+
+	return elf_find(word, path, sizeof(path)) && mpi_is(path, hydra);
+}
+
+static bool mpich_fits(const struct exec_job *j)
+{
+	struct elf_libs l;
+
+	return (elf_libs_of(j->argv[0], &l) && l.mpich) ||
+	       is_mpiexec(j->argv[0]);
+}
+
+/* The first word that is a program of MPICH; NULL: a script, which is not
+ * looked into. */
+static const char *program_of(const struct exec_job *j, struct elf_libs *l)
+{
+	for (char **w = j->argv; *w; w++)
+		if (elf_libs_of(*w, l) && l->mpich)
+			return *w;
+	*l = (struct elf_libs){ 0 };
+	return NULL;
+}
+
+static int check_device(const char *program, const struct elf_libs *l,
+			struct weft_err *err)
+{
+	if (!program || l->libfabric)
+		return 0;
+	if (!l->mpi[0])
+		return weft_fail(err, ENOENT,
+				 "exec: the MPICH of '%.160s' is not found: "
+				 "LD_LIBRARY_PATH",
+				 program);
+	return weft_fail(err, EOPNOTSUPP,
+			 "exec: '%.100s' uses the MPICH %.100s, which is not "
+			 "built on libfabric%s: compile it with the mpicc of "
+			 "an MPICH configured with --with-device=ch4:ofi "
+			 "--with-libfabric=/usr, or with Open MPI's",
+			 program, l->mpi,
+			 l->ucx ? " but on UCX (as Debian's is)" : "");
+}
+
+static const char *const mpich_settings[][2] = {
+	/* ranks share no memory behind the fabric's back */
+	{ "MPIR_CVAR_NOLOCAL", "1" }, { "HYDRA_IFACE", "lo" },
+	{ "HYDRA_LAUNCHER", "fork" }, { "HYDRA_RMK", "user" },
+	{ "HYDRA_TOPOLIB", "none" },  { NULL, NULL },
+};
+
+/* Node of each rank, for the name of the host. */
+static void map_env(struct exec_job *j)
+{
+	char *list = malloc((size_t)j->n * 12 + 1), *p = list;
+
+	if (!list)
+		abort();
+	*p = '\0';
+	for (uint32_t i = 0; i < j->n; i++)
+		p += sprintf(p, "%s%u", i ? "," : "", j->map[i]);
+	exec_env(j, "WEFT_MAP", "%s", list);
+	free(list);
+}
+
+static int mpich_start(struct exec_job *j, struct weft_err *err)
+{
+	static const char *const names[] = { hydra, "mpiexec.mpich",
+					     "mpirun.mpich", "mpiexec", NULL };
+	static const struct mpi_starter starter = { "MPICH", names, "orterun" };
+	struct elf_libs l;
+	const char *program = program_of(j, &l);
+	bool given = is_mpiexec(j->argv[0]);
+	struct mpi_args a = { 0 };
+	char mpiexec[4096];
+	int ret = mpi_need_provider(err);
+
+	if (!ret)
+		ret = check_device(program, &l, err);
+	if (!ret && !given)
+		ret = mpi_find(j, &starter, l.mpi, mpiexec, sizeof(mpiexec),
+			       err);
+	if (ret)
+		return ret;
+	mpi_settings(j, mpich_settings);
+	map_env(j);
+	if (!given) {
+		mpi_arg(&a, "%s", mpiexec);
+		mpi_arg(&a, "-n");
+		mpi_arg(&a, "%u", j->n);
+	}
+	return mpi_spawn(j, &a, err);
+}
+
+const struct exec_launcher exec_mpich = {
+	.name = "mpich",
+	.doc = "by mpiexec of an MPICH built on libfabric (ch4:ofi)",
+	.fits = mpich_fits,
+	.start = mpich_start,
+};

@@ -20,6 +20,8 @@ from weftlib import WEFT  # noqa: E402
 SAY = """#!/bin/sh
 echo "$0" "$@"
 env | sed s/^/:/
+test -z "$OMPI_MCA_orte_default_hostfile" ||
+    echo hosts $(cat "$OMPI_MCA_orte_default_hostfile")
 for r in 0 1; do PMI_RANK=$r uname -n; done
 """
 
@@ -115,9 +117,9 @@ class Launch(unittest.TestCase):
         self.assertEqual(
             self.started("-n", "2", "--", self.open),
             (self.f.path("open/bin/orterun"),
-             ["-n", "2", "-H", "240.0.0.0,240.0.0.1", "--map-by", "seq",
-              "--bind-to", "none", self.open]))
+             ["-n", "2", self.open]))
         self.assertEqual(self.env["OMPI_MCA_mtl"], "ofi")
+        self.assertEqual(self.env["OMPI_MCA_rmaps_base_mapping_policy"], "seq")
         self.assertNotIn("MPIR_CVAR_NOLOCAL", self.env)
 
     def test_one_that_is_named(self):
@@ -166,6 +168,15 @@ class Launch(unittest.TestCase):
             self.started("-n", "2", "--", hydra, "-n", "1", self.ofi),
             (self.f.path("ofi/bin/mpiexec.hydra"), ["-n", "1", self.ofi]))
         self.assertEqual(self.env["MPIR_CVAR_NOLOCAL"], "1")
+
+    def test_a_command_line_of_mpirun(self):
+        for name in "mpirun", "orterun":
+            mpirun = self.f.path("open/bin", name)
+            said = self.weft("-n", "2", "--map", "0:1,1:0", "--", mpirun,
+                             "-n", "1", self.open)
+            self.assertEqual(said.split("\n")[0],
+                             " ".join([mpirun, "-n", "1", self.open]))
+            self.assertIn("\nhosts 240.0.0.1 240.0.0.0\n", said)
 
     def test_own_settings_win(self):
         self.weft("--", self.ofi, MPIR_CVAR_NOLOCAL="0", HYDRA_IFACE="eth7")

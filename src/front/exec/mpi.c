@@ -83,7 +83,8 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 
 /* ---- who starts it ---- */
 
-bool mpi_is(const char *path, const char *name)
+/* Is this the name of the file, behind all links? */
+static bool is_file(const char *path, const char *name)
 {
 	char *real = realpath(path, NULL);
 	const char *base = real ? strrchr(real, '/') : NULL;
@@ -104,14 +105,14 @@ static bool find_beside(const struct mpi_starter *s, const char *lib,
 		for (const char *const *n = s->names; *n; n++) {
 			snprintf(path, size, "%.*s%s/%s", (int)(end - lib), lib,
 				 *u, *n);
-			if (!access(path, X_OK) && !mpi_is(path, s->others))
+			if (!access(path, X_OK) && !is_file(path, s->others))
 				return true;
 		}
 	return false;
 }
 
-int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
-	     const char *lib, char *path, size_t size, struct weft_err *err)
+static int find(const struct exec_job *j, const struct mpi_starter *s,
+		const char *lib, char *path, size_t size, struct weft_err *err)
 {
 	if (j->mpiexec) {
 		if (elf_find(j->mpiexec, path, size))
@@ -123,10 +124,35 @@ int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 	if (find_beside(s, lib, path, size))
 		return 0;
 	for (const char *const *n = s->names; *n; n++)
-		if (elf_find(*n, path, size) && !mpi_is(path, s->others))
+		if (elf_find(*n, path, size) && !is_file(path, s->others))
 			return 0;
 	return weft_fail(err, ENOENT,
 			 "exec: no %s of %s in bin beside its library, nor in "
 			 "PATH: name it with --mpiexec",
 			 s->names[0], s->of);
+}
+
+bool mpi_given(const struct exec_job *j, const struct mpi_starter *s)
+{
+	char path[4096];
+
+	return elf_find(j->argv[0], path, sizeof(path)) &&
+	       is_file(path, s->real);
+}
+
+int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
+		const char *lib, struct mpi_args *a, struct weft_err *err)
+{
+	char path[4096];
+	int ret;
+
+	if (mpi_given(j, s))
+		return 0;
+	ret = find(j, s, lib, path, sizeof(path), err);
+	if (ret)
+		return ret;
+	mpi_arg(a, "%s", path);
+	mpi_arg(a, "-n");
+	mpi_arg(a, "%u", j->n);
+	return 0;
 }

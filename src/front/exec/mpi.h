@@ -36,15 +36,16 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2]);
 /* The command that starts the ranks of an MPI. */
 struct mpi_starter {
 	const char *of;		  /* the MPI */
+	const char *real;	  /* its name behind all links */
+	const char *others;	  /* that of another MPI */
 	const char *const *names; /* ended by NULL */
-	/* Names are shared; this is what they mean elsewhere. */
-	const char *others;
 };
-/* Is this the name of the file, behind all links? */
-bool mpi_is(const char *path, const char *name);
-/* The one that was named, else the one beside the MPI's library (`lib`, or
- * ""), else one in PATH. */
-int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
-	     const char *lib, char *path, size_t size, struct weft_err *err);
+/* The program is such a command itself, with what the user wants of it. */
+bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);
+/* The command up to the program, nothing when it was given: the one that was
+ * named (--mpiexec), else the one beside the MPI's library (`lib`, or ""), else
+ * one in PATH. */
+int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
+		const char *lib, struct mpi_args *a, struct weft_err *err);
 
 #endif

@@ -9,22 +9,17 @@
 #include "front/exec/elf.h"
 #include "front/exec/mpi.h"
 
-static const char hydra[] = "mpiexec.hydra";
-
-/* The command itself, and not a program for it. */
-static bool is_mpiexec(const char *word)
-{
-	char path[4096];
-
-	return elf_find(word, path, sizeof(path)) && mpi_is(path, hydra);
-}
+static const char *const mpich_names[] = { "mpiexec.hydra", "mpiexec.mpich",
+					   "mpirun.mpich", "mpiexec", NULL };
+static const struct mpi_starter mpich_starter = { "MPICH", "mpiexec.hydra",
+						  "orterun", mpich_names };
 
 static bool mpich_fits(const struct exec_job *j)
 {
 	struct elf_libs l;
 
 	return (elf_libs_of(j->argv[0], &l) && l.mpich) ||
-	       is_mpiexec(j->argv[0]);
+	       mpi_given(j, &mpich_starter);
 }
 
 /* The first word that is a program of MPICH; NULL: a script, which is not
@@ -80,30 +75,19 @@ static void map_env(struct exec_job *j)
 
 static int mpich_start(struct exec_job *j, struct weft_err *err)
 {
-	static const char *const names[] = { hydra, "mpiexec.mpich",
-					     "mpirun.mpich", "mpiexec", NULL };
-	static const struct mpi_starter starter = { "MPICH", names, "orterun" };
 	struct elf_libs l;
 	const char *program = program_of(j, &l);
-	bool given = is_mpiexec(j->argv[0]);
 	struct mpi_args a = { 0 };
-	char mpiexec[4096];
 	int ret = mpi_need_provider(err);
 
 	if (!ret)
 		ret = check_device(program, &l, err);
-	if (!ret && !given)
-		ret = mpi_find(j, &starter, l.mpi, mpiexec, sizeof(mpiexec),
-			       err);
+	if (!ret)
+		ret = mpi_command(j, &mpich_starter, l.mpi, &a, err);
 	if (ret)
 		return ret;
 	mpi_settings(j, mpich_settings);
 	map_env(j);
-	if (!given) {
-		mpi_arg(&a, "%s", mpiexec);
-		mpi_arg(&a, "-n");
-		mpi_arg(&a, "%u", j->n);
-	}
 	return mpi_spawn(j, &a, err);
 }
 

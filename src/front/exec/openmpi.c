@@ -4,17 +4,25 @@
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "front/exec/elf.h"
 #include "front/exec/mpi.h"
 
+static const char *const openmpi_names[] = { "mpirun.openmpi", "orterun",
+					     "mpirun", NULL };
+static const struct mpi_starter openmpi_starter = {
+	"Open MPI (Debian: openmpi-bin)", "orterun", "mpiexec.hydra",
+	openmpi_names
+};
+
 static bool openmpi_fits(const struct exec_job *j)
 {
 	struct elf_libs l;
 
-	return elf_libs_of(j->argv[0], &l) && l.openmpi;
+	return (elf_libs_of(j->argv[0], &l) && l.openmpi) ||
+	       mpi_given(j, &openmpi_starter);
 }
 
 /* Debian's own configuration turns OFI off. */
@@ -27,6 +35,7 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_plm_rsh_no_tree_spawn", "1" },
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
+	{ "OMPI_MCA_rmaps_base_mapping_policy", "seq" },
 	/* osc/rdma asks btl/ofi for operations that it does not have (4.1) */
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
 	/* the provider sleeps; nobody is to spin beside it */
@@ -60,52 +69,40 @@ static void openmpi_env(struct exec_job *j)
 }
 
 /* In order of ranks: the node of each. */
-static void openmpi_hosts(const struct exec_job *j, struct mpi_args *a)
+static int openmpi_hosts(struct exec_job *j, struct weft_err *err)
 {
-	char *list = malloc((size_t)j->n * EXEC_HOST + 1), *p = list;
+	char path[4200], host[EXEC_HOST];
+	FILE *f;
 
-	if (!list)
-		abort();
-	for (uint32_t i = 0; i < j->n; i++) {
-		char host[EXEC_HOST];
-
+	snprintf(path, sizeof(path), "%s/hosts", j->folder);
+	f = fopen(path, "w");
+	for (uint32_t i = 0; f && i < j->n; i++) {
 		exec_host_address(j->map[i], host);
-		p += sprintf(p, "%s%s", i ? "," : "", host);
+		fprintf(f, "%s\n", host);
 	}
-	mpi_arg(a, "-H");
-	vec_push(a, list);
+	if (!f || fclose(f))
+		return weft_fail(err, errno, "exec: %.200s: %s", path,
+				 strerror(errno));
+	exec_env(j, "OMPI_MCA_orte_default_hostfile", "%s", path);
+	return 0;
 }
 
 static int openmpi_start(struct exec_job *j, struct weft_err *err)
 {
-	static const char *const names[] = { "mpirun.openmpi", "orterun",
-					     "mpirun", NULL };
-	static const struct mpi_starter starter = {
-		"Open MPI (Debian: "
-		"openmpi-bin)",
-		names, "mpiexec.hydra"
-	};
 	struct mpi_args a = { 0 };
 	struct elf_libs l;
-	char mpirun[4096];
 	int ret = mpi_need_provider(err);
 
 	elf_libs_of(j->argv[0], &l);
 	if (!ret)
-		ret = mpi_find(j, &starter, l.mpi, mpirun, sizeof(mpirun), err);
-	if (!ret)
 		ret = exec_folder(j, err);
+	if (!ret)
+		ret = openmpi_hosts(j, err);
+	if (!ret)
+		ret = mpi_command(j, &openmpi_starter, l.mpi, &a, err);
 	if (ret)
 		return ret;
 	openmpi_env(j);
-	mpi_arg(&a, "%s", mpirun);
-	mpi_arg(&a, "-n");
-	mpi_arg(&a, "%u", j->n);
-	openmpi_hosts(j, &a);
-	mpi_arg(&a, "--map-by");
-	mpi_arg(&a, "seq");
-	mpi_arg(&a, "--bind-to");
-	mpi_arg(&a, "none");
 	return mpi_spawn(j, &a, err);
 }
 

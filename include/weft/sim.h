@@ -226,6 +226,8 @@ void weft_sim_stop(struct weft_sim *sim);
  * idle, the run is over.  NULL: nobody. */
 typedef bool (*weft_gate_fn)(void *arg, bool idle);
 void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);
+/* There is one: that nothing is left to happen does not end a run. */
+bool weft_sim_gated(const struct weft_sim *sim);
 /* True when weft_sim_stop ended the last run. */
 bool weft_sim_stopped(const struct weft_sim *sim);
 /* Between runs: brings all counters up to date (ops.sample). */

@@ -161,6 +161,7 @@ void att_server_free(struct att_server *s)
 	vec_free(&s->agents);
 	vec_free(&s->running);
 	vec_free(&s->taken);
+	vec_free(&s->unborn);
 	pthread_mutex_destroy(&s->lock);
 	free(s->gens);
 	free(s->map);

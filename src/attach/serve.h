@@ -20,6 +20,9 @@ struct att_opts {
 	uint64_t cpu_factor; /* fs of simulated time for a ns of the process */
 	bool trace;
 	bool raw; /* they call weft/host.h themselves */
+	/* Others than we have started them: a process that dies ends all.
+	 * Otherwise the i-th child is rank i. */
+	bool together;
 	/* the processes talk to each other through it, or NULL; made for all
 	 * nodes; the caller's */
 	const struct direct_hub *direct;
@@ -78,6 +81,10 @@ void att_server_sum(struct att_server *s, struct att_sum *sum_p);
 bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
 bool att_server_call(const struct att_server *s, size_t i, struct att_call *c);
 bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);
+/* Everything alive that has this socket in its environment; how many. */
+size_t att_job_each(const char *socket, void (*fn)(void *arg, pid_t pid),
+		    void *arg);
+size_t att_job_signal(const char *socket, int sig);
 /* Status of the i-th child as of waitpid; false: it has not ended. */
 bool att_server_status(struct att_server *s, size_t i, int *status_p);
 

@@ -181,8 +181,8 @@ void att_break(struct att_client *c, const char *why)
 {
 	if (c->gone)
 		return;
-	att_say(c->srv, "rank %u (process %d) is detached: %s", c->rank,
-		(int)c->pid, why);
+	att_say(c->srv, "rank %u on n%u (process %d) is detached: %s", c->rank,
+		c->node, (int)c->pid, why);
 	weft_count(c->g->prog, AGENT_C_BROKEN, 1);
 	c->srv->sum.broken++;
 	c->broken = true;
@@ -190,18 +190,50 @@ void att_break(struct att_client *c, const char *why)
 	shutdown(c->sock, SHUT_RDWR);
 }
 
-static void tell_death(struct att_client *dead)
+static void tell_death(struct att_client *c, uint32_t addr)
 {
 	struct att_event e = { .kind = WEFT_EV_ERROR,
 			       .status = -EPIPE,
-			       .src = att_addr(dead) };
-	struct att_server *s = dead->srv;
+			       .src = addr };
 
-	for (size_t i = 0; i < s->clients.n && !s->o.raw; i++)
-		if (!s->clients.at[i]->gone) {
-			att_push(s->clients.at[i], &e);
-			atomic_fetch_add(&s->news, 1); /* agents look */
-		}
+	if (c->gone || c->srv->o.raw)
+		return;
+	att_push(c, &e);
+	atomic_fetch_add(&c->srv->news, 1); /* agents look */
+}
+
+/* One has died: the others need not wait for it. */
+static void death(struct att_server *s, uint32_t addr)
+{
+	uint64_t never = 0;
+
+	s->sum.died++;
+	atomic_compare_exchange_strong(&s->died_ns, &never, att_now_ns());
+	att_epoch_broken(s);
+	for (size_t i = 0; i < s->clients.n; i++)
+		tell_death(s->clients.at[i], addr);
+}
+
+void att_unborn(struct att_server *s, uint32_t rank, pid_t pid)
+{
+	uint32_t addr = WEFT_ATT_ADDR(s->map[rank], s->slot[rank]);
+
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (s->clients.at[i]->rank == rank)
+			return;
+	att_say(s,
+		"rank %u on n%u (process %d) has ended before it was attached",
+		rank, s->map[rank], (int)pid);
+	vec_push(&s->unborn, addr);
+	if (s->o.direct)
+		direct_dead(s->o.direct, s->map[rank], s->slot[rank]);
+	death(s, addr);
+}
+
+void att_tell_unborn(struct att_client *c)
+{
+	for (size_t i = 0; i < c->srv->unborn.n; i++)
+		tell_death(c, c->srv->unborn.at[i]);
 }
 
 static void agent_forget(struct att_agent *g, struct att_client *c)
@@ -234,7 +266,5 @@ void att_gone(struct att_client *c)
 	c->g->mourns = true;
 	if (c->left)
 		return;
-	c->srv->sum.died++;
-	att_epoch_broken(c->srv);
-	tell_death(c);
+	death(c->srv, att_addr(c));
 }

@@ -58,6 +58,7 @@ static void join(struct att_server *s, struct att_client *c)
 	s->sum.joined += c->role != ATT_ROLE_THREAD;
 	s->last_join_ns = att_now_ns();
 	s->live++;
+	att_tell_unborn(c);
 	if (!s->o.raw)
 		att_run(c);
 }
@@ -65,8 +66,9 @@ static void join(struct att_server *s, struct att_client *c)
 static void leave(struct att_server *s, struct att_client *c)
 {
 	if (!c->gone && !c->left)
-		att_say(s, "rank %u (process %d) has gone without leaving",
-			c->rank, (int)c->pid);
+		att_say(s,
+			"rank %u on n%u (process %d) has gone without leaving",
+			c->rank, c->node, (int)c->pid);
 	att_gone(c);
 	madvise(c->seg, c->seg_bytes, MADV_REMOVE);
 	atomic_store(&c->seg->state, ATT_GONE);
@@ -88,6 +90,20 @@ static bool all_ended(const struct att_server *s)
 	return s->all_started && !s->alive && !s->joins.n;
 }
 
+/* Ranks that we have started ourselves, and that have failed. */
+static void news_children(struct att_server *s)
+{
+	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
+		struct att_child *c = &s->children.at[i];
+
+		if (!c->ended || c->seen)
+			continue;
+		c->seen = true;
+		if (c->status)
+			att_unborn(s, (uint32_t)i, c->pid);
+	}
+}
+
 static void gate_news(struct att_server *s)
 {
 	s->news_seen = atomic_load(&s->news);
@@ -99,6 +115,7 @@ static void gate_news(struct att_server *s)
 		if (s->clients.at[i]->sock >= 0 &&
 		    atomic_load(&s->clients.at[i]->eof))
 			leave(s, s->clients.at[i]);
+	news_children(s);
 	s->over |= all_ended(s);
 	pthread_mutex_unlock(&s->lock);
 }

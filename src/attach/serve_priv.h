@@ -2,7 +2,8 @@
 /* Inside of the simulator: the server (serve.c), who joins and leaves
  * (serve_watch.c, a thread of its own; serve_seg.c), the gate (serve_gate.c), a
  * client's rings and state (serve_client.c), its commands (serve_cmd.c,
- * serve_mem.c), its calls (serve_stat.c), the agents (agent.c). */
+ * serve_mem.c), the job that it belongs to (serve_job.c), its calls
+ * (serve_stat.c), the agents (agent.c). */
 #ifndef ATTACH_SERVE_PRIV_H
 #define ATTACH_SERVE_PRIV_H
 
@@ -193,10 +194,16 @@ struct att_conn {
 	bool greeted;
 };
 
+/* A process of the job that is stopped, and since when. */
+struct att_stop {
+	pid_t pid;
+	uint64_t since;
+};
+
 struct att_child {
 	pid_t pid;
-	int fd; /* pidfd, or -1 */
-	bool ended;
+	int fd;		  /* pidfd, or -1 */
+	bool ended, seen; /* seen: by the simulation */
 	int status;
 };
 
@@ -225,12 +232,17 @@ struct att_server {
 	} taken; /* node << 8 | slot of those attached */
 	uint32_t alive;
 	_Atomic uint32_t news;
+	_Atomic uint64_t died_ns; /* when the first did, or 0 */
 	/* the watcher's */
 	pthread_t watcher;
 	bool watching;
 	struct {
 		VEC(struct att_conn *);
 	} conns;
+	struct {
+		VEC(struct att_stop);
+	} stops;
+	uint64_t job_next; /* when to look again */
 	/* the simulation's */
 	struct {
 		VEC(struct att_client *);
@@ -238,6 +250,9 @@ struct att_server {
 	struct {
 		VEC(struct att_client *);
 	} running;
+	struct {
+		VEC(uint32_t);
+	} unborn; /* addresses of ranks that ended before they were attached */
 	uint32_t opened, seen, news_seen;
 	uint32_t live; /* clients */
 	weft_time_t settled;
@@ -285,6 +300,11 @@ enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };
 /* All threads of a process; adds their processor time. */
 enum att_doing att_doing(int pid, uint64_t *ran_p);
 
+/* serve_job.c: the watcher's.  Those of the job that are stopped are ended when
+ * patience is over, and all of it when it goes on without one. */
+void att_job_look(struct att_server *s);
+int att_job_pause(const struct att_server *s); /* ms between looks */
+
 /* serve_client.c */
 bool att_timed(const struct att_server *s);
 /* The attached process with this address, or NULL. */
@@ -303,6 +323,10 @@ void att_run(struct att_client *c);
 void att_break(struct att_client *c, const char *why);
 /* It is not there any more; its peers learn it unless it left. */
 void att_gone(struct att_client *c);
+/* A rank has failed before it was attached: the others learn it, now and when
+ * they come. */
+void att_unborn(struct att_server *s, uint32_t rank, pid_t pid);
+void att_tell_unborn(struct att_client *c);
 void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq);
 void att_msg_done(struct att_agent *g, struct att_msg *m);
 

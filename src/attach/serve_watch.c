@@ -314,7 +314,7 @@ static void *watch_main(void *arg)
 
 	while (!watch_quit(s)) {
 		watch_fds(s, &v);
-		if (poll(v.at, v.n, 1000) < 0)
+		if (poll(v.at, v.n, att_job_pause(s)) < 0)
 			continue;
 		if (v.at[0].revents && read(s->event_fd, &n, sizeof(n)) < 0)
 			n = 0;
@@ -322,6 +322,7 @@ static void *watch_main(void *arg)
 		watch_children(s);
 		if (v.at[1].revents)
 			watch_accept(s);
+		att_job_look(s);
 	}
 	vec_free(&v);
 	return NULL;
@@ -366,4 +367,5 @@ void att_watch_stop(struct att_server *s)
 		free(s->conns.at[i]);
 	}
 	vec_free(&s->conns);
+	vec_free(&s->stops);
 }

@@ -360,6 +360,11 @@ void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg)
 	sim->gate_arg = arg;
 }
 
+bool weft_sim_gated(const struct weft_sim *sim)
+{
+	return sim->gate != NULL;
+}
+
 bool weft_sim_stopped(const struct weft_sim *sim)
 {
 	return sim->stopping;

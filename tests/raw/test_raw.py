@@ -180,6 +180,15 @@ class Ends(unittest.TestCase):
         """The other one looks for ever: it is ended when patience ends."""
         self.dies("hvia-pair", "vipl")
 
+    def test_killed_before_it_was_there(self):
+        p = weft("exec", "--raw", "--patience", "200ms", "--fabric",
+                 "exec/extoll-pair", "--", "sh", "-c",
+                 "[ $WEFT_RANK = 1 ] && kill -9 $$; exec %s rma" %
+                 os.path.join(BUILD, LIBS[0]))
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("has ended before it was attached", p.stderr)
+        self.assertIn("a process has died: the run ends", p.stderr)
+
     def test_unchanged_program(self):
         """VIPL, as it is: names, clocks, threads, errors."""
         script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0+cq n1; "

@@ -29,9 +29,11 @@ def weft(*args, env=None):
 
 
 def children(pid):
-    p = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
+    """Programs; one of the children is weft itself."""
+    p = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)],
                        capture_output=True, text=True)
-    return [int(w) for w in p.stdout.split()]
+    rows = [ln.split(None, 1) for ln in p.stdout.splitlines()]
+    return [int(pid) for pid, name in rows if name.startswith("att_")]
 
 
 def traces():

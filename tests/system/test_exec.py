@@ -14,6 +14,7 @@ import sys
 import time
 import unittest
 
+from leftovers import Job
 from weftlib import WEFT, run
 
 PROGRAMS = sys.argv.pop(1)
@@ -33,9 +34,11 @@ def half_rtt(text):
 
 
 def children(pid):
-    p = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
+    """Programs; one of the children is weft itself."""
+    p = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)],
                        capture_output=True, text=True)
-    return [int(w) for w in p.stdout.split()]
+    rows = [ln.split(None, 1) for ln in p.stdout.splitlines()]
+    return [int(pid) for pid, name in rows if name.startswith("att_")]
 
 
 def wait_for(found, seconds=10):
@@ -150,6 +153,43 @@ class Exec(unittest.TestCase):
             err = self.killed(signal.SIGSTOP, clock)
             self.assertIn("it was stopped for too long, and is ended", err)
 
+    def test_killed_before_it_was_there(self):
+        """Who waits for one that never came learns it."""
+        for args in ((), ("--clock", "none"),
+                     ("--clock", "none", "--path", "direct")):
+            with self.subTest(args):
+                p = weft_exec("--fabric", "exec/extoll-pair", *args, "--",
+                              "sh", "-c",
+                              "[ $WEFT_RANK = 1 ] && kill -9 $$; exec " + OPS,
+                              timeout=20)
+                self.assertEqual(p.returncode, 1, p.stderr)
+                self.assertIn("has ended before it was attached", p.stderr)
+                self.assertRegex(p.stderr, "rank 0: (error event|send): -32")
+
+    def test_stopped_before_it_was_there(self):
+        p = weft_exec("--fabric", "exec/extoll-pair", "--patience", "200ms",
+                      "--", "sh", "-c",
+                      "[ $WEFT_RANK = 1 ] && kill -STOP $$; exec " + OPS,
+                      timeout=20)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("(sh) was stopped for too long, and is ended", p.stderr)
+        self.assertRegex(p.stderr, "rank 0: (error event|send): -32")
+
+    def test_nobody_stays(self):
+        """What a process leaves behind ends with the run, and what is left of
+        a run whose simulator is killed."""
+        for sig in (None, signal.SIGKILL):
+            with self.subTest(sig):
+                j = Job([WEFT, "exec", "--fabric", "exec/extoll-pair", "--",
+                         "sh", "-c", "(exec sleep 60 >&- 2>&-) & %s" %
+                         (OPS + " 100000" if sig else OPS)])
+                self.assertEqual(len(j.wait_named("sleep", 2)), 2)
+                if sig:
+                    j.wait_named("att_ops", 2)
+                    j.p.send_signal(sig)
+                status, _, err, left = j.end()
+                self.assertEqual((status, left), (-sig if sig else 0, []), err)
+
     def test_simulator_killed(self):
         p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
                               "--", OPS, "10000"], stderr=subprocess.DEVNULL)
@@ -167,6 +207,17 @@ class Exec(unittest.TestCase):
         p.terminate()
         _, err = p.communicate(timeout=10)
         self.assertEqual(p.returncode, 128 + signal.SIGTERM, err)
+
+    def test_interrupted_when_nothing_happens(self):
+        """Processes that do not join, and no event in the machine."""
+        p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
+                              "--", "sleep", "60"], stderr=subprocess.PIPE,
+                             text=True)
+        time.sleep(0.3)
+        p.send_signal(signal.SIGINT)
+        _, err = p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
+        self.assertNotIn("still waits", err)
 
     def test_usage(self):
         for args, says in (

@@ -97,6 +97,7 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	int ret;
 
 	x->setup.att.say = exec_say;
+	x->setup.att.together = x->launcher != &exec_direct;
 	x->setup.att.measured = exec_measured;
 	x->setup.att.measured_arg = x;
 	x->setup.att.trace = x->c->trace != NULL;
@@ -110,7 +111,9 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 		exec_env(&x->job, "WEFT_RAW", "1");
 	exec_libs(&x->job);
 	exec_pin(x->setup.cores);
-	ret = exec_run(x, s, err);
+	ret = exec_keep(&x->job, err);
+	if (!ret)
+		ret = exec_run(x, s, err);
 	exec_kill(&x->job);
 	if (!ret) {
 		exec_report(&x->job, s->points[0].result);
@@ -118,8 +121,6 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 			exec_summary(&x->job, s->points[0].result, stderr);
 	}
 	att_server_free(x->job.server);
-	if (x->launcher->end)
-		x->launcher->end(&x->job);
 	return ret ? cli_error(err) : 0;
 }
 

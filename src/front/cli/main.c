@@ -320,6 +320,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && !strcmp(argv[1], "exec") && !strcmp(argv[2], "--rsh"))
 		return exec_rsh(argv + 3);
+	if (argc > 3 && !strcmp(argv[1], "exec") && !strcmp(argv[2], "--keep"))
+		return exec_keeper(argv[3]);
 	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
 		if (!strcmp(cmd->name, argv[1]))
 			return cmd_main(cmd, argc - 2, argv + 2);

@@ -37,21 +37,18 @@ struct exec_job {
 	struct {
 		VEC(pid_t);
 	} pids;
-	void *own; /* the launcher's */
+	void *own;    /* the launcher's */
+	pid_t keeper; /* or 0 */
+	int keeper_fd;
 };
 
 struct exec_launcher {
 	const char *name, *doc; /* as of --mpi */
-	/* It starts one process, which starts the ranks: when one of them dies
-	 * the others are to end. */
-	bool together;
 	/* Is it for this program?  The first launcher that says yes takes it
 	 * when nobody was named. */
 	bool (*fits)(const struct exec_job *j);
 	/* Starts it (exec_spawn, once or n times). */
 	int (*start)(struct exec_job *j, struct weft_err *err);
-	/* After all have ended; NULL: nothing to do. */
-	void (*end)(struct exec_job *j);
 };
 extern const struct exec_launcher *const exec_launchers[]; /* ended by NULL */
 
@@ -73,6 +70,19 @@ const char *exec_launchers_next(void *unused, size_t i);
 /* Ends what is left: politely, then not. */
 void exec_kill(struct exec_job *j);
 void exec_job_fini(struct exec_job *j);
+
+/* keep.c */
+/* Somebody who cleans up when weft is killed (exec_sweep, exec_remove of what
+ * he was told); exec_keep_end: there is nothing left to do. */
+int exec_keep(struct exec_job *j, struct weft_err *err);
+void exec_keep_tell(struct exec_job *j, const char *folder);
+void exec_keep_end(struct exec_job *j);
+/* `weft exec --keep SOCKET`. */
+int exec_keeper(const char *socket);
+/* Ends everything that has this socket in its environment. */
+void exec_sweep(const char *socket);
+/* A folder with all that is in it. */
+void exec_remove(const char *folder);
 
 /* launchers */
 extern const struct exec_launcher exec_direct;

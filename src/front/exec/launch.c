@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting and ending processes of `weft exec`. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -193,6 +192,7 @@ void exec_kill(struct exec_job *j)
 			signal_left(j, i ? SIGKILL : SIGTERM);
 		nanosleep(&nap, NULL);
 	}
+	exec_sweep(j->socket);
 }
 
 /* ---- the job ---- */
@@ -206,25 +206,14 @@ int exec_folder(struct exec_job *j, struct weft_err *err)
 	if (asprintf(&j->folder, "%s/weft-exec-XXXXXX",
 		     tmp && *tmp ? tmp : "/tmp") < 0)
 		abort();
-	if (mkdtemp(j->folder))
+	if (mkdtemp(j->folder)) {
+		exec_keep_tell(j, j->folder);
 		return 0;
+	}
 	free(j->folder);
 	j->folder = NULL;
 	return weft_fail(err, errno, "exec: no folder for its files: %s",
 			 strerror(errno));
-}
-
-static void folder_remove(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(path);
 }
 
 void exec_job_fini(struct exec_job *j)
@@ -234,8 +223,9 @@ void exec_job_fini(struct exec_job *j)
 	vec_free(&j->env);
 	vec_free(&j->pids);
 	if (j->folder)
-		folder_remove(j->folder);
+		exec_remove(j->folder);
 	free(j->folder);
+	exec_keep_end(j);
 }
 
 /* ---- directly: n processes, each told its rank ---- */

@@ -2,7 +2,6 @@
 /* Programs of Open MPI: by its mpirun, with the settings that make all traffic
  * take the provider. */
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,24 +105,9 @@ static int openmpi_start(struct exec_job *j, struct weft_err *err)
 	return mpi_spawn(j, &a, err);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *at)
-{
-	if (at->level > 0)
-		remove(path);
-	return 0;
-}
-
-static void files_end(struct exec_job *j)
-{
-	if (j->folder)
-		nftw(j->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 const struct exec_launcher exec_openmpi = {
 	.name = "openmpi",
 	.doc = "by Open MPI's mpirun; each node a machine of its own",
 	.fits = openmpi_fits,
 	.start = openmpi_start,
-	.end = files_end,
 };

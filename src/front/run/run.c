@@ -14,7 +14,8 @@
 
 static bool case_over(const struct exp_case *c, weft_time_t until)
 {
-	return weft_sim_idle(c->sim) || weft_sim_now(c->sim) >= until ||
+	return (weft_sim_idle(c->sim) && !weft_sim_gated(c->sim)) ||
+	       weft_sim_now(c->sim) >= until ||
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that comes of a job, attached or not: mpirun, its daemons, shells,
+ * children.  They are known by the socket in their environment.  Those that
+ * somebody has stopped would keep the others waiting for ever. */
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/serve_priv.h"
+
+/* mpirun gets this long to end the rest of a job itself */
+#define LOST 5000000000ull
+
+/* As it was started: what a process changes later does not show there. */
+static bool of_job(const char *pid, const char *entry)
+{
+	char path[64], *at = NULL;
+	bool found = false;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	f = fopen(path, "re");
+	while (f && !found && getdelim(&at, &n, '\0', f) > 0)
+		found = !strcmp(at, entry);
+	free(at);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+size_t att_job_each(const char *socket, void (*fn)(void *arg, pid_t pid),
+		    void *arg)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	char entry[128];
+	size_t n = 0;
+
+	snprintf(entry, sizeof(entry), "WEFT_SOCKET=%s", socket);
+	while (d && (e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]) ||
+		    !of_job(e->d_name, entry))
+			continue;
+		fn(arg, (pid_t)strtol(e->d_name, NULL, 10));
+		n++;
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void send_signal(void *sig, pid_t pid)
+{
+	kill(pid, *(int *)sig);
+}
+
+size_t att_job_signal(const char *socket, int sig)
+{
+	return att_job_each(socket, send_signal, &sig);
+}
+
+/* ---- those that were stopped ---- */
+
+static bool attached(const struct att_server *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->conns.n; i++)
+		if (s->conns.at[i]->c && s->conns.at[i]->c->pid == pid)
+			return true;
+	return false;
+}
+
+/* Since when, as far as we have seen. */
+static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
+{
+	for (size_t i = 0; i < s->stops.n; i++)
+		if (s->stops.at[i].pid == pid)
+			return s->stops.at[i].since;
+	vec_push(&s->stops, (struct att_stop){ .pid = pid, .since = now });
+	return now;
+}
+
+static void stopped_no_more(struct att_server *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->stops.n; i++)
+		if (s->stops.at[i].pid == pid)
+			s->stops.at[i--] = vec_pop(&s->stops);
+}
+
+static void name_of(pid_t pid, char *name, size_t size)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(name, (int)size, f))
+		snprintf(name, size, "?");
+	name[strcspn(name, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* The gate looks after those that are attached. */
+static void look_one(void *server, pid_t pid)
+{
+	struct att_server *s = server;
+	uint64_t now = att_now_ns(), ran = 0;
+	char name[32];
+
+	if (attached(s, pid))
+		return;
+	if (att_doing((int)pid, &ran) != ATT_STOPPED) {
+		stopped_no_more(s, pid);
+		return;
+	}
+	if (now - stopped_since(s, pid, now) < s->o.patience_ns)
+		return;
+	name_of(pid, name, sizeof(name));
+	att_say(s, "process %d (%s) was stopped for too long, and is ended",
+		(int)pid, name);
+	kill(pid, SIGKILL);
+}
+
+int att_job_pause(const struct att_server *s)
+{
+	uint64_t ms = s->o.patience_ns / 4000000;
+
+	return ms < 50 ? 50 : ms < 1000 ? (int)ms : 1000;
+}
+
+/* One has died, and those who started it all have not ended the rest. */
+static void look_lost(struct att_server *s, uint64_t now)
+{
+	uint64_t lost = atomic_load(&s->died_ns);
+
+	if (!s->o.together || !lost || now < lost + s->o.patience_ns + LOST)
+		return;
+	atomic_store(&s->died_ns, 0);
+	att_say(s, "a process has died, and its job goes on: it is ended");
+	att_job_signal(s->path, SIGKILL);
+}
+
+void att_job_look(struct att_server *s)
+{
+	uint64_t now = att_now_ns();
+
+	if (now < s->job_next)
+		return;
+	s->job_next = now + (uint64_t)att_job_pause(s) * 1000000;
+	att_job_each(s->path, look_one, s);
+	look_lost(s, now);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is left of a job is ended and removed: by weft, and when somebody has
+ * killed weft by a keeper, `weft exec --keep SOCKET`.  On its input it is told
+ * the job's folder, and a dot when there is nothing to do any more; the end of
+ * the input without it is the end of weft. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "front/exec/exec.h"
+
+enum { TURN = 10000000, POLITE = 100, TURNS = 500 };
+
+void exec_sweep(const char *socket)
+{
+	struct timespec nap = { 0, TURN };
+
+	for (int i = 0; i < TURNS; i++) {
+		int sig = i == 0 ? SIGTERM : i < POLITE ? 0 : SIGKILL;
+
+		if (!att_job_signal(socket, sig))
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	remove(path);
+	return 0;
+}
+
+void exec_remove(const char *folder)
+{
+	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- the keeper ---- */
+
+/* It has nothing of weft's but the socket: whoever reads what weft prints does
+ * not wait for it. */
+static void keeper_exec(const char *socket, int from)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0 || dup2(from, 0) < 0 || dup2(null, 1) < 0 ||
+	    dup2(null, 2) < 0)
+		_exit(127);
+	setsid();
+	execl("/proc/self/exe", "weft", "exec", "--keep", socket, (char *)NULL);
+	_exit(127);
+}
+
+int exec_keep(struct exec_job *j, struct weft_err *err)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return weft_fail(err, errno, "exec: %s", strerror(errno));
+	j->keeper = fork();
+	if (!j->keeper)
+		keeper_exec(j->socket, ends[0]);
+	close(ends[0]);
+	j->keeper_fd = ends[1];
+	if (j->keeper < 0) {
+		close(ends[1]);
+		return weft_fail(err, errno, "exec: %s", strerror(errno));
+	}
+	return 0;
+}
+
+void exec_keep_tell(struct exec_job *j, const char *text)
+{
+	if (j->keeper > 0 &&
+	    send(j->keeper_fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		return; /* somebody has killed it */
+}
+
+void exec_keep_end(struct exec_job *j)
+{
+	if (j->keeper <= 0)
+		return;
+	exec_keep_tell(j, ".");
+	close(j->keeper_fd);
+	waitpid(j->keeper, NULL, 0);
+	j->keeper = 0;
+}
+
+int exec_keeper(const char *socket)
+{
+	char text[4200];
+	size_t n = 0;
+	ssize_t k;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	while ((k = read(0, text + n, sizeof(text) - 1 - n)) > 0 ||
+	       (k < 0 && errno == EINTR))
+		n += k > 0 ? (size_t)k : 0;
+	text[n] = '\0';
+	if (n && text[n - 1] == '.')
+		return 0;
+	exec_sweep(socket);
+	if (n)
+		exec_remove(text);
+	return 0;
+}

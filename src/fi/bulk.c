@@ -109,6 +109,13 @@ void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r)
 		regs_drop(h);
 }
 
+bool wfi_regs_drop(struct wfi_hub *h)
+{
+	while (h->regs && regs_drop(h))
+		;
+	return !h->regs;
+}
+
 /* After the attachment has been closed: nothing is told to it. */
 void wfi_regs_free(struct wfi_hub *h)
 {

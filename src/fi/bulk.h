@@ -20,6 +20,8 @@ struct wfi_reg {
 /* -EAGAIN: not before others have given theirs back (reg_drops of the hub). */
 int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p);
 void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r);
+/* All that nobody uses; true: none is left. */
+bool wfi_regs_drop(struct wfi_hub *h);
 void wfi_regs_free(struct wfi_hub *h);
 
 /* Opens the window of an operation, which gets a number: `len` bytes at p.

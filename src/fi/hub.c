@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bulk.h"
 #include "op.h"
 
 /* The hubs of this process; libfabric gives a provider no other place. */
 static struct wfi_hubs {
 	pthread_mutex_t lock;
 	struct wfi_hub *first;
+	uint16_t made;
 } wfi_hubs_ = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 uint64_t wfi_real_us(void)
@@ -70,6 +72,7 @@ int wfi_hub_get(struct wfi_hub **h_p)
 		weft_att_close(att);
 	} else if ((h = hub_new(att))) {
 		h->refs = 1;
+		h->gen = wfi_hubs_.made++;
 		h->next = wfi_hubs_.first;
 		wfi_hubs_.first = h;
 	} else {
@@ -113,15 +116,23 @@ static void hub_free(struct wfi_hub *h)
 	free(h);
 }
 
-/* What was posted goes out, unless nobody takes it. */
-static void hub_flush(struct wfi_hub *h)
+/* Nothing of it is with the transport any more. */
+static bool hub_rests(struct wfi_hub *h)
+{
+	return TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
+	       TAILQ_EMPTY(&h->live) && wfi_regs_drop(h);
+}
+
+/* What was posted goes out, unless nobody takes it; what the transport holds
+ * comes back.  False: not all of it. */
+static bool hub_flush(struct wfi_hub *h)
 {
 	uint64_t end = wfi_real_us() + 500000;
+	bool rests;
 
 	wfi_lock(h);
-	while ((!TAILQ_EMPTY(&h->busy) || !STAILQ_EMPTY(&h->loop) ||
-		!TAILQ_EMPTY(&h->again)) &&
-	       wfi_real_us() < end && !weft_att_gone(h->att)) {
+	while (!(rests = weft_att_gone(h->att) || hub_rests(h)) &&
+	       wfi_real_us() < end) {
 		if (wfi_hub_progress(h))
 			continue;
 		wfi_unlock(h);
@@ -129,24 +140,28 @@ static void hub_flush(struct wfi_hub *h)
 		wfi_lock(h);
 	}
 	wfi_unlock(h);
+	return rests;
 }
 
-void wfi_hub_put(struct wfi_hub *h)
+static void hub_close(struct wfi_hub *h)
 {
 	struct wfi_hub **at;
 
-	pthread_mutex_lock(&wfi_hubs_.lock);
-	if (--h->refs) {
-		pthread_mutex_unlock(&wfi_hubs_.lock);
-		return;
-	}
 	for (at = &wfi_hubs_.first; *at != h; at = &(*at)->next)
 		;
 	*at = h->next;
-	pthread_mutex_unlock(&wfi_hubs_.lock);
-	hub_flush(h);
 	weft_att_close(h->att);
 	hub_free(h);
+}
+
+/* The attachment may have other users and go on: one that still tells of
+ * operations, or has memory registered, keeps its hub. */
+void wfi_hub_put(struct wfi_hub *h)
+{
+	pthread_mutex_lock(&wfi_hubs_.lock);
+	if (!--h->refs && hub_flush(h))
+		hub_close(h);
+	pthread_mutex_unlock(&wfi_hubs_.lock);
 }
 
 void wfi_hub_idle(struct wfi_hub *h)

@@ -118,6 +118,8 @@ struct wfi_hub {
 	struct map asks; /* by port */
 	uint16_t next_port;
 
+	uint16_t gen; /* of the first operations: answers to those of another
+		       * hub of the process are not taken for theirs */
 	struct wfi_slot *slot;
 	size_t slots, first_free;
 	TAILQ_HEAD(, wfi_op) live;

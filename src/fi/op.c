@@ -72,7 +72,8 @@ static int op_more_slots(struct wfi_hub *h)
 	s = realloc(h->slot, n * sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	memset(s + h->slots, 0, (n - h->slots) * sizeof(*s));
+	for (size_t i = h->slots; i < n; i++)
+		s[i] = (struct wfi_slot){ .gen = h->gen };
 	h->slot = s;
 	h->slots = n;
 	return 0;

@@ -15,6 +15,8 @@ void double_full(unsigned node, unsigned n);
 void double_die(unsigned node);
 /* A message that no provider would send. */
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
+/* The next weft_att_open gives this one: a process opens everything again. */
+void double_next(unsigned node);
 unsigned double_regs(unsigned node);
 /* Puts and gets that a node has done. */
 unsigned double_direct(unsigned node);

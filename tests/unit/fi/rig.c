@@ -52,19 +52,32 @@ void rig_up(struct rig *r, enum fi_ep_type type)
 	}
 }
 
+static void side_down(struct rig_side *s, unsigned node)
+{
+	assert_int_equal(fi_close(&s->ep->fid), 0);
+	assert_int_equal(fi_close(&s->av->fid), 0);
+	assert_int_equal(fi_close(&s->cq->fid), 0);
+	assert_int_equal(fi_close(&s->eq->fid), 0);
+	assert_int_equal(fi_close(&s->dom->fid), 0);
+	assert_int_equal(fi_close(&s->fabric->fid), 0);
+	fi_freeinfo(s->info);
+	assert_int_equal(double_regs(node), 0);
+}
+
+void rig_again(struct rig *r, unsigned side)
+{
+	enum fi_ep_type type = r->s[side].info->ep_attr->type;
+
+	side_down(&r->s[side], side);
+	double_next(side);
+	side_up(&r->s[side], type);
+	assert_int_equal(fi_enable(r->s[side].ep), 0);
+}
+
 void rig_down(struct rig *r)
 {
-	for (int i = 0; i < 2; i++) {
-		struct rig_side *s = &r->s[i];
-
-		assert_int_equal(fi_close(&s->ep->fid), 0);
-		assert_int_equal(fi_close(&s->av->fid), 0);
-		assert_int_equal(fi_close(&s->cq->fid), 0);
-		assert_int_equal(fi_close(&s->eq->fid), 0);
-		assert_int_equal(fi_close(&s->dom->fid), 0);
-		assert_int_equal(fi_close(&s->fabric->fid), 0);
-		fi_freeinfo(s->info);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		side_down(&r->s[i], i);
 	double_reset();
 }
 

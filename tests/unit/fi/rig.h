@@ -25,6 +25,8 @@ struct rig {
 /* Endpoints of that type (RDM, DGRAM) that know each other's addresses. */
 void rig_up(struct rig *r, enum fi_ep_type type);
 void rig_down(struct rig *r);
+/* A side closes everything and opens it anew, in the same process. */
+void rig_again(struct rig *r, unsigned side);
 /* Lets both sides progress until nothing moves. */
 void rig_settle(struct rig *r);
 /* The next completion of a side, which must be there. */

@@ -333,6 +333,23 @@ static void test_garbage(void **state)
 	rig_down(&r);
 }
 
+/* A process closes everything and opens it again on the same attachment: of
+ * before nothing is left there, nor taken for something new. */
+static void test_again(void **state)
+{
+	struct rig r;
+
+	rig_up(&r, FI_EP_RDM);
+	fi_recv(r.s[0].ep, b, sizeof(b), NULL, FI_ADDR_UNSPEC, NULL);
+	fi_send(r.s[1].ep, a, 100000, NULL, r.s[1].to, a);
+	rig_next(&r, 0);
+	assert_int_equal(double_regs(0), 1); /* kept for the next */
+	fi_send(r.s[0].ep, a, 8, NULL, r.s[0].to, a);
+	rig_again(&r, 0);
+	rig_none(&r, 0);
+	rig_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_anywhere),
 		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

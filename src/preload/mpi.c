@@ -60,7 +60,7 @@ static void begin(void)
 	barrier(world());
 	pre_heap_level();
 	if (!weft_att_epoch(a, job(), (uint32_t)ranks, &epoch))
-		pre_now(a);
+		pre_now_is(epoch);
 }
 
 static void end(void)

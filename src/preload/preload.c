@@ -143,6 +143,11 @@ bool pre_my_turn(void)
 	return pthread_equal(the.thread, pthread_self());
 }
 
+void pre_now_is(weft_time_t t)
+{
+	atomic_store(&the.last, t);
+}
+
 weft_time_t pre_now(struct weft_att *a)
 {
 	weft_time_t t;
@@ -151,6 +156,6 @@ weft_time_t pre_now(struct weft_att *a)
 	if (!pre_my_turn())
 		return atomic_fetch_add(&the.last, 20 * WEFT_NS);
 	t = weft_att_now(a);
-	atomic_store(&the.last, t);
+	pre_now_is(t);
 	return t;
 }

@@ -34,6 +34,8 @@ bool pre_timed(const struct weft_att *a);
 /* Simulated time; only the thread that attached hands over, others see what
  * that one saw last. */
 weft_time_t pre_now(struct weft_att *a);
+/* Known without asking. */
+void pre_now_is(weft_time_t t);
 /* This is the thread that attached: it may post. */
 bool pre_my_turn(void);
 /* The caller's code belongs to the program, not to a library of its system. */

@@ -15,6 +15,9 @@ struct epp {
 	uint32_t eager_max;
 	bool use_irq;
 	weft_time_t start;
+	bool layer;
+	uint64_t head;
+	weft_time_t call;
 	/* run */
 	struct work w;
 	struct weft_ep *ep;
@@ -48,39 +51,116 @@ static struct weft_ep_event epp_recv(struct epp *p)
 	}
 }
 
+static void epp_check(struct epp *p, const struct weft_ep_event *ev,
+		      uint64_t seq)
+{
+	int64_t bad = epw_check(ev->data, ev->len, work_base(0, 1, seq));
+
+	if (bad >= 0 || ev->len != p->size || ev->imm != seq)
+		weft_check_failed(p->w.c,
+				  "round %" PRIu64
+				  ": length %zu, wrong "
+				  "byte %" PRId64,
+				  seq, ev->len, bad);
+}
+
+static void epp_note(struct epp *p, weft_time_t t, uint64_t seq)
+{
+	weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
+	p->total += seq ? t : 0;
+}
+
 static void epp_round(struct epp *p, uint64_t seq)
 {
-	uint64_t base = work_base(0, 1, seq);
 	weft_time_t t = weft_host_now(p->w.h);
 	struct weft_ep_event ev;
-	int64_t bad;
 
 	if (p->w.me == 0) {
-		epw_fill(p->buf, p->size, base);
+		epw_fill(p->buf, p->size, work_base(0, 1, seq));
 		t = weft_host_now(p->w.h);
 		epp_send(p, p->buf, p->size, seq);
 	}
 	ev = epp_recv(p);
 	t = weft_host_now(p->w.h) - t;
-	bad = epw_check(ev.data, ev.len, base);
-	if (bad >= 0 || ev.len != p->size || ev.imm != seq)
-		weft_check_failed(p->w.c,
-				  "round %" PRIu64
-				  ": length %zu, wrong "
-				  "byte %" PRId64,
-				  seq, ev.len, bad);
+	epp_check(p, &ev, seq);
 	if (p->w.me == 1)
 		epp_send(p, ev.data, ev.len, seq);
 	else
-		weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
-	p->total += seq ? t : 0;
+		epp_note(p, t, seq);
 	p->ep->ops->release(p->ep, &ev);
 }
+
+/* ---- as a library above the endpoint ---- */
+
+static void epp_layer_send(struct epp *p, uint64_t seq)
+{
+	weft_host_cpu(p->w.h, p->call);
+	epp_send(p, p->buf, p->size, seq);
+}
+
+/* A place for it is made known, and its arrival is taken notice of. */
+static void epp_layer_recv(struct epp *p, uint64_t seq)
+{
+	struct weft_ep_event ev;
+
+	weft_host_cpu(p->w.h, p->call);
+	ev = epp_recv(p);
+	epp_check(p, &ev, seq);
+	weft_host_move(p->w.h, p->buf, ev.data, p->size);
+	p->ep->ops->release(p->ep, &ev);
+	weft_host_cpu(p->w.h, p->call);
+}
+
+static void epp_layer_round(struct epp *p, uint64_t seq)
+{
+	weft_time_t t;
+
+	if (p->w.me == 1) {
+		epp_layer_recv(p, seq);
+		epp_layer_send(p, seq);
+		return;
+	}
+	epw_fill(p->buf, p->size, work_base(0, 1, seq));
+	t = weft_host_now(p->w.h);
+	epp_layer_send(p, seq);
+	epp_layer_recv(p, seq);
+	t = weft_host_now(p->w.h) - t;
+	epp_note(p, t, seq);
+	weft_series_add(p->w.c, "round", "", "ns", (double)seq,
+			(double)t / 2 / WEFT_NS);
+}
+
+/* ---- beginning and end ---- */
 
 /* As one who has been waiting. */
 static void epp_start(struct epp *p)
 {
 	p->ep->ops->wait(p->ep, weft_host_now(p->w.h) + WEFT_US);
+	weft_host_sleep(p->w.h, p->start);
+}
+
+static void epp_drop(struct epp *p)
+{
+	struct weft_ep_event ev = epp_recv(p);
+
+	p->ep->ops->release(p->ep, &ev);
+}
+
+/* As ranks of MPI begin (src/preload/mpi.c): a broadcast of 8 bytes and a
+ * barrier; at rest a ms before the start. */
+static void epp_layer_start(struct epp *p)
+{
+	weft_time_t rest = p->start > WEFT_MS ? p->start - WEFT_MS : 0;
+	struct weft_ep_event ev;
+
+	if (p->w.me == 0)
+		epp_send(p, p->buf, p->head + 8, 0);
+	else
+		epp_drop(p);
+	epp_send(p, p->buf, p->head, 0);
+	epp_drop(p);
+	while (!p->ep->ops->wait(p->ep, rest))
+		p->ep->ops->poll(p->ep, &ev, 1);
 	weft_host_sleep(p->w.h, p->start);
 }
 
@@ -93,6 +173,7 @@ static int epp_main(struct weft_comp *c)
 	int ret;
 
 	p->w = work_of(c);
+	p->size += p->layer ? p->head : 0;
 	if (p->size > 4096)
 		a.max_msg = (uint32_t)p->size;
 	ret = weft_ep_open(p->w.h, &a, &p->ep);
@@ -104,10 +185,10 @@ static int epp_main(struct weft_comp *c)
 	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);
 	if (p->w.me == 0)
 		p->hist = weft_hist(c, "half_rtt", "ns");
-	if (p->start)
-		epp_start(p);
+	if (p->start && p->w.me < 2)
+		(p->layer ? epp_layer_start : epp_start)(p);
 	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
-		epp_round(p, i);
+		(p->layer ? epp_layer_round : epp_round)(p, i);
 	if (p->w.me == 0 && p->count > 1)
 		weft_metric(c, "half_rtt_mean", "ns",
 			    (double)p->total / 2 / WEFT_NS /
@@ -129,6 +210,14 @@ static const struct weft_param epp_params[] = {
 		   "sleep instead of spinning"),
 	WEFT_PARAM(TIME, struct epp, start, "0", "", OWN,
 		   "not before this time of the run"),
+	WEFT_PARAM(BOOL, struct epp, layer, "no", "", OWN,
+		   "as a library above it (libfabric, MPI): data are copied, "
+		   "and a message let go, before it is answered"),
+	WEFT_PARAM(BYTES, struct epp, head, "32", "0..4096", OWN,
+		   "layer: what it puts before the data"),
+	WEFT_PARAM(TIME, struct epp, call, "0", "", OWN,
+		   "layer: processor time of each of its calls: sending, "
+		   "making a place known, taking what has come"),
 	{ 0 }
 };
 // clang-format on

@@ -18,7 +18,7 @@ struct bw {
 	/* parameters */
 	uint64_t count, size;
 	uint32_t partner;
-	bool bytes, verify;
+	bool bytes, verify, notify;
 	/* run */
 	struct rmaw v;
 	uint64_t block; /* bytes of a place */
@@ -52,10 +52,13 @@ static void bw_stream(struct bw *b, const struct rmaw_peer *to,
 {
 	for (uint64_t i = 0; i < b->count; i++) {
 		size_t at = i % BW_BLOCKS * b->block;
+		bool last = i + 1 == b->count && !b->notify;
 		int ret = post(b->v.port, to->handle, b->v.region, at, b->size,
-			       to->nla + at,
-			       i + 1 == b->count ? RMA_NOTI_COMPLETER : 0, 0);
+			       to->nla + at, last ? RMA_NOTI_COMPLETER : 0, 0);
 
+		if (b->notify && ret == RMA_SUCCESS)
+			ret = rma_post_notification(b->v.port, to->handle, i, 0,
+						    RMA_NOTI_COMPLETER, 0);
 		if (!rmaw_ok(&b->v, "post", ret))
 			return;
 	}
@@ -88,13 +91,19 @@ static int bw_begin(struct bw *b, struct weft_comp *c, const char *name)
 
 /* ---- puts ---- */
 
+static weft_time_t put_in(struct bw *b)
+{
+	for (uint64_t n = b->notify ? b->count : 1; n; n--)
+		rmaw_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
+	return weft_host_now(b->v.w.h);
+}
+
 /* When the last one has landed: there, or here in loopback. */
 static weft_time_t put_landed(struct bw *b)
 {
 	if (b->partner != b->v.w.me)
 		return work_get(&b->v.w, "rma.put.at", b->partner);
-	rmaw_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
-	return weft_host_now(b->v.w.h);
+	return put_in(b);
 }
 
 static void put_send(struct bw *b)
@@ -120,8 +129,7 @@ static int put_main(struct weft_comp *c)
 	if (!b->v.w.me) {
 		put_send(b);
 	} else if (b->v.w.me == b->partner) {
-		rmaw_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
-		work_put(&b->v.w, "rma.put.at", weft_host_now(b->v.w.h));
+		work_put(&b->v.w, "rma.put.at", put_in(b));
 		bw_verify(b, 0);
 	}
 	rmaw_close(&b->v);
@@ -155,25 +163,30 @@ static int get_main(struct weft_comp *c)
 }
 
 // clang-format off
-static const struct weft_param bw_params[] = {
-	WEFT_PARAM(U64, struct bw, count, "1000", "1..", OWN, "requests"),
-	WEFT_PARAM(BYTES, struct bw, size, "4096", "1..1MiB", OWN,
-		   "bytes of a request; above 4096 the library cuts it"),
-	WEFT_PARAM(U32, struct bw, partner, "1", "", OWN,
-		   "node that node 0 talks to"),
-	WEFT_PARAM(BOOL, struct bw, bytes, "no", "", OWN,
-		   "byte requests instead of quadwords"),
-	WEFT_PARAM(BOOL, struct bw, verify, "yes", "", OWN,
-		   "compare what has arrived"),
+#define BW_PARAMS                                                              \
+	WEFT_PARAM(U64, struct bw, count, "1000", "1..", OWN, "requests"),     \
+	WEFT_PARAM(BYTES, struct bw, size, "4096", "1..1MiB", OWN,             \
+		   "bytes of a request; above 4096 the library cuts it"),      \
+	WEFT_PARAM(U32, struct bw, partner, "1", "", OWN,                      \
+		   "node that node 0 talks to"),                               \
+	WEFT_PARAM(BOOL, struct bw, bytes, "no", "", OWN,                      \
+		   "byte requests instead of quadwords"),                      \
+	WEFT_PARAM(BOOL, struct bw, verify, "yes", "", OWN,                    \
+		   "compare what has arrived")
+static const struct weft_param put_params[] = {
+	BW_PARAMS,
+	WEFT_PARAM(BOOL, struct bw, notify, "no", "", OWN,
+		   "a notification behind each, as of the common endpoint"),
 	{ 0 }
 };
+static const struct weft_param get_params[] = { BW_PARAMS, { 0 } };
 // clang-format on
 
 WEFT_COMPONENT(rma_put_bw, .name = "extoll.rma_put_bw",
 	       .kind = WEFT_KIND_PROGRAM, .doc = "stream of RMA puts",
 	       .source = "extoll.md 6.5", .state_size = sizeof(struct bw),
-	       .params = bw_params, .ops = { .main = put_main });
+	       .params = put_params, .ops = { .main = put_main });
 WEFT_COMPONENT(rma_get_bw, .name = "extoll.rma_get_bw",
 	       .kind = WEFT_KIND_PROGRAM, .doc = "stream of RMA gets",
 	       .source = "extoll.md 6.5", .state_size = sizeof(struct bw),
-	       .params = bw_params, .ops = { .main = get_main });
+	       .params = get_params, .ops = { .main = get_main });

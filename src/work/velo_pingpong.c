@@ -15,6 +15,7 @@
 struct pp {
 	uint64_t count;
 	uint32_t size, size_max, step, partner, hops;
+	weft_time_t think;
 	struct velow v;
 };
 
@@ -24,6 +25,7 @@ static int pp_begin(struct pp *p, struct weft_comp *c, const char *name)
 
 	if (ret)
 		return ret;
+	p->v.think = p->think;
 	if (!p->size_max)
 		p->size_max = p->size;
 	if (p->size_max <= velo_max_len(p->v.port))
@@ -179,6 +181,7 @@ static int loop_main(struct weft_comp *comp)
 static const struct weft_param pp_params[] = {
 	P_COUNT, P_SIZE, P_SIZES,
 	P(U32, partner, "1", "1..", "the node that returns the messages"),
+	P(TIME, think, "0", "", "processor time before each message"),
 	{ 0 }
 };
 static const struct weft_param sweep_params[] = {

@@ -118,6 +118,12 @@ bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
 	return false;
 }
 
+static void velow_think(struct velow *v)
+{
+	if (v->think)
+		weft_host_cpu(v->w.h, v->think);
+}
+
 double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
 		      uint32_t len, uint64_t count, uint64_t seq)
 {
@@ -126,6 +132,7 @@ double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
 
 	work_sent(&v->w, node);
 	for (uint64_t i = 0; i < count; i++) {
+		velow_think(v);
 		velow_send(v, c, node, len, seq + i);
 		velow_recv(v, &m);
 		velow_verify(v, &m, len, seq + i);
@@ -145,6 +152,7 @@ void velow_serve(struct velow *v, struct velo_connection *c, uint32_t node,
 	for (uint64_t i = 0; i < count; i++) {
 		velow_recv(v, &m);
 		work_turn(&v->w, node);
+		velow_think(v);
 		velow_send(v, c, node, len, seq + i);
 		velow_verify(v, &m, len, seq + i);
 	}

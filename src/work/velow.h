@@ -14,6 +14,8 @@ struct velow {
 	struct velo_port *port;
 	const char *name; /* of the program's ports, out of band */
 	uint64_t bad;	  /* messages with wrong contents */
+	weft_time_t
+		think; /* processor time before each message of a ping-pong */
 };
 
 /* A received message. */

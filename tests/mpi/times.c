@@ -2,10 +2,13 @@
 /* Times of MPI as a program sees them, in nanoseconds.
  *
  *     times pingpong SIZE ROUNDS       ranks 0 and 1; half of each round trip
+ *     times mean SIZE ROUNDS           the same between two looks at the clock
  *     times put SIZE COUNT             rank 0 into a window of rank 1
- *     times streams SIZE COUNT A:B...  all at once, each from A to B
+ *     times streams SIZE COUNT A:B...  all at once, each from A to B: when B
+ * had how many of its bytes
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +32,28 @@ static int pingpong(int size, int rounds, char **more)
 	double t0, t1;
 
 	for (int i = 0; i < rounds && rank < 2; i++) {
-		t0 = MPI_Wtime();
+		t0 = rank ? 0 : MPI_Wtime();
 		one_way(buf, size, 0, 1);
 		one_way(buf, size, 1, 0);
-		t1 = MPI_Wtime();
+		t1 = rank ? 0 : MPI_Wtime();
 		if (rank == 0)
-			printf("half %.3f ns\n", (t1 - t0) * 5e8);
+			printf("half %.6f ns\n", (t1 - t0) * 5e8);
 	}
+	free(buf);
+	return 0;
+}
+
+static int mean(int size, int rounds, char **more)
+{
+	char *buf = calloc(1, (size_t)size + 1);
+	double t0 = MPI_Wtime();
+
+	for (int i = 0; i < rounds && rank < 2; i++) {
+		one_way(buf, size, 0, 1);
+		one_way(buf, size, 1, 0);
+	}
+	if (rank == 0)
+		printf("half %.6f ns\n", (MPI_Wtime() - t0) * 5e8 / rounds);
 	free(buf);
 	return 0;
 }
@@ -55,6 +73,8 @@ static int put(int size, int count, char **more)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+		MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
+		MPI_Win_flush(1, win); /* the way is known */
 		t0 = MPI_Wtime();
 		for (int i = 0; i < count; i++)
 			MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
@@ -74,43 +94,42 @@ static int put(int size, int count, char **more)
 }
 
 /* `count` messages, some of them under way at a time. */
-static void stream(char *buf, int size, int count, int peer, int sends)
+static void stream(char *buf, int size, int count, int peer, const char *name)
 {
+	bool sends = name == NULL;
 	MPI_Request r[WINDOW];
 
-	for (int i = 0; i < count; i += WINDOW) {
-		int n = count - i < WINDOW ? count - i : WINDOW;
+	for (int i = 0; i < count; i++) {
+		int k = i % WINDOW;
 
-		for (int k = 0; k < n; k++)
-			if (sends)
-				MPI_Isend(buf, size, MPI_CHAR, peer, 1,
-					  MPI_COMM_WORLD, &r[k]);
-			else
-				MPI_Irecv(buf + (size_t)k * (size_t)size, size,
-					  MPI_CHAR, peer, 1, MPI_COMM_WORLD,
-					  &r[k]);
-		MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
+		if (i >= WINDOW)
+			MPI_Wait(&r[k], MPI_STATUS_IGNORE);
+		if (sends)
+			MPI_Isend(buf, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD,
+				  &r[k]);
+		else
+			MPI_Irecv(buf + (size_t)k * (size_t)size, size,
+				  MPI_CHAR, peer, 1, MPI_COMM_WORLD, &r[k]);
+		if (!sends && i >= WINDOW)
+			printf("%s %d %.3f\n", name, (i + 1 - WINDOW) * size,
+			       MPI_Wtime() * 1e9);
 	}
+	MPI_Waitall(count < WINDOW ? count : WINDOW, r, MPI_STATUSES_IGNORE);
 }
 
 static int streams(int size, int count, char **pairs)
 {
 	char *buf = calloc(WINDOW, (size_t)size);
-	double t0, t1;
 	int a, b;
 
 	MPI_Barrier(MPI_COMM_WORLD);
-	t0 = MPI_Wtime();
 	for (; *pairs != NULL; pairs++) {
 		if (sscanf(*pairs, "%d:%d", &a, &b) != 2)
 			return 2;
-		if (rank != a && rank != b)
-			continue;
-		stream(buf, size, count, rank == a ? b : a, rank == a);
-		t1 = MPI_Wtime();
-		if (rank == b)
-			printf("%s %.3f MB/s\n", *pairs,
-			       (double)size * count / (t1 - t0) * 1e-6);
+		if (rank == a)
+			stream(buf, size, count, b, NULL);
+		else if (rank == b)
+			stream(buf, size, count, a, *pairs);
 	}
 	free(buf);
 	return 0;
@@ -119,7 +138,10 @@ static int streams(int size, int count, char **pairs)
 static const struct {
 	const char *name;
 	int (*run)(int size, int count, char **more);
-} what[] = { { "pingpong", pingpong }, { "put", put }, { "streams", streams } };
+} what[] = { { "pingpong", pingpong },
+	     { "mean", mean },
+	     { "put", put },
+	     { "streams", streams } };
 
 int main(int argc, char **argv)
 {

@@ -7,8 +7,7 @@
 #include "preload/preload.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 typedef uintptr_t word;
 
@@ -23,26 +22,31 @@ weft_time_t pre_since_epoch(struct weft_att *a)
 	return t > epoch ? t - epoch : 0;
 }
 
-/* MPI_COMM_WORLD: an object of Open MPI, of which the program may have its own
- * copy; a number of MPICH. */
-static word world(void)
+/* A handle: an object of Open MPI, of which the program may have its own copy;
+ * a number of MPICH. */
+static word handle(const char *openmpi, word mpich)
 {
-	void *p = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
+	void *p = dlsym(RTLD_DEFAULT, openmpi);
 
-	return p ? (word)p : 0x44000000;
+	return p ? (word)p : mpich;
 }
 
-/* A number for the job, the same in all its ranks. */
+static word world(void)
+{
+	return handle("ompi_mpi_comm_world", 0x44000000);
+}
+
+/* A number for the job, the same in all its ranks: the process of the first.
+ * Not every launcher has names for jobs. */
 static uint64_t job(void)
 {
-	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID",
-					     "SLURM_JOB_ID" };
-	uint64_t h = 1469598103934665603u; /* FNV */
+	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
+	uint64_t pid = (uint64_t)getpid();
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		for (const char *p = getenv(names[i]); p && *p; p++)
-			h = (h ^ (uint8_t)*p) * 1099511628211u;
-	return h;
+	if (bcast)
+		bcast(&pid, sizeof(pid), handle("ompi_mpi_byte", 0x4c00010d), 0,
+		      world());
+	return pid;
 }
 
 /* Ranks that are in MPI_Init may still need this one to answer: first all get
@@ -52,14 +56,16 @@ static void begin(void)
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
 	int (*size)(word, int *) = pre_next("PMPI_Comm_size");
 	struct weft_att *a = pre_attach();
+	uint64_t number;
 	int ranks = 0;
 
 	if (!pre_timed(a) || !barrier || !size)
 		return;
 	size(world(), &ranks);
+	number = job();
 	barrier(world());
 	pre_heap_level();
-	if (!weft_att_epoch(a, job(), (uint32_t)ranks, &epoch))
+	if (!weft_att_epoch(a, number, (uint32_t)ranks, &epoch))
 		pre_now_is(epoch);
 }
 

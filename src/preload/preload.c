@@ -29,8 +29,10 @@ static struct {
 /* MPI may have been loaded where the global search does not see it. */
 void *pre_next(const char *name)
 {
-	static const char *const libs[] = { "libmpi.so.40", "libmpi.so.12",
-					    "libmpi_mpifh.so.40" };
+	static const char *const libs[] = {
+		"libmpi.so.40",	      "libmpi.so.12",	  "libmpich.so.12",
+		"libmpi_mpifh.so.40", "libmpifort.so.12", "libmpichfort.so.12"
+	};
 	void *p = dlsym(RTLD_NEXT, name), *lib;
 
 	for (size_t i = 0; !p && i < sizeof(libs) / sizeof(libs[0]); i++) {

@@ -40,7 +40,8 @@ echo "== HVIA-GE's translation table, 10^6 operations, against its reference"
 "$(dirname "$weft")"/tests/unit/ulib/test_ulib_hvia_att 1000000 || ret=1
 
 echo "== processes that are killed and stopped"
-tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests/attach 200 || ret=1
+python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1
+python3 tests/mpi/test_ends.py "$weft" . "$(dirname "$weft")"/tests Long || ret=1
 
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue

@@ -21,12 +21,29 @@ static struct {
 	bool forked, registered;
 } the = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Who looks there although he should not finds that all is over. */
+static void map_empty(struct weft_att *a)
+{
+	struct att_seg *s =
+		mmap(a->seg, a->seg_bytes, PROT_READ | PROT_WRITE,
+		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED)
+		return;
+	s->state = ATT_GONE;
+	s->n_cmds = ATT_CMDS;
+	s->n_events = ATT_EVENTS;
+	mmap(a->bell, a->bell_bytes, PROT_READ | PROT_WRITE,
+	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 /* A child of fork has none of the memory (MADV_DONTFORK), and no attachment. */
 static void on_fork(void)
 {
 	the.forked = true;
 	if (the.att) {
 		the.att->gone = true;
+		map_empty(the.att);
 		if (the.att->direct)
 			direct_forked(the.att->direct);
 		close(the.att->sock);

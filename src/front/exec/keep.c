@@ -16,7 +16,7 @@
 
 #include "front/exec/exec.h"
 
-enum { TURN = 10000000, POLITE = 100, TURNS = 500 };
+enum { TURN = 10000000, POLITE = 30, TURNS = 500 };
 
 void exec_sweep(const char *socket)
 {

@@ -42,6 +42,8 @@ enum {
 	EPX_BOUNCES = 16,
 	EPX_PAGE = 4096,
 	EPX_BOUNCE = EPX_PAGE,
+	EPX_QUEUE = 16 * EPX_PAGE, /* of puts, in the NIC's command queue */
+	EPX_STEP = 4 * EPX_PAGE,
 	EPX_PIECES = 64, /* RMA requests whose end is awaited */
 	EPX_CACHE = 6,	 /* registrations kept (6.3) */
 	EPX_STAGES = 2,	 /* buffers for long messages that no device reaches */
@@ -164,6 +166,7 @@ struct epx {
 	struct epx_op *ops, *free_ops;
 	struct epx_list rma_todo; /* puts and gets, in order */
 	struct epx_pieces puts;	  /* requester notifications in order */
+	size_t out;		  /* bytes of them */
 	struct epx_piece piece[EPX_PIECES], *free_pieces;
 	uint32_t wants; /* messages in state EPX_WANT */
 	/* pinned memory: bounces, stages, landings */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA.
  *
- * Everything goes in pieces: one, from where the user's data are, or many
- * through bounce buffers when no device can reach them.  Ends of puts are told
+ * Everything goes in pieces: from where the user's data are, or through bounce
+ * buffers when no device can reach them.  Ends of puts are told
  * by requester notifications in the order of the commands; ends of gets by
  * completer notifications in the order of one peer's answers. */
 #include <errno.h>
@@ -82,25 +82,41 @@ static struct epx_pieces *op_pieces(struct epx *e, const struct epx_op *op)
 	return op->get ? &e->peer[op->dst].gets : &e->puts;
 }
 
-/* All that is left, from or to where the user has it. */
+/* How much of it may be asked for now, 0: later.  Commands of puts stay in the
+ * NIC's queue (extoll.md 5.3) until their data are out; more than it takes
+ * would hold the processor in its stores, and nobody would be answered in the
+ * meantime.  Behind others in steps, each with an end of its own, so that the
+ * queue does not run empty. */
+static size_t op_room(const struct epx *e, const struct epx_op *op)
+{
+	size_t left = op->len - op->off, step = EPX_STEP;
+
+	if (op->get || (!e->out && left <= EPX_QUEUE))
+		return left;
+	step -= (uintptr_t)(op->buf + op->off) % EPX_PAGE;
+	step = step < left ? step : left;
+	return e->out + step <= EPX_QUEUE ? step : 0;
+}
+
+/* From or to where the user has it. */
 static bool op_direct(struct epx *e, struct epx_op *op)
 {
+	size_t k = op_room(e, op);
 	struct epx_piece *p;
 
-	op->reg = epx_reg_get(e, op->buf, op->len);
-	if (!op->reg)
+	if (k && !op->reg)
+		op->reg = epx_reg_get(e, op->buf, op->len);
+	p = k && op->reg ? piece_new(e, op_pieces(e, op)) : NULL;
+	if (!p)
 		return false;
-	p = piece_new(e, op_pieces(e, op));
-	if (!p) {
-		epx_reg_put(op->reg);
-		op->reg = NULL;
-		return false;
-	}
 	p->op = op;
-	p->len = op->len;
-	op->off = op->len;
+	p->len = k;
 	p->end = rma_move(e, op->dst, op->get, op->reg->region,
-			  (size_t)(op->buf - op->reg->p), op->len, op->raddr);
+			  (size_t)(op->buf - op->reg->p) + op->off, k,
+			  op->raddr + op->off);
+	op->off += k;
+	if (!op->get)
+		e->out += k;
 	return true;
 }
 
@@ -125,6 +141,8 @@ static bool op_bounce(struct epx *e, struct epx_op *op)
 	p->end = rma_move(e, op->dst, op->get, e->pool_region, b->at, k,
 			  op->raddr + op->off);
 	op->off += k;
+	if (!op->get)
+		e->out += k;
 	return true;
 }
 
@@ -253,8 +271,11 @@ static void noti_handle(struct epx *e, const struct rma_noti *n)
 	else if (n->command == RMA_CMD_GET_BT_RSP ||
 		 n->command == RMA_CMD_GET_QW_RSP)
 		noti_get(e, n);
-	else if (n->unit == RMA_NOTI_REQUESTER && piece_pop(e, &e->puts, n, &p))
+	else if (n->unit == RMA_NOTI_REQUESTER &&
+		 piece_pop(e, &e->puts, n, &p)) {
+		e->out -= p.len;
 		piece_end(e, &p);
+	}
 	/* what else there is tells of a peer's mistake */
 }
 

@@ -156,16 +156,60 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_fault(void **state)
+static void alone(int (*prog)(struct weft_host *, struct exrig *, uint32_t))
 {
 	struct exrig r;
 
-	(void)state;
 	exrig_new(&r, "1");
-	exrig_prog(&r, 0, fault_near);
+	exrig_prog(&r, 0, prog);
 	exrig_start(&r);
 	exrig_run(&r);
 	exrig_free(&r);
+}
+
+static void test_fault(void **state)
+{
+	(void)state;
+	alone(fault_near);
+}
+
+/* More puts than the NIC's command queue takes: posting does not wait for data
+ * to leave, and all of them arrive, from any place in a page to any. */
+static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	enum { N = 8, LEN = 100000, SKEW = 40 };
+	struct weft_ep *ep = open_ep(h);
+	weft_phys_t phys;
+	uint8_t *from = weft_mem_alloc(h, LEN + SKEW, 4096, &phys);
+	uint8_t *to = weft_mem_alloc(h, N * LEN, 4096, &phys);
+	struct weft_ep_mr mr;
+	weft_time_t start;
+
+	(void)r;
+	(void)node;
+	for (uint32_t k = 0; k < LEN; k++)
+		from[SKEW + k] = pattern(LEN, k);
+	assert_int_equal(ep->ops->mr_reg(ep, to, N * LEN, &mr), 0);
+	start = weft_host_now(h);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(ep->ops->put(ep, 0, from + SKEW, LEN,
+					      mr.addr + i * LEN, mr.key, false,
+					      0, NULL),
+				 0);
+	assert_true(weft_host_now(h) - start < 50 * WEFT_US);
+	for (uint32_t i = 0; i < N; i++)
+		next(ep, WEFT_EV_PUT);
+	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+	for (uint32_t i = 0; i < N; i++)
+		assert_memory_equal(to + i * LEN, from + SKEW, LEN);
+	ep->ops->close(ep);
+	return 0;
+}
+
+static void test_puts(void **state)
+{
+	(void)state;
+	alone(puts_near);
 }
 
 int main(void)
@@ -173,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_fault),
+		cmocka_unit_test(test_puts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,8 +70,10 @@ static void epoch_reply(struct att_client *c, int status)
 	if (!status) {
 		c->start = c->epoch.at;
 		att_stat_reset(c);
-		if (!c->srv->began++)
+		if (!c->srv->began++) {
+			c->srv->job = c->epoch.job;
 			tell(c->srv, true);
+		}
 		c->srv->sum.violations -= c->violations;
 		c->violations = 0;
 	}

@@ -153,6 +153,7 @@ struct att_client {
 	bool charged; /* the first command's time */
 	bool sync;    /* it waits for an answer */
 	uint32_t cmd_head, ev_tail;
+	uint32_t told; /* commands when it began to wait */
 	bool wants_room;
 	uint32_t room_at; /* value of cmd_head */
 	uint64_t reply_seq;
@@ -261,6 +262,7 @@ struct att_server {
 	uint64_t lost_ns; /* weft/host.h: when one died */
 	struct att_sum sum;
 	uint32_t began, ended; /* ranks that are measured */
+	uint64_t job;	       /* of the first of them */
 };
 
 uint64_t att_now_ns(void);

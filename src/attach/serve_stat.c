@@ -133,13 +133,20 @@ void att_stat_keep(struct att_client *c)
 
 /* ---- for who wants to know ---- */
 
+/* Of several jobs the first that was measured is shown. */
+static bool is_shown(const struct att_client *c)
+{
+	return !c->srv->began || (c->start && c->epoch.job == c->srv->job);
+}
+
 /* The client of a rank: the first that was measured to its end, or the last. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;
 
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (s->clients.at[i]->rank == rank && !(c && c->over))
+		if (s->clients.at[i]->rank == rank && !(c && c->over) &&
+		    is_shown(s->clients.at[i]))
 			c = s->clients.at[i];
 	return c;
 }

@@ -144,6 +144,8 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 		return conn_refuse(k, -EPROTONOSUPPORT);
 	}
 	if (!conn_place(s, c)) {
+		att_say(s, "rank %u (process %d): no place is left on n%u",
+			c->rank, (int)c->pid, c->node);
 		free(c);
 		return conn_refuse(k, -EUSERS);
 	}

@@ -52,6 +52,19 @@ class Ends(unittest.TestCase):
         self.assertEqual(status, 1, err)
         self.assertRegex(err, r"rank 1 on n1 \(process \d+\) has gone without")
 
+    def test_two_jobs(self):
+        """On one machine, at the same time and one after the other; a second
+        simulator beside it."""
+        two = ("mpirun -n 2 {0} loop 3 & mpirun -n 3 {0} loop 9 && wait $! && "
+               "mpirun -n 2 {0} loop 3").format(ENDS)
+        beside = Job([WEFT, "exec", *DIRECT, "-n", "2", "--", ENDS, "loop"])
+        status, out, err = self.run_ends(*TIMED, "-n", "4", "--mpi", "script",
+                                         "--", "sh", "-c", two)
+        self.assertEqual((status, out), (0, 3 * "all is well\n"), err)
+        self.assertIn("weft: 7 of 4 processes attached", err)
+        status, out, err, left = beside.end(30)
+        self.assertEqual((status, out, left), (0, "all is well\n", []), err)
+
     def test_killed(self):
         """Four of those of kills.py."""
         k = kills.Mpi(WEFT, BUILD)

@@ -3,7 +3,7 @@
 """Processes of `weft exec` are killed and stopped at random moments: one of
 two that use the endpoint themselves; ranks of MPI, their daemons, mpirun, weft.
 
-  kills.py WEFT ROOT BUILD [COUNT [SEED]]     COUNT of each kind
+  kills.py WEFT ROOT BUILD [COUNT [SEED [Pair|Mpi]]]     COUNT of each kind
 
 Each time the run must end soon, say what has happened, with a status that is
 right, and leave nothing behind: no process, socket, file or shared memory."""
@@ -111,9 +111,11 @@ class Mpi:
             (sig != "STOP" or str(pid) in err)
 
 
-def main(weft, build, count=20, seed=1):
+def main(weft, build, count=20, seed=1, only=""):
     bad = 0
     for kind in (Pair, Mpi):
+        if only not in kind.__name__:
+            continue
         k, rng = kind(weft, build), random.Random(int(seed))
         if not k.there():
             print(f"{kind.__name__}: not built")

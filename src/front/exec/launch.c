@@ -20,10 +20,7 @@
 extern char **environ;
 
 const struct exec_launcher *const exec_launchers[] = {
-	&exec_openmpi,
-	&exec_mpich,
-	&exec_direct,
-	NULL,
+	&exec_openmpi, &exec_mpich, &exec_script, &exec_direct, NULL,
 };
 
 const char *exec_launchers_next(void *unused, size_t i)

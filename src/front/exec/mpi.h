@@ -17,8 +17,11 @@ int exec_rsh(char **argv);
 enum { EXEC_HOST = 16 };
 void exec_host_address(uint32_t node, char host[EXEC_HOST]);
 
-/* openmpi.c, mpich.c */
-extern const struct exec_launcher exec_openmpi, exec_mpich;
+/* openmpi.c, mpich.c, script.c */
+extern const struct exec_launcher exec_openmpi, exec_mpich, exec_script;
+/* Environment and files that make an MPI run on the machine. */
+int openmpi_settle(struct exec_job *j, struct weft_err *err);
+void mpich_settle(struct exec_job *j);
 
 /* mpi.c */
 struct mpi_args {

@@ -73,6 +73,12 @@ static void map_env(struct exec_job *j)
 	free(list);
 }
 
+void mpich_settle(struct exec_job *j)
+{
+	mpi_settings(j, mpich_settings);
+	map_env(j);
+}
+
 static int mpich_start(struct exec_job *j, struct weft_err *err)
 {
 	struct elf_libs l;
@@ -86,8 +92,7 @@ static int mpich_start(struct exec_job *j, struct weft_err *err)
 		ret = mpi_command(j, &mpich_starter, l.mpi, &a, err);
 	if (ret)
 		return ret;
-	mpi_settings(j, mpich_settings);
-	map_env(j);
+	mpich_settle(j);
 	return mpi_spawn(j, &a, err);
 }
 

@@ -86,6 +86,17 @@ static int openmpi_hosts(struct exec_job *j, struct weft_err *err)
 	return 0;
 }
 
+int openmpi_settle(struct exec_job *j, struct weft_err *err)
+{
+	int ret = exec_folder(j, err);
+
+	if (!ret)
+		ret = openmpi_hosts(j, err);
+	if (!ret)
+		openmpi_env(j);
+	return ret;
+}
+
 static int openmpi_start(struct exec_job *j, struct weft_err *err)
 {
 	struct mpi_args a = { 0 };
@@ -94,15 +105,10 @@ static int openmpi_start(struct exec_job *j, struct weft_err *err)
 
 	elf_libs_of(j->argv[0], &l);
 	if (!ret)
-		ret = exec_folder(j, err);
-	if (!ret)
-		ret = openmpi_hosts(j, err);
-	if (!ret)
 		ret = mpi_command(j, &openmpi_starter, l.mpi, &a, err);
-	if (ret)
-		return ret;
-	openmpi_env(j);
-	return mpi_spawn(j, &a, err);
+	if (!ret)
+		ret = openmpi_settle(j, err);
+	return ret ? ret : mpi_spawn(j, &a, err);
 }
 
 const struct exec_launcher exec_openmpi = {

@@ -107,11 +107,15 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
  * about 1 ms, up to 8 ms when nothing happens for long.  Every other call that
  * posts, and every event, starts the count again. */
 int weft_att_idle(struct weft_att *a);
-/* From here on (on), until it is off: who calls weft_att_idle will look and go
- * on with something else (MPI_Test).  He gets 15 looks for nothing; with the
- * 16th 2 us of simulated time pass, or less when an event comes, and it
- * returns, whatever real time is. */
-void weft_att_glance(struct weft_att *a, bool on);
+/* A call of a library above begins (MPI): polls in a row are those of one call,
+ * and who found nothing in several calls without waiting for anything does not
+ * wait for what he did before; after 256 of them he is helped on as below.
+ * `looks`: it looks and goes on with something else (MPI_Test); such calls are
+ * counted together.  They get 15 looks for nothing; with the 16th 2 us of
+ * simulated time pass, or less when an event comes, and it returns, whatever
+ * real time is. */
+void weft_att_enter(struct weft_att *a, bool looks);
+void weft_att_leave(struct weft_att *a);
 /* A common start.  All `ranks` processes of a job (a number they agree on) call
  * it; they go on together, at the next whole second of simulated time, when
  * what was under way before has arrived: *t_p.  -EPIPE: one of them has

@@ -45,7 +45,8 @@ struct weft_att {
 	uint64_t seq;		  /* of commands that wait for an answer */
 	_Atomic uint32_t empty;	  /* polls in a row */
 	_Atomic uint32_t idle_us; /* how long to sleep next */
-	bool glances;		  /* weft_att_glance */
+	_Atomic uint32_t vain;	  /* and in calls before this one */
+	bool glances;		  /* weft_att_enter: it looks */
 	uint32_t glanced;	  /* times in a row that nothing came */
 	uint64_t acts;		  /* of the direct endpoint */
 	uint64_t looked_ns;	  /* for the simulator's end of the socket */

@@ -42,6 +42,15 @@ struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
 	return c;
 }
 
+/* It does something, or something has come. */
+static void att_not_idle(struct weft_att *a)
+{
+	a->empty = 0;
+	a->vain = 0;
+	a->idle_us = 0;
+	a->glanced = 0;
+}
+
 /* How long these take is known here, or nothing. */
 static bool takes_time(enum att_cmd_kind kind)
 {
@@ -58,9 +67,7 @@ void att_post(struct weft_att *a)
 		att_marks_after(a);
 	a->posted |= takes_time(c->kind);
 	if (c->kind != ATT_C_NOP || c->busy) {
-		a->empty = 0;
-		a->idle_us = 0;
-		a->glanced = 0;
+		att_not_idle(a);
 	}
 	if (atomic_load(&a->seg->state) != ATT_RUN)
 		att_resume(a);
@@ -301,9 +308,7 @@ static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 		return 0;
 	atomic_store_explicit(&a->seg->ev_head, a->ev_head,
 			      memory_order_release);
-	a->empty = 0;
-	a->idle_us = 0;
-	a->glanced = 0;
+	att_not_idle(a);
 	return n;
 }
 

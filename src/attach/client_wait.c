@@ -12,6 +12,7 @@
 
 enum {
 	POLLS = 16, /* empty ones in a row, then it waits */
+	VAIN = 256, /* the same in calls that do not wait */
 	NAP = 1000, /* us, and as much for each PEERS processes */
 	PEERS = 16,
 	LOOK = 1000000000, /* ns, between looks at the simulator */
@@ -184,9 +185,16 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 	return weft_att_gone(a) ? -EIO : -EAGAIN;
 }
 
-void weft_att_glance(struct weft_att *a, bool on)
+void weft_att_enter(struct weft_att *a, bool looks)
 {
-	a->glances = on;
+	a->glances = looks;
+	if (!looks && a->info.clock != WEFT_CLOCK_NONE)
+		atomic_fetch_add(&a->vain, atomic_exchange(&a->empty, 0));
+}
+
+void weft_att_leave(struct weft_att *a)
+{
+	a->glances = false;
 }
 
 /* Longer when it looks in vain for long: up to a ms. */
@@ -199,7 +207,7 @@ static int att_glance(struct weft_att *a)
 	if (ret != -ETIMEDOUT)
 		return ret;
 	a->glanced++;
-	a->empty = 0;
+	a->empty = a->vain = 0;
 	return -EAGAIN;
 }
 
@@ -218,14 +226,16 @@ static void idle_again(struct weft_att *a)
 int weft_att_idle(struct weft_att *a)
 {
 	uint32_t nap = NAP * (1 + a->info.ranks / PEERS), us;
+	uint32_t polls;
 	int ret;
 
 	if (a->direct)
 		idle_again(a);
 	us = atomic_load(&a->idle_us);
-	if (atomic_fetch_add(&a->empty, 1) + 1 < POLLS)
+	polls = atomic_fetch_add(&a->empty, 1) + 1;
+	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
-	if (a->glances && a->info.clock != WEFT_CLOCK_NONE)
+	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE)
 		return att_glance(a);
 	if (a->glances) { /* untimed: others may go first */
 		sched_yield();

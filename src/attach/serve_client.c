@@ -93,14 +93,19 @@ void att_push(struct att_client *c, const struct att_event *e)
 		*ring_push(&c->late) = (struct att_late){ .e = *e };
 }
 
+static bool takes(const struct att_client *c)
+{
+	return !c->gone && !c->leaving;
+}
+
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m)
 {
 	struct att_late l = { .e = *e, .m = *m };
 
-	if (!c->gone && ring_empty(&c->late) && c->n_free && ring_room(c))
+	if (takes(c) && ring_empty(&c->late) && c->n_free && ring_room(c))
 		msg_put(c, &l.e, m);
-	else if (!c->gone)
+	else if (takes(c))
 		*ring_push(&c->late) = l;
 	else
 		att_msg_done(c->g, &l.m);
@@ -165,6 +170,8 @@ void att_run(struct att_client *c)
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
 	    was != ATT_RUN)
 		return; /* asleep elsewhere, or gone: sees it later */
+	if (!att_has_cmds(c)) /* what it posts now is in time */
+		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
 	c->srv->sum.handovers++;
 	if (!c->running && att_timed(c->srv)) {

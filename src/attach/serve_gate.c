@@ -122,19 +122,31 @@ static void gate_news(struct att_server *s)
 
 /* ---- clients that run ---- */
 
-/* Taken for waiting, and came back. */
+/* It waits from here on. */
+static void waits(struct att_client *c)
+{
+	c->running = false;
+	c->since = weft_sim_now(c->srv->sim);
+	c->told = atomic_load(&c->seg->cmd_tail);
+}
+
+/* Taken for waiting, and came back; it may be waiting again. */
 static void gate_resumed(struct att_server *s)
 {
 	weft_time_t now = weft_sim_now(s->sim);
 
 	for (size_t i = 0; i < s->clients.n; i++) {
 		struct att_client *c = s->clients.at[i];
+		bool running = atomic_load(&c->seg->state) == ATT_RUN;
 
 		if (c->gone || c->running ||
-		    atomic_load(&c->seg->state) != ATT_RUN)
+		    (!running && atomic_load(&c->seg->cmd_tail) == c->told))
+			continue;
+		c->resumed |= now != c->since;
+		waits(c);
+		if (!running)
 			continue;
 		c->running = true;
-		c->resumed = now != c->since;
 		vec_push(&s->running, c);
 	}
 }
@@ -204,8 +216,7 @@ bool att_await(struct att_client *c)
 			return false;
 	}
 	atomic_store(&c->seg->sim_waits, 0);
-	c->running = false;
-	c->since = weft_sim_now(s->sim);
+	waits(c);
 	return true;
 }
 

@@ -147,6 +147,7 @@ struct att_client {
 	_Atomic bool eof; /* the watcher: its socket has ended */
 	/* the simulation's */
 	bool gone, left, broken;
+	bool leaving; /* it gets no more messages */
 	bool running; /* time waits for it */
 	bool resumed; /* it came back when time had passed */
 	bool wake;    /* there is something for it */
@@ -361,6 +362,8 @@ int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd);
 int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
 		     const struct att_cmd *cmd);
+/* Those that it has or waits for. */
+void att_drop_msgs(struct att_agent *g, struct att_client *c);
 /* Regions and messages of clients that have gone. */
 void att_bury(struct att_agent *g);
 

@@ -165,9 +165,9 @@ static int around(unsigned int id, bool fortran, TAKE)
 		return next_of(id, fortran)(PASS);
 	stat = count(a, id, arg, fortran);
 	weft_att_stat_begin(a, stat);
-	weft_att_glance(a, calls[id].kind == LOOK);
+	weft_att_enter(a, calls[id].kind == LOOK);
 	ret = next_of(id, fortran)(PASS);
-	weft_att_glance(a, false);
+	weft_att_leave(a);
 	weft_att_stat_end(a, stat);
 	return ret;
 }

@@ -169,7 +169,7 @@ void att_run(struct att_client *c)
 	c->far.epoch++; /* what was read of its memory is over */
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
 	    was != ATT_RUN)
-		return; /* asleep elsewhere, or gone: sees it later */
+		return;	      /* asleep elsewhere, or gone: sees it later */
 	if (!att_has_cmds(c)) /* what it posts now is in time */
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);

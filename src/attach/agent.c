@@ -14,7 +14,11 @@
 #include "host/prog.h"
 #include "weft/prog.h"
 
-enum { BATCH_MAX = 64 };
+enum {
+	BATCH_MAX = 64,
+	NEAR_MAX =
+		8, /* rounds among neighbours without a look at the network */
+};
 
 /* ---- events of the endpoint ---- */
 
@@ -197,8 +201,13 @@ static void agent_step(struct att_agent *g)
 		att_bury(g);
 	att_epoch_due(g);
 	stalled = agent_serve(g);
-	if (agent_give(g)) /* an answer: nothing comes in between */
+	/* an answer: nothing comes in between; but clients that talk to each
+	 * other without end do not keep the endpoint's events away */
+	if (g->near < NEAR_MAX && agent_give(g)) {
+		g->near += g->clients.n > 1;
 		return agent_park(g);
+	}
+	g->near = 0;
 	n = agent_poll(g);
 	if (agent_give(g))
 		return agent_park(g);

@@ -92,9 +92,10 @@ struct att_agent {
 	uint32_t node;
 	weft_time_t cost_clock; /* of reading the clock here */
 	bool opened, parked, ended;
-	bool waiting; /* inside of the endpoint's wait */
-	bool plans;   /* when it has to go on has changed */
-	bool mourns;  /* regions of clients that have gone are left */
+	bool waiting;  /* inside of the endpoint's wait */
+	bool plans;    /* when it has to go on has changed */
+	bool mourns;   /* regions of clients that have gone are left */
+	uint32_t near; /* rounds since it looked at the endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* by slot, those that are there */

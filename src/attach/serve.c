@@ -211,6 +211,13 @@ int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err)
 	return 0;
 }
 
+void att_server_untap(struct att_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->ready = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* ---- processes ---- */
 
 void att_server_child(struct att_server *s, pid_t pid)

@@ -127,6 +127,8 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 static int cmd_release(struct att_agent *g, struct att_client *c,
 		       const struct att_cmd *cmd)
 {
+	if (c->leaving)
+		return 0;
 	if (cmd->buf >= ATT_RX_SLOTS || !c->msg[cmd->buf].used) {
 		att_break(c, "it releases what it has not got");
 		return 0;
@@ -261,6 +263,27 @@ static bool overtakes(uint32_t kind)
 	       kind == ATT_C_MR_REG || kind == ATT_C_MR_DEREG;
 }
 
+static void serve_released(struct att_agent *g, struct att_client *c)
+{
+	uint64_t bits = atomic_exchange(&c->seg->released, 0);
+	struct att_cmd cmd = { .kind = ATT_C_RELEASE };
+
+	for (; bits && !c->gone; bits &= bits - 1) {
+		cmd.buf = (uint64_t)__builtin_ctzll(bits);
+		cmd_release(g, c, &cmd);
+	}
+}
+
+/* It will not look at messages any more, though what it has sent has to go out
+ * before it leaves: two that leave must not wait for each other. */
+static void serve_leaving(struct att_agent *g, struct att_client *c)
+{
+	serve_released(g, c);
+	c->leaving = true;
+	if (!c->gone)
+		att_drop_msgs(g, c);
+}
+
 /* The first command has to wait, and what it waits for may be that the client
  * lets go of messages: its releases need not wait.  Nor must a call in which
  * it sleeps: two that send to each other and then ask for the time would look
@@ -271,24 +294,16 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 	struct att_cmd cmd;
 
 	for (uint32_t i = c->cmd_head + 1; i != tail && !c->gone; i++) {
-		if (c->early[i % ATT_CMDS] ||
-		    !overtakes(c->cmd[i % ATT_CMDS].kind))
+		uint32_t kind = c->cmd[i % ATT_CMDS].kind;
+
+		if (kind == ATT_C_BYE && !c->leaving)
+			serve_leaving(g, c);
+		if (c->early[i % ATT_CMDS] || !overtakes(kind))
 			continue;
 		if (!cmd_read(c, i, &cmd) || !overtakes(cmd.kind))
 			continue;
 		if (cmds[cmd.kind].fn(g, c, &cmd) != -EAGAIN)
 			c->early[i % ATT_CMDS] = true;
-	}
-}
-
-static void serve_released(struct att_agent *g, struct att_client *c)
-{
-	uint64_t bits = atomic_exchange(&c->seg->released, 0);
-	struct att_cmd cmd = { .kind = ATT_C_RELEASE };
-
-	for (; bits && !c->gone; bits &= bits - 1) {
-		cmd.buf = (uint64_t)__builtin_ctzll(bits);
-		cmd_release(g, c, &cmd);
 	}
 }
 

@@ -134,7 +134,7 @@ int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void bury_msgs(struct att_agent *g, struct att_client *c)
+void att_drop_msgs(struct att_agent *g, struct att_client *c)
 {
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
 		if (c->msg[i].used)
@@ -151,7 +151,7 @@ static void bury_msgs(struct att_agent *g, struct att_client *c)
 void att_bury(struct att_agent *g)
 {
 	while (g->graves.n)
-		bury_msgs(g, vec_pop(&g->graves));
+		att_drop_msgs(g, vec_pop(&g->graves));
 	g->mourns = false;
 	for (size_t i = g->mrs.n; i--;)
 		if (g->mrs.at[i].c->gone)

@@ -105,8 +105,9 @@ class Mpi:
             return "check failed" not in err
         if whom == "weft" and sig == "KILL":
             return status == -signal.SIGKILL
-        if whom == "weft":
-            return status in (1, 128 + getattr(signal, "SIG" + sig))
+        if whom == "weft":  # negative: before it began
+            n = getattr(signal, "SIG" + sig)
+            return status in (1, 128 + n, -n)
         return status == 1 and "check failed: " in err and \
             (sig != "STOP" or str(pid) in err)
 

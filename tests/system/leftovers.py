@@ -20,6 +20,11 @@ def read(path):
         return b""
 
 
+def heard():
+    """Shells have what runs in the background ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Job:
     """One `weft exec`, and everything that comes of it."""
 
@@ -31,7 +36,8 @@ class Job:
         self.begin = time.time()
         self.p = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, text=True, **kw)
+                                  stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=heard, **kw)
 
     def processes(self):
         """{pid: name} of those that are alive."""

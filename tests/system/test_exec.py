@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -18,14 +19,14 @@ from leftovers import Job
 from weftlib import WEFT, run
 
 PROGRAMS = sys.argv.pop(1)
-PINGPONG, OPS, BAD = [os.path.join(PROGRAMS, p) for p in (
-    "att_pingpong", "att_ops", "att_bad")]
+PINGPONG, OPS, BAD, STALL = [os.path.join(PROGRAMS, p) for p in (
+    "att_pingpong", "att_ops", "att_bad", "att_stall")]
 MACHINES = ["extoll", "forth", "hostport", "hvia"]
 
 
-def weft_exec(*args, timeout=60, env=None):
+def weft_exec(*args, timeout=60, env=None, cwd=None):
     return subprocess.run([WEFT, "exec", *args], capture_output=True,
-                          text=True, timeout=timeout,
+                          text=True, timeout=timeout, cwd=cwd,
                           env=dict(os.environ, **(env or {})))
 
 
@@ -108,6 +109,19 @@ class Exec(unittest.TestCase):
         p = self.good(weft_exec("--fabric", "exec/extoll-eight", "-n", "2",
                                 "--map", "0:1,1:0", "--", PINGPONG))
         self.assertIn("half_rtt_mean", p.stdout)
+
+    def test_leaving_without_a_look(self):
+        """Two that send more than there is room for, and leave; one that
+        does: what it has sent arrives."""
+        for args in (("extoll",), ("hvia", "--clock", "none"),
+                     ("forth", "--clock", "none", "--path", "direct")):
+            for way in ("both", "last"):
+                with self.subTest(args, way=way), \
+                        tempfile.TemporaryDirectory() as folder:
+                    p = self.good(weft_exec("--fabric", "exec/%s-pair" %
+                                            args[0], *args[1:], "--", STALL,
+                                            way, cwd=folder, timeout=20))
+                    self.assertEqual(len(p.stdout.splitlines()), 2)
 
     def test_failures_are_named(self):
         p = weft_exec("--fabric", "exec/extoll-pair", "--", "sh", "-c",

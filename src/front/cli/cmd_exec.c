@@ -61,6 +61,7 @@ static void exec_untap(void *arg)
 {
 	struct exec_cmd *x = arg;
 
+	att_server_untap(x->job.server);
 	if (x->untap)
 		x->untap(x->tap_arg);
 }

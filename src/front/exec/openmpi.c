@@ -3,6 +3,7 @@
  * take the provider. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,6 +52,37 @@ static void openmpi_files(struct exec_job *j)
 	exec_env(j, "PMIX_MCA_gds", "hash");
 }
 
+static uint32_t openmpi_nodes(const struct exec_job *j)
+{
+	uint32_t most = 0, n = 0;
+	bool *used;
+
+	for (uint32_t i = 0; i < j->n; i++)
+		most = j->map[i] > most ? j->map[i] : most;
+	used = calloc(most + 1, sizeof(*used));
+	if (!used)
+		abort();
+	for (uint32_t i = 0; i < j->n; i++) {
+		n += !used[j->map[i]];
+		used[j->map[i]] = true;
+	}
+	free(used);
+	return n;
+}
+
+/* osc/rdma (4.1) keeps what it knows of rank r on node r / ceil(ranks / nodes),
+ * and looks for it on node r * nodes / ranks: it takes one rank for another
+ * where these differ. */
+static bool openmpi_miscounts(const struct exec_job *j)
+{
+	uint64_t nodes = openmpi_nodes(j), each = (j->n + nodes - 1) / nodes;
+
+	for (uint64_t r = 0; r < j->n; r++)
+		if (r / each != r * nodes / j->n)
+			return true;
+	return false;
+}
+
 static void openmpi_env(struct exec_job *j)
 {
 	char self[4096];
@@ -64,6 +96,8 @@ static void openmpi_env(struct exec_job *j)
 		exec_env(j, "OMPI_ALLOW_RUN_AS_ROOT", "1");
 		exec_env(j, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	}
+	if (openmpi_miscounts(j) && !getenv("OMPI_MCA_osc"))
+		exec_env(j, "OMPI_MCA_osc", "pt2pt,sm");
 	openmpi_files(j);
 }
 

@@ -35,7 +35,7 @@ struct weft_far_owner {
 	bool dead;    /* has gone; may be set by the user of this, too */
 	uint64_t faults;
 	/* Whoever counts `epoch` up each time the process may have run sets
-	 * `ahead`: devices then read a page at a time. */
+	 * `ahead`: devices then read some pages at a time. */
 	bool ahead;
 	uint64_t epoch;
 };

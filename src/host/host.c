@@ -186,7 +186,6 @@ void host_settle(struct host *hp)
 
 	while (weft_bus_next(hp->bus, &note))
 		host_note[note.kind](hp, &note);
-	mem_settled(&hp->mem);
 	left = weft_bus_queued(hp->bus); /* to come: nobody may be told */
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
 }
@@ -273,6 +272,7 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	if (h->resume_at != weft_now(c))
 		return;
 	host_settle(hp);
+	mem_settled(&hp->mem); /* it may let a process go on */
 	host_thread_run(h);
 }
 

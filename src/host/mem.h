@@ -46,8 +46,9 @@ struct mem {
 	} far; /* by shadow */
 	struct {
 		VEC(struct mem_far_pin);
-	} far_pins;			      /* by va */
-	struct mem_far_buf *far_in, *far_out; /* NULL until used */
+	} far_pins;		       /* by va */
+	struct mem_far_bufs *far_bufs; /* NULL until used */
+	bool far_dirty;		       /* something is to be written */
 };
 
 enum { MEM_PAGE = 4096 };
@@ -115,7 +116,7 @@ static inline void mem_store(struct mem *m, void *dst, const void *src,
 }
 static inline void mem_settled(struct mem *m)
 {
-	if (m->far_out)
+	if (m->far_dirty)
 		mem_far_flush(m);
 }
 

@@ -11,14 +11,7 @@
 enum {
 	FAR_BOUNCE = 4096,
 	FAR_ALIGN = 16,
-	FAR_AHEAD = 512 /* longest piece of a page */
-};
-
-/* Bytes of a process: read ahead, or to be written. */
-struct mem_far_buf {
-	const struct weft_far_owner *owner;
-	uint64_t epoch, va, n; /* n 0: nothing */
-	uint8_t data[MEM_PAGE];
+	FAR_PIECE = 8192, /* longest of a stream */
 };
 
 /* Index of the first shadow that ends above p. */
@@ -62,13 +55,6 @@ void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 	return f.shadow + skew;
 }
 
-/* What was read ahead is nobody's any more. */
-static void far_forget(struct mem *m, const struct mem_far *f)
-{
-	if (m->far_in && m->far_in->owner == f->owner)
-		m->far_in->n = 0;
-}
-
 bool mem_far_del(struct mem *m, void *shadow)
 {
 	size_t i = far_find(m, shadow);
@@ -77,8 +63,8 @@ bool mem_far_del(struct mem *m, void *shadow)
 	if (i == m->far.n || m->far.at[i].shadow > (uint8_t *)shadow)
 		return false;
 	f = m->far.at[i];
-	mem_far_flush(m);
-	far_forget(m, &f);
+	mem_settled(m);
+	mem_far_forget(m, f.owner);
 	memmove(&m->far.at[i], &m->far.at[i + 1],
 		(--m->far.n - i) * sizeof(*m->far.at));
 	if (f.owner->strict)
@@ -117,8 +103,8 @@ static size_t by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
 	return all - n;
 }
 
-static size_t far_access(struct weft_far_owner *o, uint64_t va, void *buf,
-			 size_t n, bool write)
+size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
+		      size_t n, bool write)
 {
 	size_t done = 0;
 
@@ -131,69 +117,28 @@ static size_t far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 	return done;
 }
 
-/* ---- a page at a time ---- */
-
-static struct mem_far_buf *buf_of(struct mem_far_buf **b_p)
-{
-	if (!*b_p)
-		*b_p = calloc(1, sizeof(**b_p));
-	if (!*b_p)
-		abort();
-	return *b_p;
-}
-
-static bool buf_has(const struct mem_far_buf *b, const struct weft_far_owner *o,
-		    uint64_t va, size_t n)
-{
-	return b && b->n && b->owner == o && b->epoch == o->epoch &&
-	       va >= b->va && va + n <= b->va + b->n;
-}
-
-/* The rest of the page; false: as it was asked for, then. */
-static bool far_ahead(struct mem *m, struct weft_far_owner *o, uint64_t va,
-		      size_t n)
-{
-	struct mem_far_buf *b = buf_of(&m->far_in);
-	size_t all = MEM_PAGE - va % MEM_PAGE;
-
-	b->n = 0;
-	if (n > all || far_access(o, va, b->data, all, false) < all)
-		return false;
-	b->owner = o;
-	b->epoch = o->epoch;
-	b->va = va;
-	b->n = all;
-	return true;
-}
-
 static void far_read(struct mem *m, const struct mem_far *f, void *dst,
 		     const uint8_t *src, size_t n)
 {
 	uint64_t va = f->va + (uint64_t)(src - f->shadow);
 	struct weft_far_owner *o = f->owner;
-	const struct mem_far_buf *b = m->far_out;
 	size_t done;
 
-	if (b && b->n && b->va < va + n && va < b->va + b->n)
-		mem_far_flush(m);
-	if (o->ahead && n <= FAR_AHEAD &&
-	    (buf_has(m->far_in, o, va, n) || far_ahead(m, o, va, n))) {
-		memcpy(dst, m->far_in->data + (va - m->far_in->va), n);
+	mem_far_clean(m, o, va, n);
+	if (o->ahead && n <= FAR_PIECE && mem_far_ahead(m, f, va, dst, n))
 		return;
-	}
-	done = far_access(o, va, dst, n, false);
+	done = mem_far_access(o, va, dst, n, false);
 	if (done == n)
 		return;
 	o->faults++;
 	memset((uint8_t *)dst + done, 0xff, n - done);
 }
 
-static void far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
-		    const void *src, size_t n)
+void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
+		 const void *src, size_t n)
 {
-	if (m->far_in && m->far_in->owner == o)
-		m->far_in->n = 0;
-	if (far_access(o, va, (void *)(uintptr_t)src, n, true) < n)
+	mem_far_stale(m, o, va, n);
+	if (mem_far_access(o, va, (void *)(uintptr_t)src, n, true) < n)
 		o->faults++;
 }
 
@@ -201,36 +146,7 @@ static void far_write(struct mem *m, const struct mem_far *f, uint8_t *dst,
 		      const void *src, size_t n)
 {
 	mem_settled(m);
-	far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
-}
-
-void mem_far_flush(struct mem *m)
-{
-	struct mem_far_buf *b = m->far_out;
-	uint64_t n = b ? b->n : 0;
-
-	if (!n)
-		return;
-	b->n = 0;
-	far_put(m, (struct weft_far_owner *)(uintptr_t)b->owner, b->va, b->data,
-		n);
-}
-
-/* Behind what is there already, or first. */
-static void far_later(struct mem *m, const struct mem_far *f, uint64_t va,
-		      const void *src, size_t n)
-{
-	struct mem_far_buf *b = buf_of(&m->far_out);
-
-	if (b->n && (b->owner != f->owner || b->va + b->n != va ||
-		     b->n + n > sizeof(b->data)))
-		mem_far_flush(m);
-	if (!b->n) {
-		b->owner = f->owner;
-		b->va = va;
-	}
-	memcpy(b->data + b->n, src, n);
-	b->n += n;
+	mem_far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
 }
 
 /* The shadow at p, or NULL; how many of n bytes are of the same kind. */
@@ -294,19 +210,17 @@ void mem_far_store(struct mem *m, void *dst, const void *src, size_t n)
 	size_t k = n;
 	const struct mem_far *to = far_at(m, dst, &k);
 
-	if (to && k == n && n <= FAR_AHEAD)
-		far_later(m, to,
-			  to->va + (uint64_t)((uint8_t *)dst - to->shadow), src,
-			  n);
+	if (to && k == n && n <= FAR_PIECE)
+		mem_far_later(m, to,
+			      to->va + (uint64_t)((uint8_t *)dst - to->shadow),
+			      src, n);
 	else
 		mem_far_copy(m, dst, src, n);
 }
 
 void mem_far_fini(struct mem *m)
 {
-	free(m->far_in);
-	free(m->far_out);
-	m->far_in = m->far_out = NULL;
+	mem_far_bufs_fini(m);
 	vec_free(&m->far);
 }
 

@@ -14,6 +14,25 @@ bool mem_far_del(struct mem *m, void *shadow);
 /* between mem_far.c and mem_far_pin.c: the shadow is an allocated piece */
 void mem_far_set(struct mem *m, const struct mem_far *f);
 
+/* between mem_far.c and mem_far_buf.c: how many bytes it could; a write */
+size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
+		      size_t n, bool write);
+void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
+		 const void *src, size_t n);
+/* Out of what was read ahead; false: it cannot be. */
+bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
+		   void *dst, size_t n);
+/* Something else is there now; everything, of an owner. */
+void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
+		   size_t n);
+void mem_far_forget(struct mem *m, const struct weft_far_owner *o);
+/* A write, until mem_far_flush; those that concern a place, now. */
+void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
+		   const void *src, size_t n);
+void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
+		   size_t n);
+void mem_far_bufs_fini(struct mem *m);
+
 /* mem_far_pin.c, as mem_pin and mem_unpin; false: it was not */
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 uint64_t len, weft_phys_t *phys);

@@ -302,6 +302,36 @@ static void test_ahead(void **state)
 	mem_fini(&m);
 }
 
+/* Several in and out at once, two of them over each other: as if each had been
+ * done at once. */
+static void test_streams(void **state)
+{
+	enum { PIECE = 40, PIECES = 60, STEP = 2560 };
+	static const uint32_t from[] = { 0, STEP, 2 * STEP, 64, 3 * STEP };
+	uint8_t want[4 * STEP] = { 0 }, buf[PIECE], *s;
+	struct child *c = *state;
+	weft_phys_t phys;
+	struct mem m;
+
+	c->owner.ahead = true;
+	s = shadow_of(&m, c, &phys);
+	for (uint32_t i = 0; i < PIECES; i++)
+		for (uint32_t k = 0; k < 5; k++) {
+			uint32_t at = from[k] + i * PIECE, past = at / 3;
+
+			memset(buf, (int)(i + 3 * k), sizeof(buf));
+			memcpy(want + at, buf, sizeof(buf));
+			mem_store(&m, s + at, buf, sizeof(buf));
+			mem_copy(&m, buf, s + past, sizeof(buf));
+			assert_memory_equal(buf, want + past, sizeof(buf));
+		}
+	mem_settled(&m);
+	for (uint32_t i = 0; i < sizeof(want); i += 7)
+		assert_int_equal(tell(c, 'r', SKEW + i, 0), want[i]);
+	assert_int_equal(c->owner.faults, 0);
+	mem_fini(&m);
+}
+
 /* ---- without the kernel's help ---- */
 
 static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
@@ -387,9 +417,9 @@ static void test_pinned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_both_ways), T(test_mixed),  T(test_hole),
-		T(test_killed),	   T(test_later),  T(test_ahead),
-		T(test_callback),  T(test_pinned),
+		T(test_both_ways), T(test_mixed),    T(test_hole),
+		T(test_killed),	   T(test_later),    T(test_ahead),
+		T(test_streams),   T(test_callback), T(test_pinned),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -25,7 +25,8 @@ MACHINES = ["extoll", "forth", "hostport", "hvia"]
 
 
 def weft_exec(*args, timeout=60, env=None, cwd=None):
-    return subprocess.run([WEFT, "exec", *args], capture_output=True,
+    return subprocess.run([os.path.abspath(WEFT), "exec", *args],
+                          capture_output=True,
                           text=True, timeout=timeout, cwd=cwd,
                           env=dict(os.environ, **(env or {})))
 

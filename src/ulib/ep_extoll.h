@@ -179,7 +179,7 @@ struct epx {
 	uint64_t age;
 	struct weft_ep_event *ev; /* ring of events */
 	uint32_t ev_head, ev_tail, ev_size;
-	uint32_t turn;
+	uint32_t turn; /* peer to look at first: the next when not all got on */
 	const uint8_t *watch; /* VELO mailbox and notification ring */
 	size_t watch_bytes;
 };

@@ -217,7 +217,8 @@ int epx_give(struct epx *e, struct weft_ep_event *ev, int max)
 							  .len = m->len };
 		}
 	}
-	e->turn = (e->turn + 1) % e->n;
+	if (n == max || e->wants)
+		e->turn = (e->turn + 1) % e->n;
 	return n;
 }
 

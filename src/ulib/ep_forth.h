@@ -128,7 +128,7 @@ struct epf {
 	struct epf_op *ops, *free_ops, *answers;
 	struct weft_ep_event *ev; /* ring of local completions */
 	uint32_t ev_head, ev_tail, ev_size;
-	uint32_t turn; /* peer to look at first */
+	uint32_t turn; /* peer to look at first: the next when not all got on */
 };
 
 static inline struct epf *epf_of(struct weft_ep *ep)

@@ -210,7 +210,8 @@ int epf_receive(struct epf *e, struct weft_ep_event *ev, int max)
 		while (n < max && (t = epf_next(e, p)))
 			n += epf_handle(e, p, t, &ev[n]);
 	}
-	e->turn = (e->turn + 1) % e->n;
+	if (n == max)
+		e->turn = (e->turn + 1) % e->n;
 	return n;
 }
 

@@ -172,7 +172,7 @@ struct eph {
 	uint64_t age;
 	struct weft_ep_event *ev; /* ring of events */
 	uint32_t ev_head, ev_tail, ev_size;
-	uint32_t turn;
+	uint32_t turn; /* peer to look at first: the next when not all got on */
 };
 
 static inline struct eph *eph_of(struct weft_ep *ep)

@@ -211,7 +211,8 @@ int eph_give(struct eph *e, struct weft_ep_event *ev, int max)
 	for (uint32_t i = 0; i < e->n; i++)
 		while (n < max && (m = msg_ready(e, (e->turn + i) % e->n)))
 			msg_event(e, m, &ev[n++]);
-	e->turn = (e->turn + 1) % e->n;
+	if (n == max || e->wants)
+		e->turn = (e->turn + 1) % e->n;
 	return n;
 }
 

@@ -43,6 +43,11 @@ echo "== processes that are killed and stopped"
 python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1
 python3 tests/mpi/test_ends.py "$weft" . "$(dirname "$weft")"/tests Long || ret=1
 
+if [ -n "$WEFT_MPICH" ]; then
+	echo "== MPICH"
+	python3 tests/mpi/test_mpich.py "$weft" . all || ret=1
+fi
+
 for file in experiments/*/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"

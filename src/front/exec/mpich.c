@@ -54,9 +54,11 @@ static int check_device(const char *program, const struct elf_libs *l,
 
 static const char *const mpich_settings[][2] = {
 	/* ranks share no memory behind the fabric's back */
-	{ "MPIR_CVAR_NOLOCAL", "1" }, { "HYDRA_IFACE", "lo" },
-	{ "HYDRA_LAUNCHER", "fork" }, { "HYDRA_RMK", "user" },
-	{ "HYDRA_TOPOLIB", "none" },  { NULL, NULL },
+	{ "MPIR_CVAR_NOLOCAL", "1" },
+	{ "HYDRA_IFACE", "lo" },
+	{ "HYDRA_LAUNCHER", "fork" },
+	{ "HYDRA_RMK", "user" },
+	{ NULL, NULL },
 };
 
 /* Node of each rank, for the name of the host. */

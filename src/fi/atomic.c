@@ -152,7 +152,6 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 	struct wfi_ep *ep = wfi_ep_of(fid);
 	size_t size = wfi_atomic_size(c->type);
 	struct wire w = { .op = WIRE_ATOMIC,
-			  .src = ep->port.num,
 			  .a = c->t.raddr,
 			  .b = c->t.key,
 			  .aux = c->type << 8 | c->op };
@@ -160,7 +159,7 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 	int rc = size ? atomic_check(ep->hub, c, size) : -FI_EOPNOTSUPP;
 
 	if (!rc)
-		rc = wfi_tx_begin(ep, &c->t, c->count * size, &p, &w.dst);
+		rc = wfi_tx_begin(ep, &c->t, c->count * size, &p, &w);
 	if (rc)
 		return rc;
 	w.id2 = c->count;

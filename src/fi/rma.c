@@ -170,23 +170,18 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t)
 {
 	struct wire w = { .op = t->kind & FI_READ ? WIRE_READ : WIRE_WRITE,
-			  .src = ep->port.num,
 			  .a = t->raddr,
 			  .b = t->key };
 	size_t len = wfi_iov_len(t->iov, t->iovs);
 	struct wfi_peer *p;
-	int rc = wfi_tx_check(t, len);
+	ssize_t rc;
 
-	if (rc)
-		return rc;
-	if (t->flags & FI_TRIGGER)
-		return wfi_trigger_tx(ep, t);
-	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
-	if (rc)
-		return rc;
-	if (t->flags & FI_REMOTE_CQ_DATA)
-		w.flags |= WIRE_DATA;
-	return wfi_tx_ret(ep, rma_start(ep, t, p, &w, len));
+	if (!wfi_tx_over(ep, t, len, &rc)) {
+		rc = wfi_tx_begin(ep, t, len, &p, &w);
+		if (!rc)
+			rc = wfi_tx_ret(ep, rma_start(ep, t, p, &w, len));
+	}
+	return rc;
 }
 
 /* ---- calls -------------------------------------------------------------- */

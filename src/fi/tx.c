@@ -9,29 +9,39 @@
 /* Completion only when the other side has it. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
-int wfi_tx_check(const struct wfi_tx *t, size_t len)
+bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
+		 ssize_t *ret_p)
 {
 	bool inject = t->inject || (t->flags & FI_INJECT);
 
-	if (t->iovs > WFI_IOV)
-		return -FI_EINVAL;
-	return inject && !(t->kind & FI_READ) && len > WFI_INJECT ? -FI_EINVAL
-								  : 0;
+	if (t->iovs > WFI_IOV ||
+	    (inject && !(t->kind & FI_READ) && len > WFI_INJECT))
+		*ret_p = -FI_EINVAL;
+	else if (len > ep->info->ep_attr->max_msg_size)
+		*ret_p = -FI_EMSGSIZE;
+	else if (t->flags & FI_TRIGGER)
+		*ret_p = wfi_trigger_tx(ep, t);
+	else
+		return false;
+	return true;
 }
 
 int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
-		 struct wfi_peer **p_p, uint16_t *port_p)
+		 struct wfi_peer **p_p, struct wire *w)
 {
 	int rc;
 
 	wfi_lock(ep->hub);
-	rc = wfi_ep_dest(ep, t->addr, p_p, port_p);
+	rc = wfi_ep_dest(ep, t->addr, p_p, &w->dst);
 	if (rc == -FI_EAGAIN)
 		wfi_hub_progress(ep->hub);
 	if (rc) {
 		wfi_unlock(ep->hub);
 		return rc;
 	}
+	w->src = ep->port.num;
+	if (t->flags & FI_REMOTE_CQ_DATA)
+		w->flags |= WIRE_DATA;
 	wfi_call_begin(ep->hub, wfi_call_of(t->kind), bytes);
 	wfi_hub_charge(ep->hub);
 	return 0;
@@ -210,29 +220,22 @@ static int tx_long(struct wfi_ep *ep, const struct wfi_tx *t,
 
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 {
-	struct wire w = {
-		.op = WIRE_MSG, .src = ep->port.num, .a = t->tag, .b = t->data
-	};
+	struct wire w = { .op = WIRE_MSG,
+			  .flags = t->kind & FI_TAGGED ? WIRE_TAGGED : 0,
+			  .a = t->tag,
+			  .b = t->data };
 	size_t len = wfi_iov_len(t->iov, t->iovs);
 	struct wfi_peer *p;
-	int rc = wfi_tx_check(t, len);
+	ssize_t rc;
 
-	if (!rc && len > ep->info->ep_attr->max_msg_size)
-		rc = -FI_EMSGSIZE;
+	if (wfi_tx_over(ep, t, len, &rc))
+		return rc;
+	rc = wfi_tx_begin(ep, t, len, &p, &w);
 	if (rc)
 		return rc;
-	if (t->flags & FI_TRIGGER)
-		return wfi_trigger_tx(ep, t);
-	rc = wfi_tx_begin(ep, t, len, &p, &w.dst);
-	if (rc)
-		return rc;
-	if (t->kind & FI_TAGGED)
-		w.flags |= WIRE_TAGGED;
-	if (t->flags & FI_REMOTE_CQ_DATA)
-		w.flags |= WIRE_DATA;
-	rc = len <= ep->hub->eager ? tx_short(ep, t, p, &w)
-				   : tx_long(ep, t, p, &w, len);
-	return wfi_tx_ret(ep, rc);
+	return wfi_tx_ret(ep, len <= ep->hub->eager
+				      ? tx_short(ep, t, p, &w)
+				      : tx_long(ep, t, p, &w, len));
 }
 
 /* ---- calls -------------------------------------------------------------- */

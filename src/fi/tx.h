@@ -26,12 +26,14 @@ extern const struct wfi_op_type wfi_tx_put_type;
 /* Those that get their result as a message: all of it, into iov. */
 extern const struct wfi_op_type wfi_tx_fetch_type;
 
-/* What can be wrong with a call of this many bytes. */
-int wfi_tx_check(const struct wfi_tx *t, size_t len);
-/* Begins a call that moves this many bytes: the lock, its cost, a place to go.
+/* A call of this many bytes is over before it begins: wrong, or to be made when
+ * a counter has got there.  True: with this answer. */
+bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
+		 ssize_t *ret_p);
+/* Begins it: the lock, its cost, a place to go, what every header says.
  * 0, or an error (without the lock). */
 int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
-		 struct wfi_peer **p_p, uint16_t *port_p);
+		 struct wfi_peer **p_p, struct wire *w);
 /* Ends it: the transport's answer as libfabric's. */
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
 /* A new operation of the call; what is in its memory is not copied. */

@@ -53,6 +53,25 @@ static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 	return NULL;
 }
 
+/* The peer of an operation; NULL: it has ended, with *ret_p. */
+static struct weft_att *op_begin(struct weft_att *a, uint32_t dst, void *ctx,
+				 int *ret_p)
+{
+	*ret_p = a->full ? -EAGAIN : 0;
+	if (a->full) {
+		a->full--;
+		return NULL;
+	}
+	return peer_of(a, dst, ctx);
+}
+
+static void op_end(struct weft_att *a, enum weft_ep_kind kind, void *ctx)
+{
+	if (ctx)
+		event_add(a, (struct weft_ep_event){ .kind = kind, .ctx = ctx },
+			  NULL);
+}
+
 static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 		   size_t len, uint64_t imm, void *ctx)
 {
@@ -61,19 +80,14 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 				    .len = len,
 				    .src = a->info.node,
 				    .imm = imm };
-	struct weft_ep_event out = { .kind = WEFT_EV_SENT, .ctx = ctx };
+	int ret;
 
-	if (a->full) {
-		a->full--;
-		return -EAGAIN;
+	p = op_begin(a, dst, ctx, &ret);
+	if (p) {
+		event_add(p, in, buf);
+		op_end(a, WEFT_EV_SENT, ctx);
 	}
-	p = peer_of(a, dst, ctx);
-	if (!p)
-		return 0;
-	event_add(p, in, buf);
-	if (ctx)
-		event_add(a, out, NULL);
-	return 0;
+	return ret;
 }
 
 static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
@@ -84,21 +98,16 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	struct weft_ep_event in = { .kind = WEFT_EV_PUT_IN,
 				    .imm = imm,
 				    .src = a->info.node };
-	struct weft_ep_event out = { .kind = WEFT_EV_PUT, .ctx = ctx };
+	int ret;
 
-	if (a->full) {
-		a->full--;
-		return -EAGAIN;
-	}
-	p = peer_of(a, dst, ctx);
+	p = op_begin(a, dst, ctx, &ret);
 	if (!p)
-		return 0;
+		return ret;
 	memcpy((void *)(uintptr_t)raddr, buf, len);
 	a->direct++;
 	if (notify)
 		event_add(p, in, NULL);
-	if (ctx)
-		event_add(a, out, NULL);
+	op_end(a, WEFT_EV_PUT, ctx);
 	return 0;
 }
 
@@ -106,12 +115,11 @@ static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 		  uint64_t raddr, uint64_t rkey, void *ctx)
 {
 	struct weft_att *a = att_of(ep);
-	struct weft_ep_event out = { .kind = WEFT_EV_GET, .ctx = ctx };
 
 	if (peer_of(a, dst, ctx)) {
 		memcpy(buf, (void *)(uintptr_t)raddr, len);
 		a->direct++;
-		event_add(a, out, NULL);
+		op_end(a, WEFT_EV_GET, ctx);
 	}
 	return 0;
 }

@@ -116,14 +116,20 @@ int weft_att_idle(struct weft_att *a);
  * real time is. */
 void weft_att_enter(struct weft_att *a, bool looks);
 void weft_att_leave(struct weft_att *a);
+/* What follows, up to the common start, happens in real time and is no part of
+ * what is measured: messages do not take the machine, and simulated time stands
+ * still while all who are attached have said so.  No hand-over. */
+void weft_att_aside(struct weft_att *a);
 /* A common start.  All `ranks` processes of a job (a number they agree on) call
- * it; they go on together, at the next whole second of simulated time, when
- * what was under way before has arrived: *t_p.  -EPIPE: one of them has
+ * it; they go on together, at a simulated time that is a multiple of 10 ms,
+ * when what was under way before has arrived: *t_p.  -EPIPE: one of them has
  * died. */
 int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
 		   weft_time_t *t_p);
-/* What is measured ends here for this process.  No hand-over. */
+/* What is measured ends here for this process. */
 void weft_att_over(struct weft_att *a);
+/* A common end, as the start; what follows is as after weft_att_aside. */
+int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks);
 /* A descriptor that is readable while there may be an event (for wait objects
  * such as fi_wait's); armed by weft_att_arm, which hands over.  0, or -EAGAIN
  * when there is an event now. */

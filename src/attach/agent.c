@@ -149,7 +149,7 @@ static bool agent_called(const struct att_agent *g)
 	return called;
 }
 
-static weft_time_t agent_deadline(struct att_agent *g)
+weft_time_t att_agent_deadline(const struct att_agent *g)
 {
 	weft_time_t t = WEFT_PROG_KICKED;
 
@@ -181,11 +181,31 @@ static void agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
+/* What its clients do is no part of what is measured, or all of it is over: the
+ * endpoint stays as it is. */
+static bool agent_aside(const struct att_agent *g)
+{
+	const struct att_server *s = g->srv;
+
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (!g->clients.at[i]->aside)
+			return false;
+	return !g->n_ops &&
+	       (g->clients.n || (s->began && s->asides == s->live));
+}
+
 /* Who is called while the library is still busy does not wait. */
 static void agent_wait(struct att_agent *g)
 {
+	weft_time_t end = att_agent_deadline(g);
+
 	g->waiting = true;
-	g->ep->ops->wait(g->ep, agent_deadline(g));
+	if (!agent_aside(g))
+		g->ep->ops->wait(g->ep, end);
+	else if (end < WEFT_PROG_KICKED)
+		weft_host_sleep(g->h, end);
+	else
+		weft_prog_park(g->h);
 	g->waiting = false;
 	weft_prog_call(g->h, false);
 }
@@ -208,7 +228,7 @@ static void agent_step(struct att_agent *g)
 		return agent_park(g);
 	}
 	g->near = 0;
-	n = agent_poll(g);
+	n = agent_aside(g) ? 0 : agent_poll(g);
 	if (agent_give(g))
 		return agent_park(g);
 	if (stalled && !n)
@@ -300,7 +320,6 @@ static const struct weft_counter agent_counters[AGENT_C_N] = {
 	[AGENT_C_ATOMICS] = { "atomics", "operations", "remote atomics of processes" },
 	[AGENT_C_STALLS] = { "stalls", "times", "a command had to wait for the endpoint" },
 	[AGENT_C_VIOLATIONS] = { "violations", "commands", "posted at a time that was already over" },
-	[AGENT_C_OUTSIDE] = { "outside", "times", "a process slept elsewhere and was taken for waiting" },
 	[AGENT_C_BROKEN] = { "broken", "processes", "detached because they broke the rules" },
 };
 // clang-format on

@@ -36,6 +36,7 @@ struct weft_att {
 	uint64_t tx_tail, tx_head;
 	uint64_t *tx_end; /* of each command */
 	bool posted;	  /* since the process was given the processor */
+	bool naps;	  /* it looked up while it was waiting */
 	/* time */
 	weft_time_t busy;  /* to be charged with the next command */
 	weft_time_t ahead; /* charged since seg->now */
@@ -101,6 +102,15 @@ static inline bool att_blind(const struct weft_att *a)
 {
 	return a->info.clock != WEFT_CLOCK_NONE &&
 	       atomic_load(&a->seg->state) == ATT_WAIT;
+}
+
+/* It was given the processor while it looked elsewhere. */
+static inline void att_woken(struct weft_att *a)
+{
+	if (!a->naps || atomic_load(&a->seg->state) == ATT_WAIT)
+		return;
+	a->naps = a->posted = false;
+	a->ahead = 0;
 }
 
 static inline bool att_has_event(const struct weft_att *a)

@@ -27,6 +27,7 @@ struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
 	struct att_cmd *c;
 	uint32_t i;
 
+	att_woken(a);
 	if (atomic_load(&a->n_marks))
 		att_marks_put(a);
 	i = a->tail & (a->seg->n_cmds - 1);
@@ -287,6 +288,7 @@ static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 
 	if (a->gone || att_blind(a))
 		return 0;
+	att_woken(a);
 	mask = a->seg->n_events - 1;
 	tail = atomic_load_explicit(&a->seg->ev_tail, memory_order_acquire);
 	for (; n < max && a->ev_head != tail; a->ev_head++, n++) {

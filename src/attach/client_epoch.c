@@ -4,10 +4,18 @@
 
 #include "attach/client.h"
 
-int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
-		   weft_time_t *t_p)
+void weft_att_aside(struct weft_att *a)
 {
-	struct att_cmd cmd = { .kind = ATT_C_EPOCH, .buf = job, .len = ranks };
+	if (!weft_att_gone(a) && !a->direct && att_cmd_new(a, ATT_C_ASIDE))
+		att_post(a);
+}
+
+static int epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
+		 uint8_t flags, weft_time_t *t_p)
+{
+	struct att_cmd cmd = {
+		.kind = ATT_C_EPOCH, .flags = flags, .buf = job, .len = ranks
+	};
 	struct att_reply r;
 	int ret;
 
@@ -19,8 +27,28 @@ int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
 	return ret;
 }
 
+int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
+		   weft_time_t *t_p)
+{
+	return epoch(a, job, ranks, 0, t_p);
+}
+
+int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks)
+{
+	weft_time_t unused;
+
+	return epoch(a, job, ranks, ATT_F_END, &unused);
+}
+
 void weft_att_over(struct weft_att *a)
 {
-	if (!weft_att_gone(a) && att_cmd_new(a, ATT_C_OVER))
+	struct att_cmd cmd = { .kind = ATT_C_OVER };
+	struct att_reply r;
+
+	if (weft_att_gone(a))
+		return;
+	if (a->info.clock != WEFT_CLOCK_NONE)
+		att_call(a, &cmd, &r);
+	else if (att_cmd_new(a, ATT_C_OVER))
 		att_post(a);
 }

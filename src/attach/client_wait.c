@@ -35,6 +35,7 @@ void att_resume(struct weft_att *a)
 	while (was == ATT_WAIT || was == ATT_OUT)
 		if (atomic_compare_exchange_weak(&a->seg->state, &was,
 						 ATT_RUN)) {
+			a->naps = false;
 			att_bell_ring(a->bell);
 			return;
 		}
@@ -107,10 +108,8 @@ void att_hand_over(struct weft_att *a, uint64_t real_ns)
 		att_pause();
 	if (att_waits(a))
 		att_sleep(a, real_ns);
-	if (!att_waits(a)) {
-		a->posted = false;
-		a->ahead = 0;
-	}
+	a->naps = true;
+	att_woken(a);
 }
 
 /* ---- time ---- */
@@ -130,6 +129,7 @@ void weft_att_charge(struct weft_att *a, weft_time_t busy)
 {
 	if (a->info.clock == WEFT_CLOCK_NONE)
 		return;
+	att_woken(a);
 	a->busy += busy;
 	a->ahead += busy;
 }
@@ -144,6 +144,7 @@ weft_time_t weft_att_now(struct weft_att *a)
 	if (a->direct)
 		return direct_now(a->direct);
 	att_cpu_charge(a);
+	att_woken(a);
 	if (a->posted && !att_call(a, &cmd, &r))
 		return r.a;
 	weft_att_charge(a, a->seg->cost_clock);

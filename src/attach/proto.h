@@ -83,6 +83,7 @@ enum att_cmd_kind {
 	ATT_C_NOW,
 	ATT_C_BEGIN,
 	ATT_C_END,
+	ATT_C_ASIDE,
 	ATT_C_EPOCH,
 	ATT_C_OVER,
 	ATT_C_BYE,
@@ -93,6 +94,7 @@ enum {
 	ATT_F_QUIET = 1,  /* success gives no event */
 	ATT_F_NOTIFY = 2, /* put */
 	ATT_F_DROP = 4,	  /* END: the call was none */
+	ATT_F_END = 8,	  /* EPOCH: the common end */
 };
 
 struct att_cmd {

@@ -55,8 +55,8 @@ static void ring_put(struct att_client *c, const struct att_event *e)
 	c->wake = true;
 	if (!att_timed(c->srv))
 		atomic_store(&c->seg->ev_tail, c->ev_tail);
-	weft_count(c->g->prog, AGENT_C_EVENTS, 1);
-	c->srv->sum.events++;
+	weft_count(c->g->prog, AGENT_C_EVENTS, !c->aside);
+	c->srv->sum.events += !c->aside;
 }
 
 static void msg_put(struct att_client *c, struct att_event *e,
@@ -172,8 +172,8 @@ void att_run(struct att_client *c)
 		return;	      /* asleep elsewhere, or gone: sees it later */
 	if (!att_has_cmds(c)) /* what it posts now is in time */
 		c->resumed = false;
-	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
-	c->srv->sum.handovers++;
+	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
+	c->srv->sum.handovers += !c->aside;
 	if (!c->running && att_timed(c->srv)) {
 		c->running = true;
 		vec_push(&c->srv->running, c);
@@ -268,6 +268,7 @@ void att_gone(struct att_client *c)
 	atomic_store(&c->seg->state, ATT_GONE);
 	att_futex_wake(&c->seg->state);
 	c->srv->live--;
+	c->srv->asides -= c->aside;
 	agent_forget(c->g, c);
 	vec_push(&c->g->graves, c);
 	c->g->mourns = true;

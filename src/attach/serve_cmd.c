@@ -32,6 +32,7 @@ struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 		if (!op)
 			abort();
 	}
+	g->n_ops++;
 	*op = (struct att_op){ .c = c,
 			       .ctx = cmd->ctx,
 			       .quiet = cmd->flags & ATT_F_QUIET };
@@ -46,6 +47,7 @@ void att_op_free(struct att_agent *g, struct att_op *op)
 		att_shadow_put(g, op->shadow);
 	op->next = g->free_ops;
 	g->free_ops = op;
+	g->n_ops--;
 }
 
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev)
@@ -74,7 +76,7 @@ static void fail(struct att_client *c, const struct att_cmd *cmd, int status)
 
 /* ---- messages ---- */
 
-/* To a neighbour on the node: a copy. */
+/* To a neighbour on the node, or beside what is measured: a copy. */
 static int send_near(struct att_agent *g, struct att_client *c,
 		     struct att_client *to, const struct att_cmd *cmd)
 {
@@ -89,8 +91,13 @@ static int send_near(struct att_agent *g, struct att_client *c,
 
 	if (!m.own)
 		abort();
-	weft_host_copy(g->h, m.own, c->tx + cmd->buf, cmd->len);
+	if (c->aside)
+		memcpy(m.own, c->tx + cmd->buf, cmd->len);
+	else
+		weft_host_copy(g->h, m.own, c->tx + cmd->buf, cmd->len);
 	att_push_msg(to, &e, &m);
+	if (to->g != g)
+		atomic_fetch_add(&c->srv->news, 1); /* its agent looks */
 	if (!(cmd->flags & ATT_F_QUIET))
 		att_push(c, &sent);
 	return 0;
@@ -109,7 +116,7 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	}
 	if (!to)
 		return -EPIPE;
-	if (to->g == g)
+	if (to->g == g || c->aside)
 		return send_near(g, c, to, cmd);
 	op = att_op_new(g, c, cmd);
 	op->stage = att_stage(g, cmd->len, &op->class_);
@@ -183,6 +190,7 @@ static const struct {
 	[ATT_C_NOW] = { cmd_now, AGENT_C_N, AGENT_C_N },
 	[ATT_C_BEGIN] = { att_cmd_begin, AGENT_C_N, AGENT_C_N },
 	[ATT_C_END] = { att_cmd_end, AGENT_C_N, AGENT_C_N },
+	[ATT_C_ASIDE] = { att_cmd_aside, AGENT_C_N, AGENT_C_N },
 	[ATT_C_EPOCH] = { att_cmd_epoch, AGENT_C_N, AGENT_C_N },
 	[ATT_C_OVER] = { att_cmd_over, AGENT_C_N, AGENT_C_N },
 	[ATT_C_BYE] = { cmd_bye, AGENT_C_N, AGENT_C_N },
@@ -219,7 +227,7 @@ static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
 	if (!c->resumed || cmd->kind == ATT_C_NOP || is_mark(cmd))
 		return;
 	c->resumed = false;
-	if (c->over) /* what follows is not measured */
+	if (c->over || c->aside) /* not measured */
 		return;
 	c->violations++;
 	c->srv->sum.violations++;
@@ -236,6 +244,8 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 		fail(c, cmd, ret);
 	if (!ret)
 		att_stat_cmd(c, cmd);
+	if (c->aside)
+		return;
 	if (cmds[cmd->kind].count < AGENT_C_N)
 		weft_count(p, cmds[cmd->kind].count, 1);
 	if (cmds[cmd->kind].bytes < AGENT_C_N)
@@ -247,7 +257,7 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 static int cmd_run(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd)
 {
-	if (!c->charged && cmd->busy)
+	if (!c->charged && cmd->busy && !c->aside)
 		weft_host_cpu(g->h, cmd->busy);
 	c->charged = true;
 	if (c->gone) /* meanwhile */
@@ -323,7 +333,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 			return false;
 		ret = *early ? 0 : cmd_run(g, c, &cmd);
 		if (ret == -EAGAIN && !c->gone) {
-			weft_count(g->prog, AGENT_C_STALLS, 1);
+			weft_count(g->prog, AGENT_C_STALLS, !c->aside);
 			serve_early(g, c, tail);
 			serve_released(g, c);
 			return true;

@@ -1,30 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A common start: processes of a job that have said so go on together, at the
- * next whole second, when what was under way has long arrived.  How they came
- * there (start-up in real time) is forgotten; what follows is the same in every
- * run. */
+/* A common start, a common end.  How processes of a job come to the start is a
+ * matter of real time, and so is their end; what they say to each other then
+ * takes no part of the machine.  It begins for all of them at one moment, with
+ * nothing under way and as if nothing had been, and it ends for all of them at
+ * one moment: what lies between is the same in every run. */
 #include <errno.h>
 
 #include "attach/serve_priv.h"
 #include "weft/prog.h"
 
-/* Before the second the node does nothing for this long. */
+/* Time for what may be under way. */
 #define SETTLE WEFT_MS
+/* Starts are multiples of this. */
+#define GRAIN (10 * WEFT_MS)
 
 static bool waits(const struct att_client *c)
 {
 	return !c->gone && c->epoch.seq;
 }
 
-static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
-			weft_time_t now)
+static void aside(struct att_client *c, bool on)
 {
-	weft_time_t at = ((now + 2 * SETTLE) / WEFT_SEC + 1) * WEFT_SEC;
+	c->srv->asides += on;
+	c->srv->asides -= c->aside;
+	c->aside = on;
+}
+
+int att_cmd_aside(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd)
+{
+	if (!c->start)
+		aside(c, true);
+	return 0;
+}
+
+static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
+			bool end, weft_time_t now)
+{
+	weft_time_t at = now + 2 * SETTLE;
 	uint64_t n = 0;
 
+	if (!end)
+		at = (at / GRAIN + 1) * GRAIN;
 	for (size_t i = 0; i < s->clients.n; i++)
 		n += waits(s->clients.at[i]) &&
-		     s->clients.at[i]->epoch.job == job;
+		     s->clients.at[i]->epoch.job == job &&
+		     s->clients.at[i]->epoch.end == end;
 	for (size_t i = 0; n >= ranks && i < s->clients.n; i++) {
 		struct att_client *c = s->clients.at[i];
 
@@ -32,16 +53,19 @@ static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
 			continue;
 		c->epoch.at = at;
 		c->g->plans = true;
+		atomic_fetch_add(&s->news, 1);
 	}
 }
 
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
-	c->epoch = (struct att_epoch){ .seq = cmd->ctx,
-				       .job = cmd->buf,
-				       .at = WEFT_NEVER };
-	epoch_check(c->srv, cmd->buf, cmd->len, weft_prog_time(g->prog));
+	bool end = cmd->flags & ATT_F_END;
+
+	c->epoch = (struct att_epoch){
+		.seq = cmd->ctx, .job = cmd->buf, .at = WEFT_NEVER, .end = end
+	};
+	epoch_check(c->srv, cmd->buf, cmd->len, end, weft_prog_time(g->prog));
 	return 0;
 }
 
@@ -54,29 +78,51 @@ static void tell(struct att_server *s, bool begins)
 int att_cmd_over(struct att_agent *g, struct att_client *c,
 		 const struct att_cmd *cmd)
 {
-	if (c->over)
-		return 0;
-	att_stat_keep(c);
-	c->over = weft_prog_time(g->prog);
-	if (c->start && ++c->srv->ended == c->srv->began)
-		tell(c->srv, false);
+	struct att_reply r = { 0 };
+
+	if (!c->over) {
+		att_stat_keep(c);
+		c->over = weft_prog_time(g->prog);
+		if (c->start && ++c->srv->ended == c->srv->began)
+			tell(c->srv, false);
+	}
+	if (cmd->ctx)
+		att_reply(c, &r, cmd->ctx);
 	return 0;
+}
+
+static void epoch_begin(struct att_client *c)
+{
+	aside(c, false);
+	c->start = c->epoch.at;
+	att_stat_reset(c);
+	if (!c->srv->began++) {
+		c->srv->job = c->epoch.job;
+		tell(c->srv, true);
+	}
+	c->srv->sum.violations -= c->violations;
+	c->violations = 0;
+}
+
+/* None of them goes on before all are aside. */
+static void epoch_end(struct att_client *c)
+{
+	struct att_server *s = c->srv;
+
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (waits(s->clients.at[i]) &&
+		    s->clients.at[i]->epoch.job == c->epoch.job)
+			aside(s->clients.at[i], true);
 }
 
 static void epoch_reply(struct att_client *c, int status)
 {
 	struct att_reply r = { .status = status, .a = c->epoch.at };
 
-	if (!status) {
-		c->start = c->epoch.at;
-		att_stat_reset(c);
-		if (!c->srv->began++) {
-			c->srv->job = c->epoch.job;
-			tell(c->srv, true);
-		}
-		c->srv->sum.violations -= c->violations;
-		c->violations = 0;
-	}
+	if (c->epoch.end)
+		epoch_end(c);
+	else if (!status)
+		epoch_begin(c);
 	att_reply(c, &r, c->epoch.seq);
 	c->epoch.seq = 0;
 }

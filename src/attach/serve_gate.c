@@ -158,7 +158,6 @@ static void outside(struct att_client *c)
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_OUT))
 		return;
 	c->srv->sum.outside++;
-	weft_count(c->g->prog, AGENT_C_OUTSIDE, 1);
 }
 
 /* Somebody has stopped it (SIGSTOP) and does not let it go on: the others
@@ -266,6 +265,25 @@ static bool gate_call(struct att_server *s)
 	return any;
 }
 
+/* Nothing of the machine is under way, and nobody waits for a time. */
+static bool agent_rests(const struct att_agent *g)
+{
+	return g->ended || (weft_prog_rests(g->h) && !g->n_ops &&
+			    att_agent_deadline(g) == WEFT_PROG_KICKED);
+}
+
+/* All that are there are at their start or end: that happens in real time, and
+ * simulated time stands still. */
+static bool gate_aside(const struct att_server *s)
+{
+	if (!s->live || s->asides < s->live)
+		return false;
+	for (size_t i = 0; i < s->agents.n; i++)
+		if (!agent_rests(s->agents.at[i]))
+			return false;
+	return true;
+}
+
 static void gate_told(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++)
@@ -353,7 +371,7 @@ static bool gate_slow(struct att_server *s, bool idle)
 			continue;
 		if (s->over || weft_sim_stopped(s->sim))
 			return false;
-		if (s->started && !idle && s->live)
+		if (s->started && !idle && s->live && !gate_aside(s))
 			return false;
 		still(s);
 		rest(s, REST);
@@ -379,7 +397,7 @@ bool att_gate(void *server, bool idle)
 		gate_look(s);
 	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
-	if (!idle && s->started && s->live && !s->running.n &&
+	if (!idle && s->started && s->asides < s->live && !s->running.n &&
 	    !(s->o.raw && s->sum.died) &&
 	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==
 		    s->seen &&

@@ -32,7 +32,6 @@ enum {
 	AGENT_C_ATOMICS,
 	AGENT_C_STALLS,
 	AGENT_C_VIOLATIONS,
-	AGENT_C_OUTSIDE,
 	AGENT_C_BROKEN,
 	AGENT_C_N
 };
@@ -112,6 +111,7 @@ struct att_agent {
 	struct att_node *raw; /* serve_host.h, or NULL */
 	int mem_fd;	      /* of the node's memory */
 	struct att_op *free_ops;
+	uint32_t n_ops; /* under way */
 	struct {
 		VEC(void *);
 	} stage[32]; /* free buffers of 2^i bytes */
@@ -121,6 +121,7 @@ struct att_agent {
 struct att_epoch {
 	uint64_t seq, job;
 	weft_time_t at; /* WEFT_NEVER: not all are there */
+	bool end;
 };
 
 /* Times of a call; what went to a rank. */
@@ -169,6 +170,7 @@ struct att_client {
 	} late;
 	struct weft_far_owner far;
 	struct att_epoch epoch;
+	bool aside; /* what it does is no part of what is measured */
 	weft_time_t start, over; /* of the measured part; 0: none */
 	uint64_t violations;	 /* before it, or in it */
 	/* calls of weft/host.h */
@@ -257,7 +259,8 @@ struct att_server {
 		VEC(uint32_t);
 	} unborn; /* addresses of ranks that ended before they were attached */
 	uint32_t opened, seen, news_seen;
-	uint32_t live; /* clients */
+	uint32_t live;	 /* clients */
+	uint32_t asides; /* of them */
 	weft_time_t settled;
 	bool joinable, started, over, failed, told_still;
 	uint64_t calls, last_join_ns, still_ns, look_ns;
@@ -270,6 +273,9 @@ struct att_server {
 uint64_t att_now_ns(void);
 void att_say(struct att_server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* agent.c: when it has to go on; WEFT_PROG_KICKED: when it is called. */
+weft_time_t att_agent_deadline(const struct att_agent *g);
 
 /* serve_watch.c */
 int att_watch_start(struct att_server *s, struct weft_err *err);
@@ -369,6 +375,8 @@ void att_drop_msgs(struct att_agent *g, struct att_client *c);
 void att_bury(struct att_agent *g);
 
 /* serve_epoch.c */
+int att_cmd_aside(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd);
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_over(struct att_agent *g, struct att_client *c,

@@ -43,9 +43,14 @@ static bool only_waits(const struct weft_host *h)
 	}
 }
 
+bool weft_prog_rests(const struct weft_host *h)
+{
+	return h->wait == HOST_OUTSIDE || only_waits(h);
+}
+
 bool weft_prog_kick(struct weft_host *h)
 {
-	if (h->wait != HOST_OUTSIDE && !only_waits(h))
+	if (!weft_prog_rests(h))
 		return false;
 	h->kicked = true;
 	host_wake(h, weft_now(h->hp->comp));

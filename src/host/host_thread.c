@@ -175,7 +175,7 @@ void host_thread_run(struct weft_host *h)
 	struct weft_host *before;
 
 	h->resume_at = WEFT_NEVER;
-	weft_count(hp->comp, HOST_C_RESUMES, 1);
+	weft_count(hp->comp, HOST_C_RESUMES, h->wait != HOST_OUTSIDE);
 	if (!h->co) {
 		h->co = coro_new(&hp->pool, thread_main, h);
 		h->wait = HOST_RUNS;

@@ -43,6 +43,8 @@ void weft_prog_park(struct weft_host *h);
  * on; one that waits with a deadline (not WEFT_NEVER), and for nothing that has
  * happened already, goes on as though it had come.  False: it does neither. */
 bool weft_prog_kick(struct weft_host *h);
+/* It would. */
+bool weft_prog_rests(const struct weft_host *h);
 /* While on, such waits do not begin: for a thread that was not waiting when it
  * was to be kicked. */
 void weft_prog_call(struct weft_host *h, bool on);

@@ -1,85 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap that does not remember how the process started.  Names, numbers of
- * processes and ports are of other lengths in every run, so what is allocated
- * after MPI_Init would lie elsewhere in its pages, and a transfer that crosses
- * one page more takes longer.  All holes are filled, a store of small pieces is
- * laid in for names that are still to come, and what comes next begins with a
- * page.  For glibc's malloc; another one is left alone. */
+/* Where buffers lie.  A transfer that crosses one page more takes longer, and
+ * where malloc has put a buffer depends on everything that was allocated
+ * before: names, numbers of processes and ports, which are of other lengths in
+ * every run.  In timed runs a block that is large enough to be transferred by
+ * itself begins at a multiple of its size rounded up to a power of two, at most
+ * a page: where it lies does not matter any more.
+ *
+ * The blocks are those of the allocator that the program has; what it defines
+ * itself is left alone. */
 #include "preload/preload.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 enum {
 	PAGE = 4096,
-	LARGEST = 100000,
-	SMALL = 1040,
-	ROUNDS = 20000,
-	STORE = 64
+	SMALL = 256,
+	SPARSE = 64 << 20 /* zeros that nobody has touched yet */
 };
 
-/* End of what is in use, as long as malloc grows its heap with brk. */
-static uintptr_t top(void)
+static struct {
+	bool on;
+	void *(*malloc)(size_t n);
+	void *(*calloc)(size_t k, size_t n);
+	void *(*realloc)(void *p, size_t n);
+	void *(*memalign)(size_t align, size_t n);
+} next;
+
+/* Whoever is called before this one (by the loader) is called while there is
+ * one thread. */
+static void look_up(void)
 {
-	return (uintptr_t)sbrk(0) - mallinfo2().keepcost;
-}
-
-/* Was it cut off the end?  Small ones are kept: they would come back from
- * malloc's caches. */
-static bool from_top(void *p, size_t size)
-{
-	uintptr_t t = top(), at = (uintptr_t)p;
-
-	if (at > (uintptr_t)sbrk(0) || t <= at || t - at > size + 64)
-		return false;
-	if (size > SMALL)
-		free(p);
-	return true;
-}
-
-static size_t smaller(size_t size)
-{
-	return size > 2 * SMALL ? size / 8 * 7 : size - 16;
-}
-
-/* Into the caches of malloc, which the launcher has made this large
- * (GLIBC_TUNABLES). */
-static void lay_in(size_t size)
-{
-	void *p[STORE];
-
-	for (int i = 0; i < STORE; i++)
-		p[i] = malloc(size);
-	for (int i = 0; i < STORE; i++)
-		free(p[i]);
-}
-
-/* What comes next begins with a page. */
-static void turn_page(void)
-{
-	size_t gap = PAGE - top() % PAGE;
-	void *volatile p; /* no compiler leaves it out */
-
-	/* larger than what caches have */
-	p = malloc((gap < 2 * SMALL ? gap + PAGE : gap) - 8);
-	(void)p;
-}
-
-void pre_heap_level(void)
-{
-	void *volatile first = malloc(24);
-	void *p;
-	int n = 0;
-
-	if (!first || (uintptr_t)first > (uintptr_t)sbrk(0) ||
-	    !mallinfo2().arena)
+	if (next.malloc)
 		return;
-	for (size_t size = LARGEST; size >= 24; size = smaller(size))
-		while (n++ < ROUNDS && (p = malloc(size)) && !from_top(p, size))
-			;
-	turn_page();
-	for (size_t size = 24; size < SMALL; size += 16)
-		lay_in(size);
-	turn_page();
+	next.calloc = dlsym(RTLD_NEXT, "calloc");
+	next.realloc = dlsym(RTLD_NEXT, "realloc");
+	next.memalign = dlsym(RTLD_NEXT, "memalign");
+	next.malloc = dlsym(RTLD_NEXT, "malloc");
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+	const char *clock = getenv("WEFT_CLOCK");
+
+	look_up();
+	next.on = clock && strcmp(clock, "none") && next.memalign;
+}
+
+static bool placed(size_t n)
+{
+	return next.on && n >= SMALL;
+}
+
+static size_t align_of(size_t n)
+{
+	size_t a = SMALL;
+
+	while (a < n && a < PAGE)
+		a *= 2;
+	return a;
+}
+
+void *malloc(size_t n)
+{
+	look_up();
+	return placed(n) ? next.memalign(align_of(n), n) : next.malloc(n);
+}
+
+void *calloc(size_t k, size_t n)
+{
+	size_t all;
+	void *p;
+
+	look_up();
+	if (__builtin_mul_overflow(k, n, &all) || !placed(all) || all >= SPARSE)
+		return next.calloc(k, n);
+	p = next.memalign(align_of(all), all);
+	return p ? memset(p, 0, all) : NULL;
+}
+
+void *realloc(void *p, size_t n)
+{
+	size_t a = align_of(n);
+	void *q;
+
+	look_up();
+	p = next.realloc(p, n);
+	if (!p || !placed(n) || n >= SPARSE || !((uintptr_t)p % a))
+		return p;
+	q = next.memalign(a, n);
+	if (!q)
+		return p;
+	memcpy(q, p, n);
+	free(p);
+	return q;
+}
+
+void *reallocarray(void *p, size_t k, size_t n)
+{
+	size_t all;
+
+	if (!__builtin_mul_overflow(k, n, &all))
+		return realloc(p, all);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *memalign(size_t align, size_t n)
+{
+	size_t a = align_of(n);
+
+	look_up();
+	return next.memalign(placed(n) && a > align ? a : align, n);
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+	return memalign(align, n);
+}
+
+int posix_memalign(void **p, size_t align, size_t n)
+{
+	void *q;
+
+	if (!align || align & (align - 1) || align % sizeof(void *))
+		return EINVAL;
+	q = memalign(align, n);
+	if (q)
+		*p = q;
+	return q ? 0 : ENOMEM;
 }

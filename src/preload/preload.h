@@ -45,9 +45,6 @@ bool pre_is_program(const void *caller);
  * calls weft/host.h itself; false: it is not. */
 bool pre_raw_now(const void *caller, weft_time_t *t);
 
-/* What is allocated from here on lies the same in every run. */
-void pre_heap_level(void);
-
 /* fs since the start of the measured part. */
 weft_time_t pre_since_epoch(struct weft_att *a);
 

@@ -139,31 +139,6 @@ static void epp_start(struct epp *p)
 	weft_host_sleep(p->w.h, p->start);
 }
 
-static void epp_drop(struct epp *p)
-{
-	struct weft_ep_event ev = epp_recv(p);
-
-	p->ep->ops->release(p->ep, &ev);
-}
-
-/* As ranks of MPI begin (src/preload/mpi.c): a broadcast of 8 bytes and a
- * barrier; at rest a ms before the start. */
-static void epp_layer_start(struct epp *p)
-{
-	weft_time_t rest = p->start > WEFT_MS ? p->start - WEFT_MS : 0;
-	struct weft_ep_event ev;
-
-	if (p->w.me == 0)
-		epp_send(p, p->buf, p->head + 8, 0);
-	else
-		epp_drop(p);
-	epp_send(p, p->buf, p->head, 0);
-	epp_drop(p);
-	while (!p->ep->ops->wait(p->ep, rest))
-		p->ep->ops->poll(p->ep, &ev, 1);
-	weft_host_sleep(p->w.h, p->start);
-}
-
 static int epp_main(struct weft_comp *c)
 {
 	struct epp *p = c->state;
@@ -186,7 +161,7 @@ static int epp_main(struct weft_comp *c)
 	if (p->w.me == 0)
 		p->hist = weft_hist(c, "half_rtt", "ns");
 	if (p->start && p->w.me < 2)
-		(p->layer ? epp_layer_start : epp_start)(p);
+		epp_start(p);
 	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
 		(p->layer ? epp_layer_round : epp_round)(p, i);
 	if (p->w.me == 0 && p->count > 1)

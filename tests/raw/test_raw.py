@@ -199,7 +199,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertIn("ping-pong: 1994 us for 100 round trips", p.stdout)
         self.assertEqual(p.stdout.count("everything as it should be"), 2)
-        self.assertIn("303.291408484848ms simulated", p.stderr)
+        self.assertIn("303.291317575757ms simulated", p.stderr)
 
 
 if __name__ == "__main__":

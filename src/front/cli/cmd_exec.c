@@ -108,6 +108,7 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	x->job.socket = att_server_socket(x->job.server);
 	exec_env(&x->job, "WEFT_SOCKET", "%s", x->job.socket);
 	exec_env(&x->job, "WEFT_RANKS", "%u", x->job.n);
+	exec_env(&x->job, "WEFT_CLOCK", "%s", exec_clocks[x->job.clock]);
 	if (x->c->raw)
 		exec_env(&x->job, "WEFT_RAW", "1");
 	exec_libs(&x->job);

@@ -16,6 +16,9 @@
 #include "front/run/run.h"
 
 /* What is to be started. */
+/* By enum weft_att_clock, as they are typed. */
+extern const char *const exec_clocks[3];
+
 struct exec_job {
 	char **argv;	     /* program and arguments, ended by NULL */
 	uint32_t n;	     /* ranks */

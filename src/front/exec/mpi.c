@@ -50,16 +50,6 @@ int mpi_need_provider(struct weft_err *err)
 			 "where libfabric-dev is installed");
 }
 
-/* Small pieces for names whose length is not the same in every run (preload,
- * heap.c). */
-static void heap_env(struct exec_job *j)
-{
-	const char *has = getenv("GLIBC_TUNABLES");
-
-	exec_env(j, "GLIBC_TUNABLES", "%s%sglibc.malloc.tcache_count=64",
-		 has ? has : "", has ? ":" : "");
-}
-
 static void apply(struct exec_job *j, const char *const (*s)[2])
 {
 	for (; (*s)[0]; s++)
@@ -78,7 +68,6 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 
 	apply(j, all);
 	apply(j, s);
-	heap_env(j);
 }
 
 /* ---- who starts it ---- */

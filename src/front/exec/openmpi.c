@@ -33,6 +33,8 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_opal_common_ofi_provider_include", "weft" },
 	{ "OMPI_MCA_oob_tcp_if_include", "lo" },
 	{ "OMPI_MCA_plm_rsh_no_tree_spawn", "1" },
+	/* mpirun learns that a daemon has died before it was connected */
+	{ "OMPI_MCA_orte_leave_session_attached", "1" },
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 	{ "OMPI_MCA_rmaps_base_mapping_policy", "seq" },
@@ -40,6 +42,11 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
 	/* the provider sleeps; nobody is to spin beside it */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
+	{ NULL, NULL },
+};
+/* Whether memory lies where some lay before is not the same in every run. */
+static const char *const openmpi_timed[][2] = {
+	{ "OMPI_MCA_mpi_leave_pinned", "0" },
 	{ NULL, NULL },
 };
 
@@ -89,6 +96,8 @@ static void openmpi_env(struct exec_job *j)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	mpi_settings(j, openmpi_settings);
+	if (j->clock != WEFT_CLOCK_NONE)
+		mpi_settings(j, openmpi_timed);
 	self[n > 0 ? n : 0] = '\0';
 	exec_env(j, "OMPI_MCA_plm_rsh_agent", "%s exec --rsh", self);
 	exec_env(j, "OMPI_MCA_plm_rsh_num_concurrent", "%u", j->n + 1);

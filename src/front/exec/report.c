@@ -63,7 +63,6 @@ void exec_report(struct exec_job *j, struct weft_result *r)
 	result_counter_set(r, "exec.commands", "commands", s.commands);
 	result_counter_set(r, "exec.events", "events", s.events);
 	result_counter_set(r, "exec.violations", "commands", s.violations);
-	result_counter_set(r, "exec.outside", "times", s.outside);
 	report_calls(j->server, &r->calls);
 	if (calls_measured(&r->calls))
 		result_metric_set(r, "exec.measured", "us",
@@ -73,7 +72,6 @@ void exec_report(struct exec_job *j, struct weft_result *r)
 
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 {
-	static const char *const clocks[] = { "fixed", "cpu", "none" };
 	weft_time_t t = 0;
 	struct att_sum s;
 	char now[40];
@@ -86,7 +84,7 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 	fprintf(f,
 		"weft: %u of %u processes attached, clock %s: %s simulated, "
 		"%" PRIu64 " hand-overs, %" PRIu64 " causality violations%s\n",
-		s.joined, j->n, clocks[j->clock], now, s.handovers,
+		s.joined, j->n, exec_clocks[j->clock], now, s.handovers,
 		s.violations,
 		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
 	exec_calls_table(&r->calls, f);

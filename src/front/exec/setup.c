@@ -22,16 +22,16 @@ static int number(const char *option, const char *text, enum weft_ptype type,
 	return weft_fail(err, EINVAL, "exec: %s: %s", option, sub.msg);
 }
 
+const char *const exec_clocks[] = { [WEFT_CLOCK_FIXED] = "fixed",
+				    [WEFT_CLOCK_CPU] = "cpu",
+				    [WEFT_CLOCK_NONE] = "none" };
+
 static int setup_clock(const char *text, enum weft_att_clock *clock_p,
 		       struct weft_err *err)
 {
-	static const char *const names[] = { [WEFT_CLOCK_FIXED] = "fixed",
-					     [WEFT_CLOCK_CPU] = "cpu",
-					     [WEFT_CLOCK_NONE] = "none" };
-
 	*clock_p = WEFT_CLOCK_FIXED;
 	for (int i = 0; text && i < 3; i++)
-		if (!strcmp(text, names[i])) {
+		if (!strcmp(text, exec_clocks[i])) {
 			*clock_p = (enum weft_att_clock)i;
 			return 0;
 		}

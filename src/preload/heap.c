@@ -30,15 +30,29 @@ static struct {
 	void *(*memalign)(size_t align, size_t n);
 } next;
 
+/* What looking up gets when it allocates itself, for an error that it has to
+ * report. */
+static void *none(size_t n)
+{
+	return NULL;
+}
+
+static void *none_of(size_t k, size_t n)
+{
+	return NULL;
+}
+
 /* Whoever is called before this one (by the loader) is called while there is
  * one thread. */
 static void look_up(void)
 {
 	if (next.malloc)
 		return;
-	next.calloc = dlsym(RTLD_NEXT, "calloc");
+	next.malloc = none;
+	next.calloc = none_of;
 	next.realloc = dlsym(RTLD_NEXT, "realloc");
 	next.memalign = dlsym(RTLD_NEXT, "memalign");
+	next.calloc = dlsym(RTLD_NEXT, "calloc");
 	next.malloc = dlsym(RTLD_NEXT, "malloc");
 }
 

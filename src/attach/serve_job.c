@@ -107,7 +107,7 @@ static void name_of(pid_t pid, char *name, size_t size)
 static void look_one(void *server, pid_t pid)
 {
 	struct att_server *s = server;
-	uint64_t now = att_now_ns(), ran = 0;
+	uint64_t now = att_now_ns(), ran = 0, never = 0;
 	char name[32];
 
 	if (attached(s, pid))
@@ -122,6 +122,8 @@ static void look_one(void *server, pid_t pid)
 	att_say(s, "process %d (%s) was stopped for too long, and is ended",
 		(int)pid, name);
 	kill(pid, SIGKILL);
+	if (s->o.together) /* whoever started it may wait for it */
+		atomic_compare_exchange_strong(&s->died_ns, &never, now);
 }
 
 int att_job_pause(const struct att_server *s)

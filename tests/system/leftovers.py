@@ -39,15 +39,18 @@ class Job:
                                   stderr=subprocess.PIPE, text=True,
                                   preexec_fn=heard, **kw)
 
-    def processes(self):
-        """{pid: name} of those that are alive."""
+    def processes(self, also=b""):
+        """{pid: name} of those that are alive, and have this in their
+        environment, too."""
         mark = ("WEFT_TEST_MARK=" + self.mark).encode()
+        envs = {d: read("/proc/%s/environ" % d) for d in os.listdir("/proc")
+                if d.isdigit()}
         return {int(d): read("/proc/%s/comm" % d).decode().strip()
-                for d in os.listdir("/proc") if d.isdigit()
-                if mark in read("/proc/%s/environ" % d)}
+                for d, env in envs.items() if mark in env and also in env}
 
     def named(self, start):
-        return [pid for pid, name in self.processes().items()
+        """Of those that weft has started."""
+        return [pid for pid, name in self.processes(b"WEFT_SOCKET=").items()
                 if name.startswith(start)]
 
     def wait_named(self, start, n, seconds=20):

@@ -59,11 +59,13 @@ static uint64_t type_size(const word *arg, unsigned int i, bool fortran)
 	int size = 0, error;
 
 	if (fortran) {
-		f = f ? f : pre_next("pmpi_type_size_");
+		if (!f)
+			f = pre_next("pmpi_type_size_");
 		if (f)
 			f(arg[i], &size, &error);
 	} else {
-		c = c ? c : pre_next("PMPI_Type_size");
+		if (!c)
+			c = pre_next("PMPI_Type_size");
 		if (c)
 			c(arg[i], &size);
 	}
@@ -77,11 +79,13 @@ static int comm_size(const word *arg, unsigned int i, bool fortran)
 	int size = 0, error;
 
 	if (fortran) {
-		f = f ? f : pre_next("pmpi_comm_size_");
+		if (!f)
+			f = pre_next("pmpi_comm_size_");
 		if (f)
 			f(arg[i], &size, &error);
 	} else {
-		c = c ? c : pre_next("PMPI_Comm_size");
+		if (!c)
+			c = pre_next("PMPI_Comm_size");
 		if (c)
 			c(arg[i], &size);
 	}

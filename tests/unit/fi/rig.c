@@ -90,9 +90,10 @@ void rig_settle(struct rig *r)
 {
 	bool any = true;
 
-	while (any)
-		any = wfi_hub_progress(rig_ep(r, 0)->hub) |
-		      wfi_hub_progress(rig_ep(r, 1)->hub);
+	while (any) {
+		any = wfi_hub_progress(rig_ep(r, 0)->hub);
+		any = wfi_hub_progress(rig_ep(r, 1)->hub) || any;
+	}
 }
 
 struct fi_cq_tagged_entry rig_next(struct rig *r, int side)

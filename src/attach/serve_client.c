@@ -151,6 +151,7 @@ static void run_armed(struct att_client *c)
  * the processor: one that looks up now and then sees nothing before. */
 void att_show(struct att_client *c)
 {
+	weft_far_settle(c->g->h);
 	atomic_store(&c->seg->now, weft_prog_time(c->g->prog));
 	atomic_store(&c->seg->cmd_head, c->cmd_head);
 	atomic_store(&c->seg->reply_seq, c->reply_seq);

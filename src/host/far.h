@@ -7,7 +7,7 @@
  * page: where in a page a heap puts a buffer differs from run to run, and
  * would be seen in the time that its transfer takes.  What devices and
  * libraries read from the shadow is read from the process at that moment, what
- * they write is written there before a program of the node runs; nothing is
+ * they write is written there before the process goes on; nothing is
  * kept here, so a shadow stays right when the process unmaps its memory and
  * maps it again.  Whole pages: a device that reads words reaches the bytes
  * beside those that were asked for, or ones.
@@ -38,6 +38,9 @@ struct weft_far_owner {
 	 * `ahead`: devices then read some pages at a time. */
 	bool ahead;
 	uint64_t epoch;
+	/* Whoever lets the process go on calls weft_far_settle first; else it
+	 * is enough that a program of the node runs. */
+	bool settles;
 };
 
 /* The shadow of [va, va + len) on the thread's node: where byte va is.  NULL:
@@ -46,6 +49,8 @@ void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len);
 /* By any address in it.  Nothing uses it any more. */
 void weft_far_del(struct weft_host *h, void *shadow);
+/* What devices have written to shadows of the node is in the processes. */
+void weft_far_settle(struct weft_host *h);
 
 /* weft_mem_pin, weft_mem_unpin and weft_mem_phys of the process's memory: its
  * pages get addresses one by one, the same as pages of a program would. */

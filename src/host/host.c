@@ -272,7 +272,8 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	if (h->resume_at != weft_now(c))
 		return;
 	host_settle(hp);
-	mem_settled(&hp->mem); /* it may let a process go on */
+	if (hp->mem.far_due) /* it may let a process go on */
+		mem_settled(&hp->mem);
 	host_thread_run(h);
 }
 

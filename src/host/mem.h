@@ -49,6 +49,7 @@ struct mem {
 	} far_pins;		       /* by va */
 	struct mem_far_bufs *far_bufs; /* NULL until used */
 	bool far_dirty;		       /* something is to be written */
+	bool far_due;		       /* before a program runs */
 };
 
 enum { MEM_PAGE = 4096 };

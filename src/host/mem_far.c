@@ -232,6 +232,11 @@ void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 	return mem_far_add(&h->hp->mem, o, va, len);
 }
 
+void weft_far_settle(struct weft_host *h)
+{
+	mem_settled(&h->hp->mem);
+}
+
 void weft_far_del(struct weft_host *h, void *shadow)
 {
 	if (!mem_far_del(&h->hp->mem, shadow))

@@ -169,7 +169,7 @@ static void out_flush(struct mem *m, struct buf *b)
 
 void mem_far_flush(struct mem *m)
 {
-	m->far_dirty = false;
+	m->far_dirty = m->far_due = false;
 	for (uint32_t i = 0; i < STREAMS; i++)
 		out_flush(m, &m->far_bufs->out[i]);
 }
@@ -218,6 +218,7 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 	b->n += n;
 	b->used = ++bufs->uses;
 	m->far_dirty = true;
+	m->far_due |= !f->owner->settles;
 }
 
 void mem_far_bufs_fini(struct mem *m)

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that writes anything into the segment it shares with the simulator
- * while a run goes on: commands, indices, states, payload.  Its peer, a good
- * one, must get an error or its messages; the simulator must not crash, hang or
- * lose memory.  An input is a string of operations, one byte each followed by
- * its arguments; the first byte is the clock. */
+/* A process that writes anything into the memory it shares with others while a
+ * run goes on: the rings of the endpoint (commands, events, indices, states,
+ * payload), those of calls of weft/host.h and the node's memory, the segment of
+ * processes that talk directly.  Its peer, a good one, must get an error or its
+ * messages; neither it nor the simulator may crash, hang or lose memory.
+ *
+ * An input is a string of operations, one byte each followed by its arguments;
+ * the first byte is the clock and the way. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "attach/client.h"
+#include "attach/direct_int.h"
+#include "attach/host_proto.h"
 #include "attach/serve.h"
 #include "front/exp/exp.h"
 
@@ -26,7 +32,11 @@ static const char machine[] =
 struct fuzz {
 	const uint8_t *p, *end;
 	struct weft_att *a;
+	uint8_t *mem; /* of the node, first MEM bytes, or NULL */
 };
+
+enum { MEM = 1 << 20, TURNS = 200 };
+enum fuzz_way { EP, RAW, DIRECT, WAYS };
 
 static uint64_t take(struct fuzz *f, uint32_t n)
 {
@@ -39,29 +49,86 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 
 /* ---- the bad one: a process of its own ---- */
 
-/* Any command; of every second its kind and its sizes are small. */
+/* Mostly what could be: one that cannot ends it. */
+static bool is_tame(struct fuzz *f)
+{
+	return take(f, 1) % 16 != 0;
+}
+
 static void op_command(struct fuzz *f)
 {
-	bool tame = take(f, 1) & 1;
+	/* BYE, releases and marks of calls that did not begin end it */
+	static const uint8_t kinds[] = {
+		ATT_C_NOP,	ATT_C_SEND,  ATT_C_PUT,	   ATT_C_GET,
+		ATT_C_FADD,	ATT_C_CSWAP, ATT_C_MR_REG, ATT_C_MR_REG,
+		ATT_C_MR_DEREG, ATT_C_NOW,   ATT_C_EPOCH,  ATT_C_OVER
+	};
+	bool tame = is_tame(f);
+	uint8_t kind = (uint8_t)take(f, 1);
 	struct att_cmd cmd = {
-		.kind = (uint8_t)(tame ? take(f, 1) % ATT_C_KINDS : take(f, 1)),
+		.kind = tame ? kinds[kind % sizeof(kinds)] : kind,
 		.flags = (uint8_t)take(f, 1),
 		.dst = tame ? WEFT_ATT_ADDR(take(f, 1) & 1, 0)
 			    : (uint32_t)take(f, 4),
 		.busy = take(f, tame ? 3 : 8),
 		.ctx = take(f, 2),
-		.buf = tame ? (uintptr_t)f->a->cmd + take(f, 2) : take(f, 8),
+		.buf = take(f, tame ? 2 : 8),
 		.len = take(f, tame ? 2 : 8),
 		.raddr = take(f, tame ? 2 : 8),
 		.rkey = take(f, tame ? 2 : 8),
 		.imm = (uint32_t)take(f, 2),
 	};
-	struct att_cmd *c = att_cmd_new(f->a, ATT_C_NOP);
+	struct att_cmd *c;
 
+	if (tame && cmd.kind == ATT_C_SEND)
+		cmd.len &= 255;
+	else if (tame)
+		cmd.buf += (uintptr_t)f->a->cmd;
+	c = att_cmd_new(f->a, ATT_C_NOP);
 	if (!c)
 		return;
 	*c = cmd;
 	att_post(f->a);
+}
+
+/* Any call of weft/host.h, asked for or only posted. */
+static void op_call(struct fuzz *f)
+{
+	bool tame = is_tame(f);
+	struct att_host_cmd cmd = {
+		.kind = (uint8_t)(tame ? ATT_H_FIRST_ + 1 +
+						  take(f, 1) %
+							  (ATT_H_END -
+							   ATT_H_FIRST_ - 1)
+				       : take(f, 1)),
+		.bar = (uint8_t)take(f, 1) & 7,
+		.attr = (uint8_t)take(f, 1) & 3,
+		.dev = tame ? 0 : (uint32_t)take(f, 4),
+		.busy = take(f, tame ? 3 : 8),
+		.ctx = take(f, 1) & 1 ? ++f->a->seq : 0,
+		.off = take(f, tame ? 3 : 8),
+		.val = take(f, tame ? 3 : 8),
+		.io_off = take(f, tame ? 2 : 8),
+		.io_len = take(f, tame ? 2 : 8),
+		.n = (uint32_t)take(f, tame ? 1 : 4),
+		.tag = (uint16_t)take(f, 1),
+		.proc = (uint16_t)take(f, 1) & 3,
+	};
+	struct att_cmd *c = att_cmd_new(f->a, ATT_C_NOP);
+
+	if (!c)
+		return;
+	memcpy(c, &cmd, sizeof(cmd));
+	att_post(f->a);
+	att_hand_over(f->a, 300000);
+}
+
+static void put_word(struct fuzz *f, void *base, uint64_t bytes, uint64_t off)
+{
+	uint32_t v = (uint32_t)take(f, 4);
+
+	if (off + sizeof(v) <= bytes)
+		memcpy((char *)base + off, &v, sizeof(v));
 }
 
 /* Any word, anywhere; half of them where both sides write. */
@@ -70,23 +137,67 @@ static void op_word(struct fuzz *f)
 	uint64_t off = take(f, 1) & 1 ? offsetof(struct att_seg, state) +
 						take(f, 1) * 4
 				      : take(f, 4);
-	uint32_t v = (uint32_t)take(f, 4);
 
-	if (off + sizeof(v) <= f->a->seg_bytes)
-		memcpy((char *)f->a->seg + off, &v, sizeof(v));
+	put_word(f, f->a->seg, f->a->seg_bytes, off);
+}
+
+/* Descriptors and queues of the NIC's library are there. */
+static void op_memory(struct fuzz *f)
+{
+	if (f->mem)
+		put_word(f, f->mem, MEM, take(f, 3));
+}
+
+/* Of the segment of all: its head, places, the rings between the two. */
+static void op_direct_word(struct fuzz *f)
+{
+	struct direct *d = f->a->direct;
+	uint32_t where = take(f, 1) % 4, from = take(f, 1) & 1;
+	uint64_t off = take(f, 2);
+
+	if (where == 1)
+		off += d->lay.place_off + from * sizeof(struct direct_place);
+	else if (where > 1)
+		off += (uint64_t)((char *)(where == 2 ? d->peer[1].out
+						      : d->peer[1].in) -
+				  (char *)d->seg);
+	put_word(f, d->seg, d->lay.bytes, off);
+}
+
+static void op_direct_put(struct fuzz *f)
+{
+	static uint8_t buf[65536];
+	struct weft_ep *ep = weft_att_ep(f->a);
+	uint64_t raddr = take(f, 2), rkey = take(f, 2);
+	uint32_t to = WEFT_ATT_ADDR(1, 0);
+
+	if (take(f, 1) & 1)
+		ep->ops->put(ep, to, buf, take(f, 2), raddr, rkey, true, 1,
+			     NULL);
+	else
+		ep->ops->get(ep, to, buf, take(f, 2), raddr, rkey, buf);
+}
+
+static void op_poll(struct fuzz *f)
+{
+	struct weft_ep *ep = weft_att_ep(f->a);
+	struct weft_ep_event ev;
+
+	while (ep->ops->poll(ep, &ev, 1))
+		ep->ops->release(ep, &ev);
 }
 
 static void op_send(struct fuzz *f)
 {
 	uint8_t buf[256] = { 0 };
 
-	f->a->ep.ops->send(&f->a->ep, WEFT_ATT_ADDR(1, 0), buf, take(f, 1),
-			   take(f, 1), NULL);
+	weft_att_ep(f->a)->ops->send(weft_att_ep(f->a), WEFT_ATT_ADDR(1, 0),
+				     buf, take(f, 1), take(f, 1), NULL);
 }
 
 static void op_release(struct fuzz *f)
 {
-	atomic_fetch_or(&f->a->seg->released, take(f, 8));
+	atomic_fetch_or(&f->a->seg->released, take(f, is_tame(f) ? 0 : 8));
 }
 
 static void op_wait(struct fuzz *f)
@@ -100,17 +211,43 @@ static void op_deadline(struct fuzz *f)
 	att_hand_over(f->a, 300000);
 }
 
-static void bad_main(const uint8_t *data, size_t size)
+static int bad_open(struct fuzz *f, enum fuzz_way way)
 {
-	static void (*const ops[])(struct fuzz *) = {
-		op_command, op_word, op_send, op_release, op_wait, op_deadline,
-	};
-	struct fuzz f = { data, data + size, NULL };
+	int ret;
 
-	if (weft_att_open(&f.a))
+	if (way != RAW)
+		return weft_att_open(&f->a);
+	ret = att_connected(ATT_ROLE_HOST, &f->a);
+	if (!ret)
+		ret = att_noticed(f->a);
+	if (ret)
+		return ret;
+	f->mem = mmap(NULL, MEM, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      f->a->mem_fd, 0);
+	if (f->mem == MAP_FAILED)
+		f->mem = NULL;
+	return 0;
+}
+
+static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
+{
+	static void (*const ops[WAYS][12])(struct fuzz *) = {
+		[EP] = { op_command, op_command, op_command, op_command,
+			 op_send, op_send, op_poll, op_poll, op_wait,
+			 op_deadline, op_word, op_release },
+		[RAW] = { op_call, op_call, op_call, op_call, op_call, op_call,
+			  op_memory, op_memory, op_deadline, op_word, op_call,
+			  op_call },
+		[DIRECT] = { op_direct_word, op_direct_word, op_send, op_send,
+			     op_poll, op_poll, op_wait, op_wait, op_direct_put,
+			     op_direct_put, op_word, op_send },
+	};
+	struct fuzz f = { data, data + size, NULL, NULL };
+
+	if (bad_open(&f, way))
 		_exit(1);
-	for (int i = 0; i < 60 && f.p < f.end && !weft_att_gone(f.a); i++)
-		ops[take(&f, 1) % 6](&f);
+	for (int i = 0; i < TURNS && f.p < f.end && !weft_att_gone(f.a); i++)
+		ops[way][take(&f, 1) % 12](&f);
 	/* whatever it did: it counts as waiting before it goes */
 	atomic_store(&f.a->seg->state, ATT_WAIT);
 	_exit(0);
@@ -118,29 +255,62 @@ static void bad_main(const uint8_t *data, size_t size)
 
 /* ---- the good one ---- */
 
-static void good_main(void)
+static void good_remote(struct weft_ep *ep, int turn)
+{
+	static uint64_t region[512], word;
+	static struct weft_ep_mr mr;
+
+	if (!turn)
+		ep->ops->mr_reg(ep, region, sizeof(region), &mr);
+	ep->ops->put(ep, WEFT_ATT_ADDR(0, 0), region, 64, 0, 1, false, 0, NULL);
+	ep->ops->get(ep, WEFT_ATT_ADDR(0, 0), region, 64, 0, 1, &word);
+	ep->ops->fadd(ep, WEFT_ATT_ADDR(0, 0), 8, 1, 1, &word);
+}
+
+/* Where all share a segment nobody can be sure to be told. */
+static void good_main(enum fuzz_way way)
 {
 	struct weft_ep_event ev;
 	struct weft_att *a;
+	struct weft_ep *ep;
 	int left = 0;
 
 	if (weft_att_open(&a))
 		_exit(1);
-	for (int i = 0; i < 2000 && !left; i++) {
+	ep = weft_att_ep(a);
+	for (int i = 0; i < (way == DIRECT ? 200 : 2000) && !left; i++) {
 		if (i < 20)
-			a->ep.ops->send(&a->ep, WEFT_ATT_ADDR(0, 0), "good", 4,
-					7, NULL);
+			ep->ops->send(ep, WEFT_ATT_ADDR(0, 0), "good", 4, 7,
+				      NULL);
+		if (i < 20 && way == DIRECT)
+			good_remote(ep, i);
 		weft_att_wait(a, 1000);
-		while (a->ep.ops->poll(&a->ep, &ev, 1)) {
-			left |= ev.kind == WEFT_EV_ERROR && ev.status == -EPIPE;
-			a->ep.ops->release(&a->ep, &ev);
+		while (ep->ops->poll(ep, &ev, 1)) {
+			left |= ev.kind == WEFT_EV_ERROR &&
+				ev.status == -EPIPE && !ev.ctx;
+			ep->ops->release(ep, &ev);
 		}
 	}
-	_exit(left ? 0 : 2); /* it must have been told */
+	_exit(left || way == DIRECT ? 0 : 2); /* it must have been told */
 }
 
-static void start(struct att_server *s, uint32_t rank, const uint8_t *data,
-		  size_t size)
+/* Calls until its machine has gone, or long enough: the other may have left. */
+static void good_raw(void)
+{
+	struct att_host_cmd now = { .kind = ATT_H_NOW };
+	struct weft_att *a;
+	struct att_reply r;
+	int ret = 0;
+
+	if (att_connected(ATT_ROLE_HOST, &a) || att_noticed(a))
+		_exit(1);
+	for (int i = 0; i < 5000 && !ret; i++)
+		ret = att_call(a, (struct att_cmd *)&now, &r);
+	_exit(ret && !weft_att_gone(a) ? 2 : 0);
+}
+
+static void start(struct att_server *s, uint32_t rank, enum fuzz_way way,
+		  const uint8_t *data, size_t size)
 {
 	char text[16];
 	pid_t pid = fork();
@@ -155,27 +325,52 @@ static void start(struct att_server *s, uint32_t rank, const uint8_t *data,
 	setenv("WEFT_RANK", text, 1);
 	setenv("WEFT_SOCKET", att_server_socket(s), 1);
 	alarm(20);
-	if (rank)
-		good_main();
-	bad_main(data, size);
+	if (!rank)
+		bad_main(way, data, size);
+	if (way == RAW)
+		good_raw();
+	good_main(way);
+}
+
+/* It may end a little later than the run. */
+static int good_status(struct att_server *s)
+{
+	int status;
+
+	for (int i = 0; i < 2500; i++) {
+		if (att_server_status(s, 1, &status))
+			return status;
+		usleep(10000);
+	}
+	return -1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t map[] = { 0, 1 };
-	struct att_opts o = { .clock = size && data[0] & 1 ? WEFT_CLOCK_NONE
-							   : WEFT_CLOCK_FIXED,
-			      .ranks = 2,
-			      .map = map,
-			      .patience_ns = 1000000000 };
+	enum fuzz_way way = size ? data[0] / 2 % WAYS : EP;
+	struct direct_hub hub = { .fd = -1 };
+	struct att_opts o = {
+		.clock = (size && data[0] & 1) || way == DIRECT
+				 ? WEFT_CLOCK_NONE
+				 : WEFT_CLOCK_FIXED,
+		.ranks = 2,
+		.map = map,
+		.raw = way == RAW,
+		.direct = way == DIRECT ? &hub : NULL,
+		/* where nobody can be told, all ends with it */
+		.patience_ns = way == RAW ? 30000000 : 1000000000,
+	};
 	struct exp_opts none = { 0 };
 	struct weft_err err = { 0 };
 	struct registry reg;
-	struct att_server *s = att_server_new(&o, &err);
+	struct att_server *s;
 	struct exp_case c;
 	struct exp *e;
-	int status;
 
+	if (way == DIRECT && direct_make(2, 4, &hub))
+		abort();
+	s = att_server_new(&o, &err);
 	registry_init(&reg);
 	if (!s || exp_load_text("machine", machine, sizeof(machine) - 1, &none,
 				&reg, &e, &err))
@@ -184,16 +379,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	e->tap_arg = s;
 	if (exp_case_open(e, 0, &c, &err))
 		abort();
-	start(s, 0, data + 1, size ? size - 1 : 0);
-	start(s, 1, NULL, 0);
+	start(s, 0, way, data + 1, size ? size - 1 : 0);
+	start(s, 1, way, NULL, 0);
 	if (att_server_go(s, &err))
 		abort();
 	weft_sim_run(c.sim, WEFT_NEVER);
-	if (!att_server_status(s, 1, &status) || status)
-		abort(); /* the good one */
+	if (good_status(s))
+		abort();
 	exp_case_close(&c);
 	exp_free(e);
 	att_server_free(s);
 	registry_fini(&reg);
+	direct_unmake(&hub);
 	return 0;
 }

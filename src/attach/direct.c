@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct endpoint: the segment, joining and leaving, waiting. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,10 @@ static int seg_map(struct direct_hub *h, struct direct_seg *s)
 
 	if (getrandom(&s->id, sizeof(s->id), 0) != sizeof(s->id))
 		return -EIO;
-	h->fd = memfd_create("weft-direct", MFD_CLOEXEC);
-	if (h->fd < 0 || ftruncate(h->fd, (off_t)s->bytes))
+	h->fd = memfd_create("weft-direct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (h->fd < 0 || ftruncate(h->fd, (off_t)s->bytes) ||
+	    fcntl(h->fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return -errno;
 	p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
 	if (p == MAP_FAILED)

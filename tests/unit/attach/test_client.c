@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process's side of its rings, against a segment that the test moves on as
+ * the simulator would.  Counts begin just before they wrap. */
+#include "../cmocka_all.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/client.h"
+
+enum { CMDS = 8, EVENTS = 8, TX = 1024, SLOT = 64 };
+#define START (UINT32_MAX - 2)
+
+struct rig {
+	struct weft_att a;
+	struct att_seg *seg;
+	struct att_bell bell;
+	struct att_cmd cmd[CMDS];
+	struct att_event ev[EVENTS];
+	uint64_t tx_end[CMDS];
+	uint8_t tx[TX], rx[ATT_RX_SLOTS * SLOT];
+};
+
+static int setup(void **state)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	assert_int_equal(posix_memalign((void **)&r->seg, 64, sizeof(*r->seg)),
+			 0);
+	memset(r->seg, 0, sizeof(*r->seg));
+	r->seg->n_cmds = CMDS;
+	r->seg->n_events = EVENTS;
+	r->seg->tx_bytes = TX;
+	r->seg->rx_slot = SLOT;
+	r->seg->state = ATT_RUN;
+	r->seg->cmd_tail = r->seg->cmd_head = START;
+	r->seg->ev_tail = r->seg->ev_head = START;
+	r->a = (struct weft_att){
+		.ep = { .ops = &att_ep_ops },
+		.info = { .clock = WEFT_CLOCK_FIXED, .max_msg = 512 },
+		.sock = -1,
+		.seg = r->seg,
+		.bell = &r->bell,
+		.cmd = r->cmd,
+		.ev = r->ev,
+		.tx = r->tx,
+		.rx = r->rx,
+		.tx_end = r->tx_end,
+		.tail = START,
+		.head = START,
+		.ev_head = START,
+	};
+	*state = r;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	free(r->seg);
+	free(r);
+	return 0;
+}
+
+static int give(struct rig *r, size_t len, uint64_t imm)
+{
+	uint8_t buf[512];
+
+	memset(buf, (int)imm, sizeof(buf));
+	return att_ep_ops.send(&r->a.ep, 5, buf, len, imm, NULL);
+}
+
+static const struct att_cmd *nth(const struct rig *r, uint32_t i)
+{
+	return &r->cmd[(START + i) % CMDS];
+}
+
+static void test_commands_in_order(void **state)
+{
+	struct rig *r = *state;
+
+	for (uint32_t i = 0; i < CMDS; i++)
+		assert_int_equal(give(r, 0, i), 0);
+	assert_int_equal(r->seg->cmd_tail, (uint32_t)(START + CMDS));
+	assert_int_equal(r->seg->want_room, 0);
+	assert_int_equal(give(r, 0, 99), -EAGAIN);
+	assert_int_equal(r->seg->want_room, 1);
+	for (uint32_t i = 0; i < CMDS; i++) {
+		assert_int_equal(nth(r, i)->kind, ATT_C_SEND);
+		assert_int_equal(nth(r, i)->imm, i);
+		assert_int_equal(nth(r, i)->dst, 5);
+		assert_int_equal(nth(r, i)->flags, ATT_F_QUIET);
+	}
+	r->seg->cmd_head += 3;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(give(r, 0, 100 + i), 0);
+	assert_int_equal(give(r, 0, 99), -EAGAIN);
+	assert_int_equal(nth(r, CMDS + 2)->imm, 102);
+}
+
+static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
+{
+	for (uint64_t k = 0; k < nth(r, i)->len; k++)
+		assert_int_equal(r->tx[nth(r, i)->buf + k], val);
+}
+
+/* 448 of 1024 bytes each: the third goes to the start when the first is gone;
+ * a piece never wraps. */
+static void test_payload(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(give(r, 400, 1), 0);
+	assert_int_equal(give(r, 400, 2), 0);
+	assert_int_equal(give(r, 400, 3), -EAGAIN);
+	assert_int_equal(nth(r, 0)->buf, 0);
+	assert_int_equal(nth(r, 1)->buf, 448);
+	assert_bytes(r, 0, 1);
+	assert_bytes(r, 1, 2);
+	r->seg->cmd_head++;
+	assert_int_equal(give(r, 400, 3), 0);
+	assert_int_equal(nth(r, 2)->buf, 0);
+	assert_bytes(r, 1, 2);
+	assert_bytes(r, 2, 3);
+	assert_int_equal(give(r, 1, 4), -EAGAIN);
+	r->seg->cmd_head += 2; /* nothing is under way: all of it is free */
+	assert_int_equal(give(r, 512, 5), 0);
+	assert_int_equal(nth(r, 3)->buf, 448);
+	assert_int_equal(give(r, 512, 6), -EAGAIN);
+	assert_int_equal(give(r, 513, 7), -EMSGSIZE);
+	assert_bytes(r, 3, 5);
+}
+
+static void put_event(struct rig *r, const struct att_event *e)
+{
+	r->ev[r->seg->ev_tail % EVENTS] = *e;
+	r->seg->ev_tail++;
+}
+
+static void test_events(void **state)
+{
+	struct rig *r = *state;
+	struct weft_ep_event ev[EVENTS];
+
+	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
+	for (uint32_t i = 0; i < 5; i++)
+		put_event(r, &(struct att_event){ .kind = WEFT_EV_RECV,
+						  .src = i,
+						  .len = 3,
+						  .data = i * SLOT });
+	r->seg->state = ATT_WAIT; /* the simulator may still be writing */
+	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
+	r->seg->state = ATT_RUN;
+	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, 3), 3);
+	assert_int_equal(r->seg->ev_head, (uint32_t)(START + 3));
+	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev + 3, EVENTS), 2);
+	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
+	assert_int_equal(r->seg->ev_head, r->seg->ev_tail);
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(ev[i].src, i);
+		assert_ptr_equal(ev[i].data, r->rx + i * SLOT);
+	}
+}
+
+/* By a command; when there is no room for one, by a bit. */
+static void test_release(void **state)
+{
+	struct rig *r = *state;
+	struct weft_ep_event ev = { .kind = WEFT_EV_RECV,
+				    .data = r->rx + 7 * SLOT };
+
+	att_ep_ops.release(&r->a.ep, &ev);
+	assert_int_equal(nth(r, 0)->kind, ATT_C_RELEASE);
+	assert_int_equal(nth(r, 0)->buf, 7);
+	for (uint32_t i = 1; i < CMDS; i++)
+		assert_int_equal(give(r, 0, i), 0);
+	assert_int_equal(r->seg->released, 0);
+	att_ep_ops.release(&r->a.ep, &ev);
+	ev.data = r->rx + 63 * SLOT;
+	att_ep_ops.release(&r->a.ep, &ev);
+	assert_true(r->seg->released == (1ull << 7 | 1ull << 63));
+}
+
+static void test_gone(void **state)
+{
+	struct rig *r = *state;
+	struct weft_ep_mr mr;
+
+	r->seg->state = ATT_GONE;
+	assert_int_equal(give(r, 8, 1), -EIO);
+	assert_int_equal(att_ep_ops.mr_reg(&r->a.ep, r, 8, &mr), -EIO);
+	assert_int_equal(att_ep_ops.wait(&r->a.ep, WEFT_NEVER), -EIO);
+	assert_int_equal(r->seg->cmd_tail, START);
+}
+
+/* What it was charged goes with the next command, once. */
+static void test_charge(void **state)
+{
+	struct rig *r = *state;
+
+	weft_att_charge(&r->a, 700);
+	weft_att_charge(&r->a, 77);
+	assert_int_equal(give(r, 0, 1), 0);
+	assert_int_equal(give(r, 0, 2), 0);
+	assert_int_equal(nth(r, 0)->busy, 777);
+	assert_int_equal(nth(r, 1)->busy, 0);
+	assert_true(r->a.posted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_commands_in_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_payload, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_release, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_charge, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -43,6 +43,10 @@ echo "== processes that are killed and stopped"
 python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1
 python3 tests/mpi/test_ends.py "$weft" . "$(dirname "$weft")"/tests Long || ret=1
 
+echo "== hpcc over EXTOLL"
+WEFT_BULK=exec/extoll-eight python3 tests/mpi/test_programs.py "$weft" . \
+	"$(dirname "$weft")"/tests/mpi Programs.test_hpcc || ret=1
+
 if [ -n "$WEFT_MPICH" ]; then
 	echo "== MPICH"
 	python3 tests/mpi/test_mpich.py "$weft" . all || ret=1

@@ -15,7 +15,7 @@ struct att_opts {
 	enum weft_att_clock clock;
 	uint32_t ranks;	     /* as many are waited for */
 	const uint32_t *map; /* node of each rank */
-	uint32_t spin;	     /* turns before somebody sleeps; 0: one core */
+	uint32_t spin;	     /* turns before somebody sleeps */
 	uint64_t patience_ns;
 	uint64_t cpu_factor; /* fs of simulated time for a ns of the process */
 	bool trace;

@@ -8,7 +8,10 @@
 #include "base/units.h"
 #include "front/exec/exec.h"
 
-enum { SPIN = 2000, RANKS_MAX = 65536 };
+enum {
+	SPIN = 200, /* turns: about what waking somebody elsewhere takes */
+	RANKS_MAX = 65536,
+};
 
 static int number(const char *option, const char *text, enum weft_ptype type,
 		  const char *range, void *out, size_t size,
@@ -157,7 +160,8 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 		   sizeof(s->cores), err))
 		return -EINVAL;
 	s->cores = s->cores < all ? s->cores : all;
-	s->att.spin = s->cores > 1 ? SPIN : 0;
+	/* who spins must not be in the way of who is waited for */
+	s->att.spin = s->cores > s->att.ranks ? SPIN : 0;
 	return 0;
 }
 

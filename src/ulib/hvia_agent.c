@@ -180,24 +180,33 @@ static void agent_packets(struct hvia_agent *a, struct weft_host *h)
 	agent_unlock(a);
 }
 
+static void agent_causes(struct hvia_agent *a, struct weft_host *h,
+			 uint64_t cause)
+{
+	if (cause & HVIA_INT_COMPLETION)
+		agent_completions(a, h);
+	if (cause & HVIA_INT_ERROR)
+		agent_errors(a, h);
+	if (cause & HVIA_INT_PACKET)
+		agent_packets(a, h);
+}
+
 static int agent_interrupts(struct weft_host *h, void *arg)
 {
 	struct hvia_agent *a = arg;
-	uint64_t cause;
+	uint64_t cause, more;
 
 	for (;;) {
 		weft_host_isr_wait(h, a->dev, WEFT_NEVER);
 		cause = agent_load(a, h, HVIA_INT_CAUSE);
 		/* the line falls before it is looked at again */
-		while (cause) {
+		for (; cause; cause = more) {
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
-			if (cause & HVIA_INT_COMPLETION)
-				agent_completions(a, h);
-			if (cause & HVIA_INT_ERROR)
-				agent_errors(a, h);
-			if (cause & HVIA_INT_PACKET)
-				agent_packets(a, h);
-			cause = agent_load(a, h, HVIA_INT_CAUSE);
+			agent_causes(a, h, cause);
+			more = agent_load(a, h, HVIA_INT_CAUSE);
+			/* what came between load and store has lost its cause,
+			 * and is visible only behind a load */
+			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}
 	return 0;

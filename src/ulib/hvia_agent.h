@@ -210,6 +210,7 @@ struct hvia_leaving {
 struct hvia_wait {
 	struct hvia_client *client;
 	struct hvia_armed q;
+	bool told;
 };
 
 enum {

@@ -155,7 +155,7 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		    const struct hvia_arm_arg *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		struct hvia_wait e = { w->client, w->armed[i] };
+		struct hvia_wait e = { w->client, w->armed[i], false };
 
 		vec_push(&a->waits, e);
 		arm(a, h, &e.q);
@@ -189,8 +189,9 @@ void agent_completions(struct hvia_agent *a, struct weft_host *h)
 	for (size_t i = 0; i < a->waits.n; i++) {
 		struct hvia_client *c = a->waits.at[i].client;
 
-		if (!armed_done(&a->waits.at[i].q))
+		if (a->waits.at[i].told || !armed_done(&a->waits.at[i].q))
 			continue;
+		a->waits.at[i].told = true;
 		c->event++;
 		weft_host_wake(h, &c->event);
 	}

@@ -71,6 +71,80 @@ static void test_sleep(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
+/* ---- two completions, one at every moment of the other's interrupt
+ * ---- */
+
+#define CROSS_FROM (20 * WEFT_US)
+#define CROSS_STEP (150 * WEFT_NS)
+enum { CROSS_SENDS = 40, CROSS_WAITS = 24, CROSS = CROSS_SENDS * CROSS_WAITS };
+
+static void cross_name(uint32_t i, char name[8])
+{
+	snprintf(name, 8, "x%u", i % 1000);
+}
+
+static int cross_far(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	char name[8];
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < CROSS; i++) {
+		side_recv(&s, side_desc(&s, 1, 0, 4));
+		cross_name(i, name);
+		meet(&s, name);
+		weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+		side_send(&s, side_desc(&s, 0, 0, 4));
+		assert_true(side_sent(&s, NULL));
+		assert_true(side_received(&s, NULL));
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void crossed(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+		    VIP_DESCRIPTOR *d)
+{
+	++*(uint32_t *)ctx;
+}
+
+/* A thread waits for what comes; this one for its own send, which may be done
+ * when it goes to sleep, though its interrupt is on the way. */
+static int cross_near(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+	VIP_DESCRIPTOR *d;
+	char name[8];
+	uint32_t got = 0;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < CROSS; i++) {
+		side_recv(&s, side_desc(&s, 0, 0, 4));
+		ok(VipRecvNotify(s.vi, &got, crossed));
+		cross_name(i, name);
+		meet(&s, name);
+		weft_host_sleep(h, weft_host_now(h) + CROSS_FROM +
+					   i % CROSS_SENDS * CROSS_STEP);
+		side_send(&s, side_desc(&s, 1, 0, 4));
+		weft_host_sleep(h, weft_host_now(h) +
+					   i / CROSS_SENDS * CROSS_STEP);
+		ok(VipSendWait(s.vi, 5, &d));
+		weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+		assert_int_equal(got, i + 1);
+	}
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_two(void **state)
+{
+	viprig_run(*state, cross_near, cross_far);
+}
+
 /* ---- T-30, T-43: handlers
  * ------------------------------------------------------ */
 
@@ -364,10 +438,8 @@ static void test_cq(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_sleep),
-		T(test_notify),
-		T(test_log),
-		T(test_cq),
+		T(test_sleep), T(test_two), T(test_notify),
+		T(test_log),   T(test_cq),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

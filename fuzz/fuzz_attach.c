@@ -49,6 +49,15 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 
 /* ---- the bad one: a process of its own ---- */
 
+/* Too much, or not for long: hours of simulated time are none of its rules
+ * broken, but take minutes. */
+static uint64_t take_wide(struct fuzz *f)
+{
+	uint64_t v = take(f, 8);
+
+	return v >> 62 == 3 ? v | 15ull << 60 : v & ((1ull << 48) - 1);
+}
+
 /* Mostly what could be: one that cannot ends it. */
 static bool is_tame(struct fuzz *f)
 {
@@ -70,7 +79,7 @@ static void op_command(struct fuzz *f)
 		.flags = (uint8_t)take(f, 1),
 		.dst = tame ? WEFT_ATT_ADDR(take(f, 1) & 1, 0)
 			    : (uint32_t)take(f, 4),
-		.busy = take(f, tame ? 3 : 8),
+		.busy = tame ? take(f, 3) : take_wide(f),
 		.ctx = take(f, 2),
 		.buf = take(f, tame ? 2 : 8),
 		.len = take(f, tame ? 2 : 8),
@@ -104,10 +113,10 @@ static void op_call(struct fuzz *f)
 		.bar = (uint8_t)take(f, 1) & 7,
 		.attr = (uint8_t)take(f, 1) & 3,
 		.dev = tame ? 0 : (uint32_t)take(f, 4),
-		.busy = take(f, tame ? 3 : 8),
+		.busy = tame ? take(f, 3) : take_wide(f),
 		.ctx = take(f, 1) & 1 ? ++f->a->seq : 0,
 		.off = take(f, tame ? 3 : 8),
-		.val = take(f, tame ? 3 : 8),
+		.val = tame ? take(f, 3) : take_wide(f),
 		.io_off = take(f, tame ? 2 : 8),
 		.io_len = take(f, tame ? 2 : 8),
 		.n = (uint32_t)take(f, tame ? 1 : 4),
@@ -207,7 +216,7 @@ static void op_wait(struct fuzz *f)
 
 static void op_deadline(struct fuzz *f)
 {
-	atomic_store(&f->a->seg->deadline, take(f, 8));
+	atomic_store(&f->a->seg->deadline, take_wide(f));
 	att_hand_over(f->a, 300000);
 }
 

@@ -39,6 +39,8 @@ struct att_opts {
 struct att_sum {
 	uint32_t joined, died, broken, stopped;
 	uint64_t handovers, commands, events, violations, outside;
+	weft_time_t software; /* what processes charged to their nodes */
+	weft_time_t cost_call;
 };
 
 /* One call of a rank: how often, bytes it gave away, time spent in it. */

@@ -257,8 +257,11 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 static int cmd_run(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd)
 {
-	if (!c->charged && cmd->busy && !c->aside)
+	if (!c->charged && cmd->busy && !c->aside) {
 		weft_host_cpu(g->h, cmd->busy);
+		c->srv->sum.software += cmd->busy;
+		c->srv->sum.cost_call = g->cost_call;
+	}
 	c->charged = true;
 	if (c->gone) /* meanwhile */
 		return 0;

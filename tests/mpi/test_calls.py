@@ -106,6 +106,17 @@ class Calls(unittest.TestCase):
         self.assertGreaterEqual(seen, inside)
         self.assertLessEqual(seen - inside, ROUNDS * 2 * 10**6)  # the clock
 
+    def test_software(self):
+        """100 ns for each call of libfabric, 1 ns for each look at the clock;
+        the barrier of MPI_Finalize is six calls more."""
+        calls = sum(c["calls"] for c in self.json["calls"]
+                    if c["call"].startswith("fi_"))
+        self.assertEqual(calls, 2 * 3 * ROUNDS)
+        self.assertAlmostEqual(self.json["metrics"]["exec.software"],
+                               0.1 * (calls + 6) + 0.001 * 2 * ROUNDS,
+                               places=6)
+        self.assertIn("(100ns a call)", self.said)
+
     def test_messages_from_rank_to_rank(self):
         flows = {(w["src"], w["dst"]): w for w in self.json["flows"]}
         self.assertEqual(sorted(flows), [(0, 1), (1, 0)])

@@ -63,11 +63,27 @@ void exec_report(struct exec_job *j, struct weft_result *r)
 	result_counter_set(r, "exec.commands", "commands", s.commands);
 	result_counter_set(r, "exec.events", "events", s.events);
 	result_counter_set(r, "exec.violations", "commands", s.violations);
+	if (s.software)
+		result_metric_set(r, "exec.software", "us",
+				  (double)s.software / (double)WEFT_US);
 	report_calls(j->server, &r->calls);
 	if (calls_measured(&r->calls))
 		result_metric_set(r, "exec.measured", "us",
 				  (double)calls_measured(&r->calls) /
 					  (double)WEFT_US);
+}
+
+/* How much of the nodes' processors is the libraries'. */
+static void summary_software(const struct att_sum *s, FILE *f)
+{
+	char all[40], call[40];
+
+	if (!s->software)
+		return;
+	units_print(WEFT_P_TIME, "", &s->software, all, sizeof(all));
+	units_print(WEFT_P_TIME, "", &s->cost_call, call, sizeof(call));
+	fprintf(f, "weft: software of the processes %s (%s a call)\n", all,
+		call);
 }
 
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
@@ -87,5 +103,6 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 		s.joined, j->n, exec_clocks[j->clock], now, s.handovers,
 		s.violations,
 		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
+	summary_software(&s, f);
 	exec_calls_table(&r->calls, f);
 }

@@ -174,9 +174,10 @@ class Rma(unittest.TestCase):
     def test_sizes(self):
         for width in BYTES:
             for r, size in zip(points("extoll/rma-put-curve",
+                                      "workload.0.count=400",
                                       "extoll.*.width=" + width),
                                (8, 64, 256, 1024, 2048, 4096)):
-                self.check_puts(r, 2000, size, width)
+                self.check_puts(r, 400, size, width)
 
     def test_commands(self):
         for mhz, interval in ((156, 31), (200, 31), (156, 40)):

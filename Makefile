@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 60
 # e.g. SOAK="--seed 7"
 SOAK ?=
 
-SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false
 COVERAGE = -Dc_args=-fsanitize=fuzzer-no-link
 
 all: build
@@ -37,13 +37,19 @@ build/build.ninja:
 	CC=$${CC:-gcc} $(MESON) setup build --prefix $(PREFIX)
 
 build-asan/build.ninja:
-	CC=gcc $(MESON) setup build-asan $(SANITIZE)
+	CC=gcc $(MESON) setup build-asan $(SANITIZE) -Doptimization=1
 
+# Compiles in a third of the time that -O1 takes; half as fast.
 build-clang/build.ninja:
-	CC=clang $(MESON) setup build-clang -Doptimization=0
+	CC=clang $(MESON) setup build-clang $(SANITIZE) $(COVERAGE) \
+		-Doptimization=0
 
 build-fuzz/build.ninja:
-	CC=clang $(MESON) setup build-fuzz $(SANITIZE) $(COVERAGE)
+	CC=clang $(MESON) setup build-fuzz $(SANITIZE) $(COVERAGE) \
+		-Doptimization=1
+
+build-plain/build.ninja:
+	CC=clang $(MESON) setup build-plain -Doptimization=0
 
 run: deps
 	$(MAKE) build
@@ -58,11 +64,9 @@ run: deps
 # there before is configured again.
 check: deps
 	@scripts/deps.sh check --ahead
-	$(MAKE) build-asan/build.ninja build-clang/build.ninja \
-		build-fuzz/build.ninja
+	$(MAKE) build-asan/build.ninja build-clang/build.ninja
 	$(call ninja,build-asan)
-	$(call ninja,build-clang) src/front/weft
-	$(NINJA) -C build-fuzz fuzzers
+	$(call ninja,build-clang) src/front/weft fuzzers
 	@scripts/deps.sh check
 	$(MAKE) build/build.ninja
 	grep -q tests/mpi/all64 build/build.ninja || \
@@ -97,16 +101,16 @@ format:
 format-check:
 	scripts/format.sh --check
 
-# What must hold before a change leaves the desk: the tests compile with clang
-# too.
-pre-push: format-check check
-	$(call ninja,build-clang)
+# What must hold before a change leaves the desk: the tests and the libraries of
+# processes compile with clang too.
+pre-push: format-check check build-plain/build.ninja
+	$(NINJA) -C build-plain
 
 install: build
 	$(MESON) install -C build --no-rebuild
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz
+	rm -rf build build-asan build-clang build-fuzz build-plain
 
 .PHONY: all build run check bench soak fuzz deps deps-mpi docs format format-check pre-push \
 	install clean

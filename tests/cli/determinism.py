@@ -4,9 +4,9 @@
 
   determinism.py WEFT
 
-Compares this build with itself, with the clang -O0 build ($WEFT_CLANG) and the
-sanitizer build ($WEFT_ASAN) where they exist: standard output as JSON and the
-SQLite file."""
+Compares this build with itself, and with those with sanitizers by clang -O0
+($WEFT_CLANG) and gcc ($WEFT_ASAN) where they exist: standard output as JSON and
+the SQLite file."""
 import hashlib
 import os
 import pathlib
@@ -18,24 +18,27 @@ RUNS = [
     ["forth/uniform", "--set", "workload.count=300"],
     ["forth/uniform", "--set", "workload.count=300", "--seed", "2"],
     ["forth/hotspot", "--set", "workload.count=200"],
-    ["forth/clock-offset"],
+    ["forth/clock-offset", "--set", "workload.0.count=2000"],
     ["forth/dma"],
     ["forth/ep-conformance"],
     ["generic/crossbar-load"],
-    ["forth/clos-twelve"],
+    ["forth/clos-twelve", "--set", "run.until=400us"],
     ["forth/monitor-latency", "--set", "workload.count=300", "--sample",
      "10us"],
     ["extoll/pingpong"],
     ["extoll/torus", "--set", "workload.0.count=5"],
-    ["extoll/ep-traffic", "--set", "workload.count=100"],
+    ["extoll/ep-traffic", "--set", "workload.0.count=30"],
     ["extoll/net-torus", "--set", "fabric.net.measure=2000"],
     ["extoll/net-nics"],
     ["extoll/net-torus", "--set", "fabric.net.measure=1000", "--set",
      "faults={on: 's*.lp0', type: fault.bits, rate: 1e-5}"],
     ["ethernet/hot-spot"],
     ["hvia/mvia", "--set", "workload.size=4096"],
-    ["hostport/ep-conformance"],  # M03 of hostport.md 13.7
-    ["coh/random"],
+    # M03 of hostport.md 13.7
+    ["hostport/ep-conformance", "--set", "workload.1.messages=12", "--set",
+     "workload.2.messages=6"],
+    ["coh/random", "--set", "traffic.ops=6000", "--set", "traffic.words=2000",
+     "--set", "expect={t0.errors: 0, t0.delivered: 2000}"],
     ["coh/delivery"],
 ]
 

@@ -113,7 +113,7 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->far = (struct weft_far_owner){
 		.pid = who.pid,
 		.ahead = att_timed(s),
-		.settles = !s->o.raw,
+		.settles = att_timed(s) && !s->o.raw,
 	};
 	return c;
 }

@@ -22,7 +22,7 @@ echo "$0" "$@"
 env | sed s/^/:/
 test -z "$OMPI_MCA_orte_default_hostfile" ||
     echo hosts $(cat "$OMPI_MCA_orte_default_hostfile")
-for r in 0 1; do PMI_RANK=$r uname -n; done
+for r in 0 1; do PMI_RANK=$r LD_PRELOAD=$SHOWS uname -n; done
 """
 
 
@@ -185,7 +185,7 @@ class Launch(unittest.TestCase):
 
     def test_names_of_nodes(self):
         said = self.weft("-n", "2", "--map", "0:1,1:0", "--", self.ofi,
-                         LD_PRELOAD=PRELOAD)
+                         SHOWS=PRELOAD)
         self.assertEqual(said.split()[-2:], ["n1", "n0"])
 
     def test_a_script_is_not_looked_into(self):

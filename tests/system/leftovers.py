@@ -20,6 +20,16 @@ def read(path):
         return b""
 
 
+def children(pid, start="att_"):
+    """Programs that a process has started; others are weft itself."""
+    stats = {d: read("/proc/%s/stat" % d).decode(errors="replace")
+             for d in os.listdir("/proc") if d.isdigit()}
+    rows = [(d, re.match(r"\d+ \((.*)\) \S (\d+) ", text, re.S))
+            for d, text in stats.items()]
+    return [int(d) for d, m in rows
+            if m and int(m[2]) == pid and m[1].startswith(start)]
+
+
 def heard():
     """Shells have what runs in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

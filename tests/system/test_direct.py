@@ -15,6 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
+from leftovers import children
 from weftlib import WEFT
 
 PROGRAMS = sys.argv.pop(1)
@@ -26,14 +27,6 @@ DIRECT = ["exec", "--clock", "none", "--path", "direct"]
 def weft(*args, env=None):
     return subprocess.run([WEFT, *args], capture_output=True, text=True,
                           timeout=60, env=dict(os.environ, **(env or {})))
-
-
-def children(pid):
-    """Programs; one of the children is weft itself."""
-    p = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)],
-                       capture_output=True, text=True)
-    rows = [ln.split(None, 1) for ln in p.stdout.splitlines()]
-    return [int(pid) for pid, name in rows if name.startswith("att_")]
 
 
 def traces():

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from leftovers import Job
+from leftovers import Job, children
 from weftlib import WEFT, run
 
 PROGRAMS = sys.argv.pop(1)
@@ -33,14 +33,6 @@ def weft_exec(*args, timeout=60, env=None, cwd=None):
 
 def half_rtt(text):
     return int(re.search(r"half_rtt_mean (\d+) fs", text)[1])
-
-
-def children(pid):
-    """Programs; one of the children is weft itself."""
-    p = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)],
-                       capture_output=True, text=True)
-    rows = [ln.split(None, 1) for ln in p.stdout.splitlines()]
-    return [int(pid) for pid, name in rows if name.startswith("att_")]
 
 
 def wait_for(found, seconds=10):

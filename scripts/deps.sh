@@ -16,7 +16,7 @@ tools=build/tools
 packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 	ninja-build pkg-config libyaml-dev libsqlite3-dev libisal-dev
 	libcmocka-dev sqlite3 jq python3 ca-certificates spin libfabric-dev"
-mpi="openmpi-bin libopenmpi-dev hpcc lammps scalapack-mpi-test
+mpi="openmpi-bin libopenmpi-dev gfortran hpcc lammps scalapack-mpi-test
 	netpipe-openmpi gromacs"
 check="chromium-headless-shell tshark libjudydebian1 libfabric-bin"
 case ${1-} in

@@ -3,6 +3,7 @@
 Fortran see the machine's time.
 
     test_where.py WEFT ROOT WHERE [test...]     WHERE: tests/mpi/where, built"""
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import unittest
 
 from mpilib import Place, Weft
 
-WHERE = sys.argv.pop(1)
+WHERE = os.path.abspath(sys.argv.pop(1))
 F08 = """program f
   use mpi_f08
   double precision :: t

@@ -178,6 +178,14 @@ class Launch(unittest.TestCase):
                              " ".join([mpirun, "-n", "1", self.open]))
             self.assertIn("\nhosts 240.0.0.1 240.0.0.0\n", said)
 
+    def test_a_command_line_of_another_mpi(self):
+        mpirun = self.f.path("open/bin/mpirun")
+        mpiexec = self.f.path("ofi/bin/mpiexec")
+        for of, other in (mpirun, self.ofi), (mpiexec, self.open):
+            said = self.weft("--", of, "-n", "2", other, status=2)
+            for words in (of, other, "take that one's"):
+                self.assertIn(words, said)
+
     def test_own_settings_win(self):
         self.weft("--", self.ofi, MPIR_CVAR_NOLOCAL="0", HYDRA_IFACE="eth7")
         self.assertEqual((self.env["MPIR_CVAR_NOLOCAL"],

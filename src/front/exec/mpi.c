@@ -129,6 +129,25 @@ bool mpi_given(const struct exec_job *j, const struct mpi_starter *s)
 	       is_file(path, s->real);
 }
 
+/* A command of one MPI makes of another's program as many jobs as ranks. */
+static int same_mpi(const struct exec_job *j, const struct mpi_starter *s,
+		    struct weft_err *err)
+{
+	struct elf_libs l;
+
+	for (char **w = j->argv + 1; *w; w++) {
+		if (!elf_libs_of(*w, &l) || l.openmpi == l.mpich)
+			continue;
+		if (l.mpich == s->mpich)
+			return 0;
+		return weft_fail(err, EINVAL,
+				 "exec: '%.100s' is of %s, but '%.100s' of the "
+				 "MPI %.100s: take that one's",
+				 j->argv[0], s->of, *w, l.mpi);
+	}
+	return 0;
+}
+
 int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
 		const char *lib, struct mpi_args *a, struct weft_err *err)
 {
@@ -136,7 +155,7 @@ int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
 	int ret;
 
 	if (mpi_given(j, s))
-		return 0;
+		return same_mpi(j, s, err);
 	ret = find(j, s, lib, path, sizeof(path), err);
 	if (ret)
 		return ret;

@@ -42,6 +42,7 @@ struct mpi_starter {
 	const char *real;	  /* its name behind all links */
 	const char *others;	  /* that of another MPI */
 	const char *const *names; /* ended by NULL */
+	bool mpich;
 };
 /* The program is such a command itself, with what the user wants of it. */
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);

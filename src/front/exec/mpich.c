@@ -12,7 +12,8 @@
 static const char *const mpich_names[] = { "mpiexec.hydra", "mpiexec.mpich",
 					   "mpirun.mpich", "mpiexec", NULL };
 static const struct mpi_starter mpich_starter = { "MPICH", "mpiexec.hydra",
-						  "orterun", mpich_names };
+						  "orterun", mpich_names,
+						  true };
 
 static bool mpich_fits(const struct exec_job *j)
 {

@@ -14,7 +14,7 @@ static const char *const openmpi_names[] = { "mpirun.openmpi", "orterun",
 					     "mpirun", NULL };
 static const struct mpi_starter openmpi_starter = {
 	"Open MPI (Debian: openmpi-bin)", "orterun", "mpiexec.hydra",
-	openmpi_names
+	openmpi_names, false
 };
 
 static bool openmpi_fits(const struct exec_job *j)

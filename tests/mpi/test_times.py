@@ -125,6 +125,13 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(halves("extoll", "mean", 8, 400)[0], want,
                                delta=1)
 
+    def test_contents_when_nobody_waits(self):
+        """Untimed a process may look as soon as an event is there: what it
+        tells of is there before."""
+        p = run(4, "exec/forth-eight", TIMES, "swap", "8192", "1500",
+                options=["--clock", "none"])
+        self.assertEqual(p.stdout.count("swap 0 wrong\n"), 4, p.stdout)
+
     def test_put_stream(self):
         """4 KB puts: what another one takes is what the RMA needs for a put
         and a notification (EX-06 is without it), and 1 in 8 messages of

@@ -3,9 +3,10 @@
  *
  *     times pingpong SIZE ROUNDS       ranks 0 and 1; half of each round trip
  *     times mean SIZE ROUNDS           the same between two looks at the clock
- *     times put SIZE COUNT             rank 0 into a window of rank 1
- *     times streams SIZE COUNT A:B...  all at once, each from A to B: when B
- * had how many of its bytes
+ *     times swap SIZE COUNT            ranks by twos, each both ways at once;
+ * all contents are checked times put SIZE COUNT             rank 0 into a
+ * window of rank 1 times streams SIZE COUNT A:B...  all at once, each from A to
+ * B: when B had how many of its bytes
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -56,6 +57,25 @@ static int mean(int size, int rounds, char **more)
 		printf("half %.6f ns\n", (MPI_Wtime() - t0) * 5e8 / rounds);
 	free(buf);
 	return 0;
+}
+
+static int swap(int size, int count, char **more)
+{
+	char *out = malloc((size_t)size), *in = malloc((size_t)size);
+	int bad = 0;
+
+	for (int i = 0; i < count; i++) {
+		memset(out, i + rank, (size_t)size);
+		MPI_Sendrecv(out, size, MPI_CHAR, rank ^ 1, 1, in, size,
+			     MPI_CHAR, rank ^ 1, 1, MPI_COMM_WORLD,
+			     MPI_STATUS_IGNORE);
+		for (int k = 0; k < size; k++)
+			bad += in[k] != (char)(i + (rank ^ 1));
+	}
+	printf("swap %d wrong\n", bad);
+	free(out);
+	free(in);
+	return bad != 0;
 }
 
 static int put(int size, int count, char **more)
@@ -140,6 +160,7 @@ static const struct {
 	int (*run)(int size, int count, char **more);
 } what[] = { { "pingpong", pingpong },
 	     { "mean", mean },
+	     { "swap", swap },
 	     { "put", put },
 	     { "streams", streams } };
 

@@ -263,7 +263,13 @@ static void test_later(void **state)
 	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0x77);
 	assert_int_equal(tell(c, 'r', SKEW + 12807, 0), 0x77);
 	assert_int_equal(tell(c, 'r', SKEW + 12808, 0), 0);
+	assert_false(m.far_due);
+	c->owner.settles = true; /* a program that runs changes nothing */
+	mem_store(&m, s + 64, buf, 1);
+	assert_false(m.far_due);
+	c->owner.settles = false;
 	mem_store(&m, s, buf, 1); /* none is lost with the shadow */
+	assert_true(m.far_due);
 	assert_true(mem_far_del(&m, s));
 	assert_int_equal(tell(c, 'r', SKEW, 0), 0x77);
 	assert_int_equal(c->owner.faults, 0);

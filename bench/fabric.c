@@ -2,13 +2,13 @@
 /* Two processes and any provider of libfabric: latency and rate of small tagged
  * messages, in real time.
  *
- *     weft-fabric -p PROVIDER -k NAME -r RANK [-n MESSAGES] [-w WINDOW] [-b]
+ *     weft-fabric -p PROVIDER -k NAME -r RANK [-n MESSAGES] [-w WINDOW] [-b|-x]
  *
  * The processes find each other by an abstract Unix socket NAME; RANK is that
  * of weft exec when it is not given.  Rank 0 prints "latency NS", half the
  * round trip of 8 bytes, and "rate MESSAGES/S", one way, WINDOW of them before
  * an answer.  With -b only the ping-pong is done ("blocking MESSAGES/S", both
- * ways): each message is waited for. */
+ * ways): each message is waited for.  -x: it exits with everything open. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -29,7 +29,7 @@ enum { TAG_PING = 1, TAG_DATA, TAG_ACK };
 
 struct bench {
 	const char *provider, *name;
-	unsigned rank, messages, window, blocking;
+	unsigned rank, messages, window, blocking, exits;
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 	int c, fd;
 	char x = 0;
 
-	while ((c = getopt(argc, argv, "p:k:r:n:w:b")) >= 0) {
+	while ((c = getopt(argc, argv, "p:k:r:n:w:bx")) >= 0) {
 		if (c == 'p')
 			b.provider = optarg;
 		else if (c == 'k')
@@ -279,6 +279,8 @@ int main(int argc, char **argv)
 			b.messages = (unsigned)atoi(optarg);
 		else if (c == 'w')
 			b.window = (unsigned)atoi(optarg);
+		else if (c == 'x')
+			b.exits = 1;
 		else
 			b.blocking = c == 'b';
 	}
@@ -294,6 +296,7 @@ int main(int argc, char **argv)
 	/* nobody leaves before the other has all */
 	if (write(fd, &x, 1) != 1 || read(fd, &x, 1) != 1)
 		check(-EIO, "the other process");
-	close_ep(&b);
+	if (!b.exits)
+		close_ep(&b);
 	return 0;
 }

@@ -317,6 +317,24 @@ static void look_all(struct att_server *s)
 	}
 }
 
+/* All that are left wait for messages; those of one that has died never come,
+ * and there is no other way to tell who waits for anybody's. */
+static bool still_lost(struct att_server *s)
+{
+	if (!s->sum.died)
+		return false;
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (!s->clients.at[i]->gone &&
+		    atomic_load(&s->clients.at[i]->seg->state) != ATT_WAIT)
+			return false;
+	att_say(s, "a process has died and all others wait: they are detached");
+	for (size_t i = 0; i < s->clients.n; i++) {
+		s->clients.at[i]->left = true;
+		att_gone(s->clients.at[i]);
+	}
+	return true;
+}
+
 /* Nothing moves, and nobody computes: a deadlock of the program, or it waits
  * for somebody else. */
 static void still(struct att_server *s)
@@ -331,6 +349,8 @@ static void still(struct att_server *s)
 	}
 	if (!s->live || s->told_still || s->o.direct ||
 	    now - s->still_ns < s->o.patience_ns || !s->started)
+		return;
+	if (still_lost(s))
 		return;
 	s->told_still = true;
 	att_say(s,

@@ -83,9 +83,10 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 		any = wfi_hub_progress(h);
 	rc = cq_take(cq, buf, count, src);
 	wfi_unlock(h);
-	if (rc == -FI_EAGAIN && !any)
-		wfi_hub_idle(h);
-	return rc;
+	if (rc != -FI_EAGAIN || any)
+		return rc;
+	wfi_hub_idle(h);
+	return weft_att_gone(h->att) ? -FI_EIO : rc;
 }
 
 static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)

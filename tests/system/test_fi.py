@@ -3,10 +3,13 @@
 fi_pingpong, over every NIC and every type of endpoint."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
+from leftovers import Job, read
 from weftlib import WEFT
 
 # The server is rank 0; the client looks for it until it is there.  fi_pingpong
@@ -75,6 +78,39 @@ class Fi(unittest.TestCase):
             with self.subTest(nic):
                 self.pingpong(nic + "-pair", "-e", "rdm", "-I", "3", "-S",
                               "20000", "-c")
+
+
+class Ends(unittest.TestCase):
+    """Programs that do not close what they have opened."""
+    FABRIC = os.path.join(os.path.dirname(os.path.abspath(WEFT)),
+                          "../../bench/weft-fabric")
+
+    def job(self, way, *args):
+        return Job([WEFT, "exec", "--patience", "300ms", "--fabric",
+                    "exec/forth-pair", *way, "--", self.FABRIC, "-p", "weft",
+                    "-k", "weft-ends-%d" % os.getpid(), *args])
+
+    def test_exit_with_everything_open(self):
+        for way in ((), ("--clock", "none", "--path", "direct")):
+            status, out, err, left = self.job(way, "-n", "100", "-x").end(20)
+            self.assertEqual((status, left), (0, []), err)
+            self.assertIn("rate ", out)
+            self.assertIn("without leaving", err)
+
+    def test_killed(self):
+        """The other one waits for a message, whoever it comes from."""
+        for way in ((), ("--clock", "none")):
+            job = self.job(way, "-n", "100000000")
+            pids = job.wait_named("weft-fabric", 2)
+            while not all(b"memfd:weft" in read("/proc/%d/maps" % pid)
+                          for pid in pids):
+                time.sleep(0.01)  # not attached yet
+            time.sleep(0.3)
+            os.kill(max(pids), signal.SIGKILL)
+            status, out, err, left = job.end(20)
+            self.assertEqual((status, left), (1, []), err)
+            self.assertIn("was ended by signal 9", err)
+            self.assertIn("ended with status 1", err)  # the other one
 
 
 if __name__ == "__main__":

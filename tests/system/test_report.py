@@ -368,7 +368,8 @@ class Report(unittest.TestCase):
             " i <= 20; i++) { s.value = i % Number(s.max) + 1; s.dispatchEvent("
             "new Event('input')); await new Promise(requestAnimationFrame); } "
             "return (performance.now() - t) / 20; })()")
-        self.assertLess(per, 100)
+        # 10 to 20 on a quiet machine; ten times as much is another algorithm
+        self.assertLess(per, 500)
 
     def test_more_are_grouped(self):
         db = self.large([16, 8, 8])

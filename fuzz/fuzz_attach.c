@@ -313,7 +313,7 @@ static void good_raw(void)
 
 	if (att_connected(ATT_ROLE_HOST, &a) || att_noticed(a))
 		_exit(1);
-	for (int i = 0; i < 5000 && !ret; i++)
+	for (int i = 0; i < 2000 && !ret; i++)
 		ret = att_call(a, (struct att_cmd *)&now, &r);
 	_exit(ret && !weft_att_gone(a) ? 2 : 0);
 }
@@ -333,7 +333,7 @@ static void start(struct att_server *s, uint32_t rank, enum fuzz_way way,
 	snprintf(text, sizeof(text), "%u", rank);
 	setenv("WEFT_RANK", text, 1);
 	setenv("WEFT_SOCKET", att_server_socket(s), 1);
-	alarm(20);
+	alarm(60);
 	if (!rank)
 		bad_main(way, data, size);
 	if (way == RAW)

@@ -83,7 +83,9 @@ wave_reader() {
 # Chromium's reader of timelines.
 trace_reader() {
 	(cd tests/viewer && { [ -d node_modules ] ||
-		npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; }) ||
+		npm ci --ignore-scripts --no-audit --no-fund \
+			--fetch-retries=1 --fetch-timeout=20000 \
+			--loglevel=error; }) ||
 		echo "no trace engine: timelines are not read back in the tests"
 }
 

@@ -85,6 +85,7 @@ class Job:
             for pid in self.processes():
                 os.kill(pid, signal.SIGKILL)
             out, err = self.p.communicate()
+            shutil.rmtree(self.tmp, ignore_errors=True)
             return None, out, err, ["does not end: %s" % state]
         until = time.time() + 5
         while self.left() and time.time() < until:

@@ -117,8 +117,19 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 	return fd;
 }
 
+/* Of neighbours, when the run ended before they were released. */
+static void msgs_free(struct att_client *c)
+{
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
+		if (c->msg[i].used)
+			free(c->msg[i].own);
+	for (; !ring_empty(&c->late); ring_pop(&c->late))
+		free(ring_front(&c->late)->m.own);
+}
+
 void att_client_free(struct att_client *c)
 {
+	msgs_free(c);
 	if (c->seg)
 		munmap(c->seg, c->seg_bytes);
 	ring_free(&c->late);

@@ -317,6 +317,26 @@ static void look_all(struct att_server *s)
 	}
 }
 
+/* Those who talk directly do not say that they wait: they sleep most of the
+ * time, for as long as patience is. */
+static bool sleeps(struct att_client *c)
+{
+	uint64_t now = att_now_ns(), ran = 0;
+
+	if (att_doing(c->pid, &ran) == ATT_ASLEEP && c->quiet_since &&
+	    ran - c->ran_ns <= (now - c->quiet_since) / 8)
+		return now - c->quiet_since >= c->srv->o.patience_ns;
+	c->quiet_since = now;
+	c->ran_ns = ran;
+	return false;
+}
+
+static bool rests(struct att_client *c)
+{
+	return c->srv->o.direct ? sleeps(c)
+				: atomic_load(&c->seg->state) == ATT_WAIT;
+}
+
 /* All that are left wait for messages; those of one that has died never come,
  * and there is no other way to tell who waits for anybody's. */
 static bool still_lost(struct att_server *s)
@@ -324,8 +344,7 @@ static bool still_lost(struct att_server *s)
 	if (!s->sum.died)
 		return false;
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (!s->clients.at[i]->gone &&
-		    atomic_load(&s->clients.at[i]->seg->state) != ATT_WAIT)
+		if (!s->clients.at[i]->gone && !rests(s->clients.at[i]))
 			return false;
 	att_say(s, "a process has died and all others wait: they are detached");
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -347,10 +366,10 @@ static void still(struct att_server *s)
 		s->look_ns = now;
 		look_all(s);
 	}
-	if (!s->live || s->told_still || s->o.direct ||
-	    now - s->still_ns < s->o.patience_ns || !s->started)
+	if (!s->live || s->told_still || now - s->still_ns < s->o.patience_ns ||
+	    !s->started)
 		return;
-	if (still_lost(s))
+	if (still_lost(s) || s->o.direct)
 		return;
 	s->told_still = true;
 	att_say(s,

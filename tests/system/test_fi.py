@@ -99,7 +99,8 @@ class Ends(unittest.TestCase):
 
     def test_killed(self):
         """The other one waits for a message, whoever it comes from."""
-        for way in ((), ("--clock", "none")):
+        for way in ((), ("--clock", "none"),
+                    ("--clock", "none", "--path", "direct")):
             job = self.job(way, "-n", "100000000")
             pids = job.wait_named("weft-fabric", 2)
             while not all(b"memfd:weft" in read("/proc/%d/maps" % pid)

@@ -186,11 +186,17 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 	return weft_att_gone(a) ? -EIO : -EAGAIN;
 }
 
+void weft_att_got_on(struct weft_att *a)
+{
+	if (a->info.clock != WEFT_CLOCK_NONE)
+		atomic_fetch_add(&a->vain, atomic_exchange(&a->empty, 0));
+}
+
 void weft_att_enter(struct weft_att *a, bool looks)
 {
 	a->glances = looks;
-	if (!looks && a->info.clock != WEFT_CLOCK_NONE)
-		atomic_fetch_add(&a->vain, atomic_exchange(&a->empty, 0));
+	if (!looks)
+		weft_att_got_on(a);
 }
 
 void weft_att_leave(struct weft_att *a)
@@ -224,15 +230,28 @@ static void idle_again(struct weft_att *a)
 	atomic_store(&a->idle_us, 0);
 }
 
+/* Longer when nothing happens for long. */
+static int att_nap(struct weft_att *a)
+{
+	uint32_t nap = NAP * (1 + a->info.ranks / PEERS);
+	uint32_t us = atomic_load(&a->idle_us);
+	int ret;
+
+	us = us < nap ? nap : us;
+	ret = weft_att_wait(a, us);
+	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);
+	return ret;
+}
+
 int weft_att_idle(struct weft_att *a)
 {
-	uint32_t nap = NAP * (1 + a->info.ranks / PEERS), us;
 	uint32_t polls;
-	int ret;
 
 	if (a->direct)
 		idle_again(a);
-	us = atomic_load(&a->idle_us);
+	/* how often who waits looks up is a matter of real time */
+	if (!a->direct && !a->glances && att_blind(a))
+		return att_nap(a);
 	polls = atomic_fetch_add(&a->empty, 1) + 1;
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
@@ -242,10 +261,7 @@ int weft_att_idle(struct weft_att *a)
 		sched_yield();
 		return -EAGAIN;
 	}
-	us = us < nap ? nap : us;
-	ret = weft_att_wait(a, us);
-	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);
-	return ret;
+	return att_nap(a);
 }
 
 /* ---- wait objects ---- */

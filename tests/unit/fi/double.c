@@ -259,6 +259,10 @@ bool weft_att_gone(const struct weft_att *a)
 	return false;
 }
 
+void weft_att_got_on(struct weft_att *a)
+{
+}
+
 void weft_att_charge(struct weft_att *a, weft_time_t busy)
 {
 }

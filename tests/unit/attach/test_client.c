@@ -210,6 +210,48 @@ static void test_charge(void **state)
 	assert_true(r->a.posted);
 }
 
+static bool waits(const struct rig *r)
+{
+	return r->seg->state == ATT_WAIT;
+}
+
+static void look(struct rig *r, int times)
+{
+	for (int i = 0; i < times; i++)
+		assert_int_equal(weft_att_idle(&r->a), -EAGAIN);
+}
+
+/* Looks in a row that find nothing are waiting from the sixteenth on; who gets
+ * on in between (with a message that was there before) does not wait. */
+static void test_who_waits(void **state)
+{
+	struct rig *r = *state;
+
+	look(r, 15);
+	assert_false(waits(r));
+	for (int i = 0; i < 4; i++) {
+		weft_att_got_on(&r->a);
+		look(r, 15);
+		assert_false(waits(r));
+	}
+	look(r, 1);
+	assert_true(waits(r));
+}
+
+/* How often who waits looks up is a matter of real time: it is not counted. */
+static void test_looking_up(void **state)
+{
+	struct rig *r = *state;
+	uint32_t empty;
+
+	look(r, 16);
+	assert_true(waits(r));
+	empty = r->a.empty;
+	look(r, 3);
+	assert_int_equal(r->a.empty, empty);
+	assert_true(waits(r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +262,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_release, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_charge, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_who_waits, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_looking_up, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  *   preload.c     the attachment, whose code is the program's
  *   clock.c       clocks of C and C++
  *   name.c        the name of the host
+ *   folder.c      folders of Open MPI
  *   heap.c        where buffers lie
  *   mpi.c         MPI_Init, MPI_Finalize, MPI_Wtime
  *   raw.c         programs that call weft/host.h themselves

@@ -145,6 +145,7 @@ void host_crew_stored(struct host *hp, const void *at, size_t n)
 			}
 			*pp = p->next;
 			c->waiting--;
+			hp->shared->steps++;
 			ready(hp, p);
 		}
 	}

@@ -133,6 +133,7 @@ struct weft_host {
 	struct coro *co;
 	int ret;
 	enum host_wait wait;
+	weft_time_t wait_from; /* begin of its present wait */
 	weft_time_t resume_at; /* the only wake-up that counts */
 	weft_time_t debt;      /* processor time not yet waited for */
 	weft_time_t deadline;  /* of its waiting */
@@ -179,6 +180,7 @@ struct host_shared {
 	uint32_t refs, hosts, live;
 	bool stop_at_end;
 	uint64_t seq;
+	uint64_t steps; /* waits that ended by more than the passing of time */
 	struct {
 		VEC(struct oob_key *);
 	} keys; /* sorted */

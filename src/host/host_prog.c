@@ -172,6 +172,35 @@ uint32_t weft_progs_running(struct weft_sim *sim)
 	return s ? s->live : 0;
 }
 
+uint64_t weft_progs_steps(struct weft_sim *sim)
+{
+	struct host_shared *s = shared_find(sim);
+
+	return s ? s->steps : 0;
+}
+
+static bool thread_rests(const struct weft_host *h, weft_time_t least)
+{
+	return !h->background && h->wait != HOST_ENDED &&
+	       h->resume_at < WEFT_PROG_KICKED &&
+	       h->resume_at - h->wait_from >= least;
+}
+
+bool weft_progs_resting(struct weft_sim *sim, weft_time_t least)
+{
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
+		struct weft_comp *c = weft_sim_at(sim, i);
+		const struct host *hp = c->state;
+
+		if (c->cls != &weft_class_host_pc)
+			continue;
+		for (size_t k = 0; k < hp->threads.n; k++)
+			if (thread_rests(hp->threads.at[k], least))
+				return true;
+	}
+	return false;
+}
+
 void weft_progs_stop_at_end(struct weft_sim *sim, bool on)
 {
 	struct host_shared *s = shared_find(sim);

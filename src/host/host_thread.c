@@ -51,16 +51,45 @@ static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_ENDED] = "ended",	  [HOST_OUTSIDE] = "outside",
 };
 
+/* Did the wait end because something happened?  Time alone ends sleeps,
+ * computation and waits at their deadline; a device that answers a load is no
+ * step either, because a loop around a load never stops making them. */
+static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
+{
+	switch (why) {
+	case HOST_POLLS:
+		return host_poll_hit(h);
+	case HOST_IRQ:
+		return h->irq_hit;
+	case HOST_WORD:
+		return !h->word; /* weft_host_wake takes it */
+	case HOST_KEY:
+	case HOST_OUTSIDE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Threads of drivers repeat their requests for ever: they are no programs. */
+static bool is_program(const struct weft_host *h)
+{
+	return !h->background || h->proc;
+}
+
 void host_block(struct weft_host *h, enum host_wait why)
 {
 	weft_time_t from = now_of(h);
 
+	h->wait_from = from;
 	h->wait = why;
 	if (why == HOST_POLLS || why == HOST_BRIDGE)
 		weft_bus_expect(h->hp->bus);
 	weft_state(h->prog, "thread", host_doing[why], from);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
+	if (is_program(h) && wait_fulfilled(h, why))
+		h->hp->shared->steps++;
 	if (is_busy(h, why)) {
 		h->busy += now_of(h) - from;
 		h->kernel += h->calls ? now_of(h) - from : 0;

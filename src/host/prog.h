@@ -27,6 +27,13 @@ void weft_prog_set_background(struct weft_comp *prog, bool background);
 /* Foreground programs of the simulation that have not ended. */
 uint32_t weft_progs_running(struct weft_sim *sim);
 
+/* Waits of programs that ended because something happened (a store, an
+ * interrupt, a value, a wake-up by another thread), not because time passed. */
+uint64_t weft_progs_steps(struct weft_sim *sim);
+/* A foreground program is in a wait whose end is known and that takes `least`
+ * or longer: it sleeps, computes or has set itself that deadline. */
+bool weft_progs_resting(struct weft_sim *sim, weft_time_t least);
+
 /* When on, the last foreground program that ends stops the run
  * (weft_sim_stop); the caller may run on to let the network drain. */
 void weft_progs_stop_at_end(struct weft_sim *sim, bool on);

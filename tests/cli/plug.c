@@ -193,6 +193,59 @@ static WEFT_COMPONENT(prog, .name = "test.prog", .kind = WEFT_KIND_PROGRAM,
 		      .state_size = sizeof(struct prog), .params = prog_params,
 		      .ops = { .main = prog_main });
 
+/* ---- waiter: waits in one of several ways, for ever or for a while ---- */
+
+enum { WAIT_KEY, WAIT_PATIENCE, WAIT_SLEEP, WAIT_WORD, WAIT_TICK, WAIT_SPIN };
+
+struct waiter {
+	uint32_t way;
+	weft_time_t time;
+};
+
+static const struct weft_param waiter_params[] = {
+	WEFT_PARAM(ENUM, struct waiter, way, "key",
+		   "key|patience|sleep|word|tick|spin", OWN, "how it waits"),
+	WEFT_PARAM(TIME, struct waiter, time, "1ms", "1us..", OWN, "how long"),
+	{ 0 }
+};
+
+static int waiter_main(struct weft_comp *c)
+{
+	struct weft_host *h = weft_prog_host(c);
+	struct waiter *w = c->state;
+	static const uint32_t word;
+	weft_phys_t phys;
+	uint64_t *p = weft_mem_alloc(h, 8, 8, &phys);
+
+	*p = 0;
+	switch (w->way) {
+	case WAIT_KEY:
+		weft_oob_get(h, "never put");
+		break;
+	case WAIT_PATIENCE:
+		while (!weft_host_poll64(h, p, 0, weft_host_now(h) + w->time))
+			;
+		break;
+	case WAIT_SLEEP:
+		weft_host_sleep(h, weft_host_now(h) + w->time);
+		break;
+	case WAIT_WORD:
+		weft_host_wait(h, &word, 0, WEFT_NEVER);
+		break;
+	case WAIT_SPIN:
+		for (;;)
+			weft_host_cpu(h, w->time);
+	default:
+		for (;;)
+			weft_host_sleep(h, weft_host_now(h) + w->time);
+	}
+	return 0;
+}
+
+static WEFT_COMPONENT(waiter, .name = "test.waiter", .kind = WEFT_KIND_PROGRAM,
+		      .doc = "waits", .state_size = sizeof(struct waiter),
+		      .params = waiter_params, .ops = { .main = waiter_main });
+
 /* ---- fault ---- */
 
 struct drop {
@@ -226,4 +279,4 @@ static WEFT_COMPONENT(drop, .name = "test.drop", .kind = WEFT_KIND_FAULT,
 		      .ops = { .filter = drop_filter });
 
 WEFT_PLUGIN(&weft_class_talker, &weft_class_hub, &weft_class_nic,
-	    &weft_class_prog, &weft_class_drop);
+	    &weft_class_prog, &weft_class_waiter, &weft_class_drop);

@@ -16,7 +16,7 @@ struct head {
 	uint32_t payload;
 };
 struct run {
-	weft_time_t until, drain;
+	weft_time_t until, drain, watchdog;
 };
 
 /* clang-format off */
@@ -26,8 +26,10 @@ static const struct weft_param head_params[] = {
 	{ 0 },
 };
 static const struct weft_param run_params[] = {
-	WEFT_PARAM(TIME, struct run, until, "0", "", OWN, "end of the run"),
-	WEFT_PARAM(TIME, struct run, drain, "0", "", OWN, "run on this long"),
+	WEFT_PARAM(TIME, struct run, until, "0", "0..9000s", OWN, "end of the run"),
+	WEFT_PARAM(TIME, struct run, drain, "0", "0..9000s", OWN, "run on this long"),
+	WEFT_PARAM(TIME, struct run, watchdog, "10s", "0..9000s", OWN,
+		   "ends a run in which no program gets on; 0 = never"),
 	{ 0 },
 };
 /* clang-format on */
@@ -78,6 +80,7 @@ static int case_run(struct exp_case *c, struct weft_err *err)
 		return -1;
 	c->until = r.until ? r.until : WEFT_NEVER;
 	c->drain = r.drain;
+	c->watchdog = r.watchdog;
 	return 0;
 }
 

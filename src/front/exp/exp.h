@@ -65,13 +65,15 @@ struct exp_case {
 	const char *about;
 	uint64_t seed;
 	bool carried;
-	weft_time_t until; /* WEFT_NEVER: until programs have ended */
-	weft_time_t drain; /* run on this long */
+	weft_time_t until;    /* WEFT_NEVER: until programs have ended */
+	weft_time_t drain;    /* run on this long */
+	weft_time_t watchdog; /* of a run that stands still; 0: none */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
 	weft_time_t sample; /* between samples of all counters; 0 = none */
 	const struct doc_node *sample_of, *show; /* patterns, or NULL */
 	bool partial; /* it was ended early: nothing is judged */
+	bool hung;    /* the watchdog ended it */
 	struct exp_overs overs;
 	struct exp_set *sets;
 	size_t n_sets;

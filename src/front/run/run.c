@@ -12,9 +12,13 @@
 
 /* ---- one case ---- */
 
+/* The clock of a run ends here, far enough from the end of its 64 bits that the
+ * sum of a time and a delay is always a time. */
+#define RUN_END (9000000 * WEFT_MS)
+
 static bool case_over(const struct exp_case *c, weft_time_t until)
 {
-	return (weft_sim_idle(c->sim) && !weft_sim_gated(c->sim)) ||
+	return c->hung || (weft_sim_idle(c->sim) && !weft_sim_gated(c->sim)) ||
 	       weft_sim_now(c->sim) >= until ||
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
@@ -25,15 +29,36 @@ struct lookers {
 	struct sampler *smp;
 	struct viewer *view;
 	struct keeper *keep;
+	struct watchdog dog;
 };
 
+/* A looker is due; false ends the run. */
+static bool case_tick(struct exp_case *c, struct lookers *l)
+{
+	weft_time_t t = weft_sim_now(c->sim);
+
+	if (sampler_due(l->smp) == t)
+		sampler_tick(l->smp);
+	if (viewer_due(l->view) == t)
+		viewer_tick(l->view);
+	if (l->dog.due == t)
+		c->hung = watchdog_barks(&l->dog, c->sim);
+	return !c->hung;
+}
+
+static weft_time_t lookers_due(const struct lookers *l)
+{
+	weft_time_t s = sampler_due(l->smp), v = viewer_due(l->view);
+	weft_time_t t = s < v ? s : v;
+
+	return t < l->dog.due ? t : l->dog.due;
+}
+
 /* As weft_sim_run.  No event is added, so it is the run without them. */
-static void case_look(struct exp_case *c, const struct lookers *l,
-		      weft_time_t until)
+static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 {
 	while (!weft_sim_idle(c->sim)) {
-		weft_time_t s = sampler_due(l->smp), v = viewer_due(l->view);
-		weft_time_t t = s < v ? s : v;
+		weft_time_t t = lookers_due(l);
 
 		if (t == WEFT_NEVER || t > until)
 			break;
@@ -42,10 +67,8 @@ static void case_look(struct exp_case *c, const struct lookers *l,
 			return;
 		if (weft_sim_idle(c->sim))
 			break;
-		if (s == t)
-			sampler_tick(l->smp);
-		if (v == t)
-			viewer_tick(l->view);
+		if (!case_tick(c, l))
+			return;
 	}
 	if (weft_sim_idle(c->sim))
 		viewer_rest(l->view);
@@ -53,7 +76,7 @@ static void case_look(struct exp_case *c, const struct lookers *l,
 }
 
 /* False when a signal ended it before its time. */
-static bool case_advance(struct exp_case *c, const struct lookers *l,
+static bool case_advance(struct exp_case *c, struct lookers *l,
 			 struct progress *p, weft_time_t until)
 {
 	do {
@@ -69,12 +92,17 @@ static bool case_advance(struct exp_case *c, const struct lookers *l,
 	return true;
 }
 
-static void case_run(struct exp_case *c, const struct lookers *l,
-		     struct progress *p)
+static void case_run(struct exp_case *c, struct lookers *l, struct progress *p)
 {
 	signals_watch(c->sim, p->on || p->watch);
-	c->partial = !case_advance(c, l, p, c->until);
-	if (c->drain && !c->partial && !weft_sim_idle(c->sim)) {
+	watchdog_open(&l->dog, c);
+	c->partial =
+		!case_advance(c, l, p, c->until < RUN_END ? c->until : RUN_END);
+	if (weft_sim_now(c->sim) >= RUN_END && c->until > RUN_END)
+		result_fail(weft_sim_result(c->sim),
+			    "simulated time ends at 9000 s: give run.until");
+	if (c->drain && !c->partial && !c->hung && !weft_sim_idle(c->sim)) {
+		l->dog.due = WEFT_NEVER;
 		c->n_progs = 0; /* they have ended */
 		c->partial =
 			!case_advance(c, l, p, weft_sim_now(c->sim) + c->drain);

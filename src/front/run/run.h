@@ -74,6 +74,16 @@ int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
+/* watchdog.c */
+struct watchdog {
+	weft_time_t period, due; /* WEFT_NEVER: none */
+	uint64_t steps;		 /* of programs, when it looked last */
+	uint32_t quiet;		 /* looks in turn that found none */
+};
+void watchdog_open(struct watchdog *w, const struct exp_case *c);
+/* At time w->due: true ends the run, its result says why. */
+bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
+
 /* signals.c.  Handlers stop the simulation (no event is touched) and leave a
  * note; the run then comes back to look. */
 /* SIGINT and SIGTERM end the run from now on instead of the process; the second

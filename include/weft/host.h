@@ -229,9 +229,12 @@ void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
 void weft_mem_free(struct weft_host *h, void *p);
 /* Ordinary memory of the program (no device can reach it), zeroed.  NULL when
- * there is none.  What a program leaves behind, or holds when the run ends in
- * the middle of it, is freed with its thread. */
+ * there is none.  Its places in pages depend on the program's calls alone.
+ * What a program leaves behind, or holds when the run ends in the middle of it,
+ * is freed with its node. */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
+/* Begins at a multiple of `align`, a power of two from 16 to 4096. */
+void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
 /* Physical address of a byte of device-visible memory; false if it is not. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);

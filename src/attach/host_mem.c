@@ -66,6 +66,16 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
 	return calloc(n ? n : 1, size ? size : 1);
 }
 
+void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
+{
+	void *p = NULL;
+
+	(void)h;
+	if (posix_memalign(&p, align, bytes ? bytes : 1))
+		return NULL;
+	return memset(p, 0, bytes);
+}
+
 void weft_host_free(struct weft_host *h, void *p)
 {
 	(void)h;

@@ -390,8 +390,6 @@ static void thread_free(struct host *hp, struct weft_host *h)
 	for (size_t i = 0; i < HOST_WATCHES; i++)
 		free(h->watch[i].old);
 	free(h->tlb);
-	while (h->blocks)
-		weft_host_free(h, h->blocks->data);
 	free(h);
 }
 
@@ -401,6 +399,7 @@ static void host_fini(struct weft_comp *c)
 
 	for (size_t i = 0; i < hp->threads.n; i++)
 		thread_free(hp, hp->threads.at[i]);
+	host_heaps_fini(hp);
 	host_crew_fini(hp);
 	host_procs_fini(hp);
 	for (size_t i = 0; i < hp->devs.n; i++) {

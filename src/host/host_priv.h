@@ -11,6 +11,7 @@
 #include <setjmp.h>
 
 #include "base/vec.h"
+#include "host/heap.h"
 #include "host/coro.h"
 #include "host/mem.h"
 #include "weft/bus.h"
@@ -166,13 +167,13 @@ struct weft_host {
 	bool killed;	 /* to end as soon as it is in no call */
 	jmp_buf *ending; /* where it ends */
 	struct host_line line[HOST_WC_MAX];
-	struct host_block *blocks; /* weft_host_calloc */
+	struct heap *heap; /* weft_host_calloc; NULL until used */
 };
 
-/* Memory of a program, in front of the bytes it uses. */
-struct host_block {
-	struct host_block *next, **at;
-	_Alignas(16) unsigned char data[];
+/* Ordinary memory of a program. */
+struct host_heap {
+	const struct weft_comp *prog;
+	struct heap heap;
 };
 
 /* What all hosts of a simulation share. */
@@ -214,6 +215,9 @@ struct host {
 	uint32_t logged; /* lines */
 	struct host_shared *shared;
 	struct mem mem;
+	struct {
+		VEC(struct host_heap *);
+	} heaps;
 	struct coro_pool pool;
 	struct {
 		VEC(struct weft_host *);
@@ -310,6 +314,7 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
 /* host_prog.c */
 int host_shared_get(struct host *hp);
 void host_shared_put(struct host *hp);
+void host_heaps_fini(struct host *hp);
 void host_thread_ended(struct weft_host *h);
 
 #endif

@@ -318,36 +318,63 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 
 /* ---- ordinary memory ---- */
 
+/* Threads of one program share its memory. */
+static struct heap *heap_of(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	for (size_t i = 0; i < hp->heaps.n && !h->heap; i++)
+		if (hp->heaps.at[i]->prog == h->prog)
+			h->heap = &hp->heaps.at[i]->heap;
+	if (!h->heap) {
+		struct host_heap *a = calloc(1, sizeof(*a));
+
+		if (!a)
+			return NULL;
+		a->prog = h->prog;
+		vec_push(&hp->heaps, a);
+		h->heap = &a->heap;
+	}
+	return h->heap;
+}
+
+void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
+{
+	struct heap *a = heap_of(h);
+
+	return a ? heap_alloc(a, bytes, align) : NULL;
+}
+
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
 {
-	struct host_block *b;
 	size_t bytes;
 
-	if (__builtin_mul_overflow(n, size, &bytes) ||
-	    __builtin_add_overflow(bytes, sizeof(*b), &bytes))
-		return NULL;
-	b = calloc(1, bytes);
-	if (!b)
-		return NULL;
-	b->next = h->blocks;
-	b->at = &h->blocks;
-	if (b->next)
-		b->next->at = &b->next;
-	h->blocks = b;
-	return b->data;
+	return __builtin_mul_overflow(n, size, &bytes)
+		       ? NULL
+		       : weft_host_align(h, 16, bytes);
 }
 
 void weft_host_free(struct weft_host *h, void *p)
 {
-	struct host_block *b;
-
 	(void)h;
-	if (!p)
-		return;
-	b = (struct host_block *)((char *)p -
-				  offsetof(struct host_block, data));
-	*b->at = b->next;
-	if (b->next)
-		b->next->at = b->at;
-	free(b);
+	heap_free(p);
+}
+
+bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p)
+{
+	struct heap *a = heap_of(h);
+
+	if (!a || !heap_owns(a, p))
+		return false;
+	*bytes_p = heap_size(p);
+	return true;
+}
+
+void host_heaps_fini(struct host *hp)
+{
+	for (size_t i = 0; i < hp->heaps.n; i++) {
+		heap_fini(&hp->heaps.at[i]->heap);
+		free(hp->heaps.at[i]);
+	}
+	vec_free(&hp->heaps);
 }

@@ -76,6 +76,8 @@ int weft_prog_share(struct weft_host *h);
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Stores of its node that are not known to have reached their device. */
 uint32_t weft_prog_stores(const struct weft_host *h);
+/* p is a block of weft_host_calloc of this program; bytes asked for. */
+bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p);
 /* What weft_host_copy costs, without copying. */
 void weft_prog_copy(struct weft_host *h, uint64_t n);
 

@@ -3,15 +3,41 @@
 #include "ulib/ep_hvia.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Memory of the program: it is freed also when a run ends in the middle. */
+void *epv_grow(struct epv *e, void *at, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? 2 * *cap : 16;
+	void *to;
+
+	if (n < *cap)
+		return at;
+	to = weft_host_calloc(e->h, more, size);
+	if (!to)
+		abort();
+	if (at)
+		memcpy(to, at, n * size);
+	weft_host_free(e->h, at);
+	*cap = more;
+	return to;
+}
+
+void epv_push(struct epv *e, const struct weft_ep_event *ev)
+{
+	e->event.at = epv_grow(e, e->event.at, e->event.n, &e->event.cap,
+			       sizeof(*ev));
+	e->event.at[e->event.n++] = *ev;
+}
 
 void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
 	       uint64_t result)
 {
-	vec_push(&e->event, (struct weft_ep_event){ .kind = kind,
-						    .status = status,
-						    .ctx = ctx,
-						    .result = result });
+	epv_push(e, &(struct weft_ep_event){ .kind = kind,
+					     .status = status,
+					     .ctx = ctx,
+					     .result = result });
 }
 
 /* ---- sending ----------------------------------------------------------------
@@ -83,7 +109,7 @@ static bool op_step(struct epv *e, struct epv_peer *p, struct epv_op *op)
 		h.addr = op->off;
 	if (!data || h.len == left)
 		h.flags |= EPV_LAST;
-	transmit(e, p, &h, op->buf + op->off);
+	transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
 	op->off += h.len;
 	p->places--;
 	return h.flags & EPV_LAST;
@@ -147,11 +173,11 @@ static int self_send(struct epv *e, const void *buf, size_t len, uint64_t imm,
 		return -EAGAIN;
 	weft_host_copy(e->h, copy, buf, len);
 	epv_event(e, WEFT_EV_SENT, 0, ctx, 0);
-	vec_push(&e->event, (struct weft_ep_event){ .kind = WEFT_EV_RECV,
-						    .src = e->me,
-						    .imm = imm,
-						    .data = copy,
-						    .len = len });
+	epv_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
+					     .src = e->me,
+					     .imm = imm,
+					     .data = copy,
+					     .len = len });
 	return 0;
 }
 
@@ -199,10 +225,10 @@ static int epv_put(struct weft_ep *ep, uint32_t dst, const void *buf,
 		ret = self_copy(e, epv_at(e, rkey, raddr, len), buf, len,
 				WEFT_EV_PUT, ctx);
 		if (!ret && notify)
-			vec_push(&e->event,
-				 (struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
-							 .src = dst,
-							 .imm = imm });
+			epv_push(e, &(struct weft_ep_event){
+					    .kind = WEFT_EV_PUT_IN,
+					    .src = dst,
+					    .imm = imm });
 		return ret;
 	}
 	ret = op_begin(e, EPV_PUT, dst, WEFT_EV_PUT, ctx, &op);

@@ -99,6 +99,8 @@ static inline struct epv_slot *epv_slot(const struct epv *e,
 	return (struct epv_slot *)(p->mem + i * e->stride);
 }
 
+void *epv_grow(struct epv *e, void *at, size_t n, size_t *cap, size_t size);
+void epv_push(struct epv *e, const struct weft_ep_event *ev);
 void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
 	       uint64_t result);
 struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst);

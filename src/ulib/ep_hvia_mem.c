@@ -35,8 +35,10 @@ int epv_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 		return -EFAULT;
 	while (i < e->region.n && e->region.at[i].p)
 		i++;
+	e->region.at = epv_grow(e, e->region.at, e->region.n, &e->region.cap,
+				sizeof(*r));
 	if (i == e->region.n)
-		vec_push(&e->region, (struct epv_region){ 0 });
+		e->region.at[e->region.n++] = (struct epv_region){ 0 };
 	r = &e->region.at[i];
 	r->p = p;
 	r->len = len;

@@ -47,10 +47,9 @@ static int peer_make(struct epv *e, uint32_t i)
 
 	p->tail = &p->head;
 	p->places = e->slots;
-	p->mem = weft_host_calloc(e->h, 1, n * e->stride + 64);
+	p->mem = weft_host_align(e->h, HVIA_PAGE, n * e->stride);
 	if (!p->mem)
 		return -ENOMEM;
-	p->mem += -(uintptr_t)p->mem & 63;
 	if (VipRegisterMem(e->nic, p->mem, n * e->stride, &m, &p->handle) !=
 		    VIP_SUCCESS ||
 	    VipCreateVi(e->nic, &a, NULL, NULL, &p->vi) != VIP_SUCCESS)
@@ -95,11 +94,13 @@ void epv_close(struct weft_ep *ep)
 		while (d);
 		VipDestroyVi(p->vi);
 		VipDeregisterMem(e->nic, p->mem, p->handle);
+		weft_host_free(e->h, p->mem);
 	}
 	if (e->nic)
 		VipCloseNic(e->nic);
-	vec_free(&e->region);
-	vec_free(&e->event);
+	weft_host_free(e->h, e->region.at);
+	weft_host_free(e->h, e->event.at);
+	weft_host_free(e->h, e->peer);
 	weft_host_free(e->h, e);
 }
 

@@ -42,10 +42,9 @@ static void got_put(struct epv *e, uint32_t src, const struct epv_slot *s)
 	if (!(h->flags & EPV_LAST))
 		return;
 	if (to && h->flags & EPV_NOTIFY)
-		vec_push(&e->event,
-			 (struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
-						 .src = src,
-						 .imm = h->imm });
+		epv_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
+						     .src = src,
+						     .imm = h->imm });
 	answer(e, src, h->id, to ? 0 : -EFAULT, 0);
 }
 
@@ -124,11 +123,11 @@ static void got_places(struct epv *e, uint32_t src, const struct epv_slot *s)
 /* A message for the user stays where it is until it is released. */
 static void got_message(struct epv *e, uint32_t src, struct epv_slot *s)
 {
-	vec_push(&e->event, (struct weft_ep_event){ .kind = WEFT_EV_RECV,
-						    .src = src,
-						    .imm = s->head.imm,
-						    .data = s->data,
-						    .len = s->head.len });
+	epv_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
+					     .src = src,
+					     .imm = s->head.imm,
+					     .data = s->data,
+					     .len = s->head.len });
 }
 
 static void receive(struct epv *e, uint32_t src, struct epv_slot *s)

@@ -4,7 +4,6 @@
 #include "ulib/hvia_agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BUSY_TURN (500 * WEFT_NS)
@@ -235,13 +234,13 @@ int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
 		return -EINVAL;
 	if (m->len > UINT32_MAX)
 		return -ENOSPC;
-	phys = malloc(pages * sizeof(*phys));
+	phys = weft_host_calloc(h, pages, sizeof(*phys));
 	if (phys && weft_mem_pin(h, (void *)(uintptr_t)m->va, m->len, phys)) {
 		ret = reg_pinned(a, h, m, phys, (uint32_t)pages);
 		if (ret)
 			weft_mem_unpin(h, (void *)(uintptr_t)m->va, m->len);
 	}
-	free(phys);
+	weft_host_free(h, phys);
 	return ret;
 }
 

@@ -130,6 +130,7 @@ static int engine(struct weft_host *h, void *arg)
 		vipl_sleep(n, q, 2, seen,
 			   r->base != r->seq ? r->again : WEFT_NEVER);
 	}
+	weft_host_free(h, r->slot);
 	weft_host_free(h, r);
 	return 0;
 }
@@ -144,13 +145,11 @@ static VIP_RETURN rel_memory(struct vipl_rel *r)
 		.Ptag = (VIP_PROTECTION_HANDLE)(uintptr_t)v->k->attr.ptag
 	};
 	size_t bytes = REL_SLOTS * sizeof(r->slot[0]);
-	uint8_t *p = weft_host_calloc(weft_host_self(), 1, bytes + 64);
 
-	if (!p)
+	r->slot = weft_host_align(weft_host_self(), HVIA_PAGE, bytes);
+	if (!r->slot)
 		return VIP_ERROR_RESOURCE;
-	p += -(uintptr_t)p & 63;
-	r->slot = (struct rel_slot *)p;
-	return VipRegisterMem(v->nic, p, bytes, &a, &r->handle);
+	return VipRegisterMem(v->nic, r->slot, bytes, &a, &r->handle);
 }
 
 VIP_RETURN vipl_rel_new(struct vipl_vi *v)

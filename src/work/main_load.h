@@ -21,4 +21,7 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size);
  * processor, or memory could not be made writable. */
 bool main_redirect(void *dl, const struct main_sym *tab);
 
+/* main_mem.c: malloc and its family */
+extern const struct main_sym main_mem[];
+
 #endif

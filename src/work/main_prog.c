@@ -4,8 +4,8 @@
  * so that globals are the process's own.  Libraries of the simulator (vipl.h,
  * and all public headers) are there for it.
  *
- * Its exit, abort, assert, clocks, sleep and what it writes to stdout and
- * stderr belong to the simulated machine; the rest of the C library is the
+ * Its exit, abort, assert, clocks, sleep, malloc and what it writes to stdout
+ * and stderr belong to the simulated machine; the rest of the C library is the
  * simulator's.  Time passes in calls of libraries and in sleep alone: a loop
  * that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
@@ -200,7 +200,7 @@ static bool lead_in(struct mainp *p)
 		{ NULL },
 	};
 
-	return main_redirect(p->dl, tab);
+	return main_redirect(p->dl, tab) && main_redirect(p->dl, main_mem);
 }
 
 /* ---- output -----------------------------------------------------------------

@@ -15,7 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import ROOT, execute, run
+from weftlib import ROOT, WEFT, execute, points, run
 
 
 class Endpoint(unittest.TestCase):
@@ -31,6 +31,106 @@ class Endpoint(unittest.TestCase):
         for seed in (1, 2):
             r = run("hvia/ep-loss", seed=seed)
             self.assertEqual(r["n0.prog0.tests"], 11)
+
+
+# What moves the simulator's own memory about.
+HEAPS = [{"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=16384"},
+         {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"},
+         {"GLIBC_TUNABLES": "glibc.malloc.perturb=85"},
+         {"MALLOC_TOP_PAD_": "1000000"}]
+
+
+def said(*args, env=None):
+    p = subprocess.run([WEFT, "run", *args], capture_output=True, text=True,
+                       env=dict(os.environ, **(env or {})))
+    if p.returncode:
+        raise AssertionError("%s: status %d\n%s" % (args, p.returncode,
+                                                    p.stderr[:2000]))
+    return p.stdout, p.stderr
+
+
+class Places(unittest.TestCase):
+    """Where the simulator's allocator puts memory changes no result."""
+    FILE = os.path.join(ROOT, "experiments", "hvia", "ep-conformance.yaml")
+
+    def test_allocator_settings(self):
+        first = said(self.FILE, "--format", "csv")
+        for env in HEAPS:
+            self.assertEqual(said(self.FILE, "--format", "csv", env=env),
+                             first, env)
+
+    def test_length_of_the_file_name(self):
+        first = said(self.FILE, "--format", "csv")
+        with tempfile.TemporaryDirectory() as tmp:
+            for n in (1, 60, 200):
+                other = os.path.join(tmp, "x" * n + ".yaml")
+                shutil.copy(self.FILE, other)
+                self.assertEqual(said(other, "--format", "csv"), first, n)
+
+    def test_equal_points_are_equal(self):
+        r = points("hvia/ep-conformance",
+                   "sweep={workload.0.messages: [30, 30, 30]}")
+        self.assertEqual(len(r), 3)
+        for other in r[1:]:
+            self.assertEqual(other.counters, r[0].counters)
+            self.assertEqual(other.metrics, r[0].metrics)
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class OwnMemory(unittest.TestCase):
+    """malloc of a program: its blocks begin where they always do, memory of
+    the C library goes back to it."""
+    SOURCE = r"""
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdint.h>
+static char *early;
+__attribute__((constructor)) static void load(void) { early = strdup("early"); }
+int main(void)
+{
+	char *p[200], *text = strdup("C library"), *line = malloc(3);
+	size_t n = 3;
+	FILE *f = fmemopen("a line that is longer\nnext", 26, "r");
+	for (int i = 0; i < 200; i++) {
+		p[i] = malloc((size_t)(i * 37 % 5000));
+		memset(p[i], i, (size_t)(i * 37 % 5000));
+		if (i % 3 == 2)
+			free(p[i / 2]), p[i / 2] = calloc(1, (size_t)i);
+		printf("%d ", (int)((uintptr_t)p[i] % 4096));
+	}
+	p[0] = realloc(p[0], 100000);
+	p[0] = realloc(p[0], 200000);
+	printf("large %d\n", (int)((uintptr_t)p[0] % 4096));
+	text = realloc(text, 5000);
+	printf("%s, %zd", text, getline(&line, &n, f));
+	printf(" %s", line);
+	printf("%zd %s %d\n", getline(&line, &n, f), line,
+	       malloc_usable_size(line) >= 5);
+	fclose(f);
+	free(text);
+	free(line);
+	free(early);
+	for (int i = 0; i < 200; i++)
+		free(p[i]);
+	return 0;
+}
+"""
+
+    def test_blocks(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            file = os.path.join(tmp, "mem.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-w", "-xc", "-", "-o",
+                            file], input=self.SOURCE, text=True, check=True)
+            args = [os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                    "--set", "host.main.file=" + file]
+            first = said(*args)
+            self.assertIn("large 0\n", first[1])
+            self.assertIn("C library, 22 a line that is longer", first[1])
+            self.assertIn("4 next 1", first[1])
+            for env in HEAPS:
+                self.assertEqual(said(*args, env=env), first, env)
 
 
 class Programs(unittest.TestCase):

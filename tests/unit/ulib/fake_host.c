@@ -220,6 +220,13 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
 	return calloc(n, size);
 }
 
+void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
+{
+	void *p = aligned_alloc(align, (bytes + align) / align * align);
+
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
 void weft_host_free(struct weft_host *h, void *p)
 {
 	free(p);

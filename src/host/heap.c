@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of one program: contract in heap.h. */
+#include "host/heap.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HEAP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEAP_ASAN 1
+#endif
+#endif
+#ifdef HEAP_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { PAGE = 4096, CHUNK = 65536, SMALL = 32768, LEAST = 64 };
+
+/* In front of the bytes that are used. */
+struct heap_block {
+	union {
+		struct heap_block *next; /* free */
+		struct heap *heap;	 /* used */
+	};
+	size_t bytes;	  /* that were asked for */
+	uint32_t class;	  /* HEAP_CLASSES: has pages of its own */
+	uint32_t skipped; /* from the block's beginning to this header */
+	uint64_t pad;
+};
+_Static_assert(sizeof(struct heap_block) == 32, "a multiple of 16");
+
+/* ---- pages ------------------------------------------------------------------
+ */
+
+static size_t span_find(const struct heap *a, const void *p)
+{
+	size_t lo = 0, hi = a->spans.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if ((uintptr_t)a->spans.at[mid].at <= (uintptr_t)p)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo; /* the first one above p */
+}
+
+static unsigned char *span_new(struct heap *a, size_t bytes)
+{
+	unsigned char *p =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	vec_insert(&a->spans, span_find(a, p), (struct heap_span){ p, bytes });
+	return p;
+}
+
+static void span_unmap(const struct heap_span *s)
+{
+	ASAN_UNPOISON_MEMORY_REGION(s->at, s->bytes);
+	munmap(s->at, s->bytes);
+}
+
+static void span_free(struct heap *a, const void *p)
+{
+	size_t i = span_find(a, p) - 1;
+
+	span_unmap(&a->spans.at[i]);
+	memmove(a->spans.at + i, a->spans.at + i + 1,
+		(--a->spans.n - i) * sizeof(*a->spans.at));
+}
+
+bool heap_owns(const struct heap *a, const void *p)
+{
+	size_t i = span_find(a, p);
+
+	return i && (uintptr_t)p - (uintptr_t)a->spans.at[i - 1].at <
+			    a->spans.at[i - 1].bytes;
+}
+
+void heap_fini(struct heap *a)
+{
+	for (size_t i = 0; i < a->spans.n; i++)
+		span_unmap(&a->spans.at[i]);
+	vec_free(&a->spans);
+	*a = (struct heap){ 0 };
+}
+
+/* ---- blocks -----------------------------------------------------------------
+ */
+
+static struct heap_block *head_of(const void *p)
+{
+	return (struct heap_block *)((uintptr_t)p - sizeof(struct heap_block));
+}
+
+size_t heap_size(const void *p)
+{
+	return head_of(p)->bytes;
+}
+
+/* Steps of a quarter between powers of two; its size is rounded up to one. */
+static uint32_t class_of(size_t *bytes_p)
+{
+	size_t size = LEAST;
+	uint32_t class = 0;
+
+	while (size < *bytes_p) {
+		size_t power = (size_t)1 << (63 - __builtin_clzll(size));
+
+		size += power / 4;
+		class ++;
+	}
+	*bytes_p = size;
+	return class;
+}
+
+static unsigned char *small_new(struct heap *a, size_t bytes, uint32_t *class)
+{
+	struct heap_block *b;
+	unsigned char *p;
+
+	*class = class_of(&bytes);
+	b = a->free[*class];
+	if (b) {
+		a->free[*class] = b->next;
+		return (unsigned char *)b;
+	}
+	if (a->left < bytes) {
+		a->next = span_new(a, CHUNK);
+		a->left = a->next ? CHUNK : 0;
+		if (!a->next)
+			return NULL;
+		ASAN_POISON_MEMORY_REGION(a->next, CHUNK);
+	}
+	p = a->next;
+	a->next += bytes;
+	a->left -= bytes;
+	ASAN_UNPOISON_MEMORY_REGION(p, sizeof(*b));
+	return p;
+}
+
+void *heap_alloc(struct heap *a, size_t bytes, size_t align)
+{
+	size_t all, at = sizeof(struct heap_block);
+	struct heap_block *b;
+	unsigned char *p;
+	uint32_t class = HEAP_CLASSES;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	all = bytes + at + (align > 16 ? align : 0);
+	if (all <= SMALL) {
+		p = small_new(a, all, &class);
+		at += p ? -((uintptr_t)p + at) & (align - 1) : 0;
+	} else {
+		p = span_new(a,
+			     (PAGE + bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
+		at = PAGE;
+	}
+	if (!p)
+		return NULL;
+	ASAN_UNPOISON_MEMORY_REGION(p, at + bytes);
+	b = (struct heap_block *)(p + at) - 1;
+	*b = (struct heap_block){ .heap = a,
+				  .bytes = bytes,
+				  .class = class,
+				  .skipped = (uint32_t)(at - sizeof(*b)) };
+	if (class < HEAP_CLASSES)
+		memset(p + at, 0, bytes);
+	return p + at;
+}
+
+void heap_free(void *p)
+{
+	struct heap_block b, *first;
+
+	if (!p)
+		return;
+	b = *head_of(p);
+	first = (struct heap_block *)((unsigned char *)head_of(p) - b.skipped);
+	if (b.class == HEAP_CLASSES) {
+		span_free(b.heap, first);
+		return;
+	}
+	ASAN_POISON_MEMORY_REGION(p, b.bytes);
+	*first = (struct heap_block){ .next = b.heap->free[b.class] };
+	b.heap->free[b.class] = first;
+}

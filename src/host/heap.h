@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/vec.h"
 
@@ -27,11 +28,15 @@ struct heap {
 	struct heap_block *free[HEAP_CLASSES];
 	unsigned char *next; /* what is left of the newest chunk */
 	size_t left;
+	uintptr_t hint; /* address of the next pages; 0: any */
 	struct {
 		VEC(struct heap_span);
 	} spans; /* by address */
 };
 
+/* Program `id` of a simulation: pages at addresses of its own, as long as they
+ * last and nothing else is there.  Addresses go over the wire, for RDMA. */
+void heap_init(struct heap *a, uint32_t id);
 /* Zeroed; a multiple of `align`, a power of two up to a page; NULL: none. */
 void *heap_alloc(struct heap *a, size_t bytes, size_t align);
 void heap_free(void *p); /* of whichever heap it is */

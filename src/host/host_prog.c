@@ -332,6 +332,7 @@ static struct heap *heap_of(struct weft_host *h)
 		if (!a)
 			return NULL;
 		a->prog = h->prog;
+		heap_init(&a->heap, h->prog->id);
 		vec_push(&hp->heaps, a);
 		h->heap = &a->heap;
 	}

@@ -67,6 +67,17 @@ class Places(unittest.TestCase):
                 shutil.copy(self.FILE, other)
                 self.assertEqual(said(other, "--format", "csv"), first, n)
 
+    def test_addresses_on_the_line(self):
+        """RDMA writes carry addresses of programs: captures are equal."""
+        with tempfile.TemporaryDirectory() as tmp:
+            files = [os.path.join(tmp, n) for n in ("a", "b")]
+            for f in files:
+                said(os.path.join(ROOT, "experiments", "hvia", "rdma.yaml"),
+                     "--set", "sweep=none", "--set", "workload.count=3",
+                     "--capture", "all", "--capture-file", f)
+            a, b = (open(f, "rb").read() for f in files)
+            self.assertEqual(a, b)
+
     def test_equal_points_are_equal(self):
         r = points("hvia/ep-conformance",
                    "sweep={workload.0.messages: [30, 30, 30]}")

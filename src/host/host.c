@@ -343,11 +343,25 @@ static void host_sort_threads(struct host *hp)
 		hp->threads.at[i]->tag = (uint32_t)i;
 }
 
+/* Addresses in memory are seen outside of it (RDMA): they are the same in each
+ * run, as far as address space goes. */
+static void host_place_memory(struct host *hp)
+{
+	const uintptr_t first = (uintptr_t)1 << 45, end = (uintptr_t)3 << 44;
+	uintptr_t at = 1ull << 20;
+
+	while (at < hp->mem_bytes)
+		at *= 2;
+	if (at <= (end - first) / (hp->comp->id + 1ull))
+		hp->mem.hint = first + hp->comp->id * at;
+}
+
 static int host_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct host *hp = c->state;
 
 	(void)err;
+	host_place_memory(hp);
 	host_sort_threads(hp);
 	for (size_t i = 0; i < hp->threads.n; i++)
 		host_wake(hp->threads.at[i], weft_now(c));

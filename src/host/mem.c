@@ -39,7 +39,7 @@ static bool mem_map(struct mem *m)
 
 	if (m->map)
 		return true;
-	p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
+	p = mmap((void *)m->hint, m->bytes, PROT_READ | PROT_WRITE,
 		 MAP_NORESERVE |
 			 (m->fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS),
 		 m->fd - 1, 0);

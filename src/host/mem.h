@@ -35,6 +35,7 @@ struct mem_far_pin {
 struct mem {
 	weft_phys_t base; /* first physical address */
 	uint64_t bytes;
+	uintptr_t hint;	  /* where it is to be mapped; 0: anywhere */
 	uint8_t *map;	  /* NULL until first use */
 	int fd;		  /* of memory that is shared, + 1; 0: it is not */
 	uint64_t touched; /* nothing at or above was ever handed out */

@@ -89,7 +89,7 @@ void velo_commit(struct velo_port *p);
 
 /* Polls until a message may be there (true), or the deadline passes. */
 bool velo_wait(struct velo_port *p, weft_time_t deadline);
-/* Sleeps instead; only one port of a node can do that at a time. */
+/* Sleeps instead. */
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);
 
 /* For programs that wait for several things themselves: the memory in which

@@ -82,10 +82,12 @@ static int drv_attach(struct extoll_drv *d)
 		d, EXTOLL_DRIVER_STATE);
 	if (!d->kernel)
 		d->kernel = drv_kernel_new(d);
-	if (d->kernel)
+	if (d->kernel) {
 		d->kernel->users++;
-	else
+		d->seen = d->kernel->taken;
+	} else {
 		ret = -ENOMEM;
+	}
 	extoll_drv_unlock(d);
 	return ret;
 }
@@ -187,6 +189,8 @@ uint64_t extoll_drv_event(struct extoll_drv *d)
 
 	if (!e)
 		return 0;
+	k->taken++;
+	d->seen++;
 	k->evq[k->evq_rp] = 0;
 	k->evq_rp = (k->evq_rp + 1) % EXTOLL_EVQ_ENTRIES;
 	extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp);
@@ -197,14 +201,15 @@ bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline)
 {
 	struct extoll_kernel *k = d->kernel;
 
-	while (!k->evq[k->evq_rp]) {
+	while (!k->evq[k->evq_rp] && d->seen == k->taken) {
 		extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp | EXTOLL_RP_ARM);
 		/* the store is posted: the line falls before we look */
 		extoll_drv_load(d, EXTOLL_EVQ_RP);
-		if (k->evq[k->evq_rp])
+		if (k->evq[k->evq_rp] || d->seen != k->taken)
 			break;
 		if (!weft_host_irq_wait(d->host, d->dev, deadline))
 			return false;
 	}
+	d->seen = k->taken;
 	return true;
 }

@@ -21,6 +21,7 @@ struct extoll_kernel {
 	volatile uint64_t *evq;
 	weft_phys_t evq_phys;
 	uint32_t evq_rp;
+	uint64_t taken; /* events, by all programs */
 	/* what the RMA library keeps for all; NULL until it is opened */
 	void *rma;
 };
@@ -33,6 +34,7 @@ struct extoll_drv {
 	struct extoll_kernel *kernel;
 	uint64_t build; /* EXTOLL_BUILD */
 	uint32_t node, nodes;
+	uint64_t seen; /* of kernel->taken: events that woke this program */
 };
 
 /* True when the device is an EXTOLL NIC. */
@@ -70,10 +72,11 @@ void extoll_drv_drain(struct extoll_drv *d);
 void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,
 		      uint32_t n);
 
-/* Next event of the node's queue (EXTOLL_EVENT_*), or 0.  One program at a time
- * may look at it. */
+/* Next event of the node's queue (EXTOLL_EVENT_*), or 0. */
 uint64_t extoll_drv_event(struct extoll_drv *d);
-/* Sleeps until there is an event (true) or the deadline passes. */
+/* Sleeps until there is an event (true) or the deadline passes.  True, too,
+ * when another program has taken one since the last time: it may have been for
+ * this one, which looks at its own mailbox and ring and sleeps again. */
 bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline);
 
 #endif

@@ -113,5 +113,13 @@ class Rate(unittest.TestCase):
             self.assertEqual(r.all("n", ".nic.velo_sent"), [1400] * 8)
 
 
+class Sleep(unittest.TestCase):
+    def test_no_notification_leaves_a_sleeper_asleep(self):
+        # with these seeds a ring is armed right behind a notification
+        for seed in (14, 18, 27):
+            r = run("extoll/ep-irq", seed=seed)
+            self.assertTrue(all(n > 0 for n in r.all("n", ".nic.irqs")))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,9 @@
  *   event -> 8-byte entry in host memory -> interrupt, when armed
  *   read pointer with bit 32 -> armed again; what came meanwhile counts
  *
- * A full queue (one entry stays empty) loses events and counts them. */
+ * A full queue (one entry stays empty) loses events and counts them.  The
+ * interrupt of a mailbox or ring is not lost: it stays armed, and is told when
+ * the read pointer has moved. */
 #include "nic/extoll/nic.h"
 
 static void irq_level(struct extoll_nic *n, bool level)
@@ -32,7 +34,7 @@ static void event_written(struct extoll_nic *n, struct hx_pkt *p)
 	irq_raise(n);
 }
 
-void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
+bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info)
 {
 	struct ex_evq *q = &n->evq;
@@ -42,7 +44,7 @@ void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	weft_count(n->comp, EX_C_EVENTS, 1);
 	if (!q->size || ((q->wp + 1) & (q->size - 1)) == q->rp) {
 		q->lost++;
-		return;
+		return false;
 	}
 	p = ex_pkt_write(n, q->base + 8 * q->wp, 8);
 	memcpy(weft_slice_data(p->txn.data), &entry, 8);
@@ -50,6 +52,26 @@ void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	p->user[0] = q->wp;
 	p->done = event_written;
 	ex_htax_send(n, EXTOLL_HX_RF, p, ex_now(n));
+	return true;
+}
+
+bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
+		   uint32_t node)
+{
+	if (ex_event(n, kind, vpid, node, 0))
+		return true;
+	n->evq.missed = n->evq.size != 0;
+	return false;
+}
+
+/* There is room again: rings that are armed and have something look again. */
+static void evq_again(struct extoll_nic *n)
+{
+	n->evq.missed = false;
+	for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
+		velo_look(n, vpid);
+		rma_look(n, vpid);
+	}
 }
 
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
@@ -57,6 +79,8 @@ void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 	struct ex_evq *q = &n->evq;
 
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
+	if (q->missed)
+		evq_again(n);
 	if (!(val & EXTOLL_RP_ARM))
 		return;
 	irq_level(n, false);
@@ -74,6 +98,6 @@ void ex_evq_set_size(struct extoll_nic *n, uint64_t val)
 		size = 0;
 	q->size = size;
 	q->wp = q->rp = q->written = 0;
-	q->armed = false;
+	q->armed = q->missed = false;
 	irq_level(n, false);
 }

@@ -54,12 +54,18 @@ struct ex_evq {
 	uint32_t size, wp, rp;
 	uint32_t written; /* up to here entries have left the NIC */
 	bool armed, level;
+	bool missed; /* an interrupt of a VPID found no entry: told later */
 	uint64_t lost;
 };
 
-/* One entry of the event queue, then the interrupt if it is armed. */
-void ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
+/* One entry of the event queue, then the interrupt if it is armed.  False: the
+ * queue is full, the event is lost. */
+bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
+/* The same for an interrupt of a VPID's mailbox or ring.  False: full; its
+ * velo_look or rma_look is called when there is room. */
+bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
+		   uint32_t node);
 /* Links have something to tell: events (links.c). */
 void ex_link_news(struct extoll_nic *n);
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);

@@ -123,7 +123,9 @@ struct rma_vpid {
 	weft_phys_t base;
 	uint32_t size; /* slots of the notification ring */
 	uint32_t wp, rp;
-	bool armed; /* interrupt */
+	bool armed;    /* interrupt */
+	bool wanted;   /* asked for by a notification that is not read */
+	uint32_t late; /* its node */
 };
 
 /* ---- requester and responder ---- */
@@ -356,6 +358,8 @@ uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error);
  * store to the read pointer comes. */
 bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		uint64_t w0, uint64_t w1, uint64_t trace);
+/* Interrupts if the VPID's ring is armed and holds what asks for it. */
+void rma_look(struct extoll_nic *n, uint32_t vpid);
 /* An error of `unit` is to be told: asked for, or always. */
 bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
 		    enum rma_bad bad);

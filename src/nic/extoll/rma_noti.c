@@ -5,7 +5,9 @@
  * issues its write.  A ring is full when (WP + 1) mod N is the read pointer
  * that software wrote last; the unit then waits.  R1's packets do not carry the
  * interrupt option: an armed ring interrupts on every notification of responder
- * and completer, and on those of the requester whose command had INT. */
+ * and completer, and on those of the requester whose command had INT.  A ring
+ * that is armed after such a one came, and before software has read it,
+ * interrupts at once: the store that arms may cross the notification. */
 #include <string.h>
 
 #include "nic/extoll/nic.h"
@@ -35,28 +37,51 @@ bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
 	return c->spec & unit || (bad && r->config & RMA_C_FORCE);
 }
 
-static void noti_write(struct rma *r, enum extoll_htax_port port,
-		       weft_phys_t addr, uint64_t w0, uint64_t w1,
-		       uint64_t trace)
+/* Granted by HTAX: an event that is asked for now comes behind it. */
+static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
-	struct hx_pkt *p = ex_pkt_write(r->nic, addr, RMA_NOTI_BYTES);
+	struct rma_vpid *v = rma_vpid(n->rma, (uint32_t)p->user[0]);
+
+	v->wanted = true;
+	v->late = RMA_N_NODE(p->user[1]);
+	rma_look(n, (uint32_t)p->user[0]);
+}
+
+static bool noti_asks(enum extoll_htax_port port, uint64_t w1)
+{
+	return port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ;
+}
+
+static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		       uint64_t w0, uint64_t w1, uint64_t trace)
+{
+	const struct rma_vpid *v = rma_vpid(r, vpid);
+	struct hx_pkt *p =
+		ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
+			     RMA_NOTI_BYTES);
 	uint64_t w[2] = { w0, w1 };
 
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
+	p->sent = noti_asks(port, w1) ? noti_sent : NULL;
+	p->user[0] = vpid;
+	p->user[1] = w1;
 	p->txn.trace_id = trace;
 	p->txn.trace_last = true;
 	ex_htax_send(r->nic, port, p, ex_now(r->nic));
 	rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
 }
 
-static void noti_irq(struct rma *r, struct rma_vpid *v, uint32_t vpid,
-		     enum extoll_htax_port port, uint64_t w1)
+void rma_look(struct extoll_nic *n, uint32_t vpid)
 {
-	if (!v->armed ||
-	    (port == EXTOLL_HX_RMA_REQ && !(RMA_N_MODE(w1) & RMA_MODE_IRQ)))
+	struct rma_vpid *v = n->rma ? rma_vpid(n->rma, vpid) : NULL;
+
+	if (!v)
 		return;
-	v->armed = false;
-	ex_event(r->nic, EXTOLL_EV_RMA_IRQ, vpid, RMA_N_NODE(w1), 0);
+	if (v->rp == v->wp)
+		v->wanted = false;
+	if (v->wanted && v->armed &&
+	    ex_event_vpid(n, EXTOLL_EV_RMA_IRQ, vpid, v->late))
+		v->armed = v->wanted = false;
 }
 
 bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
@@ -68,9 +93,7 @@ bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		return true;
 	if ((v->wp + 1) % v->size == v->rp)
 		return false;
-	noti_write(r, port, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES, w0, w1,
-		   trace);
+	noti_write(r, port, vpid, w0, w1, trace);
 	v->wp = (v->wp + 1) % v->size;
-	noti_irq(r, v, vpid, port, w1);
 	return true;
 }

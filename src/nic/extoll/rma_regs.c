@@ -80,12 +80,14 @@ uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t i)
 }
 
 /* A pointer outside of the ring is not taken. */
-static void rp_set(struct rma_vpid *v, uint64_t val)
+static void rp_set(struct rma *r, struct rma_vpid *v, uint32_t vpid,
+		   uint64_t val)
 {
 	if ((uint32_t)val < v->size)
 		v->rp = (uint32_t)val;
 	if (val & RMA_RP_REARM)
 		v->armed = true;
+	rma_look(r->nic, vpid);
 }
 
 static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
@@ -96,7 +98,7 @@ static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
 	case RMA_R_VPID:
 		v->ctl = val;
 		if (!(val & RMA_V_ENABLE))
-			v->armed = false;
+			v->armed = v->wanted = false;
 		break;
 	case RMA_R_BASE:
 		v->base = val & ~63ULL;
@@ -104,9 +106,10 @@ static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
 	case RMA_R_SIZE:
 		v->size = (uint32_t)val;
 		v->wp = v->rp = 0;
+		v->wanted = false;
 		break;
 	case RMA_R_RP:
-		rp_set(v, val);
+		rp_set(r, v, i, val);
 		break;
 	default:
 		break;

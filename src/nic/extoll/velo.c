@@ -39,7 +39,7 @@ void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 	if (!(p->rx & EXTOLL_RX_ENABLE) ||
 	    EXTOLL_RX_SLOTS(val) != EXTOLL_RX_SLOTS(p->rx)) {
 		p->wp = p->rp = 0;
-		p->armed = false;
+		p->armed = p->wanted = false;
 	}
 	p->rx = val;
 	if (EXTOLL_RX_SLOTS(val) < 2)
@@ -57,10 +57,21 @@ void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 	}
 	p->rp = (uint32_t)val;
 	p->armed = val & EXTOLL_RP_ARM;
-	/* What came while it was not armed counts. */
-	if (p->wanted && p->rp != p->wp)
-		velo_irq(n, vpid, n->place.node);
+	velo_look(n, vpid);
 	velo_cp_again(n);
+}
+
+void velo_look(struct extoll_nic *n, uint32_t vpid)
+{
+	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+
+	if (!p)
+		return;
+	if (p->rp == p->wp)
+		p->wanted = false;
+	if (p->wanted && p->armed &&
+	    ex_event_vpid(n, EXTOLL_EV_VELO_IRQ, vpid, p->late))
+		p->armed = p->wanted = false;
 }
 
 void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
@@ -69,10 +80,9 @@ void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
 
 	if (!p)
 		return;
-	p->wanted = !p->armed;
-	if (p->armed)
-		ex_event(n, EXTOLL_EV_VELO_IRQ, vpid, from, 0);
-	p->armed = false;
+	p->wanted = true;
+	p->late = (uint16_t)from;
+	velo_look(n, vpid);
 }
 
 /* What waits for ever goes down with the run. */

@@ -64,7 +64,8 @@ struct velo_vpid {
 	weft_phys_t base;
 	uint32_t wp, rp; /* slots */
 	bool armed;	 /* interrupt, */
-	bool wanted;	 /* asked for while it was not */
+	bool wanted;	 /* asked for by a message that is not read */
+	uint16_t late;	 /* its sender's node */
 };
 
 struct velo_cp {
@@ -113,6 +114,8 @@ void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 void velo_cp_again(struct extoll_nic *n);
 /* A message of node `from` wants its interrupt. */
 void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
+/* Interrupts if the mailbox is armed and holds what asks for it. */
+void velo_look(struct extoll_nic *n, uint32_t vpid);
 
 /* velo_rq.c, velo_cp.c for velo.c */
 bool velo_rq_room(struct extoll_nic *n, uint32_t flying);

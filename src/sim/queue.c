@@ -12,6 +12,7 @@
 #define SLOT_SHIFT 22
 #define SLOTS	   (1u << 12)
 #define THIN	   12 /* events of a bucket that is searched, not sorted */
+#define SPARE_MAX  64 /* events of an emptied vector that is worth keeping */
 
 /* shift and width of each level; together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
@@ -304,7 +305,13 @@ static void cascade(struct evq *q, uint32_t l, uint32_t i)
 	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
-	spare_push(q, v);
+	/* A coarse bucket collects all that is due in its milliseconds: one
+	 * that grew large would end up under a small bucket, and the next
+	 * coarse one would grow another. */
+	if (v.cap > SPARE_MAX)
+		free(v.ev);
+	else
+		spare_push(q, v);
 }
 
 /* The next occupied bucket of level 0, after dealing out those above it. */

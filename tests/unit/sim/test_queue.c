@@ -143,12 +143,38 @@ static void large_buckets_are_sorted(void **state)
 	evq_fini(&q);
 }
 
+/* Programs that poll set deadlines far ahead which nearly always pass unused.
+ * The queue holds what is pending, not what was pending long ago. */
+static void far_deadlines_leave_no_memory_behind(void **state)
+{
+	enum { STEPS = 2000, EACH = 60 };
+	struct evq q;
+	struct evq_event e;
+	uint64_t spare = 0;
+
+	(void)state;
+	evq_init(&q);
+	evq_push(&q, 0, EVQ_KEY(1, 0, 0));
+	for (uint32_t i = 0; i < STEPS * EACH; i++) {
+		do
+			assert_true(evq_pop(&q, UINT64_MAX, &e));
+		while (EVQ_KEY_ID(e.key)); /* a deadline */
+		evq_push(&q, e.time + 100000000000ull, EVQ_KEY(1, 1, 0));
+		evq_push(&q, e.time + 50000000ull, EVQ_KEY(1, 0, 0));
+	}
+	for (uint32_t i = 0; i < q.n_spare; i++)
+		spare += q.spare[i].cap;
+	assert_true(spare < 4096);
+	evq_fini(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_as_sorted_array),
 		cmocka_unit_test(until_is_respected),
 		cmocka_unit_test(large_buckets_are_sorted),
+		cmocka_unit_test(far_deadlines_leave_no_memory_behind),
 	};
 
 	return cmocka_run_group_tests_name("queue", tests, NULL, NULL);

@@ -88,7 +88,7 @@ static int timed(const struct registry *reg, const char *what,
 			capture_untap(cap);
 		exp_case_close(&c);
 	}
-	if (cap && capture_close(cap, err))
+	if (cap && capture_close(cap, true, err))
 		ret = -EIO;
 	*ns_p = bench_cpu_ns() - *ns_p;
 	exp_free(e);

@@ -69,8 +69,9 @@ static void exec_untap(void *arg)
 static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(x->c);
+	struct weft_err bad = { 0 };
 	struct looks l;
-	int ret, bad;
+	int ret;
 
 	x->looks = &l;
 	opts.partial = true;
@@ -85,10 +86,11 @@ static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	x->e->untap = exec_untap;
 	x->e->tap_arg = x;
 	ret = run_exp(x->e, &opts, s, err);
-	bad = looks_close(&l, ret ? &(struct weft_err){ 0 } : err);
-	if (!ret && bad)
-		run_set_free(s);
-	return ret ? ret : bad;
+	if (looks_close(&l, !ret, &bad) && !ret) {
+		cli_error(&bad);
+		s->lost = true;
+	}
+	return ret;
 }
 
 /* Everything is known: processes and their machine.  0 with the results, or an
@@ -194,6 +196,7 @@ static void exec_join(struct run_set *s, const char *program,
 	one->points[0].result = NULL;
 	s->n_wanted = s->n_points;
 	s->signal = one->signal;
+	s->lost |= one->lost;
 	run_set_free(one);
 }
 
@@ -202,12 +205,14 @@ static int exec_print(struct cli *c, struct run_set *s)
 	struct weft_err err = { 0 };
 	int status = run_set_failures(s) ? CLI_FAILED : CLI_OK;
 
-	if (c->out && out_db(c->out, c->append, s, 1, NULL, &err))
-		return cli_error(&err);
+	if (c->out && out_db(c->out, c->append, s, 1, NULL, &err)) {
+		cli_error(&err);
+		s->lost = true;
+	}
 	for (const struct out_format *f = out_formats; f->name; f++)
 		if (c->formatted && cli_format_is(c, f->name))
 			f->print(s, stdout);
-	status = cli_flush(status);
+	status = cli_flush(s->lost ? CLI_USAGE : status);
 	out_failures(s, stderr);
 	if (s->n_points > 1)
 		exec_compare(s, stderr);
@@ -229,6 +234,8 @@ static int exec_check(struct cli *c, struct weft_err *err)
 		return weft_fail(err, EINVAL,
 				 "exec: --trace, --waves and --capture write "
 				 "one run down: give one --fabric");
+	if (looks_check(c, NULL, err))
+		return -EINVAL;
 	return c->out ? out_db_check(c->out, err) : 0;
 }
 

@@ -293,13 +293,21 @@ static void row_judge(struct repro *r, struct out_row *o)
 		r->failed++;
 }
 
-static int rows_judge(struct repro *r, struct weft_err *err)
+static void rows_judge(struct repro *r)
 {
 	for (size_t i = 0; i < r->rows.n; i++)
 		row_judge(r, &r->rows.at[i]);
-	return r->cli->out ? out_db(r->cli->out, r->cli->append, r->sets,
-				    r->n_run, &r->rows, err)
-			   : 0;
+}
+
+/* A file that cannot be written costs the printed rows nothing. */
+static int rows_keep(const struct repro *r)
+{
+	struct weft_err err = { 0 };
+
+	return r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
+				     r->n_run, &r->rows, &err)
+		       ? cli_error(&err)
+		       : 0;
 }
 
 /* Remarks stand below the table. */
@@ -348,7 +356,7 @@ int cmd_reproduce(struct cli *c)
 {
 	struct repro r = { .cli = c };
 	struct weft_err err = { 0 };
-	int status = CLI_OK;
+	int status = CLI_OK, lost;
 
 	if (check_names(c))
 		return CLI_USAGE;
@@ -356,14 +364,18 @@ int cmd_reproduce(struct cli *c)
 	if (!r.used)
 		abort();
 	if ((c->out && out_db_check(c->out, &err)) || jobs_load(&r, &err) ||
-	    jobs_run(&r, &err) || rows_judge(&r, &err)) {
+	    jobs_run(&r, &err)) {
 		status = cli_error(&err);
 	} else {
+		rows_judge(&r);
+		lost = rows_keep(&r);
 		if (cli_format_is(c, "json"))
 			print_json(&r);
 		else
 			print_table(&r);
-		status = cli_flush(r.failed ? CLI_FAILED : CLI_OK);
+		status = cli_flush(lost	      ? lost
+				   : r.failed ? CLI_FAILED
+					      : CLI_OK);
 		for (size_t i = 0; i < r.n_run; i++)
 			out_failures(&r.sets[i], stderr);
 	}

@@ -14,21 +14,24 @@ static void run_print(const struct cli *c, const struct run_set *s)
 			f->print(s, stdout);
 }
 
-/* The run itself, with the files that show it. */
+/* The run itself, with the files that show it.  A file that could not be
+ * written is told at once and costs the other results nothing. */
 static int run_looked_at(const struct cli *c, struct exp *e,
 			 const struct run_opts *opts, struct run_set *s,
 			 struct weft_err *err)
 {
+	struct weft_err bad = { 0 };
 	struct looks l;
-	int ret, bad;
+	int ret;
 
 	if (looks_open(c, e, &l, err))
 		return -EINVAL;
 	ret = run_exp(e, opts, s, err);
-	bad = looks_close(&l, ret ? &(struct weft_err){ 0 } : err);
-	if (!ret && bad)
-		run_set_free(s);
-	return ret ? ret : bad;
+	if (looks_close(&l, !ret, &bad) && !ret) {
+		cli_error(&bad);
+		s->lost = true;
+	}
+	return ret;
 }
 
 /* The run with the files that follow it. */
@@ -36,21 +39,26 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		   struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(c);
+	struct weft_err bad = { 0 };
 	struct follow *f = NULL;
-	int ret, bad = 0;
+	int ret;
 
 	e->view = c->out != NULL;
 	opts.partial = true;
+	/* The followed file is there from the start: not for a run that cannot
+	 * be built. */
+	if (c->follow && run_check(e, err))
+		return -EINVAL;
 	if (c->follow && follow_open(c->follow, &f, err))
 		return -err->code;
 	if (f)
 		opts.watch = follow_watch(f);
 	ret = run_looked_at(c, e, &opts, s, err);
-	if (f)
-		bad = follow_close(f, err);
-	if (!ret && bad)
-		run_set_free(s);
-	return ret ? ret : bad;
+	if (f && follow_close(f, &bad) && !ret) {
+		cli_error(&bad);
+		s->lost = true;
+	}
+	return ret;
 }
 
 int cmd_run(struct cli *c)
@@ -60,6 +68,8 @@ int cmd_run(struct cli *c)
 	struct exp *e;
 	int status;
 
+	if (looks_check(c, c->args.at[0], &err))
+		return cli_error(&err);
 	if (c->out && out_db_check(c->out, &err))
 		return cli_error(&err);
 	if (cli_load_exp(c, c->args.at[0], &e, &err))
@@ -69,11 +79,12 @@ int cmd_run(struct cli *c)
 		return cli_error(&err);
 	}
 	status = run_set_failures(&s) ? CLI_FAILED : CLI_OK;
-	if (c->out && out_db(c->out, c->append, &s, 1, NULL, &err))
-		status = cli_error(&err);
-	else
-		run_print(c, &s);
-	status = cli_flush(status);
+	if (c->out && out_db(c->out, c->append, &s, 1, NULL, &err)) {
+		cli_error(&err);
+		s.lost = true;
+	}
+	run_print(c, &s);
+	status = cli_flush(s.lost ? CLI_USAGE : status);
 	out_failures(&s, stderr);
 	if (c->show.n && cli_format_is(c, "table"))
 		out_nothing_shown(&s, stderr);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "front/out/file.h"
 #include "front/run/capture.h"
 #include "front/trace/timeline.h"
 
@@ -50,6 +51,23 @@ static int open_all(const struct cli *c, struct looks *l, struct weft_err *err)
 	return 0;
 }
 
+int looks_check(const struct cli *c, const char *input, struct weft_err *err)
+{
+	const struct out_name names[] = {
+		{ "the experiment", input },
+		{ "--out", c->out },
+		{ "--follow", c->follow },
+		{ "--capture-file", c->capture.n && !c->capture_file
+					    ? "weft.pcapng"
+					    : c->capture_file },
+		{ "--trace", c->trace },
+		{ "--waves", c->waves },
+		{ 0 },
+	};
+
+	return out_names_differ(names, err);
+}
+
 int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 	       struct weft_err *err)
 {
@@ -68,7 +86,7 @@ int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 				 "several: choose one, e.g. --set sweep=none",
 				 wanted(c), c->args.at[0]);
 	if (open_all(c, l, err)) {
-		looks_close(l, &unused);
+		looks_close(l, false, &unused);
 		return -EINVAL;
 	}
 	e->tap = looks_tap;
@@ -77,12 +95,17 @@ int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 	return 0;
 }
 
-int looks_close(struct looks *l, struct weft_err *err)
+int looks_close(struct looks *l, bool keep, struct weft_err *err)
 {
-	int cap = l->cap ? capture_close(l->cap, err) : 0;
-	int timeline = l->timeline ? timeline_close(l->timeline, err) : 0;
-	int waves = l->waves ? waves_close(l->waves, err) : 0;
+	struct weft_err later = { 0 };
+	int ret = 0;
 
+	if (l->cap)
+		ret = capture_close(l->cap, keep, err);
+	if (l->timeline)
+		ret |= timeline_close(l->timeline, keep, ret ? &later : err);
+	if (l->waves)
+		ret |= waves_close(l->waves, keep, ret ? &later : err);
 	*l = (struct looks){ 0 };
-	return cap ? cap : timeline ? timeline : waves;
+	return ret;
 }

@@ -209,11 +209,9 @@ int explain_load(const char *path, uint64_t run, struct explain *e,
 	int ret = 0;
 
 	*e = (struct explain){ 0 };
-	if (out_db_is_ours(path, err))
+	if (out_db_open(path, &sql, err))
 		return -EINVAL;
-	if (sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL) !=
-		    SQLITE_OK ||
-	    !load_head(sql, run, e))
+	if (!load_head(sql, run, e))
 		ret = weft_fail(err, ENOENT,
 				"%.200s: run %" PRIu64
 				" has no messages to "

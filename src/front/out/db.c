@@ -4,14 +4,20 @@
  * A new file is written beside the old one and renamed over it, so a file is
  * whole or absent, and the same results give the same bytes. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "front/out/db.h"
+#include "front/out/file.h"
 
 /* "weft" in the file's application id tells our files from others. */
-#define DB_APP_ID 0x77656674
+#define DB_APP_ID "weft"
+
+/* For other runs that append to the same file. */
+#define DB_PATIENCE_MS 60000
 
 /* A new file: nobody else knows of it yet. */
 static const char db_begin[] =
@@ -169,33 +175,100 @@ static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 
 /* ---- the file ---- */
 
-static int db_app_id(const char *path)
+/* Results may come from anywhere: nothing in the file runs.  A file that was
+ * being appended to when its writer was killed is repaired by opening it for
+ * writing; one that may not be written is read as it is. */
+static int db_open(const char *path, sqlite3 **sql_p)
 {
-	sqlite3 *sql = NULL;
-	sqlite3_stmt *st = NULL;
-	int id = -1;
+	int rc = sqlite3_open_v2(path, sql_p, SQLITE_OPEN_READWRITE, NULL);
 
-	if (sqlite3_open_v2(path, &sql, SQLITE_OPEN_READONLY, NULL) ==
-		    SQLITE_OK &&
-	    sqlite3_prepare_v2(sql, "PRAGMA application_id", -1, &st, NULL) ==
-		    SQLITE_OK &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		id = sqlite3_column_int(st, 0);
-	sqlite3_finalize(st);
-	sqlite3_close(sql);
-	return id;
+	if (rc != SQLITE_OK || sqlite3_db_readonly(*sql_p, "main")) {
+		sqlite3_close(*sql_p);
+		rc = sqlite3_open_v2(path, sql_p, SQLITE_OPEN_READONLY, NULL);
+	}
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_busy_timeout(*sql_p, DB_PATIENCE_MS);
+	sqlite3_db_config(*sql_p, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	return sqlite3_db_config(*sql_p, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 }
 
-int out_db_is_ours(const char *path, struct weft_err *err)
+/* The only value of a statement: a number, or -1. */
+static int db_number(sqlite3 *sql, const char *text)
 {
+	sqlite3_stmt *st = NULL;
+	int v = -1;
+
+	if (sqlite3_prepare_v2(sql, text, -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int(st, 0);
+	sqlite3_finalize(st);
+	return v;
+}
+
+/* Plain tables only: a view or a computed column may take for ever to read. */
+static const char db_foreign[] =
+	"SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table','index')"
+	" OR sql LIKE '%VIRTUAL TABLE%' OR sql LIKE '%GENERATED%'"
+	" OR sql LIKE '% AS (%'";
+
+static bool db_whole(sqlite3 *sql)
+{
+	sqlite3_stmt *st = NULL;
+	const char *text = NULL;
+	bool whole = false;
+
+	if (sqlite3_prepare_v2(sql, "PRAGMA integrity_check(1)", -1, &st,
+			       NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		text = (const char *)sqlite3_column_text(st, 0);
+	whole = text && !strcmp(text, "ok");
+	sqlite3_finalize(st);
+	return whole;
+}
+
+/* From the header, which is there however damaged the rest may be. */
+static bool db_ours(const char *path)
+{
+	uint8_t head[72] = { 0 };
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
+
+	if (f)
+		fclose(f);
+	return n == sizeof(head) && !memcmp(head, "SQLite format 3", 16) &&
+	       !memcmp(head + 68, DB_APP_ID, 4);
+}
+
+int out_db_open(const char *path, sqlite3 **sql_p, struct weft_err *err)
+{
+	sqlite3 *sql = NULL;
+	int foreign, ret = 0;
+
 	if (access(path, R_OK))
 		return weft_fail(err, errno, "%.200s: cannot read: %s", path,
 				 strerror(errno));
-	if (db_app_id(path) != DB_APP_ID)
+	if (!db_ours(path))
 		return weft_fail(err, EINVAL,
 				 "%.200s: is no results file: weft run FILE "
 				 "--out writes one",
 				 path);
+	foreign = db_open(path, &sql) ? -1 : db_number(sql, db_foreign);
+	if (foreign > 0)
+		ret = weft_fail(err, EINVAL,
+				"%.200s: holds more than plain tables: weft "
+				"has not written it",
+				path);
+	else if (foreign < 0 || !db_whole(sql))
+		ret = weft_fail(err, EIO,
+				"%.200s: is damaged: sqlite3 FILE .recover "
+				"may save some of it",
+				path);
+	if (ret) {
+		sqlite3_close(sql);
+		return ret;
+	}
+	*sql_p = sql;
 	return 0;
 }
 
@@ -213,7 +286,7 @@ int out_db_check(const char *path, struct weft_err *err)
 				"--out %.200s: cannot write there: "
 				"%s",
 				path, strerror(errno));
-	else if (!access(path, F_OK) && db_app_id(path) != DB_APP_ID)
+	else if (!access(path, F_OK) && !db_ours(path))
 		ret = weft_fail(err, EEXIST,
 				"--out %.200s: is there and is no "
 				"result file of weft: choose another name",
@@ -222,58 +295,81 @@ int out_db_check(const char *path, struct weft_err *err)
 	return ret;
 }
 
-static int db_write(const char *path, bool fresh, const struct run_set *sets,
-		    size_t n, const struct out_rows *rows, struct weft_err *err)
+/* Everything in one transaction; closes the file. */
+static int db_fill(struct db *d, const char *path, bool fresh,
+		   const struct run_set *sets, size_t n,
+		   const struct out_rows *rows, struct weft_err *err)
 {
 	sqlite3_int64 *first = calloc(n + 1, sizeof(*first));
-	struct db d = { 0 };
 	int ret = 0;
 
 	if (!first)
 		abort();
-	d.rc = sqlite3_open_v2(path, &d.sql,
-			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-				       SQLITE_OPEN_NOMUTEX,
-			       NULL);
 	if (fresh)
-		db_exec(&d, db_begin);
-	db_exec(&d, "BEGIN IMMEDIATE");
+		db_exec(d, db_begin);
+	db_exec(d, "BEGIN IMMEDIATE");
 	if (fresh)
-		db_exec(&d, db_schema);
-	db_exec(&d, db_more_schema);
-	db_exec(&d, db_story_schema);
-	db_exec(&d, db_calls_schema);
+		db_exec(d, db_schema);
+	db_exec(d, db_more_schema);
+	db_exec(d, db_story_schema);
+	db_exec(d, db_calls_schema);
 	for (size_t i = 0; i < n; i++)
-		first[i] = db_set(&d, &sets[i]);
+		first[i] = db_set(d, &sets[i]);
 	if (rows)
-		db_rows(&d, first, rows);
+		db_rows(d, first, rows);
 	free(first);
-	db_exec(&d, "COMMIT");
-	if (d.rc != SQLITE_OK)
+	db_exec(d, "COMMIT");
+	if (d->rc != SQLITE_OK)
 		ret = weft_fail(err, EIO, "--out %.200s: cannot write: %s",
-				path, sqlite3_errmsg(d.sql));
-	if (sqlite3_close(d.sql) != SQLITE_OK && !ret)
+				path, sqlite3_errmsg(d->sql));
+	if (sqlite3_close(d->sql) != SQLITE_OK && !ret)
 		ret = weft_fail(err, EIO, "--out %.200s: cannot close", path);
 	return ret;
+}
+
+static int db_append(const char *path, const struct run_set *sets, size_t n,
+		     const struct out_rows *rows, struct weft_err *err)
+{
+	struct db d = { 0 };
+	int ret = out_db_open(path, &d.sql, err);
+
+	return ret ? ret : db_fill(&d, path, false, sets, n, rows, err);
+}
+
+/* The new file takes the place of the old one; with `first` only of none:
+ * -EEXIST without a message when another run was faster. */
+static int db_place(const char *tmp, const char *path, bool first,
+		    struct weft_err *err)
+{
+	if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
+		       first ? RENAME_NOREPLACE : 0))
+		return 0;
+	if (first && errno == EEXIST)
+		return -EEXIST;
+	return weft_fail(err, errno, "--out %.200s: cannot rename: %s", path,
+			 strerror(errno));
 }
 
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	   const struct out_rows *rows, struct weft_err *err)
 {
+	struct db d = { 0 };
 	char *tmp;
 	int ret;
 
 	if (append && !access(path, F_OK))
-		return db_write(path, false, sets, n, rows, err);
-	if (asprintf(&tmp, "%s.part", path) < 0)
-		abort();
-	unlink(tmp);
-	ret = db_write(tmp, true, sets, n, rows, err);
-	if (!ret && rename(tmp, path))
-		ret = weft_fail(err, errno, "--out %.200s: cannot rename: %s",
-				path, strerror(errno));
+		return db_append(path, sets, n, rows, err);
+	tmp = out_temp(path);
+	if (!tmp)
+		return weft_fail(err, errno, "--out %.200s: cannot write: %s",
+				 path, strerror(errno));
+	d.rc = sqlite3_open_v2(
+		tmp, &d.sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	ret = db_fill(&d, path, true, sets, n, rows, err);
+	if (!ret)
+		ret = db_place(tmp, path, append, err);
 	if (ret)
 		unlink(tmp);
 	free(tmp);
-	return ret;
+	return ret == -EEXIST ? db_append(path, sets, n, rows, err) : ret;
 }

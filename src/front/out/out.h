@@ -58,6 +58,8 @@ void out_failures(const struct run_set *s, FILE *f);
 /* Says so when --show fits nothing that there is. */
 void out_nothing_shown(const struct run_set *s, FILE *f);
 
+struct sqlite3;
+
 struct out_format {
 	const char *name;
 	void (*print)(const struct run_set *s, FILE *f);
@@ -80,8 +82,9 @@ struct out_rows {
  * append they are added to an existing one in one transaction. */
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	   const struct out_rows *rows, struct weft_err *err);
-/* Is `path` a results file? */
-int out_db_is_ours(const char *path, struct weft_err *err);
+/* Opens a results file for reading; refuses what weft has not written and what
+ * is damaged.  The caller closes *sql_p. */
+int out_db_open(const char *path, struct sqlite3 **sql_p, struct weft_err *err);
 /* Before the run: can `path` be written?  Writes nothing. */
 int out_db_check(const char *path, struct weft_err *err);
 

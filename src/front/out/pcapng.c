@@ -4,6 +4,7 @@
  * Models tell of a transmission ahead of its time, or late; records wait until
  * no earlier one can come, and are sorted many at a time. */
 #include "front/out/pcapng.h"
+#include "front/out/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
 enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {
-	FILE *f;
-	char *path;
+	struct out_file out;
+	FILE *f; /* its */
 	uint32_t n_ifaces;
 	struct blocks {
 		VEC(uint8_t);
@@ -276,36 +277,28 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
 
 	if (!p)
 		abort();
-	p->f = fopen(path, "wb");
-	if (!p->f) {
+	if (out_file_open(&p->out, "--capture-file", path, err)) {
 		free(p);
-		return weft_fail(err, errno,
-				 "--capture-file %.200s: cannot write: %s",
-				 path, strerror(errno));
+		return -EINVAL;
 	}
+	p->f = p->out.f;
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
-	p->path = strdup(path);
 	section(p->f);
 	*p_p = p;
 	return 0;
 }
 
-int pcapng_close(struct pcapng *p, struct weft_err *err)
+int pcapng_close(struct pcapng *p, bool keep, struct weft_err *err)
 {
-	int ret = 0;
+	int ret;
 
 	pcapng_write(p, WEFT_NEVER);
-	if (ferror(p->f) | fclose(p->f))
-		ret = weft_fail(err, EIO,
-				"--capture-file %.200s: cannot write it all: "
-				"is the disk full?",
-				p->path);
+	ret = out_file_close(&p->out, keep, err);
 	vec_free(&p->wait);
 	vec_free(&p->mem);
 	vec_free(&p->old);
 	free(p->turn);
-	free(p->path);
 	free(p);
 	return ret;
 }

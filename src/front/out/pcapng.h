@@ -28,6 +28,6 @@ bool pcapng_full(const struct pcapng *p);
 /* Records of times before `until` are all there: writes them. */
 void pcapng_write(struct pcapng *p, weft_time_t until);
 /* Writes the rest; the file is complete, or there is an error. */
-int pcapng_close(struct pcapng *p, struct weft_err *err);
+int pcapng_close(struct pcapng *p, bool keep, struct weft_err *err);
 
 #endif

@@ -26,6 +26,7 @@ static bool is_list(const char *column, const char *text)
 struct reader {
 	struct json *j;
 	sqlite3 *sql;
+	bool bad; /* a row could not be read */
 };
 
 /* NULL when there is no such table. */
@@ -41,9 +42,13 @@ static sqlite3_stmt *query(struct reader *r, const char *text,
 	return st;
 }
 
-static bool step(sqlite3_stmt *st)
+/* A table that ends in an error is not at its end. */
+static bool step(struct reader *r, sqlite3_stmt *st)
 {
-	return st && sqlite3_step(st) == SQLITE_ROW;
+	int rc = st ? sqlite3_step(st) : SQLITE_DONE;
+
+	r->bad |= rc != SQLITE_ROW && rc != SQLITE_DONE;
+	return rc == SQLITE_ROW;
 }
 
 /* ---- values ---- */
@@ -111,7 +116,7 @@ static void put_rows(struct reader *r, const char *key, const char *text,
 	sqlite3_stmt *st = query(r, text, run, name);
 
 	json_arr(r->j, key);
-	while (step(st)) {
+	while (step(r, st)) {
 		int n = sqlite3_column_count(st);
 
 		if (n > 1)
@@ -139,7 +144,7 @@ static void put_objects(struct reader *r, const struct table_out *t,
 	sqlite3_stmt *st = query(r, t->text, run, NULL);
 
 	json_arr(r->j, t->key);
-	while (step(st)) {
+	while (step(r, st)) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 
 		json_obj(r->j, NULL);
@@ -211,7 +216,7 @@ static void put_runs(struct reader *r)
 				 0, NULL);
 
 	json_arr(r->j, "runs");
-	while (step(st)) {
+	while (step(r, st)) {
 		sqlite3_int64 run = sqlite3_column_int64(st, 0);
 
 		json_obj(r->j, NULL);
@@ -232,21 +237,20 @@ int report_read(struct json *j, const char *path, struct weft_err *err)
 {
 	struct reader r = { .j = j };
 	const char *base = strrchr(path, '/');
-	int ret = out_db_is_ours(path, err);
+	int ret = out_db_open(path, &r.sql, err);
 
 	if (ret)
 		return ret;
-	if (sqlite3_open_v2(path, &r.sql, SQLITE_OPEN_READONLY, NULL) !=
-	    SQLITE_OK) {
-		ret = weft_fail(err, EIO, "%.200s: cannot read: %s", path,
-				sqlite3_errmsg(r.sql));
-	} else {
-		json_obj(j, NULL);
-		json_str(j, "name", base ? base + 1 : path);
-		put_runs(&r);
-		put_objects(&r, &rows_table, 0);
-		json_end(j);
-	}
+	json_obj(j, NULL);
+	json_str(j, "name", base ? base + 1 : path);
+	put_runs(&r);
+	put_objects(&r, &rows_table, 0);
+	json_end(j);
+	if (r.bad)
+		ret = weft_fail(err, EIO,
+				"%.200s: cannot be read to its end: "
+				"is it damaged?",
+				path);
 	sqlite3_close(r.sql);
 	return ret;
 }

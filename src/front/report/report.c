@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "front/out/file.h"
 
 /* Inside a script element only '<' can do harm, and in JSON it stands in
  * texts alone. */
@@ -24,30 +25,20 @@ static void put_data(const struct json *j, FILE *f)
 	}
 }
 
-static int put_page(const char *tmp, const char *out, const struct json *j,
+static int put_page(const char *path, const struct json *j,
 		    struct weft_err *err)
 {
 	const char *mark = memmem(report_shell, report_shell_len, REPORT_MARK,
 				  strlen(REPORT_MARK));
 	const char *rest = mark + strlen(REPORT_MARK);
-	FILE *f = fopen(tmp, "w");
-	int bad;
+	struct out_file o;
 
-	if (!f)
-		return weft_fail(err, errno, "--out %.200s: cannot write: %s",
-				 out, strerror(errno));
-	fwrite(report_shell, 1, (size_t)(mark - report_shell), f);
-	put_data(j, f);
-	fwrite(rest, 1, (size_t)(report_shell + report_shell_len - rest), f);
-	bad = ferror(f);
-	if ((fclose(f) || bad) || rename(tmp, out)) {
-		int code = errno ? errno : EIO;
-
-		unlink(tmp);
-		return weft_fail(err, code, "--out %.200s: cannot write: %s",
-				 out, strerror(code));
-	}
-	return 0;
+	if (out_file_open(&o, "--out", path, err))
+		return -EINVAL;
+	fwrite(report_shell, 1, (size_t)(mark - report_shell), o.f);
+	put_data(j, o.f);
+	fwrite(rest, 1, (size_t)(report_shell + report_shell_len - rest), o.f);
+	return out_file_close(&o, true, err);
 }
 
 static int read_all(struct json *j, const char *const *files, size_t n,
@@ -71,7 +62,6 @@ int report_write(const char *out, const char *const *files, size_t n,
 		 struct weft_err *err)
 {
 	struct json j;
-	char *tmp;
 	int ret;
 
 	if (!report_shell_len)
@@ -79,13 +69,10 @@ int report_write(const char *out, const char *const *files, size_t n,
 				 "report: this program was built without the "
 				 "page: its parts could not be fetched; run "
 				 "web/build.py, then build again");
-	if (asprintf(&tmp, "%s.part", out) < 0)
-		abort();
 	json_init(&j, false);
 	ret = read_all(&j, files, n, err);
 	if (!ret)
-		ret = put_page(tmp, out, &j, err);
+		ret = put_page(out, &j, err);
 	json_fini(&j);
-	free(tmp);
 	return ret;
 }

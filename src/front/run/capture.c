@@ -207,9 +207,9 @@ void capture_untap(struct capture *cap)
 	taps_free(cap);
 }
 
-int capture_close(struct capture *cap, struct weft_err *err)
+int capture_close(struct capture *cap, bool keep, struct weft_err *err)
 {
-	int ret = pcapng_close(cap->file, err);
+	int ret = pcapng_close(cap->file, keep, err);
 
 	taps_free(cap);
 	free(cap->hits);

@@ -15,6 +15,6 @@ int capture_open(const char *path, const char *const *patterns, size_t n,
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
 /* exp.untap: the run is over, its lines still there. */
 void capture_untap(struct capture *cap);
-int capture_close(struct capture *cap, struct weft_err *err);
+int capture_close(struct capture *cap, bool keep, struct weft_err *err);
 
 #endif

@@ -42,6 +42,7 @@ struct run_set {
 	 * were running have `partial` in their manifest. */
 	int signal;
 	size_t n_wanted;
+	bool lost;  /* a file that was to show it could not be written */
 	bool curve; /* points of a search, by load */
 	struct run_watch *watch;
 	/* What the table is to draw; ended by NULL. */

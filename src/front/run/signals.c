@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Signals during a run: a tick for the progress line, and the user's wish to
- * end (SIGINT, SIGTERM).  Handlers only stop the simulation between two events;
- * everything else happens where the run comes back.  They have a stack of their
- * own, because programs have small ones. */
+ * end (SIGINT, SIGTERM, SIGHUP: the terminal has gone).  Handlers only stop the
+ * simulation between two events; everything else happens where the run comes
+ * back.  They have a stack of their own, because programs have small ones. */
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "front/run/run.h"
 
-static const int wishes[] = { SIGINT, SIGTERM };
+static const int wishes[] = { SIGINT, SIGTERM, SIGHUP };
 enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
 
 /* What handlers see: one process runs one simulation at a time. */
@@ -57,13 +57,22 @@ static void signals_handle(int sig, void (*handler)(int))
 	sigaction(sig, &sa, NULL);
 }
 
+/* nohup(1) and shells in the background have a signal ignored. */
+static bool ignored(int sig)
+{
+	struct sigaction sa;
+
+	return !sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN;
+}
+
 void signals_catch(bool on)
 {
 	caught = 0;
 	if (on)
 		signals_handle(SIGALRM, on_tick);
 	for (int i = 0; i < WISHES; i++)
-		signals_handle(wishes[i], on ? on_wish : SIG_DFL);
+		if (!ignored(wishes[i]))
+			signals_handle(wishes[i], on ? on_wish : SIG_DFL);
 	if (!on)
 		signals_timer(false);
 }

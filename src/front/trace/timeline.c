@@ -5,6 +5,7 @@
  * message passes from node to node.  Slices of one thread do not overlap: what
  * happens at the same time goes to a thread beside. */
 #include "front/trace/timeline.h"
+#include "front/out/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +34,8 @@ struct part {
 
 struct timeline {
 	struct weft_listener listener;
-	char *path;
-	FILE *file;
+	struct out_file out;
+	FILE *file; /* its */
 	struct recs recs;
 	struct part **parts; /* hash */
 	struct {
@@ -306,15 +307,13 @@ int timeline_open(const char *path, struct timeline **t_p, struct weft_err *err)
 
 	if (!t)
 		abort();
-	t->file = fopen(path, "w");
-	if (!t->file) {
+	if (out_file_open(&t->out, "--trace", path, err)) {
 		free(t);
-		return weft_fail(err, errno, "--trace %.200s: cannot write: %s",
-				 path, strerror(errno));
+		return -EINVAL;
 	}
-	t->path = strdup(path);
+	t->file = t->out.f;
 	t->parts = calloc(PARTS, sizeof(*t->parts));
-	if (!t->path || !t->parts)
+	if (!t->parts)
 		abort();
 	t->listener.hear = hear;
 	recs_init(&t->recs);
@@ -370,19 +369,16 @@ void timeline_flush(struct timeline *t)
 	recs_fini(&t->recs);
 }
 
-int timeline_close(struct timeline *t, struct weft_err *err)
+int timeline_close(struct timeline *t, bool keep, struct weft_err *err)
 {
-	int ret = 0;
+	int ret;
 
 	fprintf(t->file, "\n]}\n");
-	if (ferror(t->file) | fclose(t->file))
-		ret = weft_fail(err, EIO, "--trace %.200s: cannot write",
-				t->path);
+	ret = out_file_close(&t->out, keep, err);
 	parts_free(t);
 	free(t->parts);
 	vec_free(&t->nodes);
 	recs_fini(&t->recs);
-	free(t->path);
 	free(t);
 	return ret;
 }

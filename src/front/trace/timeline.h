@@ -17,12 +17,13 @@ void timeline_again(struct timeline *t);
 void timeline_enough(struct timeline *t);
 /* After the simulation has ended, and before it is freed: what is left. */
 void timeline_flush(struct timeline *t);
-/* Negative errno with a message when something could not be written. */
-int timeline_close(struct timeline *t, struct weft_err *err);
+/* Without keep the run was refused, and nothing is left of the file.  Negative
+ * errno with a message when something could not be written. */
+int timeline_close(struct timeline *t, bool keep, struct weft_err *err);
 
 struct waves;
 int waves_open(const char *path, struct waves **w_p, struct weft_err *err);
 void waves_listen(struct waves *w, struct weft_sim *sim);
-int waves_close(struct waves *w, struct weft_err *err);
+int waves_close(struct waves *w, bool keep, struct weft_err *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "front/trace/recs.h"
+#include "front/out/file.h"
 #include "front/trace/timeline.h"
 
 enum { VARS = 1 << 16, CHANGES_MAX = 50000000, TEXTS = 1 << 10 };
@@ -35,8 +36,8 @@ struct change {
 
 struct waves {
 	struct weft_listener listener;
-	char *path;
-	FILE *file;
+	struct out_file out;
+	FILE *file; /* its */
 	struct {
 		VEC(struct var);
 	} vars;
@@ -300,15 +301,13 @@ int waves_open(const char *path, struct waves **w_p, struct weft_err *err)
 
 	if (!w)
 		abort();
-	w->file = fopen(path, "w");
-	if (!w->file) {
+	if (out_file_open(&w->out, "--waves", path, err)) {
 		free(w);
-		return weft_fail(err, errno, "--waves %.200s: cannot write: %s",
-				 path, strerror(errno));
+		return -EINVAL;
 	}
-	w->path = strdup(path);
+	w->file = w->out.f;
 	w->hash = calloc(VARS, sizeof(*w->hash));
-	if (!w->path || !w->hash)
+	if (!w->hash)
 		abort();
 	w->listener.hear = hear;
 	*w_p = w;
@@ -320,23 +319,22 @@ void waves_listen(struct waves *w, struct weft_sim *sim)
 	weft_sim_listen(sim, &w->listener);
 }
 
-int waves_close(struct waves *w, struct weft_err *err)
+int waves_close(struct waves *w, bool keep, struct weft_err *err)
 {
-	int ret = 0;
+	char *path = strdup(w->out.path);
+	int ret;
 
 	if (w->changes.n)
 		qsort(w->changes.at, w->changes.n, sizeof(*w->changes.at),
 		      change_cmp);
 	put_head(w);
 	put_changes(w);
-	if (ferror(w->file) | fclose(w->file))
-		ret = weft_fail(err, EIO, "--waves %.200s: cannot write",
-				w->path);
-	else if (w->full)
+	ret = out_file_close(&w->out, keep, err);
+	if (!ret && keep && w->full)
 		ret = weft_fail(err, EFBIG,
 				"--waves %.200s: more than %d changes: the "
 				"file ends early: run for a shorter time",
-				w->path, CHANGES_MAX);
+				path, CHANGES_MAX);
 	for (size_t i = 0; i < w->vars.n; i++) {
 		free(w->vars.at[i].comp);
 		free(w->vars.at[i].name);
@@ -346,7 +344,7 @@ int waves_close(struct waves *w, struct weft_err *err)
 	for (size_t i = 0; i < TEXTS; i++)
 		free(w->text[i]);
 	free(w->hash);
-	free(w->path);
+	free(path);
 	free(w);
 	return ret;
 }

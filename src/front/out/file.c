@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "front/out/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *out_temp(const char *path)
+{
+	mode_t mask = umask(0);
+	char *tmp;
+	int fd;
+
+	umask(mask);
+	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
+		abort();
+	fd = mkstemp(tmp);
+	if (fd < 0) {
+		free(tmp);
+		return NULL;
+	}
+	fchmod(fd, 0666 & ~mask);
+	close(fd);
+	return tmp;
+}
+
+/* A pipe or a device has no place to take. */
+static bool in_place(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+int out_file_open(struct out_file *o, const char *option, const char *path,
+		  struct weft_err *err)
+{
+	int code;
+
+	*o = (struct out_file){ .option = option, .path = strdup(path) };
+	if (!o->path)
+		abort();
+	if (!in_place(path))
+		o->tmp = out_temp(path);
+	if (o->tmp || in_place(path))
+		o->f = fopen(o->tmp ? o->tmp : path, "w");
+	if (o->f)
+		return 0;
+	code = errno;
+	if (o->tmp)
+		unlink(o->tmp);
+	free(o->tmp);
+	free(o->path);
+	return weft_fail(err, code, "%s %.200s: cannot write: %s", option, path,
+			 strerror(code));
+}
+
+int out_file_close(struct out_file *o, bool keep, struct weft_err *err)
+{
+	int ret = 0;
+	bool bad;
+
+	errno = 0;
+	bad = ferror(o->f);
+	bad |= fclose(o->f) != 0;
+	if (keep && !bad && o->tmp)
+		bad = rename(o->tmp, o->path) != 0;
+	if (keep && bad)
+		ret = weft_fail(err, errno ? errno : EIO,
+				"%s %.200s: cannot write it all: %s", o->option,
+				o->path,
+				errno ? strerror(errno) : "is the disk full?");
+	if (o->tmp && (!keep || bad))
+		unlink(o->tmp);
+	free(o->tmp);
+	free(o->path);
+	return ret;
+}
+
+/* ---- names ---- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (!stat(a, &sa) && !stat(b, &sb))
+		return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino &&
+		       S_ISREG(sa.st_mode);
+	return !strcmp(a, b);
+}
+
+int out_names_differ(const struct out_name *names, struct weft_err *err)
+{
+	for (const struct out_name *a = names; a->option; a++)
+		for (const struct out_name *b = names; b < a; b++)
+			if (a->path && b->path && same_file(a->path, b->path))
+				return weft_fail(err, EEXIST,
+						 "%s %.200s: that file is also "
+						 "%s: choose another name",
+						 a->option, a->path, b->option);
+	return 0;
+}

@@ -114,6 +114,8 @@ void egen_replay_done(struct weft_comp *c, uint32_t i)
 	struct trace *t = g->replay->t;
 	uint64_t then = egen_now(g) + 1;
 
+	if (i >= t->n) /* a damaged number */
+		return;
 	for (uint32_t k = 0; k < t->pkt[i].n; k++) {
 		uint32_t d = t->next[t->pkt[i].first + k];
 		struct trace_pkt *p = &t->pkt[d];

@@ -182,12 +182,16 @@ void eport_abandon(struct eport *ep, bool taken)
 	ep->way_head = ep->way_tail = EPORT_NONE;
 	if (ep->slow)
 		eport_slow_abandon(ep);
+	if (ep->tap)
+		eport_tap_drop(ep);
 }
 
 void eport_fini(struct eport *ep)
 {
 	if (ep->slow)
 		eport_slow_fini(ep);
+	if (ep->tap)
+		eport_tap_drop(ep);
 }
 
 /* ---- slots -----------------------------------------------------------------
@@ -329,6 +333,7 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 {
 	uint32_t flits = cell->flits + ep->overhead;
 	uint64_t s = g + ep->t_out;
+	struct ecell told;
 
 	ep->tx_cells++;
 	ep->tx_flits += cell->flits;
@@ -338,8 +343,11 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		eport_slow_commit(ep, cell, vc, g);
 		return;
 	}
-	if (__builtin_expect(ep->tap != NULL, 0))
-		eport_tap_cell(ep, cell, vc, s + cell->skip);
+	if (__builtin_expect(ep->tap != NULL, 0)) {
+		told = *cell;
+		eport_tap_cell(ep, &told, vc, s + cell->skip);
+		cell = &told;
+	}
 	eport_use(ep, vc, ep->used[vc] + 1u);
 	ep->busy += flits;
 	ep->next_grant = g + ep->gap;

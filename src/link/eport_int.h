@@ -24,10 +24,12 @@ static inline bool eport_has_credit(const struct eport *ep, uint32_t vc)
 void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
 		 struct weft_frame *f);
 
-/* Ports that are listened to (eport_tap.c): the cell, the control cell that
- * starts at cycle `at` (kind, n: below). */
+/* Ports that are listened to (eport_tap.c): the cell, whose packet becomes the
+ * one that the peer is given, and the control cell that starts at cycle `at`
+ * (kind, n: below). */
 void eport_tap_start(struct eport *ep);
-void eport_tap_cell(struct eport *ep, const struct ecell *cell, uint32_t vc,
+void eport_tap_drop(struct eport *ep);
+void eport_tap_cell(struct eport *ep, struct ecell *cell, uint32_t vc,
 		    uint64_t at);
 void eport_tap_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n);
 /* n refreshes, the first at cycle `at`. */

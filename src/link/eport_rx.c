@@ -11,7 +11,10 @@
  * front); 16 bit, all (it is at the end), but none after a NACK: then a cell is
  * held back until its SEQ is known.  A bad cell that starts a packet inside of
  * one, or goes on with none, stops here.  A void cell's packet is one of its
- * own, with the route that was received. */
+ * own, with the route that was received.
+ *
+ * On a line with a fault or a listener the owner is given a packet that is put
+ * together from the bytes that came (ex_rebuild), not the sender's. */
 #include "link/eport_slow.h"
 
 #include <assert.h>
@@ -62,17 +65,30 @@ static void take_table(struct ecell *c, struct weft_frame *f)
 	c->dim = m->dim;
 }
 
-static void deliver(struct rx *r, bool whole)
+static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
+{
+	struct eport_slow *s = r->ep->slow;
+
+	return s->rebuild
+		       ? ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes)
+		       : ex_line_packet(r->f);
+}
+
+static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
 {
 	struct eport_slow *s = r->ep->slow;
 	const struct ex_line *l = ex_line(r->f);
 	uint32_t vc = l->ctl % EX_VCS;
-	struct ecell cell = { .pkt = ex_line_packet(r->f),
+	struct ecell cell = { .pkt = packet_of(r, h),
 			      .first = (uint16_t)r->f->u[2],
 			      .flits = l->flits,
 			      .flags = flags_of(l->ctl) };
 
 	take_table(&cell, r->f);
+	if (cell.flags & ECELL_TABLE) {
+		cell.dest = ex_meta(cell.pkt)->dest;
+		cell.port = ex_meta(cell.pkt)->port;
+	}
 	if (l->ctl & EX_CTL_SOP)
 		s->open |= (uint8_t)(1u << vc);
 	if (l->ctl & EX_CTL_EOP)
@@ -208,7 +224,7 @@ static void accept(struct rx *r, const struct ex_heard *h)
 	s->expect++;
 	eport_end(r->ep, end(r, h->flits));
 	if (h->verdict == EX_GOOD)
-		deliver(r, late || r->ep->cfg.store_forward);
+		deliver(r, h, late || r->ep->cfg.store_forward);
 	else if (late || !deliver_void(r, h, true))
 		eport_slow_credit(r->ep, h->ctl % EX_VCS,
 				  seen(r, h->flits, true));
@@ -221,14 +237,31 @@ static void bad_count(struct eport *ep, const struct ex_heard *h)
 	ep->count.seq += h->verdict <= EX_VOID;
 }
 
+/* Framing decides which slot and which packet a cell belongs to.  A cell that
+ * passes the CRC with other framing than was sent, one damage in 2^32, is
+ * refused, so that slots and packets stay whole. */
+static bool framed_as_sent(const struct rx *r, const struct ex_heard *h)
+{
+	const struct ex_line *l = ex_line(r->f);
+
+	return r->f->flags & EX_F_CELL && !l->stomp && l->ctl == h->ctl &&
+	       l->arg == h->arg && l->flits == h->flits;
+}
+
+static bool acceptable(const struct rx *r, const struct ex_heard *h)
+{
+	if (h->verdict == EX_GOOD)
+		return r->ep->held < r->ep->cfg.slots && framed_as_sent(r, h);
+	return h->verdict == EX_VOID;
+}
+
 static void cell_heard(struct rx *r, const struct ex_heard *h)
 {
 	struct eport *ep = r->ep;
 	struct eport_slow *s = ep->slow;
 	bool expected = h->arg == s->expect;
 
-	if (h->verdict <= EX_VOID && expected &&
-	    (h->verdict == EX_VOID || ep->held < ep->cfg.slots)) {
+	if (expected && acceptable(r, h)) {
 		accept(r, h);
 		return;
 	}

@@ -308,6 +308,8 @@ int eport_slow_start(struct eport *ep, struct weft_err *err)
 	if (!s)
 		return weft_fail(err, ENOMEM, "no memory for a link port");
 	ep->slow = s;
+	s->rebuild = ep->port->tapped || ep->port->peer->tapped ||
+		     ep->port->peer->tap;
 	s->armed = s->urgent = s->nack_at = WEFT_NEVER;
 	s->comp_at = ep->same_clk ? WEFT_NEVER : COMP;
 	for (i = 0; i < SLOW_SENT; i++)
@@ -331,6 +333,7 @@ void eport_slow_abandon(struct eport *ep)
 	}
 	for (i = 0; i < SLOW_SENT; i++)
 		eport_retry_drop(s, (uint8_t)i);
+	ex_rebuild_drop(&s->built);
 }
 
 void eport_slow_fini(struct eport *ep)
@@ -339,6 +342,7 @@ void eport_slow_fini(struct eport *ep)
 
 	for (i = 0; i < SLOW_SENT; i++)
 		eport_retry_drop(ep->slow, (uint8_t)i);
+	ex_rebuild_drop(&ep->slow->built);
 	free(ep->slow->in);
 	free(ep->slow);
 	ep->slow = NULL;

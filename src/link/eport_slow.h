@@ -58,10 +58,12 @@ struct eport_slow {
 	struct eport_ring in_r;
 	uint64_t urgent; /* cycle of the first that starts something */
 	/* receiving */
-	uint8_t expect;	       /* SEQ of the next cell */
-	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
-	bool waiting;	       /* a NACK was sent, or will be: for `expect` */
-	uint8_t open;	       /* mask: VCs with a packet begun */
+	uint8_t expect; /* SEQ of the next cell */
+	uint8_t acked;	/* SEQ up to which ACKs were sent, exclusive */
+	bool waiting;	/* a NACK was sent, or will be: for `expect` */
+	uint8_t open;	/* mask: VCs with a packet begun */
+	bool rebuild;	/* packets from bytes: a fault, a listener */
+	struct ex_built built;
 	uint64_t nack_at;      /* NACK ready, WEFT_NEVER = none */
 	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
 	uint64_t fifo_free;    /* receive FIFO: first cycle not taken */

@@ -4,6 +4,8 @@
  * the cell channel works out anyhow.  On such a line there are no errors, so
  * SEQ, ACK and credits are counts.
  *
+ * The peer is given packets made of the bytes that the listener was told.
+ *
  * Refreshes are told of only when something else was on the line since the
  * last one: a line at rest says nothing. */
 #include "link/eport_ctl.h"
@@ -18,6 +20,7 @@ struct eport_tap {
 	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
 	bool awake;	       /* something but a refresh since the last one */
 	bool telling;
+	struct ex_built built; /* what the peer is given */
 };
 
 void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
@@ -46,7 +49,7 @@ static void tell(struct eport *ep, struct weft_frame *f, uint64_t at)
 	t->telling = false;
 }
 
-void eport_tap_cell(struct eport *ep, const struct ecell *cell, uint32_t vc,
+void eport_tap_cell(struct eport *ep, struct ecell *cell, uint32_t vc,
 		    uint64_t at)
 {
 	_Alignas(struct weft_buf)
@@ -57,6 +60,14 @@ void eport_tap_cell(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	ex_line(&f)->arg = ep->tap->seq++;
 	ep->tap->awake = true;
 	tell(ep, &f, at);
+	if (!(cell->flags & ECELL_VOID))
+		cell->pkt = ex_rebuild(&ep->tap->built, ep->comp->sim, &f,
+				       weft_slice_data(f.payload));
+}
+
+void eport_tap_drop(struct eport *ep)
+{
+	ex_rebuild_drop(&ep->tap->built);
 }
 
 static void tell_control(struct eport *ep, uint64_t at, uint32_t type,

@@ -33,19 +33,28 @@ uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width)
 	return ex_route_flits(width, m->hops) - flit_of(width, m->hops, m->pos);
 }
 
-/* Routing flit number i, counted from the one in use. */
+/* Nibbles [at, end) of the route are in routing flit number i, counted from the
+ * one in use. */
+static void route_span(const struct ex_meta *m, uint32_t width, uint32_t i,
+		       uint32_t *at, uint32_t *end)
+{
+	uint32_t k = ex_flit_nibbles(width) - 1;
+	uint32_t src = flit_of(width, m->hops, m->pos) + i;
+
+	*at = i ? src * k : m->pos;
+	*end = src + 1 == ex_route_flits(width, m->hops) ? m->hops
+							 : (src + 1) * k;
+}
+
 static uint32_t route_flit(const struct weft_frame *pkt, uint32_t width,
 			   uint32_t i)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
-	uint32_t k = ex_flit_nibbles(width), v = 0, n = 0, src, at, end;
+	uint32_t k = ex_flit_nibbles(width), v = 0, n = 0, at, end;
 
 	if (!m->hops)
 		return m->dest | (width == EX_W32 ? m->port << 16 : 0);
-	src = flit_of(width, m->hops, m->pos) + i;
-	at = i ? src * (k - 1) : m->pos;
-	end = src + 1 == ex_route_flits(width, m->hops) ? m->hops
-							: (src + 1) * (k - 1);
+	route_span(m, width, i, &at, &end);
 	for (; at < end; at++, n++)
 		v |= ex_route_nibble(pkt, at) << 4 * n;
 	if (end < m->hops)
@@ -147,6 +156,94 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 					.width = (uint8_t)width };
 	f->words = ex_control_flits(width);
 	return f;
+}
+
+/* ---- packets from the bytes of their cells ----------------------------- */
+
+/* An empty packet of the size and with what is known beside the line. */
+static struct weft_frame *built_new(struct weft_sim *sim,
+				    const struct weft_frame *from)
+{
+	struct weft_frame *to = weft_frame_new(sim);
+
+	memcpy(to->u, from->u, sizeof(to->u));
+	to->flags = from->flags;
+	to->trace_id = from->trace_id;
+	to->payload.len = from->payload.len;
+	if (!from->payload.buf || !from->payload.len)
+		return to;
+	to->payload = weft_slice_word(sim, from->payload.len);
+	memset(weft_slice_data(to->payload), 0, to->payload.len);
+	return to;
+}
+
+static void built_route(struct weft_frame *to, const struct ex_line *l,
+			const uint8_t *b)
+{
+	struct ex_meta *m = ex_meta(to);
+	uint32_t w = ex_flit_bytes(l->width), i, n, at, end;
+
+	for (i = 0; m->hops && i < l->route; i++, b += w) {
+		route_span(m, l->width, i, &at, &end);
+		for (n = 0; at < end; at++, n++)
+			ex_route_set(to, at, b[n / 2] >> n % 2 * 4 & 0xf);
+	}
+	if (m->hops || !l->route)
+		return;
+	m->dest = (uint16_t)(b[0] | b[1] << 8);
+	if (l->width == EX_W32)
+		m->port = b[2];
+}
+
+/* Bytes [at, at + n) of the packet; those behind its end are padding. */
+static void built_bytes(struct weft_frame *to, uint32_t at, const uint8_t *b,
+			uint32_t n)
+{
+	uint32_t head = ex_meta(to)->words * 8u, k = 0;
+	uint8_t *p = weft_slice_data(to->payload);
+
+	if (at < head) {
+		k = n < head - at ? n : head - at;
+		memcpy((uint8_t *)to->u + at, b, k);
+	}
+	at += k;
+	at -= head;
+	if (!p || k == n || at >= to->payload.len)
+		return;
+	n -= k;
+	memcpy(p + at, b + k,
+	       n < to->payload.len - at ? n : to->payload.len - at);
+}
+
+struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
+			      struct weft_frame *cell, const uint8_t *bytes)
+{
+	const struct ex_line *l = ex_line(cell);
+	struct weft_frame *from = ex_line_packet(cell), *to;
+	uint32_t vc = l->ctl % EX_VCS, w = ex_flit_bytes(l->width);
+
+	if (l->ctl & EX_CTL_SOP) {
+		b->pkt[vc] = built_new(sim, from);
+		built_route(b->pkt[vc], l, bytes);
+	}
+	to = b->pkt[vc];
+	to->payload.len = from->payload.len; /* the sender may have cut it */
+	built_bytes(to, (uint32_t)cell->u[2] * w, bytes + l->route * w,
+		    (uint32_t)(l->flits - l->route) * w);
+	if (l->ctl & EX_CTL_EOP) {
+		b->pkt[vc] = NULL;
+		weft_frame_free(from);
+	}
+	return to;
+}
+
+void ex_rebuild_drop(struct ex_built *b)
+{
+	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+		if (b->pkt[vc])
+			weft_frame_free(b->pkt[vc]);
+		b->pkt[vc] = NULL;
+	}
 }
 
 /* ---- symbols ----------------------------------------------------------- */

@@ -6,7 +6,10 @@
  * sent again, whatever became of the packet.
  *
  *   u[0]     struct ex_line: framing
- *   u[1]     the packet (weft_frame *), valid until its last cell is delivered
+ *   u[1]     the sender's packet (weft_frame *), valid until its last cell is
+ *            delivered; on a line that may do damage, or on which a listener
+ *            sits, the receiver takes nothing from it that is on the line
+ *            (ex_rebuild)
  *   u[2]     first flit of the packet in it, routing flits not counted
  *   u[3..7]  meta and route of the packet as it was sent
  *   payload  bytes of the cell
@@ -71,6 +74,17 @@ void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
 struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 				  uint32_t type, uint32_t value);
+/* Packets that are being put together from the bytes of their cells, by VC. */
+struct ex_built {
+	struct weft_frame *pkt[EX_VCS];
+};
+/* The packet to which a received cell belongs: command words, route and payload
+ * are the bytes that came; sizes, trace number, flags (the protection
+ * descriptor) and the rest of ex_meta are not on the line.  The last cell frees
+ * the sender's packet; the new one is the caller's. */
+struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
+			      struct weft_frame *cell, const uint8_t *bytes);
+void ex_rebuild_drop(struct ex_built *b);
 /* As ex_wire_link.encode, with the part in bits 12 and up of each symbol. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);

@@ -207,48 +207,88 @@ void hp_pkt_unordered(struct weft_frame *f)
 	put_be(weft_slice_data(f->payload), 0, 2);
 }
 
-/* Bytes of the routing tail; 0: it has no end. */
-static uint32_t tail_read(const struct weft_frame *f, struct hp_head *h)
-{
-	const uint8_t *b = weft_slice_data(f->payload);
-	uint32_t n = f->payload.len, i = TAIL_FIX;
+/* Bytes of a packet of which `here` have come. */
+struct part {
+	const uint8_t *b;
+	uint32_t n;
+	enum hp_parse end; /* what it is that there are not more */
+};
 
-	if (n >= 8 && b[2] == EL_TREE) {
-		if (b[3] > HP_ROUTE_MAX || n < 8u + 2 + b[3])
-			return 0;
-		h->n_tree = b[3];
-		memcpy(h->tree, b + 4, h->n_tree);
-		i += 2 + h->n_tree;
-	}
-	if (n < 8 || b[i - TAIL_FIX + 2] != EL_VPID)
-		return 0;
-	h->vpid = (uint32_t)get_be(b + i - 2, 2);
-	h->back = (struct hp_route){ .nf = 0 };
-	if (b[i] == EL_SEP) {
-		for (i++; i < n && b[i] != EL_END; i++) {
-			if (h->back.nf == HP_ROUTE_MAX)
-				return 0;
-			h->back.fwd[h->back.nf++] = b[i];
-		}
-	}
-	return i < n && b[i] == EL_END ? round8(i + 1) : 0;
+static struct part part_of(const struct weft_frame *f, uint32_t here)
+{
+	bool all = here >= f->payload.len;
+
+	return (struct part){ .b = weft_slice_data(f->payload),
+			      .n = all ? f->payload.len : here,
+			      .end = all ? HP_PARSE_BAD : HP_PARSE_MORE };
 }
 
-bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h)
+/* The return path, from its separator at *i_p on to the end. */
+static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
+			       struct hp_head *h)
 {
-	const uint8_t *b = weft_slice_data(f->payload);
-	uint32_t at, mask;
+	uint32_t i = *i_p;
+
+	h->back = (struct hp_route){ .nf = 0 };
+	if (p->b[i] == EL_SEP) {
+		for (i++; i < p->n && p->b[i] != EL_END; i++) {
+			if (h->back.nf == HP_ROUTE_MAX)
+				return HP_PARSE_BAD;
+			h->back.fwd[h->back.nf++] = p->b[i];
+		}
+	}
+	if (i >= p->n)
+		return p->end;
+	*i_p = i;
+	return p->b[i] == EL_END ? HP_PARSE_GOOD : HP_PARSE_BAD;
+}
+
+/* The routing tail: *at_p bytes. */
+static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
+			       uint32_t *at_p)
+{
+	uint32_t i = TAIL_FIX;
+	enum hp_parse ret;
+
+	if (p->n < 8)
+		return p->end;
+	if (p->b[2] == EL_TREE) {
+		if (p->b[3] > HP_ROUTE_MAX)
+			return HP_PARSE_BAD;
+		if (p->n < 8u + 2 + p->b[3])
+			return p->end;
+		h->n_tree = p->b[3];
+		memcpy(h->tree, p->b + 4, h->n_tree);
+		i += 2 + h->n_tree;
+	}
+	if (p->b[i - TAIL_FIX + 2] != EL_VPID)
+		return HP_PARSE_BAD;
+	h->vpid = (uint32_t)get_be(p->b + i - 2, 2);
+	ret = back_read(p, &i, h);
+	*at_p = round8(i + 1);
+	return ret;
+}
+
+enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
+			  struct hp_head *h)
+{
+	struct part p = part_of(f, here);
+	uint32_t at = 0, mask;
+	enum hp_parse ret;
 
 	memset(h, 0, sizeof(*h));
-	if (!b || !(at = tail_read(f, h)) || at + 32 > f->payload.len)
-		return false;
-	mask = hp_frame_words((uint32_t)get_be(b + at, 2));
-	if (at + 8 * (uint32_t)__builtin_popcount(mask) > f->payload.len)
-		return false;
+	ret = p.b ? tail_read(&p, h, &at) : HP_PARSE_BAD;
+	if (ret != HP_PARSE_GOOD)
+		return ret;
+	if (at + 32 > p.n)
+		return p.end;
+	mask = hp_frame_words((uint32_t)get_be(p.b + at, 2));
+	if (at + 8 * (uint32_t)__builtin_popcount(mask) > p.n)
+		return p.end;
 	for (uint32_t i = 0; i < HP_FRAME_MAX; i++) {
 		if (!(mask >> i & 1))
 			continue;
-		h->c[i] = get_be(b + at, 8);
+		h->c[i] = get_be(p.b + at, 8);
 		at += 8;
 	}
 	h->bytes = HP_C3_SIZE(h->c[3]);
@@ -258,5 +298,5 @@ bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h)
 	/* GET names what it wants; a packet may have been ended early */
 	if (h->bytes > f->payload.len - at)
 		h->bytes = f->payload.len - at;
-	return true;
+	return HP_PARSE_GOOD;
 }

@@ -81,8 +81,14 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
 /* Its DHASH becomes 0: crossbars need not keep its order. */
 void hp_pkt_unordered(struct weft_frame *f);
-/* Reads it; false: it makes no sense. */
-bool hp_pkt_head(const struct weft_frame *f, struct hp_head *h);
+/* Reads it, when `here` bytes of its payload have come. */
+enum hp_parse {
+	HP_PARSE_GOOD,
+	HP_PARSE_MORE, /* the head has not come to its end */
+	HP_PARSE_BAD,  /* it makes no sense */
+};
+enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
+			  struct hp_head *h);
 /* Offset of the user bytes in the payload of a packet just made. */
 static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 				   const struct hp_head *h)

@@ -263,7 +263,7 @@ static void rx_tell(struct hp_nic *n, void *arg)
 
 	rx->telling = false;
 	rx->whole = rx->arrived_all;
-	if (rx->bad && !rx->ended) {
+	if (rx->parse == HP_PARSE_BAD && !rx->ended) {
 		hp_count(n, HP_K_BAD_PACKETS, 1);
 		hp_rx_end(n, rx);
 		return;
@@ -274,7 +274,7 @@ static void rx_tell(struct hp_nic *n, void *arg)
 		return;
 	}
 	rx->here = rx_user(rx, rx->arrived);
-	if (!opened && rx->arrived >= rx->head.skip)
+	if (!opened && rx->parse == HP_PARSE_GOOD)
 		rx_open(n, rx);
 	else if (opened && rx->more)
 		rx->more(n, rx);
@@ -284,6 +284,9 @@ static void rx_cell(struct hp_nic *n, struct hp_rx *rx, const struct np_cell *c)
 {
 	rx->arrived += c->bytes;
 	rx->arrived_all = c->eop;
+	if (rx->parse == HP_PARSE_MORE)
+		rx->parse = hp_pkt_head(
+			rx->f, c->eop ? UINT32_MAX : rx->arrived, &rx->head);
 	rx->slots[rx->n_slots] = c->slot;
 	rx->ends[rx->n_slots++] = c->eop ? UINT32_MAX : rx->arrived;
 	if (rx->ended)
@@ -304,7 +307,7 @@ static void net_cell(void *own, struct np *np, const struct np_cell *c)
 		rx->f = c->pkt;
 		rx->np = (uint8_t)p;
 		rx->cls = (uint8_t)cls;
-		rx->bad = !hp_pkt_head(rx->f, &rx->head);
+		rx->parse = HP_PARSE_MORE;
 	}
 	if (c->eop)
 		n->rx[p][cls] = NULL;

@@ -253,7 +253,8 @@ struct hp_rx {
 	void *arg;
 	/* net.c's own */
 	uint32_t arrived; /* bytes of the payload */
-	bool arrived_all, open, bad, ended, telling;
+	enum hp_parse parse;
+	bool arrived_all, open, ended, telling;
 	uint8_t slots[64]; /* cells not yet given back, oldest first */
 	uint32_t ends[64]; /* bytes of the payload up to and with the cell */
 	uint32_t n_slots;

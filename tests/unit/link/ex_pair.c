@@ -76,6 +76,24 @@ static void node_order(struct ex_node *n, const struct ecell *c)
 		n->in_packet &= (uint8_t)~bit;
 }
 
+enum { ROUTE = 0x03 };
+
+static uint8_t byte_of(uint64_t number, uint32_t i)
+{
+	return (uint8_t)(number * 7 + i);
+}
+
+static void node_whole(struct ex_node *n, const struct weft_frame *f)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	bool good = f->u[0] == f->trace_id && f->u[4] == (~0xffULL | ROUTE);
+
+	for (uint32_t i = 0; p && i < f->payload.len; i++)
+		good &= p[i] == byte_of(f->trace_id, i);
+	n->bad_bytes += !good;
+	n->last = *f;
+}
+
 static void node_good(struct ex_node *n, const struct ecell *c)
 {
 	if (n->n_log == n->cap_log) {
@@ -91,6 +109,8 @@ static void node_good(struct ex_node *n, const struct ecell *c)
 		.vc = c->vc,
 	};
 	node_order(n, c);
+	if (c->flags & ECELL_EOP)
+		node_whole(n, c->pkt);
 	n->last_good = c->cycle;
 }
 
@@ -135,10 +155,10 @@ static void stream_next(struct ex_node *n, uint32_t vc, uint64_t cycle)
 	len = n->size ? weft_rng_below(&n->rng, n->size + 1) & ~7u : 0;
 	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 2 };
 	f->u[0] = n->sent;
-	f->u[4] = ~0xffULL | 0x03;
+	f->u[4] = ~0xffULL | ROUTE;
 	f->payload = weft_slice_new(n->comp->sim, len);
 	for (i = 0; weft_slice_data(f->payload) && i < len; i++)
-		weft_slice_data(f->payload)[i] = (uint8_t)(n->sent * 7 + i);
+		weft_slice_data(f->payload)[i] = byte_of(n->sent, i);
 	f->trace_id = n->sent;
 	s->pkt = f;
 	s->flit = 0;
@@ -361,6 +381,7 @@ static void check_log(struct ex_pair *p, uint32_t from)
 			 (unsigned long long)tx->sent_cells);
 	assert_int_equal(done, tx->packets);
 	assert_int_equal(n->bad_order, 0);
+	assert_int_equal(n->bad_bytes, 0);
 	free(next);
 }
 

@@ -38,7 +38,9 @@ struct ex_node {
 	uint32_t voids, gone, lost, ups, downs;
 	uint64_t last_good; /* cycle */
 	uint8_t in_packet;
-	uint32_t bad_order; /* starts and ends of packets in disorder */
+	uint32_t bad_order;	/* starts and ends of packets in disorder */
+	uint32_t bad_bytes;	/* packets that came with other bytes */
+	struct weft_frame last; /* header and route of the last whole packet */
 };
 
 struct ex_pair {

@@ -77,7 +77,7 @@ class Capture:
             assert (kind == 0x0a0d0d0a) == (i == 0)
             if kind == 1:
                 opt = options(body[8:])
-                assert opt[9] == b"\x0c"  # picoseconds
+                self.digits = opt[9][0]  # of a second's fraction
                 self.ifaces.append((struct.unpack_from("<H", body)[0],
                                     opt[2].decode(), opt[3].decode()))
             elif kind == 6:
@@ -101,6 +101,14 @@ def without_taps(p):
     r["manifest"] = {k: v for k, v in r["manifest"].items()
                      if not k.startswith("~capture")}
     return r
+
+
+SLOW = """
+name: slow
+traffic: { type: eth.gen, count: 2, stations: 2, frames: 20, load: 0.01 }
+fabric: { type: direct, link: { type: eth.cable } }
+run: { until: 30ms }
+"""
 
 
 class Files(unittest.TestCase):
@@ -216,6 +224,23 @@ class Files(unittest.TestCase):
         seen = sum(Record(d).flags & 1 for _, d in cap.records)
         self.assertGreater(hit, 0)
         self.assertEqual(seen, hit)
+
+    def test_times_beyond_18_ms(self):
+        """Wireshark multiplies the fraction of a second by 10^9 in 64 bits
+        and divides by the unit: what it makes of a time is the time."""
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "x.yaml")
+            with open(path, "w") as f:
+                f.write(SLOW)
+            _, cap = captured(path)
+        unit = 10 ** cap.digits
+        seen = [t // unit * 10 ** 9
+                + t % unit * 10 ** 9 % 2 ** 64 // unit for t in cap.times]
+        self.assertEqual(seen, sorted(seen))
+        # 20 frames of 1526 bytes and gap, at a hundredth of the line
+        step = (8 + 1514 + 4 + 12) * 8 * 100
+        self.assertEqual(seen[-1] - seen[0], 19 * step)
+        self.assertGreater(seen[-1], 20 * 10 ** 6)
 
     def test_choice(self):
         _, cap = captured("extoll/alltoall", what=["s0.lp0", "s3.lp*"])

@@ -127,6 +127,27 @@ class Files(Captured):
         self.assertEqual(sum(r["velo.length"] == ["8"] for r in rows), 4)
 
 
+SLOW = """
+name: slow
+traffic: { type: eth.gen, count: 2, stations: 2, frames: 20, load: 0.01 }
+fabric: { type: direct, link: { type: eth.cable } }
+run: { until: 30ms }
+"""
+
+
+class Times(Captured):
+    def test_beyond_18_ms(self):
+        """Order and duration of a capture of 23 ms; a frame of each station
+        every 1538 bytes' time x 100."""
+        self.run_(SLOW)
+        rows = self.rows("frame.time_relative", "eth.src")
+        at = [float(r["frame.time_relative"][0]) for r in rows]
+        self.assertEqual(len(at), 40)
+        self.assertEqual(at, sorted(at))
+        for i, t in enumerate(at):
+            self.assertAlmostEqual(t, i // 2 * 1538 * 8e-7, delta=1e-9)
+
+
 class Forth(Captured):
     def check(self, *args):
         """Packets and qwords by line are those of the NICs' counters."""

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See pcapng.h.  Times are in picoseconds (if_tsresol 12).
+/* See pcapng.h.  Times are in units of 100 ps (if_tsresol 10), the finest that
+ * Wireshark reads right: it multiplies the part below a second by 10^9 in 64
+ * bits, which overflows at 18.4 ms when the unit is 1 ps.
  *
  * Models tell of a transmission ahead of its time, or late; records wait until
  * no earlier one can come, and are sorted many at a time. */
@@ -16,8 +18,7 @@
 enum { BLOCK_SHB = 0x0a0d0d0a, BLOCK_IDB = 1, BLOCK_EPB = 6 };
 enum { OPT_END = 0, OPT_APPL = 4, OPT_NAME = 2, OPT_ABOUT = 3 };
 enum { OPT_SPEED = 8, OPT_TSRESOL = 9, OPT_FCSLEN = 13 };
-enum { PS_DIGITS = 12 };
-#define FS_PER_PS 1000
+enum { DIGITS = 10, FS_PER_UNIT = 100000 };
 
 /* A whole block in memory: header, data, padding, length once more. */
 struct record {
@@ -121,7 +122,7 @@ static void section(FILE *f)
 
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 {
-	static const uint8_t resol = PS_DIGITS;
+	static const uint8_t resol = DIGITS;
 	struct body b;
 
 	body_open(&b);
@@ -144,10 +145,10 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 static void record_fill(uint8_t *block, const struct record *r, uint32_t iface,
 			uint32_t n, uint32_t all)
 {
-	uint64_t ps = r->t / FS_PER_PS;
+	uint64_t at = r->t / FS_PER_UNIT;
 	const uint32_t head[HEADER / 4] = { BLOCK_EPB,	  r->len,
-					    iface,	  (uint32_t)(ps >> 32),
-					    (uint32_t)ps, n,
+					    iface,	  (uint32_t)(at >> 32),
+					    (uint32_t)at, n,
 					    all };
 
 	memcpy(block, head, HEADER);

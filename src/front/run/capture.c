@@ -67,9 +67,11 @@ static struct tap *tap_listen(struct capture *cap, struct weft_port *p)
 	return t;
 }
 
-/* What sits behind p. */
+/* What sits behind p.  It damages nothing: a line is guarded against faults
+ * (weft_port.tapped) only where one sits. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {
+	bool tapped = p->tapped;
 	char full[200];
 	struct weft_comp *c;
 
@@ -77,6 +79,7 @@ static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 	c = weft_sim_add(p->comp->sim, &weft_class_capture, full, err);
 	if (!c || weft_comp_init(c, err) || weft_filter_add(p, c, err))
 		return NULL;
+	p->tapped = tapped;
 	return c->state;
 }
 

@@ -79,6 +79,24 @@ static int att_connect(const char *path)
 	return fd;
 }
 
+/* What the simulator hands out is mapped, and it may look into this process: it
+ * must be the user's own.  Nobody else of the user gets the right to look, but
+ * those whom the simulator has started (they are peers of a direct path). */
+static int att_trust(int fd)
+{
+	struct ucred who = { .uid = (uid_t)-1 };
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) ||
+	    who.uid != geteuid())
+		return -EACCES;
+#ifdef PR_SET_PTRACER
+	if (who.pid > 0)
+		prctl(PR_SET_PTRACER, who.pid, 0, 0, 0);
+#endif
+	return 0;
+}
+
 static uint32_t att_rank(void)
 {
 	static const char *const names[] = { "WEFT_RANK",
@@ -212,7 +230,9 @@ static int att_join(struct weft_att *a, const char *path)
 	a->sock = att_connect(path);
 	if (a->sock < 0)
 		return a->sock;
-	ret = att_greet(a->sock, a->role, &w, fds);
+	ret = att_trust(a->sock);
+	if (!ret)
+		ret = att_greet(a->sock, a->role, &w, fds);
 	if (!ret)
 		ret = att_segment(a, &w, fds);
 	if (a->role != ATT_ROLE_EP)
@@ -248,10 +268,6 @@ int att_connected(enum att_role role, struct weft_att **a_p)
 		return -ENOMEM;
 	a->role = role;
 	a->sock = a->mem_fd = -1;
-#ifdef PR_SET_PTRACER
-	/* the simulator reads and writes its buffers in place */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
 	ret = att_join(a, path);
 	if (ret)
 		att_free(a);

@@ -12,12 +12,12 @@ static bool copy_one(int fd)
 	struct att_copy_ask q;
 	char done = 0;
 
-	if (!att_copy_io(fd, &q, sizeof(q), false) || q.n > ATT_COPY)
+	if (!att_copy_io(fd, &q, sizeof(q), false, 0) || q.n > ATT_COPY)
 		return false;
 	if (!q.write)
-		return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, true);
-	return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, false) &&
-	       att_copy_io(fd, &done, 1, true);
+		return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, true, 0);
+	return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, false, 0) &&
+	       att_copy_io(fd, &done, 1, true, 0);
 }
 
 /* An address that is not there is the kernel's to find: send and recv say so,

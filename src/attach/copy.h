@@ -7,6 +7,7 @@
 #define ATTACH_COPY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct weft_far_owner;
@@ -22,8 +23,9 @@ int att_copy_serve(int fd);
  * for those who want to see the other way). */
 bool att_copy_needed(pid_t pid);
 /* The process's end of a socket, for it to serve; the other one is used for o
- * from now on.  Negative errno. */
-int att_copy_new(struct weft_far_owner *o);
+ * from now on, and a piece that takes longer than patience is the last one.
+ * Negative errno. */
+int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns);
 void att_copy_free(struct weft_far_owner *o);
 
 #endif

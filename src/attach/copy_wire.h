@@ -5,9 +5,11 @@
 #define ATTACH_COPY_WIRE_H
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <time.h>
 
 enum { ATT_COPY = 65536 }; /* bytes of a request at most */
 
@@ -16,16 +18,42 @@ struct att_copy_ask {
 	uint32_t n, write;
 };
 
-/* All of it; false: the other end is not there any more, or says nothing. */
-static inline bool att_copy_io(int fd, void *buf, size_t n, bool out)
+static inline uint64_t att_copy_now(void)
 {
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Until the socket can go on, or `end`; false: that is now. */
+static inline bool att_copy_ready(int fd, bool out, uint64_t end)
+{
+	struct pollfd p = { .fd = fd, .events = out ? POLLOUT : POLLIN };
+	uint64_t now = att_copy_now();
+
+	if (now >= end)
+		return false;
+	poll(&p, 1, (int)((end - now) / 1000000 + 1));
+	return true;
+}
+
+/* All of it; false: the other end is not there any more, or is not done at
+ * `end` (0: there is none), however little it lacks. */
+static inline bool att_copy_io(int fd, void *buf, size_t n, bool out,
+			       uint64_t end)
+{
+	int how = end ? MSG_DONTWAIT : out ? 0 : MSG_WAITALL;
 	char *p = buf;
 
 	while (n) {
-		ssize_t k = out ? send(fd, p, n, MSG_NOSIGNAL)
-				: recv(fd, p, n, MSG_WAITALL);
+		ssize_t k = out ? send(fd, p, n, MSG_NOSIGNAL | how)
+				: recv(fd, p, n, how);
 
 		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0 && errno == EAGAIN && end &&
+		    att_copy_ready(fd, out, end))
 			continue;
 		if (k <= 0)
 			return false;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "attach/host_client.h"
@@ -103,10 +102,6 @@ static int enter(void)
 		ret = map_node(&home.node, h->att);
 	if (!ret && (pthread_atfork(NULL, NULL, on_fork) || atexit(leave)))
 		ret = -ENOMEM;
-#ifdef PR_SET_PTRACER
-	/* devices read and write pinned memory in place */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
 	if (!ret)
 		ret = att_noticed(h->att);
 	if (ret) {
@@ -130,6 +125,7 @@ static void say_why(int err)
 		  "it runs on a simulated machine: weft exec --raw "
 		  "--fabric FILE -- PROGRAM" },
 		{ -EUSERS, "its node has had its process already" },
+		{ -EACCES, "the simulator is another user's" },
 		{ -EPROTONOSUPPORT, "give --raw to weft exec" },
 	};
 	const char *why = strerror(-err);

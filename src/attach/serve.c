@@ -101,7 +101,7 @@ struct att_server *att_server_new(const struct att_opts *opts,
 	if (!s)
 		abort();
 	s->o = *opts;
-	s->listen_fd = s->event_fd = s->bell_fd = -1;
+	s->listen_fd = s->event_fd = s->bell_fd = s->spare_fd = -1;
 	pthread_mutex_init(&s->lock, NULL);
 	s->map = calloc(opts->ranks, sizeof(*s->map));
 	s->slot = calloc(opts->ranks, sizeof(*s->slot));
@@ -153,6 +153,7 @@ void att_server_free(struct att_server *s)
 	close_fd(s->listen_fd);
 	close_fd(s->event_fd);
 	close_fd(s->bell_fd);
+	close_fd(s->spare_fd);
 	if (s->bell)
 		munmap(s->bell, 4096);
 	for (size_t i = 0; i < s->children.n; i++)
@@ -224,9 +225,7 @@ void att_server_child(struct att_server *s, pid_t pid)
 {
 	struct att_child c = { .pid = pid, .fd = -1 };
 
-#ifdef SYS_pidfd_open
-	c.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
+	c.fd = pidfd_open_pid(pid);
 	pthread_mutex_lock(&s->lock);
 	vec_push(&s->children, c);
 	pthread_mutex_unlock(&s->lock);

@@ -86,8 +86,9 @@ bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
 bool att_server_call(const struct att_server *s, size_t i, struct att_call *c);
 bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);
 /* Everything alive that has this socket in its environment; how many. */
-size_t att_job_each(const char *socket, void (*fn)(void *arg, pid_t pid),
-		    void *arg);
+struct pidfd;
+typedef void (*att_job_fn)(void *arg, const struct pidfd *p);
+size_t att_job_each(const char *socket, att_job_fn fn, void *arg);
 size_t att_job_signal(const char *socket, int sig);
 /* Status of the i-th child as of waitpid; false: it has not ended. */
 bool att_server_status(struct att_server *s, size_t i, int *status_p);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's side of copy.h. */
 #include <stdlib.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
 #include "host/far.h"
-
-enum { PATIENCE = 5 }; /* seconds, for a process that was stopped */
 
 /* Nothing is at address 0: who may look is told so. */
 bool att_copy_needed(pid_t pid)
@@ -22,16 +19,19 @@ bool att_copy_needed(pid_t pid)
 	       (errno == EPERM || errno == ENOSYS);
 }
 
-static int copy_piece(int fd, const struct att_copy_ask *q, void *buf)
+/* The simulation stands still meanwhile: all of it takes at most `patience`. */
+static int copy_piece(int fd, const struct att_copy_ask *q, void *buf,
+		      uint64_t patience)
 {
+	uint64_t end = att_copy_now() + patience;
 	char done;
-	bool ok = att_copy_io(fd, (void *)(uintptr_t)q, sizeof(*q), true);
+	bool ok = att_copy_io(fd, (void *)(uintptr_t)q, sizeof(*q), true, end);
 
 	if (ok && q->write)
-		ok = att_copy_io(fd, buf, q->n, true) &&
-		     att_copy_io(fd, &done, 1, false);
+		ok = att_copy_io(fd, buf, q->n, true, end) &&
+		     att_copy_io(fd, &done, 1, false, end);
 	else if (ok)
-		ok = att_copy_io(fd, buf, q->n, false);
+		ok = att_copy_io(fd, buf, q->n, false, end);
 	return ok ? 0 : -EIO;
 }
 
@@ -47,7 +47,8 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 							    : ATT_COPY,
 					  .write = write };
 
-		if (copy_piece(fd, &q, b)) { /* it has lost its place */
+		if (copy_piece(fd, &q, b,
+			       o->patience_ns)) { /* it has lost its place */
 			close(fd);
 			o->fd = -1;
 			return -EIO;
@@ -59,17 +60,15 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 	return fd < 0 ? -EIO : 0;
 }
 
-int att_copy_new(struct weft_far_owner *o)
+int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns)
 {
-	struct timeval patience = { .tv_sec = PATIENCE };
 	int fd[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -errno;
-	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	o->fd = fd[0];
 	o->copy = copy;
+	o->patience_ns = patience_ns;
 	o->arg = o;
 	o->by_copy = true;
 	return fd[1];

@@ -74,6 +74,7 @@ static void leave(struct att_server *s, struct att_client *c)
 	atomic_store(&c->seg->state, ATT_GONE);
 	close(c->sock);
 	c->sock = -1;
+	pidfd_close(&c->who);
 	s->alive--;
 	for (size_t i = 0; i < s->taken.n; i++)
 		if (s->taken.at[i] == ((uint64_t)c->node << 8 | c->slot)) {
@@ -173,7 +174,7 @@ static void look_stopped(struct att_client *c, enum att_doing doing)
 	else if (now - c->stop_since >= c->srv->o.patience_ns) {
 		c->srv->sum.stopped++;
 		att_break(c, "it was stopped for too long, and is ended");
-		kill(c->pid, SIGKILL);
+		pidfd_kill(&c->who, SIGKILL);
 	}
 }
 

@@ -14,14 +14,14 @@
 #define LOST 5000000000ull
 
 /* As it was started: what a process changes later does not show there. */
-static bool of_job(const char *pid, const char *entry)
+static bool of_job(pid_t pid, const char *entry)
 {
 	char path[64], *at = NULL;
 	bool found = false;
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	f = fopen(path, "re");
 	while (f && !found && getdelim(&at, &n, '\0', f) > 0)
 		found = !strcmp(at, entry);
@@ -31,8 +31,20 @@ static bool of_job(const char *pid, const char *entry)
 	return found;
 }
 
-size_t att_job_each(const char *socket, void (*fn)(void *arg, pid_t pid),
-		    void *arg)
+/* The process is held before it is looked at: what is done to it later is not
+ * done to another one with its number. */
+static bool each_one(pid_t pid, const char *entry, att_job_fn fn, void *arg)
+{
+	struct pidfd p = { .pid = pid, .fd = pidfd_open_pid(pid) };
+	bool is = of_job(pid, entry) && pidfd_alive(&p);
+
+	if (is)
+		fn(arg, &p);
+	pidfd_close(&p);
+	return is;
+}
+
+size_t att_job_each(const char *socket, att_job_fn fn, void *arg)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -41,20 +53,18 @@ size_t att_job_each(const char *socket, void (*fn)(void *arg, pid_t pid),
 
 	snprintf(entry, sizeof(entry), "WEFT_SOCKET=%s", socket);
 	while (d && (e = readdir(d))) {
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    !of_job(e->d_name, entry))
-			continue;
-		fn(arg, (pid_t)strtol(e->d_name, NULL, 10));
-		n++;
+		if (isdigit((unsigned char)e->d_name[0]))
+			n += each_one((pid_t)strtol(e->d_name, NULL, 10), entry,
+				      fn, arg);
 	}
 	if (d)
 		closedir(d);
 	return n;
 }
 
-static void send_signal(void *sig, pid_t pid)
+static void send_signal(void *sig, const struct pidfd *p)
 {
-	kill(pid, *(int *)sig);
+	pidfd_kill(p, *(int *)sig);
 }
 
 size_t att_job_signal(const char *socket, int sig)
@@ -104,9 +114,10 @@ static void name_of(pid_t pid, char *name, size_t size)
 }
 
 /* The gate looks after those that are attached. */
-static void look_one(void *server, pid_t pid)
+static void look_one(void *server, const struct pidfd *p)
 {
 	struct att_server *s = server;
+	pid_t pid = p->pid;
 	uint64_t now = att_now_ns(), ran = 0, never = 0;
 	char name[32];
 
@@ -121,7 +132,7 @@ static void look_one(void *server, pid_t pid)
 	name_of(pid, name, sizeof(name));
 	att_say(s, "process %d (%s) was stopped for too long, and is ended",
 		(int)pid, name);
-	kill(pid, SIGKILL);
+	pidfd_kill(p, SIGKILL);
 	if (s->o.together) /* whoever started it may wait for it */
 		atomic_compare_exchange_strong(&s->died_ns, &never, now);
 }

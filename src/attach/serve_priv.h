@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the simulator: the server (serve.c), who joins and leaves
- * (serve_watch.c, a thread of its own; serve_seg.c), the gate (serve_gate.c), a
- * client's rings and state (serve_client.c), its commands (serve_cmd.c,
- * serve_mem.c), the job that it belongs to (serve_job.c), its calls
- * (serve_stat.c), the agents (agent.c). */
+ * (serve_watch.c, a thread of its own; serve_join.c, serve_seg.c), the gate
+ * (serve_gate.c), a client's rings and state (serve_client.c), its commands
+ * (serve_cmd.c, serve_mem.c), the job that it belongs to (serve_job.c), its
+ * calls (serve_stat.c), the agents (agent.c). */
 #ifndef ATTACH_SERVE_PRIV_H
 #define ATTACH_SERVE_PRIV_H
 
@@ -11,6 +11,7 @@
 
 #include "attach/proto.h"
 #include "attach/serve.h"
+#include "base/pidfd.h"
 #include "base/ring.h"
 #include "base/vec.h"
 #include "host/far.h"
@@ -137,7 +138,8 @@ struct att_client {
 	struct att_server *srv;
 	struct att_agent *g;
 	uint32_t node, slot, rank, gen, role;
-	pid_t pid;
+	pid_t pid; /* for what is said; what is done is done to who */
+	struct pidfd who;
 	int sock;
 	struct att_seg *seg;
 	size_t seg_bytes;
@@ -194,6 +196,8 @@ struct att_client {
 
 struct att_conn {
 	int fd;
+	struct pidfd who; /* who connected; the client's, if there is one */
+	uint64_t since;
 	struct att_client *c; /* NULL: has not said hello */
 	struct att_hello hello;
 	bool greeted;
@@ -216,7 +220,7 @@ struct att_server {
 	struct att_opts o;
 	uint32_t *map, *slot; /* by rank */
 	char path[64];
-	int listen_fd, event_fd, bell_fd;
+	int listen_fd, event_fd, bell_fd, spare_fd;
 	struct att_bell *bell;
 	struct weft_sim *sim;
 	struct {
@@ -247,7 +251,9 @@ struct att_server {
 	struct {
 		VEC(struct att_stop);
 	} stops;
-	uint64_t job_next; /* when to look again */
+	uint64_t job_next;   /* when to look again */
+	uint64_t deaf_until; /* nobody can join */
+	bool told_stranger, told_full;
 	/* the simulation's */
 	struct {
 		VEC(struct att_client *);
@@ -280,8 +286,17 @@ weft_time_t att_agent_deadline(const struct att_agent *g);
 /* serve_watch.c */
 int att_watch_start(struct att_server *s, struct weft_err *err);
 void att_watch_stop(struct att_server *s);
+/* The simulation should look who came or went. */
+void att_watch_news(struct att_server *s);
 /* The watcher should look at what has changed. */
 void att_watch_poke(struct att_server *s);
+/* serve_join.c */
+/* Who has connected; negative errno: it may not. */
+int att_join_who(struct att_server *s, int fd, struct pidfd *who_p);
+/* It says something; negative errno: it is to go. */
+int att_join_hello(struct att_server *s, struct att_conn *k);
+/* Those who came before the agents were ready are answered then. */
+int att_join_answer(struct att_server *s, struct att_conn *k);
 /* serve_seg.c: a segment for a client of the agent; its descriptor. */
 int att_seg_new(struct att_client *c, const struct att_agent *g);
 void att_client_free(struct att_client *c);

@@ -41,7 +41,9 @@ enum att_doing att_doing(int pid, uint64_t *ran_p)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
-	while (d && (e = readdir(d))) {
+	if (!d) /* gone, or no descriptor for a look: nobody knows */
+		return ATT_BUSY;
+	while ((e = readdir(d))) {
 		char st;
 
 		if (e->d_name[0] == '.')
@@ -52,7 +54,6 @@ enum att_doing att_doing(int pid, uint64_t *ran_p)
 		else if (st != 'S' && st != 'Z' && st && doing == ATT_ASLEEP)
 			doing = ATT_BUSY;
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 	return doing;
 }

@@ -132,6 +132,7 @@ void att_client_free(struct att_client *c)
 	msgs_free(c);
 	if (c->seg)
 		munmap(c->seg, c->seg_bytes);
+	pidfd_close(&c->who);
 	ring_free(&c->late);
 	free(c->sent);
 	free(c);

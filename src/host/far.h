@@ -21,18 +21,22 @@
 
 #include "weft/host.h"
 
+struct pidfd;
+
 /* A process; lives as long as its shadows do. */
 struct weft_far_owner {
 	pid_t pid;
+	struct pidfd *who; /* of pid, or NULL: ours, or a child of ours */
 	/* Copies n bytes from (write: to) va of the process, where the kernel
 	 * does not let one process look into another; 0 or negative errno.
 	 * NULL: there is no such way. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
-	int fd;	      /* the caller's, for `copy` */
-	bool strict;  /* who touches a shadow himself gets a SIGSEGV */
-	bool by_copy; /* the kernel has refused: `copy` from now on */
-	bool dead;    /* has gone; may be set by the user of this, too */
+	int fd;		      /* the caller's, for `copy` */
+	uint64_t patience_ns; /* for one piece of `copy` */
+	bool strict;	      /* who touches a shadow himself gets a SIGSEGV */
+	bool by_copy;	      /* the kernel has refused: `copy` from now on */
+	bool dead; /* has gone; may be set by the user of this, too */
 	uint64_t faults;
 	/* Whoever counts `epoch` up each time the process may have run sets
 	 * `ahead`: devices then read some pages at a time. */

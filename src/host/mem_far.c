@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "base/pidfd.h"
+
 enum {
 	FAR_BOUNCE = 4096,
 	FAR_ALIGN = 16,
@@ -108,6 +110,7 @@ size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 {
 	size_t done = 0;
 
+	o->dead |= o->who && !pidfd_alive(o->who);
 	if (o->dead)
 		return 0;
 	if (!o->by_copy)

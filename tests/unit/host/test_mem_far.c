@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/pidfd.h"
 #include "host/mem_far.h"
 
 enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
@@ -234,6 +235,37 @@ static void test_killed(void **state)
 	mem_fini(&m);
 }
 
+/* The process has ended, and a later one has its number. */
+static void test_number_of_an_ended_process_reaches_nobody(void **state)
+{
+	struct child *c = *state;
+	struct pidfd ended = { .pid = c->owner.pid };
+	uint8_t buf[64] = { 0 };
+	weft_phys_t phys;
+	struct mem m;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	ended.fd = pidfd_open_pid(pid);
+	waitpid(pid, NULL, 0);
+	if (ended.fd < 0)
+		skip();
+	shadow_of(&m, c, &phys);
+	dma(&m, phys, buf, 64, false);
+	assert_int_equal(buf[SKEW], tell(c, 'r', SKEW, 0));
+	c->owner.who = &ended;
+	tell(c, 'w', 0, 77);
+	dma(&m, phys, buf, 64, true);
+	assert_true(c->owner.dead);
+	dma(&m, phys, buf, 64, false);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(buf[i], 0xff);
+	assert_int_equal(tell(c, 'r', 0, 0), 77);
+	pidfd_close(&ended);
+	mem_fini(&m);
+}
+
 /* ---- a page at a time ---- */
 
 /* What devices write is there when all of it is, in order. */
@@ -423,9 +455,16 @@ static void test_pinned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_both_ways), T(test_mixed),    T(test_hole),
-		T(test_killed),	   T(test_later),    T(test_ahead),
-		T(test_streams),   T(test_callback), T(test_pinned),
+		T(test_both_ways),
+		T(test_mixed),
+		T(test_hole),
+		T(test_killed),
+		T(test_later),
+		T(test_ahead),
+		T(test_streams),
+		T(test_callback),
+		T(test_pinned),
+		T(test_number_of_an_ended_process_reaches_nobody),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

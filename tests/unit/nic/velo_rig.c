@@ -31,6 +31,13 @@ static bool in_mem(weft_phys_t a, uint32_t bytes)
 	return a >= XR_MEM && a - XR_MEM <= XR_MEM_BYTES - bytes;
 }
 
+static void mem_read(const struct xbus *b, struct weft_bus_txn *t)
+{
+	if (in_mem(t->addr, t->bytes))
+		memcpy(weft_slice_data(t->data), b->mem + (t->addr - XR_MEM),
+		       t->bytes);
+}
+
 static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 {
 	struct xbus *b = p->peer->comp->state;
@@ -49,6 +56,8 @@ static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 		b->write[b->w_tail++ % XR_LOG] = t;
 		weft_wake(b->comp, EV_WRITTEN, now + b->t_write - 1);
 	} else {
+		if (b->early)
+			mem_read(b, t);
 		b->read[b->r_tail++ % XR_LOG] = t;
 		weft_wake(b->comp, EV_READ, now + b->t_read - 1);
 	}
@@ -71,9 +80,8 @@ static void xbus_event(struct weft_comp *c, uint32_t tag)
 	else if (tag == EV_WRITTEN)
 		memcpy(b->mem + (t->addr - XR_MEM), weft_slice_data(t->data),
 		       t->bytes);
-	else
-		memcpy(weft_slice_data(t->data), b->mem + (t->addr - XR_MEM),
-		       t->bytes);
+	else if (!b->early)
+		mem_read(b, t);
 	weft_bus_tell(b->dev, &note);
 }
 

@@ -36,6 +36,7 @@ struct xbus {
 	struct weft_clock clock;
 	weft_time_t t_write, t_read;
 	bool refuse; /* master aborts */
+	bool early;  /* reads see memory as it is when they are asked for */
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;

@@ -171,6 +171,8 @@ struct weft_hist;
 struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit);
 void weft_hist_put(struct weft_hist *h, double value);
+/* Forgets all values: they were of a warm-up. */
+void weft_hist_clear(struct weft_hist *h);
 void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 		   double value);
 /* The run is wrong (a check failed): recorded, shown, exit status 1.  The

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class extoll.net, see exnet.h: the window of measurement, and what comes out
- * of it.
+/* Class extoll.net, see exnet.h: what sources share, the watchdog, and what
+ * comes out of the window of measurement (exnet_window.c).
  *
- * Names for what a run shows: `saturated`, sources have queues and in the
- * window 5 % less has arrived than was offered, or less and latency has not
- * settled; `starved`, a source has
- * had a packet ready but sent none for a watchdog's time while others did;
- * `deadlock`, cells have waited that long for each other in a circle. */
+ * Names for what a run shows: `saturated`, what is in sources and network has
+ * grown in the window by more than chance (growth.h) and by more than a packet
+ * per source; `starved`, a source has had a packet ready but sent none for a
+ * watchdog's time while others did; `deadlock`, cells have waited that long for
+ * each other in a circle. */
 #include "link/exnet.h"
 
 #include <errno.h>
@@ -17,8 +17,6 @@
 #include "link/trace.h"
 #include "measure/result.h"
 
-enum { TAG_WATCH, TAG_OPEN, TAG_CLOSE, TAG_NONE };
-
 /* clang-format off */
 static const struct weft_param net_params[] = {
 	WEFT_PARAM(U64, struct exnet, warmup, "0", "", OWN,
@@ -26,8 +24,9 @@ static const struct weft_param net_params[] = {
 	WEFT_PARAM(BOOL, struct exnet, detect, "no", "", OWN,
 		   "and as long as latency has not settled (MSER-5)"),
 	WEFT_PARAM(U64, struct exnet, measure, "0", "", OWN,
-		   "cycles of the window; the run ends when what was made in "
-		   "it has arrived; 0 = to the end of the run"),
+		   "cycles of the window, twice as many in the second one when "
+		   "content grows in the first; the run ends when what was "
+		   "made in it has arrived; 0 = to the end of the run"),
 	WEFT_PARAM(REAL, struct exnet, precision, "0", "0..1", OWN,
 		   "the window ends when the 95 % confidence interval of the "
 		   "mean latency is this narrow, +- as a share of it; 0 = no"),
@@ -74,18 +73,6 @@ static void net_clock(struct exnet *n)
 			       sizeof(n->clk));
 }
 
-static void window_open(struct weft_comp *c, uint64_t from)
-{
-	struct exnet *n = c->state;
-
-	n->from = from;
-	n->until = n->measure ? from + n->measure : UINT64_MAX;
-	steady_init(&n->steady);
-	weft_wake(c, TAG_OPEN, weft_clock_edge(&n->clk, from));
-	if (n->measure)
-		weft_wake(c, TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
-}
-
 int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 	       const struct weft_clock *clk, uint64_t packets,
 	       struct weft_err *err)
@@ -106,7 +93,7 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 		n->latency = weft_hist(net, "latency", "cycles");
 		n->network = weft_hist(net, "network_latency", "cycles");
 		if (!n->detect)
-			window_open(net, n->warmup);
+			exnet_window_open(net, n->warmup);
 	}
 	n->gen[node] = gen;
 	n->n_gens++;
@@ -145,111 +132,6 @@ int exnet_pattern(const struct ex_place *at, uint64_t permutation,
 	return pattern_init(p, &s, err);
 }
 
-/* ---- the window ---- */
-
-/* Everything marked has come: the sources may stop. */
-static void window_check(struct exnet *n)
-{
-	if (n->closed && n->marked_in == n->expected)
-		n->over = true;
-}
-
-/* Clearly less arrives than is offered, or a little less and latency grows. */
-static bool window_falls_behind(const struct exnet *n)
-{
-	if (n->in_flits < n->offered - n->offered / 20)
-		return true;
-	return n->in_flits < n->offered && n->steady.n >= STEADY_ENOUGH &&
-	       !steady_reached(&n->steady);
-}
-
-static void window_close(struct weft_comp *c, uint64_t until)
-{
-	struct exnet *n = c->state;
-
-	exnet_links_end(c);
-	n->closed = true;
-	n->until = until;
-	n->expected = n->marked;
-	EXNET_GENS(n, g)
-	{
-		struct exnet_backlog b =
-			g->ops->backlog(g->comp, n->from, until);
-
-		n->expected += b.packets;
-		n->offered += b.flits;
-		n->backlog += b.packets;
-	}
-	if (n->backlog > n->n_gens && window_falls_behind(n)) {
-		n->state = EXNET_SATURATED;
-		n->over = true;
-	}
-	window_check(n);
-}
-
-/* Every so many batches: is the warm-up over, or the mean known well enough? */
-static void window_settle(struct weft_comp *c, uint64_t cycle)
-{
-	struct exnet *n = c->state;
-	double mean, half;
-
-	if (n->steady.count || n->steady.n % STEADY_ENOUGH)
-		return;
-	if (n->from == UINT64_MAX) {
-		if (cycle >= n->warmup && steady_reached(&n->steady))
-			window_open(c, cycle + 1);
-		return;
-	}
-	if (n->precision > 0 && !n->closed && steady_reached(&n->steady) &&
-	    steady_interval(&n->steady, steady_cut(&n->steady), &mean, &half) &&
-	    half <= n->precision * mean)
-		window_close(c, cycle + 1);
-}
-
-void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
-{
-	struct exnet *n = net->state;
-
-	p->marked = p->born >= n->from && p->born < n->until;
-	if (!p->marked)
-		return;
-	n->marked++;
-	if (!n->closed)
-		n->offered += p->flits;
-}
-
-void exnet_sent(struct weft_comp *net)
-{
-	weft_count(net, EXNET_SENT, 1);
-}
-
-void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
-		    uint64_t cycle)
-{
-	struct exnet *n = net->state;
-	double lat = (double)(cycle - p->born);
-
-	weft_count(net, EXNET_RECEIVED, 1);
-	weft_count(net, EXNET_FLITS, p->flits);
-	n->last = weft_now(net);
-	if (cycle >= n->from && cycle < n->until)
-		n->in_flits += p->flits;
-	if (p->marked) {
-		n->marked_in++;
-		n->latency_sum += lat;
-		weft_hist_put(n->latency, lat);
-		weft_hist_put(n->network, (double)(cycle - p->injected));
-		window_check(n);
-	}
-	if (net->counters[EXNET_RECEIVED] == n->total && !n->closed &&
-	    cycle >= n->from)
-		window_close(net, cycle + 1); /* there are no more */
-	if (p->marked || n->from == UINT64_MAX) {
-		steady_add(&n->steady, lat);
-		window_settle(net, cycle);
-	}
-}
-
 /* ---- the watchdog ---- */
 
 /* Sources that have something to send and did not, for that long. */
@@ -282,7 +164,7 @@ static void watch_arm(struct weft_comp *c)
 	struct exnet *n = c->state;
 
 	if (n->watchdog)
-		weft_wake(c, TAG_WATCH,
+		weft_wake(c, EXNET_TAG_WATCH,
 			  weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
 }
 
@@ -300,7 +182,7 @@ static void watch(struct weft_comp *c)
 	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
 		deadlocked(c, text);
 		/* It ends here, with cells in the network and not idle. */
-		weft_wake(c, TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
+		weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 		weft_sim_stop(c->sim);
 		return;
 	}
@@ -317,11 +199,12 @@ static void net_event(struct weft_comp *c, uint32_t tag)
 {
 	struct exnet *n = c->state;
 
-	if (tag == TAG_OPEN)
+	if (tag == EXNET_TAG_OPEN)
 		exnet_links_begin(c);
-	else if (tag == TAG_CLOSE && !n->closed)
-		window_close(c, n->until);
-	else if (tag == TAG_WATCH)
+	else if (tag == EXNET_TAG_CLOSE && !n->closed &&
+		 weft_now(c) == weft_clock_edge(&n->clk, n->until))
+		exnet_window_end(c);
+	else if (tag == EXNET_TAG_WATCH)
 		watch(c);
 }
 
@@ -352,10 +235,17 @@ static int net_sample(struct weft_comp *c, struct weft_err *err)
 static void report_state(struct weft_comp *c)
 {
 	struct exnet *n = c->state;
+	char text[64];
 
 	if (n->state == EXNET_STEADY &&
 	    (n->from == UINT64_MAX || (n->measure && !n->over)))
 		n->state = EXNET_UNSETTLED;
+	if (n->again) {
+		snprintf(text, sizeof(text), "cycles %llu to %llu",
+			 (unsigned long long)n->from,
+			 (unsigned long long)n->until);
+		result_param_set(weft_sim_result(c->sim), "net.window", text);
+	}
 	if (n->starved && n->state != EXNET_DEADLOCK)
 		n->state = EXNET_STARVED;
 	weft_metric(c, "starved", "sources", n->starved);
@@ -400,7 +290,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
-		window_close(c, now);
+		exnet_window_close(c, now);
 	exnet_links_end(c);
 	exnet_links_report(c);
 	if (!n->n_gens)

@@ -13,6 +13,7 @@
 
 #include "link/ex_route.h"
 #include "link/pattern.h"
+#include "measure/growth.h"
 #include "measure/steady.h"
 
 struct trace;
@@ -41,7 +42,7 @@ struct exnet_end { /* a source, or NULL */
 enum exnet_state {
 	EXNET_STEADY,
 	EXNET_UNSETTLED, /* ended in the warm-up, or before the last marked */
-	EXNET_SATURATED, /* less arrives than is offered, queues grow */
+	EXNET_SATURATED, /* less arrives than is offered: queues grow */
 	EXNET_STARVED,	 /* some cannot send while others do */
 	EXNET_DEADLOCK,
 };
@@ -67,8 +68,8 @@ struct exnet {
 	uint32_t *perm;
 	uint64_t perm_seed;
 	/* the window */
-	uint64_t from, until; /* UINT64_MAX: not known yet */
-	bool closed, over;
+	uint64_t from, until;	    /* UINT64_MAX: not known yet */
+	bool closed, over, again;   /* again: the second one */
 	uint64_t marked, marked_in; /* made in the window; of these, arrived */
 	uint64_t expected;	    /* those that will have been marked */
 	uint64_t offered;	    /* flits of them */
@@ -77,6 +78,8 @@ struct exnet {
 	double latency_sum;	    /* of the marked */
 	struct weft_hist *latency, *network;
 	struct steady steady;
+	struct growth growth; /* of what is in sources and network */
+	uint64_t made_flits;  /* since the beginning */
 	enum exnet_state state;
 	uint32_t starved;
 	weft_time_t last; /* packet received */
@@ -130,6 +133,13 @@ static inline bool exnet_over(const struct exnet *n)
 {
 	return n && n->over;
 }
+
+/* exnet_window.c: the window begins at `from`; is at its end, where it may
+ * begin anew; ends at `until` for good. */
+enum { EXNET_TAG_WATCH, EXNET_TAG_OPEN, EXNET_TAG_CLOSE, EXNET_TAG_NONE };
+void exnet_window_open(struct weft_comp *net, uint64_t from);
+void exnet_window_end(struct weft_comp *net);
+void exnet_window_close(struct weft_comp *net, uint64_t until);
 
 /* exnet_links.c: how busy links are from now on, up to now (the first call
  * counts), and that in the results. */

@@ -58,6 +58,9 @@ void exnet_links_begin(struct weft_comp *net)
 	if (!n->busy)
 		abort();
 	n->busy_from = weft_now(net);
+	n->busy_mean = n->busy_max = 0;
+	n->busiest = NULL;
+	n->n_links = 0;
 	if (n->busy_from)
 		links_each(n, link_begin, 0);
 }

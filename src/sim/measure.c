@@ -76,6 +76,14 @@ void weft_hist_put(struct weft_hist *h, double value)
 	hist_add(&h->h, value);
 }
 
+void weft_hist_clear(struct weft_hist *h)
+{
+	double scale = h->h.scale;
+
+	hist_fini(&h->h);
+	hist_init(&h->h, scale);
+}
+
 void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 		   double value)
 {

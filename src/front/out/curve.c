@@ -58,26 +58,40 @@ static struct mark mark_of(const struct run_point *p)
 
 /* ---- where it saturates ---- */
 
+/* No load is steady above what arrives, so the highest steady one is what the
+ * network takes. */
 struct knee {
-	double good, bad; /* highest load that is steady, lowest that is not */
-	double most;	  /* accepted at best */
-	const char *how;  /* state of the first that is not steady */
+	double good;	 /* most that is steady, NAN: none */
+	double bad;	 /* lowest offered that is not */
+	double most;	 /* most that arrived, in any window */
+	double high;	 /* highest load offered */
+	double high_in;	 /* what arrived of it */
+	const char *how; /* state of the first that is not steady */
 };
+
+static void knee_add(struct knee *k, const struct mark *m)
+{
+	k->most = fmax(k->most, m->accepted);
+	if (isnan(k->high) || m->offered > k->high) {
+		k->high = m->offered;
+		k->high_in = m->accepted;
+	}
+	if (m->steady && isnan(k->bad))
+		k->good = fmax(k->good, fmin(m->offered, m->accepted));
+	if (!m->steady && isnan(k->bad)) {
+		k->bad = m->offered;
+		k->how = m->state;
+	}
+}
 
 static struct knee knee_of(const struct run_set *s)
 {
-	struct knee k = { .bad = NAN, .how = "" };
+	struct knee k = { .good = NAN, .bad = NAN, .high = NAN, .how = "" };
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct mark m = mark_of(&s->points[i]);
 
-		k.most = fmax(k.most, m.accepted);
-		if (m.steady && isnan(k.bad))
-			k.good = fmax(k.good, m.offered);
-		if (!m.steady && isnan(k.bad)) {
-			k.bad = m.offered;
-			k.how = m.state;
-		}
+		knee_add(&k, &m);
 	}
 	return k;
 }
@@ -85,18 +99,22 @@ static struct knee knee_of(const struct run_set *s)
 static void knee_print(const struct run_set *s, FILE *f)
 {
 	struct knee k = knee_of(s);
+	double good = isnan(k.good) ? 0 : k.good;
 
-	if (isnan(k.bad))
+	if (isnan(k.bad)) {
 		fprintf(f,
 			"\nsteady at all loads, up to %.4g flits per cycle "
 			"and node\n",
-			k.good);
-	else
-		fprintf(f,
-			"\n%s from a load between %.4g and %.4g flits per "
-			"cycle "
-			"and node;\nthe network takes %.4g at most\n",
-			k.how, k.good, k.bad, k.most);
+			good);
+		return;
+	}
+	fprintf(f,
+		"\n%s from a load between %.4g and %.4g flits per cycle and "
+		"node;\n",
+		k.how, good, k.bad);
+	if (!isnan(k.good))
+		fprintf(f, "the network takes %.4g; ", k.good);
+	fprintf(f, "of %.4g offered %.4g arrive\n", k.high, k.high_in);
 }
 
 /* ---- table ---- */
@@ -244,7 +262,7 @@ void curve_json(const struct run_set *s, struct json *j)
 	curve_array(s, j, "offered", offsetof(struct mark, offered));
 	curve_array(s, j, "accepted", offsetof(struct mark, accepted));
 	curve_array(s, j, "latency", offsetof(struct mark, latency));
-	json_real(j, "steady_to", k.good);
+	json_real(j, "steady_to", isnan(k.good) ? 0 : k.good);
 	json_real(j, "saturated_from", k.bad);
 	json_real(j, "accepted_most", k.most);
 	json_str(j, "state", k.how);

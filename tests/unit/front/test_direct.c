@@ -351,6 +351,152 @@ static void test_states(void **st)
 	rig_close(&g);
 }
 
+static const char *state_of(struct rig *g, uint32_t ends, double load,
+			    const char *more, const char *dims,
+			    uint32_t measure)
+{
+	char traffic[160], fabric[200];
+
+	snprintf(traffic, sizeof(traffic),
+		 "preset: plain, flits: 8, load: %g, %s", load, more);
+	snprintf(fabric, sizeof(fabric),
+		 "type: torus, dims: [%s], routing: table, tie: balanced, "
+		 "switch: {preset: plain}, link: {length: 0.0001}, "
+		 "net: {warmup: 1000, measure: %u}",
+		 dims, measure);
+	rig_run(g, ends, traffic, fabric);
+	return manifest(g, "net.state");
+}
+
+/* Four sources, one sink that takes a flit per cycle: 1/4 is all there is. */
+static void test_a_load_just_above_what_is_taken_saturates(void **st)
+{
+	static const struct {
+		double load;
+		const char *state;
+	} cases[] = { { 0.24, "steady" },
+		      { 0.2475, "steady" },
+		      { 0.2525, "saturated" },
+		      { 0.256, "saturated" },
+		      { 0.3, "saturated" } };
+	struct rig g;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *state =
+			state_of(&g, 4, cases[i].load,
+				 "arrivals: periodic, pattern: fixed, dest: 0",
+				 "2, 2", 8000);
+
+		if (strcmp(state, cases[i].state))
+			fail_msg("%g is %s", cases[i].load, state);
+		assert_true(metric(&g, "net.accepted") < 0.2501);
+		rig_close(&g);
+	}
+}
+
+/* A source's port carries a flit per cycle: no network takes that for good,
+ * however short the window is. */
+static void test_short_and_long_windows_agree(void **st)
+{
+	static const uint32_t windows[] = { 3000, 7500, 15000 };
+	struct rig g;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(
+			state_of(&g, 64, 1, "", "4, 4, 4", windows[i]),
+			"saturated");
+		rig_close(&g);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(
+			state_of(&g, 64, 0.9, "", "4, 4, 4", windows[i]),
+			"steady");
+		rig_close(&g);
+	}
+}
+
+/* A window that begins in an empty network sees it fill up; the second one
+ * does not. */
+static void test_a_network_that_fills_up_is_not_saturated(void **st)
+{
+	struct rig g;
+
+	rig_run(&g, 64, "preset: plain, flits: 32, load: 0.85",
+		"type: torus, dims: [8, 8], routing: table, tie: balanced, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 0, measure: 400}");
+	good(&g);
+	assert_string_equal(manifest(&g, "net.window"), "cycles 400 to 1200");
+	rig_close(&g);
+	rig_run(&g, 64, "preset: plain, flits: 32, load: 0.3",
+		"type: torus, dims: [8, 8], routing: table, tie: balanced, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 0, measure: 400}");
+	good(&g);
+	assert_string_equal(manifest(&g, "net.state"), "steady");
+	rig_close(&g);
+}
+
+static uint64_t observed(const struct rig *g, const char *name)
+{
+	for (size_t i = 0; i < g->r->n_hists; i++)
+		if (!strcmp(g->r->hists[i].name, name))
+			return g->r->hists[i].h.count;
+	fail_msg("no histogram %s", name);
+	return 0;
+}
+
+/* Every source makes a packet in 80 cycles: so many in the window, whatever is
+ * made before and, while the last of them are on their way, behind it. */
+static void test_packets_of_the_window_are_counted(void **st)
+{
+	struct rig g;
+
+	rig_run(&g, 16,
+		"preset: plain, flits: 8, load: 0.1, arrivals: periodic",
+		"type: torus, dims: [4, 4], routing: table, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 800, measure: 8000}");
+	good(&g);
+	assert_int_equal(observed(&g, "net.latency"), 16 * 100);
+	assert_true(counter(&g, "net.received") > 16 * 110);
+	assert_true(fabs(metric(&g, "net.offered") - 0.1) < 1e-9);
+	rig_close(&g);
+}
+
+/* Ten packets of 9 flits made in one cycle: each waits for those before it,
+ * 9 cycles a packet. */
+static void test_latency_has_the_wait_in_the_source(void **st)
+{
+	const char *ring =
+		"type: torus, dims: [3], routing: table, "
+		"switch: {preset: plain}, link: {length: 0.0001}";
+	char path[32], traffic[120];
+	double one = 0, all = 0;
+	struct rig g;
+
+	for (int n = 1; n <= 10; n += 9) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		for (int i = 0; i < n; i++)
+			fprintf(f, "5 0 1 24\n");
+		fclose(f);
+		trace_file(path, text);
+		free(text);
+		snprintf(traffic, sizeof(traffic), "preset: plain, trace: %s",
+			 path);
+		rig_run(&g, 3, traffic, ring);
+		unlink(path);
+		good(&g);
+		*(n == 1 ? &one : &all) = metric(&g, "net.latency");
+		rig_close(&g);
+	}
+	assert_true(one == 6 + 9 + 5);
+	assert_true(fabs(all - (one + 9 * 4.5)) < 1e-9);
+}
+
 static void test_detect(void **st)
 {
 	struct rig g;
@@ -499,6 +645,12 @@ int main(void)
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_deadlock),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(
+			test_a_load_just_above_what_is_taken_saturates),
+		cmocka_unit_test(test_short_and_long_windows_agree),
+		cmocka_unit_test(test_a_network_that_fills_up_is_not_saturated),
+		cmocka_unit_test(test_packets_of_the_window_are_counted),
+		cmocka_unit_test(test_latency_has_the_wait_in_the_source),
 		cmocka_unit_test(test_detect),
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_depends),

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growth of a queue, see growth.h. */
+#include "measure/growth.h"
+
+#include <math.h>
+
+void growth_init(struct growth *g, uint64_t first, uint64_t step)
+{
+	g->first = first;
+	g->step = step ? step : 1;
+	g->n = 0;
+}
+
+uint64_t growth_due(const struct growth *g)
+{
+	return g->first + g->n * g->step;
+}
+
+static void growth_halve(struct growth *g)
+{
+	for (uint32_t i = 0; 2 * i < g->n; i++)
+		g->at[i] = g->at[2 * i];
+	g->n = (g->n + 1) / 2;
+	g->step *= 2;
+}
+
+void growth_look(struct growth *g, double content)
+{
+	g->at[g->n++] = content;
+	if (g->n == GROWTH_STEPS + 1)
+		growth_halve(g);
+}
+
+/* Standard error of the change over all steps. */
+static double change_error(const struct growth *g, uint32_t steps)
+{
+	double sum2 = 0, whole = g->at[steps] - g->at[0];
+
+	for (uint32_t i = 0; i < steps; i++) {
+		double d = g->at[i + 1] - g->at[i] - whole / steps;
+
+		sum2 += d * d;
+	}
+	return sqrt(sum2 / (steps - 1) * steps);
+}
+
+bool growth_found(const struct growth *g, double least)
+{
+	uint32_t steps = g->n ? g->n - 1 : 0;
+	double whole, late;
+
+	if (steps < GROWTH_ENOUGH)
+		return false;
+	whole = g->at[steps] - g->at[0];
+	late = g->at[steps] - g->at[steps / 2];
+	return whole > least && late > whole / 4 &&
+	       whole > GROWTH_SURE * change_error(g, steps);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growth of a queue: hand-made contents, look by look. */
+#include <math.h>
+
+#include "../cmocka_all.h"
+#include "base/rng.h"
+#include "measure/growth.h"
+
+static double noise(struct weft_rng *rng)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += weft_rng_real(rng);
+	return sum; /* mean 0, deviation 1 */
+}
+
+/* Looks at `steps` steps; each adds drift and noise, and `back` of what is
+ * there leaves again. */
+static bool grows(struct weft_rng *rng, uint32_t steps, double drift,
+		  double back)
+{
+	struct growth g;
+	double content = 0;
+
+	growth_init(&g, 0, 10);
+	for (uint32_t i = 0; i <= steps; i++) {
+		growth_look(&g, content);
+		content += drift + noise(rng) - back * content;
+	}
+	return growth_found(&g, 0);
+}
+
+static uint32_t of_1000(double drift, double back)
+{
+	struct weft_rng rng;
+	uint32_t n = 0;
+
+	weft_rng_seed(&rng, 7, "growth");
+	for (int i = 0; i < 1000; i++)
+		n += grows(&rng, 16, drift, back);
+	return n;
+}
+
+static void test_a_queue_that_empties_does_not_grow(void **st)
+{
+	assert_int_equal(of_1000(0, 1), 0);
+	assert_true(of_1000(0, 0.3) < 10);
+}
+
+/* Neither served nor filled faster: wrong by chance alone. */
+static void test_a_queue_that_wanders_seldom_grows(void **st)
+{
+	assert_true(of_1000(0, 0) < 50);
+}
+
+static void test_a_queue_that_is_filled_faster_grows(void **st)
+{
+	assert_true(of_1000(1.5, 0) > 990);
+}
+
+/* From empty to its level within the first steps. */
+static void test_a_queue_that_fills_up_does_not_grow(void **st)
+{
+	struct growth g;
+
+	growth_init(&g, 0, 10);
+	for (uint32_t i = 0; i <= 16; i++)
+		growth_look(&g, 100 * (1 - exp(-(double)i / 4)));
+	assert_false(growth_found(&g, 0));
+	growth_init(&g, 0, 10);
+	for (uint32_t i = 0; i <= 16; i++)
+		growth_look(&g, 100 * (1 - exp(-(double)i / 16)));
+	assert_true(growth_found(&g, 0));
+}
+
+static void test_a_little_is_no_growth(void **st)
+{
+	struct growth g;
+
+	growth_init(&g, 0, 10);
+	for (uint32_t i = 0; i <= 16; i++)
+		growth_look(&g, i);
+	assert_true(growth_found(&g, 15));
+	assert_false(growth_found(&g, 16));
+}
+
+static void test_few_looks_tell_nothing(void **st)
+{
+	struct growth g;
+
+	growth_init(&g, 0, 0);
+	assert_false(growth_found(&g, 0));
+	for (uint32_t i = 0; i < GROWTH_ENOUGH; i++)
+		growth_look(&g, i * 1000);
+	assert_false(growth_found(&g, 0));
+	growth_look(&g, GROWTH_ENOUGH * 1000);
+	assert_true(growth_found(&g, 0));
+}
+
+/* The step doubles; first and latest look stay. */
+static void test_looks_without_end_have_room(void **st)
+{
+	struct growth g;
+	uint64_t at = 0;
+
+	growth_init(&g, 1000, 64);
+	for (int i = 0; i < 200; i++) {
+		at = growth_due(&g);
+		assert_int_equal((at - 1000) % g.step, 0);
+		growth_look(&g, (double)at);
+		assert_true(g.n <= GROWTH_STEPS);
+		assert_true(g.at[0] == 1000);
+		assert_true(g.at[1] == (double)(1000 + g.step) || g.n == 1);
+	}
+	assert_true(at > 1000000);
+	assert_true(growth_found(&g, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_queue_that_empties_does_not_grow),
+		cmocka_unit_test(test_a_queue_that_wanders_seldom_grows),
+		cmocka_unit_test(test_a_queue_that_is_filled_faster_grows),
+		cmocka_unit_test(test_a_queue_that_fills_up_does_not_grow),
+		cmocka_unit_test(test_a_little_is_no_growth),
+		cmocka_unit_test(test_few_looks_tell_nothing),
+		cmocka_unit_test(test_looks_without_end_have_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

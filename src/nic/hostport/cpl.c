@@ -90,12 +90,38 @@ static void lookup_win(struct hp_nic *n, struct hp_look *k)
 	hp_after(n, n->t_check, lookup_checked, k->arg);
 }
 
+/* A notification will come of it for which nothing is reserved: an entry is
+ * taken before anything is done.  Messages with a place of their own take it
+ * there. */
+static bool wants_entry(const struct hp_cpl *q)
+{
+	if (q->kind == CPL_ACK)
+		return hp_is_extra(&q->in.head);
+	return q->kind == CPL_FAST ||
+	       (!q->in.reply && has_window(q) && q->in.flags & HP_CTX_RMA_NTF);
+}
+
+/* False: it waits for an entry here.  Payload of more than a line waits when
+ * its place is known. */
+static bool lookup_entry(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
+{
+	q->lacks = wants_entry(q) && !hp_room_entry(n, &q->in, c);
+	if (!q->lacks || hp_in_size(&q->in) > HP_LINE)
+		return true;
+	hp_rx_wait(n, &q->in, c, true);
+	return false;
+}
+
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_cpl *q = r->arg;
 	const uint64_t *w = q->in.head.c;
+	bool usable = hp_in_usable(n, &q->in, c);
 
-	if (!hp_in_usable(n, &q->in, c) || !has_window(q)) {
+	if (usable && !lookup_entry(n, q, c))
+		return;
+	hp_rx_unwait(n, &q->in, c);
+	if (!usable || !has_window(q)) {
 		cpl_done(n, q);
 		return;
 	}
@@ -148,7 +174,8 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 {
 	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
-	return q->push.copied || hp_park_begin(n, &q->push, q->in.job.fu);
+	return q->push.copied ||
+	       hp_park_begin(n, &q->push, q->in.job.fu, HP_VPIDS);
 }
 
 /* The driver has to look for a page: out of the way of others. */
@@ -185,6 +212,24 @@ static void place_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, size);
 }
 
+/* The entry that was not there. */
+static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
+			struct hp_ctx *c)
+{
+	struct hp_cpl *q = r->arg;
+	bool usable = hp_in_usable(n, &q->in, c);
+
+	if (usable && !hp_room_entry(n, &q->in, c)) {
+		hp_rx_wait(n, &q->in, c, true);
+		return;
+	}
+	hp_rx_unwait(n, &q->in, c);
+	if (usable)
+		place_virt(n, q);
+	else
+		cpl_done(n, q);
+}
+
 static void cpl_place(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
@@ -199,6 +244,8 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 	place_begin(s->own, q);
 	if (q->kind == CPL_RECV)
 		hp_place_recv(s->own, q);
+	else if (q->lacks)
+		hp_in_context(s->own, &q->in, place_entry);
 	else
 		place_virt(s->own, q);
 }
@@ -383,6 +430,7 @@ static void finish_begin(struct hp_cpl *q, uint32_t cmd)
 	e->done = finish_told;
 	e->arg = q;
 	e->trace = q->in.trace;
+	e->reserved = q->in.nq;
 	e->w[0] = c[2];
 	e->w[1] = HP_C1_TAG(c[1]);
 	e->w[7] = HP_NQE_W7(cmd, HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
@@ -429,7 +477,7 @@ static void finish_origin(struct hp_cpl *q)
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
 	finish_begin(q, cmd);
-	q->in.nqe.reserved = get || cmd & HP_A;
+	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
 	q->in.nqe.snapshot = true;
 	if (q->kind != CPL_RESULT || err)
 		return;
@@ -444,6 +492,7 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 
 	hp_mark(n, q->in.trace, "completer: store");
 	q->in.nqe.done = finish_told;
+	q->in.nqe.waits = hp_in_note_waits;
 	q->in.nqe.arg = q;
 	if (!wants_note(q)) {
 		hp_stage_done(s, j);
@@ -464,10 +513,24 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 
 static void cpl_left(struct hp_sched *s, struct hp_job *j)
 {
-	const struct hp_cpl *q = (struct hp_cpl *)j;
+	struct hp_cpl *q = (struct hp_cpl *)j;
 	struct hp_nic *n = s->own;
 
+	hp_room_leave(n, &q->in);
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
+}
+
+/* It goes behind one of its key that waits for room: so that it can leave the
+ * network, more than a line has its buffer. */
+static void cpl_behind(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_cpl *q = (struct hp_cpl *)j;
+	struct hp_nic *n = s->own;
+
+	if (q->in.rx && !q->push.rx && hp_in_size(&q->in) > HP_LINE &&
+	    hp_room_lacks(n, q->in.head.vpid))
+		place_begin(n, q);
+	hp_room_behind(s, j);
 }
 
 /* What has come, and comes, leaves the network. */
@@ -498,4 +561,5 @@ const struct hp_pipe hp_cpl_pipe = {
 	.stage = { cpl_lookup, cpl_place, cpl_store, cpl_finish },
 	.left = cpl_left,
 	.aside = cpl_aside,
+	.behind = cpl_behind,
 };

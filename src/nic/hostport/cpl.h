@@ -21,6 +21,7 @@ struct hp_cpl {
 	uint64_t va;
 	struct hp_push push;
 	bool pushes, posted;
+	bool lacks;		     /* an entry of the notification queue */
 	uint32_t runs;		     /* stores of MISALIGNED_PUT */
 	uint64_t imm[HP_FAST_WORDS]; /* payload for the notification */
 	uint64_t prd[HP_WORDS];	     /* posted receive descriptor */

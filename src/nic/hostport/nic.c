@@ -103,7 +103,11 @@ static const struct weft_param hp_params[] = {
 	P(ENUM, nq_full_policy, "park", "park|drop", OWN,
 	  "notification without room (4.9, 14.3)"),
 	P(U32, rx_block_limit, "0", "0..", OWN,
-	  "cycles a packet may block; 0 = for ever (14.3)"),
+	  "cycles a packet waits for room of its receiver; 0 = for ever (14.3)"),
+	P(U32, rx_places, "256", "0..65536", OWN,
+	  "packets that wait for room of their receivers outside of the units; "
+	  "of one receiver as many as are left, others are refused; 0 = units "
+	  "and network wait (4.6, 4.9)"),
 	{ 0 }
 };
 
@@ -355,6 +359,7 @@ static void hp_fini(struct weft_comp *c)
 	ring_free(&n->irq_vpid);
 	ring_free(&n->err_log);
 	hp_park_fini(n);
+	vec_free(&n->room.shares);
 }
 
 WEFT_COMPONENT(

@@ -71,6 +71,7 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(ACKS, "acks", "packets", "positive acknowledges sent")               \
 	X(NACKS, "nacks", "packets", "negative acknowledges sent")             \
 	X(RX_STALLS, "rx_stalls", "packets", "waited for RDR, PRD or NQ")      \
+	X(RX_REFUSED, "rx_refused", "packets", "receiver had no room left")    \
 	X(READS, "reads", "transactions", "of host memory")                    \
 	X(READ_BYTES, "read_bytes", "bytes", "read from host memory")          \
 	X(WRITES, "writes", "transactions", "to host memory")                  \
@@ -315,6 +316,9 @@ struct hp_nqe {
 	/* W2 gets the pointer snapshot (6.2, PS) when it is written. */
 	bool snapshot;
 	uint64_t trace; /* of the message that it ends */
+	/* There is no room: false, where it cannot wait for it.  May be NULL.
+	 */
+	bool (*waits)(struct hp_nic *n, struct hp_nqe *e);
 	/* It has been handed to the bus; err: no such NQ, see ERR_LOG.  May be
 	 * NULL. */
 	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
@@ -334,7 +338,10 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 /* NQ_RP of the context has moved, or its VCIs have been fetched: NQEs that wait
  * for room, and a status that is owed, may go. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
-/* RDR_RP or PRQ_WP of the VPID has moved: packets that wait for space. */
+/* The VPID has been closed: those that wait for room end. */
+void hp_notify_again(struct hp_nic *n, uint32_t vpid);
+/* RDR_RP, PRQ_WP or NQ_RP of the VPID has moved, or it has been closed: packets
+ * that wait for room. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid);
 /* The queues of the completers or responders have room. */
 void hp_rx_ready(struct hp_nic *n);
@@ -418,6 +425,18 @@ struct hp_park_area { /* where packets wait (park.c) */
 	uint8_t *page;		  /* taken */
 	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
 };
+struct hp_in;
+struct hp_share { /* of a receiver without room (room.c) */
+	uint16_t vpid;
+	uint32_t places, bytes, pages;
+};
+struct hp_room {
+	struct hp_in *head, *tail; /* packets that wait, oldest first */
+	struct {
+		VEC(struct hp_share);
+	} shares;
+	uint32_t used; /* places */
+};
 struct hp_events { /* the ring; numbers of records since ever */
 	weft_phys_t base;
 	uint32_t size; /* records; 0: there is no ring */
@@ -442,7 +461,7 @@ struct hp_nic {
 	uint32_t ultra_ports, ultra_max_words, ultra_packet_queue;
 	uint32_t ultra_port_slice, ultra_req_latency, ultra_cpl_latency;
 	uint32_t ultra_cpl_occupancy, ultra_full_policy, nq_full_policy;
-	uint32_t rx_block_limit;
+	uint32_t rx_block_limit, rx_places;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -459,6 +478,7 @@ struct hp_nic {
 	struct hp_miss tlb_miss, irq_vpid, err_log;
 	struct hp_events events;
 	struct hp_park_area park;
+	struct hp_room room;
 	/* blocks */
 	struct hp_later later;
 	struct hp_dma_list dma[2]; /* by enum weft_bus_op */

@@ -152,7 +152,8 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	else if (e->reserved ||
 		 (hp_nq_free(c, n->nq_size) && !hp_notify_waits(n, c->vpid)))
 		nqe_place(n, e, c);
-	else if (n->nq_full_policy)
+	else if (n->nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
+		 (e->waits && !e->waits(n, e)))
 		nqe_lost(n, e, HP_NQE_CMD(e->w));
 	else
 		nqe_wait(n, e, c);
@@ -265,7 +266,23 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 		nqe_place(n, e, c);
 	}
 	hp_stall_update(n, c);
+	hp_rx_room(n, c->vpid);
 	status_try(n, c);
+}
+
+void hp_notify_again(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_nqe **at = &n->notify->wait, *e;
+
+	while ((e = *at)) {
+		if (e->vpid != vpid) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		n->notify->waiting--;
+		hp_notify(n, e);
+	}
 }
 
 /* ---- the block --------------------------------------------------------- */

@@ -7,7 +7,9 @@
  * given, and back into the ingress buffer, a page at most
  *
  * Either way cells go back to the network, the unit to others, while the driver
- * looks for the page.  Without an area, or room in it, the unit waits. */
+ * looks for the page, or the receiver for room.  Without an area, or room in
+ * it, the unit waits for the driver; packets without room at their receiver
+ * are refused (room.c). */
 #include <stdlib.h>
 
 #include "nic/hostport/units.h"
@@ -43,9 +45,10 @@ static bool area_take(struct hp_park_area *a, uint32_t want, uint32_t *first_p)
 	return false;
 }
 
-static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu)
+static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		 uint32_t taken)
 {
-	if (p->size > n->miss_buffer - n->park.kept[fu])
+	if (taken + p->size > n->miss_buffer - n->park.kept[fu])
 		return false;
 	n->park.kept[fu] += p->size;
 	p->park.kept = p->size;
@@ -54,21 +57,57 @@ static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu)
 	return true;
 }
 
-bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu)
+static bool area(struct hp_nic *n, struct hp_push *p, uint32_t taken)
 {
-	uint32_t want = (p->total + HP_PAGE - 1) / HP_PAGE;
+	uint32_t want = (p->size + HP_PAGE - 1) / HP_PAGE;
 
-	if (p->park.pages || keep(n, p, fu))
-		return true;
-	if (!want || !area_take(&n->park, want, &p->park.first))
+	if (!want || taken + want > n->park.pages - n->park.used ||
+	    !area_take(&n->park, want, &p->park.first))
 		return false;
 	p->park.pages = want;
 	hp_count(n, HP_K_PARKS, 1);
 	return true;
 }
 
+/* Of a receiver that has no room as much as is left. */
+static bool park_share(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		       uint32_t vpid)
+{
+	struct hp_share *s = hp_room_share(n, vpid);
+	bool ok = keep(n, p, fu, s->bytes) || area(n, p, s->pages);
+
+	s->bytes += p->park.kept;
+	s->pages += p->park.pages;
+	p->park.shared = ok;
+	p->park.vpid = (uint16_t)vpid;
+	hp_room_tidy(n, s);
+	return ok;
+}
+
+bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		   uint32_t vpid)
+{
+	if (p->park.pages || p->park.kept)
+		return true;
+	if (vpid < HP_VPIDS)
+		return park_share(n, p, fu, vpid);
+	return keep(n, p, fu, 0) || area(n, p, 0);
+}
+
+static void park_unshare(struct hp_nic *n, struct hp_push *p)
+{
+	struct hp_share *s = hp_room_share(n, p->park.vpid);
+
+	s->bytes -= p->park.kept;
+	s->pages -= p->park.pages;
+	p->park.shared = false;
+	hp_room_tidy(n, s);
+}
+
 void hp_park_end(struct hp_nic *n, struct hp_push *p)
 {
+	if (p->park.shared)
+		park_unshare(n, p);
 	n->park.kept[p->park.fu] -= p->park.kept;
 	p->park.kept = 0;
 	if (!p->park.pages)
@@ -104,11 +143,11 @@ static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
 {
 	struct hp_park *k = &p->park;
 	struct hp_rx *rx = p->rx;
-	uint32_t end = here < p->total ? here : p->total, bytes;
+	uint32_t end = here < p->size ? here : p->size, bytes;
 
-	while (k->put < end && k->out < PIECES) {
+	while (k->put < end && k->out < PIECES && !p->stop) {
 		bytes = piece(n, k->put, end);
-		if (bytes < n->dma_piece && !rx->whole && end < p->total)
+		if (bytes < n->dma_piece && !rx->whole && end < p->size)
 			return; /* more of it is on its way */
 		k->out++;
 		hp_dma_write(n, park_at(n, p, k->put),
@@ -136,6 +175,7 @@ static void park_read(struct hp_nic *n, struct hp_push *p)
 	uint32_t end = p->stored + HP_INGRESS, bytes;
 
 	end = end < k->there ? end : k->there;
+	end = end < p->total ? end : p->total;
 	while (k->asked < end && k->out < PIECES) {
 		bytes = piece(n, k->asked, end);
 		k->out++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a message goes (hostport.md 4.6, 4.8): words of the receive data
- * region, or the next posted buffer.  Without space the packet waits, and with
- * it what the network holds behind it. */
+ * region, or the next posted buffer.  Without space the packet waits
+ * (room.c). */
 #include "nic/hostport/cpl.h"
 
 static void place_over(struct hp_nic *n, struct hp_cpl *q)
@@ -14,6 +14,17 @@ static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 {
 	q->in.err = err;
 	place_over(n, q);
+}
+
+/* Space, and an entry of the notification queue; else it waits. */
+static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
+		       bool space)
+{
+	space = space && hp_rx_first(n, &q->in);
+	if (space && hp_room_entry(n, &q->in, c))
+		return true;
+	hp_rx_wait(n, &q->in, c, space);
+	return false;
 }
 
 /* ---- RDR --------------------------------------------------------------- */
@@ -39,11 +50,9 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;
 	}
-	if (!hp_rx_first(n, &q->in) ||
-	    hp_used(rp, wp, n->rdr_size) + words >= n->rdr_size) {
-		hp_rx_wait(n, &q->in, c);
+	if (!place_room(n, q, c,
+			hp_used(rp, wp, n->rdr_size) + words < n->rdr_size))
 		return;
-	}
 	wp = hp_next(wp, (uint32_t)words, n->rdr_size);
 	HP_CTX_SET(c->w, HP_F_RDR_WP, wp);
 	hp_ctx_dirty(c);
@@ -132,10 +141,8 @@ static void place_posted(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 {
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_PRQ_RP), next;
 
-	if (!hp_rx_first(n, &q->in) || rp == HP_CTX(c->w, HP_F_PRQ_WP)) {
-		hp_rx_wait(n, &q->in, c);
+	if (!place_room(n, q, c, rp != HP_CTX(c->w, HP_F_PRQ_WP)))
 		return;
-	}
 	next = hp_next(rp, 1, n->prq_size);
 	HP_CTX_SET(c->w, HP_F_PRQ_RP, next);
 	hp_ctx_dirty(c);
@@ -165,5 +172,6 @@ static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 
 void hp_place_recv(struct hp_nic *n, struct hp_cpl *q)
 {
+	q->in.space = true;
 	hp_in_context(n, &q->in, place_ctx);
 }

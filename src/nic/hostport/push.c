@@ -77,17 +77,18 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	return true;
 }
 
-/* What the network need not keep. */
+/* What the network need not keep: what is stored, or parked; besides a page of
+ * the packet that its unit is at. */
 static void push_took(struct hp_nic *n, struct hp_push *p)
 {
-	uint32_t done = p->park.pages ? p->park.there : p->stored;
-	uint32_t here = p->rx->here;
+	uint32_t done = p->stored + HP_INGRESS, here = p->rx->here;
 
-	if (p->copied || (p->park.pages && done == p->total))
+	if (p->park.pages)
+		done = p->park.there;
+	if (p->copied || (p->park.pages && done == p->size))
 		hp_rx_copied(n, p->rx);
 	else
-		hp_rx_took(n, p->rx,
-			   done + HP_INGRESS < here ? done + HP_INGRESS : here);
+		hp_rx_took(n, p->rx, done < here ? done : here);
 }
 
 /* What has waited is all there: piece by piece, others' between them. */

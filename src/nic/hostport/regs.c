@@ -66,9 +66,15 @@ static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct hp_nic *n = nic_of(c);
+	uint32_t vpid = (uint32_t)HP_GET(val, 15, 0);
+
 	(void)i;
-	hp_csb_enable(&nic_of(c)->csb, (uint32_t)HP_GET(val, 15, 0),
-		      HP_GET(val, 63, 63));
+	hp_csb_enable(&n->csb, vpid, HP_GET(val, 63, 63));
+	if (HP_GET(val, 63, 63))
+		return;
+	hp_rx_room(n, vpid); /* what waits for it ends */
+	hp_notify_again(n, vpid);
 }
 
 /* ---- caches ------------------------------------------------------------ */

@@ -83,8 +83,15 @@ static void lookup_win(struct hp_nic *n, struct hp_look *k)
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct rsp *q = r->arg;
+	bool usable = hp_in_usable(n, &q->in, c);
 
-	if (!hp_in_usable(n, &q->in, c)) {
+	if (usable && q->in.flags & HP_CTX_RMA_NTF &&
+	    !hp_room_entry(n, &q->in, c)) {
+		hp_rx_wait(n, &q->in, c, true);
+		return;
+	}
+	hp_rx_unwait(n, &q->in, c);
+	if (!usable) {
 		rsp_next(n, q);
 		return;
 	}
@@ -403,6 +410,7 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	q->in.nqe.done = finish_told;
+	q->in.nqe.waits = hp_in_note_waits;
 	q->in.nqe.arg = q;
 	hp_in_rma(s->own, &q->in);
 }
@@ -412,6 +420,7 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;
 
+	hp_room_leave(n, &((struct rsp *)j)->in);
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
@@ -440,6 +449,7 @@ const struct hp_pipe hp_rsp_pipe = {
 	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },
 	.left = rsp_left,
 	.aside = rsp_aside,
+	.behind = hp_room_behind,
 };
 
 /* The run has ended in the middle: responses that were not sent. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arriving packets (hostport.md 8.5): dispatch to completers, responders and
- * ULTRA; packets that wait for space; acknowledge unit (8.4).
+ * ULTRA; acknowledge unit (8.4).
  *
  *   net.c -> DTAG -> group ULTRA ---------------------> ultra.c
  *                    GET, FAST_GET, FAA, CAS ---------> responders
@@ -22,7 +22,6 @@ enum { PEND_REPLY, PEND_REQUEST, PEND_RESPONDER, PENDS };
 
 struct hp_rx_unit {
 	struct list pend[PENDS]; /* for room in a scheduler's queue */
-	struct list wait;	 /* for space in host memory */
 };
 
 static void list_add(struct list *l, struct hp_in *in)
@@ -109,6 +108,11 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 	return false;
 }
 
+bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e)
+{
+	return hp_room_stand(n, e->arg);
+}
+
 void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 {
 	const uint64_t *c = in->head.c;
@@ -116,6 +120,7 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 
 	e->vpid = (uint16_t)in->head.vpid;
 	e->trace = in->trace;
+	e->reserved = in->nq;
 	e->snapshot = true;
 	e->w[0] = c[2];
 	e->w[1] = HP_C1_TAG(c[1]);
@@ -125,101 +130,6 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 	e->w[7] = HP_NQE_W7(HP_CMD(in->err, HP_G_PORT, HP_B_NOTIFY_RMA),
 			    HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
 	hp_notify(n, e);
-}
-
-/* ---- packets without space --------------------------------------------- */
-
-bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
-{
-	for (const struct hp_in *in = n->rx_unit->wait.head; in; in = in->next)
-		if (in->head.vpid == vpid)
-			return true;
-	return false;
-}
-
-bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
-{
-	const struct hp_in *in = n->rx_unit->wait.head;
-
-	while (in && in != me && in->head.vpid != me->head.vpid)
-		in = in->next;
-	return !in || in == me;
-}
-
-static void wait_remove(struct hp_nic *n, struct hp_in *me)
-{
-	struct list *l = &n->rx_unit->wait;
-	struct hp_in **at = &l->head, *last = NULL;
-
-	for (; *at != me; at = &(*at)->next)
-		last = *at;
-	*at = me->next;
-	if (l->tail == me)
-		l->tail = last;
-	me->waiting = false;
-}
-
-/* It waits no longer: the context is told, then the origin. */
-static void wait_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
-{
-	struct hp_in *in = r->arg;
-
-	hp_stall_update(n, c);
-	hp_in_refuse(n, in, HP_ERR_ROUTE_BROKEN);
-	hp_rx_room(n, c->vpid);
-	hp_stage_done(&n->sched[HP_CPL], &in->job);
-}
-
-/* rx_block_limit (14.3): the packet leaves the network. */
-static void wait_expire(struct hp_nic *n, void *arg)
-{
-	struct hp_in *in = n->rx_unit->wait.head, *next;
-
-	(void)arg;
-	for (; in; in = next) {
-		next = in->next;
-		if (in->since + n->rx_block_limit > hp_now(n) || in->asking)
-			continue;
-		wait_remove(n, in);
-		in->gone = true;
-		hp_in_context(n, in, wait_over);
-	}
-}
-
-void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
-{
-	in->asking = false;
-	if (in->waiting)
-		return;
-	in->waiting = true;
-	in->since = hp_now(n);
-	list_add(&n->rx_unit->wait, in);
-	hp_count(n, HP_K_RX_STALLS, 1);
-	hp_stall_update(n, c);
-	if (n->rx_block_limit)
-		hp_after(n, n->rx_block_limit, wait_expire, NULL);
-}
-
-void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
-{
-	if (!in->waiting)
-		return;
-	wait_remove(n, in);
-	hp_mark(n, in->trace, "waits for room in memory");
-	hp_stall_update(n, c);
-	hp_rx_room(n, c->vpid); /* the next one may fit too */
-}
-
-void hp_rx_room(struct hp_nic *n, uint32_t vpid)
-{
-	struct hp_in *in = n->rx_unit->wait.head;
-
-	while (in && in->head.vpid != vpid)
-		in = in->next;
-	if (!in || in->asking)
-		return;
-	in->asking = true;
-	hp_ctx_get(n, &in->ctx);
 }
 
 /* ---- dispatch ---------------------------------------------------------- */
@@ -237,17 +147,12 @@ static bool is_send(uint32_t byte)
 }
 
 /* A negative acknowledge for which nothing is reserved. */
-static bool is_extra(const struct hp_head *h)
+bool hp_is_extra(const struct hp_head *h)
 {
 	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
 
 	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
 	       !hp_is_get(orig) && !(orig & HP_A);
-}
-
-static uint32_t in_part(const struct hp_in *in)
-{
-	return hp_is_get(HP_CMD_BYTE(in->cmd)) && !in->reply ? HP_RSP : HP_CPL;
 }
 
 static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
@@ -264,7 +169,7 @@ static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
 	in->job.ordered = n->ctrl & HP_CTRL_ORDER;
 	in->job.prompt = type == HP_KEY_REPLY;
-	if (!in->job.prompt && in_part(in) == HP_CPL)
+	if (!in->job.prompt && hp_in_part(in) == HP_CPL)
 		in->job.fus = (1u << (fus - 1)) - 1;
 }
 
@@ -316,7 +221,7 @@ static void not_yet(struct hp_nic *n, struct hp_rx *rx)
 
 static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 {
-	bool reply = hp_is_reply(byte), extra = reply && is_extra(&rx->head);
+	bool reply = hp_is_reply(byte), extra = reply && hp_is_extra(&rx->head);
 	uint32_t part = hp_is_get(byte) && !reply ? HP_RSP : HP_CPL;
 	struct hp_in *in = hp_job_new(&n->sched[part]);
 	uint32_t pend = part == HP_RSP	  ? PEND_RESPONDER

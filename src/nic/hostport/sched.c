@@ -244,6 +244,7 @@ static void aside_put(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 	stage_set(s, fu, j->stage, NULL);
 	fu->slow -= !j->prompt;
 	j->aside = true;
+	fu->taken += !j->placed;
 	vec_push(&fu->aside, j);
 	if (s->pipe->aside)
 		s->pipe->aside(s, j);
@@ -258,7 +259,26 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 			fu->aside.at[k++] = fu->aside.at[i];
 	fu->aside.n = k;
 	fu->slow += !j->prompt;
+	fu->taken -= !j->placed;
+	j->placed = false;
 	j->aside = false;
+}
+
+static bool aside_room(const struct hp_sched *s, const struct hp_fu *fu,
+		       const struct hp_job *j)
+{
+	return j->placed || fu->taken < s->places;
+}
+
+/* j's stage is over, and one of its key stands aside. */
+static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
+{
+	if (s->pipe->behind)
+		s->pipe->behind(s, j);
+	if (!j->over || !aside_room(s, fu, j))
+		return false;
+	aside_put(s, fu, j);
+	return true;
 }
 
 /* The job that ends stage k next: set aside there, or in it. */
@@ -285,10 +305,8 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 		struct hp_job *j = fu->stage[k];
 
 		if (j && j->over && !aside_may_go(fu, j) &&
-		    fu->aside.n < s->places) {
-			aside_put(s, fu, j);
+		    aside_behind(s, fu, j))
 			return true;
-		}
 		j = k < last && fu->stage[k + 1] ? NULL : stage_next(fu, k);
 		if (!j)
 			continue;
@@ -334,7 +352,7 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_fu *fu = &s->fu[j->fu];
 
-	if (j->aside || j->over || fu->aside.n >= s->places)
+	if (j->aside || j->over || !aside_room(s, fu, j))
 		return;
 	aside_put(s, fu, j);
 	if (s->n_queue)

@@ -35,6 +35,7 @@ struct hp_job {
 	bool ordered; /* SB6 */
 	bool over;    /* work of its stage is done, the next one is taken */
 	bool aside;
+	bool placed; /* a place aside is its own, none of hp_sched.places */
 	/* Ends whatever others do: never in a unit behind one that may wait for
 	 * them. */
 	bool prompt;
@@ -71,6 +72,10 @@ struct hp_pipe {
 	/* It has been set aside: what it holds of others' is given back.  May
 	 * be NULL. */
 	void (*aside)(struct hp_sched *s, struct hp_job *j);
+	/* Its stage is over and it has to wait behind one of its key that
+	 * stands aside: may give it a place (placed), or end it otherwise (over
+	 * is cleared).  May be NULL. */
+	void (*behind)(struct hp_sched *s, struct hp_job *j);
 	/* It has left the last stage and the scoreboard; the record goes back
 	 * to the pool afterwards.  May be NULL. */
 	void (*left)(struct hp_sched *s, struct hp_job *j);
@@ -84,6 +89,7 @@ struct hp_fu {
 	struct {
 		VEC(struct hp_job *);
 	} aside;			 /* oldest first */
+	uint32_t taken;			 /* of these, in hp_sched.places */
 	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
 	uint32_t n;			 /* jobs in it, wait queue included */
 	uint32_t slow; /* of these, not prompt and not aside */

@@ -204,9 +204,11 @@ struct hp_park {       /* the packet is out of the network, and comes back */
 	uint32_t kept; /* bytes in the buffer of the unit */
 	uint8_t fu;    /* that one */
 	uint32_t first, pages; /* of the area; 0: it is not */
-	uint32_t put, there;   /* bytes written, and handed over */
-	uint32_t asked, back;  /* bytes read, and here */
-	uint32_t out;	       /* transactions */
+	bool shared;	       /* counts for `vpid`, which has no room */
+	uint16_t vpid;
+	uint32_t put, there;  /* bytes written, and handed over */
+	uint32_t asked, back; /* bytes read, and here */
+	uint32_t out;	      /* transactions */
 };
 struct hp_push {
 	struct hp_walk walk;
@@ -225,8 +227,10 @@ struct hp_push {
 };
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
 void hp_push_go(struct hp_nic *n, struct hp_push *p);
-/* Into the buffer of the unit or main memory (park.c); false: no room. */
-bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu);
+/* Into the buffer of the unit or main memory (park.c); false: no room.  vpid:
+ * the receiver without room of which it is a share, or HP_VPIDS. */
+bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		   uint32_t vpid);
 void hp_park_end(struct hp_nic *n, struct hp_push *p);
 /* `here` bytes have come; bytes that are back. */
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
@@ -255,7 +259,14 @@ struct hp_in {
 	uint64_t since;	    /* cycle */
 	uint64_t trace;	    /* the message ends with the job; 0: it does not */
 	bool waiting, asking;
+	/* room.c's: it has a place; an NQ entry is reserved for it; it goes to
+	 * the RDR or a posted buffer; an NQ entry is all that it lacks */
+	bool place, nq, space, entry;
 };
+static inline enum hp_part hp_in_part(const struct hp_in *in)
+{
+	return hp_is_get(HP_CMD_BYTE(in->cmd)) && !in->reply ? HP_RSP : HP_CPL;
+}
 /* hp_pipe.what */
 const char *hp_in_what(const struct hp_job *j);
 /* Gives the packet back to the network, once. */
@@ -270,20 +281,43 @@ void hp_in_context(struct hp_nic *n, struct hp_in *in,
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
 /* NOTIFY_RMA for what the packet did, or was refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
+/* Its hp_nqe.waits; arg is the hp_in. */
+bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e);
+/* A negative acknowledge for which nothing is reserved (4.9). */
+bool hp_is_extra(const struct hp_head *h);
 static inline uint32_t hp_in_size(const struct hp_in *in)
 {
 	return HP_C3_SIZE(in->head.c[3]);
 }
 
-/* A packet waits for space of this VPID: STALL_RX. */
+/* ---- receivers without room (room.c) ---- */
+
+/* A packet waits for room of this VPID: STALL_RX. */
 bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid);
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
-/* The packet that `in` has been made for finds no space: asks again when there
- * may be some. */
-void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
+/* An entry of the receiver's NQ is reserved for the packet, or it needs none;
+ * false: there is none, or an older packet waits for it. */
+bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
+/* The packet that `in` has been made for finds no room (entry: in the NQ): it
+ * asks for its context again (in->ctx) when there may be some, or is refused
+ * and its stage over. */
+void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
+		bool entry);
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Nobody of the same VPID has waited longer. */
+/* No older packet has to go on before it. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
+/* It waits for something else of its receiver's: a place; false: none. */
+bool hp_room_stand(struct hp_nic *n, struct hp_in *in);
+/* Packets of this receiver have places. */
+bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
+/* hp_pipe.behind */
+void hp_room_behind(struct hp_sched *s, struct hp_job *j);
+/* The job waits no longer. */
+void hp_room_leave(struct hp_nic *n, struct hp_in *in);
+/* Share of a receiver, made where there is none; tidied after it has changed.
+ */
+struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid);
+void hp_room_tidy(struct hp_nic *n, struct hp_share *s);
 
 #endif

@@ -90,6 +90,7 @@ enum {
 	 * handle h is at L1 + 24 h, index i at L2 + 4 i there. */
 	HVIA_ATT_HOST_L1 = 0x080,
 	HVIA_ATT_HOST_L2 = 0x088,
+	HVIA_PAYLOAD_MAX = 0x090, /* own: bytes of a message in one frame */
 };
 
 enum {
@@ -142,10 +143,11 @@ enum hvia_error {
 };
 
 /* Kernel packets: whole Ethernet frames from the destination address on,
- * without FCS.  One buffer each way (2.2); layout own. */
+ * without FCS.  One buffer to send (2.2), several received: the window shows
+ * the oldest, a store to KRX_LENGTH takes it away; layout own. */
 enum {
 	HVIA_KTX_LENGTH = 0x400, /* store: send so many; reads 0 when sent */
-	HVIA_KRX_LENGTH = 0x408, /* bytes there, 0 = none; store: taken */
+	HVIA_KRX_LENGTH = 0x408, /* of the oldest, 0 = none; store: taken */
 	HVIA_KRX_TYPE = 0x410,	 /* byte 14 of that frame */
 	HVIA_KTX = 0x800,	 /* 2 KB */
 	HVIA_KRX = 0x1000,	 /* 2 KB */

@@ -56,6 +56,7 @@ static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 	o->client = c;
 	o->version = agent_load(a, h, HVIA_ID);
 	memcpy(o->mac, a->mac, 6);
+	o->payload = a->payload;
 	return 0;
 }
 
@@ -164,6 +165,7 @@ static void agent_fini(void *own)
 	hvia_att_fini(&a->att);
 	vec_free(&a->region);
 	vec_free(&a->waits);
+	vec_free(&a->leaving);
 	free(a);
 }
 
@@ -174,10 +176,15 @@ static void agent_packets(struct hvia_agent *a, struct weft_host *h)
 {
 	struct hvia_pkt p;
 
-	agent_lock(a, h);
-	if (agent_recv(a, h, &p))
-		agent_packet(a, h, &p);
-	agent_unlock(a);
+	enum agent_got got;
+
+	do {
+		agent_lock(a, h);
+		got = agent_recv(a, h, &p);
+		if (got == AGENT_PACKET)
+			agent_packet(a, h, &p);
+		agent_unlock(a);
+	} while (got != AGENT_NONE);
 }
 
 static void agent_causes(struct hvia_agent *a, struct weft_host *h,
@@ -252,6 +259,7 @@ static int agent_start(struct hvia_agent *a, struct weft_host *h)
 	a->ctrl_bits = agent_load(a, h, HVIA_CTRL) &
 		       (HVIA_CTRL_PREFETCH | HVIA_CTRL_ATT_HOST);
 	agent_mac(a, h);
+	a->payload = (uint32_t)agent_load(a, h, HVIA_PAYLOAD_MAX);
 	ret = agent_mem_init(a, h);
 	if (ret)
 		return ret;

@@ -64,6 +64,13 @@ struct hvia_kvi {
 	struct hvia_vi_attr remote_attr;
 	uint32_t remote_vi, tries;
 	weft_time_t again, deadline;
+	uint32_t payload; /* of a frame, the lower one of both cards */
+	/* reliable service: what this side has got, and could not take, to be
+	 * said with a disconnect; what the other side said with its own */
+	struct {
+		uint16_t next, error;
+		bool said;
+	} mine, theirs;
 };
 
 /* A process that has opened the card, once for each open. */
@@ -113,6 +120,7 @@ enum hvia_call {
 struct hvia_open {
 	struct hvia_client *client;
 	uint8_t mac[6];
+	uint32_t payload; /* bytes of a message in a frame */
 	uint64_t version;
 };
 
@@ -183,6 +191,7 @@ struct hvia_request {
 	struct hvia_addr from, to;
 	struct hvia_vi_attr attr;
 	uint32_t vi; /* of the other side */
+	uint32_t payload;
 	bool peer;
 	bool waits;	/* a peer's, and nobody has asked for it yet */
 	uint8_t answer; /* packet type; 0: none yet */
@@ -198,11 +207,22 @@ struct hvia_listener {
 	struct hvia_listener *next;
 };
 
+/* A packet of hvia_agent_pkt.c. */
+struct hvia_pkt {
+	uint8_t type;
+	uint8_t mac[6]; /* of the other side */
+	uint32_t dst_vi, src_vi;
+	uint64_t id;
+	uint16_t word, error; /* see hvia_agent_pkt.c */
+	bool peer;
+	struct hvia_vi_attr attr;
+	struct hvia_addr from, to; /* discriminators */
+};
+
 /* A disconnect that the other side has not confirmed. */
 struct hvia_leaving {
-	uint64_t id; /* 0: free */
-	uint8_t mac[6];
-	uint32_t vi, tries;
+	struct hvia_pkt pkt;
+	uint32_t tries; /* 0: not sent yet */
 	weft_time_t again;
 };
 
@@ -214,9 +234,9 @@ struct hvia_wait {
 };
 
 enum {
-	HVIA_REQUESTS = 64,
-	HVIA_LEAVING = 64,
-	HVIA_TRIES = 20, /* of what the other side must answer */
+	HVIA_REQUESTS = HVIA_VIS,
+	HVIA_LEAVING = 8, /* disconnects on their way at a time */
+	HVIA_TRIES = 20,  /* of what the other side must answer */
 };
 
 struct hvia_agent {
@@ -224,6 +244,7 @@ struct hvia_agent {
 	struct weft_io ctrl;
 	bool locked;
 	uint8_t mac[6];
+	uint32_t payload; /* of a frame */
 	uint64_t ctrl_bits, ids, ages;
 	struct hvia_att att;
 	struct {
@@ -241,7 +262,9 @@ struct hvia_agent {
 	} waits;
 	struct hvia_listener *listeners;
 	struct hvia_request request[HVIA_REQUESTS];
-	struct hvia_leaving leaving[HVIA_LEAVING];
+	struct {
+		VEC(struct hvia_leaving);
+	} leaving; /* in order */
 	uint64_t compactions;
 	uint32_t timer; /* changes when something new has to be timed */
 };
@@ -291,7 +314,6 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		 const struct hvia_async *e);
 
 /* hvia_agent_conn.c */
-struct hvia_pkt;
 int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -309,18 +331,15 @@ void agent_packet(struct hvia_agent *a, struct weft_host *h,
 		  const struct hvia_pkt *p);
 
 /* hvia_agent_pkt.c */
-struct hvia_pkt {
-	uint8_t type;
-	uint8_t mac[6]; /* of the other side */
-	uint32_t dst_vi, src_vi;
-	uint64_t id;
-	bool peer;
-	struct hvia_vi_attr attr;
-	struct hvia_addr from, to; /* discriminators */
-};
 void agent_send(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_pkt *p);
-/* Takes the packet that is there; false: it is none of ours. */
-bool agent_recv(struct hvia_agent *a, struct weft_host *h, struct hvia_pkt *p);
+/* Takes the oldest packet. */
+enum agent_got {
+	AGENT_NONE,
+	AGENT_OTHER, /* of another kind, or wrong: it is gone */
+	AGENT_PACKET,
+};
+enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,
+			  struct hvia_pkt *p);
 
 #endif

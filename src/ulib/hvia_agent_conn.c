@@ -10,7 +10,7 @@
  *   IDLE     <-- CONN_ACK -----------
  *
  * Peers both send CONN_REQ; the one with the lower address answers the other's.
- * What is not answered is sent again every 100 ms; both sides of a connection
+ * What is not answered is sent again (hvia_conn.h); both sides of a connection
  * begin with the low half of its id as sequence number. */
 #include "ulib/hvia_agent.h"
 
@@ -47,6 +47,31 @@ void conn_told(struct weft_host *h, struct hvia_kvi *k)
 	weft_host_wake(h, &k->event);
 }
 
+static uint64_t mixed(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* The id is made of the station's address. */
+weft_time_t conn_again(uint64_t id, uint32_t tries)
+{
+	weft_time_t t = tries < 7 ? CONN_FIRST << tries : CONN_MOST;
+
+	return t + mixed(id + tries) % (t / 4);
+}
+
+void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
+		  uint32_t theirs)
+{
+	k->payload = theirs < a->payload ? theirs : a->payload;
+	k->mine.next = k->mine.error = 0;
+	k->mine.said = k->theirs.said = false;
+}
+
 void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	       uint8_t type)
 {
@@ -55,6 +80,7 @@ void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 			      .dst_vi = k->remote_vi,
 			      .src_vi = vi,
 			      .id = k->id,
+			      .word = (uint16_t)a->payload,
 			      .peer = k->peer,
 			      .attr = k->attr,
 			      .from = k->local,
@@ -170,7 +196,8 @@ void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	k->remote_attr = r->attr;
 	k->conn = HVIA_CONN_ACCEPTED;
 	k->tries = 0;
-	k->again = weft_host_now(h) + CONN_AGAIN;
+	k->again = weft_host_now(h) + conn_again(k->id, 0);
+	conn_payload(a, k, r->payload);
 	r->answer = HVIA_T_CONN_ACCEPT;
 	r->mine = vi;
 	conn_set(a, h, vi, HVIA_VI_CONNECTED);
@@ -223,13 +250,8 @@ int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 static uint64_t conn_id(struct hvia_agent *a)
 {
-	uint64_t x = ++a->ids;
+	uint64_t x = mixed(++a->ids);
 
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9u;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebu;
-	x ^= x >> 31;
 	return x ? x : 1;
 }
 
@@ -245,7 +267,7 @@ static void conn_ask(struct hvia_agent *a, struct weft_host *h,
 	k->peer = peer;
 	k->conn = HVIA_CONN_ASKED;
 	k->tries = 0;
-	k->again = weft_host_now(h) + CONN_AGAIN;
+	k->again = weft_host_now(h) + conn_again(k->id, 0);
 	k->deadline = c->deadline;
 	conn_set(a, h, c->vi, HVIA_VI_PENDING);
 	conn_send(a, h, c->vi, HVIA_T_CONN_REQ);
@@ -284,23 +306,6 @@ int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg)
 /* ---- the end ---------------------------------------------------------------
  */
 
-static void leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
-{
-	const struct hvia_kvi *k = &a->vi[vi];
-	struct hvia_leaving *l = a->leaving;
-
-	conn_send(a, h, vi, HVIA_T_DISCONNECT);
-	while (l < a->leaving + HVIA_LEAVING && l->id)
-		l++;
-	if (l == a->leaving + HVIA_LEAVING)
-		return; /* told once only */
-	*l = (struct hvia_leaving){ .id = k->id,
-				    .vi = k->remote_vi,
-				    .again = weft_host_now(h) + CONN_AGAIN };
-	memcpy(l->mac, k->remote.mac, 6);
-	conn_timed(a, h);
-}
-
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 {
 	struct hvia_kvi *k = &a->vi[vi];
@@ -309,7 +314,7 @@ void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	conn_set(a, h, vi, HVIA_VI_IDLE);
 	agent_vi_flush(a, h, vi);
 	if (up)
-		leave(a, h, vi);
+		conn_leave(a, h, vi);
 	k->conn = HVIA_CONN_NONE;
 	conn_told(h, k);
 }
@@ -334,7 +339,7 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 		return 0;
 	if (k->conn != HVIA_CONN_UP)
 		return -EBUSY;
-	leave(a, h, f->vi);
+	conn_leave(a, h, f->vi);
 	k->conn = HVIA_CONN_NONE;
 	e.code = HVIA_ERROR_CONN_LOST;
 	agent_error(a, h, &e);

@@ -38,6 +38,7 @@ static struct hvia_request *request_new(struct hvia_agent *a,
 				      .to = p->to,
 				      .attr = p->attr,
 				      .vi = p->src_vi,
+				      .payload = p->word,
 				      .peer = p->peer,
 				      .waits = p->peer,
 				      .age = ++a->ages };
@@ -146,6 +147,12 @@ static void ack(struct hvia_agent *a, struct weft_host *h,
 	agent_send(a, h, &p);
 }
 
+/* The packet is about the connection that the VI has, or asks for. */
+static bool about(const struct hvia_kvi *k, const struct hvia_pkt *p)
+{
+	return k->proc && k->id == p->id && !memcmp(k->remote.mac, p->mac, 6);
+}
+
 static void connected(struct hvia_agent *a, struct weft_host *h,
 		      const struct hvia_pkt *p)
 {
@@ -155,6 +162,7 @@ static void connected(struct hvia_agent *a, struct weft_host *h,
 	k->remote_vi = p->src_vi;
 	k->remote_attr = p->attr;
 	k->conn = HVIA_CONN_UP;
+	conn_payload(a, k, p->word);
 	conn_set(a, h, p->dst_vi, HVIA_VI_CONNECTED);
 	conn_told(h, k);
 }
@@ -165,9 +173,9 @@ static void got_accept(struct hvia_agent *a, struct weft_host *h,
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	if (k->id == p->id && k->conn == HVIA_CONN_ASKED)
+	if (about(k, p) && k->conn == HVIA_CONN_ASKED)
 		connected(a, h, p);
-	if (k->id == p->id && k->conn == HVIA_CONN_UP)
+	if (about(k, p) && k->conn == HVIA_CONN_UP)
 		ack(a, h, p, HVIA_T_CONN_ACK);
 	else /* nobody waits for it any more */
 		ack(a, h, p, HVIA_T_DISCONNECT);
@@ -178,7 +186,7 @@ static void got_no(struct hvia_agent *a, struct weft_host *h,
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	if (k->id == p->id && k->conn == HVIA_CONN_ASKED)
+	if (about(k, p) && k->conn == HVIA_CONN_ASKED)
 		conn_failed(a, h, p->dst_vi,
 			    p->type == HVIA_T_NO_MATCH ? -ENOENT
 						       : -ECONNREFUSED);
@@ -189,10 +197,8 @@ static void got_ack(struct hvia_agent *a, struct weft_host *h,
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	for (uint32_t i = 0; i < HVIA_LEAVING; i++)
-		if (a->leaving[i].id == p->id)
-			a->leaving[i].id = 0;
-	if (k->id != p->id || k->conn != HVIA_CONN_ACCEPTED)
+	conn_left(a, h, p);
+	if (!about(k, p) || k->conn != HVIA_CONN_ACCEPTED)
 		return;
 	k->conn = HVIA_CONN_UP;
 	conn_told(h, k);
@@ -206,8 +212,11 @@ static void got_disconnect(struct hvia_agent *a, struct weft_host *h,
 				   .vi = p->dst_vi };
 
 	ack(a, h, p, HVIA_T_CONN_ACK);
-	if (k->id != p->id)
+	if (!about(k, p))
 		return;
+	k->theirs.next = p->word;
+	k->theirs.error = p->error;
+	k->theirs.said = true;
 	if (k->conn == HVIA_CONN_ACCEPTED) {
 		agent_vi_flush(a, h, p->dst_vi);
 		conn_failed(a, h, p->dst_vi, -ETIMEDOUT);
@@ -256,29 +265,12 @@ static weft_time_t vi_again(struct hvia_agent *a, struct weft_host *h,
 	}
 	if (now >= k->again) {
 		k->tries++;
-		k->again = now + CONN_AGAIN;
+		k->again = now + conn_again(k->id, k->tries);
 		conn_send(a, h, vi,
 			  asked ? HVIA_T_CONN_REQ : HVIA_T_CONN_ACCEPT);
 	}
 	return asked && k->peer && k->deadline < k->again ? k->deadline
 							  : k->again;
-}
-
-static weft_time_t leaving_again(struct hvia_agent *a, struct weft_host *h,
-				 struct hvia_leaving *l, weft_time_t now)
-{
-	struct hvia_pkt p = { .type = HVIA_T_DISCONNECT,
-			      .dst_vi = l->vi,
-			      .id = l->id };
-
-	if (l->id && now >= l->again) {
-		memcpy(p.mac, l->mac, 6);
-		agent_send(a, h, &p);
-		l->again = now + CONN_AGAIN;
-		if (++l->tries == HVIA_TRIES)
-			l->id = 0;
-	}
-	return l->id ? l->again : WEFT_NEVER;
 }
 
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h)
@@ -289,9 +281,6 @@ weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h)
 		at = vi_again(a, h, i, now);
 		first = at < first ? at : first;
 	}
-	for (uint32_t i = 0; i < HVIA_LEAVING; i++) {
-		at = leaving_again(a, h, &a->leaving[i], now);
-		first = at < first ? at : first;
-	}
-	return first;
+	at = conn_leaving(a, h);
+	return at < first ? at : first;
 }

@@ -252,7 +252,8 @@ void hv_gec_init(struct hv_nic *n)
 	cfg.receive = n->mac_receive;
 	cfg.ahead = n->tx_outstanding - 1;
 	cfg.rx_fifo = (uint32_t)n->rx_fifo;
-	cfg.frame_max = n->mtu;
+	/* the MAC takes any frame of the standard, whatever the engine sends */
+	cfg.frame_max = n->mtu > HVIA_F_MTU ? n->mtu : HVIA_F_MTU;
 	cfg.tag = HV_TAG_MAC;
 	n->gec.mac = mac_new(n->comp, &n->comp->ports[HV_PORT_LINK], &cfg,
 			     &mac_ops, n);

@@ -23,10 +23,11 @@
 
 static const struct weft_param hv_params[] = {
 	P(U64,   mac_addr, "0", "", OWN, "station address, first byte lowest; 0 = 02:00:00:00 and the digits of the name"),
-	P(U32,   mtu, "1514", "60..9014", STATED, "bytes of a frame without FCS (3.8)"),
+	P(U32,   mtu, "1514", "60..9014", STATED, "bytes of a VI's frame without FCS (3.8); packets of the kernel agent have 104"),
 	P(U32,   prefetch, "1", "0..16", STATED, "entries of the Address Prefetch Buffer (3.7)"),
 	P(BOOL,  att_host, "no", "", OWN, "CTRL.ATT_HOST is set after reset: the table is in host memory (7.3)"),
 	P(U32,   tx_outstanding, "1", "1..2", CALIBRATED, "transmit descriptors with the MAC (3.9, 7.6)"),
+	P(U32,   kernel_rx, "16", "1..64", RECONSTRUCTED, "kernel packets that wait for the agent; the source names one (2.2), which loses those of two stations that ask at a time"),
 	P(BYTES, rx_fifo, "48KiB", "2048..", RECONSTRUCTED, "receive FIFO of the MAC"),
 	P(TIME,  mac_start, "266ns", "", CALIBRATED, "first burst to preamble (7.1)"),
 	P(TIME,  mac_receive, "668ns", "", CALIBRATED, "end of frame to the store of its last bytes (7.1)"),
@@ -89,6 +90,7 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	n->comp = c;
 	n->bus = &c->ports[HV_PORT_BUS];
 	n->vi = weft_comp_alloc(c, HVIA_VIS * sizeof(*n->vi));
+	n->krx = weft_comp_alloc(c, n->kernel_rx * sizeof(*n->krx));
 	n->send.dma.unit = HV_U_SEND;
 	n->recv.dma.unit = HV_U_RECV;
 	n->write.dma.unit = HV_U_WRITE;

@@ -22,7 +22,7 @@
 	X(KERNEL_TX, "kernel_tx", "packets", "of the kernel agent, sent")      \
 	X(KERNEL_RX, "kernel_rx", "packets", "for the kernel agent")           \
 	X(KERNEL_LOST, "kernel_lost", "packets",                               \
-	  "for the kernel agent while its buffer was full")                    \
+	  "for the kernel agent while its buffers were full")                  \
 	X(TRANSLATIONS, "translations", "translations", "begun")               \
 	X(SECOND_PAGES, "second_pages", "look-ups", "of a following page")     \
 	X(REFUSED, "refused", "translations", "that failed")                   \
@@ -64,6 +64,12 @@ struct hv_error {
 	uint64_t pop, info;
 };
 
+/* A kernel packet received. */
+struct hv_kernel {
+	uint32_t len;
+	uint8_t data[2048];
+};
+
 struct hv_nic {
 	/* parameters */
 	uint64_t mac_addr;
@@ -72,7 +78,7 @@ struct hv_nic {
 	uint32_t t_forward, t_rxbuf, t_header, t_rxcheck, t_hit, t_visible;
 	uint32_t t_book, t_compl;
 	uint32_t t_index, t_l1, t_lcheck, t_l2, t_add, t_move;
-	uint32_t prefetch, tx_outstanding;
+	uint32_t prefetch, tx_outstanding, kernel_rx;
 	uint64_t rx_fifo;
 	weft_time_t mac_start, mac_receive;
 	bool att_host;
@@ -96,8 +102,10 @@ struct hv_nic {
 	uint64_t err_info;
 	bool err_overflow;
 	uint8_t mac[6];
-	uint8_t ktx[2048], krx[2048];
-	uint32_t ktx_len, krx_len;
+	uint8_t ktx[2048];
+	uint32_t ktx_len;
+	struct hv_kernel *krx; /* kernel_rx of them */
+	uint32_t krx_first, krx_n;
 	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
 	struct hv_vi *vi;
 	struct hv_att att;

@@ -29,14 +29,30 @@ void hv_irq(struct hv_nic *n, uint64_t causes)
 
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len)
 {
-	if (n->krx_len || len > sizeof(n->krx)) {
+	struct hv_kernel *k = &n->krx[(n->krx_first + n->krx_n) % n->kernel_rx];
+
+	if (n->krx_n == n->kernel_rx || len > sizeof(k->data)) {
 		hv_count(n, HV_K_KERNEL_LOST);
 		return;
 	}
 	hv_count(n, HV_K_KERNEL_RX);
-	memcpy(n->krx, p, len);
-	n->krx_len = len;
+	memcpy(k->data, p, len);
+	k->len = len;
+	n->krx_n++;
 	hv_irq(n, HVIA_INT_PACKET);
+}
+
+static const struct hv_kernel *krx_oldest(const struct hv_nic *n)
+{
+	return &n->krx[n->krx_first];
+}
+
+static void krx_taken(struct hv_nic *n)
+{
+	if (!n->krx_n)
+		return;
+	n->krx_first = (n->krx_first + 1) % n->kernel_rx;
+	n->krx_n--;
 }
 
 void hv_kernel_sent(struct hv_nic *n)
@@ -81,7 +97,7 @@ static void ktx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t krx_read(struct weft_comp *c, uint32_t i)
 {
-	return window_load(nic_of(c)->krx, i);
+	return window_load(krx_oldest(nic_of(c))->data, i);
 }
 
 /* ---- control ------------------------------------------------------------ */
@@ -116,7 +132,7 @@ static void reset(struct hv_nic *n)
 	hv_apb_forget(n, ~0u);
 	hv_ctrl_reset(n);
 	n->cause = n->mask = 0;
-	n->krx_len = 0;
+	n->krx_n = 0;
 	n->att.l1_count = 0;
 	hv_irq(n, 0);
 	hv_recv_kick(n);
@@ -195,6 +211,8 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 		return a->host_l1;
 	case HVIA_ATT_HOST_L2:
 		return a->host_l2;
+	case HVIA_PAYLOAD_MAX:
+		return hv_payload(n);
 	default:
 		return 0;
 	}
@@ -268,9 +286,9 @@ static uint64_t kpkt_read(struct weft_comp *c, uint32_t i)
 	case HVIA_KTX_LENGTH:
 		return n->ktx_len;
 	case HVIA_KRX_LENGTH:
-		return n->krx_len;
+		return n->krx_n ? krx_oldest(n)->len : 0;
 	default:
-		return n->krx_len ? n->krx[HVIA_F_TYPE] : 0;
+		return n->krx_n ? krx_oldest(n)->data[HVIA_F_TYPE] : 0;
 	}
 }
 
@@ -281,7 +299,7 @@ static void kpkt_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	if (HVIA_KTX_LENGTH + i * 8 == HVIA_KTX_LENGTH)
 		kernel_send(n, val > UINT32_MAX ? 0 : (uint32_t)val);
 	else if (HVIA_KTX_LENGTH + i * 8 == HVIA_KRX_LENGTH)
-		n->krx_len = 0;
+		krx_taken(n);
 }
 
 /* ---- VI table, doorbells ------------------------------------------------ */
@@ -351,10 +369,10 @@ const struct weft_reg hv_regs[] = {
 	C("irq_pin", 0x3D, 1, 1, 0, "INTA#"),
 	D("send", HVIA_DB_SEND, send_wrote, "send doorbell, a page per VI (2.3)"),
 	D("recv", HVIA_DB_RECV, recv_wrote, "receive doorbell"),
-	A("control", HVIA_BAR_CTRL, 0, 0x90 / 8, MIXED, ctrl_read, ctrl_wrote,
+	A("control", HVIA_BAR_CTRL, 0, 0x98 / 8, MIXED, ctrl_read, ctrl_wrote,
 	  "control registers (2.2)"),
 	A("kpkt", HVIA_BAR_CTRL, HVIA_KTX_LENGTH, 3, MIXED, kpkt_read, kpkt_wrote,
-	  "kernel packets: bytes to send, bytes received, type"),
+	  "kernel packets: bytes to send; bytes, type of the oldest received"),
 	A("ktx", HVIA_BAR_CTRL, HVIA_KTX, 2048 / 8, RW, ktx_read, ktx_wrote,
 	  "kernel packet to send"),
 	A("krx", HVIA_BAR_CTRL, HVIA_KRX, 2048 / 8, RO, krx_read, NULL,

@@ -152,87 +152,37 @@ static int unrel_receiver(struct weft_host *h, struct bench *b)
 /* ---- faults ---------------------------------------------------------------
  */
 
-extern const struct weft_class weft_class_fault_drop, weft_class_fault_delay,
-	weft_class_fault_bits;
-
-struct fault {
-	const struct weft_class *cls;
-	const char *param[3], *value[3];
-};
-
-static const struct fault fault_none = { 0 };
-static const struct fault fault_loss = { &weft_class_fault_drop,
-					 { "packets" },
-					 { "0.01" } };
-static const struct fault fault_twice = { &weft_class_fault_drop,
-					  { "repeat" },
-					  { "0.05" } };
-static const struct fault fault_order = {
+static const struct vip_fault fault_none = { 0 };
+static const struct vip_fault fault_loss = { &weft_class_fault_drop,
+					     { "packets" },
+					     { "0.01" } };
+static const struct vip_fault fault_twice = { &weft_class_fault_drop,
+					      { "repeat" },
+					      { "0.05" } };
+static const struct vip_fault fault_order = {
 	&weft_class_fault_delay,
 	{ "overtake", "share", "max" },
 	{ "yes", "0.05", "60us" },
 };
-static const struct fault fault_bad = { &weft_class_fault_bits,
-					{ "rate" },
-					{ "1e-6" } };
+static const struct vip_fault fault_bad = { &weft_class_fault_bits,
+					    { "rate" },
+					    { "1e-6" } };
 
-static const struct fault fault_much = { &weft_class_fault_drop,
-					 { "packets" },
-					 { "0.1" } };
+static const struct vip_fault fault_much = { &weft_class_fault_drop,
+					     { "packets" },
+					     { "0.1" } };
 
-static const struct fault *const faults[] = { &fault_none,  &fault_loss,
-					      &fault_twice, &fault_order,
-					      &fault_bad,   &fault_much };
-
-static const struct fault *chosen;
-static void (*wire)(struct bench *b);
-
-static void join_bad(struct bench *b)
-{
-	struct weft_err err = { 0 };
-
-	wire(b);
-	for (uint32_t i = 0; i < 2 && chosen->cls; i++) {
-		char name[8];
-		struct weft_comp *c;
-
-		snprintf(name, sizeof(name), "bad%u", i);
-		c = weft_sim_find(b->sim, name);
-		if (weft_filter_add(&b->node[i].dev->ports[1], c, &err))
-			fail_msg("%s", err.msg);
-	}
-}
-
-static void run_with(const struct fault *f, node_fn zero, node_fn one,
-		     struct bench **b_p)
-{
-	struct bench *b = viprig_bench();
-	struct weft_err err = { 0 };
-
-	chosen = f;
-	wire = b->join;
-	b->join = join_bad;
-	for (uint32_t i = 0; i < 2 && f->cls; i++) {
-		char name[8];
-		struct weft_comp *c;
-
-		snprintf(name, sizeof(name), "bad%u", i);
-		c = weft_sim_add(b->sim, f->cls, name, &err);
-		for (uint32_t k = 0; k < 3 && f->param[k]; k++)
-			if (weft_param_set(c, f->param[k], f->value[k], &err))
-				fail_msg("%s", err.msg);
-	}
-	viprig_run(b, zero, one);
-	*b_p = b;
-}
+static const struct vip_fault *const faults[] = { &fault_none,	&fault_loss,
+						  &fault_twice, &fault_order,
+						  &fault_bad,	&fault_much };
 
 static void test_reliable(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		struct bench *b;
+		struct bench *b =
+			viprig_run_with(faults[i], rel_receiver, rel_sender);
 
-		run_with(faults[i], rel_receiver, rel_sender, &b);
 		print_message("fault %u: %.3f ms\n", i, (double)b->t[0] / 1e12);
 		bench_free(b);
 	}
@@ -242,9 +192,9 @@ static void test_unreliable(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		struct bench *b;
+		struct bench *b = viprig_run_with(faults[i], unrel_receiver,
+						  unrel_sender);
 
-		run_with(faults[i], unrel_receiver, unrel_sender, &b);
 		print_message("fault %u: %u whole, %u partial\n", i,
 			      (unsigned)b->v[0], (unsigned)b->v[1]);
 		assert_true(b->v[0] <= MESSAGES);

@@ -33,6 +33,51 @@ void viprig_run(struct bench *b, node_fn zero, node_fn one)
 	assert_string_equal(bench_failure(b, 0), "");
 }
 
+/* ---- faults ---------------------------------------------------------------
+ */
+
+static const struct vip_fault *chosen;
+static void (*wire)(struct bench *b);
+
+static void join_bad(struct bench *b)
+{
+	struct weft_err err = { 0 };
+
+	wire(b);
+	for (uint32_t i = 0; i < 2 && chosen->cls; i++) {
+		char name[8];
+		struct weft_comp *c;
+
+		snprintf(name, sizeof(name), "bad%u", i);
+		c = weft_sim_find(b->sim, name);
+		if (weft_filter_add(&b->node[i].dev->ports[1], c, &err))
+			fail_msg("%s", err.msg);
+	}
+}
+
+struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
+			      node_fn one)
+{
+	struct bench *b = viprig_bench();
+	struct weft_err err = { 0 };
+
+	chosen = f;
+	wire = b->join;
+	b->join = join_bad;
+	for (uint32_t i = 0; i < 2 && f->cls; i++) {
+		char name[8];
+		struct weft_comp *c;
+
+		snprintf(name, sizeof(name), "bad%u", i);
+		c = weft_sim_add(b->sim, f->cls, name, &err);
+		for (uint32_t k = 0; k < 3 && f->param[k]; k++)
+			if (weft_param_set(c, f->param[k], f->value[k], &err))
+				fail_msg("%s", err.msg);
+	}
+	viprig_run(b, zero, one);
+	return b;
+}
+
 /* ---- things ---------------------------------------------------------------
  */
 

@@ -43,6 +43,17 @@ int viprig_setup(void **state);
 /* Two programs, one per node, to their ends. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
+/* What both cards send passes a fault; no class: none. */
+struct vip_fault {
+	const struct weft_class *cls;
+	const char *param[3], *value[3];
+};
+extern const struct weft_class weft_class_fault_drop, weft_class_fault_delay,
+	weft_class_fault_bits;
+/* viprig_bench and viprig_run with it; to be freed. */
+struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
+			      node_fn one);
+
 /* NIC, tag, memory of `bytes`, an unreliable VI with RDMA. */
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes);

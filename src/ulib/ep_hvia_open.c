@@ -75,6 +75,22 @@ static int peer_connect(struct epv *e, uint32_t i, uint32_t group)
 	return 0;
 }
 
+/* The program knows messages as sent: they are, before the connection ends.
+ * The service gives up by itself. */
+static void peer_flush(struct epv *e, struct epv_peer *p)
+{
+	VIP_DESCRIPTOR *d;
+
+	for (;;) {
+		VIP_RETURN ret = VipSendDone(p->vi, &d);
+
+		if (ret == VIP_NOT_DONE)
+			weft_host_sleep(e->h, weft_host_now(e->h) + WEFT_US);
+		else if (!d)
+			return;
+	}
+}
+
 void epv_close(struct weft_ep *ep)
 {
 	struct epv *e = (struct epv *)ep;
@@ -85,10 +101,8 @@ void epv_close(struct weft_ep *ep)
 
 		if (!p->vi)
 			continue;
+		peer_flush(e, p);
 		VipDisconnect(p->vi);
-		do
-			VipSendDone(p->vi, &d);
-		while (d);
 		do
 			VipRecvDone(p->vi, &d);
 		while (d);

@@ -163,13 +163,15 @@ struct hvia_conn_arg {
 /* An error of the library; `end`: it cannot go on with the VI, both sides lose
  * the connection. */
 struct hvia_fail_arg {
-	uint32_t vi, code; /* enum hvia_error */
+	uint32_t vi, code, queue; /* enum hvia_error */
+	uint64_t token;
 	bool end;
 };
 
-/* Where a region lies; false: it is none of the client's. */
-bool hvia_region_start(const struct hvia_client *c, uint32_t handle,
-		       uint64_t *va_p, uint64_t *len_p);
+/* Where a region lies and its protection tag; false: it is none of the
+ * client's. */
+bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
+		 uint64_t *len_p, uint32_t *ptag_p);
 /* True when the device is an HVIA-GE. */
 bool hvia_probe(struct weft_host *h, struct weft_dev *d);
 /* Loads the agent of the node if it is not there; h is the monitor then.  0,

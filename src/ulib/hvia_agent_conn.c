@@ -331,18 +331,24 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_fail_arg *f = arg;
 	struct hvia_kvi *k = &a->vi[f->vi];
-	struct hvia_async e = { .code = f->code, .vi = f->vi };
+	struct hvia_async e = { .code = f->code,
+				.vi = f->vi,
+				.queue = f->queue,
+				.token = f->token };
+	bool up = k->conn == HVIA_CONN_UP;
 
+	if (k->state == HVIA_VI_ERROR) /* that has been said already */
+		return -EBUSY;
+	if (f->end && up) {
+		conn_leave(a, h, f->vi);
+		k->conn = HVIA_CONN_NONE;
+	}
 	if (f->code != HVIA_ERROR_CONN_LOST)
 		agent_error(a, h, &e);
-	if (!f->end)
-		return 0;
-	if (k->conn != HVIA_CONN_UP)
-		return -EBUSY;
-	conn_leave(a, h, f->vi);
-	k->conn = HVIA_CONN_NONE;
-	e.code = HVIA_ERROR_CONN_LOST;
-	agent_error(a, h, &e);
+	if (f->end && up && k->state != HVIA_VI_ERROR) {
+		e.code = HVIA_ERROR_CONN_LOST;
+		agent_error(a, h, &e);
+	}
 	return 0;
 }
 

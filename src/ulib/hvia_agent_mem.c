@@ -310,8 +310,8 @@ int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg)
 	return 0;
 }
 
-bool hvia_region_start(const struct hvia_client *c, uint32_t handle,
-		       uint64_t *va_p, uint64_t *len_p)
+bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
+		 uint64_t *len_p, uint32_t *ptag_p)
 {
 	const struct hvia_agent *a = c->agent;
 
@@ -319,6 +319,7 @@ bool hvia_region_start(const struct hvia_client *c, uint32_t handle,
 		return false;
 	*va_p = a->region.at[handle].l1.va;
 	*len_p = a->region.at[handle].l1.length;
+	*ptag_p = HVIA_ATT_PTAG(a->region.at[handle].l1.attr);
 	return true;
 }
 

@@ -165,6 +165,8 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	if (!v)
 		return VIP_INVALID_PARAMETER;
 	c.vi = v->vi;
+	if (v->rel)
+		vipl_rel_last(v);
 	ret = vipl_call(v->nic, HVIA_CALL_DISCONNECT, &c);
 	if (v->rel)
 		vipl_rel_ended(v);

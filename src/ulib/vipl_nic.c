@@ -81,6 +81,7 @@ static int nic_open(struct weft_host *h, struct vipl_nic *n)
 	}
 	n->client = o.client;
 	n->version = o.version;
+	n->payload = o.payload;
 	memcpy(n->mac, o.mac, 6);
 	return ret;
 }
@@ -152,7 +153,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES *NicAttribs)
 		.MaxCQ = n->with_cq ? VIPL_CQS : 0,
 		.MaxCQEntries = n->with_cq ? VIPL_CQ_ENTRIES : 0,
 		.MaxTransferSize = VIPL_MAX_TRANSFER,
-		.NativeMTU = HVIA_PAYLOAD,
+		.NativeMTU = n->payload,
 		.MaxPtags = HVIA_PTAGS - 1,
 		.ReliabilityLevelSupport = VIP_SERVICE_UNRELIABLE,
 	};

@@ -8,10 +8,11 @@ static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 				      const struct hvia_async *e)
 {
 	uint64_t va, len, at;
+	uint32_t ptag;
 
 	if (e->code != HVIA_ERROR_POST_DESC ||
-	    !hvia_region_start(n->client, HVIA_TOKEN_HANDLE(e->token), &va,
-			       &len))
+	    !hvia_region(n->client, HVIA_TOKEN_HANDLE(e->token), &va, &len,
+			 &ptag))
 		return NULL;
 	at = hvia_desc_base(va) + HVIA_TOKEN_OFFSET(e->token);
 	if (at < va || at - va >= len)

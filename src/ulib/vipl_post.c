@@ -26,9 +26,13 @@ static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
 }
 
 /* The card has served, or dropped, everything that was posted before. */
-static bool dead(const struct vipl_vi *v)
+static bool dead(struct vipl_vi *v)
 {
-	return v->k->state == HVIA_VI_ERROR && v->k->flushed;
+	if (v->k->state != HVIA_VI_ERROR || !v->k->flushed)
+		return false;
+	if (v->rel)
+		vipl_rel_last(v);
+	return true;
 }
 
 bool vipl_queue_done(struct vipl_queue *q)
@@ -64,15 +68,16 @@ void vipl_queue_flush(struct vipl_queue *q)
 
 /* Where a descriptor lies in its region; what cannot be named is somewhere that
  * no region reaches: the card says so (5.6). */
-static uint32_t offset_of(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
-			  VIP_MEM_HANDLE handle)
+uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
+		    VIP_MEM_HANDLE handle)
 {
 	uint64_t at = (uintptr_t)d, va, len;
+	uint32_t ptag;
 
-	if (!hvia_region_start(n->client, handle, &va, &len) || at < va ||
+	if (!hvia_region(n->client, handle, &va, &len, &ptag) || at < va ||
 	    at - va >= len)
-		return UINT32_MAX & ~(HVIA_DESC_ALIGN - 1u);
-	return (uint32_t)(at - hvia_desc_base(va));
+		return hvia_token(handle, UINT32_MAX & ~(HVIA_DESC_ALIGN - 1u));
+	return hvia_token(handle, (uint32_t)(at - hvia_desc_base(va)));
 }
 
 void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
@@ -80,7 +85,7 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 {
 	weft_io_store64(h, &v->k->page,
 			dir == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV,
-			hvia_token(handle, offset_of(v->nic, d, handle)));
+			vipl_token(v->nic, d, handle));
 	weft_host_cpu(h, VIPL_POST_STORE);
 }
 
@@ -117,7 +122,7 @@ static VIP_RETURN post(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR *d,
 	weft_host_cpu(h, VIPL_POST);
 	vipl_queue_link(q, d, handle);
 	if (v->rel)
-		vipl_rel_posted(v, dir);
+		vipl_rel_posted(v, dir, handle);
 	else if (dead(v))
 		complete_flushed(d, dir);
 	else

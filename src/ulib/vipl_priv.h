@@ -61,6 +61,7 @@ struct vipl_nic {
 	struct weft_dev *dev;
 	struct hvia_client *client;
 	uint8_t mac[6];
+	uint32_t payload; /* of a frame */
 	uint64_t version;
 	bool with_cq, with_reliable, names;
 	uint32_t n_vis, n_cqs;
@@ -138,6 +139,9 @@ void vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
  * Queues of reliable VIs and empty ones are not armed. */
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	       uint32_t seen, weft_time_t deadline);
+/* Token of a descriptor (2.3). */
+uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
+		    VIP_MEM_HANDLE handle);
 /* A descriptor to the card; the queue is the library's business. */
 void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle);
@@ -162,7 +166,9 @@ void vipl_cq_detach(struct vipl_queue *q);
 VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);
-void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
+void vipl_rel_posted(struct vipl_vi *v, uint32_t dir, VIP_MEM_HANDLE handle);
+/* What the other side said with its disconnect, before the rest is flushed. */
+void vipl_rel_last(struct vipl_vi *v);
 void vipl_rel_ended(struct vipl_vi *v);
 
 #endif

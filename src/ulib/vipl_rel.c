@@ -6,7 +6,7 @@
 
 static struct rel_slot *slot_of(struct vipl_rel *r, uint32_t seq)
 {
-	return &r->slot[seq % REL_WINDOW];
+	return rel_slot(r, seq % REL_WINDOW);
 }
 
 /* The card has sent what it was given. */
@@ -45,7 +45,7 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 {
 	VIP_DESCRIPTOR *d = r->out;
 	uint32_t left = d->CS.Length - r->out_at, at = r->out_at;
-	uint32_t n = left < REL_DATA ? left : REL_DATA;
+	uint32_t n = left < rel_data(r) ? left : rel_data(r);
 	bool rdma = d->CS.Control & VIP_CONTROL_OP_RDMAWRITE;
 
 	s->head = (struct rel_head){
@@ -66,23 +66,28 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 		s->head.handle = d->DS[0].Remote.Handle;
 	}
 	gather(r, s->data, n);
-	s->ends = n == left ? d : NULL;
+	r->ends[r->seq % REL_WINDOW] = n == left ? d : NULL;
 }
 
 static void out_next(struct vipl_rel *r)
 {
 	const struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
 
+	r->out_handle = r->out->CS.NextHandle;
 	r->out = r->out == q->tail ? NULL : r->out->CS.Next.Descriptor;
 	r->out_at = 0;
 }
 
-/* A send that cannot be: reliable service ends with it. */
+/* A send that cannot be: reliable service ends with it.  Its memory may have
+ * gone since the frame before. */
 static bool out_wrong(struct vipl_rel *r)
 {
-	uint32_t bad = rel_check(r->v, r->out, HVIA_Q_SEND);
+	uint32_t bad;
 
-	if (r->out_at || !bad)
+	if (!rel_reach(r, HVIA_Q_SEND, r->out, r->out_handle))
+		return true;
+	bad = rel_check(r->v, r->out, HVIA_Q_SEND);
+	if (!bad)
 		return false;
 	rel_complete(r, r->out, 0, bad);
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
@@ -97,7 +102,7 @@ static void frame_post(struct vipl_rel *r, struct rel_slot *s)
 
 static void ack_post(struct vipl_rel *r)
 {
-	struct rel_slot *s = &r->slot[REL_WINDOW + r->acks % REL_ACKS];
+	struct rel_slot *s = rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
 
 	if (!slot_free(s))
 		return; /* later: the card wakes us */
@@ -129,7 +134,8 @@ static void send_again(struct vipl_rel *r)
 {
 	weft_time_t now = weft_host_now(weft_host_self());
 
-	if (r->base == r->seq || now < r->again)
+	if (r->base == r->seq || now < r->again ||
+	    r->v->k->state != HVIA_VI_CONNECTED)
 		return;
 	if (++r->tries > REL_TRIES) {
 		give_up(r);
@@ -141,29 +147,53 @@ static void send_again(struct vipl_rel *r)
 	r->again = now + REL_AGAIN;
 }
 
-void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
+/* True: the other side says something new. */
+static bool acked(struct vipl_rel *r, uint32_t ack)
 {
-	VIP_DESCRIPTOR *d = NULL;
-
 	if (ack - r->base > r->seq - r->base)
-		return; /* an old one */
+		return false; /* an old one */
 	while (r->base != ack) {
-		struct rel_slot *s = slot_of(r, r->base++);
+		VIP_DESCRIPTOR *d = r->ends[r->base++ % REL_WINDOW];
 
 		r->tries = 0;
 		r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
-		if (s->ends)
-			rel_complete(r, s->ends, s->ends->CS.Length, 0);
+		if (d)
+			rel_complete(r, d, d->CS.Length, 0);
 	}
+	return true;
+}
+
+/* The other side could not take what it got next. */
+static bool refused(struct vipl_rel *r, uint32_t error)
+{
+	VIP_DESCRIPTOR *d = NULL;
+
 	if (!error || r->base == r->seq)
-		return;
-	/* the other side could not take what it got next */
+		return false;
 	for (uint32_t i = r->base; i != r->seq && !d; i++)
-		d = slot_of(r, i)->ends;
+		d = r->ends[i % REL_WINDOW];
 	d = d ? d : r->out;
 	if (d)
 		rel_complete(r, d, 0, error);
-	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+	return true;
+}
+
+void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
+{
+	if (acked(r, ack) && refused(r, error))
+		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+}
+
+void vipl_rel_last(struct vipl_vi *v)
+{
+	struct vipl_rel *r = v->rel;
+	struct hvia_kvi *k = v->k;
+
+	if (!k->theirs.said)
+		return;
+	k->theirs.said = false;
+	if (acked(r, r->base + (uint16_t)(k->theirs.next - r->base)))
+		refused(r, k->theirs.error);
 }
 
 void rel_send(struct vipl_rel *r)
@@ -172,14 +202,15 @@ void rel_send(struct vipl_rel *r)
 	while (r->out && r->v->k->state == HVIA_VI_CONNECTED &&
 	       r->seq - r->base < REL_WINDOW && slot_free(slot_of(r, r->seq))) {
 		struct rel_slot *s = slot_of(r, r->seq);
+		bool last;
 
 		if (out_wrong(r))
 			return;
 		frame_build(r, s);
 		if (r->base == r->seq)
 			r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
-		r->seq++;
-		if (s->ends)
+		last = r->ends[r->seq++ % REL_WINDOW];
+		if (last)
 			out_next(r);
 		frame_post(r, s);
 	}

@@ -4,13 +4,14 @@
  *
  *   user's descriptors <-> copies <-> frames of the VI's own memory <-> card
  *
- * A frame is a message of one Ethernet frame over the unreliable VI:
- * header, up to REL_DATA bytes.  Frames are numbered; the receiver takes them
- * in order, acknowledges up to the next one it wants, and throws away all
- * others; what is not acknowledged in time is sent again from there on.  A send
- * is complete when the last frame of it has been acknowledged, and that is said
- * when its bytes are where they belong: delivery and reception are the same
- * here. */
+ * A frame is a message of one Ethernet frame over the unreliable VI: header,
+ * and as many bytes as both cards take.  Frames are numbered; the receiver
+ * takes them in order, acknowledges up to the next one it wants, and throws
+ * away all others; what is not acknowledged in time is sent again from there
+ * on.  A send is complete when the last frame of it has been acknowledged, and
+ * that is said when its bytes are where they belong: delivery and reception are
+ * the same here.  What the receiver has got is also said with its disconnect,
+ * by the kernel agent: a process may end as soon as it has its message. */
 #ifndef ULIB_VIPL_REL_H
 #define ULIB_VIPL_REL_H
 
@@ -24,6 +25,7 @@ enum {
 	REL_ACK_EVERY = 8,
 	REL_TRIES = 20,
 };
+enum { REL_PAYLOAD_MIN = 128 }; /* of several Ethernet frames, if need be */
 #define REL_AGAIN WEFT_MS
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
@@ -40,35 +42,47 @@ struct rel_head {
 	uint32_t pad;
 	uint64_t va; /* RDMA: of this frame */
 };
-enum { REL_DATA = HVIA_PAYLOAD - sizeof(struct rel_head) };
 
 struct rel_slot {
 	_Alignas(HVIA_DESC_ALIGN) VIP_DESCRIPTOR desc;
 	struct rel_head head;
-	uint8_t data[REL_DATA];
-	VIP_DESCRIPTOR *ends; /* user's send of which this is the last frame */
+	uint8_t data[];
 };
 
 struct vipl_rel {
 	struct vipl_vi *v;
-	struct rel_slot *slot; /* window, acks, receives */
+	uint8_t *slots; /* window, acks, receives */
+	size_t stride;
+	uint32_t posted[2]; /* user's, not complete */
 	VIP_MEM_HANDLE handle;
 	struct vipl_queue raw[2]; /* what the card has */
 	bool stop, filled;	  /* receives are posted */
 	/* sending */
 	VIP_DESCRIPTOR *out; /* user's, not all in frames yet */
-	uint32_t out_at;     /* bytes of it that are */
-	uint32_t seq, base;  /* next, oldest not acknowledged */
-	uint32_t acks;	     /* used in turn */
+	VIP_MEM_HANDLE out_handle;
+	VIP_DESCRIPTOR *ends[REL_WINDOW]; /* sends of which it is the last */
+	uint32_t out_at;		  /* bytes of it that are */
+	uint32_t seq, base;		  /* next, oldest not acknowledged */
+	uint32_t acks;			  /* used in turn */
 	uint32_t tries;
 	weft_time_t again;
 	/* receiving */
 	VIP_DESCRIPTOR *in; /* user's, not complete yet */
+	VIP_MEM_HANDLE in_handle;
 	uint32_t in_at;
 	uint32_t next, told; /* frame wanted; said so */
 	bool owe;	     /* say it again */
 	uint32_t error;	     /* to be said with it */
 };
+
+static inline uint32_t rel_payload(uint32_t payload)
+{
+	return payload < REL_PAYLOAD_MIN ? REL_PAYLOAD_MIN : payload;
+}
+static inline struct rel_slot *rel_slot(const struct vipl_rel *r, uint32_t i)
+{
+	return (struct rel_slot *)(r->slots + i * r->stride);
+}
 
 /* A piece of a descriptor's bytes: where offset `at` lies, and how many follow
  * there.  NULL: nowhere. */
@@ -76,6 +90,10 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p);
 /* 0, or status bits: what is wrong with a descriptor. */
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 		   uint32_t dir);
+/* The card could fetch the descriptor; false: that has been said, and the VI is
+ * in error. */
+bool rel_reach(struct vipl_rel *r, uint32_t dir, const VIP_DESCRIPTOR *d,
+	       VIP_MEM_HANDLE handle);
 void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
 		  uint32_t status);
 /* Tells the program; `end`: and ends the connection. */
@@ -83,6 +101,8 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes);
+/* Every frame it posts takes so many bytes of the user. */
+uint32_t rel_data(const struct vipl_rel *r);
 
 /* vipl_rel.c */
 void rel_send(struct vipl_rel *r);

@@ -10,6 +10,7 @@ static void in_next(struct vipl_rel *r)
 {
 	const struct vipl_queue *q = &r->v->q[HVIA_Q_RECV];
 
+	r->in_handle = r->in->CS.NextHandle;
 	r->in = r->in == q->tail ? NULL : r->in->CS.Next.Descriptor;
 	r->in_at = 0;
 }
@@ -19,6 +20,7 @@ static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
 {
 	r->next--; /* it is not acknowledged */
 	r->error = status;
+	r->v->k->mine.error = (uint16_t)status;
 	r->owe = true;
 	rel_send(r);
 	if (code != HVIA_ERROR_CONN_LOST)
@@ -60,7 +62,9 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
 		return;
 	}
-	bad = r->in_at ? 0 : rel_check(r->v, r->in, HVIA_Q_RECV);
+	if (!rel_reach(r, HVIA_Q_RECV, r->in, r->in_handle))
+		return;
+	bad = rel_check(r->v, r->in, HVIA_Q_RECV);
 	if (!bad && s->head.length > room(r->in))
 		bad = VIP_STATUS_LENGTH_ERROR;
 	if (bad) {
@@ -124,8 +128,7 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 {
 	const struct rel_head *h = &s->head;
 
-	if (bytes < sizeof(*h) || h->bytes > REL_DATA ||
-	    bytes != sizeof(*h) + h->bytes)
+	if (bytes < sizeof(*h) || bytes != sizeof(*h) + h->bytes)
 		return;
 	rel_acked(r, h->ack, h->error);
 	if (!h->flags)
@@ -137,6 +140,9 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 	r->next++;
 	r->owe |= (h->flags & REL_LAST) != 0;
 	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
+	/* nothing happens between a completion and this: what the program knows
+	 * the other side will learn */
+	r->v->k->mine.next = (uint16_t)r->next;
 }
 
 void rel_receive(struct vipl_rel *r)
@@ -153,6 +159,7 @@ void rel_receive(struct vipl_rel *r)
 		if (!(status & VIP_STATUS_ERROR_MASK))
 			got_frame(r, s, s->desc.CS.Length);
 		if (r->v->k->state != HVIA_VI_ERROR)
-			rel_post(r, HVIA_Q_RECV, s, HVIA_PAYLOAD);
+			rel_post(r, HVIA_Q_RECV, s,
+				 rel_payload(r->v->nic->payload));
 	}
 }

@@ -28,12 +28,41 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
-static bool seg_ok(const struct vipl_vi *v, const VIP_DATA_SEGMENT *s)
+/* What the card's table says of [at, at + n) (3.6). */
+static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
+		      uint64_t at, uint64_t n)
 {
-	uint64_t at = s->Data.AddressBits, va, len;
+	uint64_t va, len;
+	uint32_t ptag;
 
-	return hvia_region_start(v->nic->client, s->Handle, &va, &len) &&
-	       at >= va && at - va <= len && s->Length <= len - (at - va);
+	return hvia_region(v->nic->client, handle, &va, &len, &ptag) &&
+	       ptag == v->k->attr.ptag && at >= va && at - va <= len &&
+	       n <= len - (at - va);
+}
+
+/* More segments than the descriptor's region holds are none. */
+static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
+{
+	uint32_t n = d->CS.SegCount <= HVIA_SEGMENTS ? d->CS.SegCount : 0;
+
+	return n <= 2 ? 64 : HVIA_DESC_CONTROL + (uint64_t)n * HVIA_SEGMENT;
+}
+
+bool rel_reach(struct vipl_rel *r, uint32_t dir, const VIP_DESCRIPTOR *d,
+	       VIP_MEM_HANDLE handle)
+{
+	uint64_t at = (uintptr_t)d;
+	struct hvia_fail_arg f = { .vi = r->v->vi,
+				   .code = HVIA_ERROR_POST_DESC,
+				   .queue = dir,
+				   .token = vipl_token(r->v->nic, d, handle),
+				   .end = true };
+
+	if (at % HVIA_DESC_ALIGN == 0 && region_ok(r->v, handle, at, 64) &&
+	    region_ok(r->v, handle, at, desc_bytes(d)))
+		return true;
+	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
+	return false;
 }
 
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
@@ -43,13 +72,15 @@ uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 	uint64_t sum = 0;
 
 	if (op > (dir == HVIA_Q_SEND ? VIP_CONTROL_OP_RDMAWRITE : 0) ||
-	    d->CS.Control & VIP_CONTROL_RESERVED ||
+	    d->CS.Control & VIP_CONTROL_RESERVED || d->CS.Reserved ||
 	    d->CS.SegCount > HVIA_SEGMENTS || d->CS.SegCount < data_first(d))
 		return VIP_STATUS_FORMAT_ERROR;
 	for (uint32_t i = data_first(d); i < d->CS.SegCount; i++) {
-		if (!seg_ok(v, &d->DS[i].Local))
+		const VIP_DATA_SEGMENT *g = &d->DS[i].Local;
+
+		if (!region_ok(v, g->Handle, g->Data.AddressBits, g->Length))
 			return VIP_STATUS_PROTECTION_ERROR;
-		sum += d->DS[i].Local.Length;
+		sum += g->Length;
 	}
 	if (dir == HVIA_Q_SEND && sum != d->CS.Length)
 		return VIP_STATUS_FORMAT_ERROR;
@@ -71,6 +102,7 @@ void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
 {
 	bool in = d == r->in;
 
+	r->posted[in ? HVIA_Q_RECV : HVIA_Q_SEND]--;
 	if (!(status & VIP_STATUS_OP_MASK))
 		status |= vipl_status_op(d, in ? HVIA_Q_RECV : HVIA_Q_SEND);
 	d->CS.Length = length;
@@ -103,6 +135,8 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 
 	raw_sent(r);
 	memset(d, 0, sizeof(*d));
+	if (r->v->k->state == HVIA_VI_ERROR)
+		return; /* nothing goes any more: the slot is free */
 	d->CS.SegCount = 1;
 	d->CS.Length = bytes;
 	d->DS[0].Local.Data.Address = &s->head;
@@ -111,6 +145,12 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	weft_host_cpu(weft_host_self(), VIPL_POST);
 	vipl_queue_link(&r->raw[dir], d, r->handle);
 	vipl_ring(weft_host_self(), r->v, dir, d, r->handle);
+}
+
+uint32_t rel_data(const struct vipl_rel *r)
+{
+	return rel_payload(r->v->k->payload) -
+	       (uint32_t)sizeof(struct rel_head);
 }
 
 static int engine(struct weft_host *h, void *arg)
@@ -130,7 +170,7 @@ static int engine(struct weft_host *h, void *arg)
 		vipl_sleep(n, q, 2, seen,
 			   r->base != r->seq ? r->again : WEFT_NEVER);
 	}
-	weft_host_free(h, r->slot);
+	weft_host_free(h, r->slots);
 	weft_host_free(h, r);
 	return 0;
 }
@@ -144,12 +184,14 @@ static VIP_RETURN rel_memory(struct vipl_rel *r)
 	VIP_MEM_ATTRIBUTES a = {
 		.Ptag = (VIP_PROTECTION_HANDLE)(uintptr_t)v->k->attr.ptag
 	};
-	size_t bytes = REL_SLOTS * sizeof(r->slot[0]);
+	size_t bytes = sizeof(VIP_DESCRIPTOR) + rel_payload(v->nic->payload);
 
-	r->slot = weft_host_align(weft_host_self(), HVIA_PAGE, bytes);
-	if (!r->slot)
+	r->stride = (bytes + HVIA_DESC_ALIGN - 1) & ~(HVIA_DESC_ALIGN - 1ul);
+	bytes = REL_SLOTS * r->stride;
+	r->slots = weft_host_align(weft_host_self(), HVIA_PAGE, bytes);
+	if (!r->slots)
 		return VIP_ERROR_RESOURCE;
-	return VipRegisterMem(v->nic, r->slot, bytes, &a, &r->handle);
+	return VipRegisterMem(v->nic, r->slots, bytes, &a, &r->handle);
 }
 
 VIP_RETURN vipl_rel_new(struct vipl_vi *v)
@@ -177,7 +219,7 @@ void vipl_rel_free(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
 
-	VipDeregisterMem(v->nic, r->slot, r->handle);
+	VipDeregisterMem(v->nic, r->slots, r->handle);
 	r->stop = true;
 	tell_user(r);
 }
@@ -193,13 +235,30 @@ void vipl_rel_connected(struct vipl_vi *v)
 	r->owe = false;
 	r->filled = true;
 	for (uint32_t i = 0; i < REL_RX; i++)
-		rel_post(r, HVIA_Q_RECV, &r->slot[REL_WINDOW + REL_ACKS + i],
-			 HVIA_PAYLOAD);
+		rel_post(r, HVIA_Q_RECV, rel_slot(r, REL_WINDOW + REL_ACKS + i),
+			 rel_payload(v->nic->payload));
 	tell_user(r); /* its thread sleeps for them from now on */
 }
 
+/* Too many at a time, or one that the card could not fetch (2.3). */
+static bool post_wrong(struct vipl_rel *r, uint32_t dir,
+		       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
+{
+	struct hvia_fail_arg f = { .vi = r->v->vi,
+				   .code = HVIA_ERROR_VI_OVERRUN,
+				   .queue = dir,
+				   .end = true };
+
+	if (!rel_reach(r, dir, d, handle))
+		return true;
+	if (r->posted[dir]++ < HVIA_QUEUE_MAX)
+		return false;
+	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
+	return true;
+}
+
 /* A queue's newest descriptor has just been linked. */
-void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
+void vipl_rel_posted(struct vipl_vi *v, uint32_t dir, VIP_MEM_HANDLE handle)
 {
 	struct vipl_rel *r = v->rel;
 	VIP_DESCRIPTOR *d = v->q[dir].tail;
@@ -210,11 +269,15 @@ void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 			       VIP_STATUS_DESC_FLUSHED_ERROR;
 		return;
 	}
+	if (post_wrong(r, dir, d, handle))
+		return;
 	if (dir == HVIA_Q_SEND && !r->out) {
 		r->out = d;
+		r->out_handle = handle;
 		r->out_at = 0;
 	} else if (dir == HVIA_Q_RECV && !r->in) {
 		r->in = d;
+		r->in_handle = handle;
 		r->in_at = 0;
 	}
 	if (dir == HVIA_Q_SEND)
@@ -227,6 +290,7 @@ void vipl_rel_ended(struct vipl_vi *v)
 	struct vipl_rel *r = v->rel;
 
 	r->out = r->in = NULL;
+	r->posted[0] = r->posted[1] = 0;
 	r->base = r->seq;
 	r->filled = false;
 	for (uint32_t i = 0; i < 2; i++) {

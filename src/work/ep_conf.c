@@ -70,9 +70,12 @@ static void ec_put_in(struct ec *e, const struct weft_ep_event *ev)
 static void ec_acknowledge(struct ec *e)
 {
 	for (uint32_t p = 0; p < e->w.n; p++)
-		while (e->owed[p] && !e->ep->ops->send(e->ep, p, NULL, 0,
-						       ec_imm(EC_ACK, 0), NULL))
+		while (e->owed[p] &&
+		       !e->ep->ops->send(e->ep, p, NULL, 0, ec_imm(EC_ACK, 0),
+					 NULL)) {
 			e->owed[p]--;
+			e->sends++;
+		}
 }
 
 static void ec_recv(struct ec *e, const struct weft_ep_event *ev)
@@ -163,9 +166,10 @@ void ec_barrier(struct ec *e)
 	uint32_t k = e->barrier++ & 1;
 
 	for (uint32_t p = 0; p < e->w.n; p++)
-		EPW_RETRY(e->ep->ops->send(e->ep, p, NULL, 0,
-					   ec_imm(EC_BARRIER, k), NULL),
-			  ec_serve(e, false));
+		e->sends += !EPW_RETRY(e->ep->ops->send(e->ep, p, NULL, 0,
+							ec_imm(EC_BARRIER, k),
+							NULL),
+				       ec_serve(e, false));
 	while (e->arrived[k] < e->w.n && ec_serve(e, true))
 		;
 	e->arrived[k] -= e->w.n;
@@ -247,6 +251,9 @@ static int ec_main(struct weft_comp *c)
 	ec_barrier(e);
 	for (const struct ec_test *t = ec_tests; t->name; t++)
 		ec_run(e, t, &ran, &skipped);
+	/* an endpoint may need its program to get the last message out */
+	while (e->done_sends < e->sends && ec_serve(e, true))
+		;
 	weft_metric(c, "tests", "", ran);
 	weft_metric(c, "skipped", "", skipped);
 	work_barrier_n(&e->w, "ec.end", e->group);

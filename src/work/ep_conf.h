@@ -47,7 +47,7 @@ struct ec {
 	/* events */
 	uint32_t barrier, arrived[2];
 	uint64_t next[EC_NODES]; /* data message expected */
-	uint64_t acks, sent, done_sends;
+	uint64_t acks, sent, sends, done_sends;
 	uint32_t owed[EC_NODES];      /* acknowledgements */
 	weft_time_t slow;	      /* a receiver that takes its time */
 	struct weft_ep_event held[8]; /* not yet released */

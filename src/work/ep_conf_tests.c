@@ -24,6 +24,7 @@ static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 				 &op),
 		ec_serve(e, false));
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
+	e->sends += !ret;
 	if (!ret)
 		ec_wait(e, &op); /* the buffer is ours again */
 }

@@ -6,6 +6,7 @@ with and without losses, and unmodified programs that are none.
     test_vipl.py WEFT ROOT
 """
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -78,7 +79,7 @@ class Places(unittest.TestCase):
                     said(os.path.join(ROOT, "experiments", "hvia",
                                       name + ".yaml"), *args,
                          "--capture", "all", "--capture-file", f)
-                a, b = (open(f, "rb").read() for f in files)
+                a, b = (pathlib.Path(f).read_bytes() for f in files)
                 self.assertTrue(a == b, name)
 
     def test_equal_points_are_equal(self):
@@ -88,6 +89,33 @@ class Places(unittest.TestCase):
         for other in r[1:]:
             self.assertEqual(other.counters, r[0].counters)
             self.assertEqual(other.metrics, r[0].metrics)
+
+
+class Crowd(unittest.TestCase):
+    """Eight stations that open their endpoints at the same moment."""
+    FILE = """
+nodes:
+  count: 8
+  host: { type: host.pc, preset: hvia }
+  bus: { type: bus.pci, preset: pci64-66 }
+  nic: { type: hvia.nic }
+fabric:
+  type: switch
+  switch: { type: eth.switch, ports: 8 }
+  link: { type: eth.cable }
+workload:
+  program: ep.traffic
+  count: 5
+sweep: { workload.count: [5, 6] }
+run: { until: 1s }
+"""
+
+    def test_eight_nodes_connect(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            f = os.path.join(tmp, "eight.yaml")
+            pathlib.Path(f).write_text(self.FILE)
+            for slots in ("0", "1", "3"):
+                said(f, "--set", "workload.rx_slots=" + slots)
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")

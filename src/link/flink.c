@@ -2,7 +2,7 @@
 /* One end of a FORTH link: see flink.h.  Set-up and the receive path of
  * undamaged frames.  The transmit machine is in flink_tx.c, credits in
  * flink_credit.c and flink_owe.c, damaged frames in flink_rx.c, bundles in
- * flink_bundle.c.
+ * flink_bundle.c, loopback in flink_loop.c.
  *
  * Not modelled: the 16-word synchronisation FIFOs (they hide skew and never
  * fill), a damaged delimiter directly behind a truncated packet (the packet
@@ -138,7 +138,7 @@ static void delay_setup(struct flink *l)
 
 	l->tapped = false;
 	l->delay = weft_clock_edge(a, T_SER_DEFAULT) - a->phase;
-	if (!l->loop || l->port->peer)
+	if (l->port->peer)
 		l->delay = l->port->delay;
 	for (j = 0; j < l->cfg.links && l->port[j].peer; j++) {
 		if (l->port[j].delay > l->delay)
@@ -152,7 +152,7 @@ static void delay_setup(struct flink *l)
 	l->delay_cc = l->same_clk ? l->delay / a->num : 0;
 }
 
-static void peer_setup(struct flink *l)
+void flink_peer_setup(struct flink *l)
 {
 	l->tx_lanes = l->peer->cfg.rx_lanes;
 	l->tx_cap = l->cfg.tx_cap ? l->cfg.tx_cap : l->peer->cfg.rx_cap;
@@ -168,7 +168,7 @@ int flink_start(struct flink *l, struct weft_err *err)
 		return 0;
 	if (peer_check(l, l->peer, err))
 		return -err->code;
-	peer_setup(l);
+	flink_peer_setup(l);
 	if (l->tx_cap >= FORTH_COUNT_MASK)
 		return weft_fail(err, EINVAL,
 				 "%s: a buffer of %u words is "
@@ -183,39 +183,11 @@ int flink_start(struct flink *l, struct weft_err *err)
 
 void flink_fini(struct flink *l)
 {
+	if (l->back)
+		flink_loop_fini(l->back);
+	l->back = NULL;
 	flink_rx_fini(l);
 	flink_credit_fini(l);
-}
-
-void flink_loopback(struct flink *l, bool on)
-{
-	struct flink_lane_tx *tx = l->tx_other;
-	struct flink_lane_rx *rx = l->rx_other;
-	struct flink_epoch *epoch;
-	struct weft_err err = { 0 };
-
-	if (on == l->loop)
-		return;
-	for (uint32_t i = 0; l->tx && i < l->tx_lanes; i++)
-		l->tx[i].need = 0; /* nobody waits in the mode we leave */
-	l->loop = on;
-	l->peer = on ? l : (struct flink *)link_end(l->port);
-	l->tx_other = l->tx;
-	l->rx_other = l->rx;
-	l->tx = tx;
-	l->rx = rx;
-	epoch = l->epoch;
-	l->epoch = l->epoch_other;
-	l->epoch_other = epoch;
-	l->due_head = l->due_tail;
-	l->in_head = l->in_tail;
-	memset(&l->active, 0, sizeof(l->active));
-	memset(&l->wait, 0, sizeof(l->wait));
-	if (!l->peer)
-		return;
-	peer_setup(l);
-	if (!l->tx && flink_credit_init(l, &err))
-		assert(!"memory");
 }
 
 /* ---- receive, undamaged ----------------------------------------------------
@@ -244,21 +216,15 @@ void flink_deliver(struct flink *l, struct weft_frame *f,
 		weft_frame_free(f);
 		return;
 	}
+	if (__builtin_expect(l->muted, 0) && !l->loop) {
+		flink_loop_deaf(l, f, rx);
+		return;
+	}
 	l->count.rx_packets++;
 	l->count.rx_qwords += f->payload.len / 8 + 1;
 	if (l->epoch)
 		flink_epoch_in(l, f);
 	l->ops->packet(l->own, l, f, rx);
-}
-
-static void loop_arrive(struct flink *l)
-{
-	while (l->loop_q && l->loop_q->time <= weft_now(l->comp)) {
-		struct weft_frame *f = l->loop_q;
-
-		l->loop_q = f->next;
-		flink_arrive(l, 0, f);
-	}
 }
 
 void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
@@ -267,7 +233,7 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 	struct forth_shape s;
 
 	if (!f) {
-		loop_arrive(l);
+		flink_loop_arrive(l->back);
 		return;
 	}
 	if (f->raw || l->lost_sync ||
@@ -289,6 +255,8 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 
 void flink_watch(struct flink *l, bool on)
 {
+	if (l->back)
+		flink_watch(l->back, on);
 	flink_counts(l);
 	l->watched = on && l->peer;
 }

@@ -144,6 +144,7 @@ struct flink_count {
 	uint64_t credits_odd; /* ignored: unknown lane or implausible */
 	uint64_t unsync;      /* packets that came while out of sync */
 	uint64_t resyncs;     /* lanes that started anew */
+	uint64_t deaf;	      /* packets that came in loopback */
 };
 
 /* ---- the link end ---------------------------------------------------------
@@ -179,7 +180,7 @@ struct flink {
 	/* transmit */
 	struct weft_comp *comp;
 	struct weft_port *port; /* first of cfg.links ports */
-	struct flink *peer;	/* other end; self in loopback; NULL = none */
+	struct flink *peer;	/* other end; self of a loop end; NULL = none */
 	uint64_t line_free;	/* first cycle without a transmission */
 	uint64_t last_start;	/* of any transmission, for refresh */
 	uint64_t kick;		/* next() wanted at this cycle, or NEVER */
@@ -206,6 +207,7 @@ struct flink {
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
 	bool tapped, loop, lost_sync, clk_set, watched;
+	bool muted; /* another end has the transmitter: commas on the line */
 	bool told, telling; /* somebody listens to what we send; now */
 	uint32_t tag;
 	struct weft_timer timer;
@@ -217,9 +219,8 @@ struct flink {
 	uint64_t rx_quiet; /* nothing received since this cycle */
 	struct weft_frame *lane_q[FLINK_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
-	struct flink_lane_tx *tx_other; /* those of the mode we are not in */
-	struct flink_lane_rx *rx_other;
-	struct flink_epoch *epoch, *epoch_other; /* NULL: no resync */
+	struct flink *back, *line; /* loopback: of the line, of its loop end */
+	struct flink_epoch *epoch; /* NULL: no resync */
 	uint16_t seq;
 };
 
@@ -271,8 +272,21 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 /* A packet that was delivered is dropped and its charge not given back. */
 void flink_dropped(struct flink *l, uint32_t lane, uint32_t words);
 
-/* Loopback: what we send comes back to us, the cable carries commas. */
+/* Loopback (flink_loop.c): what we send comes back to us, the cable carries
+ * commas.  A loop has a link end of its own with its own credits: ops are
+ * called with that end while it sends and for what comes back by it, and words
+ * are forwarded (flink_fwd) on the end they came by. */
 void flink_loopback(struct flink *l, bool on);
+/* The end that has the transmitter: l, or its loop end. */
+static inline struct flink *flink_active(struct flink *l)
+{
+	return l->muted ? l->back : l;
+}
+/* The end on the cable of either. */
+static inline struct flink *flink_line(struct flink *l)
+{
+	return l->line ? l->line : l;
+}
 /* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
 void flink_credit_reset(struct flink *l);
 

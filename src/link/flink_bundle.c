@@ -4,6 +4,13 @@
  * each link has delivered its own (forth.md 4.9, 4.12). */
 #include "link/flink_int.h"
 
+void flink_out_of_sync(struct flink *l)
+{
+	if (l->peer && !l->lost_sync)
+		flink_catch_up(l, flink_now(l));
+	l->lost_sync = true;
+}
+
 /* Nothing is received until 16 comma words have passed, on the link of a bundle
  * that takes longest. */
 static bool out_of_sync(struct flink *l, struct weft_frame *f)

@@ -40,15 +40,12 @@ void flink_credit_fini(struct flink *l)
 {
 	free(l->tx);
 	free(l->rx);
-	free(l->tx_other);
-	free(l->rx_other);
 	free(l->epoch);
-	free(l->epoch_other);
-	l->epoch = l->epoch_other = NULL;
+	l->epoch = NULL;
 	free(l->due);
 	free(l->in);
-	l->tx = l->tx_other = NULL;
-	l->rx = l->rx_other = NULL;
+	l->tx = NULL;
+	l->rx = NULL;
 	l->due = NULL;
 	l->in = NULL;
 }
@@ -79,6 +76,15 @@ bool flink_lane_ok(const struct flink *l, uint32_t lane, uint32_t charge)
 	return ((t->sent - t->acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
+/* 5.4: no more is acknowledged than was sent. */
+static bool plausible(const struct flink *l, const struct flink_lane_tx *t,
+		      uint32_t acked)
+{
+	return !l->cfg.credit_filter ||
+	       ((acked - t->acked) & FORTH_COUNT_MASK) <=
+		       ((t->sent - t->acked) & FORTH_COUNT_MASK);
+}
+
 /* Would this credit let the packet go that waits for its lane? */
 bool flink_credit_helps(const struct flink *l, uint16_t credit, uint32_t charge)
 {
@@ -87,7 +93,8 @@ bool flink_credit_helps(const struct flink *l, uint16_t credit, uint32_t charge)
 
 	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(credit)))
 		return false;
-	return ((t->sent - acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
+	return plausible(l, t, acked) &&
+	       ((t->sent - acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
 static void credit_take(struct flink *l, const struct flink_inbox *c)
@@ -111,14 +118,12 @@ static void credit_take(struct flink *l, const struct flink_inbox *c)
 	t = &l->tx[forth_credit_flow(c->credit)];
 	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(c->credit)))
 		return;
-	if (l->cfg.credit_filter &&
-	    ((acked - t->acked) & FORTH_COUNT_MASK) >
-		    ((t->sent - t->acked) & FORTH_COUNT_MASK)) {
+	if (!plausible(l, t, acked)) {
 		l->count.credits_odd++;
 		return;
 	}
 	if (l->epoch && t->acked != acked)
-		flink_epoch_moved(l, forth_credit_flow(c->credit));
+		flink_epoch_moved(l, forth_credit_flow(c->credit), c->cycle);
 	t->acked = (uint16_t)acked;
 }
 
@@ -163,7 +168,7 @@ void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
 		flink_epoch_soon(l, cycle);
 }
 
-static uint64_t lane_soon(const struct flink *l, uint32_t lane, uint32_t charge)
+uint64_t flink_lane_soon(const struct flink *l, uint32_t lane, uint32_t charge)
 {
 	uint32_t i;
 
@@ -229,7 +234,7 @@ uint64_t flink_wait(struct flink *l)
 		flink_catch_up(l->peer, flink_now(l->peer));
 	for (m = l->wait; mask_any(&m);) {
 		uint32_t lane = mask_next(&m, 0);
-		uint64_t soon = lane_soon(l, lane, l->tx[lane].need);
+		uint64_t soon = flink_lane_soon(l, lane, l->tx[lane].need);
 
 		at = soon < at ? soon : at;
 		mask_clear(&m, lane);
@@ -249,12 +254,29 @@ static inline uint64_t limit_final(const struct flink *p, uint64_t limit)
 void flink_pull(struct flink *l, uint64_t cycle)
 {
 	struct flink *p = l->peer;
+	uint64_t past = flink_now(l);
 
+	if (weft_clock_edge(&l->clk, past) > weft_now(l->comp))
+		past--;
 	if (!p->tapped) {
 		uint64_t limit = peer_limit(l, cycle);
 
 		if (limit > p->line_free)
 			flink_catch_up(p, limit_final(p, limit));
 	}
-	flink_in_apply(l, cycle);
+	flink_in_apply(l, cycle < past ? cycle : past);
+}
+
+void flink_return(struct flink *l, uint32_t words, uint64_t end)
+{
+	weft_time_t t = weft_clock_edge(&l->clk, end);
+
+	if (!l->cfg.return_discards || l->cfg.rx_lanes != 1) {
+		l->count.credit_leak += words;
+		return;
+	}
+	t = t > l->fwd_last ? t : l->fwd_last; /* F of a lane grows in order */
+	if (l->epoch)
+		flink_epoch_held(l, 0, (int32_t)words);
+	flink_fwd(l, 0, words, t);
 }

@@ -46,9 +46,9 @@ int flink_epoch_init(struct flink *l, struct weft_err *err);
 void flink_epoch_reset(struct flink *l);
 /* The lane is between two epochs: it may not send. */
 bool flink_epoch_stopped(const struct flink *l, uint32_t lane);
-/* The lane lacks credits; its credits have moved or a packet has left. */
+/* The lane lacks credits; at `cycle` its credits moved or a packet left. */
 void flink_epoch_blocked(struct flink *l, uint32_t lane);
-void flink_epoch_moved(struct flink *l, uint32_t lane);
+void flink_epoch_moved(struct flink *l, uint32_t lane, uint64_t cycle);
 /* A packet is delivered; words of a lane come and go without one; they are
  * forwarded at t. */
 void flink_epoch_in(struct flink *l, const struct weft_frame *f);
@@ -98,15 +98,21 @@ void flink_in_apply(struct flink *l, uint64_t cycle);
 /* Would this credit let a packet of `charge` go on its lane? */
 bool flink_credit_helps(const struct flink *l, uint16_t credit,
 			uint32_t charge);
-/* The same, after asking the peer. */
+/* Asks the peer for what counts up to `cycle` and takes what counts by now: the
+ * rest stays in the inbox, so that counters never run ahead of time. */
 void flink_pull(struct flink *l, uint64_t cycle);
 /* A credit arrived (real frame); counts from `cycle` on. */
 void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
 		     uint16_t words);
+/* Words of a packet that is not delivered (5.7): the NIC returns them at the
+ * end of the packet, a switch cannot tell whose they are. */
+void flink_return(struct flink *l, uint32_t words, uint64_t end);
 /* Nothing waits any more. */
 void flink_unwait(struct flink *l);
 void flink_unwait_lane(struct flink *l, uint32_t lane);
 bool flink_lane_ok(const struct flink *l, uint32_t lane, uint32_t charge);
+/* Cycle at which a credit in the inbox lets `charge` go, or WEFT_NEVER. */
+uint64_t flink_lane_soon(const struct flink *l, uint32_t lane, uint32_t charge);
 /* The packet at the head of this lane lacks credits. */
 void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge);
 /* Nothing can go: from now on the peer speaks up.  Returns the cycle at which
@@ -129,10 +135,23 @@ void flink_tell_credits(struct flink *l, uint64_t at, const uint16_t *credit,
 void flink_credits_fill(const struct flink *l, struct weft_frame *f,
 			const uint16_t *credit, uint32_t n, uint32_t words);
 
+/* flink_loop.c: what comes back by a loop end; a packet on the line meanwhile;
+ * a loop end is over. */
+void flink_loop_arrive(struct flink *loop);
+void flink_loop_deaf(struct flink *l, struct weft_frame *f,
+		     const struct flink_rx *rx);
+void flink_loop_fini(struct flink *loop);
+
 /* flink.c */
+/* Clock, lanes and delay towards the peer. */
+void flink_peer_setup(struct flink *l);
 /* An undamaged frame, or what the slow path made of a damaged one. */
 void flink_deliver(struct flink *l, struct weft_frame *f,
 		   const struct flink_rx *rx);
+
+/* The link is out of sync: it sends commas, once what it did so far is on the
+ * line. */
+void flink_out_of_sync(struct flink *l);
 
 /* flink_rx.c: symbol by symbol; f[] has one frame per link, NULL where nothing
  * came, `first` is one of them. */

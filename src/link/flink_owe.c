@@ -205,15 +205,6 @@ static uint32_t credit_word(const struct flink *l, uint32_t i)
 				: 1 + (i - l->cfg.links) / (2 * l->cfg.links);
 }
 
-/* Credits reach the peer unless it is in loopback and deaf to the line; later
- * ones repeat them. */
-static void tell_credit(struct flink *l, uint64_t cycle, uint16_t credit,
-			uint16_t words)
-{
-	if (l->peer == l || !l->peer->loop)
-		flink_credit_in(l->peer, cycle, credit, words);
-}
-
 /* Cycle of the peer from which a credit of our cycle `at` counts. */
 static uint64_t counts_at(const struct flink *l, uint64_t at)
 {
@@ -261,8 +252,8 @@ uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 	if (l->peer->watched)
 		told = n;
 	for (i = 0; i < told; i++)
-		tell_credit(l, counts_at(l, at + credit_word(l, i)), credit[i],
-			    0);
+		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
+				credit[i], 0);
 	l->peer->count.credits_in += n - told;
 	return n;
 }
@@ -291,8 +282,8 @@ static void credit_frame(struct flink *l, uint64_t at)
 	if (!l->loop)
 		flink_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
-		tell_credit(l, counts_at(l, at + credit_word(l, i)), credit[i],
-			    (uint16_t)(i ? 0 : words));
+		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
+				credit[i], (uint16_t)(i ? 0 : words));
 }
 
 /* ---- catching up
@@ -362,8 +353,9 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 		n++;
 		counts = counts_at(l, at);
 		if (counts > now) {
-			tell_credit(l, counts, forth_credit(0, r->value), 1);
-		} else if (p == l || !p->loop) {
+			flink_credit_in(p, counts, forth_credit(0, r->value),
+					1);
+		} else {
 			past++;
 			p->tx[0].acked =
 				(uint16_t)(r->value * FORTH_CREDIT_GRAN);
@@ -386,7 +378,7 @@ static inline bool lane_alone(const struct flink *l)
 
 void flink_catch_up_all(struct flink *l, uint64_t limit)
 {
-	if (l->lost_sync)
+	if (l->lost_sync || l->muted)
 		return;
 	if (lane_alone(l)) {
 		flink_in_apply(l->peer, flink_now(l->peer));
@@ -415,19 +407,6 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 	}
 }
 
-/* A credit that would help was given but is neither there nor on its way (the
- * peer was in loopback): the next refresh tells it again. */
-static uint64_t lane_repeat(const struct flink *l, uint32_t lane, uint32_t need)
-{
-	const struct flink *p = l->peer;
-	uint64_t at = l->last_start + l->cfg.refresh_cc;
-
-	if (!l->cfg.refresh_cc || p->in_head != p->in_tail ||
-	    !flink_credit_helps(p, forth_credit(lane, l->rx[lane].given), need))
-		return WEFT_NEVER;
-	return at > l->line_free ? at : l->line_free;
-}
-
 /* A lane the peer waits for: when its sufficient credit may start. */
 static uint64_t lane_credit(const struct flink *l, uint32_t lane)
 {
@@ -447,7 +426,7 @@ static uint64_t lane_credit(const struct flink *l, uint32_t lane)
 			return d->cycle > l->line_free ? d->cycle
 						       : l->line_free;
 	}
-	return lane_repeat(l, lane, need);
+	return WEFT_NEVER;
 }
 
 uint64_t flink_next_credit(const struct flink *l)
@@ -455,7 +434,7 @@ uint64_t flink_next_credit(const struct flink *l)
 	struct flink_mask m;
 	uint64_t at = WEFT_NEVER;
 
-	if (l->lost_sync)
+	if (l->lost_sync || l->muted)
 		return WEFT_NEVER;
 	if (l->tapped)
 		return credit_start(l);

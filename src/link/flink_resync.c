@@ -99,9 +99,9 @@ void flink_epoch_blocked(struct flink *l, uint32_t lane)
 	flink_epoch_soon(l, t->since + l->cfg.resync_cc);
 }
 
-void flink_epoch_moved(struct flink *l, uint32_t lane)
+void flink_epoch_moved(struct flink *l, uint32_t lane, uint64_t cycle)
 {
-	l->epoch->tx[lane].since = l->tx[lane].need ? flink_now(l) : WEFT_NEVER;
+	l->epoch->tx[lane].since = l->tx[lane].need ? cycle : WEFT_NEVER;
 }
 
 /* Lanes that have waited long enough stop and ask. */
@@ -303,10 +303,22 @@ void flink_epoch_soon(struct flink *l, uint64_t cycle)
 
 /* ---- time ---------------------------------------------------------------- */
 
+/* The next message in the inbox counts. */
+static uint64_t message_due(const struct flink *l)
+{
+	for (uint32_t i = l->in_head; i != l->in_tail; i++) {
+		const struct flink_inbox *c = &l->in[i & l->in_mask];
+
+		if (c->credit && forth_credit_flow(c->credit) >= EPOCH_LANES)
+			return c->cycle;
+	}
+	return WEFT_NEVER;
+}
+
 uint64_t flink_epoch_due(const struct flink *l)
 {
 	const struct flink_epoch *e = l->epoch;
-	uint64_t at = WEFT_NEVER, t, m;
+	uint64_t at = message_due(l), t, m;
 	uint32_t lane;
 
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {

@@ -98,7 +98,7 @@ static void lane_check(struct walk *w, uint32_t j)
 		if (n < 4 || i - last[n % 4] >= BAD_WINDOW)
 			continue;
 		w->l->count.sync_loss[j]++;
-		w->l->lost_sync = true;
+		flink_out_of_sync(w->l);
 		a->n = i;
 		return;
 	}
@@ -107,25 +107,12 @@ static void lane_check(struct walk *w, uint32_t j)
 /* ---- what becomes of it ----------------------------------------------------
  */
 
-/* Words of a packet that is not delivered (5.7). */
 static void discard(struct walk *w, uint32_t words)
 {
-	struct flink *l = w->l;
-	uint32_t over = l->cfg.links / 2; /* beats that are not charged */
-	weft_time_t end = weft_clock_edge(&l->clk, w->cycle + w->f->words);
+	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
 
-	words = words > over ? words - over : 0;
-	if (!words)
-		return;
-	if (l->cfg.return_discards && l->cfg.rx_lanes == 1) {
-		/* F of one lane grows in order */
-		end = end > l->fwd_last ? end : l->fwd_last;
-		if (l->epoch)
-			flink_epoch_held(l, 0, (int32_t)words);
-		flink_fwd(l, 0, words, end);
-	} else {
-		l->count.credit_leak += words;
-	}
+	if (words > over)
+		flink_return(w->l, words - over, w->cycle + w->f->words);
 }
 
 static void credit(struct walk *w, uint16_t c)

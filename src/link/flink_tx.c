@@ -8,7 +8,7 @@ void flink_arm(struct flink *l)
 {
 	uint64_t at = WEFT_NEVER, t;
 
-	if (l->kick != WEFT_NEVER && !l->lost_sync)
+	if (l->kick != WEFT_NEVER && !l->lost_sync && !l->muted)
 		at = l->kick > l->line_free ? l->kick : l->line_free;
 	if (l->wake_at < at)
 		at = l->wake_at;
@@ -132,7 +132,7 @@ static uint64_t send_packet(struct flink *l, const struct flink_pkt *p,
 			FORTH_COUNT_MASK;
 		flink_unwait_lane(l, lane);
 		if (l->epoch)
-			flink_epoch_moved(l, lane);
+			flink_epoch_moved(l, lane, at);
 	}
 	l->count.tx_packets++;
 	l->count.tx_qwords += forth_hdr_size(header) + 2;
@@ -162,7 +162,8 @@ static bool lane_ready(struct flink *l, uint32_t lane, uint32_t charge,
 		flink_pull(l, cycle);
 		l->pulled = cycle;
 	}
-	return flink_lane_ok(l, lane, charge);
+	return flink_lane_ok(l, lane, charge) ||
+	       flink_lane_soon(l, lane, charge) <= cycle;
 }
 
 uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
@@ -206,7 +207,7 @@ void flink_kick(struct flink *l, weft_time_t t)
 {
 	uint64_t at = flink_cycle(l, t);
 
-	if (!l->peer || at >= l->kick)
+	if (!l->peer || l->muted || at >= l->kick)
 		return;
 	l->kick = at;
 	at = at > l->line_free ? at : l->line_free;
@@ -268,6 +269,8 @@ void flink_event(struct flink *l)
 {
 	uint64_t now;
 
+	if (l->back)
+		flink_event(l->back);
 	if (!weft_timer_due(l->comp, &l->timer) || !l->peer)
 		return;
 	now = flink_now(l);
@@ -280,7 +283,7 @@ void flink_event(struct flink *l)
 	if (l->wake_at <= now)
 		wake(l, now);
 	flink_catch_up(l, now);
-	if (l->kick <= now && l->line_free <= now && !l->lost_sync)
+	if (l->kick <= now && l->line_free <= now && !l->lost_sync && !l->muted)
 		try_packet(l, now);
 	if (l->tapped || mask_any(&l->peer->wait))
 		flink_catch_up(l, now + 1);

@@ -45,12 +45,13 @@ static void enc_pad(struct enc *e)
  * zeros. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
-	uint16_t *to = e->sym + e->n,
-		 part = FORTH_PART_BODY << FORTH_PART_SHIFT;
+	const uint16_t part = FORTH_PART_BODY << FORTH_PART_SHIFT;
 	uint32_t i = 0, k;
+	uint16_t *to;
 
 	if (!e->sym || e->links > 1 || e->n + len > e->max)
 		return 0;
+	to = e->sym + e->n;
 	for (; !p && i + 8 <= len; i += 8)
 		for (k = 0; k < 8; k++)
 			to[i + k] = part;

@@ -73,7 +73,8 @@ uint32_t forth_log_written(struct forth_nic *n)
 	if (!n->log)
 		return 0;
 	for (uint32_t k = 0; n->log->credits && k < n->n_link; k++)
-		flink_counts(&n->link[k]);
+		for (struct flink *l = &n->link[k]; l; l = l->back)
+			flink_counts(l);
 	return n->log->written;
 }
 

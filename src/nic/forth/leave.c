@@ -49,7 +49,8 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 {
 	weft_time_t at = front_at(n, v), now = weft_now(n->comp);
 
-	flink_kick(&n->link[forth_path_of(n, v)], at > now ? at : now);
+	flink_kick(flink_active(&n->link[forth_path_of(n, v)]),
+		   at > now ? at : now);
 }
 
 /* Called after a link's own event: what it was told inside is forgotten. */
@@ -61,26 +62,30 @@ void forth_voq_kick(struct forth_nic *n)
 			forth_voq_kick_one(n, v);
 }
 
-static bool may_go(struct forth_nic *n, uint32_t v, uint32_t link)
+static bool may_go(struct forth_nic *n, uint32_t v, struct flink *l)
 {
+	uint32_t link = (uint32_t)(flink_line(l) - n->link);
 	const struct forth_pkt *p;
 
 	if (ring_empty(&n->voq[v].pkts) || forth_path_of(n, v) != link ||
 	    front_at(n, v) > weft_now(n->comp))
 		return false;
 	p = ring_front(&n->voq[v].pkts);
-	return flink_credit(&n->link[link], forth_hdr_flow(p->hdr),
-			    forth_hdr_size(p->hdr));
+	return flink_credit(l, forth_hdr_flow(p->hdr), forth_hdr_size(p->hdr));
 }
 
 /* Round robin over VOQs with a packet and credits for it (6.3). */
-bool forth_voq_next(struct forth_nic *n, uint32_t link, struct flink_pkt *out)
+bool forth_voq_next(struct forth_nic *n, struct flink *l, struct flink_pkt *out)
 {
+	uint32_t link = (uint32_t)(flink_line(l) - n->link);
+
+	if (!forth_netif_clear(n, l))
+		return false;
 	for (uint32_t i = 0; i < n->n_voq; i++) {
 		uint32_t v = (n->rr_voq[link] + i) % n->n_voq;
 		const struct forth_pkt *p;
 
-		if (!may_go(n, v, link))
+		if (!may_go(n, v, l))
 			continue;
 		n->rr_voq[link] = v + 1;
 		n->going = v;
@@ -130,7 +135,7 @@ static void kick_waiting(struct forth_nic *n, uint32_t link, uint64_t end)
 	for (uint32_t v = 0; v < n->n_voq; v++)
 		if (!ring_empty(&n->voq[v].pkts) &&
 		    forth_path_of(n, v) == link) {
-			flink_kick(&n->link[link], free);
+			flink_kick(flink_active(&n->link[link]), free);
 			return;
 		}
 }
@@ -165,7 +170,8 @@ void forth_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
 	uint32_t k = port - PORT_LINK;
 
 	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
-	w->blocked = flink_blocked(&n->link[k < n->n_link ? k : 0]);
+	for (struct flink *l = &n->link[k < n->n_link ? k : 0]; l; l = l->back)
+		w->blocked += flink_blocked(l);
 	for (uint32_t v = 0; v < n->n_voq && k == 0; v++)
 		w->queued += forth_voq_level(n, v);
 }

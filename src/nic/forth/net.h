@@ -21,6 +21,7 @@ struct forth_rx {
 	uint32_t qwords;  /* in the FIFO, header not counted */
 	uint32_t charge;  /* link words */
 	bool bad;
+	bool loop; /* came by the loop end of its link */
 	/* multipath */
 	uint8_t link, src;
 	uint16_t slot; /* of its header in the pool, or NO_SLOT */
@@ -34,6 +35,7 @@ struct forth_fifo {
 		RING(struct forth_rx);
 	} q;
 	uint32_t used; /* qwords, headers included */
+	uint32_t line; /* packets that came by the cable */
 	/* Of them, leave together when their burst begins. */
 	uint32_t out;
 	uint64_t out_at; /* pc */
@@ -53,6 +55,11 @@ void forth_netif_header_out(struct forth_nic *n);
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
+/* The packet that was written, or is given up, has left its FIFO. */
+void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
+/* May this end of a link send? */
+bool forth_netif_clear(const struct forth_nic *n, const struct flink *l);
+void forth_netif_loopback(struct forth_nic *n, bool on);
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
 /* Sum over all links of a counter, by its offset in struct flink_count. */
 uint64_t forth_link_sum(struct forth_nic *n, size_t counter);

@@ -56,6 +56,11 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
+static uint32_t link_of(const struct forth_nic *n, struct flink *l)
+{
+	return (uint32_t)(flink_line(l) - n->link);
+}
+
 /* Room in Net2Host: only wrong credits can fill it. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
@@ -84,9 +89,11 @@ static void rx_multi(struct forth_nic *n, struct forth_rx *rx)
 	forth_reseq_header(n, rx, forth_pc_of_cc(n, rx->data_cc));
 }
 
-static void rx_enqueue(struct forth_nic *n, uint32_t link, struct weft_frame *f,
-		       const struct flink_rx *r, uint32_t wait)
+static void rx_enqueue(struct forth_nic *n, struct flink *l,
+		       struct weft_frame *f, const struct flink_rx *r,
+		       uint32_t wait)
 {
+	uint32_t link = link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
 	uint64_t ready = r->cycle + r->shift + n->t_l2d + wait;
 	struct forth_rx rx = {
@@ -96,8 +103,9 @@ static void rx_enqueue(struct forth_nic *n, uint32_t link, struct weft_frame *f,
 		.data_cc = r->cycle + r->shift + words_before(n),
 		.end_cc = r->cycle + r->words,
 		.qwords = f->payload.len / 8,
-		.charge = flink_charge(&n->link[link], size),
+		.charge = flink_charge(l, size),
 		.bad = r->bad,
+		.loop = l->loop,
 		.link = (uint8_t)link,
 		.trace = f->trace_id,
 	};
@@ -105,6 +113,7 @@ static void rx_enqueue(struct forth_nic *n, uint32_t link, struct weft_frame *f,
 	f->payload = (struct weft_slice){ 0 };
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
+	n->fifo[link].line += !rx.loop;
 	if (n->multi)
 		rx_multi(n, &rx);
 	*ring_push(&n->fifo[link].q) = rx;
@@ -117,7 +126,7 @@ static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
 			 const struct flink_rx *r)
 {
 	struct forth_nic *n = own;
-	uint32_t link = (uint32_t)(l - n->link);
+	uint32_t link = link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
 	uint64_t words = flink_words(l, size);
 
@@ -132,8 +141,7 @@ static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
 		flink_fwd(l, 0, flink_charge(l, size),
 			  weft_clock_edge(&l->clk, r->cycle + r->words));
 	} else {
-		rx_enqueue(n, link, f, r,
-			   (uint32_t)((n->ct_num * words + 3) / 4));
+		rx_enqueue(n, l, f, r, (uint32_t)((n->ct_num * words + 3) / 4));
 	}
 	weft_frame_free(f);
 }
@@ -147,7 +155,8 @@ static void fifo_flush(struct forth_nic *n, uint32_t link, weft_time_t t)
 		weft_time_t end = weft_clock_edge(&n->link[0].clk, rx->end_cc);
 
 		t = end > t ? end : t;
-		flink_fwd(&n->link[link], 0, rx->charge, t);
+		flink_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
+		forth_netif_gone(n, rx);
 		forth_reseq_written(n, rx, true);
 		weft_slice_drop(&rx->data);
 	}
@@ -170,7 +179,7 @@ static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
 
 static struct flink *wr_link(struct forth_nic *n)
 {
-	return &n->link[n->wr.rx.link];
+	return forth_rx_end(n, &n->wr.rx);
 }
 
 void forth_netif_header_out(struct forth_nic *n)
@@ -237,6 +246,30 @@ void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 		flink_fwd(wr_link(n), 0, rest, weft_clock_edge(&n->pci, pc));
 }
 
+/* ---- loopback (2.6) ------------------------------------------------------ */
+
+/* Net2Host is promised to the neighbour: the loop waits until it holds nothing
+ * of the line. */
+bool forth_netif_clear(const struct forth_nic *n, const struct flink *l)
+{
+	return !l->loop || !n->fifo[l->line - n->link].line;
+}
+
+void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx)
+{
+	struct flink *l = &n->link[rx->link];
+
+	if (rx->loop || --n->fifo[rx->link].line || !l->muted)
+		return;
+	flink_kick(l->back, weft_now(n->comp));
+}
+
+void forth_netif_loopback(struct forth_nic *n, bool on)
+{
+	for (uint32_t k = 0; k < n->n_link; k++)
+		flink_loopback(&n->link[k], on);
+}
+
 /* ---- transmit --------------------------------------------------------------
  */
 
@@ -244,7 +277,7 @@ static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
 {
 	struct forth_nic *n = own;
 
-	return forth_voq_next(n, (uint32_t)(l - n->link), p);
+	return forth_voq_next(n, l, p);
 }
 
 static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
@@ -252,7 +285,7 @@ static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
 {
 	struct forth_nic *n = own;
 
-	forth_voq_sent(n, (uint32_t)(l - n->link), start, end, shift);
+	forth_voq_sent(n, link_of(n, l), start, end, shift);
 }
 
 static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
@@ -260,7 +293,7 @@ static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
 	struct forth_nic *n = own;
 
 	(void)cycle;
-	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + (l - n->link)),
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link_of(n, l)),
 		  LOG_ERROR, LOG_HEADER_CRC);
 }
 
@@ -269,7 +302,7 @@ static void netif_credit(void *own, struct flink *l, uint64_t cycle,
 {
 	struct forth_nic *n = own;
 
-	forth_log_credit(n, (uint32_t)(l - n->link), cycle, credit, in);
+	forth_log_credit(n, link_of(n, l), cycle, credit, in);
 }
 
 static const struct flink_ops netif_ops = {
@@ -287,11 +320,12 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t k = 0; k < n->n_link; k++) {
-		const char *count = (const char *)flink_counts(&n->link[k]);
+	for (uint32_t k = 0; k < n->n_link; k++)
+		for (struct flink *l = &n->link[k]; l; l = l->back) {
+			const char *count = (const char *)flink_counts(l);
 
-		sum += *(const uint64_t *)(count + counter);
-	}
+			sum += *(const uint64_t *)(count + counter);
+		}
 	return sum;
 }
 

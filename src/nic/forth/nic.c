@@ -167,6 +167,7 @@ static const struct weft_counter forth_counters[C_N] = {
 			    "charged for packets that were not received" },
 	[C_RESYNCS] = { "resyncs", "flows", "whose credits started anew" },
 	[C_UNSYNC] = { "unsync", "packets", "that came while out of sync" },
+	[C_DEAF] = { "deaf", "packets", "of the line that came in loopback" },
 };
 
 /* Of the links, brought up to date when somebody looks. */
@@ -180,6 +181,7 @@ static void link_counters(struct forth_nic *n)
 		[C_CREDIT_LEAK] = offsetof(struct flink_count, credit_leak),
 		[C_RESYNCS] = offsetof(struct flink_count, resyncs),
 		[C_UNSYNC] = offsetof(struct flink_count, unsync),
+		[C_DEAF] = offsetof(struct flink_count, deaf),
 	};
 
 	for (uint32_t i = C_HEADER_CRC; i < C_N; i++)

@@ -147,6 +147,14 @@ static inline uint64_t forth_pc_of_cc(const struct forth_nic *n, uint64_t cc)
 {
 	return forth_pc_of(n, weft_clock_edge(&n->link[0].clk, cc));
 }
+/* The link end a received packet came by. */
+static inline struct flink *forth_rx_end(struct forth_nic *n,
+					 const struct forth_rx *rx)
+{
+	struct flink *l = &n->link[rx->link];
+
+	return rx->loop ? l->back : l;
+}
 /* The engine looks again at this edge. */
 static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {

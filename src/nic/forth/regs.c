@@ -141,9 +141,7 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		forth_engine_reset(n);
 	if (val & FORTH_CTL_POINTER_RESET)
 		forth_queue_reset(n);
-	for (uint32_t k = 0; k < n->n_link; k++)
-		flink_loopback(&n->link[k],
-			       (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
+	forth_netif_loopback(n, (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
 	forth_engine_enable(n);
 }
 
@@ -218,10 +216,11 @@ static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
 	uint32_t k = forth_cell(n, R_LINK_SELECT);
-	struct flink *l = &n->link[k];
+	struct flink *l;
 
 	if (!n->started || k >= n->n_link)
 		return 0;
+	l = flink_active(&n->link[k]);
 	flink_counts(l);
 	if (i >= l->tx_lanes)
 		return 0;

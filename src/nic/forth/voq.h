@@ -86,7 +86,8 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 			   uint32_t words);
 
 /* leave.c: from the VOQs to the links. */
-bool forth_voq_next(struct forth_nic *n, uint32_t link, struct flink_pkt *out);
+bool forth_voq_next(struct forth_nic *n, struct flink *l,
+		    struct flink_pkt *out);
 void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 		    uint64_t end, uint32_t shift);
 /* Asks the links to look again when their next packet is ready. */

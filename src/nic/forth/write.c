@@ -242,6 +242,7 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 
 	if (!wr_over(n))
 		return FORTH_RX_WR;
+	forth_netif_gone(n, &w->rx);
 	w->done = forth_pc_of(n, w->txn.t_done);
 	w->requests = w->txn.tenures;
 	weft_slice_drop(&w->rx.data);
@@ -385,6 +386,7 @@ void forth_write_reset(struct forth_nic *n)
 
 	if (w->state == FORTH_RX_WR) {
 		forth_netif_rest_out(n, from);
+		forth_netif_gone(n, &w->rx);
 		forth_reseq_written(n, &w->rx, true);
 	}
 	if (w->state == FORTH_RX_WR || w->state == FORTH_NOTIFY) {

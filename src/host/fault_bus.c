@@ -128,7 +128,7 @@ static void fb_over(struct weft_comp *c)
 	struct weft_port *bus = &c->ports[FB_BUS];
 
 	b->waits = false;
-	weft_count(c, FB_C_TIME, (weft_now(c) - b->since) / WEFT_NS);
+	b->waited += weft_now(c) - b->since;
 	while (b->held) {
 		struct weft_bus_txn *t = b->held;
 
@@ -235,13 +235,13 @@ static int fb_start(struct weft_comp *c, struct weft_err *err)
 
 static int fb_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct fault_bus *b = c->state;
+	const struct fault_bus *b = c->state;
+	weft_time_t t = b->waited;
 
 	(void)err;
-	if (b->waits) {
-		weft_count(c, FB_C_TIME, (weft_now(c) - b->since) / WEFT_NS);
-		b->since = weft_now(c);
-	}
+	if (b->waits)
+		t += weft_now(c) - b->since;
+	c->counters[FB_C_TIME] = t / WEFT_NS;
 	return 0;
 }
 

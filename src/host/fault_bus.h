@@ -31,8 +31,9 @@ struct fault_bus {
 	struct weft_bus_txn *held; /* oldest first */
 	struct fb_pio pio[FB_PIOS];
 	uint32_t pio_head, n_pio;
-	bool waits;	   /* for the end of an outage */
-	weft_time_t since; /* time up to which FB_C_TIME is right */
+	bool waits;	    /* for the end of an outage */
+	weft_time_t since;  /* a request waits from then on */
+	weft_time_t waited; /* before that */
 };
 
 /* The fault's port on the bus, from that of the device or host. */

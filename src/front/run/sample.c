@@ -163,7 +163,6 @@ static void sampler_take(struct sampler *s)
 		*row = calloc(s->lines.n + 1, sizeof(**row));
 	if (!*row)
 		abort();
-	weft_sim_sample(s->sim);
 	for (size_t i = 0; i < s->lines.n; i++)
 		(*row)[i] = *s->lines.at[i].value / s->lines.at[i].div;
 	vec_push(&s->times, weft_sim_now(s->sim));
@@ -176,6 +175,7 @@ weft_time_t sampler_due(const struct sampler *s)
 
 void sampler_tick(struct sampler *s)
 {
+	weft_sim_sample(s->sim);
 	sampler_take(s);
 	if (s->times.n == s->cap)
 		sampler_halve(s);
@@ -194,7 +194,8 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 {
 	char name[300];
 
-	/* Some counters are right only now. */
+	/* ops.finish has brought all counters up to date; nothing may be asked
+	 * any more, for what the file does not record is gone already. */
 	if (s->times.n && vec_last(&s->times) == weft_sim_now(s->sim))
 		s->times.n--;
 	sampler_take(s);

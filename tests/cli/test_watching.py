@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Watching changes nothing: a run with --sample, --out, --capture, --trace,
+--waves, or with all of them, has the results of the run without, with and
+without faults, cuts and resynchronisation.
+
+    test_watching.py WEFT [unittest options]      a sample, in seconds
+    test_watching.py WEFT --all [PATTERN...]      all shipped experiments
+
+Shipped experiments are run at their first point and shortened (SHORT).  A
+simulated run is the same run to the byte, so that "the same" means: all
+metrics, counters, histograms and failures, and the series that are not samples.
+"""
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv[1])
+WAYS = {
+    "sample": ["--sample", "7us"],
+    "sample often": ["--sample", "130ns"],
+    "out": ["--out", "x.db"],
+    "capture": ["--capture", "all", "--capture-file", "x.pcapng"],
+    "trace": ["--trace", "x.json"],
+    "waves": ["--waves", "x.vcd"],
+}
+WAYS["all"] = [x for w in WAYS if w != "sample often" for x in WAYS[w]]
+NO_LINE = "can be written down"  # a run without a line: nothing to capture
+
+# Place of the file that makes the run short, by pattern; all that match.
+SHORT = [
+    ("*/soak-*", "run={until: 100us}"),
+]
+FORTH = """
+traffic: { count: 4, type: forth.gen, dests: 4, load: 0.5, packets: 100,
+  size: 24, size_max: 512, resync: 4096%s }
+fabric:
+  type: switch
+  switch: { type: forth.xbar, ports: 4, resync: 4096%s }
+  link: { type: forth.link }
+faults:
+  - { on: "t*.link", type: fault.bits, rate: 1e-5 }
+  - { on: "s0.port*", type: fault.drop, packets: 0.01, credits: 0.05 }
+  - { on: "t2.link", type: fault.cut, at: 50us, length: 10us }
+run: { until: 2ms }
+"""
+EXTOLL = """
+traffic: { type: extoll.gen, count: 8, load: 0.4, packets: 60, verify: yes,
+  sizes: "8:60,64:30,256:8,4096:2" }
+fabric: { type: torus, dims: [2, 2, 2] }
+faults:
+  - { on: "s*.lp*", type: fault.bits, rate: 1e-5 }
+  - { on: s0.lp0, type: fault.cut, at: 5us, length: 2us }
+run: { until: 10ms }
+"""
+PC = """
+nodes:
+  count: 2
+  host: { type: host.pc, preset: %s }
+  bus: { type: %s }
+  nic: { type: %s }
+"""
+ATOLL = PC % ("opteron", "bus.pcix", "atoll.nic, timeout: 2000") + """
+fabric: { type: list, link: { type: link.cable, delay: 27.5ns },
+  cables: [[n0.nic.link0, n1.nic.link1]] }
+workload: { program: atoll.pingpong, count: 40, size: 512, mode: %s }
+"""
+ATOLL_FAULTS = """
+faults:
+  - { on: "n*.nic.link*", type: fault.bits, target: body, rate: 1e-4 }
+  - { on: n0.nic.link0, type: fault.cut, at: 50us, length: 5us }
+"""
+HVIA = PC % ("hvia", "bus.pci, preset: pci64-66", "hvia.nic") + """
+fabric: { type: direct, link: { type: eth.cable } }
+faults:
+  - { type: fault.bits, on: "n*.nic.link", rate: 1e-6 }
+  - { type: fault.bus, on: n0.nic.bus, at: 300us, length: 77123ps, every: 300us,
+      hold: all }
+workload: { program: ep.conformance, messages: 10, puts: 5, gets: 5,
+  atomics: 5, use_irq: true }
+record: { metrics: "n0.prog0.*" }
+"""
+# Held for times that are no whole number of nanoseconds.
+HELD = PC % ("opteron", "bus.pcix, clock: 133MHz", "forth.nic") + """
+fabric: { type: direct, link: { type: forth.link } }
+workload: { program: forth.pingpong, count: 300 }
+faults: { on: "n*.nic.bus", type: fault.bus, at: 10123ps, length: 3333333ps,
+  every: 20us, hold: all }
+"""
+TEXTS = {
+    "forth faults": FORTH % ("", ""),
+    "forth faults, packed": FORTH % ((", frame: packed",) * 2),
+    "extoll faults": EXTOLL,
+    "atoll": ATOLL % "dma",
+    "atoll, pio": ATOLL % "pio",
+    "atoll faults": ATOLL % "dma" + ATOLL_FAULTS,
+    "hvia faults": HVIA,
+    "bus faults": HELD,
+}
+# Of each system: shipped ones that are short, or can be made short.
+SHIPPED = [
+    ["forth/pingpong"], ["forth/fault-header"], ["forth/credit-sync"],
+    ["forth/multi-drop", "workload.0.rounds=1"], ["forth/two-links"],
+    ["forth/fault-cut", "run.until=400us"],
+    ["extoll/pingpong"], ["extoll/rma-lock"],
+    ["extoll/net-nics", "nodes.count=8", "fabric.dims=[2, 2, 2]"],
+    ["extoll/net-torus", "fabric.net.measure=300"],
+    ["hostport/atoll-deadlock"], ["hostport/atoll-pingpong"],
+    ["hostport/trigger"], ["hostport/ep-pingpong"],
+    ["hvia/latency"], ["hvia/tcpip"], ["hvia/ep-loss"],
+    ["ethernet/hot-spot"], ["ethernet/through-switch"],
+    ["coh/delivery"],
+]
+
+
+def run(folder, args):
+    return subprocess.run([WEFT, "run", *args, "--format", "json", "--quiet"],
+                          capture_output=True, text=True, timeout=600,
+                          cwd=folder)
+
+
+def results(p):
+    """All but what is there because of the watching."""
+    d = json.loads(p.stdout)
+    d["manifest"] = {k: v for k, v in d["manifest"].items()
+                     if not k.startswith(("~capture", "record."))}
+    d["series"] = [s for s in d["series"]
+                   if not s["name"].startswith("sample.")]
+    return p.returncode, d
+
+
+def differences(a, b, path=""):
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return [] if a == b else [f"{path}: {str(a)[:60]} and {str(b)[:60]}"]
+    return [x for k in sorted(a.keys() | b.keys())
+            for x in differences(a.get(k), b.get(k), f"{path} {k}")]
+
+
+def compare(args, ways):
+    """What differs, one line for each."""
+    out = []
+    with tempfile.TemporaryDirectory() as d:
+        p = run(d, args)
+        if p.returncode not in (0, 1):
+            return [f"{args}: {p.stderr}"]
+        want = results(p)
+        for w in ways:
+            p = run(d, args + WAYS[w])
+            if p.returncode == 2 and NO_LINE in p.stderr:
+                continue
+            if p.returncode not in (0, 1):
+                out.append(f"{args} {w}: {p.returncode} {p.stderr}")
+                continue
+            got = results(p)
+            if got != want:
+                more = differences(want[1], got[1])
+                out.append(f"{args} {w}: {want[0]} and {got[0]}, "
+                           f"{len(more)} differ: " + "; ".join(more[:3]))
+    return out
+
+
+def shipped(name, *sets):
+    sets = ["sweep=none", *sets]
+    sets += [s for pat, s in SHORT if fnmatch.fnmatch(name, pat)]
+    return [name] + [x for s in sets for x in ("--set", s)]
+
+
+class Watching(unittest.TestCase):
+    def check(self, args):
+        differ = compare(args, WAYS)
+        if differ:
+            self.fail("\n".join(differ))
+
+    def text(self, name):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "x.yaml")
+            with open(path, "w") as f:
+                f.write("name: watched\n" + TEXTS[name])
+            self.check([path])
+
+
+def name_of(what):
+    return "test_" + what.replace("/", "_").replace(" ", "_").replace(",", "")
+
+
+for t in TEXTS:
+    setattr(Watching, name_of(t) + "_is_the_run_that_is_not_watched",
+            lambda self, t=t: self.text(t))
+for s in SHIPPED:
+    setattr(Watching, name_of(s[0]) + "_is_the_run_that_is_not_watched",
+            lambda self, s=s: self.check(shipped(*s)))
+
+
+def main_all(patterns):
+    p = subprocess.run([WEFT, "list", "experiments"], capture_output=True,
+                       text=True, check=True)
+    names = [line.split()[1] for line in p.stdout.splitlines()[1:]]
+    bad = n = 0
+    for name in names:
+        if name.startswith("exec/") or not any(
+                fnmatch.fnmatch(name, x) for x in patterns or ["*"]):
+            continue
+        n += 1
+        for line in compare(shipped(name), [w for w in WAYS
+                                            if w != "sample often"]):
+            bad += 1
+            print(line, flush=True)
+    print(f"{n} experiments, {bad} differences")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    if sys.argv[2:3] == ["--all"]:
+        main_all(sys.argv[3:])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

@@ -42,6 +42,7 @@ struct walk {
 	uint64_t header;
 	uint32_t words; /* beats since the header began */
 	uint32_t got;	/* payload bytes */
+	bool delivered; /* the owner gives all its words back */
 	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
 };
 
@@ -111,7 +112,7 @@ static void discard(struct walk *w, uint32_t words)
 {
 	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
 
-	if (words > over)
+	if (words > over && !w->delivered)
 		flink_return(w->l, words - over, w->cycle + w->f->words);
 }
 
@@ -173,6 +174,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 		f->flags |= FORTH_F_CRC32;
 	f->u[FORTH_U_CRC32] = crc;
 	f->payload = payload_of(w, len < size * 8 ? len : size * 8);
+	w->delivered = true;
 	if (bad)
 		l->count.body_crc++;
 	flink_deliver(l, f, &rx);

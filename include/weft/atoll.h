@@ -10,6 +10,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 struct atoll_port;
 
 enum atoll_mode {
@@ -74,5 +76,7 @@ bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
 /* Takes the packet that waits out of the network: it will come as a message
  * (`retrieved`).  False: it has gone on meanwhile. */
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d);
+
+WEFT_C_END
 
 #endif

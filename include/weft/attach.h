@@ -16,6 +16,8 @@
 
 #include "weft/ep.h"
 
+WEFT_C_BEGIN
+
 struct weft_att;
 
 /* What simulated time a process sees. */
@@ -158,5 +160,7 @@ void weft_att_stat_begin(struct weft_att *a, int stat);
 void weft_att_stat_end(struct weft_att *a, int stat);
 /* It ends, but is to be forgotten: it will be made again (-EAGAIN). */
 void weft_att_stat_drop(struct weft_att *a, int stat);
+
+WEFT_C_END
 
 #endif

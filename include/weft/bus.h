@@ -41,6 +41,8 @@
 
 #include "weft/sim.h"
 
+WEFT_C_BEGIN
+
 enum weft_bus_op { WEFT_BUS_READ, WEFT_BUS_WRITE };
 
 enum weft_bus_status {
@@ -218,7 +220,7 @@ struct weft_bus_host_ops {
 /* The bus behind a device's or host's port: weft_bus_of(p)->submit(p, t). */
 static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 {
-	return p->peer->iface;
+	return (const struct weft_bus_ops *)p->peer->iface;
 }
 
 /* ---- back-pressure -----------------------------------------------------
@@ -299,5 +301,7 @@ void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
 /* Receiver: from now on it wants to be woken by what is in its queue. */
 void weft_bus_expect(struct weft_port *p);
+
+WEFT_C_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "weft/types.h"
 
+WEFT_C_BEGIN
+
 struct weft_clock {
 	uint64_t num, den; /* period in fs, reduced; 0/0 = not set */
 	weft_time_t phase; /* time of edge 0 */
@@ -64,5 +66,7 @@ static inline weft_time_t weft_clock_after(const struct weft_clock *c,
 {
 	return weft_clock_edge(c, weft_clock_cycle(c, t) + n);
 }
+
+WEFT_C_END
 
 #endif

@@ -10,6 +10,8 @@
 #include "weft/clock.h"
 #include "weft/types.h"
 
+WEFT_C_BEGIN
+
 /* ---- parameters ---------------------------------------------------- */
 
 enum weft_ptype {
@@ -226,8 +228,13 @@ struct weft_class {
 
 /* A shared object given with --load exports this, ended by NULL. */
 #define WEFT_PLUGIN(...)                                                       \
+	WEFT_C_BEGIN                                                           \
+	extern const struct weft_class *const weft_plugin_classes[];           \
+	WEFT_C_END                                                             \
 	__attribute__((visibility("default")))                                 \
 	const struct weft_class *const weft_plugin_classes[] = { __VA_ARGS__,  \
 								 NULL }
+
+WEFT_C_END
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 /* Capabilities; EMULATED(x) says the library does x with messages. */
 enum {
 	WEFT_EP_MSG = 1 << 0,	/* connectionless messages */
@@ -104,5 +106,7 @@ int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 
 /* All return 0 or negative errno: -EAGAIN = no resources now, poll and retry;
  * -EMSGSIZE, -EINVAL, -EFAULT (buffer not device-visible where it must be). */
+
+WEFT_C_END
 
 #endif

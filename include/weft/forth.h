@@ -12,6 +12,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 struct weft_forth;
 
 /* How descriptors reach the request queue (spec 3.3, 11.5). */
@@ -223,5 +225,7 @@ void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask);
 /* Transmit credit state of a flow: words sent, words known forwarded. */
 void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
 		       uint32_t *forwarded_p);
+
+WEFT_C_END
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "weft/types.h"
 
+WEFT_C_BEGIN
+
 struct weft_buf {
 	uint32_t refs;
 	uint32_t cap_log2;
@@ -70,5 +72,7 @@ static inline uint8_t *weft_slice_data(struct weft_slice s)
 {
 	return s.buf ? s.buf->data + s.off : NULL;
 }
+
+WEFT_C_END
 
 #endif

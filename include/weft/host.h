@@ -14,6 +14,8 @@
 
 #include "weft/types.h"
 
+WEFT_C_BEGIN
+
 struct weft_host;
 struct weft_dev;
 
@@ -214,7 +216,7 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 void weft_host_wake(struct weft_host *h, const uint32_t *p);
 /* Ends the program of this thread with this status, wherever its first thread
  * is; memory, drivers' gone as when it returns. */
-_Noreturn void weft_host_exit(struct weft_host *h, int status);
+__attribute__((noreturn)) void weft_host_exit(struct weft_host *h, int status);
 /* A line of the node's log: on stderr, with the program's name and the time.
  * After WEFT_LOG_LINES of a node it is silent. */
 enum { WEFT_LOG_LINES = 20 };
@@ -297,5 +299,7 @@ uint32_t weft_host_nodes(struct weft_host *h); /* nodes in the system */
  * exchange at start-up); get blocks until the key is there. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
 uint64_t weft_oob_get(struct weft_host *h, const char *key);
+
+WEFT_C_END
 
 #endif

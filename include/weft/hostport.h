@@ -24,6 +24,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 struct hport;
 
 /* Sizes of all queues of a node (4.10); 0 = default.  The first process of the
@@ -214,5 +216,7 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to);
 /* A buffer for one long message; -EAGAIN: queue full.  pa: addr is physical. */
 int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
 	       uint64_t cookie);
+
+WEFT_C_END
 
 #endif

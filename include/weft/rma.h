@@ -23,6 +23,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 enum rma_ret {
 	RMA_SUCCESS = 0,
 	RMA_ERROR = -1,
@@ -178,5 +180,7 @@ const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
 				       size_t *bytes_p);
 void rma_noti_arm(struct rma_port *p);
 bool rma_irq_wait(struct rma_port *p, weft_time_t deadline);
+
+WEFT_C_END
 
 #endif

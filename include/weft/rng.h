@@ -6,6 +6,8 @@
 
 #include "weft/types.h"
 
+WEFT_C_BEGIN
+
 struct weft_rng {
 	uint64_t s[4];
 };
@@ -14,5 +16,7 @@ uint64_t weft_rng_u64(struct weft_rng *r);
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n);
 /* Uniform in [0, 1). */
 double weft_rng_real(struct weft_rng *r);
+
+WEFT_C_END
 
 #endif

@@ -15,6 +15,8 @@
 #include "weft/frame.h"
 #include "weft/rng.h"
 
+WEFT_C_BEGIN
+
 /* ---- ports ---------------------------------------------------------- */
 
 /* What becomes of a note whose receiver was told ahead of time. */
@@ -235,6 +237,8 @@ bool weft_sim_stopped(const struct weft_sim *sim);
 /* Between runs: brings all counters up to date (ops.sample). */
 void weft_sim_sample(struct weft_sim *sim);
 weft_time_t weft_sim_now(const struct weft_sim *sim);
+/* The component whose event runs, or ran last; NULL before the first. */
+struct weft_comp *weft_sim_current(const struct weft_sim *sim);
 uint64_t weft_sim_events(const struct weft_sim *sim);
 /* True when nothing is left to happen. */
 bool weft_sim_idle(const struct weft_sim *sim);
@@ -245,5 +249,7 @@ struct weft_result *weft_sim_result(struct weft_sim *sim);
 /* No payload bytes are carried: sizes and times only. */
 void weft_sim_set_payload(struct weft_sim *sim, bool carried);
 bool weft_sim_payload(const struct weft_sim *sim);
+
+WEFT_C_END
 
 #endif

@@ -16,6 +16,8 @@
 
 #include "weft/sim.h"
 
+WEFT_C_BEGIN
+
 enum weft_trace_kind {
 	WEFT_TRACE_OPEN,  /* message id begins at `from`; parent = value */
 	WEFT_TRACE_MARK,  /* stage `name` of id is over at `to` */
@@ -152,5 +154,7 @@ static inline void weft_got(const struct weft_comp *c, uint32_t from,
 	if (weft_heard(c))
 		weft_trace_program(c, WEFT_TRACE_GOT, from, t);
 }
+
+WEFT_C_END
 
 #endif

@@ -9,6 +9,18 @@
 
 #define WEFT_API_VERSION 2
 
+/* Around the declarations of every public header: C++ programs and plug-ins
+ * see C. */
+#ifdef __cplusplus
+#define WEFT_C_BEGIN extern "C" {
+#define WEFT_C_END   }
+#else
+#define WEFT_C_BEGIN
+#define WEFT_C_END
+#endif
+
+WEFT_C_BEGIN
+
 /* Simulated time in femtoseconds since the start of the run (5.1 hours fit). */
 typedef uint64_t weft_time_t;
 #define WEFT_NEVER UINT64_MAX
@@ -36,5 +48,7 @@ struct weft_err {
  * `return weft_fail(err, EINVAL, "...")`.  A filled err is not overwritten. */
 int weft_fail(struct weft_err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+WEFT_C_END
 
 #endif

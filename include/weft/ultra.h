@@ -11,6 +11,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 enum { ULTRA_MSG_WORDS = 5, ULTRA_PAYLOAD_MAX = 31 };
 
 /* Control messages of path set-up: five words, in order between two nodes. */
@@ -98,5 +100,7 @@ bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t n);
 int ultra_recv(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max,
 	       weft_time_t deadline);
+
+WEFT_C_END
 
 #endif

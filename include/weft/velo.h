@@ -19,6 +19,8 @@
 
 #include "weft/host.h"
 
+WEFT_C_BEGIN
+
 #define VELO_SRC(node, vpid) ((uint32_t)(vpid) << 16 | (node))
 #define VELO_SRC_NODE(s)     ((s)&0xffff)
 #define VELO_SRC_VPID(s)     ((s) >> 16)
@@ -105,5 +107,7 @@ struct velo_counters {
 	uint64_t discarded; /* by the completer, all reasons */
 };
 void velo_counters(struct velo_port *p, struct velo_counters *c);
+
+WEFT_C_END
 
 #endif

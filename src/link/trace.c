@@ -4,11 +4,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "link/extoll_wire.h"
@@ -325,30 +327,50 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 	return t;
 }
 
-/* The whole of a regular file; NULL with a message. */
-static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
+/* A pipe gives its text once; a sweep reads its trace for every point. */
+static FILE *text_open(const char *path, struct weft_err *err)
 {
-	FILE *f = fopen(path, "r");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
-	char *text;
 
-	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) {
-		weft_fail(err, f ? EINVAL : errno, "%.200s: %s", path,
-			  f ? "no file" : strerror(errno));
-		if (f)
-			fclose(f);
+	if (fd < 0) {
+		weft_fail(err, errno, "%.200s: %s", path, strerror(errno));
 		return NULL;
 	}
-	text = malloc((size_t)st.st_size + 1);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		weft_fail(err, EINVAL,
+			  "%.200s: no file: a trace is read several times, "
+			  "write it to a file first",
+			  path);
+		close(fd);
+		return NULL;
+	}
+	return fdopen(fd, "r");
+}
+
+/* The whole of a file, whatever size it says it has; NULL with a message. */
+static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
+{
+	FILE *f = text_open(path, err);
+	size_t cap = 65536, n = 0, got;
+	char *text = f ? malloc(cap) : NULL;
+
+	if (!f)
+		return NULL;
+	while (text && (got = fread(text + n, 1, cap - n, f))) {
+		n += got;
+		if (n == cap)
+			text = realloc(text, cap *= 2);
+	}
 	if (!text)
 		abort();
-	*len_p = fread(text, 1, (size_t)st.st_size, f);
 	if (ferror(f)) {
 		weft_fail(err, EIO, "%.200s: cannot be read", path);
 		free(text);
 		text = NULL;
 	}
 	fclose(f);
+	*len_p = n;
 	return text;
 }
 

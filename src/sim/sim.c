@@ -263,6 +263,7 @@ static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
 
 	sim->head.now = e->time;
 	sim->phase = EVQ_KEY_PHASE(e->key);
+	sim->current = EVQ_KEY_ID(e->key);
 	if (sim->phase)
 		c->cls->ops.event(c, tag);
 	else if (tag < c->n_ports && c->ports[tag].kind == WEFT_PORT_LINK)
@@ -382,6 +383,11 @@ void weft_sim_sample(struct weft_sim *sim)
 weft_time_t weft_sim_now(const struct weft_sim *sim)
 {
 	return sim->head.now;
+}
+
+struct weft_comp *weft_sim_current(const struct weft_sim *sim)
+{
+	return sim->started && sim->events ? sim->comps[sim->current] : NULL;
 }
 
 uint64_t weft_sim_events(const struct weft_sim *sim)

@@ -19,7 +19,8 @@ struct trace_access {
 
 struct weft_sim {
 	struct weft_sim_head head;
-	uint32_t phase; /* of the event being run */
+	uint32_t phase;	  /* of the event being run */
+	uint32_t current; /* component that runs it */
 	bool started, stopping, carried;
 	weft_gate_fn gate; /* NULL: time is our own */
 	void *gate_arg;

@@ -10,7 +10,6 @@
  * that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/shared_object.h"
 #include "host/prog.h"
 #include "work/main_load.h"
 
@@ -232,38 +232,6 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 	return f;
 }
 
-/* ---- crashes ----------------------------------------------------------------
- */
-
-/* The program is in the simulator's process, which ends with it: at least it
- * is said whose fault it was.  What it did is repeated with the default
- * action afterwards. */
-static void crashed(int sig, siginfo_t *info, void *context)
-{
-	const struct weft_host *h = weft_host_self();
-	char line[200];
-	int n;
-
-	(void)context;
-	if (!h)
-		return;
-	n = snprintf(line, sizeof(line),
-		     "weft: %s: the program has crashed: %s, address %p\n",
-		     weft_prog_of(h)->name, strsignal(sig), info->si_addr);
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return;
-}
-
-static void crashes_catch(void)
-{
-	static const int sigs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
-	struct sigaction act = { .sa_sigaction = crashed,
-				 .sa_flags = SA_SIGINFO | SA_RESETHAND };
-
-	for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
-		sigaction(sigs[i], &act, NULL);
-}
-
 /* ---- life -------------------------------------------------------------------
  */
 
@@ -291,22 +259,31 @@ static int mainp_init(struct weft_comp *c, struct weft_err *err)
 				 "%s: file: which program? Give a shared "
 				 "object (cc -shared -fPIC)",
 				 c->name);
-	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
-	if (!p->dl)
-		return weft_fail(err, ENOENT, "%s: %.200s: %.200s", c->name,
+	if (!shared_object_exports(p->file, "main", why, sizeof(why)))
+		return weft_fail(err, EINVAL, "%s: %.200s: %.200s", c->name,
 				 p->file, why);
-	if (!dlsym(p->dl, "main"))
-		return weft_fail(err, EINVAL, "%s: %.200s has no main", c->name,
-				 p->file);
+	return 0;
+}
+
+/* Loading runs code of the file, and its output replaces a file: both only
+ * when the machine runs, never while an experiment is checked. */
+static bool mainp_load(struct weft_comp *c)
+{
+	struct mainp *p = c->state;
+	char why[256];
+
+	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
 	p->stdout_ = out_open(c, p->out);
 	p->stderr_ = out_open(c, "");
-	if (!p->stdout_ || !p->stderr_)
-		return weft_fail(err, EIO, "%s: out: cannot write '%.200s'",
-				 c->name, p->out);
-	if (!lead_in(p))
-		return weft_fail(err, ENOSYS, "%s: cannot change %.200s",
-				 c->name, p->file);
-	return 0;
+	if (!p->dl)
+		weft_check_failed(c, "%.200s: %.200s", p->file, why);
+	else if (!p->stdout_ || !p->stderr_)
+		weft_check_failed(c, "out: cannot write '%.200s'", p->out);
+	else if (!lead_in(p))
+		weft_check_failed(c, "cannot change %.200s", p->file);
+	else
+		return true;
+	return false;
 }
 
 static int mainp_main(struct weft_comp *c)
@@ -315,7 +292,8 @@ static int mainp_main(struct weft_comp *c)
 	int (*fn)(int argc, char **argv, char **env);
 	int ret;
 
-	crashes_catch();
+	if (!mainp_load(c))
+		return -ENOEXEC;
 	*(void **)&fn = dlsym(p->dl, "main");
 	ret = fn(split(p), p->argv, environ);
 	fflush(p->stdout_);

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -701,6 +702,68 @@ class Plugin(Base):
             with self.subTest(why):
                 p = self.weft("list", "--load", self.build(body), status=2)
                 self.assertIn(why, p.stderr)
+
+    def test_a_damaged_file_is_refused_in_words(self):
+        with open(PLUG, "rb") as f:
+            whole = f.read()
+        for n in 0, 20, 64, 500, len(whole) // 3, len(whole) // 2:
+            with open(self.path("cut.so"), "wb") as f:
+                f.write(whole[:n])
+            self.assertRegex(self.weft("list", "--load", "cut.so",
+                                       status=2).stderr,
+                             "cut.so: (cannot load: (not a shared object|"
+                             "cut off or damaged)|damaged: loading it ends)")
+        for at in range(64, len(whole) // 2, len(whole) // 40):
+            with open(self.path("bad.so"), "wb") as f:
+                f.write(whole[:at] + b"\xa5" * 16 + whole[at + 16:])
+            p = subprocess.run([WEFT, "list", "--load", "bad.so"],
+                               cwd=self.dir.name, capture_output=True)
+            self.assertIn(p.returncode, (0, 2), (at, p.stderr))
+
+    def test_a_crash_names_component_and_time(self):
+        so = self.build("""
+#include "weft/sim.h"
+static void die(struct weft_comp *c, uint32_t tag) { *(volatile int *)16 = 1; }
+static int go(struct weft_comp *c, struct weft_err *err)
+{ weft_wake(c, 0, 3 * WEFT_US); return 0; }
+static WEFT_COMPONENT(bomb, .name = "my.bomb", .kind = WEFT_KIND_TRAFFIC,
+    .state_size = 8, .ops = { .start = go, .event = die });
+WEFT_PLUGIN(&weft_class_bomb);
+""")
+        p = subprocess.run([WEFT, "run", "-", "--load", so], text=True,
+                           input="traffic: {type: my.bomb, count: 2}\n"
+                           "run: {until: 1ms}\n", capture_output=True)
+        self.assertIn("Segmentation fault in t0 (my.bomb) at 3us of simulated "
+                      "time, address 0x10", p.stderr)
+
+    @unittest.skipUnless(shutil.which("clang++"), "no clang++")
+    def test_cplusplus(self):
+        src, so = self.path("p.cc"), self.path("p.so")
+        heads = sorted(os.listdir(ROOT + "/include/weft"))
+        with open(src, "w") as f:
+            f.writelines(f'#include "weft/{h}"\n' for h in heads)
+            f.write('WEFT_COMPONENT(a, .name = "my.own", '
+                    '.kind = WEFT_KIND_NIC, .doc = "in C++");\n'
+                    "WEFT_PLUGIN(&weft_class_a);\n")
+        subprocess.run(["clang++", "-std=c++20", "-shared", "-fPIC",
+                        "-nostdlib++", "-I", ROOT + "/include", src, "-o",
+                        so], check=True)
+        self.assertIn("in C++", self.weft("list", "--load", so).stdout)
+
+    def test_check_runs_no_code_of_a_program(self):
+        so = self.build("#include <stdio.h>\n__attribute__((constructor)) "
+                        "static void go(void) { fclose(fopen(\"ran\", "
+                        "\"w\")); }\nint main(void) { return 0; }\n")
+        text = PROGRAMS.replace("test.prog, on: all, size: 64",
+                                "host.main, on: all, out: said, file: " + so)
+        with open(self.path("said"), "w") as f:
+            f.write("before")
+        self.weft("check", self.file(text), "--load", PLUG)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        with open(self.path("said")) as f:
+            self.assertEqual(f.read(), "before")
+        self.weft("run", self.file(text), "--load", PLUG)
+        self.assertTrue(os.path.exists(self.path("ran")))
 
 
 class Terminal(Base):

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         """It takes the simulator with it, but not without a word."""
         p = self.ends("crash")
         self.assertEqual(p.returncode, -signal.SIGSEGV)
-        self.assertIn("n0.prog0: the program has crashed", p.stderr)
+        self.assertIn(" in n0.prog0 (host.main) at ", p.stderr)
         self.assertIn("address 0x10\n", p.stderr)
 
 

@@ -104,7 +104,7 @@ struct doc_node *doc_copy(struct doc *d, const struct doc_node *n)
 	struct doc_node *c = doc_node_new(d, n->kind, n->at);
 
 	c->quoted = n->quoted;
-	c->text = n->text == NULL ? NULL : doc_strdup(d, n->text);
+	c->text = n->text;
 	c->set = n->set;
 	for (uint32_t i = 0; i < n->n; i++) {
 		const struct doc_item *it = &n->items[i];
@@ -112,10 +112,22 @@ struct doc_node *doc_copy(struct doc *d, const struct doc_node *n)
 
 		if (!v)
 			return NULL;
-		doc_append(d, c, it->key ? doc_strdup(d, it->key) : NULL,
-			   it->key_at, v);
+		doc_append(d, c, it->key, it->key_at, v);
 	}
 	return c;
+}
+
+struct doc_node *doc_adopt(struct doc *d, struct doc *from)
+{
+	struct doc_node *root = from->root;
+	struct doc_chunk **end = &d->chunks;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = from->chunks;
+	d->n_nodes += from->n_nodes;
+	free(from);
+	return root;
 }
 
 struct doc *doc_clone(const struct doc *src)

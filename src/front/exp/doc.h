@@ -58,9 +58,13 @@ struct doc_node *doc_node_new(struct doc *d, enum doc_kind kind,
 			      struct doc_where at);
 void doc_append(struct doc *d, struct doc_node *parent, const char *key,
 		struct doc_where key_at, struct doc_node *val);
-/* Deep copy into d; NULL when d would exceed DOC_MAX_NODES. */
+/* Deep copy into d; NULL when d would exceed DOC_MAX_NODES.  The copy shares
+ * keys and texts with n, whose doc must live longer: a long text with a
+ * thousand aliases is there once. */
 struct doc_node *doc_copy(struct doc *d, const struct doc_node *n);
-/* A whole copy of src, whose file names it shares: src must live longer. */
+/* Everything in `from`, which is freed, belongs to d; its root. */
+struct doc_node *doc_adopt(struct doc *d, struct doc *from);
+/* A whole copy of src, whose texts it shares: src must live longer. */
 struct doc *doc_clone(const struct doc *src);
 
 /* The value of a key, or NULL. */

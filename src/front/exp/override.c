@@ -43,15 +43,13 @@ int exp_set_parse(struct doc *d, const char *text, const char *option,
 		ret = doc_fail(set->at, err,
 			       "no value after '=': write it as "
 			       "PATH=VALUE");
-	if (!ret) {
-		set->val = doc_copy(d, sub->root);
-		if (!set->val)
-			ret = doc_fail(set->at, err, "value is too large");
-		else
-			set_mark(set->val, set);
+	if (ret) {
+		doc_free(sub);
+		return ret;
 	}
-	doc_free(sub);
-	return ret;
+	set->val = doc_adopt(d, sub);
+	set_mark(set->val, set);
+	return 0;
 }
 
 static int set_refuse(struct exp_set *set, struct weft_err *err,

@@ -4,9 +4,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/shared_object.h"
 #include "components.h"
 
 static const struct {
@@ -87,16 +91,51 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 	return 0;
 }
 
+/* Loads it in a process of its own first: a damaged file can end the loader.
+ * How that process ended, or NULL: well. */
+static const char *loader_dies(const char *path)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		signal(SIGBUS, SIG_DFL);
+		signal(SIGSEGV, SIG_DFL);
+		dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || !status)
+		return NULL;
+	return WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+				   : "an error of the loader";
+}
+
 int registry_load(struct registry *r, const char *path, struct weft_err *err)
 {
-	char local[4096];
+	char local[4096], why[160];
 	const struct weft_class *const *list;
-	void *h;
+	const char *end;
 	int ret = 0;
+	void *h;
 
 	/* A bare name means the file here, not one in the library path. */
 	snprintf(local, sizeof(local), "%s%s", strchr(path, '/') ? "" : "./",
 		 path);
+	if (!shared_object_exports(local, "weft_plugin_classes", why,
+				   sizeof(why)))
+		return weft_fail(err, EINVAL, "%.200s: cannot load: %s%s", path,
+				 why,
+				 strncmp(why, "exports", 7)
+					 ? ""
+					 : ": declare them with WEFT_PLUGIN");
+	end = loader_dies(local);
+	if (end)
+		return weft_fail(err, EINVAL,
+				 "%.200s: damaged: loading it ends in %s: "
+				 "build it again",
+				 path, end);
 	h = dlopen(local, RTLD_NOW | RTLD_LOCAL);
 	if (!h)
 		return weft_fail(err, ENOENT, "%.200s: cannot load: %.200s",

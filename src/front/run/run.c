@@ -95,6 +95,7 @@ static bool case_advance(struct exp_case *c, struct lookers *l,
 static void case_run(struct exp_case *c, struct lookers *l, struct progress *p)
 {
 	signals_watch(c->sim, p->on || p->watch);
+	crash_watch(c->sim);
 	watchdog_open(&l->dog, c);
 	c->partial =
 		!case_advance(c, l, p, c->until < RUN_END ? c->until : RUN_END);
@@ -107,6 +108,7 @@ static void case_run(struct exp_case *c, struct lookers *l, struct progress *p)
 		c->partial =
 			!case_advance(c, l, p, weft_sim_now(c->sim) + c->drain);
 	}
+	crash_watch(NULL);
 	signals_watch(NULL, false);
 }
 

@@ -75,6 +75,10 @@ int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
+/* crash.c: from now on a crash names the component of sim that runs; NULL ends
+ * it. */
+void crash_watch(struct weft_sim *sim);
+
 /* watchdog.c */
 struct watchdog {
 	weft_time_t period, due; /* WEFT_NEVER: none */

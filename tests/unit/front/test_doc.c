@@ -121,10 +121,25 @@ static void test_clone(void **state)
 	struct doc *d = parse("a: [1, {b: 2}]\n", &err), *c = doc_clone(d);
 
 	assert_true(c->n_nodes <= d->n_nodes);
-	doc_free(d);
 	assert_string_equal(
 		doc_get(doc_get(c->root, "a")->items[1].val, "b")->text, "2");
 	doc_free(c);
+	doc_free(d);
+}
+
+/* A text of megabytes with thousands of aliases must not become gigabytes. */
+static void a_text_is_there_once_however_many_aliases_it_has(void **state)
+{
+	struct weft_err err = { 0 };
+	struct doc *d = parse("a: &x long\nb: *x\nc: [*x, *x]\n", &err), *c;
+	const char *text = doc_get(d->root, "a")->text;
+
+	assert_ptr_equal(doc_get(d->root, "b")->text, text);
+	assert_ptr_equal(doc_get(d->root, "c")->items[1].val->text, text);
+	c = doc_clone(d);
+	assert_ptr_equal(doc_get(c->root, "b")->text, text);
+	doc_free(c);
+	doc_free(d);
 }
 
 int main(void)
@@ -137,6 +152,8 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_clone),
+		cmocka_unit_test(
+			a_text_is_there_once_however_many_aliases_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../cmocka_all.h"
 #include "link/trace.h"
@@ -110,6 +111,29 @@ static void test_many(void **st)
 	assert_non_null(strstr(err.msg, "no file"));
 }
 
+/* Files of the kernel say that they are empty. */
+static void a_file_is_read_whatever_size_it_says(void **state)
+{
+	struct weft_err err = { 0 };
+
+	assert_null(trace_load("/proc/self/status", 8, &err));
+	assert_non_null(strstr(err.msg, "/proc/self/status:1: "));
+}
+
+static void a_pipe_is_refused(void **state)
+{
+	struct weft_err err = { 0 };
+	char name[64];
+	int p[2];
+
+	assert_int_equal(pipe(p), 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", p[0]);
+	assert_null(trace_load(name, 8, &err));
+	assert_non_null(strstr(err.msg, "write it to a file first"));
+	close(p[0]);
+	close(p[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +141,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(a_file_is_read_whatever_size_it_says),
+		cmocka_unit_test(a_pipe_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

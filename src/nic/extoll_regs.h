@@ -77,7 +77,7 @@ enum {
 	EXTOLL_INTERVAL_STRIDE = 0x20,
 	EXTOLL_HTAX_DISCARDED = 0x0200,
 	EXTOLL_HTAX_ABORTS = 0x0208,
-	EXTOLL_HTAX_WAITING = 0x0210, /* stores not yet taken by units */
+	EXTOLL_HTAX_WAITING = 0x0210, /* stores in front of units */
 	/* event queue (2.7) */
 	EXTOLL_EVQ_BASE = 0x0300,
 	EXTOLL_EVQ_SIZE = 0x0308, /* entries, a power of two; 0 = off */
@@ -135,6 +135,7 @@ enum {
 	EXTOLL_VELO_RX = 0x101000,
 	EXTOLL_VELO_RX_BASE = 0x102000,
 	EXTOLL_VELO_RX_WP = 0x103000,
+	EXTOLL_VELO_PENDING = 0x104000,
 	/* 0x110000..0x11FFFF: RMA, below */
 	/* read pointers: + 4096 * vpid, so that a process may have its own */
 	EXTOLL_VELO_RP = 0xD00000,

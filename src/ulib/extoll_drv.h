@@ -62,9 +62,9 @@ static inline uint64_t extoll_drv_load(struct extoll_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->rf, off);
 }
 
-/* Waits until the units have taken all stores of this program: registers are
- * nearer than they, a later store there would overtake.  The processor's
- * write-combining lines are flushed first. */
+/* Waits until the units have taken all stores of this program, and VELO's
+ * network port the last message.  The processor's write-combining lines are
+ * flushed first. */
 void extoll_drv_drain(struct extoll_drv *d);
 
 /* Route of this NIC to a node by hand: output ports of the crossbars, first

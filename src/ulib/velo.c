@@ -113,8 +113,8 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	return VELO_SUCCESS;
 }
 
-/* After the load nothing of this process is left in the NIC but writes that
- * are on their way; they take less time than the load of another register. */
+/* Nothing is taken for the mailbox any more; the answer to the load comes
+ * behind what the NIC has written, and says whether it has something left. */
 void velo_close(struct velo_port *p)
 {
 	struct weft_host *h = p->drv.host;
@@ -122,8 +122,8 @@ void velo_close(struct velo_port *p)
 	extoll_drv_drain(&p->drv);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid, 0);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid, 0);
-	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
-	weft_host_cpu(h, WEFT_US);
+	while (extoll_drv_load(&p->drv, EXTOLL_VELO_PENDING + 8 * p->vpid))
+		weft_host_cpu(h, 100 * WEFT_NS);
 	weft_mem_free(h, p->box);
 	extoll_drv_vpid_free(&p->drv, p->vpid);
 	extoll_drv_close(&p->drv);

@@ -95,6 +95,25 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	ex_htax_arm(n, cycle);
 }
 
+static uint32_t list_box(const struct hx_list *l, uint32_t vpid)
+{
+	uint32_t k = 0;
+
+	for (const struct hx_pkt *p = l->head; p; p = p->next)
+		k += p->box == vpid + 1;
+	return k;
+}
+
+uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
+{
+	const struct ex_htax *h = &n->htax;
+	uint32_t k = list_box(&h->leaving[HX_TO_POSTED], vpid);
+
+	for (uint32_t i = 0; i < EXTOLL_HX_N; i++)
+		k += list_box(&h->want[HX_TO_POSTED][i], vpid);
+	return k;
+}
+
 /* ---- units to host ----------------------------------------------------- */
 
 /* A unit's read stays behind the writes that it asked for before (2.2). */
@@ -180,18 +199,61 @@ void ex_htax_leave(struct extoll_nic *n)
 
 /* ---- host to units ----------------------------------------------------- */
 
+/* The store at the arbiter, or NULL. */
+static struct hx_store *store_head(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+
+	if (ring_count(&h->store) == h->granted)
+		return NULL;
+	return ring_nth(&h->store, h->granted);
+}
+
 /* First cycle at which the store that waits may go, or WEFT_NEVER. */
 static uint64_t store_from(const struct extoll_nic *n)
 {
 	const struct ex_htax *h = &n->htax;
-	const struct hx_store *s;
+	const struct hx_store *s = store_head(n);
 	uint64_t c;
 
-	if (ring_count(&h->store) == h->granted)
+	if (!s)
 		return WEFT_NEVER;
-	s = ring_nth(&h->store, h->granted);
 	c = s->cycle > h->in_free[IN_POSTED] ? s->cycle : h->in_free[IN_POSTED];
+	if (s->unit == HX_UNIT_NONE)
+		return c;
 	return c > h->free[s->unit] ? c : h->free[s->unit];
+}
+
+static bool store_takes(int port)
+{
+	return port >= 0 && ex_units[port] && ex_units[port]->store;
+}
+
+/* Intervals of now decide, not those of when the host stored; false: the store
+ * is dropped (2.4). */
+static bool store_target(struct extoll_nic *n, struct hx_store *s)
+{
+	int port = ex_rf_target(n, s->off, s->bytes);
+
+	if (store_takes(port)) {
+		s->unit = (uint8_t)port;
+		return true;
+	}
+	weft_msg_end(n->comp, s->trace, false);
+	ex_htax_discard(n, s->off);
+	return false;
+}
+
+/* What is dropped leaves the ring where it is; those behind it move up. */
+static void store_drop(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+
+	for (uint32_t i = h->granted; i > 0; i--)
+		*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
+	ring_pop(&h->store);
+	weft_bus_consumed(n->bus, 1);
+	ex_htax_load_moved(n);
 }
 
 static uint64_t answer_from(const struct extoll_nic *n)
@@ -227,7 +289,14 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 
 	if (store_from(n) > c)
 		return false;
-	s = ring_nth(&h->store, h->granted);
+	s = store_head(n);
+	if (s->unit == HX_UNIT_NONE && !store_target(n, s)) {
+		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
+		store_drop(n);
+		return false;
+	}
+	if (h->free[s->unit] > c)
+		return false;
 	u = ex_units[s->unit];
 	if (u->room && !u->room(n, h->flying[s->unit]))
 		return false;
@@ -280,6 +349,7 @@ static void store_deliver(struct extoll_nic *n)
 	h->flying[s.unit]--;
 	weft_bus_consumed(n->bus, 1);
 	ex_units[s.unit]->store(n, &s);
+	ex_htax_load_moved(n);
 	ex_htax_go(n);
 }
 
@@ -365,6 +435,7 @@ void ex_htax_start(struct extoll_nic *n)
 
 	weft_bus_window(n->bus, n->posted);
 	n->bus->told = many ? ex_htax_told : NULL;
+	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
 	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
 	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }

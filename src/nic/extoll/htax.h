@@ -4,6 +4,7 @@
  *
  *   host stores  --posted queue--> sync 3 T --+            +--> unit.store
  *   read answers ---------------> sync 3 T ---+-- 4 T -----+--> pkt.done
+ *   host loads   --behind the stores in front of them--> register file
  *
  *   ex_htax_send: writes, reads --- 4 T --- sync 3 HT cycles --> bus.submit
  *
@@ -36,6 +37,7 @@ struct hx_pkt {
 	 * (keep data with weft_slice_ref). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
 	uint64_t user[2]; /* the unit's */
+	uint16_t box; /* 1 + VPID whose mailbox or ring it writes; 0 = none */
 	/* HTAX's own */
 	uint64_t cycle; /* waits for it */
 	struct hx_pkt *next;
@@ -48,8 +50,7 @@ struct hx_store {
 	uint64_t cycle; /* HTAX's own */
 	uint32_t off;	/* in BAR0, 4-byte steps */
 	uint8_t bytes;	/* 4..64 */
-	uint8_t unit;	/* enum extoll_htax_port */
-	bool granted;
+	uint8_t unit;	/* enum extoll_htax_port, when it is at the arbiter */
 	uint64_t trace; /* message */
 	uint8_t data[64];
 };
@@ -75,6 +76,7 @@ struct hx_list {
 };
 
 enum { HX_TO_POSTED, HX_TO_NONPOSTED, HX_TO_HOST };
+enum { HX_UNIT_NONE = 0xff }; /* not looked at yet */
 
 struct ex_htax {
 	/* units to host, by output and input */
@@ -87,7 +89,12 @@ struct ex_htax {
 	struct {
 		RING(struct hx_store);
 	} store;
-	uint32_t granted;	 /* stores on their way, first in the ring */
+	uint32_t granted; /* stores on their way, first in the ring */
+	struct {
+		struct weft_bus_note note;
+		uint32_t behind; /* stores */
+		bool waits;
+	} load;			 /* of the host; one at a time */
 	struct hx_list answer;	 /* waiting */
 	struct hx_list arriving; /* granted */
 	uint64_t in_free[2];	 /* posted input, response input */
@@ -97,6 +104,7 @@ struct ex_htax {
 	uint8_t last[EXTOLL_HX_N];
 	struct weft_timer timer;
 	bool deciding; /* arbitration is about to begin */
+	bool ordered;  /* register stores come through here */
 	struct hx_pkt *pool, *all;
 };
 
@@ -108,12 +116,19 @@ struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
  * earlier packets).  Takes the packet and the reference of its data. */
 void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 		  struct hx_pkt *p, uint64_t cycle);
+/* Writes into mailbox or ring of the VPID that are still in the NIC: the answer
+ * to a load would pass them. */
+uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid);
 /* A unit may have room again. */
 void ex_htax_go(struct extoll_nic *n);
 
 /* For htax_bus.c: arbitrate at this cycle. */
 void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
 void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
+/* Nobody takes this access of the host. */
+void ex_htax_discard(struct extoll_nic *n, uint64_t off);
+/* A store in front of the load has been taken. */
+void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 {
 	p->next = NULL;
@@ -134,6 +149,7 @@ enum weft_told ex_htax_told(struct weft_port *p,
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */
 void ex_htax_deliver(struct extoll_nic *n); /* EX_TAG_IN */
 void ex_htax_leave(struct extoll_nic *n);   /* EX_TAG_OUT */
+void ex_htax_load(struct extoll_nic *n);    /* EX_TAG_LOAD */
 void ex_htax_fini(struct extoll_nic *n);
 
 #endif

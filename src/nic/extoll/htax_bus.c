@@ -5,16 +5,22 @@
 
 #include "nic/extoll/nic.h"
 
-static void note_store(struct extoll_nic *n, const struct weft_bus_note *note,
-		       uint32_t unit)
+static int target(const struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	return note->space ? ex_rf_target(n, note->off, note->bytes)
+			   : EXTOLL_HX_RF;
+}
+
+/* In the posted queue, whoever it is for. */
+static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	struct hx_store *s = ring_push(&n->htax.store);
 
 	s->cycle = ex_sync(&n->clock, note->time, n->t_sync_in);
 	s->off = (uint32_t)note->off;
 	s->bytes = (uint8_t)note->bytes;
-	s->unit = (uint8_t)unit;
-	s->trace = weft_msg_open(n->comp);
+	s->unit = HX_UNIT_NONE;
+	s->trace = target(n, note) == EXTOLL_HX_RF ? 0 : weft_msg_open(n->comp);
 	ex_mark(n, s->trace, "synchroniser in", s->cycle);
 	memcpy(s->data, note->data, note->bytes);
 	if (!n->htax.deciding || s->cycle > ex_now(n))
@@ -22,41 +28,76 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note,
 }
 
 /* Dropped: no interval has it, or nobody is there (2.4). */
-static void note_discard(struct extoll_nic *n, const struct weft_bus_note *note)
+void ex_htax_discard(struct extoll_nic *n, uint64_t off)
+{
+	n->discarded++;
+	weft_count(n->comp, EX_C_DISCARDED, 1);
+	ex_event(n, EXTOLL_EV_HTAX, 0, n->place.node, (uint32_t)(off >> 12));
+}
+
+static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	uint8_t ones[sizeof(note->data)];
 
-	n->discarded++;
-	weft_count(n->comp, EX_C_DISCARDED, 1);
-	ex_event(n, EXTOLL_EV_HTAX, 0, n->place.node,
-		 (uint32_t)(note->off >> 12));
-	if (note->kind == WEFT_NOTE_STORE) {
-		weft_bus_consumed(n->bus, 1);
+	if (target(n, note) == EXTOLL_HX_RF && ex_rf_load(n, note))
 		return;
-	}
+	if (target(n, note) != EXTOLL_HX_RF)
+		ex_htax_discard(n, note->off);
+	else if (!n->htax.load.waits)
+		return; /* the bus finds nobody */
 	memset(ones, 0xff, sizeof(ones));
 	weft_bus_of(n->bus)->reply(n->bus, ones, note->bytes);
 }
 
+/* Behind all stores that the host made before it (2.2).  Without any, the
+ * register file answers at once (7.4). */
+static void note_load(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	struct ex_htax *h = &n->htax;
+
+	if (!note->space || !h->ordered || ring_empty(&h->store)) {
+		load_answer(n, note);
+		return;
+	}
+	h->load.note = *note;
+	h->load.behind = ring_count(&h->store);
+	h->load.waits = weft_bus_defer(n->bus);
+}
+
+/* The news crosses to the HT core. */
+void ex_htax_load_moved(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+
+	if (!h->load.waits || --h->load.behind)
+		return;
+	weft_wake(n->comp, EX_TAG_LOAD,
+		  weft_clock_edge(&n->ht, ex_sync(&n->ht, weft_now(n->comp),
+						  n->t_sync_out)));
+}
+
+void ex_htax_load(struct extoll_nic *n)
+{
+	load_answer(n, &n->htax.load.note);
+	n->htax.load.waits = false;
+}
+
 static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 {
-	bool store = note->kind == WEFT_NOTE_STORE;
-	int port = EXTOLL_HX_RF;
+	bool rf = target(n, note) == EXTOLL_HX_RF;
 
-	if (note->space)
-		port = ex_rf_target(n, note->off, note->bytes);
-	if (store)
-		weft_count(n->comp, EX_C_STORES, 1);
-	if (port == EXTOLL_HX_RF && store) {
-		ex_rf_store(n, note);
+	if (note->kind == WEFT_NOTE_LOAD) {
+		note_load(n, note);
+		return;
+	}
+	weft_count(n->comp, EX_C_STORES, 1);
+	if (rf && !(note->space && n->htax.ordered)) {
+		ex_rf_store(n, note->space, note->off, note->data, note->bytes);
 		weft_bus_consumed(n->bus, 1);
-	} else if (port == EXTOLL_HX_RF) {
-		ex_rf_load(n, note);
-	} else if (store && port >= 0 && ex_units[port] &&
-		   ex_units[port]->store) {
-		note_store(n, note, (uint32_t)port);
+	} else if (rf && !ex_rf_decodes(n)) {
+		weft_bus_consumed(n->bus, 1);
 	} else {
-		note_discard(n, note);
+		note_store(n, note);
 	}
 }
 
@@ -108,9 +149,8 @@ bool ex_htax_notes(struct extoll_nic *n)
 static enum weft_told told_store(struct extoll_nic *n,
 				 const struct weft_bus_note *note)
 {
-	int port = note->space ? ex_rf_target(n, note->off, note->bytes) : -1;
-
-	if (port < 0 || !ex_units[port] || !ex_units[port]->store)
+	if (!note->space ||
+	    (!n->htax.ordered && target(n, note) == EXTOLL_HX_RF))
 		return WEFT_TOLD_POST;
 	weft_wake(n->comp, EX_TAG_HTAX,
 		  ex_edge(n, ex_sync(&n->clock, note->time, n->t_sync_in)));

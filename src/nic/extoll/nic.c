@@ -50,6 +50,9 @@ static const struct weft_param extoll_params[] = {
 	  "core cycles between RMA commands (5.3)"),
 	P(U32, gats, "16", "1..512", RECONSTRUCTED,
 	  "address translation tables (3.7)"),
+	P(BOOL, rf_core, "no", "", OWN,
+	  "register stores act at the HT core, ahead of stores for VELO and "
+	  "RMA that came before them"),
 	{ 0 }
 };
 
@@ -105,6 +108,7 @@ static const struct weft_port_decl extoll_ports[] = {
 /* ---- blocks ------------------------------------------------------------ */
 
 const struct ex_unit *const ex_units[EXTOLL_HX_N] = {
+	[EXTOLL_HX_RF] = &ex_rf_unit,
 	[EXTOLL_HX_VELO] = &ex_velo_unit,
 	[EXTOLL_HX_RMA_REQ] = &ex_rma_req_unit,
 	[EXTOLL_HX_RMA_RESP] = &ex_rma_resp_unit,
@@ -207,8 +211,10 @@ static void extoll_event(struct weft_comp *c, uint32_t tag)
 		ex_units[tag - EX_TAG_UNIT]->event(n);
 	else if (tag == EX_TAG_HTAX)
 		ex_htax_event(n);
-	else
+	else if (tag == EX_TAG_OUT)
 		ex_htax_leave(n);
+	else
+		ex_htax_load(n);
 }
 
 static int extoll_sample(struct weft_comp *c, struct weft_err *err)
@@ -256,7 +262,9 @@ static void extoll_fini(struct weft_comp *c)
 WEFT_COMPONENT(extoll_nic, .name = "extoll.nic", .kind = WEFT_KIND_NIC,
 	       .doc = "EXTOLL R1 network interface on HyperTransport",
 	       .source = "extoll.md",
-	       .not_modelled = "multicast, I2C, EEPROM, oscillator",
+	       .not_modelled =
+		       "multicast, remote register access (RRA), I2C, "
+		       "EEPROM, oscillator",
 	       .state_size = sizeof(struct extoll_nic), .params = extoll_params,
 	       .presets = extoll_presets, .counters = extoll_counters,
 	       .n_counters = EX_C_N, .ports = extoll_ports, .regs = extoll_regs,

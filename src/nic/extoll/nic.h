@@ -30,7 +30,8 @@ enum {
 	EX_TAG_NEWS,			/* of links */
 	EX_TAG_UNIT,			/* + HTAX port */
 	EX_TAG_HTAX = EX_TAG_UNIT + EXTOLL_HX_N,
-	EX_TAG_OUT, /* HTAX to the bus */
+	EX_TAG_OUT,  /* HTAX to the bus */
+	EX_TAG_LOAD, /* answer that waited for stores */
 	EX_TAG_N
 };
 
@@ -64,6 +65,7 @@ struct extoll_nic {
 	uint32_t posted, reads, np_depth;
 	uint32_t velo_req, velo_comp, velo_partial, velo_max;
 	uint32_t rma_interval, gats;
+	bool rf_core;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -90,6 +92,7 @@ static inline uint64_t *ex_command(struct extoll_nic *n)
 
 /* By HTAX port; NULL: nobody there. */
 extern const struct ex_unit *const ex_units[EXTOLL_HX_N];
+extern const struct ex_unit ex_rf_unit;
 
 static inline uint64_t ex_now(const struct extoll_nic *n)
 {

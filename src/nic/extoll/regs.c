@@ -167,8 +167,8 @@ static uint64_t aborts_read(struct weft_comp *c, uint32_t i)
 	return nic_of(c)->aborts;
 }
 
-/* Stores of the host pass each other on the way to register file and units;
- * who must know that his messages have gone looks here. */
+/* A load comes behind the stores in front of it: what it finds is the message
+ * that VELO holds because its network port is full. */
 static uint64_t waiting_read(struct weft_comp *c, uint32_t i)
 {
 	struct extoll_nic *n = nic_of(c);
@@ -334,6 +334,9 @@ const struct weft_reg extoll_regs[] = {
 		"of 128"), ARRAY(EXTOLL_VPIDS, 8), HOOKS(velo_base) },
 	{ "velo_vpid_wp", RF(EXTOLL_VELO_RX_WP, RO, "next slot to be written"),
 		ARRAY(EXTOLL_VPIDS, 8), .read = velo_wp_read },
+	{ "velo_vpid_pending", RF(EXTOLL_VELO_PENDING, RO, "writes into its "
+		"mailbox that are still in the NIC"), ARRAY(EXTOLL_VPIDS, 8),
+		.read = velo_pending_read },
 	{ "velo_rp", RF(EXTOLL_VELO_RP, RW, "software's read pointer; 32 arms "
 		"the interrupt of the mailbox"),
 		ARRAY(EXTOLL_VPIDS, EXTOLL_RP_STRIDE), HOOKS(velo_rp) },

@@ -2,9 +2,11 @@
 /* Register file of the EXTOLL NIC: host accesses, address intervals, route
  * table, network ports' counters.  Source: extoll.md 2.4, 2.6, 4.5.
  *
- * The register file hangs on the HT core (7.4: a load takes 10 ns there): its
- * loads and stores do not cross HTAX and do not wait behind stores for units
- * [R].  The table of registers is in regs.c. */
+ * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
+ * them (2.2).  Loads are answered beside the HT core (7.4: 10 ns), when the
+ * stores in front of them have been taken.  With `rf_core`, or on a bus that
+ * cannot defer loads, stores act at the HT core, too.  The table of registers
+ * is in regs.c. */
 #include "nic/extoll/nic.h"
 
 /* ---- accesses ---------------------------------------------------------- */
@@ -19,32 +21,38 @@ static uint32_t rf_piece(uint64_t off, uint32_t left)
 	return size;
 }
 
-static bool rf_decodes(struct extoll_nic *n, const struct weft_bus_note *note)
+bool ex_rf_decodes(struct extoll_nic *n)
 {
-	return note->space == 0 || *ex_command(n) & EXTOLL_CMD_MEMORY;
+	return *ex_command(n) & EXTOLL_CMD_MEMORY;
 }
 
-void ex_rf_store(struct extoll_nic *n, const struct weft_bus_note *note)
+void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
+		 const uint8_t *data, uint32_t bytes)
 {
-	if (!rf_decodes(n, note))
+	if (space && !ex_rf_decodes(n))
 		return;
-	for (uint32_t i = 0, size; i < note->bytes; i += size) {
+	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint64_t val = 0;
 
-		size = rf_piece(note->off + i, note->bytes - i);
-		memcpy(&val, note->data + i, size);
-		weft_reg_store(n->comp, note->space, (uint32_t)(note->off + i),
-			       size, val);
+		size = rf_piece(off + i, bytes - i);
+		memcpy(&val, data + i, size);
+		weft_reg_store(n->comp, space, (uint32_t)(off + i), size, val);
 	}
 }
 
-/* With memory accesses off nobody answers. */
-void ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note)
+static void rf_unit_store(struct extoll_nic *n, const struct hx_store *s)
+{
+	ex_rf_store(n, 1 + EXTOLL_BAR, s->off, s->data, s->bytes);
+}
+
+const struct ex_unit ex_rf_unit = { .store = rf_unit_store };
+
+bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	uint8_t data[sizeof(note->data)];
 
-	if (!rf_decodes(n, note))
-		return;
+	if (note->space && !ex_rf_decodes(n))
+		return false;
 	for (uint32_t i = 0, size; i < note->bytes; i += size) {
 		uint64_t val;
 
@@ -54,6 +62,7 @@ void ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note)
 		memcpy(data + i, &val, size);
 	}
 	weft_bus_of(n->bus)->reply(n->bus, data, note->bytes);
+	return true;
 }
 
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes)

@@ -314,7 +314,8 @@ extern const struct np_ops ex_rma_np; /* ports 1 and 2 */
 	X(WP, "rma_vpid_wp", EXTOLL_RMA_WP, RMA_VPIDS, 8, RO,                  \
 	  "next slot to be written")                                           \
 	X(PENDING, "rma_vpid_pending", EXTOLL_RMA_PENDING, RMA_VPIDS, 8, RO,   \
-	  "its commands that wait or are under way")                           \
+	  "its commands that wait or are under way, and its notifications in " \
+	  "the NIC")                                                           \
 	X(ATU_GAT, "atu_gat", EXTOLL_ATU_GAT, ATU_GATS, 8, RW,                 \
 	  "0 valid, 31:1 table's physical address / 2 MB (3.7)")               \
 	X(RP, "rma_rp", EXTOLL_RMA_RP, RMA_VPIDS, RMA_PAGE, RW,                \

@@ -63,6 +63,7 @@ static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
 	p->sent = noti_asks(port, w1) ? noti_sent : NULL;
+	p->box = (uint16_t)(vpid + 1);
 	p->user[0] = vpid;
 	p->user[1] = w1;
 	p->txn.trace_id = trace;

@@ -13,10 +13,11 @@ static void regs_kick(struct rma *r)
 	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
 }
 
-/* Commands that software has stored and the requester has not finished. */
+/* Commands that software has stored and the requester has not finished, and
+ * notifications in the NIC. */
 static uint64_t vpid_pending(const struct rma *r, uint32_t vpid)
 {
-	uint64_t n = 0;
+	uint64_t n = ex_htax_pending(r->nic, vpid);
 
 	for (uint32_t i = r->q_head; i != r->q_tail; i++)
 		n += r->queue[i % RMA_QUEUE].vpid == vpid;

@@ -143,6 +143,7 @@ VELO_HOOKS(tx);
 VELO_HOOKS(rx);
 VELO_HOOKS(base);
 VELO_READ(wp);
+VELO_READ(pending);
 VELO_HOOKS(rp);
 #undef VELO_HOOKS
 #undef VELO_READ

@@ -201,6 +201,7 @@ static void write_part(struct extoll_nic *n, const uint8_t *image,
 	struct hx_pkt *p = ex_pkt_write(n, at, bytes);
 
 	memcpy(weft_slice_data(p->txn.data), image, bytes);
+	p->box = (uint16_t)(EX_H0_DVPID(q->pkt->u[0]) + 1);
 	p->user[0] = irq;
 	p->txn.trace_id = q->pkt->trace_id;
 	p->txn.trace_last = irq != 0;
@@ -250,21 +251,25 @@ static void write_message(struct extoll_nic *n, struct velo_vpid *p)
 	weft_count(n->comp, EX_C_VELO_RECEIVED, 1);
 }
 
-/* Its mailbox may have been closed, or made anew, since. */
+/* Its mailbox may have been closed, or made anew by another owner, since. */
 static enum velo_cp_state cp_write(struct extoll_nic *n)
 {
 	struct velo_cp *q = &n->velo.cp;
 	struct velo_vpid *p = cp_vpid(n);
 	uint64_t now = ex_now(n);
+	int wrong;
 
 	if (q->writes >= CP_WRITES)
 		return VELO_CP_WRITE;
 	if (q->from < now)
 		q->from = now;
-	if (p && slots_there(p, slots_needed(p, q->pkt->payload.len)))
+	wrong = cp_wrong(n, q->pkt);
+	if (wrong < 0 && !slots_there(p, slots_needed(p, q->pkt->payload.len)))
+		wrong = EXTOLL_DISCARD_DISABLED;
+	if (wrong < 0)
 		write_message(n, p);
 	else
-		count_discard(n, EXTOLL_DISCARD_DISABLED);
+		count_discard(n, (enum extoll_discard)wrong);
 	return cp_over(q);
 }
 

@@ -108,6 +108,11 @@ uint64_t velo_wp_read(struct weft_comp *c, uint32_t i)
 	return vpid_get(c, i).wp;
 }
 
+uint64_t velo_pending_read(struct weft_comp *c, uint32_t i)
+{
+	return ex_htax_pending(nic_of(c), i);
+}
+
 uint64_t velo_rp_read(struct weft_comp *c, uint32_t i)
 {
 	struct velo_vpid p = vpid_get(c, i);

@@ -65,7 +65,8 @@ static void test_pair_abandoned(void **state)
 		velo_send(0, 1, 64, i);
 	xr_settle(&vr);
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), BOX_N - 1);
-	assert_int_equal(xr_r64(&vr, 0, EXTOLL_HTAX_WAITING), 16 + 1);
+	/* a load behind the stores that wait gets no answer */
+	assert_true(xr_r64(&vr, 0, EXTOLL_HTAX_WAITING) == UINT64_MAX);
 }
 
 static void test_pair_loopback(void **state)

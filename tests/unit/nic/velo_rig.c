@@ -146,6 +146,12 @@ static bool xbus_many(struct weft_port *p)
 	return true;
 }
 
+static bool xbus_defer(struct weft_port *p)
+{
+	(void)p;
+	return true;
+}
+
 static const struct weft_bus_ops xbus_ops = {
 	.submit = xbus_submit,
 	.reply = xbus_reply,
@@ -154,6 +160,7 @@ static const struct weft_bus_ops xbus_ops = {
 	.window = xbus_window,
 	.consumed = xbus_consumed,
 	.many = xbus_many,
+	.defer = xbus_defer,
 };
 
 /* Devices call the bus; nothing arrives. */
@@ -486,8 +493,12 @@ static void host_wait(struct xr *r, struct xbus *b)
 
 void xr_w64(struct xr *r, uint32_t node, uint64_t off, uint64_t val)
 {
+	struct xbus *b = r->bus[node];
+	uint32_t places = b->places;
+
 	xr_store(r, node, off, &val, 8);
-	host_wait(r, r->bus[node]);
+	for (uint32_t i = 0; i < 100 && b->places != places; i++)
+		host_wait(r, b);
 }
 
 uint64_t xr_r64(struct xr *r, uint32_t node, uint64_t off)
@@ -501,7 +512,8 @@ uint64_t xr_r64(struct xr *r, uint32_t node, uint64_t off)
 
 	b->replied = false;
 	weft_bus_tell(b->dev, &note);
-	host_wait(r, b);
+	for (uint32_t i = 0; i < 100 && !b->replied; i++)
+		host_wait(r, b);
 	return b->replied ? b->reply : UINT64_MAX;
 }
 

@@ -157,20 +157,39 @@ static void op_memory(struct fuzz *f)
 		put_word(f, f->mem, MEM, take(f, 3));
 }
 
-/* Of the segment of all: its head, places, the rings between the two. */
+/* Of its own memory: regions, what it has read, the ring to the other; and the
+ * bells, which all write. */
 static void op_direct_word(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
-	uint32_t where = take(f, 1) % 4, from = take(f, 1) & 1;
+	uint32_t where = take(f, 1) % 4;
 	uint64_t off = take(f, 2);
 
 	if (where == 1)
-		off += d->lay.place_off + from * sizeof(struct direct_place);
+		off = offsetof(struct direct_place, pair) + off % 512;
 	else if (where > 1)
-		off += (uint64_t)((char *)(where == 2 ? d->peer[1].out
-						      : d->peer[1].in) -
-				  (char *)d->seg);
-	put_word(f, d->seg, d->lay.bytes, off);
+		off += (uint64_t)((char *)d->peer[1].out - (char *)d->self);
+	if (take(f, 1) % 16)
+		put_word(f, d->self, d->lay.place_bytes, off);
+	else
+		put_word(f, d->bell, d->n * sizeof(*d->bell), off % 512);
+}
+
+/* Anything on the socket, with and without a descriptor. */
+static void op_direct_want(struct fuzz *f)
+{
+	struct direct *d = f->a->direct;
+	struct direct_req q = { .what = (uint32_t)take(f, 1) % (WANTS + 1),
+				.place = (uint32_t)take(f, 1) % (d->n + 1) };
+	int fd;
+
+	if (q.what < WANT_RING && q.place < d->n) {
+		if (!direct_want(d, q.what, q.place,
+				 take(f, 1) & 1 ? f->a->sock : -1, &fd))
+			return;
+	} else {
+		direct_say(d->sock, &q, take(f, 1) % (sizeof(q) + 1), -1);
+	}
 }
 
 static void op_direct_put(struct fuzz *f)
@@ -247,9 +266,9 @@ static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
 		[RAW] = { op_call, op_call, op_call, op_call, op_call, op_call,
 			  op_memory, op_memory, op_deadline, op_word, op_call,
 			  op_call },
-		[DIRECT] = { op_direct_word, op_direct_word, op_send, op_send,
-			     op_poll, op_poll, op_wait, op_wait, op_direct_put,
-			     op_direct_put, op_word, op_send },
+		[DIRECT] = { op_direct_word, op_direct_word, op_direct_want,
+			     op_send, op_poll, op_poll, op_wait, op_wait,
+			     op_direct_put, op_direct_put, op_word, op_send },
 	};
 	struct fuzz f = { data, data + size, NULL, NULL };
 

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
 /* One per process: it is the process that is attached. */
@@ -52,9 +51,9 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* The third is the segment of those who talk to each other directly, or a
- * socket for copies of its memory. */
-enum { FDS = ATT_SEND_FDS + 1 };
+/* The third is a socket for copies of its memory; third and fourth are of those
+ * who talk to each other directly. */
+enum { FDS = ATT_SEND_FDS + 2 };
 
 /* "@name" is an abstract one. */
 static int att_connect(const char *path)
@@ -142,8 +141,8 @@ static int att_greet(int fd, enum att_role role, struct att_welcome *w,
 		return w->status;
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS ||
-	    (c->cmsg_len != CMSG_LEN(ATT_SEND_FDS * sizeof(int)) &&
-	     c->cmsg_len != CMSG_LEN(FDS * sizeof(int))))
+	    c->cmsg_len < CMSG_LEN(ATT_SEND_FDS * sizeof(int)) ||
+	    c->cmsg_len > CMSG_LEN(FDS * sizeof(int)))
 		return -EPROTO;
 	memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 	return 0;
@@ -183,17 +182,13 @@ static int att_segment(struct weft_att *a, const struct att_welcome *w,
 }
 
 /* What the endpoint can do is what is told. */
-static int att_third(struct weft_att *a, int fd)
+static int att_direct(struct weft_att *a, int fd, int bell_fd)
 {
+	struct direct_way way = { fd, bell_fd, a->sock, a->info.node,
+				  a->info.slot };
 	const struct weft_ep_info *e;
-	struct stat st;
-	int ret = fstat(fd, &st) ? -errno : 0;
+	int ret = direct_open(&way, &a->direct);
 
-	if (!ret && S_ISSOCK(st.st_mode))
-		return att_copy_serve(fd);
-	if (!ret)
-		ret = direct_open(fd, (uint64_t)st.st_size, a->info.node,
-				  a->info.slot, &a->direct);
 	if (ret)
 		return ret;
 	e = &direct_ep(a->direct)->info;
@@ -225,7 +220,7 @@ void att_free(struct weft_att *a)
 static int att_join(struct weft_att *a, const char *path)
 {
 	struct att_welcome w = { 0 };
-	int fds[FDS] = { -1, -1, -1 }, ret;
+	int fds[FDS] = { -1, -1, -1, -1 }, ret;
 
 	a->sock = att_connect(path);
 	if (a->sock < 0)
@@ -237,8 +232,10 @@ static int att_join(struct weft_att *a, const char *path)
 		ret = att_segment(a, &w, fds);
 	if (a->role != ATT_ROLE_EP)
 		a->mem_fd = fds[ATT_SEND_FDS];
-	else if (fds[ATT_SEND_FDS] >= 0)
-		ret = ret ? ret : att_third(a, fds[ATT_SEND_FDS]);
+	else if (!ret && fds[ATT_SEND_FDS + 1] >= 0)
+		ret = att_direct(a, fds[ATT_SEND_FDS], fds[ATT_SEND_FDS + 1]);
+	else if (!ret && fds[ATT_SEND_FDS] >= 0)
+		ret = att_copy_serve(fds[ATT_SEND_FDS]);
 	return ret;
 }
 

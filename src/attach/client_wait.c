@@ -268,7 +268,7 @@ int weft_att_idle(struct weft_att *a)
 
 int weft_att_fd(struct weft_att *a)
 {
-	return a->direct ? direct_fd(a->direct) : a->sock;
+	return a->sock;
 }
 
 int weft_att_arm(struct weft_att *a)

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: the segment, joining and leaving, waiting. */
+/* Direct endpoint: joining, meeting others and leaving, waiting. */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
+#include <sys/stat.h>
 
 #include "attach/direct_int.h"
 
-/* Few processes get longer rings. */
 enum {
-	RING_MANY = 32 << 10,
-	RING_FEW = 256 << 10,
-	FEW = 16,
-	MSG_MANY = 4096,
-	MSG_FEW = 16384,
 	SPIN = 400, /* turns, about 20 us */
 	SPIN_CROWDED = 20,
 };
@@ -29,120 +22,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t round_up(uint64_t x)
-{
-	return (x + 4095) & ~4095ull;
-}
-
-struct direct_place *direct_place(struct direct_seg *s,
-				  const struct direct_seg *lay, uint32_t i)
-{
-	return (struct direct_place *)((uint8_t *)s + lay->place_off) + i;
-}
-
-static struct direct_ring *ring_of(struct direct_seg *s,
-				   const struct direct_seg *lay, uint32_t to,
-				   uint32_t from)
-{
-	return (struct direct_ring *)((uint8_t *)s + lay->ring_off +
-				      ((uint64_t)to * lay->places + from) *
-					      lay->ring_step);
-}
-
-static struct direct_seg seg_layout(uint32_t nodes, uint32_t slots)
-{
-	struct direct_seg s = { .magic = DIRECT_MAGIC,
-				.version = DIRECT_VERSION,
-				.nodes = nodes,
-				.places = nodes * slots,
-				.start_ns = now_ns() };
-	bool few = s.places <= FEW;
-
-	s.ring_bytes = few ? RING_FEW : RING_MANY;
-	s.max_msg = few ? MSG_FEW : MSG_MANY;
-	s.place_off = round_up(sizeof(s));
-	s.ring_off =
-		round_up(s.place_off + s.places * sizeof(struct direct_place));
-	s.ring_step = round_up(sizeof(struct direct_ring) + s.ring_bytes);
-	s.bytes = s.ring_off + (uint64_t)s.places * s.places * s.ring_step;
-	return s;
-}
-
-static int seg_map(struct direct_hub *h, struct direct_seg *s)
-{
-	void *p;
-
-	if (getrandom(&s->id, sizeof(s->id), 0) != sizeof(s->id))
-		return -EIO;
-	h->fd = memfd_create("weft-direct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (h->fd < 0 || ftruncate(h->fd, (off_t)s->bytes) ||
-	    fcntl(h->fd, F_ADD_SEALS,
-		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		return -errno;
-	p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	memcpy(p, s, sizeof(*s)); /* everything else is zero */
-	h->map = p;
-	return 0;
-}
-
-int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
-{
-	struct direct_seg s;
-	int ret;
-
-	if (!nodes || !slots || nodes > DIRECT_PLACES ||
-	    slots > DIRECT_PLACES / nodes)
-		return -E2BIG;
-	s = seg_layout(nodes, slots);
-	*hub_p = (struct direct_hub){
-		.fd = -1, .bytes = s.bytes, .nodes = nodes, .places = s.places
-	};
-	ret = seg_map(hub_p, &s);
-	if (ret)
-		direct_unmake(hub_p);
-	return ret;
-}
-
-/* Everybody may be waiting for him. */
-static void seg_left(struct direct_seg *s, const struct direct_seg *lay,
-		     uint32_t i, enum direct_state as)
-{
-	struct direct_place *him = direct_place(s, lay, i);
-
-	if (atomic_load(&him->state) >= DIRECT_LEFT)
-		return;
-	atomic_store(&him->state, as);
-	atomic_fetch_add(&s->leavers, 1);
-	for (uint32_t k = 0; k < lay->places; k++)
-		direct_wake(direct_place(s, lay, k), lay->id, k);
-}
-
-/* Nothing is taken from the segment but the name of the sockets. */
-void direct_dead(const struct direct_hub *hub, uint32_t node, uint32_t slot)
-{
-	struct direct_seg lay =
-		seg_layout(hub->nodes, hub->places / hub->nodes);
-
-	lay.id = hub->map->id;
-	if (node < hub->nodes && slot * hub->nodes + node < hub->places)
-		seg_left(hub->map, &lay, slot * hub->nodes + node, DIRECT_DEAD);
-}
-
-void direct_unmake(struct direct_hub *hub)
-{
-	if (hub->map)
-		munmap(hub->map, hub->bytes);
-	if (hub->fd >= 0)
-		close(hub->fd);
-	hub->map = NULL;
-	hub->fd = -1;
-}
-
-/* ---- in a process ---- */
-
-/* What the segment says of itself fits what it is. */
+/* What the memory of the run says of itself fits what it is. */
 static bool seg_ok(const struct direct_seg *s, uint64_t bytes, uint32_t node,
 		   uint32_t slot)
 {
@@ -152,10 +32,10 @@ static bool seg_ok(const struct direct_seg *s, uint64_t bytes, uint32_t node,
 	    !s->nodes || !s->places || s->places > DIRECT_PLACES ||
 	    s->places % s->nodes)
 		return false;
-	want = seg_layout(s->nodes, s->places / s->nodes);
+	want = direct_layout(s->nodes, s->places / s->nodes);
 	return want.bytes == bytes && s->bytes == bytes &&
-	       s->place_off == want.place_off && s->ring_off == want.ring_off &&
-	       s->ring_step == want.ring_step &&
+	       s->place_bytes == want.place_bytes &&
+	       s->ring_off == want.ring_off && s->ring_step == want.ring_step &&
 	       s->ring_bytes == want.ring_bytes && s->max_msg == want.max_msg &&
 	       node < s->nodes && slot < s->places / s->nodes;
 }
@@ -169,6 +49,18 @@ static uint32_t cpus_here(void)
 		       : (uint32_t)CPU_COUNT(&set);
 }
 
+static void *map_fd(int fd, uint64_t bytes, int prot)
+{
+	void *p = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_DONTFORK);
+	return p;
+}
+
+/* ---- peers ---- */
+
 static int peers_new(struct direct *d)
 {
 	d->peer = calloc(d->n, sizeof(*d->peer));
@@ -178,13 +70,56 @@ static int peers_new(struct direct *d)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < d->n; i++)
 		d->peer[i] = (struct direct_peer){
-			.place = direct_place(d->seg, &d->lay, i),
-			.out = ring_of(d->seg, &d->lay, i, d->me),
-			.in = ring_of(d->seg, &d->lay, d->me, i),
+			.who = { .fd = -1 },
+			.out = (uint8_t *)d->self + d->lay.ring_off +
+			       i * d->lay.ring_step,
 			.room = d->ring_bytes,
 		};
 	return 0;
 }
+
+static int peer_map(struct direct *d, uint32_t i, int fd)
+{
+	struct direct_peer *p = &d->peer[i];
+	const void *at = i == d->me ? d->self
+				    : map_fd(fd, d->lay.place_bytes, PROT_READ);
+
+	p->units = calloc(d->ring_bytes / DIRECT_UNIT, sizeof(*p->units));
+	if (!at || !p->units)
+		return -ENOMEM;
+	p->place = at;
+	p->in = (const uint8_t *)at + d->lay.ring_off +
+		d->me * d->lay.ring_step;
+	return 0;
+}
+
+int direct_peer_open(struct direct *d, uint32_t i, enum direct_want why)
+{
+	int fd = -1, ret;
+
+	if (d->peer[i].place && why != WANT_MEET)
+		return 0;
+	ret = direct_want(d, why, i, -1, &fd);
+	if (!ret && fd < 0)
+		ret = -EPROTO;
+	if (!ret && !d->peer[i].place)
+		ret = peer_map(d, i, fd);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static void peer_drop(struct direct *d, uint32_t i)
+{
+	struct direct_peer *p = &d->peer[i];
+
+	if (p->place && i != d->me)
+		munmap((void *)(uintptr_t)p->place, d->lay.place_bytes);
+	pidfd_close(&p->who);
+	free(p->units);
+}
+
+/* ---- joining ---- */
 
 static void direct_init(struct direct *d)
 {
@@ -195,7 +130,6 @@ static void direct_init(struct direct *d)
 	d->nodes = d->lay.nodes;
 	d->ring_bytes = d->lay.ring_bytes;
 	d->cpus = cpus_here();
-	d->self = direct_place(d->seg, &d->lay, d->me);
 	d->todo_tail = &d->todo;
 	d->ep = (struct weft_ep){
 		.ops = &direct_ops,
@@ -212,52 +146,73 @@ static void direct_init(struct direct *d)
 
 static void direct_drop(struct direct *d)
 {
+	for (uint32_t i = 0; d->peer && i < d->n; i++)
+		peer_drop(d, i);
+	if (d->self)
+		munmap(d->self, d->lay.place_bytes);
+	if (d->bell)
+		munmap(d->bell, d->n * sizeof(*d->bell));
 	if (d->seg)
-		munmap(d->seg, d->lay.bytes);
-	if (d->fd >= 0)
-		close(d->fd);
+		munmap((void *)(uintptr_t)d->seg, d->lay.bytes);
 	free(d->peer);
 	free(d->active);
 	free(d->reply);
 	free(d);
 }
 
-static int direct_join(struct direct *d, int fd, uint64_t bytes, uint32_t node,
-		       uint32_t slot)
+static int join_run(struct direct *d, const struct direct_way *w)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	int ret;
+	struct stat st;
 
-	if (p == MAP_FAILED)
+	if (fstat(w->fd, &st))
 		return -errno;
-	d->seg = p;
-	madvise(p, bytes, MADV_DONTFORK);
-	d->lay = *d->seg;
-	d->lay.bytes = bytes;
-	if (!seg_ok(&d->lay, bytes, node, slot))
+	d->lay.bytes = (uint64_t)st.st_size;
+	if (d->lay.bytes < sizeof(d->lay))
 		return -EPROTO;
-	d->me = slot * d->lay.nodes + node;
+	d->seg = map_fd(w->fd, d->lay.bytes, PROT_READ);
+	if (!d->seg)
+		return -ENOMEM;
+	memcpy(&d->lay, d->seg, sizeof(d->lay));
+	if (!seg_ok(&d->lay, (uint64_t)st.st_size, w->node, w->slot)) {
+		d->lay.bytes = (uint64_t)st.st_size;
+		return -EPROTO;
+	}
+	d->me = w->slot * d->lay.nodes + w->node;
 	direct_init(d);
-	ret = peers_new(d);
-	if (ret)
-		return ret;
-	atomic_store(&d->self->pid, (uint32_t)getpid());
-	atomic_store(&d->self->state, DIRECT_HERE);
-	atomic_fetch_add(&d->seg->joined, 1);
-	return 0;
+	d->bell = map_fd(w->bell_fd, d->n * sizeof(*d->bell),
+			 PROT_READ | PROT_WRITE);
+	return d->bell ? 0 : -ENOMEM;
 }
 
-int direct_open(int fd, uint64_t bytes, uint32_t node, uint32_t slot,
-		struct direct **d_p)
+/* Our own memory: others can read it from now on. */
+static int join_place(struct direct *d)
+{
+	int fd, ret;
+
+	d->self = direct_memory(d->lay.place_bytes, true, &fd);
+	if (!d->self)
+		return -ENOMEM;
+	madvise(d->self, d->lay.place_bytes, MADV_DONTFORK);
+	ret = peers_new(d);
+	if (!ret)
+		ret = direct_want(d, WANT_PLACE, d->me, fd, NULL);
+	close(fd);
+	return ret;
+}
+
+int direct_open(const struct direct_way *w, struct direct **d_p)
 {
 	struct direct *d = calloc(1, sizeof(*d));
 	int ret = -ENOMEM;
 
 	if (d) {
-		d->fd = -1;
-		ret = direct_join(d, fd, bytes, node, slot);
+		d->sock = w->sock;
+		ret = join_run(d, w);
 	}
-	close(fd);
+	if (!ret)
+		ret = join_place(d);
+	close(w->fd);
+	close(w->bell_fd);
 	if (ret && d)
 		direct_drop(d);
 	else if (!ret)
@@ -267,11 +222,8 @@ int direct_open(int fd, uint64_t bytes, uint32_t node, uint32_t slot,
 
 void direct_close(struct direct *d)
 {
-	if (d->ep.ops == &direct_ops) {
-		for (uint32_t i = 0; i < DIRECT_REGIONS; i++)
-			atomic_store(&d->self->region[i].len, 0);
-		seg_left(d->seg, &d->lay, d->me, DIRECT_LEFT);
-	}
+	if (d->ep.ops == &direct_ops)
+		direct_want(d, WANT_LEAVE, d->me, -1, NULL);
 	direct_drop(d);
 }
 
@@ -294,10 +246,12 @@ weft_time_t direct_now(const struct direct *d)
  * that we see ourselves. */
 static void direct_sleep(struct direct *d, uint64_t ns)
 {
-	atomic_store(&d->self->asleep, DIRECT_ASLEEP);
+	struct direct_bell *b = &d->bell[d->me];
+
+	atomic_store(&b->asleep, DIRECT_ASLEEP);
 	if (!direct_news(d))
-		att_futex_wait(&d->self->asleep, DIRECT_ASLEEP, ns);
-	atomic_store(&d->self->asleep, DIRECT_AWAKE);
+		att_futex_wait(&b->asleep, DIRECT_ASLEEP, ns);
+	atomic_store(&b->asleep, DIRECT_AWAKE);
 }
 
 /* Looking is a waste where a peer needs the processor to go on. */
@@ -310,10 +264,10 @@ static uint32_t spin_of(struct direct *d)
 	if (d->self->cpu != cpu)
 		atomic_store(&d->self->cpu, cpu);
 	for (uint32_t k = 0; k < d->n_active; k++) {
-		const struct direct_peer *p = &d->peer[d->active[k]];
+		uint32_t i = d->active[k];
 
-		if (d->active[k] != d->me && p->place->cpu == cpu &&
-		    !p->place->asleep)
+		if (i != d->me && d->peer[i].place->cpu == cpu &&
+		    !d->bell[i].asleep)
 			return 0;
 	}
 	return here <= d->cpus ? SPIN : SPIN_CROWDED;

@@ -151,7 +151,7 @@ static void ask_do(struct direct *d, const struct direct_ask *q,
 {
 	uint64_t n = q->what == ASK_PUT ? len : q->what == ASK_GET ? q->a : 8;
 
-	if (!direct_covers(d->self, q->raddr, q->rkey, n)) {
+	if (!direct_covers(d, q->raddr, q->rkey, n)) {
 		r->a.status = -EFAULT;
 	} else if (q->what == ASK_PUT) {
 		memcpy((void *)(uintptr_t)q->raddr, data, len);
@@ -159,7 +159,8 @@ static void ask_do(struct direct *d, const struct direct_ask *q,
 		if (n > d->ep.info.max_msg - sizeof(*q)) {
 			r->a.status = -EMSGSIZE;
 		} else {
-			r->data = (const uint8_t *)(uintptr_t)q->raddr;
+			r->raddr = q->raddr;
+			r->rkey = q->rkey;
 			r->len = n;
 		}
 	} else {
@@ -167,16 +168,23 @@ static void ask_do(struct direct *d, const struct direct_ask *q,
 	}
 }
 
-static bool reply_send(struct direct *d, const struct direct_reply *r)
+/* It may have waited for room: what goes along may not be registered, nor be
+ * there, any more. */
+static bool reply_send(struct direct *d, struct direct_reply *r)
 {
 	size_t n = sizeof(r->a) + r->len;
 	struct direct_head *h = direct_begin(d, r->place, n);
 
 	if (!h)
 		return false;
+	if (r->len && !direct_covers(d, r->raddr, r->rkey, r->len)) {
+		r->a.status = -EFAULT;
+		n = sizeof(r->a);
+	} else if (r->len) {
+		memcpy((uint8_t *)(h + 1) + sizeof(r->a),
+		       (const void *)(uintptr_t)r->raddr, r->len);
+	}
 	memcpy(h + 1, &r->a, sizeof(r->a));
-	if (r->len)
-		memcpy((uint8_t *)(h + 1) + sizeof(r->a), r->data, r->len);
 	direct_commit(d, r->place, h, DIRECT_ANSWER, n, 0);
 	return true;
 }
@@ -203,7 +211,7 @@ void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 
 bool direct_is_left(const struct direct *d, uint32_t place)
 {
-	return atomic_load_explicit(&d->peer[place].place->state,
+	return atomic_load_explicit(&d->seg->post[place].state,
 				    memory_order_relaxed) >= DIRECT_LEFT;
 }
 
@@ -212,7 +220,7 @@ static void replies(struct direct *d)
 	uint32_t all = d->n * DIRECT_OPS;
 
 	while (d->reply_head != d->reply_tail) {
-		const struct direct_reply *r = &d->reply[d->reply_head % all];
+		struct direct_reply *r = &d->reply[d->reply_head % all];
 
 		if (!direct_is_left(d, r->place) && !reply_send(d, r))
 			return;

@@ -61,8 +61,7 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 		return -EMSGSIZE;
 	if (ctx && !ev_room(d))
 		return -EAGAIN;
-	if (atomic_load_explicit(&d->peer[to].place->state,
-				 memory_order_relaxed) >= DIRECT_LEFT) {
+	if (direct_is_left(d, to)) {
 		ev.kind = WEFT_EV_ERROR;
 		ev.status = -EPIPE;
 	} else {
@@ -138,7 +137,7 @@ static int ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 /* ---- what comes ---- */
 
 /* One message; true: an event of it. */
-static bool take(struct direct *d, uint32_t from, struct direct_head *h,
+static bool take(struct direct *d, uint32_t from, const struct direct_head *h,
 		 enum direct_kind kind, uint32_t len, struct weft_ep_event *ev)
 {
 	const uint8_t *data = (const uint8_t *)(h + 1);
@@ -168,7 +167,7 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 	for (uint32_t k = 0; k < d->n_active && n < max; k++) {
 		uint32_t from = d->active[(d->turn + k) % d->n_active];
 		enum direct_kind kind;
-		struct direct_head *h;
+		const struct direct_head *h;
 		uint32_t len;
 
 		while (n < max &&
@@ -181,10 +180,12 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 
 static bool unread(struct direct *d, struct direct_peer *p)
 {
-	struct direct_head *h = direct_head_at(d, p->in, p->got);
+	const struct direct_head *h;
 
-	return !p->broken &&
-	       atomic_load_explicit(&h->mark, memory_order_acquire);
+	if (!p->place || p->broken)
+		return false;
+	h = direct_head_at(d, p->in, p->got);
+	return atomic_load_explicit(&h->mark, memory_order_acquire);
 }
 
 /* Those who have gone, once all is read that they have sent. */
@@ -196,7 +197,7 @@ static int farewell(struct direct *d, struct weft_ep_event *ev, int max)
 
 	for (uint32_t i = 0; i < d->n; i++) {
 		struct direct_peer *p = &d->peer[i];
-		uint32_t state = atomic_load(&p->place->state);
+		uint32_t state = atomic_load(&d->seg->post[i].state);
 
 		if (p->left || state < DIRECT_LEFT)
 			continue;
@@ -250,15 +251,16 @@ static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
 	struct direct *d = direct_of(ep);
 	struct direct_peer *p;
-	struct direct_head *h;
+	const struct direct_head *h;
 	uint64_t at;
 	uint32_t from;
 
-	if (ev->kind != WEFT_EV_RECV || !place_of(d, ev->src, &from))
+	if (ev->kind != WEFT_EV_RECV || !place_of(d, ev->src, &from) ||
+	    !d->peer[from].place)
 		return;
 	p = &d->peer[from];
-	h = (struct direct_head *)((uintptr_t)ev->data - sizeof(*h));
-	at = (uint64_t)((uint8_t *)h - p->in->data);
+	h = (const struct direct_head *)((uintptr_t)ev->data - sizeof(*h));
+	at = (uint64_t)((const uint8_t *)h - p->in);
 	if (at < d->ring_bytes && !(at % DIRECT_UNIT))
 		direct_free(d, p, h);
 }

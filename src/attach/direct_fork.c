@@ -83,7 +83,8 @@ void direct_forked(struct direct *d)
 {
 	d->ep.ops = &no_ops;
 	d->seg = NULL;
-	if (d->fd >= 0)
-		close(d->fd);
-	d->fd = -1;
+	d->bell = NULL;
+	d->self = NULL;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->peer[i].place = NULL;
 }

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The direct endpoint: the segment, and what its files share (direct.c: life,
- * waiting; direct_ring.c: messages; direct_rma.c, direct_ask.c: memory;
- * direct_ep.c: calls and events; direct_bell.c: waking). */
+/* The direct endpoint: memory of the run and of its processes, and what its
+ * files share (direct_hub.c: in the simulator; direct.c: life, waiting;
+ * direct_link.c: the socket; direct_ring.c: messages; direct_rma.c,
+ * direct_ask.c: memory; direct_ep.c: calls and events). */
 #ifndef ATTACH_DIRECT_INT_H
 #define ATTACH_DIRECT_INT_H
 
 #include "attach/direct.h"
 #include "attach/proto.h"
+#include "base/pidfd.h"
 
 enum {
 	DIRECT_MAGIC = 0x44464557,
-	DIRECT_VERSION = 1,
+	DIRECT_VERSION = 2,
 	DIRECT_REGIONS = 4096, /* of a process */
 	DIRECT_OPS = 128,      /* of a process that wait for an answer */
 	DIRECT_EVENTS = 1024,  /* of its own operations; a power of two */
 	DIRECT_UNIT = 64,
 };
 
-/* ---- the segment ---- */
+/* ---- messages ---- */
 
 enum direct_kind {
 	DIRECT_NONE, /* not there yet */
@@ -26,7 +28,6 @@ enum direct_kind {
 	DIRECT_ASK,    /* struct direct_ask, bytes of a put */
 	DIRECT_ANSWER, /* struct direct_answer, bytes of a get */
 	DIRECT_SKIP,   /* go on at the start of the ring */
-	DIRECT_FREED,  /* by the receiver */
 };
 
 /* In front of each message, at a multiple of DIRECT_UNIT.  With 48 bytes of
@@ -37,10 +38,12 @@ struct direct_head {
 	uint64_t unused;
 };
 
-struct direct_ring {
-	ATT_LINE _Atomic uint64_t taken; /* bytes the receiver has given back */
-	_Atomic uint32_t wanted;	 /* the sender waits for room */
-	ATT_LINE uint8_t data[];
+/* ---- memory of a process: it writes, all others read ---- */
+
+/* What it has to do with another one. */
+struct direct_pair {
+	ATT_LINE _Atomic uint64_t taken;  /* bytes it has given back to him */
+	ATT_LINE _Atomic uint32_t wanted; /* it waits for room in its ring */
 };
 
 struct direct_region {
@@ -49,19 +52,21 @@ struct direct_region {
 	uint32_t unused;
 };
 
+/* Behind it a ring for each place, of what it sends there. */
+struct direct_place {
+	ATT_LINE _Atomic uint32_t cpu; /* + 1, when it last waited */
+	struct direct_region region[DIRECT_REGIONS];
+	struct direct_pair pair[];
+};
+
+/* ---- memory of the run: the simulator writes, all read ---- */
+
 enum direct_state { DIRECT_EMPTY, DIRECT_HERE, DIRECT_LEFT, DIRECT_DEAD };
 
-/* How it wants to be woken: on the futex, or by a datagram. */
-enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
-
-struct direct_place {
+struct direct_post {
 	ATT_LINE _Atomic uint32_t state;
-	_Atomic uint32_t pid;
-	_Atomic uint32_t cpu;		  /* + 1, when it last waited */
-	ATT_LINE _Atomic uint32_t asleep; /* enum direct_sleep, futex */
-	/* who has ever sent something */
-	ATT_LINE _Atomic uint64_t senders[DIRECT_PLACES / 64];
-	struct direct_region region[DIRECT_REGIONS];
+	/* who has begun to send to it */
+	_Atomic uint64_t senders[DIRECT_PLACES / 64];
 };
 
 struct direct_seg {
@@ -69,11 +74,46 @@ struct direct_seg {
 	uint64_t bytes;
 	uint32_t nodes, places;
 	uint32_t ring_bytes, max_msg;
-	uint64_t place_off, ring_off, ring_step;
-	uint64_t start_ns, id; /* id: of the datagram sockets' names */
+	uint64_t ring_off, ring_step, place_bytes; /* of a process's memory */
+	uint64_t start_ns;
 	ATT_LINE _Atomic uint32_t leavers; /* how many have left */
 	_Atomic uint32_t joined;	   /* how many have ever come */
+	struct direct_post post[];
 };
+
+/* ---- bells: everybody writes ----
+ * Damage here makes a process look more often, or only when it would have
+ * looked anyway, and nothing else. */
+
+/* How it wants to be woken: on the futex, or through its socket. */
+enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
+
+struct direct_bell {
+	ATT_LINE _Atomic uint32_t asleep; /* enum direct_sleep, futex */
+};
+
+/* ---- on the socket ---- */
+
+enum direct_want {
+	WANT_PLACE, /* this descriptor is my memory */
+	WANT_MEET,  /* I am going to send to him: his memory */
+	WANT_PEER,  /* the memory of one who sends to me */
+	WANT_WHO,   /* his process */
+	WANT_LEAVE,
+	WANT_RING, /* wake him; no answer, and the other way: wake up */
+	WANTS
+};
+
+struct direct_req {
+	uint32_t what, place;
+};
+
+struct direct_rep {
+	uint32_t what;
+	int32_t status; /* 0: with a descriptor, where one was asked for */
+};
+
+/* ---- asking ---- */
 
 /* What the library of the target does: put, get and atomics by message. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
@@ -94,12 +134,17 @@ struct direct_answer {
 
 /* A peer, by place. */
 struct direct_peer {
-	struct direct_place *place;
-	struct direct_ring *out, *in;
+	const struct direct_place *place; /* NULL: not mapped */
+	uint8_t *out;			  /* ring to him, in our memory */
+	const uint8_t *in;		  /* ring of his to us */
+	uint16_t *units; /* of messages of his, where they begin; FREED */
+	struct pidfd who;
+	bool knows_who;
 	uint64_t put, room;  /* bytes sent; up to where there is room */
 	uint64_t got, freed; /* bytes seen; bytes given back */
 	uint64_t told;	     /* of them, what the sender knows */
-	bool met;	     /* we are in its list of senders */
+	bool met;	     /* we are in his list of senders */
+	bool wants;	     /* we said that we wait for room */
 	bool left, broken;   /* gone, and told so; not to be trusted */
 };
 
@@ -121,15 +166,21 @@ struct direct_op {
 struct direct_reply {
 	uint32_t place;
 	struct direct_answer a;
-	const uint8_t *data;
-	size_t len;
+	uint64_t raddr, rkey, len; /* what goes along; looked at when it goes */
+};
+
+/* A region as its owner knows it: nobody else can write here. */
+struct direct_own {
+	uint64_t addr, len;
+	uint32_t age;
 };
 
 struct direct {
 	struct weft_ep ep; /* first */
-	struct direct_seg *seg;
+	const struct direct_seg *seg;
 	struct direct_seg lay; /* what stood at its start, checked */
-	int fd;		       /* armed, or -1 */
+	struct direct_bell *bell;
+	int sock; /* the caller's */
 	uint32_t me, n, nodes, ring_bytes, cpus;
 	struct direct_place *self;
 	struct direct_peer *peer;
@@ -148,12 +199,15 @@ struct direct {
 	uint64_t acts;
 	bool no_cma; /* the kernel refuses */
 	uint32_t region_next;
+	struct direct_own region[DIRECT_REGIONS];
 };
 
+enum { DIRECT_FREED = 0x8000 }; /* of direct_peer.units */
+
 static inline struct direct_head *
-direct_head_at(const struct direct *d, struct direct_ring *r, uint64_t at)
+direct_head_at(const struct direct *d, const uint8_t *ring, uint64_t at)
 {
-	return (struct direct_head *)(r->data + at % d->ring_bytes);
+	return (struct direct_head *)(uintptr_t)(ring + at % d->ring_bytes);
 }
 
 static inline uint64_t direct_size(uint64_t len)
@@ -162,13 +216,30 @@ static inline uint64_t direct_size(uint64_t len)
 	       ~(uint64_t)(DIRECT_UNIT - 1);
 }
 
-/* direct.c */
-struct direct_place *direct_place(struct direct_seg *s,
-				  const struct direct_seg *lay, uint32_t i);
+/* direct_hub.c */
+struct direct_seg direct_layout(uint32_t nodes, uint32_t slots);
+/* What a descriptor of memory must promise: its size stays, and nobody but who
+ * has mapped it can write (where the kernel knows that). */
+int direct_seals(bool readers);
+/* Memory without a name, mapped; readers: nobody else can write. */
+void *direct_memory(uint64_t bytes, bool readers, int *fd_p);
 
-/* direct_bell.c */
-/* Somebody has news for the process at a place; to be called after a fence. */
-void direct_wake(struct direct_place *p, uint64_t id, uint32_t place);
+/* direct.c */
+/* His memory is mapped; 0, -EAGAIN (he is not there yet) or what is wrong. */
+int direct_peer_open(struct direct *d, uint32_t place, enum direct_want why);
+
+/* direct_link.c */
+/* give: a descriptor to go along, or -1; fd_p: that of the answer, or NULL. */
+int direct_want(struct direct *d, enum direct_want what, uint32_t place,
+		int give, int *fd_p);
+/* One message with a descriptor (-1: none); 0 or negative errno. */
+int direct_say(int sock, const void *msg, size_t len, int fd);
+/* fd_p: -1 when none came.  Bytes, or negative errno. */
+int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p);
+/* How he wants to be woken, if he sleeps; a futex is woken here. */
+enum direct_sleep direct_knock(struct direct_bell *b);
+/* There is news for the process at a place; to be called after a fence. */
+void direct_wake(struct direct *d, uint32_t place);
 
 /* direct_ring.c */
 /* Room for a message; its payload goes behind the head.  NULL: none now. */
@@ -176,10 +247,11 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len);
 void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 		   enum direct_kind kind, size_t len, uint32_t imm);
 /* The next message of a peer, or NULL; len_p: its length, checked. */
-struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
-				enum direct_kind *kind_p, uint32_t *len_p);
+const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
+				      enum direct_kind *kind_p,
+				      uint32_t *len_p);
 void direct_free(struct direct *d, struct direct_peer *p,
-		 struct direct_head *h);
+		 const struct direct_head *h);
 /* Senders learn what was given back. */
 void direct_tell_room(struct direct *d, struct direct_peer *p);
 bool direct_has_room(struct direct *d, uint32_t to, size_t len);
@@ -206,7 +278,8 @@ int direct_get(struct direct *d, uint32_t to, void *buf, size_t len,
 int direct_atomic(struct direct *d, uint32_t to, enum direct_what what,
 		  uint64_t raddr, uint64_t rkey, uint64_t a, uint64_t b,
 		  void *ctx);
-bool direct_covers(struct direct_place *p, uint64_t addr, uint64_t key,
+/* Of ours. */
+bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 		   uint64_t len);
 
 /* direct_ask.c */

@@ -3,7 +3,8 @@
  *
  * The sender writes behind its last message; the word that says that a message
  * is there is written last, after the same word of the next one was cleared.
- * The receiver marks messages as freed, in any order, and gives the room back
+ * The receiver cannot write there: it keeps a list of its own of the messages
+ * that it has seen, marks them as freed, in any order, and gives the room back
  * in order, at times. */
 #include <errno.h>
 
@@ -24,10 +25,21 @@ static bool fits(struct direct *d, struct direct_peer *p, uint64_t bytes)
 
 	if (p->put + bytes + DIRECT_UNIT <= p->room)
 		return true;
-	taken = atomic_load_explicit(&p->out->taken, memory_order_acquire);
+	if (!p->place) /* he had not come when we began */
+		return !direct_peer_open(d, (uint32_t)(p - d->peer),
+					 WANT_PEER) &&
+		       fits(d, p, bytes);
+	taken = atomic_load_explicit(&p->place->pair[d->me].taken,
+				     memory_order_acquire);
 	if (taken <= p->put)
 		p->room = taken + d->ring_bytes;
 	return p->put + bytes + DIRECT_UNIT <= p->room;
+}
+
+static void want_room(struct direct *d, uint32_t to, bool wants)
+{
+	d->peer[to].wants = wants;
+	atomic_store(&d->self->pair[to].wanted, wants);
 }
 
 bool direct_has_room(struct direct *d, uint32_t to, size_t len)
@@ -36,9 +48,12 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	uint64_t size = direct_size(len);
 	uint64_t all = skip_of(d, p->put, size) + size;
 
-	if (fits(d, p, all))
+	if (fits(d, p, all)) {
+		if (p->wants)
+			want_room(d, to, false);
 		return true;
-	atomic_store(&p->out->wanted, 1);
+	}
+	want_room(d, to, true);
 	if (fits(d, p, all))
 		return true;
 	d->blocked = to + 1;
@@ -76,11 +91,12 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
 	return direct_head_at(d, p->out, p->put);
 }
 
-/* The first message of ours to him. */
-static void meet_him(struct direct *d, struct direct_peer *p)
+/* The first message of ours to him: he looks for it as soon as he is told, or
+ * comes. */
+static void meet_him(struct direct *d, uint32_t to)
 {
-	p->met = true;
-	atomic_fetch_or(&p->place->senders[d->me / 64], 1ull << d->me % 64);
+	d->peer[to].met = true;
+	direct_peer_open(d, to, WANT_MEET);
 }
 
 void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
@@ -90,21 +106,28 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 
 	h->imm = imm;
 	if (!p->met)
-		meet_him(d, p);
+		meet_him(d, to);
 	p->put += direct_size(len);
 	clear_next(d, p);
 	publish(h, kind, len);
 	atomic_thread_fence(memory_order_seq_cst); /* then look if he sleeps */
-	direct_wake(p->place, d->lay.id, to);
+	direct_wake(d, to);
 }
 
 /* ---- receiving ---- */
 
-struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
-				enum direct_kind *kind_p, uint32_t *len_p)
+/* It was seen, and is so long. */
+static uint16_t *unit_at(const struct direct *d, const struct direct_peer *p,
+			 uint64_t at)
+{
+	return &p->units[at % d->ring_bytes / DIRECT_UNIT];
+}
+
+const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
+				      enum direct_kind *kind_p, uint32_t *len_p)
 {
 	for (;;) {
-		struct direct_head *h = direct_head_at(d, p->in, p->got);
+		const struct direct_head *h = direct_head_at(d, p->in, p->got);
 		uint32_t mark =
 			atomic_load_explicit(&h->mark, memory_order_acquire);
 		uint64_t left = d->ring_bytes - p->got % d->ring_bytes;
@@ -115,14 +138,16 @@ struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 		*kind_p = mark >> 24;
 		*len_p = mark & 0xffffff;
 		if (*kind_p == DIRECT_SKIP) {
-			publish(h, DIRECT_FREED, left - sizeof(*h));
+			*unit_at(d, p, p->got) =
+				(uint16_t)(left / DIRECT_UNIT | DIRECT_FREED);
 			p->got += left;
 			continue;
 		}
-		if (size > left || *kind_p >= DIRECT_SKIP) {
+		if (size > left || *kind_p > DIRECT_SKIP) {
 			p->broken = true; /* he scribbles */
 			return NULL;
 		}
+		*unit_at(d, p, p->got) = (uint16_t)(size / DIRECT_UNIT);
 		p->got += size;
 		return h;
 	}
@@ -132,16 +157,13 @@ struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 static void give_back(struct direct *d, struct direct_peer *p)
 {
 	while (p->freed < p->got) {
-		struct direct_head *h = direct_head_at(d, p->in, p->freed);
-		uint32_t mark =
-			atomic_load_explicit(&h->mark, memory_order_relaxed);
+		uint16_t *u = unit_at(d, p, p->freed);
 
-		if (mark >> 24 != DIRECT_FREED)
+		if (!(*u & DIRECT_FREED))
 			break;
-		p->freed += direct_size(mark & 0xffffff);
+		p->freed += (uint64_t)(*u & ~DIRECT_FREED) * DIRECT_UNIT;
+		*u = 0;
 	}
-	if (p->freed > p->got)
-		p->freed = p->got; /* he scribbles */
 }
 
 void direct_tell_room(struct direct *d, struct direct_peer *p)
@@ -150,35 +172,38 @@ void direct_tell_room(struct direct *d, struct direct_peer *p)
 	if (p->told == p->freed)
 		return;
 	p->told = p->freed;
-	atomic_store(&p->in->taken, p->freed);
-	if (atomic_load(&p->in->wanted) && atomic_exchange(&p->in->wanted, 0))
-		direct_wake(p->place, d->lay.id, (uint32_t)(p - d->peer));
+	atomic_store(&d->self->pair[p - d->peer].taken, p->freed);
+	if (atomic_load(&p->place->pair[d->me].wanted))
+		direct_wake(d, (uint32_t)(p - d->peer));
 }
 
-void direct_free(struct direct *d, struct direct_peer *p, struct direct_head *h)
+void direct_free(struct direct *d, struct direct_peer *p,
+		 const struct direct_head *h)
 {
-	uint32_t mark = atomic_load_explicit(&h->mark, memory_order_relaxed);
+	uint16_t *u = unit_at(d, p, (uint64_t)((const uint8_t *)h - p->in));
 
-	publish(h, DIRECT_FREED, mark & 0xffffff);
+	if (*u) /* else it was none, or was freed before */
+		*u |= DIRECT_FREED;
 	if (h == direct_head_at(d, p->in, p->freed))
 		give_back(d, p);
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
-	    atomic_load_explicit(&p->in->wanted, memory_order_relaxed))
+	    atomic_load_explicit(&p->place->pair[d->me].wanted,
+				 memory_order_relaxed))
 		direct_tell_room(d, p);
 }
 
 void direct_meet(struct direct *d)
 {
 	for (uint32_t w = 0; w * 64 < d->n; w++) {
-		uint64_t now = atomic_load_explicit(&d->self->senders[w],
-						    memory_order_acquire);
+		uint64_t now = atomic_load_explicit(
+			&d->seg->post[d->me].senders[w], memory_order_acquire);
 		uint64_t new = now & ~d->senders[w];
 
 		d->senders[w] |= new;
 		for (; new; new &= new - 1) {
 			uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(new);
 
-			if (i < d->n)
+			if (i < d->n && !direct_peer_open(d, i, WANT_PEER))
 				d->active[d->n_active++] = i;
 		}
 	}

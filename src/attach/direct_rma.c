@@ -5,12 +5,25 @@
  * A key is the place of the region in its owner's table, and how often that was
  * used before; an address is the owner's. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "attach/direct_int.h"
 
-/* ---- regions ---- */
+/* ---- regions ----
+ * What peers ask is checked against our own table.  They see a copy of it: who
+ * asks for what is not there is told so at once. */
+
+static void show(struct direct *d, uint32_t i)
+{
+	struct direct_region *r = &d->self->region[i];
+
+	atomic_store(&r->len, 0);
+	atomic_store(&r->addr, d->region[i].addr);
+	atomic_store(&r->age, d->region[i].age);
+	atomic_store(&r->len, d->region[i].len);
+}
 
 int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		  struct weft_ep_mr *mr_p)
@@ -21,13 +34,14 @@ int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		return -EINVAL;
 	for (uint32_t k = 0; k < DIRECT_REGIONS; k++) {
 		uint32_t i = (d->region_next + k) % DIRECT_REGIONS;
-		struct direct_region *r = &d->self->region[i];
+		struct direct_own *r = &d->region[i];
 
 		if (r->len)
 			continue;
 		d->region_next = i + 1;
-		atomic_store(&r->addr, (uintptr_t)p);
-		atomic_store(&r->len, len);
+		r->addr = (uintptr_t)p;
+		r->len = len;
+		show(d, i);
 		*mr_p = (struct weft_ep_mr){
 			.key = (uint64_t)r->age << 32 | i,
 			.addr = (uintptr_t)p,
@@ -38,47 +52,86 @@ int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	return -ENOMEM;
 }
 
-static struct direct_region *region_of(struct direct_place *p, uint64_t key)
+static bool region_ok(uint64_t base, uint64_t size, uint32_t age, uint64_t addr,
+		      uint64_t key, uint64_t len)
 {
-	struct direct_region *r;
-
-	if ((uint32_t)key >= DIRECT_REGIONS)
-		return NULL;
-	r = &p->region[(uint32_t)key];
-	return r->len && r->age == key >> 32 ? r : NULL;
+	return size && age == key >> 32 && addr >= base && len <= size &&
+	       addr - base <= size - len;
 }
 
 int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
 	struct direct *d = (struct direct *)ep;
-	struct direct_region *r = region_of(d->self, mr->key);
+	uint32_t i = (uint32_t)mr->key;
 
-	if (!r)
+	if (i >= DIRECT_REGIONS || !d->region[i].len ||
+	    d->region[i].age != mr->key >> 32)
 		return -EINVAL;
-	atomic_store(&r->len, 0);
-	atomic_fetch_add(&r->age, 1);
+	d->region[i].len = 0;
+	d->region[i].age++;
+	show(d, i);
 	return 0;
 }
 
-bool direct_covers(struct direct_place *p, uint64_t addr, uint64_t key,
+bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 		   uint64_t len)
 {
-	const struct direct_region *r = region_of(p, key);
-	uint64_t base, size;
+	const struct direct_own *r = &d->region[(uint32_t)key % DIRECT_REGIONS];
 
-	if (!r)
+	return (uint32_t)key < DIRECT_REGIONS &&
+	       region_ok(r->addr, r->len, r->age, addr, key, len);
+}
+
+/* As he says: it is he who decides where he is asked. */
+static bool his_covers(struct direct *d, uint32_t to, uint64_t addr,
+		       uint64_t key, uint64_t len)
+{
+	const struct direct_region *r;
+
+	if ((uint32_t)key >= DIRECT_REGIONS ||
+	    direct_peer_open(d, to, WANT_PEER))
 		return false;
-	base = r->addr;
-	size = r->len;
-	return addr >= base && len <= size && addr - base <= size - len;
+	r = &d->peer[to].place->region[(uint32_t)key];
+	return region_ok(r->addr, r->len, r->age, addr, key, len);
 }
 
 /* ---- by the kernel ---- */
 
-static int cma(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
-	       size_t len, bool write)
+/* Of the process that the descriptor is of; 0: not known here. */
+static pid_t pid_of(int pid_fd)
 {
-	pid_t pid = (pid_t)d->peer[to].place->pid;
+	char path[40], line[80];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pid_fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "Pid: %d", &pid) != 1)
+		;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* The simulator says who is at a place: what he says himself may be another
+ * process's number. */
+static int who_is(struct direct *d, uint32_t to, struct pidfd **who_p)
+{
+	struct direct_peer *p = &d->peer[to];
+
+	if (!p->knows_who && !direct_want(d, WANT_WHO, to, -1, &p->who.fd) &&
+	    p->who.fd >= 0)
+		p->who.pid = pid_of(p->who.fd);
+	p->knows_who = true;
+	*who_p = &p->who;
+	if (p->who.fd < 0 || p->who.pid <= 0)
+		return -EPERM;
+	return pidfd_alive(&p->who) ? 0 : -ESRCH;
+}
+
+static int cma(pid_t pid, void *buf, uint64_t raddr, size_t len, bool write)
+{
 	uint8_t *b = buf;
 
 	while (len) {
@@ -101,6 +154,7 @@ static int move(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
 		size_t len, bool write)
 {
 	void *r = (void *)(uintptr_t)raddr;
+	struct pidfd *who;
 	int ret;
 
 	if (to == d->me) {
@@ -109,8 +163,11 @@ static int move(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
 	}
 	if (d->no_cma)
 		return -EPERM;
-	ret = cma(d, to, buf, raddr, len, write);
-	d->no_cma |= ret == -EPERM || ret == -ENOSYS;
+	ret = who_is(d, to, &who);
+	if (!ret) {
+		ret = cma(who->pid, buf, raddr, len, write);
+		d->no_cma |= ret == -EPERM || ret == -ENOSYS;
+	}
 	return ret == -ESRCH ? -EPIPE : ret == -ENOSYS ? -EPERM : ret;
 }
 
@@ -153,7 +210,7 @@ int direct_put(struct direct *d, uint32_t to, const void *buf, size_t len,
 
 	if (direct_is_left(d, to))
 		return done(d, to, WEFT_EV_PUT, -EPIPE, len, ctx);
-	if (!direct_covers(d->peer[to].place, raddr, rkey, len))
+	if (!his_covers(d, to, raddr, rkey, len))
 		return -EINVAL;
 	if (notify && !direct_has_room(d, to, 0))
 		return -EAGAIN;
@@ -182,7 +239,7 @@ int direct_get(struct direct *d, uint32_t to, void *buf, size_t len,
 
 	if (direct_is_left(d, to))
 		return done(d, to, WEFT_EV_GET, -EPIPE, len, ctx);
-	if (!direct_covers(d->peer[to].place, raddr, rkey, len))
+	if (!his_covers(d, to, raddr, rkey, len))
 		return -EINVAL;
 	ret = move(d, to, buf, raddr, len, false);
 	if (ret != -EPERM)
@@ -203,7 +260,7 @@ int direct_atomic(struct direct *d, uint32_t to, enum direct_what what,
 
 	if (direct_is_left(d, to))
 		return done(d, to, WEFT_EV_ATOMIC, -EPIPE, 8, ctx);
-	if (raddr % 8 || !direct_covers(d->peer[to].place, raddr, rkey, 8))
+	if (raddr % 8 || !his_covers(d, to, raddr, rkey, 8))
 		return -EINVAL;
 	op = direct_op_new(d, to, WEFT_EV_ATOMIC, ctx);
 	if (op) {

@@ -25,7 +25,7 @@ struct att_opts {
 	bool together;
 	/* the processes talk to each other through it, or NULL; made for all
 	 * nodes; the caller's */
-	const struct direct_hub *direct;
+	struct direct_hub *direct;
 	/* What the user should know, one line; from several threads. */
 	void (*say)(void *arg, const char *line);
 	void *say_arg;

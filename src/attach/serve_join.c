@@ -14,9 +14,9 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* The third: the segment of those who talk to each other directly, the node's
- * memory, or a socket for copies of the client's. */
-enum { FDS = ATT_SEND_FDS + 1 };
+/* The third: the node's memory, or a socket for copies of the client's; third
+ * and fourth: the run's memory of those who talk to each other directly. */
+enum { FDS = ATT_SEND_FDS + 2 };
 
 /* ---- who it is ---- */
 
@@ -160,8 +160,6 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 /* The third descriptor, or -1. */
 static int conn_third(const struct att_server *s, struct att_client *c)
 {
-	if (s->o.direct)
-		return s->o.direct->fd;
 	if (s->o.raw)
 		return c->g->mem_fd;
 	return att_copy_needed(c->pid) ? att_copy_new(&c->far, s->o.patience_ns)
@@ -213,13 +211,17 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	c->g = s->agents.at[c->node];
 	fds[0] = att_seg_new(c, c->g);
 	fds[1] = s->bell_fd;
-	fds[2] = conn_third(s, c);
+	fds[2] = s->o.direct ? s->o.direct->fd : conn_third(s, c);
+	fds[3] = s->o.direct ? s->o.direct->bell_fd : -1;
 	if (fds[0] < 0) {
 		s->taken.n--;
 		return client_drop(c, k, -ENOMEM);
 	}
 	w.seg_bytes = c->seg_bytes;
-	ret = conn_send(k, &w, fds, fds[2] >= 0 ? FDS : ATT_SEND_FDS);
+	if (s->o.direct)
+		direct_seat(s->o.direct, c->node, c->slot, k->fd, c->who.fd);
+	ret = conn_send(k, &w, fds,
+			ATT_SEND_FDS + (fds[2] >= 0) + (fds[3] >= 0));
 	close(fds[0]);
 	if (c->far.copy)
 		close(fds[2]);
@@ -243,16 +245,32 @@ int att_join_answer(struct att_server *s, struct att_conn *k)
 	return ret;
 }
 
+/* What it wants of its peers. */
+static int conn_direct(struct att_server *s, struct att_conn *k)
+{
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	ret = direct_serve(s->o.direct, k->c->node, k->c->slot);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
 int att_join_hello(struct att_server *s, struct att_conn *k)
 {
-	ssize_t n = recv(k->fd, &k->hello, sizeof(k->hello), MSG_DONTWAIT);
+	struct att_hello hello;
+	ssize_t n;
 
+	if (k->c && s->o.direct)
+		return conn_direct(s, k);
+	n = recv(k->fd, &hello, sizeof(hello), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n <= 0)
 		return -EPIPE;
 	if (k->greeted)
 		return 0; /* it has nothing more to say */
+	k->hello = hello;
 	if (n != sizeof(k->hello) || k->hello.magic != ATT_MAGIC ||
 	    k->hello.role > ATT_ROLE_THREAD)
 		return -EPROTO;

@@ -35,8 +35,10 @@ static void conn_end(struct att_server *s, size_t i)
 		atomic_store(&k->c->eof, true);
 		atomic_store(&k->c->seg->state, ATT_GONE);
 		att_futex_wake(&k->c->seg->state);
+		pthread_mutex_lock(&s->lock);
 		if (s->o.direct)
 			direct_dead(s->o.direct, k->c->node, k->c->slot);
+		pthread_mutex_unlock(&s->lock);
 		att_watch_news(s);
 	}
 	/* descriptors stay open until the simulation has let go of them */

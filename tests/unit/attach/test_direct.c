@@ -4,12 +4,14 @@
 #include "../cmocka_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,16 +41,91 @@ struct who {
 		}                                                              \
 	} while (0)
 
-/* Two nodes, or as many as there are processes: slots are used, too. */
-static void start(struct who *w, const struct direct_hub *hub, uint32_t me)
-{
-	uint32_t nodes = hub->nodes;
+/* ---- the simulator's part ---- */
 
-	*w = (struct who){ .me = me, .n = hub->places };
-	CHECK(!direct_open(dup(hub->fd), hub->bytes, me % nodes, me / nodes,
-			   &w->d));
+struct rig {
+	struct direct_hub hub;
+	int sock[MAX];	 /* of each process; -1: it has ended */
+	int theirs[MAX]; /* the other ends, until it has started */
+	struct pidfd who[MAX];
+	int status[MAX];
+};
+
+static void rig_open(struct rig *r, uint32_t nodes, uint32_t slots)
+{
+	assert_int_equal(direct_make(nodes, slots, &r->hub), 0);
+	for (uint32_t i = 0; i < r->hub.places; i++) {
+		int s[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s), 0);
+		r->sock[i] = s[0];
+		r->theirs[i] = s[1];
+		r->who[i] = (struct pidfd){ .fd = -1 };
+	}
+}
+
+/* True: in the process at that place, which has joined. */
+static bool rig_start(struct rig *r, uint32_t i, struct who *w)
+{
+	uint32_t nodes = r->hub.nodes;
+	struct direct_way way = { dup(r->hub.fd), dup(r->hub.bell_fd),
+				  r->theirs[i], i % nodes, i / nodes };
+
+	fflush(NULL);
+	r->who[i].pid = fork();
+	assert_true(r->who[i].pid >= 0);
+	if (r->who[i].pid) {
+		close(way.fd);
+		close(way.bell_fd);
+		close(r->theirs[i]);
+		r->theirs[i] = -1;
+		r->who[i].fd = pidfd_open_pid(r->who[i].pid);
+		direct_seat(&r->hub, i % nodes, i / nodes, r->sock[i],
+			    r->who[i].fd);
+		return false;
+	}
+	for (uint32_t k = 0; k < r->hub.places; k++) {
+		close(r->sock[k]);
+		if (k != i && r->theirs[k] >= 0)
+			close(r->theirs[k]);
+	}
+	*w = (struct who){ .me = i, .n = r->hub.places };
+	CHECK(!direct_open(&way, &w->d));
 	w->ep = direct_ep(w->d);
 	alarm(20);
+	return true;
+}
+
+static void rig_ended(struct rig *r, uint32_t i)
+{
+	shutdown(r->sock[i], SHUT_RDWR);
+	waitpid(r->who[i].pid, &r->status[i], 0);
+	direct_dead(&r->hub, i % r->hub.nodes, i / r->hub.nodes);
+	close(r->sock[i]);
+	pidfd_close(&r->who[i]);
+	r->sock[i] = -1;
+}
+
+/* Until all of them have ended. */
+static void rig_serve(struct rig *r)
+{
+	struct pollfd p[MAX];
+	uint32_t left;
+
+	do {
+		left = 0;
+		for (uint32_t i = 0; i < r->hub.places; i++) {
+			p[i] = (struct pollfd){ r->sock[i], POLLIN, 0 };
+			left += r->sock[i] >= 0;
+		}
+		if (left)
+			poll(p, r->hub.places, -1);
+		for (uint32_t i = 0; i < r->hub.places; i++)
+			if (left && p[i].revents &&
+			    direct_serve(&r->hub, i % r->hub.nodes,
+					 i / r->hub.nodes))
+				rig_ended(r, i);
+	} while (left);
 }
 
 static uint32_t addr(const struct who *w, uint32_t i)
@@ -128,27 +205,17 @@ static int finish(struct who *w)
 
 static void run(uint32_t nodes, uint32_t slots, int (*fn)(struct who *w))
 {
-	struct direct_hub hub;
-	pid_t pid[MAX];
-	int status;
+	struct rig r;
+	struct who w;
 
-	assert_int_equal(direct_make(nodes, slots, &hub), 0);
-	for (uint32_t i = 0; i < hub.places; i++) {
-		struct who w;
-
-		pid[i] = fork();
-		assert_true(pid[i] >= 0);
-		if (pid[i])
-			continue;
-		start(&w, &hub, i);
-		_exit(fn(&w));
-	}
-	for (uint32_t i = 0; i < hub.places; i++) {
-		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
-		assert_true(WIFEXITED(status));
-		assert_int_equal(WEXITSTATUS(status), 0);
-	}
-	direct_unmake(&hub);
+	rig_open(&r, nodes, slots);
+	for (uint32_t i = 0; i < r.hub.places; i++)
+		if (rig_start(&r, i, &w))
+			_exit(fn(&w));
+	rig_serve(&r);
+	for (uint32_t i = 0; i < r.hub.places; i++)
+		assert_int_equal(r.status[i], 0);
+	direct_unmake(&r.hub);
 }
 
 /* ---- messages ---- */
@@ -442,31 +509,23 @@ static int survivor(struct who *w)
 
 static void test_death(void **state)
 {
-	struct direct_hub hub;
-	pid_t pid[2];
-	int status;
+	struct rig r;
+	struct who w;
 
 	(void)state;
-	assert_int_equal(direct_make(2, 1, &hub), 0);
-	for (uint32_t i = 0; i < 2; i++) {
-		struct who w;
-
-		pid[i] = fork();
-		if (pid[i])
-			continue;
-		start(&w, &hub, i);
-		if (!i)
-			_exit(survivor(&w));
+	rig_open(&r, 2, 1);
+	if (rig_start(&r, 0, &w))
+		_exit(survivor(&w));
+	if (rig_start(&r, 1, &w)) {
 		post(&w, 0, "last", 5, DATA);
 		kill(getpid(), SIGKILL);
 	}
-	waitpid(pid[1], &status, 0);
-	assert_true(WIFSIGNALED(status));
-	direct_dead(&hub, 1, 0);
-	direct_dead(&hub, 1, 0); /* once is enough */
-	waitpid(pid[0], &status, 0);
-	assert_int_equal(status, 0);
-	direct_unmake(&hub);
+	rig_serve(&r);
+	assert_true(WIFSIGNALED(r.status[1]));
+	assert_int_equal(r.status[0], 0);
+	direct_dead(&r.hub, 1, 0); /* once is enough */
+	assert_int_equal(r.hub.map->leavers, 2);
+	direct_unmake(&r.hub);
 }
 
 /* A process that wants a descriptor sleeps in poll. */
@@ -479,8 +538,7 @@ static int armed_main(struct who *w)
 		post(w, 0, "x", 1, DATA);
 		return finish(w);
 	}
-	p.fd = direct_fd(w->d);
-	CHECK(p.fd >= 0);
+	p.fd = w->d->sock;
 	while (!direct_arm(w->d)) {
 		CHECK(poll(&p, 1, 5000) == 1);
 		break;
@@ -501,13 +559,13 @@ static int scribble_main(struct who *w)
 	struct weft_ep_event ev[4];
 
 	if (w->me) {
-		struct direct_ring *r = w->d->peer[0].out;
+		uint8_t *ring = w->d->peer[0].out;
 
 		post(w, 0, "x", 1, DATA);
 		for (uint32_t i = 0; i < w->d->ring_bytes; i++)
-			r->data[i] = (uint8_t)(i * 2654435761u >> 13);
+			ring[i] = (uint8_t)(i * 2654435761u >> 13);
 		memset((void *)w->d->self->region, 0xff, 5000);
-		atomic_store(&r->taken, UINT64_MAX - 5);
+		atomic_store(&w->d->self->pair[0].taken, UINT64_MAX - 5);
 		_exit(0);
 	}
 	for (uint32_t i = 0; i < 2000; i++) {
@@ -527,6 +585,118 @@ static void test_scribble(void **state)
 {
 	(void)state;
 	run(2, 1, scribble_main);
+}
+
+/* What others have shown of themselves can be read, not written; nor can who is
+ * there be. */
+static bool refuses_writes(const void *p)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return mprotect((void *)((uintptr_t)p & ~(page - 1)), page,
+			PROT_READ | PROT_WRITE) != 0;
+}
+
+static int walls_main(struct who *w)
+{
+	int fd = -1;
+
+	exchange(w, calloc(1, AREA));
+	CHECK(refuses_writes(w->d->seg));
+	CHECK(refuses_writes(w->d->peer[!w->me].place));
+	CHECK(refuses_writes(w->d->peer[!w->me].in));
+	CHECK(!direct_want(w->d, WANT_PEER, !w->me, -1, &fd));
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) ==
+	      MAP_FAILED);
+	CHECK(ftruncate(fd, 0));
+	return finish(w);
+}
+
+static void test_nobody_writes_the_memory_of_others(void **state)
+{
+	(void)state;
+	run(2, 1, walls_main);
+}
+
+/* He shows a region that he never registered, and asks himself for it; another
+ * one asks for what is behind a region. */
+static int asks_main(struct who *w)
+{
+	static uint64_t secret = 42, area[8];
+	struct direct_ask q = { .what = ASK_GET, .a = 8 };
+
+	exchange(w, (uint8_t *)area);
+	q.raddr = (uintptr_t)&secret;
+	q.rkey = w->mr[w->me].key + 1;
+	w->d->self->region[(uint32_t)q.rkey].addr = (uintptr_t)&secret;
+	w->d->self->region[(uint32_t)q.rkey].len = 8;
+	CHECK(!direct_covers(w->d, q.raddr, q.rkey, 8));
+	CHECK(direct_covers(w->d, (uintptr_t)area, w->mr[w->me].key, 8));
+	CHECK(!direct_covers(w->d, (uintptr_t)area + AREA - 7, w->mr[w->me].key,
+			     8));
+	CHECK(!direct_covers(w->d, (uintptr_t)area, UINT32_MAX, 8));
+	return finish(w);
+}
+
+static void test_requests_are_checked_against_private_memory(void **state)
+{
+	(void)state;
+	run(2, 1, asks_main);
+}
+
+/* Descriptors that are no memory of a place are refused; so is a second one. */
+static int bad_place_main(struct who *w)
+{
+	int fd = memfd_create("x", MFD_ALLOW_SEALING);
+
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, -1, NULL) == -EINVAL);
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EINVAL);
+	CHECK(!ftruncate(fd, (off_t)w->d->lay.place_bytes));
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EINVAL);
+	CHECK(!fcntl(fd, F_ADD_SEALS, direct_seals(true)));
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EALREADY);
+	CHECK(direct_want(w->d, WANT_PEER, w->n, -1, NULL) == -EPIPE);
+	_exit(0); /* that was none of the rules: it is put out */
+}
+
+static void test_what_processes_hand_over_is_checked(void **state)
+{
+	(void)state;
+	run(1, 1, bad_place_main);
+}
+
+/* The first sends before the second has come, more than its ring holds. */
+static int early_main(struct who *w)
+{
+	static uint8_t buf[4096];
+
+	if (!w->me) {
+		for (uint32_t i = 0; i < 200; i++)
+			post(w, 1, buf, sizeof(buf), DATA);
+		return finish(w);
+	}
+	return finish(w);
+}
+
+static void test_messages_wait_for_who_comes_later(void **state)
+{
+	struct rig r;
+	struct who w;
+
+	(void)state;
+	rig_open(&r, 2, 1);
+	if (rig_start(&r, 0, &w))
+		_exit(early_main(&w));
+	for (uint32_t i = 0; i < 2; i++) { /* it joins, and sends */
+		poll(&(struct pollfd){ r.sock[0], POLLIN, 0 }, 1, -1);
+		assert_int_equal(direct_serve(&r.hub, 0, 0), 0);
+	}
+	usleep(20000);
+	if (rig_start(&r, 1, &w))
+		_exit(early_main(&w));
+	rig_serve(&r);
+	assert_int_equal(r.status[0] | r.status[1], 0);
+	direct_unmake(&r.hub);
 }
 
 static int forks_main(struct who *w)
@@ -569,6 +739,11 @@ int main(void)
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_armed),
 		cmocka_unit_test(test_scribble),
+		cmocka_unit_test(test_nobody_writes_the_memory_of_others),
+		cmocka_unit_test(
+			test_requests_are_checked_against_private_memory),
+		cmocka_unit_test(test_what_processes_hand_over_is_checked),
+		cmocka_unit_test(test_messages_wait_for_who_comes_later),
 		cmocka_unit_test(test_forks),
 	};
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct endpoint, in the simulator: memory of the run, and what processes want
+ * of it on their sockets. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "attach/direct_int.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
+#endif
+
+/* Few processes get longer rings. */
+enum {
+	RING_MANY = 32 << 10,
+	RING_FEW = 256 << 10,
+	FEW = 16,
+	MSG_MANY = 4096,
+	MSG_FEW = 16384,
+	UNREAD = 8192, /* bytes, as the kernel counts them: some messages */
+};
+
+static uint64_t round_up(uint64_t x)
+{
+	return (x + 4095) & ~4095ull;
+}
+
+struct direct_seg direct_layout(uint32_t nodes, uint32_t slots)
+{
+	struct direct_seg s = { .magic = DIRECT_MAGIC,
+				.version = DIRECT_VERSION,
+				.nodes = nodes,
+				.places = nodes * slots };
+	bool few = s.places <= FEW;
+
+	s.bytes = round_up(sizeof(s) + s.places * sizeof(struct direct_post));
+	s.ring_bytes = few ? RING_FEW : RING_MANY;
+	s.max_msg = few ? MSG_FEW : MSG_MANY;
+	s.ring_off = round_up(sizeof(struct direct_place) +
+			      s.places * sizeof(struct direct_pair));
+	s.ring_step = s.ring_bytes;
+	s.place_bytes = s.ring_off + s.places * s.ring_step;
+	return s;
+}
+
+/* ---- memory ---- */
+
+int direct_seals(bool readers)
+{
+	return F_SEAL_SHRINK | F_SEAL_GROW |
+	       (readers ? F_SEAL_FUTURE_WRITE : 0);
+}
+
+/* Mapped first, then sealed.  The kernel may not know the last seal. */
+void *direct_memory(uint64_t bytes, bool readers, int *fd_p)
+{
+	int fd = memfd_create("weft-direct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *p = MAP_FAILED;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)bytes))
+		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			 0);
+	if (p != MAP_FAILED && fcntl(fd, F_ADD_SEALS, direct_seals(readers)) &&
+	    fcntl(fd, F_ADD_SEALS, direct_seals(false))) {
+		munmap(p, bytes);
+		p = MAP_FAILED;
+	}
+	if (p == MAP_FAILED && fd >= 0) {
+		close(fd);
+		fd = -1;
+	}
+	*fd_p = fd;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int seats_new(struct direct_hub *h)
+{
+	h->seat = malloc(h->places * sizeof(*h->seat));
+	if (!h->seat)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->places; i++)
+		h->seat[i] = (struct direct_seat){ -1, -1, -1 };
+	return 0;
+}
+
+int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
+{
+	struct direct_seg s;
+	struct timespec ts;
+
+	if (!nodes || !slots || nodes > DIRECT_PLACES ||
+	    slots > DIRECT_PLACES / nodes)
+		return -E2BIG;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	s = direct_layout(nodes, slots);
+	s.start_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	*hub_p = (struct direct_hub){ .fd = -1,
+				      .bell_fd = -1,
+				      .bytes = s.bytes,
+				      .nodes = nodes,
+				      .places = s.places };
+	hub_p->map = direct_memory(s.bytes, true, &hub_p->fd);
+	hub_p->bell = direct_memory(s.places * sizeof(struct direct_bell),
+				    false, &hub_p->bell_fd);
+	if (!hub_p->map || !hub_p->bell || seats_new(hub_p)) {
+		direct_unmake(hub_p);
+		return -ENOMEM;
+	}
+	memcpy(hub_p->map, &s, sizeof(s)); /* everything else is zero */
+	return 0;
+}
+
+void direct_unmake(struct direct_hub *h)
+{
+	for (uint32_t i = 0; h->seat && i < h->places; i++)
+		if (h->seat[i].mem_fd >= 0)
+			close(h->seat[i].mem_fd);
+	free(h->seat);
+	if (h->map)
+		munmap(h->map, h->bytes);
+	if (h->bell)
+		munmap(h->bell, h->places * sizeof(struct direct_bell));
+	if (h->fd >= 0)
+		close(h->fd);
+	if (h->bell_fd >= 0)
+		close(h->bell_fd);
+	*h = (struct direct_hub){ .fd = -1, .bell_fd = -1 };
+}
+
+/* ---- who is there ---- */
+
+static bool place_of(const struct direct_hub *h, uint32_t node, uint32_t slot,
+		     uint32_t *place_p)
+{
+	*place_p = slot * h->nodes + node;
+	return node < h->nodes && slot < h->places / h->nodes;
+}
+
+void direct_seat(struct direct_hub *h, uint32_t node, uint32_t slot, int sock,
+		 int pid_fd)
+{
+	uint32_t i;
+
+	if (!place_of(h, node, slot, &i))
+		return;
+	h->seat[i].sock = sock;
+	h->seat[i].pid_fd = pid_fd;
+}
+
+/* His socket is readable as long as he has not read the last one: answers must
+ * find room there. */
+static void hub_ring(struct direct_hub *h, uint32_t i)
+{
+	struct direct_rep r = { .what = WANT_RING };
+	int sock = h->seat[i].sock, unread = 0;
+
+	if (sock >= 0 && !ioctl(sock, SIOCOUTQ, &unread) && unread < UNREAD)
+		direct_say(sock, &r, sizeof(r), -1);
+}
+
+/* All may be waiting for him. */
+static void hub_left(struct direct_hub *h, uint32_t i, enum direct_state as)
+{
+	struct direct_seg *s = h->map;
+
+	if (atomic_load(&s->post[i].state) >= DIRECT_LEFT)
+		return;
+	atomic_store(&s->post[i].state, as);
+	atomic_fetch_add(&s->leavers, 1);
+	for (uint32_t k = 0; k < h->places; k++)
+		if (direct_knock(&h->bell[k]) == DIRECT_ARMED)
+			hub_ring(h, k);
+}
+
+void direct_dead(struct direct_hub *h, uint32_t node, uint32_t slot)
+{
+	uint32_t i;
+
+	if (!place_of(h, node, slot, &i))
+		return;
+	h->seat[i].sock = h->seat[i].pid_fd = -1;
+	hub_left(h, i, DIRECT_DEAD);
+}
+
+/* ---- what they want ---- */
+
+struct call {
+	uint32_t from, place;
+	int fd;	  /* came along, or -1; who takes it sets -1 */
+	int give; /* goes back, or -1 */
+};
+
+/* Its size is what it should be, and stays; nobody else can write there. */
+static bool mem_ok(const struct direct_hub *h, int fd)
+{
+	int must = fcntl(h->fd, F_GET_SEALS) & direct_seals(true);
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       (uint64_t)st.st_size == h->map->place_bytes &&
+	       (fcntl(fd, F_GET_SEALS) & must) == must;
+}
+
+static int want_place(struct direct_hub *h, struct call *c)
+{
+	struct direct_seat *s = &h->seat[c->from];
+
+	if (c->fd < 0 || !mem_ok(h, c->fd))
+		return -EINVAL;
+	if (s->mem_fd >= 0)
+		return -EALREADY;
+	s->mem_fd = c->fd;
+	c->fd = -1;
+	atomic_store(&h->map->post[c->from].state, DIRECT_HERE);
+	atomic_fetch_add(&h->map->joined, 1);
+	return 0;
+}
+
+/* What he sent before he left is still there. */
+static int want_peer(struct direct_hub *h, struct call *c)
+{
+	c->give = h->seat[c->place].mem_fd;
+	return c->give < 0 ? -EAGAIN : 0;
+}
+
+static int want_meet(struct direct_hub *h, struct call *c)
+{
+	if (h->seat[c->from].mem_fd < 0)
+		return -EINVAL;
+	atomic_fetch_or(&h->map->post[c->place].senders[c->from / 64],
+			1ull << c->from % 64);
+	return want_peer(h, c);
+}
+
+static int want_who(struct direct_hub *h, struct call *c)
+{
+	c->give = h->seat[c->place].pid_fd;
+	return c->give < 0 ? -ESRCH : 0;
+}
+
+static int want_leave(struct direct_hub *h, struct call *c)
+{
+	hub_left(h, c->from, DIRECT_LEFT);
+	return 0;
+}
+
+static int want_ring(struct direct_hub *h, struct call *c)
+{
+	hub_ring(h, c->place);
+	return 0;
+}
+
+int direct_serve(struct direct_hub *h, uint32_t node, uint32_t slot)
+{
+	static int (*const fns[WANTS])(struct direct_hub *, struct call *) = {
+		[WANT_PLACE] = want_place, [WANT_MEET] = want_meet,
+		[WANT_PEER] = want_peer,   [WANT_WHO] = want_who,
+		[WANT_LEAVE] = want_leave, [WANT_RING] = want_ring,
+	};
+	struct call c = { .fd = -1, .give = -1 };
+	struct direct_req q;
+	struct direct_rep r;
+	int n, ret = 0, sock;
+
+	if (!place_of(h, node, slot, &c.from))
+		return -EPROTO;
+	sock = h->seat[c.from].sock;
+	n = direct_hear(sock, &q, sizeof(q), MSG_DONTWAIT, &c.fd);
+	if (n == -EAGAIN)
+		return 0;
+	if (n == sizeof(q) && q.what < WANTS && q.place < h->places) {
+		c.place = q.place;
+		r.what = q.what;
+		r.status = fns[q.what](h, &c);
+		if (q.what != WANT_RING)
+			ret = direct_say(sock, &r, sizeof(r), c.give);
+	} else {
+		ret = n < 0 ? n : -EPROTO;
+	}
+	if (c.fd >= 0)
+		close(c.fd);
+	return ret;
+}

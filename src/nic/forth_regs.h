@@ -153,7 +153,8 @@ enum {
 	FORTH_RESEQ = 0x14C,
 	FORTH_CREDIT_RESYNCS = 0x150, /* ours: flows that started anew (5.7) */
 	FORTH_UNSYNC = 0x154, /* ours: packets that came while out of sync */
-	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
+	FORTH_RNOTIFY_TOTAL = 0x158, /* ours: count of the last remote word */
+	FORTH_CREDIT_STATE = 0x160,  /* + 4 * flow, 8 of them */
 
 	/* Extensions of ours for multipath, external memory, event log. */
 	FORTH_LINK_SELECT = 0x180, /* link shown at 0x160 */

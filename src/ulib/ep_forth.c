@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nic/forth_regs.h"
 #include "ulib/ep_forth.h"
 #include "ulib/ep_open.h"
 
@@ -372,6 +373,11 @@ static int epf_start(struct epf *e, weft_phys_t block_phys)
 		return ret;
 	if (block_phys + e->block_bytes > UINT32_MAX)
 		return -ENOMEM;
+	if (weft_forth_info(e->f)->groups)
+		return -EOPNOTSUPP; /* messages need notifications in order */
+	e->paths = weft_forth_info(e->f)->multipath;
+	if (e->paths)
+		e->noted = weft_forth_load(e->f, FORTH_RNOTIFY_TOTAL);
 	epf_meet_peers(e, block_phys);
 	return 0;
 }

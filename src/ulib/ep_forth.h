@@ -8,7 +8,13 @@
  *	| unused | data, padded to 8 | imm | arg | meta | seq |
  *
  * The receiver returns credits (messages consumed) inside its own messages or
- * by a put of one qword into the sender's credit word. */
+ * by a put of one qword into the sender's credit word.
+ *
+ * Over several paths packets overtake each other and only notifications keep
+ * order (forth.md 7.4), in one word for all senders.  Every message asks for
+ * one.  Of the messages that lie in the rings without a gap, those of all
+ * senders together minus the notifications given are not confirmed: so many
+ * at the end of each ring may be incomplete, and are left there. */
 #ifndef ULIB_EP_FORTH_H
 #define ULIB_EP_FORTH_H
 
@@ -77,6 +83,10 @@ struct epf_peer {
 	bool irq;
 	uint64_t sent, acked; /* messages */
 	uint64_t got, consumed, returned;
+	/* several paths */
+	uint64_t landed;   /* messages in my ring, without a gap */
+	uint64_t put_from; /* returned before the last put of credits */
+	bool putting;	   /* which may still be under way */
 	bool *done;	   /* per slot: may be given back */
 	uint32_t requests; /* of mine outstanding */
 	struct epf_list todo, departing;
@@ -110,6 +120,9 @@ struct epf {
 	uint32_t me, n, slots;
 	size_t slot_bytes;
 	bool irq;
+	bool paths;	/* several: packets overtake each other */
+	uint32_t noted; /* notifications given before we began */
+	uint64_t late;	/* messages that may be incomplete */
 	struct epf_peer *peer;
 	/* watched block: notification words, credit words, receive rings */
 	uint8_t *block;

@@ -162,13 +162,43 @@ static void epf_slot_done(struct epf *e, uint32_t p, uint64_t seq)
 		peer->done[peer->consumed++ % e->slots] = false;
 }
 
+/* Message `seq` of p (from 0), if its last word is there. */
+static struct epf_trailer *epf_there(struct epf *e, uint32_t p, uint64_t seq)
+{
+	struct epf_trailer *t = epf_trailer_of(e, epf_rx_slot(e, p, seq));
+
+	return *(volatile uint64_t *)&t->seq == seq + 1 ? t : NULL;
+}
+
+/* Several paths: what has landed, against the notifications given before. */
+static void epf_look(struct epf *e)
+{
+	uint32_t noted;
+	uint64_t sum = 0;
+
+	if (!e->paths)
+		return;
+	noted = e->noted;
+	if (weft_forth_remote_word(e->f))
+		noted = weft_forth_remote_count(e->f);
+	for (uint32_t p = 0; p < e->n; p++) {
+		struct epf_peer *peer = &e->peer[p];
+
+		while (epf_there(e, p, peer->landed))
+			peer->landed++;
+		sum += p == e->me ? 0 : peer->landed;
+	}
+	e->late = (uint32_t)(sum - (noted - e->noted));
+}
+
 /* The next message of p, if it is there. */
 static struct epf_trailer *epf_next(struct epf *e, uint32_t p)
 {
 	struct epf_peer *peer = &e->peer[p];
-	struct epf_trailer *t = epf_trailer_of(e, epf_rx_slot(e, p, peer->got));
 
-	return *(volatile uint64_t *)&t->seq == peer->got + 1 ? t : NULL;
+	if (e->paths && p != e->me && peer->got + e->late >= peer->landed)
+		return NULL;
+	return epf_there(e, p, peer->got);
 }
 
 static void epf_take_ack(struct epf_peer *peer, uint32_t ack)
@@ -204,6 +234,7 @@ int epf_receive(struct epf *e, struct weft_ep_event *ev, int max)
 	struct epf_trailer *t;
 	int n = 0;
 
+	epf_look(e);
 	for (uint32_t i = 0; i < e->n && n < max; i++) {
 		uint32_t p = (e->turn + i) % e->n;
 
@@ -217,6 +248,7 @@ int epf_receive(struct epf *e, struct weft_ep_event *ev, int max)
 
 bool epf_rx_ready(struct epf *e)
 {
+	epf_look(e);
 	for (uint32_t p = 0; p < e->n; p++)
 		if (epf_next(e, p))
 			return true;

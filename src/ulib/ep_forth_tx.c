@@ -3,7 +3,8 @@
  * operations that are issued in order; an operation is a direct part (puts of
  * whole aligned qwords), then messages for what the hardware cannot place,
  * then one last message (notification, request or answer).  Everything for one
- * peer uses one request queue, so it lands in that order (forth.md 3.8). */
+ * peer uses one request queue, so it lands in that order (forth.md 3.8); over
+ * several paths it is notified in that order (7.4). */
 #include <errno.h>
 #include <string.h>
 
@@ -148,7 +149,9 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 			e->out_phys + (weft_phys_t)(slot - e->out) + start,
 			peer->rx + (peer->sent - 1) % e->slots * e->slot_bytes +
 				start,
-			bytes, peer->irq ? WEFT_FORTH_RIRQ : 0);
+			bytes,
+			(peer->irq ? WEFT_FORTH_RIRQ : 0) |
+				(e->paths ? WEFT_FORTH_RNOTIFY : 0));
 	return true;
 }
 
@@ -292,13 +295,23 @@ bool epf_progress(struct epf *e)
 	return moved;
 }
 
+/* Over several paths a put could overtake the one before and the older value
+ * stay.  That one has landed when its credits were used: messages came that
+ * those returned before it do not cover. */
+static bool epf_put_open(const struct epf *e, const struct epf_peer *peer)
+{
+	return e->paths && peer->putting &&
+	       peer->got <= peer->put_from + e->slots;
+}
+
 /* By put when half of the ring is owed and no message carried it. */
 void epf_return_credits(struct epf *e)
 {
 	for (uint32_t p = 0; p < e->n; p++) {
 		struct epf_peer *peer = &e->peer[p];
 
-		if (peer->consumed - peer->returned < (e->slots + 1) / 2)
+		if (peer->consumed - peer->returned < (e->slots + 1) / 2 ||
+		    epf_put_open(e, peer))
 			continue;
 		e->consumed[p] = peer->consumed;
 		if (p == e->me)
@@ -307,6 +320,8 @@ void epf_return_credits(struct epf *e)
 					peer->credit, 1,
 					peer->irq ? WEFT_FORTH_RIRQ : 0))
 			continue; /* no room: at the next call */
+		peer->putting = true;
+		peer->put_from = peer->returned;
 		peer->returned = peer->consumed;
 	}
 }

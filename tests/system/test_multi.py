@@ -29,6 +29,19 @@ class Multipath(unittest.TestCase):
         flagged = [f for f in r.failures if "notification word" in str(f)]
         self.assertEqual(len(flagged), 1)
 
+    def test_endpoint(self):
+        # messages, puts, gets and atomics in order over paths of random
+        # length, also with a ring so short that credits return by puts
+        for more in ((), ("workload.rx_slots=2",), ("workload.use_irq=yes",)):
+            r = run("forth/ep-multi", *more)
+            self.assertEqual(r.all("n", "prog0.tests"), [11] * 4)
+            self.assertGreater(sum(r.all("n", ".nic.reordered")), 100)
+        # without delays the paths differ by the load of the switches alone
+        paths = ("nodes.nic.preset=plat-multi", "fabric.count=4")
+        run("forth/ep-traffic", "workload.count=150", *paths)
+        # notifications by counting are in no order: refused
+        r = run("forth/ep-multi", "nodes.nic.completion=count", fails=True)
+        self.assertIn("Operation not supported", str(r.failures))
 
     def test_counting(self):
         # 7.7 in a whole system: the same notifications, the same memory; no

@@ -212,6 +212,12 @@ LINK_SUM(credit_leak)
 LINK_SUM(resyncs)
 LINK_SUM(unsync)
 
+static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
+{
+	(void)i;
+	return nic_of(c)->rnotify_count;
+}
+
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
@@ -357,6 +363,9 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_UNSYNC] = { "packets out of sync", OPR(FORTH_UNSYNC, RO, 0,
 		"that came before their link was in sync again (4.9)"),
 		.read = unsync_read },
+	[R_RNOTIFY_TOTAL] = { "remote notifications", OPR(FORTH_RNOTIFY_TOTAL,
+		RO, 0, "count of the last remote notification word; goes on "
+		"over resets"), .read = rnotify_total_read },
 	[R_CREDIT_STATE] = { "transmit credit state", OPR(FORTH_CREDIT_STATE,
 		RO, 0, "11:0 T, 27:16 F' of flow f"), .count = 8, .stride = 4,
 		.read = credit_state_read },

@@ -243,7 +243,8 @@ bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
 /* Makes ordinary memory (stack, static, malloc) device-visible where it is,
  * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
  * touches; they are not next to each other.  As often as it is pinned it must
- * be unpinned.  False: no such memory, or the node has no more. */
+ * be unpinned.  False: no such memory (errno EFAULT), or the node has no more
+ * (ENOMEM). */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys);
 void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);

@@ -361,6 +361,11 @@ void weft_host_free(struct weft_host *h, void *p)
 	heap_free(p);
 }
 
+uint64_t weft_prog_strays(const struct weft_comp *host)
+{
+	return ((const struct host *)host->state)->mem.strays;
+}
+
 bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p)
 {
 	struct heap *a = heap_of(h);

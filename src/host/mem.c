@@ -195,6 +195,8 @@ void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	if (off == UINT64_MAX)
 		return NULL;
 	extents_insert(&m->used, off, bytes);
+	if (m->pin)
+		mem_pins_taken(m, off, bytes);
 	*phys_p = m->base + off;
 	return m->map + off;
 }

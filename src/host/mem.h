@@ -42,6 +42,7 @@ struct mem {
 	struct mem_extents used, spare; /* no two spare pieces touch */
 	struct mem_pin *pin;		/* by page; NULL: nothing is pinned */
 	uint32_t *pin_hash;
+	uint64_t strays; /* accesses to pages after they were unpinned */
 	struct {
 		VEC(struct mem_far);
 	} far; /* by shadow */
@@ -124,7 +125,9 @@ static inline void mem_settled(struct mem *m)
 
 /* between mem.c and mem_pin.c */
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
-uint8_t *mem_pinned(const struct mem *m, weft_phys_t phys);
+uint8_t *mem_pinned(struct mem *m, weft_phys_t phys);
+/* Pages of [off, off + bytes) belong to somebody again. */
+void mem_pins_taken(struct mem *m, uint64_t off, uint64_t bytes);
 bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 void mem_pins_fini(struct mem *m);
 

@@ -5,6 +5,7 @@
  * stays where it is: accesses of devices go to it.  Pages next to each other
  * get addresses that are not, as on a machine that has run for a while. */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -15,6 +16,7 @@ struct mem_pin {
 	uint8_t *page; /* NULL: not pinned */
 	uint32_t refs;
 	uint32_t next; /* + 1 */
+	bool gone;     /* it was pinned, and is nobody's now */
 };
 
 static uint64_t frames(const struct mem *m)
@@ -44,11 +46,22 @@ static uint32_t *find(const struct mem *m, const uint8_t *page)
 	return f;
 }
 
-uint8_t *mem_pinned(const struct mem *m, weft_phys_t phys)
+/* A device that still reaches a page of a program that has taken it back: what
+ * it writes goes nowhere, and is counted (weft_prog_strays). */
+uint8_t *mem_pinned(struct mem *m, weft_phys_t phys)
 {
 	const struct mem_pin *pin = &m->pin[(phys - m->base) / MEM_PAGE];
 
-	return pin->page ? pin->page + phys % MEM_PAGE : NULL;
+	if (pin->page)
+		return pin->page + phys % MEM_PAGE;
+	m->strays += pin->gone;
+	return NULL;
+}
+
+void mem_pins_taken(struct mem *m, uint64_t off, uint64_t bytes)
+{
+	for (uint64_t i = off / MEM_PAGE; i * MEM_PAGE < off + bytes; i++)
+		m->pin[i].gone = false;
 }
 
 bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
@@ -106,7 +119,7 @@ static void unpin_page(struct mem *m, const uint8_t *page)
 	if (--m->pin[frame].refs)
 		return;
 	*f = m->pin[frame].next;
-	m->pin[frame] = (struct mem_pin){ 0 };
+	m->pin[frame] = (struct mem_pin){ .gone = true };
 	mem_free(m, m->map + (uint64_t)frame * MEM_PAGE);
 }
 
@@ -135,8 +148,12 @@ bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
 
 	if (pin_own(m, p, n, phys))
 		return true;
-	/* is there any memory? */
-	if (msync(page, n * MEM_PAGE, MS_ASYNC) || !pin_tables(m))
+	if (msync(page, n * MEM_PAGE, MS_ASYNC)) {
+		errno = EFAULT; /* there is no memory */
+		return false;
+	}
+	errno = ENOMEM;
+	if (!pin_tables(m))
 		return false;
 	for (i = n; i && pin_page(m, page + (i - 1) * MEM_PAGE, &phys[i - 1]);
 	     i--)

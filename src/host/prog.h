@@ -78,6 +78,9 @@ weft_time_t weft_prog_debt(const struct weft_host *h);
 uint32_t weft_prog_stores(const struct weft_host *h);
 /* p is a block of weft_host_calloc of this program; bytes asked for. */
 bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p);
+/* Accesses of devices of a host to pages that programs had unpinned: a device,
+ * or its driver, that does not let go. */
+uint64_t weft_prog_strays(const struct weft_comp *host);
 /* What weft_host_copy costs, without copying. */
 void weft_prog_copy(struct weft_host *h, uint64_t n);
 

@@ -75,8 +75,9 @@ enum {
 	HVIA_ATT_L1_COUNT = 0x040, /* handles below this are looked up */
 	HVIA_ERR_POP = 0x048,	   /* load: next error, see below */
 	HVIA_ERR_INFO = 0x050,	   /* token of the error popped last */
-	/* Own, 6.2: store a handle: prefetched addresses of it are forgotten;
-	 * load: 1 while an engine works on something that uses it. */
+	/* Own, 6.2: store a handle: prefetched addresses of it and fetched
+	 * receive descriptors in it are forgotten; load: 1 while an engine
+	 * works on something that uses it. */
 	HVIA_ATT_BUSY = 0x058,
 	/* Own, 6.2, compaction: level-2 indices; a store to COUNT moves so many
 	 * entries, lowest index first, 2 cycles each; reads as what is left.

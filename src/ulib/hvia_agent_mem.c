@@ -226,19 +226,23 @@ int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
 	struct hvia_mem_arg *m = arg;
 	uint64_t pages = pages_of(m);
 	weft_phys_t *phys;
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!agent_ptag_valid(a, weft_proc_self(h), m->ptag))
 		return -EPERM;
-	if (!m->len || m->va + m->len < m->va)
+	if (!m->va || !m->len || m->va + m->len < m->va)
 		return -EINVAL;
 	if (m->len > UINT32_MAX)
 		return -ENOSPC;
 	phys = weft_host_calloc(h, pages, sizeof(*phys));
-	if (phys && weft_mem_pin(h, (void *)(uintptr_t)m->va, m->len, phys)) {
+	if (!phys)
+		return -ENOMEM;
+	if (weft_mem_pin(h, (void *)(uintptr_t)m->va, m->len, phys)) {
 		ret = reg_pinned(a, h, m, phys, (uint32_t)pages);
 		if (ret)
 			weft_mem_unpin(h, (void *)(uintptr_t)m->va, m->len);
+	} else {
+		ret = errno == EFAULT ? -EINVAL : -ENOMEM;
 	}
 	weft_host_free(h, phys);
 	return ret;
@@ -255,6 +259,15 @@ static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 	return r;
 }
 
+/* Whatever the card has fetched or found by the entry as it was is forgotten,
+ * and what works with that has ended. */
+static void settle(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
+{
+	agent_store(a, h, HVIA_ATT_BUSY, handle);
+	while (agent_load(a, h, HVIA_ATT_BUSY))
+		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+}
+
 /* 6.2: nothing new finds it, what works with it ends, then the pages go. */
 static void region_drop(struct hvia_agent *a, struct weft_host *h,
 			uint32_t handle)
@@ -262,9 +275,7 @@ static void region_drop(struct hvia_agent *a, struct weft_host *h,
 	struct hvia_region *r = &a->region.at[handle];
 
 	l1_quad(a, h, handle, 1, (uint64_t)r->l1.l2 << 32);
-	agent_store(a, h, HVIA_ATT_BUSY, handle);
-	while (agent_load(a, h, HVIA_ATT_BUSY))
-		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+	settle(a, h, handle);
 	weft_mem_unpin(h, (void *)(uintptr_t)r->va, r->len);
 	hvia_att_give(&a->att, handle);
 	*r = (struct hvia_region){ 0 };
@@ -307,6 +318,7 @@ int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg)
 		return -EPERM;
 	r->l1.attr = l1_of(m).attr;
 	l1_write(a, h, m->handle);
+	settle(a, h, m->handle);
 	return 0;
 }
 

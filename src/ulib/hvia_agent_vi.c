@@ -204,7 +204,8 @@ void agent_completions(struct hvia_agent *a, struct weft_host *h)
 static bool fatal(uint32_t code)
 {
 	return code == HVIA_ERROR_POST_DESC || code == HVIA_ERROR_CONN_LOST ||
-	       code == HVIA_ERROR_VI_OVERRUN || code == HVIA_ERROR_CATASTROPHIC;
+	       code == HVIA_ERROR_VI_OVERRUN || code == HVIA_ERROR_COMP_PROT ||
+	       code == HVIA_ERROR_CATASTROPHIC;
 }
 
 static void client_tell(struct weft_host *h, struct hvia_client *c,

@@ -130,7 +130,8 @@ static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 	if (!v || !timeout || !addr_in(local, &c->local) ||
 	    !addr_in(remote, &c->remote) || !addr_own(v->nic, &c->local))
 		return VIP_INVALID_PARAMETER;
-	if (!addr_reachable(&c->remote))
+	/* no line leads from a card to itself */
+	if (!addr_reachable(&c->remote) || addr_own(v->nic, &c->remote))
 		return VIP_NOT_REACHABLE;
 	c->client = v->nic->client;
 	c->vi = v->vi;

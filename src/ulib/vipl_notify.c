@@ -27,6 +27,17 @@ static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
 	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
 }
 
+/* RDMA writes of the other side are no operation of a queue here. */
+static VIP_UINT32 err_op(const struct hvia_async *e)
+{
+	if (e->code == HVIA_ERROR_RDMAW_PROT ||
+	    e->code == HVIA_ERROR_RDMAW_DATA ||
+	    e->code == HVIA_ERROR_RDMAW_ABORT)
+		return VIP_STATUS_OP_REMOTE_RDMA_WRITE;
+	return e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+				       : VIP_STATUS_OP_SEND;
+}
+
 static const char *err_name(uint32_t code)
 {
 	static const char *const name[HVIA_ERRORS] = {
@@ -63,8 +74,7 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	VIP_ERROR_DESCRIPTOR d = {
 		.NicHandle = n,
 		.DescriptorPtr = err_descriptor(n, e),
-		.OpCode = e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
-						  : VIP_STATUS_OP_SEND,
+		.OpCode = err_op(e),
 		.ResourceCode = err_resource(e),
 		.ErrorCode = (VIP_ERROR_CODE)e->code,
 	};

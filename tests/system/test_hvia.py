@@ -80,6 +80,21 @@ class Sums(unittest.TestCase):
                    "hvia.nic.mac_receive=1us", "eth.cable.length=90"],
                   cycles=7 + 5 + 2 * 13 + 28, ns=332 + 440)
 
+    def test_clocks(self):
+        """The card's clock and the bus's are two things (1): 213 cycles of a
+        message of 4 bytes are the card's, tenures are the bus's."""
+        def at(*sets):
+            return run("latency", 4, *sets)["n0.prog0.half_rtt_mean"]
+        both = at()
+        slow = at("hvia.nic.clock=33MHz")
+        self.assertAlmostEqual(slow - both, 213 * T, delta=EDGES)
+        fast = at("hvia.nic.clock=132MHz")
+        self.assertAlmostEqual(both - fast, 213 * T / 2, delta=EDGES)
+        # two reads (request, retries, data) and two writes at 33 MHz
+        bus = at("bus.pci.clock=33MHz")
+        self.assertGreater(bus - both, (16 + 15 + 8 + 8) * T)
+        self.assertLess(bus - both, (43 + 36 + 8 + 8) * T + EDGES)
+
     def test_start(self):
         """7.2: what the MAC needs to start lies between all frames."""
         self.near(["hvia.nic.mac_start=700ns"], start=700)

@@ -72,12 +72,13 @@ void hv_head_chk(struct hv_nic *n)
 		return;
 	}
 	v->fetched = true;
+	n->heads[n->recv.vi / 64] |= 1ULL << n->recv.vi % 64;
 	v->seg = 0;
 	v->seg_off = v->got = 0;
 	if (hv_vi_flushing(v, HVIA_Q_RECV))
 		hv_head_complete(n, HVIA_ST_FLUSHED, 0);
 	else if (v->desc.control & (HVIA_OP_RESERVED | HVIA_OP) ||
-		 v->desc.seg_count > HVIA_SEGMENTS)
+		 v->desc.reserved || v->desc.seg_count > HVIA_SEGMENTS)
 		hv_head_complete(n, HVIA_ST_FORMAT_ERROR, 0);
 	if (v->closing)
 		hv_recv_resume(n);
@@ -85,15 +86,27 @@ void hv_head_chk(struct hv_nic *n)
 		hv_place_ahead(n);
 }
 
-void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length)
+static void complete(struct hv_nic *n, struct hv_job j)
 {
 	struct hv_vi *v = vi_of(n);
 
 	v->closing = true;
 	v->active = false;
-	hv_put(n, &(struct hv_job){ .vi = n->recv.vi,
-				    .handle = ~0u,
-				    .complete = true,
-				    .status = status,
-				    .length = length });
+	j.vi = n->recv.vi;
+	j.handle = ~0u;
+	j.desc = v->q[HVIA_Q_RECV].head.handle;
+	j.complete = true;
+	hv_put(n, &j);
+}
+
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length)
+{
+	complete(n, (struct hv_job){ .status = status, .length = length });
+}
+
+/* The packet is an RDMA write. */
+void hv_head_immediate(struct hv_nic *n, uint32_t status)
+{
+	complete(n, (struct hv_job){ .status = status | HVIA_ST_IMMEDIATE,
+				     .immediate = n->recv.h.offset });
 }

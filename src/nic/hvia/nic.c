@@ -24,6 +24,7 @@
 static const struct weft_param hv_params[] = {
 	P(U64,   mac_addr, "0", "", OWN, "station address, first byte lowest; 0 = 02:00:00:00 and the digits of the name"),
 	P(U32,   mtu, "1514", "60..9014", STATED, "bytes of a VI's frame without FCS (3.8); packets of the kernel agent have 104"),
+	P(CLOCK, clock, "66MHz", "", STATED, "of engines, SDRAM and the local bus to the MAC (1)"),
 	P(U32,   prefetch, "1", "0..16", STATED, "entries of the Address Prefetch Buffer (3.7)"),
 	P(BOOL,  att_host, "no", "", OWN, "CTRL.ATT_HOST is set after reset: the table is in host memory (7.3)"),
 	P(U32,   tx_outstanding, "1", "1..2", CALIBRATED, "transmit descriptors with the MAC (3.9, 7.6)"),
@@ -109,8 +110,13 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
 
+	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
+
 	(void)err;
-	n->clk = weft_bus_of(n->bus)->clock(n->bus);
+	/* as fast as the bus: in step with it */
+	n->clk = n->clock.num == bus->num && n->clock.den == bus->den
+			 ? bus
+			 : &n->clock;
 	hv_gec_start(n);
 	return 0;
 }

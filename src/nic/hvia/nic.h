@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of HVIA-GE (class hvia.nic).  See nic.c.
  *
- * Everything runs at the clock of the host's PCI bus, except the local bus
- * between GEC and MAC: that has a clock of its own, of the same frequency and
+ * Everything runs at the card's clock, which is the host bus's where they are
+ * equally fast, except the local bus between GEC and MAC: that has a clock of
+ * its own, of the card's frequency and
  * unknown phase, so its cycles count from whatever begins them.  A unit does
  * one thing at a time and has one wake-up: `go(state, cycles)` says what to do
  * next and when. Wake-ups of one edge run in the order of enum hv_unit, so the
@@ -82,6 +83,7 @@ struct hv_nic {
 	uint64_t rx_fifo;
 	weft_time_t mac_start, mac_receive;
 	bool att_host;
+	struct weft_clock clock;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -107,6 +109,7 @@ struct hv_nic {
 	struct hv_kernel *krx; /* kernel_rx of them */
 	uint32_t krx_first, krx_n;
 	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
+	uint64_t heads[HVIA_VIS / 64];	 /* receive heads fetched, or more */
 	struct hv_vi *vi;
 	struct hv_att att;
 	struct hv_send send;
@@ -126,7 +129,8 @@ static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
 	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
 }
 
-/* On the local bus, whose clock is as fast: from now on, whatever its phase. */
+/* On the local bus, whose clock is as fast as the card's: from now on, whatever
+ * its phase. */
 static inline weft_time_t hv_local(const struct hv_nic *n, uint32_t cycles)
 {
 	return weft_now(n->comp) + weft_clock_edge(n->clk, cycles) -
@@ -197,6 +201,9 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	       const struct hvia_desc *d);
 uint64_t hv_where_token(const struct hv_where *at);
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
+/* What the card has fetched by a region is forgotten, as far as no engine works
+ * on it; true: one does, ask again. */
+bool hv_vi_forget(struct hv_nic *n, uint32_t handle);
 void hv_vi_reset(struct hv_nic *n);
 
 /* send.c */
@@ -258,6 +265,8 @@ void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
 /* Without a packet's bytes: flushed, wrong, partial. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length);
+/* With the immediate data of the packet. */
+void hv_head_immediate(struct hv_nic *n, uint32_t status);
 
 /* write.c: writes, bookkeeping, completion */
 void hv_put(struct hv_nic *n, const struct hv_job *j);

@@ -65,6 +65,9 @@ void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
 
 void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 {
+	/* a translation that has seen the table as it was */
+	if (n->recv.ahead && (handle == ~0u || n->recv.handle == handle))
+		n->recv.stale = true;
 	for (uint32_t i = 0; i < HV_APB_MAX; i++)
 		if (handle == ~0u || n->recv.apb[i].handle == handle)
 			n->recv.apb[i].valid = false;
@@ -136,6 +139,7 @@ static void translate(struct hv_nic *n, const struct hvia_seg *g)
 	if (len > g->length - v->seg_off)
 		len = g->length - v->seg_off;
 	r->handle = g->handle;
+	r->stale = false;
 	r->state = RECV_XA;
 	hv_xlate(n, HV_RECV,
 		 &(struct hv_xlate){ .handle = g->handle,
@@ -281,6 +285,7 @@ void hv_place_xa(struct hv_nic *n)
 		found(n, x->n_piece, x->piece);
 		return;
 	}
-	apb_fill(n);
+	if (!n->recv.stale)
+		apb_fill(n);
 	hv_recv_resume(n);
 }

@@ -113,6 +113,7 @@ static struct hv_job end_job(struct hv_nic *n)
 
 	return (struct hv_job){ .vi = r->vi,
 				.handle = ~0u,
+				.desc = vi_of(n)->q[HVIA_Q_RECV].head.handle,
 				.buffer = true,
 				.end = true,
 				.rdma = vi_of(n)->rdma,
@@ -190,10 +191,8 @@ static void rdma_refused(struct hv_nic *n, uint32_t status)
 	if (r->h.flags & HVIA_FF_LAST)
 		v->active = false;
 	if (r->imm)
-		hv_head_complete(n,
-				 HVIA_ST_REMOTE_RDMA_WRITE | HVIA_ST_IMMEDIATE |
-					 HVIA_ST_RDMA_PROT_ERROR,
-				 0);
+		hv_head_immediate(n, HVIA_ST_REMOTE_RDMA_WRITE |
+					     HVIA_ST_RDMA_PROT_ERROR);
 }
 
 void hv_recv_refused(struct hv_nic *n, uint32_t status)

@@ -200,7 +200,8 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 	case HVIA_ERR_INFO:
 		return n->err_info;
 	case HVIA_ATT_BUSY:
-		return hv_send_uses(n, a->asked) || hv_recv_uses(n, a->asked);
+		return hv_vi_forget(n, a->asked) | hv_send_uses(n, a->asked) |
+		       hv_recv_uses(n, a->asked);
 	case HVIA_MOVE_FROM:
 		return a->from;
 	case HVIA_MOVE_TO:
@@ -254,6 +255,7 @@ static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	case HVIA_ATT_BUSY:
 		a->asked = (uint32_t)val;
 		hv_apb_forget(n, a->asked);
+		hv_vi_forget(n, a->asked);
 		break;
 	case HVIA_MOVE_FROM:
 		a->from = val;

@@ -208,7 +208,7 @@ static uint32_t format_error(const struct hv_send *s, uint32_t max)
 	uint32_t first = hv_send_rdma(s);
 	uint64_t sum = 0;
 
-	if (d->control & HVIA_OP_RESERVED ||
+	if (d->control & HVIA_OP_RESERVED || d->reserved ||
 	    (d->control & HVIA_OP) > HVIA_OP_RDMAWRITE ||
 	    d->seg_count > HVIA_SEGMENTS || d->seg_count < first)
 		return HVIA_ST_FORMAT_ERROR;
@@ -289,7 +289,9 @@ static void send_next(struct hv_nic *n)
 
 static void send_done(struct hv_nic *n)
 {
-	hv_dma_take(&n->send.dma, NULL);
+	if (!hv_dma_take(&n->send.dma, NULL))
+		hv_vi_fail(n, n->send.vi, HVIA_Q_SEND, HVIA_ERROR_COMP_PROT,
+			   hvia_token(n->send.at.handle, 0));
 	weft_msg_end(n->comp, n->send.trace, false);
 	n->send.trace = 0;
 	hv_vi_done(n, n->send.vi, HVIA_Q_SEND);

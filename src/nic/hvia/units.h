@@ -201,6 +201,7 @@ enum { HV_APB_MAX = 16 };
  * packet, the end of a packet, the end of a message. */
 struct hv_job {
 	uint32_t vi, handle;
+	uint32_t desc; /* region of the descriptor to be completed */
 	struct weft_slice data;
 	uint32_t pos, n_piece, i_piece;
 	struct hv_piece piece[2];
@@ -224,6 +225,7 @@ struct hv_recv {
 	bool imm;    /* its immediate data have a descriptor */
 	bool packet; /* there is one; else a descriptor is being prepared */
 	bool ahead;  /* the address looked for is for the next packet */
+	bool stale;  /* and its region has changed meanwhile */
 	struct weft_slice frame;
 	uint64_t trace; /* message */
 	struct hv_head h;

@@ -82,11 +82,64 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 		       const struct hv_where *at)
 {
 	struct hv_vi *v = &n->vi[vi];
+	bool over = v->state == HVIA_VI_ERROR || v->q[q].flush;
 
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
+	if (!over) /* the VI has not ended already */
+		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
+}
+
+/* ---- what has been fetched ---------------------------------------------- */
+
+static void head_forget(struct hv_nic *n, uint32_t vi)
+{
+	n->vi[vi].fetched = false;
+	hv_apb_forget_vi(n, vi);
+	if (n->recv.win.vi == vi)
+		n->recv.win.valid = false;
+}
+
+/* The descriptor of a message that is being received is out of reach: its
+ * status cannot be written. */
+static void head_lost(struct hv_nic *n, uint32_t vi)
+{
+	struct hv_vi *v = &n->vi[vi];
+	uint64_t token = hv_where_token(&v->q[HVIA_Q_RECV].head);
+
+	v->active = false;
+	v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
+	hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT, token);
+}
+
+/* True: the engine works on it. */
+static bool head_release(struct hv_nic *n, uint32_t vi, uint32_t handle)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (!v->fetched && !v->closing)
+		n->heads[vi / 64] &= ~(1ULL << vi % 64);
+	if (!v->fetched || v->q[HVIA_Q_RECV].head.handle != handle)
+		return false;
+	if (v->closing || (n->recv.state != RECV_IDLE && n->recv.vi == vi))
+		return true;
+	head_forget(n, vi);
+	if (v->active && !v->rdma)
+		head_lost(n, vi);
+	return false;
+}
+
+bool hv_vi_forget(struct hv_nic *n, uint32_t handle)
+{
+	bool busy = false;
+
+	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
+		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1)
+			busy |= head_release(
+				n, w * 64 + (uint32_t)__builtin_ctzll(bits),
+				handle);
+	return busy;
 }
 
 void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
@@ -218,6 +271,10 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 	switch (byte) {
 	case HVIA_VI_0:
 		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
+		/* what was fetched was allowed to the tag before */
+		if (v->ptag != (uint16_t)(val >> 16) && !v->active &&
+		    !v->closing)
+			head_forget(n, vi);
 		v->ptag = (uint16_t)(val >> 16);
 		v->peer = (uint16_t)(val >> 32);
 		memcpy(v->mac, (const uint8_t *)&val + 6, 2);
@@ -240,6 +297,7 @@ void hv_vi_reset(struct hv_nic *n)
 {
 	memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
 	memset(n->pending, 0, sizeof(n->pending));
+	memset(n->heads, 0, sizeof(n->heads));
 	ring_clear(&n->recv.prep);
 	ring_clear(&n->errors);
 	vec_clear(&n->bells);

@@ -237,7 +237,9 @@ static void book_done(struct hv_nic *n)
 {
 	const struct hv_job *j = ring_front(&n->book.q);
 
-	hv_dma_take(&n->book.dma, NULL);
+	if (!hv_dma_take(&n->book.dma, NULL))
+		hv_vi_fail(n, j->vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT,
+			   hvia_token(j->desc, 0));
 	hv_vi_done(n, j->vi, HVIA_Q_RECV);
 	weft_mark(n->comp, j->trace, "completion visible",
 		  hv_time(n, n->t_visible));
@@ -267,15 +269,20 @@ bool hv_write_busy(const struct hv_nic *n)
 	       !ring_empty(&n->write.q) || !ring_empty(&n->book.q);
 }
 
+/* Bytes to be written, or a status. */
+static bool job_uses(const struct hv_job *j, uint32_t handle)
+{
+	return (j->n_piece && j->handle == handle) ||
+	       (j->complete && j->desc == handle);
+}
+
 bool hv_write_uses(const struct hv_nic *n, uint32_t handle)
 {
 	for (uint32_t i = 0; i < ring_count(&n->write.q); i++)
-		if (ring_nth(&n->write.q, i)->handle == handle)
+		if (job_uses(ring_nth(&n->write.q, i), handle))
 			return true;
 	for (uint32_t i = 0; i < ring_count(&n->book.q); i++)
-		if (n->vi[ring_nth(&n->book.q, i)->vi]
-			    .q[HVIA_Q_RECV]
-			    .head.handle == handle)
+		if (job_uses(ring_nth(&n->book.q, i), handle))
 			return true;
 	return false;
 }

@@ -266,6 +266,14 @@ void bench_run(struct bench *b)
 
 	weft_sim_run(b->sim, WEFT_NEVER);
 	must(weft_sim_finish(b->sim, &err), &err);
+	for (uint32_t i = 0; i < b->nodes; i++)
+		if (weft_prog_strays(b->node[i].host)) {
+			fprintf(stderr,
+				"node %u: a device has reached pages "
+				"that are not pinned\n",
+				i);
+			abort();
+		}
 }
 
 void bench_main(struct bench *b, node_fn fn)

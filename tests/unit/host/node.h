@@ -76,7 +76,8 @@ void bench_set(struct bench *b, const char *cls, const char *param,
 /* fn as the next program of a node. */
 void bench_prog(struct bench *b, uint32_t node, node_fn fn);
 void bench_start(struct bench *b);
-/* To the end of all events, then the finish of all components. */
+/* To the end of all events, then the finish of all components.  No device has
+ * reached a page that a program had unpinned. */
 void bench_run(struct bench *b);
 /* fn as the only program, from the start to the end. */
 void bench_main(struct bench *b, node_fn fn);

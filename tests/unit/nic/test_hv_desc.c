@@ -14,6 +14,9 @@ static void formats(void)
 
 	d->d.length = 99;
 	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
+	d = hvduo_simple(3, 8);
+	d->d.reserved = 1;
+	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);
 	d = hvrig_desc(&hvduo.rig[0], 1, 0);
 	d->d.length = 1;
 	assert_int_equal(hvduo_sent(d), OK | HVIA_ST_FORMAT_ERROR);

@@ -58,6 +58,11 @@ static int asks(struct weft_host *h, struct bench *b)
 	none.bytes[4] = 0xff;
 	assert_int_equal(VipConnectRequest(s.vi, &local.a, &none.a, 250, &a),
 			 VIP_NOT_REACHABLE);
+	/* to ourselves: no line leads there */
+	assert_int_equal(VipConnectRequest(s.vi, &local.a, &local.a, 250, &a),
+			 VIP_NOT_REACHABLE);
+	assert_int_equal(VipConnectPeerRequest(s.vi, &local.a, &local.a, 250),
+			 VIP_NOT_REACHABLE);
 	/* from an address that is not ours */
 	assert_int_equal(VipConnectRequest(s.vi, &none.a, &local.a, 250, &a),
 			 VIP_INVALID_PARAMETER);

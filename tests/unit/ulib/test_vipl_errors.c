@@ -103,7 +103,9 @@ static void mem_calls(struct side *s)
 	assert_int_equal(VipRegisterMem(s->nic, p, 5ul << 30, &a, &m),
 			 VIP_ERROR_RESOURCE);
 	assert_int_equal(VipRegisterMem(s->nic, (void *)8192, 4096, &a, &m),
-			 VIP_ERROR_RESOURCE); /* no memory there */
+			 VIP_INVALID_PARAMETER); /* no memory there */
+	assert_int_equal(VipRegisterMem(s->nic, NULL, 4096, &a, &m),
+			 VIP_INVALID_PARAMETER);
 	a.EnableRdmaRead = VIP_TRUE;
 	assert_int_equal(VipRegisterMem(s->nic, p, 10, &a, &m),
 			 VIP_INVALID_RDMAREAD);

@@ -123,6 +123,8 @@ enum {
 #define HP_CTRL_NPS_MAKE(m)  HP_PUT(m, 15, 8)
 #define HP_CTRL_NPS_ALL	     HP_CTRL_NPS_MAKE(0xff)
 #define HP_VPID_EN(vpid, on) (HP_PUT(on, 63, 63) | HP_PUT(vpid, 15, 0))
+/* On, with so many VCIs in its turn (our own). */
+#define HP_VPID_EN_WEIGHT(vpid, w) (HP_VPID_EN(vpid, true) | HP_PUT(w, 23, 16))
 
 enum {
 	HP_IRQ_TLB = 1 << 0,

@@ -72,6 +72,31 @@ static int post_miss(struct hpn_actor *a, struct hport *p,
 	}
 }
 
+/* Of a victim, or a good neighbour. */
+static int post_good(struct hpn_actor *a, struct hport *p,
+		     const struct hport_peer *to)
+{
+	const struct hpn_scene *s = a->of;
+	struct hport_far far = { HPN_TO, 0, 8 * (a->posted % HPN_SLOTS) };
+	struct hport_tag tag = { a->posted, 0 };
+	uint32_t way =
+		s->way == HPN_MIX ? (a->posted + a->id) % HPN_MIX : s->way;
+	uint64_t w = a->posted;
+
+	if (!s->size)
+		way = HPN_MESSAGE;
+	switch (way) {
+	case HPN_GET:
+		return hport_get(p, to, FLAGS, tag, &far, HPN_FROM, 0, s->size);
+	case HPN_MESSAGE:
+		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
+	case HPN_FAA:
+		return hport_faa(p, to, FLAGS, tag, &far, 1);
+	default:
+		return hport_put(p, to, FLAGS, tag, &far, HPN_FROM, 0, s->size);
+	}
+}
+
 static int post_as(struct hpn_actor *a, struct hport *p,
 		   const struct hport_peer *to)
 {
@@ -82,10 +107,9 @@ static int post_as(struct hpn_actor *a, struct hport *p,
 
 	if (hpn_misses(k))
 		return post_miss(a, p, to);
-	if (k == HPN_GOOD && a->of->size)
-		return hport_put(p, to, FLAGS, tag, &far, HPN_FROM, 0,
-				 a->of->size);
-	if (k == HPN_GOOD || k == HPN_BAD_CONTEXT)
+	if (k == HPN_GOOD)
+		return post_good(a, p, to);
+	if (k == HPN_BAD_CONTEXT)
 		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
 	return hport_fast_put(p, to, FLAGS, tag, &far, &w, 1);
 }

@@ -84,6 +84,9 @@ static bool actor_open(struct hpn_scene *s, uint32_t i)
 		s->hp.drv.kernel->ct[(size_t)HP_WORDS * i] &= ~HP_CTX_EN;
 	if ((s->size || hpn_kind_of(a) > HPN_TRIGGERS) && !windows_open(a, p))
 		return false;
+	if (hpn_weight(a) > 1)
+		hport_drv_store(&s->hp.drv, HP_R_VPID_EN,
+				HP_VPID_EN_WEIGHT(i, hpn_weight(a)));
 	a->next = weft_host_now(s->w.h);
 	return weft_proc_start(s->w.h, proc, hpn_turn, a);
 }
@@ -109,20 +112,23 @@ static int scene_open(struct hpn_scene *s, struct weft_comp *c)
 static void tell_victims(struct hpn_scene *s)
 {
 	uint64_t done = 0, least = UINT64_MAX, most = 0, failed = 0;
+	uint64_t part, parts = 0;
 	weft_time_t sum = 0, max = 0;
 	double us = (double)s->time / WEFT_US, mean;
 
 	for (uint32_t i = 0; i < s->victims; i++) {
 		const struct hpn_actor *a = &s->a[i];
 
+		part = a->done / hpn_weight(a);
+		parts += hpn_weight(a);
 		done += a->done;
-		least = a->done < least ? a->done : least;
-		most = a->done > most ? a->done : most;
+		least = part < least ? part : least;
+		most = part > most ? part : most;
 		failed += a->failed;
 		sum += a->sum;
 		max = a->max > max ? a->max : max;
 	}
-	mean = (double)done / s->victims;
+	mean = (double)done / (double)parts;
 	weft_metric(s->w.c, "latency", "ns",
 		    (double)sum / WEFT_NS / (done ? (double)done : 1));
 	weft_metric(s->w.c, "latency_max", "ns", (double)max / WEFT_NS);
@@ -198,7 +204,10 @@ static const struct weft_param scene_params[] = {
 	P(U32, depth, "1", "1..15", "instructions of a process under way"),
 	P(U32, greedy, "0", "0..4096", "so many victims, or all, have `greed` under way instead"),
 	P(U32, greed, "15", "1..15", "see greedy"),
-	P(BYTES, size, "0", "0..3968", "victims, good: of a put; 0: messages of a word"),
+	P(BYTES, size, "0", "0..3968", "victims, good: of a put or get; 0: messages of a word"),
+	P(ENUM, way, "put", HPN_WAYS, "victims, good, with a size: instructions; mix: in turn"),
+	P(U32, weight, "1", "1..255", "of victims 2, 5, 8 ..: their part of the turn"),
+	P(U32, weight_next, "1", "1..255", "of victims 1, 4, 7 .."),
 	P(BYTES, bytes, "8", "8..3968", "misses: of a put or get"),
 	P(BYTES, length, "64KiB", "8..8MiB", "long_miss: of a put"),
 	P(U32, pages, "1024", "1..65536", "misses: pages that it uses in turn"),

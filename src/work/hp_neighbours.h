@@ -24,6 +24,10 @@ enum hpn_kind {
 	"none|good|triggers|nq_full|bad_context|forged_page|locked_window|"    \
 	"tlb_miss|long_miss|target_miss|get_miss|atomic_miss"
 
+/* Instructions of victims. */
+enum { HPN_PUT, HPN_GET, HPN_MESSAGE, HPN_FAA, HPN_MIX };
+#define HPN_WAYS "put|get|message|faa|mix"
+
 enum {
 	HPN_SLOTS = HPORT_CROWD_WQ,
 	HPN_FROM = HPORT_CROWD_WINS, /* window that is read from */
@@ -44,6 +48,7 @@ struct hpn_actor {
 
 struct hpn_scene {
 	uint32_t victims, neighbours, kind, depth, greedy, greed, pages, cpus;
+	uint32_t way, weight, weight_next;
 	bool fault;
 	weft_time_t time, period;
 	uint64_t size, bytes, length;
@@ -61,6 +66,12 @@ static inline bool hpn_is_victim(const struct hpn_actor *a)
 static inline enum hpn_kind hpn_kind_of(const struct hpn_actor *a)
 {
 	return hpn_is_victim(a) ? HPN_GOOD : a->of->kind;
+}
+static inline uint32_t hpn_weight(const struct hpn_actor *a)
+{
+	if (!hpn_is_victim(a) || a->id % 3 == 0)
+		return 1;
+	return a->id % 3 == 2 ? a->of->weight : a->of->weight_next;
 }
 static inline bool hpn_misses(enum hpn_kind k)
 {

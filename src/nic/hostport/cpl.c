@@ -463,7 +463,7 @@ static void finish_recv(struct hp_cpl *q)
 
 /* Completion of an instruction of this node: copy of its command.  A negative
  * acknowledge that nobody asked for has no reservation (4.9). */
-static void finish_origin(struct hp_cpl *q)
+static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 {
 	uint32_t byte = HP_CMD_BYTE(q->in.cmd) & ~(uint32_t)HP_RESPONSE;
 	uint32_t err = q->in.err, cmd;
@@ -476,6 +476,8 @@ static void finish_origin(struct hp_cpl *q)
 		cmd = HP_C1_ORIG(q->in.head.c[1]) | HP_CMD(err, 0, 0);
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
+	if (get) /* its process may have the next one fetched */
+		hp_fetch_answered(n, q->in.head.vpid);
 	finish_begin(q, cmd);
 	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
 	q->in.nqe.snapshot = true;
@@ -503,7 +505,7 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	if (q->in.reply)
-		finish_origin(q);
+		finish_origin(n, q);
 	else if (q->kind == CPL_FAST)
 		finish_fast(q);
 	else

@@ -11,6 +11,8 @@
  * cannot be fetched now is a number in its context.  A VPID whose notification
  * queue has no entry left to reserve leaves the turn (STALL_NQ) until its NQ_RP
  * moves. */
+#include <stdlib.h>
+
 #include "nic/hostport/nic.h"
 
 /* ---- VPIDs with work --------------------------------------------------- */
@@ -25,11 +27,42 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
+/* It has more.  A VPID with a weight goes on for so many. */
+static void turn_again(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+	struct hp_weight *w = u->weight ? &u->weight[vpid] : NULL;
+	uint64_t bit = 1ULL << (vpid % 64);
+
+	if (!w || u->in_turn[vpid / 64] & bit) {
+		turn_add(n, vpid);
+		return;
+	}
+	w->left = w->left ? w->left - 1 : w->is - 1;
+	if (!w->left || !w->is) {
+		w->left = 0;
+		turn_add(n, vpid);
+		return;
+	}
+	u->in_turn[vpid / 64] |= bit;
+	*ring_push(&u->first) = (uint16_t)vpid;
+}
+
+static bool turn_empty(const struct hp_nic *n)
+{
+	return ring_empty(&n->fetch.turn) && ring_empty(&n->fetch.first);
+}
+
 static uint32_t turn_take(struct hp_nic *n)
 {
-	uint32_t vpid = *ring_front(&n->fetch.turn);
+	bool first = !ring_empty(&n->fetch.first);
+	uint32_t vpid = first ? *ring_front(&n->fetch.first)
+			      : *ring_front(&n->fetch.turn);
 
-	ring_pop(&n->fetch.turn);
+	if (first)
+		ring_pop(&n->fetch.first);
+	else
+		ring_pop(&n->fetch.turn);
 	n->fetch.in_turn[vpid / 64] &= ~(1ULL << (vpid % 64));
 	return vpid;
 }
@@ -44,11 +77,116 @@ static void held_add(struct hp_nic *n, uint32_t vpid)
 	vec_push(&n->fetch.held, (uint16_t)vpid);
 }
 
+/* ---- shares ------------------------------------------------------------ */
+
+static uint32_t weight(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_fetch_unit *u = &n->fetch;
+
+	return u->weight && u->weight[vpid].is ? u->weight[vpid].is : 1;
+}
+
+static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->fetch.ahead.n; i++)
+		if (n->fetch.ahead.at[i].vpid == vpid)
+			return &n->fetch.ahead.at[i];
+	return NULL;
+}
+
+void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+
+	if (ahead_of(n, vpid)) /* answers of a former owner do not come */
+		*ahead_of(n, vpid) = vec_pop(&u->ahead);
+	if (w > 1 && !u->weight)
+		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
+	if (w > 1 && !u->weight)
+		abort();
+	if (u->weight)
+		u->weight[vpid] = (struct hp_weight){ .is = (uint8_t)w };
+}
+
+static void ahead_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
+{
+	struct hp_ahead *a = ahead_of(n, vpid);
+
+	if (req->ahead)
+		return;
+	req->ahead = true;
+	if (a)
+		a->n++;
+	else
+		vec_push(&n->fetch.ahead,
+			 ((struct hp_ahead){ .vpid = (uint16_t)vpid, .n = 1 }));
+}
+
+/* Others have been fetched, not long ago. */
+static bool contended(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_fetch_unit *u = &n->fetch;
+	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
+
+	return at && hp_now(n) - at < n->vpid_recent;
+}
+
+static void ahead_mark(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+
+	if (vpid != u->last_vpid)
+		u->last_other = u->last;
+	u->last_vpid = (uint16_t)vpid;
+	u->last = hp_now(n);
+}
+
+/* Behind the turn are queues that one VPID could fill, here and where its
+ * packets go: it has its share of them, and no more while others want theirs.
+ */
+static bool ahead_full(struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_ahead *a = ahead_of(n, vpid);
+	uint32_t w = weight(n, vpid);
+
+	if (!a || !contended(n, vpid))
+		return false;
+	return (n->vpid_ahead && a->n >= n->vpid_ahead * w) ||
+	       (n->vpid_gets && a->out >= n->vpid_gets * w);
+}
+
+static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
+{
+	struct hp_ahead *a = ahead_of(n, vpid);
+
+	if (!a)
+		return;
+	a->n -= !answered && a->n;
+	a->out -= answered && a->out;
+	if (!a->n && !a->out)
+		*a = vec_pop(&n->fetch.ahead);
+	hp_fetch_resume(n, vpid);
+}
+
+void hp_fetch_left(struct hp_nic *n, uint32_t vpid)
+{
+	ahead_less(n, vpid, false);
+}
+
+void hp_fetch_answered(struct hp_nic *n, uint32_t vpid)
+{
+	ahead_less(n, vpid, true);
+}
+
+static bool held_stays(struct hp_nic *n, uint32_t vpid)
+{
+	return hp_sched_aside(&n->sched[HP_REQ], vpid) || ahead_full(n, vpid);
+}
+
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++) {
-		if (n->fetch.held.at[i] != vpid ||
-		    hp_sched_aside(&n->sched[HP_REQ], vpid))
+		if (n->fetch.held.at[i] != vpid || held_stays(n, vpid))
 			continue;
 		n->fetch.held.at[i] = vec_pop(&n->fetch.held);
 		turn_add(n, vpid);
@@ -245,6 +383,8 @@ static void op_free(struct hp_nic *n, struct hp_fetch *op)
 
 static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
+	if (op->req->ahead)
+		hp_fetch_left(n, op->ctx.vpid);
 	weft_msg_end(n->comp, op->req->trace, false);
 	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
 	op_free(n, op);
@@ -263,7 +403,9 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
+	ahead_add(n, vpid, req); /* tagged: it had no turn */
 	hp_vci_decode(&req->vci, w, vpid);
+	ahead_of(n, vpid)->out += req->vci.three;
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
 	n->vcis++;
@@ -344,7 +486,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		hp_ctx_dirty(c);
 		pend = 0;
 	}
-	if (pend && hp_sched_aside(&n->sched[HP_REQ], c->vpid)) {
+	if (pend && held_stays(n, c->vpid)) {
 		held_add(n, c->vpid);
 		pend = 0;
 	}
@@ -355,6 +497,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
 	hp_ctx_dirty(c);
 	op->reading = true;
+	ahead_add(n, c->vpid, op->req);
+	ahead_mark(n, c->vpid);
 	op->req->trace = hp_marks_take(n, c->vpid);
 	hp_mark(n, op->req->trace, "CSB, context");
 	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
@@ -362,7 +506,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		    HP_LINE, read_done, op)
 		->txn.trace_id = op->req->trace;
 	if (pend > 1)
-		turn_add(n, c->vpid);
+		turn_again(n, c->vpid);
 	hp_fetch_go(n);
 }
 
@@ -385,8 +529,7 @@ static void turn_next(struct hp_nic *n)
 {
 	struct hp_fetch *op;
 
-	while (!ring_empty(&n->fetch.turn) && hp_fetch_room(n) &&
-	       (op = op_new(n))) {
+	while (!turn_empty(n) && hp_fetch_room(n) && (op = op_new(n))) {
 		op->ctx.vpid = (uint16_t)turn_take(n);
 		op->ctx.done = turn_ctx;
 		hp_ctx_get(n, &op->ctx);
@@ -413,6 +556,9 @@ void hp_fetch_go(struct hp_nic *n)
 void hp_fetch_fini(struct hp_nic *n)
 {
 	ring_free(&n->fetch.turn);
+	ring_free(&n->fetch.first);
+	free(n->fetch.weight);
 	vec_free(&n->fetch.held);
+	vec_free(&n->fetch.ahead);
 	hp_tagged_fini(n);
 }

@@ -60,6 +60,15 @@ static const struct weft_param hp_params[] = {
 	  "translations of a packet before it leaves: 1 MiB, not aligned"),
 	P(U32, vci_queue, "16", "1..256", OWN, "VCIs in front of the scheduler"),
 	P(U32, fetches, "8", "1..16", OWN, "VCIs that are read at a time"),
+	P(U32, vpid_ahead, "2", "0..256", OWN,
+	  "VCIs of one VPID, times its weight, between turn and network port "
+	  "while others have some too; 0 = no limit (SB12)"),
+	P(U32, vpid_gets, "4", "0..65535", OWN,
+	  "gets and atomics of one VPID, times its weight, whose answer has not "
+	  "come, while others have some too; 0 = no limit (SB12)"),
+	P(U32, vpid_recent, "4096", "1..", OWN,
+	  "cycles for which a VPID that was fetched counts as one that has "
+	  "some"),
 	P(U32, lookups, "8", "1..16", OWN,
 	  "entries of the CSB whose contexts are looked up at a time"),
 	P(U32, ctx_cache, "64", "4..65536", OWN, "contexts, sets of 4 (8.8)"),

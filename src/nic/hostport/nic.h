@@ -168,6 +168,7 @@ struct hp_req {
 	uint64_t trace; /* until its packet has it */
 	bool reserved;	/* an NQ entry is reserved for it: always, but for tests
 			 */
+	bool ahead;	/* it is counted for its VPID (fetch.c) */
 };
 
 /* ---- fetch (fetch.c) ---- */
@@ -178,6 +179,11 @@ struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 	struct hp_ctx_req ctx;
 	uint64_t w[HP_WORDS];
 	bool reading; /* from memory; before that its context is asked for */
+};
+struct hp_ahead { /* VCIs of a VPID that were fetched */
+	uint16_t vpid;
+	uint32_t n;   /* until their packet has left the network port */
+	uint32_t out; /* gets and atomics, until their answer has come */
 };
 struct hp_fetch_unit {
 	/* CSB out: entries that wait for their context */
@@ -195,7 +201,22 @@ struct hp_fetch_unit {
 	uint64_t in_turn[HP_VPIDS / 64];
 	struct {
 		VEC(uint16_t);
-	} held; /* VPIDs that have work and instructions set aside */
+	} held; /* VPIDs that have work and instructions set aside, or have
+		 * their share of those that are ahead */
+	struct {
+		VEC(struct hp_ahead);
+	} ahead; /* fetched, and not yet out of the way of others */
+	/* who was fetched last, and when somebody else was */
+	uint16_t last_vpid;
+	uint64_t last, last_other;
+	/* VPIDs whose turn goes on; by VPID their weight and what is left of
+	 * it in this turn.  NULL: all are 1. */
+	struct {
+		RING(uint16_t);
+	} first;
+	struct hp_weight {
+		uint8_t is, left;
+	} * weight;
 	struct hp_fetch op[HP_FETCHES];
 	uint32_t n;		  /* of op in use */
 	uint32_t decoding;	  /* VCIs on their way to the scheduler */
@@ -208,6 +229,12 @@ void hp_fetch_go(struct hp_nic *n);
 void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
 /* An instruction of this VPID may have been set aside and goes on. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
+/* The packet of an instruction of this VPID has left the network port; its
+ * answer has come; or neither will ever be. */
+void hp_fetch_left(struct hp_nic *n, uint32_t vpid);
+void hp_fetch_answered(struct hp_nic *n, uint32_t vpid);
+/* The VPID has been opened, with this weight. */
+void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t weight);
 /* The scheduler's queue has room for one more, besides those on their way. */
 bool hp_fetch_room(const struct hp_nic *n);
 /* The VCI is complete and its NQ entry reserved: to the scheduler.  flags: W0
@@ -275,6 +302,7 @@ struct hp_tx {
 	struct weft_frame *f;
 	struct np_pkt *pkt;
 	uint8_t np, cls;
+	uint16_t vpid;	/* the sender's */
 	uint32_t skip;	/* of the payload, in front of the user bytes */
 	uint64_t cycle; /* first word, in cycles of the network port */
 	uint32_t avail, total;
@@ -454,6 +482,7 @@ struct hp_nic {
 	bool hash_order;
 	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
 	uint32_t lookups, list_pages, miss_buffer;
+	uint32_t vpid_ahead, vpid_gets, vpid_recent;
 	uint32_t ctx_cache, win_cache, route_cache, tlb;
 	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
 	uint32_t t_decode, t_check, t_frame, t_nqe;

@@ -71,6 +71,7 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 	(void)i;
 	hp_csb_enable(&n->csb, vpid, HP_GET(val, 63, 63));
+	hp_fetch_weight(n, vpid, (uint32_t)HP_GET(val, 23, 16));
 	if (HP_GET(val, 63, 63))
 		return;
 	hp_rx_room(n, vpid); /* what waits for it ends */
@@ -285,7 +286,8 @@ const struct weft_reg hp_regs[] = {
 	{ "ctrl", MGMT(HP_R_CTRL, RW, "0 enable, 1 ordering, 2 network keeps "
 		"order of equal hashes, 15:8 network ports that send (reads 0 "
 		"where there is none; at first all)"), HOOKS(ctrl) },
-	{ "vpid_en", MGMT(HP_R_VPID_EN, RW, "63 on, 15:0 VPID: may trigger"),
+	{ "vpid_en", MGMT(HP_R_VPID_EN, RW, "63 on, 15:0 VPID: may "
+		"trigger; 23:16 weight of its turn, 0 and 1: one VCI"),
 		.wrote = vpid_en_wrote },
 	{ "cache_cmd", MGMT(HP_R_CACHE_CMD, RW, "7:0 flush 1, insert 2, remove "
 		"3, bulk insert 4, query 5; 15:8 context 0, window 1, routing "

@@ -288,8 +288,15 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct req *q = tx->arg;
 
+	hp_fetch_left(n, tx->vpid);
 	q->sent = true;
 	finish_check(n, q);
+}
+
+/* The job may have left long ago. */
+static void output_gone(struct hp_nic *n, struct hp_tx *tx)
+{
+	hp_fetch_left(n, tx->vpid);
 }
 
 static bool wants_sent(const struct req *q)
@@ -334,12 +341,16 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_mark(n, q->in.trace, "requester: frame");
 	hp_fetch_resume(n, q->in.vci.vpid);
 	if (q->err) {
+		hp_fetch_left(n, q->in.vci.vpid);
+		if (q->in.vci.three)
+			hp_fetch_answered(n, q->in.vci.vpid);
 		hp_stage_done(s, j);
 		return;
 	}
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
 	hp_pull_release(n, &q->pull, hp_now(n),
-			wants_sent(q) ? output_sent : NULL, q);
+			wants_sent(q) ? output_sent : output_gone, q);
+	q->pull.tx->vpid = q->in.vci.vpid;
 	q->in.trace = 0; /* its packet's */
 	q->waits_port = !q->pull.tx->pkt;
 	if (q->waits_port)

@@ -145,6 +145,13 @@ uint32_t egen_flits(const struct egen *g, const struct weft_frame *f)
 	       (m->words ? ex_words(f) * 8 : f->payload.len) / w;
 }
 
+/* Packets of a pair may overtake each other unless their order is checked. */
+static uint32_t egen_coins(const struct egen *g, uint32_t d)
+{
+	return g->check ? ex_coins_pair(g->node, d)
+			: ex_coins((uint64_t)g->node << 48 | g->made);
+}
+
 struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
 			       bool raw)
 {
@@ -158,8 +165,8 @@ struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
 			       .dest = (uint16_t)d,
 			       .port = (uint8_t)g->port,
 			       .dim = 0xff };
-	if (g->place.topo &&
-	    !ex_topo_route(g->place.topo, g->node, d, g->port, f)) {
+	if (g->place.topo && !ex_topo_route(g->place.topo, g->node, d, g->port,
+					    egen_coins(g, d), f)) {
 		weft_frame_free(f);
 		return NULL;
 	}

@@ -30,9 +30,24 @@ static bool row_cut(const struct ex_topo *t, uint32_t node, uint32_t dim,
 	return false;
 }
 
+static uint32_t tie_dir(const struct ex_topo *t, uint32_t dim, uint32_t a,
+			uint32_t coins)
+{
+	switch (t->tie) {
+	case EX_TIE_BALANCED:
+		return a % 2 ? DOWN : UP;
+	case EX_TIE_RANDOM:
+		return coins >> dim & 1 ? DOWN : UP;
+	case EX_TIE_NEGATIVE:
+		return DOWN;
+	default:
+		return UP;
+	}
+}
+
 /* Direction in which to go from a to b != a, or EX_NO_PORT. */
 static uint32_t row_dir(const struct ex_topo *t, uint32_t node, uint32_t dim,
-			uint32_t a, uint32_t b)
+			uint32_t a, uint32_t b, uint32_t coins)
 {
 	uint32_t k = t->size[dim], len = b > a ? b - a : b + k - a, dir;
 
@@ -43,7 +58,7 @@ static uint32_t row_dir(const struct ex_topo *t, uint32_t node, uint32_t dim,
 			       ? EX_NO_PORT
 			       : dir;
 	}
-	dir = 2 * len > k || (2 * len == k && t->balanced && a % 2);
+	dir = 2 * len == k ? tie_dir(t, dim, a, coins) : 2 * len > k;
 	if (!t->n_cuts)
 		return dir;
 	if (!row_cut(t, node, dim, a, dir == UP ? len : k - len, dir))
@@ -63,8 +78,8 @@ void ex_here_init(struct ex_here *h, const struct ex_topo *t, uint32_t node)
 		h->at[i] = (uint16_t)ex_coord(t, node, i);
 }
 
-uint32_t ex_here_port(const struct ex_here *h, const struct ex_topo *t,
-		      uint32_t d)
+static uint32_t here_port(const struct ex_here *h, const struct ex_topo *t,
+			  uint32_t d, uint32_t coins)
 {
 	uint32_t left = d;
 
@@ -77,20 +92,32 @@ uint32_t ex_here_port(const struct ex_here *h, const struct ex_topo *t,
 		left = q;
 		if (b == h->at[i])
 			continue;
-		dir = row_dir(t, h->node, i, h->at[i], b);
+		dir = row_dir(t, h->node, i, h->at[i], b, coins);
 		return dir == EX_NO_PORT ? EX_NO_PORT : t->port[i][dir];
 	}
 	return EX_NO_PORT;
 }
 
-uint32_t ex_topo_port(const struct ex_topo *t, uint32_t s, uint32_t d)
+uint32_t ex_here_port(const struct ex_here *h, const struct ex_topo *t,
+		      uint32_t d)
+{
+	return here_port(h, t, d, 0);
+}
+
+uint32_t ex_topo_way(const struct ex_topo *t, uint32_t s, uint32_t d,
+		     uint32_t coins)
 {
 	struct ex_here h;
 
 	if (t->kind == EX_TOPO_GRAPH)
 		return t->table[(size_t)s * t->nodes + d];
 	ex_here_init(&h, t, s);
-	return ex_here_port(&h, t, d);
+	return here_port(&h, t, d, coins);
+}
+
+uint32_t ex_topo_port(const struct ex_topo *t, uint32_t s, uint32_t d)
+{
+	return ex_topo_way(t, s, d, 0);
 }
 
 /* ---- cables ---- */
@@ -186,8 +213,17 @@ uint32_t ex_topo_hops(const struct ex_topo *t, uint32_t s, uint32_t d)
 	return n;
 }
 
+/* The last steps of splitmix64: all bits of the key count in each of them. */
+uint32_t ex_coins(uint64_t key)
+{
+	key += 0x9e3779b97f4a7c15;
+	key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
+	key = (key ^ key >> 27) * 0x94d049bb133111eb;
+	return (uint32_t)(key >> 32) & ((1u << EX_DIMS) - 1);
+}
+
 bool ex_topo_route(const struct ex_topo *t, uint32_t s, uint32_t d,
-		   uint32_t port, struct weft_frame *f)
+		   uint32_t port, uint32_t coins, struct weft_frame *f)
 {
 	struct ex_meta *m = ex_meta(f);
 	uint32_t n = 0, out;
@@ -199,7 +235,7 @@ bool ex_topo_route(const struct ex_topo *t, uint32_t s, uint32_t d,
 	if (!t->path)
 		return true;
 	for (; s != d; s = ex_topo_far(t, s, out)) {
-		out = ex_topo_port(t, s, d);
+		out = ex_topo_way(t, s, d, coins);
 		if (out == EX_NO_PORT || n + 1 >= EX_ROUTE_MAX)
 			return false;
 		ex_route_set(f, n++, out);

@@ -10,9 +10,8 @@
  * and ports are given out in order.  A dimension of size 2 has one cable, also
  * in a torus, unless `both` says that there are two.
  *
- * Dimension order, the shorter way round, a tie goes to the positive side (or,
- * `balanced`, by the parity of the coordinate).  Where the way is cut (cables
- * that do not exist) the packet goes the other way round. */
+ * Dimension order, the shorter way round, a tie as enum ex_tie says.  Where the
+ * way is cut (cables that do not exist) the packet goes the other way round. */
 #ifndef LINK_EX_ROUTE_H
 #define LINK_EX_ROUTE_H
 
@@ -21,6 +20,15 @@
 
 enum { EX_DIMS = 6, EX_CUTS = 256, EX_NO_PORT = 0xff, EX_NODES_MAX = 65536 };
 #define EX_FAR_NONE UINT32_MAX
+
+/* Half way round: to the positive side (4.5); by the parity of the coordinate;
+ * by coins the sender throws; to the negative side. */
+enum ex_tie {
+	EX_TIE_POSITIVE,
+	EX_TIE_BALANCED,
+	EX_TIE_RANDOM,
+	EX_TIE_NEGATIVE
+};
 
 enum ex_topo_kind { EX_TOPO_GRID, EX_TOPO_GRAPH };
 
@@ -42,7 +50,8 @@ struct ex_topo {
 	uint8_t dim[EX_PORTS];	  /* of a port; 0xff */
 	bool path;		  /* senders give the whole route */
 	bool dateline;		  /* the odd channels are used */
-	bool balanced, both;
+	bool both;
+	enum ex_tie tie;
 	struct ex_cut cut[EX_CUTS]; /* grid */
 	uint32_t n_cuts;
 	/* graph: */
@@ -88,6 +97,9 @@ static inline uint32_t ex_coord(const struct ex_topo *t, uint32_t node,
 
 /* Output at node s for destination d != s: 3..8, or EX_NO_PORT. */
 uint32_t ex_topo_port(const struct ex_topo *t, uint32_t s, uint32_t d);
+/* With EX_TIE_RANDOM, for a packet with these coins. */
+uint32_t ex_topo_way(const struct ex_topo *t, uint32_t s, uint32_t d,
+		     uint32_t coins);
 /* The same with the nodes' coordinates at hand: what a crossbar keeps of
  * itself, so that nothing is divided for its own place. */
 struct ex_here {
@@ -123,11 +135,19 @@ static inline uint32_t ex_topo_vc(const struct ex_topo *t, uint32_t vc_in,
 /* Hops from s to d, 0 when they are the same, UINT32_MAX when there is no
  * way. */
 uint32_t ex_topo_hops(const struct ex_topo *t, uint32_t s, uint32_t d);
+/* A coin for each dimension: equal keys, equal coins. */
+uint32_t ex_coins(uint64_t key);
+/* Those of a pair of nodes, whose packets must not overtake each other. */
+static inline uint32_t ex_coins_pair(uint32_t s, uint32_t d)
+{
+	return ex_coins((uint64_t)s << 32 | d);
+}
 /* The route of a packet from s to internal port `port` of d, as the topology
  * wants it (path or table): writes meta (pos, hops, dest, port, dim) and the
- * nibbles.  False: no way, or more than EX_ROUTE_MAX nibbles. */
+ * nibbles.  `coins` are for EX_TIE_RANDOM.  False: no way, or more than
+ * EX_ROUTE_MAX nibbles. */
 bool ex_topo_route(const struct ex_topo *t, uint32_t s, uint32_t d,
-		   uint32_t port, struct weft_frame *f);
+		   uint32_t port, uint32_t coins, struct weft_frame *f);
 
 /* ---- making them ---- */
 

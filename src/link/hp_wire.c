@@ -88,10 +88,10 @@ bool hp_route_expand(struct weft_frame *f, const uint8_t *el, uint32_t n)
 
 int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, coins = ex_coins_pair(s, d);
 
 	while (s != d) {
-		uint32_t port = ex_topo_port(t, s, d);
+		uint32_t port = ex_topo_way(t, s, d, coins);
 		uint8_t one;
 
 		if (port < EX_INTERNAL || port >= EX_PORTS)

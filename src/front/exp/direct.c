@@ -194,6 +194,10 @@ static int routes_make(struct ex_topo *t, const struct doc_node *map,
 			 err))
 		return -1;
 	t->path = o.routing == PATH;
+	if (!t->path && t->tie == EX_TIE_RANDOM)
+		return doc_fail(map->at, err,
+				"tie: random is the sender's choice: use "
+				"routing: path");
 	if (t->path && longest(t) + 1 > EX_ROUTE_MAX)
 		return doc_fail(map->at, err,
 				"a route has room for %u hops, the longest "

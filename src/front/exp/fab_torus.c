@@ -5,6 +5,7 @@
  *	type: torus, dims: [8, 8, 8], routing: table
  *	tie: balanced	half way round: by parity of the coordinate, not always
  *			the positive side
+ *	tie: random	by a coin for each packet (routing: path)
  *	both: yes	two cables in dimensions of size 2
  *	dateline: no	may deadlock: to see it
  */
@@ -59,7 +60,7 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	struct ex_topo t;
 
 	if (dims_read(map, &s, err) ||
-	    option(map, "tie", WEFT_P_ENUM, "positive|balanced", &s.tie,
+	    option(map, "tie", WEFT_P_ENUM, "positive|balanced|random", &s.tie,
 		   sizeof(s.tie), err) ||
 	    option(map, "both", WEFT_P_BOOL, "", &s.both, sizeof(s.both),
 		   err) ||
@@ -68,7 +69,7 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	if (ex_topo_grid(&t, s.size, s.dims, wrap, s.both, &sub))
 		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
-	t.balanced = s.tie;
+	t.tie = (enum ex_tie)s.tie;
 	t.dateline = s.dateline;
 	return direct_build(b, map, &t, err);
 }

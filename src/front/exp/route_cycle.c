@@ -191,11 +191,14 @@ static struct route_cycle ring_check(const struct ring *r)
 static struct route_cycle rings_check(const struct ex_topo *t, uint32_t dim,
 				      uint32_t base)
 {
-	struct ring r = { .t = t, .dim = dim, .base = base };
+	struct ex_topo way = *t; /* coins: all of them this way, or that way */
+	struct ring r = { .t = &way, .dim = dim, .base = base };
 	struct route_cycle c = ring_check(&r);
 
 	if (c.n)
 		return c;
+	if (t->tie == EX_TIE_RANDOM)
+		way.tie = EX_TIE_NEGATIVE;
 	r.dir = 1;
 	return ring_check(&r);
 }

@@ -196,6 +196,41 @@ static void test_verify(void **st)
 	}
 }
 
+/* Where order is checked the coins are those of the pair; else packets of a
+ * pair go both ways. */
+static void test_random_ties_keep_order_where_it_is_promised(void **st)
+{
+	const char *ring = "type: torus, dims: [4], tie: random";
+	struct rig g;
+
+	rig_run(&g, 4,
+		"verify: yes, packets: 300, load: 0.6, size: 0, "
+		"size_max: 300",
+		ring);
+	good(&g);
+	assert_int_equal(counter(&g, "net.received"), 4 * 300);
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "t%u.disorder", i);
+		assert_int_equal(counter(&g, name), 0);
+	}
+	rig_close(&g);
+	rig_run(&g, 4, "packets: 300, load: 0.1, pattern: bit_complement",
+		ring);
+	good(&g);
+	/* 0 to 3 and 1 to 2 are neighbours: no tie, one port each */
+	assert_int_equal(counter(&g, "s0.packets"), 600);
+	rig_close(&g);
+	rig_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
+		ring);
+	good(&g);
+	/* 0 sends over 1 and 3, which send themselves */
+	assert_in_range(counter(&g, "s1.packets"), 300 + 110, 300 + 190);
+	assert_in_range(counter(&g, "s3.packets"), 300 + 110, 300 + 190);
+	rig_close(&g);
+}
+
 static void test_mixed_sizes(void **st)
 {
 	struct rig g;
@@ -601,6 +636,9 @@ static void test_refused(void **st)
 		{ 8, "size: 8", "type: mesh, dims: [8], cut: [[3, 4]]",
 		  "no way from node" },
 		{ 200, "size: 8", "type: mesh, dims: [200]", "routing: table" },
+		{ 4, "size: 8",
+		  "type: torus, dims: [4], tie: random, routing: table",
+		  "use routing: path" },
 		{ 5, "size: 8",
 		  "type: graph, cables: [[0,1],[1,2],[2,3],[3,4],[4,0]]",
 		  "may deadlock: s0.lp0/vc0 -> " },
@@ -639,6 +677,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_verify),
+		cmocka_unit_test(
+			test_random_ties_keep_order_where_it_is_promised),
 		cmocka_unit_test(test_mixed_sizes),
 		cmocka_unit_test(test_hops),
 		cmocka_unit_test(test_no_load),

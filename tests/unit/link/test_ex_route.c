@@ -93,7 +93,7 @@ static void test_grids(void **st)
 					shapes[i].wrap);
 
 		check_all(&t, true);
-		t.balanced = true;
+		t.tie = EX_TIE_BALANCED;
 		check_all(&t, true);
 	}
 }
@@ -112,9 +112,51 @@ static void test_numbers(void **st)
 	assert_int_equal(ex_topo_port(&t, 0, 16), 7);
 	assert_int_equal(ex_topo_port(&t, 0, 48), 8);
 	assert_int_equal(ex_topo_hops(&t, 0, 42), 6); /* the farthest */
-	t.balanced = true;
+	t.tie = EX_TIE_BALANCED;
 	assert_int_equal(ex_topo_port(&t, 0, 2), 3);
 	assert_int_equal(ex_topo_port(&t, 1, 3), 4);
+}
+
+/* From (0, 0, 0) to (2, 2, 2) each dimension is a tie: eight ways, all of six
+ * hops, each by its coins. */
+static void test_coins_decide_ties(void **st)
+{
+	struct ex_topo t = grid(4, 4, 4, true);
+
+	t.path = true;
+	t.tie = EX_TIE_RANDOM;
+	for (uint32_t coins = 0; coins < 8; coins++) {
+		struct weft_frame f = { 0 };
+
+		assert_true(ex_topo_route(&t, 0, 42, 1, coins, &f));
+		assert_int_equal(ex_meta(&f)->hops, 7);
+		for (uint32_t i = 0; i < 6; i++)
+			assert_int_equal(ex_route_nibble(&f, i),
+					 3 + i / 2 * 2 + (coins >> i / 2 & 1));
+		/* no tie, no choice */
+		assert_true(ex_topo_route(&t, 0, 1, 1, coins, &f));
+		assert_int_equal(ex_route_nibble(&f, 0), 3);
+	}
+}
+
+/* Near half of each, and every combination, over packets that are counted. */
+static void test_coins_are_fair(void **st)
+{
+	uint32_t heads[EX_DIMS] = { 0 }, seen[1 << EX_DIMS] = { 0 };
+
+	for (uint32_t i = 0; i < 6400; i++) {
+		uint32_t c = ex_coins((uint64_t)5 << 48 | i);
+
+		assert_true(c < 1 << EX_DIMS);
+		seen[c]++;
+		for (uint32_t k = 0; k < EX_DIMS; k++)
+			heads[k] += c >> k & 1;
+	}
+	for (uint32_t k = 0; k < EX_DIMS; k++)
+		assert_in_range(heads[k], 3000, 3400);
+	for (uint32_t c = 0; c < 1 << EX_DIMS; c++)
+		assert_in_range(seen[c], 60, 150);
+	assert_int_equal(ex_coins_pair(3, 9), ex_coins_pair(3, 9));
 }
 
 static void test_path(void **st)
@@ -123,20 +165,20 @@ static void test_path(void **st)
 	struct weft_frame f = { 0 };
 
 	t.path = true;
-	assert_true(ex_topo_route(&t, 0, 42, 1, &f)); /* (2, 2, 2) */
+	assert_true(ex_topo_route(&t, 0, 42, 1, 0, &f)); /* (2, 2, 2) */
 	assert_int_equal(ex_meta(&f)->hops, 7);
 	assert_int_equal(f.u[4] & 0xfffffff, 0x1775533);
 	assert_int_equal(ex_meta(&f)->dest, 42);
-	assert_true(ex_topo_route(&t, 5, 5, 2, &f)); /* to itself */
+	assert_true(ex_topo_route(&t, 5, 5, 2, 0, &f)); /* to itself */
 	assert_int_equal(ex_meta(&f)->hops, 1);
 	assert_int_equal(ex_route_nibble(&f, 0), 2);
 	t.path = false;
-	assert_true(ex_topo_route(&t, 0, 42, 1, &f));
+	assert_true(ex_topo_route(&t, 0, 42, 1, 0, &f));
 	assert_int_equal(ex_meta(&f)->hops, 0);
 	t = grid(128, 0, 0, true);
 	t.path = true;
-	assert_true(ex_topo_route(&t, 0, 63, 0, &f)); /* 64 nibbles */
-	assert_false(ex_topo_route(&t, 0, 64, 0, &f));
+	assert_true(ex_topo_route(&t, 0, 63, 0, 0, &f)); /* 64 nibbles */
+	assert_false(ex_topo_route(&t, 0, 64, 0, 0, &f));
 }
 
 /* e-cube: lowest bit first, hops = popcount (T-37). */
@@ -248,6 +290,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grids),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_coins_decide_ties),
+		cmocka_unit_test(test_coins_are_fair),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_cube),
 		cmocka_unit_test(test_many_dims),

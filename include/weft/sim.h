@@ -50,6 +50,9 @@ struct weft_port {
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
 	bool tapped;	      /* a filter wants real frames */
+	bool beside;	      /* set by the owner: frames may lie beside each
+			       * other, as on the lanes of a bundle */
+	bool overlapped;      /* they do, and may not: told once */
 	struct weft_tap *tap; /* set before the start, or NULL */
 	const void *iface;    /* what the owner offers here (bus ports) */
 	void *notes;	      /* bus ports: queue of notes, see bus.h */
@@ -63,6 +66,7 @@ struct weft_port {
 	/* Volume that left through this port. */
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
+	weft_time_t out_end; /* of the last frame on the line */
 	char name[24];
 };
 
@@ -95,7 +99,10 @@ void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 
 /* Sends f out of p; its first word is on the line at `start` (>= now).  Gives
- * f away.  It arrives at the peer at start + delay: ops.arrive, phase 0. */
+ * f away.  It arrives at the peer at start + delay: ops.arrive, phase 0.
+ * A line carries one frame at a time: keep the time at which it is free
+ * (words * word_fs after the start); a frame that begins before is a failed
+ * check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
 /* From ops.filter: hand the frame on (to the next filter, then the peer). */

@@ -31,6 +31,7 @@ void axbar_init(struct axbar *x, struct weft_comp *c,
 	for (uint32_t l = 0; l < AT_LINKS; l++) {
 		x->link[l].port = &link_ports[l];
 		link_ports[l].iface = x;
+		link_ports[l].beside = true; /* state characters */
 	}
 }
 

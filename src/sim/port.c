@@ -241,14 +241,33 @@ WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
 	port_out(p, f);
 }
 
+/* The owner has not waited for the line. */
+WEFT_COLD static void port_overlap(struct weft_port *p, weft_time_t start)
+{
+	if (p->beside || p->overlapped)
+		return;
+	p->overlapped = true;
+	weft_check_failed(p->comp,
+			  "%s: a frame starts at %.3f ns while the one before "
+			  "it is on the line until %.3f ns: wait until the "
+			  "line is free",
+			  p->name, (double)start / (double)WEFT_NS,
+			  (double)p->out_end / (double)WEFT_NS);
+}
+
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start)
 {
+	weft_time_t busy = f->words * f->word_fs;
+
 	assert(start >= p->comp->sim->head.now && p->peer);
+	if (__builtin_expect(start < p->out_end, 0))
+		port_overlap(p, start);
 	f->time = start + p->delay;
+	p->out_end = start + busy > p->out_end ? start + busy : p->out_end;
 	p->out_frames++;
 	p->out_words += f->words;
-	p->out_busy += f->words * f->word_fs;
+	p->out_busy += busy;
 	if (weft_heard(p->comp))
 		port_out_told(p, f);
 	else

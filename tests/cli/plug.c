@@ -42,6 +42,7 @@ static int talker_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct talker *t = c->state;
 
+	c->ports[0].beside = true; /* any period will do */
 	if (t->packets)
 		weft_wake(c, 0, t->period);
 	return 0;
@@ -105,6 +106,14 @@ static const struct weft_port_decl hub_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, "ports", &test_wire, true, "a link" }, { 0 }
 };
 
+/* As many at a time as come. */
+static int hub_init(struct weft_comp *c, struct weft_err *err)
+{
+	for (uint32_t i = 0; i < c->n_ports; i++)
+		c->ports[i].beside = true;
+	return 0;
+}
+
 static void hub_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct hub *h = c->state;
@@ -118,7 +127,8 @@ static void hub_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 static WEFT_COMPONENT(hub, .name = "test.hub", .kind = WEFT_KIND_SWITCH,
 		      .doc = "forwards packets by number",
 		      .state_size = sizeof(struct hub), .params = hub_params,
-		      .ports = hub_ports, .ops = { .arrive = hub_arrive });
+		      .ports = hub_ports,
+		      .ops = { .init = hub_init, .arrive = hub_arrive });
 
 /* ---- nic ---- */
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "measure/result.h"
 #include "weft/sim.h"
 
 struct end {
@@ -82,6 +83,7 @@ static void pair_new(struct pair *p)
 				      weft_port_find(p->b, "link0"), NULL, 30,
 				      &p->err),
 			 0);
+	weft_port_find(p->a, "link1")->beside = true;
 }
 
 static void send(struct pair *p, uint64_t id, weft_time_t start)
@@ -114,6 +116,43 @@ static void frames_arrive_in_time(void **state)
 	assert_int_equal(weft_port_find(p.a, "link1")->out_words, 48);
 	assert_int_equal(weft_port_find(p.a, "link1")->out_busy, 480);
 	assert_int_equal(weft_sim_finish(p.sim, &p.err), 0);
+	weft_sim_free(p.sim);
+}
+
+/* Frames of 40 fs. */
+static void frames_that_overlap_on_a_line_fail_the_run_once(void **state)
+{
+	const struct weft_result *r;
+	struct pair p;
+
+	(void)state;
+	pair_new(&p);
+	weft_port_find(p.a, "link1")->beside = false;
+	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
+	r = weft_sim_result(p.sim);
+	send(&p, 1, 0);
+	send(&p, 2, 40);
+	assert_int_equal(r->n_failures, 0);
+	send(&p, 3, 79);
+	assert_int_equal(r->n_failures, 1);
+	assert_non_null(strstr(r->failures[0], "a: link1: a frame starts"));
+	send(&p, 4, 80);
+	assert_int_equal(r->n_failures, 1);
+	weft_sim_run(p.sim, WEFT_NEVER);
+	weft_sim_free(p.sim);
+}
+
+static void frames_may_lie_beside_each_other_where_the_owner_says_so(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_new(&p);
+	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
+	send(&p, 1, 0);
+	send(&p, 2, 1);
+	assert_int_equal(weft_sim_result(p.sim)->n_failures, 0);
+	weft_sim_run(p.sim, WEFT_NEVER);
 	weft_sim_free(p.sim);
 }
 
@@ -209,6 +248,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_arrive_in_time),
+		cmocka_unit_test(
+			frames_that_overlap_on_a_line_fail_the_run_once),
+		cmocka_unit_test(
+			frames_may_lie_beside_each_other_where_the_owner_says_so),
 		cmocka_unit_test(filters_see_everything),
 		cmocka_unit_test(bad_cables_are_refused),
 		cmocka_unit_test(dangling_port_is_refused),

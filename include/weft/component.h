@@ -177,6 +177,10 @@ struct weft_ops {
 	 * more than that can serve as both.  NULL: counters are always right.
 	 */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
+	/* Of counter number k, what lies behind now: transfers are counted
+	 * when they begin, and pictures over time show them while they last.
+	 * After ops.sample.  NULL: nothing. */
+	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* A wake-up will run soon: ask the memory for what it will touch
 	 * (__builtin_prefetch) and change nothing that can be told from
 	 * outside.  Called with stages 0 to

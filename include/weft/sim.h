@@ -66,7 +66,9 @@ struct weft_port {
 	/* Volume that left through this port. */
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
-	weft_time_t out_end; /* of the last frame on the line */
+	weft_time_t out_end; /* of the last frame on the line ... */
+	weft_time_t out_run; /* ... and of those before it without a gap, time
+			      * on the line */
 	char name[24];
 };
 
@@ -105,6 +107,8 @@ struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
  * check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
+/* Of out_busy, what lies behind now: frames are counted when they are sent. */
+weft_time_t weft_port_ahead(const struct weft_port *p);
 /* From ops.filter: hand the frame on (to the next filter, then the peer). */
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 

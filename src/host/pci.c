@@ -256,5 +256,6 @@ WEFT_COMPONENT(bus_pci, .name = "bus.pci", .kind = WEFT_KIND_BUS,
 	       .ops = { .init = pci_init,
 			.arrive = pcibus_arrive,
 			.event = pcibus_event,
+			.ahead = pcibus_ahead,
 			.finish = pcibus_finish,
 			.fini = pcibus_fini });

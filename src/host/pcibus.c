@@ -65,6 +65,7 @@ WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
 {
 	assert(d >= b->free_at);
+	b->held = len + (d > b->free_at ? 0 : b->held);
 	b->free_at = d + len;
 	weft_count(b->comp, PCIBUS_C_BUSY, len);
 	if (weft_heard(b->comp))
@@ -199,6 +200,26 @@ int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 	for (uint32_t i = 0; i < c->n_ports; i++)
 		c->ports[i].iface = ops;
 	return 0;
+}
+
+uint64_t pcibus_ahead(const struct weft_comp *c, uint32_t k)
+{
+	const struct pcibus *b = c->state;
+	const struct pcibus_burst *u = &b->burst;
+	weft_time_t now = weft_now(c);
+
+	if (k == PCIBUS_C_BUSY) {
+		uint64_t cycle = weft_clock_cycle(&b->clock, now);
+		uint64_t left = b->free_at > cycle ? b->free_at - cycle : 0;
+
+		return left < b->held ? left : b->held;
+	}
+	if (k != u->counter || now >= u->end)
+		return 0;
+	if (now <= u->start)
+		return u->bytes;
+	return (uint64_t)((double)u->bytes * (double)(u->end - now) /
+			  (double)(u->end - u->start));
 }
 
 int pcibus_finish(struct weft_comp *c, struct weft_err *err)

@@ -121,6 +121,12 @@ struct pcibus_kind {
 			      uint32_t bytes);
 };
 
+/* The last one of a device, counted when it began. */
+struct pcibus_burst {
+	uint32_t counter, bytes;
+	weft_time_t start, end;
+};
+
 struct pcibus {
 	/* parameters */
 	struct weft_clock clock;
@@ -141,7 +147,9 @@ struct pcibus {
 	struct weft_port *host;
 	struct weft_timer decide;
 	uint64_t free_at; /* edge from which the bus is free */
-	uint32_t last;	  /* master granted last */
+	uint64_t held;	  /* clocks up to there without a gap */
+	struct pcibus_burst burst;
+	uint32_t last; /* master granted last */
 	struct pcibus_dev *dev;
 	struct pcibus_split *split; /* FIFO, devices entries */
 	uint32_t split_head, n_split;
@@ -189,6 +197,7 @@ int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 void pcibus_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f);
 void pcibus_event(struct weft_comp *c, uint32_t tag);
 int pcibus_finish(struct weft_comp *c, struct weft_err *err);
+uint64_t pcibus_ahead(const struct weft_comp *c, uint32_t k);
 void pcibus_fini(struct weft_comp *c);
 void pcibus_irq(struct weft_port *dev_port, bool asserted);
 const struct weft_clock *pcibus_clock(struct weft_port *port);

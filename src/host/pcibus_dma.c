@@ -134,8 +134,13 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		pcibus_mem_tell(b, dev, t, bytes, b->commit);
 	}
 	weft_bus_tell(dev->port, &note);
-	weft_count(b->comp, read ? PCIBUS_C_READ_BYTES : PCIBUS_C_WRITE_BYTES,
-		   bytes);
+	b->burst = (struct pcibus_burst){
+		.counter = read ? PCIBUS_C_READ_BYTES : PCIBUS_C_WRITE_BYTES,
+		.bytes = bytes,
+		.start = note.time,
+		.end = note.data_end,
+	};
+	weft_count(b->comp, b->burst.counter, bytes);
 	t->moved += bytes;
 	return end;
 }

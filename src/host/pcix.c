@@ -229,5 +229,6 @@ WEFT_COMPONENT(bus_pcix, .name = "bus.pcix", .kind = WEFT_KIND_BUS,
 	       .ops = { .init = pcix_init,
 			.arrive = pcibus_arrive,
 			.event = pcibus_event,
+			.ahead = pcibus_ahead,
 			.finish = pcibus_finish,
 			.fini = pcibus_fini });

@@ -400,6 +400,7 @@ void eport_volume(struct eport *ep)
 
 	if (ep->line_free > now)
 		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
+	ep->port->out_run = 0; /* weft_port_ahead: nothing more */
 	ep->port->out_frames = n->tx_cells;
 	ep->port->out_words = n->tx_flits;
 	ep->port->out_busy =

@@ -77,6 +77,7 @@ static void loop_frame(struct flink *l, struct weft_frame *f, weft_time_t start)
 static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
+	uint32_t j;
 
 	f->word_fs = l->word_fs;
 	if (__builtin_expect(l->told, 0))
@@ -88,6 +89,10 @@ static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
 	else {
 		flink_volume(l, 1, 1, f->words);
 		weft_port_send(l->port, f, start + (l->delay - l->port->delay));
+		for (j = 1; j < l->cfg.links; j++) {
+			l->port[j].out_end = l->port->out_end;
+			l->port[j].out_run = l->port->out_run;
+		}
 	}
 }
 

@@ -264,6 +264,7 @@ void weft_port_send(struct weft_port *p, struct weft_frame *f,
 	if (__builtin_expect(start < p->out_end, 0))
 		port_overlap(p, start);
 	f->time = start + p->delay;
+	p->out_run = busy + (start > p->out_end ? 0 : p->out_run);
 	p->out_end = start + busy > p->out_end ? start + busy : p->out_end;
 	p->out_frames++;
 	p->out_words += f->words;
@@ -272,6 +273,14 @@ void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		port_out_told(p, f);
 	else
 		port_out(p, f);
+}
+
+weft_time_t weft_port_ahead(const struct weft_port *p)
+{
+	weft_time_t now = p->comp->sim->head.now;
+	weft_time_t left = p->out_end > now ? p->out_end - now : 0;
+
+	return left < p->out_run ? left : p->out_run;
 }
 
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)

@@ -34,6 +34,7 @@ NO_LINE = "can be written down"  # a run without a line: nothing to capture
 # Place of the file that makes the run short, by pattern; all that match.
 SHORT = [
     ("*/soak-*", "run={until: 100us}"),
+    ("hostport/links", "run={until: 100us}"),
 ]
 FORTH = """
 traffic: { count: 4, type: forth.gen, dests: 4, load: 0.5, packets: 100,
@@ -193,6 +194,59 @@ for t in TEXTS:
 for s in SHIPPED:
     setattr(Watching, name_of(s[0]) + "_is_the_run_that_is_not_watched",
             lambda self, s=s: self.check(shipped(*s)))
+
+
+JUMBO = """
+name: jumbo
+traffic: { type: eth.gen, count: 2, stations: 2, frames: 4, size: 9014,
+  load: 0.5, at: 300ns }
+fabric: { type: direct, link: { type: eth.cable } }
+run: { until: 1ms }
+"""
+
+
+class Pictures(unittest.TestCase):
+    """Lines and buses over time: a transfer is seen while it lasts."""
+
+    def series(self, args, sample, *names):
+        with tempfile.TemporaryDirectory() as d:
+            p = run(d, args + ["--sample", sample])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        r = json.loads(p.stdout)
+        found = {s["name"]: s for s in r["series"]}
+        for n in names:
+            s = found["sample." + n]
+            self.assertEqual(s["y"][-1], r["counters"][n])
+            yield list(zip(s["x"], s["y"]))
+
+    def test_a_line_is_in_use_as_long_as_its_frames_last(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "x.yaml")
+            with open(path, "w") as f:
+                f.write(JUMBO)
+            busy, words = self.series([path], "1us", "t0.link.busy",
+                                      "t0.link.words")
+        frame, gap = (8 + 9014 + 4) * 8, 12 * 8
+        for x, y in busy:
+            t, want = x * 1000 - 300, 0
+            for i in range(4):
+                from_ = 2 * i * (frame + gap)
+                want += min(max(t - from_, 0), frame)
+            self.assertAlmostEqual(y, want, delta=1)
+        for (_, y), (_, w) in zip(busy, words):
+            self.assertAlmostEqual(y, w * 8, delta=8)
+
+    def test_a_bus_moves_no_more_than_it_can(self):
+        """66 MHz, 8 bytes a clock."""
+        reads, writes, clocks = self.series(
+            shipped("hvia/latency", "workload.0.size=16384",
+                    "workload.0.count=2"), "500ns",
+            "n0.bus.read_bytes", "n1.bus.write_bytes", "n0.bus.busy")
+        for of, most in (reads, 528), (writes, 528), (clocks, 66):
+            rates = [(b[1] - a[1]) / (b[0] - a[0])
+                     for a, b in zip(of, of[1:-1])]
+            self.assertLessEqual(max(rates), most + 2)  # rounded
+            self.assertGreater(max(rates), most / 2)
 
 
 def main_all(patterns):

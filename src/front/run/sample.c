@@ -21,7 +21,11 @@ struct line { /* one counter */
 	uint64_t div;
 	char *name;
 	const char *unit;
+	const struct weft_comp *comp;
+	const struct weft_port *port; /* NULL: counter k of comp */
+	uint32_t k;		      /* port: PORT_* */
 };
+enum { PORT_FRAMES, PORT_WORDS, PORT_BUSY };
 
 struct sampler {
 	struct weft_sim *sim;
@@ -39,13 +43,11 @@ struct sampler {
 
 /* ---- which ---- */
 
-static void sampler_line(struct sampler *s, const struct weft_comp *c,
-			 const char *port, const char *name, const char *unit,
-			 const uint64_t *value, uint64_t div)
+static void sampler_line(struct sampler *s, struct line l, const char *name)
 {
-	struct line l = { .value = value, .div = div, .unit = unit };
+	const char *port = l.port ? l.port->name : "";
 
-	if (asprintf(&l.name, "%s.%s%s%s", c->name, port, *port ? "." : "",
+	if (asprintf(&l.name, "%s.%s%s%s", l.comp->name, port, *port ? "." : "",
 		     name) < 0)
 		abort();
 	if (record_matches(s->of, l.name))
@@ -54,23 +56,39 @@ static void sampler_line(struct sampler *s, const struct weft_comp *c,
 		free(l.name);
 }
 
+static void sampler_port(struct sampler *s, const struct weft_port *p)
+{
+	struct line l = { .comp = p->comp, .port = p, .div = 1 };
+
+	l.value = &p->out_frames;
+	l.unit = "frames";
+	l.k = PORT_FRAMES;
+	sampler_line(s, l, "frames");
+	l.value = &p->out_words;
+	l.unit = "words";
+	l.k = PORT_WORDS;
+	sampler_line(s, l, "words");
+	l.value = &p->out_busy;
+	l.unit = "ns";
+	l.div = WEFT_NS;
+	l.k = PORT_BUSY;
+	sampler_line(s, l, "busy");
+}
+
 /* The names are those of the counters in the result. */
 static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 {
 	for (uint32_t k = 0; k < c->cls->n_counters; k++)
-		sampler_line(s, c, "", c->cls->counters[k].name,
-			     c->cls->counters[k].unit, &c->counters[k], 1);
-	for (uint32_t i = 0; i < c->n_ports; i++) {
-		const struct weft_port *p = &c->ports[i];
-
-		if (p->kind != WEFT_PORT_LINK || !p->peer)
-			continue;
-		sampler_line(s, c, p->name, "frames", "frames", &p->out_frames,
-			     1);
-		sampler_line(s, c, p->name, "words", "words", &p->out_words, 1);
-		sampler_line(s, c, p->name, "busy", "ns", &p->out_busy,
-			     WEFT_NS);
-	}
+		sampler_line(s,
+			     (struct line){ .comp = c,
+					    .k = k,
+					    .value = &c->counters[k],
+					    .unit = c->cls->counters[k].unit,
+					    .div = 1 },
+			     c->cls->counters[k].name);
+	for (uint32_t i = 0; i < c->n_ports; i++)
+		if (c->ports[i].kind == WEFT_PORT_LINK && c->ports[i].peer)
+			sampler_port(s, &c->ports[i]);
 }
 
 /* Somebody mistyped a pattern that meets nothing. */
@@ -155,6 +173,31 @@ static void sampler_halve(struct sampler *s)
 	s->interval *= 2;
 }
 
+/* Words of a port: the share of the time that its frames still take. */
+static uint64_t port_ahead(const struct line *l)
+{
+	weft_time_t t = weft_port_ahead(l->port);
+
+	if (l->k == PORT_BUSY || !t)
+		return t;
+	if (l->k == PORT_FRAMES || !l->port->out_busy)
+		return 0;
+	return (uint64_t)((double)l->port->out_words * (double)t /
+			  (double)l->port->out_busy);
+}
+
+/* What has passed by now. */
+static uint64_t line_value(const struct line *l)
+{
+	uint64_t ahead = 0;
+
+	if (l->port)
+		ahead = port_ahead(l);
+	else if (l->comp->cls->ops.ahead)
+		ahead = l->comp->cls->ops.ahead(l->comp, l->k);
+	return (*l->value - (ahead < *l->value ? ahead : *l->value)) / l->div;
+}
+
 static void sampler_take(struct sampler *s)
 {
 	uint64_t **row = &s->row[s->times.n];
@@ -164,7 +207,7 @@ static void sampler_take(struct sampler *s)
 	if (!*row)
 		abort();
 	for (size_t i = 0; i < s->lines.n; i++)
-		(*row)[i] = *s->lines.at[i].value / s->lines.at[i].div;
+		(*row)[i] = line_value(&s->lines.at[i]);
 	vec_push(&s->times, weft_sim_now(s->sim));
 }
 

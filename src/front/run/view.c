@@ -113,7 +113,7 @@ static void port_look(struct weft_comp *c, const struct weft_port *p,
 		return;
 	if (c->cls->ops.waiting)
 		c->cls->ops.waiting(c, p->index, &w);
-	out->v[VIEW_BUSY] += p->out_busy / WEFT_NS;
+	out->v[VIEW_BUSY] += (p->out_busy - weft_port_ahead(p)) / WEFT_NS;
 	out->v[VIEW_BLOCKED] += w.blocked / WEFT_NS;
 	out->v[VIEW_QUEUED] += w.queued;
 }

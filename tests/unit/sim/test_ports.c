@@ -142,7 +142,8 @@ static void frames_that_overlap_on_a_line_fail_the_run_once(void **state)
 	weft_sim_free(p.sim);
 }
 
-static void frames_may_lie_beside_each_other_where_the_owner_says_so(void **state)
+static void
+frames_may_lie_beside_each_other_where_the_owner_says_so(void **state)
 {
 	struct pair p;
 

@@ -5,7 +5,10 @@
  * Records come through a ring in main memory, translations go back as posted
  * stores, and a store tells how many records were taken: the thread makes no
  * load.  A load would hold the bridge, and with it the triggers of processes
- * that have nothing to do with whoever missed a page or has no context. */
+ * that have nothing to do with the one that missed a page or has no context.
+ *
+ * All records are taken before a miss is served, and VPIDs are served in turn:
+ * a process that misses many pages delays those of others by one at most. */
 #include <errno.h>
 
 #include "ulib/hostport_drv.h"
@@ -13,6 +16,7 @@
 enum {
 	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
 	PARK_PAGES = 1024, /* for packets that wait */
+	MISSES = 1024,	   /* taken and not yet served */
 };
 
 struct server {
@@ -21,6 +25,8 @@ struct server {
 	void *park; /* NULL: there was no memory, units wait */
 	uint32_t rp;
 	weft_time_t service;
+	uint64_t *miss;	       /* records, oldest first */
+	uint32_t misses, last; /* last: VPID that was served */
 };
 
 static void serve_miss(struct server *s, uint64_t w)
@@ -38,33 +44,76 @@ static void serve_miss(struct server *s, uint64_t w)
 }
 
 /* Processes that want interrupts have the same line: nothing to do for them. */
-static bool serve_one(struct server *s)
+static bool take_one(struct server *s)
 {
 	volatile uint64_t *e =
 		s->ring + (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
 	uint64_t w = e[0], bit = e[1];
 
-	if (!bit)
+	if (!bit || s->misses == MISSES)
 		return false;
 	e[1] = 0;
 	s->rp++;
 	if (bit == HP_IRQ_TLB)
-		serve_miss(s, w);
+		s->miss[s->misses++] = w;
 	else
 		s->d.kernel->errors += bit == HP_IRQ_ERR;
 	return true;
 }
 
+/* Oldest record of the VPID that follows the one served last. */
+static uint32_t next_miss(const struct server *s)
+{
+	uint32_t best = 0, best_after = UINT32_MAX;
+
+	for (uint32_t i = 0; i < s->misses; i++) {
+		uint32_t vpid = HP_MISS_VPID(s->miss[i]);
+		uint32_t after = (vpid - s->last - 1) & (HP_VPIDS - 1);
+
+		if (after < best_after) {
+			best = i;
+			best_after = after;
+		}
+	}
+	return best;
+}
+
+static void serve_next(struct server *s)
+{
+	uint32_t i = next_miss(s);
+	uint64_t w = s->miss[i];
+
+	s->misses--;
+	for (; i < s->misses; i++)
+		s->miss[i] = s->miss[i + 1];
+	s->last = HP_MISS_VPID(w);
+	serve_miss(s, w);
+}
+
+/* True: there was something. */
+static bool serve_some(struct server *s)
+{
+	uint32_t told = s->rp, from = s->rp;
+
+	do {
+		while (take_one(s))
+			if (s->rp - told >= RECORDS / 2) {
+				hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+				told = s->rp;
+			}
+		if (s->misses)
+			serve_next(s);
+	} while (s->misses ||
+		 s->ring[(size_t)HP_EVENT_WORDS * (s->rp % RECORDS) + 1]);
+	if (s->rp != told)
+		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+	return s->rp != from;
+}
+
 /* All records that there are; without any it was something else. */
 static void serve_all(struct server *s)
 {
-	bool some = false;
-
-	while (serve_one(s))
-		some = true;
-	if (some)
-		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
-	else
+	if (!serve_some(s))
 		hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 				HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 }
@@ -95,7 +144,8 @@ static int server_open(struct server *s, struct weft_host *h)
 	if (ret)
 		return ret;
 	s->ring = weft_mem_alloc(h, HP_PAGE, HP_PAGE, &phys);
-	if (!s->ring)
+	s->miss = weft_host_calloc(h, MISSES, sizeof(*s->miss));
+	if (!s->ring || !s->miss)
 		return -ENOMEM;
 	s->rp = (uint32_t)hport_drv_load(&s->d, HP_R_EVENTS_RP);
 	hport_drv_store(&s->d, HP_R_EVENTS_BASE, phys);
@@ -115,8 +165,7 @@ static void server_close(struct server *s)
 {
 	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
 	hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
-	while (serve_one(s))
-		;
+	serve_some(s);
 	hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
 	hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
 	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))

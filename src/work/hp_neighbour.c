@@ -81,19 +81,21 @@ static int post_good(struct hpn_actor *a, struct hport *p,
 	struct hport_tag tag = { a->posted, 0 };
 	uint32_t way =
 		s->way == HPN_MIX ? (a->posted + a->id) % HPN_MIX : s->way;
-	uint64_t w = a->posted;
+	uint64_t w = a->posted, at = (s->roam - 1 - w % s->roam) * HP_PAGE;
 
 	if (!s->size)
 		way = HPN_MESSAGE;
 	switch (way) {
 	case HPN_GET:
-		return hport_get(p, to, FLAGS, tag, &far, HPN_FROM, 0, s->size);
+		return hport_get(p, to, FLAGS, tag, &far, HPN_FROM, at,
+				 s->size);
 	case HPN_MESSAGE:
 		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
 	case HPN_FAA:
 		return hport_faa(p, to, FLAGS, tag, &far, 1);
 	default:
-		return hport_put(p, to, FLAGS, tag, &far, HPN_FROM, 0, s->size);
+		return hport_put(p, to, FLAGS, tag, &far, HPN_FROM, at,
+				 s->size);
 	}
 }
 
@@ -139,6 +141,7 @@ static void take(struct hpn_actor *a, struct hport *p)
 		t = weft_host_now(p->drv.host) -
 		    a->since[n.tag.user % HPN_SLOTS];
 		a->out--;
+		a->next = weft_host_now(p->drv.host) + a->of->pause;
 		a->failed += n.error != 0;
 		if (a->since[n.tag.user % HPN_SLOTS] < a->of->from)
 			continue;
@@ -158,6 +161,10 @@ static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 
 	take(a, p);
 	now = weft_host_now(h);
+	if (hpn_is_victim(a) && a->of->pause && !a->out && now < a->next &&
+	    now < a->of->until)
+		return (struct weft_turn){ .kind = WEFT_TURN_SLEEP,
+					   .until = a->next };
 	while (now < a->of->until && a->out < a->depth && post(a, p))
 		;
 	if (p->wq_new && hport_crowd_trigger(p))

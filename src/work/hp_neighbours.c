@@ -46,8 +46,9 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 	enum hpn_kind k = hpn_kind_of(a);
 	uint64_t most =
 		k == HPN_LONG_MISS ? (s->length + HP_PAGE - 1) / HP_PAGE : 1;
+	uint64_t own = hpn_is_victim(a) ? s->roam : most;
 	bool many = s->fault && hpn_misses(k);
-	struct hport_region *from = region(s, a->id, many ? s->pages : most);
+	struct hport_region *from = region(s, a->id, many ? s->pages : own);
 	struct hport_region *to = region(s, a->id, most);
 	uint64_t *w = p->wdt + (size_t)HP_WORDS * HPN_TO;
 
@@ -206,6 +207,8 @@ static const struct weft_param scene_params[] = {
 	P(U32, greed, "15", "1..15", "see greedy"),
 	P(BYTES, size, "0", "0..3968", "victims, good: of a put or get; 0: messages of a word"),
 	P(ENUM, way, "put", HPN_WAYS, "victims, good, with a size: instructions; mix: in turn"),
+	P(TIME, pause, "0", "", "of a victim after each completion"),
+	P(U32, roam, "1", "1..65536", "pages that a victim uses in turn, from the last one down"),
 	P(U32, weight, "1", "1..255", "of victims 2, 5, 8 ..: their part of the turn"),
 	P(U32, weight_next, "1", "1..255", "of victims 1, 4, 7 .."),
 	P(BYTES, bytes, "8", "8..3968", "misses: of a put or get"),

@@ -48,9 +48,9 @@ struct hpn_actor {
 
 struct hpn_scene {
 	uint32_t victims, neighbours, kind, depth, greedy, greed, pages, cpus;
-	uint32_t way, weight, weight_next;
+	uint32_t way, weight, weight_next, roam;
 	bool fault;
-	weft_time_t time, period;
+	weft_time_t time, period, pause;
 	uint64_t size, bytes, length;
 	struct work w;
 	struct hport_crowd hp;

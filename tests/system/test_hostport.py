@@ -173,6 +173,35 @@ class Isolation(unittest.TestCase):
     MISSES = ("tlb_miss", "target_miss", "get_miss", "atomic_miss")
     KINDS = ("nq_full", "bad_context", "forged_page", "locked_window") + MISSES
 
+    def misses(self, *sets):
+        """A victim with one instruction at a time beside neighbours that miss
+        page after page, or do not."""
+        return [points("hostport/isolation", "workload.1.depth=1",
+                       "sweep.workload.1.kind=[target_miss]",
+                       "sweep.workload.1.fault=[%s]" % fault,
+                       "workload.1.size=64", "workload.1.pause=400us",
+                       "workload.1.period=0", "workload.1.time=8ms",
+                       *sets)[0] for fault in ("no", "yes")]
+
+    def test_translations_stay(self):
+        """The TLB keeps the page of a process that uses it seldom: neighbours
+        that walk 8,192 pages replace their own."""
+        for way in "put", "get", "faa":
+            well, fault = self.misses("workload.1.way=" + way)
+            self.assertGreater(fault["n0.nic.tlb_misses"], 5000)
+            self.assertLess(fault["n0.prog1.latency_max"],
+                            well["n0.prog1.latency_max"])
+
+    def test_misses_in_turn(self):
+        """A victim that misses a page itself waits for one of a neighbour that
+        has 14 to be found, not for all of them."""
+        _, r = self.misses("workload.1.roam=1024", "workload.1.neighbours=1",
+                           "workload.1.depth=14", "workload.1.greedy=1",
+                           "workload.1.greed=1",
+                           "workload.0.tlb_driver_service=10us")
+        self.assertGreater(r["n0.prog1.latency"], 10000)
+        self.assertLess(r["n0.prog1.latency_max"], 40000)
+
     def table(self, *sets):
         """By kind: without a fault, with it."""
         t = {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
- * associative, LRU.
+ * associative, LRU within shares: see tlb_victim.
  *
  *   get -> t_tlb -> present: done
  *                   else: record {VPID, page, write} for the driver, interrupt;
@@ -28,6 +28,7 @@ struct hp_tlb {
 	uint64_t clock;
 	struct hp_xlate *wait;
 	struct hp_walk *walks; /* of all units */
+	uint32_t *owned;       /* entries by VPID */
 	/* the bulk insert under way */
 	uint64_t bulk_page;
 	uint32_t bulk_count;
@@ -46,20 +47,45 @@ static struct tlb_entry *tlb_find(const struct hp_nic *n, uint32_t vpid,
 	return NULL;
 }
 
-/* Lowest number first, so that runs repeat. */
-static struct tlb_entry *tlb_victim(const struct hp_nic *n)
+/* Entries of the VPID that has most, if this one has one more. */
+static uint32_t tlb_most(const struct hp_nic *n, uint32_t vpid)
 {
-	struct tlb_entry *best = n->xlate->at;
+	const struct hp_tlb *t = n->xlate;
+	uint32_t most = t->owned[vpid] + 1;
+
+	for (uint32_t i = 0; i < n->tlb; i++)
+		if (t->at[i].valid && t->owned[t->at[i].vpid] > most)
+			most = t->owned[t->at[i].vpid];
+	return most;
+}
+
+/* A free entry, or the least recently used one of the VPIDs that have most: a
+ * process that uses many pages replaces its own, and takes none of those that
+ * have fewer than it has.  Lowest number first, so that runs repeat. */
+static struct tlb_entry *tlb_victim(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_tlb *t = n->xlate;
+	uint32_t most = tlb_most(n, vpid);
+	struct tlb_entry *best = NULL;
 
 	for (uint32_t i = 0; i < n->tlb; i++) {
-		struct tlb_entry *e = &n->xlate->at[i];
+		struct tlb_entry *e = &t->at[i];
 
 		if (!e->valid)
 			return e;
-		if (e->used < best->used)
+		if (t->owned[e->vpid] + (e->vpid == vpid) < most)
+			continue;
+		if (!best || e->used < best->used)
 			best = e;
 	}
-	return best;
+	return best ? best : t->at;
+}
+
+static void tlb_invalidate(struct hp_nic *n, struct tlb_entry *e)
+{
+	if (e->valid)
+		n->xlate->owned[e->vpid]--;
+	e->valid = false;
 }
 
 /* ---- users ------------------------------------------------------------- */
@@ -182,7 +208,9 @@ static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 
 	if (e && in_use(n, vpid, vpage))
 		return e;
-	e = e ? e : tlb_victim(n);
+	e = e ? e : tlb_victim(n, vpid);
+	tlb_invalidate(n, e);
+	n->xlate->owned[vpid]++;
 	*e = (struct tlb_entry){ .vpage = vpage,
 				 .ppage = HP_TLB_PAGE(arg),
 				 .vpid = (uint16_t)vpid,
@@ -251,7 +279,7 @@ static uint64_t drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 	struct tlb_entry *e = tlb_find(n, vpid, vpage);
 
 	if (e && !in_use(n, vpid, vpage))
-		e->valid = false;
+		tlb_invalidate(n, e);
 	return query(n, vpid, vpage);
 }
 
@@ -265,7 +293,7 @@ static uint64_t flush(struct hp_nic *n)
 		if (e->valid && in_use(n, e->vpid, e->vpage))
 			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
 		else
-			e->valid = false;
+			tlb_invalidate(n, e);
 	}
 	return left;
 }
@@ -298,7 +326,9 @@ static int tlb_init(struct hp_nic *n, struct weft_err *err)
 	n->xlate = calloc(1, sizeof(*n->xlate));
 	if (n->xlate)
 		n->xlate->at = calloc(n->tlb, sizeof(*n->xlate->at));
-	if (!n->xlate || !n->xlate->at)
+	if (n->xlate)
+		n->xlate->owned = calloc(HP_VPIDS, sizeof(uint32_t));
+	if (!n->xlate || !n->xlate->at || !n->xlate->owned)
 		abort();
 	return 0;
 }
@@ -308,8 +338,10 @@ static void tlb_fini(struct hp_nic *n)
 	for (struct hp_walk *w = n->xlate ? n->xlate->walks : NULL; w;
 	     w = w->next)
 		free(w->list);
-	if (n->xlate)
+	if (n->xlate) {
 		free(n->xlate->at);
+		free(n->xlate->owned);
+	}
 	free(n->xlate);
 }
 

@@ -106,7 +106,10 @@ format-check:
 pre-push: format-check check build-plain/build.ninja
 	$(NINJA) -C build-plain
 
+# The prefix of the first configuration does not win over the one that is given.
 install: build
+	$(MESON) configure build -Dprefix=$(abspath $(PREFIX))
+	$(call ninja,build)
 	$(MESON) install -C build --no-rebuild
 
 clean:

@@ -219,6 +219,8 @@ struct weft_class {
 	/* Programs: one that serves others for as long as they run.  The run
 	 * does not wait for it. */
 	bool background;
+	/* Programs: the class of NIC they drive; NULL: any, or none. */
+	const char *needs;
 };
 
 /* Defines `const struct weft_class weft_class_<id>`; list <id> in

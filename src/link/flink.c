@@ -94,19 +94,42 @@ static const struct flink *link_end(const struct weft_port *p)
 	return p->peer ? p->peer->iface : NULL;
 }
 
+/* What both ends of a line must have alike. */
+static int peer_alike(const struct flink *l, const struct flink *p,
+		      struct weft_err *err)
+{
+	const struct {
+		const char *what;
+		uint32_t here, there;
+	} must[] = {
+		{ "bundled links", l->cfg.links, p->cfg.links },
+		{ "frame (0 = word, 1 = packed)", l->cfg.layout,
+		  p->cfg.layout },
+		{ "min_payload", l->cfg.min_payload, p->cfg.min_payload },
+		{ "resync (0 = off)", !!l->cfg.resync_cc, !!p->cfg.resync_cc },
+	};
+
+	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
+		if (must[i].here != must[i].there)
+			return weft_fail(err, EINVAL,
+					 "%s and %s do not speak alike: %s is "
+					 "%u in %s and %u in %s: give both the "
+					 "same value, or presets that belong "
+					 "together",
+					 l->comp->name, p->comp->name,
+					 must[i].what, must[i].here,
+					 l->comp->name, must[i].there,
+					 p->comp->name);
+	return 0;
+}
+
 static int peer_check(const struct flink *l, const struct flink *p,
 		      struct weft_err *err)
 {
 	uint32_t j;
 
-	if (p->cfg.links != l->cfg.links || p->cfg.layout != l->cfg.layout ||
-	    p->cfg.min_payload != l->cfg.min_payload ||
-	    !p->cfg.resync_cc != !l->cfg.resync_cc)
-		return weft_fail(err, EINVAL,
-				 "%s and %s do not speak alike: "
-				 "bundled links, frame, minimum payload and "
-				 "resynchronisation must agree",
-				 l->comp->name, p->comp->name);
+	if (peer_alike(l, p, err))
+		return -EINVAL;
 	for (j = 1; j < l->cfg.links; j++)
 		if (link_end(&l->port[j]) != p)
 			return weft_fail(err, EINVAL,

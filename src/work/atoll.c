@@ -313,7 +313,7 @@ static const struct weft_param ring_params[] = {
 
 #define PROGRAM(id, name_, doc_, source_, params_, main_)                      \
 	WEFT_COMPONENT(id, .name = name_, .kind = WEFT_KIND_PROGRAM,           \
-		       .doc = doc_, .source = source_,                         \
+		       .needs = "atoll.nic", .doc = doc_, .source = source_,   \
 		       .state_size = sizeof(struct at_work),                   \
 		       .params = params_, .ops = { .main = main_ })
 

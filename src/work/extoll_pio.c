@@ -95,6 +95,7 @@ static const struct weft_param xpio_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(extoll_pio, .name = "extoll.pio", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "extoll.nic",
 	       .doc = "loads of a register, stores of whole lines",
 	       .source = "extoll.md 2.1, 7.4",
 	       .state_size = sizeof(struct xpio), .params = xpio_params,

@@ -258,7 +258,7 @@ static const struct weft_param crowd_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(hostport_crowd, .name = "hostport.crowd",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "many processes, instructions of all kinds, each "
 		      "executed exactly once",
 	       .source = "hostport.md 7, 13.1",

@@ -236,13 +236,13 @@ static int curve_init(struct weft_comp *c, struct weft_err *err)
 }
 
 WEFT_COMPONENT(hostport_pingpong, .name = "hostport.pingpong",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "latency of the Host Port's ways to send",
 	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
 	       .params = curve_params,
 	       .ops = { .init = curve_init, .main = pingpong_main });
 WEFT_COMPONENT(hostport_stream, .name = "hostport.stream",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "bandwidth of the Host Port's ways to send",
 	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
 	       .params = curve_params,

@@ -128,7 +128,7 @@ static const struct weft_param issue_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(hostport_issue, .name = "hostport.issue",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "issue by Triggerpage or by tagged conditional store",
 	       .source = "hostport.md 10.2", .state_size = sizeof(struct issue),
 	       .params = issue_params, .ops = { .main = issue_main });

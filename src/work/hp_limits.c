@@ -202,7 +202,7 @@ static const struct weft_param lim_params[] = {
 };
 
 WEFT_COMPONENT(hostport_limits, .name = "hostport.limits",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "how much of everything the Host Port has",
 	       .source = "hostport.md 12", .state_size = sizeof(struct lim),
 	       .params = lim_params, .ops = { .main = lim_main });

@@ -223,7 +223,7 @@ static const struct weft_param scene_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(hostport_neighbours, .name = "hostport.neighbours",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "shares of processes, and what bad neighbours do to them",
 	       .source = "hostport.md 8.7, 13.4",
 	       .state_size = sizeof(struct hpn_scene), .params = scene_params,

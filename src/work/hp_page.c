@@ -124,7 +124,7 @@ static const struct weft_param page_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(hostport_page, .name = "hostport.page",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "processes with a page each, or with one for all",
 	       .source = "hostport.md 10.2",
 	       .state_size = sizeof(struct page_work), .params = page_params,

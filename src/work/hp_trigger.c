@@ -226,12 +226,12 @@ static const struct weft_param many_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(hostport_trigger, .name = "hostport.trigger",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "time of triggers beside that of a register",
 	       .source = "hostport.md 11.3", .state_size = sizeof(struct one),
 	       .params = one_params, .ops = { .main = one_main });
 WEFT_COMPONENT(hostport_threads, .name = "hostport.threads",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "triggers of many threads on a few processors",
 	       .source = "hostport.md 11.4", .state_size = sizeof(struct many),
 	       .params = many_params, .ops = { .main = many_main });

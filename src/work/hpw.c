@@ -323,7 +323,7 @@ static const struct weft_param driver_params[] = {
 };
 
 WEFT_COMPONENT(hostport_driver, .name = "hostport.driver",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "serves translations of the Host Port on its node",
 	       .source = "hostport.md 8.8", .state_size = sizeof(struct driver),
 	       .params = driver_params, .ops = { .main = driver_main },

@@ -50,7 +50,7 @@ static const struct weft_param capacity_params[] = {
 };
 
 WEFT_COMPONENT(hvia_capacity, .name = "hvia.capacity",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hvia.nic",
 	       .doc = "what HVIA-GE's address translation table holds",
 	       .source = "hvia.md 3.5", .state_size = sizeof(struct capacity),
 	       .params = capacity_params, .ops = { .main = capacity_main });

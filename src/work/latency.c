@@ -335,7 +335,7 @@ static const struct weft_param lat_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(forth_latency, .name = "forth.latency",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "benchmark mode: time stamps of NIC and switch",
 	       .source = "spec 10.1", .state_size = sizeof(struct lat),
 	       .params = lat_params, .ops = { .main = lat_main });

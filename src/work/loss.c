@@ -184,6 +184,7 @@ static const struct weft_param loss_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(forth_loss, .name = "forth.loss", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "forth.nic",
 	       .doc = "what gets through a network that loses packets",
 	       .source = "spec 5.7, 13", .state_size = sizeof(struct loss),
 	       .params = loss_params, .ops = { .main = loss_main });

@@ -270,7 +270,7 @@ static const struct weft_param mon_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(forth_monitor, .name = "forth.monitor",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "benchmark mode under load: latencies and throughput "
 		      "per source",
 	       .source = "spec 10.1", .state_size = sizeof(struct mon),

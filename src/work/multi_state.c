@@ -73,7 +73,7 @@ static const struct weft_param multi_state_params[] = {
 };
 
 WEFT_COMPONENT(forth_multi_state, .name = "forth.multi_state",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "receiver state of resequencing and counting",
 	       .source = "spec 7.1, 7.7",
 	       .state_size = sizeof(struct multi_state),

@@ -101,6 +101,6 @@ static const struct weft_param pio_params[] = {
 };
 
 WEFT_COMPONENT(forth_pio, .name = "forth.pio", .kind = WEFT_KIND_PROGRAM,
-	       .doc = "cost of descriptor writes", .source = "spec 11.5",
-	       .state_size = sizeof(struct pio), .params = pio_params,
-	       .ops = { .main = pio_main });
+	       .needs = "forth.nic", .doc = "cost of descriptor writes",
+	       .source = "spec 11.5", .state_size = sizeof(struct pio),
+	       .params = pio_params, .ops = { .main = pio_main });

@@ -183,10 +183,12 @@ static const struct weft_param get_params[] = { BW_PARAMS, { 0 } };
 // clang-format on
 
 WEFT_COMPONENT(rma_put_bw, .name = "extoll.rma_put_bw",
-	       .kind = WEFT_KIND_PROGRAM, .doc = "stream of RMA puts",
-	       .source = "extoll.md 6.5", .state_size = sizeof(struct bw),
-	       .params = put_params, .ops = { .main = put_main });
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
+	       .doc = "stream of RMA puts", .source = "extoll.md 6.5",
+	       .state_size = sizeof(struct bw), .params = put_params,
+	       .ops = { .main = put_main });
 WEFT_COMPONENT(rma_get_bw, .name = "extoll.rma_get_bw",
-	       .kind = WEFT_KIND_PROGRAM, .doc = "stream of RMA gets",
-	       .source = "extoll.md 6.5", .state_size = sizeof(struct bw),
-	       .params = get_params, .ops = { .main = get_main });
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
+	       .doc = "stream of RMA gets", .source = "extoll.md 6.5",
+	       .state_size = sizeof(struct bw), .params = get_params,
+	       .ops = { .main = get_main });

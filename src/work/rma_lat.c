@@ -190,10 +190,10 @@ static const struct weft_param lock_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(rma_lat, .name = "extoll.rma_lat", .kind = WEFT_KIND_PROGRAM,
-	       .doc = "ping-pong of RMA puts", .source = "extoll.md 6.5",
-	       .state_size = sizeof(struct lat), .params = lat_params,
-	       .ops = { .main = lat_main });
+	       .needs = "extoll.nic", .doc = "ping-pong of RMA puts",
+	       .source = "extoll.md 6.5", .state_size = sizeof(struct lat),
+	       .params = lat_params, .ops = { .main = lat_main });
 WEFT_COMPONENT(rma_lock, .name = "extoll.rma_lock", .kind = WEFT_KIND_PROGRAM,
-	       .doc = "mutex of fetch-compare-and-add",
+	       .needs = "extoll.nic", .doc = "mutex of fetch-compare-and-add",
 	       .source = "extoll.md 3.5", .state_size = sizeof(struct lock),
 	       .params = lock_params, .ops = { .main = lock_main });

@@ -380,6 +380,7 @@ static const struct weft_param rounds_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(forth_rounds, .name = "forth.rounds", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "forth.nic",
 	       .doc = "rounds of messages over paths that reorder and lose",
 	       .source = "spec 7, V23, V24",
 	       .state_size = sizeof(struct rounds), .params = rounds_params,

@@ -161,14 +161,14 @@ static int tcpip_main(struct weft_comp *c)
 }
 
 WEFT_COMPONENT(mvia_pingpong, .name = "mvia.pingpong",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "eth.nic",
 	       .doc = "ping-pong of M-VIA on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
 	       .not_modelled = "connections, retransmission",
 	       .state_size = sizeof(struct pingpong), .params = mvia_params,
 	       .ops = { .main = mvia_main });
 WEFT_COMPONENT(tcpip_pingpong, .name = "tcpip.pingpong",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "eth.nic",
 	       .doc = "ping-pong of TCP/IP on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
 	       .not_modelled = "acknowledgements, windows, retransmission",

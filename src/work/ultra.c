@@ -203,6 +203,7 @@ static const struct weft_param uw_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(ultra_pingpong, .name = "ultra.pingpong",
-	       .kind = WEFT_KIND_PROGRAM, .doc = "ping-pong over ULTRA",
-	       .source = "hostport.md 9, 11.5", .state_size = sizeof(struct uw),
-	       .params = uw_params, .ops = { .main = uw_main });
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
+	       .doc = "ping-pong over ULTRA", .source = "hostport.md 9, 11.5",
+	       .state_size = sizeof(struct uw), .params = uw_params,
+	       .ops = { .main = uw_main });

@@ -210,12 +210,13 @@ static const struct weft_param all_params[] = { P_ALL("100"), { 0 } };
 /* clang-format on */
 
 WEFT_COMPONENT(velo_rate, .name = "extoll.velo_rate", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "extoll.nic",
 	       .doc = "VELO messages per second from one node to another",
 	       .source = "extoll.md 6.5, 7.4", .state_size = sizeof(struct va),
 	       .params = rate_params, .ops = { .main = rate_main });
 
 WEFT_COMPONENT(velo_alltoall, .name = "extoll.alltoall",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
 	       .doc = "VELO messages from every node to every other",
 	       .source = "extoll.md 6.5, EX-17",
 	       .state_size = sizeof(struct va), .params = all_params,

@@ -196,18 +196,19 @@ static const struct weft_param loop_params[] = {
 /* clang-format on */
 
 WEFT_COMPONENT(velo_pingpong, .name = "extoll.velo_pingpong",
-	       .kind = WEFT_KIND_PROGRAM, .doc = "ping-pong over VELO",
-	       .source = "extoll.md 6.5", .state_size = sizeof(struct pp),
-	       .params = pp_params, .ops = { .main = pp_main });
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
+	       .doc = "ping-pong over VELO", .source = "extoll.md 6.5",
+	       .state_size = sizeof(struct pp), .params = pp_params,
+	       .ops = { .main = pp_main });
 
 WEFT_COMPONENT(velo_hop_sweep, .name = "extoll.hop_sweep",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
 	       .doc = "ping-pong over VELO with nodes at growing distance",
 	       .source = "extoll.md 6.5, T-38", .state_size = sizeof(struct pp),
 	       .params = sweep_params, .ops = { .main = sweep_main });
 
 WEFT_COMPONENT(velo_loopback, .name = "extoll.loopback",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
 	       .doc = "messages over VELO to the own node",
 	       .source = "extoll.md 6.5", .state_size = sizeof(struct pp),
 	       .params = loop_params, .ops = { .main = loop_main });

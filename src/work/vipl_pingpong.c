@@ -262,7 +262,7 @@ static const struct weft_param vpp_params[] = {
 // clang-format on
 
 WEFT_COMPONENT(vipl_pingpong, .name = "vipl.pingpong",
-	       .kind = WEFT_KIND_PROGRAM,
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hvia.nic",
 	       .doc = "round trips between nodes 0 and 1 over VIPL",
 	       .source = "hvia.md 6.5", .state_size = sizeof(struct vpp),
 	       .params = vpp_params, .ops = { .main = vpp_main });

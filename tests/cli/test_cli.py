@@ -4,15 +4,19 @@
 
     test_cli.py WEFT PLUG_SO SOURCE_ROOT [unittest options]
 """
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -134,6 +138,31 @@ class Usage(Base):
         self.assertIn("did you mean 'exec/extoll-pair'?",
                       self.err("exec", "--fabric", "extoll-pair", "true"))
         self.assertIn("cannot load", self.err("list", "--load", "no.so"))
+
+    def test_fabrics_are_described(self):
+        for line in self.weft("list", "fabrics").stdout.splitlines()[1:]:
+            name = line.split()[1]
+            self.assertIn(f"{name} (fabric): ",
+                          self.weft("describe", name).stdout)
+        keys = json.loads(self.weft("describe", "torus", "--format",
+                                    "json").stdout)["keys"]
+        self.assertIn("dims", keys)
+
+    def test_the_example_of_the_manual_runs(self):
+        with open(ROOT + "/experiments/README.md") as f:
+            text = f.read().split("```yaml\n")[1].split("```")[0]
+        self.weft("run", self.file(text), "--quiet")
+
+    def test_both_values_are_named_where_two_ends_differ(self):
+        self.assertIn("min_payload is 0 in n0.nic and 24 in s0",
+                      self.err("check", "forth/one-way", "--set",
+                               "fabric.switch.preset=plat-switch"))
+
+    def test_a_program_of_another_nic_is_refused(self):
+        self.assertIn("forth.dma drives forth.nic, but the NIC of n0 is "
+                      "extoll.nic", self.err(
+                          "check", "extoll/pingpong", "--set",
+                          "workload={program: forth.dma, on: 0}"))
 
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
@@ -491,6 +520,43 @@ record: {metrics: ["*.bytes"]}
                       p.stderr)
 
 
+    ONE_AXIS = PROGRAMS.replace(
+        "workload: {", "workload:\n  - {program: test.prog, on: all}\n  - {"
+    ) + "sweep: {workload.1.size: [8, 16, 32, 64]}\n"
+
+    def test_one_axis_is_drawn(self):
+        for args in (["--show", "n0.prog1.bytes"],
+                     ["--set", "record.show=n0.prog1.bytes"]):
+            p = self.run_exp(self.ONE_AXIS, *args)
+            self.assertIn("n0.prog1.bytes [B] over size", p.stdout)
+            self.assertRegex(p.stdout, r"\n +16 +160\n")
+            self.assertIn("+--------", p.stdout)
+            self.assertEqual(p.stderr, "")
+
+    def test_a_picture_is_as_wide_as_its_names(self):
+        text = PROGRAMS.replace("name: programs", "name: p") + \
+            "sweep: {seed: [123456789012345, 9], workload.size: [8, 16]}\n"
+        p = self.run_exp(text, "--set", "record.show=n0.prog0.bytes",
+                         "--format", "svg")
+        width = int(re.search(r'<svg [^>]*width="(\d+)"', p.stdout)[1])
+        for x, label in re.findall(r'<text x="([0-9.]+)"[^>]*>([^<]*)</text>',
+                                   p.stdout):
+            if float(x) > 700:
+                self.assertLess(float(x) + 6.5 * len(label), width)
+        # 8 and 16 are no decade apart
+        self.assertIn(">16</text>", p.stdout)
+
+    def test_a_pattern_that_fits_nothing_is_told(self):
+        for key in "metrics", "counters":
+            p = self.run_exp(self.ONE_AXIS, "--set", f"record.{key}=zz*",
+                             status=1)
+            self.assertIn(f"record.{key}: 'zz*' fits none of", p.stderr)
+        self.run_exp(self.ONE_AXIS, "--set", "record.metrics=[]")
+        p = self.run_exp(self.ONE_AXIS, "--set", "record.metrics=*x",
+                         status=2)
+        self.assertIn("stands in quotes", p.stderr)
+
+
 class Database(Base):
     def rows(self, sql):
         with sqlite3.connect(self.path("out.db")) as db:
@@ -562,7 +628,8 @@ class BadInput(Base):
                 ("a: 1\nb: 2\na: 3", "3: 'a' was given before, in line 1"),
                 ("a: [1", "2: not YAML: did not find expected ',' or ']'"),
                 ("a: &x [*x]", "1: alias '*x' contains itself"),
-                ("a: *x", "1: no anchor '&x' before this alias"),
+                ("a: *x", "1: no anchor '&x' before this alias: a text that "
+                 "begins with * stands in quotes"),
                 ("a: !!int 3", "1: tag 'tag:yaml.org,2002:int': tags are not "
                  "used here"),
                 ("a: 1\n---\nb: 2", "2: a second document: one experiment "
@@ -771,12 +838,14 @@ class Terminal(Base):
         60000 if SLOW else 300000)).replace("until: 1ms", "until: 1s") + \
         "record: {series: [], histograms: []}\n"
 
-    def on_terminal(self, *args, term="xterm"):
+    def on_terminal(self, *args, term="xterm", columns=120):
         """Standard error of a run whose standard error is a terminal."""
         try:
             master, slave = pty.openpty()
         except OSError as e:  # a chroot without /dev/pts
             self.skipTest(str(e))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 24, columns, 0, 0))
         p = subprocess.Popen([WEFT, "run", self.file(self.LONG), "--load",
                               PLUG, "--format", "json", *args],
                              cwd=self.dir.name, stdout=subprocess.PIPE,
@@ -793,6 +862,13 @@ class Terminal(Base):
             pass
         os.close(master)
         return out, err.decode()
+
+    def test_progress_line_fits_the_terminal(self):
+        for columns in 40, 80:
+            _, err = self.on_terminal(columns=columns)
+            lines = err.split("\r\x1b[K")
+            self.assertTrue(any("us sim" in x or "left" in x for x in lines))
+            self.assertLess(max(len(x) for x in lines), columns)
 
     def test_progress_line(self):
         out, err = self.on_terminal()

@@ -101,6 +101,10 @@ WRONG = [
     (NEIGHBOURS, "workload.1.victims=5000", "'5000' is above 4096"),
     (NEIGHBOURS, "workload.1.size=4", "no multiple of 8"),
     (NEIGHBOURS, "workload.1.time=0", "is below 1us"),
+    (HOST.replace("hostport.nic, net_clock: 312.5MHz", "extoll.nic")
+     .replace("bus.pci", "bus.ht").replace(", preset: hostport", ""),
+     "nodes.count=2", "hostport.driver drives hostport.nic, but the NIC of n0 is "
+     "extoll.nic"),
 ]
 # found out while it runs: text, --set, what a message contains
 FAILS = [
@@ -111,9 +115,6 @@ FAILS = [
     (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
      "hostport.nic.tlb=16", "does the node run hostport.driver?"),
-    (HOST.replace("hostport.nic, net_clock: 312.5MHz", "extoll.nic")
-     .replace("bus.pci", "bus.ht").replace(", preset: hostport", ""),
-     "nodes.count=2", "no NIC of that kind, or it is in no network"),
 ]
 # what sits on a line: on, type, message
 FAULTS = [

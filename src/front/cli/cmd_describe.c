@@ -8,6 +8,7 @@
 #include "base/fmt.h"
 #include "base/units.h"
 #include "front/cli/cli.h"
+#include "front/exp/build.h"
 #include "front/out/out.h"
 
 /* ---- cells ---- */
@@ -273,11 +274,51 @@ static void describe_json(const struct weft_class *cls)
 	json_fini(&j);
 }
 
+/* ---- fabrics: no class, but a name and keys ---- */
+
+static const struct fabric_gen *fabric_find(const char *name)
+{
+	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
+		if (!strcmp((*g)->name, name))
+			return *g;
+	return NULL;
+}
+
+static int describe_fabric(const struct cli *c, const struct fabric_gen *g)
+{
+	struct json j;
+
+	if (!cli_format_is(c, "json")) {
+		printf("%s (fabric): %s\n\nkeys: type", g->name, g->doc);
+		for (const char *const *k = g->keys; *k; k++)
+			printf(", %s", *k);
+		printf("\nan experiment's fabric, see experiments/README.md; "
+		       "switch and link are components: weft describe CLASS\n");
+		return cli_flush(CLI_OK);
+	}
+	json_init(&j, true);
+	json_obj(&j, NULL);
+	json_str(&j, "name", g->name);
+	json_str(&j, "kind", "fabric");
+	json_str(&j, "doc", g->doc);
+	json_arr(&j, "keys");
+	for (const char *const *k = g->keys; *k; k++)
+		json_str(&j, NULL, *k);
+	json_end(&j);
+	json_end(&j);
+	printf("%.*s\n", (int)j.len, j.buf);
+	json_fini(&j);
+	return cli_flush(CLI_OK);
+}
+
 int cmd_describe(struct cli *c)
 {
 	const char *name = c->args.at[0];
 	const struct weft_class *cls = registry_find(&c->reg, name);
+	const struct fabric_gen *fabric = fabric_find(name);
 
+	if (!cls && fabric)
+		return describe_fabric(c, fabric);
 	if (!cls)
 		return cli_unknown("describe: no component", name,
 				   registry_next, &c->reg,

@@ -204,7 +204,9 @@ static int loader_alias(struct loader *l, const yaml_event_t *ev,
 	while (i > 0 && strcmp(l->anchors[i - 1].name, name))
 		i--;
 	if (i == 0)
-		return doc_fail(at, err, "no anchor '&%.60s' before this alias",
+		return doc_fail(at, err,
+				"no anchor '&%.60s' before this alias: a text "
+				"that begins with * stands in quotes",
 				name);
 	if (!l->anchors[i - 1].node)
 		return doc_fail(at, err, "alias '*%.60s' contains itself",

@@ -262,10 +262,39 @@ static void drop_hist(struct result_hist *h)
 	hist_fini(&h->h);
 }
 
+/* A list of patterns that fits nothing is a slip of the pen. */
+static void record_check(const struct doc_node *record, const char *key,
+			 const char *example, size_t before, size_t left,
+			 struct weft_result *r)
+{
+	const struct doc_node *list = doc_get(record, key);
+	char text[300];
+
+	if (!list || left || !before)
+		return;
+	if (list->kind == DOC_SCALAR ? !strcmp(list->text, "none") : !list->n)
+		return; /* that is what they say */
+	snprintf(text, sizeof(text),
+		 "record.%s: '%.60s'%s fits none of %zu names, e.g. %.120s",
+		 key,
+		 list->kind == DOC_SCALAR ? list->text
+					  : list->items[0].val->text,
+		 list->kind == DOC_SCALAR || list->n == 1 ? "" : " and so on",
+		 before, example);
+	result_fail(r, text);
+}
+
 void record_apply(const struct doc_node *record, struct weft_result *r)
 {
+	size_t metrics = r->n_metrics, counters = r->n_counters;
+	char metric[128] = "", counter[128] = "";
+
 	if (!record)
 		return;
+	if (metrics)
+		snprintf(metric, sizeof(metric), "%s", r->metrics[0].name);
+	if (counters)
+		snprintf(counter, sizeof(counter), "%s", r->counters[0].name);
 	RECORD_KEEP(r, metrics, n_metrics, doc_get(record, "metrics"),
 		    drop_metric);
 	RECORD_KEEP(r, counters, n_counters, doc_get(record, "counters"),
@@ -274,4 +303,6 @@ void record_apply(const struct doc_node *record, struct weft_result *r)
 		    drop_series);
 	RECORD_KEEP(r, hists, n_hists, doc_get(record, "histograms"),
 		    drop_hist);
+	record_check(record, "metrics", metric, metrics, r->n_metrics, r);
+	record_check(record, "counters", counter, counters, r->n_counters, r);
 }

@@ -98,6 +98,27 @@ int build_faults(struct exp_build *b, const struct doc_node *n,
 
 /* ---- workload ---- */
 
+/* Refused here rather than when the program looks for its NIC. */
+static int prog_nic_check(const struct exp_node *nd, uint32_t node,
+			  const struct weft_comp *c, const struct doc_node *n,
+			  struct weft_err *err)
+{
+	const char *nic = "none";
+
+	if (!c->cls->needs)
+		return 0;
+	for (size_t i = 0; i < nd->nics.n; i++) {
+		nic = nd->nics.at[i]->cls->name;
+		if (!strcmp(nic, c->cls->needs))
+			return 0;
+	}
+	return doc_fail(n->at, err,
+			"%s drives %s, but the NIC of n%u is %s: choose a "
+			"program for that NIC (weft list programs), or another "
+			"NIC",
+			c->cls->name, c->cls->needs, node, nic);
+}
+
 static int prog_put(struct exp_build *b, const struct doc_node *n,
 		    uint32_t node, struct weft_err *err)
 {
@@ -120,7 +141,8 @@ static int prog_put(struct exp_build *b, const struct doc_node *n,
 				"give it one, or choose others with 'on'",
 				node);
 	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
-	if (build_comp(b, &spec, name, n, &c, err))
+	if (build_comp(b, &spec, name, n, &c, err) ||
+	    prog_nic_check(nd, node, c, n, err))
 		return -1;
 	background = c->cls->background;
 	if (bg && exp_value(bg, WEFT_P_BOOL, "", &background,

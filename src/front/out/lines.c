@@ -236,16 +236,34 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 			return false;
 	}
 	l->rivals = p.n > 1;
+	l->x_log = l->n_x && l->x[l->n_x - 1] > 10 * l->x[0];
 	return l->n_x > 1 && l->n_lines;
+}
+
+static bool lines_there(const struct run_set *s, bool rivals)
+{
+	struct lines *l = malloc(sizeof(*l));
+	bool ret = l && lines_get(s, 0, l) && l->rivals >= rivals;
+
+	free(l);
+	return ret;
 }
 
 bool lines_wanted(const struct run_set *s)
 {
-	struct lines *l = malloc(sizeof(*l));
-	bool ret = l && lines_get(s, 0, l) && l->rivals;
+	return lines_there(s, false);
+}
 
-	free(l);
-	return ret;
+bool lines_rival(const struct run_set *s)
+{
+	return lines_there(s, true);
+}
+
+double lines_share(const struct lines *l, double x)
+{
+	double x0 = l->x[0], x1 = l->x[l->n_x - 1];
+
+	return l->x_log ? log(x / x0) / log(x1 / x0) : (x - x0) / (x1 - x0);
 }
 
 /* ---- which is best ---- */
@@ -289,7 +307,7 @@ static void values(const struct lines *l, FILE *f)
 	for (size_t k = 0; k < l->n_lines; k++)
 		heads[k + 1] = l->line[k].label;
 	heads[l->n_lines + 1] = "best";
-	t = table_new(heads, l->n_lines + 2);
+	t = table_new(heads, l->n_lines + 1 + l->rivals);
 	for (size_t i = 0; i < l->n_x; i++) {
 		size_t best = lines_best(l, i);
 
@@ -299,8 +317,10 @@ static void values(const struct lines *l, FILE *f)
 			out_real(l->line[k].y[i], buf);
 			table_cell(t, "%s", isnan(l->line[k].y[i]) ? "-" : buf);
 		}
-		table_cell(t, "%s",
-			   best < l->n_lines ? l->line[best].label : "-");
+		if (l->rivals)
+			table_cell(t, "%s",
+				   best < l->n_lines ? l->line[best].label
+						     : "-");
 	}
 	table_print(t, f);
 }
@@ -387,8 +407,8 @@ static void picture(const struct lines *l, FILE *f)
 
 			if (!isnan(y))
 				grid[place(y, lo, hi, ROWS)]
-				    [place(l->x[i], x0, x1, COLUMNS)] =
-					    (char)('a' + k);
+				    [lround(lines_share(l, l->x[i]) *
+					    (COLUMNS - 1))] = (char)('a' + k);
 		}
 	fputc('\n', f);
 	for (int y = ROWS - 1; y >= 0; y--) {
@@ -415,7 +435,7 @@ const char *lines_metric(const struct lines *l)
 	return l->rivals || l->n_lines == 1 ? l->metric : "metrics";
 }
 
-void lines_table(const struct run_set *s, FILE *f)
+void lines_table(const struct run_set *s, bool with_values, FILE *f)
 {
 	struct lines *l = malloc(sizeof(*l));
 
@@ -424,8 +444,8 @@ void lines_table(const struct run_set *s, FILE *f)
 	for (size_t i = 0; lines_get(s, i, l); i++) {
 		fprintf(f, "%s%s%s%s [%s] over %s\n%s", i ? "\n" : "", l->title,
 			l->title[0] ? ": " : "", lines_metric(l), l->unit,
-			l->x_name, l->rivals ? "\n" : "");
-		if (l->rivals)
+			l->x_name, with_values ? "\n" : "");
+		if (with_values)
 			values(l, f);
 		picture(l, f);
 		if (!l->rivals)

@@ -23,10 +23,13 @@ struct lines {
 	} line[LINES_N];
 	size_t n_lines;
 	bool rivals; /* lines are several ways to do the same */
+	bool x_log;  /* x spans more than a decade: a logarithmic axis */
 };
 
-/* The experiment shows a metric and has two axes or more. */
+/* The experiment shows a metric, and it can be drawn over an axis. */
 bool lines_wanted(const struct run_set *s);
+/* It has two axes or more. */
+bool lines_rival(const struct run_set *s);
 /* Picture number i of the set; false: there is none, or nothing to draw. */
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);
 /* Where lines a and b cross between x number i and the next: x, or NAN. */
@@ -34,11 +37,15 @@ double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
 /* The best line at x number i, or n_lines. */
 size_t lines_best(const struct lines *l, size_t i);
 
+/* Where x stands between the first one (0) and the last (1). */
+double lines_share(const struct lines *l, double x);
+
 /* What a title says. */
 const char *lines_metric(const struct lines *l);
 
-/* Pictures of characters; of rivals tables too, and where lines cross. */
-void lines_table(const struct run_set *s, FILE *f);
+/* Pictures of characters, with their values if wanted; of rivals where they
+ * cross, too. */
+void lines_table(const struct run_set *s, bool with_values, FILE *f);
 /* lines_svg.c: all pictures in one. */
 void out_svg(const struct run_set *s, FILE *f);
 

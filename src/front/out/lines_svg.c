@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Curves of a sweep as an SVG picture (--format svg): one panel below the
- * other, both axes logarithmic; where the best line changes a mark with its x.
+ * other, y logarithmic and x too where it spans a decade; where the best line
+ * changes a mark with its x.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "front/out/lines.h"
 
 enum {
-	WIDTH = 860,
 	HEIGHT = 470,
+	LETTER = 7, /* width of one, with some room */
 	LEFT = 78,
 	RIGHT = 700,
 	TOP = 46,
@@ -18,7 +19,8 @@ enum {
 };
 
 struct axes {
-	double x0, x1, y0, y1;
+	const struct lines *l;
+	double y0, y1;
 	double dy; /* of the panel */
 };
 
@@ -29,7 +31,7 @@ enum { COLOURS = sizeof(colours) / sizeof(*colours) };
 
 static double at_x(const struct axes *a, double x)
 {
-	return LEFT + (RIGHT - LEFT) * log(x / a->x0) / log(a->x1 / a->x0);
+	return LEFT + (RIGHT - LEFT) * lines_share(a->l, x);
 }
 
 static double at_y(const struct axes *a, double y)
@@ -61,8 +63,7 @@ static void stroke(FILE *f, double x0, double y0, double x1, double y1,
 
 static struct axes axes_of(const struct lines *l, size_t panel)
 {
-	struct axes a = { .x0 = l->x[0],
-			  .x1 = l->x[l->n_x - 1],
+	struct axes a = { .l = l,
 			  .y0 = INFINITY,
 			  .dy = (double)panel * HEIGHT };
 
@@ -224,15 +225,20 @@ static void panel(const struct run_set *s, const struct lines *l, size_t i,
 void out_svg(const struct run_set *s, FILE *f)
 {
 	struct lines *l = malloc(sizeof(*l));
-	size_t n = 0;
+	size_t n = 0, width = 860;
 
 	if (!l)
 		abort();
-	while (lines_get(s, n, l))
-		n++;
+	for (; lines_get(s, n, l); n++)
+		for (size_t k = 0; k < l->n_lines; k++) {
+			size_t w =
+				RIGHT + 56 + LETTER * strlen(l->line[k].label);
+
+			width = w > width ? w : width;
+		}
 	fprintf(f,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-		"height=\"%zu\" viewBox=\"0 0 %d %zu\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" "
+		"height=\"%zu\" viewBox=\"0 0 %zu %zu\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<style>.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}"
 		".mark{stroke:#888;stroke-dasharray:4 3}"
@@ -240,7 +246,7 @@ void out_svg(const struct run_set *s, FILE *f)
 		".title{font-size:14px;font-weight:bold}"
 		".small{font-size:11px;fill:#555}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		WIDTH, n * HEIGHT + !n, WIDTH, n * HEIGHT + !n);
+		width, n * HEIGHT + !n, width, n * HEIGHT + !n);
 	for (size_t i = 0; lines_get(s, i, l); i++)
 		panel(s, l, i, f);
 	fputs("</svg>\n", f);

@@ -128,15 +128,18 @@ void out_table(const struct run_set *s, FILE *f)
 		table_partial(s, f);
 	if (s->curve) {
 		curve_table(s, f);
-	} else if (lines_wanted(s)) {
-		lines_table(s, f);
+	} else if (lines_rival(s)) {
+		lines_table(s, true, f);
 	} else if (fits_matrix(s)) {
 		table_matrix(s, f);
 		if (s->show && s->show[0]) {
 			fputc('\n', f);
-			lines_table(s, f);
+			lines_table(s, false, f);
 			table_pictures(s, f);
 		}
+	} else if (lines_wanted(s)) {
+		lines_table(s, true, f);
+		table_pictures(s, f);
 	} else {
 		table_blocks(s, f);
 	}
@@ -400,9 +403,12 @@ void out_nothing_shown(const struct run_set *s, FILE *f)
 	for (size_t i = 0; i < s->n_points; i++)
 		if (s->points[i].result && people_any(s, s->points[i].result))
 			return;
+	if (lines_wanted(s))
+		return;
 	fprintf(f,
-		"weft: --show: no histogram has such a name, nor has a "
-		"counter that was sampled: --sample TIME records counters\n");
+		"weft: --show: no histogram has such a name, nor has a metric "
+		"of a sweep over numbers, nor a counter that was sampled: "
+		"--sample TIME records counters\n");
 }
 
 void out_failures(const struct run_set *s, FILE *f)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line on the terminal while a run lasts; nothing when piped. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,26 +43,53 @@ static bool progress_due(struct progress *p, uint64_t now)
 	return true;
 }
 
-/* The line's begin: which experiment of how many. */
-static void progress_head(const struct progress *p)
+static unsigned terminal_columns(void)
 {
-	fprintf(stderr, "\r\033[K");
-	if (p->parts > 1)
-		fprintf(stderr, "%zu of %zu, ", p->part + 1, p->parts);
-	fprintf(stderr, "%s: ", p->name);
+	struct winsize w;
+
+	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col
+								 : 80;
 }
 
-/* `share` of this experiment is done. */
-static void progress_left(const struct progress *p, uint64_t now, double share)
+/* One line, however long: a terminal that wraps would keep its first half. */
+static void progress_say(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
+	if (n >= (int)terminal_columns())
+		n = (int)terminal_columns() - 1;
+	fprintf(stderr, "\r\033[K%.*s", n, line);
+	fflush(stderr);
+}
+
+/* The line's begin: which experiment of how many. */
+static void progress_head(const struct progress *p, char *buf, size_t size)
+{
+	if (p->parts > 1)
+		snprintf(buf, size, "%zu of %zu, %s: ", p->part + 1, p->parts,
+			 p->name);
+	else
+		snprintf(buf, size, "%s: ", p->name);
+}
+
+/* The line's end: `share` of this experiment is done. */
+static void progress_left(const struct progress *p, uint64_t now, double share,
+			  char *buf, size_t size)
 {
 	double s = (double)(now - p->began_ns) * 1e-9;
 
 	if (p->parts > 1)
 		share = ((double)p->part + share) / (double)p->parts;
+	buf[0] = '\0';
 	if (share > 0)
-		fprintf(stderr, "  %2.0f %%  %.0f s left", share * 100,
-			s * (1 - share) / share);
-	fflush(stderr);
+		snprintf(buf, size, "%.0f %%, %.0f s left: ", share * 100,
+			 s * (1 - share) / share);
 }
 
 void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until)
@@ -69,33 +98,37 @@ void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until)
 	double s = (double)(now - p->start_ns) * 1e-9, share = 0;
 	double us = (double)weft_sim_now(sim) * 1e-9;
 	double mev = (double)weft_sim_events(sim) * 1e-6;
+	char head[160], left[64], point[64] = "";
 
 	if (!p->on)
 		return;
 
 	p->shown = true;
-	progress_head(p);
-	fprintf(stderr, "%.6g us simulated  %.3g M events  %.2f M/s", us, mev,
-		s > 0 ? mev / s : 0.0);
 	if (until != WEFT_NEVER)
 		share = us * 1e9 / (double)until;
 	if (p->total > 1) {
-		fprintf(stderr, "  point %zu of %zu", p->done + 1, p->total);
+		snprintf(point, sizeof(point), "point %zu of %zu, ",
+			 p->done + 1, p->total);
 		share = ((double)p->done + share) / (double)p->total;
 	}
-	progress_left(p, now, share);
+	progress_head(p, head, sizeof(head));
+	progress_left(p, now, share, left, sizeof(left));
+	progress_say("%s%s%s%.6g us simulated, %.3g M events, %.2f M/s", head,
+		     left, point, us, mev, s > 0 ? mev / s : 0.0);
 }
 
 void progress_points(struct progress *p, size_t done)
 {
 	uint64_t now = progress_now();
+	char head[160], left[64];
 
 	p->done = done;
 	if (p->total <= 1 || !progress_due(p, now))
 		return;
-	progress_head(p);
-	fprintf(stderr, "%zu of %zu points", done, p->total);
-	progress_left(p, now, (double)done / (double)p->total);
+	progress_head(p, head, sizeof(head));
+	progress_left(p, now, (double)done / (double)p->total, left,
+		      sizeof(left));
+	progress_say("%s%s%zu of %zu points", head, left, done, p->total);
 }
 
 void progress_end(struct progress *p)

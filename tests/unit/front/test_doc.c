@@ -77,7 +77,9 @@ static void test_refused(void **state)
 {
 	refuses("a: 1\nb: 2\nb: 3", "f:3: 'b' was given before, in line 2");
 	refuses("a: &x [*x]", "f:1: alias '*x' contains itself");
-	refuses("*x", "f:1: no anchor '&x' before this alias");
+	refuses("*x",
+		"f:1: no anchor '&x' before this alias: a text that "
+		"begins with * stands in quotes");
 	refuses("a: \"\\0\"", "f:1: a zero byte inside a value");
 	refuses("{a: 1}: 2", "f:1: a key must be a word, not a mapping");
 	refuses("a: 1\n...\n---\nb: 1",

@@ -100,6 +100,9 @@ void weft_att_charge(struct weft_att *a, weft_time_t busy);
  * ends; hands over only when something was posted since the last hand-over.
  * Untimed (WEFT_CLOCK_NONE): simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
+/* When the process was last given the processor.  Any thread may ask; costs
+ * nothing. */
+weft_time_t weft_att_seen(const struct weft_att *a);
 /* Hands over.  0: there is an event to poll; -EAGAIN: none after real_us of
  * real time (the process still counts as waiting, and may look or wait again,
  * or go away and do something else).  -EIO: detached. */

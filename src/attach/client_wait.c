@@ -151,6 +151,13 @@ weft_time_t weft_att_now(struct weft_att *a)
 	return atomic_load(&a->seg->now) + a->ahead;
 }
 
+weft_time_t weft_att_seen(const struct weft_att *a)
+{
+	if (weft_att_gone(a))
+		return 0;
+	return a->direct ? direct_now(a->direct) : atomic_load(&a->seg->now);
+}
+
 void att_flush(struct weft_att *a)
 {
 	bool marks = atomic_load(&a->n_marks) && !att_waits(a);

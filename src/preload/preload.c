@@ -150,13 +150,25 @@ void pre_now_is(weft_time_t t)
 	atomic_store(&the.last, t);
 }
 
+/* Threads that the simulator does not know may run at any moment: they see what
+ * has been shown to the process, and time goes on with each look, for a loop
+ * around it must end. */
+static weft_time_t now_of_others(struct weft_att *a)
+{
+	weft_time_t last = atomic_load(&the.last), seen = weft_att_seen(a), t;
+
+	do {
+		t = seen > last ? seen : last + 20 * WEFT_NS;
+	} while (!atomic_compare_exchange_weak(&the.last, &last, t));
+	return t;
+}
+
 weft_time_t pre_now(struct weft_att *a)
 {
 	weft_time_t t;
 
-	/* a loop around it must end */
 	if (!pre_my_turn())
-		return atomic_fetch_add(&the.last, 20 * WEFT_NS);
+		return now_of_others(a);
 	t = weft_att_now(a);
 	pre_now_is(t);
 	return t;

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of MPI that few programs use: atomics on windows, several threads.
+
+    test_more.py WEFT ROOT PROGRAMS      folder of tests/mpi's programs
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+PROGRAMS = sys.argv.pop(3)
+import mpilib  # noqa: E402
+from weftlib import WEFT  # noqa: E402
+
+
+def run(program, *args):
+    argv = [WEFT, "exec", *args, "-n", "2", "--",
+            os.path.join(PROGRAMS, program)]
+    p = subprocess.run(argv, capture_output=True, text=True, timeout=100,
+                       env=mpilib.ENV)
+    if p.returncode:
+        raise mpilib.Failed(argv, p)
+    return p.stdout
+
+
+class More(unittest.TestCase):
+    def test_atomics_on_windows_end_and_are_right(self):
+        for args in (["--fabric", "exec/extoll-pair"],
+                     ["--fabric", "exec/extoll-pair", "--clock", "none",
+                      "--path", "direct"]):
+            self.assertIn("24 ways are right", run("atomics", *args))
+
+    def test_other_threads_see_time_pass(self):
+        said = run("threads", "--fabric", "exec/extoll-pair")
+        first, other = map(int, re.match(r"first (\d+) other (\d+)",
+                                         said).groups())
+        self.assertGreater(first, 1000)
+        self.assertLess(abs(other - first), first / 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

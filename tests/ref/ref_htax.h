@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of EXTOLL's on-chip crossbar (extoll.md 2.2 to 2.4,
+ * 7.1: H4, N1, N6, H5).  In every cycle of the core clock it looks at every
+ * request there is.
+ *
+ *   units:  write or read asked for at a cycle -> granted -> given to the HT
+ *           core; the bus has it for a fixed time; the answer to a read goes
+ *           to the unit that asked
+ *   host:   stores, given at a time, in order, 16 places -> unit */
+#ifndef REF_HTAX_H
+#define REF_HTAX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/clock.h"
+
+enum { REF_HX_UNITS = 9, REF_HX_MAX = 4096 };
+
+struct ref_hx_cfg {
+	struct weft_clock core, ht;
+	uint32_t t_sync_in, t_htax, t_sync_out; /* cycles */
+	uint32_t posted, reads;			/* places in the HT core */
+	uint64_t t_write, t_read;		/* fs on the bus */
+};
+
+/* What a unit asks for; those of one unit in order, at most one in a cycle. */
+struct ref_hx_req {
+	uint64_t cycle;
+	uint8_t unit, bytes;
+	bool read;
+	/* outcome: cycles of the core; of the HT core for `given` */
+	uint64_t granted, given, done;
+};
+
+/* A store of the host. */
+struct ref_hx_store {
+	uint64_t time; /* fs: it is in the HT core, if there is a place */
+	uint8_t unit, bytes;
+	uint64_t taken; /* outcome: cycle at its unit */
+};
+
+struct ref_hx {
+	struct ref_hx_cfg cfg;
+	struct ref_hx_req req[REF_HX_MAX];
+	struct ref_hx_store store[REF_HX_MAX];
+	uint32_t n_req, n_store;
+};
+
+/* Fills in all outcomes, or false: something is not through after `cycles`. */
+bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
+
+#endif

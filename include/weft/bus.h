@@ -22,7 +22,8 @@
  * What differs between buses:
  *
  *                 bus.pcix, bus.pci        bus.ht (packets)
- *   submitted     one read, one write      any number, served in order
+ *   submitted     one read, one write      any number, served in order; reads
+ *                                          with any_order perhaps not
  *   write DONE    last datum has moved     last byte is on the link: a device
  *                                          that must not queue more than n
  *                                          packets counts DONEs
@@ -77,6 +78,9 @@ struct weft_bus_txn {
 	/* read, packet buses: its answer may pass stores of the host.  To be
 	 * set by a device that needs the answer before it can take stores. */
 	bool relaxed;
+	/* read: its answer may come before those of earlier reads (bus.ht with
+	 * several banks of memory) */
+	bool any_order;
 	/* kept by the bus */
 	enum weft_bus_status status;
 	weft_time_t t_req;  /* REQ# asserted */
@@ -125,6 +129,8 @@ struct weft_bus_note {
 	bool last;  /* BURST: nothing follows */
 	bool timer; /* BURST: cut short by the latency timer */
 	bool user;  /* TAGGED: the tag is the program's own */
+	bool error; /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
+		     */
 	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
 	uint16_t tag;
 	struct weft_slice slice;
@@ -166,6 +172,9 @@ struct weft_bus_ops {
 	 * does not answer (decoding off) leaves the load to a master abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
+	/* The same for a load that hits nothing in the device: all ones, and
+	 * the error is told; NULL: weft_bus_refuse answers with all ones. */
+	void (*refuse)(struct weft_port *dev_port);
 	/* The device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
 	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
@@ -263,6 +272,19 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
 
 	return bus->defer && bus->defer(dev_port);
+}
+
+/* Instead of reply: nothing of the device is at that address. */
+static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
+{
+	static const uint64_t ones[8] = { ~0ull, ~0ull, ~0ull, ~0ull,
+					  ~0ull, ~0ull, ~0ull, ~0ull };
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	if (bus->refuse)
+		bus->refuse(dev_port);
+	else
+		bus->reply(dev_port, ones, bytes);
 }
 
 static inline void weft_bus_settle(struct weft_port *dev_port)

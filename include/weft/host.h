@@ -56,6 +56,9 @@ uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
 uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
+/* The last load of this thread was answered with all ones and an error: nobody
+ * has the address (bus.ht; other buses give the ones alone). */
+bool weft_io_error(const struct weft_host *h);
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val);
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,

@@ -154,6 +154,7 @@ static void note_loaded(struct host *hp, struct weft_bus_note *note)
 {
 	memcpy(hp->load_data, note->data, sizeof(hp->load_data));
 	hp->loaded = true;
+	hp->load_error = note->error;
 	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
 

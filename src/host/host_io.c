@@ -79,6 +79,7 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	while (!hp->loaded)
 		host_block(h, HOST_BRIDGE);
 	memcpy(data, hp->load_data, n);
+	h->load_error = hp->load_error;
 	host_gate_leave(h);
 	weft_count(hp->comp, HOST_C_LOADS, 1);
 	host_pass(h, hp->cost_load);
@@ -222,6 +223,11 @@ static void window_load(struct weft_host *h, const struct weft_io *io,
 
 	if (host_fits(h, io, off, n, n) && host_place(h, io, off, &pl))
 		io_load(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
+}
+
+bool weft_io_error(const struct weft_host *h)
+{
+	return h->load_error;
 }
 
 uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,

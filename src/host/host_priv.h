@@ -140,6 +140,7 @@ struct weft_host {
 	weft_time_t deadline;  /* of its waiting */
 	bool kicked;	       /* it waits no longer */
 	bool called;	       /* it is not to wait */
+	bool load_error;       /* of its last load */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;
@@ -239,7 +240,7 @@ struct host {
 	/* the way to the bus: one thread after the other */
 	struct weft_host *gate_head, *gate_tail;
 	uint64_t stores_in, stores_out;
-	bool loaded, load_status;
+	bool loaded, load_status, load_error;
 	uint8_t load_data[8];
 	uint32_t quiet; /* notes in the queue that may come without arrival */
 };

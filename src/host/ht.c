@@ -31,6 +31,10 @@
  * that were ready when it was, unless the read is relaxed.  The phase between
  * the link's dword and the core's 8-byte word is not kept.
  *
+ * With several banks of memory answers to reads that allow it come in the order
+ * in which memory has them; those of one transaction stay in order.  The
+ * device's core finds the read by its source tag.
+ *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices, unit ids. */
 #include "host/ht.h"
@@ -61,6 +65,8 @@ static const struct weft_param ht_params[] = {
 	P(TIME,  t_read,    "90ns",   "",        RECONSTRUCTED, "read: request to data, north bridge and memory (7.5)"),
 	P(TIME,  t_write,   "74ns",   "1fs..",   CALIBRATED,    "write: link to memory, H8 less what the host takes to see it (7.6)"),
 	P(TIME,  t_irq,     "74ns",   "1fs..",   OWN,           "interrupt: link to processor"),
+	P(U32,   banks,     "1",      "1..64",   OWN,           "banks of memory, by line of 64 bytes: answers overtake each other where the device allows it; 1: all alike, in order"),
+	P(TIME,  t_bank,    "0",      "0..1ms",  OWN,           "read: bank b takes b times this longer"),
 	P(TIME,  t_credit,  "32.5ns", "",        OWN,           "a buffer is free to its sender knows (6 core clocks, 4 B)"),
 	{ 0 }
 };
@@ -187,6 +193,7 @@ static bool ht_many(struct weft_port *dev_port)
 static const struct weft_bus_ops ht_ops = {
 	.submit = ht_submit,
 	.reply = ht_reply,
+	.refuse = ht_refuse,
 	.irq = ht_irq,
 	.pio_store = ht_store,
 	.pio_load = ht_load,

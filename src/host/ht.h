@@ -15,6 +15,7 @@
 #define HT_NEVER UINT64_MAX
 
 enum { HT_LINE = 64, HT_BLOCK = 32 }; /* longest packet, block of a mask */
+enum { HT_TAGS = 32 };
 
 /* Bytes in front of the data (2.1, 2.2). */
 enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
@@ -52,6 +53,8 @@ struct ht_pkt {
 	uint64_t seq;		  /* order of being asked for */
 	struct weft_bus_txn *txn; /* NULL: access of the host, interrupt */
 	uint32_t at, bytes;	  /* part of the transaction */
+	uint64_t after;		  /* read: slot of the data in front of them */
+	uint8_t tag;		  /* answer: source tag */
 	bool level, relaxed, error;
 	struct pio io; /* access of the host */
 };
@@ -79,12 +82,13 @@ struct ht_lane {
 struct ht_link {
 	struct weft_port *port;
 	struct ht_lane lane[HT_DIRS];
-	struct ht_ring tag;
+	struct ht_ring tag; /* answers in order */
+	/* answers in any order: slot from which a tag can be used */
+	uint64_t tag_back[HT_TAGS];
 	uint64_t seq;
 	/* at the bridge */
 	weft_time_t commit;   /* all writes up to now are in memory */
 	uint64_t answered;    /* slot of the last answer of memory */
-	uint64_t answers;     /* how many went out */
 	uint64_t store_until; /* slot at which the store on the link is over */
 	/* at the device */
 	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
@@ -103,10 +107,10 @@ struct ht_load {
 struct ht {
 	/* parameters */
 	struct weft_clock clock, core;
-	uint32_t width, devices, credits, tags, depth, pio_depth;
+	uint32_t width, devices, credits, tags, depth, pio_depth, banks;
 	uint32_t rx, tx;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
-	weft_time_t t_credit;
+	weft_time_t t_credit, t_bank;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *host;
@@ -158,12 +162,19 @@ struct ht_link *ht_link_dev(struct weft_port *dev_port, struct ht **b_p);
 /* ht_link.c */
 void ht_queue_push(struct ht_queue *q, struct ht_pkt *p);
 struct ht_pkt *ht_queue_pop(struct ht_queue *q);
+/* In front of those that are ready later. */
+void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p);
 void ht_queue_clear(struct ht *b, struct ht_queue *q);
 /* Slot from which one of the ring's n can be taken. */
 uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n);
 /* Takes one, which comes back at a slot, or at HT_NEVER until ht_ring_back. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
+/* The same for source tags: with several banks of memory answers, and so tags,
+ * come back in any order; the lowest free one is used. */
+uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
+uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
+void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);
 /* The link is taken for some slots from d on; slot of the end. */
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots);
@@ -188,6 +199,7 @@ bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	     uint64_t off, uint32_t bytes);
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes);
+void ht_refuse(struct weft_port *dev_port);
 bool ht_tagged(struct weft_port *host_port, uint32_t dev,
 	       const struct weft_bus_tagged *r);
 bool ht_takes_tagged(struct weft_port *dev_port);

@@ -189,8 +189,20 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads --------------------------------------------------------------- */
 
+/* Reads of bank b of memory take b * T_BANK longer. */
+static weft_time_t bank_time(const struct ht *b, uint64_t addr)
+{
+	return addr / HT_LINE % b->banks * b->t_bank;
+}
+
+/* It may overtake earlier reads. */
+static bool read_free(const struct ht *b, const struct ht_pkt *p)
+{
+	return b->banks > 1 && p->txn->any_order;
+}
+
 /* Slot at which memory has the data of a request that ends at slot `end`:
- * behind earlier writes, in order. */
+ * behind earlier writes; in order, or behind those of the same transaction. */
 static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
 			  const struct ht_pkt *p, uint64_t end)
 {
@@ -201,19 +213,22 @@ static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
 	uint64_t s;
 
 	t += factor > 1 ? (weft_time_t)(factor * (double)b->t_read) : b->t_read;
+	t += bank_time(b, p->txn->addr + p->at);
 	s = ht_slot_near(b, t + weft_clock_edge(&b->core, slow));
-	return ht_later(ht_later(s, end + 1), ht_later(c, l->answered));
+	return ht_later(ht_later(s, end + 1),
+			ht_later(c, read_free(b, p) ? p->after : l->answered));
 }
 
 /* At the bridge: the answer to the packet of n bytes from p->at. */
-static void read_serve(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
-		       uint32_t n, uint64_t end)
+static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
+		       uint32_t n, uint8_t tag, uint64_t end)
 {
 	struct weft_bus_txn *t = p->txn;
 	struct ht_pkt *a = ht_pkt_new(b);
 
-	l->answered = read_slot(b, l, p, end);
-	a->ready = l->answered;
+	a->ready = p->after = read_slot(b, l, p, end);
+	l->answered = ht_later(l->answered, a->ready);
+	a->tag = tag;
 	a->txn = t;
 	a->at = p->at;
 	a->bytes = n;
@@ -221,7 +236,7 @@ static void read_serve(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
 	a->error = !decoded(b, t->addr + p->at, n);
 	if (!a->error)
 		mem_tell(b, l, t, p->at, n, ht_time(b, a->ready));
-	ht_queue_push(&l->lane[HT_DOWN].queue[HT_ANSWER], a);
+	ht_queue_insert(&l->lane[HT_DOWN].queue[HT_ANSWER], a);
 	ht_kick(b, l, HT_DOWN);
 }
 
@@ -233,22 +248,21 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
 	uint32_t n = HT_LINE - (uint32_t)((t->addr + p->at) % HT_LINE);
 	uint32_t left = t->bytes - p->at;
+	uint8_t tag = ht_tag_take(b, l, d);
 
 	n = n < left ? n : left;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
 		     end + b->s_credit);
-	ht_ring_take(&l->tag, b->tags, HT_NEVER);
 	weft_count(b->comp, HT_C_READS, 1);
 	weft_count(b->comp, HT_C_READ_BYTES, n);
 	t->tenures++;
 	if (t->trace_id)
 		trace_way(b, l, t, d, end);
-	read_serve(b, l, p, n, end);
+	read_serve(b, l, p, n, tag, end);
 	p->at += n;
 	if (p->at == t->bytes)
 		ht_pkt_free(b, ht_queue_pop(&lane->queue[HT_NONPOSTED]));
-	if (lane->queue[HT_NONPOSTED].head &&
-	    ht_ring_slot(&l->tag, b->tags) > end)
+	if (lane->queue[HT_NONPOSTED].head && ht_tag_slot(b, l) > end)
 		weft_count(b->comp, HT_C_TAG_WAITS, 1);
 }
 
@@ -277,7 +291,6 @@ static void all_ones(struct ht *b, const struct ht_pkt *p)
 		memset(weft_slice_data(t->data) + p->at, 0xff, p->bytes);
 }
 
-/* Answers come in the order of requests, so tags are given back in turn. */
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
@@ -287,7 +300,7 @@ void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t s = ht_occupy(b, l, HT_DOWN, d, n) + b->s_rx;
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, s + b->s_credit);
-	ht_ring_back(&l->tag, b->tags, l->answers++, s);
+	ht_tag_back(b, l, p->tag, s);
 	if (p->error)
 		all_ones(b, p);
 	t->moved += p->bytes;

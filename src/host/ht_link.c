@@ -19,6 +19,21 @@ void ht_queue_push(struct ht_queue *q, struct ht_pkt *p)
 	q->n++;
 }
 
+void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p)
+{
+	struct ht_pkt **at = &q->head;
+
+	if (!q->head || q->tail->ready <= p->ready) {
+		ht_queue_push(q, p);
+		return;
+	}
+	while ((*at)->ready <= p->ready)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+	q->n++;
+}
+
 struct ht_pkt *ht_queue_pop(struct ht_queue *q)
 {
 	struct ht_pkt *p = q->head;
@@ -52,6 +67,46 @@ void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back)
 {
 	assert(r->back[which % n] == HT_NEVER);
 	r->back[which % n] = back;
+}
+
+/* ---- tags ---------------------------------------------------------------- */
+
+static uint8_t tag_first(const struct ht *b, const struct ht_link *l)
+{
+	uint8_t best = 0;
+
+	for (uint8_t i = 1; i < b->tags; i++)
+		if (l->tag_back[i] < l->tag_back[best])
+			best = i;
+	return best;
+}
+
+uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l)
+{
+	return b->banks == 1 ? ht_ring_slot(&l->tag, b->tags)
+			     : l->tag_back[tag_first(b, l)];
+}
+
+uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d)
+{
+	uint8_t tag = 0;
+
+	if (b->banks == 1)
+		return (uint8_t)(ht_ring_take(&l->tag, b->tags, HT_NEVER) %
+				 b->tags);
+	while (l->tag_back[tag] > d)
+		tag++;
+	assert(tag < b->tags);
+	l->tag_back[tag] = HT_NEVER;
+	return tag;
+}
+
+void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
+{
+	if (b->banks == 1)
+		ht_ring_back(&l->tag, b->tags, tag, back);
+	else
+		l->tag_back[tag] = back;
 }
 
 /* ---- order --------------------------------------------------------------- */
@@ -107,7 +162,7 @@ static uint64_t start(const struct ht *b, const struct ht_link *l,
 	s = ht_later(p->ready, order_slot(b, l, dir, vc, p));
 	s = ht_later(s, ht_ring_slot(&lane->credit[vc], b->credits));
 	if (dir == HT_UP && vc == HT_NONPOSTED)
-		s = ht_later(s, ht_ring_slot(&l->tag, b->tags));
+		s = ht_later(s, ht_tag_slot(b, l));
 	return s;
 }
 

@@ -221,6 +221,7 @@ static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
 		&p->io, p->io.tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED,
 		t);
 
+	note.error = p->error;
 	weft_bus_tell(b->host, &note);
 	ht_pkt_free(b, p);
 }
@@ -232,6 +233,7 @@ static void load_abort(struct ht *b, struct ht_pkt *p)
 
 	weft_count(b->comp, HT_C_ABORTS, 1);
 	memset(p->io.data, 0xff, sizeof(p->io.data));
+	p->error = true;
 	load_done(b, p, ht_time(b, s) + b->t_in);
 }
 
@@ -372,6 +374,18 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	load_answer(b, ht_slot_next(b) + (ld->deferred ? 0 : b->s_reg));
 }
 
+/* All ones and the error bit (2.4). */
+void ht_refuse(struct weft_port *dev_port)
+{
+	struct ht *b = dev_port->peer->comp->state;
+	uint8_t ones[sizeof(b->load.pkt->io.data)];
+
+	weft_count(b->comp, HT_C_ABORTS, 1);
+	memset(ones, 0xff, sizeof(ones));
+	b->load.pkt->error = true;
+	ht_reply(dev_port, ones, b->load.pkt->io.bytes);
+}
+
 bool ht_defer(struct weft_port *dev_port)
 {
 	struct ht *b;
@@ -391,6 +405,7 @@ void ht_unanswered(struct ht *b)
 		return;
 	weft_count(b->comp, HT_C_ABORTS, 1);
 	memset(ld->pkt->io.data, 0xff, sizeof(ld->pkt->io.data));
+	ld->pkt->error = true;
 	load_answer(b, ld->pkt->ready + b->s_reg);
 }
 

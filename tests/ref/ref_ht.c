@@ -438,7 +438,9 @@ static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 		bridge_write(r, l, p);
 	} else if (p->vc == NP) {
 		p->due = r->k + 1;
-		p->from = less_half(r, now + r->s->t_read);
+		p->from = less_half(r, now + r->s->t_read +
+					       p->addr / 64 % r->s->banks *
+						       r->s->t_bank);
 		p->from = behind(l, p->from);
 		push(&l->memory, p);
 	} else {
@@ -448,20 +450,41 @@ static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 	}
 }
 
-/* Memory has the data of reads, in order. */
+/* With several banks a read that may overtake waits for nothing but what is in
+ * front of it in its own transaction. */
+static bool memory_turn(const struct ref *r, const struct link *l, uint32_t i)
+{
+	uint32_t op = l->memory.at[i].op;
+	bool any = r->s->banks > 1 && r->s->dev[l->index].op[op].any_order;
+
+	for (uint32_t k = 0; k < i; k++)
+		if (!any || l->memory.at[k].op == op)
+			return false;
+	return true;
+}
+
+static void memory_has(struct ref *r, struct link *l, uint32_t i)
+{
+	struct pkt p = take(&l->memory, i);
+
+	p.ready = r->k;
+	p.vc = R;
+	p.error = !ref_ht_decode(p.addr, p.bytes);
+	if (!p.error)
+		tell_pkt(r, 0, WEFT_NOTE_MEM_READ, edge(r, r->k), &p, false);
+	push(&l->lane[DOWN].queue[R], &p);
+}
+
 static void bridge_memory(struct ref *r, struct link *l)
 {
-	while (l->memory.n && l->memory.at[0].due <= r->k &&
-	       l->memory.at[0].from <= edge(r, r->k)) {
-		struct pkt p = take(&l->memory, 0);
+	for (uint32_t i = 0; i < l->memory.n;) {
+		const struct pkt *p = &l->memory.at[i];
 
-		p.ready = r->k;
-		p.vc = R;
-		p.error = !ref_ht_decode(p.addr, p.bytes);
-		if (!p.error)
-			tell_pkt(r, 0, WEFT_NOTE_MEM_READ, edge(r, r->k), &p,
-				 false);
-		push(&l->lane[DOWN].queue[R], &p);
+		if (p->due <= r->k && p->from <= edge(r, r->k) &&
+		    memory_turn(r, l, i))
+			memory_has(r, l, i);
+		else
+			i++;
 	}
 }
 

@@ -18,9 +18,9 @@ struct ht_op {
 	weft_time_t delay;
 	uint64_t addr;
 	uint32_t bytes;
-	uint32_t dev; /* host: slot, may be empty */
-	bool relaxed; /* read */
-	bool level;   /* interrupt */
+	uint32_t dev;		 /* host: slot, may be empty */
+	bool relaxed, any_order; /* read */
+	bool level;		 /* interrupt */
 };
 
 struct ht_list {
@@ -32,7 +32,8 @@ struct ht_script {
 	struct weft_clock slot, core; /* clock = slot at 16 bits */
 	uint32_t devices, credits, tags, depth, pio_depth, rx, tx;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
-	weft_time_t t_credit;
+	weft_time_t t_credit, t_bank;
+	uint32_t banks;
 	uint32_t window; /* places for stores of each device; 0: no limit */
 	/* in turn: a store is consumed, a load is answered so long after it
 	 * was told; answers: 0 at once, WEFT_NEVER not at all */

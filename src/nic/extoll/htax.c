@@ -88,6 +88,7 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	assert(p->txn.bytes && (p->txn.addr % 64) + p->txn.bytes <= 64);
 	p->from = (uint8_t)from;
 	p->cycle = cycle;
+	p->txn.any_order = read; /* units restore what they need */
 	if (read)
 		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
 	hx_list_push(&n->htax.want[read][from], p);

@@ -37,16 +37,13 @@ void ex_htax_discard(struct extoll_nic *n, uint64_t off)
 
 static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 {
-	uint8_t ones[sizeof(note->data)];
-
 	if (target(n, note) == EXTOLL_HX_RF && ex_rf_load(n, note))
 		return;
 	if (target(n, note) != EXTOLL_HX_RF)
 		ex_htax_discard(n, note->off);
 	else if (!n->htax.load.waits)
 		return; /* the bus finds nobody */
-	memset(ones, 0xff, sizeof(ones));
-	weft_bus_of(n->bus)->reply(n->bus, ones, note->bytes);
+	weft_bus_refuse(n->bus, note->bytes);
 }
 
 /* Behind all stores that the host made before it (2.2).  Without any, the

@@ -93,6 +93,7 @@ static void dev_submit(struct weft_comp *c)
 		.addr = o->addr,
 		.bytes = o->bytes,
 		.relaxed = o->relaxed,
+		.any_order = o->any_order,
 		.data = weft_slice_new(c->sim, o->bytes),
 	};
 	for (uint32_t i = 0; o->what == HT_WRITE && i < o->bytes; i++)
@@ -320,6 +321,7 @@ void htrig_default(struct ht_script *s)
 	s->t_out = s->t_in = 35 * WEFT_NS;
 	s->t_reg = 10 * WEFT_NS;
 	s->t_read = 90 * WEFT_NS;
+	s->banks = 1;
 	s->t_write = s->t_irq = 74 * WEFT_NS;
 	s->t_credit = 32500000;
 }
@@ -366,6 +368,8 @@ static void set_all(struct weft_comp *c, const struct ht_script *s)
 		{ "t_in", s->t_in, "fs" },
 		{ "t_reg", s->t_reg, "fs" },
 		{ "t_read", s->t_read, "fs" },
+		{ "t_bank", s->t_bank, "fs" },
+		{ "banks", s->banks, "" },
 		{ "t_write", s->t_write, "fs" },
 		{ "t_irq", s->t_irq, "fs" },
 		{ "t_credit", s->t_credit, "fs" },

@@ -58,6 +58,7 @@ static void random_dev(struct weft_rng *g, struct ht_list *l)
 			o->bytes = (o->bytes + 7) & ~7u;
 		o->delay = burst && draw(g, 8) ? 0 : random_delay(g);
 		o->relaxed = draw(g, 2);
+		o->any_order = draw(g, 4) != 0;
 		if (!draw(g, 10))
 			*o = (struct ht_op){ .what = HT_IRQ,
 					     .delay = o->delay,
@@ -119,6 +120,10 @@ static void random_script(uint64_t seed, struct ht_script *s)
 	if (!draw(&g, 3)) {
 		weft_clock_from_period(&s->slot, slots[draw(&g, 4)]);
 		weft_clock_from_period(&s->core, 3000000 + draw(&g, 3000000));
+	}
+	if (!draw(&g, 3)) { /* answers overtake each other */
+		s->banks = 2 + draw(&g, 15);
+		s->t_bank = 1 + draw(&g, 60000000);
 	}
 	s->window = draw(&g, 3) ? 1 + draw(&g, 6) : 0;
 	for (uint32_t i = 0; i < HT_CYCLE; i++) {

@@ -241,6 +241,36 @@ static void test_responder_has_eight_reads_on_the_way(void **state)
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 65);
 }
 
+/* Line 0 of the page comes last of the first eight, line 5 of the next ones:
+ * order is restored (5.3), no cell leaves before its bytes are there. */
+static void test_put_waits_for_the_line_that_is_late(void **state)
+{
+	const uint64_t cells =
+		EXTOLL_NP + EXTOLL_NP_STRIDE + EXTOLL_NP_TX_CELLS;
+
+	put_to(A, 8, 1); /* the TLB knows the page */
+	xr_settle(&rr);
+	rr_fill(A, 9);
+	rr.bus[0]->slow = RR_PAGE(A);
+	rr.bus[0]->t_slow = 10 * WEFT_US;
+	rr_put(A, RMA_PAGE);
+	xr_run(&rr, 1400); /* 9 us */
+	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 8);
+	assert_int_equal(xr_r64(&rr, 0, cells), 0);
+	xr_settle(&rr);
+	assert_int_equal(answered(), RMA_PAGE);
+	assert_int_equal(xr_r64(&rr, 0, cells), 65);
+	rr.bus[0]->slow = RR_PAGE(A) + 5 * 64;
+	rr_put(A, RMA_PAGE);
+	xr_run(&rr, 1400);
+	/* 5 lines, 16 bytes of header, 4 of route: 5.3 cells */
+	assert_in_range(xr_r64(&rr, 0, cells), 65 + 5, 65 + 6);
+	xr_settle(&rr);
+	assert_int_equal(xr_r64(&rr, 0, cells), 2 * 65);
+	assert_memory_equal(rr.net->log[1].data,
+			    rr.bus[0]->mem + (RR_PAGE(A) - XR_MEM), 128);
+}
+
 /* Cycles between the answers of a responder that always has a request. */
 static void test_responder_takes_a_get_in_12_cycles(void **state)
 {
@@ -273,6 +303,7 @@ int main(void)
 		T(test_flush_waits_for_a_page_that_is_read),
 		T(test_requester_has_eight_reads_on_the_way),
 		T(test_responder_has_eight_reads_on_the_way),
+		T(test_put_waits_for_the_line_that_is_late),
 		T(test_responder_takes_a_get_in_12_cycles),
 	};
 

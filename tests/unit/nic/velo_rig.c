@@ -10,7 +10,7 @@
 
 extern const struct weft_class weft_class_extoll_nic, weft_class_extoll_xbar;
 
-enum { EV_WRITTEN, EV_READ };
+enum { EV_WRITTEN, EV_READ, EV_SLOW };
 
 /* ---- bus ------------------------------------------------------------------
  */
@@ -58,18 +58,29 @@ static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 	} else {
 		if (b->early)
 			mem_read(b, t);
-		b->read[b->r_tail++ % XR_LOG] = t;
-		weft_wake(b->comp, EV_READ, now + b->t_read - 1);
+		if (b->slow && t->addr == b->slow) {
+			b->slow_read = t;
+			weft_wake(b->comp, EV_SLOW, now + b->t_slow - 1);
+		} else {
+			b->read[b->r_tail++ % XR_LOG] = t;
+			weft_wake(b->comp, EV_READ, now + b->t_read - 1);
+		}
 	}
 	b->n_log++;
+}
+
+static struct weft_bus_txn *ended(struct xbus *b, uint32_t tag)
+{
+	if (tag == EV_SLOW)
+		return b->slow_read;
+	return tag == EV_WRITTEN ? b->write[b->w_head++ % XR_LOG]
+				 : b->read[b->r_head++ % XR_LOG];
 }
 
 static void xbus_event(struct weft_comp *c, uint32_t tag)
 {
 	struct xbus *b = c->state;
-	struct weft_bus_txn *t = tag == EV_WRITTEN
-					 ? b->write[b->w_head++ % XR_LOG]
-					 : b->read[b->r_head++ % XR_LOG];
+	struct weft_bus_txn *t = ended(b, tag);
 	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
 				      .time = weft_now(c) + 1,
 				      .txn = t };

@@ -359,6 +359,16 @@ void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 	ht_reply(dev_port, data, bytes);
 }
 
+/* The target has t_reg for an answer: one that comes earlier waits for it. */
+static uint64_t answer_slot(const struct ht *b)
+{
+	const struct ht_load *ld = &b->load;
+
+	if (!ld->deferred)
+		return ht_slot_next(b) + b->s_reg;
+	return ht_later(ht_slot_next(b), ld->pkt->ready + b->s_reg);
+}
+
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 {
 	struct ht *b;
@@ -371,7 +381,7 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	(void)l;
 	if (data)
 		memcpy(ld->pkt->io.data, data, bytes);
-	load_answer(b, ht_slot_next(b) + (ld->deferred ? 0 : b->s_reg));
+	load_answer(b, answer_slot(b));
 }
 
 /* All ones and the error bit (2.4). */

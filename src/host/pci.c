@@ -64,7 +64,7 @@ static const struct weft_param pci_params[] = {
 	P(BYTES, page,        "4KiB",     "",             RECONSTRUCTED, "bursts stop at multiples of this; 0: they do not (HVIA 2.1)"),
 	P(BYTES, line,        "32",       "8..4096",      OWN,           "a latency timer ends a burst at multiples of this"),
 	P(TIME,  t_mem,       "360ns",    "",             CALIBRATED,    "read: request to bytes in the bridge (HVIA 2.1: A_rd = 35)"),
-	P(TIME,  h_rd_out,    "90ns",     "",             CALIBRATED,    "load: processor to bus, part of h_rd = 210 ns (11.10; 630 ns)"),
+	P(TIME,  h_rd_out,    "82.5ns",   "",             CALIBRATED,    "load: processor to bus, then to the next clock edge; with h_rd_in h_rd = 210 ns (11.10; 630 ns)"),
 	P(TIME,  h_rd_in,     "120ns",    "",             CALIBRATED,    "load: bus to processor, the rest of h_rd"),
 	P(TIME,  h_wr_out,    "360ns",    "",             CALIBRATED,    "store: processor to bus, part of h_wr = 381 ns (11.10; 471 ns)"),
 	P(TIME,  h_wr_in,     "21ns",     "",             CALIBRATED,    "store: bus to device, the rest of h_wr"),

@@ -19,15 +19,13 @@ static struct pcibus *bus_of(struct weft_port *host_port)
 	return host_port->peer->comp->state;
 }
 
-/* The edge nearest to now + delay: processor and bus do not run in step. */
+/* First edge at or after now + delay: processor and bus do not run in step. */
 static uint64_t pio_edge(const struct pcibus *b, weft_time_t delay)
 {
-	weft_time_t t = weft_now(b->comp) + delay;
-	weft_time_t half = b->clock.num / b->clock.den / 2;
 	uint64_t next = pcibus_edge_next(b);
-	uint64_t near = weft_clock_cycle(&b->clock, t > half ? t - half : 0);
+	uint64_t at = weft_clock_cycle(&b->clock, weft_now(b->comp) + delay);
 
-	return near > next ? near : next;
+	return at > next ? at : next;
 }
 
 static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)

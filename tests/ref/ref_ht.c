@@ -64,6 +64,7 @@ struct link {
 	uint64_t told;
 	uint32_t places, stores, loads, next;
 	weft_time_t list_at, answer_at;
+	uint64_t earliest; /* slot of an answer */
 	uint64_t load_told;
 	weft_time_t eat[MANY]; /* when stores are consumed */
 	uint32_t n_eat;
@@ -263,7 +264,10 @@ static void dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		if (t <= l->answer_at && t <= limit)
 			dev_submit(r, l);
 		else if (l->answer_at <= limit)
-			dev_answer(r, l, r->k + r->tx, false);
+			dev_answer(r, l,
+				   (r->k > l->earliest ? r->k : l->earliest) +
+					   r->tx,
+				   false);
 		else
 			break;
 	}
@@ -276,7 +280,8 @@ static void dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		}
 }
 
-/* The load is told at this slot. */
+/* The load is told at this slot; no answer leaves before the time of the target
+ * is over. */
 static void dev_load(struct ref *r, struct link *l)
 {
 	weft_time_t after = r->s->answer[l->loads % HT_CYCLE];
@@ -288,6 +293,7 @@ static void dev_load(struct ref *r, struct link *l)
 		dev_answer(r, l, r->k + r->reg + r->tx, after == WEFT_NEVER);
 	else
 		l->answer_at = edge(r, r->k) + after;
+	l->earliest = r->k + r->reg;
 }
 
 /* ---- the device's core --------------------------------------------------- */

@@ -80,14 +80,14 @@ void pcix_stream_done(struct ref *r, struct stream *st, bool write,
 	st->next++;
 }
 
-/* Edge at which what the host asks for at r->pio_at is at the bus: the edge
- * nearest to that time and the way, but no edge of the past. */
+/* Edge at which what the host asks for at r->pio_at is at the bus: the first
+ * one after that time and the way, but no edge of the past. */
 static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 {
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
 	uint64_t k = r->k;
 
-	while (pcix_edge(r, k) < t && t - pcix_edge(r, k) > r->s->clock.num / 2)
+	while (pcix_edge(r, k) < t)
 		k++;
 	return k;
 }

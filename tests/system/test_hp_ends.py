@@ -14,6 +14,44 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 from weftlib import points, run
 
 
+class Triggers(unittest.TestCase):
+    """CSB9: a trigger takes no longer than the load of a register."""
+
+    def both(self, bus, *sets):
+        r = run("hostport/trigger", "nodes.bus={%s}" % bus,
+                "workload.0.count=100", *sets)
+        return r["n0.prog0.register"], r["n0.prog0.trigger"]
+
+    def test_as_a_register(self):
+        for bus, ns in (("type: bus.pci, preset: pci33", 630),
+                        ("type: bus.pci, preset: pci66", 405),
+                        ("type: bus.ht, preset: htx100", 320),
+                        ("type: bus.ht, preset: htx100_wire", 330),
+                        ("type: bus.ht, preset: htx200", 182.5)):
+            register, trigger = self.both(bus)
+            self.assertAlmostEqual(register, ns, delta=0.1)
+            self.assertAlmostEqual(trigger, ns, delta=0.1)
+
+    def test_slow_decision(self):
+        """Beyond the time of the target it is seen."""
+        for bus in ("type: bus.pci, preset: pci33",
+                    "type: bus.ht, preset: htx100"):
+            register, trigger = self.both(bus, "nodes.nic.t_trigger=19")
+            self.assertGreater(trigger, register + 25)
+
+    def test_next_edge(self):
+        """A load begins at the first edge of the bus clock, at any clock: whole
+        clocks, the formula (11.2) and less than one more."""
+        for mhz, width in ((25, 4), (40, 4), (47, 4), (50, 8), (90, 8)):
+            clk = 1000 / mhz
+            want = 210 + (14 if width == 4 else 13) * clk
+            t = self.both("type: bus.pci, clock: %uMHz, width: %u"
+                          % (mhz, width))[0]
+            self.assertLess(abs(t / clk - round(t / clk)), 0.01)
+            self.assertGreater(t, want - 0.1)
+            self.assertLess(t, want + clk)
+
+
 class Endpoint(unittest.TestCase):
     NAME = "hostport/ep-conformance"
 

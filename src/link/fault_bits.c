@@ -87,6 +87,7 @@ enum {
 	C_ACK,
 	C_NACK,
 	C_REFRESH,
+	C_SYMBOLS,
 	C_N
 };
 static const struct weft_counter bits_counters[C_N] = {
@@ -111,6 +112,7 @@ static const struct weft_counter bits_counters[C_N] = {
 	[C_ACK] = { "ack", "cells", "ACKs damaged" },
 	[C_NACK] = { "nack", "cells", "NACKs damaged" },
 	[C_REFRESH] = { "refresh", "cells", "credit refreshes damaged" },
+	[C_SYMBOLS] = { "symbols", "symbols", "on the line, damaged or not" },
 };
 static const uint8_t forth_counter[FORTH_PARTS] = {
 	[FORTH_PART_CONTROL] = C_CONTROL, [FORTH_PART_CREDIT] = C_CREDIT,
@@ -393,6 +395,7 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
 
+	weft_count(c, C_SYMBOLS, (uint64_t)f->words * b->line->word(f));
 	if (!f->raw && bits_parts(b, f) && !bits_over(b, f))
 		bits_frame(c, f);
 	weft_filter_pass(c, f);

@@ -115,15 +115,50 @@ class Velo(unittest.TestCase):
                                        ends_ns(t, width), delta=ends_slack(t))
 
     def test_sizes(self):
-        # 7.5: (n - 8)/4 cycles and twice (n - 8)/1.6 ns more than 8 bytes
-        t = cycle_ns(156)
-        s = run("extoll/pingpong-sizes").series["n0.prog0.half_rtt"]
-        for size, got in zip(s["x"], s["y"]):
-            if size > 48:
-                continue  # more than 16 flits: a second cell
-            want = ends_ns(t, "w32", size, 1) + hop_ns(t)
-            self.assertAlmostEqual(got, want, delta=ends_slack(t) + t / 2,
-                                   msg="%d bytes" % size)
+        # 7.5: (n - 8)/4 cycles and twice (n - 8)/1.6 ns more than 8 bytes;
+        # from 49 bytes on a second cell, with framing of its own
+        for mhz, width in ((156, "w32"), (156, "w16"), (100, "w32"),
+                           (200, "w16")):
+            t = cycle_ns(mhz)
+            s = run("extoll/pingpong-sizes", clock(mhz),
+                    "extoll.*.width=" + width,
+                    fails=None).series["n0.prog0.half_rtt"]
+            for size, got in zip(s["x"], s["y"]):
+                want = ends_ns(t, width, size, 1) + hop_ns(t)
+                if size > 48:
+                    want += OVERHEAD[width] * t
+                if size > 56:
+                    continue
+                self.assertAlmostEqual(got, want, delta=ends_slack(t) + t / 2,
+                                       msg="%d bytes, %d MHz" % (size, mhz))
+            self.check_step(dict(zip(s["x"], s["y"])), t, width)
+
+    def check_step(self, got, t, width):
+        """57 bytes and the header are more than 64: a second HT packet, which
+        HTAX takes 9 cycles behind the first (2.4), and 8 bytes more."""
+        flits = 8 // BYTES[width]
+        step = got[57] - got[56] - flits * t - 2 * 8 / 1.6
+        self.assertGreater(step, 9 * t - 10 - ends_slack(t))
+        self.assertLess(step, 11 * t)
+        for size in range(58, 65):
+            self.assertAlmostEqual(got[size], got[57], delta=1)
+
+    def test_symbols(self):
+        """Symbols that a tap counts are those of cells and control cells."""
+        for width, flit in BYTES.items():
+            a, b = (p.counters for p in points("extoll/saturated",
+                                               "extoll.*.width=" + width))
+            def gain(name):
+                return b[name] - a[name]
+            cells = flit * (gain("s0.lp0.words") +
+                            OVERHEAD[width] * gain("s0.lp0.frames"))
+            rest = gain("fault0.symbols") - cells
+            cell = flit * (64 // flit + OVERHEAD[width])
+            self.assertGreater(rest, -cell)  # one may be on its way
+            self.assertLess(rest, 0.1 * cells)
+            # the line is never idle: a flit per cycle
+            self.assertAlmostEqual(gain("fault0.symbols"), flit * 156 * 256,
+                                   delta=2 * cell)
 
     def test_hops(self):
         for mhz, metres in ((156, 2), (156, 10), (200, 2)):
@@ -249,7 +284,7 @@ class Reproduce(unittest.TestCase):
         for name, mbyte in (("EX-05", 267), ("EX-06", 552)):
             self.assertAlmostEqual(self.model(rows, name), mbyte * 200 / 156,
                                    delta=mbyte / 100)
-        self.assertAlmostEqual(self.model(rows, "EX-08"), 8.0)
+        self.assertAlmostEqual(self.model(rows, "EX-08"), 8.0, delta=0.008)
         self.assertAlmostEqual(self.model(rows, "EX-11"), 180, delta=1)
         self.assertAlmostEqual(self.model(rows, "EX-12"), 57.6, delta=0.01)
         self.assertAlmostEqual(self.model(rows, "EX-14"), 200 / 31, delta=0.01)

@@ -11,7 +11,7 @@
 #define MORE_LINES "workload.lines=3000"
 #define FROM "run.until=50us"
 #define TO "run.until=306us"
-#define WINDOW_NS 256000.0 /* whole cells at 156, 156.25 and 200 MHz */
+#define WINDOW_NS 256000.0
 #define BYPASS "extoll.xbar.mgt=17 extoll.xbar.mgt_ui=140"
 #define FULL "extoll.xbar.mgt=34 extoll.xbar.mgt_ui=140"
 #define NEXT_TO_NONE "extoll.xbar.mgt=0 extoll.xbar.mgt_ui=20"
@@ -79,30 +79,24 @@ static double bits(const struct repro_data *d)
 	return strcmp(w, "w16") ? 32 : 16;
 }
 
-/* Share of the time in which an output's line was not idle. */
-static double line_share(const struct repro_data *d, const char *busy)
+/* Sum of counters of all lines, what was added to it per ns. */
+static double rate(const struct repro_data *d, const char *counters)
 {
-	return gain(d, FROM, TO, busy) / WINDOW_NS;
+	return (repro_sum(d, TO, counters) - repro_sum(d, FROM, counters)) /
+	       WINDOW_NS;
 }
 
-/* A line without framing carries nothing but flits: their rate in Gbit/s. */
-static double flits_gbit(const struct repro_data *d)
-{
-	return gain(d, FROM, TO, "s0.np0.words") * bits(d) / WINDOW_NS;
-}
-
-/* 8b/10b: ten bits for eight. */
+/* Symbols that passed behind the first link port, of ten bits each. */
 double extoll_eval_lane(const struct repro_data *d)
 {
-	return flits_gbit(d) * line_share(d, "s0.lp0.busy") * 10 / 8;
+	return rate(d, "fault0.symbols") * 10;
 }
 
+/* Flits that left through internal ports, bytes through links. */
 double extoll_eval_aggregate(const struct repro_data *d)
 {
-	const char *busy = "s0.[nl]p?.busy";
-	double ns = repro_sum(d, TO, busy) - repro_sum(d, FROM, busy);
-
-	return flits_gbit(d) * ns / WINDOW_NS;
+	return rate(d, "s0.np?.words") * bits(d) +
+	       rate(d, "fault?.symbols") * 8;
 }
 
 /* ---- structure ---- */
@@ -123,7 +117,8 @@ double extoll_eval_queues(const struct repro_data *d)
 	return extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs");
 }
 
-/* HT receive (one for 8 lanes), HT core, EXTOLL core, link receive. */
+/* HT receive (one for 8 lanes: counted, the model has one for all), HT core,
+ * EXTOLL core, and the clock of the peer at each link. */
 double extoll_eval_domains(const struct repro_data *d)
 {
 	double ht = repro_number(d, NULL, "n0.bus.width", WEFT_P_U64) / 8;

@@ -127,6 +127,9 @@ static inline weft_time_t weft_now(const struct weft_comp *c)
 /* ops.event(c, tag) at time t, phase 1.  t == now is allowed from phase 0, and
  * from phase 1 (the event then runs after the current one). tag < 2^16. */
 void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t);
+/* The same for who only looks on: it does not come when nothing else is left to
+ * happen, so it keeps no run going.  One at a time with this tag. */
+void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t);
 /* ops.arrive(dst, tag, NULL) at time t > now, phase 0: how one component pokes
  * another without a frame.  tag < 2^16; ports use 0..n_ports-1. */
 void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);

@@ -157,6 +157,8 @@ static void deadlocked(struct weft_comp *c, const char *text)
 			  "deadlock: cells in these inputs wait for each "
 			  "other: %s",
 			  text);
+	/* It ends here, with cells in the network and not idle. */
+	weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
 static void watch_arm(struct weft_comp *c)
@@ -164,12 +166,12 @@ static void watch_arm(struct weft_comp *c)
 	struct exnet *n = c->state;
 
 	if (n->watchdog)
-		weft_wake(c, EXNET_TAG_WATCH,
-			  weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
+		weft_watch(c, EXNET_TAG_WATCH,
+			   weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
 }
 
-/* The watchdog keeps nothing going: it looks again as long as others have
- * something to do, or something is left in the network. */
+/* When nothing is left to happen the watchdog does not come: net_finish looks
+ * then. */
 static void watch(struct weft_comp *c)
 {
 	struct exnet *n = c->state;
@@ -181,8 +183,6 @@ static void watch(struct weft_comp *c)
 
 	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
 		deadlocked(c, text);
-		/* It ends here, with cells in the network and not idle. */
-		weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 		weft_sim_stop(c->sim);
 		return;
 	}
@@ -190,9 +190,7 @@ static void watch(struct weft_comp *c)
 	if (starved > n->starved)
 		n->starved = starved;
 	n->moved = moved;
-	if (!weft_sim_idle(c->sim) ||
-	    c->counters[EXNET_SENT] != c->counters[EXNET_RECEIVED])
-		watch_arm(c);
+	watch_arm(c);
 }
 
 static void net_event(struct weft_comp *c, uint32_t tag)

@@ -41,6 +41,7 @@ void weft_sim_free(struct weft_sim *sim)
 	hists_fini(sim);
 	pool_fini(sim);
 	evq_fini(&sim->q);
+	free(sim->watch);
 	result_free(sim->result);
 	arena_fini(&sim->arena);
 	free(sim);
@@ -226,6 +227,31 @@ void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t)
 	evq_push(&c->sim->q, t, comp_key(c, 1, tag));
 }
 
+void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t)
+{
+	struct weft_sim *sim = c->sim;
+
+	if (sim->n_watch == sim->cap_watch) {
+		sim->cap_watch = sim->cap_watch ? 2 * sim->cap_watch : 4;
+		sim->watch = realloc(sim->watch,
+				     sim->cap_watch * sizeof(*sim->watch));
+		if (!sim->watch)
+			abort();
+	}
+	sim->watch[sim->n_watch++] = comp_key(c, 1, tag);
+	weft_wake(c, tag, t);
+}
+
+/* An event that was watched for has come. */
+static void watch_comes(struct weft_sim *sim, uint64_t key)
+{
+	for (uint32_t i = 0; i < sim->n_watch; i++)
+		if (sim->watch[i] == key) {
+			sim->watch[i] = sim->watch[--sim->n_watch];
+			return;
+		}
+}
+
 void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t)
 {
 	assert(dst->sim->started && t > dst->sim->head.now &&
@@ -309,8 +335,10 @@ static bool gated_pop(struct weft_sim *sim, weft_time_t until,
 	do {
 		if (evq_pop(&sim->q, sim->head.now, e))
 			return true;
-	} while (sim->gate(sim->gate_arg, !sim->q.pending) && !sim->stopping);
-	return !sim->stopping && evq_pop(&sim->q, until, e);
+	} while (sim->gate(sim->gate_arg, weft_sim_idle(sim)) &&
+		 !sim->stopping);
+	return !sim->stopping && !weft_sim_idle(sim) &&
+	       evq_pop(&sim->q, until, e);
 }
 
 static inline bool next_event(struct weft_sim *sim, weft_time_t until,
@@ -318,7 +346,7 @@ static inline bool next_event(struct weft_sim *sim, weft_time_t until,
 {
 	if (__builtin_expect(sim->gate != NULL, 0))
 		return gated_pop(sim, until, e);
-	return evq_pop(&sim->q, until, e);
+	return sim->q.pending > sim->n_watch && evq_pop(&sim->q, until, e);
 }
 
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
@@ -331,11 +359,13 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 	sim->stopping = false;
 	while (!sim->stopping && next_event(sim, until, &e)) {
 		sim->events++;
+		if (sim->n_watch)
+			watch_comes(sim, e.key);
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
 		dispatch(sim, &e);
 	}
-	if (!sim->stopping && sim->q.pending && sim->head.now < until)
+	if (!sim->stopping && !weft_sim_idle(sim) && sim->head.now < until)
 		sim->head.now = until;
 	sim->phase = 1;
 	return sim->events - before;
@@ -397,7 +427,7 @@ uint64_t weft_sim_events(const struct weft_sim *sim)
 
 bool weft_sim_idle(const struct weft_sim *sim)
 {
-	return !sim->q.pending;
+	return sim->q.pending == sim->n_watch;
 }
 
 void weft_sim_set_payload(struct weft_sim *sim, bool carried)

@@ -25,6 +25,8 @@ struct weft_sim {
 	weft_gate_fn gate; /* NULL: time is our own */
 	void *gate_arg;
 	struct evq q;
+	uint64_t *watch; /* keys of events that keep no run going */
+	uint32_t n_watch, cap_watch;
 	uint64_t seed, events;
 	struct weft_comp **comps; /* by name once started */
 	void **states;		  /* theirs, in the same order */

@@ -3,8 +3,11 @@
 """Direct networks through the command line (extoll.md 9: T-35 to T-38).  The
 traffic components check loss, order and bytes of every pair by themselves: a
 run in which something is wrong has exit status 1."""
+import contextlib
 import json
+import os
 import re
+import sqlite3
 import sys
 import tempfile
 import unittest
@@ -47,6 +50,29 @@ class Torus(unittest.TestCase):
                 self.assertAlmostEqual(hops(p), want[name], delta=0.02)
             else:
                 self.assertEqual(hops(p), round(hops(p)))
+
+    def test_use_of_links_counts_no_idle_tail(self):
+        """What pages draw ends with the last event, not with a look of the
+        watchdog: the busiest link is as busy as in the window."""
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "r.db")
+            p = execute("run", "extoll/net-torus", "--out", path)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                ends = db.execute("SELECT run, max(end_us) FROM intervals "
+                                  "GROUP BY run").fetchall()
+                self.assertEqual(len(ends), 4)
+                for r, end in ends:
+                    self.check_use(db, r, end)
+
+    def check_use(self, db, r, end):
+        self.assertLess(end, 23500 * CYCLE / 1e3)  # 22000 and the last few
+        use = max(sum(json.loads(busy)) for busy, in db.execute(
+            "SELECT busy FROM ports WHERE run = ? AND name LIKE '%.lp%'",
+            (r,))) / (end * 1e3)
+        (most,), = db.execute("SELECT value FROM metrics WHERE run = ? AND "
+                              "name = 'net.link_busy_max'", (r,))
+        self.assertAlmostEqual(use / most, 1, delta=0.05)
 
     def test_longest_route(self):
         """(2, 2, 2) is as far as it gets: six hops."""

@@ -42,6 +42,9 @@ static int probe_start(struct weft_comp *c, struct weft_err *err)
 		weft_timer_arm(c, &p->timer, 5, 100);
 		weft_timer_arm(c, &p->timer, 5, 50);
 		weft_timer_arm(c, &p->timer, 5, 70);
+	} else if (p->plan == 3) {
+		weft_watch(c, 7, 20);
+		weft_wake(c, 1, 30);
 	}
 	return 0;
 }
@@ -61,6 +64,8 @@ static void probe_event(struct weft_comp *c, uint32_t tag)
 	if (tag == 5 && !weft_timer_due(c, &p->timer))
 		return;
 	note(c, "e", tag);
+	if (tag == 7)
+		weft_watch(c, 7, weft_now(c) + 20);
 }
 
 static WEFT_COMPONENT(probe, .name = "test.probe", .kind = WEFT_KIND_TRAFFIC,
@@ -254,10 +259,33 @@ static void manifest_of_many(void **state)
 	weft_sim_free(sim);
 }
 
+/* It comes while others have something to do, and ends no run later. */
+static void a_watch_keeps_no_run_going(void **state)
+{
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+	struct weft_comp *c;
+
+	journal.text[0] = 0;
+	c = weft_sim_add(sim, &weft_class_probe, "p", &err);
+	assert_non_null(c);
+	assert_int_equal(weft_param_set(c, "plan", "3", &err), 0);
+	assert_int_equal(weft_comp_init(c, &err), 0);
+	assert_int_equal(weft_sim_start(sim, &err), 0);
+	assert_false(weft_sim_idle(sim));
+	weft_sim_step(sim, 1000);
+	assert_string_equal(journal.text, "20:p:e7 30:p:e1 ");
+	assert_true(weft_sim_idle(sim));
+	assert_int_equal(weft_sim_now(sim), 30);
+	assert_int_equal(weft_sim_finish(sim, &err), 0);
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(manifest_of_many),
+		cmocka_unit_test(a_watch_keeps_no_run_going),
 		cmocka_unit_test(order_is_total),
 		cmocka_unit_test(timer_keeps_the_earliest),
 		cmocka_unit_test(timer_uses_a_wake_up_again),

@@ -47,14 +47,46 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 /* ---- NIC ------------------------------------------------------------------
  */
 
-/* "hvia0", then options: "+cq", "+reliable". */
+/* Names that programs written for other VI NICs open; those had completion
+ * queues and reliable delivery. */
+static const struct {
+	const char *format; /* with the device's number, or without: device 0 */
+	bool own;
+} nic_names[] = {
+	{ "hvia%u%n", true },	{ "clanvi%u%n", false },
+	{ "via_lo%n", false },	{ "via_eth%u%n", false },
+	{ "nic%u%n", false },	{ "via%u%n", false },
+	{ "VINIC%u%n", false },
+};
+
+static bool known_name(struct vipl_nic *n, const char *name, uint32_t *dev_p,
+		       int *used_p)
+{
+	for (size_t i = 0; i < sizeof(nic_names) / sizeof(nic_names[0]); i++) {
+		const char *f = nic_names[i].format;
+
+		*dev_p = 0;
+		*used_p = 0;
+		if (strstr(f, "%u"))
+			sscanf(name, f, dev_p, used_p);
+		else
+			sscanf(name, f, used_p);
+		if (!*used_p)
+			continue;
+		n->with_cq = n->with_reliable = !nic_names[i].own;
+		return true;
+	}
+	return false;
+}
+
+/* "hvia0", then options: "+cq", "+reliable"; or a name of others. */
 static bool parse_name(struct vipl_nic *n, const char *name, uint32_t *dev_p)
 {
-	int used = 0;
+	int used;
 
 	if (!strncmp(name, "/dev/", 5))
 		name += 5;
-	if (sscanf(name, "hvia%u%n", dev_p, &used) != 1)
+	if (!known_name(n, name, dev_p, &used))
 		return false;
 	snprintf(n->name, sizeof(n->name), "hvia%u", *dev_p);
 	for (name += used; *name; name += used) {

@@ -20,12 +20,13 @@
 
 #include "base/shared_object.h"
 #include "host/prog.h"
+#include "vipl.h"
 #include "work/main_load.h"
 
 enum { ARGS = 129 }; /* the program, and words of 255 characters */
 
 struct mainp {
-	char file[256], args[256], out[256];
+	char file[256], args[256], out[256], nic[64];
 	void *dl;
 	int fd;
 	FILE *stdout_, *stderr_;
@@ -172,6 +173,14 @@ static int my_gethostname(char *name, size_t n)
 	return 0;
 }
 
+/* Names come from files, environments, other makers. */
+static VIP_RETURN my_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
+{
+	const struct mainp *p = self();
+
+	return VipOpenNic(*p->nic ? p->nic : name, nic);
+}
+
 #define CODE(fn) ((void *)(uintptr_t)(fn))
 
 static bool lead_in(struct mainp *p)
@@ -197,6 +206,7 @@ static bool lead_in(struct mainp *p)
 		{ "nanosleep", CODE(my_nanosleep) },
 		{ "sched_yield", CODE(my_yield) },
 		{ "gethostname", CODE(my_gethostname) },
+		{ "VipOpenNic", CODE(my_open_nic) },
 		{ NULL },
 	};
 
@@ -319,6 +329,7 @@ static const struct weft_param mainp_params[] = {
 	WEFT_PARAM(STR, struct mainp, file, "", "", OWN, "shared object with main: cc -shared -fPIC"),
 	WEFT_PARAM(STR, struct mainp, args, "", "", OWN, "its arguments, words between spaces"),
 	WEFT_PARAM(STR, struct mainp, out, "", "", OWN, "file for what it writes to stdout; empty: stderr, with the program's name before each line"),
+	WEFT_PARAM(STR, struct mainp, nic, "", "", OWN, "what VipOpenNic opens whatever name the program gives, such as hvia0+cq+reliable; empty: by its name"),
 	{ 0 }
 };
 // clang-format on

@@ -194,6 +194,52 @@ class Programs(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Names(unittest.TestCase):
+    """What published programs open, and a name from anywhere."""
+    SOURCE = r"""
+#include <stdio.h>
+#include "vipl.h"
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		VIP_NIC_HANDLE nic;
+		VIP_NIC_ATTRIBUTES a = { 0 };
+		VIP_RETURN ret = VipOpenNic(argv[i], &nic);
+		if (ret == VIP_SUCCESS)
+			VipQueryNic(nic, &a);
+		printf("%s: %d %s %d %d\n", argv[i], ret, a.Name,
+		       (int)a.ReliabilityLevelSupport, a.MaxCQ > 0);
+	}
+	return 0;
+}
+"""
+
+    def test_names(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            file = os.path.join(tmp, "names.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-w", "-xc", "-", "-o",
+                            file, "-I" + os.path.join(ROOT, "include")],
+                           input=self.SOURCE, text=True, check=True)
+
+            def opens(names, *more):
+                return said(
+                    os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                    "--set", "host.main.file=" + file, *more,
+                    "--set", "host.main.args=" + names)[1]
+
+            out = opens("hvia0 hvia0+cq /dev/clanvi0 /dev/via_lo nic0 "
+                        "VINIC0 hvia7 clanvi7 eth0 nic via_lop")
+            for line in ("hvia0: 0 hvia0 1 0", "hvia0+cq: 0 hvia0 1 1",
+                         "/dev/clanvi0: 0 hvia0 7 1", "nic0: 0 hvia0 7 1",
+                         "/dev/via_lo: 0 hvia0 7 1", "VINIC0: 0 hvia0 7 1",
+                         "hvia7: 3", "clanvi7: 3", "eth0: 2", "nic: 2",
+                         "via_lop: 2"):
+                self.assertIn("n0.prog0: " + line, out)
+            out = opens("eth0", "--set", "host.main.nic=hvia0+reliable")
+            self.assertIn("n0.prog0: eth0: 0 hvia0 7 0", out)
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Ends(unittest.TestCase):
     """How a program may end."""
     SOURCE = r"""
@@ -207,6 +253,8 @@ int main(int argc, char **argv)
 		exit(3);
 	if (!strcmp(argv[1], "abort"))
 		abort();
+	for (volatile int i = 0; !strcmp(argv[1], "spin"); i++)
+		;
 	if (!strcmp(argv[1], "crash"))
 		*(volatile int *)16 = 1;
 	return 0;
@@ -244,6 +292,23 @@ int main(int argc, char **argv)
         p = self.ends("abort")
         self.assertEqual(p.returncode, 1)
         self.assertIn("n0.prog0: aborted", p.stderr)
+
+    def test_spinning(self):
+        """A program that computes without a call ends with the first signal."""
+        p = subprocess.Popen(
+            [WEFT, "run", os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+             "--set", "host.main.file=" + self.file,
+             "--set", "host.main.args=spin"],
+            stderr=subprocess.PIPE, text=True)
+        try:
+            while "1 words" not in p.stderr.readline():
+                self.assertIsNone(p.poll())
+            p.send_signal(signal.SIGTERM)
+            said = p.communicate(timeout=100)[1]
+        finally:
+            p.kill()
+        self.assertEqual(p.returncode, -signal.SIGTERM)
+        self.assertIn("n0.prog0 computes without a call", said)
 
     def test_crash(self):
         """It takes the simulator with it, but not without a word."""

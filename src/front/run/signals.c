@@ -2,12 +2,21 @@
 /* Signals during a run: a tick for the progress line, and the user's wish to
  * end (SIGINT, SIGTERM, SIGHUP: the terminal has gone).  Handlers only stop the
  * simulation between two events; everything else happens where the run comes
- * back.  They have a stack of their own, because programs have small ones. */
+ * back.  They have a stack of their own, because programs have small ones.
+ *
+ * A program that spins without a call never comes back: when the run has used
+ * two more seconds of processor time after the wish it is ended by force. */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "front/run/run.h"
+#include "host/prog.h"
+
+enum { PATIENCE = 2 }; /* s */
 
 static const int wishes[] = { SIGINT, SIGTERM, SIGHUP };
 enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
@@ -15,6 +24,7 @@ enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
 /* What handlers see: one process runs one simulation at a time. */
 static struct weft_sim *volatile watched;
 static volatile sig_atomic_t ticked, caught, worker;
+static volatile clock_t wished; /* processor time then */
 static char stack[65536] __attribute__((aligned(16)));
 
 static void signals_timer(bool on)
@@ -25,11 +35,30 @@ static void signals_timer(bool on)
 	setitimer(ITIMER_REAL, &tv, NULL);
 }
 
+/* The run does not see the wish. */
+static void by_force(void)
+{
+	struct weft_host *h = weft_host_self();
+	char line[200];
+	int n = snprintf(line, sizeof(line),
+			 "weft: %s computes without a call and does not come "
+			 "back: the run is ended, without results\n",
+			 h ? weft_prog_of(h)->name : "the simulation");
+
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		n = 0;
+	signal(caught, SIG_DFL);
+	raise(caught);
+}
+
 static void on_tick(int sig)
 {
 	ticked = 1;
-	if (watched)
-		weft_sim_stop(watched);
+	if (!watched)
+		return;
+	weft_sim_stop(watched);
+	if (caught && clock() - wished > PATIENCE * CLOCKS_PER_SEC)
+		by_force();
 }
 
 /* The second one kills.  A run that was just starting misses the stop: the
@@ -42,6 +71,7 @@ static void on_wish(int sig)
 		return;
 	}
 	caught = sig;
+	wished = clock();
 	if (watched)
 		weft_sim_stop(watched);
 	signals_timer(true);

@@ -191,6 +191,10 @@ enum {
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,
+	/* Own: completions of this VI have 16 bytes, and in Reserved the
+	 * number of the completion among all of the card: for completion
+	 * queues in software, which find several of them at a time. */
+	HVIA_VIF_STAMP = 1 << 5,
 };
 
 static inline uint64_t hvia_vi_0(enum hvia_vi_state state, uint32_t flags,

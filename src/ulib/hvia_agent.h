@@ -14,7 +14,7 @@
 #include "ulib/hvia_att.h"
 #include "weft/host.h"
 
-enum { HVIA_DISC = 16, HVIA_ERR_QUEUE_LEN = 64 };
+enum { HVIA_DISC = 16, HVIA_ERR_QUEUE_LEN = 2048 };
 
 /* Attributes of a VI that connections must agree on, and others. */
 struct hvia_vi_attr {
@@ -23,6 +23,7 @@ struct hvia_vi_attr {
 	uint64_t qos;
 	uint32_t ptag;
 	bool rdma_write, rdma_read;
+	bool stamped; /* completions are numbered */
 };
 
 /* A network address. */
@@ -36,6 +37,7 @@ struct hvia_addr {
 struct hvia_async {
 	uint32_t code, vi, queue;
 	uint64_t token;
+	void *cq; /* of the library: it is about this queue */
 };
 
 enum hvia_conn_state {
@@ -172,6 +174,9 @@ struct hvia_fail_arg {
  * client's. */
 bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
 		 uint64_t *len_p, uint32_t *ptag_p);
+/* The client's next asynchronous error. */
+void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
+		      const struct hvia_async *e);
 /* True when the device is an HVIA-GE. */
 bool hvia_probe(struct weft_host *h, struct weft_dev *d);
 /* Loads the agent of the node if it is not there; h is the monitor then.  0,

@@ -34,7 +34,8 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	agent_store(a, h, hvia_vi_entry(vi, HVIA_VI_2), k->attr.max_transfer);
 	agent_store(a, h, hvia_vi_entry(vi, HVIA_VI_0),
 		    hvia_vi_0(k->state,
-			      k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0,
+			      (k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0) |
+				      (k->attr.stamped ? HVIA_VIF_STAMP : 0),
 			      k->attr.ptag, k->remote_vi, k->remote.mac));
 	/* flags are those of the store now: who slept already is armed again */
 	for (size_t i = 0; i < a->waits.n; i++)
@@ -208,8 +209,8 @@ static bool fatal(uint32_t code)
 	       code == HVIA_ERROR_CATASTROPHIC;
 }
 
-static void client_tell(struct weft_host *h, struct hvia_client *c,
-			const struct hvia_async *e)
+void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
+		      const struct hvia_async *e)
 {
 	c->err[c->err_in++ % HVIA_ERR_QUEUE_LEN] = *e;
 	if (c->err_in - c->err_out > HVIA_ERR_QUEUE_LEN)
@@ -235,7 +236,7 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		k->event++;
 		weft_host_wake(h, &k->event);
 	}
-	client_tell(h, k->client, e);
+	hvia_client_tell(h, k->client, e);
 }
 
 static void lost_errors(struct hvia_agent *a, struct weft_host *h)
@@ -244,7 +245,7 @@ static void lost_errors(struct hvia_agent *a, struct weft_host *h)
 				.vi = HVIA_VIS };
 
 	for (struct hvia_client *c = a->clients; c; c = c->next)
-		client_tell(h, c, &e);
+		hvia_client_tell(h, c, &e);
 }
 
 void agent_errors(struct hvia_agent *a, struct weft_host *h)

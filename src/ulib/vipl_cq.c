@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: completion queues in software.  The card has none (hvia.md 6.1, MaxCQ
- * 0): without the option "+cq" nothing of this is there.  A queue has no
- * entries of its own: it looks at the descriptors of its work queues, in turn,
- * and remembers how many completions of each it has told. */
+ * 0): without the option "+cq" nothing of this is there.  The library enters
+ * completions when it looks at its work queues, in the order in which they came
+ * about: the card numbers those of VIs that have such a queue.  A queue that is
+ * full loses what comes, and says so once (VI_OVERRUN of the queue). */
 #include <errno.h>
 
 #include "ulib/vipl_priv.h"
@@ -24,46 +25,115 @@ void vipl_cq_detach(struct vipl_queue *q)
 {
 	struct vipl_cq *c = q->cq;
 	struct vipl_queue **pp;
+	uint32_t n = 0;
 
 	if (!c)
 		return;
 	for (pp = &c->queues; *pp != q; pp = &(*pp)->cq_next)
 		;
 	*pp = q->cq_next;
-	c->turn = NULL;
 	c->users--;
 	q->cq = NULL;
+	/* its entries go, too */
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct vipl_queue *e = c->entry[(c->first + i) % c->size];
+
+		if (e != q)
+			c->entry[(c->first + n++) % c->size] = e;
+	}
+	c->n = n;
 }
 
-/* A completion of the queue that has not been told. */
-static bool untold(struct vipl_queue *q)
+VIP_DESCRIPTOR *vipl_cq_next(const struct vipl_queue *q)
 {
 	VIP_DESCRIPTOR *d = q->head;
 
-	if (!vipl_queue_done(q) || q->reported >= q->n)
-		return false;
-	for (uint32_t i = 0; i < q->reported; i++)
+	if (q->entered >= q->n)
+		return NULL;
+	for (uint32_t i = 0; d && i < q->entered; i++)
 		d = d->CS.Next.Descriptor;
-	if (*vipl_status(d) & VIP_STATUS_DONE)
-		return true;
-	/* behind an error everything is flushed */
-	return q->vi->k->state == HVIA_VI_ERROR && q->vi->k->flushed;
+	return d;
+}
+
+/* Number of the next completion of a work queue; false: there is none.  What
+ * the library has flushed has no number, and is newer than all others. */
+static bool completed(struct vipl_queue *q, uint32_t *stamp_p, bool *flushed_p)
+{
+	VIP_DESCRIPTOR *d;
+
+	if (!q->head || q->entered >= q->n)
+		return false;
+	vipl_queue_done(q); /* behind an error everything is flushed */
+	d = vipl_cq_next(q);
+	if (!d)
+		return false;
+	*stamp_p = d->CS.Reserved;
+	*flushed_p = !d->CS.Reserved;
+	return *vipl_status(d) & VIP_STATUS_DONE ||
+	       (q->vi->k->state == HVIA_VI_ERROR && q->vi->k->flushed);
+}
+
+/* The oldest completion that has no entry. */
+static struct vipl_queue *oldest(struct vipl_cq *c)
+{
+	struct vipl_queue *best = NULL;
+	uint32_t stamp, best_stamp = 0;
+	bool last, best_last = false;
+
+	for (struct vipl_queue *q = c->queues; q; q = q->cq_next) {
+		if (!completed(q, &stamp, &last))
+			continue;
+		if (best &&
+		    (last || (!best_last && (int32_t)(stamp - best_stamp) > 0)))
+			continue;
+		best = q;
+		best_stamp = stamp;
+		best_last = last;
+	}
+	return best;
+}
+
+static void overrun(struct vipl_cq *c)
+{
+	struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
+				.vi = HVIA_VIS,
+				.cq = c };
+
+	if (c->overrun)
+		return;
+	c->overrun = true;
+	hvia_client_tell(weft_host_self(), c->nic->client, &e);
+}
+
+void vipl_cq_collect(struct vipl_cq *c)
+{
+	struct vipl_queue *q;
+
+	while ((q = oldest(c))) {
+		q->entered++;
+		if (c->n < c->size)
+			c->entry[(c->first + c->n++) % c->size] = q;
+		else
+			overrun(c);
+	}
 }
 
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p)
 {
-	struct vipl_queue *q = c->turn;
+	vipl_cq_collect(c);
+	if (!c->n)
+		return false;
+	*q_p = c->entry[c->first];
+	c->first = (c->first + 1) % c->size;
+	c->n--;
+	c->overrun = false;
+	return true;
+}
 
-	for (uint32_t i = 0; i < c->users; i++) {
-		q = q && q->cq_next ? q->cq_next : c->queues;
-		if (!untold(q))
-			continue;
-		q->reported++;
-		c->turn = q;
-		*q_p = q;
-		return true;
-	}
-	return false;
+static struct vipl_queue **entries_new(VIP_ULONG n)
+{
+	return weft_host_calloc(weft_host_self(), n,
+				sizeof(struct vipl_queue *));
 }
 
 VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
@@ -85,8 +155,13 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 		return VIP_ERROR_RESOURCE;
 	*c = (struct vipl_cq){ .magic = VIPL_CQ_MAGIC,
 			       .nic = n,
-			       .entries = (uint32_t)EntryCount,
+			       .entry = entries_new(EntryCount),
+			       .size = (uint32_t)EntryCount,
 			       .next = n->cqs };
+	if (!c->entry) {
+		weft_host_free(weft_host_self(), c);
+		return VIP_ERROR_RESOURCE;
+	}
 	n->cqs = c;
 	n->n_cqs++;
 	*CQHandle = c;
@@ -106,6 +181,7 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 	*pp = c->next;
 	c->nic->n_cqs--;
 	c->magic = 0;
+	weft_host_free(weft_host_self(), c->entry);
 	weft_host_free(weft_host_self(), c);
 	return VIP_SUCCESS;
 }
@@ -113,12 +189,22 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 {
 	struct vipl_cq *c = vipl_cq(CQHandle);
+	struct vipl_queue **entry;
 
 	if (!c || !EntryCount)
 		return VIP_INVALID_PARAMETER;
-	if (EntryCount > VIPL_CQ_ENTRIES)
+	vipl_cq_collect(c);
+	if (EntryCount > VIPL_CQ_ENTRIES || EntryCount < c->n)
+		return VIP_ERROR_RESOURCE; /* nothing is thrown away */
+	entry = entries_new(EntryCount);
+	if (!entry)
 		return VIP_ERROR_RESOURCE;
-	c->entries = (uint32_t)EntryCount;
+	for (uint32_t i = 0; i < c->n; i++)
+		entry[i] = c->entry[(c->first + i) % c->size];
+	weft_host_free(weft_host_self(), c->entry);
+	c->entry = entry;
+	c->size = (uint32_t)EntryCount;
+	c->first = 0;
 	return VIP_SUCCESS;
 }
 
@@ -168,8 +254,7 @@ VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
 		if (ret != VIP_NOT_DONE)
 			return ret;
 		for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
-			if (!q->reported) /* what is told is in its head */
-				all[n++] = q;
+			all[n++] = q;
 		late = vipl_sleep(c->nic, all, n, seen, deadline);
 		ret = look(h, c, 0, ViHandle, RecvQueue);
 		if (ret != VIP_NOT_DONE)

@@ -22,6 +22,8 @@ static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 
 static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
 {
+	if (e->cq)
+		return VIP_RESOURCE_CQ;
 	if (e->code == HVIA_ERROR_POST_DESC)
 		return VIP_RESOURCE_DESCRIPTOR;
 	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
@@ -60,7 +62,11 @@ static const char *err_name(uint32_t code)
 /* Without a handler of the program. */
 static void log_error(const struct hvia_async *e)
 {
-	if (e->vi < HVIA_VIS)
+	if (e->cq)
+		weft_host_log(weft_host_self(),
+			      "VIP_ERROR_%s, completion queue",
+			      err_name(e->code));
+	else if (e->vi < HVIA_VIS)
 		weft_host_log(weft_host_self(), "VIP_ERROR_%s, VI %u, %s queue",
 			      err_name(e->code), e->vi,
 			      e->queue == HVIA_Q_RECV ? "receive" : "send");
@@ -83,6 +89,7 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	while (v && v->vi != e->vi)
 		v = v->next;
 	d.ViHandle = v;
+	d.CQHandle = e->cq;
 	if (n->handler)
 		n->handler(n->handler_ctx, &d);
 	else
@@ -209,6 +216,8 @@ static VIP_RETURN notify(VIP_VI_HANDLE vi, uint32_t dir, VIP_PVOID ctx,
 
 	if (!v || !fn)
 		return VIP_INVALID_PARAMETER;
+	if (v->q[dir].cq)
+		return VIP_ERROR_RESOURCE;
 	r = weft_host_calloc(weft_host_self(), 1, sizeof(*r));
 	if (!r)
 		return VIP_ERROR_RESOURCE;

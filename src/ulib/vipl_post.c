@@ -48,10 +48,14 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 {
 	VIP_DESCRIPTOR *d = q->head;
 
+	if (q->cq) {
+		vipl_cq_collect(q->cq);
+		d->CS.Reserved = 0; /* the number of its completion */
+	}
 	q->head = --q->n ? d->CS.Next.Descriptor : NULL;
 	if (!q->head)
 		q->n = 0; /* who breaks the chain loses the rest */
-	q->reported -= q->reported != 0;
+	q->entered -= q->entered != 0;
 	return d;
 }
 
@@ -195,13 +199,15 @@ int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 				  .seen = seen,
 				  .deadline = deadline };
 
-	for (uint32_t i = 0; i < count; i++)
-		if (q[i]->head && (!q[i]->vi->rel || q[i]->raw))
-			armed[a.n++] = (struct hvia_armed){
-				.vi = q[i]->vi->vi,
-				.queue = q[i]->dir,
-				.status = vipl_status(q[i]->head),
-			};
+	for (uint32_t i = 0; i < count; i++) {
+		VIP_DESCRIPTOR *d = q[i]->cq ? vipl_cq_next(q[i]) : q[i]->head;
+
+		if (d && (!q[i]->vi->rel || q[i]->raw))
+			armed[a.n++] =
+				(struct hvia_armed){ .vi = q[i]->vi->vi,
+						     .queue = q[i]->dir,
+						     .status = vipl_status(d) };
+	}
 	return weft_drv_call(weft_host_self(), n->dev, HVIA_CALL_ARM, &a);
 }
 
@@ -211,8 +217,11 @@ static VIP_RETURN await(VIP_VI_HANDLE vi, uint32_t dir, VIP_ULONG timeout,
 	struct weft_host *h = weft_host_self();
 	struct vipl_vi *v = vipl_vi(vi);
 	weft_time_t deadline;
-	VIP_RETURN ret = done(vi, dir, d_p);
+	VIP_RETURN ret;
 
+	if (v && v->q[dir].cq) /* one waits for the completion queue */
+		return VIP_ERROR_RESOURCE;
+	ret = done(vi, dir, d_p);
 	if (ret != VIP_NOT_DONE)
 		return ret;
 	deadline = vipl_deadline(h, timeout);

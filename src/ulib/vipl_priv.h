@@ -53,7 +53,7 @@ struct vipl_queue {
 	/* completion queue */
 	struct vipl_cq *cq;
 	struct vipl_queue *cq_next;
-	uint32_t reported; /* completions told, descriptors not taken yet */
+	uint32_t entered; /* descriptors from the head on that had an entry */
 };
 
 struct vipl_nic {
@@ -86,8 +86,12 @@ struct vipl_vi {
 struct vipl_cq {
 	uint32_t magic;
 	struct vipl_nic *nic;
-	uint32_t entries, users;
-	struct vipl_queue *queues, *turn;
+	uint32_t users;
+	struct vipl_queue *queues;
+	/* entries: completions in their order, the oldest at `first` */
+	struct vipl_queue **entry;
+	uint32_t size, first, n;
+	bool overrun; /* said, until there is room again */
 	struct vipl_notify *notify;
 	struct vipl_cq *next;
 };
@@ -158,6 +162,11 @@ void vipl_serve(struct vipl_nic *n);
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
 
 /* vipl_cq.c */
+/* Enters what has been completed since. */
+void vipl_cq_collect(struct vipl_cq *c);
+/* The first descriptor of a work queue that has no entry, or NULL. */
+VIP_DESCRIPTOR *vipl_cq_next(const struct vipl_queue *q);
+/* Takes the oldest entry. */
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
 void vipl_cq_detach(struct vipl_queue *q);

@@ -107,6 +107,8 @@ void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
 		status |= vipl_status_op(d, in ? HVIA_Q_RECV : HVIA_Q_SEND);
 	d->CS.Length = length;
 	d->CS.Status = status | VIP_STATUS_DONE;
+	if (r->v->q[in ? HVIA_Q_RECV : HVIA_Q_SEND].cq)
+		vipl_cq_collect(r->v->q[in ? HVIA_Q_RECV : HVIA_Q_SEND].cq);
 	tell_user(r);
 }
 

@@ -55,11 +55,13 @@ static VIP_RETURN cqs_check(const struct vipl_nic *n, VIP_CQ_HANDLE s,
 }
 
 static VIP_RETURN vi_make(struct vipl_nic *n, struct vipl_vi *v,
-			  const VIP_VI_ATTRIBUTES *attr)
+			  const VIP_VI_ATTRIBUTES *attr, bool stamped)
 {
 	struct hvia_vi_arg a = { .client = n->client, .attr = attr_in(attr) };
-	VIP_RETURN ret = vipl_call(n, HVIA_CALL_VI, &a);
+	VIP_RETURN ret;
 
+	a.attr.stamped = stamped;
+	ret = vipl_call(n, HVIA_CALL_VI, &a);
 	v->nic = n;
 	v->vi = a.vi;
 	v->k = a.k;
@@ -91,7 +93,8 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
 	if (ret != VIP_SUCCESS)
 		return ret;
 	v = weft_host_calloc(h, 1, sizeof(*v));
-	ret = v ? vi_make(n, v, ViAttribs) : VIP_ERROR_RESOURCE;
+	ret = v ? vi_make(n, v, ViAttribs, SendCQHandle || RecvCQHandle)
+		: VIP_ERROR_RESOURCE;
 	if (ret != VIP_SUCCESS) {
 		weft_host_free(h, v);
 		return ret;
@@ -182,5 +185,6 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 	    (v->rel != NULL))
 		return VIP_INVALID_RELIABILITY_LEVEL;
 	a = (struct hvia_vi_arg){ .vi = v->vi, .attr = attr_in(ViAttribs) };
+	a.attr.stamped = v->q[0].cq || v->q[1].cq;
 	return vipl_call(v->nic, HVIA_CALL_VI_SET, &a);
 }

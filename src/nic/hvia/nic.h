@@ -102,6 +102,7 @@ struct hv_nic {
 		VEC(struct hv_bell);
 	} bells; /* in order; empty when nobody listens */
 	uint64_t err_info;
+	uint32_t stamp; /* of the last completion that had one */
 	bool err_overflow;
 	uint8_t mac[6];
 	uint8_t ktx[2048];
@@ -201,6 +202,10 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	       const struct hvia_desc *d);
 uint64_t hv_where_token(const struct hv_where *at);
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
+/* A status: {stamp or 0, immediate, length, status} to the descriptor at pa;
+ * the first two only if the VI's completions have them, or `wide`. */
+void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
+		  weft_phys_t pa, uint32_t w[4], bool wide);
 /* What the card has fetched by a region is forgotten, as far as no engine works
  * on it; true: one does, ask again. */
 bool hv_vi_forget(struct hv_nic *n, uint32_t handle);

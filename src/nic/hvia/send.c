@@ -244,7 +244,7 @@ static void send_last(struct hv_nic *n)
 static void write_status(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
-	uint32_t w[2] = { s->desc.length,
+	uint32_t w[4] = { 0, s->desc.immediate, s->desc.length,
 			  HVIA_ST_DONE | s->status |
 				  (hv_send_rdma(s) ? HVIA_ST_RDMA_WRITE
 						   : HVIA_ST_SEND) };
@@ -257,7 +257,7 @@ static void write_status(struct hv_nic *n)
 		hv_count(n, HV_K_FLUSHED);
 	hv_q_take(n, s->vi, HVIA_Q_SEND, &s->desc);
 	s->state = SEND_DONE;
-	hv_dma_write(n, &s->dma, s->desc_pa + 24, w, sizeof(w));
+	hv_vi_status(n, s->vi, &s->dma, s->desc_pa, w, false);
 }
 
 /* A link that was set after the descriptor had been read is read again, before

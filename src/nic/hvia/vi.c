@@ -159,6 +159,18 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 		v->fetched = false;
 }
 
+void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
+		  weft_phys_t pa, uint32_t w[4], bool wide)
+{
+	if (n->vi[vi].flags & HVIA_VIF_STAMP) {
+		n->stamp += n->stamp == UINT32_MAX ? 2 : 1; /* never 0 */
+		w[0] = n->stamp;
+		wide = true;
+	}
+	hv_dma_write(n, d, pa + (wide ? 16 : 24), wide ? w : w + 2,
+		     wide ? 16 : 8);
+}
+
 /* Its status is on the way to memory. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 {

@@ -187,14 +187,16 @@ static void write_status(struct hv_nic *n)
 	uint32_t w[4] = { 0, j->immediate, j->length, final_status(n, j) };
 	bool imm = w[3] & HVIA_ST_IMMEDIATE;
 
+	if (!imm)
+		w[1] = v->desc.immediate;
+
 	j->status = w[3];
 	hv_apb_forget_vi(n, j->vi);
 	if (n->recv.win.vi == j->vi)
 		n->recv.win.valid = false;
 	hv_q_take(n, j->vi, HVIA_Q_RECV, &v->desc);
 	n->book.state = BOOK_DONE;
-	hv_dma_write(n, &n->book.dma, v->desc_pa + (imm ? 16 : 24),
-		     imm ? w : w + 2, imm ? 16 : 8);
+	hv_vi_status(n, j->vi, &n->book.dma, v->desc_pa, w, imm);
 	weft_mark(n->comp, j->trace, "completes", weft_now(n->comp));
 	n->book.dma.txn.trace_id = j->trace;
 }

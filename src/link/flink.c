@@ -183,6 +183,36 @@ void flink_peer_setup(struct flink *l)
 	delay_setup(l);
 }
 
+/* Words of T - F' that an empty buffer may show: F' is cut to whole credits
+ * (5.2).  Packets of one size leave fewer over. */
+static uint32_t credit_slack(uint32_t charge, bool one_size)
+{
+	uint32_t unit = FORTH_CREDIT_GRAN;
+
+	if (!one_size)
+		return FORTH_CREDIT_GRAN - 1;
+	while (charge % unit)
+		unit /= 2;
+	return FORTH_CREDIT_GRAN - unit;
+}
+
+int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
+		     struct weft_err *err)
+{
+	uint32_t charge = flink_charge(l, (bytes + 7) / 8);
+	uint32_t need = charge + credit_slack(charge, one_size);
+
+	if (!bytes || !l->peer || l->tx_cap >= need)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s has %u words for packets of %s: those of %u bytes "
+			 "and a credit's granularity need %u and would wait "
+			 "for ever: make its buffer %u bytes (forth.xbar: "
+			 "xp_bytes) or the packets smaller",
+			 l->peer->comp->name, l->tx_cap, l->comp->name, bytes,
+			 need, 4 * l->cfg.links * need);
+}
+
 int flink_start(struct flink *l, struct weft_err *err)
 {
 	clock_setup(l);
@@ -197,7 +227,8 @@ int flink_start(struct flink *l, struct weft_err *err)
 				 "%s: a buffer of %u words is "
 				 "more than 12-bit credits can count",
 				 l->peer->comp->name, l->tx_cap);
-	if (flink_credit_init(l, err) || flink_epoch_init(l, err))
+	if (flink_room_check(l, l->cfg.max_payload, l->cfg.one_size, err) ||
+	    flink_credit_init(l, err) || flink_epoch_init(l, err))
 		return -err->code;
 	if (l->tapped)
 		flink_arm(l);

@@ -54,6 +54,8 @@ struct flink_cfg {
 	uint32_t rx_lanes; /* credit flows we return: 1, or crosspoints */
 	uint32_t rx_cap;   /* our buffer per lane, in link words = peer's B */
 	uint32_t tx_cap;   /* B; 0 = the peer's rx_cap */
+	uint32_t max_payload; /* of what we send, bytes; 0 = what others sent */
+	bool one_size;	      /* and nothing else */
 	uint32_t min_payload; /* shorter payloads are padded; 0 = off */
 	uint32_t refresh_cc;  /* 1024; 0 = no refresh */
 	uint32_t t_crtx, t_crrx; /* 3, 2 */
@@ -233,6 +235,10 @@ int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
 /* ops.start: peers are known; fixes clock, B and lanes. */
 int flink_start(struct flink *l, struct weft_err *err);
 void flink_fini(struct flink *l);
+/* Can packets of `bytes` payload pass out of here?  If not they wait for credits
+ * for ever (5.2). */
+int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
+		     struct weft_err *err);
 
 /* ops.arrive on link j of the bundle.  Loopback posts without a frame under
  * tag n_ports + index of the first port: give those as (l, 0, NULL). */

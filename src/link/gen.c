@@ -297,6 +297,10 @@ static struct flink_cfg gen_cfg(const struct gen *g)
 
 	cfg.layout = g->frame;
 	cfg.rx_cap = (uint32_t)g->rx_bytes / 4;
+	cfg.one_size = g->size_max <= g->size;
+	if (g->pattern != PAT_NONE)
+		cfg.max_payload =
+			(uint32_t)(cfg.one_size ? g->size : g->size_max);
 	cfg.min_payload = g->min_payload > 8 ? g->min_payload : 0;
 	cfg.refresh_cc = g->refresh_cc;
 	cfg.t_crtx = g->t_crtx;
@@ -338,7 +342,6 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 static int gen_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct gen *g = c->state;
-	uint64_t most = g->size_max > g->size ? g->size_max : g->size;
 
 	if (flink_start(&g->link, err) || gen_paths(c, err) ||
 	    gen_order_init(c, err))
@@ -347,13 +350,6 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 		g->fifo = calloc(1, sizeof(*g->fifo));
 	if (g->stamp)
 		g->latency = weft_hist(c, "latency", "ns");
-	most = flink_charge(&g->link, (uint32_t)(most + 7) / 8);
-	if (g->pattern != PAT_NONE && most > g->link.tx_cap)
-		return weft_fail(err, EINVAL,
-				 "%s: packets of %u words do not "
-				 "fit into the %u words of %s",
-				 c->name, (uint32_t)most, g->link.tx_cap,
-				 g->link.peer->comp->name);
 	if (!g->verify) {
 		g->shared = weft_slice_new(c->sim, 4096);
 		if (g->shared.buf)

@@ -256,16 +256,38 @@ static int xbar_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* Payload of the largest packet that those who are joined to us send; whether
+ * all their packets are of that size. */
+static uint32_t largest(const struct xbar *x, bool *one_p)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < x->ports; i++) {
+		const struct weft_port *p = x->port[i].link.port->peer;
+		const struct flink *l = p ? p->iface : NULL;
+
+		if (!l || !l->cfg.max_payload)
+			continue;
+		*one_p &= l->cfg.one_size &&
+			  (!most || most == l->cfg.max_payload);
+		if (l->cfg.max_payload > most)
+			most = l->cfg.max_payload;
+	}
+	return most;
+}
+
 static int xbar_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct xbar *x = c->state;
 	const struct xbar_port *first = NULL;
-	uint32_t i;
+	bool one = true;
+	uint32_t i, most = largest(x, &one);
 
 	for (i = 0; i < x->ports; i++) {
 		struct xbar_port *p = &x->port[i];
 
-		if (flink_start(&p->link, err))
+		if (flink_start(&p->link, err) ||
+		    flink_room_check(&p->link, most, one, err))
 			return -err->code;
 		if (!p->link.peer) {
 			xbar_route_prune(x, i);

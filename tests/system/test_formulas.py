@@ -125,10 +125,27 @@ class OneWay(unittest.TestCase):
         self.check_rate(r["n1.prog0.bandwidth_in"], 496, packed=True)
 
     def test_small_crosspoint(self):
-        # 512 bytes hold exactly one packet of 496: its credit is back before
-        # it has left, so the rate stays (spec 5.9)
-        r = run("forth/one-way", "forth.xbar.xp_bytes=512")
+        # 636 bytes hold one packet of 496 and a credit's granularity: its
+        # credit is back before it has left, so the rate stays (spec 5.9)
+        r = run("forth/one-way", "forth.xbar.xp_bytes=636")
         self.check_rate(r["n1.prog0.bandwidth_in"], 496)
+
+    def test_crosspoint_that_cannot_pass_its_largest_packet(self):
+        # spec 5.2: B - 31 >= C_max, else refused when it is built
+        for more in ("forth.xbar.xp_bytes=632", "forth.nic.max_payload=4096"):
+            p = execute("run", "forth/one-way", "--set", more)
+            self.assertEqual(p.returncode, 2, p.stderr)
+            self.assertIn("would wait for ever", p.stderr)
+            self.assertIn("xp_bytes", p.stderr)
+        self.assertIn("make its buffer 636 bytes", execute(
+            "run", "forth/one-way", "--set", "forth.xbar.xp_bytes=632").stderr)
+        # sources of one size leave less over: 640 bytes for 512 (5.9)
+        gen = ("run", "forth/fault-packets", "--set", "traffic.size=512",
+               "--set", "traffic.packets=50", "--set")
+        self.assertEqual(execute(*gen, "forth.xbar.xp_bytes=640",
+                                 ).returncode, 0)
+        self.assertEqual(execute(*gen, "forth.xbar.xp_bytes=636",
+                                 ).returncode, 2)
 
 
 class Crosspoint(unittest.TestCase):
@@ -299,10 +316,11 @@ class Reproduce(unittest.TestCase):
         self.assertAlmostEqual(rows["F14"]["model"], 32.5, delta=2)
 
     def test_small_crosspoint(self):
-        # packets of 496 bytes just fit, those of 512 never leave
-        rows = self.rows("--set", "forth.xbar.xp_bytes=512", status=1)
-        self.assertAlmostEqual(rows["F14"]["model"], 286.5, delta=0.3)
-        self.assertFalse(rows["F15"]["pass"])
+        # packets of 496 bytes just fit, a switch for those of 512 is refused
+        p = execute("reproduce", "forth", "--set", "forth.xbar.xp_bytes=636")
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("those of 512 bytes", p.stderr)
+        self.assertIn("make its buffer 652 bytes", p.stderr)
 
 
 if __name__ == "__main__":

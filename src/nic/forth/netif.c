@@ -403,6 +403,7 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 	cfg.layout = n->frame;
 	cfg.rx_lanes = 1;
 	cfg.rx_cap = n->n2h_words * 2 / n->width;
+	cfg.max_payload = (uint32_t)n->max_payload;
 	cfg.min_payload = n->min_payload > 8 ? (uint32_t)n->min_payload : 0;
 	cfg.refresh_cc = n->refresh_cc;
 	cfg.resync_cc = n->resync;

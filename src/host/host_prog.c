@@ -316,6 +316,11 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	return k->vals.at[0].val;
 }
 
+bool weft_oob_there(struct weft_host *h, const char *key)
+{
+	return key_visible(key_of(h->hp->shared, key), h->hp->comp);
+}
+
 /* ---- ordinary memory ---- */
 
 /* Threads of one program share its memory. */

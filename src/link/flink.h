@@ -235,8 +235,8 @@ int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
 /* ops.start: peers are known; fixes clock, B and lanes. */
 int flink_start(struct flink *l, struct weft_err *err);
 void flink_fini(struct flink *l);
-/* Can packets of `bytes` payload pass out of here?  If not they wait for credits
- * for ever (5.2). */
+/* Can packets of `bytes` payload pass out of here?  If not they wait for
+ * credits for ever (5.2). */
 int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
 		     struct weft_err *err);
 

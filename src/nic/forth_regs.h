@@ -154,7 +154,8 @@ enum {
 	FORTH_CREDIT_RESYNCS = 0x150, /* ours: flows that started anew (5.7) */
 	FORTH_UNSYNC = 0x154, /* ours: packets that came while out of sync */
 	FORTH_RNOTIFY_TOTAL = 0x158, /* ours: count of the last remote word */
-	FORTH_CREDIT_STATE = 0x160,  /* + 4 * flow, 8 of them */
+	FORTH_PORT = 0x15C, /* ours: load flows of the neighbour; store reset */
+	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
 
 	/* Extensions of ours for multipath, external memory, event log. */
 	FORTH_LINK_SELECT = 0x180, /* link shown at 0x160 */
@@ -171,6 +172,12 @@ enum {
 
 	FORTH_QUEUE_MEM = 0x4000, /* to 0x7FFF: 1024 descriptors of 16 bytes */
 };
+
+/* Words sent that are not given back, from FORTH_CREDIT_STATE. */
+static inline uint32_t forth_credit_out(uint32_t state)
+{
+	return (state - (state >> 16)) & 0xFFF;
+}
 
 #define FORTH_NET_COUNTERS 19u /* 0x80 .. 0xC8 */
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "nic/forth_regs.h"
 #include "work/traffic.h"
 
 /* ---- set-up ---- */
@@ -143,6 +144,23 @@ static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 	}
 }
 
+/* A direct cable has one flow, and that leads to the other end. */
+static int traffic_check_self(struct traffic *t)
+{
+	bool self = false;
+
+	for (uint32_t i = 0; i < t->n_dst && t->count; i++)
+		self |= t->dst[i] == t->w.me;
+	if (!self || t->w.n != 2 || weft_forth_load(t->f, FORTH_PORT) != 1)
+		return 0;
+	weft_check_failed(t->w.c,
+			  "node %u sends to itself, but its cable leads "
+			  "to another NIC: put a switch in between, or "
+			  "say to: others",
+			  t->w.me);
+	return -EINVAL;
+}
+
 static int traffic_open(struct traffic *t)
 {
 	struct weft_forth_attr attr = { .post = t->post,
@@ -163,22 +181,73 @@ static int traffic_open(struct traffic *t)
 	attr.notify = t->control;
 	ret = weft_forth_open(t->w.h, &attr, &t->f);
 	if (!ret)
+		ret = traffic_check_self(t);
+	if (!ret)
 		traffic_meet(t, rx, control);
 	return ret;
 }
 
 /* ---- run ---- */
 
-/* Who has nothing left to send may have to wait for long. */
+/* Flows on which words are out that no credit has returned. */
+static void traffic_name_flows(struct traffic *t)
+{
+	for (uint32_t d = 0; d < t->w.n && d < 8; d++) {
+		uint32_t s = weft_forth_load(t->f, FORTH_CREDIT_STATE + 4 * d);
+		uint32_t out = forth_credit_out(s);
+
+		if (out >= 32) /* more than a credit's granularity */
+			weft_check_failed(t->w.c,
+					  "no credits on flow %u: %u words "
+					  "are not given back",
+					  d, out);
+	}
+}
+
+/* Nodes whose final word is missing. */
+static void traffic_name_nodes(struct traffic *t)
+{
+	for (uint32_t s = 0; s < t->w.n; s++)
+		if (!t->rx[s].fin && (s != t->w.me || t->tx[s].posted))
+			weft_check_failed(t->w.c,
+					  "the final notification of node %u "
+					  "never came: %" PRIu64
+					  " of its messages did",
+					  s, t->rx[s].got);
+}
+
+/* A node that has sent its final words may have to wait for long: until no node
+ * sends any more. */
+static bool traffic_others_send(struct traffic *t)
+{
+	for (uint32_t i = 0; i < t->w.n && !t->fin_all; i++)
+		if (!work_there(&t->w, "traffic.fin", i))
+			return true;
+	if (!t->fin_all)
+		t->moved = t->now;
+	t->fin_all = true;
+	return false;
+}
+
 static bool traffic_stuck(struct traffic *t)
 {
-	if (t->fin_sent || t->now - t->moved < t->patience)
+	if (t->now - t->moved < t->patience)
+		return false;
+	if (t->fin_sent && traffic_others_send(t)) {
+		t->moved = t->now;
+		return false;
+	}
+	if (t->now - t->moved < t->patience)
 		return false;
 	t->errors++;
 	weft_check_failed(t->w.c,
 			  "no progress: %" PRIu64 " of %" PRIu64
 			  " messages sent, final words of %u nodes seen",
 			  t->sent, t->count, t->fins);
+	traffic_name_flows(t);
+	traffic_name_nodes(t);
+	if (!t->fin_sent)
+		work_put(&t->w, "traffic.fin", 1);
 	return true;
 }
 
@@ -189,7 +258,7 @@ static void traffic_wait(struct traffic *t, weft_time_t timed)
 
 	if (timed < until)
 		until = timed;
-	if (!t->fin_sent && t->moved + t->patience < until)
+	if (t->moved + t->patience < until)
 		until = t->moved + t->patience;
 	weft_host_poll_range(t->w.h, t->control, t->control_bytes, until);
 }

@@ -85,6 +85,7 @@ struct traffic {
 	uint32_t n_batch;
 	uint64_t generated, sent;
 	bool fin_sent, picked;
+	bool fin_all; /* no node sends any more */
 	uint32_t pick;
 	uint32_t perm;	  /* my destination under `permutation` */
 	weft_time_t next; /* generation of the next message */

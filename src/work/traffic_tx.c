@@ -262,6 +262,7 @@ static bool traffic_send_fin(struct traffic *t)
 			return false;
 	}
 	t->fin_sent = true;
+	work_put(&t->w, "traffic.fin", 1);
 	return true;
 }
 

@@ -51,6 +51,14 @@ uint64_t work_get(struct work *w, const char *key, uint32_t node)
 	return weft_oob_get(w->h, name);
 }
 
+bool work_there(struct work *w, const char *key, uint32_t node)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.%u", key, node);
+	return weft_oob_there(w->h, name);
+}
+
 void work_barrier(struct work *w, const char *name)
 {
 	work_put(w, name, 1);

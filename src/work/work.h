@@ -28,6 +28,7 @@ void work_turn(struct work *w, uint32_t peer);
 /* A value under "<key>.<node>"; get waits until that node has put it. */
 void work_put(struct work *w, const char *key, uint64_t val);
 uint64_t work_get(struct work *w, const char *key, uint32_t node);
+bool work_there(struct work *w, const char *key, uint32_t node);
 /* All nodes have come here. Each barrier of a run needs its own name. */
 void work_barrier(struct work *w, const char *name);
 /* The same for repeated use: name and number. */

@@ -55,7 +55,7 @@ class Leak(unittest.TestCase):
     def test_must_agree(self):
         r = text(TWO % "resync: 100", "--set", "t0.resync=0")
         self.assertEqual(r.returncode, 2)
-        self.assertIn("resynchronisation must agree", r.stderr)
+        self.assertIn("resync (0 = off) is 0 in t0", r.stderr)
 
 
 TWO = """
@@ -233,7 +233,41 @@ workload:
 """
 
 
+LOSSY = """
+nodes:
+  count: 3
+  host: { type: host.pc }
+  bus: { type: bus.pcix }
+  nic: { type: forth.nic, preset: plat-switch, resync: %d }
+fabric: { type: switch, switch: { type: forth.xbar, preset: plat-switch, resync: %d }, link: { type: forth.link } }
+faults:
+  - { on: n1.nic.link0, type: fault.drop, packets: %g }
+workload:
+  - { program: forth.traffic, count: %d, size: 64, patience: 200us }
+"""
+
+
 class Nodes(unittest.TestCase):
+    def test_a_notification_that_never_comes_ends_the_run(self):
+        # refresh and resynchronisation keep the clock going for ever
+        p = text(LOSSY % (4096, 4096, 0.2, 40))
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("the final notification of node 1 never came",
+                      p.stdout + p.stderr)
+        # without resynchronisation the charge of lost packets is gone
+        p = text((LOSSY % (0, 0, 1, 30)).replace("size: 64", "size: 512"))
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("n1.prog0: no credits on flow", p.stderr)
+
+    def test_nobody_sends_to_itself_over_a_direct_cable(self):
+        p = text(LINE.replace("faults: { on: n0.nic.link0, type: fault.bits, "
+                              "%s }\n", "").replace(
+            "forth.loss, on: 0, size: 64", "forth.traffic, to: all").replace(
+            "  - { program: forth.loss, on: 1, size: 64, to: none }\n", ""))
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("sends to itself, but its cable leads to another NIC",
+                      p.stdout + p.stderr)
+
     def test_lost_packets(self):
         # hosts, NICs, links, switch; every line loses packets
         off, on = points("forth/fault-nodes")

@@ -212,6 +212,34 @@ LINK_SUM(credit_leak)
 LINK_SUM(resyncs)
 LINK_SUM(unsync)
 
+static struct flink *selected_link(struct forth_nic *n)
+{
+	uint32_t k = forth_cell(n, R_LINK_SELECT);
+
+	return n->started && k < n->n_link ? &n->link[k] : NULL;
+}
+
+static uint64_t port_read(struct weft_comp *c, uint32_t i)
+{
+	const struct flink *l = selected_link(nic_of(c));
+
+	(void)i;
+	return l && l->peer ? l->tx_lanes : 0;
+}
+
+static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	struct forth_nic *n = nic_of(c);
+	struct flink *l = selected_link(n);
+
+	(void)i;
+	*weft_reg_cell(c, R_PORT, 0) = 0;
+	if (!l || !l->peer || !(val & 1) || n->fifo[l - n->link].line)
+		return;
+	flink_credit_reset(l);
+	flink_kick(l, weft_now(c)); /* what waited may go */
+}
+
 static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 {
 	(void)i;
@@ -221,12 +249,11 @@ static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
-	uint32_t k = forth_cell(n, R_LINK_SELECT);
-	struct flink *l;
+	struct flink *l = selected_link(n);
 
-	if (!n->started || k >= n->n_link)
+	if (!l)
 		return 0;
-	l = flink_active(&n->link[k]);
+	l = flink_active(l);
 	flink_counts(l);
 	if (i >= l->tx_lanes)
 		return 0;
@@ -366,6 +393,10 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_RNOTIFY_TOTAL] = { "remote notifications", OPR(FORTH_RNOTIFY_TOTAL,
 		RO, 0, "count of the last remote notification word; goes on "
 		"over resets"), .read = rnotify_total_read },
+	[R_PORT] = { "port", OPR(FORTH_PORT, RW, 1, "of the selected link; "
+		"load: credit flows of the neighbour; store 1: port reset "
+		"(5.7), T = F = F' = 0 on this side, ignored while Net2Host "
+		"holds packets"), .read = port_read, .wrote = port_wrote },
 	[R_CREDIT_STATE] = { "transmit credit state", OPR(FORTH_CREDIT_STATE,
 		RO, 0, "11:0 T, 27:16 F' of flow f"), .count = 8, .stride = 4,
 		.read = credit_state_read },

@@ -433,6 +433,28 @@ static void test_reset(void **state)
 	}
 }
 
+/* 5.7: words that were charged and never come back are forgotten by a port
+ * reset on both sides, nothing being under way. */
+static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
+	assert_int_equal(rig_r32(&r, 0, FORTH_PORT), 8);
+	for (uint32_t i = 0; i < 8; i++)
+		rig_post(&r, 0, 0, i, SRC, q1(3, 62, 0));
+	rig_wait(&r, 5000);
+	assert_int_equal(r.sink->n_log, 4); /* 512 words, never returned */
+	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
+	flink_credit_reset(&r.sink->link);
+	rig_w32(&r, 0, FORTH_PORT, 1);
+	rig_wait(&r, 5000);
+	assert_int_equal(r.sink->n_log, 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
+	rig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +471,8 @@ int main(void)
 		cmocka_unit_test(test_sampler),
 		cmocka_unit_test(test_loopback),
 		cmocka_unit_test(test_reset),
+		cmocka_unit_test(
+			port_reset_on_both_sides_frees_a_flow_without_credits),
 	};
 
 	return cmocka_run_group_tests_name("forth-notify", tests, NULL, NULL);

@@ -37,6 +37,7 @@
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices, unit ids. */
+#include "base/need.h"
 #include "host/ht.h"
 
 #include <assert.h>
@@ -118,8 +119,7 @@ struct ht_pkt *ht_pkt_new(struct ht *b)
 	if (p)
 		b->unused = p->next;
 	else
-		p = malloc(sizeof(*p));
-	assert(p);
+		p = need(malloc(sizeof(*p)));
 	memset(p, 0, sizeof(*p));
 	return p;
 }

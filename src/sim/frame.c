@@ -5,20 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "sim/sim_priv.h"
 
 enum { SLAB_FRAMES = 64 };
 
 static void *slab_new(struct weft_sim *sim, size_t bytes)
 {
-	void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	void *p = need(aligned_alloc(64, (bytes + 63) / 64 * 64));
 
-	assert(p);
 	if (sim->n_slabs == sim->cap_slabs) {
 		sim->cap_slabs = sim->cap_slabs ? sim->cap_slabs * 2 : 16;
-		sim->slabs = realloc(sim->slabs,
-				     sim->cap_slabs * sizeof(*sim->slabs));
-		assert(sim->slabs);
+		sim->slabs = need(realloc(
+			sim->slabs, sim->cap_slabs * sizeof(*sim->slabs)));
 	}
 	sim->slabs[sim->n_slabs++] = p;
 	return p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pending events: see queue.h. */
+#include "base/need.h"
 #include "sim/queue.h"
 
 #include <assert.h>
@@ -20,9 +21,7 @@ static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
 static void *xrealloc(void *p, size_t n)
 {
-	p = realloc(p, n);
-	assert(p);
-	return p;
+	return need(realloc(p, n));
 }
 
 void evq_init(struct evq *q)

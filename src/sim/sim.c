@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "base/rng.h"
 #include "sim/sim_priv.h"
 
@@ -121,16 +122,14 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 		weft_fail(err, E2BIG, "more than %u components", EVQ_MAX_ID);
 		return NULL;
 	}
-	c = arena_alloc(&sim->arena, sizeof(*c));
-	assert(c);
+	c = need(arena_alloc(&sim->arena, sizeof(*c)));
 	c->sim = sim;
 	c->cls = cls;
 	c->heard = trace_wanted(sim, c);
-	c->name = strdup(name);
-	c->state = arena_alloc(&sim->arena, cls->state_size + 1);
-	c->counters = arena_alloc(&sim->arena,
-				  (cls->n_counters + 1) * sizeof(*c->counters));
-	assert(c->name && c->state && c->counters);
+	c->name = need(strdup(name));
+	c->state = need(arena_alloc(&sim->arena, cls->state_size + 1));
+	c->counters = need(arena_alloc(
+		&sim->arena, (cls->n_counters + 1) * sizeof(*c->counters)));
 	if (comp_params_default(c, err) || comps_append(sim, c)) {
 		comp_free(c);
 		return NULL;
@@ -140,10 +139,7 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 
 void *weft_comp_alloc(struct weft_comp *c, size_t bytes)
 {
-	void *p = arena_alloc(&c->sim->arena, bytes);
-
-	assert(p);
-	return p;
+	return need(arena_alloc(&c->sim->arena, bytes));
 }
 
 int weft_comp_init(struct weft_comp *c, struct weft_err *err)
@@ -205,9 +201,8 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
 		ret = comp_wired(sim->comps[i], err);
 	if (ret)
 		return ret;
-	sim->states = arena_alloc(&sim->arena,
-				  (sim->n_comps + 1) * sizeof(*sim->states));
-	assert(sim->states);
+	sim->states = need(arena_alloc(
+		&sim->arena, (sim->n_comps + 1) * sizeof(*sim->states)));
 	for (uint32_t i = 0; i < sim->n_comps; i++)
 		sim->states[i] = sim->comps[i]->state;
 	sim->started = true;

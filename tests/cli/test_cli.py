@@ -164,6 +164,16 @@ class Usage(Base):
                           "check", "extoll/pingpong", "--set",
                           "workload={program: forth.dma, on: 0}"))
 
+    @unittest.skipIf(SLOW, "sanitizers reserve more")
+    def test_a_machine_too_large_for_memory_is_told(self):
+        done = subprocess.run(
+            ["bash", "-c", f"ulimit -v 200000; {WEFT} check extoll/net-torus "
+             "--set fabric.dims=[32,32,32] --set traffic.count=32768 "
+             "--set traffic.verify=no"],
+            capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("weft: out of memory: fewer nodes", done.stderr)
+
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

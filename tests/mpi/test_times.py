@@ -120,7 +120,7 @@ class Times(unittest.TestCase):
                      "host.agent.rx_slots=1000")[0]
         want = velo(8 + HEADER + EP_IMM, SOFTWARE, 400)
         self.assertAlmostEqual(got, want, delta=0.1)
-        self.assertAlmostEqual(velo(8, 0, 100), 1158.44, delta=0.005)
+        self.assertAlmostEqual(velo(8, 0, 100), 1158.435, delta=0.0005)
         # with credits: to the nanosecond
         self.assertAlmostEqual(halves("extoll", "mean", 8, 400)[0], want,
                                delta=1)

@@ -138,10 +138,10 @@ int bench_scale(struct bench_ctx *b, struct weft_err *err)
 	struct registry reg;
 	char name[40];
 	int ret = 0;
-	uint32_t i;
+	uint32_t i, n = bench_full(b) ? 3 : 2;
 
 	registry_init(&reg);
-	for (i = 0; i < 3 && !ret; i++) {
+	for (i = 0; i < n && !ret; i++) {
 		ret = weft_speed(b, &reg, &t[i], err);
 		if (ret)
 			break;
@@ -150,9 +150,9 @@ int bench_scale(struct bench_ctx *b, struct weft_err *err)
 		snprintf(name, sizeof(name), "bytes_%u^3", t[i].side);
 		bench_report(b, name, "bytes/node", t[i].bytes);
 	}
+	snprintf(name, sizeof(name), "cost_%u^3_to_8^3", t[n - 1].side);
 	if (!ret)
-		bench_report(b, "cost_32^3_to_8^3", "times",
-			     t[0].speed / t[2].speed);
+		bench_report(b, name, "times", t[0].speed / t[n - 1].speed);
 	registry_fini(&reg);
 	return ret;
 }

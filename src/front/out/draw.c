@@ -124,17 +124,40 @@ static size_t row_of_most(const double *col, size_t n)
 	return most;
 }
 
+/* Width of the widest bin in use up to `end`; others divide it, and all begin
+ * at a multiple of their width. */
+static double widest_bin(const struct hist *h, double end)
+{
+	for (uint32_t i = h->n_bins; i-- > 0;)
+		if (h->bin[i] && hist_edge(h, i) <= end)
+			return hist_edge(h, i + 1) - hist_edge(h, i);
+	return 0;
+}
+
+/* Rows no finer than the bins, and of whole bins when they are few. */
+static double row_step(const struct hist *h, double end)
+{
+	double bin = widest_bin(h, end);
+	double least = fmax((end - h->min) / BAR_ROWS, bin);
+	double step = round_step(least);
+
+	if (step >= 8 * bin || fmod(step, bin) == 0)
+		return step;
+	return bin * ceil(least / bin);
+}
+
 void draw_hist(const char *name, const char *unit, const struct hist *h,
 	       bool fancy, FILE *f)
 {
-	double end = draw_end(h), span = end - h->min;
-	double step = span > 0 ? round_step(span / BAR_ROWS) : 1;
-	double lo = floor(h->min / step) * step, col[BAR_ROWS + 2];
-	size_t n = (size_t)((end - lo) / step + 1e-9) + 1, most;
+	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
 	char a[32], b[32];
+	size_t n, most;
 
 	if (!h->count)
 		return;
+	step = row_step(h, end);
+	lo = floor(h->min / step) * step;
+	n = (size_t)((end - lo) / step + 1e-9) + 1;
 	hist_columns(h, lo, step, col, n);
 	while (n > 1 && !col[n - 1]) /* the last values are near an edge */
 		n--;

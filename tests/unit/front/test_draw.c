@@ -95,6 +95,30 @@ static void test_hist(void **state)
 	hist_fini(&h);
 }
 
+/* Above 128 values share bins: of 16 at 1936. */
+static void rows_are_no_finer_than_the_bins(void **state)
+{
+	static const double v[] = { 1936, 1937, 1940, 1941, 1946 };
+	struct hist h;
+	char *text;
+
+	hist_init(&h, 1);
+	for (int i = 0; i < 5; i++)
+		hist_add(&h, v[i]);
+	text = drawn(&h, false);
+	assert_non_null(
+		strstr(text, "      1936 ..     1952         5 100.0 %"));
+	free(text);
+	hist_add(&h, 1990);
+	text = drawn(&h, false);
+	assert_non_null(
+		strstr(text, "      1936 ..     1952         5  83.3 %"));
+	assert_non_null(
+		strstr(text, "      1984 ..     2000         1  16.7 %"));
+	free(text);
+	hist_fini(&h);
+}
+
 /* A value far out does not press the others into one row. */
 static void test_tail(void **state)
 {
@@ -127,8 +151,11 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),  cmocka_unit_test(test_shape),
-		cmocka_unit_test(test_hist),  cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_shape),
+		cmocka_unit_test(rows_are_no_finer_than_the_bins),
+		cmocka_unit_test(test_hist),
+		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_empty),
 	};
 

@@ -20,6 +20,7 @@ enum {
 	ATOLL_BAR_PORTS = 0,
 	ATOLL_BAR_MGMT = 1,
 	ATOLL_ROUTE_MAX = 24,  /* routing characters of a descriptor */
+	ATOLL_FLIT = 64,       /* bytes, at most, of a data flit (2.5) */
 	ATOLL_PIO_MAX = 512,   /* bytes of a message sent by PIO (2.4) */
 	ATOLL_DESC = 64,       /* bytes */
 	ATOLL_XPORTS = 8,      /* of the crossbar: host ports, links */

@@ -17,6 +17,7 @@ struct atoll_port {
 	volatile uint64_t *sdq, *rdq;
 	uint8_t *sdr, *rdr;
 	uint32_t sdq_wp, rdq_rp;
+	uint32_t rdr_size;	 /* bytes */
 	uint64_t sdr_wp, rdr_rp; /* sdr: bytes in the region, not wrapped */
 };
 
@@ -49,12 +50,15 @@ static int open_dma(struct atoll_port *p)
 	p->sdq = region(p, q, ATOLL_SDQ_BASE);
 	p->sdr = region(p, p->a.bytes, ATOLL_SDR_BASE);
 	p->rdq = region(p, q, ATOLL_RDQ_BASE);
-	p->rdr = region(p, p->a.bytes, ATOLL_RDR_BASE);
+	/* The host port takes a flit when a whole one has room: the last one
+	 * of the largest message, too. */
+	p->rdr_size = p->a.bytes + ATOLL_FLIT;
+	p->rdr = region(p, p->rdr_size, ATOLL_RDR_BASE);
 	if (!p->sdq || !p->sdr || !p->rdq || !p->rdr)
 		return -ENOMEM;
 	put(p, ATOLL_SDQ_SIZE, p->a.entries);
 	put(p, ATOLL_RDQ_SIZE, p->a.entries);
-	put(p, ATOLL_RDR_SIZE, p->a.bytes);
+	put(p, ATOLL_RDR_SIZE, p->rdr_size);
 	put(p, ATOLL_CTRL, ATOLL_CTRL_DMA);
 	return 0;
 }
@@ -253,7 +257,7 @@ static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 static void copy_out(struct atoll_port *p, void *data, uint64_t off,
 		     uint32_t bytes)
 {
-	uint32_t k = p->a.bytes - (uint32_t)off;
+	uint32_t k = p->rdr_size - (uint32_t)off;
 
 	k = k < bytes ? k : bytes;
 	if (k)

@@ -92,7 +92,9 @@ static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
 	work_sent(&a->w, to);
 	work_fill(a->buf, a->size / 8, work_base(a->w.me, to, seq));
 	weft_host_cpu(a->w.h, a->cost);
-	atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size);
+	if (atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size))
+		weft_check_failed(a->w.c, "message %llu cannot be sent",
+				  (unsigned long long)seq);
 }
 
 static void pp_recv(struct at_work *a)
@@ -123,6 +125,22 @@ static void pp_rounds(struct at_work *a)
 	weft_series_add(a->w.c, "half_rtt", "B", "ns", a->size, ns);
 }
 
+static int pp_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct at_work *a = c->state;
+
+	if (a->size % 8)
+		return weft_fail(err, EINVAL,
+				 "%s.size: %u bytes are no multiple of 8",
+				 c->name, a->size);
+	if (a->mode == ATOLL_PIO && a->size > ATOLL_PIO_MAX)
+		return weft_fail(err, EINVAL,
+				 "%s.size: %u bytes: a message sent by PIO has "
+				 "%u at most; mode: dma takes more",
+				 c->name, a->size, ATOLL_PIO_MAX);
+	return 0;
+}
+
 static int pp_main(struct weft_comp *c)
 {
 	struct at_work *a = c->state;
@@ -130,9 +148,8 @@ static int pp_main(struct weft_comp *c)
 
 	if (ret)
 		return ret;
-	if (!a->partner || a->partner >= a->w.n || a->size % 8) {
-		weft_check_failed(c, "partner: 1..%u; size: a multiple of 8",
-				  a->w.n - 1);
+	if (!a->partner || a->partner >= a->w.n) {
+		weft_check_failed(c, "partner: 1..%u", a->w.n - 1);
 		return -EINVAL;
 	}
 	work_barrier(&a->w, "atoll.pp");
@@ -311,15 +328,16 @@ static const struct weft_param ring_params[] = {
 };
 /* clang-format on */
 
-#define PROGRAM(id, name_, doc_, source_, params_, main_)                      \
+#define PROGRAM(id, name_, doc_, source_, params_, init_, main_)               \
 	WEFT_COMPONENT(id, .name = name_, .kind = WEFT_KIND_PROGRAM,           \
 		       .needs = "atoll.nic", .doc = doc_, .source = source_,   \
 		       .state_size = sizeof(struct at_work),                   \
-		       .params = params_, .ops = { .main = main_ })
+		       .params = params_,                                      \
+		       .ops = { .init = init_, .main = main_ })
 
 PROGRAM(atoll_pingpong, "atoll.pingpong", "ping-pong over ATOLL",
-	"hostport.md 11.7", pp_params, pp_main);
+	"hostport.md 11.7", pp_params, pp_init, pp_main);
 PROGRAM(atoll_manager, "atoll.manager", "ATOLL's management process",
-	"hostport.md 2.3", mgr_params, mgr_main);
+	"hostport.md 2.3", mgr_params, NULL, mgr_main);
 PROGRAM(atoll_ring, "atoll.ring", "packets round the border of a mesh",
-	"hostport.md 2.3, L04", ring_params, ring_main);
+	"hostport.md 2.3, L04", ring_params, NULL, ring_main);

@@ -106,6 +106,20 @@ WRONG = [
      "nodes.count=2", "hostport.driver drives hostport.nic, but the NIC of n0 is "
      "extoll.nic"),
 ]
+ATOLL = """
+nodes:
+  count: 2
+  host: {type: host.pc}
+  bus: {type: bus.pcix}
+  nic: {type: atoll.nic}
+fabric: {type: list, link: {type: link.cable, delay: 27.5ns},
+  cables: [[n0.nic.link0, n1.nic.link1]]}
+workload: [{program: atoll.pingpong, count: 2, size: 512}]
+"""
+WRONG += [
+    (ATOLL, "workload.0.size=1000", "by PIO has 512 at most; mode: dma takes"),
+    (ATOLL, "workload.0.size=12", "no multiple of 8"),
+]
 # found out while it runs: text, --set, what a message contains
 FAILS = [
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
@@ -168,7 +182,9 @@ class Misuse(unittest.TestCase):
     def test_right(self):
         for text, args in (
                 (NODES, ()), (TRAFFIC, ()), (PLAIN, ()), (HOST, ()),
-                (ULTRA, ()), (CROWD, ()), (NEIGHBOURS, ()),
+                (ULTRA, ()), (CROWD, ()), (NEIGHBOURS, ()), (ATOLL, ()),
+                (ATOLL, ("--set", "workload.0.size=65536", "--set",
+                         "workload.0.mode=dma")),
                 (HOST, ("--set", "workload.1.mtu=0")),
                 (HOST, ("--set", "bus.pci.clock=2ns",
                         "--set", "hostport.nic.f_core=500MHz")),

@@ -109,6 +109,10 @@ enum {
 	/* Area in which packets wait for translations; none: units wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
+	/* Store: a VPID whose context is off: what waits for its memory or its
+	 * translations ends.  Load: how much the device still holds of that
+	 * VPID; 0 comes behind the last store to its memory. */
+	HP_R_VPID_QUIET = 0xFE8,
 	/* for the driver's instances on one node */
 	HP_R_DRIVER_LOCK = 0xFF0,  /* load: 0 = taken by it; store: free */
 	HP_R_DRIVER_STATE = 0xFF8, /* whatever the driver keeps there */
@@ -374,6 +378,7 @@ enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
 #define HP_F_NQ_RP		     6, 23, 0
 #define HP_F_PRQ_WP		     7, 47, 24
 #define HP_F_NQ_WP		     7, 23, 0
+#define HP_F_EPOCH		     7, 63, 48 /* our own: owners before */
 #define HP_CTX_GET_(w, i, hi, lo)    HP_GET((w)[i], hi, lo)
 #define HP_CTX_SET_(w, i, hi, lo, v) ((w)[i] = HP_SET((w)[i], v, hi, lo))
 #define HP_CTX(w, ...)		     HP_CTX_GET_(w, __VA_ARGS__)

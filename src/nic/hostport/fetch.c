@@ -531,6 +531,7 @@ static void turn_next(struct hp_nic *n)
 
 	while (!turn_empty(n) && hp_fetch_room(n) && (op = op_new(n))) {
 		op->ctx.vpid = (uint16_t)turn_take(n);
+		op->req->job.key = (uint64_t)op->ctx.vpid << 48;
 		op->ctx.done = turn_ctx;
 		hp_ctx_get(n, &op->ctx);
 	}

@@ -84,7 +84,8 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(ULTRA_REFUSED, "ultra_refused", "packets", "not accepted (9.5, 5a)") \
 	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)") \
 	X(EVENTS, "events", "records", "written to the driver's ring")         \
-	X(PARKS, "parks", "packets", "waited for a page in main memory")
+	X(PARKS, "parks", "packets", "waited for a page in main memory")       \
+	X(STALE, "stale", "replies", "to an earlier owner of their VPID")
 enum hp_counter {
 #define X(id, name, unit, doc) HP_K_##id,
 	HP_COUNTERS(X)
@@ -263,6 +264,10 @@ void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
 /* Bits of IRQ_STATUS of records that nobody has taken. */
 uint32_t hp_events_left(const struct hp_nic *n);
+/* VPID_QUIET (quiet.c): ends what waits for a VPID that is off; parts of the
+ * device that hold something of it. */
+void hp_quiet(struct hp_nic *n, uint32_t vpid);
+uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
 /* Pages of the area in which packets wait (park.c). */
 void hp_park_area(struct hp_nic *n, uint64_t pages);
 void hp_park_fini(struct hp_nic *n);
@@ -356,6 +361,7 @@ struct hp_nqe {
 	weft_phys_t at;
 	bool irq;
 	struct hp_nqe *next;
+	struct hp_nqe *live, **live_at; /* all that are not done */
 };
 /* Lent until done. */
 void hp_notify(struct hp_nic *n, struct hp_nqe *e);
@@ -366,6 +372,8 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 /* NQ_RP of the context has moved, or its VCIs have been fetched: NQEs that wait
  * for room, and a status that is owed, may go. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
+/* Some NQE of the VPID is not done. */
+bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid);
 /* The VPID has been closed: those that wait for room end. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
 /* RDR_RP, PRQ_WP or NQ_RP of the VPID has moved, or it has been closed: packets
@@ -503,7 +511,7 @@ struct hp_nic {
 	uint32_t irq_status;
 	bool irq_level, driver_lock;
 	uint64_t driver_state;
-	uint32_t route_node;
+	uint32_t route_node, quiet;
 	struct hp_miss tlb_miss, irq_vpid, err_log;
 	struct hp_events events;
 	struct hp_park_area park;

@@ -21,6 +21,7 @@ struct hp_notify {
 			  * made on first use */
 	struct status *pool, *all;
 	uint32_t looking, writing, waiting; /* NQEs, by what they are at */
+	struct hp_nqe *live;
 };
 
 /* ---- what is told ------------------------------------------------------ */
@@ -41,6 +42,33 @@ static void tell(const struct hp_nic *n)
 		   u->looking + u->writing + u->waiting, weft_now(n->comp));
 }
 
+/* ---- all of them ------------------------------------------------------- */
+
+static void live_add(struct hp_notify *u, struct hp_nqe *e)
+{
+	e->live = u->live;
+	e->live_at = &u->live;
+	if (e->live)
+		e->live->live_at = &e->live;
+	u->live = e;
+}
+
+static void live_end(struct hp_nqe *e)
+{
+	*e->live_at = e->live;
+	if (e->live)
+		e->live->live_at = e->live_at;
+}
+
+bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_nqe *e = n->notify->live;
+
+	while (e && e->vpid != vpid)
+		e = e->live;
+	return e;
+}
+
 /* ---- writing ----------------------------------------------------------- */
 
 static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
@@ -52,6 +80,7 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 	tell(n);
 	if (d->user)
 		hp_irq_vpid(n, e->vpid);
+	live_end(e);
 	if (e->done)
 		e->done(n, e, false);
 }
@@ -121,6 +150,7 @@ static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 {
 	tell(n);
 	hp_err_log(n, cmd, e->vpid);
+	live_end(e);
 	if (e->done)
 		e->done(n, e, true);
 }
@@ -159,7 +189,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 		nqe_wait(n, e, c);
 }
 
-void hp_notify(struct hp_nic *n, struct hp_nqe *e)
+static void look(struct hp_nic *n, struct hp_nqe *e)
 {
 	e->ctx.vpid = e->vpid;
 	e->ctx.done = nqe_context;
@@ -167,6 +197,12 @@ void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 	n->notify->looking++;
 	tell(n);
 	hp_ctx_get(n, &e->ctx);
+}
+
+void hp_notify(struct hp_nic *n, struct hp_nqe *e)
+{
+	live_add(n->notify, e);
+	look(n, e);
 }
 
 /* ---- status ------------------------------------------------------------ */
@@ -229,6 +265,7 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 				.done = status_done,
 				.arg = s };
 	status_fill(n, &s->e, c);
+	live_add(n->notify, &s->e);
 	nqe_place(n, &s->e, c);
 }
 
@@ -281,7 +318,7 @@ void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 		}
 		*at = e->next;
 		n->notify->waiting--;
-		hp_notify(n, e);
+		look(n, e);
 	}
 }
 

@@ -175,6 +175,17 @@ static void park_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hp_park_area(nic_of(c), val);
 }
 
+READ(vpid_quiet, hp_held(n, n->quiet))
+
+static void vpid_quiet_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+{
+	struct hp_nic *n = nic_of(c);
+
+	(void)i;
+	n->quiet = (uint32_t)HP_GET(val, 15, 0);
+	hp_quiet(n, n->quiet);
+}
+
 /* ---- network and driver ------------------------------------------------ */
 
 READ(nodes, n->place.topo ? n->place.topo->nodes : 0)
@@ -334,6 +345,9 @@ const struct weft_reg hp_regs[] = {
 		"packets wait for translations"), HOOKS(park_base) },
 	{ "park_size", MGMT(HP_R_PARK_SIZE, RW, "its pages; while it is in use "
 		"both stay as they are"), HOOKS(park_size) },
+	{ "vpid_quiet", MGMT(HP_R_VPID_QUIET, RW, "store: a VPID that is off: "
+		"what waits for it ends; load: parts of the device that still "
+		"hold something of it"), HOOKS(vpid_quiet) },
 	{ "driver_lock", MGMT(HP_R_DRIVER_LOCK, MIXED, "load: 0 = was free and "
 		"is taken now; a store frees it"), HOOKS(driver_lock) },
 	{ "driver_state", MGMT(HP_R_DRIVER_STATE, RW, "the driver's own"),

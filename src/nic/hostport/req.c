@@ -21,6 +21,7 @@ struct req {
 	struct hp_nqe nqe;
 	weft_phys_t sdr;
 	uint64_t len; /* of the transfer */
+	uint32_t epoch;
 	uint32_t waits;
 	enum hp_err err;
 	bool gone; /* the context is off: nobody to tell */
@@ -105,6 +106,7 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const struct hp_vci *v = &q->in.vci;
 
 	q->sdr = HP_BASE(c->w, HP_F_SDR_BASE);
+	q->epoch = (uint32_t)HP_CTX(c->w, HP_F_EPOCH);
 	if (!(c->w[0] & HP_CTX_EN)) {
 		q->gone = true;
 		q->err = HP_ERR_OVPID_INV;
@@ -164,7 +166,7 @@ static struct hp_head frame_head(const struct hp_nic *n, const struct req *q)
 	struct hp_head h = { .vpid = HP_VCI_TVPID(v->w), .bytes = 8u * v->imm };
 
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->hpid, v->vpid);
-	h.c[1] = HP_C1(0, HP_VCI_TAG(v->w));
+	h.c[1] = HP_C1(q->epoch, HP_VCI_TAG(v->w));
 	h.c[2] = HP_VCI_USER(v->w);
 	h.c[3] = HP_C3(q->route.route.dtag, q->len);
 	h.c[4] = v->w[3];

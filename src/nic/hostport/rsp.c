@@ -120,7 +120,7 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	struct hp_pull *p = &q->pull;
 
 	h.c[0] = HP_C0(q->in.cmd | HP_RESPONSE, n->hpid, q->in.head.vpid);
-	h.c[1] = HP_C1(0, HP_C1_TAG(c[1]));
+	h.c[1] = HP_C1(HP_C1_ORIG(c[1]), HP_C1_TAG(c[1]));
 	h.c[2] = c[2];
 	h.c[3] = HP_C3(HP_C0_HPID(c[0]), bytes);
 	h.c[6] = c[6];

@@ -47,7 +47,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 		       h->vpid);
 	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
 	a.c[2] = h->c[2];
-	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), 0);
+	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), HP_C1_ORIG(h->c[1]));
 	a.c[4] = h->c[4]; /* where the frame has it: ULTRA */
 	if (h->back.nf)
 		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
@@ -90,6 +90,18 @@ void hp_in_context(struct hp_nic *n, struct hp_in *in,
 	hp_ctx_get(n, &in->ctx);
 }
 
+/* A reply brings back the epoch of its request: in an acknowledge, whose C1
+ * names the command, where others have their size. */
+static bool is_stale(const struct hp_in *in, const struct hp_ctx *c)
+{
+	const uint64_t *w = in->head.c;
+
+	return in->reply &&
+	       HP_CTX(c->w, HP_F_EPOCH) !=
+		       (HP_CMD_BYTE(in->cmd) == HP_B_ACK ? HP_C3_SIZE(w[3])
+							 : HP_C1_ORIG(w[1]));
+}
+
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 {
 	uint32_t byte = HP_CMD_BYTE(in->cmd);
@@ -97,8 +109,9 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 
 	in->flags = c->w[0];
 	in->snap = HP_PS(HP_CTX(c->w, HP_F_WQ_RP), 0);
-	if (c->w[0] & HP_CTX_EN)
+	if (c->w[0] & HP_CTX_EN && !is_stale(in, c))
 		return true;
+	hp_count(n, HP_K_STALE, c->w[0] & HP_CTX_EN ? 1 : 0);
 	in->gone = true;
 	hp_err_log(n, HP_CMD(err, HP_G_PORT, byte), c->vpid);
 	if (!in->reply)

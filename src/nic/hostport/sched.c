@@ -34,11 +34,13 @@ void *hp_job_new(struct hp_sched *s)
 	}
 	memset(j, 0, s->pipe->job_size);
 	j->chain = chain;
+	j->live = true;
 	return j;
 }
 
 void hp_job_drop(struct hp_sched *s, struct hp_job *j)
 {
+	j->live = false;
 	j->next = s->pool;
 	s->pool = j;
 }
@@ -78,6 +80,14 @@ bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid)
 		for (size_t i = 0; i < s->fu[f].aside.n; i++)
 			if (s->fu[f].aside.at[i]->key >> 48 == vpid)
 				return true;
+	return false;
+}
+
+bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid)
+{
+	for (const struct hp_job *j = s->all; j; j = j->chain)
+		if (j->live && j->key >> 48 == vpid)
+			return true;
 	return false;
 }
 

@@ -36,6 +36,7 @@ struct hp_job {
 	bool over;    /* work of its stage is done, the next one is taken */
 	bool aside;
 	bool placed; /* a place aside is its own, none of hp_sched.places */
+	bool live; /* not in the pool */
 	/* Ends whatever others do: never in a unit behind one that may wait for
 	 * them. */
 	bool prompt;
@@ -139,6 +140,8 @@ void hp_stage_done(struct hp_sched *s, struct hp_job *j);
 void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
 /* A job of this VPID is set aside. */
 bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);
+/* Any job of this VPID is somewhere between hp_job_new and its end. */
+bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid);
 /* Jobs in queue, wait queues and stages. */
 uint32_t hp_sched_count(const struct hp_sched *s);
 

@@ -70,6 +70,7 @@ static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 	t->n++;
 	p->req = hp_job_new(&n->sched[HP_REQ]);
+	p->req->job.key = (uint64_t)r->vpid << 48;
 	p->req->trace = t->trace;
 	hp_mark(n, t->trace, "tagged store: context");
 	p->vpid = r->vpid;

@@ -237,6 +237,21 @@ static void insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 	}
 }
 
+void hp_tlb_drop(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_xlate **at = &n->xlate->wait, *x;
+
+	while ((x = *at)) {
+		if (x->vpid != vpid) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		settle(n, x, NULL);
+		hp_at(n, hp_now(n), deliver, x);
+	}
+}
+
 static void bulk_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_tlb *t = n->xlate;

@@ -26,14 +26,25 @@ static void route_put(struct ultra_port *p, uint32_t word, uint64_t val)
 	memcpy(p->route + 8 * word, &val, 8);
 }
 
-/* Crossbars on the way there. */
-static uint32_t hops(const struct ultra_port *p)
+/* A packet needs a way, and one that the network has. */
+static bool routable(const struct ultra_port *p)
 {
+	struct weft_frame f = { 0 };
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
-		n += p->route[i] & 15;
-	return n;
+	while (n < p->route_len && p->route[n] != HP_EL_SEP)
+		n++;
+	return hp_route_expand(&f, p->route, n);
+}
+
+/* What the packets of a port are made of stays as it is while it is enabled or
+ * has some: each packet was accepted for a way that exists. */
+static bool fixed(const struct ultra_port *p, uint32_t off)
+{
+	if (!p->en && ring_empty(&p->pkts))
+		return false;
+	return off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
+	       off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8;
 }
 
 /* The bounds of a slice lie in the queue, or the port has none. */
@@ -49,9 +60,11 @@ static void slice_put(struct ultra_port *p, uint64_t val)
 
 static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
+	if (fixed(p, off))
+		return;
 	switch (off) {
 	case HP_UR_CTRL:
-		p->en = val & HP_ULTRA_EN && hops(p) <= EX_ROUTE_MAX;
+		p->en = val & HP_ULTRA_EN && routable(p);
 		p->state = ULTRA_IDLE;
 		ultra_req_go(p->u);
 		break;

@@ -70,6 +70,7 @@ struct ultra_cpl {
 	uint64_t base, owner;
 	uint32_t slices, words; /* of a slice */
 	uint32_t rp, wp;
+	uint32_t storing; /* to its queue, not handed over yet */
 	struct {
 		RING(struct ultra_slot);
 	} kept;
@@ -132,6 +133,8 @@ void ultra_req_fini(struct hp_ultra *u);
 /* An acknowledge has come (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_cpl.c */
+/* A store to the queue of a port of this VPID is on its way. */
+bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid);
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
 void ultra_cpl_go(struct hp_ultra *u);
 /* Load of the completer page of a port with packets on the device. */

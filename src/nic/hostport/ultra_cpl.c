@@ -105,9 +105,11 @@ static void stored(struct hp_nic *n, struct hp_dma *d)
 	uint64_t now = hp_now(n);
 
 	hp_count(n, HP_K_ULTRA_RECEIVED, 1);
-	if (d->txn.bytes)
+	if (d->txn.bytes) {
+		n->ultra->cpl[i->tupid].storing--;
 		ultra_mean_add(&n->ultra->handed_at,
 			       (double)d->txn.t_req / WEFT_NS);
+	}
 	if (n->ultra->cpl[i->tupid].irq)
 		hp_irq(n, HP_IRQ_ULTRA);
 	if (HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
@@ -150,6 +152,7 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 		return;
 	}
 	p->wp = hp_next(p->wp, 1, p->slices);
+	p->storing++;
 	d = hp_dma_put(u->n, at, w, 8 * words, stored, i);
 	d->txn.trace_id = trace;
 	d->txn.trace_last = true;
@@ -191,7 +194,8 @@ static void finish(struct hp_nic *n, void *arg)
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
-	if (i->checked || check(u, i)) {
+	/* the port may have been closed since */
+	if ((i->checked && accepted(u, i)) || check(u, i)) {
 		if (!i->rx->whole)
 			return;
 		store(u, i);
@@ -305,6 +309,14 @@ bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag)
 	const struct ultra_cpl *p = &u->cpl[upid];
 
 	return p->en && p->on_device && p->vpid == tag && !ring_empty(&p->kept);
+}
+
+bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid)
+{
+	for (uint32_t i = 0; i < u->n->ultra_ports; i++)
+		if (u->cpl[i].vpid == vpid && u->cpl[i].storing)
+			return true;
+	return false;
 }
 
 void ultra_cpl_fini(struct hp_ultra *u)

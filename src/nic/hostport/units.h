@@ -108,6 +108,8 @@ struct hp_xlate { /* lent until done */
 };
 struct hp_walk;
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
+/* Nobody will answer: those of the VPID that wait have a fault. */
+void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
 /* The walk begins and ends: meanwhile its pages are in use. */
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);

@@ -181,6 +181,12 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus);
  * What runs in the kernel for all processes of a node: one driver per device,
  * reached by a trap.  A thread inside of a call is the monitor. */
 
+/* An op may name the bytes of its argument, which then is plain data: such a
+ * call can be made from a process that is not in the driver's memory. */
+#define WEFT_DRV_OP(n, bytes) ((uint32_t)(bytes) << 16 | (n))
+#define WEFT_DRV_BYTES(op)    ((op) >> 16)
+enum { WEFT_DRV_BYTES_MAX = 1024 };
+
 struct weft_drv {
 	void *own;
 	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
@@ -190,6 +196,9 @@ struct weft_drv {
 	/* The node goes: nothing runs any more, no other function of this
 	 * header may be called.  NULL: nothing to do. */
 	void (*fini)(void *own);
+	/* Mask of BARs that the driver alone reaches: threads in its calls, and
+	 * those that it has started. */
+	uint32_t bars;
 };
 
 /* Monitor: the driver of a device; false when it has one. */
@@ -229,7 +238,8 @@ void weft_host_log(struct weft_host *h, const char *fmt, ...)
 /* ---- memory ------------------------------------------------------------ */
 
 /* Pinned, physically contiguous, device-visible memory of this node; zeroed.
- * NULL when the node has no more. align: power of two, 0 = 64. */
+ * NULL when the node has no more. align: power of two, 0 = 64.  Pages are of
+ * one program, or of drivers, which alone free theirs. */
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
 void weft_mem_free(struct weft_host *h, void *p);
@@ -243,6 +253,18 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
 /* Physical address of a byte of device-visible memory; false if it is not. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
+/* Where the program finds n bytes of device-visible memory that a driver has
+ * named by their address; NULL: there are none. */
+void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
+/* Monitor, in a driver's call: memory that it has allocated is the caller's. */
+void weft_mem_give(struct weft_host *h, weft_phys_t phys);
+/* Monitor, in a driver's call: a device may use the pages of [phys, phys + len)
+ * until they are released.  Memory that its program frees meanwhile is given to
+ * others afterwards only.  False: it is not memory of the caller's program, or
+ * others have some in its pages: whole pages are what a device reaches. */
+bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
+/* False: it is not held. */
+bool weft_mem_release(struct weft_host *h, weft_phys_t phys);
 /* Makes ordinary memory (stack, static, malloc) device-visible where it is,
  * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
  * touches; they are not next to each other.  As often as it is pinned it must

@@ -14,11 +14,11 @@
  *	hport_close(p);
  *
  * Posting returns 0, or -EAGAIN: the work queue is full, take notifications
- * first.  Every instruction has one notification, but for one that was refused
- * by the target and wanted no acknowledge: it has two, the second with the
- * error.  FAA and CAS give back what is in memory afterwards: the old value of
- * FAA is result - addend; CAS has worked when the result is `swap`, if memory
- * did not hold that before. */
+ * first; -ENXIO: the port has been switched off.  Every instruction has one
+ *notification, but for one that was refused by the target and wanted no
+ *acknowledge: it has two, the second with the error.  FAA and CAS give back
+ *what is in memory afterwards: the old value of FAA is result - addend; CAS has
+ *worked when the result is `swap`, if memory did not hold that before. */
 #ifndef WEFT_HOSTPORT_H
 #define WEFT_HOSTPORT_H
 
@@ -40,7 +40,7 @@ enum {
 	HPORT_ORDERED = 1,   /* instructions to one peer stay in order */
 	HPORT_RMA_NOTES = 2, /* also of accesses by others that succeed */
 	HPORT_POSTED = 4,    /* long messages go to posted buffers */
-	HPORT_POSTED_PA = 8, /* these may be physical */
+	HPORT_POSTED_PA = 8, /* these may be physical: for the kernel alone */
 	HPORT_IRQ = 16,	     /* notifications interrupt */
 };
 
@@ -50,12 +50,19 @@ struct hport_attr {
 	uint32_t flags;
 };
 
-/* 0, -ENODEV, -ENOMEM, -EBUSY (VPID), -ENOSPC. NULL: defaults, any VPID. */
+/* By the node's driver, which the first program of the node loads: 0, -ENODEV,
+ * -ENOMEM, -EBUSY (VPID), -ENOSPC, -EPERM (flags).  NULL: defaults, any VPID.
+ * The program is a process afterwards (weft/host.h); its tag is the VPID of its
+ * first port. */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
+/* Returns when the device holds nothing of the port any more.  A process that
+ * ends closes its ports. */
 void hport_close(struct hport *p);
 uint32_t hport_vpid(const struct hport *p);
 uint32_t hport_hpid(const struct hport *p);
+/* A register of the information page, which all processes may read (4.10). */
+uint64_t hport_info(struct hport *p, uint32_t off);
 /* As they are: somebody else may have been the first. */
 struct hport_sizes hport_sizes_of(const struct hport *p);
 /* As the driver of a node: serves translations until all programs of the node
@@ -79,7 +86,7 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p);
 void hport_free(struct hport *p, void *mem);
 /* Memory of weft_mem_alloc gets a virtual address, and loses it again.  -EFAULT
- * when no device reaches it, -ENOMEM. */
+ * when no device reaches it, or others have memory in its pages; -ENOMEM. */
 int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p);
 void hport_unmap(struct hport *p, uint64_t va);
 /* The O/S takes a page away (true) unless the device uses it; hport_page_in
@@ -154,8 +161,9 @@ int hport_faa(struct hport *p, const struct hport_peer *to, uint32_t flags,
 int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far,
 	      uint64_t compare, uint64_t swap);
-/* Triggers what HPORT_MORE has left behind. */
-void hport_flush(struct hport *p);
+/* Triggers what HPORT_MORE has left behind.  0, or -ENXIO: the port is off, its
+ * device takes nothing any more (as all that post afterwards); -EIO. */
+int hport_flush(struct hport *p);
 /* Sends, puts and gets of more bytes are cut into segments of so many (a
  * multiple of 8; 0: none is cut, the default), each acknowledged; the user has
  * one notification for all of them, and API tags of 24 bits.  Receivers with
@@ -205,7 +213,7 @@ struct hport_note {
 
 /* 1 = *n_p is the next one, 0 = none. */
 int hport_poll(struct hport *p, struct hport_note *n_p);
-/* Polls until there is one (true) or the deadline passes. */
+/* Polls until there is one (true), the deadline passes, or the port is off. */
 bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline);
 /* Waits until there may be one (true) or the deadline passes, without taking
  * it; irq: asleep, for ports with HPORT_IRQ. */

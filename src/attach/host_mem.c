@@ -58,6 +58,38 @@ bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)
 	return true;
 }
 
+void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n)
+{
+	uint64_t off = phys - h->node->info.mem_base;
+	uint64_t size = h->node->info.mem_bytes;
+
+	return off > size || n > size - off ? NULL : h->node->mem + off;
+}
+
+void weft_mem_give(struct weft_host *h, weft_phys_t phys)
+{
+	struct att_host_cmd c = { .kind = ATT_H_MEM_GIVE, .off = phys };
+
+	host_put(h, &c);
+}
+
+bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len)
+{
+	struct att_host_cmd c = { .kind = ATT_H_MEM_HOLD,
+				  .off = phys,
+				  .io_len = len };
+
+	return host_call(h, &c, NULL);
+}
+
+bool weft_mem_release(struct weft_host *h, weft_phys_t phys)
+{
+	struct att_host_cmd c = { .kind = ATT_H_MEM_RELEASE, .off = phys };
+
+	host_put(h, &c);
+	return true;
+}
+
 /* ---- of the process ---- */
 
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)

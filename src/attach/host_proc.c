@@ -6,6 +6,7 @@
  * Not offered: light processes (weft_proc_start, weft_procs_run). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/host_client.h"
 
@@ -155,7 +156,9 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus)
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv)
 {
-	struct att_host_cmd c = { .kind = ATT_H_DRV_SET, .dev = d->index };
+	struct att_host_cmd c = { .kind = ATT_H_DRV_SET,
+				  .dev = d->index,
+				  .n = drv->bars };
 	bool ok = host_call(h, &c, NULL);
 
 	if (ok)
@@ -172,6 +175,27 @@ static void enter_or_leave(struct weft_host *h, enum att_host_kind kind,
 	host_put(h, &c);
 }
 
+/* The driver is in the simulator. */
+static int far_call(struct weft_host *h, const struct weft_dev *d, uint32_t op,
+		    void *arg)
+{
+	uint32_t n = WEFT_DRV_BYTES(op);
+	struct att_host_cmd c = { .kind = ATT_H_DRV_TRAP,
+				  .dev = d->index,
+				  .io_off = op };
+	struct att_reply r;
+
+	if (!n || n > WEFT_DRV_BYTES_MAX)
+		return -ENODEV;
+	host_call_data(h, &c, arg, n, &r);
+	if (r.status)
+		return -EINVAL;
+	memcpy(arg, h->att->rx, n);
+	if (r.a)
+		h->proc = proc_local(r.a);
+	return (int)(int64_t)r.b;
+}
+
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 		  void *arg)
 {
@@ -179,7 +203,7 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 	int ret;
 
 	if (!d->drv.call)
-		return -ENODEV;
+		return far_call(h, d, op, arg);
 	enter_or_leave(h, ATT_H_DRV_CALL, d);
 	h->proc = NULL;
 	if (!h->calls++)

@@ -71,12 +71,16 @@ enum {
 	X(DRV_SET,      "drv_set",          HA_DEV)            \
 	X(DRV_CALL,     "drv_call",         HA_DEV)            \
 	X(DRV_LEAVE,    "drv_leave",        0)                 \
+	X(DRV_TRAP,     "drv_call",         HA_DEV | HA_DATA)  \
 	X(THREAD,       "thread_start",     0)                 \
 	X(WAIT,         "wait",             HA_TIME)           \
 	X(WAKE,         "wake",             0)                 \
 	X(ALONE,        "alone",            0)                 \
 	X(MEM_ALLOC,    "mem_alloc",        0)                 \
 	X(MEM_FREE,     "mem_free",         0)                 \
+	X(MEM_GIVE,     "mem_give",         0)                 \
+	X(MEM_HOLD,     "mem_hold",         0)                 \
+	X(MEM_RELEASE,  "mem_release",      0)                 \
 	X(MEM_PHYS,     "mem_phys",         0)                 \
 	X(MEM_PIN,      "mem_pin",          0)                 \
 	X(MEM_UNPIN,    "mem_unpin",        0)                 \

@@ -25,6 +25,22 @@ RAW_CALL(call_mem_free)
 		raw_refuse(c, "mem_free", "not in the node's memory");
 }
 
+RAW_CALL(call_mem_give)
+{
+	weft_mem_give(c->h, k->off);
+}
+
+RAW_CALL(call_mem_hold)
+{
+	r->a = weft_mem_hold(c->h, k->off, k->io_len);
+}
+
+RAW_CALL(call_mem_release)
+{
+	if (!weft_mem_release(c->h, k->off))
+		raw_refuse(c, "mem_release", "it is not held");
+}
+
 RAW_CALL(call_mem_phys)
 {
 	r->a = weft_far_phys(c->h, c->far_owner, k->off, &r->b);
@@ -64,8 +80,14 @@ RAW_CALL(call_oob)
 }
 
 const raw_fn raw_mem_fns[ATT_H_END] = {
-	[ATT_H_MEM_ALLOC] = call_mem_alloc, [ATT_H_MEM_FREE] = call_mem_free,
-	[ATT_H_MEM_PHYS] = call_mem_phys,   [ATT_H_MEM_PIN] = call_mem_pin,
-	[ATT_H_MEM_UNPIN] = call_mem_unpin, [ATT_H_OOB_PUT] = call_oob,
+	[ATT_H_MEM_ALLOC] = call_mem_alloc,
+	[ATT_H_MEM_FREE] = call_mem_free,
+	[ATT_H_MEM_GIVE] = call_mem_give,
+	[ATT_H_MEM_HOLD] = call_mem_hold,
+	[ATT_H_MEM_RELEASE] = call_mem_release,
+	[ATT_H_MEM_PHYS] = call_mem_phys,
+	[ATT_H_MEM_PIN] = call_mem_pin,
+	[ATT_H_MEM_UNPIN] = call_mem_unpin,
+	[ATT_H_OOB_PUT] = call_oob,
 	[ATT_H_OOB_GET] = call_oob,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of a process: processes and domains of its node, drivers, threads. */
 #include <errno.h>
+#include <string.h>
 
 #include "attach/serve_host.h"
 #include "host/prog.h"
@@ -158,7 +159,7 @@ static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
 
 RAW_CALL(call_drv_set)
 {
-	struct weft_drv drv = { .call = driver };
+	struct weft_drv drv = { .call = driver, .bars = k->n };
 
 	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
 }
@@ -178,6 +179,24 @@ RAW_CALL(call_drv_call)
 	c->depth = depth;
 	if (!c->proc)
 		c->proc = was;
+}
+
+/* A driver of the simulator: its argument is plain data, which goes back to
+ * where messages would be.  a: the process that the thread is in since. */
+RAW_CALL(call_drv_trap)
+{
+	uint64_t arg[WEFT_DRV_BYTES_MAX / 8];
+	uint32_t op = (uint32_t)k->io_off;
+
+	if (k->n > sizeof(arg) || k->n != WEFT_DRV_BYTES(op)) {
+		raw_refuse(c, "drv_call", "its argument is no plain data");
+		return;
+	}
+	memcpy(arg, raw_data(c, k), k->n);
+	r->b = (uint64_t)(int64_t)weft_drv_call(c->h, dev_of(c, k), op, arg);
+	memcpy(c->rx, arg, k->n);
+	if (!c->depth && weft_proc_self(c->h) != c->proc)
+		r->a = entered(c, weft_proc_self(c->h));
 }
 
 RAW_CALL(call_drv_leave)
@@ -289,6 +308,7 @@ const raw_fn raw_proc_fns[ATT_H_END] = {
 	[ATT_H_DRV_SET] = call_drv_set,
 	[ATT_H_DRV_CALL] = call_drv_call,
 	[ATT_H_DRV_LEAVE] = call_drv_leave,
+	[ATT_H_DRV_TRAP] = call_drv_trap,
 	[ATT_H_THREAD] = call_thread,
 	[ATT_H_WAIT] = call_wait,
 	[ATT_H_WAKE] = call_wake,

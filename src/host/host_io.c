@@ -191,6 +191,10 @@ bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
 {
 	if (h->proc)
 		return host_translate(h, io->off + off, pl);
+	if (!host_reaches(h, io->dev, io->bar)) {
+		weft_count(h->hp->comp, HOST_C_FAULTS, 1);
+		return false;
+	}
 	*pl = (struct host_place){ .dev = io->dev,
 				   .off = io->off + off,
 				   .bar = io->bar,
@@ -383,6 +387,8 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 {
 	uint64_t size;
 
+	if (!host_reaches(h, d, bar))
+		return host_refuse(h);
 	if (h->proc) /* kernel of a domain */
 		return weft_proc_map(h, h->proc, d, bar, off, len, attr, io_p);
 	size = host_bar_size(h, d, bar);
@@ -400,12 +406,15 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p)
 {
-	return mem_alloc(&h->hp->mem, bytes, align, phys_p);
+	return mem_alloc_for(&h->hp->mem, bytes, align, host_owner(h), phys_p);
 }
 
 void weft_mem_free(struct weft_host *h, void *p)
 {
-	if (!mem_free(&h->hp->mem, p))
+	if (p && host_owner(h) != MEM_KERNEL &&
+	    mem_owner(&h->hp->mem, p) == MEM_KERNEL)
+		weft_check_failed(h->prog, "frees memory of a driver");
+	else if (!mem_free(&h->hp->mem, p))
 		weft_check_failed(h->prog, "frees memory it never allocated");
 }
 
@@ -414,10 +423,43 @@ bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)
 	return mem_phys(&h->hp->mem, p, phys_p);
 }
 
+void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n)
+{
+	return mem_at(&h->hp->mem, phys, n);
+}
+
+void weft_mem_give(struct weft_host *h, weft_phys_t phys)
+{
+	if (h->proc)
+		host_refuse(h);
+	else
+		mem_own(&h->hp->mem, phys, h->owner);
+}
+
+bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len)
+{
+	if (h->proc)
+		return host_refuse(h);
+	return mem_hold(&h->hp->mem, phys, len, h->owner);
+}
+
+bool weft_mem_release(struct weft_host *h, weft_phys_t phys)
+{
+	if (h->proc)
+		return host_refuse(h);
+	return mem_release(&h->hp->mem, phys);
+}
+
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {
-	return mem_pin(&h->hp->mem, p, len, phys);
+	if (!mem_pin(&h->hp->mem, p, len, phys))
+		return false;
+	for (size_t i = 0;
+	     i < ((uintptr_t)p % WEFT_PAGE + len + WEFT_PAGE - 1) / WEFT_PAGE;
+	     i++)
+		mem_own(&h->hp->mem, phys[i], h->owner);
+	return true;
 }
 
 void weft_mem_unpin(struct weft_host *h, const void *p, size_t len)

@@ -67,6 +67,8 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 	t->fn = fn;
 	t->arg = arg;
 	t->proc = h->proc;
+	t->owner = h->owner;
+	t->driver = h->driver || h->calls;
 	host_wake(t, weft_now(h->hp->comp));
 	return t;
 }
@@ -228,7 +230,9 @@ void host_process_gone(struct weft_host *h)
 	for (size_t i = 0; i < h->hp->devs.n; i++) {
 		const struct weft_drv *drv = &h->hp->devs.at[i]->drv;
 
+		h->calls++;
 		if (drv->gone)
 			drv->gone(h, drv->own, p);
+		h->calls--;
 	}
 }

@@ -159,6 +159,8 @@ struct weft_host {
 	const char *key;
 	const uint32_t *word;
 	struct weft_proc *proc; /* NULL: monitor */
+	const void *owner;	/* of memory that it allocates */
+	bool driver;		/* begun by a driver: part of it */
 	struct host_tlb *tlb;
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
@@ -279,6 +281,18 @@ void host_crew_stored(struct host *hp, const void *p, size_t n);
 void host_crew_fini(struct host *hp);
 
 /* host_kernel.c */
+/* The BAR is none that belongs to a driver, or the thread is in one. */
+static inline bool host_reaches(const struct weft_host *h,
+				const struct weft_dev *d, uint32_t bar)
+{
+	return bar >= HOST_BARS || !(d->drv.bars >> bar & 1) || h->calls ||
+	       h->driver;
+}
+/* Whose memory it is that the thread allocates now. */
+static inline const void *host_owner(const struct weft_host *h)
+{
+	return h->calls || h->driver ? MEM_KERNEL : h->owner;
+}
 /* Before and after a thread runs: who is weft_host_self. */
 struct weft_host *host_running(struct weft_host *h);
 /* Drivers learn that the thread's process has gone. */

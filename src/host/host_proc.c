@@ -176,7 +176,8 @@ static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 			struct weft_dev *d, uint8_t bar, uint64_t off,
 			uint64_t len)
 {
-	if (!host_rules(h, p->domain) || !pages_exist(h, d, bar, off, len))
+	if (!host_rules(h, p->domain) || !host_reaches(h, d, bar) ||
+	    !pages_exist(h, d, bar, off, len))
 		return false;
 	for (uint64_t i = 0; i < len / WEFT_PAGE; i++) {
 		const struct owner *o = owner_of(d, bar, off / WEFT_PAGE + i);

@@ -92,6 +92,7 @@ struct weft_host *host_thread_new(struct weft_comp *host,
 	assert(h);
 	h->hp = hp;
 	h->prog = prog;
+	h->owner = prog;
 	h->tag = (uint32_t)hp->threads.n;
 	h->resume_at = WEFT_NEVER;
 	vec_push(&hp->threads, h);

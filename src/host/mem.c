@@ -130,7 +130,7 @@ static void extents_insert(struct mem_extents *v, uint64_t off, uint64_t len)
 {
 	size_t i = extents_find(v, off);
 
-	vec_insert(v, i, (struct mem_extent){ off, len });
+	vec_insert(v, i, (struct mem_extent){ .off = off, .len = len });
 }
 
 static void extents_remove(struct mem_extents *v, size_t i)
@@ -239,6 +239,12 @@ static void spare_add(struct mem *m, struct mem_extent e)
 	extents_insert(v, e.off, e.len);
 }
 
+static void used_end(struct mem *m, size_t i)
+{
+	spare_add(m, m->used.at[i]);
+	extents_remove(&m->used, i);
+}
+
 bool mem_free(struct mem *m, void *p)
 {
 	weft_phys_t phys;
@@ -249,9 +255,104 @@ bool mem_free(struct mem *m, void *p)
 	if (!mem_phys(m, p, &phys))
 		return false;
 	i = extents_find(&m->used, phys - m->base);
-	if (i == m->used.n || m->used.at[i].off != phys - m->base)
+	if (i == m->used.n || m->used.at[i].off != phys - m->base ||
+	    m->used.at[i].freed)
 		return false;
-	spare_add(m, m->used.at[i]);
-	extents_remove(&m->used, i);
+	m->used.at[i].freed = m->used.at[i].holds;
+	if (!m->used.at[i].freed)
+		used_end(m, i);
+	return true;
+}
+
+/* ---- owners, and mappings that keep memory ---- */
+
+/* The allocation that has a byte, or NULL. */
+static struct mem_extent *used_at(const struct mem *m, uint64_t off)
+{
+	size_t i = extents_find(&m->used, off + 1);
+	struct mem_extent *e = i ? &m->used.at[i - 1] : NULL;
+
+	return e && off - e->off < e->len ? e : NULL;
+}
+
+static uint64_t page_up(uint64_t off)
+{
+	return align_up(off, MEM_PAGE);
+}
+
+/* Another owner has memory in the pages of [off, off + len). */
+static bool shared(const struct mem *m, uint64_t off, uint64_t len,
+		   const void *owner)
+{
+	uint64_t from = off / MEM_PAGE * MEM_PAGE, to = page_up(off + len);
+	size_t i = extents_find(&m->used, from);
+
+	for (i -= i > 0; i < m->used.n && m->used.at[i].off < to; i++) {
+		const struct mem_extent *e = &m->used.at[i];
+
+		if (e->off + e->len > from && e->owner && e->owner != owner)
+			return true;
+	}
+	return false;
+}
+
+void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
+		    const void *owner, weft_phys_t *phys_p)
+{
+	weft_phys_t phys;
+	void *p = mem_alloc(m, bytes, align, &phys);
+
+	if (p && shared(m, phys - m->base, bytes, owner)) {
+		mem_free(m, p);
+		p = mem_alloc(m, page_up(bytes),
+			      align < MEM_PAGE ? MEM_PAGE : align, &phys);
+	}
+	if (!p)
+		return NULL;
+	used_at(m, phys - m->base)->owner = owner;
+	if (phys_p)
+		*phys_p = phys;
+	return p;
+}
+
+const void *mem_owner(const struct mem *m, const void *p)
+{
+	weft_phys_t phys;
+	const struct mem_extent *e =
+		mem_phys(m, p, &phys) ? used_at(m, phys - m->base) : NULL;
+
+	return e ? e->owner : NULL;
+}
+
+void mem_own(struct mem *m, weft_phys_t phys, const void *owner)
+{
+	struct mem_extent *e = used_at(m, phys - m->base);
+
+	if (e && (!e->owner || e->owner == MEM_KERNEL))
+		e->owner = owner;
+}
+
+bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner)
+{
+	struct mem_extent *e =
+		mem_contains(m, phys, len) ? used_at(m, phys - m->base) : NULL;
+
+	if (!e || e->freed || e->owner != owner ||
+	    len > e->off + e->len - (phys - m->base) ||
+	    shared(m, phys - m->base, len, owner))
+		return false;
+	e->holds++;
+	return true;
+}
+
+bool mem_release(struct mem *m, weft_phys_t phys)
+{
+	struct mem_extent *e =
+		mem_contains(m, phys, 1) ? used_at(m, phys - m->base) : NULL;
+
+	if (!e || !e->holds)
+		return false;
+	if (!--e->holds && e->freed)
+		used_end(m, (size_t)(e - m->used.at));
 	return true;
 }

@@ -10,7 +10,14 @@
 
 struct mem_extent {
 	uint64_t off, len;
+	/* of what is used: the program, MEM_KERNEL, or NULL (frames of pinned
+	 * pages); how many mappings of devices keep it, and whether it goes
+	 * back when the last of them ends */
+	const void *owner;
+	uint32_t holds;
+	bool freed;
 };
+#define MEM_KERNEL ((const void *)1)
 
 /* Sorted by off. */
 struct mem_extents {
@@ -89,6 +96,19 @@ void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	       weft_phys_t *phys_p);
 /* False: p was not allocated here. */
 bool mem_free(struct mem *m, void *p);
+/* mem_alloc for an owner.  A page with memory of somebody else that is held is
+ * not shared: devices reach whole pages. */
+void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
+		    const void *owner, weft_phys_t *phys_p);
+/* Of the byte at p; NULL: nobody. */
+const void *mem_owner(const struct mem *m, const void *p);
+/* Memory at phys that nobody or a driver owns has an owner now. */
+void mem_own(struct mem *m, weft_phys_t phys, const void *owner);
+/* A mapping keeps the pages of [phys, phys + len) where they are: freed
+ * meanwhile, they go back at the last mem_release.  False: they are not all of
+ * this owner. */
+bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner);
+bool mem_release(struct mem *m, weft_phys_t phys); /* false: not held */
 
 /* Devices reach the pages of [p, p + len) at phys[0..] (one for each page) from
  * now on, as often as they are pinned.  False: no memory there, or no room. */

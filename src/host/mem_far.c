@@ -232,7 +232,12 @@ void mem_far_fini(struct mem *m)
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len)
 {
-	return mem_far_add(&h->hp->mem, o, va, len);
+	void *p = mem_far_add(&h->hp->mem, o, va, len);
+	weft_phys_t phys;
+
+	if (p && mem_phys_own(&h->hp->mem, p, &phys))
+		mem_own(&h->hp->mem, phys, h->owner);
+	return p;
 }
 
 void weft_far_settle(struct weft_host *h)

@@ -479,6 +479,7 @@ enum {
 	HP_ULTRA_EN = 1 << 0,
 	HP_ULTRA_ON_DEVICE = 1 << 1, /* completer: packets are read by loads */
 	HP_ULTRA_CPL_IRQ = 1 << 2,   /* completer: interrupt for each packet */
+	HP_ULTRA_STORES = 1 << 3, /* completer, load: not all are handed over */
 	HP_ULTRA_ROUTE_MAX = 16,
 };
 /* Management region: number of ports, longest packet, words of the queue. */

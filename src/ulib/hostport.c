@@ -7,85 +7,56 @@
 
 /* ---- opening ----------------------------------------------------------- */
 
-static void *queue_new(struct hport *p, uint64_t bytes, uint64_t *page_p)
+static int trap(struct hport *p, uint32_t op, void *arg)
 {
-	weft_phys_t phys = 0;
-	void *q = weft_mem_alloc(p->drv.host, bytes, HP_PAGE, &phys);
-
-	*page_p = phys / HP_PAGE;
-	return q;
+	return weft_drv_call(p->drv.host, p->drv.dev, op, arg);
 }
 
-/* Queues, and the context that names them. */
-static bool queues_new(struct hport *p, uint64_t *w)
+static void *queue_at(struct hport *p, const struct hport_c_open *a, uint32_t i,
+		      uint64_t bytes)
 {
-	uint64_t at[6];
+	return weft_mem_at(p->drv.host, a->queue[i], bytes);
+}
 
-	p->wq = queue_new(p, (uint64_t)HP_LINE * p->size.wq, &at[0]);
-	p->sdr = queue_new(p, 8ull * p->size.sdr, &at[1]);
-	p->rdr = queue_new(p, 8ull * p->size.rdr, &at[2]);
-	p->wdt = queue_new(p, (uint64_t)HP_LINE * p->size.wdt, &at[3]);
-	p->prq = queue_new(p, (uint64_t)HP_LINE * p->size.prq, &at[4]);
-	p->nq = queue_new(p, (uint64_t)HP_LINE * p->size.nq, &at[5]);
-	p->holes = weft_host_calloc(p->drv.host, p->size.nq, sizeof(*p->holes));
-	HP_CTX_SET(w, HP_F_WQ_BASE, at[0]);
-	HP_CTX_SET(w, HP_F_SDR_BASE, at[1]);
-	HP_CTX_SET(w, HP_F_RDR_BASE, at[2]);
-	HP_CTX_SET(w, HP_F_WDT_BASE, at[3]);
-	HP_CTX_SET(w, HP_F_PRQ_BASE, at[4]);
-	HP_CTX_SET(w, HP_F_NQ_BASE, at[5]);
+static bool queues_find(struct hport *p, const struct hport_c_open *a)
+{
+	const struct hport_sizes *s = &p->size;
+
+	p->wq = queue_at(p, a, 0, (uint64_t)HP_LINE * s->wq);
+	p->sdr = queue_at(p, a, 1, 8ull * s->sdr);
+	p->rdr = queue_at(p, a, 2, 8ull * s->rdr);
+	p->wdt = queue_at(p, a, 3, (uint64_t)HP_LINE * s->wdt);
+	p->prq = queue_at(p, a, 4, (uint64_t)HP_LINE * s->prq);
+	p->nq = queue_at(p, a, 5, (uint64_t)HP_LINE * s->nq);
+	p->holes = weft_host_calloc(p->drv.host, s->nq, sizeof(*p->holes));
 	return p->wq && p->sdr && p->rdr && p->wdt && p->prq && p->nq &&
 	       p->holes;
 }
 
-static void queues_free(struct hport *p)
+static int port_open(struct hport *p, const struct hport_attr *attr)
 {
-	void *q[] = { p->wq, p->sdr, p->rdr, p->wdt, p->prq, (void *)p->nq };
+	struct hport_c_open a = { .sizes = attr->sizes,
+				  .vpid = attr->vpid,
+				  .flags = attr->flags };
+	int ret = hport_drv_call(p->drv.host, p->drv.dev, HPORT_C_OPEN, &a);
 
-	for (uint32_t i = 0; i < 6; i++)
-		if (q[i])
-			weft_mem_free(p->drv.host, q[i]);
-	weft_host_free(p->drv.host, p->holes);
-}
-
-uint64_t hport_context_flags(uint32_t flags)
-{
-	static const struct {
-		uint32_t flag;
-		uint64_t bit;
-	} row[] = { { HPORT_ORDERED, HP_CTX_ORD },
-		    { HPORT_RMA_NOTES, HP_CTX_RMA_NTF },
-		    { HPORT_POSTED, HP_CTX_PR_EN },
-		    { HPORT_POSTED_PA, HP_CTX_PR_PA },
-		    { HPORT_IRQ, HP_CTX_IRQ_EN } };
-	uint64_t w = HP_CTX_EN;
-
-	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++)
-		if (flags & row[i].flag)
-			w |= row[i].bit;
-	return w;
-}
-
-static int port_open(struct hport *p, const struct hport_attr *a)
-{
-	uint64_t w[HP_WORDS] = { hport_context_flags(a->flags) };
-	int vpid = hport_drv_vpid(&p->drv, a->vpid);
-
-	if (vpid < 0)
-		return vpid;
-	p->vpid = (uint32_t)vpid;
-	p->size = p->drv.kernel->sizes;
-	p->hpid = (uint32_t)hport_drv_load(&p->drv, HP_R_HPID);
-	if (!queues_new(p, w) ||
-	    !weft_io_map(p->drv.host, p->drv.dev, HP_BAR_TRIGGER,
-			 HP_TRIGGER_PAGE(p->vpid), HP_PAGE, WEFT_UC,
-			 &p->page)) {
-		queues_free(p);
-		hport_drv_disable(&p->drv, p->vpid);
-		return -ENOMEM;
-	}
-	hport_drv_enable(&p->drv, p->vpid, w);
-	return 0;
+	if (ret)
+		return ret;
+	p->vpid = (uint32_t)a.vpid;
+	p->hpid = a.hpid;
+	p->size = a.sizes;
+	p->page = (struct weft_io){ .dev = p->drv.dev,
+				    .off = a.page,
+				    .len = HP_PAGE,
+				    .bar = (uint8_t)a.bar,
+				    .attr = WEFT_UC };
+	p->info = p->page;
+	p->info.off = a.info;
+	p->info.bar = a.bar ? HP_BAR_INFO : 0;
+	if (queues_find(p, &a))
+		return 0;
+	trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
+	return -ENOMEM;
 }
 
 int hport_open(struct weft_host *h, const struct hport_attr *a,
@@ -95,38 +66,28 @@ int hport_open(struct weft_host *h, const struct hport_attr *a,
 	struct hport *p = weft_host_calloc(h, 1, sizeof(*p));
 	int ret;
 
+	*p_p = NULL;
 	if (!p)
 		return -ENOMEM;
-	a = a ? a : &plain;
-	ret = hport_drv_open(h, &a->sizes, &p->drv);
-	if (!ret) {
-		ret = port_open(p, a);
-		if (ret)
-			hport_drv_close(&p->drv);
-	}
-	if (ret)
+	p->drv.host = h;
+	p->drv.dev = weft_dev_open(h, 0);
+	ret = p->drv.dev ? port_open(p, a ? a : &plain) : -ENODEV;
+	if (ret) {
+		weft_host_free(h, p->holes);
 		weft_host_free(h, p);
-	*p_p = ret ? NULL : p;
+	} else {
+		*p_p = p;
+	}
 	return ret;
 }
 
 void hport_close(struct hport *p)
 {
 	struct weft_host *h = p->drv.host;
-	struct hport_region *r = p->drv.kernel->regions, *next;
 
-	hport_drv_disable(&p->drv, p->vpid);
-	for (; r; r = next) {
-		next = r->next;
-		if (r->vpid == p->vpid)
-			hport_drv_unmap(&p->drv, r);
-	}
-	for (uint32_t i = 0; i < p->size.wdt; i++)
-		if (p->wdt[HP_WORDS * i + HP_WIN_FLAGS])
-			hport_window_close(p, i);
-	queues_free(p);
+	trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
+	weft_host_free(h, p->holes);
 	weft_host_free(h, p->seg);
-	hport_drv_close(&p->drv);
 	weft_host_free(h, p);
 }
 
@@ -140,6 +101,11 @@ uint32_t hport_hpid(const struct hport *p)
 	return p->hpid;
 }
 
+uint64_t hport_info(struct hport *p, uint32_t off)
+{
+	return weft_io_load64(p->drv.host, &p->info, off);
+}
+
 struct hport_sizes hport_sizes_of(const struct hport *p)
 {
 	return p->size;
@@ -148,92 +114,69 @@ struct hport_sizes hport_sizes_of(const struct hport *p)
 int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p)
 {
-	int ret = hport_drv_route(&p->drv, node);
-	const uint8_t *b = p->drv.kernel->rs + (size_t)HPORT_ROUTE * node;
-	uint32_t len;
+	struct hport_c_route a = { .node = node };
+	int ret = trap(p, HPORT_C_ROUTE, &a);
 
-	if (ret)
-		return ret;
-	/* not more than there is: short routes stay in the NIC's cache */
-	len = HP_RS_HEAD + b[HP_RS_NF] + 1u + b[HP_RS_NR];
-	*to_p = (struct hport_peer){ HPORT_ROUTE * node, len, vpid };
-	return 0;
+	if (!ret)
+		*to_p = (struct hport_peer){ a.off, a.len, vpid };
+	return ret;
 }
 
 /* ---- memory ------------------------------------------------------------ */
 
 void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p)
 {
-	struct hport_region *r;
+	struct hport_c_mem a = { .vpid = p->vpid, .bytes = bytes };
+	void *mem;
 
-	if (hport_drv_map(&p->drv, p->vpid, bytes, NULL, &r))
+	if (trap(p, HPORT_C_MAP, &a))
 		return NULL;
-	*va_p = r->va;
-	return r->mem;
-}
-
-static struct hport_region *region_find(struct hport *p, const void *mem,
-					uint64_t va)
-{
-	struct hport_region *r = p->drv.kernel->regions;
-
-	while (r &&
-	       (r->vpid != p->vpid ||
-		(mem ? r->mem != mem : va < r->va || va >= r->va + r->bytes)))
-		r = r->next;
-	return r;
+	mem = weft_mem_at(p->drv.host, a.phys, bytes);
+	if (!mem)
+		trap(p, HPORT_C_UNMAP, &a);
+	*va_p = a.va;
+	return mem;
 }
 
 void hport_free(struct hport *p, void *mem)
 {
-	struct hport_region *r = mem ? region_find(p, mem, 0) : NULL;
+	struct hport_c_mem a = { .vpid = p->vpid };
 
-	if (r)
-		hport_drv_unmap(&p->drv, r);
+	if (mem && weft_mem_phys(p->drv.host, mem, &a.phys))
+		trap(p, HPORT_C_FREE, &a);
 }
 
 int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p)
 {
-	struct hport_region *r;
-	int ret = hport_drv_map(&p->drv, p->vpid, bytes, mem, &r);
+	struct hport_c_mem a = { .vpid = p->vpid, .bytes = bytes };
+	int ret = -EFAULT;
 
+	if (weft_mem_phys(p->drv.host, mem, &a.phys) && a.phys)
+		ret = trap(p, HPORT_C_MAP, &a);
 	if (!ret)
-		*va_p = r->va + ((uintptr_t)mem - (uintptr_t)r->mem);
+		*va_p = a.va;
 	return ret;
 }
 
 void hport_unmap(struct hport *p, uint64_t va)
 {
-	struct hport_region *r = region_find(p, NULL, va);
+	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
 
-	if (r)
-		hport_drv_unmap(&p->drv, r);
-}
-
-static uint64_t page_cache(struct hport *p, uint32_t op, uint64_t va,
-			   uint64_t arg)
-{
-	return hport_drv_cache(&p->drv,
-			       HP_CACHE_CMD(op, HP_CACHE_TLB, p->vpid, 1),
-			       va / HP_PAGE, arg);
+	trap(p, HPORT_C_UNMAP, &a);
 }
 
 bool hport_page_out(struct hport *p, uint64_t va)
 {
-	struct hport_region *r = region_find(p, NULL, va);
-	uint64_t i;
+	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
 
-	if (!r || page_cache(p, HP_CACHE_REMOVE, va, 0) & HP_CACHE_PRESENT)
-		return false;
-	i = (va - r->va) / HP_PAGE;
-	r->out[i / 64] |= 1ull << i % 64;
-	return true;
+	return !trap(p, HPORT_C_PAGE_OUT, &a);
 }
 
 void hport_page_in(struct hport *p, uint64_t va)
 {
-	page_cache(p, HP_CACHE_INSERT, va,
-		   hport_drv_translate(&p->drv, p->vpid, va / HP_PAGE));
+	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
+
+	trap(p, HPORT_C_PAGE_IN, &a);
 }
 
 /* ---- windows ----------------------------------------------------------- */
@@ -246,10 +189,7 @@ static uint64_t *win_of(struct hport *p, uint32_t id)
 /* The device may have a copy: it must not use it any longer. */
 static int win_changed(struct hport *p, uint32_t id)
 {
-	hport_drv_cache(&p->drv,
-			HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, p->vpid, 1),
-			id, 0);
-	return 0;
+	return trap(p, HPORT_C_WINDOW, &(struct hport_c_win){ p->vpid, id });
 }
 
 int hport_window(struct hport *p, uint32_t id, uint64_t va, uint64_t bytes,

@@ -15,10 +15,23 @@ static const struct hport_sizes crowd_sizes = {
 	.rdr = HP_PAGE / 8,
 };
 
+static int crowd_begin(struct hport_drv *d, void *arg)
+{
+	struct hport_crowd *c = arg;
+
+	if (d->kernel->opened)
+		return -EBUSY;
+	hport_dev_sizes(d, &crowd_sizes);
+	d->kernel->opened++; /* the driver's thread stays */
+	hport_drv_begin(d);
+	c->drv = *d;
+	return 0;
+}
+
 int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n)
 {
 	uint32_t nq = crowd_sizes.nq;
-	int ret = hport_drv_open(h, &crowd_sizes, &c->drv);
+	int ret = hport_drv_run(h, crowd_begin, c);
 
 	if (ret)
 		return ret;
@@ -27,16 +40,19 @@ int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n)
 	c->holes = weft_host_calloc(h, (size_t)n * nq, sizeof(*c->holes));
 	c->pages = weft_mem_alloc(h, (size_t)n * PAGES * HP_PAGE, HP_PAGE,
 				  &c->phys);
-	if (!c->port || !c->holes || !c->pages)
-		return -ENOMEM;
-	c->drv.kernel->opened++; /* the driver's thread stays */
+	return c->port && c->holes && c->pages ? 0 : -ENOMEM;
+}
+
+static int crowd_end(struct hport_drv *d, void *arg)
+{
+	(void)arg;
+	d->kernel->opened--;
 	return 0;
 }
 
 void hport_crowd_close(struct hport_crowd *c)
 {
-	c->drv.kernel->opened--;
-	hport_drv_close(&c->drv);
+	hport_drv_run(c->drv.host, crowd_end, NULL);
 }
 
 static void context_write(struct hport_crowd *c, uint32_t i, uint32_t flags)
@@ -53,11 +69,20 @@ static void context_write(struct hport_crowd *c, uint32_t i, uint32_t flags)
 	HP_CTX_SET(w, HP_F_RDR_BASE, page + RECEIVED);
 }
 
+static int enable(struct hport_drv *d, void *arg)
+{
+	const uint64_t *val = arg;
+
+	hport_drv_store(d, HP_R_VPID_EN, *val);
+	return 0;
+}
+
 struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			      struct weft_proc *proc, uint32_t flags)
 {
 	struct hport *p = &c->port[i];
 	uint8_t *page = c->pages + (size_t)i * PAGES * HP_PAGE;
+	uint64_t on = HP_VPID_EN(i, true);
 
 	p->drv = c->drv;
 	p->size = c->drv.kernel->sizes;
@@ -71,8 +96,35 @@ struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			   HP_TRIGGER_PAGE(i), HP_PAGE, WEFT_UC, &p->page))
 		return NULL;
 	context_write(c, i, flags);
-	hport_drv_store(&c->drv, HP_R_VPID_EN, HP_VPID_EN(i, true));
-	return p;
+	return hport_drv_run(c->drv.host, enable, &on) ? NULL : p;
+}
+
+void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight)
+{
+	uint64_t val = HP_VPID_EN_WEIGHT(i, weight);
+
+	hport_drv_run(c->drv.host, enable, &val);
+}
+
+struct asked {
+	uint32_t vpid;
+	uint64_t bytes;
+	struct hport_region *r;
+};
+
+static int map(struct hport_drv *d, void *arg)
+{
+	struct asked *a = arg;
+
+	return hport_drv_map(d, a->vpid, a->bytes, 0, &a->r);
+}
+
+struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t vpid,
+				     uint64_t bytes)
+{
+	struct asked a = { vpid, bytes, NULL };
+
+	return hport_drv_run(c->drv.host, map, &a) ? NULL : a.r;
 }
 
 uint32_t hport_crowd_trigger(struct hport *p)

@@ -22,8 +22,8 @@ struct hport_crowd {
 	struct hport_hole *holes;
 };
 
-/* For processes 0 to n - 1, with VPIDs of the same number.  0, -ENODEV,
- * -ENOMEM. */
+/* For processes 0 to n - 1, with VPIDs of the same number; nobody else has a
+ * port.  0, -ENODEV, -ENOMEM, -EBUSY. */
 int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n);
 /* Everything but the ports goes with the program. */
 void hport_crowd_close(struct hport_crowd *c);
@@ -43,6 +43,11 @@ static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 }
 /* Triggers what is in the work queue, once; entries that were not accepted. */
 uint32_t hport_crowd_trigger(struct hport *p);
+/* Its part of the turn. */
+void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight);
+/* Memory of process i; NULL: there is none. */
+struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t i,
+				     uint64_t bytes);
 /* A window without telling the device: it cannot know it yet. */
 void hport_crowd_window(struct hport *p, uint32_t id,
 			const struct hport_region *r, uint32_t rights);

@@ -1,275 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see hostport_drv.h: set-up, VPIDs, routes. */
+/* Host Port driver, see hostport_drv.h: loading, calls, VPIDs, ports.
+ *
+ * A port ends in this order: its page takes no triggers, its context is off,
+ * the device holds nothing of the VPID any more; then translations, windows and
+ * memory go, and at last the VPID.  The next owner has another epoch: replies
+ * to the one before are thrown away by the device.  Requests under way to the
+ * one before have time to arrive: a VPID rests before it is given out again,
+ * and those that never had an owner go first. */
 #include "ulib/hostport_drv.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* In memory: programs of the node take it often, the bus is for others. */
-void hport_drv_lock(struct hport_drv *d)
-{
-	while (d->kernel->locked)
-		weft_host_cpu(d->host, 100 * WEFT_NS);
-	d->kernel->locked = true;
-}
-
-void hport_drv_unlock(struct hport_drv *d)
-{
-	d->kernel->locked = false;
-}
-
-/* Whether there is a struct hport_kernel. */
-static void device_lock(struct hport_drv *d)
-{
-	while (hport_drv_load(d, HP_R_DRIVER_LOCK))
-		weft_host_cpu(d->host, 100 * WEFT_NS);
-}
-
-static void device_unlock(struct hport_drv *d)
-{
-	hport_drv_store(d, HP_R_DRIVER_LOCK, 0);
-}
-
-static uint64_t cache_wait(struct hport_drv *d)
-{
-	uint64_t status;
-
-	do
-		status = hport_drv_load(d, HP_R_CACHE_STATUS);
-	while (status & HP_CACHE_BUSY);
-	return status;
-}
-
-static void cache_begin(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
-			uint64_t arg1)
-{
-	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
-	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
-	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
-}
-
-uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
-				uint64_t arg0, uint64_t arg1)
-{
-	cache_begin(d, cmd, arg0, arg1);
-	return cache_wait(d);
-}
-
-void hport_drv_insert(struct hport_drv *d, uint32_t vpid, uint64_t vpage,
-		      uint64_t arg)
-{
-	hport_drv_lock(d);
-	cache_begin(d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
-		    vpage, arg);
-	hport_drv_unlock(d);
-}
-
-uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
-			 uint64_t arg1)
-{
-	uint64_t status;
-
-	hport_drv_lock(d);
-	status = hport_drv_cache_locked(d, cmd, arg0, arg1);
-	hport_drv_unlock(d);
-	return status;
-}
-
-/* ---- set-up ------------------------------------------------------------ */
-
-static void kernel_sizes(struct hport_drv *d, const struct hport_sizes *want)
-{
-	static const struct {
-		uint32_t at, def, reg;
-	} row[] = {
-		{ offsetof(struct hport_sizes, wq), 64, HP_R_WQ_SIZE },
-		{ offsetof(struct hport_sizes, nq), 128, HP_R_NQ_SIZE },
-		{ offsetof(struct hport_sizes, prq), 32, HP_R_PRQ_SIZE },
-		{ offsetof(struct hport_sizes, wdt), 64, HP_R_WDT_SIZE },
-		{ offsetof(struct hport_sizes, sdr), 8192, HP_R_SDR_SIZE },
-		{ offsetof(struct hport_sizes, rdr), 8192, HP_R_RDR_SIZE },
-	};
-	struct hport_sizes *s = &d->kernel->sizes;
-
-	if (want)
-		*s = *want;
-	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		uint32_t *v = (uint32_t *)((char *)s + row[i].at);
-
-		if (!*v)
-			*v = row[i].def;
-		hport_drv_store(d, row[i].reg, *v);
-	}
-	hport_drv_store(d, HP_R_RDR_UNIT, s->rdr_unit);
-}
-
-void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to)
-{
-	snprintf(key, size, "hport.%u.%u", from, to);
-}
-
-/* What other nodes need for their way back: our way to them. */
-static void publish_route(struct hport_drv *d, uint32_t to)
-{
-	char key[48];
-	uint64_t n;
-
-	hport_drv_store(d, HP_R_ROUTE_NODE, to);
-	n = hport_drv_load(d, HP_R_ROUTE_NODE);
-	hport_drv_route_key(key, sizeof(key), d->node, to);
-	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
-		char part[56];
-
-		snprintf(part, sizeof(part), "%s.%u", key, i);
-		weft_oob_put(d->host, part,
-			     hport_drv_load(d, HP_R_ROUTE_DATA + 8 * i));
-	}
-	weft_oob_put(d->host, key, n);
-}
-
-static bool kernel_memory(struct hport_drv *d, struct hport_kernel *k)
-{
-	weft_phys_t phys;
-
-	k->ct = weft_mem_alloc(d->host, (size_t)HP_VPIDS * HP_LINE, HP_PAGE,
-			       &k->ct_phys);
-	k->rs = weft_mem_alloc(d->host, (size_t)HPORT_ROUTE * d->nodes, HP_PAGE,
-			       &k->rs_phys);
-	k->routed = weft_mem_alloc(d->host, d->nodes / 64 * 8 + 8, 64, &phys);
-	k->bulk = weft_mem_alloc(d->host, HP_PAGE, HP_PAGE, &k->bulk_phys);
-	return k->ct && k->rs && k->routed && k->bulk;
-}
-
-static void kernel_free(struct hport_drv *d)
-{
-	struct hport_kernel *k = d->kernel;
-
-	weft_mem_free(d->host, k->ct);
-	weft_mem_free(d->host, k->rs);
-	weft_mem_free(d->host, k->routed);
-	weft_mem_free(d->host, k->bulk);
-	weft_mem_free(d->host, k);
-}
-
-/* The first program of the node comes: everything is made. */
-static int kernel_new(struct hport_drv *d, const struct hport_sizes *sizes)
-{
-	weft_phys_t phys;
-	struct hport_kernel *k =
-		weft_mem_alloc(d->host, sizeof(*k), HP_LINE, &phys);
-
-	if (!k || !kernel_memory(d, k))
-		return -ENOMEM;
-	d->kernel = k;
-	k->next_va = 0x100000000ull;
-	hport_drv_store(d, HP_R_CT_BASE, k->ct_phys);
-	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
-	hport_drv_store(d, HP_R_RS_SIZE, (uint64_t)HPORT_ROUTE * d->nodes);
-	kernel_sizes(d, sizes);
-	for (uint32_t i = 0; i < d->nodes; i++)
-		publish_route(d, i);
-	hport_drv_store(d, HP_R_CTRL,
-			hport_drv_load(d, HP_R_CTRL) | HP_CTRL_ENABLE |
-				HP_CTRL_ORDER | HP_CTRL_NPS_ALL);
-	hport_drv_store(d, HP_R_DRIVER_STATE, (uintptr_t)k);
-	return 0;
-}
-
-static int drv_attach(struct hport_drv *d, const struct hport_sizes *sizes)
-{
-	int ret = 0;
-
-	device_lock(d);
-	d->kernel = (struct hport_kernel *)(uintptr_t)hport_drv_load(
-		d, HP_R_DRIVER_STATE);
-	if (!d->kernel)
-		ret = kernel_new(d, sizes);
-	if (!ret)
-		d->kernel->users++;
-	device_unlock(d);
-	return ret;
-}
-
-bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev)
-{
-	return weft_cfg_load(h, dev, HP_CFG_VENDOR, 4) ==
-	       (HP_DEVICE_ID << 16 | HP_VENDOR_ID);
-}
-
-int hport_drv_device(struct weft_host *h, struct hport_drv *d)
-{
-	memset(d, 0, sizeof(*d));
-	d->host = h;
-	d->dev = weft_dev_open(h, 0);
-	if (!d->dev || !hport_drv_probe(h, d->dev))
-		return -ENODEV;
-	weft_cfg_store(h, d->dev, HP_CFG_COMMAND, 2,
-		       HP_CMD_MEMORY | HP_CMD_MASTER);
-	if (!weft_io_map(h, d->dev, HP_BAR_MGMT, 0, HP_MGMT_BYTES, WEFT_UC,
-			 &d->mgmt))
-		return -ENODEV;
-	d->node = (uint32_t)hport_drv_load(d, HP_R_NODE);
-	d->nodes = (uint32_t)hport_drv_load(d, HP_R_NODES);
-	return d->nodes ? 0 : -ENODEV;
-}
-
-int hport_drv_open(struct weft_host *h, const struct hport_sizes *sizes,
-		   struct hport_drv *d)
-{
-	int ret = hport_drv_device(h, d);
-
-	return ret ? ret : drv_attach(d, sizes);
-}
-
-void hport_drv_close(struct hport_drv *d)
-{
-	device_lock(d);
-	if (!--d->kernel->users) {
-		hport_drv_store(d, HP_R_CTRL,
-				hport_drv_load(d, HP_R_CTRL) &
-					~(uint64_t)HP_CTRL_ENABLE);
-		hport_drv_store(d, HP_R_DRIVER_STATE, 0);
-		kernel_free(d);
-	}
-	device_unlock(d);
-}
+#define REST	 (100 * WEFT_US) /* of a VPID between two owners */
+#define PATIENCE (10 * WEFT_MS)	 /* with a device that does not end */
+#define LOOK	 WEFT_US	 /* between two looks at it */
 
 /* ---- VPIDs ------------------------------------------------------------- */
 
-static int vpid_take(struct hport_kernel *k, uint32_t vpid)
+static bool bit_of(const uint64_t *w, uint32_t i)
 {
-	uint64_t bit = 1ull << vpid % 64;
-
-	if (k->vpids[vpid / 64] & bit)
-		return -EBUSY;
-	k->vpids[vpid / 64] |= bit;
-	return (int)vpid;
+	return w[i / 64] >> i % 64 & 1;
 }
 
-static int vpid_any(struct hport_kernel *k)
+static void bit_set(uint64_t *w, uint32_t i, bool on)
 {
-	for (uint32_t i = 0; i < HP_VPIDS / 64; i++)
-		if (~k->vpids[i])
-			return vpid_take(k, 64 * i + (uint32_t)__builtin_ctzll(
-							     ~k->vpids[i]));
-	return -ENOSPC;
+	w[i / 64] = (w[i / 64] & ~(1ull << i % 64)) | (uint64_t)on << i % 64;
+}
+
+/* The lowest that never had an owner; HP_VPIDS: all had. */
+static uint32_t vpid_fresh(const struct hport_kernel *k)
+{
+	for (uint32_t i = 0; i < HP_VPIDS / 64; i++) {
+		uint64_t w = ~(k->used[i] | k->vpids[i]);
+
+		if (w)
+			return 64 * i + (uint32_t)__builtin_ctzll(w);
+	}
+	return HP_VPIDS;
+}
+
+/* When its rest is over. */
+static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
+{
+	for (size_t i = k->closed.n; i--;) {
+		weft_time_t at = k->closed.at[i].at;
+
+		if (k->closed.at[i].vpid != vpid)
+			continue;
+		memmove(&k->closed.at[i], &k->closed.at[i + 1],
+			(--k->closed.n - i) * sizeof(k->closed.at[0]));
+		return at + REST;
+	}
+	return 0;
+}
+
+/* HP_VPIDS: none. */
+static uint32_t vpid_choose(const struct hport_kernel *k, int32_t want)
+{
+	uint32_t vpid = want < 0 ? vpid_fresh(k) : (uint32_t)want;
+
+	if (vpid == HP_VPIDS && k->closed.n)
+		vpid = k->closed.at[0].vpid;
+	return vpid;
 }
 
 int hport_drv_vpid(struct hport_drv *d, int32_t want)
 {
-	int ret;
+	struct hport_kernel *k = d->kernel;
+	weft_time_t rested;
+	uint32_t vpid;
 
 	if (want >= HP_VPIDS)
 		return -EINVAL;
 	hport_drv_lock(d);
-	ret = want < 0 ? vpid_any(d->kernel)
-		       : vpid_take(d->kernel, (uint32_t)want);
-	d->kernel->opened += ret >= 0;
+	vpid = vpid_choose(k, want);
+	if (vpid == HP_VPIDS || bit_of(k->vpids, vpid)) {
+		hport_drv_unlock(d);
+		return vpid == HP_VPIDS ? -ENOSPC : -EBUSY;
+	}
+	bit_set(k->vpids, vpid, true);
+	bit_set(k->used, vpid, true);
+	rested = closed_take(k, vpid);
+	k->opened++;
 	hport_drv_unlock(d);
-	return ret;
+	if (rested)
+		weft_host_sleep(d->host, rested);
+	return (int)vpid;
 }
+
+void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_closed c = { (uint16_t)vpid, weft_host_now(d->host) };
+
+	hport_drv_lock(d);
+	k->epoch[vpid]++;
+	k->opened--;
+	bit_set(k->vpids, vpid, false);
+	vec_push(&k->closed, c);
+	hport_drv_unlock(d);
+}
+
+/* ---- contexts ---------------------------------------------------------- */
 
 static void context_drop(struct hport_drv *d, uint32_t vpid)
 {
@@ -277,80 +111,446 @@ static void context_drop(struct hport_drv *d, uint32_t vpid)
 			0, 0);
 }
 
+static uint64_t *context_of(struct hport_drv *d, uint32_t vpid)
+{
+	return d->kernel->ct + (size_t)HP_WORDS * vpid;
+}
+
+void hport_drv_begin(struct hport_drv *d)
+{
+	d->kernel->begun++;
+	weft_host_wake(d->host, &d->kernel->begun);
+}
+
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
+	uint64_t *c = context_of(d, vpid);
+
 	context_drop(d, vpid);
-	memcpy(d->kernel->ct + (size_t)HP_WORDS * vpid, w, HP_LINE);
+	memcpy(c, w, HP_LINE);
+	HP_CTX_SET(c, HP_F_EPOCH, d->kernel->epoch[vpid]);
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, true));
+	hport_drv_begin(d);
 }
 
-void hport_drv_disable(struct hport_drv *d, uint32_t vpid)
+/* A copy that was read before EN went may be written back: until the table
+ * stays as it is. */
+static void context_off(struct hport_drv *d, uint32_t vpid)
 {
-	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
-	context_drop(d, vpid);
-	d->kernel->ct[(size_t)HP_WORDS * vpid] &= ~HP_CTX_EN;
+	uint64_t *c = context_of(d, vpid);
+
+	do {
+		context_drop(d, vpid);
+		c[0] &= ~HP_CTX_EN;
+		context_drop(d, vpid);
+	} while (c[0] & HP_CTX_EN);
+}
+
+/* Parts of the device that hold something of the VPID. */
+static uint64_t held(struct hport_drv *d, uint32_t vpid)
+{
+	uint64_t n;
+
 	hport_drv_lock(d);
-	d->kernel->vpids[vpid / 64] &= ~(1ull << vpid % 64);
-	d->kernel->opened--;
+	hport_drv_store(d, HP_R_VPID_QUIET, vpid);
+	n = hport_drv_load(d, HP_R_VPID_QUIET);
 	hport_drv_unlock(d);
+	return n;
 }
 
-/* ---- routes ------------------------------------------------------------ */
-
-/* Elements of the way from one node to another, and the network port there;
- * count, or -1. */
-static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
-		     uint32_t np, uint8_t *el)
+bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
-	char key[48], part[56];
-	uint64_t n, w;
+	weft_time_t until;
 
-	hport_drv_route_key(key, sizeof(key), from, to);
-	n = weft_oob_get(d->host, key);
-	if (n >= HPORT_ELEMENTS)
-		return -1;
-	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
-		snprintf(part, sizeof(part), "%s.%u", key, i);
-		w = weft_oob_get(d->host, part);
-		memcpy(el + 8 * i, &w, 8);
+	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
+	context_off(d, vpid);
+	until = weft_host_now(d->host) + PATIENCE;
+	while (held(d, vpid)) {
+		if (weft_host_now(d->host) >= until)
+			return false;
+		weft_host_sleep(d->host, weft_host_now(d->host) + LOOK);
 	}
-	el[n] = HP_EL(HP_PORT_NP + np, 1);
-	return (int)n + 1;
+	return true;
 }
 
-static int route_write(struct hport_drv *d, uint32_t node)
+uint64_t hport_context_flags(uint32_t flags)
 {
-	uint8_t there[HPORT_ELEMENTS + 1], back[HPORT_ELEMENTS + 1];
-	uint8_t *b = d->kernel->rs + (size_t)HPORT_ROUTE * node;
-	int nf = route_get(d, d->node, node, 0, there);
-	int nr = route_get(d, node, d->node, 1, back);
-	uint32_t hpid = node + 1;
+	static const struct {
+		uint32_t flag;
+		uint64_t bit;
+	} row[] = { { HPORT_ORDERED, HP_CTX_ORD },
+		    { HPORT_RMA_NOTES, HP_CTX_RMA_NTF },
+		    { HPORT_POSTED, HP_CTX_PR_EN },
+		    { HPORT_POSTED_PA, HP_CTX_PR_PA },
+		    { HPORT_IRQ, HP_CTX_IRQ_EN } };
+	uint64_t w = HP_CTX_EN;
 
-	if (nf < 0 || nr < 0 || HP_RS_HEAD + nf + 1 + nr > HPORT_ROUTE)
-		return -EHOSTUNREACH;
-	for (uint32_t i = 0; i < 4; i++)
-		b[HP_RS_DTAG + i] = (uint8_t)(hpid >> (24 - 8 * i));
-	b[HP_RS_DHASH] = (uint8_t)(hpid >> 8);
-	b[HP_RS_DHASH + 1] = (uint8_t)hpid;
-	b[HP_RS_NF] = (uint8_t)nf;
-	b[HP_RS_NR] = (uint8_t)nr;
-	memcpy(b + HP_RS_HEAD, there, (size_t)nf);
-	b[HP_RS_HEAD + nf] = HP_EL_SEP;
-	memcpy(b + HP_RS_HEAD + nf + 1, back, (size_t)nr);
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		if (flags & row[i].flag)
+			w |= row[i].bit;
+	return w;
+}
+
+/* ---- ports ------------------------------------------------------------- */
+
+struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kport *p = vpid < HP_VPIDS ? d->kernel->port[vpid] : NULL;
+
+	return p && !p->closing && p->proc == weft_proc_self(d->host) ? p
+								      : NULL;
+}
+
+static void queues_free(struct hport_drv *d, struct hport_kport *p)
+{
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++)
+		if (p->queue[i])
+			weft_mem_free(d->host, p->queue[i]);
+}
+
+/* Queues, and the context that names them. */
+static bool queues_new(struct hport_drv *d, struct hport_kport *p,
+		       struct hport_c_open *a, uint64_t *w)
+{
+	const struct hport_sizes *s = &d->kernel->sizes;
+	const uint64_t bytes[HPORT_QUEUES] = { (uint64_t)HP_LINE * s->wq,
+					       8ull * s->sdr,
+					       8ull * s->rdr,
+					       (uint64_t)HP_LINE * s->wdt,
+					       (uint64_t)HP_LINE * s->prq,
+					       (uint64_t)HP_LINE * s->nq };
+
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
+		uint64_t pages = (bytes[i] + HP_PAGE - 1) / HP_PAGE;
+
+		p->queue[i] = weft_mem_alloc(d->host, pages * HP_PAGE, HP_PAGE,
+					     &a->queue[i]);
+		if (!p->queue[i])
+			return false;
+	}
+	HP_CTX_SET(w, HP_F_WQ_BASE, a->queue[0] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_SDR_BASE, a->queue[1] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_RDR_BASE, a->queue[2] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_WDT_BASE, a->queue[3] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_PRQ_BASE, a->queue[4] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_NQ_BASE, a->queue[5] / HP_PAGE);
+	return true;
+}
+
+/* The Triggerpage is the process's own (7.8 V2). */
+static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
+{
+	if (!p->proc)
+		return weft_io_map(d->host, d->dev, HP_BAR_TRIGGER,
+				   HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC,
+				   &p->page) &&
+		       weft_io_map(d->host, d->dev, HP_BAR_INFO, 0,
+				   HP_INFO_BYTES, WEFT_UC, &p->info);
+	return weft_proc_map(d->host, p->proc, d->dev, HP_BAR_TRIGGER,
+			     HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC,
+			     &p->page) &&
+	       weft_proc_map(d->host, p->proc, d->dev, HP_BAR_INFO, 0,
+			     HP_INFO_BYTES, WEFT_UC, &p->info);
+}
+
+/* The tag of a process is the VPID of its first port. */
+static void tag_set(struct hport_drv *d, const struct hport_kport *p,
+		    uint32_t vpid)
+{
+	for (uint32_t i = 0; p->proc && i < HP_VPIDS; i++) {
+		const struct hport_kport *q = d->kernel->port[i];
+
+		if (q && q != p && q->proc == p->proc)
+			return;
+	}
+	if (p->proc)
+		weft_proc_set_tag(d->host, p->proc, (uint16_t)vpid);
+}
+
+static int port_open(struct hport_drv *d, struct hport_kport *p,
+		     struct hport_c_open *a)
+{
+	uint64_t w[HP_WORDS] = { hport_context_flags(a->flags) };
+	int vpid = hport_drv_vpid(d, a->vpid);
+
+	if (vpid < 0)
+		return vpid;
+	a->vpid = vpid;
+	a->hpid = (uint32_t)hport_drv_load(d, HP_R_HPID);
+	if (!queues_new(d, p, a, w) || !page_map(d, p, (uint32_t)vpid)) {
+		queues_free(d, p);
+		hport_drv_vpid_end(d, (uint32_t)vpid);
+		return -ENOMEM;
+	}
+	d->kernel->port[vpid] = p;
+	tag_set(d, p, (uint32_t)vpid);
+	a->sizes = d->kernel->sizes;
+	a->page = p->page.off;
+	a->info = p->info.off;
+	a->bar = p->page.bar;
+	hport_drv_enable(d, (uint32_t)vpid, w);
 	return 0;
 }
 
-int hport_drv_route(struct hport_drv *d, uint32_t node)
+/* The first port of a program makes it a process; only the kernel's own code
+ * has ports without one, and may let the device use physical addresses. */
+static int port_process(struct hport_drv *d, struct hport_kport *p)
 {
 	struct hport_kernel *k = d->kernel;
-	int ret = 0;
 
-	if (node >= d->nodes)
-		return -EHOSTUNREACH;
-	if (k->routed[node / 64] >> node % 64 & 1)
+	p->proc = weft_proc_self(d->host);
+	if (p->proc || k->runs == d->host)
 		return 0;
-	ret = route_write(d, node);
-	if (!ret)
-		k->routed[node / 64] |= 1ull << node % 64;
+	p->proc = weft_proc_new(d->host, 0);
+	if (!p->proc)
+		return -ENOMEM;
+	vec_push(&k->procs, p->proc);
+	return 1;
+}
+
+int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_kport *p = calloc(1, sizeof(*p));
+	int made = p ? port_process(d, p) : -ENOMEM, ret = made;
+
+	if (ret >= 0 && p->proc && a->flags & HPORT_POSTED_PA)
+		ret = -EPERM;
+	if (ret >= 0 && !k->opened)
+		hport_dev_sizes(d, &a->sizes);
+	if (ret >= 0)
+		ret = port_open(d, p, a);
+	if (!ret && made)
+		weft_proc_enter(d->host, p->proc);
+	if (ret && made > 0) {
+		(void)vec_pop(&k->procs);
+		weft_proc_free(d->host, p->proc);
+	}
+	if (ret)
+		free(p);
 	return ret;
+}
+
+/* Window descriptors are memory of the process: all copies go, whatever it has
+ * written there. */
+static void windows_end(struct hport_drv *d, uint32_t vpid)
+{
+	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
+			HP_NONE, 0);
+}
+
+static void port_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_kport *p = k->port[vpid];
+
+	p->closing = true;
+	if (p->proc) {
+		weft_proc_unmap(d->host, p->proc, &p->page);
+		weft_proc_unmap(d->host, p->proc, &p->info);
+	}
+	if (!hport_drv_disable(d, vpid)) {
+		k->stuck++;
+		k->opened--;
+		weft_host_log(d->host,
+			      "the device holds on to VPID %u: its memory is "
+			      "not used again",
+			      vpid);
+		return;
+	}
+	hport_space_end(d, vpid);
+	windows_end(d, vpid);
+	context_drop(d, vpid);
+	queues_free(d, p);
+	k->port[vpid] = NULL;
+	free(p);
+	hport_drv_vpid_end(d, vpid);
+}
+
+int hport_k_close(struct hport_drv *d, struct hport_c_vpid *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	port_end(d, a->vpid);
+	return 0;
+}
+
+int hport_k_window(struct hport_drv *d, struct hport_c_win *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_cache(d,
+			HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, a->vpid, 1),
+			a->id, 0);
+	return 0;
+}
+
+int hport_k_run(struct hport_drv *d, struct hport_c_run *a)
+{
+	struct weft_host *was = d->kernel->runs;
+	int ret;
+
+	if (weft_proc_self(d->host))
+		return -EPERM;
+	d->kernel->runs = d->host;
+	ret = a->fn(d, a->arg);
+	d->kernel->runs = was;
+	return ret;
+}
+
+/* ---- the driver -------------------------------------------------------- */
+
+/* A process has ended, whatever it had open. */
+static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
+{
+	struct hport_kernel *k = own;
+	struct hport_drv d = k->drv;
+
+	d.host = h;
+	hport_ultra_gone(&d, p);
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		if (k->port[i] && k->port[i]->proc == p && !k->port[i]->closing)
+			port_end(&d, i);
+	for (size_t i = 0; i < k->procs.n; i++)
+		if (k->procs.at[i] == p) {
+			k->procs.at[i] = vec_last(&k->procs);
+			k->procs.n--;
+			weft_proc_free(h, p);
+			return;
+		}
+}
+
+static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+#define X(name, fn, type)                                                      \
+	case HPORT_C_##name:                                                   \
+		return fn(&d, arg);
+	struct hport_kernel *k = own;
+	struct hport_drv d;
+
+	while (!k->started)
+		weft_host_cpu(h, 100 * WEFT_NS);
+	if (k->failed)
+		return k->failed;
+	d = k->drv;
+	d.host = h;
+	switch (op) {
+		HPORT_CALLS(X)
+		X(RUN, hport_k_run, )
+	default:
+		return -EINVAL;
+	}
+#undef X
+}
+
+static void drv_fini(void *own)
+{
+	struct hport_kernel *k = own;
+
+	hport_space_free(k);
+	for (uint32_t i = 0; k->port && i < HP_VPIDS; i++)
+		free(k->port[i]);
+	vec_free(&k->closed);
+	vec_free(&k->procs);
+	free(k->epoch);
+	free(k->port);
+	free(k->space);
+	free(k->uport);
+	free(k->server);
+	free(k);
+}
+
+static struct hport_kernel *kernel_new(void)
+{
+	struct hport_kernel *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
+	k->port = calloc(HP_VPIDS, sizeof(*k->port));
+	k->space = calloc(HP_VPIDS, sizeof(*k->space));
+	if (k->epoch && k->port && k->space)
+		return k;
+	drv_fini(k);
+	return NULL;
+}
+
+/* The management page is the driver's alone: inside of a call of its own. */
+static int drv_setup(struct hport_drv *d)
+{
+	int ret = hport_dev_map(d);
+
+	if (!ret)
+		ret = hport_dev_setup(d);
+	if (!ret && !weft_page_share(d->host, d->dev, HP_BAR_INFO, 0))
+		ret = -ENODEV;
+	return ret ? ret : hport_ultra_setup(d);
+}
+
+static int drv_start(struct weft_host *h, void *own)
+{
+	struct hport_kernel *k = own;
+	struct hport_drv d = k->drv;
+
+	d.host = h;
+	k->failed = drv_setup(&d);
+	k->drv = d;
+	k->drv.host = NULL;
+	k->started = true;
+	return k->failed;
+}
+
+static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+	struct hport_kernel *k = own;
+
+	if (op == HPORT_C_RUN && arg == k && !k->started)
+		return drv_start(h, k);
+	return drv_call(h, own, op, arg);
+}
+
+int hport_drv_attach(struct weft_host *h, struct weft_dev **dev_p)
+{
+	struct weft_drv drv = { .call = first_call,
+				.gone = drv_gone,
+				.fini = drv_fini,
+				.bars = 1u << HP_BAR_MGMT };
+	struct hport_kernel *k;
+
+	*dev_p = weft_dev_open(h, 0);
+	if (!*dev_p || (!weft_proc_self(h) && !hport_drv_probe(h, *dev_p)))
+		return -ENODEV;
+	if (weft_proc_self(h))
+		return 0;
+	k = kernel_new();
+	if (!k)
+		return -ENOMEM;
+	k->drv.dev = *dev_p;
+	k->drv.kernel = k;
+	drv.own = k;
+	if (!weft_drv_set(h, *dev_p, &drv)) {
+		drv_fini(k);
+		return 0; /* somebody was quicker */
+	}
+	return weft_drv_call(h, *dev_p, HPORT_C_RUN, k);
+}
+
+int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
+		   void *arg)
+{
+	int ret = weft_drv_call(h, dev, op, arg);
+
+	if (ret != -ENODEV)
+		return ret;
+	ret = hport_drv_attach(h, &dev);
+	return ret ? ret : weft_drv_call(h, dev, op, arg);
+}
+
+int hport_drv_run(struct weft_host *h,
+		  int (*fn)(struct hport_drv *d, void *arg), void *arg)
+{
+	struct hport_c_run a = { fn, arg };
+	struct weft_dev *dev = weft_dev_open(h, 0);
+
+	return dev ? hport_drv_call(h, dev, HPORT_C_RUN, &a) : -ENODEV;
 }

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver: what the kernel would do for the processes of a node
- * (hostport.md 4.10, 4.11, 7.8, 8.8).  Below the user library (hostport.c);
- * written against host.h and the register map alone.
+/* Host Port driver: what the kernel does for the processes of a node
+ * (hostport.md 4.10, 4.11, 7.8, 8.8).
  *
- * All programs of a node share one struct hport_kernel: it lies in the node's
- * memory, its address in a register of the NIC, and a test-and-set register
- * guards that; what is in it has a lock in memory.  Translations are served by
- * the thread that is in hport_serve. */
+ *   process: hostport.c ---- its Triggerpage, its queues ---------> device
+ *               | trap (hostport_call.h)                              ^
+ *            hostport_drv.c   VPIDs, ports, their end                 |
+ *            hostport_dev.c   registers, caches, routes --- management page
+ *            hostport_mem.c   memory and the TLB      (the driver's alone)
+ *            hostport_serve.c thread that answers misses
+ *            hostport_ultra.c ports of ULTRA
+ *
+ * Written against host.h and the register map alone. */
 #ifndef ULIB_HOSTPORT_DRV_H
 #define ULIB_HOSTPORT_DRV_H
 
+#include "base/vec.h"
 #include "nic/hostport_regs.h"
-#include "weft/host.h"
-#include "weft/hostport.h"
+#include "ulib/hostport_call.h"
 
 enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 }; /* of the routing space */
+enum { HPORT_QUEUES = 6 };
 
 /* Memory of a process at a virtual address of its own. */
 struct hport_region {
@@ -22,28 +27,33 @@ struct hport_region {
 	bool own; /* the memory was allocated for it */
 	uint64_t va, bytes;
 	void *mem;
-	weft_phys_t phys;
+	weft_phys_t phys, held; /* held: of the caller's own memory */
 	uint64_t *out; /* bit per page: swapped out, or never in the TLB */
 	struct hport_region *next;
 };
 
-struct hport_kernel {
-	uint64_t vpids[HP_VPIDS / 64]; /* given out */
-	uint32_t users, opened;
-	struct hport_sizes sizes;
-	uint64_t *ct;
-	uint8_t *rs;
-	weft_phys_t ct_phys, rs_phys;
-	uint64_t *routed; /* bit per node: its route is there */
+/* Virtual memory of a VPID: equal addresses of others are other memory. */
+struct hport_space {
+	struct hport_region *first;
 	uint64_t next_va;
-	struct hport_region *regions;
-	uint64_t *bulk; /* page for bulk inserts */
-	weft_phys_t bulk_phys;
-	uint64_t misses, faults, errors; /* served, taken from the log */
-	bool locked;
 };
 
-/* One program's connection with the driver. */
+/* A port that a process has opened. */
+struct hport_kport {
+	struct weft_proc *proc; /* NULL: the kernel's own */
+	struct weft_io page, info;
+	void *queue[HPORT_QUEUES];
+	bool closing;
+};
+
+struct hport_closed { /* VPID that had an owner */
+	uint16_t vpid;
+	weft_time_t at;
+};
+
+struct hport_kernel;
+
+/* The driver, at work in one thread. */
 struct hport_drv {
 	struct weft_host *host;
 	struct weft_dev *dev;
@@ -52,14 +62,61 @@ struct hport_drv {
 	uint32_t node, nodes;
 };
 
+struct hport_kernel {
+	struct hport_drv drv; /* of no thread */
+	bool started, locked; /* calls wait until it has been started */
+	int failed;	      /* the device could not be set up */
+	/* VPIDs: given out, had an owner; those that had, oldest end first */
+	uint64_t vpids[HP_VPIDS / 64], used[HP_VPIDS / 64];
+	struct {
+		VEC(struct hport_closed);
+	} closed;
+	uint16_t *epoch; /* owners a VPID had */
+	struct hport_kport **port;
+	struct hport_space *space;
+	struct {
+		VEC(struct weft_proc *);
+	} procs;		/* made by the driver */
+	uint32_t opened;	/* VPIDs */
+	uint32_t begun;		/* times that one was enabled */
+	struct weft_host *runs; /* is in HPORT_C_RUN */
+	struct hport_sizes sizes;
+	uint64_t *ct;
+	uint8_t *rs;
+	weft_phys_t ct_phys, rs_phys;
+	uint64_t *routed; /* bit per node: its route is there */
+	uint64_t *bulk;	  /* page for bulk inserts */
+	weft_phys_t bulk_phys;
+	uint64_t misses, faults, errors; /* served, taken from the log */
+	uint32_t stuck;			 /* ports whose memory is lost */
+	/* hostport_serve.c */
+	struct server *server;
+	bool serves;
+	uint32_t served; /* threads that have ended */
+	/* hostport_ultra.c */
+	struct weft_io ultra;
+	struct hport_uport *uport; /* by unit and port */
+	uint32_t n_uports;
+};
+
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
-/* 0, -ENODEV, -ENOMEM.  The first one sets the NIC up, with these sizes (NULL:
- * appendix B). */
-int hport_drv_open(struct weft_host *h, const struct hport_sizes *sizes,
-		   struct hport_drv *d);
-/* The device alone, as it is. */
-int hport_drv_device(struct weft_host *h, struct hport_drv *d);
-void hport_drv_close(struct hport_drv *d);
+/* The driver of the node is there afterwards; 0, -ENODEV, -ENOMEM.  The first
+ * call, by the monitor, sets the device up. */
+int hport_drv_attach(struct weft_host *h, struct weft_dev **dev_p);
+/* A call; loads the driver where there is none. */
+int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
+		   void *arg);
+/* fn runs as part of the driver: programs that do what a kernel does. */
+int hport_drv_run(struct weft_host *h,
+		  int (*fn)(struct hport_drv *d, void *arg), void *arg);
+
+#define X(name, fn, type) int fn(struct hport_drv *d, type *arg);
+HPORT_CALLS(X)
+#undef X
+int hport_k_run(struct hport_drv *d, struct hport_c_run *arg);
+
+/* ---- hostport_dev.c ---- */
+
 void hport_drv_lock(struct hport_drv *d);
 void hport_drv_unlock(struct hport_drv *d);
 
@@ -73,35 +130,63 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
+/* The device alone, as it is. */
+int hport_dev_map(struct hport_drv *d);
+/* Tables, routes; everything but sizes. */
+int hport_dev_setup(struct hport_drv *d);
+/* NULL: appendix B. */
+void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want);
 /* CACHE_CMD, until the device is done.  Takes the lock; the other one is for
  * who has it. */
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1);
-
-/* A translation for the TLB, posted: no load, nobody waits. */
-void hport_drv_insert(struct hport_drv *d, uint32_t vpid, uint64_t vpage,
-		      uint64_t arg);
-
-/* A free VPID: `want`, or the lowest one with want < 0.  -EBUSY, -ENOSPC. */
-int hport_drv_vpid(struct hport_drv *d, int32_t want);
-/* Writes the context and opens the Triggerpage; closes it, drops what the
- * device has of it. */
-void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
-void hport_drv_disable(struct hport_drv *d, uint32_t vpid);
+/* The same without waiting: posted stores.  The lock is taken. */
+void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1);
 /* Out-of-band name of the way from a node to another. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
 /* The routing space has a way to that node and back; -EHOSTUNREACH. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 
-/* Pages with virtual addresses, new ones or (mem) those that the process has;
- * the first of them are put into the TLB. */
-int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes, void *mem,
-		  struct hport_region **r_p);
-void hport_drv_unmap(struct hport_drv *d, struct hport_region *r);
-/* ARG1 of an insert. */
+/* ---- hostport_drv.c ---- */
+
+/* A free VPID: `want`, or one that had no owner or none for longest with want <
+ * 0.  -EBUSY, -ENOSPC, -EINVAL. */
+int hport_drv_vpid(struct hport_drv *d, int32_t want);
+/* Writes the context and opens the Triggerpage. */
+void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
+/* Closes it; false: the device still holds something of the VPID, whose memory
+ * must not be used for anything else. */
+bool hport_drv_disable(struct hport_drv *d, uint32_t vpid);
+/* Others may have it. */
+void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid);
+/* W0 of a context for flags of hport_attr. */
+uint64_t hport_context_flags(uint32_t flags);
+
+/* The driver's thread begins to serve. */
+void hport_drv_begin(struct hport_drv *d);
+
+/* ---- hostport_mem.c ---- */
+
+/* Pages with virtual addresses: new ones, or those at phys, which must be the
+ * caller's; the first of them are put into the TLB. */
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
+		  weft_phys_t phys, struct hport_region **r_p);
+/* All memory of the VPID; nothing of it is under way in the device. */
+void hport_space_end(struct hport_drv *d, uint32_t vpid);
+/* ARG1 of an insert.  The lock is taken. */
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 			     uint64_t vpage);
+void hport_space_free(struct hport_kernel *k);
+
+/* ---- hostport_ultra.c ---- */
+
+int hport_ultra_setup(struct hport_drv *d);
+void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);
+
+/* The port of the caller; NULL: it is not his. */
+struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid);
 
 #endif

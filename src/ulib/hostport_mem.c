@@ -3,27 +3,32 @@
  *
  * A region is whole pages at virtual addresses of its VPID.  New regions are
  * put into the TLB by bulk insert as far as a part of it goes; everything else
- * comes by misses, which hport_serve (hostport_serve.c) answers. */
-#include <errno.h>
-#include <string.h>
-
+ * comes by misses, which the driver's thread (hostport_serve.c) answers.
+ *
+ * Memory of the process itself is held while it is mapped: when the process
+ * frees it, it goes to others only after its translations have gone. */
 #include "ulib/hostport_drv.h"
 
-enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-static struct hport_region *region_of(struct hport_drv *d, uint32_t vpid,
+enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
+#define FIRST_VA 0x100000000ull
+
+static struct hport_region *region_of(struct hport_kernel *k, uint32_t vpid,
 				      uint64_t va)
 {
-	struct hport_region *r = d->kernel->regions;
+	struct hport_region *r = k->space[vpid].first;
 
-	while (r && (r->vpid != vpid || va < r->va || va >= r->va + r->bytes))
+	while (r && va - r->va >= r->bytes)
 		r = r->next;
 	return r;
 }
 
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 {
-	struct hport_region *r = region_of(d, vpid, vpage * HP_PAGE);
+	struct hport_region *r = region_of(d->kernel, vpid, vpage * HP_PAGE);
 	uint64_t i;
 
 	if (!r)
@@ -51,58 +56,66 @@ static void preload(struct hport_drv *d, const struct hport_region *r)
 	hport_drv_unlock(d);
 }
 
-/* New memory, or the pages of some that is there. */
-static bool region_memory(struct hport_drv *d, struct hport_region *r,
-			  uint64_t bytes, uint8_t *mem)
+static uint64_t page_up(uint64_t bytes)
 {
-	weft_phys_t phys;
-	uint64_t skew = 0, bits;
+	return (bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
+}
 
-	r->own = !mem;
-	if (r->own)
-		mem = weft_mem_alloc(d->host, bytes, HP_PAGE, &r->phys);
-	else if (weft_mem_phys(d->host, mem, &r->phys))
-		skew = r->phys % HP_PAGE;
-	else
-		mem = NULL;
-	r->mem = mem ? mem - skew : NULL;
-	r->phys -= skew;
-	r->bytes = (skew + bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
+/* New memory, or the pages of some that the caller has. */
+static bool region_memory(struct hport_drv *d, struct hport_region *r,
+			  uint64_t bytes, weft_phys_t phys)
+{
+	uint64_t skew = phys % HP_PAGE, bits;
+
+	r->own = !phys;
+	if (r->own) {
+		r->mem =
+			weft_mem_alloc(d->host, page_up(bytes), HP_PAGE, &phys);
+		if (!r->mem)
+			return false;
+		weft_mem_give(d->host, phys);
+	}
+	if (!weft_mem_hold(d->host, phys, bytes))
+		return false;
+	r->held = phys;
+	r->phys = phys - skew;
+	r->bytes = page_up(skew + bytes);
 	bits = r->bytes / HP_PAGE / 64 * 8 + 8;
-	r->out = weft_mem_alloc(d->host, bits, 64, &phys);
+	r->out = malloc(bits);
 	if (r->out)
 		memset(r->out, 0xff, bits);
-	return r->mem && r->out;
+	return r->out;
 }
 
 static void region_free(struct hport_drv *d, struct hport_region *r)
 {
-	if (r->own && r->mem)
+	if (r->held)
+		weft_mem_release(d->host, r->held);
+	if (r->mem)
 		weft_mem_free(d->host, r->mem);
-	if (r->out)
-		weft_mem_free(d->host, r->out);
-	weft_mem_free(d->host, r);
+	free(r->out);
+	free(r);
 }
 
-int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes, void *mem,
-		  struct hport_region **r_p)
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
+		  weft_phys_t phys, struct hport_region **r_p)
 {
-	weft_phys_t phys;
-	struct hport_region *r =
-		weft_mem_alloc(d->host, sizeof(*r), HP_LINE, &phys);
+	struct hport_space *s = &d->kernel->space[vpid];
+	struct hport_region *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
-	if (!region_memory(d, r, bytes, mem)) {
+	if (!bytes || bytes > UINT64_MAX / 2 ||
+	    !region_memory(d, r, bytes, phys)) {
 		region_free(d, r);
-		return mem ? -EFAULT : -ENOMEM;
+		return phys ? -EFAULT : -ENOMEM;
 	}
 	r->vpid = vpid;
 	hport_drv_lock(d);
-	r->va = d->kernel->next_va;
-	d->kernel->next_va += r->bytes + HP_PAGE;
-	r->next = d->kernel->regions;
-	d->kernel->regions = r;
+	r->va = s->next_va ? s->next_va : FIRST_VA;
+	s->next_va = r->va + r->bytes + HP_PAGE;
+	r->next = s->first;
+	s->first = r;
 	hport_drv_unlock(d);
 	preload(d, r);
 	*r_p = r;
@@ -120,15 +133,127 @@ static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
 			weft_host_cpu(d->host, WEFT_US);
 }
 
-void hport_drv_unmap(struct hport_drv *d, struct hport_region *r)
+/* Which region: at an address, or with new memory at phys. */
+struct which {
+	uint64_t va;
+	weft_phys_t phys;
+};
+
+static bool is_it(const struct hport_region *r, const struct which *w)
 {
-	struct hport_region **at = &d->kernel->regions;
+	return w->phys ? r->own && r->phys == w->phys
+		       : w->va - r->va < r->bytes;
+}
+
+/* Out of the list first: nobody finds it while its pages go.  False: there is
+ * no such region. */
+static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
+{
+	struct hport_region **at = &d->kernel->space[vpid].first, *r;
 
 	hport_drv_lock(d);
-	while (*at != r)
-		at = &(*at)->next;
-	*at = r->next;
+	while ((r = *at) && !is_it(r, &w))
+		at = &r->next;
+	if (r)
+		*at = r->next;
 	hport_drv_unlock(d);
+	if (!r)
+		return false;
 	tlb_drop(d, r);
 	region_free(d, r);
+	return true;
+}
+
+void hport_space_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_space *s = &d->kernel->space[vpid];
+
+	while (s->first)
+		region_end(d, vpid, (struct which){ .va = s->first->va });
+	s->next_va = 0;
+}
+
+void hport_space_free(struct hport_kernel *k)
+{
+	for (uint32_t i = 0; k->space && i < HP_VPIDS; i++) {
+		struct hport_region *r;
+
+		while ((r = k->space[i].first)) {
+			k->space[i].first = r->next;
+			free(r->out);
+			free(r);
+		}
+	}
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+int hport_k_map(struct hport_drv *d, struct hport_c_mem *a)
+{
+	struct hport_region *r;
+	int ret;
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	ret = hport_drv_map(d, a->vpid, a->bytes, a->phys, &r);
+	if (ret)
+		return ret;
+	a->va = r->va + a->phys % HP_PAGE;
+	a->phys = r->phys;
+	return 0;
+}
+
+int hport_k_unmap(struct hport_drv *d, struct hport_c_mem *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	return region_end(d, a->vpid, (struct which){ .va = a->va }) ? 0
+								     : -EINVAL;
+}
+
+/* Memory that was allocated for the process. */
+int hport_k_free(struct hport_drv *d, struct hport_c_mem *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	return a->phys && region_end(d, a->vpid,
+				     (struct which){ .phys = a->phys })
+		       ? 0
+		       : -EINVAL;
+}
+
+/* The O/S takes a page away unless the device uses it. */
+int hport_k_page_out(struct hport_drv *d, struct hport_c_mem *a)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, a->vpid, 1);
+	struct hport_region *r;
+	uint64_t i;
+	int ret = -EBUSY;
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_lock(d);
+	r = region_of(d->kernel, a->vpid, a->va);
+	if (r && !(hport_drv_cache_locked(d, cmd, a->va / HP_PAGE, 0) &
+		   HP_CACHE_PRESENT)) {
+		i = (a->va - r->va) / HP_PAGE;
+		r->out[i / 64] |= 1ull << i % 64;
+		ret = 0;
+	}
+	hport_drv_unlock(d);
+	return r ? ret : -EINVAL;
+}
+
+int hport_k_page_in(struct hport_drv *d, struct hport_c_mem *a)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, a->vpid, 1);
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_lock(d);
+	hport_drv_cache_locked(
+		d, cmd, a->va / HP_PAGE,
+		hport_drv_translate(d, a->vpid, a->va / HP_PAGE));
+	hport_drv_unlock(d);
+	return 0;
 }

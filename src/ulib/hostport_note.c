@@ -22,10 +22,11 @@ static void nq_skim(struct hport *p);
  * makes a status notification: the queue must not fill up with them. */
 static void tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
-	while (n) {
+	while (n && !p->off) {
 		uint32_t k = n < HP_COUNT_MAX ? n : HP_COUNT_MAX;
+		uint64_t val = hport_trigger(p, cmd, k);
 
-		if (hport_trigger(p, cmd, k) & HP_TRUE)
+		if (!hport_refusal(p, val) && val & HP_TRUE)
 			n -= k;
 		if (cmd != HP_T_NQ_RP)
 			nq_skim(p);
@@ -167,7 +168,8 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)
 {
 	hport_flush(p);
 	while (!hport_poll(p, n_p)) {
-		if (!weft_host_poll64(p->drv.host, nq_head(p) + HP_NQE_CMD, 0,
+		if (p->off ||
+		    !weft_host_poll64(p->drv.host, nq_head(p) + HP_NQE_CMD, 0,
 				      deadline))
 			return false;
 	}
@@ -184,6 +186,8 @@ bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 	hport_flush(p);
 	if (HP_NQE_VALID(nq_head(p)))
 		return true;
+	if (p->off)
+		return false;
 	if (!irq)
 		return weft_host_poll64(h, nq_head(p) + HP_NQE_CMD, 0,
 					deadline);
@@ -247,13 +251,13 @@ int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
 	uint32_t next = next_of(p->prq_wp, p->size.prq);
 	uint64_t *w = p->prq + (size_t)HP_WORDS * p->prq_wp;
 
-	if (next == p->prq_rp)
-		return -EAGAIN;
+	if (p->off || next == p->prq_rp)
+		return p->off ? p->off : -EAGAIN;
 	w[HP_PRD_ADDR] = addr;
 	w[HP_PRD_LEN] = bytes;
 	w[HP_PRD_COOKIE] = cookie;
 	w[HP_PRD_FLAGS] = HP_PRD_VALID | (pa ? HP_PRD_PA : 0);
 	p->prq_wp = next;
 	tell(p, HP_T_PRQ_WP, 1);
-	return 0;
+	return p->off;
 }

@@ -7,7 +7,7 @@
 
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par)
 {
-	uint64_t val;
+	uint64_t val = HP_NONE;
 
 	if (!p->tagged)
 		return weft_io_load64(p->drv.host, &p->page,
@@ -31,15 +31,29 @@ bool hport_wq_room(const struct hport *p)
 	return next != p->wq_rp;
 }
 
-/* Rejected ones are triggered again: they stay where they are. */
-void hport_flush(struct hport *p)
+/* A page that the process does not have any more answers with all ones. */
+int hport_refusal(struct hport *p, uint64_t val)
 {
-	while (p->wq_new) {
+	if (val == HP_NONE || HP_RET_REASON(val) == HP_CTX_OFF)
+		p->off = -ENXIO;
+	else if (HP_RET_REASON(val) == HP_CMD_BAD)
+		p->off = -EIO;
+	return p->off;
+}
+
+/* Rejected ones are triggered again: they stay where they are.  It ends when
+ * nothing will be accepted any more. */
+int hport_flush(struct hport *p)
+{
+	while (p->wq_new && !p->off) {
 		uint32_t n =
 			p->wq_new < HP_COUNT_MAX ? p->wq_new : HP_COUNT_MAX;
+		uint64_t val = hport_trigger(p, HP_T_ISSUE, n);
 
-		p->wq_new -= HP_RET_ACCEPTED(hport_trigger(p, HP_T_ISSUE, n));
+		if (!hport_refusal(p, val))
+			p->wq_new -= HP_RET_ACCEPTED(val);
 	}
+	return p->off;
 }
 
 bool hport_barrier(struct hport *p, uint32_t id)
@@ -66,20 +80,18 @@ static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
 				 HP_VCI_W1(to->vpid, tag.api), tag.user };
 
 	memcpy(&w[3], v, 5 * sizeof(*v));
+	if (p->off)
+		return p->off;
 	if (hport_seg_busy(p))
 		return -EAGAIN;
 	if (p->tagged)
 		return store_tagged(p, w);
-	if (!hport_wq_room(p)) {
-		hport_flush(p);
-		return -EAGAIN;
-	}
+	if (!hport_wq_room(p))
+		return hport_flush(p) ? p->off : -EAGAIN;
 	memcpy(p->wq + (size_t)HP_WORDS * p->wq_wp, w, HP_LINE);
 	p->wq_wp = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
 	p->wq_new++;
-	if (!(flags & HPORT_MORE))
-		hport_flush(p);
-	return 0;
+	return flags & HPORT_MORE ? 0 : hport_flush(p);
 }
 
 static uint32_t ack(uint32_t flags)

@@ -10,8 +10,8 @@ struct hport_hole { /* words of the RDR that have been taken */
 };
 
 struct hport {
-	struct hport_drv drv;
-	struct weft_io page; /* Triggerpage */
+	struct hport_drv drv; /* host and dev alone: the rest is the kernel's */
+	struct weft_io page, info; /* Triggerpage, information page */
 	struct hport_sizes size;
 	uint32_t vpid, hpid;
 	uint64_t *wq, *sdr, *rdr, *wdt, *prq;
@@ -26,6 +26,7 @@ struct hport {
 	uint32_t rdr_rp, n_holes;
 	struct hport_hole *holes;
 	uint32_t prq_wp, prq_rp;
+	int off;	       /* the device takes nothing any more: errno */
 	bool tagged;	       /* instructions by tagged conditional stores */
 	struct hport_seg *seg; /* or NULL */
 };
@@ -51,10 +52,10 @@ bool hport_seg_busy(struct hport *p);
 /* False: it was for the library alone. */
 bool hport_seg_note(struct hport *p, struct hport_note *n);
 
+/* Looks at the answer to a trigger: p->off, and that. */
+int hport_refusal(struct hport *p, uint64_t val);
 /* Makes an entry of the work queue: false = full. */
 bool hport_wq_room(const struct hport *p);
-/* W0 of a context for flags of hport_attr. */
-uint64_t hport_context_flags(uint32_t flags);
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par);
 
 #endif

@@ -10,6 +10,7 @@
  * All records are taken before a miss is served, and VPIDs are served in turn:
  * a process that misses many pages delays those of others by one at most. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "ulib/hostport_drv.h"
 
@@ -27,6 +28,9 @@ struct server {
 	weft_time_t service;
 	uint64_t *miss;	       /* records, oldest first */
 	uint32_t misses, last; /* last: VPID that was served */
+	bool always;
+	uint32_t begun; /* see struct hport_kernel */
+	int ret;
 };
 
 static void serve_miss(struct server *s, uint64_t w)
@@ -37,10 +41,15 @@ static void serve_miss(struct server *s, uint64_t w)
 
 	if (s->service)
 		weft_host_cpu(d->host, s->service);
+	/* with the lock: the memory cannot go between look and insert */
+	hport_drv_lock(d);
 	arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
 	d->kernel->misses++;
 	d->kernel->faults += arg == HP_TLB_FAULT;
-	hport_drv_insert(d, vpid, HP_MISS_PAGE(w), arg);
+	hport_drv_cache_post(
+		d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
+		HP_MISS_PAGE(w), arg);
+	hport_drv_unlock(d);
 }
 
 /* Processes that want interrupts have the same line: nothing to do for them. */
@@ -120,29 +129,11 @@ static void serve_all(struct server *s)
 
 /* ---- life ---------------------------------------------------------------- */
 
-/* The first process decides about sizes: it is waited for, without a sign of
- * life if it never comes. */
-static int server_attach(struct weft_host *h, struct hport_drv *d)
+static int server_open(struct server *s)
 {
-	int ret = hport_drv_device(h, d);
-	char key[48];
-
-	if (ret)
-		return ret;
-	hport_drv_route_key(key, sizeof(key), d->node, d->nodes - 1);
-	weft_oob_get(h, key);
-	while (!hport_drv_load(d, HP_R_DRIVER_STATE))
-		weft_host_cpu(h, WEFT_US);
-	return hport_drv_open(h, NULL, d);
-}
-
-static int server_open(struct server *s, struct weft_host *h)
-{
+	struct weft_host *h = s->d.host;
 	weft_phys_t phys;
-	int ret = server_attach(h, &s->d);
 
-	if (ret)
-		return ret;
 	s->ring = weft_mem_alloc(h, HP_PAGE, HP_PAGE, &phys);
 	s->miss = weft_host_calloc(h, MISSES, sizeof(*s->miss));
 	if (!s->ring || !s->miss)
@@ -171,25 +162,68 @@ static void server_close(struct server *s)
 	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
 		weft_mem_free(s->d.host, s->park);
 	weft_mem_free(s->d.host, (void *)(uintptr_t)s->ring);
-	hport_drv_close(&s->d);
+}
+
+/* The first port decides about sizes: it is waited for, without a sign of life
+ * if it never comes. */
+static int server_main(struct weft_host *h, void *arg)
+{
+	weft_time_t nap = 20 * WEFT_US;
+	struct server *s = arg;
+	struct hport_kernel *k = s->d.kernel;
+
+	s->d.host = h;
+	while (!k->opened && k->begun == s->begun)
+		weft_host_wait(h, &k->begun, s->begun, WEFT_NEVER);
+	s->ret = server_open(s);
+	while (!s->ret && (s->always || k->opened))
+		if (weft_host_irq_wait(h, s->d.dev,
+				       s->always ? WEFT_NEVER
+						 : weft_host_now(h) + nap))
+			serve_all(s);
+	if (!s->ret)
+		server_close(s);
+	k->serves = false;
+	k->served++;
+	weft_host_wake(h, &k->served);
+	return 0;
+}
+
+/* One thread of the driver serves.  Who wants it for ever waits outside of the
+ * call, where it can be ended. */
+int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
+{
+	struct hport_kernel *k = d->kernel;
+	struct server *s = k->server;
+	uint32_t served = k->served;
+
+	if (weft_proc_self(d->host))
+		return -EPERM;
+	if (k->serves)
+		return -EBUSY;
+	if (!s)
+		s = k->server = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	*s = (struct server){ .d = *d,
+			      .service = a->service,
+			      .always = a->always,
+			      .begun = k->begun };
+	if (!weft_thread_start(d->host, server_main, s))
+		return -ENOMEM;
+	k->serves = true;
+	while (!a->always && k->served == served)
+		weft_host_wait(d->host, &k->served, served, WEFT_NEVER);
+	return s->ret;
 }
 
 int hport_serve(struct weft_host *h, weft_time_t service, bool always)
 {
-	weft_time_t nap = 20 * WEFT_US;
-	struct server s = { .service = service };
-	bool seen = false;
-	int ret = server_open(&s, h);
+	struct hport_c_serve a = { service, always };
+	struct weft_dev *dev = weft_dev_open(h, 0);
+	int ret = dev ? hport_drv_call(h, dev, HPORT_C_SERVE, &a) : -ENODEV;
 
-	if (ret)
-		return ret;
-	while (always || !seen || s.d.kernel->opened) {
-		seen |= s.d.kernel->opened != 0;
-		if (weft_host_irq_wait(h, s.d.dev,
-				       always ? WEFT_NEVER
-					      : weft_host_now(h) + nap))
-			serve_all(&s);
-	}
-	server_close(&s);
-	return 0;
+	while (!ret && always)
+		weft_host_sleep(h, WEFT_NEVER);
+	return ret;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nic/hostport_regs.h"
+#include "ulib/hostport_call.h"
 
 /* Control messages: kind and port in word 0; a request also brings the Host
  * Port ID of the target and the way back. */
@@ -22,15 +23,32 @@ static uint64_t page_of(uint32_t unit, uint32_t upid)
 	return unit | HP_ULTRA_PAGE(upid);
 }
 
+static int trap(struct ultra_drv *d, uint32_t op, void *arg)
+{
+	return weft_drv_call(d->h, d->dev, op, arg);
+}
+
 static void put(struct ultra_drv *d, uint32_t unit, uint32_t upid, uint32_t reg,
 		uint64_t val)
 {
-	weft_io_store64(d->h, &d->ports, page_of(unit, upid) + reg, val);
+	struct hport_c_ultra a = { unit, upid, reg, true, val };
+
+	if (d->traps)
+		trap(d, HPORT_C_ULTRA_REG, &a);
+	else
+		weft_io_store64(d->h, &d->ports, page_of(unit, upid) + reg,
+				val);
 }
 
 static uint64_t get(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 		    uint32_t reg)
 {
+	struct hport_c_ultra a = { unit, upid, reg, false, HP_NONE };
+
+	if (d->traps) {
+		trap(d, HPORT_C_ULTRA_REG, &a);
+		return a.val;
+	}
 	return weft_io_load64(d->h, &d->ports, page_of(unit, upid) + reg);
 }
 
@@ -50,13 +68,32 @@ static void unlock(struct ultra_drv *d)
 	weft_io_store64(d->h, &d->mgmt, HP_R_DRIVER_LOCK, 0);
 }
 
+/* The node's driver, where it has one, alone reaches the device. */
+static bool open_by_driver(struct ultra_drv *d)
+{
+	struct hport_c_ultra_info a;
+
+	d->traps = !trap(d, HPORT_C_ULTRA_INFO, &a);
+	if (!d->traps)
+		return false;
+	d->node = a.node;
+	d->hpid = a.hpid;
+	d->n_ports = a.ports;
+	d->max_words = a.words;
+	return true;
+}
+
 int ultra_open(struct weft_host *h, struct ultra_drv *d)
 {
 	struct weft_io um;
 
 	*d = (struct ultra_drv){ .h = h, .dev = weft_dev_open(h, 0) };
-	if (!d->dev || weft_cfg_load(h, d->dev, HP_CFG_VENDOR, 4) !=
-			       (HP_DEVICE_ID << 16 | HP_VENDOR_ID))
+	if (!d->dev)
+		return -ENODEV;
+	if (open_by_driver(d))
+		return 0;
+	if (weft_cfg_load(h, d->dev, HP_CFG_VENDOR, 4) !=
+	    (HP_DEVICE_ID << 16 | HP_VENDOR_ID))
 		return -ENODEV;
 	weft_cfg_store(h, d->dev, HP_CFG_COMMAND, 2,
 		       HP_CMD_MEMORY | HP_CMD_MASTER);
@@ -77,8 +114,13 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 /* A port that nobody owns, or -EBUSY. */
 static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 {
+	struct hport_c_ultra a = { .unit = unit };
 	int upid = -EBUSY;
 
+	if (d->traps) {
+		upid = trap(d, HPORT_C_ULTRA_TAKE, &a);
+		return upid ? upid : (int)a.upid;
+	}
 	lock(d);
 	for (uint32_t i = 0; upid < 0 && i < d->n_ports; i++)
 		if (!get(d, unit, i, owner_reg)) {
@@ -94,8 +136,16 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 /* Elements from here to the crossbar of a node, then network port np. */
 static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 {
+	struct hport_c_ultra_route a = { .node = node, .np = np };
 	uint64_t w[HP_ULTRA_ROUTE_MAX / 8], n;
 
+	if (d->traps) {
+		int ret = trap(d, HPORT_C_ULTRA_ROUTE, &a);
+
+		if (!ret)
+			memcpy(b, a.el, (size_t)a.n);
+		return ret ? ret : a.n;
+	}
 	lock(d);
 	weft_io_store64(d->h, &d->mgmt, HP_R_ROUTE_NODE, node);
 	n = mgmt(d, HP_R_ROUTE_NODE);
@@ -109,7 +159,38 @@ static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 	return (int)n + 1;
 }
 
+/* The page of its user. */
+static void page_map(struct ultra_drv *d, uint32_t unit, uint32_t upid,
+		     enum weft_io_attr attr, struct weft_io *io_p)
+{
+	struct hport_c_ultra_map a = { unit, upid, attr == WEFT_WC, 0, 0 };
+
+	if (!d->traps)
+		weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(unit, upid),
+			    HP_PAGE, attr, io_p);
+	else if (!trap(d, HPORT_C_ULTRA_MAP, &a))
+		*io_p = (struct weft_io){ .dev = d->dev,
+					  .off = a.off,
+					  .len = HP_PAGE,
+					  .bar = (uint8_t)a.bar,
+					  .attr = (uint8_t)attr };
+}
+
 /* ---- path set-up: target ---- */
+
+static int queue_ask(struct ultra_rx *rx, const struct ultra_rx_attr *a)
+{
+	struct ultra_drv *d = rx->d;
+	struct hport_c_ultra_queue q = { rx->upid, rx->slices, rx->words,
+					 a->on_device, 0 };
+	int ret = trap(d, HPORT_C_ULTRA_QUEUE, &q);
+
+	if (!ret && !a->on_device)
+		rx->queue = weft_mem_at(d->h, q.phys,
+					8ull * rx->slices * rx->words);
+	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
+	return ret;
+}
 
 static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 {
@@ -118,6 +199,8 @@ static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 
 	rx->slices = a->slices ? a->slices : 64;
 	rx->words = a->words ? a->words : 40;
+	if (d->traps)
+		return queue_ask(rx, a);
 	if (!a->on_device) {
 		rx->queue = weft_mem_alloc(d->h, 8ULL * rx->slices * rx->words,
 					   HP_PAGE, &phys);
@@ -171,8 +254,7 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
 	    HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
 	get(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL); /* it is there */
-	weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(HP_ULTRA_CPL, rx->upid),
-		    HP_PAGE, WEFT_UC, &rx->page);
+	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
 	w[0] = CTL_MAKE(CTL_COMPLETE, rx->upid);
 	c->send(c->own, origin, w);
@@ -256,8 +338,7 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 	}
 	put(d, 0, tx->upid, HP_UR_CTRL, HP_ULTRA_EN);
 	get(d, 0, tx->upid, HP_UR_CTRL);
-	weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(0, tx->upid), HP_PAGE,
-		    WEFT_WC, &tx->page);
+	page_map(d, 0, tx->upid, WEFT_WC, &tx->page);
 	slice_of(tx);
 	return 0;
 }
@@ -277,8 +358,10 @@ void ultra_tx_close(struct ultra_tx *tx)
 void ultra_rx_close(struct ultra_rx *rx)
 {
 	put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL, 0);
+	while (get(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL) & HP_ULTRA_STORES)
+		;
 	put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_OWNER, 0);
-	if (rx->queue)
+	if (rx->queue && !rx->d->traps)
 		weft_mem_free(rx->d->h, (void *)rx->queue);
 	rx->queue = NULL;
 }

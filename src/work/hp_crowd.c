@@ -139,11 +139,7 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
 
 static struct hport_region *region(struct crowd *a, uint32_t id, uint64_t bytes)
 {
-	struct hport_region *r;
-
-	if (hport_drv_map(&a->hp.drv, id, bytes, NULL, &r))
-		return NULL;
-	return r;
+	return hport_crowd_map(&a->hp, id, bytes);
 }
 
 /* Windows of process i: lines of others, a page of its own. */

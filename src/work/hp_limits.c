@@ -17,7 +17,7 @@
 struct lim {
 	bool pages;
 	struct work w;
-	struct hport_drv d;
+	double rdr, commands, open, again, time;
 };
 
 enum { WIN = 0, TRIES = 8 };
@@ -54,12 +54,12 @@ static double rdr_most(struct hport_drv *d)
 }
 
 /* Nobody has opened the page: each trigger is refused with its reason. */
-static double commands(struct lim *a)
+static double commands(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;
 	double n = 0;
 
-	if (!weft_io_map(a->w.h, a->d.dev, HP_BAR_TRIGGER,
+	if (!weft_io_map(a->w.h, d->dev, HP_BAR_TRIGGER,
 			 HP_TRIGGER_PAGE(HP_VPIDS - 1), HP_PAGE, WEFT_UC, &io))
 		return 0;
 	for (uint32_t off = 0; off < HP_PAGE; off += 4)
@@ -125,13 +125,13 @@ static int instructions(struct lim *a)
 
 /* ---- pages ------------------------------------------------------------- */
 
-static void pages_set(struct lim *a, bool on)
+static void pages_set(struct hport_drv *d, bool on)
 {
 	for (uint32_t v = 0; v < HP_VPIDS; v++) {
-		a->d.kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
-		hport_drv_store(&a->d, HP_R_VPID_EN, HP_VPID_EN(v, on));
+		d->kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
+		hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(v, on));
 	}
-	hport_drv_load(&a->d, HP_R_VPID_EN); /* all are there */
+	hport_drv_load(d, HP_R_VPID_EN); /* all are there */
 }
 
 /* A trigger in page v; what a full CSB refuses is asked for again. */
@@ -149,24 +149,44 @@ static bool page_works(struct lim *a, const struct weft_io *io, uint32_t v,
 	return val & HP_TRUE;
 }
 
-static void pages(struct lim *a)
+static void pages(struct lim *a, struct hport_drv *d)
 {
-	double open = 0, again = 0;
 	struct weft_io io;
 	weft_time_t t;
 
-	if (!weft_io_map(a->w.h, a->d.dev, HP_BAR_TRIGGER, 0, HP_TRIGGER_BYTES,
+	if (!weft_io_map(a->w.h, d->dev, HP_BAR_TRIGGER, 0, HP_TRIGGER_BYTES,
 			 WEFT_UC, &io))
 		return;
-	pages_set(a, true);
+	pages_set(d, true);
 	t = weft_host_now(a->w.h);
 	for (uint32_t v = 0; v < HP_VPIDS; v++)
-		open += page_works(a, &io, v, &again);
+		a->open += page_works(a, &io, v, &a->again);
 	t = weft_host_now(a->w.h) - t;
-	tell(a, "pages", "", open);
-	tell(a, "pages_again", "", again);
-	tell(a, "pages_time", "ms", (double)t / WEFT_MS);
-	pages_set(a, false);
+	a->time = (double)t / WEFT_MS;
+	pages_set(d, false);
+}
+
+/* What only the kernel can try. */
+static int kernel(struct hport_drv *d, void *arg)
+{
+	struct lim *a = arg;
+
+	a->rdr = rdr_most(d);
+	a->commands = commands(a, d);
+	if (a->pages)
+		pages(a, d);
+	return 0;
+}
+
+static void tell_kernel(struct lim *a)
+{
+	tell(a, "rdr", "MiB", a->rdr);
+	tell(a, "commands", "", a->commands);
+	if (!a->pages)
+		return;
+	tell(a, "pages", "", a->open);
+	tell(a, "pages_again", "", a->again);
+	tell(a, "pages_time", "ms", a->time);
 }
 
 static int lim_main(struct weft_comp *c)
@@ -176,22 +196,16 @@ static int lim_main(struct weft_comp *c)
 
 	a->w = work_of(c);
 	tell(a, "aperture", "MiB", aperture(a->w.h));
-	ret = hport_drv_device(a->w.h, &a->d);
+	ret = hport_drv_run(a->w.h, kernel, a);
 	if (!ret) {
-		tell(a, "rdr", "MiB", rdr_most(&a->d));
+		tell_kernel(a);
 		ret = instructions(a);
 	}
-	if (!ret)
-		ret = hport_drv_open(a->w.h, NULL, &a->d);
 	if (ret) {
 		weft_check_failed(c, "cannot open the driver: %s",
 				  work_why(ret));
 		return ret;
 	}
-	tell(a, "commands", "", commands(a));
-	if (a->pages)
-		pages(a);
-	hport_drv_close(&a->d);
 	return 0;
 }
 

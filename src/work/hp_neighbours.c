@@ -33,10 +33,7 @@
 static struct hport_region *region(struct hpn_scene *s, uint32_t vpid,
 				   uint64_t pages)
 {
-	struct hport_region *r;
-
-	return hport_drv_map(&s->hp.drv, vpid, pages * HP_PAGE, NULL, &r) ? NULL
-									  : r;
+	return hport_crowd_map(&s->hp, vpid, pages * HP_PAGE);
 }
 
 /* Many pages where they are to be missing, else as many as are used. */
@@ -86,8 +83,7 @@ static bool actor_open(struct hpn_scene *s, uint32_t i)
 	if ((s->size || hpn_kind_of(a) > HPN_TRIGGERS) && !windows_open(a, p))
 		return false;
 	if (hpn_weight(a) > 1)
-		hport_drv_store(&s->hp.drv, HP_R_VPID_EN,
-				HP_VPID_EN_WEIGHT(i, hpn_weight(a)));
+		hport_crowd_weight(&s->hp, i, hpn_weight(a));
 	a->next = weft_host_now(s->w.h);
 	return weft_proc_start(s->w.h, proc, hpn_turn, a);
 }

@@ -15,7 +15,7 @@ struct page_work {
 	bool tagged;
 	uint32_t first, end; /* pages that somebody has */
 	struct work w;
-	struct hport_drv d;
+	struct weft_dev *dev;
 };
 
 struct one {
@@ -47,20 +47,39 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *p,
 }
 
 /* VPIDs 1..; 0 is what a thread without a process would be. */
+static int vpids_take(struct hport_drv *d, void *arg)
+{
+	const struct page_work *a = arg;
+	const uint64_t w[HP_WORDS] = { HP_CTX_EN };
+
+	for (uint32_t i = 1; i <= a->processes; i++) {
+		if (hport_drv_vpid(d, (int32_t)i) < 0)
+			return -EBUSY;
+		hport_drv_enable(d, i, w);
+	}
+	return 0;
+}
+
+static int vpids_give(struct hport_drv *d, void *arg)
+{
+	const struct page_work *a = arg;
+
+	for (uint32_t i = 1; i <= a->processes; i++)
+		if (hport_drv_disable(d, i))
+			hport_drv_vpid_end(d, i);
+	return 0;
+}
+
 static int one_new(struct page_work *a, struct one *o, uint32_t vpid)
 {
-	const uint64_t w[HP_WORDS] = { HP_CTX_EN };
 	uint32_t page = a->tagged ? 0 : vpid;
 
 	o->of = a;
 	a->first = page < a->first ? page : a->first;
 	a->end = page >= a->end ? page + 1 : a->end;
-	if (hport_drv_vpid(&a->d, (int32_t)vpid) < 0)
-		return -EBUSY;
-	hport_drv_enable(&a->d, vpid, w);
 	o->proc = weft_proc_new(a->w.h, 0);
 	if (!o->proc || !weft_proc_set_tag(a->w.h, o->proc, (uint16_t)vpid) ||
-	    !weft_proc_map(a->w.h, o->proc, a->d.dev, HP_BAR_TRIGGER,
+	    !weft_proc_map(a->w.h, o->proc, a->dev, HP_BAR_TRIGGER,
 			   HP_TRIGGER_PAGE(page), HP_PAGE, WEFT_UC, &o->page))
 		return -ENOMEM;
 	return weft_proc_start(a->w.h, o->proc, turn, o) ? 0 : -EPERM;
@@ -68,11 +87,13 @@ static int one_new(struct page_work *a, struct one *o, uint32_t vpid)
 
 static int prepare(struct page_work *a, struct one *o)
 {
-	int ret = o ? hport_drv_open(a->w.h, NULL, &a->d) : -ENOMEM;
+	int ret = o ? hport_drv_run(a->w.h, vpids_take, a) : -ENOMEM;
+
+	a->dev = weft_dev_open(a->w.h, 0);
 
 	if (!ret && a->tagged &&
-	    (!weft_io_can_tag(a->w.h, a->d.dev) ||
-	     !weft_page_share(a->w.h, a->d.dev, HP_BAR_TRIGGER, 0)))
+	    (!weft_io_can_tag(a->w.h, a->dev) ||
+	     !weft_page_share(a->w.h, a->dev, HP_BAR_TRIGGER, 0)))
 		ret = -ENOTSUP;
 	for (uint32_t i = 0; !ret && i < a->processes; i++)
 		ret = one_new(a, &o[i], i + 1);
@@ -102,12 +123,11 @@ static int page_main(struct weft_comp *c)
 	for (uint32_t i = 0; i < a->processes; i++) {
 		accepted += (double)o[i].accepted;
 		weft_proc_free(a->w.h, o[i].proc);
-		hport_drv_disable(&a->d, i + 1);
 	}
 	weft_metric(c, "pages", "", a->end - a->first);
 	weft_metric(c, "accepted", "", accepted);
 	weft_metric(c, "trigger", "ns", (double)t / WEFT_NS / accepted);
-	hport_drv_close(&a->d);
+	hport_drv_run(a->w.h, vpids_give, a);
 	return 0;
 }
 

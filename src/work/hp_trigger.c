@@ -41,15 +41,13 @@ static double triggers_ns(struct one *a, uint64_t k)
 static double register_ns(struct one *a)
 {
 	struct weft_host *h = a->w.h;
-	struct weft_io io;
 	weft_time_t t;
 
-	if (!weft_io_map(h, weft_dev_open(h, 0), HP_BAR_INFO, 0, HP_INFO_BYTES,
-			 WEFT_UC, &io))
-		return 0;
+	weft_host_cpu(h, 10 * WEFT_US); /* behind what the trigger began */
+	hport_info(a->p, HP_R_HPID);
 	t = weft_host_now(h);
 	for (uint64_t i = 0; i < a->count; i++)
-		weft_io_load64(h, &io, HP_R_HPID);
+		hport_info(a->p, HP_R_HPID);
 	return ((double)(weft_host_now(h) - t) / WEFT_NS - clock_ns(h)) /
 	       (double)a->count;
 }
@@ -103,7 +101,8 @@ struct many {
 	uint64_t rounds;
 	weft_time_t os_c0, os_c1;
 	struct work w;
-	struct hport_drv d;
+	struct weft_dev *dev;
+	struct thread *t;
 	uint64_t done;
 };
 
@@ -131,21 +130,41 @@ static struct weft_turn thread_turn(struct weft_host *h, struct weft_proc *p,
 	return (struct weft_turn){ .kind = WEFT_TURN_END };
 }
 
-/* A process with a Triggerpage of its own; it needs no queues. */
-static int thread_new(struct many *a, struct thread *t)
+static int vpid_take(struct hport_drv *d, void *arg)
 {
 	const uint64_t w[HP_WORDS] = { HP_CTX_EN };
-	int vpid = hport_drv_vpid(&a->d, -1);
+	struct thread *t = arg;
+	int vpid = hport_drv_vpid(d, -1);
 
 	if (vpid < 0)
 		return vpid;
-	t->of = a;
 	t->vpid = (uint32_t)vpid;
-	hport_drv_enable(&a->d, t->vpid, w);
+	hport_drv_enable(d, t->vpid, w);
+	return 0;
+}
+
+static int vpids_give(struct hport_drv *d, void *arg)
+{
+	const struct many *a = arg;
+
+	for (uint32_t i = 0; i < a->threads; i++)
+		if (hport_drv_disable(d, a->t[i].vpid))
+			hport_drv_vpid_end(d, a->t[i].vpid);
+	return 0;
+}
+
+/* A process with a Triggerpage of its own; it needs no queues. */
+static int thread_new(struct many *a, struct thread *t)
+{
+	int ret = hport_drv_run(a->w.h, vpid_take, t);
+
+	if (ret)
+		return ret;
+	t->of = a;
 	t->proc = weft_proc_new(a->w.h, 0);
-	if (!t->proc || !weft_proc_map(a->w.h, t->proc, a->d.dev,
-				       HP_BAR_TRIGGER, HP_TRIGGER_PAGE(t->vpid),
-				       HP_PAGE, WEFT_UC, &t->page))
+	if (!t->proc || !weft_proc_map(a->w.h, t->proc, a->dev, HP_BAR_TRIGGER,
+				       HP_TRIGGER_PAGE(t->vpid), HP_PAGE,
+				       WEFT_UC, &t->page))
 		return -ENOMEM;
 	return 0;
 }
@@ -187,8 +206,9 @@ static int many_main(struct weft_comp *c)
 	int ret;
 
 	a->w = work_of(c);
-	t = weft_host_calloc(a->w.h, a->threads, sizeof(*t));
-	ret = t ? hport_drv_open(a->w.h, NULL, &a->d) : -ENOMEM;
+	a->dev = weft_dev_open(a->w.h, 0);
+	a->t = t = weft_host_calloc(a->w.h, a->threads, sizeof(*t));
+	ret = !t ? -ENOMEM : !a->dev ? -ENODEV : 0;
 	for (uint32_t i = 0; !ret && i < a->threads; i++)
 		ret = thread_new(a, &t[i]);
 	if (ret) {
@@ -197,11 +217,9 @@ static int many_main(struct weft_comp *c)
 		return ret;
 	}
 	many_measure(a, t);
-	for (uint32_t i = 0; i < a->threads; i++) {
+	for (uint32_t i = 0; i < a->threads; i++)
 		weft_proc_free(a->w.h, t[i].proc);
-		hport_drv_disable(&a->d, t[i].vpid);
-	}
-	hport_drv_close(&a->d);
+	hport_drv_run(a->w.h, vpids_give, a);
 	return 0;
 }
 

@@ -97,9 +97,10 @@ static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 {
 	struct hp_fetch_unit *u = &n->fetch;
+	struct hp_ahead *a = ahead_of(n, vpid);
 
-	if (ahead_of(n, vpid)) /* answers of a former owner do not come */
-		*ahead_of(n, vpid) = vec_pop(&u->ahead);
+	if (a) /* answers of a former owner do not come */
+		*a = vec_pop(&u->ahead);
 	if (w > 1 && !u->weight)
 		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
 	if (w > 1 && !u->weight)

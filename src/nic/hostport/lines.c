@@ -192,3 +192,10 @@ uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key)
 		line_remove(&l->at[i]);
 	return c && c->valid ? HP_CACHE_PRESENT : 0;
 }
+
+void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < l->sets * HP_LINE_WAYS; i++)
+		if (l->at[i].key >= from && l->at[i].key <= to)
+			line_remove(&l->at[i]);
+}

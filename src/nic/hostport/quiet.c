@@ -34,8 +34,7 @@ static bool fetch_holds(const struct hp_nic *n, uint32_t vpid)
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 {
 	uint32_t k = csb_holds(&n->csb, vpid) + fetch_holds(n, vpid) +
-		     hp_notify_holds(n, vpid) +
-		     ultra_cpl_holds(n->ultra, vpid);
+		     hp_notify_holds(n, vpid) + ultra_cpl_holds(n->ultra, vpid);
 
 	for (uint32_t i = 0; i < HP_PARTS; i++)
 		k += hp_sched_holds(&n->sched[i], vpid);

@@ -304,7 +304,7 @@ const struct weft_reg hp_regs[] = {
 		"3, bulk insert 4, query 5; 15:8 context 0, window 1, routing "
 		"2, TLB 3; 31:16 VPID; 63:32 count"),
 		.wrote = cache_cmd_wrote },
-	{ "cache_arg", MGMT(HP_R_CACHE_ARG0, RW, "window or virtual page; "
+	{ "cache_arg", MGMT(HP_R_CACHE_ARG0, RW, "window (all ones: all of the VPID) or virtual page; "
 		"physical page, 63 writable"), ARRAY(2, 8), HOOKS(cache_arg) },
 	{ "cache_status", MGMT(HP_R_CACHE_STATUS, RO, "0 write-backs on their "
 		"way; of the last query: 1 present, 2 in use"),

@@ -97,9 +97,9 @@ static bool is_stale(const struct hp_in *in, const struct hp_ctx *c)
 	const uint64_t *w = in->head.c;
 
 	return in->reply &&
-	       HP_CTX(c->w, HP_F_EPOCH) !=
-		       (HP_CMD_BYTE(in->cmd) == HP_B_ACK ? HP_C3_SIZE(w[3])
-							 : HP_C1_ORIG(w[1]));
+	       HP_CTX(c->w, HP_F_EPOCH) != (HP_CMD_BYTE(in->cmd) == HP_B_ACK
+						    ? HP_C3_SIZE(w[3])
+						    : HP_C1_ORIG(w[1]));
 }
 
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)

@@ -36,7 +36,7 @@ struct hp_job {
 	bool over;    /* work of its stage is done, the next one is taken */
 	bool aside;
 	bool placed; /* a place aside is its own, none of hp_sched.places */
-	bool live; /* not in the pool */
+	bool live;   /* not in the pool */
 	/* Ends whatever others do: never in a unit behind one that may wait for
 	 * them. */
 	bool prompt;

@@ -170,7 +170,8 @@ static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
 	case HP_UC_CTRL:
 		return (p->en ? HP_ULTRA_EN : 0u) |
 		       (p->on_device ? HP_ULTRA_ON_DEVICE : 0u) |
-		       (p->irq ? HP_ULTRA_CPL_IRQ : 0u);
+		       (p->irq ? HP_ULTRA_CPL_IRQ : 0u) |
+		       (p->storing ? HP_ULTRA_STORES : 0u);
 	case HP_UC_OUPID:
 		return p->oupid;
 	case HP_UC_HPID:

@@ -65,6 +65,9 @@ void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
 /* CACHE_CMD: flush, remove and query; an insert is the next access. */
 uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key);
 
+/* Removes all from key `from` to `to`. */
+void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to);
+
 /* ---- routing cache (route.c) ---- */
 
 struct hp_route_req {

@@ -93,6 +93,11 @@ static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
 	(void)arg1;
+	if (HP_CACHE_OP(cmd) == HP_CACHE_REMOVE && arg0 == HP_NONE) {
+		hp_lines_drop(n->win, win_key(HP_CACHE_VPID(cmd), 0),
+			      win_key(HP_CACHE_VPID(cmd), UINT32_MAX));
+		return 0;
+	}
 	return hp_lines_cmd(n->win, HP_CACHE_OP(cmd),
 			    win_key(HP_CACHE_VPID(cmd), (uint32_t)arg0));
 }

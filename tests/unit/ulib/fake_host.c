@@ -150,6 +150,75 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 	return false;
 }
 
+void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
+		     const struct weft_io *io)
+{
+}
+
+struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
+{
+	return NULL;
+}
+
+void weft_proc_free(struct weft_host *h, struct weft_proc *p)
+{
+}
+
+bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag)
+{
+	return false;
+}
+
+struct weft_proc *weft_proc_self(struct weft_host *h)
+{
+	return NULL;
+}
+
+bool weft_proc_enter(struct weft_host *h, struct weft_proc *p)
+{
+	return false;
+}
+
+bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
+		     uint64_t off)
+{
+	return false;
+}
+
+/* Nor drivers and threads. */
+bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
+		  const struct weft_drv *drv)
+{
+	return false;
+}
+
+int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
+		  void *arg)
+{
+	return -19; /* ENODEV */
+}
+
+struct weft_host *weft_thread_start(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg)
+{
+	return NULL;
+}
+
+bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
+		    weft_time_t deadline)
+{
+	return false;
+}
+
+void weft_host_wake(struct weft_host *h, const uint32_t *p)
+{
+}
+
+void weft_host_log(struct weft_host *h, const char *fmt, ...)
+{
+}
+
 /* PCI-X: no tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 {
@@ -230,6 +299,25 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
 void weft_host_free(struct weft_host *h, void *p)
 {
 	free(p);
+}
+
+void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n)
+{
+	return NULL;
+}
+
+void weft_mem_give(struct weft_host *h, weft_phys_t phys)
+{
+}
+
+bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len)
+{
+	return false;
+}
+
+bool weft_mem_release(struct weft_host *h, weft_phys_t phys)
+{
+	return false;
 }
 
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p)

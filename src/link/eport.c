@@ -307,6 +307,15 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 	return false;
 }
 
+bool eport_room(const struct eport *ep, uint32_t vc)
+{
+	uint32_t used = 0;
+
+	for (uint32_t v = 0; v < EX_VCS; v++)
+		used += ep->used[v];
+	return !ep->peer || eport_has_credit(ep, vc) || used > ep->peer->held;
+}
+
 /* A cell that starts on the line at cycle s.  A packet is where its last cell
  * is. */
 WEFT_COLD static void eport_trace(const struct eport *ep,

@@ -222,6 +222,9 @@ uint64_t eport_next(struct eport *ep, uint64_t g);
 /* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
  * not the line.  False: ops.wake will come when that may have changed. */
 bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
+/* A slot out there is free for that VC, or will be: its credit is on its way.
+ * Without any effect. */
+bool eport_room(const struct eport *ep, uint32_t vc);
 /* Commits the cell at g: eport_can(vc) and eport_next(g) == g hold.  The packet
  * belongs to the peer once its EOP cell is committed. */
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,

@@ -66,9 +66,26 @@ struct ex_topo {
  * the component `net`. */
 enum { EX_PLACE_MAGIC = 0x45580001 };
 
+#define EX_UNLOCKED UINT32_MAX
 struct ex_wait {	  /* a cell that waits at an input */
 	uint32_t out, vc; /* for this output, to leave on this channel */
-	uint64_t since;	  /* cycle since which it is the first of its queue */
+	uint64_t since;	  /* cycle since which it is here */
+	uint32_t lock;	  /* input * EX_VCS + VC whose packet holds that
+			   * channel, EX_UNLOCKED: none but its own */
+	bool early;	  /* it asks when its packet is whole, or the first */
+	bool room;	  /* behind the output there is a slot for it */
+	uint8_t pool;	  /* channels that have slots of the pool there */
+};
+
+/* What a crossbar knows of cells that wait; exnet_wait.c. */
+struct ex_waits {
+	/* The first cells of all queues of an input channel, by output. */
+	uint32_t (*heads)(struct weft_comp *c, uint32_t in, uint32_t vc,
+			  struct ex_wait w[EX_PORTS]);
+	/* Cells are on their way there, or may be sent. */
+	bool (*comes)(struct weft_comp *c, uint32_t in, uint32_t vc);
+	/* The packet that holds this channel of an output, as in ex_wait. */
+	uint32_t (*lock)(struct weft_comp *c, uint32_t out, uint32_t vc);
 };
 
 struct ex_place {
@@ -76,10 +93,7 @@ struct ex_place {
 	uint32_t node;
 	const struct ex_topo *topo;
 	struct weft_comp *net; /* class extoll.net: measurement, watchdog */
-	/* Crossbars: of the cells that came in at `in` on `vc` and wait, the
-	 * one that has waited longest.  False: none. */
-	bool (*waits_for)(struct weft_comp *c, uint32_t in, uint32_t vc,
-			  struct ex_wait *w);
+	const struct ex_waits *waits; /* crossbars */
 };
 
 static inline struct ex_place *ex_place(const struct weft_comp *c)

@@ -147,8 +147,8 @@ void exnet_links_begin(struct weft_comp *net);
 void exnet_links_end(struct weft_comp *net);
 void exnet_links_report(struct weft_comp *net);
 
-/* exnet_wait.c: a cell that has waited since before `before` and waits for
- * itself; writes the way round.  Or one that waits for an end that takes
+/* exnet_wait.c: cells that have waited since before `before` and wait for each
+ * other; writes the way round.  Or one that waits for an end that takes
  * nothing: *blocked_p. */
 bool exnet_cycle(const struct exnet *n, uint64_t before, char *text,
 		 size_t size, bool *blocked_p);

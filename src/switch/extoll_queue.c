@@ -11,8 +11,7 @@
 #include "switch/extoll_xbar.h"
 #include "weft/trace.h"
 
-/* The cell, at the head of its queue, may ask. */
-static bool may_ask(const struct xb_in *in, const struct ecell *c)
+bool xb_may_ask(const struct xb_in *in, const struct ecell *c)
 {
 	const struct xb_open *p = &in->open[c->vc];
 
@@ -23,7 +22,7 @@ static bool may_ask(const struct xb_in *in, const struct ecell *c)
 
 static void ask(struct xb *x, uint32_t i, uint32_t o, const struct ecell *c)
 {
-	if (!may_ask(&x->in[i], c) ||
+	if (!xb_may_ask(&x->in[i], c) ||
 	    (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, i, c)))
 		return;
 	x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
@@ -58,7 +57,7 @@ static void order_in(struct xb *x, uint32_t i, uint32_t q,
 	while (at != XB_NONE && s[at].serial != c->serial)
 		at = s[at].next;
 	if (at != XB_NONE && s[at].flags & ECELL_SOP &&
-	    may_ask(&x->in[i], &s[at]))
+	    xb_may_ask(&x->in[i], &s[at]))
 		xb_turn_add(x, i, &s[at]);
 }
 

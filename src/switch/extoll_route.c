@@ -130,25 +130,62 @@ void xb_place(struct xb *x)
 	ex_here_init(&x->here, x->place.topo, x->node);
 }
 
-/* Of the cells of (in, vc) at the heads of their queues, the oldest. */
-bool xb_waits_for(struct weft_comp *c, uint32_t in, uint32_t vc,
-		  struct ex_wait *w)
+/* ---- what waits (ex_route.h) ---- */
+
+static struct ex_wait wait_of(struct xb *x, uint32_t in, uint32_t o,
+			      const struct ecell *c)
+{
+	const struct eport *ep = &x->ep[o];
+	uint32_t lock = x->out[o].lock[c->vc_out], own = in * EX_VCS + c->vc;
+	struct ex_wait w = { .out = o,
+			     .vc = c->vc_out,
+			     .since = c->cycle,
+			     .lock = lock == XB_NONE || lock == own
+					     ? EX_UNLOCKED
+					     : lock,
+			     .early = !xb_may_ask(&x->in[in], c),
+			     .room = eport_room(ep, c->vc_out) };
+
+	for (uint32_t v = 0; v < EX_VCS; v++)
+		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
+	/* it waits for its turn, not for room: not looked into */
+	if (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, in, c))
+		w.since = UINT64_MAX;
+	return w;
+}
+
+static uint32_t waits_heads(struct weft_comp *c, uint32_t in, uint32_t vc,
+			    struct ex_wait w[EX_PORTS])
+{
+	struct xb *x = c->state;
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; o < EX_PORTS; o++) {
+		uint32_t slot = x->in[in].head[o * EX_VCS + vc];
+
+		if (slot != XB_NONE)
+			w[n++] = wait_of(x, in, o, &x->ep[in].slot[slot]);
+	}
+	return n;
+}
+
+static bool waits_comes(struct weft_comp *c, uint32_t in, uint32_t vc)
 {
 	const struct xb *x = c->state;
-	bool found = false;
-	uint32_t o;
+	const struct eport *ep = &x->ep[in];
 
-	for (o = 0; o < EX_PORTS; o++) {
-		uint32_t slot = x->in[in].head[o * EX_VCS + vc];
-		const struct ecell *s;
-
-		if (slot == XB_NONE)
-			continue;
-		s = &x->ep[in].slot[slot];
-		if (found && s->cycle >= w->since)
-			continue;
-		*w = (struct ex_wait){ o, s->vc_out, s->cycle };
-		found = true;
-	}
-	return found;
+	return ep->peer &&
+	       (ep->way_head != XB_NONE || eport_room(ep->peer, vc));
 }
+
+static uint32_t waits_lock(struct weft_comp *c, uint32_t out, uint32_t vc)
+{
+	const struct xb *x = c->state;
+	uint32_t lock = x->out[out].lock[vc];
+
+	return lock == XB_NONE ? EX_UNLOCKED : lock;
+}
+
+const struct ex_waits xb_waits = { .heads = waits_heads,
+				   .comes = waits_comes,
+				   .lock = waits_lock };

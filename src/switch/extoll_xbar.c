@@ -376,7 +376,7 @@ int xb_init(struct weft_comp *c, struct weft_err *err)
 	inner = xb_cfg_internal(x);
 	x->comp = c;
 	x->place.magic = EX_PLACE_MAGIC;
-	x->place.waits_for = xb_waits_for;
+	x->place.waits = &xb_waits;
 	x->armed = WEFT_NEVER;
 	for (i = 0; i < EX_PORTS; i++) {
 		x->in[i].pushed = 0 - (uint64_t)XB_FAR;

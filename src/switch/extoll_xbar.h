@@ -113,8 +113,10 @@ uint32_t xb_peek(const struct xb *x, const struct ecell *c);
 int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 		 const uint32_t *to, uint32_t n, struct weft_err *err);
 
-/* extoll_queue.c: a cell enters the queue for output o; the one at the head of
+/* extoll_queue.c: the cell, at the head of its queue, may ask for its output;
+ * a cell enters the queue for output o; the one at the head of
  * queue (o, bit) leaves; it left from the middle. */
+bool xb_may_ask(const struct xb_in *in, const struct ecell *c);
 void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot);
 void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c);
 void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
@@ -154,8 +156,7 @@ void xb_fini(struct weft_comp *c);
 
 /* ops.start: where this crossbar stands. */
 void xb_place(struct xb *x);
-bool xb_waits_for(struct weft_comp *c, uint32_t in, uint32_t vc,
-		  struct ex_wait *w);
+extern const struct ex_waits xb_waits;
 
 /* Round-robin arbiter of 4.2: the winner among req, given the last one. */
 static inline uint32_t xb_arbiter(uint64_t req, uint32_t last)

@@ -354,6 +354,28 @@ static void test_deadlock(void **st)
 	rig_close(&g);
 }
 
+/* Cells wait long in a saturated network, in circles that dissolve. */
+static void test_long_waits_are_no_deadlock(void **st)
+{
+	static const char *const nets[] = {
+		"type: torus, dims: [4, 4], net: {watchdog: 200}",
+		"type: torus, dims: [8], routing: table, "
+		"net: {watchdog: 200}",
+	};
+	static const uint32_t ends[] = { 16, 8 };
+	struct rig g;
+
+	for (size_t i = 0; i < 2; i++) {
+		rig_run(&g, ends[i],
+			"load: 2, sizes: '8:3,1000:1', packets: 300, "
+			"pattern: tornado",
+			nets[i]);
+		good(&g);
+		assert_int_equal(counter(&g, "net.received"), ends[i] * 300);
+		rig_close(&g);
+	}
+}
+
 /* ---- load and its names ---- */
 
 static void test_states(void **st)
@@ -684,6 +706,7 @@ int main(void)
 		cmocka_unit_test(test_no_load),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_deadlock),
+		cmocka_unit_test(test_long_waits_are_no_deadlock),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(
 			test_a_load_just_above_what_is_taken_saturates),

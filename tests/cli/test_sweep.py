@@ -7,6 +7,7 @@ they come.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -126,6 +127,34 @@ class Search(unittest.TestCase):
         r = json.loads(p.stdout)
         self.assertEqual(r["curve"]["state"], "deadlock")
         self.assertIn("(8 inputs)", p.stderr)
+
+
+class Curves(unittest.TestCase):
+    """Which line is best depends on what is measured."""
+    AXES = ("sweep: {traffic.flits: [4, 8], traffic.load: [0.1, 0.2, 0.4]}\n")
+
+    def show(self, metric):
+        text = RING.replace("record: {", f"record: {{show: {metric}, ")
+        return weft(text=text + self.AXES).stdout
+
+    def test_more_that_arrives_is_better(self):
+        out = self.show("net.accepted")
+        self.assertRegex(out, r"(?m) best$")
+        for row in re.findall(r"(?m)^ *0\.[124] +([0-9.]+) +([0-9.]+) +(.*)$",
+                              out):
+            better = max((0, 1), key=lambda k: float(row[k]))
+            self.assertIn("48"[better], row[2], out)
+
+    def test_less_time_is_better(self):
+        out = self.show("net.latency")
+        self.assertRegex(out, r"best: .*4")
+        self.assertNotIn("crossing", out)
+
+    def test_a_share_has_no_best(self):
+        out = self.show("net.link_busy")
+        self.assertNotIn("best", out)
+        self.assertNotIn("better", out)
+        self.assertNotIn("crossing", out)
 
 
 class Follow(unittest.TestCase):

@@ -195,6 +195,17 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	return ok;
 }
 
+static bool is_time(const char *unit)
+{
+	static const char *const times[] = { "ns", "us", "ms",	   "s",
+					     "pc", "cc", "cycles", NULL };
+
+	for (const char *const *t = times; *t; t++)
+		if (!strcmp(unit, *t))
+			return true;
+	return false;
+}
+
 /* Titles in the order of the points. */
 static size_t titles(const struct run_set *s, char (*title)[160])
 {
@@ -225,7 +236,8 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 		return false;
 	l->metric = m->name;
 	l->unit = m->unit;
-	l->more = strstr(m->unit, "/s");
+	l->more = strchr(m->unit, '/');
+	l->less = is_time(m->unit);
 	memcpy(l->title, title[i], sizeof(l->title));
 	for (size_t k = 0; k < s->n_points; k++) {
 		if (!point_parts(s, k, &p))
@@ -285,11 +297,16 @@ double lines_cross(const struct lines *l, size_t a, size_t b, size_t i)
 	return l->x[i] * pow(l->x[i + 1] / l->x[i], g0 / (g0 - g1));
 }
 
+static bool ranked(const struct lines *l)
+{
+	return l->more || l->less;
+}
+
 size_t lines_best(const struct lines *l, size_t i)
 {
 	size_t best = l->n_lines;
 
-	for (size_t k = 0; k < l->n_lines; k++)
+	for (size_t k = 0; ranked(l) && k < l->n_lines; k++)
 		if (!isnan(l->line[k].y[i]) &&
 		    (best == l->n_lines || gain(l, best, k, i) > 0))
 			best = k;
@@ -307,7 +324,7 @@ static void values(const struct lines *l, FILE *f)
 	for (size_t k = 0; k < l->n_lines; k++)
 		heads[k + 1] = l->line[k].label;
 	heads[l->n_lines + 1] = "best";
-	t = table_new(heads, l->n_lines + 1 + l->rivals);
+	t = table_new(heads, l->n_lines + 1 + (l->rivals && ranked(l)));
 	for (size_t i = 0; i < l->n_x; i++) {
 		size_t best = lines_best(l, i);
 
@@ -317,7 +334,7 @@ static void values(const struct lines *l, FILE *f)
 			out_real(l->line[k].y[i], buf);
 			table_cell(t, "%s", isnan(l->line[k].y[i]) ? "-" : buf);
 		}
-		if (l->rivals)
+		if (l->rivals && ranked(l))
 			table_cell(t, "%s",
 				   best < l->n_lines ? l->line[best].label
 						     : "-");
@@ -362,13 +379,18 @@ static void crossings(const struct lines *l, FILE *f)
 {
 	static const char *const heads[] = { "crossing", "from", "between",
 					     "and" };
-	struct table *t = table_new(heads, 4);
+	struct table *t = NULL;
 
 	for (size_t a = 0; a < l->n_lines; a++)
 		for (size_t b = a + 1; b < l->n_lines; b++)
-			for (size_t i = 0; i + 1 < l->n_x; i++)
-				if (!isnan(lines_cross(l, a, b, i)))
-					crossing(l, a, b, i, t);
+			for (size_t i = 0; i + 1 < l->n_x; i++) {
+				if (isnan(lines_cross(l, a, b, i)))
+					continue;
+				t = t ? t : table_new(heads, 4);
+				crossing(l, a, b, i, t);
+			}
+	if (!t)
+		return;
 	fputc('\n', f);
 	table_print(t, f);
 }
@@ -448,7 +470,7 @@ void lines_table(const struct run_set *s, bool with_values, FILE *f)
 		if (with_values)
 			values(l, f);
 		picture(l, f);
-		if (!l->rivals)
+		if (!l->rivals || !ranked(l))
 			continue;
 		envelope(l, f);
 		crossings(l, f);

@@ -13,7 +13,8 @@ enum { LINES_X = 64, LINES_N = 16 };
 
 struct lines {
 	const char *metric, *unit;
-	bool more; /* larger is better: a rate */
+	/* larger is better: a rate; smaller is: a time; neither: not known */
+	bool more, less;
 	char title[160], x_name[64];
 	double x[LINES_X];
 	size_t n_x;
@@ -34,7 +35,8 @@ bool lines_rival(const struct run_set *s);
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);
 /* Where lines a and b cross between x number i and the next: x, or NAN. */
 double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
-/* The best line at x number i, or n_lines. */
+/* The best line at x number i; n_lines: there is none, or what is better is not
+ * known. */
 size_t lines_best(const struct lines *l, size_t i);
 
 /* Where x stands between the first one (0) and the last (1). */

@@ -59,6 +59,7 @@ static void test_published(void **state)
 		}
 }
 
+/* T-39: all symbols, both disparities. */
 static void test_round_trip(void **state)
 {
 	uint32_t n = 0;
@@ -80,7 +81,7 @@ static void test_round_trip(void **state)
 	assert_false(b8b10_known(K(0, 0)));
 }
 
-/* The code has 10-bit words for each disparity and no others. */
+/* T-39: the code has 10-bit words for each disparity and no others. */
 static void test_illegal(void **state)
 {
 	uint32_t good[2] = { 0 }, both = 0, none = 0;

@@ -23,6 +23,7 @@ static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 	}
 }
 
+/* T-41: +-100 ppm, no cell is lost. */
 static void test_compensated(void **state)
 {
 	static const char *const ppm[][2] = { { "100", "-100" },

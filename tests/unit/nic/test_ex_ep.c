@@ -101,6 +101,7 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* T-42: the three protocols and where they change over. */
 static void test_ways(void **state)
 {
 	struct exrig r;

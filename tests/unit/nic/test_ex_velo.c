@@ -42,6 +42,7 @@ static void test_request_packet(void **state)
 	assert_memory_equal(p->data, want, 13);
 }
 
+/* T-02: lengths 0 and 65 are dropped and counted. */
 static void test_length(void **state)
 {
 	velo_send_h(ME, SENDER, EXTOLL_SEND(1, 3, 0, 0, 0), 8, 0);
@@ -65,6 +66,7 @@ static void test_length(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
+/* T-03: reserved bits and multicast; the next message is fine. */
 static void test_reserved(void **state)
 {
 	uint32_t n = 0;
@@ -143,6 +145,7 @@ static void test_dwords(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
+/* T-05: a message that begins at offset 8. */
 static void test_align(void **state)
 {
 	uint64_t m[2] = { EXTOLL_SEND(1, 3, 0, 1, 8), 1 };

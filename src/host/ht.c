@@ -36,7 +36,9 @@
  * device's core finds the read by its source tag.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
- * isochronous channels, chains of devices, unit ids. */
+ * isochronous channels, chains of devices.  Packets of devices have their
+ * headers (ht_head.h), from which the receiver takes tag, length, address,
+ * mask and error; those of the host have none. */
 #include "base/need.h"
 #include "host/ht.h"
 
@@ -295,6 +297,7 @@ static void link_fini(struct ht *b, struct ht_link *l)
 		}
 	ht_queue_clear(b, &l->wait);
 	free(l->tag.back);
+	free(l->reads);
 }
 
 static void ht_fini(struct weft_comp *c)
@@ -318,7 +321,7 @@ WEFT_COMPONENT(bus_ht, .name = "bus.ht", .kind = WEFT_KIND_BUS,
 	       .source = "EXTOLL specification 2.1 to 2.3, 7.1, 7.4, 7.5",
 	       .not_modelled =
 		       "link time of credits, link errors, chains of "
-		       "devices",
+		       "devices, headers of host accesses",
 	       .state_size = sizeof(struct ht), .params = ht_params,
 	       .presets = ht_presets, .counters = ht_counters,
 	       .n_counters = HT_C_N, .ports = ht_ports,

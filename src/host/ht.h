@@ -10,6 +10,7 @@
 #ifndef HOST_HT_H
 #define HOST_HT_H
 
+#include "host/ht_head.h"
 #include "host/pio.h"
 
 #define HT_NEVER UINT64_MAX
@@ -71,20 +72,33 @@ struct ht_ring {
 	uint64_t used;	/* how often one was taken */
 };
 
+/* Reads of the device that are not answered, by source tag. */
+struct ht_reads {
+	struct ht_read {
+		struct weft_bus_txn *txn;
+		uint32_t at, bytes;
+	} of[HT_TAGS];
+	/* answers in any order: slot from which a tag can be used */
+	uint64_t back[HT_TAGS];
+};
+
 struct ht_lane {
 	struct ht_queue queue[HT_VCS];
 	struct ht_ring credit[HT_VCS];
 	uint64_t free_at;
 	struct weft_timer decide;
 	uint32_t last; /* served last */
+	/* of a device: header of the packet on the link, and its mask */
+	uint8_t head[8];
+	uint32_t mask;
 };
 
 struct ht_link {
 	struct weft_port *port;
 	struct ht_lane lane[HT_DIRS];
-	struct ht_ring tag; /* answers in order */
-	/* answers in any order: slot from which a tag can be used */
-	uint64_t tag_back[HT_TAGS];
+	struct ht_ring tag;	/* answers in order */
+	struct ht_reads *reads; /* made by the first */
+	uint64_t sequences;	/* transactions of several packets */
 	uint64_t seq;
 	/* at the bridge */
 	weft_time_t commit;   /* all writes up to now are in memory */

@@ -40,11 +40,13 @@ void ht_irq(struct weft_port *dev_port, bool asserted)
 	ht_kick(b, l, HT_UP);
 }
 
+/* What does not fit into a header is nobody's. */
 static bool decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 {
 	const struct weft_bus_host_ops *host = b->host->peer->iface;
 
-	return host->decode(b->host->peer, addr, bytes);
+	return !(addr >> HT_ADDR_BITS) &&
+	       host->decode(b->host->peer, addr, bytes);
 }
 
 static struct weft_slice piece(const struct weft_bus_txn *t, uint32_t at,
@@ -128,15 +130,35 @@ static uint32_t cut(uint64_t addr, uint32_t left, bool *masked_p)
 	return n % 4 ? HT_BLOCK - (uint32_t)(addr % HT_LINE) : n;
 }
 
+/* The packets of a transaction that takes several are a sequence. */
+static uint8_t sequence(struct ht_link *l, const struct weft_bus_txn *t,
+			uint32_t at, uint32_t n)
+{
+	if (n == t->bytes)
+		return 0;
+	if (!at)
+		l->sequences++;
+	return (uint8_t)(1 + l->sequences % 15);
+}
+
+/* Puts the header of a device's request on the link. */
+static void head_put(struct ht *b, struct ht_link *l, struct ht_head *h)
+{
+	h->unit = (uint8_t)(1 + link_number(b, l));
+	ht_request_pack(h, l->lane[HT_UP].head);
+}
+
 static void irq_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_POSTED]);
 	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
+	struct ht_head h = { .cmd = HT_CMD_WRITE_BYTES, .addr = HT_INTERRUPT };
 	struct weft_bus_note note = { .kind = WEFT_NOTE_IRQ,
 				      .dev = link_number(b, l),
 				      .level = p->level };
 
+	head_put(b, l, &h);
 	note.time = ht_later(ht_time(b, end) + b->t_irq, l->commit);
 	weft_bus_tell(b->host, &note);
 	weft_count(b->comp, HT_C_IRQS, 1);
@@ -144,14 +166,51 @@ static void irq_send(struct ht *b, struct ht_link *l, uint64_t d)
 	ht_pkt_free(b, p);
 }
 
+static void write_head(struct ht *b, struct ht_link *l,
+		       const struct weft_bus_txn *t, uint32_t n, bool masked)
+{
+	uint64_t addr = t->addr + t->moved;
+	struct ht_head h = { .cmd = HT_CMD_WRITE,
+			     .seq = sequence(l, t, t->moved, n),
+			     .count = (uint8_t)(ht_dwords(addr, n) - 1),
+			     .addr = addr & ~3ull };
+
+	if (masked) {
+		h.cmd = HT_CMD_WRITE_BYTES;
+		h.count++;
+		h.addr = addr & ~(HT_BLOCK - 1ull);
+		l->lane[HT_UP].mask = ht_mask(addr, n);
+	}
+	head_put(b, l, &h);
+}
+
+/* Address and bytes of the write that is on the link, as the bridge sees it. */
+static uint64_t write_parse(const struct ht_link *l, uint32_t *n_p)
+{
+	uint32_t mask = l->lane[HT_UP].mask;
+	struct ht_head h;
+
+	ht_request_parse(l->lane[HT_UP].head, &h);
+	if (h.cmd == HT_CMD_WRITE) {
+		*n_p = 4 * (h.count + 1u);
+		return h.addr;
+	}
+	*n_p = ht_mask_bytes(mask);
+	return h.addr + ht_mask_first(mask);
+}
+
 /* In memory T_WRITE after its end; to nobody: lost, and nobody is told. */
 static void write_commit(struct ht *b, struct ht_link *l,
-			 const struct weft_bus_txn *t, uint32_t n, uint64_t end)
+			 const struct weft_bus_txn *t, uint64_t end)
 {
-	if (!decoded(b, t->addr + t->moved, n)) {
+	uint32_t n;
+	uint64_t addr = write_parse(l, &n);
+
+	if ((t->addr + t->moved) >> HT_ADDR_BITS || !decoded(b, addr, n)) {
 		weft_count(b->comp, HT_C_ABORTS, 1);
 		return;
 	}
+	assert(addr == t->addr + t->moved); /* the data are its */
 	l->commit = ht_later(ht_time(b, end) + b->t_write, l->commit);
 	mem_tell(b, l, t, t->moved, n, l->commit);
 }
@@ -178,7 +237,8 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 	weft_count(b->comp, HT_C_MASKED, masked);
 	if (t->trace_id)
 		trace_way(b, l, t, d, end);
-	write_commit(b, l, t, n, end);
+	write_head(b, l, t, n, masked);
+	write_commit(b, l, t, end);
 	t->tenures++;
 	t->moved += n;
 	if (t->moved < t->bytes)
@@ -219,20 +279,38 @@ static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
 			ht_later(c, read_free(b, p) ? p->after : l->answered));
 }
 
+/* The read goes on the link; its core keeps what the answer is for. */
+static void read_head(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
+		      uint32_t n, uint8_t tag)
+{
+	const struct weft_bus_txn *t = p->txn;
+	uint64_t addr = t->addr + p->at;
+	struct ht_head h = { .cmd = HT_CMD_READ,
+			     .seq = sequence(l, t, p->at, n),
+			     .tag = tag,
+			     .count = (uint8_t)(ht_dwords(addr, n) - 1),
+			     .addr = addr & ~3ull };
+
+	if (t->relaxed)
+		h.cmd |= HT_CMD_READ_RELAXED;
+	l->reads->of[tag] = (struct ht_read){ p->txn, p->at, n };
+	head_put(b, l, &h);
+}
+
 /* At the bridge: the answer to the packet of n bytes from p->at. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
-		       uint32_t n, uint8_t tag, uint64_t end)
+		       uint32_t n, uint64_t end)
 {
 	struct weft_bus_txn *t = p->txn;
 	struct ht_pkt *a = ht_pkt_new(b);
+	struct ht_head h;
 
+	ht_request_parse(l->lane[HT_UP].head, &h);
 	a->ready = p->after = read_slot(b, l, p, end);
 	l->answered = ht_later(l->answered, a->ready);
-	a->tag = tag;
-	a->txn = t;
-	a->at = p->at;
-	a->bytes = n;
-	a->relaxed = t->relaxed;
+	a->tag = h.tag;
+	a->bytes = 4 * (h.count + 1u);
+	a->relaxed = h.cmd & HT_CMD_READ_RELAXED;
 	a->error = !decoded(b, t->addr + p->at, n);
 	if (!a->error)
 		mem_tell(b, l, t, p->at, n, ht_time(b, a->ready));
@@ -258,7 +336,8 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 	t->tenures++;
 	if (t->trace_id)
 		trace_way(b, l, t, d, end);
-	read_serve(b, l, p, n, tag, end);
+	read_head(b, l, p, n, tag);
+	read_serve(b, l, p, n, end);
 	p->at += n;
 	if (p->at == t->bytes)
 		ht_pkt_free(b, ht_queue_pop(&lane->queue[HT_NONPOSTED]));
@@ -266,51 +345,68 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 		weft_count(b->comp, HT_C_TAG_WAITS, 1);
 }
 
-static void burst_tell(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
+static void burst_tell(struct ht *b, struct ht_link *l, const struct ht_read *r,
 		       uint64_t s)
 {
 	struct weft_bus_note note = { .kind = WEFT_NOTE_BURST,
 				      .time = ht_time(b, s),
-				      .txn = p->txn,
-				      .offset = p->at,
-				      .bytes = p->bytes,
-				      .last = p->at + p->bytes ==
-					      p->txn->bytes };
+				      .txn = r->txn,
+				      .offset = r->at,
+				      .bytes = r->bytes,
+				      .last = r->at + r->bytes ==
+					      r->txn->bytes };
 
 	note.frame = note.data_end = note.time;
 	weft_bus_tell(l->port, &note);
 }
 
-static void all_ones(struct ht *b, const struct ht_pkt *p)
+static void all_ones(struct ht *b, const struct ht_read *r)
 {
-	struct weft_bus_txn *t = p->txn;
+	struct weft_bus_txn *t = r->txn;
 
 	weft_count(b->comp, HT_C_ABORTS, 1);
 	t->status = WEFT_BUS_MASTER_ABORT;
 	if (t->data.buf)
-		memset(weft_slice_data(t->data) + p->at, 0xff, p->bytes);
+		memset(weft_slice_data(t->data) + r->at, 0xff, r->bytes);
+}
+
+/* The device's core has the answer at slot s: the tag says to which read. */
+static void answer_take(struct ht *b, struct ht_link *l, uint64_t s)
+{
+	const struct ht_read *r;
+	struct ht_head h;
+
+	ht_answer_parse(l->lane[HT_DOWN].head, &h);
+	r = &l->reads->of[h.tag];
+	ht_tag_back(b, l, h.tag, s);
+	if (h.error)
+		all_ones(b, r);
+	r->txn->moved += r->bytes;
+	if (r->bytes < r->txn->bytes)
+		burst_tell(b, l, r, s);
+	if (r->txn->moved == r->txn->bytes)
+		done(b, l, r->txn, s);
 }
 
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
-	struct weft_bus_txn *t = p->txn;
-	uint32_t n = HT_RESPONSE / 4 + ht_dwords(t->addr + p->at, p->bytes);
-	uint64_t s = ht_occupy(b, l, HT_DOWN, d, n) + b->s_rx;
+	struct ht_head h = { .cmd = HT_CMD_ANSWER,
+			     .unit = (uint8_t)(1 + link_number(b, l)),
+			     .tag = p->tag,
+			     .count = (uint8_t)(p->bytes / 4 - 1),
+			     .pass_pw = p->relaxed,
+			     .error = p->error };
+	uint64_t s = ht_occupy(b, l, HT_DOWN, d, (HT_RESPONSE + p->bytes) / 4) +
+		     b->s_rx;
+	uint64_t trace = l->reads->of[p->tag].txn->trace_id;
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, s + b->s_credit);
-	ht_tag_back(b, l, p->tag, s);
-	if (p->error)
-		all_ones(b, p);
-	t->moved += p->bytes;
-	if (t->trace_id)
-		weft_mark(b->comp, t->trace_id, "DMA read: memory",
-			  ht_time(b, d));
-	if (p->bytes < t->bytes)
-		burst_tell(b, l, p, s);
-	if (t->moved == t->bytes)
-		done(b, l, t, s);
+	ht_answer_pack(&h, lane->head);
+	if (trace)
+		weft_mark(b->comp, trace, "DMA read: memory", ht_time(b, d));
+	answer_take(b, l, s);
 	ht_pkt_free(b, p);
 	ht_kick(b, l, HT_UP);
 }

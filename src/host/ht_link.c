@@ -76,28 +76,32 @@ static uint8_t tag_first(const struct ht *b, const struct ht_link *l)
 	uint8_t best = 0;
 
 	for (uint8_t i = 1; i < b->tags; i++)
-		if (l->tag_back[i] < l->tag_back[best])
+		if (l->reads->back[i] < l->reads->back[best])
 			best = i;
 	return best;
 }
 
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l)
 {
-	return b->banks == 1 ? ht_ring_slot(&l->tag, b->tags)
-			     : l->tag_back[tag_first(b, l)];
+	if (b->banks == 1)
+		return ht_ring_slot(&l->tag, b->tags);
+	return l->reads ? l->reads->back[tag_first(b, l)] : 0;
 }
 
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	uint8_t tag = 0;
 
+	if (!l->reads)
+		l->reads = calloc(1, sizeof(*l->reads));
+	assert(l->reads);
 	if (b->banks == 1)
 		return (uint8_t)(ht_ring_take(&l->tag, b->tags, HT_NEVER) %
 				 b->tags);
-	while (l->tag_back[tag] > d)
+	while (l->reads->back[tag] > d)
 		tag++;
 	assert(tag < b->tags);
-	l->tag_back[tag] = HT_NEVER;
+	l->reads->back[tag] = HT_NEVER;
 	return tag;
 }
 
@@ -106,7 +110,7 @@ void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
 	if (b->banks == 1)
 		ht_ring_back(&l->tag, b->tags, tag, back);
 	else
-		l->tag_back[tag] = back;
+		l->reads->back[tag] = back;
 }
 
 /* ---- order --------------------------------------------------------------- */

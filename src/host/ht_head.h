@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Headers of HyperTransport packets, bit by bit (EXTOLL specification 2.1, 2.2;
+ * the layout is that of the HyperTransport I/O link).
+ *
+ *   request, 8 bytes    0  7:6 seqID[3:2]  5:0 command
+ *                       1  7 passPW  6:5 seqID[1:0]  4:0 unitID
+ *                       2  7:6 count[1:0]  4:0 srcTag
+ *                       3  7:2 address[7:2]  1:0 count[3:2]
+ *                       4..7  address[39:8]
+ *   answer, 4 bytes     0  5:0 command
+ *                       1  7 passPW  4:0 unitID
+ *                       2  7:6 count[1:0]  5 error  4:0 srcTag
+ *                       3  1:0 count[3:2]
+ *
+ * count is dwords - 1; a byte write begins with a dword of 32 mask bits, one
+ * for each byte of its aligned block, which counts. */
+#ifndef HOST_HT_HEAD_H
+#define HOST_HT_HEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ht_cmd {
+	HT_CMD_READ = 0x14,	   /* sized read, dwords */
+	HT_CMD_READ_RELAXED = 8,   /* or'ed: its answer may pass posted ones */
+	HT_CMD_WRITE_BYTES = 0x28, /* posted */
+	HT_CMD_WRITE = 0x2C,	   /* posted, dwords */
+	HT_CMD_ANSWER = 0x30,	   /* read response */
+};
+
+#define HT_ADDR_BITS 40
+#define HT_INTERRUPT 0xFDF8000000ull /* where interrupts are written to */
+
+struct ht_head {
+	uint8_t cmd, unit, seq, tag, count;
+	bool pass_pw, error;
+	uint64_t addr; /* of a request, a multiple of 4 */
+};
+
+void ht_request_pack(const struct ht_head *h, uint8_t out[8]);
+void ht_request_parse(const uint8_t in[8], struct ht_head *h);
+void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);
+void ht_answer_parse(const uint8_t in[4], struct ht_head *h);
+/* Bytes [addr, addr + n) of an aligned block of 32, and back. */
+uint32_t ht_mask(uint64_t addr, uint32_t n);
+uint32_t ht_mask_first(uint32_t mask);
+uint32_t ht_mask_bytes(uint32_t mask);
+
+#endif

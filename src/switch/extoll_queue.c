@@ -20,14 +20,51 @@ bool xb_may_ask(const struct xb_in *in, const struct ecell *c)
 	return !p->is_open || c->serial != p->serial || p->waiting == p->cells;
 }
 
+/* A packet that goes from link to link asks t_transit cycles after it came; its
+ * cells follow it as they came. */
+static bool in_transit(struct xb *x, uint32_t i, uint32_t o,
+		       const struct ecell *c)
+{
+	uint64_t from = c->cycle + x->t_transit;
+
+	if (i < EX_INTERNAL || o < EX_INTERNAL || !(c->flags & ECELL_SOP) ||
+	    from <= eport_now(&x->ep[i]))
+		return false;
+	vec_push(&x->held, ((struct xb_held){ from, (uint8_t)i, (uint8_t)o,
+					      (uint8_t)c->vc }));
+	return true;
+}
+
 static void ask(struct xb *x, uint32_t i, uint32_t o, const struct ecell *c)
 {
+	if (x->t_transit && in_transit(x, i, o, c))
+		return;
 	if (!xb_may_ask(&x->in[i], c) ||
 	    (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, i, c)))
 		return;
 	x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
 	x->asked |= (uint16_t)(1u << o);
 	x->fresh |= (uint16_t)(1u << o);
+}
+
+uint64_t xb_queue_held(struct xb *x, uint64_t cycle)
+{
+	uint64_t next = WEFT_NEVER;
+
+	for (size_t k = 0; k < x->held.n;) {
+		struct xb_held h = x->held.at[k];
+		uint32_t slot = x->in[h.in].head[h.out * EX_VCS + h.vc];
+
+		if (h.cycle > cycle) {
+			next = h.cycle < next ? h.cycle : next;
+			k++;
+			continue;
+		}
+		x->held.at[k] = vec_pop(&x->held);
+		if (slot != XB_NONE)
+			ask(x, h.in, h.out, &x->ep[h.in].slot[slot]);
+	}
+	return next;
 }
 
 /* The cell's packet, as it comes in. */

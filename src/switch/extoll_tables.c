@@ -45,6 +45,10 @@ static const struct weft_param xb_params[] = {
 		   "cycles, link port out, L1 (7.1)"),
 	WEFT_PARAM(U32, struct xb, t_lp_in, "10", "0..64", CALIBRATED,
 		   "cycles, link port in, L6 (7.1)"),
+	WEFT_PARAM(U32, struct xb, t_transit, "0", "0..64", OWN,
+		   "cycles more for packets that go from link to link: the "
+		   "hop, where t_lp_out and t_lp_in are fitted to the ends of "
+		   "a path (Host Port specification 2.1, 11.5)"),
 	WEFT_PARAM(U32, struct xb, t_sync, "5", "1..64", CALIBRATED,
 		   "cycles, receive FIFO, L5 (7.1)"),
 	WEFT_PARAM(U32, struct xb, mgt, "17", "0..64", STATED,
@@ -80,9 +84,10 @@ static const struct weft_preset xb_presets[] = {
 	  "five cycles per hop, packets of up to 32 flits whole, bare links" },
 	{ "hostport",
 	  "clock=312.5MHz width=w16 t_route=2 t_cross=1 t_lp_out=5 t_lp_in=5 "
-	  "t_sync=1 mgt=0 mgt_ui=0 hap=yes hash_order=yes",
-	  "links of 6.25 Gbit/s, crossbar of 3 cycles; the rest calibrated: "
-	  "ULTRA on PCI 66 takes 1198 ns (Host Port specification 11.5)" },
+	  "t_transit=13 t_sync=1 mgt=0 mgt_ui=0 hap=yes hash_order=yes",
+	  "links of 6.25 Gbit/s, crossbar of 3 cycles, a hop of 30 cycles of "
+	  "330 MHz; link ports at the ends of a path calibrated: ULTRA on PCI "
+	  "66 takes 1198 ns (Host Port specification 11.5)" },
 	{ 0 },
 };
 

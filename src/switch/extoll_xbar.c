@@ -345,8 +345,15 @@ void xb_event(struct weft_comp *c, uint32_t tag)
 		return;
 	x->armed = WEFT_NEVER;
 	next = take_cells(x, cycle);
+	if (x->held.n)
+		xb_queue_held(x, cycle);
 	if (x->asked) {
 		uint64_t t = decide(x, cycle);
+
+		next = t < next ? t : next;
+	}
+	if (x->held.n) { /* also of packets that have become the first */
+		uint64_t t = xb_queue_held(x, cycle);
 
 		next = t < next ? t : next;
 	}
@@ -430,4 +437,5 @@ void xb_fini(struct weft_comp *c)
 		eport_fini(&x->ep[i]);
 	free(x->table);
 	free(x->turn);
+	vec_free(&x->held);
 }

@@ -3,6 +3,7 @@
 #ifndef SWITCH_EXTOLL_XBAR_H
 #define SWITCH_EXTOLL_XBAR_H
 
+#include "base/vec.h"
 #include "link/eport.h"
 #include "link/ex_route.h"
 #include "weft/trace.h"
@@ -31,6 +32,11 @@ struct xb_turn {
 	uint16_t hash;
 	uint8_t in, vc, serial; /* which it is */
 	uint8_t out, vc_out;
+};
+
+struct xb_held {
+	uint64_t cycle; /* from then on */
+	uint8_t in, out, vc;
 };
 
 struct xb_in {
@@ -92,6 +98,7 @@ struct xb {
 	uint32_t width, dateline, links;
 	uint32_t gap, cell_flits, slots, reserved, window;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in, t_sync, mgt, mgt_ui;
+	uint32_t t_transit;
 	uint32_t refresh, ack_every, ack_idle, timeout, attempts;
 	double ppm;
 	uint32_t node;
@@ -99,6 +106,10 @@ struct xb {
 	/* packets with a hash, in the order of their arrival */
 	struct xb_turn *turn;
 	uint32_t n_turn, max_turn;
+	/* queues whose first packet is in transit, and may not ask yet */
+	struct {
+		VEC(struct xb_held);
+	} held;
 	/* table routing without a topology: port by destination, or NULL */
 	uint8_t *table;
 	uint32_t n_table;
@@ -118,6 +129,8 @@ int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
  * queue (o, bit) leaves; it left from the middle. */
 bool xb_may_ask(const struct xb_in *in, const struct ecell *c);
 void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot);
+/* Asks for packets in transit whose time has come; the next such cycle. */
+uint64_t xb_queue_held(struct xb *x, uint64_t cycle);
 void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c);
 void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit);
 /* extoll_order.c: the packet of this cell has arrived; it need not wait for

@@ -52,6 +52,18 @@ class Triggers(unittest.TestCase):
             self.assertLess(t, want + clk)
 
 
+class Hops(unittest.TestCase):
+    def test_thirty_cycles(self):
+        """Each hop beyond the first adds 30 cycles of 330 MHz and its cable of
+        27.5 ns (11.5); what is fitted is at the ends of a path."""
+        for hops in (1, 2, 3, 5, 9):
+            r = run("hostport/ultra-pingpong", "nodes.count=%u" % (hops + 1),
+                    "fabric.dims=[%u]" % (hops + 1), "workload.0.count=300",
+                    "workload.0.partner=%u" % hops)
+            want = 1198 + (hops - 1) * (30 / 0.33 + 27.5)
+            self.assertAlmostEqual(r["n0.prog0.latency"] / want, 1, delta=0.01)
+
+
 class Endpoint(unittest.TestCase):
     NAME = "hostport/ep-conformance"
 

@@ -109,7 +109,8 @@ const struct repro_row repro_hostport_rows[] = {
 	  "(30 of 330 MHz) as in 11.5; too long, because network ports, framing "
 	  "of cells and waiting for clock edges, which that sum does not have, "
 	  "come on top", .experiment = ULTRA,
-	  .set = "extoll.xbar.t_lp_out=12 extoll.xbar.t_lp_in=12",
+	  .set = "extoll.xbar.t_lp_out=12 extoll.xbar.t_lp_in=12 "
+		 "extoll.xbar.t_transit=0",
 	  .eval = hostport_eval_ultra_latency },
 	{ "UL-08", "ULTRA, PCI66: share of I/O", "%", 61, REPRO_ABS, 2,
 	  REPRO_CALIBRATED, "quotient of fitted values", .experiment = PARTS,
@@ -149,12 +150,14 @@ const struct repro_row repro_hostport_rows[] = {
 	  REPRO_EXACT, 0, REPRO_STRUCTURAL, .experiment = HOPS,
 	  .eval = hostport_eval_atoll_fall },
 	{ "AT-03", "ATOLL end to end, PIO", "ns", 3400, REPRO_PCT, 10,
-	  REPRO_CALIBRATED, "six accesses of 500 ns, 200 ns of software",
+	  REPRO_CALIBRATED, "six accesses of 500 ns (bus.pcix.t_piob, t_read), 200 ns of "
+	  "software",
 	  .note = "mean over all phases of the clocks (11.7)", .experiment = "hostport/atoll-pingpong",
 	  .metric = "n0.prog0.half_rtt" },
 	{ "AT-04", "ATOLL: latency per hop", "ns", 90.909, REPRO_PCT, 1,
 	  REPRO_PREDICTED, .note = "slope of half the round trip over 1 to 16 "
-	  "links, less the cable", .experiment = HOPS,
+	  "links, less the cable of ten cycles; one of 27.5 ns (9.1 cycles) "
+	  "waits for the tenth edge and makes it 93.5", .experiment = HOPS,
 	  .eval = hostport_eval_atoll_slope },
 	/* network */
 	{ "NW-01", "six links, both directions", "Gbit/s", 60, REPRO_EXACT, 0,

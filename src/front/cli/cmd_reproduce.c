@@ -270,9 +270,10 @@ static void row_table(struct table *t, const struct out_row *o)
 	table_cell(t, "%s%s%s", repro_basis_name(w->basis),
 		   w->parameter ? ": " : "", w->parameter ? w->parameter : "");
 	table_cell(t, "%s",
-		   v->pass	    ? "pass"
-		   : w->report_only ? "differs"
-				    : "FAIL");
+		   w->rule == REPRO_QUOTED ? "-"
+		   : v->pass		   ? "pass"
+		   : w->report_only	   ? "differs"
+					   : "FAIL");
 }
 
 static void row_judge(struct repro *r, struct out_row *o)

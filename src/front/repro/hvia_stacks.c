@@ -11,9 +11,10 @@ static const uint32_t sizes[] = {
 enum {
 	SIZES = sizeof(sizes) / sizeof(*sizes),
 	BELOW_4K = 4, /* sizes */
-	SMALL = 6,    /* up to 8 KB */
 	BIG = SIZES - 1,
 };
+#define HALF "n0.prog0.half_rtt_mean"
+
 enum stack { HVIA, MVIA, TCPIP };
 
 static double value(const struct repro_data *d, enum stack s, uint32_t size,
@@ -122,14 +123,15 @@ double hvia_eval_tcpip_rises(const struct repro_data *d)
 	return 1;
 }
 
-/* Of both stacks, at all small sizes. */
+/* hvia/small: all sizes of the card, then of M-VIA, then of TCP/IP. */
 static double speedup(const struct repro_data *d, bool most)
 {
+	size_t n = d->n_points / 3;
 	double best = NAN;
 
-	for (uint32_t i = 0; i < 2 * SMALL; i++) {
-		double v = latency(d, i % 2 ? MVIA : TCPIP, i / 2) /
-			   latency(d, HVIA, i / 2);
+	for (size_t i = n; i < 3 * n; i++) {
+		double v = repro_value(d, d->points[i].name, HALF) /
+			   repro_value(d, d->points[i % n].name, HALF);
 
 		if (isnan(best) || (most ? v > best : v < best))
 			best = v;

@@ -30,7 +30,8 @@ struct repro_verdict repro_judge(const struct repro_row *row, double model)
 	v.error_pct = isfinite(model) ? pct_of(miss, row->paper) : NAN;
 	if (fabs(v.error_pct) < ROUNDING_PCT)
 		v.error_pct = 0;
-	v.pass = fabs(v.error_pct) <= v.tolerance_pct + ROUNDING_PCT;
+	v.pass = row->rule == REPRO_QUOTED ||
+		 fabs(v.error_pct) <= v.tolerance_pct + ROUNDING_PCT;
 	return v;
 }
 
@@ -51,7 +52,7 @@ void repro_rule_text(const struct repro_row *row, char *buf, size_t size)
 	static const char *const forms[] = {
 		[REPRO_PCT] = "%g %%",	     [REPRO_ABS] = "+-%g",
 		[REPRO_EXACT] = "exact",     [REPRO_AT_LEAST] = "at least",
-		[REPRO_AT_MOST] = "at most",
+		[REPRO_AT_MOST] = "at most", [REPRO_QUOTED] = "-",
 	};
 
 #pragma GCC diagnostic push

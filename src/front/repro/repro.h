@@ -23,6 +23,7 @@ enum repro_rule {
 	REPRO_EXACT,	/* equal (to 1e-9 relative) */
 	REPRO_AT_LEAST, /* model >= paper */
 	REPRO_AT_MOST,	/* model <= paper */
+	REPRO_QUOTED,	/* a number of something else, beside: no verdict */
 };
 
 /* design.md section 2. */

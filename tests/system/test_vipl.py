@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,45 @@ class Places(unittest.TestCase):
         for other in r[1:]:
             self.assertEqual(other.counters, r[0].counters)
             self.assertEqual(other.metrics, r[0].metrics)
+
+
+def frames(file):
+    """Bytes of all packets of a capture."""
+    data = pathlib.Path(file).read_bytes()
+    at = 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            n = struct.unpack_from("<I", data, at + 20)[0]
+            yield data[at + 28:at + 28 + n]
+        at += size
+
+
+class Wire(unittest.TestCase):
+    def test_sequence_begins_with_the_connection(self):
+        """Both sides begin with the low half of the connection's id (6.3):
+        frames of an older connection are not taken for new ones."""
+        with tempfile.TemporaryDirectory() as tmp:
+            f = os.path.join(tmp, "c.pcapng")
+            said(os.path.join(ROOT, "experiments", "hvia", "latency.yaml"),
+                 "--set", "sweep=none", "--set", "workload.count=3",
+                 "--capture", "all", "--capture-file", f)
+            ids, seqs = set(), {}
+            for p in frames(f):
+                if p[12:14] != b"\x88\xb5":
+                    continue
+                if p[14] == 9:
+                    ids.add(struct.unpack_from("<Q", p, 42)[0])
+                elif p[14] == 0:
+                    seqs.setdefault(p[6:12], []).append(
+                        struct.unpack_from("<H", p, 20)[0])
+        self.assertEqual(len(ids), 1)
+        start = ids.pop() & 0xffff
+        self.assertNotEqual(start, 0)
+        self.assertEqual(len(seqs), 2)
+        for s in seqs.values():
+            self.assertEqual(sorted(set(s))[:3],
+                             [start, start + 1, start + 2])
 
 
 class Crowd(unittest.TestCase):

@@ -224,6 +224,48 @@ static void reserved(void **state)
 	feed_fini(&d);
 }
 
+/* 01:80:c2:00:00:00 to 0f, all of them; 10 is a group as any other. */
+static void no_reserved_group_is_forwarded(void **state)
+{
+	struct feed d;
+
+	(void)state;
+	feed_init(&d, 3, NULL);
+	for (uint32_t i = 0; i <= 16; i++) {
+		struct weft_frame *f = feed_frame(&d, 1, UINT32_MAX, 60, i);
+
+		memcpy(eth_frame_data(f), eth_pause_group, ETH_ADDR);
+		eth_frame_data(f)[ETH_ADDR - 1] = (uint8_t)i;
+		feed_send(&d, 1, f, ns(10000 + i * 1000));
+	}
+	feed_run(&d);
+	assert_int_equal(feed_count(&d, "reserved"), 16);
+	assert_int_equal(d.n_got, 2);
+	assert_int_equal(d.got[0].id, 16);
+	feed_fini(&d);
+}
+
+/* No station has a group address: who claims one is not learned, and frames to
+ * it go everywhere. */
+static void a_group_address_is_not_learned(void **state)
+{
+	struct feed d;
+	struct weft_frame *f;
+
+	(void)state;
+	feed_init(&d, 4, NULL);
+	f = feed_frame(&d, 9, 1, 60, 1);
+	eth_frame_data(f)[ETH_ADDR] |= 1; /* its source */
+	feed_send(&d, 1, f, ns(10000));
+	f = feed_frame(&d, 2, 9, 60, 2);
+	eth_frame_data(f)[0] |= 1;
+	feed_send(&d, 2, f, ns(20000));
+	feed_run(&d);
+	assert_int_equal(feed_count(&d, "learned"), 1);
+	assert_int_equal(d.n_got, 3 + 3);
+	feed_fini(&d);
+}
+
 static void bad_settings(void **state)
 {
 	static const char *const set[][2] = { { "table", "12" },
@@ -247,11 +289,18 @@ static void bad_settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(latency),  cmocka_unit_test(learning),
-		cmocka_unit_test(ageing),   cmocka_unit_test(small_table),
-		cmocka_unit_test(overflow), cmocka_unit_test(pausing),
-		cmocka_unit_test(paused),   cmocka_unit_test(damaged),
-		cmocka_unit_test(reserved), cmocka_unit_test(bad_settings),
+		cmocka_unit_test(latency),
+		cmocka_unit_test(learning),
+		cmocka_unit_test(ageing),
+		cmocka_unit_test(small_table),
+		cmocka_unit_test(overflow),
+		cmocka_unit_test(pausing),
+		cmocka_unit_test(paused),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(reserved),
+		cmocka_unit_test(no_reserved_group_is_forwarded),
+		cmocka_unit_test(a_group_address_is_not_learned),
+		cmocka_unit_test(bad_settings),
 	};
 
 	return cmocka_run_group_tests_name("eth_switch", tests, NULL, NULL);

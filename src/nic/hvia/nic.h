@@ -207,8 +207,9 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
 /* What the card has fetched by a region is forgotten, as far as no engine works
- * on it; true: one does, ask again. */
-bool hv_vi_forget(struct hv_nic *n, uint32_t handle);
+ * on it; something of it is left. */
+void hv_vi_forget(struct hv_nic *n, uint32_t handle);
+bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 void hv_vi_reset(struct hv_nic *n);
 
 /* send.c */

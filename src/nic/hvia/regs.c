@@ -157,6 +157,8 @@ static void loaded(struct hv_nic *n, uint64_t off)
 {
 	if (off == HVIA_ATT_DATA) {
 		n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
+	} else if (off == HVIA_ATT_BUSY) {
+		hv_vi_forget(n, n->att.asked); /* what was at work before */
 	} else if (off == HVIA_ERR_POP && !ring_empty(&n->errors)) {
 		n->err_info = ring_front(&n->errors)->info;
 		ring_pop(&n->errors);
@@ -200,7 +202,7 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 	case HVIA_ERR_INFO:
 		return n->err_info;
 	case HVIA_ATT_BUSY:
-		return hv_vi_forget(n, a->asked) | hv_send_uses(n, a->asked) |
+		return hv_vi_holds(n, a->asked) || hv_send_uses(n, a->asked) ||
 		       hv_recv_uses(n, a->asked);
 	case HVIA_MOVE_FROM:
 		return a->from;

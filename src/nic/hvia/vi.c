@@ -113,33 +113,42 @@ static void head_lost(struct hv_nic *n, uint32_t vi)
 	hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT, token);
 }
 
-/* True: the engine works on it. */
-static bool head_release(struct hv_nic *n, uint32_t vi, uint32_t handle)
+static void head_release(struct hv_nic *n, uint32_t vi, uint32_t handle)
 {
 	struct hv_vi *v = &n->vi[vi];
 
 	if (!v->fetched && !v->closing)
 		n->heads[vi / 64] &= ~(1ULL << vi % 64);
-	if (!v->fetched || v->q[HVIA_Q_RECV].head.handle != handle)
-		return false;
-	if (v->closing || (n->recv.state != RECV_IDLE && n->recv.vi == vi))
-		return true;
+	if (!v->fetched || v->q[HVIA_Q_RECV].head.handle != handle ||
+	    v->closing || (n->recv.state != RECV_IDLE && n->recv.vi == vi))
+		return;
 	head_forget(n, vi);
 	if (v->active && !v->rdma)
 		head_lost(n, vi);
-	return false;
 }
 
-bool hv_vi_forget(struct hv_nic *n, uint32_t handle)
+void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 {
-	bool busy = false;
-
 	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
 		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1)
-			busy |= head_release(
-				n, w * 64 + (uint32_t)__builtin_ctzll(bits),
-				handle);
-	return busy;
+			head_release(n,
+				     w * 64 + (uint32_t)__builtin_ctzll(bits),
+				     handle);
+}
+
+bool hv_vi_holds(const struct hv_nic *n, uint32_t handle)
+{
+	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
+		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1) {
+			const struct hv_vi *v =
+				&n->vi[w * 64 +
+				       (uint32_t)__builtin_ctzll(bits)];
+
+			if (v->fetched &&
+			    v->q[HVIA_Q_RECV].head.handle == handle)
+				return true;
+		}
+	return false;
 }
 
 void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,

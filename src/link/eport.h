@@ -110,12 +110,14 @@ struct ecell {
 
 /* What happens to a link (5.7, 4.7). */
 enum eport_link {
-	EPORT_LINK_LOST, /* no alignment any more */
-	EPORT_LINK_DOWN, /* all attempts were in vain: credits are frozen */
-	EPORT_LINK_UP,	 /* ready again after one of these */
+	EPORT_LINK_LOST,  /* no alignment any more */
+	EPORT_LINK_DOWN,  /* all attempts were in vain: credits are frozen */
+	EPORT_LINK_UP,	  /* ready again after one of these */
+	EPORT_LINK_ERROR, /* a cell came with an error; it comes again */
 };
 /* A crossbar tells the NIC beside it by weft_post with this tag. */
 enum { EPORT_NEWS = 0x100 };
+enum { EPORT_NEWS_XBAR = 7 }; /* as lp: it dropped a packet itself */
 #define EPORT_NEWS_TAG(lp, what) (EPORT_NEWS + (what)*8u + (lp))
 #define EPORT_NEWS_LP(tag)	 ((tag) % 8u)
 #define EPORT_NEWS_WHAT(tag)	 (((tag)-EPORT_NEWS) / 8u)

@@ -235,6 +235,8 @@ static void bad_count(struct eport *ep, const struct ex_heard *h)
 	ep->count.code += h->verdict == EX_BAD_CODE;
 	ep->count.crc += h->verdict == EX_BAD_CRC;
 	ep->count.seq += h->verdict <= EX_VOID;
+	if (ep->ops->link)
+		ep->ops->link(ep->own, ep, EPORT_LINK_ERROR);
 }
 
 /* Framing decides which slot and which packet a cell belongs to.  A cell that

@@ -236,7 +236,11 @@ enum extoll_link {
 	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
 	EXTOLL_LINK_DOWN, /* 15 attempts were in vain */
 	EXTOLL_LINK_UP,	  /* ready again */
+	EXTOLL_LINK_ERROR /* CRC, code or sequence; with EXTOLL_LP_XBAR: the
+			   * crossbar dropped a packet.  One until the read
+			   * pointer moves */
 };
+enum { EXTOLL_LP_XBAR = 7 };
 #define EXTOLL_EVENT_LP(e)   (EXTOLL_EVENT_INFO(e) & 0xff)
 #define EXTOLL_EVENT_LINK(e) (EXTOLL_EVENT_INFO(e) >> 8 & 0xff)
 /* EXTOLL_LP_STATE */

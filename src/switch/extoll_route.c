@@ -91,6 +91,7 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 	if (out >= EX_PORTS || !x->ep[out].peer) {
 		weft_count(x->comp, out >= EX_PORTS ? XB_ILLEGAL : XB_NO_PORT,
 			   1);
+		xb_news(x, EPORT_NEWS_XBAR, EPORT_LINK_ERROR);
 		if (!x->hap || !x->ep[EX_INTERNAL - 1].peer)
 			return XB_NONE;
 		out = EX_INTERNAL - 1;

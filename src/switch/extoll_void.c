@@ -58,15 +58,21 @@ void xb_gone(void *own, struct eport *ep, uint32_t slot)
 }
 
 /* To the event queue of the NIC beside us: a register's time later. */
-void xb_link(void *own, struct eport *ep, enum eport_link what)
+void xb_news(struct xb *x, uint32_t lp, enum eport_link what)
 {
-	struct xb *x = own;
 	const struct weft_port *nic = x->comp->ports[0].peer;
-	uint32_t lp = (uint32_t)(ep - x->ep) - EX_INTERNAL;
+	uint64_t now = eport_now(&x->ep[0]);
 
 	if (nic && nic->comp->cls->kind == WEFT_KIND_NIC)
 		weft_post(nic->comp, EPORT_NEWS_TAG(lp, what),
-			  weft_clock_edge(&x->clock, eport_now(ep) + 1));
+			  weft_clock_edge(&x->clock, now + 1));
+}
+
+void xb_link(void *own, struct eport *ep, enum eport_link what)
+{
+	struct xb *x = own;
+
+	xb_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
 }
 
 static void slow_counts(uint64_t *n, const struct slow_count *c)

@@ -148,6 +148,8 @@ WEFT_COLD void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o,
 void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
 /* eport_ops.gone */
 void xb_gone(void *own, struct eport *ep, uint32_t slot);
+/* Tells the NIC beside it; EPORT_NEWS_XBAR: of the crossbar itself. */
+void xb_news(struct xb *x, uint32_t lp, enum eport_link what);
 /* eport_ops.link */
 void xb_link(void *own, struct eport *ep, enum eport_link what);
 /* Brings the counters from XB_RETRIES on up to date. */

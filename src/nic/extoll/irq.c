@@ -79,6 +79,7 @@ void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 	struct ex_evq *q = &n->evq;
 
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
+	q->told = 0;
 	if (q->missed)
 		evq_again(n);
 	if (!(val & EXTOLL_RP_ARM))
@@ -99,5 +100,6 @@ void ex_evq_set_size(struct extoll_nic *n, uint64_t val)
 	q->size = size;
 	q->wp = q->rp = q->written = 0;
 	q->armed = q->missed = false;
+	q->told = 0;
 	irq_level(n, false);
 }

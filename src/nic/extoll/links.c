@@ -7,6 +7,8 @@
 
 _Static_assert((int)EXTOLL_LP_READY == EPORT_READY, "states as they are told");
 _Static_assert((int)EXTOLL_LINK_UP == EPORT_LINK_UP, "events likewise");
+_Static_assert((int)EXTOLL_LINK_ERROR == EPORT_LINK_ERROR, "the last one");
+_Static_assert((int)EXTOLL_LP_XBAR == EPORT_NEWS_XBAR, "the same number");
 
 void ex_link_news(struct extoll_nic *n)
 {
@@ -15,7 +17,13 @@ void ex_link_news(struct extoll_nic *n)
 	n->news = 0;
 	for (; news; news &= news - 1) {
 		uint32_t tag = EPORT_NEWS + (uint32_t)__builtin_ctz(news);
+		uint32_t bit = news & -news;
 
+		if (EPORT_NEWS_WHAT(tag) == EPORT_LINK_ERROR) {
+			if (n->evq.told & bit)
+				continue;
+			n->evq.told |= bit;
+		}
 		ex_event(n, EXTOLL_EV_LINK, 0, 0,
 			 EPORT_NEWS_LP(tag) | EPORT_NEWS_WHAT(tag) << 8);
 	}

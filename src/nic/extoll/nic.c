@@ -50,6 +50,10 @@ static const struct weft_param extoll_params[] = {
 	  "core cycles between RMA commands (5.3)"),
 	P(U32, gats, "16", "1..512", RECONSTRUCTED,
 	  "address translation tables (3.7)"),
+	P(BOOL, error_events, "no", "", OWN,
+	  "events for errors that links mend (CRC, code, sequence) and for "
+	  "packets the crossbar drops (2.7), one per port until the read "
+	  "pointer moves"),
 	P(BOOL, rf_core, "no", "", OWN,
 	  "register stores act at the HT core, ahead of stores for VELO and "
 	  "RMA that came before them"),
@@ -186,6 +190,9 @@ static void extoll_arrive(struct weft_comp *c, uint32_t port,
 	struct extoll_nic *n = c->state;
 
 	if (port >= EPORT_NEWS) {
+		if (EPORT_NEWS_WHAT(port) == EPORT_LINK_ERROR &&
+		    !n->error_events)
+			return;
 		n->news |= 1u << (port - EPORT_NEWS);
 		weft_wake(c, EX_TAG_NEWS, weft_now(c));
 		return;

@@ -65,7 +65,7 @@ struct extoll_nic {
 	uint32_t posted, reads, np_depth;
 	uint32_t velo_req, velo_comp, velo_partial, velo_max;
 	uint32_t rma_interval, gats;
-	bool rf_core;
+	bool rf_core, error_events;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;

@@ -54,7 +54,8 @@ struct ex_evq {
 	uint32_t size, wp, rp;
 	uint32_t written; /* up to here entries have left the NIC */
 	bool armed, level;
-	bool missed; /* an interrupt of a VPID found no entry: told later */
+	uint32_t told; /* errors of links that it was told of, as news */
+	bool missed;   /* an interrupt of a VPID found no entry: told later */
 	uint64_t lost;
 };
 

@@ -12,7 +12,7 @@
 
 extern const struct weft_class weft_class_fault_cut, weft_class_fault_bits;
 
-enum { MESSAGES = 3000, EVENTS = 8, PORT_X = 3 /* +x, then -x */ };
+enum { MESSAGES = 3000, EVENTS = 64, PORT_X = 3 /* +x, then -x */ };
 #define CUT_AT (100 * WEFT_US)
 /* 15 attempts of 1024 cycles (4.7) */
 #define ATTEMPTS (15 * 1024 * 6410257ull)
@@ -28,6 +28,7 @@ struct scene {
 	struct seen seen[2];
 	uint32_t sent, received, wrong;
 	bool sender_stops; /* when its node has lost the link */
+	bool all_poll;	   /* node 1 too */
 	uint64_t state, unacked, held;
 	weft_time_t until;
 };
@@ -42,10 +43,10 @@ static struct scene *scene_of(struct exrig *r)
 /* Node 1 sleeps until the interrupt.  Node 0 polls and never stores a read
  * pointer: that store would wait behind messages which the NIC does not take.
  */
-static uint64_t next_event(struct extoll_drv *d, uint32_t node, uint32_t i,
+static uint64_t next_event(struct extoll_drv *d, bool sleeps, uint32_t i,
 			   weft_time_t until)
 {
-	if (node)
+	if (sleeps)
 		return extoll_drv_event_wait(d, until) ? extoll_drv_event(d)
 						       : 0;
 	return weft_host_poll64(d->host, &d->kernel->evq[i], 0, until)
@@ -61,7 +62,7 @@ static int watch(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t e;
 
 	assert_int_equal(extoll_drv_open(h, &d), 0);
-	while ((e = next_event(&d, node, w->n, s->until))) {
+	while ((e = next_event(&d, node && !s->all_poll, w->n, s->until))) {
 		assert_int_equal(EXTOLL_EVENT_KIND(e), EXTOLL_EV_LINK);
 		assert_in_range(w->n, 0, EVENTS - 1);
 		w->at[w->n] = weft_host_now(h);
@@ -232,6 +233,70 @@ static void test_others(void **state)
 	exrig_free(r);
 }
 
+/* ---- errors that the link mends (2.7) ---- */
+
+/* Cells for node 1 come with errors. */
+static void errors(struct scene *s, const char *on, const char *rate)
+{
+	struct exrig *r = &s->r;
+	const char *const bits[] = { "rate", rate, NULL };
+
+	exrig_new(r, "2");
+	exrig_set(r, "extoll.nic", "error_events", on);
+	exrig_fault(r, 0, PORT_X, &weft_class_fault_bits, bits);
+	exrig_fault(r, 1, PORT_X + 1, &weft_class_fault_bits, bits);
+	exrig_prog(r, 0, sender);
+	exrig_prog(r, 1, receiver);
+	exrig_prog(r, 0, watch);
+	exrig_prog(r, 1, watch);
+	s->until = 2 * WEFT_MS;
+	exrig_start(r);
+	exrig_run(r);
+	assert_int_equal(s->received, MESSAGES);
+	assert_int_equal(s->wrong, 0);
+}
+
+static void test_an_error_of_a_link_is_an_event(void **state)
+{
+	struct scene s = { 0 };
+	uint64_t bad;
+
+	errors(&s, "yes", "3e-6");
+	bad = exrig_counter(s.r.node[1].xbar, "crc_errors") +
+	      exrig_counter(s.r.node[1].xbar, "code_errors") +
+	      exrig_counter(s.r.node[1].xbar, "seq_errors");
+	assert_in_range(bad, 2, 100);
+	assert_in_range(s.seen[1].n, 1, bad);
+	for (uint32_t i = 0; i < s.seen[1].n; i++) {
+		assert_int_equal(EXTOLL_EVENT_LP(s.seen[1].event[i]), 1);
+		assert_int_equal(EXTOLL_EVENT_LINK(s.seen[1].event[i]),
+				 EXTOLL_LINK_ERROR);
+	}
+	exrig_free(&s.r);
+}
+
+/* A node that does not move its read pointer hears of the first error alone. */
+static void test_errors_do_not_fill_the_event_queue(void **state)
+{
+	struct scene s = { .all_poll = true };
+
+	errors(&s, "yes", "1e-5");
+	assert_true(exrig_counter(s.r.node[1].xbar, "crc_errors") +
+			    exrig_counter(s.r.node[1].xbar, "code_errors") >
+		    2);
+	assert_int_equal(s.seen[1].n, 1);
+	exrig_free(&s.r);
+}
+
+static void test_errors_are_no_events_unless_asked_for(void **state)
+{
+	struct scene s = { 0 };
+
+	errors(&s, "no", "1e-5");
+	assert_int_equal(s.seen[0].n + s.seen[1].n, 0);
+	exrig_free(&s.r);
+}
+
 /* Registers of a link with bit errors. */
 static int read_lp(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -291,6 +356,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replugged),
+		cmocka_unit_test(test_an_error_of_a_link_is_an_event),
+		cmocka_unit_test(test_errors_do_not_fill_the_event_queue),
+		cmocka_unit_test(test_errors_are_no_events_unless_asked_for),
 		cmocka_unit_test(test_cut_for_good),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_registers),

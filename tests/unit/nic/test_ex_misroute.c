@@ -66,6 +66,14 @@ static int receiver(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* The event of a packet that the crossbar dropped (2.7). */
+static void check_drop(uint64_t e)
+{
+	assert_int_equal(EXTOLL_EVENT_KIND(e), EXTOLL_EV_LINK);
+	assert_int_equal(EXTOLL_EVENT_LP(e), EXTOLL_LP_XBAR);
+	assert_int_equal(EXTOLL_EVENT_LINK(e), EXTOLL_LINK_ERROR);
+}
+
 /* Where the packet ends: crossbar `at` as illegal, or NIC `at` as misrouted. */
 static void wrong(const uint8_t *port, uint32_t n, uint32_t at, bool illegal)
 {
@@ -74,6 +82,7 @@ static void wrong(const uint8_t *port, uint32_t n, uint32_t at, bool illegal)
 
 	memcpy(s.port, port, n);
 	exrig_new(r, "4");
+	exrig_set(r, "extoll.nic", "error_events", "yes");
 	exrig_prog(r, 0, sender);
 	for (uint32_t i = 0; i < NODES; i++)
 		if (i || at == 0)
@@ -87,6 +96,10 @@ static void wrong(const uint8_t *port, uint32_t n, uint32_t at, bool illegal)
 		assert_int_equal(drops, illegal && i == at);
 		assert_int_equal(s.discard[i], !illegal && i == at);
 		assert_int_equal(s.got[i], i == TO);
+		if (illegal && i == at) {
+			check_drop(s.event[i]);
+			continue;
+		}
 		if (illegal || i != at) {
 			assert_true(!s.event[i]);
 			continue;

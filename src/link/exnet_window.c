@@ -4,7 +4,7 @@
  *
  * When that has grown by the window's end, the network is either saturated or
  * still filling up.  A second window behind the first, twice as long, decides:
- * the first was warm-up when nothing grows in the second. */
+ * the first was warm-up when nothing grows in the second, or not for long. */
 #include "link/exnet.h"
 
 /* Steps in which a window is looked at for growth; cycles of a step at first
@@ -113,7 +113,7 @@ static void window_end(struct weft_comp *c, uint64_t until, bool last)
 		return;
 	}
 	n->closed = true;
-	if (grows) {
+	if (grows && growth_lasts(&n->growth)) {
 		n->state = EXNET_SATURATED;
 		n->over = true;
 	}

@@ -47,12 +47,18 @@ static double change_error(const struct growth *g, uint32_t steps)
 bool growth_found(const struct growth *g, double least)
 {
 	uint32_t steps = g->n ? g->n - 1 : 0;
-	double whole, late;
+	double whole;
 
 	if (steps < GROWTH_ENOUGH)
 		return false;
 	whole = g->at[steps] - g->at[0];
-	late = g->at[steps] - g->at[steps / 2];
-	return whole > least && late > whole / 4 &&
-	       whole > GROWTH_SURE * change_error(g, steps);
+	return whole > least && whole > GROWTH_SURE * change_error(g, steps);
+}
+
+bool growth_lasts(const struct growth *g)
+{
+	uint32_t steps = g->n ? g->n - 1 : 0;
+
+	return (g->at[steps] - g->at[steps / 2]) * GROWTH_LATE >
+	       g->at[steps] - g->at[0];
 }

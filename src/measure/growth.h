@@ -5,8 +5,8 @@
  * A queue that is served as fast as it is filled wanders: its changes cancel
  * out, and over n steps it has moved by about sqrt(n) of them.  One that is
  * filled faster moves by n times their mean.  It grows when it has moved
- * further than GROWTH_SURE standard errors, and no less in the second half
- * than a filling queue does that has levelled off.
+ * further than GROWTH_SURE standard errors.  One that fills up to its level
+ * grows too, but not for long: next to nothing in the second half.
  *
  * The end need not be known: when all looks are used every other one is left
  * out, so memory is bounded. */
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GROWTH_STEPS = 32, GROWTH_ENOUGH = 8, GROWTH_SURE = 2 };
+enum { GROWTH_STEPS = 32, GROWTH_ENOUGH = 8, GROWTH_SURE = 2, GROWTH_LATE = 8 };
 
 struct growth {
 	double at[GROWTH_STEPS + 1]; /* content at the looks */
@@ -33,5 +33,7 @@ void growth_look(struct growth *g, double content);
 /* Content has grown since the first look by more than chance, and by more
  * than `least`; false with fewer than GROWTH_ENOUGH steps. */
 bool growth_found(const struct growth *g, double least);
+/* The second half has more than one part in GROWTH_LATE of it. */
+bool growth_lasts(const struct growth *g);
 
 #endif

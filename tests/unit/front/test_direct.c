@@ -455,7 +455,7 @@ static void test_a_load_just_above_what_is_taken_saturates(void **st)
  * however short the window is. */
 static void test_short_and_long_windows_agree(void **st)
 {
-	static const uint32_t windows[] = { 3000, 7500, 15000 };
+	static const uint32_t windows[] = { 3000, 7500, 12000 };
 	struct rig g;
 
 	for (size_t i = 0; i < 3; i++) {

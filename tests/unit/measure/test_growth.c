@@ -59,19 +59,34 @@ static void test_a_queue_that_is_filled_faster_grows(void **st)
 	assert_true(of_1000(1.5, 0) > 990);
 }
 
-/* From empty to its level within the first steps. */
-static void test_a_queue_that_fills_up_does_not_grow(void **st)
+/* From empty to its level within the first steps, or within more than all. */
+static void test_a_queue_that_fills_up_does_not_grow_for_long(void **st)
+{
+	struct growth g;
+
+	for (uint32_t t = 2; t <= 32; t *= 2) {
+		growth_init(&g, 0, 10);
+		for (uint32_t i = 0; i <= 16; i++)
+			growth_look(&g, 100 * (1 - exp(-(double)i / t)));
+		assert_int_equal(growth_lasts(&g), t > 4);
+	}
+	growth_init(&g, 0, 10);
+	for (uint32_t i = 0; i <= 16; i++)
+		growth_look(&g, i);
+	assert_true(growth_lasts(&g));
+}
+
+/* Filled as fast as it is served, from empty on: as the root of time, and for
+ * ever. */
+static void test_a_queue_at_its_limit_grows_for_long(void **st)
 {
 	struct growth g;
 
 	growth_init(&g, 0, 10);
 	for (uint32_t i = 0; i <= 16; i++)
-		growth_look(&g, 100 * (1 - exp(-(double)i / 4)));
-	assert_false(growth_found(&g, 0));
-	growth_init(&g, 0, 10);
-	for (uint32_t i = 0; i <= 16; i++)
-		growth_look(&g, 100 * (1 - exp(-(double)i / 16)));
+		growth_look(&g, 100 * sqrt(i));
 	assert_true(growth_found(&g, 0));
+	assert_true(growth_lasts(&g));
 }
 
 static void test_a_little_is_no_growth(void **st)
@@ -123,7 +138,9 @@ int main(void)
 		cmocka_unit_test(test_a_queue_that_empties_does_not_grow),
 		cmocka_unit_test(test_a_queue_that_wanders_seldom_grows),
 		cmocka_unit_test(test_a_queue_that_is_filled_faster_grows),
-		cmocka_unit_test(test_a_queue_that_fills_up_does_not_grow),
+		cmocka_unit_test(
+			test_a_queue_that_fills_up_does_not_grow_for_long),
+		cmocka_unit_test(test_a_queue_at_its_limit_grows_for_long),
 		cmocka_unit_test(test_a_little_is_no_growth),
 		cmocka_unit_test(test_few_looks_tell_nothing),
 		cmocka_unit_test(test_looks_without_end_have_room),

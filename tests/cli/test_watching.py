@@ -14,6 +14,7 @@ metrics, counters, histograms and failures, and the series that are not samples.
 import fnmatch
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -235,6 +236,24 @@ class Pictures(unittest.TestCase):
             self.assertAlmostEqual(y, want, delta=1)
         for (_, y), (_, w) in zip(busy, words):
             self.assertAlmostEqual(y, w * 8, delta=8)
+
+    def test_a_stored_run_shows_frames_while_they_last(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "x.yaml")
+            with open(path, "w") as f:
+                f.write(JUMBO)
+            p = run(d, [path, "--out", "x.db"])
+            self.assertEqual(p.returncode, 0, p.stderr)
+            db = sqlite3.connect(os.path.join(d, "x.db"))
+            ends = [x for x, in db.execute("SELECT end_us FROM intervals "
+                                           "ORDER BY i")]
+            busy, = db.execute("SELECT busy FROM ports "
+                               "WHERE name = 't0.link'").fetchone()
+            db.close()
+        busy = json.loads(busy)
+        for a, b, n in zip([0] + ends, ends, busy):
+            self.assertLessEqual(n, (b - a) * 1000 + 1)
+        self.assertEqual(sum(busy), 4 * (8 + 9014 + 4) * 8)
 
     def test_a_bus_moves_no_more_than_it_can(self):
         """66 MHz, 8 bytes a clock."""

@@ -4,9 +4,11 @@
  * flink_credit.c and flink_owe.c, damaged frames in flink_rx.c, bundles in
  * flink_bundle.c, loopback in flink_loop.c.
  *
- * Not modelled: the 16-word synchronisation FIFOs (they hide skew and never
- * fill), a damaged delimiter directly behind a truncated packet (the packet
- * ends there anyway). */
+ * The synchronisation FIFO of a bundled link holds 16 words: a longer frame on
+ * links further apart overflows it and is lost whole.
+ *
+ * Not modelled: a damaged delimiter directly behind a truncated packet (the
+ * packet ends there anyway). */
 #include "link/flink_int.h"
 
 #include <assert.h>
@@ -157,6 +159,7 @@ static void clock_setup(struct flink *l)
 static void delay_setup(struct flink *l)
 {
 	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
+	weft_time_t least = WEFT_NEVER;
 	uint32_t j;
 
 	l->tapped = false;
@@ -166,9 +169,12 @@ static void delay_setup(struct flink *l)
 	for (j = 0; j < l->cfg.links && l->port[j].peer; j++) {
 		if (l->port[j].delay > l->delay)
 			l->delay = l->port[j].delay;
+		if (l->port[j].delay < least)
+			least = l->port[j].delay;
 		l->tapped |=
 			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
 	}
+	l->skew = l->delay > least ? l->delay - least : 0;
 	flink_tap_setup(l);
 	l->same_clk =
 		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
@@ -293,6 +299,10 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 	if (f->raw || l->lost_sync ||
 	    f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC | FORTH_F_LANE)) {
 		flink_rx_odd(l, j, f);
+		return;
+	}
+	if (l->cfg.links > 1 && flink_skew_full(l, l->peer->skew, f->words)) {
+		flink_skew_lost(l, f);
 		return;
 	}
 	s = forth_shape_get(f);

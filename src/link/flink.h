@@ -147,6 +147,7 @@ struct flink_count {
 	uint64_t unsync;      /* packets that came while out of sync */
 	uint64_t resyncs;     /* lanes that started anew */
 	uint64_t deaf;	      /* packets that came in loopback */
+	uint64_t skew_full;   /* frames lost: links too far apart */
 };
 
 /* ---- the link end ---------------------------------------------------------
@@ -206,6 +207,7 @@ struct flink {
 	uint64_t word_fs;  /* period, rounded down */
 	uint64_t inverse;  /* 2^64 / period when that is whole, or 0 */
 	weft_time_t delay; /* of the slowest link of the bundle */
+	weft_time_t skew;  /* by which the fastest is ahead */
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
 	bool tapped, loop, lost_sync, clk_set, watched;

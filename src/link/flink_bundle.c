@@ -75,13 +75,41 @@ static bool bundle_complete(const struct flink *l)
 	return true;
 }
 
+void flink_skew_lost(struct flink *l, struct weft_frame *f)
+{
+	uint64_t end = weft_clock_cycle(&l->clk, weft_now(l->comp)) + f->words;
+
+	l->count.skew_full++;
+	l->count.align++;
+	if (f->flags & FORTH_F_PACKET)
+		flink_return(
+			l,
+			forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
+			end);
+	weft_frame_free(f);
+}
+
+/* How long the first share of a frame has waited for the last. */
+static weft_time_t bundle_skew(const struct flink *l, struct weft_frame **f)
+{
+	weft_time_t now = weft_now(l->comp), first = now;
+
+	for (uint32_t j = 0; j < l->cfg.links; j++)
+		if (f[j] && f[j]->time < first)
+			first = f[j]->time;
+	return now - first;
+}
+
 static void bundle_good(struct flink *l, struct weft_frame **f)
 {
 	struct weft_frame *whole = weft_frame_dup(f[0]);
 
 	whole->flags &= ~(uint32_t)FORTH_F_LANE;
 	whole->time = weft_now(l->comp);
-	flink_arrive(l, 0, whole);
+	if (flink_skew_full(l, bundle_skew(l, f), whole->words))
+		flink_skew_lost(l, whole);
+	else
+		flink_arrive(l, 0, whole);
 }
 
 static void bundle_frame(struct flink *l)

@@ -5,6 +5,8 @@
 
 #include "link/flink.h"
 
+#define FLINK_SKEW_WORDS 16 /* synchronisation FIFO (4.9) */
+
 static inline void mask_set(struct flink_mask *m, uint32_t i)
 {
 	m->w[i / 64] |= 1ull << (i % 64);
@@ -162,6 +164,15 @@ void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
 /* Damaged, truncated or bundled frames, or any while out of sync. */
 void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f);
 void flink_rx_fini(struct flink *l);
+/* Does a frame of `words` overflow the FIFO of a link that is `ahead` of the
+ * slowest?  Such a frame is lost (4.9). */
+static inline bool flink_skew_full(const struct flink *l, weft_time_t ahead,
+				   uint32_t words)
+{
+	return words > FLINK_SKEW_WORDS &&
+	       ahead > FLINK_SKEW_WORDS * l->word_fs;
+}
+void flink_skew_lost(struct flink *l, struct weft_frame *f);
 /* Cycle at which the link is in sync again if nothing more comes. */
 static inline uint64_t flink_resync(const struct flink *l)
 {

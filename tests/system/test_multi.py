@@ -91,6 +91,15 @@ class Buffers(unittest.TestCase):
             self.assertAlmostEqual(skewed / min(links * one, limit), 1,
                                    delta=0.01)
 
+    def test_skew_beyond_the_fifo(self):
+        # 16 words are 204.8 ns; with 210 the FIFO of the fast link overflows
+        for cable, lost in (("204ns", 0), ("210ns", 20)):
+            r = run("forth/multi-skew-two", "workload.0.count=20",
+                    "fabric.cables.1.2.cable=" + cable, fails=bool(lost))
+            self.assertEqual(r["n1.nic.skew_full"], lost)
+            # the final word is short enough
+            self.assertEqual(r["n1.nic.packets_in"], 21 - lost)
+
 
 class State(unittest.TestCase):
     def test_methods(self):

@@ -117,7 +117,7 @@ enum forth_counter {
 	C_EXT_BLOCKS,
 	/* of the links */
 	C_HEADER_CRC, C_BODY_CRC, C_ALIGN, C_CREDIT_PARITY, C_CREDIT_LEAK,
-	C_RESYNCS, C_UNSYNC, C_DEAF, C_N
+	C_RESYNCS, C_UNSYNC, C_DEAF, C_SKEW_FULL, C_N
 };
 /* clang-format on */
 

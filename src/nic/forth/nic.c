@@ -168,6 +168,8 @@ static const struct weft_counter forth_counters[C_N] = {
 	[C_RESYNCS] = { "resyncs", "flows", "whose credits started anew" },
 	[C_UNSYNC] = { "unsync", "packets", "that came while out of sync" },
 	[C_DEAF] = { "deaf", "packets", "of the line that came in loopback" },
+	[C_SKEW_FULL] = { "skew_full", "frames",
+			  "lost, links of a bundle 16 words apart (4.9)" },
 };
 
 /* Of the links, brought up to date when somebody looks. */
@@ -182,6 +184,7 @@ static void link_counters(struct forth_nic *n)
 		[C_RESYNCS] = offsetof(struct flink_count, resyncs),
 		[C_UNSYNC] = offsetof(struct flink_count, unsync),
 		[C_DEAF] = offsetof(struct flink_count, deaf),
+		[C_SKEW_FULL] = offsetof(struct flink_count, skew_full),
 	};
 
 	for (uint32_t i = C_HEADER_CRC; i < C_N; i++)
@@ -203,6 +206,10 @@ static const struct weft_port_decl forth_ports[] = {
 static int check_params(const struct forth_nic *n, const char *name,
 			struct weft_err *err)
 {
+	if (n->ppm != (int32_t)n->ppm)
+		return weft_fail(err, EINVAL,
+				 "%s.ppm: '%g' is no whole number of ppm", name,
+				 n->ppm);
 	if (n->bundle == BUNDLE_PACKET && !n->voqs)
 		return weft_fail(err, EINVAL,
 				 "%s.bundle: packets are dealt per "

@@ -331,6 +331,26 @@ static void plausibility(void **state)
 	pair_fini(&b.p);
 }
 
+/* 5.4: one for all words that were sent is believed, one for a word more is
+ * not. */
+static void all_that_was_sent_may_be_acknowledged(void **state)
+{
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		struct bench b;
+
+		setup(&b, "word");
+		encode(&b, 1);
+		b.l->cfg.credit_filter = true;
+		b.l->tx[0].sent = (uint16_t)(32 - more); /* it says 32 */
+		arrive(&b);
+		flink_counts(b.l);
+		assert_int_equal(b.c->credits_odd, more);
+		assert_int_equal(b.l->tx[0].acked, more ? 0 : 32);
+		pair_fini(&b.p);
+	}
+}
+
 /* 4.9: 4 invalid codes in 16 symbols; back after 16 comma words. */
 static void loss_of_sync(void **state)
 {
@@ -342,7 +362,7 @@ static void loss_of_sync(void **state)
 	encode(&b, 0);
 	for (i = 0; i < 3; i++)
 		b.sym[16 + 2 * i] |= WEFT_SYM_BAD;
-	b.sym[34] |= WEFT_SYM_BAD; /* 18 symbols after the first */
+	b.sym[32] |= WEFT_SYM_BAD; /* the first has just left the window */
 	arrive(&b);
 	assert_int_equal(b.c->bad_char[0], 4);
 	assert_int_equal(b.c->sync_loss[0], 0);
@@ -397,6 +417,7 @@ int main(void)
 		cmocka_unit_test(lost_delimiter),
 		cmocka_unit_test(credit_errors),
 		cmocka_unit_test(plausibility),
+		cmocka_unit_test(all_that_was_sent_may_be_acknowledged),
 		cmocka_unit_test(loss_of_sync),
 	};
 

@@ -298,6 +298,7 @@ static void test_net_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
 	/* a store to another one is ignored, to 0x80 clears all */
 	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, 0));
+	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 0);
 	rig_wait(&r, 500);
 	rig_w32(&r, 0, FORTH_NET_OUT_PACKETS, 77);
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);

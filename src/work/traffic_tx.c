@@ -258,7 +258,7 @@ static bool traffic_send_fin(struct traffic *t)
 			    t->f, d, t->word_phys + at,
 			    t->peer[d].control + WEFT_FORTH_NOTIFY_BYTES +
 				    8 * (TRAFFIC_ACKS * t->w.n + t->w.me),
-			    1, WEFT_FORTH_RNOTIFY))
+			    1, WEFT_FORTH_RNOTIFY | WEFT_FORTH_LNOTIFY))
 			return false;
 	}
 	t->fin_sent = true;

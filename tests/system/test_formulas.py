@@ -86,8 +86,8 @@ class OneWay(unittest.TestCase):
         wire = wire_cc(size, packed) * cc_ns(gbit)
         pci = (read_pc(size // 8) + DESC + UPD) * pc
         want = mib(size, max(wire, pci))
-        # posting shares the bus: 5 to 8 % less where PCI-X is the limit
-        low = 0.998 if wire > 1.05 * pci else 0.91
+        # posting shares the bus: up to 4 % less where PCI-X is the limit
+        low = 0.998 if wire > 1.05 * pci else 0.96
         self.assertLessEqual(got, want * 1.002)
         self.assertGreaterEqual(got, want * low)
 
@@ -95,6 +95,13 @@ class OneWay(unittest.TestCase):
         for r, size in zip(points("forth/one-way-sizes"),
                            (8, 24, 64, 128, 256, 320, 384, 496)):
             self.check_rate(r["n1.prog0.bandwidth_in"], size)
+
+    def test_rate_does_not_hang_on_the_length_of_the_run(self):
+        # what waits for the end does not load the bus
+        for n in (1000, 1500, 4000):
+            r = run("forth/one-way", "workload.0.count=%d" % n,
+                    "workload.0.window=%d" % n, "workload.size=8")
+            self.check_rate(r["n1.prog0.bandwidth_in"], 8)
 
     def test_slow_link(self):
         r = run("forth/one-way", "forth.link.rate=1.25Gb/s")

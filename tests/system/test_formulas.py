@@ -4,7 +4,9 @@
 section 11 are written down here again, independently of the program, and
 compared with what runs under changed parameters give."""
 import json
+import os
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
@@ -283,6 +285,31 @@ class Bundles(unittest.TestCase):
 
 
 class Latency(unittest.TestCase):
+    def test_light_load(self):
+        # 11.13: descriptor seen by the NIC to the last word in memory, from
+        # the time line; waits for clock edges come on top
+        for size, want in ((24, 1186), (512, 3571)):
+            with tempfile.TemporaryDirectory() as d:
+                name = os.path.join(d, "trace.json")
+                p = execute("run", "forth/nic-latency", "--trace", name,
+                            "--set", "workload.size=%d" % size,
+                            "--set", "workload.to=4")
+                self.assertEqual(p.returncode, 0, p.stderr)
+                with open(name, encoding="utf-8") as f:
+                    events = json.load(f)
+            seen, there = {}, {}
+            for e in events["traceEvents"]:
+                message = e.get("args", {}).get("message")
+                if e["name"] == "reads the descriptor":
+                    seen[message] = e["ts"]
+                elif e["name"] == "DMA write: data":
+                    there.setdefault(message, e["ts"] + e["dur"])
+            self.assertGreater(len(seen), 20)
+            for m, t in seen.items():
+                ns = 1000 * (there[m] - t)
+                self.assertGreater(ns, want - 1)
+                self.assertLess(ns, want + 30)
+
     def test_nic(self):
         for size in (24, 64, 256, 512):
             r = points("forth/nic-latency", "workload.size=%d" % size)[0]

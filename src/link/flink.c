@@ -108,6 +108,8 @@ static int peer_alike(const struct flink *l, const struct flink *p,
 		{ "frame (0 = word, 1 = packed)", l->cfg.layout,
 		  p->cfg.layout },
 		{ "min_payload", l->cfg.min_payload, p->cfg.min_payload },
+		{ "crc32_complement", l->cfg.crc32_complement,
+		  p->cfg.crc32_complement },
 		{ "resync (0 = off)", !!l->cfg.resync_cc, !!p->cfg.resync_cc },
 	};
 

@@ -62,6 +62,7 @@ struct flink_cfg {
 	uint32_t credit_words;	 /* extra credit words allowed per frame */
 	int32_t ppm;		 /* of our crystal */
 	bool credit_filter;	 /* 5.4 plausibility */
+	bool crc32_complement;	 /* */
 	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
 	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows; NULL:
 	 * the flow, or 0 with one lane.  May change until flink_start. */

@@ -375,7 +375,7 @@ static uint32_t crc_unpadded(struct walk *w, uint32_t wrong)
 static enum rx_state state_bcrc(struct walk *w)
 {
 	uint8_t b[4 * FLINK_LINKS_MAX];
-	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got);
+	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got), wrong;
 
 	if (!take(w, b, 4 * w->l->cfg.links)) {
 		w->l->count.align++;
@@ -383,11 +383,12 @@ static enum rx_state state_bcrc(struct walk *w)
 		return RX_START;
 	}
 	w->words++;
-	if (get_be(b, 4) == crc)
+	wrong = (uint32_t)get_be(b, 4) ^ crc ^
+		forth_crc32_xor(w->l->cfg.crc32_complement);
+	if (!wrong)
 		deliver(w, 0, crc);
 	else
-		deliver(w, FLINK_BODY_BAD,
-			crc_unpadded(w, (uint32_t)get_be(b, 4) ^ crc));
+		deliver(w, FLINK_BODY_BAD, crc_unpadded(w, wrong));
 	return RX_START;
 }
 

@@ -31,11 +31,12 @@ static struct weft_frame *frame_of(struct flink *l, const struct flink_pkt *p)
 	struct forth_shape s = { 0 };
 
 	if (f) {
-		f->flags &= ~(uint32_t)FORTH_F_CREDITS;
+		f->flags &= ~(uint32_t)(FORTH_F_CREDITS | FORTH_F_CPL);
+		f->flags |= l->cfg.crc32_complement ? FORTH_F_CPL : 0;
 		return f;
 	}
 	f = weft_frame_new(l->comp->sim);
-	f->flags = FORTH_F_PACKET;
+	f->flags = FORTH_F_PACKET | (l->cfg.crc32_complement ? FORTH_F_CPL : 0);
 	f->u[FORTH_U_HEADER] = p->header;
 	f->payload = p->payload;
 	f->trace_id = p->trace_id;

@@ -159,7 +159,8 @@ static void enc_body(struct enc *e, const struct weft_frame *f,
 		enc_pad(e);
 	if (trunc)
 		return;
-	enc_be(e, forth_crc32(f), 4, FORTH_PART_BODY);
+	enc_be(e, forth_crc32(f) ^ forth_crc32_xor(f->flags & FORTH_F_CPL), 4,
+	       FORTH_PART_BODY);
 	if (!packed)
 		enc_pad(e);
 }

@@ -148,6 +148,7 @@ enum {
 	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as it was received */
 	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
 	FORTH_F_LANE = 16,   /* one link's share of a bundle's frame */
+	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
 };
 
 /* How the frame lies on the wire. */
@@ -208,6 +209,11 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
  * zeros. */
 uint16_t forth_crc16(uint64_t header);
 uint32_t forth_crc32(const struct weft_frame *f);
+/* What the body CRC on the line is XORed with. */
+static inline uint32_t forth_crc32_xor(bool complement)
+{
+	return complement ? 0xFFFFFFFF : 0;
+}
 
 /* Parts of a frame, as forth_encode_parts marks them. */
 enum forth_part {

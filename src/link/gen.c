@@ -71,6 +71,8 @@ static const struct weft_param gen_params[] = {
 	WEFT_PARAM(U32, struct gen, resync, "0", "0..", OWN,
 		   "cycles without credits after which a flow starts anew on "
 		   "both sides (5.7); 0 = never; must agree with neighbours"),
+	WEFT_PARAM(BOOL, struct gen, crc32_complement, "no", "", STATED,
+		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
 	WEFT_PARAM(BOOL, struct gen, credit_filter, "no", "", OWN,
 		   "ignore implausible credits (5.4)"),
 	WEFT_PARAM(BYTES, struct gen, rx_bytes, "8184", "1024..16376", STATED,
@@ -307,6 +309,7 @@ static struct flink_cfg gen_cfg(const struct gen *g)
 	cfg.t_crrx = g->t_crrx;
 	cfg.credit_words = g->credit_words;
 	cfg.credit_filter = g->credit_filter;
+	cfg.crc32_complement = g->crc32_complement;
 	cfg.resync_cc = g->resync;
 	cfg.ppm = g->ppm;
 	return cfg;

@@ -63,7 +63,7 @@ struct gen {
 	uint64_t rx_bytes;
 	struct weft_clock bus;
 	weft_time_t hold;
-	bool verify, credit_filter, stamp;
+	bool verify, credit_filter, stamp, crc32_complement;
 	char crystal[16];
 	uint64_t shuffle;
 	weft_time_t warmup;

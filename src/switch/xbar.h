@@ -52,7 +52,7 @@ struct xbar {
 	uint32_t domains;
 	int32_t ppm_top, ppm_bottom;
 	char ppm[32], routes[256];
-	bool stamps, detail;
+	bool stamps, detail, crc32_complement;
 	/* run */
 	uint8_t *route; /* [table][row][flow], see xbar_route.c */
 	uint32_t tables, rows, paths;

@@ -64,6 +64,8 @@ static const struct weft_param xbar_params[] = {
 		   "cycles, credit parse (11.7)"),
 	WEFT_PARAM(U32, struct xbar, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(BOOL, struct xbar, crc32_complement, "false", "", STATED,
+		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
 	WEFT_PARAM(U32, struct xbar, resync, "0", "0..", OWN,
 		   "cycles without credits after which a flow starts anew on "
 		   "both sides (5.7); 0 = never; must agree with neighbours"),
@@ -221,6 +223,7 @@ static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 	cfg.t_crrx = x->t_crrx;
 	cfg.credit_words = x->credit_words;
 	cfg.resync_cc = x->resync;
+	cfg.crc32_complement = x->crc32_complement;
 	cfg.ppm = bottom ? x->ppm_bottom : x->ppm_top;
 	cfg.return_discards = false;
 	return cfg;

@@ -305,6 +305,18 @@ class Nodes(unittest.TestCase):
                              500 if target == "body" else 0)
             self.assertEqual(m["n1.prog0.credit_leaked"], 0)
 
+    def test_complemented_crc(self):
+        # found and passed on as without; both sides must agree
+        bits = LINE % "target: body, frame: 20, count: 50, bit: 9"
+        cpl = bits.replace("tr-switch", "tr-switch, crc32_complement: yes")
+        a, b = (json.loads(text(t).stdout)["metrics"] for t in (bits, cpl))
+        self.assertEqual(a, b)
+        self.assertEqual(b["n1.prog0.body_crc"], 50)
+        p = execute("run", "forth/one-way", "--set",
+                    "forth.nic.crc32_complement=yes")
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("crc32_complement is", p.stderr)
+
     def test_cables_come_and_go(self):
         # all cables of NICs, also each of a bundle, and ports that are open
         ports = '  - { on: "s*.port*", type: fault.cut, length: 50us, ' \

@@ -412,6 +412,7 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 	cfg.credit_words = n->credit_words;
 	cfg.ppm = (int32_t)n->ppm;
 	cfg.credit_filter = n->credit_filter;
+	cfg.crc32_complement = n->crc32_complement;
 	cfg.return_discards = true;
 	for (uint32_t k = 0; k < n->n_link && !ret; k++)
 		ret = flink_init(&n->link[k], n->comp,

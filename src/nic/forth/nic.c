@@ -103,6 +103,8 @@ static const struct weft_param forth_params[] = {
 	P(U32, resync, "0", "0..", OWN,
 	  "NET cycles without credits after which a flow starts anew on both "
 	  "sides (5.7); 0 = never; must agree with neighbours"),
+	P(BOOL, crc32_complement, "false", "", STATED,
+	  "body CRC complemented as in AAL5 (R-20); as neighbours"),
 	P(BOOL, credit_filter, "false", "", OWN,
 	  "ignore credits for more than was sent (5.4)"),
 	{ 0 }

@@ -53,7 +53,8 @@ struct forth_nic {
 	uint32_t t_crtx, t_crrx, refresh_cc, credit_words, resync;
 	double ppm;
 	bool ids_literal, status_literal, netcnt_read_clears;
-	bool suppress_bad_body_notify, rw_overlap, credit_filter;
+	bool suppress_bad_body_notify, rw_overlap, credit_filter,
+		crc32_complement;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;

@@ -149,6 +149,27 @@ static void bundles(void **state)
 	weft_sim_free(sim);
 }
 
+/* 4.4, column "complemented": three qwords 0, 1, 2. */
+static void body_crcs_may_be_complemented(void **state)
+{
+	static const uint64_t data[] = { 0, 1, 2 };
+	static const uint8_t want[] = { 0xFF, 0xD1, 0x12, 0xCD };
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_frame *f =
+		packet(sim, forth_header(1, 0, 3, 0x10000000), data);
+	uint16_t got[512];
+	uint32_t n;
+
+	(void)state;
+	shape(f, FORTH_WORD, 1, 0, 0, 24);
+	f->flags |= FORTH_F_CPL;
+	n = forth_wire.encode(f, got, 512);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(got[n - 4 + i] & 0xFF, want[i]);
+	weft_frame_free(f);
+	weft_sim_free(sim);
+}
+
 static void credit_vectors(void **state)
 {
 	static const struct {
@@ -227,6 +248,7 @@ int main(void)
 		cmocka_unit_test(golden_frames),
 		cmocka_unit_test(credit_only_frames),
 		cmocka_unit_test(bundles),
+		cmocka_unit_test(body_crcs_may_be_complemented),
 		cmocka_unit_test(credit_vectors),
 		cmocka_unit_test(header_crcs),
 		cmocka_unit_test(sizes),

@@ -172,8 +172,9 @@ class Bus(unittest.TestCase):
         for rate, more in zip(rates[1:], (50, 200, 1000, 50, 200)):
             clocks = 6 + 4 + 50 + more + 62 + 3 + 1
             want = 496 / (clocks * 10e-9) / 1048576
-            self.assertLess(rate, want)
-            self.assertGreater(rate, 0.9 * want)
+            # from the first packet to the last: one read less than packets
+            self.assertLess(rate, 1.002 * want)
+            self.assertGreater(rate, 0.96 * want)
 
     def test_host(self):
         # on the host's port: stores or loads of the processor

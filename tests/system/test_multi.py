@@ -81,7 +81,7 @@ class Buffers(unittest.TestCase):
         # of one link times their number, up to the bus
         one = run("forth/two-links", "forth.nic.links=1")
         one = one["n1.prog0.bandwidth_in"]
-        for name, links, limit in (("two", 2, 1e9), ("", 4, 640)):
+        for name, links, limit in (("two", 2, 1e9), ("", 4, 655)):
             name = "forth/multi-skew" + (name and "-" + name)
             r = run(name)
             self.assertEqual(sum(r.all("n", "prog0.errors")), 0)

@@ -156,7 +156,7 @@ void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
 		     uint16_t words)
 {
 	if (l->in_tail - l->in_head > l->in_mask)
-		flink_in_apply(l, flink_now(l));
+		flink_in_apply(l, flink_past(l));
 	if (l->in_tail - l->in_head > l->in_mask)
 		in_grow(l);
 	l->in[l->in_tail++ & l->in_mask] = (struct flink_inbox){
@@ -254,10 +254,8 @@ static inline uint64_t limit_final(const struct flink *p, uint64_t limit)
 void flink_pull(struct flink *l, uint64_t cycle)
 {
 	struct flink *p = l->peer;
-	uint64_t past = flink_now(l);
+	uint64_t past = flink_past(l);
 
-	if (weft_clock_edge(&l->clk, past) > weft_now(l->comp))
-		past--;
 	if (!p->tapped) {
 		uint64_t limit = peer_limit(l, cycle);
 

@@ -92,6 +92,15 @@ uint64_t flink_next_credit(const struct flink *l);
  * returns how many. */
 uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 			      struct weft_frame *f);
+/* The last edge that has passed: later credits do not count yet. */
+static inline uint64_t flink_past(const struct flink *l)
+{
+	uint64_t now = flink_now(l);
+
+	return weft_clock_edge(&l->clk, now) > weft_now(l->comp) ? now - 1
+								 : now;
+}
+
 /* flink_credit.c */
 int flink_credit_init(struct flink *l, struct weft_err *err);
 void flink_credit_fini(struct flink *l);

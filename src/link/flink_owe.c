@@ -332,7 +332,7 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 	struct flink_lane_rx *r = &l->rx[0];
 	struct flink *p = l->peer;
 	uint64_t refresh = l->cfg.refresh_cc ? l->cfg.refresh_cc : WEFT_NEVER;
-	uint64_t now = flink_now(p), past = 0, n = 0;
+	uint64_t now = flink_past(p), past = 0, n = 0;
 
 	for (; l->due_head != l->due_tail; l->due_head++) {
 		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
@@ -381,7 +381,7 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 	if (l->lost_sync || l->muted)
 		return;
 	if (lane_alone(l)) {
-		flink_in_apply(l->peer, flink_now(l->peer));
+		flink_in_apply(l->peer, flink_past(l->peer));
 		catch_up_lane(l, limit);
 	}
 	for (;;) {

@@ -64,6 +64,9 @@ class Sampled(unittest.TestCase):
         self.shipped("forth/clos-pairs", "traffic.load=0.8",
                      "traffic.balance=static", "record.metrics=none")
 
+    def test_end_between_two_edges(self):
+        self.shipped("forth/clos", "run.until=30us")
+
     def test_loopback(self):
         self.shipped("forth/selftest-tr")
 

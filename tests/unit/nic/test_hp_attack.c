@@ -299,6 +299,109 @@ static void a_late_response_does_not_reach_the_next_owner(void **state)
 	service = WEFT_US;
 }
 
+/* ---- what the device remembers of memory, ports and windows that went ---- */
+
+static int put_to_freed(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p = open_any(h);
+	struct hport_peer to = peer(p, 0, hport_vpid(p));
+	struct hport_far far = { 0, 0, 0 };
+	uint64_t word = 1;
+	struct hport_note n;
+	uint8_t *m;
+
+	(void)r;
+	(void)node;
+	m = window(p, 0, BLOCK, MINE, NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		hport_fast_put(p, &to, HPORT_ACK, tag, &far, &word, 1);
+		assert_true(hport_wait(p, &n, weft_host_now(h) + WEFT_MS));
+		while (n.event != HPORT_DONE)
+			assert_true(hport_wait(p, &n, WEFT_NEVER));
+		assert_int_equal(n.error, i ? HP_ERR_TWINID : 0);
+		if (i)
+			break;
+		hport_free(p, m); /* and the window stays */
+		reach(GONE);
+		await(h, TAKEN);
+	}
+	hport_close(p);
+	reach(OVER);
+	return 0;
+}
+
+static void translations_go_with_the_memory(void **state)
+{
+	(void)state;
+	run(with_victim(put_to_freed), NULL);
+}
+
+static int send_to_closed(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *q = open_as(h, 7), *p = open_as(h, 9);
+	struct hport_peer to = peer(q, 0, 9);
+	struct hport_note n;
+	uint64_t word = 1;
+
+	(void)r;
+	(void)node;
+	for (uint32_t i = 0; i < 20; i++) {
+		hport_fast_send(q, &to, HPORT_ACK, tag, &word, 1);
+		assert_true(hport_wait(q, &n, weft_host_now(h) + WEFT_MS));
+		assert_int_equal(n.error, i ? HP_ERR_TVPID_INV : 0);
+		if (i)
+			continue;
+		hport_close(p);
+		reach(GONE);
+		await(h, TAKEN);
+	}
+	hport_close(q);
+	reach(OVER);
+	return 0;
+}
+
+static void a_closed_port_takes_no_messages(void **state)
+{
+	(void)state;
+	run(with_victim(send_to_closed), NULL);
+}
+
+/* Addresses of both owners are equal. */
+static int put_to_next(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *q = open_as(h, 7), *p = open_as(h, 9);
+	struct hport_peer to = peer(q, 0, 9);
+	struct hport_far far = { 0, 0, 0 };
+	uint64_t word = 1, was, va;
+	struct hport_note n;
+	uint8_t *m;
+
+	(void)r;
+	(void)node;
+	window(p, 0, BLOCK, MINE, &was);
+	hport_fast_put(q, &to, HPORT_ACK, tag, &far, &word, 1);
+	assert_true(hport_wait(q, &n, weft_host_now(h) + WEFT_MS));
+	assert_int_equal(n.error, 0);
+	hport_close(p);
+	p = open_as(h, 9);
+	m = hport_alloc(p, BLOCK, &va);
+	assert_int_equal(va, was);
+	memset(m, THEIRS, BLOCK);
+	hport_fast_put(q, &to, HPORT_ACK, tag, &far, &word, 1);
+	assert_true(hport_wait(q, &n, weft_host_now(h) + WEFT_MS));
+	assert_int_equal(n.error, HP_ERR_TWINID_INV);
+	assert_int_equal(count(m, BLOCK, THEIRS), BLOCK);
+	hport_close(p);
+	hport_close(q);
+	return 0;
+}
+
+static void windows_go_with_the_port(void **state)
+{
+	(void)state;
+	run((const exrig_fn[]){ put_to_next, NULL }, NULL);
+}
+
 /* ---- memory that is freed while it is mapped ---- */
 
 static int map_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -551,6 +654,9 @@ int main(void)
 		cmocka_unit_test(
 			memory_freed_during_a_put_is_not_written_any_more),
 		cmocka_unit_test(a_late_response_does_not_reach_the_next_owner),
+		cmocka_unit_test(translations_go_with_the_memory),
+		cmocka_unit_test(a_closed_port_takes_no_messages),
+		cmocka_unit_test(windows_go_with_the_port),
 		cmocka_unit_test(
 			memory_freed_while_mapped_is_given_to_nobody_else),
 		cmocka_unit_test(

@@ -213,6 +213,88 @@ static void wrong_source(void **state)
 	ultrarig_free(&t);
 }
 
+/* The same port number of another node. */
+static void node_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t tag, w[ULTRARIG_MAX];
+
+	(void)t;
+	cpl_set(e, HP_UC_HPID, 3);
+	ultrarig_meet(e);
+	ultrarig_meet(e);
+	assert_int_equal(ultra_poll(&e->rx, &tag, w, ULTRARIG_MAX), -1);
+	cpl_set(e, HP_UC_HPID, 1);
+	ultrarig_meet(e);
+	ultrarig_take(e, 2, 2);
+}
+
+/* U06 */
+static void a_port_takes_packets_of_one_node(void **state)
+{
+	struct ultrarig t = { 0 };
+
+	(void)state;
+	ultrarig_run(&t, NULL, NULL, wrong_near, node_far);
+	assert_int_equal(ultrarig_counter(&t, 1, "ultra_discarded"), 1);
+	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 1);
+	ultrarig_free(&t);
+}
+
+/* ---- ways of a port ---- */
+
+static uint64_t req_reg(struct ultra_end *e, uint32_t upid, uint32_t reg)
+{
+	return weft_io_load64(e->h, &e->u.ports, HP_ULTRA_PAGE(upid) + reg);
+}
+
+static void req_set(struct ultra_end *e, uint32_t upid, uint32_t reg,
+		    uint64_t val)
+{
+	weft_io_store64(e->h, &e->u.ports, HP_ULTRA_PAGE(upid) + reg, val);
+}
+
+/* Port 1 is not enabled without a way; that of port 0 stays what it is. */
+static void ways_near(struct ultrarig *t, struct ultra_end *e)
+{
+	static const uint64_t none[] = { 0, 1, 16 };
+	uint64_t way = req_reg(e, 0, HP_UR_ROUTE), len;
+
+	(void)t;
+	len = req_reg(e, 0, HP_UR_LEN);
+	for (uint32_t i = 0; i < 3; i++) {
+		req_set(e, 1, HP_UR_ROUTE,
+			i == 1 ? HP_EL_SEP : 0x4f4f4f4f4f4f4f4f);
+		req_set(e, 1, HP_UR_ROUTE + 8, 0x4f4f4f4f4f4f4f4f);
+		req_set(e, 1, HP_UR_LEN, none[i]);
+		req_set(e, 1, HP_UR_CTRL, HP_ULTRA_EN);
+		assert_int_equal(req_reg(e, 1, HP_UR_CTRL), 0);
+	}
+	req_set(e, 0, HP_UR_LEN, 0);
+	req_set(e, 0, HP_UR_ROUTE, 0);
+	assert_int_equal(req_reg(e, 0, HP_UR_LEN), len);
+	assert_true(req_reg(e, 0, HP_UR_ROUTE) == way);
+	ultrarig_give(e, 0, 1, 2);
+	req_set(e, 0, HP_UR_CTRL, 0); /* with its packet on the way out */
+	req_set(e, 0, HP_UR_LEN, 0);
+	ultrarig_meet(e);
+}
+
+static void ways_far(struct ultrarig *t, struct ultra_end *e)
+{
+	(void)t;
+	ultrarig_meet(e);
+	(void)e;
+}
+
+static void a_port_has_a_way_as_long_as_it_has_packets(void **state)
+{
+	struct ultrarig t = { 0 };
+
+	(void)state;
+	ultrarig_run(&t, NULL, NULL, ways_near, ways_far);
+	ultrarig_free(&t);
+}
+
 /* ---- U07: receive queue full ---- */
 
 static void queue_near(struct ultrarig *t, struct ultra_end *e)
@@ -356,10 +438,16 @@ static void on_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_policy),	cmocka_unit_test(max_words),
-		cmocka_unit_test(addresses),	cmocka_unit_test(lengths),
-		cmocka_unit_test(slice_full),	cmocka_unit_test(user_loads),
-		cmocka_unit_test(wrong_source), cmocka_unit_test(queue_full),
+		cmocka_unit_test(full_policy),
+		cmocka_unit_test(max_words),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test(lengths),
+		cmocka_unit_test(slice_full),
+		cmocka_unit_test(user_loads),
+		cmocka_unit_test(wrong_source),
+		cmocka_unit_test(a_port_takes_packets_of_one_node),
+		cmocka_unit_test(a_port_has_a_way_as_long_as_it_has_packets),
+		cmocka_unit_test(queue_full),
 		cmocka_unit_test(on_device),
 	};
 

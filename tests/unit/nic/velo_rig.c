@@ -249,8 +249,9 @@ static void xnet_cell(void *own, struct np *np, const struct np_cell *c)
 				.len = c->pkt->payload.len,
 				.pd = c->pkt->flags >> 16 };
 	memcpy(l->u, c->pkt->u, sizeof(l->u));
-	memcpy(l->data, weft_slice_data(c->pkt->payload),
-	       l->len < sizeof(l->data) ? l->len : sizeof(l->data));
+	if (l->len)
+		memcpy(l->data, weft_slice_data(c->pkt->payload),
+		       l->len < sizeof(l->data) ? l->len : sizeof(l->data));
 	x->n_log++;
 	weft_frame_free(c->pkt);
 }

@@ -162,14 +162,33 @@ static int rx_long_step(struct wfi_op *op)
 	return 0;
 }
 
+/* The message is lost: who waits for word of it gets one. */
+static void rx_lost(const struct wfi_msg *m, int err)
+{
+	if (!m->buf || m->flags & WIRE_WANT)
+		wfi_hub_ack(m->ep->hub, m->peer, WFI_PORT(m->from), m->id, err);
+}
+
+static void rx_long_lost(struct wfi_rx *rx, const struct wfi_msg *m,
+			 size_t room)
+{
+	struct wfi_comp c = wfi_rx_comp(m, rx->context);
+
+	rx_lost(m, FI_ENOMEM);
+	c.err = FI_ENOMEM;
+	rx_done(m->ep, rx, &c, NULL, room);
+}
+
 static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 		    const struct iovec *iov, size_t iovs)
 {
 	struct wfi_hub *h = m->ep->hub;
 	struct wfi_op *op = wfi_op_new(h, &rx_long_type, m->ep, m->peer);
 
-	if (!op)
+	if (!op) {
+		rx_long_lost(rx, m, room);
 		return;
+	}
 	op->rx = rx;
 	op->port = WFI_PORT(m->from);
 	op->tag = m->tag;
@@ -209,13 +228,29 @@ void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m)
 	rx_done(m->ep, rx, &c, iovs ? iov[0].iov_base : NULL, room);
 }
 
+/* No receive waits for it, and there is no room to keep it: an error of a
+ * receive that was never posted. */
+static void rx_early_lost(const struct wfi_msg *m, int err)
+{
+	struct wfi_comp c = wfi_rx_comp(m, NULL);
+
+	rx_lost(m, err);
+	c.err = err;
+	c.olen = c.e.len;
+	c.e.len = 0;
+	wfi_ep_rx_end(m->ep, &c, false);
+}
+
 static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 {
 	size_t n = m->buf ? m->len : 0;
-	struct wfi_unx *u = malloc(sizeof(*u) + n);
+	bool room = wfi_rxq_room(q, n);
+	struct wfi_unx *u = room ? malloc(sizeof(*u) + n) : NULL;
 
-	if (!u)
+	if (!u) {
+		rx_early_lost(m, room ? FI_ENOMEM : FI_EOVERRUN);
 		return;
+	}
 	*u = (struct wfi_unx){ .m = *m };
 	if (m->buf)
 		u->m.buf = memcpy(u->buf, m->buf, n);

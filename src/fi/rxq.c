@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define EARLY_MAX ((size_t)1 << 30) /* bytes */
+
 void wfi_rxq_init(struct wfi_rxq *q)
 {
 	for (int i = 0; i < 2; i++) {
@@ -10,6 +12,7 @@ void wfi_rxq_init(struct wfi_rxq *q)
 		TAILQ_INIT(&q->early[i]);
 	}
 	TAILQ_INIT(&q->claimed);
+	q->early_max = EARLY_MAX;
 	q->min_multi = 64;
 }
 
@@ -96,20 +99,34 @@ struct wfi_rx *wfi_rxq_cancel(struct wfi_rxq *q, void *context)
 	return NULL;
 }
 
+static size_t unx_bytes(const struct wfi_unx *u)
+{
+	return sizeof(*u) + (u->m.buf ? u->m.len : 0);
+}
+
+bool wfi_rxq_room(const struct wfi_rxq *q, size_t bytes)
+{
+	return q->early_bytes + sizeof(struct wfi_unx) + bytes <= q->early_max;
+}
+
 void wfi_rxq_add(struct wfi_rxq *q, struct wfi_unx *u)
 {
+	q->early_bytes += unx_bytes(u);
 	TAILQ_INSERT_TAIL(&q->early[!!(u->m.flags & WIRE_TAGGED)], u, link);
 }
 
 void wfi_rxq_take(struct wfi_rxq *q, struct wfi_unx *u)
 {
-	if (u->claimed)
+	if (u->claimed) {
 		TAILQ_REMOVE(&q->claimed, u, link);
-	else
-		TAILQ_REMOVE(&q->early[!!(u->m.flags & WIRE_TAGGED)], u, link);
+		return;
+	}
+	TAILQ_REMOVE(&q->early[!!(u->m.flags & WIRE_TAGGED)], u, link);
+	q->early_bytes -= unx_bytes(u);
 }
 
-static void unx_drop(struct wfi_unx_list *l, struct wfi_ep *ep)
+static void unx_drop(struct wfi_rxq *q, struct wfi_unx_list *l,
+		     struct wfi_ep *ep)
 {
 	struct wfi_unx *u, *next;
 
@@ -117,7 +134,7 @@ static void unx_drop(struct wfi_unx_list *l, struct wfi_ep *ep)
 		next = TAILQ_NEXT(u, link);
 		if (ep && u->m.ep != ep)
 			continue;
-		TAILQ_REMOVE(l, u, link);
+		wfi_rxq_take(q, u);
 		free(u);
 	}
 }
@@ -127,11 +144,11 @@ void wfi_rxq_drop(struct wfi_rxq *q, struct wfi_ep *ep)
 	struct wfi_rx *rx;
 
 	for (int i = 0; i < 2; i++) {
-		unx_drop(&q->early[i], ep);
+		unx_drop(q, &q->early[i], ep);
 		while (!ep && (rx = TAILQ_FIRST(&q->posted[i]))) {
 			wfi_rxq_remove(q, rx);
 			free(rx);
 		}
 	}
-	unx_drop(&q->claimed, ep);
+	unx_drop(q, &q->claimed, ep);
 }

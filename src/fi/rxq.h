@@ -57,6 +57,7 @@ struct wfi_rxq {
 	struct wfi_rx_list posted[2]; /* msg, tagged */
 	struct wfi_unx_list early[2];
 	struct wfi_unx_list claimed;
+	size_t early_bytes, early_max; /* of both lists of early ones */
 	size_t min_multi;
 };
 
@@ -74,6 +75,8 @@ void wfi_rxq_claim(struct wfi_rxq *q, struct wfi_unx *u, void *context);
 void wfi_rxq_post(struct wfi_rxq *q, struct wfi_rx *rx);
 struct wfi_rx *wfi_rxq_cancel(struct wfi_rxq *q, void *context);
 void wfi_rxq_remove(struct wfi_rxq *q, struct wfi_rx *rx);
+/* There is room for an early message with that much data. */
+bool wfi_rxq_room(const struct wfi_rxq *q, size_t bytes);
 void wfi_rxq_add(struct wfi_rxq *q, struct wfi_unx *u);
 /* Takes the message out of the queue it is in. */
 void wfi_rxq_take(struct wfi_rxq *q, struct wfi_unx *u);

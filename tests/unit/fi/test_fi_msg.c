@@ -350,6 +350,34 @@ static void test_again(void **state)
 	rig_down(&r);
 }
 
+static void test_message_without_room_is_an_error_on_both_sides(void **state)
+{
+	struct wfi_rxq *q;
+	struct rig r;
+
+	(void)state;
+	rig_up(&r, FI_EP_RDM);
+	q = rig_ep(&r, 1)->rxq;
+	q->early_max = 2 * (sizeof(struct wfi_unx) + 300) + 10;
+	for (int i = 0; i < 3; i++)
+		fi_inject(r.s[0].ep, a, 300, r.s[0].to);
+	rig_settle(&r);
+	assert_int_equal(rig_error(&r, 1).err, FI_EOVERRUN);
+	rig_none(&r, 1);
+	for (int i = 0; i < 2; i++) {
+		fi_recv(r.s[1].ep, b, 300, NULL, FI_ADDR_UNSPEC, b);
+		rig_settle(&r);
+		assert_int_equal(rig_next(&r, 1).len, 300);
+	}
+	assert_int_equal(q->early_bytes, 0);
+	q->early_max = 10; /* the sender of a long one waits for word */
+	fi_send(r.s[0].ep, calloc(1, 1 << 20), 1 << 20, NULL, r.s[0].to, a);
+	rig_settle(&r);
+	assert_int_equal(rig_error(&r, 0).err, FI_EOVERRUN);
+	assert_int_equal(rig_error(&r, 1).err, FI_EOVERRUN);
+	rig_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +394,8 @@ int main(void)
 		cmocka_unit_test(test_anywhere),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(
+			test_message_without_room_is_an_error_on_both_sides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

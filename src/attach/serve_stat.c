@@ -4,13 +4,32 @@
  * all that it posted before; the time between is its own.  What is counted is
  * the measured part (serve_epoch.c), or everything where there is none. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/serve_priv.h"
 #include "weft/prog.h"
 #include "weft/trace.h"
 
 /* ---- calls ---- */
+
+/* Results know a call by its name: one that another call has, or has become,
+ * gets its number. */
+static void stat_alone(struct att_client *c, uint32_t stat)
+{
+	char *name = c->stat[stat].name, number[12];
+	size_t n = strlen(name), k;
+
+	for (uint32_t i = 0; name[0] && i < WEFT_ATT_STATS; i++) {
+		if (i == stat || strcmp(name, c->stat[i].name))
+			continue;
+		k = (size_t)snprintf(number, sizeof(number), "#%u", stat);
+		n = n + k < WEFT_ATT_STAT_NAME ? n : WEFT_ATT_STAT_NAME - 1 - k;
+		memcpy(name + n, number, k + 1);
+		return;
+	}
+}
 
 /* The name is the client's: nothing but letters, once. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
@@ -26,6 +45,7 @@ static const char *stat_name(struct att_client *c, uint32_t stat)
 			break;
 		name[i] = isalnum((unsigned char)ch) || ch == '_' ? ch : '?';
 	}
+	stat_alone(c, stat);
 	return name;
 }
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,40 @@ class Exec(unittest.TestCase):
     def test_several_on_a_node(self):
         self.good(weft_exec("--fabric", "exec/hostport-pair", "--per-node", "2",
                             "--", OPS, env={"WEFT_PER_NODE": "2"}))
+
+    def test_calls_whose_names_become_equal_stay_apart(self):
+        with tempfile.TemporaryDirectory() as d:
+            out = os.path.join(d, "names.db")
+            self.good(weft_exec("--fabric", "exec/extoll-pair", "--out", out,
+                                "--", os.path.join(PROGRAMS, "att_names")))
+            db = sqlite3.connect(out)
+            rows = db.execute("SELECT rank, name, bytes FROM calls").fetchall()
+            db.close()
+        for rank in 0, 1:
+            self.assertEqual(sorted(r[2] for r in rows if r[0] == rank),
+                             [1, 2, 3, 4])
+
+    def test_libraries_in_a_folder_with_a_space(self):
+        """The loader takes a space for the end of a path."""
+        with tempfile.TemporaryDirectory() as d:
+            libs = os.path.join(d, "two words")
+            top = os.path.dirname(os.path.dirname(PROGRAMS))
+            os.symlink(os.path.join(top, "src/preload"), libs)
+            p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--",
+                                    "sh", "-c", "echo $LD_PRELOAD; exec " +
+                                    PINGPONG, env={"WEFT_LIBS": libs}))
+            self.assertIn("libweft-time.so", p.stdout)
+            self.assertNotIn("cannot be preloaded", p.stderr)
+
+    def test_nobody_joins(self):
+        p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--", "true"))
+        self.assertIn("no process has joined the machine", p.stderr)
+
+    def test_map_beyond_32_bits(self):
+        p = weft_exec("--fabric", "exec/extoll-pair", "--map", "0:4294967296",
+                      "--", PINGPONG)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("there is no node", p.stderr)
 
     def test_map(self):
         p = self.good(weft_exec("--fabric", "exec/extoll-eight", "-n", "2",

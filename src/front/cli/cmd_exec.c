@@ -99,6 +99,7 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	int ret;
 
+	exec_descriptors();
 	x->setup.att.say = exec_say;
 	x->setup.att.together = x->launcher != &exec_direct;
 	x->setup.att.measured = exec_measured;
@@ -113,9 +114,9 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	exec_env(&x->job, "WEFT_CLOCK", "%s", exec_clocks[x->job.clock]);
 	if (x->c->raw)
 		exec_env(&x->job, "WEFT_RAW", "1");
-	exec_libs(&x->job);
 	exec_pin(x->setup.cores);
 	ret = exec_keep(&x->job, err);
+	exec_libs(&x->job);
 	if (!ret)
 		ret = exec_run(x, s, err);
 	exec_kill(&x->job);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program is linked with, directly or through other libraries.  Its own
- * loader lists it (LD_TRACE_LOADED_OBJECTS) without running it; a program
- * without a loader would run, so the file is looked at first. */
+ * loader lists it (LD_TRACE_LOADED_OBJECTS) without running it, where it is
+ * glibc's; a program with another one, or without, would run, so the file is
+ * looked at first. */
 #include "front/exec/elf.h"
 
 #include <elf.h>
@@ -30,6 +31,21 @@ bool elf_find(const char *program, char *path, size_t size)
 	return false;
 }
 
+/* The name that p gives its loader is that of glibc's. */
+static bool is_glibc(int fd, const Elf64_Phdr *p)
+{
+	char name[256] = "";
+	const char *base;
+	ssize_t n;
+
+	if (p->p_type != PT_INTERP || p->p_filesz >= sizeof(name))
+		return false;
+	n = pread(fd, name, p->p_filesz, (off_t)p->p_offset);
+	base = n > 0 ? strrchr(name, '/') : NULL;
+	return base && (!strncmp(base, "/ld-linux", 9) ||
+			!strncmp(base, "/ld64.so", 8));
+}
+
 /* A 64-bit program with an interpreter (its loader). */
 static bool has_loader(const char *path)
 {
@@ -48,7 +64,7 @@ static bool has_loader(const char *path)
 				      (off_t)(h.e_phoff +
 					      (size_t)i * sizeof(p))) ==
 					sizeof(p) &&
-				p.p_type == PT_INTERP;
+				is_glibc(fd, &p);
 	close(fd);
 	return found;
 }

@@ -132,8 +132,12 @@ int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
 	ssize_t n;
 
 	if (pipe2(report, O_CLOEXEC)) {
+		e = errno;
 		vec_free(&env);
-		return weft_fail(err, errno, "exec: %s", strerror(errno));
+		return weft_fail(err, e, "exec: process %zu of %u: %s%s",
+				 j->pids.n, j->n, strerror(e),
+				 e == EMFILE ? ": raise the limit (ulimit -n)"
+					     : "");
 	}
 	fflush(NULL);
 	pid = fork();

@@ -4,6 +4,7 @@
  * program, in ../WEFT_LIBDIR/weft, or where they were built. */
 #include "front/exec/mpi.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +58,32 @@ static void preload(struct exec_job *j, const char *dir)
 		 has && *has ? ":" : "", has ? has : "");
 }
 
+bool exec_plain(struct exec_job *j, const char *name, char *path, size_t size)
+{
+	struct weft_err err;
+	char link[4300];
+
+	if (!path[strcspn(path, " \t:;")])
+		return true;
+	if (exec_folder(j, &err))
+		return false;
+	snprintf(link, sizeof(link), "%s/%s", j->folder, name);
+	if (link[strcspn(link, " \t:;")] ||
+	    (symlink(path, link) && errno != EEXIST))
+		return false;
+	snprintf(path, size, "%s", link);
+	return true;
+}
+
 bool exec_libs(struct exec_job *j)
 {
-	char dir[4200];
+	char dir[4300];
 
-	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)))
+	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)) &&
+	    exec_plain(j, "time", dir, sizeof(dir)))
 		preload(j, dir);
-	if (!exec_lib_dir("libweft-fi.so", dir, sizeof(dir)))
+	if (!exec_lib_dir("libweft-fi.so", dir, sizeof(dir)) ||
+	    !exec_plain(j, "fi", dir, sizeof(dir)))
 		return false;
 	exec_env(j, "FI_PROVIDER_PATH", "%s", dir);
 	exec_env(j, "FI_PROVIDER", "weft");

@@ -92,13 +92,14 @@ static bool openmpi_miscounts(const struct exec_job *j)
 
 static void openmpi_env(struct exec_job *j)
 {
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char self[4300];
+	ssize_t n = readlink("/proc/self/exe", self, 4095);
 
 	mpi_settings(j, openmpi_settings);
 	if (j->clock != WEFT_CLOCK_NONE)
 		mpi_settings(j, openmpi_timed);
 	self[n > 0 ? n : 0] = '\0';
+	exec_plain(j, "weft", self, sizeof(self));
 	exec_env(j, "OMPI_MCA_plm_rsh_agent", "%s exec --rsh", self);
 	exec_env(j, "OMPI_MCA_plm_rsh_num_concurrent", "%u", j->n + 1);
 	if (geteuid() == 0) {

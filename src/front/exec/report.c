@@ -103,6 +103,11 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 		s.joined, j->n, exec_clocks[j->clock], now, s.handovers,
 		s.violations,
 		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
+	if (!s.joined)
+		fprintf(f,
+			"weft: no process has joined the machine: is the "
+			"program one of MPI or libfabric, or linked with "
+			"libweft (--raw)?\n");
 	summary_software(&s, f);
 	exec_calls_table(&r->calls, f);
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/units.h"
 #include "front/exec/exec.h"
@@ -73,7 +74,7 @@ static int map_read(const char *text, struct exec_setup *s,
 					 "exec: --map: there is no rank %lu: "
 					 "ranks are 0..%u (-n)",
 					 rank, s->att.ranks - 1);
-		s->map[rank] = (uint32_t)node;
+		s->map[rank] = node > UINT32_MAX ? UINT32_MAX : (uint32_t)node;
 		p = *end ? end + 1 : end;
 	}
 	return 0;
@@ -163,6 +164,17 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 	/* who spins must not be in the way of who is waited for */
 	s->att.spin = s->cores > s->att.ranks ? SPIN : 0;
 	return 0;
+}
+
+/* A process takes up to three of the simulator's. */
+void exec_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == l.rlim_max)
+		return;
+	l.rlim_cur = l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
 }
 
 /* ---- the way of messages ---- */

@@ -23,10 +23,10 @@ static uint64_t now_ns(void)
 }
 
 /* What the memory of the run says of itself fits what it is. */
-static bool seg_ok(const struct direct_seg *s, uint64_t bytes, uint32_t node,
+static bool seg_ok(const struct direct_lay *s, uint64_t bytes, uint32_t node,
 		   uint32_t slot)
 {
-	struct direct_seg want;
+	struct direct_lay want;
 
 	if (s->magic != DIRECT_MAGIC || s->version != DIRECT_VERSION ||
 	    !s->nodes || !s->places || s->places > DIRECT_PLACES ||
@@ -167,7 +167,7 @@ static int join_run(struct direct *d, const struct direct_way *w)
 	if (fstat(w->fd, &st))
 		return -errno;
 	d->lay.bytes = (uint64_t)st.st_size;
-	if (d->lay.bytes < sizeof(d->lay))
+	if (d->lay.bytes < sizeof(*d->seg))
 		return -EPROTO;
 	d->seg = map_fd(w->fd, d->lay.bytes, PROT_READ);
 	if (!d->seg)

@@ -167,10 +167,12 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 	for (uint32_t k = 0; k < d->n_active && n < max; k++) {
 		uint32_t from = d->active[(d->turn + k) % d->n_active];
 		enum direct_kind kind;
+		uint64_t end = d->peer[from].got + d->ring_bytes;
 		const struct direct_head *h;
 		uint32_t len;
 
-		while (n < max &&
+		/* one round at most: what is there may never end */
+		while (n < max && d->peer[from].got < end &&
 		       (h = direct_next(d, &d->peer[from], &kind, &len)))
 			n += take(d, from, h, kind, len, &ev[n]);
 	}

@@ -32,15 +32,16 @@ static uint64_t round_up(uint64_t x)
 	return (x + 4095) & ~4095ull;
 }
 
-struct direct_seg direct_layout(uint32_t nodes, uint32_t slots)
+struct direct_lay direct_layout(uint32_t nodes, uint32_t slots)
 {
-	struct direct_seg s = { .magic = DIRECT_MAGIC,
+	struct direct_lay s = { .magic = DIRECT_MAGIC,
 				.version = DIRECT_VERSION,
 				.nodes = nodes,
 				.places = nodes * slots };
 	bool few = s.places <= FEW;
 
-	s.bytes = round_up(sizeof(s) + s.places * sizeof(struct direct_post));
+	s.bytes = round_up(sizeof(struct direct_seg) +
+			   s.places * sizeof(struct direct_post));
 	s.ring_bytes = few ? RING_FEW : RING_MANY;
 	s.max_msg = few ? MSG_FEW : MSG_MANY;
 	s.ring_off = round_up(sizeof(struct direct_place) +
@@ -92,7 +93,7 @@ static int seats_new(struct direct_hub *h)
 
 int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
 {
-	struct direct_seg s;
+	struct direct_lay s;
 	struct timespec ts;
 
 	if (!nodes || !slots || nodes > DIRECT_PLACES ||
@@ -204,7 +205,7 @@ static bool mem_ok(const struct direct_hub *h, int fd)
 	struct stat st;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       (uint64_t)st.st_size == h->map->place_bytes &&
+	       (uint64_t)st.st_size == h->map->lay.place_bytes &&
 	       (fcntl(fd, F_GET_SEALS) & must) == must;
 }
 

@@ -35,7 +35,8 @@ enum direct_kind {
 struct direct_head {
 	_Atomic uint32_t mark; /* kind << 24 | bytes behind the head */
 	uint32_t imm;
-	uint64_t unused;
+	uint64_t at; /* bytes before it: what is left of a former round is none
+		      */
 };
 
 /* ---- memory of a process: it writes, all others read ---- */
@@ -69,13 +70,17 @@ struct direct_post {
 	_Atomic uint64_t senders[DIRECT_PLACES / 64];
 };
 
-struct direct_seg {
+struct direct_lay {
 	uint32_t magic, version;
 	uint64_t bytes;
 	uint32_t nodes, places;
 	uint32_t ring_bytes, max_msg;
 	uint64_t ring_off, ring_step, place_bytes; /* of a process's memory */
 	uint64_t start_ns;
+};
+
+struct direct_seg {
+	struct direct_lay lay;
 	ATT_LINE _Atomic uint32_t leavers; /* how many have left */
 	_Atomic uint32_t joined;	   /* how many have ever come */
 	struct direct_post post[];
@@ -178,7 +183,7 @@ struct direct_own {
 struct direct {
 	struct weft_ep ep; /* first */
 	const struct direct_seg *seg;
-	struct direct_seg lay; /* what stood at its start, checked */
+	struct direct_lay lay; /* what stood at its start, checked */
 	struct direct_bell *bell;
 	int sock; /* the caller's */
 	uint32_t me, n, nodes, ring_bytes, cpus;
@@ -217,7 +222,7 @@ static inline uint64_t direct_size(uint64_t len)
 }
 
 /* direct_hub.c */
-struct direct_seg direct_layout(uint32_t nodes, uint32_t slots);
+struct direct_lay direct_layout(uint32_t nodes, uint32_t slots);
 /* What a descriptor of memory must promise: its size stays, and nobody but who
  * has mapped it can write (where the kernel knows that). */
 int direct_seals(bool readers);

@@ -84,6 +84,7 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
 	if (!direct_has_room(d, to, len))
 		return NULL;
 	if (skip) {
+		h->at = p->put;
 		p->put += skip;
 		clear_next(d, p);
 		publish(h, DIRECT_SKIP, 0);
@@ -105,6 +106,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 	struct direct_peer *p = &d->peer[to];
 
 	h->imm = imm;
+	h->at = p->put;
 	if (!p->met)
 		meet_him(d, to);
 	p->put += direct_size(len);
@@ -135,15 +137,19 @@ const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 
 		if (!mark || p->broken)
 			return NULL;
+		if (h->at != p->got) {
+			p->broken = true; /* he scribbles */
+			return NULL;
+		}
 		*kind_p = mark >> 24;
 		*len_p = mark & 0xffffff;
-		if (*kind_p == DIRECT_SKIP) {
+		if (*kind_p == DIRECT_SKIP && left < d->ring_bytes) {
 			*unit_at(d, p, p->got) =
 				(uint16_t)(left / DIRECT_UNIT | DIRECT_FREED);
 			p->got += left;
 			continue;
 		}
-		if (size > left || *kind_p > DIRECT_SKIP) {
+		if (size > left || *kind_p >= DIRECT_SKIP) {
 			p->broken = true; /* he scribbles */
 			return NULL;
 		}

@@ -28,7 +28,9 @@ static inline void *map_ptr(const struct map *m, uint64_t key)
 }
 
 #define map_foreach(m, it)                                                     \
-	for (struct map_cell *it = (m)->cell; it < (m)->cell + (m)->cap; it++) \
+	for (struct map_cell *it = (m)->cell,                                  \
+			     *it##_end = it ? it + (m)->cap : it;              \
+	     it < it##_end; it++)                                              \
 		if (it->key != MAP_NONE && it->val)
 
 #endif

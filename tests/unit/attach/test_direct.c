@@ -699,6 +699,47 @@ static void test_messages_wait_for_who_comes_later(void **state)
 	direct_unmake(&r.hub);
 }
 
+/* One fills its ring with messages that would go on for ever, and dies: the
+ * other is told so. */
+static int round_main(struct who *w)
+{
+	struct weft_ep_event ev;
+	uint32_t from = !w->me;
+
+	if (w->me) {
+		struct direct_peer *p = &w->d->peer[0];
+
+		post(w, 0, "x", 1, DATA);
+		for (uint32_t at = 0; at < w->d->ring_bytes; at += DIRECT_UNIT)
+			atomic_store(&direct_head_at(w->d, p->out, at)->mark,
+				     DIRECT_MSG << 24 | 1);
+		kill(getpid(), SIGKILL);
+	}
+	while (!w->d->peer[from].left) {
+		while (w->ep->ops->poll(w->ep, &ev, 1))
+			if (ev.kind == WEFT_EV_RECV)
+				w->ep->ops->release(w->ep, &ev);
+		direct_wait(w->d, 1000);
+	}
+	direct_close(w->d);
+	return 0;
+}
+
+static void test_ring_of_the_dead_ends(void **state)
+{
+	struct rig r;
+	struct who w;
+
+	(void)state;
+	rig_open(&r, 2, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		if (rig_start(&r, i, &w))
+			_exit(round_main(&w));
+	rig_serve(&r);
+	assert_int_equal(r.status[0], 0);
+	direct_unmake(&r.hub);
+}
+
 static int forks_main(struct who *w)
 {
 	struct weft_ep_event ev;
@@ -744,6 +785,7 @@ int main(void)
 			test_requests_are_checked_against_private_memory),
 		cmocka_unit_test(test_what_processes_hand_over_is_checked),
 		cmocka_unit_test(test_messages_wait_for_who_comes_later),
+		cmocka_unit_test(test_ring_of_the_dead_ends),
 		cmocka_unit_test(test_forks),
 	};
 

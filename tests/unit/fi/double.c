@@ -12,11 +12,14 @@ struct event {
 	char data[];
 };
 
+enum { REGIONS = 256, KEY = 7 };
+
 struct weft_att {
 	struct weft_ep ep;
 	struct weft_att_info info;
 	STAILQ_HEAD(, event) events;
 	unsigned full, regs, direct;
+	struct weft_ep_mr mr[REGIONS]; /* len 0: none */
 	bool used, dead;
 };
 
@@ -90,6 +93,25 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
+/* As a NIC does: what is not registered there is an error of the operation. */
+static bool reaches(struct weft_att *a, const struct weft_att *p, uint64_t addr,
+		    uint64_t key, size_t len, void *ctx)
+{
+	struct weft_ep_event ev = { .kind = WEFT_EV_ERROR,
+				    .status = -EFAULT,
+				    .src = p->info.node,
+				    .ctx = ctx };
+
+	for (unsigned i = 0; i < REGIONS; i++)
+		if (key == KEY && p->mr[i].len && addr >= p->mr[i].addr &&
+		    len <= p->mr[i].len &&
+		    addr - p->mr[i].addr <= p->mr[i].len - len)
+			return true;
+	if (ctx)
+		event_add(a, ev, NULL);
+	return false;
+}
+
 static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
 		  void *ctx)
@@ -101,7 +123,7 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	int ret;
 
 	p = op_begin(a, dst, ctx, &ret);
-	if (!p)
+	if (!p || !reaches(a, p, raddr, rkey, len, ctx))
 		return ret;
 	memcpy((void *)(uintptr_t)raddr, buf, len);
 	a->direct++;
@@ -114,9 +136,9 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 		  uint64_t raddr, uint64_t rkey, void *ctx)
 {
-	struct weft_att *a = att_of(ep);
+	struct weft_att *a = att_of(ep), *p = peer_of(a, dst, ctx);
 
-	if (peer_of(a, dst, ctx)) {
+	if (p && reaches(a, p, raddr, rkey, len, ctx)) {
 		memcpy(buf, (void *)(uintptr_t)raddr, len);
 		a->direct++;
 		op_end(a, WEFT_EV_GET, ctx);
@@ -127,15 +149,32 @@ static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		     struct weft_ep_mr *mr)
 {
-	att_of(ep)->regs++;
-	*mr = (struct weft_ep_mr){ .key = 7, .addr = (uintptr_t)p, .len = len };
+	struct weft_att *a = att_of(ep);
+	unsigned i = 0;
+
+	while (i < REGIONS && a->mr[i].len)
+		i++;
+	if (i == REGIONS)
+		return -ENOMEM;
+	a->regs++;
+	*mr = (struct weft_ep_mr){ .key = KEY,
+				   .addr = (uintptr_t)p,
+				   .len = len };
+	a->mr[i] = *mr;
 	return 0;
 }
 
 static int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
-	att_of(ep)->regs--;
-	return 0;
+	struct weft_att *a = att_of(ep);
+
+	for (unsigned i = 0; i < REGIONS; i++)
+		if (a->mr[i].len == mr->len && a->mr[i].addr == mr->addr) {
+			a->mr[i].len = 0;
+			a->regs--;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)

@@ -28,6 +28,14 @@ class Endpoint(unittest.TestCase):
         run("hvia/ep-conformance", "workload.0.rx_slots=1",
             "workload.1.rx_slots=2", "workload.1.max_msg=600")
 
+    def test_cut_short(self):
+        """What programs hold then is freed: sanitizers would say so."""
+        p = execute("run", os.path.join(ROOT, "experiments", "hvia",
+                                        "ep-conformance.yaml"),
+                    "--set", "run.until=2ms")
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertNotIn("Sanitizer", p.stderr)
+
     def test_loss(self):
         """1 % of all frames: everything is there all the same."""
         for seed in (1, 2):

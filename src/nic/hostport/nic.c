@@ -309,6 +309,25 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
+/* SB13: issue places not used in slots that had work (horizontal), cycles of
+ * the run in which a requester had none (vertical). */
+static void tell_waste(struct hp_nic *n, const struct hp_sched *s)
+{
+	double busy = 0, all = (double)s->n_fu * (double)hp_now(n);
+
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		busy += (double)(s->fu[f].busy +
+				 (s->fu[f].n ? hp_now(n) - s->fu[f].busy_since
+					     : 0));
+	if (s->slots)
+		weft_metric(n->comp, "waste_horizontal", "%",
+			    100 * (double)s->waste /
+				    ((double)s->slots * s->width));
+	if (all > 0)
+		weft_metric(n->comp, "waste_vertical", "%",
+			    100 * (1 - busy / all));
+}
+
 /* Mean time at which VCIs were in the device (10.2), and entries of the
  * requesters' scoreboard: one for each stage (SB2). */
 static void tell(struct hp_nic *n)
@@ -320,6 +339,7 @@ static void tell(struct hp_nic *n)
 	weft_metric(n->comp, "vci_at", "ns", n->vci_at / (double)n->vcis);
 	weft_metric(n->comp, "scoreboard", "entries",
 		    s->n_fu * s->pipe->stages);
+	tell_waste(n, s);
 }
 
 /* What its network ports have carried. */

@@ -114,7 +114,7 @@ int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	       struct weft_err *err);
 void exec_setup_fini(struct exec_setup *s);
 /* From now on this process, and what it starts, has that many processors. */
-void exec_descriptors(void); /* as many as the user may have */
+void exec_descriptors(void); /* raises their limit */
 void exec_pin(uint32_t cores);
 
 /* report.c: what became of the processes; their failures go to r. */

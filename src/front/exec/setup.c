@@ -166,14 +166,16 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 	return 0;
 }
 
-/* A process takes up to three of the simulator's. */
+/* A process takes up to three of the simulator's.  Not all that the user may
+ * have: some programs close every number up to the limit. */
 void exec_descriptors(void)
 {
+	const rlim_t enough = 65536;
 	struct rlimit l;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == l.rlim_max)
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= enough)
 		return;
-	l.rlim_cur = l.rlim_max;
+	l.rlim_cur = l.rlim_max < enough ? l.rlim_max : enough;
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 

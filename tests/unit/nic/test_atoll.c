@@ -415,6 +415,8 @@ static void ring_side(struct rig *r, struct weft_host *h, uint32_t node)
 	r->got[node]++;
 }
 
+static uint32_t dl_cycles = 1000; /* the timer's */
+
 static void manager(struct rig *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = open_port(h, 0, ATOLL_DMA);
@@ -422,7 +424,7 @@ static void manager(struct rig *r, struct weft_host *h, uint32_t node)
 	struct atoll_msg m;
 	uint64_t w[WORDS];
 
-	atoll_manage(p, 1000);
+	atoll_manage(p, dl_cycles);
 	if (!atoll_irq_wait(p, 3 * WEFT_MS))
 		return;
 	r->t[node] = weft_host_now(h);
@@ -489,6 +491,30 @@ static void deadlock_stays(void **state)
 	weft_sim_free(r.sim);
 }
 
+static weft_time_t deadlock_at(uint32_t cycles)
+{
+	struct rig r = { .fn = ring_side, .manager = manager };
+	weft_time_t t;
+
+	dl_cycles = cycles;
+	rig_run(&r, 4, 2, NULL, "delay=50ns", false);
+	dl_cycles = 1000;
+	assert_int_equal(r.reported, 4);
+	t = r.t[0];
+	weft_sim_free(r.sim);
+	return t;
+}
+
+/* L04: the timer counts as many cycles of 330 MHz as it was given. */
+static void deadlock_timer(void **state)
+{
+	weft_time_t more = deadlock_at(9000) - deadlock_at(1000);
+
+	(void)state;
+	assert_in_range(more, 7900 * (WEFT_SEC / 330000000),
+			8100 * (WEFT_SEC / 330000000));
+}
+
 /* The same packets, one node after the other: no condition, no interrupt. */
 static void quiet_side(struct rig *r, struct weft_host *h, uint32_t node)
 {
@@ -526,6 +552,7 @@ int main(void)
 		cmocka_unit_test(stop_continue),
 		cmocka_unit_test(deadlock),
 		cmocka_unit_test(deadlock_stays),
+		cmocka_unit_test(deadlock_timer),
 		cmocka_unit_test(no_condition),
 	};
 

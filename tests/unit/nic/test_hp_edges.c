@@ -220,6 +220,64 @@ static void test_an_offset_that_wraps_does_not_reach_below(void **state)
 	hppair_once(NULL, near_below, far_below);
 }
 
+/* ---- records for the driver ------------------------------------------------
+ */
+
+enum { RING = 8, NOBODY = 0x99, ERRORS = 20 };
+
+static void near_records(struct hppair *t, struct hpend *e)
+{
+	struct hprma a = hpend_put(0, 0, 8);
+	uint64_t w[HP_WORDS], data = 1;
+
+	(void)t;
+	hpend_windows(e);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < ERRORS; i++) {
+		hpproc_fast_send(&e->p, 1, NOBODY, HP_A, i, &data, 1);
+		assert_true(hpproc_wait(&e->p, w));
+	}
+	hpend_rma(e, &a);
+	hpend_expect(e, HP_B_PUT | HP_A, NULL);
+	hppair_meet(e);
+}
+
+/* The driver takes no record of the ring. */
+static void far_records(struct hppair *t, struct hpend *e)
+{
+	weft_phys_t phys;
+	volatile uint64_t *ring = weft_mem_alloc(e->h, HP_PAGE, HP_PAGE, &phys);
+	uint32_t at = 0;
+
+	(void)t;
+	assert_non_null(ring);
+	hpend_windows(e);
+	e->hold = true;
+	hpdrv_set(&e->d, HP_R_EVENTS_BASE, phys);
+	hpdrv_set(&e->d, HP_R_EVENTS_SIZE, RING);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < 1000 && at < RING; i++) {
+		weft_host_sleep(e->h, weft_host_now(e->h) + WEFT_US);
+		while (at < RING && ring[2 * at + 1] == HP_IRQ_ERR)
+			at++;
+		if (at < RING && ring[2 * at + 1] == HP_IRQ_TLB)
+			break;
+	}
+	assert_int_equal(at, RING / 2);
+	assert_int_equal(ring[2 * at + 1], HP_IRQ_TLB);
+	hpdrv_set(&e->d, HP_R_EVENTS_SIZE, 0);
+	hpend_cache(e, HP_CACHE_INSERT, HP_CACHE_TLB, HPEND_VA / HP_PAGE,
+		    HP_TLB_ARG(e->mem_phys / HP_PAGE + 3, true));
+	e->hold = false;
+	hppair_meet(e);
+}
+
+static void test_error_records_leave_half_of_the_ring_to_misses(void **state)
+{
+	(void)state;
+	hppair_once(NULL, near_records, far_records);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +291,8 @@ int main(void)
 			test_increments_beyond_the_other_pointer_are_refused),
 		cmocka_unit_test(
 			test_an_offset_that_wraps_does_not_reach_below),
+		cmocka_unit_test(
+			test_error_records_leave_half_of_the_ring_to_misses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,11 @@ struct exp_build {
 		VEC(struct weft_comp *);
 	} ends;
 	uint32_t n_progs, n_faults, n_links;
+	uint32_t shuffle; /* another order of construction; 0: by number */
 };
+
+/* Number of the thing of n that is built in turn k. */
+uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
 void build_fini(struct exp_build *b);
 

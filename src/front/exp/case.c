@@ -17,6 +17,7 @@ struct head {
 };
 struct run {
 	weft_time_t until, drain, watchdog;
+	uint32_t shuffle;
 };
 
 /* clang-format off */
@@ -30,6 +31,8 @@ static const struct weft_param run_params[] = {
 	WEFT_PARAM(TIME, struct run, drain, "0", "0..9000s", OWN, "run on this long"),
 	WEFT_PARAM(TIME, struct run, watchdog, "10s", "0..9000s", OWN,
 		   "ends a run in which no program gets on; 0 = never"),
+	WEFT_PARAM(U32, struct run, shuffle, "0", "", OWN,
+		   "another order of construction, which changes nothing"),
 	{ 0 },
 };
 /* clang-format on */
@@ -81,6 +84,7 @@ static int case_run(struct exp_case *c, struct weft_err *err)
 	c->until = r.until ? r.until : WEFT_NEVER;
 	c->drain = r.drain;
 	c->watchdog = r.watchdog;
+	c->shuffle = r.shuffle;
 	return 0;
 }
 
@@ -183,7 +187,9 @@ static int case_sets_used(const struct exp_case *c, struct weft_err *err)
 
 static int case_build(struct exp_case *c, struct weft_err *err)
 {
-	struct exp_build b = { .reg = c->exp->reg, .overs = &c->overs };
+	struct exp_build b = { .reg = c->exp->reg,
+			       .overs = &c->overs,
+			       .shuffle = c->shuffle };
 	int ret;
 
 	c->sim = b.sim = weft_sim_new(c->seed);

@@ -68,6 +68,7 @@ struct exp_case {
 	weft_time_t until;    /* WEFT_NEVER: until programs have ended */
 	weft_time_t drain;    /* run on this long */
 	weft_time_t watchdog; /* of a run that stands still; 0: none */
+	uint32_t shuffle;     /* order of construction */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
 	weft_time_t sample; /* between samples of all counters; 0 = none */

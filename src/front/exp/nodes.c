@@ -8,6 +8,28 @@
 
 #define COUNT_RANGE "1..65536"
 
+/* Steps through all numbers by one that has no factor in common with n. */
+uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n)
+{
+	uint64_t step = b->shuffle % n;
+
+	if (!b->shuffle)
+		return k;
+	for (;; step++) {
+		uint64_t x = step ? step : n, y = n;
+
+		while (y) {
+			uint64_t rest = x % y;
+
+			x = y;
+			y = rest;
+		}
+		if (x == 1)
+			break;
+	}
+	return (uint32_t)((step * k + b->shuffle / 2) % n);
+}
+
 /* ---- nodes ---- */
 
 static struct weft_port *bus_port(struct weft_comp *c, const char *name)
@@ -77,7 +99,6 @@ static int node_nic(struct exp_build *b, struct exp_node *node,
 	if (!nic)
 		return 0;
 	vec_push(&node->nics, nic);
-	vec_push(&b->ends, nic);
 	return node->bus ? bus_join(nic, node->bus, slot, map->at, err) : 0;
 }
 
@@ -139,10 +160,31 @@ static int group_read(const struct doc_node *n, struct group *g,
 	return 0;
 }
 
+/* The group that node i belongs to, and the node. */
+static int node_numbered(struct exp_build *b, const struct group *g,
+			 uint32_t groups, uint32_t i, uint32_t total,
+			 struct weft_err *err)
+{
+	uint32_t k = 0, first = 0;
+
+	while (k + 1 < groups && i >= first + g[k].count)
+		first += g[k++].count;
+	return node_one(b, &g[k], i, total, err);
+}
+
+/* Fabrics number ends in the order of the nodes, in whatever order these were
+ * built. */
+static void nodes_ends(struct exp_build *b)
+{
+	for (size_t i = 0; i < b->nodes.n; i++)
+		for (size_t k = 0; k < b->nodes.at[i].nics.n; k++)
+			vec_push(&b->ends, b->nodes.at[i].nics.at[k]);
+}
+
 int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err)
 {
-	uint32_t groups = n->kind == DOC_SEQ ? n->n : 1, total = 0, i = 0;
+	uint32_t groups = n->kind == DOC_SEQ ? n->n : 1, total = 0;
 	struct group *g = calloc(groups ? groups : 1, sizeof(*g));
 	int ret = 0;
 
@@ -160,9 +202,10 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 	}
 	for (uint32_t k = 0; k < total && !ret; k++)
 		vec_push(&b->nodes, (struct exp_node){ 0 });
-	for (uint32_t k = 0; k < groups && !ret; k++)
-		for (uint32_t j = 0; j < g[k].count && !ret; j++)
-			ret = node_one(b, &g[k], i++, total, err);
+	for (uint32_t k = 0; k < total && !ret; k++)
+		ret = node_numbered(b, g, groups, build_turn(b, k, total),
+				    total, err);
+	nodes_ends(b);
 	free(g);
 	return ret;
 }
@@ -179,16 +222,19 @@ static int traffic_group(struct exp_build *b, const struct doc_node *n,
 				   .reserved = reserved,
 				   .numbered = true,
 				   .count = (uint32_t)b->nodes.n + total };
-	struct weft_comp *c;
+	size_t end = b->ends.n;
 	char name[32];
 
+	for (uint32_t k = 0; k < count; k++)
+		vec_push(&b->ends, NULL);
 	/* Numbers go on where nodes end, names start at t0. */
-	for (uint32_t i = first; i < first + count; i++) {
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t turn = build_turn(b, k, count), i = first + turn;
+
 		spec.index = (uint32_t)b->nodes.n + i;
 		snprintf(name, sizeof(name), "t%u", i);
-		if (build_comp(b, &spec, name, n, &c, err))
+		if (build_comp(b, &spec, name, n, &b->ends.at[end + turn], err))
 			return -1;
-		vec_push(&b->ends, c);
 	}
 	return 0;
 }

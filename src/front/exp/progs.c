@@ -180,9 +180,13 @@ static int prog_range(struct exp_build *b, const struct doc_node *n,
 				"there is no node %lu: nodes are "
 				"0..%zu",
 				hi, b->nodes.n - 1);
-	for (unsigned long i = lo; i <= hi; i++)
-		if (prog_put(b, n, (uint32_t)i, err))
+	for (unsigned long i = lo; i <= hi; i++) {
+		uint32_t turn = build_turn(b, (uint32_t)(i - lo),
+					   (uint32_t)(hi - lo + 1));
+
+		if (prog_put(b, n, (uint32_t)lo + turn, err))
 			return -1;
+	}
 	return 0;
 }
 
@@ -190,8 +194,10 @@ static int prog_one(struct exp_build *b, const struct doc_node *n,
 		    const struct doc_node *on, struct weft_err *err)
 {
 	if (!on || (on->kind == DOC_SCALAR && !strcmp(on->text, "all"))) {
-		for (uint32_t i = 0; i < b->nodes.n; i++)
-			if (prog_put(b, n, i, err))
+		uint32_t all = (uint32_t)b->nodes.n;
+
+		for (uint32_t i = 0; i < all; i++)
+			if (prog_put(b, n, build_turn(b, i, all), err))
 				return -1;
 		return 0;
 	}

@@ -201,7 +201,31 @@ class Damaged(Folder):
             db.execute("CREATE VIEW metrics AS WITH RECURSIVE t(run) AS "
                        "(SELECT 1 UNION ALL SELECT run FROM t) SELECT run, "
                        "'n' AS name, 'ns' AS unit, 1.0 AS value FROM t")
-        self.refused("holds more than plain tables")
+        self.refused("holds other tables than weft writes")
+
+    def test_a_constraint_that_takes_long_is_refused(self):
+        with sqlite3.connect(self.path("all.db")) as db:
+            db.execute("CREATE TABLE more(a)")
+            db.executemany("INSERT INTO more VALUES(?)",
+                           ((i,) for i in range(2000)))
+            db.execute("PRAGMA writable_schema=ON")
+            db.execute("UPDATE sqlite_master SET sql='CREATE TABLE more(a "
+                       "CHECK(length(hex(zeroblob(100000000+a)))>a))' "
+                       "WHERE name='more'")
+        self.refused("holds other tables than weft writes")
+
+    def test_a_series_of_many_units_is_written_once(self):
+        with sqlite3.connect(self.path("all.db")) as db:
+            db.execute("DELETE FROM series")
+            db.execute("DELETE FROM histograms")
+            for i in range(1000):
+                db.execute("INSERT INTO series VALUES(1,'s',?,?,'y',1,2)",
+                           (i, "u%d" % i))
+                db.execute("INSERT INTO histograms VALUES(1,'h',?,?,1)",
+                           ("u%d" % i, i))
+        done = self.weft("report", "all.db", "--out", "page.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(os.path.getsize(self.path("page.html")), 1 << 20)
 
     def test_a_name_does_not_steer_the_terminal(self):
         with sqlite3.connect(self.path("all.db")) as db:

@@ -193,24 +193,58 @@ static int db_open(const char *path, sqlite3 **sql_p)
 	return sqlite3_db_config(*sql_p, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 }
 
-/* The only value of a statement: a number, or -1. */
-static int db_number(sqlite3 *sql, const char *text)
+/* The tables that weft writes, without rows. */
+static sqlite3 *db_pattern(void)
 {
-	sqlite3_stmt *st = NULL;
-	int v = -1;
+	static const char *const parts[] = { db_schema, db_more_schema,
+					     db_story_schema, db_calls_schema };
+	struct db d = { 0 };
 
-	if (sqlite3_prepare_v2(sql, text, -1, &st, NULL) == SQLITE_OK &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int(st, 0);
-	sqlite3_finalize(st);
-	return v;
+	d.rc = sqlite3_open(":memory:", &d.sql);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		db_exec(&d, parts[i]);
+	if (d.rc != SQLITE_OK)
+		abort();
+	return d.sql;
 }
 
-/* Plain tables only: a view or a computed column may take for ever to read. */
-static const char db_foreign[] =
-	"SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table','index')"
-	" OR sql LIKE '%VIRTUAL TABLE%' OR sql LIKE '%GENERATED%'"
-	" OR sql LIKE '% AS (%'";
+static bool db_known(sqlite3 *pattern, const char *text)
+{
+	sqlite3_stmt *st = NULL;
+	bool known;
+
+	if (sqlite3_prepare_v2(pattern,
+			       "SELECT 1 FROM sqlite_master WHERE sql=?1", -1,
+			       &st, NULL) != SQLITE_OK)
+		abort();
+	sqlite3_bind_text(st, 1, text, -1, SQLITE_STATIC);
+	known = sqlite3_step(st) == SQLITE_ROW;
+	sqlite3_finalize(st);
+	return known;
+}
+
+/* Things in the file that weft does not write, -1 when it cannot be read.  A
+ * view, a computed column or a constraint may take for ever to evaluate, and a
+ * table without its key to search. */
+static int db_foreign(sqlite3 *sql)
+{
+	sqlite3 *pattern = db_pattern();
+	sqlite3_stmt *st = NULL;
+	int n = 0, rc;
+
+	rc = sqlite3_prepare_v2(sql,
+				"SELECT sql FROM sqlite_master"
+				" WHERE sql IS NOT NULL",
+				-1, &st, NULL);
+	while (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		n += !db_known(pattern,
+			       (const char *)sqlite3_column_text(st, 0));
+	if (rc == SQLITE_OK)
+		rc = sqlite3_reset(st);
+	sqlite3_finalize(st);
+	sqlite3_close(pattern);
+	return rc == SQLITE_OK ? n : -1;
+}
 
 static bool db_whole(sqlite3 *sql)
 {
@@ -253,11 +287,11 @@ int out_db_open(const char *path, sqlite3 **sql_p, struct weft_err *err)
 				 "%.200s: is no results file: weft run FILE "
 				 "--out writes one",
 				 path);
-	foreign = db_open(path, &sql) ? -1 : db_number(sql, db_foreign);
+	foreign = db_open(path, &sql) ? -1 : db_foreign(sql);
 	if (foreign > 0)
 		ret = weft_fail(err, EINVAL,
-				"%.200s: holds more than plain tables: weft "
-				"has not written it",
+				"%.200s: holds other tables than weft writes: "
+				"weft run FILE --out writes a new file",
 				path);
 	else if (foreign < 0 || !db_whole(sql))
 		ret = weft_fail(err, EIO,

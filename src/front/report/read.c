@@ -168,12 +168,14 @@ static const struct table_out run_tables[] = {
 	{ "counters", "SELECT name,unit,value FROM counters" OF_RUN },
 	{ "failures", "SELECT text FROM failures" OF_RUN " ORDER BY i" },
 	{ "series",
-	  "SELECT DISTINCT name,x_unit,y_unit FROM series" OF_RUN,
+	  "SELECT name,min(x_unit) AS x_unit,min(y_unit) AS y_unit FROM "
+	  "series" OF_RUN " GROUP BY name",
 	  true,
 	  { { "x", "SELECT x FROM series" OF_RUN_NAME " ORDER BY i" },
 	    { "y", "SELECT y FROM series" OF_RUN_NAME " ORDER BY i" } } },
 	{ "histograms",
-	  "SELECT DISTINCT name,unit FROM histograms" OF_RUN,
+	  "SELECT name,min(unit) AS unit FROM histograms" OF_RUN
+	  " GROUP BY name",
 	  true,
 	  { { "lo", "SELECT lo FROM histograms" OF_RUN_NAME " ORDER BY lo" },
 	    { "n",

@@ -300,7 +300,7 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	u = ex_units[s->unit];
 	if (u->room && !u->room(n, h->flying[s->unit]))
-		return false;
+		return ex_htax_pass(n, c) && store_grant(n, c);
 	unit_take(n, IN_POSTED, s->unit, s->bytes, c);
 	s->cycle = c + n->t_htax;
 	ex_mark(n, s->trace, "waits for HTAX", c);

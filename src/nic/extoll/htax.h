@@ -11,8 +11,9 @@
  * 64 bit wide at the core clock: a packet of n bytes keeps its output (and the
  * host's inputs) busy for 1 + n/8 cycles.  One packet at a time per output,
  * round robin among inputs; a packet waits while its output is taken, the HT
- * core's queue is full or the unit has no room.  Writes of one unit stay in
- * order, also behind the host's memory. */
+ * core's queue is full or the unit has no room; read pointers pass stores that
+ * wait for room (htax_pass.c).  Writes of one unit stay in order, also behind
+ * the host's memory. */
 #ifndef NIC_EXTOLL_HTAX_H
 #define NIC_EXTOLL_HTAX_H
 
@@ -127,6 +128,9 @@ void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
 void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
 /* Nobody takes this access of the host. */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off);
+/* The store at the arbiter finds no room: false if none may pass it, else the
+ * one that may is at the arbiter now. */
+bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
 /* A store in front of the load has been taken. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)

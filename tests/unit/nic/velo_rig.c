@@ -237,10 +237,13 @@ static void xnet_cell(void *own, struct np *np, const struct np_cell *c)
 	struct xnet *x = own;
 	struct xnet_pkt *l = &x->log[x->n_log % XR_LOG];
 
-	if (x->stop)
-		x->owed[x->n_owed++] = c->slot;
-	else
+	if (x->stop) {
+		assert(x->n_owed < sizeof(x->owed) / sizeof(x->owed[0]));
+		x->owed[x->n_owed].np = np;
+		x->owed[x->n_owed++].slot = c->slot;
+	} else {
 		np_release(np, c->slot, eport_now(&np->ep));
+	}
 	if (!c->eop)
 		return;
 	*l = (struct xnet_pkt){ .cycle = eport_now(&np->ep),
@@ -578,10 +581,12 @@ void xr_send(struct xr *r, uint32_t np, struct weft_frame *f, uint64_t cycle)
 
 void xr_release(struct xr *r)
 {
-	struct np *np = &r->net->np[0];
+	struct xnet *x = r->net;
 
-	r->net->stop = false;
-	while (r->net->n_owed)
-		np_release(np, r->net->owed[--r->net->n_owed],
-			   eport_now(&np->ep));
+	x->stop = false;
+	while (x->n_owed) {
+		struct np *np = x->owed[--x->n_owed].np;
+
+		np_release(np, x->owed[x->n_owed].slot, eport_now(&np->ep));
+	}
 }

@@ -74,7 +74,10 @@ struct xnet {
 	struct np np[XR_NPS];
 	struct xnet_pkt *log;
 	uint32_t n_log;
-	uint8_t owed[64];
+	struct {
+		struct np *np;
+		uint8_t slot;
+	} owed[64];
 	uint32_t n_owed;
 };
 

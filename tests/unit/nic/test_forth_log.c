@@ -235,6 +235,39 @@ static void test_wrap(void **state)
 	rig_free(&r);
 }
 
+/* Word with unit and event of record `index`; 0 is no record. */
+static uint32_t log_what(struct rig *r, uint32_t index)
+{
+	rig_w32(r, 0, FORTH_LOG_INDEX, index);
+	return rig_r32(r, 0, FORTH_LOG_DATA + 12);
+}
+
+/* The ring has 4096 places: record n - 4096 is the oldest one there. */
+static void an_overwritten_record_is_not_shown(void **state)
+{
+	struct rig r;
+	uint32_t n, i;
+
+	(void)state;
+	rig_pair(&r, "tr-direct", "");
+	log_on(&r, FORTH_LOG_ON);
+	for (i = 0; i < 1400; i++) {
+		rig_post(&r, 0, 0, i % 1024, SRC,
+			 forth_desc_q1(1, 3, DST, FORTH_DESC_START));
+		rig_wait(&r, 100);
+	}
+	rig_wait(&r, 2000);
+	n = rig_r32(&r, 0, FORTH_LOG_COUNT);
+	assert_true(n > 4096 + 2);
+	assert_int_equal(log_what(&r, n - 4096 - 2), 0);
+	assert_int_equal(log_what(&r, n - 4096 - 1), 0);
+	assert_int_not_equal(log_what(&r, n - 4096), 0);
+	assert_int_not_equal(log_what(&r, n - 1), 0);
+	assert_int_equal(log_what(&r, n), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), n);
+	rig_free(&r);
+}
+
 /* A receiver drains nothing for longer than `resync`: the sender asks, and
  * the flow starts anew once the buffer is empty (5.7); the register counts. */
 static void test_resyncs(void **state)
@@ -265,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_no_influence),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(an_overwritten_record_is_not_shown),
 		cmocka_unit_test(test_resyncs),
 	};
 

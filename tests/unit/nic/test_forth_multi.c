@@ -31,14 +31,15 @@ static void open_with(struct rig *r, const char *preset, const char *set)
 }
 
 /* Packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
- * paths; those of the mask `lost` never come.  Packet i goes to slot + i. */
+ * paths; those of the mask `lost` (the first 32) never come.  Packet i goes to
+ * slot + i. */
 static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 		     uint32_t lost, uint32_t slot)
 {
 	uint64_t cc = rig_cc(r) + 2;
 
 	for (uint32_t i = from; i < to; i++)
-		if (!(lost >> i & 1))
+		if (i >= 32 || !(lost >> i & 1))
 			rig_send_on(r, i % 4, cc + 100 * i,
 				    header(src, i / 4, (i + 1) % 4, (i + 2) % 4,
 					   FORTH_HDR_REMOTE_NOTIFY, slot + i),
@@ -166,6 +167,83 @@ static void test_double_loss_pattern(void **state)
 	send_row(&r, 4, 0, 4, 0, 20);
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 5);
+	rig_free(&r);
+}
+
+/* 7.5: a number has three bits, so that up to seven losses in a row on one path
+ * are told apart; the packets of the other paths all come. */
+static void seven_losses_on_one_path_are_found(void **state)
+{
+	(void)state;
+	for (uint32_t lost = 3; lost <= 7; lost++) {
+		uint32_t mask = 0, n = 4 * (lost + 2);
+		struct rig r;
+
+		for (uint32_t i = 0; i < lost; i++)
+			mask |= 1u << (4 * i + 1);
+		open_with(&r, "plat-multi", "sink.lanes=8 sink.tx_cap=2000");
+		send_row(&r, 3, 0, n, mask, 0);
+		rig_wait(&r, 8000);
+		assert_int_equal(
+			forth_reseq_losses(rig_r32(&r, 0, FORTH_RESEQ)), lost);
+		assert_int_equal(rnotes(&r), n - lost);
+		assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
+		rig_free(&r);
+	}
+}
+
+/* 7.3: the sender counts to 7 on each path. */
+static void numbers_of_a_path_have_three_bits(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_with(&r, "plat-multi", "sink.lanes=8 node=3");
+	for (uint32_t i = 0; i < 5; i++)
+		rig_post(&r, 0, 5, i, SRC,
+			 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
+	rig_wait(&r, 40000);
+	for (uint32_t k = 0; k < 4; k++) {
+		assert_int_equal(r.on[k]->n_log, 10);
+		for (uint32_t i = 0; i < 10; i++)
+			assert_int_equal(
+				forth_hdr_reseq(r.on[k]->log[i].header) >> 4 &
+					7,
+				i % 8);
+	}
+	rig_free(&r);
+}
+
+/* 3.7: a long read holds the engine (no overlap).  Meanwhile the first transfer
+ * leaves, and packet 4 shows that packet 0 is lost, which frees the
+ * notification of packet 1. */
+static void local_notification_goes_before_remote_one_and_packet(void **state)
+{
+	const struct tbus_op *op;
+	uint32_t i = 0;
+	struct rig r;
+
+	(void)state;
+	open_with(&r, "plat-multi", "sink.lanes=8 rw_overlap=no");
+	send_row(&r, 2, 1, 2, 0, 0);
+	rig_wait(&r, 400);
+	assert_int_equal(rnotes(&r), 0);
+	rig_post(&r, 0, 5, 0, SRC,
+		 forth_desc_q1(5, 8, DST,
+			       FORTH_DESC_START | FORTH_DESC_LNOTIFY));
+	rig_post(&r, 0, 5, 1, SRC,
+		 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
+	rig_send_on(&r, 0, rig_cc(&r) + 100,
+		    header(2, 1, 1, 2, FORTH_HDR_REMOTE_NOTIFY, 4), 4);
+	rig_wait(&r, 3000);
+	op = r.n[0].bus->log;
+	while (i < r.n[0].bus->n_log && op[i].bytes != 4096)
+		i++;
+	assert_int_equal(r.n[0].bus->n_log, i + 4);
+	assert_int_equal(op[i + 1].addr, RIG_LNOTIFY + 40);
+	assert_int_equal(op[i + 2].addr, RIG_RNOTIFY);
+	assert_int_equal(op[i + 3].addr, DST + 32 * 4);
+	assert_true(op[i + 1].req >= op[i].done);
 	rig_free(&r);
 }
 
@@ -310,6 +388,10 @@ int main(void)
 		cmocka_unit_test(test_single_loss),
 		cmocka_unit_test(test_double_loss_round_robin),
 		cmocka_unit_test(test_double_loss_pattern),
+		cmocka_unit_test(seven_losses_on_one_path_are_found),
+		cmocka_unit_test(numbers_of_a_path_have_three_bits),
+		cmocka_unit_test(
+			local_notification_goes_before_remote_one_and_packet),
 		cmocka_unit_test(test_pool_full),
 		cmocka_unit_test(test_counting),
 		cmocka_unit_test(test_migration),

@@ -2,7 +2,9 @@
 // Published numbers beside the model's, with search.
 import { h, num, select, searchBox, matcher } from "./dom.js";
 
+/** "-": a value of other hardware, shown beside the model's and not judged. */
 export function verdict(row) {
+  if (row.within === "-") return "-";
   return row.pass ? "pass" : row.enforced ? "fail" : "differs";
 }
 
@@ -11,8 +13,10 @@ const BASES = ["structural", "predicted", "calibrated", "input"];
 /** Rows by system and basis: "12 of 13". */
 function overview(rows) {
   const systems = [...new Set(rows.map((r) => r.system))];
-  const cell = (list) =>
-    list.length ? `${list.filter((r) => r.pass).length} of ${list.length}` : "";
+  const cell = (list) => {
+    const judged = list.filter((r) => verdict(r) !== "-");
+    return judged.length ? `${judged.filter((r) => r.pass).length} of ${judged.length}` : "";
+  };
   return h(
     "table",
     { class: "data tight" },

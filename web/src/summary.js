@@ -20,7 +20,7 @@ function tiles(data) {
   if (rows.length) {
     out.push(
       tile(
-        `${n("pass")} of ${rows.length}`,
+        `${n("pass")} of ${rows.length - n("-")}`,
         "published numbers within tolerance",
         n("fail") ? "" : "good",
       ),

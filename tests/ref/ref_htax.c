@@ -25,8 +25,7 @@ static uint64_t words(uint32_t bytes)
 	return 1 + (bytes + 7) / 8;
 }
 
-/* k cycles in the mean: k - 1/2 periods, then the next edge. */
-static uint64_t cross(const struct weft_clock *to, uint64_t t, uint32_t k)
+uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k)
 {
 	uint64_t twice = 2 * t * to->den + (k ? 2 * k - 1 : 0) * to->num;
 	uint64_t n = twice / (2 * to->num);
@@ -57,7 +56,8 @@ static void bus_done(struct work *w)
 		if (!r->read)
 			r->done = w->now;
 		else if (w->answer[i] == NOT_YET)
-			w->answer[i] = cross(&c->core, end, c->t_sync_in);
+			w->answer[i] =
+				ref_hx_cross(&c->core, end, c->t_sync_in);
 	}
 }
 
@@ -112,9 +112,9 @@ static void to_host(struct work *w, bool read)
 			continue;
 		r = &w->x->req[i];
 		r->granted = w->now;
-		r->given = cross(&c->ht,
-				 weft_clock_edge(&c->core, w->now + c->t_htax),
-				 c->t_sync_out);
+		r->given = ref_hx_cross(
+			&c->ht, weft_clock_edge(&c->core, w->now + c->t_htax),
+			c->t_sync_out);
 		w->busy[read] = w->now + words(read ? 0 : r->bytes);
 		w->turn[read] = u;
 		return;
@@ -149,7 +149,7 @@ static void places(struct work *w)
 				&c->ht, weft_clock_edge(&c->core, x) + 1);
 			t = t > next ? t : next;
 		}
-		w->ready[w->told] = cross(&c->core, t, c->t_sync_in);
+		w->ready[w->told] = ref_hx_cross(&c->core, t, c->t_sync_in);
 	}
 }
 

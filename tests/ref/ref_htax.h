@@ -50,4 +50,8 @@ struct ref_hx {
 /* Fills in all outcomes, or false: something is not through after `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
+/* Into another clock, k cycles in the mean: k - 1/2 periods, then the next
+ * edge; its cycle there. */
+uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
+
 #endif

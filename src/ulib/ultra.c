@@ -103,7 +103,8 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 			 HP_ULTRA_DRIVER, WEFT_UC, &d->ports) ||
 	    !weft_io_map(h, d->dev, HP_BAR_ULTRA, HP_ULTRA_MGMT, HP_PAGE,
 			 WEFT_UC, &um))
-		return -ENODEV;
+		/* a driver may have come meanwhile: the device is its own */
+		return open_by_driver(d) ? 0 : -ENODEV;
 	d->node = (uint32_t)mgmt(d, HP_R_NODE);
 	d->hpid = (uint32_t)mgmt(d, HP_R_HPID);
 	d->n_ports = (uint32_t)weft_io_load64(h, &um, HP_UM_PORTS);

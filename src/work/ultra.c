@@ -103,11 +103,15 @@ static void burst(struct uw *a)
 			recv(a, i);
 }
 
-/* A load of four bytes (UL-11). */
+/* A load of four bytes (UL-11), where no driver keeps the registers to itself.
+ */
 static void load_time(struct uw *a)
 {
-	weft_time_t t = weft_host_now(a->w.h), t2;
+	weft_time_t t, t2;
 
+	if (a->u.d.traps)
+		return;
+	t = weft_host_now(a->w.h);
 	weft_io_load32(a->w.h, &a->u.d.mgmt, 0);
 	t2 = weft_host_now(a->w.h);
 	t = t2 - t - (weft_host_now(a->w.h) - t2);

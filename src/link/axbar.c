@@ -228,6 +228,8 @@ static void go(struct axbar *x, uint32_t i, uint32_t o, uint64_t c)
 	if (head)
 		head_shorten(f);
 	x->out[o].free = c + at_words(f);
+	/* it was not stopped, whatever it is behind this flit */
+	x->out[o].cond = x->out[o].fired = false;
 	*ring_push(&in->left) =
 		(struct ax_left){ x->out[o].free, (uint32_t)AT_ROOM(f) };
 	ax_count(x, AX_K_FLITS, 1);

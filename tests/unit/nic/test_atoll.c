@@ -391,6 +391,22 @@ static void stop_continue(void **state)
 	}
 }
 
+/* L03: between stop and continue a buffer gives away cont_free - stop_free
+ * bytes at least, so what it takes bounds the stops. */
+static void a_link_continues_at_the_higher_threshold(void **state)
+{
+	enum { BYTES = 4 * 8000, STEP = 1024 };
+	struct rig r = { .fn = flood_side };
+
+	(void)state;
+	rig_run(&r, 2, 2, "buffer=2048 stop_free=512 cont_free=1536",
+		"delay=50ns", false);
+	assert_int_equal(failures(&r), 0);
+	assert_int_equal(r.got[1], 4);
+	assert_in_range(counter(r.nic[1], "stops"), 5, BYTES / STEP + 1);
+	weft_sim_free(r.sim);
+}
+
 /* ---- L04, L05: deadlock ---- */
 
 static const uint8_t ring[4][3] = {
@@ -491,14 +507,20 @@ static void deadlock_stays(void **state)
 	weft_sim_free(r.sim);
 }
 
+static void timer_run(struct rig *r, uint32_t nodes, uint32_t width,
+		      uint32_t cycles)
+{
+	dl_cycles = cycles;
+	rig_run(r, nodes, width, NULL, "delay=50ns", false);
+	dl_cycles = 1000;
+}
+
 static weft_time_t deadlock_at(uint32_t cycles)
 {
 	struct rig r = { .fn = ring_side, .manager = manager };
 	weft_time_t t;
 
-	dl_cycles = cycles;
-	rig_run(&r, 4, 2, NULL, "delay=50ns", false);
-	dl_cycles = 1000;
+	timer_run(&r, 4, 2, cycles);
 	assert_int_equal(r.reported, 4);
 	t = r.t[0];
 	weft_sim_free(r.sim);
@@ -543,6 +565,53 @@ static void no_condition(void **state)
 	weft_sim_free(r.sim);
 }
 
+/* Two neighbours send to a host port whose words are loaded one by one: its
+ * OutPort is granted, stopped and wanted by the other, until there is room for
+ * a flit again. */
+static void slow_side(struct rig *r, struct weft_host *h, uint32_t node)
+{
+	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
+	struct atoll_port *p =
+		open_port(h, 1, node == 1 ? ATOLL_PIO : ATOLL_DMA);
+	uint64_t w[WORDS];
+	struct atoll_msg m;
+
+	weft_host_sleep(h, 100 * WEFT_US);
+	for (uint32_t i = 0; node != 1 && i < 2; i++) {
+		fill(w, 500, node);
+		atoll_send(p, route[node], 2, node, w, 4000);
+	}
+	for (uint32_t i = 0; node == 1 && i < 4; i++) {
+		assert_true(atoll_recv(p, &m, w, sizeof(w), WEFT_NEVER));
+		assert_true(good(w, 500, m.tag));
+		r->got[1]++;
+	}
+}
+
+/* Times that the timer has expired, set to so many cycles. */
+static uint64_t slow_run(uint32_t cycles)
+{
+	struct rig r = { .fn = slow_side, .manager = manager };
+	uint64_t n;
+
+	timer_run(&r, 3, 3, cycles);
+	assert_int_equal(failures(&r), 0);
+	assert_int_equal(r.got[1], 4);
+	n = all(&r, "deadlocks");
+	assert_int_equal(all(&r, "irqs") > 0, n > 0);
+	weft_sim_free(r.sim);
+	return n;
+}
+
+/* L05: the condition holds for some hundred cycles, again and again; the timer
+ * starts anew each time. */
+static void a_condition_that_goes_resets_the_timer(void **state)
+{
+	(void)state;
+	assert_true(slow_run(250) > 100);
+	assert_int_equal(slow_run(1500), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,10 +619,12 @@ int main(void)
 		cmocka_unit_test(damaged_data),
 		cmocka_unit_test(damaged_route),
 		cmocka_unit_test(stop_continue),
+		cmocka_unit_test(a_link_continues_at_the_higher_threshold),
 		cmocka_unit_test(deadlock),
 		cmocka_unit_test(deadlock_stays),
 		cmocka_unit_test(deadlock_timer),
 		cmocka_unit_test(no_condition),
+		cmocka_unit_test(a_condition_that_goes_resets_the_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,16 @@ static void order_open(struct hpdrv *d, struct hpproc *p, struct weft_host *h,
 	hpproc_open(p, d, h, VPID, HP_CTX_ORD);
 }
 
+static void send_long(struct hpproc *p)
+{
+	uint64_t w[HP_WORDS];
+
+	hpproc_to(w, HP_B_SEND, 2, VPID, 99);
+	w[4] = LONG;
+	hpproc_put(p, w);
+	hpproc_issue(p, 1);
+}
+
 static void six(struct hpproc *p, uint32_t node)
 {
 	for (uint64_t i = 0; i < EACH; i++)
@@ -43,16 +53,11 @@ static int order_send(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
 	struct hpproc p;
-	uint64_t w[HP_WORDS];
 
 	order_open(&d, &p, h, r, node);
 	weft_host_sleep(h, start + (node ? 0 : 10 * WEFT_US));
-	if (node) {
-		hpproc_to(w, HP_B_SEND, 2, VPID, 99);
-		w[4] = LONG;
-		hpproc_put(&p, w);
-		hpproc_issue(&p, 1);
-	}
+	if (node)
+		send_long(&p);
 	six(&p, node);
 	weft_host_sleep(h, start + 200 * WEFT_US);
 	return 0;
@@ -76,15 +81,20 @@ static int order_take(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+static void order_new(const char *nodes, uint64_t ctrl, const char *crossbars)
+{
+	memset(&order, 0, sizeof(order));
+	order.ctrl = ctrl;
+	hprig_new(&order.r, nodes, NULL);
+	exrig_set(&order.r, "extoll.xbar", "hash_order", crossbars);
+	exrig_set(&order.r, "hostport.nic", "n_cpl_fu", "1");
+}
+
 static void order_run(uint64_t ctrl, const char *crossbars)
 {
 	static const exrig_fn fn[] = { order_send, order_send, order_take };
 
-	memset(&order, 0, sizeof(order));
-	order.ctrl = ctrl;
-	hprig_new(&order.r, "4", NULL);
-	exrig_set(&order.r, "extoll.xbar", "hash_order", crossbars);
-	exrig_set(&order.r, "hostport.nic", "n_cpl_fu", "1");
+	order_new("4", ctrl, crossbars);
 	for (uint32_t i = 0; i < 3; i++)
 		exrig_prog(&order.r, i, fn[i]);
 	exrig_start(&order.r);
@@ -116,6 +126,115 @@ static void test_hash_order(void **state)
 			assert_int_equal(order.seen[i], 16 * from + num);
 		}
 	}
+}
+
+/* ---- a source with two ways into the network --------------------------- */
+
+enum { WAYS = 3, RUN = 3 };
+
+/* Node 0 keeps the cable from 1 to 2 busy with a long packet to 2. */
+static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start);
+	send_long(&p);
+	assert_true(hpproc_wait(&p, w));
+	return 0;
+}
+
+/* Behind it three messages come to crossbar 1 by network port 0, three by port
+ * 1, three by port 0 again. */
+static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start + 10 * WEFT_US);
+	for (uint64_t i = 0; i < WAYS * RUN; i++) {
+		if (i % RUN == 0) {
+			weft_host_cpu(h, 3 * WEFT_US);
+			hpdrv_set(
+				&d, HP_R_CTRL,
+				HP_CTRL_ENABLE | HP_CTRL_ORDER | order.ctrl |
+					HP_CTRL_NPS_MAKE(i / RUN % 2 ? 2 : 1));
+		}
+		hpproc_fast_send(&p, 3, VPID, 0, i, &i, 1);
+	}
+	for (uint32_t i = 0; i < WAYS * RUN; i++)
+		assert_true(hpproc_wait(&p, w));
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Cross traffic: node 2 sends to 3 as well. */
+static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start);
+	assert_true(hpproc_wait(&p, w)); /* the long one */
+	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV);
+	for (uint64_t i = 0; i < EACH; i++)
+		hpproc_fast_send(&p, 3, VPID, 0, i, &i, 1);
+	for (uint32_t i = 0; i < EACH; i++)
+		assert_true(hpproc_wait(&p, w));
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Messages of node 1 as they come to node 3. */
+static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start + 40 * WEFT_US);
+	for (uint32_t i = 0, n = 0; i < WAYS * RUN + EACH; i++) {
+		assert_true(hpproc_wait(&p, w));
+		if (HP_NQE_HPID(w) == 2)
+			order.seen[n++] = (uint8_t)w[2];
+	}
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Pairs of messages that have changed places. */
+static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
+{
+	static const exrig_fn fn[] = { ways_long, ways_send, ways_cross,
+				       ways_take };
+	uint32_t wrong = 0;
+
+	order_new("6", ctrl, crossbars);
+	for (uint32_t i = 0; i < 4; i++)
+		exrig_prog(&order.r, i, fn[i]);
+	exrig_start(&order.r);
+	exrig_run(&order.r);
+	for (uint32_t i = 1; i < WAYS * RUN; i++)
+		wrong += order.seen[i] < order.seen[i - 1];
+	exrig_free(&order.r);
+	return wrong;
+}
+
+/* O08: three crossbars, cross traffic at the second.  Without the hash the
+ * messages of the two ports change places. */
+static void test_o08_order_does_not_depend_on_the_way(void **state)
+{
+	(void)state;
+	assert_int_equal(ways_run(HP_CTRL_HASH, "yes"), 0);
+	assert_true(ways_run(0, "yes") > 0);
+	assert_true(ways_run(HP_CTRL_HASH, "no") > 0);
 }
 
 /* ---- network ports ----------------------------------------------------- */
@@ -222,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_order),
+		cmocka_unit_test(test_o08_order_does_not_depend_on_the_way),
 		cmocka_unit_test(test_ports),
 	};
 

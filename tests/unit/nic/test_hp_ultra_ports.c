@@ -240,6 +240,84 @@ static void user_mode(void **state)
 	ultrarig_free(&t);
 }
 
+/* ---- ports in turn (9.5) ---- */
+
+enum { TURNS = 3, EACH = 6, AHEAD = 4 };
+
+/* Ports 1 and 2 with the way of port 0, for the process that has it. */
+static void turns_open(struct ultra_end *e)
+{
+	static const uint32_t same[] = { HP_UR_VPID,  HP_UR_TUPID,
+					 HP_UR_DEST,  HP_UR_LEN,
+					 HP_UR_ROUTE, HP_UR_ROUTE + 8 };
+
+	for (uint32_t i = 1; i < TURNS; i++) {
+		uint64_t at = HP_ULTRA_PAGE(i), low = 1000 + 100 * i;
+
+		for (uint32_t k = 0; k < sizeof(same) / sizeof(*same); k++)
+			weft_io_store64(
+				e->h, &e->u.ports, at + same[k],
+				weft_io_load64(e->h, &e->u.ports, same[k]));
+		weft_io_store64(e->h, &e->u.ports, at + HP_UR_SLICE,
+				(low + 100) << 16 | low);
+		weft_io_store64(e->h, &e->u.ports, at + HP_UR_CTRL,
+				HP_ULTRA_EN);
+		assert_int_equal(
+			weft_io_load64(e->h, &e->u.ports, at + HP_UR_CTRL),
+			HP_ULTRA_EN);
+	}
+}
+
+/* While the network is off all ports get packets, one port after the other; not
+ * more than ULTRA_FLYING are taken before it is on.  Notifications come in the
+ * order in which packets leave. */
+static void turns_near(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t w[HP_WORDS], ctrl = hpdrv_get(&e->d, HP_R_CTRL);
+	struct ultra_tx tx = e->tx;
+
+	(void)t;
+	turns_open(e);
+	hpdrv_set(&e->d, HP_R_CTRL, ctrl & ~HP_CTRL_NPS_ALL);
+	for (uint32_t i = 0; i < TURNS * EACH; i++) {
+		tx.upid = i / EACH;
+		assert_true(weft_io_map(e->h, e->u.dev, HP_BAR_ULTRA,
+					HP_ULTRA_PAGE(tx.upid), HP_PAGE,
+					WEFT_WC, &tx.page));
+		ultra_send(&tx, ULTRA_NOTIFY, i % EACH, w, 1);
+	}
+	weft_host_cpu(e->h, 5 * WEFT_US);
+	hpdrv_set(&e->d, HP_R_CTRL, ctrl);
+	for (uint32_t i = 0, next[TURNS] = { 0 }; i < TURNS * EACH; i++) {
+		uint32_t port;
+
+		assert_true(hpproc_wait(&e->p, w));
+		assert_int_equal(HP_NQE_CMD(w), 0x110);
+		port = (uint32_t)w[1];
+		assert_in_range(port, 0, TURNS - 1);
+		assert_int_equal(w[0], next[port]++);
+		t->v[i] = port;
+	}
+}
+
+static void turns_far(struct ultrarig *t, struct ultra_end *e)
+{
+	(void)t;
+	weft_host_sleep(e->h, weft_host_now(e->h) + WEFT_MS);
+}
+
+static void ports_take_turns(void **state)
+{
+	struct ultrarig t = { .attr = { .slices = 2 * EACH } };
+
+	(void)state;
+	ultrarig_run(&t, NULL, NULL, turns_near, turns_far);
+	for (uint32_t i = AHEAD; i + TURNS <= AHEAD + TURNS * (EACH - AHEAD);
+	     i++)
+		assert_int_equal(t.v[i], (t.v[i - 1] + 1) % TURNS);
+	ultrarig_free(&t);
+}
+
 /* ---- U12: 2048 ports ---- */
 
 enum { PORTS = 2048, SLICE = 4 };
@@ -353,8 +431,11 @@ static void many_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(user_mode),	cmocka_unit_test(path_setup),
-		cmocka_unit_test(no_free_port), cmocka_unit_test(slices),
+		cmocka_unit_test(user_mode),
+		cmocka_unit_test(path_setup),
+		cmocka_unit_test(no_free_port),
+		cmocka_unit_test(slices),
+		cmocka_unit_test(ports_take_turns),
 		cmocka_unit_test(many_ports),
 	};
 

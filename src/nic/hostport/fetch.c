@@ -99,7 +99,10 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_fetch_unit *u = &n->fetch;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
-	if (a) /* answers of a former owner do not come */
+	/* Answers of a former owner do not come; what was fetched leaves. */
+	if (a)
+		a->out = 0;
+	if (a && !a->n)
 		*a = vec_pop(&u->ahead);
 	if (w > 1 && !u->weight)
 		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));

@@ -232,11 +232,20 @@ static struct status *status_new(struct hp_notify *u)
 	return s;
 }
 
+/* Zero for a status that no command of ours asked for: contexts are memory of
+ * the driver. */
+static uint32_t cause_of(const struct hp_nic *n, uint32_t vpid)
+{
+	const uint16_t *cause = n->notify->cause;
+
+	return cause ? cause[vpid] : 0;
+}
+
 /* All pointers as they are once this NQE has its entry (T13, O14). */
 static void status_fill(const struct hp_nic *n, struct hp_nqe *e,
 			const struct hp_ctx *c)
 {
-	uint32_t cause = n->notify->cause[c->vpid];
+	uint32_t cause = cause_of(n, c->vpid);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
 
 	e->w[0] = HP_STATUS_W0(c->w[0], cause >> 5 & 15, cause & 31);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An input as a string of operations. */
+#ifndef FUZZ_TAKE_H
+#define FUZZ_TAKE_H
+
+#include <stdint.h>
+
+struct fuzz_in {
+	const uint8_t *p, *end;
+};
+
+/* The next n bytes of the input, zeros behind its end. */
+static inline uint64_t take(struct fuzz_in *in, uint32_t n)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < n && in->p < in->end; i++)
+		v |= (uint64_t)*in->p++ << 8 * i;
+	return v;
+}
+
+#endif

@@ -96,14 +96,16 @@ static bool rq_append(struct extoll_nic *n)
 {
 	struct velo_rq *q = &n->velo.rq;
 	struct velo_open *o = q->cur;
-	uint32_t room = (uint32_t)sizeof(o->buf) - o->have;
+	uint32_t size = sizeof(o->buf);
+	uint32_t room = o->have < size ? size - o->have : 0;
 	uint32_t k = q->store->bytes < room ? q->store->bytes : room;
 
 	if (o->have && o->trace)
 		weft_msg_end(n->comp, q->store->trace, false);
 	else
 		o->trace = q->store->trace;
-	memcpy(o->buf + o->have, q->store->data, k);
+	if (k)
+		memcpy(o->buf + o->have, q->store->data, k);
 	o->have = (uint16_t)(o->have + q->store->bytes);
 	return q->store->bytes <= room;
 }

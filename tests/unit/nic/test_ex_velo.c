@@ -250,17 +250,50 @@ static void test_size(void **state)
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
 
+/* A message that is far too long, up to the end of its page, then good ones:
+ * the rest of it is swallowed, and nothing else is touched. */
+static void
+test_rest_of_a_dropped_message_is_swallowed_to_the_page_end(void **state)
+{
+	const uint64_t page = extoll_velo_page(0, SENDER);
+	uint8_t line[64];
+
+	memset(line, 0, sizeof(line));
+	line[6] = 127; /* its length */
+	line[0] = 1;
+	for (uint32_t off = 0; off < EXTOLL_PAGE; off += 64) {
+		xr_store(&vr, ME, page + off, line, 64);
+		memset(line, 0, sizeof(line));
+		xr_run(&vr, 40);
+	}
+	xr_settle(&vr);
+	assert_int_equal(velo_drops(ME, EXTOLL_DROP_LENGTH), 1);
+	for (uint32_t i = 0; i < EXTOLL_DROP_N; i++)
+		if (i != EXTOLL_DROP_LENGTH)
+			assert_int_equal(velo_drops(ME, i), 0);
+	velo_send(ME, 1, 64, 1);
+	xr_settle(&vr);
+	assert_int_equal(vr.net->n_log, 1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, velo_single, velo_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_request_cycles), T(test_request_packet),
-		T(test_length),		T(test_reserved),
-		T(test_disabled),	T(test_split),
-		T(test_dwords),		T(test_align),
-		T(test_partial),	T(test_no_route),
-		T(test_back_pressure),	T(test_discarded_requests),
+		T(test_request_cycles),
+		T(test_request_packet),
+		T(test_length),
+		T(test_reserved),
+		T(test_disabled),
+		T(test_split),
+		T(test_dwords),
+		T(test_align),
+		T(test_partial),
+		T(test_no_route),
+		T(test_back_pressure),
+		T(test_discarded_requests),
 		T(test_size),
+		T(test_rest_of_a_dropped_message_is_swallowed_to_the_page_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,17 @@
 #include <string.h>
 
 #include "nic/eth_regs.h"
+#include "ulib/ethstack_bytes.h"
 
 enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
+
+/* As Linux has them: least time-out, most of it, repeats, acknowledgement
+ * without data. */
+#define RTO	  (200 * WEFT_MS)
+#define RTO_MAX	  (120 * WEFT_SEC)
+#define ACK_DELAY (40 * WEFT_MS)
+#define PATIENCE  WEFT_SEC /* of a receiver without retransmission */
+enum { TRIES = 15, SAME_ACKS = 3 };
 
 struct stack {
 	struct weft_host *h;
@@ -19,14 +28,25 @@ struct stack {
 	uint32_t tx_seq, rx_seq;    /* next byte */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
+	/* Bytes from `una` on are sent or about to be, and not acknowledged;
+	 * M-VIA forgets them when it has sent them.  Times are of the last look
+	 * at the clock: looking costs. */
+	struct stack_bytes sent;
+	uint32_t una, same_acks, tries;
+	uint32_t acks; /* to send at once */
+	weft_time_t now, rto, rto_at, ack_at;
 	/* what the process waits for */
 	uint8_t *to;
 	uint32_t want, got;
 	int error;
-	/* what came before it was asked for */
-	uint8_t *early;
-	uint32_t n_early, cap_early;
+	struct stack_bytes early; /* came before it was asked for */
 };
+
+static weft_time_t look(struct stack *s)
+{
+	s->now = weft_host_now(s->h);
+	return s->now;
+}
 
 static weft_time_t copy_time(uint64_t rate, uint32_t n)
 {
@@ -40,6 +60,7 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 
 static void head_put(struct stack *s, uint8_t *p, uint32_t len)
 {
+	struct stack_seg g = { s->tx_seq, len, s->rx_seq };
 	uint32_t i;
 
 	memset(p, 0, 12);
@@ -49,7 +70,7 @@ static void head_put(struct stack *s, uint8_t *p, uint32_t len)
 	memcpy(p + 6, eth_address(s->e), ETH_STATION);
 	p[12] = (uint8_t)(s->proto->type >> 8);
 	p[13] = (uint8_t)s->proto->type;
-	s->proto->put(p + HEAD, s->me, s->peer, s->tx_seq, len);
+	s->proto->put(p + HEAD, s->me, s->peer, &g);
 }
 
 /* Gives the NIC what it may have; asks for an interrupt when more waits. */
@@ -68,30 +89,6 @@ static void post(struct stack *s)
 	s->tx_irq = more;
 }
 
-/* Bytes that nobody has asked for yet. */
-static void keep(struct stack *s, const uint8_t *p, uint32_t n)
-{
-	uint32_t cap = s->cap_early ? s->cap_early : 4096;
-	uint8_t *m;
-
-	while (cap < s->n_early + n)
-		cap *= 2;
-	if (cap != s->cap_early) {
-		m = weft_host_calloc(s->h, cap, 1);
-		if (!m) {
-			s->error = -ENOMEM;
-			return;
-		}
-		if (s->n_early)
-			memcpy(m, s->early, s->n_early);
-		weft_host_free(s->h, s->early);
-		s->early = m;
-		s->cap_early = cap;
-	}
-	memcpy(s->early + s->n_early, p, n);
-	s->n_early += n;
-}
-
 static void deliver(struct stack *s, const uint8_t *p, uint32_t n)
 {
 	uint32_t k = s->want - s->got < n ? s->want - s->got : n;
@@ -99,23 +96,92 @@ static void deliver(struct stack *s, const uint8_t *p, uint32_t n)
 	if (k)
 		memcpy(s->to + s->got, p, k);
 	s->got += k;
-	if (n > k)
-		keep(s, p + k, n - k);
+	if (n > k && stack_bytes_add(&s->early, s->h, p + k, n - k))
+		s->error = -ENOMEM;
+}
+
+/* ---- acknowledgements -------------------------------------------------------
+ */
+
+/* The next byte to send is the first without acknowledgement. */
+static void go_back(struct stack *s)
+{
+	s->tx_seq = s->una;
+}
+
+static void acked(struct stack *s, const struct stack_seg *g)
+{
+	uint32_t n = g->ack - s->una;
+
+	if (!s->sent.n || n > s->sent.n)
+		return; /* old, or of nothing */
+	if (!n) {
+		if (!g->len && ++s->same_acks == SAME_ACKS)
+			go_back(s);
+		return;
+	}
+	stack_bytes_drop(&s->sent, n);
+	s->una += n;
+	if ((int32_t)(s->tx_seq - s->una) < 0)
+		s->tx_seq = s->una;
+	s->same_acks = s->tries = 0;
+	s->rto = s->c.timeout;
+	s->rto_at = s->sent.n ? s->now + s->rto : WEFT_NEVER;
+}
+
+/* Bytes of a segment that came before; all of it, when it is not the next. */
+static uint32_t old_bytes(struct stack *s, const struct stack_seg *g)
+{
+	uint32_t old = s->rx_seq - g->seq;
+
+	if (old < g->len)
+		return old;
+	s->acks++;
+	return g->len;
 }
 
 static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 {
-	uint32_t seq, n;
+	bool tcp = s->proto->reliable;
+	struct stack_seg g;
+	uint32_t old = 0;
 
 	if (len < HEAD + s->proto->head ||
 	    (p[12] << 8 | p[13]) != s->proto->type ||
-	    !s->proto->get(p + HEAD, len - HEAD, &seq, &n))
+	    !s->proto->get(p + HEAD, len - HEAD, &g))
 		return;
-	weft_host_cpu(s->h, s->c.receive + copy_time(s->c.copy_rx, n));
-	if (seq != s->rx_seq)
+	if (tcp)
+		acked(s, &g);
+	else if (s->rto_at != WEFT_NEVER)
+		s->rto_at = s->now + s->rto;
+	if (tcp && g.len)
+		old = old_bytes(s, &g);
+	weft_host_cpu(s->h,
+		      s->c.receive + copy_time(s->c.copy_rx, g.len - old));
+	if (!tcp && g.seq != s->rx_seq)
 		s->error = -EIO;
-	s->rx_seq = seq + n;
-	deliver(s, p + HEAD + s->proto->head, n);
+	if (old == g.len)
+		return;
+	s->rx_seq = g.seq + g.len;
+	if (tcp && s->ack_at == WEFT_NEVER)
+		s->ack_at = s->now + ACK_DELAY;
+	deliver(s, p + HEAD + s->proto->head + old, g.len - old);
+}
+
+/* The time-out has passed. */
+static void expire(struct stack *s)
+{
+	if (s->now < s->rto_at)
+		return;
+	if (!s->proto->reliable || ++s->tries > TRIES) {
+		s->error = -ETIMEDOUT;
+		s->rto_at = WEFT_NEVER;
+		return;
+	}
+	go_back(s);
+	s->same_acks = 0;
+	s->rto = 2 * s->rto < RTO_MAX ? 2 * s->rto : RTO_MAX;
+	s->rto_at = s->now + s->rto;
 }
 
 /* ---- interrupts -------------------------------------------------------------
@@ -124,7 +190,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 /* What the handler costs contains its accesses to the NIC. */
 static void handler(struct stack *s)
 {
-	weft_time_t t = weft_host_now(s->h), cost = 0, spent;
+	weft_time_t t = look(s), cost = 0, spent;
 	uint32_t causes = eth_causes(s->e);
 
 	if (causes & MAC_INT_RXT0)
@@ -154,20 +220,31 @@ static void interrupted(struct stack *s)
 /* The process works for so long. */
 static void work(struct stack *s, weft_time_t t)
 {
-	weft_time_t end = weft_host_now(s->h) + t, now;
+	weft_time_t end = look(s) + t, now;
 
 	while (weft_host_isr_spin(s->h, eth_device(s->e), end)) {
 		now = weft_host_now(s->h);
 		interrupted(s);
 		end += weft_host_now(s->h) - now;
 	}
+	s->now = end;
+}
+
+static void sleep_until(struct stack *s, weft_time_t deadline)
+{
+	weft_time_t end = s->rto_at < deadline ? s->rto_at : deadline;
+
+	s->asleep = true;
+	if (weft_host_isr_wait(s->h, eth_device(s->e), end))
+		interrupted(s);
+	else
+		s->now = end > s->now ? end : s->now;
+	expire(s);
 }
 
 static void sleep_once(struct stack *s)
 {
-	s->asleep = true;
-	weft_host_isr_wait(s->h, eth_device(s->e), WEFT_NEVER);
-	interrupted(s);
+	sleep_until(s, WEFT_NEVER);
 }
 
 /* ---- calls
@@ -186,48 +263,92 @@ static uint8_t *buffer(struct stack *s)
 	return p;
 }
 
+static uint32_t unsent(const struct stack *s)
+{
+	return s->sent.n - (s->tx_seq - s->una);
+}
+
+/* Sends up to k bytes.  What comes in while the processor works may move the
+ * place in the stream. */
+static void transmit(struct stack *s, uint32_t k)
+{
+	uint8_t *p = buffer(s);
+
+	work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
+	k = k < unsent(s) ? k : unsent(s);
+	if (k)
+		memcpy(p + HEAD + s->proto->head,
+		       stack_bytes_at(&s->sent, s->tx_seq - s->una), k);
+	head_put(s, p, k);
+	eth_tx_put(s->e, HEAD + s->proto->head + k);
+	s->tx_seq += k;
+	s->ack_at = WEFT_NEVER;
+	if (k && s->rto_at == WEFT_NEVER && s->proto->reliable)
+		s->rto_at = s->now + s->rto;
+	post(s);
+}
+
+static void transmit_all(struct stack *s)
+{
+	while (unsent(s) && !s->error)
+		transmit(s, unsent(s) < s->payload ? unsent(s) : s->payload);
+}
+
+/* Sends again what must be, and the acknowledgement that nothing else
+ * carried. */
+static void catch_up(struct stack *s)
+{
+	bool asleep = s->asleep;
+
+	transmit_all(s);
+	if (s->now >= s->ack_at && !s->acks)
+		s->acks = 1;
+	for (; s->acks; s->acks--)
+		transmit(s, 0);
+	s->asleep = asleep;
+}
+
 int stack_send(struct stack *s, const void *data, uint32_t n)
 {
-	const uint8_t *from = data;
-	uint32_t k;
-
 	work(s, s->c.call);
-	for (; n; n -= k, from += k) {
-		uint8_t *p = buffer(s);
-
-		k = n < s->payload ? n : s->payload;
-		work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
-		memcpy(p + HEAD + s->proto->head, from, k);
-		head_put(s, p, k);
-		eth_tx_put(s->e, HEAD + s->proto->head + k);
-		s->tx_seq += k;
-		post(s);
+	if (stack_bytes_add(&s->sent, s->h, data, n))
+		return -ENOMEM;
+	transmit_all(s);
+	if (!s->proto->reliable) {
+		stack_bytes_drop(&s->sent, n);
+		s->una = s->tx_seq;
 	}
 	return s->error;
 }
 
 static void take_early(struct stack *s)
 {
-	uint32_t k = s->n_early < s->want ? s->n_early : s->want;
+	uint32_t k = s->early.n < s->want ? s->early.n : s->want;
 
 	if (!k)
 		return;
-	memcpy(s->to, s->early, k);
-	memmove(s->early, s->early + k, s->n_early - k);
-	s->n_early -= k;
+	memcpy(s->to, stack_bytes_at(&s->early, 0), k);
+	stack_bytes_drop(&s->early, k);
 	s->got = k;
 }
 
 /* Spins for a while, then sleeps. */
 static void await(struct stack *s)
 {
-	weft_time_t end = weft_host_now(s->h) + s->c.polls * s->c.poll;
+	weft_time_t end = look(s) + s->c.polls * s->c.poll;
 
+	if (!s->proto->reliable)
+		s->rto_at = s->now + s->rto;
 	while (s->got < s->want && !s->error && s->c.polls &&
-	       weft_host_isr_spin(s->h, eth_device(s->e), end))
+	       weft_host_isr_spin(s->h, eth_device(s->e),
+				  end < s->ack_at ? end : s->ack_at))
 		interrupted(s);
-	while (s->got < s->want && !s->error)
-		sleep_once(s);
+	while (s->got < s->want && !s->error) {
+		catch_up(s);
+		sleep_until(s, s->ack_at);
+	}
+	if (!s->proto->reliable)
+		s->rto_at = WEFT_NEVER;
 }
 
 int stack_recv(struct stack *s, void *p, uint32_t n)
@@ -249,6 +370,27 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 	s->asleep = false;
 	s->want = s->got = 0;
 	return s->error;
+}
+
+/* What the NIC was given, and what waits for it, leaves. */
+static void drain(struct stack *s)
+{
+	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {
+		eth_enable(s->e, MAC_INT_TXDW, true);
+		s->tx_irq = true;
+		sleep_once(s);
+	}
+}
+
+int stack_serve(struct stack *s, weft_time_t deadline)
+{
+	drain(s);
+	while (s->sent.n && !s->error && s->now < deadline) {
+		catch_up(s);
+		sleep_until(s, deadline < s->ack_at ? deadline : s->ack_at);
+	}
+	s->asleep = false;
+	return s->error ? s->error : !s->sent.n;
 }
 
 weft_time_t stack_busy(struct stack *s)
@@ -275,6 +417,9 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 	s->c = *c;
 	s->me = weft_host_node(h);
 	s->peer = peer;
+	s->c.timeout = c->timeout ? c->timeout : p->reliable ? RTO : PATIENCE;
+	s->rto = s->c.timeout;
+	s->rto_at = s->ack_at = WEFT_NEVER;
 	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;
 	ret = eth_open(h, &a, &s->e);
 	if (ret) {
@@ -288,12 +433,9 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 
 void stack_close(struct stack *s)
 {
-	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {
-		eth_enable(s->e, MAC_INT_TXDW, true);
-		s->tx_irq = true;
-		sleep_once(s);
-	}
+	drain(s);
 	eth_close(s->e);
-	weft_host_free(s->h, s->early);
+	stack_bytes_free(&s->early, s->h);
+	stack_bytes_free(&s->sent, s->h);
 	weft_host_free(s->h, s);
 }

@@ -8,25 +8,42 @@
  *   receive  interrupt, for each frame: protocol, copy; the process spins
  *            first (M-VIA) or sleeps, and pays for being woken
  *
- * Connections are from one station to another, bytes in order.  Not modelled:
- * acknowledgements, windows and retransmission: what a line loses is missing,
- * and the receiver says so. */
+ * Connections are from one station to another, bytes in order; their begin and
+ * end are not on the wire.
+ *
+ * TCP repeats what a line loses.  Segments acknowledge all bytes before those
+ * that are expected; a receiver sends an acknowledgement alone at once when a
+ * segment is not the expected one, and otherwise 40 ms after the data that no
+ * answer has acknowledged.  A sender goes back to the first byte without
+ * acknowledgement after a time-out, which doubles, or the third equal
+ * acknowledgement.  Receivers keep only segments in order, and have room.
+ * (Acknowledgements of a real stack that come more often are part of what a
+ * frame costs.)
+ *
+ * M-VIA's VIs deliver unreliably: a receiver reports a gap (-EIO), or that
+ * nothing came for its time-out (-ETIMEDOUT). */
 #ifndef ULIB_ETHSTACK_H
 #define ULIB_ETHSTACK_H
 
 #include "ulib/eth.h"
 
+/* Bytes of a frame: number of the first, how many, and the number that the
+ * sender of the frame expects next (TCP). */
+struct stack_seg {
+	uint32_t seq, len, ack;
+};
+
 /* Headers of a protocol behind the Ethernet header. */
 struct stack_proto {
 	const char *name;
 	uint16_t type;
+	bool reliable;
 	uint32_t head; /* bytes */
 	/* The data are behind the header. */
-	void (*put)(uint8_t *p, uint32_t from, uint32_t to, uint32_t seq,
-		    uint32_t len);
+	void (*put)(uint8_t *p, uint32_t from, uint32_t to,
+		    const struct stack_seg *g);
 	/* False: not for us. */
-	bool (*get)(const uint8_t *p, uint32_t len, uint32_t *seq_p,
-		    uint32_t *len_p);
+	bool (*get)(const uint8_t *p, uint32_t len, struct stack_seg *g);
 };
 extern const struct stack_proto stack_mvia, stack_tcpip;
 
@@ -43,7 +60,9 @@ struct stack_cost {
 	uint64_t copy_tx, copy_rx; /* bit/s; 0: not copied */
 	uint32_t window;	   /* frames the NIC gets at a time; 0: all */
 	uint32_t ring;
-	uint32_t mtu; /* of the line; 0 = 1500 */
+	uint32_t mtu;	     /* of the line; 0 = 1500 */
+	weft_time_t timeout; /* TCP: until bytes are sent again; M-VIA: until a
+			      * receiver gives up; 0: 200 ms and 1 s */
 };
 
 struct stack;
@@ -54,8 +73,12 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 void stack_close(struct stack *s);
 /* All bytes are with the stack. */
 int stack_send(struct stack *s, const void *p, uint32_t n);
-/* n bytes; -EIO: some are missing. */
+/* n bytes; -EIO: some are missing; -ETIMEDOUT: nothing comes (M-VIA), or the
+ * peer does not acknowledge (TCP). */
 int stack_recv(struct stack *s, void *p, uint32_t n);
+/* Receives and repeats until the deadline, or all that was sent is
+ * acknowledged (1); an error as of stack_recv. */
+int stack_serve(struct stack *s, weft_time_t deadline);
 /* Processor time charged to the process: not the interrupts, and not the
  * switch back, while it was asleep (hvia.md 7.5); and all of it. */
 weft_time_t stack_charged(struct stack *s);

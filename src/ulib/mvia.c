@@ -22,25 +22,23 @@ static uint32_t get32(const uint8_t *p)
 	       (uint32_t)p[3] << 24;
 }
 
-static void mvia_put(uint8_t *p, uint32_t from, uint32_t to, uint32_t seq,
-		     uint32_t len)
+static void mvia_put(uint8_t *p, uint32_t from, uint32_t to,
+		     const struct stack_seg *g)
 {
 	memset(p, 0, HEAD);
 	p[2] = (uint8_t)to;
 	p[3] = (uint8_t)(to >> 8);
 	p[4] = (uint8_t)from;
 	p[5] = (uint8_t)(from >> 8);
-	put32(p + 8, len);
-	put32(p + 12, seq);
+	put32(p + 8, g->len);
+	put32(p + 12, g->seq);
 }
 
-static bool mvia_get(const uint8_t *p, uint32_t len, uint32_t *seq_p,
-		     uint32_t *len_p)
+static bool mvia_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 {
-	*len_p = get32(p + 8);
-	*seq_p = get32(p + 12);
-	return *len_p <= len - HEAD && !p[0];
+	*g = (struct stack_seg){ get32(p + 12), get32(p + 8), 0 };
+	return g->len <= len - HEAD && !p[0];
 }
 
-const struct stack_proto stack_mvia = { "M-VIA", TYPE, HEAD, mvia_put,
-					mvia_get };
+const struct stack_proto stack_mvia = { "M-VIA", TYPE,	   false,
+					HEAD,	 mvia_put, mvia_get };

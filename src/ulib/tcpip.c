@@ -13,6 +13,7 @@ enum {
 	TCP = 32,
 	HEAD = IP + TCP,
 	PORT = 5001,
+	ACK = 0x10,
 	PSH_ACK = 0x18,
 };
 
@@ -68,37 +69,42 @@ static uint16_t tcp_sum(const uint8_t *p, uint32_t len)
 		    sum16(p + IP, TCP + len));
 }
 
-static void tcp_put(uint8_t *p, uint32_t from, uint32_t to, uint32_t seq,
-		    uint32_t len)
+static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
+		    const struct stack_seg *g)
 {
 	uint8_t *t = p + IP;
 
 	memset(p, 0, HEAD);
-	ip_put(p, from, to, len);
+	ip_put(p, from, to, g->len);
 	put16(t, PORT);
 	put16(t + 2, PORT);
-	put32(t + 4, seq);
+	put32(t + 4, g->seq);
+	put32(t + 8, g->ack);
 	t[12] = TCP / 4 << 4;
-	t[13] = PSH_ACK;
+	t[13] = g->len ? PSH_ACK : ACK;
 	put16(t + 14, 0xffff);
 	t[20] = t[21] = 1; /* NOP NOP time stamps */
 	t[22] = 8;
 	t[23] = 10;
-	put16(t + 16, tcp_sum(p, len));
+	put16(t + 16, tcp_sum(p, g->len));
 }
 
-static bool tcp_get(const uint8_t *p, uint32_t len, uint32_t *seq_p,
-		    uint32_t *len_p)
+static uint32_t get32(const uint8_t *p)
+{
+	return get16(p) << 16 | get16(p + 2);
+}
+
+static bool tcp_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 {
 	uint32_t total = get16(p + 2);
 
 	if (p[0] != 0x45 || p[9] != 6 || total < HEAD || total > len ||
 	    fold(sum16(p, IP)) || tcp_sum(p, total - HEAD))
 		return false;
-	*len_p = total - HEAD;
-	*seq_p = get16(p + IP + 4) << 16 | get16(p + IP + 6);
+	*g = (struct stack_seg){ get32(p + IP + 4), total - HEAD,
+				 get32(p + IP + 8) };
 	return true;
 }
 
-const struct stack_proto stack_tcpip = { "TCP/IP", TYPE, HEAD, tcp_put,
-					 tcp_get };
+const struct stack_proto stack_tcpip = { "TCP/IP", TYPE,    true,
+					 HEAD,	   tcp_put, tcp_get };

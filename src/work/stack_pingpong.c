@@ -18,6 +18,7 @@ struct pingpong {
 	uint32_t size;
 	struct stack_cost cost;
 	struct work w;
+	const struct stack_proto *proto;
 	struct stack *s;
 	uint8_t *out, *in;
 };
@@ -28,7 +29,7 @@ struct pingpong {
 	  .offset = offsetof(struct pingpong, cost.field_),                    \
 	  .size = sizeof(((struct pingpong *)0)->cost.field_), .def = def_,    \
 	  .range = range_, .source = WEFT_##source_, .doc = doc_ }
-#define PARAMS(call_, transmit_, restart_, receive_, polls_, copy_tx_, copy_rx_, window_) \
+#define PARAMS(call_, transmit_, restart_, receive_, polls_, copy_tx_, copy_rx_, window_, timeout_, until_) \
 	WEFT_PARAM(U64, struct pingpong, count, "20", "1..", OWN, "round trips that count"), \
 	WEFT_PARAM(U32, struct pingpong, size, "4", "1..16777216", OWN, "bytes of a message"), \
 	C(TIME, call,      call_,     "", RECONSTRUCTED, "library and system call of a send (6.6)"), \
@@ -44,14 +45,17 @@ struct pingpong {
 	C(RATE, copy_rx,   copy_rx_,  "", CALIBRATED,    "copy of the receiver (6.6: time per byte)"), \
 	C(U32,  window,    window_,   "", OWN,           "frames that the NIC gets at a time; 0 = all"), \
 	C(U32,  ring,      "1024",    "8..65536", OWN,   "transmit descriptors, a multiple of 8"), \
-	C(U32,  mtu,       "1500",    "576..9000", STATED, "bytes behind the Ethernet header; above 1500 needs eth.nic.frame_max too")
+	C(U32,  mtu,       "1500",    "576..9000", STATED, "bytes behind the Ethernet header; above 1500 needs eth.nic.frame_max too"), \
+	C(TIME, timeout,   timeout_,  "1us..100s", OWN,  until_)
 
 static const struct weft_param mvia_params[] = {
-	PARAMS("0.9us", "2.6us", "0", "3us", "50000", "0", "2.83Gb/s", "0"),
+	PARAMS("0.9us", "2.6us", "0", "3us", "50000", "0", "2.83Gb/s", "0",
+	       "1s", "a receiver to whom nothing comes for so long reports a lost message"),
 	{ 0 }
 };
 static const struct weft_param tcpip_params[] = {
-	PARAMS("1us", "4.8us", "2.86us", "3.4us", "0", "1.8Gb/s", "1.8Gb/s", "1"),
+	PARAMS("1us", "4.8us", "2.86us", "3.4us", "0", "1.8Gb/s", "1.8Gb/s", "1",
+	       "200ms", "bytes without acknowledgement are sent again; doubles each time, 15 times at most (Linux: at least 200 ms)"),
 	{ 0 }
 };
 /* clang-format on */
@@ -68,6 +72,20 @@ static int send_one(struct pingpong *p, uint64_t round)
 	return stack_send(p->s, p->out, p->size);
 }
 
+static const char *what_failed(const struct pingpong *p, int err)
+{
+	if (err == -ETIMEDOUT)
+		return p->proto->reliable
+			       ? "the peer does not acknowledge, though "
+				 "everything was sent 16 times: is the line "
+				 "cut?"
+			       : "nothing came within timeout: a frame is "
+				 "lost, and M-VIA does not repeat it";
+	return err == -EIO ? "bytes are missing: a frame is lost, and M-VIA "
+			     "does not repeat it"
+			   : work_why(err);
+}
+
 static int recv_one(struct pingpong *p, uint64_t round)
 {
 	int ret = stack_recv(p->s, p->in, p->size);
@@ -78,7 +96,7 @@ static int recv_one(struct pingpong *p, uint64_t round)
 	if (!ret && i == p->size)
 		return 0;
 	weft_check_failed(p->w.c, "message %llu: %s", (unsigned long long)round,
-			  ret ? "bytes are missing" : "wrong bytes");
+			  ret ? what_failed(p, ret) : "wrong bytes");
 	return ret ? ret : -EIO;
 }
 
@@ -126,12 +144,24 @@ static int measure(struct pingpong *p)
 	return ret;
 }
 
+/* The end of a connection is not on the wire: a node says that it has received
+ * all, and until then its peer sends again what is lost. */
+static void finish(struct pingpong *p)
+{
+	int ret = !p->proto->reliable;
+
+	work_put(&p->w, "stack.end", 1);
+	while (!ret && !work_there(&p->w, "stack.end", !p->w.me))
+		ret = stack_serve(p->s, weft_host_now(p->w.h) + WEFT_MS);
+}
+
 static int run(struct weft_comp *c, const struct stack_proto *proto)
 {
 	struct pingpong *p = c->state;
 	int ret;
 
 	p->w = work_of(c);
+	p->proto = proto;
 	if (p->w.me > 1)
 		return 0;
 	p->out = weft_host_calloc(p->w.h, p->size, 1);
@@ -146,6 +176,7 @@ static int run(struct weft_comp *c, const struct stack_proto *proto)
 	}
 	work_barrier(&p->w, "stack");
 	ret = measure(p);
+	finish(p);
 	stack_close(p->s);
 	return ret;
 }
@@ -164,13 +195,13 @@ WEFT_COMPONENT(mvia_pingpong, .name = "mvia.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "eth.nic",
 	       .doc = "ping-pong of M-VIA on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
-	       .not_modelled = "connections, retransmission",
+	       .not_modelled = "connections, reliable delivery",
 	       .state_size = sizeof(struct pingpong), .params = mvia_params,
 	       .ops = { .main = mvia_main });
 WEFT_COMPONENT(tcpip_pingpong, .name = "tcpip.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "eth.nic",
 	       .doc = "ping-pong of TCP/IP on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
-	       .not_modelled = "acknowledgements, windows, retransmission",
+	       .not_modelled = "connections, windows, congestion control",
 	       .state_size = sizeof(struct pingpong), .params = tcpip_params,
 	       .ops = { .main = tcpip_main });

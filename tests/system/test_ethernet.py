@@ -141,6 +141,33 @@ class Stacks(unittest.TestCase):
         self.assertEqual(r["n1.nic.rx_frames"], 11)
         self.assertEqual(r["n0.nic.missed"], 0)
 
+    def test_tcp_repeats(self):
+        """Frames that are lost, damaged or come twice, both ways: the program
+        compares all bytes of all messages."""
+        for seed in range(1, 7):
+            r = points("hvia/tcpip-loss", "seed=%d" % seed)
+            for p in r:
+                self.assertGreater(p["n0.prog0.bandwidth"], 0)
+                self.assertGreater(p["n0.nic.crc"] + p["n1.nic.crc"], 0)
+                # 11 messages of 70 segments
+                self.assertGreater(p["n0.nic.tx_frames"], 11 * 70)
+
+    def test_lost_message_of_mvia(self):
+        """The run ends with what happened."""
+        for size, why in ("4", "nothing came within timeout"), \
+                ("100000", "bytes are missing"):
+            r = execute("run", "hvia/tcpip-loss", "--set",
+                        "workload.program=mvia.pingpong", "--set",
+                        "workload.count=200", "--set", "workload.size=" + size)
+            self.assertEqual(r.returncode, 1, r.stderr)
+            self.assertIn(why, r.stderr)
+            self.assertIn("M-VIA does not repeat it", r.stderr)
+
+    def test_cut_line(self):
+        r = execute("run", "hvia/tcpip-loss", "--set", "faults.0.packets=1")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("the peer does not acknowledge", r.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

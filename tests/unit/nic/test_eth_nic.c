@@ -349,51 +349,171 @@ static uint32_t ones_sum(const uint8_t *p, uint32_t n)
 
 static void tcp_bytes(void **state)
 {
+	const struct stack_seg sent = { 0x01020304, 5, 0x0a0b0c0d };
 	uint8_t p[52 + 5] = { 0 };
+	struct stack_seg g;
 	uint32_t s;
 
 	(void)state;
 	memcpy(p + 52, "hello", 5);
-	stack_tcpip.put(p, 3, 7, 0x01020304, 5);
+	stack_tcpip.put(p, 3, 7, &sent);
 	assert_int_equal(p[0], 0x45);
 	assert_int_equal(p[3], 57); /* total length */
 	assert_memory_equal(p + 12, "\x0a\0\0\x03\x0a\0\0\x07", 8);
-	assert_memory_equal(p + 24, "\x01\x02\x03\x04", 4);
+	assert_memory_equal(p + 24, "\x01\x02\x03\x04\x0a\x0b\x0c\x0d", 8);
+	assert_int_equal(p[33], 0x18); /* PSH, ACK */
 	assert_int_equal(ones_sum(p, 20) % 0xffff, 0);
 	s = ones_sum(p + 12, 8) + 6 + 37 + ones_sum(p + 20, 37);
 	assert_int_equal(s % 0xffff, 0);
+	assert_true(stack_tcpip.get(p, sizeof(p), &g));
+	assert_memory_equal(&g, &sent, sizeof(g));
 	p[55] ^= 1;
-	assert_false(stack_tcpip.get(p, sizeof(p), &s, &s));
+	assert_false(stack_tcpip.get(p, sizeof(p), &g));
 }
 
-/* The line loses a frame of a message: the receiver says so. */
-static int lossy_main(struct weft_host *h, struct bench *b)
+/* Node 0 sends 5000 bytes, 4 frames, over a line with a fault. */
+static int lossy(struct weft_host *h, struct bench *b,
+		 const struct stack_proto *p)
 {
+	uint8_t out[5000], in[5000] = { 0 };
 	struct stack *s;
-	uint8_t buf[5000] = { 0 };
 
-	if (stack_open(h, &stack_mvia, &cost, !weft_host_node(h), &s))
+	for (uint32_t i = 0; i < sizeof(out); i++)
+		out[i] = (uint8_t)(i * 5 + i / 256);
+	if (stack_open(h, p, &cost, !weft_host_node(h), &s))
 		abort();
 	weft_host_sleep(h, 100 * WEFT_US);
-	if (weft_host_node(h))
-		b->v[0] = (uint64_t)-stack_recv(s, buf, sizeof(buf));
-	else
-		stack_send(s, buf, sizeof(buf));
+	if (weft_host_node(h)) {
+		b->v[0] = (uint64_t)-stack_recv(s, in, sizeof(in));
+		b->v[1] = !memcmp(in, out, sizeof(in));
+		b->t[0] = weft_host_now(h);
+		if (p->reliable) /* acknowledges meanwhile */
+			stack_recv(s, in, 1);
+	} else {
+		stack_send(s, out, sizeof(out));
+		b->v[2] = (uint64_t)stack_serve(s, 2000 * WEFT_SEC);
+		if (p->reliable)
+			stack_send(s, out, 1);
+	}
 	stack_close(s);
 	return 0;
 }
 
-static void lost_frame(void **state)
+static int lossy_mvia(struct weft_host *h, struct bench *b)
+{
+	return lossy(h, b, &stack_mvia);
+}
+
+static int lossy_tcpip(struct weft_host *h, struct bench *b)
+{
+	return lossy(h, b, &stack_tcpip);
+}
+
+static struct bench *with_fault(node_fn f, const char *set, const char *value,
+				const char *count)
 {
 	struct bench *b = bench();
-	struct weft_comp *f =
+	struct weft_comp *c =
 		weft_sim_add(b->sim, &weft_class_fault_drop, "fault", NULL);
 
-	(void)state;
-	if (weft_param_set(f, "frame", "2", NULL))
+	if (weft_param_set(c, set, value, NULL) ||
+	    weft_param_set(c, "count", count, NULL))
 		abort();
-	run(b, lossy_main, lossy_main);
-	assert_int_equal(b->v[0], EIO);
+	run(b, f, f);
+	return b;
+}
+
+/* A gap is seen when the next frame comes, a lost end after a second. */
+static void mvia_reports_a_lost_frame(void **state)
+{
+	static const struct {
+		const char *frame;
+		int err;
+	} c[] = { { "2", EIO }, { "4", ETIMEDOUT } };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench *b =
+			with_fault(lossy_mvia, "frame", c[i].frame, "1");
+
+		assert_int_equal(b->v[0], c[i].err);
+		assert_int_equal(b->t[0] > WEFT_SEC, c[i].err == ETIMEDOUT);
+		bench_free(b);
+	}
+}
+
+/* Each frame of the message in turn is lost, and sent again with those behind
+ * it, which were not kept.  Three frames behind the first make its loss known
+ * at once; one or two acknowledge what came before, and the time-out of 200 ms
+ * begins; nothing is behind the last, so the acknowledgement of those before
+ * comes 40 ms later. */
+static void tcp_repeats_a_lost_frame(void **state)
+{
+	static const char *const frame[] = { "1", "2", "3", "4" };
+	static const weft_time_t ms[] = { 0, 200, 200, 240 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct bench *b =
+			with_fault(lossy_tcpip, "frame", frame[i], "1");
+
+		assert_int_equal(b->v[0], 0);
+		assert_int_equal(b->v[1], 1);
+		assert_int_equal(b->v[2], 1);
+		assert_in_range(b->t[0], ms[i] * WEFT_MS,
+				(ms[i] + 1) * WEFT_MS);
+		assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"),
+				 4 + (4 - i) + 1);
+		bench_free(b);
+	}
+}
+
+/* Lost 4 + 4 + 4 times: after 0.2, 0.4 and 0.8 s. */
+static void tcp_waits_twice_as_long_each_time(void **state)
+{
+	struct bench *b = with_fault(lossy_tcpip, "frame", "1", "12");
+
+	(void)state;
+	assert_int_equal(b->v[1], 1);
+	assert_in_range(b->t[0], 1400 * WEFT_MS, 1401 * WEFT_MS);
+	bench_free(b);
+}
+
+static void tcp_drops_frames_that_come_twice(void **state)
+{
+	struct bench *b = with_fault(lossy_tcpip, "repeat", "1", "1");
+
+	(void)state;
+	assert_int_equal(b->v[0], 0);
+	assert_int_equal(b->v[1], 1);
+	assert_true(b->t[0] < WEFT_MS);
+	bench_free(b);
+}
+
+/* Nothing arrives: sent 16 times, 800 s. */
+static int unheard(struct weft_host *h, struct bench *b)
+{
+	uint8_t byte = 1;
+	struct stack *s;
+
+	if (weft_host_node(h))
+		return 0;
+	if (stack_open(h, &stack_tcpip, &cost, 1, &s))
+		abort();
+	stack_send(s, &byte, 1);
+	b->v[0] = (uint64_t)-stack_recv(s, &byte, 1);
+	b->t[0] = weft_host_now(h);
+	stack_close(s);
+	return 0;
+}
+
+static void tcp_gives_up(void **state)
+{
+	struct bench *b = with_fault(unheard, "packets", "1", "1");
+
+	(void)state;
+	assert_int_equal(b->v[0], ETIMEDOUT);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 16);
 	bench_free(b);
 }
 
@@ -437,10 +557,18 @@ static void command(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_of_a_frame), cmocka_unit_test(all_sizes),
-		cmocka_unit_test(bad_address),	   cmocka_unit_test(stacks),
-		cmocka_unit_test(tcp_bytes),	   cmocka_unit_test(lost_frame),
-		cmocka_unit_test(jumbo),	   cmocka_unit_test(command),
+		cmocka_unit_test(time_of_a_frame),
+		cmocka_unit_test(all_sizes),
+		cmocka_unit_test(bad_address),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(tcp_bytes),
+		cmocka_unit_test(mvia_reports_a_lost_frame),
+		cmocka_unit_test(tcp_repeats_a_lost_frame),
+		cmocka_unit_test(tcp_waits_twice_as_long_each_time),
+		cmocka_unit_test(tcp_drops_frames_that_come_twice),
+		cmocka_unit_test(tcp_gives_up),
+		cmocka_unit_test(jumbo),
+		cmocka_unit_test(command),
 	};
 
 	return cmocka_run_group_tests_name("eth_nic", tests, NULL, NULL);

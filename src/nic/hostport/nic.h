@@ -51,6 +51,9 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(BARRIERS, "barriers", "commands", "Barrier Reached")                 \
 	X(TAGGED, "tagged", "VCIs", "stored by tagged conditional stores")     \
 	X(TAGGED_FULL, "tagged_full", "VCIs", "refused: queue full")           \
+	X(TAGGED_STORES, "tagged_stores", "stores", "taken by registers")      \
+	X(TAGGED_REFUSED, "tagged_refused", "stores",                          \
+	  "no register, or not of the tag")                                    \
 	X(ERR_LOGS, "err_logs", "records", "put into the error log")           \
 	X(ERR_LOST, "err_lost", "records", "error log full")                   \
 	X(CTX_HITS, "ctx_hits", "lookups", "found in the context cache")       \
@@ -417,8 +420,10 @@ struct hp_block {
 	 * answered with hp_reply. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
 	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
-	/* Tagged: conditional stores, loads; true: done, valid. */
+	/* Tagged: conditional stores, stores, loads; true: done, taken,
+	 * valid. */
 	bool (*tstore)(struct hp_nic *n, const struct weft_bus_note *note);
+	bool (*tput)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
 		      uint64_t *val_p);
 	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */

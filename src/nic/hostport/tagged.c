@@ -7,6 +7,9 @@
  *   TLOAD                 a trigger; its response tag says "fully accepted"
  *   ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
  *                         device (ultra.c)
+ *   TSTORE                registers that a process stores to: words of ULTRA's
+ *                         packets, the read pointer of its queue.  Triggers
+ *                         are loads: a store alone feeds no shared queue (X3)
  *
  * Only tags that the processor vouches for count (X1).  A VCI is stored with
  * the NQ entry of its completion or not at all: a process that takes no
@@ -143,6 +146,16 @@ static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 	return *val_p & HP_TRUE;
 }
 
+/* Posted: a store that is refused is counted, its process hears nothing. */
+static void store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	bool taken = !note->user && note->space == 1 + HP_BAR_ULTRA &&
+		     hp_blocks[HP_BLOCK_ULTRA]->tput(n, note);
+
+	hp_count(n, taken ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
+	weft_bus_consumed(n->bus, 1);
+}
+
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
@@ -155,7 +168,7 @@ void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 		valid = tagged_load(n, note, &val);
 		bus->tagged_reply(n->bus, &val, note->bytes, valid);
 	} else {
-		weft_bus_consumed(n->bus, 1); /* no register takes one */
+		store(n, note);
 	}
 }
 

@@ -298,6 +298,32 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 /* ---- tagged accesses (10.1): the process is in the tag ---- */
 
+/* Its page is the tag's, and the place one that takes plain stores: words of a
+ * packet, the read pointer of the queue. */
+static bool user_place(const struct hp_ultra *u, uint32_t upid, uint32_t off,
+		       uint16_t tag)
+{
+	const struct ultra_cpl *c = &u->cpl[upid];
+	const struct ultra_port *p = &u->port[upid];
+
+	if (off & HP_ULTRA_CPL)
+		return c->en && c->vpid == tag && (off & 0xff8) == HP_ULTRA_RP;
+	return p->en && p->vpid == tag && !(off & HP_ULTRA_RP);
+}
+
+static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t off = (uint32_t)note->off;
+
+	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
+	    off % HP_PAGE + note->bytes > HP_PAGE ||
+	    !user_place(n->ultra, HP_ULTRA_UPID(off), off, note->tag))
+		return false;
+	ultra_store(n, note);
+	return true;
+}
+
 /* A whole packet, if there is room. */
 static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 {
@@ -415,6 +441,7 @@ const struct hp_block hp_ultra_block = {
 	.store = ultra_store,
 	.load = ultra_load,
 	.tstore = ultra_tstore,
+	.tput = ultra_tput,
 	.tload = ultra_tload,
 	.rx = ultra_rx,
 	.finish = ultra_finish,

@@ -96,16 +96,30 @@ static void test_full(void **state)
 
 enum { VPID = 0x21, WORDS = 5, KEPT = 2, TRIES = 1000 };
 
-/* The thread is in a process with this tag that has the page. */
-static struct weft_io enter(struct ultra_end *e, uint32_t bar, uint64_t off,
-			    uint16_t tag)
+static struct weft_proc *tagged_proc(struct ultra_end *e, uint16_t tag)
 {
 	struct weft_proc *p = weft_proc_new(e->h, 0);
-	struct weft_io io;
 
 	assert_true(weft_proc_set_tag(e->h, p, tag));
-	assert_true(weft_proc_map(e->h, p, e->d.dev, (uint8_t)bar, off, HP_PAGE,
+	return p;
+}
+
+static struct weft_io page_of(struct ultra_end *e, struct weft_proc *p,
+			      uint64_t off)
+{
+	struct weft_io io;
+
+	assert_true(weft_proc_map(e->h, p, e->d.dev, HP_BAR_ULTRA, off, HP_PAGE,
 				  WEFT_UC, &io));
+	return io;
+}
+
+/* The thread is in a process with this tag that has the page. */
+static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
+{
+	struct weft_proc *p = tagged_proc(e, tag);
+	struct weft_io io = page_of(e, p, off);
+
 	assert_true(weft_proc_enter(e->h, p));
 	return io;
 }
@@ -118,7 +132,7 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 
 	/* the monitor's tag is not the port's */
 	assert_false(ultra_send_cond(&e->tx, 0, 1, w, WORDS));
-	e->tx.page = enter(e, HP_BAR_ULTRA, HP_ULTRA_PAGE(0), VPID);
+	e->tx.page = enter(e, HP_ULTRA_PAGE(0), VPID);
 	ultrarig_meet(e);
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(3), w,
 				     16, 0));
@@ -144,8 +158,7 @@ static void ultra_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 	/* it is there, and not for this tag */
 	assert_false(ultra_poll_tagged(&e->rx, &tag, w, WORDS));
-	e->rx.page =
-		enter(e, HP_BAR_ULTRA, HP_ULTRA_CPL | HP_ULTRA_PAGE(0), VPID);
+	e->rx.page = enter(e, HP_ULTRA_CPL | HP_ULTRA_PAGE(0), VPID);
 	for (uint64_t i = 0; i < KEPT + t->v[0]; i++) {
 		while (!ultra_poll_tagged(&e->rx, &tag, w, WORDS))
 			;
@@ -175,11 +188,93 @@ static void test_ultra(void **state)
 	ultrarig_free(&t);
 }
 
+/* ---- tagged stores to registers ---------------------------------------- */
+
+enum { SLICES = 3, SENT = 3, REFUSED_NEAR = 5, REFUSED_FAR = 3 };
+
+static void tagged_packet(struct ultra_end *e, uint64_t tag)
+{
+	uint64_t w[WORDS + 1] = { tag };
+
+	ultrarig_fill(w + 1, WORDS, tag);
+	weft_io_tstore(e->h, &e->tx.page, HP_ULTRA_START(WORDS + 1), w,
+		       sizeof(w));
+}
+
+/* One refusal each: the tag of another process, a tag of the program's own, a
+ * Triggerpage, the management page, the driver's registers of its port. */
+static void regs_near(struct ultrarig *t, struct ultra_end *e)
+{
+	struct weft_proc *p = tagged_proc(e, VPID);
+	struct weft_io driver =
+		page_of(e, p, HP_ULTRA_DRIVER | HP_ULTRA_PAGE(0));
+	uint64_t w = 0;
+
+	(void)t;
+	tagged_packet(e, 77);
+	weft_io_tstore_user(e->h, &e->tx.page, HP_ULTRA_START(1), &w, 8, VPID);
+	weft_io_tstore(e->h, &e->p.page, HP_TRIGGER(HP_T_ISSUE, 1), &w, 8);
+	weft_io_tstore(e->h, &e->d.mgmt, HP_R_CTRL, &w, 8);
+	e->tx.page = page_of(e, p, HP_ULTRA_PAGE(0));
+	assert_true(weft_proc_enter(e->h, p));
+	weft_io_tstore(e->h, &driver, HP_UR_CTRL, &w, 8);
+	for (uint64_t tag = 0; tag < SENT; tag++) {
+		tagged_packet(e, tag);
+		weft_host_cpu(e->h, 5 * WEFT_US);
+	}
+	ultrarig_meet(e);
+	ultrarig_meet(e);
+}
+
+/* The third packet waits for a slice until its process has stored the read
+ * pointer. */
+static void regs_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t w[WORDS], want[WORDS], rp = 1, tag;
+
+	ultrarig_meet(e);
+	assert_int_equal(ultrarig_counter(t, 1, "ultra_received"), SLICES - 1);
+	weft_io_tstore(e->h, &e->rx.page, HP_ULTRA_RP, &rp, 8);
+	weft_io_tstore(e->h, &e->rx.page, 0, &rp, 8);
+	e->rx.page = enter(e, HP_ULTRA_CPL | HP_ULTRA_PAGE(0), VPID);
+	weft_io_tstore(e->h, &e->rx.page, HP_ULTRA_START(2), &rp, 8);
+	weft_host_cpu(e->h, 5 * WEFT_US);
+	assert_int_equal(ultrarig_counter(t, 1, "ultra_received"), SLICES - 1);
+	weft_io_tstore(e->h, &e->rx.page, HP_ULTRA_RP, &rp, 8);
+	weft_host_cpu(e->h, 5 * WEFT_US);
+	assert_int_equal(ultrarig_counter(t, 1, "ultra_received"), SENT);
+	for (uint64_t i = 0; i < SENT; i++) {
+		assert_int_equal(ultra_poll(&e->rx, &tag, w, WORDS), WORDS);
+		assert_int_equal(tag, i);
+		ultrarig_fill(want, WORDS, i);
+		assert_memory_equal(w, want, sizeof(w));
+	}
+	ultrarig_meet(e);
+}
+
+static void test_a_register_takes_stores_of_its_process_alone(void **state)
+{
+	struct ultrarig t = { .attr = { .slices = SLICES, .vpid = VPID } };
+
+	(void)state;
+	ultrarig_run(&t, NULL, NULL, regs_near, regs_far);
+	assert_int_equal(ultrarig_counter(&t, 0, "tagged_refused"),
+			 REFUSED_NEAR);
+	assert_int_equal(ultrarig_counter(&t, 0, "tagged_stores"), SENT);
+	assert_int_equal(ultrarig_counter(&t, 0, "ultra_sent"), SENT);
+	assert_int_equal(ultrarig_counter(&t, 1, "tagged_refused"),
+			 REFUSED_FAR);
+	assert_int_equal(ultrarig_counter(&t, 1, "tagged_stores"), 1);
+	ultrarig_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_ultra),
+		cmocka_unit_test(
+			test_a_register_takes_stores_of_its_process_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

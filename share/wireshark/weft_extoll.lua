@@ -238,15 +238,34 @@ local function route(tvb, wide, by_node)
 	end
 end
 
+-- The Host Port's elements stand behind its hash, and are part of its packet:
+-- text, no port, no bytes in front.
+local function runs(tvb)
+	local at, out = 2, {}
+	while at < tvb:len() and tvb(at, 1):uint() < 0xf0 do
+		out[#out + 1] = string.format("%02x", tvb(at, 1):uint())
+		at = at + 1
+	end
+	return table.concat(out, " "), nil, 0, at - 2
+end
+
 local function packet(rec, pinfo, root, tree, p)
 	local wide = rec.more >= 32
 	local tvb = weft.buffer(table.concat(p.parts), "EXTOLL packet")
-	local text, port, at = route(tvb, wide, math.floor(rec.more / 16) % 2 == 1)
+	local text, port, at, n
+	if rec.more % 16 == 2 then
+		text, port, at, n = runs(tvb)
+	else
+		text, port, at = route(tvb, wide,
+			math.floor(rec.more / 16) % 2 == 1)
+	end
 	weft.add(tree, F.cells, #p.parts)
 	if not text then
 		return "packet without an end of its route"
 	end
-	tree:add(F.route.field, tvb(0, at), text)
+	if n ~= 0 then
+		tree:add(F.route.field, n and tvb(2, n) or tvb(0, at), text)
+	end
 	if port then
 		weft.add(tree, F.port, port)
 	end

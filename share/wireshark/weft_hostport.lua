@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Packets of the Host Port above EXTOLL's cells (src/link/hp_wire.h, hostport.md
--- 3.2 to 3.4, 5.2, 9.4): what is left of the routing frame, the command frame,
+-- 3.2 to 3.4, 5.2, 9.4): routing frame with the way that is left, command frame,
 -- and which answer belongs to which request.
 local weft = ...
 if type(weft) ~= "table" then
@@ -20,6 +20,7 @@ local errors = { [0] = "none", "CMD_INV", "OVPID_INV", "ROUTE_INV",
 	"POSTED_PA", "POSTED_PA_INV", "POSTED_TRUNC" }
 local F = weft.fields(proto, {
 	{ "dhash", "Hash of the destination", "u16", 0, 2, hex = true },
+	{ "way", "Way from here (port, hops)", "bytes" },
 	{ "branches", "Branches (multicast)", "bytes" },
 	{ "vpid", "Target VPID", "u16", 1, 2 },
 	{ "return", "Return path", "bytes" },
@@ -74,15 +75,21 @@ local function routing(tree, tvb)
 		return nil
 	end
 	weft.show(tree, tvb, 0, F, { "dhash" })
-	if tvb(2, 1):uint() == TREE then
-		local len = tvb(3, 1):uint()
-		if len == 0 or n < 10 + len then
+	while at < n and tvb(at, 1):uint() < SEP do
+		at = at + 1
+	end
+	if at > 2 then
+		tree:add(F.way.field, tvb(2, at - 2))
+	end
+	if at + 1 < n and tvb(at, 1):uint() == TREE then
+		local len = tvb(at + 1, 1):uint()
+		if len == 0 or n < at + 2 + len then
 			return nil
 		end
-		tree:add(F.branches.field, tvb(4, len))
-		at = 4 + len
+		tree:add(F.branches.field, tvb(at + 2, len))
+		at = at + 2 + len
 	end
-	if tvb(at, 1):uint() ~= VPID then
+	if at + 3 >= n or tvb(at, 1):uint() ~= VPID then
 		return nil
 	end
 	local vpid = weft.show(tree, tvb, at, F, { "vpid" }).vpid
@@ -100,7 +107,13 @@ local function routing(tree, tvb)
 	if at >= n or tvb(at, 1):uint() ~= END then
 		return nil
 	end
-	return math.ceil((at + 1) / 8) * 8, vpid
+	at = math.ceil((at + 1) / 8) * 8
+	-- words that used elements have left
+	while at + 8 <= n and tvb(at, 4):uint() == 0xffffffff and
+		tvb(at + 4, 4):uint() == 0xffffffff do
+		at = at + 8
+	end
+	return at, vpid
 end
 
 -- ---- command frame ----

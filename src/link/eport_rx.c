@@ -114,6 +114,17 @@ static void take_route(struct weft_frame *pkt, const uint8_t *b, uint32_t width)
 		ex_route_set(pkt, at + i, b[i / 2] >> i % 2 * 4 & 0xf);
 }
 
+/* The route is in the bytes of the cell. */
+static void take_runs(struct weft_frame *pkt, struct weft_sim *sim,
+		      const struct ex_heard *h, uint32_t width)
+{
+	uint32_t n = h->flits * ex_flit_bytes(width);
+
+	n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
+	pkt->payload = weft_slice_word(sim, n);
+	memcpy(weft_slice_data(pkt->payload), h->bytes, n);
+}
+
 static struct weft_frame *void_packet(const struct rx *r,
 				      const struct ex_heard *h)
 {
@@ -121,7 +132,11 @@ static struct weft_frame *void_packet(const struct rx *r,
 
 	memcpy(&pkt->u[3], &r->f->u[3], 5 * sizeof(pkt->u[0]));
 	pkt->trace_id = r->f->trace_id;
-	if (h->ctl & EX_CTL_SOP)
+	if (!(h->ctl & EX_CTL_SOP))
+		return pkt;
+	if (ex_meta(pkt)->hops == EX_ROUTE_RUNS)
+		take_runs(pkt, r->ep->comp->sim, h, r->ep->cfg.width);
+	else
 		take_route(pkt, h->bytes, r->ep->cfg.width);
 	return pkt;
 }

@@ -28,7 +28,7 @@ uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width)
 
 	if (!m->hops)
 		return 1;
-	if (m->pos >= m->hops)
+	if (m->hops == EX_ROUTE_RUNS || m->pos >= m->hops)
 		return 0;
 	return ex_route_flits(width, m->hops) - flit_of(width, m->hops, m->pos);
 }

@@ -23,7 +23,8 @@ enum {
 	EX_LINKS = 6,
 	EX_VCS = 4,
 	EX_CELL_BYTES = 64,
-	EX_ROUTE_MAX = 64, /* nibbles */
+	EX_ROUTE_MAX = 64,    /* nibbles */
+	EX_ROUTE_RUNS = 0xff, /* hops: the payload begins with the route */
 	EX_PAYLOAD_MAX = 4096,
 	EX_NIB_MORE = 0xe, /* "more routing flits follow" */
 	EX_NIB_FILL = 0xf,
@@ -41,7 +42,7 @@ static inline uint32_t ex_flit_bytes(uint32_t width)
 struct ex_meta {
 	uint8_t words; /* command words: 0 (raw traffic), 1..3 */
 	uint8_t pos;   /* nibbles consumed so far */
-	uint8_t hops;  /* nibbles in all; 0 = routed by table */
+	uint8_t hops;  /* nibbles in all; 0 = routed by table; EX_ROUTE_RUNS */
 	uint8_t cls;   /* 0 request (VC 0/1), 1 response (VC 2/3) */
 	uint16_t dest; /* node; table routing and measurement */
 	uint8_t port;  /* internal port there */
@@ -71,11 +72,14 @@ static inline uint32_t ex_flit_nibbles(uint32_t width)
 	return width == EX_W16 ? 4 : 8;
 }
 /* Routing flits of a route of n nibbles; table routing takes one flit (the
- * node in its low 16 bits, in 16-bit paths nothing else; 10: O-2). */
+ * node in its low 16 bits, in 16-bit paths nothing else; 10: O-2).  Elements of
+ * the Host Port (hp_wire.h) are no flits of their own. */
 static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 {
 	uint32_t k = ex_flit_nibbles(width);
 
+	if (n == EX_ROUTE_RUNS)
+		return 0;
 	return n <= k ? 1 : 1 + (n - k + k - 2) / (k - 1);
 }
 /* True when consuming nibble number pos (of n) empties its routing flit. */

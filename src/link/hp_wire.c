@@ -4,7 +4,14 @@
 
 #include <string.h>
 
-enum { EL_MP = 0xa1, EL_SEP = 0xf0, EL_VPID, EL_TREE, EL_END = 0xff };
+enum {
+	EL_MP = 0xa1,
+	EL_HAP = 0xb1,
+	EL_SEP = 0xf0,
+	EL_VPID,
+	EL_TREE,
+	EL_END = 0xff
+};
 enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -54,36 +61,61 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n)
 	return true;
 }
 
-/* Crossbar output of an element; where no port has that number the packet is
- * for the high availability port. */
-static uint32_t el_output(uint8_t el)
+/* A link port, and how often. */
+static bool el_is_link(uint8_t el)
 {
-	uint32_t port = el >> 4, n = el & 15;
+	uint32_t port = el >> 4;
 
-	if (port >= HP_EL_PORT_LP && port < HP_EL_PORT_LP + EX_LINKS && n)
-		return EX_INTERNAL + port - HP_EL_PORT_LP;
-	return port < HP_XPORT_SERVICE && n == 1 ? port : HP_XPORT_SERVICE;
+	return port >= HP_EL_PORT_LP && port < HP_EL_PORT_LP + EX_LINKS &&
+	       el & 15;
 }
 
-bool hp_route_expand(struct weft_frame *f, const uint8_t *el, uint32_t n)
+/* Crossbar output of an element; EX_NIB_FILL: no port of ours. */
+static uint32_t el_output(uint8_t el)
 {
-	struct ex_meta *m = ex_meta(f);
+	uint32_t port = el >> 4;
 
-	m->hops = 0;
-	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4]));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t out = el_output(el[i]);
-		uint32_t times = out < EX_INTERNAL ? 1 : el[i] & 15;
+	if (el_is_link(el))
+		return EX_INTERNAL + port - HP_EL_PORT_LP;
+	if ((el & 15) != 1)
+		return EX_NIB_FILL;
+	if (port == HP_EL_PORT_MP || port == HP_EL_PORT_HAP)
+		return HP_XPORT_SERVICE;
+	return port < HP_XPORT_SERVICE ? port : EX_NIB_FILL;
+}
 
-		for (; times; times--) {
-			if (m->hops == EX_ROUTE_MAX)
-				return false;
-			ex_route_set(f, m->hops++, out);
-		}
-		if (out < EX_INTERNAL)
-			break; /* delivered */
-	}
-	return m->hops > 0;
+/* Place of the 0xFF at the end of the frame, or n. */
+static uint32_t frame_end(const uint8_t *b, uint32_t n)
+{
+	uint32_t i = 2;
+
+	while (i < n && b[i] < EL_SEP)
+		i++;
+	if (i + 1 < n && b[i] == EL_TREE)
+		i += 2u + b[i + 1];
+	if (i >= n || b[i] != EL_VPID)
+		return n;
+	for (i += 3; i < n && b[i] != EL_END;)
+		i++;
+	return i < n ? i : n;
+}
+
+uint32_t hp_route_step(struct weft_frame *f)
+{
+	uint8_t *b = weft_slice_data(f->payload);
+	uint32_t n = f->payload.len, out, end;
+
+	n = n < HP_ROUTING_MAX ? n : HP_ROUTING_MAX;
+	end = b ? frame_end(b, n) : n;
+	if (end == n)
+		return EX_NIB_FILL;
+	out = el_output(b[2]);
+	if (out == EX_NIB_FILL)
+		return out;
+	if (el_is_link(b[2]) && (--b[2] & 15))
+		return out;
+	memmove(b + 2, b + 3, end - 2);
+	return out;
 }
 
 int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
@@ -148,30 +180,65 @@ static uint32_t tree_bytes(const struct hp_route *r)
 	return n ? 2 + n : 0;
 }
 
+/* Forward elements on the line: up to the one that delivers. */
+static uint32_t way_bytes(const struct hp_route *r)
+{
+	uint32_t i = 0;
+
+	while (i < r->nf && el_is_link(r->fwd[i]))
+		i++;
+	return i < r->nf ? i + 1 : i;
+}
+
 static uint32_t tail_bytes(const struct hp_route *r)
 {
-	return round8(TAIL_FIX + tree_bytes(r) + (r->nr ? 2u + r->nr : 1));
+	return round8(TAIL_FIX + way_bytes(r) + tree_bytes(r) +
+		      (r->nr ? 2u + r->nr : 1));
+}
+
+static uint32_t way_hops(const struct hp_route *r)
+{
+	uint32_t hops = 0;
+
+	for (uint32_t i = 0; i < r->nf && el_is_link(r->fwd[i]); i++)
+		hops += r->fwd[i] & 15;
+	return hops;
+}
+
+bool hp_route_fits(const struct hp_route *r)
+{
+	return r->nf && way_hops(r) <= HP_HOPS_MAX &&
+	       tail_bytes(r) <= HP_ROUTING_MAX;
+}
+
+/* An element with a meaning of its own cannot be one of a way: the high
+ * availability port takes the packet there. */
+static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		*b++ = el[i] < EL_SEP ? el[i] : EL_HAP;
+	return b;
 }
 
 static uint8_t *tail_write(uint8_t *b, const struct hp_route *r, uint32_t vpid)
 {
-	uint32_t n = tail_bytes(r);
-
-	uint32_t tree = tree_bytes(r);
-	uint8_t *v = b + tree;
+	uint32_t n = tail_bytes(r), tree = tree_bytes(r);
+	uint8_t *v;
 
 	memset(b, EL_END, n);
 	put_be(b, r->dhash, 2);
+	v = way_write(b + 2, r->fwd, way_bytes(r));
 	if (tree) {
-		b[2] = EL_TREE;
-		b[3] = (uint8_t)(tree - 2);
-		memcpy(b + 4, r->fwd + tree_at(r), tree - 2);
+		v[0] = EL_TREE;
+		v[1] = (uint8_t)(tree - 2);
+		memcpy(v + 2, r->fwd + tree_at(r), tree - 2);
+		v += tree;
 	}
-	v[2] = EL_VPID;
-	put_be(v + 3, vpid, 2);
+	v[0] = EL_VPID;
+	put_be(v + 1, vpid, 2);
 	if (r->nr) {
-		v[TAIL_FIX] = EL_SEP;
-		memcpy(v + TAIL_FIX + 1, r->back, r->nr);
+		v[3] = EL_SEP;
+		way_write(v + 4, r->back, r->nr);
 	}
 	return b + n;
 }
@@ -181,14 +248,15 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 {
 	uint32_t mask = hp_frame_words(HP_C0_CMD(h->c[0]));
 	uint32_t words = (uint32_t)__builtin_popcount(mask);
-	struct weft_frame *f = weft_frame_new(sim);
+	struct weft_frame *f;
 	uint8_t *b;
 
-	*ex_meta(f) = (struct ex_meta){ .cls = (uint8_t)cls, .dim = 0xff };
-	if (!hp_route_expand(f, r->fwd, r->nf)) {
-		weft_frame_free(f);
+	if (!hp_route_fits(r))
 		return NULL;
-	}
+	f = weft_frame_new(sim);
+	*ex_meta(f) = (struct ex_meta){ .cls = (uint8_t)cls,
+					.hops = EX_ROUTE_RUNS,
+					.dim = 0xff };
 	f->payload = weft_slice_word(sim, tail_bytes(r) + 8 * words +
 						  round8(h->bytes));
 	b = tail_write(weft_slice_data(f->payload), r, h->vpid);
@@ -243,29 +311,57 @@ static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 	return p->b[i] == EL_END ? HP_PARSE_GOOD : HP_PARSE_BAD;
 }
 
-/* The routing tail: *at_p bytes. */
+/* Branches at *i_p, if there are any. */
+static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
+			       struct hp_head *h)
+{
+	const uint8_t *b = p->b + *i_p;
+
+	if (b[0] != EL_TREE)
+		return HP_PARSE_GOOD;
+	if (*i_p + 1 >= p->n)
+		return p->end;
+	if (b[1] > HP_ROUTE_MAX)
+		return HP_PARSE_BAD;
+	if (*i_p + 2u + b[1] >= p->n)
+		return p->end;
+	h->n_tree = b[1];
+	memcpy(h->tree, b + 2, h->n_tree);
+	*i_p += 2u + h->n_tree;
+	return HP_PARSE_GOOD;
+}
+
+/* Behind the frame: words of padding that elements have left. */
+static uint32_t padding_end(const struct part *p, uint32_t at)
+{
+	while (at + 8 <= p->n && get_be(p->b + at, 8) == UINT64_MAX)
+		at += 8;
+	return at;
+}
+
+/* The routing frame: *at_p bytes.  Forward elements are left in it when it was
+ * not delivered where its way ends. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 			       uint32_t *at_p)
 {
-	uint32_t i = TAIL_FIX;
+	uint32_t i = 2;
 	enum hp_parse ret;
 
-	if (p->n < 8)
+	while (i < p->n && p->b[i] < EL_SEP)
+		i++;
+	if (i >= p->n)
 		return p->end;
-	if (p->b[2] == EL_TREE) {
-		if (p->b[3] > HP_ROUTE_MAX)
-			return HP_PARSE_BAD;
-		if (p->n < 8u + 2 + p->b[3])
-			return p->end;
-		h->n_tree = p->b[3];
-		memcpy(h->tree, p->b + 4, h->n_tree);
-		i += 2 + h->n_tree;
-	}
-	if (p->b[i - TAIL_FIX + 2] != EL_VPID)
+	ret = tree_read(p, &i, h);
+	if (ret != HP_PARSE_GOOD)
+		return ret;
+	if (p->b[i] != EL_VPID)
 		return HP_PARSE_BAD;
-	h->vpid = (uint32_t)get_be(p->b + i - 2, 2);
+	if (i + 3 >= p->n)
+		return p->end;
+	h->vpid = (uint32_t)get_be(p->b + i + 1, 2);
+	i += 3;
 	ret = back_read(p, &i, h);
-	*at_p = round8(i + 1);
+	*at_p = padding_end(p, round8(i + 1));
 	return ret;
 }
 

@@ -3,15 +3,20 @@
  * layouts are here and nowhere else.
  *
  * A packet is one weft_frame from the network port that sends it to the one
- * that takes it (extoll_wire.h: ex_meta with no command words, route nibbles).
- * Forward elements become one nibble for each crossbar: the run length is
- * spelled out, the crossbar removes what it has used.  All the rest is payload
- * of the frame, as bytes, words most significant byte first:
+ * that takes it (extoll_wire.h: ex_meta with no command words, EX_ROUTE_RUNS).
+ * All of it is payload of the frame, as bytes, words most significant byte
+ * first:
  *
- *   DHASH, [branches,] VPID element, [separator, return elements,] 0xFF ...
- *   to 8 bytes
+ *   DHASH, forward elements, [branches,] VPID element, [separator, return
+ *   elements,] 0xFF ... to 8 bytes
  *   command frame C0..C7 (those that its command has)
  *   user bytes, in the order of memory
+ *
+ * A crossbar looks at the first element: it takes one hop off the count of a
+ * link port, and an element that is used up out of the frame; what is behind it
+ * moves up, and 0xFF takes the place at the end (hp_route_step).  So the frame
+ * keeps its length on the way, and words of nothing but 0xFF in front of the
+ * command frame are padding.  All of the frame is in the first cell.
  *
  * Branches (R; the thesis has the multicast port and no format): what follows a
  * multicast element is a list of branches, each its length in bytes and its
@@ -28,14 +33,16 @@
 #include "link/ex_route.h"
 
 enum {
-	HP_ROUTE_MAX = 48, /* elements each way */
-	HP_FRAME_MAX = 8,  /* words of a command frame */
+	HP_ROUTE_MAX = 48,		/* elements each way */
+	HP_ROUTING_MAX = EX_CELL_BYTES, /* bytes of a routing frame */
+	HP_FRAME_MAX = 8,		/* words of a command frame */
 	HP_XPORT_SERVICE = 2,
 	/* routing elements (3.2): [7:4] port, [3:0] hops */
 	HP_EL_PORT_LP = 4,
 	HP_EL_PORT_MP = 10,
 	HP_EL_PORT_HAP = 11,
-	HP_EL_MAX = 15, /* hops of one element */
+	HP_EL_MAX = 15,	  /* hops of one element */
+	HP_HOPS_MAX = 63, /* of a way */
 };
 
 /* An entry of the routing space, or what is left of it in a packet. */
@@ -76,7 +83,7 @@ uint32_t hp_frame_words(uint32_t cmd);
 
 /* A packet of `cls` (0 request, 1 reply) along r->fwd, with h->bytes user bytes
  * whose contents are the caller's (hp_pkt_data).  h->back is not looked at:
- * r->back goes along.  NULL: the route has more than 64 hops. */
+ * r->back goes along.  NULL: hp_route_fits says no. */
 struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
 /* Its DHASH becomes 0: crossbars need not keep its order. */
@@ -98,8 +105,12 @@ static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 
 /* Parses an entry of n bytes; false: it is too short (ERR_ROUTE_INV). */
 bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
-/* Nibbles of the elements; false: too many. */
-bool hp_route_expand(struct weft_frame *f, const uint8_t *el, uint32_t n);
+/* There is a way, of at most HP_HOPS_MAX hops, and its routing frame is at most
+ * HP_ROUTING_MAX bytes. */
+bool hp_route_fits(const struct hp_route *r);
+/* One crossbar's part: output of the first element, which loses a hop or leaves
+ * the frame.  EX_NIB_FILL: it is no element that can be followed. */
+uint32_t hp_route_step(struct weft_frame *f);
 /* The way from s to the crossbar of d, as elements; count, or -1: none. */
 int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el);
 

@@ -132,8 +132,8 @@ class Ultra(unittest.TestCase):
         """Store of tag and word; requester; two crossbars and a cable; 56
         bytes in flits of two; completer; write of three words."""
         # network ports out and in (extoll.md 7.1, N3 and N4), the flit that
-        # starts a cell on the link (L2), the routing flit in front
-        cell = 3 + 3 + 1 + 1
+        # starts a cell on the link (L2)
+        cell = 3 + 3 + 1
         network = 2 * (route + 1) + out + 5 + 1 + 56 / 2 + cell
         return (self.WR + 6 * self.BUS + (req + cpl) * 1000 / core +
                 network * self.NET + 5 * metres + dw + 7 * self.BUS +
@@ -145,7 +145,7 @@ class Ultra(unittest.TestCase):
         self.assertEqual(self.latency(metres=10), self.parts(metres=10))
         for what, par, val in (("req", "nodes.nic.ultra_req_latency", 44),
                                ("cpl", "nodes.nic.ultra_cpl_latency", 21),
-                               ("route", "fabric.switch.t_route", 20),
+                               ("route", "fabric.switch.t_route", 24),
                                ("out", "fabric.switch.t_lp_out", 17)):
             with self.subTest(what=what):
                 self.assertEqual(self.latency("%s=%u" % (par, val)),

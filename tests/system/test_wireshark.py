@@ -365,6 +365,18 @@ class HostPort(Captured):
             self.assertEqual(payload(r, "hostport.payload")[8:],
                              pattern(me, 1 - me, i // 2, 16)[8:])
 
+    def test_runs(self):
+        """Each crossbar takes one hop off the first element."""
+        self.run_("hostport/ultra-pingpong", "nodes.count=4",
+                  "fabric.dims=[4]", "workload.count=1", "workload.partner=3")
+        rows = self.rows("extoll.route", "hostport.way", "hostport.name")
+        ways = [r["extoll.route"][0] for r in rows if r["hostport.name"]]
+        self.assertEqual(ways[:3], ["42 01", "41 01", "01"])
+        self.assertEqual(ways[3:6], ["52 01", "51 01", "01"])
+        self.assertEqual([r["hostport.way"][0] for r in rows
+                          if r["hostport.name"]],
+                         [w.replace(" ", "") for w in ways])
+
     def test_endpoint(self):
         c = self.run_("hostport/ep-traffic", "workload.1.count=3",
                       "workload.1.size_max=4096", "workload.1.to=others")

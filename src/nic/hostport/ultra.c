@@ -29,12 +29,11 @@ static void route_put(struct ultra_port *p, uint32_t word, uint64_t val)
 /* A packet needs a way, and one that the network has. */
 static bool routable(const struct ultra_port *p)
 {
-	struct weft_frame f = { 0 };
-	uint32_t n = 0;
+	struct hp_route r = { .nf = 0 };
 
-	while (n < p->route_len && p->route[n] != HP_EL_SEP)
-		n++;
-	return hp_route_expand(&f, p->route, n);
+	for (; r.nf < p->route_len && p->route[r.nf] != HP_EL_SEP; r.nf++)
+		r.fwd[r.nf] = p->route[r.nf];
+	return hp_route_fits(&r);
 }
 
 /* What the packets of a port are made of stays as it is while it is enabled or

@@ -124,6 +124,70 @@ static void six_nodes(void **state)
 	exrig_free(&s.r);
 }
 
+/* ---- runs of several lengths ---- */
+
+static void snake_origin(struct scene *s, struct hpproc *p)
+{
+	static const uint8_t fwd[] = { 0x43, 0x61, 0x53, 0x61, 0x41, 0x01 };
+	static const uint8_t back[] = { 0x51, 0x72, 0x11 };
+	uint64_t w[HP_WORDS];
+
+	(void)s;
+	send_along(p, fwd, 6, back, 3, 10, HP_A, 0);
+	assert_true(hpproc_wait(p, w));
+	assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 2);
+}
+
+/* All nodes of two rows and two of the third; the shorter way back. */
+static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
+{
+	static const uint8_t way[] = { 0, 1, 2, 3, 7, 6, 5, 4, 8, 9 };
+	static const uint8_t twice[12] = { [0] = 1, [4] = 1, [8] = 1, [9] = 1 };
+	struct scene s = { .origin = snake_origin, .expect = { [9] = 1 } };
+
+	(void)state;
+	scene_run(&s, "4x3");
+	exrig_start(&s.r);
+	exrig_run(&s.r);
+	assert_int_equal(s.got[9], 1);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(packets_of(&s, way[i]), 1 + twice[way[i]]);
+	assert_int_equal(packets_of(&s, 10) + packets_of(&s, 11), 0);
+	exrig_free(&s.r);
+}
+
+static void counts_origin(struct scene *s, struct hpproc *p)
+{
+	/* no hop at all; one too many, behind the last node */
+	static const uint8_t el[2][3] = { { 0x41, 0x40, 0x01 },
+					  { 0x42, 0x01, 0x01 } };
+	static const uint8_t back[] = { 0x51, 0x11 };
+	uint64_t w[HP_WORDS];
+
+	(void)s;
+	for (uint32_t i = 0; i < 2; i++) {
+		send_along(p, el[i], 3, back, 2, 2, HP_A, 0);
+		assert_true(hpproc_wait(p, w));
+		assert_int_equal(HP_NQE_CMD(w),
+				 HP_CMD(HP_ERR_ROUTE_BROKEN, 0,
+					HP_B_FAST_SEND | HP_A | 2));
+	}
+}
+
+static void the_origin_hears_of_counts_that_are_wrong(void **state)
+{
+	struct scene s = { .origin = counts_origin };
+
+	(void)state;
+	scene_run(&s, "2");
+	exrig_start(&s.r);
+	exrig_run(&s.r);
+	assert_int_equal(exrig_counter(s.r.node[1].xbar, "illegal"), 1);
+	assert_int_equal(exrig_counter(s.r.node[1].xbar, "no_port"), 1);
+	assert_int_equal(exrig_counter(s.r.node[1].nic, "nacks"), 2);
+	exrig_free(&s.r);
+}
+
 /* ---- L11: multicast and high availability ---- */
 
 static void cast_origin(struct scene *s, struct hpproc *p)
@@ -202,6 +266,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(six_nodes),
+		cmocka_unit_test(a_packet_follows_mixed_runs_over_nine_hops),
+		cmocka_unit_test(the_origin_hears_of_counts_that_are_wrong),
 		cmocka_unit_test(multicast),
 		cmocka_unit_test(high_availability),
 	};

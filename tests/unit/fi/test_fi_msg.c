@@ -354,6 +354,7 @@ static void test_message_without_room_is_an_error_on_both_sides(void **state)
 {
 	struct wfi_rxq *q;
 	struct rig r;
+	char *large = calloc(1, 1 << 20);
 
 	(void)state;
 	rig_up(&r, FI_EP_RDM);
@@ -371,11 +372,12 @@ static void test_message_without_room_is_an_error_on_both_sides(void **state)
 	}
 	assert_int_equal(q->early_bytes, 0);
 	q->early_max = 10; /* the sender of a long one waits for word */
-	fi_send(r.s[0].ep, calloc(1, 1 << 20), 1 << 20, NULL, r.s[0].to, a);
+	fi_send(r.s[0].ep, large, 1 << 20, NULL, r.s[0].to, a);
 	rig_settle(&r);
 	assert_int_equal(rig_error(&r, 0).err, FI_EOVERRUN);
 	assert_int_equal(rig_error(&r, 1).err, FI_EOVERRUN);
 	rig_down(&r);
+	free(large);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ struct weft_slice {
 };
 
 /* Line symbols of a damaged frame: byte plus flags. */
-enum { WEFT_SYM_K = 0x100, WEFT_SYM_BAD = 0x200 };
+enum { WEFT_SYM_K = 0x100, WEFT_SYM_BAD = 0x200, WEFT_SYM_DISP = 0x400 };
 struct weft_raw {
 	uint32_t n;
 	uint16_t sym[];

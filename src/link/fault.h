@@ -56,5 +56,13 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n);
+/* FORTH: as flit; a code of the other disparity is its symbol with
+ * WEFT_SYM_DISP.  A disparity that is still wrong at the end shows at the comma
+ * behind it, which needs room for one more symbol. */
+void fault_code_forth(struct weft_raw *raw, const struct fault_hit *hit,
+		      uint32_t n);
+/* A word of four idle commas with wrong bits, that arrives at time t. */
+void fault_code_idle(struct weft_comp *c, weft_time_t t, uint64_t word_fs,
+		     const struct fault_hit *hit, uint32_t n);
 
 #endif

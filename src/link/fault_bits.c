@@ -4,6 +4,8 @@
  * one part of the n-th frame that has such a part.
  *
  * FORTH: bits of the bytes; a control symbol with a wrong bit is none any more.
+ * With code: 8b10b bits of the 10-bit codes, of idle commas too; a transmission
+ * starts with the disparity of an idle line.
  * ATOLL: bits of the characters, the control bit is the last one.
  * Ethernet: bits of the bytes; the FCS tells.
  * EXTOLL: bits of the 10-bit codes, each cell a line of its own; a disparity
@@ -20,10 +22,11 @@
 #include "link/flink.h"
 
 enum { LEVEL_FLIT, LEVEL_SYMBOL };
+enum { CODE_BYTES, CODE_8B10B, CODE_BITS = 10 };
 
 struct bits {
 	double rate;
-	uint32_t target, level;
+	uint32_t target, level, code;
 	uint64_t frame, count, bit;
 	uint32_t flips;
 	bool invalid;
@@ -32,6 +35,11 @@ struct bits {
 	uint32_t parts;	     /* of this frame that are damaged */
 	struct fault_hit *hit;
 	uint32_t n_hits, cap_hits;
+	uint32_t width; /* bits of a symbol that can be wrong */
+	/* idle commas of a FORTH line */
+	bool idle;	 /* are hit */
+	weft_time_t end; /* from here on the line is idle, as far as known */
+	uint64_t word_fs;
 };
 
 /* What can be hit: parts by line, or control cells of EXTOLL by type. */
@@ -88,6 +96,7 @@ enum {
 	C_NACK,
 	C_REFRESH,
 	C_SYMBOLS,
+	C_IDLE,
 	C_N
 };
 static const struct weft_counter bits_counters[C_N] = {
@@ -113,6 +122,7 @@ static const struct weft_counter bits_counters[C_N] = {
 	[C_NACK] = { "nack", "cells", "NACKs damaged" },
 	[C_REFRESH] = { "refresh", "cells", "credit refreshes damaged" },
 	[C_SYMBOLS] = { "symbols", "symbols", "on the line, damaged or not" },
+	[C_IDLE] = { "idle", "words", "FORTH: words of idle commas damaged" },
 };
 static const uint8_t forth_counter[FORTH_PARTS] = {
 	[FORTH_PART_CONTROL] = C_CONTROL, [FORTH_PART_CREDIT] = C_CREDIT,
@@ -170,6 +180,10 @@ static const struct weft_param bits_params[] = {
 	WEFT_PARAM(ENUM, struct bits, level, "flit", "flit|symbol", OWN,
 		   "EXTOLL: damage single symbols, or a stream of all codes; "
 		   "both do the same"),
+	WEFT_PARAM(ENUM, struct bits, code, "bytes", "bytes|8b10b", OWN,
+		   "FORTH: bits of the bytes, or of the 10-bit codes: invalid "
+		   "codes, wrong disparity, loss of sync; a rate on any part "
+		   "hits idle commas too"),
 	{ 0 }
 	/* clang-format on */
 };
@@ -229,27 +243,35 @@ static void bits_exact(struct bits *b, const struct weft_raw *raw,
 	for (i = 0; i < raw->n; i++) {
 		if (!bits_match(parts, raw->sym[i]))
 			continue;
-		for (k = 0; k < b->line->bits; k++, at++)
+		for (k = 0; k < b->width; k++, at++)
 			if (at >= b->bit && at < end)
 				bits_hit(b, i, k);
 	}
 }
 
+/* The wrong bits of the next symbol. */
+static void bits_symbol(struct weft_comp *c, uint32_t symbol)
+{
+	struct bits *b = c->state;
+	uint32_t k;
+
+	for (k = 0; b->skip < b->width - k; k++) {
+		k += (uint32_t)b->skip;
+		bits_hit(b, symbol, k);
+		b->skip = bits_gap(c);
+	}
+	b->skip -= b->width - k;
+}
+
 static void bits_random(struct weft_comp *c, const struct weft_raw *raw,
 			uint32_t parts)
 {
-	struct bits *b = c->state;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < raw->n; i++) {
 		if (!bits_match(parts, raw->sym[i]))
 			continue;
-		for (k = 0; b->skip < b->line->bits - k; k++) {
-			k += (uint32_t)b->skip;
-			bits_hit(b, i, k);
-			b->skip = bits_gap(c);
-		}
-		b->skip -= b->line->bits - k;
+		bits_symbol(c, i);
 	}
 }
 
@@ -330,7 +352,7 @@ static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 	for (i = 0; i < part_of[b->line->kind].n; i++)
 		weft_count(c, part_of[b->line->kind].counter[i],
 			   parts >> i & 1);
-	if (is(b, FAULT_FORTH))
+	if (is(b, FAULT_FORTH) && (b->code == CODE_BYTES || b->invalid))
 		bits_bytes(b, raw);
 	if (is(b, FAULT_ATOLL))
 		bits_chars(b, raw);
@@ -340,11 +362,12 @@ static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 		bits_invalid(b, raw);
 		return;
 	}
-	if (!is(b, FAULT_EXTOLL))
+	if (b->width != CODE_BITS)
 		return;
 	qsort(b->hit, b->n_hits, sizeof(*b->hit), hit_order);
-	(b->level == LEVEL_SYMBOL ? fault_code_stream
-				  : fault_code_flit)(raw, b->hit, b->n_hits);
+	(is(b, FAULT_FORTH)	    ? fault_code_forth
+	 : b->level == LEVEL_SYMBOL ? fault_code_stream
+				    : fault_code_flit)(raw, b->hit, b->n_hits);
 }
 
 /* ---- the filter -------------------------------------------------------- */
@@ -352,7 +375,7 @@ static void bits_apply(struct weft_comp *c, struct weft_raw *raw)
 /* No error in the whole frame, seen without looking at it. */
 static bool bits_over(struct bits *b, const struct weft_frame *f)
 {
-	uint64_t n = (uint64_t)f->words * b->line->word(f) * b->line->bits;
+	uint64_t n = (uint64_t)f->words * b->line->word(f) * b->width;
 
 	if (is(b, FAULT_FORTH) || b->frame || b->target || b->skip < n)
 		return false;
@@ -374,7 +397,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
 	uint32_t parts = bits_parts(b, f);
-	struct weft_raw *raw = fault_raw(c, f, 0);
+	struct weft_raw *raw = fault_raw(c, f, 1);
 
 	b->n_hits = 0;
 	b->seen += bits_has_part(raw, parts);
@@ -391,10 +414,77 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	}
 }
 
+/* ---- idle commas of a FORTH line --------------------------------------- */
+
+/* Words of commas up to the one with the next wrong bit. */
+static uint64_t idle_words(const struct bits *b)
+{
+	return b->skip / (4 * CODE_BITS);
+}
+
+static weft_time_t idle_hit(const struct bits *b)
+{
+	uint64_t words = idle_words(b);
+
+	return words < (WEFT_NEVER - b->end) / b->word_fs
+		       ? b->end + words * b->word_fs
+		       : WEFT_NEVER;
+}
+
+/* Damages the word that is next. */
+static void idle_word(struct weft_comp *c)
+{
+	struct bits *b = c->state;
+	weft_time_t t = idle_hit(b);
+
+	b->skip %= 4 * CODE_BITS;
+	b->n_hits = 0;
+	for (uint32_t i = 0; i < 4; i++)
+		bits_symbol(c, i);
+	b->end = t + b->word_fs;
+	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_IDLE, 1);
+	fault_code_idle(c, t > weft_now(c) ? t : weft_now(c) + 1, b->word_fs,
+			b->hit, b->n_hits);
+}
+
+static void idle_plan(struct weft_comp *c)
+{
+	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
+
+	if (t != WEFT_NEVER)
+		weft_wake(c, 0, t > next ? t - 1 : next);
+}
+
+/* What arrives at this time has been sent: the line is still idle, or the hit
+ * has moved. */
+static void bits_event(struct weft_comp *c, uint32_t tag)
+{
+	(void)tag;
+	if (idle_hit(c->state) <= weft_now(c) + 1)
+		idle_word(c);
+	idle_plan(c);
+}
+
+/* Commas up to this frame, then its own words. */
+static void idle_until(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct bits *b = c->state;
+	uint64_t words;
+
+	while (f->time >= b->word_fs && idle_hit(b) <= f->time - b->word_fs)
+		idle_word(c);
+	words = f->time > b->end ? (f->time - b->end) / b->word_fs : 0;
+	b->skip -= words * 4 * CODE_BITS;
+	b->end = f->time + f->words * b->word_fs;
+}
+
 static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
 
+	if (b->idle)
+		idle_until(c, f);
 	weft_count(c, C_SYMBOLS, (uint64_t)f->words * b->line->word(f));
 	if (!f->raw && bits_parts(b, f) && !bits_over(b, f))
 		bits_frame(c, f);
@@ -411,6 +501,15 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 				 "%s: %s.%s has no such part on its line",
 				 c->name, c->on->comp->name, c->on->name);
 	b->skip = b->rate > 0 ? bits_gap(c) : UINT64_MAX;
+	b->width = is(b, FAULT_FORTH) && b->code == CODE_8B10B && !b->invalid
+			   ? CODE_BITS
+			   : b->line->bits;
+	b->idle = is(b, FAULT_FORTH) && b->width == CODE_BITS && b->rate > 0 &&
+		  !b->target;
+	if (!b->idle || !c->on->peer) /* a port may stay open */
+		return 0;
+	b->word_fs = b->line->word_fs(c->on);
+	idle_plan(c);
 	return 0;
 }
 
@@ -426,4 +525,5 @@ WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,
 	       .counters = bits_counters, .n_counters = C_N,
 	       .ops = { .start = bits_start,
 			.filter = bits_filter,
+			.event = bits_event,
 			.fini = bits_fini });

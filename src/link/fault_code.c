@@ -8,6 +8,7 @@
 
 #include "base/b8b10.h"
 #include "link/fault.h"
+#include "link/forth_wire.h"
 
 enum { SYM = (1 << FAULT_PART_SHIFT) - 1, BITS = 10 };
 
@@ -42,8 +43,10 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 	free(line);
 }
 
-void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
-		     uint32_t n)
+/* Where sender and receiver differ, decode tells what is received.  Returns
+ * whether they still differ in disparity at the end. */
+static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
+		   uint32_t n, uint32_t (*decode)(uint32_t code, uint32_t *rd))
 {
 	uint32_t i, tx = 0, rx = 0;
 
@@ -57,6 +60,51 @@ void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		}
 		for (; n && hit->symbol == i; n--, hit++)
 			code ^= 1u << (BITS - 1 - hit->bit);
-		set(&raw->sym[i], b8b10_decode(code, &rx));
+		set(&raw->sym[i], decode(code, &rx));
 	}
+	return tx != rx;
+}
+
+void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n)
+{
+	damage(raw, hit, n, b8b10_decode);
+}
+
+/* ---- FORTH (forth.md 4.6, 4.9, R-42) ------------------------------------- */
+
+/* A transceiver that finds a code in the column of the other disparity gives
+ * its symbol and says so; of one that is in no column it gives raw bits. */
+static uint32_t decode_forth(uint32_t code, uint32_t *rd_p)
+{
+	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);
+
+	if (!(sym & B8B10_BAD))
+		return sym;
+	sym = b8b10_decode(code, &other);
+	return sym & B8B10_BAD ? B8B10_BAD | (code & 0xFF)
+			       : sym | WEFT_SYM_DISP;
+}
+
+void fault_code_forth(struct weft_raw *raw, const struct fault_hit *hit,
+		      uint32_t n)
+{
+	if (damage(raw, hit, n, decode_forth))
+		raw->sym[raw->n++] = FORTH_COMMA | WEFT_SYM_DISP;
+}
+
+void fault_code_idle(struct weft_comp *c, weft_time_t t, uint64_t word_fs,
+		     const struct fault_hit *hit, uint32_t n)
+{
+	struct weft_frame *f = weft_frame_new(c->sim);
+
+	f->time = t;
+	f->word_fs = word_fs;
+	f->words = 1;
+	f->flags = FORTH_F_IDLE;
+	f->raw = weft_raw_new(c->sim, 4 + 1);
+	for (f->raw->n = 0; f->raw->n < 4; f->raw->n++)
+		f->raw->sym[f->raw->n] = FORTH_COMMA;
+	fault_code_forth(f->raw, hit, n);
+	weft_filter_pass(c, f);
 }

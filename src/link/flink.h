@@ -176,6 +176,9 @@ struct flink_inbox { /* credit that counts from cycle on */
 	uint16_t words;	 /* received with it: a credit-only frame */
 };
 
+/* 4.9: so many invalid codes in 16 symbols end synchronisation. */
+enum { FLINK_BAD_CODES = 4 };
+
 struct flink_mask {
 	uint64_t w[FORTH_FLOWS / 64];
 };
@@ -222,6 +225,9 @@ struct flink {
 	struct flink_count count;
 	/* receive of damaged or bundled frames, loopback */
 	uint64_t rx_quiet; /* nothing received since this cycle */
+	/* symbols with invalid codes: the last ones, how many since sync */
+	uint64_t bad_at[FLINK_LINKS_MAX][FLINK_BAD_CODES];
+	uint32_t n_bad[FLINK_LINKS_MAX];
 	struct weft_frame *lane_q[FLINK_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
 	struct flink *back, *line; /* loopback: of the line, of its loop end */

@@ -14,7 +14,7 @@
 
 #include "base/crc.h"
 
-#define BAD_WINDOW 16 /* symbols; 4 bad ones in it: out of sync */
+#define BAD_WINDOW 16 /* symbols; FLINK_BAD_CODES in it: out of sync */
 
 enum rx_state {
 	RX_START,
@@ -85,23 +85,39 @@ static uint64_t get_be(const uint8_t *p, uint32_t n)
 	return v;
 }
 
-/* Symbols that are in no code table, and what they do to the link. */
+/* A code that is in no table at this place of link j: does it end sync? */
+static bool bad_code(struct flink *l, uint32_t j, uint64_t at)
+{
+	uint64_t *last = l->bad_at[j];
+	uint32_t n;
+
+	l->count.bad_char[j]++;
+	last[l->n_bad[j]++ % FLINK_BAD_CODES] = at;
+	n = l->n_bad[j];
+	if (n < FLINK_BAD_CODES || at - last[n % FLINK_BAD_CODES] >= BAD_WINDOW)
+		return false;
+	l->n_bad[j] = 0;
+	l->count.sync_loss[j]++;
+	flink_out_of_sync(l);
+	return true;
+}
+
+/* What the decoder says of each symbol: wrong disparity (R-42: counted, the
+ * symbol stays), or in no table. */
 static void lane_check(struct walk *w, uint32_t j)
 {
 	struct lane *a = &w->lane[j];
-	uint32_t last[4] = { 0 }, n = 0, i;
 
-	for (i = 0; i < a->n; i++) {
-		if (!(a->sym[i] & WEFT_SYM_BAD))
-			continue;
-		w->l->count.bad_char[j]++;
-		last[n++ % 4] = i;
-		if (n < 4 || i - last[n % 4] >= BAD_WINDOW)
-			continue;
-		w->l->count.sync_loss[j]++;
-		flink_out_of_sync(w->l);
-		a->n = i;
-		return;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (a->sym[i] & WEFT_SYM_DISP) {
+			w->l->count.disparity[j]++;
+			a->sym[i] &= (uint16_t)~WEFT_SYM_DISP;
+		}
+		if (a->sym[i] & WEFT_SYM_BAD &&
+		    bad_code(w->l, j, w->cycle * 4 + i)) {
+			a->n = i;
+			return;
+		}
 	}
 }
 
@@ -441,7 +457,8 @@ void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		lane_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	l->count.in_cycles += words_seen(first);
+	if (!(first->flags & FORTH_F_IDLE))
+		l->count.in_cycles += words_seen(first);
 	while (st != RX_DONE)
 		st = states[st](w);
 	for (j = 0; j < l->cfg.links; j++)

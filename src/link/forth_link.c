@@ -37,6 +37,8 @@ static int link_init(struct weft_comp *c, struct weft_err *err)
 WEFT_COMPONENT(forth_link, .name = "forth.link", .kind = WEFT_KIND_LINK,
 	       .doc = "FORTH link: 3.125 GBaud serial cable, full duplex",
 	       .source = "forth.md 4.6, 4.13, 11.1",
-	       .not_modelled = "10-bit codes, clock correction as such",
+	       .not_modelled =
+		       "10-bit codes of bytes that are right, clock "
+		       "correction as such",
 	       .state_size = sizeof(struct forth_link), .params = link_params,
 	       .ops = { .init = link_init });

@@ -2,7 +2,7 @@
 /* Line symbols of an undamaged FORTH frame (forth.md 4.4, 4.7, 4.12).
  *
  * Every field of a bundle starts on a beat of 4L bytes; link j carries bytes
- * j, j+L, j+2L.. of it (R-31).  Not modelled: the 10-bit codes. */
+ * j, j+L, j+2L.. of it (R-31).  10-bit codes: fault_code.c. */
 #include "link/forth_wire.h"
 
 #include "base/crc.h"

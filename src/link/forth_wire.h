@@ -149,6 +149,7 @@ enum {
 	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
 	FORTH_F_LANE = 16,   /* one link's share of a bundle's frame */
 	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
+	FORTH_F_IDLE = 64,   /* damaged commas of an idle line */
 };
 
 /* How the frame lies on the wire. */

@@ -215,10 +215,11 @@ static void noise(void **state)
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
-		const char *set[] = { "links", links[i], "rx_words", "1000",
+	for (i = 0; i < 6; i++) {
+		const char *set[] = { "links", links[i % 3], "rx_words", "1000",
 				      NULL };
-		const char *f[] = { "rate", "1e-4", NULL };
+		const char *f[] = { "rate", "1e-4", "code",
+				    i < 3 ? "bytes" : "8b10b", NULL };
 		struct pair p;
 
 		run(&p, set, &weft_class_fault_bits, f, 0);
@@ -248,6 +249,88 @@ static void bundle_alignment(void **state)
 	pair_fini(&p);
 }
 
+/* ---- 10-bit codes (4.6, 4.9, R-42) --------------------------------------- */
+
+/* A single wrong bit changes the balance of its code: it is in no table, or
+ * there is a disparity error, at the comma behind the packet at the latest. */
+static void every_wrong_bit_of_a_code_is_seen(void **state)
+{
+	uint64_t invalid = 0, disparity = 0, unseen = 0;
+	char bit[8];
+
+	(void)state;
+	for (uint32_t k = 0; k < 160; k++) {
+		const char *f[] = { "target", k < 80 ? "header" : "body",
+				    "code",   "8b10b",
+				    "frame",  "7",
+				    "bit",    bit,
+				    NULL };
+		const struct flink_count *n;
+		struct pair p;
+
+		snprintf(bit, sizeof(bit), "%u", k);
+		run(&p, NULL, &weft_class_fault_bits, f, 0);
+		n = &p.n[1]->link.count;
+		invalid += n->bad_char[0];
+		disparity += n->disparity[0];
+		unseen += !n->bad_char[0] && !n->disparity[0];
+		assert_int_equal(n->sync_loss[0], 0);
+		assert_int_equal(p.fault->counters[0], 1);
+		if (k < 80)
+			assert_int_equal(p.n[1]->received, PACKETS - 1);
+		else
+			assert_int_equal(n->body_crc, 1);
+		/* a header that ends in a control symbol has no size */
+		assert_in_range(out(&p, 0), 0, k < 80);
+		pair_fini(&p);
+	}
+	assert_int_equal(unseen, 0);
+	assert_true(invalid > 40 && disparity > 40);
+}
+
+/* Nothing but commas and refresh: the rate holds for every bit of the line. */
+static void idle_commas_are_hit(void **state)
+{
+	const char *set[] = { "refresh", "1000", NULL };
+	const char *f[] = { "code", "8b10b", "rate", "1e-4", NULL };
+	const struct flink_count *n, *back;
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, &weft_class_fault_bits, f);
+	pair_start(&p);
+	pair_run(&p, 500000); /* 20,000,000 bits: 2,000 wrong ones */
+	n = flink_counts(&p.n[1]->link);
+	back = flink_counts(&p.n[0]->link);
+	assert_in_range(p.fault->counters[0], 1800, 2200);
+	assert_true(n->bad_char[0] > 200 && n->disparity[0] > 200);
+	assert_true(n->bad_char[0] + n->disparity[0] >=
+		    p.fault->counters[0] * 9 / 10);
+	assert_int_equal(back->bad_char[0] + back->disparity[0], 0);
+	/* commas are no traffic */
+	assert_in_range(n->in_cycles, 450, 500);
+	pair_fini(&p);
+}
+
+/* Four invalid codes in 16 symbols may lie in words of their own; 16 good words
+ * later the link receives again: it can lose sync once more. */
+static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
+{
+	const char *set[] = { "rx_words", "1000", NULL };
+	const char *f[] = { "code", "8b10b", "rate", "1e-2", NULL };
+	const struct flink_count *n;
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, &weft_class_fault_bits, f);
+	pair_start(&p);
+	pair_run(&p, 200000);
+	n = flink_counts(&p.n[1]->link);
+	assert_true(n->sync_loss[0] > 10);
+	assert_true(n->bad_char[0] > 4 * n->sync_loss[0]);
+	pair_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +344,10 @@ int main(void)
 		cmocka_unit_test(lost_and_repeated),
 		cmocka_unit_test(noise),
 		cmocka_unit_test(bundle_alignment),
+		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),
+		cmocka_unit_test(idle_commas_are_hit),
+		cmocka_unit_test(
+			noise_on_commas_ends_sync_and_the_link_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,36 @@ static void test_bad_body(void **state)
 	rig_free(&r);
 }
 
+/* 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, of idle commas too. */
+static void registers_count_what_the_transceiver_sees(void **state)
+{
+	uint32_t unknown, parity;
+	struct rig r;
+
+	(void)state;
+	rig_pair_faulty(&r, "tr-direct", "code=8b10b rate=1e-3");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_wait(&r, 100000);
+	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
+	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
+	assert_true(unknown > 500 && parity > 500);
+	/* 100,000 pc of 0.78 words of 40 bits; few words have two errors */
+	assert_in_range(unknown + parity, 2800, 3600);
+	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
+	assert_int_equal(rig_r32(&r, 1, FORTH_RIO1_PARITY), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_UNKNOWN), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_PARITY), 0);
+	rig_free(&r);
+	rig_pair_faulty(&r, "tr-direct", "code=8b10b rate=1e-2");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_wait(&r, 20000);
+	assert_true(rig_r32(&r, 1, FORTH_RIO0_SYNC_LOSS) > 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_SYNC_LOSS), 0);
+	rig_free(&r);
+}
+
 /* A flipped header bit: packet absent, next one fine, credits return. */
 static void test_bad_header(void **state)
 {
@@ -464,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_local_in_order),
 		cmocka_unit_test(test_remote),
 		cmocka_unit_test(test_bad_body),
+		cmocka_unit_test(registers_count_what_the_transceiver_sees),
 		cmocka_unit_test(test_bad_header),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_write_abort),

@@ -241,11 +241,14 @@ WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
 	port_out(p, f);
 }
 
-/* The owner has not waited for the line. */
-WEFT_COLD static void port_overlap(struct weft_port *p, weft_time_t start)
+/* The owner has not waited for the line.  Returns when the line is free. */
+WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
+					  weft_time_t start, weft_time_t end)
 {
+	if (end < p->out_end)
+		end = p->out_end;
 	if (p->beside || p->overlapped)
-		return;
+		return end;
 	p->overlapped = true;
 	weft_check_failed(p->comp,
 			  "%s: a frame starts at %.3f ns while the one before "
@@ -253,19 +256,22 @@ WEFT_COLD static void port_overlap(struct weft_port *p, weft_time_t start)
 			  "line is free",
 			  p->name, (double)start / (double)WEFT_NS,
 			  (double)p->out_end / (double)WEFT_NS);
+	return end;
 }
 
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start)
 {
-	weft_time_t busy = f->words * f->word_fs;
+	weft_time_t busy = f->words * f->word_fs, end = start + busy;
 
 	assert(start >= p->comp->sim->head.now && p->peer);
-	if (__builtin_expect(start < p->out_end, 0))
-		port_overlap(p, start);
+	if (start > p->out_end)
+		p->out_run = 0;
+	else if (__builtin_expect(start < p->out_end, 0))
+		end = port_overlap(p, start, end);
 	f->time = start + p->delay;
-	p->out_run = busy + (start > p->out_end ? 0 : p->out_run);
-	p->out_end = start + busy > p->out_end ? start + busy : p->out_end;
+	p->out_run += busy;
+	p->out_end = end;
 	p->out_frames++;
 	p->out_words += f->words;
 	p->out_busy += busy;

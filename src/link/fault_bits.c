@@ -448,12 +448,13 @@ static void idle_word(struct weft_comp *c)
 			b->hit, b->n_hits);
 }
 
+/* Damaged commas alone keep no run going. */
 static void idle_plan(struct weft_comp *c)
 {
 	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
 
 	if (t != WEFT_NEVER)
-		weft_wake(c, 0, t > next ? t - 1 : next);
+		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
 /* What arrives at this time has been sent: the line is still idle, or the hit

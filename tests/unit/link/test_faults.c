@@ -312,6 +312,21 @@ static void idle_commas_are_hit(void **state)
 	pair_fini(&p);
 }
 
+/* A run ends when nothing is left but commas. */
+static void idle_commas_keep_no_run_going(void **state)
+{
+	const char *set[] = { "refresh", "0", NULL };
+	const char *f[] = { "code", "8b10b", "rate", "1e-4", NULL };
+	struct pair p;
+
+	(void)state;
+	run(&p, set, &weft_class_fault_bits, f, 0);
+	assert_true(p.n[1]->received > PACKETS / 2);
+	assert_true(p.fault->counters[0] > 0);
+	assert_true(weft_sim_idle(p.sim));
+	pair_fini(&p);
+}
+
 /* Four invalid codes in 16 symbols may lie in words of their own; 16 good words
  * later the link receives again: it can lose sync once more. */
 static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
@@ -346,6 +361,7 @@ int main(void)
 		cmocka_unit_test(bundle_alignment),
 		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),
 		cmocka_unit_test(idle_commas_are_hit),
+		cmocka_unit_test(idle_commas_keep_no_run_going),
 		cmocka_unit_test(
 			noise_on_commas_ends_sync_and_the_link_comes_back),
 	};

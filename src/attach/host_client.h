@@ -71,7 +71,9 @@ void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 /* host_life.c: the process has left and is about to end. */
 bool host_left(void);
 
-/* host_proc.c: the thread's process ends; drivers learn it. */
+/* host_proc.c: the node has made it a process. */
+void host_is_process(struct weft_host *h);
+/* The thread's process ends; drivers learn it. */
 void host_gone(struct weft_host *h);
 
 /* host_mem.c */

@@ -112,6 +112,8 @@ static int enter(void)
 	}
 	h->node = &home.node;
 	home.first = self_ = h;
+	if (home.node.info.own)
+		host_is_process(h);
 	return 0;
 }
 

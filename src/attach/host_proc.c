@@ -41,6 +41,13 @@ static struct weft_proc *proc_local(uint64_t handle)
 	return p;
 }
 
+void host_is_process(struct weft_host *h)
+{
+	struct att_host_cmd c = { .kind = ATT_H_PROC_SELF };
+
+	h->proc = proc_local(host_call(h, &c, NULL));
+}
+
 bool weft_domain_enter(struct weft_host *h, uint32_t domain)
 {
 	struct att_host_cmd c = { .kind = ATT_H_DOMAIN_ENTER, .n = domain };

@@ -67,6 +67,7 @@ enum {
 	X(PROC_UNMAP,   "proc_unmap",       HA_PROC)           \
 	X(PROC_TAG,     "proc_set_tag",     HA_PROC)           \
 	X(PROC_ENTER,   "proc_enter",       HA_PROC)           \
+	X(PROC_SELF,    "proc_self",        0)                 \
 	X(PAGE_SHARE,   "page_share",       HA_DEV)            \
 	X(DRV_SET,      "drv_set",          HA_DEV)            \
 	X(DRV_CALL,     "drv_call",         HA_DEV)            \

@@ -152,7 +152,7 @@ struct att_seg_host {
 	uint64_t mem_bytes, mem_base; /* 0: they may not */
 	uint64_t cost_store, cost_wc;
 	uint32_t post; /* enum att_post_kind */
-	uint32_t unused;
+	uint32_t own;  /* it is a process of the node from the start */
 };
 
 /* ---- the segment ---- */

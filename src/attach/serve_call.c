@@ -11,6 +11,7 @@
 #include "weft/prog.h"
 
 #define COPY_MAX ((uint64_t)1 << 30)
+#define POLL_MAX ((uint64_t)1 << 26) /* the node keeps a copy of it */
 
 bool raw_refuse(struct att_client *c, const char *call, const char *why)
 {
@@ -150,8 +151,11 @@ RAW_CALL(call_poll64)
 
 RAW_CALL(call_poll_range)
 {
-	r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
-				    k->io_len, when(k->val));
+	if (k->io_len > POLL_MAX)
+		raw_refuse(c, "poll_range", "longer than 64 MiB");
+	else
+		r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
+					    k->io_len, when(k->val));
 }
 
 RAW_CALL(call_irq)

@@ -141,6 +141,14 @@ RAW_CALL(call_proc_enter)
 		r->a = entered(c, p);
 }
 
+RAW_CALL(call_proc_self)
+{
+	struct weft_proc *p = weft_proc_self(c->h);
+
+	if (p && !c->depth)
+		r->a = entered(c, p);
+}
+
 RAW_CALL(call_page_share)
 {
 	r->a = weft_page_share(c->h, dev_of(c, k), k->bar, k->io_off);
@@ -257,12 +265,14 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 	struct raw_word *w;
 
 	for (size_t i = 0; i < n->words.n; i++)
-		if (n->words.at[i]->at == at)
+		if (n->words.at[i]->at == at &&
+		    n->words.at[i]->who == c->far_owner)
 			return &n->words.at[i]->word;
 	w = n->words.n < RAW_WORDS ? calloc(1, sizeof(*w)) : NULL;
 	if (!w)
 		return NULL;
 	w->at = at;
+	w->who = c->far_owner;
 	vec_push(&n->words, w);
 	return &w->word;
 }
@@ -304,6 +314,7 @@ const raw_fn raw_proc_fns[ATT_H_END] = {
 	[ATT_H_PROC_UNMAP] = call_proc_unmap,
 	[ATT_H_PROC_TAG] = call_proc_tag,
 	[ATT_H_PROC_ENTER] = call_proc_enter,
+	[ATT_H_PROC_SELF] = call_proc_self,
 	[ATT_H_PAGE_SHARE] = call_page_share,
 	[ATT_H_DRV_SET] = call_drv_set,
 	[ATT_H_DRV_CALL] = call_drv_call,

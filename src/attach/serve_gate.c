@@ -28,7 +28,9 @@ void att_opened(struct att_server *s, bool ok)
 	if (++s->opened < s->agents.n)
 		return;
 	s->over |= s->failed;
-	s->settled = weft_sim_now(s->sim) + (s->o.raw ? 0 : SETTLE);
+	/* drivers of the nodes are there before processes that need them */
+	s->settled =
+		weft_sim_now(s->sim) + (s->o.raw && !s->several ? 0 : SETTLE);
 }
 
 /* All agents are open and have come to rest: processes may join. */

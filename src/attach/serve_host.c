@@ -128,12 +128,12 @@ static bool is_thread_of(const struct att_client *t, const struct att_client *c)
 }
 
 /* Its drivers may be needed by others: a process with threads stays until all
- * programs have ended. */
+ * programs have ended.  Where nodes have several, drivers are the node's. */
 static bool lingers(const struct att_client *c)
 {
 	const struct att_server *s = c->srv;
 
-	for (size_t i = 0; i < s->clients.n; i++)
+	for (size_t i = 0; !s->several && i < s->clients.n; i++)
 		if (is_thread_of(s->clients.at[i], c))
 			return true;
 	return false;
@@ -168,6 +168,7 @@ static void leave(struct att_client *c, bool all)
 			s->clients.at[i]->left = true;
 	if (!all || !lingers(c))
 		att_gone(c);
+	c->killed |= s->several && all; /* its thread ends by itself */
 	all_left(s);
 }
 
@@ -188,10 +189,12 @@ void raw_serve(struct att_client *c)
 
 /* ---- threads ---- */
 
+/* The first that has no thread yet. */
 static struct att_client *first_client(struct att_agent *g)
 {
 	for (size_t i = 0; i < g->clients.n; i++)
-		if (g->clients.at[i]->role == ATT_ROLE_HOST)
+		if (g->clients.at[i]->role == ATT_ROLE_HOST &&
+		    !g->clients.at[i]->h)
 			return g->clients.at[i];
 	return NULL;
 }
@@ -203,12 +206,43 @@ static void agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
+static int process_main(struct weft_host *h, void *client)
+{
+	raw_serve(client);
+	return 0;
+}
+
+static void process_begin(struct att_agent *g, struct att_client *c)
+{
+	c->far_owner = &c->far;
+	c->h = weft_prog_process(g->h, process_main, c);
+	if (c->h)
+		c->proc = weft_proc_self(c->h);
+	else
+		att_break(c, "its node has no memory for a process");
+}
+
+/* Each is a process of the node, with a thread of its own. */
+static int several_main(struct att_agent *g)
+{
+	struct att_client *c;
+
+	while (!g->srv->over) {
+		while (g->srv->started && (c = first_client(g)))
+			process_begin(g, c);
+		agent_park(g);
+	}
+	return 0;
+}
+
 /* The process ends in its own time: the run does not end before. */
 int att_raw_main(struct att_agent *g)
 {
 	struct att_client *c;
 
 	att_opened(g->srv, true);
+	if (g->srv->several)
+		return several_main(g);
 	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)
 		agent_park(g);
 	if (c) {
@@ -251,10 +285,21 @@ bool att_raw_call(struct att_server *s)
 	return any;
 }
 
-/* Nobody can be told by weft/host.h. */
+static bool all_wait(const struct att_server *s)
+{
+	for (size_t i = 0; i < s->clients.n; i++)
+		if (!s->clients.at[i]->gone &&
+		    state_of(s->clients.at[i]) != ATT_WAIT)
+			return false;
+	return true;
+}
+
+/* Nobody can be told by weft/host.h.  Where nodes have several processes, each
+ * may die alone: the others end when they wait and nothing can come. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
-	if (!s->o.raw || !s->sum.died || s->over)
+	if (!s->o.raw || !s->sum.died || s->over ||
+	    (s->several && (!idle || !all_wait(s))))
 		return false;
 	if (!s->lost_ns)
 		s->lost_ns = att_now_ns();
@@ -280,11 +325,14 @@ static void node_info(struct att_agent *g, struct weft_prog_node n)
 		.cost_store = n.store,
 		.cost_wc = n.wc,
 		.post = att_timed(g->srv) ? g->post : ATT_POST_ALL,
+		.own = g->srv->several,
 	};
 }
 
 int att_raw_tap(struct att_server *s, struct weft_err *err)
 {
+	for (uint32_t r = 0; r < s->o.ranks; r++)
+		s->several |= s->slot[r] > 0;
 	for (size_t i = 0; i < s->agents.n; i++) {
 		struct att_agent *g = s->agents.at[i];
 

@@ -26,6 +26,7 @@ struct raw_proc {
 /* A word of the process that threads wait for. */
 struct raw_word {
 	uint64_t at; /* address there */
+	const struct weft_far_owner *who;
 	uint32_t word;
 };
 

@@ -92,7 +92,7 @@ static bool conn_place(struct att_server *s, struct att_client *c)
 	r = c->rank;
 	c->node = s->map[r];
 	c->slot = s->slot[r];
-	if (c->role == ATT_ROLE_HOST && s->gens[c->node][0])
+	if (c->role == ATT_ROLE_HOST && !s->several && s->gens[c->node][0])
 		return false; /* a node has one such process */
 	while (c->slot < ATT_NODE_SLOTS && slot_taken(s, c->node, c->slot))
 		c->slot++;

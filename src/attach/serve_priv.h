@@ -269,6 +269,7 @@ struct att_server {
 	uint32_t asides; /* of them */
 	weft_time_t settled;
 	bool joinable, started, over, failed, told_still;
+	bool several; /* weft/host.h: a node has more than one process */
 	uint64_t calls, last_join_ns, still_ns, look_ns;
 	uint64_t lost_ns; /* weft/host.h: when one died */
 	struct att_sum sum;

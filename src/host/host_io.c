@@ -317,13 +317,24 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	return val;
 }
 
-/* Not posted: the thread goes on when the device has it. */
+/* The thread is in a process, and in no call of a driver. */
+static bool is_user(const struct weft_host *h)
+{
+	return h->proc && !h->proc->kernel;
+}
+
+/* Not posted: the thread goes on when the device has it.  A process has no
+ * business there. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {
 	struct host *hp = h->hp;
 	uint64_t mine;
 
+	if (is_user(h)) {
+		host_refuse(h);
+		return;
+	}
 	if (!cfg_legal(h, off, size))
 		return;
 	h->debt += hp->cost_store;
@@ -411,9 +422,13 @@ void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 
 void weft_mem_free(struct weft_host *h, void *p)
 {
-	if (p && host_owner(h) != MEM_KERNEL &&
-	    mem_owner(&h->hp->mem, p) == MEM_KERNEL)
+	const void *me = host_owner(h);
+	const void *owner = p ? mem_owner(&h->hp->mem, p) : NULL;
+
+	if (me != MEM_KERNEL && owner == MEM_KERNEL)
 		weft_check_failed(h->prog, "frees memory of a driver");
+	else if (is_user(h) && owner && owner != me)
+		weft_check_failed(h->prog, "frees memory of another process");
 	else if (!mem_free(&h->hp->mem, p))
 		weft_check_failed(h->prog, "frees memory it never allocated");
 }

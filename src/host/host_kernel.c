@@ -73,6 +73,21 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 	return t;
 }
 
+struct weft_host *weft_prog_process(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg)
+{
+	struct weft_proc *p = weft_proc_new(h, 0);
+	struct weft_host *t = p ? weft_thread_start(h, fn, arg) : NULL;
+
+	if (!t)
+		return NULL;
+	t->process = true;
+	t->proc = p;
+	t->owner = p; /* p stays until the run ends: no other is at its place */
+	return t;
+}
+
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline)
 {
@@ -235,4 +250,6 @@ void host_process_gone(struct weft_host *h)
 			drv->gone(h, drv->own, p);
 		h->calls--;
 	}
+	if (h->process)
+		mem_free_all(&h->hp->mem, h->owner);
 }

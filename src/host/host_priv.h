@@ -161,6 +161,7 @@ struct weft_host {
 	struct weft_proc *proc; /* NULL: monitor */
 	const void *owner;	/* of memory that it allocates */
 	bool driver;		/* begun by a driver: part of it */
+	bool process;		/* a process ends with it */
 	struct host_tlb *tlb;
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */

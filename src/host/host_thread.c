@@ -193,7 +193,7 @@ static void thread_main(void *arg)
 				  : h->prog->cls->ops.main(h->prog);
 	h->ending = NULL;
 	weft_io_fence(h);
-	if (!h->entry)
+	if (!h->entry || h->process)
 		host_process_gone(h);
 	host_pass(h, 0);
 }

@@ -264,6 +264,19 @@ bool mem_free(struct mem *m, void *p)
 	return true;
 }
 
+void mem_free_all(struct mem *m, const void *owner)
+{
+	for (size_t i = m->used.n; i--;) {
+		struct mem_extent *e = &m->used.at[i];
+
+		if (e->owner != owner || e->freed)
+			continue;
+		e->freed = e->holds;
+		if (!e->freed)
+			used_end(m, i);
+	}
+}
+
 /* ---- owners, and mappings that keep memory ---- */
 
 /* The allocation that has a byte, or NULL. */

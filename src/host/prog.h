@@ -58,6 +58,12 @@ void weft_prog_call(struct weft_host *h, bool on);
 /* The program of somebody who has gone ends wherever its thread is, as though
  * it had called weft_host_exit. */
 void weft_prog_kill(struct weft_host *h);
+/* From a thread of the monitor: fn runs in a process of its own, whose pages
+ * and memory are no other's; drivers learn when it ends, and its memory goes
+ * back. NULL: no memory for it. */
+struct weft_host *weft_prog_process(struct weft_host *h,
+				    int (*fn)(struct weft_host *h, void *arg),
+				    void *arg);
 /* From the thread: other threads of its process end. */
 void weft_prog_alone(struct weft_host *h);
 

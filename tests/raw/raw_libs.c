@@ -2,7 +2,10 @@
 /* Two nodes and a user library, as a program of the simulator or as a process
  * (weft exec --raw): what is printed must be the same, to the femtosecond.
  *
- *	raw_libs rma|hostport|vipl|ep|ep-hp|light [dies] */
+ *	raw_libs rma|hostport|hostport-own|vipl|ep|ep-own|light [dies]
+ *
+ * -own: the program brings the Host Port's driver along, otherwise its node has
+ * one. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +125,7 @@ static int run_rma(struct weft_host *h)
 	return 0;
 }
 
-/* ---- Host Port: short messages, a driver in a thread of its own ---- */
+/* ---- Host Port: short messages ---- */
 
 struct hp {
 	struct hport *p;
@@ -159,7 +162,6 @@ static int run_hostport(struct weft_host *h)
 	struct hport_note n;
 	struct hp p;
 
-	MUST(weft_thread_start(h, hp_driver, NULL));
 	MUST(!hport_open(h, NULL, &p.p));
 	MUST(!hport_connect(p.p, !me, (uint32_t)meet(h, "hp", hport_vpid(p.p)),
 			    &p.to));
@@ -168,6 +170,13 @@ static int run_hostport(struct weft_host *h)
 		MUST(!n.error);
 	hport_close(p.p);
 	return 0;
+}
+
+/* With a driver in a thread of its own. */
+static int run_hostport_own(struct weft_host *h)
+{
+	MUST(weft_thread_start(h, hp_driver, NULL));
+	return run_hostport(h);
 }
 
 /* ---- VIPL: memory of the process, pinned where it is ---- */
@@ -362,7 +371,7 @@ static int run_ep(struct weft_host *h)
 	return 0;
 }
 
-static int run_ep_hp(struct weft_host *h)
+static int run_ep_own(struct weft_host *h)
 {
 	MUST(weft_thread_start(h, hp_driver, NULL));
 	return run_ep(h);
@@ -384,9 +393,13 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*fn)(struct weft_host *h);
 	} runs[] = {
-		{ "rma", run_rma },	{ "hostport", run_hostport },
-		{ "vipl", run_vipl },	{ "ep", run_ep },
-		{ "ep-hp", run_ep_hp }, { "light", run_light },
+		{ "rma", run_rma },
+		{ "hostport", run_hostport },
+		{ "hostport-own", run_hostport_own },
+		{ "vipl", run_vipl },
+		{ "ep", run_ep },
+		{ "ep-own", run_ep_own },
+		{ "light", run_light },
 	};
 	struct weft_host *h = weft_host_self();
 

@@ -17,6 +17,8 @@ sys.dont_write_bytecode = True
 WEFT, ROOT, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 PINGPONG = ("examples/attach-pingpong", "examples/attach_pingpong.so")
 LIBS = ("tests/raw/raw_libs", "tests/raw/raw_libs.so")
+WILD = os.path.join(BUILD, "tests/raw/raw_wild")
+PORTS = os.path.join(BUILD, "tests/raw/raw_ports")
 ENV = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
 
 
@@ -30,7 +32,7 @@ def attached(machine, file, *args, sets=(), more=()):
     more = list(more)
     for s in sets:
         more += ["--set", s]
-    p = weft("exec", "--raw", "--fabric", "exec/" + machine, *more, "--",
+    p = weft("exec", "--raw", "--fabric", machine, *more, "--",
              os.path.join(BUILD, file), *args)
     m = re.search(r"(\d+) hand-overs, (\d+) causality", p.stderr)
     if p.returncode or not m:
@@ -39,30 +41,47 @@ def attached(machine, file, *args, sets=(), more=()):
     return sorted(p.stdout.splitlines()), int(m[1]), int(m[2])
 
 
-def simulated(machine, file, *args):
+def machine_text(machine):
+    """Without its workload."""
+    with open(os.path.join(ROOT, "experiments", machine + ".yaml")) as f:
+        return f.read().split("workload:")[0]
+
+
+def main(file, *args, on=""):
+    return "{program: host.main, file: %s, args: '%s'%s}" % (
+        os.path.join(BUILD, file), " ".join(args), on)
+
+
+def simulated(machine, file, *args, driver=None):
     """The same as programs of the simulator, on the same machine."""
-    with open(os.path.join(ROOT, "experiments", "exec",
-                           machine + ".yaml")) as f:
-        text = f.read().split("workload:")[0]
+    progs = ["{program: %s}" % driver] if driver else []
+    return programs(machine, progs + [main(file, *args)])
+
+
+def programs(machine, progs):
+    """What programs of the simulator print, sorted."""
     with tempfile.TemporaryDirectory() as d:
         name = os.path.join(d, "machine.yaml")
         with open(name, "w") as f:
-            f.write(text + "workload: [{program: host.main, file: %s, "
-                    "args: '%s'}]\n" % (os.path.join(BUILD, file),
-                                        " ".join(args)))
+            f.write(machine_text(machine) +
+                    "workload: [%s]\n" % ", ".join(progs))
         p = weft("run", "--quiet", name)
     if p.returncode:
         raise AssertionError(p.stderr)
-    return sorted(re.sub(r"^n\d+\.prog0: ", "", line)
+    return sorted(re.sub(r"^n\d+\.prog\d+: ", "", line)
                   for line in p.stderr.splitlines())
 
 
 class Same(unittest.TestCase):
     """To the femtosecond, and nothing was seen too early."""
 
-    def same(self, machine, files, *args, messages=80):
-        want = simulated(machine, files[1], *args)
+    def same(self, machine, files, *args, messages=80, driver=None):
+        machine = "exec/" + machine
+        want = simulated(machine, files[1], *args, driver=driver)
         got, turns, late = attached(machine, files[0], *args)
+        return self.compare(machine, args, want, got, turns, late, messages)
+
+    def compare(self, machine, args, want, got, turns, late, messages):
         self.assertEqual(got, want)
         self.assertEqual(len(got), 2)
         self.assertEqual(late, 0)
@@ -82,8 +101,20 @@ class Same(unittest.TestCase):
         self.same("forth-pair", PINGPONG, "forth", messages=200)
 
     def test_hostport(self):
+        """With the driver of the node, in the simulator."""
+        for lib in "hostport", "ep":
+            self.same("hostport-pair", LIBS, lib, driver="hostport.driver")
+
+    def test_hostport_own(self):
         """With a driver in a thread of the process."""
-        self.same("hostport-pair", LIBS, "hostport")
+        machine = "exec/hostport-pair"
+        with tempfile.TemporaryDirectory() as d:
+            bare = os.path.join(d, "bare.yaml")
+            with open(bare, "w") as f:
+                f.write(machine_text(machine))
+            for lib in "hostport-own", "ep-own":
+                self.compare(machine, [lib], simulated(machine, LIBS[1], lib),
+                             *attached(bare, LIBS[0], lib), 80)
 
     def test_vipl(self):
         """Memory of the process, threads of the kernel agent."""
@@ -92,14 +123,13 @@ class Same(unittest.TestCase):
     def test_endpoint(self):
         self.same("extoll-pair", LIBS, "ep")
         self.same("forth-pair", LIBS, "ep")
-        self.same("hostport-pair", LIBS, "ep-hp")
 
 
 class Post(unittest.TestCase):
     """Calls that do not wait."""
 
     def test_which(self):
-        none, some, all_ = (attached("extoll-pair", PINGPONG[0], "velo",
+        none, some, all_ = (attached("exec/extoll-pair", PINGPONG[0], "velo",
                                      sets=["host.agent.post=" + p])
                             for p in ("none", "free", "all"))
         self.assertEqual(none[0], some[0])
@@ -108,7 +138,7 @@ class Post(unittest.TestCase):
         self.assertLess(all_[1], some[1])
 
     def test_untimed(self):
-        lines, turns, _ = attached("extoll-pair", PINGPONG[0], "velo",
+        lines, turns, _ = attached("exec/extoll-pair", PINGPONG[0], "velo",
                                    more=["--clock", "none"])
         self.assertEqual(len(lines), 2)
         self.assertLess(turns, 200 * 1.5)
@@ -117,7 +147,7 @@ class Post(unittest.TestCase):
 class Refused(unittest.TestCase):
     def wild(self, what, machine="extoll-pair", n="1"):
         return weft("exec", "--raw", "--fabric", "exec/" + machine, "-n", n,
-                    "--", os.path.join(BUILD, "tests/raw/raw_wild"), what)
+                    "--", WILD, what)
 
     def test_random_calls(self):
         """Whatever the arguments: refused, and the simulator lives."""
@@ -161,6 +191,74 @@ class Refused(unittest.TestCase):
         self.assertIn("give --raw", p.stderr)
 
 
+class Several(unittest.TestCase):
+    """Processes that share a node: each has a port, pages and memory of its
+    own, and a partner on the other node."""
+
+    def ports(self, *args, status=0, n="4"):
+        p = weft("exec", "--raw", "--per-node", "2", "-n", n, "--fabric",
+                 "exec/hostport-pair", "--", *args)
+        self.assertEqual(p.returncode, status, p.stdout + p.stderr)
+        return sorted(p.stdout.splitlines()), p.stderr
+
+    def rounds(self, *n):
+        return ["rank %u on node %u, VPID %u: %u of 12 rounds"
+                % (r, r // 2, r % 2, k) for r, k in enumerate(n)
+                if k is not None]
+
+    def test_all_play(self):
+        """Messages, puts and gets of both at a time; every run the same."""
+        got, said = self.ports(PORTS, "play")
+        self.assertEqual(got, self.rounds(12, 12, 12, 12))
+        self.assertIn(" 0 causality violations", said)
+        self.assertEqual(self.ports(PORTS, "play"), (got, said))
+
+    def test_one_dies(self):
+        """The neighbour and its partner play on; the dead one's learns it."""
+        got, said = self.ports(PORTS, "dies", status=1)
+        self.assertEqual(got, self.rounds(12, None, 12, 5))
+        self.assertIn("rank 1 on n0", said)
+        self.assertRegex(said, "rank 1 .* was ended by signal 9")
+        self.assertNotIn("the run ends", said)
+        self.assertEqual(said.count("check failed"), 1)
+
+    def test_a_place_is_taken_again(self):
+        """A process comes to the node when another has died there: its port is
+        a new one."""
+        got, _ = self.ports("sh", "-c", "%s dies; [ $WEFT_RANK != 1 ] || "
+                            "exec %s again" % (PORTS, PORTS))
+        self.assertEqual(got, ["rank 0 on node 0, VPID 0: 12 of 12 rounds",
+                               "rank 1 again, VPID 2"]
+                         + self.rounds(None, None, 12, 5))
+
+    def test_others_are_out_of_reach(self):
+        """Registers, the driver, memory of the neighbour: refused, and the
+        neighbour plays on."""
+        got, said = self.ports(PORTS, "attack", status=1)
+        self.assertEqual(got, self.rounds(12, 12, 12, 12))
+        self.assertIn("frees memory of another process", said)
+        self.assertEqual(said.count("check failed"), 1)
+
+    def test_random_calls(self):
+        """Whatever one of them asks for: the others do not feel it."""
+        for seed in "1", "2":
+            got, _ = self.ports(
+                "sh", "-c", "[ $WEFT_RANK != 0 ] || exec %s %s; exec %s again"
+                % (WILD, seed, PORTS), status=1)
+            self.assertEqual([line for line in got if "again" in line],
+                             ["rank 1 again, VPID 0", "rank 2 again, VPID 0",
+                              "rank 3 again, VPID 1"])
+
+    def test_those_left_alone_end(self):
+        """All that are left wait for one that has died."""
+        got, said = self.ports(
+            "sh", "-c", "[ $WEFT_RANK = 1 ] && kill -9 $$; exec %s play"
+            % PORTS, status=1, n="3")
+        self.assertEqual(got, [])
+        self.assertIn("has ended before it was attached", said)
+        self.assertIn("a process has died: the run ends", said)
+
+
 class Ends(unittest.TestCase):
     def dies(self, machine, lib):
         p = weft("exec", "--raw", "--patience", "200ms", "--fabric",
@@ -197,9 +295,13 @@ class Ends(unittest.TestCase):
         p = weft("exec", "--raw", "--fabric", "exec/hvia-pair", "--", "sh",
                  "-c", script)
         self.assertEqual(p.returncode, 0, p.stderr)
-        self.assertIn("ping-pong: 1994 us for 100 round trips", p.stdout)
         self.assertEqual(p.stdout.count("everything as it should be"), 2)
-        self.assertIn("303.291317575757ms simulated", p.stderr)
+        self.assertRegex(p.stdout, r"ping-pong: \d+ us for 100 round trips")
+        so = "examples/vipl_test.so"
+        self.assertEqual(sorted(p.stdout.splitlines()), programs(
+            "exec/hvia-pair",
+            [main(so, "server", "hvia0+cq", "n1", on=", on: [0]"),
+             main(so, "client", "hvia0+cq", "n0", on=", on: [1]")]))
 
 
 if __name__ == "__main__":

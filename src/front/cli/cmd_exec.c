@@ -140,7 +140,8 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 			       .patience = c->patience,
 			       .cpu_factor = c->cpu_factor,
 			       .path = c->path,
-			       .raw = c->raw };
+			       .raw = c->raw,
+			       .drivers = exec_drivers(x->e) };
 	uint32_t nodes = exec_nodes(x->e);
 
 	if (run_check(x->e, err) || exec_setup(&a, nodes, &x->setup, err))
@@ -249,7 +250,7 @@ int cmd_exec(struct cli *c)
 	if (exec_check(c, &err))
 		return cli_error(&err);
 	vec_push(&c->args, NULL);
-	c->edit = c->raw ? exec_edit_raw : exec_edit;
+	c->edit = exec_edit;
 	for (size_t i = 0; i < c->fabric.n && !status && !all.signal; i++) {
 		status = exec_on(c, c->fabric.at[i], &one);
 		if (!status && c->fabric.n > 1)

@@ -19,16 +19,14 @@ static bool key_goes(const char *key)
 	return false;
 }
 
-static bool prog_stays(const struct doc_node *w, const struct registry *reg,
-		       bool servers)
+static bool prog_stays(const struct doc_node *w, const struct registry *reg)
 {
 	const struct doc_node *p =
 		w->kind == DOC_MAP ? doc_get(w, "program") : NULL;
 	const struct weft_class *cls =
 		p && p->kind == DOC_SCALAR ? registry_find(reg, p->text) : NULL;
 
-	return cls && ((servers && cls->background) ||
-		       !strcmp(cls->name, "host.agent"));
+	return cls && (cls->background || !strcmp(cls->name, "host.agent"));
 }
 
 static bool is_agent(const struct doc_node *w)
@@ -38,7 +36,7 @@ static bool is_agent(const struct doc_node *w)
 
 /* Those that stay, and an agent if there is none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
-				     const struct registry *reg, bool servers)
+				     const struct registry *reg)
 {
 	struct doc_node *seq = doc_node_new(d, DOC_SEQ, d->root->at);
 	struct doc_node *map, *name;
@@ -49,7 +47,7 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 		const struct doc_node *w =
 			old->kind == DOC_SEQ ? old->items[i].val : old;
 
-		if (!prog_stays(w, reg, servers))
+		if (!prog_stays(w, reg))
 			continue;
 		agent |= is_agent(w);
 		doc_append(d, seq, NULL, w->at, (struct doc_node *)w);
@@ -89,8 +87,7 @@ static void hosts_room(struct doc *d, const struct doc_node *nodes)
 		host_room(d, nodes->items[i].val);
 }
 
-static int edit(struct doc *d, const struct registry *reg, bool servers,
-		struct weft_err *err)
+int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 {
 	struct doc_node *root = doc_node_new(d, DOC_MAP, d->root->at);
 	const struct doc_node *old = d->root;
@@ -105,21 +102,19 @@ static int edit(struct doc *d, const struct registry *reg, bool servers,
 				   old->items[i].key_at, old->items[i].val);
 	hosts_room(d, doc_get(old, "nodes"));
 	doc_append(d, root, "workload", old->at,
-		   new_workload(d, doc_get(old, "workload"), reg, servers));
+		   new_workload(d, doc_get(old, "workload"), reg));
 	d->root = root;
 	return 0;
 }
 
-int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
+bool exec_drivers(const struct exp *e)
 {
-	return edit(d, reg, true, err);
-}
+	const struct doc_node *w = doc_get(e->doc->root, "workload");
 
-/* A driver and its libraries share memory: the process has both. */
-int exec_edit_raw(struct doc *d, const struct registry *reg,
-		  struct weft_err *err)
-{
-	return edit(d, reg, false, err);
+	for (uint32_t i = 0; w && i < w->n; i++)
+		if (!is_agent(w->items[i].val))
+			return true;
+	return false;
 }
 
 static uint32_t group_count(const struct doc_node *g)

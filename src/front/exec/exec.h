@@ -92,10 +92,8 @@ extern const struct exec_launcher exec_direct;
 
 /* edit.c: an experiment becomes a machine: agents instead of its workload. */
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
-/* The same for processes that call weft/host.h themselves: nothing else is on
- * their nodes. */
-int exec_edit_raw(struct doc *d, const struct registry *reg,
-		  struct weft_err *err);
+/* Its nodes have drivers of their own. */
+bool exec_drivers(const struct exp *e);
 /* Number of nodes of the machine. */
 uint32_t exec_nodes(const struct exp *e);
 
@@ -104,6 +102,7 @@ struct exec_args {
 	const char *n, *clock, *map, *per_node, *cores, *patience, *cpu_factor;
 	const char *path;
 	bool raw;
+	bool drivers; /* the nodes have */
 };
 struct exec_setup {
 	struct att_opts att; /* map is exec_setup's */

@@ -222,7 +222,8 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 	return setup_direct(s, nodes, err);
 }
 
-/* A node has one process that calls weft/host.h itself. */
+/* A node without a driver has one process that calls weft/host.h itself: that
+ * one is the monitor. */
 static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 		     struct weft_err *err)
 {
@@ -231,13 +232,14 @@ static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 		return weft_fail(err, EINVAL,
 				 "exec: --raw: there is no --path direct: the "
 				 "processes use the NIC themselves");
-	for (uint32_t r = 0; a->raw && r < s->att.ranks; r++)
+	for (uint32_t r = 0; a->raw && !a->drivers && r < s->att.ranks; r++)
 		for (uint32_t k = 0; k < r; k++)
 			if (s->map[k] == s->map[r])
 				return weft_fail(err, EINVAL,
 						 "exec: --raw: ranks %u and %u "
-						 "are both on node %u: a node "
-						 "has one such process",
+						 "are both on node %u: several "
+						 "need a driver that all use "
+						 "(hostport.driver)",
 						 k, r, s->map[r]);
 	return 0;
 }

@@ -171,6 +171,10 @@ static int bad(struct weft_host *h, struct bench *b)
 		assert_int_equal(a.a, rows[i].a);
 		refused(b, &n, rows[i].why);
 	}
+	r->node.info.mem_bytes = 1 << 27; /* a node with more memory */
+	call(r, K(POLL_RANGE, .io_len = (1 << 26) + 1));
+	refused(b, &n, "longer than 64 MiB");
+	r->node.info.mem_bytes = weft_prog_node(h).bytes;
 	/* and all is as before */
 	call(r, K(STORE64, WIN(.off = 0x208, .val = 43)));
 	assert_int_equal(call(r, K(LOAD64, WIN(.off = 0x208))).a, 43);

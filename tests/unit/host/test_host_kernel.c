@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/prog.h"
 #include "node.h"
 
 static int setup(void **state)
@@ -179,6 +180,84 @@ static void test_driver(void **state)
 	assert_int_equal(b->v[3], 0);
 }
 
+/* ---- processes of their own ---- */
+
+static void process_gone(struct weft_host *h, void *own, struct weft_proc *p)
+{
+	struct bench *b = own;
+
+	b->v[0] += p != NULL;
+}
+
+static int process(struct weft_host *h, void *arg)
+{
+	struct bench *b = arg;
+	struct weft_dev *d = weft_dev_open(h, 0);
+	uint32_t bar = weft_cfg_load(h, d, 0x10, 4);
+	struct weft_io io;
+
+	assert_non_null(weft_proc_self(h));
+	assert_false(weft_io_map(h, d, 1, 0, 0x1000, WEFT_UC, &io));
+	weft_cfg_store(h, d, 0x10, 4, bar ^ 0x10000000);
+	assert_int_equal(weft_cfg_load(h, d, 0x10, 4), bar);
+	assert_non_null(weft_mem_alloc(h, 4096, 4096, &b->v[1]));
+	assert_non_null(weft_mem_alloc(h, 64, 64, &b->v[2]));
+	weft_host_sleep(h, WEFT_NEVER);
+	return 0;
+}
+
+static int has_process(struct weft_host *h, struct bench *b)
+{
+	struct weft_drv drv = { b, drv_call, process_gone, NULL };
+	struct weft_host *t;
+	weft_phys_t phys, mine;
+
+	assert_true(weft_drv_set(h, weft_dev_open(h, 0), &drv));
+	assert_non_null(weft_mem_alloc(h, 64, 64, &mine));
+	t = weft_prog_process(h, process, b);
+	assert_non_null(t);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_not_equal(b->v[2] / 4096, mine / 4096);
+	assert_int_equal(b->v[0], 0);
+	weft_prog_kill(t);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(b->v[0], 1);
+	assert_non_null(weft_mem_alloc(h, 4096, 4096, &phys));
+	assert_int_equal(phys, b->v[1]);
+	return 0;
+}
+
+static void a_process_ends_with_its_memory_and_drivers_learn_it(void **state)
+{
+	bench_well(*state, has_process);
+}
+
+static int another(struct weft_host *h, void *arg)
+{
+	struct bench *b = arg;
+
+	weft_mem_free(h, weft_mem_at(h, b->v[1], 1));
+	return 0;
+}
+
+static int has_two(struct weft_host *h, struct bench *b)
+{
+	assert_non_null(weft_prog_process(h, process, b));
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_non_null(weft_prog_process(h, another, b));
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	return 0;
+}
+
+static void memory_of_another_process_is_not_freed(void **state)
+{
+	struct bench *b = *state;
+
+	bench_main(b, has_two);
+	assert_string_equal(bench_failure(b, 0),
+			    "n0.prog0: frees memory of another process");
+}
+
 static int handler(struct weft_host *h, void *arg)
 {
 	struct bench *b = arg;
@@ -259,6 +338,12 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_driver, setup,
 						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_process_ends_with_its_memory_and_drivers_learn_it,
+			setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			memory_of_another_process_is_not_freed, setup,
+			bench_teardown),
 		cmocka_unit_test_setup_teardown(test_isr, setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_pins, setup,

@@ -85,6 +85,7 @@ static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 		t->pkt = np_send(np, t->f, t->cycle > now ? t->cycle : now,
 				 t->avail);
 		t->f = NULL;
+		hp_stall(n, p);
 		hp_count(n, HP_K_PACKETS_OUT, 1);
 		if (t->taken)
 			t->taken(n, t);
@@ -171,6 +172,7 @@ static void net_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 		t->sent(n, t);
 	t->next = n->tx_pool;
 	n->tx_pool = t;
+	hp_stall(n, p);
 	tx_go(n, p, cls);
 }
 

@@ -113,6 +113,9 @@ static const struct weft_param hp_params[] = {
 	  "notification without room (4.9, 14.3)"),
 	P(U32, rx_block_limit, "0", "0..", OWN,
 	  "cycles a packet waits for room of its receiver; 0 = for ever (14.3)"),
+	P(U32, dl_counter, "0", "0..", OWN,
+	  "cycles the network takes nothing of a packet before the interrupt; "
+	  "0 = no timer (2.3, 4.10)"),
 	P(U32, rx_places, "256", "0..65536", OWN,
 	  "packets that wait for room of their receivers outside of the units; "
 	  "of one receiver as many as are left, others are refused; 0 = units "

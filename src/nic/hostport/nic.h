@@ -81,6 +81,7 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(WRITE_BYTES, "write_bytes", "bytes", "written to host memory")       \
 	X(ABORTS, "aborts", "transactions", "that the host refused")           \
 	X(IRQS, "irqs", "interrupts", "raised")                                \
+	X(DEADLOCKS, "deadlocks", "times", "a deadlock timer ran out")         \
 	X(COPIES, "copies", "packets", "sent by the multicast port")           \
 	X(ULTRA_SENT, "ultra_sent", "packets", "injected by ULTRA")            \
 	X(ULTRA_RECEIVED, "ultra_received", "packets", "stored by ULTRA")      \
@@ -343,6 +344,15 @@ void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
 /* CTRL has been written. */
 void hp_net_ports(struct hp_nic *n);
 
+/* ---- deadlock timer (stall.c) ---- */
+
+struct hp_stall {
+	bool counts;
+	uint64_t since; /* cycle */
+};
+/* A packet is with network port p. */
+void hp_stall(struct hp_nic *n, uint32_t p);
+
 /* ---- notification unit (notify.c) ---- */
 
 struct hp_nqe {
@@ -503,7 +513,7 @@ struct hp_nic {
 	uint32_t ultra_ports, ultra_max_words, ultra_packet_queue;
 	uint32_t ultra_port_slice, ultra_req_latency, ultra_cpl_latency;
 	uint32_t ultra_cpl_occupancy, ultra_full_policy, nq_full_policy;
-	uint32_t rx_block_limit, rx_places;
+	uint32_t rx_block_limit, rx_places, dl_counter;
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -542,6 +552,7 @@ struct hp_nic {
 	struct np np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2];
 	struct hp_tx_list flying[HP_NPS][2];
+	struct hp_stall stall[HP_NPS];
 	struct hp_tx *tx_pool, *tx_all;
 	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
 	struct hp_rx *rx_pool, *rx_all;

@@ -125,13 +125,14 @@ struct weft_bus_note {
 	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
 	uint8_t space;		/* 0 = configuration, 1 + n = BAR n */
 	bool level;
-	bool lazy;  /* MEM_READ: the device settles before it looks */
-	bool last;  /* BURST: nothing follows */
-	bool timer; /* BURST: cut short by the latency timer */
-	bool user;  /* TAGGED: the tag is the program's own */
-	bool error; /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
-		     */
-	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
+	bool lazy;    /* MEM_READ: the device settles before it looks */
+	bool last;    /* BURST: nothing follows */
+	bool timer;   /* BURST: cut short by the latency timer */
+	bool user;    /* TAGGED: the tag is the program's own */
+	bool error;   /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
+		       */
+	uint8_t op;   /* TAGGED: enum weft_bus_tagged_op */
+	uint8_t load; /* LOADED: number that the host gave it */
 	uint16_t tag;
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
@@ -184,10 +185,17 @@ struct weft_bus_ops {
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,
 			  uint32_t bytes);
-	/* A load of 1..8 bytes (one at a time), after all earlier stores.
-	 * All ones when no device answers. */
+	/* A load of 1..8 bytes (one at a time, but see `loads`), after all
+	 * earlier stores.  All ones when no device answers. */
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);
+	/* Optional: so many loads may be on the way at a time, each with a
+	 * number (0 to that, less one) which the answer carries.
+	 * pio_load is that with number 0. */
+	uint32_t (*loads)(struct weft_port *host_port);
+	void (*pio_load_as)(struct weft_port *host_port, uint32_t number,
+			    uint32_t dev, uint8_t space, uint64_t off,
+			    uint32_t bytes);
 	/* True when slot `dev` holds a device. */
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	const struct weft_clock *(*clock)(struct weft_port *port);

@@ -152,6 +152,15 @@ static void note_stored(struct host *hp, struct weft_bus_note *note)
 
 static void note_loaded(struct host *hp, struct weft_bus_note *note)
 {
+	struct host_load *l = &hp->load[note->load];
+
+	if (note->kind == WEFT_NOTE_LOADED && l->of) {
+		memcpy(l->data, note->data, sizeof(l->data));
+		l->error = note->error;
+		l->done = true;
+		host_nudge(l->of, HOST_BRIDGE);
+		return;
+	}
 	memcpy(hp->load_data, note->data, sizeof(hp->load_data));
 	hp->loaded = true;
 	hp->load_error = note->error;

@@ -4,7 +4,8 @@
  *
  * The way to the bus is a gate that threads pass one after the other, first
  * come first served: a thread that finds the bridge full, or waits for a load,
- * keeps it. */
+ * keeps it.  On a bus that takes several loads a thread keeps it only until its
+ * load is on the way. */
 #include "host/host_priv.h"
 
 #include <assert.h>
@@ -67,13 +68,43 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-static void io_load(struct weft_host *h, const struct weft_dev *d,
-		    uint8_t space, uint64_t off, void *data, uint32_t n)
+/* A number that no load has, or NULL. */
+static struct host_load *load_free(struct host *hp, uint32_t loads)
+{
+	for (uint32_t i = 0; i < loads && i < HOST_LOADS; i++)
+		if (!hp->load[i].of)
+			return &hp->load[i];
+	return NULL;
+}
+
+/* In the gate; one of several. */
+static void load_beside(struct weft_host *h, const struct weft_dev *d,
+			uint8_t space, uint64_t off, void *data, uint32_t n)
+{
+	struct host *hp = h->hp;
+	uint32_t loads = bus_of(h)->loads(hp->bus);
+	struct host_load *l;
+
+	while (!(l = load_free(hp, loads)))
+		host_block(h, HOST_BRIDGE);
+	*l = (struct host_load){ .of = h };
+	bus_of(h)->pio_load_as(hp->bus, (uint32_t)(l - hp->load), d->index,
+			       space, off, n);
+	host_gate_leave(h);
+	while (!l->done)
+		host_block(h, HOST_BRIDGE);
+	memcpy(data, l->data, n);
+	h->load_error = l->error;
+	l->of = NULL;
+	host_nudge(hp->gate_head, HOST_BRIDGE); /* it may want the number */
+}
+
+/* In the gate until it is answered. */
+static void load_alone(struct weft_host *h, const struct weft_dev *d,
+		       uint8_t space, uint64_t off, void *data, uint32_t n)
 {
 	struct host *hp = h->hp;
 
-	weft_io_fence(h);
-	host_gate_enter(h);
 	hp->loaded = false;
 	bus_of(h)->pio_load(hp->bus, d->index, space, off, n);
 	while (!hp->loaded)
@@ -81,6 +112,20 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	memcpy(data, hp->load_data, n);
 	h->load_error = hp->load_error;
 	host_gate_leave(h);
+}
+
+static void io_load(struct weft_host *h, const struct weft_dev *d,
+		    uint8_t space, uint64_t off, void *data, uint32_t n)
+{
+	const struct weft_bus_ops *bus = bus_of(h);
+	struct host *hp = h->hp;
+
+	weft_io_fence(h);
+	host_gate_enter(h);
+	if (bus->loads && bus->loads(hp->bus) > 1)
+		load_beside(h, d, space, off, data, n);
+	else
+		load_alone(h, d, space, off, data, n);
 	weft_count(hp->comp, HOST_C_LOADS, 1);
 	host_pass(h, hp->cost_load);
 }

@@ -18,7 +18,13 @@
 #include "weft/host.h"
 
 enum { HOST_QUIET_MAX = 32 };
-enum { HOST_WC_MAX = 16, HOST_LINE = 64, HOST_WATCHES = 8, HOST_BARS = 6 };
+enum {
+	HOST_WC_MAX = 16,
+	HOST_LINE = 64,
+	HOST_WATCHES = 8,
+	HOST_BARS = 6,
+	HOST_LOADS = 32
+};
 
 enum {
 	HOST_C_STORES,
@@ -245,6 +251,12 @@ struct host {
 	uint64_t stores_in, stores_out;
 	bool loaded, load_status, load_error;
 	uint8_t load_data[8];
+	/* on a bus that takes several: by number */
+	struct host_load {
+		struct weft_host *of; /* NULL: free */
+		bool done, error;
+		uint8_t data[8];
+	} load[HOST_LOADS];
 	uint32_t quiet; /* notes in the queue that may come without arrival */
 };
 

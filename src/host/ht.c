@@ -35,6 +35,10 @@
  * in which memory has them; those of one transaction stay in order.  The
  * device's core finds the read by its source tag.
  *
+ * Loads of the host (parameter loads) are on the way beside each other; the
+ * core shows a device one at a time, the next when it is answered and the
+ * target's time is over.
+ *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices.  Packets of devices have their
  * headers (ht_head.h), from which the receiver takes tag, length, address,
@@ -61,6 +65,7 @@ static const struct weft_param ht_params[] = {
 	P(U32,   tags,      "32",     "1..32",   STATED,        "reads of a device on the way (2.2)"),
 	P(U32,   depth,     "16",     "1..",     RECONSTRUCTED, "stores the core's posted queue holds (2.3)"),
 	P(U32,   pio_depth, "8",      "1..",     OWN,           "stores the bridge holds for a link (64 bytes each)"),
+	P(U32,   loads,     "1",      "1..32",   OWN,           "loads of the host on the way, each of another thread (Host Port specification 7.5, CSB6)"),
 	P(TIME,  t_store,   "75ns",   "",        CALIBRATED,    "H1: stores, write-combining flush, north bridge (7.6)"),
 	P(TIME,  t_out,     "35ns",   "",        CALIBRATED,    "load: processor to link (7.4)"),
 	P(TIME,  t_in,      "35ns",   "1fs..",   CALIBRATED,    "load: link to processor (7.4)"),
@@ -150,8 +155,8 @@ static void ht_event(struct weft_comp *c, uint32_t tag)
 {
 	struct ht *b = c->state;
 
-	if (tag == b->devices * HT_DIRS)
-		ht_unanswered(b);
+	if (tag >= b->devices * HT_DIRS)
+		ht_unanswered(b, &b->link[tag - b->devices * HT_DIRS]);
 	else
 		ht_decide(b, &b->link[tag / HT_DIRS], tag % HT_DIRS);
 }
@@ -192,6 +197,13 @@ static bool ht_many(struct weft_port *dev_port)
 	return true;
 }
 
+static uint32_t ht_loads(struct weft_port *host_port)
+{
+	const struct ht *b = host_port->peer->comp->state;
+
+	return b->loads;
+}
+
 static const struct weft_bus_ops ht_ops = {
 	.submit = ht_submit,
 	.reply = ht_reply,
@@ -199,6 +211,8 @@ static const struct weft_bus_ops ht_ops = {
 	.irq = ht_irq,
 	.pio_store = ht_store,
 	.pio_load = ht_load,
+	.loads = ht_loads,
+	.pio_load_as = ht_load_as,
 	.present = ht_present,
 	.clock = ht_clock,
 	.window = ht_window,
@@ -296,6 +310,7 @@ static void link_fini(struct ht *b, struct ht_link *l)
 			free(l->lane[dir].credit[vc].back);
 		}
 	ht_queue_clear(b, &l->wait);
+	ht_queue_clear(b, &l->loads);
 	free(l->tag.back);
 	free(l->reads);
 }
@@ -307,8 +322,6 @@ static void ht_fini(struct weft_comp *c)
 
 	for (uint32_t i = 0; b->link && i < b->devices; i++)
 		link_fini(b, &b->link[i]);
-	if (b->load.sent && !b->load.replied)
-		free(b->load.pkt);
 	free(b->link);
 	while ((p = b->unused)) {
 		b->unused = p->next;

@@ -57,7 +57,8 @@ struct ht_pkt {
 	uint64_t after;		  /* read: slot of the data in front of them */
 	uint8_t tag;		  /* answer: source tag */
 	bool level, relaxed, error;
-	struct pio io; /* access of the host */
+	uint32_t behind; /* load: stores that wait in front, at the device */
+	struct pio io;	 /* access of the host */
 };
 
 struct ht_queue {
@@ -93,6 +94,12 @@ struct ht_lane {
 	uint32_t mask;
 };
 
+/* The load that a device has; the next one is told when it is answered.  Its
+ * packet carries the answer back. */
+struct ht_load {
+	bool told, deferred;
+};
+
 struct ht_link {
 	struct weft_port *port;
 	struct ht_lane lane[HT_DIRS];
@@ -109,19 +116,14 @@ struct ht_link {
 	struct ht_queue wait;	 /* stores without a place */
 	uint64_t told;		 /* slot of the last store told */
 	bool tagged;		 /* takes tagged accesses */
-};
-
-/* The host's load; one at a time.  Its packet carries the answer back. */
-struct ht_load {
-	struct ht_pkt *pkt; /* NULL: there is none */
-	bool sent, told, replied, deferred;
-	uint32_t behind; /* stores that wait at the device, in front of it */
+	struct ht_queue loads;	 /* of the host, the first is the device's */
+	struct ht_load load;	 /* that one */
 };
 
 struct ht {
 	/* parameters */
 	struct weft_clock clock, core;
-	uint32_t width, devices, credits, tags, depth, pio_depth, banks;
+	uint32_t width, devices, credits, tags, depth, pio_depth, banks, loads;
 	uint32_t rx, tx;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
 	weft_time_t t_credit, t_bank;
@@ -132,7 +134,7 @@ struct ht {
 	uint32_t s_rx, s_tx, s_reg, s_credit; /* the same in slots */
 	uint64_t seq;			      /* of accesses of the host */
 	struct ht_link *link;		      /* one for each device */
-	struct ht_load load;
+	uint32_t n_loads;		      /* of the host, not answered */
 	struct ht_pkt *unused;
 };
 
@@ -212,6 +214,8 @@ bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	      uint64_t off, const void *data, uint32_t bytes);
 void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	     uint64_t off, uint32_t bytes);
+void ht_load_as(struct weft_port *host_port, uint32_t number, uint32_t dev,
+		uint8_t space, uint64_t off, uint32_t bytes);
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes);
 void ht_refuse(struct weft_port *dev_port);
 bool ht_tagged(struct weft_port *host_port, uint32_t dev,
@@ -220,8 +224,8 @@ bool ht_takes_tagged(struct weft_port *dev_port);
 void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes, bool status);
 bool ht_defer(struct weft_port *dev_port);
-/* The load was told a moment ago: nobody has answered? */
-void ht_unanswered(struct ht *b);
+/* A load was told a moment ago: nobody has answered? */
+void ht_unanswered(struct ht *b, struct ht_link *l);
 bool ht_window(struct weft_port *dev_port, uint32_t stores);
 bool ht_consumed(struct weft_port *dev_port, uint32_t stores);
 void ht_submit(struct weft_port *dev_port, struct weft_bus_txn *t);

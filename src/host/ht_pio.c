@@ -158,8 +158,10 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 		store_tell(b, l, p, s);
 	}
 	/* a load from another device may have waited for it */
-	if (b->load.pkt && ht_link_of(b, b->load.pkt->io.dev) != l)
-		ht_kick(b, ht_link_of(b, b->load.pkt->io.dev), HT_DOWN);
+	for (uint32_t i = 0; i < b->devices; i++)
+		if (&b->link[i] != l &&
+		    b->link[i].lane[HT_DOWN].queue[HT_NONPOSTED].n)
+			ht_kick(b, &b->link[i], HT_DOWN);
 }
 
 /* ---- back-pressure ------------------------------------------------------- */
@@ -241,23 +243,33 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = target(b, p->io.dev, p->io.tagged);
 
-	assert(!b->load.pkt);
+	/* a tagged one may come beside those with numbers */
+	assert(b->n_loads <= b->loads);
 	if (!l) {
 		load_abort(b, p);
 		return;
 	}
-	b->load = (struct ht_load){ .pkt = p };
+	b->n_loads++;
 	ht_queue_push(&l->lane[HT_DOWN].queue[HT_NONPOSTED], p);
 	ht_kick(b, l, HT_DOWN);
+}
+
+void ht_load_as(struct weft_port *host_port, uint32_t number, uint32_t dev,
+		uint8_t space, uint64_t off, uint32_t bytes)
+{
+	struct ht *b = bus_of(host_port);
+	struct ht_pkt *p;
+
+	assert(bytes && bytes <= 8 && number < b->loads);
+	p = pio_new(b, dev, space, off, bytes, b->t_out);
+	p->io.load = (uint8_t)number;
+	load_push(b, p);
 }
 
 void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	     uint64_t off, uint32_t bytes)
 {
-	struct ht *b = bus_of(host_port);
-
-	assert(bytes && bytes <= 8);
-	load_push(b, pio_new(b, dev, space, off, bytes, b->t_out));
+	ht_load_as(host_port, 0, dev, space, off, bytes);
 }
 
 bool ht_tagged(struct weft_port *host_port, uint32_t dev,
@@ -288,18 +300,22 @@ bool ht_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
-/* All earlier stores have been told. */
+/* The first load goes to the device, when it has no other and all earlier
+ * stores have been told. */
 static void load_tell(struct ht *b, struct ht_link *l)
 {
-	struct ht_pkt *p = b->load.pkt;
+	struct ht_pkt *p = l->loads.head;
 	struct weft_bus_note note;
 
+	if (!p || p->behind || l->load.told)
+		return;
 	p->ready = ht_later(p->ready, l->told);
-	b->load.told = true;
+	l->load = (struct ht_load){ .told = true };
 	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
 		       p->ready);
 	weft_bus_tell(l->port, &note);
-	weft_wake(b->comp, b->devices * HT_DIRS, note.time + 1);
+	weft_wake(b->comp, b->devices * HT_DIRS + (uint32_t)(l - b->link),
+		  note.time + 1);
 }
 
 static uint32_t load_slots(const struct ht_pkt *p)
@@ -319,104 +335,104 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 	weft_count(b->comp, p->io.tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
 	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
-	b->load.sent = true;
 	p->ready = end + b->s_rx;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
 		     p->ready + b->s_credit);
-	b->load.behind = l->wait.n;
-	if (!l->wait.n)
-		load_tell(b, l);
+	p->behind = l->wait.n;
+	ht_queue_push(&l->loads, p);
+	load_tell(b, l);
 }
 
 /* A store that waited at the device has been told. */
 static void load_moved(struct ht *b, struct ht_link *l)
 {
-	struct ht_load *ld = &b->load;
-
-	if (ld->behind && ht_link_of(b, ld->pkt->io.dev) == l && !--ld->behind)
-		load_tell(b, l);
+	for (struct ht_pkt *p = l->loads.head; p; p = p->next)
+		p->behind -= p->behind != 0;
+	load_tell(b, l);
 }
 
 /* The answer is ready to leave the device's core at slot s. */
-static void load_answer(struct ht *b, uint64_t s)
+static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 {
-	struct ht_pkt *p = b->load.pkt;
-	struct ht_link *l = ht_link_of(b, p->io.dev);
+	struct ht_pkt *p = ht_queue_pop(&l->loads);
 
-	b->load.replied = true;
+	l->load.told = false;
 	p->ready = s + b->s_tx;
 	p->seq = l->seq++;
 	ht_queue_push(&l->lane[HT_UP].queue[HT_ANSWER], p);
 	ht_kick(b, l, HT_UP);
+	if (!l->loads.head)
+		return;
+	/* the device has answered: it can look at the next one */
+	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
+	l->loads.head->ready = ht_later(l->loads.head->ready, s);
+	load_tell(b, l);
 }
 
 void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes, bool status)
 {
-	struct ht *b = dev_port->peer->comp->state;
+	struct ht *b;
 
-	b->load.pkt->io.level = status;
+	ht_link_dev(dev_port, &b)->loads.head->io.level = status;
 	ht_reply(dev_port, data, bytes);
 }
 
 /* The target has t_reg for an answer: one that comes earlier waits for it. */
-static uint64_t answer_slot(const struct ht *b)
+static uint64_t answer_slot(const struct ht *b, const struct ht_link *l)
 {
-	const struct ht_load *ld = &b->load;
-
-	if (!ld->deferred)
+	if (!l->load.deferred)
 		return ht_slot_next(b) + b->s_reg;
-	return ht_later(ht_slot_next(b), ld->pkt->ready + b->s_reg);
+	return ht_later(ht_slot_next(b), l->loads.head->ready + b->s_reg);
 }
 
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 {
 	struct ht *b;
 	struct ht_link *l = ht_link_dev(dev_port, &b);
-	struct ht_load *ld = &b->load;
+	struct ht_pkt *p = l->loads.head;
 
-	assert(ld->told && !ld->replied &&
-	       (!data || bytes == ld->pkt->io.bytes) &&
-	       l == ht_link_of(b, ld->pkt->io.dev));
-	(void)l;
+	assert(l->load.told && (!data || bytes == p->io.bytes));
 	if (data)
-		memcpy(ld->pkt->io.data, data, bytes);
-	load_answer(b, answer_slot(b));
+		memcpy(p->io.data, data, bytes);
+	load_answer(b, l, answer_slot(b, l));
 }
 
 /* All ones and the error bit (2.4). */
 void ht_refuse(struct weft_port *dev_port)
 {
-	struct ht *b = dev_port->peer->comp->state;
-	uint8_t ones[sizeof(b->load.pkt->io.data)];
+	struct ht *b;
+	struct ht_pkt *p = ht_link_dev(dev_port, &b)->loads.head;
+	uint8_t ones[sizeof(p->io.data)];
 
 	weft_count(b->comp, HT_C_ABORTS, 1);
 	memset(ones, 0xff, sizeof(ones));
-	b->load.pkt->error = true;
-	ht_reply(dev_port, ones, b->load.pkt->io.bytes);
+	p->error = true;
+	ht_reply(dev_port, ones, p->io.bytes);
 }
 
 bool ht_defer(struct weft_port *dev_port)
 {
 	struct ht *b;
+	struct ht_link *l = ht_link_dev(dev_port, &b);
 
-	ht_link_dev(dev_port, &b);
-	assert(b->load.told && !b->load.replied);
-	b->load.deferred = true;
+	assert(l->load.told);
+	l->load.deferred = true;
 	return true;
 }
 
 /* No answer, and none to come: all ones and the error bit (2.4). */
-void ht_unanswered(struct ht *b)
+void ht_unanswered(struct ht *b, struct ht_link *l)
 {
-	struct ht_load *ld = &b->load;
+	struct ht_pkt *p = l->loads.head;
 
-	if (ld->replied || ld->deferred)
-		return;
+	if (!l->load.told || l->load.deferred ||
+	    ht_time(b, p->ready) + 1 != weft_now(b->comp))
+		return; /* answered, or another load */
 	weft_count(b->comp, HT_C_ABORTS, 1);
-	memset(ld->pkt->io.data, 0xff, sizeof(ld->pkt->io.data));
-	ld->pkt->error = true;
-	load_answer(b, ld->pkt->ready + b->s_reg);
+	memset(p->io.data, 0xff, sizeof(p->io.data));
+	p->error = true;
+	load_answer(b, l, p->ready + b->s_reg);
 }
 
 static uint32_t answer_slots(const struct ht_pkt *p)
@@ -436,6 +452,6 @@ void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t end = ht_occupy(b, l, HT_UP, d, answer_slots(p));
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, end + b->s_credit);
-	b->load.pkt = NULL;
+	b->n_loads--;
 	load_done(b, p, ht_later(ht_time(b, end) + b->t_in, l->commit));
 }

@@ -16,6 +16,7 @@ struct pio {
 	uint32_t dev, bytes;
 	uint16_t tag;
 	uint8_t space, op;	  /* op: enum weft_bus_tagged_op */
+	uint8_t load;		  /* number of a load */
 	bool tagged, user, level; /* level: response tag */
 	weft_time_t asked, start; /* of the host; on the bus */
 	uint8_t data[PIO_MAX];
@@ -28,6 +29,7 @@ static inline void pio_at(struct pio *p, uint32_t dev, uint8_t space,
 	p->space = space;
 	p->off = off;
 	p->bytes = bytes;
+	p->load = 0;
 	p->tagged = false;
 }
 
@@ -54,6 +56,7 @@ pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
 				      .off = p->off,
 				      .bytes = p->bytes,
 				      .dev = p->dev,
+				      .load = p->load,
 				      .asked = p->asked,
 				      .frame = p->start };
 

@@ -21,6 +21,10 @@ struct ht_op {
 	uint32_t dev;		 /* host: slot, may be empty */
 	bool relaxed, any_order; /* read */
 	bool level;		 /* interrupt */
+	/* load, and not in the reference: the next one does not wait for the
+	 * answer; number of the load */
+	bool beside;
+	uint8_t number;
 };
 
 struct ht_list {
@@ -50,6 +54,7 @@ struct ht_said {
 	enum weft_bus_status status;
 	bool write, last, level;
 	uint8_t first; /* byte of data: STORE, LOADED */
+	uint8_t load;  /* LOADED: its number */
 };
 
 struct ht_log {

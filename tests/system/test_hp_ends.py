@@ -39,6 +39,27 @@ class Triggers(unittest.TestCase):
             register, trigger = self.both(bus, "nodes.nic.t_trigger=19")
             self.assertGreater(trigger, register + 25)
 
+    def test_several_on_the_way(self):
+        """CSB6: threads of a node trigger beside each other, as many as the
+        bus has loads on the way; in the end the target's 60 ns are left."""
+        def rate(loads, cpus):
+            r = run("hostport/threads",
+                    "nodes.bus={type: bus.ht, preset: htx100, loads: %u}"
+                    % loads, "sweep.workload.threads=[8]",
+                    "workload.0.cpus=%u" % cpus, "workload.0.ops=50",
+                    "workload.0.rounds=2", "workload.0.os_c0=0",
+                    "workload.0.os_c1=0")
+            return r["n0.prog0.per_operation"] / 8 * 1000
+        one = rate(1, 8)
+        self.assertAlmostEqual(one, 320, delta=1)
+        for loads in (2, 3, 4):
+            self.assertAlmostEqual(rate(loads, 8), one / loads, delta=8)
+        # more processors than loads on the way, and the other way round
+        self.assertAlmostEqual(rate(2, 2), rate(2, 8), delta=8)
+        self.assertAlmostEqual(rate(8, 2), rate(2, 8), delta=8)
+        self.assertGreater(rate(8, 8), 59)
+        self.assertLess(rate(8, 8), 75)
+
     def test_next_edge(self):
         """A load begins at the first edge of the bus clock, at any clock: whole
         clocks, the formula (11.2) and less than one more."""

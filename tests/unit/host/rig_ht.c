@@ -235,7 +235,10 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	(void)tag;
 	if (o->what == HT_LOAD) {
 		h->next++;
-		bus->pio_load(h->port, o->dev, 1, o->addr, o->bytes);
+		bus->pio_load_as(h->port, o->number, o->dev, 1, o->addr,
+				 o->bytes);
+		if (o->beside)
+			host_plan(c);
 		return;
 	}
 	for (uint32_t i = 0; i < sizeof(data); i++)
@@ -274,7 +277,9 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 		host_memory(h->rig, &b);
 		if (b.kind == WEFT_NOTE_LOADED) {
 			n->first = b.data[0];
-			host_plan(c);
+			n->load = b.load;
+			if (!h->rig->beside)
+				host_plan(c);
 		} else if (b.kind == WEFT_NOTE_STORED && h->waits) {
 			h->waits = false; /* try again, once */
 			weft_wake(c, 0, weft_now(c));

@@ -492,6 +492,102 @@ static void test_hole(void **state)
 /* ---- size -------------------------------------------------------------------
  */
 
+/* ---- several loads ------------------------------------------------------- */
+
+static void load_beside(struct bench *b, uint32_t number)
+{
+	struct ht_op *o = htrig_add(&b->s.host, HT_LOAD, 0x100 + 8 * number, 4);
+
+	o->beside = true;
+	o->number = (uint8_t)number;
+}
+
+static void run_beside(struct bench *b)
+{
+	static const char *const three[] = { "loads", "3", NULL };
+
+	b->rig.set = three;
+	b->rig.beside = true;
+	run(b);
+}
+
+/* Each waits for the target's time of those in front, not for their way. */
+static void test_loads_overlap_but_for_the_target(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 3; i++)
+		load_beside(b, 2 - i);
+	run_beside(b);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, i),
+				 2 * (100 + 10 * i));
+		assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, i),
+				 2 * (180 + 10 * i));
+		assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, i)->load, 2 - i);
+		assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, i)->first,
+				 ref_ht_byte(i));
+	}
+	assert_int_equal(htrig_counter(&b->rig, "aborts"), 0);
+}
+
+/* The device has one at a time, however long it takes for one of them. */
+static void test_loads_wait_for_a_late_answer(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.answer[0] = 400 * WEFT_NS;
+	for (uint32_t i = 0; i < 3; i++)
+		load_beside(b, i);
+	run_beside(b);
+	/* from the slot behind the answer on */
+	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 500 + 5);
+	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 2), 2 * 510 + 5);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 590 + 5);
+}
+
+/* None passes a store that the host asked for before it. */
+static void test_each_load_stays_behind_its_stores(void **state)
+{
+	static const enum weft_note_kind want[] = {
+		WEFT_NOTE_STORE, WEFT_NOTE_STORE, WEFT_NOTE_LOAD,
+		WEFT_NOTE_STORE, WEFT_NOTE_LOAD,
+	};
+	struct bench *b = *state;
+	uint32_t n = 0;
+
+	b->s.window = 1;
+	for (uint32_t i = 0; i < HT_CYCLE; i++)
+		b->s.eat[i] = WEFT_US;
+	htrig_add(&b->s.host, HT_STORE, 0x40, 8);
+	htrig_add(&b->s.host, HT_STORE, 0x80, 8);
+	load_beside(b, 0);
+	htrig_add(&b->s.host, HT_STORE, 0xc0, 8);
+	load_beside(b, 1);
+	run_beside(b);
+	for (uint32_t i = 0; i < b->log.n; i++)
+		if (b->log.said[i].port == 1)
+			assert_int_equal(b->log.said[i].kind, want[n++]);
+	assert_int_equal(n, 5);
+}
+
+/* One that is not answered takes its own time only. */
+static void test_a_mute_device_aborts_each_load(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.answer[0] = b->s.answer[2] = WEFT_NEVER;
+	for (uint32_t i = 0; i < 3; i++)
+		load_beside(b, i);
+	run_beside(b);
+	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
+			 ref_ht_byte(1));
+	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 2)->first, 0xff);
+	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 200);
+}
+
 static void test_size(void **state)
 {
 	(void)state;
@@ -526,6 +622,10 @@ int main(void)
 		T(test_absent),
 		T(test_mute),
 		T(test_hole),
+		T(test_loads_overlap_but_for_the_target),
+		T(test_loads_wait_for_a_late_answer),
+		T(test_each_load_stays_behind_its_stores),
+		T(test_a_mute_device_aborts_each_load),
 		cmocka_unit_test(test_size),
 	};
 

@@ -144,7 +144,9 @@ class Ultra(unittest.TestCase):
                 "nodes.bus.h_wr_in=0", "nodes.bus.h_wr_out=%uns" % self.WR,
                 "nodes.bus.h_dw=%uns" % self.DW, "nodes.nic.net_clock=500MHz",
                 "fabric.switch.clock=500MHz", "nodes.nic.f_core=%uMHz" % core,
-                "fabric.link.length=%g" % metres, *sets)
+                "fabric.link.length=%g" % metres,
+                # no cell that refreshes credits in front of a packet
+                "fabric.switch.refresh=1000000", *sets)
         self.assertEqual(r["n0.prog0.latency_min"],
                          r["n0.prog0.latency_max"])
         return r["n0.prog0.latency_min"]

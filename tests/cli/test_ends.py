@@ -55,6 +55,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("n0.prog1: ended with -5", done.stderr)
         self.assertIn("n1.prog1: still waits for", done.stderr)
+        self.assertNotIn("simulated time ends", done.stderr)
         self.assertNotIn("prog0", done.stderr)
 
 
@@ -107,6 +108,13 @@ class Watchdog(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("simulated time ends at 9000 s", done.stderr)
         self.assertIn("the out-of-band key 'never put'", done.stderr)
+
+    def test_a_run_in_which_nothing_is_left_ends_at_its_last_event(self):
+        done = wait("word", "1ms", "workload.0.way=sleep",
+                    "workload.0.time=3ms")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertNotIn("watchdog", done.stderr)
+        self.assertNotIn("simulated time ends", done.stderr)
 
     def test_a_run_that_ends_in_time_is_not_watched(self):
         done = wait("key", "1ms", "run.until=9s")

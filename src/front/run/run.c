@@ -72,7 +72,11 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 	}
 	if (weft_sim_idle(c->sim))
 		viewer_rest(l->view);
-	weft_sim_run(c->sim, until);
+	/* A run without an end of its own stays at its last event. */
+	if (until < RUN_END)
+		weft_sim_run(c->sim, until);
+	else
+		weft_sim_step(c->sim, until);
 }
 
 /* False when a signal ended it before its time. */

@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t preset = (uint32_t)take(&f, 1) % 4;
 
 	rig_single(&f.r, presets[preset],
-		   preset < 2 ? "sink.lanes=8 sink.cap=1200" : "sink.cap=511");
+		   preset < 2 ? "sink.lanes=8 sink.cap=1200" : "sink.cap=2047");
 	rig_setup(&f.r, 0);
 	for (uint32_t n = 0; f.p < f.end && n < 400; n++)
 		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);

@@ -42,7 +42,7 @@ SHORT = [
     ("hostport/links", "run={until: 100us}"),
 ]
 SAMPLE = [
-    "forth/ep-conformance", "forth/multi-uniform", "forth/two-links",
+    "forth/ep-conformance", "forth/multi-drop", "forth/fault-nodes",
     "extoll/ep-traffic", "extoll/alltoall", "hostport/ep-conformance",
     "hostport/atoll-pingpong", "hvia/ep-conformance", "hvia/ep-loss",
     "hvia/latency", "ethernet/hot-spot", "coh/delivery",

@@ -30,6 +30,62 @@ static int fault_put(struct exp_build *b, const struct doc_node *n,
 	return 0;
 }
 
+struct comp_list {
+	VEC(struct weft_comp *);
+};
+
+/* All components, nodes and traffic by number: a fault's number, and with it
+ * its random stream, follows from the experiment and not from the order of
+ * construction. */
+static void comps_in_order(const struct exp_build *b, struct comp_list *l)
+{
+	size_t nics = 0;
+
+	for (size_t i = 0; i < b->nodes.n; i++) {
+		const struct exp_node *nd = &b->nodes.at[i];
+
+		if (nd->host)
+			vec_push(l, nd->host);
+		if (nd->bus)
+			vec_push(l, nd->bus);
+		for (size_t k = 0; k < nd->nics.n; k++)
+			vec_push(l, nd->nics.at[k]);
+		nics += nd->nics.n;
+	}
+	for (size_t i = nics; i < b->ends.n; i++)
+		vec_push(l, b->ends.at[i]);
+	/* what was built behind them has one order only */
+	for (size_t i = l->n; i < weft_sim_count(b->sim); i++)
+		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
+}
+
+/* All ports of the kind that fit get a fault; how many, or negative. */
+static int fault_each(struct exp_build *b, const struct doc_node *n,
+		      const char *pattern, enum weft_port_kind kind,
+		      struct weft_err *err)
+{
+	struct comp_list l = { 0 };
+	int hits = 0, ret = 0;
+	char name[160];
+
+	comps_in_order(b, &l);
+	for (size_t k = 0; k < l.n && !ret; k++) {
+		struct weft_comp *c = l.at[k];
+
+		for (uint32_t i = 0; i < c->n_ports && !ret; i++) {
+			snprintf(name, sizeof(name), "%s.%s", c->name,
+				 c->ports[i].name);
+			if (c->ports[i].kind != kind ||
+			    fnmatch(pattern, name, 0))
+				continue;
+			hits++;
+			ret = fault_put(b, n, &c->ports[i], err);
+		}
+	}
+	vec_free(&l);
+	return ret ? ret : hits;
+}
+
 /* Every port of its kind whose name fits the pattern gets a fault of its
  * own. */
 static int fault_pattern(struct exp_build *b, const struct doc_node *n,
@@ -37,34 +93,19 @@ static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 {
 	struct build_spec spec = { .kind = WEFT_KIND_FAULT,
 				   .type_key = "type" };
-	uint32_t n_comps = weft_sim_count(b->sim), hits = 0;
 	const struct weft_class *cls;
 	enum weft_port_kind kind;
-	char name[160];
+	int hits;
 
 	if (build_class(b, &spec, n, &cls, err))
 		return -1;
 	kind = cls->ops.note ? WEFT_PORT_BUS : WEFT_PORT_LINK;
-	for (uint32_t k = 0; k < n_comps; k++) {
-		struct weft_comp *c = weft_sim_at(b->sim, k);
-
-		for (uint32_t i = 0; i < c->n_ports; i++) {
-			snprintf(name, sizeof(name), "%s.%s", c->name,
-				 c->ports[i].name);
-			if (c->ports[i].kind != kind ||
-			    fnmatch(on->text, name, 0))
-				continue;
-			hits++;
-			if (fault_put(b, n, &c->ports[i], err))
-				return -1;
-		}
-	}
-	return hits ? 0
-		    : doc_fail(on->at, err,
-			       "no %s port fits '%.80s': write "
-			       "e.g. 'n*.nic.*'",
-			       kind == WEFT_PORT_BUS ? "bus" : "link",
-			       on->text);
+	hits = fault_each(b, n, on->text, kind, err);
+	if (hits)
+		return hits < 0 ? -1 : 0;
+	return doc_fail(on->at, err,
+			"no %s port fits '%.80s': write e.g. 'n*.nic.*'",
+			kind == WEFT_PORT_BUS ? "bus" : "link", on->text);
 }
 
 static int fault_one(struct exp_build *b, const struct doc_node *n,

@@ -325,7 +325,7 @@ uint32_t weft_host_nodes(struct weft_host *h); /* nodes in the system */
  * exchange at start-up); get blocks until the key is there. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
 uint64_t weft_oob_get(struct weft_host *h, const char *key);
-/* Is it there?  Inside the simulator only. */
+/* Is it there? */
 bool weft_oob_there(struct weft_host *h, const char *key);
 
 WEFT_C_END

@@ -71,10 +71,14 @@ struct hport_sizes hport_sizes_of(const struct hport *p);
  * does nothing until it is asked.  0, -ENODEV, -ENOMEM. */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
-/* Routing handle of another process. */
+/* Routing handle of another process: of the owner that the VPID has, or will
+ * have next, at the time of hport_connect.  Instructions to it that come when
+ * the VPID has another owner are refused (HP_ERR_TVPID_INV): connect again.
+ * -EHOSTUNREACH: there is no such node; -EINVAL: no such VPID. */
 struct hport_peer {
 	uint32_t off, len; /* of the route */
 	uint32_t vpid;
+	uint32_t epoch; /* which owner; 0: whoever has the VPID */
 };
 int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p);

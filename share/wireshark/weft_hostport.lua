@@ -38,7 +38,10 @@ local F = weft.fields(proto, {
 	{ "tag", "API tag", "u64", 2, 6, hex = true },
 	{ "user_tag", "User tag", "u64", 0, 8, hex = true },
 	{ "dtag", "Destination tag", "u32", 0, 4 },
-	{ "size", "Payload size", "u32", 4, 4 },
+	{ "owner", "Epoch of the target's owner (0: any)", "u8", 4, 1 },
+	{ "size", "Payload size", "u32", 4, 4, mask = 0x00ffffff },
+	{ "epoch", "Epoch of the request's sender", "u16", 0, 2 },
+	{ "epoch_back", "Epoch of the request's sender", "u16", 6, 2 },
 	{ "win", "Target window", "u32", 0, 4 },
 	{ "capability", "Capability", "u32", 4, 4, hex = true },
 	{ "tupid", "Target ULTRA port", "u16", 0, 2 },
@@ -174,9 +177,13 @@ end
 
 -- ---- packets ----
 
-local fixed = { { "cmd", "cmd.error", "cmd.group", "cmd.main", "cmd.ack",
-	"cmd.response", "cmd.low", "hpid", "sender" }, { "orig", "tag" },
-	{ "user_tag" }, { "dtag", "size" } }
+local first = { { "cmd", "cmd.error", "cmd.group", "cmd.main", "cmd.ack",
+	"cmd.response", "cmd.low", "hpid", "sender" } }
+-- C1 to C3: of acknowledges, of the others
+local fixed_ack = { { "orig", "tag" }, { "user_tag" },
+	{ "dtag", "epoch_back" } }
+local fixed = { { "epoch", "tag" }, { "user_tag" },
+	{ "dtag", "owner", "size" } }
 
 local function words(tree, tvb, at, list, v)
 	for i, names in ipairs(list) do
@@ -210,7 +217,9 @@ weft.uppers[2] = function(tvb, pinfo, root, how)
 		tree:add_proto_expert_info(X.frame)
 		return "Host Port, no frame"
 	end
-	at = words(tree, tvb, at, fixed, v)
+	at = words(tree, tvb, at, first, v)
+	at = words(tree, tvb, at, v["cmd.main"] == 0xf and fixed_ack or fixed, v)
+	v.size = v.size or 0
 	local form = form_of(v)
 	if at + 8 * #form > tvb:len() then
 		tree:add_proto_expert_info(X.frame)

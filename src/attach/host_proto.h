@@ -87,6 +87,7 @@ enum {
 	X(MEM_UNPIN,    "mem_unpin",        0)                 \
 	X(OOB_PUT,      "oob_put",          HA_DATA | HA_KEY)  \
 	X(OOB_GET,      "oob_get",          HA_DATA | HA_KEY)  \
+	X(OOB_THERE,    "oob_there",        HA_DATA | HA_KEY)  \
 	X(BYE,          "bye",              0)
 /* clang-format on */
 

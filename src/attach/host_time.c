@@ -156,6 +156,13 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	return host_call_data(h, &c, key, key_len(key), NULL);
 }
 
+bool weft_oob_there(struct weft_host *h, const char *key)
+{
+	struct att_host_cmd c = { .kind = ATT_H_OOB_THERE };
+
+	return host_call_data(h, &c, key, key_len(key), NULL);
+}
+
 void weft_host_log(struct weft_host *h, const char *fmt, ...)
 {
 	struct host_node *n = h->node;

@@ -75,6 +75,8 @@ RAW_CALL(call_oob)
 	key[k->n - 1] = '\0';
 	if (k->kind == ATT_H_OOB_PUT)
 		weft_oob_put(c->h, key, k->io_off);
+	else if (k->kind == ATT_H_OOB_THERE)
+		r->a = weft_oob_there(c->h, key);
 	else
 		r->a = weft_oob_get(c->h, key);
 }
@@ -90,4 +92,5 @@ const raw_fn raw_mem_fns[ATT_H_END] = {
 	[ATT_H_MEM_UNPIN] = call_mem_unpin,
 	[ATT_H_OOB_PUT] = call_oob,
 	[ATT_H_OOB_GET] = call_oob,
+	[ATT_H_OOB_THERE] = call_oob,
 };

@@ -76,7 +76,11 @@ struct hp_head {
 #define HP_C1_TAG(c)	 ((c)&0xffffffffffffull)
 #define HP_C3(dtag, n)	 ((uint64_t)(dtag) << 32 | (uint32_t)(n))
 #define HP_C3_DTAG(c)	 ((uint32_t)((c) >> 32))
-#define HP_C3_SIZE(c)	 ((uint32_t)(c))
+#define HP_C3_SIZE(c)	 ((uint32_t)(c)&0xffffff)
+/* Requests, our own: epoch of the owner that is meant, 0 = any.  (A packet has
+ * 8 MiB at most.) */
+#define HP_C3_OWNER(c)	       ((uint32_t)(c) >> 24)
+#define HP_C3_OWNER_PUT(epoch) ((uint64_t)((epoch)&0xff) << 24)
 
 /* Mask of the command words C0..C7 that a command has, by group and byte. */
 uint32_t hp_frame_words(uint32_t cmd);

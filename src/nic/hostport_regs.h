@@ -299,14 +299,18 @@ enum hp_err {
 /* ---- VCI (5.1, 5.5) ---------------------------------------------------- */
 
 #define HP_VCI_W0(cmd, rlen, roff)                                             \
-	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 47, 32) | HP_PUT(roff, 31, 0))
-#define HP_VCI_W1(tvpid, tag) (HP_PUT(tvpid, 63, 48) | HP_PUT(tag, 47, 0))
-#define HP_VCI_CMD(w)	      ((uint32_t)HP_GET((w)[0], 63, 48))
-#define HP_VCI_RLEN(w)	      ((uint32_t)HP_GET((w)[0], 47, 32))
-#define HP_VCI_ROFF(w)	      ((uint32_t)HP_GET((w)[0], 31, 0))
-#define HP_VCI_TVPID(w)	      ((uint32_t)HP_GET((w)[1], 63, 48))
-#define HP_VCI_TAG(w)	      HP_GET((w)[1], 47, 0)
-#define HP_VCI_USER(w)	      ((w)[2])
+	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 39, 32) | HP_PUT(roff, 31, 0))
+/* Our own, in W0: epoch of the owner that is meant; HP_EPOCH_ANY: whoever has
+ * the VPID.  The longest route has 105 bytes. */
+#define HP_VCI_OWNER_PUT(epoch) HP_PUT(epoch, 47, 40)
+#define HP_VCI_W1(tvpid, tag)	(HP_PUT(tvpid, 63, 48) | HP_PUT(tag, 47, 0))
+#define HP_VCI_CMD(w)		((uint32_t)HP_GET((w)[0], 63, 48))
+#define HP_VCI_OWNER(w)		((uint32_t)HP_GET((w)[0], 47, 40))
+#define HP_VCI_RLEN(w)		((uint32_t)HP_GET((w)[0], 39, 32))
+#define HP_VCI_ROFF(w)		((uint32_t)HP_GET((w)[0], 31, 0))
+#define HP_VCI_TVPID(w)		((uint32_t)HP_GET((w)[1], 63, 48))
+#define HP_VCI_TAG(w)		HP_GET((w)[1], 47, 0)
+#define HP_VCI_USER(w)		((w)[2])
 /* SEND */
 #define HP_VCI_SDR_OFF(w)  ((w)[3])
 #define HP_VCI_SEND_LEN(w) ((w)[4])
@@ -378,11 +382,13 @@ enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
 #define HP_F_NQ_RP		     6, 23, 0
 #define HP_F_PRQ_WP		     7, 47, 24
 #define HP_F_NQ_WP		     7, 23, 0
-#define HP_F_EPOCH		     7, 63, 48 /* our own: owners before */
+#define HP_F_EPOCH		     7, 63, 48 /* our own: which owner */
 #define HP_CTX_GET_(w, i, hi, lo)    HP_GET((w)[i], hi, lo)
 #define HP_CTX_SET_(w, i, hi, lo, v) ((w)[i] = HP_SET((w)[i], v, hi, lo))
 #define HP_CTX(w, ...)		     HP_CTX_GET_(w, __VA_ARGS__)
 #define HP_CTX_SET(w, ...)	     HP_CTX_SET_(w, __VA_ARGS__)
+/* Low bits of an epoch, which requests name; none has 0 there. */
+enum { HP_EPOCH_ANY = 0, HP_EPOCH_FIRST = 1, HP_EPOCH_LOW = 0xff };
 /* A base: PA[51:12] in 40 bits. */
 #define HP_BASE(w, ...) (HP_CTX_GET_(w, __VA_ARGS__) << 12)
 

@@ -114,11 +114,11 @@ struct hport_sizes hport_sizes_of(const struct hport *p)
 int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p)
 {
-	struct hport_c_route a = { .node = node };
+	struct hport_c_route a = { .node = node, .vpid = vpid };
 	int ret = trap(p, HPORT_C_ROUTE, &a);
 
 	if (!ret)
-		*to_p = (struct hport_peer){ a.off, a.len, vpid };
+		*to_p = (struct hport_peer){ a.off, a.len, vpid, a.epoch };
 	return ret;
 }
 

@@ -38,8 +38,10 @@ struct hport_c_win {
 	uint32_t vpid, id;
 };
 
+/* The way to a node, and which owner the VPID has there. */
 struct hport_c_route {
-	uint32_t node, off, len;
+	uint32_t node, vpid;
+	uint32_t off, len, epoch;
 };
 
 struct hport_c_serve {

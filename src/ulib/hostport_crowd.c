@@ -67,6 +67,7 @@ static void context_write(struct hport_crowd *c, uint32_t i, uint32_t flags)
 	HP_CTX_SET(w, HP_F_PRQ_BASE, page + OWN);
 	HP_CTX_SET(w, HP_F_NQ_BASE, page + NOTES);
 	HP_CTX_SET(w, HP_F_RDR_BASE, page + RECEIVED);
+	HP_CTX_SET(w, HP_F_EPOCH, c->drv.kernel->epoch[i]);
 }
 
 static int enable(struct hport_drv *d, void *arg)

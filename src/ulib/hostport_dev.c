@@ -221,14 +221,45 @@ int hport_drv_route(struct hport_drv *d, uint32_t node)
 	return ret;
 }
 
+static void epoch_key(char *key, size_t size, uint32_t node, uint32_t vpid)
+{
+	snprintf(key, size, "hport.epoch.%u.%u", node, vpid);
+}
+
+void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
+{
+	uint16_t *e = &d->kernel->epoch[vpid];
+	char key[48];
+
+	if (!(++*e & HP_EPOCH_LOW))
+		++*e;
+	epoch_key(key, sizeof(key), d->node, vpid);
+	weft_oob_put(d->host, key, *e);
+}
+
+/* Of the owner of a VPID, or of its next one: other nodes tell when a port has
+ * ended. */
+static uint32_t epoch_of(struct hport_drv *d, uint32_t node, uint32_t vpid)
+{
+	char key[48];
+
+	if (node == d->node)
+		return d->kernel->epoch[vpid];
+	epoch_key(key, sizeof(key), node, vpid);
+	return weft_oob_there(d->host, key)
+		       ? (uint32_t)weft_oob_get(d->host, key)
+		       : HP_EPOCH_FIRST;
+}
+
 /* Not more than there is: short routes stay in the device's cache. */
 int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 {
 	const uint8_t *b;
-	int ret = hport_drv_route(d, a->node);
+	int ret = a->vpid < HP_VPIDS ? hport_drv_route(d, a->node) : -EINVAL;
 
 	if (ret)
 		return ret;
+	a->epoch = epoch_of(d, a->node, a->vpid) & HP_EPOCH_LOW;
 	b = d->kernel->rs + (size_t)HPORT_ROUTE * a->node;
 	a->off = HPORT_ROUTE * a->node;
 	a->len = HP_RS_HEAD + b[HP_RS_NF] + 1u + b[HP_RS_NR];

@@ -3,10 +3,11 @@
  *
  * A port ends in this order: its page takes no triggers, its context is off,
  * the device holds nothing of the VPID any more; then translations, windows and
- * memory go, and at last the VPID.  The next owner has another epoch: replies
- * to the one before are thrown away by the device.  Requests under way to the
- * one before have time to arrive: a VPID rests before it is given out again,
- * and those that never had an owner go first. */
+ * memory go, and at last the VPID.  The next owner has another epoch: what is
+ * under way to the one before is refused by the device, replies and requests.
+ * Requests name 8 bits of it: a VPID rests before it is given out again, so
+ * that 255 owners take their time, and those that never had an owner go
+ * first. */
 #include "ulib/hostport_drv.h"
 
 #include <errno.h>
@@ -95,8 +96,8 @@ void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid)
 	struct hport_kernel *k = d->kernel;
 	struct hport_closed c = { (uint16_t)vpid, weft_host_now(d->host) };
 
+	hport_drv_epoch_next(d, vpid);
 	hport_drv_lock(d);
-	k->epoch[vpid]++;
 	k->opened--;
 	bit_set(k->vpids, vpid, false);
 	vec_push(&k->closed, c);
@@ -469,10 +470,13 @@ static struct hport_kernel *kernel_new(void)
 	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
 	k->port = calloc(HP_VPIDS, sizeof(*k->port));
 	k->space = calloc(HP_VPIDS, sizeof(*k->space));
-	if (k->epoch && k->port && k->space)
-		return k;
-	drv_fini(k);
-	return NULL;
+	if (!k->epoch || !k->port || !k->space) {
+		drv_fini(k);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		k->epoch[i] = HP_EPOCH_FIRST;
+	return k;
 }
 
 /* The management page is the driver's alone: inside of a call of its own. */

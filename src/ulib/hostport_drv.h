@@ -71,7 +71,7 @@ struct hport_kernel {
 	struct {
 		VEC(struct hport_closed);
 	} closed;
-	uint16_t *epoch; /* owners a VPID had */
+	uint16_t *epoch; /* of a VPID's owner, or its next one */
 	struct hport_kport **port;
 	struct hport_space *space;
 	struct {
@@ -149,6 +149,8 @@ void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
 /* The routing space has a way to that node and back; -EHOSTUNREACH. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
+/* The VPID has no owner any more: the next one is another, for all nodes. */
+void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- hostport_drv.c ---- */
 

@@ -76,7 +76,8 @@ static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
 		uint32_t flags, struct hport_tag tag, const uint64_t *v)
 {
 	uint64_t w[HP_WORDS] = { HP_VCI_W0(HP_CMD(0, HP_G_PORT, byte), to->len,
-					   to->off),
+					   to->off) |
+					 HP_VCI_OWNER_PUT(to->epoch),
 				 HP_VCI_W1(to->vpid, tag.api), tag.user };
 
 	memcpy(&w[3], v, 5 * sizeof(*v));

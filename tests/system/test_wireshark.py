@@ -387,6 +387,16 @@ class HostPort(Captured):
         for r in last:
             if r["hostport.name"][0].endswith("_RESPONSE"):
                 self.assertTrue(r["hostport.request"], r)
+        # every request names the first owner, and every answer its sender's
+        rows = self.rows("hostport.name", "hostport.owner", "hostport.epoch",
+                         "hostport.epoch_back")
+        for r in (r for r in rows if r["hostport.name"]):
+            name = r["hostport.name"][0]
+            answer = name == "ACK" or name.endswith("_RESPONSE")
+            self.assertEqual(r["hostport.owner"],
+                             [] if name == "ACK" else [str(int(not answer))])
+            self.assertEqual(r["hostport.epoch_back" if name == "ACK" else
+                               "hostport.epoch"], ["1"])
 
 
 class Atoll(Captured):

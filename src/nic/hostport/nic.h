@@ -89,7 +89,7 @@ enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)") \
 	X(EVENTS, "events", "records", "written to the driver's ring")         \
 	X(PARKS, "parks", "packets", "waited for a page in main memory")       \
-	X(STALE, "stale", "replies", "to an earlier owner of their VPID")
+	X(STALE, "stale", "packets", "for an earlier owner of their VPID")
 enum hp_counter {
 #define X(id, name, unit, doc) HP_K_##id,
 	HP_COUNTERS(X)

@@ -168,7 +168,8 @@ static struct hp_head frame_head(const struct hp_nic *n, const struct req *q)
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->hpid, v->vpid);
 	h.c[1] = HP_C1(q->epoch, HP_VCI_TAG(v->w));
 	h.c[2] = HP_VCI_USER(v->w);
-	h.c[3] = HP_C3(q->route.route.dtag, q->len);
+	h.c[3] = HP_C3(q->route.route.dtag, q->len) |
+		 HP_C3_OWNER_PUT(HP_VCI_OWNER(v->w));
 	h.c[4] = v->w[3];
 	h.c[5] = v->w[4];
 	h.c[6] = v->main == HP_M_MIS_PUT ? HP_VCI_BE(v->w)

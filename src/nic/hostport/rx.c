@@ -90,16 +90,19 @@ void hp_in_context(struct hp_nic *n, struct hp_in *in,
 	hp_ctx_get(n, &in->ctx);
 }
 
-/* A reply brings back the epoch of its request: in an acknowledge, whose C1
- * names the command, where others have their size. */
+/* For an earlier owner of the VPID.  A reply brings back the epoch of its
+ * request: in an acknowledge, whose C1 names the command, where others have
+ * their size.  A request names the owner that its sender has connected to. */
 static bool is_stale(const struct hp_in *in, const struct hp_ctx *c)
 {
 	const uint64_t *w = in->head.c;
+	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH);
+	uint32_t owner = HP_C3_OWNER(w[3]);
 
-	return in->reply &&
-	       HP_CTX(c->w, HP_F_EPOCH) != (HP_CMD_BYTE(in->cmd) == HP_B_ACK
-						    ? HP_C3_SIZE(w[3])
-						    : HP_C1_ORIG(w[1]));
+	if (!in->reply)
+		return owner != HP_EPOCH_ANY && owner != (epoch & HP_EPOCH_LOW);
+	return epoch != (HP_CMD_BYTE(in->cmd) == HP_B_ACK ? HP_C3_SIZE(w[3])
+							  : HP_C1_ORIG(w[1]));
 }
 
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)

@@ -384,6 +384,7 @@ static int put_to_next(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(n.error, 0);
 	hport_close(p);
 	p = open_as(h, 9);
+	to = peer(q, 0, 9);
 	m = hport_alloc(p, BLOCK, &va);
 	assert_int_equal(va, was);
 	memset(m, THEIRS, BLOCK);

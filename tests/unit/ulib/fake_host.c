@@ -405,6 +405,15 @@ void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
 	fake_oob[fake_n_oob++].val = val;
 }
 
+bool weft_oob_there(struct weft_host *h, const char *key)
+{
+	(void)h;
+	for (uint32_t i = 0; i < fake_n_oob; i++)
+		if (!strcmp(fake_oob[i].key, key))
+			return true;
+	return false;
+}
+
 /* Nodes are alike: what another one has not said yet is what we said, moved
  * to its memory. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)

@@ -50,7 +50,25 @@ enum weft_bus_status {
 	WEFT_BUS_OK,
 	WEFT_BUS_MASTER_ABORT, /* nobody answers at that address */
 	WEFT_BUS_TARGET_ABORT, /* the target refuses */
+	WEFT_BUS_PARITY,       /* data came with wrong parity: PERR# */
+	WEFT_BUS_SPLIT_ERROR,  /* a completion said that the read has failed */
 };
+
+/* What can go wrong with an access on bus.pcix; a fault (fault.bus) asks for
+ * it. */
+enum weft_bus_error {
+	WEFT_BUS_E_NONE,
+	WEFT_BUS_E_ADDRESS, /* parity of its address phase */
+	WEFT_BUS_E_DATA,    /* parity of its data: a bit has turned over */
+	WEFT_BUS_E_MASTER,  /* nobody answers */
+	WEFT_BUS_E_TARGET,  /* the target refuses */
+	WEFT_BUS_E_MESSAGE, /* split completion error message instead of data */
+	WEFT_BUS_E_REPEAT,  /* a split completion comes once more */
+	WEFT_BUS_E_DISCARD, /* the split completion of a load is not taken */
+};
+
+/* Lines by which a device says that it has seen something wrong. */
+enum weft_bus_signal { WEFT_BUS_PERR, WEFT_BUS_SERR };
 
 /* A device-initiated transaction (DMA).  Owned by the device, lent to the bus
  * from submit until its NOTE_DONE has been taken. */
@@ -75,6 +93,7 @@ struct weft_bus_txn {
 	uint32_t slow_split, slow_next;
 	/* and its own times are that many times as long; 0 = 1 */
 	double slow_factor;
+	enum weft_bus_error error; /* bus.pcix: and this goes wrong */
 	/* read, packet buses: its answer may pass stores of the host.  To be
 	 * set by a device that needs the answer before it can take stores. */
 	bool relaxed;
@@ -125,13 +144,17 @@ struct weft_bus_note {
 	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
 	uint8_t space;		/* 0 = configuration, 1 + n = BAR n */
 	bool level;
-	bool lazy;    /* MEM_READ: the device settles before it looks */
-	bool last;    /* BURST: nothing follows */
-	bool timer;   /* BURST: cut short by the latency timer */
-	bool user;    /* TAGGED: the tag is the program's own */
-	bool error;   /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
-		       */
-	uint8_t op;   /* TAGGED: enum weft_bus_tagged_op */
+	bool lazy;  /* MEM_READ: the device settles before it looks */
+	bool last;  /* BURST: nothing follows */
+	bool timer; /* BURST: cut short by the latency timer */
+	bool user;  /* TAGGED: the tag is the program's own */
+	bool error; /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
+		     */
+	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
+	/* enum weft_bus_error.  STORE, LOAD: of the access; BURST, MEM_*: bit 0
+	 * of the first byte is wrong; DONE of a read: a completion that nobody
+	 * asked for follows, up to data_end */
+	uint8_t wrong;
 	uint8_t load; /* LOADED: number that the host gave it */
 	uint16_t tag;
 	struct weft_slice slice;
@@ -178,6 +201,8 @@ struct weft_bus_ops {
 	void (*refuse)(struct weft_port *dev_port);
 	/* The device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
+	/* Optional: the device asserts PERR# or SERR#. */
+	void (*signal)(struct weft_port *dev_port, enum weft_bus_signal line);
 	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
 	 * configuration space; bus.ht: inside of an aligned line of 64), into
 	 * the bridge's posted-write buffer: false = buffer full, wait for
@@ -301,6 +326,15 @@ static inline void weft_bus_settle(struct weft_port *dev_port)
 
 	if (bus->settle)
 		bus->settle(dev_port);
+}
+
+static inline void weft_bus_signal(struct weft_port *dev_port,
+				   enum weft_bus_signal line)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
+
+	if (bus->signal)
+		bus->signal(dev_port, line);
 }
 
 static inline bool weft_bus_many(struct weft_port *dev_port)

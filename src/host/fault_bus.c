@@ -10,6 +10,8 @@
  * split, completion   clocks by which the bridge is slower: from the split
  *        response to the first datum, before each further completion
  * factor   all times of the bridge are that many times as long
+ * error  on the port of a device: accesses of it, or to it, that go wrong
+ *        (fault_bus_err.c)
  *
  * Everything else passes through in no time: with hold = none, no clocks and
  * factor 1 the run is the same as without.  What was on the bus when an outage
@@ -23,6 +25,9 @@ static const struct weft_counter fb_counters[FB_C_N] = {
 	[FB_C_HELD] = { "held", "requests", "requests held back" },
 	[FB_C_TIME] = { "held_ns", "ns", "time with a request held back" },
 	[FB_C_SLOWED] = { "slowed", "requests", "served by a slow bridge" },
+	[FB_C_ERRORS] = { "errors", "accesses", "made to go wrong" },
+	[FB_C_PERR] = { "perr", "times", "the device asserted PERR#" },
+	[FB_C_SERR] = { "serr", "times", "the device asserted SERR#" },
 };
 
 /* clang-format off */
@@ -39,6 +44,23 @@ static const struct weft_param fb_params[] = {
 	WEFT_PARAM(REAL, struct fault_bus, factor, "1", "1..1000", OWN,
 		   "the bridge takes that many times as long: split latency, "
 		   "gaps, recovery after a disconnect"),
+	WEFT_PARAM(ENUM, struct fault_bus, error, "none",
+		   "none|address|data|master_abort|target_abort|message|repeat|"
+		   "discard", OWN,
+		   "PCI-X: what goes wrong: parity of the address or of the "
+		   "data, an abort, split completion error message, a "
+		   "completion that comes twice, one that is not taken"),
+	WEFT_PARAM(ENUM, struct fault_bus, access, "reads",
+		   "reads|writes|loads|stores", OWN,
+		   "error: of the device's reads or writes, of the host's "
+		   "loads or stores"),
+	WEFT_PARAM(REAL, struct fault_bus, rate, "0", "0..1", OWN,
+		   "error: probability that an access is hit"),
+	WEFT_PARAM(U64, struct fault_bus, number, "0", "", OWN,
+		   "error: hit the access with this number (from 1, counting "
+		   "while the outage lasts); 0 = none"),
+	WEFT_PARAM(U64, struct fault_bus, count, "1", "1..", OWN,
+		   "error: how many accesses from that one on"),
 	{ 0 }
 };
 
@@ -51,7 +73,7 @@ static const struct weft_port_decl fb_ports[] = {
 
 /* ---- requests ------------------------------------------------------------ */
 
-static const struct outage_span *fb_now(struct weft_comp *c)
+const struct outage_span *fb_now(struct weft_comp *c)
 {
 	struct fault_bus *b = c->state;
 	const struct outage_span *s =
@@ -116,6 +138,7 @@ static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	weft_time_t until;
 
 	fb_slow(c, t);
+	fb_err_request(c, t);
 	if (fb_holds(c, t->op == WEFT_BUS_WRITE, &until))
 		fb_keep(c, t, until);
 	else
@@ -186,6 +209,7 @@ static bool fb_many(struct weft_port *dev_port)
 static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.reply = fb_reply,
 						.irq = fb_irq,
+						.signal = fb_signal,
 						.pio_store = fb_pio_store,
 						.pio_load = fb_pio_load,
 						.present = fb_pio_present,
@@ -200,9 +224,12 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)
 {
 	const struct fault_bus *b = c->state;
+	struct weft_bus_note own = *note;
 
 	(void)port;
-	weft_bus_tell(&c->ports[FB_DEV], note);
+	if (b->error)
+		fb_err_access(c, &own);
+	weft_bus_tell(&c->ports[FB_DEV], &own);
 	if (note->kind == WEFT_NOTE_STORED && b->n_pio)
 		weft_wake(c, FB_EV_ROOM, note->time);
 }
@@ -221,6 +248,8 @@ static int fb_start(struct weft_comp *c, struct weft_err *err)
 {
 	const struct fault_bus *b = c->state;
 
+	if (fb_err_start(c, err))
+		return -EINVAL;
 	if (strcmp(c->ports[FB_BUS].peer->name, "host"))
 		return 0;
 	if (b->split || b->completion || b->factor > 1)
@@ -251,7 +280,7 @@ static void fb_fini(struct weft_comp *c)
 }
 
 WEFT_COMPONENT(fault_bus, .name = "fault.bus", .kind = WEFT_KIND_FAULT,
-	       .doc = "a bus that holds or slows a device's requests",
+	       .doc = "a bus that holds, slows or spoils a device's requests",
 	       .source = "own", .state_size = sizeof(struct fault_bus),
 	       .params = fb_params, .counters = fb_counters,
 	       .n_counters = FB_C_N, .ports = fb_ports,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of fault.bus: requests of a device (fault_bus.c), accesses of the host
- * (fault_bus_pio.c). */
+ * (fault_bus_pio.c), accesses that go wrong (fault_bus_err.c). */
 #ifndef HOST_FAULT_BUS_H
 #define HOST_FAULT_BUS_H
 
@@ -10,7 +10,16 @@
 enum { FB_HOLD_NONE, FB_HOLD_WRITES, FB_HOLD_READS, FB_HOLD_ALL };
 enum { FB_DEV, FB_BUS };	 /* ports: device or host, bus */
 enum { FB_EV_OVER, FB_EV_ROOM }; /* outage over; the bus takes a store */
-enum { FB_C_HELD, FB_C_TIME, FB_C_SLOWED, FB_C_N };
+enum fb_access { FB_READS, FB_WRITES, FB_LOADS, FB_STORES };
+enum {
+	FB_C_HELD,
+	FB_C_TIME,
+	FB_C_SLOWED,
+	FB_C_ERRORS,
+	FB_C_PERR,
+	FB_C_SERR,
+	FB_C_N
+};
 
 /* A store or load of the host that waits. */
 struct fb_pio {
@@ -27,6 +36,10 @@ struct fault_bus {
 	struct outage when; /* first: see OUTAGE_PARAMS */
 	uint32_t hold, split, completion;
 	double factor;
+	uint32_t error, access; /* enum weft_bus_error, enum fb_access */
+	double rate;
+	uint64_t number, count;
+	uint64_t seen;		   /* accesses that the error could meet */
 	uint32_t at;		   /* span of now or next */
 	struct weft_bus_txn *held; /* oldest first */
 	struct fb_pio pio[FB_PIOS];
@@ -42,10 +55,18 @@ static inline struct weft_port *fb_port(struct weft_port *dev_port)
 	return &dev_port->peer->comp->ports[FB_BUS];
 }
 
+/* The outage that is on, or NULL. */
+const struct outage_span *fb_now(struct weft_comp *c);
 /* Is the outage on, until *until_p, and does it hold writes or reads? */
 bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
 /* Something waits until then. */
 void fb_wait(struct weft_comp *c, weft_time_t until);
+
+/* fault_bus_err.c */
+void fb_err_request(struct weft_comp *c, struct weft_bus_txn *t);
+void fb_err_access(struct weft_comp *c, struct weft_bus_note *note);
+void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
+int fb_err_start(struct weft_comp *c, struct weft_err *err);
 
 /* fault_bus_pio.c */
 bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,

@@ -106,6 +106,16 @@ static bool host_decode(struct weft_port *port, weft_phys_t phys,
 	return mem_contains(&hp->mem, phys, bytes);
 }
 
+/* A bit that turned over on the bus: the bridge takes it as it is. */
+static void turn_bit(struct host *hp, void *p)
+{
+	uint8_t byte;
+
+	mem_copy(&hp->mem, &byte, p, 1);
+	byte ^= 1;
+	mem_store(&hp->mem, p, &byte, 1);
+}
+
 static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 {
 	uint32_t n;
@@ -120,6 +130,8 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 		if (note->slice.buf)
 			mem_store(&hp->mem, p, weft_slice_data(note->slice) + i,
 				  n);
+		if (note->wrong && !i && note->slice.buf)
+			turn_bit(hp, p);
 		host_stored(hp, p, n);
 	}
 	weft_slice_drop(&note->slice);
@@ -140,6 +152,8 @@ static void note_mem_read(struct host *hp, struct weft_bus_note *note)
 			mem_copy(&hp->mem, weft_slice_data(note->slice) + i, p,
 				 n);
 	}
+	if (note->wrong && note->slice.buf)
+		weft_slice_data(note->slice)[0] ^= 1;
 	weft_slice_drop(&note->slice);
 }
 

@@ -162,8 +162,8 @@ static void pci_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	bool first = dev->delayed.until <= t->moved;
 
 	dev->rd_ready = PCIBUS_NEVER;
-	if (first && !pcibus_decoded(b, t, n)) {
-		pcibus_aborted(b, dev, t, d);
+	if (first && pcibus_answer(b, t, n) != WEFT_BUS_OK) {
+		pcibus_aborted(b, dev, t, d, WEFT_BUS_MASTER_ABORT);
 		return;
 	}
 	t->tenures++;

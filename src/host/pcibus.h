@@ -220,9 +220,10 @@ void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
 void pcibus_block(struct pcibus *b);
 /* More clocks of the address phase of what is left of t. */
 uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t);
-/* Memory answers at the next n bytes of t. */
-bool pcibus_decoded(const struct pcibus *b, const struct weft_bus_txn *t,
-		    uint32_t bytes);
+/* What memory says to an access to the next n bytes of t. */
+enum weft_bus_status pcibus_answer(const struct pcibus *b,
+				   const struct weft_bus_txn *t,
+				   uint32_t bytes);
 /* Clocks that a slow bridge takes longer for what takes it so many. */
 uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks);
 /* Memory is read or written, bytes at the next ones of t, at a time. */
@@ -242,7 +243,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint64_t end);
 void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
-		    struct weft_bus_txn *t, uint64_t d);
+		    struct weft_bus_txn *t, uint64_t d,
+		    enum weft_bus_status status);
 
 /* pcibus_pio.c */
 bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,

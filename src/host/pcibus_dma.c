@@ -35,12 +35,18 @@ uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t)
 	return (t->addr + t->moved) >> 32 ? b->t_dac : 0;
 }
 
-bool pcibus_decoded(const struct pcibus *b, const struct weft_bus_txn *t,
-		    uint32_t bytes)
+/* A bridge that cannot trust the address does not touch memory. */
+enum weft_bus_status pcibus_answer(const struct pcibus *b,
+				   const struct weft_bus_txn *t, uint32_t bytes)
 {
 	const struct weft_bus_host_ops *host = b->host->peer->iface;
 
-	return host->decode(b->host->peer, t->addr + t->moved, bytes);
+	if (t->error == WEFT_BUS_E_ADDRESS || t->error == WEFT_BUS_E_TARGET)
+		return WEFT_BUS_TARGET_ABORT;
+	if (t->error == WEFT_BUS_E_MASTER ||
+	    !host->decode(b->host->peer, t->addr + t->moved, bytes))
+		return WEFT_BUS_MASTER_ABORT;
+	return WEFT_BUS_OK;
 }
 
 uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks)
@@ -66,6 +72,10 @@ void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 				      .last = true };
 
 	t->t_done = note.time;
+	if (t->error == WEFT_BUS_E_REPEAT) {
+		note.wrong = WEFT_BUS_E_REPEAT;
+		note.data_end = pcibus_time(b, b->free_at);
+	}
 	if (t->op == WEFT_BUS_READ) {
 		dev->rd = NULL;
 		dev->rd_ready = PCIBUS_NEVER;
@@ -79,12 +89,15 @@ void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 }
 
 void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
-		    struct weft_bus_txn *t, uint64_t d)
+		    struct weft_bus_txn *t, uint64_t d,
+		    enum weft_bus_status status)
 {
-	uint64_t len = b->t_arb + b->t_ph + pcibus_dac(b, t) + b->t_abort;
+	uint64_t len = b->t_arb + b->t_ph + pcibus_dac(b, t);
 
+	if (status == WEFT_BUS_MASTER_ABORT)
+		len += b->t_abort; /* until nobody can answer any more */
 	t->tenures++;
-	t->status = WEFT_BUS_MASTER_ABORT;
+	t->status = status;
 	weft_count(b->comp, PCIBUS_C_ABORTS, 1);
 	pcibus_occupy(b, d, len);
 	pcibus_done(b, dev, t, d + len);
@@ -104,6 +117,7 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.dev = (uint32_t)(dev - b->dev),
 		.lazy = dev->port->peer->told && host->settle,
 		.slice = piece(t, bytes),
+		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 		/* with the last datum: nothing to tell apart */
 		.trace_id = b->h_dw ? t->trace_id : 0,
 	};
@@ -127,6 +141,7 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		.bytes = bytes,
 		.last = t->moved + bytes == t->bytes,
 		.timer = timer,
+		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 	};
 
 	if (!read) {
@@ -141,6 +156,10 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		.end = note.data_end,
 	};
 	weft_count(b->comp, b->burst.counter, bytes);
+	if (note.wrong) {
+		t->status = WEFT_BUS_PARITY;
+		t->error = WEFT_BUS_E_NONE; /* the rest is right */
+	}
 	t->moved += bytes;
 	return end;
 }
@@ -265,10 +284,11 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	struct weft_bus_txn *t = dev->wr;
 	uint32_t n = write_bytes(b, t);
 	uint64_t frame = d + b->t_arb;
+	enum weft_bus_status status = pcibus_answer(b, t, n);
 
 	dev->wr_ready = PCIBUS_NEVER;
-	if (!pcibus_decoded(b, t, n)) {
-		pcibus_aborted(b, dev, t, d);
+	if (status != WEFT_BUS_OK) {
+		pcibus_aborted(b, dev, t, d, status);
 		return;
 	}
 	t->tenures++;

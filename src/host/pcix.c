@@ -29,8 +29,13 @@
  * Addresses above 4 GB: T_DAC more clocks.  The bridge answers splits in the
  * order of their requests, one sequence after the other.
  *
- * Not modelled: parity errors, target retries, wait states of the initiator,
- * fast back-to-back, ordering of completions behind posted host stores. */
+ * What goes wrong at the wish of a fault (fault.bus, enum weft_bus_error): an
+ * address of wrong parity and a target abort end a request in its phases, a
+ * master abort T_ABORT later; wrong parity of data takes no time; an error
+ * message is a completion of one datum; a repeated completion follows at once.
+ *
+ * Not modelled: target retries, wait states of the initiator, fast
+ * back-to-back, ordering of completions behind posted host stores. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -101,12 +106,15 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 				      .txn = t,
 				      .offset = t->moved };
 
+	enum weft_bus_status status;
+
 	dev->rd_ready = PCIBUS_NEVER;
 	note.bytes = t->bytes - t->moved;
 	if (t->max_request)
 		note.bytes = pcibus_least(note.bytes, t->max_request);
-	if (!pcibus_decoded(b, t, note.bytes)) {
-		pcibus_aborted(b, dev, t, d);
+	status = pcibus_answer(b, t, note.bytes);
+	if (status != WEFT_BUS_OK) {
+		pcibus_aborted(b, dev, t, d, status);
 		return;
 	}
 	t->tenures++;
@@ -121,6 +129,41 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 			   t->slow_split - b->t_gap - b->t_ph);
 }
 
+/* The sequence is answered; the read goes on at edge `end`, or is over. */
+static void split_pop(struct pcibus *b, struct pcibus_dev *dev, uint64_t end)
+{
+	struct weft_bus_txn *t = dev->rd;
+
+	b->split_head = (b->split_head + 1) % b->devices;
+	b->n_split--;
+	if (t->moved == t->bytes || t->status == WEFT_BUS_SPLIT_ERROR)
+		pcibus_done(b, dev, t, end);
+	else
+		dev->rd_ready = end;
+}
+
+/* The bridge has no data: a message of one datum says so. */
+static void completion_message(struct pcibus *b, struct pcibus_dev *dev,
+			       uint64_t d)
+{
+	uint64_t len = b->t_gap + b->t_ph + 1;
+
+	dev->rd->status = WEFT_BUS_SPLIT_ERROR;
+	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
+	pcibus_occupy(b, d, len);
+	split_pop(b, dev, d + len);
+}
+
+/* The bridge sends the last completion of a read, n bytes, once more. */
+static void completion_again(struct pcibus *b, const struct weft_bus_txn *t,
+			     uint32_t n, uint64_t end)
+{
+	if (t->error != WEFT_BUS_E_REPEAT || t->moved < t->bytes)
+		return;
+	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
+	pcibus_occupy(b, end, b->t_gap + b->t_ph + pcibus_beats(b, 0, n));
+}
+
 static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 {
 	struct pcibus_split *s = &b->split[b->split_head];
@@ -130,21 +173,20 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	uint64_t frame = d + b->t_gap;
 	uint64_t end;
 
+	if (t->error == WEFT_BUS_E_MESSAGE) {
+		completion_message(b, dev, d);
+		return;
+	}
 	pcibus_mem_tell(b, dev, t, n, pcibus_time(b, frame));
 	end = pcibus_burst(b, dev, t, n, frame, frame + b->t_ph, false);
 	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 	pcibus_occupy(b, d, end - d);
+	completion_again(b, t, n, end);
 	dev->seq_left -= n;
-	if (dev->seq_left) {
+	if (dev->seq_left)
 		s->ready = end + pcibus_slower(t, b->t_gap) + t->slow_next;
-		return;
-	}
-	b->split_head = (b->split_head + 1) % b->devices;
-	b->n_split--;
-	if (t->moved == t->bytes)
-		pcibus_done(b, dev, t, end);
 	else
-		dev->rd_ready = end;
+		split_pop(b, dev, end);
 }
 
 /* ---- stores, interface --------------------------------------------------- */
@@ -222,7 +264,7 @@ static int pcix_init(struct weft_comp *c, struct weft_err *err)
 WEFT_COMPONENT(bus_pcix, .name = "bus.pcix", .kind = WEFT_KIND_BUS,
 	       .doc = "PCI-X bus with split reads, and its host bridge",
 	       .source = "FORTH specification 2.1, 11.1",
-	       .not_modelled = "parity, target retries, initiator wait states",
+	       .not_modelled = "target retries, initiator wait states",
 	       .state_size = sizeof(struct pcibus), .params = pcix_params,
 	       .counters = pcix_counters, .n_counters = PCIBUS_C_N,
 	       .ports = pcibus_ports,

@@ -58,11 +58,16 @@ enum {
 #define FORTH_STATUS_W1C	      0xF900u
 
 #define FORTH_PCIX_CMD_RW	   0x007Fu
-#define FORTH_PCIX_CMD_MMRBC_SHIFT 2 /* bits 3:2: 512 << n bytes */
+#define FORTH_PCIX_CMD_RECOVER	   (1u << 0) /* no SERR# for data parity */
+#define FORTH_PCIX_CMD_MMRBC_SHIFT 2	     /* bits 3:2: 512 << n bytes */
 #define FORTH_PCIX_CMD_MMRBC_MASK  0x000Cu
 
-#define FORTH_PCIX_STATUS_RESET 0x0863FFF8u
-#define FORTH_PCIX_STATUS_W1C	0x200C0000u /* bits 29, 19, 18 */
+#define FORTH_PCIX_STATUS_RESET	    0x0863FFF8u
+#define FORTH_PCIX_STATUS_DISCARDED (1u << 18) /* our completion, not taken */
+#define FORTH_PCIX_STATUS_UNEXPECTED                                           \
+	(1u << 19)			     /* completion nobody waits for */
+#define FORTH_PCIX_STATUS_MESSAGE (1u << 29) /* completion error message */
+#define FORTH_PCIX_STATUS_W1C	  0x200C0000u
 
 /* Application interrupt register (2.3). */
 #define FORTH_APP_IRQ_ENABLE (1u << 0)

@@ -49,12 +49,14 @@ static void forth_init_config(struct weft_forth *f,
 		a->latency_timer ? a->latency_timer : FORTH_LATENCY_RECOMMENDED;
 
 	weft_cfg_store(h, f->dev, FORTH_CFG_COMMAND, 2,
-		       FORTH_CMD_MEMORY | FORTH_CMD_MASTER);
+		       FORTH_CMD_MEMORY | FORTH_CMD_MASTER | FORTH_CMD_PARITY |
+			       FORTH_CMD_SERR);
 	weft_cfg_store(h, f->dev, FORTH_CFG_LATENCY, 1, lat);
 	weft_cfg_store(h, f->dev, FORTH_CFG_CACHE_LINE, 1,
 		       FORTH_CACHE_LINE_RECOMMENDED);
 	weft_cfg_store(h, f->dev, FORTH_CFG_PCIX_CMD, 2,
-		       forth_mmrbc(a->read_max) << FORTH_PCIX_CMD_MMRBC_SHIFT);
+		       forth_mmrbc(a->read_max) << FORTH_PCIX_CMD_MMRBC_SHIFT |
+			       FORTH_PCIX_CMD_RECOVER);
 }
 
 /* Step 2: queues are mapped write-combining and uncached, the rest uncached. */

@@ -207,3 +207,45 @@ void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
 	*sent_p = v & 0xFFF;
 	*forwarded_p = v >> 16 & 0xFFF;
 }
+
+/* ---- errors of the bus (2.2) ---- */
+
+struct forth_bus_bit {
+	uint32_t reg, ours;
+};
+
+static uint32_t forth_bus_bits(const struct forth_bus_bit *b, size_t n,
+			       uint32_t reg)
+{
+	uint32_t ours = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ours |= reg & b[i].reg ? b[i].ours : 0;
+	return ours;
+}
+
+uint32_t weft_forth_bus_errors(struct weft_forth *f)
+{
+	static const struct forth_bus_bit pci[] = {
+		{ FORTH_STATUS_DATA_PARITY, WEFT_FORTH_BUS_PERR },
+		{ FORTH_STATUS_SIG_TARGET_ABORT, WEFT_FORTH_BUS_REFUSED },
+		{ FORTH_STATUS_RCV_TARGET_ABORT, WEFT_FORTH_BUS_TARGET_ABORT },
+		{ FORTH_STATUS_RCV_MASTER_ABORT, WEFT_FORTH_BUS_MASTER_ABORT },
+		{ FORTH_STATUS_SIG_SERR, WEFT_FORTH_BUS_SERR },
+		{ FORTH_STATUS_PARITY, WEFT_FORTH_BUS_PARITY },
+	}, pcix[] = {
+		{ FORTH_PCIX_STATUS_DISCARDED, WEFT_FORTH_BUS_DISCARDED },
+		{ FORTH_PCIX_STATUS_UNEXPECTED, WEFT_FORTH_BUS_UNEXPECTED },
+		{ FORTH_PCIX_STATUS_MESSAGE, WEFT_FORTH_BUS_READ_FAILED },
+	};
+	uint32_t s = weft_cfg_load(f->host, f->dev, FORTH_CFG_STATUS, 2);
+	uint32_t x = weft_cfg_load(f->host, f->dev, FORTH_CFG_PCIX_STATUS, 4);
+
+	if (s == 0xFFFF || x == 0xFFFFFFFF)
+		return WEFT_FORTH_BUS_SILENT;
+	weft_cfg_store(f->host, f->dev, FORTH_CFG_STATUS, 2,
+		       s & FORTH_STATUS_W1C);
+	weft_cfg_store(f->host, f->dev, FORTH_CFG_PCIX_STATUS, 4,
+		       x & FORTH_PCIX_STATUS_W1C);
+	return forth_bus_bits(pci, 6, s) | forth_bus_bits(pcix, 3, x);
+}

@@ -4,8 +4,8 @@
  * transfers to its destinations in turn, each to a place of its own, and asks
  * nobody whether they arrive; who makes no progress for `patience` gives up.
  * When all have ended, every receiver looks which places hold what belongs
- * there, and what its NIC says about it.  Losses are results here, not
- * failures. */
+ * there, and what its NIC says about it (bus_errors: WEFT_FORTH_BUS_*).  Losses
+ * are results here, not failures. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -107,6 +107,8 @@ static void loss_report(struct loss *l)
 	weft_metric(l->w.c, "body_crc", "packets", c.body_crc);
 	weft_metric(l->w.c, "credit_leaked", "words", c.credit_leaked);
 	weft_metric(l->w.c, "net2host_full", "qwords", c.net2h_full);
+	weft_metric(l->w.c, "desc_errors", "transfers", c.desc_errors);
+	weft_metric(l->w.c, "bus_errors", "bits", weft_forth_bus_errors(l->f));
 }
 
 /* ---- life ---- */

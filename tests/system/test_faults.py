@@ -164,6 +164,32 @@ class Bus(unittest.TestCase):
             self.assertEqual(held["n%d.prog0.sent" % i], 400)
         self.assertEqual(held["n0.prog0.errors"], 0)
 
+    def test_parity(self):
+        """Every error costs its transfer, or nothing when a completion comes
+        twice; the NIC reports what it saw, the other one nothing."""
+        bits = (0, 1 << 5 | 1 << 0, 1 << 2, 1 << 3, 1 << 8, 1 << 7)
+        for r, seen in zip(points("forth/fault-parity"), bits):
+            errors = r["fault0.errors"]
+            lost = 0 if seen in (0, 1 << 7) else errors
+            self.assertEqual(errors > 0, seen != 0)
+            self.assertEqual(r["n0.prog0.bus_errors"], seen)
+            self.assertEqual(r["n0.prog0.desc_errors"], lost)
+            self.assertEqual(r["n1.prog0.arrived"], 500 - lost)
+            self.assertEqual(r["n1.prog0.bus_errors"], 0)
+            self.assertEqual(r["n0.prog0.arrived"], 500)
+            self.assertEqual(r["fault0.perr"], errors if seen & 1 else 0)
+            self.assertEqual(r["fault0.serr"], 0)
+
+    def test_parity_refused(self):
+        for fault, why in (
+                ("on: n0.nic.bus, error: message, access: writes",
+                 "message and repeat with reads"),
+                ("on: n0.host.bus, error: data",
+                 "only for a device on bus.pcix")):
+            p = text(BUS % ("faults: { type: fault.bus, %s }" % fault))
+            self.assertEqual(p.returncode, 2)
+            self.assertIn(why, p.stderr)
+
     def test_slow_bridge(self):
         # a packet is read in T_ARB + T_PH + T_SPLIT + 62 + DESC + UPD clocks
         rates = [r["n1.prog0.bandwidth_in"] for r in points("forth/fault-bridge")]

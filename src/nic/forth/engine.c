@@ -27,16 +27,6 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* Status bits of an aborted DMA (3.6). */
-void forth_dma_abort(struct forth_nic *n, enum weft_bus_status status)
-{
-	*weft_reg_cell(n->comp, R_STATUS, 0) |=
-		status == WEFT_BUS_TARGET_ABORT ? FORTH_STATUS_RCV_TARGET_ABORT
-						: FORTH_STATUS_RCV_MASTER_ABORT;
-	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
-	weft_count(n->comp, C_DESC_ERR, 1);
-}
-
 /* True when the timed state is over; otherwise the engine looks again then. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
@@ -138,6 +128,7 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	forth_mark(n, rq->trace, "reads the descriptor", forth_pc(n));
 	forth_trace_voq(n, rq->voq);
 	rq->error = false;
+	rq->spoilt = false;
 	rq->cut = 0;
 	rq->phase = PHASE_NONE;
 	rq->data_from = UINT64_MAX;
@@ -181,7 +172,6 @@ static enum forth_state rq_aborted(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
 
-	forth_dma_abort(n, rq->txn.status);
 	forth_voq_abandon(n);
 	rq->error = true;
 	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
@@ -214,7 +204,7 @@ static enum forth_state st_reading(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 
 	if (rq_over(n)) {
-		if (rq->txn.status != WEFT_BUS_OK)
+		if (forth_dma_failed(n, &rq->txn))
 			return rq_aborted(n);
 		return rq_finish(n, rq->ends);
 	}
@@ -347,6 +337,7 @@ void forth_engine_run(struct forth_nic *n)
 
 	if (n->rq.orphan || n->wr.orphan)
 		orphans(n);
+	forth_stray_check(n);
 	forth_reseq_run(n);
 	do {
 		enum forth_state next;
@@ -374,6 +365,8 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 	if (note->kind == WEFT_NOTE_DONE) {
 		rq->phase = PHASE_DONE;
 		rq->ends = pc;
+		if (note->wrong == WEFT_BUS_E_REPEAT)
+			forth_stray(n, forth_pc_of(n, note->data_end));
 		rq_wake_done(n);
 	} else if (rq->orphan) {
 		return;
@@ -389,6 +382,9 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		if (pc < rq->data_from)
 			rq->data_from = pc;
 		weft_state(n->comp, "engine", "RdData", note->time);
+		rq->spoilt |= note->wrong && forth_minds_parity(n);
+		if (rq->spoilt) /* nothing false goes out */
+			return;
 		forth_voq_feed(n, first, first + note->bytes / 8, pc);
 	}
 }

@@ -44,6 +44,7 @@ struct forth_rq {
 	uint64_t trace; /* message */
 	uint32_t cut;	/* qwords already handed to the VOQ */
 	bool error, notified, active;
+	bool spoilt; /* data of wrong parity came, and we mind */
 	bool orphan; /* reset while the bus has txn */
 	struct weft_slice data;
 	struct weft_bus_txn txn;
@@ -84,7 +85,17 @@ void forth_engine_enable(struct forth_nic *n); /* looks at the registers */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
 void forth_engine_reset(struct forth_nic *n);
 enum forth_state forth_engine_state(struct forth_nic *n);
-void forth_dma_abort(struct forth_nic *n, enum weft_bus_status status);
+
+/* buserr.c */
+/* The device responds to data of wrong parity (command bit 6). */
+bool forth_minds_parity(struct forth_nic *n);
+/* Is a finished transaction to be abandoned?  Sets the bits that say why. */
+bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
+/* A split completion that nobody waits for ends at edge pc. */
+void forth_stray(struct forth_nic *n, uint64_t pc);
+void forth_stray_check(struct forth_nic *n);
+/* An access of the host that came in wrong; true: it is not carried out. */
+bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note);
 
 /* write.c */
 /* PCI edge from which something may be written, or UINT64_MAX. */

@@ -441,7 +441,7 @@ static void forth_fini(struct weft_comp *c)
 WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 	       .doc = "FORTH-ICS RDMA-write NIC on PCI-X",
 	       .source = "TR376-04-2006 and the platform paper (forth.md)",
-	       .not_modelled = "bus parity errors",
+	       .not_modelled = "what the chipset makes of PERR# and SERR#",
 	       .state_size = sizeof(struct forth_nic), .params = forth_params,
 	       .presets = forth_presets, .counters = forth_counters,
 	       .n_counters = C_N, .ports = forth_ports, .regs = forth_nic_regs,

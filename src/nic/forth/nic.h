@@ -84,6 +84,7 @@ struct forth_nic {
 	struct forth_voq voq[FORTH_QUEUES_MAX];
 	struct forth_leaving leaving[FLINK_LINKS_MAX];
 	uint64_t insert_free; /* pc: the way into the VOQs is free */
+	uint64_t stray;	      /* pc: an unexpected completion ends, or 0 */
 	uint32_t seg_qwords, pkt_qwords;
 	struct forth_ext ext;
 	/* multipath: the pattern of paths */

@@ -289,8 +289,9 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 		"8 SERR#; 3 and 4 have no effect"), .wrote = command_wrote },
 	[R_STATUS] = { "Status", CFG(FORTH_CFG_STATUS, 2, MIXED,
 		FORTH_STATUS_CAPS | FORTH_STATUS_66MHZ |
-		FORTH_STATUS_DEVSEL_SLOW, 0, "12 received target abort, "
-		"13 received master abort; bit 4 by R-02"),
+		FORTH_STATUS_DEVSEL_SLOW, 0, "8 data parity (R-46), 11 "
+		"signalled, 12 received target abort, 13 received master "
+		"abort, 14 SERR#, 15 parity error; bit 4 by R-02"),
 		.w1c = FORTH_STATUS_W1C },
 	[R_CLASS] = { "Class code, revision", CFG(FORTH_CFG_CLASS, 4, HW,
 		0x02000017, 0, "network controller, revision 0x17") },
@@ -319,9 +320,11 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 	[R_PCIX_CAP] = { "PCI-X capability", CFG(FORTH_CFG_PCIX_CAP, 2, HW,
 		0x0007, 0, "id 7, end of list") },
 	[R_PCIX_CMD] = { "PCI-X command", CFG(FORTH_CFG_PCIX_CMD, 2, MIXED, 0,
-		FORTH_PCIX_CMD_RW, "3:2 largest read: 512 << n bytes") },
+		FORTH_PCIX_CMD_RW, "0 no SERR# for data parity, 3:2 largest "
+		"read: 512 << n bytes") },
 	[R_PCIX_STATUS] = { "PCI-X status", CFG(FORTH_CFG_PCIX_STATUS, 4,
-		MIXED, FORTH_PCIX_STATUS_RESET, 0, "(R-03)"),
+		MIXED, FORTH_PCIX_STATUS_RESET, 0, "18 split completion "
+		"discarded, 19 unexpected one, 29 error message (R-03)"),
 		.w1c = FORTH_PCIX_STATUS_W1C },
 
 	[R_CONTROL] = { "DMA control", OPR(FORTH_CONTROL, MIXED, FORTH_CTL_RW,

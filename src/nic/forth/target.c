@@ -4,7 +4,7 @@
  * memory, its upper end external memory of the VOQs when that is on) and BAR1.
  * Source: forth.md sections 2.1, 2.2, 2.4.
  * Not modelled: target retries and the one outstanding target split (the bus
- * asks for one load at a time and is answered at once), parity errors. */
+ * asks for one load at a time and is answered at once). */
 #include "nic/forth/nic.h"
 
 enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };
@@ -142,7 +142,7 @@ static bool decodes(struct forth_nic *n, const struct weft_bus_note *note)
 
 void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 {
-	if (!decodes(n, note))
+	if (!decodes(n, note) || forth_target_error(n, note))
 		return;
 	if (note->space == 1 + FORTH_BAR_RAM)
 		forth_ram_write(n, note->off, note->data, note->bytes);
@@ -161,6 +161,10 @@ void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
 
 	if (!decodes(n, note))
 		return;
+	if (forth_target_error(n, note)) {
+		weft_bus_refuse(n->bus, note->bytes);
+		return;
+	}
 	if (note->space == 1 + FORTH_BAR_RAM)
 		forth_ram_read(n, note->off, data, note->bytes);
 	else

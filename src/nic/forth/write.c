@@ -246,8 +246,7 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 	w->done = forth_pc_of(n, w->txn.t_done);
 	w->requests = w->txn.tenures;
 	weft_slice_drop(&w->rx.data);
-	if (w->txn.status != WEFT_BUS_OK) {
-		forth_dma_abort(n, w->txn.status);
+	if (forth_dma_failed(n, &w->txn)) {
 		forth_netif_rest_out(n, forth_pc(n));
 		w->aborted = true;
 	}
@@ -259,10 +258,8 @@ static void count_notify(struct forth_nic *n)
 {
 	bool local = n->wr.job == JOB_LNOTIFY;
 
-	if (n->wr.txn.status != WEFT_BUS_OK) {
-		forth_dma_abort(n, n->wr.txn.status);
+	if (forth_dma_failed(n, &n->wr.txn))
 		return;
-	}
 	forth_perf_add(n, local ? PERF_LOCAL_NOTIFY : PERF_REMOTE_NOTIFY, 1);
 	weft_count(n->comp, local ? C_LNOTIFY : C_RNOTIFY, 1);
 }

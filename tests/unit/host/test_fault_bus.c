@@ -320,6 +320,48 @@ static void host_order(void **state)
 	assert_true(held > 100);
 }
 
+/* What an error costs on the bus: 8 bytes are read in T_ARB + T_PH + T_SPLIT +
+ * 1 = 61 clocks.  Aborts end the request, a master abort T_ABORT later; wrong
+ * parity costs nothing; a message comes in place of the datum; a repeated
+ * completion keeps the bus for T_GAP + T_PH + 1 clocks more. */
+static void error_clocks(void **state)
+{
+	static const struct {
+		const char *error;
+		uint64_t done, next, busy; /* next: of a read at once behind */
+		enum weft_bus_status status;
+	} row[] = {
+		{ "none", 61, 122, 42, WEFT_BUS_OK },
+		{ "data", 61, 122, 42, WEFT_BUS_PARITY },
+		{ "address", 10, 71, 31, WEFT_BUS_TARGET_ABORT },
+		{ "target_abort", 10, 71, 31, WEFT_BUS_TARGET_ABORT },
+		{ "master_abort", 14, 75, 35, WEFT_BUS_MASTER_ABORT },
+		{ "message", 61, 122, 42, WEFT_BUS_SPLIT_ERROR },
+		{ "repeat", 61, 133, 53, WEFT_BUS_OK },
+	};
+	struct bench *b = *state;
+
+	add(&b->s.rd[0], 0, 0x1000, 8);
+	add(&b->s.rd[0], 0, 0x1000, 8);
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const char *const f[] = { "error", row[i].error, "number", "1",
+					  NULL };
+
+		run(b, f);
+		assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), row[i].done);
+		assert_int_equal(
+			rig_note(&b->log, 1, WEFT_NOTE_DONE, 0)->status,
+			row[i].status);
+		assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 1), row[i].next);
+		assert_int_equal(
+			rig_note(&b->log, 1, WEFT_NOTE_DONE, 1)->status,
+			WEFT_BUS_OK);
+		assert_int_equal(b->log.busy, row[i].busy);
+		assert_int_equal(counter(b, "errors"), i > 0);
+		rig_free(&b->rig);
+	}
+}
+
 static void wrong_place(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -351,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(host_stores, setup, teardown),
 		cmocka_unit_test_setup_teardown(host_loads, setup, teardown),
 		cmocka_unit_test_setup_teardown(host_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(error_clocks, setup, teardown),
 		cmocka_unit_test(wrong_place),
 	};
 

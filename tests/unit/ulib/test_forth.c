@@ -44,10 +44,10 @@ static void test_init_order(void **state)
 	struct weft_forth *f = open_nic(1, &a);
 	int at[8];
 
-	at[0] = find(FAKE_CFG, FORTH_CFG_COMMAND, 6, 0);
+	at[0] = find(FAKE_CFG, FORTH_CFG_COMMAND, 0x146, 0);
 	at[1] = find(FAKE_CFG, FORTH_CFG_LATENCY, 0xFE, 0);
 	at[2] = find(FAKE_CFG, FORTH_CFG_CACHE_LINE, 0x80, at[1]);
-	at[3] = find(FAKE_CFG, FORTH_CFG_PCIX_CMD, 3 << 2, at[2]);
+	at[3] = find(FAKE_CFG, FORTH_CFG_PCIX_CMD, 3 << 2 | 1, at[2]);
 	at[4] = find(FAKE_REG, FORTH_CONTROL, 1 << 4, at[3]);
 	at[5] = find(FAKE_REG, FORTH_CONTROL, 1 << 24, at[4]);
 	at[6] = find(FAKE_CFG, FORTH_CFG_APP_IRQ, 1, at[5]);
@@ -99,8 +99,8 @@ static void test_read_limit(void **state)
 						   .latency_timer = 0x20 };
 		struct weft_forth *f = open_nic(1, &a);
 
-		assert_true(find(FAKE_CFG, FORTH_CFG_PCIX_CMD, code << 2, 0) >=
-			    0);
+		assert_true(find(FAKE_CFG, FORTH_CFG_PCIX_CMD, code << 2 | 1,
+				 0) >= 0);
 		assert_true(find(FAKE_CFG, FORTH_CFG_LATENCY, 0x20, 0) >= 0);
 		close_nic(f);
 	}

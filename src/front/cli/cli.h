@@ -27,7 +27,7 @@ struct cli {
 	const char *n, *clock, *map, *per_node, *cores, *patience;
 	const char *path;
 	const char *mpi, *mpiexec, *cpu_factor;
-	bool quiet, append, quick, help, sweep_load, raw;
+	bool quiet, append, quick, help, sweep_load, raw, sensitivity;
 	bool formatted; /* --format was given */
 	uint32_t n_jobs;
 	struct registry reg;

@@ -46,19 +46,6 @@ static const char *text_of(const char *s)
 	return s ? s : "";
 }
 
-static const char *source_name(enum weft_source s)
-{
-	static const char *const names[] = {
-		[WEFT_STATED] = "stated",
-		[WEFT_DERIVED] = "derived",
-		[WEFT_RECONSTRUCTED] = "reconstructed",
-		[WEFT_CALIBRATED] = "calibrated",
-		[WEFT_OWN] = "own",
-	};
-
-	return (unsigned)s < 5 ? names[s] : "?";
-}
-
 static const char *access_name(enum weft_reg_access a)
 {
 	static const char *const names[] = {
@@ -76,7 +63,7 @@ static void fill_params(const struct weft_class *cls, struct section *s)
 		cell(s, "%s", units_type_name(p->type));
 		cell(s, "%s", text_of(p->def));
 		cell(s, "%s", text_of(p->range));
-		cell(s, "%s", source_name(p->source));
+		cell(s, "%s", param_source_name(p->source));
 		cell(s, "%s", text_of(p->doc));
 	}
 }

@@ -43,13 +43,16 @@ const struct cli_cmd cli_cmds[] = {
 	  true },
 	{ "reproduce", "[SYSTEM|ROW...]",
 	  "published numbers beside what the machine does",
-	  "set seed format out append load jobs quiet", "table|json", 0, 64,
-	  cmd_reproduce,
+	  "sensitivity set seed format out append load jobs quiet",
+	  "table|json", 0, 64, cmd_reproduce,
 	  "SYSTEM is e.g. forth, ROW the id of one number, e.g. F15; without "
 	  "them all are\n"
 	  "reproduced.  A row passes when the model is within the tolerance of "
 	  "the\n"
-	  "published value.\n" },
+	  "published value.  --sensitivity halves and doubles every parameter "
+	  "of the machine\n"
+	  "and shows which rows move, and how far a parameter may go before "
+	  "a row fails.\n" },
 	{ "list", "[KIND]", "what there is to build with", "format load",
 	  "table|json", 0, 1, cmd_list,
 	  "KIND: nics switches links hosts buses faults programs traffic\n"
@@ -90,6 +93,8 @@ const struct cli_cmd cli_cmds[] = {
 		name, arg, doc, CLI_##type, offsetof(struct cli, field)        \
 	}
 const struct cli_opt cli_opts[] = {
+	OPT("sensitivity", NULL, FLAG, sensitivity,
+	    "which parameters move each row, and how far until it fails"),
 	OPT("set", "PATH=VALUE", LIST, set,
 	    "change a place in the file, CLASS.PARAM or COMPONENT.PARAM"),
 	OPT("seed", "N", TEXT, seed, "seed of all random streams"),

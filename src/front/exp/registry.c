@@ -167,3 +167,16 @@ const char *class_param_next(void *cls, size_t i)
 
 	return p ? p[i].name : NULL;
 }
+
+const char *param_source_name(enum weft_source s)
+{
+	static const char *const names[] = {
+		[WEFT_STATED] = "stated",
+		[WEFT_DERIVED] = "derived",
+		[WEFT_RECONSTRUCTED] = "reconstructed",
+		[WEFT_CALIBRATED] = "calibrated",
+		[WEFT_OWN] = "own",
+	};
+
+	return (unsigned)s < 5 ? names[s] : "?";
+}

@@ -33,6 +33,9 @@ const struct weft_param *class_param(const struct weft_class *cls,
 /* For units_nearest; arg is the class. */
 const char *class_param_next(void *cls, size_t i);
 
+/* "stated", "derived"... */
+const char *param_source_name(enum weft_source s);
+
 /* "nic", "switch"... and the plural that `weft list` takes. */
 const char *kind_name(enum weft_kind k);
 const char *kind_plural(enum weft_kind k);

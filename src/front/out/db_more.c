@@ -97,7 +97,7 @@ void db_rows(struct db *d, const sqlite3_int64 *first,
 		const struct out_row *o = &rows->at[i];
 		const struct repro_row *w = o->row;
 		const struct repro_mark *m = repro_mark_of(w);
-		char within[32];
+		char within[32], remark[REPRO_REMARK];
 
 		repro_rule_text(w, within, sizeof(within));
 		db_insert(d, st, "issssddddsssiissd", first[o->set], w->id,
@@ -106,7 +106,8 @@ void db_rows(struct db *d, const sqlite3_int64 *first,
 			  o->verdict.tolerance_pct, within,
 			  repro_basis_name(w->basis), w->parameter,
 			  (sqlite3_int64)!w->report_only,
-			  (sqlite3_int64)o->verdict.pass, w->note,
+			  (sqlite3_int64)o->verdict.pass,
+			  repro_remark(w, remark) ? remark : NULL,
 			  m ? m->experiment : NULL, m ? m->x : NAN);
 	}
 	sqlite3_finalize(st);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Rounding in the last bits of a double is not a difference. */
 #define ROUNDING_PCT 1e-7
@@ -12,6 +13,12 @@
 static double pct_of(double part, double whole)
 {
 	return 100 * part / (whole == 0 ? 1 : fabs(whole));
+}
+
+/* How far a value lies outside of the range. */
+static double beyond(double v, double lo, double hi)
+{
+	return v < lo ? v - lo : v > hi ? v - hi : v - v;
 }
 
 struct repro_verdict repro_judge(const struct repro_row *row, double model)
@@ -23,10 +30,12 @@ struct repro_verdict repro_judge(const struct repro_row *row, double model)
 		v.tolerance_pct = row->tol;
 	else if (row->rule == REPRO_ABS)
 		v.tolerance_pct = pct_of(row->tol, row->paper);
+	else if (row->rule == REPRO_ROUNDED)
+		v.tolerance_pct = pct_of(0.5 * pow(10, -row->tol), row->paper);
 	else if (row->rule == REPRO_AT_LEAST)
-		miss = fmin(miss, 0);
+		miss = beyond(model, row->paper, row->far);
 	else if (row->rule == REPRO_AT_MOST)
-		miss = fmax(miss, 0);
+		miss = beyond(model, row->far, row->paper);
 	v.error_pct = isfinite(model) ? pct_of(miss, row->paper) : NAN;
 	if (fabs(v.error_pct) < ROUNDING_PCT)
 		v.error_pct = 0;
@@ -50,13 +59,35 @@ const char *repro_basis_name(enum repro_basis b)
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size)
 {
 	static const char *const forms[] = {
-		[REPRO_PCT] = "%g %%",	     [REPRO_ABS] = "+-%g",
-		[REPRO_EXACT] = "exact",     [REPRO_AT_LEAST] = "at least",
-		[REPRO_AT_MOST] = "at most", [REPRO_QUOTED] = "-",
+		[REPRO_PCT] = "%g %%",	       [REPRO_ABS] = "+-%g",
+		[REPRO_ROUNDED] = "+-%g",      [REPRO_EXACT] = "exact",
+		[REPRO_AT_LEAST] = "up to %g", [REPRO_AT_MOST] = "from %g",
+		[REPRO_QUOTED] = "-",
 	};
+	double tol = row->rule == REPRO_ROUNDED ? 0.5 * pow(10, -row->tol)
+		     : row->rule == REPRO_AT_LEAST || row->rule == REPRO_AT_MOST
+			     ? row->far
+			     : row->tol;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(buf, size, forms[row->rule], row->tol);
+	snprintf(buf, size, forms[row->rule], tol);
 #pragma GCC diagnostic pop
+}
+
+bool repro_remark(const struct repro_row *row, char text[REPRO_REMARK])
+{
+	bool same = row->note && row->why && !strcmp(row->note, row->why);
+	const char *parts[] = { row->derived ? "derived, not printed" : NULL,
+				row->note, same ? NULL : row->why };
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < 3; i++)
+		if (parts[i] && len < REPRO_REMARK)
+			len += (size_t)snprintf(text + len, REPRO_REMARK - len,
+						"%s%s%s", len ? "; " : "",
+						i == 2 ? "tolerance: " : "",
+						parts[i]);
+	return len > 0;
 }

@@ -16,7 +16,11 @@ struct repro_verdict {
 
 struct repro_verdict repro_judge(const struct repro_row *row, double model);
 const char *repro_basis_name(enum repro_basis b);
-/* "1 %", "+-2", "exact", "at least": for people. */
+/* "1 %", "+-2", "exact", "up to 7": for people. */
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
+/* All that is to be said of a row: that the source does not print the value,
+ * what was measured, why the tolerance is as it is.  False: nothing. */
+enum { REPRO_REMARK = 512 };
+bool repro_remark(const struct repro_row *row, char text[REPRO_REMARK]);
 
 #endif

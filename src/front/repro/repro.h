@@ -20,9 +20,10 @@
 enum repro_rule {
 	REPRO_PCT,	/* |model - paper| <= tol % of paper */
 	REPRO_ABS,	/* |model - paper| <= tol, in the row's unit */
+	REPRO_ROUNDED,	/* printed with `tol` decimals: half of the last one */
 	REPRO_EXACT,	/* equal (to 1e-9 relative) */
-	REPRO_AT_LEAST, /* model >= paper */
-	REPRO_AT_MOST,	/* model <= paper */
+	REPRO_AT_LEAST, /* paper <= model <= far */
+	REPRO_AT_MOST,	/* far <= model <= paper */
 	REPRO_QUOTED,	/* a number of something else, beside: no verdict */
 };
 
@@ -31,7 +32,8 @@ enum repro_basis {
 	REPRO_STRUCTURAL, /* follows from widths, sizes, clocks */
 	REPRO_PREDICTED,  /* follows from parameters fixed elsewhere */
 	REPRO_CALIBRATED, /* `parameter` was chosen to make it come out */
-	REPRO_INPUT,	  /* is itself a parameter; shows it is obeyed */
+	REPRO_INPUT,	  /* is itself a parameter, or a sum of some; shows
+			   * that they are obeyed */
 };
 
 /* One finished point of an experiment. */
@@ -50,12 +52,17 @@ struct repro_row {
 	const char *id;	      /* "F14" */
 	const char *scenario; /* "tr-switch: 1 -> 1, 512-byte packets" */
 	const char *unit;
-	double paper;
+	double paper; /* as printed; `derived`: follows from what is */
 	enum repro_rule rule;
 	double tol;
 	enum repro_basis basis;
-	const char *parameter;	/* calibrated or input: which; else NULL */
-	bool report_only;	/* not enforced; note must say why */
+	const char *parameter; /* calibrated or input: which; else NULL */
+	bool report_only;      /* not enforced; note must say why */
+	bool derived;	       /* the source does not print `paper` itself */
+	double far;	       /* bounds: how far beyond is credible */
+	/* Why the tolerance is wider than the rounding of the printed value,
+	 * or where `far` comes from. */
+	const char *why;
 	const char *note;	/* may be NULL */
 	const char *experiment; /* shipped name: "forth/one-way" */
 	/* "PATH=VALUE PATH=VALUE" as with --set, or NULL. */

@@ -50,15 +50,34 @@ static void test_exact(void **state)
 	assert_false(judge(REPRO_EXACT, 0, 0, 1).pass);
 }
 
-static void test_one_sided(void **state)
+static void test_rounded(void **state)
 {
-	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6.67).pass);
-	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6.67).error_pct == 0);
-	assert_true(judge(REPRO_AT_LEAST, 6, 0, 6).pass);
-	assert_false(judge(REPRO_AT_LEAST, 6, 0, 5.9).pass);
-	assert_true(judge(REPRO_AT_MOST, 8, 0, 6).pass);
-	assert_false(judge(REPRO_AT_MOST, 8, 0, 9).pass);
-	assert_true(judge(REPRO_AT_MOST, 8, 0, 9).error_pct == 12.5);
+	assert_true(judge(REPRO_ROUNDED, 2.37, 2, 2.3749).pass);
+	assert_true(judge(REPRO_ROUNDED, 2.37, 2, 2.3651).pass);
+	assert_false(judge(REPRO_ROUNDED, 2.37, 2, 2.3751).pass);
+	assert_true(judge(REPRO_ROUNDED, 90, 0, 89.67).pass);
+	assert_false(judge(REPRO_ROUNDED, 90, 0, 89.4).pass);
+}
+
+static struct repro_verdict bound(enum repro_rule rule, double paper,
+				  double far, double model)
+{
+	struct repro_row row = { .paper = paper, .rule = rule, .far = far };
+
+	return repro_judge(&row, model);
+}
+
+static void test_bounds(void **state)
+{
+	assert_true(bound(REPRO_AT_LEAST, 6, 7, 6.67).pass);
+	assert_true(bound(REPRO_AT_LEAST, 6, 7, 6.67).error_pct == 0);
+	assert_true(bound(REPRO_AT_LEAST, 6, 7, 6).pass);
+	assert_false(bound(REPRO_AT_LEAST, 6, 7, 5.9).pass);
+	assert_false(bound(REPRO_AT_LEAST, 6, 7, 7.1).pass);
+	assert_true(bound(REPRO_AT_MOST, 8, 6, 6).pass);
+	assert_false(bound(REPRO_AT_MOST, 8, 6, 9).pass);
+	assert_true(bound(REPRO_AT_MOST, 8, 6, 9).error_pct == 12.5);
+	assert_false(bound(REPRO_AT_MOST, 8, 6, 0).pass);
 }
 
 static void test_missing(void **state)
@@ -144,7 +163,8 @@ int main(void)
 		cmocka_unit_test(test_pct),
 		cmocka_unit_test(test_abs),
 		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_rounded),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_fixed_axis),

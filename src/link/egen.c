@@ -250,6 +250,8 @@ static int egen_finish(struct weft_comp *c, struct weft_err *err)
 	struct egen *g = c->state;
 
 	egen_sample(c, err);
+	if (weft_sim_idle(c->sim))
+		np_abandon(&g->np); /* a link on the way is down */
 	return g->check ? egen_check_end(c, err) : 0;
 }
 

@@ -16,6 +16,30 @@ void eport_retry_drop(struct eport_slow *s, uint8_t seq)
 	*f = NULL;
 }
 
+void eport_retry_drop_all(struct eport_slow *s)
+{
+	for (uint32_t i = 0; i < SLOW_SENT; i++)
+		eport_retry_drop(s, (uint8_t)i);
+	while (s->early.n)
+		weft_frame_free(vec_pop(&s->early));
+	vec_free(&s->early);
+}
+
+/* Damage can turn one control cell into another: an ACK may be for a cell that
+ * the peer has not got.  That cell is not sent again, but kept to the end,
+ * because its packet has no other owner. */
+static void forget(struct eport *ep, uint8_t seq)
+{
+	struct eport_slow *s = ep->slow;
+	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
+
+	if (*f && eport_slow_missing(ep, *f)) {
+		vec_push(&s->early, *f);
+		*f = NULL;
+	}
+	eport_retry_drop(s, seq);
+}
+
 bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
 {
 	struct eport_slow *s = ep->slow;
@@ -29,7 +53,7 @@ bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
 	if ((uint8_t)(s->replay - s->oldest) < n)
 		s->replay = seq;
 	for (; s->oldest != seq; s->oldest++)
-		eport_retry_drop(s, s->oldest);
+		forget(ep, s->oldest);
 	ep->unacked = (uint8_t)(ep->unacked - n);
 	s->since = cycle;
 	s->tries = 0;

@@ -237,6 +237,7 @@ static void accept(struct rx *r, const struct ex_heard *h)
 
 	s->waiting = false;
 	s->expect++;
+	s->taken++;
 	eport_end(r->ep, end(r, h->flits));
 	if (h->verdict == EX_GOOD)
 		deliver(r, h, late || r->ep->cfg.store_forward);
@@ -255,21 +256,24 @@ static void bad_count(struct eport *ep, const struct ex_heard *h)
 }
 
 /* Framing decides which slot and which packet a cell belongs to.  A cell that
- * passes the CRC with other framing than was sent, one damage in 2^32, is
- * refused, so that slots and packets stay whole. */
+ * passes the CRC, or fails it as a void one does, with other framing than was
+ * sent, one damage in 2^31, is refused, so that slots and packets stay whole.
+ * So is one with the expected SEQ that is 256 cells ahead: damaged ACKs have
+ * made the sender forget those between. */
 static bool framed_as_sent(const struct rx *r, const struct ex_heard *h)
 {
 	const struct ex_line *l = ex_line(r->f);
 
-	return r->f->flags & EX_F_CELL && !l->stomp && l->ctl == h->ctl &&
-	       l->arg == h->arg && l->flits == h->flits;
+	return r->f->flags & EX_F_CELL && l->stomp == (h->verdict == EX_VOID) &&
+	       l->ctl == h->ctl && l->arg == h->arg && l->flits == h->flits &&
+	       ex_line_number(r->f) == r->ep->slow->taken;
 }
 
 static bool acceptable(const struct rx *r, const struct ex_heard *h)
 {
-	if (h->verdict == EX_GOOD)
-		return r->ep->held < r->ep->cfg.slots && framed_as_sent(r, h);
-	return h->verdict == EX_VOID;
+	if (h->verdict == EX_GOOD && r->ep->held >= r->ep->cfg.slots)
+		return false;
+	return h->verdict <= EX_VOID && framed_as_sent(r, h);
 }
 
 static void cell_heard(struct rx *r, const struct ex_heard *h)

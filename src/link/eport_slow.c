@@ -202,6 +202,7 @@ void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		ep->comp->sim, cell->flits * ex_flit_bytes(ep->cfg.width));
 	eport_frame(ep, cell, vc, f);
 	ex_line(f)->arg = s->seq;
+	f->u[2] |= (uint64_t)s->made++ << 32;
 	s->sent[s->seq++ % SLOW_SENT] = f;
 	s->cells[vc]++;
 	eport_use(ep, vc, ep->used[vc] + 1u);
@@ -318,30 +319,34 @@ int eport_slow_start(struct eport *ep, struct weft_err *err)
 	return 0;
 }
 
-/* Packets whose last cell the peer has not got. */
+bool eport_slow_missing(const struct eport *ep, const struct weft_frame *f)
+{
+	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
+}
+
+/* The packet of a cell that was the last and has not come. */
+static void abandon(struct eport *ep, struct weft_frame *f)
+{
+	if (f && eport_slow_missing(ep, f) && ex_line(f)->ctl & EX_CTL_EOP &&
+	    !ex_line(f)->stomp)
+		weft_frame_free(ex_line_packet(f));
+}
+
 void eport_slow_abandon(struct eport *ep)
 {
 	struct eport_slow *s = ep->slow;
-	uint8_t seq = ep->peer->slow->expect;
-	uint32_t i;
 
-	for (; (uint8_t)(s->seq - seq) - 1u < ep->unacked; seq++) {
-		struct weft_frame *f = s->sent[seq % SLOW_SENT];
-
-		if (f && ex_line(f)->ctl & EX_CTL_EOP && !ex_line(f)->stomp)
-			weft_frame_free(ex_line_packet(f));
-	}
-	for (i = 0; i < SLOW_SENT; i++)
-		eport_retry_drop(s, (uint8_t)i);
+	for (uint32_t i = 0; i < SLOW_SENT; i++)
+		abandon(ep, s->sent[i]);
+	for (size_t i = 0; i < s->early.n; i++)
+		abandon(ep, s->early.at[i]);
+	eport_retry_drop_all(s);
 	ex_rebuild_drop(&s->built);
 }
 
 void eport_slow_fini(struct eport *ep)
 {
-	uint32_t i;
-
-	for (i = 0; i < SLOW_SENT; i++)
-		eport_retry_drop(ep->slow, (uint8_t)i);
+	eport_retry_drop_all(ep->slow);
 	ex_rebuild_drop(&ep->slow->built);
 	free(ep->slow->in);
 	free(ep->slow);

@@ -5,6 +5,7 @@
 #ifndef LINK_EPORT_SLOW_H
 #define LINK_EPORT_SLOW_H
 
+#include "base/vec.h"
 #include "link/eport_ctl.h"
 #include "link/extoll_frame.h"
 
@@ -45,10 +46,14 @@ struct eport_slow {
 	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
 	/* sending */
 	struct weft_frame *sent[SLOW_SENT]; /* by SEQ: for replay */
-	uint8_t seq;			    /* of the next cell */
-	uint8_t oldest;			    /* first that is not acknowledged */
-	uint8_t replay;			    /* next to be sent again ... */
-	bool replaying;			    /* ... until all have been */
+	struct {
+		VEC(struct weft_frame *);
+	} early;	       /* acknowledged before the peer had got them */
+	uint32_t made;	       /* cells so far */
+	uint8_t seq;	       /* of the next cell */
+	uint8_t oldest;	       /* first that is not acknowledged */
+	uint8_t replay;	       /* next to be sent again ... */
+	bool replaying;	       /* ... until all have been */
 	uint32_t tries;	       /* replays, or training, without success */
 	uint64_t since;	       /* cycle of the last progress or replay */
 	uint64_t gap_end;      /* first cycle at which a cell may start */
@@ -59,6 +64,7 @@ struct eport_slow {
 	uint64_t urgent; /* cycle of the first that starts something */
 	/* receiving */
 	uint8_t expect; /* SEQ of the next cell */
+	uint32_t taken; /* cells so far */
 	uint8_t acked;	/* SEQ up to which ACKs were sent, exclusive */
 	bool waiting;	/* a NACK was sent, or will be: for `expect` */
 	uint8_t open;	/* mask: VCs with a packet begun */
@@ -88,10 +94,14 @@ void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at);
 /* A slot, or none, is free again: credit of vc ready t_credit after cycle. */
 void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle);
 
+/* The peer has not got this cell of ours. */
+bool eport_slow_missing(const struct eport *ep, const struct weft_frame *f);
+
 /* eport_retry.c */
 /* What the peer has got: all before `seq`. */
 bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle);
 void eport_retry_drop(struct eport_slow *s, uint8_t seq);
+void eport_retry_drop_all(struct eport_slow *s);
 /* From now on cells are sent again, first that which is not acknowledged. */
 void eport_retry_replay(struct eport *ep, uint64_t cycle);
 /* Next cycle for one of them; one, when the line is free. */

@@ -8,13 +8,15 @@
  *   READY    sends READY, node and port; cells that the peer lacks are sent
  *            again
  *
- * An INIT1 while READY: the other end has lost alignment, all begins anew.  An
- * INIT2 while READY: it lacks our INIT3.  What an end does not get answered it
- * repeats every `timeout` cycles, `attempts` times: then the link is down.
- * So it is when there are no commas for as long, and after as many replays in
- * vain (4.7).  A link that is down comes up when commas come back, or the other
- * end begins to train.  SEQ and credits are never set back, only at the start
- * they are 0.  The use of the values is our choice. */
+ * An INIT1 while READY: the other end has lost alignment and is answered from
+ * INIT2 on.  An INIT1 in that answer would make an end that is READY by then
+ * begin anew, and so on without end.  An INIT2 while READY: the other end lacks
+ * our INIT3.  What an end does not get answered it repeats every `timeout`
+ * cycles, `attempts` times: then the link is down.  So it is when there are no
+ * commas for as long, and after as many replays in vain (4.7).  A link that is
+ * down comes up when commas come back, or the other end begins to train.  SEQ
+ * and credits are never set back, only at the start they are 0.  The use of the
+ * values is our choice. */
 #include "link/eport_slow.h"
 
 #include <assert.h>
@@ -138,7 +140,6 @@ void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
 		if (type != EX_C_INIT1)
 			return;
 		leave_ready(ep);
-		enter(ep, EPORT_INIT1, cycle);
 		enter(ep, EPORT_INIT2, cycle);
 		return;
 	case EPORT_INIT1:

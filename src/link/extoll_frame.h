@@ -10,7 +10,8 @@
  *            delivered; on a line that may do damage, or on which a listener
  *            sits, the receiver takes nothing from it that is on the line
  *            (ex_rebuild)
- *   u[2]     first flit of the packet in it, routing flits not counted
+ *   u[2]     [31:0] first flit of the packet in it, routing flits not counted;
+ *            [63:32] cells sent on the line before it
  *   u[3..7]  meta and route of the packet as it was sent
  *   payload  bytes of the cell
  *
@@ -45,6 +46,11 @@ static inline struct ex_line *ex_line(struct weft_frame *f)
 static inline struct weft_frame *ex_line_packet(const struct weft_frame *f)
 {
 	return (struct weft_frame *)(uintptr_t)f->u[1];
+}
+
+static inline uint32_t ex_line_number(const struct weft_frame *f)
+{
+	return (uint32_t)(f->u[2] >> 32);
 }
 
 /* Parts of what is on the line, in the upper bits of a symbol. */

@@ -119,6 +119,9 @@ struct flink_ops {
 	 * may be later; flink_counts tells everything up to now. */
 	void (*credit)(void *own, struct flink *l, uint64_t cycle,
 		       uint16_t credit, bool in);
+	/* Does the receive buffer hold nothing of this line?  NULL: what comes
+	 * is forwarded at once (flink_fwd). */
+	bool (*drained)(void *own, struct flink *l);
 	/* Phase 1: a lane that flink_tx_ready found short of credits can go.
 	 * NULL: flink_kick at once. */
 	void (*woken)(void *own, struct flink *l);
@@ -304,6 +307,12 @@ static inline struct flink *flink_line(struct flink *l)
 }
 /* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
 void flink_credit_reset(struct flink *l);
+
+/* Port reset (flink_reset.c), on both ends of a line: down, again and again
+ * within 16 cycles until both are drained, then up. */
+void flink_port_down(struct flink *l);
+bool flink_port_drained(struct flink *l);
+void flink_port_up(struct flink *l, bool reset);
 
 /* Counters with everything that has happened up to now. */
 struct flink_count *flink_counts(struct flink *l);

@@ -191,7 +191,20 @@ static void xbar_woken(void *own, struct flink *l)
 	xbar_os_woken(c, (uint32_t)(port_of(l) - x->port));
 }
 
+/* The crosspoints of an input are empty. */
+static bool xbar_drained(void *own, struct flink *l)
+{
+	const struct xbar *x = ((struct weft_comp *)own)->state;
+	uint32_t i = (uint32_t)(port_of(l) - x->port);
+
+	for (uint32_t o = 0; o < x->ports; o++)
+		if (xbar_xp(x, i, o)->charged)
+			return false;
+	return true;
+}
+
 static const struct flink_ops xbar_link_ops = { .packet = xbar_packet,
+						.drained = xbar_drained,
 						.woken = xbar_woken };
 
 /* ---- set-up

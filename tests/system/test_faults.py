@@ -52,6 +52,34 @@ class Leak(unittest.TestCase):
         self.assertGreater(lost, 100)
         self.assertEqual(total(on, "t", ".received"), 8000 - lost)
 
+    def test_reset(self):
+        off, on = points("forth/fault-reset")
+        self.assertLess(off["n0.prog0.sent"], 20)
+        self.assertEqual(on["n0.prog0.sent"], 200)
+        self.assertEqual(on["n1.prog0.arrived"], 200 - on["fault0.packets"])
+        self.assertEqual(on["fault0.packets"], 4)
+        self.assertEqual(on["fault1.resets"], 1)
+        # both directions of the line: one flight, looked at every 8 words
+        self.assertIn(on["fault1.down_ns"], range(307, 307 + 9 * 13))
+        self.assertEqual(on["s0.sync_loss"], 1)
+        for r in off, on:
+            self.assertEqual(r["n2.prog0.arrived"], 200)
+
+    def test_reset_refused(self):
+        """Buffers that do not drain keep their credits: nothing is lost."""
+        p = text(BUS % """
+faults:
+  - { on: n1.nic.bus, type: fault.bus, hold: writes, length: 5ms, at: 300us }
+  - { on: n1.nic.link0, type: fault.reset, at: 2ms, patience: 50us }
+""")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        d = json.loads(p.stdout)
+        self.assertEqual(d["counters"]["fault1.refused"], 1)
+        self.assertEqual(d["counters"]["fault1.resets"], 0)
+        self.assertGreaterEqual(d["counters"]["fault1.down_ns"], 50000)
+        self.assertEqual(sum(d["metrics"]["n%d.prog0.received" % i]
+                             for i in range(3)), 600)
+
     def test_must_agree(self):
         r = text(TWO % "resync: 100", "--set", "t0.resync=0")
         self.assertEqual(r.returncode, 2)

@@ -305,12 +305,20 @@ static void netif_credit(void *own, struct flink *l, uint64_t cycle,
 	forth_log_credit(n, link_of(n, l), cycle, credit, in);
 }
 
+static bool netif_drained(void *own, struct flink *l)
+{
+	const struct forth_nic *n = own;
+
+	return !n->fifo[l - n->link].line;
+}
+
 static const struct flink_ops netif_ops = {
 	.next = netif_next,
 	.sent = netif_sent,
 	.packet = netif_packet,
 	.bad_header = netif_bad_header,
 	.credit = netif_credit,
+	.drained = netif_drained,
 };
 
 /* ---- counters (0x80..0xC8) ------------------------------------------------

@@ -89,7 +89,7 @@ struct weft_comp *star_fault(struct star *s, const struct weft_class *cls,
 			     uint32_t i, bool back, const char *const *set)
 {
 	struct weft_err err = { 0 };
-	struct weft_comp *f = add(s, cls, "fault", set);
+	struct weft_comp *f = add(s, cls, cls->name, set);
 
 	must(weft_comp_init(f, &err), &err);
 	must(weft_filter_add(back ? &s->sw->ports[i] : &s->comp[i]->ports[0], f,

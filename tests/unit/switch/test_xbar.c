@@ -5,7 +5,8 @@
 
 #include "star.h"
 
-extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
+extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop,
+	weft_class_fault_reset;
 
 /* 8.5, F23: 8 cycles across domains, 6 within one. */
 static void cut_through(void **state)
@@ -257,6 +258,40 @@ static void leaks_until_reset(void **state)
 	star_fini(&s);
 }
 
+/* The same by fault.reset at the switch's port (5.7): both directions go on,
+ * and nothing is lost. */
+static void operator_resets_a_port_of_the_switch(void **state)
+{
+	const char *f[] = { "target", "header", "frame", "1", "bit",
+			    "40",     "count",	"4",	 NULL };
+	const char *at[] = { "at", "384us", NULL }; /* cycle 30000 */
+	struct weft_comp *reset;
+	struct star s;
+
+	(void)state;
+	star_init(&s, 3, NULL, NULL);
+	star_fault(&s, &weft_class_fault_bits, 0, false, f);
+	reset = star_fault(&s, &weft_class_fault_reset, 0, true, at);
+	star_send(&s, 0, 1, 20, 64, 0);
+	star_send(&s, 2, 0, 10, 64, 40000);
+	star_start(&s);
+	star_run(&s, 29999);
+	assert_int_equal(s.n[1]->received, 0);
+	star_run(&s, 60000);
+	assert_int_equal(s.n[1]->received, 20 - 4);
+	assert_int_equal(s.n[0]->received, 10);
+	assert_int_equal(reset->counters[0], 1); /* resets */
+	assert_int_equal(reset->counters[1], 0); /* refused */
+	assert_int_equal(s.x->port[0].link.count.sync_loss[0], 1);
+	assert_int_equal(s.n[0]->link.count.sync_loss[0], 1);
+	assert_int_equal(s.x->port[0].link.count.unsync, 0);
+	flink_counts(&s.n[0]->link); /* the fourth is lost after the reset */
+	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
+				4095,
+			132, 132 + 31);
+	star_fini(&s);
+}
+
 /* V08: counted by the switch and once by the node, data passed on; errors on
  * either hop, and truncated packets. */
 static void body_error_passes(void **state)
@@ -351,6 +386,7 @@ int main(void)
 		cmocka_unit_test(unknown_flow),
 		cmocka_unit_test(header_error_leaks),
 		cmocka_unit_test(leaks_until_reset),
+		cmocka_unit_test(operator_resets_a_port_of_the_switch),
 		cmocka_unit_test(body_error_passes),
 		cmocka_unit_test(time_stamps),
 		cmocka_unit_test(clock_offset),

@@ -906,7 +906,8 @@ class Bench(Base):
 
 class Reproduce(Base):
     KEYS = ["id", "system", "scenario", "unit", "paper", "model", "error_pct",
-            "tolerance_pct", "basis", "parameter", "enforced", "pass", "note"]
+            "tolerance_pct", "within", "experiment", "set", "basis",
+            "parameter", "derived", "reason", "enforced", "pass", "note"]
     BASES = {"structural", "predicted", "calibrated", "input"}
 
     @classmethod

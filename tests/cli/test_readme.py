@@ -67,6 +67,8 @@ class Readme(unittest.TestCase):
             shown = printed[quoted[0]]
             for cell in quoted[2:4]:  # paper, model
                 self.assertIn(cell, shown, row)
+            self.assertIn(quoted[6].split(" cal")[0].split(" input")[0],
+                          shown, row)  # within
             basis = quoted[-1].split()[-1 if ":" not in row else 0]
             self.assertIn(basis.rstrip(":"), " ".join(shown), row)
 

@@ -237,6 +237,12 @@ class Damaged(Folder):
 
 
 class Signals(Folder):
+    def setUp(self):
+        super().setUp()
+        # under nohup the program would be right to ignore it
+        self.addCleanup(signal.signal, signal.SIGHUP,
+                        signal.signal(signal.SIGHUP, signal.SIG_DFL))
+
     @staticmethod
     def catches(pid, sig):
         with open(f"/proc/{pid}/status") as f:

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One mutant: compiled, linked into the programs that a test needs, tested.
+
+Neither the source nor the build directory is touched.  A worker has a folder
+with a link to each file of the build directory; programs made from the mutant
+take the place of theirs for a while.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from operators import apply
+
+# A test may take so much more processor time, and time of the clock, than it
+# does without a mutant: the machine may be busy.
+FACTORS = 5, 10
+MEMORY = 4 << 30                 # bytes a process may write to
+FILE = 1 << 30
+SKIPPED = 77
+LEAK, LEAKED = ["-fsanitize=leak"], 23
+
+
+class Broken(Exception):
+    """The compiler refuses the mutant."""
+
+
+class NoLink(Exception):
+    """Not the mutant's fault: it has the symbols of the original."""
+
+
+class Result:
+    def __init__(self, verdict, killer="", rest=()):
+        self.verdict, self.killer, self.rest = verdict, killer, list(rest)
+
+
+class Worker:
+    more = 2, 20  # seconds on top
+
+    def __init__(self, build, sources, folder, baseline):
+        self.build, self.sources, self.baseline = build, sources, baseline
+        self.root = os.path.join(folder, "root")
+        self.obj = os.path.join(folder, "obj")
+        self.base = os.path.join(os.path.dirname(folder), "base")
+        self.tmp = os.path.join(folder, "tmp")
+        shutil.rmtree(folder, ignore_errors=True)
+        for d in (self.obj, self.base, self.tmp):
+            os.makedirs(d, exist_ok=True)
+        self.mirror()
+        self.replaced = []
+
+    # ---- files ----------------------------------------------------------
+
+    def mirror(self):
+        for top, dirs, files in os.walk(self.build.path):
+            dirs[:] = [d for d in dirs if not d.endswith(".p") and
+                       not d.startswith("meson-") and d != "tools"]
+            to = os.path.join(self.root, os.path.relpath(top, self.build.path))
+            os.makedirs(to, exist_ok=True)
+            for f in files:
+                if not f.endswith((".a", ".ninja", ".json", ".db", ".html")):
+                    os.link(os.path.join(top, f), os.path.join(to, f),
+                            follow_symlinks=False)
+        tools = os.path.join(self.build.path, "tools")
+        if os.path.isdir(tools):
+            os.symlink(tools, os.path.join(self.root, "tools"))
+
+    def restore(self):
+        for target in self.replaced:
+            to = os.path.join(self.root, target)
+            if os.path.exists(to):
+                os.unlink(to)
+            os.link(os.path.join(self.build.path, target), to)
+        self.replaced = []
+        shutil.rmtree(self.tmp, ignore_errors=True)
+        os.makedirs(self.tmp)
+
+    # ---- compile and link -----------------------------------------------
+
+    def compile(self, path, text, to):
+        """Objects of a source whose text is `text`: {object: file}."""
+        out = {}
+        c_file = os.path.join(self.obj, "mutant.c")
+        name = os.path.relpath(os.path.join(self.build.root, path),
+                               self.build.path)
+        with open(c_file, "w") as f:
+            f.write('#line 1 "%s"\n%s' % (name, text))
+        for obj, command in self.build.compiles[path]:
+            if "fuzz" in obj:
+                continue
+            out[obj] = os.path.join(to, obj.replace("/", "+"))
+            p = subprocess.run(
+                self.build.compile_command(path, command, c_file, out[obj]),
+                cwd=self.build.path, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True)
+            if p.returncode:
+                raise Broken(p.stderr)
+        return out
+
+    def original(self, path):
+        """Objects of the unmutated source, made once."""
+        folder = os.path.join(self.base, self.sources.sum(path))
+        if not os.path.isdir(folder):
+            part = tempfile.mkdtemp(dir=self.base)
+            self.compile(path, self.sources.text(path), part)
+            try:
+                os.rename(part, folder)
+            except OSError:  # another worker was faster
+                shutil.rmtree(part)
+        return {o: os.path.join(folder, o.replace("/", "+"))
+                for o, _ in self.build.compiles[path] if "fuzz" not in o}
+
+    def differs(self, path, objects):
+        """Equal code is an equal program."""
+        old = self.original(path)
+        for o, f in objects.items():
+            with open(f, "rb") as a, open(old[o], "rb") as b:
+                if a.read() != b.read():
+                    return True
+        return False
+
+    def link(self, target, objects, more=()):
+        out = os.path.join(self.root, target)
+        if os.path.exists(out):
+            os.unlink(out)
+        self.replaced.append(target)
+        p = subprocess.run(self.build.link_command(target, objects, out, more),
+                           cwd=self.build.path, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
+        if p.returncode:
+            raise NoLink("%s: %s" % (target, p.stderr))
+
+    def link_for(self, test, objects, leak):
+        """A unit test looks for leaks, too, where it can."""
+        for target in self.build.needs(test):
+            if target not in self.replaced and any(
+                    self.build.holds(target, o) for o in objects):
+                self.link(target, objects, LEAK if leak and target ==
+                          self.build.program(test) else ())
+
+    # ---- run ------------------------------------------------------------
+
+    def run(self, test, cpu=None, wall=None):
+        """(exit status, or 124 when out of time; seconds)"""
+        args, env = test.command(self.root)
+        env = dict(os.environ, **env, TMPDIR=self.tmp,
+                   PYTHONDONTWRITEBYTECODE="1", MALLOC_PERTURB_="165")
+        limits = ["prlimit", "--core=0", "--data=%d" % MEMORY,
+                  "--fsize=%d" % FILE]
+        if cpu:
+            limits.append("--cpu=%d" % cpu)
+        start = time.time()
+        p = subprocess.Popen(limits + args, cwd=self.root, env=env,
+                             stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            status = p.wait(wall or test.timeout * 4)
+        except subprocess.TimeoutExpired:
+            status = 124
+        self.end(p)
+        return status, time.time() - start
+
+    @staticmethod
+    def end(p):
+        """Also what the test has left behind."""
+        try:
+            os.killpg(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        p.wait()
+
+    def measure(self, test):
+        """(seconds without a mutant, whether it can look for leaks); None
+        for seconds when the test fails anyway."""
+        for leak in (True, False) if test.unit else (False,):
+            try:
+                if leak:
+                    self.link(self.build.program(test), {}, LEAK)
+                status, wall = self.run(test)
+            except NoLink:
+                status = 1
+            self.restore()
+            if status == 0:
+                return wall, leak
+        return None, False
+
+    def catches(self, test, objects):
+        wall, leak = self.baseline(self, test)
+        if wall is None:
+            return None
+        self.link_for(test, objects, leak)
+        limits = [wall * f + m for f, m in zip(FACTORS, self.more)]
+        for _ in range(2 if test.real_time else 1):
+            status, _ = self.run(test, *limits)
+            if status in (0, SKIPPED):
+                return None
+        late = status in (124, -signal.SIGXCPU, -signal.SIGKILL)
+        return test.name + (" (time)" if late else
+                            " (leak)" if status == LEAKED and leak else "")
+
+    def judge(self, path, mutant, tests):
+        """Runs `tests`, cheapest first, until one fails."""
+        try:
+            objects = self.compile(path, apply(self.sources.text(path),
+                                               mutant), self.obj)
+            if not self.differs(path, objects):
+                return Result("equal")
+            for t in tests:
+                killer = self.catches(t, objects)
+                if killer:
+                    return Result("caught", killer)
+            return Result("alive" if tests else "unreached")
+        except Broken as why:
+            return Result("broken", str(why)[:300])
+        finally:
+            self.restore()

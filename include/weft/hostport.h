@@ -65,6 +65,20 @@ uint32_t hport_hpid(const struct hport *p);
 uint64_t hport_info(struct hport *p, uint32_t off);
 /* As they are: somebody else may have been the first. */
 struct hport_sizes hport_sizes_of(const struct hport *p);
+
+/* Contiguous memory for the queues of ports (4.11).  boot: of a region that is
+ * set aside when the driver is loaded; pages: of the kernel's page allocator,
+ * powers of two up to object_max; auto: of that, and of the region what it does
+ * not have.  The driver's own tables are in the region in any case. */
+enum hport_memory_kind { HPORT_MEM_AUTO, HPORT_MEM_BOOT, HPORT_MEM_PAGES };
+struct hport_memory {
+	uint32_t kind;
+	uint64_t boot_bytes; /* 0: 24 MiB, or a half or quarter of it */
+	uint64_t object_max; /* 0: 2 MiB; more is -EINVAL */
+};
+/* Loads the node's driver, which the first hport_open does otherwise.  0,
+ * -EBUSY (it is loaded), -ENODEV, -ENOMEM, -EINVAL. */
+int hport_load(struct weft_host *h, const struct hport_memory *m);
 /* As the driver of a node: serves translations until all programs of the node
  * that have opened a port have closed it again.  Finding and pinning a page
  * takes `service`.  always: it does not end and, for the run to come to rest,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In memory: threads of the node take it often, the bus is for others. */
@@ -114,14 +115,11 @@ static void publish_route(struct hport_drv *d, uint32_t to)
 
 static bool kernel_memory(struct hport_drv *d, struct hport_kernel *k)
 {
-	weft_phys_t phys;
-
-	k->ct = weft_mem_alloc(d->host, (size_t)HP_VPIDS * HP_LINE, HP_PAGE,
-			       &k->ct_phys);
-	k->rs = weft_mem_alloc(d->host, (size_t)HPORT_ROUTE * d->nodes, HP_PAGE,
-			       &k->rs_phys);
-	k->routed = weft_mem_alloc(d->host, d->nodes / 64 * 8 + 8, 64, &phys);
-	k->bulk = weft_mem_alloc(d->host, HP_PAGE, HP_PAGE, &k->bulk_phys);
+	k->ct = hport_kmem_table(d, (uint64_t)HP_VPIDS * HP_LINE, &k->ct_phys);
+	k->rs = hport_kmem_table(d, (uint64_t)HPORT_ROUTE * d->nodes,
+				 &k->rs_phys);
+	k->routed = calloc(d->nodes / 64 + 1, sizeof(*k->routed));
+	k->bulk = hport_kmem_table(d, HP_PAGE, &k->bulk_phys);
 	return k->ct && k->rs && k->routed && k->bulk;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see hostport_drv.h: loading, calls, VPIDs, ports.
+/* Host Port driver, see hostport_drv.h: VPIDs, ports.
  *
  * A port ends in this order: its page takes no triggers, its context is off,
  * the device holds nothing of the VPID any more; then translations, windows and
@@ -202,16 +202,8 @@ struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid)
 								      : NULL;
 }
 
-static void queues_free(struct hport_drv *d, struct hport_kport *p)
-{
-	for (uint32_t i = 0; i < HPORT_QUEUES; i++)
-		if (p->queue[i])
-			weft_mem_free(d->host, p->queue[i]);
-}
-
-/* Queues, and the context that names them. */
-static bool queues_new(struct hport_drv *d, struct hport_kport *p,
-		       struct hport_c_open *a, uint64_t *w)
+/* WQ, SDR, RDR, WDT, PRQ, NQ. */
+static uint64_t queue_bytes(const struct hport_drv *d, uint32_t i)
 {
 	const struct hport_sizes *s = &d->kernel->sizes;
 	const uint64_t bytes[HPORT_QUEUES] = { (uint64_t)HP_LINE * s->wq,
@@ -221,11 +213,23 @@ static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 					       (uint64_t)HP_LINE * s->prq,
 					       (uint64_t)HP_LINE * s->nq };
 
-	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
-		uint64_t pages = (bytes[i] + HP_PAGE - 1) / HP_PAGE;
+	return bytes[i];
+}
 
-		p->queue[i] = weft_mem_alloc(d->host, pages * HP_PAGE, HP_PAGE,
-					     &a->queue[i]);
+static void queues_free(struct hport_drv *d, struct hport_kport *p)
+{
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++)
+		if (p->queue[i])
+			hport_kmem_free(d, p->queue[i], queue_bytes(d, i));
+}
+
+/* Queues, and the context that names them. */
+static bool queues_new(struct hport_drv *d, struct hport_kport *p,
+		       struct hport_c_open *a, uint64_t *w)
+{
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
+		p->queue[i] =
+			hport_kmem_alloc(d, queue_bytes(d, i), &a->queue[i]);
 		if (!p->queue[i])
 			return false;
 	}
@@ -368,6 +372,15 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 	hport_drv_vpid_end(d, vpid);
 }
 
+void hport_ports_gone(struct hport_drv *d, const struct weft_proc *p)
+{
+	struct hport_kernel *k = d->kernel;
+
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		if (k->port[i] && k->port[i]->proc == p && !k->port[i]->closing)
+			port_end(d, i);
+}
+
 int hport_k_close(struct hport_drv *d, struct hport_c_vpid *a)
 {
 	if (!hport_port_of(d, a->vpid))
@@ -397,164 +410,4 @@ int hport_k_run(struct hport_drv *d, struct hport_c_run *a)
 	ret = a->fn(d, a->arg);
 	d->kernel->runs = was;
 	return ret;
-}
-
-/* ---- the driver -------------------------------------------------------- */
-
-/* A process has ended, whatever it had open. */
-static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
-{
-	struct hport_kernel *k = own;
-	struct hport_drv d = k->drv;
-
-	d.host = h;
-	hport_ultra_gone(&d, p);
-	for (uint32_t i = 0; i < HP_VPIDS; i++)
-		if (k->port[i] && k->port[i]->proc == p && !k->port[i]->closing)
-			port_end(&d, i);
-	for (size_t i = 0; i < k->procs.n; i++)
-		if (k->procs.at[i] == p) {
-			k->procs.at[i] = vec_last(&k->procs);
-			k->procs.n--;
-			weft_proc_free(h, p);
-			return;
-		}
-}
-
-static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
-{
-#define X(name, fn, type)                                                      \
-	case HPORT_C_##name:                                                   \
-		return fn(&d, arg);
-	struct hport_kernel *k = own;
-	struct hport_drv d;
-
-	while (!k->started)
-		weft_host_cpu(h, 100 * WEFT_NS);
-	if (k->failed)
-		return k->failed;
-	d = k->drv;
-	d.host = h;
-	switch (op) {
-		HPORT_CALLS(X)
-		X(RUN, hport_k_run, )
-	default:
-		return -EINVAL;
-	}
-#undef X
-}
-
-static void drv_fini(void *own)
-{
-	struct hport_kernel *k = own;
-
-	hport_space_free(k);
-	for (uint32_t i = 0; k->port && i < HP_VPIDS; i++)
-		free(k->port[i]);
-	vec_free(&k->closed);
-	vec_free(&k->procs);
-	free(k->epoch);
-	free(k->port);
-	free(k->space);
-	free(k->uport);
-	free(k->server);
-	free(k);
-}
-
-static struct hport_kernel *kernel_new(void)
-{
-	struct hport_kernel *k = calloc(1, sizeof(*k));
-
-	if (!k)
-		return NULL;
-	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
-	k->port = calloc(HP_VPIDS, sizeof(*k->port));
-	k->space = calloc(HP_VPIDS, sizeof(*k->space));
-	if (!k->epoch || !k->port || !k->space) {
-		drv_fini(k);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < HP_VPIDS; i++)
-		k->epoch[i] = HP_EPOCH_FIRST;
-	return k;
-}
-
-/* The management page is the driver's alone: inside of a call of its own. */
-static int drv_setup(struct hport_drv *d)
-{
-	int ret = hport_dev_map(d);
-
-	if (!ret)
-		ret = hport_dev_setup(d);
-	if (!ret && !weft_page_share(d->host, d->dev, HP_BAR_INFO, 0))
-		ret = -ENODEV;
-	return ret ? ret : hport_ultra_setup(d);
-}
-
-static int drv_start(struct weft_host *h, void *own)
-{
-	struct hport_kernel *k = own;
-	struct hport_drv d = k->drv;
-
-	d.host = h;
-	k->failed = drv_setup(&d);
-	k->drv = d;
-	k->drv.host = NULL;
-	k->started = true;
-	return k->failed;
-}
-
-static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
-{
-	struct hport_kernel *k = own;
-
-	if (op == HPORT_C_RUN && arg == k && !k->started)
-		return drv_start(h, k);
-	return drv_call(h, own, op, arg);
-}
-
-int hport_drv_attach(struct weft_host *h, struct weft_dev **dev_p)
-{
-	struct weft_drv drv = { .call = first_call,
-				.gone = drv_gone,
-				.fini = drv_fini,
-				.bars = 1u << HP_BAR_MGMT };
-	struct hport_kernel *k;
-
-	*dev_p = weft_dev_open(h, 0);
-	if (!*dev_p || (!weft_proc_self(h) && !hport_drv_probe(h, *dev_p)))
-		return -ENODEV;
-	if (weft_proc_self(h))
-		return 0;
-	k = kernel_new();
-	if (!k)
-		return -ENOMEM;
-	k->drv.dev = *dev_p;
-	k->drv.kernel = k;
-	drv.own = k;
-	if (!weft_drv_set(h, *dev_p, &drv)) {
-		drv_fini(k);
-		return 0; /* somebody was quicker */
-	}
-	return weft_drv_call(h, *dev_p, HPORT_C_RUN, k);
-}
-
-int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
-		   void *arg)
-{
-	int ret = weft_drv_call(h, dev, op, arg);
-
-	if (ret != -ENODEV)
-		return ret;
-	ret = hport_drv_attach(h, &dev);
-	return ret ? ret : weft_drv_call(h, dev, op, arg);
-}
-
-int hport_drv_run(struct weft_host *h,
-		  int (*fn)(struct hport_drv *d, void *arg), void *arg)
-{
-	struct hport_c_run a = { fn, arg };
-	struct weft_dev *dev = weft_dev_open(h, 0);
-
-	return dev ? hport_drv_call(h, dev, HPORT_C_RUN, &a) : -ENODEV;
 }

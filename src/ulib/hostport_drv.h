@@ -4,9 +4,11 @@
  *
  *   process: hostport.c ---- its Triggerpage, its queues ---------> device
  *               | trap (hostport_call.h)                              ^
+ *            hostport_load.c  loading, calls                          |
  *            hostport_drv.c   VPIDs, ports, their end                 |
  *            hostport_dev.c   registers, caches, routes --- management page
  *            hostport_mem.c   memory and the TLB      (the driver's alone)
+ *            hostport_kmem.c  contiguous memory
  *            hostport_serve.c thread that answers misses
  *            hostport_ultra.c ports of ULTRA
  *
@@ -17,6 +19,7 @@
 #include "base/vec.h"
 #include "nic/hostport_regs.h"
 #include "ulib/hostport_call.h"
+#include "ulib/hostport_kmem.h"
 
 enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 }; /* of the routing space */
 enum { HPORT_QUEUES = 6 };
@@ -81,6 +84,7 @@ struct hport_kernel {
 	uint32_t begun;		/* times that one was enabled */
 	struct weft_host *runs; /* is in HPORT_C_RUN */
 	struct hport_sizes sizes;
+	struct hport_kmem kmem;
 	uint64_t *ct;
 	uint8_t *rs;
 	weft_phys_t ct_phys, rs_phys;
@@ -100,9 +104,6 @@ struct hport_kernel {
 };
 
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
-/* The driver of the node is there afterwards; 0, -ENODEV, -ENOMEM.  The first
- * call, by the monitor, sets the device up. */
-int hport_drv_attach(struct weft_host *h, struct weft_dev **dev_p);
 /* A call; loads the driver where there is none. */
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
 		   void *arg);
@@ -167,6 +168,11 @@ void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid);
 /* W0 of a context for flags of hport_attr. */
 uint64_t hport_context_flags(uint32_t flags);
 
+/* The process has ended: so do its ports. */
+void hport_ports_gone(struct hport_drv *d, const struct weft_proc *p);
+/* The port of the caller; NULL: it is not his. */
+struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid);
+
 /* The driver's thread begins to serve. */
 void hport_drv_begin(struct hport_drv *d);
 
@@ -187,8 +193,5 @@ void hport_space_free(struct hport_kernel *k);
 
 int hport_ultra_setup(struct hport_drv *d);
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);
-
-/* The port of the caller; NULL: it is not his. */
-struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid);
 
 #endif

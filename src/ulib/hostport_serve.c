@@ -17,7 +17,8 @@
 enum {
 	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
 	PARK_PAGES = 1024, /* for packets that wait */
-	MISSES = 1024,	   /* taken and not yet served */
+	PARK_BYTES = PARK_PAGES * HP_PAGE,
+	MISSES = 1024, /* taken and not yet served */
 };
 
 struct server {
@@ -134,15 +135,14 @@ static int server_open(struct server *s)
 	struct weft_host *h = s->d.host;
 	weft_phys_t phys;
 
-	s->ring = weft_mem_alloc(h, HP_PAGE, HP_PAGE, &phys);
+	s->ring = hport_kmem_table(&s->d, HP_PAGE, &phys);
 	s->miss = weft_host_calloc(h, MISSES, sizeof(*s->miss));
 	if (!s->ring || !s->miss)
 		return -ENOMEM;
 	s->rp = (uint32_t)hport_drv_load(&s->d, HP_R_EVENTS_RP);
 	hport_drv_store(&s->d, HP_R_EVENTS_BASE, phys);
 	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, RECORDS);
-	s->park =
-		weft_mem_alloc(h, (size_t)PARK_PAGES * HP_PAGE, HP_PAGE, &phys);
+	s->park = hport_kmem_table(&s->d, PARK_BYTES, &phys);
 	if (s->park) {
 		hport_drv_store(&s->d, HP_R_PARK_BASE, phys);
 		hport_drv_store(&s->d, HP_R_PARK_SIZE, PARK_PAGES);
@@ -160,8 +160,8 @@ static void server_close(struct server *s)
 	hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
 	hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
 	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
-		weft_mem_free(s->d.host, s->park);
-	weft_mem_free(s->d.host, (void *)(uintptr_t)s->ring);
+		hport_kmem_free(&s->d, s->park, PARK_BYTES);
+	hport_kmem_free(&s->d, (void *)(uintptr_t)s->ring, HP_PAGE);
 }
 
 /* The first port decides about sizes: it is waited for, without a sign of life

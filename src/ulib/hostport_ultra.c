@@ -14,6 +14,7 @@ struct hport_uport {
 	bool taken;
 	struct weft_io page; /* len 0: not mapped */
 	void *queue;
+	uint64_t bytes; /* of it */
 };
 
 int hport_ultra_setup(struct hport_drv *d)
@@ -115,7 +116,7 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 	if (unit)
 		stores_end(d, upid);
 	if (u->queue)
-		weft_mem_free(d->host, u->queue);
+		hport_kmem_free(d, u->queue, u->bytes);
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
 	put(d, unit, upid, owner_reg(unit), 0);
@@ -151,8 +152,8 @@ int hport_k_ultra_queue(struct hport_drv *d, struct hport_c_ultra_queue *a)
 		return -EINVAL;
 	a->phys = 0;
 	if (!a->on_device) {
-		u->queue = weft_mem_alloc(d->host, 8ull * a->slices * a->words,
-					  HP_PAGE, &a->phys);
+		u->bytes = 8ull * a->slices * a->words;
+		u->queue = hport_kmem_alloc(d, u->bytes, &a->phys);
 		if (!u->queue)
 			return -ENOMEM;
 	}

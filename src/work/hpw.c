@@ -302,14 +302,29 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 
 struct driver {
 	weft_time_t tlb_driver_service;
+	uint32_t memory;
+	uint64_t boot_bytes, object_max;
 };
+
+/* Where nothing is said the first program loads it. */
+static int load(const struct driver *a, struct weft_host *h)
+{
+	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
+
+	return m.kind || m.boot_bytes || m.object_max ? hport_load(h, &m) : 0;
+}
 
 static int driver_main(struct weft_comp *c)
 {
 	const struct driver *a = c->state;
 	struct work w = work_of(c);
-	int ret = hport_serve(w.h, a->tlb_driver_service, true);
+	int ret = load(a, w.h);
 
+	if (ret) {
+		hpw_refused(c, "hport_load", ret);
+		return ret;
+	}
+	ret = hport_serve(w.h, a->tlb_driver_service, true);
 	if (ret)
 		hpw_refused(c, "hport_serve", ret);
 	return ret;
@@ -319,6 +334,14 @@ static const struct weft_param driver_params[] = {
 	WEFT_PARAM(TIME, struct driver, tlb_driver_service, "10us", "", OWN,
 		   "processor time of finding and pinning the page of a TLB "
 		   "miss, besides interrupt and registers (14.3)"),
+	WEFT_PARAM(ENUM, struct driver, memory, "auto", "auto|boot|pages", OWN,
+		   "where queues are (4.11): boot, a region set aside at "
+		   "first; pages, the page allocator; auto, there, or else in "
+		   "the region"),
+	WEFT_PARAM(BYTES, struct driver, boot_bytes, "0", "0..1TiB", OWN,
+		   "of the region; 0: 24 MiB, or a half or quarter of it"),
+	WEFT_PARAM(BYTES, struct driver, object_max, "0", "0..2MiB", OWN,
+		   "the page allocator's longest piece; 0: 2 MiB"),
 	{ 0 }
 };
 

@@ -221,6 +221,23 @@ int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
 			 need, 4 * l->cfg.links * need);
 }
 
+/* The neighbour sends commas from time 0 on. */
+static void power_up(struct flink *l)
+{
+	const struct weft_comp *k = l->port->link;
+
+	if (!k || k->cls != &weft_class_forth_link ||
+	    !((struct forth_link *)k->state)->powerup)
+		return;
+	l->lost_sync = true;
+	l->rx_quiet = weft_clock_cycle(&l->clk, l->delay);
+}
+
+bool flink_in_sync(const struct flink *l)
+{
+	return !l->lost_sync || flink_past(l) >= flink_resync(l);
+}
+
 int flink_start(struct flink *l, struct weft_err *err)
 {
 	clock_setup(l);
@@ -238,7 +255,8 @@ int flink_start(struct flink *l, struct weft_err *err)
 	if (flink_room_check(l, l->cfg.max_payload, l->cfg.one_size, err) ||
 	    flink_credit_init(l, err) || flink_epoch_init(l, err))
 		return -err->code;
-	if (l->tapped)
+	power_up(l);
+	if (l->tapped || l->lost_sync)
 		flink_arm(l);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct forth_link {
 	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
 	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
 	weft_time_t cable;     /* additional flight time */
+	bool powerup;	       /* at time 0 nobody is in sync */
 	struct weft_clock clk; /* rate / 32 */
 };
 
@@ -289,6 +290,9 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 
 /* A packet that was delivered is dropped and its charge not given back. */
 void flink_dropped(struct flink *l, uint32_t lane, uint32_t words);
+
+/* Is this end in sync: does it receive, and may it send (4.9)? */
+bool flink_in_sync(const struct flink *l);
 
 /* Loopback (flink_loop.c): what we send comes back to us, the cable carries
  * commas.  A loop has a link end of its own with its own credits: ops are

@@ -17,6 +17,9 @@ static const struct weft_param link_params[] = {
 		   "deserialiser, one way; printed 45..50 for both (P 2.4)"),
 	WEFT_PARAM(TIME, struct forth_link, cable, "0", "",
 		   OWN, "additional flight time of a long cable"),
+	WEFT_PARAM(BOOL, struct forth_link, powerup, "no", "",
+		   RECONSTRUCTED, "power comes at time 0: an end is in sync "
+		   "after 16 words of commas (4.9); no = long before"),
 	{ 0 }
 	/* clang-format on */
 };

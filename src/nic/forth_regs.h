@@ -169,6 +169,7 @@ enum {
 	FORTH_RESEQ_POOL = 0x18C,
 	FORTH_EXT_FREE = 0x190,	   /* free blocks of external memory */
 	FORTH_EXT_LEAST = 0x194,   /* fewest so far */
+	FORTH_LINK_STATE = 0x198,  /* links in sync (4.9), one bit each */
 	FORTH_RESEQ_STATE = 0x1A0, /* + 4 * source, 8 of them */
 	FORTH_LOG_CONTROL = 0x1C0, /* FORTH_LOG_ON, FORTH_LOG_CREDITS */
 	FORTH_LOG_COUNT = 0x1C4,   /* records written since */

@@ -240,6 +240,19 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	flink_kick(l, weft_now(c)); /* what waited may go */
 }
 
+static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
+{
+	struct forth_nic *n = nic_of(c);
+	uint64_t bits = 0;
+
+	(void)i;
+	for (uint32_t k = 0; n->started && k < n->n_link; k++)
+		bits |= (uint64_t)(n->link[k].peer &&
+				   flink_in_sync(&n->link[k]))
+			<< k;
+	return bits;
+}
+
 static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 {
 	(void)i;
@@ -420,6 +433,9 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 		.read = forth_ext_free_read },
 	[R_EXT_LEAST] = { "fewest external blocks", OPR(FORTH_EXT_LEAST, RO, 0,
 		"that were ever free"), .read = forth_ext_least_read },
+	[R_LINK_STATE] = { "links in sync", OPR(FORTH_LINK_STATE, RO, 0,
+		"one bit for each link engine: it receives and may send "
+		"(4.9)"), .read = link_state_read },
 	[R_RESEQ_STATE] = { "resequencing state", OPR(FORTH_RESEQ_STATE, RO, 0,
 		"1:0 p1, 3:2 p2, 4 p2 known, 5 loss not reported, 6 sync lost, "
 		"19:8 numbers expected, 30:20 headers held, of source s"),

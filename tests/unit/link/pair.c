@@ -2,6 +2,7 @@
 /* See pair.h. */
 #include "pair.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define T_SER 24
@@ -12,8 +13,32 @@ static void must(int ret, const struct weft_err *err)
 		fail_msg("%s", err->msg);
 }
 
+static struct weft_comp *cable(struct pair *p, uint32_t i,
+			       const char *const *set)
+{
+	struct weft_err err = { 0 };
+	struct weft_comp *c;
+	char name[16];
+
+	if (!set)
+		return NULL;
+	snprintf(name, sizeof(name), "cable%u", i);
+	c = weft_sim_add(p->sim, &weft_class_forth_link, name, &err);
+	for (; *set; set += 2)
+		must(weft_param_set(c, set[0], set[1], &err), &err);
+	must(weft_comp_init(c, &err), &err);
+	return c;
+}
+
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set)
+{
+	pair_init_on(p, set, fault, fault_set, NULL);
+}
+
+void pair_init_on(struct pair *p, const char *const *set,
+		  const struct weft_class *fault, const char *const *fault_set,
+		  const char *const *link_set)
 {
 	static const char *const names[] = { "a", "b" };
 	struct weft_err err = { 0 };
@@ -36,7 +61,8 @@ void pair_init(struct pair *p, const char *const *set,
 	}
 	for (i = 0; i < p->n[0]->links; i++)
 		must(weft_connect(&p->comp[0]->ports[i], &p->comp[1]->ports[i],
-				  NULL, T_SER * p->cc, &err),
+				  cable(p, i, link_set),
+				  link_set ? 0 : T_SER * p->cc, &err),
 		     &err);
 	if (!fault)
 		return;

@@ -17,6 +17,10 @@ struct pair {
  * what leaves node 0 (or NULL) with its own settings. */
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set);
+/* The same on cables of class forth.link with these settings. */
+void pair_init_on(struct pair *p, const char *const *set,
+		  const struct weft_class *fault, const char *const *fault_set,
+		  const char *const *link_set);
 /* `count` packets of `qwords` from node `from` to the other, ready at once. */
 void pair_send(struct pair *p, uint32_t from, uint32_t count, uint32_t qwords);
 void pair_start(struct pair *p);

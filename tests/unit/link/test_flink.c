@@ -6,7 +6,7 @@
 
 #include "pair.h"
 
-extern const struct weft_class weft_class_fault_drop;
+extern const struct weft_class weft_class_fault_drop, weft_class_fault_cut;
 
 static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
 {
@@ -49,6 +49,70 @@ static void back_to_back(void **state)
 		assert_int_equal(p.n[1]->last_rx.cycle, 24 + 4 * v[i].words);
 		pair_fini(&p);
 	}
+}
+
+/* 4.9: with powerup an end begins 16 words after the first comma has come, by
+ * 24 cycles and the length of the cable; nothing is lost by it. */
+static void power_up_takes_16_comma_words(void **state)
+{
+	static const struct {
+		const char *powerup, *cable, *links;
+		uint64_t first;
+	} v[] = { { "no", "0", "1", 0 },
+		  { "yes", "0", "1", 24 + 16 },
+		  { "yes", "128ns", "1", 24 + 10 + 16 },
+		  { "yes", "0", "2", 24 + 16 } };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		const char *set[] = { "links", v[i].links, NULL };
+		const char *on[] = { "powerup", v[i].powerup, "cable",
+				     v[i].cable, NULL };
+		struct pair p;
+
+		pair_init_on(&p, set, NULL, NULL, on);
+		pair_send(&p, 0, 5, 64);
+		pair_start(&p);
+		for (uint32_t k = 0; k < 2; k++)
+			assert_int_equal(flink_in_sync(&p.n[k]->link),
+					 v[i].first == 0);
+		pair_run(&p, v[i].first ? v[i].first - 1 : 0);
+		assert_int_equal(flink_in_sync(&p.n[0]->link), v[i].first == 0);
+		pair_run(&p, v[i].first);
+		assert_true(flink_in_sync(&p.n[0]->link));
+		pair_run(&p, 3000);
+		assert_int_equal(start_of(&p, 0, 0), v[i].first);
+		assert_int_equal(p.n[1]->received, 5);
+		assert_int_equal(p.n[1]->link.count.unsync, 0);
+		assert_int_equal(p.n[1]->link.count.sync_loss[0], 0);
+		pair_fini(&p);
+	}
+}
+
+/* A line that is dead until cycle 100 gives its first comma then: that end is
+ * in sync 16 words later, does not hear what comes before and sends nothing. */
+static void power_up_counts_commas_that_come(void **state)
+{
+	static const char *const on[] = { "powerup", "yes", NULL };
+	static const char *const cut[] = { "at", "12.8ns", /* 1 to 100 */
+					   "length", "1267.2ns", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init_on(&p, NULL, &weft_class_fault_cut, cut, on);
+	pair_send(&p, 0, 3, 2);
+	pair_send(&p, 1, 1, 2);
+	pair_start(&p);
+	pair_run(&p, 115);
+	assert_true(flink_in_sync(&p.n[0]->link));
+	assert_false(flink_in_sync(&p.n[1]->link));
+	pair_run(&p, 116);
+	assert_true(flink_in_sync(&p.n[1]->link));
+	pair_run(&p, 3000);
+	assert_int_equal(start_of(&p, 1, 0), 116);
+	assert_int_equal(p.n[0]->received, 1);
+	assert_int_equal(p.n[1]->received, 0); /* sent from cycle 40 on */
+	pair_fini(&p);
 }
 
 /* 11.7: NIC to NIC on two links: 90 + P/4 with the bus of a NIC (6 + 4 pc
@@ -254,6 +318,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(back_to_back),
+		cmocka_unit_test(power_up_takes_16_comma_words),
+		cmocka_unit_test(power_up_counts_commas_that_come),
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(stops_at_capacity),
 		cmocka_unit_test(refresh),

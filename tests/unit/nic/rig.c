@@ -270,20 +270,42 @@ static void node_new(struct rig *r, const char *preset, const char *set)
 	r->nodes++;
 }
 
-static void cable(struct weft_comp *a, struct weft_comp *b)
+/* With settings of a forth.link: one of those. */
+static struct weft_comp *link_new(struct rig *r, uint32_t j, const char *set)
+{
+	struct weft_err err = { 0 };
+	struct weft_comp *c;
+	char name[16];
+
+	if (!strstr(set, "link."))
+		return NULL;
+	snprintf(name, sizeof(name), "cable%u", j);
+	c = weft_sim_add(r->sim, &weft_class_forth_link, name, &err);
+	assert(c);
+	apply(c, "link.", set);
+	must(weft_comp_init(c, &err), &err);
+	return c;
+}
+
+static void cable(struct rig *r, struct weft_comp *a, struct weft_comp *b,
+		  const char *set)
 {
 	struct weft_err err = { 0 };
 	char name[16];
 
 	for (uint32_t j = 0;; j++) {
 		struct weft_port *p, *q;
+		struct weft_comp *link;
 
 		snprintf(name, sizeof(name), "link%u", j);
 		p = weft_port_find(a, name);
 		q = weft_port_find(b, name);
 		if (!p || !q)
 			break;
-		must(weft_connect(p, q, NULL, 24 * 12800000ull, &err), &err);
+		link = link_new(r, j, set);
+		must(weft_connect(p, q, link, link ? 0 : 24 * 12800000ull,
+				  &err),
+		     &err);
 	}
 }
 
@@ -344,7 +366,7 @@ void rig_single(struct rig *r, const char *preset, const char *set)
 		struct weft_comp *s = sink_new(r, "sink", links, set);
 
 		r->on[0] = s->state;
-		cable(r->n[0].nic, s);
+		cable(r, r->n[0].nic, s, set);
 	}
 	r->sink = r->on[0];
 	must(weft_sim_start(r->sim, &err), &err);
@@ -356,7 +378,7 @@ static void pair_new(struct rig *r, const char *preset, const char *set)
 	r->sim = weft_sim_new(1);
 	node_new(r, preset, set);
 	node_new(r, preset, set);
-	cable(r->n[0].nic, r->n[1].nic);
+	cable(r, r->n[0].nic, r->n[1].nic, set);
 }
 
 void rig_pair(struct rig *r, const char *preset, const char *set)

@@ -109,7 +109,7 @@ struct rig {
 /* One NIC and a sink (one per link with bundle=packet; "sink.delayK=cycles" is
  * the extra length of cable K), or two NICs back to back.  `set`: "param=value
  * ..." after the preset; sink parameters start with "sink.", those of the bus
- * "bus.". */
+ * "bus.", those of the cable "link.". */
 void rig_single(struct rig *r, const char *preset, const char *set);
 void rig_pair(struct rig *r, const char *preset, const char *set);
 /* As rig_pair; what leaves node 0 passes a fault.bits with these parameters. */

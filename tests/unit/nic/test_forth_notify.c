@@ -486,6 +486,33 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	rig_free(&r);
 }
 
+/* 4.9: a NIC sees its link in sync 24 + 16 cycles of 12.8 ns after power-up;
+ * a transfer posted before leaves then. */
+static void link_state_shows_synchronisation_at_power_up(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_pair(&r, "tr-direct", "link.powerup=yes");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_post(&r, 0, 0, 0, SRC, q1(0, 3, 0));
+	assert_in_range(rig_pc(&r), 1, 49);
+	rig_run_pc(&r, 50);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 0);
+	assert_int_equal(rig_pc(&r), 51);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 1);
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 1, FORTH_NET_IN_PACKETS), 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_UNSYNC), 0);
+	rig_free(&r);
+	rig_pair(&r, "tr-direct", "");
+	rig_setup(&r, 0);
+	assert_in_range(rig_pc(&r), 1, 49);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 1);
+	rig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_sampler),
 		cmocka_unit_test(test_loopback),
 		cmocka_unit_test(test_reset),
+		cmocka_unit_test(link_state_shows_synchronisation_at_power_up),
 		cmocka_unit_test(
 			port_reset_on_both_sides_frees_a_flow_without_credits),
 	};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL called in any order with any arguments, by a program on each of two
- * nodes: handles of nothing, descriptors that are changed while posted,
- * memory that is deregistered while in use, lengths beyond all memory.  Every
- * call returns; nothing crashes.  Handles that the library has freed and the
- * links of posted descriptors stay alone: a program harms itself with them.
+ * nodes: handles of nothing, of another kind, of the other program, given back
+ * long ago; descriptors that are changed while posted, with their links; memory
+ * that is deregistered while in use, lengths beyond all memory.  Every call
+ * returns; nothing crashes; what comes back was posted.
  *
- * An input is a string of operations, one byte each followed by its arguments;
- * the top bit of the byte chooses the node. */
+ * An input is a byte that chooses the library's options, then a string of
+ * operations, one byte each followed by its arguments; the top bit of the byte
+ * chooses the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SLOTS = 4, OPS = 200, BYTES = 1 << 16 };
+enum { SLOTS = 4, OPS = 200, BYTES = 1 << 16, DESCS = 16, POOL = 64 };
 
 struct user {
 	struct side s;
@@ -24,18 +25,35 @@ struct user {
 	VIP_PROTECTION_HANDLE ptag[SLOTS];
 	VIP_MEM_HANDLE mem[SLOTS];
 	VIP_CONN_HANDLE conn;
-	bool posted[16]; /* descriptors that are the library's */
+	bool posted[DESCS]; /* descriptors that are the library's */
 };
 
 static struct {
 	struct fuzz_in in;
 	struct user user[2];
 	uint32_t ready, done;
+	const char *nic;
+	void *pool[POOL]; /* handles that there are or were, of both */
+	uint32_t pooled;
 } f;
 
 static uint32_t arg(void)
 {
 	return (uint32_t)take(&f.in, 1);
+}
+
+static void *keep(void *handle)
+{
+	f.pool[f.pooled++ % POOL] = handle;
+	return handle;
+}
+
+/* Any of them, or any number. */
+static void *any(void)
+{
+	uint32_t a = arg();
+
+	return a < 16 ? (void *)(uintptr_t)take(&f.in, 8) : f.pool[a % POOL];
 }
 
 /* ---- NIC, protection, memory --------------------------------------------- */
@@ -48,6 +66,7 @@ static void op_ptag(struct user *u)
 		VipDestroyPtag(u->s.nic, u->ptag[a & 3]);
 	else
 		VipCreatePtag(u->s.nic, &u->ptag[a & 3]);
+	keep(u->ptag[a & 3]);
 }
 
 static void op_register(struct user *u)
@@ -103,12 +122,13 @@ static void op_vi(struct user *u)
 	uint32_t a = (uint32_t)take(&f.in, 2), i = a & 3;
 	VIP_VI_ATTRIBUTES v = attributes(u, a >> 8);
 
-	if (u->vi[i])
+	if (u->vi[i] && !(a >> 15))
 		VipSetViAttributes(u->vi[i], &v);
 	else if (VipCreateVi(u->s.nic, &v,
 			     a >> 2 & 1 ? u->cq[a >> 3 & 3] : NULL,
 			     a >> 5 & 1 ? u->cq[a >> 6 & 3] : NULL, &u->vi[i]))
 		u->vi[i] = NULL;
+	keep(u->vi[i]);
 }
 
 static void op_destroy(struct user *u)
@@ -147,7 +167,7 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 	else
 		ret = VipConnectReject(u->conn);
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		u->conn = NULL; /* the library has freed it */
+		u->conn = NULL; /* it is none any more */
 }
 
 static void op_wait_connect(struct user *u)
@@ -159,6 +179,7 @@ static void op_wait_connect(struct user *u)
 	address(u, weft_host_node(u->s.h), a & 0xFF, &local);
 	if (VipConnectWait(u->s.nic, &local.a, a >> 15, &from.a, &v, &u->conn))
 		return;
+	keep(u->conn);
 	if (!(a >> 13 & 1))
 		answer(u, !(a >> 14 & 1), a >> 8 & 3);
 }
@@ -219,13 +240,36 @@ static void op_post(struct user *u)
 		u->posted[i] = VipPostRecv(vi, d, mem) == VIP_SUCCESS;
 }
 
-/* Any bytes in a descriptor but its link, whether posted or not. */
+/* Any bytes in a descriptor, whether posted or not; often its link. */
 static void op_scribble(struct user *u)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
 
-	for (uint32_t n = 1 + (a >> 4 & 7), at = 8 + (a >> 8 & 63); n--; at++)
+	for (uint32_t n = 1 + (a >> 4 & 7), at = a >> 8 & 63; n--; at++)
 		u->s.desc[a & 15].bytes[at] = (uint8_t)arg();
+}
+
+/* A link that leads somewhere. */
+static void op_link(struct user *u)
+{
+	uint32_t a = arg();
+
+	u->s.desc[a & 15].d.CS.Next.Descriptor = &u->s.desc[a >> 4].d;
+	u->s.desc[a & 15].d.CS.NextHandle = u->s.handle;
+}
+
+/* Only what was posted comes back. */
+static void came_back(struct user *u, VIP_DESCRIPTOR *d)
+{
+	uint32_t i = 0;
+
+	if (!d)
+		return;
+	while (i < DESCS && &u->s.desc[i].d != d)
+		i++;
+	if (i == DESCS || !u->posted[i])
+		abort();
+	u->posted[i] = false;
 }
 
 static void op_done(struct user *u)
@@ -244,8 +288,7 @@ static void op_done(struct user *u)
 		wait[a >> 2 & 1](vi, 0, &d);
 	else
 		done[a >> 2 & 1](vi, &d);
-	if (d)
-		u->posted[(union vip_desc *)d - u->s.desc] = false;
+	came_back(u, d);
 }
 
 /* ---- completion queues, the rest ------------------------------------------
@@ -261,6 +304,7 @@ static void op_cq(struct user *u)
 	case 0:
 		if (!u->cq[i] && VipCreateCQ(u->s.nic, a >> 8, &u->cq[i]))
 			u->cq[i] = NULL;
+		keep(u->cq[i]);
 		break;
 	case 1:
 		if (VipDestroyCQ(u->cq[i]) == VIP_SUCCESS)
@@ -275,6 +319,114 @@ static void op_cq(struct user *u)
 	}
 }
 
+/* ---- any handle in any place ----------------------------------------------
+ */
+
+static void forget(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
+{
+	(void)ctx;
+	(void)e;
+}
+
+static void any_nic(struct user *u, void *x, uint32_t a)
+{
+	VIP_NIC_ATTRIBUTES n;
+	VIP_CQ_HANDLE cq;
+
+	switch (a % 6) {
+	case 0:
+		VipCloseNic(x);
+		break;
+	case 1:
+		VipQueryNic(x, &n);
+		break;
+	case 2:
+		VipErrorCallback(x, NULL, forget);
+		break;
+	case 3:
+		if (VipCreateCQ(x, a, &cq) == VIP_SUCCESS)
+			keep(cq);
+		break;
+	case 4:
+		VipDestroyPtag(u->s.nic, x);
+		break;
+	default:
+		VipDestroyPtag(x, u->ptag[a & 3]);
+	}
+}
+
+static void any_vi(struct user *u, void *x, uint32_t a)
+{
+	VIP_VI_ATTRIBUTES v = attributes(u, a);
+	VIP_DESCRIPTOR *d = NULL;
+	VIP_BOOLEAN s, r;
+	VIP_VI_STATE st;
+
+	switch (a % 7) {
+	case 0:
+		VipDestroyVi(x);
+		break;
+	case 1:
+		VipDisconnect(x);
+		break;
+	case 2:
+		VipQueryVi(x, &st, &v, &s, &r);
+		break;
+	case 3:
+		v.Ptag = x;
+		VipSetViAttributes(u->vi[a & 3], &v);
+		break;
+	case 4:
+		if (!u->posted[a & 15])
+			u->posted[a & 15] =
+				VipPostRecv(x, &u->s.desc[a & 15].d,
+					    u->s.handle) == VIP_SUCCESS;
+		break;
+	case 5:
+		VipSendWait(x, 0, &d);
+		break;
+	default:
+		VipRecvDone(x, &d);
+	}
+	came_back(u, d);
+}
+
+static void any_cq(struct user *u, void *x, uint32_t a)
+{
+	VIP_VI_ATTRIBUTES v = attributes(u, a & ~0x83u);
+	VIP_BOOLEAN recv;
+	VIP_VI_HANDLE vi;
+
+	switch (a % 5) {
+	case 0:
+		VipDestroyCQ(x);
+		break;
+	case 1:
+		VipCQDone(x, &vi, &recv);
+		break;
+	case 2:
+		VipResizeCQ(x, a);
+		break;
+	case 3:
+		if (VipCreateVi(u->s.nic, &v, x, a & 8 ? any() : NULL, &vi) ==
+		    VIP_SUCCESS)
+			u->vi[a >> 4 & 3] = keep(vi);
+		break;
+	default:
+		a & 8 ? VipConnectReject(x)
+		      : VipConnectAccept(x, u->vi[a >> 4 & 3]);
+	}
+}
+
+static void op_any(struct user *u)
+{
+	static void (*const by[])(struct user *, void *,
+				  uint32_t) = { any_nic, any_vi, any_cq };
+	uint32_t a = (uint32_t)take(&f.in, 2);
+
+	by[a % 3](u, any(), a >> 8);
+}
+
 static void op_sleep(struct user *u)
 {
 	weft_host_sleep(u->s.h, weft_host_now(u->s.h) + (1 + arg()) * WEFT_US);
@@ -285,16 +437,11 @@ static void (*const ops[])(struct user *) = {
 	op_vi,	     op_destroy,     op_query,	    op_wait_connect,
 	op_connect,  op_late_answer, op_disconnect, op_post,
 	op_scribble, op_done,	     op_cq,	    op_sleep,
+	op_any,	     op_link,
 };
 
 /* ---- programs -------------------------------------------------------------
  */
-
-static void forget(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
-{
-	(void)ctx;
-	(void)e;
-}
 
 /* Each side takes the operations that are its own; both look at the next. */
 static int hostile(struct weft_host *h, struct bench *b)
@@ -302,10 +449,11 @@ static int hostile(struct weft_host *h, struct bench *b)
 	uint32_t me = weft_host_node(h);
 	struct user *u = &f.user[me];
 
-	side_open(&u->s, h, b, "hvia0", BYTES);
+	side_open(&u->s, h, b, f.nic, BYTES);
 	VipErrorCallback(u->s.nic, NULL, forget);
-	u->vi[0] = u->s.vi;
-	u->ptag[0] = u->s.ptag;
+	u->vi[0] = keep(u->s.vi);
+	u->ptag[0] = keep(u->s.ptag);
+	keep(u->s.nic);
 	u->mem[0] = u->s.handle;
 	f.ready++;
 	while (f.ready < 2)
@@ -324,10 +472,12 @@ static int hostile(struct weft_host *h, struct bench *b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const nic[] = { "hvia0", "hvia0+cq+reliable" };
 	struct bench *b = viprig_bench();
 
 	memset(&f, 0, sizeof(f));
 	f.in = (struct fuzz_in){ data, data + size };
+	f.nic = nic[arg() & 1];
 	bench_prog(b, 0, hostile);
 	bench_prog(b, 1, hostile);
 	bench_start(b);

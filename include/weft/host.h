@@ -251,6 +251,10 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 /* Begins at a multiple of `align`, a power of two from 16 to 4096. */
 void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
+/* A word of the program, NULL at first, that all its threads share: for a
+ * library whose interface was made without a handle.  `key` is the address of
+ * something constant of that library.  NULL: no memory. */
+void **weft_host_word(struct weft_host *h, const void *key);
 /* Physical address of a byte of device-visible memory; false if it is not. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
 /* Where the program finds n bytes of device-visible memory that a driver has

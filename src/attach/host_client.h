@@ -20,12 +20,18 @@ struct weft_proc {
 	uint16_t handle; /* + 1 */
 };
 
+enum { HOST_WORDS = 8 };
+
 /* What all threads of the process have in common. */
 struct host_node {
 	uint8_t *mem;
 	struct att_seg_host info;
 	struct weft_dev dev[ATT_HOST_DEVS];
 	uint32_t logged;
+	struct {
+		const void *key; /* NULL: free */
+		void *val;
+	} word[HOST_WORDS]; /* weft_host_word */
 };
 
 /* One thread. */

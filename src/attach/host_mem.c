@@ -114,6 +114,19 @@ void weft_host_free(struct weft_host *h, void *p)
 	free(p);
 }
 
+void **weft_host_word(struct weft_host *h, const void *key)
+{
+	struct host_node *n = h->node;
+
+	for (uint32_t i = 0; i < HOST_WORDS; i++) {
+		if (n->word[i].key && n->word[i].key != key)
+			continue;
+		n->word[i].key = key;
+		return &n->word[i].val;
+	}
+	return NULL;
+}
+
 static uint64_t page_of(const void *p)
 {
 	return (uintptr_t)p & ~(uintptr_t)(WEFT_PAGE - 1);

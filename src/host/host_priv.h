@@ -177,13 +177,21 @@ struct weft_host {
 	bool killed;	 /* to end as soon as it is in no call */
 	jmp_buf *ending; /* where it ends */
 	struct host_line line[HOST_WC_MAX];
-	struct heap *heap; /* weft_host_calloc; NULL until used */
+	struct host_heap *heap; /* weft_host_calloc; NULL until used */
 };
 
-/* Ordinary memory of a program. */
+struct host_word {
+	const void *key;
+	void *val;
+};
+
+/* Ordinary memory of a program, and words of its libraries. */
 struct host_heap {
 	const struct weft_comp *prog;
 	struct heap heap;
+	struct {
+		VEC(struct host_word *);
+	} words;
 };
 
 /* What all hosts of a simulation share. */

@@ -325,13 +325,13 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 /* ---- ordinary memory ---- */
 
 /* Threads of one program share its memory. */
-static struct heap *heap_of(struct weft_host *h)
+static struct host_heap *heap_of(struct weft_host *h)
 {
 	struct host *hp = h->hp;
 
 	for (size_t i = 0; i < hp->heaps.n && !h->heap; i++)
 		if (hp->heaps.at[i]->prog == h->prog)
-			h->heap = &hp->heaps.at[i]->heap;
+			h->heap = hp->heaps.at[i];
 	if (!h->heap) {
 		struct host_heap *a = calloc(1, sizeof(*a));
 
@@ -340,16 +340,16 @@ static struct heap *heap_of(struct weft_host *h)
 		a->prog = h->prog;
 		heap_init(&a->heap, h->prog->id);
 		vec_push(&hp->heaps, a);
-		h->heap = &a->heap;
+		h->heap = a;
 	}
 	return h->heap;
 }
 
 void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
 {
-	struct heap *a = heap_of(h);
+	struct host_heap *a = heap_of(h);
 
-	return a ? heap_alloc(a, bytes, align) : NULL;
+	return a ? heap_alloc(&a->heap, bytes, align) : NULL;
 }
 
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
@@ -367,6 +367,22 @@ void weft_host_free(struct weft_host *h, void *p)
 	heap_free(p);
 }
 
+void **weft_host_word(struct weft_host *h, const void *key)
+{
+	struct host_heap *a = heap_of(h);
+	struct host_word *w;
+
+	for (size_t i = 0; a && i < a->words.n; i++)
+		if (a->words.at[i]->key == key)
+			return &a->words.at[i]->val;
+	w = a ? calloc(1, sizeof(*w)) : NULL;
+	if (!w)
+		return NULL;
+	w->key = key;
+	vec_push(&a->words, w);
+	return &w->val;
+}
+
 uint64_t weft_prog_strays(const struct weft_comp *host)
 {
 	return ((const struct host *)host->state)->mem.strays;
@@ -374,9 +390,9 @@ uint64_t weft_prog_strays(const struct weft_comp *host)
 
 bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p)
 {
-	struct heap *a = heap_of(h);
+	struct host_heap *a = heap_of(h);
 
-	if (!a || !heap_owns(a, p))
+	if (!a || !heap_owns(&a->heap, p))
 		return false;
 	*bytes_p = heap_size(p);
 	return true;
@@ -385,8 +401,13 @@ bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p)
 void host_heaps_fini(struct host *hp)
 {
 	for (size_t i = 0; i < hp->heaps.n; i++) {
-		heap_fini(&hp->heaps.at[i]->heap);
-		free(hp->heaps.at[i]);
+		struct host_heap *a = hp->heaps.at[i];
+
+		for (size_t k = 0; k < a->words.n; k++)
+			free(a->words.at[k]);
+		vec_free(&a->words);
+		heap_fini(&a->heap);
+		free(a);
 	}
 	vec_free(&hp->heaps);
 }

@@ -333,7 +333,7 @@ static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
 {
 	struct epv *e = (struct epv *)ep;
-	struct vipl_nic *n = e->nic;
+	struct vipl_nic *n = vipl_nic(e->nic);
 	bool late = false;
 
 	for (;;) {

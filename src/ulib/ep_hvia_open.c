@@ -22,7 +22,7 @@ void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s)
 static void address(const struct epv *e, uint32_t node, uint32_t from,
 		    uint32_t to, uint32_t group, void *out)
 {
-	const struct vipl_nic *n = e->nic;
+	const struct vipl_nic *n = vipl_nic(e->nic);
 	VIP_NET_ADDRESS *a = out;
 	uint32_t disc[3] = { from, to, group };
 

@@ -54,6 +54,7 @@ static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 	c->next = a->clients;
 	a->clients = c;
 	o->client = c;
+	o->number = a->opens++;
 	o->version = agent_load(a, h, HVIA_ID);
 	memcpy(o->mac, a->mac, 6);
 	o->payload = a->payload;

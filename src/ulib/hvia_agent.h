@@ -121,6 +121,7 @@ enum hvia_call {
 
 struct hvia_open {
 	struct hvia_client *client;
+	uint32_t number; /* of the client, on its node */
 	uint8_t mac[6];
 	uint32_t payload; /* bytes of a message in a frame */
 	uint64_t version;
@@ -273,6 +274,7 @@ struct hvia_agent {
 		VEC(struct hvia_leaving);
 	} leaving; /* in order */
 	uint64_t compactions;
+	uint32_t opens;
 	uint32_t timer; /* changes when something new has to be timed */
 };
 

@@ -251,12 +251,15 @@ int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
 static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 				     const struct hvia_mem_arg *m)
 {
-	struct hvia_region *r = &a->region.at[m->handle];
+	struct hvia_region *r;
 
-	if (m->handle >= a->region.n || r->proc != weft_proc_self(h) ||
-	    m->va < r->va || m->va - r->va >= r->len)
+	if (m->handle >= a->region.n)
 		return NULL;
-	return r;
+	r = &a->region.at[m->handle];
+	return r->proc == weft_proc_self(h) && m->va >= r->va &&
+			       m->va - r->va < r->len
+		       ? r
+		       : NULL;
 }
 
 /* Whatever the card has fetched or found by the entry as it was is forgotten,

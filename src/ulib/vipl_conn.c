@@ -53,73 +53,65 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 	struct weft_host *h = weft_host_self();
 	struct vipl_nic *n = vipl_nic(NicHandle);
 	struct hvia_conn_arg c = { 0 };
-	struct vipl_conn *conn;
 	VIP_RETURN ret;
 
 	if (!n || !RemoteAddr || !ConnHandle || !addr_in(LocalAddr, &c.local) ||
 	    !addr_own(n, &c.local))
 		return VIP_INVALID_PARAMETER;
-	conn = weft_host_calloc(h, 1, sizeof(*conn));
-	if (!conn)
-		return VIP_ERROR_RESOURCE;
 	c.client = n->client;
 	c.deadline = vipl_deadline(h, Timeout);
 	ret = vipl_call(n, HVIA_CALL_LISTEN, &c);
-	if (ret != VIP_SUCCESS) {
-		weft_host_free(h, conn);
+	if (ret != VIP_SUCCESS)
 		return ret;
+	/* a NIC that has been closed meanwhile has no requests */
+	*ConnHandle =
+		vipl_nic(NicHandle) ? vipl_handle(VIPL_CONN, n, c.conn) : NULL;
+	if (!*ConnHandle) {
+		vipl_call(n, HVIA_CALL_REJECT, &c);
+		return VIP_ERROR_RESOURCE;
 	}
-	*conn = (struct vipl_conn){ VIPL_CONN_MAGIC, n, c.conn };
 	addr_out(RemoteAddr, &c.remote);
-	vipl_attr_out(RemoteViAttribs, &c.remote_attr);
-	*ConnHandle = conn;
+	vipl_attr_out(RemoteViAttribs, &c.remote_attr, NULL);
 	return VIP_SUCCESS;
 }
 
-static struct vipl_conn *conn_of(VIP_CONN_HANDLE x)
+static VIP_RETURN conn_accept(VIP_CONN_HANDLE handle, struct vipl_vi *v)
 {
-	struct vipl_conn *c = x;
-
-	return c && c->magic == VIPL_CONN_MAGIC ? c : NULL;
-}
-
-static void conn_drop(struct vipl_conn *c)
-{
-	c->magic = 0;
-	weft_host_free(weft_host_self(), c);
-}
-
-VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
-{
-	struct vipl_conn *conn = conn_of(ConnHandle);
-	struct vipl_vi *v = vipl_vi(ViHandle);
+	const struct vipl_entry *conn = vipl_find(VIPL_CONN, handle);
 	struct hvia_conn_arg c = { 0 };
 	VIP_RETURN ret;
 
-	if (!conn || !v || v->nic != conn->nic)
+	if (!conn || !v || v->nic != conn->of)
 		return VIP_INVALID_PARAMETER;
 	c.vi = v->vi;
-	c.conn = conn->id;
+	c.conn = conn->val;
 	if (v->rel)
 		vipl_rel_connected(v);
 	ret = vipl_call(v->nic, HVIA_CALL_ACCEPT, &c);
 	if (ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		conn_drop(conn); /* otherwise the caller may try again */
+		vipl_forget(VIPL_CONN, handle); /* else it may try again */
 	return ret;
+}
+
+VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, conn_accept(ConnHandle, v));
 }
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 {
-	struct vipl_conn *conn = conn_of(ConnHandle);
+	const struct vipl_entry *conn = vipl_find(VIPL_CONN, ConnHandle);
 	struct hvia_conn_arg c = { 0 };
-	VIP_RETURN ret;
+	struct vipl_nic *n;
 
 	if (!conn)
 		return VIP_INVALID_PARAMETER;
-	c.conn = conn->id;
-	ret = vipl_call(conn->nic, HVIA_CALL_REJECT, &c);
-	conn_drop(conn);
-	return ret;
+	n = conn->of;
+	c.conn = conn->val;
+	vipl_forget(VIPL_CONN, ConnHandle);
+	return vipl_call(n, HVIA_CALL_REJECT, &c);
 }
 
 /* What VipConnectRequest and VipConnectPeerRequest have in common. */
@@ -145,27 +137,22 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS *LocalAddr,
 			     VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
 			     VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	struct vipl_vi *v = vipl_vi(ViHandle);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 	struct hvia_conn_arg c = { 0 };
 	VIP_RETURN ret = conn_begin(v, LocalAddr, RemoteAddr, Timeout, &c);
 
-	if (ret != VIP_SUCCESS)
-		return ret;
-	ret = vipl_call(v->nic, HVIA_CALL_REQUEST, &c);
 	if (ret == VIP_SUCCESS)
-		vipl_attr_out(RemoteViAttribs, &c.remote_attr);
-	return ret;
+		ret = vipl_call(v->nic, HVIA_CALL_REQUEST, &c);
+	if (ret == VIP_SUCCESS)
+		vipl_attr_out(RemoteViAttribs, &c.remote_attr, NULL);
+	return vipl_vi_leave(v, ret);
 }
 
-VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
+static VIP_RETURN disconnect(struct vipl_vi *v)
 {
-	struct vipl_vi *v = vipl_vi(ViHandle);
-	struct hvia_conn_arg c = { 0 };
+	struct hvia_conn_arg c = { .vi = v->vi };
 	VIP_RETURN ret;
 
-	if (!v)
-		return VIP_INVALID_PARAMETER;
-	c.vi = v->vi;
 	if (v->rel)
 		vipl_rel_last(v);
 	ret = vipl_call(v->nic, HVIA_CALL_DISCONNECT, &c);
@@ -176,6 +163,13 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	return ret;
 }
 
+VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, v ? disconnect(v) : VIP_INVALID_PARAMETER);
+}
+
 /* ---- peers -----------------------------------------------------------------
  */
 
@@ -183,18 +177,17 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 				 VIP_NET_ADDRESS *LocalAddr,
 				 VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout)
 {
-	struct vipl_vi *v = vipl_vi(ViHandle);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 	struct hvia_conn_arg c = { 0 };
 	VIP_RETURN ret = conn_begin(v, LocalAddr, RemoteAddr, Timeout, &c);
 
-	return ret != VIP_SUCCESS ? ret : vipl_call(v->nic, HVIA_CALL_PEER, &c);
+	if (ret == VIP_SUCCESS)
+		ret = vipl_call(v->nic, HVIA_CALL_PEER, &c);
+	return vipl_vi_leave(v, ret);
 }
 
-VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
-			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
+static VIP_RETURN peer_done(const struct vipl_vi *v, VIP_VI_ATTRIBUTES *remote)
 {
-	struct vipl_vi *v = vipl_vi(ViHandle);
-
 	if (!v)
 		return VIP_INVALID_PARAMETER;
 	weft_host_cpu(weft_host_self(), VIPL_POLL);
@@ -203,7 +196,7 @@ VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 	case HVIA_CONN_ACCEPTED:
 		return VIP_NOT_DONE;
 	case HVIA_CONN_UP:
-		vipl_attr_out(RemoteViAttribs, &v->k->remote_attr);
+		vipl_attr_out(remote, &v->k->remote_attr, NULL);
 		return VIP_SUCCESS;
 	case HVIA_CONN_ENDED:
 		return vipl_return(v->k->result);
@@ -212,20 +205,27 @@ VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 	}
 }
 
+VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
+			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, peer_done(v, RemoteViAttribs));
+}
+
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	struct weft_host *h = weft_host_self();
-	struct vipl_vi *v = vipl_vi(ViHandle);
-	VIP_RETURN ret;
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
 	for (;;) {
-		uint32_t seen = v && v->k ? v->k->event : 0;
+		uint32_t seen = v ? v->k->event : 0;
+		VIP_RETURN ret = peer_done(v, RemoteViAttribs);
 
-		ret = VipConnectPeerDone(ViHandle, RemoteViAttribs);
 		if (ret != VIP_NOT_DONE)
-			return ret;
-		weft_host_wait(h, &v->k->event, seen, WEFT_NEVER);
+			return vipl_vi_leave(v, ret);
+		weft_host_wait(weft_host_self(), &v->k->event, seen,
+			       WEFT_NEVER);
 	}
 }
 

@@ -44,32 +44,18 @@ void vipl_cq_detach(struct vipl_queue *q)
 	c->n = n;
 }
 
-VIP_DESCRIPTOR *vipl_cq_next(const struct vipl_queue *q)
-{
-	VIP_DESCRIPTOR *d = q->head;
-
-	if (q->entered >= q->n)
-		return NULL;
-	for (uint32_t i = 0; d && i < q->entered; i++)
-		d = d->CS.Next.Descriptor;
-	return d;
-}
-
 /* Number of the next completion of a work queue; false: there is none.  What
  * the library has flushed has no number, and is newer than all others. */
 static bool completed(struct vipl_queue *q, uint32_t *stamp_p, bool *flushed_p)
 {
-	VIP_DESCRIPTOR *d;
+	struct vipl_posted *p = vipl_queue_at(q, q->first + q->entered);
 
-	if (!q->head || q->entered >= q->n)
+	if (!p)
 		return false;
 	vipl_queue_done(q); /* behind an error everything is flushed */
-	d = vipl_cq_next(q);
-	if (!d)
-		return false;
-	*stamp_p = d->CS.Reserved;
-	*flushed_p = !d->CS.Reserved;
-	return *vipl_status(d) & VIP_STATUS_DONE ||
+	*stamp_p = p->d->CS.Reserved;
+	*flushed_p = !*stamp_p;
+	return *vipl_status(p->d) & VIP_STATUS_DONE ||
 	       (q->vi->k->state == HVIA_VI_ERROR && q->vi->k->flushed);
 }
 
@@ -97,7 +83,7 @@ static void overrun(struct vipl_cq *c)
 {
 	struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
 				.vi = HVIA_VIS,
-				.cq = c };
+				.cq = c->self };
 
 	if (c->overrun)
 		return;
@@ -153,18 +139,20 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 	c = weft_host_calloc(weft_host_self(), 1, sizeof(*c));
 	if (!c)
 		return VIP_ERROR_RESOURCE;
-	*c = (struct vipl_cq){ .magic = VIPL_CQ_MAGIC,
-			       .nic = n,
+	*c = (struct vipl_cq){ .nic = n,
 			       .entry = entries_new(EntryCount),
 			       .size = (uint32_t)EntryCount,
 			       .next = n->cqs };
-	if (!c->entry) {
+	if (c->entry)
+		c->self = vipl_handle(VIPL_CQ, c, 0);
+	if (!c->self) {
+		weft_host_free(weft_host_self(), c->entry);
 		weft_host_free(weft_host_self(), c);
 		return VIP_ERROR_RESOURCE;
 	}
 	n->cqs = c;
 	n->n_cqs++;
-	*CQHandle = c;
+	*CQHandle = c->self;
 	return VIP_SUCCESS;
 }
 
@@ -174,13 +162,14 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 
 	if (!c)
 		return VIP_INVALID_PARAMETER;
-	if (c->users)
+	if (c->users || c->inside)
 		return VIP_ERROR_RESOURCE;
 	for (pp = &c->nic->cqs; *pp != c; pp = &(*pp)->next)
 		;
 	*pp = c->next;
 	c->nic->n_cqs--;
-	c->magic = 0;
+	vipl_forget(VIPL_CQ, CQHandle);
+	vipl_notify_drop(&c->notify);
 	weft_host_free(weft_host_self(), c->entry);
 	weft_host_free(weft_host_self(), c);
 	return VIP_SUCCESS;
@@ -215,53 +204,74 @@ static VIP_RETURN look(struct weft_host *h, struct vipl_cq *c,
 
 	if (!vipl_cq_look(c, &q))
 		return VIP_NOT_DONE;
-	*vi = q->vi;
+	*vi = q->vi->self;
 	*recv = q->dir == HVIA_Q_RECV;
 	weft_host_cpu(h, found);
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
-		     VIP_BOOLEAN *RecvQueue)
+static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
+			  VIP_BOOLEAN *recv)
 {
 	struct weft_host *h = weft_host_self();
-	struct vipl_cq *c = vipl_cq(CQHandle);
 
-	if (!c || !ViHandle || !RecvQueue)
+	if (!c || !vi || !recv)
 		return VIP_INVALID_PARAMETER;
 	/* a line for each work queue */
 	weft_host_cpu(h, VIPL_POLL * (c->users ? c->users : 1));
-	return look(h, c, VIPL_FOUND, ViHandle, RecvQueue);
+	return look(h, c, VIPL_FOUND, vi, recv);
 }
 
-VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
-		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
+VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
+		     VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *c = vipl_cq_enter(CQHandle);
+
+	return vipl_cq_leave(c, cq_done(c, ViHandle, RecvQueue));
+}
+
+static int cq_sleep(struct vipl_cq *c, uint32_t seen, weft_time_t deadline)
+{
+	struct vipl_queue *all[c->users + 1];
+	uint32_t n = 0;
+
+	for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
+		all[n++] = q;
+	return vipl_sleep(c->nic, all, n, seen, deadline);
+}
+
+static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
+			  VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 {
 	struct weft_host *h = weft_host_self();
-	struct vipl_cq *c = vipl_cq(CQHandle);
-	VIP_RETURN ret = VipCQDone(CQHandle, ViHandle, RecvQueue);
+	VIP_RETURN ret = cq_done(c, vi, recv);
 	weft_time_t deadline;
 
 	if (ret != VIP_NOT_DONE)
 		return ret;
-	deadline = vipl_deadline(h, Timeout);
+	deadline = vipl_deadline(h, timeout);
 	for (;;) {
-		struct vipl_queue *all[c->users + 1];
-		uint32_t seen = c->nic->client->event, n = 0;
+		uint32_t seen = c->nic->client->event;
 		int late;
 
-		ret = look(h, c, 0, ViHandle, RecvQueue);
+		ret = look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;
-		for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
-			all[n++] = q;
-		late = vipl_sleep(c->nic, all, n, seen, deadline);
-		ret = look(h, c, 0, ViHandle, RecvQueue);
+		late = cq_sleep(c, seen, deadline);
+		ret = look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;
 		if (late == -ETIMEDOUT)
 			return VIP_TIMEOUT;
 	}
+}
+
+VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
+		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *c = vipl_cq_enter(CQHandle);
+
+	return vipl_cq_leave(c, cq_wait(c, Timeout, ViHandle, RecvQueue));
 }
 
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,

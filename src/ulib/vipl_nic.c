@@ -115,7 +115,14 @@ static int nic_open(struct weft_host *h, struct vipl_nic *n)
 	n->version = o.version;
 	n->payload = o.payload;
 	memcpy(n->mac, o.mac, 6);
-	return ret;
+	if (ret)
+		return ret;
+	if (vipl_handles(o.number))
+		n->self = vipl_handle(VIPL_NIC, n, 0);
+	if (n->self)
+		return 0;
+	weft_drv_call(h, n->dev, HVIA_CALL_CLOSE, n->client);
+	return -ENOMEM;
 }
 
 VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
@@ -138,8 +145,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 		weft_host_free(h, n);
 		return VIP_ERROR_RESOURCE;
 	}
-	n->magic = VIPL_NIC_MAGIC;
-	*NicHandle = n;
+	*NicHandle = n->self;
 	vipl_serve(n); /* errors are said without a handler too */
 	return VIP_SUCCESS;
 }
@@ -150,13 +156,11 @@ VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
 
 	if (!n)
 		return VIP_INVALID_PARAMETER;
-	if (n->vis || n->cqs)
+	if (n->n_vis || n->n_cqs)
 		return VIP_ERROR_RESOURCE;
+	vipl_forget(VIPL_NIC, NicHandle);
+	vipl_forget_of(n);
 	vipl_call(n, HVIA_CALL_CLOSE, n->client);
-	n->magic = 0;
-	/* its thread, if there is one, still looks at it once */
-	if (!n->served)
-		weft_host_free(weft_host_self(), n);
 	return VIP_SUCCESS;
 }
 
@@ -222,19 +226,27 @@ VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
 	if (!n || !Ptag)
 		return VIP_INVALID_PARAMETER;
 	ret = vipl_call(n, HVIA_CALL_PTAG, &t);
-	*Ptag = (VIP_PROTECTION_HANDLE)(uintptr_t)t.ptag;
-	return ret;
+	if (ret != VIP_SUCCESS)
+		return ret;
+	*Ptag = vipl_handle(VIPL_PTAG, n, t.ptag);
+	if (*Ptag)
+		return VIP_SUCCESS;
+	vipl_call(n, HVIA_CALL_PTAG_FREE, &t);
+	return VIP_ERROR_RESOURCE;
 }
 
 VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 {
 	struct vipl_nic *n = vipl_nic(NicHandle);
-	struct hvia_ptag_arg t = { .ptag = (uint32_t)(uintptr_t)Ptag };
+	struct hvia_ptag_arg t = { 0 };
 	VIP_RETURN ret;
 
-	if (!n || (uintptr_t)Ptag >= HVIA_PTAGS)
+	if (!n)
 		return VIP_INVALID_PARAMETER;
+	t.ptag = vipl_tag(n, Ptag); /* there is no tag 0 */
 	ret = vipl_call(n, HVIA_CALL_PTAG_FREE, &t);
+	if (ret == VIP_SUCCESS)
+		vipl_forget(VIPL_PTAG, Ptag);
 	return ret == VIP_INVALID_STATE ? VIP_ERROR_RESOURCE : ret;
 }
 
@@ -250,9 +262,7 @@ static struct hvia_mem_arg mem_arg(struct vipl_nic *n, VIP_PVOID va,
 				  .handle = handle };
 
 	if (a) {
-		m.ptag = (uintptr_t)a->Ptag < HVIA_PTAGS
-				 ? (uint32_t)(uintptr_t)a->Ptag
-				 : 0;
+		m.ptag = vipl_tag(n, a->Ptag);
 		m.rdma_write = a->EnableRdmaWrite;
 	}
 	return m;
@@ -303,7 +313,7 @@ VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	ret = vipl_call(n, HVIA_CALL_MEM_QUERY, &m);
 	if (ret == VIP_SUCCESS)
 		*MemAttribs = (VIP_MEM_ATTRIBUTES){
-			.Ptag = (VIP_PROTECTION_HANDLE)(uintptr_t)m.ptag,
+			.Ptag = vipl_tag_handle(n, m.ptag),
 			.EnableRdmaWrite = m.rdma_write,
 		};
 	return ret;

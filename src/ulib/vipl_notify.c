@@ -78,7 +78,7 @@ static void log_error(const struct hvia_async *e)
 static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 {
 	VIP_ERROR_DESCRIPTOR d = {
-		.NicHandle = n,
+		.NicHandle = n->self,
 		.DescriptorPtr = err_descriptor(n, e),
 		.OpCode = err_op(e),
 		.ResourceCode = err_resource(e),
@@ -88,7 +88,7 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 
 	while (v && v->vi != e->vi)
 		v = v->next;
-	d.ViHandle = v;
+	d.ViHandle = v ? v->self : NULL;
 	d.CQHandle = e->cq;
 	if (n->handler)
 		n->handler(n->handler_ctx, &d);
@@ -118,6 +118,16 @@ void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n)
 	*list = n;
 }
 
+void vipl_notify_drop(struct vipl_notify **list)
+{
+	while (*list) {
+		struct vipl_notify *n = *list;
+
+		*list = n->next;
+		weft_host_free(weft_host_self(), n);
+	}
+}
+
 /* The request is over before its handler runs: that may ask again. */
 static struct vipl_notify notify_pop(struct vipl_notify **list)
 {
@@ -130,7 +140,6 @@ static struct vipl_notify notify_pop(struct vipl_notify **list)
 
 static bool serve_queue(struct vipl_nic *n, struct vipl_queue *q)
 {
-	struct vipl_vi *v = q->vi;
 	struct vipl_notify r;
 	VIP_DESCRIPTOR *d;
 
@@ -138,7 +147,7 @@ static bool serve_queue(struct vipl_nic *n, struct vipl_queue *q)
 		return false;
 	r = notify_pop(&q->notify);
 	d = vipl_queue_take(q);
-	r.fn(r.ctx, n, v, d);
+	r.fn(r.ctx, n->self, q->vi->self, d);
 	return true;
 }
 
@@ -150,7 +159,7 @@ static bool serve_cq(struct vipl_nic *n, struct vipl_cq *c)
 	if (!c->notify || !vipl_cq_look(c, &q))
 		return false;
 	r = notify_pop(&c->notify);
-	r.cq_fn(r.ctx, n, q->vi, q->dir == HVIA_Q_RECV);
+	r.cq_fn(r.ctx, n->self, q->vi->self, q->dir == HVIA_Q_RECV);
 	return true;
 }
 
@@ -171,7 +180,7 @@ static bool serve_one(struct vipl_nic *n)
 
 static bool wanted(const struct vipl_queue *q)
 {
-	return q->head && (q->notify || (q->cq && q->cq->notify));
+	return q->n && (q->notify || (q->cq && q->cq->notify));
 }
 
 static int serve(struct weft_host *h, void *arg)
@@ -208,10 +217,9 @@ void vipl_serve(struct vipl_nic *n)
 	weft_host_wake(h, &n->client->event);
 }
 
-static VIP_RETURN notify(VIP_VI_HANDLE vi, uint32_t dir, VIP_PVOID ctx,
+static VIP_RETURN notify(struct vipl_vi *v, uint32_t dir, VIP_PVOID ctx,
 			 VIP_VI_CALLBACK fn)
 {
-	struct vipl_vi *v = vipl_vi(vi);
 	struct vipl_notify *r;
 
 	if (!v || !fn)
@@ -231,11 +239,15 @@ static VIP_RETURN notify(VIP_VI_HANDLE vi, uint32_t dir, VIP_PVOID ctx,
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Callback)
 {
-	return notify(ViHandle, HVIA_Q_SEND, Context, Callback);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, notify(v, HVIA_Q_SEND, Context, Callback));
 }
 
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Callback)
 {
-	return notify(ViHandle, HVIA_Q_RECV, Context, Callback);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, notify(v, HVIA_Q_RECV, Context, Callback));
 }

@@ -37,34 +37,67 @@ static bool dead(struct vipl_vi *v)
 
 bool vipl_queue_done(struct vipl_queue *q)
 {
-	if (!q->head)
+	struct vipl_posted *p = vipl_queue_at(q, q->first);
+
+	if (!p)
 		return false;
 	if (dead(q->vi))
-		complete_flushed(q->head, q->dir);
-	return *vipl_status(q->head) & VIP_STATUS_DONE;
+		complete_flushed(p->d, q->dir);
+	return *vipl_status(p->d) & VIP_STATUS_DONE;
 }
 
 VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 {
-	VIP_DESCRIPTOR *d = q->head;
+	struct vipl_posted *p = vipl_queue_at(q, q->first);
 
 	if (q->cq) {
 		vipl_cq_collect(q->cq);
-		d->CS.Reserved = 0; /* the number of its completion */
+		p->d->CS.Reserved = 0; /* the number of its completion */
 	}
-	q->head = --q->n ? d->CS.Next.Descriptor : NULL;
-	if (!q->head)
-		q->n = 0; /* who breaks the chain loses the rest */
+	q->first++;
+	q->n--;
+	q->open -= p->open; /* the program says itself that it is done */
 	q->entered -= q->entered != 0;
-	return d;
+	return p->d;
 }
 
 void vipl_queue_flush(struct vipl_queue *q)
 {
-	VIP_DESCRIPTOR *d = q->head;
+	for (uint32_t i = 0; i < q->n; i++)
+		complete_flushed(vipl_queue_at(q, q->first + i)->d, q->dir);
+}
 
-	for (uint32_t i = 0; d && i < q->n; i++, d = d->CS.Next.Descriptor)
-		complete_flushed(d, q->dir);
+static bool ring_grow(struct vipl_queue *q)
+{
+	struct weft_host *h = weft_host_self();
+	uint32_t size = q->size ? 2 * q->size : VIPL_RING;
+	struct vipl_posted *ring = weft_host_calloc(h, size, sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (uint64_t i = q->first; i != q->first + q->n; i++)
+		ring[i % size] = *vipl_queue_at(q, i);
+	weft_host_free(h, q->ring);
+	q->ring = ring;
+	q->size = size;
+	return true;
+}
+
+bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
+		     VIP_MEM_HANDLE handle)
+{
+	struct vipl_posted *last;
+
+	if (q->n == q->size && !ring_grow(q))
+		return false;
+	last = vipl_queue_at(q, q->first + q->n - 1);
+	if (last) {
+		last->d->CS.NextHandle = handle;
+		last->d->CS.Next.AddressBits = (uintptr_t)d;
+	}
+	q->ring[(q->first + q->n++) % q->size] =
+		(struct vipl_posted){ .d = d, .handle = handle };
+	return true;
 }
 
 /* ---- posting --------------------------------------------------------------
@@ -93,26 +126,13 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	weft_host_cpu(h, VIPL_POST_STORE);
 }
 
-void vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
-		     VIP_MEM_HANDLE handle)
-{
-	if (q->n) {
-		q->tail->CS.NextHandle = handle;
-		q->tail->CS.Next.AddressBits = (uintptr_t)d;
-	} else {
-		q->head = d;
-	}
-	q->tail = d;
-	q->n++;
-}
-
 /* Doorbells of one queue reach the card in the order of the links. */
-static VIP_RETURN post(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR *d,
+static VIP_RETURN post(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR *d,
 		       VIP_MEM_HANDLE handle)
 {
 	struct weft_host *h = weft_host_self();
-	struct vipl_vi *v = vipl_vi(vi);
 	struct vipl_queue *q;
+	bool linked;
 
 	if (!v || !d)
 		return VIP_INVALID_PARAMETER;
@@ -124,29 +144,35 @@ static VIP_RETURN post(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR *d,
 	d->CS.NextHandle = 0;
 	d->CS.Status = 0;
 	weft_host_cpu(h, VIPL_POST);
-	vipl_queue_link(q, d, handle);
-	if (v->rel)
-		vipl_rel_posted(v, dir, handle);
-	else if (dead(v))
+	linked = vipl_queue_link(q, d, handle);
+	if (linked && v->rel)
+		vipl_rel_posted(v, dir);
+	else if (linked && dead(v))
 		complete_flushed(d, dir);
-	else
+	else if (linked)
 		vipl_ring(h, v, dir, d, handle);
 	q->posting = false;
 	if (q->notify || (q->cq && q->cq->notify))
 		vipl_serve(v->nic);
-	return VIP_SUCCESS;
+	return linked ? VIP_SUCCESS : VIP_ERROR_RESOURCE;
 }
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 		       VIP_MEM_HANDLE MemoryHandle)
 {
-	return post(ViHandle, HVIA_Q_SEND, DescriptorPtr, MemoryHandle);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v,
+			     post(v, HVIA_Q_SEND, DescriptorPtr, MemoryHandle));
 }
 
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 		       VIP_MEM_HANDLE MemoryHandle)
 {
-	return post(ViHandle, HVIA_Q_RECV, DescriptorPtr, MemoryHandle);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v,
+			     post(v, HVIA_Q_RECV, DescriptorPtr, MemoryHandle));
 }
 
 /* ---- polling --------------------------------------------------------------
@@ -161,10 +187,9 @@ static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
 							  : VIP_SUCCESS;
 }
 
-static VIP_RETURN done(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR **d_p)
+static VIP_RETURN done(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR **d_p)
 {
 	struct weft_host *h = weft_host_self();
-	struct vipl_vi *v = vipl_vi(vi);
 
 	if (!v || !d_p)
 		return VIP_INVALID_PARAMETER;
@@ -179,12 +204,16 @@ static VIP_RETURN done(VIP_VI_HANDLE vi, uint32_t dir, VIP_DESCRIPTOR **d_p)
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
-	return done(ViHandle, HVIA_Q_SEND, DescriptorPtr);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, done(v, HVIA_Q_SEND, DescriptorPtr));
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
-	return done(ViHandle, HVIA_Q_RECV, DescriptorPtr);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, done(v, HVIA_Q_RECV, DescriptorPtr));
 }
 
 /* ---- waiting --------------------------------------------------------------
@@ -200,28 +229,29 @@ int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 				  .deadline = deadline };
 
 	for (uint32_t i = 0; i < count; i++) {
-		VIP_DESCRIPTOR *d = q[i]->cq ? vipl_cq_next(q[i]) : q[i]->head;
+		const struct vipl_posted *p =
+			vipl_queue_at(q[i], q[i]->first + q[i]->entered);
 
-		if (d && (!q[i]->vi->rel || q[i]->raw))
-			armed[a.n++] =
-				(struct hvia_armed){ .vi = q[i]->vi->vi,
-						     .queue = q[i]->dir,
-						     .status = vipl_status(d) };
+		if (p && (!q[i]->vi->rel || q[i]->raw))
+			armed[a.n++] = (struct hvia_armed){
+				.vi = q[i]->vi->vi,
+				.queue = q[i]->dir,
+				.status = vipl_status(p->d)
+			};
 	}
 	return weft_drv_call(weft_host_self(), n->dev, HVIA_CALL_ARM, &a);
 }
 
-static VIP_RETURN await(VIP_VI_HANDLE vi, uint32_t dir, VIP_ULONG timeout,
+static VIP_RETURN await(struct vipl_vi *v, uint32_t dir, VIP_ULONG timeout,
 			VIP_DESCRIPTOR **d_p)
 {
 	struct weft_host *h = weft_host_self();
-	struct vipl_vi *v = vipl_vi(vi);
 	weft_time_t deadline;
 	VIP_RETURN ret;
 
 	if (v && v->q[dir].cq) /* one waits for the completion queue */
 		return VIP_ERROR_RESOURCE;
-	ret = done(vi, dir, d_p);
+	ret = done(v, dir, d_p);
 	if (ret != VIP_NOT_DONE)
 		return ret;
 	deadline = vipl_deadline(h, timeout);
@@ -243,11 +273,15 @@ static VIP_RETURN await(VIP_VI_HANDLE vi, uint32_t dir, VIP_ULONG timeout,
 VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
 		       VIP_DESCRIPTOR **DescriptorPtr)
 {
-	return await(ViHandle, HVIA_Q_SEND, TimeOut, DescriptorPtr);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, await(v, HVIA_Q_SEND, TimeOut, DescriptorPtr));
 }
 
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
 		       VIP_DESCRIPTOR **DescriptorPtr)
 {
-	return await(ViHandle, HVIA_Q_RECV, TimeOut, DescriptorPtr);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, await(v, HVIA_Q_RECV, TimeOut, DescriptorPtr));
 }

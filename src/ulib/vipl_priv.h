@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of VIPL: what the handles of vipl.h point to.  Source:
+/* Inside of VIPL: what the handles of vipl.h stand for.  Source:
  * hvia.md 6.1, 6.4, 7.1, 7.5. */
 #ifndef ULIB_VIPL_PRIV_H
 #define ULIB_VIPL_PRIV_H
@@ -18,17 +18,11 @@
 #define VIPL_TAKE	(200 * WEFT_NS)
 
 enum {
-	VIPL_NIC_MAGIC = 0x56694e63,
-	VIPL_VI_MAGIC = 0x56695669,
-	VIPL_CQ_MAGIC = 0x56694371,
-	VIPL_CONN_MAGIC = 0x5669436e,
-};
-
-enum {
 	VIPL_MAX_TRANSFER = 1 << 24,
 	VIPL_CQS = 1024,
 	VIPL_CQ_ENTRIES = 1 << 20,
 	VIPL_QOS_MAX = 7,
+	VIPL_RING = 16, /* places of a work queue, at first */
 };
 
 struct vipl_vi;
@@ -41,14 +35,25 @@ struct vipl_notify {
 	struct vipl_notify *next;
 };
 
-/* A work queue: descriptors are linked through their Next. */
+/* A descriptor that has been posted. */
+struct vipl_posted {
+	VIP_DESCRIPTOR *d;
+	VIP_MEM_HANDLE handle;
+	bool open; /* the reliable service has to complete it */
+};
+
+/* A work queue.  What is posted is in a ring of the library: Next is written
+ * for whoever reads it, and never followed, as the program may change it.
+ * Descriptors are numbered from 1 on. */
 struct vipl_queue {
 	struct vipl_vi *vi;
-	uint32_t dir; /* HVIA_Q_SEND, HVIA_Q_RECV */
-	VIP_DESCRIPTOR *head, *tail;
-	uint32_t n;
-	bool posting; /* a thread is between link and doorbell */
-	bool raw;     /* of a reliable VI: what the card has */
+	uint32_t dir;		  /* HVIA_Q_SEND, HVIA_Q_RECV */
+	struct vipl_posted *ring; /* by number; NULL until the first post */
+	uint64_t first;		  /* number of the oldest */
+	uint32_t size, n;
+	uint32_t open; /* of them; reliable VIs */
+	bool posting;  /* a thread is between link and doorbell */
+	bool raw;      /* of a reliable VI: what the card has */
 	struct vipl_notify *notify;
 	/* completion queue */
 	struct vipl_cq *cq;
@@ -56,8 +61,9 @@ struct vipl_queue {
 	uint32_t entered; /* descriptors from the head on that had an entry */
 };
 
+/* NICs stay until the program ends: threads of the library may look at them. */
 struct vipl_nic {
-	uint32_t magic;
+	VIP_NIC_HANDLE self;
 	struct weft_dev *dev;
 	struct hvia_client *client;
 	uint8_t mac[6];
@@ -74,9 +80,12 @@ struct vipl_nic {
 };
 
 struct vipl_vi {
-	uint32_t magic;
+	VIP_VI_HANDLE self;
 	struct vipl_nic *nic;
 	uint32_t vi;
+	uint32_t inside; /* calls of the program that work with it */
+	bool leaving;	 /* no other may begin */
+	uint32_t held;	 /* by its handle, by its thread */
 	struct hvia_kvi *k;
 	struct vipl_queue q[2];
 	struct vipl_rel *rel; /* reliable; NULL: the card's own service */
@@ -84,9 +93,10 @@ struct vipl_vi {
 };
 
 struct vipl_cq {
-	uint32_t magic;
+	VIP_CQ_HANDLE self;
 	struct vipl_nic *nic;
 	uint32_t users;
+	uint32_t inside;
 	struct vipl_queue *queues;
 	/* entries: completions in their order, the oldest at `first` */
 	struct vipl_queue **entry;
@@ -96,30 +106,41 @@ struct vipl_cq {
 	struct vipl_cq *next;
 };
 
-struct vipl_conn {
-	uint32_t magic;
-	struct vipl_nic *nic;
-	uint64_t id;
+/* vipl_handle.c: a handle is a number that the program's table knows, or does
+ * not; it is never followed. */
+enum vipl_kind { VIPL_NIC = 1, VIPL_VI, VIPL_CQ, VIPL_CONN, VIPL_PTAG };
+
+/* `of`: the object; for tags and connection requests their NIC, and `val` is
+ * the tag or the agent's number of the request. */
+struct vipl_entry {
+	void *of; /* NULL: free */
+	uint64_t val;
+	enum vipl_kind kind;
+	uint32_t turn; /* of this place; grows with each use */
+	uint32_t next; /* free */
 };
 
-static inline struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
-{
-	struct vipl_nic *n = x;
-
-	return n && n->magic == VIPL_NIC_MAGIC ? n : NULL;
-}
-static inline struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
-{
-	struct vipl_vi *v = x;
-
-	return v && v->magic == VIPL_VI_MAGIC ? v : NULL;
-}
-static inline struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
-{
-	struct vipl_cq *c = x;
-
-	return c && c->magic == VIPL_CQ_MAGIC ? c : NULL;
-}
+/* Before the program's first handle: what tells its handles from others'. */
+bool vipl_handles(uint32_t client);
+/* NULL: no room. */
+void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val);
+/* NULL: it is none, none any more, or of another kind. */
+struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
+void vipl_forget(enum vipl_kind kind, const void *handle);
+/* Tags and connection requests of a NIC. */
+void vipl_forget_of(const struct vipl_nic *n);
+struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x);
+struct vipl_vi *vipl_vi(VIP_VI_HANDLE x);
+struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x);
+/* The card's tag; 0: none of this NIC. */
+uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x);
+/* NULL: it has been made through another NIC. */
+VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
+/* A VI or a CQ stays as long as a call works with it; leave returns `ret`. */
+struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x);
+VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret);
+struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x);
+VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret);
 
 /* A trap; errno as a return code of VIPL. */
 VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op, void *arg);
@@ -128,7 +149,11 @@ VIP_RETURN vipl_return(int err);
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
 
 /* vipl_vi.c */
-void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a);
+/* Of this side's VI; of the other side's with NULL: its tag is none here. */
+void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
+		   const struct vipl_nic *n);
+/* One holder less; the last one frees it. */
+void vipl_vi_drop(struct vipl_vi *v);
 
 /* vipl_post.c */
 /* The oldest descriptor is done. */
@@ -137,8 +162,15 @@ bool vipl_queue_done(struct vipl_queue *q);
 VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q);
 /* Everything posted counts as flushed (disconnected). */
 void vipl_queue_flush(struct vipl_queue *q);
-void vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
+/* False: no memory. */
+bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 		     VIP_MEM_HANDLE handle);
+/* By number; NULL: it is not posted. */
+static inline struct vipl_posted *vipl_queue_at(const struct vipl_queue *q,
+						uint64_t number)
+{
+	return number - q->first < q->n ? &q->ring[number % q->size] : NULL;
+}
 /* Sleeps until one of the queues may have something done, or an error came.
  * Queues of reliable VIs and empty ones are not armed. */
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
@@ -160,12 +192,12 @@ uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 /* The NIC's thread is there, and looks again. */
 void vipl_serve(struct vipl_nic *n);
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
+/* Without calling anybody. */
+void vipl_notify_drop(struct vipl_notify **list);
 
 /* vipl_cq.c */
 /* Enters what has been completed since. */
 void vipl_cq_collect(struct vipl_cq *c);
-/* The first descriptor of a work queue that has no entry, or NULL. */
-VIP_DESCRIPTOR *vipl_cq_next(const struct vipl_queue *q);
 /* Takes the oldest entry. */
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
@@ -175,7 +207,7 @@ void vipl_cq_detach(struct vipl_queue *q);
 VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);
-void vipl_rel_posted(struct vipl_vi *v, uint32_t dir, VIP_MEM_HANDLE handle);
+void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
 /* What the other side said with its disconnect, before the rest is flushed. */
 void vipl_rel_last(struct vipl_vi *v);
 void vipl_rel_ended(struct vipl_vi *v);

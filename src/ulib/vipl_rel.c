@@ -26,15 +26,15 @@ static void head_common(struct vipl_rel *r, struct rel_head *h)
 	r->owe = false;
 }
 
-static void gather(struct vipl_rel *r, uint8_t *to, uint32_t n)
+static void gather(struct rel_msg *m, uint8_t *to, uint32_t n)
 {
 	while (n) {
 		uint32_t part;
-		const uint8_t *p = rel_piece(r->out, r->out_at, &part);
+		const uint8_t *p = rel_piece(m->d, m->at, &part);
 
 		part = part < n ? part : n;
 		weft_host_copy(weft_host_self(), to, p, part);
-		r->out_at += part;
+		m->at += part;
 		to += part;
 		n -= part;
 	}
@@ -43,8 +43,9 @@ static void gather(struct vipl_rel *r, uint8_t *to, uint32_t n)
 /* The next frame of the user's oldest send. */
 static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 {
-	VIP_DESCRIPTOR *d = r->out;
-	uint32_t left = d->CS.Length - r->out_at, at = r->out_at;
+	struct rel_msg *m = &r->msg[HVIA_Q_SEND];
+	const VIP_DESCRIPTOR *d = m->d;
+	uint32_t left = d->CS.Length - m->at, at = m->at;
 	uint32_t n = left < rel_data(r) ? left : rel_data(r);
 	bool rdma = d->CS.Control & VIP_CONTROL_OP_RDMAWRITE;
 
@@ -65,31 +66,22 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 		s->head.va = d->DS[0].Remote.Data.AddressBits + at;
 		s->head.handle = d->DS[0].Remote.Handle;
 	}
-	gather(r, s->data, n);
-	r->ends[r->seq % REL_WINDOW] = n == left ? d : NULL;
-}
-
-static void out_next(struct vipl_rel *r)
-{
-	const struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
-
-	r->out_handle = r->out->CS.NextHandle;
-	r->out = r->out == q->tail ? NULL : r->out->CS.Next.Descriptor;
-	r->out_at = 0;
+	r->ends[r->seq % REL_WINDOW] = n == left ? m->number : 0;
+	gather(m, s->data, n);
 }
 
 /* A send that cannot be: reliable service ends with it.  Its memory may have
  * gone since the frame before. */
-static bool out_wrong(struct vipl_rel *r)
+static bool out_wrong(struct vipl_rel *r, struct vipl_posted *p)
 {
 	uint32_t bad;
 
-	if (!rel_reach(r, HVIA_Q_SEND, r->out, r->out_handle))
+	if (!rel_begin(r, HVIA_Q_SEND, p))
 		return true;
-	bad = rel_check(r->v, r->out, HVIA_Q_SEND);
+	bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
 	if (!bad)
 		return false;
-	rel_complete(r, r->out, 0, bad);
+	rel_complete(r, HVIA_Q_SEND, p, 0, bad);
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 	return true;
 }
@@ -119,13 +111,14 @@ static void give_up(struct vipl_rel *r)
 	const struct rel_slot *s = slot_of(r, r->base);
 	bool rdma = s->head.flags & REL_RDMA;
 	struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
-	VIP_DESCRIPTOR *d = q->head;
+	uint64_t i = q->first;
+	struct vipl_posted *p;
 
 	/* the oldest send that is not done; the others are flushed */
-	while (d && d->CS.Status & VIP_STATUS_DONE && d != q->tail)
-		d = d->CS.Next.Descriptor;
-	if (d && !(d->CS.Status & VIP_STATUS_DONE))
-		rel_complete(r, d, 0, VIP_STATUS_TRANSPORT_ERROR);
+	while ((p = vipl_queue_at(q, i)) && !p->open)
+		i++;
+	if (p)
+		rel_complete(r, HVIA_Q_SEND, p, 0, VIP_STATUS_TRANSPORT_ERROR);
 	rel_fail(r, rdma ? HVIA_ERROR_RDMA_TRANSPORT : HVIA_ERROR_CONN_LOST,
 		 true);
 }
@@ -147,18 +140,27 @@ static void send_again(struct vipl_rel *r)
 	r->again = now + REL_AGAIN;
 }
 
+/* NULL: it is none, or the program has taken it without waiting. */
+static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
+{
+	struct vipl_posted *p = vipl_queue_at(&r->v->q[HVIA_Q_SEND], number);
+
+	return p && p->open ? p : NULL;
+}
+
 /* True: the other side says something new. */
 static bool acked(struct vipl_rel *r, uint32_t ack)
 {
 	if (ack - r->base > r->seq - r->base)
 		return false; /* an old one */
 	while (r->base != ack) {
-		VIP_DESCRIPTOR *d = r->ends[r->base++ % REL_WINDOW];
+		struct vipl_posted *p =
+			open_send(r, r->ends[r->base++ % REL_WINDOW]);
 
 		r->tries = 0;
 		r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
-		if (d)
-			rel_complete(r, d, d->CS.Length, 0);
+		if (p)
+			rel_complete(r, HVIA_Q_SEND, p, p->d->CS.Length, 0);
 	}
 	return true;
 }
@@ -166,15 +168,15 @@ static bool acked(struct vipl_rel *r, uint32_t ack)
 /* The other side could not take what it got next. */
 static bool refused(struct vipl_rel *r, uint32_t error)
 {
-	VIP_DESCRIPTOR *d = NULL;
+	struct vipl_posted *p = NULL;
 
 	if (!error || r->base == r->seq)
 		return false;
-	for (uint32_t i = r->base; i != r->seq && !d; i++)
-		d = r->ends[i % REL_WINDOW];
-	d = d ? d : r->out;
-	if (d)
-		rel_complete(r, d, 0, error);
+	for (uint32_t i = r->base; i != r->seq && !p; i++)
+		p = open_send(r, r->ends[i % REL_WINDOW]);
+	p = p ? p : rel_current(r, HVIA_Q_SEND);
+	if (p)
+		rel_complete(r, HVIA_Q_SEND, p, 0, error);
 	return true;
 }
 
@@ -198,20 +200,25 @@ void vipl_rel_last(struct vipl_vi *v)
 
 void rel_send(struct vipl_rel *r)
 {
+	struct vipl_posted *p;
+
 	send_again(r);
-	while (r->out && r->v->k->state == HVIA_VI_CONNECTED &&
+	while ((p = rel_current(r, HVIA_Q_SEND)) &&
+	       r->v->k->state == HVIA_VI_CONNECTED &&
 	       r->seq - r->base < REL_WINDOW && slot_free(slot_of(r, r->seq))) {
 		struct rel_slot *s = slot_of(r, r->seq);
 		bool last;
 
-		if (out_wrong(r))
+		if (out_wrong(r, p))
 			return;
 		frame_build(r, s);
+		if (!r->msg[HVIA_Q_SEND].begun)
+			continue; /* the connection has ended meanwhile */
 		if (r->base == r->seq)
 			r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
 		last = r->ends[r->seq++ % REL_WINDOW];
 		if (last)
-			out_next(r);
+			rel_next(r, HVIA_Q_SEND);
 		frame_post(r, s);
 	}
 	if (r->v->k->state == HVIA_VI_CONNECTED &&

@@ -25,6 +25,7 @@ enum {
 	REL_ACK_EVERY = 8,
 	REL_TRIES = 20,
 };
+enum { REL_DESC = 4096 };	/* the longest descriptor takes less */
 enum { REL_PAYLOAD_MIN = 128 }; /* of several Ethernet frames, if need be */
 #define REL_AGAIN WEFT_MS
 
@@ -49,27 +50,30 @@ struct rel_slot {
 	uint8_t data[];
 };
 
+/* The user's descriptor of which bytes have been moved.  It is copied when its
+ * message begins, as the card does, and the copy is what counts. */
+struct rel_msg {
+	uint64_t number;   /* in its queue */
+	VIP_DESCRIPTOR *d; /* the copy */
+	uint32_t at;	   /* bytes moved */
+	bool begun;	   /* the copy is there */
+};
+
 struct vipl_rel {
 	struct vipl_vi *v;
 	uint8_t *slots; /* window, acks, receives */
 	size_t stride;
-	uint32_t posted[2]; /* user's, not complete */
 	VIP_MEM_HANDLE handle;
 	struct vipl_queue raw[2]; /* what the card has */
 	bool stop, filled;	  /* receives are posted */
+	struct rel_msg msg[2];	  /* send and receive at work */
 	/* sending */
-	VIP_DESCRIPTOR *out; /* user's, not all in frames yet */
-	VIP_MEM_HANDLE out_handle;
-	VIP_DESCRIPTOR *ends[REL_WINDOW]; /* sends of which it is the last */
-	uint32_t out_at;		  /* bytes of it that are */
-	uint32_t seq, base;		  /* next, oldest not acknowledged */
-	uint32_t acks;			  /* used in turn */
+	uint64_t ends[REL_WINDOW]; /* sends of which it is the last, or 0 */
+	uint32_t seq, base;	   /* next, oldest not acknowledged */
+	uint32_t acks;		   /* used in turn */
 	uint32_t tries;
 	weft_time_t again;
 	/* receiving */
-	VIP_DESCRIPTOR *in; /* user's, not complete yet */
-	VIP_MEM_HANDLE in_handle;
-	uint32_t in_at;
 	uint32_t next, told; /* frame wanted; said so */
 	bool owe;	     /* say it again */
 	uint32_t error;	     /* to be said with it */
@@ -90,12 +94,14 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p);
 /* 0, or status bits: what is wrong with a descriptor. */
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 		   uint32_t dir);
-/* The card could fetch the descriptor; false: that has been said, and the VI is
- * in error. */
-bool rel_reach(struct vipl_rel *r, uint32_t dir, const VIP_DESCRIPTOR *d,
-	       VIP_MEM_HANDLE handle);
-void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
-		  uint32_t status);
+/* The oldest descriptor of a queue whose message is not all there, or NULL. */
+struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir);
+/* With the copy of it; false: the card could not fetch it, that has been said,
+ * and the VI is in error. */
+bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p);
+void rel_next(struct vipl_rel *r, uint32_t dir);
+void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
+		  uint32_t length, uint32_t status);
 /* Tells the program; `end`: and ends the connection. */
 void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */

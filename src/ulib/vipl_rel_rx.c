@@ -6,15 +6,6 @@
 
 #define REL_LAST_WORD (100 * WEFT_US)
 
-static void in_next(struct vipl_rel *r)
-{
-	const struct vipl_queue *q = &r->v->q[HVIA_Q_RECV];
-
-	r->in_handle = r->in->CS.NextHandle;
-	r->in = r->in == q->tail ? NULL : r->in->CS.Next.Descriptor;
-	r->in_at = 0;
-}
-
 /* What came cannot be taken: the sender learns why, the connection ends. */
 static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
 {
@@ -31,15 +22,15 @@ static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
-static void scatter(struct vipl_rel *r, const uint8_t *from, uint32_t n)
+static void scatter(struct rel_msg *m, const uint8_t *from, uint32_t n)
 {
 	while (n) {
 		uint32_t part;
-		uint8_t *p = rel_piece(r->in, r->in_at, &part);
+		uint8_t *p = rel_piece(m->d, m->at, &part);
 
 		part = part < n ? part : n;
 		weft_host_copy(weft_host_self(), p, from, part);
-		r->in_at += part;
+		m->at += part;
 		from += part;
 		n -= part;
 	}
@@ -54,31 +45,44 @@ static uint32_t room(const VIP_DESCRIPTOR *d)
 	return sum;
 }
 
+/* The message is in its place. */
+static void in_done(struct vipl_rel *r, struct vipl_posted *p,
+		    const struct rel_head *h, uint32_t status)
+{
+	p->d->CS.ImmediateData = h->immediate;
+	rel_complete(
+		r, HVIA_Q_RECV, p, h->length,
+		status | (h->flags & REL_IMMEDIATE ? VIP_STATUS_IMMEDIATE : 0));
+	rel_next(r, HVIA_Q_RECV);
+}
+
 static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 {
+	struct vipl_posted *p = rel_current(r, HVIA_Q_RECV);
+	struct rel_msg *m = &r->msg[HVIA_Q_RECV];
 	uint32_t bad;
 
-	if (!r->in) {
+	if (!p) {
 		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
 		return;
 	}
-	if (!rel_reach(r, HVIA_Q_RECV, r->in, r->in_handle))
+	if (!rel_begin(r, HVIA_Q_RECV, p))
 		return;
-	bad = rel_check(r->v, r->in, HVIA_Q_RECV);
-	if (!bad && s->head.length > room(r->in))
+	bad = rel_check(r->v, m->d, HVIA_Q_RECV);
+	if (!bad &&
+	    (s->head.length > room(m->d) || s->head.bytes > room(m->d) - m->at))
 		bad = VIP_STATUS_LENGTH_ERROR;
 	if (bad) {
-		rel_complete(r, r->in, 0, bad);
+		rel_complete(r, HVIA_Q_RECV, p, 0, bad);
 		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_CONN_LOST);
 		return;
 	}
-	scatter(r, s->data, s->head.bytes);
+	scatter(m, s->data, s->head.bytes);
 	if (!(s->head.flags & REL_LAST))
 		return;
-	r->in->CS.ImmediateData = s->head.immediate;
-	rel_complete(r, r->in, s->head.length,
-		     s->head.flags & REL_IMMEDIATE ? VIP_STATUS_IMMEDIATE : 0);
-	in_next(r);
+	p = rel_current(r, HVIA_Q_RECV); /* the copy has taken time */
+	if (p && m->begun)
+		in_done(r, p, &s->head, 0);
 }
 
 /* ---- RDMA write -----------------------------------------------------------
@@ -101,6 +105,7 @@ static bool target_ok(struct vipl_rel *r, const struct rel_head *h)
 static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 {
 	const struct rel_head *h = &s->head;
+	struct vipl_posted *p;
 
 	if (!target_ok(r, h)) {
 		refuse(r, VIP_STATUS_RDMA_PROT_ERROR, HVIA_ERROR_RDMAW_PROT);
@@ -110,14 +115,11 @@ static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 		       h->bytes);
 	if (!(h->flags & REL_IMMEDIATE))
 		return;
-	if (!r->in) {
+	p = rel_current(r, HVIA_Q_RECV);
+	if (!p)
 		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
-		return;
-	}
-	r->in->CS.ImmediateData = h->immediate;
-	rel_complete(r, r->in, h->length,
-		     VIP_STATUS_OP_REMOTE_RDMA_WRITE | VIP_STATUS_IMMEDIATE);
-	in_next(r);
+	else if (rel_begin(r, HVIA_Q_RECV, p))
+		in_done(r, p, h, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
 }
 
 /* ---- frames ---------------------------------------------------------------

@@ -28,6 +28,13 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
+/* A VI that has been destroyed fails no more: its number may be another's. */
+static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
+{
+	if (!r->stop)
+		vipl_call(r->v->nic, HVIA_CALL_FAIL, f);
+}
+
 /* What the card's table says of [at, at + n) (3.6). */
 static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
 		      uint64_t at, uint64_t n)
@@ -48,21 +55,58 @@ static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
 	return n <= 2 ? 64 : HVIA_DESC_CONTROL + (uint64_t)n * HVIA_SEGMENT;
 }
 
-bool rel_reach(struct vipl_rel *r, uint32_t dir, const VIP_DESCRIPTOR *d,
-	       VIP_MEM_HANDLE handle)
+/* The card could fetch it.  `d`: the descriptor, or the copy of it. */
+static bool reach(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p,
+		  const VIP_DESCRIPTOR *d)
 {
-	uint64_t at = (uintptr_t)d;
+	uint64_t at = (uintptr_t)p->d;
 	struct hvia_fail_arg f = { .vi = r->v->vi,
 				   .code = HVIA_ERROR_POST_DESC,
 				   .queue = dir,
-				   .token = vipl_token(r->v->nic, d, handle),
+				   .token = vipl_token(r->v->nic, p->d,
+						       p->handle),
 				   .end = true };
 
-	if (at % HVIA_DESC_ALIGN == 0 && region_ok(r->v, handle, at, 64) &&
-	    region_ok(r->v, handle, at, desc_bytes(d)))
+	if (at % HVIA_DESC_ALIGN == 0 && region_ok(r->v, p->handle, at, 64) &&
+	    region_ok(r->v, p->handle, at, desc_bytes(d)))
 		return true;
-	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
+	rel_tell(r, &f);
 	return false;
+}
+
+struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir)
+{
+	const struct vipl_queue *q = &r->v->q[dir];
+	struct rel_msg *m = &r->msg[dir];
+	struct vipl_posted *p;
+
+	if (m->number < q->first) { /* the program has taken it */
+		m->number = q->first;
+		m->begun = false;
+	}
+	while ((p = vipl_queue_at(q, m->number)) && !p->open)
+		rel_next(r, dir);
+	return p;
+}
+
+bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p)
+{
+	struct rel_msg *m = &r->msg[dir];
+
+	if (m->begun)
+		return reach(r, dir, p, m->d);
+	if (!reach(r, dir, p, p->d))
+		return false;
+	memcpy(m->d, p->d, desc_bytes(p->d));
+	m->at = 0;
+	m->begun = true;
+	return true;
+}
+
+void rel_next(struct vipl_rel *r, uint32_t dir)
+{
+	r->msg[dir].number++;
+	r->msg[dir].begun = false;
 }
 
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
@@ -97,18 +141,19 @@ static void tell_user(struct vipl_rel *r)
 	weft_host_wake(weft_host_self(), &c->event);
 }
 
-void rel_complete(struct vipl_rel *r, VIP_DESCRIPTOR *d, uint32_t length,
-		  uint32_t status)
+void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
+		  uint32_t length, uint32_t status)
 {
-	bool in = d == r->in;
+	struct vipl_queue *q = &r->v->q[dir];
 
-	r->posted[in ? HVIA_Q_RECV : HVIA_Q_SEND]--;
+	p->open = false;
+	q->open--;
 	if (!(status & VIP_STATUS_OP_MASK))
-		status |= vipl_status_op(d, in ? HVIA_Q_RECV : HVIA_Q_SEND);
-	d->CS.Length = length;
-	d->CS.Status = status | VIP_STATUS_DONE;
-	if (r->v->q[in ? HVIA_Q_RECV : HVIA_Q_SEND].cq)
-		vipl_cq_collect(r->v->q[in ? HVIA_Q_RECV : HVIA_Q_SEND].cq);
+		status |= vipl_status_op(p->d, dir);
+	p->d->CS.Length = length;
+	p->d->CS.Status = status | VIP_STATUS_DONE;
+	if (q->cq)
+		vipl_cq_collect(q->cq);
 	tell_user(r);
 }
 
@@ -116,7 +161,7 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 {
 	struct hvia_fail_arg f = { .vi = r->v->vi, .code = code, .end = end };
 
-	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
+	rel_tell(r, &f);
 }
 
 /* ---- the card --------------------------------------------------------------
@@ -145,7 +190,10 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	d->DS[0].Local.Handle = r->handle;
 	d->DS[0].Local.Length = bytes;
 	weft_host_cpu(weft_host_self(), VIPL_POST);
-	vipl_queue_link(&r->raw[dir], d, r->handle);
+	if (!vipl_queue_link(&r->raw[dir], d, r->handle)) {
+		d->CS.SegCount = 0;
+		return; /* no memory: the slot is free */
+	}
 	vipl_ring(weft_host_self(), r->v, dir, d, r->handle);
 }
 
@@ -172,7 +220,10 @@ static int engine(struct weft_host *h, void *arg)
 		vipl_sleep(n, q, 2, seen,
 			   r->base != r->seq ? r->again : WEFT_NEVER);
 	}
+	for (uint32_t i = 0; i < 2; i++)
+		weft_host_free(h, r->raw[i].ring);
 	weft_host_free(h, r->slots);
+	vipl_vi_drop(r->v);
 	weft_host_free(h, r);
 	return 0;
 }
@@ -183,17 +234,23 @@ static int engine(struct weft_host *h, void *arg)
 static VIP_RETURN rel_memory(struct vipl_rel *r)
 {
 	struct vipl_vi *v = r->v;
-	VIP_MEM_ATTRIBUTES a = {
-		.Ptag = (VIP_PROTECTION_HANDLE)(uintptr_t)v->k->attr.ptag
-	};
+	struct hvia_mem_arg m = { .client = v->nic->client,
+				  .ptag = v->k->attr.ptag };
 	size_t bytes = sizeof(VIP_DESCRIPTOR) + rel_payload(v->nic->payload);
+	VIP_RETURN ret;
 
 	r->stride = (bytes + HVIA_DESC_ALIGN - 1) & ~(HVIA_DESC_ALIGN - 1ul);
-	bytes = REL_SLOTS * r->stride;
-	r->slots = weft_host_align(weft_host_self(), HVIA_PAGE, bytes);
+	m.len = REL_SLOTS * r->stride;
+	r->slots = weft_host_align(weft_host_self(), HVIA_PAGE,
+				   m.len + 2 * REL_DESC);
 	if (!r->slots)
 		return VIP_ERROR_RESOURCE;
-	return VipRegisterMem(v->nic, r->slots, bytes, &a, &r->handle);
+	for (uint32_t i = 0; i < 2; i++)
+		r->msg[i].d = (void *)(r->slots + m.len + i * REL_DESC);
+	m.va = (uintptr_t)r->slots;
+	ret = vipl_call(v->nic, HVIA_CALL_REG, &m);
+	r->handle = m.handle;
+	return ret;
 }
 
 VIP_RETURN vipl_rel_new(struct vipl_vi *v)
@@ -205,13 +262,15 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 		return VIP_ERROR_RESOURCE;
 	r->v = v;
 	for (uint32_t i = 0; i < 2; i++)
-		r->raw[i] =
-			(struct vipl_queue){ .vi = v, .dir = i, .raw = true };
+		r->raw[i] = (struct vipl_queue){
+			.vi = v, .dir = i, .first = 1, .raw = true
+		};
 	if (rel_memory(r) != VIP_SUCCESS) {
 		weft_host_free(h, r);
 		return VIP_ERROR_RESOURCE;
 	}
 	v->rel = r;
+	v->held++;
 	weft_thread_start(h, engine, r);
 	return VIP_SUCCESS;
 }
@@ -221,7 +280,12 @@ void vipl_rel_free(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
 
-	VipDeregisterMem(v->nic, r->slots, r->handle);
+	struct hvia_mem_arg m = { .client = v->nic->client,
+				  .va = (uintptr_t)r->slots,
+				  .handle = r->handle };
+
+	vipl_call(v->nic, HVIA_CALL_DEREG, &m);
+	v->rel = NULL;
 	r->stop = true;
 	tell_user(r);
 }
@@ -244,44 +308,38 @@ void vipl_rel_connected(struct vipl_vi *v)
 
 /* Too many at a time, or one that the card could not fetch (2.3). */
 static bool post_wrong(struct vipl_rel *r, uint32_t dir,
-		       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
+		       const struct vipl_posted *p)
 {
 	struct hvia_fail_arg f = { .vi = r->v->vi,
 				   .code = HVIA_ERROR_VI_OVERRUN,
 				   .queue = dir,
 				   .end = true };
 
-	if (!rel_reach(r, dir, d, handle))
+	if (!reach(r, dir, p, p->d))
 		return true;
-	if (r->posted[dir]++ < HVIA_QUEUE_MAX)
+	if (r->v->q[dir].open < HVIA_QUEUE_MAX)
 		return false;
-	vipl_call(r->v->nic, HVIA_CALL_FAIL, &f);
+	rel_tell(r, &f);
 	return true;
 }
 
 /* A queue's newest descriptor has just been linked. */
-void vipl_rel_posted(struct vipl_vi *v, uint32_t dir, VIP_MEM_HANDLE handle)
+void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 {
 	struct vipl_rel *r = v->rel;
-	VIP_DESCRIPTOR *d = v->q[dir].tail;
+	struct vipl_queue *q = &v->q[dir];
+	struct vipl_posted *p = vipl_queue_at(q, q->first + q->n - 1);
 
 	if (v->k->state == HVIA_VI_ERROR ||
 	    (dir == HVIA_Q_SEND && v->k->state != HVIA_VI_CONNECTED)) {
-		d->CS.Status = vipl_status_op(d, dir) | VIP_STATUS_DONE |
-			       VIP_STATUS_DESC_FLUSHED_ERROR;
+		p->d->CS.Status = vipl_status_op(p->d, dir) | VIP_STATUS_DONE |
+				  VIP_STATUS_DESC_FLUSHED_ERROR;
 		return;
 	}
-	if (post_wrong(r, dir, d, handle))
+	if (post_wrong(r, dir, p))
 		return;
-	if (dir == HVIA_Q_SEND && !r->out) {
-		r->out = d;
-		r->out_handle = handle;
-		r->out_at = 0;
-	} else if (dir == HVIA_Q_RECV && !r->in) {
-		r->in = d;
-		r->in_handle = handle;
-		r->in_at = 0;
-	}
+	p->open = true;
+	q->open++;
 	if (dir == HVIA_Q_SEND)
 		tell_user(r);
 }
@@ -291,11 +349,16 @@ void vipl_rel_ended(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
 
-	r->out = r->in = NULL;
-	r->posted[0] = r->posted[1] = 0;
 	r->base = r->seq;
 	r->filled = false;
 	for (uint32_t i = 0; i < 2; i++) {
+		struct vipl_queue *q = &v->q[i];
+
+		for (uint32_t k = 0; k < q->n; k++)
+			vipl_queue_at(q, q->first + k)->open = false;
+		q->open = 0;
+		r->msg[i].number = q->first + q->n;
+		r->msg[i].begun = false;
 		vipl_queue_flush(&r->raw[i]);
 		while (r->raw[i].n)
 			vipl_queue_take(&r->raw[i]);

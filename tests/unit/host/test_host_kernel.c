@@ -106,6 +106,43 @@ static void test_exit(void **state)
 	assert_int_equal(b->t[0], 5 * WEFT_US);
 }
 
+/* ---- words of libraries ---- */
+
+static const char key_one, key_two;
+
+static int same_word(struct weft_host *h, void *arg)
+{
+	struct bench *b = arg;
+
+	b->v[1] = *weft_host_word(h, &key_one) == b;
+	return 0;
+}
+
+static int own_words(struct weft_host *h, struct bench *b)
+{
+	void **w = weft_host_word(h, &key_one);
+
+	assert_non_null(w);
+	assert_null(*w); /* whatever the other program has stored */
+	*w = b;
+	assert_null(*weft_host_word(h, &key_two));
+	assert_ptr_equal(weft_host_word(h, &key_one), w);
+	weft_thread_start(h, same_word, b);
+	weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	b->v[0]++;
+	return 0;
+}
+
+static void a_word_is_of_one_program_and_one_library(void **state)
+{
+	struct bench *b = *state;
+
+	bench_prog(b, 0, own_words);
+	bench_well(b, own_words);
+	assert_int_equal(b->v[0], 2);
+	assert_true(b->v[1]);
+}
+
 /* ---- drivers ---- */
 
 struct driver {
@@ -336,6 +373,9 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_exit, setup,
 						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_word_is_of_one_program_and_one_library, setup,
+			bench_teardown),
 		cmocka_unit_test_setup_teardown(test_driver, setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(

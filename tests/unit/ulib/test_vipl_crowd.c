@@ -131,7 +131,7 @@ static void count_lost(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 	uint32_t *n = ctx;
 
 	if (e->ErrorCode == VIP_ERROR_CONN_LOST)
-		n[((struct vipl_vi *)e->ViHandle)->vi]++;
+		n[vipl_vi(e->ViHandle)->vi]++;
 	else
 		n[HVIA_VIS]++;
 }
@@ -156,7 +156,7 @@ static int learns(struct weft_host *h, struct bench *b)
 	weft_host_sleep(h, b->t[3] + 2 * WEFT_SEC);
 	for (uint32_t i = 0; i < crowd; i++) {
 		assert_int_equal(state_of(vi[i]), VIP_STATE_ERROR);
-		assert_int_equal(lost[((struct vipl_vi *)vi[i])->vi], 1);
+		assert_int_equal(lost[vipl_vi(vi[i])->vi], 1);
 	}
 	assert_int_equal(lost[HVIA_VIS], 0);
 	weft_host_exit(h, 0);

@@ -25,7 +25,7 @@ enum { PIECES = 40, PIECE = 64 }; /* pages */
 
 static struct hvia_agent *agent_of(struct side *s)
 {
-	return ((struct vipl_nic *)s->nic)->client->agent;
+	return vipl_nic(s->nic)->client->agent;
 }
 
 /* All but a little of the table belongs to nobody we know. */
@@ -257,7 +257,7 @@ static int stranger(struct weft_host *h, struct bench *b)
 	uint64_t faults = bench_counter(b->node[0].host, "page_faults");
 
 	side_open(&s, h, b, "hvia0", 4096);
-	v = s.vi;
+	v = vipl_vi(s.vi);
 	io = v->k->page;
 	/* the page behind ours; and one that we do not have any more */
 	io.off += 4096;

@@ -20,8 +20,7 @@ static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 static void open_forger(struct side *s, struct weft_host *h, struct bench *b)
 {
 	side_open(s, h, b, "hvia0", 1 << 17);
-	((struct vipl_vi *)s->vi)->k->attr.reliability =
-		VIP_SERVICE_RELIABLE_RECEPTION;
+	vipl_vi(s->vi)->k->attr.reliability = VIP_SERVICE_RELIABLE_RECEPTION;
 	side_handler(s);
 	for (uint32_t i = 8; i < 48; i++)
 		side_recv(s, side_desc(s, i, i * 2048, 1472));

@@ -12,12 +12,14 @@
 enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
 
 /* As Linux has them: least time-out, most of it, repeats, acknowledgement
- * without data. */
-#define RTO	  (200 * WEFT_MS)
-#define RTO_MAX	  (120 * WEFT_SEC)
-#define ACK_DELAY (40 * WEFT_MS)
-#define PATIENCE  WEFT_SEC /* of a receiver without retransmission */
-enum { TRIES = 15, SAME_ACKS = 3 };
+ * without data, silence until a receiver asks, and between its questions. */
+#define RTO	   (200 * WEFT_MS)
+#define RTO_MAX	   (120 * WEFT_SEC)
+#define ACK_DELAY  (40 * WEFT_MS)
+#define KEEP_IDLE  (7200 * WEFT_SEC)
+#define KEEP_AGAIN (75 * WEFT_SEC)
+#define PATIENCE   WEFT_SEC /* of a receiver without retransmission */
+enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
 
 struct stack {
 	struct weft_host *h;
@@ -33,7 +35,10 @@ struct stack {
 	 * at the clock: looking costs. */
 	struct stack_bytes sent;
 	uint32_t una, same_acks, tries;
-	uint32_t acks; /* to send at once */
+	uint32_t acks;	     /* to send at once */
+	uint32_t probes;     /* asked, and nothing came */
+	weft_time_t keep_at; /* when to ask; NEVER: nobody waits */
+	bool resets;	     /* given up: what is sent says so */
 	weft_time_t now, rto, rto_at, ack_at;
 	/* what the process waits for */
 	uint8_t *to;
@@ -60,7 +65,7 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 
 static void head_put(struct stack *s, uint8_t *p, uint32_t len)
 {
-	struct stack_seg g = { s->tx_seq, len, s->rx_seq };
+	struct stack_seg g = { s->tx_seq, len, s->rx_seq, s->resets };
 	uint32_t i;
 
 	memset(p, 0, 12);
@@ -140,6 +145,26 @@ static uint32_t old_bytes(struct stack *s, const struct stack_seg *g)
 	return g->len;
 }
 
+/* At or behind the byte expected: it may follow bytes that were lost. */
+static void reset_in(struct stack *s, const struct stack_seg *g)
+{
+	weft_host_cpu(s->h, s->c.receive);
+	if ((int32_t)(g->seq - s->rx_seq) >= 0 && !s->error)
+		s->error = -ECONNRESET;
+	s->rto_at = WEFT_NEVER;
+}
+
+/* The peer lives.  One byte before those expected, and none of it: it asks. */
+static void heard(struct stack *s, const struct stack_seg *g)
+{
+	s->probes = 0;
+	if (s->keep_at != WEFT_NEVER)
+		s->keep_at = s->now + KEEP_IDLE;
+	if (!g->len && g->seq == s->rx_seq - 1)
+		s->acks++;
+	acked(s, g);
+}
+
 static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 {
 	bool tcp = s->proto->reliable;
@@ -150,8 +175,12 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	    (p[12] << 8 | p[13]) != s->proto->type ||
 	    !s->proto->get(p + HEAD, len - HEAD, &g))
 		return;
+	if (g.reset) {
+		reset_in(s, &g);
+		return;
+	}
 	if (tcp)
-		acked(s, &g);
+		heard(s, &g);
 	else if (s->rto_at != WEFT_NEVER)
 		s->rto_at = s->now + s->rto;
 	if (tcp && g.len)
@@ -308,6 +337,37 @@ static void catch_up(struct stack *s)
 	s->asleep = asleep;
 }
 
+/* The peer learns it, if the line lets it. */
+static void give_up(struct stack *s)
+{
+	if (s->error != -ETIMEDOUT || !s->proto->reliable || s->resets)
+		return;
+	s->resets = true;
+	s->tx_seq = s->una + s->sent.n;
+	transmit(s, 0);
+}
+
+/* When a receiver asks; bytes on their way ask, too. */
+static weft_time_t keep_due(const struct stack *s)
+{
+	return s->sent.n ? WEFT_NEVER : s->keep_at;
+}
+
+/* Is the peer there?  It acknowledges a byte that it has. */
+static void keep_alive(struct stack *s)
+{
+	if (s->error || s->now < keep_due(s))
+		return;
+	if (s->probes++ == PROBES) {
+		s->error = -EHOSTDOWN;
+		return;
+	}
+	s->keep_at = s->now + KEEP_AGAIN;
+	s->tx_seq--;
+	transmit(s, 0);
+	s->tx_seq++;
+}
+
 int stack_send(struct stack *s, const void *data, uint32_t n)
 {
 	work(s, s->c.call);
@@ -318,6 +378,7 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 		stack_bytes_drop(&s->sent, n);
 		s->una = s->tx_seq;
 	}
+	give_up(s);
 	return s->error;
 }
 
@@ -339,16 +400,22 @@ static void await(struct stack *s)
 
 	if (!s->proto->reliable)
 		s->rto_at = s->now + s->rto;
+	else
+		s->keep_at = s->now + KEEP_IDLE;
 	while (s->got < s->want && !s->error && s->c.polls &&
 	       weft_host_isr_spin(s->h, eth_device(s->e),
 				  end < s->ack_at ? end : s->ack_at))
 		interrupted(s);
 	while (s->got < s->want && !s->error) {
 		catch_up(s);
-		sleep_until(s, s->ack_at);
+		sleep_until(s,
+			    s->ack_at < keep_due(s) ? s->ack_at : keep_due(s));
+		keep_alive(s);
 	}
 	if (!s->proto->reliable)
 		s->rto_at = WEFT_NEVER;
+	s->keep_at = WEFT_NEVER;
+	give_up(s);
 }
 
 int stack_recv(struct stack *s, void *p, uint32_t n)
@@ -389,6 +456,7 @@ int stack_serve(struct stack *s, weft_time_t deadline)
 		catch_up(s);
 		sleep_until(s, deadline < s->ack_at ? deadline : s->ack_at);
 	}
+	give_up(s);
 	s->asleep = false;
 	return s->error ? s->error : !s->sent.n;
 }
@@ -419,7 +487,7 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 	s->peer = peer;
 	s->c.timeout = c->timeout ? c->timeout : p->reliable ? RTO : PATIENCE;
 	s->rto = s->c.timeout;
-	s->rto_at = s->ack_at = WEFT_NEVER;
+	s->rto_at = s->ack_at = s->keep_at = WEFT_NEVER;
 	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;
 	ret = eth_open(h, &a, &s->e);
 	if (ret) {

@@ -18,7 +18,9 @@
  * acknowledgement after a time-out, which doubles, or the third equal
  * acknowledgement.  Receivers keep only segments in order, and have room.
  * (Acknowledgements of a real stack that come more often are part of what a
- * frame costs.)
+ * frame costs.)  A sender that gives up resets the connection: its peer fails
+ * with -ECONNRESET.  A receiver that has heard nothing for two hours asks, nine
+ * times (keep-alive), and fails with -EHOSTDOWN when nothing answers.
  *
  * M-VIA's VIs deliver unreliably: a receiver reports a gap (-EIO), or that
  * nothing came for its time-out (-ETIMEDOUT). */
@@ -31,6 +33,7 @@
  * sender of the frame expects next (TCP). */
 struct stack_seg {
 	uint32_t seq, len, ack;
+	bool reset; /* the sender has given up */
 };
 
 /* Headers of a protocol behind the Ethernet header. */
@@ -74,7 +77,7 @@ void stack_close(struct stack *s);
 /* All bytes are with the stack. */
 int stack_send(struct stack *s, const void *p, uint32_t n);
 /* n bytes; -EIO: some are missing; -ETIMEDOUT: nothing comes (M-VIA), or the
- * peer does not acknowledge (TCP). */
+ * peer does not acknowledge (TCP); -ECONNRESET, -EHOSTDOWN: see above. */
 int stack_recv(struct stack *s, void *p, uint32_t n);
 /* Receives and repeats until the deadline, or all that was sent is
  * acknowledged (1); an error as of stack_recv. */

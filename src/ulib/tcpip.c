@@ -13,6 +13,7 @@ enum {
 	TCP = 32,
 	HEAD = IP + TCP,
 	PORT = 5001,
+	RST_ACK = 0x14,
 	ACK = 0x10,
 	PSH_ACK = 0x18,
 };
@@ -81,7 +82,7 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 	put32(t + 4, g->seq);
 	put32(t + 8, g->ack);
 	t[12] = TCP / 4 << 4;
-	t[13] = g->len ? PSH_ACK : ACK;
+	t[13] = g->reset ? RST_ACK : g->len ? PSH_ACK : ACK;
 	put16(t + 14, 0xffff);
 	t[20] = t[21] = 1; /* NOP NOP time stamps */
 	t[22] = 8;
@@ -102,7 +103,7 @@ static bool tcp_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 	    fold(sum16(p, IP)) || tcp_sum(p, total - HEAD))
 		return false;
 	*g = (struct stack_seg){ get32(p + IP + 4), total - HEAD,
-				 get32(p + IP + 8) };
+				 get32(p + IP + 8), p[IP + 13] == RST_ACK };
 	return true;
 }
 

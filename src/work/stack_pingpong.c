@@ -81,6 +81,11 @@ static const char *what_failed(const struct pingpong *p, int err)
 				 "cut?"
 			       : "nothing came within timeout: a frame is "
 				 "lost, and M-VIA does not repeat it";
+	if (err == -ECONNRESET)
+		return "the peer has given up and reset the connection";
+	if (err == -EHOSTDOWN)
+		return "nothing came for two hours, and the peer did not "
+		       "answer nine times: has it ended, or is the line cut?";
 	return err == -EIO ? "bytes are missing: a frame is lost, and M-VIA "
 			     "does not repeat it"
 			   : work_why(err);

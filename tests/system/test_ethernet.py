@@ -166,7 +166,22 @@ class Stacks(unittest.TestCase):
     def test_cut_line(self):
         r = execute("run", "hvia/tcpip-loss", "--set", "faults.0.packets=1")
         self.assertEqual(r.returncode, 1, r.stderr)
-        self.assertIn("the peer does not acknowledge", r.stderr)
+        self.assertIn("n0.prog0: message 0: the peer does not acknowledge",
+                      r.stderr)
+        # no reset reaches the receiver: it asks, and nothing answers
+        self.assertIn("n1.prog0: message 0: nothing came for two hours",
+                      r.stderr)
+        self.assertNotIn("still waits", r.stderr)
+
+    def test_reset(self):
+        """Acknowledgements are lost, data and the reset are not."""
+        r = execute("run", "hvia/tcpip-loss", "--set", "faults.1.packets=1")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn("n0.prog0: message 0: the peer does not acknowledge",
+                      r.stderr)
+        self.assertIn("n1.prog0: message 1: the peer has given up and reset",
+                      r.stderr)
+        self.assertNotIn("still waits", r.stderr)
 
 
 if __name__ == "__main__":

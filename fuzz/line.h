@@ -46,4 +46,7 @@ void fuzz_must(bool good, const char *what);
 /* EXTOLL's cells and control cells, 16 and 32 bit. */
 extern const struct fuzz_wire fuzz_wire_ex16, fuzz_wire_ex32;
 
+/* ATOLL's flits and states. */
+extern const struct fuzz_wire fuzz_wire_atoll;
+
 #endif

@@ -4,8 +4,11 @@
  *
  * The receiver takes flits in sequence only; the first one that is damaged,
  * missing or without room is asked for again, and what follows it is thrown
- * away until it comes.  Where no fault can sit on the cable nothing is kept to
- * be sent again and nothing acknowledged; cycles are the same. */
+ * away until it comes.  An end that hears nothing new for `timeout` cycles
+ * sends again, or asks, `attempts` times; then it waits for the other end, so
+ * that a run with a dead cable comes to its end.  Where no fault can sit on the
+ * cable nothing is kept to be sent again and nothing acknowledged; cycles are
+ * the same. */
 #include "link/axbar.h"
 
 enum { UNACKED = 64 }; /* flits, less than half of the sequence numbers */
@@ -85,6 +88,7 @@ static void acked(struct ax_link *k, uint8_t seq)
 		weft_frame_free(f);
 		ring_pop(&k->again);
 		k->resend -= k->resend > 0;
+		k->tries = 0;
 	}
 	k->replay = false;
 }
@@ -93,8 +97,10 @@ static void stop_set(struct axbar *x, uint32_t l, bool stop, uint64_t c)
 {
 	struct ax_out *o = &x->out[AT_LINK0 + l];
 
-	if (o->stopped && !stop)
+	if (o->stopped && !stop) {
 		ax_count(x, AX_K_STOPPED, c - o->stopped_at);
+		x->link[l].tries = 0;
+	}
 	if (!o->stopped && stop)
 		o->stopped_at = c;
 	o->stopped = stop;
@@ -132,6 +138,41 @@ static void refuse(struct axbar *x, uint32_t l, struct weft_frame *f, bool old)
 	k->nacked = true;
 }
 
+/* The end of a packet whose last flit came with the sign of another one: those
+ * signs are not under the CRC. */
+static void end_packet(struct axbar *x, struct ax_in *in, uint64_t came)
+{
+	struct weft_frame *f = weft_frame_new(x->comp->sim);
+
+	*at_line(f) = (struct at_line){ .kind = AT_DATA, .flags = AT_EOP };
+	AT_CAME(f) = came;
+	AT_READY(f) = came + x->t_in + x->t_xbar;
+	*ring_push(&in->q) = f; /* no room: it was not on the line */
+	ax_count(x, AX_K_FRAMING, 1);
+}
+
+/* Into the buffer, so that each packet there has a head and an end. */
+static void flit_keep(struct axbar *x, uint32_t l, struct weft_frame *f)
+{
+	struct ax_link *k = &x->link[l];
+	struct ax_in *in = &x->in[AT_LINK0 + l];
+	bool head = at_line(f)->kind == AT_HEAD;
+
+	if (!head && !k->open) {
+		ax_count(x, AX_K_FRAMING, 1);
+		weft_frame_free(f);
+		return;
+	}
+	if (head && k->open)
+		end_packet(x, in, AT_CAME(f));
+	k->open = head || !(at_line(f)->flags & AT_EOP);
+	in->used += at_words(f);
+	AT_ROOM(f) = at_words(f);
+	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
+	ax_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
+	*ring_push(&in->q) = f;
+}
+
 static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 {
 	struct ax_link *k = &x->link[l];
@@ -150,11 +191,7 @@ static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 	}
 	k->rx_seq++;
 	k->nacked = false;
-	in->used += at_words(f);
-	AT_ROOM(f) = at_words(f);
-	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
-	ax_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
-	*ring_push(&in->q) = f;
+	flit_keep(x, l, f);
 	if (guarded(k))
 		state_send(x, l, 0);
 	ax_link_state(x, l);
@@ -207,11 +244,16 @@ static uint64_t timeout_step(struct axbar *x, uint32_t l, uint64_t c)
 	struct ax_link *k = &x->link[l];
 	bool stopped = x->out[AT_LINK0 + l].stopped;
 
-	if (!guarded(k) || (ring_empty(&k->again) && !stopped))
+	if (!guarded(k) || (ring_empty(&k->again) && !stopped) ||
+	    k->tries > x->attempts)
 		return WEFT_NEVER;
 	if (c < k->heard + x->timeout)
 		return k->heard + x->timeout;
 	k->heard = c;
+	if (k->tries++ == x->attempts) {
+		ax_count(x, AX_K_DOWNS, 1);
+		return WEFT_NEVER;
+	}
 	if (stopped) {
 		state_send(x, l, AT_ASK);
 	} else {

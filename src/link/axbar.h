@@ -50,6 +50,8 @@ struct axbar_ops {
 	X(OVERFLOWS, "overflows", "flits", "found no room: sent again")        \
 	X(CRC, "bad_flits", "flits", "received damaged or out of order")       \
 	X(RESENT, "resent", "flits", "sent again")                             \
+	X(DOWNS, "downs", "times", "a link gave up after attempts in vain")    \
+	X(FRAMING, "framing", "flits", "without a head, or heads too early")   \
 	X(PARITY, "parity", "packets", "whose routing characters were wrong")  \
 	X(DEADLOCKS, "deadlocks", "times", "a deadlock counter ran out")       \
 	X(RETRIEVED, "retrieved", "packets", "taken out of the network")
@@ -93,8 +95,9 @@ struct ax_out {
 struct ax_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
-	bool stop_said, nacked;
+	bool stop_said, nacked, open; /* open: a packet's end has not come */
 	uint64_t heard; /* cycle of the last sign of life; tapped */
+	uint32_t tries; /* timeouts since anything got better */
 	struct {
 		RING(struct weft_frame *);
 	} again;	 /* not acknowledged; tapped only */
@@ -112,7 +115,7 @@ struct axbar {
 	/* parameters */
 	struct weft_clock clk;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
-	uint32_t dl_counter, mgmt, timeout;
+	uint32_t dl_counter, mgmt, timeout, attempts;
 	uint32_t counter0; /* first of AX_COUNTERS in the owner's */
 	/* the rest is state */
 	struct weft_comp *comp;

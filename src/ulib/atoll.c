@@ -244,8 +244,15 @@ static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 	msg_head(m, get(p, ATOLL_PIO_HEAD));
 	there = ATOLL_STATUS_WORDS(s);
 	for (uint32_t i = 0; i < m->bytes; i += 8) {
-		while (!there)
-			there = ATOLL_STATUS_WORDS(get(p, ATOLL_PIO_STATUS));
+		while (!there) {
+			s = get(p, ATOLL_PIO_STATUS);
+			there = ATOLL_STATUS_WORDS(s);
+			m->bytes = ATOLL_STATUS_BYTES(s);
+			if (i >= m->bytes) { /* its header said more */
+				get(p, ATOLL_PIO_RDATA);
+				return true;
+			}
+		}
 		w = get(p, ATOLL_PIO_RDATA);
 		there--;
 		if (i + 8 <= max)

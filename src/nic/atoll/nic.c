@@ -37,6 +37,8 @@ static const struct weft_param at_params[] = {
 	  "cycles a deadlock condition holds before the interrupt (2.3)"),
 	P(U32, timeout, "4096", "64..", OWN,
 	  "cycles without an answer on a link that may have errors"),
+	P(U32, attempts, "1000", "1..", OWN,
+	  "of these in vain: the link waits for the other end"),
 	P(U32, rx_flits, "16", "1..1024", RECONSTRUCTED,
 	  "of 64 bytes that a host port holds for PIO"),
 	P(U32, node, "65535", "0..65535", OWN,
@@ -114,6 +116,7 @@ static int at_init(struct weft_comp *c, struct weft_err *err)
 	n->x.cont_free = n->cont_free;
 	n->x.dl_counter = n->dl_counter;
 	n->x.timeout = n->timeout;
+	n->x.attempts = n->attempts;
 	n->x.counter0 = AT_K_XBAR;
 	axbar_init(&n->x, c, &c->ports[AT_PORT_LINK], &xbar_ops, n,
 		   AT_TAG_XBAR);

@@ -19,6 +19,7 @@ enum { AT_TAG_XBAR, AT_TAG_HOST }; /* + host port */
 	X(READS, "reads", "transactions", "of host memory")                    \
 	X(WRITES, "writes", "transactions", "to host memory")                  \
 	X(BAD_DESC, "bad_descriptors", "descriptors", "that make no sense")    \
+	X(LENGTHS, "lengths", "packets", "of another length than they said")   \
 	X(IRQS, "irqs", "interrupts", "raised")
 enum {
 #define X(id, name, unit, doc) AT_K_##id,
@@ -79,7 +80,7 @@ struct at_rx {
 	uint32_t ctrl;
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
-	bool retrieved;
+	bool retrieved, open, pio; /* pio: it is the last of pkts */
 	uint32_t got;  /* bytes of this packet so far, header included */
 	uint64_t head; /* its header word */
 	/* PIO: words of all packets, and the packets */
@@ -100,7 +101,7 @@ struct at_nic {
 	/* parameters */
 	struct weft_clock clock;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
-	uint32_t dl_counter, timeout, rx_flits, node;
+	uint32_t dl_counter, timeout, attempts, rx_flits, node;
 	bool report;
 	/* the rest is state */
 	struct weft_comp *comp;

@@ -3,7 +3,12 @@
  * receive data region with a descriptor at the end, or by PIO from a small
  * buffer.  What is left of the routing string is thrown away, unless the
  * management has taken the packet out of the network: then it is part of it.
- * A host port without room takes nothing: the packet waits in the network. */
+ * A host port without room takes nothing: the packet waits in the network.
+ *
+ * The header word may say anything: a descriptor that sends a packet again
+ * brings its own, and flits have but 16 bits of CRC.  How long a packet is
+ * follows from its flits; a header that says otherwise is put right and counted
+ * (`lengths`). */
 #include <string.h>
 
 #include "nic/atoll/nic.h"
@@ -43,6 +48,17 @@ static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 	weft_level(n->comp, "receive_words", hp, ring_count(&r->words),
 		   weft_now(n->comp));
 	weft_level(n->comp, "receive_writes", hp, r->writes, weft_now(n->comp));
+}
+
+/* Payload of the packet so far. */
+static uint32_t came(const struct at_rx *r)
+{
+	return r->got > 8 ? (r->got - 8) & ~7u : 0;
+}
+
+static uint64_t head_with(uint64_t head, uint32_t bytes)
+{
+	return (head & UINT32_MAX) | (uint64_t)bytes << 32;
 }
 
 /* ---- DMA ---- */
@@ -133,7 +149,13 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 	struct at_pkt *k = ring_front(&r->pkts);
 	uint64_t w;
 
-	if (ring_empty(&r->pkts) || ring_empty(&r->words))
+	if (ring_empty(&r->pkts))
+		return ~0ULL;
+	if (k->read >= ATOLL_HEAD_BYTES(k->head)) {
+		pio_over(n, r); /* shorter than its header said */
+		return ~0ULL;
+	}
+	if (ring_empty(&r->words))
 		return ~0ULL;
 	w = *ring_front(&r->words);
 	ring_pop(&r->words);
@@ -168,6 +190,37 @@ static uint64_t pio_head(struct at_nic *n, struct at_rx *r)
 
 /* ---- flits ---- */
 
+static struct at_pkt *pio_last(const struct at_rx *r)
+{
+	return ring_nth(&r->pkts, ring_count(&r->pkts) - 1);
+}
+
+/* The last flit has come; one without a header word is nothing. */
+static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
+{
+	struct at_rx *r = &n->rx[np];
+	bool dma = r->ctrl & ATOLL_CTRL_DMA;
+
+	r->open = false;
+	if (r->got < 8) {
+		at_count(n, AT_K_LENGTHS, 1);
+		return;
+	}
+	at_count(n, AT_K_RECEIVED, 1);
+	if (ATOLL_HEAD_BYTES(r->head) != came(r)) {
+		at_count(n, AT_K_LENGTHS, 1);
+		r->head = head_with(r->head, came(r));
+	}
+	if (dma) {
+		describe(n, np, trace);
+	} else if (r->pio && !ring_empty(&r->pkts)) {
+		if (came(r) < ATOLL_HEAD_BYTES(pio_last(r)->head))
+			pio_last(r)->head = r->head;
+		pio_last(r)->trace = trace;
+	}
+	r->pio = false;
+}
+
 static void head_in(struct at_rx *r, const struct weft_frame *f)
 {
 	uint32_t k = f->payload.len < AT_ROUTE ? f->payload.len : AT_ROUTE;
@@ -177,45 +230,60 @@ static void head_in(struct at_rx *r, const struct weft_frame *f)
 	if (r->n_route)
 		memcpy(r->route, weft_slice_data(f->payload), r->n_route);
 	r->got = 0;
+	r->open = true;
 	r->start = r->rdr_wp;
+}
+
+/* PIO: words behind those that the header has told of are dropped. */
+static void keep_told(struct at_rx *r, const uint8_t *p, uint32_t bytes)
+{
+	uint32_t told = ATOLL_HEAD_BYTES(r->head), have = came(r);
+
+	if (!r->pio || have >= told)
+		return;
+	keep(r, p, bytes < told - have ? bytes : told - have);
+}
+
+static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
+{
+	struct at_rx *r = &n->rx[np];
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t bytes = f->payload.len & ~7u;
+	bool dma = r->ctrl & ATOLL_CTRL_DMA;
+
+	if (!r->got && bytes) {
+		memcpy(&r->head, p, 8);
+		r->head = head_with(r->head, ATOLL_HEAD_BYTES(r->head) & ~7u);
+		p += 8;
+		bytes -= 8;
+		r->got = 8;
+		r->pio = !dma;
+		if (!dma)
+			pio_begin(r);
+	}
+	at_mark(n, f->trace_id, "host port");
+	if (dma)
+		store(n, np, p, bytes, f->trace_id);
+	else
+		keep_told(r, p, bytes);
+	r->got += bytes;
+	if (at_line(f)->flags & AT_EOP)
+		packet_end(n, np, f->trace_id);
 }
 
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 {
 	struct at_nic *n = own;
-	struct at_rx *r = &n->rx[np];
-	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t bytes = f->payload.len;
-	bool dma = r->ctrl & ATOLL_CTRL_DMA;
+	bool head = at_line(f)->kind == AT_HEAD;
 
-	if (at_line(f)->kind == AT_HEAD) {
-		head_in(r, f);
-		rx_tell(n, np, "HEAD");
-	} else {
-		if (!r->got && bytes >= 8) {
-			memcpy(&r->head, p, 8);
-			p += 8;
-			bytes -= 8;
-			if (!dma)
-				pio_begin(r);
-		}
-		r->got += f->payload.len;
-		at_mark(n, f->trace_id, "host port");
-		if (dma)
-			store(n, np, p, bytes, f->trace_id);
-		else
-			keep(r, p, bytes);
-		if (at_line(f)->flags & AT_EOP) {
-			at_count(n, AT_K_RECEIVED, 1);
-			if (dma)
-				describe(n, np, f->trace_id);
-			else if (!ring_empty(&r->pkts))
-				ring_nth(&r->pkts, ring_count(&r->pkts) - 1)
-					->trace = f->trace_id;
-		}
-	}
-	if (at_line(f)->kind != AT_HEAD)
-		rx_tell(n, np, at_line(f)->flags & AT_EOP ? "IDLE" : "DATA");
+	if (head)
+		head_in(&n->rx[np], f);
+	else if (n->rx[np].open)
+		data_in(n, np, f);
+	rx_tell(n, np,
+		head			     ? "HEAD"
+		: at_line(f)->flags & AT_EOP ? "IDLE"
+					     : "DATA");
 	weft_frame_free(f);
 }
 

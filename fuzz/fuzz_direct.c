@@ -14,13 +14,14 @@
 #include <sys/socket.h>
 
 #include "attach/direct_int.h"
+#include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { GOOD, BAD, AREA = 1 << 16, TURNS = 300 };
 
 struct fuzz {
-	const uint8_t *p, *end;
+	struct fuzz_in in;
 	struct direct_hub hub;
 	int sock[2], theirs[2];
 	pthread_t hub_thread;
@@ -30,15 +31,6 @@ struct fuzz {
 };
 
 static uint8_t area[AREA], spare[AREA];
-
-static uint64_t take(struct fuzz *f, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < n && f->p < f->end; i++)
-		v |= (uint64_t)*f->p++ << 8 * i;
-	return v;
-}
 
 /* ---- the simulator ---- */
 
@@ -105,10 +97,10 @@ static void down(struct fuzz *f)
 static void op_word(struct fuzz *f)
 {
 	struct direct *d = f->d[BAD];
-	uint64_t off = take(f, 2) * 4;
-	uint32_t v = (uint32_t)take(f, 4);
+	uint64_t off = take(&f->in, 2) * 4;
+	uint32_t v = (uint32_t)take(&f->in, 4);
 
-	if (take(f, 1) % 4 == 0)
+	if (take(&f->in, 1) % 4 == 0)
 		off = offsetof(struct direct_place, pair) + off % 512;
 	else
 		off += (uint64_t)(d->peer[GOOD].out - (uint8_t *)d->self);
@@ -120,27 +112,28 @@ static void op_word(struct fuzz *f)
 static void op_message(struct fuzz *f)
 {
 	struct direct *d = f->d[BAD];
-	struct direct_ask q = { .what = take(f, 1) % 5,
-				.id = (uint32_t)take(f, 1),
-				.rkey = f->mr.key + take(f, 1) % 2,
-				.raddr = f->mr.addr + take(f, 2),
-				.a = take(f, 2),
-				.b = take(f, 1) };
-	size_t len = take(f, 1) & 1 ? sizeof(q) : take(f, 2) % 4000;
+	struct direct_ask q = { .what = take(&f->in, 1) % 5,
+				.id = (uint32_t)take(&f->in, 1),
+				.rkey = f->mr.key + take(&f->in, 1) % 2,
+				.raddr = f->mr.addr + take(&f->in, 2),
+				.a = take(&f->in, 2),
+				.b = take(&f->in, 1) };
+	size_t len = take(&f->in, 1) & 1 ? sizeof(q) : take(&f->in, 2) % 4000;
 	struct direct_head *h = direct_begin(d, GOOD, len);
 
 	if (!h)
 		return;
 	memset(h + 1, 0, len);
 	memcpy(h + 1, &q, len < sizeof(q) ? len : sizeof(q));
-	direct_commit(d, GOOD, h, (enum direct_kind)(take(f, 1) % 7), len, 1);
+	direct_commit(d, GOOD, h, (enum direct_kind)(take(&f->in, 1) % 7), len,
+		      1);
 }
 
 /* What has an answer is waited for; the rest is only said. */
 static void op_say(struct fuzz *f)
 {
-	struct direct_req q = { .what = (uint32_t)take(f, 1) % WANTS,
-				.place = (uint32_t)take(f, 1) & 1 };
+	struct direct_req q = { .what = (uint32_t)take(&f->in, 1) % WANTS,
+				.place = (uint32_t)take(&f->in, 1) & 1 };
 	struct direct *d = f->d[BAD];
 	int fd = -1;
 
@@ -148,15 +141,15 @@ static void op_say(struct fuzz *f)
 		direct_say(d->sock, &q, sizeof(q), -1);
 	else
 		direct_want(d, (enum direct_want)q.what, q.place,
-			    take(f, 1) & 1 ? d->sock : -1, &fd);
+			    take(&f->in, 1) & 1 ? d->sock : -1, &fd);
 	if (fd >= 0)
 		close(fd);
 }
 
 static void op_bell(struct fuzz *f)
 {
-	atomic_store(&f->d[BAD]->bell[take(f, 1) & 1].asleep,
-		     (uint32_t)take(f, 1) % 4);
+	atomic_store(&f->d[BAD]->bell[take(&f->in, 1) & 1].asleep,
+		     (uint32_t)take(&f->in, 1) % 4);
 }
 
 /* ---- the good one ---- */
@@ -183,7 +176,7 @@ static void op_release(struct fuzz *f)
 
 	if (f->kept.data)
 		ep->ops->release(ep, &f->kept);
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		f->kept.data = NULL; /* else a second time */
 }
 
@@ -191,20 +184,20 @@ static void op_send(struct fuzz *f)
 {
 	struct weft_ep *ep = direct_ep(f->d[GOOD]);
 
-	ep->ops->send(ep, WEFT_ATT_ADDR(BAD, 0), area, take(f, 2) % 16385, 1,
-		      area);
+	ep->ops->send(ep, WEFT_ATT_ADDR(BAD, 0), area, take(&f->in, 2) % 16385,
+		      1, area);
 }
 
 static void op_remote(struct fuzz *f)
 {
 	struct weft_ep *ep = direct_ep(f->d[GOOD]);
 	uint32_t to = WEFT_ATT_ADDR(BAD, 0);
-	uint64_t key = take(f, 1), addr = take(f, 2);
+	uint64_t key = take(&f->in, 1), addr = take(&f->in, 2);
 
-	if (take(f, 1) & 1)
-		ep->ops->get(ep, to, spare, take(f, 2), addr, key, spare);
+	if (take(&f->in, 1) & 1)
+		ep->ops->get(ep, to, spare, take(&f->in, 2), addr, key, spare);
 	else
-		ep->ops->put(ep, to, area, take(f, 2), addr, key, true, 1,
+		ep->ops->put(ep, to, area, take(&f->in, 2), addr, key, true, 1,
 			     area);
 }
 
@@ -212,7 +205,7 @@ static void op_region(struct fuzz *f)
 {
 	struct weft_ep *ep = direct_ep(f->d[GOOD]);
 
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		ep->ops->mr_dereg(ep, &f->mr);
 	else
 		ep->ops->mr_reg(ep, area, AREA / 2, &f->mr);
@@ -222,10 +215,10 @@ static void op_region(struct fuzz *f)
 static void op_show(struct fuzz *f)
 {
 	struct direct_region *r =
-		&f->d[BAD]->self->region[take(f, 1) % DIRECT_REGIONS];
+		&f->d[BAD]->self->region[take(&f->in, 1) % DIRECT_REGIONS];
 
-	atomic_store(&r->addr, take(f, 2));
-	atomic_store(&r->len, take(f, 2));
+	atomic_store(&r->addr, take(&f->in, 2));
+	atomic_store(&r->len, take(&f->in, 2));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -235,15 +228,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		op_message, op_say,  op_bell,	 op_poll,    op_poll,
 		op_release, op_send, op_remote,	 op_region,  op_show,
 	};
-	struct fuzz f = { .p = data, .end = data + size };
+	struct fuzz f = { .in = { data, data + size } };
 	struct weft_ep *ep;
 
 	up(&f);
 	ep = direct_ep(f.d[GOOD]);
 	f.d[GOOD]->no_cma = true; /* addresses of the other one are ours, too */
 	ep->ops->mr_reg(ep, area, AREA / 2, &f.mr);
-	for (int i = 0; i < TURNS && f.p < f.end; i++)
-		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+	for (int i = 0; i < TURNS && f.in.p < f.in.end; i++)
+		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
 	op_poll(&f);
 	down(&f);
 	return 0;

@@ -7,23 +7,14 @@
 #include <string.h>
 
 #include "../tests/unit/nic/velo_rig.h"
+#include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct fuzz {
-	const uint8_t *p, *end;
+	struct fuzz_in in;
 	struct xr r;
 };
-
-/* The next n bytes of the input, zeros behind its end. */
-static uint64_t take(struct fuzz *f, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < n && f->p < f->end; i++)
-		v |= (uint64_t)*f->p++ << 8 * i;
-	return v;
-}
 
 /* Offsets near which there are registers; the NIC decodes the rest. */
 static uint64_t reg_off(struct fuzz *f)
@@ -33,8 +24,8 @@ static uint64_t reg_off(struct fuzz *f)
 		0x2000,	  0x3000,   0x100000, 0x101000, 0x102000, 0x103000,
 		0x110000, 0x111000, 0x112000, 0x113000, 0xD00000, 0xF00000,
 	};
-	uint32_t b = base[take(f, 1) % (sizeof(base) / sizeof(base[0]))];
-	uint32_t i = (uint32_t)take(f, 1);
+	uint32_t b = base[take(&f->in, 1) % (sizeof(base) / sizeof(base[0]))];
+	uint32_t i = (uint32_t)take(&f->in, 1);
 
 	return b >= 0xD00000 ? b + i * 4096 : b + i * 8;
 }
@@ -43,18 +34,19 @@ static void op_reg(struct fuzz *f)
 {
 	uint64_t off = reg_off(f);
 
-	xr_w64(&f->r, 0, off, take(f, 8));
+	xr_w64(&f->r, 0, off, take(&f->in, 8));
 }
 
 static void op_load(struct fuzz *f)
 {
-	xr_r64(&f->r, 0, take(f, 1) & 1 ? reg_off(f) : take(f, 3) * 8);
+	xr_r64(&f->r, 0,
+	       take(&f->in, 1) & 1 ? reg_off(f) : take(&f->in, 3) * 8);
 }
 
 /* A ring where there is memory: VELO's mailbox of VPID 0..3. */
 static void op_mailbox(struct fuzz *f)
 {
-	uint32_t a = (uint32_t)take(f, 2), vpid = a & 3;
+	uint32_t a = (uint32_t)take(&f->in, 2), vpid = a & 3;
 
 	xr_w64(&f->r, 0, EXTOLL_VELO_TX + 8 * vpid, EXTOLL_TX(0, vpid, 0));
 	xr_w64(&f->r, 0, EXTOLL_VELO_RX_BASE + 8 * vpid,
@@ -66,20 +58,20 @@ static void op_mailbox(struct fuzz *f)
 /* Any store on a page. */
 static void op_page(struct fuzz *f)
 {
-	uint32_t a = (uint32_t)take(f, 4), n = 4 + (a & 15) * 4;
+	uint32_t a = (uint32_t)take(&f->in, 4), n = 4 + (a & 15) * 4;
 	uint64_t page = a >> 30 & 1 ? extoll_rma_page(a >> 25 & 31, a >> 17 & 3)
 				    : extoll_velo_page(0, a >> 17 & 3);
 	uint64_t line[8];
 
 	for (uint32_t i = 0; i < 8; i++)
-		line[i] = take(f, a >> 31 ? 8 : 1);
+		line[i] = take(&f->in, a >> 31 ? 8 : 1);
 	xr_store(&f->r, 0, page + (a >> 4 & 0x3F) % 16 * 4, line, n);
 }
 
 /* A message that may well go out. */
 static void op_send(struct fuzz *f)
 {
-	uint32_t a = (uint32_t)take(f, 3), len = 1 + (a & 63);
+	uint32_t a = (uint32_t)take(&f->in, 3), len = 1 + (a & 63);
 	uint64_t m[9] = { EXTOLL_SEND(a >> 6 & 1, a >> 7 & 3, a >> 9 & 3, a,
 				      len) };
 	uint32_t n = EXTOLL_SEND_BYTES(len);
@@ -92,20 +84,20 @@ static void op_send(struct fuzz *f)
 
 static void op_wait(struct fuzz *f)
 {
-	xr_run(&f->r, take(f, 1) * 4);
+	xr_run(&f->r, take(&f->in, 1) * 4);
 }
 
 /* A packet of the network, right or wrong. */
 static void op_packet(struct fuzz *f)
 {
-	uint32_t a = (uint32_t)take(f, 3);
+	uint32_t a = (uint32_t)take(&f->in, 3);
 	struct weft_frame *p = weft_frame_new(f->r.sim);
 	uint32_t len = a >> 4 & 0x7F;
 
 	if (a >> 23)
 		len = (a >> 4 & 0xFFF) + 1;
 	for (uint32_t i = 0; i < 3; i++)
-		p->u[i] = take(f, 8);
+		p->u[i] = take(&f->in, 8);
 	if (a >> 22 & 1) /* a VELO message */
 		p->u[0] = EX_H0_MAKE(1, 2, a >> 2 & 3, 0) |
 			  EX_PUT(len, 54, 48) | (p->u[0] & EX_VELO_IRQ);
@@ -120,14 +112,14 @@ static void op_packet(struct fuzz *f)
 
 static void op_memory(struct fuzz *f)
 {
-	uint32_t off = (uint32_t)take(f, 2) * 8;
+	uint32_t off = (uint32_t)take(&f->in, 2) * 8;
 
-	xr_mem_set64(&f->r, 0, XR_MEM + off, take(f, 8));
+	xr_mem_set64(&f->r, 0, XR_MEM + off, take(&f->in, 8));
 }
 
 static void op_bus(struct fuzz *f)
 {
-	f->r.bus[0]->refuse = take(f, 1) & 1;
+	f->r.bus[0]->refuse = take(&f->in, 1) & 1;
 }
 
 static void (*const ops[])(struct fuzz *) = {
@@ -139,12 +131,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const set[] = { "", "width=w16", "velo_max=120",
 					   "np_depth=1 posted=2" };
-	struct fuzz f = { .p = data, .end = data + size };
+	struct fuzz f = { .in = { data, data + size } };
 
-	xr_single(&f.r, set[take(&f, 1) % 4]);
+	xr_single(&f.r, set[take(&f.in, 1) % 4]);
 	xr_setup(&f.r, 0);
-	for (uint32_t n = 0; f.p < f.end && n < 400; n++)
-		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+	for (uint32_t n = 0; f.in.p < f.in.end && n < 400; n++)
+		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
 	xr_run(&f.r, 100000);
 	xr_settle(&f.r);
 	xr_free(&f.r);

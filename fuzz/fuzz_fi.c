@@ -9,6 +9,7 @@
 
 #include "../tests/unit/fi/rig.h"
 #include "fi/wire.h"
+#include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +17,7 @@ enum { AREA = 1 << 16, TURNS = 300 };
 enum { BAD, GOOD }; /* sides; forged messages come from the first */
 
 struct fuzz {
-	const uint8_t *p, *end;
+	struct fuzz_in in;
 	struct rig r;
 	struct fid_mr *mr;
 	uint64_t key;
@@ -24,33 +25,24 @@ struct fuzz {
 
 static uint8_t area[AREA], spare[AREA];
 
-static uint64_t take(struct fuzz *f, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < n && f->p < f->end; i++)
-		v |= (uint64_t)*f->p++ << 8 * i;
-	return v;
-}
-
 /* ---- the bad one ---- */
 
 /* An address, a key or a number that could be one. */
 static uint64_t near(struct fuzz *f)
 {
-	switch (take(f, 1) % 6) {
+	switch (take(&f->in, 1) % 6) {
 	case 0:
-		return (uintptr_t)area + take(f, 2);
+		return (uintptr_t)area + take(&f->in, 2);
 	case 1:
-		return f->key + take(f, 1) % 3;
+		return f->key + take(&f->in, 1) % 3;
 	case 2:
-		return take(f, 1);
+		return take(&f->in, 1);
 	case 3:
-		return UINT64_MAX - take(f, 1);
+		return UINT64_MAX - take(&f->in, 1);
 	case 4:
-		return take(f, 2);
+		return take(&f->in, 2);
 	default:
-		return take(f, 8);
+		return take(&f->in, 8);
 	}
 }
 
@@ -59,15 +51,15 @@ static void op_forge(struct fuzz *f)
 	uint64_t msg[WIRE_MAX / 8] = { 0 };
 	struct wire *w = (struct wire *)msg;
 	uint64_t *more = msg + sizeof(*w) / 8;
-	uint32_t n = take(f, 1) % 8;
+	uint32_t n = take(&f->in, 1) % 8;
 
-	w->op = (uint8_t)(take(f, 1) % (WIRE_OPS + 1));
-	w->flags = (uint8_t)take(f, 1);
-	w->dst = take(f, 1) % 8 ? rig_ep(&f->r, GOOD)->port.num
-				: (uint16_t)take(f, 2);
-	w->src = take(f, 1) % 8 ? rig_ep(&f->r, BAD)->port.num
-				: (uint16_t)take(f, 2);
-	w->aux = (uint16_t)take(f, 2);
+	w->op = (uint8_t)(take(&f->in, 1) % (WIRE_OPS + 1));
+	w->flags = (uint8_t)take(&f->in, 1);
+	w->dst = take(&f->in, 1) % 8 ? rig_ep(&f->r, GOOD)->port.num
+				     : (uint16_t)take(&f->in, 2);
+	w->src = take(&f->in, 1) % 8 ? rig_ep(&f->r, BAD)->port.num
+				     : (uint16_t)take(&f->in, 2);
+	w->aux = (uint16_t)take(&f->in, 2);
 	w->a = near(f);
 	w->b = near(f);
 	w->id = (uint32_t)near(f);
@@ -75,31 +67,31 @@ static void op_forge(struct fuzz *f)
 	for (uint32_t i = 0; i < n; i++)
 		more[i] = near(f);
 	double_forge(BAD, GOOD, msg,
-		     take(f, 1) % 8 ? sizeof(*w) + n * 8
-				    : take(f, 2) % sizeof(msg));
+		     take(&f->in, 1) % 8 ? sizeof(*w) + n * 8
+					 : take(&f->in, 2) % sizeof(msg));
 }
 
 /* ---- the good one ---- */
 
 static size_t length(struct fuzz *f)
 {
-	return take(f, 1) & 1 ? take(f, 1) : take(f, 2) % AREA;
+	return take(&f->in, 1) & 1 ? take(&f->in, 1) : take(&f->in, 2) % AREA;
 }
 
 static void op_recv(struct fuzz *f)
 {
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		fi_recv(f->r.s[GOOD].ep, area, length(f), NULL, FI_ADDR_UNSPEC,
 			area);
 	else
 		fi_trecv(f->r.s[GOOD].ep, area, length(f), NULL, FI_ADDR_UNSPEC,
-			 take(f, 1), 3, area);
+			 take(&f->in, 1), 3, area);
 }
 
 static void op_send(struct fuzz *f)
 {
 	fi_tsend(f->r.s[GOOD].ep, area, length(f), NULL, f->r.s[GOOD].to,
-		 take(f, 1), spare);
+		 take(&f->in, 1), spare);
 }
 
 static void op_rma(struct fuzz *f)
@@ -108,7 +100,7 @@ static void op_rma(struct fuzz *f)
 	fi_addr_t to = f->r.s[GOOD].to;
 	uint64_t addr = near(f), key = near(f);
 
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		fi_write(ep, area, length(f), NULL, to, addr, key, area);
 	else
 		fi_read(ep, spare, length(f), NULL, to, addr, key, spare);
@@ -126,7 +118,7 @@ static void op_region(struct fuzz *f)
 	if (f->mr)
 		fi_close(&f->mr->fid);
 	f->mr = NULL;
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		return;
 	fi_mr_reg(f->r.s[GOOD].dom, area, length(f) + 1,
 		  FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 5, 0, &f->mr, NULL);
@@ -152,7 +144,7 @@ static void op_answers(struct fuzz *f)
 
 static void op_full(struct fuzz *f)
 {
-	double_full(GOOD, take(f, 1) % 4);
+	double_full(GOOD, take(&f->in, 1) % 4);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -162,12 +154,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		op_forge,  op_recv,  op_send,	 op_rma,      op_atomic,
 		op_region, op_full,  op_answers, op_progress, op_progress,
 	};
-	struct fuzz f = { .p = data, .end = data + size };
+	struct fuzz f = { .in = { data, data + size } };
 
 	rig_up(&f.r, FI_EP_RDM);
 	op_region(&f);
-	for (int i = 0; i < TURNS && f.p < f.end; i++)
-		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+	for (int i = 0; i < TURNS && f.in.p < f.in.end; i++)
+		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
 	double_full(GOOD, 0);
 	op_progress(&f);
 	if (f.mr)

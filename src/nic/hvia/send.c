@@ -243,11 +243,12 @@ static void send_last(struct hv_nic *n)
 
 static void write_status(struct hv_nic *n)
 {
+	static const uint32_t op[] = { HVIA_ST_SEND, HVIA_ST_RDMA_WRITE,
+				       HVIA_ST_RDMA_READ, HVIA_ST_SEND };
 	struct hv_send *s = &n->send;
 	uint32_t w[4] = { 0, s->desc.immediate, s->desc.length,
 			  HVIA_ST_DONE | s->status |
-				  (hv_send_rdma(s) ? HVIA_ST_RDMA_WRITE
-						   : HVIA_ST_SEND) };
+				  op[s->desc.control & HVIA_OP] };
 
 	if (!vi_of(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
 		send_idle(n);

@@ -413,6 +413,120 @@ static void test_rdma_errors(void **state)
 	assert_true(b->v[3] < 40);
 }
 
+/* ---- RDMA read, which nothing here offers
+ * ------------------------------------- */
+
+static const struct level {
+	const char *nic;
+	VIP_USHORT level;
+} levels[] = {
+	{ "hvia0", VIP_SERVICE_UNRELIABLE },
+	{ "hvia0+reliable", VIP_SERVICE_UNRELIABLE },
+	{ "hvia0+reliable", VIP_SERVICE_RELIABLE_DELIVERY },
+	{ "hvia0+reliable", VIP_SERVICE_RELIABLE_RECEPTION },
+};
+
+static void open_level(struct side *s, struct weft_host *h, struct bench *b)
+{
+	const struct level *l = &levels[b->v[8]];
+	VIP_MEM_ATTRIBUTES m = { 0 };
+	VIP_VI_ATTRIBUTES a;
+	VIP_VI_HANDLE vi;
+
+	side_open(s, h, b, l->nic, 4096);
+	side_handler(s);
+	ok(VipDestroyVi(s->vi));
+	s->attr.ReliabilityLevel = l->level;
+	side_vi(s, &s->vi);
+	/* it cannot be asked for either */
+	a = s->attr;
+	a.EnableRdmaRead = VIP_TRUE;
+	assert_int_equal(VipCreateVi(s->nic, &a, NULL, NULL, &vi),
+			 VIP_INVALID_RDMAREAD);
+	assert_int_equal(VipSetViAttributes(s->vi, &a), VIP_INVALID_RDMAREAD);
+	m.Ptag = s->ptag;
+	m.EnableRdmaRead = VIP_TRUE;
+	assert_int_equal(VipSetMemAttributes(s->nic, s->desc, s->handle, &m),
+			 VIP_INVALID_RDMAREAD);
+}
+
+static bool has_error(const struct side *s, VIP_ERROR_CODE code)
+{
+	for (uint32_t i = 0; i < s->n_err && i < 32; i++)
+		if (s->err[i].ErrorCode == code)
+			return true;
+	return false;
+}
+
+/* FORMAT_ERROR of an RDMA read, nothing has moved; a reliable connection ends
+ * with it as with any other error of a descriptor, an unreliable one goes on.
+ */
+static int reads(struct weft_host *h, struct bench *b)
+{
+	bool reliable = levels[b->v[8]].level != VIP_SERVICE_UNRELIABLE;
+	VIP_DESCRIPTOR *d, *got;
+	struct side s;
+
+	open_level(&s, h, b);
+	side_connect(&s);
+	fill(s.data, 100, 1);
+	d = side_rdma(&s, 0, 0, 100, b->v[0], (uint32_t)b->v[1]);
+	d->CS.Control = VIP_CONTROL_OP_RDMAREAD;
+	side_send(&s, d);
+	assert_int_equal(side_sent(&s, &got), VIP_STATUS_DONE |
+						      VIP_STATUS_FORMAT_ERROR |
+						      VIP_STATUS_OP_RDMA_READ);
+	assert_ptr_equal(got, d);
+	assert_true(filled(s.data, 100, 1));
+	if (reliable)
+		side_errors(&s, 1);
+	assert_int_equal(has_error(&s, VIP_ERROR_CONN_LOST), reliable);
+	assert_false(has_error(&s, VIP_ERROR_RDMAR_PROT));
+	side_send(&s, side_desc(&s, 1, 0, 100));
+	assert_int_equal(
+		side_sent(&s, NULL),
+		VIP_STATUS_DONE |
+			(reliable ? VIP_STATUS_DESC_FLUSHED_ERROR : 0));
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static int is_read(struct weft_host *h, struct bench *b)
+{
+	bool reliable = levels[b->v[8]].level != VIP_SERVICE_UNRELIABLE;
+	struct side s;
+
+	open_level(&s, h, b);
+	fill(s.data, 100, 2);
+	b->v[0] = (uintptr_t)s.data;
+	b->v[1] = s.handle;
+	side_recv(&s, side_desc(&s, 0, 200, 100));
+	side_connect(&s);
+	assert_int_equal(
+		side_received(&s, NULL),
+		VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
+			(reliable ? VIP_STATUS_DESC_FLUSHED_ERROR : 0));
+	assert_false(has_error(&s, VIP_ERROR_RDMAR_PROT));
+	assert_true(filled(s.data, 100, 2));
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+/* T-07 at every reliability level */
+static void test_rdma_read(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		struct bench *b = viprig_bench();
+
+		b->v[8] = i;
+		viprig_run(b, is_read, reads);
+		bench_free(b);
+	}
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, viprig_setup, bench_teardown)
 
 int main(void)
@@ -422,6 +536,7 @@ int main(void)
 		T(test_high),
 		T(test_post_desc),
 		T(test_rdma_errors),
+		cmocka_unit_test(test_rdma_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

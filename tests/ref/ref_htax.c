@@ -6,20 +6,6 @@
 
 #define NOT_YET UINT64_MAX
 
-struct work {
-	struct ref_hx *x;
-	uint64_t now;	  /* cycle */
-	uint64_t busy[2]; /* outputs to the host, until */
-	uint64_t unit_busy[REF_HX_UNITS];
-	uint64_t in_busy[2];	       /* host's inputs: stores, answers */
-	uint32_t turn[2];	       /* unit that won last */
-	bool store_last[REF_HX_UNITS]; /* a store came last, not an answer */
-	uint64_t ready[REF_HX_MAX];    /* store: cycle at the arbiter */
-	uint64_t answer[REF_HX_MAX];   /* read: cycle at the arbiter */
-	uint64_t at_unit[REF_HX_MAX];  /* read: granted, at the unit */
-	uint32_t told, granted;	       /* stores */
-};
-
 static uint64_t words(uint32_t bytes)
 {
 	return 1 + (bytes + 7) / 8;
@@ -38,36 +24,43 @@ uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k)
 
 /* ---- the bus ---- */
 
-static void bus_done(struct work *w)
+uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r)
 {
-	const struct ref_hx_cfg *c = &w->x->cfg;
-	uint64_t t = weft_clock_edge(&c->core, w->now);
+	uint64_t t = r->read ? x->cfg.t_read : x->cfg.t_write;
 
-	for (uint32_t i = 0; i < w->x->n_req; i++) {
-		struct ref_hx_req *r = &w->x->req[i];
+	return weft_clock_edge(&x->cfg.ht, r->given) +
+	       (r->t_bus ? r->t_bus : t);
+}
+
+static void bus_done(struct ref_hx *x)
+{
+	const struct ref_hx_cfg *c = &x->cfg;
+	uint64_t t = weft_clock_edge(&c->core, x->w.now);
+
+	for (uint32_t i = x->w.first; i < x->n_req; i++) {
+		struct ref_hx_req *r = &x->req[i];
 		uint64_t end;
 
 		if (r->granted == NOT_YET || r->done != NOT_YET)
 			continue;
-		end = weft_clock_edge(&c->ht, r->given) +
-		      (r->read ? c->t_read : c->t_write);
+		end = ref_hx_bus_end(x, r);
 		if (end > t)
 			continue;
 		if (!r->read)
-			r->done = w->now;
-		else if (w->answer[i] == NOT_YET)
-			w->answer[i] =
+			r->done = x->w.now;
+		else if (x->w.answer[i] == NOT_YET)
+			x->w.answer[i] =
 				ref_hx_cross(&c->core, end, c->t_sync_in);
 	}
 }
 
 /* Requests in the HT core, or on their way there and back. */
-static uint32_t in_core(const struct work *w, bool read)
+static uint32_t in_core(const struct ref_hx *x, bool read)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->x->n_req; i++) {
-		const struct ref_hx_req *r = &w->x->req[i];
+	for (uint32_t i = x->w.first; i < x->n_req; i++) {
+		const struct ref_hx_req *r = &x->req[i];
 
 		n += r->read == read && r->granted != NOT_YET &&
 		     r->done == NOT_YET;
@@ -77,149 +70,231 @@ static uint32_t in_core(const struct work *w, bool read)
 
 /* ---- units to host ---- */
 
-/* The unit's first request for this output, or -1: none is up, or it is a read
- * behind a write. */
-static int first_of(const struct work *w, uint32_t unit, bool read)
+static bool waits(const struct ref_hx *x, uint32_t i, uint32_t unit, bool read)
 {
-	for (uint32_t i = 0; i < w->x->n_req; i++) {
-		const struct ref_hx_req *r = &w->x->req[i];
+	const struct ref_hx_req *r = &x->req[i];
 
-		if (r->unit != unit || r->granted != NOT_YET)
-			continue;
-		if (r->cycle > w->now)
-			return -1;
-		if (r->read == read)
-			return (int)i;
-		if (read)
-			return -1; /* a write was asked for before */
-	}
-	return -1;
+	return r->unit == unit && r->read == read && r->granted == NOT_YET;
 }
 
-static void to_host(struct work *w, bool read)
+/* The unit's first request for this output, or -1: none is up, or it is a read
+ * behind a write: one of the same cycle or before. */
+static int first_of(const struct ref_hx *x, uint32_t unit, bool read)
 {
-	const struct ref_hx_cfg *c = &w->x->cfg;
+	uint32_t i = x->w.first, k;
+
+	while (i < x->n_req && !waits(x, i, unit, read))
+		i++;
+	if (i == x->n_req || x->req[i].cycle > x->w.now)
+		return -1;
+	for (k = x->w.first; read && k < x->n_req; k++)
+		if (waits(x, k, unit, false) &&
+		    x->req[k].cycle <= x->req[i].cycle)
+			return -1;
+	return (int)i;
+}
+
+static bool to_host(struct ref_hx *x, bool read)
+{
+	const struct ref_hx_cfg *c = &x->cfg;
+	struct ref_hx_work *w = &x->w;
 
 	if (w->busy[read] > w->now ||
-	    in_core(w, read) >= (read ? c->reads : c->posted))
-		return;
+	    in_core(x, read) >= (read ? c->reads : c->posted))
+		return false;
 	for (uint32_t k = 1; k <= REF_HX_UNITS; k++) {
 		uint32_t u = (w->turn[read] + k) % REF_HX_UNITS;
-		int i = first_of(w, u, read);
+		int i = first_of(x, u, read);
 		struct ref_hx_req *r;
 
 		if (i < 0)
 			continue;
-		r = &w->x->req[i];
+		r = &x->req[i];
 		r->granted = w->now;
 		r->given = ref_hx_cross(
 			&c->ht, weft_clock_edge(&c->core, w->now + c->t_htax),
 			c->t_sync_out);
 		w->busy[read] = w->now + words(read ? 0 : r->bytes);
 		w->turn[read] = u;
-		return;
+		return true;
 	}
+	return false;
 }
 
 /* ---- host to units ---- */
 
-static void arrive(struct work *w)
+static void arrive(struct ref_hx *x)
 {
-	for (uint32_t i = 0; i < w->x->n_req; i++)
+	struct ref_hx_work *w = &x->w;
+
+	for (uint32_t i = w->first; i < x->n_req; i++)
 		if (w->at_unit[i] <= w->now)
-			w->x->req[i].done = w->now, w->at_unit[i] = NOT_YET;
+			x->req[i].done = w->now, w->at_unit[i] = NOT_YET;
+	while (w->first < x->n_req && x->req[w->first].done != NOT_YET)
+		w->first++;
 }
 
-/* Stores that have a place now: store i has that of store i - posted, and comes
- * at the HT core's next edge after that has left it. */
-static void places(struct work *w)
+/* Stores that have a place now: one has the place of the store that left
+ * `posted` stores before it, and comes at the HT core's next edge after that
+ * has left. */
+static void places(struct ref_hx *x)
 {
-	const struct ref_hx_cfg *c = &w->x->cfg;
+	const struct ref_hx_cfg *c = &x->cfg;
+	struct ref_hx_work *w = &x->w;
 
-	for (; w->told < w->x->n_store; w->told++) {
-		uint64_t t = w->x->store[w->told].time;
+	for (; w->told < x->n_store; w->told++) {
+		uint64_t t = x->store[w->told].time;
 
 		if (w->told >= c->posted) {
-			uint64_t x = w->x->store[w->told - c->posted].taken;
-			uint64_t next;
+			uint32_t k = w->told - c->posted;
+			uint64_t left, next;
 
-			if (x > w->now)
+			if (k >= x->n_went)
+				return;
+			left = x->store[x->went[k]].taken;
+			if (left > w->now)
 				return;
 			next = weft_clock_align(
-				&c->ht, weft_clock_edge(&c->core, x) + 1);
+				&c->ht, weft_clock_edge(&c->core, left) + 1);
 			t = t > next ? t : next;
 		}
 		w->ready[w->told] = ref_hx_cross(&c->core, t, c->t_sync_in);
+		w->line[w->n_line++] = w->told;
 	}
 }
 
-static bool store_go(struct work *w)
+static bool has_room(const struct ref_hx *x, uint32_t unit)
 {
-	struct ref_hx_store *s = &w->x->store[w->granted];
+	uint32_t flying = 0;
 
-	if (w->granted == w->told || w->ready[w->granted] > w->now ||
-	    w->in_busy[0] > w->now || w->unit_busy[s->unit] > w->now)
+	for (uint32_t k = x->n_went; k-- > 0;) {
+		const struct ref_hx_store *s = &x->store[x->went[k]];
+
+		if (s->taken <= x->w.now)
+			break;
+		flying += s->unit == unit;
+	}
+	return !x->room || x->room(x->own, unit, flying);
+}
+
+/* Brings the place-th store at the arbiter to the front. */
+static void to_front(struct ref_hx_work *w, uint32_t place)
+{
+	uint32_t i = w->line[place];
+
+	memmove(&w->line[1], &w->line[0], place * sizeof(w->line[0]));
+	w->line[0] = i;
+}
+
+/* The first store has no room: the first store into the register file may pass
+ * if it is a read pointer. */
+static bool pass(struct ref_hx *x)
+{
+	struct ref_hx_work *w = &x->w;
+
+	for (uint32_t k = 1; k < w->n_line; k++) {
+		const struct ref_hx_store *s = &x->store[w->line[k]];
+
+		if (w->ready[w->line[k]] > w->now)
+			return false;
+		if (s->unit != REF_HX_RF)
+			continue;
+		if (s->pass)
+			to_front(w, k);
+		return s->pass;
+	}
+	return false;
+}
+
+static bool store_free(const struct ref_hx *x)
+{
+	const struct ref_hx_work *w = &x->w;
+
+	return w->n_line && w->ready[w->line[0]] <= w->now &&
+	       w->in_busy[0] <= w->now &&
+	       w->unit_busy[x->store[w->line[0]].unit] <= w->now;
+}
+
+static bool store_go(struct ref_hx *x)
+{
+	struct ref_hx_work *w = &x->w;
+	struct ref_hx_store *s;
+
+	if (!store_free(x))
 		return false;
-	s->taken = w->now + w->x->cfg.t_htax;
+	if (!has_room(x, x->store[w->line[0]].unit) &&
+	    !(pass(x) && store_free(x)))
+		return false;
+	s = &x->store[w->line[0]];
+	s->taken = w->now + x->cfg.t_htax;
 	w->in_busy[0] = w->unit_busy[s->unit] = w->now + words(s->bytes);
 	w->store_last[s->unit] = true;
-	w->granted++;
+	x->went[x->n_went++] = w->line[0];
+	w->n_line--;
+	memmove(&w->line[0], &w->line[1], w->n_line * sizeof(w->line[0]));
 	return true;
 }
 
 /* The answer that the bus gave first. */
-static int answer_head(const struct work *w)
+static int answer_head(const struct ref_hx *x)
 {
+	const struct ref_hx_work *w = &x->w;
 	int best = -1;
 
-	for (uint32_t i = 0; i < w->x->n_req; i++)
-		if (w->x->req[i].read && w->answer[i] != NOT_YET &&
-		    w->at_unit[i] == NOT_YET && w->x->req[i].done == NOT_YET &&
-		    (best < 0 || w->x->req[i].given < w->x->req[best].given))
+	for (uint32_t i = w->first; i < x->n_req; i++)
+		if (x->req[i].read && w->answer[i] != NOT_YET &&
+		    w->at_unit[i] == NOT_YET && x->req[i].done == NOT_YET &&
+		    (best < 0 || ref_hx_bus_end(x, &x->req[i]) <
+					 ref_hx_bus_end(x, &x->req[best])))
 			best = (int)i;
 	return best;
 }
 
-static void answer_go(struct work *w)
+static bool answer_go(struct ref_hx *x)
 {
-	int i = answer_head(w);
+	struct ref_hx_work *w = &x->w;
+	int i = answer_head(x);
 	const struct ref_hx_req *r;
 
 	if (i < 0)
-		return;
-	r = &w->x->req[i];
+		return false;
+	r = &x->req[i];
 	if (w->answer[i] > w->now || w->in_busy[1] > w->now ||
 	    w->unit_busy[r->unit] > w->now)
-		return;
-	w->at_unit[i] = w->now + w->x->cfg.t_htax;
+		return false;
+	w->at_unit[i] = w->now + x->cfg.t_htax;
 	w->in_busy[1] = w->unit_busy[r->unit] = w->now + words(r->bytes);
 	w->store_last[r->unit] = false;
+	return true;
 }
 
-static void to_units(struct work *w)
+static bool to_units(struct ref_hx *x)
 {
-	int a = answer_head(w);
+	int a = answer_head(x);
+	bool any = false;
 
-	if (a >= 0 && w->store_last[w->x->req[a].unit])
-		answer_go(w);
-	store_go(w);
-	answer_go(w);
+	if (a >= 0 && x->w.store_last[x->req[a].unit])
+		any |= answer_go(x);
+	any |= store_go(x);
+	return answer_go(x) || any;
 }
 
 /* ---- all ---- */
 
-static bool all_done(const struct work *w)
+static bool all_done(const struct ref_hx *x)
 {
-	for (uint32_t i = 0; i < w->x->n_req; i++)
-		if (w->x->req[i].done == NOT_YET)
+	for (uint32_t i = x->w.first; i < x->n_req; i++)
+		if (x->req[i].done == NOT_YET)
 			return false;
-	return w->granted == w->x->n_store;
+	return x->n_went == x->n_store;
 }
 
-static void reset(struct work *w, struct ref_hx *x)
+void ref_hx_reset(struct ref_hx *x)
 {
+	struct ref_hx_work *w = &x->w;
+
 	memset(w, 0, sizeof(*w));
-	w->x = x;
+	x->n_went = 0;
 	for (uint32_t i = 0; i < REF_HX_MAX; i++) {
 		x->req[i].granted = x->req[i].given = x->req[i].done = NOT_YET;
 		x->store[i].taken = NOT_YET;
@@ -229,17 +304,28 @@ static void reset(struct work *w, struct ref_hx *x)
 		w->store_last[u] = true;
 }
 
+void ref_hx_begin(struct ref_hx *x, uint64_t now)
+{
+	x->w.now = now;
+	arrive(x);
+	bus_done(x);
+	places(x);
+}
+
+bool ref_hx_end(struct ref_hx *x)
+{
+	bool any = to_host(x, false);
+
+	any |= to_host(x, true);
+	return to_units(x) || any;
+}
+
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles)
 {
-	static struct work w;
-
-	for (reset(&w, x); w.now < cycles && !all_done(&w); w.now++) {
-		arrive(&w);
-		bus_done(&w);
-		places(&w);
-		to_host(&w, false);
-		to_host(&w, true);
-		to_units(&w);
+	ref_hx_reset(x);
+	for (uint64_t now = 0; now < cycles && !all_done(x); now++) {
+		ref_hx_begin(x, now);
+		ref_hx_end(x);
 	}
-	return all_done(&w);
+	return all_done(x);
 }

@@ -49,13 +49,13 @@ static void set_box(struct work *w, const struct ref_velo_set *s)
 	b->pd = s->pd;
 }
 
-/* Those that are due, of the first `most`. */
-static void stores(struct work *w, uint32_t most)
+/* Those that are due. */
+static void stores(struct work *w)
 {
 	const struct ref_velo *x = w->x;
 	const struct ref_velo_cfg *c = &x->cfg;
 
-	for (; w->next_set < most; w->next_set++) {
+	for (; w->next_set < x->n_set; w->next_set++) {
 		const struct ref_velo_set *s = &x->set[w->next_set];
 
 		if (ref_hx_cross(&c->core, s->time, c->t_sync_in) + c->t_htax >
@@ -239,19 +239,17 @@ static void go(struct work *w)
 	} while (w->state != old);
 }
 
-/* Cells and stores of one cycle, in the order of their coming. */
+/* Cells of a cycle come before its stores, as in all units of the NIC. */
 static void inputs(struct work *w)
 {
 	const struct ref_velo *x = w->x;
 
 	while (w->next_cell < x->n_cell &&
 	       x->cell[w->next_cell].cycle <= w->now) {
-		stores(w, x->cell[w->next_cell].sets);
-		go(w);
 		w->seen[w->n_seen++] = w->next_cell++;
 		go(w);
 	}
-	stores(w, x->n_set);
+	stores(w);
 	go(w);
 }
 

@@ -57,7 +57,6 @@ struct ref_velo_msg {
 struct ref_velo_cell {
 	uint64_t cycle;
 	uint32_t msg;
-	uint32_t sets; /* stores that have acted before it */
 	uint8_t vc;
 	bool last;
 };

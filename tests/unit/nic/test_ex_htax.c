@@ -4,30 +4,14 @@
  * times, lengths, clocks and depths. */
 #include "../cmocka_all.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "ref_htax.h"
+#include "exref.h"
 #include "velo_msg.h"
 
 static struct ref_hx ref;
 static struct ref_hx seen;
-static uint64_t rnd;
-
-static uint32_t dice(uint32_t n)
-{
-	rnd ^= rnd << 13;
-	rnd ^= rnd >> 7;
-	rnd ^= rnd << 17;
-	return (uint32_t)(rnd >> 20) % n;
-}
-
 /* ---- the device ---- */
-
-static struct extoll_nic *nic(void)
-{
-	return vr.nic[ME]->state;
-}
 
 static void on_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
@@ -43,8 +27,8 @@ static void ask(uint32_t i)
 {
 	const struct ref_hx_req *r = &ref.req[i];
 	weft_phys_t at = XR_MEM + 0x100000 + 64ull * i;
-	struct hx_pkt *p =
-		r->read ? ex_pkt_new(nic()) : ex_pkt_write(nic(), at, r->bytes);
+	struct hx_pkt *p = r->read ? ex_pkt_new(exref_nic(&vr))
+				   : ex_pkt_write(exref_nic(&vr), at, r->bytes);
 
 	p->txn.op = r->read ? WEFT_BUS_READ : WEFT_BUS_WRITE;
 	p->txn.addr = at;
@@ -52,7 +36,7 @@ static void ask(uint32_t i)
 	p->sent = on_sent;
 	p->done = r->read ? on_done : NULL;
 	p->user[0] = i;
-	ex_htax_send(nic(), r->unit, p, r->cycle);
+	ex_htax_send(exref_nic(&vr), r->unit, p, r->cycle);
 }
 
 /* A descriptor of the wrong length: counted and dropped by the unit; a store
@@ -89,7 +73,7 @@ static weft_time_t next_ht(uint64_t cycle)
 static void play(void)
 {
 	uint32_t i = 0, k = 0, taken = 0;
-	uint32_t first = nic()->htax.store.head;
+	uint32_t first = exref_nic(&vr)->htax.store.head;
 
 	memset(&seen, 0xff, sizeof(seen));
 	while (i < ref.n_req || k < ref.n_store || taken < ref.n_store) {
@@ -100,7 +84,7 @@ static void play(void)
 		for (; k < ref.n_store && ref.store[k].time <= next_ht(c); k++)
 			store(&ref.store[k]);
 		xr_run(&vr, 1);
-		if (nic()->htax.store.head - first > taken)
+		if (exref_nic(&vr)->htax.store.head - first > taken)
 			seen.store[taken++].taken = xr_cycle(&vr);
 	}
 	xr_settle(&vr);
@@ -151,25 +135,6 @@ static void choose_stores(uint64_t from)
 	}
 }
 
-static void configure(char *set, size_t len)
-{
-	static const uint32_t posted[] = { 1, 2, 5, 16 };
-	static const uint32_t reads[] = { 1, 3, 8, 32 };
-	static const uint64_t t[] = { 20, 50, 130, 700 };
-
-	ref.cfg = (struct ref_hx_cfg){ .t_sync_in = dice(5),
-				       .t_htax = 1 + dice(6),
-				       .t_sync_out = dice(5),
-				       .posted = posted[dice(4)],
-				       .reads = reads[dice(4)],
-				       .t_write = t[dice(4)] * WEFT_NS,
-				       .t_read = t[dice(4)] * WEFT_NS };
-	snprintf(set, len,
-		 "t_sync_in=%u t_htax=%u t_sync_out=%u posted=%u reads=%u",
-		 ref.cfg.t_sync_in, ref.cfg.t_htax, ref.cfg.t_sync_out,
-		 ref.cfg.posted, ref.cfg.reads);
-}
-
 static void compare(void)
 {
 	for (uint32_t i = 0; i < ref.n_req; i++) {
@@ -184,18 +149,9 @@ static void compare(void)
 
 static void one(uint64_t seed)
 {
-	char set[128];
-
-	rnd = seed * 0x9E3779B97F4A7C15ull + 1;
-	configure(set, sizeof(set));
-	xr_single(&vr, set);
-	xr_setup(&vr, ME);
-	xr_w64(&vr, ME, EXTOLL_EVQ_SIZE, 0); /* events write nothing */
-	xr_settle(&vr);
-	ref.cfg.core = vr.core;
-	ref.cfg.ht = vr.bus[ME]->clock;
-	vr.bus[ME]->t_write = ref.cfg.t_write;
-	vr.bus[ME]->t_read = ref.cfg.t_read;
+	exref_seed(seed);
+	ref.cfg = exref_hx();
+	exref_open(&vr, &ref.cfg, "");
 	choose(xr_cycle(&vr));
 	choose_stores(xr_cycle(&vr));
 	assert_true(ref_hx_run(&ref, 1000000));

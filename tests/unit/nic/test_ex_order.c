@@ -153,6 +153,57 @@ static void test_message_is_not_written_for_the_next_owner(void **state)
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_VELO_RX_WP + 8 * 3), 0);
 }
 
+/* ---- within a cycle ---- */
+
+static uint64_t cell_cycle;
+
+static void spy_cell(void *own, struct np *np, const struct np_cell *c)
+{
+	cell_cycle = xr_cycle(&vr);
+	ex_velo_np.cell(own, np, c);
+}
+
+static const struct np_ops spy = { .cell = spy_cell };
+
+/* The mailbox is opened `late` cycles after the message was sent; true: it has
+ * the message.  *d: cycles from the cell to the store. */
+static bool opened_for(uint32_t late, int64_t *d)
+{
+	uint32_t first;
+
+	velo_single(NULL);
+	xr_w64(&vr, ME, EXTOLL_VELO_RX + 8 * 3, 0);
+	xr_settle(&vr);
+	xr_run(&vr, 1);
+	((struct extoll_nic *)vr.nic[ME]->state)->np[EX_NP_VELO].ops = &spy;
+	first = nic()->htax.store.head;
+	velo_arrive(MSG(.len = 8, .seed = 1), xr_cycle(&vr) + 1);
+	xr_run(&vr, late);
+	reg(EXTOLL_VELO_RX + 8 * 3, EXTOLL_RX(PD, BOX_N, EXTOLL_RX_ENABLE));
+	while (nic()->htax.store.head == first)
+		xr_run(&vr, 1);
+	*d = (int64_t)xr_cycle(&vr);
+	xr_settle(&vr);
+	*d -= (int64_t)cell_cycle;
+	first = (uint32_t)xr_r64(&vr, ME, EXTOLL_VELO_RX_WP + 8 * 3);
+	velo_teardown(NULL);
+	return first;
+}
+
+static void test_cell_comes_before_the_store_of_its_cycle(void **state)
+{
+	bool same = false;
+	int64_t d;
+
+	for (uint32_t late = 1; late < 30; late++) {
+		bool got = opened_for(late, &d);
+
+		assert_int_equal(got, d < 0);
+		same |= d == 0;
+	}
+	assert_true(same);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, velo_single, velo_teardown)
@@ -167,6 +218,7 @@ int main(void)
 		T(test_interval_store_moves_the_stores_behind_it),
 		T(test_writes_of_a_closed_mailbox_are_counted),
 		T(test_message_is_not_written_for_the_next_owner),
+		cmocka_unit_test(test_cell_comes_before_the_store_of_its_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exref.h"
 #include "ref_velo.h"
 #include "velo_msg.h"
 
@@ -14,22 +15,7 @@ enum { FIRST = 3, BOXES = 3, QUIET = 2500 };
 
 static struct ref_velo ref;
 static uint8_t seen[REF_VELO_CYCLES];
-static uint64_t rnd;
-static uint32_t ends;  /* messages that came to their end */
-static uint32_t first; /* store */
-
-static uint32_t dice(uint32_t n)
-{
-	rnd ^= rnd << 13;
-	rnd ^= rnd >> 7;
-	rnd ^= rnd << 17;
-	return (uint32_t)(rnd >> 20) % n;
-}
-
-static struct extoll_nic *nic(void)
-{
-	return vr.nic[ME]->state;
-}
+static uint32_t ends; /* messages that came to their end */
 
 /* ---- what comes ---- */
 
@@ -38,7 +24,6 @@ static void spy_cell(void *own, struct np *np, const struct np_cell *c)
 	ref.cell[ref.n_cell++] = (struct ref_velo_cell){
 		.cycle = xr_cycle(&vr),
 		.msg = ends,
-		.sets = nic()->htax.store.head - first,
 		.vc = c->vc,
 		.last = c->eop,
 	};
@@ -109,33 +94,28 @@ static void set_box(uint32_t box, bool open)
 
 /* ---- machines ---- */
 
-static void configure(char *set, size_t len)
+static void configure(struct ref_hx_cfg *hx)
 {
-	static const uint32_t posted[] = { 1, 2, 5, 16 };
-	static const uint64_t t[] = { 20, 50, 300, 700 };
-	struct ref_velo_cfg *c = &ref.cfg;
-
-	*c = (struct ref_velo_cfg){ .t_comp = 1 + dice(30),
-				    .t_sync_in = dice(5),
-				    .t_htax = 1 + dice(6),
-				    .t_sync_out = dice(5),
-				    .posted = posted[dice(4)],
-				    .t_write = t[dice(4)] * WEFT_NS,
-				    .timeout = 20 + dice(600),
-				    .drop = dice(2) };
-	snprintf(set, len,
-		 "velo_comp=%u t_sync_in=%u t_htax=%u t_sync_out=%u posted=%u",
-		 c->t_comp, c->t_sync_in, c->t_htax, c->t_sync_out, c->posted);
+	ref.cfg = (struct ref_velo_cfg){ .t_comp = 1 + dice(30),
+					 .t_sync_in = hx->t_sync_in,
+					 .t_htax = hx->t_htax,
+					 .t_sync_out = hx->t_sync_out,
+					 .posted = hx->posted,
+					 .t_write = hx->t_write,
+					 .timeout = 20 + dice(600),
+					 .drop = dice(2) };
 }
 
 static void open_machine(void)
 {
-	char set[128];
+	struct ref_hx_cfg hx = exref_hx();
+	char more[32];
 
-	configure(set, sizeof(set));
-	xr_single(&vr, set);
-	xr_setup(&vr, ME);
-	xr_w64(&vr, ME, EXTOLL_EVQ_SIZE, 0); /* events write nothing */
+	configure(&hx);
+	snprintf(more, sizeof(more), "velo_comp=%u", ref.cfg.t_comp);
+	exref_open(&vr, &hx, more);
+	ref.cfg.core = hx.core;
+	ref.cfg.ht = hx.ht;
 	xr_w64(&vr, ME, EXTOLL_VELO_CONFIG, ref.cfg.drop);
 	xr_w64(&vr, ME, EXTOLL_VELO_TIMEOUT, ref.cfg.timeout);
 	for (uint32_t i = 0; i < BOXES; i++) {
@@ -144,12 +124,8 @@ static void open_machine(void)
 		       ref.cfg.base[i]);
 	}
 	xr_settle(&vr);
-	ref.cfg.core = vr.core;
-	ref.cfg.ht = vr.bus[ME]->clock;
-	vr.bus[ME]->t_write = ref.cfg.t_write;
-	nic()->np[EX_NP_VELO].ops = &spy;
+	exref_nic(&vr)->np[EX_NP_VELO].ops = &spy;
 	ref.n_msg = ref.n_cell = ref.n_set = ends = 0;
-	first = nic()->htax.store.head;
 	vr.bus[ME]->n_log = 0;
 }
 
@@ -171,7 +147,7 @@ static uint8_t state_now(void)
 		[VELO_CP_WRITE] = REF_VELO_WRITE,
 	};
 
-	return as[nic()->velo.cp.state];
+	return as[exref_nic(&vr)->velo.cp.state];
 }
 
 /* Stores are so far apart that none waits for another. */
@@ -201,7 +177,7 @@ static void play(void)
 static void compare(uint64_t seed)
 {
 	const struct xbus *b = vr.bus[ME];
-	const struct ex_velo *v = &nic()->velo;
+	const struct ex_velo *v = &exref_nic(&vr)->velo;
 
 	for (uint32_t k = 70; k < ref.cycles; k++)
 		if (seen[k] != ref.state[k])
@@ -230,7 +206,7 @@ static void test_completer_does_what_the_reference_does(void **state)
 	uint32_t stalls = 0, held = 0, discard[EXTOLL_DISCARD_N] = { 0 };
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		rnd = seed * 0x9E3779B97F4A7C15ull + 1;
+		exref_seed(seed);
 		open_machine();
 		play();
 		ref_velo_run(&ref);

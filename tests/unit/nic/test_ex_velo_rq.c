@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exref.h"
 #include "ref_velo_rq.h"
 #include "velo_msg.h"
 
@@ -15,26 +16,12 @@ enum { FIRST = SENDER, PAGES = 3, AHEAD = 12, QUIET = 1500 };
 
 static struct ref_vrq ref;
 static struct ref_vrq_seen seen[REF_VRQ_CYCLES];
-static uint64_t rnd;
 
 /* What a process has begun. */
 static struct {
 	uint32_t off, end;
 	uint8_t buf[256];
 } proc[PAGES];
-
-static uint32_t dice(uint32_t n)
-{
-	rnd ^= rnd << 13;
-	rnd ^= rnd >> 7;
-	rnd ^= rnd << 17;
-	return (uint32_t)(rnd >> 20) % n;
-}
-
-static struct extoll_nic *nic(void)
-{
-	return vr.nic[ME]->state;
-}
 
 static void spy_sent(void *own, struct np *np, uint32_t cls, uint64_t id)
 {
@@ -95,36 +82,34 @@ static void piece(uint32_t p)
 
 static void open_machine(void)
 {
-	char set[160];
+	struct ref_hx_cfg hx = exref_hx();
 	struct ref_vrq_cfg *c = &ref.cfg;
+	char more[80];
 
+	hx.posted = 16;
 	*c = (struct ref_vrq_cfg){ .t_req = 1 + dice(20),
-				   .t_sync_in = dice(5),
-				   .t_htax = 1 + dice(6),
+				   .t_sync_in = hx.t_sync_in,
+				   .t_htax = hx.t_htax,
 				   .partial = 40 + dice(300),
 				   .depth = 1 + dice(5),
 				   .nodes = 2,
 				   .enabled = { true, true, false } };
-	snprintf(set, sizeof(set),
-		 "velo_req=%u t_sync_in=%u t_htax=%u velo_partial=%u "
-		 "np_depth=%u",
-		 c->t_req, c->t_sync_in, c->t_htax, c->partial, c->depth);
-	xr_single(&vr, set);
-	xr_setup(&vr, ME);
-	xr_w64(&vr, ME, EXTOLL_EVQ_SIZE, 0);
+	snprintf(more, sizeof(more), "velo_req=%u velo_partial=%u np_depth=%u",
+		 c->t_req, c->partial, c->depth);
+	exref_open(&vr, &hx, more);
 	for (uint32_t i = 0; i < 2; i++)
 		xr_w64(&vr, ME, EXTOLL_VELO_TX + 8 * (FIRST + i),
 		       EXTOLL_TX(ME, FIRST + i, PD));
 	xr_settle(&vr);
 	c->core = vr.core;
-	nic()->np[EX_NP_VELO].ops = &spy;
+	exref_nic(&vr)->np[EX_NP_VELO].ops = &spy;
 	ref.n_store = ref.n_left = 0;
 	memset(proc, 0, sizeof(proc));
 }
 
 static void look(struct ref_vrq_seen *s)
 {
-	const struct ex_velo *v = &nic()->velo;
+	const struct ex_velo *v = &exref_nic(&vr)->velo;
 
 	s->first = v->rq.from;
 	s->sent = (uint32_t)v->sent;
@@ -139,7 +124,7 @@ static void play(void)
 	ref.from = xr_cycle(&vr) + 1;
 	ref.cycles = cycles + QUIET;
 	for (uint32_t k = 0; k < ref.cycles; k++) {
-		bool room = ring_count(&nic()->htax.store) < AHEAD &&
+		bool room = ring_count(&exref_nic(&vr)->htax.store) < AHEAD &&
 			    !vr.bus[ME]->held && ref.n_store < 1000;
 
 		if (k < cycles && room && !dice(gap))
@@ -186,7 +171,7 @@ static void test_requester_does_what_the_reference_does(void **state)
 	uint32_t held = 0, drop[REF_VRQ_WHY] = { 0 };
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		rnd = seed * 0x9E3779B97F4A7C15ull + 1;
+		exref_seed(seed);
 		open_machine();
 		play();
 		ref_vrq_run(&ref);

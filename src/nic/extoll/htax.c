@@ -398,10 +398,18 @@ static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 	return next > h->free[out] ? next : h->free[out];
 }
 
+/* A store that could go by now has no room. */
+static uint64_t store_next(const struct extoll_nic *n, uint64_t c)
+{
+	uint64_t from = store_from(n);
+
+	return from > c ? from : ex_htax_pass_from(n, c);
+}
+
 static void hx_next(struct extoll_nic *n, uint64_t c)
 {
 	uint64_t at[] = { host_next(n, HX_TO_POSTED),
-			  host_next(n, HX_TO_NONPOSTED), store_from(n),
+			  host_next(n, HX_TO_NONPOSTED), store_next(n, c),
 			  answer_from(n) };
 	uint64_t next = WEFT_NEVER;
 

@@ -131,6 +131,8 @@ void ex_htax_discard(struct extoll_nic *n, uint64_t off);
 /* The store at the arbiter finds no room: false if none may pass it, else the
  * one that may is at the arbiter now. */
 bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
+/* First cycle after this one at which one more store could pass it. */
+uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t cycle);
 /* A store in front of the load has been taken. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)

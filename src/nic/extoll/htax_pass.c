@@ -45,3 +45,13 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 	}
 	return false;
 }
+
+uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+
+	for (uint32_t i = h->granted + 1; i < ring_count(&h->store); i++)
+		if (ring_nth(&h->store, i)->cycle > c)
+			return ring_nth(&h->store, i)->cycle;
+	return WEFT_NEVER;
+}

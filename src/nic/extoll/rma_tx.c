@@ -43,13 +43,14 @@ static bool tx_time(struct rma_txop *op)
 	return false;
 }
 
-/* The earlier ones have all been sent, at least their beginning. */
+/* The earlier ones have all been sent, at least their beginning, or never will
+ * be: a refused one waits for nothing but its notification. */
 static bool tx_turn(const struct rma_txop *op)
 {
 	struct rma_tx *u = op->u;
 
 	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
-		if (!tx_op(u, i)->sent && tx_op(u, i)->f)
+		if (!tx_op(u, i)->sent && tx_op(u, i)->state != RMA_TX_NOTI)
 			return false;
 	return true;
 }
@@ -362,18 +363,29 @@ static bool tx_start(struct rma_tx *u)
 	return true;
 }
 
+/* In order, each as far as it gets: what a command writes to the host is ahead
+ * of what the next one writes in the same cycle. */
+static bool tx_steps(struct rma_tx *u)
+{
+	bool moved = false;
+
+	for (uint32_t i = u->head; i != u->tail; i++) {
+		while (tx_step(tx_op(u, i)))
+			moved = true;
+		if (tx_op(u, i)->state == RMA_TX_FREE)
+			u->head++; /* only the first gets there */
+	}
+	return moved;
+}
+
 void rma_tx_run(struct rma_tx *u)
 {
 	bool moved;
 
 	do {
 		moved = tx_start(u);
-		for (uint32_t i = u->head; i != u->tail; i++)
-			moved |= tx_step(tx_op(u, i));
+		moved |= tx_steps(u);
 		tx_reads(u);
-		while (u->head != u->tail &&
-		       tx_op(u, u->head)->state == RMA_TX_FREE)
-			u->head++;
 	} while (moved);
 }
 

@@ -38,6 +38,12 @@ static void mem_read(const struct xbus *b, struct weft_bus_txn *t)
 		       t->bytes);
 }
 
+static bool is_slow(const struct xbus *b, weft_phys_t a)
+{
+	return (b->slow && a == b->slow) ||
+	       (b->slow_each && a / 64 % b->slow_each == 0);
+}
+
 static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 {
 	struct xbus *b = p->peer->comp->state;
@@ -50,16 +56,18 @@ static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 		.op = t->op, .time = now, .addr = t->addr, .bytes = t->bytes
 	};
 	if (t->op == WEFT_BUS_WRITE) {
-		if (t->bytes >= 8)
+		if (t->bytes >= 8) {
+			memcpy(&l->first, weft_slice_data(t->data), 8);
 			memcpy(&l->word,
 			       weft_slice_data(t->data) + t->bytes - 8, 8);
+		}
 		b->write[b->w_tail++ % XR_LOG] = t;
 		weft_wake(b->comp, EV_WRITTEN, now + b->t_write - 1);
 	} else {
 		if (b->early)
 			mem_read(b, t);
-		if (b->slow && t->addr == b->slow) {
-			b->slow_read = t;
+		if (is_slow(b, t->addr)) {
+			b->late[b->l_tail++ % XR_LOG] = t;
 			weft_wake(b->comp, EV_SLOW, now + b->t_slow - 1);
 		} else {
 			b->read[b->r_tail++ % XR_LOG] = t;
@@ -72,7 +80,7 @@ static void xbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 static struct weft_bus_txn *ended(struct xbus *b, uint32_t tag)
 {
 	if (tag == EV_SLOW)
-		return b->slow_read;
+		return b->late[b->l_head++ % XR_LOG];
 	return tag == EV_WRITTEN ? b->write[b->w_head++ % XR_LOG]
 				 : b->read[b->r_head++ % XR_LOG];
 }

@@ -23,7 +23,7 @@ struct xbus_op { /* a transaction as the bus saw it */
 	weft_time_t time; /* submit */
 	weft_phys_t addr;
 	uint32_t bytes;
-	uint64_t word; /* last quadword of a write */
+	uint64_t first, word; /* first and last quadword of a write */
 };
 
 struct xbus_store {
@@ -37,15 +37,15 @@ struct xbus {
 	weft_time_t t_write, t_read;
 	bool refuse; /* master aborts */
 	bool early;  /* reads see memory as it is when they are asked for */
-	weft_phys_t slow; /* a read of this address takes t_slow */
+	weft_phys_t slow;   /* a read of this address takes t_slow, */
+	uint32_t slow_each; /* or of every n-th block of 64 bytes */
 	weft_time_t t_slow;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;
 	uint8_t *mem;
-	struct weft_bus_txn *write[XR_LOG], *read[XR_LOG]; /* rings */
-	uint32_t w_head, w_tail, r_head, r_tail;
-	struct weft_bus_txn *slow_read;
+	struct weft_bus_txn *write[XR_LOG], *read[XR_LOG], *late[XR_LOG];
+	uint32_t w_head, w_tail, r_head, r_tail, l_head, l_tail;
 	struct xbus_store *wait, **wait_end; /* stores without a place */
 	uint32_t places, held;
 	uint64_t reply;

@@ -3,6 +3,8 @@
  * extoll_xbar.c for what it does). */
 #include "switch/extoll_xbar.h"
 
+#include <errno.h>
+
 enum { XB_FRAMED, XB_PLAIN };
 
 static const struct weft_param xb_params[] = {
@@ -179,6 +181,37 @@ struct eport_cfg xb_cfg_internal(const struct xb *x)
 	c.slots = x->slots;
 	c.reserved = x->reserved;
 	return c;
+}
+
+static uint32_t flits_or_64(uint32_t flits, uint32_t width)
+{
+	return flits ? flits : EX_CELL_BYTES / ex_flit_bytes(width);
+}
+
+/* Cells are cut by network ports and stay as they are: the first one has the
+ * route, the Host Port's with its 64 bytes, too. */
+int xb_cells_fit(const struct xb *x, struct weft_err *err)
+{
+	uint32_t max = flits_or_64(x->cell_flits, x->width);
+
+	if (x->cell_flits && x->links != XB_PLAIN)
+		return weft_fail(err, EINVAL,
+				 "%s: cell_flits = %u: cells of framed links "
+				 "have 64 bytes; write links: plain, or "
+				 "cell_flits: 0",
+				 x->comp->name, x->cell_flits);
+	for (uint32_t i = 0; i < EX_INTERNAL; i++) {
+		const struct eport *p = x->ep[i].peer;
+		uint32_t n = p ? flits_or_64(p->cfg.cell_flits, x->width) : 0;
+
+		if (n > max)
+			return weft_fail(
+				err, EINVAL,
+				"%s: cells of %u flits at most: %s sends cells "
+				"of %u; write links: plain, cell_flits: %u",
+				x->comp->name, max, p->comp->name, n, n);
+	}
+	return 0;
 }
 
 /* ---- counters ------------------------------------------------------------ */

@@ -412,7 +412,7 @@ int xb_start(struct weft_comp *c, struct weft_err *err)
 			return -1;
 		x->peer[i] = x->ep[i].peer;
 	}
-	return 0;
+	return xb_cells_fit(x, err);
 }
 
 /* A network that came to rest with packets in it: nobody took them. */

@@ -158,6 +158,8 @@ void xb_link_counts(struct xb *x);
 /* extoll_tables.c: settings of the ports by the parameters. */
 struct eport_cfg xb_cfg_link(const struct xb *x);
 struct eport_cfg xb_cfg_internal(const struct xb *x);
+/* What units send fits into a cell of ours. */
+int xb_cells_fit(const struct xb *x, struct weft_err *err);
 
 /* Operations of the class. */
 int xb_init(struct weft_comp *c, struct weft_err *err);

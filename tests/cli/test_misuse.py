@@ -73,6 +73,14 @@ WRONG = [
     (TRAFFIC, "traffic.trace=/dev/null", "no file"),
     (TRAFFIC, "traffic.pattern=transposed", "none of"),
     (TRAFFIC, "extoll.gen.cell_flits=4", "hold the longest route"),
+    (TRAFFIC, "extoll.gen.cell_flits=40",
+     "s0: cells of 16 flits at most: t0 sends cells of 40; write links: "
+     "plain, cell_flits: 40"),
+    (PLAIN, "extoll.xbar.cell_flits=12", "t0 sends cells of 16"),
+    (TRAFFIC, "extoll.xbar.cell_flits=20", "cells of framed links have 64"),
+    (HOST, "fabric.switch={type: extoll.xbar, preset: hostport, links: plain, "
+     "cell_flits: 31}",
+     "s0: cells of 31 flits at most: n0.nic sends cells of 32"),
     (TRAFFIC, "extoll.xbar.slots=16", "slots cannot be"),
     (TRAFFIC, "traffic.type=forth.gen", "cannot stand in a network"),
     (PLAIN, "s0.clock=100MHz", "one core clock"),

@@ -343,6 +343,7 @@ static struct weft_comp *make_switch(struct weft_sim *sim, struct scene *s,
 	x = weft_sim_add(sim, &weft_class_extoll_xbar, name, &err);
 	weft_param_set(x, "width", c->flit_bytes == 2 ? "w16" : "w32", &err);
 	weft_param_set(x, "links", c->framed ? "framed" : "plain", &err);
+	set(x, "cell_flits", c->framed ? 0 : c->cell_flits);
 	set(x, "gap", c->gap);
 	set(x, "slots", c->slots);
 	set(x, "reserved", c->reserved);

@@ -612,6 +612,86 @@ static void a_condition_that_goes_resets_the_timer(void **state)
 	assert_int_equal(slow_run(1500), 0);
 }
 
+/* Three host ports of node 0 send through one link, whose far end takes
+ * nothing: the packet of port 1 is granted and stopped.  That of port 2 waits
+ * behind it until management takes it out, long before the timer is over: the
+ * condition goes, although no flit does.  Then that of port 3 comes. */
+enum { TIMER = 26400 }; /* 80 us */
+static weft_time_t condition, fired;
+
+static int send_later(struct weft_host *h, void *arg)
+{
+	static const uint8_t route[] = { 4, 1 };
+	uint32_t i = *(const uint32_t *)arg;
+	struct atoll_port *p = open_port(h, i, ATOLL_DMA);
+	uint64_t w[WORDS];
+
+	weft_host_sleep(h, i * 100 * WEFT_US);
+	condition = weft_host_now(h); /* the last one's */
+	fill(w, 1000, i);
+	return atoll_send(p, route, 2, i, w, 8000);
+}
+
+static void link_side(struct rig *r, struct weft_host *h, uint32_t node)
+{
+	static uint32_t port[] = { 1, 2, 3 };
+	struct atoll_port *p;
+	uint64_t w[WORDS];
+	struct atoll_msg m;
+
+	for (uint32_t i = 0; !node && i < 3; i++)
+		assert_non_null(weft_thread_start(h, send_later, &port[i]));
+	if (!node)
+		return;
+	p = open_port(h, 1, ATOLL_PIO);
+	weft_host_sleep(h, 800 * WEFT_US);
+	for (; r->got[1] < 3; r->got[1]++) {
+		assert_true(atoll_recv(p, &m, w, sizeof(w), WEFT_NEVER));
+		assert_true(good(w, 1000, m.tag));
+	}
+}
+
+static void takes_one(struct rig *r, struct weft_host *h, uint32_t node)
+{
+	/* clears the counter of an OutPort, too: not of the one that counts */
+	struct atoll_deadlock d = { .out = 7, .waits = 2 };
+	struct atoll_port *p = open_port(h, 0, ATOLL_DMA);
+	struct atoll_msg m;
+	uint64_t w[WORDS];
+
+	atoll_manage(p, dl_cycles);
+	if (node)
+		return;
+	weft_host_sleep(h, 250 * WEFT_US);
+	assert_true(atoll_retrieve(p, &d));
+	assert_true(atoll_recv(p, &m, w, sizeof(w), WEFT_NEVER));
+	assert_true(atoll_irq_wait(p, 600 * WEFT_US));
+	fired = weft_host_now(h);
+	assert_true(atoll_deadlock(p, &d));
+	assert_int_equal(d.out, 4);
+	assert_int_equal(d.granted, 1);
+	assert_int_equal(d.waits, 3);
+	assert_int_equal(atoll_again(p, &m, w), 0);
+	r->again++;
+}
+
+/* L05: the timer counts from the beginning of the second condition. */
+static void a_condition_that_goes_without_a_flit_resets_the_timer(void **state)
+{
+	weft_time_t timer = TIMER * (WEFT_SEC / 330000000);
+	struct rig r = { .fn = link_side, .manager = takes_one };
+
+	(void)state;
+	timer_run(&r, 2, 2, TIMER);
+	assert_int_equal(failures(&r), 0);
+	assert_int_equal(all(&r, "deadlocks"), 1);
+	assert_int_equal(all(&r, "retrieved"), 1);
+	assert_int_equal(r.again, 1);
+	assert_int_equal(r.got[1], 3);
+	assert_in_range(fired, condition + timer, condition + 2 * timer);
+	weft_sim_free(r.sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -625,6 +705,8 @@ int main(void)
 		cmocka_unit_test(deadlock_timer),
 		cmocka_unit_test(no_condition),
 		cmocka_unit_test(a_condition_that_goes_resets_the_timer),
+		cmocka_unit_test(
+			a_condition_that_goes_without_a_flit_resets_the_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,20 +24,25 @@
  * 8 buffers of its kind at the receiver.
  *
  * Own choices: a buffer of the device's core is free when the packet is in the
- * core's queue (16 stores), one of the bridge when the packet is there; the
- * news of it takes T_CREDIT and no room on the link.  The bridge gives an
- * answer to the processor, and data of memory to a device, when all writes that
- * came before are in memory.  An answer queues behind the stores of the host
- * that were ready when it was, unless the read is relaxed.  The phase between
- * the link's dword and the core's 8-byte word is not kept.
+ * core's queue (16 stores, 16 loads), one of the bridge when the packet is
+ * there; the news of it takes T_CREDIT and no room on the link.  The bridge
+ * gives an answer to the processor, and data of memory to a device, when all
+ * writes that came before are in memory.  An answer queues behind the stores of
+ * the host that were ready when it was, unless the read is relaxed.  The phase
+ * between the link's dword and the core's 8-byte word is not kept.
  *
  * With several banks of memory answers to reads that allow it come in the order
  * in which memory has them; those of one transaction stay in order.  The
  * device's core finds the read by its source tag.
  *
  * Loads of the host (parameter loads) are on the way beside each other; the
- * core shows a device one at a time, the next when it is answered and the
- * target's time is over.
+ * core shows a device one at a time, the next when it is answered, the
+ * target's time is over and the queue of answers (16) has room.
+ *
+ * A device bounds its own reads by tags.  How many of them wait in the core on
+ * their way out, and how many answers on their way in, is not bounded: EXTOLL's
+ * units have 19 at most (8, 8 and 3), fewer than 16 and the 8 buffers of the
+ * link.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices.  Packets of devices have their
@@ -64,6 +69,8 @@ static const struct weft_param ht_params[] = {
 	P(U32,   credits,   "8",      "1..",     RECONSTRUCTED, "buffers per virtual channel at each end of a link (2.3)"),
 	P(U32,   tags,      "32",     "1..32",   STATED,        "reads of a device on the way (2.2)"),
 	P(U32,   depth,     "16",     "1..",     RECONSTRUCTED, "stores the core's posted queue holds (2.3)"),
+	P(U32,   np_depth,  "16",     "1..",     RECONSTRUCTED, "loads the core's non-posted queue holds (2.3), with the one that the device has"),
+	P(U32,   r_depth,   "16",     "1..",     RECONSTRUCTED, "answers to loads the core's response queue holds (2.3)"),
 	P(U32,   pio_depth, "8",      "1..",     OWN,           "stores the bridge holds for a link (64 bytes each)"),
 	P(U32,   loads,     "1",      "1..32",   OWN,           "loads of the host on the way, each of another thread (Host Port specification 7.5, CSB6)"),
 	P(TIME,  t_store,   "75ns",   "",        CALIBRATED,    "H1: stores, write-combining flush, north bridge (7.6)"),
@@ -97,6 +104,8 @@ static const struct weft_counter ht_counters[HT_C_N] = {
 	[HT_C_STORE_BYTES] = { "pio_store_bytes", "bytes", "bytes stored by the host" },
 	[HT_C_HELD]        = { "held", "packets", "stores that found no place at the device" },
 	[HT_C_LOADS]       = { "pio_loads", "packets", "loads of the host" },
+	[HT_C_LOADS_HELD]  = { "loads_held", "packets", "loads that found the core's queue full" },
+	[HT_C_ANSWER_WAITS] = { "answer_waits", "packets", "loads that waited at the core for room for their answer" },
 	[HT_C_WRITES]      = { "writes", "packets", "writes of devices" },
 	[HT_C_WRITE_BYTES] = { "write_bytes", "bytes", "bytes written by devices" },
 	[HT_C_MASKED]      = { "byte_writes", "packets", "writes with a byte mask" },

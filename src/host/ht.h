@@ -32,6 +32,8 @@ enum {
 	HT_C_STORE_BYTES,
 	HT_C_HELD,
 	HT_C_LOADS,
+	HT_C_LOADS_HELD,
+	HT_C_ANSWER_WAITS,
 	HT_C_WRITES,
 	HT_C_WRITE_BYTES,
 	HT_C_MASKED,
@@ -54,8 +56,9 @@ struct ht_pkt {
 	uint64_t seq;		  /* order of being asked for */
 	struct weft_bus_txn *txn; /* NULL: access of the host, interrupt */
 	uint32_t at, bytes;	  /* part of the transaction */
-	uint64_t after;		  /* read: slot of the data in front of them */
-	uint8_t tag;		  /* answer: source tag */
+	/* read: slot of the data in front of them; load: slot at the core */
+	uint64_t after;
+	uint8_t tag; /* answer: source tag */
 	bool level, relaxed, error;
 	uint32_t behind; /* load: stores that wait in front, at the device */
 	struct pio io;	 /* access of the host */
@@ -97,7 +100,8 @@ struct ht_lane {
 /* The load that a device has; the next one is told when it is answered.  Its
  * packet carries the answer back. */
 struct ht_load {
-	bool told, deferred;
+	bool told, deferred, late; /* late: no room for its answer */
+	uint64_t from; /* slot at which the last one left the core's queue */
 };
 
 struct ht_link {
@@ -110,7 +114,8 @@ struct ht_link {
 	/* at the bridge */
 	weft_time_t commit;   /* all writes up to now are in memory */
 	uint64_t answered;    /* slot of the last answer of memory */
-	uint64_t store_until; /* slot at which the store on the link is over */
+	uint64_t store_until; /* slot at which the store on the link is over, */
+	uint64_t store_seq;   /* its number */
 	/* at the device */
 	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
 	struct ht_queue wait;	 /* stores without a place */
@@ -123,7 +128,8 @@ struct ht_link {
 struct ht {
 	/* parameters */
 	struct weft_clock clock, core;
-	uint32_t width, devices, credits, tags, depth, pio_depth, banks, loads;
+	uint32_t width, devices, credits, tags, depth, np_depth, r_depth;
+	uint32_t pio_depth, banks, loads;
 	uint32_t rx, tx;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
 	weft_time_t t_credit, t_bank;

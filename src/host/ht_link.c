@@ -128,7 +128,7 @@ static uint64_t load_slot(const struct ht *b, const struct ht_link *l,
 
 		if (p && p->seq < load->seq)
 			return HT_NEVER;
-		if (o != l)
+		if (o != l && o->store_seq < load->seq)
 			s = ht_later(s, o->store_until);
 	}
 	return s;

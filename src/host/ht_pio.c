@@ -149,6 +149,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	weft_count(b->comp, HT_C_TAGGED, p->io.tagged);
 	weft_count(b->comp, HT_C_STORE_BYTES, p->io.bytes);
 	l->store_until = end;
+	l->store_seq = p->seq;
 	weft_bus_tell(b->host, &note);
 	if (l->wait.n || !l->places) {
 		store_wait(b, l, p, s);
@@ -300,6 +301,16 @@ bool ht_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
+/* There is room for the answer to one more load. */
+static bool answer_room(struct ht *b, struct ht_link *l)
+{
+	bool room = l->lane[HT_UP].queue[HT_ANSWER].n < b->r_depth;
+
+	weft_count(b->comp, HT_C_ANSWER_WAITS, !room && !l->load.late);
+	l->load.late = !room;
+	return room;
+}
+
 /* The first load goes to the device, when it has no other and all earlier
  * stores have been told. */
 static void load_tell(struct ht *b, struct ht_link *l)
@@ -307,10 +318,11 @@ static void load_tell(struct ht *b, struct ht_link *l)
 	struct ht_pkt *p = l->loads.head;
 	struct weft_bus_note note;
 
-	if (!p || p->behind || l->load.told)
+	if (!p || p->behind || l->load.told || !answer_room(b, l))
 		return;
-	p->ready = ht_later(p->ready, l->told);
-	l->load = (struct ht_load){ .told = true };
+	p->ready = ht_later(p->ready, l->load.from);
+	l->load.told = true;
+	l->load.deferred = false;
 	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
 		       p->ready);
 	weft_bus_tell(l->port, &note);
@@ -327,6 +339,21 @@ static uint32_t load_slots(const struct ht_pkt *p)
 	return (HT_TAGGED + HT_COND + p->io.bytes) / 4;
 }
 
+/* At the core at slot p->after.  Its buffer is given back when it is in the
+ * queue, which the load that was answered last leaves at load.from. */
+static void load_in(struct ht *b, struct ht_link *l, struct ht_pkt *p)
+{
+	uint64_t in = p->after;
+
+	if (l->loads.n + 1 >= b->np_depth)
+		in = ht_later(in, l->load.from);
+	weft_count(b->comp, HT_C_LOADS_HELD, l->loads.n >= b->np_depth);
+	p->seq = ht_ring_take(
+		&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,
+		l->loads.n < b->np_depth ? in + b->s_credit : HT_NEVER);
+	ht_queue_push(&l->loads, p);
+}
+
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
@@ -335,11 +362,10 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 	weft_count(b->comp, p->io.tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
 	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
-	p->ready = end + b->s_rx;
-	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
-		     p->ready + b->s_credit);
+	p->after = end + b->s_rx;
 	p->behind = l->wait.n;
-	ht_queue_push(&l->loads, p);
+	p->ready = ht_later(p->after, p->behind ? 0 : l->told);
+	load_in(b, l, p);
 	load_tell(b, l);
 }
 
@@ -347,8 +373,24 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 static void load_moved(struct ht *b, struct ht_link *l)
 {
 	for (struct ht_pkt *p = l->loads.head; p; p = p->next)
-		p->behind -= p->behind != 0;
+		if (p->behind && !--p->behind)
+			p->ready = ht_later(p->ready, l->told);
 	load_tell(b, l);
+}
+
+/* One load leaves the queue of the core at slot s: the first one that had to
+ * wait outside is in. */
+static void load_out(struct ht *b, struct ht_link *l, uint64_t s)
+{
+	const struct ht_pkt *p = l->loads.head;
+
+	if (l->loads.n < b->np_depth)
+		return;
+	for (uint32_t i = 1; i < b->np_depth; i++)
+		p = p->next;
+	ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits, p->seq,
+		     ht_later(p->after, s) + b->s_credit);
+	ht_kick(b, l, HT_DOWN);
 }
 
 /* The answer is ready to leave the device's core at slot s. */
@@ -361,11 +403,10 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	p->seq = l->seq++;
 	ht_queue_push(&l->lane[HT_UP].queue[HT_ANSWER], p);
 	ht_kick(b, l, HT_UP);
-	if (!l->loads.head)
-		return;
 	/* the device has answered: it can look at the next one */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
-	l->loads.head->ready = ht_later(l->loads.head->ready, s);
+	l->load.from = s;
+	load_out(b, l, s);
 	load_tell(b, l);
 }
 
@@ -453,5 +494,9 @@ void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, end + b->s_credit);
 	b->n_loads--;
+	if (l->load.late) {
+		l->loads.head->ready = ht_later(l->loads.head->ready, d + 1);
+		load_tell(b, l);
+	}
 	load_done(b, p, ht_later(ht_time(b, end) + b->t_in, l->commit));
 }

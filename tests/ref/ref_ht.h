@@ -7,12 +7,13 @@
 
 #include "weft/bus.h"
 
-enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8 };
+enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
 
 enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
 
-/* Host: asked for `delay` after the one before was accepted (store) or answered
- * (load).  Device: submitted `delay` after the one before was. */
+/* Host: asked for `delay` after the one before was accepted (store), asked for
+ * (load) or, when all loads are in use, after one was answered.  Device:
+ * submitted `delay` after the one before was. */
 struct ht_op {
 	enum ht_what what;
 	weft_time_t delay;
@@ -21,10 +22,6 @@ struct ht_op {
 	uint32_t dev;		 /* host: slot, may be empty */
 	bool relaxed, any_order; /* read */
 	bool level;		 /* interrupt */
-	/* load, and not in the reference: the next one does not wait for the
-	 * answer; number of the load */
-	bool beside;
-	uint8_t number;
 };
 
 struct ht_list {
@@ -35,6 +32,7 @@ struct ht_list {
 struct ht_script {
 	struct weft_clock slot, core; /* clock = slot at 16 bits */
 	uint32_t devices, credits, tags, depth, pio_depth, rx, tx;
+	uint32_t loads, np_depth, r_depth;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
 	weft_time_t t_credit, t_bank;
 	uint32_t banks;

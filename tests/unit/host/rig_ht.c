@@ -24,7 +24,9 @@ struct host {
 	struct htrig *rig;
 	struct weft_port *port;
 	uint32_t next;
-	bool waits; /* for room in the bridge */
+	bool waits;    /* for room in the bridge */
+	bool stands;   /* all loads are in use */
+	uint32_t busy; /* loads, a bit each */
 };
 
 static const struct weft_port_decl bus_port[] = {
@@ -225,6 +227,40 @@ static void host_plan(struct weft_comp *c)
 		weft_wake(c, 0, weft_now(c) + l->op[h->next].delay);
 }
 
+static uint8_t host_free(const struct host *h)
+{
+	uint8_t i = 0;
+
+	while (i < h->rig->script->loads && h->busy >> i & 1)
+		i++;
+	return i;
+}
+
+/* The first that is free; it goes on while there is another one. */
+static void host_load(struct weft_comp *c, const struct ht_op *o)
+{
+	struct host *h = c->state;
+	uint8_t number = host_free(h);
+
+	h->next++;
+	h->busy |= 1u << number;
+	weft_bus_of(h->port)->pio_load_as(h->port, number, o->dev, 1, o->addr,
+					  o->bytes);
+	h->stands = host_free(h) == h->rig->script->loads;
+	if (!h->stands)
+		host_plan(c);
+}
+
+static void host_loaded(struct weft_comp *c, uint8_t number)
+{
+	struct host *h = c->state;
+
+	h->busy &= ~(1u << number);
+	if (h->stands)
+		host_plan(c);
+	h->stands = false;
+}
+
 static void host_event(struct weft_comp *c, uint32_t tag)
 {
 	struct host *h = c->state;
@@ -234,11 +270,7 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 
 	(void)tag;
 	if (o->what == HT_LOAD) {
-		h->next++;
-		bus->pio_load_as(h->port, o->number, o->dev, 1, o->addr,
-				 o->bytes);
-		if (o->beside)
-			host_plan(c);
+		host_load(c, o);
 		return;
 	}
 	for (uint32_t i = 0; i < sizeof(data); i++)
@@ -278,8 +310,7 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 		if (b.kind == WEFT_NOTE_LOADED) {
 			n->first = b.data[0];
 			n->load = b.load;
-			if (!h->rig->beside)
-				host_plan(c);
+			host_loaded(c, b.load);
 		} else if (b.kind == WEFT_NOTE_STORED && h->waits) {
 			h->waits = false; /* try again, once */
 			weft_wake(c, 0, weft_now(c));
@@ -319,7 +350,8 @@ void htrig_default(struct ht_script *s)
 	s->devices = 1;
 	s->credits = s->pio_depth = 8;
 	s->tags = 32;
-	s->depth = 16;
+	s->depth = s->np_depth = s->r_depth = 16;
+	s->loads = 1;
 	s->rx = 12;
 	s->tx = 6;
 	s->t_store = 75 * WEFT_NS;
@@ -366,6 +398,9 @@ static void set_all(struct weft_comp *c, const struct ht_script *s)
 		{ "tags", s->tags, "" },
 		{ "depth", s->depth, "" },
 		{ "pio_depth", s->pio_depth, "" },
+		{ "np_depth", s->np_depth, "" },
+		{ "r_depth", s->r_depth, "" },
+		{ "loads", s->loads, "" },
 		{ "rx", s->rx, "" },
 		{ "tx", s->tx, "" },
 		{ "t_store", s->t_store, "fs" },

@@ -13,7 +13,6 @@ struct htrig {
 	const struct ht_script *script;
 	struct ht_log *log;
 	bool bad_data; /* a byte arrived wrong */
-	bool beside;   /* no operation of the host waits for an answer */
 	/* parameters of the bus besides those of the script, or NULL */
 	const char *const *set;
 };

@@ -4,67 +4,14 @@
  * back-pressure, aborts. */
 #include "../cmocka_all.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/ht.h"
-#include "rig_ht.h"
-
-/* Times below are in half nanoseconds: everything here is a multiple. */
-#define HALF (WEFT_NS / 2)
-
-struct bench {
-	struct ht_script s;
-	struct ht_log log;
-	struct htrig rig;
-};
-
-static int setup(void **state)
-{
-	struct bench *b = calloc(1, sizeof(*b));
-
-	htrig_default(&b->s);
-	*state = b;
-	return b == NULL;
-}
-
-static int teardown(void **state)
-{
-	struct bench *b = *state;
-
-	htrig_free(&b->rig);
-	free(b);
-	return 0;
-}
-
-static void run(struct bench *b)
-{
-	htrig_run(&b->rig, &b->s, &b->log);
-	assert_false(b->rig.bad_data);
-}
-
-static const struct ht_said *said(const struct bench *b, uint32_t port,
-				  enum weft_note_kind kind, uint32_t n)
-{
-	const struct ht_said *x = htrig_said(&b->log, port, kind, n);
-
-	assert_non_null(x);
-	return x;
-}
-
-/* Half nanoseconds until the n-th note of a kind. */
-static uint64_t when(const struct bench *b, uint32_t port,
-		     enum weft_note_kind kind, uint32_t n)
-{
-	const struct ht_said *x = said(b, port, kind, n);
-
-	assert_int_equal(x->time % HALF, 0);
-	return x->time / HALF;
-}
+#include "ht_bench.h"
 
 static uint64_t done(const struct bench *b, uint32_t n)
 {
-	return when(b, 1, WEFT_NOTE_DONE, n);
+	return bench_when(b, 1, WEFT_NOTE_DONE, n);
 }
 
 /* ---- the stages of 7.1, 7.4, 7.5 ----------------------------------------- */
@@ -75,11 +22,11 @@ static void test_store(void **state)
 	struct bench *b = *state;
 
 	htrig_add(&b->s.host, HT_STORE, 0x3fffff0, 16); /* of 64 MB */
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
-	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 150);
-	assert_int_equal(said(b, 1, WEFT_NOTE_STORE, 0)->addr, 0x3fffff0);
-	assert_int_equal(said(b, 1, WEFT_NOTE_STORE, 0)->bytes, 16);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 150);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, 0)->addr, 0x3fffff0);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, 0)->bytes, 16);
 }
 
 /* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; 8 bytes take 4 more to come. */
@@ -89,11 +36,11 @@ static void test_load(void **state)
 
 	htrig_add(&b->s.host, HT_LOAD, 0x100, 4);
 	htrig_add(&b->s.host, HT_LOAD, 0x100, 8);
-	run(b);
-	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 100);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 1), 2 * 360 + 5);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
+	bench_run(b);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 100);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 1), 2 * 360 + 5);
+	assert_int_equal(bench_said(b, 0, WEFT_NOTE_LOADED, 1)->first,
 			 ref_ht_byte(1));
 }
 
@@ -104,8 +51,9 @@ static void test_load_deferred(void **state)
 
 	b->s.answer[0] = 40 * WEFT_NS;
 	htrig_add(&b->s.host, HT_LOAD, 0x100, 4);
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * (180 - 10 + 40));
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0),
+			 2 * (180 - 10 + 40));
 }
 
 /* H6 + H7, then memory; data are there before the word that announces them. */
@@ -115,11 +63,13 @@ static void test_write(void **state)
 
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 16);
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x2000, 64);
-	run(b);
+	bench_run(b);
 	assert_int_equal(done(b, 0), 2 * (30 + 15));
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * (45 + 74));
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0),
+			 2 * (45 + 74));
 	assert_int_equal(done(b, 1), 2 * (45 + 45));
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 1), 2 * (90 + 74));
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 1),
+			 2 * (90 + 74));
 }
 
 /* 7.5 without HTAX and synchronisers: 30 + 5 + 90 + (4 + n) / 1.6 + 60. */
@@ -129,8 +79,8 @@ static void test_read(void **state)
 
 	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
 	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 64)->delay = WEFT_US;
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 125);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 125);
 	assert_int_equal(done(b, 0), 2 * 192 + 1);
 	assert_int_equal(done(b, 1), 2 * (1000 + 227) + 1);
 	assert_null(htrig_said(&b->log, 1, WEFT_NOTE_BURST, 0));
@@ -142,13 +92,13 @@ static void test_read_long(void **state)
 	struct bench *b = *state;
 
 	htrig_add(&b->s.dev[0], HT_READ, 0x1020, 4096);
-	run(b);
+	bench_run(b);
 	assert_int_equal(htrig_counter(&b->rig, "reads"), 65);
-	assert_int_equal(said(b, 1, WEFT_NOTE_BURST, 0)->bytes, 32);
-	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 2 * 207 + 1);
-	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 1), 2 * 250);
-	assert_int_equal(said(b, 1, WEFT_NOTE_BURST, 1)->offset, 32);
-	assert_true(said(b, 1, WEFT_NOTE_BURST, 64)->last);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_BURST, 0)->bytes, 32);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_BURST, 0), 2 * 207 + 1);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_BURST, 1), 2 * 250);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_BURST, 1)->offset, 32);
+	assert_true(bench_said(b, 1, WEFT_NOTE_BURST, 64)->last);
 	/* 4096 + 65 * 4 bytes at 1.6 GB/s behind the first request */
 	assert_int_equal(done(b, 0), 2 * (30 + 5 + 90 + 60) + 4356 * 2 / 1.6);
 }
@@ -161,11 +111,11 @@ static void test_irq(void **state)
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64);
 	htrig_add(&b->s.dev[0], HT_IRQ, 0, 0)->level = true;
 	htrig_add(&b->s.dev[0], HT_IRQ, 0, 0);
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
-	assert_int_equal(when(b, 0, WEFT_NOTE_IRQ, 0), 2 * 154);
-	assert_true(said(b, 0, WEFT_NOTE_IRQ, 0)->level);
-	assert_false(said(b, 0, WEFT_NOTE_IRQ, 1)->level);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_IRQ, 0), 2 * 154);
+	assert_true(bench_said(b, 0, WEFT_NOTE_IRQ, 0)->level);
+	assert_false(bench_said(b, 0, WEFT_NOTE_IRQ, 1)->level);
 }
 
 /* ---- bandwidth ------------------------------------------------------------
@@ -181,11 +131,11 @@ static void test_bandwidth(void **state)
 		htrig_add(&b->s.host, HT_STORE, 0x1000 + 64 * i, 64);
 		htrig_add(&b->s.dev[0], HT_WRITE, 0x1000 + 64 * i, 64);
 	}
-	run(b);
+	bench_run(b);
 	for (uint32_t i = 0; i < HT_OPS; i++) {
-		assert_int_equal(when(b, 0, WEFT_NOTE_STORED, i),
+		assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, i),
 				 2 * (75 + 45 * (i + 1)));
-		assert_int_equal(when(b, 1, WEFT_NOTE_STORE, i),
+		assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, i),
 				 2 * (135 + 45 * (i + 1)));
 		assert_int_equal(done(b, i), 2 * (30 + 45 * (i + 1)));
 	}
@@ -203,12 +153,12 @@ static void test_width(void **state)
 
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64);
 	b->rig.set = narrow;
-	run(b);
+	bench_run(b);
 	assert_int_equal(done(b, 0), 2 * (30 + 90));
 	htrig_free(&b->rig);
 	b->rig.set = wide;
-	run(b);
-	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->time,
+	bench_run(b);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_DONE, 0)->time,
 			 30 * WEFT_NS + 45 * WEFT_NS / 4);
 }
 
@@ -221,10 +171,10 @@ static void test_credits(void **state)
 	b->s.credits = 1;
 	for (uint32_t i = 0; i < 3; i++)
 		htrig_add(&b->s.host, HT_STORE, 64 * i, 16);
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 1), 2 * 197 + 1);
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 2), 2 * 305);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 1), 2 * 197 + 1);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 2), 2 * 305);
 }
 
 /* ---- order ----------------------------------------------------------------
@@ -237,9 +187,9 @@ static void test_load_behind_store(void **state)
 
 	htrig_add(&b->s.host, HT_STORE, 0, 8);
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
-	run(b);
-	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
-	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 150);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 150);
 }
 
 /* The answer to a load waits for the write before it: on the link, and until
@@ -250,10 +200,10 @@ static void test_answer_behind_write(void **state)
 
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64)->delay = 97500000;
-	run(b);
+	bench_run(b);
 	assert_int_equal(done(b, 0), 2 * 172 + 1);
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 246 + 1);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 246 + 1);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 246 + 1);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 246 + 1);
 }
 
 /* ... but not for one that comes later. */
@@ -263,8 +213,8 @@ static void test_answer_first(void **state)
 
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1000, 64)->delay = 120 * WEFT_NS;
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
 	assert_int_equal(done(b, 0), 2 * (150 + 45));
 }
 
@@ -278,9 +228,9 @@ static void test_read_and_writes(void **state)
 	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
 	htrig_add(&b->s.dev[0], HT_READ, 0x2000, 8);
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x3000, 8);
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
 	/* the second write on the link from 80, the second read much later */
 	assert_int_equal(done(b, 1), 2 * 90);
 	assert_int_equal(done(b, 2), 2 * 237 + 1);
@@ -296,13 +246,14 @@ static void test_tags(void **state)
 
 	for (uint32_t i = 0; i < 33; i++)
 		htrig_add(&b->s.dev[0], HT_READ, 0x1000 + 64 * i, 8);
-	run(b);
+	bench_run(b);
 	/* requests every 5 ns; answers every 7.5, but 8 buffers: every eight
 	 * of them 7.5 + 60 + 32.5 */
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 31), 2 * (125 + 155));
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 31),
+			 2 * (125 + 155));
 	assert_int_equal(done(b, 31), 2 * 192 + 1 + 3 * 200 + 7 * 15);
 	/* the 33rd goes when the first tag is back */
-	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_READ, 32), 2 * 287 + 1);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 32), 2 * 287 + 1);
 	assert_int_equal(done(b, 32), 2 * 192 + 1 + 4 * 200);
 	assert_int_equal(htrig_counter(&b->rig, "tag_waits"), 1);
 }
@@ -343,7 +294,7 @@ static void test_masks(void **state)
 		for (uint32_t n = 1; n <= 70; n += at % 4 ? 3 : 1) {
 			b->s.dev[0].n = 0;
 			htrig_add(&b->s.dev[0], HT_WRITE, 0x1000 + at, n);
-			run(b);
+			bench_run(b);
 			expect_write(0x1000 + at, 0x1000 + at + n, &packets,
 				     &dwords);
 			assert_int_equal(htrig_counter(&b->rig, "writes"),
@@ -351,8 +302,9 @@ static void test_masks(void **state)
 			assert_int_equal(b->log.busy[1], dwords);
 			assert_int_equal(htrig_counter(&b->rig, "write_bytes"),
 					 n);
-			assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->tenures,
-					 packets);
+			assert_int_equal(
+				bench_said(b, 1, WEFT_NOTE_DONE, 0)->tenures,
+				packets);
 			htrig_free(&b->rig);
 		}
 }
@@ -363,7 +315,7 @@ static void test_byte(void **state)
 	struct bench *b = *state;
 
 	htrig_add(&b->s.dev[0], HT_WRITE, 0x1003, 1);
-	run(b);
+	bench_run(b);
 	assert_int_equal(done(b, 0), 2 * (30 + 10));
 	assert_int_equal(htrig_counter(&b->rig, "byte_writes"), 1);
 }
@@ -383,16 +335,18 @@ static void test_window(void **state)
 		b->s.eat[i] = 10 * WEFT_US;
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		htrig_add(&b->s.host, HT_STORE, 8 * i, 8);
-	run(b);
+	bench_run(b);
 	/* 25 leave the bridge before the first is consumed, at 10145 ns */
-	assert_true(said(b, 0, WEFT_NOTE_STORED, 24)->time < WEFT_US);
-	assert_true(said(b, 0, WEFT_NOTE_STORED, 25)->time > 10 * WEFT_US);
-	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
-	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
+	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 24)->time < WEFT_US);
+	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 25)->time >
+		    10 * WEFT_US);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
 	/* a place in the core's queue, 32.5 back, 10 on the link */
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
 	for (uint32_t i = 0; i < HT_OPS; i++)
-		assert_int_equal(said(b, 1, WEFT_NOTE_STORE, i)->addr, 8 * i);
+		assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, i)->addr,
+				 8 * i);
 	assert_int_equal(htrig_counter(&b->rig, "held"), HT_OPS - 1);
 }
 
@@ -406,9 +360,9 @@ static void test_window_load(void **state)
 	htrig_add(&b->s.host, HT_STORE, 0, 8);
 	htrig_add(&b->s.host, HT_STORE, 8, 8);
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
-	run(b);
-	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 2 * 1147 + 1);
-	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 1147 + 1);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 1147 + 1);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 1147 + 1);
 }
 
 /* All buffers full: a relaxed read is answered, the other waits for stores. */
@@ -428,7 +382,7 @@ static void test_relaxed(void **state)
 		htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
 		b->s.dev[0].op[0].delay = 2 * WEFT_US;
 		b->s.dev[0].op[0].relaxed = relaxed;
-		run(b);
+		bench_run(b);
 		if (relaxed)
 			assert_int_equal(done(b, 0), 2 * 2192 + 1);
 		else
@@ -446,10 +400,10 @@ static void test_absent(void **state)
 
 	htrig_add(&b->s.host, HT_STORE, 0, 8)->dev = 1;
 	htrig_add(&b->s.host, HT_LOAD, 0, 8)->dev = 7;
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_STORED, 0), 2 * 75);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 70);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 0), 2 * 75);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 70);
+	assert_int_equal(bench_said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
 	assert_int_equal(htrig_counter(&b->rig, "down_busy"), 0);
 }
@@ -462,10 +416,10 @@ static void test_mute(void **state)
 	b->s.answer[0] = WEFT_NEVER;
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
 	htrig_add(&b->s.host, HT_LOAD, 0, 4);
-	run(b);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 180);
+	assert_int_equal(bench_said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
+	assert_int_equal(bench_said(b, 0, WEFT_NOTE_LOADED, 1)->first,
 			 ref_ht_byte(1));
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 1);
 }
@@ -479,12 +433,14 @@ static void test_hole(void **state)
 	htrig_add(&b->s.dev[0], HT_READ, HT_HOLE_LO - 64, 128);
 	htrig_add(&b->s.dev[0], HT_WRITE, HT_HOLE_LO, 64);
 	htrig_add(&b->s.dev[0], HT_READ, 0x1000, 8);
-	run(b);
-	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 1)->status,
+	bench_run(b);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_DONE, 1)->status,
 			 WEFT_BUS_MASTER_ABORT);
-	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 2)->status, WEFT_BUS_OK);
-	assert_true(said(b, 1, WEFT_NOTE_DONE, 0)->write);
-	assert_int_equal(said(b, 1, WEFT_NOTE_DONE, 0)->status, WEFT_BUS_OK);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_DONE, 2)->status,
+			 WEFT_BUS_OK);
+	assert_true(bench_said(b, 1, WEFT_NOTE_DONE, 0)->write);
+	assert_int_equal(bench_said(b, 1, WEFT_NOTE_DONE, 0)->status,
+			 WEFT_BUS_OK);
 	assert_null(htrig_said(&b->log, 0, WEFT_NOTE_MEM_WRITE, 0));
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
 }
@@ -492,109 +448,11 @@ static void test_hole(void **state)
 /* ---- size -------------------------------------------------------------------
  */
 
-/* ---- several loads ------------------------------------------------------- */
-
-static void load_beside(struct bench *b, uint32_t number)
-{
-	struct ht_op *o = htrig_add(&b->s.host, HT_LOAD, 0x100 + 8 * number, 4);
-
-	o->beside = true;
-	o->number = (uint8_t)number;
-}
-
-static void run_beside(struct bench *b)
-{
-	static const char *const three[] = { "loads", "3", NULL };
-
-	b->rig.set = three;
-	b->rig.beside = true;
-	run(b);
-}
-
-/* Each waits for the target's time of those in front, not for their way. */
-static void test_loads_overlap_but_for_the_target(void **state)
-{
-	struct bench *b = *state;
-
-	for (uint32_t i = 0; i < 3; i++)
-		load_beside(b, 2 - i);
-	run_beside(b);
-	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, i),
-				 2 * (100 + 10 * i));
-		assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, i),
-				 2 * (180 + 10 * i));
-		assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, i)->load, 2 - i);
-		assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, i)->first,
-				 ref_ht_byte(i));
-	}
-	assert_int_equal(htrig_counter(&b->rig, "aborts"), 0);
-}
-
-/* The device has one at a time, however long it takes for one of them. */
-static void test_loads_wait_for_a_late_answer(void **state)
-{
-	struct bench *b = *state;
-
-	b->s.answer[0] = 400 * WEFT_NS;
-	for (uint32_t i = 0; i < 3; i++)
-		load_beside(b, i);
-	run_beside(b);
-	/* from the slot behind the answer on */
-	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 500 + 5);
-	assert_int_equal(when(b, 1, WEFT_NOTE_LOAD, 2), 2 * 510 + 5);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 590 + 5);
-}
-
-/* None passes a store that the host asked for before it. */
-static void test_each_load_stays_behind_its_stores(void **state)
-{
-	static const enum weft_note_kind want[] = {
-		WEFT_NOTE_STORE, WEFT_NOTE_STORE, WEFT_NOTE_LOAD,
-		WEFT_NOTE_STORE, WEFT_NOTE_LOAD,
-	};
-	struct bench *b = *state;
-	uint32_t n = 0;
-
-	b->s.window = 1;
-	for (uint32_t i = 0; i < HT_CYCLE; i++)
-		b->s.eat[i] = WEFT_US;
-	htrig_add(&b->s.host, HT_STORE, 0x40, 8);
-	htrig_add(&b->s.host, HT_STORE, 0x80, 8);
-	load_beside(b, 0);
-	htrig_add(&b->s.host, HT_STORE, 0xc0, 8);
-	load_beside(b, 1);
-	run_beside(b);
-	for (uint32_t i = 0; i < b->log.n; i++)
-		if (b->log.said[i].port == 1)
-			assert_int_equal(b->log.said[i].kind, want[n++]);
-	assert_int_equal(n, 5);
-}
-
-/* One that is not answered takes its own time only. */
-static void test_a_mute_device_aborts_each_load(void **state)
-{
-	struct bench *b = *state;
-
-	b->s.answer[0] = b->s.answer[2] = WEFT_NEVER;
-	for (uint32_t i = 0; i < 3; i++)
-		load_beside(b, i);
-	run_beside(b);
-	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 0)->first, 0xff);
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 1)->first,
-			 ref_ht_byte(1));
-	assert_int_equal(said(b, 0, WEFT_NOTE_LOADED, 2)->first, 0xff);
-	assert_int_equal(when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 200);
-}
-
 static void test_size(void **state)
 {
 	(void)state;
 	assert_true(sizeof(struct ht) + sizeof(struct ht_link) < 1024);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
@@ -622,10 +480,6 @@ int main(void)
 		T(test_absent),
 		T(test_mute),
 		T(test_hole),
-		T(test_loads_overlap_but_for_the_target),
-		T(test_loads_wait_for_a_late_answer),
-		T(test_each_load_stays_behind_its_stores),
-		T(test_a_mute_device_aborts_each_load),
 		cmocka_unit_test(test_size),
 	};
 

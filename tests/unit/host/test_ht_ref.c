@@ -69,9 +69,10 @@ static void random_dev(struct weft_rng *g, struct ht_list *l)
 static void random_host(struct weft_rng *g, struct ht_script *s)
 {
 	uint32_t n = draw(g, HT_OPS), slow = draw(g, 2) ? 1 : 16;
+	uint32_t loads = draw(g, 2) ? 6 : 2;
 
 	for (uint32_t i = 0; i < n; i++) {
-		bool load = !draw(g, 6);
+		bool load = !draw(g, loads);
 		uint32_t at = 4 * draw(g, 16), max = 1 + (64 - at) / 4;
 		struct ht_op *o = htrig_add(&s->host, HT_STORE,
 					    draw(g, 1u << 20) * 64ull + at,
@@ -125,6 +126,11 @@ static void random_script(uint64_t seed, struct ht_script *s)
 		s->banks = 2 + draw(&g, 15);
 		s->t_bank = 1 + draw(&g, 60000000);
 	}
+	if (draw(&g, 2)) { /* of several threads, short queues or not */
+		s->loads = 1 + draw(&g, HT_LOADS);
+		s->np_depth = 1 + draw(&g, draw(&g, 2) ? 16 : 3);
+		s->r_depth = 1 + draw(&g, draw(&g, 2) ? 16 : 3);
+	}
 	s->window = draw(&g, 3) ? 1 + draw(&g, 6) : 0;
 	for (uint32_t i = 0; i < HT_CYCLE; i++) {
 		s->eat[i] = draw(&g, 3) ? random_delay(&g) : 0;
@@ -165,7 +171,7 @@ static bool said_same(const struct ht_said *a, const struct ht_said *b)
 {
 	return !said_cmp(a, b) && a->status == b->status &&
 	       a->last == b->last && a->level == b->level &&
-	       a->first == b->first;
+	       a->first == b->first && a->load == b->load;
 }
 
 static void said_print(const char *who, const struct ht_said *n)

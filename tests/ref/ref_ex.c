@@ -123,6 +123,13 @@ static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 	return true;
 }
 
+/* From link to link a packet takes longer; its cells follow as they came. */
+static bool in_transit(const struct world *w, const struct cell *x, uint32_t i,
+		       uint32_t o)
+{
+	return i >= 3 && o >= 3 && x->sop && x->seen + w->c->t_transit > w->now;
+}
+
 static uint64_t requests(struct world *w, struct node *d, uint32_t o)
 {
 	uint64_t req = 0;
@@ -134,6 +141,7 @@ static uint64_t requests(struct world *w, struct node *d, uint32_t o)
 			int lock;
 
 			if (!q->n || d->read_free[i] > w->now ||
+			    in_transit(w, &q->c[0], i, o) ||
 			    !may_start(d, i, o, v))
 				continue;
 			lock = d->lock[o][q->c[0].vc_out];

@@ -23,7 +23,8 @@ struct rx_cfg {
 	uint32_t cell_flits, gap, slots, reserved, window;
 	uint32_t ack_every, ack_idle, refresh;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in;
-	uint32_t cross; /* cycles, line to line of the other side's clock */
+	uint32_t t_transit; /* more from link to link */
+	uint32_t cross;	    /* cycles, line to line of the other side's clock */
 	/* where a link port leads: node * RX_PORTS + port, or RX_NOWHERE */
 	uint16_t peer[RX_NODES][RX_PORTS];
 	uint32_t dateline[RX_NODES]; /* bit per port number */

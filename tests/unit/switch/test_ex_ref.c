@@ -314,6 +314,8 @@ static void scene_make(struct scene *s, uint64_t seed)
 		}
 	scene_cables(s, &r);
 	scene_packets(s, &r);
+	if (!pick(&r, 0, 2))
+		s->c.t_transit = pick(&r, 1, 20);
 }
 
 /* ---- the product
@@ -355,6 +357,7 @@ static struct weft_comp *make_switch(struct weft_sim *sim, struct scene *s,
 	set(x, "t_cross", c->t_cross);
 	set(x, "t_lp_out", c->t_lp_out);
 	set(x, "t_lp_in", c->t_lp_in);
+	set(x, "t_transit", c->t_transit);
 	set(x, "t_sync", s->t_sync);
 	set(x, "mgt", s->mgt);
 	set(x, "mgt_ui", s->mgt_ui);

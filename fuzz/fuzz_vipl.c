@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SLOTS = 4, OPS = 200, BYTES = 1 << 16, DESCS = 16, POOL = 64 };
+enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
 
 struct user {
 	struct side s;
@@ -449,7 +449,7 @@ static int hostile(struct weft_host *h, struct bench *b)
 	uint32_t me = weft_host_node(h);
 	struct user *u = &f.user[me];
 
-	side_open(&u->s, h, b, f.nic, BYTES);
+	side_open_few(&u->s, h, b, f.nic, DESCS, BYTES);
 	VipErrorCallback(u->s.nic, NULL, forget);
 	u->vi[0] = keep(u->s.vi);
 	u->ptag[0] = keep(u->s.ptag);

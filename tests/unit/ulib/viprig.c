@@ -89,7 +89,13 @@ void side_vi(struct side *s, VIP_VI_HANDLE *vi)
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes)
 {
-	size_t descs = VIPRIG_DESCS * sizeof(s->desc[0]);
+	side_open_few(s, h, b, nic, VIPRIG_DESCS, bytes);
+}
+
+void side_open_few(struct side *s, struct weft_host *h, struct bench *b,
+		   const char *nic, uint32_t n, uint32_t bytes)
+{
+	size_t descs = n * sizeof(s->desc[0]);
 	uint8_t *p;
 
 	memset(s, 0, sizeof(*s));

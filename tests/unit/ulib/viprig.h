@@ -57,6 +57,9 @@ struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
 /* NIC, tag, memory of `bytes`, an unreliable VI with RDMA. */
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes);
+/* With fewer descriptors than VIPRIG_DESCS: pages take time to register. */
+void side_open_few(struct side *s, struct weft_host *h, struct bench *b,
+		   const char *nic, uint32_t descs, uint32_t bytes);
 /* Disconnects, takes everything that was posted. */
 void side_drain(struct side *s);
 /* And gives everything back. */

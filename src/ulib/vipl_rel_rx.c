@@ -56,6 +56,17 @@ static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 	rel_next(r, HVIA_Q_RECV);
 }
 
+/* The frame goes on where the message is, and not beyond its length and the
+ * room for it: the other side may say anything. */
+static bool fits(const struct rel_msg *m, const struct rel_head *h)
+{
+	uint64_t end = (uint64_t)m->at + h->bytes;
+
+	return h->length <= room(m->d) && end <= h->length &&
+	       !(h->flags & REL_FIRST) == !!m->at &&
+	       (!(h->flags & REL_LAST) || end == h->length);
+}
+
 static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 {
 	struct vipl_posted *p = rel_current(r, HVIA_Q_RECV);
@@ -69,8 +80,7 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 	if (!rel_begin(r, HVIA_Q_RECV, p))
 		return;
 	bad = rel_check(r->v, m->d, HVIA_Q_RECV);
-	if (!bad &&
-	    (s->head.length > room(m->d) || s->head.bytes > room(m->d) - m->at))
+	if (!bad && !fits(m, &s->head))
 		bad = VIP_STATUS_LENGTH_ERROR;
 	if (bad) {
 		rel_complete(r, HVIA_Q_RECV, p, 0, bad);

@@ -160,6 +160,68 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 	viprig_run(*state, sends_two, acknowledges);
 }
 
+/* ---- lengths ---------------------------------------------------------------
+ */
+
+static struct rel_head odd;
+
+/* Behind the beginning of a message, if that is not what is odd. */
+static int lies_about_lengths(struct weft_host *h, struct bench *b)
+{
+	const struct rel_head first = { .flags = REL_FIRST,
+					.bytes = 40,
+					.length = 60 };
+	uint8_t data[1000] = { 0 };
+	struct side s;
+
+	open_forger(&s, h, b);
+	if (odd.seq)
+		say(&s, first, data);
+	say(&s, odd, data);
+	meet(&s, "end");
+	weft_host_exit(h, 0);
+}
+
+static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
+{
+	VIP_DESCRIPTOR *d;
+	struct side s;
+
+	open_rel(&s, h, b);
+	memset(s.data, 7, 4096);
+	side_recv(&s, side_desc(&s, 0, 0, 64));
+	side_connect(&s);
+	meet(&s, "end");
+	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
+	assert_true(d->CS.Status & VIP_STATUS_LENGTH_ERROR);
+	for (uint32_t i = 64; i < 4096; i++)
+		assert_int_equal(s.data[i], 7);
+	weft_host_exit(h, 0);
+}
+
+/* More bytes than the message is long, than are left of it, fewer at its end, a
+ * beginning inside, an end without a beginning. */
+static void a_message_is_as_long_as_it_says(void **state)
+{
+	static const struct rel_head wrong[] = {
+		{ .flags = REL_FIRST | REL_LAST, .bytes = 1000, .length = 8 },
+		{ .flags = REL_FIRST | REL_LAST, .bytes = 8, .length = 64 },
+		{ .seq = 1, .flags = REL_LAST, .bytes = 40, .length = 60 },
+		{ .seq = 1, .flags = REL_LAST, .bytes = 10, .length = 60 },
+		{ .seq = 1, .flags = REL_FIRST, .bytes = 20, .length = 60 },
+		{ .flags = REL_LAST, .bytes = 8, .length = 8 },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct bench *b = viprig_bench();
+
+		odd = wrong[i];
+		viprig_run(b, takes_no_more_than_was_said, lies_about_lengths);
+		bench_free(b);
+	}
+}
+
 /* ---- silence ---------------------------------------------------------------
  */
 
@@ -282,6 +344,7 @@ int main(void)
 		T(a_frame_is_taken_once_and_in_its_turn),
 		T(only_what_was_sent_can_be_acknowledged),
 		T(silence_is_asked_twenty_times),
+		cmocka_unit_test(a_message_is_as_long_as_it_says),
 		cmocka_unit_test(
 			memory_is_written_only_where_tag_right_and_bounds_allow),
 	};

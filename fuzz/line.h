@@ -9,7 +9,7 @@
 #include "take.h"
 #include "weft/sim.h"
 
-enum { FUZZ_SYMBOLS = 256 }; /* of a frame at most */
+enum { FUZZ_SYMBOLS = 4096 }; /* of a frame at most */
 
 /* What a receiver takes as good out of some symbols. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
@@ -48,5 +48,8 @@ extern const struct fuzz_wire fuzz_wire_ex16, fuzz_wire_ex32;
 
 /* ATOLL's flits and states. */
 extern const struct fuzz_wire fuzz_wire_atoll;
+
+/* Ethernet; packets of HVIA's kernel agents. */
+extern const struct fuzz_wire fuzz_wire_eth;
 
 #endif

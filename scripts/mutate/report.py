@@ -46,6 +46,8 @@ def summary(c):
     if lost:
         print("\nsurvivors, as a work list (--show MUTANT shows the edit):")
         work_list(lost)
+    for name in c.state.failing():
+        print("not used, for it fails without a mutant: %s" % name)
     for line in campaign.stale(c.sources, c.o):
         print(line)
     return 1 if "all" in rows and score(rows["all"]) < c.o.least else 0

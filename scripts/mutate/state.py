@@ -73,6 +73,11 @@ class State:
                                   "and sum = ?", (test, sum)).fetchone()
         return row
 
+    def failing(self):
+        with self.lock:
+            return [r[0] for r in self.db.execute(
+                "select test from baseline where wall is null order by test")]
+
     def put_baseline(self, test, sum, wall, leak):
         with self.lock, self.db:
             self.db.execute("insert or replace into baseline values(?,?,?,?)",

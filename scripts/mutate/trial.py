@@ -142,11 +142,12 @@ class Worker:
 
     # ---- run ------------------------------------------------------------
 
-    def run(self, test, cpu=None, wall=None):
+    def run(self, test, cpu=None, wall=None, **more):
         """(exit status, or 124 when out of time; seconds)"""
         args, env = test.command(self.root)
         env = dict(os.environ, **env, TMPDIR=self.tmp,
-                   PYTHONDONTWRITEBYTECODE="1", MALLOC_PERTURB_="165")
+                   PYTHONDONTWRITEBYTECODE="1", MALLOC_PERTURB_="165",
+                   **more)
         limits = ["prlimit", "--core=0", "--data=%d" % MEMORY,
                   "--fsize=%d" % FILE]
         if cpu:
@@ -176,16 +177,17 @@ class Worker:
         """(seconds without a mutant, whether it can look for leaks); None
         for seconds when the test fails anyway."""
         for leak in (True, False) if test.unit else (False,):
+            self.restore()
             try:
                 if leak:
                     self.link(self.build.program(test), {}, LEAK)
                 status, wall = self.run(test)
             except NoLink:
                 status = 1
-            self.restore()
             if status == 0:
-                return wall, leak
-        return None, False
+                break
+        self.restore()
+        return (None, False) if status else (wall, leak)
 
     def catches(self, test, objects):
         wall, leak = self.baseline(self, test)
@@ -197,9 +199,16 @@ class Worker:
             status, _ = self.run(test, *limits)
             if status in (0, SKIPPED):
                 return None
-        late = status in (124, -signal.SIGXCPU, -signal.SIGKILL)
-        return test.name + (" (time)" if late else
-                            " (leak)" if status == LEAKED and leak else "")
+        if status in (124, -signal.SIGXCPU, -signal.SIGKILL):
+            return test.name + " (time)"
+        if leak and status == LEAKED and self.only_leaks(test, limits):
+            return test.name + " (leak)"
+        return test.name
+
+    def only_leaks(self, test, limits):
+        """A test that fails may leak as well."""
+        status, _ = self.run(test, *limits, LSAN_OPTIONS="detect_leaks=0")
+        return status == 0
 
     def judge(self, path, mutant, tests):
         """Runs `tests`, cheapest first, until one fails."""

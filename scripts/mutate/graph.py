@@ -18,6 +18,7 @@ TESTS_TOO = {"docs"}
 # when it is busy.
 REAL_TIME = ("mpi-", "raw", "monitor", "system-exec", "system-direct",
              "system-fi", "system-stranger", "attach-", "ends", "first")
+INCLUDE = re.compile(r'^#include "(.*\.c)"', re.M)
 ERRORS = ["-Werror=incompatible-pointer-types", "-Werror=int-conversion",
           "-Werror=implicit-function-declaration"]
 
@@ -84,6 +85,7 @@ class Build:
         self.root = os.path.dirname(self.path)
         self.edges = parse_ninja(os.path.join(self.path, "build.ninja"))
         self.compiles = self.read_compiles()
+        self.includers = self.read_includers()
         self.tests = self.read_tests()
         self.cache = {}
 
@@ -95,6 +97,18 @@ class Build:
                 src = os.path.normpath(os.path.join(self.path, c["file"]))
                 src = os.path.relpath(src, self.root)
                 out.setdefault(src, []).append((c["output"], c["command"]))
+        return out
+
+    def read_includers(self):
+        """{source: [(object, command, test that includes the source)]}"""
+        out = {}
+        for path, compiles in self.compiles.items():
+            if not path.startswith("tests/"):
+                continue
+            with open(os.path.join(self.root, path)) as f:
+                for name in INCLUDE.findall(f.read()):
+                    out.setdefault("src/" + name, []).extend(
+                        (o, c, path) for o, c in compiles)
         return out
 
     def read_tests(self):
@@ -183,6 +197,7 @@ class Build:
         linked whole is replaced by its objects."""
         e = self.edges[target]
         first = [changed.get(i, i) for i in e.inputs]
+        own = first != e.inputs  # has the source in itself
         whole, args = False, []
         for a in shlex.split(e.vars.get("LINK_ARGS", "")):
             if a in ("-Wl,--whole-archive", "-Wl,--no-whole-archive"):
@@ -191,7 +206,8 @@ class Build:
             if whole and any(m in changed for m in members):
                 args += [changed.get(m, m) for m in members]
                 continue
-            first += [changed[m] for m in members if m in changed]
+            if not own:
+                first += [changed[m] for m in members if m in changed]
             args.append(a)
         return self.compiler() + ["-fuse-ld=gold", "-Wl,-s"] + \
             list(more) + shlex.split(e.vars.get("ARGS", "")) + \

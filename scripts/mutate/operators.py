@@ -130,6 +130,8 @@ class File:
     @staticmethod
     def near(text):
         """One more, one less; 0 and 1 become each other."""
+        if re.match(r"0[xX].*[.pP]", text):
+            return []
         digits = re.match(r"0[xX][0-9a-fA-F]+|[\d.]+(?:[eE][-+]?\d+)?", text)
         tail = text[digits.end():]
         if re.search(r"[.eE]", digits.group()) and "x" not in text.lower():

@@ -81,23 +81,34 @@ class Worker:
 
     def compile(self, path, text, to):
         """Objects of a source whose text is `text`: {object: file}."""
-        out = {}
-        c_file = os.path.join(self.obj, "mutant.c")
+        c_file = os.path.join(self.obj, "over",
+                              path[4:] if path.startswith("src/") else path)
+        os.makedirs(os.path.dirname(c_file), exist_ok=True)
         name = os.path.relpath(os.path.join(self.build.root, path),
                                self.build.path)
         with open(c_file, "w") as f:
             f.write('#line 1 "%s"\n%s' % (name, text))
-        for obj, command in self.build.compiles[path]:
-            if "fuzz" in obj:
-                continue
+        out = {}
+        for obj, command, src in self.objects(path):
             out[obj] = os.path.join(to, obj.replace("/", "+"))
-            p = subprocess.run(
-                self.build.compile_command(path, command, c_file, out[obj]),
-                cwd=self.build.path, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True)
-            if p.returncode:
-                raise Broken(p.stderr)
+            self.compile_one(src, command, out[obj], c_file if src == path
+                             else os.path.join(self.build.root, src))
+        os.unlink(c_file)
         return out
+
+    def objects(self, path):
+        """What is compiled from a source, and from tests that include it."""
+        return [(o, c, path) for o, c in self.build.compiles[path]
+                if "fuzz" not in o] + self.build.includers.get(path, [])
+
+    def compile_one(self, src, command, out, c_file):
+        args = self.build.compile_command(src, command, c_file, out)
+        args[1:1] = ["-iquote", os.path.join(self.obj, "over")]
+        p = subprocess.run(args, cwd=self.build.path,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           text=True)
+        if p.returncode:
+            raise Broken(p.stderr)
 
     def original(self, path):
         """Objects of the unmutated source, made once."""
@@ -110,7 +121,7 @@ class Worker:
             except OSError:  # another worker was faster
                 shutil.rmtree(part)
         return {o: os.path.join(folder, o.replace("/", "+"))
-                for o, _ in self.build.compiles[path] if "fuzz" not in o}
+                for o, _, _ in self.objects(path)}
 
     def differs(self, path, objects):
         """Equal code is an equal program."""

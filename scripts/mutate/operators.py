@@ -27,6 +27,7 @@ ARITH = {"+": ("-",), "-": ("+",), "*": ("/",), "/": ("*",), "%": ("*",),
          "&=": ("|=",)}
 SWAPS = (("rel", REL), ("logic", LOGIC), ("arith", ARITH))
 
+UNSEEN = {"assert", "_Static_assert", "static_assert", "__builtin_prefetch"}
 # Not calls whose arguments could change places.
 NO_CALL = {"if", "while", "for", "switch", "return", "sizeof", "assert",
            "static_assert", "_Static_assert", "offsetof", "defined",
@@ -86,12 +87,11 @@ class File:
                                self.sum, self.scope.kind == "table"))
 
     def find_asserts(self):
-        """What an assert checks is our own bug; without it nothing else
-        happens."""
+        """What an assert checks is our own bug, and a prefetch is a hint:
+        nothing else happens without them."""
         return [(i, self.other.get(i + 1, i))
                 for i in range(self.scope.first, self.scope.last)
-                if self.tokens[i].text in ("assert", "_Static_assert",
-                                           "static_assert")]
+                if self.tokens[i].text in UNSEEN]
 
     def binary(self, i):
         t = self.tokens[i]

@@ -17,7 +17,9 @@ from operators import apply
 # A test may take so much more processor time, and time of the clock, than it
 # does without a mutant: the machine may be busy.
 FACTORS = 5, 10
-MEMORY = 4 << 30                 # bytes a process may write to
+# Bytes that a unit test may write to; `weft exec` maps more than it uses, so
+# there the kernel ends the test first when memory runs out.
+MEMORY = 4 << 30
 FILE = 1 << 30
 SKIPPED = 77
 LEAK, LEAKED = ["-fsanitize=leak"], 23
@@ -159,8 +161,10 @@ class Worker:
         env = dict(os.environ, **env, TMPDIR=self.tmp,
                    PYTHONDONTWRITEBYTECODE="1", MALLOC_PERTURB_="165",
                    **more)
-        limits = ["prlimit", "--core=0", "--data=%d" % MEMORY,
+        limits = ["choom", "-n", "1000", "--", "prlimit", "--core=0",
                   "--fsize=%d" % FILE]
+        if test.unit:
+            limits.append("--data=%d" % MEMORY)
         if cpu:
             limits.append("--cpu=%d" % cpu)
         start = time.time()

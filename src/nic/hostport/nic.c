@@ -270,9 +270,6 @@ static int hp_start(struct weft_comp *c, struct weft_err *err)
 	ret = hp_hif_start(n, err);
 	if (!ret)
 		ret = hp_net_start(n, err);
-	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
-		if (hp_blocks[i] && hp_blocks[i]->start)
-			ret = hp_blocks[i]->start(n, err);
 	n->started = !ret;
 	return ret;
 }

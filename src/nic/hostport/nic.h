@@ -425,7 +425,6 @@ struct hp_ultra;
 struct hp_block {
 	const char *name;
 	int (*init)(struct hp_nic *n, struct weft_err *err);
-	int (*start)(struct hp_nic *n, struct weft_err *err);
 	/* Accesses of the host to its BAR (enum hp_bar), ULTRA only; a load is
 	 * answered with hp_reply. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);

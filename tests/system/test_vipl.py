@@ -233,7 +233,9 @@ class Programs(unittest.TestCase):
         return p.stderr
 
     def test_nothing_there(self):
-        self.assertIn("No such file", self.refused("/nowhere/prog.so"))
+        said = self.refused("/nowhere/prog.so")
+        self.assertIn("n0.prog0: /nowhere/prog.so: ", said)
+        self.assertIn("No such file", said)
 
     def test_no_program(self):
         said = self.refused(os.path.abspath(__file__))

@@ -205,6 +205,37 @@ static void ways_that_are_too_long_are_not_sent(void **state)
 	assert_true(hp_route_fits(&bytes));
 }
 
+static void a_route_entry_has_at_most_48_elements_each_way(void **state)
+{
+	enum { HEAD = 8, MOST = 48, END = HEAD + MOST + 1 + MOST };
+	uint8_t b[END + 1] = { 1, 2, 3, 4, 5, 6, MOST, MOST };
+	struct hp_route r;
+
+	(void)state;
+	b[HEAD + MOST - 1] = 7;
+	b[HEAD + MOST + 1] = 8;
+	b[END - 1] = 9;
+	assert_true(hp_route_parse(&r, b, END));
+	assert_int_equal(r.dtag, 0x01020304);
+	assert_int_equal(r.dhash, 0x0506);
+	assert_int_equal(r.nf, MOST);
+	assert_int_equal(r.nr, MOST);
+	assert_int_equal(r.fwd[MOST - 1], 7);
+	assert_int_equal(r.back[0], 8);
+	assert_int_equal(r.back[MOST - 1], 9);
+	assert_false(hp_route_parse(&r, b, END - 1));
+	b[7]++;
+	assert_false(hp_route_parse(&r, b, END + 1));
+	b[7] = 0; /* no way back, no separator */
+	assert_true(hp_route_parse(&r, b, HEAD + MOST));
+	assert_false(hp_route_parse(&r, b, HEAD + MOST - 1));
+	b[6]++;
+	assert_false(hp_route_parse(&r, b, END + 1));
+	b[6] = 0;
+	assert_false(hp_route_parse(&r, b, END));
+	assert_false(hp_route_parse(&r, b, HEAD - 1));
+}
+
 static void damaged_frames_are_read_within_their_bytes(void **state)
 {
 	struct weft_rng g;
@@ -236,6 +267,8 @@ int main(void)
 		cmocka_unit_test(
 			every_crossbar_takes_one_hop_off_the_first_element),
 		cmocka_unit_test(what_arrives_is_what_was_sent_on_any_way),
+		cmocka_unit_test(
+			a_route_entry_has_at_most_48_elements_each_way),
 		cmocka_unit_test(elements_that_are_none_are_not_followed),
 		cmocka_unit_test(reserved_elements_lead_to_the_service_port),
 		cmocka_unit_test(ways_that_are_too_long_are_not_sent),

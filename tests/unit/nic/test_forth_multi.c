@@ -2,6 +2,7 @@
 /* Multipath, external memory, counting and event log of forth.nic: directed
  * cases (forth.md 6, 7, 10.2; V22, V24). */
 #include "../cmocka_all.h"
+#include "nic/forth/cells.h"
 #include "rig.h"
 
 #define SRC (RIG_MEM + 0x10000)
@@ -260,6 +261,8 @@ static void test_pool_full(void **state)
 	assert_int_equal(rnotes(&r), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1u << 20 | 1u << 10);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL), 3u << 16);
+	assert_int_equal(r.n[0].nic->counters[C_POOL_FULL], 1);
+	assert_int_equal(r.n[0].nic->counters[C_UNTRACKED], 3); /* 5 to 7 */
 	assert_int_equal(rig_mem64(&r, 0, DST + 32 * 7), 7);
 	rig_free(&r);
 }

@@ -5,7 +5,9 @@
 # (tests/system/test_watch.py); links of EXTOLL with bit errors, every retry
 # accounted for; 65,536 processes on one Host Port; then every experiment called
 # soak-*, which says itself how many packets it sends: nothing lost, nothing
-# damaged, all credits home.
+# damaged, all credits home.  Before them 100,000 random machines
+# (tests/random; WEFT_MACHINES=FIRST:COUNT for others), whose statistics are
+# added to build/random.jsonl.
 #
 #     soak.sh WEFT [OPTION...]     options as of `weft run`, e.g. --seed 7
 cd "$(dirname "$0")/.." || exit 1
@@ -42,6 +44,14 @@ echo "== HVIA-GE's translation table, 10^6 operations, against its reference"
 echo "== processes that are killed and stopped"
 python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1
 python3 tests/mpi/test_ends.py "$weft" . "$(dirname "$weft")"/tests Long || ret=1
+
+echo "== random machines"
+machines=${WEFT_MACHINES:-0:100000}
+other=build-clang/weft
+[ -x $other ] || other=$weft
+python3 tests/random/campaign.py "$weft" --from "${machines%:*}" \
+	--count "${machines#*:}" --other "$other" --keep build/random \
+	--stats build/random.jsonl || ret=1
 
 echo "== hpcc over EXTOLL"
 WEFT_BULK=exec/extoll-eight python3 tests/mpi/test_programs.py "$weft" . \

@@ -71,6 +71,9 @@ static int epx_ports(struct epx *e)
 	ret = velo_open(e->h, &va, &e->velo);
 	if (ret)
 		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
+	/* Messages of the endpoint's protocol fill a whole one of VELO. */
+	if (velo_max_len(e->velo) < EPX_VELO)
+		return -ENOTSUP;
 	if (rma_open(e->h, &ra, &e->rma))
 		return -ENOMEM;
 	box = velo_mailbox(e->velo, &box_n);

@@ -9,7 +9,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import points, run
+from weftlib import execute, points, run
 
 HOST = 75 + 164          # H1, H8
 HT = 15 + 60 + 30 + 15   # H2, H3, H6, H7 of an 8-byte message
@@ -111,6 +111,17 @@ class Rate(unittest.TestCase):
             self.assertEqual(sum(r.all("n", ".prog0.lost")), 0)
             self.assertEqual(r.all("n", ".nic.velo_received"), [1400] * 8)
             self.assertEqual(r.all("n", ".nic.velo_sent"), [1400] * 8)
+
+
+class Endpoint(unittest.TestCase):
+    def test_short_messages_are_refused(self):
+        """The endpoint's protocol needs VELO messages of 64 bytes."""
+        p = execute("run", "extoll/ep-traffic", "--set",
+                    "extoll.nic.velo_max=56", "--format", "json")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("cannot start: this NIC or its bus cannot do that",
+                      p.stderr)
+        self.assertNotIn("wrong byte", p.stderr)
 
 
 class Sleep(unittest.TestCase):

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The campaign notices what it is there for: programs that crash, hang, give
+another result when watched, lose packets, or refuse without a reason.  Each is
+the real program behind a wrapper that does one thing wrong."""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import campaign
+import machines
+
+WEFT = os.path.abspath(sys.argv.pop(1))
+COUNT = int(sys.argv.pop(1))
+OTHER = os.environ.get("WEFT_CLANG")
+
+
+def options(weft, first=0, count=12, family=None):
+    return argparse.Namespace(weft=weft, other=None, first=first, count=count,
+                              seconds=0, jobs=1, keep=None, family=family)
+
+
+class Planted(unittest.TestCase):
+    FAMILY = "ethernet"
+
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self.dir.cleanup)
+
+    def wrapper(self, body):
+        path = pathlib.Path(self.dir.name) / "weft"
+        path.write_text(f"#!/bin/sh\nweft={WEFT}\n"
+                        '[ "$1" = run ] || exec $weft "$@"\n' + body)
+        path.chmod(0o755)
+        return str(path)
+
+    def whys(self, body, count=25):
+        _, bad, _ = campaign.campaign(
+            options(self.wrapper(body), count=count, family=self.FAMILY))
+        return [v.why for *_, v in bad]
+
+    def test_as_it_is(self):
+        self.assertEqual(self.whys('exec $weft "$@"\n'), [])
+
+    def test_crash(self):
+        self.assertIn("ends by signal", self.whys("kill -SEGV $$\n")[0])
+
+    def edited(self, sed, when="true"):
+        """What the program prints, changed."""
+        return (f'out=$($weft "$@"); status=$?\nif {when}; then\n'
+                f"out=$(printf '%s' \"$out\" | sed '{sed}')\nfi\n"
+                'printf "%s\\n" "$out"\nexit $status\n')
+
+    def test_watching_changes(self):
+        whys = self.whys(self.edited('s/"t0.sent": /"t0.sent": 1/',
+                                     "[ $# -gt 5 ]"), count=300)
+        self.assertTrue(any("another result" in w for w in whys), whys)
+
+    def test_loss(self):
+        self.FAMILY = "forth_gen"
+        whys = self.whys(self.edited('s/"t0.received": /"t0.received": 1/'))
+        self.assertTrue(any("received" in w for w in whys), whys)
+
+    def test_silent_refusal(self):
+        self.assertIn("without a reason", self.whys("exit 2\n")[0])
+
+    def test_shrink(self):
+        """What does not matter goes."""
+        exe = self.wrapper('grep -q crystal machine.yaml && kill -SEGV $$\n'
+                           'exec $weft "$@"\n')
+        name, e = "ethernet", machines.FAMILIES["ethernet"](
+            __import__("random").Random(1))
+        e["traffic"]["crystal"] = 1
+        v = campaign.check(exe, None, name, e, "perturb")
+        self.assertTrue(v.bad)
+        small = campaign.shrink(exe, None, name, e, "perturb", v.why, 20)
+        self.assertEqual(small, {"traffic": {"crystal": 1}})
+
+
+class Sample(unittest.TestCase):
+    def test_machines(self):
+        """Random machines, valid and not: nothing fails."""
+        args = options(WEFT, count=COUNT)
+        args.other = OTHER if OTHER and os.path.exists(OTHER) else None
+        stats, bad, _ = campaign.campaign(args)
+        campaign.report(stats)
+        self.assertEqual([(n, v.why) for n, *_, v in bad], [])
+        self.assertGreater(stats["all", "ran"], COUNT // 2)
+        for name in machines.FAMILIES:
+            self.assertTrue(stats[name, "ran"] or stats[name, "damaged"], name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -75,9 +75,7 @@ enum weft_bus_signal { WEFT_BUS_PERR, WEFT_BUS_SERR };
 struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
-	/* a multiple of the bus width (PCI, HyperTransport: any number, at
-	 * any address) */
-	uint32_t bytes;
+	uint32_t bytes; /* any number, at any address */
 	/* write: the bytes (may have no buf when payload is off).
 	 * read: allocated by the device, filled burst by burst. */
 	struct weft_slice data;

@@ -142,7 +142,7 @@ struct pcibus {
 	/* state */
 	const struct pcibus_kind *kind;
 	uint32_t block; /* bytes: where a tenure may end */
-	uint64_t lanes; /* address bits inside of a datum; PCI-X: none */
+	uint64_t lanes; /* address bits inside of a datum */
 	struct weft_comp *comp;
 	struct weft_port *host;
 	struct weft_timer decide;

@@ -21,6 +21,9 @@
  * writes, each device's read requests}, evaluated at the first edge at which
  * the bus is free and somebody asks.
  *
+ * q is the number of data that the bytes lie in: any number of bytes at any
+ * address goes, with byte enables in the first and last one.
+ *
  * Own choices: a device tenure whose latency timer has run out while another
  * master waits ends behind the 128-byte block that starts next (the block a
  * tenure starts with is never the one to be cut); after that the device asks
@@ -213,16 +216,8 @@ static const struct pcibus_kind pcix_kind = {
 	.pio_beats = pcix_dwords,
 };
 
-static void pcix_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
-{
-	assert(t->bytes %
-		       ((struct pcibus *)dev_port->peer->comp->state)->width ==
-	       0);
-	pcibus_submit(dev_port, t);
-}
-
 static const struct weft_bus_ops pcix_ops = {
-	.submit = pcix_submit,
+	.submit = pcibus_submit,
 	.reply = pcibus_reply,
 	.irq = pcibus_irq,
 	.pio_store = pcibus_store,
@@ -258,6 +253,7 @@ static int pcix_init(struct weft_comp *c, struct weft_err *err)
 		return -EINVAL;
 	b->t_park = b->t_arb;
 	b->block = PCIX_ADB;
+	b->lanes = b->width - 1;
 	return pcibus_init(c, &pcix_kind, &pcix_ops, err);
 }
 

@@ -276,6 +276,35 @@ static void test_posted_depth(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 }
 
+/* Any number of bytes at any address: a datum for each aligned qword that they
+ * touch; T_ARB + T_PH (+ T_SPLIT) in front of them. */
+static void test_any_bytes(void **state)
+{
+	static const struct {
+		uint64_t addr;
+		uint32_t bytes, data;
+	} v[] = { { 0x1000, 12, 2 }, { 0x1003, 5, 1 }, { 0x1005, 8, 2 },
+		  { 0x1007, 1, 1 },  { 0x1007, 2, 2 }, { 0x1ffc, 1535, 193 } };
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		b->s.rd[0].n = b->s.wr[0].n = 0;
+		add(&b->s.rd[0], v[i].addr, v[i].bytes);
+		run(b);
+		assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0),
+				 10 + 50 + v[i].data);
+		assert_int_equal(rig_counter(&b->rig, "read_bytes"),
+				 v[i].bytes);
+		rig_free(&b->rig);
+		b->s.rd[0].n = 0;
+		add(&b->s.wr[0], v[i].addr, v[i].bytes);
+		run(b);
+		assert_int_equal(when(b, 1, WEFT_NOTE_DONE, 0), 10 + v[i].data);
+		if (i + 1 < sizeof(v) / sizeof(v[0]))
+			rig_free(&b->rig);
+	}
+}
+
 static void test_master_abort(void **state)
 {
 	struct bench *b = *state;
@@ -461,6 +490,7 @@ int main(void)
 		T(pio_among_devices),
 		T(load_after_stores),
 		T(posted_depth),
+		T(any_bytes),
 		T(master_abort),
 		T(read_abort),
 		T(load_abort),

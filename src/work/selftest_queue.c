@@ -49,17 +49,20 @@ static void st_cluster(struct st *s)
 	st_close(s);
 }
 
-/* Posts until refused; returns how many fitted. */
-static uint32_t st_fill(struct st *s, uint32_t dst)
+/* Releases descriptors in slot after slot until the tail is back where it
+ * began: the ring is full (3.3).  Returns how many that took. */
+static uint32_t st_fill(struct st *s, uint32_t q)
 {
-	struct weft_forth_desc d = { .local = s->phys,
-				     .remote = (uint32_t)s->remote,
-				     .qwords = 1,
-				     .dst = (uint8_t)dst };
-	uint32_t n = 0;
+	uint32_t n = 0, tail;
 
-	while (weft_forth_post(s->f, &d, 1) && n < 4096)
+	do {
+		weft_forth_slot_write(s->f, q, n, s->phys,
+				      forth_desc_q1(q, 1, (uint32_t)s->remote,
+						    FORTH_DESC_START));
+		tail = forth_pointers_tail(
+			weft_forth_load(s->f, FORTH_QUEUE_POINTERS + 4 * q));
 		n++;
+	} while (tail && n < 4096);
 	return n;
 }
 

@@ -258,11 +258,11 @@ const struct repro_row repro_forth_rows[] = {
 	  .note = "8.512, printed with one decimal" },
 	{ "F31", "request queues, all descriptors", "", 1024, REPRO_EXACT, 0,
 	  REPRO_INPUT, "forth.nic.queues", .experiment = "forth/selftest",
-	  .metric = "n0.prog0.capacity", .note = "posted until refused, 8 "
-	  "queues of 128" },
+	  .metric = "n0.prog0.capacity", .note = "descriptors until the "
+	  "NIC's tail is back at its start, 8 queues of 128" },
 	{ "F31-one", "one request queue", "", 1024, REPRO_EXACT, 0,
 	  REPRO_INPUT, "forth.nic.queues", .experiment = "forth/selftest-tr",
-	  .metric = "n0.prog0.capacity" },
+	  .metric = "n0.prog0.capacity", .note = "as F31" },
 	{ "F31-limit", "largest transfer", "B", 4096, REPRO_EXACT, 0,
 	  REPRO_INPUT, "descriptor", .experiment = "forth/selftest",
 	  .metric = "n0.prog0.transfer_limit" },

@@ -49,7 +49,7 @@ struct xbar {
 	uint32_t decode, os_decide, tx_start;
 	uint32_t os_presched, os_pipe_change, os_pipe_same;
 	uint32_t refresh_cc, t_crtx, t_crrx, credit_words, resync;
-	uint32_t domains;
+	uint32_t domains, budget;
 	int32_t ppm_top, ppm_bottom;
 	char ppm[32], routes[256];
 	bool stamps, detail, crc32_complement;
@@ -60,6 +60,7 @@ struct xbar {
 	struct xbar_xp *xp;	  /* [output][input] */
 	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
 	uint64_t hops;
+	uint32_t bram;
 };
 
 enum { XBAR_CS_START, XBAR_CS_PER_WORD };
@@ -88,7 +89,7 @@ static inline uint32_t xbar_written(const struct xbar *x,
 	return n < all ? (uint32_t)n : all;
 }
 
-#define XBAR_COUNTERS 17
+#define XBAR_COUNTERS 18
 extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
 /* ops.finish: fills the counters. */
 int xbar_finish(struct weft_comp *c, struct weft_err *err);

@@ -14,6 +14,7 @@
  * Not modelled: what happens to a packet that underruns because its input is
  * slower than its output by more than the pipeline hides (never below
  * 1000 ppm). */
+#include "link/bram.h"
 #include "switch/xbar.h"
 
 #include <assert.h>
@@ -78,6 +79,10 @@ static const struct weft_param xbar_params[] = {
 		   "the port of their number"),
 	WEFT_PARAM(BOOL, struct xbar, stamps, "no", "", STATED,
 		   "write ts3 and ts4 into the payload (P 5.3, R-38)"),
+	WEFT_PARAM(ENUM, struct xbar, budget, "report", "report|refuse",
+		   STATED, "crosspoints larger than the block RAM that each "
+		   "had (10.3): counter bram shows all, or the machine is not "
+		   "built"),
 	WEFT_PARAM(BOOL, struct xbar, detail, "no", "", OWN,
 		   "report every port and crosspoint at the end"),
 	{ 0 }
@@ -242,13 +247,26 @@ static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 	return cfg;
 }
 
+/* One block RAM of 2 KB at each crosspoint: 64 in the 8x8 switch. */
+static int xbar_bram(struct weft_comp *c, struct weft_err *err)
+{
+	struct xbar *x = c->state;
+	uint32_t all = x->ports * x->ports;
+	const struct bram_block b = { "crosspoints",
+				      all * bram_bytes(x->xp_bytes), all,
+				      "xp_bytes" };
+
+	x->bram = bram_sum(&b, 1);
+	return x->budget == BRAM_REFUSE ? bram_check(c, &b, 1, err) : 0;
+}
+
 static int xbar_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct xbar *x = c->state;
 	struct flink_cfg cfg;
 	uint32_t i;
 
-	if (parse_ppm(c, err) || xbar_route_init(c, err))
+	if (parse_ppm(c, err) || xbar_bram(c, err) || xbar_route_init(c, err))
 		return -EINVAL;
 	x->xp_words = (uint32_t)x->xp_bytes / 4;
 	x->ahead = x->cs_sync + x->t_crtx;

@@ -24,6 +24,7 @@ enum {
 	C_SYNC_LOSS,
 	C_UNSYNC,
 	C_RESYNCS,
+	C_BRAM,
 	C_N
 };
 _Static_assert(C_N == XBAR_COUNTERS, "xbar.h");
@@ -47,6 +48,7 @@ const struct weft_counter xbar_counters[XBAR_COUNTERS] = {
 	[C_SYNC_LOSS] = { "sync_loss", "events", "inputs out of sync (4.9)" },
 	[C_UNSYNC] = { "unsync", "packets", "lost while out of sync" },
 	[C_RESYNCS] = { "resyncs", "times", "flows to others begun anew" },
+	[C_BRAM] = { "bram", "blocks", "2 KB of FPGA memory (10.3)" },
 };
 
 static void count_port(struct weft_comp *c, uint32_t i)
@@ -113,6 +115,7 @@ int xbar_finish(struct weft_comp *c, struct weft_err *err)
 	uint32_t i, o;
 
 	memset(c->counters, 0, C_N * sizeof(*c->counters));
+	c->counters[C_BRAM] = x->bram;
 	for (i = 0; i < x->ports; i++)
 		count_port(c, i);
 	for (i = 0; i < x->ports; i++)

@@ -107,6 +107,9 @@ static const struct weft_param forth_params[] = {
 	  "body CRC complemented as in AAL5 (R-20); as neighbours"),
 	P(BOOL, credit_filter, "false", "", OWN,
 	  "ignore credits for more than was sent (5.4)"),
+	P(ENUM, budget, "report", "report|refuse", STATED,
+	  "memories that the FPGA had no room for (10.3): counter bram shows "
+	  "all, or the machine is not built"),
 	{ 0 }
 };
 
@@ -160,6 +163,7 @@ static const struct weft_counter forth_counters[C_N] = {
 			  "put into external memory, headers and CRCs too" },
 	[C_EXT_BLOCKS] = { "ext_blocks", "blocks",
 			   "taken from the free list" },
+	[C_BRAM] = { "bram", "blocks", "2 KB of FPGA memory (10.3)" },
 	[C_HEADER_CRC] = { "header_crc", "packets", "header CRC wrong" },
 	[C_BODY_CRC] = { "body_crc", "packets", "body CRC wrong" },
 	[C_ALIGN] = { "align", "events", "misaligned input" },
@@ -289,7 +293,8 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 	n->net_base = calloc(NET_N, sizeof(*n->net_base));
 	forth_regs_init(n);
 	forth_voq_init(n);
-	if ((ret = forth_path_init(n, err)) || (ret = forth_ext_init(n, err)) ||
+	if ((ret = forth_bram_init(n, err)) ||
+	    (ret = forth_path_init(n, err)) || (ret = forth_ext_init(n, err)) ||
 	    (ret = forth_reseq_init(n, err)) ||
 	    (ret = forth_group_init(n, err)))
 		return ret;

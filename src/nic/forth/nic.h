@@ -42,7 +42,7 @@ enum { TAG_EXT, TAG_ENGINE, TAG_LINK };
 
 struct forth_nic {
 	/* parameters */
-	uint32_t links, bundle, completion, queues, voqs, flows, node;
+	uint32_t links, bundle, completion, queues, voqs, flows, node, budget;
 	char pattern[64];
 	uint32_t reseq_headers, ext_rd_lat, ext_rate;
 	uint64_t voq_seg_max, voq_ext_bytes, voq_block_bytes, voq_hi, voq_lo;
@@ -224,5 +224,8 @@ static inline void forth_log(struct forth_nic *n, enum forth_log_unit unit,
 	if (__builtin_expect(n->log != NULL, 0))
 		forth_log_add(n, unit, event, arg);
 }
+
+/* bram.c */
+int forth_bram_init(struct forth_nic *n, struct weft_err *err);
 
 #endif

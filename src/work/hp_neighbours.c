@@ -116,6 +116,8 @@ static void tell_victims(struct hpn_scene *s)
 	for (uint32_t i = 0; i < s->victims; i++) {
 		const struct hpn_actor *a = &s->a[i];
 
+		weft_series_add(s->w.c, "done", "process", "instructions/us", i,
+				(double)a->done / us);
 		part = a->done / hpn_weight(a);
 		parts += hpn_weight(a);
 		done += a->done;

@@ -115,8 +115,15 @@ class Processes(unittest.TestCase):
 
 
 class Shares(unittest.TestCase):
-    """SB12: within 5 % while the device is what is limited."""
+    """SB12: within 5 % while the device is what is limited.
+
+    A process is saturated that always has an instruction which nobody has
+    fetched yet.  One that has few under way is not: it cannot have more than
+    it can ask for, which is as many as alone, each of them behind what others
+    may have in front of it.
+    """
     FEW = "sweep.workload.1.victims=[2, 3, 7, 20]"
+    AHEAD, GETS = 2, 4  # of others, each: vpid_ahead, vpid_gets
 
     def even(self, *sets):
         rs = points("hostport/shares", *sets)
@@ -125,11 +132,35 @@ class Shares(unittest.TestCase):
             self.assertLess(r["n0.prog1.share_max"], 105)
         return rs
 
+    def some(self, n, *sets):
+        return points("hostport/shares", "workload.1.time=1ms",
+                      "sweep.workload.1.victims=%s" % n, *sets)
+
+    def done(self, r):
+        """Instructions per us of each process; the greedy one is the first."""
+        return r.series["n0.prog1.done"]["y"]
+
     def test_depths(self):
         """2 to 128 processes, one of which has much more under way."""
         self.assertEqual(len(self.even()), 5)
         self.even("workload.1.greedy=16", "workload.1.depth=6",
                   "sweep.workload.1.victims=[20, 32, 64]")
+
+    def test_what_it_asks_for(self):
+        """With less under way than saturates it a process has what is left to
+        it when each instruction waits for those of others that may be in front
+        of it, or its share."""
+        for way, depth in (("put", 1), ("put", 2), ("get", 1), ("get", 2),
+                           ("mix", 2), ("mix", 4)):
+            sets = ("workload.1.way=" + way, "workload.1.depth=%d" % depth)
+            alone = self.done(self.some([1], *sets, "workload.1.greedy=0")[0])
+            for r in self.some([2, 3, 7, 20], *sets):
+                rates = self.done(r)
+                others, rate = len(rates) - 1, sum(rates)
+                wait = others * (self.AHEAD + self.GETS) / rate
+                asks = depth / (depth / alone[0] + wait)
+                least = min(asks, rate / len(rates))
+                self.assertGreater(min(rates), 0.95 * least, (r.point, sets))
 
     def test_kinds(self):
         """Puts, gets, messages and atomics of all of them in turn; gets."""

@@ -83,9 +83,11 @@ def by_folder(files):
             key, percent(a, b), b, percent(c, d), d)
 
 
-def write(files, out):
+def write(files, never, out):
     for line in by_folder(files):
         out.write(line + "\n")
+    if never:
+        out.write("\nFiles that no test runs\n%s\n" % "\n".join(never))
     for error, title in ((True, "Error paths that no test takes"),
                          (False, "Other lines that no test runs")):
         out.write("\n%s\n" % title)
@@ -108,9 +110,11 @@ def main(o):
     if not o.no_map:
         m.make(lambda s: print(s, file=sys.stderr, flush=True))
     files = load(m)
+    never = sorted(p for p in m.build.compiles
+                   if p.startswith("src/") and p not in files)
     page = os.path.join(o.counted, "coverage.txt")
     with open(page, "w") as f:
-        write(files, f)
+        write(files, never, f)
     print("\n".join(by_folder(files)))
     print("the lists: %s" % page)
     return 0

@@ -259,18 +259,12 @@ WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
 	return end;
 }
 
-void weft_port_send(struct weft_port *p, struct weft_frame *f,
-		    weft_time_t start)
+static inline void port_send(struct weft_port *p, struct weft_frame *f,
+			     weft_time_t start, weft_time_t busy,
+			     weft_time_t end)
 {
-	weft_time_t busy = f->words * f->word_fs, end = start + busy;
-
-	assert(start >= p->comp->sim->head.now && p->peer);
-	if (start > p->out_end)
-		p->out_run = 0;
-	else if (__builtin_expect(start < p->out_end, 0))
-		end = port_overlap(p, start, end);
+	p->out_run = start > p->out_end ? busy : p->out_run + busy;
 	f->time = start + p->delay;
-	p->out_run += busy;
 	p->out_end = end;
 	p->out_frames++;
 	p->out_words += f->words;
@@ -279,6 +273,27 @@ void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		port_out_told(p, f);
 	else
 		port_out(p, f);
+}
+
+/* Apart, so that the common way needs no stack frame. */
+WEFT_COLD static void port_send_beside(struct weft_port *p,
+				       struct weft_frame *f, weft_time_t start)
+{
+	weft_time_t busy = f->words * f->word_fs;
+
+	port_send(p, f, start, busy, port_overlap(p, start, start + busy));
+}
+
+void weft_port_send(struct weft_port *p, struct weft_frame *f,
+		    weft_time_t start)
+{
+	weft_time_t busy = f->words * f->word_fs;
+
+	assert(start >= p->comp->sim->head.now && p->peer);
+	if (__builtin_expect(start < p->out_end, 0))
+		port_send_beside(p, f, start);
+	else
+		port_send(p, f, start, busy, start + busy);
 }
 
 weft_time_t weft_port_ahead(const struct weft_port *p)

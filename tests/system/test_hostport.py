@@ -17,6 +17,15 @@ QUIET = ("fault.bits.rate=0", "fault.drop.packets=0", "fault.drop.controls=0",
          "fault.drop.repeat=0", "fault.cut.at=1s")
 
 
+class AtollPingPong(unittest.TestCase):
+    def test_series_has_the_time_over_the_size(self):
+        r = run("hostport/atoll-pingpong", "workload.0.size=16",
+                "workload.0.count=10")
+        s = r.series["n0.prog0.half_rtt"]
+        self.assertEqual(s["x"], [16])
+        self.assertEqual(s["y"], [r["n0.prog0.half_rtt"]])
+
+
 class AtollFaults(unittest.TestCase):
     """hostport.md 2.5: what a line does wrong is sent again."""
 

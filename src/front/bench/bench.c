@@ -46,6 +46,11 @@ bool bench_full(const struct bench_ctx *b)
 	return !b->quick;
 }
 
+uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
+{
+	return b->quick ? quick : full;
+}
+
 uint64_t bench_cpu_ns(void)
 {
 	struct timespec ts;

@@ -152,10 +152,9 @@ static int way_start(struct fabric_bench *f, const struct way *w,
 	return ret;
 }
 
-static int way_run(struct fabric_bench *f, struct way *w, bool full,
+static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 		   struct weft_err *err)
 {
-	uint32_t messages = full ? w->messages : w->quick;
 	char out[PROCS][OUT] = { 0 };
 	struct proc p[PROCS];
 	int ret;
@@ -226,9 +225,12 @@ int bench_exec(struct bench_ctx *b, struct weft_err *err)
 		fprintf(stderr, "weft: bench exec: not without libfabric\n");
 		return 0;
 	}
-	for (uint32_t round = 0; round < (bench_full(b) ? 9 : 3); round++)
+	for (uint32_t round = 0; round < bench_size(b, 9, 3); round++)
 		for (size_t i = 0; i < n; i++)
-			if (way_run(&f, &way[i], bench_full(b), err))
+			if (way_run(&f, &way[i],
+				    bench_size(b, way[i].messages,
+					       way[i].quick),
+				    err))
 				return -EIO;
 	for (size_t i = 0; i < n; i++)
 		way_report(b, &way[i]);

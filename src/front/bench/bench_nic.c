@@ -48,7 +48,7 @@ static int run_case(struct bench_ctx *b, struct exp_case *c, const char *size,
 static int one(struct bench_ctx *b, const struct registry *reg,
 	       const char *size, struct weft_err *err)
 {
-	uint32_t count = bench_full(b) ? 50000 : 10000;
+	uint32_t count = bench_size(b, 50000, 10000);
 	char set_size[40], set_count[40];
 	const char *set[] = { set_size, set_count };
 	const struct exp_opts opts = { .set = set, .n_set = 2 };

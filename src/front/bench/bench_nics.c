@@ -40,7 +40,7 @@ static int one(struct bench_ctx *b, const struct registry *reg, uint32_t side,
 			      .n_set = 5,
 			      .nodes = side * side * side,
 			      .warm = (side + 2) / 2 * WEFT_US,
-			      .hops = bench_full(b) ? 3000000 : 200000 };
+			      .hops = bench_size(b, 3000000, 200000) };
 	int i;
 
 	snprintf(count, sizeof(count), "nodes.count=%u", t.nodes);
@@ -62,7 +62,7 @@ static int one(struct bench_ctx *b, const struct registry *reg, uint32_t side,
 
 int bench_nics(struct bench_ctx *b, struct weft_err *err)
 {
-	uint32_t side = bench_full(b) ? 32 : 16;
+	uint32_t side = bench_size(b, 32, 16);
 	double small, large;
 	struct registry reg;
 	char name[40];

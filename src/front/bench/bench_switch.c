@@ -86,7 +86,7 @@ static uint64_t hops(const struct fab *f)
 static int one(struct bench_ctx *b, uint32_t n, const char *size,
 	       const char *load, struct weft_err *err)
 {
-	uint64_t want = bench_full(b) ? 2000000 : 300000, ns, done, before;
+	uint64_t want = bench_size(b, 2000000, 300000), ns, done, before;
 	struct fab f = { 0 };
 	char name[64];
 	int ret = build(&f, n, size, load, err);

@@ -49,8 +49,8 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 			      .set = set,
 			      .n_set = 6,
 			      .nodes = nodes,
-			      .warm = 5 * WEFT_US,
-			      .hops = bench_full(b) ? 3000000 : 200000 };
+			      .warm = bench_size(b, 5, 2) * WEFT_US,
+			      .hops = bench_size(b, 3000000, 200000) };
 	int i;
 
 	snprintf(count, sizeof(count), "traffic.count=%u", nodes);
@@ -138,7 +138,7 @@ int bench_scale(struct bench_ctx *b, struct weft_err *err)
 	struct registry reg;
 	char name[40];
 	int ret = 0;
-	uint32_t i, n = bench_full(b) ? 3 : 2;
+	uint32_t i, n = bench_size(b, 3, 2);
 
 	registry_init(&reg);
 	for (i = 0; i < n && !ret; i++) {

@@ -84,7 +84,7 @@ static int waker_build(struct weft_sim *sim, uint32_t pending, uint64_t *left,
 static int waker_measure(struct bench_ctx *b, uint32_t pending,
 			 const char *name, struct weft_err *err)
 {
-	uint64_t events = bench_full(b) ? 10000000 : 1000000, left, t;
+	uint64_t events = bench_size(b, 10000000, 1000000), left, t;
 	struct weft_sim *sim = weft_sim_new(1);
 	int ret = waker_build(sim, pending, &left, err);
 

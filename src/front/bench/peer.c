@@ -78,11 +78,14 @@ int peer_run(const struct peer *p, struct peer_run *r, struct weft_err *err)
 	char file[] = "/tmp/weft-peer-XXXXXX.py";
 	size_t n = strlen(r->text);
 	int fd = mkstemps(file, 3), ret;
+	bool written;
 
-	if (fd < 0 || write(fd, r->text, n) != (ssize_t)n)
+	if (fd < 0)
 		return weft_fail(err, EIO, "no temporary file");
+	written = write(fd, r->text, n) == (ssize_t)n;
 	close(fd);
-	ret = run_file(p, file, r, err);
+	ret = written ? run_file(p, file, r, err)
+		      : weft_fail(err, EIO, "no room for a temporary file");
 	unlink(file);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include "pair.h"
 
 extern const struct weft_class weft_class_fault_drop, weft_class_fault_cut;
+extern const struct weft_class weft_class_fault_delay;
 
 static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
 {
@@ -47,6 +48,62 @@ static void back_to_back(void **state)
 		assert_int_equal(p.n[1]->received, 5);
 		assert_int_equal(p.n[1]->last_rx.words, v[i].words);
 		assert_int_equal(p.n[1]->last_rx.cycle, 24 + 4 * v[i].words);
+		pair_fini(&p);
+	}
+}
+
+/* What leaves port `k` of node 0 comes `late` later. */
+static void slow_port(struct pair *p, uint32_t k, const char *late)
+{
+	struct weft_err err = { 0 };
+	struct weft_comp *f =
+		weft_sim_add(p->sim, &weft_class_fault_delay, "late", &err);
+
+	assert_int_equal(weft_param_set(f, "frame", "1", &err), 0);
+	assert_int_equal(weft_param_set(f, "count", "1000", &err), 0);
+	assert_int_equal(weft_param_set(f, "max", late, &err), 0);
+	assert_int_equal(weft_comp_init(f, &err), 0);
+	assert_int_equal(weft_filter_add(&p->comp[0]->ports[k], f, &err), 0);
+}
+
+/* 4.9, 4.12: a packet on two links begins when the slower one brings its first
+ * word; more than the 16 words of the FIFO apart it is lost, a packet of fewer
+ * words is not. */
+static void a_bundle_waits_for_its_slowest_link(void **state)
+{
+	static const struct {
+		uint32_t port;
+		const char *late;
+		uint32_t qwords, words, received, skew;
+	} v[] = { { 0, "128ns", 64, 68, 1, 10 },
+		  { 1, "128ns", 64, 68, 1, 10 },
+		  { 0, "204.8ns", 64, 68, 1, 16 },
+		  { 1, "204.8ns", 64, 68, 1, 16 },
+		  { 0, "217.6ns", 64, 68, 0, 17 },
+		  { 1, "217.6ns", 64, 68, 0, 17 },
+		  { 0, "217.6ns", 12, 16, 1, 17 },
+		  { 1, "217.6ns", 12, 16, 1, 17 } };
+	static const char *const set[] = { "links", "2", "rx_words", "2046",
+					   NULL };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct flink_count *count;
+		struct pair p;
+
+		pair_init(&p, set, NULL, NULL);
+		slow_port(&p, v[i].port, v[i].late);
+		pair_send(&p, 0, 1, v[i].qwords);
+		pair_start(&p);
+		pair_run(&p, 1000);
+		count = flink_counts(&p.n[1]->link);
+		assert_int_equal(p.n[1]->received, v[i].received);
+		assert_int_equal(count->skew_full, !v[i].received);
+		assert_int_equal(count->align, !v[i].received);
+		if (v[i].received) {
+			assert_int_equal(p.n[1]->last_rx.words, v[i].words);
+			assert_int_equal(p.n[1]->last_rx.cycle, 24 + v[i].skew);
+		}
 		pair_fini(&p);
 	}
 }
@@ -318,6 +375,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(back_to_back),
+		cmocka_unit_test(a_bundle_waits_for_its_slowest_link),
 		cmocka_unit_test(power_up_takes_16_comma_words),
 		cmocka_unit_test(power_up_counts_commas_that_come),
 		cmocka_unit_test(round_trip),

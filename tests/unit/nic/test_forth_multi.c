@@ -354,6 +354,63 @@ static void test_migration_reset(void **state)
 	rig_free(&r);
 }
 
+/* 512 qwords for a stopped VOQ, with a header word and an end word.  Two such
+ * transfers lie on chip, the others in blocks of 256 words. */
+static void post_512(struct rig *r, uint32_t i, uint64_t src)
+{
+	rig_post(r, 0, 3, i, src,
+		 forth_desc_q1(3, 512, DST + 0x1000 * i, FORTH_DESC_START));
+	rig_wait(r, 2000);
+}
+
+/* 3.6: of a transfer that the bus aborts, packets that are not read yet give
+ * their blocks back; those that are in go out. */
+static void aborted_read_gives_its_blocks_back(void **state)
+{
+	static const uint32_t sent[] = { 512, 512, 512, 0, 255, 512 };
+	const struct weft_bus_txn *t;
+	uint32_t n = 0;
+	struct rig r;
+
+	(void)state;
+	open_with(&r, "plat-switch",
+		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
+	rig_cfg(&r, 0, FORTH_CFG_PCIX_CMD, 2, 2 << FORTH_PCIX_CMD_MMRBC_SHIFT);
+	r.sink->stop = true;
+	post_512(&r, 0, SRC);
+	post_512(&r, 1, SRC);
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
+	post_512(&r, 2, SRC); /* 256, 256 and 2 words: 254 are left */
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
+	post_512(&r, 3, 0x4000); /* no memory: 2 new blocks for nothing */
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
+	rig_post(&r, 0, 3, 4, SRC,
+		 forth_desc_q1(3, 512, DST + 0x4000, FORTH_DESC_START));
+	do
+		rig_wait(&r, 1);
+	while (!(t = r.n[0].bus->txn[WEFT_BUS_READ]) || t->moved < 2048);
+	r.n[0].bus->refuse = true; /* the second half */
+	rig_wait(&r, 2000);
+	r.n[0].bus->refuse = false;
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 60);
+	post_512(&r, 5, SRC); /* 255 + 256 + 1 qwords in new blocks */
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 57);
+	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 2);
+	rig_release(&r);
+	rig_wait(&r, 100000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
+	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_LEAST), 57);
+	for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t at = 0; at < sent[i]; n++) {
+			assert_true(n < r.sink->n_log);
+			assert_int_equal(forth_hdr_addr(r.sink->log[n].header),
+					 DST + 0x1000 * i + 8 * at);
+			at += forth_hdr_size(r.sink->log[n].header);
+		}
+	assert_int_equal(n, r.sink->n_log);
+	rig_free(&r);
+}
+
 /* 10.2: off by default; then records with their times. */
 static void test_event_log(void **state)
 {
@@ -399,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_counting),
 		cmocka_unit_test(test_migration),
 		cmocka_unit_test(test_migration_reset),
+		cmocka_unit_test(aborted_read_gives_its_blocks_back),
 		cmocka_unit_test(test_event_log),
 	};
 

@@ -52,12 +52,15 @@ class Campaign:
         return hashlib.sha1(("%s %s" % (self.o.seed, name)).encode()).digest()
 
     def tests(self, path, mutant):
-        """Those that reach it, cheapest first, the one that is known to catch
-        it before all; and those that the budget does not pay for."""
+        """Those that reach it, cheapest first, unit tests of its folder before
+        others, the one that is known to catch it before all; and those that
+        the budget does not pay for."""
         names = [n for n in self.map.reaching(path, mutant)
                  if n in self.build.tests]
         known = self.caught.get(mutant.name)
-        names.sort(key=lambda n: (n != known, self.costs.get(n, 0), n))
+        near = path.split("/")[1]
+        names.sort(key=lambda n: (n != known, not n.startswith(near),
+                                  self.costs.get(n, 0), n))
         spent, paid = 0.0, []
         for n in names:
             spent += self.costs.get(n, 0)

@@ -269,7 +269,7 @@ void mem_free_all(struct mem *m, const void *owner)
 	for (size_t i = m->used.n; i--;) {
 		struct mem_extent *e = &m->used.at[i];
 
-		if (e->owner != owner || e->freed)
+		if (e->owner != owner)
 			continue;
 		e->freed = e->holds;
 		if (!e->freed)

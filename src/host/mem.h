@@ -98,8 +98,8 @@ void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 bool mem_free(struct mem *m, void *p);
 /* All that the owner has; what a device has mapped when that ends. */
 void mem_free_all(struct mem *m, const void *owner);
-/* mem_alloc for an owner.  A page with memory of somebody else that is held is
- * not shared: devices reach whole pages. */
+/* mem_alloc for an owner.  It shares no page with memory of another owner:
+ * devices reach whole pages. */
 void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 		    const void *owner, weft_phys_t *phys_p);
 /* Of the byte at p; NULL: nobody. */

@@ -114,46 +114,23 @@ void hv_gec_free(struct hv_nic *n)
 	mac_store(g->mac, MAC_RDT, g->rdt);
 }
 
-/* A frame of several descriptors is put together again. */
-static struct weft_slice join(struct hv_nic *n, struct weft_slice a,
-			      struct weft_slice b)
-{
-	struct weft_slice s;
-
-	if (!a.buf)
-		return b;
-	s = weft_slice_word(n->comp->sim, a.len + b.len);
-	memcpy(weft_slice_data(s), weft_slice_data(a), a.len);
-	memcpy(weft_slice_data(s) + a.len, weft_slice_data(b), b.len);
-	weft_slice_drop(&a);
-	weft_slice_drop(&b);
-	return s;
-}
-
-/* DD is there. */
+/* DD is there.  A buffer holds any frame that the MAC takes. */
 static void received(struct hv_nic *n, uint32_t i)
 {
 	struct hv_gec *g = &n->gec;
-	const uint8_t *d = g->rx_desc[i];
-	struct hv_rx_frame *f;
+	struct hv_rx_frame *f = ring_push(&g->rxq);
 	weft_time_t polled;
 
-	g->part = join(n, g->part, g->rx[i]);
+	assert(g->rx_desc[i][MAC_RXD_STATUS] & MAC_RX_EOP);
+	f->data = g->rx[i];
 	g->rx[i] = (struct weft_slice){ 0 };
 	g->rx_used++;
-	if (!(d[MAC_RXD_STATUS] & MAC_RX_EOP)) {
-		hv_gec_free(n);
-		return;
-	}
-	f = ring_push(&g->rxq);
-	f->data = g->part;
 	polled = hv_local(n, n->t_poll);
 	f->ready = weft_clock_align(n->clk, polled);
 	f->trace = g->rx_trace;
 	weft_mark(n->comp, f->trace, "MAC: stores frame and descriptor",
 		  weft_now(n->comp));
 	weft_mark(n->comp, f->trace, "poll", polled);
-	g->part = (struct weft_slice){ 0 };
 	if (n->recv.state == RECV_IDLE)
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,
 			       f->ready);
@@ -310,7 +287,6 @@ void hv_gec_clear(struct hv_nic *n)
 		weft_slice_drop(&g->tx[i].data);
 		weft_slice_drop(&g->rx[i]);
 	}
-	weft_slice_drop(&g->part);
 }
 
 void hv_gec_fini(struct hv_nic *n)

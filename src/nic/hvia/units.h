@@ -286,7 +286,7 @@ struct hv_gec {
 	struct hv_tx_frame tx[HV_RING];
 	/* receive */
 	uint8_t rx_desc[HV_RING][MAC_DESC];
-	struct weft_slice rx[HV_RING], part;
+	struct weft_slice rx[HV_RING];
 	uint64_t rx_trace; /* of the frame that the MAC stores */
 	uint32_t rdt, rx_used;
 	struct {

@@ -12,7 +12,8 @@ struct hvduo {
 	struct hvrig rig[2];
 	uint8_t *buf[2];
 	uint32_t handle[2];
-	uint32_t flags; /* of the peer */
+	uint32_t flags;		   /* of the peer */
+	const char *param, *value; /* of the cards in the next run, or NULL */
 };
 extern struct hvduo hvduo;
 

@@ -345,13 +345,60 @@ static void test_crossing(void **state)
 	viprig_run(*state, crosses, crosses);
 }
 
+/* ---- numbers of packets
+ * ------------------------------------------------------
+ */
+
+/* What the card expects first, and sends first: VI 0. */
+static uint32_t numbers_of(struct bench *b, uint32_t node)
+{
+	return (uint32_t)(weft_reg_load(b->node[node].dev, 1 + HVIA_BAR_CTRL,
+					(uint32_t)hvia_vi_entry(0, HVIA_VI_1),
+					8) >>
+			  32);
+}
+
+static int connects_thrice(struct weft_host *h, struct bench *b)
+{
+	static const char *const name[] = { "0", "1", "2", "3", "4", "5" };
+	uint32_t node = weft_host_node(h);
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	for (uint32_t i = 0; i < 3; i++) {
+		side_connect(&s);
+		b->v[4 * node + i] = numbers_of(b, node);
+		meet(&s, name[i]);
+		ok(VipDisconnect(s.vi));
+		meet(&s, name[3 + i]);
+		weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+		ok(VipDisconnect(s.vi));
+	}
+	side_close(&s);
+	return 0;
+}
+
+/* Both sides begin alike, each connection with another number: a late packet of
+ * the one before is not what comes next. */
+static void test_numbers(void **state)
+{
+	struct bench *b = *state;
+
+	viprig_run(b, connects_thrice, connects_thrice);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(b->v[i], b->v[4 + i]);
+		assert_int_equal(b->v[i] >> 16, b->v[i] & 0xffff);
+		assert_int_not_equal(b->v[i], b->v[(i + 1) % 3]);
+	}
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, viprig_setup, bench_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_refusals), T(test_level),    T(test_disconnect),
-		T(test_peers),	  T(test_crossing),
+		T(test_peers),	  T(test_crossing), T(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

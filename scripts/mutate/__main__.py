@@ -57,6 +57,8 @@ def options():
     p.add_argument("--write-check", type=int, metavar="N")
     o = p.parse_args()
     o.path = o.path or ["src"]
+    for name in ("build", "counted", "work", "lists"):
+        setattr(o, name, os.path.abspath(getattr(o, name)))
     o.root = ROOT
     return o
 

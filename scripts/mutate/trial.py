@@ -20,7 +20,9 @@ FACTORS = 5, 10
 # Bytes that a unit test may write to; `weft exec` maps more than it uses, so
 # there the kernel ends the test first when memory runs out.
 MEMORY = 4 << 30
-FILE = 1 << 30
+# Bytes of a file.  The memory of all nodes that `weft exec` shares with
+# processes is a file, too.
+FILE, SHARED = 1 << 30, 1 << 40
 SKIPPED = 77
 LEAK, LEAKED = ["-fsanitize=leak"], 23
 
@@ -161,8 +163,11 @@ class Worker:
         env = dict(os.environ, **env, TMPDIR=self.tmp,
                    PYTHONDONTWRITEBYTECODE="1", MALLOC_PERTURB_="165",
                    **more)
-        limits = ["choom", "-n", "1000", "--", "prlimit", "--core=0",
-                  "--fsize=%d" % FILE]
+        # a shell lets what it runs in the background ignore signals that
+        # tests send
+        limits = ["env", "--default-signal", "choom", "-n", "1000", "--",
+                  "prlimit", "--core=0",
+                  "--fsize=%d" % (FILE if test.unit else SHARED)]
         if test.unit:
             limits.append("--data=%d" % MEMORY)
         if cpu:

@@ -143,6 +143,15 @@ static void count(struct mock_end *e, uint32_t dst, size_t len, uint64_t imm)
 		e->datas++;
 	if (imm >> 56 == 2 && dst == e->node && e->n_lengths < MOCK_LENGTHS)
 		e->lengths[e->n_lengths++] = len;
+	if (!len)
+		return;
+	if (!e->longest_msg)
+		e->first = weft_host_now(e->ep.host);
+	e->to[dst]++;
+	if (len > e->longest_msg)
+		e->longest_msg = len;
+	if (!e->shortest || len < e->shortest)
+		e->shortest = len;
 }
 
 static int m_send(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,

@@ -82,6 +82,10 @@ struct mock_end {
 	weft_time_t polled, longest;  /* between poll and release */
 	size_t lengths[MOCK_LENGTHS]; /* of the first messages */
 	uint32_t n_lengths;
+	/* of messages that have contents */
+	uint32_t to[NODES];
+	size_t shortest, longest_msg;
+	weft_time_t first; /* when the first one was sent */
 };
 
 struct mock_net {

@@ -153,10 +153,11 @@ static int pp_open(struct pp *p)
 
 	if (!p->size_max)
 		p->size_max = p->size;
-	if (p->size % 8 || p->step % 8 || !p->partner || p->partner >= p->w.n) {
+	if (p->size % 8 || p->step % 8 || p->size_max < p->size ||
+	    !p->partner || p->partner >= p->w.n) {
 		weft_check_failed(p->w.c,
-				  "sizes are multiples of 8; partner "
-				  "is one of 1..%u",
+				  "sizes are multiples of 8, size_max is not "
+				  "below size; partner is one of 1..%u",
 				  p->w.n - 1);
 		return -EINVAL;
 	}

@@ -116,6 +116,9 @@ static void one_word(const struct times *t, enum coh_delivery how)
 			 " words=1 jitter=0 start=%u", (uint32_t)a);
 		rig_open(&r, 1, text);
 		rig_finish(&r);
+		assert_int_equal(rig_counter(&r, "arrived"), 1);
+		assert_int_equal(rig_counter(&r, "delivered"), 1);
+		assert_int_equal(rig_counter(&r, "held_up"), 0);
 		assert_int_equal(rig_counter(&r, "seen"), 1);
 		assert_int_equal(r.errors, 0);
 		if (rig_metric(&r, "seen_mean") !=

@@ -43,9 +43,9 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 static void test_single_error(void **state)
 {
 	static const char *const w32[] = { "ctl",    "seq",	"len", "route",
-					   "header", "payload", "crc" };
+					   "header", "payload", "crc", "body" };
 
-	for (uint32_t i = 0; i < 7; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		for (uint32_t bit = 0; bit < 10; bit++) {
 			single_error("w32", w32[i], bit);
 			if (i != 2)

@@ -3,6 +3,7 @@
  * nodes.  The fault sits on what leaves node 0. */
 #include <stdio.h>
 
+#include "link/fault.h"
 #include "pair.h"
 
 extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
@@ -26,6 +27,29 @@ static void run(struct pair *p, const char *const *set,
 	pair_send(p, from, PACKETS, 40);
 	pair_start(p);
 	pair_run(p, 60000);
+}
+
+/* What goes on the line are the lower 12 bits of a symbol; the part is above.
+ */
+static void parts_of_symbols_do_not_leave_the_fault(void **state)
+{
+	static const uint16_t in[] = { 0xfabc, 0x1000, 0x8fff, 0x0801, 0xf000 };
+	static const uint16_t line[] = { 0x0abc, 0, 0x0fff, 0x0801, 0 };
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_frame *f = weft_frame_new(sim);
+	struct weft_raw *raw;
+
+	(void)state;
+	for (uint32_t turn = 0; turn < 2; turn++) { /* the second replaces */
+		raw = weft_raw_new(sim, 5);
+		memcpy(raw->sym, in, sizeof(in));
+		raw->n = 5;
+		fault_set(f, raw);
+		assert_ptr_equal(f->raw, raw);
+		assert_memory_equal(f->raw->sym, line, sizeof(line));
+	}
+	weft_frame_free(f);
+	weft_sim_free(sim);
 }
 
 static void header_bits(void **state)
@@ -349,6 +373,7 @@ static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_symbols_do_not_leave_the_fault),
 		cmocka_unit_test(header_bits),
 		cmocka_unit_test(body_bits),
 		cmocka_unit_test(credit_bit),

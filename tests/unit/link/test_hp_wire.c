@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "../grid.h"
 #include "link/hp_wire.h"
 
 enum { VPID = 0xfff1, CMD = 0x0011, CLASS = 0 }; /* FAST_SEND, one word */
@@ -236,6 +237,37 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, HEAD - 1));
 }
 
+/* Elements are 4..9 in the upper half: one way and back in each dimension. */
+static void a_way_is_as_few_elements_as_can_say_it(void **state)
+{
+	static const struct {
+		uint32_t x, y, z, s, d;
+		int n;
+		const char *el;
+	} v[] = {
+		{ 8, 0, 0, 3, 3, 0, "" },
+		{ 40, 0, 0, 0, 1, 1, "\x41" },
+		{ 40, 0, 0, 0, 15, 1, "\x4f" },
+		{ 40, 0, 0, 0, 16, 2, "\x4f\x41" },
+		{ 40, 0, 0, 18, 0, 2, "\x5f\x53" },
+		{ 8, 8, 8, 0, 2 + 8 * 3 + 64 * 1, 3, "\x42\x63\x81" },
+		{ 8, 8, 8, 2 + 8 * 3 + 64 * 1, 0, 3, "\x52\x73\x91" },
+		{ 8, 8, 0, 0, 8 * 5, 1, "\x73" },
+		/* 705 = 47 * 15 hops, one more is one too many */
+		{ 1413, 0, 0, 0, 705, 47, "\x4f\x4f\x4f\x4f" },
+		{ 1413, 0, 0, 0, 706, -1, "" },
+	};
+	uint8_t el[HP_ROUTE_MAX];
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct ex_topo t = grid(v[i].x, v[i].y, v[i].z, true);
+
+		assert_int_equal(hp_route_topo(&t, v[i].s, v[i].d, el), v[i].n);
+		assert_memory_equal(el, v[i].el, strlen(v[i].el));
+	}
+}
+
 static void damaged_frames_are_read_within_their_bytes(void **state)
 {
 	struct weft_rng g;
@@ -269,6 +301,7 @@ int main(void)
 		cmocka_unit_test(what_arrives_is_what_was_sent_on_any_way),
 		cmocka_unit_test(
 			a_route_entry_has_at_most_48_elements_each_way),
+		cmocka_unit_test(a_way_is_as_few_elements_as_can_say_it),
 		cmocka_unit_test(elements_that_are_none_are_not_followed),
 		cmocka_unit_test(reserved_elements_lead_to_the_service_port),
 		cmocka_unit_test(ways_that_are_too_long_are_not_sent),

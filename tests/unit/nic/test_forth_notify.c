@@ -388,6 +388,12 @@ static void test_sampler(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);
+	/* behind the last word comes the first again */
+	for (uint32_t i = 0; i < 2 * 40 + 1; i++)
+		rig_r32(&r, 0, FORTH_SAMPLE_DATA);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2048 + 2 * 40 + 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_free(&r);
 }
 

@@ -97,6 +97,39 @@ static void check(struct fab *f, uint64_t packets)
 	must(weft_sim_finish(f->sim, &err), &err);
 }
 
+/* Node 3 sends to one that knows three nodes, 0 to 2: none of its packets can
+ * be in order; to one that knows a fourth all are. */
+static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
+{
+	static const char *const knows[] = { "3", "4" };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *tx[] = { "node",	"3",	 "dests", "4",
+				     "pattern", "fixed", "dest",  "0",
+				     "packets", "9",	 NULL };
+		const char *rx[] = { "dests", knows[i], "pattern", "none",
+				     NULL };
+		struct fab f = { .sim = weft_sim_new(1) };
+		struct weft_err err = { 0 };
+
+		f.gen[0] = add(&f, &weft_class_forth_gen, "tx", tx);
+		f.gen[1] = add(&f, &weft_class_forth_gen, "rx", rx);
+		f.sw = add(&f, &weft_class_forth_link, "l", NULL);
+		must(weft_comp_init(f.gen[0], &err), &err);
+		must(weft_comp_init(f.gen[1], &err), &err);
+		must(weft_comp_init(f.sw, &err), &err);
+		must(weft_connect(&f.gen[0]->ports[0], &f.gen[1]->ports[0],
+				  f.sw, 0, &err),
+		     &err);
+		must(weft_sim_start(f.sim, &err), &err);
+		weft_sim_run(f.sim, WEFT_MS);
+		assert_int_equal(f.gen[1]->counters[RECEIVED], 9);
+		assert_int_equal(f.gen[1]->counters[DISORDER], i ? 0 : 9);
+		weft_sim_free(f.sim);
+	}
+}
+
 static void patterns(void **state)
 {
 	static const char *const name[] = { "uniform", "permutation", "hotspot",
@@ -223,8 +256,12 @@ static void too_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),    cmocka_unit_test(line_rate),
-		cmocka_unit_test(credit_loss), cmocka_unit_test(repeats),
+		cmocka_unit_test(
+			packets_of_a_node_that_is_none_are_out_of_order),
+		cmocka_unit_test(patterns),
+		cmocka_unit_test(line_rate),
+		cmocka_unit_test(credit_loss),
+		cmocka_unit_test(repeats),
 		cmocka_unit_test(too_large),
 	};
 

@@ -2,6 +2,7 @@
 /* Traffic components through the crossbar: every pattern, both layouts, with
  * and without faults; every byte checked, credits home at the end. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../cmocka_all.h"
@@ -48,6 +49,9 @@ static void build(struct fab *f, uint64_t seed, const char *frame,
 
 	f->sim = weft_sim_new(seed);
 	f->sw = add(f, &weft_class_forth_xbar, "sw", sw_set);
+	for (const char *const *s = set; *s; s += 2)
+		if (!strcmp(*s, "credit_words"))
+			must(weft_param_set(f->sw, s[0], s[1], &err), &err);
 	must(weft_comp_init(f->sw, &err), &err);
 	for (i = 0; i < PORTS; i++) {
 		snprintf(name, sizeof(name), "g%u", i);
@@ -239,6 +243,100 @@ static void repeats(void **state)
 	assert_memory_equal(got[0], got[1], sizeof(got[0]));
 }
 
+/* ---- listening ---- */
+
+enum { HEARD = 400, SYMBOLS = 600 };
+
+/* What was on a line: told by its end, or seen by a filter. */
+struct ear {
+	struct weft_tap tap;
+	struct {
+		weft_time_t time;
+		uint32_t n;
+		uint16_t sym[SYMBOLS];
+	} at[HEARD];
+	uint32_t n;
+};
+
+static void ear_add(struct ear *e, const struct weft_frame *f, weft_time_t time)
+{
+	if (e->n == HEARD)
+		return;
+	e->at[e->n].time = time;
+	e->at[e->n].n = forth_wire.encode(f, e->at[e->n].sym, SYMBOLS);
+	assert_in_range(e->at[e->n].n, 1, SYMBOLS);
+	e->n++;
+}
+
+static void hear(struct weft_tap *t, const struct weft_frame *f,
+		 weft_time_t start)
+{
+	ear_add((struct ear *)t, f, start);
+}
+
+static void record(struct weft_comp *c, struct weft_frame *f)
+{
+	ear_add(*(struct ear **)c->state, f, f->time - c->on->delay);
+	weft_filter_pass(c, f);
+}
+
+static WEFT_COMPONENT(recorder, .name = "test.recorder",
+		      .kind = WEFT_KIND_FAULT, .doc = "writes frames down",
+		      .state_size = sizeof(struct ear *),
+		      .ops = { .filter = record });
+
+static void listen(struct fab *f, struct ear *e, bool tapped)
+{
+	struct weft_err err = { 0 };
+	struct weft_comp *c;
+
+	e->n = 0;
+	e->tap.hear = hear;
+	if (!tapped) {
+		f->sw->ports[0].tap = &e->tap;
+		return;
+	}
+	c = add(f, &weft_class_recorder, "r", NULL);
+	must(weft_comp_init(c, &err), &err);
+	*(struct ear **)c->state = e;
+	must(weft_filter_add(&f->sw->ports[0], c, &err), &err);
+}
+
+/* Packets with their credits, and frames of credits of several lanes, are told
+ * as they are sent where frames are real. */
+static void a_listener_hears_what_a_tapped_line_carries(void **state)
+{
+	static const char *const frame[] = { "word", "packed" };
+	const char *set[] = { "load", "0.7",	      "size", "8", "size_max",
+			      "512",  "credit_words", "2",    NULL };
+	struct ear *e = calloc(2, sizeof(*e));
+	struct weft_err err = { 0 };
+
+	(void)state;
+	assert_non_null(e);
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t k = 0; k < 2; k++) {
+			struct fab f;
+
+			build(&f, 3, frame[i], set, NULL);
+			listen(&f, &e[k], k);
+			must(weft_sim_start(f.sim, &err), &err);
+			weft_sim_run(f.sim, WEFT_MS);
+			if (!k)
+				e->tap.settle(&f.sw->ports[0]);
+			assert_int_equal(e[k].n, HEARD);
+			weft_sim_free(f.sim);
+		}
+		for (uint32_t k = 0; k < HEARD; k++) {
+			assert_int_equal(e[0].at[k].time, e[1].at[k].time);
+			assert_int_equal(e[0].at[k].n, e[1].at[k].n);
+			assert_memory_equal(e[0].at[k].sym, e[1].at[k].sym,
+					    2 * e[0].at[k].n);
+		}
+	}
+	free(e);
+}
+
 /* Packets that can never fit are refused. */
 static void too_large(void **state)
 {
@@ -262,6 +360,7 @@ int main(void)
 		cmocka_unit_test(line_rate),
 		cmocka_unit_test(credit_loss),
 		cmocka_unit_test(repeats),
+		cmocka_unit_test(a_listener_hears_what_a_tapped_line_carries),
 		cmocka_unit_test(too_large),
 	};
 

@@ -14,6 +14,8 @@ import tempfile
 import unittest
 
 WEFT = os.path.abspath(sys.argv[1])
+# Each says where: the line of a file, or the option.
+PLACE = r"^([^:]+:\d+: |(run: )?--[a-z])"
 TABLE = pathlib.Path(__file__).resolve().parent / "messages.txt"
 WORDS = {
     "TRAFFIC ": "traffic: {type: extoll.gen, count: 4, load: 0.1}\n"
@@ -60,6 +62,7 @@ class Messages(unittest.TestCase):
             n += 1
             with self.subTest(mistake):
                 said = self.weft("run", "-", *args, stdin=text)
+                self.assertRegex(said, PLACE)
                 said = re.sub(r"^standard input:\d+: ", "", said)
                 self.assertEqual("    " + said, message)
         self.assertGreater(n, 80)

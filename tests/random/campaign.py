@@ -75,7 +75,8 @@ def another(way, e, exe, other):
         return exe, e, args, {}
     if way == "shuffle":
         e = copy.deepcopy(e)
-        e.setdefault("run", {})["shuffle"] = 7
+        if isinstance(e.setdefault("run", {}), dict):
+            e["run"]["shuffle"] = 7
     args = ["--jobs", "3"] if way == "jobs" else []
     env = {"perturb": {"MALLOC_PERTURB_": "165"},
            "mmap": {"MALLOC_MMAP_THRESHOLD_": "4096"}}.get(way, {})

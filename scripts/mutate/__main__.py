@@ -10,6 +10,8 @@
     scripts/mutate --check           the committed mutants, each with the test
                                      that must catch it
     scripts/mutate --write-check N   writes that list from what was caught
+    scripts/mutate --rows            published rows that no parameter moves
+                                     fail with a change of the source
     scripts/mutate --coverage        lines and error paths that no test takes
     scripts/mutate --self-test
 
@@ -23,6 +25,7 @@ sys.dont_write_bytecode = True
 
 import cover
 import report
+import rows
 import selftest
 from campaign import Campaign, check
 
@@ -51,7 +54,8 @@ def options():
                    help="use the map as it is")
     p.add_argument("--again", action="store_true")
     p.add_argument("--mutant")
-    for name in ("--survivors", "--check", "--coverage", "--self-test"):
+    for name in ("--survivors", "--check", "--coverage", "--rows",
+                 "--self-test"):
         p.add_argument(name, action="store_true")
     p.add_argument("--show", metavar="MUTANT")
     p.add_argument("--write-check", type=int, metavar="N")
@@ -69,6 +73,8 @@ def main():
         return selftest.main()
     if o.check:
         return check(o)
+    if o.rows:
+        return rows.main(o)
     if o.show:
         return report.show(o, o.show)
     if o.coverage:

@@ -148,11 +148,11 @@ const struct repro_row repro_forth_rows[] = {
 	  REPRO_ROUNDED, 2, REPRO_CALIBRATED, "forth.xbar.os_pipe_change",
 	  .note = BUBBLE, .experiment = "forth/three-to-one-plat",
 	  .eval = forth_eval_total_gbit },
-	{ "F19", "tr-switch: 3 -> 1, fairness max/min", "", 1, REPRO_PCT, 0.1,
+	{ "F19", "tr-switch: 3 -> 1, largest share over a third", "", 1, REPRO_PCT, 0.1,
 	  REPRO_STRUCTURAL, .derived = true, .why = "printed: equal "
 	  "shares; one packet more or less in the window",
 	  .experiment = "forth/three-to-one", .eval = forth_eval_fairness },
-	{ "F19-plat", "plat-switch: 3 -> 1, fairness max/min", "", 1,
+	{ "F19-plat", "plat-switch: 3 -> 1, largest share over a third", "", 1,
 	  REPRO_PCT, 0.1, REPRO_STRUCTURAL, .derived = true, .why = "printed: "
 	  "equal shares; one packet more or less in the window",
 	  .experiment = "forth/three-to-one-plat", .eval = forth_eval_fairness

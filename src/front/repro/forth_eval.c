@@ -166,10 +166,12 @@ double forth_eval_total_gbit(const struct repro_data *d)
 	return gbit(repro_value(d, NULL, "n0.prog0.bandwidth_in"));
 }
 
+/* The largest share over a third.  Senders that are served one after the other
+ * have equal rates, each in its own time, but three times a third. */
 double forth_eval_fairness(const struct repro_data *d)
 {
-	return repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
-	       repro_min(d, NULL, "n[123].prog0.bandwidth_out");
+	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
+	       repro_value(d, NULL, "n0.prog0.bandwidth_in");
 }
 
 static double packet_cc(const struct repro_data *d, const char *point)

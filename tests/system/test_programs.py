@@ -217,6 +217,15 @@ class HostPort(Metrics):
         self.assertEqual(r[p + "executed"], 300)
         self.near(r[p + "rate"], 300 / r[p + "time"])
 
+    def test_limits_are_those_of_any_node(self):
+        """Five words fit behind the header of a send, three behind that of a
+        put."""
+        for n in 0, 1:
+            r = run("hostport/limits", "workload.0.on=%d" % n,
+                    "workload.1.on=%d" % n, "workload.1.pages=no")
+            self.assertEqual(r["n%d.prog1.fast_send" % n], 5)
+            self.assertEqual(r["n%d.prog1.fast_put" % n], 3)
+
     def test_triggers(self):
         """The straight line through the points."""
         r = run("hostport/trigger")

@@ -171,6 +171,7 @@ class OwnMemory(unittest.TestCase):
     """malloc of a program: its blocks begin where they always do, memory of
     the C library goes back to it."""
     SOURCE = r"""
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,13 @@ int main(void)
 	p[0] = realloc(p[0], 100000);
 	p[0] = realloc(p[0], 200000);
 	printf("large %d\n", (int)((uintptr_t)p[0] % 4096));
+	p[0] = reallocarray(p[0], 60000, 5);
+	printf("array %d %d\n", p[0] != NULL,
+	       reallocarray(NULL, SIZE_MAX / 2, 4) == NULL);
+	printf("aligned %d %d\n", memalign(48, 8) == NULL,
+	       memalign(64, 8) != NULL);
+	printf("posix %d %d\n", posix_memalign((void **)&p[1], 12, 8) == EINVAL,
+	       posix_memalign((void **)&p[1], 4096, 8));
 	text = realloc(text, 5000);
 	printf("%s, %zd", text, getline(&line, &n, f));
 	printf(" %s", line);
@@ -219,6 +227,8 @@ int main(void)
             self.assertIn("large 0\n", first[1])
             self.assertIn("C library, 22 a line that is longer", first[1])
             self.assertIn("4 next 1", first[1])
+            for line in "array 1 1\n", "aligned 1 1\n", "posix 1 0\n":
+                self.assertIn(line, first[1])
             for env in HEAPS:
                 self.assertEqual(said(*args, env=env), first, env)
 
@@ -236,6 +246,20 @@ class Programs(unittest.TestCase):
         said = self.refused("/nowhere/prog.so")
         self.assertIn("n0.prog0: /nowhere/prog.so: ", said)
         self.assertIn("No such file", said)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_no_place_for_its_output(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            file = os.path.join(tmp, "none.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", file],
+                           input="int main(void) { return 0; }", text=True,
+                           check=True)
+            p = execute("run",
+                        os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                        "--set", "host.main.file=" + file,
+                        "--set", "host.main.out=/nowhere/out")
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("n0.prog0: out: cannot write '/nowhere/out'", p.stderr)
 
     def test_no_program(self):
         said = self.refused(os.path.abspath(__file__))

@@ -223,6 +223,41 @@ static void test_keys(void **state)
 	close_both();
 }
 
+/* A region stays as long as an answer to any peer is read out of it; others
+ * may go. */
+static void test_dereg_waits_for_answers(void **state)
+{
+	for (uint32_t asks = 0; asks < 2; asks++) {
+		struct weft_host *h = &node[!asks];
+		struct weft_ep *from, *near;
+		struct weft_ep_mr mr, other, end, back;
+		uint8_t *into;
+
+		open_both(NULL);
+		near = asks ? a : b;
+		from = asks ? b : a;
+		into = region(&node[asks], from, 64, &back);
+		region(h, near, 64, &other);
+		region(h, near, 64, &mr);
+		region(h, near, 64, &end);
+		assert_int_equal(from->ops->get(from, !asks, into, 64, mr.addr,
+						mr.key, NULL),
+				 0);
+		h->running = false;
+		next(near);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), -EAGAIN);
+		assert_int_equal(near->ops->mr_dereg(near, &other), 0);
+		assert_int_equal(near->ops->mr_dereg(near, &end), 0);
+		h->running = true;
+		fake_run(h);
+		next(near);
+		assert_int_equal(next(from).kind, WEFT_EV_GET);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), 0);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), -EINVAL);
+		close_both();
+	}
+}
+
 /* Events that nobody takes hold up new operations, and are not lost. */
 static void test_unread_events(void **state)
 {
@@ -274,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_get_and_atomics),
 		cmocka_unit_test(test_request_limit),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_dereg_waits_for_answers),
 		cmocka_unit_test(test_unread_events),
 		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_no_nic),

@@ -224,10 +224,11 @@ enum extoll_event {
 	EXTOLL_EV_VELO_DROP,	/* info: enum extoll_drop; vpid, destination */
 	EXTOLL_EV_VELO_DISCARD, /* info: enum extoll_discard; vpid, source */
 	EXTOLL_EV_RMA_IRQ,	/* notification with INT: vpid */
-	EXTOLL_EV_RMA_ERROR,	/* info: unit's own */
-	EXTOLL_EV_ATU_FAULT,	/* info: unit's own */
-	EXTOLL_EV_LINK,		/* info: link port, enum extoll_link << 8 */
-	EXTOLL_EV_HTAX,		/* host request that hit no interval */
+	EXTOLL_EV_RMA_ERROR, /* info: why, unit (RMA_REQUESTER ..) << 8; vpid,
+			      * far node; unit 0: command of the ATU */
+	EXTOLL_EV_ATU_FAULT, /* info: why; vpid */
+	EXTOLL_EV_LINK,	     /* info: link port, enum extoll_link << 8 */
+	EXTOLL_EV_HTAX,	     /* host request that hit no interval */
 };
 
 /* What an event says of a link (4.7, 5.7).  Cells for a link that is lost or

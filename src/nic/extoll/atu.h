@@ -98,7 +98,6 @@ struct atu {
 	bool begun;	     /* the command at the head has */
 	uint32_t epoch;	     /* commands begun */
 	struct weft_timer timer;
-	uint64_t lost; /* commands */
 	uint64_t faults[ATU_FAULTS];
 };
 

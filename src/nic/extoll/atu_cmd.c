@@ -86,10 +86,10 @@ static bool cmd_fence(struct atu *a, uint64_t cmd)
 	return cmd_tell(a, cmd);
 }
 
+/* The host hears of a command that is not executed. */
 static bool cmd_bad(struct atu *a, uint64_t cmd)
 {
-	(void)cmd;
-	a->lost++;
+	ex_event(a->nic, EXTOLL_EV_RMA_ERROR, 0, 0, ATU_CMD_OP(cmd));
 	return true;
 }
 
@@ -117,8 +117,7 @@ void atu_cmd_run(struct atu *a)
 void atu_command(struct atu *a, uint64_t word)
 {
 	if (a->tail - a->head == ATU_QUEUE) {
-		a->lost++;
-		ex_event(a->nic, EXTOLL_EV_RMA_ERROR, 0, 0, ATU_CMD_OP(word));
+		cmd_bad(a, word);
 		return;
 	}
 	a->cmd[a->tail++ % ATU_QUEUE] = word;

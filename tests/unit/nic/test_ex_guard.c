@@ -83,6 +83,50 @@ static void test_read_only_page_is_read_by_put_and_get(void **state)
 	assert_int_equal(rr_counter("rma_bad_responses"), 0);
 }
 
+/* ---- what the host hears of it (2.7) ---- */
+
+/* The next two events: vpid and why of the ATU; unit, reason and peer. */
+static void heard(uint32_t *i, uint32_t fault, uint32_t unit, uint32_t why,
+		  uint32_t node)
+{
+	xr_settle(&rr);
+	if (fault)
+		assert_int_equal(
+			xr_evt(&rr, 0, (*i)++),
+			EXTOLL_EVENT(EXTOLL_EV_ATU_FAULT, RR_VPID, 0, fault));
+	assert_int_equal(xr_evt(&rr, 0, (*i)++),
+			 EXTOLL_EVENT(EXTOLL_EV_RMA_ERROR, RR_VPID, node,
+				      256 * unit + why));
+	assert_int_equal(xr_evt(&rr, 0, *i), 0);
+}
+
+static void test_event_names_unit_and_reason_of_a_refusal(void **state)
+{
+	const uint64_t half = 0;
+	uint32_t i = 0;
+
+	rr_gate(A, GATE_WRITE, A);
+	rr_gate(B, GATE_READ, B);
+	put_to(B, 64, 1);
+	heard(&i, ATU_F_ACCESS, RMA_COMPLETER, RMA_BAD_XLATE, RR_FAR);
+	get_from(A, 64);
+	heard(&i, ATU_F_ACCESS, RMA_RESPONDER, RMA_BAD_XLATE, RR_FAR);
+	rr_put(A, 64);
+	heard(&i, ATU_F_ACCESS, RMA_REQUESTER, RMA_BAD_XLATE, RR_FAR);
+	rr_arrive(RR_PKT(.op = RMA_GET_QW, .bytes = 64, .pd = 1,
+			 .w = { NLA(B), NLA(A) }),
+		  xr_cycle(&rr));
+	heard(&i, 0, RMA_RESPONDER, RMA_BAD_MISROUTE, RR_FAR);
+	rr_arrive(
+		RR_PKT(.op = RMA_PUT_QW, .bytes = 64, .pd = 1, .w = { NLA(A) }),
+		xr_cycle(&rr));
+	heard(&i, 0, RMA_COMPLETER, RMA_BAD_MISROUTE, RR_FAR);
+	/* 8 bytes are no descriptor */
+	xr_store(&rr, 0, extoll_rma_page(RMA_OPT_TE, RR_VPID), &half,
+		 sizeof(half));
+	heard(&i, 0, RMA_REQUESTER, RMA_BAD_FORMAT, 0);
+}
+
 /* ---- the protection descriptor ---- */
 
 static void test_packet_of_another_protection_domain_does_nothing(void **state)
@@ -213,6 +257,32 @@ static void test_flush_waits_for_a_page_that_is_read(void **state)
 	in_use_and(WEFT_BUS_READ, ATU_CMD_FLUSH_VPID(RR_VPID));
 }
 
+static void test_commands_that_are_not_executed_are_told(void **state)
+{
+	const uint64_t tell = ATU_CMD_TELL(ATU_NOTIFY, RR_WORD);
+
+	command(9ull << 60); /* there is no command 9 (3.8) */
+	xr_settle(&rr);
+	assert_int_equal(xr_evt(&rr, 0, 0),
+			 EXTOLL_EVENT(EXTOLL_EV_RMA_ERROR, 0, 0, 9));
+	/* a fence that waits, 15 behind it, one too many */
+	rr.bus[0]->t_read = 20 * WEFT_US;
+	rr_put(A, 64);
+	while (!rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n)
+		xr_run(&rr, 1);
+	command(ATU_CMD_TELL(ATU_FENCE, RR_WORD));
+	for (uint32_t i = 0; i < 15; i++)
+		command(tell);
+	assert_int_equal(xr_r64(&rr, 0, EXTOLL_ATU_COMMAND), 16);
+	assert_int_equal(xr_evt(&rr, 0, 1), 0);
+	command(tell);
+	xr_settle(&rr);
+	assert_int_equal(xr_evt(&rr, 0, 1),
+			 EXTOLL_EVENT(EXTOLL_EV_RMA_ERROR, 0, 0, ATU_NOTIFY));
+	assert_int_equal(rr_ops(WEFT_BUS_WRITE, RR_WORD, RR_WORD + 8).n, 16);
+	assert_int_equal(xr_r64(&rr, 0, EXTOLL_ATU_COMMAND), 0);
+}
+
 /* ---- bounds of 5.3 and 5.4 ---- */
 
 static void test_requester_has_eight_reads_on_the_way(void **state)
@@ -293,6 +363,7 @@ int main(void)
 		T(test_read_only_page_in_the_tlb_is_not_written),
 		T(test_write_only_page_in_the_tlb_is_not_read),
 		T(test_read_only_page_is_read_by_put_and_get),
+		T(test_event_names_unit_and_reason_of_a_refusal),
 		T(test_packet_of_another_protection_domain_does_nothing),
 		T(test_flush_of_a_page_reads_again_what_is_under_way),
 		T(test_flush_of_a_vpid_reads_again_what_is_under_way),
@@ -301,6 +372,7 @@ int main(void)
 		T(test_fence_waits_for_a_page_that_is_read),
 		T(test_flush_waits_for_a_page_that_is_written),
 		T(test_flush_waits_for_a_page_that_is_read),
+		T(test_commands_that_are_not_executed_are_told),
 		T(test_requester_has_eight_reads_on_the_way),
 		T(test_responder_has_eight_reads_on_the_way),
 		T(test_put_waits_for_the_line_that_is_late),

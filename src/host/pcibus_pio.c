@@ -263,7 +263,6 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 		return;
 	b->dev[p->io.dev].orphans++;
 	l->tail = 0;
-	l->deferred = false;
 	load_finish(b, d + len);
 }
 

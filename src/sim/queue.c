@@ -54,7 +54,6 @@ void evq_fini(struct evq *q)
 	free(q->spare);
 	free(q->cur.ev);
 	free(q->scratch.ev);
-	memset(q, 0, sizeof(*q));
 }
 
 RARE static void vec_grow(struct evq_vec *v, uint32_t n)

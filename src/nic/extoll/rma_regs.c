@@ -74,7 +74,7 @@ uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t i)
 	case RMA_R_ATU_GATS:
 		return n->gats;
 	case RMA_R_ATU_FAULT:
-		return i < ATU_FAULTS ? r->atu.faults[i] : 0;
+		return r->atu.faults[i];
 	default:
 		return vpid_get(r, reg, i);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../cmocka_all.h"
@@ -114,6 +115,54 @@ static void test_utf8(void **state)
 	assert_text("\xFF\xFE", "\"" BAD BAD "\"");
 }
 
+/* RFC 3629: the first and the last of each length, and their neighbours. */
+static void test_utf8_edges(void **state)
+{
+	static const char *const good[] = {
+		"\x20",
+		"\x7F",
+		"\xC2\x80",
+		"\xDF\xBF",
+		"\xE0\xA0\x80",
+		"\xE0\xBF\xBF",
+		"\xE1\x80\x80",
+		"\xEC\xBF\xBF",
+		"\xED\x80\x80",
+		"\xED\x9F\xBF",
+		"\xEE\x80\x80",
+		"\xEF\xBF\xBF",
+		"\xF0\x90\x80\x80",
+		"\xF0\xBF\xBF\xBF",
+		"\xF1\x80\x80\x80",
+		"\xF3\xBF\xBF\xBF",
+		"\xF4\x80\x80\x80",
+		"\xF4\x8F\xBF\xBF",
+	};
+	static const char *const bad[] = {
+		"\xC1\xBF",	    "\xC2\xC0",		"\xDF\xC0",
+		"\xE0\x9F\xBF",	    "\xE0\xC0\x80",	"\xE1\xC0\x80",
+		"\xEC\x80\xC0",	    "\xED\xA0\x80",	"\xEE\xC0\x80",
+		"\xEF\xC0\x80",	    "\xF0\x8F\xBF\xBF", "\xF0\xC0\x80\x80",
+		"\xF1\xC0\x80\x80", "\xF3\x80\xC0\x80", "\xF4\x90\x80\x80",
+		"\xF5\x80\x80\x80",
+	};
+	char want[32];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(want, sizeof(want), "\"%s\"", good[i]);
+		assert_text(good[i], want);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		strcpy(want, "\"");
+		for (size_t k = 0; k < strlen(bad[i]); k++)
+			strcat(want, BAD);
+		strcat(want, "\"");
+		assert_text(bad[i], want);
+	}
+	assert_text("\xE1z\x80", "\"" BAD "z" BAD "\"");
+	assert_text("\xF1\x80\x80z", "\"" BAD BAD BAD "z\"");
+}
+
 static void test_large(void **state)
 {
 	struct json j;
@@ -146,9 +195,13 @@ static void test_deepest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compact), cmocka_unit_test(test_pretty),
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_utf8),	cmocka_unit_test(test_large),
+		cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_pretty),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_utf8_edges),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_deepest),
 	};
 

@@ -99,6 +99,19 @@ static void test_below_large(void **state)
 		assert_int_equal(weft_rng_below(&r, 1), 0);
 }
 
+/* A power of two divides the range: nothing is rejected, a value is the
+ * generator's highest bits. */
+static void test_below_power_of_two(void **state)
+{
+	struct weft_rng r, s;
+
+	weft_rng_seed(&r, 5, "power");
+	s = r;
+	for (uint32_t i = 0; i < 640; i++)
+		assert_true(weft_rng_below(&r, UINT64_C(1) << (1 + i % 63)) ==
+			    weft_rng_u64(&s) >> (63 - i % 63));
+}
+
 static void test_real(void **state)
 {
 	struct weft_rng r;
@@ -123,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_streams_differ),
 		cmocka_unit_test(test_below_is_even),
 		cmocka_unit_test(test_below_large),
+		cmocka_unit_test(test_below_power_of_two),
 		cmocka_unit_test(test_real),
 	};
 

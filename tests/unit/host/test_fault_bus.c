@@ -362,6 +362,26 @@ static void error_clocks(void **state)
 	}
 }
 
+/* PERR# and SERR# of the device go on to the bus, each counted as what it is.
+ */
+static void signals(void **state)
+{
+	static const char *const f[] = { "error", "none", NULL };
+	struct bench *b = *state;
+	struct weft_port *dev;
+
+	add(&b->s.rd[0], 0, 0x1000, 8);
+	run(b, f);
+	dev = b->rig.shim[0]->ports[0].peer;
+	weft_bus_signal(dev, WEFT_BUS_PERR);
+	weft_bus_signal(dev, WEFT_BUS_SERR);
+	weft_bus_signal(dev, WEFT_BUS_SERR);
+	assert_int_equal(counter(b, "perr"), 1);
+	assert_int_equal(counter(b, "serr"), 2);
+	assert_int_equal(counter(b, "held_ns"), 0);
+	rig_free(&b->rig);
+}
+
 static void wrong_place(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -394,6 +414,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(host_loads, setup, teardown),
 		cmocka_unit_test_setup_teardown(host_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(error_clocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(signals, setup, teardown),
 		cmocka_unit_test(wrong_place),
 	};
 

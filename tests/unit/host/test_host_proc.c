@@ -225,6 +225,7 @@ static void test_guest(void **state)
 	bench_well(b, guest);
 	assert_int_equal(b->v[0], 8);
 	assert_int_equal(device(b)->n_loads, 2);
+	assert_int_equal(counter(b, "page_faults"), 1);
 }
 
 /* ---- many ---------------------------------------------------------------- */

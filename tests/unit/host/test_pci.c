@@ -456,18 +456,31 @@ static void test_presets(void **state)
 
 static void test_refused(void **state)
 {
-	struct weft_sim *sim = weft_sim_new(1);
-	struct weft_err err = { 0 };
-	struct weft_comp *c =
-		weft_sim_add(sim, &weft_class_bus_pci, "bus", &err);
+	static const struct {
+		const char *param, *value;
+		bool good;
+	} t[] = {
+		{ "line", "24", false }, { "line", "32", true },
+		{ "page", "24", false }, { "page", "4", false },
+		{ "page", "8", true },	 { "page", "0", true },
+	};
 
 	(void)state;
-	assert_int_equal(weft_param_set(c, "line", "24", &err), 0);
-	assert_true(weft_comp_init(c, &err) < 0);
-	assert_string_equal(err.msg,
-			    "bus: page and line must be powers of two "
-			    "from 8 on");
-	weft_sim_free(sim);
+	for (uint32_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct weft_sim *sim = weft_sim_new(1);
+		struct weft_err err = { 0 };
+		struct weft_comp *c =
+			weft_sim_add(sim, &weft_class_bus_pci, "bus", &err);
+
+		assert_int_equal(
+			weft_param_set(c, t[i].param, t[i].value, &err), 0);
+		assert_int_equal(weft_comp_init(c, &err) == 0, t[i].good);
+		if (!t[i].good)
+			assert_string_equal(err.msg,
+					    "bus: page and line must be "
+					    "powers of two from 8 on");
+		weft_sim_free(sim);
+	}
 }
 
 #define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)

@@ -371,6 +371,12 @@ static void test_dual_address(void **state)
 	assert_int_equal(done(b, 0), 6 + 4 + 1 + 8);
 	/* only the tenure above 4 GB pays */
 	assert_int_equal(done(b, 1) - done(b, 0), 6 + 384 + 2 * 4 + 20 + 1);
+	rig_free(&b->rig);
+	b->s.wr[0].n = 0;
+	add(&b->s.rd[0], 0x100000000, 64);
+	run(b);
+	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 6 + 4 + 1);
+	assert_int_equal(done(b, 0), 6 + 4 + 1 + 50 + 8);
 }
 
 /* V18: sequences = ceil(size / limit), each with the full split latency. */

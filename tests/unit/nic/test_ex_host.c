@@ -112,6 +112,10 @@ static int hole_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	exproc_open(&proc[0], h, VPID);
 	assert_true(weft_io_map(h, proc[0].dev, EXTOLL_BAR, EXTOLL_VELO,
 				EXTOLL_PAGE, WEFT_UC, &hole));
+	/* at reset the register file has all of its own offsets (2.4) */
+	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_LOWER), 0);
+	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_UPPER),
+			 EXTOLL_RF_BYTES - 1);
 	exproc_get(&proc[0], EXTOLL_NODE_ID);
 	assert_false(weft_io_error(h));
 	r->v[0] = weft_io_load64(h, &hole, 0);

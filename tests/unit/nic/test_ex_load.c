@@ -172,6 +172,29 @@ static void test_message(void **state)
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 
+/* 8 bytes are 5 flits, 9 bytes 7 (3.9): 6 in the mean, so a load of 0.06 is a
+ * message in 100 cycles. */
+static void test_load_counts_the_mean_size(void **state)
+{
+	uint32_t n[2] = { 0 };
+	uint64_t first, last;
+
+	open_dev(
+		"node=3 nodes=9 pattern=fixed dest=5 size=8 size_max=9 "
+		"packets=50 load=0.06 arrivals=periodic");
+	weft_sim_run(sim, 1000 * WEFT_US);
+	assert_int_equal(dev->n, 7 + 50);
+	first = LOAD_BORN(word(&dev->log[7], 1));
+	last = LOAD_BORN(word(&dev->log[7 + 49], 1));
+	assert_int_equal(last - first, 49 * 100);
+	for (uint32_t i = 7; i < dev->n; i++) {
+		assert_in_range(dev->log[i].bytes, 16, 24);
+		n[dev->log[i].bytes > 16]++;
+	}
+	assert_in_range(n[0], 10, 40); /* each with probability 1/2 */
+	assert_int_equal(n[0] + n[1], 50);
+}
+
 /* A device that takes nothing gets `depth` stores, then one for one. */
 static void test_depth(void **state)
 {
@@ -363,6 +386,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_setup, close_sim),
 		cmocka_unit_test_teardown(test_message, close_sim),
+		cmocka_unit_test_teardown(test_load_counts_the_mean_size,
+					  close_sim),
 		cmocka_unit_test_teardown(test_depth, close_sim),
 		cmocka_unit_test_teardown(test_take, close_sim),
 		cmocka_unit_test_teardown(test_wrong, close_sim),

@@ -185,6 +185,35 @@ static void filters_see_everything(void **state)
 	weft_sim_free(p.sim);
 }
 
+/* What the first passes on, the second sees. */
+static void filters_stand_in_a_row(void **state)
+{
+	static const uint64_t want[] = { 1, 51, 51, 101 };
+	static const weft_time_t at[] = { 30, 35, 35, 40 };
+	struct pair p;
+	struct end *e;
+
+	(void)state;
+	pair_new(&p);
+	e = p.b->state;
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(weft_filter_add(weft_port_find(p.a, "link1"),
+						 add(&p, &weft_class_twice,
+						     i ? "g" : "f"),
+						 &p.err),
+				 0);
+	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
+	send(&p, 1, 0);
+	weft_sim_run(p.sim, WEFT_NEVER);
+	assert_int_equal(e->n, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(e->got[i], want[i]);
+		assert_int_equal(e->at[i], at[i]);
+	}
+	assert_int_equal(weft_sim_finish(p.sim, &p.err), 0);
+	weft_sim_free(p.sim);
+}
+
 static void bad_cables_are_refused(void **state)
 {
 	struct pair p;
@@ -254,6 +283,7 @@ int main(void)
 		cmocka_unit_test(
 			frames_may_lie_beside_each_other_where_the_owner_says_so),
 		cmocka_unit_test(filters_see_everything),
+		cmocka_unit_test(filters_stand_in_a_row),
 		cmocka_unit_test(bad_cables_are_refused),
 		cmocka_unit_test(dangling_port_is_refused),
 		cmocka_unit_test(lost_frames_are_found),

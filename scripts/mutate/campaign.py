@@ -21,6 +21,8 @@ from state import Sources, State, read_list
 from trial import Result, Worker
 
 NOT_COUNTED = ("broken", "equal")
+# Run by the build; what they print is compiled into the tests' programs.
+GENERATORS = ("src/base/b8b10_gen.c", "src/base/crc_gen.c")
 
 
 class Campaign:
@@ -44,7 +46,7 @@ class Campaign:
     def sample(self):
         """(path, mutant) of all under --path, in the order of the seed."""
         all_ = [(path, m) for path in self.sources.files(self.o.path)
-                if path in self.build.compiles
+                if path in self.build.compiles and path not in GENERATORS
                 for m in operators.mutants(path, self.sources.text(path))]
         return sorted(all_, key=lambda pm: self.rank(pm[1].name))
 

@@ -63,8 +63,10 @@ class Record:
         size = 20 + self.n + maps * (2 if self.flags & 2 else 1)
         assert size == len(data), (size, len(data))
 
-    def is_control(self, i):
-        return self.control[i // 8] >> i % 8 & 1
+    def controls(self, n):
+        """The first n symbols are of the control kind, and no others."""
+        return self.control == bytes([(1 << n) - 1]) + bytes(
+            len(self.control) - 1)
 
 
 class Capture:
@@ -133,6 +135,8 @@ class Files(unittest.TestCase):
         self.assertEqual(len(names), len(set(names)))
         ends = {tuple(n.split(" > ")) for n in names}
         self.assertEqual(ends, {(b, a) for a, b in ends})
+        # K28.5 and one more begin whatever comes.
+        self.assertTrue(all(Record(d).controls(2) for _, d in cap.records))
         # A packet: K28.5 .. SOP, a header of 64 bits, CRCs; most are full.
         long = [Record(d) for _, d in cap.records if len(d) > 400]
         self.assertGreater(len(long), 50)
@@ -187,7 +191,7 @@ class Files(unittest.TestCase):
         starts = set()
         for _, data in cap.records:
             r = Record(data)
-            self.assertTrue(r.is_control(0))
+            self.assertTrue(r.controls(1))
             starts.add(r.sym[0])
             self.assertEqual(r.more & 15, 1)
         self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells

@@ -12,6 +12,7 @@ import fnmatch
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -188,6 +189,7 @@ class Explain(Looking):
     def check_table(self, metric, measured):
         """As printed, in hundredths of a nanosecond or less."""
         lines = weft("explain", self.path("x.db")).stdout.splitlines()
+        self.assertNotIn("(run ", lines[0])  # there is no other
         at = next(i for i, s in enumerate(lines) if s.startswith("where"))
         end = next(i for i, s in enumerate(lines) if s.startswith("sum "))
         trip = "mean [ns]" in lines[at]
@@ -250,9 +252,12 @@ class Explain(Looking):
                  "--quiet", "--set", "workload.count=3")
         with open(a, "rb") as f, open(b, "rb") as g:
             self.assertEqual(f.read(), g.read())
+        with sqlite3.connect(a) as db:
+            (runs,), = db.execute("SELECT count(*) FROM runs")
         for n in "12":
-            self.assertEqual(weft("explain", a, "--run", n).stdout,
-                             weft("explain", b, "--run", n).stdout)
+            text = weft("explain", a, "--run", n).stdout
+            self.assertIn(f" (run {n} of {runs}: --run N)\n", text)
+            self.assertEqual(text, weft("explain", b, "--run", n).stdout)
 
 
 class Files(Looking):

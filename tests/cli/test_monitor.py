@@ -268,6 +268,9 @@ class Latencies(unittest.TestCase):
             self.assertAlmostEqual(h[at % "total"]["min"],
                                    160 + cut + 48 * 12.8)
             self.assertEqual(h[at % "total"]["count"], 100)
+        # and the picture of them all
+        self.assertIn("\nn0.prog0.total [ns], 700 values\n",
+                      weft("run", "forth/monitor-light").stdout)
 
     def check(self, r):
         h = {x["name"]: x for x in r["histograms"]}

@@ -238,6 +238,40 @@ static void test_who_waits(void **state)
 	assert_true(waits(r));
 }
 
+/* A command, or time of its own, is no waiting. */
+static void test_who_works(void **state)
+{
+	struct rig *r = *state;
+
+	look(r, 15);
+	assert_int_equal(give(r, 0, 1), 0);
+	look(r, 15);
+	assert_false(waits(r));
+	weft_att_charge(&r->a, 100);
+	att_flush(&r->a);
+	assert_int_equal(nth(r, 1)->kind, ATT_C_NOP);
+	assert_int_equal(nth(r, 1)->busy, 100);
+	look(r, 15);
+	assert_false(waits(r));
+	look(r, 1);
+	assert_true(waits(r));
+}
+
+static void test_wait(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(weft_att_wait(&r->a, 1), -EAGAIN);
+	assert_true(waits(r));
+	assert_true(r->seg->deadline == WEFT_NEVER);
+	r->seg->state = ATT_RUN;
+	put_event(r, &(struct att_event){ .kind = WEFT_EV_RECV });
+	assert_int_equal(weft_att_wait(&r->a, 1), 0);
+	assert_false(waits(r));
+	r->seg->state = ATT_GONE;
+	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
+}
+
 /* How often who waits looks up is a matter of real time: it is not counted. */
 static void test_looking_up(void **state)
 {
@@ -264,6 +298,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_charge, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_waits, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_who_works, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_looking_up, setup,
 						teardown),
 	};

@@ -104,6 +104,34 @@ static void test_good(void **state)
 	bench_well(*state, good);
 }
 
+/* The most that is allowed. */
+static int most(struct weft_host *h, struct bench *b)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	weft_time_t now;
+
+	rig_init(r, h);
+	call(r, K(DEV_OPEN));
+	assert_int_equal(call(r, K(IO_MAP, WIN(.attr = WEFT_WC))).a, 1);
+	call(r, K(IO_COPY, WIN(.attr = WEFT_WC, .val = TX - 4096, .n = 4096)));
+	call(r, K(FENCE));
+	memset(r->tx, 'k', 255);
+	call(r, K(OOB_PUT, .n = 256, .io_off = 7));
+	assert_int_equal(call(r, K(OOB_GET, .n = 256)).a, 7);
+	call(r, K(COPY, .io_len = (uint64_t)1 << 30));
+	now = call(r, K(NOW)).a;
+	call(r, K(CPU, .val = 3600 * WEFT_SEC));
+	assert_true(call(r, K(NOW)).a - now >= 3600 * WEFT_SEC);
+	assert_string_equal(bench_failure(b, 0), "");
+	free(r);
+	return 0;
+}
+
+static void test_most(void **state)
+{
+	bench_well(*state, most);
+}
+
 /* ---- what only somebody else does ---- */
 
 struct row {
@@ -138,7 +166,9 @@ static const struct row rows[] = {
 	{ K(IRQ_WAIT, .dev = 1), "no such device", 0 },
 	{ K(CFG_LOAD, .off = 5000, .n = 4), "no such register", 0 },
 	{ K(CFG_STORE, .off = 2, .n = 4), "1, 2 or 4 bytes", 0 },
+	{ K(CPU, .val = 3600 * WEFT_SEC + 1), "too long", 0 },
 	{ K(CPU, .val = UINT64_MAX), "too long", 0 },
+	{ K(COPY, .io_len = ((uint64_t)1 << 30) + 1), "too long", 0 },
 	{ K(COPY, .io_len = UINT64_MAX), "too long", 0 },
 	{ K(MEM_FREE, .off = UINT64_MAX), "not in the node's", 0 },
 	{ K(MEM_FREE, .off = 4096), "never allocated", 0 },
@@ -146,7 +176,7 @@ static const struct row rows[] = {
 	{ K(MEM_PIN, .io_len = (uint64_t)1 << 40), "no such pages", 0 },
 	{ K(MEM_UNPIN, .off = 4096, .io_len = 4096), "not pinned", 0 },
 	{ K(MEM_UNPIN, .off = 4096, .io_len = UINT64_MAX), "not pinned", 0 },
-	{ K(OOB_GET, .n = 300), "name too long", 0 },
+	{ K(OOB_GET, .n = 257), "name too long", 0 },
 	{ K(OOB_GET, .val = TX, .n = 3), "no such data", 0 },
 	{ K(PROC_MAP, .proc = 1), "no such process", 0 },
 	{ K(PROC_ENTER, .proc = UINT16_MAX), "no such process", 0 },
@@ -240,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_good),
+		T(test_most),
 		T(test_bad),
 		T(test_inside),
 	};

@@ -190,8 +190,7 @@ void direct_free(struct direct *d, struct direct_peer *p,
 
 	if (*u) /* else it was none, or was freed before */
 		*u |= DIRECT_FREED;
-	if (h == direct_head_at(d, p->in, p->freed))
-		give_back(d, p);
+	give_back(d, p); /* in front of it there may be a skip */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,
 				 memory_order_relaxed))

@@ -157,6 +157,32 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static int cost_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep *ep = open_ep(h);
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+	weft_time_t t;
+
+	(void)r;
+	(void)node;
+	assert_int_equal(ep->ops->mr_reg(ep, buf, 4096, &mr), 0);
+	t = weft_host_busy(h);
+	assert_int_equal(ep->ops->poll(ep, &ev, 1), 0);
+	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
+	t = weft_host_busy(h);
+	assert_int_equal(
+		ep->ops->put(ep, 0, buf, 0, mr.addr, mr.key, false, 0, NULL),
+		0);
+	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
+	ep->ops->close(ep);
+	return 0;
+}
+
 static void alone(int (*prog)(struct weft_host *, struct exrig *, uint32_t))
 {
 	struct exrig r;
@@ -172,6 +198,12 @@ static void test_fault(void **state)
 {
 	(void)state;
 	alone(fault_near);
+}
+
+static void test_cost(void **state)
+{
+	(void)state;
+	alone(cost_near);
 }
 
 /* More puts than the NIC's command queue takes: posting does not wait for data
@@ -218,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_fault),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_puts),
 	};
 

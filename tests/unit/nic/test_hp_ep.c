@@ -236,6 +236,23 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 	next(e, WEFT_EV_SENT);
 }
 
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static void cost_near(struct end *e, uint64_t addr, uint64_t key)
+{
+	struct weft_ep_event ev;
+	weft_time_t t = weft_host_busy(e->ep->host);
+
+	assert_int_equal(e->ep->ops->poll(e->ep, &ev, 1), 0);
+	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
+	t = weft_host_busy(e->ep->host);
+	assert_int_equal(
+		e->ep->ops->put(e->ep, 1, e->mem, 0, addr, key, false, 0, NULL),
+		0);
+	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
+	next(e, WEFT_EV_PUT);
+}
+
 static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep_attr a = { .max_msg = MAX_MSG };
@@ -261,6 +278,7 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 		messages_near(e, heap);
 		long_near(e);
 		moves_near(e, heap, addr, key);
+		cost_near(e, addr, key);
 		refused_near(e, heap, addr, key);
 	}
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);

@@ -288,6 +288,26 @@ static void test_wait(void **state)
 	close_both();
 }
 
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static void test_cost(void **state)
+{
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+	weft_time_t t;
+
+	open_both(NULL);
+	region(&node[1], b, 64, &mr);
+	t = node[0].now;
+	assert_int_equal(a->ops->poll(a, &ev, 1), 0);
+	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
+	t = node[0].now;
+	assert_int_equal(
+		a->ops->put(a, 1, &ev, 0, mr.addr, mr.key, false, 0, NULL), 0);
+	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
+	close_both();
+}
+
 static void test_no_nic(void **state)
 {
 	struct weft_ep *ep;
@@ -312,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_dereg_waits_for_answers),
 		cmocka_unit_test(test_unread_events),
 		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_no_nic),
 	};
 

@@ -10,6 +10,34 @@
 /* ---- calls ------------------------------------------------------------------
  */
 
+/* 5.5; memory of translations: 64 MiB, 24 bytes a region, 4 bytes a page. */
+static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
+			   uint32_t levels)
+{
+	VIP_NIC_ATTRIBUTES a;
+
+	ok(VipQueryNic(nic, &a));
+	assert_string_equal(a.Name, name);
+	assert_int_equal(a.HardwareVersion, HVIA_VERSION);
+	assert_int_equal(a.ProviderVersion, 1);
+	assert_int_equal(a.NicAddressLen, 6);
+	assert_int_equal(a.ThreadSafe, VIP_TRUE);
+	assert_int_equal(a.MaxDiscriminatorLen, 16);
+	assert_int_equal(a.MaxRegisterBytes, 16777210ull * 4096);
+	assert_int_equal(a.MaxRegisterRegions, 2396745);
+	assert_int_equal(a.MaxRegisterBlockBytes, UINT32_MAX);
+	assert_int_equal(a.MaxVI, 1024);
+	assert_int_equal(a.MaxDescriptorsPerQueue, 1024);
+	assert_int_equal(a.MaxSegmentsPerDesc, 252);
+	assert_int_equal(a.MaxCQ, cqs);
+	assert_int_equal(a.MaxCQEntries, cqs ? 1 << 20 : 0);
+	assert_int_equal(a.MaxTransferSize, 1 << 24);
+	assert_int_equal(a.NativeMTU, 1472);
+	assert_int_equal(a.MaxPtags, 4095); /* 12 bits, 0 is none */
+	assert_int_equal(a.ReliabilityLevelSupport, levels);
+	assert_int_equal(a.RDMAReadSupport, 0);
+}
+
 static void nic_calls(struct side *s)
 {
 	VIP_NIC_HANDLE nic;
@@ -24,15 +52,13 @@ static void nic_calls(struct side *s)
 	assert_int_equal(VipCloseNic(NULL), VIP_INVALID_PARAMETER);
 	assert_int_equal(VipCloseNic(s->nic), VIP_ERROR_RESOURCE); /* a VI */
 	ok(VipOpenNic("/dev/hvia0", &nic)); /* once more in one program */
-	ok(VipQueryNic(nic, &a));
-	assert_string_equal(a.Name, "hvia0");
-	assert_int_equal(a.MaxVI, 1024);
-	assert_int_equal(a.MaxRegisterRegions, 2396745);
-	assert_int_equal(a.MaxSegmentsPerDesc, 252);
-	assert_int_equal(a.NativeMTU, 1472);
-	assert_int_equal(a.ReliabilityLevelSupport, VIP_SERVICE_UNRELIABLE);
-	assert_int_equal(a.RDMAReadSupport, 0);
-	assert_int_equal(a.MaxCQ, 0);
+	nic_attributes(nic, "hvia0", 0, 1);
+	ok(VipCloseNic(nic));
+	ok(VipOpenNic("hvia0+cq", &nic));
+	nic_attributes(nic, "hvia0", 1024, 1);
+	ok(VipCloseNic(nic));
+	ok(VipOpenNic("hvia0+reliable", &nic));
+	nic_attributes(nic, "hvia0", 0, 1 | 2 | 4);
 	ok(VipCloseNic(nic));
 	assert_int_equal(VipQueryNic(NULL, &a), VIP_INVALID_PARAMETER);
 	assert_int_equal(VipErrorCallback(NULL, NULL, NULL),

@@ -253,6 +253,43 @@ class Files(unittest.TestCase):
                             for _, n, _ in cap.ifaces))
 
 
+class Limit(unittest.TestCase):
+    """A file ends near its limit, whole; the run does not."""
+    ARGS = ("forth/uniform", "--set", "workload.count=30")
+    LIMIT = 300000
+
+    def limited(self, option, path, *more):
+        p = run(*self.ARGS, option, path, *more, status=2)
+        self.assertIn(f"{path}: more than {self.LIMIT} bytes: the file ends "
+                      "early: --file-limit SIZE allows more", p.stderr)
+        return p
+
+    def test_capture(self):
+        with tempfile.TemporaryDirectory() as d:
+            whole, part = (os.path.join(d, n) for n in "ab")
+            p = run(*self.ARGS, "--capture", "all", "--capture-file", whole)
+            q = self.limited("--capture-file", part, "--capture", "all",
+                             "--file-limit", str(self.LIMIT))
+            self.assertEqual(without_taps(p), without_taps(q))
+            self.assertEqual(p.stderr, "")
+            a, b = Capture(whole), Capture(part)
+            n = len(b.records)
+            self.assertGreater(len(a.records), n + 1000)
+            self.assertEqual((a.records[:n], a.times[:n]),
+                             (b.records, b.times))
+            self.assertTrue(self.LIMIT <= os.path.getsize(part) < 1 << 20)
+
+    def test_timeline(self):
+        with tempfile.TemporaryDirectory() as d:
+            part = os.path.join(d, "a")
+            p = run(*self.ARGS)
+            q = self.limited("--trace", part, "--file-limit", str(self.LIMIT))
+            self.assertEqual(p.stdout, q.stdout)
+            with open(part) as f:
+                self.assertGreater(len(json.load(f)["traceEvents"]), 1000)
+            self.assertTrue(self.LIMIT <= os.path.getsize(part) < 1 << 20)
+
+
 class Misuse(unittest.TestCase):
     def message(self, *args):
         with tempfile.TemporaryDirectory() as d:

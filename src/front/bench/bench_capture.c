@@ -79,7 +79,7 @@ static int timed(const struct registry *reg, const char *what,
 	if (exp_load(what, &opts, reg, &e, err))
 		return -EINVAL;
 	*ns_p = bench_cpu_ns();
-	ret = path ? capture_open(path, all, 1, &cap, err) : 0;
+	ret = path ? capture_open(path, 0, all, 1, &cap, err) : 0;
 	e->tap = path ? capture_tap : NULL;
 	e->tap_arg = cap;
 	if (!ret && !(ret = exp_case_open(e, 0, &c, err))) {

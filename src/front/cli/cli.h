@@ -23,6 +23,7 @@ struct cli {
 	struct strs args; /* positional */
 	struct strs set, load, sample, show, capture, fabric;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
+	const char *file_limit;
 	const char *message, *run, *trace, *waves;
 	const char *n, *clock, *map, *per_node, *cores, *patience;
 	const char *path;

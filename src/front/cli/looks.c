@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/units.h"
 #include "front/out/file.h"
 #include "front/run/capture.h"
 #include "front/trace/timeline.h"
@@ -38,13 +39,29 @@ static const char *wanted(const struct cli *c)
 			    : NULL;
 }
 
+static int file_limit(const char *text, uint64_t *limit, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	*limit = OUT_LIMIT;
+	if (!text || (!units_parse(WEFT_P_BYTES, "", text, limit,
+				   sizeof(*limit), &sub) &&
+		      !units_check(WEFT_P_BYTES, "1KiB..", limit, &sub)))
+		return 0;
+	return weft_fail(err, EINVAL, "--file-limit: %s", sub.msg);
+}
+
 static int open_all(const struct cli *c, struct looks *l, struct weft_err *err)
 {
+	uint64_t limit;
+
+	if (file_limit(c->file_limit, &limit, err))
+		return -EINVAL;
 	if (c->capture.n &&
 	    capture_open(c->capture_file ? c->capture_file : "weft.pcapng",
-			 c->capture.at, c->capture.n, &l->cap, err))
+			 limit, c->capture.at, c->capture.n, &l->cap, err))
 		return -EINVAL;
-	if (c->trace && timeline_open(c->trace, &l->timeline, err))
+	if (c->trace && timeline_open(c->trace, limit, &l->timeline, err))
 		return -EINVAL;
 	if (c->waves && waves_open(c->waves, &l->waves, err))
 		return -EINVAL;
@@ -77,6 +94,10 @@ int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 	if (c->capture_file && !c->capture.n)
 		return weft_fail(err, EINVAL,
 				 "run: --capture-file needs --capture, e.g. "
+				 "--capture all");
+	if (c->file_limit && !wanted(c))
+		return weft_fail(err, EINVAL,
+				 "run: --file-limit needs a file, e.g. "
 				 "--capture all");
 	if (!wanted(c))
 		return 0;

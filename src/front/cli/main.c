@@ -16,7 +16,7 @@ const struct cli_cmd cli_cmds[] = {
 	  "ends it; piped or with --quiet it runs through.\n" },
 	{ "run", "FILE", "run an experiment and print its results",
 	  "set seed sample show sweep-load follow capture capture-file trace "
-	  "waves "
+	  "waves file-limit "
 	  "format "
 	  "out append load jobs quiet",
 	  "table|json|csv|svg", 1, 1, cmd_run,
@@ -30,6 +30,7 @@ const struct cli_cmd cli_cmds[] = {
 	  "run processes on a simulated machine",
 	  "fabric n clock cpu-factor path raw map per-node cores patience mpi "
 	  "mpiexec set seed sample show capture capture-file trace waves "
+	  "file-limit "
 	  "format out "
 	  "append load quiet",
 	  "table|json|csv|svg", 1, 65536, cmd_exec,
@@ -144,6 +145,8 @@ const struct cli_opt cli_opts[] = {
 	OPT("trace", "FILE", TEXT, trace,
 	    "timeline for Perfetto or Chrome (JSON)"),
 	OPT("waves", "FILE", TEXT, waves, "waves for GTKWave (VCD)"),
+	OPT("file-limit", "SIZE", TEXT, file_limit,
+	    "where captures and timelines end; default: 2GiB"),
 	OPT("message", "WHICH", TEXT, message,
 	    "fastest (default), slowest, first or a number"),
 	OPT("run", "N", TEXT, run, "which run of the file; default: 1"),

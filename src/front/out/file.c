@@ -2,6 +2,7 @@
 #include "front/out/file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,6 +58,13 @@ int out_file_open(struct out_file *o, const char *option, const char *path,
 			 strerror(code));
 }
 
+bool out_file_full(struct out_file *o)
+{
+	if (!o->over && o->limit && o->tmp)
+		o->over = (uint64_t)ftello(o->f) >= o->limit;
+	return o->over;
+}
+
 int out_file_close(struct out_file *o, bool keep, struct weft_err *err)
 {
 	int ret = 0;
@@ -72,6 +80,13 @@ int out_file_close(struct out_file *o, bool keep, struct weft_err *err)
 				"%s %.200s: cannot write it all: %s", o->option,
 				o->path,
 				errno ? strerror(errno) : "is the disk full?");
+	else if (keep && o->over)
+		ret = weft_fail(err, EFBIG,
+				"%s %.200s: more than %" PRIu64
+				" bytes: the "
+				"file ends early: --file-limit SIZE allows "
+				"more",
+				o->option, o->path, o->limit);
 	if (o->tmp && (!keep || bad))
 		unlink(o->tmp);
 	free(o->tmp);

@@ -9,8 +9,14 @@
 
 #include "weft/types.h"
 
+/* Bytes after which a file that grows with the run ends, unless another limit
+ * is given: a long run must not fill the disk. */
+#define OUT_LIMIT (2ull << 30)
+
 struct out_file {
 	FILE *f;
+	uint64_t limit;	    /* 0: none */
+	bool over;	    /* it has ended */
 	const char *option; /* that named it, for messages */
 	char *path;
 	char *tmp; /* NULL: written in place (a pipe, a device) */
@@ -20,8 +26,12 @@ struct out_file {
  * message. */
 int out_file_open(struct out_file *o, const char *option, const char *path,
 		  struct weft_err *err);
-/* Closes it.  With keep it replaces `path`, unless not all could be written:
- * negative errno with a message.  Without keep nothing is left of it. */
+/* The limit is reached, and whatever more there is stays out of the file.  A
+ * pipe has no limit. */
+bool out_file_full(struct out_file *o);
+/* Closes it, and says so when it has ended early.  With keep it replaces
+ * `path`, unless not all could be written: negative errno with a message.
+ * Without keep nothing is left of it. */
 int out_file_close(struct out_file *o, bool keep, struct weft_err *err);
 
 /* Creates an empty file beside `path`; its name is the caller's to free, NULL

@@ -194,6 +194,11 @@ bool pcapng_full(const struct pcapng *p)
 	return p->mem.n >= p->full;
 }
 
+bool pcapng_over(const struct pcapng *p)
+{
+	return p->out.over;
+}
+
 /* By time, DIGIT bits at a pass; those of one time stay in order. */
 enum { DIGIT = 11 };
 
@@ -258,21 +263,25 @@ static void keep(struct pcapng *p, size_t done)
 void pcapng_write(struct pcapng *p, weft_time_t until)
 {
 	size_t done = 0;
+	bool over;
 
 	if (!p->wait.n)
 		return;
 	sort(p);
+	over = out_file_full(&p->out);
 	while (done < p->wait.n && p->wait.at[done].t < until) {
 		struct record *r = &p->wait.at[done++];
 
-		fwrite_unlocked(p->mem.at + r->at, 1, r->len, p->f);
+		if (!over)
+			fwrite_unlocked(p->mem.at + r->at, 1, r->len, p->f);
 	}
 	keep(p, done);
 }
 
 /* ---- file ---- */
 
-int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
+int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
+		struct weft_err *err)
 {
 	struct pcapng *p = calloc(1, sizeof(*p));
 
@@ -283,6 +292,7 @@ int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err)
 		return -EINVAL;
 	}
 	p->f = p->out.f;
+	p->out.limit = limit;
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
 	section(p->f);

@@ -16,7 +16,8 @@ struct pcapng_if {
 };
 
 struct pcapng;
-int pcapng_open(const char *path, struct pcapng **p_p, struct weft_err *err);
+int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
+		struct weft_err *err);
 /* Its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
 /* Room for a record of n bytes, of `all` that were on the line at t; to be
@@ -25,6 +26,8 @@ uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, uint32_t all);
 /* Many records wait: time to find out up to when all are known. */
 bool pcapng_full(const struct pcapng *p);
+/* The file has ended at its limit: records are not wanted any more. */
+bool pcapng_over(const struct pcapng *p);
 /* Records of times before `until` are all there: writes them. */
 void pcapng_write(struct pcapng *p, weft_time_t until);
 /* Writes the rest; the file is complete, or there is an error. */

@@ -179,8 +179,8 @@ int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 	return 0;
 }
 
-int capture_open(const char *path, const char *const *patterns, size_t n,
-		 struct capture **cap_p, struct weft_err *err)
+int capture_open(const char *path, uint64_t limit, const char *const *patterns,
+		 size_t n, struct capture **cap_p, struct weft_err *err)
 {
 	struct capture *cap = calloc(1, sizeof(*cap));
 
@@ -188,7 +188,7 @@ int capture_open(const char *path, const char *const *patterns, size_t n,
 		abort();
 	cap->patterns = patterns;
 	cap->n_patterns = n;
-	if (pcapng_open(path, &cap->file, err)) {
+	if (pcapng_open(path, limit, &cap->file, err)) {
 		free(cap->hits);
 		free(cap);
 		return -EINVAL;

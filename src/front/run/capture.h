@@ -8,9 +8,9 @@
 
 struct capture;
 /* Lines whose one or other end ("sw0.p3") matches one of n patterns ("all":
- * every line) go to the file. */
-int capture_open(const char *path, const char *const *patterns, size_t n,
-		 struct capture **cap_p, struct weft_err *err);
+ * every line) go to the file, which ends near `limit` bytes (0: never). */
+int capture_open(const char *path, uint64_t limit, const char *const *patterns,
+		 size_t n, struct capture **cap_p, struct weft_err *err);
 /* exp.tap: sits down on the lines of a case before it starts. */
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
 /* exp.untap: the run is over, its lines still there. */

@@ -180,8 +180,11 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 
 static void put(struct tap *t, const struct weft_frame *f, weft_time_t at)
 {
-	struct symbols s = symbols(t->cap, t->port, f);
+	struct symbols s;
 
+	if (pcapng_over(t->cap->file))
+		return;
+	s = symbols(t->cap, t->port, f);
 	if (s.n && capture_wires[t->wire].number)
 		put_symbols(t, f, &s, at);
 	else if (s.n)

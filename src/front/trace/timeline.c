@@ -271,6 +271,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 	struct timeline *t = (struct timeline *)l;
 	const struct rec *r;
 
+	if (!t->enough && out_file_full(&t->out))
+		timeline_enough(t);
 	if (t->enough)
 		return;
 	switch (e->kind) {
@@ -301,7 +303,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 
 /* ---- the file ---- */
 
-int timeline_open(const char *path, struct timeline **t_p, struct weft_err *err)
+int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
+		  struct weft_err *err)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
 
@@ -312,6 +315,7 @@ int timeline_open(const char *path, struct timeline **t_p, struct weft_err *err)
 		return -EINVAL;
 	}
 	t->file = t->out.f;
+	t->out.limit = limit;
 	t->parts = calloc(PARTS, sizeof(*t->parts));
 	if (!t->parts)
 		abort();
@@ -344,6 +348,8 @@ void timeline_again(struct timeline *t)
 	t->tids = 0;
 	t->flows = 0;
 	t->some = false;
+	if (t->out.over) /* before it mattered */
+		t->enough = t->out.over = false;
 }
 
 void timeline_enough(struct timeline *t)

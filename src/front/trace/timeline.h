@@ -8,7 +8,8 @@
 #include "weft/trace.h"
 
 struct timeline;
-int timeline_open(const char *path, struct timeline **t_p,
+/* The file ends near `limit` bytes (0: never). */
+int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
 		  struct weft_err *err);
 void timeline_listen(struct timeline *t, struct weft_sim *sim);
 /* What comes from now on is to be seen, and nothing of what was before; or

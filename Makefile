@@ -42,8 +42,10 @@ build: build/build.ninja
 build/build.ninja:
 	CC=$${CC:-gcc} $(MESON) setup build --prefix $(PREFIX)
 
+# -Og compiles in two thirds of the time that -O1 takes, a tenth slower; gold,
+# which comes with ld, links 240 programs in a third of the time.
 build-asan/build.ninja:
-	CC=gcc $(MESON) setup build-asan $(SANITIZE) -Doptimization=1
+	CC=gcc CC_LD=gold $(MESON) setup build-asan $(SANITIZE) -Doptimization=g
 
 # Compiles in a third of the time that -O1 takes; half as fast.
 build-clang/build.ninja:
@@ -57,7 +59,6 @@ build-fuzz/build.ninja:
 build-plain/build.ninja:
 	CC=clang $(MESON) setup build-plain -Doptimization=0
 
-# gold, which comes with ld, links 240 programs in a third of the time.
 build-coverage/build.ninja:
 	CC=gcc CC_LD=gold $(MESON) setup build-coverage -Db_coverage=true \
 		-Doptimization=1 -Dwerror=false

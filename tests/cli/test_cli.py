@@ -209,9 +209,7 @@ class Tables(Base):
     def test_shipped_experiments_are_good(self):
         rows = json.loads(self.weft("list", "experiments", "--format",
                                     "json").stdout)
-        for r in rows:
-            if SLOW and r["name"] == "extoll/net-large":
-                continue
+        for r in rows[::8] if SLOW else rows:
             with self.subTest(r["name"]):
                 self.weft("check", r["name"])
 

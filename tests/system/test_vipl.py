@@ -43,7 +43,9 @@ class Endpoint(unittest.TestCase):
             self.assertEqual(r["n0.prog0.tests"], 11)
 
 
-# What moves the simulator's own memory about.
+# What moves the simulator's own memory about; sanitizers bring another malloc,
+# which does not know these.
+SLOW = "WEFT_SLOW" in os.environ
 HEAPS = [{"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=16384"},
          {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"},
          {"GLIBC_TUNABLES": "glibc.malloc.perturb=85"},
@@ -59,6 +61,7 @@ def said(*args, env=None):
     return p.stdout, p.stderr
 
 
+@unittest.skipIf(SLOW, "the build without sanitizers does this")
 class Places(unittest.TestCase):
     """Where the simulator's allocator puts memory changes no result."""
     FILE = os.path.join(ROOT, "experiments", "hvia", "ep-conformance.yaml")
@@ -229,7 +232,7 @@ int main(void)
             self.assertIn("4 next 1", first[1])
             for line in "array 1 1\n", "aligned 1 1\n", "posix 1 0\n":
                 self.assertIn(line, first[1])
-            for env in HEAPS:
+            for env in [] if SLOW else HEAPS:
                 self.assertEqual(said(*args, env=env), first, env)
 
 

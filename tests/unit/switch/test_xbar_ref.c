@@ -504,7 +504,7 @@ static bool scenario(uint64_t seed)
 
 /* Sanitizers look at the code, which takes fewer scenarios. */
 #ifdef __SANITIZE_ADDRESS__
-enum { SHARE = 5 };
+enum { SHARE = 10 };
 #else
 enum { SHARE = 1 };
 #endif

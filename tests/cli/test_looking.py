@@ -348,6 +348,8 @@ class Files(Looking):
                 kinds[w[3]] = w[1]
                 names[w[3]] = ".".join([*scopes, w[4]])
         self.assertEqual(scopes, [])
+        parts = [n.rpartition(".")[0] for n in names.values()]
+        self.assertEqual(parts, sorted(parts))
         self.assertEqual(set(kinds.values()), {"string", "integer"})
         now, value = -1, {}
         for s in lines[end + 1:]:

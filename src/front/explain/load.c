@@ -126,17 +126,13 @@ static void load_msgs(sqlite3 *sql, uint64_t run, struct story *s)
 static void load_sums(sqlite3 *sql, uint64_t run, struct story *s)
 {
 	sqlite3_stmt *st = query(sql,
-				 "SELECT component, stage, n, total_fs"
+				 "SELECT component, stage, total_fs"
 				 " FROM stage_sums WHERE run = ?1",
 				 run);
 
-	while (row(st)) {
-		struct story_sum *u =
-			story_sum_add(s, text(st, 0), text(st, 1));
-
-		u->n = whole(st, 2);
-		u->total = whole(st, 3);
-	}
+	while (row(st))
+		story_sum_add(s, text(st, 0), text(st, 1))->total =
+			whole(st, 2);
 	st = query(sql,
 		   "SELECT component, part, kind, doing, busy_fs FROM uses"
 		   " WHERE run = ?1",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/host_priv.h"
 #include "node.h"
 
 static void start_and_run(struct bench *b)
@@ -273,9 +274,37 @@ static void test_abandon(void **state)
 	bench_free(b);
 }
 
+/* "n12.host" is on node 12; any other name says nothing. */
+static void test_node_of_a_name(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t node;
+	} t[] = {
+		{ "n12.host", 12 }, { "n3", 3 },       { "n0.host", 0 },
+		{ "x12.host", 77 }, { "nx.host", 77 }, { "n12x.host", 77 },
+		{ "n", 77 },	    { "7.host", 77 },
+	};
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_err err = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct weft_comp *c =
+			weft_sim_add(sim, &weft_class_host_pc, t[i].name, &err);
+		struct host *hp = c->state;
+
+		assert_int_equal(weft_param_set(c, "node", "77", &err), 0);
+		assert_int_equal(weft_comp_init(c, &err), 0);
+		assert_int_equal(hp->node, t[i].node);
+	}
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_node_of_a_name),
 		cmocka_unit_test(test_return_value),
 		cmocka_unit_test(test_running),
 		cmocka_unit_test(test_attach_errors),

@@ -206,6 +206,22 @@ static void test_owners_have_pages_of_their_own(void **state)
 	end(&m);
 }
 
+static void test_allocations_of_nothing_differ(void **state)
+{
+	weft_phys_t x, y;
+	struct mem m;
+	void *p, *q;
+
+	(void)state;
+	mem_init(&m, BASE, BYTES);
+	p = mem_alloc(&m, 0, 0, &x);
+	q = mem_alloc(&m, 0, 0, &y);
+	assert_true(p && q && x != y);
+	assert_true(mem_free(&m, p));
+	assert_true(mem_free(&m, q));
+	end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_all_of_an_owner_is_freed),
 		cmocka_unit_test(test_memory_of_an_owner_stays_its_own),
 		cmocka_unit_test(test_owners_have_pages_of_their_own),
+		cmocka_unit_test(test_allocations_of_nothing_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

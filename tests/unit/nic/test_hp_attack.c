@@ -518,14 +518,16 @@ static int map_registers(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
 	struct weft_io io = { .dev = d, .len = HP_MGMT_BYTES };
+	uint64_t faults;
 
-	(void)r;
-	(void)node;
 	weft_oob_get(h, "open");
+	faults = exrig_counter(r->node[node].host, "page_faults");
 	assert_false(weft_io_map(h, d, HP_BAR_MGMT, 0, HP_MGMT_BYTES, WEFT_UC,
 				 &(struct weft_io){ 0 }));
 	weft_io_store64(h, &io, HP_R_VPID_EN, HP_VPID_EN(7, false));
 	assert_true(weft_io_load64(h, &io, HP_R_HPID) == HP_NONE);
+	assert_int_equal(exrig_counter(r->node[node].host, "page_faults"),
+			 faults + 2);
 	weft_oob_put(h, "tried", 1);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/fault_bus.h"
 #include "rig.h"
 
 enum { PC = 10000000 }; /* fs of a bus clock at 100 MHz */
@@ -382,6 +383,46 @@ static void signals(void **state)
 	rig_free(&b->rig);
 }
 
+/* An error that cannot meet an access is refused before the run. */
+static void error_and_access(void **state)
+{
+	enum { R = 1, W = 2, L = 4, S = 8 };
+	static const uint8_t may[] = {
+		[WEFT_BUS_E_NONE] = R | W | L | S,
+		[WEFT_BUS_E_ADDRESS] = R | W | L | S,
+		[WEFT_BUS_E_DATA] = R | W | S,
+		[WEFT_BUS_E_MASTER] = R | W,
+		[WEFT_BUS_E_TARGET] = R | W,
+		[WEFT_BUS_E_MESSAGE] = R,
+		[WEFT_BUS_E_REPEAT] = R,
+		[WEFT_BUS_E_DISCARD] = L,
+	};
+	static const enum fb_access access[] = { FB_READS, FB_WRITES, FB_LOADS,
+						 FB_STORES };
+	static const char *const f[] = { "error", "none", NULL };
+	struct bench *b = *state;
+	struct weft_comp *shim;
+	struct fault_bus *fb;
+
+	run(b, f);
+	shim = b->rig.shim[0];
+	fb = shim->state;
+	for (uint32_t e = 0; e < sizeof(may); e++)
+		for (uint32_t a = 0; a < 4; a++) {
+			struct weft_err err = { 0 };
+
+			fb->error = e;
+			fb->access = access[a];
+			assert_int_equal(fb_err_start(shim, &err) == 0,
+					 may[e] >> a & 1);
+			if (!(may[e] >> a & 1))
+				assert_non_null(strstr(err.msg,
+						       "does not meet "
+						       "such accesses"));
+		}
+	rig_free(&b->rig);
+}
+
 static void wrong_place(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -415,6 +456,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(host_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(error_clocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(signals, setup, teardown),
+		cmocka_unit_test_setup_teardown(error_and_access, setup,
+						teardown),
 		cmocka_unit_test(wrong_place),
 	};
 

@@ -300,15 +300,40 @@ static void test_pci66(void **state)
 	times_are(*state, ns, 0);
 }
 
+static int store_cost(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io;
+	uint64_t line[8] = { 0 };
+
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 0, 0, WEFT_PAGE,
+				WEFT_UC, &io));
+	weft_host_sleep(h, 90 * WEFT_US);
+	weft_io_tstore(h, &io, 0, line, 64);
+	b->t[0] = weft_host_now(h) - 90 * WEFT_US;
+	return 0;
+}
+
+/* A tagged store takes the processor's time for a store, too. */
+static void test_store_cost(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_store", "33ns");
+	bench_well(b, store_cost);
+	assert_int_equal(b->t[0], 33 * WEFT_NS);
+}
+
 #define T(name, set) cmocka_unit_test_setup_teardown(name, set, bench_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_who, ht),      T(test_who, wire),   T(test_who, pci),
-		T(test_cannot, pcix), T(test_crowd, ht),   T(test_crowd, pci),
-		T(test_shared, ht),   T(test_shared, pci), T(test_htx100, ht),
-		T(test_wire, wire),   T(test_pci66, pci),
+		T(test_who, ht),    T(test_who, wire),
+		T(test_who, pci),   T(test_cannot, pcix),
+		T(test_crowd, ht),  T(test_crowd, pci),
+		T(test_shared, ht), T(test_shared, pci),
+		T(test_htx100, ht), T(test_wire, wire),
+		T(test_pci66, pci), T(test_store_cost, ht),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,8 @@ void hport_drv_begin(struct hport_drv *d)
 	weft_host_wake(d->host, &d->kernel->begun);
 }
 
+/* Packets come for any VPID: the device may have read the context before it is
+ * written, or while. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
 	uint64_t *c = context_of(d, vpid);
@@ -130,6 +132,7 @@ void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 	context_drop(d, vpid);
 	memcpy(c, w, HP_LINE);
 	HP_CTX_SET(c, HP_F_EPOCH, d->kernel->epoch[vpid]);
+	context_drop(d, vpid);
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, true));
 	hport_drv_begin(d);
 }
@@ -365,7 +368,6 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 	}
 	hport_space_end(d, vpid);
 	windows_end(d, vpid);
-	context_drop(d, vpid);
 	queues_free(d, p);
 	k->port[vpid] = NULL;
 	free(p);

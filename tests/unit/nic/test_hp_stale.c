@@ -277,12 +277,112 @@ static void other_nodes_learn_of_the_next_owner(void **state)
 	exrig_free(&rig);
 }
 
+/* ---- a message before there is an owner ---- */
+
+static uint32_t answer(struct hport *p, uint32_t tag)
+{
+	struct hport_peer to = peer(p, 0, OWNED);
+	struct hport_tag name = { tag, tag };
+	struct hport_note n;
+	uint64_t v = 1;
+
+	assert_int_equal(hport_fast_send(p, &to, HPORT_ACK, name, &v, 1), 0);
+	while (hport_wait(p, &n, weft_host_now(weft_host_self()) + WEFT_MS))
+		if (n.event == HPORT_DONE)
+			return n.error;
+	return UINT32_MAX; /* it is lost */
+}
+
+/* The device has looked at the context of a VPID that nobody has: the one that
+ * its first owner gets counts all the same. */
+static int early(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p = open_as(h, 3), *q;
+	struct hport_note n;
+
+	(void)r;
+	(void)node;
+	assert_int_equal(answer(p, 1), HP_ERR_TVPID_INV);
+	q = open_as(h, OWNED);
+	assert_int_equal(answer(p, 2), 0);
+	assert_true(hport_poll(q, &n));
+	assert_int_equal(n.event, HPORT_MESSAGE);
+	assert_int_equal(n.tag.user, 2);
+	hport_close(q);
+	assert_int_equal(answer(p, 3), HP_ERR_TVPID_INV);
+	hport_close(p);
+	return 0;
+}
+
+static void the_first_owner_of_a_vpid_gets_its_messages(void **state)
+{
+	(void)state;
+	run("1", (const exrig_fn[]){ early });
+	exrig_free(&rig);
+}
+
+enum { OPENED = 60 };
+
+/* Messages come to a VPID all the time. */
+static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p = open_as(h, 4);
+	struct hport_tag none = { 0, 0 };
+	struct hport_note n;
+	uint64_t v = 1;
+
+	(void)r;
+	(void)node;
+	while (step < SENT) {
+		struct hport_peer to = peer(p, 0, OWNED);
+
+		for (uint32_t i = 0; i < 20; i++)
+			hport_fast_send(p, &to, 0, none, &v, 1);
+		while (hport_poll(p, &n))
+			;
+	}
+	hport_close(p);
+	return 0;
+}
+
+/* The context that its owner gives counts, whatever the device has read of it
+ * while it was written. */
+static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	(void)r;
+	(void)node;
+	for (uint32_t i = 0; i < OPENED; i++) {
+		struct hport *q = open_as(h, OWNED);
+
+		assert_int_equal(answer(q, i), 0);
+		hport_close(q);
+	}
+	step = SENT;
+	return 0;
+}
+
+static void a_vpid_is_opened_while_messages_come(void **state)
+{
+	(void)state;
+	hprig_new(&rig, "1", NULL);
+	((struct hp_nic *)rig.node[0].nic->state)->place.topo = &rig.topo;
+	step = 0;
+	exrig_prog(&rig, 0, opens);
+	exrig_prog(&rig, 0, floods);
+	exrig_prog(&rig, 0, driver);
+	exrig_start(&rig);
+	exrig_run(&rig);
+	exrig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_to_an_earlier_owner_are_refused),
 		cmocka_unit_test(no_owner_has_the_epoch_that_means_any),
 		cmocka_unit_test(other_nodes_learn_of_the_next_owner),
+		cmocka_unit_test(the_first_owner_of_a_vpid_gets_its_messages),
+		cmocka_unit_test(a_vpid_is_opened_while_messages_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

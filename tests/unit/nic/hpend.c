@@ -86,11 +86,17 @@ void hpend_rdr_free(struct hpend *e, uint32_t words)
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 	       uint64_t cookie)
 {
+	hpend_prd_raw(e, addr, len, HP_PRD_VALID | flags, cookie);
+}
+
+void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
+		   uint64_t cookie)
+{
 	uint64_t *w = e->p.prq + HP_WORDS * e->p.pi++;
 
 	w[HP_PRD_ADDR] = addr;
 	w[HP_PRD_LEN] = len;
-	w[HP_PRD_FLAGS] = HP_PRD_VALID | flags;
+	w[HP_PRD_FLAGS] = flags;
 	w[HP_PRD_COOKIE] = cookie;
 	while (!(hpproc_trigger(&e->p, HP_T_PRQ_WP, 1) & HP_TRUE))
 		;

@@ -137,11 +137,19 @@ static void small_rdr(struct hppair *t)
 	t->end[1].d.rdr = SMALL;
 }
 
+/* Then no message waits for an entry of the notification queue. */
+static void small_rdr_no_entry(struct hppair *t)
+{
+	small_rdr(t);
+	exrig_set(&t->rig, "hostport.nic", "nq_full_policy", "drop");
+}
+
 /* Q06 */
 static void test_no_message_passes_one_that_waits_for_space(void **state)
 {
 	(void)state;
 	hppair_once(small_rdr, near_rdr, far_rdr);
+	hppair_once(small_rdr_no_entry, near_rdr, far_rdr);
 }
 
 /* ---- Q22: pointers beyond the opposite one ------------------------------- */

@@ -21,8 +21,8 @@ static struct hprma put_to(uint32_t win, uint64_t off, uint64_t len)
 			       .len = len };
 }
 
-/* Window 9 is locked for this VPID of another node; windows lie in the middle
- * of memory whose pages are all there. */
+/* Window 9 is locked for this VPID of another node, 11 for another VPID of this
+ * node; windows lie in the middle of memory whose pages are all there. */
 static void far_guarded(struct hppair *t, struct hpend *e)
 {
 	(void)t;
@@ -30,6 +30,9 @@ static void far_guarded(struct hppair *t, struct hpend *e)
 	hpend_win(e, 9, 8 * HP_PAGE, HP_PAGE,
 		  HPEND_OPEN | HP_WIN_LOCK | HPEND_CAPA,
 		  HP_WIN_OWNER_MAKE(HPEND_HPID1, HPEND_VPID0));
+	hpend_win(e, 11, 8 * HP_PAGE, HP_PAGE,
+		  HPEND_OPEN | HP_WIN_LOCK | HPEND_CAPA,
+		  HP_WIN_OWNER_MAKE(HPEND_HPID0, HPEND_VPID0 + 1));
 	hpend_win(e, 10, 8 * HP_PAGE, HP_PAGE, HPEND_OPEN | HPEND_CAPA, 0);
 	hpend_windows(e);
 	hppair_meet(e);
@@ -38,12 +41,14 @@ static void far_guarded(struct hppair *t, struct hpend *e)
 
 static void near_lock(struct hppair *t, struct hpend *e)
 {
-	struct hprma a = put_to(9, 0, 8);
-
 	hpend_windows(e);
 	hppair_meet(e);
-	hpend_rma(e, &a);
-	hpend_expect(e, HP_CMD(HP_ERR_TWINID_INV, 0, a.byte), NULL);
+	for (uint32_t win = 9; win <= 11; win += 2) {
+		struct hprma a = put_to(win, 0, 8);
+
+		hpend_rma(e, &a);
+		hpend_expect(e, HP_CMD(HP_ERR_TWINID_INV, 0, a.byte), NULL);
+	}
 	assert_true(hpend_rest(&t->end[1], 0, 0, 0xee));
 	hppair_meet(e);
 }
@@ -185,8 +190,10 @@ static bool is_read(const struct hp_nic *n)
 	return false;
 }
 
+enum taken { STAYS, REMOVED, FLUSHED };
+
 /* Asks for the context of VPID 6 from inside the device; what came of it. */
-static uint64_t ask(struct weft_host *h, struct exrig *r, bool remove)
+static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 {
 	static uint64_t w0;
 	static struct hp_ctx_req q;
@@ -195,10 +202,13 @@ static uint64_t ask(struct weft_host *h, struct exrig *r, bool remove)
 	w0 = 0;
 	q = (struct hp_ctx_req){ .vpid = 6, .done = got, .arg = &w0 };
 	hp_ctx_get(n, &q);
-	while (remove && !is_read(n))
+	while (taken && !is_read(n))
 		weft_host_cpu(h, 5 * WEFT_NS);
-	if (remove)
+	if (taken == REMOVED)
 		hp_ctx_remove(n, 6);
+	if (taken == FLUSHED)
+		hp_ctx_flush(n);
+	assert_int_equal(hp_ctx_busy(n), taken != STAYS);
 	weft_host_cpu(h, 5 * WEFT_US);
 	return w0;
 }
@@ -209,11 +219,15 @@ static int removed(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	w = drv.ct + HP_WORDS * 6;
-	w[0] = HP_CTX_EN;
-	assert_true(ask(h, r, true) & HP_CTX_EN);
-	w[0] = 0; /* the driver's, since the cache has none */
-	assert_false(hp_ctx_present(nic_of(r), 6));
-	assert_false(ask(h, r, false) & HP_CTX_EN);
+	for (enum taken how = REMOVED; how <= FLUSHED; how++) {
+		w[0] = HP_CTX_EN;
+		assert_true(ask(h, r, how) & HP_CTX_EN);
+		w[0] = 0; /* the driver's, since the cache has none */
+		assert_false(hp_ctx_busy(nic_of(r)));
+		assert_false(hp_ctx_present(nic_of(r), 6));
+		assert_false(ask(h, r, STAYS) & HP_CTX_EN);
+		hp_ctx_remove(nic_of(r), 6);
+	}
 	return 0;
 }
 

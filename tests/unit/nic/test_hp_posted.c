@@ -32,6 +32,8 @@ static const struct posted posteds[] = {
 	{ 100, 100, 1, 4, 0, HP_ERR_POSTED_PA_INV, 0 }, /* Q17 */
 	{ 100, 100, 1, 0, 4, HP_ERR_POSTED_PA_INV, 0 },
 	{ 100, 1u << 28, 1, 0, 0, HP_ERR_POSTED_PA_INV, 0 }, /* no memory */
+	{ 100, 0, 0, 0, 0, HP_ERR_POSTED_TRUNC, 0 }, /* buffers of no bytes */
+	{ 100, 0, 1, 0, 0, HP_ERR_POSTED_TRUNC, 0 },
 };
 enum { POSTEDS = sizeof(posteds) / sizeof(*posteds) };
 
@@ -113,10 +115,63 @@ static void test_posted(void **state)
 	hppair_once(posted_on, near_posted, far_posted);
 }
 
+/* ---- PR4: descriptors that are wrong, buffers at the end of memory ------- */
+
+#define END (64ull << 20) /* of the node's memory */
+
+static const struct {
+	uint64_t addr, len, flags;
+	enum hp_err err;
+} odd[] = {
+	{ END - 800, 800, HP_PRD_VALID | HP_PRD_PA, HP_ERR_NOERR },
+	{ END - 792, 800, HP_PRD_VALID | HP_PRD_PA, HP_ERR_POSTED_PA_INV },
+	{ END, 800, HP_PRD_VALID | HP_PRD_PA, HP_ERR_POSTED_PA_INV },
+	{ 1ull << 52, 800, HP_PRD_VALID | HP_PRD_PA, HP_ERR_POSTED_PA_INV },
+	{ 0, 1ull << 40, HP_PRD_VALID | HP_PRD_PA, HP_ERR_POSTED_PA_INV },
+	{ HPEND_VA, 800, 0, HP_ERR_POSTED_PA_INV }, /* not valid */
+};
+enum { ODD = sizeof(odd) / sizeof(*odd) };
+
+static void near_odd(struct hppair *t, struct hpend *e)
+{
+	(void)t;
+	hpend_sdr(e, 100, 1);
+	for (uint32_t i = 0; i < ODD; i++) {
+		hppair_meet(e);
+		hpend_send(e, A, 0, 800);
+		hpend_expect(e, HP_CMD(odd[i].err, 0, A), NULL);
+		hppair_meet(e);
+	}
+}
+
+static void far_odd(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+
+	(void)t;
+	hpend_set(e, 0xee);
+	for (uint32_t i = 0; i < ODD; i++) {
+		hpend_prd_raw(e, odd[i].addr, odd[i].len, odd[i].flags, i);
+		hppair_meet(e);
+		hpend_expect(e, HP_CMD(odd[i].err, 0, HP_B_NOTIFY_RECV), w);
+		assert_int_equal(w[3], odd[i].err ? 0 : 800);
+		assert_int_equal(w[6], i);
+		hppair_meet(e);
+	}
+	assert_true(hpend_rest(e, 0, 0, 0xee));
+}
+
+static void test_wrong_descriptors(void **state)
+{
+	(void)state;
+	hppair_once(posted_pa, near_odd, far_odd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_posted),
+		cmocka_unit_test(test_wrong_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

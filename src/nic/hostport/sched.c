@@ -462,12 +462,3 @@ void hp_sched_slot(struct hp_sched *s)
 	if (s->ready)
 		s->ready(s->own, s);
 }
-
-uint32_t hp_sched_count(const struct hp_sched *s)
-{
-	uint32_t n = s->n_queue;
-
-	for (uint32_t f = 0; f < s->n_fu; f++)
-		n += s->fu[f].n;
-	return n;
-}

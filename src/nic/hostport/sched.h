@@ -142,7 +142,5 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
 bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);
 /* Any job of this VPID is somewhere between hp_job_new and its end. */
 bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid);
-/* Jobs in queue, wait queues and stages. */
-uint32_t hp_sched_count(const struct hp_sched *s);
 
 #endif

@@ -97,8 +97,6 @@ static void head_forget(struct hv_nic *n, uint32_t vi)
 {
 	n->vi[vi].fetched = false;
 	hv_apb_forget_vi(n, vi);
-	if (n->recv.win.vi == vi)
-		n->recv.win.valid = false;
 }
 
 /* The descriptor of a message that is being received is out of reach: its

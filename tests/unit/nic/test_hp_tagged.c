@@ -138,6 +138,9 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 				     16, 0));
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(2), w,
 				     16, 1ull << 56));
+	/* as long as an instruction, and not at the place for those */
+	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(8), w,
+				     sizeof(w), 1ull << 56));
 	for (uint64_t tag = 0; tag < KEPT; tag++) {
 		ultrarig_fill(w, WORDS, tag);
 		assert_true(ultra_send_cond(&e->tx, 0, tag, w, WORDS));

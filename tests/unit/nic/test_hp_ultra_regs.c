@@ -71,11 +71,11 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 {
 	enum { REQ = sizeof(req) / sizeof(*req) };
 	enum { CPL = sizeof(cpl) / sizeof(*cpl) };
+	uint32_t at;
 
 	(void)t;
 	for (uint32_t k = 0; k < 2; k++) {
-		uint32_t at = HP_ULTRA_PAGE(PORT + k);
-
+		at = HP_ULTRA_PAGE(PORT + k);
 		page(e, at, req, REQ, k);
 		store(e, at + HP_UR_PTRS, 0);
 		assert_int_equal(load(e, at + HP_UR_PTRS), 0x00640064);
@@ -83,6 +83,10 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 		assert_int_equal(load(e, at + 0x50), ~0ull);
 		assert_int_equal(load(e, (at | HP_ULTRA_CPL) + 0x40), ~0ull);
 	}
+	/* halves */
+	at = HP_ULTRA_PAGE(PORT) + HP_UR_OWNER;
+	assert_int_equal(weft_io_load32(e->h, &e->u.ports, at), 0x55667788);
+	assert_int_equal(weft_io_load32(e->h, &e->u.ports, at + 4), 0x11223344);
 	/* slices that are none */
 	store(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE, 0x00640064);
 	assert_int_equal(load(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE), 0);

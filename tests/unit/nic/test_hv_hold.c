@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HVIA-GE: what the card holds of a region (hvia.md 6.2), whom it serves first
+ * (2.3), and which region an RDMA write that finds no memory is told of. */
+#include "hvduo.h"
+
+/* ---- fetched descriptors ---- */
+
+/* VI 0, one in the middle, the last. */
+static int forgets(struct weft_host *h, struct bench *b)
+{
+	static const uint32_t vi[] = { 0, 63, 64, 500, HVIA_VIS - 1 };
+	struct hvrig *r = &hvduo.rig[0];
+
+	(void)b;
+	hvduo_open_side(h, 0, 0);
+	for (uint32_t i = 0; i < sizeof(vi) / sizeof(*vi); i++) {
+		struct hvrig_desc *d = hvrig_desc(r, i, 0);
+
+		hvrig_vi(r, vi[i], PEER, 0);
+		hvrig_seg(d, hvduo.buf[0], hvduo.handle[0], 64);
+		hvrig_post(r, vi[i], HVIA_Q_RECV, d);
+	}
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	assert_int_equal(r->desc_handle, 0); /* whom it is asked of at first */
+	assert_int_equal(hvrig_load(r, HVIA_ATT_BUSY), 1);
+	hvrig_unmap(r, r->desc_handle);
+	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
+	assert_int_equal(hvrig_load(r, HVIA_ATT_BUSY), 0);
+	hvduo_no_error(r);
+	return 0;
+}
+
+static int idles(struct weft_host *h, struct bench *b)
+{
+	(void)h;
+	(void)b;
+	return 0;
+}
+
+static void fetched_descriptors_of_all_vis_are_given_up(void **state)
+{
+	(void)state;
+	hvduo_run(forgets, idles, 0);
+}
+
+/* ---- turns ---- */
+
+/* Doorbells that are rung while the engines stand still: the lowest VI is the
+ * first after a start. */
+static int rings(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	struct hvrig_desc *d[2];
+	uint64_t ctrl;
+
+	(void)b;
+	hvduo_open_side(h, 0, 0);
+	ctrl = hvrig_load(r, HVIA_CTRL);
+	hvrig_store(r, HVIA_CTRL, ctrl | HVIA_CTRL_STOP);
+	for (uint32_t i = 0; i < 2; i++) {
+		d[i] = hvduo_simple(i, 1000);
+		hvrig_vi(r, i ? 0 : 900, PEER, 0);
+		hvrig_post(r, i ? 0 : 900, HVIA_Q_SEND, d[i]);
+	}
+	hvrig_store(r, HVIA_CTRL, ctrl);
+	assert_int_equal(hvrig_wait(r, d[1]), OK);
+	assert_int_equal(d[0]->d.status, 0);
+	assert_int_equal(hvrig_wait(r, d[0]), OK);
+	return 0;
+}
+
+static void vi_0_has_the_first_turn(void **state)
+{
+	(void)state;
+	hvduo_run(rings, idles, 0);
+}
+
+/* ---- RDMA writes without memory ---- */
+
+static uint32_t nowhere;
+
+static int writes(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	struct hvrig_desc *d;
+	uint32_t turn = 0;
+
+	(void)b;
+	hvduo_open_side(h, 0, 0);
+	hvarea_meet(h, &turn);
+	d = hvrig_desc(r, 0, HVIA_OP_RDMAWRITE);
+	hvrig_remote(d, 0x10000, nowhere);
+	hvrig_seg(d, hvduo.buf[0], hvduo.handle[0], 64);
+	assert_true(hvduo_sent(d) & HVIA_ST_DONE);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static int has_none(struct weft_host *h, struct bench *b)
+{
+	weft_phys_t page = 0xf0000000;
+	struct hvrig *r = &hvduo.rig[1];
+	uint32_t turn = 0;
+
+	hvduo_open_side(h, 0, HVIA_VIF_RDMA_WRITE);
+	nowhere = hvrig_region(r, 0x10000, HVIA_PAGE, &page, HVRIG_PTAG,
+			       HVIA_ATT_RDMA_WRITE);
+	hvarea_meet(h, &turn);
+	hvarea_meet(h, &turn);
+	hvduo_error_is(r, PEER, HVIA_ERROR_RDMAW_DATA);
+	assert_int_equal(hvrig_load(r, HVIA_ERR_INFO), hvia_token(nowhere, 0));
+	hvduo_no_error(r);
+	assert_int_equal(bench_counter(b->node[1].dev, "bus_aborts"), 1);
+	return 0;
+}
+
+static void an_rdma_write_without_memory_names_its_region(void **state)
+{
+	(void)state;
+	hvduo_run(writes, has_none, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fetched_descriptors_of_all_vis_are_given_up),
+		cmocka_unit_test(vi_0_has_the_first_turn),
+		cmocka_unit_test(an_rdma_write_without_memory_names_its_region),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

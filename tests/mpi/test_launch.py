@@ -25,6 +25,22 @@ test -z "$OMPI_MCA_orte_default_hostfile" ||
 for r in 0 1; do PMI_RANK=$r LD_PRELOAD=$SHOWS uname -n; done
 """
 
+# Creates a file and ends, whatever it is to load.
+LOADER = r"""
+static long call(long n, const void *a, long b, long c)
+{
+	long ret;
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(n), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+void _start(void)
+{
+	call(2, "%s", 0101, 0600); /* open */
+	call(231, 0, 0, 0); /* exit_group */
+}
+"""
+
 
 class Fakes:
     """PREFIX/lib, PREFIX/bin and programs, in a directory of their own."""
@@ -205,6 +221,19 @@ class Launch(unittest.TestCase):
             self.started("--mpi", "mpich", "--mpiexec",
                          self.f.path("path/own-mpiexec"), "-n", "2", "--",
                          script)[1], ["-n", "2", script])
+
+    def test_a_program_with_another_loader_is_not_run_to_look_at_it(self):
+        """musl's does not list libraries when LD_TRACE_LOADED_OBJECTS says
+        so: it runs the program.  This one leaves a file."""
+        ran, loader = self.f.path("ran"), self.f.path("ld-musl.so.1")
+        self.f.cc("ld-musl.so.1", LOADER % ran, "-static", "-nostdlib")
+        self.f.cc("a.musl", "int main(void) { return 0; }\n",
+                  "-Wl,--dynamic-linker=" + loader)
+        self.started("--", self.f.path("ofi/bin/mpiexec"), "-n", "2",
+                     self.f.path("a.musl"))
+        self.assertFalse(os.path.exists(ran))
+        subprocess.run([self.f.path("a.musl")], check=True)
+        self.assertTrue(os.path.exists(ran))
 
 
 if __name__ == "__main__":

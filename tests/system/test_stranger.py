@@ -210,6 +210,22 @@ class Silent(unittest.TestCase):
         self.assertEqual(status, 0, out + err)
         self.assertIn("no descriptor is left", err)
 
+    def test_takes_more_descriptors_than_the_soft_limit(self):
+        limit = ("sh", "-c", "ulimit -Sn 40; exec \"$@\"", "sh")
+        run = Held("--fabric", "exec/extoll-pair", prefix=limit)
+        kept = [connect(run.socket) for _ in range(60)]
+        for _ in range(500):
+            if run.descriptors() >= 60:
+                break
+            time.sleep(0.02)
+        used = run.descriptors()
+        for s in kept:
+            s.close()
+        status, out, err = run.end()
+        self.assertEqual(status, 0, out + err)
+        self.assertGreaterEqual(used, 60)
+        self.assertNotIn("no descriptor is left", err)
+
     def test_rank_that_does_not_exist_is_refused(self):
         run = Held("--fabric", "exec/extoll-pair")
         s = connect(run.socket)

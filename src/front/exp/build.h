@@ -45,6 +45,9 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
+/* What can be found wrong without ends, before thousands of nodes are built. */
+int build_fabric_check(const struct doc_node *n, struct weft_err *err);
+/* Of a fabric that was checked. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,
 		 struct weft_err *err);
 int build_faults(struct exp_build *b, const struct doc_node *n,
@@ -96,6 +99,8 @@ int build_lacks(const struct doc_node *map, const char *key,
 struct fabric_gen {
 	const char *name, *doc;
 	const char *const *keys; /* ended by NULL; "type" is implied */
+	/* Before there are ends; may be NULL. */
+	int (*check)(const struct doc_node *map, struct weft_err *err);
 	int (*build)(struct exp_build *b, const struct doc_node *map,
 		     struct weft_err *err);
 };

@@ -142,8 +142,10 @@ static int case_overrides(struct exp_case *c, size_t point,
 static int case_sections(struct exp_case *c, struct exp_build *b,
 			 struct weft_err *err)
 {
-	const struct doc_node *n;
+	const struct doc_node *n = doc_get(c->doc->root, "fabric");
 
+	if (n && build_fabric_check(n, err))
+		return -1;
 	for (const struct exp_section *s = exp_sections; s->key; s++) {
 		n = doc_get(c->doc->root, s->key);
 		if (n && s->build && s->build(b, n, err))

@@ -63,13 +63,6 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 	struct weft_port *x, *y;
 	struct weft_comp *l;
 
-	if (exp_want(n, DOC_SEQ, "a cable", err))
-		return -1;
-	if (n->n < 2 || n->n > 3)
-		return doc_fail(n->at, err,
-				"a cable has two ends: write "
-				"[PORT, PORT] or [PORT, PORT, {link "
-				"settings}]");
 	if (build_port(b, n->items[0].val, &x, err) ||
 	    build_port(b, n->items[1].val, &y, err))
 		return -1;
@@ -176,16 +169,35 @@ static int list_routes(struct list *l, const struct doc_node *n,
 
 /* ---- all of it ---- */
 
+static int list_check(const struct doc_node *map, struct weft_err *err)
+{
+	const struct doc_node *cables = doc_get(map, "cables");
+
+	if (!cables)
+		return build_lacks(map, "cables", err);
+	if (exp_want(cables, DOC_SEQ, "cables", err))
+		return -1;
+	for (uint32_t i = 0; i < cables->n; i++) {
+		const struct doc_node *n = cables->items[i].val;
+
+		if (exp_want(n, DOC_SEQ, "a cable", err))
+			return -1;
+		if (n->n < 2 || n->n > 3)
+			return doc_fail(n->at, err,
+					"a cable has two ends: write "
+					"[PORT, PORT] or [PORT, PORT, {link "
+					"settings}]");
+	}
+	return 0;
+}
+
 static int list_join(struct list *l, const struct doc_node *map,
 		     struct weft_err *err)
 {
 	const struct doc_node *cables = doc_get(map, "cables");
 	struct weft_comp *dflt = NULL;
 
-	if (!cables)
-		return build_lacks(map, "cables", err);
-	if (list_switches(l, doc_get(map, "switches"), err) ||
-	    exp_want(cables, DOC_SEQ, "cables", err))
+	if (list_switches(l, doc_get(map, "switches"), err))
 		return -1;
 	for (uint32_t i = 0; i < cables->n; i++)
 		if (list_cable(l->b, cables->items[i].val, doc_get(map, "link"),
@@ -211,5 +223,6 @@ const struct fabric_gen fabric_list = {
 	.name = "list",
 	.doc = "switches by name, cables one by one",
 	.keys = keys,
+	.check = list_check,
 	.build = list_build,
 };

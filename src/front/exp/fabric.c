@@ -38,8 +38,8 @@ int build_lacks(const struct doc_node *map, const char *key,
 			lacks[i].example);
 }
 
-static int gen_run(const struct fabric_gen *g, struct exp_build *b,
-		   const struct doc_node *map, struct weft_err *err)
+static int gen_check(const struct fabric_gen *g, const struct doc_node *map,
+		     struct weft_err *err)
 {
 	const char *keys[16] = { "type" };
 	size_t n = 1;
@@ -48,12 +48,20 @@ static int gen_run(const struct fabric_gen *g, struct exp_build *b,
 		keys[n++] = *k;
 	if (exp_keys(map, keys, "fabric", err))
 		return -1;
-	return g->build(b, map, err);
+	return g->check ? g->check(map, err) : 0;
 }
 
-int build_fabric(struct exp_build *b, const struct doc_node *n,
-		 struct weft_err *err)
+static const struct fabric_gen *gen_called(const char *name)
 {
+	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
+		if (!strcmp((*g)->name, name))
+			return *g;
+	return NULL;
+}
+
+int build_fabric_check(const struct doc_node *n, struct weft_err *err)
+{
+	const struct fabric_gen *g;
 	const struct doc_node *type;
 
 	if (exp_want(n, DOC_MAP, "fabric", err))
@@ -65,9 +73,15 @@ int build_fabric(struct exp_build *b, const struct doc_node *n,
 				"direct, switch or list");
 	if (exp_want(type, DOC_SCALAR, "type", err))
 		return -1;
-	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
-		if (!strcmp((*g)->name, type->text))
-			return gen_run(*g, b, n, err);
-	return doc_fail_near(type->at, err, type->text, gens_next, NULL,
-			     "no fabric is called '%.60s'", type->text);
+	g = gen_called(type->text);
+	if (!g)
+		return doc_fail_near(type->at, err, type->text, gens_next, NULL,
+				     "no fabric is called '%.60s'", type->text);
+	return gen_check(g, n, err);
+}
+
+int build_fabric(struct exp_build *b, const struct doc_node *n,
+		 struct weft_err *err)
+{
+	return gen_called(doc_get(n, "type")->text)->build(b, n, err);
 }

@@ -166,6 +166,29 @@ static void sequence_numbers_go_on_over_the_wrap(void **state)
 	run(says_over_the_wrap, has_four, 0xfffe);
 }
 
+/* 0xffff and 0 are lost. */
+static void says_over_a_gap(struct hvrig *r)
+{
+	say(r, &(struct head){ .flags = ONE, .seq = 0xfffe, .length = 8 }, 8,
+	    1);
+	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 2);
+}
+
+static void has_two(struct hvrig *r, struct bench *b)
+{
+	(void)r;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(desc(i)->d.status, i < 2 ? RECV : 0);
+	assert_int_equal(counted(b, "gaps"), 1);
+	assert_int_equal(counted(b, "drop_old"), 0);
+}
+
+static void a_gap_at_the_wrap_is_one(void **state)
+{
+	(void)state;
+	run(says_over_a_gap, has_two, 0xfffe);
+}
+
 /* ---- messages that change --------------------------------------------------
  */
 
@@ -310,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(immediate_data_of_a_send_lie_at_byte_30),
 		cmocka_unit_test(sequence_numbers_go_on_over_the_wrap),
+		cmocka_unit_test(a_gap_at_the_wrap_is_one),
 		cmocka_unit_test(a_message_keeps_its_length_and_place),
 		cmocka_unit_test(frames_of_others_keep_no_buffer),
 		cmocka_unit_test(a_masked_cause_raises_no_interrupt),

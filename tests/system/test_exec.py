@@ -161,9 +161,19 @@ class Exec(unittest.TestCase):
     def test_breaking_the_rules(self):
         for way in ("tail", "kind", "message", "release", "head", "all"):
             with self.subTest(way):
-                p = weft_exec("--fabric", "exec/extoll-pair", "--", BAD, way)
+                with tempfile.TemporaryDirectory() as folder:
+                    out = os.path.join(folder, "x.db")
+                    p = weft_exec("--fabric", "exec/extoll-pair", "--out", out,
+                                  "--", BAD, way)
+                    db = sqlite3.connect(out)
+                    counted = db.execute(
+                        "SELECT sum(value) FROM counters WHERE name GLOB "
+                        "'*.broken' GROUP BY name = 'exec.broken'").fetchall()
+                    db.close()
                 self.assertEqual(p.returncode, 0, p.stderr)
                 self.assertIn("is detached: ", p.stderr)
+                told = p.stderr.count("is detached: ")
+                self.assertEqual(counted, [(told,), (told,)])
         for way in ("put", "fork", "exit"):
             with self.subTest(way):
                 self.good(weft_exec("--fabric", "exec/extoll-pair", "--", BAD,

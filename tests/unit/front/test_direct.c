@@ -383,7 +383,7 @@ static void test_states(void **st)
 	const char *torus =
 		"type: torus, dims: [4, 4], routing: table, "
 		"tie: balanced, switch: {preset: plain}, net: "
-		"{warmup: 1000, measure: 20000}";
+		"{warmup: 7000, measure: 14000}";
 	struct rig g;
 
 	rig_run(&g, 16, "preset: plain, flits: 8, load: 0.3", torus);
@@ -393,9 +393,14 @@ static void test_states(void **st)
 	assert_true(fabs(metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(metric(&g, "net.latency_ci") <
 		    0.05 * metric(&g, "net.latency"));
-	/* mean distance 2, half of it over each direction's two links */
+	/* mean distance 2.1 over four links a node, in the window alone */
 	assert_true(metric(&g, "net.link_busy") > 0.10 &&
 		    metric(&g, "net.link_busy") < 0.16);
+	rig_close(&g);
+	/* 8 bytes: two words of header, one of data, a flit for the route */
+	rig_run(&g, 16, "preset: plain, size: 8, load: 0.3", torus);
+	assert_true(fabs(metric(&g, "net.offered") - 0.3) < 0.01);
+	assert_true(fabs(metric(&g, "net.accepted") - 0.3) < 0.01);
 	rig_close(&g);
 	/* All to one node: it takes one flit per cycle. */
 	rig_run(&g, 16,

@@ -121,6 +121,29 @@ static void for_good(void **state)
 	pair_fini(&p);
 }
 
+/* Of a line that is down all the time every credit is lost and counted: each
+ * 84 words of a packet cross two or three multiples of 32. */
+static void credits_are_lost(void **state)
+{
+	const char *set[] = { "refresh", "0", NULL };
+	const char *f[] = { "at", "1ps", NULL };
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, set, &weft_class_fault_cut, f);
+	pair_send(&p, 1, 20, QWORDS);
+	pair_start(&p);
+	pair_run(&p, 20000);
+	assert_int_equal(p.n[0]->received, 20);
+	assert_int_equal(flink_counts(&p.n[1]->link)->credits_in, 0);
+	assert_in_range(flink_counts(&p.n[0]->link)->credits_out, 20,
+			20 * 84 / 32);
+	assert_int_equal(p.fault->counters[CREDITS],
+			 p.n[0]->link.count.credits_out);
+	assert_int_equal(p.fault->counters[LOST], 0);
+	pair_fini(&p);
+}
+
 /* A link of a bundle, with pauses in which it comes back: the rest of the
  * packet that was cut short is not given back a second time, so the flow goes
  * on. */
@@ -171,9 +194,13 @@ static void at_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_cut),   cmocka_unit_test(resync_words),
-		cmocka_unit_test(idle_line), cmocka_unit_test(for_good),
-		cmocka_unit_test(bundle),    cmocka_unit_test(at_random),
+		cmocka_unit_test(one_cut),
+		cmocka_unit_test(resync_words),
+		cmocka_unit_test(idle_line),
+		cmocka_unit_test(for_good),
+		cmocka_unit_test(credits_are_lost),
+		cmocka_unit_test(bundle),
+		cmocka_unit_test(at_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,6 +336,27 @@ static void idle_commas_are_hit(void **state)
 	pair_fini(&p);
 }
 
+/* An invalid code is counted as that alone, whatever it stands for. */
+static void invalid_codes_are_no_disparity_errors(void **state)
+{
+	static const char *const target[] = { "control", "header", "body" };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		const char *f[] = { "target",  target[i], "frame", "7",
+				    "invalid", "yes",	  NULL };
+		const struct flink_count *n;
+		struct pair p;
+
+		run(&p, NULL, &weft_class_fault_bits, f, 0);
+		n = flink_counts(&p.n[1]->link);
+		assert_int_equal(n->bad_char[0], 1);
+		assert_int_equal(n->disparity[0], 0);
+		assert_int_equal(n->sync_loss[0], 0);
+		pair_fini(&p);
+	}
+}
+
 /* A run ends when nothing is left but commas. */
 static void idle_commas_keep_no_run_going(void **state)
 {
@@ -386,6 +407,7 @@ int main(void)
 		cmocka_unit_test(bundle_alignment),
 		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),
 		cmocka_unit_test(idle_commas_are_hit),
+		cmocka_unit_test(invalid_codes_are_no_disparity_errors),
 		cmocka_unit_test(idle_commas_keep_no_run_going),
 		cmocka_unit_test(
 			noise_on_commas_ends_sync_and_the_link_comes_back),

@@ -151,6 +151,48 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 
 /* ---- what makes no sense ---- */
 
+static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
+{
+	f->payload = weft_slice_word(sim, n);
+	memcpy(weft_slice_data(f->payload), b, n);
+}
+
+/* A frame with branches that ends, or has come so far, at each of its bytes:
+ * more is needed, or it makes no sense; what lies behind is not looked at. */
+static void a_head_with_branches_is_whole_or_not_there(void **state)
+{
+	static const uint8_t b[] = { 0xff, 0x0c, 0xf2, 5,    0x41, 0x62,
+				     0x53, 0x74, 0x85, 0xf1, 0xff, 0xf1,
+				     0xf0, 0x71, 0x11, 0xff };
+	uint8_t all[16 + 5 * 8] = { 0 };
+	struct hp_head h;
+
+	(void)state;
+	memcpy(all, b, sizeof(b));
+	all[17] = CMD; /* c0, c1, c2, c3 and the user's word */
+	for (uint32_t n = 0; n <= sizeof(all); n++) {
+		struct weft_frame *f = weft_frame_new(sim);
+		bool head = n >= sizeof(all) - 8;
+
+		put_bytes(f, all, n ? n : 1);
+		if (n)
+			assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h),
+					 head ? HP_PARSE_GOOD : HP_PARSE_BAD);
+		weft_frame_free(f);
+		f = weft_frame_new(sim);
+		put_bytes(f, all, sizeof(all));
+		memset((char *)weft_slice_data(f->payload) + n, 0,
+		       head ? 0 : sizeof(all) - n);
+		assert_int_equal(hp_pkt_head(f, n, &h),
+				 head ? HP_PARSE_GOOD : HP_PARSE_MORE);
+		weft_frame_free(f);
+	}
+	assert_int_equal(h.n_tree, 5);
+	assert_memory_equal(h.tree, b + 4, 5);
+	assert_int_equal(h.vpid, VPID);
+	assert_int_equal(h.back.nf, 2);
+}
+
 static void elements_that_are_none_are_not_followed(void **state)
 {
 	static const uint8_t bad[] = { 0x40, 0x90, 0x00, 0x02, 0x11 + 1, 0x21,
@@ -302,6 +344,7 @@ int main(void)
 		cmocka_unit_test(
 			a_route_entry_has_at_most_48_elements_each_way),
 		cmocka_unit_test(a_way_is_as_few_elements_as_can_say_it),
+		cmocka_unit_test(a_head_with_branches_is_whole_or_not_there),
 		cmocka_unit_test(elements_that_are_none_are_not_followed),
 		cmocka_unit_test(reserved_elements_lead_to_the_service_port),
 		cmocka_unit_test(ways_that_are_too_long_are_not_sent),

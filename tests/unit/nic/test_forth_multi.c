@@ -106,6 +106,49 @@ static void test_stall_is_local(void **state)
 	rig_free(&r);
 }
 
+static uint32_t state_of(uint32_t p1, uint32_t p2, uint32_t flags,
+			 const uint32_t *exp, uint32_t held)
+{
+	return p1 | p2 << 2 | flags | exp[0] << 8 | exp[1] << 11 |
+	       exp[2] << 14 | exp[3] << 17 | held << 20;
+}
+
+/* 0x1A0: packets 0 to 5 of source 2 are here, then 7 before 6, then 6 is known
+ * to be lost and nobody was told. */
+static void state_of_a_source_can_be_read(void **state)
+{
+	static const uint32_t none[4], six[] = { 2, 2, 1, 1 },
+				       ten[] = { 3, 3, 3, 2 };
+	const uint32_t known = 1u << 4;
+	struct rig r;
+
+	(void)state;
+	open_with(&r, "plat-multi", "sink.lanes=8");
+	send_row(&r, 2, 0, 6, 0, 0);
+	rig_wait(&r, 2000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_STATE + 4 * 2),
+			 state_of(2, 3, known, six, 0));
+	for (uint32_t i = 7; i <= 10; i++) {
+		rig_send_on(&r, i % 4, rig_cc(&r) + 2,
+			    header(2, i / 4, (i + 1) % 4, (i + 2) % 4, 0, i),
+			    i);
+		rig_wait(&r, 500);
+		if (i < 10)
+			assert_int_equal(
+				rig_r32(&r, 0, FORTH_RESEQ_STATE + 4 * 2),
+				state_of(2, 3, known, six, i - 6));
+	}
+	assert_int_equal(
+		rig_r32(&r, 0, FORTH_RESEQ_STATE + 4 * 2),
+		state_of(3, 0, known | FORTH_RESEQ_STATE_LOSS, ten, 0));
+	for (uint32_t s = 0; s < 8; s++)
+		if (s != 2)
+			assert_int_equal(
+				rig_r32(&r, 0, FORTH_RESEQ_STATE + 4 * s),
+				state_of(0, 1, known, none, 0));
+	rig_free(&r);
+}
+
 /* V24: a single loss is found with the next packet of its path. */
 static void test_single_loss(void **state)
 {
@@ -335,6 +378,41 @@ static void test_migration(void **state)
 	rig_free(&r);
 }
 
+/* 6.3: a VOQ below its low mark takes a whole block. */
+static void thresholds_that_do_not_fit_are_refused(void **state)
+{
+	static const struct {
+		const char *block, *lo, *hi;
+		bool good;
+	} v[] = { { "2048", "6144", "8192", true },
+		  { "2052", "2048", "6144", false },
+		  { "2048", "6145", "8192", false },
+		  { "2056", "6144", "8192", false },
+		  { "2048", "2048", "8193", false } };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		const char *set[][2] = { { "voq_ext_bytes", "131072" },
+					 { "voq_block_bytes", v[i].block },
+					 { "voq_lo", v[i].lo },
+					 { "voq_hi", v[i].hi } };
+		struct weft_sim *sim = weft_sim_new(1);
+		struct weft_err err = { 0 };
+		struct weft_comp *c =
+			weft_sim_add(sim, &weft_class_forth_nic, "n0", &err);
+
+		assert_int_equal(weft_preset_apply(c, "plat-switch", &err), 0);
+		for (uint32_t k = 0; k < 4; k++)
+			assert_int_equal(
+				weft_param_set(c, set[k][0], set[k][1], &err),
+				0);
+		assert_int_equal(weft_comp_init(c, &err) == 0, v[i].good);
+		if (!v[i].good)
+			assert_non_null(strstr(err.msg, "voq_block_bytes"));
+		weft_sim_free(sim);
+	}
+}
+
 /* A reset with blocks in use gives them all back. */
 static void test_migration_reset(void **state)
 {
@@ -445,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sender_fields),
 		cmocka_unit_test(test_stall_is_local),
+		cmocka_unit_test(state_of_a_source_can_be_read),
 		cmocka_unit_test(test_single_loss),
 		cmocka_unit_test(test_double_loss_round_robin),
 		cmocka_unit_test(test_double_loss_pattern),
@@ -455,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_pool_full),
 		cmocka_unit_test(test_counting),
 		cmocka_unit_test(test_migration),
+		cmocka_unit_test(thresholds_that_do_not_fit_are_refused),
 		cmocka_unit_test(test_migration_reset),
 		cmocka_unit_test(aborted_read_gives_its_blocks_back),
 		cmocka_unit_test(test_event_log),

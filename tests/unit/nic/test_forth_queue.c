@@ -224,6 +224,7 @@ static void test_aborts(void **state)
 static void test_round_robin_and_isolation(void **state)
 {
 	struct rig r;
+	static const uint32_t posted[] = { 6, 1, 4 }, served[] = { 1, 4, 6 };
 	uint32_t seen[8] = { 0 };
 
 	(void)state;
@@ -239,6 +240,18 @@ static void test_round_robin_and_isolation(void **state)
 	assert_int_equal(r.sink->n_log, 32);
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(forth_hdr_flow(r.sink->log[i].header), i % 8);
+
+	/* the next one that has something, going up from the last */
+	rig_w32(&r, 0, FORTH_CONTROL, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		rig_post(&r, 0, posted[i], 4, SRC,
+			 forth_desc_q1(posted[i], 8, DST, FORTH_DESC_START));
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
+	rig_wait(&r, 2000);
+	assert_int_equal(r.sink->n_log, 35);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(forth_hdr_flow(r.sink->log[32 + i].header),
+				 served[i]);
 
 	/* destination 3 returns no credits any more */
 	r.sink->stop = true;
@@ -263,7 +276,7 @@ static void test_round_robin_and_isolation(void **state)
 	assert_int_equal(
 		forth_pointers_head(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
 		4 + 20);
-	assert_int_equal(r.sink->n_log, 32 + 20 + 1);
+	assert_int_equal(r.sink->n_log, 32 + 3 + 20 + 1);
 	assert_true(rig_r32(&r, 0, FORTH_NET_BACKPRESSURE) > 0);
 	rig_free(&r);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "../cmocka_all.h"
+#include "measure/hist.h"
+#include "measure/result.h"
 #include "weft/sim.h"
 
 extern const struct weft_class weft_class_eth_gen, weft_class_eth_switch,
@@ -82,6 +84,39 @@ static void half_load(void **state)
 	weft_sim_free(n.sim);
 }
 
+/* From the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a byte, and
+ * 410 ns of cable and PHYs. */
+static void latency(void **state)
+{
+	static const struct {
+		const char *size;
+		double ns;
+	} v[] = { { "60", 72 * 8 + 410 }, { "300", 312 * 8 + 410 } };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *gen[] = { "stations", "2",	     "frames", "9",
+				      "to",	  "1",	     "at",     "1us",
+				      "size",	  v[i].size, NULL };
+		struct net n = { .sim = weft_sim_new(3) };
+		struct weft_comp *cable =
+			add(&n, &weft_class_eth_cable, "cable", NULL);
+		struct hist *h;
+
+		n.g[0] = add(&n, &weft_class_eth_gen, "t0", gen);
+		n.g[1] = add(&n, &weft_class_eth_gen, "t1", gen);
+		assert_int_equal(weft_connect(&n.g[0]->ports[0],
+					      &n.g[1]->ports[0], cable, 0,
+					      NULL),
+				 0);
+		run(&n);
+		assert_int_equal(n.g[1]->counters[RECEIVED], 9);
+		h = result_hist_get(weft_sim_result(n.sim), "t1.latency", "ns");
+		assert_true(hist_mean(h) == v[i].ns);
+		weft_sim_free(n.sim);
+	}
+}
+
 /* All to station 0: dropped ones are seen as missing, no others. */
 static void hot_spot(void **state)
 {
@@ -129,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(half_load),
+		cmocka_unit_test(latency),
 		cmocka_unit_test(hot_spot),
 		cmocka_unit_test(lossy),
 	};

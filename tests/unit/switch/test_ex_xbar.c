@@ -118,6 +118,31 @@ static void test_hot_spot_others(void **state)
 	bench_free(&b);
 }
 
+/* Memory is asked for ahead of time in large networks: that changes nothing. */
+static void test_looking_ahead_changes_nothing(void **state)
+{
+	uint64_t got[2][EX_PORTS];
+
+	for (uint32_t k = 0; k < 2; k++) {
+		struct bench b;
+
+		bench_new(&b, "w32");
+		for (uint32_t i = 0; i < EX_PORTS; i++)
+			bench_flow(&b, i, i % 3 ? HOT : i, i % EX_VCS, 1 + i);
+		bench_start(&b);
+		for (uint64_t cycle = 1; cycle < 2000; cycle += 7) {
+			bench_run(&b, cycle);
+			for (uint32_t stage = 0; k && stage < 4; stage++)
+				b.x->cls->ops.soon(b.x, stage);
+		}
+		for (uint32_t i = 0; i < EX_PORTS; i++)
+			got[k][i] = b.f->flow[i].got;
+		bench_free(&b);
+	}
+	assert_memory_equal(got[0], got[1], sizeof(got[0]));
+	assert_true(got[0][0] > 50);
+}
+
 /* ---- T-33 -------------------------------------------------------------- */
 
 /* Cells from input 3 to output 7; beside them, packets to 8 on channel vc,
@@ -282,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hot_spot),
 		cmocka_unit_test(test_hot_spot_others),
+		cmocka_unit_test(test_looking_ahead_changes_nothing),
 		cmocka_unit_test(test_head_of_line),
 		cmocka_unit_test(test_starved_channel),
 		cmocka_unit_test(test_full),

@@ -70,6 +70,39 @@ static void same_crosspoint(void **state)
 	}
 }
 
+static uint64_t counter(const struct star *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->sw->cls->n_counters; i++)
+		if (!strcmp(s->sw->cls->counters[i].name, name))
+			return s->sw->counters[i];
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+/* Five packets of 133 words: a credit goes back for each, one for each 32 words
+ * comes from behind; three lines for 3000 cycles. */
+static void counters_of_the_switch(void **state)
+{
+	static const char *const quiet[] = { "refresh_cc", "0", NULL };
+	static const char *const node[] = { "refresh", "0", NULL };
+	struct weft_err err = { 0 };
+	struct star s;
+
+	(void)state;
+	star_init(&s, 3, quiet, node);
+	star_send(&s, 0, 1, 5, 64, 0);
+	star_start(&s);
+	star_run(&s, 3000);
+	assert_int_equal(weft_sim_finish(s.sim, &err), 0);
+	assert_int_equal(counter(&s, "packets"), 5);
+	assert_int_equal(counter(&s, "credits_out"), 5);
+	assert_int_equal(counter(&s, "credits_in"), 5 * 132 / 32);
+	assert_int_equal(counter(&s, "words"), 5 * 133 + 5);
+	assert_int_equal(counter(&s, "idle"), 3 * 3000 - 5 * 133 - 5);
+	assert_int_equal(counter(&s, "backpressure"), 0);
+	star_fini(&s);
+}
+
 /* R-25, 11.11: 131 and 135 cycles per packet from three senders, strictly
  * cyclic, equal shares. */
 static void three_to_one(void **state)
@@ -380,6 +413,7 @@ int main(void)
 		cmocka_unit_test(cut_through),
 		cmocka_unit_test(decision_time),
 		cmocka_unit_test(same_crosspoint),
+		cmocka_unit_test(counters_of_the_switch),
 		cmocka_unit_test(three_to_one),
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(blocked_column),

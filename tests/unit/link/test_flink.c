@@ -342,6 +342,24 @@ static void loopback(void **state)
 	pair_fini(&p);
 }
 
+/* 5.2, 5.4, 11.1: an end of which nothing is said. */
+static void defaults(void **state)
+{
+	const struct flink_cfg c = flink_cfg_default();
+
+	(void)state;
+	assert_int_equal(c.links, 1);
+	assert_int_equal(c.layout, FORTH_WORD);
+	assert_int_equal(c.rx_lanes, 1);
+	assert_int_equal(c.rx_cap, 2046);
+	assert_int_equal(c.refresh_cc, 1024);
+	assert_int_equal(c.t_crtx, 3);
+	assert_int_equal(c.t_crrx, 2);
+	assert_true(c.return_discards);
+	assert_int_equal(c.resync_cc, 0);
+	assert_false(c.credit_filter);
+}
+
 /* Bad set-ups are refused with a message. */
 static void refuses(void **state)
 {
@@ -385,6 +403,7 @@ int main(void)
 		cmocka_unit_test(wraps),
 		cmocka_unit_test(taps_change_nothing),
 		cmocka_unit_test(loopback),
+		cmocka_unit_test(defaults),
 		cmocka_unit_test(refuses),
 	};
 

@@ -37,6 +37,57 @@ static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* A packet of a header word and 104 bytes whose bytes come bit by bit: a cell
+ * leaves when all of its bytes are there, not before. */
+static int slow_sender(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	const struct cut *s = (const struct cut *)r;
+	struct extoll_nic *n = r->node[node].nic->state;
+	struct np *np = &n->np[EX_NP_VELO];
+	struct weft_frame *f = weft_frame_new(r->sim);
+	/* 64 bytes of a cell less the route's flit and the header */
+	bool w32 = !strcmp(s->width, "w32");
+	uint32_t first = w32 ? 52 : 54, cell = w32 ? 16 : 32;
+	struct np_pkt *p;
+
+	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4]));
+	f->u[0] = EX_H0_MAKE(0, 0, 0, TO) | EX_PUT(104, 54, 48);
+	f->payload = weft_slice_new(r->sim, 104);
+	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 1 };
+	ex_route_set(f, 0, 3);
+	p = np_send(np, f, ex_now(n) + 1, first - 1);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, 0);
+	np_more(np, p, first);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, cell);
+	np_more(np, p, 103);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, cell);
+	assert_ptr_equal(np->q[0].head, p);
+	np_more(np, p, 104);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_null(np->q[0].head);
+	return 0;
+}
+
+static void cells_wait_for_their_bytes(void **state)
+{
+	static const char *const width[] = { "w16", "w32" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct cut s = { .width = width[i] };
+
+		exrig_new(&s.r, "4");
+		exrig_set(&s.r, "extoll.nic", "width", s.width);
+		exrig_set(&s.r, "extoll.xbar", "width", s.width);
+		exrig_prog(&s.r, 0, slow_sender);
+		exrig_start(&s.r);
+		exrig_run(&s.r);
+		exrig_free(&s.r);
+	}
+}
+
 /* Where it ends: a crossbar, the VELO completer or a unit of RMA. */
 enum cut_end { XBAR, VELO, RMA };
 
@@ -102,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(cells_wait_for_their_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,33 @@ static void counters_of_the_switch(void **state)
 	star_fini(&s);
 }
 
+/* Credits of a packet are those of the line that it leaves by, also when its
+ * frame came in by a line with real ones: others count as they do without. */
+static void a_tapped_line_changes_no_other(void **state)
+{
+	struct flink_count count[2][2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct star s;
+
+		star_init(&s, 3, NULL, NULL);
+		if (i)
+			star_fault(&s, &weft_class_fault_drop, 0, false, NULL);
+		star_send(&s, 0, 1, 30, 40, 0);
+		star_send(&s, 1, 2, 30, 40, 0);
+		star_start(&s);
+		star_run(&s, 10000);
+		assert_int_equal(s.n[1]->received, 30);
+		assert_int_equal(s.n[2]->received, 30);
+		for (uint32_t k = 0; k < 2; k++)
+			count[i][k] = *flink_counts(&s.n[1 + k]->link);
+		star_fini(&s);
+	}
+	assert_true(count[0][0].credits_in >= 30);
+	assert_memory_equal(count[0], count[1], sizeof(count[0]));
+}
+
 /* R-25, 11.11: 131 and 135 cycles per packet from three senders, strictly
  * cyclic, equal shares. */
 static void three_to_one(void **state)
@@ -414,6 +441,7 @@ int main(void)
 		cmocka_unit_test(decision_time),
 		cmocka_unit_test(same_crosspoint),
 		cmocka_unit_test(counters_of_the_switch),
+		cmocka_unit_test(a_tapped_line_changes_no_other),
 		cmocka_unit_test(three_to_one),
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(blocked_column),

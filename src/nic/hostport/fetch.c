@@ -94,28 +94,16 @@ static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
 	return NULL;
 }
 
-/* Perhaps nothing of the VPID is under way any more. */
-static void ahead_check(struct hp_nic *n, struct hp_ahead *a)
-{
-	if (a->n || a->out)
-		return;
-	n->fetch.weights -= weight(n, a->vpid);
-	*a = vec_pop(&n->fetch.ahead);
-}
-
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 {
 	struct hp_fetch_unit *u = &n->fetch;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
 	/* Answers of a former owner do not come; what was fetched leaves. */
-	if (a) {
-		a->out = 0;
-		ahead_check(n, a);
-	}
-	a = ahead_of(n, vpid);
 	if (a)
-		u->weights += (w ? w : 1) - weight(n, vpid);
+		a->out = 0;
+	if (a && !a->n)
+		*a = vec_pop(&u->ahead);
 	if (w > 1 && !u->weight)
 		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
 	if (w > 1 && !u->weight)
@@ -131,14 +119,11 @@ static void ahead_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
 	if (req->ahead)
 		return;
 	req->ahead = true;
-	if (!a) {
+	if (a)
+		a->n++;
+	else
 		vec_push(&n->fetch.ahead,
-			 ((struct hp_ahead){ .vpid = (uint16_t)vpid }));
-		a = ahead_of(n, vpid);
-		n->fetch.weights += weight(n, vpid);
-	}
-	a->n++;
-	a->out++; /* until its kind is known */
+			 ((struct hp_ahead){ .vpid = (uint16_t)vpid, .n = 1 }));
 }
 
 /* Others have been fetched, not long ago. */
@@ -160,18 +145,9 @@ static void ahead_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-/* Part of `all` places for each unit of weight, of those VPIDs that have
- * something under way.  It is a whole number, so that parts are as weights. */
-static uint32_t part(const struct hp_nic *n, uint32_t all, uint32_t least)
-{
-	uint32_t sum = n->fetch.weights, p = (all - 1) / sum + 1;
-
-	return p > least ? p : least;
-}
-
 /* Behind the turn are queues that one VPID could fill, here and where its
  * packets go: it has its share of them, and no more while others want theirs.
- * With a single get it would wait for the answer before each put. */
+ */
 static bool ahead_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_ahead *a = ahead_of(n, vpid);
@@ -179,8 +155,8 @@ static bool ahead_full(struct hp_nic *n, uint32_t vpid)
 
 	if (!a || !contended(n, vpid))
 		return false;
-	return (n->vpid_ahead && a->n >= w * part(n, n->vpid_ahead, 1)) ||
-	       (n->vpid_gets && a->out >= w * part(n, n->vpid_gets, 2));
+	return (n->vpid_ahead && a->n >= n->vpid_ahead * w) ||
+	       (n->vpid_gets && a->out >= n->vpid_gets * w);
 }
 
 static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
@@ -191,7 +167,8 @@ static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
 		return;
 	a->n -= !answered && a->n;
 	a->out -= answered && a->out;
-	ahead_check(n, a);
+	if (!a->n && !a->out)
+		*a = vec_pop(&n->fetch.ahead);
 	hp_fetch_resume(n, vpid);
 }
 
@@ -410,10 +387,8 @@ static void op_free(struct hp_nic *n, struct hp_fetch *op)
 
 static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
-	if (op->req->ahead) {
-		hp_fetch_answered(n, op->ctx.vpid);
+	if (op->req->ahead)
 		hp_fetch_left(n, op->ctx.vpid);
-	}
 	weft_msg_end(n->comp, op->req->trace, false);
 	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
 	op_free(n, op);
@@ -425,8 +400,6 @@ static void issue_put(struct hp_nic *n, void *arg)
 	struct hp_req *req = arg;
 
 	n->fetch.decoding--;
-	if (!req->vci.three)
-		hp_fetch_answered(n, req->vci.vpid);
 	hp_mark(n, req->trace, "decode");
 	hp_sched_put(&n->sched[HP_REQ], &req->job);
 }
@@ -436,6 +409,7 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 {
 	ahead_add(n, vpid, req); /* tagged: it had no turn */
 	hp_vci_decode(&req->vci, w, vpid);
+	ahead_of(n, vpid)->out += req->vci.three;
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
 	n->vcis++;

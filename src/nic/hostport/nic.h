@@ -188,7 +188,7 @@ struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 struct hp_ahead { /* VCIs of a VPID that were fetched */
 	uint16_t vpid;
 	uint32_t n;   /* until their packet has left the network port */
-	uint32_t out; /* until their answer has come, or none will */
+	uint32_t out; /* gets and atomics, until their answer has come */
 };
 struct hp_fetch_unit {
 	/* CSB out: entries that wait for their context */
@@ -210,8 +210,7 @@ struct hp_fetch_unit {
 		 * their share of those that are ahead */
 	struct {
 		VEC(struct hp_ahead);
-	} ahead;	  /* fetched, and not yet out of the way of others */
-	uint32_t weights; /* sum, of the VPIDs in it */
+	} ahead; /* fetched, and not yet out of the way of others */
 	/* who was fetched last, and when somebody else was */
 	uint16_t last_vpid;
 	uint64_t last, last_other;

@@ -14,6 +14,7 @@
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
 #   make deps     install missing packages, or say which; deps-mpi: also Open
 #                 MPI and programs for it
+#   make truth    which parameters move each published row (docs/truth.md)
 #   make docs, format, format-check, install, clean
 
 # Debian's own: another Python earlier in PATH may bring another meson.
@@ -101,6 +102,8 @@ mutate: build build-coverage/build.ninja
 coverage: build-coverage/build.ninja
 	$(NINJA) -C build-coverage
 	/usr/bin/python3 scripts/mutate --coverage
+	$(MESON) test -C build-coverage --no-rebuild --suite unit
+	scripts/check-scenarios.py --counted build-coverage .
 
 fuzz: build-fuzz/build.ninja
 	$(NINJA) -C build-fuzz fuzzers
@@ -115,6 +118,10 @@ deps-mpi:
 # Fills the generated tables of docs/*.md.
 docs: build
 	scripts/docs.py build/weft
+
+# What each published row rests on: docs/truth.md, tests/system/rows.json.
+truth: build
+	scripts/truth.py build/weft
 
 format:
 	scripts/format.sh
@@ -137,5 +144,5 @@ clean:
 	rm -rf build build-asan build-clang build-coverage build-fuzz \
 		build-mutate build-plain
 
-.PHONY: all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
+.PHONY: truth all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
 	format format-check pre-push install clean

@@ -101,7 +101,8 @@ static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 	return old || scale > SENSE_ONE;
 }
 
-/* A faster clock has a shorter period. */
+/* A faster clock has a shorter period; the fraction stays reduced (of what is
+ * multiplied only twos can be common). */
 static bool scale_clock(struct weft_clock *c, uint32_t scale)
 {
 	if (!c->num || c->num > UINT64_MAX / SENSE_DOUBLE ||
@@ -109,6 +110,11 @@ static bool scale_clock(struct weft_clock *c, uint32_t scale)
 		return false;
 	c->num *= SENSE_ONE;
 	c->den *= scale;
+	for (uint64_t d = SENSE_ONE; d > 1; d /= 2)
+		while (!(c->num % d) && !(c->den % d)) {
+			c->num /= d;
+			c->den /= d;
+		}
 	return true;
 }
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Published rows can fail.  rows.json (written by `make truth`) holds what the
+model gave for each row, and a setting with which the row fails."""
+import collections
+import json
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from weftlib import execute
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STORED = json.loads((ROOT / "tests" / "system" / "rows.json").read_text())
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import truth
+
+
+def reproduce(*args):
+    p = execute("reproduce", *args, "--quiet", "--format", "json")
+    if p.returncode not in (0, 1):
+        raise AssertionError(p.stderr)
+    return {r["id"]: r for r in json.loads(p.stdout)}
+
+
+class Rows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = reproduce()
+
+    def test_values(self):
+        """The machine is deterministic: what moves is a change of the model,
+        and a change of the model says so (make truth)."""
+        self.assertEqual(list(self.rows), list(STORED))
+        for name, r in self.rows.items():
+            want = STORED[name]["model"]
+            self.assertLessEqual(abs(r["model"] - want), 1e-9 * abs(want),
+                                 f"{name}: {r['model']}, was {want}")
+
+    def test_page(self):
+        """docs/truth.md shows the rows as they are."""
+        self.assertEqual(truth.stale(self.rows.values()), [])
+
+
+class Broken(unittest.TestCase):
+    def test_each_fails(self):
+        """A row that passes as built fails with its setting."""
+        groups = collections.defaultdict(list)
+        for name, r in STORED.items():
+            if r["fails"]:
+                groups[r["fails"]].append(name)
+        self.assertTrue(groups)
+        for setting, names in groups.items():
+            rows = reproduce(*names, "--set", setting)
+            for name in names:
+                self.assertFalse(rows[name]["pass"], f"{name}: {setting}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -350,6 +350,7 @@ static uint32_t ones_sum(const uint8_t *p, uint32_t n)
 static void tcp_bytes(void **state)
 {
 	const struct stack_seg sent = { 0x01020304, 5, 0x0a0b0c0d };
+	const struct stack_seg reset = { 0x01020309, 0, 0x0a0b0c0d, true };
 	uint8_t p[52 + 5] = { 0 };
 	struct stack_seg g;
 	uint32_t s;
@@ -366,9 +367,16 @@ static void tcp_bytes(void **state)
 	s = ones_sum(p + 12, 8) + 6 + 37 + ones_sum(p + 20, 37);
 	assert_int_equal(s % 0xffff, 0);
 	assert_true(stack_tcpip.get(p, sizeof(p), &g));
-	assert_memory_equal(&g, &sent, sizeof(g));
+	assert_int_equal(g.seq, sent.seq);
+	assert_int_equal(g.len, sent.len);
+	assert_int_equal(g.ack, sent.ack);
+	assert_false(g.reset);
 	p[55] ^= 1;
 	assert_false(stack_tcpip.get(p, sizeof(p), &g));
+	stack_tcpip.put(p, 3, 7, &reset);
+	assert_int_equal(p[33], 0x14); /* RST, ACK */
+	assert_true(stack_tcpip.get(p, 52, &g));
+	assert_true(g.reset);
 }
 
 /* Node 0 sends 5000 bytes, 4 frames, over a line with a fault. */
@@ -490,7 +498,7 @@ static void tcp_drops_frames_that_come_twice(void **state)
 	bench_free(b);
 }
 
-/* Nothing arrives: sent 16 times, 800 s. */
+/* Nothing arrives: sent 16 times, 800 s, then a reset. */
 static int unheard(struct weft_host *h, struct bench *b)
 {
 	uint8_t byte = 1;
@@ -513,7 +521,7 @@ static void tcp_gives_up(void **state)
 
 	(void)state;
 	assert_int_equal(b->v[0], ETIMEDOUT);
-	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 16);
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 17);
 	bench_free(b);
 }
 

@@ -153,6 +153,18 @@ bool ec_serve(struct ec *e, bool block)
 	return ec_alive(e, n > 0);
 }
 
+struct ec_op *ec_ops(struct ec *e, uint32_t n)
+{
+	struct ec_op *op;
+
+	if (e->next_op + n > sizeof(e->ops) / sizeof(*e->ops))
+		e->next_op = 0;
+	op = &e->ops[e->next_op];
+	e->next_op += n;
+	memset(op, 0, n * sizeof(*op));
+	return op;
+}
+
 void ec_wait(struct ec *e, struct ec_op *op)
 {
 	while (!op->done && ec_serve(e, true))

@@ -118,7 +118,7 @@ static void meet(struct ec *e, const struct weft_ep_mr *mr)
 /* Everybody reads a word of everybody's region: what they get. */
 static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 	char addr[24], key[24];
 	int ret;
 
@@ -126,13 +126,13 @@ static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 	ec_key(e, "xkey", key, sizeof(key));
 	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, e->pinned), 64,
 					work_get(&e->w, addr, src),
-					work_get(&e->w, key, src), &op),
+					work_get(&e->w, key, src), op),
 			ec_serve(e, false));
 	if (ret)
 		return ret;
-	ec_wait(e, &op);
+	ec_wait(e, op);
 	memcpy(val_p, e->pinned, sizeof(*val_p));
-	return op.status;
+	return op->status;
 }
 
 static void read_all(struct ec *e, bool there)

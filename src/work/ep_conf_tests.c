@@ -12,21 +12,20 @@
 
 static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 	size_t at = ec_random(e, 64);
 	uint8_t *buf = (seq & 1 ? e->heap : e->pinned) + at;
 	int ret;
 
 	epw_fill(buf, len, work_base(e->w.me, dst, seq));
-	ret = EPW_RETRY(
-		e->ep->ops->send(e->ep, dst, ec_at(e, buf), len,
-				 ec_imm(EC_DATA, (uint64_t)len << 32 | seq),
-				 &op),
-		ec_serve(e, false));
+	ret = EPW_RETRY(e->ep->ops->send(
+				e->ep, dst, ec_at(e, buf), len,
+				ec_imm(EC_DATA, (uint64_t)len << 32 | seq), op),
+			ec_serve(e, false));
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	e->sends += !ret;
 	if (!ret)
-		ec_wait(e, &op); /* the buffer is ours again */
+		ec_wait(e, op); /* the buffer is ours again */
 }
 
 static size_t ec_length(struct ec *e, uint32_t i)
@@ -81,7 +80,7 @@ static void ec_holding(struct ec *e)
 
 static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 	bool aligned = !ec_random(e, 3);
 	size_t len = ec_random(e, 4) ? ec_random(e, 200)
 				     : ec_random(e, EC_AREA - 64);
@@ -101,12 +100,12 @@ static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 					(uint64_t)e->w.me * EC_AREA + off,
 				e->rkey[dst], true,
 				(uint64_t)off << 40 | (uint64_t)len << 24 | seq,
-				&op),
+				op),
 		ec_serve(e, false));
 	EC_EXPECT(e, !ret, "put: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
 		return;
-	ec_wait(e, &op);
+	ec_wait(e, op);
 	memset(buf, 0xEE, len); /* it may be reused now */
 	while (e->acks == acks && ec_serve(e, true))
 		;
@@ -131,7 +130,7 @@ static void ec_publish(struct ec *e)
 
 static void ec_get_one(struct ec *e, uint32_t src)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 	bool aligned = !ec_random(e, 3);
 	size_t len = ec_random(e, 4) ? ec_random(e, 200)
 				     : ec_random(e, EC_AREA - 64);
@@ -147,13 +146,13 @@ static void ec_get_one(struct ec *e, uint32_t src)
 	memset(buf, 0xAA, len + 1);
 	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, buf), len,
 					e->raddr[src] + EC_COUNTERS + off,
-					e->rkey[src], &op),
+					e->rkey[src], op),
 			ec_serve(e, false));
 	EC_EXPECT(e, !ret, "get: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
 		return;
-	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "get: %s", work_why(op.status));
+	ec_wait(e, op);
+	EC_EXPECT(e, !op->status, "get: %s", work_why(op->status));
 	for (size_t i = 0; i < len; i++) {
 		size_t at = off + i;
 
@@ -181,14 +180,14 @@ static void ec_gets(struct ec *e)
 
 static uint64_t ec_fadd(struct ec *e, uint64_t off, uint64_t add)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 
 	EPW_RETRY(e->ep->ops->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + off,
-				   e->rkey[EC_HEAD], add, &op),
+				   e->rkey[EC_HEAD], add, op),
 		  ec_serve(e, false));
-	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "fadd: %s", work_why(op.status));
-	return op.result;
+	ec_wait(e, op);
+	EC_EXPECT(e, !op->status, "fadd: %s", work_why(op->status));
+	return op->result;
 }
 
 /* Every value is handed out once: old values of a node grow, and the sum is
@@ -214,14 +213,14 @@ static void ec_fadds(struct ec *e)
 
 static uint64_t ec_cswap(struct ec *e, uint64_t expect, uint64_t desired)
 {
-	struct ec_op op = { 0 };
+	struct ec_op *op = ec_ops(e, 1);
 
 	EPW_RETRY(e->ep->ops->cswap(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 8,
-				    e->rkey[EC_HEAD], expect, desired, &op),
+				    e->rkey[EC_HEAD], expect, desired, op),
 		  ec_serve(e, false));
-	ec_wait(e, &op);
-	EC_EXPECT(e, !op.status, "cswap: %s", work_why(op.status));
-	return op.result;
+	ec_wait(e, op);
+	EC_EXPECT(e, !op->status, "cswap: %s", work_why(op->status));
+	return op->result;
 }
 
 /* Everybody moves one counter on; only a swap that saw the right value may
@@ -262,7 +261,7 @@ static void ec_errors(struct ec *e)
 	const struct weft_ep_ops *o = e->ep->ops;
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
 	uint64_t end = e->raddr[EC_HEAD] + bytes, key = e->rkey[EC_HEAD];
-	struct ec_op op[6] = { 0 };
+	struct ec_op *op = ec_ops(e, 6);
 
 	EC_EXPECT(e,
 		  o->send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,

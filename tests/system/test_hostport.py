@@ -132,7 +132,7 @@ class Shares(unittest.TestCase):
     may have in front of it.
     """
     FEW = "sweep.workload.1.victims=[2, 3, 7, 20]"
-    AHEAD, GETS = 2, 4  # of others, each: vpid_ahead, vpid_gets
+    AHEAD, GETS = 2, 4  # the most that each of others has in front
 
     def even(self, *sets):
         rs = points("hostport/shares", *sets)
@@ -177,10 +177,31 @@ class Shares(unittest.TestCase):
             self.even(self.FEW, "workload.1.way=" + way,
                       "workload.1.depth=8", "workload.1.time=2ms")
 
+    def test_atomics(self):
+        """Responders are two, and an ordering key stays with one of them while
+        it is there: also numbers that two does not divide are even, and both
+        units are busy."""
+        for depth in 8, 15:
+            for r in self.even("sweep.workload.1.victims=[2, 3, 4, 5, 7]",
+                               "workload.1.way=faa", "workload.1.time=1ms",
+                               "workload.1.depth=%d" % depth):
+                self.assertGreater(r["n0.prog1.rate"], 6.9, r.point)
+
     def test_weights(self):
         """1 : 2 : 5; shares are those of a weight of one."""
-        self.even("sweep.workload.1.victims=[3, 21]", "workload.1.depth=15",
-                  "workload.1.weight=5", "workload.1.weight_next=2")
+        for way in "put", "get", "mix":
+            self.even("sweep.workload.1.victims=[3, 7, 21]",
+                      "workload.1.way=" + way, "workload.1.depth=15",
+                      "workload.1.weight=5", "workload.1.weight_next=2")
+
+    def test_weights_of_atomics(self):
+        """A process with five of eight parts asks for one unit of two at most:
+        it has all of that, and the others have theirs of the other one."""
+        r = self.some([3], "workload.1.way=faa", "workload.1.depth=15",
+                      "workload.1.weight=5", "workload.1.weight_next=2")[0]
+        one, two, five = self.done(r)
+        self.assertGreater(five, 0.475 * r["n0.prog1.rate"])
+        self.assertAlmostEqual(two / one, 2, delta=0.1)
 
     def test_without_a_limit(self):
         """Queues behind the turn are filled by the one that has most."""
@@ -307,6 +328,29 @@ class Isolation(unittest.TestCase):
 
     def test_many(self):
         self.check("workload.1.depth=15")
+
+    def test_good_neighbours(self):
+        """Eight of them, each with an instruction in 16 us, have a tenth of
+        the bus at most: the victim takes as much longer, and with one
+        instruction at a time waits for one transaction."""
+        for depth in 1, 15:
+            t = self.table("workload.1.depth=%d" % depth,
+                           "sweep.workload.1.fault=[no]",
+                           "sweep.workload.1.kind=[none, nq_full, "
+                           "locked_window, get_miss, atomic_miss]")
+            none = self.latency(t.pop("none")[0])
+            for kind, (well,) in t.items():
+                self.assertLess(self.latency(well), 1.1 * none +
+                                self.on_bus(72), (kind, depth))
+
+    def test_gets(self):
+        """Answers that wait for a page of the target take no part of the
+        answers that a victim may wait for."""
+        t = self.table("workload.1.depth=15", "workload.1.way=get",
+                       "workload.1.size=64",
+                       "sweep.workload.1.kind=[get_miss, atomic_miss]")
+        for kind, pair in t.items():
+            self.compare(kind, *pair)
 
     def pair(self, kind, *sets):
         return self.table("sweep.workload.1.kind=[%s]" % kind, *sets)[kind]

@@ -94,16 +94,24 @@ static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
 	return NULL;
 }
 
+/* Perhaps nothing of the VPID is under way any more. */
+static void ahead_check(struct hp_nic *n, struct hp_ahead *a)
+{
+	if (a->n || a->out)
+		return;
+	*a = vec_pop(&n->fetch.ahead);
+}
+
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 {
 	struct hp_fetch_unit *u = &n->fetch;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
 	/* Answers of a former owner do not come; what was fetched leaves. */
-	if (a)
+	if (a) {
 		a->out = 0;
-	if (a && !a->n)
-		*a = vec_pop(&u->ahead);
+		ahead_check(n, a);
+	}
 	if (w > 1 && !u->weight)
 		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
 	if (w > 1 && !u->weight)
@@ -119,11 +127,15 @@ static void ahead_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
 	if (req->ahead)
 		return;
 	req->ahead = true;
-	if (a)
-		a->n++;
-	else
+	if (!a) {
 		vec_push(&n->fetch.ahead,
-			 ((struct hp_ahead){ .vpid = (uint16_t)vpid, .n = 1 }));
+			 ((struct hp_ahead){ .vpid = (uint16_t)vpid }));
+		a = ahead_of(n, vpid);
+	}
+	a->at = hp_now(n);
+	a->n++;
+	a->unread++;
+	a->several |= a->out + a->unread > 1;
 }
 
 /* Others have been fetched, not long ago. */
@@ -145,18 +157,58 @@ static void ahead_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
+/* Places that are counted: in front of the network port, or for answers. */
+enum places { PORT, ANSWERS };
+
+static uint32_t has(const struct hp_ahead *a, enum places of)
+{
+	return of == PORT ? a->n : a->out + a->unread;
+}
+
+/* Sum, of those that have part in the places.  One that has a single get at a
+ * time has not.  Nor has one with an instruction aside, which gets no turn, or
+ * one that was still for long: its answers may wait for a page of the target.
+ */
+static uint32_t weights(const struct hp_nic *n, enum places of)
+{
+	const struct hp_fetch_unit *u = &n->fetch;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < u->ahead.n; i++) {
+		const struct hp_ahead *a = &u->ahead.at[i];
+
+		if (has(a, of) && hp_now(n) - a->at < n->vpid_recent &&
+		    (of == PORT || a->several) &&
+		    !hp_sched_aside(&n->sched[HP_REQ], a->vpid))
+			sum += weight(n, a->vpid);
+	}
+	return sum;
+}
+
+/* The VPID has its part of `all` places: `least`, and a share of the rest, for
+ * each unit of its weight.  Whole numbers, so that parts are as weights. */
+static bool part_full(const struct hp_nic *n, const struct hp_ahead *a,
+		      enum places of, uint32_t all, uint32_t least)
+{
+	uint32_t sum = weights(n, of), p = all;
+
+	if (all > least && sum)
+		p = least + (all - least) / sum;
+	return all && has(a, of) >= weight(n, a->vpid) * p;
+}
+
 /* Behind the turn are queues that one VPID could fill, here and where its
  * packets go: it has its share of them, and no more while others want theirs.
- */
+ * A VCI that is being read may be a get, where the VPID has some.  With a
+ * single get it would wait for the answer before each put. */
 static bool ahead_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_ahead *a = ahead_of(n, vpid);
-	uint32_t w = weight(n, vpid);
 
 	if (!a || !contended(n, vpid))
 		return false;
-	return (n->vpid_ahead && a->n >= n->vpid_ahead * w) ||
-	       (n->vpid_gets && a->out >= n->vpid_gets * w);
+	return part_full(n, a, PORT, n->vpid_ahead, 1) ||
+	       (a->out && part_full(n, a, ANSWERS, n->vpid_gets, 2));
 }
 
 static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
@@ -167,8 +219,8 @@ static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
 		return;
 	a->n -= !answered && a->n;
 	a->out -= answered && a->out;
-	if (!a->n && !a->out)
-		*a = vec_pop(&n->fetch.ahead);
+	a->at = hp_now(n);
+	ahead_check(n, a);
 	hp_fetch_resume(n, vpid);
 }
 
@@ -180,6 +232,16 @@ void hp_fetch_left(struct hp_nic *n, uint32_t vpid)
 void hp_fetch_answered(struct hp_nic *n, uint32_t vpid)
 {
 	ahead_less(n, vpid, true);
+}
+
+/* Its kind is known, or it will have none. */
+static void ahead_read(struct hp_nic *n, uint32_t vpid, bool three)
+{
+	struct hp_ahead *a = ahead_of(n, vpid);
+
+	a->unread--;
+	a->out += three;
+	a->at = hp_now(n);
 }
 
 static bool held_stays(struct hp_nic *n, uint32_t vpid)
@@ -387,8 +449,10 @@ static void op_free(struct hp_nic *n, struct hp_fetch *op)
 
 static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
-	if (op->req->ahead)
+	if (op->req->ahead) {
+		ahead_read(n, op->ctx.vpid, false);
 		hp_fetch_left(n, op->ctx.vpid);
+	}
 	weft_msg_end(n->comp, op->req->trace, false);
 	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
 	op_free(n, op);
@@ -398,10 +462,13 @@ static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 static void issue_put(struct hp_nic *n, void *arg)
 {
 	struct hp_req *req = arg;
+	uint32_t vpid = req->vci.vpid;
 
 	n->fetch.decoding--;
+	ahead_read(n, vpid, req->vci.three);
 	hp_mark(n, req->trace, "decode");
 	hp_sched_put(&n->sched[HP_REQ], &req->job);
+	hp_fetch_resume(n, vpid);
 }
 
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
@@ -409,7 +476,6 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 {
 	ahead_add(n, vpid, req); /* tagged: it had no turn */
 	hp_vci_decode(&req->vci, w, vpid);
-	ahead_of(n, vpid)->out += req->vci.three;
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
 	n->vcis++;

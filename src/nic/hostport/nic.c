@@ -50,7 +50,7 @@ static const struct weft_param hp_params[] = {
 	P(U32, issue_width, "4", "1..16", OWN,
 	  "requests issued per cycle (SB7, SB8)"),
 	P(U32, waitq_depth, "4", "0..64", OWN,
-	  "wait queue in front of a unit (SB10); 0 = none"),
+	  "wait queue in front of a requester or completer (SB10); 0 = none"),
 	P(U32, miss_places, "128", "0..256", OWN,
 	  "jobs of a unit that wait for the driver's translation outside of its "
 	  "pipeline; 0 = the unit waits (8.8)"),
@@ -60,12 +60,12 @@ static const struct weft_param hp_params[] = {
 	  "translations of a packet before it leaves: 1 MiB, not aligned"),
 	P(U32, vci_queue, "16", "1..256", OWN, "VCIs in front of the scheduler"),
 	P(U32, fetches, "8", "1..16", OWN, "VCIs that are read at a time"),
-	P(U32, vpid_ahead, "2", "0..256", OWN,
-	  "VCIs of one VPID, times its weight, between turn and network port "
-	  "while others have some too; 0 = no limit (SB12)"),
+	P(U32, vpid_ahead, "4", "0..256", OWN,
+	  "VCIs between turn and network port, in parts for VPIDs by weight, of "
+	  "one at least, while several have some; 0 = no limit (SB12)"),
 	P(U32, vpid_gets, "4", "0..65535", OWN,
-	  "gets and atomics of one VPID, times its weight, whose answer has not "
-	  "come, while others have some too; 0 = no limit (SB12)"),
+	  "gets and atomics whose answer has not come, likewise, two at least; "
+	  "0 = no limit (SB12)"),
 	P(U32, vpid_recent, "4096", "1..", OWN,
 	  "cycles for which a VPID that was fetched counts as one that has "
 	  "some"),
@@ -198,7 +198,10 @@ static void scheds_init(struct hp_nic *n)
 		s->comp = n->comp;
 		s->n_fu = fus[i];
 		s->width = n->issue_width;
-		s->depth = n->waitq_depth;
+		/* A key that is bound late goes to the unit that serves it
+		 * first: atomics of VPIDs are even also where units are not as
+		 * many as they (SB12). */
+		s->depth = i == HP_RSP ? 0 : n->waitq_depth;
 		s->room = n->vci_queue < n->issue_width ? n->issue_width
 							: n->vci_queue;
 		if (i == HP_CPL && s->room < 2)

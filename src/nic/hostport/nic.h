@@ -187,8 +187,11 @@ struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 };
 struct hp_ahead { /* VCIs of a VPID that were fetched */
 	uint16_t vpid;
-	uint32_t n;   /* until their packet has left the network port */
-	uint32_t out; /* gets and atomics, until their answer has come */
+	uint32_t n;	 /* until their packet has left the network port */
+	uint32_t unread; /* of these, until their kind is known */
+	uint32_t out;	 /* gets and atomics, until their answer has come */
+	uint64_t at;	 /* when one of them went on */
+	bool several;	 /* unread and out, since there was none */
 };
 struct hp_fetch_unit {
 	/* CSB out: entries that wait for their context */

@@ -31,7 +31,7 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
-	struct hp_weight *w = u->weight ? &u->weight[vpid] : NULL;
+	struct hp_weight *w = u->share.weight ? &u->share.weight[vpid] : NULL;
 	uint64_t bit = 1ULL << (vpid % 64);
 
 	if (!w || u->in_turn[vpid / 64] & bit) {
@@ -77,176 +77,12 @@ static void held_add(struct hp_nic *n, uint32_t vpid)
 	vec_push(&n->fetch.held, (uint16_t)vpid);
 }
 
-/* ---- shares ------------------------------------------------------------ */
-
-static uint32_t weight(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_fetch_unit *u = &n->fetch;
-
-	return u->weight && u->weight[vpid].is ? u->weight[vpid].is : 1;
-}
-
-static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
-{
-	for (size_t i = 0; i < n->fetch.ahead.n; i++)
-		if (n->fetch.ahead.at[i].vpid == vpid)
-			return &n->fetch.ahead.at[i];
-	return NULL;
-}
-
-/* Perhaps nothing of the VPID is under way any more. */
-static void ahead_check(struct hp_nic *n, struct hp_ahead *a)
-{
-	if (a->n || a->out)
-		return;
-	*a = vec_pop(&n->fetch.ahead);
-}
-
-void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
-{
-	struct hp_fetch_unit *u = &n->fetch;
-	struct hp_ahead *a = ahead_of(n, vpid);
-
-	/* Answers of a former owner do not come; what was fetched leaves. */
-	if (a) {
-		a->out = 0;
-		ahead_check(n, a);
-	}
-	if (w > 1 && !u->weight)
-		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
-	if (w > 1 && !u->weight)
-		abort();
-	if (u->weight)
-		u->weight[vpid] = (struct hp_weight){ .is = (uint8_t)w };
-}
-
-static void ahead_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
-{
-	struct hp_ahead *a = ahead_of(n, vpid);
-
-	if (req->ahead)
-		return;
-	req->ahead = true;
-	if (!a) {
-		vec_push(&n->fetch.ahead,
-			 ((struct hp_ahead){ .vpid = (uint16_t)vpid }));
-		a = ahead_of(n, vpid);
-	}
-	a->at = hp_now(n);
-	a->n++;
-	a->unread++;
-	a->several |= a->out + a->unread > 1;
-}
-
-/* Others have been fetched, not long ago. */
-static bool contended(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_fetch_unit *u = &n->fetch;
-	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
-
-	return at && hp_now(n) - at < n->vpid_recent;
-}
-
-static void ahead_mark(struct hp_nic *n, uint32_t vpid)
-{
-	struct hp_fetch_unit *u = &n->fetch;
-
-	if (vpid != u->last_vpid)
-		u->last_other = u->last;
-	u->last_vpid = (uint16_t)vpid;
-	u->last = hp_now(n);
-}
-
-/* Places that are counted: in front of the network port, or for answers. */
-enum places { PORT, ANSWERS };
-
-static uint32_t has(const struct hp_ahead *a, enum places of)
-{
-	return of == PORT ? a->n : a->out + a->unread;
-}
-
-/* Sum, of those that have part in the places.  One that has a single get at a
- * time has not.  Nor has one with an instruction aside, which gets no turn, or
- * one that was still for long: its answers may wait for a page of the target.
- */
-static uint32_t weights(const struct hp_nic *n, enum places of)
-{
-	const struct hp_fetch_unit *u = &n->fetch;
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < u->ahead.n; i++) {
-		const struct hp_ahead *a = &u->ahead.at[i];
-
-		if (has(a, of) && hp_now(n) - a->at < n->vpid_recent &&
-		    (of == PORT || a->several) &&
-		    !hp_sched_aside(&n->sched[HP_REQ], a->vpid))
-			sum += weight(n, a->vpid);
-	}
-	return sum;
-}
-
-/* The VPID has its part of `all` places: `least`, and a share of the rest, for
- * each unit of its weight.  Whole numbers, so that parts are as weights. */
-static bool part_full(const struct hp_nic *n, const struct hp_ahead *a,
-		      enum places of, uint32_t all, uint32_t least)
-{
-	uint32_t sum = weights(n, of), p = all;
-
-	if (all > least && sum)
-		p = least + (all - least) / sum;
-	return all && has(a, of) >= weight(n, a->vpid) * p;
-}
-
-/* Behind the turn are queues that one VPID could fill, here and where its
- * packets go: it has its share of them, and no more while others want theirs.
- * A VCI that is being read may be a get, where the VPID has some.  With a
- * single get it would wait for the answer before each put. */
-static bool ahead_full(struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_ahead *a = ahead_of(n, vpid);
-
-	if (!a || !contended(n, vpid))
-		return false;
-	return part_full(n, a, PORT, n->vpid_ahead, 1) ||
-	       (a->out && part_full(n, a, ANSWERS, n->vpid_gets, 2));
-}
-
-static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
-{
-	struct hp_ahead *a = ahead_of(n, vpid);
-
-	if (!a)
-		return;
-	a->n -= !answered && a->n;
-	a->out -= answered && a->out;
-	a->at = hp_now(n);
-	ahead_check(n, a);
-	hp_fetch_resume(n, vpid);
-}
-
-void hp_fetch_left(struct hp_nic *n, uint32_t vpid)
-{
-	ahead_less(n, vpid, false);
-}
-
-void hp_fetch_answered(struct hp_nic *n, uint32_t vpid)
-{
-	ahead_less(n, vpid, true);
-}
-
-/* Its kind is known, or it will have none. */
-static void ahead_read(struct hp_nic *n, uint32_t vpid, bool three)
-{
-	struct hp_ahead *a = ahead_of(n, vpid);
-
-	a->unread--;
-	a->out += three;
-	a->at = hp_now(n);
-}
+/* ---- held back --------------------------------------------------------- */
 
 static bool held_stays(struct hp_nic *n, uint32_t vpid)
 {
-	return hp_sched_aside(&n->sched[HP_REQ], vpid) || ahead_full(n, vpid);
+	return hp_sched_aside(&n->sched[HP_REQ], vpid) ||
+	       hp_share_full(n, vpid);
 }
 
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
@@ -450,7 +286,7 @@ static void op_free(struct hp_nic *n, struct hp_fetch *op)
 static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
 	if (op->req->ahead) {
-		ahead_read(n, op->ctx.vpid, false);
+		hp_share_read(n, op->ctx.vpid, false);
 		hp_fetch_left(n, op->ctx.vpid);
 	}
 	weft_msg_end(n->comp, op->req->trace, false);
@@ -465,7 +301,7 @@ static void issue_put(struct hp_nic *n, void *arg)
 	uint32_t vpid = req->vci.vpid;
 
 	n->fetch.decoding--;
-	ahead_read(n, vpid, req->vci.three);
+	hp_share_read(n, vpid, req->vci.three);
 	hp_mark(n, req->trace, "decode");
 	hp_sched_put(&n->sched[HP_REQ], &req->job);
 	hp_fetch_resume(n, vpid);
@@ -474,7 +310,7 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	ahead_add(n, vpid, req); /* tagged: it had no turn */
+	hp_share_add(n, vpid, req); /* tagged: it had no turn */
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
@@ -567,8 +403,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
 	hp_ctx_dirty(c);
 	op->reading = true;
-	ahead_add(n, c->vpid, op->req);
-	ahead_mark(n, c->vpid);
+	hp_share_add(n, c->vpid, op->req);
+	hp_share_mark(n, c->vpid);
 	op->req->trace = hp_marks_take(n, c->vpid);
 	hp_mark(n, op->req->trace, "CSB, context");
 	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
@@ -628,8 +464,8 @@ void hp_fetch_fini(struct hp_nic *n)
 {
 	ring_free(&n->fetch.turn);
 	ring_free(&n->fetch.first);
-	free(n->fetch.weight);
+	free(n->fetch.share.weight);
 	vec_free(&n->fetch.held);
-	vec_free(&n->fetch.ahead);
+	vec_free(&n->fetch.share.ahead);
 	hp_tagged_fini(n);
 }

@@ -5,7 +5,7 @@
  *   bus --+-- regs.c      configuration space, management and info page
  *         |   trigger.c   Triggerpages -> csb.c
  *         |                                |
- *         |   fetch.c     pointer commands, VCI fetch
+ *         |   fetch.c     pointer commands, VCI fetch, shares
  *         |                                |
  *         |   sched.c -> requester units (req.c) --------+--> net.c -> NPs
  *         |                                              |
@@ -22,6 +22,7 @@
 #include "link/np.h"
 #include "nic/hostport/csb.h"
 #include "nic/hostport/ctx.h"
+#include "nic/hostport/fetch.h"
 #include "nic/hostport/marks.h"
 #include "nic/hostport/sched.h"
 #include "nic/hostport_regs.h"
@@ -175,84 +176,6 @@ struct hp_req {
 			 */
 	bool ahead;	/* it is counted for its VPID (fetch.c) */
 };
-
-/* ---- fetch (fetch.c) ---- */
-
-enum { HP_FETCHES = 16, HP_LOOKUPS = 16 };
-struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
-	struct hp_req *req; /* NULL: free */
-	struct hp_ctx_req ctx;
-	uint64_t w[HP_WORDS];
-	bool reading; /* from memory; before that its context is asked for */
-};
-struct hp_ahead { /* VCIs of a VPID that were fetched */
-	uint16_t vpid;
-	uint32_t n;	 /* until their packet has left the network port */
-	uint32_t unread; /* of these, until their kind is known */
-	uint32_t out;	 /* gets and atomics, until their answer has come */
-	uint64_t at;	 /* when one of them went on */
-	bool several;	 /* unread and out, since there was none */
-};
-struct hp_fetch_unit {
-	/* CSB out: entries that wait for their context */
-	struct hp_csb_out {
-		bool busy;
-		struct hp_csb_entry entry;
-		struct hp_ctx_req ctx;
-	} out[HP_LOOKUPS];
-	uint64_t out_next; /* cycle of the next one: one in each */
-	bool out_armed;
-	/* VPIDs with VCIs to be fetched, each once, served in turn */
-	struct {
-		RING(uint16_t);
-	} turn;
-	uint64_t in_turn[HP_VPIDS / 64];
-	struct {
-		VEC(uint16_t);
-	} held; /* VPIDs that have work and instructions set aside, or have
-		 * their share of those that are ahead */
-	struct {
-		VEC(struct hp_ahead);
-	} ahead; /* fetched, and not yet out of the way of others */
-	/* who was fetched last, and when somebody else was */
-	uint16_t last_vpid;
-	uint64_t last, last_other;
-	/* VPIDs whose turn goes on; by VPID their weight and what is left of
-	 * it in this turn.  NULL: all are 1. */
-	struct {
-		RING(uint16_t);
-	} first;
-	struct hp_weight {
-		uint8_t is, left;
-	} * weight;
-	struct hp_fetch op[HP_FETCHES];
-	uint32_t n;		  /* of op in use */
-	uint32_t decoding;	  /* VCIs on their way to the scheduler */
-	struct hp_tagged *tagged; /* made on first use */
-};
-/* Something may be done: entries in the CSB, room in the scheduler. */
-void hp_fetch_go(struct hp_nic *n);
-/* NQ entries of this VPID have become free; called with its context (inside of
- * done): parked VCIs may go on. */
-void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
-/* An instruction of this VPID may have been set aside and goes on. */
-void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
-/* The packet of an instruction of this VPID has left the network port; its
- * answer has come; or neither will ever be. */
-void hp_fetch_left(struct hp_nic *n, uint32_t vpid);
-void hp_fetch_answered(struct hp_nic *n, uint32_t vpid);
-/* The VPID has been opened, with this weight. */
-void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t weight);
-/* The scheduler's queue has room for one more, besides those on their way. */
-bool hp_fetch_room(const struct hp_nic *n);
-/* The VCI is complete and its NQ entry reserved: to the scheduler.  flags: W0
- * of the context. */
-void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
-		    struct hp_req *req, const uint64_t *w);
-/* There is room in the scheduler. */
-void hp_tagged_go(struct hp_nic *n);
-void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
-void hp_tagged_fini(struct hp_nic *n);
 
 /* ---- interrupts (irq.c), records for the driver (events.c) ---- */
 

@@ -19,6 +19,17 @@ void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus)
 	exrig_set(r, "extoll.xbar", "width", "w16");
 }
 
+void hprig_one(exrig_fn fn)
+{
+	struct exrig r;
+
+	hprig_new(&r, "1", NULL);
+	exrig_prog(&r, 0, fn);
+	exrig_start(&r);
+	exrig_run(&r);
+	exrig_free(&r);
+}
+
 /* ---- driver ------------------------------------------------------------ */
 
 void hpdrv_set(struct hpdrv *d, uint32_t off, uint64_t val)

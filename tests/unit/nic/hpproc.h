@@ -37,6 +37,8 @@ struct hpproc {
 
 /* Two or more Host Ports: dims as in exrig_new; bus NULL = HyperTransport. */
 void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus);
+/* One node, whose only program is fn, from beginning to end. */
+void hprig_one(exrig_fn fn);
 /* Once per node, before anything else there.  HPID of node i is i + 1. */
 void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 		struct weft_host *h);

@@ -11,14 +11,8 @@ static struct hpdrv drv;
 
 static void run(exrig_fn fn)
 {
-	struct exrig r;
-
 	drv = (struct hpdrv){ 0 };
-	hprig_new(&r, "1", NULL);
-	exrig_prog(&r, 0, fn);
-	exrig_start(&r);
-	exrig_run(&r);
-	exrig_free(&r);
+	hprig_one(fn);
 }
 
 /* The register is stored while instructions are being fetched, each time a

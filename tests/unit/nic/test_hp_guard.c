@@ -124,14 +124,8 @@ static struct hpdrv drv;
 
 static void run(exrig_fn fn)
 {
-	struct exrig r;
-
 	drv = (struct hpdrv){ .prq = 8, .rdr = 512 };
-	hprig_new(&r, "1", NULL);
-	exrig_prog(&r, 0, fn);
-	exrig_start(&r);
-	exrig_run(&r);
-	exrig_free(&r);
+	hprig_one(fn);
 }
 
 static uint32_t status(struct hpproc *p, uint32_t cmd, uint32_t n)

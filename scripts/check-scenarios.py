@@ -50,7 +50,7 @@ class Spec:
 
 HOSTPORT = Spec("", {"T": 15, "Q": 22, "R": 23, "O": 15, "U": 15, "L": 11,
                      "X": 4, "M": 3},
-                ["tests/unit/nic/test_hp_*.c", "tests/unit/nic/test_atoll.c",
+                ["tests/unit/nic/test_hp_*.c", "tests/unit/nic/test_atoll*.c",
                  "tests/unit/host/test_host_tag.c", "tests/system/test_hp_*.py"])
 HVIA = Spec("-", {"T": 43},
             ["tests/unit/nic/test_hv_*.c", "tests/unit/ulib/test_vipl_*.c",

@@ -119,7 +119,7 @@ deps-mpi:
 docs: build
 	scripts/docs.py build/weft
 
-# What each published row rests on: docs/truth.md, tests/system/rows.json.
+# Parameters behind each published row: docs/truth.md, tests/system/rows.json.
 truth: build
 	scripts/truth.py build/weft
 

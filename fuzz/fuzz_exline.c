@@ -64,7 +64,7 @@ static void join(struct weft_port *a, struct weft_port *b,
 	fuzz_must(!weft_connect(a, b, cable, cable ? 0 : 1, &err), err.msg);
 }
 
-/* What comes for the other end leaves through the cable. */
+/* Packets for the other end leave through the cable. */
 static void tables(uint32_t i)
 {
 	const uint32_t to[ENDS] = { i ? LP : 0, i ? 0 : LP };

@@ -2,7 +2,7 @@
 /* The cable between two HVIA-GE cards on which anything happens (line.h), under
  * live kernel agents and a reliable VI: packets of agents (requests, accepts,
  * rejects, disconnects) that are lost, come twice, late or forged, numbers,
- * lengths and acknowledgements of the reliable service that nobody sent.
+ * lengths and acknowledgements of the reliable service that no card sent.
  *
  * Each program connects, sends, receives and leaves.  Every call returns, and
  * what was made can be given back.  Without frames whose FCS was made to fit
@@ -83,7 +83,7 @@ static void leave(struct side *s)
 	m.stuck += VipCloseNic(s->nic) != VIP_SUCCESS;
 }
 
-/* What lies behind the room of each receive stays as it is. */
+/* Bytes behind the room of each receive stay as they are. */
 static bool guarded(const struct side *s)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++)

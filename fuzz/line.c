@@ -48,7 +48,7 @@ static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 	}
 }
 
-/* What is not as it was sent counts when the receiver cannot see that. */
+/* A changed frame counts when the receiver cannot see the change. */
 static void judge(struct fuzz_line *l, const struct weft_raw *raw)
 {
 	enum fuzz_passes what = l->wire->passes(raw);
@@ -129,7 +129,7 @@ static void repeat(struct weft_comp *c, const struct weft_frame *f)
 	weft_filter_pass(c, twin);
 }
 
-/* What the input says; false: f is gone. */
+/* Does to f as the input says; false: f is gone. */
 static bool happen(struct weft_comp *c, struct weft_frame *f, uint32_t a)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;

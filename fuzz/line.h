@@ -11,7 +11,7 @@
 
 enum { FUZZ_SYMBOLS = 4096 }; /* of a frame at most */
 
-/* What a receiver takes as good out of some symbols. */
+/* Frames that a receiver takes as good out of some symbols. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
 /* A protocol. */

@@ -157,7 +157,7 @@ def page(rows, sense):
 
 
 def sensitivity(exe, system, again):
-    """What its rows depend on; kept in build/truth for the next time."""
+    """Parameters of its rows; kept in build/truth for the next time."""
     kept = ROOT / "build" / "truth" / (system + ".json")
     if again:
         found = weft(exe, system, "--sensitivity", "--jobs",

@@ -54,13 +54,12 @@ enum weft_bus_status {
 	WEFT_BUS_SPLIT_ERROR,  /* a completion said that the read has failed */
 };
 
-/* What can go wrong with an access on bus.pcix; a fault (fault.bus) asks for
- * it. */
+/* Errors of an access on bus.pcix, which a fault (fault.bus) asks for. */
 enum weft_bus_error {
 	WEFT_BUS_E_NONE,
 	WEFT_BUS_E_ADDRESS, /* parity of its address phase */
 	WEFT_BUS_E_DATA,    /* parity of its data: a bit has turned over */
-	WEFT_BUS_E_MASTER,  /* nobody answers */
+	WEFT_BUS_E_MASTER,  /* no target answers */
 	WEFT_BUS_E_TARGET,  /* the target refuses */
 	WEFT_BUS_E_MESSAGE, /* split completion error message instead of data */
 	WEFT_BUS_E_REPEAT,  /* a split completion comes once more */
@@ -150,8 +149,8 @@ struct weft_bus_note {
 		     */
 	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
 	/* enum weft_bus_error.  STORE, LOAD: of the access; BURST, MEM_*: bit 0
-	 * of the first byte is wrong; DONE of a read: a completion that nobody
-	 * asked for follows, up to data_end */
+	 * of the first byte is wrong; DONE of a read: a
+	 * completion without a request follows, up to data_end */
 	uint8_t wrong;
 	uint8_t load; /* LOADED: number that the host gave it */
 	uint16_t tag;

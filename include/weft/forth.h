@@ -176,7 +176,7 @@ void weft_forth_counters_clear(struct weft_forth *f);
 /* Sum of the counters that must stay 0 on an undamaged network. */
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
 
-/* What went wrong on the PCI-X bus (spec 2.2) since the last look: reads both
+/* Errors of the PCI-X bus (spec 2.2) since the last call: reads both
  * status registers and clears what is set.  The driver lets the NIC respond to
  * wrong parity, and recovers: a transfer that fails is abandoned and counted in
  * desc_errors (spec 3.6), a store that comes in wrong is not carried out. */
@@ -184,11 +184,11 @@ enum {
 	WEFT_FORTH_BUS_PERR = 1 << 0,	 /* PERR# on a transfer of ours */
 	WEFT_FORTH_BUS_REFUSED = 1 << 1, /* we ended an access with an abort */
 	WEFT_FORTH_BUS_TARGET_ABORT = 1 << 2, /* a transfer was refused */
-	WEFT_FORTH_BUS_MASTER_ABORT = 1 << 3, /* nobody has that address */
+	WEFT_FORTH_BUS_MASTER_ABORT = 1 << 3, /* no target has that address */
 	WEFT_FORTH_BUS_SERR = 1 << 4,	      /* we asserted SERR# */
 	WEFT_FORTH_BUS_PARITY = 1 << 5,	      /* wrong parity came in */
 	WEFT_FORTH_BUS_DISCARDED = 1 << 6, /* an answer of ours was not taken */
-	WEFT_FORTH_BUS_UNEXPECTED = 1 << 7,  /* an answer nobody waited for */
+	WEFT_FORTH_BUS_UNEXPECTED = 1 << 7,  /* an answer without a request */
 	WEFT_FORTH_BUS_READ_FAILED = 1 << 8, /* split completion error message
 					      */
 	WEFT_FORTH_BUS_SILENT = 1 << 9,	     /* the registers cannot be read */

@@ -33,7 +33,7 @@ def verdicts(root, rows):
 
 
 def try_one(worker, sources, rows, file, old, new):
-    """What is wrong with an entry, as texts."""
+    """Errors of an entry, as texts."""
     text = sources.text(file)
     if text.count(old) != 1:
         return ["%s: '%s' stands there %d times" % (file, old,

@@ -294,8 +294,9 @@ static bool all_wait(const struct att_server *s)
 	return true;
 }
 
-/* Nobody can be told by weft/host.h.  Where nodes have several processes, each
- * may die alone: the others end when they wait and nothing can come. */
+/* weft/host.h has no way to tell a program.  Where nodes have several
+ * processes, each may die alone: the others end when they wait and nothing can
+ * come. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
 	if (!s->o.raw || !s->sum.died || s->over ||

@@ -230,7 +230,7 @@ bool ht_takes_tagged(struct weft_port *dev_port);
 void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes, bool status);
 bool ht_defer(struct weft_port *dev_port);
-/* A load was told a moment ago: nobody has answered? */
+/* A load was told a moment ago: has no device answered? */
 void ht_unanswered(struct ht *b, struct ht_link *l);
 bool ht_window(struct weft_port *dev_port, uint32_t stores);
 bool ht_consumed(struct weft_port *dev_port, uint32_t stores);

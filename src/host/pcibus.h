@@ -220,7 +220,7 @@ void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
 void pcibus_block(struct pcibus *b);
 /* More clocks of the address phase of what is left of t. */
 uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t);
-/* What memory says to an access to the next n bytes of t. */
+/* Answer of memory to an access to the next n bytes of t. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t,
 				   uint32_t bytes);

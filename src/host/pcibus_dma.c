@@ -95,7 +95,7 @@ void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
 	uint64_t len = b->t_arb + b->t_ph + pcibus_dac(b, t);
 
 	if (status == WEFT_BUS_MASTER_ABORT)
-		len += b->t_abort; /* until nobody can answer any more */
+		len += b->t_abort; /* until no target can answer */
 	t->tenures++;
 	t->status = status;
 	weft_count(b->comp, PCIBUS_C_ABORTS, 1);

@@ -32,7 +32,7 @@
  * Addresses above 4 GB: T_DAC more clocks.  The bridge answers splits in the
  * order of their requests, one sequence after the other.
  *
- * What goes wrong at the wish of a fault (fault.bus, enum weft_bus_error): an
+ * Errors that a fault asks for (fault.bus, enum weft_bus_error): an
  * address of wrong parity and a target abort end a request in its phases, a
  * master abort T_ABORT later; wrong parity of data takes no time; an error
  * message is a completion of one datum; a repeated completion follows at once.

@@ -457,7 +457,7 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* What arrives at this time has been sent: the line is still idle, or the hit
+/* Frames that arrive now have been sent: the line is still idle, or the hit
  * has moved. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {

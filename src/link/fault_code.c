@@ -43,7 +43,7 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 	free(line);
 }
 
-/* Where sender and receiver differ, decode tells what is received.  Returns
+/* Tells the received code where sender and receiver differ.  Returns
  * whether they still differ in disparity at the end. */
 static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
 		   uint32_t n, uint32_t (*decode)(uint32_t code, uint32_t *rd))

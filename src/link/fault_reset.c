@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.reset: an operator who resets a FORTH port, of a switch, a NIC or
- * a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
+/* Class fault.reset: an operator that resets a FORTH port, of a switch, a NIC
+ * or a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
  * The line goes down at once and comes back when the receive buffers of both
  * ends are empty: flink_reset.c.  Buffers that do not drain in time keep their
  * credits; the line comes back without a reset, which is counted. */
@@ -99,7 +99,7 @@ static int reset_start(struct weft_comp *c, struct weft_err *err)
 }
 
 WEFT_COMPONENT(fault_reset, .name = "fault.reset", .kind = WEFT_KIND_FAULT,
-	       .doc = "an operator who resets a FORTH port and its neighbour",
+	       .doc = "an operator that resets a FORTH port and its neighbour",
 	       .source = "forth.md 5.7", .state_size = sizeof(struct reset),
 	       .params = reset_params, .counters = reset_counters,
 	       .n_counters = C_N,

@@ -35,7 +35,7 @@ struct forth_link {
 	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
 	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
 	weft_time_t cable;     /* additional flight time */
-	bool powerup;	       /* at time 0 nobody is in sync */
+	bool powerup;	       /* at time 0 no receiver is in sync */
 	struct weft_clock clk; /* rate / 32 */
 };
 

@@ -102,7 +102,7 @@ static bool bad_code(struct flink *l, uint32_t j, uint64_t at)
 	return true;
 }
 
-/* What the decoder says of each symbol: wrong disparity (R-42: counted, the
+/* Verdicts of the decoder on each symbol: wrong disparity (R-42: counted, the
  * symbol stays), or in no table. */
 static void lane_check(struct walk *w, uint32_t j)
 {

@@ -65,7 +65,8 @@ enum {
 #define FORTH_PCIX_STATUS_RESET	    0x0863FFF8u
 #define FORTH_PCIX_STATUS_DISCARDED (1u << 18) /* our completion, not taken */
 #define FORTH_PCIX_STATUS_UNEXPECTED                                           \
-	(1u << 19)			     /* completion nobody waits for */
+	(1u << 19)			     /* completion without request     \
+					      */
 #define FORTH_PCIX_STATUS_MESSAGE (1u << 29) /* completion error message */
 #define FORTH_PCIX_STATUS_W1C	  0x200C0000u
 

@@ -158,7 +158,7 @@ void xb_link_counts(struct xb *x);
 /* extoll_tables.c: settings of the ports by the parameters. */
 struct eport_cfg xb_cfg_link(const struct xb *x);
 struct eport_cfg xb_cfg_internal(const struct xb *x);
-/* What units send fits into a cell of ours. */
+/* Cells of the units fit into a cell of the crossbar. */
 int xb_cells_fit(const struct xb *x, struct weft_err *err);
 
 /* Operations of the class. */

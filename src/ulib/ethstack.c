@@ -37,7 +37,7 @@ struct stack {
 	uint32_t una, same_acks, tries;
 	uint32_t acks;	     /* to send at once */
 	uint32_t probes;     /* asked, and nothing came */
-	weft_time_t keep_at; /* when to ask; NEVER: nobody waits */
+	weft_time_t keep_at; /* when to ask; NEVER: no receiver waits */
 	bool resets;	     /* given up: what is sent says so */
 	weft_time_t now, rto, rto_at, ack_at;
 	/* what the process waits for */
@@ -439,7 +439,7 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 	return s->error;
 }
 
-/* What the NIC was given, and what waits for it, leaves. */
+/* Frames that the NIC has, and those that wait for it, leave. */
 static void drain(struct stack *s)
 {
 	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {

@@ -49,7 +49,7 @@ static bool area_has(const struct hport_area *a, const void *mem)
 	       b < a->mem + (size_t)a->pages * HPORT_KPAGE;
 }
 
-/* What others had in a page is not for its next owner. */
+/* The next owner of a page does not see bytes of the last one. */
 static void area_reserve(struct hport_kmem *k, struct hport_area *a,
 			 uint32_t page, uint32_t n)
 {

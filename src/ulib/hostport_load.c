@@ -120,7 +120,7 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 }
 
 /* The driver of the node is there afterwards.  The first one, by the monitor,
- * sets the device up.  -EBUSY: somebody was quicker. */
+ * sets the device up.  -EBUSY: another program was quicker. */
 static int attach(struct weft_host *h, const struct hport_memory *how,
 		  struct weft_dev **dev_p)
 {

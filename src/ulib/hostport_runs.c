@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pages are free: the bookkeeping of both allocators of the Host Port's
+/* Runs of free pages: the bookkeeping of both allocators of the Host Port's
  * driver (hostport_kmem.h), without any memory. */
 #include <stdlib.h>
 #include <string.h>

@@ -306,7 +306,7 @@ struct driver {
 	uint64_t boot_bytes, object_max;
 };
 
-/* Where nothing is said the first program loads it. */
+/* By default the first program loads it. */
 static int load(const struct driver *a, struct weft_host *h)
 {
 	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };

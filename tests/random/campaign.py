@@ -103,7 +103,7 @@ def lost(e, out):
 
 
 def judge_one(e, status, out, err, spoilt):
-    """What a single run may do."""
+    """Rules for a single run."""
     if status is None:
         return "hangs: " + err
     if status < 0 or status > 2:

@@ -52,7 +52,7 @@ class Planted(unittest.TestCase):
         self.assertIn("ends by signal", self.whys("kill -SEGV $$\n")[0])
 
     def edited(self, sed, when="true"):
-        """What the program prints, changed."""
+        """A wrapper that edits the output."""
         return (f'out=$($weft "$@"); status=$?\nif {when}; then\n'
                 f"out=$(printf '%s' \"$out\" | sed '{sed}')\nfi\n"
                 'printf "%s\\n" "$out"\nexit $status\n')
@@ -71,7 +71,7 @@ class Planted(unittest.TestCase):
         self.assertIn("without a reason", self.whys("exit 2\n")[0])
 
     def test_shrink(self):
-        """What does not matter goes."""
+        """Parts without effect go."""
         exe = self.wrapper('grep -q crystal machine.yaml && kill -SEGV $$\n'
                            'exec $weft "$@"\n')
         name, e = "ethernet", machines.FAMILIES["ethernet"](

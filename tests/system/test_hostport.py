@@ -126,8 +126,8 @@ class Processes(unittest.TestCase):
 class Shares(unittest.TestCase):
     """SB12: within 5 % while the device is what is limited.
 
-    A process is saturated that always has an instruction which nobody has
-    fetched yet.  One that has few under way is not: it cannot have more than
+    A process is saturated that always has an instruction which the device
+    has not fetched yet.  One that has few under way is not: it cannot have more than
     it can ask for, which is as many as alone, each of them behind what others
     may have in front of it.
     """

@@ -45,7 +45,7 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
-/* What can be found wrong without ends, before thousands of nodes are built. */
+/* Checks of a fabric that need no ends, before thousands of nodes are built. */
 int build_fabric_check(const struct doc_node *n, struct weft_err *err);
 /* Of a fabric that was checked. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,

@@ -49,7 +49,7 @@ struct sense_move {
 	struct sense_side low, high;
 };
 
-/* What one parameter does to all rows of its job, in their order. */
+/* Effect of one parameter on all rows of its job, in their order. */
 struct sense_found {
 	size_t job;
 	const struct weft_class *cls;

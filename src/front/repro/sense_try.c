@@ -38,7 +38,7 @@ static void limit_cpu(double seconds)
 		setrlimit(RLIMIT_CPU, &(struct rlimit){ s, s });
 }
 
-/* What a trial prints is of no interest; its rows go to fd. */
+/* A trial prints nothing; its rows go to fd. */
 static void child_main(struct repro *r, size_t job, const char *set, int fd)
 {
 	struct run_opts opts = { .quiet = true, .jobs = 1 };

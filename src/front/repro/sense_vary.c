@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which parameters may be varied, and to what. */
+/* Parameters that may be varied, and their other values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ bool sense_is_number(const struct sense_param *p)
 	return p->param->type != WEFT_P_BOOL && p->param->type != WEFT_P_ENUM;
 }
 
-/* What a parameter that is off is switched on with. */
+/* Value that switches a parameter on. */
 static uint64_t first_step(enum weft_ptype type)
 {
 	switch (type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong on the PCI-X bus, as the FORTH NIC sees and tells it.
+/* Errors of the PCI-X bus, as the FORTH NIC sees and tells them.
  * Source: forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6; where
  * they are silent, the PCI and PCI-X rules:
  *

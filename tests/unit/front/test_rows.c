@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every published row owes its reader: a second side, a reason for a wide
+/* Rules for every published row: a second side, a reason for a wide
  * tolerance, the parameters that were chosen. */
 #include <math.h>
 #include <setjmp.h>

@@ -53,6 +53,9 @@ python3 tests/random/campaign.py "$weft" --from "${machines%:*}" \
 	--count "${machines#*:}" --other "$other" --keep build/random \
 	--stats build/random.jsonl || ret=1
 
+echo "== published rows that no parameter moves, with a broken source"
+python3 scripts/mutate --rows || ret=1
+
 echo "== hpcc over EXTOLL"
 WEFT_BULK=exec/extoll-eight python3 tests/mpi/test_programs.py "$weft" . \
 	"$(dirname "$weft")"/tests/mpi Programs.test_hpcc || ret=1

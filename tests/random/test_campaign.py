@@ -67,6 +67,19 @@ class Planted(unittest.TestCase):
         whys = self.whys(self.edited('s/"t0.received": /"t0.received": 1/'))
         self.assertTrue(any("received" in w for w in whys), whys)
 
+    def test_damage(self):
+        """With faults a program's own check may fail, an expectation of the
+        experiment may not, nor may a packet be lost where links repeat."""
+        e = {"faults": [{}], "expect": {"t*.corrupt": 0}}
+        judge = campaign.judge_one
+        self.assertIn("check failed", judge(
+            e, 1, "{}", "machine.yaml:9: t1.corrupt is 3: expected 0", False))
+        self.assertEqual("", judge(e, 1, "{}", "weft: t0: 3 wrong", False))
+        e["expect"]["t*.backlog"] = 0
+        out = '{"counters": {"t0.sent": 5, "t1.received": 4}}'
+        self.assertIn("4 received", judge(e, 0, out, "", False))
+        self.assertEqual("", judge(e, 0, out, "", True))
+
     def test_silent_refusal(self):
         self.assertIn("without a reason", self.whys("exit 2\n")[0])
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "front/repro/sense.h"
 
 /* One parameter that moves a row. */
@@ -26,9 +25,7 @@ static double moved(const struct out_row *o, const struct sense_side *s)
 {
 	double built = o->verdict.model;
 
-	if (s->end == SENSE_NONE || s->model == built)
-		return 0;
-	if (s->end != SENSE_RAN)
+	if (s->end != SENSE_RAN || s->model == built)
 		return 0;
 	if (!isfinite(s->model))
 		return INFINITY;

@@ -22,6 +22,8 @@ import os
 import pathlib
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import machines
 import tune
 
-LIMIT_S = 60
+LIMIT_S = 60  # of processor time
+WALL_S = 900  # for one that waits without end
 SHRUNK = 5  # of those that fail
 WATCHED = ("sample", "capture", "trace", "waves", "out")
 WAYS = WATCHED + ("perturb", "mmap", "shuffle", "other", "jobs")
@@ -55,6 +58,10 @@ def text_of(e):
     return json.dumps(e, indent=1) + "\n"
 
 
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 5))
+
+
 def run(exe, folder, e, args=(), env=None):
     """Status, standard output and error; status None: it ran too long."""
     path = pathlib.Path(folder) / "machine.yaml"
@@ -62,10 +69,12 @@ def run(exe, folder, e, args=(), env=None):
     try:
         p = subprocess.run([exe, "run", "machine.yaml", "--quiet", "--format",
                             "json", *args], cwd=folder, capture_output=True,
-                           timeout=LIMIT_S, env={**os.environ, **(env or {})},
-                           text=True, errors="replace")
+                           timeout=WALL_S, env={**os.environ, **(env or {})},
+                           text=True, errors="replace", preexec_fn=limit)
     except subprocess.TimeoutExpired:
-        return None, "", "beyond %d s" % LIMIT_S
+        return None, "", "beyond %d s" % WALL_S
+    if p.returncode == -signal.SIGXCPU:
+        return None, "", "beyond %d s of processor time" % LIMIT_S
     return p.returncode, p.stdout, p.stderr
 
 

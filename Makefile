@@ -115,7 +115,7 @@ deps:
 deps-mpi:
 	@scripts/deps.sh mpi
 
-# Fills the generated tables of docs/*.md.
+# Fills the generated tables of docs/ and docs/systems/.
 docs: build
 	scripts/docs.py build/weft
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the generated parts of docs/*.md from the program itself.
+"""Fills the generated parts of docs/**/*.md from the program itself.
 
 A page says  <!-- describe CLASS -->  ...  <!-- end -->  and what stands between
 is replaced by `weft describe CLASS --format markdown`.
@@ -82,13 +82,13 @@ def main(args):
     check = args[:1] == ["--check"]
     weft = args[1 if check else 0]
     stale = []
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         old = page.read_text()
         new = PART.sub(lambda m: m[1] + describe(weft, m[2]) + m[3], old)
         if "<!-- shell -->" in new:
             new = follow(weft, new)
         if new != old:
-            stale.append(page.name)
+            stale.append(str(page.relative_to(ROOT)))
             if not check:
                 page.write_text(new)
     if check and stale:

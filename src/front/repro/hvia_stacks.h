@@ -30,7 +30,7 @@ double hvia_eval_speedup_most(const struct repro_data *d);
 	"are 1.35 at 10 KB, (21.3 us + n / 90.5 MB/s) / (8.2 us + "            \
 	"n / 112.1 MB/s): 1.5 needs a curve that the text does not print"
 #define HVIA_FITTED "fitted at 4 B and 1 MB, the only sizes printed; all "     \
-	"between are predicted: HV-17, HV-18-up, HV-19, docs/ethernet.md"
+	"between are predicted: HV-17, HV-18-up, HV-19, docs/systems/ethernet.md"
 #define HVIA_LATENCIES "those of HV-01, HV-13 and HV-14: a ratio of both"
 #define HVIA_RATES "those of HV-03, HV-13-bw and HV-14-bw: a ratio of both"
 #define HVIA_STACK_ROWS                                                        \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of VPIDs in the queues behind the turn (docs/hostport-virtual.md,
- * "Shares"): VCIs that a VPID has in front of the network port, and answers
- * that it waits for, counted from their fetch on. */
+/* Shares of VPIDs in the queues behind the turn
+ * (docs/systems/hostport-virtual.md, "Shares"): VCIs that a VPID has in front
+ * of the network port, and answers that it waits for, counted from their fetch
+ * on. */
 #include <stdlib.h>
 
 #include "nic/hostport/nic.h"

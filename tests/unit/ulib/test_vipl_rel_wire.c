@@ -225,7 +225,7 @@ static void a_message_is_as_long_as_it_says(void **state)
 /* ---- silence ---------------------------------------------------------------
  */
 
-enum { TRIES = 20 }; /* docs/vipl.md */
+enum { TRIES = 20 }; /* docs/systems/vipl.md */
 
 static int is_silent(struct weft_host *h, struct bench *b)
 {

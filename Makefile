@@ -14,6 +14,7 @@
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
 #   make deps     install missing packages, or say which; deps-mpi: also Open
 #                 MPI and programs for it
+#   make golden   write results of experiments that tests compare (tests/golden)
 #   make truth    which parameters move each published row (docs/truth.md)
 #   make docs, format, format-check, install, clean
 
@@ -123,6 +124,10 @@ docs: build
 truth: build
 	scripts/truth.py build/weft
 
+# Results that tests/golden compares: a change of a model is a decision.
+golden: build
+	tests/golden/golden.py build/weft --write tests/golden/*.txt
+
 format:
 	scripts/format.sh
 
@@ -144,5 +149,5 @@ clean:
 	rm -rf build build-asan build-clang build-coverage build-fuzz \
 		build-mutate build-plain
 
-.PHONY: truth all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
+.PHONY: truth golden all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
 	format format-check pre-push install clean

@@ -127,6 +127,8 @@ truth: build
 # Results that tests/golden compares: a change of a model is a decision.
 golden: build
 	tests/golden/golden.py build/weft --write tests/golden/*.txt
+	tests/random/campaign.py build/weft --count 1180 \
+		--write tests/random/golden.txt
 
 format:
 	scripts/format.sh

@@ -4,6 +4,7 @@
 
   campaign.py WEFT [--from N] [--count N] [--seconds S] [--jobs N] [--other WEFT]
               [--keep FOLDER] [--family NAME] [--stats FILE]
+              [--golden FILE [--once] | --write FILE]
 
 Machine number i follows from i alone.  It is run twice, the second time in
 another way (watched, under another malloc, built in another order, by a build
@@ -12,6 +13,12 @@ or 1 where faults on the lines make a check of the program fail, but never an
 expectation of the experiment; or 2 with a message where the machine is refused;
 never by a signal, never beyond its time.  A machine that fails is shrunk to a
 small file in FOLDER.  Exit status 1 when one failed.
+
+--golden FILE compares results with those of FILE, up to the first that differs;
+with --once, machines of FILE only, and each runs once.  --write FILE writes the
+results, a line for each machine: number, family, digest of the experiment,
+status, digest of the result.  Behind the first 180, which run twice in make
+check, machines that are refused or spoilt have no line.
 """
 import argparse
 import collections
@@ -30,14 +37,17 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "golden")]
 
+import golden
 import machines
 import tune
 
 LIMIT_S = 60  # of processor time
 WALL_S = 900  # for one that waits without end
 SHRUNK = 5  # of those that fail
+TWICE = 180  # machines that make check runs twice
 WATCHED = ("sample", "capture", "trace", "waves", "out")
 WAYS = WATCHED + ("perturb", "mmap", "shuffle", "other", "jobs")
 # An expectation of the experiment that does not hold, in contrast to a check
@@ -150,12 +160,58 @@ def compare(way, status, first, second):
     return way + ": another result"
 
 
-def check(exe, other, name, e, way):
+# ---- committed results ----
+
+def result_of(e, status, out):
+    """Digests of experiment and result.  A refusal has none: its message may
+    change."""
+    return "%s %s %s" % (golden.sha(text_of(e).encode(), 8), status,
+                         golden.digest_of(out.encode()) if status in (0, 1)
+                         else "-")
+
+
+def read_golden(path):
+    """{number: result}"""
+    out = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        number, _, rest = line.split(maxsplit=2)
+        out[int(number)] = rest
+    return out
+
+
+def write_golden(args):
+    params, lines = tune.parameters(args.weft), []
+    with tempfile.TemporaryDirectory() as folder:
+        for n in range(args.count):
+            name, e, _ = build(n, params)
+            if n >= TWICE and "spoilt" in name:
+                continue
+            status, text, _ = run(args.weft, folder, e)
+            if n < TWICE or status in (0, 1):
+                lines.append("%d %s %s\n" % (n, name.replace(" ", "-"),
+                                             result_of(e, status, text)))
+    pathlib.Path(args.write).write_text("".join(lines))
+
+
+def differs(want, now):
+    """Why a machine is not the committed one; "" when it is."""
+    if want is None or want == now:
+        return ""
+    a, b = want.split(), now.split()
+    return ("another experiment (a parameter or machines.py has changed)"
+            if a[0] != b[0] else
+            "status %s instead of %s" % (b[1], a[1]) if a[1] != b[1] else
+            "another result than the committed one") + golden.ADVICE
+
+
+def check(exe, other, name, e, way, want=None):
+    """`way`: that of the second run, if any; `want`: the committed result."""
     with tempfile.TemporaryDirectory(prefix="weft-random-") as folder:
         began = time.monotonic()
         status, out, err = run(exe, folder, e)
-        why = judge_one(e, status, out, err, "spoilt" in name)
-        if not why:
+        why = judge_one(e, status, out, err, "spoilt" in name) or \
+            differs(want, result_of(e, status, out))
+        if not why and way:
             exe2, e2, args, env = another(way, e, exe, other)
             why = compare(way, status, out, run(exe2, folder, e2, args, env))
         end = "bad" if why else {0: "ran", 1: "damaged", 2: "refused"}[status]
@@ -220,12 +276,13 @@ def shrink(exe, other, name, e, way, why, seconds=60):
 
 
 def one(task):
-    exe, other, number, params, family = task
+    exe, other, number, params, family, want, once = task
     made = build(number, params, family)
     if not made:
         return number, None, None, None, None
     name, e, way = made
-    return number, name, e, way, check(exe, other, name, e, way)
+    way = None if once else way
+    return number, name, e, way, check(exe, other, name, e, way, want)
 
 
 def keep(args, number, name, e, way, v):
@@ -242,7 +299,9 @@ def campaign(args):
     stats, bad = collections.Counter(), []
     until = time.monotonic() + args.seconds if args.seconds else None
     numbers = range(args.first, args.first + args.count)
-    tasks = ((args.weft, args.other, n, params, args.family) for n in numbers)
+    want = read_golden(args.golden) if args.golden else {}
+    tasks = ((args.weft, args.other, n, params, args.family, want.get(n),
+              args.once) for n in numbers if n in want or not args.once)
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         pending = set()
         last = args.first
@@ -251,7 +310,7 @@ def campaign(args):
             last = t[2] + 1
             if len(pending) >= 2 * args.jobs:
                 take(pending, stats, bad)
-            if until and time.monotonic() > until:
+            if until and time.monotonic() > until or args.golden and bad:
                 break
         while pending:
             take(pending, stats, bad)
@@ -300,15 +359,21 @@ def main():
     p.add_argument("--count", type=int, default=1 << 40)
     p.add_argument("--seconds", type=float, default=0)
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    p.add_argument("--other")
+    p.add_argument("--other", default=os.environ.get("WEFT_CLANG"))
     p.add_argument("--keep")
     p.add_argument("--family")
     p.add_argument("--stats")
+    p.add_argument("--golden")
+    p.add_argument("--once", action="store_true")
+    p.add_argument("--write")
     args = p.parse_args()
     if not args.seconds and args.count == 1 << 40:
         args.count = 1000
     args.weft = os.path.abspath(args.weft)
-    args.other = os.path.abspath(args.other) if args.other else None
+    args.other = os.path.abspath(args.other) \
+        if args.other and os.path.exists(args.other) else None
+    if args.write:
+        return write_golden(args)
     stats, bad, last = campaign(args)
     report(stats)
     if args.stats:

@@ -52,7 +52,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def nic_of(path):
-    """The NIC a file of src/nic belongs to: forth_dma.c -> forth."""
+    """The NIC a file of src/nic belongs to: forth_regs.h -> forth."""
     parts = path.split("/")
     if len(parts) > 2:
         return parts[1]

@@ -41,7 +41,7 @@ int wfi_resolve(const char *node, const char *service,
 /* Caps that are there without being asked for. */
 extern const uint64_t wfi_caps_secondary;
 
-/* ---- fabric.c, domain.c ------------------------------------------------ */
+/* ---- fabric.c ---------------------------------------------------------- */
 
 struct wfi_fabric {
 	struct fid_fabric fid;

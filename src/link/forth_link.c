@@ -2,7 +2,7 @@
 /* Class forth.link: a cable with its two transceivers (forth.md 4.6, 11.1).
  * It fixes the line rate and thereby the NET clock of both ends, and the time
  * from the first word at the serialiser to the first word behind the
- * deserialiser.  Faults are components of their own (fault.c). */
+ * deserialiser.  Faults are components of their own (fault.h). */
 #include <errno.h>
 
 #include "link/flink.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the FORTH NIC (design.md 5, forth.md 3): opening,
+/* The common endpoint over the FORTH NIC (weft/ep.h, forth.md 3): opening,
  * user calls, waiting.  The hardware writes aligned qwords to 32-bit physical
  * addresses and nothing else; messages, unaligned pieces, get and atomics are
  * done here.  Keys carry base and length of a region, so a put outside it is

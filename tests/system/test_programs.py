@@ -61,7 +61,7 @@ class Extoll(Metrics):
         self.curve(r, "n0.prog0.half_rtt", [8], [r["n0.prog0.half_rtt"]])
 
     def test_messages_per_second(self):
-        """7.4: 7 flits of 6.4 ns; the sender is ahead by what queues hold."""
+        """extoll.md 7.4: 7 flits of 6.4 ns; the sender is ahead by what queues hold."""
         r = run("extoll/velo-rate", "sweep=none", "workload.0.count=500",
                 fails=None)
         self.near(r["n1.prog0.rate"], 22.3e6, 0.02)
@@ -99,8 +99,8 @@ class Forth(Metrics):
             self.assertIn("sizes are multiples of 8", r.failures[0])
 
     def test_time_stamps(self):
-        """16 pc of the NIC (F23), 8 cc of a switch between its clock
-        domains (8.5)."""
+        """16 pc of the NIC (F11), 8 cc of a switch between its clock
+        domains (forth.md 8.5, F23)."""
         r = run("forth/nic-latency", "sweep=none", "workload.0.bursts=3",
                 "workload.0.packets=4", "workload.0.stream=40")
         n4 = "n4.prog0."
@@ -142,7 +142,8 @@ class Forth(Metrics):
             self.assertEqual(r["n0.prog0.read_requests_%d" % size], 1)
 
     def test_descriptors(self):
-        """11.5: four stores of 10 pc, two of 10 pc, a line of 64 bytes."""
+        """forth.md 11.5: four stores of 10 pc, two of 10 pc, a line of 64
+        bytes."""
         r = run("forth/pio")
         self.assertEqual(r["n0.prog0.store"], 10)
         self.assertEqual(r["n0.prog0.descriptor"], 4 * 10)

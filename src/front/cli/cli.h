@@ -9,7 +9,7 @@
 #include "front/exp/registry.h"
 #include "front/run/run.h"
 
-/* Exit status (design.md 8); CLI_SIGNAL + signal: ended by it, what there was
+/* Exit status; CLI_SIGNAL + signal: ended by it, what there was
  * has been printed. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 

@@ -38,7 +38,8 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 	{ "OMPI_MCA_rmaps_base_mapping_policy", "seq" },
-	/* osc/rdma asks btl/ofi for operations that it does not have (4.1) */
+	/* osc/rdma asks btl/ofi for operations that it does not have (Open
+	   MPI 4.1) */
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
 	/* the provider sleeps; nobody is to spin beside it */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
@@ -77,9 +78,9 @@ static uint32_t openmpi_nodes(const struct exec_job *j)
 	return n;
 }
 
-/* osc/rdma (4.1) keeps what it knows of rank r on node r / ceil(ranks / nodes),
- * and looks for it on node r * nodes / ranks: it takes one rank for another
- * where these differ. */
+/* osc/rdma of Open MPI 4.1 keeps what it knows of rank r on node r / ceil(ranks
+ * / nodes), and looks for it on node r * nodes / ranks: it takes one rank for
+ * another where these differ. */
 static bool openmpi_miscounts(const struct exec_job *j)
 {
 	uint64_t nodes = openmpi_nodes(j), each = (j->n + nodes - 1) / nodes;

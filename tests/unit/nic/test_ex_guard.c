@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: protection by ATU and RMA, and their bounds (extoll.md 3.7, 3.8, 5.2
+/* EXTOLL: protection by ATU and RMA, and their bounds (extoll.md 3.7, 3.8, 5.3
  * to 5.5), one NIC on a scripted bus. */
 #include "../cmocka_all.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A driver that writes VPID_EN and contexts while a VPID is at work
- * (hostport.md 4.2, 7.5). */
+ * (hostport.md 4.3, 4.10, 7.5). */
 #include "../cmocka_all.h"
 
 #include "hpproc.h"

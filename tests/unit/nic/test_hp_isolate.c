@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process whose pages are not there does not hold others (hostport.md 8.8,
- * O09): neither units of any kind, nor network ports, nor what the network
+ * Q09): neither units of any kind, nor network ports, nor what the network
  * keeps for them.  Sixty instructions, or twelve long ones, wait for a page
  * that nobody brings; a message, a put, a get, an atomic beside them take as
  * long as alone. */

@@ -10,7 +10,7 @@
 /* ---- calls ------------------------------------------------------------------
  */
 
-/* 5.5; memory of translations: 64 MiB, 24 bytes a region, 4 bytes a page. */
+/* 3.5; memory of translations: 64 MiB, 24 bytes a region, 4 bytes a page. */
 static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
 			   uint32_t levels)
 {

@@ -149,7 +149,7 @@ def page(rows, sense):
             + (", ".join(i for i in firm if i not in cut) or "none")
             + " there is no such change yet.\n")
     for s in dict.fromkeys(r["system"] for r in rows):
-        out += (f"\n## {s}\n\n| row | scenario | paper | model | unit | within "
+        out += (f"\n## {s}\n\nRows and scenarios: [{s}.md](spec/{s}.md).\n\n| row | scenario | paper | model | unit | within "
                 "| basis | parameters |\n|---|---|---:|---:|---|---|---|---|\n")
         out += "".join(line(r, sense[r["id"]]) for r in rows
                        if r["system"] == s)

@@ -16,7 +16,7 @@ WEFT_C_BEGIN
 
 struct weft_forth;
 
-/* How descriptors reach the request queue (spec 3.3, 11.5). */
+/* How descriptors reach the request queue (forth.md 3.3, 11.5). */
 enum weft_forth_post {
 	WEFT_FORTH_POST_WC, /* write-combined clusters of up to 4 */
 	WEFT_FORTH_POST_64, /* two 64-bit stores each */
@@ -65,7 +65,7 @@ struct weft_forth_info {
 	uint32_t max_transfer; /* bytes one descriptor may move here */
 	bool multipath; /* packets may overtake each other: only notifications
 			 * say what has arrived */
-	bool groups;	/* notifications by counting (spec 7.7) */
+	bool groups;	/* notifications by counting (forth.md 7.7) */
 };
 
 /* One transfer.  Addresses are multiples of 8.
@@ -83,7 +83,7 @@ struct weft_forth_desc {
 	uint8_t group; /* info.groups only */
 };
 
-/* Finds the NIC (device 0) and initialises it in the order of spec 2.9.
+/* Finds the NIC (device 0) and initialises it in the order of forth.md 2.9.
  * -ENODEV: no such device; -ENOMEM.  attr may be NULL. */
 int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 		    struct weft_forth **f_p);
@@ -122,7 +122,7 @@ bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 
 /* ---- notifications and interrupts ---- */
 
-/* The word the NIC writes (spec 3.8): count, flow, error bits. */
+/* The word the NIC writes (forth.md 3.8): count, flow, error bits. */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
 uint32_t weft_forth_remote_count(const struct weft_forth *f);
 struct weft_forth_note {
@@ -139,7 +139,7 @@ bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
 			    weft_time_t deadline);
 uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
 void weft_forth_irq_enable(struct weft_forth *f, bool on);
-/* Clears the flag; drain everything afterwards (spec 2.3). */
+/* Clears the flag; drain everything afterwards (forth.md 2.3). */
 void weft_forth_irq_ack(struct weft_forth *f);
 bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline);
 
@@ -176,10 +176,11 @@ void weft_forth_counters_clear(struct weft_forth *f);
 /* Sum of the counters that must stay 0 on an undamaged network. */
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
 
-/* Errors of the PCI-X bus (spec 2.2) since the last call: reads both
+/* Errors of the PCI-X bus (forth.md 2.2) since the last call: reads both
  * status registers and clears what is set.  The driver lets the NIC respond to
  * wrong parity, and recovers: a transfer that fails is abandoned and counted in
- * desc_errors (spec 3.6), a store that comes in wrong is not carried out. */
+ * desc_errors (forth.md 3.6), a store that comes in wrong is not carried out.
+ */
 enum {
 	WEFT_FORTH_BUS_PERR = 1 << 0,	 /* PERR# on a transfer of ours */
 	WEFT_FORTH_BUS_REFUSED = 1 << 1, /* we ended an access with an abort */
@@ -195,7 +196,7 @@ enum {
 };
 uint32_t weft_forth_bus_errors(struct weft_forth *f);
 
-/* Sampler (spec 2.8): qwords out and in, cumulative, every interval. */
+/* Sampler (forth.md 2.8): qwords out and in, cumulative, every interval. */
 struct weft_forth_sample {
 	uint32_t out, in;
 };
@@ -203,14 +204,14 @@ void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
 			     uint32_t n);
 void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
 			    struct weft_forth_sample *s_p);
-/* Cumulative timer (spec 2.7). */
+/* Cumulative timer (forth.md 2.7). */
 void weft_forth_timer_arm(struct weft_forth *f, uint32_t value);
 uint32_t weft_forth_timer_read(struct weft_forth *f);
 uint32_t weft_forth_timestamp(struct weft_forth *f); /* pc */
 /* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
  * the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);
-/* Event log (spec 10.2): off until started; the NIC keeps the last 4096.
+/* Event log (forth.md 10.2): off until started; the NIC keeps the last 4096.
  * Credits sent and received are many and recorded on request. */
 struct weft_forth_event {
 	uint64_t time; /* pc */
@@ -228,7 +229,7 @@ void weft_forth_log_read(struct weft_forth *f, uint32_t first, uint32_t n,
 const char *weft_forth_unit_name(uint32_t unit);
 const char *weft_forth_event_name(uint32_t event);
 
-/* ---- multipath (spec 7) ---- */
+/* ---- multipath (forth.md 7) ---- */
 
 struct weft_forth_reseq {
 	uint32_t losses, sync_lost, overflows; /* 10-bit counters */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRC-16/IBM-3740 and CRC-32/MPEG-2 (spec 4.4).
+/* CRC-16/IBM-3740 and CRC-32/MPEG-2 (forth.md 4.4).
  *
  * CRC-32 is ISA-L's crc32_ieee: same polynomial, MSB first; it complements on
  * the way in and out, the FORTH link does not (R-20), so both are undone.

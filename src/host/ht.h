@@ -18,7 +18,7 @@
 enum { HT_LINE = 64, HT_BLOCK = 32 }; /* longest packet, block of a mask */
 enum { HT_TAGS = 32 };
 
-/* Bytes in front of the data (2.1, 2.2). */
+/* Bytes in front of the data (EXTOLL specification 2.1, 2.2). */
 enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
 /* ... of tagged accesses (Host Port specification 10.1): header and address, a
  * condition, a header. */

@@ -439,7 +439,7 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	load_answer(b, l, answer_slot(b, l));
 }
 
-/* All ones and the error bit (2.4). */
+/* All ones and the error bit (extoll.md 2.4). */
 void ht_refuse(struct weft_port *dev_port)
 {
 	struct ht *b;

@@ -35,8 +35,9 @@ void axbar_init(struct axbar *x, struct weft_comp *c,
 	}
 }
 
-/* Thresholds cover what is on its way when a link is told to stop (2.1): until
- * the state acts the peer begins flits, which were decided t_out earlier. */
+/* Thresholds cover what is on its way when a link is told to stop
+ * (hostport.md 2.1): until the state acts the peer begins flits, which were
+ * decided t_out earlier. */
 static int thresholds(const struct axbar *x, const struct weft_port *p,
 		      struct weft_err *err)
 {

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NET_RATE      2500000000ull /* bit/s after 8b/10b (4.6) */
+#define NET_RATE      2500000000ull /* bit/s after 8b/10b (forth.md 4.6) */
 #define T_SER_DEFAULT 24	    /* 11.1 */
 
 struct weft_clock flink_net_clock(const struct weft_port *p)

@@ -5,7 +5,7 @@
 
 #include "link/flink.h"
 
-#define FLINK_SKEW_WORDS 16 /* synchronisation FIFO (4.9) */
+#define FLINK_SKEW_WORDS 16 /* synchronisation FIFO (forth.md 4.9) */
 
 static inline void mask_set(struct flink_mask *m, uint32_t i)
 {

@@ -68,7 +68,7 @@ enum {
 #define MAC_INT_RXO    (1u << 6) /* missed one */
 #define MAC_INT_RXT0   (1u << 7) /* received */
 
-/* ---- descriptors (3.9), 16 bytes, little endian -------------------------- */
+/* ---- descriptors (hvia.md 3.9), 16 bytes, little endian ------------------ */
 
 enum {
 	MAC_DESC = 16,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar: its tables, what they mean to its ports, its counters (see
- * extoll_xbar.c for what it does). */
+/* EXTOLL crossbar (extoll.md 4): its tables, what they mean to its ports, its
+ * counters (see extoll_xbar.c for what it does). */
 #include "switch/extoll_xbar.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 struct xb_out {
 	uint64_t want[EX_VCS]; /* heads of queues, by VC on which they leave */
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
-	uint8_t last;	       /* winner, state of the arbiter (4.2) */
+	uint8_t last; /* winner, state of the arbiter (extoll.md 4.2) */
 } __attribute__((aligned(64)));
 
 /* Packets of one VC as they come in. */

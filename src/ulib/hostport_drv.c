@@ -245,7 +245,7 @@ static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 	return true;
 }
 
-/* The Triggerpage is the process's own (7.8 V2). */
+/* The Triggerpage is the process's own (hostport.md 7.8 V2). */
 static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
 {
 	if (!p->proc)

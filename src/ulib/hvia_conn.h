@@ -7,8 +7,8 @@
 #include "ulib/hvia_agent.h"
 
 /* What is not answered is sent again: soon at first, then after twice the time
- * up to 100 ms (6.3), and a little later for each station and connection, so
- * that two that got in each other's way do not meet again. */
+ * up to 100 ms (hvia.md 6.3), and a little later for each station and
+ * connection, so that two that got in each other's way do not meet again. */
 #define CONN_FIRST WEFT_MS
 #define CONN_MOST  (100 * WEFT_MS)
 weft_time_t conn_again(uint64_t id, uint32_t tries);

@@ -370,7 +370,7 @@ void ultra_rx_close(struct ultra_rx *rx)
 /* ---- packets ---- */
 
 /* Words arrive with rising index: a line that is not full would leave behind
- * the full ones, so it goes first (14.3). */
+ * the full ones, so it goes first (hostport.md 14.3). */
 static void put_words(struct ultra_tx *tx, uint32_t off, const uint64_t *w,
 		      uint32_t n)
 {

@@ -193,5 +193,6 @@ static const struct weft_param dma_params[] = {
 WEFT_COMPONENT(forth_dma, .name = "forth.dma", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "forth.nic",
 	       .doc = "cost of DMA transfers from the NIC's counters",
-	       .source = "spec 11.3, 11.4", .state_size = sizeof(struct dma),
-	       .params = dma_params, .ops = { .main = dma_main });
+	       .source = "forth.md 11.3, 11.4",
+	       .state_size = sizeof(struct dma), .params = dma_params,
+	       .ops = { .main = dma_main });

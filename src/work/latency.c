@@ -337,5 +337,5 @@ static const struct weft_param lat_params[] = {
 WEFT_COMPONENT(forth_latency, .name = "forth.latency",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "benchmark mode: time stamps of NIC and switch",
-	       .source = "spec 10.1", .state_size = sizeof(struct lat),
+	       .source = "forth.md 10.1", .state_size = sizeof(struct lat),
 	       .params = lat_params, .ops = { .main = lat_main });

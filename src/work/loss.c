@@ -188,5 +188,5 @@ static const struct weft_param loss_params[] = {
 WEFT_COMPONENT(forth_loss, .name = "forth.loss", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "forth.nic",
 	       .doc = "what gets through a network that loses packets",
-	       .source = "spec 5.7, 13", .state_size = sizeof(struct loss),
+	       .source = "forth.md 5.7, 13", .state_size = sizeof(struct loss),
 	       .params = loss_params, .ops = { .main = loss_main });

@@ -131,7 +131,7 @@ static int mon_open(struct mon *m)
 
 /* ---- sender ---- */
 
-/* Mean time between packets: payload and 20 bytes of framing (spec 4.7). */
+/* Mean time between packets: payload and 20 bytes of framing (forth.md 4.7). */
 static void mon_schedule(struct mon *m)
 {
 	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *
@@ -273,5 +273,5 @@ WEFT_COMPONENT(forth_monitor, .name = "forth.monitor",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "benchmark mode under load: latencies and throughput "
 		      "per source",
-	       .source = "spec 10.1", .state_size = sizeof(struct mon),
+	       .source = "forth.md 10.1", .state_size = sizeof(struct mon),
 	       .params = mon_params, .ops = { .main = mon_main });

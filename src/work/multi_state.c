@@ -75,7 +75,7 @@ static const struct weft_param multi_state_params[] = {
 WEFT_COMPONENT(forth_multi_state, .name = "forth.multi_state",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "receiver state of resequencing and counting",
-	       .source = "spec 7.1, 7.7",
+	       .source = "forth.md 7.1, 7.7",
 	       .state_size = sizeof(struct multi_state),
 	       .params = multi_state_params,
 	       .ops = { .main = multi_state_main });

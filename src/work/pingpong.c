@@ -232,5 +232,5 @@ static const struct weft_param pp_params[] = {
 WEFT_COMPONENT(forth_pingpong, .name = "forth.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "ping-pong over the native FORTH library",
-	       .source = "spec 13, V01", .state_size = sizeof(struct pp),
+	       .source = "forth.md 13, V01", .state_size = sizeof(struct pp),
 	       .params = pp_params, .ops = { .main = pp_main });

@@ -102,5 +102,5 @@ static const struct weft_param pio_params[] = {
 
 WEFT_COMPONENT(forth_pio, .name = "forth.pio", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "forth.nic", .doc = "cost of descriptor writes",
-	       .source = "spec 11.5", .state_size = sizeof(struct pio),
+	       .source = "forth.md 11.5", .state_size = sizeof(struct pio),
 	       .params = pio_params, .ops = { .main = pio_main });

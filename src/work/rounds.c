@@ -382,6 +382,6 @@ static const struct weft_param rounds_params[] = {
 WEFT_COMPONENT(forth_rounds, .name = "forth.rounds", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "forth.nic",
 	       .doc = "rounds of messages over paths that reorder and lose",
-	       .source = "spec 7, V23, V24",
+	       .source = "forth.md 7, V23, V24",
 	       .state_size = sizeof(struct rounds), .params = rounds_params,
 	       .ops = { .main = rounds_main });

@@ -105,5 +105,5 @@ static const struct weft_param st_params[] = {
 WEFT_COMPONENT(forth_selftest, .name = "forth.selftest",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "the NIC's behaviour as seen from its registers",
-	       .source = "spec 2, 3, 13", .state_size = sizeof(struct st),
+	       .source = "forth.md 2, 3, 13", .state_size = sizeof(struct st),
 	       .params = st_params, .ops = { .main = st_main });

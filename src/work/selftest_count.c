@@ -11,8 +11,8 @@ static void st_one(struct st *s, uint32_t qwords)
 	st_sleep(s, 30 * WEFT_US);
 }
 
-/* 2.5, R-08: host-writable counters; network counters clear on load, and all
- * at once by a store to the first. */
+/* forth.md 2.5, R-08: host-writable counters; network counters clear on load,
+ * and all at once by a store to the first. */
 static void st_counters(struct st *s)
 {
 	uint32_t a, b;

@@ -50,7 +50,7 @@ static void st_cluster(struct st *s)
 }
 
 /* Releases descriptors in slot after slot until the tail is back where it
- * began: the ring is full (3.3).  Returns how many that took. */
+ * began: the ring is full (forth.md 3.3).  Returns how many that took. */
 static uint32_t st_fill(struct st *s, uint32_t q)
 {
 	uint32_t n = 0, tail;

@@ -411,13 +411,13 @@ static const struct weft_preset traffic_presets[] = {
 WEFT_COMPONENT(forth_traffic, .name = "forth.traffic",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "checked messages over the native FORTH library",
-	       .source = "spec 13", .state_size = sizeof(struct traffic),
+	       .source = "forth.md 13", .state_size = sizeof(struct traffic),
 	       .params = traffic_params, .presets = traffic_presets,
 	       .ops = { .main = traffic_main });
 
 WEFT_COMPONENT(forth_stream, .name = "forth.stream", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "forth.nic",
 	       .doc = "one-way stream over the native FORTH library",
-	       .source = "spec 13, V02-V04",
+	       .source = "forth.md 13, V02-V04",
 	       .state_size = sizeof(struct traffic), .params = stream_params,
 	       .ops = { .main = traffic_main });

@@ -10,7 +10,7 @@
 /* ---- when ---- */
 
 /* Mean time between messages at the offered load: wire words of a mean
- * message at 32 bits each, delimiter included (spec 4.7). */
+ * message at 32 bits each, delimiter included (forth.md 4.7). */
 static double traffic_gap(const struct traffic *t)
 {
 	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;

@@ -138,7 +138,7 @@ static int due(const struct ref_atu *a)
 	return best;
 }
 
-/* ---- commands (3.8) ---- */
+/* ---- commands (extoll.md 3.8) ---- */
 
 void ref_atu_finish(struct ref_atu *a, int use)
 {

@@ -91,7 +91,8 @@ static void far_forward(struct ref *r, uint32_t k)
 /* ---- departure ------------------------------------------------------------
  */
 
-/* Path of the n-th packet from now on to the destination of VOQ v (7.2). */
+/* Path of the n-th packet from now on to the destination of VOQ v
+ * (forth.md 7.2). */
 static uint32_t path_ahead(const struct ref *r, uint32_t v, uint32_t n)
 {
 	return r->c->path[(r->turn[v] + n) % r->c->n_path];

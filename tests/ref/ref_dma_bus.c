@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_dma: a serial bus of fixed priority: completion, write, read (11.1). */
+/* ref_dma: a serial bus of fixed priority: completion, write, read
+ * (forth.md 11.1). */
 #include <assert.h>
 #include <string.h>
 

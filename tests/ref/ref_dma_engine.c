@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_dma: request queues, the FSM of 3.4, writes to memory (3.7, 3.8). */
+/* ref_dma: request queues, the FSM of forth.md 3.4, writes to memory
+ * (3.7, 3.8). */
 #include "ref_dma_int.h"
 
 /* ---- queues ---------------------------------------------------------------

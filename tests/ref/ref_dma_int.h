@@ -126,8 +126,9 @@ struct ref {
 	uint32_t b_head[8], b_tail[8], n_free;
 	uint32_t reading, read_voq, rr_read; /* reading: cycles left */
 	struct rline line[REF_PATHS];
-	uint32_t turn[8], number[8][REF_PATHS]; /* several paths (7.2) */
-	uint64_t voq_free[8];			/* cc: the next may leave */
+	uint32_t turn[8],
+		number[8][REF_PATHS]; /* several paths (forth.md 7.2) */
+	uint64_t voq_free[8];	      /* cc: the next may leave */
 	/* incoming */
 	struct rfifo fifo[REF_PATHS];
 	uint32_t rr_fifo;

@@ -56,7 +56,7 @@ static uint64_t gate_at(const struct work *w, uint64_t addr, uint64_t t)
 	return gate;
 }
 
-/* ---- notifications (3.6) ---- */
+/* ---- notifications (extoll.md 3.6) ---- */
 
 static uint64_t mode(const struct cmd *c)
 {

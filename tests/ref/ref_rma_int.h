@@ -89,7 +89,7 @@ bool ref_tell(struct work *w, uint32_t port, const struct cmd *c, uint64_t w0,
 bool ref_enabled(const struct work *w, uint32_t vpid);
 uint32_t ref_memory(const struct work *w, uint64_t addr, uint64_t t);
 
-/* ref_rma_cmd.c: words of 3.4 and 3.9. */
+/* ref_rma_cmd.c: words of extoll.md 3.4 and 3.9. */
 bool ref_desc(const struct work *w, const struct ref_rma_store *s,
 	      struct cmd *c);
 bool ref_packet(const struct work *w, const struct ref_rma_pkt *p,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Changing inputs moves outputs as the machine would.  The formulas of spec
-section 11 are written down here again, independently of the program, and
+"""Changing inputs moves outputs as the machine would.  The formulas of
+forth.md section 11 are written down here again, independently of the program, and
 compared with what runs under changed parameters give."""
 import json
 import os
@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 
 from weftlib import MIB, execute, points, run
 
-# Defaults of spec 11.1.
+# Defaults of forth.md 11.1.
 ARB, PH, GAP, SPLIT, DISC, CHUNK = 6, 4, 6, 50, 20, 1536
 DESC, UPD = 3, 1
 
@@ -135,12 +135,12 @@ class OneWay(unittest.TestCase):
 
     def test_small_crosspoint(self):
         # 636 bytes hold one packet of 496 and a credit's granularity: its
-        # credit is back before it has left, so the rate stays (spec 5.9)
+        # credit is back before it has left, so the rate stays (forth.md 5.9)
         r = run("forth/one-way", "forth.xbar.xp_bytes=636")
         self.check_rate(r["n1.prog0.bandwidth_in"], 496)
 
     def test_crosspoint_that_cannot_pass_its_largest_packet(self):
-        # spec 5.2: B - 31 >= C_max, else refused when it is built
+        # forth.md 5.2: B - 31 >= C_max, else refused when it is built
         for more in ("forth.xbar.xp_bytes=632", "forth.nic.max_payload=4096"):
             p = execute("run", "forth/one-way", "--set", more)
             self.assertEqual(p.returncode, 2, p.stderr)
@@ -158,7 +158,7 @@ class OneWay(unittest.TestCase):
 
 
 class Crosspoint(unittest.TestCase):
-    """Room for less than two packets: one per round trip (spec 11.7)."""
+    """Room for less than two packets: one per round trip (forth.md 11.7)."""
 
     def spacing(self, xp_bytes, gbit, *more):
         r = points("forth/credit-sync", "forth.xbar.xp_bytes=%d" % xp_bytes,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Changing inputs moves EXTOLL's outputs as the machine would.  The stage table
-and the formulas of spec section 7 are written down here again, independently
+and the formulas of extoll.md section 7 are written down here again, independently
 of the program, and compared with what runs under changed parameters give."""
 import json
 import math

@@ -84,7 +84,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(a.counters, b.counters)
 
     def test_store_and_forward(self):
-        """5.6: without cut-through there are no void cells."""
+        """extoll.md 5.6: without cut-through there are no void cells."""
         n = self.accounts(self.errors(PACKETS // 5,
                                       "extoll.xbar.store_forward=yes"))
         self.assertEqual(n.xbars("voids_in"), 0)

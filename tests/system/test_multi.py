@@ -44,7 +44,7 @@ class Multipath(unittest.TestCase):
         self.assertIn("Operation not supported", str(r.failures))
 
     def test_counting(self):
-        # 7.7 in a whole system: the same notifications, the same memory; no
+        # forth.md 7.7 in a whole system: the same notifications, the same memory; no
         # header is kept, the announcing packets come on top
         reseq, count = points("forth/multi-count")
         self.assertEqual(reseq.all("n", "prog0.digest"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Validation scenarios of spec section 13 over the whole system: hosts, buses,
+"""Validation scenarios of forth.md section 13 over the whole system: hosts, buses,
 NICs, links, switch, driver and library.  Every payload byte and notification
 is checked by the programs themselves (a failed check ends with status 1);
 here stand the quantities."""
@@ -32,7 +32,7 @@ class V01PingPong(unittest.TestCase):
                                fast["n0.prog0.half_rtt"])
 
     def test_predictions(self):
-        # spec 11.13, half ping-pong, tr-direct, single stores; the program's
+        # forth.md 11.13, half ping-pong, tr-direct, single stores; the program's
         # polling comes on top
         for r, us in zip(points("forth/pingpong-direct",
                                 "workload.post=store32"), (1.75, 3.05, 14.1)):
@@ -95,7 +95,7 @@ class V05RoundRobin(unittest.TestCase):
         self.assertEqual(sum(pairs), 100000)
         for p in pairs:
             self.assertLess(abs(p - mean), 0.02 * mean)
-        # spec 11.12: 270 per node, PCI-X bound
+        # forth.md 11.12: 270 per node, PCI-X bound
         for rate in r.all("n", "prog0.bandwidth_in"):
             self.assertAlmostEqual(rate, 270, delta=8.1)
 
@@ -164,7 +164,7 @@ class SelfTests(unittest.TestCase):
         self.assertEqual(r["n1.prog0.segments"], 1)
 
     def test_segments_with_tr_limit(self):
-        # spec 6.4: 8 x 496 + 128
+        # forth.md 6.4: 8 x 496 + 128
         r = run("forth/selftest", "workload.test=segment",
                 "forth.nic.max_payload=496", fails=True)
         self.assertEqual(r["n1.prog0.segments"], 9)

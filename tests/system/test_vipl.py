@@ -117,7 +117,7 @@ def frames(file):
 
 class Wire(unittest.TestCase):
     def test_sequence_begins_with_the_connection(self):
-        """Both sides begin with the low half of the connection's id (6.3):
+        """Both sides begin with the low half of the connection's id (hvia.md 6.3):
         frames of an older connection are not taken for new ones."""
         with tempfile.TemporaryDirectory() as tmp:
             f = os.path.join(tmp, "c.pcapng")

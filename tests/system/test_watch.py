@@ -58,7 +58,7 @@ class Order(unittest.TestCase):
 
 
     def test_counting(self):
-        # 7.7: complete when it is said to be, all groups, the same memory
+        # forth.md 7.7: complete when it is said to be, all groups, the same memory
         rounds = min(ROUNDS, 125)
         r = watch("forth.nic.completion=count", "watch.bus.groups=yes",
                   "workload.notify=16", rounds=rounds)

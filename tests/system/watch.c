@@ -20,7 +20,8 @@ struct tap {
 	uint32_t node, path;
 };
 
-/* Header and its CRC lie behind the delimiter and the credits (4.7). */
+/* Header and its CRC lie behind the delimiter and the credits (forth.md 4.7).
+ */
 static uint64_t checked_pc(const struct watch *w, const struct weft_frame *f)
 {
 	struct forth_shape s = forth_shape_get(f);

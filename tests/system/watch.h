@@ -98,7 +98,7 @@ void watch_fail(struct watch *w, const char *fmt, ...)
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
-/* watch_group.c: completion=count (7.7). */
+/* watch_group.c: completion=count (forth.md 7.7). */
 static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 {
 	return w->groups && hdr >> 48 & 1;

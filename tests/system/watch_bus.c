@@ -3,7 +3,7 @@
  * holds each remote notification against what has really happened:
  *
  *   - all packets that its source sent before are in memory, or were lost and a
- *     later packet of their path has come (7.4);
+ *     later packet of their path has come (forth.md 7.4);
  *   - it is requested at the very clock at which that became so, or at which
  *     the engine was free again: no packet and no local notification goes
  *     before one that waits, and right behind a packet or another notification

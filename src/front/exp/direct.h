@@ -3,7 +3,7 @@
  * own, s0, s1 .., crossbars are joined by cables; what fabrics `torus`, `mesh`,
  * `hypercube` and `graph` have in common.
  *
- *	routing: table		path (4.5, the default) or table
+ *	routing: table		path (extoll.md 4.5, the default) or table
  *	cut: [s3.lp0, [4, 5]]	cables that do not exist
  *	cycles: warn		routes that may deadlock: refuse, or warn only
  *	switch, link, net:	settings of extoll.xbar, extoll.cable,

@@ -4,7 +4,7 @@
  *	type: graph
  *	cables: [[0, 1], [1, 2], [s0.lp3, s2.lp0]]
  *	file: my.cables		lines of two nodes or ports; # begins a comment
- *	routes: up_down		shortest (4.5), or up and down a tree
+ *	routes: up_down		shortest (extoll.md 4.5), or up and down a tree
  *
  * Cables between nodes take the lowest free ports, in order. */
 #include <ctype.h>

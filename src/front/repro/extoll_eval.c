@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: values of spec section 8 that are computed from several metrics,
+/* EXTOLL: values of extoll.md section 8 that are computed from several metrics,
  * counters and parameters of a run. */
 #include "front/repro/extoll_eval.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH RDMA NIC and buffered crossbar: spec section 12, rows F01 to F34.  The
- * numbers come out of the NIC's counters, sampler, event log and time stamps as
- * the programs of experiments/forth read them; what is computed from several of
- * them is in forth_eval.c. */
+/* FORTH RDMA NIC and buffered crossbar: forth.md section 12, rows F01 to F34.
+ * The numbers come out of the NIC's counters, sampler, event log and time
+ * stamps as the programs of experiments/forth read them; what is computed from
+ * several of them is in forth_eval.c. */
 #include "front/repro/forth_eval.h"
 
 /* clang-format off */

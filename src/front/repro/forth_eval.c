@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH RDMA NIC and buffered crossbar: values of spec section 12 that are
+/* FORTH RDMA NIC and buffered crossbar: values of forth.md section 12 that are
  * computed from several metrics, counters and parameters of a run. */
 #include "front/repro/forth_eval.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port, ULTRA, ATOLL: spec section 12.  The numbers come out of the
+/* Host Port, ULTRA, ATOLL: hostport.md section 12.  The numbers come out of the
  * programs of experiments/hostport, of metrics and counters; what is computed
  * from several of them is in hostport_eval.c. */
 #include "front/repro/hostport_eval.h"

@@ -65,7 +65,7 @@ double hostport_eval_ultra_bus(const struct repro_data *d)
 		       repro_value(d, NULL, "n1.nic.ultra_received");
 }
 
-/* Published start-up latencies in us (11.8). */
+/* Published start-up latencies in us (hostport.md 11.8). */
 double hostport_eval_ultra_fastest(const struct repro_data *d)
 {
 	static const double others[] = { 37.45, 3.4, 2.78, 2.76, 1.71, 1.35 };

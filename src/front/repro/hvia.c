@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: spec section 8.  The numbers come out of the programs of
+/* HVIA-GE: hvia.md section 8.  The numbers come out of the programs of
  * experiments/hvia; what is computed from several of them is in hvia_eval.c,
  * the rows of M-VIA and TCP/IP are in hvia_stacks.h. */
 #include "front/repro/hvia_eval.h"

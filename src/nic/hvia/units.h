@@ -117,7 +117,7 @@ struct hv_vi {
 	uint32_t seg_off;
 };
 
-/* ---- send engine (5.2) -------------------------------------------------- */
+/* ---- send engine (hvia.md 5.2) ------------------------------------------- */
 
 enum hv_send_state {
 	SEND_IDLE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRCs against the vectors of spec 4.4 and against a bit-serial reference. */
+/* CRCs against the vectors of forth.md 4.4 and against a bit-serial reference.
+ */
 #include <string.h>
 
 #include "../cmocka_all.h"

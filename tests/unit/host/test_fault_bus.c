@@ -203,8 +203,9 @@ static void hold_for_good(void **state)
 	rig_free(&b->rig);
 }
 
-/* 4 KB: T_ARB + T_PH + T_SPLIT + 512 + 2 (T_GAP + T_PH) = 592 clocks (11.4); 70
- * more at the split response, 30 more before the second and third completion.
+/* 4 KB: T_ARB + T_PH + T_SPLIT + 512 + 2 (T_GAP + T_PH) = 592 clocks
+ * (forth.md 11.4); 70 more at the split response, 30 more before the second and
+ * third completion.
  */
 static void slow_bridge(void **state)
 {

@@ -60,7 +60,7 @@ static int uc_stores(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A descriptor in four single words: 40 clocks (11.5). */
+/* A descriptor in four single words: 40 clocks (forth.md 11.5). */
 static void test_uc_stores(void **state)
 {
 	struct bench *b = *state;

@@ -71,9 +71,9 @@ static void test_same_cycles_one_way(void **state)
 				      "window", "5", NULL });
 }
 
-/* Lane alignment needs a comma in 1024 flits (3.10).  A line that is never idle
- * has one in the K28.1 of each control cell, and a refresh comes every 256
- * cycles (4.7): one in 256 flits and a cell. */
+/* Lane alignment needs a comma in 1024 flits (extoll.md 3.10).  A line that is
+ * never idle has one in the K28.1 of each control cell, and a refresh comes
+ * every 256 cycles (4.7): one in 256 flits and a cell. */
 static void test_commas(void **state)
 {
 	uint32_t flits = 0, most = 0;

@@ -20,7 +20,8 @@ static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
 	return WEFT_NEVER;
 }
 
-/* 4.10, 11.8: the delimiter of the next packet follows the body CRC. */
+/* forth.md 4.10, 11.8: the delimiter of the next packet follows the body CRC.
+ */
 static void back_to_back(void **state)
 {
 	static const struct {

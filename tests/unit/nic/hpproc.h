@@ -10,7 +10,7 @@
 
 /* What the driver has on a node.  Zeroed: defaults of appendix B. */
 struct hpdrv {
-	uint32_t wq, nq, prq, wdt, sdr, rdr; /* sizes (4.10) */
+	uint32_t wq, nq, prq, wdt, sdr, rdr; /* sizes (hostport.md 4.10) */
 	uint64_t ctrl;			     /* HP_CTRL_ENABLE is added */
 	struct exrig *rig;
 	uint32_t node;

@@ -15,7 +15,7 @@
 #define RIG_LOG	      8192 /* further operations overwrite the last entry */
 #define RIG_SENDS     1024
 
-/* ---- bus: formulas of 11.1, fixed priority completion, write, read ------ */
+/* ---- bus (forth.md 11.1): fixed priority completion, write, read -------- */
 
 struct tbus_op { /* one transaction as the bus saw it */
 	enum weft_bus_op op;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scripted bus of rig.h: serial, formulas of 11.1, fixed priority. */
+/* The scripted bus of rig.h: serial, formulas of forth.md 11.1, fixed priority.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

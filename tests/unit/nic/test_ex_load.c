@@ -172,8 +172,8 @@ static void test_message(void **state)
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 
-/* 8 bytes are 5 flits, 9 bytes 7 (3.9): 6 in the mean, so a load of 0.06 is a
- * message in 100 cycles. */
+/* 8 bytes are 5 flits, 9 bytes 7 (extoll.md 3.9): 6 in the mean, so a load of
+ * 0.06 is a message in 100 cycles. */
 static void test_load_counts_the_mean_size(void **state)
 {
 	uint32_t n[2] = { 0 };

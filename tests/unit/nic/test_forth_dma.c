@@ -37,7 +37,7 @@ static uint64_t counter(const struct rig *r, uint32_t node, const char *name)
 	return 0;
 }
 
-/* ---- pipeline (11.6) ---------------------------------------------------- */
+/* ---- pipeline (forth.md 11.6) -------------------------------------------- */
 
 /* Benchmark mode; pc from the descriptor write to the link. */
 static uint32_t latency(uint32_t qwords, const char *set)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* forth.nic: notifications and interrupts (V16, V17), network counters and
- * sampler (V19), damaged packets (4.9, R-34, 5.7), reset and loopback (V26). */
+ * sampler (V19), damaged packets (forth.md 4.9, R-34, 5.7), reset and loopback
+ * (V26). */
 #include "../cmocka_all.h"
 
 #include <string.h>

@@ -67,7 +67,7 @@ static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 	c->refresh = 64 + below(g, 1000);
 }
 
-/* Packets to us, as 7.2 and 7.3 have them sent. */
+/* Packets to us, as forth.md 7.2 and 7.3 have them sent. */
 static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 {
 	static const double losses[] = { 0, 0, 0.02, 0.2 };

@@ -108,7 +108,8 @@ static int one(uint64_t seed, void *totals)
 	return bad;
 }
 
-/* The answers that the specification prints (13.1, appendix A) (T02 to T07). */
+/* The answers that the specification prints (hostport.md 13.1, appendix A) (T02
+ * to T07). */
 static int golden(void)
 {
 	struct hp_csb *b = calloc(1, sizeof(*b));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What processes of a node share by the Host Port's driver: sizes of queues,
- * which the first one has chosen for all, and ports of ULTRA (9.3, 9.8). */
+ * which the first one has chosen for all, and ports of ULTRA
+ * (hostport.md 9.3, 9.8). */
 #include "../cmocka_all.h"
 
 #include <errno.h>

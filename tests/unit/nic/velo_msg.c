@@ -101,7 +101,8 @@ void velo_arrive(struct velo_msg m, uint64_t cycle)
 	xr_send(&vr, 0, f, cycle);
 }
 
-/* Slot i holds message `seed` of len bytes, and nothing else (3.3). */
+/* Slot i holds message `seed` of len bytes, and nothing else (extoll.md 3.3).
+ */
 void velo_check_slot(uint32_t node, uint32_t size, uint32_t i, uint32_t len,
 		     uint32_t seed)
 {

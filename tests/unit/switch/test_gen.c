@@ -161,8 +161,8 @@ static void patterns(void **state)
 	}
 }
 
-/* 11.8: one stream fills the line: 133 cycles per packet of 512 bytes, at
- * 2.5 and at 1.25 Gb/s. */
+/* forth.md 11.8: one stream fills the line: 133 cycles per packet of 512 bytes,
+ * at 2.5 and at 1.25 Gb/s. */
 static void line_rate(void **state)
 {
 	static const char *const rate[] = { "2.5Gb/s", "1.25Gb/s" };

@@ -31,7 +31,8 @@ static uint32_t out_of(const struct xbar *x, uint32_t in, uint32_t path,
 	return p->route[forth_hdr_way(h, p->path_mask)];
 }
 
-/* One row: the path bits do not matter, they may be something else (7.3). */
+/* One row: the path bits do not matter, they may be something else
+ * (forth.md 7.3). */
 static void identity(void **state)
 {
 	struct weft_sim *sim;

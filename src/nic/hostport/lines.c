@@ -4,7 +4,7 @@
  *
  *   get -> `cycles` -> present: done
  *                      else: a line of its set, bytes from memory, done for
- *                      all who wait for the key
+ *                      all who wait for the line
  *
  * What is longer than a line, or finds all lines of its set being filled, is
  * read and not kept. */
@@ -90,7 +90,7 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 	c->filling = c->gone = false;
 	c->used = ++l->clock;
 	for (to = &mine; (k = *at);) {
-		if (k->key != c->key) {
+		if (k->line != c) { /* asked after it was removed, perhaps */
 			at = &k->next;
 			continue;
 		}
@@ -105,12 +105,22 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 	}
 }
 
+static void look_wait(struct hp_look *k, const struct hp_cached *c)
+{
+	struct hp_look **at = &k->lines->wait;
+
+	while (*at)
+		at = &(*at)->next;
+	k->line = c;
+	k->next = NULL;
+	*at = k;
+}
+
 static void line_fill(struct hp_nic *n, struct hp_look *k)
 {
 	struct hp_lines *l = k->lines;
 	struct hp_cached *c =
 		k->bytes <= l->width ? line_victim(l, k->key) : NULL;
-	struct hp_look **at = &l->wait;
 
 	if (!c) {
 		hp_dma_read(n, k->addr, k->bytes, look_read, k);
@@ -120,10 +130,7 @@ static void line_fill(struct hp_nic *n, struct hp_look *k)
 	c->lines = l;
 	c->filling = true;
 	c->valid = c->gone = false;
-	while (*at)
-		at = &(*at)->next;
-	k->next = NULL;
-	*at = k;
+	look_wait(k, c);
 	hp_dma_read(n, k->addr, k->bytes, line_filled, c);
 }
 
@@ -131,7 +138,7 @@ static void line_fill(struct hp_nic *n, struct hp_look *k)
 
 static void line_look(struct hp_nic *n, void *arg)
 {
-	struct hp_look *k = arg, **at = &k->lines->wait;
+	struct hp_look *k = arg;
 	struct hp_lines *l = k->lines;
 	struct hp_cached *c = line_find(l, k->key);
 
@@ -144,14 +151,10 @@ static void line_look(struct hp_nic *n, void *arg)
 		return;
 	}
 	hp_count(n, l->misses, 1);
-	if (!c) {
+	if (c)
+		look_wait(k, c);
+	else
 		line_fill(n, k);
-		return;
-	}
-	while (*at)
-		at = &(*at)->next;
-	k->next = NULL;
-	*at = k;
 }
 
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)

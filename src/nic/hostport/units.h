@@ -37,6 +37,7 @@ struct hp_look {
 	bool ok; /* false: memory did not answer, or there is no such entry */
 	uint8_t data[HP_LOOK_BYTES];
 	struct hp_lines *lines;
+	const struct hp_cached *line; /* that it waits for */
 	struct hp_look *next;
 };
 

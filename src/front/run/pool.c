@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See pool.h. */
+#include "front/run/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "front/run/run.h"
+
+struct worker {
+	pid_t pid; /* 0 = free */
+	bool told; /* to end */
+	size_t task;
+	struct {
+		VEC(char);
+	} buf;
+};
+
+/* The workers of a pool, and the pipes that they write to. */
+struct workers {
+	const struct pool *pool;
+	struct worker *at;
+	struct pollfd *fds;
+	size_t next, done; /* tasks */
+};
+
+bool pool_write(int fd, const void *buf, size_t len)
+{
+	const char *at = buf;
+
+	while (len) {
+		ssize_t n = write(fd, at, len);
+
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static int worker_start(struct workers *ws, uint32_t k, struct weft_err *err)
+{
+	struct worker *w = &ws->at[k];
+	int fd[2];
+
+	if (pipe(fd) < 0)
+		return weft_fail(err, errno,
+				 "no pipe for a worker: %s: use fewer --jobs",
+				 strerror(errno));
+	fflush(NULL);
+	w->pid = fork();
+	if (w->pid < 0) {
+		close(fd[0]);
+		close(fd[1]);
+		w->pid = 0;
+		return weft_fail(err, errno,
+				 "no worker process: %s: use fewer --jobs",
+				 strerror(errno));
+	}
+	if (!w->pid) {
+		close(fd[0]);
+		ws->pool->work(ws->pool->arg, ws->next, fd[1]);
+		_exit(0);
+	}
+	close(fd[1]);
+	w->task = ws->next++;
+	w->told = false;
+	vec_clear(&w->buf);
+	ws->fds[k] = (struct pollfd){ .fd = fd[0], .events = POLLIN };
+	return 0;
+}
+
+/* Takes what the worker has written; true at its end. */
+static bool worker_read(struct worker *w, int fd)
+{
+	char chunk[65536];
+	ssize_t n = read(fd, chunk, sizeof(chunk));
+
+	for (ssize_t i = 0; i < n; i++)
+		vec_push(&w->buf, chunk[i]);
+	return n <= 0;
+}
+
+static void worker_reap(struct worker *w, struct pollfd *pfd)
+{
+	close(pfd->fd);
+	pfd->fd = -1;
+	waitpid(w->pid, NULL, 0);
+	w->pid = 0;
+}
+
+/* A worker that has been told to end still says how far it came. */
+static void workers_end(struct workers *ws)
+{
+	for (uint32_t k = 0; k < ws->pool->jobs; k++)
+		if (ws->at[k].pid && !ws->at[k].told) {
+			kill(ws->at[k].pid, SIGTERM);
+			ws->at[k].told = true;
+		}
+}
+
+static bool workers_any(const struct workers *ws)
+{
+	for (uint32_t k = 0; k < ws->pool->jobs; k++)
+		if (ws->at[k].pid)
+			return true;
+	return false;
+}
+
+/* Takes what has come from them. */
+static int workers_take(struct workers *ws, struct weft_err *err)
+{
+	const struct pool *p = ws->pool;
+
+	for (uint32_t k = 0; k < p->jobs; k++) {
+		struct worker *w = &ws->at[k];
+
+		if (!w->pid || !ws->fds[k].revents ||
+		    !worker_read(w, ws->fds[k].fd))
+			continue;
+		worker_reap(w, &ws->fds[k]);
+		if (p->take(p->arg, w->task, w->buf.at, w->buf.n, err))
+			return -1;
+		ws->done++;
+	}
+	return 0;
+}
+
+static int workers_loop(struct workers *ws, struct weft_err *err)
+{
+	const struct pool *p = ws->pool;
+
+	do {
+		for (uint32_t k = 0; k < p->jobs && ws->next < p->n; k++)
+			if (!ws->at[k].pid && !signals_caught() &&
+			    worker_start(ws, k, err))
+				return -1;
+		if (signals_caught())
+			workers_end(ws);
+		if (poll(ws->fds, p->jobs, 200) > 0 && workers_take(ws, err))
+			return -1;
+		p->show(p->arg, ws->done);
+	} while (workers_any(ws) || (ws->next < p->n && !signals_caught()));
+	return 0;
+}
+
+int pool_run(const struct pool *p, struct weft_err *err)
+{
+	struct workers ws = { .pool = p };
+	int ret;
+
+	ws.at = calloc(p->jobs, sizeof(*ws.at));
+	ws.fds = calloc(p->jobs, sizeof(*ws.fds));
+	if (!ws.at || !ws.fds)
+		abort();
+	for (uint32_t k = 0; k < p->jobs; k++)
+		ws.fds[k].fd = -1;
+	ret = workers_loop(&ws, err);
+	for (uint32_t k = 0; k < p->jobs; k++) {
+		if (ws.at[k].pid)
+			worker_reap(&ws.at[k], &ws.fds[k]);
+		vec_free(&ws.at[k].buf);
+	}
+	free(ws.at);
+	free(ws.fds);
+	return ret;
+}

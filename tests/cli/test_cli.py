@@ -947,6 +947,61 @@ class Reproduce(Base):
             self.assertFalse(os.path.exists(self.path("out.db")))
 
 
+class Sensitivity(Base):
+    """Rows of one small experiment of two points."""
+
+    @classmethod
+    def setUpClass(cls):
+        p = subprocess.run([WEFT, "reproduce", "HV-04", "HV-05", "--jobs", "2",
+                            "--sensitivity", "--format", "json"],
+                           capture_output=True, text=True)
+        cls.status = p.returncode
+        cls.rows = {r["id"]: r for r in json.loads(p.stdout)}
+
+    def parameters(self, row):
+        return {f"{p['class']}.{p['parameter']}": p
+                for p in self.rows[row]["parameters"]}
+
+    def test_sides(self):
+        """Half the clock is twice the time; the row passes at neither."""
+        self.assertEqual(self.status, 0)
+        clock = self.parameters("HV-04")["hvia.nic.clock"]
+        built = self.rows["HV-04"]["model"]
+        for side, scale in (("halved", 0.5), ("doubled", 2)):
+            s = clock[side]
+            self.assertEqual((s["end"], s["scale"], s["pass"], s["last"]),
+                             ("ran", scale, False, clock["built"]))
+            self.assertAlmostEqual(s["model"], built / scale, 2)
+
+    def test_order(self):
+        """Those that move a row most come first; these have last values."""
+        for name, r in self.rows.items():
+            self.assertTrue(r["breaks"])
+            most = [max(abs(p[s]["model"] / r["model"] - 1)
+                        for s in ("halved", "doubled")
+                        if p[s]["end"] == "ran") for p in r["parameters"]]
+            self.assertEqual(most, sorted(most, reverse=True), name)
+            for i, p in enumerate(r["parameters"]):
+                for s in ("halved", "doubled"):
+                    fails = p[s]["end"] == "ran" and not p[s]["pass"]
+                    self.assertEqual(p[s]["last"] is not None,
+                                     fails and i < 3, name)
+
+    def test_last(self):
+        """The last value passes; the next of the search does not."""
+        memory = self.parameters("HV-05")["bus.pci.t_mem"]
+        self.assertEqual(memory["halved"]["last"], "281.25ns")
+        for value, passes in (("281.25ns", True), ("270ns", False)):
+            p = self.weft("reproduce", "HV-05", "--set",
+                          f"bus.pci.t_mem={value}", "--format", "json",
+                          status=0 if passes else 1)
+            self.assertEqual(json.loads(p.stdout)[0]["pass"], passes, value)
+
+    def test_unmoved(self):
+        """Memory of the host is none of the card's business."""
+        self.assertNotIn("bus.pci.t_mem", self.parameters("HV-04"))
+
+
 if __name__ == "__main__":
     del sys.argv[1:4]
     unittest.main()

@@ -154,16 +154,18 @@ int repro_load(struct repro *r, struct weft_err *err)
 	return 0;
 }
 
-struct repro_data repro_data_of(const struct run_set *s)
+/* All points of a finished job. */
+static struct repro_data data_of(const struct run_set *s)
 {
 	struct repro_point *p = calloc(s->n_points + 1, sizeof(*p));
+	bool *read = calloc(s->n_points + 1, sizeof(*read));
 
-	if (!p)
+	if (!p || !read)
 		abort();
 	for (size_t i = 0; i < s->n_points; i++)
 		p[i] = (struct repro_point){ s->points[i].point,
 					     s->points[i].result };
-	return (struct repro_data){ p, s->n_points };
+	return (struct repro_data){ p, s->n_points, read };
 }
 
 int repro_run(struct repro *r, struct weft_err *err)
@@ -182,7 +184,7 @@ int repro_run(struct repro *r, struct weft_err *err)
 		opts.part = r->n_run;
 		if (run_exp(r->jobs.at[r->n_run].exp, &opts, s, err))
 			return -1;
-		r->data[r->n_run] = repro_data_of(s);
+		r->data[r->n_run] = data_of(s);
 		r->failed += run_set_failures(s);
 	}
 	return 0;
@@ -194,7 +196,8 @@ void repro_free(struct repro *r)
 		exp_free(r->jobs.at[i].exp);
 	for (size_t i = 0; i < r->n_run; i++) {
 		run_set_free(&r->sets[i]);
-		free((void *)r->data[i].points);
+		free(r->data[i].points);
+		free(r->data[i].read);
 	}
 	vec_free(&r->jobs);
 	vec_free(&r->rows);

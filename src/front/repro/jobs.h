@@ -42,7 +42,5 @@ void repro_free(struct repro *r);
  * and one more (NULL: none). */
 int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
 		   struct exp **exp_p, struct weft_err *err);
-/* All points of a finished job; the caller frees `points`. */
-struct repro_data repro_data_of(const struct run_set *s);
 
 #endif

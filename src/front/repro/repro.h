@@ -44,8 +44,9 @@ struct repro_point {
 
 /* What a row may look at: all points of its experiment. */
 struct repro_data {
-	const struct repro_point *points;
+	struct repro_point *points;
 	size_t n_points;
+	bool *read; /* per point: a row has looked at it; may be NULL */
 };
 
 struct repro_row {

@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See sense.h: a process for each parameter, several at a time. */
+/* See sense.h: a process for each parameter, several at a time; first both
+ * sides of all, then the search of those that matter. */
 #include "front/repro/sense.h"
 
-#include <errno.h>
-#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "front/run/pool.h"
 
 /* A trial may take so many times what the machine as built takes. */
 #define SLOW_FACTOR  10
 #define SLOW_LEAST_S 2
-
-struct worker {
-	pid_t pid; /* 0 = free */
-	int fd;
-	size_t found, done; /* index, bytes read */
-};
-
-/* One parameter of one job, to do. */
-struct task {
-	size_t job;
-	struct sense_param param;
-	double cpu_s;
-};
-
-struct tasks {
-	VEC(struct task);
-};
 
 /* The job as built runs once more, to know what it takes. */
 static double job_limit(struct repro *r, size_t job)
@@ -37,29 +21,9 @@ static double job_limit(struct repro *r, size_t job)
 
 	if (!models)
 		abort();
-	sense_try(r, job, NULL, models, 0, &used);
+	sense_try(r, job, NULL, NULL, models, 0, &used);
 	free(models);
 	return SLOW_LEAST_S + SLOW_FACTOR * used;
-}
-
-static int tasks_collect(struct repro *r, struct tasks *t, struct weft_err *err)
-{
-	int ret = 0;
-
-	for (size_t j = 0; j < r->jobs.n && !ret; j++) {
-		struct sense_params ps = { 0 };
-		double limit;
-
-		if (!sense_rows(r, j))
-			continue;
-		limit = job_limit(r, j);
-		ret = sense_collect(r->jobs.at[j].exp, &ps, err);
-		vec_foreach (&ps, struct sense_param, p)
-			if (!p->varied && !ret)
-				vec_push(t, (struct task){ j, *p, limit });
-		vec_free(&ps);
-	}
-	return ret;
 }
 
 static size_t moves_bytes(const struct sense *s, size_t job)
@@ -67,129 +31,151 @@ static size_t moves_bytes(const struct sense *s, size_t job)
 	return sense_rows(s->repro, job) * sizeof(struct sense_move);
 }
 
-static void worker_main(struct sense *s, const struct task *t, int fd)
+static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 {
-	size_t bytes = moves_bytes(s, t->job), done = 0;
-	struct sense_move *moves = calloc(1, bytes);
+	double limit = job_limit(s->repro, job);
+	struct sense_params ps = { 0 };
+	int ret = sense_collect(s->repro->jobs.at[job].exp, &ps, err);
 
-	if (!moves)
-		_exit(3);
-	sense_measure(s->repro, t->job, &t->param, t->cpu_s, moves);
-	while (done < bytes) {
-		ssize_t n = write(fd, (char *)moves + done, bytes - done);
+	vec_foreach (&ps, struct sense_param, p) {
+		struct sense_found f = { job, *p, limit, NULL };
 
-		if (n <= 0)
-			_exit(3);
-		done += (size_t)n;
+		if (p->varied || ret)
+			continue;
+		f.moves = calloc(1, moves_bytes(s, job));
+		if (!f.moves)
+			abort();
+		vec_push(&s->found, f);
 	}
-	_exit(0);
+	vec_free(&ps);
+	return ret;
 }
 
-static int worker_start(struct sense *s, const struct task *t, struct worker *w,
-			struct weft_err *err)
-{
-	struct sense_found f = { .job = t->job,
-				 .cls = t->param.cls,
-				 .param = t->param.param };
-	int fd[2];
+/* ---- processes ---- */
 
-	memcpy(f.value, t->param.value, sizeof(f.value));
-	f.moves = calloc(1, moves_bytes(s, t->job));
-	if (!f.moves)
-		abort();
-	vec_push(&s->found, f);
-	fflush(NULL);
-	if (pipe(fd) < 0 || (w->pid = fork()) < 0)
-		return weft_fail(err, errno,
-				 "no worker process: %s: use fewer --jobs",
-				 strerror(errno));
-	if (!w->pid) {
-		close(fd[0]);
-		worker_main(s, t, fd[1]);
-	}
-	close(fd[1]);
-	w->fd = fd[0];
-	w->found = s->found.n - 1;
-	w->done = 0;
+/* What workers do for each of these parameters. */
+struct stage {
+	struct sense *sense;
+	const char *name;
+	void (*measure)(struct repro *r, struct sense_found *f);
+	struct {
+		VEC(struct sense_found *);
+	} todo;
+};
+
+static void stage_work(void *arg, size_t task, int fd)
+{
+	struct stage *g = arg;
+	struct sense_found *f = g->todo.at[task];
+
+	g->measure(g->sense->repro, f);
+	if (!pool_write(fd, f->moves, moves_bytes(g->sense, f->job)))
+		_exit(3);
+}
+
+/* What a worker that crashed has not measured stays as it is. */
+static int stage_take(void *arg, size_t task, const void *buf, size_t len,
+		      struct weft_err *err)
+{
+	struct stage *g = arg;
+	struct sense_found *f = g->todo.at[task];
+
+	if (len == moves_bytes(g->sense, f->job))
+		memcpy(f->moves, buf, len);
 	return 0;
 }
 
-/* Takes what has come; at the end the worker is free. */
-static void worker_take(struct sense *s, struct worker *w)
+static void stage_show(void *arg, size_t done)
 {
-	struct sense_found *f = &s->found.at[w->found];
-	ssize_t n = read(w->fd, (char *)f->moves + w->done,
-			 moves_bytes(s, f->job) - w->done);
+	const struct stage *g = arg;
 
-	if (n > 0) {
-		w->done += (size_t)n;
-		return;
+	if (!g->sense->repro->cli->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%s: %zu of %zu parameters%s", g->name, done,
+			g->todo.n, done == g->todo.n ? "\n" : "");
+}
+
+static int stage_run(struct stage *g, uint32_t jobs, struct weft_err *err)
+{
+	int ret = 0;
+
+	if (g->todo.n)
+		ret = pool_run(&(struct pool){ .n = g->todo.n,
+					       .jobs = jobs ? jobs : 1,
+					       .work = stage_work,
+					       .take = stage_take,
+					       .show = stage_show,
+					       .arg = g },
+			       err);
+	vec_free(&g->todo);
+	return ret;
+}
+
+/* ---- all of them ---- */
+
+static int halve_and_double(struct sense *s, uint32_t jobs,
+			    struct weft_err *err)
+{
+	struct stage g = { .sense = s,
+			   .name = "half and double",
+			   .measure = sense_measure };
+
+	vec_foreach (&s->found, struct sense_found, f)
+		vec_push(&g.todo, f);
+	return stage_run(&g, jobs, err);
+}
+
+static bool side_wants(const struct out_row *o, const struct sense_mover *m,
+		       const struct sense_side *s)
+{
+	return s->end == SENSE_RAN && !s->pass && o->verdict.pass &&
+	       sense_is_number(&m->found->param);
+}
+
+static void row_wants(struct sense *s, const struct out_row *o)
+{
+	struct sense_movers ms = sense_movers(s, o);
+
+	for (size_t i = 0; i < ms.n && i < SENSE_SHOWN; i++) {
+		struct sense_mover *m = &ms.at[i];
+
+		m->move->low.search = side_wants(o, m, &m->move->low);
+		m->move->high.search = side_wants(o, m, &m->move->high);
 	}
-	close(w->fd);
-	waitpid(w->pid, NULL, 0);
-	w->pid = 0;
+	vec_free(&ms);
 }
 
-static void workers_wait(struct sense *s, struct worker *w, uint32_t jobs)
+static bool found_wants(const struct sense *s, const struct sense_found *f)
 {
-	struct pollfd fds[64];
-
-	for (uint32_t k = 0; k < jobs; k++)
-		fds[k] = (struct pollfd){ .fd = w[k].pid ? w[k].fd : -1,
-					  .events = POLLIN };
-	if (poll(fds, jobs, 1000) <= 0)
-		return;
-	for (uint32_t k = 0; k < jobs; k++)
-		if (w[k].pid && fds[k].revents)
-			worker_take(s, &w[k]);
-}
-
-static bool workers_any(const struct worker *w, uint32_t jobs)
-{
-	for (uint32_t k = 0; k < jobs; k++)
-		if (w[k].pid)
+	for (size_t i = 0; i < sense_rows(s->repro, f->job); i++)
+		if (f->moves[i].low.search || f->moves[i].high.search)
 			return true;
 	return false;
 }
 
-static void progress_say(const struct sense *s, size_t i, size_t n)
+static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
-	if (!s->repro->cli->quiet && isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%zu of %zu parameters%s", i, n,
-			i == n ? "\n" : "");
-}
+	struct stage g = { .sense = s,
+			   .name = "where rows fail",
+			   .measure = sense_search };
 
-static int tasks_run(struct sense *s, const struct tasks *t, uint32_t jobs,
-		     struct weft_err *err)
-{
-	struct worker w[64] = { 0 };
-	size_t next = 0;
-	int ret = 0;
-
-	do {
-		for (uint32_t k = 0; k < jobs && next < t->n && !ret; k++)
-			if (!w[k].pid)
-				ret = worker_start(s, &t->at[next++], &w[k],
-						   err);
-		workers_wait(s, w, jobs);
-		progress_say(s, next, t->n);
-	} while (workers_any(w, jobs) || (next < t->n && !ret));
-	return ret;
+	vec_foreach (&s->repro->rows, struct out_row, o)
+		row_wants(s, o);
+	vec_foreach (&s->found, struct sense_found, f)
+		if (found_wants(s, f))
+			vec_push(&g.todo, f);
+	return stage_run(&g, jobs, err);
 }
 
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
-	struct tasks t = { 0 };
-	int ret = tasks_collect(s->repro, &t, err);
+	int ret = 0;
 
+	for (size_t j = 0; j < s->repro->jobs.n && !ret; j++)
+		if (sense_rows(s->repro, j))
+			ret = job_collect(s, j, err);
 	if (!ret)
-		ret = tasks_run(s, &t,
-				jobs < 1    ? 1
-				: jobs > 64 ? 64
-					    : jobs,
-				err);
-	vec_free(&t);
-	return ret;
+		ret = halve_and_double(s, jobs, err);
+	return ret ? ret : search_last(s, jobs, err);
 }
 
 void sense_free(struct sense *s)

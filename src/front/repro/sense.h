@@ -3,9 +3,12 @@
  *
  * Each parameter of each class that an experiment uses is halved and doubled
  * (switched, when it is no number), one at a time, and all rows of the
- * experiment are read again.  Where a row fails, the last value at which it
- * passes is searched, in steps of 1/256.  Every trial is a process of its own:
- * a machine that is refused, runs too long or crashes costs that trial only. */
+ * experiment are read again.  Where a row fails, and the parameter is one of
+ * those that move it most, the last value at which it passes is searched.
+ * Every trial is a process of its own: a machine that is refused, runs too long
+ * or crashes costs that trial only.  Points of a sweep that no row reads, or
+ * whose machine has no component of the class, are as built: they do not run
+ * again. */
 #ifndef FRONT_REPRO_SENSE_H
 #define FRONT_REPRO_SENSE_H
 
@@ -14,10 +17,15 @@
 /* Scale of numbers, in 1/256. */
 enum { SENSE_ONE = 256, SENSE_HALF = 128, SENSE_DOUBLE = 512 };
 enum { SENSE_TEXT = 48 };
+/* So many parameters of a row are shown, those that move it most, and have the
+ * last value at which it passes; that is known to 1/SENSE_STEPS of the way to
+ * half or double. */
+enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
 /* A parameter as the machine of a job has it. */
 struct sense_param {
-	const struct weft_class *cls;
+	char of[SENSE_TEXT]; /* class, or "extoll.*": all that are alike */
+	const struct weft_class *cls; /* NULL: several */
 	const struct weft_param *param;
 	char value[SENSE_TEXT];
 	bool varied; /* components or points of the job differ in it */
@@ -31,7 +39,8 @@ struct sense_params {
 enum sense_end {
 	SENSE_NONE, /* there is no such value */
 	SENSE_RAN,
-	SENSE_REFUSED, /* the machine is not built, or the run fails */
+	SENSE_REFUSED, /* the machine is not built, or a program in it
+			* fails */
 	SENSE_SLOW,    /* beyond its share of processor time */
 };
 
@@ -39,8 +48,10 @@ enum sense_end {
 struct sense_side {
 	enum sense_end end;
 	char value[SENSE_TEXT]; /* that was tried */
+	uint32_t scale;		/* of it */
 	double model;		/* the row there; NAN: no value */
 	bool pass;
+	bool search;	       /* `last` is wanted */
 	char last[SENSE_TEXT]; /* numbers: last value that passes; "" where
 				* all up to `value` do */
 };
@@ -52,9 +63,8 @@ struct sense_move {
 /* Effect of one parameter on all rows of its job, in their order. */
 struct sense_found {
 	size_t job;
-	const struct weft_class *cls;
-	const struct weft_param *param;
-	char value[SENSE_TEXT];
+	struct sense_param param;
+	double cpu_s; /* limit of a trial */
 	struct sense_move *moves;
 };
 
@@ -73,21 +83,43 @@ bool sense_scaled(const struct sense_param *p, uint32_t scale,
 		  char text[SENSE_TEXT]);
 bool sense_is_number(const struct sense_param *p);
 
-/* Runs a job with one more setting, in a process; models[] gets the rows of the
- * job in order.  cpu_s: limit, 0 = none; *used_s is what it took. */
-enum sense_end sense_try(struct repro *r, size_t job, const char *set,
+/* Runs a job with the parameter at this value (NULL: as built), in a process;
+ * models[] gets the rows of the job in order.  cpu_s: limit, 0 = none; *used_s
+ * is what it took. */
+enum sense_end sense_try(struct repro *r, size_t job,
+			 const struct sense_param *p, const char *value,
 			 double *models, double cpu_s, double *used_s);
 /* Rows of a job. */
 size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
 /* Both sides of a parameter for all rows of the job. */
-void sense_measure(struct repro *r, size_t job, const struct sense_param *p,
-		   double cpu_s, struct sense_move *moves);
+void sense_measure(struct repro *r, struct sense_found *f);
+/* The last values at which rows pass, where they are wanted. */
+void sense_search(struct repro *r, struct sense_found *f);
 
 /* All parameters of all jobs, `jobs` at a time.  The repro was run. */
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err);
 void sense_free(struct sense *s);
+
+/* sense_rank.c: one parameter that moves a row. */
+struct sense_mover {
+	const struct sense_found *found;
+	struct sense_move *move;
+	double size; /* relative, of the larger side */
+};
+
+struct sense_movers {
+	VEC(struct sense_mover);
+};
+
+/* Relative change of the row on one side; 0 where there was no trial. */
+double sense_moved(const struct out_row *o, const struct sense_side *s);
+/* Largest first; parameters without effect are left out. */
+struct sense_movers sense_movers(const struct sense *s,
+				 const struct out_row *o);
+/* The row has a value there, and it fails. */
+bool sense_breaks(const struct sense_side *s);
 
 /* sense_print.c */
 void sense_table(const struct sense *s, FILE *f);

@@ -6,79 +6,12 @@
 
 #include "front/repro/sense.h"
 
-/* One parameter that moves a row. */
-struct mover {
-	const struct sense_found *found;
-	const struct sense_move *move;
-	double size; /* relative, of the larger side */
-};
-
-struct movers {
-	VEC(struct mover);
-};
-
-/* The rest is in the JSON form. */
-enum { SHOWN = 4 };
-
-/* Relative change of the row on one side; 0 where there was no trial. */
-static double moved(const struct out_row *o, const struct sense_side *s)
-{
-	double built = o->verdict.model;
-
-	if (s->end != SENSE_RAN || s->model == built)
-		return 0;
-	if (!isfinite(s->model))
-		return INFINITY;
-	return (s->model - built) / (built == 0 ? 1 : fabs(built));
-}
-
-static size_t index_of(const struct repro *r, const struct out_row *o)
-{
-	size_t n = 0;
-
-	vec_foreach (&r->rows, struct out_row, it) {
-		if (it == o)
-			return n;
-		n += it->set == o->set;
-	}
-	return n;
-}
-
-/* Largest first; parameters without effect are left out. */
-static struct movers movers_of(const struct sense *s, const struct out_row *o)
-{
-	size_t row = index_of(s->repro, o);
-	struct movers ms = { 0 };
-
-	vec_foreach (&s->found, struct sense_found, f) {
-		struct mover m = { f, &f->moves[row], 0 };
-		size_t i = 0;
-
-		if (f->job != o->set)
-			continue;
-		m.size = fmax(fabs(moved(o, &m.move->low)),
-			      fabs(moved(o, &m.move->high)));
-		if (m.size == 0)
-			continue;
-		while (i < ms.n && ms.at[i].size >= m.size)
-			i++;
-		vec_insert(&ms, i, m);
-	}
-	return ms;
-}
-
-/* A trial that ran and at which the row fails. */
-static bool breaks(const struct sense_side *s)
-{
-	return s->end == SENSE_RAN && !s->pass;
-}
-
 /* ---- table ---- */
 
 static void side_text(const struct out_row *o, const struct sense_side *s,
 		      char *buf, size_t size)
 {
-	double by = moved(o, s);
+	double by = sense_moved(o, s);
 
 	if (s->end == SENSE_NONE || (s->end == SENSE_RAN && by == 0))
 		snprintf(buf, size, "-");
@@ -99,7 +32,8 @@ static void range_text(const struct sense_move *m, char *buf, size_t size)
 	const struct sense_side *l = &m->low, *h = &m->high;
 
 	if (!*l->last && !*h->last)
-		snprintf(buf, size, "%s", breaks(l) || breaks(h) ? "" : "all");
+		snprintf(buf, size, "%s",
+			 sense_breaks(l) || sense_breaks(h) ? "" : "all");
 	else if (l->end != SENSE_RAN)
 		snprintf(buf, size, "up to %.20s", h->last);
 	else if (h->end != SENSE_RAN)
@@ -111,14 +45,14 @@ static void range_text(const struct sense_move *m, char *buf, size_t size)
 }
 
 static void mover_cells(struct table *t, const struct out_row *o,
-			const struct mover *m, bool first)
+			const struct sense_mover *m, bool first)
 {
 	char text[128];
 
 	table_cell(t, "%s", first ? o->row->id : "");
 	table_cell(t, "%s", first ? repro_basis_name(o->row->basis) : "");
-	table_cell(t, "%s.%s", m->found->cls->name, m->found->param->name);
-	table_cell(t, "%s", m->found->value);
+	table_cell(t, "%s.%s", m->found->param.of, m->found->param.param->name);
+	table_cell(t, "%s", m->found->param.value);
 	side_text(o, &m->move->low, text, sizeof(text));
 	table_cell(t, "%s", text);
 	side_text(o, &m->move->high, text, sizeof(text));
@@ -128,9 +62,9 @@ static void mover_cells(struct table *t, const struct out_row *o,
 }
 
 static void row_lines(struct table *t, const struct out_row *o,
-		      const struct movers *ms)
+		      const struct sense_movers *ms)
 {
-	for (size_t i = 0; i < ms->n && i < SHOWN; i++)
+	for (size_t i = 0; i < ms->n && i < SENSE_SHOWN; i++)
 		mover_cells(t, o, &ms->at[i], i == 0);
 	if (ms->n)
 		return;
@@ -141,10 +75,10 @@ static void row_lines(struct table *t, const struct out_row *o,
 		table_cell(t, "%s", "");
 }
 
-static bool row_breaks(const struct movers *ms)
+static bool row_breaks(const struct sense_movers *ms)
 {
-	vec_foreach (ms, struct mover, m)
-		if (breaks(&m->move->low) || breaks(&m->move->high))
+	vec_foreach (ms, struct sense_mover, m)
+		if (sense_breaks(&m->move->low) || sense_breaks(&m->move->high))
 			return true;
 	return false;
 }
@@ -159,7 +93,7 @@ void sense_table(const struct sense *s, FILE *f)
 	struct strs ids = { 0 };
 
 	vec_foreach (&s->repro->rows, struct out_row, o) {
-		struct movers ms = movers_of(s, o);
+		struct sense_movers ms = sense_movers(s, o);
 
 		row_lines(t, o, &ms);
 		if (!row_breaks(&ms) && o->row->rule != REPRO_QUOTED)
@@ -188,6 +122,7 @@ static void side_json(struct json *j, const char *key,
 	json_obj(j, key);
 	json_str(j, "end", ends[s->end]);
 	json_str(j, "value", s->value);
+	json_real(j, "scale", (double)s->scale / SENSE_ONE);
 	json_real(j, "model", s->end == SENSE_RAN ? s->model : NAN);
 	json_bool(j, "pass", s->pass);
 	json_str(j, "last", *s->last ? s->last : NULL);
@@ -197,7 +132,7 @@ static void side_json(struct json *j, const char *key,
 static void row_json(struct json *j, const struct sense *s,
 		     const struct out_row *o)
 {
-	struct movers ms = movers_of(s, o);
+	struct sense_movers ms = sense_movers(s, o);
 
 	json_obj(j, NULL);
 	json_str(j, "id", o->row->id);
@@ -209,13 +144,13 @@ static void row_json(struct json *j, const struct sense *s,
 	json_bool(j, "pass", o->verdict.pass);
 	json_bool(j, "breaks", row_breaks(&ms));
 	json_arr(j, "parameters");
-	vec_foreach (&ms, struct mover, m) {
+	vec_foreach (&ms, struct sense_mover, m) {
 		json_obj(j, NULL);
-		json_str(j, "class", m->found->cls->name);
-		json_str(j, "parameter", m->found->param->name);
+		json_str(j, "class", m->found->param.of);
+		json_str(j, "parameter", m->found->param.param->name);
 		json_str(j, "source",
-			 param_source_name(m->found->param->source));
-		json_str(j, "built", m->found->value);
+			 param_source_name(m->found->param.param->source));
+		json_str(j, "built", m->found->param.value);
 		side_json(j, "halved", &m->move->low);
 		side_json(j, "doubled", &m->move->high);
 		json_end(j);

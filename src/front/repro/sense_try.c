@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "front/repro/sense.h"
+#include "front/run/pool.h"
 
 size_t sense_rows(const struct repro *r, size_t job)
 {
@@ -38,27 +39,69 @@ static void limit_cpu(double seconds)
 		setrlimit(RLIMIT_CPU, &(struct rlimit){ s, s });
 }
 
-/* A trial prints nothing; its rows go to fd. */
-static void child_main(struct repro *r, size_t job, const char *set, int fd)
+static bool case_has(const struct exp_case *c, const struct weft_class *cls)
 {
-	struct run_opts opts = { .quiet = true, .jobs = 1 };
+	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++)
+		if (weft_sim_at(c->sim, i)->cls == cls)
+			return true;
+	return false;
+}
+
+/* Point i with the setting; NULL: it is as built, because no row reads it, or
+ * because the setting changes nothing there.  A run in which a program fails
+ * ends the process: its numbers are of half a run. */
+static const struct weft_result *point_run(const struct repro *r, size_t job,
+					   struct exp *e, size_t i,
+					   const struct sense_param *p)
+{
+	struct progress off = { .on = false };
+	struct weft_result *res = NULL;
+	struct exp_case c;
+	size_t len;
+	void *buf;
+
+	if (!r->data[job].read[i])
+		return NULL;
+	if (exp_case_open(e, i, &c, NULL))
+		_exit(2);
+	if (p && p->cls && !case_has(&c, p->cls)) {
+		exp_case_close(&c);
+		return NULL;
+	}
+	c.expect = NULL; /* of the machine as built */
+	buf = case_bytes(&c, &off, &len, NULL);
+	if (buf)
+		res = result_unpack(buf, len);
+	if (!res || res->n_failures)
+		_exit(2);
+	return res;
+}
+
+/* A trial prints nothing; its rows go to fd. */
+static void child_main(struct repro *r, size_t job, const struct sense_param *p,
+		       const char *set, int fd)
+{
+	struct repro_data *d = &r->data[job];
 	size_t n = sense_rows(r, job), bytes = n * sizeof(double);
 	double *models = calloc(n, sizeof(*models));
-	struct run_set s = { 0 };
-	struct repro_data d;
 	struct exp *e = NULL;
 	int quiet = open("/dev/null", O_WRONLY);
 
 	if (!models || quiet < 0 || dup2(quiet, STDERR_FILENO) < 0 ||
 	    dup2(quiet, STDOUT_FILENO) < 0)
 		_exit(3);
-	if (repro_job_load(r, &r->jobs.at[job], set, &e, NULL) ||
-	    run_exp(e, &opts, &s, NULL))
+	if (repro_job_load(r, &r->jobs.at[job], set, &e, NULL) || e->search ||
+	    e->n_points != d->n_points)
 		_exit(2);
-	d = repro_data_of(&s);
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct weft_result *res = point_run(r, job, e, i, p);
+
+		if (res)
+			d->points[i].result = res;
+	}
 	for (size_t i = 0; i < n; i++)
-		models[i] = repro_read(sense_row(r, job, i)->row, &d);
-	_exit(write(fd, models, bytes) == (ssize_t)bytes ? 0 : 3);
+		models[i] = repro_read(sense_row(r, job, i)->row, d);
+	_exit(pool_write(fd, models, bytes) ? 0 : 3);
 }
 
 static bool read_all(int fd, void *buf, size_t len)
@@ -81,22 +124,27 @@ static double cpu_seconds(const struct rusage *u)
 	       1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
 }
 
-enum sense_end sense_try(struct repro *r, size_t job, const char *set,
+enum sense_end sense_try(struct repro *r, size_t job,
+			 const struct sense_param *p, const char *value,
 			 double *models, double cpu_s, double *used_s)
 {
 	size_t bytes = sense_rows(r, job) * sizeof(*models);
 	struct rusage use;
 	int fd[2], status = 0;
+	char set[160];
 	bool whole;
 	pid_t pid;
 
+	if (p)
+		snprintf(set, sizeof(set), "%s.%s=%s", p->of, p->param->name,
+			 value);
 	fflush(NULL);
 	if (pipe(fd) < 0 || (pid = fork()) < 0)
 		return SENSE_NONE;
 	if (!pid) {
 		close(fd[0]);
 		limit_cpu(cpu_s);
-		child_main(r, job, set, fd[1]);
+		child_main(r, job, p, p ? set : NULL, fd[1]);
 	}
 	close(fd[1]);
 	whole = read_all(fd[0], models, bytes);
@@ -123,9 +171,8 @@ struct trial {
 
 struct trials {
 	struct repro *repro;
-	size_t job, n_rows;
-	const struct sense_param *param;
-	double cpu_s;
+	const struct sense_found *found;
+	size_t n_rows;
 	struct {
 		VEC(struct trial);
 	} list;
@@ -134,70 +181,59 @@ struct trials {
 /* Index of the trial with this value; it runs unless it has. */
 static size_t trial_of(struct trials *t, const char *value)
 {
+	const struct sense_found *f = t->found;
 	struct trial x = { .end = SENSE_NONE };
-	char set[160];
 
 	for (size_t i = 0; i < t->list.n; i++)
 		if (!strcmp(t->list.at[i].value, value))
 			return i;
 	snprintf(x.value, sizeof(x.value), "%s", value);
-	snprintf(set, sizeof(set), "%s.%s=%s", t->param->cls->name,
-		 t->param->param->name, value);
 	x.models = calloc(t->n_rows + 1, sizeof(*x.models));
 	if (!x.models)
 		abort();
-	x.end = sense_try(t->repro, t->job, set, x.models, t->cpu_s, NULL);
+	x.end = sense_try(t->repro, f->job, &f->param, value, x.models,
+			  f->cpu_s, NULL);
 	vec_push(&t->list, x);
 	return t->list.n - 1;
 }
 
+static struct trials trials_open(struct repro *r, const struct sense_found *f)
+{
+	return (struct trials){ .repro = r,
+				.found = f,
+				.n_rows = sense_rows(r, f->job) };
+}
+
+static void trials_free(struct trials *t)
+{
+	vec_foreach (&t->list, struct trial, x)
+		free(x->models);
+	vec_free(&t->list);
+}
+
 static bool passes(const struct trials *t, size_t row, double model)
 {
-	const struct repro_row *w = sense_row(t->repro, t->job, row)->row;
+	const struct repro_row *w =
+		sense_row(t->repro, t->found->job, row)->row;
 
 	return isfinite(model) && repro_judge(w, model).pass;
 }
 
-/* The row passes at scale 1 and fails at `bad`: the last value that passes. */
-static void search_last(struct trials *t, size_t row, uint32_t bad,
-			char last[SENSE_TEXT])
-{
-	uint32_t good = SENSE_ONE;
-
-	snprintf(last, SENSE_TEXT, "%s", t->param->value);
-	while (good + 1 < bad || bad + 1 < good) {
-		uint32_t mid = (good + bad) / 2;
-		char value[SENSE_TEXT];
-		size_t i;
-
-		if (!sense_scaled(t->param, mid, value)) {
-			/* Rounds to the value as built, or is refused. */
-			good = mid;
-			continue;
-		}
-		i = trial_of(t, value);
-		if (t->list.at[i].end == SENSE_RAN &&
-		    passes(t, row, t->list.at[i].models[row])) {
-			good = mid;
-			memcpy(last, value, SENSE_TEXT);
-		} else {
-			bad = mid;
-		}
-	}
-}
+/* ---- both sides ---- */
 
 /* The widest step to one side at which the machine still runs: a half, a
  * quarter, an eighth of the way. */
 static uint32_t widest(struct trials *t, uint32_t scale, size_t *trial_p)
 {
+	const struct sense_param *p = &t->found->param;
 	uint32_t here = scale;
 	char value[SENSE_TEXT];
 
 	for (int i = 0; i < 3; i++) {
-		if (sense_scaled(t->param, here, value)) {
+		if (sense_scaled(p, here, value)) {
 			*trial_p = trial_of(t, value);
 			if (t->list.at[*trial_p].end == SENSE_RAN ||
-			    !sense_is_number(t->param))
+			    !sense_is_number(p))
 				return here;
 		}
 		here = (here + SENSE_ONE) / 2;
@@ -214,30 +250,64 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 	for (size_t i = 0; i < t->n_rows && tried != SIZE_MAX; i++) {
 		struct sense_side *s = low ? &moves[i].low : &moves[i].high;
 		const struct trial *x = &t->list.at[tried];
-		double built = sense_row(t->repro, t->job, i)->verdict.model;
 
 		s->end = x->end;
+		s->scale = here;
 		memcpy(s->value, x->value, SENSE_TEXT);
 		s->model = x->end == SENSE_RAN ? x->models[i] : NAN;
 		s->pass = passes(t, i, s->model);
-		if (here && x->end == SENSE_RAN && !s->pass &&
-		    sense_is_number(t->param) && passes(t, i, built))
-			search_last(t, i, here, s->last);
 	}
 }
 
-void sense_measure(struct repro *r, size_t job, const struct sense_param *p,
-		   double cpu_s, struct sense_move *moves)
+void sense_measure(struct repro *r, struct sense_found *f)
 {
-	struct trials t = { .repro = r,
-			    .job = job,
-			    .n_rows = sense_rows(r, job),
-			    .param = p,
-			    .cpu_s = cpu_s };
+	struct trials t = trials_open(r, f);
 
-	side_measure(&t, SENSE_HALF, true, moves);
-	side_measure(&t, SENSE_DOUBLE, false, moves);
-	vec_foreach (&t.list, struct trial, x)
-		free(x->models);
-	vec_free(&t.list);
+	side_measure(&t, SENSE_HALF, true, f->moves);
+	side_measure(&t, SENSE_DOUBLE, false, f->moves);
+	trials_free(&t);
+}
+
+/* ---- where a row fails ---- */
+
+/* The row passes at scale 1 and fails at that of the side. */
+static void search_last(struct trials *t, size_t row, struct sense_side *s)
+{
+	const struct sense_param *p = &t->found->param;
+	uint32_t good = SENSE_ONE, bad = s->scale;
+	uint32_t near = (bad > good ? bad - good : good - bad) / SENSE_STEPS;
+
+	snprintf(s->last, SENSE_TEXT, "%s", p->value);
+	while ((bad > good ? bad - good : good - bad) > (near ? near : 1)) {
+		uint32_t mid = (good + bad) / 2;
+		char value[SENSE_TEXT];
+		size_t i;
+
+		if (!sense_scaled(p, mid, value)) {
+			/* Rounds to the value as built, or is refused. */
+			good = mid;
+			continue;
+		}
+		i = trial_of(t, value);
+		if (t->list.at[i].end == SENSE_RAN &&
+		    passes(t, row, t->list.at[i].models[row])) {
+			good = mid;
+			memcpy(s->last, value, SENSE_TEXT);
+		} else {
+			bad = mid;
+		}
+	}
+}
+
+void sense_search(struct repro *r, struct sense_found *f)
+{
+	struct trials t = trials_open(r, f);
+
+	for (size_t i = 0; i < t.n_rows; i++) {
+		if (f->moves[i].low.search)
+			search_last(&t, i, &f->moves[i].low);
+		if (f->moves[i].high.search)
+			search_last(&t, i, &f->moves[i].high);
+	}
+	trials_free(&t);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters that may be varied, and their other values. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 	if (p->type == WEFT_P_STR || is_question(c->cls, p) ||
 	    weft_param_get(c, p->name, now.value, sizeof(now.value)) < 0)
 		return;
+	snprintf(now.of, sizeof(now.of), "%s", c->cls->name);
 	if (!old)
 		vec_push(ps, now);
 	else if (strcmp(old->value, now.value))
@@ -54,6 +56,37 @@ static void params_note(struct sense_params *ps, struct weft_sim *sim)
 	}
 }
 
+/* Classes "extoll.nic" and "extoll.xbar" are of one family. */
+static bool clocks_alike(const struct sense_param *a,
+			 const struct sense_param *b)
+{
+	size_t family = strcspn(a->of, ".") + 1;
+
+	return a != b && a->param->type == WEFT_P_CLOCK &&
+	       b->param->type == WEFT_P_CLOCK && !a->varied && !b->varied &&
+	       !strncmp(a->of, b->of, family) &&
+	       !strcmp(a->param->name, b->param->name) &&
+	       !strcmp(a->value, b->value);
+}
+
+/* A node has one core clock: machines in which a NIC and its crossbar differ
+ * are refused, so these clocks are also varied together. */
+static void clocks_join(struct sense_params *ps)
+{
+	for (size_t i = 0, n = ps->n; i < n; i++) {
+		struct sense_param all = ps->at[i];
+		size_t k = 0;
+
+		while (k < n && !clocks_alike(&ps->at[k], &ps->at[i]))
+			k++;
+		if (k == n || k < i)
+			continue; /* none, or it was done */
+		all.cls = NULL;
+		strcpy(strchr(all.of, '.') + 1, "*");
+		vec_push(ps, all);
+	}
+}
+
 int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 {
 	size_t n = e->n_points ? e->n_points : 1;
@@ -66,6 +99,7 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		params_note(ps, c.sim);
 		exp_case_close(&c);
 	}
+	clocks_join(ps);
 	return 0;
 }
 

@@ -26,6 +26,14 @@ static bool point_within(const char *name, const char *wanted)
 	return true;
 }
 
+static const struct weft_result *point_read(const struct repro_data *d,
+					    size_t i)
+{
+	if (d->read)
+		d->read[i] = true;
+	return d->points[i].result;
+}
+
 /* The point of that name.  Where the command line has fixed an axis of the
  * sweep, names are shorter and the rest decides. */
 static const struct weft_result *point_of(const struct repro_data *d,
@@ -33,10 +41,10 @@ static const struct weft_result *point_of(const struct repro_data *d,
 {
 	for (size_t i = 0; i < d->n_points; i++)
 		if (!point || !strcmp(d->points[i].name, point))
-			return d->points[i].result;
+			return point_read(d, i);
 	for (size_t i = 0; i < d->n_points; i++)
 		if (point_within(d->points[i].name, point))
-			return d->points[i].result;
+			return point_read(d, i);
 	return NULL;
 }
 

@@ -116,6 +116,25 @@ static void test_values(void **state)
 	result_free(q);
 }
 
+/* What no row reads need not run again (sense.h). */
+static void test_read(void **state)
+{
+	struct weft_result *r = result_new();
+	struct repro_point p[] = { { "a=1", r }, { "a=2", r }, { "a=3", r } };
+	bool read[3] = { false };
+	struct repro_data d = { p, 3, read };
+
+	repro_value(&d, "a=2", "x");
+	assert_true(!read[0] && read[1] && !read[2]);
+	repro_sum(&d, NULL, "x*");
+	assert_true(read[0] && read[1] && !read[2]);
+	repro_value(&d, "a=4", "x");
+	assert_false(read[2]);
+	repro_param(&d, "a=3", "x");
+	assert_true(read[2]);
+	result_free(r);
+}
+
 /* `--set` of a swept path leaves shorter names. */
 static void test_fixed_axis(void **state)
 {
@@ -167,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_fixed_axis),
 		cmocka_unit_test(test_rows),
 	};

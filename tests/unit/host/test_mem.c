@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/mem.h"
@@ -30,6 +31,15 @@ static void test_bounds(void **state)
 	mem_fini(&m);
 }
 
+/* As much as the process may map. */
+static uint64_t large(void)
+{
+	struct rlimit data;
+
+	getrlimit(RLIMIT_DATA, &data);
+	return data.rlim_cur == RLIM_INFINITY ? 1ull << 40 : data.rlim_cur / 2;
+}
+
 /* Nothing is mapped before the first use. */
 static void test_lazy(void **state)
 {
@@ -37,7 +47,7 @@ static void test_lazy(void **state)
 	weft_phys_t phys;
 
 	(void)state;
-	mem_init(&m, 0, 1ull << 40);
+	mem_init(&m, 0, large());
 	assert_null(m.map);
 	assert_false(mem_phys(&m, &m, &phys));
 	assert_non_null(mem_alloc(&m, 64, 0, &phys));

@@ -18,6 +18,8 @@
   file      name.c, folder/name.py, test_*.c: tracked, or next to the file
   link      [text](page.md#heading) of pages
   run       `weft run forth/self`: experiments/forth/self.yaml
+  index     each page of docs/ is in docs/README.md
+  unit      a page that gives a time in pc or cc says what these are
 """
 import collections
 import fnmatch
@@ -34,6 +36,7 @@ PLACES = ("src", "include", "tests", "docs", "scripts", "examples",
           "CONTRIBUTING.md")
 UNREAD = ("node_modules", "__pycache__", "corpus")
 SPECS = ("forth", "extoll", "hostport", "hvia")
+INDEX = "docs/README.md"
 NAMES = {"FORTH": "forth", "EXTOLL": "extoll", "Host Port": "hostport",
          "HVIA": "hvia", "HVIA-GE": "hvia"}
 Piece = collections.namedtuple("Piece", "line text scope")
@@ -195,7 +198,7 @@ FILES = re.compile(r"(?<![\w<>$%{@:/.*-])((?:[\w.*-]+/)*[\w*-][\w.*-]*\."
                    r"(?:c|h|py|md|pml|lua|sh|def))\b(?![\w(./<-]|:\d)")
 # Names of others' files, and of those that a reader or a build makes.
 FOREIGN = {"mpi.h", "mpif.h", "prog.c", "mine.c", "a.py", "a.b.c", "pan.c",
-           "shipped.c", "OUT.c"}
+           "shipped.c", "OUT.c", "runfabtests.sh"}
 LINK = re.compile(r"\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s#]*)(#[^)\s]*)?\)")
 RUN = re.compile(r"\bweft (?:run|check) ([a-z]+/[a-z0-9-]+)(?![\w./])")
 
@@ -271,9 +274,9 @@ def check_piece(tree, path, piece, own, say):
         group = [g for g in m.groups() if g]
         dash = "-" if m[1] else ""
         name = group[0] + dash + group[1]
-        named = [s for end, s in spec_names(piece.text) if end < m.start()]
+        named = {s for _, s in spec_names(piece.text)} or {spec}
         say("id", piece, m.start(), name + (m[3] or ""),
-            tree.has_id(name, m[3], named[-1] if named else spec))
+            any(tree.has_id(name, m[3], s) for s in named))
     for m in FILES.finditer(re.sub(r"\]\([^)\s]*\)", "", piece.text)):
         if m[1] not in [s + ".md" for s in SPECS] and (
                 isinstance(piece, Piece) or m[1].endswith(".md")):
@@ -281,11 +284,27 @@ def check_piece(tree, path, piece, own, say):
 
 
 def check_page(tree, path, text, say):
-    plain = FENCE.sub(lambda m: "\n" * m[0].count("\n"), text)
+    page = Piece(1, text, None)
+    plain = FENCE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     for m in LINK.finditer(plain):
         if "://" not in m[1]:
-            say("link", Piece(1, plain, None), m.start(),
-                m[1] + (m[2] or ""), tree.has_link(m[1], m[2], path))
+            say("link", page, m.start(), m[1] + (m[2] or ""),
+                tree.has_link(m[1], m[2], path))
+    for m in RUN.finditer(text):
+        say("run", page, m.start(), m[1],
+            "experiments/%s.yaml" % m[1] in tree.files)
+    for fence in FENCE.finditer(text):
+        for m in FILES.finditer(fence[0]):
+            if m[1].split("/")[0] in PLACES and "/" in m[1]:
+                say("file", page, fence.start() + m.start(), m[1],
+                    tree.has_file(m[1], path))
+    for unit in ("pc", "cc"):
+        m = re.search(r"\d %s\b|\| %s \|" % (unit, unit), text)
+        if m:
+            say("unit", page, m.start(), unit,
+                re.search(r"\b%s\b[^.;|]{0,40}\bclock" % unit, text))
+    if path.startswith("docs/") and path != INDEX:
+        say("index", page, 0, path, "(%s)" % path[5:] in tree.read(INDEX))
 
 
 def check(root, files, tell=None):
@@ -317,9 +336,6 @@ def check(root, files, tell=None):
             check_piece(tree, path, piece, own, say)
         if path.endswith(".md"):
             check_page(tree, path, text, say)
-        for m in RUN.finditer(text) if path.endswith(".md") else []:
-            say("run", Piece(1, text, None), m.start(), m[1],
-                "experiments/%s.yaml" % m[1] in tree.files)
     return errors, counts
 
 
@@ -344,6 +360,9 @@ GOOD = {
     "docs/page.md": "# A page\n\n## Two words\n\n[forth.md](spec/forth.md) "
     "5.2, 5.3; [here](#two-words) (5.3)\n\n`weft run forth/self`, (EXTOLL\n"
     "specification 4.7)\n",
+    "docs/README.md": "".join("[%s](%s)" % (p, p) for p in (
+        "spec/forth.md", "spec/extoll.md", "spec/hostport.md", "spec/hvia.md",
+        "page.md", "o.md", "p.md", "q.md", "r.md", "t.md", "u.md")),
     "tests/system/rows.json": '{"HV-18-up": 1}',
     "experiments/forth/self.yaml": "doc: > (forth.md 5.3, F19)\n",
     "src/good.h": "/* See good.c, R-27, CSB9 and Q06; V06; HV-18-up. */\n",
@@ -374,6 +393,9 @@ BAD = {
     "docs/r.md": ("section hostport 5.2",
                   "# R\n\nHost Port specification 7.5\n\n| (5.2) |\n"),
     "experiments/forth/s.yaml": ("id V07", "doc: > V07\n"),
+    "docs/t.md": ("unit cc", "40 pc (clocks of a bus), 3 cc\n"),
+    "docs/u.md": ("file src/none.c", "```\nsrc/none.c below\n```\n"),
+    "docs/v.md": ("index docs/v.md", "A page that nobody finds.\n"),
 }
 
 
@@ -405,7 +427,7 @@ def main(args):
     files = list(files_of(root))
     errors, counts = check(root, files, tell if args[0] == "--list" else None)
     if args[0] == "--count":
-        print(", ".join("%d %ss" % (n, k) for k, n in sorted(counts.items())))
+        print(", ".join("%s %d" % (k, n) for k, n in sorted(counts.items())))
     for e in errors:
         print(e)
     return bool(errors)

@@ -41,6 +41,8 @@ machine does.
 "within" is half of the last printed digit where nothing else is said; a wider
 one has its reason in the notes below `weft reproduce`.  A star marks a value
 that the source does not print but that follows from what it prints.
+Units pc and cc are clocks of the PCI-X bus (10 ns) and of the FORTH network
+(12.8 ns); the [glossary](glossary.md) has the others.
 
 Every parameter of every class that the experiment uses is halved and doubled
 (switched, where it is no number), one at a time.  The table shows the three

@@ -207,7 +207,7 @@ void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
 /* Cumulative timer (forth.md 2.7). */
 void weft_forth_timer_arm(struct weft_forth *f, uint32_t value);
 uint32_t weft_forth_timer_read(struct weft_forth *f);
-uint32_t weft_forth_timestamp(struct weft_forth *f); /* pc */
+uint32_t weft_forth_timestamp(struct weft_forth *f); /* clocks of PCI-X, pc */
 /* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
  * the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);

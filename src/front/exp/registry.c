@@ -91,17 +91,20 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 	return 0;
 }
 
-/* Loads it in a process of its own first: a damaged file can end the loader.
- * How that process ended, or NULL: well. */
+/* Loads and unloads it in a process of its own first: a damaged file can end
+ * either.  How that process ended, or NULL: well. */
 static const char *loader_dies(const char *path)
 {
 	pid_t pid = fork();
 	int status = 0;
+	void *h;
 
 	if (pid == 0) {
 		signal(SIGBUS, SIG_DFL);
 		signal(SIGSEGV, SIG_DFL);
-		dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (h)
+			dlclose(h);
 		_exit(0);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -15,6 +15,7 @@
 #   make deps     install missing packages, or say which; deps-mpi: also Open
 #                 MPI and programs for it
 #   make golden   write results of experiments that tests compare (tests/golden)
+#   make expected write sessions that tests compare (tests/cli/expected)
 #   make truth    which parameters move each published row (docs/truth.md)
 #   make docs, format, format-check, install, clean
 
@@ -130,6 +131,11 @@ golden: build
 	tests/random/campaign.py build/weft --count 1180 \
 		--write tests/random/golden.txt
 
+# Commands and what they print: look at the difference.
+expected: build
+	tests/cli/test_expected.py build/src/front/weft \
+		build/tests/cli/weft-test-plug.so --write tests/cli/expected/*.txt
+
 format:
 	scripts/format.sh
 
@@ -151,5 +157,5 @@ clean:
 	rm -rf build build-asan build-clang build-coverage build-fuzz \
 		build-mutate build-plain
 
-.PHONY: truth golden all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
+.PHONY: truth golden expected all build run check bench soak mutate coverage fuzz deps deps-mpi docs \
 	format format-check pre-push install clean

@@ -151,15 +151,21 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		weft_frame_free(f);
 }
 
-static const struct weft_reg nic_regs[] = { { .name = "control",
-					      .space = 1,
-					      .width = 4,
-					      .offset = 0x10,
-					      .access = WEFT_RW,
-					      .rw = 0xff,
-					      .reset = 3,
-					      .doc = "control" },
-					    { 0 } };
+/* clang-format off */
+static const struct weft_reg nic_regs[] = {
+	{ .name = "vendor", .space = 0, .width = 2, .offset = 0,
+	  .access = WEFT_RO, .reset = 0x1234, .doc = "who made it" },
+	{ .name = "control", .space = 1, .width = 4, .offset = 0x10,
+	  .access = WEFT_RW, .rw = 0xff, .reset = 3, .doc = "control" },
+	{ .name = "status", .space = 1, .width = 1, .offset = 0x14,
+	  .access = WEFT_W1C, .w1c = 0xf, .doc = "a|b" },
+	{ .name = "slot", .space = 2, .width = 8, .offset = 0x10000,
+	  .count = 4, .stride = 0x20, .access = WEFT_HW, .reset = 0xabc },
+	{ .name = "mode", .space = 2, .width = 4, .offset = 8, .count = 1,
+	  .access = WEFT_MIXED, .rw = 1 },
+	{ 0 }
+};
+/* clang-format on */
 
 static WEFT_COMPONENT(nic, .name = "test.nic", .kind = WEFT_KIND_NIC,
 		      .doc = "ports only", .state_size = sizeof(struct nic),
@@ -288,5 +294,8 @@ static WEFT_COMPONENT(drop, .name = "test.drop", .kind = WEFT_KIND_FAULT,
 		      .counters = drop_counters, .n_counters = 1,
 		      .ops = { .filter = drop_filter });
 
+extern const struct weft_class weft_class_scribe; /* plug_scribe.c */
+
 WEFT_PLUGIN(&weft_class_talker, &weft_class_hub, &weft_class_nic,
-	    &weft_class_prog, &weft_class_waiter, &weft_class_drop);
+	    &weft_class_prog, &weft_class_waiter, &weft_class_drop,
+	    &weft_class_scribe);

@@ -225,28 +225,6 @@ class Tables(Base):
                                 "--format", form).stdout
                 self.assertIn(r["name"], out)
 
-    def test_describe_holds_the_tables(self):
-        d = json.loads(self.weft("describe", "test.talker", "--load", PLUG,
-                                 "--format", "json").stdout)
-        self.assertEqual(d["kind"], "traffic source")
-        self.assertIn({"name": "period", "type": "time", "default": "100ns",
-                       "range": "1ns..", "source": "own",
-                       "meaning": "between packets"}, d["parameters"])
-        self.assertEqual(d["presets"][0]["values"], "period=50ns words=4")
-        self.assertEqual(d["ports"][0]["kind"], "link")
-        self.assertEqual([c["name"] for c in d["counters"]],
-                         ["sent", "taken"])
-        self.assertEqual(d["not_modelled"], "everything else")
-        n = json.loads(self.weft("describe", "test.nic", "--load", PLUG,
-                                 "--format", "json").stdout)
-        self.assertEqual(n["registers"],
-                         [{"space": "bar0", "offset": "0x0010",
-                           "name": "control", "bits": "32", "access": "rw",
-                           "reset": "0x00000003", "meaning": "control"}])
-        md = self.weft("describe", "test.nic", "--load", PLUG, "--format",
-                       "markdown").stdout
-        self.assertIn("| bar0 | 0x0010 | control | 32 | rw |", md)
-
 
 class Runs(Base):
     def test_shape_of_json(self):
@@ -618,91 +596,6 @@ class Database(Base):
 
 
 class BadInput(Base):
-    def test_text(self):
-        t = "traffic: {count: 2, type: test.talker}\nrun: {until: 1us}\n"
-        sw = "fabric: {type: direct, link: {type: link.cable%s}}\n"
-        ls = ("fabric: {type: list, switches: {s0: {type: test.hub}}, link: "
-              "{type: link.cable}, cables: [[t0.link, s0.port0], %s]}\n")
-        n = "nodes: {count: 2, host: {type: host.pc}}\n"
-        for text, why in [
-                ("", "1: the file is empty: describe nodes, fabric and "
-                 "workload"),
-                ("word", "1: not an experiment: a value where keys like "
-                 "'nodes:' should be"),
-                ("\n\nnodez: 1", "3: experiments have no key 'nodez': did you "
-                 "mean 'nodes'?"),
-                ("name: x", "1: nothing to simulate: give nodes or traffic"),
-                ("name: [x]", "1: name is a list: write a value"),
-                ("a: 1\nb: 2\na: 3", "3: 'a' was given before, in line 1"),
-                ("a: [1", "2: not YAML: did not find expected ',' or ']'"),
-                ("a: &x [*x]", "1: alias '*x' contains itself"),
-                ("a: *x", "1: no anchor '&x' before this alias: a text that "
-                 "begins with * stands in quotes"),
-                ("a: !!int 3", "1: tag 'tag:yaml.org,2002:int': tags are not "
-                 "used here"),
-                ("a: 1\n---\nb: 2", "2: a second document: one experiment "
-                 "per file"),
-                ("[a]: 1", "1: a key must be a word, not a list"),
-                ("seed: -1", "1: seed: '-1' is no whole number: write e.g. "
-                 "8"),
-                ("payload: some", "1: payload: 'some' is none of "
-                 "carried|none"),
-                (t, "1: t0.link is not connected: every port of test.talker "
-                 "needs a cable"),
-                (t + sw % ", delay: 0", "3: delay: '0fs' is below 1fs"),
-                (t + sw % ", delay: 5", "3: delay: '5' is no time: write "
-                 "e.g. 12.8ns"),
-                (t + sw % ", dealy: 5ns", "3: link.cable has no parameter "
-                 "'dealy': did you mean 'delay'?"),
-                (t.replace("2", "3") + sw % "", "3: a direct fabric joins 2 "
-                 "ends, here are 3: set nodes.count to 2 or use a switch"),
-                (t.replace("2", "0"), "1: count: '0' is below 1"),
-                (t.replace("2", "70000"), "1: count: '70000' is above 65536"),
-                (t.replace("talker", "taker"), "1: no traffic source is "
-                 "called 'test.taker': did you mean 'test.talker'?"),
-                (t.replace("test.talker", "host.pc"), "1: host.pc is a host: "
-                 "a traffic source is wanted here"),
-                (t.replace("type: test.talker", ""), None),
-                (t + "fabric: {type: drect}", "3: no fabric is called "
-                 "'drect': did you mean 'direct'?"),
-                (t + "fabric: {link: {type: link.cable}}", "3: the fabric "
-                 "has no 'type': write direct, switch or list"),
-                (t + ls % "[t1.link, s0.port9]", "3: there is no port "
-                 "'s0.port9': did you mean 's0.port0'?"),
-                (t + ls % "[t1.link, s0.port0]", "3: s0.port0 already has a "
-                 "cable, to t0.link"),
-                (t + ls % "[t1.link]", "3: a cable has two ends: write [PORT,"
-                 " PORT] or [PORT, PORT, {link settings}]"),
-                (t + "fabric: {type: switch, switch: {type: test.hub, ports: "
-                 "1}, link: {type: link.cable}}", "3: ports: '1' is below "
-                 "2"),
-                (t + sw % "" + "faults: [{on: t0.lnk, type: test.drop}]",
-                 "4: there is no port 't0.lnk': did you mean 't0.link'?"),
-                ("traffic: {count: 2, type: test.talker}\n" + sw % "",
-                 "1: no program decides when to end: give run.until, e.g. "
-                 "run: {until: 1ms}"),
-                (n + "workload: {program: test.prog, on: [0, 5]}", "2: there "
-                 "is no node 5: nodes are 0..1"),
-                (n + "workload: {program: test.prog, on: some}", "2: 'some' "
-                 "names no node: write all, 0, 0..3 or a list of these"),
-                (n + "workload: {program: test.prg}", "2: no program is "
-                 "called 'test.prg': did you mean 'test.prog'?"),
-                (n + "workload: {program: test.prog}\nexpect: {x: {mim: 1}}",
-                 "3: expect has no key 'mim': did you mean 'min'?"),
-                (n + "workload: {program: test.prog}\nrecord: {metric: x}",
-                 "3: record has no key 'metric': did you mean 'metrics'?"),
-                (n + "workload: {program: test.prog}\nrun: {untl: 1us}",
-                 "3: run has no key 'untl': did you mean 'until'?"),
-                (t + sw % ", preset: x", "3: link.cable has no presets"),
-        ]:
-            with self.subTest(text):
-                if why:
-                    self.refused(text, "e.yaml:" + why)
-                else:
-                    p = self.run_exp(text, status=2)
-                    self.assertIn("e.yaml:1: this traffic source has no "
-                                  "'type'", p.stderr)
-
     def test_files(self):
         p = self.weft("run", "no.yaml", status=2)
         self.assertEqual(p.stderr.count("\n"), 1)

@@ -33,6 +33,7 @@ struct words {
 	struct cli *cli;
 	const struct cli_cmd *cmd;
 	const char *prefix; /* what is there of the word */
+	bool assigned;	    /* ... behind a '=' */
 };
 
 static void word(const struct words *w, const char *dashes, const char *text,
@@ -173,7 +174,7 @@ static void words_after(struct words *w, char **at, size_t n)
 	}
 	if (waiting)
 		words_of(w, opt_sources, waiting->arg);
-	else if (n && !strcmp(at[n - 1], "="))
+	else if (w->assigned)
 		return; /* a value of --set */
 	else if (w->prefix[0] == '-' || n_args >= w->cmd->max_args)
 		words_options(w);
@@ -185,9 +186,11 @@ static void words_all(struct cli *c)
 {
 	char **at = (char **)c->args.at + 1;
 	size_t n = c->args.n - 1;
-	struct words w = { c, cli_cmds, n ? at[n - 1] : "" };
+	struct words w = { c, cli_cmds, n ? at[n - 1] : "", false };
 	const char *name;
 
+	w.assigned =
+		!strcmp(w.prefix, "=") || (n > 1 && !strcmp(at[n - 2], "="));
 	if (!strcmp(w.prefix, "="))
 		w.prefix = "";
 	if (n < 2) {

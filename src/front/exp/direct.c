@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "front/exp/section.h"
 #include "link/exnet.h"
@@ -208,6 +209,8 @@ static int routes_make(struct ex_topo *t, const struct doc_node *map,
 
 /* ---- components ---- */
 
+#define NET_CLASS "extoll.net"
+
 struct direct {
 	struct exp_build *b;
 	const struct doc_node *map;
@@ -232,6 +235,19 @@ static int part(struct direct *d, const char *key, const char *type,
 				   .base = &base };
 
 	return build_comp(d->b, &spec, name, map ? map : &none, c_p, err);
+}
+
+/* The network's state is its own. */
+static int net_check(const struct direct *d, struct weft_err *err)
+{
+	const char *name = d->net->cls->name;
+
+	if (!strcmp(name, NET_CLASS))
+		return 0;
+	return doc_fail(d->map->at, err,
+			"%s is no network: leave out the 'type' of net, which "
+			"is " NET_CLASS,
+			name);
 }
 
 /* Tells a component where it stands. */
@@ -350,8 +366,8 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 		goto fail;
 	}
 	if (routes_make(t, map, note, sizeof(note), err) ||
-	    part(&d, "net", "extoll.net", WEFT_KIND_TRAFFIC, "net", &d.net,
-		 err))
+	    part(&d, "net", NET_CLASS, WEFT_KIND_TRAFFIC, "net", &d.net, err) ||
+	    net_check(&d, err))
 		goto fail;
 	if (note[0])
 		weft_param_set(d.net, "note", note, NULL);

@@ -34,7 +34,8 @@ static uint32_t digits(uint64_t t, uint32_t least)
 	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
-static uint32_t digits_of(const struct explain_rows *r)
+/* Of a message that is not answered one column is shown. */
+static uint32_t digits_of(const struct explain_rows *r, bool trip)
 {
 	uint32_t n = 0;
 
@@ -42,6 +43,8 @@ static uint32_t digits_of(const struct explain_rows *r)
 		struct columns c = columns_of(&r->at[i]);
 
 		n = digits(c.there, n);
+		if (!trip)
+			continue;
 		n = digits(c.back, n);
 		n = digits(c.mean, n);
 	}
@@ -116,7 +119,7 @@ static void print_stages(const struct story_msg *m, FILE *f)
 	uint32_t n;
 
 	explain_rows(m, &rows);
-	n = digits_of(&rows);
+	n = digits_of(&rows, trip);
 	for (size_t i = 0; i < rows.n; i++) {
 		struct columns c = columns_of(&rows.at[i]);
 

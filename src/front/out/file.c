@@ -96,14 +96,38 @@ int out_file_close(struct out_file *o, bool keep, struct weft_err *err)
 
 /* ---- names ---- */
 
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Its name in its folder. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool folder_of(const char *path, struct stat *st)
+{
+	size_t n = (size_t)(name_of(path) - path);
+	char *dir = n ? strndup(path, n) : strdup(".");
+	bool there = dir && !stat(dir, st);
+
+	free(dir);
+	return there;
+}
+
+/* A file that is not there yet has a folder and a name. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
 	if (!stat(a, &sa) && !stat(b, &sb))
-		return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino &&
-		       S_ISREG(sa.st_mode);
-	return !strcmp(a, b);
+		return same_inode(&sa, &sb) && S_ISREG(sa.st_mode);
+	return !strcmp(name_of(a), name_of(b)) && folder_of(a, &sa) &&
+	       folder_of(b, &sb) && same_inode(&sa, &sb);
 }
 
 int out_names_differ(const struct out_name *names, struct weft_err *err)

@@ -303,6 +303,8 @@ void people_counters(const struct weft_result *r, FILE *f)
 			n);
 		return;
 	}
+	if (!n)
+		return;
 	fputc('\n', f);
 	t = table_new(heads, 3);
 	for (size_t i = 0; i < r->n_counters; i++) {

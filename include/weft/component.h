@@ -9,6 +9,7 @@
 
 #include "weft/clock.h"
 #include "weft/types.h"
+#include "weft/wire.h"
 
 WEFT_C_BEGIN
 
@@ -70,22 +71,6 @@ enum weft_port_kind {
 	WEFT_PORT_NONE,
 	WEFT_PORT_LINK, /* full-duplex serial link: frames */
 	WEFT_PORT_BUS,	/* host bus: see weft/bus.h */
-};
-
-/* A wire format.  `encode` writes the line symbols of an undamaged frame (byte
- * plus WEFT_SYM_K) and returns how many there are; sym may be NULL to count. */
-struct weft_wire {
-	const char *name; /* "forth" */
-	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
-			   uint32_t max);
-	/* As encode, but of a payload that the run does not carry nothing, nor
-	 * of what is behind it; *all: symbols of the whole frame.  NULL: the
-	 * bytes of such frames are there in every run. */
-	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
-			  uint32_t max, uint32_t *all);
-	/* Owners of such ports tell weft_port.tap of what they send; nothing
-	 * needs to sit on the line to hear it. */
-	bool tells;
 };
 
 struct weft_port_decl {
@@ -221,6 +206,9 @@ struct weft_class {
 	bool background;
 	/* Programs: the class of NIC they drive; NULL: any, or none. */
 	const char *needs;
+	/* NICs: the protocol above their wire, for captures of it
+	 * (weft_wire_capture.more); 0: there is one only. */
+	uint8_t capture_upper;
 };
 
 /* Defines `const struct weft_class weft_class_<id>`; list <id> in

@@ -26,18 +26,18 @@ struct enc {
 	uint32_t n;
 };
 
-static void enc(struct enc *e, uint32_t v, enum at_part part)
+static void enc(struct enc *e, uint32_t v, enum weft_part part)
 {
-	e->sym[e->n++] = (uint16_t)(v | (uint32_t)part << AT_PART_SHIFT);
+	e->sym[e->n++] = (uint16_t)(v | (uint32_t)part << WEFT_PART_SHIFT);
 }
 
 static void encode_state(struct enc *e, const struct at_line *l)
 {
 	uint32_t head = K_STATE | (l->flags & 0xf);
 
-	enc(e, WEFT_SYM_K | head, AT_PART_STATE);
-	enc(e, l->seq, AT_PART_STATE);
-	enc(e, state_crc(head, l->seq), AT_PART_STATE);
+	enc(e, WEFT_SYM_K | head, WEFT_PART_CREDIT);
+	enc(e, l->seq, WEFT_PART_CREDIT);
+	enc(e, state_crc(head, l->seq), WEFT_PART_CREDIT);
 }
 
 static void encode_flit(struct enc *e, const struct weft_frame *f)
@@ -49,17 +49,18 @@ static void encode_flit(struct enc *e, const struct weft_frame *f)
 	uint16_t crc;
 
 	p = p ? p : zero;
-	enc(e, WEFT_SYM_K | (head ? K_SOH : K_SOD), AT_PART_FRAME);
-	enc(e, l->seq, AT_PART_SEQ);
+	enc(e, WEFT_SYM_K | (head ? K_SOH : K_SOD), WEFT_PART_CONTROL);
+	enc(e, l->seq, WEFT_PART_SEQ);
 	for (uint32_t i = 0; i < f->payload.len; i++)
 		enc(e, p[i] | (head ? WEFT_SYM_K : 0),
-		    head ? AT_PART_ROUTE : AT_PART_PAYLOAD);
+		    head ? WEFT_PART_ROUTE : WEFT_PART_PAYLOAD);
 	if (!head) {
 		crc = data_crc(l->seq, p, f->payload.len);
-		enc(e, crc >> 8, AT_PART_CRC);
-		enc(e, crc & 0xff, AT_PART_CRC);
+		enc(e, crc >> 8, WEFT_PART_CRC);
+		enc(e, crc & 0xff, WEFT_PART_CRC);
 	}
-	enc(e, WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF), AT_PART_FRAME);
+	enc(e, WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF),
+	    WEFT_PART_CONTROL);
 }
 
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
@@ -81,11 +82,14 @@ static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max)
 	uint32_t n = at_encode_parts(f, sym, max);
 
 	for (uint32_t i = 0; sym && max >= n && i < n; i++)
-		sym[i] &= (1u << AT_PART_SHIFT) - 1;
+		sym[i] &= (1u << WEFT_PART_SHIFT) - 1;
 	return n;
 }
 
-const struct weft_wire atoll_wire = { "atoll", encode };
+const struct weft_wire atoll_wire = { .name = "atoll",
+				      .encode = encode,
+				      .faults = &atoll_wire_faults,
+				      .capture = &atoll_wire_capture };
 
 /* ---- damaged frames ---- */
 

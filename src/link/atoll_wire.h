@@ -87,21 +87,14 @@ static inline uint32_t at_words(const struct weft_frame *f)
  * that is not possible.  Routing characters come as they are. */
 void at_decode(struct weft_frame *f);
 
-/* Parts of a frame on the line; at_encode_parts: in the upper bits of each
- * character. */
-enum at_part {
-	AT_PART_FRAME, /* control characters: begin, end */
-	AT_PART_SEQ,
-	AT_PART_ROUTE,
-	AT_PART_PAYLOAD,
-	AT_PART_CRC,
-	AT_PART_STATE,
-	AT_PARTS
-};
-enum { AT_PART_SHIFT = 12 };
+/* Characters of a frame, with the part (enum weft_part) of each in its upper
+ * bits; CONTROL: begin and end, CREDIT: state flits. */
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
 extern const struct weft_wire atoll_wire;
+/* atoll_faults.c */
+extern const struct weft_wire_faults atoll_wire_faults;
+extern const struct weft_wire_capture atoll_wire_capture;
 
 #endif

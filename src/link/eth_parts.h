@@ -6,15 +6,6 @@
 
 #include "link/eth_wire.h"
 
-enum {
-	ETH_PART_PREAMBLE, /* with SFD */
-	ETH_PART_HEADER,
-	ETH_PART_PAYLOAD,
-	ETH_PART_FCS,
-	ETH_PARTS
-};
-#define ETH_PART_SHIFT 12 /* FAULT_PART_SHIFT */
-
 /* As eth_wire.encode, with the part of each symbol in its upper bits. */
 uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max);

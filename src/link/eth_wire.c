@@ -111,10 +111,10 @@ void eth_line_free(struct weft_frame **line)
 static uint32_t part_of(uint32_t i, uint32_t n)
 {
 	if (i < ETH_PREAMBLE)
-		return ETH_PART_PREAMBLE;
+		return WEFT_PART_CONTROL;
 	if (i < ETH_PREAMBLE + ETH_HEAD)
-		return ETH_PART_HEADER;
-	return i < n - ETH_FCS ? ETH_PART_PAYLOAD : ETH_PART_FCS;
+		return WEFT_PART_HEADER;
+	return i < n - ETH_FCS ? WEFT_PART_PAYLOAD : WEFT_PART_CRC;
 }
 
 static uint8_t byte_of(const uint8_t *p, uint32_t len, uint32_t fcs, uint32_t i)
@@ -136,7 +136,7 @@ uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 	fcs = eth_fcs(p, len);
 	for (i = 0; i < n && i < max; i++)
 		sym[i] = (uint16_t)(byte_of(p, len, fcs, i) |
-				    part_of(i, n) << ETH_PART_SHIFT);
+				    part_of(i, n) << WEFT_PART_SHIFT);
 	return n;
 }
 
@@ -146,11 +146,14 @@ static uint32_t wire_encode(const struct weft_frame *f, uint16_t *sym,
 	uint32_t i, n = eth_encode_parts(f, sym, max);
 
 	for (i = 0; sym && i < n && i < max; i++)
-		sym[i] &= (1u << ETH_PART_SHIFT) - 1;
+		sym[i] &= (1u << WEFT_PART_SHIFT) - 1;
 	return n;
 }
 
-const struct weft_wire eth_wire = { "ethernet", wire_encode };
+const struct weft_wire eth_wire = { .name = "ethernet",
+				    .encode = wire_encode,
+				    .faults = &eth_wire_faults,
+				    .capture = &eth_wire_capture };
 
 /* Index behind the start delimiter, 0: there is none. */
 static uint32_t raw_start(const struct weft_raw *raw)

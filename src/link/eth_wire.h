@@ -29,6 +29,9 @@ enum {
 #define ETH_PAUSE_QUANTA (512 * WEFT_NS) /* 512 bit times */
 
 extern const struct weft_wire eth_wire;
+/* eth_faults.c */
+extern const struct weft_wire_faults eth_wire_faults;
+extern const struct weft_wire_capture eth_wire_capture;
 extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 
 /* A frame of len bytes without FCS (contents undefined, padding to 60 zero). */

@@ -254,11 +254,11 @@ struct enc {
 	uint32_t parts; /* mask: bits of the part that are wanted */
 };
 
-static void put(struct enc *e, uint32_t sym, enum ex_part part)
+static void put(struct enc *e, uint32_t sym, enum weft_part part)
 {
 	if (e->n < e->max)
 		e->sym[e->n] =
-			(uint16_t)(sym | ((uint32_t)part << EX_PART_SHIFT &
+			(uint16_t)(sym | ((uint32_t)part << WEFT_PART_SHIFT &
 					  e->parts));
 	e->n++;
 }
@@ -288,20 +288,20 @@ static void put_bytes(struct enc *e, const struct weft_frame *f,
 		uint32_t flit = i / w;
 
 		put(e, p[i],
-		    flit < l->route	       ? EX_PART_ROUTE
-		    : flit < l->route + l->cmd ? EX_PART_HEADER
-					       : EX_PART_PAYLOAD);
+		    flit < l->route	       ? WEFT_PART_ROUTE
+		    : flit < l->route + l->cmd ? WEFT_PART_HEADER
+					       : WEFT_PART_PAYLOAD);
 	}
 }
 
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {
-	put(e, EX_K_START | WEFT_SYM_K, EX_PART_FRAME);
-	put(e, l->ctl, EX_PART_CTL);
+	put(e, EX_K_START | WEFT_SYM_K, WEFT_PART_CONTROL);
+	put(e, l->ctl, WEFT_PART_CTL);
 	if (l->width == EX_W32) {
-		put(e, l->arg, EX_PART_SEQ);
-		put(e, l->flits - 1u, EX_PART_LEN);
+		put(e, l->arg, WEFT_PART_SEQ);
+		put(e, l->flits - 1u, WEFT_PART_LEN);
 	}
 	put_bytes(e, f, l, bytes);
 }
@@ -313,14 +313,14 @@ static void put_cell(struct enc *e, const struct weft_frame *f,
 
 	put_front(e, f, l, f->payload.len);
 	if (l->width == EX_W16) {
-		put(e, EX_K_END | WEFT_SYM_K, EX_PART_FRAME);
-		put(e, l->arg, EX_PART_SEQ);
+		put(e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
+		put(e, l->arg, WEFT_PART_SEQ);
 	}
 	for (i = 0; i < 4; i++)
-		put(e, crc >> 8 * i & 255, EX_PART_CRC);
+		put(e, crc >> 8 * i & 255, WEFT_PART_CRC);
 	if (l->width == EX_W16) {
-		put(e, EX_K_COMMA | WEFT_SYM_K, EX_PART_FRAME);
-		put(e, EX_D_IDLE, EX_PART_FRAME);
+		put(e, EX_K_COMMA | WEFT_SYM_K, WEFT_PART_CONTROL);
+		put(e, EX_D_IDLE, WEFT_PART_CONTROL);
 	}
 }
 
@@ -328,10 +328,10 @@ static void put_control(struct enc *e, const struct ex_line *l)
 {
 	const uint8_t b[2] = { l->type, l->arg };
 
-	put(e, EX_K_CONTROL | WEFT_SYM_K, EX_PART_FRAME);
-	put(e, b[0], EX_PART_CONTROL);
-	put(e, b[1], EX_PART_CONTROL);
-	put(e, crc8_update(0, b, 2), EX_PART_CONTROL);
+	put(e, EX_K_CONTROL | WEFT_SYM_K, WEFT_PART_CONTROL);
+	put(e, b[0], WEFT_PART_CELL);
+	put(e, b[1], WEFT_PART_CELL);
+	put(e, crc8_update(0, b, 2), WEFT_PART_CELL);
 }
 
 static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max,
@@ -388,7 +388,12 @@ static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
 }
 
 const struct weft_wire ex_wire_link = {
-	.name = "extoll", .tells = true, .encode = ex_encode, .front = ex_front
+	.name = "extoll",
+	.tells = true,
+	.encode = ex_encode,
+	.front = ex_front,
+	.faults = &ex_wire_faults,
+	.capture = &ex_wire_capture,
 };
 const struct weft_wire ex_wire_internal = { .name = "extoll-internal",
 					    .encode = ex_encode_words };

@@ -53,21 +53,6 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 	return (uint32_t)(f->u[2] >> 32);
 }
 
-/* Parts of what is on the line, in the upper bits of a symbol. */
-enum ex_part {
-	EX_PART_FRAME, /* control symbols, D16.2 */
-	EX_PART_CTL,
-	EX_PART_SEQ,
-	EX_PART_LEN,
-	EX_PART_ROUTE,
-	EX_PART_HEADER,
-	EX_PART_PAYLOAD,
-	EX_PART_CRC,
-	EX_PART_CONTROL, /* type, value and CRC-8 of a control cell */
-	EX_PARTS
-};
-#define EX_PART_SHIFT 12
-
 /* Routing flits that are left of a packet whose meta says how far it is. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
 /* A cell of pkt; flits include the routing flits of a SOP cell.  void: a cell
@@ -91,7 +76,9 @@ struct ex_built {
 struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 			      struct weft_frame *cell, const uint8_t *bytes);
 void ex_rebuild_drop(struct ex_built *b);
-/* As ex_wire_link.encode, with the part in bits 12 and up of each symbol. */
+/* As ex_wire_link.encode, with the part (enum weft_part) of each symbol in its
+ * upper bits; CONTROL: control symbols and D16.2, CELL: type, value and CRC-8
+ * of a control cell. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 

@@ -161,6 +161,9 @@ static inline uint32_t ex_control_flits(uint32_t width)
 
 /* Formats of the two kinds of port; extoll_frame.c. */
 extern const struct weft_wire ex_wire_link, ex_wire_internal;
+/* extoll_faults.c */
+extern const struct weft_wire_faults ex_wire_faults;
+extern const struct weft_wire_capture ex_wire_capture;
 
 /* Symbols of the 8b/10b code that have a meaning. */
 enum {

@@ -5,36 +5,24 @@
 
 #include "weft/sim.h"
 
-#define FAULT_PART_SHIFT 12
+/* The wire of the line that the fault c sits on; NULL: it cannot be damaged. */
+const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 
-enum fault_kind {
-	FAULT_FORTH,
-	FAULT_EXTOLL,
-	FAULT_ATOLL,
-	FAULT_ETH,
-	FAULT_KINDS
-};
+/* ---- a wire that leaves some of its functions out ----------------------- */
 
-/* A wire format. */
-struct fault_line {
-	enum fault_kind kind;
-	const struct weft_wire *wire;
-	/* As wire->encode, with the part of each symbol in its upper bits. */
-	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
-			   uint32_t max);
-	uint32_t bits;	/* of a symbol that can be wrong */
-	uint32_t noise; /* invalid codes that end synchronisation */
-	uint32_t (*word)(const struct weft_frame *f); /* symbols per word */
-	uint64_t (*word_fs)(const struct weft_port *p);
-	bool (*packet)(
-		const struct weft_frame *f); /* EXTOLL: cell; ATOLL: flit */
-	bool (*control)(const struct weft_frame *f); /* something else */
-	uint32_t (*credits)(const struct weft_frame *f);
-	uint32_t credit_part, credit_symbols;
-};
+/* Symbols per word of this frame. */
+uint32_t fault_word(const struct weft_wire_faults *w,
+		    const struct weft_frame *f);
+bool fault_is_packet(const struct weft_wire_faults *w,
+		     const struct weft_frame *f);
+bool fault_is_control(const struct weft_wire_faults *w,
+		      const struct weft_frame *f);
+uint32_t fault_credits(const struct weft_wire_faults *w,
+		       const struct weft_frame *f);
+/* Bits of a symbol that can be wrong. */
+uint32_t fault_symbol_bits(const struct weft_wire_faults *w);
 
-/* The format of the line that the fault c sits on. */
-const struct fault_line *fault_line(const struct weft_comp *c);
+/* ---- symbols ------------------------------------------------------------- */
 
 /* The frame as line symbols, with the part of each one in its upper bits
  * (unless the frame was damaged before); room for `spare` more. */
@@ -56,13 +44,14 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n);
-/* FORTH: as flit; a code of the other disparity is its symbol with
- * WEFT_SYM_DISP.  A disparity that is still wrong at the end shows at the comma
- * behind it, which needs room for one more symbol. */
-void fault_code_forth(struct weft_raw *raw, const struct fault_hit *hit,
-		      uint32_t n);
+/* As flit; a code of the other disparity is its symbol with WEFT_SYM_DISP.  A
+ * disparity that is still wrong at the end shows at the comma behind it, which
+ * needs room for one more symbol. */
+void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n, uint16_t comma);
 /* A word of four idle commas with wrong bits, that arrives at time t. */
-void fault_code_idle(struct weft_comp *c, weft_time_t t, uint64_t word_fs,
+void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
+		     weft_time_t t, uint64_t word_fs,
 		     const struct fault_hit *hit, uint32_t n);
 
 #endif

@@ -8,9 +8,8 @@
 
 #include "base/b8b10.h"
 #include "link/fault.h"
-#include "link/forth_wire.h"
 
-enum { SYM = (1 << FAULT_PART_SHIFT) - 1, BITS = 10 };
+enum { SYM = (1 << WEFT_PART_SHIFT) - 1, BITS = 10 };
 
 static void set(uint16_t *sym, uint32_t got)
 {
@@ -71,11 +70,11 @@ void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 	damage(raw, hit, n, b8b10_decode);
 }
 
-/* ---- FORTH (forth.md 4.6, 4.9, R-42) ------------------------------------- */
+/* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ------------ */
 
 /* A transceiver that finds a code in the column of the other disparity gives
  * its symbol and says so; of one that is in no column it gives raw bits. */
-static uint32_t decode_forth(uint32_t code, uint32_t *rd_p)
+static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
 {
 	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);
 
@@ -86,14 +85,15 @@ static uint32_t decode_forth(uint32_t code, uint32_t *rd_p)
 			       : sym | WEFT_SYM_DISP;
 }
 
-void fault_code_forth(struct weft_raw *raw, const struct fault_hit *hit,
-		      uint32_t n)
+void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n, uint16_t comma)
 {
-	if (damage(raw, hit, n, decode_forth))
-		raw->sym[raw->n++] = FORTH_COMMA | WEFT_SYM_DISP;
+	if (damage(raw, hit, n, decode_told))
+		raw->sym[raw->n++] = comma | WEFT_SYM_DISP;
 }
 
-void fault_code_idle(struct weft_comp *c, weft_time_t t, uint64_t word_fs,
+void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
+		     weft_time_t t, uint64_t word_fs,
 		     const struct fault_hit *hit, uint32_t n)
 {
 	struct weft_frame *f = weft_frame_new(c->sim);
@@ -101,10 +101,10 @@ void fault_code_idle(struct weft_comp *c, weft_time_t t, uint64_t word_fs,
 	f->time = t;
 	f->word_fs = word_fs;
 	f->words = 1;
-	f->flags = FORTH_F_IDLE;
+	f->flags = w->idle_flags;
 	f->raw = weft_raw_new(c->sim, 4 + 1);
 	for (f->raw->n = 0; f->raw->n < 4; f->raw->n++)
-		f->raw->sym[f->raw->n] = FORTH_COMMA;
-	fault_code_forth(f->raw, hit, n);
+		f->raw->sym[f->raw->n] = w->comma;
+	fault_code_told(f->raw, hit, n, w->comma);
 	weft_filter_pass(c, f);
 }

@@ -22,7 +22,7 @@ struct cut {
 	struct outage when; /* first: see OUTAGE_PARAMS */
 	uint32_t next;	    /* span whose beginning comes next */
 	uint32_t at;	    /* first span that frames can still meet */
-	const struct fault_line *line;
+	const struct weft_wire_faults *wire;
 	uint64_t word_fs;
 };
 
@@ -60,10 +60,10 @@ static void cut_noise(struct weft_comp *c, const struct outage_span *s)
 	f->time = from;
 	f->word_fs = k->word_fs;
 	f->words = words < UINT32_MAX / 2 ? (uint32_t)words : UINT32_MAX / 2;
-	f->raw = weft_raw_new(c->sim, k->line->noise);
-	for (i = 0; i < k->line->noise; i++)
+	f->raw = weft_raw_new(c->sim, k->wire->noise);
+	for (i = 0; i < k->wire->noise; i++)
 		f->raw->sym[i] = WEFT_SYM_BAD;
-	f->raw->n = k->line->noise;
+	f->raw->n = k->wire->noise;
 	weft_count(c, C_CUTS, 1);
 	weft_filter_pass(c, f);
 }
@@ -86,8 +86,8 @@ static uint32_t credits_in(const struct cut *k, const struct weft_raw *all,
 	uint32_t i, n = 0;
 
 	for (i = from; i < to && i < all->n; i++)
-		n += all->sym[i] >> FAULT_PART_SHIFT == k->line->credit_part;
-	return n / k->line->credit_symbols;
+		n += all->sym[i] >> WEFT_PART_SHIFT == k->wire->credit_part;
+	return n / k->wire->credit_symbols;
 }
 
 /* Words from..to-1 arrive as a transmission of their own. */
@@ -96,7 +96,7 @@ static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 {
 	struct cut *k = c->state;
 	struct weft_frame *g = weft_frame_dup(f);
-	uint32_t w = k->line->word(f);
+	uint32_t w = fault_word(k->wire, f);
 	uint32_t end = to == f->words ? all->n : w * to, n;
 	struct weft_raw *raw;
 
@@ -138,7 +138,7 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	struct weft_raw *all = fault_raw(c, f, 0);
 	const struct outage_span *s;
 	uint32_t i = k->at, w = 0, lost = 0, credits = 0, first = f->words;
-	uint32_t per = k->line->word(f);
+	uint32_t per = fault_word(k->wire, f);
 
 	for (; w < f->words; i++) {
 		uint32_t down, up;
@@ -155,8 +155,8 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 		w = up;
 	}
 	weft_count(c, C_WORDS, lost);
-	weft_count(c, C_CREDITS, least(credits, k->line->credits(f)));
-	if (lost && k->line->packet(f))
+	weft_count(c, C_CREDITS, least(credits, fault_credits(k->wire, f)));
+	if (lost && fault_is_packet(k->wire, f))
 		weft_count(c, first ? C_TRUNCATED : C_PACKETS, 1);
 	free(all);
 	weft_frame_free(f);
@@ -184,12 +184,12 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct cut *k = c->state;
 
-	k->line = fault_line(c);
-	if (!k->line)
+	k->wire = fault_wire(c);
+	if (!k->wire)
 		return weft_fail(err, EINVAL,
 				 "%s: the line at %s.%s cannot be cut", c->name,
 				 c->on->comp->name, c->on->name);
-	k->word_fs = k->line->word_fs(c->on);
+	k->word_fs = k->wire->word_fs(c->on);
 	if (c->on->peer) /* a port may stay open */
 		cut_plan(c);
 	return 0;

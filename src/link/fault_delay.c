@@ -86,9 +86,9 @@ static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 static int delay_start(struct weft_comp *c, struct weft_err *err)
 {
 	const struct delay *d = c->state;
-	const struct fault_line *l = fault_line(c);
+	const struct weft_wire_faults *w = fault_wire(c);
 
-	if (d->overtake && (!l || l->kind != FAULT_ETH))
+	if (d->overtake && (!w || !w->may_overtake))
 		return weft_fail(err, EINVAL,
 				 "%s: overtake: %s.%s is no Ethernet line, "
 				 "others keep order",

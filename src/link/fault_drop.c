@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.drop: loses or repeats what leaves through a port, whole packets
- * (EXTOLL: cells, ATOLL: flits, Ethernet: frames) and credits (EXTOLL: control
- * cells), and adds or removes single commas of FORTH lines (forth.md 13,
- * extoll.md T-24). */
+ * (cells, flits, frames) and credits or control cells, and adds or removes
+ * single commas of lines that have them (forth.md 13, extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/extoll_frame.h"
 #include "link/fault.h"
-#include "link/flink.h"
 
 struct drop {
 	double packets, credits, controls, repeat, comma_add, comma_del;
 	uint32_t target;
 	uint64_t frame, count, seen;
-	const struct fault_line *line;
+	const struct weft_wire_faults *wire;
 };
 
 enum { C_PACKETS, C_CREDITS, C_REPEATS, C_COMMAS, C_CONTROLS, C_N };
@@ -30,24 +27,25 @@ static const struct weft_counter drop_counters[C_N] = {
 static const struct weft_param drop_params[] = {
 	/* clang-format off */
 	WEFT_PARAM(REAL, struct drop, packets, "0", "0..1", OWN,
-		   "probability that a packet is lost with its delimiter; "
-		   "EXTOLL: a cell; ATOLL: a flit"),
+		   "probability that a packet (cell, flit) is lost with its "
+		   "delimiter"),
 	WEFT_PARAM(REAL, struct drop, credits, "0", "0..1", OWN,
-		   "probability that a credit is lost; EXTOLL: a control cell "
-		   "with credits"),
+		   "probability that a credit is lost, or a control cell with "
+		   "credits"),
 	WEFT_PARAM(REAL, struct drop, controls, "0", "0..1", OWN,
-		   "EXTOLL: probability that a control cell is lost; ATOLL: "
-		   "a state flit"),
+		   "probability that a control cell (state flit) is lost"),
 	WEFT_PARAM(REAL, struct drop, repeat, "0", "0..1", OWN,
 		   "probability that a packet or cell comes twice"),
 	WEFT_PARAM(REAL, struct drop, comma_add, "0", "0..1", OWN,
-		   "FORTH: probability of one comma more before a delimiter"),
+		   "lines with commas: probability of one more before a "
+		   "delimiter"),
 	WEFT_PARAM(REAL, struct drop, comma_del, "0", "0..1", OWN,
-		   "FORTH: probability that a delimiter loses its comma"),
+		   "lines with commas: probability that a delimiter loses its "
+		   "comma"),
 	WEFT_PARAM(ENUM, struct drop, target, "packet",
 		   "packet|control|ack|nack|credit|refresh", OWN,
-		   "what `frame` counts; FORTH: packets, else EXTOLL's cells "
-		   "or these control cells"),
+		   "what `frame` counts: packets (cells, flits), or control "
+		   "cells of this kind, where the line has such"),
 	WEFT_PARAM(U64, struct drop, frame, "0", "", OWN,
 		   "lose the target with this number (from 1); 0 = none"),
 	WEFT_PARAM(U64, struct drop, count, "1", "1..", OWN,
@@ -56,15 +54,12 @@ static const struct weft_param drop_params[] = {
 	/* clang-format on */
 };
 
-/* Types of control cells, by target. */
-static const uint8_t types[][2] = {
-	{ 0, 0 },
-	{ 1, 255 },
-	{ EX_C_ACK, EX_C_ACK },
-	{ EX_C_NACK, EX_C_NACK },
-	{ EX_C_CREDIT, EX_C_CREDIT + 3 },
-	{ EX_C_REFRESH, EX_C_REFRESH + 3 },
-};
+enum { TARGET_PACKET, TARGET_CONTROL };
+
+/* Kinds of control cells, by target. */
+static const uint8_t cells[] = { WEFT_PARTS,	   WEFT_PARTS,
+				 WEFT_PART_ACK,	   WEFT_PART_NACK,
+				 WEFT_PART_CREDIT, WEFT_PART_REFRESH };
 
 static bool drop_chance(struct weft_comp *c, double p)
 {
@@ -73,13 +68,11 @@ static bool drop_chance(struct weft_comp *c, double p)
 
 static bool drop_target(const struct drop *d, const struct weft_frame *f)
 {
-	const struct ex_line *l = (const struct ex_line *)&f->u[0];
-
-	if (!d->target)
-		return d->line->packet(f);
-	if (!d->line->control(f) || d->line->kind == FAULT_ATOLL)
-		return d->line->control(f);
-	return l->type >= types[d->target][0] && l->type <= types[d->target][1];
+	if (d->target == TARGET_PACKET)
+		return fault_is_packet(d->wire, f);
+	return fault_is_control(d->wire, f) &&
+	       (d->target == TARGET_CONTROL ||
+		d->wire->cell(f) == cells[d->target]);
 }
 
 /* This very one. */
@@ -97,47 +90,34 @@ static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 	struct drop *d = c->state;
 	bool lost = drop_numbered(d, f);
 
-	if (d->line->packet(f)) {
+	if (fault_is_packet(d->wire, f)) {
 		lost = lost || drop_chance(c, d->packets);
 		weft_count(c, C_PACKETS, lost);
-	} else if (d->line->control(f)) {
+	} else if (fault_is_control(d->wire, f)) {
 		lost = lost || drop_chance(c, d->controls) ||
-		       (d->line->credits(f) && drop_chance(c, d->credits));
+		       (fault_credits(d->wire, f) &&
+			drop_chance(c, d->credits));
 		weft_count(c, C_CONTROLS, lost);
-		weft_count(c, C_CREDITS, lost ? d->line->credits(f) : 0);
+		weft_count(c, C_CREDITS, lost ? fault_credits(d->wire, f) : 0);
 	}
 	return lost;
 }
 
-/* FORTH: keeps the slots of a packet; a credit-only frame with none left is
- * gone. */
-static bool drop_credits(struct weft_comp *c, struct weft_frame *f)
+/* weft_wire_faults.lose_credits */
+static bool credit_lost(void *arg)
 {
-	struct drop *d = c->state;
-	struct forth_shape s = forth_shape_get(f);
-	uint32_t i, kept = 0;
+	struct weft_comp *c = arg;
+	const struct drop *d = c->state;
+	bool lost = drop_chance(c, d->credits);
 
-	for (i = 0; i < s.credits; i++) {
-		if (drop_chance(c, d->credits))
-			weft_count(c, C_CREDITS, 1);
-		else
-			forth_frame_set_credit(f, kept++,
-					       forth_frame_credit(f, i));
-	}
-	if (kept < s.credits) {
-		f->words -= forth_credit_words(s.layout, s.links, s.credits,
-					       f->flags & FORTH_F_PACKET) -
-			    forth_credit_words(s.layout, s.links, kept,
-					       f->flags & FORTH_F_PACKET);
-		s.credits = (uint8_t)kept;
-		forth_shape_set(f, s);
-	}
-	return !kept && !(f->flags & FORTH_F_PACKET);
+	weft_count(c, C_CREDITS, lost);
+	return lost;
 }
 
 /* The line shifts by a symbol: the receiver realigns at the SOP (4.9). */
 static void drop_comma(struct weft_comp *c, struct weft_frame *f, bool add)
 {
+	const struct drop *d = c->state;
 	struct weft_raw *raw = fault_raw(c, f, 1);
 
 	if (add)
@@ -145,7 +125,7 @@ static void drop_comma(struct weft_comp *c, struct weft_frame *f, bool add)
 	else
 		memmove(raw->sym, raw->sym + 1, --raw->n * sizeof(*raw->sym));
 	if (add)
-		raw->sym[0] = FORTH_COMMA;
+		raw->sym[0] = d->wire->comma;
 	fault_set(f, raw);
 	weft_count(c, C_COMMAS, 1);
 }
@@ -173,16 +153,16 @@ static void drop_repeat(struct weft_comp *c, struct weft_frame *f)
 static void drop_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
-	bool forth = d->line->kind == FAULT_FORTH;
+	const struct weft_wire_faults *w = d->wire;
 
-	if (drop_whole(c, f) ||
-	    (forth && !f->raw && d->credits > 0 && drop_credits(c, f))) {
+	if (drop_whole(c, f) || (w->lose_credits && !f->raw && d->credits > 0 &&
+				 w->lose_credits(f, credit_lost, c))) {
 		weft_frame_free(f);
 		return;
 	}
-	if (forth)
+	if (w->comma)
 		drop_commas(c, f);
-	if (d->line->packet(f) && drop_chance(c, d->repeat))
+	if (fault_is_packet(w, f) && drop_chance(c, d->repeat))
 		drop_repeat(c, f);
 	else
 		weft_filter_pass(c, f);
@@ -192,10 +172,9 @@ static int drop_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct drop *d = c->state;
 
-	d->line = fault_line(c);
-	if (!d->line || (d->line->kind == FAULT_FORTH && d->target) ||
-	    (d->line->kind == FAULT_ETH && d->target) ||
-	    (d->line->kind == FAULT_ATOLL && d->target > 1))
+	d->wire = fault_wire(c);
+	if (!d->wire || (d->target != TARGET_PACKET && !d->wire->control) ||
+	    (d->target > TARGET_CONTROL && !d->wire->cell))
 		return weft_fail(err, EINVAL,
 				 "%s: %s.%s has no such frames on its line",
 				 c->name, c->on->comp->name, c->on->name);

@@ -14,22 +14,22 @@ struct enc {
 	uint32_t pos; /* bytes since the delimiter, over all links */
 };
 
-static void enc_raw(struct enc *e, uint16_t sym, enum forth_part part)
+static void enc_raw(struct enc *e, uint16_t sym, enum weft_part part)
 {
 	if (e->sym && e->n < e->max)
 		e->sym[e->n] =
-			(uint16_t)(sym | (uint32_t)part << FORTH_PART_SHIFT);
+			(uint16_t)(sym | (uint32_t)part << WEFT_PART_SHIFT);
 	e->n++;
 }
 
-static void enc_byte(struct enc *e, uint8_t b, enum forth_part part)
+static void enc_byte(struct enc *e, uint8_t b, enum weft_part part)
 {
 	if ((e->pos++ & (e->links - 1)) == e->lane)
 		enc_raw(e, b, part);
 }
 
 static void enc_be(struct enc *e, uint64_t v, uint32_t bytes,
-		   enum forth_part part)
+		   enum weft_part part)
 {
 	while (bytes--)
 		enc_byte(e, (uint8_t)(v >> (8 * bytes)), part);
@@ -38,14 +38,14 @@ static void enc_be(struct enc *e, uint64_t v, uint32_t bytes,
 static void enc_pad(struct enc *e)
 {
 	while (e->pos & (4 * e->links - 1))
-		enc_byte(e, 0, FORTH_PART_FILL);
+		enc_byte(e, 0, WEFT_PART_FILL);
 }
 
 /* Whole qwords on one link, as long as there is room; how many bytes.  p NULL:
  * zeros. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
-	const uint16_t part = FORTH_PART_BODY << FORTH_PART_SHIFT;
+	const uint16_t part = WEFT_PART_BODY << WEFT_PART_SHIFT;
 	uint32_t i = 0, k;
 	uint16_t *to;
 
@@ -77,7 +77,7 @@ static void enc_payload(struct enc *e, const struct weft_frame *f,
 		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
 
 		enc_byte(e, p && at < f->payload.len ? p[at] : 0,
-			 FORTH_PART_BODY);
+			 WEFT_PART_BODY);
 	}
 }
 
@@ -117,10 +117,10 @@ static void enc_credits_word(struct enc *e, const struct weft_frame *f,
 	uint16_t slot = e->lane < n ? forth_frame_credit(f, e->lane) : 0;
 	uint32_t i;
 
-	enc_raw(e, slot >> 8, slot ? FORTH_PART_CREDIT : FORTH_PART_FILL);
-	enc_raw(e, slot & 255, slot ? FORTH_PART_CREDIT : FORTH_PART_FILL);
+	enc_raw(e, slot >> 8, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
+	enc_raw(e, slot & 255, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
 	for (i = e->links; i < n; i++)
-		enc_be(e, forth_frame_credit(f, i), 2, FORTH_PART_CREDIT);
+		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
 	enc_pad(e);
 }
 
@@ -133,17 +133,17 @@ static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
 
 	for (i = 0; i < even; i++)
 		enc_be(e, forth_frame_credit(f, i < n ? i : n - 1), 2,
-		       FORTH_PART_CREDIT);
+		       WEFT_PART_CREDIT);
 	while (!packet && e->n % 4)
-		enc_raw(e, FORTH_COMMA, FORTH_PART_CONTROL);
+		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
 }
 
 static void enc_header(struct enc *e, uint64_t header, bool packed)
 {
-	enc_be(e, header, 8, FORTH_PART_HEADER);
+	enc_be(e, header, 8, WEFT_PART_HEADER);
 	if (!packed)
 		enc_pad(e);
-	enc_be(e, forth_crc16(header), 2, FORTH_PART_HEADER);
+	enc_be(e, forth_crc16(header), 2, WEFT_PART_HEADER);
 	if (!packed)
 		enc_pad(e);
 }
@@ -160,7 +160,7 @@ static void enc_body(struct enc *e, const struct weft_frame *f,
 	if (trunc)
 		return;
 	enc_be(e, forth_crc32(f) ^ forth_crc32_xor(f->flags & FORTH_F_CPL), 4,
-	       FORTH_PART_BODY);
+	       WEFT_PART_BODY);
 	if (!packed)
 		enc_pad(e);
 }
@@ -177,8 +177,8 @@ static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 		.lane = s->lane,
 	};
 
-	enc_raw(&e, FORTH_COMMA, FORTH_PART_CONTROL);
-	enc_raw(&e, FORTH_SOP, FORTH_PART_CONTROL);
+	enc_raw(&e, FORTH_COMMA, WEFT_PART_CONTROL);
+	enc_raw(&e, FORTH_SOP, WEFT_PART_CONTROL);
 	if (packed)
 		enc_credits_packed(&e, f, s->credits);
 	else
@@ -202,7 +202,7 @@ uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 static void parts_drop(uint16_t *sym, uint32_t n, uint32_t max)
 {
 	for (uint32_t i = 0; sym && i < n && i < max; i++)
-		sym[i] &= (1u << FORTH_PART_SHIFT) - 1;
+		sym[i] &= (1u << WEFT_PART_SHIFT) - 1;
 }
 
 static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
@@ -246,4 +246,6 @@ static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 const struct weft_wire forth_wire = { .name = "forth",
 				      .encode = forth_encode,
 				      .front = forth_front,
-				      .tells = true };
+				      .tells = true,
+				      .faults = &forth_wire_faults,
+				      .capture = &forth_wire_capture };

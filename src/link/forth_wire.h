@@ -216,21 +216,16 @@ static inline uint32_t forth_crc32_xor(bool complement)
 	return complement ? 0xFFFFFFFF : 0;
 }
 
-/* Parts of a frame, as forth_encode_parts marks them. */
-enum forth_part {
-	FORTH_PART_CONTROL, /* delimiter, padding commas */
-	FORTH_PART_CREDIT,
-	FORTH_PART_HEADER, /* and its CRC */
-	FORTH_PART_BODY,   /* and its CRC */
-	FORTH_PART_FILL,   /* empty slots and padding zeros */
-	FORTH_PARTS
-};
-#define FORTH_PART_SHIFT 12
-/* As forth_wire.encode, with the part in bits 12 and up of each symbol. */
+/* As forth_wire.encode, with the part (enum weft_part) of each symbol in its
+ * upper bits: CONTROL (delimiters, padding commas), CREDIT, HEADER and BODY
+ * with their CRC, FILL (empty slots, padding zeros). */
 uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max);
 
 /* Name "forth"; ports of NICs and switches that speak it declare it. */
 extern const struct weft_wire forth_wire;
+/* forth_faults.c */
+extern const struct weft_wire_faults forth_wire_faults;
+extern const struct weft_wire_capture forth_wire_capture;
 
 #endif

@@ -10,13 +10,6 @@
 #include <string.h>
 
 #include "front/run/capture_int.h"
-#include "link/eth_wire.h"
-
-/* What speaks above a line, by class of NIC. */
-static const struct {
-	const char *nic;
-	uint8_t number;
-} uppers[] = { { "extoll.nic", 1 }, { "hostport.nic", 2 } };
 
 /* ---- sitting down ---- */
 
@@ -41,17 +34,12 @@ static bool matches(struct capture *cap, const char *a, const char *b)
 	return hit;
 }
 
-/* Index into capture_wires, CAPTURE_WIRES: none that can be written down. */
-static size_t wire_of(const struct weft_port *p)
+/* NULL: a port without a line that can be written down. */
+static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 {
-	size_t i = 0;
-
 	if (p->kind != WEFT_PORT_LINK || !p->peer || !p->decl->wire)
-		return CAPTURE_WIRES;
-	while (i < CAPTURE_WIRES &&
-	       strcmp(capture_wires[i].name, p->decl->wire->name))
-		i++;
-	return i;
+		return NULL;
+	return p->decl->wire->capture;
 }
 
 /* Who listens at p. */
@@ -83,32 +71,33 @@ static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 	return c->state;
 }
 
-static int port_tap(struct capture *cap, struct weft_port *p, size_t wire,
-		    const char *name, struct weft_err *err)
+static int port_tap(struct capture *cap, struct weft_port *p, const char *name,
+		    struct weft_err *err)
 {
+	const struct weft_wire_capture *wire = wire_of(p);
 	bool tells = p->decl->wire->tells && !p->n_filters;
-	bool ethernet = !capture_wires[wire].number;
+	bool ethernet = !wire->number;
 	struct tap *t = tells ? tap_listen(cap, p) : tap_filter(p, err);
 
 	if (!t)
 		return -EINVAL;
 	t->cap = cap;
 	t->port = p;
-	t->wire = (uint8_t)wire;
+	t->wire = wire;
 	t->iface = pcapng_iface(
 		cap->file,
 		&(struct pcapng_if){
 			.name = name,
-			.about = capture_wires[wire].name,
+			.about = p->decl->wire->name,
 			.link_type = ethernet ? PCAPNG_ETHERNET : PCAPNG_USER0,
-			.bits_per_s = ethernet ? 1000000000 : 0,
-			.fcs = ethernet ? ETH_FCS : 0,
+			.bits_per_s = wire->bits_per_s,
+			.fcs = wire->fcs,
 		});
 	return 0;
 }
 
 /* Both directions of a line, one behind the other. */
-static int line_tap(struct capture *cap, struct weft_port *p, size_t wire,
+static int line_tap(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {
 	char a[96], b[96], there[200], back[200];
@@ -120,9 +109,9 @@ static int line_tap(struct capture *cap, struct weft_port *p, size_t wire,
 		return 0;
 	snprintf(there, sizeof(there), "%s > %s", a, b);
 	snprintf(back, sizeof(back), "%s > %s", b, a);
-	if (port_tap(cap, p, wire, there, err))
+	if (port_tap(cap, p, there, err))
 		return -EINVAL;
-	return port_tap(cap, p->peer, wire, back, err);
+	return port_tap(cap, p->peer, back, err);
 }
 
 /* Each line once, from the end that comes first by name. */
@@ -136,18 +125,9 @@ static bool first_end(const struct weft_port *p)
 static int port_try(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {
-	size_t wire = wire_of(p);
-
-	if (wire == CAPTURE_WIRES || !first_end(p))
+	if (!wire_of(p) || !first_end(p))
 		return 0;
-	return line_tap(cap, p, wire, err);
-}
-
-static void find_upper(struct capture *cap, const struct weft_comp *c)
-{
-	for (size_t i = 0; i < sizeof(uppers) / sizeof(uppers[0]); i++)
-		if (!strcmp(c->cls->name, uppers[i].nic))
-			cap->upper = uppers[i].number;
+	return line_tap(cap, p, err);
 }
 
 int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
@@ -159,7 +139,8 @@ int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 	for (uint32_t i = 0; i < n; i++) {
 		struct weft_comp *c = weft_sim_at(sim, i);
 
-		find_upper(cap, c);
+		if (c->cls->capture_upper)
+			cap->upper = c->cls->capture_upper;
 		for (uint32_t k = 0; k < c->n_ports; k++)
 			if (port_try(cap, &c->ports[k], err))
 				return -EINVAL;

@@ -13,7 +13,7 @@ struct tap {
 	struct capture *cap;
 	struct weft_port *port;
 	uint32_t iface;
-	uint8_t wire; /* index into capture_wires */
+	const struct weft_wire_capture *wire;
 };
 
 struct capture {
@@ -31,16 +31,6 @@ struct capture {
 		VEC(struct tap *);
 	} taps; /* lines that tell, while the run lives */
 };
-
-/* A wire format that can be written down. */
-struct capture_wire {
-	const char *name; /* struct weft_wire */
-	uint8_t number;	  /* 0: as Ethernet */
-	/* What a reader needs to know and the symbols do not say. */
-	uint8_t (*more)(const struct capture *c, const struct weft_frame *f);
-};
-enum { CAPTURE_WIRES = 4 };
-extern const struct capture_wire capture_wires[CAPTURE_WIRES];
 
 /* The filter on lines that do not tell; its state is a struct tap. */
 extern const struct weft_class weft_class_capture;

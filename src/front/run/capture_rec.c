@@ -9,9 +9,6 @@
 #include <string.h>
 
 #include "front/run/capture_int.h"
-#include "link/eth_wire.h"
-#include "link/extoll_frame.h"
-#include "link/forth_wire.h"
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 
@@ -24,35 +21,6 @@ struct head {
 	uint32_t line; /* that of the other direction: ^ 1 */
 };
 _Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
-
-/* ---- wire formats ---- */
-
-enum { MORE_TABLE = 0x10, MORE_WIDE = 0x20 }; /* EXTOLL */
-
-static uint8_t forth_more(const struct capture *c, const struct weft_frame *f)
-{
-	struct forth_shape s = forth_shape_get(f);
-	uint32_t links = s.links ? (uint32_t)__builtin_ctz(s.links) : 0;
-
-	return (uint8_t)(s.layout | links << 1 | (uint32_t)s.lane << 3);
-}
-
-static uint8_t ex_more(const struct capture *c, const struct weft_frame *f)
-{
-	const struct ex_line *l = (const struct ex_line *)&f->u[0];
-	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
-	bool table = f->flags & EX_F_CELL && !m->hops;
-
-	return (uint8_t)(c->upper | (table ? MORE_TABLE : 0) |
-			 (l->width == EX_W32 ? MORE_WIDE : 0));
-}
-
-const struct capture_wire capture_wires[CAPTURE_WIRES] = {
-	{ "forth", 1, forth_more },
-	{ "extoll", 2, ex_more },
-	{ "atoll", 3, NULL },
-	{ "ethernet", 0, NULL },
-};
 
 /* ---- records ---- */
 
@@ -132,7 +100,7 @@ static bool any(const uint16_t *sym, uint32_t n, uint32_t flag)
 static void put_ethernet(struct tap *t, const struct weft_frame *f,
 			 const struct symbols *s, weft_time_t at)
 {
-	uint32_t skip = s->n < ETH_PREAMBLE ? s->n : ETH_PREAMBLE;
+	uint32_t skip = s->n < t->wire->skip ? s->n : t->wire->skip;
 	uint8_t *out =
 		pcapng_record(t->cap->file, t->iface, at + skip * f->word_fs,
 			      s->n - skip, s->all - skip);
@@ -153,12 +121,10 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 	bool cut = s->n < s->all;
 	struct head h = {
 		.version = HEAD_VERSION,
-		.wire = capture_wires[t->wire].number,
+		.wire = t->wire->number,
 		.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) |
 				   (bad ? HEAD_BAD : 0) | (cut ? HEAD_CUT : 0)),
-		.more = capture_wires[t->wire].more
-				? capture_wires[t->wire].more(t->cap, f)
-				: 0,
+		.more = t->wire->more ? t->wire->more(f, t->cap->upper) : 0,
 		.symbols = s->all,
 		.words = f->words,
 		.word_ps = (uint32_t)(f->word_fs / 1000),
@@ -185,7 +151,7 @@ static void put(struct tap *t, const struct weft_frame *f, weft_time_t at)
 	if (pcapng_over(t->cap->file))
 		return;
 	s = symbols(t->cap, t->port, f);
-	if (s.n && capture_wires[t->wire].number)
+	if (s.n && t->wire->number)
 		put_symbols(t, f, &s, at);
 	else if (s.n)
 		put_ethernet(t, f, &s, at);

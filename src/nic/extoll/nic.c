@@ -267,6 +267,7 @@ static void extoll_fini(struct weft_comp *c)
 }
 
 WEFT_COMPONENT(extoll_nic, .name = "extoll.nic", .kind = WEFT_KIND_NIC,
+	       .capture_upper = 1,
 	       .doc = "EXTOLL R1 network interface on HyperTransport",
 	       .source = "extoll.md",
 	       .not_modelled =

@@ -396,6 +396,7 @@ static void hp_fini(struct weft_comp *c)
 
 WEFT_COMPONENT(
 	hostport_nic, .name = "hostport.nic", .kind = WEFT_KIND_NIC,
+	.capture_upper = 2,
 	.doc = "virtualised Host Port: Triggerpages for 65,536 processes",
 	.source = "hostport.md",
 	.not_modelled = "barrier and multicast commands",

@@ -113,16 +113,16 @@ static void each_character_has_its_part(void **state)
 	} row[] = {
 		{ AT_HEAD,
 		  5,
-		  { AT_PART_FRAME, AT_PART_SEQ, AT_PART_ROUTE, AT_PART_ROUTE,
-		    AT_PART_FRAME } },
+		  { WEFT_PART_CONTROL, WEFT_PART_SEQ, WEFT_PART_ROUTE,
+		    WEFT_PART_ROUTE, WEFT_PART_CONTROL } },
 		{ AT_DATA,
 		  7,
-		  { AT_PART_FRAME, AT_PART_SEQ, AT_PART_PAYLOAD,
-		    AT_PART_PAYLOAD, AT_PART_CRC, AT_PART_CRC,
-		    AT_PART_FRAME } },
+		  { WEFT_PART_CONTROL, WEFT_PART_SEQ, WEFT_PART_PAYLOAD,
+		    WEFT_PART_PAYLOAD, WEFT_PART_CRC, WEFT_PART_CRC,
+		    WEFT_PART_CONTROL } },
 		{ AT_STATE,
 		  3,
-		  { AT_PART_STATE, AT_PART_STATE, AT_PART_STATE } },
+		  { WEFT_PART_CREDIT, WEFT_PART_CREDIT, WEFT_PART_CREDIT } },
 	};
 	uint16_t sym[MAX];
 
@@ -132,7 +132,7 @@ static void each_character_has_its_part(void **state)
 
 		assert_int_equal(at_encode_parts(f, sym, row[r].n), row[r].n);
 		for (uint32_t i = 0; i < row[r].n; i++)
-			assert_int_equal(sym[i] >> AT_PART_SHIFT,
+			assert_int_equal(sym[i] >> WEFT_PART_SHIFT,
 					 row[r].part[i]);
 		/* too few places: none is written */
 		sym[0] = 0x7777;

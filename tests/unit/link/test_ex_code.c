@@ -21,7 +21,7 @@ static struct weft_raw *random_line(struct weft_sim *sim, struct weft_rng *r)
 		uint32_t s = (uint32_t)weft_rng_below(r, 300);
 
 		s = s < 256 ? s : s < 280 ? 0x1fb : 0x1bc;
-		raw->sym[i] = (uint16_t)(s | (i % 8) << FAULT_PART_SHIFT);
+		raw->sym[i] = (uint16_t)(s | (i % 8) << WEFT_PART_SHIFT);
 	}
 	return raw;
 }
@@ -68,7 +68,7 @@ static void test_levels(void **state)
 			bad += !!(a->sym[i] & WEFT_SYM_BAD);
 			/* the disparity shows an error that was before */
 			late += (a->sym[i] ^ was->sym[i]) == WEFT_SYM_BAD;
-			assert_int_equal(a->sym[i] >> FAULT_PART_SHIFT, i % 8);
+			assert_int_equal(a->sym[i] >> WEFT_PART_SHIFT, i % 8);
 		}
 		free(a);
 		free(b);

@@ -7,13 +7,19 @@ whatever ran before in the process.
     test_same.py WEFT [unittest options]      a sample, in seconds
     test_same.py WEFT --all [PATTERN...]      all shipped experiments
 
-Shipped experiments are shortened (SHORT)."""
+Shipped experiments are shortened as in tests/golden."""
 import fnmatch
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
+
+import golden
 
 WEFT = os.path.abspath(sys.argv[1])
 
@@ -37,10 +43,6 @@ FEW = {
 }
 JOBS = {"jobs 2": ({}, ["--jobs", "2"]), "jobs 4": ({}, ["--jobs", "4"])}
 
-SHORT = [
-    ("*/soak-*", "run={until: 100us}"),
-    ("hostport/links", "run={until: 100us}"),
-]
 # What random machines (tests/random) do not have: other programs, faults below
 # nodes.
 SAMPLE = [
@@ -64,7 +66,7 @@ run: { until: 5s }
 def run(args, env, text=None):
     p = subprocess.run([WEFT, "run", *args, "--format", "json", "--quiet"],
                        env={**os.environ, **env}, capture_output=True,
-                       input=text, text=True, timeout=600, check=False)
+                       input=text, text=True, timeout=3600, check=False)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -79,7 +81,6 @@ def compare(args, text=None, ways=FEW):
 
 
 def shipped(name, *sets):
-    sets = list(sets) + [s for pat, s in SHORT if fnmatch.fnmatch(name, pat)]
     return [name] + [x for s in sets for x in ("--set", s)]
 
 
@@ -119,20 +120,17 @@ class Same(unittest.TestCase):
 
 
 def main_all(patterns):
-    listed = subprocess.run([WEFT, "list", "experiments"], text=True,
-                            capture_output=True, check=True).stdout
-    names = [x.split()[1] for x in listed.splitlines()[1:]]
     bad = done = 0
-    for name in names:
-        if name.startswith("exec/") or patterns and not any(
-                fnmatch.fnmatch(name, p) for p in patterns):
+    for args in golden.shipped_runs():
+        if patterns and not any(fnmatch.fnmatch(args[0], p)
+                                for p in patterns):
             continue
-        differ, _ = compare(shipped(name), ways=WAYS)
+        differ, _ = compare(args, ways=WAYS)
         done += 1
         bad += bool(differ)
         if differ:
-            print(name, "differs:", ", ".join(differ), flush=True)
-    print(f"{done} experiments, {bad} differ")
+            print(*args, "differs:", ", ".join(differ), flush=True)
+    print(f"{done} runs, {bad} differ")
     return bad != 0
 
 

@@ -7,18 +7,24 @@ without faults, cuts and resynchronisation.
     test_watching.py WEFT [unittest options]      a sample, in seconds
     test_watching.py WEFT --all [PATTERN...]      all shipped experiments
 
-Shipped experiments are run at their first point and shortened (SHORT).  A
+Shipped experiments are run at their first point, shortened as in tests/golden.  A
 simulated run is the same run to the byte, so that "the same" means: all
 metrics, counters, histograms and failures, and the series that are not samples.
 """
 import fnmatch
 import json
 import os
+import pathlib
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
+
+import golden
 
 WEFT = os.path.abspath(sys.argv[1])
 WAYS = {
@@ -35,10 +41,6 @@ WAYS["all"] = [x for w in WAYS if w != "sample often" for x in WAYS[w]]
 NO_LINE = "can be written down"  # a run without a line: nothing to capture
 
 # Place of the file that makes the run short, by pattern; all that match.
-SHORT = [
-    ("*/soak-*", "run={until: 100us}"),
-    ("hostport/links", "run={until: 100us}"),
-]
 FORTH = """
 traffic: { count: 4, type: forth.gen, dests: 4, load: 0.5, packets: 100,
   size: 24, size_max: 512, resync: 4096, frame: packed }
@@ -113,7 +115,7 @@ SHIPPED = [
 
 def run(folder, args):
     return subprocess.run([WEFT, "run", *args, "--format", "json", "--quiet"],
-                          capture_output=True, text=True, timeout=600,
+                          capture_output=True, text=True, timeout=3600,
                           cwd=folder)
 
 
@@ -159,7 +161,6 @@ def compare(args, ways):
 
 def shipped(name, *sets):
     sets = ["sweep=none", *sets]
-    sets += [s for pat, s in SHORT if fnmatch.fnmatch(name, pat)]
     return [name] + [x for s in sets for x in ("--set", s)]
 
 
@@ -261,20 +262,16 @@ class Pictures(unittest.TestCase):
 
 
 def main_all(patterns):
-    p = subprocess.run([WEFT, "list", "experiments"], capture_output=True,
-                       text=True, check=True)
-    names = [line.split()[1] for line in p.stdout.splitlines()[1:]]
     bad = n = 0
-    for name in names:
-        if name.startswith("exec/") or not any(
-                fnmatch.fnmatch(name, x) for x in patterns or ["*"]):
+    for args in golden.shipped_runs():
+        if not any(fnmatch.fnmatch(args[0], x) for x in patterns or ["*"]):
             continue
         n += 1
-        for line in compare(shipped(name), [w for w in WAYS
-                                            if w != "sample often"]):
+        args = args + ["--set", "sweep=none"]
+        for line in compare(args, [w for w in WAYS if w != "sample often"]):
             bad += 1
             print(line, flush=True)
-    print(f"{n} experiments, {bad} differences")
+    print(f"{n} runs, {bad} differences")
     sys.exit(bad > 0)
 
 

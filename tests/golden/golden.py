@@ -33,6 +33,7 @@ import tempfile
 
 LETTERS = string.ascii_letters + string.digits + "-_"
 MANIFEST = re.compile(rb'"manifest": \{.*?\n *\},?', re.S)
+FILES = {"--trace", "--waves", "--capture", "--capture-file", "--out"}
 SHOWN = 12  # names of values that changed
 ADVICE = """
 A change of a model is a decision: name it in the commit.  "make golden" writes
@@ -163,6 +164,20 @@ class Line:
 
 def read(path):
     return [Line(t) for t in pathlib.Path(path).read_text().splitlines()]
+
+
+def shipped_runs():
+    """Arguments of a run of each shipped experiment, shortened as in the
+    files; of the soak ones the first 100 us."""
+    here = pathlib.Path(__file__).resolve().parent
+    for path in sorted(here.glob("*.txt")):
+        for l in read(path):
+            args = shlex.split(l.args) if l.runs() else []
+            if args and not FILES & set(args):
+                yield args
+    for path in sorted(here.glob("../../experiments/*/soak-*.yaml")):
+        yield ["%s/%s" % (path.parent.name, path.stem),
+               "--set", "run={until: 100us}"]
 
 
 # ---- differences ----

@@ -23,16 +23,21 @@ def read(path):
 
 
 def verdicts(root, rows):
-    """Row -> whether it passes, in the program as linked."""
+    """Row -> whether it passes, and its value, in the program as linked."""
     p = subprocess.run([os.path.join(root, WEFT), "reproduce", *rows,
                         "--quiet", "--format", "json"], capture_output=True,
                        text=True, timeout=600, cwd=root)
     if not p.stdout.startswith("["):
-        return {r: False for r in rows}  # it does not even run
-    return {r["id"]: r["pass"] for r in json.loads(p.stdout)}
+        return {r: (False, None) for r in rows}  # it does not even run
+    return {r["id"]: (r["pass"], r["model"]) for r in json.loads(p.stdout)}
 
 
-def try_one(worker, sources, rows, file, old, new):
+def say(row, built, now):
+    text = "no value" if now is None else "%.6g" % now
+    print("%-14s %s instead of %.6g" % (row, text, built), flush=True)
+
+
+def try_one(worker, sources, built, rows, file, old, new):
     """Errors of an entry, as texts."""
     text = sources.text(file)
     if text.count(old) != 1:
@@ -43,10 +48,12 @@ def try_one(worker, sources, rows, file, old, new):
     except Broken as why:
         return ["%s: %s" % (file, str(why)[:300])]
     worker.link(WEFT, objects)
-    passed = verdicts(worker.root, rows)
+    now = verdicts(worker.root, rows)
     worker.restore()
+    for r in rows:
+        say(r, built[r][1], now[r][1])
     return ["%s passes with '%s' instead of '%s' in %s" % (r, new, old, file)
-            for r in rows if passed.get(r, True)]
+            for r in rows if now[r][0]]
 
 
 def main(o):
@@ -55,10 +62,10 @@ def main(o):
     worker = Worker(build, sources, work, None)
     entries = list(read(os.path.join(o.lists, "rows.txt")))
     every = sorted({r for rows, *_ in entries for r in rows})
-    bad = ["%s fails as it is" % r
-           for r, ok in verdicts(worker.root, every).items() if not ok]
+    built = verdicts(worker.root, every)
+    bad = ["%s fails as it is" % r for r, (ok, _) in built.items() if not ok]
     for entry in entries:
-        bad += try_one(worker, sources, *entry)
+        bad += try_one(worker, sources, built, *entry)
     shutil.rmtree(work, ignore_errors=True)
     print("\n".join(bad + ["%d rows fail with a changed source, %d do not" % (
         len(every) - len(bad), len(bad))]))

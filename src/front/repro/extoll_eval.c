@@ -4,6 +4,7 @@
 #include "front/repro/extoll_eval.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Points of sweeps. */
@@ -101,14 +102,23 @@ double extoll_eval_aggregate(const struct repro_data *d)
 
 /* ---- structure ---- */
 
-/* Outputs through which something left. */
+/* Outputs of a kind through which something left. */
+static double ports_used(const struct repro_data *d, const char *kind)
+{
+	double n = 0, frames = 0;
+	char name[32];
+
+	for (uint32_t i = 0; !isnan(frames); i++) {
+		snprintf(name, sizeof(name), "s0.%s%u.frames", kind, i);
+		frames = repro_value(d, NULL, name);
+		n += frames > 0;
+	}
+	return n;
+}
+
 double extoll_eval_ports(const struct repro_data *d)
 {
-	const char *frames = "s0.[nl]p?.frames";
-
-	if (!(repro_min(d, NULL, frames) > 0))
-		return NAN;
-	return repro_count(d, NULL, frames);
+	return ports_used(d, "np") + ports_used(d, "lp");
 }
 
 /* An input has one for each output and virtual channel. */

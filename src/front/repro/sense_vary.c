@@ -193,8 +193,9 @@ static bool value_scale(const struct weft_param *p, union sense_value *v,
 	case WEFT_P_ENUM:
 		return turn_word(&v->u32, words_in(p->range), scale);
 	case WEFT_P_REAL:
+		ok = v->real != 0 || scale > SENSE_ONE;
 		v->real = v->real == 0 ? 1 : v->real * scale / SENSE_ONE;
-		return true;
+		return ok;
 	case WEFT_P_CLOCK:
 		return scale_clock(&v->clock, scale);
 	case WEFT_P_U32:

@@ -161,15 +161,18 @@ void att_show(struct att_client *c)
 void att_run(struct att_client *c)
 {
 	uint32_t was = ATT_WAIT;
+	bool runs;
 
 	c->wake = false;
 	if (c->gone)
 		return;
 	att_show(c);
-	run_armed(c);
 	c->far.epoch++; /* what was read of its memory is over */
-	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) &&
-	    was != ATT_RUN)
+	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
+	       was == ATT_RUN;
+	run_armed(
+		c); /* it may look at once, and a state of WAIT hides events */
+	if (!runs)
 		return;	      /* asleep elsewhere, or gone: sees it later */
 	if (!att_has_cmds(c)) /* what it posts now is in time */
 		c->resumed = false;

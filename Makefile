@@ -130,6 +130,7 @@ golden: build
 	tests/golden/golden.py build/weft --write tests/golden/*.txt
 	tests/random/campaign.py build/weft --count 1180 \
 		--write tests/random/golden.txt
+	tests/system/test_attached.py build/weft . build --write
 
 # Commands and what they print: look at the difference.
 expected: build

@@ -16,9 +16,9 @@ NO_TEST = {"system-bench", "system-report", "system-wireshark",
 TESTS_TOO = {"docs"}
 # Processes run, wait and are killed by the clock of the machine: these may fail
 # when it is busy.
-REAL_TIME = ("mpi-", "raw", "monitor", "system-exec", "system-direct",
-             "system-fi", "system-stranger", "attach-", "ends", "first",
-             "expected-exec")
+REAL_TIME = ("mpi-", "raw", "monitor", "system-attached", "system-exec",
+             "system-direct", "system-fi", "system-stranger", "attach-",
+             "ends", "first", "expected-exec")
 INCLUDE = re.compile(r'^#include "(.*\.c)"', re.M)
 ERRORS = ["-Werror=incompatible-pointer-types", "-Werror=int-conversion",
           "-Werror=implicit-function-declaration"]

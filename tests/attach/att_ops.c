@@ -14,6 +14,8 @@
 
 #include "weft/attach.h"
 
+#define PAGE __attribute__((aligned(4096)))
+
 enum { FLOOD = 300, BIG = 200000, RANKS_MAX = 256 };
 
 static struct weft_att *att;
@@ -189,7 +191,8 @@ static void swaps(uint64_t off)
 
 static void remote(void)
 {
-	static uint8_t region[BIG + 64], src[BIG], back[BIG];
+	/* where they begin in a page is not the compiler's choice */
+	static uint8_t region[BIG + 64] PAGE, src[BIG] PAGE, back[BIG] PAGE;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n, k = done;
 	struct weft_ep_mr mr;
 	uint32_t in = put_in;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes nonsense into the ring of its calls, as no library would:
  *
- *	raw_wild SEED        calls with random arguments, half of them sensible
+ *	raw_wild SEED        calls with random arguments, half of them sensible;
+ *	                     prints a sum of all answers
  *	raw_wild ring        a tail that cannot be
  *	raw_wild kind        a call that there is not
  *	raw_wild drivers     drivers that call each other without end
  *	raw_wild fork        a child goes on calling */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +65,17 @@ static bool blocks(uint32_t kind)
 	}
 }
 
+static uint64_t sum(uint64_t sum, uint64_t val)
+{
+	return (sum ^ val) * 1099511628211u;
+}
+
 static void wild(struct weft_host *h, int calls)
 {
+	uint64_t all = 0;
+
 	for (int i = 0; i < calls; i++) {
+		struct att_reply r;
 		struct att_host_cmd c = {
 			.kind = (uint8_t)(ATT_H_FIRST_ + 1 +
 					  rnd() % (ATT_H_END - ATT_H_FIRST_ -
@@ -90,9 +100,13 @@ static void wild(struct weft_host *h, int calls)
 			c.val %= WEFT_US;
 		if (c.kind == ATT_H_COPY)
 			c.io_len %= 4096;
-		host_call(h, &c, NULL);
+		host_call(h, &c, &r);
+		all = sum(sum(sum(all, (uint32_t)r.status), r.a), r.b);
+		all = sum(sum(all, r.c), r.stores);
+		if (i % 500 == 0)
+			printf("call %d: %016" PRIx64 "\n", i, all);
 	}
-	printf("%d calls\n", calls);
+	printf("%d calls: %016" PRIx64 "\n", calls, all);
 }
 
 static void ring(struct weft_host *h)

@@ -14,10 +14,11 @@ So any change of a time, a counter or a byte shows.  A line of FILE is a run:
 
 ARGUMENTS are those of `weft run`.  DIGEST is that of the JSON without the
 manifest, which holds versions and defaults.  The VALUES are sums, for a reader
-of a diff.  A file that the run writes (--trace, --waves, --capture-file,
---out) has a digest among them.  MARKS are one letter for each kind of value,
-so that a mismatch has a name: instances of a component are one kind.  A new
-line needs ARGUMENTS only.
+of a diff.  Files that the run writes have digests of their own.  Among the
+ARGUMENTS +db asks for a database and what weft explain says of it, +files also
+for a timeline, waves and a capture (+nocapture: where no line has a format).
+MARKS are one letter for each kind of value, so that a mismatch has a name:
+instances of a component are one kind.  A new line needs ARGUMENTS only.
 """
 import hashlib
 import json
@@ -33,7 +34,9 @@ import tempfile
 
 LETTERS = string.ascii_letters + string.digits + "-_"
 MANIFEST = re.compile(rb'"manifest": \{.*?\n *\},?', re.S)
-FILES = {"--trace", "--waves", "--capture", "--capture-file", "--out"}
+FILES = ["--out", "r.db", "--trace", "t.json", "--waves", "w.vcd"]
+MACROS = {"+db": FILES[:2], "+nocapture": FILES,
+          "+files": FILES + ["--capture", "all", "--capture-file", "c.pcapng"]}
 SHOWN = 12  # names of values that changed
 ADVICE = """
 A change of a model is a decision: name it in the commit.  "make golden" writes
@@ -91,39 +94,45 @@ def histogram(name, h):
     yield name + " bins", sum(a * n for a, n in h["bins"])
 
 
-def content(path):
-    """Bytes of a file that do not depend on versions; rows of a database."""
-    if path.suffix != ".db":
-        return path.read_bytes()
+def rows(path):
+    """What a database holds, without versions and texts of the experiment."""
     db = sqlite3.connect(path)
-    rows = [line for line in db.iterdump()
-            if not line.startswith('INSERT INTO "manifest"')]
+    out = [line for line in db.iterdump() if line.startswith("INSERT") and
+           not line.startswith(('INSERT INTO "manifest"',
+                                'INSERT INTO "runs"'))]
     db.close()
-    return "\n".join(rows).encode()
+    return "\n".join(out).encode()
 
 
 def explained(weft, db):
-    """Stages of two messages, where the run has stages."""
-    text = b""
-    for which in "fastest", "slowest":
-        p = subprocess.run([weft, "explain", str(db), "--message", which],
-                           capture_output=True)
-        text += p.stdout + p.stderr.replace(str(db).encode(), b"")
-    return text
+    """Stages of two messages; nothing where they are not told."""
+    return b"".join(subprocess.run(
+        [weft, "explain", str(db), "--message", which],
+        capture_output=True).stdout for which in ("fastest", "slowest"))
+
+
+def digests(weft, folder):
+    """{file: digest}, and of what is said about a database."""
+    out = {}
+    for f in pathlib.Path(folder).iterdir():
+        if f.suffix == ".db":
+            text = explained(weft, f)
+            out.update({"explain": sha(text, 8)} if text else {})
+            out["db"] = sha(rows(f), 8)
+        else:
+            out[f.suffix[1:]] = sha(f.read_bytes(), 8)
+    return out
 
 
 def execute(weft, args):
     """Runs with all counters, whatever the experiment records."""
+    args = [b for a in args for b in MACROS.get(a, [a])]
     with tempfile.TemporaryDirectory(prefix="weft-golden-") as folder:
         p = subprocess.run(
             [weft, "run", *args, "--set", "record={}", "--format", "json",
              "--quiet"], cwd=folder, capture_output=True)
-        files = {}
-        for f in pathlib.Path(folder).iterdir():
-            files[f.name] = sha(content(f), 8)
-            if f.suffix == ".db":
-                files["explain"] = sha(explained(weft, f), 8)
-    return Outcome(p.returncode, p.stdout, p.stderr, files)
+        return Outcome(p.returncode, p.stdout, p.stderr,
+                       digests(weft, folder))
 
 
 # ---- what stands in a line ----
@@ -169,11 +178,12 @@ def read(path):
 def shipped_runs():
     """Arguments of a run of each shipped experiment, shortened as in the
     files; of the soak ones the first 100 us."""
-    here = pathlib.Path(__file__).resolve().parent
+    here, seen = pathlib.Path(__file__).resolve().parent, set()
     for path in sorted(here.glob("*.txt")):
         for l in read(path):
-            args = shlex.split(l.args) if l.runs() else []
-            if args and not FILES & set(args):
+            args = [a for a in shlex.split(l.args) if a not in MACROS]
+            if l.runs() and tuple(args) not in seen:
+                seen.add(tuple(args))
                 yield args
     for path in sorted(here.glob("../../experiments/*/soak-*.yaml")):
         yield ["%s/%s" % (path.parent.name, path.stem),

@@ -86,7 +86,7 @@ const struct repro_row repro_hvia_rows[] = {
 	  REPRO_PREDICTED, .report_only = true,
 	  .note = "printed: below 100 us below 10 KB; its 8.2 us and 112.1 MB/s "
 	  "make 97.4; messages of several frames take 3.7 us more here, "
-	  "100 us at 9.9 KB", .far = 88.2,
+	  "100 us at 9890 bytes", .far = 88.2,
 	  .why = "the line alone needs 80 us on top of HV-01",
 	  .experiment = LATENCY, .eval = hvia_eval_latency_10000 },
 	{ "HV-12", "utilisation, blocking, from 10,000 bytes on: most", "%", 1,

@@ -101,11 +101,8 @@ static void sizes_write(struct hpdrv *d)
 	}
 }
 
-void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
-		struct weft_host *h)
+void hpdrv_map(struct hpdrv *d, struct weft_host *h)
 {
-	d->rig = r;
-	d->node = node;
 	d->h = h;
 	d->dev = weft_dev_open(h, 0);
 	assert(d->dev);
@@ -113,6 +110,14 @@ void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 		       HP_CMD_MEMORY | HP_CMD_MASTER);
 	assert(weft_io_map(h, d->dev, HP_BAR_MGMT, 0, HP_MGMT_BYTES, WEFT_UC,
 			   &d->mgmt));
+}
+
+void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
+		struct weft_host *h)
+{
+	d->rig = r;
+	d->node = node;
+	hpdrv_map(d, h);
 	d->ct = weft_mem_alloc(h, (size_t)HP_VPIDS * HP_LINE, HP_PAGE,
 			       &d->ct_phys);
 	d->rs = weft_mem_alloc(h, RS_BYTES, HP_PAGE, &d->rs_phys);

@@ -39,6 +39,8 @@ struct hpproc {
 void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus);
 /* One node, whose only program is fn, from beginning to end. */
 void hprig_one(exrig_fn fn);
+/* The management page alone: nothing is stored there. */
+void hpdrv_map(struct hpdrv *d, struct weft_host *h);
 /* Once per node, before anything else there.  HPID of node i is i + 1. */
 void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 		struct weft_host *h);

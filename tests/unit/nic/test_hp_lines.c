@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches of the Host Port (hostport.md 8.8) from the inside, in any order of
- * accesses, against lists that are searched from end to end: what is kept, what
- * is replaced, what a copy holds while memory changes. */
+/* Caches of windows and routes of the Host Port (hostport.md 8.8) from the
+ * inside, in any order of accesses: what is kept, what is replaced, what a copy
+ * holds while memory changes. */
 #include "../cmocka_all.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "hpproc.h"
+#include "lru.h"
 #include "nic/hostport/units.h"
 
 static struct weft_rng rng;
@@ -42,37 +42,9 @@ static void rest(struct weft_host *h)
 	weft_host_sleep(h, weft_host_now(h) + 5 * WEFT_US);
 }
 
-/* ---- least recently used, by hand --------------------------------------- */
-
-enum { WAYS = 4, KEYS = 12, OPS = 1500 };
-
-struct copy {
-	bool valid, dirty;
-	uint64_t key, used, val;
-};
+enum { KEYS = 12, OPS = 1500 };
 
 static uint64_t clock_now;
-
-static struct copy *find(struct copy *c, uint64_t key)
-{
-	for (uint32_t i = 0; i < WAYS; i++)
-		if (c[i].valid && c[i].key == key)
-			return &c[i];
-	return NULL;
-}
-
-static struct copy *replaced(struct copy *c)
-{
-	struct copy *old = c;
-
-	for (uint32_t i = 0; i < WAYS; i++)
-		if (!c[i].valid)
-			return &c[i];
-	for (uint32_t i = 1; i < WAYS; i++)
-		if (c[i].used < old->used)
-			old = &c[i];
-	return old;
-}
 
 /* ---- windows and routes ---------------------------------------------------
  */
@@ -81,7 +53,7 @@ struct table {
 	struct hp_lines *l;
 	uint64_t *mem; /* eight words for each key */
 	weft_phys_t phys;
-	struct copy copy[WAYS];
+	struct lru copy[LRU_WAYS];
 	uint64_t hits, misses;
 };
 
@@ -126,17 +98,17 @@ static void table_new(struct weft_host *h, struct table *t, uint32_t entries)
 static void look_one(struct weft_host *h, struct hp_nic *n, struct table *t,
 		     uint64_t key)
 {
-	struct copy *c = find(t->copy, key);
+	struct lru *c = lru_find(t->copy, key);
 	struct hp_look k;
 	uint32_t done = 0;
 
 	t->hits += c != NULL;
 	t->misses += !c;
 	if (!c) {
-		c = replaced(t->copy);
-		*c = (struct copy){ .valid = true,
-				    .key = key,
-				    .val = t->mem[HP_WORDS * key + 7] };
+		c = lru_replaced(t->copy);
+		*c = (struct lru){ .valid = true,
+				   .key = key,
+				   .val = t->mem[HP_WORDS * key + 7] };
 	}
 	c->used = ++clock_now;
 	ask(n, t, &k, key, &done);
@@ -148,7 +120,7 @@ static void look_one(struct weft_host *h, struct hp_nic *n, struct table *t,
 
 static void drop(struct table *t, uint64_t from, uint64_t to)
 {
-	for (uint32_t i = 0; i < WAYS; i++)
+	for (uint32_t i = 0; i < LRU_WAYS; i++)
 		if (t->copy[i].key >= from && t->copy[i].key <= to)
 			t->copy[i].valid = false;
 }
@@ -182,7 +154,7 @@ static void act_lines(struct weft_host *h, struct hp_nic *n, struct table *t)
 	}
 	for (key = 0; key < KEYS; key++)
 		assert_int_equal(hp_lines_cmd(t->l, HP_CACHE_QUERY, key),
-				 find(t->copy, key) ? HP_CACHE_PRESENT : 0);
+				 lru_find(t->copy, key) ? HP_CACHE_PRESENT : 0);
 }
 
 static int lines(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -192,7 +164,7 @@ static int lines(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	weft_rng_seed(&rng, 5, 0);
-	table_new(h, &t, WAYS + 3); /* as many as fill sets of four */
+	table_new(h, &t, LRU_WAYS + 3); /* as many as fill sets of four */
 	for (uint32_t i = 0; i < OPS; i++)
 		act_lines(h, n, &t);
 	assert_int_equal(exrig_counter(r->node[0].nic, "route_hits"), t.hits);
@@ -241,7 +213,7 @@ static void one_read(struct weft_host *h, struct exrig *r, struct table *t)
 	assert_int_equal(reads(r), was + 7);
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(word_of(&k[i], 0), 100 + i);
-		assert_int_equal(kept(t, i), i < WAYS);
+		assert_int_equal(kept(t, i), i < LRU_WAYS);
 	}
 }
 
@@ -259,7 +231,7 @@ static void take_away(struct table *t, enum how how)
 
 static bool filling(const struct table *t)
 {
-	for (uint32_t i = 0; i < WAYS; i++)
+	for (uint32_t i = 0; i < LRU_WAYS; i++)
 		if (t->l->at[i].filling)
 			return true;
 	return false;
@@ -341,187 +313,11 @@ static void looks_at_the_same_time_share_a_read(void **state)
 	run(together, NULL);
 }
 
-/* ---- contexts -------------------------------------------------------------
- */
-
-enum { SETS = 2, VPIDS = 12 };
-
-static const char *const two_sets[] = { "ctx_cache", "8", NULL };
-
-struct contexts {
-	struct copy copy[SETS][WAYS];
-	uint64_t hits, misses, backs;
-};
-
-static uint64_t *context(uint32_t vpid)
-{
-	return &drv.ct[HP_WORDS * vpid + 2];
-}
-
-struct context_get {
-	struct hp_ctx_req q;
-	uint64_t seen, put;
-	bool done, write;
-};
-
-static void context_done(struct hp_nic *n, struct hp_ctx_req *q,
-			 struct hp_ctx *c)
-{
-	struct context_get *g = q->arg;
-
-	(void)n;
-	g->seen = c->w[2];
-	g->done = true;
-	if (!g->write)
-		return;
-	c->w[2] = g->put;
-	hp_ctx_dirty(c);
-}
-
-static void write_back(struct contexts *x, struct copy *c)
-{
-	if (c->valid && c->dirty) {
-		*context((uint32_t)c->key) = c->val;
-		x->backs++;
-	}
-	c->valid = c->dirty = false;
-}
-
-static void get_one(struct weft_host *h, struct hp_nic *n, struct contexts *x,
-		    uint32_t vpid)
-{
-	struct copy *set = x->copy[vpid % SETS], *c = find(set, vpid);
-	struct context_get g = { .put = weft_rng_u64(&rng),
-				 .write = any(3) == 0 };
-
-	g.q = (struct hp_ctx_req){ .vpid = (uint16_t)vpid,
-				   .done = context_done,
-				   .arg = &g };
-	hp_ctx_get(n, &g.q);
-	rest(h);
-	assert_true(g.done);
-	x->hits += c != NULL;
-	x->misses += !c;
-	if (!c) {
-		c = replaced(set);
-		if (c->valid && c->dirty)
-			assert_int_equal(*context((uint32_t)c->key), c->val);
-		write_back(x, c);
-		*c = (struct copy){ .valid = true,
-				    .key = vpid,
-				    .val = *context(vpid) };
-	}
-	c->used = ++clock_now;
-	assert_int_equal(g.seen, c->val);
-	c->val = g.write ? g.put : c->val;
-	c->dirty |= g.write;
-}
-
-static void act_context(struct weft_host *h, struct hp_nic *n,
-			struct contexts *x)
-{
-	uint32_t vpid = any(VPIDS);
-	struct copy *c = find(x->copy[vpid % SETS], vpid);
-
-	switch (any(16)) {
-	case 0:
-		hp_ctx_flush(n);
-		rest(h);
-		for (uint32_t i = 0; i < SETS * WAYS; i++)
-			write_back(x, &x->copy[0][i]);
-		break;
-	case 1:
-	case 2:
-		hp_ctx_remove(n, vpid);
-		assert_int_equal(hp_ctx_busy(n), c && c->dirty);
-		rest(h);
-		if (c && c->dirty)
-			assert_int_equal(*context(vpid), c->val);
-		if (c)
-			write_back(x, c);
-		break;
-	case 3:
-		if (!c) /* the driver's */
-			*context(vpid) = weft_rng_u64(&rng);
-		break;
-	default:
-		get_one(h, n, x, vpid);
-	}
-	assert_false(hp_ctx_busy(n));
-	for (vpid = 0; vpid < VPIDS; vpid++)
-		assert_int_equal(hp_ctx_present(n, vpid),
-				 find(x->copy[vpid % SETS], vpid) != NULL);
-}
-
-static int contexts(struct weft_host *h, struct exrig *r, uint32_t node)
-{
-	struct hp_nic *n = nic_of(r);
-	struct contexts x = { 0 };
-
-	hpdrv_open(&drv, r, node, h);
-	weft_rng_seed(&rng, 6, 0);
-	for (uint32_t i = 0; i < OPS; i++)
-		act_context(h, n, &x);
-	assert_int_equal(exrig_counter(r->node[0].nic, "ctx_hits"), x.hits);
-	assert_int_equal(exrig_counter(r->node[0].nic, "ctx_misses"), x.misses);
-	assert_int_equal(exrig_counter(r->node[0].nic, "ctx_backs"), x.backs);
-	return 0;
-}
-
-static void contexts_are_kept_by_use_and_written_back(void **state)
-{
-	(void)state;
-	run(contexts, two_sets);
-}
-
-/* More contexts of one set than it has ways, all changed and wanted again while
- * they are written back. */
-enum { CROWD = 40 };
-
-static int crowd(struct weft_host *h, struct exrig *r, uint32_t node)
-{
-	static struct context_get g[CROWD];
-	struct hp_nic *n = nic_of(r);
-
-	hpdrv_open(&drv, r, node, h);
-	for (uint32_t turn = 0; turn < 4; turn++) {
-		for (uint32_t i = 0; i < CROWD; i++) {
-			g[i] = (struct context_get){ .put = 1000 * turn + i,
-						     .write = true };
-			g[i].q = (struct hp_ctx_req){ .vpid = (uint16_t)(2 * i),
-						      .done = context_done,
-						      .arg = &g[i] };
-			hp_ctx_get(n, &g[i].q);
-		}
-		weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
-		for (uint32_t i = 0; i < CROWD; i++) {
-			assert_true(g[i].done);
-			assert_int_equal(g[i].seen,
-					 turn ? 1000 * (turn - 1) + i : 0);
-		}
-	}
-	hp_ctx_flush(n);
-	assert_true(hp_ctx_busy(n));
-	rest(h);
-	for (uint32_t i = 0; i < CROWD; i++)
-		assert_int_equal(*context(2 * i), 3000 + i);
-	return 0;
-}
-
-static void no_change_of_a_context_is_lost_in_a_crowd(void **state)
-{
-	(void)state;
-	run(crowd, two_sets);
-	run(crowd, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(windows_and_routes_are_kept_by_use),
 		cmocka_unit_test(looks_at_the_same_time_share_a_read),
-		cmocka_unit_test(contexts_are_kept_by_use_and_written_back),
-		cmocka_unit_test(no_change_of_a_context_is_lost_in_a_crowd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,10 +94,20 @@ static const struct row rows[] = {
 	BAD(OWINID, S, .ooff = ~7ull, .len = 16),
 	BAD(OWINID, P, .ooff = HPEND_LEN),
 	BAD(OWINID, G, .ooff = HPEND_LEN - 8, .len = 16),
+	BAD(OWINID, S, .len = 65544),
+	BAD(OWINID, S, .ooff = 65536),
+	BAD(OOFFSET, S, .ooff = 1), /* each bit */
+	BAD(OOFFSET, S, .ooff = 2),
 	BAD(OOFFSET, S, .ooff = 4),
+	BAD(OOFFSET, P, .ooff = 1),
+	BAD(OOFFSET, P, .ooff = 2),
 	BAD(OOFFSET, P, .ooff = 4),
 	BAD(OOFFSET, G, .ooff = 7),
+	BAD(OLENGTH, S, .len = 9),
+	BAD(OLENGTH, S, .len = 10),
 	BAD(OLENGTH, S, .len = 12),
+	BAD(OLENGTH, P, .len = 9),
+	BAD(OLENGTH, P, .len = 10),
 	BAD(OLENGTH, P, .len = 12),
 	BAD(OLENGTH, G, .len = 1),
 	BAD(TVPID_INV, S, .vpid = NOBODY), /* Q12 */
@@ -116,6 +126,7 @@ static const struct row rows[] = {
 	BAD(TWINID, M, .off = HPEND_LEN),
 	BAD(TWINID, HP_B_FAA, .off = ~7ull),
 	BAD(TOFFSET, P, .off = 4),
+	BAD(TOFFSET, P, .off = 2),
 	BAD(TOFFSET, G, .off = 1),
 	BAD(TOFFSET, HP_B_CAS, .off = 4),
 	BAD(TLENGTH, P, .len = 12, .hand = 1), /* R23 */

@@ -31,15 +31,43 @@ static void bit_set(uint64_t *w, uint32_t i, bool on)
 }
 
 /* The lowest that never had an owner; HP_VPIDS: all had. */
-static uint32_t vpid_fresh(const struct hport_kernel *k)
+static uint32_t vpid_fresh(struct hport_drv *d)
 {
-	for (uint32_t i = 0; i < HP_VPIDS / 64; i++) {
-		uint64_t w = ~(k->used[i] | k->vpids[i]);
+	const struct hport_kernel *k = d->kernel;
 
-		if (w)
-			return 64 * i + (uint32_t)__builtin_ctzll(w);
-	}
+	for (uint32_t i = 0; i < HP_VPIDS / 64; i++)
+		for (uint64_t w = ~(k->used[i] | k->vpids[i]); w; w &= w - 1) {
+			uint32_t vpid = 64 * i + (uint32_t)__builtin_ctzll(w);
+
+			if (!hport_ultra_names(d, vpid))
+				return vpid;
+		}
 	return HP_VPIDS;
+}
+
+/* The one that had none for longest. */
+static uint32_t vpid_rested(struct hport_drv *d)
+{
+	const struct hport_kernel *k = d->kernel;
+
+	for (size_t i = 0; i < k->closed.n; i++)
+		if (!hport_ultra_names(d, k->closed.at[i].vpid))
+			return k->closed.at[i].vpid;
+	return HP_VPIDS;
+}
+
+uint32_t hport_vpid_own(struct hport_drv *d)
+{
+	const struct hport_kernel *k = d->kernel;
+	uint32_t vpid = 0;
+
+	while (vpid < HP_VPIDS && !hport_port_of(d, vpid))
+		vpid++;
+	if (vpid < HP_VPIDS)
+		return vpid;
+	while (--vpid && bit_of(k->vpids, vpid))
+		;
+	return vpid;
 }
 
 /* When its rest is over. */
@@ -58,13 +86,11 @@ static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
 }
 
 /* HP_VPIDS: none. */
-static uint32_t vpid_choose(const struct hport_kernel *k, int32_t want)
+static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {
-	uint32_t vpid = want < 0 ? vpid_fresh(k) : (uint32_t)want;
+	uint32_t vpid = want < 0 ? vpid_fresh(d) : (uint32_t)want;
 
-	if (vpid == HP_VPIDS && k->closed.n)
-		vpid = k->closed.at[0].vpid;
-	return vpid;
+	return vpid == HP_VPIDS ? vpid_rested(d) : vpid;
 }
 
 int hport_drv_vpid(struct hport_drv *d, int32_t want)
@@ -76,8 +102,9 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want)
 	if (want >= HP_VPIDS)
 		return -EINVAL;
 	hport_drv_lock(d);
-	vpid = vpid_choose(k, want);
-	if (vpid == HP_VPIDS || bit_of(k->vpids, vpid)) {
+	vpid = vpid_choose(d, want);
+	if (vpid == HP_VPIDS || bit_of(k->vpids, vpid) ||
+	    hport_ultra_names(d, vpid)) {
 		hport_drv_unlock(d);
 		return vpid == HP_VPIDS ? -ENOSPC : -EBUSY;
 	}

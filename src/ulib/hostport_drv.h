@@ -155,9 +155,11 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- hostport_drv.c ---- */
 
-/* A free VPID: `want`, or one that had no owner or none for longest with want <
- * 0.  -EBUSY, -ENOSPC, -EINVAL. */
+/* A free VPID that no ULTRA port of others names: `want`, or one that had no
+ * owner or none for longest with want < 0.  -EBUSY, -ENOSPC, -EINVAL. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
+/* The lowest VPID of the caller; it has none: the highest that nobody has. */
+uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
 /* Closes it; false: the device still holds something of the VPID, whose memory
@@ -192,6 +194,9 @@ void hport_space_free(struct hport_kernel *k);
 /* ---- hostport_ultra.c ---- */
 
 int hport_ultra_setup(struct hport_drv *d);
+/* A port of another process names the VPID: it would be told of what that one
+ * sends. */
+bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);
 
 #endif

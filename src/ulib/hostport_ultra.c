@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver: ports of ULTRA (hostport.md 9.3, 9.8).  The driver pages
- * are its own; a process changes and maps the ports that it has taken. */
+ * are its own; a process changes and maps the ports that it has taken.
+ *
+ * A port that is given back holds nothing of its owner: packets have left, no
+ * memory is named.  One whose packets do not leave is given to nobody. */
 #include "ulib/hostport_drv.h"
 
 #include <errno.h>
@@ -15,6 +18,7 @@ struct hport_uport {
 	struct weft_io page; /* len 0: not mapped */
 	void *queue;
 	uint64_t bytes; /* of it */
+	uint32_t vpid;	/* that its registers name */
 };
 
 int hport_ultra_setup(struct hport_drv *d)
@@ -54,6 +58,11 @@ static uint32_t owner_reg(uint32_t unit)
 	return unit ? HP_UC_OWNER : HP_UR_OWNER;
 }
 
+static uint32_t vpid_reg(uint32_t unit)
+{
+	return unit ? HP_UC_VPID : HP_UR_VPID;
+}
+
 static struct hport_uport *uport(struct hport_kernel *k, uint32_t unit,
 				 uint32_t upid)
 {
@@ -82,10 +91,33 @@ int hport_k_ultra_info(struct hport_drv *d, struct hport_c_ultra_info *a)
 	return 0;
 }
 
+bool hport_ultra_names(struct hport_drv *d, uint32_t vpid)
+{
+	const struct weft_proc *self = weft_proc_self(d->host);
+
+	for (uint32_t i = 0; i < 2 * d->kernel->n_uports; i++) {
+		const struct hport_uport *u = &d->kernel->uport[i];
+
+		if (u->taken && u->proc && u->proc != self && u->vpid == vpid)
+			return true;
+	}
+	return false;
+}
+
+/* Notifications of a process go to itself, whatever the owner before had
+ * there. */
+static void names_itself(struct hport_drv *d, struct hport_uport *u,
+			 uint32_t unit, uint32_t upid)
+{
+	u->vpid = hport_vpid_own(d);
+	put(d, unit, upid, vpid_reg(unit), u->vpid);
+}
+
 /* A port that nobody owns, or -EBUSY. */
 int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 {
 	struct hport_kernel *k = d->kernel;
+	struct hport_uport *u;
 	uint32_t i = 0;
 
 	if (a->unit && a->unit != HP_ULTRA_CPL)
@@ -94,40 +126,72 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 		i++;
 	if (i == k->n_uports)
 		return -EBUSY;
-	*uport(k, a->unit, i) =
-		(struct hport_uport){ .proc = weft_proc_self(d->host),
-				      .taken = true };
+	u = uport(k, a->unit, i);
+	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
+				   .taken = true };
+	if (u->proc)
+		names_itself(d, u, a->unit, i);
 	put(d, a->unit, i, owner_reg(a->unit), 1);
 	a->upid = i;
 	return 0;
 }
 
-/* Closed; stores to its queue that were under way have reached it. */
+/* Closed; stores to its queue that were under way have reached it, and no queue
+ * is named any more. */
 static void stores_end(struct hport_drv *d, uint32_t upid)
 {
 	put(d, HP_ULTRA_CPL, upid, HP_UC_CTRL, 0);
 	while (get(d, HP_ULTRA_CPL, upid, HP_UC_CTRL) & HP_ULTRA_STORES)
 		;
+	put(d, HP_ULTRA_CPL, upid, HP_UC_SIZE, 0);
+	put(d, HP_ULTRA_CPL, upid, HP_UC_BASE, 0);
 }
 
+static bool has_packets(struct hport_drv *d, uint32_t upid)
+{
+	uint64_t p = get(d, 0, upid, HP_UR_PTRS);
+
+	return (p >> 16 & 0xffff) != (p & 0xffff);
+}
+
+/* Its packets leave, as far as they can; false: some are left, and with them
+ * their way, which no other owner must have. */
+static bool drain(struct hport_drv *d, uint32_t upid)
+{
+	weft_time_t until = weft_host_now(d->host) + DRAIN;
+	bool left = has_packets(d, upid);
+
+	if (left)
+		put(d, 0, upid, HP_UR_CTRL, HP_ULTRA_EN);
+	while (left && weft_host_now(d->host) < until)
+		left = has_packets(d, upid);
+	put(d, 0, upid, HP_UR_CTRL, 0);
+	return !left;
+}
+
+/* The page goes first: nothing new comes. */
 static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		      uint32_t upid)
 {
-	if (unit)
-		stores_end(d, upid);
-	if (u->queue)
-		hport_kmem_free(d, u->queue, u->bytes);
+	bool over = true;
+
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
-	put(d, unit, upid, owner_reg(unit), 0);
-	*u = (struct hport_uport){ 0 };
+	if (unit)
+		stores_end(d, upid);
+	else
+		over = drain(d, upid);
+	if (u->queue)
+		hport_kmem_free(d, u->queue, u->bytes);
+	*u = (struct hport_uport){ .taken = !over };
+	if (over)
+		put(d, unit, upid, owner_reg(unit), 0);
 }
 
 /* A process does not say where memory or its part of the packet queue is, and
  * its notifications go to a port of its own, or to none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
-	uint32_t vpid_reg = a->unit ? HP_UC_VPID : HP_UR_VPID;
 	const struct hport_kport *p;
 
 	if (!a->write || !weft_proc_self(d->host))
@@ -135,7 +199,7 @@ static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 	if (a->unit ? a->reg == HP_UC_BASE || a->reg == HP_UC_SIZE
 		    : a->reg == HP_UR_SLICE || a->reg == HP_UR_PTRS)
 		return false;
-	if (a->reg != vpid_reg)
+	if (a->reg != vpid_reg(a->unit))
 		return true;
 	p = a->val < HP_VPIDS ? d->kernel->port[a->val] : NULL;
 	return !p || p->proc == weft_proc_self(d->host);
@@ -180,6 +244,8 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 		uport_end(d, u, a->unit, a->upid);
 	else
 		put(d, a->unit, a->upid, a->reg, a->val);
+	if (a->write && a->reg == vpid_reg(a->unit))
+		u->vpid = a->val & (HP_VPIDS - 1);
 	return 0;
 }
 
@@ -220,19 +286,6 @@ int hport_k_ultra_map(struct hport_drv *d, struct hport_c_ultra_map *a)
 	return ok ? 0 : -ENOMEM;
 }
 
-/* Its packets leave first, as far as they can. */
-static void drain(struct hport_drv *d, uint32_t upid)
-{
-	weft_time_t until = weft_host_now(d->host) + DRAIN;
-	uint64_t p;
-
-	do
-		p = get(d, 0, upid, HP_UR_PTRS);
-	while ((p >> 16 & 0xffff) != (p & 0xffff) &&
-	       weft_host_now(d->host) < until);
-	put(d, 0, upid, HP_UR_CTRL, 0);
-}
-
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p)
 {
 	struct hport_kernel *k = d->kernel;
@@ -241,10 +294,7 @@ void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p)
 		uint32_t unit = i < k->n_uports ? 0 : HP_ULTRA_CPL;
 		uint32_t upid = i % k->n_uports;
 
-		if (!k->uport[i].taken || k->uport[i].proc != p)
-			continue;
-		if (!unit)
-			drain(d, upid);
-		uport_end(d, &k->uport[i], unit, upid);
+		if (k->uport[i].taken && k->uport[i].proc == p)
+			uport_end(d, &k->uport[i], unit, upid);
 	}
 }

@@ -14,7 +14,7 @@
 
 #include "weft/attach.h"
 
-enum { AREA = 1 << 20 };
+enum { AREA = 1 << 20, WORD = AREA - 64 };
 enum { TURN = 1 << 20, REGION }; /* imm: its part is done; its region */
 #define LONG_AGO (50 * WEFT_US)
 
@@ -160,21 +160,25 @@ static void part_remote(void)
 		say("put %d",
 		    ep->ops->put(ep, peer, back, n, m->addr + 65536, m->key,
 				 i % 2, 70 + i, i ? area + i : NULL));
-		if (i)
+		if (i) {
 			until(WEFT_EV_PUT);
-		say("get %d", ep->ops->get(ep, peer, back, n, m->addr + 65536,
-					   m->key, area + n));
-		until(WEFT_EV_GET);
-		say("%zu bytes %x", n, sum(back, n));
+			say("get %d",
+			    ep->ops->get(ep, peer, back, n, m->addr + 65536,
+					 m->key, area + n));
+			until(WEFT_EV_GET);
+			say("%zu bytes %x", n, timed ? sum(back, n) : 0);
+		}
 		meet();
 	}
-	say("add %d", ep->ops->fadd(ep, peer, m->addr + 8, m->key, 5, area));
+	say("add %d", ep->ops->fadd(ep, peer, m->addr + WORD, m->key, 5, area));
 	until(WEFT_EV_ATOMIC);
-	say("swap %d", ep->ops->cswap(ep, peer, m->addr + 8, m->key,
-				      *(uint64_t *)(area + 8), 77, area + 1));
-	until(WEFT_EV_ATOMIC);
+	for (uint64_t old = 4; old < 6; old++) {
+		say("swap %d", ep->ops->cswap(ep, peer, m->addr + WORD, m->key,
+					      old, 77, area + old));
+		until(WEFT_EV_ATOMIC);
+	}
 	meet();
-	say("%" PRIu64, *(uint64_t *)(area + 8));
+	say("%" PRIu64, *(uint64_t *)(area + WORD));
 }
 
 static void wrong_ends(int ret)
@@ -347,7 +351,7 @@ int main(void)
 	peer = WEFT_ATT_ADDR(!me, 0);
 	timed = weft_att_info(att)->clock != WEFT_CLOCK_NONE;
 	for (size_t i = 0; i < AREA; i++)
-		area[i] = (uint8_t)(i * 7 + me);
+		area[i] = i < WORD ? (uint8_t)(i * 7 + me) : 0;
 	setvbuf(stdout, NULL, _IOLBF, 0); /* lines of both stay whole */
 	part_info();
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "hpproc.h"
 
 static struct hpdrv drv;
@@ -192,6 +193,101 @@ static void test_o14_flush(void **state)
 	run(o14);
 }
 
+/* ---- Q22: any increment of any pointers ---- */
+
+enum { NQ = 16, PRQ = 8, RDR = 64, ROUNDS = 600 };
+
+struct ring {
+	uint32_t rp, wp, size;
+};
+
+static uint32_t used(const struct ring *r)
+{
+	return (r->wp + r->size - r->rp) % r->size;
+}
+
+static struct ring any_ring(struct weft_rng *g, uint32_t size)
+{
+	return (struct ring){ (uint32_t)(weft_rng_u64(g) % size),
+			      (uint32_t)(weft_rng_u64(g) % size), size };
+}
+
+static void rings_put(uint64_t *c, const struct ring *nq,
+		      const struct ring *rdr, const struct ring *prq)
+{
+	HP_CTX_SET(c, HP_F_NQ_RP, nq->rp);
+	HP_CTX_SET(c, HP_F_NQ_WP, nq->wp);
+	HP_CTX_SET(c, HP_F_RDR_RP, rdr->rp);
+	HP_CTX_SET(c, HP_F_RDR_WP, rdr->wp);
+	HP_CTX_SET(c, HP_F_PRQ_RP, prq->rp);
+	HP_CTX_SET(c, HP_F_PRQ_WP, prq->wp);
+}
+
+/* What a command does to them (7.3); false: it is beyond the other pointer. */
+static bool apply(uint32_t cmd, uint32_t by, uint32_t unit, struct ring *nq,
+		  struct ring *rdr, struct ring *prq)
+{
+	if (cmd == HP_T_NQ_RP && by > used(nq))
+		return false;
+	if (cmd == HP_T_RDR_RP && by << unit > used(rdr))
+		return false;
+	if (cmd == HP_T_PRQ_WP && used(prq) + by > PRQ - 1)
+		return false;
+	if (cmd == HP_T_NQ_RP)
+		nq->rp = (nq->rp + by) % NQ;
+	if (cmd == HP_T_RDR_RP)
+		rdr->rp = (rdr->rp + (by << unit)) % RDR;
+	if (cmd == HP_T_PRQ_WP)
+		prq->wp = (prq->wp + by) % PRQ;
+	return true;
+}
+
+static int any_pointers(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	static const uint32_t cmds[] = { HP_T_SNAPSHOT, HP_T_NQ_RP, HP_T_RDR_RP,
+					 HP_T_PRQ_WP };
+	uint64_t w[HP_WORDS], want[HP_WORDS];
+	struct weft_rng g;
+	struct hpproc p;
+
+	drv = (struct hpdrv){ .nq = NQ, .prq = PRQ, .rdr = RDR };
+	hpdrv_open(&drv, r, node, h);
+	hpproc_open(&p, &drv, h, 5, 0);
+	weft_rng_seed(&g, 2, NULL);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct ring nq = any_ring(&g, NQ), rdr = any_ring(&g, RDR),
+			    prq = any_ring(&g, PRQ);
+		uint32_t cmd = cmds[weft_rng_u64(&g) % 4], unit = i / 50 % 3;
+		uint32_t by = (uint32_t)(weft_rng_u64(&g) % (i % 3 ? 10 : 32));
+		bool ok;
+
+		if (used(&nq) > NQ - 2)
+			continue;
+		hpdrv_set(&drv, HP_R_RDR_UNIT, unit);
+		rings_put((uint64_t *)hpdrv_ctx(&drv, 5), &nq, &rdr, &prq);
+		p.ni = nq.wp;
+		ok = apply(cmd, by, unit, &nq, &rdr, &prq);
+		nq.wp = (nq.wp + 1) % NQ; /* of the status */
+		assert_true(hpproc_trigger(&p, cmd, by) & HP_TRUE);
+		assert_true(hpproc_nqe(&p, w));
+		assert_int_equal(HP_CMD_ERR(HP_NQE_CMD(w)),
+				 ok ? 0 : HP_ERR_CMD_INV);
+		w[7] = HP_NQE_W7(HP_B_NOTIFY_CC, 0ull, 0ull);
+		memcpy(want, hpdrv_ctx(&drv, 5), HP_LINE);
+		status_equal(w, want);
+		rings_put(want, &nq, &rdr, &prq);
+		assert_memory_equal(want, hpdrv_ctx(&drv, 5), HP_LINE);
+	}
+	return 0;
+}
+
+/* Q22 */
+static void test_increments_of_any_pointers(void **state)
+{
+	(void)state;
+	hprig_one(any_pointers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_t14_increment),
 		cmocka_unit_test(test_t15_order),
 		cmocka_unit_test(test_o14_flush),
+		cmocka_unit_test(test_increments_of_any_pointers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,18 +40,23 @@ enum {
 	ATOLL_PIO_RDATA = 0x30, /* R: its next eight bytes */
 	ATOLL_CTRL = 0x40,
 	ATOLL_SDQ_BASE = 0x48, /* send descriptors */
-	ATOLL_SDQ_SIZE = 0x50, /* entries */
+	/* entries; a store begins at the first one, unless a descriptor is
+	 * being served */
+	ATOLL_SDQ_SIZE = 0x50,
 	ATOLL_SDQ_WP = 0x58,
 	ATOLL_SDQ_RP = 0x60,
 	ATOLL_SDR_BASE = 0x68, /* send data region */
 	ATOLL_RDQ_BASE = 0x70, /* receive descriptors */
-	ATOLL_RDQ_SIZE = 0x78, /* entries */
+	ATOLL_RDQ_SIZE = 0x78, /* entries; a store begins at the first one */
 	ATOLL_RDQ_RP = 0x80,
 	ATOLL_RDR_BASE = 0x88, /* receive data region */
-	ATOLL_RDR_SIZE = 0x90, /* bytes, a multiple of 64 */
+	/* bytes, a multiple of 64; a store begins at the first one, the rest of
+	 * a packet that has begun to come is lost */
+	ATOLL_RDR_SIZE = 0x90,
 	ATOLL_RDR_RP = 0x98,
 };
-enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2 }; /* how it receives */
+/* How it receives; load: stores to main memory are on their way. */
+enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
 /* PIO_STATUS: a packet is there, its payload bytes, words readable now. */
 #define ATOLL_STATUS_PACKET    (1ULL << 63)

@@ -115,8 +115,18 @@ static void drop(struct atoll_port *p, const volatile void *m)
 		weft_mem_free(p->h, (void *)m);
 }
 
+/* Nothing is taken from the network any more, and what was taken is stored. */
+static void receive_end(struct atoll_port *p)
+{
+	put(p, ATOLL_RDQ_SIZE, 0);
+	while (get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
+		;
+}
+
 void atoll_close(struct atoll_port *p)
 {
+	if (p->rdr)
+		receive_end(p);
 	drop(p, p->sdq);
 	drop(p, p->sdr);
 	drop(p, p->rdq);

@@ -94,7 +94,7 @@ struct at_rx {
 	uint64_t rdq_base, rdr_base;
 	uint32_t rdq_size, rdq_rp, rdq_wp, rdr_size;
 	uint64_t rdr_rp, rdr_wp, start; /* bytes, not wrapped */
-	uint32_t writes;		/* on their way */
+	uint32_t writes, descs; /* of bytes, of descriptors: on their way */
 };
 
 struct at_nic {

@@ -91,6 +91,7 @@ static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
 
 static void described(struct at_nic *n, struct at_dma *d)
 {
+	n->rx[d->hp].descs--;
 	if (n->rx[d->hp].ctrl & ATOLL_CTRL_IRQ)
 		at_irq(n, ATOLL_IRQ_RECEIVED);
 }
@@ -106,6 +107,7 @@ static void describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 		w[6] = (uint64_t)r->n_route << 48;
 	}
 	w[7] = ATOLL_D_VALID | (r->retrieved ? ATOLL_D_RETRIEVED : 0);
+	r->descs++;
 	d = at_dma_write(n, r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
 			 ATOLL_DESC, hp, described);
 	d->txn.trace_id = trace;
@@ -301,7 +303,8 @@ uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off)
 	case ATOLL_PIO_RDATA:
 		return pio_read(n, r);
 	case ATOLL_CTRL:
-		return r->ctrl;
+		return r->ctrl |
+		       (r->writes || r->descs ? ATOLL_CTRL_STORES : 0);
 	case ATOLL_SDQ_RP:
 		return n->tx[hp].sdq_rp;
 	default:
@@ -315,13 +318,14 @@ void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 
 	switch (off) {
 	case ATOLL_CTRL:
-		r->ctrl = (uint32_t)val;
+		r->ctrl = (uint32_t)val & (ATOLL_CTRL_DMA | ATOLL_CTRL_IRQ);
 		break;
 	case ATOLL_RDQ_BASE:
 		r->rdq_base = val;
 		break;
 	case ATOLL_RDQ_SIZE:
 		r->rdq_size = (uint32_t)val;
+		r->rdq_wp = r->rdq_rp = 0;
 		break;
 	case ATOLL_RDQ_RP:
 		r->rdq_rp = r->rdq_size ? (uint32_t)(val % r->rdq_size) : 0;
@@ -329,8 +333,10 @@ void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	case ATOLL_RDR_BASE:
 		r->rdr_base = val;
 		break;
-	case ATOLL_RDR_SIZE:
+	case ATOLL_RDR_SIZE: /* the rest of a packet has no beginning there */
 		r->rdr_size = (uint32_t)val & ~63u;
+		r->rdr_wp = r->rdr_rp = 0;
+		r->open = false;
 		break;
 	case ATOLL_RDR_RP: /* counts on without wrapping */
 		if (val <= r->rdr_wp && val >= r->rdr_rp)

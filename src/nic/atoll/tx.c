@@ -284,7 +284,10 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 		t->sdq_base = val;
 		break;
 	case ATOLL_SDQ_SIZE:
+		if (t->busy)
+			break;
 		t->sdq_size = (uint32_t)val;
+		t->sdq_wp = t->sdq_rp = 0;
 		break;
 	case ATOLL_SDR_BASE:
 		t->sdr_base = val;

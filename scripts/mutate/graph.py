@@ -8,6 +8,7 @@ import shlex
 import subprocess
 
 MESON = "/usr/bin/meson"
+WEFT = "src/front/weft"
 LEFT_OUT = {"tree", "fuzz", "models"}  # not about the program
 # Speed, or a program that draws and dissects: nothing here judges a mutant.
 # "docs" (suite tree) does: pages hold defaults and registers.
@@ -153,6 +154,13 @@ class Build:
 
     def program(self, test):
         return os.path.relpath(test.cmd[0], self.path)
+
+    def watched(self, test):
+        """The program of a test in which leaks are looked for, or None: its
+        own, and weft where each exit status is compared."""
+        if test.unit:
+            return self.program(test)
+        return WEFT if test.name.startswith("expected-") else None
 
     def needs(self, test):
         """Linked targets of a test.  A script may start any program."""

@@ -32,13 +32,18 @@ UNSEEN = {"assert", "_Static_assert", "static_assert", "__builtin_prefetch"}
 NO_CALL = {"if", "while", "for", "switch", "return", "sizeof", "assert",
            "static_assert", "_Static_assert", "offsetof", "defined",
            "__attribute__", "va_arg", "case", "do", "else", "_Alignof"}
+# Either order of two arguments is as good: always, or where the result is asked
+# for equality alone.
+SYMMETRIC = {"calloc", "fmin", "fmax"}
+SYMMETRIC_EQUAL = {"strcmp", "strcasecmp", "strncmp", "memcmp"}
 # Statements that begin with these are declarations, or are more than one line
 # to take away.
 NO_DROP = {"if", "else", "while", "for", "switch", "return", "do", "case",
            "default", "const", "static", "struct", "union", "enum", "unsigned",
            "signed", "int", "char", "long", "short", "float", "double", "bool",
            "void", "volatile", "extern", "typedef", "register", "assert",
-           "_Static_assert", "static_assert", "va_list", "FILE"}
+           "_Static_assert", "static_assert", "va_list", "FILE",
+           "abort"}  # of a program without memory
 
 
 def squeeze(text):
@@ -153,7 +158,8 @@ class File:
 
     def swap(self, i):
         """f(a, b): f(b, a)"""
-        if self.tokens[i].text in NO_CALL or self.tokens[i + 1].text != "(":
+        if self.tokens[i].text in NO_CALL or \
+                self.tokens[i + 1].text != "(" or self.is_symmetric(i):
             return
         parts, first, j = [], i + 2, i + 2
         end = self.other[i + 1]
@@ -165,6 +171,14 @@ class File:
         parts.append((first, end - 1))
         for (a, b), (c, d) in zip(parts, parts[1:]):
             self.swap_two(a, b, c, d)
+
+    def is_symmetric(self, i):
+        """Swapped arguments of the call at i give the same."""
+        name, before = self.tokens[i].text, self.tokens[i - 1].text
+        behind = self.tokens[self.other[i + 1] + 1].text
+        asked = before == "!" or (before in ("(", "&&", "||") and
+                                  behind in (")", "&&", "||"))
+        return name in SYMMETRIC or (name in SYMMETRIC_EQUAL and asked)
 
     def swap_two(self, a, b, c, d):
         text = lambda x, y: self.text[self.tokens[x].start:self.tokens[y].end]

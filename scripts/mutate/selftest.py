@@ -128,6 +128,17 @@ def make(root):
     return Toy(build)
 
 
+# Of the calls only the last has an order that matters.
+ORDER = """int order(const char *a, const char *b)
+{
+	if (!strcmp(a, b) || (strncmp(a, b, 3) && memcmp(b, a, 1)))
+		abort();
+	a = calloc(2, 3);
+	return strcmp(a, b);
+}
+"""
+
+
 def names(text):
     return {m.name: m for m in operators.mutants("toy.c", text)}
 
@@ -146,6 +157,9 @@ def check_names(bad):
             bad.append("%s: no edit, or other lines" % n)
     if any("LIMIT" in n or ":1000:" in n for n in found):
         bad.append("a macro or an assert is mutated")
+    order = [n for n in names(ORDER) if ":swap:" in n or ":call:" in n]
+    if order != ["toy.c:order:swap:0:a, b:b, a"]:
+        bad.append("order of arguments: %s" % order)
 
 
 def check_verdicts(root, build, map_, bad):

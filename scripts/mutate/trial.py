@@ -148,12 +148,12 @@ class Worker:
             raise NoLink("%s: %s" % (target, p.stderr))
 
     def link_for(self, test, objects, leak):
-        """A unit test looks for leaks, too, where it can."""
+        """Leaks are looked for, too, where that can be."""
         for target in self.build.needs(test):
             if target not in self.replaced and any(
                     self.build.holds(target, o) for o in objects):
                 self.link(target, objects, LEAK if leak and target ==
-                          self.build.program(test) else ())
+                          self.build.watched(test) else ())
 
     # ---- run ------------------------------------------------------------
 
@@ -196,11 +196,12 @@ class Worker:
     def measure(self, test):
         """(seconds without a mutant, whether it can look for leaks); None
         for seconds when the test fails anyway."""
-        for leak in (True, False) if test.unit else (False,):
+        watched = self.build.watched(test)
+        for leak in (True, False) if watched else (False,):
             self.restore()
             try:
                 if leak:
-                    self.link(self.build.program(test), {}, LEAK)
+                    self.link(watched, {}, LEAK)
                 status, wall = self.run(test)
             except NoLink:
                 status = 1

@@ -20,7 +20,6 @@ enum wave { WAVE_STATE, WAVE_LEVEL, WAVE_COUNT };
 struct var {
 	char *comp, *name;
 	enum wave kind;
-	uint32_t place; /* before they are sorted, from 1 */
 	/* while writing */
 	uint32_t code;
 	uint64_t value;
@@ -81,8 +80,7 @@ static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 		return 0;
 	vec_push(&w->vars, (struct var){ .comp = strdup(t->comp->name),
 					 .name = strdup(name),
-					 .kind = kind,
-					 .place = (uint32_t)w->vars.n + 1 });
+					 .kind = kind });
 	return w->hash[(h + i) % VARS] = (uint32_t)w->vars.n;
 }
 

@@ -10,6 +10,7 @@
  *	COMP hist NAME UNIT VALUE COUNT
  *	COMP series NAME UNIT UNIT X Y
  *	COMP fail - TEXT
+ *	COMP signal KIND N		to weft itself, in runs of that kind
  *	COMP open ID PARENT		a message; PARENT 0: of its own
  *	COMP mark ID NS STAGE
  *	COMP end ID ARRIVED
@@ -20,6 +21,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +102,12 @@ static void tell_fail(const struct told *t)
 	weft_check_failed(t->c, "%s", t->w[3]);
 }
 
+static void tell_signal(const struct told *t)
+{
+	if (!strcmp(t->w[2], t->s->kind))
+		raise((int)number(t, 3));
+}
+
 static void tell_open(const struct told *t)
 {
 	uint64_t parent = number(t, 3) ? *message(t, 3) : 0;
@@ -156,7 +164,7 @@ static const struct {
 	{ "mark", 5, tell_mark },     { "end", 4, tell_end },
 	{ "span", 8, tell_span },     { "state", 6, tell_state },
 	{ "level", 6, tell_level },   { "sent", 4, tell_sent },
-	{ "got", 4, tell_got },
+	{ "got", 4, tell_got },	      { "signal", 4, tell_signal },
 };
 enum { TELLS = sizeof(tells) / sizeof(tells[0]) };
 

@@ -40,7 +40,6 @@ FEW = ("sample often", "all")
 WAYS["all"] = [x for w in WAYS if w != "sample often" for x in WAYS[w]]
 NO_LINE = "can be written down"  # a run without a line: nothing to capture
 
-# Place of the file that makes the run short, by pattern; all that match.
 FORTH = """
 traffic: { count: 4, type: forth.gen, dests: 4, load: 0.5, packets: 100,
   size: 24, size_max: 512, resync: 4096, frame: packed }

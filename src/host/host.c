@@ -47,16 +47,9 @@ static const struct weft_param host_params[] = {
 };
 #undef P
 
-/* EXTOLL specification 7.6: H1 + H8 = 239 ns contain all that the processor does
- * for a short message.  bus.ht has H1 (75 ns), the ways of a load (35 ns each)
- * and 74 ns of H8; here are the other 90: half a turn and the miss. */
 static const struct weft_preset host_presets[] = {
-	{ "opteron", "cost_store=0 cost_wc=0 cost_load=0 cost_clock=1ns copy_fixed=0 copy_rate=8GB/s poll_period=2ns poll_hit=89ns",
-	  "processor beside bus.ht; calibrated (EXTOLL specification 7.6)" },
-	{ "xeon", "cost_store=0 cost_wc=0 cost_load=0 cost_clock=1ns copy_fixed=0 copy_rate=2GB/s poll_period=1ns",
-	  "processor beside bus.pci and the htx presets of bus.ht, whose constants contain what it does (Host Port specification 11.2)" },
-	{ "hvia", "cost_store=0 cost_wc=0 cost_load=280ns cost_clock=1ns copy_fixed=0 copy_rate=8GB/s poll_period=2ns poll_hit=89ns irq_entry=1.3us wake_up=2.9us",
-	  "Opteron of the HVIA-GE measurements: a load of a register takes 0.8 us with bus.pci (HVIA specification 2.1), interrupt 0.8 + entry 0.5, wake-up 1.7 + switch 1.2 us (7.5), polling as preset opteron" },
+#define HOST_PRESET(...) { __VA_ARGS__ },
+#include "systems.def"
 	{ 0 }
 };
 

@@ -91,11 +91,8 @@ static const struct weft_preset ht_presets[] = {
 	{ "ht200", "clock=200MHz", "HT200, 16 bit: 0.8 GB/s each way" },
 	{ "ht400", "clock=400MHz", "HT400, 16 bit: 1.6 GB/s each way" },
 	{ "ht800", "clock=800MHz", "HT800, 16 bit: 3.2 GB/s each way" },
-	{ "htx100", "clock=100GHz width=32 core=100MHz rx=6 tx=4 t_store=100ns t_out=100ns t_in=60ns t_reg=60ns t_read=220ns t_write=120ns t_irq=120ns",
-	  "HTX board, 160 ns each way whatever the size; calibrated (Host Port specification 11.6, 11.10)" },
-	{ "htx100_wire", "clock=200MHz width=8 core=100MHz rx=6 tx=4 t_store=80ns t_out=80ns t_in=40ns t_reg=60ns t_read=180ns t_write=100ns t_irq=100ns",
-	  "HTX board, 140 ns and the bytes at 0.4 GB/s each way; calibrated (Host Port specification 11.6, 11.10)" },
-	{ "htx200", "clock=400MHz width=16 core=200MHz t_out=25ns t_in=5ns t_reg=50ns", "HTX board, HT core of 200 MHz, 16 bit (Host Port specification 11.1)" },
+#define HT_PRESET(...) { __VA_ARGS__ },
+#include "systems.def"
 	{ 0 }
 };
 

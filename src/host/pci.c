@@ -74,10 +74,8 @@ static const struct weft_param pci_params[] = {
 #undef P
 
 static const struct weft_preset pci_presets[] = {
-	{ "pci33",    "clock=30ns width=4", "33 MHz, 32 bit: 133 MB/s (Host Port specification 11.2)" },
-	{ "pci66",    "clock=15ns width=8", "66 MHz, 64 bit: 533 MB/s (Host Port specification 11.2)" },
-	{ "pci64-66", "clock=66MHz width=8 t_arb=4 t_ph=3 t_end=0 t_disc=1 h_rd_out=300ns h_rd_in=303ns h_wr_out=0 h_wr_in=0 h_dw=303.030303ns",
-	  "66 MHz, 64 bit: 528 MB/s; calibrated (HVIA specification 2.1)" },
+#define PCI_PRESET(...) { __VA_ARGS__ },
+#include "systems.def"
 	{ 0 }
 };
 

@@ -7,6 +7,7 @@
 
 #include "ulib/ep_extoll.h"
 #include "ulib/ep_open.h"
+#include "ulib/extoll_drv.h"
 
 enum {
 	EPX_MAX_MSG = 65536,   /* default */
@@ -203,8 +204,8 @@ static int epx_start(struct epx *e)
 	return ret ? ret : epx_meet(e);
 }
 
-int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		   struct weft_ep **ep_p)
+static int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
+			  struct weft_ep **ep_p)
 {
 	struct epx *e;
 	int ret;
@@ -228,3 +229,6 @@ int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	*ep_p = &e->ep;
 	return 0;
 }
+
+const struct ep_nic ep_nic_extoll = { .probe = extoll_drv_probe,
+				      .open = ep_extoll_open };

@@ -14,6 +14,7 @@
 #include "nic/forth_regs.h"
 #include "ulib/ep_forth.h"
 #include "ulib/ep_open.h"
+#include "weft/forth.h"
 
 /* ---- user operations ---- */
 
@@ -382,8 +383,8 @@ static int epf_start(struct epf *e, weft_phys_t block_phys)
 	return 0;
 }
 
-int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		  struct weft_ep **ep_p)
+static int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
+			 struct weft_ep **ep_p)
 {
 	struct epf *e;
 	weft_phys_t block_phys;
@@ -409,3 +410,6 @@ int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	*ep_p = &e->ep;
 	return 0;
 }
+
+const struct ep_nic ep_nic_forth = { .probe = weft_forth_probe,
+				     .open = ep_forth_open };

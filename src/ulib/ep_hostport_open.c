@@ -230,8 +230,9 @@ static int eph_start(struct eph *e)
 	return ret ? ret : eph_meet(e);
 }
 
-int ep_hostport_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		     struct weft_ep **ep_p)
+static int ep_hostport_open(struct weft_host *h,
+			    const struct weft_ep_attr *attr,
+			    struct weft_ep **ep_p)
 {
 	struct eph *e;
 	int ret;
@@ -254,3 +255,7 @@ int ep_hostport_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		eph_close(&e->ep);
 	return ret;
 }
+
+const struct ep_nic ep_nic_hostport = { .probe = hport_drv_probe,
+					.open = ep_hostport_open,
+					.groups = true };

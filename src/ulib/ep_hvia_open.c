@@ -5,6 +5,7 @@
 
 #include "ulib/ep_hvia.h"
 #include "ulib/ep_open.h"
+#include "ulib/hvia_agent.h"
 
 void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s)
 {
@@ -133,8 +134,8 @@ static int epv_start(struct epv *e, uint32_t group)
 	return ret;
 }
 
-int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		 struct weft_ep **ep_p)
+static int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
+			struct weft_ep **ep_p)
 {
 	struct epv *e = weft_host_calloc(h, 1, sizeof(*e));
 	const uint32_t all = WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET |
@@ -167,3 +168,7 @@ int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	*ep_p = &e->ep;
 	return 0;
 }
+
+const struct ep_nic ep_nic_hvia = { .probe = hvia_probe,
+				    .open = ep_hvia_open,
+				    .groups = true };

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint implementations, one per NIC, opened by the ids of device 0. */
+/* Endpoint implementations, one per NIC, chosen by the ids of device 0. */
 #ifndef ULIB_EP_OPEN_H
 #define ULIB_EP_OPEN_H
 
 #include "weft/ep.h"
 
-int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		  struct weft_ep **ep_p);
-int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		   struct weft_ep **ep_p);
-int ep_hostport_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		     struct weft_ep **ep_p);
-int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
-		 struct weft_ep **ep_p);
+/* A library for one kind of NIC; ENDPOINT(id) in system.def lists it. */
+struct ep_nic {
+	/* Whether d is such a NIC; leaves it as it is. */
+	bool (*probe)(struct weft_host *h, struct weft_dev *d);
+	/* Contract of weft_ep_open; attr is not NULL. */
+	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
+		    struct weft_ep **ep_p);
+	bool groups; /* several processes on a node */
+};
+
+#define ENDPOINT(id) extern const struct ep_nic ep_nic_##id;
+#include "systems.def"
 
 /* What a library does for its peers where the NIC has no atomics: adds a to the
  * word of a region, or (swap) sets it to b if it is a; its old value. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes an experiment may use: those of components.def and those of the
+/* The classes an experiment may use: those of components.c and those of the
  * shared objects given with --load. */
 #ifndef FRONT_EXP_REGISTRY_H
 #define FRONT_EXP_REGISTRY_H

@@ -11,9 +11,8 @@ static const struct {
 	const char *name;
 	const struct repro_row *rows;
 } systems[] = {
-#define X(id) { #id, repro_##id##_rows },
-#include "front/repro/repro.def"
-#undef X
+#define ROWS(id) { #id, repro_##id##_rows },
+#include "systems.def"
 	{ 0 },
 };
 

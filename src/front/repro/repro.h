@@ -2,11 +2,11 @@
 /* Published numbers beside what the built machine does.
  *
  * A system is one file with one table `repro_<system>_rows` (ended by id ==
- * NULL) and one line in repro.def.  A row names a shipped experiment; every
- * distinct (experiment, set) pair runs once however many rows read it.  A row's
- * value is a metric or counter of the result, or what `eval` makes of the
- * whole data.  Nothing here may contain the answer: `paper` is what is printed
- * in the source, the model's value comes out of the run. */
+ * NULL) and a line ROWS(id) in its system.def.  A row names a shipped
+ * experiment; every distinct (experiment, set) pair runs once however many rows
+ * read it.  A row's value is a metric or counter of the result, or what `eval`
+ * makes of the whole data.  Nothing here may contain the answer: `paper` is
+ * what is printed in the source, the model's value comes out of the run. */
 #ifndef FRONT_REPRO_H
 #define FRONT_REPRO_H
 
@@ -113,8 +113,7 @@ double repro_number(const struct repro_data *d, const char *point,
 const struct hist *repro_hist(const struct repro_data *d, const char *point,
 			      const char *name);
 
-#define X(id) extern const struct repro_row repro_##id##_rows[];
-#include "front/repro/repro.def"
-#undef X
+#define ROWS(id) extern const struct repro_row repro_##id##_rows[];
+#include "systems.def"
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance of every class of components.def: the tables must be able to do
+/* Conformance of every class of components.c: the tables must be able to do
  * what they are for.  A new component is tested the day it appears. */
 #include "../cmocka_all.h"
 

@@ -158,9 +158,8 @@ static void test_fixed_axis(void **state)
 static void test_rows(void **state)
 {
 	static const struct repro_row *const systems[] = {
-#define X(id) repro_##id##_rows,
-#include "front/repro/repro.def"
-#undef X
+#define ROWS(id) repro_##id##_rows,
+#include "systems.def"
 	};
 
 	for (size_t s = 0; s < sizeof(systems) / sizeof(systems[0]); s++)

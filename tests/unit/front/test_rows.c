@@ -14,9 +14,8 @@
 #include "front/repro/repro.h"
 
 static const struct repro_row *const tables[] = {
-#define X(id) repro_##id##_rows,
-#include "front/repro/repro.def"
-#undef X
+#define ROWS(id) repro_##id##_rows,
+#include "systems.def"
 };
 
 typedef bool (*row_rule)(const struct repro_row *w);

@@ -25,6 +25,7 @@ import json
 import math
 import pathlib
 import re
+import resource
 import shlex
 import sqlite3
 import string
@@ -37,6 +38,8 @@ MANIFEST = re.compile(rb'"manifest": \{.*?\n *\},?', re.S)
 FILES = ["--out", "r.db", "--trace", "t.json", "--waves", "w.vcd"]
 MACROS = {"+db": FILES[:2], "+nocapture": FILES,
           "+files": FILES + ["--capture", "all", "--capture-file", "c.pcapng"]}
+LIMIT_S = 20  # of processor time; the longest takes 1, with sanitizers 4
+SUMS = "metrics", "counters", "histograms", "series"
 SHOWN = 12  # names of values that changed
 ADVICE = """
 A change of a model is a decision: name it in the commit.  "make golden" writes
@@ -124,15 +127,24 @@ def digests(weft, folder):
     return out
 
 
+def limit_cpu(seconds):
+    """Ends the process by a signal; a lower limit that it has stays."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if hard != resource.RLIM_INFINITY:
+        seconds = min(seconds, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
 def execute(weft, args):
     """Runs with all counters, whatever the experiment records."""
     args = [b for a in args for b in MACROS.get(a, [a])]
     with tempfile.TemporaryDirectory(prefix="weft-golden-") as folder:
         p = subprocess.run(
             [weft, "run", *args, "--set", "record={}", "--format", "json",
-             "--quiet"], cwd=folder, capture_output=True)
-        return Outcome(p.returncode, p.stdout, p.stderr,
-                       digests(weft, folder))
+             "--quiet"], cwd=folder, capture_output=True,
+            preexec_fn=lambda: limit_cpu(LIMIT_S))
+        files = digests(weft, folder) if p.returncode in (0, 1) else {}
+        return Outcome(p.returncode, p.stdout, p.stderr, files)
 
 
 # ---- what stands in a line ----
@@ -152,7 +164,7 @@ def marks(values):
 
 
 def sums(values):
-    for part in "metrics", "counters", "histograms", "series":
+    for part in SUMS:
         some = [v for k, v in values.items() if k.split(" ")[1] == part]
         yield "%s=%d/%.12g" % (part, len(some), total(some))
 
@@ -166,6 +178,10 @@ class Line:
     def __init__(self, text):
         args, _, rest = text.partition(" -> ")
         self.text, self.args, self.want = text, args.strip(), rest.split()
+
+    def key(self):
+        """As that of an Outcome: all that stands before the sums."""
+        return [w for w in self.want[:-1] if not w.startswith(SUMS)]
 
     def runs(self):
         return self.args and not self.args.startswith("#")
@@ -208,9 +224,10 @@ def why(line, o):
     if str(o.status) != line.want[0]:
         return ["status %d, was %s" % (o.status, line.want[0]),
                 o.err.decode(errors="replace")[-400:]]
-    now = described(o)
-    out = ["%s, was %s" % (b, a)
-           for a, b in zip(line.want[2:-1], now[2:-1]) if a != b]
+    was, now = (dict(w.split("=") for w in words[2:-1])
+                for words in (line.want, described(o)))
+    out = ["%s=%s, was %s" % (k, now.get(k, "none"), was.get(k, "none"))
+           for k in {**was, **now} if was.get(k) != now.get(k)]
     names = changed_kinds(o, line.want[-1])
     if len(names) > SHOWN:
         names[SHOWN:] = ["and %d more" % (len(names) - SHOWN)]
@@ -222,7 +239,7 @@ def compare(weft, path):
     lines = [l for l in read(path) if l.runs()]
     for l in lines:
         o = execute(weft, shlex.split(l.args))
-        if l.want[:2 + len(o.files)] != o.key():
+        if l.key() != o.key():
             sys.exit("%s: %s: another result\n  %s\n%s" % (
                 path, l.args, "\n  ".join(why(l, o)), ADVICE))
     seen = {}

@@ -29,7 +29,6 @@ import os
 import pathlib
 import random
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -68,10 +67,6 @@ def text_of(e):
     return json.dumps(e, indent=1) + "\n"
 
 
-def limit():
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 5))
-
-
 def run(exe, folder, e, args=(), env=None):
     """Status, standard output and error; status None: it ran too long."""
     path = pathlib.Path(folder) / "machine.yaml"
@@ -80,7 +75,8 @@ def run(exe, folder, e, args=(), env=None):
         p = subprocess.run([exe, "run", "machine.yaml", "--quiet", "--format",
                             "json", *args], cwd=folder, capture_output=True,
                            timeout=WALL_S, env={**os.environ, **(env or {})},
-                           text=True, errors="replace", preexec_fn=limit)
+                           text=True, errors="replace",
+                           preexec_fn=lambda: golden.limit_cpu(LIMIT_S))
     except subprocess.TimeoutExpired:
         return None, "", "beyond %d s" % WALL_S
     if p.returncode == -signal.SIGXCPU:

@@ -5,6 +5,7 @@
 #include "../cmocka_all.h"
 
 #include "hpend.h"
+#include "nic/hostport/nic.h"
 
 enum { FLOOD = 60, ROUNDS = 20, VICTIM_NQ = 16, OTHER = 0x55 };
 
@@ -80,10 +81,42 @@ static void test_replies_pass(void **state)
 	}
 }
 
+/* Requests leave a quarter of the queue to replies, rounded up. */
+static void far_queue(struct hppair *t, struct hpend *e)
+{
+	const struct hp_nic *n = t->rig.node[1].nic->state;
+	const struct hp_sched *s = &n->sched[HP_CPL];
+	uint64_t w[HP_WORDS];
+
+	hpproc_open(&other, &e->d, e->h, OTHER, 0);
+	hppair_meet(e);
+	hppair_meet(e);
+	assert_int_equal(s->n_queue, s->room - (s->room + 3) / 4);
+	work_on();
+	for (uint32_t i = 0; i < FLOOD; i++)
+		assert_true(hpproc_wait(&e->p, w));
+	hppair_meet(e);
+}
+
+static void test_requests_leave_room_for_replies(void **state)
+{
+	static const char *const all[][7] = {
+		{ "rx_places", "0", "waitq_depth", "0", "vci_queue", "16" },
+		{ "rx_places", "0", "waitq_depth", "0", "vci_queue", "5" },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		hppair_sets = all[i];
+		hppair_once(before, near_flood, far_queue);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replies_pass),
+		cmocka_unit_test(test_requests_leave_room_for_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

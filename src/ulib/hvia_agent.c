@@ -7,6 +7,7 @@
 #include "ulib/hvia_agent.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ static void client_drop(struct hvia_agent *a, struct hvia_client *c)
  * stays until the process goes. */
 static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
-	struct hvia_client *c = arg;
+	struct hvia_client *c = ((struct hvia_close *)arg)->client;
 
 	(void)a;
 	c->closed = true;
@@ -92,30 +93,68 @@ static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
+/* Places in an argument, from 1 on: those of a VI and a client that must be the
+ * caller's. */
+#define AT(type, field) (1 + offsetof(struct type, field))
+
 static const struct {
 	agent_fn fn;
 	bool waits; /* takes the lock itself */
+	uint8_t vi, client;
 } agent_calls[HVIA_CALLS] = {
 	[HVIA_CALL_OPEN] = { agent_open },
-	[HVIA_CALL_CLOSE] = { agent_close },
+	[HVIA_CALL_CLOSE] = { agent_close, .client = AT(hvia_close, client) },
 	[HVIA_CALL_PTAG] = { agent_ptag },
 	[HVIA_CALL_PTAG_FREE] = { agent_ptag_free },
 	[HVIA_CALL_REG] = { agent_reg },
 	[HVIA_CALL_DEREG] = { agent_dereg },
 	[HVIA_CALL_MEM_QUERY] = { agent_mem_query },
 	[HVIA_CALL_MEM_SET] = { agent_mem_set },
-	[HVIA_CALL_VI] = { agent_vi },
-	[HVIA_CALL_VI_FREE] = { agent_vi_free },
-	[HVIA_CALL_VI_SET] = { agent_vi_set },
-	[HVIA_CALL_ARM] = { agent_arm, true },
+	[HVIA_CALL_VI] = { agent_vi, .client = AT(hvia_vi_arg, client) },
+	[HVIA_CALL_VI_FREE] = { agent_vi_free, .vi = AT(hvia_vi_arg, vi) },
+	[HVIA_CALL_VI_SET] = { agent_vi_set, .vi = AT(hvia_vi_arg, vi) },
+	[HVIA_CALL_ARM] = { agent_arm, true,
+			    .client = AT(hvia_arm_arg, client) },
 	[HVIA_CALL_LISTEN] = { agent_listen, true },
-	[HVIA_CALL_ACCEPT] = { agent_accept, true },
+	[HVIA_CALL_ACCEPT] = { agent_accept, true, AT(hvia_conn_arg, vi) },
 	[HVIA_CALL_REJECT] = { agent_reject },
-	[HVIA_CALL_REQUEST] = { agent_request, true },
-	[HVIA_CALL_PEER] = { agent_peer },
-	[HVIA_CALL_DISCONNECT] = { agent_disconnect },
-	[HVIA_CALL_FAIL] = { agent_fail },
+	[HVIA_CALL_REQUEST] = { agent_request, true, AT(hvia_conn_arg, vi) },
+	[HVIA_CALL_PEER] = { agent_peer, .vi = AT(hvia_conn_arg, vi) },
+	[HVIA_CALL_DISCONNECT] = { agent_disconnect,
+				   .vi = AT(hvia_conn_arg, vi) },
+	[HVIA_CALL_FAIL] = { agent_fail, .vi = AT(hvia_fail_arg, vi) },
 };
+
+static bool own_vi(const struct hvia_agent *a, const struct weft_proc *p,
+		   const void *at)
+{
+	uint32_t vi;
+
+	memcpy(&vi, at, sizeof(vi));
+	return vi < HVIA_VIS && a->vi[vi].proc == p;
+}
+
+static bool own_client(const struct hvia_agent *a, const struct weft_proc *p,
+		       const void *at)
+{
+	const struct hvia_client *c = a->clients, *named;
+
+	memcpy(&named, at, sizeof(named));
+	while (c && c != named)
+		c = c->next;
+	return c && c->proc == p;
+}
+
+/* A process names what is its own. */
+static bool allowed(const struct hvia_agent *a, struct weft_host *h,
+		    uint32_t op, const uint8_t *arg)
+{
+	uint8_t vi = agent_calls[op].vi, client = agent_calls[op].client;
+	const struct weft_proc *p = weft_proc_self(h);
+
+	return (!vi || own_vi(a, p, arg + vi - 1)) &&
+	       (!client || own_client(a, p, arg + client - 1));
+}
 
 static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
@@ -125,6 +164,8 @@ static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	if (op >= HVIA_CALLS)
 		return -EINVAL;
 	weft_host_sleep(h, weft_host_now(h) + AGENT_TRAP);
+	if (!allowed(a, h, op, arg))
+		return -EBADF;
 	if (agent_calls[op].waits)
 		return agent_calls[op].fn(a, h, arg);
 	agent_lock(a, h);

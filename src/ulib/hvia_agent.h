@@ -98,7 +98,7 @@ struct hvia_armed {
 
 enum hvia_call {
 	HVIA_CALL_OPEN,	 /* struct hvia_open */
-	HVIA_CALL_CLOSE, /* struct hvia_client */
+	HVIA_CALL_CLOSE, /* struct hvia_close */
 	HVIA_CALL_PTAG,	 /* struct hvia_ptag_arg */
 	HVIA_CALL_PTAG_FREE,
 	HVIA_CALL_REG, /* struct hvia_mem_arg */
@@ -125,6 +125,10 @@ struct hvia_open {
 	uint8_t mac[6];
 	uint32_t payload; /* bytes of a message in a frame */
 	uint64_t version;
+};
+
+struct hvia_close {
+	struct hvia_client *client;
 };
 
 struct hvia_ptag_arg {

@@ -158,6 +158,8 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct hvia_wait e = { w->client, w->armed[i], false };
 
+		if (e.q.vi >= HVIA_VIS || a->vi[e.q.vi].proc != w->client->proc)
+			continue; /* not the caller's, or gone */
 		vec_push(&a->waits, e);
 		arm(a, h, &e.q);
 	}

@@ -121,7 +121,8 @@ static int nic_open(struct weft_host *h, struct vipl_nic *n)
 		n->self = vipl_handle(VIPL_NIC, n, 0);
 	if (n->self)
 		return 0;
-	weft_drv_call(h, n->dev, HVIA_CALL_CLOSE, n->client);
+	weft_drv_call(h, n->dev, HVIA_CALL_CLOSE,
+		      &(struct hvia_close){ n->client });
 	return -ENOMEM;
 }
 
@@ -160,7 +161,7 @@ VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
 		return VIP_ERROR_RESOURCE;
 	vipl_forget(VIPL_NIC, NicHandle);
 	vipl_forget_of(n);
-	vipl_call(n, HVIA_CALL_CLOSE, n->client);
+	vipl_call(n, HVIA_CALL_CLOSE, &(struct hvia_close){ n->client });
 	return VIP_SUCCESS;
 }
 

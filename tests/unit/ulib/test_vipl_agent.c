@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel agent of HVIA-GE (hvia.md 5.1, 5.6, 6.2) where several processes
- * or threads use it: what is another's, tags and entries that are used again,
- * errors as the program hears of them. */
+ * or threads use it: what is another's, tags and VIs that are used again, a
+ * connection that is lost. */
 #include "viprig.h"
 
 #include <errno.h>
@@ -29,8 +29,7 @@ static void run(node_fn a, node_fn z)
 	bench_free(b);
 }
 
-/* ---- VIs of others
- * --------------------------------------------------------------- */
+/* ---- VIs of others ---- */
 
 static uint32_t theirs;
 static struct hvia_client *their_client;
@@ -119,8 +118,7 @@ static void vis_of_others_are_out_of_reach(void **state)
 	run(owner, stranger);
 }
 
-/* ---- used again
- * -------------------------------------------------------------------- */
+/* ---- used again ---- */
 
 enum { TAGS = 4094 };
 
@@ -197,166 +195,127 @@ static void vis_come_back_with_the_end_of_a_process(void **state)
 	run(all_vis, comes_next);
 }
 
-/* ---- errors
- * ------------------------------------------------------------------------ */
+/* ---- a connection that is lost ---- */
 
-static const struct {
-	uint32_t code, queue;
-	VIP_UINT32 op;
-} errors[] = {
-	{ HVIA_ERROR_POST_DESC, HVIA_Q_SEND, VIP_STATUS_OP_SEND },
-	{ HVIA_ERROR_POST_DESC, HVIA_Q_RECV, VIP_STATUS_OP_RECEIVE },
-	{ HVIA_ERROR_CONN_LOST, HVIA_Q_SEND, VIP_STATUS_OP_SEND },
-	{ HVIA_ERROR_RECVQ_EMPTY, HVIA_Q_RECV, VIP_STATUS_OP_RECEIVE },
-	{ HVIA_ERROR_VI_OVERRUN, HVIA_Q_RECV, VIP_STATUS_OP_RECEIVE },
-	{ HVIA_ERROR_RDMAW_PROT, HVIA_Q_RECV, VIP_STATUS_OP_REMOTE_RDMA_WRITE },
-	{ HVIA_ERROR_RDMAW_DATA, HVIA_Q_RECV, VIP_STATUS_OP_REMOTE_RDMA_WRITE },
-	{ HVIA_ERROR_RDMAW_ABORT, HVIA_Q_SEND,
-	  VIP_STATUS_OP_REMOTE_RDMA_WRITE },
-	{ HVIA_ERROR_RDMAR_PROT, HVIA_Q_SEND, VIP_STATUS_OP_SEND },
-	{ HVIA_ERROR_COMP_PROT, HVIA_Q_RECV, VIP_STATUS_OP_RECEIVE },
-	{ HVIA_ERROR_RDMA_TRANSPORT, HVIA_Q_SEND, VIP_STATUS_OP_SEND },
-	{ HVIA_ERROR_CATASTROPHIC, HVIA_Q_SEND, VIP_STATUS_OP_SEND },
+static int loses(struct weft_host *h, struct bench *b)
+{
+	VIP_DESCRIPTOR *d;
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_handler(&s);
+	side_recv(&s, side_desc(&s, 0, 0, 64));
+	side_connect(&s);
+	assert_int_equal(card(&s)->vi[0].state, HVIA_VI_CONNECTED);
+	meet(&s, "connected");
+	side_errors(&s, 1);
+	assert_int_equal(s.n_err, 1);
+	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
+	/* the card knows it, and takes nothing for it any more */
+	assert_int_equal(card(&s)->vi[0].state, HVIA_VI_ERROR);
+	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
+	assert_int_equal(d->CS.Status, VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE |
+					       VIP_STATUS_DESC_FLUSHED_ERROR);
+	for (uint32_t i = 1; i < 3; i++) {
+		d = side_desc(&s, i, 0, 64);
+		ok(i == 1 ? VipPostRecv(s.vi, d, s.handle)
+			  : VipPostSend(s.vi, d, s.handle));
+		assert_int_equal(d->CS.Status & VIP_STATUS_ERROR_MASK,
+				 VIP_STATUS_DESC_FLUSHED_ERROR);
+	}
+	assert_int_equal(card(&s)->vi[0].q[0].posted, 0);
+	assert_int_equal(card(&s)->vi[0].q[1].posted, 0);
+	side_close(&s);
+	return 0;
+}
+
+static int leaves(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	meet(&s, "connected");
+	side_close(&s);
+	return 0;
+}
+
+static void a_lost_connection_is_an_error_on_the_card(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	(void)state;
+	viprig_run(b, loses, leaves);
+	bench_free(b);
+}
+
+/* ---- threads that post to one queue ---- */
+
+enum { THREADS = 3, EACH = 6 };
+
+struct poster {
+	struct side *s;
+	uint32_t number, *left;
 };
-enum { ERRORS = sizeof(errors) / sizeof(*errors) };
 
-static void tell(struct side *s, const struct hvia_async *e)
+static int posts(struct weft_host *h, void *arg)
 {
-	uint32_t was = s->n_err;
+	struct poster *p = arg;
 
-	hvia_client_tell(s->h, vipl_nic(s->nic)->client, e);
-	side_errors(s, was + 1);
-	assert_int_equal(s->n_err, was + 1);
+	(void)h;
+	for (uint32_t i = 0; i < EACH; i++)
+		side_recv(p->s, side_desc(p->s, EACH * p->number + i, 0, 64));
+	--*p->left;
+	return 0;
 }
 
-/* Where a token points to, if that is in its region. */
-static void tokens(struct side *s)
+/* Doorbells come in the order of the links: the card serves them all. */
+static int together(struct weft_host *h, struct bench *b)
 {
-	static const struct {
-		uint32_t off;
-		bool there;
-	} row[] = { { 0, true }, { 64, true }, { 1u << 30, false } };
-	struct hvia_async e = { .code = HVIA_ERROR_POST_DESC };
-
-	for (uint32_t i = 0; i < 3; i++) {
-		s->n_err = 0;
-		e.token = hvia_token(s->handle, row[i].off);
-		tell(s, &e);
-		assert_ptr_equal(s->err[0].DescriptorPtr,
-				 row[i].there ? (uint8_t *)s->desc + row[i].off
-					      : NULL);
-	}
-	s->n_err = 0;
-	e.token = hvia_token(s->handle + 9, 0); /* no such region */
-	tell(s, &e);
-	assert_null(s->err[0].DescriptorPtr);
-	s->n_err = 0;
-	e.code = HVIA_ERROR_VI_OVERRUN; /* has no descriptor */
-	e.token = hvia_token(s->handle, 0);
-	tell(s, &e);
-	assert_null(s->err[0].DescriptorPtr);
-}
-
-static int hears(struct weft_host *h, struct bench *b)
-{
-	VIP_CQ_HANDLE cq;
+	static struct poster p[THREADS];
+	uint32_t left = THREADS;
+	VIP_DESCRIPTOR *d;
 	struct side s;
 
-	side_open(&s, h, b, "hvia0+cq", 64);
-	side_handler(&s);
-	ok(VipCreateCQ(s.nic, 4, &cq));
-	for (uint32_t i = 0; i < ERRORS; i++) {
-		struct hvia_async e = { .code = errors[i].code,
-					.queue = errors[i].queue };
-
-		tell(&s, &e);
-		assert_int_equal(s.err[i].OpCode, errors[i].op);
-		assert_int_equal(s.err[i].ErrorCode, errors[i].code);
-		assert_int_equal(s.err[i].ResourceCode,
-				 errors[i].code == HVIA_ERROR_POST_DESC
-					 ? VIP_RESOURCE_DESCRIPTOR
-					 : VIP_RESOURCE_VI);
-		assert_ptr_equal(s.err[i].ViHandle, s.vi);
-		assert_ptr_equal(s.err[i].NicHandle, s.nic);
-		assert_null(s.err[i].CQHandle);
+	side_open(&s, h, b, "hvia0", 4096);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		p[i] = (struct poster){ &s, i, &left };
+		assert_true(weft_thread_start(h, posts, &p[i]));
 	}
-	tokens(&s);
-	s.n_err = 0;
-	tell(&s, &(struct hvia_async){ .code = HVIA_ERROR_CATASTROPHIC,
-				       .vi = HVIA_VIS });
-	assert_int_equal(s.err[0].ResourceCode, VIP_RESOURCE_NIC);
-	assert_null(s.err[0].ViHandle);
-	tell(&s, &(struct hvia_async){ .code = HVIA_ERROR_VI_OVERRUN,
-				       .vi = HVIA_VIS,
-				       .cq = cq });
-	assert_int_equal(s.err[1].ResourceCode, VIP_RESOURCE_CQ);
-	assert_ptr_equal(s.err[1].CQHandle, cq);
-	ok(VipDestroyCQ(cq));
+	while (left)
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	side_connect(&s);
+	for (uint32_t i = 0; i < THREADS * EACH; i++) {
+		ok(VipRecvWait(s.vi, 50, &d));
+		assert_int_equal(d->CS.Length, 8 + i);
+	}
+	assert_int_equal(card(&s)->vi[0].q[HVIA_Q_RECV].posted, 0);
 	side_close(&s);
 	return 0;
 }
 
-static void errors_say_what_they_are_about(void **state)
+static int sends(struct weft_host *h, struct bench *b)
 {
-	(void)state;
-	run(hears, NULL);
-}
-
-/* The oldest of too many are lost. */
-static int hears_late(struct weft_host *h, struct bench *b)
-{
-	struct hvia_client *c;
 	struct side s;
 
-	side_open(&s, h, b, "hvia0", 64);
-	c = vipl_nic(s.nic)->client;
-	for (uint32_t i = 0; i < HVIA_ERR_QUEUE_LEN + 3; i++)
-		hvia_client_tell(
-			h, c,
-			&(struct hvia_async){ .code = HVIA_ERROR_RECVQ_EMPTY,
-					      .token = i });
-	assert_int_equal(c->err_in - c->err_out, HVIA_ERR_QUEUE_LEN);
-	assert_int_equal(c->err[c->err_out % HVIA_ERR_QUEUE_LEN].token, 3);
-	side_handler(&s);
-	side_errors(&s, HVIA_ERR_QUEUE_LEN);
-	assert_int_equal(s.n_err, HVIA_ERR_QUEUE_LEN);
+	side_open(&s, h, b, "hvia0", 4096);
+	side_connect(&s);
+	for (uint32_t i = 0; i < THREADS * EACH; i++) {
+		side_send(&s, side_desc(&s, 0, 0, 8 + i));
+		assert_int_not_equal(side_sent(&s, NULL), 0);
+		weft_host_sleep(h, weft_host_now(h) + 30 * WEFT_US);
+	}
 	side_close(&s);
 	return 0;
 }
 
-static void the_oldest_of_too_many_errors_are_lost(void **state)
+static void threads_may_post_to_one_queue(void **state)
 {
+	struct bench *b = viprig_bench();
+
 	(void)state;
-	run(hears_late, NULL);
-}
-
-/* ---- deadlines
- * ------------------------------------------------------------------------ */
-
-/* Looking at the clock takes a nanosecond. */
-static int deadlines(struct weft_host *h, struct bench *b)
-{
-	static const VIP_ULONG ms[] = { 0, 1, 12345 };
-	VIP_ULONG most = (WEFT_NEVER - weft_host_now(h)) / WEFT_MS - 1;
-
-	(void)b;
-	for (uint32_t i = 0; i < 3; i++) {
-		weft_time_t now = weft_host_now(h);
-
-		assert_in_range(vipl_deadline(h, ms[i]) - now, ms[i] * WEFT_MS,
-				ms[i] * WEFT_MS + 2 * WEFT_NS);
-	}
-	assert_true(vipl_deadline(h, most) < WEFT_NEVER);
-	assert_true(vipl_deadline(h, most) > WEFT_NEVER - 3 * WEFT_MS);
-	assert_true(vipl_deadline(h, most + 1) == WEFT_NEVER);
-	assert_true(vipl_deadline(h, VIP_INFINITE) == WEFT_NEVER);
-	return 0;
-}
-
-static void a_time_out_beyond_all_time_is_none(void **state)
-{
-	(void)state;
-	run(deadlines, NULL);
+	viprig_run(b, together, sends);
+	bench_free(b);
 }
 
 int main(void)
@@ -365,9 +324,8 @@ int main(void)
 		cmocka_unit_test(vis_of_others_are_out_of_reach),
 		cmocka_unit_test(tags_that_were_destroyed_are_given_again),
 		cmocka_unit_test(vis_come_back_with_the_end_of_a_process),
-		cmocka_unit_test(errors_say_what_they_are_about),
-		cmocka_unit_test(the_oldest_of_too_many_errors_are_lost),
-		cmocka_unit_test(a_time_out_beyond_all_time_is_none),
+		cmocka_unit_test(a_lost_connection_is_an_error_on_the_card),
+		cmocka_unit_test(threads_may_post_to_one_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

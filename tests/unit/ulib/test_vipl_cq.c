@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "../nic/hvarea.h"
+#include "ulib/vipl_priv.h"
+
 enum { VIS = 3, MESSAGES = 5 };
 static const uint32_t order[MESSAGES] = { 2, 0, 1, 2, 0 };
 static uint32_t entries, reliable;
@@ -207,6 +210,120 @@ static void a_queue_wakes_for_each_completion(void **state)
 	run(waits, 0, 1);
 }
 
+/* ---- entries in a ring -----------------------------------------------------
+ */
+
+enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
+
+/* From any place on, with entries of queues in any order: those of a queue
+ * that goes leave, others keep their order; sizes change. */
+static int rings(struct weft_host *h, struct bench *b)
+{
+	struct vipl_vi vi = { .k = &(struct hvia_kvi){ 0 } };
+	struct vipl_queue q[QUEUES], *left[PLACES], *got;
+	uint32_t seed = 1, n, size, gone;
+	VIP_CQ_HANDLE cq;
+	struct vipl_cq *c;
+	struct side s;
+
+	side_open(&s, h, b, "hvia0+cq", 64);
+	ok(VipCreateCQ(s.nic, PLACES, &cq));
+	c = vipl_cq(cq);
+	for (uint32_t turn = 0; turn < ROUNDS; turn++) {
+		memset(q, 0, sizeof(q));
+		for (uint32_t i = 0; i < QUEUES; i++) {
+			q[i].vi = &vi;
+			vipl_cq_attach(c, &q[i]);
+		}
+		assert_int_equal(c->users, QUEUES);
+		c->first = hvarea_rand(&seed) % c->size;
+		c->n = hvarea_rand(&seed) % (c->size + 1);
+		gone = hvarea_rand(&seed) % QUEUES;
+		n = 0;
+		for (uint32_t i = 0; i < c->n; i++) {
+			uint32_t k = hvarea_rand(&seed) % QUEUES;
+
+			c->entry[(c->first + i) % c->size] = &q[k];
+			if (k != gone)
+				left[n++] = &q[k];
+		}
+		vipl_cq_detach(&q[gone]);
+		vipl_cq_detach(&q[gone]); /* it has none */
+		assert_int_equal(c->n, n);
+		assert_int_equal(c->users, QUEUES - 1);
+		size = 1 + hvarea_rand(&seed) % PLACES;
+		assert_int_equal(VipResizeCQ(cq, size),
+				 size < n ? VIP_ERROR_RESOURCE : VIP_SUCCESS);
+		for (uint32_t i = 0; i < n; i++) {
+			assert_true(vipl_cq_look(c, &got));
+			assert_ptr_equal(got, left[i]);
+		}
+		assert_false(vipl_cq_look(c, &got));
+		for (uint32_t i = 0; i < QUEUES; i++)
+			vipl_cq_detach(&q[i]);
+		assert_null(c->queues);
+		assert_int_equal(c->users, 0);
+	}
+	ok(VipDestroyCQ(cq));
+	side_close(&s);
+	return 0;
+}
+
+static void entries_keep_their_order_round_the_ring(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	(void)state;
+	bench_prog(b, 0, rings);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_false(weft_progs_running(b->sim));
+	bench_free(b);
+}
+
+/* Limits of what is asked for. */
+static int limits(struct weft_host *h, struct bench *b)
+{
+	static VIP_CQ_HANDLE cq[VIPL_CQS];
+	VIP_CQ_HANDLE more;
+	struct side s;
+
+	side_open(&s, h, b, "hvia0+cq", 64);
+	assert_int_equal(VipCreateCQ(s.nic, 0, &more), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCreateCQ(s.nic, 1, NULL), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipCreateCQ(s.nic, VIPL_CQ_ENTRIES + 1, &more),
+			 VIP_ERROR_RESOURCE);
+	ok(VipCreateCQ(s.nic, VIPL_CQ_ENTRIES, &more));
+	assert_int_equal(VipResizeCQ(more, 0), VIP_INVALID_PARAMETER);
+	assert_int_equal(VipResizeCQ(more, VIPL_CQ_ENTRIES + 1),
+			 VIP_ERROR_RESOURCE);
+	ok(VipDestroyCQ(more));
+	assert_int_equal(VipDestroyCQ(more), VIP_INVALID_PARAMETER);
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		for (uint32_t i = 0; i < VIPL_CQS; i++)
+			ok(VipCreateCQ(s.nic, 1, &cq[i]));
+		assert_int_equal(VipCreateCQ(s.nic, 1, &more),
+				 VIP_ERROR_RESOURCE);
+		for (uint32_t i = 0; i < VIPL_CQS; i++)
+			ok(VipDestroyCQ(cq[(i * 5 + 3) % VIPL_CQS]));
+	}
+	side_close(&s);
+	return 0;
+}
+
+static void queues_and_entries_have_limits(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	(void)state;
+	bench_prog(b, 0, limits);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +332,8 @@ int main(void)
 		cmocka_unit_test(
 			a_queue_keeps_its_entries_when_its_size_changes),
 		cmocka_unit_test(a_queue_wakes_for_each_completion),
+		cmocka_unit_test(entries_keep_their_order_round_the_ring),
+		cmocka_unit_test(queues_and_entries_have_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,13 @@ static void test_bursty(void **st)
 	assert_true(fabs(g.mean - 50) < 1.5);
 	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
 	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
+	/* bursts that follow one another: less than a cycle is between them */
+	a.rate = 0.5;
+	assert_int_equal(arrivals_init(&a, 0.6, 2, &rng, &err), 0);
+	g = gaps_of(&a, &rng, 100000);
+	assert_true(g.mean > 1.9 && g.mean < 2.6);
+	a.rate = 0.5;
+	assert_int_equal(arrivals_init(&a, 0.5, 1, &rng, &err), 0);
 }
 
 int main(void)

@@ -242,6 +242,52 @@ static void sizes(void **state)
 	assert_int_equal(forth_credit_words(FORTH_PACKED, 1, 3, false), 1);
 }
 
+/* Without payload only the front is put, and the length of all of it told. */
+static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
+			    uint32_t qwords, bool cut)
+{
+	static const uint64_t data[20];
+	struct weft_sim *with = weft_sim_new(1), *without = weft_sim_new(1);
+	uint64_t header = forth_header(5, 0, qwords, 0x1000);
+	uint16_t a[512], b[512];
+
+	weft_sim_set_payload(without, false);
+	for (uint32_t lane = 0; lane < links; lane++) {
+		struct weft_frame *f = packet(with, header, data), *g;
+		uint32_t n, all;
+
+		f->flags |= cut ? FORTH_F_TRUNC : 0;
+		g = weft_frame_new(without);
+		g->flags = f->flags;
+		g->u[FORTH_U_HEADER] = header;
+		g->payload = weft_slice_new(without, f->payload.len);
+		shape(f, layout, links, lane, credits, 8 * qwords + 16 * !cut);
+		shape(g, layout, links, lane, credits, 8 * qwords + 16 * !cut);
+		n = forth_wire.front(g, a, 512, &all);
+		assert_int_equal(all, forth_wire.encode(f, b, 512));
+		assert_in_range(n, 4, all - 1);
+		assert_memory_equal(a, b, n * sizeof(*a));
+		assert_int_equal(forth_wire.front(g, NULL, 0, &all), n);
+		weft_frame_free(f);
+		weft_frame_free(g);
+	}
+	weft_sim_free(with);
+	weft_sim_free(without);
+}
+
+static void fronts(void **state)
+{
+	(void)state;
+	for (uint32_t qwords = 1; qwords <= 20; qwords++)
+		for (uint32_t i = 0; i < 8; i++) {
+			uint32_t links = 1u << i % 4 % 3;
+
+			front_as_far_as(FORTH_WORD, links, i % 3, qwords,
+					i > 3);
+			front_as_far_as(FORTH_PACKED, 1, i % 3, qwords, i > 3);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +298,7 @@ int main(void)
 		cmocka_unit_test(credit_vectors),
 		cmocka_unit_test(header_crcs),
 		cmocka_unit_test(sizes),
+		cmocka_unit_test(fronts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

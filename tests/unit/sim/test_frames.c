@@ -18,6 +18,8 @@ static void slices_share_bytes(void **state)
 	assert_int_equal(t.len, 20);
 	assert_ptr_equal(weft_slice_data(t), weft_slice_data(s) + 40);
 	weft_slice_drop(&s);
+	assert_int_equal(s.len, 0);
+	assert_null(s.buf);
 	assert_int_equal(weft_slice_data(t)[19], 7);
 	assert_int_equal(sim->live_bufs, 1);
 	weft_slice_drop(&t);

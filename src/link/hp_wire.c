@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-enum {
-	EL_MP = 0xa1,
-	EL_HAP = 0xb1,
-	EL_SEP = 0xf0,
-	EL_VPID,
-	EL_TREE,
-	EL_END = 0xff
-};
 enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -61,63 +53,6 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n)
 	return true;
 }
 
-/* A link port, and how often. */
-static bool el_is_link(uint8_t el)
-{
-	uint32_t port = el >> 4;
-
-	return port >= HP_EL_PORT_LP && port < HP_EL_PORT_LP + EX_LINKS &&
-	       el & 15;
-}
-
-/* Crossbar output of an element; EX_NIB_FILL: no port of ours. */
-static uint32_t el_output(uint8_t el)
-{
-	uint32_t port = el >> 4;
-
-	if (el_is_link(el))
-		return EX_INTERNAL + port - HP_EL_PORT_LP;
-	if ((el & 15) != 1)
-		return EX_NIB_FILL;
-	if (port == HP_EL_PORT_MP || port == HP_EL_PORT_HAP)
-		return HP_XPORT_SERVICE;
-	return port < HP_XPORT_SERVICE ? port : EX_NIB_FILL;
-}
-
-/* Place of the 0xFF at the end of the frame, or n. */
-static uint32_t frame_end(const uint8_t *b, uint32_t n)
-{
-	uint32_t i = 2;
-
-	while (i < n && b[i] < EL_SEP)
-		i++;
-	if (i + 1 < n && b[i] == EL_TREE)
-		i += 2u + b[i + 1];
-	if (i >= n || b[i] != EL_VPID)
-		return n;
-	for (i += 3; i < n && b[i] != EL_END;)
-		i++;
-	return i < n ? i : n;
-}
-
-uint32_t hp_route_step(struct weft_frame *f)
-{
-	uint8_t *b = weft_slice_data(f->payload);
-	uint32_t n = f->payload.len, out, end;
-
-	n = n < HP_ROUTING_MAX ? n : HP_ROUTING_MAX;
-	end = b ? frame_end(b, n) : n;
-	if (end == n)
-		return EX_NIB_FILL;
-	out = el_output(b[2]);
-	if (out == EX_NIB_FILL)
-		return out;
-	if (el_is_link(b[2]) && (--b[2] & 15))
-		return out;
-	memmove(b + 2, b + 3, end - 2);
-	return out;
-}
-
 int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
 {
 	uint32_t n = 0, coins = ex_coins_pair(s, d);
@@ -128,9 +63,9 @@ int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
 
 		if (port < EX_INTERNAL || port >= EX_PORTS)
 			return -1;
-		one = (uint8_t)((HP_EL_PORT_LP + port - EX_INTERNAL) << 4);
+		one = (uint8_t)((EX_RUN_PORT_LP + port - EX_INTERNAL) << 4);
 		if (n && (el[n - 1] & 0xf0) == one &&
-		    (el[n - 1] & 15) < HP_EL_MAX)
+		    (el[n - 1] & 15) < EX_RUN_HOPS_MAX)
 			el[n - 1]++;
 		else if (n == HP_ROUTE_MAX - 1)
 			return -1;
@@ -168,7 +103,7 @@ static uint32_t tree_at(const struct hp_route *r)
 {
 	uint32_t i = 0;
 
-	while (i < r->nf && r->fwd[i] != EL_MP)
+	while (i < r->nf && r->fwd[i] != EX_RUN_MP)
 		i++;
 	return i + 1 < r->nf ? i + 1 : r->nf;
 }
@@ -185,7 +120,7 @@ static uint32_t way_bytes(const struct hp_route *r)
 {
 	uint32_t i = 0;
 
-	while (i < r->nf && el_is_link(r->fwd[i]))
+	while (i < r->nf && ex_run_is_link(r->fwd[i]))
 		i++;
 	return i < r->nf ? i + 1 : i;
 }
@@ -200,7 +135,7 @@ static uint32_t way_hops(const struct hp_route *r)
 {
 	uint32_t hops = 0;
 
-	for (uint32_t i = 0; i < r->nf && el_is_link(r->fwd[i]); i++)
+	for (uint32_t i = 0; i < r->nf && ex_run_is_link(r->fwd[i]); i++)
 		hops += r->fwd[i] & 15;
 	return hops;
 }
@@ -208,7 +143,7 @@ static uint32_t way_hops(const struct hp_route *r)
 bool hp_route_fits(const struct hp_route *r)
 {
 	return r->nf && way_hops(r) <= HP_HOPS_MAX &&
-	       tail_bytes(r) <= HP_ROUTING_MAX;
+	       tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
 /* An element with a meaning of its own cannot be one of a way: the high
@@ -216,7 +151,7 @@ bool hp_route_fits(const struct hp_route *r)
 static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		*b++ = el[i] < EL_SEP ? el[i] : EL_HAP;
+		*b++ = el[i] < EX_RUN_SEP ? el[i] : EX_RUN_HAP;
 	return b;
 }
 
@@ -225,19 +160,19 @@ static uint8_t *tail_write(uint8_t *b, const struct hp_route *r, uint32_t vpid)
 	uint32_t n = tail_bytes(r), tree = tree_bytes(r);
 	uint8_t *v;
 
-	memset(b, EL_END, n);
+	memset(b, EX_RUN_END, n);
 	put_be(b, r->dhash, 2);
 	v = way_write(b + 2, r->fwd, way_bytes(r));
 	if (tree) {
-		v[0] = EL_TREE;
+		v[0] = EX_RUN_TREE;
 		v[1] = (uint8_t)(tree - 2);
 		memcpy(v + 2, r->fwd + tree_at(r), tree - 2);
 		v += tree;
 	}
-	v[0] = EL_VPID;
+	v[0] = EX_RUN_VPID;
 	put_be(v + 1, vpid, 2);
 	if (r->nr) {
-		v[3] = EL_SEP;
+		v[3] = EX_RUN_SEP;
 		way_write(v + 4, r->back, r->nr);
 	}
 	return b + n;
@@ -298,8 +233,8 @@ static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 	uint32_t i = *i_p;
 
 	h->back = (struct hp_route){ .nf = 0 };
-	if (p->b[i] == EL_SEP) {
-		for (i++; i < p->n && p->b[i] != EL_END; i++) {
+	if (p->b[i] == EX_RUN_SEP) {
+		for (i++; i < p->n && p->b[i] != EX_RUN_END; i++) {
 			if (h->back.nf == HP_ROUTE_MAX)
 				return HP_PARSE_BAD;
 			h->back.fwd[h->back.nf++] = p->b[i];
@@ -308,7 +243,7 @@ static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 	if (i >= p->n)
 		return p->end;
 	*i_p = i;
-	return p->b[i] == EL_END ? HP_PARSE_GOOD : HP_PARSE_BAD;
+	return p->b[i] == EX_RUN_END ? HP_PARSE_GOOD : HP_PARSE_BAD;
 }
 
 /* Branches at *i_p, if there are any. */
@@ -317,7 +252,7 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 {
 	const uint8_t *b = p->b + *i_p;
 
-	if (b[0] != EL_TREE)
+	if (b[0] != EX_RUN_TREE)
 		return HP_PARSE_GOOD;
 	if (*i_p + 1 >= p->n)
 		return p->end;
@@ -347,14 +282,14 @@ static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 	uint32_t i = 2;
 	enum hp_parse ret;
 
-	while (i < p->n && p->b[i] < EL_SEP)
+	while (i < p->n && p->b[i] < EX_RUN_SEP)
 		i++;
 	if (i >= p->n)
 		return p->end;
 	ret = tree_read(p, &i, h);
 	if (ret != HP_PARSE_GOOD)
 		return ret;
-	if (p->b[i] != EL_VPID)
+	if (p->b[i] != EX_RUN_VPID)
 		return HP_PARSE_BAD;
 	if (i + 3 >= p->n)
 		return p->end;

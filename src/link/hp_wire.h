@@ -14,7 +14,7 @@
  *
  * A crossbar looks at the first element: it takes one hop off the count of a
  * link port, and an element that is used up out of the frame; what is behind it
- * moves up, and 0xFF takes the place at the end (hp_route_step).  So the frame
+ * moves up, and 0xFF takes the place at the end (ex_runs_step).  So the frame
  * keeps its length on the way, and words of nothing but 0xFF in front of the
  * command frame are padding.  All of the frame is in the first cell.
  *
@@ -31,18 +31,12 @@
 #define LINK_HP_WIRE_H
 
 #include "link/ex_route.h"
+#include "link/ex_runs.h"
 
 enum {
-	HP_ROUTE_MAX = 48,		/* elements each way */
-	HP_ROUTING_MAX = EX_CELL_BYTES, /* bytes of a routing frame */
-	HP_FRAME_MAX = 8,		/* words of a command frame */
-	HP_XPORT_SERVICE = 2,
-	/* routing elements (3.2): [7:4] port, [3:0] hops */
-	HP_EL_PORT_LP = 4,
-	HP_EL_PORT_MP = 10,
-	HP_EL_PORT_HAP = 11,
-	HP_EL_MAX = 15,	  /* hops of one element */
-	HP_HOPS_MAX = 63, /* of a way */
+	HP_ROUTE_MAX = 48, /* elements each way */
+	HP_FRAME_MAX = 8,  /* words of a command frame */
+	HP_HOPS_MAX = 63,  /* of a way */
 };
 
 /* An entry of the routing space, or what is left of it in a packet. */
@@ -110,11 +104,8 @@ static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 /* Parses an entry of n bytes; false: it is too short (ERR_ROUTE_INV). */
 bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
 /* There is a way, of at most HP_HOPS_MAX hops, and its routing frame is at most
- * HP_ROUTING_MAX bytes. */
+ * EX_RUNS_BYTES bytes. */
 bool hp_route_fits(const struct hp_route *r);
-/* One crossbar's part: output of the first element, which loses a hop or leaves
- * the frame.  EX_NIB_FILL: it is no element that can be followed. */
-uint32_t hp_route_step(struct weft_frame *f);
 /* The way from s to the crossbar of d, as elements; count, or -1: none. */
 int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el);
 

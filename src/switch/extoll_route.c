@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/hp_wire.h"
+#include "link/ex_runs.h"
 #include "switch/extoll_xbar.h"
 
 /* Dimension of a port, 0xff for an internal one. */
@@ -50,7 +50,7 @@ static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
 	uint32_t nib;
 
 	if (m->hops == EX_ROUTE_RUNS)
-		return hp_route_step(c->pkt);
+		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops)
 		return header_next(x, c->pkt);
 	nib = ex_route_nibble(c->pkt, m->pos);

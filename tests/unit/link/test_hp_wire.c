@@ -76,7 +76,7 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 		     "\xff\xff\xff\xff\x00\x11\x12\x34",
 		     20);
 	for (uint32_t i = 0; i < sizeof(hop) / sizeof(hop[0]); i++) {
-		assert_int_equal(hp_route_step(f), hop[i].out);
+		assert_int_equal(ex_runs_step(f), hop[i].out);
 		assert_frame(f, hop[i].left, 12);
 	}
 	/* behind the frame nothing has changed */
@@ -130,10 +130,10 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 		for (uint32_t i = 0; i < n; i++) {
 			assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h),
 					 HP_PARSE_GOOD);
-			assert_int_equal(hp_route_step(f), outs[i]);
+			assert_int_equal(ex_runs_step(f), outs[i]);
 		}
 		/* the end of the way: none knows where to from here */
-		assert_int_equal(hp_route_step(f), EX_NIB_FILL);
+		assert_int_equal(ex_runs_step(f), EX_NIB_FILL);
 		for (uint32_t here = 0; here < f->payload.len - 8; here += 2)
 			assert_int_not_equal(hp_pkt_head(f, here, &h),
 					     HP_PARSE_BAD);
@@ -204,8 +204,8 @@ static void elements_that_are_none_are_not_followed(void **state)
 		struct weft_frame *f = packet(&r);
 		struct hp_head h;
 
-		assert_int_equal(hp_route_step(f), 4);
-		assert_int_equal(hp_route_step(f), EX_NIB_FILL);
+		assert_int_equal(ex_runs_step(f), 4);
+		assert_int_equal(ex_runs_step(f), EX_NIB_FILL);
 		/* it stays, and the high availability port can read on */
 		assert_int_equal(((uint8_t *)weft_slice_data(f->payload))[2],
 				 bad[i]);
@@ -222,8 +222,8 @@ static void reserved_elements_lead_to_the_service_port(void **state)
 		struct hp_route r = { .nf = 2, .fwd = { 0x51, (uint8_t)el } };
 		struct weft_frame *f = packet(&r);
 
-		assert_int_equal(hp_route_step(f), 4);
-		assert_int_equal(hp_route_step(f), HP_XPORT_SERVICE);
+		assert_int_equal(ex_runs_step(f), 4);
+		assert_int_equal(ex_runs_step(f), EX_RUNS_SERVICE);
 		weft_frame_free(f);
 	}
 }
@@ -328,7 +328,7 @@ static void damaged_frames_are_read_within_their_bytes(void **state)
 			b[i] = (uint8_t)(weft_rng_below(&g, 4)
 						 ? weft_rng_below(&g, 256)
 						 : 0xf0 + i % 3);
-		out = hp_route_step(f);
+		out = ex_runs_step(f);
 		assert_true(out < EX_PORTS || out == EX_NIB_FILL);
 		hp_pkt_head(f, UINT32_MAX, &h);
 		weft_frame_free(f);

@@ -192,6 +192,68 @@ static void windows_go_with_the_port(void **state)
 	HPORTS_ONE(put_to_next);
 }
 
+/* ---- messages while a port is closed ---- */
+
+enum { OWNED = 9, CLOSINGS = 60, AFTER = 4 };
+
+/* Messages for one owner go on while and after it closes: none is taken any
+ * more when that is over. */
+static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p = hports_open(h, 4);
+	uint64_t word = 1;
+	struct hport_note n;
+
+	(void)r;
+	(void)node;
+	for (uint32_t i = 0; i < CLOSINGS; i++) {
+		struct hport_peer to;
+
+		hports_await(h, 4 * i + 1);
+		to = hports_peer(p, 0, OWNED);
+		hports.step = 4 * i + 2;
+		while (hports.step < 4 * i + 3) {
+			hport_fast_send(p, &to, 0, tag, &word, 1);
+			while (hport_poll(p, &n))
+				;
+		}
+		while (hport_wait(p, &n, weft_host_now(h) + 5 * WEFT_US))
+			;
+		for (uint32_t k = 0; k < AFTER; k++) {
+			hport_fast_send(p, &to, HPORT_ACK, tag, &word, 1);
+			assert_int_equal(hports_note(p, WEFT_MS).error,
+					 HP_ERR_TVPID_INV);
+		}
+		hports.step = 4 * i + 4;
+	}
+	hport_close(p);
+	return 0;
+}
+
+static int closes_in_between(struct weft_host *h, struct exrig *r,
+			     uint32_t node)
+{
+	(void)r;
+	(void)node;
+	for (uint32_t i = 0; i < CLOSINGS; i++) {
+		struct hport *p = hports_open(h, OWNED);
+
+		hports.step = 4 * i + 1;
+		hports_await(h, 4 * i + 2);
+		hports_pause(h, 2 * WEFT_US + i * 13 * WEFT_NS);
+		hport_close(p);
+		hports.step = 4 * i + 3;
+		hports_await(h, 4 * i + 4);
+	}
+	return 0;
+}
+
+static void messages_for_a_closed_port_are_refused_at_once(void **state)
+{
+	(void)state;
+	HPORTS_ONE(closes_in_between, sends_on);
+}
+
 /* ---- a port that is off ---- */
 
 static int switched_off(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -278,6 +340,8 @@ int main(void)
 		cmocka_unit_test(a_late_response_does_not_reach_the_next_owner),
 		cmocka_unit_test(a_closed_port_takes_no_messages),
 		cmocka_unit_test(windows_go_with_the_port),
+		cmocka_unit_test(
+			messages_for_a_closed_port_are_refused_at_once),
 		cmocka_unit_test(
 			a_port_that_is_off_refuses_instead_of_trying_for_ever),
 		cmocka_unit_test(programs_may_close_at_the_same_time),

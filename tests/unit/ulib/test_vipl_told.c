@@ -149,6 +149,43 @@ static void the_oldest_of_too_many_errors_are_lost(void **state)
 	run(hears_late);
 }
 
+/* ---- places of descriptors ---- */
+
+/* Counted from the multiple of 64 at or below the region's start; what is not
+ * in the region is named as no place of it. */
+static int places(struct weft_host *h, struct bench *b)
+{
+	const uint32_t none = UINT32_MAX & ~63u;
+	struct vipl_nic *n;
+	VIP_MEM_HANDLE mem;
+	struct side s;
+	uint8_t *m;
+
+	side_open(&s, h, b, "hvia0", 64);
+	n = vipl_nic(s.nic);
+	m = weft_host_align(h, HVIA_PAGE, 2 * HVIA_PAGE);
+	ok(VipRegisterMem(s.nic, m + 32, 1000, &s.mem_attr, &mem));
+#define TOKEN(off, of) vipl_token(n, (void *)(m + (off)), of)
+	assert_int_equal(TOKEN(32, mem), hvia_token(mem, 32));
+	assert_int_equal(TOKEN(64, mem), hvia_token(mem, 64));
+	assert_int_equal(TOKEN(1031, mem), hvia_token(mem, 1031));
+	assert_int_equal(TOKEN(1032, mem), hvia_token(mem, none));
+	assert_int_equal(TOKEN(31, mem), hvia_token(mem, none));
+	assert_int_equal(TOKEN(64, mem + 1), hvia_token(mem + 1, none));
+#undef TOKEN
+	ok(VipDeregisterMem(s.nic, m + 32, mem));
+	assert_int_equal(vipl_token(n, (void *)(m + 64), mem),
+			 hvia_token(mem, none));
+	side_close(&s);
+	return 0;
+}
+
+static void a_descriptor_is_named_by_its_place(void **state)
+{
+	(void)state;
+	run(places);
+}
+
 /* ---- deadlines ---- */
 
 /* Looking at the clock takes a nanosecond. */
@@ -182,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_say_what_they_are_about),
 		cmocka_unit_test(the_oldest_of_too_many_errors_are_lost),
+		cmocka_unit_test(a_descriptor_is_named_by_its_place),
 		cmocka_unit_test(a_time_out_beyond_all_time_is_none),
 	};
 

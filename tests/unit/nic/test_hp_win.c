@@ -203,6 +203,63 @@ static void test_group(void **state)
 	hppair_once(NULL, near_group, hppair_far_memory);
 }
 
+/* ---- windows of one number ---------------------------------------------- */
+
+enum { ALIKE = 5 };
+static const uint32_t alike[ALIKE] = { 0x21, 0x121, 0x2021, 0x8021, 0x22 };
+
+/* VPIDs that differ in one bit have windows with a capability each; all are in
+ * the device's cache. */
+static void near_alike(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+
+	(void)t;
+	hpend_windows(e);
+	for (uint32_t i = 0; i < 3 * ALIKE; i++)
+		for (uint32_t k = 0; k < 2; k++) {
+			hpproc_to(w, HP_B_FAST_PUT | HP_A | 1, 1,
+				  alike[i % ALIKE], i);
+			w[3] = HP_VCI_W3(HPEND_WIN, 100 + (i + k) % ALIKE);
+			w[4] = 0;
+			hpproc_put(&e->p, w);
+			hpproc_issue(&e->p, 1);
+			assert_true(hpproc_wait(&e->p, w));
+			assert_int_equal(HP_CMD_ERR(HP_NQE_CMD(w)),
+					 k ? HP_ERR_TWINID_CAPA : 0);
+		}
+	hppair_meet(e);
+}
+
+static void far_alike(struct hppair *t, struct hpend *e)
+{
+	static struct hpproc p[ALIKE];
+
+	(void)t;
+	e->hold = true;
+	for (uint32_t i = 0; i < ALIKE; i++) {
+		uint64_t *d;
+
+		hpproc_open(&p[i], &e->d, e->h, alike[i], 0);
+		d = p[i].wdt + HP_WORDS * HPEND_WIN;
+		d[HP_WIN_VA] = HPEND_VA;
+		d[HP_WIN_LEN] = HP_PAGE;
+		d[HP_WIN_FLAGS] = HPEND_OPEN | (100 + i);
+		hpdrv_cache(&e->d, HP_CACHE_INSERT, HP_CACHE_TLB, alike[i],
+			    HPEND_VA / HP_PAGE,
+			    HP_TLB_ARG(e->mem_phys / HP_PAGE + i, 1ull));
+	}
+	e->hold = false;
+	hpend_windows(e);
+	hppair_meet(e);
+}
+
+static void test_alike(void **state)
+{
+	(void)state;
+	hppair_once(NULL, near_alike, far_alike);
+}
+
 /* ---- O15: a window changes --------------------------------------------- */
 
 static void fast_put(struct hpend *e, enum hp_err err)
@@ -348,7 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals), cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_group),	 cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_notify),
+		cmocka_unit_test(test_notify),	 cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,7 @@ static void a_message_is_as_long_as_it_says(void **state)
 		{ .flags = REL_FIRST | REL_LAST, .bytes = 8, .length = 64 },
 		{ .seq = 1, .flags = REL_LAST, .bytes = 40, .length = 60 },
 		{ .seq = 1, .flags = REL_LAST, .bytes = 10, .length = 60 },
+		{ .seq = 1, .flags = 1 << 15, .bytes = 21, .length = 60 },
 		{ .seq = 1, .flags = REL_FIRST, .bytes = 20, .length = 60 },
 		{ .flags = REL_LAST, .bytes = 8, .length = 8 },
 	};
@@ -271,12 +272,12 @@ static void silence_is_asked_twenty_times(void **state)
 /* ---- RDMA targets ----------------------------------------------------------
  */
 
-enum { TAG, RIGHT, BEYOND, BEFORE, VI_RIGHT, TARGETS };
+enum { TAG, RIGHT, BEYOND, BEFORE, VI_RIGHT, NO_BYTES, TARGETS };
 static uint32_t target;
 
 static int writes_where_it_may_not(struct weft_host *h, struct bench *b)
 {
-	struct rel_head w = message(0, 8);
+	struct rel_head w = message(0, target == NO_BYTES ? 0 : 8);
 	const struct rel_head *f;
 	struct side s;
 
@@ -306,7 +307,7 @@ static int is_guarded(struct weft_host *h, struct bench *b)
 	a.Ptag = s.ptag;
 	if (target == TAG)
 		ok(VipCreatePtag(s.nic, &a.Ptag));
-	if (target == VI_RIGHT) {
+	if (target == VI_RIGHT || target == NO_BYTES) {
 		ok(VipDestroyVi(s.vi));
 		s.attr.EnableRdmaWrite = VIP_FALSE;
 		side_vi(&s, &s.vi);

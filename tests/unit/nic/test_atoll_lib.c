@@ -328,6 +328,55 @@ static void nothing_is_stored_to_a_port_that_is_closed(void **state)
 	run(closes, goes_on);
 }
 
+/* ---- what waits ---- */
+
+/* For a receiver that takes nothing: flits wait at the InPorts of both senders,
+ * and for no other link. */
+static void waits(struct weft_host *h)
+{
+	struct atoll_port *p[2] = { open_port(h, 0, ATOLL_PIO),
+				    open_port(h, 1, ATOLL_PIO) };
+	static const uint8_t route[] = { LINK, 0 };
+	struct at_nic *n = atoll_pair_nic(&t.p, 0);
+	struct weft_comp *c = t.p.nic[0];
+	uint32_t flits = 0;
+
+	for (uint32_t i = 0; i < 16; i++)
+		assert_int_equal(atoll_send(p[i % 2], route, 2, i, t.w[0], 512),
+				 0);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	for (uint32_t i = 0; i < 2; i++)
+		flits += (uint32_t)ring_count(&n->x.in[i].q);
+	assert_true(flits >= 2);
+	for (uint32_t port = 0; port <= AT_LINKS; port++) {
+		struct weft_waiting w = { .queued = 99 };
+
+		c->cls->ops.waiting(c, port, &w);
+		assert_string_equal(w.unit, "flits");
+		assert_int_equal(w.queued, port == ATOLL_PAIR_LINK ? flits : 0);
+	}
+	t.w[1][0] = 1; /* the other side may begin */
+}
+
+static void takes_late(struct weft_host *h)
+{
+	struct atoll_port *p = open_port(h, 0, ATOLL_PIO);
+	struct atoll_msg m;
+	uint64_t w[64];
+
+	t.w[1][0] = 0;
+	while (!t.w[1][0])
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	for (uint32_t i = 0; i < 16; i++)
+		assert_true(atoll_recv(p, &m, w, 512, WEFT_NEVER));
+}
+
+static void flits_that_wait_for_a_link_are_counted(void **state)
+{
+	(void)state;
+	run(waits, takes_late);
+}
+
 /* ---- machines that cannot be ---- */
 
 /* The cable takes 50 ns, 17 cycles; a flit has 69 characters at most: 2 * 17 +
@@ -373,6 +422,7 @@ int main(void)
 		cmocka_unit_test(all_ports_take_messages_of_all_sizes),
 		cmocka_unit_test(a_message_is_cut_to_the_room_for_it),
 		cmocka_unit_test(nothing_is_stored_to_a_port_that_is_closed),
+		cmocka_unit_test(flits_that_wait_for_a_link_are_counted),
 		cmocka_unit_test(machines_without_room_for_a_stop_are_refused),
 	};
 

@@ -3,53 +3,17 @@
  * RDMA writes, messages of several frames, and kernel packets in both
  * directions (2.2). */
 #include "hvduo.h"
+#include "hvline.h"
 
 #include <string.h>
 
 #include "link/eth_wire.h"
-#include "weft/frame.h"
-
-enum { FRAMES = 32, BYTES = 1600 };
-
-/* What has left node 0. */
-static struct {
-	uint32_t n, len[FRAMES];
-	uint8_t data[FRAMES][BYTES];
-} line;
-
-static void seen(struct weft_comp *c, struct weft_frame *f)
-{
-	assert_true(line.n < FRAMES && f->payload.len <= BYTES);
-	line.len[line.n] = f->payload.len;
-	memcpy(line.data[line.n++], weft_slice_data(f->payload),
-	       f->payload.len);
-	weft_filter_pass(c, f);
-}
-
-WEFT_COMPONENT(line_looker, .name = "line.looker", .kind = WEFT_KIND_FAULT,
-	       .doc = "keeps what passes", .ops = { .filter = seen });
-
-static void (*joined)(struct bench *b);
-
-static void join(struct bench *b)
-{
-	struct weft_err err = { 0 };
-
-	joined(b);
-	assert_int_equal(weft_filter_add(&b->node[0].dev->ports[1],
-					 weft_sim_find(b->sim, "looker"), &err),
-			 0);
-}
 
 static void run(node_fn a, node_fn z, uint64_t posted, const char *kernel_rx)
 {
 	struct bench *b = hvrig_bench();
 
-	memset(&line, 0, sizeof(line));
-	assert_non_null(
-		weft_sim_add(b->sim, &weft_class_line_looker, "looker", NULL));
-	joined = b->join;
-	b->join = join;
+	hvline_watch(b);
 	b->v[0] = posted;
 	hvduo.flags = HVIA_VIF_RDMA_WRITE;
 	if (kernel_rx)
@@ -61,15 +25,6 @@ static void run(node_fn a, node_fn z, uint64_t posted, const char *kernel_rx)
 	assert_string_equal(bench_failure(b, 0), "");
 	assert_false(weft_progs_running(b->sim));
 	bench_free(b);
-}
-
-static uint64_t field(uint32_t frame, uint32_t at, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = n; i--;)
-		v = v << 8 | line.data[frame][at + i];
-	return v;
 }
 
 /* ---- headers ---------------------------------------------------------------
@@ -87,19 +42,19 @@ static void frame_is(uint32_t i, const struct head *h)
 					   0, 0, 0, 0, 0, 0x88, 0xb5 };
 	uint32_t len = 42 + h->bytes < 60 ? 60 : 42 + h->bytes;
 
-	assert_memory_equal(line.data[i], start, sizeof(start));
-	assert_int_equal(field(i, 14, 1), h->type);
-	assert_int_equal(field(i, 15, 1), h->flags);
-	assert_int_equal(field(i, 16, 2), PEER);
-	assert_int_equal(field(i, 18, 2), VI);
-	assert_int_equal(field(i, 20, 2), h->seq);
-	assert_int_equal(field(i, 22, 4), h->length);
-	assert_int_equal(field(i, 26, 4), h->at26);
-	assert_int_equal(field(i, 30, 8), h->at30);
-	assert_int_equal(field(i, 38, 4), h->handle);
-	assert_int_equal(line.len[i], len);
+	assert_memory_equal(hvline.data[i], start, sizeof(start));
+	assert_int_equal(hvline_field(i, 14, 1), h->type);
+	assert_int_equal(hvline_field(i, 15, 1), h->flags);
+	assert_int_equal(hvline_field(i, 16, 2), PEER);
+	assert_int_equal(hvline_field(i, 18, 2), VI);
+	assert_int_equal(hvline_field(i, 20, 2), h->seq);
+	assert_int_equal(hvline_field(i, 22, 4), h->length);
+	assert_int_equal(hvline_field(i, 26, 4), h->at26);
+	assert_int_equal(hvline_field(i, 30, 8), h->at30);
+	assert_int_equal(hvline_field(i, 38, 4), h->handle);
+	assert_int_equal(hvline.len[i], len);
 	for (uint32_t k = h->bytes; k < len - 42; k++)
-		assert_int_equal(line.data[i][42 + k], 0); /* padding */
+		assert_int_equal(hvline.data[i][42 + k], 0); /* padding */
 }
 
 static uint32_t fill(uint8_t *p, uint32_t n)
@@ -112,7 +67,7 @@ static uint32_t fill(uint8_t *p, uint32_t n)
 static void data_is(uint32_t frame, uint32_t from, uint32_t n)
 {
 	for (uint32_t i = from; i < from + n; i++)
-		assert_int_equal(line.data[frame][42 + i - from],
+		assert_int_equal(hvline.data[frame][42 + i - from],
 				 (uint8_t)(i * 7 + i / 256 + 1));
 }
 
@@ -161,7 +116,7 @@ static void headers_are_as_the_specification_has_them(void **state)
 	(void)state;
 	run(sender, hvduo_peer, 4, NULL);
 	va = (uintptr_t)hvduo.buf[1] + 64;
-	assert_int_equal(line.n, 6);
+	assert_int_equal(hvline.n, 6);
 	frame_is(0, &(struct head){ .flags = FIRST | LAST, .seq = 0xfffe });
 	frame_is(1, &(struct head){ .flags = FIRST,
 				    .seq = 0xffff,
@@ -306,11 +261,11 @@ static void kernel_packets_come_in_order_until_there_is_no_room(void **state)
 {
 	(void)state;
 	run(kernel_near, kernel_far, 0, "3");
-	assert_int_equal(line.n, SENT + 4);
-	assert_int_equal(line.len[SENT], 60);
-	assert_int_equal(line.data[SENT][14], 15);
+	assert_int_equal(hvline.n, SENT + 4);
+	assert_int_equal(hvline.len[SENT], 60);
+	assert_int_equal(hvline.data[SENT][14], 15);
 	for (uint32_t i = 15; i < 60; i++)
-		assert_int_equal(line.data[SENT][i], 0);
+		assert_int_equal(hvline.data[SENT][i], 0);
 }
 
 int main(void)

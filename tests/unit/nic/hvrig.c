@@ -57,7 +57,8 @@ static void table_in_host(struct hvrig *r)
 {
 	weft_phys_t l1, l2;
 
-	r->host_l1 = weft_mem_alloc(r->h, 64 * HVIA_L1_BYTES, 64, &l1);
+	r->host_l1 = weft_mem_alloc(r->h, (HVRIG_FIRST + 64) * HVIA_L1_BYTES,
+				    64, &l1);
 	r->host_l2 = weft_mem_alloc(r->h, 4096 * HVIA_L2_BYTES, 64, &l2);
 	hvrig_store(r, HVIA_ATT_HOST_L1, l1);
 	hvrig_store(r, HVIA_ATT_HOST_L2, l2);
@@ -66,6 +67,7 @@ static void table_in_host(struct hvrig *r)
 void hvrig_open(struct hvrig *r, struct weft_host *h)
 {
 	memset(r, 0, sizeof(*r));
+	r->handles = HVRIG_FIRST;
 	r->h = h;
 	r->dev = weft_dev_open(h, 0);
 	weft_cfg_store(h, r->dev, HVIA_CFG_COMMAND, 2,

@@ -7,7 +7,9 @@
 #include "../host/node.h"
 #include "nic/hvia_regs.h"
 
-enum { HVRIG_DESCS = 64, HVRIG_PTAG = 7 };
+/* HVRIG_FIRST: handle of the first region.  No byte of it is that of another,
+ * so that a handle read from the wrong place is none. */
+enum { HVRIG_DESCS = 64, HVRIG_PTAG = 7, HVRIG_FIRST = 0x10203 };
 
 /* A descriptor with room for all segments. */
 struct hvrig_desc {

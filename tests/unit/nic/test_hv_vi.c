@@ -45,7 +45,7 @@ static int misuser(struct weft_host *h, struct bench *b)
 	hvarea_meet(h, &turn);
 	spoil(10, hvia_token(r->desc_handle, 32), HVIA_ERROR_POST_DESC, 1);
 	hvduo_no_error(r);
-	spoil(11, hvia_token(777, 0), HVIA_ERROR_POST_DESC, 1);
+	spoil(11, hvia_token(r->handles, 0), HVIA_ERROR_POST_DESC, 1);
 	hvduo_no_error(r);
 	/* outside of its region: found when the chain comes there, by then the
 	 * three are done for */

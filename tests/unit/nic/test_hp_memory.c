@@ -190,6 +190,71 @@ static void physical_addresses_are_refused_to_processes(void **state)
 	HPORTS_ONE(posted_pa);
 }
 
+/* ---- locks ---- */
+
+static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
+{
+	struct hport_peer to = hports_peer(p, 0, vpid);
+	struct hport_far far = { id, 0, 0 };
+	uint64_t word = 1;
+	struct hport_note n;
+
+	assert_int_equal(hport_fast_put(p, &to, HPORT_ACK, tag, &far, &word, 1),
+			 0);
+	do
+		n = hports_note(p, WEFT_MS);
+	while (n.event != HPORT_DONE);
+	return n.error;
+}
+
+/* Windows 0 to 3 are neighbours.  A lock is for one, an unlock for all; a lock
+ * of all others leaves one to everybody. */
+static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),
+		     *b = hports_open(h, 9);
+
+	(void)r;
+	(void)node;
+	for (uint32_t i = 0; i < 4; i++)
+		hports_window(own, i, 4096, 0, NULL);
+	/* 0 2 1 3: in front of one that has a neighbour */
+	assert_int_equal(hport_window_join(own, 1, 0), 0);
+	assert_int_equal(hport_window_join(own, 2, 0), 0);
+	assert_int_equal(hport_window_join(own, 3, 1), 0);
+	assert_int_equal(hport_window_lock(own, 0, hport_hpid(a), 8), 0);
+	assert_int_equal(put_word(a, 7, 0), 0);
+	assert_int_equal(put_word(b, 7, 0), HP_ERR_TWINID_INV);
+	assert_int_equal(put_word(own, 7, 0), HP_ERR_TWINID_INV);
+	assert_int_equal(hport_window_lock(own, 0, hport_hpid(a) + 1, 8), 0);
+	assert_int_equal(put_word(a, 7, 0), HP_ERR_TWINID_INV);
+	assert_int_equal(hport_window_unlock(own, 0), 0);
+	assert_int_equal(put_word(a, 7, 0), 0);
+	assert_int_equal(put_word(b, 7, 0), 0);
+	for (uint32_t k = 0; k < 4; k++) {
+		assert_int_equal(
+			hport_window_lock_others(own, k, hport_hpid(b), 9), 0);
+		for (uint32_t i = 0; i < 4; i++) {
+			assert_int_equal(put_word(a, 7, i),
+					 i == k ? 0 : HP_ERR_TWINID_INV);
+			assert_int_equal(put_word(b, 7, i), 0);
+			hport_window_unlock(own, i);
+		}
+	}
+	assert_int_equal(hport_window_close(own, 2), 0);
+	assert_int_equal(put_word(a, 7, 2), HP_ERR_TWINID_INV);
+	hport_close(own);
+	hport_close(a);
+	hport_close(b);
+	return 0;
+}
+
+static void a_window_is_locked_for_one(void **state)
+{
+	(void)state;
+	HPORTS_ONE(locks);
+}
+
 /* ---- registers and pages of others ---- */
 
 static int map_registers(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -258,6 +323,7 @@ int main(void)
 		cmocka_unit_test(
 			memory_of_others_in_the_same_page_is_not_mapped),
 		cmocka_unit_test(physical_addresses_are_refused_to_processes),
+		cmocka_unit_test(a_window_is_locked_for_one),
 		cmocka_unit_test(
 			registers_and_pages_of_others_are_out_of_reach),
 	};

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Published rows can fail.  rows.json (written by `make truth`) holds what the
-model gave for each row, and a setting with which the row fails."""
+model gave for each row, and a setting with which the row fails: half the rate
+that rates.txt names, where the row is a rate or a time."""
 import collections
+import functools
 import json
 import pathlib
 import sys
@@ -26,10 +28,16 @@ def reproduce(*args):
     return {r["id"]: r for r in json.loads(p.stdout)}
 
 
+@functools.cache
+def built():
+    """All rows of the machines as they are."""
+    return reproduce()
+
+
 class Rows(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.rows = reproduce()
+        cls.rows = built()
 
     def test_values(self):
         """The machine is deterministic: what moves is a change of the model,
@@ -43,6 +51,29 @@ class Rows(unittest.TestCase):
     def test_page(self):
         """docs/truth.md shows the rows as they are."""
         self.assertEqual(truth.stale(self.rows.values()), [])
+
+
+class Rates(unittest.TestCase):
+    """Rows that are rates or times: half the rate that a row follows is the
+    setting with which Broken shows that it fails."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.rates = truth.rates()
+
+    def test_listed(self):
+        rows = built()
+        self.assertEqual([i for i in self.rates if i not in rows], [])
+        self.assertEqual([i for i, r in rows.items()
+                          if r["unit"] in truth.UNITS and r["enforced"]
+                          and i not in self.rates], [])
+
+    def test_stored(self):
+        for name, rate in self.rates.items():
+            if isinstance(rate, tuple):
+                self.assertTrue(STORED[name]["fails"], name)
+                self.assertEqual(STORED[name]["fails"].partition("=")[0],
+                                 rate[0], name)
 
 
 class Broken(unittest.TestCase):

@@ -160,6 +160,82 @@ static void a_message_of_stores_has_512_bytes_at_most(void **state)
 	run(pio_sends, NULL);
 }
 
+/* Two words in one burst: the next to last and the last. */
+static void pio_bursts(void)
+{
+	static const uint64_t w[2] = { 11, 22 };
+	struct weft_io wc;
+
+	assert_true(weft_io_map(t.h, weft_dev_open(t.h, 0), ATOLL_BAR_PORTS,
+				FROM * (uint64_t)ATOLL_PAGE, ATOLL_PAGE,
+				WEFT_WC, &wc));
+	for (uint32_t i = 0; i < 2; i++) {
+		route_to(TO);
+		weft_io_copy(t.h, &wc, ATOLL_PIO_DATA, w, sizeof(w));
+		weft_io_fence(t.h);
+		later();
+		assert_int_equal(get(TO, ATOLL_PIO_HEAD),
+				 ATOLL_HEAD(FROM, 0, 16));
+		assert_int_equal(get(TO, ATOLL_PIO_RDATA), 11);
+		assert_int_equal(get(TO, ATOLL_PIO_RDATA), 22);
+		assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
+	}
+}
+
+static void a_burst_is_as_good_as_single_stores(void **state)
+{
+	(void)state;
+	run(pio_bursts, NULL);
+}
+
+/* ---- configuration space ---- */
+
+static const struct {
+	uint32_t off, bytes, reset, get; /* get: after a store of ones */
+} config[] = {
+	{ 0x00, 2, ATOLL_VENDOR_ID, ATOLL_VENDOR_ID },
+	{ 0x02, 2, ATOLL_DEVICE_ID, ATOLL_DEVICE_ID },
+	{ 0x04, 2, 6, 6 },
+	{ 0x06, 2, 0, 0 },
+	{ 0x08, 4, 0x02800000, 0x02800000 },
+	{ 0x0e, 1, 0, 0 },
+	{ 0x18, 4, 0, 0 },
+	{ 0x3c, 1, 0, 0xff },
+	{ 0x3d, 1, 1, 1 },
+};
+
+static void config_space(void)
+{
+	static const uint32_t bytes[2] = { ATOLL_PORTS * ATOLL_PAGE,
+					   ATOLL_PAGE };
+	struct weft_dev *d = weft_dev_open(t.h, 0);
+
+	for (uint32_t i = 0; i < sizeof(config) / sizeof(*config); i++) {
+		assert_int_equal(
+			weft_cfg_load(t.h, d, config[i].off, config[i].bytes),
+			config[i].reset);
+		weft_cfg_store(t.h, d, config[i].off, config[i].bytes,
+			       UINT32_MAX);
+		assert_int_equal(
+			weft_cfg_load(t.h, d, config[i].off, config[i].bytes),
+			config[i].get);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t was = weft_cfg_load(t.h, d, 0x10 + 4 * i, 4);
+
+		weft_cfg_store(t.h, d, 0x10 + 4 * i, 4, UINT32_MAX);
+		assert_int_equal(weft_cfg_load(t.h, d, 0x10 + 4 * i, 4),
+				 (uint32_t)-bytes[i]);
+		weft_cfg_store(t.h, d, 0x10 + 4 * i, 4, was);
+	}
+}
+
+static void configuration_space_is_as_the_table_says(void **state)
+{
+	(void)state;
+	run(config_space, NULL);
+}
+
 static void pio_nothing(void)
 {
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
@@ -391,6 +467,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_of_stores_has_512_bytes_at_most),
+		cmocka_unit_test(a_burst_is_as_good_as_single_stores),
+		cmocka_unit_test(configuration_space_is_as_the_table_says),
 		cmocka_unit_test(what_is_not_there_reads_as_nothing),
 		cmocka_unit_test(a_full_buffer_takes_a_flit_when_one_has_room),
 		cmocka_unit_test(regions_and_queues_wrap_and_fill),

@@ -79,6 +79,7 @@ enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
 static void near_refusals(struct hppair *t, struct hpend *e)
 {
+	enum hp_err last = HP_ERR_NOERR; /* as the context has it */
 	uint64_t w[HP_WORDS], sent;
 
 	hpend_windows(e);
@@ -98,6 +99,11 @@ static void near_refusals(struct hppair *t, struct hpend *e)
 		hpend_set(e, 0xee);
 		hpend_rma(e, &a);
 		hpend_expect(e, HP_CMD(f->err, 0, f->byte), w);
+		last = f->err ? f->err : last;
+		hpend_cache(e, HP_CACHE_REMOVE, HP_CACHE_CTX, 0, 0);
+		assert_int_equal(
+			HP_CTX(e->d.ct + HP_WORDS * e->vpid, HP_F_LAST_ERR),
+			last);
 		/* an error of the origin: not one byte in the network */
 		if (f->err && !f->at_target)
 			assert_int_equal(hppair_counter(t, 0, "packets_out"),

@@ -108,6 +108,8 @@ static void line_next(struct mac *m)
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
 		retire(m); /* descriptors without a frame */
+	if (!m->port->peer)
+		return; /* no cable: STATUS.LU is 0, nothing leaves */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../host/config.h"
 #include "atoll_pair.h"
 #include "host/prog.h"
 #include "measure/result.h"
@@ -190,9 +191,7 @@ static void a_burst_is_as_good_as_single_stores(void **state)
 
 /* ---- configuration space ---- */
 
-static const struct {
-	uint32_t off, bytes, reset, get; /* get: after a store of ones */
-} config[] = {
+static const struct config_row config[] = {
 	{ 0x00, 2, ATOLL_VENDOR_ID, ATOLL_VENDOR_ID },
 	{ 0x02, 2, ATOLL_DEVICE_ID, ATOLL_DEVICE_ID },
 	{ 0x04, 2, 6, 6 },
@@ -210,24 +209,8 @@ static void config_space(void)
 					   ATOLL_PAGE };
 	struct weft_dev *d = weft_dev_open(t.h, 0);
 
-	for (uint32_t i = 0; i < sizeof(config) / sizeof(*config); i++) {
-		assert_int_equal(
-			weft_cfg_load(t.h, d, config[i].off, config[i].bytes),
-			config[i].reset);
-		weft_cfg_store(t.h, d, config[i].off, config[i].bytes,
-			       UINT32_MAX);
-		assert_int_equal(
-			weft_cfg_load(t.h, d, config[i].off, config[i].bytes),
-			config[i].get);
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t was = weft_cfg_load(t.h, d, 0x10 + 4 * i, 4);
-
-		weft_cfg_store(t.h, d, 0x10 + 4 * i, 4, UINT32_MAX);
-		assert_int_equal(weft_cfg_load(t.h, d, 0x10 + 4 * i, 4),
-				 (uint32_t)-bytes[i]);
-		weft_cfg_store(t.h, d, 0x10 + 4 * i, 4, was);
-	}
+	CONFIG_CHECK(t.h, d, config);
+	config_bars(t.h, d, bytes, 2);
 }
 
 static void configuration_space_is_as_the_table_says(void **state)

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#include "link/eth_wire.h"
+#include "../host/config.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic;
 
 static struct hvrig rig;
 
@@ -51,9 +53,7 @@ static void map_only(struct weft_host *h)
 /* ---- configuration space ---------------------------------------------------
  */
 
-static const struct {
-	uint32_t off, bytes, reset, get; /* get: after a store of ones */
-} config[] = {
+static const struct config_row config[] = {
 	{ 0x00, 2, HVIA_VENDOR_ID, HVIA_VENDOR_ID },
 	{ 0x02, 2, HVIA_DEVICE_ID, HVIA_DEVICE_ID },
 	{ 0x04, 2, 6, 6 },
@@ -70,29 +70,11 @@ static int spaces(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t bytes[2] = { HVIA_BAR_DOORBELL_BYTES,
 					   HVIA_BAR_CTRL_BYTES };
-	struct weft_dev *d;
 
 	(void)b;
 	map_only(h);
-	d = rig.dev;
-	for (uint32_t i = 0; i < sizeof(config) / sizeof(*config); i++) {
-		assert_int_equal(
-			weft_cfg_load(h, d, config[i].off, config[i].bytes),
-			config[i].reset);
-		weft_cfg_store(h, d, config[i].off, config[i].bytes,
-			       UINT32_MAX);
-		assert_int_equal(
-			weft_cfg_load(h, d, config[i].off, config[i].bytes),
-			config[i].get);
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t was = weft_cfg_load(h, d, 0x10 + 4 * i, 4);
-
-		weft_cfg_store(h, d, 0x10 + 4 * i, 4, UINT32_MAX);
-		assert_int_equal(weft_cfg_load(h, d, 0x10 + 4 * i, 4),
-				 (uint32_t)-bytes[i]);
-		weft_cfg_store(h, d, 0x10 + 4 * i, 4, was);
-	}
+	CONFIG_CHECK(h, rig.dev, config);
+	config_bars(h, rig.dev, bytes, 2);
 	return 0;
 }
 
@@ -341,6 +323,28 @@ static void accesses_that_mean_nothing_are_counted(void **state)
 	run(wrong, NULL, NULL);
 }
 
+/* Without a cable: what is to be sent waits. */
+static int alone(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_STATUS), 0);
+	hvrig_store(&rig, HVIA_KTX_LENGTH, 60);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(hvrig_load(&rig, HVIA_KTX_LENGTH), 60);
+	assert_int_equal(counted(b, "kernel_tx"), 1);
+	return 0;
+}
+
+static void no_cable_is_no_link(void **state)
+{
+	struct bench *b =
+		bench_make(1, &weft_class_bus_pci, &weft_class_hvia_nic);
+
+	(void)state;
+	bench_well(b, alone);
+	bench_free(b);
+}
+
 /* ---- VI table
  * ---------------------------------------------------------------- */
 
@@ -411,6 +415,7 @@ int main(void)
 		cmocka_unit_test(
 			entries_of_level_2_are_moved_inside_of_the_table),
 		cmocka_unit_test(accesses_that_mean_nothing_are_counted),
+		cmocka_unit_test(no_cable_is_no_link),
 		cmocka_unit_test(entries_of_the_vi_table_keep_what_is_stored),
 	};
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration space of a device against a table. */
+#ifndef TESTS_HOST_CONFIG_H
+#define TESTS_HOST_CONFIG_H
+
+#include "weft/host.h"
+
+struct config_row {
+	uint32_t off, bytes;
+	uint32_t reset; /* what it reads as */
+	uint32_t ones;	/* and when ones have been stored */
+};
+#define CONFIG_CHECK(h, d, rows)                                               \
+	config_check(h, d, rows, sizeof(rows) / sizeof(*(rows)))
+void config_check(struct weft_host *h, struct weft_dev *d,
+		  const struct config_row *row, uint32_t n);
+/* Apertures are as long as they are aligned, and there are no more. */
+void config_bars(struct weft_host *h, struct weft_dev *d, const uint32_t *bytes,
+		 uint32_t n);
+
+#endif

@@ -9,7 +9,7 @@
 #   make soak     larger models; 10^8 packets of every traffic pattern; a
 #                 thousand mutants (hours)
 #   make mutate   changes the program in small ways: which does no test notice?
-#                 e.g. MUTATE="--sample 600 --path src/nic"
+#                 e.g. MUTATE="--sample 600 --path src/systems"
 #   make coverage lines and error paths that no test takes
 #   make fuzz     the fuzz targets, FUZZ_SECONDS each (60)
 #   make deps     install missing packages, or say which; deps-mpi: also Open

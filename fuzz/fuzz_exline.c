@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "line.h"
-#include "link/egen.h"
-#include "link/eport_slow.h"
-#include "sim/sim_priv.h"
-#include "switch/extoll_xbar.h"
+#include "sim/sim_internal.h"
+#include "systems/extoll/network/cell_channel_framed.h"
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/traffic/generator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../tests/unit/fi/rig.h"
-#include "fi/wire.h"
+#include "provider/wire.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 
 #include "../tests/unit/nic/hvrig.h"
 #include "take.h"
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

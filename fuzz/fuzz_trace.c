@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "link/trace.h"
+#include "net/packet_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 
 #include "../tests/unit/ulib/viprig.h"
 #include "line.h"
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's flits and states for fuzz lines (atoll_wire.h). */
+/* ATOLL's flits and states for fuzz lines (systems/atoll/network/wire.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crc.h"
 #include "line.h"
-#include "link/atoll_wire.h"
+#include "systems/atoll/network/wire.h"
 
 enum { K_SOH = 0x10, K_SOD = 0x20, K_EOF = 0x30, K_EOP = 0x40, K_STATE = 0x50 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ethernet frames for fuzz lines (eth_wire.h): packets of HVIA's kernel agents
- * are forged. */
+/* Ethernet frames for fuzz lines (systems/ethernet/link/wire.h): packets of
+ * HVIA's kernel agents are forged. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "line.h"
-#include "link/eth_wire.h"
-#include "nic/hvia_regs.h"
+#include "systems/ethernet/link/wire.h"
+#include "systems/hvia/nic/regs_map.h"
 
-enum { AGENT_BYTES = 104, ID = 42 }; /* hvia_agent_pkt.c */
+enum { AGENT_BYTES = 104, ID = 42 }; /* systems/hvia/lib/agent_packets.c */
 
 /* Symbols behind the preamble up to the FCS, as bytes. */
 static uint32_t bytes_of(const uint16_t *sym, uint32_t n, uint8_t *b)

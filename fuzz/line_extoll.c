@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL's cells and control cells for fuzz lines (extoll_frame.h). */
+/* EXTOLL's cells and control cells for fuzz lines
+ * (systems/extoll/network/frame.h). */
 #include "base/crc.h"
 #include "line.h"
-#include "link/extoll_frame.h"
+#include "systems/extoll/network/frame.h"
 
 /* CTL, SEQ, LEN (32 bit) and the bytes of a cell of n symbols. */
 static uint32_t crc_of(const uint16_t *sym, uint32_t n, bool wide)

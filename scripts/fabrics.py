@@ -68,7 +68,7 @@ def table(weft, name):
 # ---- the adversary ----
 
 def path(src, dst, paths):
-    """As in src/link/gen_path.c."""
+    """As in src/systems/forth/traffic/generator_path.c."""
     z = (src << 8 | dst) * 0x9E3779B1 & 0xFFFFFFFF
     z = (z ^ z >> 15) * 0x85EBCA77 & 0xFFFFFFFF
     return (z ^ z >> 13) % paths

@@ -4,7 +4,7 @@
 A mutant is one edit.  Its name holds no line number, so that it stays when
 lines move:
 
-    src/switch/eth_out.c:pause_below:rel:0:>:>=
+    src/systems/ethernet/switch/output_queues.c:pause_below:rel:0:>:>=
 
 file, function (or table), operator, how often this edit was possible before in
 this function, old text, new text.

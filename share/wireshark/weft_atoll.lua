@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- ATOLL on the wire (src/link/atoll_wire.h): head, data and state flits, flits
+-- ATOLL on the wire (src/systems/atoll/network/wire.h): head, data and state flits, flits
 -- sent again; packets put together per line.
 local weft = ...
 if type(weft) ~= "table" then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- EXTOLL on the wire (src/link/extoll_frame.h): cells of both widths, control
+-- EXTOLL on the wire (src/systems/extoll/network/frame.h): cells of both widths, control
 -- cells, retransmission; packets put together per line and virtual channel.
 -- What is in a packet: weft_rma.lua, weft_hostport.lua.
 local weft = ...

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- FORTH on the wire (src/link/forth_wire.h): delimiter, credits, packets; both
+-- FORTH on the wire (src/systems/forth/link/wire.h): delimiter, credits, packets; both
 -- layouts; the links of a bundle put together again.
 local weft = ...
 if type(weft) ~= "table" then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Packets of the Host Port above EXTOLL's cells (src/link/hp_wire.h, hostport.md
+-- Packets of the Host Port above EXTOLL's cells (src/systems/hostport/nic/wire.h, hostport.md
 -- 3.2 to 3.4, 5.2, 9.4): routing frame with the way that is left, command frame,
 -- and which answer belongs to which request.
 local weft = ...

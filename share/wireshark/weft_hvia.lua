@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Ethernet of Weft: the FCS of every frame, HVIA-GE (EtherType 0x88B5,
--- src/nic/hvia_regs.h, src/ulib/hvia_agent_pkt.c), reliable VIPL above it
--- (src/ulib/vipl_rel.h), M-VIA and eth.gen (0x88B6).  Pause frames and TCP/IP
+-- src/systems/hvia/nic/regs_map.h, src/systems/hvia/lib/agent_packets.c), reliable VIPL above it
+-- (src/systems/hvia/lib/vipl_reliable.h), M-VIA and eth.gen (0x88B6).  Pause frames and TCP/IP
 -- are Wireshark's own.  All numbers of HVIA are little-endian.
 local weft = ...
 if type(weft) ~= "table" then

@@ -10,7 +10,7 @@
  * agent, whose calls come one after the other. */
 #include <errno.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "host/prog.h"
 #include "weft/prog.h"
 

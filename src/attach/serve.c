@@ -14,7 +14,7 @@
 #include <sys/un.h>
 
 #include "attach/copy.h"
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 extern const struct weft_class weft_class_host_agent;
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "host/prog.h"
 #include "weft/prog.h"
 

@@ -2,7 +2,7 @@
 /* Commands of a client, carried out by its agent on the node's endpoint. */
 #include <errno.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "weft/prog.h"
 
 /* ---- buffers and operations ---- */

@@ -6,7 +6,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
-#include "host/far.h"
+#include "host/process_memory.h"
 
 /* Nothing is at address 0: who may look is told so. */
 bool att_copy_needed(pid_t pid)

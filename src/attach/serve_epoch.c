@@ -6,7 +6,7 @@
  * one moment: what lies between is the same in every run. */
 #include <errno.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "weft/prog.h"
 
 /* Time for what may be under way. */

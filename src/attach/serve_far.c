@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadows of clients' memory (host/far.h).  What was used before is likely to
- * be used again: shadows stay for a while, and the endpoint's library finds
- * what it has registered where it was. */
-#include "attach/serve_priv.h"
+/* Shadows of clients' memory (host/process_memory.h).  What was used before is
+ * likely to be used again: shadows stay for a while, and the endpoint's library
+ * finds what it has registered where it was. */
+#include "attach/serve_internal.h"
 
 /* Of an agent, that nobody uses.  Timed: none.  Whether a buffer lies where one
  * lay before is up to the heap, and not the same in every run. */

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "host/prog.h"
 
 enum {

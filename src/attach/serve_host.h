@@ -9,7 +9,7 @@
 #define ATTACH_SERVE_HOST_H
 
 #include "attach/host_proto.h"
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 enum { RAW_OP = 0x57454654 }; /* of a driver's call: ours */
 enum { RAW_DEPTH = 16, RAW_PROCS = 4096, RAW_MAPS = 4096, RAW_WORDS = 65536 };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 /* mpirun gets this long to end the rest of a job itself */
 #define LOST 5000000000ull

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "attach/copy.h"
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of clients: devices and the endpoint's library reach it through
- * shadows (host/far.h). */
+ * shadows (host/process_memory.h). */
 #include <errno.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 /* A region must be one that an address space can have. */
 static bool sane(uint64_t va, uint64_t len)

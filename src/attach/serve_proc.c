@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 static size_t slurp(const char *path, char *buf, size_t size)
 {

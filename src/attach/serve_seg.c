@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 static uint64_t up(uint64_t n)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 #include "weft/prog.h"
 #include "weft/trace.h"
 

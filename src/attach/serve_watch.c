@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "attach/serve_priv.h"
+#include "attach/serve_internal.h"
 
 enum {
 	MUTE_MAX = 128, /* connections that have not said who they are */

@@ -4,7 +4,7 @@
 #ifndef HOST_FAULT_BUS_H
 #define HOST_FAULT_BUS_H
 
-#include "sim/outage.h"
+#include "sim/fault_schedule.h"
 #include "weft/bus.h"
 
 enum { FB_HOLD_NONE, FB_HOLD_WRITES, FB_HOLD_READS, FB_HOLD_ALL };

@@ -10,9 +10,9 @@
  * has a processor of its own; all share memory and the way to the bus.
  *
  * Not modelled: caches, virtual addresses of memory, scheduling of more
- * programs than processors (but of light processes: host_crew.c), an
+ * programs than processors (but of light processes: light_processes.c), an
  * interrupt's cost to programs that do not wait for it. */
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 #include <assert.h>
 #include <ctype.h>

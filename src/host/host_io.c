@@ -6,7 +6,7 @@
  * come first served: a thread that finds the bridge full, or waits for a load,
  * keeps it.  On a bus that takes several loads a thread keeps it only until its
  * load is on the way. */
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 #include <assert.h>
 #include <string.h>

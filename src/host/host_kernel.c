@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 #include "host/prog.h"
 
 /* The one thing that interfaces without a handle must know.  It belongs to the

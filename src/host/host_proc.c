@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 enum { CHUNK = 1024 }; /* pages whose owners are kept together */
 

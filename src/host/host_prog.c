@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 struct oob_val {
 	weft_time_t visible;

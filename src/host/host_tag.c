@@ -4,7 +4,7 @@
  * a thread that is in no process has tag 0. */
 #include <string.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 static const struct weft_bus_ops *bus_of(const struct weft_host *h)
 {

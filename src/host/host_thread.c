@@ -5,7 +5,7 @@
  * resume_at; any other wake-up of its tag is stale.  Polling does not tick: a
  * loop that started at t0 looks at memory at t0 + k * poll_period, k >= 1, and
  * the thread is resumed at the first such look that can see a change. */
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 #include "host/prog.h"
 #include "weft/trace.h"
 

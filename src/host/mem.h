@@ -24,7 +24,7 @@ struct mem_extents {
 	VEC(struct mem_extent);
 };
 
-/* Pages whose bytes are in another process: far.h. */
+/* Pages whose bytes are in another process: process_memory.h. */
 struct mem_far {
 	uint8_t *shadow;
 	uint64_t len, va;
@@ -117,7 +117,7 @@ bool mem_release(struct mem *m, weft_phys_t phys); /* false: not held */
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
 
-/* mem_far.c */
+/* process_memory.c */
 void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_store(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_flush(struct mem *m);

@@ -12,8 +12,8 @@
 
 #include "measure/calls.h"
 #include "measure/hist.h"
-#include "measure/story.h"
-#include "measure/view.h"
+#include "measure/message_stages.h"
+#include "measure/port_activity.h"
 
 struct result_metric {
 	char *name, *unit;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 #include "weft/bus.h"
 #include "weft/trace.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/need.h"
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 enum { SLAB_FRAMES = 64 };
 

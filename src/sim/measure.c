@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 struct weft_hist {
 	const struct weft_comp *comp;

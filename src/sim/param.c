@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 static const char *name_next(void *arg, size_t i)
 {

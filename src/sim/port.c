@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 #include "weft/trace.h"
 
 /* A count is a number or the name of a U32 parameter. */

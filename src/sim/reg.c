@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 /* One register of a class, array elements apart, sorted by (space, offset). */
 struct reg_at {

@@ -7,7 +7,7 @@
 
 #include "base/need.h"
 #include "base/rng.h"
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 struct weft_sim *weft_sim_new(uint64_t seed)
 {

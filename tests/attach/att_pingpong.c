@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of ep.pingpong (src/work/ep_pingpong.c) made by two attached
+/* The calls of ep.pingpong (src/programs/ep_pingpong.c) made by two attached
  * processes: half round trip in simulated time, and rates in real time.
  *
  *   att_pingpong [BYTES [ROUNDS [START_NS [quick]]]]

@@ -106,7 +106,7 @@ def has_page():
 # "# needs: WORD" in a file: what a build may be without.
 NEEDS = {
     "page": has_page,
-    "provider": lambda: os.path.exists(BUILD + "/src/fi/libweft-fi.so"),
+    "provider": lambda: os.path.exists(BUILD + "/src/provider/libweft-fi.so"),
 }
 
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_REF_NODE_H
 #define TESTS_REF_NODE_H
 
-#include "link/flink.h"
+#include "systems/forth/link/port.h"
 
 extern const struct weft_class test_node_class;
 

@@ -5,7 +5,7 @@
 #ifndef REF_COH_H
 #define REF_COH_H
 
-#include "coh/coh.h"
+#include "systems/coherent/coherent.h"
 
 enum {
 	REF_COH_OPS = 64,

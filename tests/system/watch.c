@@ -11,7 +11,7 @@
  * watch.bus of the receiver judges (watch_order.c, watch_bus.c). */
 #include <stdio.h>
 
-#include "link/forth_wire.h"
+#include "systems/forth/link/wire.h"
 #include "watch.h"
 
 struct tap {

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nic/forth_regs.h"
+#include "systems/forth/nic/regs_map.h"
 #include "watch.h"
 
 enum { P_DEV, P_BUS, TOLD = 5 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/forth_wire.h"
+#include "systems/forth/link/wire.h"
 #include "watch.h"
 
 void watch_grow(void **at, uint32_t *head, uint32_t *cap, size_t size)

@@ -4,7 +4,7 @@
 #define TESTS_GRID_H
 
 #include "cmocka_all.h"
-#include "link/ex_route.h"
+#include "net/direct_route.h"
 
 /* z = 0, y = 0: fewer dimensions. */
 static inline struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)

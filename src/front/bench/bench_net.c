@@ -6,8 +6,8 @@
 
 #include "front/exp/exp.h"
 #include "front/exp/registry.h"
-#include "link/exnet.h"
-#include "switch/extoll_xbar.h"
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/network/direct_network.h"
 
 /* Packets that left crossbars so far. */
 static uint64_t hops(const struct weft_sim *sim)

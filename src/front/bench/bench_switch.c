@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "front/bench/bench.h"
-#include "link/flink.h"
+#include "systems/forth/link/port.h"
 #include "weft/sim.h"
 
 extern const struct weft_class weft_class_forth_gen, weft_class_forth_xbar;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
-#include "front/cli/looks.h"
+#include "front/cli/recorders.h"
 #include "front/exec/mpi.h"
 #include "front/out/out.h"
 #include "front/trace/timeline.h"

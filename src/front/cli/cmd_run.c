@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
-#include "front/cli/looks.h"
+#include "front/cli/recorders.h"
 #include "front/out/out.h"
 
 static void run_print(const struct cli *c, const struct run_set *s)

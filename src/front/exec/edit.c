@@ -62,8 +62,9 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	return seq;
 }
 
-/* Memory of processes has addresses on the node (host/far.h): as many as 32
- * bits give, unless the machine says how many there are.  They cost nothing. */
+/* Memory of processes has addresses on the node (host/process_memory.h): as
+ * many as 32 bits give, unless the machine says how many there are.  They cost
+ * nothing. */
 static void host_room(struct doc *d, const struct doc_node *group)
 {
 	struct doc_node *host =

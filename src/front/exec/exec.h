@@ -74,7 +74,7 @@ const char *exec_launchers_next(void *unused, size_t i);
 void exec_kill(struct exec_job *j);
 void exec_job_fini(struct exec_job *j);
 
-/* keep.c */
+/* job_reaper.c */
 /* Somebody who cleans up when weft is killed (exec_sweep, exec_remove of what
  * he was told); exec_keep_end: there is nothing left to do. */
 int exec_keep(struct exec_job *j, struct weft_err *err);

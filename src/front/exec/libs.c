@@ -28,7 +28,7 @@ static bool exe_dir(char *dir, size_t size)
 bool exec_lib_dir(const char *file, char *dir, size_t size)
 {
 	static const char *const places[] = { "", "/../" WEFT_LIBDIR "/weft",
-					      "/../fi", "/../preload",
+					      "/../provider", "/../preload",
 					      "/../../bench" };
 	const char *given = getenv("WEFT_LIBS");
 	char exe[4096], path[8192];

@@ -9,8 +9,8 @@
  * comes from below goes up whatever its destination, what comes from above goes
  * down, so each input has a table of its own.  Rearrangeable: k^(L-1) paths,
  * one per middle switch. */
+#include "front/exp/multistage.h"
 #include "front/exp/section.h"
-#include "front/exp/stages.h"
 
 static const char *const keys[] = { "radix", "levels", "switch",
 				    "link",  "trunk",  NULL };

@@ -8,8 +8,8 @@
  * both directions; packets between ends of one leaf turn there.  m >= n:
  * rearrangeable, so that n paths in turn carry any permutation; m >= 2n - 1:
  * not blocking without moving connections.  Paths: 1 + spine. */
+#include "front/exp/multistage.h"
 #include "front/exp/section.h"
-#include "front/exp/stages.h"
 
 static const char *const keys[] = { "hosts", "spines", "leaves", "switch",
 				    "link",  "trunk",  NULL };

@@ -3,8 +3,8 @@
  * parents: k children (`arity`), k^L ends, up^(L-1) paths.  up = k is the k-ary
  * n-tree with full bandwidth at every level; fewer parents make it slim.
  * Packets turn at the first level that has both ends below it. */
+#include "front/exp/multistage.h"
 #include "front/exp/section.h"
-#include "front/exp/stages.h"
 
 static const char *const keys[] = { "arity", "up",    "levels", "switch",
 				    "link",  "trunk", NULL };

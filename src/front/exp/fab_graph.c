@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/exp/direct.h"
+#include "front/exp/direct_network.h"
 #include "front/exp/section.h"
 
 static const char *const keys[] = { "cables", "file", "routes", DIRECT_KEYS,

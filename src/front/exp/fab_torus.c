@@ -9,7 +9,7 @@
  *	both: yes	two cables in dimensions of size 2
  *	dateline: no	may deadlock: to see it
  */
-#include "front/exp/direct.h"
+#include "front/exp/direct_network.h"
 #include "front/exp/section.h"
 
 static const char *const torus_keys[] = { "dims",     "tie",	   "both",

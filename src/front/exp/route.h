@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes of direct networks where arithmetic does not give them (see
- * link/ex_route.h), and the check that they cannot deadlock: no cycle among
+ * net/direct_route.h), and the check that they cannot deadlock: no cycle among
  * channels of which one waits for the next (extoll.md 4.5, 4.6). */
 #ifndef FRONT_EXP_ROUTE_H
 #define FRONT_EXP_ROUTE_H
 
-#include "link/ex_route.h"
+#include "net/direct_route.h"
 
 /* A table has nodes x nodes entries. */
 #define ROUTE_TABLE_NODES 8192u

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "measure/story.h"
+#include "measure/message_stages.h"
 #include "weft/types.h"
 
 /* A link end that had packets and no credits for them. */
@@ -38,7 +38,7 @@ int explain_load(const char *path, uint64_t run, struct explain *e,
 		 struct weft_err *err);
 void explain_fini(struct explain *e);
 
-/* stages.c: one line of the table, for one way or for both. */
+/* stage_table.c: one line of the table, for one way or for both. */
 struct explain_row {
 	char *where, *stage;
 	uint64_t fs[2]; /* there, back */

@@ -18,13 +18,13 @@ sqlite3_stmt *db_prepare(struct db *d, const char *text);
  * steps. */
 void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...);
 
-/* db_more.c: tables that came later; a file without them gets them when it is
+/* db_report.c: tables that came later; a file without them gets them when it is
  * added to. */
 extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
 void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
-/* db_story.c: messages, stages, what was in use. */
+/* db_messages.c: messages, stages, what was in use. */
 extern const char db_story_schema[];
 void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
 /* db_calls.c: what processes did. */

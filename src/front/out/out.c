@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "front/out/lines.h"
+#include "front/out/sweep_plot.h"
 
 const struct out_format out_formats[] = {
 	{ "table", out_table },

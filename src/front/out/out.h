@@ -27,7 +27,7 @@ void out_sentence(const char *text, char *line, size_t size);
 /* How far a run came that was ended early, or NULL. */
 const char *out_partial(const struct weft_result *r);
 
-/* people.c: the parts of a table; nothing to say, nothing printed. */
+/* terminal.c: the parts of a table; nothing to say, nothing printed. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);
@@ -37,7 +37,7 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
 void people_counters(const struct weft_result *r, FILE *f);
 
-/* curve.c: latency and throughput over the load, of a search. */
+/* saturation_curve.c: latency and throughput over the load, of a search. */
 void curve_table(const struct run_set *s, FILE *f);
 void curve_json(const struct run_set *s, struct json *j);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/run/capture_int.h"
+#include "front/run/capture_internal.h"
 
 /* ---- sitting down ---- */
 

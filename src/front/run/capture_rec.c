@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/run/capture_int.h"
+#include "front/run/capture_internal.h"
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 

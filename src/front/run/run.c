@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/trace/keep.h"
+#include "front/trace/message_sampler.h"
 #include "host/prog.h"
 
 /* ---- one case ---- */

@@ -10,7 +10,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
-#include "host/far.h"
+#include "host/process_memory.h"
 
 enum { BYTES = 100 };
 #define MS 1000000ull

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "coh/cache.h"
+#include "systems/coherent/cache.h"
 
 enum { LINE = 32, ADDR = 0x1240 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "coh/ddr.h"
+#include "systems/coherent/ddr.h"
 
 static void open_ddr(struct coh_ddr *d)
 {

@@ -5,7 +5,7 @@
 
 #include "../cmocka_all.h"
 #include "double.h"
-#include "fi/obj.h"
+#include "provider/obj.h"
 
 struct rig_side {
 	struct fi_info *info;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "fi/atomic.h"
+#include "provider/atomic.h"
 
 /* One step at odd addresses; returns the old value's place. */
 #define STEP(T, type, op, mem, src, cmp, want)                                 \

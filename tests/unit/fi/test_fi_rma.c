@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fi/pep.h"
+#include "provider/pep.h"
 #include "rig.h"
 
 static unsigned char a[200000], b[200000];

@@ -6,7 +6,7 @@
 #include "../cmocka_all.h"
 #include "front/exp/exp.h"
 #include "front/exp/registry.h"
-#include "switch/xbar.h"
+#include "systems/forth/switch/crossbar.h"
 
 struct net {
 	struct registry reg;

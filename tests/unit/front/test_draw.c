@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "front/out/draw.h"
+#include "front/out/text_plot.h"
 
 static void test_line(void **state)
 {

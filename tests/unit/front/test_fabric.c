@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "link/gen.h"
 #include "net.h"
+#include "systems/forth/traffic/generator.h"
 
 #define XBAR "switch: {type: forth.xbar}, link: {type: forth.link}"
 #define CC   12800000ull

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 #include "node.h"
 
 static void start_and_run(struct bench *b)

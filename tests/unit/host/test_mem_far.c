@@ -13,7 +13,7 @@
 
 #include "base/pidfd.h"
 #include "base/rng.h"
-#include "host/mem_far.h"
+#include "host/process_memory_internal.h"
 
 enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
 

@@ -6,7 +6,7 @@
 #define TESTS_LINK_EX_PAIR_H
 
 #include "../cmocka_all.h"
-#include "link/eport_slow.h"
+#include "systems/extoll/network/cell_channel_framed.h"
 
 struct ex_seen { /* a good cell */
 	uint64_t cycle, id;

@@ -4,7 +4,7 @@
 #define TESTS_LINK_MACRIG_H
 
 #include "../cmocka_all.h"
-#include "link/mac82544.h"
+#include "systems/ethernet/link/mac82544.h"
 
 enum {
 	MEM = (1 << 18) + ETH_FRAME_LIMIT,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL on the wire (hostport.md 2.1, 2.2; atoll_wire.h): characters by hand,
- * there and back, and what damage does to a flit. */
+/* ATOLL on the wire (hostport.md 2.1, 2.2; systems/atoll/network/wire.h):
+ * characters by hand, there and back, and what damage does to a flit. */
 #include "../cmocka_all.h"
 
 #include <string.h>
 
-#include "link/atoll_wire.h"
+#include "systems/atoll/network/wire.h"
 #include "weft/sim.h"
 
 enum { K = WEFT_SYM_K, MAX = 80, BITS = 10 }; /* 8, control, bad */

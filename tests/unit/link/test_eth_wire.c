@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "link/eth_parts.h"
+#include "systems/ethernet/link/wire_parts.h"
 
 enum { N = 60 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/b8b10.h"
-#include "link/fault.h"
+#include "net/fault.h"
 
 extern const struct weft_class weft_class_fault_bits;
 

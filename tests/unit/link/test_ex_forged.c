@@ -3,7 +3,7 @@
  * that the 8 bits of a control cell's CRC do not show, and damage that is taken
  * for a void cell.  The link comes to rest, slots and packets stay whole. */
 #include "ex_pair.h"
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 /* ---- a fault that follows a script --------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "link/extoll_frame.h"
+#include "systems/extoll/network/frame.h"
 
 #define K WEFT_SYM_K
 

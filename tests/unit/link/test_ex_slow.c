@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tapped EXTOLL lines: the same cycles as untapped ones (eport.h). */
+/* Tapped EXTOLL lines: the same cycles as untapped ones
+ * (systems/extoll/network/cell_channel.h). */
 #include "ex_pair.h"
 
 #include "base/b8b10.h"

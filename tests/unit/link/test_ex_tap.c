@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who listens to an EXTOLL line on which nothing sits hears what a tapped one
- * carries, at the same times (eport_tap.c); of refreshes, those that have
- * something in front of them. */
+ * carries, at the same times (systems/extoll/network/cell_channel_listen.c); of
+ * refreshes, those that have something in front of them. */
 #include "ex_pair.h"
 
 #include "base/vec.h"

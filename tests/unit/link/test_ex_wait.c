@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "link/exnet.h"
+#include "systems/extoll/network/direct_network.h"
 
 enum { N = 4, IN = EX_INTERNAL + 1, OUT = EX_INTERNAL, OLD = 10, NOW = 100 };
 

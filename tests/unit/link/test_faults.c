@@ -3,7 +3,7 @@
  * nodes.  The fault sits on what leaves node 0. */
 #include <stdio.h>
 
-#include "link/fault.h"
+#include "net/fault.h"
 #include "pair.h"
 
 extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;

@@ -5,7 +5,7 @@
 
 #include "../cmocka_all.h"
 #include "base/rng.h"
-#include "link/gen.h"
+#include "systems/forth/traffic/generator.h"
 
 extern const struct weft_class weft_class_forth_gen;
 

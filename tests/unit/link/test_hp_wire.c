@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "../grid.h"
-#include "link/hp_wire.h"
+#include "systems/hostport/nic/wire.h"
 
 enum { VPID = 0xfff1, CMD = 0x0011, CLASS = 0 }; /* FAST_SEND, one word */
 

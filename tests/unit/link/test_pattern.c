@@ -7,7 +7,7 @@
 
 #include "../cmocka_all.h"
 #include "base/rng.h"
-#include "link/pattern.h"
+#include "net/pattern.h"
 
 static const uint32_t cube8[] = { 8, 8, 8 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../cmocka_all.h"
-#include "link/trace.h"
+#include "net/packet_trace.h"
 
 static struct trace *parse(const char *text, struct weft_err *err)
 {

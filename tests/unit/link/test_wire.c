@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "link/flink.h"
+#include "systems/forth/link/port.h"
 
 static struct weft_frame *packet(struct weft_sim *sim, uint64_t header,
 				 const uint64_t *data)

@@ -4,7 +4,7 @@
 
 #include "../cmocka_all.h"
 #include "base/rng.h"
-#include "measure/steady.h"
+#include "measure/steady_state.h"
 
 /* Sum of 12 uniform numbers: mean 0, variance 1. */
 static double noise(struct weft_rng *r)

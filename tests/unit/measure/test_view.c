@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "measure/view.h"
+#include "measure/port_activity.h"
 
 static void test_many_ports(void **state)
 {

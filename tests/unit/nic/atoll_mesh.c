@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "host/prog.h"
-#include "link/atoll_wire.h"
 #include "measure/result.h"
+#include "systems/atoll/network/wire.h"
 
 extern const struct weft_class weft_class_host_pc, weft_class_bus_pcix;
 extern const struct weft_class weft_class_atoll_nic, weft_class_link_cable;

@@ -3,7 +3,7 @@
 #ifndef TESTS_NIC_ATOLL_PAIR_H
 #define TESTS_NIC_ATOLL_PAIR_H
 
-#include "nic/atoll/nic.h"
+#include "systems/atoll/nic/nic.h"
 #include "weft/atoll.h"
 #include "weft/prog.h"
 #include "weft/sim.h"

@@ -3,8 +3,8 @@
 #ifndef TESTS_NIC_EXPROC_H
 #define TESTS_NIC_EXPROC_H
 
-#include "nic/extoll_regs.h"
-#include "nic/extoll_rma_regs.h"
+#include "systems/extoll/nic/regs_map.h"
+#include "systems/extoll/nic/rma_regs_map.h"
 #include "weft/host.h"
 
 enum { EXPROC_SLOTS = 64, EXPROC_PAGES = 80 };

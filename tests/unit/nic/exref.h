@@ -5,8 +5,8 @@
 #ifndef TESTS_NIC_EXREF_H
 #define TESTS_NIC_EXREF_H
 
-#include "nic/extoll/nic.h"
 #include "ref_htax.h"
+#include "systems/extoll/nic/nic.h"
 #include "velo_rig.h"
 
 void exref_seed(uint64_t seed);

@@ -4,7 +4,7 @@
 #ifndef TESTS_NIC_EXRIG_H
 #define TESTS_NIC_EXRIG_H
 
-#include "link/ex_route.h"
+#include "net/direct_route.h"
 #include "weft/prog.h"
 
 enum { EXRIG_NODES = 12 };

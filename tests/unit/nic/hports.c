@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 struct hports hports;
 

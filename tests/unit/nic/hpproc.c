@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "link/hp_wire.h"
+#include "systems/hostport/nic/wire.h"
 
 extern const struct weft_class weft_class_hostport_nic, weft_class_bus_ht;
 

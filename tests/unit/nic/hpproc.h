@@ -5,7 +5,7 @@
 #define TESTS_NIC_HPPROC_H
 
 #include "exrig.h"
-#include "nic/hostport_regs.h"
+#include "systems/hostport/nic/regs_map.h"
 #include "weft/host.h"
 
 /* What the driver has on a node.  Zeroed: defaults of appendix B. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/eth_wire.h"
 #include "measure/result.h"
+#include "systems/ethernet/link/wire.h"
 #include "weft/trace.h"
 
 extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic,

@@ -5,7 +5,7 @@
 #define TESTS_NIC_HVRIG_H
 
 #include "../host/node.h"
-#include "nic/hvia_regs.h"
+#include "systems/hvia/nic/regs_map.h"
 
 /* HVRIG_FIRST: handle of the first region.  No byte of it is that of another,
  * so that a handle read from the wrong place is none. */

@@ -5,8 +5,8 @@
 #ifndef TESTS_NIC_RIG_H
 #define TESTS_NIC_RIG_H
 
-#include "link/flink.h"
-#include "nic/forth_regs.h"
+#include "systems/forth/link/port.h"
+#include "systems/forth/nic/regs_map.h"
 #include "weft/bus.h"
 #include "weft/sim.h"
 

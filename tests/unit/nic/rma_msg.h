@@ -4,7 +4,7 @@
 #ifndef TESTS_RMA_MSG_H
 #define TESTS_RMA_MSG_H
 
-#include "nic/extoll/nic.h"
+#include "systems/extoll/nic/nic.h"
 #include "velo_rig.h"
 
 /* A node's memory: event queue, ring, words for the ATU, pages, table. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/atoll_wire.h"
+#include "systems/atoll/network/wire.h"
 #include "measure/result.h"
-#include "nic/atoll_regs.h"
+#include "systems/atoll/nic/regs_map.h"
 #include "weft/atoll.h"
 #include "atoll_mesh.h"
 

@@ -8,8 +8,8 @@
 
 #include "atoll_pair.h"
 #include "host/prog.h"
-#include "link/atoll_wire.h"
 #include "measure/result.h"
+#include "systems/atoll/network/wire.h"
 
 enum { BYTES = 160, TAG = 5, LINE_EOP = 0x40, LINE_EOF = 0x30 };
 

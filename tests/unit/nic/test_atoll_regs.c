@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL by its registers alone (atoll_regs.h; hostport.md 2.1 to 2.4): host
- * port 2 of a node sends to host port 1 of the same. */
+/* ATOLL by its registers alone (systems/atoll/nic/regs_map.h; hostport.md 2.1
+ * to 2.4): host port 2 of a node sends to host port 1 of the same. */
 #include "../cmocka_all.h"
 
 #include <string.h>

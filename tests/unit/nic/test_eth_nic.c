@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../host/node.h"
-#include "nic/eth_regs.h"
-#include "ulib/ethstack.h"
+#include "systems/ethernet/lib/stack.h"
+#include "systems/ethernet/nic/regs_map.h"
 
 extern const struct weft_class weft_class_bus_pci, weft_class_eth_nic,
 	weft_class_eth_cable, weft_class_fault_drop;

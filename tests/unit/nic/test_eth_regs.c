@@ -8,8 +8,8 @@
 
 #include "../host/config.h"
 #include "../host/node.h"
-#include "nic/eth_regs.h"
-#include "ulib/eth.h"
+#include "systems/ethernet/lib/eth.h"
+#include "systems/ethernet/nic/regs_map.h"
 
 extern const struct weft_class weft_class_bus_pci, weft_class_eth_nic;
 

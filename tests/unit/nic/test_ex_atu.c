@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "nic/extoll/rma.h"
+#include "systems/extoll/nic/rma.h"
 
 /* ---- TLB ---- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exrig.h"
-#include "nic/extoll/nic.h"
+#include "systems/extoll/nic/nic.h"
 
 extern const struct weft_class weft_class_fault_bits;
 

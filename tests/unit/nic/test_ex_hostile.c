@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "nic/extoll/nic.h"
+#include "systems/extoll/nic/nic.h"
 
 enum { VPID = 5, OPT = RMA_OPT_TE, DST = 8 * RMA_PAGE, GUARD = 40 };
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "ulib/extoll_drv.h"
+#include "systems/extoll/lib/driver.h"
 #include "weft/rma.h"
 #include "weft/velo.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "exrig.h"
-#include "ulib/extoll_drv.h"
+#include "systems/extoll/lib/driver.h"
 #include "weft/velo.h"
 
 extern const struct weft_class weft_class_fault_cut, weft_class_fault_bits;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "measure/result.h"
-#include "nic/extoll/load.h"
-#include "nic/extoll/nic.h"
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/traffic/nic_load.h"
 
 extern const struct weft_class weft_class_extoll_load, weft_class_extoll_nic,
 	weft_class_extoll_xbar;

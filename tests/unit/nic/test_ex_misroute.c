@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exrig.h"
-#include "ulib/extoll_drv.h"
+#include "systems/extoll/lib/driver.h"
 #include "weft/velo.h"
 
 enum { NODES = 4, TO = 2 };

@@ -2,8 +2,8 @@
 /* Multipath, external memory, counting and event log of forth.nic: directed
  * cases (forth.md 6, 7, 10.2; V22, V24). */
 #include "../cmocka_all.h"
-#include "nic/forth/cells.h"
 #include "rig.h"
+#include "systems/forth/nic/registers.h"
 
 #define SRC (RIG_MEM + 0x10000)
 #define DST (RIG_MEM + 0x20000u)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the Host Port's driver (hostport_call.h): those for ports of others,
- * pages that go and come, sizes that the device does not take, and the bytes of
- * a route. */
+/* Calls of the Host Port's driver (systems/hostport/lib/driver_calls.h): those
+ * for ports of others, pages that go and come, sizes that the device does not
+ * take, and the bytes of a route. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
-#include "ulib/hostport_drv.h"
+#include "systems/hostport/lib/driver.h"
+#include "systems/hostport/nic/nic.h"
 
 static const struct hport_tag tag = { 1, 2 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "nic/hostport/units.h"
+#include "systems/hostport/nic/functional_units.h"
 
 enum { ROUNDS = 150000 };
 

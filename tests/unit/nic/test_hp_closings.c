@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 extern const struct weft_class weft_class_bus_pci;
 

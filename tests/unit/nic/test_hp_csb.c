@@ -9,7 +9,7 @@
 #include "../../ref/ref_hp.h"
 #include "../../ref/replay.h"
 #include "base/rng.h"
-#include "nic/hostport/csb.h"
+#include "systems/hostport/nic/store_buffer.h"
 
 struct totals {
 	uint64_t loads, accepted, full, off, invalid, refused, taken;

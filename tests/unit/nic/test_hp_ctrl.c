@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { VPID = 0x30, EACH = 6, LONG = 32768 };
 

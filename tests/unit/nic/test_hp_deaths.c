@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "host/prog.h"
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 #include "weft/hostport.h"
 
 enum { ACTORS = 3, WINDOW = 32 * 1024, LIVE = 12, SEEDS = 8 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 #include "weft/bus.h"
 #include "weft/ep.h"
 #include "weft/hostport.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hpend.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 /* ---- where they are reported ------------------------------------------- */
 

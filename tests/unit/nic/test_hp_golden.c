@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hpend.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 /* ---- appendix A ---- */
 

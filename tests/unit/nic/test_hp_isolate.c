@@ -6,7 +6,7 @@
  * long as alone. */
 #include "../cmocka_all.h"
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum {
 	PAGES = 32,

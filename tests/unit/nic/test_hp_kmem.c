@@ -9,8 +9,8 @@
 
 #include "base/rng.h"
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
-#include "ulib/hostport_drv.h"
+#include "systems/hostport/lib/driver.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { PAGE = HPORT_KPAGE, KIB = 1024, MIB = 1024 * KIB };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 #include "weft/hostport.h"
 
 enum { BYTES = 16 * HP_PAGE, CAPA = 99, FIRST = 4, WINS = 4 };

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "hpproc.h"
 #include "lru.h"
-#include "nic/hostport/units.h"
+#include "systems/hostport/nic/functional_units.h"
 
 static struct weft_rng rng;
 static struct hpdrv drv;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { BLOCK = HPORTS_BLOCK, MINE = 'A' };
 

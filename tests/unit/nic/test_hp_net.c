@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hpproc.h"
-#include "link/hp_wire.h"
+#include "systems/hostport/nic/wire.h"
 
 enum { VPID = 0x30, MINE = HPDRV_ROUTE * EXRIG_NODES /* routes made here */ };
 

@@ -6,7 +6,7 @@
 
 #include "../cmocka_all.h"
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { TARGETS = 1000, SENDS = 400 };
 

@@ -5,7 +5,7 @@
 #include "../cmocka_all.h"
 
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 static struct hpdrv drv;
 

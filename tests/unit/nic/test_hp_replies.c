@@ -5,7 +5,7 @@
 #include "../cmocka_all.h"
 
 #include "hpend.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { FLOOD = 60, ROUNDS = 20, VICTIM_NQ = 16, OTHER = 0x55 };
 

@@ -11,7 +11,7 @@
 #include "../../ref/ref_hp.h"
 #include "../../ref/replay.h"
 #include "base/rng.h"
-#include "nic/hostport/sched.h"
+#include "systems/hostport/nic/scheduler.h"
 
 enum { JOBS = 300 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { FROM = 1, TO = 2, UNIT = 64, WINDOW = 4096, WQ = 4, LONG_WQ = 256 };
 

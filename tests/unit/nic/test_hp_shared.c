@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "hpproc.h"
-#include "nic/hostport/nic.h"
-#include "nic/hostport/ultra.h"
-#include "ulib/hostport_drv.h"
+#include "systems/hostport/lib/driver.h"
+#include "systems/hostport/nic/nic.h"
+#include "systems/hostport/nic/ultra.h"
 #include "weft/ep.h"
 #include "weft/hostport.h"
 

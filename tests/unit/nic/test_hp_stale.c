@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { DEAF = 7, OWNED = 9, FLOOD = 400, PAGE = 4096, LAPS = 300 };
 enum { MINE = 'A', THEIRS = 'V' };

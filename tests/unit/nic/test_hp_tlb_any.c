@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "hpproc.h"
-#include "nic/hostport/units.h"
+#include "systems/hostport/nic/functional_units.h"
 
 enum { SIZE = 6, PAGES = 5, OPS = 4000, COUNT = 4 };
 static const uint16_t vpids[COUNT] = { 3, 64, 65, 0xffff };

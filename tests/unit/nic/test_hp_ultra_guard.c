@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "hports.h"
-#include "nic/hostport/nic.h"
-#include "ulib/hostport_drv.h"
+#include "systems/hostport/lib/driver.h"
+#include "systems/hostport/nic/nic.h"
 
 enum { THEIRS = 7, MINE = 9, SLICES = 4, WORDS = 8, TRIES = 64 };
 enum { OWNED = 1, GIVEN, TAKEN, SENT, END };

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "nic/hostport/nic.h"
+#include "systems/hostport/nic/nic.h"
 
 /* Bits 7 to 0: A acknowledge, L words, x anything. */
 static const struct row {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "hports.h"
-#include "link/hp_wire.h"
-#include "nic/hostport/nic.h"
-#include "ulib/hostport_drv.h"
+#include "systems/hostport/lib/driver.h"
+#include "systems/hostport/nic/nic.h"
+#include "systems/hostport/nic/wire.h"
 
 static int try_open(struct weft_host *h, int32_t vpid, struct hport **p_p)
 {

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "hpproc.h"
-#include "nic/hostport/units.h"
+#include "systems/hostport/nic/functional_units.h"
 
 enum { VPID = 5, MOST = 60, ROUNDS = 150 };
 

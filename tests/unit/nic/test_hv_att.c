@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "nic/hvia/nic.h"
+#include "systems/hvia/nic/nic.h"
 
 enum { HANDLES = 24, PAGES = 40, ROUNDS = 3000, L2_MAX = (64 << 20) / 4 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 /* A region of two pages that do not lie one behind the other.  The descriptor
  * begins 64 bytes before the end of the first: four of its six segments are in

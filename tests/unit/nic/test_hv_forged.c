@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 static void frame(struct hvrig *r, uint8_t *f)
 {

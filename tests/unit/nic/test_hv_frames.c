@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 static void run(node_fn a, node_fn z, uint64_t posted, const char *kernel_rx)
 {

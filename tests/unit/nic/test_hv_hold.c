@@ -3,7 +3,7 @@
  * (2.3), and which region an RDMA write that finds no memory is told of. */
 #include "hvduo.h"
 
-#include "nic/hvia/nic.h"
+#include "systems/hvia/nic/nic.h"
 
 /* ---- fetched descriptors ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hvarea.h"
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 enum { MSGS = 48, ROOM = 3 * HVIA_PAGE, FRAMES = 256, PIECE = 1472 };
 

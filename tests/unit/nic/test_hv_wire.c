@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 struct head {
 	uint32_t flags, seq, length, offset, type;

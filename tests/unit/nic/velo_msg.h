@@ -4,7 +4,7 @@
 #ifndef TESTS_VELO_MSG_H
 #define TESTS_VELO_MSG_H
 
-#include "nic/extoll/nic.h"
+#include "systems/extoll/nic/nic.h"
 #include "velo_rig.h"
 
 #define BOX   (XR_MEM + 0x10000)

@@ -5,9 +5,9 @@
 #ifndef TESTS_NIC_VELO_RIG_H
 #define TESTS_NIC_VELO_RIG_H
 
-#include "link/np.h"
-#include "link/ex_route.h"
-#include "nic/extoll_regs.h"
+#include "systems/extoll/network/network_port.h"
+#include "net/direct_route.h"
+#include "systems/extoll/nic/regs_map.h"
 #include "weft/bus.h"
 #include "weft/sim.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/sim_priv.h"
+#include "sim/sim_internal.h"
 
 static void slices_share_bytes(void **state)
 {

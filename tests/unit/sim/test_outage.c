@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/outage.h"
+#include "sim/fault_schedule.h"
 
 static struct weft_comp comp = { .name = "f" };
 

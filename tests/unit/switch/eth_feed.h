@@ -4,7 +4,7 @@
 #define TESTS_SWITCH_ETH_FEED_H
 
 #include "../cmocka_all.h"
-#include "link/eth_wire.h"
+#include "systems/ethernet/link/wire.h"
 
 enum { FEED_PORTS = 8, FEED_MAX = 8192 };
 #define FEED_CABLE (410 * WEFT_NS)

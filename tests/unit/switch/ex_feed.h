@@ -5,8 +5,8 @@
 #ifndef TESTS_SWITCH_EX_FEED_H
 #define TESTS_SWITCH_EX_FEED_H
 
-#include "link/eport.h"
-#include "switch/extoll_xbar.h"
+#include "systems/extoll/network/cell_channel.h"
+#include "systems/extoll/network/crossbar.h"
 
 enum { FEED_FLOWS = 64, FEED_FLITS = 16 };
 

@@ -5,7 +5,7 @@
 
 #include "../../ref/node.h"
 #include "../cmocka_all.h"
-#include "switch/xbar.h"
+#include "systems/forth/switch/crossbar.h"
 
 struct star {
 	struct weft_sim *sim;

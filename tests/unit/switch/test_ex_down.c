@@ -2,8 +2,8 @@
 /* Traffic components on two EXTOLL crossbars whose link goes down. */
 #include "../cmocka_all.h"
 
-#include "link/egen.h"
-#include "switch/extoll_xbar.h"
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/traffic/generator.h"
 
 extern const struct weft_class weft_class_extoll_xbar, weft_class_extoll_gen,
 	weft_class_extoll_cable, weft_class_fault_drop;

@@ -8,7 +8,7 @@
 
 #include "../cmocka_all.h"
 #include "base/rng.h"
-#include "link/eport_int.h"
+#include "systems/extoll/network/cell_channel_internal.h"
 
 /* ---- T-30: the arbiter -------------------------------------------------- */
 

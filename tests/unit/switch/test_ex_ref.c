@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "link/np.h"
 #include "ref_ex.h"
 #include "replay.h"
-#include "switch/extoll_xbar.h"
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/network/network_port.h"
 
 extern const struct weft_class weft_class_extoll_xbar;
 
@@ -294,7 +294,8 @@ static void scene_make(struct scene *s, uint64_t seed)
 	};
 	s->c.slots = 4 * s->c.reserved + pick(&r, 0, 32);
 	s->c.cell_flits = 64 / s->c.flit_bytes;
-	/* the first cell holds the longest route and more (np.c) */
+	/* the first cell holds the longest route and more
+	 * (systems/extoll/network/network_port.c) */
 	if (!s->c.framed && pick(&r, 0, 1))
 		s->c.cell_flits = pick(&r, s->c.flit_bytes == 2 ? 22 : 10, 40);
 	if (s->c.window < s->c.ack_every)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/eport_slow.h"
-#include "link/np.h"
-#include "switch/extoll_xbar.h"
+#include "systems/extoll/network/cell_channel_framed.h"
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/network/network_port.h"
 
 extern const struct weft_class weft_class_extoll_xbar, weft_class_fault_bits,
 	weft_class_fault_drop, weft_class_fault_cut, weft_class_fault_delay;

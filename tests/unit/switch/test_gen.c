@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../cmocka_all.h"
-#include "switch/xbar.h"
+#include "systems/forth/switch/crossbar.h"
 
 extern const struct weft_class weft_class_forth_gen, weft_class_forth_xbar,
 	weft_class_fault_drop;

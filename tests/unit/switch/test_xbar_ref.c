@@ -13,7 +13,7 @@
 #include "../../ref/ref_xbar.h"
 #include "../cmocka_all.h"
 #include "base/rng.h"
-#include "switch/xbar.h"
+#include "systems/forth/switch/crossbar.h"
 
 extern const struct weft_class weft_class_forth_xbar, weft_class_fault_drop;
 

@@ -10,8 +10,8 @@
 #include "base/rng.h"
 #include "components.h"
 #include "host/prog.h"
-#include "link/ex_route.h"
 #include "measure/result.h"
+#include "net/direct_route.h"
 #include "weft/sim.h"
 
 enum { NODES = 4, PARTS = 6 * NODES };

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ulib/ep_open.h"
-#include "ulib/hvia_agent.h"
+#include "endpoint/ep_open.h"
+#include "systems/hvia/lib/agent.h"
 
 static struct weft_host *fake_first;
 

@@ -5,7 +5,7 @@
 #ifndef TEST_ULIB_FAKE_HOST_H
 #define TEST_ULIB_FAKE_HOST_H
 
-#include "nic/forth_regs.h"
+#include "systems/forth/nic/regs_map.h"
 #include "weft/host.h"
 
 #define FAKE_NODES 3

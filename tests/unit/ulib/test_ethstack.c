@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "host/prog.h"
 #include "../host/node.h"
-#include "ulib/ethstack.h"
-#include "ulib/ethstack_bytes.h"
+#include "systems/ethernet/lib/stack.h"
+#include "systems/ethernet/lib/stack_bytes.h"
 
 enum { BIG = 1500 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../host/node.h"
-#include "nic/forth_regs.h"
+#include "systems/forth/nic/regs_map.h"
 #include "weft/forth.h"
 
 extern const struct weft_class weft_class_bus_pcix, weft_class_forth_nic,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "ulib/hvia_att.h"
+#include "systems/hvia/lib/translation_table.h"
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 

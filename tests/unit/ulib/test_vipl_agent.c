@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nic/hvia/nic.h"
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
+#include "systems/hvia/nic/nic.h"
 
 static struct hv_nic *card(struct side *s)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../nic/hvarea.h"
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 enum { VIS = 3, MESSAGES = 5 };
 static const uint32_t order[MESSAGES] = { 2, 0, 1, 2, 0 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 enum { HUNDRED = 100, ALL = HVIA_VIS - 1 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 enum { PAGE = 4096, LONG = 60000 };
 

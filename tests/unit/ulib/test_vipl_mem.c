@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 #include "base/rng.h"
-#include "ulib/hvia_agent.h"
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/agent.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 static void *pages(size_t n)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host_priv.h"
+#include "host/host_internal.h"
 
 enum { STATIONS = 70000, LISTED = 4 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of the kernel agent on the line, byte by byte (hvia_agent_pkt.c;
- * hvia.md 6.3): of a client, a server, peers, and how often what is not
- * answered is said again. */
+/* Packets of the kernel agent on the line, byte by byte
+ * (systems/hvia/lib/agent_packets.c; hvia.md 6.3): of a client, a server,
+ * peers, and how often what is not answered is said again. */
 #include "viprig.h"
 
 #include <string.h>
 
 #include "../nic/hvline.h"
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 enum {
 	REQ = HVIA_T_CONN_REQ,

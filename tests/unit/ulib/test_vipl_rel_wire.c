@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ulib/vipl_rel.h"
+#include "systems/hvia/lib/vipl_reliable.h"
 
 static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 {

@@ -3,7 +3,7 @@
  * by row, and deadlines of its waits. */
 #include "viprig.h"
 
-#include "ulib/vipl_priv.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
 static void run(node_fn fn)
 {

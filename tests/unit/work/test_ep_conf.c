@@ -5,7 +5,7 @@
 
 #include "../cmocka_all.h"
 #include "mock_ep.h"
-#include "work/ep_conf.h"
+#include "programs/ep_conformance.h"
 
 extern const struct weft_class weft_class_ep_conformance;
 

@@ -6,8 +6,8 @@
 
 #include "../cmocka_all.h"
 #include "measure/result.h"
-#include "work/epw.h"
-#include "work/work.h"
+#include "programs/endpoint_program.h"
+#include "programs/program.h"
 
 static int cmp(const void *a, const void *b)
 {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft_ep_open: which library serves the device that is there. */
+#include <errno.h>
+
+#include "endpoint/ep_open.h"
+
+static const struct ep_nic *const ep_nics[] = {
+#define ENDPOINT(id) &ep_nic_##id,
+#include "systems.def"
+};
+
+uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
+		   uint64_t b)
+{
+	uint64_t old, new;
+
+	weft_host_move(h, &old, at, sizeof(old));
+	new = swap ? (old == a ? b : old) : old + a;
+	if (new != old)
+		weft_host_move(h, at, &new, sizeof(new));
+	return old;
+}
+
+int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
+		 struct weft_ep **ep_p)
+{
+	static const struct weft_ep_attr none;
+	struct weft_dev *d = weft_dev_open(h, 0);
+
+	attr = attr ? attr : &none;
+	for (size_t i = 0; d && i < sizeof(ep_nics) / sizeof(ep_nics[0]); i++) {
+		if (!ep_nics[i]->probe(h, d))
+			continue;
+		if (attr->group && !ep_nics[i]->groups)
+			return -EOPNOTSUPP;
+		return ep_nics[i]->open(h, attr, ep_p);
+	}
+	return -ENODEV;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Endpoint implementations, one per NIC, chosen by the ids of device 0. */
+#ifndef ENDPOINT_EP_OPEN_H
+#define ENDPOINT_EP_OPEN_H
+
+#include "weft/ep.h"
+
+/* A library for one kind of NIC; ENDPOINT(id) in system.def lists it. */
+struct ep_nic {
+	/* Whether d is such a NIC; leaves it as it is. */
+	bool (*probe)(struct weft_host *h, struct weft_dev *d);
+	/* Contract of weft_ep_open; attr is not NULL. */
+	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
+		    struct weft_ep **ep_p);
+	bool groups; /* several processes on a node */
+};
+
+#define ENDPOINT(id) extern const struct ep_nic ep_nic_##id;
+#include "systems.def"
+
+/* What a library does for its peers where the NIC has no atomics: adds a to the
+ * word of a region, or (swap) sets it to b if it is a; its old value. */
+uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
+		   uint64_t b);
+
+#endif

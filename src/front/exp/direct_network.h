@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct networks: every end (NIC or traffic component) has a crossbar of its
+ * own, s0, s1 .., crossbars are joined by cables; what fabrics `torus`, `mesh`,
+ * `hypercube` and `graph` have in common.
+ *
+ *	routing: table		path (extoll.md 4.5, the default) or table
+ *	cut: [s3.lp0, [4, 5]]	cables that do not exist
+ *	cycles: warn		routes that may deadlock: refuse, or warn only
+ *	switch, link, net:	settings of extoll.xbar, extoll.cable,
+ *				extoll.net
+ */
+#ifndef FRONT_EXP_DIRECT_NETWORK_H
+#define FRONT_EXP_DIRECT_NETWORK_H
+
+#include "front/exp/build.h"
+#include "front/exp/route.h"
+
+#define DIRECT_KEYS "routing", "cut", "cycles", "switch", "link", "net"
+
+/* A port "s3.lp0" of one of the switches; false: it is none. */
+bool direct_port(const struct ex_topo *t, const char *text, uint32_t *node_p,
+		 uint32_t *port_p);
+/* Cuts cables, completes and checks the routes, builds everything.  Takes the
+ * topology, also when it fails. */
+int direct_build(struct exp_build *b, const struct doc_node *map,
+		 struct ex_topo *t, struct weft_err *err);
+
+#endif

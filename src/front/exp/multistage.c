@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See multistage.h.  Digits of an end's number, the one of level 1 lowest, say
+ * below which switch of each level it lies; a switch is numbered by those of
+ * the levels above it and by the parents taken to come to it. */
+#include "front/exp/multistage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "front/exp/registry.h"
+#include "front/exp/section.h"
+
+/* ---- shape ---- */
+
+uint32_t stages_ends(const struct stages *s, uint32_t level)
+{
+	uint32_t n = 1;
+
+	for (uint32_t l = 1; l <= level; l++)
+		n *= s->down[l];
+	return n;
+}
+
+/* Switches of that level above one and the same set of ends. */
+static uint32_t stages_twins(const struct stages *s, uint32_t level)
+{
+	uint32_t n = 1;
+
+	for (uint32_t l = 2; l <= level; l++)
+		n *= s->up[l];
+	return n;
+}
+
+uint32_t stages_switches(const struct stages *s, uint32_t level)
+{
+	return stages_ends(s, s->levels) / stages_ends(s, level) *
+	       stages_twins(s, level);
+}
+
+uint32_t stages_paths(const struct stages *s)
+{
+	return stages_twins(s, s->levels);
+}
+
+uint32_t stages_ports(const struct stages *s, uint32_t level)
+{
+	return s->down[level] + (level < s->levels ? s->up[level + 1] : 0);
+}
+
+/* Which parent a packet takes from `level` on. */
+static uint32_t stages_choice(const struct stages *s, uint32_t level,
+			      uint32_t path, uint32_t dest)
+{
+	uint32_t n = path ? (path - 1) / stages_twins(s, level)
+			  : dest / stages_ends(s, level - 1);
+
+	return n % s->up[level + 1];
+}
+
+uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
+		     uint32_t path, uint32_t dest, bool falling)
+{
+	bool turn = falling || !s->whole || level == s->levels;
+
+	if (turn &&
+	    dest / stages_ends(s, level) == index / stages_twins(s, level))
+		return dest / stages_ends(s, level - 1) % s->down[level];
+	return s->down[level] + stages_choice(s, level, path, dest);
+}
+
+/* ---- keys ---- */
+
+int stages_key(const struct doc_node *map, const char *key, const char *range,
+	       uint32_t *val_p, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, key);
+
+	return n ? exp_value(n, WEFT_P_U32, range, val_p, sizeof(*val_p), key,
+			     err)
+		 : 0;
+}
+
+int stages_depth(const struct exp_build *b, const struct doc_node *map,
+		 uint32_t radix, uint32_t *levels_p, struct weft_err *err)
+{
+	uint32_t l = 1, room = radix;
+
+	for (; room < b->ends.n && l < STAGES_MAX; l++)
+		room *= radix;
+	*levels_p = l;
+	return stages_key(map, "levels", "1..7", levels_p, err);
+}
+
+/* ---- building ---- */
+
+struct rise {
+	struct exp_build *b;
+	const struct doc_node *map;
+	const struct stages *s;
+	struct weft_comp *link, *trunk;
+	struct weft_comp **sw[STAGES_MAX + 1]; /* [level][index] */
+};
+
+/* A class with a parameter `ports` is given what the place needs, unless the
+ * mapping says more. */
+static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
+		       struct weft_err *err)
+{
+	struct build_spec spec = { .kind = WEFT_KIND_SWITCH,
+				   .type_key = "type" };
+	const struct doc_node *map = doc_get(r->map, "switch");
+	char name[24], text[16];
+	struct doc_node num = { .kind = DOC_SCALAR,
+				.at = map->at,
+				.text = text };
+	struct doc_item item = { .key = "ports",
+				 .key_at = map->at,
+				 .val = &num };
+	struct doc_node base = {
+		.kind = DOC_MAP, .at = map->at, .items = &item, .n = 1
+	};
+	const struct weft_class *cls;
+
+	if (exp_want(map, DOC_MAP, "switch", err) ||
+	    build_class(r->b, &spec, map, &cls, err))
+		return -1;
+	if (!cls->ops.route)
+		return doc_fail(map->at, err,
+				"%s has no routing tables: this fabric needs "
+				"a switch that has, e.g. forth.xbar",
+				cls->name);
+	snprintf(name, sizeof(name), "s%u_%u", level, index);
+	snprintf(text, sizeof(text), "%u", stages_ports(r->s, level));
+	if (class_param(cls, "ports"))
+		spec.base = &base;
+	return build_comp(r->b, &spec, name, map, &r->sw[level][index], err);
+}
+
+static int rise_switches(struct rise *r, struct weft_err *err)
+{
+	for (uint32_t l = 1; l <= r->s->levels; l++) {
+		uint32_t n = stages_switches(r->s, l);
+
+		r->sw[l] = calloc(n, sizeof(*r->sw[l]));
+		if (!r->sw[l])
+			abort();
+		for (uint32_t i = 0; i < n; i++)
+			if (rise_switch(r, l, i, err))
+				return -1;
+	}
+	return 0;
+}
+
+static int rise_cable(struct rise *r, struct weft_comp *sw, uint32_t port,
+		      struct weft_port *far, struct weft_comp *link,
+		      struct weft_err *err)
+{
+	struct weft_port *p = build_link_port(sw, port);
+
+	if (!p || !far)
+		return doc_fail(r->map->at, err,
+				"%s has no port %u, which its place in the "
+				"fabric needs: give it more ports",
+				sw->name, port);
+	return build_cable(r->b, p, far, link, r->map->at, err);
+}
+
+static int rise_ends(struct rise *r, struct weft_err *err)
+{
+	for (uint32_t i = 0; i < r->b->ends.n; i++) {
+		struct weft_comp *end = r->b->ends.at[i];
+		struct weft_port *far = build_link_port(end, 0);
+
+		if (!far || build_link_port(end, 1))
+			return doc_fail(r->map->at, err,
+					"%s has %s: this fabric joins ends "
+					"of one link each",
+					end->name,
+					far ? "several links" : "no link");
+		if (rise_cable(r, r->sw[1][i / r->s->down[1]],
+			       i % r->s->down[1], far, r->link, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* From switch `index` of `level` to its parents. */
+static int rise_parents(struct rise *r, uint32_t level, uint32_t index,
+			struct weft_err *err)
+{
+	const struct stages *s = r->s;
+	uint32_t twins = stages_twins(s, level);
+	uint32_t place = index / twins, twin = index % twins;
+	uint32_t above = place / s->down[level + 1] * twins * s->up[level + 1];
+
+	for (uint32_t q = 0; q < s->up[level + 1]; q++) {
+		struct weft_comp *far =
+			r->sw[level + 1][above + q * twins + twin];
+
+		if (rise_cable(r, r->sw[level][index], s->down[level] + q,
+			       build_link_port(far, place % s->down[level + 1]),
+			       r->trunk, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int rise_trunks(struct rise *r, struct weft_err *err)
+{
+	for (uint32_t l = 1; l < r->s->levels; l++)
+		for (uint32_t i = 0; i < stages_switches(r->s, l); i++)
+			if (rise_parents(r, l, i, err))
+				return -1;
+	return 0;
+}
+
+/* One row for all inputs of a switch, or one for those from below and one for
+ * those from above where that makes a difference. */
+static int rise_row(struct rise *r, uint32_t level, uint32_t index,
+		    uint32_t path, struct weft_err *err)
+{
+	struct weft_comp *sw = r->sw[level][index];
+	uint32_t n = (uint32_t)r->b->ends.n, *to, ret = 0;
+	bool both = r->s->whole && level < r->s->levels;
+	struct weft_err sub = { 0 };
+
+	to = calloc(n + 1, sizeof(*to));
+	if (!to)
+		abort();
+	for (uint32_t d = 0; d < n; d++)
+		to[d] = stages_port(r->s, level, index, path, d, false);
+	ret |= sw->cls->ops.route(sw, WEFT_ANY_PORT, path, to, n, &sub) != 0;
+	for (uint32_t d = 0; both && d < n; d++)
+		to[d] = stages_port(r->s, level, index, path, d, true);
+	for (uint32_t p = r->s->down[level];
+	     both && !ret && p < stages_ports(r->s, level); p++)
+		ret |= sw->cls->ops.route(sw, p, path, to, n, &sub) != 0;
+	free(to);
+	return ret ? doc_fail(r->map->at, err, "%s", sub.msg) : 0;
+}
+
+static int rise_tables(struct rise *r, struct weft_err *err)
+{
+	uint32_t paths = stages_paths(r->s);
+
+	for (uint32_t l = 1; l <= r->s->levels; l++)
+		for (uint32_t i = 0; i < stages_switches(r->s, l); i++)
+			for (uint32_t p = 0; p <= (paths > 1 ? paths : 0); p++)
+				if (rise_row(r, l, i, p, err))
+					return -1;
+	return 0;
+}
+
+static int rise_links(struct rise *r, struct weft_err *err)
+{
+	const struct doc_node *link = doc_get(r->map, "link");
+	const struct doc_node *trunk = doc_get(r->map, "trunk");
+
+	if (build_link(r->b, link, NULL, &r->link, err))
+		return -1;
+	r->trunk = r->link;
+	return trunk ? build_link(r->b, trunk, link, &r->trunk, err) : 0;
+}
+
+int stages_build(struct exp_build *b, const struct doc_node *map,
+		 const struct stages *s, struct weft_err *err)
+{
+	struct rise r = { .b = b, .map = map, .s = s };
+	uint32_t room = stages_ends(s, s->levels);
+	int ret;
+
+	if (!doc_get(map, "switch") || !doc_get(map, "link"))
+		return build_lacks(
+			map, doc_get(map, "switch") ? "link" : "switch", err);
+	if (b->ends.n > room)
+		return doc_fail(map->at, err,
+				"%zu ends do not fit: this fabric has room "
+				"for %u: set nodes.count or traffic.count to "
+				"that, or give its switches more ports",
+				b->ends.n, room);
+	ret = rise_links(&r, err) || rise_switches(&r, err) ||
+	      rise_ends(&r, err) || rise_trunks(&r, err) ||
+	      rise_tables(&r, err);
+	for (uint32_t l = 1; l <= s->levels; l++)
+		free(r.sw[l]);
+	return ret ? -1 : 0;
+}

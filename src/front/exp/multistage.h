@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folded multistage networks: levels 1, 2 .. of switches above the ends, links
+ * that are full duplex, packets that climb and then descend.
+ *
+ *   level 2      s2_0    s2_1          down[2] = 3: children of each
+ *               / | \   / | \          up[2] = 2: parents of each s1
+ *   level 1   s1_0  s1_1  s1_2         down[1] = 2: ends at each
+ *              /\    /\    /\
+ *   ends      0  1  2  3  4  5
+ *
+ * A switch's ports 0 .. down-1 lead to its children, the following ones to its
+ * parents.  Path 1 + i names one parent per level on the way up: i % up[2],
+ * then i / up[2] % up[3] ..; path 0 takes them from the destination's number.
+ * The way down is the destination's alone.  Up and then down: no cycle of
+ * waiting links (tests/unit/front/test_fabric.c looks). */
+#ifndef FRONT_EXP_MULTISTAGE_H
+#define FRONT_EXP_MULTISTAGE_H
+
+#include "front/exp/build.h"
+
+#define STAGES_MAX 7 /* 2^7 ends: a flow number has 7 bits */
+
+struct stages {
+	uint32_t levels;
+	uint32_t down[STAGES_MAX + 1]; /* of a switch of level l */
+	uint32_t up[STAGES_MAX + 2];   /* parents, of one of level l - 1 */
+	/* Every packet climbs to the top, also where it could turn earlier. */
+	bool whole;
+};
+
+/* Ends there is room for below one switch of that level. */
+uint32_t stages_ends(const struct stages *s, uint32_t level);
+/* Switches of that level. */
+uint32_t stages_switches(const struct stages *s, uint32_t level);
+/* Paths between two ends that meet at the top. */
+uint32_t stages_paths(const struct stages *s);
+/* Ports a switch of that level needs. */
+uint32_t stages_ports(const struct stages *s, uint32_t level);
+/* Port of switch `index` for what goes to `dest`; `falling`: it came from a
+ * parent. */
+uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
+		     uint32_t path, uint32_t dest, bool falling);
+
+/* The number under `key` of a fabric, checked; *val_p stays when there is
+ * none. */
+int stages_key(const struct doc_node *map, const char *key, const char *range,
+	       uint32_t *val_p, struct weft_err *err);
+/* `levels` of `radix` each: the key, or as many as the ends need. */
+int stages_depth(const struct exp_build *b, const struct doc_node *map,
+		 uint32_t radix, uint32_t *levels_p, struct weft_err *err);
+/* Keys `switch`, `link`, `trunk` of map: switches s1_0, s1_1 .. s2_0 .., all
+ * cables, all tables. */
+int stages_build(struct exp_build *b, const struct doc_node *map,
+		 const struct stages *s, struct weft_err *err);
+
+#endif

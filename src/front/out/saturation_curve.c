@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The latency-throughput curve of a search for saturation (sweep: auto): a
+ * table, a picture, and where the network saturates.  Latency is counted from
+ * the creation of a packet to its last flit at the destination. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/out/out.h"
+#include "front/out/text_plot.h"
+
+enum { ROWS = 16, COLUMNS = 64 };
+
+struct mark {
+	double offered, accepted, latency, ci, p50, p99;
+	const char *state;
+	bool steady;
+};
+
+static double metric(const struct weft_result *r, const char *name)
+{
+	const struct result_metric *m = result_metric_get(r, name);
+
+	return m ? m->value : NAN;
+}
+
+static const char *manifest(const struct weft_result *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_manifest; i++)
+		if (!strcmp(r->manifest[i].name, name))
+			return r->manifest[i].value;
+	return "?";
+}
+
+static struct mark mark_of(const struct run_point *p)
+{
+	const struct weft_result *r = p->result;
+	struct mark m = { .offered = metric(r, "net.offered"),
+			  .accepted = metric(r, "net.accepted"),
+			  .latency = NAN,
+			  .ci = metric(r, "net.latency_ci"),
+			  .p50 = NAN,
+			  .p99 = NAN,
+			  .state = manifest(r, "net.state") };
+
+	m.steady = !strcmp(m.state, "steady");
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct hist *h = &r->hists[i].h;
+
+		if (strcmp(r->hists[i].name, "net.latency") || !h->count)
+			continue;
+		m.latency = hist_mean(h);
+		m.p50 = hist_percentile(h, 50);
+		m.p99 = hist_percentile(h, 99);
+	}
+	return m;
+}
+
+/* ---- where it saturates ---- */
+
+/* No load is steady above what arrives, so the highest steady one is what the
+ * network takes. */
+struct knee {
+	double good;	 /* most that is steady, NAN: none */
+	double bad;	 /* lowest offered that is not */
+	double most;	 /* most that arrived, in any window */
+	double high;	 /* highest load offered */
+	double high_in;	 /* what arrived of it */
+	const char *how; /* state of the first that is not steady */
+};
+
+static void knee_add(struct knee *k, const struct mark *m)
+{
+	k->most = fmax(k->most, m->accepted);
+	if (isnan(k->high) || m->offered > k->high) {
+		k->high = m->offered;
+		k->high_in = m->accepted;
+	}
+	if (m->steady && isnan(k->bad))
+		k->good = fmax(k->good, fmin(m->offered, m->accepted));
+	if (!m->steady && isnan(k->bad)) {
+		k->bad = m->offered;
+		k->how = m->state;
+	}
+}
+
+static struct knee knee_of(const struct run_set *s)
+{
+	struct knee k = { .good = NAN, .bad = NAN, .high = NAN, .how = "" };
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+
+		knee_add(&k, &m);
+	}
+	return k;
+}
+
+static void knee_print(const struct run_set *s, FILE *f)
+{
+	struct knee k = knee_of(s);
+	double good = isnan(k.good) ? 0 : k.good;
+
+	if (isnan(k.bad)) {
+		fprintf(f,
+			"\nsteady at all loads, up to %.4g flits per cycle "
+			"and node\n",
+			good);
+		return;
+	}
+	fprintf(f,
+		"\n%s from a load between %.4g and %.4g flits per cycle and "
+		"node;\n",
+		k.how, good, k.bad);
+	if (!isnan(k.good))
+		fprintf(f, "the network takes %.4g; ", k.good);
+	fprintf(f, "of %.4g offered %.4g arrive\n", k.high, k.high_in);
+}
+
+/* ---- table ---- */
+
+static void cell(struct table *t, double v)
+{
+	char buf[32];
+
+	if (isnan(v)) {
+		table_cell(t, "-");
+		return;
+	}
+	snprintf(buf, sizeof(buf), "%.4g", v);
+	table_cell(t, "%s", buf);
+}
+
+static void marks_table(const struct run_set *s, FILE *f)
+{
+	static const char *const heads[] = { "point",	"offered", "accepted",
+					     "latency", "+-",	   "p50",
+					     "p99",	"state" };
+	struct table *t = table_new(heads, 8);
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+
+		table_cell(t, "%s", s->points[i].point);
+		cell(t, m.offered);
+		cell(t, m.accepted);
+		cell(t, m.latency);
+		cell(t, m.ci);
+		cell(t, m.p50);
+		cell(t, m.p99);
+		table_cell(t, "%s", m.state);
+	}
+	table_print(t, f);
+	fprintf(f, "loads in flits per cycle and node, latency in cycles\n");
+}
+
+/* ---- picture ---- */
+
+struct axes {
+	double load, low, high; /* largest load; latency at the ends */
+};
+
+/* Up to five times the latency at the lowest load: more is a wall. */
+static struct axes axes_of(const struct run_set *s)
+{
+	struct axes a = { .low = NAN };
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+
+		a.load = fmax(a.load, m.offered);
+		a.low = fmin(a.low, m.latency);
+		if (m.steady)
+			a.high = fmax(a.high, m.latency);
+	}
+	a.high = fmin(a.high, 5 * a.low);
+	if (!(a.high > a.low))
+		a.high = 2 * a.low;
+	return a;
+}
+
+static int place(double v, double lo, double hi, int n)
+{
+	int i = (int)lround((v - lo) / (hi - lo) * (n - 1));
+
+	return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+static void marks_place(const struct run_set *s, const struct axes *a,
+			char (*grid)[COLUMNS])
+{
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+		int x, y;
+
+		if (isnan(m.latency) || isnan(m.offered))
+			continue;
+		x = place(m.offered, 0, a->load, COLUMNS);
+		y = place(m.latency, a->low, a->high, ROWS);
+		grid[y][x] = m.latency > a->high ? '^' : m.steady ? '*' : 'x';
+	}
+}
+
+static void picture(const struct run_set *s, bool fancy, FILE *f)
+{
+	struct axes a = axes_of(s);
+	char grid[ROWS][COLUMNS];
+
+	if (!(a.load > 0) || isnan(a.low))
+		return;
+	memset(grid, ' ', sizeof(grid));
+	marks_place(s, &a, grid);
+	fputc('\n', f);
+	for (int y = ROWS - 1; y >= 0; y--) {
+		if (y % 5 == 0)
+			fprintf(f, "%9.4g %s",
+				a.low + (a.high - a.low) * y / (ROWS - 1),
+				fancy ? "\u2524" : "+");
+		else
+			fprintf(f, "%9s %s", "", fancy ? "\u2502" : "|");
+		for (int x = 0; x < COLUMNS; x++)
+			if (fancy && grid[y][x] == '*')
+				fputs("\u25cf", f);
+			else
+				fputc(grid[y][x], f);
+		fputc('\n', f);
+	}
+	fprintf(f, "%9s %s", "", fancy ? "\u2514" : "+");
+	for (int x = 0; x < COLUMNS; x++)
+		fputs(fancy ? "\u2500" : "-", f);
+	fprintf(f, "\n%10s 0%*.4g\n", "cycles", COLUMNS - 1, a.load);
+	fprintf(f, "%10s %s steady, x not, ^ beyond the picture\n", "",
+		fancy ? "\u25cf" : "*");
+}
+
+void curve_table(const struct run_set *s, FILE *f)
+{
+	marks_table(s, f);
+	picture(s, draw_fancy(f), f);
+	knee_print(s, f);
+}
+
+/* ---- JSON ---- */
+
+static void curve_array(const struct run_set *s, struct json *j,
+			const char *key, size_t offset)
+{
+	json_arr(j, key);
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+
+		json_real(j, NULL, *(double *)((char *)&m + offset));
+	}
+	json_end(j);
+}
+
+void curve_json(const struct run_set *s, struct json *j)
+{
+	struct knee k = knee_of(s);
+
+	json_obj(j, "curve");
+	curve_array(s, j, "offered", offsetof(struct mark, offered));
+	curve_array(s, j, "accepted", offsetof(struct mark, accepted));
+	curve_array(s, j, "latency", offsetof(struct mark, latency));
+	json_real(j, "steady_to", isnan(k.good) ? 0 : k.good);
+	json_real(j, "saturated_from", k.bad);
+	json_real(j, "accepted_most", k.most);
+	json_str(j, "state", k.how);
+	json_end(j);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Curves of a sweep, see sweep_plot.h: from points to lines, where these cross,
+ * as tables and pictures for people.  Between two points lines are straight on
+ * logarithmic axes. */
+#include "front/out/sweep_plot.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/out/text_plot.h"
+
+enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
+
+/* ---- from points to lines ---- */
+
+static bool shows(const struct run_set *s, const char *metric)
+{
+	for (size_t i = 0; s->show && s->show[i]; i++)
+		if (!fnmatch(s->show[i], metric, 0))
+			return true;
+	return false;
+}
+
+/* The first metric that is to be shown. */
+static const struct result_metric *shown(const struct run_set *s)
+{
+	const struct weft_result *r = s->n_points ? s->points[0].result : NULL;
+
+	for (size_t i = 0; r && s->show && s->show[i]; i++)
+		for (size_t k = 0; k < r->n_metrics; k++)
+			if (!fnmatch(s->show[i], r->metrics[k].name, 0))
+				return &r->metrics[k];
+	return NULL;
+}
+
+/* A point is "PATH=VALUE PATH=VALUE ..."; its parts point into buf. */
+struct parts {
+	char buf[512];
+	const char *path[8], *value[8];
+	size_t n;
+	bool list; /* of a list of points: the first part is its name */
+};
+
+static bool parts_of(const char *point, struct parts *p)
+{
+	char *save = NULL;
+
+	p->n = 0;
+	p->list = false;
+	snprintf(p->buf, sizeof(p->buf), "%s", point);
+	for (char *w = strtok_r(p->buf, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save)) {
+		char *eq = strchr(w, '=');
+
+		if (!eq || p->n == 8)
+			return false;
+		*eq = '\0';
+		p->path[p->n] = w;
+		p->value[p->n++] = eq + 1;
+	}
+	return p->n;
+}
+
+static bool same_paths(const struct parts *a, const struct parts *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = !strcmp(a->path[i], b->path[i]);
+	return same;
+}
+
+/* Points of a product all have the same paths. */
+static bool listed(const struct run_set *s)
+{
+	struct parts first, p;
+
+	for (size_t i = 0; i < s->n_points; i++)
+		if (parts_of(s->points[0].point, &first) &&
+		    parts_of(s->points[i].point, &p) && !same_paths(&first, &p))
+			return true;
+	return false;
+}
+
+static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
+{
+	if (!parts_of(s->points[i].point, p))
+		return false;
+	p->list = p->n > 1 && listed(s);
+	return true;
+}
+
+/* The last axis has numbers. */
+static bool part_x(const struct parts *p, double *x)
+{
+	char *end;
+
+	*x = strtod(p->value[p->n - 1], &end);
+	return !*end && *x > 0;
+}
+
+/* Values of the axes between the picture's and the last one. */
+static void part_label(const struct parts *p, char *buf, size_t size)
+{
+	size_t end = p->list ? 1 : p->n - 1;
+
+	buf[0] = '\0';
+	for (size_t i = !p->list && p->n > 2; i < end; i++) {
+		size_t at = strlen(buf);
+
+		snprintf(buf + at, size - at, "%s%s", at ? " " : "",
+			 p->value[i]);
+	}
+}
+
+static const char *leaf(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot + 1 : path;
+}
+
+static void part_title(const struct parts *p, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (p->n > 2 && !p->list)
+		snprintf(buf, size, "%s %s", leaf(p->path[0]), p->value[0]);
+}
+
+static size_t x_place(struct lines *l, double x)
+{
+	size_t i = 0;
+
+	while (i < l->n_x && l->x[i] != x)
+		i++;
+	if (i == l->n_x && l->n_x < LINES_X)
+		l->x[l->n_x++] = x;
+	return i;
+}
+
+static size_t line_place(struct lines *l, const char *label)
+{
+	size_t i = 0;
+
+	while (i < l->n_lines && strcmp(l->line[i].label, label))
+		i++;
+	if (i < l->n_lines || i == LINES_N)
+		return i;
+	snprintf(l->line[i].label, sizeof(l->line[i].label), "%s", label);
+	for (size_t k = 0; k < LINES_X; k++)
+		l->line[i].y[k] = NAN;
+	l->n_lines++;
+	return i;
+}
+
+static bool metric_put(struct lines *l, const struct parts *p,
+		       const struct weft_result *r, const char *label,
+		       const char *metric)
+{
+	const struct result_metric *m = result_metric_get(r, metric);
+	size_t at, k;
+	double x;
+
+	if (!part_x(p, &x))
+		return false;
+	snprintf(l->x_name, sizeof(l->x_name), "%.60s",
+		 leaf(p->path[p->n - 1]));
+	at = line_place(l, label);
+	k = x_place(l, x);
+	if (at == LINES_N || k == LINES_X)
+		return false;
+	if (m && m->value > 0)
+		l->line[at].y[k] = m->value;
+	return true;
+}
+
+/* With one axis every metric shown is a line of its own. */
+static bool point_put(struct lines *l, const struct run_set *s,
+		      const struct parts *p, const struct weft_result *r)
+{
+	char label[64];
+	bool ok = true;
+
+	if (p->n > 1) {
+		part_label(p, label, sizeof(label));
+		return metric_put(l, p, r, label, l->metric);
+	}
+	for (size_t i = 0; ok && i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].unit, l->unit) &&
+		    shows(s, r->metrics[i].name))
+			ok = metric_put(l, p, r, leaf(r->metrics[i].name),
+					r->metrics[i].name);
+	return ok;
+}
+
+static bool is_time(const char *unit)
+{
+	static const char *const times[] = { "ns", "us", "ms",	   "s",
+					     "pc", "cc", "cycles", NULL };
+
+	for (const char *const *t = times; *t; t++)
+		if (!strcmp(unit, *t))
+			return true;
+	return false;
+}
+
+/* Titles in the order of the points. */
+static size_t titles(const struct run_set *s, char (*title)[160])
+{
+	struct parts p;
+	size_t n = 0, k;
+	char t[160];
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (!point_parts(s, i, &p))
+			return 0;
+		part_title(&p, t, sizeof(t));
+		for (k = 0; k < n && strcmp(title[k], t); k++)
+			;
+		if (k == n && n < PANELS)
+			memcpy(title[n++], t, sizeof(t));
+	}
+	return n;
+}
+
+bool lines_get(const struct run_set *s, size_t i, struct lines *l)
+{
+	const struct result_metric *m = shown(s);
+	char title[PANELS][160], t[160];
+	struct parts p;
+
+	memset(l, 0, sizeof(*l));
+	if (!m || i >= titles(s, title))
+		return false;
+	l->metric = m->name;
+	l->unit = m->unit;
+	l->more = strchr(m->unit, '/');
+	l->less = is_time(m->unit);
+	memcpy(l->title, title[i], sizeof(l->title));
+	for (size_t k = 0; k < s->n_points; k++) {
+		if (!point_parts(s, k, &p))
+			return false;
+		part_title(&p, t, sizeof(t));
+		if (!strcmp(t, l->title) &&
+		    !point_put(l, s, &p, s->points[k].result))
+			return false;
+	}
+	l->rivals = p.n > 1;
+	l->x_log = l->n_x && l->x[l->n_x - 1] > 10 * l->x[0];
+	return l->n_x > 1 && l->n_lines;
+}
+
+static bool lines_there(const struct run_set *s, bool rivals)
+{
+	struct lines *l = malloc(sizeof(*l));
+	bool ret = l && lines_get(s, 0, l) && l->rivals >= rivals;
+
+	free(l);
+	return ret;
+}
+
+bool lines_wanted(const struct run_set *s)
+{
+	return lines_there(s, false);
+}
+
+bool lines_rival(const struct run_set *s)
+{
+	return lines_there(s, true);
+}
+
+double lines_share(const struct lines *l, double x)
+{
+	double x0 = l->x[0], x1 = l->x[l->n_x - 1];
+
+	return l->x_log ? log(x / x0) / log(x1 / x0) : (x - x0) / (x1 - x0);
+}
+
+/* ---- which is best ---- */
+
+/* How much better b is than a at x number i: > 0, in e-folds. */
+static double gain(const struct lines *l, size_t a, size_t b, size_t i)
+{
+	double g = log(l->line[a].y[i] / l->line[b].y[i]);
+
+	return l->more ? -g : g;
+}
+
+double lines_cross(const struct lines *l, size_t a, size_t b, size_t i)
+{
+	double g0 = gain(l, a, b, i), g1 = gain(l, a, b, i + 1);
+
+	if (isnan(g0) || isnan(g1) || (g0 > 0) == (g1 > 0))
+		return NAN;
+	return l->x[i] * pow(l->x[i + 1] / l->x[i], g0 / (g0 - g1));
+}
+
+static bool ranked(const struct lines *l)
+{
+	return l->more || l->less;
+}
+
+size_t lines_best(const struct lines *l, size_t i)
+{
+	size_t best = l->n_lines;
+
+	for (size_t k = 0; ranked(l) && k < l->n_lines; k++)
+		if (!isnan(l->line[k].y[i]) &&
+		    (best == l->n_lines || gain(l, best, k, i) > 0))
+			best = k;
+	return best;
+}
+
+/* ---- tables ---- */
+
+static void values(const struct lines *l, FILE *f)
+{
+	const char *heads[LINES_N + 2] = { l->x_name };
+	char buf[32];
+	struct table *t;
+
+	for (size_t k = 0; k < l->n_lines; k++)
+		heads[k + 1] = l->line[k].label;
+	heads[l->n_lines + 1] = "best";
+	t = table_new(heads, l->n_lines + 1 + (l->rivals && ranked(l)));
+	for (size_t i = 0; i < l->n_x; i++) {
+		size_t best = lines_best(l, i);
+
+		out_real(l->x[i], buf);
+		table_cell(t, "%s", buf);
+		for (size_t k = 0; k < l->n_lines; k++) {
+			out_real(l->line[k].y[i], buf);
+			table_cell(t, "%s", isnan(l->line[k].y[i]) ? "-" : buf);
+		}
+		if (l->rivals && ranked(l))
+			table_cell(t, "%s",
+				   best < l->n_lines ? l->line[best].label
+						     : "-");
+	}
+	table_print(t, f);
+}
+
+/* Who is best, and up to where. */
+static void envelope(const struct lines *l, FILE *f)
+{
+	size_t now = lines_best(l, 0);
+
+	if (now == l->n_lines)
+		return;
+	fprintf(f, "\nbest: %s", l->line[now].label);
+	for (size_t i = 0; i + 1 < l->n_x; i++) {
+		size_t next = lines_best(l, i + 1);
+
+		if (next == now || next == l->n_lines)
+			continue;
+		fprintf(f, ", from %s %.3g %s", l->x_name,
+			lines_cross(l, now, next, i), l->line[next].label);
+		now = next;
+	}
+	fputc('\n', f);
+}
+
+static void crossing(const struct lines *l, size_t a, size_t b, size_t i,
+		     struct table *t)
+{
+	bool to_b = gain(l, a, b, i + 1) > 0;
+
+	table_cell(t, "%s better than %s", l->line[to_b ? b : a].label,
+		   l->line[to_b ? a : b].label);
+	table_cell(t, "%.3g", lines_cross(l, a, b, i));
+	table_cell(t, "%g", l->x[i]);
+	table_cell(t, "%g", l->x[i + 1]);
+}
+
+/* Every pair; x between two that were measured. */
+static void crossings(const struct lines *l, FILE *f)
+{
+	static const char *const heads[] = { "crossing", "from", "between",
+					     "and" };
+	struct table *t = NULL;
+
+	for (size_t a = 0; a < l->n_lines; a++)
+		for (size_t b = a + 1; b < l->n_lines; b++)
+			for (size_t i = 0; i + 1 < l->n_x; i++) {
+				if (isnan(lines_cross(l, a, b, i)))
+					continue;
+				t = t ? t : table_new(heads, 4);
+				crossing(l, a, b, i, t);
+			}
+	if (!t)
+		return;
+	fputc('\n', f);
+	table_print(t, f);
+}
+
+/* ---- picture ---- */
+
+static void range(const struct lines *l, double *lo, double *hi)
+{
+	*lo = INFINITY;
+	*hi = 0;
+	for (size_t k = 0; k < l->n_lines; k++)
+		for (size_t i = 0; i < l->n_x; i++) {
+			*lo = fmin(*lo, l->line[k].y[i]);
+			*hi = fmax(*hi, l->line[k].y[i]);
+		}
+}
+
+static int place(double v, double lo, double hi, int n)
+{
+	return (int)lround(log(v / lo) / log(hi / lo) * (n - 1));
+}
+
+static void picture(const struct lines *l, FILE *f)
+{
+	double lo, hi, x0 = l->x[0], x1 = l->x[l->n_x - 1];
+	char grid[ROWS][COLUMNS + 1];
+
+	range(l, &lo, &hi);
+	if (!(hi > lo))
+		return;
+	for (int y = 0; y < ROWS; y++)
+		snprintf(grid[y], sizeof(grid[y]), "%*s", COLUMNS, "");
+	for (size_t k = 0; k < l->n_lines; k++)
+		for (size_t i = 0; i < l->n_x; i++) {
+			double y = l->line[k].y[i];
+
+			if (!isnan(y))
+				grid[place(y, lo, hi, ROWS)]
+				    [lround(lines_share(l, l->x[i]) *
+					    (COLUMNS - 1))] = (char)('a' + k);
+		}
+	fputc('\n', f);
+	for (int y = ROWS - 1; y >= 0; y--) {
+		if ((ROWS - 1 - y) % 5 == 0 || !y)
+			fprintf(f, "%9.4g +",
+				lo * pow(hi / lo, (double)y / (ROWS - 1)));
+		else
+			fprintf(f, "%9s |", "");
+		fprintf(f, "%s\n", grid[y]);
+	}
+	fprintf(f, "%9s +", l->unit);
+	for (int x = 0; x < COLUMNS; x++)
+		fputc('-', f);
+	fprintf(f, "\n%11s%-8g%*g  %s\n", "", x0, COLUMNS - 8, x1, l->x_name);
+	for (size_t k = 0; k < l->n_lines; k++)
+		fprintf(f, "%s%c %s", k ? "  " : "           ", (char)('a' + k),
+			l->line[k].label);
+	fputc('\n', f);
+}
+
+/* Several metrics have their names on the lines. */
+const char *lines_metric(const struct lines *l)
+{
+	return l->rivals || l->n_lines == 1 ? l->metric : "metrics";
+}
+
+void lines_table(const struct run_set *s, bool with_values, FILE *f)
+{
+	struct lines *l = malloc(sizeof(*l));
+
+	if (!l)
+		abort();
+	for (size_t i = 0; lines_get(s, i, l); i++) {
+		fprintf(f, "%s%s%s%s [%s] over %s\n%s", i ? "\n" : "", l->title,
+			l->title[0] ? ": " : "", lines_metric(l), l->unit,
+			l->x_name, with_values ? "\n" : "");
+		if (with_values)
+			values(l, f);
+		picture(l, f);
+		if (!l->rivals || !ranked(l))
+			continue;
+		envelope(l, f);
+		crossings(l, f);
+	}
+	free(l);
+}

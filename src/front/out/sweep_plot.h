@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep as a family of curves: the last axis is x, the other axes make the
+ * lines, and with three or more axes the first one makes pictures of their
+ * own.  With one axis each metric shown is a line.  In a list of points that
+ * set different things the first thing names the line.  Drawn when the
+ * experiment shows a metric (record: show). */
+#ifndef FRONT_OUT_SWEEP_PLOT_H
+#define FRONT_OUT_SWEEP_PLOT_H
+
+#include "front/out/out.h"
+
+enum { LINES_X = 64, LINES_N = 16 };
+
+struct lines {
+	const char *metric, *unit;
+	/* larger is better: a rate; smaller is: a time; neither: not known */
+	bool more, less;
+	char title[160], x_name[64];
+	double x[LINES_X];
+	size_t n_x;
+	struct {
+		char label[64];
+		double y[LINES_X]; /* NAN: no such point */
+	} line[LINES_N];
+	size_t n_lines;
+	bool rivals; /* lines are several ways to do the same */
+	bool x_log;  /* x spans more than a decade: a logarithmic axis */
+};
+
+/* The experiment shows a metric, and it can be drawn over an axis. */
+bool lines_wanted(const struct run_set *s);
+/* It has two axes or more. */
+bool lines_rival(const struct run_set *s);
+/* Picture number i of the set; false: there is none, or nothing to draw. */
+bool lines_get(const struct run_set *s, size_t i, struct lines *l);
+/* Where lines a and b cross between x number i and the next: x, or NAN. */
+double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
+/* The best line at x number i; n_lines: there is none, or what is better is not
+ * known. */
+size_t lines_best(const struct lines *l, size_t i);
+
+/* Where x stands between the first one (0) and the last (1). */
+double lines_share(const struct lines *l, double x);
+
+/* What a title says. */
+const char *lines_metric(const struct lines *l);
+
+/* Pictures of characters, with their values if wanted; of rivals where they
+ * cross, too. */
+void lines_table(const struct run_set *s, bool with_values, FILE *f);
+/* sweep_plot_svg.c: all pictures in one. */
+void out_svg(const struct run_set *s, FILE *f);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results as people read them: metrics, histograms with their shape, samples
+ * of counters as curves, counters.  Where there is too much to read, what
+ * `record.show` (or --show) names. */
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "front/out/out.h"
+#include "front/out/text_plot.h"
+
+enum {
+	ROWS_MAX = 24,	  /* of one block */
+	PICTURES_MAX = 4, /* large ones; more of them by full name */
+	RATES_MAX = 6,	  /* counters with a table of their rates */
+	RATE_ROWS = 20,
+};
+
+static bool shown(const struct run_set *s, const char *name)
+{
+	if (!s->show || !s->show[0])
+		return true;
+	for (size_t i = 0; s->show[i]; i++)
+		if (!fnmatch(s->show[i], name, 0))
+			return true;
+	return false;
+}
+
+/* Asked for by its full name. */
+static bool named(const struct run_set *s, const char *name)
+{
+	for (size_t i = 0; s->show && s->show[i]; i++)
+		if (!strcmp(s->show[i], name))
+			return true;
+	return false;
+}
+
+static void cell_real(struct table *t, double v)
+{
+	char buf[32];
+
+	out_real(v, buf);
+	table_cell(t, "%s", buf);
+}
+
+static void too_many(size_t n, const char *what, FILE *f)
+{
+	fprintf(f,
+		"\n%zu %s: see --format json, or choose with --show PATTERN\n",
+		n, what);
+}
+
+/* ---- metrics ---- */
+
+void people_metrics(const struct weft_result *r, FILE *f)
+{
+	static const char *const heads[] = { "metric", "value", "unit" };
+	struct table *t = table_new(heads, 3);
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		table_cell(t, "%s", r->metrics[i].name);
+		cell_real(t, r->metrics[i].value);
+		table_cell(t, "%s", r->metrics[i].unit);
+	}
+	table_print(t, f);
+}
+
+/* ---- histograms ---- */
+
+/* All shapes of one unit have one axis. */
+static void hists_axis(const struct run_set *s, const struct weft_result *r,
+		       const char *unit, double *lo_p, double *hi_p)
+{
+	*lo_p = INFINITY;
+	*hi_p = 0;
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct result_hist *h = &r->hists[i];
+
+		if (!h->h.count || strcmp(h->unit, unit) || !shown(s, h->name))
+			continue;
+		*lo_p = fmin(*lo_p, h->h.min);
+		*hi_p = fmax(*hi_p, draw_end(&h->h));
+	}
+}
+
+static void hist_row(struct table *t, const struct result_hist *h,
+		     const char *shape)
+{
+	table_cell(t, "%s", h->name);
+	cell_real(t, (double)h->h.count);
+	cell_real(t, hist_mean(&h->h));
+	cell_real(t, h->h.min);
+	cell_real(t, hist_percentile(&h->h, 50));
+	cell_real(t, hist_percentile(&h->h, 99));
+	cell_real(t, h->h.max);
+	table_cell(t, "%s", h->unit);
+	table_cell(t, "|%s|", shape);
+}
+
+static void hists_table(const struct run_set *s, const struct weft_result *r,
+			FILE *f)
+{
+	static const char *const heads[] = {
+		"histogram", "count", "mean",
+		"min",	     "p50",   "p99",
+		"max",	     "unit",  "shape, one axis per unit"
+	};
+	struct table *t = table_new(heads, 9);
+	char shape[DRAW_BYTES];
+	double lo, hi;
+
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct result_hist *h = &r->hists[i];
+
+		if (!shown(s, h->name))
+			continue;
+		hists_axis(s, r, h->unit, &lo, &hi);
+		draw_shape(&h->h, lo, hi, draw_fancy(f), shape, sizeof(shape));
+		hist_row(t, h, shape);
+	}
+	table_print(t, f);
+}
+
+void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_hists; i++)
+		n += shown(s, r->hists[i].name);
+	if (n > ROWS_MAX)
+		too_many(n, "histograms", f);
+	if (!n || n > ROWS_MAX)
+		return;
+	fputc('\n', f);
+	hists_table(s, r, f);
+	for (size_t i = 0; i < r->n_hists && s->n_points == 1; i++)
+		if (n <= PICTURES_MAX ? shown(s, r->hists[i].name)
+				      : named(s, r->hists[i].name))
+			draw_hist(r->hists[i].name, r->hists[i].unit,
+				  &r->hists[i].h, draw_fancy(f), f);
+}
+
+/* ---- samples ---- */
+
+#define SAMPLE "sample."
+
+static const struct result_series *sample(const struct weft_result *r, size_t i)
+{
+	const struct result_series *c = &r->series[i];
+
+	return c->n && !strncmp(c->name, SAMPLE, strlen(SAMPLE)) ? c : NULL;
+}
+
+static const char *sample_name(const struct result_series *c)
+{
+	return c->name + strlen(SAMPLE);
+}
+
+/* The cumulative value at time x, between samples on a straight line. */
+static double sample_at(const struct result_series *c, double x)
+{
+	double x0 = 0, y0 = 0;
+
+	for (size_t k = 0; k < c->n; k++) {
+		if (x <= c->x[k])
+			return c->x[k] > x0 ? y0 + (c->y[k] - y0) * (x - x0) /
+							      (c->x[k] - x0)
+					    : c->y[k];
+		x0 = c->x[k];
+		y0 = c->y[k];
+	}
+	return y0;
+}
+
+/* Rates per us in n equal intervals of the run. */
+static void sample_rates(const struct result_series *c, double *v, size_t n)
+{
+	double end = c->x[c->n - 1], step = end / (double)n, last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double y = sample_at(c, step * (double)(i + 1));
+
+		v[i] = step > 0 ? (y - last) / step : 0;
+		last = y;
+	}
+}
+
+static double sample_peak(const struct result_series *c)
+{
+	double peak = 0, x0 = 0, y0 = 0;
+
+	for (size_t k = 0; k < c->n; k++) {
+		if (c->x[k] > x0)
+			peak = fmax(peak, (c->y[k] - y0) / (c->x[k] - x0));
+		x0 = c->x[k];
+		y0 = c->y[k];
+	}
+	return peak;
+}
+
+static void samples_curves(const struct run_set *s, const struct weft_result *r,
+			   FILE *f)
+{
+	static const char *const heads[] = { "counter", "end",	"unit",
+					     "per us",	"peak", "over time" };
+	struct table *t = table_new(heads, 6);
+	const struct result_series *c;
+	char curve[DRAW_BYTES];
+	double v[DRAW_SHAPE];
+
+	for (size_t i = 0; i < r->n_series; i++) {
+		if (!(c = sample(r, i)) || !shown(s, sample_name(c)))
+			continue;
+		sample_rates(c, v, DRAW_SHAPE);
+		draw_line(v, DRAW_SHAPE, draw_fancy(f), curve, sizeof(curve));
+		table_cell(t, "%s", sample_name(c));
+		cell_real(t, c->y[c->n - 1]);
+		table_cell(t, "%s", c->y_unit);
+		cell_real(t, c->y[c->n - 1] / c->x[c->n - 1]);
+		cell_real(t, sample_peak(c));
+		table_cell(t, "|%s|", curve);
+	}
+	table_print(t, f);
+}
+
+/* Times down, counters across. */
+static void samples_rates(const struct result_series *const *c, size_t n,
+			  FILE *f)
+{
+	size_t rows = c[0]->n < RATE_ROWS ? c[0]->n : RATE_ROWS;
+	double v[RATES_MAX][RATE_ROWS], end = c[0]->x[c[0]->n - 1];
+	const char *heads[RATES_MAX + 1] = { "until us" };
+	char names[RATES_MAX][160];
+	struct table *t;
+
+	for (size_t k = 0; k < n; k++) {
+		snprintf(names[k], sizeof(names[k]), "%s [%s/us]",
+			 sample_name(c[k]), c[k]->y_unit);
+		heads[k + 1] = names[k];
+		sample_rates(c[k], v[k], rows);
+	}
+	t = table_new(heads, n + 1);
+	for (size_t i = 0; i < rows; i++) {
+		cell_real(t, end * (double)(i + 1) / (double)rows);
+		for (size_t k = 0; k < n; k++)
+			cell_real(t, v[k][i]);
+	}
+	fputc('\n', f);
+	table_print(t, f);
+}
+
+bool people_any(const struct run_set *s, const struct weft_result *r)
+{
+	const struct result_series *c;
+
+	for (size_t i = 0; i < r->n_hists; i++)
+		if (shown(s, r->hists[i].name))
+			return true;
+	for (size_t i = 0; i < r->n_series; i++)
+		if ((c = sample(r, i)) && shown(s, sample_name(c)))
+			return true;
+	return false;
+}
+
+void people_samples(const struct run_set *s, const struct weft_result *r,
+		    FILE *f)
+{
+	const struct result_series *c, *few[RATES_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_series; i++) {
+		if (!(c = sample(r, i)) || !shown(s, sample_name(c)))
+			continue;
+		if (n < RATES_MAX)
+			few[n] = c;
+		n++;
+	}
+	if (n > ROWS_MAX)
+		too_many(n, "counters were sampled", f);
+	if (!n || n > ROWS_MAX)
+		return;
+	fputc('\n', f);
+	samples_curves(s, r, f);
+	if (n <= RATES_MAX)
+		samples_rates(few, n, f);
+}
+
+/* ---- counters ---- */
+
+/* What has happened, where that is not too much to read. */
+void people_counters(const struct weft_result *r, FILE *f)
+{
+	static const char *const heads[] = { "counter", "value", "unit" };
+	struct table *t;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_counters; i++)
+		n += r->counters[i].value != 0;
+	if (n > ROWS_MAX) {
+		fprintf(f,
+			"\n%zu counters are not zero: see --format json, or "
+			"choose with record: {counters: [...]}\n",
+			n);
+		return;
+	}
+	if (!n)
+		return;
+	fputc('\n', f);
+	t = table_new(heads, 3);
+	for (size_t i = 0; i < r->n_counters; i++) {
+		if (!r->counters[i].value)
+			continue;
+		table_cell(t, "%s", r->counters[i].name);
+		table_cell(t, "%llu", (unsigned long long)r->counters[i].value);
+		table_cell(t, "%s", r->counters[i].unit);
+	}
+	table_print(t, f);
+}

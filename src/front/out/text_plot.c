@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures made of characters: histograms as bars, curves as one line.  On a
+ * terminal with UTF-8 they are drawn with blocks, elsewhere in plain ASCII. */
+#include "front/out/text_plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "front/out/out.h"
+
+enum { BAR_WIDTH = 48, BAR_ROWS = 16 };
+
+/* Heights, from nothing to full. */
+static const char *const blocks[] = { " ",	"\u2581", "\u2582",
+				      "\u2583", "\u2584", "\u2585",
+				      "\u2586", "\u2587", "\u2588" };
+static const char *const plain[] = {
+	" ", ".", ":", "-", "=", "+", "*", "%", "#"
+};
+/* Lengths, in eighths of a character. */
+static const char *const eighths[] = { "",	 "\u258f", "\u258e", "\u258d",
+				       "\u258c", "\u258b", "\u258a", "\u2589" };
+
+bool draw_fancy(FILE *f)
+{
+	static const char *const vars[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *term = getenv("TERM"), *v = NULL;
+	int fd = fileno(f);
+
+	if (fd < 0 || !isatty(fd) || (term && !strcmp(term, "dumb")))
+		return false;
+	for (size_t i = 0; i < 3 && (!v || !*v); i++)
+		v = getenv(vars[i]);
+	return v && (strcasestr(v, "utf-8") || strcasestr(v, "utf8"));
+}
+
+void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size)
+{
+	double max = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < n; i++)
+		max = fmax(max, v[i]);
+	for (size_t i = 0; i < n && strlen(buf) + 4 < size; i++) {
+		int k = max > 0 ? (int)ceil(8 * v[i] / max) : 0;
+
+		k = k < 0 ? 0 : k; /* a counter that went down */
+		strcat(buf, fancy ? blocks[k] : plain[k]);
+	}
+}
+
+/* ---- histograms ---- */
+
+/* The value that bin i stands for. */
+static double bin_value(const struct hist *h, uint32_t i)
+{
+	double lo = hist_edge(h, i), hi = hist_edge(h, i + 1);
+	double mid = hi * h->scale - lo * h->scale <= 1 ? lo : (lo + hi) / 2;
+
+	return fmax(h->min, fmin(h->max, mid));
+}
+
+static void hist_columns(const struct hist *h, double lo, double step,
+			 double *col, size_t n)
+{
+	memset(col, 0, n * sizeof(*col));
+	for (uint32_t i = 0; i < h->n_bins; i++) {
+		double at =
+			h->bin[i] ? floor((bin_value(h, i) - lo) / step) : -1;
+
+		if (at >= (double)n)
+			at = (double)n - 1;
+		if (at >= 0)
+			col[(size_t)at] += (double)h->bin[i];
+	}
+}
+
+void draw_shape(const struct hist *h, double lo, double hi, bool fancy,
+		char *buf, size_t size)
+{
+	double col[DRAW_SHAPE];
+
+	hist_columns(h, lo, hi > lo ? (hi - lo) / DRAW_SHAPE * (1 + 1e-9) : 1,
+		     col, DRAW_SHAPE);
+	draw_line(col, DRAW_SHAPE, fancy, buf, size);
+}
+
+double draw_end(const struct hist *h)
+{
+	double p = hist_percentile(h, 99.9);
+
+	/* A long tail would press everything else into one column. */
+	return h->max > 2 * p ? p : h->max;
+}
+
+/* 1, 2 or 5 times a power of ten, at least x. */
+static double round_step(double x)
+{
+	double p = pow(10, floor(log10(x)));
+
+	return x <= p ? p : x <= 2 * p ? 2 * p : x <= 5 * p ? 5 * p : 10 * p;
+}
+
+static void draw_bar(double share, bool fancy, FILE *f)
+{
+	int n = (int)ceil(share * BAR_WIDTH * (fancy ? 8 : 1));
+
+	for (int i = 0; i < n / (fancy ? 8 : 1); i++)
+		fputs(fancy ? "\u2588" : "#", f);
+	if (fancy)
+		fputs(eighths[n % 8], f);
+	fputc('\n', f);
+}
+
+static size_t row_of_most(const double *col, size_t n)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (col[i] > col[most])
+			most = i;
+	return most;
+}
+
+/* Width of the widest bin in use up to `end`; others divide it, and all begin
+ * at a multiple of their width. */
+static double widest_bin(const struct hist *h, double end)
+{
+	for (uint32_t i = h->n_bins; i-- > 0;)
+		if (h->bin[i] && hist_edge(h, i) <= end)
+			return hist_edge(h, i + 1) - hist_edge(h, i);
+	return 0;
+}
+
+/* Rows no finer than the bins, and of whole bins when they are few. */
+static double row_step(const struct hist *h, double end)
+{
+	double bin = widest_bin(h, end);
+	double least = fmax((end - h->min) / BAR_ROWS, bin);
+	double step = round_step(least);
+
+	if (step >= 8 * bin || fmod(step, bin) == 0)
+		return step;
+	return bin * ceil(least / bin);
+}
+
+void draw_hist(const char *name, const char *unit, const struct hist *h,
+	       bool fancy, FILE *f)
+{
+	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
+	char a[32], b[32];
+	size_t n, most;
+
+	if (!h->count)
+		return;
+	step = row_step(h, end);
+	lo = floor(h->min / step) * step;
+	n = (size_t)((end - lo) / step + 1e-9) + 1;
+	hist_columns(h, lo, step, col, n);
+	while (n > 1 && !col[n - 1]) /* the last values are near an edge */
+		n--;
+	most = row_of_most(col, n);
+	fprintf(f, "\n%s [%s], %llu values\n", name, unit,
+		(unsigned long long)h->count);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(a, sizeof(a), "%.9g", lo + (double)i * step);
+		snprintf(b, sizeof(b), "%.9g", lo + (double)(i + 1) * step);
+		if (i == n - 1 && h->max > end)
+			strcpy(b, "");
+		fprintf(f, "%10s ..%9s %9.0f %5.1f %%  ", a, b, col[i],
+			100 * col[i] / (double)h->count);
+		draw_bar(col[i] / col[most], fancy, f);
+	}
+}

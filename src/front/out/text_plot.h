@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures made of characters. */
+#ifndef FRONT_OUT_TEXT_PLOT_H
+#define FRONT_OUT_TEXT_PLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "measure/result.h"
+
+enum { DRAW_SHAPE = 32, DRAW_BYTES = 3 * 64 + 1 };
+
+/* Is f a terminal that shows block characters? */
+bool draw_fancy(FILE *f);
+/* n values as heights in one line, the largest is full. */
+void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size);
+/* A histogram between lo and hi in one line of DRAW_SHAPE characters. */
+void draw_shape(const struct hist *h, double lo, double hi, bool fancy,
+		char *buf, size_t size);
+/* Where to stop drawing it: its maximum, or before a long tail. */
+double draw_end(const struct hist *h);
+/* A histogram as bars, one row per interval. */
+void draw_hist(const char *name, const char *unit, const struct hist *h,
+	       bool fancy, FILE *f);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of a capture: capture.c sits down on lines,
+ * capture_rec.c writes down what passes. */
+#ifndef FRONT_RUN_CAPTURE_INTERNAL_H
+#define FRONT_RUN_CAPTURE_INTERNAL_H
+
+#include "base/vec.h"
+#include "front/out/pcapng.h"
+#include "front/run/capture.h"
+
+struct tap {
+	struct weft_tap head; /* lines that tell */
+	struct capture *cap;
+	struct weft_port *port;
+	uint32_t iface;
+	const struct weft_wire_capture *wire;
+};
+
+struct capture {
+	struct pcapng *file;
+	const char *const *patterns;
+	size_t n_patterns;
+	uint64_t *hits;	  /* lines, by pattern */
+	char example[96]; /* end of a line */
+	uint8_t upper;	  /* what speaks above the lines, byte 3 */
+	uint16_t *sym;
+	uint32_t cap;
+	bool writing;
+	bool bare; /* the run carries no payload */
+	struct {
+		VEC(struct tap *);
+	} taps; /* lines that tell, while the run lives */
+};
+
+/* The filter on lines that do not tell; its state is a struct tap. */
+extern const struct weft_class weft_class_capture;
+/* All lines tell what they have carried before now. */
+void capture_settle(struct capture *cap);
+/* weft_tap.hear. */
+void capture_hear(struct weft_tap *t, const struct weft_frame *f,
+		  weft_time_t start);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listens to a run and keeps what `weft explain` needs. */
+#ifndef FRONT_TRACE_MESSAGE_SAMPLER_H
+#define FRONT_TRACE_MESSAGE_SAMPLER_H
+
+#include "measure/result.h"
+#include "weft/trace.h"
+
+/* A part of a message: up to the end of a stage; the last one may end with the
+ * message ("end"). */
+struct keep_part {
+	const char *name, *until;
+};
+
+struct keeper;
+/* Listens from now on, for as long as the simulation lives; so do the parts. */
+struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
+			   size_t n);
+void keeper_result(struct keeper *k, struct story *s);
+/* Metrics part.NAME; after keeper_result. */
+void keeper_parts(const struct keeper *k, struct weft_result *r);
+/* After the simulation. */
+void keeper_free(struct keeper *k);
+
+/* message_sampler_use.c: how long parts of components were in use. */
+struct uses;
+struct uses *uses_new(void);
+void uses_hear(struct uses *u, const struct weft_trace *t);
+/* The first message begins; what was before does not count. */
+void uses_begin(struct uses *u, weft_time_t t);
+/* Another message has ended; what comes after the last does not count. */
+void uses_commit(struct uses *u);
+void uses_result(const struct uses *u, struct story *s);
+void uses_free(struct uses *u);
+
+/* message_sampler_pick.c: a few messages out of many, and sums over all. */
+struct kept_stage {
+	const struct weft_comp *comp;
+	const char *stage;
+	weft_time_t end;
+};
+struct kept {
+	uint64_t number;
+	const struct weft_comp *from, *to; /* of the nodes */
+	weft_time_t begin, turn, end;
+	struct kept_stage *stages;
+	size_t n;
+};
+struct picks;
+struct picks *picks_new(const struct keep_part *part, size_t n);
+/* Takes over m->stages. */
+void picks_add(struct picks *p, struct kept *m);
+uint64_t picks_count(const struct picks *p);
+void picks_result(struct picks *p, struct story *s);
+void picks_parts(const struct picks *p, struct weft_result *r);
+void picks_free(struct picks *p);
+
+/* message_sampler_parts.c: NULL is none. */
+struct parts;
+struct parts *parts_new(const struct keep_part *part, size_t n);
+void parts_add(struct parts *p, const struct kept *m);
+void parts_result(const struct parts *p, struct weft_result *r);
+void parts_free(struct parts *p);
+
+#endif

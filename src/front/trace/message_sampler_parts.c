@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages cut into a few parts, as papers do: mean time of each over all of
+ * them, both ways of a round trip.  A message that does not have all the parts
+ * does not count. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/trace/message_sampler.h"
+
+struct part {
+	const char *name, *until;
+	weft_time_t here; /* in the message that is looked at */
+	double sum;	  /* fs */
+};
+
+struct parts {
+	struct {
+		VEC(struct part);
+	} part;
+	uint64_t n;
+};
+
+struct parts *parts_new(const struct keep_part *part, size_t n)
+{
+	struct parts *p;
+
+	if (!n)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		vec_push(&p->part, (struct part){ .name = part[i].name,
+						  .until = part[i].until });
+	return p;
+}
+
+/* The message, or this way of it, is over; `at`: the part it was in. */
+static void parts_end(struct parts *p, size_t at)
+{
+	const struct part *last = &vec_last(&p->part);
+	bool all = at == p->part.n ||
+		   (last == &p->part.at[at] && !strcmp(last->until, "end"));
+
+	for (size_t i = 0; i < p->part.n; i++) {
+		p->part.at[i].sum += all ? (double)p->part.at[i].here : 0;
+		p->part.at[i].here = 0;
+	}
+	p->n += all;
+}
+
+void parts_add(struct parts *p, const struct kept *m)
+{
+	weft_time_t t = m->begin;
+	size_t at = 0;
+
+	for (size_t i = 0; p && i < m->n; i++) {
+		const struct kept_stage *s = &m->stages[i];
+
+		if (at < p->part.n)
+			p->part.at[at].here += s->end - t;
+		if (at < p->part.n && !strcmp(s->stage, p->part.at[at].until))
+			at++;
+		t = s->end;
+		if (t == m->turn || i + 1 == m->n) {
+			parts_end(p, at);
+			at = 0;
+		}
+	}
+}
+
+void parts_result(const struct parts *p, struct weft_result *r)
+{
+	char name[80];
+
+	for (size_t i = 0; p && p->n && i < p->part.n; i++) {
+		snprintf(name, sizeof(name), "part.%s", p->part.at[i].name);
+		result_metric_set(r, name, "us",
+				  p->part.at[i].sum / (double)p->n / WEFT_US);
+	}
+}
+
+void parts_free(struct parts *p)
+{
+	if (p)
+		vec_free(&p->part);
+	free(p);
+}

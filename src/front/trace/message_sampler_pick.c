@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A few messages out of many: the first, the fastest, the slowest, and every
+ * n-th, n growing so that a bounded number is left; and the sum of each stage
+ * over all of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/trace/message_sampler.h"
+#include "front/trace/recs.h"
+
+enum { PICKS_NTH = 32, SUMS = 4096, NEAR = 512 };
+
+struct sum {
+	const struct weft_comp *comp; /* NULL: free */
+	const char *stage;
+	uint64_t n, total;
+};
+
+struct picks {
+	uint64_t n, step;
+	weft_time_t begin, end;
+	struct kept first, fastest, slowest;
+	struct {
+		VEC(struct kept);
+	} nth;
+	struct sum sum[SUMS];
+	struct sum *near[NEAR]; /* by where texts lie: those of late */
+	struct parts *parts;
+};
+
+struct picks *picks_new(const struct keep_part *part, size_t n)
+{
+	struct picks *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->step = 1;
+	p->parts = parts_new(part, n);
+	return p;
+}
+
+uint64_t picks_count(const struct picks *p)
+{
+	return p->n;
+}
+
+static struct kept copy(const struct kept *m)
+{
+	struct kept c = *m;
+
+	c.stages = calloc(m->n + 1, sizeof(*c.stages));
+	if (!c.stages)
+		abort();
+	memcpy(c.stages, m->stages, m->n * sizeof(*c.stages));
+	return c;
+}
+
+static void put(struct kept *at, const struct kept *m)
+{
+	free(at->stages);
+	*at = copy(m);
+}
+
+/* Every second of the n-th goes. */
+static void thin(struct picks *p)
+{
+	size_t n = 0;
+
+	p->step *= 2;
+	for (size_t i = 0; i < p->nth.n; i++)
+		if (p->nth.at[i].number % p->step == 0)
+			p->nth.at[n++] = p->nth.at[i];
+		else
+			free(p->nth.at[i].stages);
+	p->nth.n = n;
+}
+
+static struct sum *sum_find(struct picks *p, const struct kept_stage *s)
+{
+	struct sum *u = &p->sum[recs_hash(s->comp, s->stage, NULL, 0) % SUMS];
+
+	for (uint32_t i = 0; i < 16; i++) {
+		if (!u->comp)
+			*u = (struct sum){ .comp = s->comp, .stage = s->stage };
+		if (u->comp == s->comp && !strcmp(u->stage, s->stage))
+			return u;
+		u = u == &p->sum[SUMS - 1] ? p->sum : u + 1;
+	}
+	return NULL;
+}
+
+static void add_sum(struct picks *p, const struct kept_stage *s,
+		    weft_time_t spent)
+{
+	struct sum **n = &p->near[recs_near(s->comp, s->stage, NULL, 0) % NEAR];
+
+	if (!*n || (*n)->comp != s->comp || (*n)->stage != s->stage)
+		*n = sum_find(p, s);
+	if (!*n)
+		return;
+	(*n)->n++;
+	(*n)->total += spent;
+}
+
+static weft_time_t length(const struct kept *m)
+{
+	return m->end - m->begin;
+}
+
+void picks_add(struct picks *p, struct kept *m)
+{
+	weft_time_t t = m->begin;
+
+	m->number = ++p->n;
+	p->begin = p->n == 1 || m->begin < p->begin ? m->begin : p->begin;
+	p->end = m->end > p->end ? m->end : p->end;
+	for (size_t i = 0; i < m->n; i++) {
+		if (m->stages[i].end > t)
+			add_sum(p, &m->stages[i], m->stages[i].end - t);
+		t = m->stages[i].end;
+	}
+	parts_add(p->parts, m);
+	if (p->n == 1)
+		put(&p->first, m);
+	if (p->n == 1 || length(m) < length(&p->fastest))
+		put(&p->fastest, m);
+	if (p->n == 1 || length(m) > length(&p->slowest))
+		put(&p->slowest, m);
+	if (m->number % p->step == 0)
+		vec_push(&p->nth, copy(m));
+	if (p->nth.n > PICKS_NTH)
+		thin(p);
+	free(m->stages);
+	m->stages = NULL;
+}
+
+/* ---- result ---- */
+
+static void node_text(const struct weft_comp *c, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.*s", (int)recs_node(c), c->name);
+}
+
+static void msg_result(const struct kept *m, struct story *s)
+{
+	char from[64], to[64];
+	weft_time_t t = m->begin;
+	struct story_msg *o;
+
+	for (size_t i = 0; i < s->n_msgs; i++)
+		if (s->msgs[i].number == m->number)
+			return;
+	node_text(m->from, from, sizeof(from));
+	node_text(m->to, to, sizeof(to));
+	o = story_msg_add(s, from, to);
+	o->number = m->number;
+	o->begin = m->begin;
+	o->turn = m->turn;
+	o->end = m->end;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct kept_stage *k = &m->stages[i];
+
+		/* what takes no time is no stage */
+		if (k->end > t)
+			story_stage_add(o, k->comp->name, k->stage, k->end);
+		t = k->end;
+	}
+}
+
+static int sum_cmp(const void *a, const void *b)
+{
+	const struct story_sum *x = a, *y = b;
+	int d = strcmp(x->comp, y->comp);
+
+	return d ? d : strcmp(x->stage, y->stage);
+}
+
+static void sums_result(const struct picks *p, struct story *s)
+{
+	for (size_t i = 0; i < SUMS; i++)
+		if (p->sum[i].comp) {
+			struct story_sum *u = story_sum_add(
+				s, p->sum[i].comp->name, p->sum[i].stage);
+
+			u->n = p->sum[i].n;
+			u->total = p->sum[i].total;
+		}
+	if (s->n_sums)
+		qsort(s->sums, s->n_sums, sizeof(*s->sums), sum_cmp);
+}
+
+static int msg_cmp(const void *a, const void *b)
+{
+	const struct story_msg *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void picks_result(struct picks *p, struct story *s)
+{
+	s->n_messages = p->n;
+	s->begin = p->begin;
+	s->end = p->end;
+	if (!p->n)
+		return;
+	msg_result(&p->first, s);
+	msg_result(&p->fastest, s);
+	msg_result(&p->slowest, s);
+	for (size_t i = 0; i < p->nth.n; i++)
+		msg_result(&p->nth.at[i], s);
+	qsort(s->msgs, s->n_msgs, sizeof(*s->msgs), msg_cmp);
+	sums_result(p, s);
+}
+
+void picks_parts(const struct picks *p, struct weft_result *r)
+{
+	parts_result(p->parts, r);
+}
+
+void picks_free(struct picks *p)
+{
+	parts_free(p->parts);
+	free(p->first.stages);
+	free(p->fastest.stages);
+	free(p->slowest.stages);
+	for (size_t i = 0; i < p->nth.n; i++)
+		free(p->nth.at[i].stages);
+	vec_free(&p->nth);
+	free(p);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long parts of components were in use, and with what. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "front/trace/message_sampler.h"
+#include "front/trace/recs.h"
+
+enum { USES_MAX = 4096, NEAR = 512 };
+
+/* One thing that one part does. */
+struct use {
+	const struct weft_comp *comp; /* NULL: free */
+	const char *name, *text;
+	uint32_t index;
+	bool state;
+	weft_time_t busy, open; /* up to the last message; since then */
+	weft_time_t until;	/* of several at a time the last end */
+	uint64_t epoch;
+};
+
+/* The state that a machine is in. */
+struct machine {
+	const struct weft_comp *comp;
+	const char *name, *text;
+	weft_time_t since;
+};
+
+struct uses {
+	struct use at[USES_MAX];
+	struct use *near[NEAR]; /* by where texts lie: those of late */
+	struct {
+		VEC(struct machine);
+	} machines;
+	uint64_t epoch;
+};
+
+struct uses *uses_new(void)
+{
+	struct uses *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		abort();
+	return u;
+}
+
+void uses_free(struct uses *u)
+{
+	vec_free(&u->machines);
+	free(u);
+}
+
+static struct use *use_find(struct uses *u, const struct weft_trace *t,
+			    const char *text)
+{
+	uint64_t h = recs_hash(t->comp, t->name, text, t->index);
+
+	for (uint32_t i = 0; i < 16; i++) {
+		struct use *s = &u->at[(h + i) % USES_MAX];
+
+		if (!s->comp)
+			*s = (struct use){ .comp = t->comp,
+					   .name = t->name,
+					   .text = text,
+					   .index = t->index,
+					   .state = t->kind ==
+						    WEFT_TRACE_STATE };
+		if (s->comp == t->comp && s->index == t->index &&
+		    !strcmp(s->name, t->name) && !strcmp(s->text, text))
+			return s;
+	}
+	return NULL;
+}
+
+static struct use *use_of(struct uses *u, const struct weft_trace *t,
+			  const char *text)
+{
+	struct use **n =
+		&u->near[recs_near(t->comp, t->name, text, t->index) % NEAR];
+	struct use *s = *n;
+
+	if (s && s->comp == t->comp && s->name == t->name && s->text == text &&
+	    s->index == t->index)
+		return s;
+	return *n = use_find(u, t, text);
+}
+
+/* What overlaps with what was told before counts once. */
+static void spend(struct uses *u, const struct weft_trace *t, const char *text,
+		  weft_time_t from, weft_time_t to)
+{
+	struct use *s = use_of(u, t, text);
+
+	if (!s)
+		return;
+	if (s->epoch != u->epoch) {
+		s->busy += s->open;
+		s->open = 0;
+		s->epoch = u->epoch;
+	}
+	if (to <= s->until)
+		return;
+	s->open += to - (from > s->until ? from : s->until);
+	s->until = to;
+}
+
+void uses_commit(struct uses *u)
+{
+	u->epoch++;
+}
+
+void uses_begin(struct uses *u, weft_time_t t)
+{
+	for (size_t i = 0; i < USES_MAX; i++) {
+		struct use *s = &u->at[i];
+
+		s->busy = 0;
+		s->open = s->until > t ? s->until - t : 0;
+	}
+	for (size_t i = 0; i < u->machines.n; i++)
+		u->machines.at[i].since = t;
+}
+
+/* Only of programs: other machines are for looking at. */
+static void state(struct uses *u, const struct weft_trace *t)
+{
+	struct machine *m = NULL;
+
+	if (t->comp->cls->kind != WEFT_KIND_PROGRAM)
+		return;
+	for (size_t i = 0; i < u->machines.n && !m; i++)
+		if (u->machines.at[i].comp == t->comp &&
+		    u->machines.at[i].name == t->name)
+			m = &u->machines.at[i];
+	if (!m && u->machines.n >= 64)
+		return;
+	if (!m) {
+		vec_push(&u->machines,
+			 (struct machine){ t->comp, t->name, NULL, 0 });
+		m = &vec_last(&u->machines);
+	}
+	if (m->text && t->from > m->since)
+		spend(u, t, m->text, m->since, t->from);
+	m->text = t->text;
+	m->since = t->from;
+}
+
+void uses_hear(struct uses *u, const struct weft_trace *t)
+{
+	if (!strcmp(t->name, WEFT_TRACE_CALLS))
+		return; /* they wait for the others */
+	if (t->kind == WEFT_TRACE_SPAN)
+		spend(u, t, t->text, t->from, t->to);
+	else if (t->kind == WEFT_TRACE_STATE)
+		state(u, t);
+}
+
+/* ---- result ---- */
+
+/* What limits a stream, in one word. */
+static const char *kind_of(const struct use *s)
+{
+	if (s->state)
+		return "host";
+	if (!strncmp(s->name, "dma_", 4))
+		return "dma";
+	switch (s->comp->cls->kind) {
+	case WEFT_KIND_BUS:
+		return "bus";
+	case WEFT_KIND_SWITCH:
+		return "switch";
+	default:
+		return "link";
+	}
+}
+
+static int use_cmp(const void *a, const void *b)
+{
+	const struct story_use *x = a, *y = b;
+	int d = strcmp(x->comp, y->comp);
+
+	d = d ? d : strcmp(x->part, y->part);
+	return d ? d : strcmp(x->doing, y->doing);
+}
+
+static void use_result(const struct uses *u, const struct use *s,
+		       struct story *st)
+{
+	weft_time_t busy = s->busy + (s->epoch < u->epoch ? s->open : 0);
+	char part[64];
+
+	if (!busy)
+		return;
+	if (s->index == WEFT_TRACE_ONE)
+		snprintf(part, sizeof(part), "%s", s->name);
+	else
+		snprintf(part, sizeof(part), "%s%u", s->name, s->index);
+	story_use_add(st, s->comp->name, part, kind_of(s), s->text)->busy =
+		busy;
+}
+
+void uses_result(const struct uses *u, struct story *s)
+{
+	for (size_t i = 0; i < USES_MAX; i++)
+		if (u->at[i].comp)
+			use_result(u, &u->at[i], s);
+	if (s->n_uses)
+		qsort(s->uses, s->n_uses, sizeof(*s->uses), use_cmp);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that act for somebody outside of the simulation (host/prog.h): they
+ * wait without end, and are called when there is something to do. */
+#include "host/host_internal.h"
+#include "host/prog.h"
+
+void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at)
+{
+	weft_time_t now = weft_now(h->hp->comp);
+
+	h->deadline = deadline;
+	h->kicked = h->called && deadline != WEFT_NEVER;
+	if (h->kicked)
+		at = now;
+	if (at < WEFT_PROG_KICKED)
+		host_wake(h, at > now ? at : now);
+}
+
+void weft_prog_call(struct weft_host *h, bool on)
+{
+	h->called = on;
+}
+
+void weft_prog_park(struct weft_host *h)
+{
+	host_block(h, HOST_OUTSIDE);
+}
+
+/* Nothing but its deadline is due. */
+static bool only_waits(const struct weft_host *h)
+{
+	if (h->deadline == WEFT_NEVER)
+		return false;
+	switch (h->wait) {
+	case HOST_POLLS:
+		return !host_poll_hit(h);
+	case HOST_IRQ:
+		return !h->irq_hit;
+	case HOST_WORD:
+		return h->word != NULL;
+	default:
+		return false;
+	}
+}
+
+bool weft_prog_rests(const struct weft_host *h)
+{
+	return h->wait == HOST_OUTSIDE || only_waits(h);
+}
+
+bool weft_prog_kick(struct weft_host *h)
+{
+	if (!weft_prog_rests(h))
+		return false;
+	h->kicked = true;
+	host_wake(h, weft_now(h->hp->comp));
+	return true;
+}
+
+struct weft_prog_node weft_prog_node(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+
+	return (struct weft_prog_node){ .mem = mem_at(&hp->mem, hp->mem.base,
+						      0),
+					.base = hp->mem.base,
+					.bytes = hp->mem.bytes,
+					.store = hp->cost_store,
+					.wc = hp->cost_wc };
+}
+
+int weft_prog_share(struct weft_host *h)
+{
+	return mem_share(&h->hp->mem);
+}
+
+weft_time_t weft_prog_debt(const struct weft_host *h)
+{
+	return h->debt;
+}
+
+uint32_t weft_prog_stores(const struct weft_host *h)
+{
+	if (h->hp->gate_head) /* another thread keeps the way */
+		return UINT32_MAX / 2;
+	return (uint32_t)(h->hp->stores_in - h->hp->stores_out);
+}
+
+void weft_prog_copy(struct weft_host *h, uint64_t n)
+{
+	unsigned __int128 fs =
+		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->copy_rate;
+
+	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
+	weft_count(h->hp->comp, HOST_C_COPIED, n);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of class host.pc: the node (host.c), its threads and their waiting
+ * (host_thread.c), memory-mapped I/O (host_io.c) and tagged accesses
+ * (host_tag.c), processes and their pages (host_proc.c), light processes
+ * (light_processes.c), programs and the out-of-band store (host_prog.c),
+ * threads of a program and drivers (host_kernel.c), programs that act for
+ * somebody outside (external_programs.c). */
+#ifndef HOST_HOST_INTERNAL_H
+#define HOST_HOST_INTERNAL_H
+
+#include <setjmp.h>
+
+#include "base/vec.h"
+#include "host/heap.h"
+#include "host/coro.h"
+#include "host/mem.h"
+#include "weft/bus.h"
+#include "weft/host.h"
+
+enum { HOST_QUIET_MAX = 32 };
+enum {
+	HOST_WC_MAX = 16,
+	HOST_LINE = 64,
+	HOST_WATCHES = 8,
+	HOST_BARS = 6,
+	HOST_LOADS = 32
+};
+
+enum {
+	HOST_C_STORES,
+	HOST_C_LOADS,
+	HOST_C_BURSTS,
+	HOST_C_STALL,
+	HOST_C_POLLS,
+	HOST_C_IRQS,
+	HOST_C_COPIED,
+	HOST_C_RESUMES,
+	HOST_C_TAGGED,
+	HOST_C_FAULTS,
+	HOST_C_REFUSED,
+	HOST_C_WALKS,
+	HOST_C_TURNS,
+	HOST_C_BUSY,
+	HOST_C_N
+};
+
+/* What a thread is waiting for; names in host_thread.c. */
+enum host_wait {
+	HOST_RUNS,
+	HOST_BUSY, /* its processor */
+	HOST_SLEEPS,
+	HOST_POLLS,
+	HOST_IRQ,
+	HOST_BRIDGE,  /* the way to the bus */
+	HOST_KEY,     /* an out-of-band value */
+	HOST_DEVICE,  /* another thread's look at a device */
+	HOST_IDLE,    /* a process that is ready */
+	HOST_WORD,    /* another thread's weft_host_wake */
+	HOST_OUTSIDE, /* somebody outside of the simulation */
+	HOST_ENDED,
+	HOST_WAIT_N
+};
+
+struct weft_dev {
+	uint32_t index;
+	bool level;   /* interrupt line, as the processor sees it */
+	bool probing; /* a thread sizes its BARs */
+	struct {
+		bool known;
+		uint64_t size;
+		struct host_pages *pages; /* NULL: all of the monitor */
+	} bar[HOST_BARS];
+	struct weft_drv drv;
+};
+
+/* Pages next to each other that a process has got. */
+struct host_map {
+	uint32_t vpage, n, page; /* virtual, how many, in the BAR */
+	uint16_t dev;
+	uint8_t bar, attr;
+};
+
+struct weft_proc {
+	uint32_t id;
+	uint16_t tag;
+	bool kernel, started;
+	uint32_t domain, n_maps;
+	struct host_map *maps; /* ascending */
+	/* light processes: turn, what it waits for */
+	weft_turn_fn fn;
+	void *arg;
+	struct weft_proc *next; /* in the queue, or waiting for the same word */
+	union {
+		weft_time_t until;
+		struct {
+			const volatile uint64_t *p;
+			uint64_t old;
+		};
+	};
+};
+
+/* Where an access goes. */
+struct host_place {
+	struct weft_dev *dev;
+	uint64_t off;
+	uint8_t bar, attr;
+};
+
+/* An entry of a processor's table of translations. */
+struct host_tlb {
+	uint32_t proc, vpage; /* + 1; 0: empty */
+};
+
+/* A write-combining buffer: dwords of one 64-byte line. */
+struct host_line {
+	struct weft_dev *dev; /* NULL: free */
+	uint8_t bar;
+	uint16_t mask;
+	uint64_t base, age;
+	uint8_t data[HOST_LINE];
+};
+
+/* A range some thread polls, from its first poll on. */
+struct host_watch {
+	const void *p; /* NULL: free */
+	size_t n;
+	bool hit;     /* stored to since the last poll of it returned */
+	uint8_t *old; /* contents then; only where threads share memory */
+	uint64_t age;
+};
+
+struct host;
+
+/* One thread: the handle of host.h. */
+struct weft_host {
+	struct host *hp;
+	struct weft_comp *prog;
+	uint32_t tag; /* of its wake-ups */
+	bool background;
+	struct coro *co;
+	int ret;
+	enum host_wait wait;
+	weft_time_t wait_from; /* begin of its present wait */
+	weft_time_t resume_at; /* the only wake-up that counts */
+	weft_time_t debt;      /* processor time not yet waited for */
+	weft_time_t deadline;  /* of its waiting */
+	bool kicked;	       /* it waits no longer */
+	bool called;	       /* it is not to wait */
+	bool load_error;       /* of its last load */
+	struct weft_host *gate_next;
+	/* polling */
+	weft_time_t poll_start;
+	const volatile uint64_t *poll_p; /* poll64 */
+	uint64_t poll_old;
+	struct host_watch *poll_watch; /* poll_range */
+	struct host_watch watch[HOST_WATCHES];
+	uint64_t age;
+	/* interrupts, keys */
+	struct weft_dev *irq_dev;
+	bool irq_hit;
+	bool isr;	    /* pays no wake-up */
+	bool spins;	    /* and keeps the processor busy until then */
+	weft_time_t busy;   /* processor time so far */
+	weft_time_t kernel; /* of it in calls of drivers */
+	const char *key;
+	const uint32_t *word;
+	struct weft_proc *proc; /* NULL: monitor */
+	const void *owner;	/* of memory that it allocates */
+	bool driver;		/* begun by a driver: part of it */
+	bool process;		/* a process ends with it */
+	struct host_tlb *tlb;
+	int (*entry)(struct weft_host *h); /* NULL: the program's main */
+	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
+	void *arg;
+	uint32_t calls; /* traps it is inside of */
+	struct weft_proc *caller;
+	bool killed;	 /* to end as soon as it is in no call */
+	jmp_buf *ending; /* where it ends */
+	struct host_line line[HOST_WC_MAX];
+	struct host_heap *heap; /* weft_host_calloc; NULL until used */
+};
+
+struct host_word {
+	const void *key;
+	void *val;
+};
+
+/* Ordinary memory of a program, and words of its libraries. */
+struct host_heap {
+	const struct weft_comp *prog;
+	struct heap heap;
+	struct {
+		VEC(struct host_word *);
+	} words;
+};
+
+/* What all hosts of a simulation share. */
+struct host_shared {
+	uint32_t refs, hosts, live;
+	bool stop_at_end;
+	uint64_t seq;
+	uint64_t steps; /* waits that ended by more than the passing of time */
+	struct {
+		VEC(struct oob_key *);
+	} keys; /* sorted */
+};
+
+/* Light processes and their processors. */
+struct host_crew {
+	uint32_t live;		       /* processes that have not ended */
+	struct weft_proc *head, *tail; /* ready */
+	struct {
+		VEC(struct weft_proc *);
+	} sleeps;		  /* heap by time, then id */
+	struct weft_proc **words; /* hash of those that wait for memory */
+	uint32_t n_words, waiting;
+	bool running;
+};
+
+struct host {
+	/* parameters */
+	uint64_t mem_bytes, mem_base, stack;
+	uint32_t node, wc_lines;
+	weft_time_t cost_store, cost_wc, cost_load, cost_clock;
+	weft_time_t copy_fixed, poll_period, poll_hit, irq_entry, wake_up;
+	weft_time_t oob_delay;
+	uint64_t copy_rate;
+	uint32_t tlb;
+	weft_time_t walk, turn;
+	/* state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	uint32_t logged; /* lines */
+	struct host_shared *shared;
+	struct mem mem;
+	struct {
+		VEC(struct host_heap *);
+	} heaps;
+	struct coro_pool pool;
+	struct {
+		VEC(struct weft_host *);
+	} threads;
+	struct {
+		VEC(struct weft_dev *);
+	} devs;
+	uint64_t bar_next; /* bus address of the next BAR */
+	struct {
+		VEC(struct weft_proc *);
+	} procs; /* by id; NULL: free */
+	struct {
+		VEC(uint32_t);
+	} proc_ids; /* free ones */
+	struct {
+		VEC(struct weft_proc *);
+	} kernels; /* of domain 1 + i */
+	struct host_crew crew;
+	/* the way to the bus: one thread after the other */
+	struct weft_host *gate_head, *gate_tail;
+	uint64_t stores_in, stores_out;
+	bool loaded, load_status, load_error;
+	uint8_t load_data[8];
+	/* on a bus that takes several: by number */
+	struct host_load {
+		struct weft_host *of; /* NULL: free */
+		bool done, error;
+		uint8_t data[8];
+	} load[HOST_LOADS];
+	uint32_t quiet; /* notes in the queue that may come without arrival */
+};
+
+extern const struct weft_class weft_class_host_pc;
+
+/* host.c */
+struct weft_dev *host_dev(struct host *hp, uint32_t i);
+/* Carries out what the bus has said for times up to now. */
+void host_settle(struct host *hp);
+
+/* host_io.c */
+/* What a thread may reach at an address of a window; false: page fault. */
+bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		struct host_place *pl);
+/* A program may ask for anything; what no window holds is its own mistake. */
+bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
+	       uint64_t n, uint64_t align);
+uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar);
+/* Threads pass to the bus one after the other. */
+void host_gate_enter(struct weft_host *h);
+void host_gate_leave(struct weft_host *h);
+
+/* host_proc.c */
+bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
+/* Counts what was not allowed. */
+bool host_refuse(struct weft_host *h);
+/* The thread is the monitor, or kernel of the domain. */
+bool host_rules(const struct weft_host *h, uint32_t domain);
+void host_procs_fini(struct host *hp);
+
+/* light_processes.c */
+/* Some light process waits for a word in [p, p + n). */
+bool host_crew_polled(const struct host *hp, const void *p, size_t n);
+void host_crew_stored(struct host *hp, const void *p, size_t n);
+void host_crew_fini(struct host *hp);
+
+/* host_kernel.c */
+/* The BAR is none that belongs to a driver, or the thread is in one. */
+static inline bool host_reaches(const struct weft_host *h,
+				const struct weft_dev *d, uint32_t bar)
+{
+	return bar >= HOST_BARS || !(d->drv.bars >> bar & 1) || h->calls ||
+	       h->driver;
+}
+/* Whose memory it is that the thread allocates now. */
+static inline const void *host_owner(const struct weft_host *h)
+{
+	return h->calls || h->driver ? MEM_KERNEL : h->owner;
+}
+/* Before and after a thread runs: who is weft_host_self. */
+struct weft_host *host_running(struct weft_host *h);
+/* Drivers learn that the thread's process has gone. */
+void host_process_gone(struct weft_host *h);
+/* Does not come back when the thread has been killed and is in no call. */
+void host_check_killed(struct weft_host *h);
+
+/* host_prog.c */
+struct weft_host *host_thread_new(struct weft_comp *host,
+				  struct weft_comp *prog);
+
+/* host_thread.c */
+void host_thread_run(struct weft_host *h);
+/* Resumes the thread at t, or earlier if that was planned already. */
+void host_wake(struct weft_host *h, weft_time_t t);
+/* Lets the thread look again now if it waits for `why`; NULL does nothing. */
+void host_nudge(struct weft_host *h, enum host_wait why);
+/* From the thread: until somebody wakes it. */
+void host_block(struct weft_host *h, enum host_wait why);
+/* From the thread: dt of processor time, and what it still owes. */
+void host_pass(struct weft_host *h, weft_time_t dt);
+/* What it polls for has happened. */
+bool host_poll_hit(const struct weft_host *h);
+/* It waits from now on, at most so long; wakes it then. */
+void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
+/* Some thread polls a place in [p, p + n). */
+bool host_polled(const struct host *hp, const void *p, size_t n);
+/* A device has stored to [p, p + n). */
+void host_stored(struct host *hp, const void *p, size_t n);
+void host_irq(struct host *hp, struct weft_dev *d, bool level);
+/* Text of what an unfinished thread waits for. */
+void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
+
+/* host_prog.c */
+int host_shared_get(struct host *hp);
+void host_shared_put(struct host *hp);
+void host_heaps_fini(struct host *hp);
+void host_thread_ended(struct weft_host *h);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many light processes on a few processors (weft/host.h).  A process is its
+ * record and what it has mapped; the stack is that of the processor that gives
+ * it a turn.
+ *
+ *   ready (queue) --> turn on a processor --> ready | sleeps (heap) | waits for
+ * a ^                                          |       |    word (hash)
+ *     +------------------------------------------+-------+--------+
+ *
+ * Processors take the processes in the order in which they became ready; a
+ * processor without work sleeps until there is some.  A word that a process
+ * waits for is looked at when a device has stored to it. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "host/host_internal.h"
+
+enum { WORDS_MIN = 256 };
+
+/* ---- ready --------------------------------------------------------------- */
+
+static void ready(struct host *hp, struct weft_proc *p)
+{
+	struct host_crew *c = &hp->crew;
+
+	p->next = NULL;
+	if (c->head)
+		c->tail->next = p;
+	else
+		c->head = p;
+	c->tail = p;
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		struct weft_host *h = hp->threads.at[i];
+
+		if (h->wait != HOST_IDLE || h->resume_at == weft_now(hp->comp))
+			continue; /* at work, or on its way there */
+		host_wake(h, weft_now(hp->comp));
+		return;
+	}
+}
+
+/* ---- asleep: a heap ------------------------------------------------------ */
+
+static bool before(const struct weft_proc *a, const struct weft_proc *b)
+{
+	return a->until != b->until ? a->until < b->until : a->id < b->id;
+}
+
+static void sleep_push(struct host_crew *c, struct weft_proc *p)
+{
+	size_t i = c->sleeps.n;
+
+	vec_push(&c->sleeps, p);
+	for (; i && before(p, c->sleeps.at[(i - 1) / 2]); i = (i - 1) / 2)
+		c->sleeps.at[i] = c->sleeps.at[(i - 1) / 2];
+	c->sleeps.at[i] = p;
+}
+
+static struct weft_proc *sleep_pop(struct host_crew *c)
+{
+	struct weft_proc *first = c->sleeps.at[0], *p = vec_pop(&c->sleeps);
+	size_t i = 0, k, n = c->sleeps.n;
+
+	for (; (k = 2 * i + 1) < n; i = k) {
+		if (k + 1 < n && before(c->sleeps.at[k + 1], c->sleeps.at[k]))
+			k++;
+		if (!before(c->sleeps.at[k], p))
+			break;
+		c->sleeps.at[i] = c->sleeps.at[k];
+	}
+	if (n)
+		c->sleeps.at[i] = p;
+	return first;
+}
+
+/* ---- waiting for words: a hash ------------------------------------------- */
+
+static uint32_t slot_of(const struct host_crew *c, uintptr_t word)
+{
+	return (uint32_t)((word * 0x9e3779b97f4a7c15u) >> 32) % c->n_words;
+}
+
+static void word_link(struct host_crew *c, struct weft_proc *p)
+{
+	uint32_t i = slot_of(c, (uintptr_t)p->p / 8);
+
+	p->next = c->words[i];
+	c->words[i] = p;
+}
+
+static void words_grow(struct host_crew *c)
+{
+	struct weft_proc **old = c->words, *p;
+	uint32_t n = c->n_words;
+
+	c->n_words = n ? 4 * n : WORDS_MIN;
+	c->words = calloc(c->n_words, sizeof(*c->words));
+	assert(c->words);
+	for (uint32_t i = 0; i < n; i++)
+		while ((p = old[i])) {
+			old[i] = p->next;
+			word_link(c, p);
+		}
+	free(old);
+}
+
+static void word_wait(struct host *hp, struct weft_proc *p)
+{
+	struct host_crew *c = &hp->crew;
+
+	if (c->waiting++ >= c->n_words)
+		words_grow(c);
+	word_link(c, p);
+	/* stores told before it waited, to come later */
+	if (hp->quiet)
+		weft_bus_expect(hp->bus);
+	hp->quiet = 0;
+}
+
+bool host_crew_polled(const struct host *hp, const void *at, size_t n)
+{
+	const struct host_crew *c = &hp->crew;
+	uintptr_t first = (uintptr_t)at / 8, end = ((uintptr_t)at + n + 7) / 8;
+
+	for (uintptr_t w = first; w < end; w++)
+		for (const struct weft_proc *p = c->words[slot_of(c, w)]; p;
+		     p = p->next)
+			if ((uintptr_t)p->p / 8 == w)
+				return true;
+	return false;
+}
+
+void host_crew_stored(struct host *hp, const void *at, size_t n)
+{
+	struct host_crew *c = &hp->crew;
+	uintptr_t first = (uintptr_t)at / 8, end = ((uintptr_t)at + n + 7) / 8;
+
+	for (uintptr_t w = first; w < end; w++) {
+		struct weft_proc **pp = &c->words[slot_of(c, w)], *p;
+
+		while ((p = *pp)) {
+			if ((uintptr_t)p->p / 8 != w || *p->p == p->old) {
+				pp = &p->next;
+				continue;
+			}
+			*pp = p->next;
+			c->waiting--;
+			hp->shared->steps++;
+			ready(hp, p);
+		}
+	}
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
+static void proc_end(struct host *hp, struct weft_proc *p)
+{
+	p->started = false;
+	if (--hp->crew.live)
+		return;
+	for (size_t i = 0; i < hp->threads.n; i++)
+		host_nudge(hp->threads.at[i], HOST_IDLE);
+}
+
+static void proc_goes_on(struct host *hp, struct weft_proc *p,
+			 const struct weft_turn *t)
+{
+	p->until = t->until;
+	if (t->kind == WEFT_TURN_END) {
+		proc_end(hp, p);
+	} else if (t->kind == WEFT_TURN_SLEEP) {
+		sleep_push(&hp->crew, p);
+	} else if (t->kind == WEFT_TURN_WAIT && *t->p == t->old) {
+		p->p = t->p;
+		p->old = t->old;
+		word_wait(hp, p);
+	} else {
+		ready(hp, p);
+	}
+}
+
+static void turn(struct weft_host *h, struct weft_proc *p)
+{
+	struct weft_proc *kernel = h->proc;
+	struct weft_turn t;
+
+	weft_count(h->hp->comp, HOST_C_TURNS, 1);
+	h->debt += h->hp->turn;
+	h->proc = p;
+	t = p->fn(h, p, p->arg);
+	host_pass(h, 0);
+	h->proc = kernel;
+	proc_goes_on(h->hp, p, &t);
+}
+
+static void idle(struct weft_host *h)
+{
+	struct host_crew *c = &h->hp->crew;
+
+	if (c->sleeps.n && c->sleeps.at[0]->until != WEFT_NEVER)
+		host_wake(h, c->sleeps.at[0]->until);
+	host_block(h, HOST_IDLE);
+}
+
+/* A processor, until all processes have ended. */
+static int processor(struct weft_host *h)
+{
+	struct host *hp = h->hp;
+	struct host_crew *c = &hp->crew;
+	struct weft_proc *p;
+
+	while (c->live) {
+		while (c->sleeps.n &&
+		       c->sleeps.at[0]->until <= weft_now(hp->comp))
+			ready(hp, sleep_pop(c));
+		p = c->head;
+		if (!p) {
+			idle(h);
+			continue;
+		}
+		c->head = p->next;
+		turn(h, p);
+	}
+	return 0;
+}
+
+bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
+		     void *arg)
+{
+	if (!host_rules(h, p->domain) || p->started)
+		return host_refuse(h);
+	p->fn = fn;
+	p->arg = arg;
+	p->started = true;
+	h->hp->crew.live++;
+	ready(h->hp, p);
+	return true;
+}
+
+bool weft_procs_run(struct weft_host *h, uint32_t cpus)
+{
+	struct host *hp = h->hp;
+
+	if (h->proc || !cpus || hp->crew.running)
+		return host_refuse(h);
+	hp->crew.running = true;
+	host_pass(h, 0);
+	for (uint32_t i = 1; i < cpus; i++) {
+		struct weft_host *cpu = host_thread_new(hp->comp, h->prog);
+
+		cpu->background = true;
+		cpu->entry = processor;
+		host_wake(cpu, weft_now(hp->comp));
+	}
+	processor(h);
+	hp->crew.running = false;
+	return true;
+}
+
+void host_crew_fini(struct host *hp)
+{
+	free(hp->crew.words);
+	vec_free(&hp->crew.sleeps);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams of bytes between devices and another process, by few calls of the
+ * kernel: what is read is read ahead, what is written is written when a
+ * program may look, both of several streams at a time (a ring of processes has
+ * one in and one out at each).
+ *
+ * What was read ahead counts until the process has run (its epoch), or
+ * something is written over it.  No two bytes to be written are of the same
+ * place: order among them does not matter. */
+#include <string.h>
+
+#include "host/process_memory_internal.h"
+
+enum {
+	STREAMS = 4,   /* each way */
+	AHEAD = 16384, /* bytes; a stream begins with a page */
+};
+
+struct buf {
+	struct weft_far_owner *owner;
+	uint64_t epoch, va, n; /* n 0: nothing */
+	uint64_t next, more;   /* a stream goes on there, with so many more */
+	uint64_t used;
+	uint8_t data[AHEAD];
+};
+
+struct mem_far_bufs {
+	struct buf in[STREAMS], out[STREAMS];
+	uint64_t uses;
+};
+
+static struct mem_far_bufs *bufs_of(struct mem *m)
+{
+	if (!m->far_bufs)
+		m->far_bufs = calloc(1, sizeof(*m->far_bufs));
+	if (!m->far_bufs)
+		abort();
+	return m->far_bufs;
+}
+
+static bool overlaps(const struct buf *b, const struct weft_far_owner *o,
+		     uint64_t va, size_t n)
+{
+	return b->n && b->owner == o && b->va < va + n && va < b->va + b->n;
+}
+
+/* The one that was not used for longest. */
+static struct buf *oldest(struct buf b[STREAMS])
+{
+	struct buf *old = b;
+
+	for (uint32_t i = 1; i < STREAMS; i++)
+		if (b[i].used < old->used)
+			old = &b[i];
+	return old;
+}
+
+/* ---- in ---- */
+
+/* How much to read at va: whole pages, more each time that it goes on where it
+ * ended, but nothing behind the shadow. */
+static uint64_t ahead_room(const struct mem_far *f, struct buf *b, uint64_t va,
+			   size_t n)
+{
+	uint64_t end = f->va + f->len;
+	uint64_t to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
+
+	to = to < end ? to : end;
+	return to - va < AHEAD ? to - va : AHEAD;
+}
+
+static bool goes_on(const struct buf *b, const struct weft_far_owner *o,
+		    uint64_t va, size_t n)
+{
+	return b->owner == o && va <= b->next && va + n > b->next;
+}
+
+/* The buffer of the stream that it belongs to, or the oldest. */
+static struct buf *in_stream(struct mem_far_bufs *bufs,
+			     const struct weft_far_owner *o, uint64_t va,
+			     size_t n)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct buf *b = &bufs->in[i];
+
+		if (!goes_on(b, o, va, n))
+			continue;
+		b->more =
+			b->more < AHEAD / 2 ? b->more * 2 + MEM_PAGE : b->more;
+		return b;
+	}
+	return oldest(bufs->in);
+}
+
+static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
+			   uint64_t va, size_t n)
+{
+	struct buf *b = in_stream(bufs, f->owner, va, n);
+	uint64_t all;
+
+	if (!goes_on(b, f->owner, va, n))
+		b->more = 0;
+	all = ahead_room(f, b, va, n);
+	b->n = 0;
+	if (all < n || mem_far_access(f->owner, va, b->data, all, false) < all)
+		return NULL;
+	b->owner = f->owner;
+	b->epoch = f->owner->epoch;
+	b->va = va;
+	b->n = all;
+	b->next = va + all;
+	return b;
+}
+
+static struct buf *in_find(struct mem_far_bufs *bufs,
+			   const struct weft_far_owner *o, uint64_t va,
+			   size_t n)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct buf *b = &bufs->in[i];
+
+		if (overlaps(b, o, va, n) && b->epoch == o->epoch &&
+		    va >= b->va && va + n <= b->va + b->n)
+			return b;
+	}
+	return NULL;
+}
+
+bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
+		   void *dst, size_t n)
+{
+	struct mem_far_bufs *bufs = bufs_of(m);
+	struct buf *b = in_find(bufs, f->owner, va, n);
+
+	if (!b)
+		b = in_fill(bufs, f, va, n);
+	if (!b)
+		return false;
+	b->used = ++bufs->uses;
+	memcpy(dst, b->data + (va - b->va), n);
+	return true;
+}
+
+void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
+		   size_t n)
+{
+	for (uint32_t i = 0; m->far_bufs && i < STREAMS; i++)
+		if (overlaps(&m->far_bufs->in[i], o, va, n))
+			m->far_bufs->in[i].n = 0;
+}
+
+void mem_far_forget(struct mem *m, const struct weft_far_owner *o)
+{
+	for (uint32_t i = 0; m->far_bufs && i < STREAMS; i++)
+		if (m->far_bufs->in[i].owner == o)
+			m->far_bufs->in[i].n = m->far_bufs->in[i].next = 0;
+}
+
+/* ---- out ---- */
+
+static void out_flush(struct mem *m, struct buf *b)
+{
+	uint64_t n = b->n;
+
+	b->n = 0;
+	if (n)
+		mem_far_put(m, b->owner, b->va, b->data, n);
+}
+
+void mem_far_flush(struct mem *m)
+{
+	m->far_dirty = m->far_due = false;
+	for (uint32_t i = 0; i < STREAMS; i++)
+		out_flush(m, &m->far_bufs->out[i]);
+}
+
+void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
+		   size_t n)
+{
+	for (uint32_t i = 0; m->far_dirty && i < STREAMS; i++)
+		if (overlaps(&m->far_bufs->out[i], o, va, n))
+			out_flush(m, &m->far_bufs->out[i]);
+}
+
+/* Where it goes on, with room for it, or another that is empty then. */
+static struct buf *out_stream(struct mem *m, struct mem_far_bufs *bufs,
+			      const struct weft_far_owner *o, uint64_t va,
+			      size_t n)
+{
+	struct buf *b;
+
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		b = &bufs->out[i];
+		if (!b->n || b->owner != o || b->va + b->n != va)
+			continue;
+		if (b->n + n > AHEAD)
+			out_flush(m, b);
+		return b;
+	}
+	b = oldest(bufs->out);
+	out_flush(m, b);
+	return b;
+}
+
+void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
+		   const void *src, size_t n)
+{
+	struct mem_far_bufs *bufs = bufs_of(m);
+	struct buf *b;
+
+	mem_far_clean(m, f->owner, va, n);
+	b = out_stream(m, bufs, f->owner, va, n);
+	if (!b->n) {
+		b->owner = f->owner;
+		b->va = va;
+	}
+	memcpy(b->data + b->n, src, n);
+	b->n += n;
+	b->used = ++bufs->uses;
+	m->far_dirty = true;
+	m->far_due |= !f->owner->settles;
+}
+
+void mem_far_bufs_fini(struct mem *m)
+{
+	free(m->far_bufs);
+	m->far_bufs = NULL;
+}

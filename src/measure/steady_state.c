@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Warm-up and confidence, see steady_state.h. */
+#include "measure/steady_state.h"
+
+#include <math.h>
+
+enum { GROUPS = 20, GROUPS_MIN = 10 };
+
+void steady_init(struct steady *s)
+{
+	s->sum = 0;
+	s->count = 0;
+	s->per = STEADY_FIRST;
+	s->n = 0;
+}
+
+static void steady_pair(struct steady *s)
+{
+	for (uint32_t i = 0; i < s->n / 2; i++)
+		s->mean[i] = (s->mean[2 * i] + s->mean[2 * i + 1]) / 2;
+	s->n /= 2;
+	s->per *= 2;
+}
+
+void steady_add(struct steady *s, double v)
+{
+	s->sum += v;
+	if (++s->count < s->per)
+		return;
+	s->mean[s->n++] = s->sum / (double)s->per;
+	s->sum = 0;
+	s->count = 0;
+	if (s->n == STEADY_BATCHES)
+		steady_pair(s);
+}
+
+/* Backwards, with sums of what lies behind.  The last few batches would always
+ * win by chance and are not asked. */
+uint32_t steady_cut(const struct steady *s)
+{
+	double sum = 0, sum2 = 0, best = INFINITY;
+	uint32_t cut = 0;
+
+	for (uint32_t i = s->n; i-- > 0;) {
+		double n = s->n - i, var;
+
+		sum += s->mean[i];
+		sum2 += s->mean[i] * s->mean[i];
+		if (n < 5)
+			continue;
+		var = (sum2 - sum * sum / n) / (n * n);
+		if (var <= best) {
+			best = var;
+			cut = i;
+		}
+	}
+	return cut;
+}
+
+bool steady_reached(const struct steady *s)
+{
+	return s->n >= STEADY_ENOUGH && steady_cut(s) < s->n / 2;
+}
+
+/* Student's t, 97.5 %, for df = 9 ..; then the limit. */
+static double student(uint32_t df)
+{
+	static const double t[] = { 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+				    2.131, 2.120, 2.110, 2.101, 2.093 };
+
+	return df >= 9 && df < 9 + sizeof(t) / sizeof(t[0]) ? t[df - 9] : 1.960;
+}
+
+bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
+		     double *half_p)
+{
+	uint32_t n = s->n > first ? s->n - first : 0;
+	uint32_t groups = n < GROUPS ? n : GROUPS, each;
+	double sum = 0, sum2 = 0, var;
+
+	if (groups < GROUPS_MIN)
+		return false;
+	each = n / groups;
+	for (uint32_t g = 0; g < groups; g++) {
+		double v = 0; /* the oldest that do not fit are left out */
+
+		for (uint32_t i = 0; i < each; i++)
+			v += s->mean[s->n - (g * each + i) - 1];
+		v /= each;
+		sum += v;
+		sum2 += v * v;
+	}
+	var = (sum2 - sum * sum / groups) / (groups - 1);
+	*mean_p = sum / groups;
+	*half_p = student(groups - 1) * sqrt(var > 0 ? var / groups : 0);
+	return true;
+}

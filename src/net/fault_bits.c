@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class fault.bits: bits that are wrong, on what leaves through a port
+ * (forth.md 13, extoll.md 4.8, T-23): at a rate, or `flips` adjacent bits of
+ * one part of the n-th frame that has such a part.
+ *
+ * The wire says what a bit is (weft_wire_faults.code): one of a byte, of a
+ * character with its control bit, or of a 10-bit code.  With code: 8b10b also a
+ * wire of bytes has codes, and idle commas that can be hit; a transmission
+ * starts with the disparity of an idle line. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/fault.h"
+
+enum { LEVEL_FLIT, LEVEL_SYMBOL };
+enum { CODE_BYTES, CODE_8B10B, CODE_BITS = 10 };
+
+struct bits {
+	double rate;
+	uint32_t target, level, code;
+	uint64_t frame, count, bit;
+	uint32_t flips;
+	bool invalid;
+	const struct weft_wire_faults *wire;
+	uint64_t seen, skip; /* frames with the part; bits to the next error */
+	uint32_t parts;	     /* of this frame that are damaged */
+	struct fault_hit *hit;
+	uint32_t n_hits, cap_hits;
+	uint32_t width; /* bits of a symbol that can be wrong */
+	/* idle commas */
+	bool idle;	 /* are hit */
+	weft_time_t end; /* from here on the line is idle, as far as known */
+	uint64_t word_fs;
+};
+
+#define TARGETS                                                                \
+	"any|control|credit|header|body|ctl|seq|len|route|payload|crc|ack|"    \
+	"nack|refresh"
+enum { TARGET_ANY };
+static const uint8_t target_part[] = {
+	WEFT_PARTS,	 WEFT_PART_CONTROL, WEFT_PART_CREDIT, WEFT_PART_HEADER,
+	WEFT_PART_BODY,	 WEFT_PART_CTL,	    WEFT_PART_SEQ,    WEFT_PART_LEN,
+	WEFT_PART_ROUTE, WEFT_PART_PAYLOAD, WEFT_PART_CRC,    WEFT_PART_ACK,
+	WEFT_PART_NACK,	 WEFT_PART_REFRESH,
+};
+
+/* Behind the first two, a counter for each part. */
+enum { C_FLIPPED, C_HIT, C_PART, C_SYMBOLS = C_PART + WEFT_PARTS, C_IDLE, C_N };
+static const struct weft_counter bits_counters[C_N] = {
+	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
+	[C_HIT] = { "hit", "frames", "frames damaged" },
+	[C_PART + WEFT_PART_CONTROL] = { "control", "frames",
+					 "with damaged control symbols" },
+	[C_PART + WEFT_PART_CREDIT] = { "credit", "frames",
+					"with damaged credits, or CREDIT cells "
+					"damaged" },
+	[C_PART + WEFT_PART_HEADER] = { "header", "frames",
+					"with a damaged header or its CRC" },
+	[C_PART + WEFT_PART_BODY] = { "body", "frames",
+				      "with a damaged body or its CRC" },
+	[C_PART +
+		WEFT_PART_FILL] = { "fill", "frames", "with damaged padding" },
+	[C_PART + WEFT_PART_CTL] = { "ctl", "cells", "with a damaged CTL" },
+	[C_PART + WEFT_PART_SEQ] = { "seq", "cells", "with a damaged SEQ" },
+	[C_PART + WEFT_PART_LEN] = { "len", "cells", "with a damaged LEN" },
+	[C_PART + WEFT_PART_ROUTE] = { "route", "cells",
+				       "with a damaged routing flit" },
+	[C_PART + WEFT_PART_PAYLOAD] = { "payload", "cells",
+					 "with a damaged payload" },
+	[C_PART + WEFT_PART_CRC] = { "crc", "cells", "with a damaged CRC" },
+	[C_PART + WEFT_PART_CELL] = { "control_cells", "cells",
+				      "control cells damaged behind their "
+				      "first symbol" },
+	[C_PART + WEFT_PART_ACK] = { "ack", "cells", "ACKs damaged" },
+	[C_PART + WEFT_PART_NACK] = { "nack", "cells", "NACKs damaged" },
+	[C_PART + WEFT_PART_REFRESH] = { "refresh", "cells",
+					 "credit refreshes damaged" },
+	[C_SYMBOLS] = { "symbols", "symbols", "on the line, damaged or not" },
+	[C_IDLE] = { "idle", "words", "words of idle commas damaged" },
+};
+static const struct weft_param bits_params[] = {
+	/* clang-format off */
+	WEFT_PARAM(REAL, struct bits, rate, "0", "0..1", OWN,
+		   "probability that a bit is wrong"),
+	WEFT_PARAM(ENUM, struct bits, target, "any", TARGETS, OWN,
+		   "part of the frame that is hit, of those that its line has "
+		   "(docs/faults.md); header and body with their CRC; ack, "
+		   "nack, credit and refresh are control cells"),
+	WEFT_PARAM(U64, struct bits, frame, "0", "", OWN,
+		   "hit the frame with this number (from 1, counting frames "
+		   "that have the part); 0 = none"),
+	WEFT_PARAM(U64, struct bits, count, "1", "1..", OWN,
+		   "how many frames from that one on"),
+	WEFT_PARAM(U64, struct bits, bit, "0", "", OWN,
+		   "first bit of the part to flip, first on the wire = 0"),
+	WEFT_PARAM(U32, struct bits, flips, "1", "1..64", OWN,
+		   "adjacent bits to flip"),
+	WEFT_PARAM(BOOL, struct bits, invalid, "no", "", OWN,
+		   "make the symbols invalid codes instead"),
+	WEFT_PARAM(ENUM, struct bits, level, "flit", "flit|symbol", OWN,
+		   "8b/10b: damage single symbols, or a stream of all codes; "
+		   "both do the same"),
+	WEFT_PARAM(ENUM, struct bits, code, "bytes", "bytes|8b10b", OWN,
+		   "lines with commas: bits of the bytes, or of the 10-bit "
+		   "codes: invalid codes, wrong disparity, loss of sync; a "
+		   "rate on any part hits idle commas too"),
+	{ 0 }
+	/* clang-format on */
+};
+
+/* ---- what is hit ------------------------------------------------------- */
+
+/* Parts of the wire that the target hits; 0: it has no such part. */
+static uint32_t target_parts(const struct bits *b)
+{
+	return b->target == TARGET_ANY
+		       ? UINT32_MAX >> 1
+		       : b->wire->targets[target_part[b->target]];
+}
+
+/* Mask of parts of this frame that count. */
+static uint32_t bits_parts(const struct bits *b, const struct weft_frame *f)
+{
+	uint32_t parts = target_parts(b);
+
+	if (parts != WEFT_BY_CELL)
+		return parts;
+	return b->wire->cell(f) == target_part[b->target] ? parts : 0;
+}
+
+static bool bits_match(uint32_t parts, uint16_t sym)
+{
+	return parts >> (sym >> WEFT_PART_SHIFT) & 1;
+}
+
+static void bits_hit(struct bits *b, uint32_t symbol, uint32_t bit)
+{
+	if (b->n_hits == b->cap_hits) {
+		b->cap_hits = b->cap_hits ? 2 * b->cap_hits : 64;
+		b->hit = realloc(b->hit, b->cap_hits * sizeof(*b->hit));
+	}
+	b->hit[b->n_hits++] = (struct fault_hit){ symbol, bit };
+}
+
+/* Bits until the next error, geometric. */
+static uint64_t bits_gap(struct weft_comp *c)
+{
+	const struct bits *b = c->state;
+	double u = 1.0 - weft_rng_real(&c->rng);
+
+	if (b->rate >= 1)
+		return 0;
+	u = floor(log(u) / log1p(-b->rate));
+	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
+}
+
+static void bits_exact(struct bits *b, const struct weft_raw *raw,
+		       uint32_t parts)
+{
+	uint64_t at = 0, end = b->bit + b->flips;
+	uint32_t i, k;
+
+	for (i = 0; i < raw->n; i++) {
+		if (!bits_match(parts, raw->sym[i]))
+			continue;
+		for (k = 0; k < b->width; k++, at++)
+			if (at >= b->bit && at < end)
+				bits_hit(b, i, k);
+	}
+}
+
+/* The wrong bits of the next symbol. */
+static void bits_symbol(struct weft_comp *c, uint32_t symbol)
+{
+	struct bits *b = c->state;
+	uint32_t k;
+
+	for (k = 0; b->skip < b->width - k; k++) {
+		k += (uint32_t)b->skip;
+		bits_hit(b, symbol, k);
+		b->skip = bits_gap(c);
+	}
+	b->skip -= b->width - k;
+}
+
+static void bits_random(struct weft_comp *c, const struct weft_raw *raw,
+			uint32_t parts)
+{
+	uint32_t i;
+
+	for (i = 0; i < raw->n; i++) {
+		if (!bits_match(parts, raw->sym[i]))
+			continue;
+		bits_symbol(c, i);
+	}
+}
+
+/* ---- what becomes of it ------------------------------------------------ */
+
+static int hit_order(const void *a, const void *b)
+{
+	const struct fault_hit *x = a, *y = b;
+
+	return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
+}
+
+static void bits_invalid(const struct bits *b, struct weft_raw *raw)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_hits; i++) {
+		uint16_t *s = &raw->sym[b->hit[i].symbol];
+
+		*s = (uint16_t)((*s & ~WEFT_SYM_K) | WEFT_SYM_BAD);
+	}
+}
+
+/* Bytes and characters. */
+static void bits_turn(const struct bits *b, struct weft_raw *raw)
+{
+	enum weft_line_code code = b->wire->code;
+
+	for (uint32_t i = 0; i < b->n_hits; i++) {
+		uint16_t *s = &raw->sym[b->hit[i].symbol];
+		uint32_t bit = b->hit[i].bit;
+
+		if (code == WEFT_LINE_OCTETS)
+			*s ^= (uint16_t)(1u << bit);
+		else if (bit < 8)
+			*s ^= (uint16_t)(0x80 >> bit);
+		else
+			*s ^= (uint16_t)WEFT_SYM_K;
+		if (code == WEFT_LINE_BYTES)
+			*s &= (uint16_t)~WEFT_SYM_K;
+	}
+}
+
+/* 10-bit codes. */
+static void bits_codes(struct bits *b, struct weft_raw *raw)
+{
+	qsort(b->hit, b->n_hits, sizeof(*b->hit), hit_order);
+	if (b->wire->comma)
+		fault_code_told(raw, b->hit, b->n_hits, b->wire->comma);
+	else if (b->level == LEVEL_SYMBOL)
+		fault_code_stream(raw, b->hit, b->n_hits);
+	else
+		fault_code_flit(raw, b->hit, b->n_hits);
+}
+
+static void bits_count(struct weft_comp *c, const struct weft_frame *f,
+		       const struct weft_raw *raw)
+{
+	struct bits *b = c->state;
+	uint32_t i, parts = 0;
+	enum weft_part cell = WEFT_PARTS;
+
+	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_HIT, 1);
+	for (i = 0; i < b->n_hits; i++)
+		parts |= 1u << (raw->sym[b->hit[i].symbol] >> WEFT_PART_SHIFT);
+	if (b->wire->cell)
+		cell = b->wire->cell(f);
+	for (i = 0; i < WEFT_PARTS; i++)
+		weft_count(c, C_PART + i, (parts >> i & 1) + (cell == i));
+}
+
+static void bits_apply(struct bits *b, struct weft_raw *raw)
+{
+	bool codes = b->width == CODE_BITS && !b->invalid;
+
+	if (b->wire->code != WEFT_LINE_8B10B && !codes)
+		bits_turn(b, raw);
+	if (b->invalid)
+		bits_invalid(b, raw);
+	if (codes)
+		bits_codes(b, raw);
+}
+
+/* ---- the filter -------------------------------------------------------- */
+
+/* No error in the whole frame, seen without looking at it. */
+static bool bits_over(struct bits *b, const struct weft_frame *f)
+{
+	uint64_t n = (uint64_t)f->words * fault_word(b->wire, f) * b->width;
+
+	if (!b->wire->whole_words || b->frame || b->target || b->skip < n)
+		return false;
+	b->skip -= n;
+	return true;
+}
+
+static bool bits_has_part(const struct weft_raw *raw, uint32_t parts)
+{
+	uint32_t i;
+
+	for (i = 0; i < raw->n; i++)
+		if (bits_match(parts, raw->sym[i]))
+			return true;
+	return false;
+}
+
+static void bits_frame(struct weft_comp *c, struct weft_frame *f)
+{
+	struct bits *b = c->state;
+	uint32_t parts = bits_parts(b, f);
+	struct weft_raw *raw = fault_raw(c, f, 1);
+
+	b->n_hits = 0;
+	b->seen += bits_has_part(raw, parts);
+	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
+		bits_exact(b, raw, parts);
+	if (b->rate > 0)
+		bits_random(c, raw, parts);
+	if (b->n_hits) {
+		bits_count(c, f, raw);
+		bits_apply(b, raw);
+		fault_set(f, raw);
+	} else {
+		free(raw);
+	}
+}
+
+/* ---- idle commas --------------------------------------------------------- */
+
+/* Words of commas up to the one with the next wrong bit. */
+static uint64_t idle_words(const struct bits *b)
+{
+	return b->skip / (4 * CODE_BITS);
+}
+
+static weft_time_t idle_hit(const struct bits *b)
+{
+	uint64_t words = idle_words(b);
+
+	return words < (WEFT_NEVER - b->end) / b->word_fs
+		       ? b->end + words * b->word_fs
+		       : WEFT_NEVER;
+}
+
+/* Damages the word that is next. */
+static void idle_word(struct weft_comp *c)
+{
+	struct bits *b = c->state;
+	weft_time_t t = idle_hit(b);
+
+	b->skip %= 4 * CODE_BITS;
+	b->n_hits = 0;
+	for (uint32_t i = 0; i < 4; i++)
+		bits_symbol(c, i);
+	b->end = t + b->word_fs;
+	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_IDLE, 1);
+	fault_code_idle(c, b->wire, t > weft_now(c) ? t : weft_now(c) + 1,
+			b->word_fs, b->hit, b->n_hits);
+}
+
+/* Damaged commas alone keep no run going. */
+static void idle_plan(struct weft_comp *c)
+{
+	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
+
+	if (t != WEFT_NEVER)
+		weft_watch(c, 0, t > next ? t - 1 : next);
+}
+
+/* Frames that arrive now have been sent: the line is still idle, or the hit
+ * has moved. */
+static void bits_event(struct weft_comp *c, uint32_t tag)
+{
+	(void)tag;
+	if (idle_hit(c->state) <= weft_now(c) + 1)
+		idle_word(c);
+	idle_plan(c);
+}
+
+/* Commas up to this frame, then its own words. */
+static void idle_until(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct bits *b = c->state;
+	uint64_t words;
+
+	while (f->time >= b->word_fs && idle_hit(b) <= f->time - b->word_fs)
+		idle_word(c);
+	words = f->time > b->end ? (f->time - b->end) / b->word_fs : 0;
+	b->skip -= words * 4 * CODE_BITS;
+	b->end = f->time + f->words * b->word_fs;
+}
+
+static void bits_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	struct bits *b = c->state;
+
+	if (b->idle)
+		idle_until(c, f);
+	weft_count(c, C_SYMBOLS, (uint64_t)f->words * fault_word(b->wire, f));
+	if (!f->raw && bits_parts(b, f) && !bits_over(b, f))
+		bits_frame(c, f);
+	weft_filter_pass(c, f);
+}
+
+static int bits_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct bits *b = c->state;
+
+	b->wire = fault_wire(c);
+	if (!b->wire || !target_parts(b))
+		return weft_fail(err, EINVAL,
+				 "%s: %s.%s has no such part on its line",
+				 c->name, c->on->comp->name, c->on->name);
+	b->skip = b->rate > 0 ? bits_gap(c) : UINT64_MAX;
+	b->width = b->wire->comma && b->code == CODE_8B10B && !b->invalid
+			   ? CODE_BITS
+			   : fault_symbol_bits(b->wire);
+	b->idle = b->wire->comma && b->width == CODE_BITS && b->rate > 0 &&
+		  !b->target;
+	if (!b->idle || !c->on->peer) /* a port may stay open */
+		return 0;
+	b->word_fs = b->wire->word_fs(c->on);
+	idle_plan(c);
+	return 0;
+}
+
+static void bits_fini(struct weft_comp *c)
+{
+	free(((struct bits *)c->state)->hit);
+}
+
+WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,
+	       .doc = "bit errors on a serial link",
+	       .source = "forth.md 13, extoll.md 4.8, hostport.md 2.5",
+	       .state_size = sizeof(struct bits), .params = bits_params,
+	       .counters = bits_counters, .n_counters = C_N,
+	       .ops = { .start = bits_start,
+			.filter = bits_filter,
+			.event = bits_event,
+			.fini = bits_fini });

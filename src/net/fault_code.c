@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bit errors on an 8b/10b line (extoll.md 4.8), at two levels that must agree:
+ * a stream of bits that is encoded, damaged and decoded; and symbols, of which
+ * only those are looked at that are hit, or that come while the disparity of
+ * the receiver is not that of the sender. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/b8b10.h"
+#include "net/fault.h"
+
+enum { SYM = (1 << WEFT_PART_SHIFT) - 1, BITS = 10 };
+
+static void set(uint16_t *sym, uint32_t got)
+{
+	*sym = (uint16_t)((*sym & ~SYM) | got);
+}
+
+void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
+		       uint32_t n)
+{
+	uint8_t *line = malloc(raw->n * BITS + 1);
+	uint32_t i, k, rd = 0;
+
+	assert(line);
+	for (i = 0; i < raw->n; i++) {
+		uint32_t code = b8b10_encode(raw->sym[i] & SYM, &rd);
+
+		for (k = 0; k < BITS; k++)
+			line[i * BITS + k] = code >> (BITS - 1 - k) & 1;
+	}
+	for (i = 0; i < n; i++)
+		line[hit[i].symbol * BITS + hit[i].bit] ^= 1;
+	rd = 0;
+	for (i = 0; i < raw->n; i++) {
+		uint32_t code = 0;
+
+		for (k = 0; k < BITS; k++)
+			code = code << 1 | line[i * BITS + k];
+		set(&raw->sym[i], b8b10_decode(code, &rd));
+	}
+	free(line);
+}
+
+/* Tells the received code where sender and receiver differ.  Returns
+ * whether they still differ in disparity at the end. */
+static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
+		   uint32_t n, uint32_t (*decode)(uint32_t code, uint32_t *rd))
+{
+	uint32_t i, tx = 0, rx = 0;
+
+	for (i = 0; i < raw->n; i++) {
+		bool same = tx == rx && !(n && hit->symbol == i);
+		uint32_t code = b8b10_encode(raw->sym[i] & SYM, &tx);
+
+		if (same) {
+			rx = tx;
+			continue;
+		}
+		for (; n && hit->symbol == i; n--, hit++)
+			code ^= 1u << (BITS - 1 - hit->bit);
+		set(&raw->sym[i], decode(code, &rx));
+	}
+	return tx != rx;
+}
+
+void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n)
+{
+	damage(raw, hit, n, b8b10_decode);
+}
+
+/* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ------------ */
+
+/* A transceiver that finds a code in the column of the other disparity gives
+ * its symbol and says so; of one that is in no column it gives raw bits. */
+static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
+{
+	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);
+
+	if (!(sym & B8B10_BAD))
+		return sym;
+	sym = b8b10_decode(code, &other);
+	return sym & B8B10_BAD ? B8B10_BAD | (code & 0xFF)
+			       : sym | WEFT_SYM_DISP;
+}
+
+void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n, uint16_t comma)
+{
+	if (damage(raw, hit, n, decode_told))
+		raw->sym[raw->n++] = comma | WEFT_SYM_DISP;
+}
+
+void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
+		     weft_time_t t, uint64_t word_fs,
+		     const struct fault_hit *hit, uint32_t n)
+{
+	struct weft_frame *f = weft_frame_new(c->sim);
+
+	f->time = t;
+	f->word_fs = word_fs;
+	f->words = 1;
+	f->flags = w->idle_flags;
+	f->raw = weft_raw_new(c->sim, 4 + 1);
+	for (f->raw->n = 0; f->raw->n < 4; f->raw->n++)
+		f->raw->sym[f->raw->n] = w->comma;
+	fault_code_told(f->raw, hit, n, w->comma);
+	weft_filter_pass(c, f);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class fault.delay: a line on which transmissions take a random time longer.
+ *
+ * It sits on what leaves a port.  Each transmission, packet or credits, is
+ * late by a whole number of words, evenly distributed up to `max`; none
+ * overtakes another and no two overlap, so those behind a late one follow it
+ * without a gap.  The line loses no capacity: what is lost in one place is made
+ * good where transmissions would have come with gaps in between.
+ * For any wire format.
+ *
+ * With `overtake`, on Ethernet lines, a late frame is passed by those behind
+ * it, as in a network with several ways; one that comes late may then overlap
+ * another. */
+#include <errno.h>
+
+#include "net/fault.h"
+
+struct delay {
+	weft_time_t max;
+	double share;
+	bool overtake;
+	uint64_t frame, count, seen;
+	weft_time_t free; /* end of the latest transmission */
+};
+
+enum { C_LATE, C_PUSHED, C_TIME, C_N };
+static const struct weft_counter delay_counters[C_N] = {
+	[C_LATE] = { "late", "frames", "delayed at random" },
+	[C_PUSHED] = { "pushed", "frames", "that waited for a late one" },
+	[C_TIME] = { "late_ns", "ns", "sum of all delays" },
+};
+
+static const struct weft_param delay_params[] = {
+	WEFT_PARAM(TIME, struct delay, max, "0", "0..1ms", OWN,
+		   "longest delay"),
+	WEFT_PARAM(REAL, struct delay, share, "1", "0..1", OWN,
+		   "probability that a transmission is delayed"),
+	WEFT_PARAM(BOOL, struct delay, overtake, "no", "", OWN,
+		   "Ethernet: those behind a late one do not wait for it"),
+	WEFT_PARAM(U64, struct delay, frame, "0", "", OWN,
+		   "not at random: the one with this number (from 1) is late, "
+		   "by `max`; 0 = at random"),
+	WEFT_PARAM(U64, struct delay, count, "1", "1..", OWN,
+		   "how many from that one on"),
+	{ 0 }
+};
+
+/* Whole words that cover time t. */
+static weft_time_t in_words(const struct weft_frame *f, weft_time_t t)
+{
+	return (t + f->word_fs - 1) / f->word_fs * f->word_fs;
+}
+
+static weft_time_t draw(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct delay *d = c->state;
+
+	d->seen++;
+	if (d->frame)
+		return d->seen >= d->frame && d->seen - d->frame < d->count
+			       ? d->max
+			       : 0;
+	if (d->max < f->word_fs || weft_rng_real(&c->rng) >= d->share)
+		return 0;
+	return weft_rng_below(&c->rng, d->max / f->word_fs + 1) * f->word_fs;
+}
+
+static void delay_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	struct delay *d = c->state;
+	weft_time_t late = draw(c, f), least = 0;
+
+	if (d->free > f->time && !d->overtake)
+		least = in_words(f, d->free - f->time);
+	weft_count(c, C_LATE, late > 0);
+	if (late < least) {
+		late = least;
+		weft_count(c, C_PUSHED, 1);
+	}
+	weft_count(c, C_TIME, late / WEFT_NS);
+	f->time += late;
+	d->free = f->time + f->words * f->word_fs;
+	weft_filter_pass(c, f);
+}
+
+static int delay_start(struct weft_comp *c, struct weft_err *err)
+{
+	const struct delay *d = c->state;
+	const struct weft_wire_faults *w = fault_wire(c);
+
+	if (d->overtake && (!w || !w->may_overtake))
+		return weft_fail(err, EINVAL,
+				 "%s: overtake: %s.%s is no Ethernet line, "
+				 "others keep order",
+				 c->name, c->on->comp->name, c->on->name);
+	return 0;
+}
+
+WEFT_COMPONENT(fault_delay, .name = "fault.delay", .kind = WEFT_KIND_FAULT,
+	       .doc = "a line of random latency", .source = "own",
+	       .state_size = sizeof(struct delay), .params = delay_params,
+	       .counters = delay_counters, .n_counters = C_N,
+	       .ops = { .start = delay_start, .filter = delay_filter });

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patterns and arrivals of synthetic traffic, see pattern.h. */
+#include "net/pattern.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/rng.h"
+
+/* ---- whom ---- */
+
+static uint32_t bits_of(uint32_t nodes)
+{
+	return 31 - (uint32_t)__builtin_clz(nodes);
+}
+
+static uint32_t bits_reversed(uint32_t v, uint32_t bits)
+{
+	uint32_t r = 0;
+
+	for (uint32_t i = 0; i < bits; i++)
+		r |= (v >> i & 1) << (bits - 1 - i);
+	return r;
+}
+
+static uint32_t bits_rotated(uint32_t v, uint32_t bits, uint32_t by)
+{
+	return (v << by | v >> (bits - by)) & ((1u << bits) - 1);
+}
+
+/* Every digit of the node's number moved on by a function of its base. */
+static uint32_t digits_moved(const struct pattern *p,
+			     const struct pattern_shape *s, bool far)
+{
+	uint32_t n = p->node, stride = 1, res = 0;
+
+	for (uint32_t i = 0; i < s->dims; i++) {
+		uint32_t k = s->size[i], by = far ? (k + 1) / 2 - 1 : 1;
+
+		res += (n % k + by) % k * stride;
+		n /= k;
+		stride *= k;
+	}
+	return res;
+}
+
+static int bits_check(const struct pattern *p, struct weft_err *err)
+{
+	bool even = p->kind == PATTERN_TRANSPOSE;
+
+	if (p->nodes & (p->nodes - 1) || (even && bits_of(p->nodes) % 2))
+		return weft_fail(err, EINVAL,
+				 "this pattern permutes bits: it needs a power "
+				 "of %u nodes, not %u",
+				 even ? 4 : 2, p->nodes);
+	return 0;
+}
+
+static uint32_t bits_partner(const struct pattern *p)
+{
+	uint32_t bits = bits_of(p->nodes);
+
+	if (!bits)
+		return 0;
+	switch (p->kind) {
+	case PATTERN_TRANSPOSE:
+		return bits_rotated(p->node, bits, bits / 2);
+	case PATTERN_BIT_REVERSE:
+		return bits_reversed(p->node, bits);
+	case PATTERN_SHUFFLE:
+		return bits_rotated(p->node, bits, 1);
+	default:
+		return ~p->node & (p->nodes - 1);
+	}
+}
+
+int pattern_init(struct pattern *p, const struct pattern_shape *shape,
+		 struct weft_err *err)
+{
+	struct pattern_shape s = *shape;
+
+	if (!s.dims) {
+		s.size = &p->nodes;
+		s.dims = 1;
+	}
+	switch (p->kind) {
+	case PATTERN_TRANSPOSE:
+	case PATTERN_BIT_COMPLEMENT:
+	case PATTERN_BIT_REVERSE:
+	case PATTERN_SHUFFLE:
+		if (bits_check(p, err))
+			return -EINVAL;
+		p->partner = bits_partner(p);
+		break;
+	case PATTERN_TORNADO:
+	case PATTERN_NEIGHBOUR:
+		p->partner = digits_moved(p, &s, p->kind == PATTERN_TORNADO);
+		break;
+	case PATTERN_PERMUTATION:
+		p->partner = s.perm[p->node];
+		break;
+	default:
+		p->partner = s.dest;
+	}
+	if (p->partner >= p->nodes)
+		return weft_fail(err, EINVAL, "dest = %u: there are %u nodes",
+				 p->partner, p->nodes);
+	return 0;
+}
+
+static bool pattern_random(const struct pattern *p)
+{
+	return p->kind == PATTERN_UNIFORM || p->kind == PATTERN_HOTSPOT;
+}
+
+bool pattern_sends(const struct pattern *p)
+{
+	if (p->kind == PATTERN_NONE)
+		return false;
+	if (pattern_random(p))
+		return p->self || p->nodes > 1;
+	return p->self || p->partner != p->node;
+}
+
+uint32_t pattern_dest(const struct pattern *p, struct weft_rng *rng)
+{
+	uint32_t d;
+
+	if (!pattern_random(p))
+		return p->partner;
+	if (p->kind == PATTERN_HOTSPOT && weft_rng_real(rng) < p->hot &&
+	    (p->self || p->partner != p->node))
+		return p->partner;
+	if (p->self)
+		return (uint32_t)weft_rng_below(rng, p->nodes);
+	d = (uint32_t)weft_rng_below(rng, p->nodes - 1);
+	return d + (d >= p->node);
+}
+
+void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n)
+{
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, seed, "shuffle");
+	for (uint32_t i = 0; i < n; i++)
+		at[i] = i;
+	for (uint32_t i = n - 1; i; i--) {
+		uint32_t k = (uint32_t)weft_rng_below(&rng, i + 1), t = at[i];
+
+		at[i] = at[k];
+		at[k] = t;
+	}
+}
+
+/* ---- when ---- */
+
+/* Trials up to and including the first success, at least 1; log_miss is the
+ * logarithm of the probability to fail. */
+static uint64_t trials(double log_miss, struct weft_rng *rng)
+{
+	double n;
+
+	if (isinf(log_miss))
+		return 1;
+	n = floor(log(1 - weft_rng_real(rng)) / log_miss);
+	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
+}
+
+/* Off cycles that give the load: rate = peak * on / (on + off). */
+static int bursty_init(struct arrivals *a, double peak, double burst,
+		       struct weft_err *err)
+{
+	double off = burst * (peak / a->rate - 1);
+
+	if (burst < 1 || peak < a->rate)
+		return weft_fail(err, EINVAL,
+				 "bursts of %g cycles at %.3g packets per "
+				 "cycle do not give %.3g",
+				 burst, peak, a->rate);
+	a->log_miss = log1p(-peak);
+	a->end_on = log1p(-1 / burst);
+	a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;
+	return 0;
+}
+
+int arrivals_init(struct arrivals *a, double peak, double burst,
+		  struct weft_rng *rng, struct weft_err *err)
+{
+	if (a->rate <= 0) {
+		a->next = UINT64_MAX;
+		return 0;
+	}
+	a->rate = fmin(a->rate, 1);
+	a->log_miss = log1p(-a->rate);
+	a->next = 0;
+	if (a->kind == ARRIVALS_PERIODIC) {
+		a->at = weft_rng_real(rng) / a->rate;
+		a->next = (uint64_t)a->at;
+		return 0;
+	}
+	if (a->kind == ARRIVALS_BURSTY) {
+		if (bursty_init(a, fmin(peak, 1), burst, err))
+			return -EINVAL;
+		a->off = 0;
+	}
+	arrivals_step(a, rng);
+	a->next--; /* cycle 0 is as good as any */
+	return 0;
+}
+
+static uint64_t bursty_next(struct arrivals *a, struct weft_rng *rng)
+{
+	uint64_t at = a->next + trials(a->log_miss, rng);
+
+	while (at >= a->off) {
+		uint64_t on = a->off + trials(a->end_off, rng);
+
+		a->off = on + trials(a->end_on, rng);
+		at = on - 1 + trials(a->log_miss, rng);
+	}
+	return at;
+}
+
+void arrivals_step(struct arrivals *a, struct weft_rng *rng)
+{
+	switch (a->kind) {
+	case ARRIVALS_PERIODIC:
+		a->at += 1 / a->rate;
+		a->next = (uint64_t)a->at;
+		break;
+	case ARRIVALS_BURSTY:
+		a->next = bursty_next(a, rng);
+		break;
+	default:
+		a->next += trials(a->log_miss, rng);
+	}
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ep.conformance: its memory, and the tests of regions that come and go.
+ *
+ * Far memory: what the endpoint gets is a shadow, as of another process, that
+ * nobody can touch directly; the bytes are elsewhere. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "programs/ep_conformance.h"
+
+/* ---- memory ---- */
+
+static uint8_t *area_new(struct ec *e, uint32_t i, size_t bytes, bool pinned)
+{
+	struct ec_area *a = &e->area[i];
+	weft_phys_t phys;
+
+	a->len = bytes;
+	if (e->far || !pinned)
+		a->p = weft_host_calloc(e->w.h, 1, bytes);
+	else
+		a->p = weft_mem_alloc(e->w.h, bytes, 64, &phys);
+	if (e->far && a->p)
+		a->shadow =
+			weft_far_add(e->w.h, &e->owner, (uintptr_t)a->p, bytes);
+	return e->far && !a->shadow ? NULL : a->p;
+}
+
+int ec_memory(struct ec *e)
+{
+	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
+
+	e->owner = (struct weft_far_owner){ .pid = getpid(), .strict = true };
+	e->region = area_new(e, 0, bytes, true);
+	e->pinned = area_new(e, 1, EC_AREA + 64, true);
+	e->heap = area_new(e, 2, EC_AREA + 64, false);
+	e->extra = area_new(e, 3, EC_EXTRA, true);
+	e->shadow = weft_host_calloc(e->w.h, 1, bytes);
+	return e->region && e->pinned && e->heap && e->extra && e->shadow
+		       ? 0
+		       : -ENOMEM;
+}
+
+void ec_memory_free(struct ec *e)
+{
+	for (uint32_t i = 0; e->far && i < EC_AREAS; i++)
+		weft_far_del(e->w.h, e->area[i].shadow);
+	for (uint32_t i = 0; i < EC_AREAS; i++)
+		if (e->far || i == 2)
+			weft_host_free(e->w.h, e->area[i].p);
+	weft_host_free(e->w.h, e->shadow);
+}
+
+void *ec_at(const struct ec *e, const void *p)
+{
+	const uint8_t *b = p;
+
+	for (uint32_t i = 0; e->far && i < EC_AREAS; i++) {
+		const struct ec_area *a = &e->area[i];
+
+		if (b >= a->p && b < a->p + a->len)
+			return a->shadow + (b - a->p);
+	}
+	return (void *)(uintptr_t)p;
+}
+
+/* ---- regions that come and go ---- */
+
+/* Waits for those that still use it. */
+static int dereg(struct ec *e, const struct weft_ep_mr *mr)
+{
+	return EPW_RETRY(e->ep->ops->mr_dereg(e->ep, mr), ec_serve(e, false));
+}
+
+static int reg(struct ec *e, size_t off, size_t len, struct weft_ep_mr *mr_p)
+{
+	return e->ep->ops->mr_reg(e->ep, ec_at(e, e->extra + off), len, mr_p);
+}
+
+/* More than any table holds, never many at a time; what was given back last
+ * must be usable again. */
+void ec_regs(struct ec *e)
+{
+	struct weft_ep_mr mr[4] = { 0 };
+
+	for (uint32_t i = 0; i < e->regs; i++) {
+		size_t len = 1 + ec_random(e, EC_EXTRA);
+		size_t off = ec_random(e, EC_EXTRA - len + 1);
+		struct weft_ep_mr *m = &mr[i % 4];
+		int ret = m->len ? dereg(e, m) : 0;
+
+		EC_EXPECT(e, !ret, "regions: number %u goes with %d", i, ret);
+		ret = reg(e, off, len, m);
+		EC_EXPECT(e, !ret && m->len == len,
+			  "regions: number %u of %zu bytes says %d", i, len,
+			  ret);
+		if (ret)
+			return;
+	}
+	for (uint32_t i = 0; i < 4 && mr[i].len; i++) {
+		EC_EXPECT(e, !dereg(e, &mr[i]), "regions: one does not go");
+		EC_EXPECT(e, dereg(e, &mr[i]) == -EINVAL,
+			  "regions: one goes twice");
+	}
+}
+
+static void meet(struct ec *e, const struct weft_ep_mr *mr)
+{
+	char addr[24], key[24];
+
+	ec_key(e, "xaddr", addr, sizeof(addr));
+	ec_key(e, "xkey", key, sizeof(key));
+	work_put(&e->w, addr, mr->addr);
+	work_put(&e->w, key, mr->key);
+}
+
+/* Everybody reads a word of everybody's region: what they get. */
+static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
+{
+	struct ec_op *op = ec_ops(e, 1);
+	char addr[24], key[24];
+	int ret;
+
+	ec_key(e, "xaddr", addr, sizeof(addr));
+	ec_key(e, "xkey", key, sizeof(key));
+	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, e->pinned), 64,
+					work_get(&e->w, addr, src),
+					work_get(&e->w, key, src), op),
+			ec_serve(e, false));
+	if (ret)
+		return ret;
+	ec_wait(e, op);
+	memcpy(val_p, e->pinned, sizeof(*val_p));
+	return op->status;
+}
+
+static void read_all(struct ec *e, bool there)
+{
+	ec_barrier(e);
+	for (uint32_t p = 0; p < e->w.n; p++) {
+		uint64_t val = 0;
+		int ret = read_word(e, p, &val);
+
+		EC_EXPECT(e, !there == (ret < 0),
+			  "dereg: get from node %u says %d, the region is %s",
+			  p, ret, there ? "there" : "gone");
+		EC_EXPECT(e, !there || val == work_base(p, 7, 7),
+			  "dereg: get from node %u brings something else", p);
+	}
+	ec_barrier(e);
+}
+
+/* Whoever names a region that is gone is told so. */
+void ec_dereg(struct ec *e)
+{
+	uint64_t val = work_base(e->w.me, 7, 7);
+	struct weft_ep_mr mr;
+
+	memcpy(e->extra, &val, sizeof(val));
+	if (reg(e, 0, 4096, &mr)) {
+		weft_check_failed(e->w.c, "dereg: cannot register");
+		return;
+	}
+	meet(e, &mr);
+	read_all(e, true);
+	EC_EXPECT(e, !dereg(e, &mr), "dereg: it does not go");
+	read_all(e, false);
+}

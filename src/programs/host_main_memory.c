@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of unmodified programs: malloc and its family from the program's own
+ * heap, so that where in a page a block lies follows from its calls alone.
+ * Memory that the C library has made (strdup, getline, and what was allocated
+ * while the program was loaded) goes back there. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/prog.h"
+#include "programs/host_main_load.h"
+
+enum { ALIGN = 16, PAGE = 4096 };
+
+/* While the program is unloaded no thread of it runs: its heap goes anyway. */
+static bool owned(const void *p, size_t *bytes_p)
+{
+	struct weft_host *h = weft_host_self();
+
+	return h && weft_prog_owns(h, p, bytes_p);
+}
+
+static void *get(size_t align, size_t bytes)
+{
+	struct weft_host *h = weft_host_self();
+	void *p = h ? weft_host_align(h, align < ALIGN ? ALIGN : align, bytes)
+		    : NULL;
+
+	if (!p)
+		errno = ENOMEM;
+	return p;
+}
+
+static void *my_malloc(size_t bytes)
+{
+	return get(ALIGN, bytes);
+}
+
+static void *my_calloc(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		bytes = SIZE_MAX;
+	return get(ALIGN, bytes);
+}
+
+static void my_free(void *p)
+{
+	size_t bytes;
+
+	if (owned(p, &bytes))
+		weft_host_free(weft_host_self(), p);
+	else if (weft_host_self())
+		free(p);
+}
+
+static void *my_realloc(void *p, size_t bytes)
+{
+	size_t old;
+	void *q;
+
+	if (p && !owned(p, &old))
+		return realloc(p, bytes);
+	q = get(ALIGN, bytes);
+	if (q && p) {
+		memcpy(q, p, old < bytes ? old : bytes);
+		my_free(p);
+	}
+	return q;
+}
+
+static void *my_reallocarray(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		bytes = SIZE_MAX;
+	return my_realloc(p, bytes);
+}
+
+static void *my_memalign(size_t align, size_t bytes)
+{
+	if (align & (align - 1) || align > PAGE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return get(align, bytes);
+}
+
+static int my_posix_memalign(void **to, size_t align, size_t bytes)
+{
+	if (align % sizeof(void *) || align & (align - 1) || align > PAGE)
+		return EINVAL;
+	*to = get(align, bytes);
+	return *to ? 0 : ENOMEM;
+}
+
+static void *my_valloc(size_t bytes)
+{
+	return get(PAGE, bytes);
+}
+
+static size_t my_usable(void *p)
+{
+	size_t bytes;
+
+	return !p ? 0 : owned(p, &bytes) ? bytes : malloc_usable_size(p);
+}
+
+/* The C library would resize the program's buffer. */
+static ssize_t my_getdelim(char **line, size_t *n, int end, FILE *f)
+{
+	char *own = NULL;
+	size_t cap = 0;
+	ssize_t len = getdelim(&own, &cap, end, f);
+
+	if (len >= 0 && (!*line || *n < (size_t)len + 1)) {
+		*line = my_realloc(*line, (size_t)len + 1);
+		*n = (size_t)len + 1;
+	}
+	if (len >= 0)
+		memcpy(*line, own, (size_t)len + 1);
+	free(own);
+	return len;
+}
+
+static ssize_t my_getline(char **line, size_t *n, FILE *f)
+{
+	return my_getdelim(line, n, '\n', f);
+}
+
+#define CODE(fn) ((void *)(uintptr_t)(fn))
+
+const struct main_sym main_mem[] = {
+	{ "malloc", CODE(my_malloc) },
+	{ "calloc", CODE(my_calloc) },
+	{ "free", CODE(my_free) },
+	{ "cfree", CODE(my_free) },
+	{ "realloc", CODE(my_realloc) },
+	{ "reallocarray", CODE(my_reallocarray) },
+	{ "memalign", CODE(my_memalign) },
+	{ "aligned_alloc", CODE(my_memalign) },
+	{ "posix_memalign", CODE(my_posix_memalign) },
+	{ "valloc", CODE(my_valloc) },
+	{ "malloc_usable_size", CODE(my_usable) },
+	{ "getdelim", CODE(my_getdelim) },
+	{ "__getdelim", CODE(my_getdelim) },
+	{ "getline", CODE(my_getline) },
+	{ NULL },
+};

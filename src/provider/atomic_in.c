@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What peers do to this process's regions by atomics. */
+#include <errno.h>
+
+#include "provider/atomic.h"
+#include "provider/bulk.h"
+
+static uint64_t atomic_access(unsigned op, bool fetch)
+{
+	return (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE) |
+	       (fetch ? FI_REMOTE_READ : 0);
+}
+
+/* Bytes that operands have, or 0: they do not fit their header. */
+static bool atomic_fits(const struct wfi_in *in, unsigned op, size_t bytes)
+{
+	bool compare = in->w->flags & WIRE_COMPARE;
+	size_t want = op == FI_ATOMIC_READ ? 0 : compare ? 2 * bytes : bytes;
+
+	return compare == wfi_atomic_compares(op) && in->len == want;
+}
+
+static int atomic_run(struct wfi_ep *ep, const struct wfi_in *in, void *res)
+{
+	unsigned type = in->w->aux >> 8, op = in->w->aux & 0xff;
+	wfi_atomic_fn *fn = wfi_atomic_find(type, op);
+	size_t n = in->w->id2, bytes = n * wfi_atomic_size(type), at;
+	const char *src = op == FI_ATOMIC_READ ? NULL : in->data;
+	unsigned char tmp[WIRE_ROOM];
+	struct wfi_mr *mr;
+	int err;
+
+	if (!fn || n > WIRE_ROOM || bytes > WIRE_ROOM ||
+	    !atomic_fits(in, op, bytes))
+		return EINVAL;
+	err = wfi_mr_check(ep->dom, in->w->b, in->w->a, bytes,
+			   atomic_access(op, res), &mr, &at);
+	if (err)
+		return err;
+	wfi_iov_out(mr->iov, mr->iovs, at, tmp, bytes);
+	fn(tmp, src, in->w->flags & WIRE_COMPARE ? src + bytes : NULL, res, n);
+	if (op != FI_ATOMIC_READ)
+		wfi_iov_in(mr->iov, mr->iovs, at, tmp, bytes);
+	if (mr->cntr && op != FI_ATOMIC_READ)
+		wfi_cntr_inc(mr->cntr, false);
+	return 0;
+}
+
+void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	bool fetch = in->w->flags & WIRE_FETCH;
+	unsigned char res[WIRE_ROOM];
+	int err = atomic_run(ep, in, fetch ? res : NULL);
+
+	if (!err)
+		wfi_ep_count(ep, fetch ? WFI_C_REMOTE_READ : WFI_C_REMOTE_WRITE,
+			     false);
+	if (fetch)
+		wfi_result(ep, in, err, res,
+			   in->w->id2 * wfi_atomic_size(in->w->aux >> 8));
+	else
+		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
+}

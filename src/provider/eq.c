@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Event queues.  They belong to the fabric and have a lock of their own, taken
+ * last. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/obj.h"
+
+static struct wfi_eq *eq_of(struct fid_eq *fid)
+{
+	return container_of(fid, struct wfi_eq, fid);
+}
+
+int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
+	       size_t len, const void *data, size_t more)
+{
+	struct wfi_event *e = malloc(sizeof(*e) + len + more);
+
+	if (!e)
+		return -FI_ENOMEM;
+	e->event = event;
+	e->err = err;
+	e->len = len + more;
+	memcpy(e->data, entry, len);
+	if (more)
+		memcpy(e->data + len, data, more);
+	pthread_mutex_lock(&eq->lock);
+	TAILQ_INSERT_TAIL(&eq->events, e, link);
+	wfi_wait_ring(&eq->wait);
+	pthread_mutex_unlock(&eq->lock);
+	return 0;
+}
+
+void wfi_eq_use(struct wfi_eq *eq, int n)
+{
+	pthread_mutex_lock(&eq->lock);
+	eq->refs += n;
+	pthread_mutex_unlock(&eq->lock);
+}
+
+/* The next event when it is an error or is not, as asked. */
+static ssize_t eq_take(struct wfi_eq *eq, bool err, bool peek,
+		       struct wfi_event **e_p)
+{
+	struct wfi_event *e = TAILQ_FIRST(&eq->events);
+
+	if (!e)
+		return -FI_EAGAIN;
+	if (!e->err != !err)
+		return err ? -FI_EAGAIN : -FI_EAVAIL;
+	if (!peek)
+		TAILQ_REMOVE(&eq->events, e, link);
+	*e_p = e;
+	return 0;
+}
+
+static ssize_t eq_get(struct wfi_eq *eq, uint32_t *event, void *buf, size_t len,
+		      uint64_t flags)
+{
+	struct wfi_event *e;
+	ssize_t rc;
+
+	pthread_mutex_lock(&eq->lock);
+	rc = eq_take(eq, false, true, &e);
+	if (!rc && (e->event == FI_CONNREQ || e->event == FI_CONNECTED)
+		    ? len < sizeof(struct fi_eq_cm_entry)
+		    : !rc && len < e->len)
+		rc = -FI_ETOOSMALL;
+	if (!rc) {
+		rc = e->len < len ? e->len : len;
+		*event = e->event;
+		memcpy(buf, e->data, rc);
+		if (!(flags & FI_PEEK)) {
+			TAILQ_REMOVE(&eq->events, e, link);
+			free(e);
+		}
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return rc;
+}
+
+static bool eq_progress(struct wfi_eq *eq)
+{
+	bool any;
+
+	wfi_lock(eq->hub);
+	any = wfi_hub_progress(eq->hub);
+	wfi_unlock(eq->hub);
+	return any;
+}
+
+static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf,
+		       size_t len, uint64_t flags)
+{
+	struct wfi_eq *eq = eq_of(fid);
+	bool any = eq_progress(eq);
+	ssize_t rc = eq_get(eq, event, buf, len, flags);
+
+	if (rc == -FI_EAGAIN && !any)
+		wfi_hub_idle(eq->hub);
+	return rc;
+}
+
+static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
+			size_t len, int timeout, uint64_t flags)
+{
+	struct wfi_eq *eq = eq_of(fid);
+	uint64_t end = wfi_real_us() + (uint64_t)timeout * 1000;
+	ssize_t rc;
+
+	for (;;) {
+		bool any = eq_progress(eq);
+
+		rc = eq_get(eq, event, buf, len, flags);
+		if (rc != -FI_EAGAIN)
+			return rc;
+		if (timeout >= 0 && wfi_real_us() >= end)
+			return -FI_EAGAIN;
+		if (!any)
+			wfi_hub_wait(eq->hub, 1000);
+	}
+}
+
+/* The user's buffer for data of the error, or the queue's own. */
+static void eq_err_data(struct wfi_eq *eq, struct fi_eq_err_entry *to,
+			void *user, size_t room)
+{
+	if (room && user) {
+		if (to->err_data_size > room)
+			to->err_data_size = room;
+		if (to->err_data_size)
+			memcpy(user, eq->err_data, to->err_data_size);
+		to->err_data = user;
+	} else {
+		to->err_data = to->err_data_size ? eq->err_data : NULL;
+	}
+}
+
+static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct wfi_eq *eq = eq_of(fid);
+	void *user = buf->err_data;
+	size_t room = buf->err_data_size;
+	struct wfi_event *e;
+	ssize_t rc;
+
+	pthread_mutex_lock(&eq->lock);
+	rc = eq_take(eq, true, flags & FI_PEEK, &e);
+	if (!rc) {
+		rc = sizeof(*buf);
+		memcpy(buf, e->data, sizeof(*buf));
+		free(eq->err_data);
+		buf->err_data_size = e->len - sizeof(*buf);
+		eq->err_data = malloc(buf->err_data_size + 1);
+		if (eq->err_data)
+			memcpy(eq->err_data, e->data + sizeof(*buf),
+			       buf->err_data_size);
+		else
+			buf->err_data_size = 0;
+		eq_err_data(eq, buf, user, room);
+		if (!(flags & FI_PEEK))
+			free(e);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return rc;
+}
+
+static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
+			size_t len, uint64_t flags)
+{
+	struct wfi_eq *eq = eq_of(fid);
+	int rc;
+
+	if (!eq->writable)
+		return -FI_EINVAL;
+	rc = wfi_eq_add(eq, event, 0, buf, len, NULL, 0);
+	return rc ? rc : (ssize_t)len;
+}
+
+static const char *eq_strerror(struct fid_eq *fid, int prov_errno,
+			       const void *err_data, char *buf, size_t len)
+{
+	const char *s = fi_strerror(prov_errno);
+
+	if (buf && len)
+		snprintf(buf, len, "%s", s);
+	return buf && len ? buf : s;
+}
+
+static int eq_close(struct fid *fid)
+{
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid.fid);
+	struct wfi_event *e;
+
+	if (eq->refs)
+		return -FI_EBUSY;
+	while ((e = TAILQ_FIRST(&eq->events))) {
+		TAILQ_REMOVE(&eq->events, e, link);
+		free(e);
+	}
+	eq->fabric->refs--;
+	wfi_wait_close(&eq->wait);
+	pthread_mutex_destroy(&eq->lock);
+	free(eq->err_data);
+	free(eq);
+	return 0;
+}
+
+static int eq_control(struct fid *fid, int command, void *arg)
+{
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid.fid);
+
+	return wfi_wait_control(&eq->wait, eq->hub, command, arg);
+}
+
+static struct fi_ops eq_fid_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = eq_close,
+	.bind = wfi_no_bind,
+	.control = eq_control,
+	.ops_open = wfi_no_ops_open,
+};
+
+static struct fi_ops_eq eq_ops = {
+	.size = sizeof(struct fi_ops_eq),
+	.read = eq_read,
+	.readerr = eq_readerr,
+	.write = eq_write,
+	.sread = eq_sread,
+	.strerror = eq_strerror,
+};
+
+int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		struct fid_eq **eq_p, void *context)
+{
+	struct wfi_eq *eq = calloc(1, sizeof(*eq));
+	int rc;
+
+	if (!eq)
+		return -FI_ENOMEM;
+	rc = wfi_wait_init(&eq->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);
+	if (rc) {
+		free(eq);
+		return rc;
+	}
+	eq->writable = attr && (attr->flags & FI_WRITE);
+	eq->fabric = container_of(fabric, struct wfi_fabric, fid);
+	eq->fabric->refs++;
+	eq->hub = eq->fabric->hub;
+	pthread_mutex_init(&eq->lock, NULL);
+	TAILQ_INIT(&eq->events);
+	eq->fid.fid = (struct fid){ FI_CLASS_EQ, context, &eq_fid_ops };
+	eq->fid.ops = &eq_ops;
+	if (attr && attr->wait_obj == FI_WAIT_SET)
+		wfi_set_add(attr->wait_set, &eq->fid.fid);
+	*eq_p = &eq->fid;
+	return 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages out and in, events of the transport. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/bulk.h"
+#include "provider/hub.h"
+#include "provider/op.h"
+
+enum { HUB_BATCH = 32 };
+
+struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr)
+{
+	struct wfi_peer *p = map_ptr(&h->peers, addr);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p || map_set(&h->peers, addr, (uintptr_t)p)) {
+		free(p);
+		return NULL;
+	}
+	p->addr = addr;
+	STAILQ_INIT(&p->queue);
+	return p;
+}
+
+/* ---- out ---------------------------------------------------------------- */
+
+static size_t hub_pack(unsigned char *buf, const struct wire *w,
+		       const struct iovec *iov, size_t n)
+{
+	size_t at = sizeof(*w);
+
+	memcpy(buf, w, sizeof(*w));
+	for (size_t i = 0; i < n; i++) {
+		if (iov[i].iov_len)
+			memcpy(buf + at, iov[i].iov_base, iov[i].iov_len);
+		at += iov[i].iov_len;
+	}
+	return at;
+}
+
+static int hub_keep(struct wfi_pkts *q, const void *buf, size_t len,
+		    struct wfi_note *note)
+{
+	struct wfi_pkt *k = malloc(sizeof(*k) + len);
+
+	if (!k)
+		return -ENOMEM;
+	k->note = note;
+	k->len = len;
+	memcpy(k->buf, buf, len);
+	STAILQ_INSERT_TAIL(q, k, link);
+	return 0;
+}
+
+static int peer_keep(struct wfi_hub *h, struct wfi_peer *p, size_t len,
+		     struct wfi_note *note)
+{
+	int rc = hub_keep(&p->queue, h->scratch, len, note);
+
+	if (!rc && !p->busy) {
+		p->busy = true;
+		TAILQ_INSERT_TAIL(&h->busy, p, link);
+	}
+	return rc;
+}
+
+int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
+		 const struct iovec *iov, size_t n, struct wfi_note *note,
+		 bool must)
+{
+	size_t len;
+	int rc;
+
+	if (p->dead)
+		return -EPIPE;
+	if (p->busy && !must)
+		return -EAGAIN;
+	len = hub_pack(h->scratch, w, iov, n);
+	if (p->addr == h->self)
+		return hub_keep(&h->loop, h->scratch, len, note);
+	rc = p->busy ? -EAGAIN
+		     : h->ep->ops->send(h->ep, p->addr, h->scratch, len, 0,
+					note);
+	if (rc == -EAGAIN && must)
+		rc = peer_keep(h, p, len, note);
+	return rc;
+}
+
+void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
+		  const void *data, size_t len)
+{
+	struct iovec iov = { (void *)data, len };
+
+	wfi_hub_send(h, p, w, &iov, len ? 1 : 0, NULL, true);
+}
+
+/* All at once: a stream of writes is not answered by a stream of messages. */
+static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
+{
+	struct wire w = { .op = WIRE_ACKS, .flags = WIRE_REPLY };
+
+	if (p->n_acks)
+		wfi_hub_tell(h, p, &w, p->acks, p->n_acks * sizeof(*p->acks));
+	p->n_acks = 0;
+}
+
+static void hub_acks(struct wfi_hub *h)
+{
+	struct wfi_peer *p;
+
+	while ((p = h->acks)) {
+		h->acks = p->next_ack;
+		p->next_ack = NULL;
+		p->owed = false;
+		peer_acks(h, p);
+	}
+}
+
+static void peer_owe(struct wfi_hub *h, struct wfi_peer *p, uint32_t id)
+{
+	if (!p->owed) {
+		p->owed = true;
+		p->next_ack = h->acks;
+		h->acks = p;
+	}
+	p->acks[p->n_acks++] = id;
+	if (p->n_acks == WFI_ACKS)
+		peer_acks(h, p);
+}
+
+void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
+		 uint32_t id, int err)
+{
+	struct wire w = { .op = WIRE_ACK,
+			  .flags = WIRE_REPLY,
+			  .dst = port,
+			  .id = id,
+			  .a = err };
+
+	if (!err && h->progressing)
+		peer_owe(h, p, id);
+	else
+		wfi_hub_tell(h, p, &w, NULL, 0);
+}
+
+/* True when all of the peer's packets are out, or it is dead. */
+static bool peer_flush(struct wfi_hub *h, struct wfi_peer *p)
+{
+	struct wfi_pkt *k;
+
+	while ((k = STAILQ_FIRST(&p->queue))) {
+		int rc = p->dead ? -EPIPE
+				 : h->ep->ops->send(h->ep, p->addr, k->buf,
+						    k->len, 0, k->note);
+
+		if (rc == -EAGAIN)
+			return false;
+		STAILQ_REMOVE_HEAD(&p->queue, link);
+		if (rc && k->note)
+			k->note->fn(k->note, rc);
+		free(k);
+	}
+	return true;
+}
+
+static void hub_flush_busy(struct wfi_hub *h)
+{
+	struct wfi_peer *p, *next;
+
+	for (p = TAILQ_FIRST(&h->busy); p; p = next) {
+		next = TAILQ_NEXT(p, link);
+		if (!peer_flush(h, p))
+			continue;
+		p->busy = false;
+		TAILQ_REMOVE(&h->busy, p, link);
+	}
+}
+
+/* ---- in ----------------------------------------------------------------- */
+
+/* To the endpoint it is for; a request for one that is not there is refused. */
+static void hub_to_port(struct wfi_hub *h, const struct wfi_in *in)
+{
+	struct wfi_port *p = map_ptr(&h->ports, in->w->dst);
+
+	if (p)
+		p->in(p, in);
+	else if (in->w->id && !(in->w->flags & WIRE_REPLY))
+		wfi_hub_ack(h, in->peer, in->w->src, in->w->id, EHOSTUNREACH);
+}
+
+static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
+			size_t len)
+{
+	struct wire w;
+	struct wfi_in in = { .peer = wfi_peer_get(h, src), .w = &w };
+
+	if (len < sizeof(w) || !in.peer)
+		return;
+	memcpy(&w, data, sizeof(w));
+	in.peer->dead = false;
+	in.from = WFI_NAME(src, w.src);
+	in.data = (const char *)data + sizeof(w);
+	in.len = len - sizeof(w);
+	switch (w.op) {
+	case WIRE_ASK:
+		wfi_name_ask(h, &in);
+		break;
+	case WIRE_HERE:
+		wfi_name_here(h, &in);
+		break;
+	case WIRE_ACKS:
+		wfi_op_acks(h, &in);
+		break;
+	case WIRE_ACK:
+	case WIRE_CTS:
+	case WIRE_RESULT:
+		wfi_op_reply(h, &in);
+		break;
+	default:
+		hub_to_port(h, &in);
+	}
+}
+
+static void hub_ports_down(struct wfi_hub *h, struct wfi_peer *p)
+{
+	map_foreach(&h->ports, it)
+	{
+		struct wfi_port *port = (void *)(uintptr_t)it->val;
+
+		if (port->down)
+			port->down(port, p);
+	}
+}
+
+static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
+{
+	struct wfi_peer *p = wfi_peer_get(h, addr);
+
+	if (!p || p->dead)
+		return;
+	p->dead = true;
+	wfi_ops_fail(h, p);
+	hub_ports_down(h, p);
+}
+
+static void hub_event(struct wfi_hub *h, const struct weft_ep_event *ev)
+{
+	struct wfi_note *note = ev->ctx;
+
+	if (ev->kind == WEFT_EV_RECV) {
+		hub_message(h, ev->src, ev->data, ev->len);
+		h->ep->ops->release(h->ep, ev);
+	} else if (ev->kind == WEFT_EV_PUT_IN) {
+		wfi_bulk_in(h, ev->src, (uint32_t)ev->imm);
+	} else if (note) {
+		note->fn(note, ev->kind == WEFT_EV_ERROR ? ev->status : 0);
+	} else if (ev->kind == WEFT_EV_ERROR && ev->status == -EPIPE) {
+		hub_peer_down(h, ev->src);
+	}
+}
+
+/* Messages to ourselves; those that they cause wait for the next time. */
+static bool hub_loop(struct wfi_hub *h)
+{
+	struct wfi_pkts q = STAILQ_HEAD_INITIALIZER(q);
+	struct wfi_pkt *k;
+	bool any = !STAILQ_EMPTY(&h->loop);
+
+	STAILQ_CONCAT(&q, &h->loop);
+	while ((k = STAILQ_FIRST(&q))) {
+		STAILQ_REMOVE_HEAD(&q, link);
+		if (k->note)
+			k->note->fn(k->note, 0);
+		hub_message(h, h->self, k->buf, k->len);
+		free(k);
+	}
+	return any;
+}
+
+static bool hub_again(struct wfi_hub *h)
+{
+	TAILQ_HEAD(, wfi_op) q = TAILQ_HEAD_INITIALIZER(q);
+	struct wfi_op *op;
+	bool any = false;
+
+	TAILQ_CONCAT(&q, &h->again, link);
+	while ((op = TAILQ_FIRST(&q))) {
+		TAILQ_REMOVE(&q, op, link);
+		op->queued = false;
+		any |= op->step(op) != -EAGAIN;
+	}
+	return any;
+}
+
+bool wfi_hub_progress(struct wfi_hub *h)
+{
+	struct weft_ep_event ev[HUB_BATCH];
+	bool any = false, nested = h->progressing;
+	int n;
+
+	h->progressing = true;
+	do {
+		n = h->ep->ops->poll(h->ep, ev, HUB_BATCH);
+		for (int i = 0; i < n; i++)
+			hub_event(h, &ev[i]);
+		any |= n > 0;
+	} while (n == HUB_BATCH);
+	any |= hub_loop(h);
+	any |= hub_again(h);
+	h->progressing = nested;
+	hub_acks(h);
+	hub_flush_busy(h);
+	return any;
+}

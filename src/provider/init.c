@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The provider as libfabric sees it: libweft-fi.so, found by FI_PROVIDER_PATH.
+ * See docs/provider.md. */
+#include "provider/obj.h"
+
+struct fi_provider wfi_prov = {
+	.name = "weft",
+	.version = FI_VERSION(0, 1),
+	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+	.getinfo = wfi_getinfo,
+	.fabric = wfi_fabric,
+};
+
+FI_EXT_INI;
+
+FI_EXT_INI
+{
+	fi_param_define(&wfi_prov, "layer", FI_PARAM_BOOL,
+			"Let utility providers (ofi_rxm, ofi_rxd) use this one "
+			"(default: no)");
+	return &wfi_prov;
+}

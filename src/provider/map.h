@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers to numbers: open addressing, doubled when it is half full.  Keys are
+ * anything but MAP_NONE; values anything but 0, which means "not there". */
+#ifndef PROVIDER_MAP_H
+#define PROVIDER_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAP_NONE UINT64_MAX
+
+struct map {
+	struct map_cell {
+		uint64_t key, val;
+	} * cell;
+	size_t cap, used;
+};
+
+uint64_t map_get(const struct map *m, uint64_t key);
+/* 0 or -ENOMEM. */
+int map_set(struct map *m, uint64_t key, uint64_t val);
+void map_del(struct map *m, uint64_t key);
+void map_free(struct map *m);
+
+static inline void *map_ptr(const struct map *m, uint64_t key)
+{
+	return (void *)(uintptr_t)map_get(m, key);
+}
+
+#define map_foreach(m, it)                                                     \
+	for (struct map_cell *it = (m)->cell,                                  \
+			     *it##_end = it ? it + (m)->cap : it;              \
+	     it < it##_end; it++)                                              \
+		if (it->key != MAP_NONE && it->val)
+
+#endif

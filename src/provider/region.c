@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "provider/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/bulk.h"
+
+/* Below this a message is as good. */
+enum { DIRECT_MIN = 1024, DIRECT_MAX = 1 << 26 };
+
+struct wfi_region {
+	uint16_t port;
+	uint64_t name;	      /* the key that the peer's user knows */
+	struct wire_region r; /* len 0: none, or not known yet */
+};
+
+/* ---- this side asks ---------------------------------------------------- */
+
+/* Regions of all ports of a process are in one map; two that fall on the same
+ * place take turns. */
+static uint64_t region_place(uint16_t port, uint64_t key)
+{
+	return (key ^ (uint64_t)port << 40) & INT64_MAX;
+}
+
+static struct wfi_region *region_get(struct wfi_peer *p, uint16_t port,
+				     uint64_t key)
+{
+	struct wfi_region *g = map_ptr(&p->regions, region_place(port, key));
+
+	return g && g->port == port && g->name == key ? g : NULL;
+}
+
+static void region_ask(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
+		       uint64_t key)
+{
+	uint64_t place = region_place(port, key);
+	struct wfi_region *g = map_ptr(&p->regions, place);
+	struct wire w = { .op = WIRE_QUERY,
+			  .flags = WIRE_REPLY,
+			  .dst = port,
+			  .src = ep->port.num,
+			  .b = key };
+
+	if (!g)
+		g = malloc(sizeof(*g));
+	if (!g)
+		return;
+	*g = (struct wfi_region){ .port = port, .name = key };
+	if (map_set(&p->regions, place, (uintptr_t)g)) {
+		free(g);
+		return;
+	}
+	wfi_hub_tell(ep->hub, p, &w, NULL, 0);
+}
+
+static bool region_possible(const struct wfi_hub *h, uint64_t access)
+{
+	uint32_t cap = access & FI_REMOTE_WRITE ? WEFT_EP_PUT : WEFT_EP_GET;
+
+	return (h->info->caps & cap) && !(h->info->emulated & cap);
+}
+
+bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
+		     uint64_t key, uint64_t addr, size_t len, uint64_t access,
+		     struct wire_window *to)
+{
+	struct wfi_region *g;
+	uint64_t at;
+
+	if (len < DIRECT_MIN || len > DIRECT_MAX || p->addr == ep->hub->self ||
+	    !region_possible(ep->hub, access))
+		return false;
+	g = region_get(p, port, key);
+	if (!g) {
+		region_ask(ep, p, port, key);
+		return false;
+	}
+	at = addr - g->r.base;
+	if ((g->r.access & access) != access || addr < g->r.base ||
+	    at > g->r.len || len > g->r.len - at)
+		return false; /* the peer says why */
+	*to = (struct wire_window){ g->r.addr + at, g->r.key, len };
+	return true;
+}
+
+void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_region *g = region_get(in->peer, in->w->src, in->w->b);
+
+	if (g && in->len == sizeof(g->r))
+		memcpy(&g->r, in->data, sizeof(g->r));
+}
+
+void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_region *g = region_get(in->peer, in->w->src, in->w->b);
+
+	if (!g)
+		return;
+	map_del(&in->peer->regions, region_place(g->port, g->name));
+	free(g);
+}
+
+/* ---- this side answers ------------------------------------------------- */
+
+/* Nobody counts accesses to it, and the NIC can name it. */
+static bool region_open(struct wfi_ep *ep, struct wfi_mr *mr)
+{
+	if (mr->iovs != 1 || !mr->len || mr->cntr ||
+	    ep->cntr[WFI_C_REMOTE_WRITE] || ep->cntr[WFI_C_REMOTE_READ])
+		return false;
+	return mr->reg ||
+	       !wfi_reg_get(ep->hub, mr->iov[0].iov_base, mr->len, &mr->reg);
+}
+
+/* Who is to be told when it goes. */
+static bool region_remember(struct wfi_mr *mr, const struct wfi_in *in)
+{
+	wfi_name *at;
+
+	for (size_t i = 0; i < mr->shown; i++)
+		if (mr->shown_to[i] == in->from)
+			return true;
+	at = reallocarray(mr->shown_to, mr->shown + 1, sizeof(*at));
+	if (!at)
+		return false;
+	mr->shown_to = at;
+	mr->shown_to[mr->shown++] = in->from;
+	mr->shown_port = in->w->dst;
+	return true;
+}
+
+void wfi_query_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_mr *mr = map_ptr(&ep->dom->mrs, in->w->b);
+	struct wire w = { .op = WIRE_REGION,
+			  .flags = WIRE_REPLY,
+			  .dst = in->w->src,
+			  .src = ep->port.num,
+			  .b = in->w->b };
+	struct wire_region r = { 0 };
+
+	if (mr && region_open(ep, mr) && region_remember(mr, in))
+		r = (struct wire_region){
+			.addr = mr->reg->mr.addr +
+				(uint64_t)((char *)mr->iov[0].iov_base -
+					   mr->reg->base),
+			.key = mr->reg->mr.key,
+			.len = mr->len,
+			.base = mr->base,
+			.access = mr->access,
+		};
+	wfi_hub_tell(ep->hub, in->peer, &w, &r, sizeof(r));
+}
+
+void wfi_region_gone(struct wfi_mr *mr)
+{
+	struct wfi_hub *h = mr->dom->hub;
+	struct wire w = { .op = WIRE_FORGET,
+			  .flags = WIRE_REPLY,
+			  .src = mr->shown_port,
+			  .b = mr->fid.key };
+
+	for (size_t i = 0; i < mr->shown; i++) {
+		struct wfi_peer *p = wfi_peer_get(h, WFI_PEER(mr->shown_to[i]));
+
+		w.dst = WFI_PORT(mr->shown_to[i]);
+		if (p)
+			wfi_hub_tell(h, p, &w, NULL, 0);
+	}
+	free(mr->shown_to);
+	mr->shown_to = NULL;
+	mr->shown = 0;
+	if (mr->reg)
+		wfi_reg_put(h, mr->reg);
+	mr->reg = NULL;
+}

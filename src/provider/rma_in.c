@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What peers do to this process's regions.  Every request is checked here,
+ * against the region it names, before anything is touched. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/bulk.h"
+#include "provider/obj.h"
+
+/* A write has arrived: counters, and the data that came with it. */
+static void in_written(struct wfi_ep *ep, struct wfi_mr *mr, uint64_t flags,
+		       uint64_t data, size_t len)
+{
+	struct wfi_comp c = {
+		.e.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+		.e.len = len,
+		.e.data = data,
+		.src = FI_ADDR_NOTAVAIL,
+	};
+
+	wfi_ep_count(ep, WFI_C_REMOTE_WRITE, false);
+	if (mr->cntr)
+		wfi_cntr_inc(mr->cntr, false);
+	if ((flags & WIRE_DATA) && ep->rx_cq)
+		wfi_cq_add(ep->rx_cq, &c);
+}
+
+/* A piece of a region as one piece of memory, or NULL: of several. */
+static char *in_flat(const struct wfi_mr *mr, size_t at, size_t len)
+{
+	for (size_t i = 0; i < mr->iovs; i++) {
+		if (at < mr->iov[i].iov_len)
+			return len <= mr->iov[i].iov_len - at
+				       ? (char *)mr->iov[i].iov_base + at
+				       : NULL;
+		at -= mr->iov[i].iov_len;
+	}
+	return NULL;
+}
+
+static int in_check(struct wfi_ep *ep, const struct wfi_in *in, size_t len,
+		    uint64_t access, struct wfi_mr **mr_p, size_t *at_p)
+{
+	return wfi_mr_check(ep->dom, in->w->b, in->w->a, len, access, mr_p,
+			    at_p);
+}
+
+void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_mr *mr;
+	uint64_t data;
+	size_t at, len = in->len - sizeof(data);
+	int err;
+
+	if (in->len < sizeof(data))
+		return;
+	memcpy(&data, in->data, sizeof(data));
+	err = in_check(ep, in, len, FI_REMOTE_WRITE, &mr, &at);
+	if (!err) {
+		wfi_iov_in(mr->iov, mr->iovs, at,
+			   (const char *)in->data + sizeof(data), len);
+		in_written(ep, mr, in->w->flags, data, len);
+	}
+	wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
+}
+
+/* ---- long writes ------------------------------------------------------- */
+
+static void in_sink_filled(struct wfi_op *op)
+{
+	if (op->bounce)
+		wfi_iov_in(op->mr->iov, op->mr->iovs, op->tag, op->bounce,
+			   op->full);
+	in_written(op->ep, op->mr, op->op_flags, op->data, op->full);
+	wfi_op_end(op, 0);
+}
+
+static void in_sink_end(struct wfi_op *op, int err)
+{
+	if (op->peer)
+		wfi_hub_ack(op->hub, op->peer, op->port, op->peer_id, err);
+}
+
+static const struct wfi_op_type in_sink_type = {
+	.filled = in_sink_filled,
+	.end = in_sink_end,
+};
+
+/* Its window, as soon as there is one, and the word to the writer. */
+static int in_sink_step(struct wfi_op *op)
+{
+	struct wire w = { .op = WIRE_CTS,
+			  .flags = WIRE_REPLY,
+			  .dst = op->port,
+			  .id = op->peer_id };
+	struct wire_window to;
+	char *flat =
+		op->bounce ? op->bounce : in_flat(op->mr, op->tag, op->full);
+	int rc = wfi_window_later(op, flat, op->full, &to);
+
+	if (rc == -EAGAIN)
+		return wfi_op_again(op, in_sink_step);
+	if (rc) {
+		wfi_op_end(op, -rc);
+		return 0;
+	}
+	w.id2 = op->id;
+	wfi_hub_tell(op->hub, op->peer, &w, &to, sizeof(to));
+	return 0;
+}
+
+/* The window that a long write goes to: tag = place in the region. */
+static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
+		   struct wfi_mr *mr, size_t at, const struct wire_long *l)
+{
+	struct wfi_op *op = wfi_op_new(ep->hub, &in_sink_type, ep, in->peer);
+
+	if (!op)
+		return ENOMEM;
+	op->port = in->w->src;
+	op->peer_id = in->w->id;
+	op->tag = at;
+	op->data = l->data;
+	op->full = l->len;
+	op->op_flags = in->w->flags;
+	if (!in_flat(mr, at, l->len)) {
+		op->bounce = malloc(l->len);
+		if (!op->bounce) {
+			wfi_op_free(op);
+			return ENOMEM;
+		}
+	}
+	op->mr = mr;
+	in_sink_step(op);
+	return 0;
+}
+
+/* A long request: 0, a positive errno to answer with, or negative: no answer.
+ */
+static int in_long(struct wfi_ep *ep, const struct wfi_in *in, uint64_t access,
+		   struct wire_long *l, struct wfi_mr **mr_p, size_t *at_p)
+{
+	if (in->len != sizeof(*l))
+		return -EINVAL;
+	memcpy(l, in->data, sizeof(*l));
+	return l->len ? in_check(ep, in, l->len, access, mr_p, at_p) : EINVAL;
+}
+
+void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wire_long l;
+	struct wfi_mr *mr;
+	size_t at;
+	int err = in_long(ep, in, FI_REMOTE_WRITE, &l, &mr, &at);
+
+	if (!err)
+		err = in_sink(ep, in, mr, at, &l);
+	if (err > 0)
+		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
+}
+
+/* ---- reads ------------------------------------------------------------- */
+
+void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
+		const void *data, size_t len)
+{
+	struct wire w = { .op = WIRE_RESULT,
+			  .flags = WIRE_REPLY,
+			  .dst = in->w->src,
+			  .src = ep->port.num,
+			  .id = in->w->id,
+			  .a = err };
+
+	wfi_hub_tell(ep->hub, in->peer, &w, data, err ? 0 : len);
+}
+
+void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	unsigned char buf[WIRE_ROOM];
+	struct wfi_mr *mr;
+	uint64_t len;
+	size_t at;
+	int err;
+
+	if (in->len != sizeof(len))
+		return;
+	memcpy(&len, in->data, sizeof(len));
+	err = len <= sizeof(buf)
+		      ? in_check(ep, in, len, FI_REMOTE_READ, &mr, &at)
+		      : EMSGSIZE;
+	if (!err) {
+		wfi_iov_out(mr->iov, mr->iovs, at, buf, len);
+		wfi_ep_count(ep, WFI_C_REMOTE_READ, false);
+	}
+	wfi_result(ep, in, err, buf, len);
+}
+
+static void in_source_put(struct wfi_op *op)
+{
+	if (op->ep)
+		wfi_ep_count(op->ep, WFI_C_REMOTE_READ, false);
+	wfi_op_end(op, 0);
+}
+
+static void in_source_end(struct wfi_op *op, int err)
+{
+	struct wire w = { .op = WIRE_RESULT,
+			  .flags = WIRE_REPLY,
+			  .dst = op->port,
+			  .id = op->peer_id,
+			  .a = err };
+
+	if (err && op->peer)
+		wfi_hub_tell(op->hub, op->peer, &w, NULL, 0);
+}
+
+static const struct wfi_op_type in_source_type = {
+	.put = in_source_put,
+	.end = in_source_end,
+};
+
+static int in_source(struct wfi_ep *ep, const struct wfi_in *in,
+		     struct wfi_mr *mr, size_t at, const struct wire_long *l)
+{
+	struct wfi_op *op = wfi_op_new(ep->hub, &in_source_type, ep, in->peer);
+	char *flat = in_flat(mr, at, l->len);
+
+	if (!op)
+		return ENOMEM;
+	op->port = in->w->src;
+	op->peer_id = in->w->id;
+	if (!flat) {
+		flat = op->bounce = malloc(l->len);
+		if (flat)
+			wfi_iov_out(mr->iov, mr->iovs, at, flat, l->len);
+	}
+	if (!flat) {
+		wfi_op_free(op);
+		return ENOMEM;
+	}
+	op->mr = mr;
+	wfi_bulk_put(op, flat, l->len, &l->to, in->w->id);
+	return 0;
+}
+
+void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wire_long l;
+	struct wfi_mr *mr;
+	size_t at;
+	int err = in_long(ep, in, FI_REMOTE_READ, &l, &mr, &at);
+
+	if (!err)
+		err = in_source(ep, in, mr, at, &l);
+	if (err > 0)
+		wfi_result(ep, in, err, NULL, 0);
+}

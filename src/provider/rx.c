@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receiving: messages that come in, and their meeting with a receive. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/bulk.h"
+#include "provider/obj.h"
+
+/* ---- completions ------------------------------------------------------- */
+
+struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
+{
+	bool tagged = m->flags & WIRE_TAGGED;
+	struct wfi_comp c = {
+		.e.op_context = context,
+		.e.flags = FI_RECV | (tagged ? FI_TAGGED : FI_MSG),
+		.e.len = m->len,
+		.e.tag = tagged ? m->tag : 0,
+		.src = FI_ADDR_NOTAVAIL,
+	};
+
+	if (m->flags & WIRE_DATA) {
+		c.e.flags |= FI_REMOTE_CQ_DATA;
+		c.e.data = m->data;
+	}
+	if (m->ep->av && (m->ep->info->caps & FI_SOURCE))
+		c.src = wfi_av_addr(m->ep->av, m->from);
+	return c;
+}
+
+/* Where the message goes in the receive, and that much of it is used. */
+static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
+		      struct iovec *iov, size_t *iovs_p)
+{
+	size_t room = rx->len - rx->used;
+
+	memcpy(iov, rx->iov, sizeof(rx->iov));
+	*iovs_p = rx->iovs;
+	if (rx->multi) {
+		iov[0].iov_base = (char *)iov[0].iov_base + rx->used;
+		iov[0].iov_len = room;
+		rx->used += len < room ? len : room;
+	}
+	rx->pending++;
+	if (!rx->multi || rx->len - rx->used < rx->least)
+		wfi_rxq_remove(q, rx);
+	return room;
+}
+
+/* A message is in its receive, which ends with the last of them. */
+static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
+		    void *buf, size_t room)
+{
+	bool last = !--rx->pending && !rx->posted;
+	bool quiet = rx->quiet;
+
+	c->e.buf = buf;
+	if (c->e.len > room) {
+		c->olen = c->e.len - room;
+		c->e.len = room;
+		c->err = c->err ? c->err : FI_ETRUNC;
+	}
+	if (rx->multi && last)
+		c->e.flags |= FI_MULTI_RECV;
+	if (last)
+		free(rx);
+	wfi_ep_rx_end(ep, c, quiet);
+}
+
+/* ---- long messages ----------------------------------------------------- */
+
+static struct wfi_msg rx_op_msg(struct wfi_op *op)
+{
+	struct wfi_msg m = {
+		.ep = op->ep,
+		.peer = op->peer,
+		.from = WFI_NAME(op->peer->addr, op->port),
+		.flags = (op->flags & FI_TAGGED ? WIRE_TAGGED : 0) |
+			 (op->flags & FI_REMOTE_CQ_DATA ? WIRE_DATA : 0),
+		.tag = op->tag,
+		.data = op->data,
+		.len = op->full,
+	};
+
+	return m;
+}
+
+static void rx_long_end(struct wfi_op *op, int err)
+{
+	struct wfi_rx *rx = op->rx;
+	struct wfi_comp c;
+	struct wfi_msg m;
+
+	if (!rx)
+		return;
+	op->rx = NULL;
+	if (!op->ep)
+		return;
+	m = rx_op_msg(op);
+	c = wfi_rx_comp(&m, rx->context);
+	c.err = err;
+	rx_done(op->ep, rx, &c, op->iov[0].iov_base,
+		wfi_iov_len(op->iov, op->iovs));
+}
+
+static void rx_long_filled(struct wfi_op *op)
+{
+	if (op->bounce)
+		wfi_iov_in(op->iov, op->iovs, 0, op->bounce, op->len);
+	if (op->peer_id)
+		wfi_hub_ack(op->hub, op->peer, op->port, op->peer_id, 0);
+	wfi_op_end(op, 0);
+}
+
+static const struct wfi_op_type rx_long_type = {
+	.filled = rx_long_filled,
+	.end = rx_long_end,
+};
+
+static void rx_cts(struct wfi_hub *h, const struct wfi_msg *m, uint32_t window,
+		   const struct wire_window *to)
+{
+	struct wire w = { .op = WIRE_CTS,
+			  .flags = WIRE_REPLY,
+			  .dst = WFI_PORT(m->from),
+			  .id = m->id,
+			  .id2 = window };
+
+	wfi_hub_tell(h, m->peer, &w, to, sizeof(*to));
+}
+
+void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m)
+{
+	struct wire_window none = { 0 };
+
+	if (!m->buf)
+		rx_cts(h, m, 0, &none);
+	if (m->flags & WIRE_WANT)
+		wfi_hub_ack(h, m->peer, WFI_PORT(m->from), m->id, 0);
+}
+
+/* Its window, as soon as there is one, and the word to the sender. */
+static int rx_long_step(struct wfi_op *op)
+{
+	struct wfi_msg m = rx_op_msg(op);
+	struct wire_window to;
+	void *flat = wfi_op_flat(op, false);
+	int rc = !flat		  ? -ENOMEM
+		 : op->peer->dead ? -EPIPE
+				  : wfi_window_later(op, flat, op->len, &to);
+
+	if (rc == -EAGAIN)
+		return wfi_op_again(op, rx_long_step);
+	m.id = op->to_id;
+	if (!rc) {
+		rx_cts(op->hub, &m, op->id, &to);
+		return 0;
+	}
+	wfi_hub_ack(op->hub, op->peer, op->port, m.id, -rc);
+	wfi_op_end(op, -rc);
+	return 0;
+}
+
+/* The message is lost: who waits for word of it gets one. */
+static void rx_lost(const struct wfi_msg *m, int err)
+{
+	if (!m->buf || m->flags & WIRE_WANT)
+		wfi_hub_ack(m->ep->hub, m->peer, WFI_PORT(m->from), m->id, err);
+}
+
+static void rx_long_lost(struct wfi_rx *rx, const struct wfi_msg *m,
+			 size_t room)
+{
+	struct wfi_comp c = wfi_rx_comp(m, rx->context);
+
+	rx_lost(m, FI_ENOMEM);
+	c.err = FI_ENOMEM;
+	rx_done(m->ep, rx, &c, NULL, room);
+}
+
+static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
+		    const struct iovec *iov, size_t iovs)
+{
+	struct wfi_hub *h = m->ep->hub;
+	struct wfi_op *op = wfi_op_new(h, &rx_long_type, m->ep, m->peer);
+
+	if (!op) {
+		rx_long_lost(rx, m, room);
+		return;
+	}
+	op->rx = rx;
+	op->port = WFI_PORT(m->from);
+	op->tag = m->tag;
+	op->data = m->data;
+	op->flags = (m->flags & WIRE_TAGGED ? FI_TAGGED : 0) |
+		    (m->flags & WIRE_DATA ? FI_REMOTE_CQ_DATA : 0);
+	op->full = m->len;
+	op->len = m->len < room ? m->len : room;
+	memcpy(op->iov, iov, sizeof(op->iov));
+	op->iovs = iovs;
+	op->to_id = m->id;
+	op->peer_id = m->flags & WIRE_WANT ? m->id : 0;
+	if (op->len) {
+		rx_long_step(op);
+		return;
+	}
+	wfi_rx_refuse(h, m);
+	wfi_op_end(op, 0);
+}
+
+/* ---- a receive and a message ------------------------------------------- */
+
+void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m)
+{
+	struct iovec iov[WFI_IOV];
+	size_t iovs, room = rx_room(q, rx, m->len, iov, &iovs);
+	struct wfi_comp c;
+
+	if (!m->buf) {
+		rx_long(rx, m, room, iov, iovs);
+		return;
+	}
+	wfi_iov_in(iov, iovs, 0, m->buf, m->len);
+	if (m->flags & WIRE_WANT)
+		wfi_hub_ack(m->ep->hub, m->peer, WFI_PORT(m->from), m->id, 0);
+	c = wfi_rx_comp(m, rx->context);
+	rx_done(m->ep, rx, &c, iovs ? iov[0].iov_base : NULL, room);
+}
+
+/* No receive waits for it, and there is no room to keep it: an error of a
+ * receive that was never posted. */
+static void rx_early_lost(const struct wfi_msg *m, int err)
+{
+	struct wfi_comp c = wfi_rx_comp(m, NULL);
+
+	rx_lost(m, err);
+	c.err = err;
+	c.olen = c.e.len;
+	c.e.len = 0;
+	wfi_ep_rx_end(m->ep, &c, false);
+}
+
+static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
+{
+	size_t n = m->buf ? m->len : 0;
+	bool room = wfi_rxq_room(q, n);
+	struct wfi_unx *u = room ? malloc(sizeof(*u) + n) : NULL;
+
+	if (!u) {
+		rx_early_lost(m, room ? FI_ENOMEM : FI_EOVERRUN);
+		return;
+	}
+	*u = (struct wfi_unx){ .m = *m };
+	if (m->buf)
+		u->m.buf = memcpy(u->buf, m->buf, n);
+	wfi_rxq_add(q, u);
+}
+
+static void rx_in(const struct wfi_msg *m)
+{
+	struct wfi_rxq *q = m->ep->rxq;
+	struct wfi_rx *rx =
+		wfi_rxq_find(q, m->flags & WIRE_TAGGED, m->from, m->tag);
+
+	if (rx)
+		wfi_rx_meet(q, rx, m);
+	else
+		rx_early(q, m);
+}
+
+static struct wfi_msg rx_wire(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	return (struct wfi_msg){ .ep = ep,
+				 .peer = in->peer,
+				 .from = in->from,
+				 .flags = in->w->flags,
+				 .tag = in->w->a,
+				 .data = in->w->b,
+				 .id = in->w->id };
+}
+
+void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_msg m = rx_wire(ep, in);
+
+	m.len = in->len;
+	m.buf = in->data;
+	rx_in(&m);
+}
+
+void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in)
+{
+	struct wfi_msg m = rx_wire(ep, in);
+	uint64_t len;
+
+	if (in->len != sizeof(len))
+		return;
+	memcpy(&len, in->data, sizeof(len));
+	m.len = len;
+	rx_in(&m);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When something is out of order: once, at regular intervals, or at random.
+ * Shared by faults that come and go. */
+#ifndef SIM_FAULT_SCHEDULE_H
+#define SIM_FAULT_SCHEDULE_H
+
+#include "weft/sim.h"
+
+struct outage_span {
+	weft_time_t from, to; /* to: WEFT_NEVER = for good */
+};
+
+struct outage {
+	/* what the user says */
+	weft_time_t at, length, every;
+	bool random;
+	/* spans known so far, in order of time */
+	struct weft_rng *rng;
+	struct outage_span *span;
+	uint32_t n, cap;
+	bool over; /* no more will come */
+};
+
+/* The parameters of a class whose state begins with a struct outage. */
+#define OUTAGE_PARAMS                                                          \
+	WEFT_PARAM(TIME, struct outage, at, "0", "", OWN, "when it begins"),   \
+		WEFT_PARAM(TIME, struct outage, length, "0", "", OWN,          \
+			   "how long it lasts; 0 = for good"),                 \
+		WEFT_PARAM(TIME, struct outage, every, "0", "", OWN,           \
+			   "from one beginning to the next; 0 = only once"),   \
+		WEFT_PARAM(BOOL, struct outage, random, "no", "", OWN,         \
+			   "`length` and the time in between are means of "    \
+			   "exponential ones")
+
+/* ops.init; c->rng is used for random spans. */
+int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err);
+void outage_fini(struct outage *o);
+/* Span number i, or NULL when there are not that many.  The pointer is valid
+ * until the next call. */
+const struct outage_span *outage_get(struct outage *o, uint32_t i);
+/* First span from number *i_p on that ends after t (its number in *i_p), or
+ * NULL. */
+const struct outage_span *outage_after(struct outage *o, uint32_t *i_p,
+				       weft_time_t t);
+
+#endif

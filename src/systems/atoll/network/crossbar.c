@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ATOLL's crossbar, see crossbar.h: requests, grants, flits, deadlock counters.
+ */
+#include "systems/atoll/network/crossbar.h"
+
+#include <errno.h>
+
+enum { NP_FLITS = 4 }; /* that a network port's InPort holds */
+
+void ax_arm(struct axbar *x, uint64_t cycle)
+{
+	if (cycle >= x->armed)
+		return;
+	x->armed = cycle;
+	weft_wake(x->comp, x->tag, weft_clock_edge(&x->clk, cycle));
+}
+
+void axbar_init(struct axbar *x, struct weft_comp *c,
+		struct weft_port *link_ports, const struct axbar_ops *ops,
+		void *own, uint32_t tag)
+{
+	x->comp = c;
+	x->ops = ops;
+	x->own = own;
+	x->tag = tag;
+	x->armed = WEFT_NEVER;
+	for (uint32_t i = 0; i < AT_PORTS; i++) {
+		x->in[i].want = x->in[i].out = AX_NONE;
+		x->out[i].owner = AX_NONE;
+		x->out[i].last = AT_PORTS - 1;
+	}
+	for (uint32_t l = 0; l < AT_LINKS; l++) {
+		x->link[l].port = &link_ports[l];
+		link_ports[l].iface = x;
+		link_ports[l].beside = true; /* state characters */
+	}
+}
+
+/* Thresholds cover what is on its way when a link is told to stop
+ * (hostport.md 2.1): until the state acts the peer begins flits, which were
+ * decided t_out earlier. */
+static int thresholds(const struct axbar *x, const struct weft_port *p,
+		      struct weft_err *err)
+{
+	uint64_t way = weft_clock_cycle(&x->clk, x->clk.phase + p->delay);
+	uint64_t need = 2 * way + 2 * x->t_out + x->t_in + 2 * AT_WORDS_MAX;
+
+	if (x->stop_free >= need && x->cont_free > x->stop_free &&
+	    x->cont_free <= x->buffer)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s.%s: stop_free %u, cont_free %u, buffer %u: "
+			 "stop_free must be %u at least for this cable, "
+			 "cont_free more than it and not more than buffer",
+			 x->comp->name, p->name, x->stop_free, x->cont_free,
+			 x->buffer, (unsigned)need);
+}
+
+int axbar_start(struct axbar *x, struct weft_err *err)
+{
+	for (uint32_t l = 0; l < AT_LINKS; l++)
+		if (x->link[l].port->peer &&
+		    thresholds(x, x->link[l].port, err))
+			return -EINVAL;
+	x->hop = weft_hist(x->comp, "hop", "cycles");
+	x->fall = weft_hist(x->comp, "fall_through", "cycles");
+	x->way = weft_hist(x->comp, "way", "ns");
+	return 0;
+}
+
+void axbar_fini(struct axbar *x)
+{
+	for (uint32_t i = 0; i < AT_PORTS; i++) {
+		for (; !ring_empty(&x->in[i].q); ring_pop(&x->in[i].q))
+			weft_frame_free(*ring_front(&x->in[i].q));
+		ring_free(&x->in[i].q);
+		ring_free(&x->in[i].left);
+	}
+	for (uint32_t l = 0; l < AT_LINKS; l++)
+		ax_link_fini(x, l);
+}
+
+void axbar_finish(struct axbar *x)
+{
+	if (weft_sim_idle(x->comp->sim))
+		axbar_fini(x);
+}
+
+void axbar_arrive(struct axbar *x, uint32_t link, struct weft_frame *f)
+{
+	AT_CAME(f) = ax_now(x);
+	*ring_push(&x->link[link].came) = f;
+	ax_arm(x, AT_CAME(f));
+}
+
+bool axbar_np_room(const struct axbar *x, uint32_t np)
+{
+	return ring_count(&x->in[np].q) < NP_FLITS;
+}
+
+void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f)
+{
+	struct ax_in *in = &x->in[np];
+	uint64_t now = ax_now(x);
+
+	AT_CAME(f) = in->free > now ? in->free : now;
+	in->free = AT_CAME(f) + at_words(f);
+	AT_READY(f) = AT_CAME(f) + x->t_xbar;
+	AT_ROOM(f) = at_words(f);
+	AT_BORN(f) = weft_clock_edge(&x->clk, AT_CAME(f));
+	in->used += at_words(f);
+	ax_mark(x, f, "host port", AT_CAME(f));
+	*ring_push(&in->q) = f;
+	ax_arm(x, AT_READY(f));
+}
+
+void axbar_kick(struct axbar *x)
+{
+	ax_arm(x, ax_now(x));
+}
+
+/* ---- requests ---- */
+
+static struct weft_frame *front(const struct ax_in *in, uint64_t c)
+{
+	struct weft_frame *f;
+
+	if (ring_empty(&in->q))
+		return NULL;
+	f = *ring_front(&in->q);
+	return AT_READY(f) <= c ? f : NULL;
+}
+
+/* OutPort of a head flit; AX_NONE: its route cannot be. */
+static uint32_t head_out(const struct axbar *x, const struct weft_frame *f)
+{
+	uint8_t ch = f->payload.len ? *weft_slice_data(f->payload) : 0xff;
+	uint32_t o = ch & 7;
+
+	if (!at_char_good(ch))
+		return AX_NONE;
+	return o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer ? AX_NONE : o;
+}
+
+static void ask(struct axbar *x, uint32_t i, uint64_t c)
+{
+	struct ax_in *in = &x->in[i];
+	struct weft_frame *f = front(in, c);
+
+	if (!f || in->out != AX_NONE || in->want != AX_NONE)
+		return;
+	if (at_line(f)->kind != AT_HEAD) {
+		/* the rest of a packet whose head was lost: cannot be */
+		weft_check_failed(x->comp, "InPort %u: a packet has no head",
+				  i);
+		return;
+	}
+	in->want = (uint8_t)head_out(x, f);
+	if (in->want == AX_NONE) {
+		ax_count(x, AX_K_PARITY, 1);
+		at_line(f)->flags |= AT_RETRIEVED;
+		in->want = (uint8_t)x->mgmt;
+		x->ops->misrouted(x->own, i);
+	}
+}
+
+static void grant(struct axbar *x, uint32_t o, uint64_t c)
+{
+	struct ax_out *out = &x->out[o];
+	uint32_t k, i;
+
+	if (out->owner != AX_NONE || out->free > c)
+		return;
+	for (k = 1; k <= AT_PORTS; k++) {
+		i = (out->last + k) % AT_PORTS;
+		if (x->in[i].want != o || x->in[i].out != AX_NONE)
+			continue;
+		out->owner = out->last = (uint8_t)i;
+		x->in[i].out = (uint8_t)o;
+		x->in[i].want = AX_NONE;
+		return;
+	}
+}
+
+/* ---- flits ---- */
+
+static bool can_go(struct axbar *x, uint32_t o)
+{
+	return o >= AT_LINK0 ? ax_link_can(x, o - AT_LINK0)
+			     : x->ops->room(x->own, o);
+}
+
+/* The first routing character has been used (2.2). */
+static void head_shorten(struct weft_frame *f)
+{
+	struct weft_slice s = f->payload;
+
+	if (at_line(f)->flags & AT_RETRIEVED)
+		return;
+	f->payload = weft_slice_sub(s, 1, s.len - 1);
+	weft_slice_drop(&s);
+}
+
+static void measure(struct axbar *x, uint32_t i, uint32_t o,
+		    const struct weft_frame *f, uint64_t c)
+{
+	uint64_t in = i >= AT_LINK0 ? x->t_in : 0;
+
+	if (at_line(f)->kind != AT_HEAD)
+		return;
+	weft_hist_put(x->fall, (double)(c - AT_CAME(f) - in));
+	if (i >= AT_LINK0 && o >= AT_LINK0)
+		weft_hist_put(x->hop, (double)(c + x->t_out - AT_CAME(f)));
+	if (o < AT_LINK0)
+		weft_hist_put(x->way, (double)(weft_now(x->comp) - AT_BORN(f)) /
+					      WEFT_NS);
+}
+
+/* The first flit of InPort i leaves through o. */
+static void go(struct axbar *x, uint32_t i, uint32_t o, uint64_t c)
+{
+	struct ax_in *in = &x->in[i];
+	struct weft_frame *f = *ring_front(&in->q);
+	bool head = at_line(f)->kind == AT_HEAD;
+	bool eop = !head && at_line(f)->flags & AT_EOP;
+
+	ring_pop(&in->q);
+	measure(x, i, o, f, c);
+	ax_mark(x, f, "crossbar", c);
+	if (head)
+		head_shorten(f);
+	x->out[o].free = c + at_words(f);
+	/* it was not stopped, whatever it is behind this flit */
+	x->out[o].cond = x->out[o].fired = false;
+	*ring_push(&in->left) =
+		(struct ax_left){ x->out[o].free, (uint32_t)AT_ROOM(f) };
+	ax_count(x, AX_K_FLITS, 1);
+	if (eop) {
+		ax_count(x, AX_K_PACKETS, 1);
+		x->out[o].owner = in->out = AX_NONE;
+		in->redirect = false;
+	}
+	if (o >= AT_LINK0)
+		ax_link_send(x, o - AT_LINK0, f, c + x->t_out);
+	else
+		x->ops->flit(x->own, o, f);
+}
+
+static void leave(struct axbar *x, uint32_t i, uint64_t c)
+{
+	struct ax_in *in = &x->in[i];
+	uint32_t before = in->used;
+
+	while (!ring_empty(&in->left) && ring_front(&in->left)->cycle <= c) {
+		in->used -= ring_front(&in->left)->bytes;
+		ring_pop(&in->left);
+	}
+	if (in->used == before)
+		return;
+	if (i >= AT_LINK0)
+		ax_link_state(x, i - AT_LINK0);
+	else
+		x->ops->ready(x->own, i);
+}
+
+/* ---- deadlock (2.3) ---- */
+
+bool axbar_dl_cond(const struct axbar *x, uint32_t out, uint32_t *i_p,
+		   uint32_t *j_p)
+{
+	const struct ax_out *o = &x->out[out];
+	bool stop = out >= AT_LINK0 ? o->stopped : !x->ops->room(x->own, out);
+
+	if (o->owner == AX_NONE || !stop)
+		return false;
+	for (uint32_t j = 0; j < AT_PORTS; j++)
+		if (j != o->owner && x->in[j].want == out) {
+			*i_p = o->owner;
+			*j_p = j;
+			return true;
+		}
+	return false;
+}
+
+static uint64_t watch(struct axbar *x, uint32_t o, uint64_t c)
+{
+	struct ax_out *out = &x->out[o];
+	uint32_t i, j;
+
+	if (!axbar_dl_cond(x, o, &i, &j)) {
+		out->cond = out->fired = false;
+		return WEFT_NEVER;
+	}
+	if (!out->cond) {
+		out->cond = true;
+		out->since = c;
+	}
+	if (out->fired)
+		return WEFT_NEVER;
+	if (c < out->since + x->dl_counter)
+		return out->since + x->dl_counter;
+	out->fired = true;
+	ax_count(x, AX_K_DEADLOCKS, 1);
+	x->ops->deadlock(x->own, o);
+	return WEFT_NEVER;
+}
+
+bool axbar_redirect(struct axbar *x, uint32_t j)
+{
+	struct ax_in *in;
+
+	if (j >= AT_PORTS || x->in[j].want == AX_NONE ||
+	    x->in[j].out != AX_NONE || x->in[j].redirect)
+		return false;
+	in = &x->in[j];
+	in->redirect = true;
+	in->want = (uint8_t)x->mgmt;
+	at_line(*ring_front(&in->q))->flags |= AT_RETRIEVED;
+	ax_count(x, AX_K_RETRIEVED, 1);
+	axbar_kick(x);
+	return true;
+}
+
+/* ---- what is told ---- */
+
+uint32_t axbar_queued(const struct axbar *x, uint32_t out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < AT_PORTS; i++)
+		if (x->in[i].out == out || x->in[i].want == out)
+			n += ring_count(&x->in[i].q);
+	return n;
+}
+
+static const char *in_state(const struct ax_in *in)
+{
+	static const char *const wants[AT_PORTS] = { "wants0", "wants1",
+						     "wants2", "wants3",
+						     "wants4", "wants5",
+						     "wants6", "wants7" };
+	static const char *const to[AT_PORTS] = { "to0", "to1", "to2", "to3",
+						  "to4", "to5", "to6", "to7" };
+
+	if (in->out != AX_NONE)
+		return to[in->out];
+	return in->want != AX_NONE ? wants[in->want] : "idle";
+}
+
+static void tell(const struct axbar *x)
+{
+	weft_time_t now = weft_now(x->comp);
+
+	for (uint32_t i = 0; i < AT_PORTS; i++) {
+		const struct ax_out *o = &x->out[i];
+
+		weft_state_at(x->comp, "inport", i, in_state(&x->in[i]), now);
+		weft_level(x->comp, "inport_bytes", i, x->in[i].used, now);
+		weft_state_at(x->comp, "outport", i,
+			      o->stopped	    ? "stopped"
+			      : o->owner != AX_NONE ? "granted"
+						    : "idle",
+			      now);
+	}
+}
+
+/* ---- a cycle ---- */
+
+/* When InPort `in` has more to say, apart from what its OutPort waits for. */
+static uint64_t in_next(const struct axbar *x, const struct ax_in *in,
+			uint64_t c)
+{
+	uint64_t t = WEFT_NEVER, r;
+
+	if (!ring_empty(&in->left))
+		t = ring_front(&in->left)->cycle;
+	if (in->want != AX_NONE && x->out[in->want].owner == AX_NONE) {
+		r = x->out[in->want].free;
+		t = r < t ? r : t;
+	}
+	if (ring_empty(&in->q))
+		return t;
+	r = AT_READY(*ring_front(&in->q));
+	return r > c && r < t ? r : t;
+}
+
+/* What OutPort o does at c; when it may do more. */
+static uint64_t out_step(struct axbar *x, uint32_t o, uint64_t c)
+{
+	struct ax_out *out = &x->out[o];
+
+	if (out->free > c)
+		return out->free;
+	grant(x, o, c);
+	if (out->owner == AX_NONE || !front(&x->in[out->owner], c) ||
+	    !can_go(x, o))
+		return WEFT_NEVER;
+	go(x, out->owner, o, c);
+	return out->free;
+}
+
+void axbar_event(struct axbar *x)
+{
+	uint64_t c = x->armed, next = WEFT_NEVER, t;
+	uint32_t i;
+
+	if (c == WEFT_NEVER || weft_clock_edge(&x->clk, c) != weft_now(x->comp))
+		return;
+	x->armed = WEFT_NEVER;
+	for (i = 0; i < AT_LINKS; i++) {
+		t = x->link[i].port->peer ? ax_link_step(x, i, c) : WEFT_NEVER;
+		next = t < next ? t : next;
+	}
+	for (i = 0; i < AT_PORTS; i++)
+		leave(x, i, c);
+	for (i = 0; i < AT_PORTS; i++)
+		ask(x, i, c);
+	for (i = 0; i < AT_PORTS; i++) {
+		t = out_step(x, i, c);
+		next = t < next ? t : next;
+	}
+	for (i = 0; i < AT_PORTS; i++) {
+		ask(x, i, c);
+		t = in_next(x, &x->in[i], c);
+		next = t < next ? t : next;
+		t = watch(x, i, c);
+		next = t < next ? t : next;
+	}
+	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
+		tell(x);
+	if (next != WEFT_NEVER)
+		ax_arm(x, next > c ? next : c + 1);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ATOLL's link ports (hostport.md 2.1, 2.5): stop and continue by the fill
+ * level of the buffer, CRC, flits sent again.
+ *
+ * The receiver takes flits in sequence only; the first one that is damaged,
+ * missing or without room is asked for again, and what follows it is thrown
+ * away until it comes.  An end that hears nothing new for `timeout` cycles
+ * sends again, or asks, `attempts` times; then it waits for the other end, so
+ * that a run with a dead cable comes to its end.  Where no fault can sit on the
+ * cable nothing is kept to be sent again and nothing acknowledged; cycles are
+ * the same. */
+#include "systems/atoll/network/crossbar.h"
+
+enum { UNACKED = 64 }; /* flits, less than half of the sequence numbers */
+
+static bool guarded(const struct ax_link *k)
+{
+	return k->port->peer && (k->port->tapped || k->port->peer->tapped);
+}
+
+static void put(struct axbar *x, struct ax_link *k, struct weft_frame *f,
+		uint64_t start)
+{
+	f->words = at_words(f);
+	f->word_fs = x->clk.num / x->clk.den;
+	weft_port_send(k->port, f, weft_clock_edge(&x->clk, start));
+}
+
+static void state_send(struct axbar *x, uint32_t l, uint32_t flags)
+{
+	struct ax_link *k = &x->link[l];
+	struct weft_frame *f = weft_frame_new(x->comp->sim);
+
+	*at_line(f) = (struct at_line){
+		.kind = AT_STATE,
+		.flags = (uint8_t)(flags | (k->stop_said ? AT_STOP : 0)),
+		.seq = k->rx_seq,
+	};
+	put(x, k, f, ax_now(x) + x->t_out);
+}
+
+void ax_link_state(struct axbar *x, uint32_t l)
+{
+	struct ax_link *k = &x->link[l];
+	uint32_t left = x->buffer - x->in[AT_LINK0 + l].used;
+	bool stop = k->stop_said ? left < x->cont_free : left < x->stop_free;
+
+	if (stop == k->stop_said)
+		return;
+	k->stop_said = stop;
+	ax_count(x, AX_K_STOPS, stop);
+	state_send(x, l, 0);
+}
+
+bool ax_link_can(const struct axbar *x, uint32_t l)
+{
+	const struct ax_link *k = &x->link[l];
+
+	return !x->out[AT_LINK0 + l].stopped && !k->replay &&
+	       ring_count(&k->again) < UNACKED;
+}
+
+void ax_link_send(struct axbar *x, uint32_t l, struct weft_frame *f,
+		  uint64_t start)
+{
+	struct ax_link *k = &x->link[l];
+
+	at_line(f)->seq = k->tx_seq++;
+	if (guarded(k)) {
+		if (ring_empty(&k->again))
+			k->heard = start;
+		*ring_push(&k->again) = weft_frame_dup(f);
+	}
+	ax_mark(x, f, "link port out", start);
+	put(x, k, f, start);
+}
+
+/* ---- what comes ---- */
+
+/* The peer has everything before seq. */
+static void acked(struct ax_link *k, uint8_t seq)
+{
+	while (!ring_empty(&k->again)) {
+		struct weft_frame *f = *ring_front(&k->again);
+
+		if ((int8_t)(seq - at_line(f)->seq) <= 0)
+			return;
+		weft_frame_free(f);
+		ring_pop(&k->again);
+		k->resend -= k->resend > 0;
+		k->tries = 0;
+	}
+	k->replay = false;
+}
+
+static void stop_set(struct axbar *x, uint32_t l, bool stop, uint64_t c)
+{
+	struct ax_out *o = &x->out[AT_LINK0 + l];
+
+	if (o->stopped && !stop) {
+		ax_count(x, AX_K_STOPPED, c - o->stopped_at);
+		x->link[l].tries = 0;
+	}
+	if (!o->stopped && stop)
+		o->stopped_at = c;
+	o->stopped = stop;
+}
+
+static void state_act(struct axbar *x, uint32_t l, const struct at_line *s,
+		      uint64_t c)
+{
+	struct ax_link *k = &x->link[l];
+
+	k->heard = c;
+	acked(k, s->seq);
+	if (s->flags & AT_NACK && !ring_empty(&k->again)) {
+		k->replay = true;
+		k->resend = 0;
+	}
+	if (s->flags & AT_ASK)
+		state_send(x, l, 0);
+	stop_set(x, l, s->flags & AT_STOP, c);
+}
+
+/* A flit that cannot be taken: once, until the right one comes. */
+static void refuse(struct axbar *x, uint32_t l, struct weft_frame *f, bool old)
+{
+	struct ax_link *k = &x->link[l];
+
+	weft_frame_free(f);
+	if (old) {
+		state_send(x, l, 0);
+		return;
+	}
+	ax_count(x, AX_K_CRC, 1);
+	if (!k->nacked)
+		state_send(x, l, AT_NACK);
+	k->nacked = true;
+}
+
+/* The end of a packet whose last flit came with the sign of another one: those
+ * signs are not under the CRC. */
+static void end_packet(struct axbar *x, struct ax_in *in, uint64_t came)
+{
+	struct weft_frame *f = weft_frame_new(x->comp->sim);
+
+	*at_line(f) = (struct at_line){ .kind = AT_DATA, .flags = AT_EOP };
+	AT_CAME(f) = came;
+	AT_READY(f) = came + x->t_in + x->t_xbar;
+	*ring_push(&in->q) = f; /* no room: it was not on the line */
+	ax_count(x, AX_K_FRAMING, 1);
+}
+
+/* Into the buffer, so that each packet there has a head and an end. */
+static void flit_keep(struct axbar *x, uint32_t l, struct weft_frame *f)
+{
+	struct ax_link *k = &x->link[l];
+	struct ax_in *in = &x->in[AT_LINK0 + l];
+	bool head = at_line(f)->kind == AT_HEAD;
+
+	if (!head && !k->open) {
+		ax_count(x, AX_K_FRAMING, 1);
+		weft_frame_free(f);
+		return;
+	}
+	if (head && k->open)
+		end_packet(x, in, AT_CAME(f));
+	k->open = head || !(at_line(f)->flags & AT_EOP);
+	in->used += at_words(f);
+	AT_ROOM(f) = at_words(f);
+	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
+	ax_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
+	*ring_push(&in->q) = f;
+}
+
+static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
+{
+	struct ax_link *k = &x->link[l];
+	struct ax_in *in = &x->in[AT_LINK0 + l];
+	const struct at_line *s = at_line(f);
+	bool bad = s->flags & AT_BAD;
+
+	if (bad || s->seq != k->rx_seq) {
+		refuse(x, l, f, !bad && (int8_t)(s->seq - k->rx_seq) < 0);
+		return;
+	}
+	if (in->used + at_words(f) > x->buffer) {
+		ax_count(x, AX_K_OVERFLOWS, 1);
+		refuse(x, l, f, false);
+		return;
+	}
+	k->rx_seq++;
+	k->nacked = false;
+	flit_keep(x, l, f);
+	if (guarded(k))
+		state_send(x, l, 0);
+	ax_link_state(x, l);
+}
+
+static void came(struct axbar *x, uint32_t l, struct weft_frame *f)
+{
+	struct ax_link *k = &x->link[l];
+
+	if (f->raw)
+		at_decode(f);
+	if (at_line(f)->kind != AT_STATE) {
+		flit_in(x, l, f);
+		return;
+	}
+	if (at_line(f)->flags & AT_BAD) {
+		weft_frame_free(f);
+		return;
+	}
+	AT_READY(f) = AT_CAME(f) + x->t_in;
+	*ring_push(&k->state) = f;
+}
+
+/* ---- replay ---- */
+
+static uint64_t replay_step(struct axbar *x, uint32_t l, uint64_t c)
+{
+	struct ax_link *k = &x->link[l];
+	struct ax_out *o = &x->out[AT_LINK0 + l];
+	struct weft_frame *f;
+
+	if (!k->replay || o->stopped)
+		return WEFT_NEVER;
+	if (o->free > c)
+		return o->free;
+	if (k->resend == ring_count(&k->again)) {
+		k->replay = false;
+		return c + 1;
+	}
+	f = *ring_nth(&k->again, k->resend++);
+	ax_count(x, AX_K_RESENT, 1);
+	o->free = c + at_words(f);
+	put(x, k, weft_frame_dup(f), c + x->t_out);
+	return o->free;
+}
+
+/* Nothing heard for long although something is expected. */
+static uint64_t timeout_step(struct axbar *x, uint32_t l, uint64_t c)
+{
+	struct ax_link *k = &x->link[l];
+	bool stopped = x->out[AT_LINK0 + l].stopped;
+
+	if (!guarded(k) || (ring_empty(&k->again) && !stopped) ||
+	    k->tries > x->attempts)
+		return WEFT_NEVER;
+	if (c < k->heard + x->timeout)
+		return k->heard + x->timeout;
+	k->heard = c;
+	if (k->tries++ == x->attempts) {
+		ax_count(x, AX_K_DOWNS, 1);
+		return WEFT_NEVER;
+	}
+	if (stopped) {
+		state_send(x, l, AT_ASK);
+	} else {
+		k->replay = true;
+		k->resend = 0;
+	}
+	return c + x->timeout;
+}
+
+uint64_t ax_link_step(struct axbar *x, uint32_t l, uint64_t c)
+{
+	struct ax_link *k = &x->link[l];
+	uint64_t next = WEFT_NEVER, t;
+
+	while (!ring_empty(&k->came) && AT_CAME(*ring_front(&k->came)) <= c) {
+		struct weft_frame *f = *ring_front(&k->came);
+
+		ring_pop(&k->came);
+		came(x, l, f);
+	}
+	while (!ring_empty(&k->state) &&
+	       AT_READY(*ring_front(&k->state)) <= c) {
+		struct weft_frame *f = *ring_front(&k->state);
+
+		ring_pop(&k->state);
+		state_act(x, l, at_line(f), c);
+		weft_frame_free(f);
+	}
+	if (!ring_empty(&k->came))
+		next = AT_CAME(*ring_front(&k->came));
+	t = ring_empty(&k->state) ? WEFT_NEVER
+				  : AT_READY(*ring_front(&k->state));
+	next = t < next ? t : next;
+	t = timeout_step(x, l, c);
+	next = t < next ? t : next;
+	t = replay_step(x, l, c);
+	return t < next ? t : next;
+}
+
+#define RING_DROP(r)                                                           \
+	do {                                                                   \
+		for (; !ring_empty(r); ring_pop(r))                            \
+			weft_frame_free(*ring_front(r));                       \
+		ring_free(r);                                                  \
+	} while (0)
+
+void ax_link_fini(struct axbar *x, uint32_t l)
+{
+	struct ax_link *k = &x->link[l];
+
+	RING_DROP(&k->again);
+	RING_DROP(&k->came);
+	RING_DROP(&k->state);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ATOLL on the wire (hostport.md 2.1, 2.2): characters of 8 data bits and one
+ * control bit.  All layouts are here and nowhere else.
+ *
+ * A packet is a head flit, which holds what is left of its routing string, and
+ * data flits of up to 64 bytes, the last one with the end of the packet.  Each
+ * flit is one weft_frame:
+ *
+ *   head   SOH seq routing characters EOF		(characters: parity)
+ *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
+ *   state  STATE|flags seq CRC-8			(one way back: stop,
+ * next seq)
+ *
+ * Routing characters have the control bit and [7:4] zero; control characters
+ * have [7:4] not zero. */
+#ifndef SYSTEMS_ATOLL_NETWORK_WIRE_H
+#define SYSTEMS_ATOLL_NETWORK_WIRE_H
+
+#include <stdbool.h>
+
+#include "weft/component.h"
+#include "weft/frame.h"
+
+enum {
+	AT_FLIT = 64,  /* bytes of a data flit */
+	AT_ROUTE = 32, /* routing characters of a packet */
+	AT_HEAD_WORDS = 3,
+	AT_DATA_WORDS = 5,
+	AT_STATE_WORDS = 3,
+	AT_WORDS_MAX = AT_FLIT + AT_DATA_WORDS,
+	AT_PORTS = 8, /* 0..3 host ports, 4..7 links */
+	AT_LINKS = 4,
+	AT_LINK0 = 4,
+};
+
+enum at_kind { AT_HEAD, AT_DATA, AT_STATE };
+enum {
+	AT_EOP = 1,	  /* data: last of its packet */
+	AT_STOP = 2,	  /* state: send nothing more */
+	AT_NACK = 4,	  /* state: again from seq on */
+	AT_ASK = 8,	  /* state: what is yours? */
+	AT_BAD = 16,	  /* not on the line: does not make sense */
+	AT_RETRIEVED = 32 /* not on the line: taken out of the network */
+};
+
+struct at_line { /* u[0] */
+	uint8_t kind, flags, seq;
+	uint8_t pad_[5];
+};
+_Static_assert(sizeof(struct at_line) == 8, "at_line fits in u[0]");
+
+static inline struct at_line *at_line(const struct weft_frame *f)
+{
+	return (struct at_line *)&f->u[0];
+}
+/* Not on the line: cycle at which it came, then may be looked at. */
+#define AT_CAME(f)  ((f)->u[1])
+#define AT_READY(f) ((f)->u[2])
+/* Room it takes in a buffer; time at which its packet was injected. */
+#define AT_ROOM(f) ((f)->u[3])
+#define AT_BORN(f) ((f)->u[4])
+
+/* Routing character (R): [2:0] port, [3] makes parity even. */
+static inline uint8_t at_char(uint32_t port)
+{
+	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);
+}
+static inline bool at_char_good(uint8_t c)
+{
+	return !(c >> 4) && !__builtin_parity(c);
+}
+
+/* Characters of a frame on the line. */
+static inline uint32_t at_words(const struct weft_frame *f)
+{
+	switch (at_line(f)->kind) {
+	case AT_HEAD:
+		return AT_HEAD_WORDS + f->payload.len;
+	case AT_DATA:
+		return AT_DATA_WORDS + f->payload.len;
+	default:
+		return AT_STATE_WORDS;
+	}
+}
+
+/* Makes a damaged frame one of kind, flags, seq and payload again; AT_BAD when
+ * that is not possible.  Routing characters come as they are. */
+void at_decode(struct weft_frame *f);
+
+/* Characters of a frame, with the part (enum weft_part) of each in its upper
+ * bits; CONTROL: begin and end, CREDIT: state flits. */
+uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			 uint32_t max);
+
+extern const struct weft_wire atoll_wire;
+/* wire_faults.c */
+extern const struct weft_wire_faults atoll_wire_faults;
+extern const struct weft_wire_capture atoll_wire_capture;
+
+#endif

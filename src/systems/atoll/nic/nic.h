@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of ATOLL (class atoll.nic): four host ports and the crossbar.  See
+ * nic.c. */
+#ifndef SYSTEMS_ATOLL_NIC_NIC_H
+#define SYSTEMS_ATOLL_NIC_NIC_H
+
+#include "base/ring.h"
+#include "systems/atoll/network/crossbar.h"
+#include "systems/atoll/nic/regs_map.h"
+#include "weft/bus.h"
+#include "weft/trace.h"
+
+enum { AT_PORT_BUS, AT_PORT_LINK };
+enum { AT_TAG_XBAR, AT_TAG_HOST }; /* + host port */
+
+#define AT_OWN_COUNTERS(X)                                                     \
+	X(SENT, "sent", "packets", "given to the crossbar by host ports")      \
+	X(RECEIVED, "received", "packets", "taken by host ports")              \
+	X(READS, "reads", "transactions", "of host memory")                    \
+	X(WRITES, "writes", "transactions", "to host memory")                  \
+	X(BAD_DESC, "bad_descriptors", "descriptors", "that make no sense")    \
+	X(LENGTHS, "lengths", "packets", "of another length than they said")   \
+	X(IRQS, "irqs", "interrupts", "raised")
+enum {
+#define X(id, name, unit, doc) AT_K_##id,
+	AT_OWN_COUNTERS(X)
+#undef X
+		AT_K_XBAR
+};
+
+struct at_nic;
+
+/* A transaction with host memory. */
+struct at_dma {
+	struct weft_bus_txn txn;
+	void (*done)(struct at_nic *n, struct at_dma *d);
+	uint32_t hp;
+	struct at_dma *next;
+};
+
+/* ---- sending side of a host port ---- */
+
+struct at_tx {
+	/* PIO */
+	uint8_t route[AT_ROUTE];
+	uint32_t n_route;
+	uint64_t pio[ATOLL_PIO_MAX / 8];
+	uint32_t n_pio, tag;
+	uint64_t pio_trace; /* message that is being stored */
+	/* DMA */
+	uint64_t sdq_base, sdr_base;
+	uint32_t sdq_size, sdq_wp, sdq_rp;
+	bool busy; /* a descriptor is being worked on */
+	uint64_t desc[8];
+	uint64_t asked, bytes; /* of the payload: read so far; all */
+	bool reading;
+	uint64_t trace; /* message of the packet that is being cut */
+	struct {
+		RING(uint64_t);
+	} traces; /* of descriptors not begun, for who listens */
+	/* flits for the crossbar */
+	struct {
+		RING(struct weft_frame *);
+	} q;
+	uint8_t part[AT_FLIT]; /* of the next flit */
+	uint32_t n_part;
+};
+
+/* ---- receiving side ---- */
+
+struct at_pkt { /* PIO: a packet being received or read */
+	uint64_t head;
+	bool retrieved;
+	uint32_t read; /* bytes taken by the host */
+	uint64_t trace;
+};
+
+struct at_rx {
+	/* flits not yet stored (DMA) or read (PIO) */
+	uint32_t ctrl;
+	uint8_t route[AT_ROUTE];
+	uint32_t n_route;
+	bool retrieved, open, pio; /* pio: it is the last of pkts */
+	uint32_t got;  /* bytes of this packet so far, header included */
+	uint64_t head; /* its header word */
+	/* PIO: words of all packets, and the packets */
+	struct {
+		RING(uint64_t);
+	} words;
+	struct {
+		RING(struct at_pkt);
+	} pkts;
+	/* DMA */
+	uint64_t rdq_base, rdr_base;
+	uint32_t rdq_size, rdq_rp, rdq_wp, rdr_size;
+	uint64_t rdr_rp, rdr_wp, start; /* bytes, not wrapped */
+	uint32_t writes, descs; /* of bytes, of descriptors: on their way */
+};
+
+struct at_nic {
+	/* parameters */
+	struct weft_clock clock;
+	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
+	uint32_t dl_counter, timeout, attempts, rx_flits, node;
+	bool report;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	struct axbar x;
+	struct at_tx tx[ATOLL_PORTS];
+	struct at_rx rx[ATOLL_PORTS];
+	uint64_t irq, redirected;
+	uint32_t dl_ports;
+	bool irq_level;
+	struct {
+		struct at_dma *head, *tail;
+		bool busy;
+	} dma[2];
+	struct at_dma *pool;
+};
+
+/* dma.c */
+struct at_dma *at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
+			   uint32_t hp,
+			   void (*done)(struct at_nic *, struct at_dma *));
+struct at_dma *at_dma_write(struct at_nic *n, weft_phys_t addr,
+			    const void *data, uint32_t bytes, uint32_t hp,
+			    void (*done)(struct at_nic *, struct at_dma *));
+void at_dma_done(struct at_nic *n, struct at_dma *d);
+void at_dma_fini(struct at_nic *n);
+
+/* transmit.c */
+void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
+void at_tx_go(struct at_nic *n, uint32_t hp);
+void at_tx_fini(struct at_nic *n, uint32_t hp);
+/* receive.c */
+bool at_rx_room(void *own, uint32_t np);
+void at_rx_flit(void *own, uint32_t np, struct weft_frame *f);
+uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off);
+void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
+void at_rx_fini(struct at_nic *n, uint32_t hp);
+/* registers.c */
+extern const struct weft_reg at_regs[];
+void at_irq(struct at_nic *n, uint64_t bits);
+void at_access(struct at_nic *n, const struct weft_bus_note *note);
+
+static inline void at_count(struct at_nic *n, uint32_t k, uint64_t by)
+{
+	weft_count(n->comp, k, by);
+}
+/* The message was up to now busy with this stage. */
+static inline void at_mark(const struct at_nic *n, uint64_t id,
+			   const char *stage)
+{
+	if (__builtin_expect(id != 0, 0))
+		weft_mark(n->comp, id, stage, weft_now(n->comp));
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sending side of ATOLL's host ports and their network ports (hostport.md 2.1,
+ * 2.4): PIO assembles a packet from single stores, DMA works on descriptors;
+ * the network port cuts both into flits.
+ *
+ * A packet is its routing string, a header word (who, tag, bytes) and the
+ * payload.  No packet memory: of a packet sent by DMA a few flits are in the
+ * device at a time. */
+#include <string.h>
+
+#include "systems/atoll/nic/nic.h"
+
+enum { PIECE = 512, QUEUED = 16 }; /* bytes of a read; flits */
+
+/* ---- flits ---- */
+
+static struct weft_frame *flit_new(struct at_nic *n, enum at_kind kind,
+				   const void *p, uint32_t bytes)
+{
+	struct weft_frame *f = weft_frame_new(n->comp->sim);
+
+	*at_line(f) = (struct at_line){ .kind = (uint8_t)kind };
+	f->payload = weft_slice_word(n->comp->sim, bytes);
+	if (bytes)
+		memcpy(weft_slice_data(f->payload), p, bytes);
+	return f;
+}
+
+static void flit_put(struct at_nic *n, uint32_t hp, struct weft_frame *f)
+{
+	*ring_push(&n->tx[hp].q) = f;
+}
+
+static void pkt_head(struct at_nic *n, uint32_t hp, const uint8_t *route,
+		     uint32_t chars, uint64_t head)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	flit_put(n, hp, flit_new(n, AT_HEAD, route, chars));
+	memcpy(t->part, &head, 8);
+	t->n_part = 8;
+}
+
+/* More bytes of the packet; a full flit goes. */
+static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
+		      uint32_t bytes)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	while (bytes) {
+		uint32_t k = AT_FLIT - t->n_part;
+
+		if (!k) {
+			flit_put(n, hp, flit_new(n, AT_DATA, t->part, AT_FLIT));
+			t->n_part = 0;
+			continue;
+		}
+		k = k < bytes ? k : bytes;
+		memcpy(t->part + t->n_part, p, k);
+		t->n_part += k;
+		p += k;
+		bytes -= k;
+	}
+}
+
+/* A packet is where its last flit is. */
+static void pkt_end(struct at_nic *n, uint32_t hp, uint64_t trace)
+{
+	struct at_tx *t = &n->tx[hp];
+	struct weft_frame *f = flit_new(n, AT_DATA, t->part, t->n_part);
+
+	at_line(f)->flags = AT_EOP;
+	f->trace_id = trace;
+	flit_put(n, hp, f);
+	t->n_part = 0;
+	at_count(n, AT_K_SENT, 1);
+}
+
+static void flits_go(struct at_nic *n, uint32_t hp)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	while (!ring_empty(&t->q) && axbar_np_room(&n->x, hp)) {
+		axbar_inject(&n->x, hp, *ring_front(&t->q));
+		ring_pop(&t->q);
+	}
+}
+
+/* ---- PIO ---- */
+
+static uint64_t own_head(const struct at_nic *n, uint32_t hp, uint32_t tag,
+			 uint64_t bytes)
+{
+	return ATOLL_HEAD(n->node * ATOLL_PORTS + hp, tag, bytes);
+}
+
+static void pio_route(struct at_tx *t, uint64_t val)
+{
+	uint32_t chars = (uint32_t)(val >> 56);
+
+	if (chars > ATOLL_PIO_CHARS || t->n_route + chars > AT_ROUTE)
+		return;
+	for (uint32_t i = 0; i < chars; i++)
+		t->route[t->n_route++] = (uint8_t)(val >> 8 * i);
+}
+
+static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	if (t->n_pio < ATOLL_PIO_MAX / 8)
+		t->pio[t->n_pio++] = val;
+	if (!last)
+		return;
+	pkt_head(n, hp, t->route, t->n_route,
+		 own_head(n, hp, t->tag, t->n_pio * 8));
+	pkt_bytes(n, hp, (const uint8_t *)t->pio, t->n_pio * 8);
+	at_mark(n, t->pio_trace, "further stores");
+	pkt_end(n, hp, t->pio_trace);
+	t->n_route = t->n_pio = 0;
+	t->pio_trace = 0;
+	flits_go(n, hp);
+}
+
+/* ---- DMA ---- */
+
+static void payload_done(struct at_nic *n, struct at_dma *d);
+
+static void desc_over(struct at_nic *n, uint32_t hp)
+{
+	struct at_tx *t = &n->tx[hp];
+	uint64_t done = ATOLL_D_DONE;
+
+	pkt_end(n, hp, t->trace);
+	at_dma_write(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC + 56,
+		     &done, 8, hp, NULL);
+	t->sdq_rp = t->sdq_rp + 1 == t->sdq_size ? 0 : t->sdq_rp + 1;
+	t->busy = false;
+}
+
+/* Next piece of the payload, when there is room for its flits. */
+static void payload_ask(struct at_nic *n, uint32_t hp)
+{
+	struct at_tx *t = &n->tx[hp];
+	uint64_t left = t->bytes - t->asked;
+	uint32_t k = left < PIECE ? (uint32_t)left : PIECE;
+
+	if (!t->busy || t->reading ||
+	    ring_count(&t->q) + PIECE / AT_FLIT > QUEUED)
+		return;
+	if (!left) {
+		if (t->desc[0])
+			desc_over(n, hp);
+		return;
+	}
+	t->reading = true;
+	at_dma_read(n, t->sdr_base + t->desc[1] + t->asked, k, hp, payload_done)
+		->txn.trace_id = t->trace;
+	t->asked += k;
+}
+
+static void payload_done(struct at_nic *n, struct at_dma *d)
+{
+	n->tx[d->hp].reading = false;
+	pkt_bytes(n, d->hp, weft_slice_data(d->txn.data), d->txn.bytes);
+	at_tx_go(n, d->hp);
+}
+
+static void desc_done(struct at_nic *n, struct at_dma *d)
+{
+	struct at_tx *t = &n->tx[d->hp];
+	const uint64_t *w = t->desc;
+	uint32_t chars;
+
+	memcpy(t->desc, weft_slice_data(d->txn.data), ATOLL_DESC);
+	t->reading = false;
+	chars = (uint32_t)(w[0] >> 48 & 0xff);
+	t->bytes = (uint32_t)w[0];
+	t->asked = 0;
+	if (chars > ATOLL_ROUTE_MAX || !chars || t->bytes % 8) {
+		at_count(n, AT_K_BAD_DESC, 1);
+		chars = chars && chars <= ATOLL_ROUTE_MAX ? chars : 1;
+		t->bytes = 0;
+	}
+	pkt_head(n, d->hp, (const uint8_t *)&w[2], chars,
+		 w[7] & ATOLL_D_AGAIN
+			 ? w[5]
+			 : own_head(n, d->hp, (uint32_t)(w[0] >> 32) & 0xffff,
+				    t->bytes));
+	at_tx_go(n, d->hp);
+}
+
+static void desc_ask(struct at_nic *n, uint32_t hp)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	if (t->busy || t->sdq_rp == t->sdq_wp || !t->sdq_size)
+		return;
+	t->busy = t->reading = true;
+	t->desc[0] = 0;
+	t->trace = 0;
+	if (!ring_empty(&t->traces)) {
+		t->trace = *ring_front(&t->traces);
+		ring_pop(&t->traces);
+	}
+	at_dma_read(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC,
+		    ATOLL_DESC, hp, desc_done)
+		->txn.trace_id = t->trace;
+}
+
+static const char *tx_state(const struct at_tx *t)
+{
+	if (t->n_route || t->n_pio)
+		return "STORE";
+	if (!t->busy)
+		return ring_empty(&t->q) ? "IDLE" : "FLITS";
+	if (!t->reading)
+		return "FLITS";
+	return t->desc[0] ? "DATA" : "DESC";
+}
+
+static void tx_tell(const struct at_nic *n, uint32_t hp)
+{
+	const struct at_tx *t = &n->tx[hp];
+
+	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
+		return;
+	weft_state_at(n->comp, "send", hp, tx_state(t), weft_now(n->comp));
+	weft_level(n->comp, "send_flits", hp, ring_count(&t->q),
+		   weft_now(n->comp));
+}
+
+void at_tx_go(struct at_nic *n, uint32_t hp)
+{
+	flits_go(n, hp);
+	payload_ask(n, hp);
+	flits_go(n, hp);
+	desc_ask(n, hp);
+	tx_tell(n, hp);
+}
+
+/* SDQ_WP is to be `wp`: a message for each new descriptor. */
+static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = t->sdq_wp; t->sdq_size && i != wp;
+	     i = (i + 1) % t->sdq_size) {
+		uint64_t id = first ? weft_msg_fork(n->comp, first)
+				    : weft_msg_open(n->comp);
+
+		first = first ? first : id;
+		*ring_push(&t->traces) = id;
+	}
+}
+
+/* The first store of a message that is stored word by word. */
+static void trace_pio(struct at_nic *n, struct at_tx *t, uint32_t off)
+{
+	if (!t->pio_trace && off <= ATOLL_PIO_TAG)
+		t->pio_trace = weft_msg_open(n->comp);
+}
+
+void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	if (weft_heard(n->comp))
+		trace_pio(n, t, off);
+	switch (off) {
+	case ATOLL_PIO_ROUTE:
+		pio_route(t, val);
+		tx_tell(n, hp);
+		break;
+	case ATOLL_PIO_TAG:
+		t->tag = (uint32_t)val & 0xffff;
+		break;
+	case ATOLL_PIO_DATA:
+	case ATOLL_PIO_LAST:
+		pio_data(n, hp, val, off == ATOLL_PIO_LAST);
+		tx_tell(n, hp);
+		break;
+	case ATOLL_SDQ_BASE:
+		t->sdq_base = val;
+		break;
+	case ATOLL_SDQ_SIZE:
+		if (t->busy)
+			break;
+		t->sdq_size = (uint32_t)val;
+		t->sdq_wp = t->sdq_rp = 0;
+		break;
+	case ATOLL_SDR_BASE:
+		t->sdr_base = val;
+		break;
+	case ATOLL_SDQ_WP:
+		val = t->sdq_size ? val % t->sdq_size : 0;
+		if (weft_heard(n->comp))
+			trace_descs(n, t, (uint32_t)val);
+		t->sdq_wp = (uint32_t)val;
+		at_tx_go(n, hp);
+		break;
+	}
+}
+
+void at_tx_fini(struct at_nic *n, uint32_t hp)
+{
+	struct at_tx *t = &n->tx[hp];
+
+	for (; !ring_empty(&t->q); ring_pop(&t->q))
+		weft_frame_free(*ring_front(&t->q));
+	ring_free(&t->q);
+	ring_free(&t->traces);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs on ATOLL (hostport.md 2, 11.7, 13.6):
+ *
+ *   atoll.pingpong  node 0 and a node some links away, PIO or DMA (AT-03)
+ *   atoll.manager   management process: clears deadlocks, or reports them
+ *   atoll.ring      every node sends round a ring of links (2.3, L04)
+ *
+ * Nodes form a mesh of `width` columns: link 0 (port 4) leads to +x, 1 (5) to
+ * -x, 2 (6) to +y, 3 (7) to -y. */
+#include <errno.h>
+#include <string.h>
+
+#include "programs/program.h"
+#include "systems/atoll/nic/regs_map.h"
+#include "weft/atoll.h"
+
+enum { PX = 4, NX, PY, NY, HOPS = 23, BYTES = 65536, DATA_PORT = 1 };
+
+struct at_work {
+	uint64_t count, packets;
+	uint32_t size, mode, width, partner, counter, hops;
+	weft_time_t wait, cost, idle, pause;
+	bool recover;
+	struct work w;
+	struct atoll_port *p;
+	uint64_t seen[65536 / 64]; /* messages, by tag */
+	uint64_t buf[BYTES / 8];
+};
+
+static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
+		     uint32_t mode)
+{
+	struct atoll_attr attr = { .port = port, .mode = mode };
+	int ret;
+
+	a->w = work_of(c);
+	ret = atoll_open(a->w.h, &attr, &a->p);
+	if (ret)
+		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
+	return ret;
+}
+
+/* Steps in x, then in y, then the host port; characters, or 0. */
+static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
+			   uint32_t port, uint8_t *r)
+{
+	uint32_t x = s % width, y = s / width, n = 0;
+
+	for (; x != d % width && n < HOPS; n++) {
+		r[n] = x < d % width ? PX : NX;
+		x += x < d % width ? 1 : (uint32_t)-1;
+	}
+	for (; y != d / width && n < HOPS; n++) {
+		r[n] = y < d / width ? PY : NY;
+		y += y < d / width ? 1 : (uint32_t)-1;
+	}
+	r[n++] = (uint8_t)port;
+	return n <= HOPS ? n : 0;
+}
+
+/* Contents, and that the message has not come before. */
+static void verify(struct at_work *a, const struct atoll_msg *m)
+{
+	uint64_t bit = 1ULL << (m->tag % 64);
+	bool twice = a->seen[m->tag / 64] & bit;
+
+	a->seen[m->tag / 64] |= bit;
+	if (!twice && m->bytes == a->size &&
+	    work_check(a->buf, 0, a->size / 8,
+		       work_base(m->node, a->w.me, m->tag)) < 0)
+		return;
+	weft_check_failed(a->w.c, "message %u of node %u %s", m->tag, m->node,
+			  twice ? "has come twice" : "is not what was sent");
+}
+
+/* ---- ping-pong ---- */
+
+/* A random time, so that all phases of the clocks are met. */
+static weft_time_t pp_pause(const struct at_work *a, uint32_t node,
+			    uint64_t seq)
+{
+	return a->pause ? work_mix(seq * 2 + !node) % (2 * a->pause) : 0;
+}
+
+static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
+{
+	uint8_t route[HOPS + 1];
+	uint32_t n = mesh_route(a->width, a->w.me, to, DATA_PORT, route);
+
+	if (a->pause)
+		weft_host_cpu(a->w.h, pp_pause(a, a->w.me, seq));
+	work_sent(&a->w, to);
+	work_fill(a->buf, a->size / 8, work_base(a->w.me, to, seq));
+	weft_host_cpu(a->w.h, a->cost);
+	if (atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size))
+		weft_check_failed(a->w.c, "message %llu cannot be sent",
+				  (unsigned long long)seq);
+}
+
+static void pp_recv(struct at_work *a)
+{
+	struct atoll_msg m;
+
+	atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
+	verify(a, &m);
+}
+
+static void pp_rounds(struct at_work *a)
+{
+	weft_time_t t = weft_host_now(a->w.h);
+	double ns;
+
+	for (uint64_t i = 0; i < a->count; i++) {
+		pp_send(a, a->partner, i);
+		pp_recv(a);
+		if (i + 1 < a->count)
+			work_got(&a->w, a->partner);
+	}
+	t = weft_host_now(a->w.h) - t;
+	work_got(&a->w, a->partner);
+	for (uint64_t i = 0; i < a->count; i++)
+		t -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
+	ns = (double)t / 2 / (double)a->count / WEFT_NS;
+	weft_metric(a->w.c, "half_rtt", "ns", ns);
+	weft_series_add(a->w.c, "half_rtt", "B", "ns", a->size, ns);
+}
+
+static int pp_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct at_work *a = c->state;
+
+	if (a->size % 8)
+		return weft_fail(err, EINVAL,
+				 "%s.size: %u bytes are no multiple of 8",
+				 c->name, a->size);
+	if (a->mode == ATOLL_PIO && a->size > ATOLL_PIO_MAX)
+		return weft_fail(err, EINVAL,
+				 "%s.size: %u bytes: a message sent by PIO has "
+				 "%u at most; mode: dma takes more",
+				 c->name, a->size, ATOLL_PIO_MAX);
+	return 0;
+}
+
+static int pp_main(struct weft_comp *c)
+{
+	struct at_work *a = c->state;
+	int ret = open_port(a, c, DATA_PORT, a->mode);
+
+	if (ret)
+		return ret;
+	if (!a->partner || a->partner >= a->w.n) {
+		weft_check_failed(c, "partner: 1..%u", a->w.n - 1);
+		return -EINVAL;
+	}
+	work_barrier(&a->w, "atoll.pp");
+	if (!a->w.me)
+		pp_rounds(a);
+	else if (a->w.me == a->partner)
+		for (uint64_t i = 0; i < a->count; i++) {
+			pp_recv(a);
+			work_got(&a->w, 0);
+			pp_send(a, 0, i);
+		}
+	atoll_close(a->p);
+	return 0;
+}
+
+/* ---- management process ---- */
+
+/* Sends every packet that was taken out on its way again at once (2.3). */
+static void mgr_again(struct at_work *a, uint64_t *n_p)
+{
+	struct atoll_msg m;
+
+	while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf)))
+		if (m.retrieved && !atoll_again(a->p, &m, a->buf))
+			++*n_p;
+}
+
+static void mgr_report(struct at_work *a, const struct atoll_deadlock *d)
+{
+	weft_check_failed(a->w.c,
+			  "deadlock: OutPort %u is granted to InPort %u and "
+			  "stopped, InPort %u waits for it; recovery is off",
+			  d->out, d->granted, d->waits);
+}
+
+/* Instead of an auxiliary network: managers wait by their number, and who still
+ * sees the condition then takes a packet out. */
+static void mgr_clear(struct at_work *a, uint64_t *took_p)
+{
+	struct atoll_deadlock d;
+
+	weft_host_sleep(a->w.h,
+			weft_host_now(a->w.h) + (a->w.me + 1) * a->wait);
+	while (atoll_deadlock(a->p, &d)) {
+		if (!a->recover) {
+			mgr_report(a, &d);
+			return;
+		}
+		*took_p += atoll_retrieve(a->p, &d);
+		weft_host_sleep(a->w.h, weft_host_now(a->w.h) + a->wait);
+	}
+}
+
+static int mgr_main(struct weft_comp *c)
+{
+	struct at_work *a = c->state;
+	uint64_t irqs = 0, took = 0, again = 0;
+	int ret = open_port(a, c, 0, ATOLL_DMA);
+
+	if (ret)
+		return ret;
+	atoll_manage(a->p, a->counter);
+	work_barrier(&a->w, "atoll.manager");
+	while (atoll_irq_wait(a->p, weft_host_now(a->w.h) + a->idle)) {
+		irqs++;
+		weft_metric(c, "interrupts", "", (double)irqs);
+		mgr_clear(a, &took);
+		if (!a->recover)
+			break;
+		mgr_again(a, &again);
+		weft_metric(c, "taken_out", "packets", (double)took);
+		weft_metric(c, "sent_again", "packets", (double)again);
+	}
+	return 0;
+}
+
+/* ---- ring ---- */
+
+/* The way round the border of the mesh from node s, `hops` links. */
+static uint32_t ring_route(const struct at_work *a, uint32_t s, uint32_t hops,
+			   uint32_t port, uint8_t *r, uint32_t *d_p)
+{
+	uint32_t w = a->width, h = a->w.n / w, x = s % w, y = s / w, n;
+
+	for (n = 0; n < hops && n < HOPS; n++) {
+		if (y == 0 && x + 1 < w) {
+			r[n] = PX;
+			x++;
+		} else if (x + 1 == w && y + 1 < h) {
+			r[n] = PY;
+			y++;
+		} else if (y + 1 == h && x) {
+			r[n] = NX;
+			x--;
+		} else {
+			r[n] = NY;
+			y--;
+		}
+	}
+	r[n] = (uint8_t)port;
+	*d_p = y * w + x;
+	return n + 1;
+}
+
+static void ring_recv(struct at_work *a, uint64_t *got)
+{
+	struct atoll_msg m;
+
+	while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf))) {
+		verify(a, &m);
+		++*got;
+	}
+}
+
+static int ring_main(struct weft_comp *c)
+{
+	struct at_work *a = c->state;
+	uint64_t got = 0;
+	uint8_t route[HOPS + 1];
+	uint32_t n, to;
+	int ret = open_port(a, c, DATA_PORT, ATOLL_DMA);
+
+	if (ret)
+		return ret;
+	n = ring_route(a, a->w.me, a->hops, DATA_PORT, route, &to);
+	work_barrier(&a->w, "atoll.ring");
+	for (uint64_t i = 0; i < a->packets; i++) {
+		work_fill(a->buf, a->size / 8, work_base(a->w.me, to, i));
+		atoll_send(a->p, route, n, i & 0xffff, a->buf, a->size);
+		ring_recv(a, &got);
+	}
+	while (got < a->packets) {
+		struct atoll_msg m;
+
+		atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
+		verify(a, &m);
+		got++;
+	}
+	weft_metric(c, "received", "packets", (double)got);
+	return 0;
+}
+
+/* clang-format off */
+#define P(type, field, def, range, source, doc)                                \
+	WEFT_PARAM(type, struct at_work, field, def, range, source, doc)
+#define P_WIDTH P(U32, width, "2", "1..64", OWN, "columns of the mesh")
+#define P_SIZE(n) P(U32, size, n, "8..65536", OWN, "bytes of a message")
+
+static const struct weft_param pp_params[] = {
+	P(U64, count, "100", "1..65536", OWN, "round trips"),
+	P_SIZE("8"), P_WIDTH,
+	P(ENUM, mode, "pio", "pio|dma", OWN, "how messages are sent and taken"),
+	P(U32, partner, "1", "1..", OWN, "the node that sends them back"),
+	P(TIME, pause, "0", "", OWN,
+	  "mean of a random time before each message, not counted"),
+	P(TIME, cost, "200ns", "", CALIBRATED,
+	  "of software, for each message (11.7)"),
+	{ 0 }
+};
+static const struct weft_param mgr_params[] = {
+	P(BOOL, recover, "yes", "", OWN,
+	  "take a packet out; no: report the deadlock and end"),
+	P(U32, counter, "0", "", OWN,
+	  "cycles of the deadlock counter; 0 = the NIC's dl_counter"),
+	P(TIME, wait, "100us", "", OWN,
+	  "times own number + 1, before the condition is looked at again"),
+	P(TIME, idle, "2ms", "1us..", OWN,
+	  "without an interrupt: the process ends"),
+	{ 0 }
+};
+static const struct weft_param ring_params[] = {
+	P(U64, packets, "1", "1..65536", OWN, "that each node sends"),
+	P_SIZE("4096"), P_WIDTH,
+	P(U32, hops, "2", "1..23", OWN, "links each one goes round"),
+	{ 0 }
+};
+/* clang-format on */
+
+#define PROGRAM(id, name_, doc_, source_, params_, init_, main_)               \
+	WEFT_COMPONENT(id, .name = name_, .kind = WEFT_KIND_PROGRAM,           \
+		       .needs = "atoll.nic", .doc = doc_, .source = source_,   \
+		       .state_size = sizeof(struct at_work),                   \
+		       .params = params_,                                      \
+		       .ops = { .init = init_, .main = main_ })
+
+PROGRAM(atoll_pingpong, "atoll.pingpong", "ping-pong over ATOLL",
+	"hostport.md 11.7", pp_params, pp_init, pp_main);
+PROGRAM(atoll_manager, "atoll.manager", "ATOLL's management process",
+	"hostport.md 2.3", mgr_params, NULL, mgr_main);
+PROGRAM(atoll_ring, "atoll.ring", "packets round the border of a mesh",
+	"hostport.md 2.3, L04", ring_params, NULL, ring_main);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class coh.system as tests drive it: scripts instead of synthetic traffic, and
+ * a watcher that sees every access and every transaction. */
+#ifndef SYSTEMS_COHERENT_COHERENT_H
+#define SYSTEMS_COHERENT_COHERENT_H
+
+#include "systems/coherent/cache.h"
+#include "systems/coherent/ddr.h"
+#include "weft/sim.h"
+
+enum { COH_CORES_MAX = 16, COH_LINE_MAX = 256 };
+
+enum coh_delivery { COH_TO_MEMORY, COH_BY_INVALIDATE, COH_BY_UPDATE };
+
+/* One access of a core: 1, 2, 4 or 8 bytes, naturally aligned, issued `gap`
+ * cycles after the one before it was done.  Bytes are little-endian. */
+struct coh_op {
+	bool store;
+	uint32_t bytes, gap;
+	uint64_t addr, value;
+};
+
+/* What reaches the network interface at `cycle`; lies within one line. */
+struct coh_item {
+	uint64_t cycle;
+	enum coh_delivery how;
+	uint32_t target; /* cache in which an Update may allocate */
+	uint32_t bytes;
+	uint64_t addr;
+	uint8_t data[COH_LINE_MAX];
+};
+
+/* A request on the interconnect, as it was served.  Cycles: granted, answers
+ * of all snoopers (or at the controller) there, data at the requester,
+ * interconnect free. */
+struct coh_txn {
+	enum coh_bus bus; /* COH_NONE: nothing was needed any more */
+	uint32_t src;	  /* core, or the number of cores: the NI */
+	uint32_t bytes;
+	uint64_t addr;
+	uint64_t grant, snoop, data, end;
+	int32_t supplier; /* cache, or -1: memory or none */
+	bool shared;	  /* another cache held the line */
+	bool allocated;	  /* Update: the target took the line in */
+};
+
+struct coh_watch {
+	/* An access is done; value: what was loaded or stored. */
+	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
+		   uint64_t cycle, uint64_t value);
+	/* An item takes effect: whoever loads it from now on sees it. */
+	void (*item)(void *arg, const struct coh_item *item);
+	/* The interconnect is free again; before the next request. */
+	void (*txn)(void *arg, const struct coh_txn *t);
+	void *arg;
+};
+
+/* Between init and start.  The arrays stay the caller's and must live as long
+ * as the run.  Items are in order of `cycle`. */
+int coh_system_script(struct weft_comp *c, uint32_t core,
+		      const struct coh_op *ops, uint32_t n,
+		      struct weft_err *err);
+int coh_system_items(struct weft_comp *c, const struct coh_item *items,
+		     uint32_t n, struct weft_err *err);
+void coh_system_watch(struct weft_comp *c, const struct coh_watch *watch);
+
+const struct coh_cache *coh_system_cache(const struct weft_comp *c,
+					 uint32_t core);
+const struct coh_mem *coh_system_mem(const struct weft_comp *c);
+
+extern const struct weft_class weft_class_coh_system;
+
+#endif

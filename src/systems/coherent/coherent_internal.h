@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of coh.system among themselves.
+ *
+ * Everything happens on edges of one clock.  Within an edge: the interconnect
+ * (states and data change), the cores in order, the network interface, and last
+ * the arbiter, who so sees every request of that edge.  The numbers of the
+ * events below are that order. */
+#ifndef SYSTEMS_COHERENT_COHERENT_INTERNAL_H
+#define SYSTEMS_COHERENT_COHERENT_INTERNAL_H
+
+#include "systems/coherent/coherent.h"
+
+enum { EV_NET, EV_CORE, EV_NI = EV_CORE + COH_CORES_MAX, EV_ARB };
+
+enum {
+	C_LOADS,
+	C_STORES,
+	C_HITS,
+	C_MISSES,
+	C_PRIVATE,
+	C_UNCACHED,
+	C_RD,
+	C_RDX,
+	C_UPGR,
+	C_UPDATE,
+	C_WRITE,
+	C_MEM_RD,
+	C_MEM_WR,
+	C_CANCELLED,
+	C_SUPPLIES,
+	C_WRITE_BACKS,
+	C_INVALIDATIONS,
+	C_MERGES,
+	C_ALLOCATIONS,
+	C_BUSY,
+	C_DDR_READS,
+	C_DDR_WRITES,
+	C_ROW_HITS,
+	C_ARRIVED,
+	C_DELIVERED,
+	C_HELD_UP,
+	C_POLLS,
+	C_SEEN,
+	C_CHECKS,
+	C_ERRORS,
+	C_N
+};
+
+enum coh_where { COH_COHERENT, COH_UNCACHED, COH_PRIVATE };
+
+enum core_state { CORE_END, CORE_LOOKUP, CORE_UNCACHED, CORE_PLB, CORE_BUS };
+
+struct coh_core {
+	enum core_state state;
+	bool poller;
+	struct weft_timer timer;
+	struct coh_op op;
+	struct coh_cache cache;
+	struct coh_mem priv;
+	const struct coh_op *script;
+	uint32_t n_script, pos;
+	uint64_t left;	  /* random accesses to come */
+	uint64_t seen;	  /* words of the mailbox */
+	uint64_t see_sum; /* cycles */
+	uint64_t see_min, see_max;
+};
+
+enum ni_state { NI_END, NI_WAIT, NI_SLOT, NI_BUS };
+
+struct coh_ni {
+	enum ni_state state;
+	struct weft_timer timer;
+	struct coh_item item;
+	const struct coh_item *items;
+	uint32_t n_items, pos;
+	uint64_t made;	     /* words generated */
+	uint64_t last_cycle; /* of the last arrival */
+	uint64_t held_since;
+	uint64_t *arrival; /* cycle of the word in each slot */
+};
+
+enum net_state { NET_IDLE, NET_SNOOP, NET_DATA, NET_END };
+
+struct coh_net {
+	enum net_state state;
+	struct weft_timer timer, arb;
+	uint64_t due;
+	uint32_t last; /* who was granted last */
+	struct coh_txn txn;
+	struct coh_line *place; /* where the line goes */
+	enum coh_state fill;
+	uint8_t line[COH_LINE_MAX];
+};
+
+struct coh_check {
+	struct coh_mem flat, priv[COH_CORES_MAX];
+};
+
+struct coh_system {
+	/* parameters */
+	struct weft_clock clock;
+	uint32_t cores, ways, line;
+	uint64_t size, ddr_bytes, uncached_bytes, private_bytes, row_bytes;
+	uint64_t private_base;
+	bool update_alloc, supply_shared, verify;
+	uint32_t banks, width;
+	uint32_t t_hit, t_port, t_plb, t_arb, t_req, t_snoop, t_supply;
+	uint32_t t_reply, t_ni, t_ctrl, t_rp, t_rcd, t_cas, t_cwl;
+	uint32_t delivery, into, target, pollers, poll_gap, slots, stride;
+	uint64_t words, start, interval, jitter, mailbox;
+	uint64_t ops, region, region_base;
+	uint32_t gap;
+	double stores, privately, uncached;
+	/* run */
+	struct coh_core core[COH_CORES_MAX];
+	struct coh_ni ni;
+	struct coh_net net;
+	struct coh_ddr ddr;
+	struct coh_check check;
+	struct coh_watch watch;
+	struct weft_hist *seen;
+	uint64_t last; /* cycle of the last event */
+};
+
+static inline uint64_t coh_cycle(struct weft_comp *c)
+{
+	struct coh_system *s = c->state;
+
+	return weft_clock_cycle(&s->clock, weft_now(c));
+}
+
+static inline void coh_at(struct weft_comp *c, struct weft_timer *tm,
+			  uint32_t event, uint64_t cycle)
+{
+	struct coh_system *s = c->state;
+
+	weft_timer_arm(c, tm, event, weft_clock_edge(&s->clock, cycle));
+}
+
+/* setup.c: which way an access goes, by address (forth.md 9): enum coh_where,
+ * or -1: nowhere. */
+int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
+
+int coh_setup_check(struct weft_comp *c, struct weft_err *err);
+
+/* net.c: somebody has a request; it is asked for at the grant. */
+void coh_net_ask(struct weft_comp *c);
+void coh_net_event(struct weft_comp *c);
+void coh_net_arbitrate(struct weft_comp *c);
+
+/* net_snoop.c: makes room in a cache; the cycles that writing the victim back
+ * takes. */
+uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
+/* All have the request: they answer.  Sets the time of the data; returns when
+ * the interconnect is free. */
+uint64_t coh_net_serve(struct weft_comp *c);
+
+/* core.c */
+void coh_core_start(struct weft_comp *c, uint32_t i);
+void coh_core_event(struct weft_comp *c, uint32_t i);
+/* The access goes through, at these bytes; the core goes on. */
+void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
+
+/* ni.c */
+void coh_ni_start(struct weft_comp *c);
+void coh_ni_event(struct weft_comp *c);
+/* The item is delivered, or a slot of the mailbox may have become free. */
+void coh_ni_done(struct weft_comp *c);
+void coh_ni_kick(struct weft_comp *c);
+uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
+
+/* check.c: a flat memory that every access and item goes through as well. */
+bool coh_check_init(struct coh_system *s);
+void coh_check_fini(struct coh_system *s);
+void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
+		  uint64_t value);
+void coh_check_item(struct weft_comp *c, const struct coh_item *item);
+void coh_check_txn(struct weft_comp *c, const struct coh_txn *t);
+
+#endif

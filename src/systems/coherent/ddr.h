@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sparse memory with real bytes, and the DDR controller in front of it. */
+#ifndef SYSTEMS_COHERENT_DDR_H
+#define SYSTEMS_COHERENT_DDR_H
+
+#include "weft/types.h"
+
+enum { COH_PAGE = 4096 };
+
+/* Unwritten bytes read 0.  Every access lies within `size` (asserted). */
+struct coh_mem {
+	uint64_t size;
+	uint8_t **page;
+};
+bool coh_mem_init(struct coh_mem *m, uint64_t size);
+void coh_mem_fini(struct coh_mem *m);
+void coh_mem_read(const struct coh_mem *m, uint64_t addr, void *to,
+		  uint32_t bytes);
+void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
+		   uint32_t bytes);
+
+/* The controller: one access at a time, one open row per bank. */
+struct coh_ddr {
+	struct coh_mem mem;
+	uint64_t row_bytes;
+	uint32_t banks, width;			    /* bytes per cycle */
+	uint32_t t_ctrl, t_rp, t_rcd, t_cas, t_cwl; /* cycles */
+	uint64_t *open;				    /* row + 1 of each bank */
+	uint64_t reads, writes, row_hits, row_misses, row_conflicts;
+};
+bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes);
+void coh_ddr_fini(struct coh_ddr *d);
+/* Cycles that `bytes` bytes take at the controller's width. */
+uint32_t coh_ddr_beats(const struct coh_ddr *d, uint32_t bytes);
+/* Cycles from the request to the first beat. */
+uint32_t coh_ddr_read(struct coh_ddr *d, uint64_t addr, void *to,
+		      uint32_t bytes);
+/* Cycles from the request until the last beat is written. */
+uint32_t coh_ddr_write(struct coh_ddr *d, uint64_t addr, const void *from,
+		       uint32_t bytes);
+
+#endif

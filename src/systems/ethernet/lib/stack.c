@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See stack.h.  All runs in one thread: work of the process can be
+ * interrupted at any time, and goes on where it was afterwards. */
+#include "systems/ethernet/lib/stack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "systems/ethernet/lib/stack_bytes.h"
+#include "systems/ethernet/nic/regs_map.h"
+
+enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
+
+/* As Linux has them: least time-out, most of it, repeats, acknowledgement
+ * without data, silence until a receiver asks, and between its questions. */
+#define RTO	   (200 * WEFT_MS)
+#define RTO_MAX	   (120 * WEFT_SEC)
+#define ACK_DELAY  (40 * WEFT_MS)
+#define KEEP_IDLE  (7200 * WEFT_SEC)
+#define KEEP_AGAIN (75 * WEFT_SEC)
+#define PATIENCE   WEFT_SEC /* of a receiver without retransmission */
+enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
+
+struct stack {
+	struct weft_host *h;
+	const struct stack_proto *proto;
+	struct stack_cost c;
+	struct eth_dev *e;
+	uint32_t me, peer, payload; /* most bytes of a frame */
+	uint32_t tx_seq, rx_seq;    /* next byte */
+	bool asleep, tx_irq;
+	weft_time_t uncharged;
+	/* Bytes from `una` on are sent or about to be, and not acknowledged;
+	 * M-VIA forgets them when it has sent them.  Times are of the last look
+	 * at the clock: looking costs. */
+	struct stack_bytes sent;
+	uint32_t una, same_acks, tries;
+	uint32_t acks;	     /* to send at once */
+	uint32_t probes;     /* asked, and nothing came */
+	weft_time_t keep_at; /* when to ask; NEVER: no receiver waits */
+	bool resets;	     /* given up: what is sent says so */
+	weft_time_t now, rto, rto_at, ack_at;
+	/* what the process waits for */
+	uint8_t *to;
+	uint32_t want, got;
+	int error;
+	struct stack_bytes early; /* came before it was asked for */
+};
+
+static weft_time_t look(struct stack *s)
+{
+	s->now = weft_host_now(s->h);
+	return s->now;
+}
+
+static weft_time_t copy_time(uint64_t rate, uint32_t n)
+{
+	return rate ? (weft_time_t)((unsigned __int128)n * BYTES_FS * WEFT_SEC /
+				    rate)
+		    : 0;
+}
+
+/* ---- frames ----------------------------------------------------------------
+ */
+
+static void head_put(struct stack *s, uint8_t *p, uint32_t len)
+{
+	struct stack_seg g = { s->tx_seq, len, s->rx_seq, s->resets };
+	uint32_t i;
+
+	memset(p, 0, 12);
+	p[0] = 0x02;
+	for (i = 0; i < 4; i++)
+		p[2 + i] = (uint8_t)(s->peer >> (24 - 8 * i));
+	memcpy(p + 6, eth_address(s->e), ETH_STATION);
+	p[12] = (uint8_t)(s->proto->type >> 8);
+	p[13] = (uint8_t)s->proto->type;
+	s->proto->put(p + HEAD, s->me, s->peer, &g);
+}
+
+/* Gives the NIC what it may have; asks for an interrupt when more waits. */
+static void post(struct stack *s)
+{
+	uint32_t out = eth_tx_clean(s->e), most = s->c.window;
+	bool more;
+
+	if (!most)
+		eth_tx_post(s->e, UINT32_MAX);
+	else if (out < most)
+		eth_tx_post(s->e, most - out);
+	more = eth_tx_kept(s->e);
+	if (more != s->tx_irq)
+		eth_enable(s->e, MAC_INT_TXDW, more);
+	s->tx_irq = more;
+}
+
+static void deliver(struct stack *s, const uint8_t *p, uint32_t n)
+{
+	uint32_t k = s->want - s->got < n ? s->want - s->got : n;
+
+	if (k)
+		memcpy(s->to + s->got, p, k);
+	s->got += k;
+	if (n > k && stack_bytes_add(&s->early, s->h, p + k, n - k))
+		s->error = -ENOMEM;
+}
+
+/* ---- acknowledgements -------------------------------------------------------
+ */
+
+/* The next byte to send is the first without acknowledgement. */
+static void go_back(struct stack *s)
+{
+	s->tx_seq = s->una;
+}
+
+static void acked(struct stack *s, const struct stack_seg *g)
+{
+	uint32_t n = g->ack - s->una;
+
+	if (!s->sent.n || n > s->sent.n)
+		return; /* old, or of nothing */
+	if (!n) {
+		if (!g->len && ++s->same_acks == SAME_ACKS)
+			go_back(s);
+		return;
+	}
+	stack_bytes_drop(&s->sent, n);
+	s->una += n;
+	if ((int32_t)(s->tx_seq - s->una) < 0)
+		s->tx_seq = s->una;
+	s->same_acks = s->tries = 0;
+	s->rto = s->c.timeout;
+	s->rto_at = s->sent.n ? s->now + s->rto : WEFT_NEVER;
+}
+
+/* Bytes of a segment that came before; all of it, when it is not the next. */
+static uint32_t old_bytes(struct stack *s, const struct stack_seg *g)
+{
+	uint32_t old = s->rx_seq - g->seq;
+
+	if (old < g->len)
+		return old;
+	s->acks++;
+	return g->len;
+}
+
+/* At or behind the byte expected: it may follow bytes that were lost. */
+static void reset_in(struct stack *s, const struct stack_seg *g)
+{
+	weft_host_cpu(s->h, s->c.receive);
+	if ((int32_t)(g->seq - s->rx_seq) >= 0 && !s->error)
+		s->error = -ECONNRESET;
+	s->rto_at = WEFT_NEVER;
+}
+
+/* The peer lives.  One byte before those expected, and none of it: it asks. */
+static void heard(struct stack *s, const struct stack_seg *g)
+{
+	s->probes = 0;
+	if (s->keep_at != WEFT_NEVER)
+		s->keep_at = s->now + KEEP_IDLE;
+	if (!g->len && g->seq == s->rx_seq - 1)
+		s->acks++;
+	acked(s, g);
+}
+
+static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
+{
+	bool tcp = s->proto->reliable;
+	struct stack_seg g;
+	uint32_t old = 0;
+
+	if (len < HEAD + s->proto->head ||
+	    (p[12] << 8 | p[13]) != s->proto->type ||
+	    !s->proto->get(p + HEAD, len - HEAD, &g))
+		return;
+	if (g.reset) {
+		reset_in(s, &g);
+		return;
+	}
+	if (tcp)
+		heard(s, &g);
+	else if (s->rto_at != WEFT_NEVER)
+		s->rto_at = s->now + s->rto;
+	if (tcp && g.len)
+		old = old_bytes(s, &g);
+	weft_host_cpu(s->h,
+		      s->c.receive + copy_time(s->c.copy_rx, g.len - old));
+	if (!tcp && g.seq != s->rx_seq)
+		s->error = -EIO;
+	if (old == g.len)
+		return;
+	s->rx_seq = g.seq + g.len;
+	if (tcp && s->ack_at == WEFT_NEVER)
+		s->ack_at = s->now + ACK_DELAY;
+	deliver(s, p + HEAD + s->proto->head + old, g.len - old);
+}
+
+/* The time-out has passed. */
+static void expire(struct stack *s)
+{
+	if (s->now < s->rto_at)
+		return;
+	if (!s->proto->reliable || ++s->tries > TRIES) {
+		s->error = -ETIMEDOUT;
+		s->rto_at = WEFT_NEVER;
+		return;
+	}
+	go_back(s);
+	s->same_acks = 0;
+	s->rto = 2 * s->rto < RTO_MAX ? 2 * s->rto : RTO_MAX;
+	s->rto_at = s->now + s->rto;
+}
+
+/* ---- interrupts -------------------------------------------------------------
+ */
+
+/* What the handler costs contains its accesses to the NIC. */
+static void handler(struct stack *s)
+{
+	weft_time_t t = look(s), cost = 0, spent;
+	uint32_t causes = eth_causes(s->e);
+
+	if (causes & MAC_INT_RXT0)
+		cost += s->c.interrupt;
+	if (causes & MAC_INT_TXDW && s->tx_irq)
+		cost += s->c.restart;
+	spent = weft_host_now(s->h) - t;
+	if (cost > spent)
+		weft_host_cpu(s->h, cost - spent);
+	if (s->asleep)
+		s->uncharged += weft_host_now(s->h) - t;
+}
+
+static void interrupted(struct stack *s)
+{
+	const uint8_t *p;
+	uint32_t len;
+
+	handler(s);
+	post(s);
+	while ((p = eth_rx(s->e, &len))) {
+		frame_in(s, p, len);
+		eth_rx_return(s->e);
+	}
+}
+
+/* The process works for so long. */
+static void work(struct stack *s, weft_time_t t)
+{
+	weft_time_t end = look(s) + t, now;
+
+	while (weft_host_isr_spin(s->h, eth_device(s->e), end)) {
+		now = weft_host_now(s->h);
+		interrupted(s);
+		end += weft_host_now(s->h) - now;
+	}
+	s->now = end;
+}
+
+static void sleep_until(struct stack *s, weft_time_t deadline)
+{
+	weft_time_t end = s->rto_at < deadline ? s->rto_at : deadline;
+
+	s->asleep = true;
+	if (weft_host_isr_wait(s->h, eth_device(s->e), end))
+		interrupted(s);
+	else
+		s->now = end > s->now ? end : s->now;
+	expire(s);
+}
+
+static void sleep_once(struct stack *s)
+{
+	sleep_until(s, WEFT_NEVER);
+}
+
+/* ---- calls
+ * ------------------------------------------------------------------- */
+
+static uint8_t *buffer(struct stack *s)
+{
+	uint8_t *p;
+
+	while (!(p = eth_tx_buf(s->e))) {
+		eth_enable(s->e, MAC_INT_TXDW, true);
+		s->tx_irq = true;
+		sleep_once(s);
+	}
+	s->asleep = false;
+	return p;
+}
+
+static uint32_t unsent(const struct stack *s)
+{
+	return s->sent.n - (s->tx_seq - s->una);
+}
+
+/* Sends up to k bytes.  What comes in while the processor works may move the
+ * place in the stream. */
+static void transmit(struct stack *s, uint32_t k)
+{
+	uint8_t *p = buffer(s);
+
+	work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
+	k = k < unsent(s) ? k : unsent(s);
+	if (k)
+		memcpy(p + HEAD + s->proto->head,
+		       stack_bytes_at(&s->sent, s->tx_seq - s->una), k);
+	head_put(s, p, k);
+	eth_tx_put(s->e, HEAD + s->proto->head + k);
+	s->tx_seq += k;
+	s->ack_at = WEFT_NEVER;
+	if (k && s->rto_at == WEFT_NEVER && s->proto->reliable)
+		s->rto_at = s->now + s->rto;
+	post(s);
+}
+
+static void transmit_all(struct stack *s)
+{
+	while (unsent(s) && !s->error)
+		transmit(s, unsent(s) < s->payload ? unsent(s) : s->payload);
+}
+
+/* Sends again what must be, and the acknowledgement that nothing else
+ * carried. */
+static void catch_up(struct stack *s)
+{
+	bool asleep = s->asleep;
+
+	transmit_all(s);
+	if (s->now >= s->ack_at && !s->acks)
+		s->acks = 1;
+	for (; s->acks; s->acks--)
+		transmit(s, 0);
+	s->asleep = asleep;
+}
+
+/* The peer learns it, if the line lets it. */
+static void give_up(struct stack *s)
+{
+	if (s->error != -ETIMEDOUT || !s->proto->reliable || s->resets)
+		return;
+	s->resets = true;
+	s->tx_seq = s->una + s->sent.n;
+	transmit(s, 0);
+}
+
+/* When a receiver asks; bytes on their way ask, too. */
+static weft_time_t keep_due(const struct stack *s)
+{
+	return s->sent.n ? WEFT_NEVER : s->keep_at;
+}
+
+/* Is the peer there?  It acknowledges a byte that it has. */
+static void keep_alive(struct stack *s)
+{
+	if (s->error || s->now < keep_due(s))
+		return;
+	if (s->probes++ == PROBES) {
+		s->error = -EHOSTDOWN;
+		return;
+	}
+	s->keep_at = s->now + KEEP_AGAIN;
+	s->tx_seq--;
+	transmit(s, 0);
+	s->tx_seq++;
+}
+
+int stack_send(struct stack *s, const void *data, uint32_t n)
+{
+	work(s, s->c.call);
+	if (stack_bytes_add(&s->sent, s->h, data, n))
+		return -ENOMEM;
+	transmit_all(s);
+	if (!s->proto->reliable) {
+		stack_bytes_drop(&s->sent, n);
+		s->una = s->tx_seq;
+	}
+	give_up(s);
+	return s->error;
+}
+
+static void take_early(struct stack *s)
+{
+	uint32_t k = s->early.n < s->want ? s->early.n : s->want;
+
+	if (!k)
+		return;
+	memcpy(s->to, stack_bytes_at(&s->early, 0), k);
+	stack_bytes_drop(&s->early, k);
+	s->got = k;
+}
+
+/* Spins for a while, then sleeps. */
+static void await(struct stack *s)
+{
+	weft_time_t end = look(s) + s->c.polls * s->c.poll;
+
+	if (!s->proto->reliable)
+		s->rto_at = s->now + s->rto;
+	else
+		s->keep_at = s->now + KEEP_IDLE;
+	while (s->got < s->want && !s->error && s->c.polls &&
+	       weft_host_isr_spin(s->h, eth_device(s->e),
+				  end < s->ack_at ? end : s->ack_at))
+		interrupted(s);
+	while (s->got < s->want && !s->error) {
+		catch_up(s);
+		sleep_until(s,
+			    s->ack_at < keep_due(s) ? s->ack_at : keep_due(s));
+		keep_alive(s);
+	}
+	if (!s->proto->reliable)
+		s->rto_at = WEFT_NEVER;
+	s->keep_at = WEFT_NEVER;
+	give_up(s);
+}
+
+int stack_recv(struct stack *s, void *p, uint32_t n)
+{
+	weft_time_t t;
+
+	s->to = p;
+	s->want = n;
+	s->got = 0;
+	take_early(s);
+	await(s);
+	t = weft_host_now(s->h);
+	if (s->asleep) {
+		weft_host_cpu(s->h, s->c.wake);
+		s->uncharged += weft_host_now(s->h) - t;
+	} else {
+		work(s, s->c.detect);
+	}
+	s->asleep = false;
+	s->want = s->got = 0;
+	return s->error;
+}
+
+/* Frames that the NIC has, and those that wait for it, leave. */
+static void drain(struct stack *s)
+{
+	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {
+		eth_enable(s->e, MAC_INT_TXDW, true);
+		s->tx_irq = true;
+		sleep_once(s);
+	}
+}
+
+int stack_serve(struct stack *s, weft_time_t deadline)
+{
+	drain(s);
+	while (s->sent.n && !s->error && s->now < deadline) {
+		catch_up(s);
+		sleep_until(s, deadline < s->ack_at ? deadline : s->ack_at);
+	}
+	give_up(s);
+	s->asleep = false;
+	return s->error ? s->error : !s->sent.n;
+}
+
+weft_time_t stack_busy(struct stack *s)
+{
+	return weft_host_busy(s->h);
+}
+
+weft_time_t stack_charged(struct stack *s)
+{
+	return weft_host_busy(s->h) - s->uncharged;
+}
+
+int stack_open(struct weft_host *h, const struct stack_proto *p,
+	       const struct stack_cost *c, uint32_t peer, struct stack **s_p)
+{
+	struct eth_attr a = { .tx = c->ring, .rx = MIN_RX, .mtu = c->mtu };
+	struct stack *s = weft_host_calloc(h, 1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	s->h = h;
+	s->proto = p;
+	s->c = *c;
+	s->me = weft_host_node(h);
+	s->peer = peer;
+	s->c.timeout = c->timeout ? c->timeout : p->reliable ? RTO : PATIENCE;
+	s->rto = s->c.timeout;
+	s->rto_at = s->ack_at = s->keep_at = WEFT_NEVER;
+	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;
+	ret = eth_open(h, &a, &s->e);
+	if (ret) {
+		weft_host_free(h, s);
+		return ret;
+	}
+	eth_enable(s->e, MAC_INT_RXT0, true);
+	*s_p = s;
+	return 0;
+}
+
+void stack_close(struct stack *s)
+{
+	drain(s);
+	eth_close(s->e);
+	stack_bytes_free(&s->early, s->h);
+	stack_bytes_free(&s->sent, s->h);
+	weft_host_free(s->h, s);
+}

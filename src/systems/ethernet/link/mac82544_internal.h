@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the MAC: registers, interrupts and life (mac82544.c), transmitter
+ * (mac82544_transmit.c), receiver and flow control (mac82544_receive.c). */
+#ifndef SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
+#define SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
+
+#include "base/vec.h"
+#include "systems/ethernet/link/mac82544.h"
+
+enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
+enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
+/* Control frames may wait so long as the FIFO fills: one XOFF, one XON. */
+enum { MAC_CTL_MAX = 4 };
+
+/* Registers that only hold a value. */
+enum mac_cell {
+	MAC_R_CTRL,
+	MAC_R_ITR,
+	MAC_R_RCTL,
+	MAC_R_TCTL,
+	MAC_R_TIPG,
+	MAC_R_FCTTV,
+	MAC_R_FCRTL,
+	MAC_R_FCRTH,
+	MAC_R_RDBAL,
+	MAC_R_RDBAH,
+	MAC_R_RDLEN,
+	MAC_R_RDH,
+	MAC_R_RDT,
+	MAC_R_RDTR,
+	MAC_R_TDBAL,
+	MAC_R_TDBAH,
+	MAC_R_TDLEN,
+	MAC_R_TDH,
+	MAC_R_TDT,
+	MAC_R_CRCERRS, /* statistics */
+	MAC_R_RXERRC,
+	MAC_R_MPC,
+	MAC_R_XONRXC,
+	MAC_R_XONTXC,
+	MAC_R_XOFFRXC,
+	MAC_R_XOFFTXC,
+	MAC_R_GPRC,
+	MAC_R_GPTC,
+	MAC_R_RUC,
+	MAC_R_ROC,
+	MAC_R_N
+};
+
+/* A used transmit descriptor that waits for its frame to leave. */
+struct mac_back {
+	uint32_t index;
+	uint8_t upper[8];
+};
+
+struct mac_tx_frame {
+	struct weft_frame *f;
+	weft_time_t ready;
+	uint32_t parts; /* descriptors */
+	uint32_t index; /* of the last one */
+};
+
+struct mac_tx {
+	uint32_t next; /* descriptor to fetch */
+	uint8_t desc[MAC_DESC];
+	struct weft_slice part[MAC_PARTS_MAX]; /* of the frame so far */
+	uint32_t n_parts, bytes, used;
+	bool fetching; /* a descriptor, or its bytes */
+	bool pending;  /* descriptor is there, its bytes not asked for */
+	weft_time_t ask;
+	bool on_line;
+	bool bad;	/* the frame so far makes no sense */
+	uint64_t trace; /* message */
+	struct {
+		VEC(struct mac_tx_frame);
+	} fifo;
+	struct {
+		VEC(struct mac_back);
+	} back;		   /* in order of the ring */
+	uint32_t due;	   /* of those may be written back */
+	weft_time_t free;  /* the line, gap included */
+	weft_time_t pause; /* until then nothing but control frames */
+	struct weft_frame *ctl[MAC_CTL_MAX];
+	uint32_t n_ctl;
+	bool ctl_on_line;
+	struct weft_timer timer;
+};
+
+struct mac_rx {
+	struct weft_frame *line, *first, *last; /* still coming; in the FIFO */
+	uint32_t fill;
+	uint32_t fetched;	      /* next descriptor to fetch */
+	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
+	uint32_t head, n;	      /* of the cache */
+	uint32_t off;		      /* bytes of `first` that are stored */
+	uint32_t part, total;	      /* on the way; of `first` in all */
+	bool storing, xoff;
+	weft_time_t xoff_at;
+	struct weft_timer end, ready;
+};
+
+struct mac {
+	struct weft_comp *comp;
+	struct weft_port *port;
+	struct mac_cfg cfg;
+	const struct mac_ops *ops;
+	void *own;
+	uint32_t reg[MAC_R_N];
+	uint32_t ral[MAC_ADDRS], rah[MAC_ADDRS];
+	uint32_t icr, ims;
+	bool level;
+	bool waiting;		/* a frame's RXT0 is to come */
+	weft_time_t rxt0, held; /* at; no interrupt before */
+	struct weft_timer timer;
+	struct mac_move move[MAC_KINDS];
+	struct mac_tx tx;
+	struct mac_rx rx;
+	struct mac_stats stats;
+};
+
+static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
+{
+	return m->reg[len] / MAC_DESC;
+}
+
+/* The descriptor behind one; software may have changed the ring meanwhile. */
+static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
+				  uint32_t index)
+{
+	uint32_t ring = mac_ring(m, len);
+
+	return ring ? (index + 1) % ring : 0;
+}
+
+/* Asks the owner for a movement; data's reference is the MAC's. */
+void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
+	     struct weft_slice data);
+void mac_cause(struct mac *m, uint32_t bits);
+/* A statistics register and the counter behind it. */
+void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
+
+void mac_tx_kick(struct mac *m);
+void mac_tx_event(struct mac *m);
+void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
+void mac_tx_control(struct mac *m, struct weft_frame *f);
+void mac_tx_pause(struct mac *m, uint16_t quanta);
+void mac_tx_reset(struct mac *m);
+void mac_tx_free(struct mac *m);
+
+void mac_rx_kick(struct mac *m);
+void mac_rx_end(struct mac *m);
+void mac_rx_ready(struct mac *m);
+void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
+void mac_rx_reset(struct mac *m);
+/* RDH was written: descriptors fetched ahead are of no use. */
+void mac_rx_forget(struct mac *m);
+void mac_rx_free(struct mac *m);
+/* A frame is in memory: RXT0 now or later. */
+void mac_rx_told(struct mac *m);
+
+#endif

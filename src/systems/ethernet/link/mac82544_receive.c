@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See mac82544.h: the receiver and flow control (802.3x).  A frame is looked at
+ * when its last byte is there; a good one for this station is in the FIFO from
+ * then on until its last byte is in memory. */
+#include <assert.h>
+#include <string.h>
+
+#include "systems/ethernet/link/mac82544_internal.h"
+#include "weft/trace.h"
+
+/* ---- flow control -------------------------------------------------------- */
+
+static void send_pause(struct mac *m, uint16_t quanta)
+{
+	uint8_t src[ETH_ADDR];
+	uint32_t i;
+
+	for (i = 0; i < ETH_ADDR; i++)
+		src[i] = (uint8_t)(i < 4 ? m->ral[0] >> 8 * i
+					 : m->rah[0] >> 8 * (i - 4));
+	mac_tally(m, quanta ? MAC_R_XOFFTXC : MAC_R_XONTXC, &m->stats.pause_tx);
+	mac_tx_control(m, eth_pause_new(m->comp->sim, src, quanta));
+}
+
+/* XOFF above the high mark, again when half of its time is over; XON below the
+ * low one. */
+static void fifo_changed(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	uint32_t high = m->reg[MAC_R_FCRTH] & 0xfff8;
+	uint32_t low = m->reg[MAC_R_FCRTL] & 0xfff8;
+	uint16_t quanta = (uint16_t)m->reg[MAC_R_FCTTV];
+	weft_time_t now = weft_now(m->comp);
+
+	if (!(m->reg[MAC_R_CTRL] & MAC_CTRL_TFCE) || !quanta || !high)
+		return;
+	if (rx->fill > high &&
+	    (!rx->xoff || now >= rx->xoff_at + quanta * ETH_PAUSE_QUANTA / 2)) {
+		rx->xoff = true;
+		rx->xoff_at = now;
+		send_pause(m, quanta);
+	} else if (rx->xoff && rx->fill <= low) {
+		rx->xoff = false;
+		send_pause(m, 0);
+	}
+}
+
+static bool take_pause(struct mac *m, const struct weft_frame *f)
+{
+	uint16_t quanta;
+
+	if (!eth_pause_parse(f, &quanta))
+		return false;
+	if (m->reg[MAC_R_CTRL] & MAC_CTRL_RFCE) {
+		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
+			  &m->stats.pause_rx);
+		mac_tx_pause(m, quanta);
+	}
+	return true;
+}
+
+/* ---- is it for us? --------------------------------------------------------
+ */
+
+static bool is_station(const struct mac *m, const uint8_t *a)
+{
+	uint32_t lo = a[0] | (uint32_t)a[1] << 8 | (uint32_t)a[2] << 16 |
+		      (uint32_t)a[3] << 24;
+	uint32_t hi = a[4] | (uint32_t)a[5] << 8 | MAC_RAH_AV;
+
+	for (uint32_t i = 0; i < MAC_ADDRS; i++)
+		if (m->ral[i] == lo && m->rah[i] == hi)
+			return true;
+	return false;
+}
+
+static bool is_ours(const struct mac *m, const struct weft_frame *f)
+{
+	uint32_t rctl = m->reg[MAC_R_RCTL];
+	const uint8_t *a = eth_frame_data(f);
+
+	if (!memcmp(a, eth_broadcast, ETH_ADDR) && rctl & MAC_RCTL_BAM)
+		return true;
+	if (eth_is_group(a) && rctl & MAC_RCTL_MPE)
+		return true;
+	return (!eth_is_group(a) && rctl & MAC_RCTL_UPE) || is_station(m, a);
+}
+
+/* False: bad, and bad ones are not stored. */
+static bool is_sound(struct mac *m, struct weft_frame *f)
+{
+	uint32_t max = m->reg[MAC_R_RCTL] & MAC_RCTL_LPE ? m->cfg.frame_max
+							 : ETH_FRAME_MAX;
+	bool keep = m->reg[MAC_R_RCTL] & MAC_RCTL_SBP;
+
+	switch (eth_frame_check(f, max)) {
+	case ETH_GOOD:
+		return true;
+	case ETH_BAD_FCS:
+		mac_tally(m, MAC_R_CRCERRS, &m->stats.crc);
+		f->flags |= MAC_RX_CE;
+		return keep;
+	case ETH_BAD_SYMBOL:
+		mac_tally(m, MAC_R_RXERRC, &m->stats.symbol);
+		return false;
+	case ETH_RUNT:
+		mac_tally(m, MAC_R_RUC, &m->stats.runt);
+		return false;
+	default:
+		mac_tally(m, MAC_R_ROC, &m->stats.giant);
+		return false;
+	}
+}
+
+/* ---- into the FIFO --------------------------------------------------------
+ */
+
+static void arm_ready(struct mac *m)
+{
+	const struct mac_rx *rx = &m->rx;
+	weft_time_t t;
+
+	if (!rx->first)
+		return;
+	t = eth_frame_end(rx->first) + m->cfg.receive;
+	if (t >= weft_now(m->comp))
+		weft_timer_arm(m->comp, &m->rx.ready,
+			       m->cfg.tag + MAC_TAG_RX_READY, t);
+}
+
+static void enqueue(struct mac *m, struct weft_frame *f)
+{
+	struct mac_rx *rx = &m->rx;
+
+	f->next = NULL;
+	if (rx->first)
+		rx->last->next = f;
+	else
+		rx->first = f;
+	rx->last = f;
+	rx->fill += f->payload.len;
+	weft_mark(m->comp, f->trace_id, "frame on the line", weft_now(m->comp));
+	if (rx->first == f)
+		arm_ready(m);
+	fifo_changed(m);
+}
+
+static void take(struct mac *m, struct weft_frame *f)
+{
+	f->flags = 0;
+	if (!(m->reg[MAC_R_RCTL] & MAC_RCTL_EN) || !is_sound(m, f) ||
+	    take_pause(m, f)) {
+		weft_frame_free(f);
+	} else if (!is_ours(m, f)) {
+		m->stats.filtered++;
+		weft_frame_free(f);
+	} else if (m->rx.fill + f->payload.len > m->cfg.rx_fifo) {
+		weft_frame_free(f);
+		mac_tally(m, MAC_R_MPC, &m->stats.missed);
+		mac_cause(m, MAC_INT_RXO);
+		fifo_changed(m);
+	} else {
+		enqueue(m, f);
+	}
+}
+
+void mac_rx_end(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	struct weft_frame *f;
+
+	if (!weft_timer_due(m->comp, &rx->end))
+		return;
+	while ((f = eth_line_take(&rx->line, weft_now(m->comp))))
+		take(m, f);
+	if (rx->line)
+		weft_timer_arm(m->comp, &rx->end, m->cfg.tag + MAC_TAG_RX_END,
+			       eth_frame_end(rx->line));
+}
+
+void mac_arrive(struct mac *m, struct weft_frame *f)
+{
+	eth_line_add(&m->rx.line, f);
+	weft_timer_arm(m->comp, &m->rx.end, m->cfg.tag + MAC_TAG_RX_END,
+		       eth_frame_end(m->rx.line));
+}
+
+/* ---- descriptors ----------------------------------------------------------
+ */
+
+static uint64_t desc_addr(const struct mac *m, uint32_t index)
+{
+	return ((uint64_t)m->reg[MAC_R_RDBAH] << 32 | m->reg[MAC_R_RDBAL]) +
+	       MAC_DESC * (uint64_t)index;
+}
+
+/* As many as there are up to the end of the ring and fit. */
+static void fetch(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	uint32_t ring = mac_ring(m, MAC_R_RDLEN), tail = m->reg[MAC_R_RDT];
+	uint32_t n;
+
+	if (m->move[MAC_RX_DESC].busy || !(m->reg[MAC_R_RCTL] & MAC_RCTL_EN) ||
+	    tail >= ring || rx->fetched >= ring || rx->fetched == tail ||
+	    rx->n == MAC_RX_CACHE)
+		return;
+	n = (tail > rx->fetched ? tail : ring) - rx->fetched;
+	n = n < MAC_RX_FETCH ? n : MAC_RX_FETCH;
+	n = n < MAC_RX_CACHE - rx->n ? n : MAC_RX_CACHE - rx->n;
+	mac_ask(m, MAC_RX_DESC, desc_addr(m, rx->fetched), rx->fetched,
+		weft_slice_word(m->comp->sim, n * MAC_DESC));
+	rx->fetched = (rx->fetched + n) % ring;
+}
+
+static void got_descs(struct mac *m, struct weft_slice data)
+{
+	struct mac_rx *rx = &m->rx;
+	const uint8_t *d = weft_slice_data(data);
+
+	for (uint32_t i = 0; i < data.len; i += MAC_DESC) {
+		uint64_t addr;
+
+		memcpy(&addr, d + i, sizeof(addr));
+		rx->cache[(rx->head + rx->n++) % MAC_RX_CACHE] = addr;
+	}
+}
+
+/* ---- out of the FIFO ------------------------------------------------------
+ */
+
+static uint32_t buffer_size(const struct mac *m)
+{
+	uint32_t rctl = m->reg[MAC_R_RCTL], n = 2048u >> (rctl >> 16 & 3);
+
+	return rctl & MAC_RCTL_BSEX && n < 2048 ? 16 * n : n;
+}
+
+static uint32_t stored_len(const struct mac *m, const struct weft_frame *f)
+{
+	return f->payload.len +
+	       (m->reg[MAC_R_RCTL] & MAC_RCTL_SECRC ? 0 : ETH_FCS);
+}
+
+/* Bytes of the frame as they go to memory; a FCS that is not stripped is that
+ * of the bytes, also where the one on the line was wrong. */
+static struct weft_slice stored_part(const struct mac *m,
+				     const struct weft_frame *f, uint32_t off,
+				     uint32_t n)
+{
+	uint32_t len = f->payload.len, fcs, i;
+	struct weft_slice s;
+
+	if (off + n <= len)
+		return weft_slice_sub(f->payload, off, n);
+	s = weft_slice_word(m->comp->sim, n);
+	fcs = eth_fcs(eth_frame_data(f), len);
+	for (i = 0; i < n; i++)
+		weft_slice_data(s)[i] =
+			off + i < len ? eth_frame_data(f)[off + i]
+				      : (uint8_t)(fcs >> 8 * (off + i - len));
+	return s;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How a frame is stored is settled when it begins. */
+static void store(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	struct weft_frame *f = rx->first;
+
+	if (!f || rx->storing || !rx->n || m->move[MAC_RX_DATA].busy ||
+	    m->move[MAC_RX_BACK].busy ||
+	    eth_frame_end(f) + m->cfg.receive > weft_now(m->comp))
+		return;
+	if (!rx->off)
+		rx->total = stored_len(m, f);
+	rx->part = least(rx->total - rx->off, buffer_size(m));
+	rx->storing = true;
+	weft_mark(m->comp, f->trace_id, "MAC: receive", weft_now(m->comp));
+	mac_ask(m, MAC_RX_DATA, rx->cache[rx->head], m->reg[MAC_R_RDH],
+		stored_part(m, f, rx->off, rx->part));
+	m->move[MAC_RX_DATA].trace_id = f->trace_id;
+}
+
+/* The bytes are there: the descriptor tells of them. */
+static void write_back(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	uint32_t index = m->reg[MAC_R_RDH];
+	bool last = rx->off + rx->part == rx->total;
+	struct weft_slice s = weft_slice_word(m->comp->sim, MAC_DESC);
+	uint8_t *d = weft_slice_data(s);
+
+	memset(d, 0, MAC_DESC);
+	memcpy(d, &rx->cache[rx->head], 8);
+	d[MAC_RXD_LEN] = (uint8_t)rx->part;
+	d[MAC_RXD_LEN + 1] = (uint8_t)(rx->part >> 8);
+	d[MAC_RXD_STATUS] = (uint8_t)(MAC_RX_DD | (last ? MAC_RX_EOP : 0));
+	d[MAC_RXD_ERRORS] = last ? (uint8_t)rx->first->flags : 0;
+	rx->off += rx->part;
+	mac_ask(m, MAC_RX_BACK, desc_addr(m, index), index, s);
+}
+
+static void frame_stored(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	struct weft_frame *f = rx->first;
+
+	rx->first = f->next;
+	rx->off = 0;
+	rx->fill -= f->payload.len;
+	m->stats.rx_bytes += f->payload.len;
+	mac_tally(m, MAC_R_GPRC, &m->stats.rx_frames);
+	weft_frame_free(f);
+	arm_ready(m);
+	fifo_changed(m);
+	mac_rx_told(m);
+}
+
+static void written_back(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+	uint32_t ring = mac_ring(m, MAC_R_RDLEN);
+	uint32_t head = mac_behind(m, MAC_R_RDLEN, m->reg[MAC_R_RDH]);
+
+	rx->storing = false;
+	rx->head = (rx->head + 1) % MAC_RX_CACHE;
+	rx->n--;
+	m->reg[MAC_R_RDH] = head;
+	if (ring && (m->reg[MAC_R_RDT] + ring - head) % ring == ring / 2)
+		mac_cause(m, MAC_INT_RXDMT0);
+	if (rx->off == rx->total)
+		frame_stored(m);
+}
+
+void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
+{
+	switch (kind) {
+	case MAC_RX_DESC:
+		got_descs(m, data);
+		break;
+	case MAC_RX_DATA:
+		write_back(m);
+		break;
+	default:
+		written_back(m);
+	}
+}
+
+void mac_rx_kick(struct mac *m)
+{
+	fetch(m);
+	store(m);
+}
+
+void mac_rx_ready(struct mac *m)
+{
+	if (weft_timer_due(m->comp, &m->rx.ready))
+		store(m);
+}
+
+void mac_rx_forget(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+
+	rx->n = rx->storing; /* that one is in use */
+	rx->fetched = m->reg[MAC_R_RDH];
+	m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
+}
+
+/* Frames on the line are looked at when they end. */
+void mac_rx_reset(struct mac *m)
+{
+	struct mac_rx *rx = &m->rx;
+
+	eth_line_free(&rx->first);
+	rx->fill = rx->off = rx->n = rx->head = rx->fetched = 0;
+	rx->storing = rx->xoff = false;
+	weft_timer_cancel(&rx->ready);
+}
+
+void mac_rx_free(struct mac *m)
+{
+	mac_rx_reset(m);
+	eth_line_free(&m->rx.line);
+}

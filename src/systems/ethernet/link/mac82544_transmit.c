@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See mac82544.h: the transmitter.  Descriptors are fetched in order of the
+ * ring, their bytes gathered up to EOP; frames wait in the FIFO until the line
+ * is free.  The frame on the line stays in the FIFO until its gap is over. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/ethernet/link/mac82544_internal.h"
+#include "weft/trace.h"
+
+static weft_time_t gap(const struct mac *m)
+{
+	return ((m->reg[MAC_R_TIPG] & 0x3ff) + 4) * ETH_BYTE_FS;
+}
+
+static uint64_t desc_addr(const struct mac *m, uint32_t index)
+{
+	return ((uint64_t)m->reg[MAC_R_TDBAH] << 32 | m->reg[MAC_R_TDBAL]) +
+	       MAC_DESC * (uint64_t)index;
+}
+
+/* ---- write-back -------------------------------------------------------- */
+
+static void write_back(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+
+	while (tx->due && !m->move[MAC_TX_BACK].busy) {
+		struct mac_back b = tx->back.at[0];
+		struct weft_slice s;
+
+		tx->due--;
+		memmove(tx->back.at, tx->back.at + 1, --tx->back.n * sizeof(b));
+		if (!(b.upper[MAC_TXD_CMD - 8] & (MAC_CMD_RS | MAC_CMD_RPS)))
+			continue;
+		b.upper[MAC_TXD_STA - 8] |= MAC_STA_DD;
+		s = weft_slice_word(m->comp->sim, sizeof(b.upper));
+		memcpy(weft_slice_data(s), b.upper, sizeof(b.upper));
+		mac_ask(m, MAC_TX_BACK, desc_addr(m, b.index) + 8, b.index, s);
+	}
+}
+
+/* ---- the line ----------------------------------------------------------- */
+
+/* The first frame of the FIFO is over. */
+static void retire(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	struct mac_tx_frame t = tx->fifo.at[0];
+
+	memmove(tx->fifo.at, tx->fifo.at + 1, --tx->fifo.n * sizeof(t));
+	tx->due += t.parts;
+	m->reg[MAC_R_TDH] = mac_behind(m, MAC_R_TDLEN, t.index);
+	if (m->ops->sent)
+		m->ops->sent(m->own, t.index);
+	write_back(m);
+	if (m->reg[MAC_R_TDH] == m->reg[MAC_R_TDT])
+		mac_cause(m, MAC_INT_TXQE);
+}
+
+static void wake(struct mac *m, weft_time_t t)
+{
+	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
+}
+
+static void onto_line(struct mac *m, struct weft_frame *f)
+{
+	weft_time_t now = weft_now(m->comp);
+
+	m->tx.free = now + eth_frame_time(f) + gap(m);
+	weft_port_send(m->port, f, now);
+	wake(m, m->tx.free);
+}
+
+static void start_data(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	struct mac_tx_frame *t = &tx->fifo.at[0];
+
+	tx->on_line = true;
+	m->stats.tx_bytes += t->f->payload.len;
+	mac_tally(m, MAC_R_GPTC, &m->stats.tx_frames);
+	onto_line(m, t->f);
+	t->f = NULL;
+}
+
+static void start_control(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	struct weft_frame *f = tx->ctl[0];
+
+	memmove(tx->ctl, tx->ctl + 1, --tx->n_ctl * sizeof(f));
+	tx->ctl_on_line = true;
+	onto_line(m, f);
+}
+
+static weft_time_t later(weft_time_t a, weft_time_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Puts on the line what can go now, or wakes when it can. */
+static void line_next(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	weft_time_t now = weft_now(m->comp), at = later(now, tx->free);
+
+	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
+		retire(m); /* descriptors without a frame */
+	if (!m->port->peer)
+		return; /* no cable: STATUS.LU is 0, nothing leaves */
+	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
+		return;
+	if (!tx->n_ctl)
+		at = later(at, later(tx->fifo.at[0].ready, tx->pause));
+	if (at > now)
+		wake(m, at);
+	else if (tx->n_ctl)
+		start_control(m);
+	else
+		start_data(m);
+}
+
+void mac_tx_event(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+
+	if (!weft_timer_due(m->comp, &tx->timer))
+		return;
+	if (weft_now(m->comp) >= tx->free) {
+		if (tx->on_line) {
+			tx->on_line = false;
+			retire(m);
+		}
+		tx->ctl_on_line = false;
+	} else if (tx->on_line || tx->ctl_on_line) {
+		wake(m, tx->free);
+	}
+	line_next(m);
+	mac_tx_kick(m);
+}
+
+void mac_tx_control(struct mac *m, struct weft_frame *f)
+{
+	struct mac_tx *tx = &m->tx;
+
+	if (tx->n_ctl == MAC_CTL_MAX) {
+		weft_frame_free(f);
+		return;
+	}
+	tx->ctl[tx->n_ctl++] = f;
+	line_next(m);
+}
+
+void mac_tx_pause(struct mac *m, uint16_t quanta)
+{
+	m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
+	line_next(m);
+}
+
+/* ---- descriptors --------------------------------------------------------- */
+
+static void drop_parts(struct mac_tx *tx)
+{
+	while (tx->n_parts)
+		weft_slice_drop(&tx->part[--tx->n_parts]);
+	tx->bytes = tx->used = 0;
+	tx->bad = false;
+}
+
+static struct weft_frame *gather(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	struct weft_frame *f;
+	uint32_t i, at = 0;
+
+	if (tx->n_parts == 1 && tx->bytes >= ETH_FRAME_MIN)
+		return eth_frame_slice(m->comp->sim,
+				       weft_slice_ref(tx->part[0]));
+	f = eth_frame_new(m->comp->sim, tx->bytes);
+	for (i = 0; i < tx->n_parts; at += tx->part[i++].len)
+		memcpy(eth_frame_data(f) + at, weft_slice_data(tx->part[i]),
+		       tx->part[i].len);
+	return f;
+}
+
+/* Without IFCS the last four bytes are the FCS, and nothing is padded. */
+static struct weft_frame *build(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	bool fcs = tx->desc[MAC_TXD_CMD] & MAC_CMD_IFCS;
+	struct weft_frame *f;
+
+	if (tx->bad || tx->bytes < (fcs ? ETH_HEAD : ETH_FRAME_MIN + ETH_FCS))
+		return NULL;
+	f = gather(m);
+	if (!fcs)
+		eth_frame_given_fcs(f);
+	return f;
+}
+
+static void frame_done(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	struct mac_tx_frame t = {
+		.f = build(m),
+		.ready = weft_now(m->comp) + m->cfg.start,
+		.parts = tx->used,
+		.index = tx->back.at[tx->back.n - 1].index,
+	};
+
+	m->stats.bad_desc += !t.f;
+	if (t.f && tx->trace) {
+		t.f->trace_id = tx->trace;
+		weft_mark(m->comp, tx->trace, "MAC: start", t.ready);
+	}
+	tx->trace = 0;
+	drop_parts(tx);
+	vec_push(&tx->fifo, t);
+	line_next(m);
+}
+
+static void part_done(struct mac *m)
+{
+	m->tx.fetching = false;
+	if (m->tx.desc[MAC_TXD_CMD] & MAC_CMD_EOP)
+		frame_done(m);
+	mac_tx_kick(m);
+}
+
+static uint64_t le(const uint8_t *p, uint32_t n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | p[n];
+	return v;
+}
+
+static uint32_t desc_len(const uint8_t *d)
+{
+	return (uint32_t)le(d + MAC_TXD_LEN, 2);
+}
+
+static void got_desc(struct mac *m, const uint8_t *d)
+{
+	struct mac_tx *tx = &m->tx;
+	struct mac_back b = { .index = tx->next };
+
+	memcpy(tx->desc, d, MAC_DESC);
+	memcpy(b.upper, d + 8, sizeof(b.upper));
+	vec_push(&tx->back, b);
+	tx->used++;
+	tx->next = mac_behind(m, MAC_R_TDLEN, tx->next);
+	tx->bad = tx->bad || d[MAC_TXD_CMD] & MAC_CMD_DEXT ||
+		  tx->n_parts == MAC_PARTS_MAX ||
+		  tx->bytes + desc_len(d) > m->cfg.frame_max + ETH_FCS;
+	if (tx->bad || !desc_len(d)) {
+		part_done(m);
+		return;
+	}
+	tx->pending = true;
+	tx->ask = WEFT_NEVER;
+}
+
+/* A place in the FIFO for the frame whose descriptor is fetched. */
+static bool has_place(const struct mac *m)
+{
+	return m->tx.used > 1 || m->tx.fifo.n <= m->cfg.ahead;
+}
+
+static void ask_data(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+	weft_time_t now = weft_now(m->comp);
+
+	if (!tx->pending || !has_place(m) || m->move[MAC_TX_DATA].busy)
+		return;
+	if (tx->ask == WEFT_NEVER)
+		tx->ask = now + m->cfg.turn;
+	if (now < tx->ask) {
+		wake(m, tx->ask);
+		return;
+	}
+	tx->pending = false;
+	mac_ask(m, MAC_TX_DATA, le(tx->desc, 8),
+		tx->back.at[tx->back.n - 1].index,
+		weft_slice_word(m->comp->sim, desc_len(tx->desc)));
+}
+
+static bool may_fetch(const struct mac *m)
+{
+	const struct mac_tx *tx = &m->tx;
+	uint32_t ring = mac_ring(m, MAC_R_TDLEN);
+
+	return m->reg[MAC_R_TCTL] & MAC_TCTL_EN && !tx->fetching &&
+	       !m->move[MAC_TX_DESC].busy && !m->move[MAC_TX_DATA].busy &&
+	       (tx->used || m->cfg.desc_ahead || tx->fifo.n <= m->cfg.ahead) &&
+	       tx->next < ring && m->reg[MAC_R_TDT] < ring &&
+	       tx->next != m->reg[MAC_R_TDT];
+}
+
+void mac_tx_kick(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+
+	ask_data(m);
+	if (!may_fetch(m))
+		return;
+	tx->fetching = true;
+	mac_ask(m, MAC_TX_DESC, desc_addr(m, tx->next), tx->next,
+		weft_slice_word(m->comp->sim, MAC_DESC));
+}
+
+void mac_trace(struct mac *m, uint64_t trace_id)
+{
+	m->tx.trace = trace_id;
+}
+
+void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
+{
+	struct mac_tx *tx = &m->tx;
+
+	switch (kind) {
+	case MAC_TX_DESC:
+		got_desc(m, weft_slice_data(data));
+		break;
+	case MAC_TX_DATA:
+		tx->bytes += data.len;
+		tx->part[tx->n_parts++] = weft_slice_ref(data);
+		part_done(m);
+		break;
+	default:
+		mac_cause(m, MAC_INT_TXDW);
+		write_back(m);
+	}
+}
+
+/* A frame on the line goes on. */
+void mac_tx_reset(struct mac *m)
+{
+	struct mac_tx *tx = &m->tx;
+
+	drop_parts(tx);
+	vec_foreach (&tx->fifo, struct mac_tx_frame, t) {
+		if (t->f)
+			weft_frame_free(t->f);
+	}
+	while (tx->n_ctl)
+		weft_frame_free(tx->ctl[--tx->n_ctl]);
+	vec_clear(&tx->fifo);
+	vec_clear(&tx->back);
+	tx->due = tx->next = 0;
+	tx->fetching = tx->pending = tx->on_line = tx->ctl_on_line = false;
+	tx->pause = 0;
+	weft_timer_cancel(&tx->timer);
+}
+
+void mac_tx_free(struct mac *m)
+{
+	mac_tx_reset(m);
+	vec_free(&m->tx.fifo);
+	vec_free(&m->tx.back);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a driver of eth.nic may know: configuration space as a PRO/1000 has it,
+ * BAR 0 = the registers of the MAC. */
+#ifndef SYSTEMS_ETHERNET_NIC_REGS_MAP_H
+#define SYSTEMS_ETHERNET_NIC_REGS_MAP_H
+
+#include "systems/ethernet/link/mac82544_regs.h"
+
+enum {
+	ETHNIC_VENDOR = 0x8086,
+	ETHNIC_DEVICE = 0x1008, /* 82544EI, copper */
+	ETHNIC_BAR = 0,
+	ETHNIC_BAR_BYTES = 0x20000,
+	ETHNIC_REG_BYTES = 0x8000,
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of class eth.switch: class and inputs (learning_switch.c), outputs and
+ * buffer (output_queues.c). */
+#ifndef SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
+#define SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
+
+#include "base/vec.h"
+#include "systems/ethernet/switch/station_table.h"
+#include "weft/trace.h"
+
+enum {
+	ESW_C_IN,
+	ESW_C_OUT,
+	ESW_C_FLOODED,
+	ESW_C_FILTERED,
+	ESW_C_DROPPED,
+	ESW_C_DROPPED_BYTES,
+	ESW_C_BAD,
+	ESW_C_RESERVED,
+	ESW_C_PEAK,
+	ESW_C_LEARNED,
+	ESW_C_MOVED,
+	ESW_C_EVICTED,
+	ESW_C_PAUSE_IN,
+	ESW_C_PAUSE_OUT,
+	ESW_C_N
+};
+
+enum { ESW_STORE, ESW_CUT };
+enum { ESW_DROP, ESW_PAUSE };
+
+/* A frame in the buffer; once, also when it leaves by several ports. */
+struct esw_item {
+	struct weft_frame *f;
+	uint32_t refs;	/* ports that have it in their queue or on the line */
+	uint32_t waits; /* in their queue */
+	uint32_t bytes;
+};
+
+struct esw_wait {
+	struct esw_item *item;
+	weft_time_t ready;
+};
+
+struct esw_port {
+	struct weft_port *port;
+	struct weft_frame *line; /* still coming, in order of decisions */
+	struct weft_timer in, done, out;
+	struct {
+		VEC(struct esw_wait);
+	} q;
+	size_t head;
+	struct weft_frame *ctl; /* a pause frame that is to leave */
+	struct esw_item *now;	/* on the line */
+	bool ctl_now;
+	weft_time_t end, pause; /* of the frame on the line; held until */
+	bool xoff;
+	weft_time_t xoff_at;
+};
+
+struct esw {
+	uint32_t ports, mode, full, table, frame_max, quanta;
+	uint64_t buffer, xoff, xon;
+	weft_time_t latency, ageing;
+	/* state */
+	struct weft_comp *comp;
+	struct esw_port *p;
+	struct eth_table stations;
+	uint64_t used;
+	uint8_t addr[ETH_ADDR];
+};
+
+/* At one time: all looks, then all ends, then all starts. */
+#define ESW_TAG_DONE(w, i)  ((w)->ports + (i))
+#define ESW_TAG_START(w, i) (2 * (w)->ports + (i))
+
+/* A frame from port `in` is to leave by `to` (a port, or all others): takes it.
+ */
+void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
+		 weft_time_t ready);
+/* Port i has heard a pause frame. */
+void esw_paused(struct esw *w, uint32_t i, uint16_t quanta);
+/* The frame on the line has left; the next one may start. */
+void esw_done_event(struct esw *w, uint32_t i);
+void esw_start_event(struct esw *w, uint32_t i);
+/* ops.waiting: frames in the queue of a port. */
+void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt);
+void esw_out_fini(struct esw *w);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where stations are: the learning table of an Ethernet switch.  Four ways by a
+ * hash of the address; a full set forgets the one heard of longest ago. */
+#ifndef SYSTEMS_ETHERNET_SWITCH_STATION_TABLE_H
+#define SYSTEMS_ETHERNET_SWITCH_STATION_TABLE_H
+
+#include "systems/ethernet/link/wire.h"
+
+enum { ETH_WAYS = 4 };
+#define ETH_NO_PORT UINT32_MAX
+
+struct eth_entry {
+	uint64_t key; /* address + 1; 0: empty */
+	weft_time_t seen;
+	uint32_t port;
+};
+
+struct eth_table {
+	struct eth_entry *at;
+	uint32_t sets; /* a power of two */
+	weft_time_t ageing;
+};
+
+enum eth_learned { ETH_KNOWN, ETH_NEW, ETH_MOVED, ETH_EVICTED };
+
+/* entries: 4 times a power of two; false: no memory. */
+bool eth_table_init(struct eth_table *t, uint32_t entries, weft_time_t ageing);
+void eth_table_fini(struct eth_table *t);
+enum eth_learned eth_table_learn(struct eth_table *t, uint64_t addr,
+				 uint32_t port, weft_time_t now);
+/* ETH_NO_PORT: not known, or not heard of for too long. */
+uint32_t eth_table_find(const struct eth_table *t, uint64_t addr,
+			weft_time_t now);
+
+#endif

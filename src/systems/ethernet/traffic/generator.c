@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class eth.gen: a station without a host, source and sink of Ethernet frames.
+ *
+ * It sends `frames` frames of `size` bytes, as fast as the line and `load`
+ * allow (a share of the line, gaps at random or even), to one station or to all
+ * of `stations` in random order, and checks what it receives: bytes, order and
+ * number for each source.  It obeys pause frames when told so.
+ *
+ * Data behind the header (big endian): source 4, number 4, time of sending in
+ * fs 8, then bytes that follow from source and number. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "systems/ethernet/link/wire.h"
+
+enum { TYPE = 0x88b6, DATA = ETH_HEAD + 16 };
+enum { GAPS_EVEN, GAPS_RANDOM };
+
+enum {
+	C_SENT,
+	C_RECEIVED,
+	C_BYTES,
+	C_LOST,
+	C_LATE,
+	C_BAD,
+	C_WRONG,
+	C_STRAY,
+	C_PAUSES,
+	C_N
+};
+static const struct weft_counter counters[C_N] = {
+	[C_SENT] = { "sent", "frames", "frames sent" },
+	[C_RECEIVED] = { "received", "frames", "frames for this station" },
+	[C_BYTES] = { "bytes", "bytes", "of those, without FCS" },
+	[C_LOST] = { "lost", "frames", "numbers that were skipped" },
+	[C_LATE] = { "late", "frames", "came again, or behind a later one" },
+	[C_BAD] = { "bad", "frames", "FCS, length or symbols wrong" },
+	[C_WRONG] = { "wrong", "frames", "good FCS, but other bytes" },
+	[C_STRAY] = { "stray", "frames", "for somebody else, or not of ours" },
+	[C_PAUSES] = { "pauses", "frames", "pause frames obeyed" },
+};
+
+struct eth_gen {
+	uint32_t station, to, stations, size, gaps;
+	uint64_t frames;
+	double load;
+	weft_time_t at;
+	bool pause;
+	/* state */
+	struct weft_comp *comp;
+	struct weft_hist *latency;
+	uint8_t addr[ETH_ADDR];
+	uint32_t *number, *expected; /* by station */
+	weft_time_t free, held;
+	struct weft_timer tx, rx;
+	struct weft_frame *line;
+};
+
+/* clang-format off */
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct eth_gen, field, def, range, OWN, doc)
+static const struct weft_param params[] = {
+	P(U32,  station,  "4294967295", "",          "number of the station; default: the digits in its name"),
+	P(U32,  to,       "4294967295", "",          "station to send to; default: all others at random"),
+	P(U32,  stations, "2",          "1..65536",  "stations there are, from 0 on"),
+	P(U32,  size,     "1514",       "60..9014",  "bytes of a frame without FCS"),
+	P(U64,  frames,   "0",          "",          "frames to send; to itself it sends none"),
+	P(REAL, load,     "1",          "0.000001..1", "share of the line that it uses"),
+	P(ENUM, gaps,     "even",       "even|random", "gaps of one length, or exponentially distributed"),
+	P(TIME, at,       "0",          "",          "time of the first frame"),
+	P(BOOL, pause,    "yes",        "",          "obey pause frames"),
+	{ 0 }
+};
+#undef P
+/* clang-format on */
+
+static const struct weft_port_decl ports[] = {
+	{ "link", WEFT_PORT_LINK, .wire = &eth_wire, .doc = "1000BASE-T" },
+	{ 0 }
+};
+
+/* ---- bytes -------------------------------------------------------------- */
+
+static void put(uint8_t *p, uint64_t v, uint32_t n)
+{
+	while (n--) {
+		p[n] = (uint8_t)v;
+		v >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *p, uint32_t n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+static uint8_t pattern(uint32_t src, uint32_t number, uint32_t i)
+{
+	return (uint8_t)(src * 31 + number * 7 + i);
+}
+
+static bool is_pattern(const uint8_t *p, uint32_t len, uint32_t src,
+		       uint32_t number)
+{
+	for (uint32_t i = DATA; i < len; i++)
+		if (p[i] != pattern(src, number, i))
+			return false;
+	return true;
+}
+
+/* ---- sending ------------------------------------------------------------- */
+
+static uint32_t draw_to(struct eth_gen *g)
+{
+	uint32_t d;
+
+	if (g->to != UINT32_MAX || g->stations < 2)
+		return g->to == UINT32_MAX ? 0 : g->to;
+	d = (uint32_t)weft_rng_below(&g->comp->rng, g->stations - 1);
+	return d + (d >= g->station);
+}
+
+static struct weft_frame *make(struct eth_gen *g, uint32_t to)
+{
+	struct weft_frame *f = eth_frame_new(g->comp->sim, g->size);
+	uint8_t *p = eth_frame_data(f), dst[ETH_ADDR];
+	uint32_t n = g->number[to % g->stations]++, i;
+
+	eth_addr_of(dst, to);
+	eth_frame_head(f, dst, g->addr, TYPE);
+	put(p + ETH_HEAD, g->station, 4);
+	put(p + ETH_HEAD + 4, n, 4);
+	put(p + ETH_HEAD + 8, weft_now(g->comp), 8);
+	for (i = DATA; i < g->size; i++)
+		p[i] = pattern(g->station, n, i);
+	return f;
+}
+
+/* From one start to the next. */
+static weft_time_t interval(struct eth_gen *g, const struct weft_frame *f)
+{
+	double full = (double)(eth_frame_time(f) + ETH_GAP * ETH_BYTE_FS);
+	double more = full / g->load - full;
+
+	if (g->gaps == GAPS_RANDOM)
+		more *= -log(1.0 - weft_rng_real(&g->comp->rng));
+	return (weft_time_t)(full + more);
+}
+
+static void tx_event(struct eth_gen *g)
+{
+	weft_time_t now = weft_now(g->comp), at;
+	struct weft_frame *f;
+
+	if (!weft_timer_due(g->comp, &g->tx) ||
+	    g->comp->counters[C_SENT] == g->frames)
+		return;
+	at = g->held > g->free ? g->held : g->free;
+	if (at <= now) {
+		f = make(g, draw_to(g));
+		g->free = at = now + interval(g, f);
+		weft_count(g->comp, C_SENT, 1);
+		weft_port_send(&g->comp->ports[0], f, now);
+	}
+	if (g->comp->counters[C_SENT] < g->frames)
+		weft_timer_arm(g->comp, &g->tx, 0, at);
+}
+
+/* ---- receiving ------------------------------------------------------------
+ */
+
+static void number_check(struct eth_gen *g, uint32_t src, uint32_t n)
+{
+	uint32_t *next = &g->expected[src];
+
+	if (n < *next) {
+		weft_count(g->comp, C_LATE, 1);
+		return;
+	}
+	weft_count(g->comp, C_LOST, n - *next);
+	*next = n + 1;
+}
+
+static void take(struct eth_gen *g, struct weft_frame *f)
+{
+	const uint8_t *p = eth_frame_data(f);
+	uint32_t src = (uint32_t)get(p + ETH_HEAD, 4);
+	uint32_t n = (uint32_t)get(p + ETH_HEAD + 4, 4);
+	weft_time_t t = get(p + ETH_HEAD + 8, 8);
+
+	if (memcmp(p, g->addr, ETH_ADDR) || eth_frame_type(f) != TYPE ||
+	    src >= g->stations) {
+		weft_count(g->comp, C_STRAY, 1);
+		return;
+	}
+	weft_count(g->comp, C_RECEIVED, 1);
+	weft_count(g->comp, C_BYTES, f->payload.len);
+	weft_count(g->comp, C_WRONG, !is_pattern(p, f->payload.len, src, n));
+	number_check(g, src, n);
+	weft_hist_put(g->latency,
+		      (double)(weft_now(g->comp) - t) / (double)WEFT_NS);
+}
+
+static void look(struct eth_gen *g, struct weft_frame *f)
+{
+	uint16_t quanta;
+
+	if (eth_frame_check(f, ETH_FRAME_JUMBO) != ETH_GOOD) {
+		weft_count(g->comp, C_BAD, 1);
+	} else if (!eth_pause_parse(f, &quanta)) {
+		take(g, f);
+	} else if (g->pause) {
+		weft_count(g->comp, C_PAUSES, 1);
+		g->held = weft_now(g->comp) + quanta * ETH_PAUSE_QUANTA;
+		weft_timer_arm(g->comp, &g->tx, 0, weft_now(g->comp));
+	}
+	weft_frame_free(f);
+}
+
+static void rx_event(struct eth_gen *g)
+{
+	struct weft_frame *f;
+
+	if (!weft_timer_due(g->comp, &g->rx))
+		return;
+	while ((f = eth_line_take(&g->line, weft_now(g->comp))))
+		look(g, f);
+	if (g->line)
+		weft_timer_arm(g->comp, &g->rx, 1, eth_frame_end(g->line));
+}
+
+static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	struct eth_gen *g = c->state;
+
+	(void)port;
+	eth_line_add(&g->line, f);
+	weft_timer_arm(c, &g->rx, 1, eth_frame_end(g->line));
+}
+
+/* ---- life ------------------------------------------------------------------
+ */
+
+static void gen_event(struct weft_comp *c, uint32_t tag)
+{
+	(tag ? rx_event : tx_event)(c->state);
+}
+
+static int gen_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct eth_gen *g = c->state;
+
+	if (g->station == UINT32_MAX)
+		g->station = eth_station_of(c->name);
+	if (g->station >= g->stations)
+		return weft_fail(err, EINVAL,
+				 "%s: station %u: there are only %u, from 0 on",
+				 c->name, g->station, g->stations);
+	g->comp = c;
+	g->number = weft_comp_alloc(c, g->stations * sizeof(*g->number));
+	g->expected = weft_comp_alloc(c, g->stations * sizeof(*g->expected));
+	g->latency = weft_hist(c, "latency", "ns");
+	eth_addr_of(g->addr, g->station);
+	return 0;
+}
+
+static int gen_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct eth_gen *g = c->state;
+
+	(void)err;
+	if (g->to == g->station)
+		g->frames = 0;
+	if (g->frames)
+		weft_timer_arm(c, &g->tx, 0, g->at);
+	return 0;
+}
+
+static void gen_fini(struct weft_comp *c)
+{
+	eth_line_free(&((struct eth_gen *)c->state)->line);
+}
+
+WEFT_COMPONENT(eth_gen, .name = "eth.gen", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "source and sink of Ethernet frames", .source = "own",
+	       .state_size = sizeof(struct eth_gen), .params = params,
+	       .counters = counters, .n_counters = C_N, .ports = ports,
+	       .ops = { .init = gen_init,
+			.start = gen_start,
+			.arrive = gen_arrive,
+			.event = gen_event,
+			.fini = gen_fini });

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's part of the RMA, see memory.h. */
+#include "systems/extoll/lib/memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct xmem_group xmem_groups[XMEM_GROUPS] = {
+	[XMEM_SMALL] = { 0, 65536, 16 },
+	[XMEM_MEDIUM] = { 65536, 65536, 512 },
+	[XMEM_LARGE] = { 131072, 131072, ATU_GATES },
+};
+
+/* ---- one process at a time ---- */
+
+static void kern_enter(struct xmem *m)
+{
+	while (m->kern->busy)
+		weft_host_sleep(m->host, weft_host_now(m->host) + WEFT_US);
+	m->kern->busy = true;
+}
+
+static void kern_leave(struct xmem *m)
+{
+	m->kern->busy = false;
+}
+
+/* ---- consecutive entries ---- */
+
+static bool entry_taken(const struct xmem_kern *k, uint32_t i)
+{
+	return k->taken[i / 32] >> (i % 32) & 1;
+}
+
+static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
+			 bool taken)
+{
+	for (uint32_t i = first; i < first + n; i++)
+		k->taken[i / 32] = (k->taken[i / 32] & ~(1u << (i % 32))) |
+				   (uint32_t)taken << (i % 32);
+}
+
+/* n free ones in a row inside of the group; ATU_GATES: there are none. */
+static uint32_t entries_in(const struct xmem_kern *k,
+			   const struct xmem_group *g, uint32_t n)
+{
+	uint32_t run = 0;
+
+	for (uint32_t i = g->first; i < g->first + g->n; i++) {
+		run = entry_taken(k, i) ? 0 : run + 1;
+		if (run == n)
+			return i + 1 - n;
+	}
+	return ATU_GATES;
+}
+
+/* In the group of its size, else in a larger one. */
+static uint32_t entries_find(const struct xmem_kern *k, uint32_t n)
+{
+	uint32_t at = ATU_GATES;
+
+	for (uint32_t g = 0; g < XMEM_GROUPS && at == ATU_GATES; g++)
+		if (n <= xmem_groups[g].max)
+			at = entries_in(k, &xmem_groups[g], n);
+	return at;
+}
+
+/* ---- ATU ---- */
+
+/* All commands before this one are finished. */
+static void atu_notified(struct xmem *m)
+{
+	struct xmem_kern *k = m->kern;
+
+	xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_TELL(ATU_NOTIFY, k->word_phys));
+	while (!*k->word)
+		weft_host_poll64(m->host, k->word, 0, WEFT_NEVER);
+}
+
+/* Every page of [first, first + n) is out of the ATU and not in use. */
+static void atu_flush(struct xmem *m, uint32_t first, uint32_t n)
+{
+	struct xmem_kern *k = m->kern;
+
+	while (n) {
+		*k->word = 0;
+		for (uint32_t i = 0; i < 8 && n; i++) {
+			uint32_t c = n < ATU_FLUSH_MAX ? n : ATU_FLUSH_MAX;
+
+			xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH(first, c));
+			first += c;
+			n -= c;
+		}
+		atu_notified(m);
+	}
+}
+
+/* ---- the node's ---- */
+
+static struct xmem_kern *kern_new(struct weft_host *h)
+{
+	weft_phys_t phys;
+	struct xmem_kern *k = weft_mem_alloc(h, sizeof(*k), 64, &phys);
+
+	if (!k)
+		return NULL;
+	k->gat = weft_mem_alloc(h, ATU_GAT_BYTES, ATU_GAT_BYTES, &k->gat_phys);
+	k->taken = weft_mem_alloc(h, ATU_GATES / 8, 64, &phys);
+	k->locks = weft_mem_alloc(h, RMA_VPIDS * XMEM_LOCKS * 4, 64,
+				  &k->locks_phys);
+	k->word = weft_mem_alloc(h, 64, 64, &k->word_phys);
+	return k;
+}
+
+static void kern_free(struct weft_host *h, struct xmem_kern *k)
+{
+	void *part[] = { k->gat, k->taken, k->locks, (void *)k->word, k };
+
+	for (uint32_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		if (part[i])
+			weft_mem_free(h, part[i]);
+}
+
+static void kern_registers(struct xmem *m)
+{
+	xmem_rf(m, EXTOLL_ATU_GAT, ATU_BASE_MAKE(m->kern->gat_phys));
+	xmem_rf(m, EXTOLL_ATU_ENABLE, 1);
+	xmem_rf(m, EXTOLL_RMA_LOCK_BASE, m->kern->locks_phys);
+	xmem_rf(m, EXTOLL_RMA_LOCK_N, XMEM_LOCKS);
+}
+
+/* The first process makes it. */
+static int kern_get(struct xmem *m)
+{
+	struct xmem_kern *k = m->drv.kernel->rma;
+
+	if (!k) {
+		k = kern_new(m->host);
+		if (!k)
+			return -ENOMEM;
+		if (!k->gat || !k->taken || !k->locks || !k->word) {
+			kern_free(m->host, k);
+			return -ENOMEM;
+		}
+		m->kern = m->drv.kernel->rma = k;
+		kern_registers(m);
+	}
+	m->kern = k;
+	k->users++;
+	return 0;
+}
+
+/* The last one takes it away. */
+static void kern_put(struct xmem *m)
+{
+	if (--m->kern->users)
+		return;
+	xmem_rf(m, EXTOLL_ATU_ENABLE, 0);
+	xmem_rf(m, EXTOLL_ATU_GAT, 0);
+	xmem_rf(m, EXTOLL_RMA_LOCK_N, 0);
+	m->drv.kernel->rma = NULL;
+	kern_free(m->host, m->kern);
+}
+
+/* ---- processes ---- */
+
+static void vpid_up(struct xmem *m, weft_phys_t ring)
+{
+	uint32_t v = m->vpid;
+
+	memset(&m->kern->locks[v * XMEM_LOCKS], 0, XMEM_LOCKS * 4);
+	xmem_rf(m, EXTOLL_RMA_BASE + 8 * v, ring);
+	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * v, m->slots);
+	xmem_rf(m, EXTOLL_RMA_VPID + 8 * v,
+		RMA_V_ENABLE | RMA_V_INT | RMA_V_TC_ALL);
+}
+
+static int xmem_attach(struct xmem *m)
+{
+	weft_phys_t phys;
+	int ret;
+
+	m->ring = weft_mem_alloc(m->host, (size_t)m->slots * RMA_NOTI_BYTES, 64,
+				 &phys);
+	if (!m->ring)
+		return -ENOMEM;
+	ret = extoll_drv_vpid(&m->drv, -1);
+	if (ret < 0)
+		goto free_ring;
+	m->vpid = (uint32_t)ret;
+	extoll_drv_lock(&m->drv);
+	ret = kern_get(m);
+	extoll_drv_unlock(&m->drv);
+	if (ret)
+		goto free_vpid;
+	vpid_up(m, phys);
+	return 0;
+free_vpid:
+	extoll_drv_vpid_free(&m->drv, m->vpid);
+free_ring:
+	weft_mem_free(m->host, (void *)m->ring);
+	return ret;
+}
+
+int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots)
+{
+	int ret;
+
+	*m = (struct xmem){ .host = h, .slots = slots, .memlock = UINT64_MAX };
+	ret = extoll_drv_open(h, &m->drv);
+	if (ret)
+		return ret;
+	ret = xmem_attach(m);
+	if (ret)
+		extoll_drv_close(&m->drv);
+	return ret;
+}
+
+/* All entries of the process, whoever forgot them. */
+static void entries_clear(struct xmem *m)
+{
+	struct xmem_kern *k = m->kern;
+
+	for (uint32_t i = 0; i < ATU_GATES; i++) {
+		if (!k->gat[i] || GATE_VPID(k->gat[i]) != m->vpid)
+			continue;
+		k->gat[i] = 0;
+		entries_mark(k, i, 1, false);
+	}
+}
+
+/* None of its commands is left that the next process with this VPID could be
+ * taken for. */
+static void vpid_down(struct xmem *m)
+{
+	extoll_drv_drain(&m->drv);
+	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
+	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
+		weft_host_cpu(m->host, 100 * WEFT_NS);
+}
+
+void xmem_close(struct xmem *m)
+{
+	struct xmem_kern *k = m->kern;
+
+	kern_enter(m);
+	vpid_down(m);
+	entries_clear(m);
+	*k->word = 0;
+	xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH_VPID(m->vpid));
+	atu_notified(m);
+	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * m->vpid, 0);
+	kern_leave(m);
+	extoll_drv_lock(&m->drv);
+	kern_put(m);
+	extoll_drv_unlock(&m->drv);
+	weft_mem_free(m->host, (void *)m->ring);
+	extoll_drv_vpid_free(&m->drv, m->vpid);
+	extoll_drv_close(&m->drv);
+}
+
+/* ---- regions ---- */
+
+/* Physically contiguous memory: its pages follow each other. */
+static bool region_phys(struct xmem *m, uint8_t *p, size_t len,
+			weft_phys_t *phys_p)
+{
+	weft_phys_t end;
+
+	return weft_mem_phys(m->host, p, phys_p) &&
+	       weft_mem_phys(m->host, p + len - 1, &end) &&
+	       end == *phys_p + len - 1;
+}
+
+int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
+{
+	weft_phys_t phys;
+	uint64_t pages;
+	int ret = 0;
+
+	if (!len)
+		return -EINVAL;
+	if (!region_phys(m, p, len, &phys))
+		return -EFAULT;
+	pages = (phys % RMA_PAGE + len + RMA_PAGE - 1) / RMA_PAGE;
+	if (m->pinned + pages * RMA_PAGE > m->memlock)
+		return -EPERM;
+	kern_enter(m);
+	r->entry = pages <= ATU_GATES ? entries_find(m->kern, (uint32_t)pages)
+				      : ATU_GATES;
+	if (r->entry == ATU_GATES) {
+		ret = -ENOMEM;
+	} else {
+		r->start = p;
+		r->len = len;
+		r->pages = (uint32_t)pages;
+		r->nla = NLA_MAKE(0, r->entry, phys % RMA_PAGE);
+		entries_mark(m->kern, r->entry, r->pages, true);
+		for (uint32_t i = 0; i < r->pages; i++)
+			m->kern->gat[r->entry + i] =
+				GATE_MAKE(GATE_RW, m->vpid,
+					  phys + (uint64_t)i * RMA_PAGE);
+		m->pinned += pages * RMA_PAGE;
+	}
+	kern_leave(m);
+	return ret;
+}
+
+void xmem_unregister(struct xmem *m, struct xmem_region *r)
+{
+	kern_enter(m);
+	for (uint32_t i = 0; i < r->pages; i++)
+		m->kern->gat[r->entry + i] = 0;
+	atu_flush(m, r->entry, r->pages);
+	entries_mark(m->kern, r->entry, r->pages, false);
+	m->pinned -= (uint64_t)r->pages * RMA_PAGE;
+	kern_leave(m);
+	r->pages = 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's part of the RMA (extoll.md 6.1, 3.7, 3.8): processes of the
+ * device, their notification rings, registered memory.
+ *
+ * Registration: whole pages are pinned, consecutive entries of the table are
+ * found in the group of their size, and written.  De-registration: entries are
+ * cleared, flushed from the ATU, and when the ATU says so the pages are
+ * unpinned. */
+#ifndef SYSTEMS_EXTOLL_LIB_MEMORY_H
+#define SYSTEMS_EXTOLL_LIB_MEMORY_H
+
+#include "systems/extoll/lib/driver.h"
+#include "systems/extoll/nic/rma_regs_map.h"
+
+/* Groups of consecutive entries: small, medium and large regions do not break
+ * each other's room into pieces. */
+enum { XMEM_SMALL, XMEM_MEDIUM, XMEM_LARGE, XMEM_GROUPS };
+struct xmem_group {
+	uint32_t first, n; /* entries of the table */
+	uint32_t max;	   /* pages of a region that belongs here */
+};
+extern const struct xmem_group xmem_groups[XMEM_GROUPS];
+
+/* One for the node, shared by its processes: extoll_kernel.rma. */
+struct xmem_kern {
+	uint32_t users;
+	bool busy;     /* a process is in here */
+	uint64_t *gat; /* the table */
+	weft_phys_t gat_phys;
+	uint32_t *taken; /* one bit per entry */
+	uint32_t *locks; /* lock table */
+	weft_phys_t locks_phys;
+	volatile uint64_t *word; /* the ATU's notification */
+	weft_phys_t word_phys;
+};
+
+enum { XMEM_LOCKS = 16 }; /* of each process */
+
+struct xmem { /* a process */
+	struct extoll_drv drv;
+	struct weft_host *host;
+	struct xmem_kern *kern;
+	uint32_t vpid;
+	volatile uint64_t *ring; /* notifications */
+	uint32_t slots;
+	uint64_t pinned, memlock; /* bytes; RLIMIT_MEMLOCK */
+};
+
+/* A registered region. */
+struct xmem_region {
+	uint8_t *start; /* first byte asked for */
+	size_t len;
+	uint32_t entry, pages;
+	uint64_t nla; /* of start */
+};
+
+/* All return 0 or a negative errno. -ENODEV: no such device; -ENOSPC: no VPID;
+ * -ENOMEM: memory, or no entries; -EINVAL: length 0; -EFAULT: not the device's
+ * memory; -EPERM: more than RLIMIT_MEMLOCK. */
+int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots);
+void xmem_close(struct xmem *m); /* flushes all that the process has */
+int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r);
+void xmem_unregister(struct xmem *m, struct xmem_region *r);
+
+static inline void xmem_rf(struct xmem *m, uint32_t off, uint64_t val)
+{
+	extoll_drv_store(&m->drv, off, val);
+}
+
+#endif

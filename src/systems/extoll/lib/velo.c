@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libvelo: contract in weft/velo.h.  Source: extoll.md 3.2, 3.3, 6.1, 6.2.
+ *
+ * Send: header and payload with 8-byte stores to the write-combining page of
+ * the process, fence.  Receive: poll the status of the next slot, copy, clear
+ * it, move on; the read pointer goes to the NIC every few slots.  Copies of up
+ * to two cache lines cost nothing of their own: they are in the calibrated host
+ * times (7.1: H1, H8). */
+#include <errno.h>
+#include <string.h>
+
+#include "systems/extoll/lib/driver.h"
+#include "weft/velo.h"
+
+enum { VELO_MAILBOX = 2 << 20 };
+
+struct velo_port {
+	struct extoll_drv drv;
+	struct weft_io page; /* requester, WC */
+	struct weft_io rp;   /* read pointer page, UC */
+	uint8_t *box;
+	weft_phys_t box_phys;
+	uint32_t slots, slot_bytes, next;
+	uint32_t lazy, behind; /* slots the NIC does not know of */
+	uint32_t vpid, max_len;
+};
+
+/* ---- open, close ------------------------------------------------------- */
+
+/* Protection and mailbox; the NIC starts it empty. */
+static void port_enable(struct velo_port *p, const struct velo_attr *a)
+{
+	uint64_t flags = EXTOLL_RX_ENABLE | (a->small ? EXTOLL_RX_SLOT64 : 0);
+
+	extoll_drv_store(&p->drv, EXTOLL_VELO_RX_BASE + 8 * p->vpid,
+			 p->box_phys);
+	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid,
+			 EXTOLL_RX(a->pd, p->slots, flags));
+	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid,
+			 EXTOLL_TX(p->drv.node, p->vpid, a->pd));
+	/* all of it has arrived */
+	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
+}
+
+static bool port_map(struct velo_port *p)
+{
+	struct weft_host *h = p->drv.host;
+
+	return weft_io_map(h, p->drv.dev, EXTOLL_BAR,
+			   extoll_velo_page(0, p->vpid), EXTOLL_PAGE, WEFT_WC,
+			   &p->page) &&
+	       weft_io_map(h, p->drv.dev, EXTOLL_BAR,
+			   EXTOLL_VELO_RP + p->vpid * EXTOLL_RP_STRIDE,
+			   EXTOLL_PAGE, WEFT_UC, &p->rp);
+}
+
+static bool port_mailbox(struct velo_port *p, const struct velo_attr *a)
+{
+	uint64_t bytes = a->mailbox ? a->mailbox : VELO_MAILBOX;
+
+	p->slot_bytes = a->small ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
+	if (bytes / p->slot_bytes < 2 || bytes / p->slot_bytes > 0xffffff)
+		return false;
+	p->slots = (uint32_t)(bytes / p->slot_bytes);
+	p->box = weft_mem_alloc(p->drv.host, (size_t)p->slots * p->slot_bytes,
+				EXTOLL_SLOT, &p->box_phys);
+	return p->box;
+}
+
+/* VPID, mailbox and pages of a new process. */
+static int port_make(struct velo_port *p, const struct velo_attr *a)
+{
+	int vpid = extoll_drv_vpid(&p->drv, a->vpid_given ? a->vpid : -1);
+
+	if (vpid < 0)
+		return a->vpid_given ? VELO_INVALID_MBOX : VELO_ERR_MMAP;
+	p->vpid = (uint32_t)vpid;
+	if (port_mailbox(p, a) && port_map(p))
+		return VELO_SUCCESS;
+	if (p->box)
+		weft_mem_free(p->drv.host, p->box);
+	extoll_drv_vpid_free(&p->drv, p->vpid);
+	return VELO_ERR_MMAP;
+}
+
+int velo_open(struct weft_host *h, const struct velo_attr *attr,
+	      struct velo_port **port_p)
+{
+	static const struct velo_attr none;
+	const struct velo_attr *a = attr ? attr : &none;
+	struct velo_port *p = weft_host_calloc(h, 1, sizeof(*p));
+	int ret;
+
+	if (!p)
+		return VELO_ERR_MMAP;
+	ret = extoll_drv_open(h, &p->drv);
+	if (ret) {
+		weft_host_free(h, p);
+		return ret == -ENODEV ? VELO_ERR_FDOPEN : VELO_ERR_MMAP;
+	}
+	p->lazy = a->lazy ? a->lazy : EXTOLL_LAZYNESS;
+	p->max_len = EXTOLL_BUILD_VELO_MAX(p->drv.build);
+	ret = port_make(p, a);
+	if (ret) {
+		extoll_drv_close(&p->drv);
+		weft_host_free(h, p);
+		return ret;
+	}
+	if (p->lazy > p->slots / 2)
+		p->lazy = p->slots / 2;
+	port_enable(p, a);
+	*port_p = p;
+	return VELO_SUCCESS;
+}
+
+/* Nothing is taken for the mailbox any more; the answer to the load comes
+ * behind what the NIC has written, and says whether it has something left. */
+void velo_close(struct velo_port *p)
+{
+	struct weft_host *h = p->drv.host;
+
+	extoll_drv_drain(&p->drv);
+	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid, 0);
+	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid, 0);
+	while (extoll_drv_load(&p->drv, EXTOLL_VELO_PENDING + 8 * p->vpid))
+		weft_host_cpu(h, 100 * WEFT_NS);
+	weft_mem_free(h, p->box);
+	extoll_drv_vpid_free(&p->drv, p->vpid);
+	extoll_drv_close(&p->drv);
+	weft_host_free(h, p);
+}
+
+uint32_t velo_node(const struct velo_port *p)
+{
+	return p->drv.node;
+}
+
+uint32_t velo_vpid(const struct velo_port *p)
+{
+	return p->vpid;
+}
+
+uint32_t velo_max_len(const struct velo_port *p)
+{
+	return p->max_len;
+}
+
+/* ---- sending ----------------------------------------------------------- */
+
+int velo_connect(struct velo_port *p, struct velo_connection *c, uint32_t node,
+		 uint32_t vpid)
+{
+	if (node > EXTOLL_NODE_MAX || (p->drv.nodes && node >= p->drv.nodes))
+		return VELO_INVALID_NODE;
+	if (vpid >= EXTOLL_VPIDS)
+		return VELO_INVALID_MBOX;
+	c->port = p;
+	c->header = EXTOLL_SEND(node, vpid, 0, 0, 0);
+	return VELO_SUCCESS;
+}
+
+void velo_disconnect(struct velo_connection *c)
+{
+	c->port = NULL;
+}
+
+static int send_as(struct velo_connection *c, const void *buf, uint32_t len,
+		   uint32_t tag, uint32_t mtt, uint64_t flags)
+{
+	uint64_t m[1 + EXTOLL_VELO_LEN_MAX_R2 / 8];
+	struct velo_port *p = c->port;
+
+	if (!p)
+		return VELO_ERROR;
+	if (!len || len > p->max_len)
+		return VELO_INV_MSG;
+	if (mtt > 3)
+		return VELO_INV_MTT;
+	m[0] = c->header | EXTOLL_SEND(0, 0, mtt, tag, len) | flags;
+	m[(len + 7) / 8] = 0; /* the last one may be in part */
+	weft_host_move(p->drv.host, &m[1], buf, len);
+	weft_io_copy(p->drv.host, &p->page, 0, m, EXTOLL_SEND_BYTES(len));
+	weft_io_fence(p->drv.host);
+	return VELO_SUCCESS;
+}
+
+int velo_send(struct velo_connection *c, const void *buf, uint32_t len,
+	      uint32_t tag, uint32_t mtt)
+{
+	return send_as(c, buf, len, tag, mtt, 0);
+}
+
+int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
+		  uint32_t tag, uint32_t mtt)
+{
+	return send_as(c, buf, len, tag, mtt, EXTOLL_SEND_IRQ);
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+/* Status of the k-th slot from the next one. */
+static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)
+{
+	uint32_t i = (p->next + k) % p->slots;
+
+	return (volatile uint64_t *)(p->box + (size_t)(i + 1) * p->slot_bytes -
+				     8);
+}
+
+/* Slots of the message that is there; 0 = not all of it. */
+static uint32_t message_slots(struct velo_port *p)
+{
+	uint64_t s;
+
+	for (uint32_t k = 0; k < p->slots; k++) {
+		s = *slot_status(p, k);
+		if (!s)
+			return 0;
+		if (s & EXTOLL_STATUS_EOM)
+			return k + 1;
+	}
+	return 0;
+}
+
+int velo_check(struct velo_port *p)
+{
+	return message_slots(p) ? VELO_SUCCESS : VELO_NO_MSG;
+}
+
+void velo_commit(struct velo_port *p)
+{
+	if (p->behind)
+		weft_io_store64(p->drv.host, &p->rp, 0, p->next);
+	p->behind = 0;
+}
+
+/* Copies and empties one slot: its bytes. */
+static uint32_t slot_take(struct velo_port *p, uint8_t *buf)
+{
+	volatile uint64_t *status = slot_status(p, 0);
+	uint32_t len = EXTOLL_STATUS_LEN(*status);
+
+	weft_host_move(p->drv.host, buf,
+		       (uint8_t *)(uintptr_t)status - (len + 7) / 8 * 8, len);
+	*status = 0;
+	p->next = (p->next + 1) % p->slots;
+	p->behind++;
+	return len;
+}
+
+static void set(uint32_t *to, uint32_t val)
+{
+	if (to)
+		*to = val;
+}
+
+int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
+	      uint32_t *mtt_p, uint32_t *len_p)
+{
+	uint32_t n = message_slots(p), len = 0;
+	uint64_t s = *slot_status(p, 0);
+
+	if (!n)
+		return VELO_NO_MSG;
+	for (uint32_t i = 0; i < n; i++)
+		len += slot_take(p, (uint8_t *)buf + len);
+	if (p->behind >= p->lazy)
+		velo_commit(p);
+	set(src_p, VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s)));
+	set(tag_p, EXTOLL_STATUS_TAG(s));
+	set(mtt_p, EXTOLL_STATUS_MTT(s));
+	set(len_p, len);
+	return s & EXTOLL_STATUS_ERROR ? VELO_ERROR : VELO_SUCCESS;
+}
+
+int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
+		  uint32_t *tag_p, uint32_t *len_p)
+{
+	if (mtt > 3)
+		return VELO_INV_MTT;
+	if (!message_slots(p))
+		return VELO_NO_MSG;
+	if (EXTOLL_STATUS_MTT(*slot_status(p, 0)) != mtt)
+		return VELO_NO_MATCH;
+	return velo_recv(p, buf, src_p, tag_p, NULL, len_p);
+}
+
+/* The first slot that is still empty is the one to wait for. */
+bool velo_wait(struct velo_port *p, weft_time_t deadline)
+{
+	uint32_t k = 0;
+
+	if (message_slots(p))
+		return true;
+	while (k + 1 < p->slots && *slot_status(p, k))
+		k++;
+	return weft_host_poll64(p->drv.host, slot_status(p, k), 0, deadline);
+}
+
+const void *velo_mailbox(const struct velo_port *p, size_t *bytes_p)
+{
+	*bytes_p = (size_t)p->slots * p->slot_bytes;
+	return p->box;
+}
+
+void velo_arm(struct velo_port *p)
+{
+	weft_io_store64(p->drv.host, &p->rp, 0, p->next | EXTOLL_RP_ARM);
+	p->behind = 0;
+}
+
+bool velo_wait_irq(struct velo_port *p, weft_time_t deadline)
+{
+	while (!message_slots(p)) {
+		velo_arm(p);
+		if (message_slots(p))
+			break;
+		if (!extoll_drv_event_wait(&p->drv, deadline))
+			return false;
+		while (extoll_drv_event(&p->drv))
+			;
+	}
+	return true;
+}
+
+void velo_counters(struct velo_port *p, struct velo_counters *c)
+{
+	*c = (struct velo_counters){
+		.sent = extoll_drv_load(&p->drv, EXTOLL_VELO_SENT),
+		.received = extoll_drv_load(&p->drv, EXTOLL_VELO_RECEIVED),
+	};
+	for (uint32_t i = 0; i < EXTOLL_DROP_N; i++)
+		c->dropped +=
+			extoll_drv_load(&p->drv, EXTOLL_VELO_DROP + 8 * i);
+	for (uint32_t i = 0; i < EXTOLL_DISCARD_N; i++)
+		c->discarded +=
+			extoll_drv_load(&p->drv, EXTOLL_VELO_DISCARD + 8 * i);
+}

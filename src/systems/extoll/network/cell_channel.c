@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL cell channel, see cell_channel.h: set-up, slots, committing cells. */
+#include "systems/extoll/network/cell_channel_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/extoll/network/cell_channel_control.h"
+#include "weft/trace.h"
+
+/* Stage table 7.1: grant to start flit is X/2 + L1 = 5 + 8, first flit to
+ * request L6 + X/2 = 10 + 5.  A credit takes 5 + 8 cycles from the free slot
+ * to the line, an ACK 2 + 8 from the end of a cell. */
+struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk)
+{
+	return (struct eport_cfg){
+		.clk = *clk,
+		.width = width,
+		.link = true,
+		.overhead = ex_cell_overhead(width),
+		.ctl_flits = ex_control_flits(width),
+		.gap = 4,
+		.t_out = 13,
+		.t_ser = 41,
+		.t_sync = 10,
+		.t_in = 15,
+		.t_ctl_in = 10,
+		.t_credit = 13,
+		.t_ack = 10,
+		.slots = 64,
+		.reserved = 8,
+		.window = 32,
+		.ack_every = 4,
+		.ack_idle = 64,
+		.refresh = 256,
+		.timeout = 1024,
+		.attempts = 15,
+	};
+}
+
+struct eport_cfg eport_cfg_internal(uint32_t width,
+				    const struct weft_clock *clk)
+{
+	return (struct eport_cfg){
+		.clk = *clk,
+		.width = width,
+		.gap = 4,
+		.t_out = 5,
+		.t_in = 5,
+		.t_credit = 2,
+		.slots = 64,
+		.reserved = 8,
+	};
+}
+
+int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
+	       const struct eport_cfg *cfg, const struct eport_ops *ops,
+	       void *own, struct weft_err *err)
+{
+	*ep = (struct eport){
+		.comp = c,
+		.port = p,
+		.ops = ops,
+		.own = own,
+		.cfg = *cfg,
+		.free_slot = EPORT_NONE,
+		.way_head = EPORT_NONE,
+		.way_tail = EPORT_NONE,
+		.next_refresh = cfg->refresh ? cfg->refresh : WEFT_NEVER,
+	};
+	if (cfg->slots > 128 || cfg->slots < EX_VCS * cfg->reserved ||
+	    !cfg->reserved)
+		return weft_fail(err, EINVAL,
+				 "%u slots cannot be %u for each of %u "
+				 "virtual channels: at most 128 in all",
+				 cfg->slots, cfg->reserved, EX_VCS);
+	if (cfg->ctl_flits && cfg->t_credit < cfg->t_out)
+		return weft_fail(err, EINVAL,
+				 "a credit is ready %u cycles after its "
+				 "slot is free, at least %u are needed",
+				 cfg->t_credit, cfg->t_out);
+	p->iface = ep;
+	return 0;
+}
+
+uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
+{
+	const struct weft_clock *c = &ep->cfg.clk, *p = &ep->peer->cfg.clk;
+	weft_time_t t = weft_clock_edge(c, cycle);
+
+	if (!ep->cfg.link)
+		return weft_clock_cycle(p, t);
+	t += ep->cfg.t_ser * c->num / (2 * c->den) + ep->port->delay;
+	t += (ep->peer->cfg.t_sync - 1) * p->num / (2 * p->den);
+	return weft_clock_cycle(p, t);
+}
+
+static void limits(struct eport *ep)
+{
+	const struct eport_cfg *c = &ep->cfg, *p = &ep->peer->cfg;
+
+	ep->lim_reserved = (uint8_t)p->reserved;
+	ep->lim_pool = (uint8_t)(p->slots - EX_VCS * p->reserved);
+	ep->lim_window = (uint8_t)(c->window ? c->window : UINT8_MAX);
+	ep->t_out = (uint8_t)c->t_out;
+	ep->gap = (uint8_t)c->gap;
+	ep->overhead = (uint8_t)c->overhead;
+	ep->ctl = (uint8_t)c->ctl_flits;
+	ep->far_whole = p->store_forward;
+	ep->t_credit = (uint8_t)c->t_credit;
+	ep->in_slow = ep->tapped;
+	ep->aside = !ep->ctl;
+}
+
+/* What is wrong with the other end, or NULL. */
+static const char *mismatch(const struct eport *ep, const struct weft_port *q)
+{
+	const struct eport *peer = ep->peer;
+
+	if (!peer || peer->cfg.link != ep->cfg.link ||
+	    peer->cfg.width != ep->cfg.width)
+		return "both ends of a channel need the same kind and width";
+	if (ep->cfg.link)
+		return NULL;
+	if (ep->port->tapped || q->tapped)
+		return "nothing can sit on a channel inside a node: take a "
+		       "link port, e.g. s0.lp0";
+	if (!weft_clock_same(&ep->cfg.clk, &peer->cfg.clk))
+		return "a node has one core clock: set clock and ppm of its "
+		       "NIC and its crossbar alike, e.g. extoll.*.clock=200MHz";
+	return NULL;
+}
+
+int eport_start(struct eport *ep, struct weft_err *err)
+{
+	struct weft_port *q = ep->port->peer;
+	uint64_t base = 1 << 20; /* far from rounding at the start of time */
+	const char *wrong;
+
+	if (!q)
+		return 0;
+	ep->peer = (struct eport *)q->iface;
+	wrong = mismatch(ep, q);
+	if (wrong)
+		return weft_fail(err, EINVAL, "%s.%s: %s", ep->comp->name,
+				 ep->port->name, wrong);
+	ep->same_clk = weft_clock_same(&ep->cfg.clk, &ep->peer->cfg.clk);
+	ep->tapped = ep->cfg.link &&
+		     (ep->port->tapped || q->tapped || !ep->same_clk ||
+		      (ep->cfg.train && (ep->port->tap || q->tap)));
+	ep->way = (uint32_t)(eport_cross(ep, base) - base) + ep->cfg.link +
+		  ep->peer->cfg.t_in;
+	ep->way_end = (uint32_t)(eport_cross(ep, base) - base) +
+		      ep->cfg.overhead + ep->peer->cfg.t_ack;
+	ep->way_ctl = (uint32_t)(eport_cross(ep, base) - base) +
+		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
+	limits(ep);
+	if (ep->port->tap)
+		eport_tap_start(ep);
+	return ep->tapped ? eport_slow_start(ep, err) : 0;
+}
+
+/* What is in no list but the owner's has no mark of its own: everything that
+ * is not free. */
+void eport_abandon(struct eport *ep, bool taken)
+{
+	bool mine[128] = { false };
+	uint32_t i;
+
+	for (i = 0; taken && i < ep->n_slots; i++)
+		mine[i] = true;
+	for (i = ep->way_head; i != EPORT_NONE; i = ep->slot[i].next)
+		mine[i] = true;
+	for (i = ep->free_slot; i != EPORT_NONE; i = ep->slot[i].next)
+		mine[i] = false;
+	for (i = 0; i < ep->n_slots; i++)
+		if (mine[i] &&
+		    (ep->slot[i].flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
+			weft_frame_free(ep->slot[i].pkt);
+	ep->way_head = ep->way_tail = EPORT_NONE;
+	if (ep->slow)
+		eport_slow_abandon(ep);
+	if (ep->tap)
+		eport_tap_drop(ep);
+}
+
+void eport_fini(struct eport *ep)
+{
+	if (ep->slow)
+		eport_slow_fini(ep);
+	if (ep->tap)
+		eport_tap_drop(ep);
+}
+
+/* ---- slots -----------------------------------------------------------------
+ */
+
+static void slots_grow(struct eport *ep)
+{
+	uint32_t i, n = ep->n_slots ? 2 * ep->n_slots : 4;
+	struct ecell *s = weft_comp_alloc(ep->comp, n * sizeof(*s));
+
+	assert(n <= 128);
+	if (ep->n_slots)
+		memcpy(s, ep->slot, ep->n_slots * sizeof(*s));
+	ep->slot = s;
+	for (i = ep->n_slots; i < n; i++)
+		ep->slot[i].next = i + 1 < n ? (uint8_t)(i + 1) : EPORT_NONE;
+	ep->free_slot = ep->n_slots;
+	ep->n_slots = (uint8_t)n;
+}
+
+uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		   uint64_t cycle)
+{
+	struct ecell *s;
+	uint32_t i;
+
+	if (ep->free_slot == EPORT_NONE)
+		slots_grow(ep);
+	i = ep->free_slot;
+	s = &ep->slot[i];
+	ep->free_slot = s->next;
+	*s = *cell;
+	s->cycle = cycle;
+	s->vc = (uint8_t)vc;
+	s->skip = 0;
+	s->hint = 0;
+	s->next = EPORT_NONE;
+	if (s->flags & ECELL_VOID)
+		s->pkt = weft_frame_dup(cell->pkt);
+	if (ep->way_head == EPORT_NONE)
+		ep->way_head = (uint8_t)i;
+	else
+		ep->slot[ep->way_tail].next = (uint8_t)i;
+	ep->way_tail = (uint8_t)i;
+	ep->held++;
+	assert(ep->held <= ep->n_slots);
+	(ep->ops->cell ? ep->ops->cell : ep->ops->wake)(ep->own, ep, cycle);
+	return i;
+}
+
+uint32_t eport_take(struct eport *ep, uint64_t cycle)
+{
+	uint32_t i = ep->way_head;
+
+	if (i == EPORT_NONE || ep->slot[i].cycle > cycle)
+		return EPORT_NONE;
+	ep->way_head = ep->slot[i].next;
+	ep->slot[i].next = EPORT_NONE;
+	return i;
+}
+
+void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
+{
+	struct ecell *s = &ep->slot[slot];
+
+	if (s->flags & ECELL_VOID)
+		weft_frame_free(s->pkt);
+	if (ep->in_slow)
+		eport_slow_release(ep, s, cycle);
+	else
+		eport_owe(ep, s->vc, cycle + ep->t_credit);
+	s->next = ep->free_slot;
+	ep->free_slot = (uint8_t)slot;
+	ep->held--;
+}
+
+/* ---- sending
+ * ------------------------------------------------------------------ */
+
+void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
+{
+	uint32_t r = ep->lim_reserved;
+	uint32_t before = ep->used[vc] > r ? ep->used[vc] - r : 0;
+	uint32_t after = n > r ? n - r : 0;
+
+	ep->shared = (uint8_t)(ep->shared + after - before);
+	ep->used[vc] = (uint8_t)n;
+}
+
+static inline bool can_now(const struct eport *ep, uint32_t vc)
+{
+	return eport_has_credit(ep, vc) && ep->unacked < ep->lim_window;
+}
+
+/* What the peer has to say is heard when the own credits of a VC are used up:
+ * the rings stay short. */
+bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
+{
+	uint64_t next;
+
+	if (!ep->peer)
+		return false;
+	if (ep->tapped)
+		return eport_slow_can(ep, vc, g);
+	if (ep->used[vc] < ep->lim_reserved && ep->unacked < ep->lim_window)
+		return true;
+	next = eport_hear(ep, g);
+	if (can_now(ep, vc))
+		return true;
+	ep->peer->listened = true;
+	if (next != WEFT_NEVER)
+		ep->ops->wake(ep->own, ep, next);
+	return false;
+}
+
+bool eport_room(const struct eport *ep, uint32_t vc)
+{
+	uint32_t used = 0;
+
+	for (uint32_t v = 0; v < EX_VCS; v++)
+		used += ep->used[v];
+	return !ep->peer || eport_has_credit(ep, vc) || used > ep->peer->held;
+}
+
+/* A cell that starts on the line at cycle s.  A packet is where its last cell
+ * is. */
+WEFT_COLD static void eport_trace(const struct eport *ep,
+				  const struct ecell *cell, uint64_t s)
+{
+	const struct weft_comp *c = ep->comp;
+	weft_time_t from = weft_clock_edge(&ep->cfg.clk, s);
+	uint64_t there = s + ep->way + (ep->far_whole ? cell->flits : 0);
+	bool last = (cell->flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP;
+	uint64_t id = last ? cell->pkt->trace_id : 0;
+
+	weft_span(c, ep->port->name, WEFT_TRACE_ONE, "cell", cell->flits, from,
+		  weft_clock_edge(&ep->cfg.clk, ep->line_free));
+	weft_mark(c, id,
+		  c->cls->kind == WEFT_KIND_SWITCH ? "crossbar"
+						   : "network port",
+		  from);
+	weft_mark(ep->port->link ? ep->port->link : c, id, "cable, link port",
+		  weft_clock_edge(&ep->peer->cfg.clk, there));
+}
+
+void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		  uint64_t g)
+{
+	uint32_t flits = cell->flits + ep->overhead;
+	uint64_t s = g + ep->t_out;
+	struct ecell told;
+
+	ep->tx_cells++;
+	ep->tx_flits += cell->flits;
+	ep->tx_packets += !!(cell->flags & ECELL_EOP);
+	ep->peer->listened = false;
+	if (ep->tapped) {
+		eport_slow_commit(ep, cell, vc, g);
+		return;
+	}
+	if (__builtin_expect(ep->tap != NULL, 0)) {
+		told = *cell;
+		eport_tap_cell(ep, &told, vc, s + cell->skip);
+		cell = &told;
+	}
+	eport_use(ep, vc, ep->used[vc] + 1u);
+	ep->busy += flits;
+	ep->next_grant = g + ep->gap;
+	s += cell->skip;
+	ep->line_free = s + flits;
+	if (ep->line_free > ep->next_grant + ep->t_out)
+		ep->next_grant = ep->line_free - ep->t_out;
+	if (ep->overhead) {
+		ep->unacked++;
+		eport_end(ep->peer, s + cell->flits + ep->way_end);
+	}
+	if (weft_heard(ep->comp))
+		eport_trace(ep, cell, s);
+	eport_put(ep->peer, cell, vc,
+		  s + ep->way + (ep->far_whole ? cell->flits : 0));
+}
+
+/* Refreshes that a tapped line, quiet since, will hear of later. */
+static uint64_t refreshes_due(const struct eport *ep)
+{
+	uint64_t now = eport_now(ep);
+
+	if (!ep->tapped || !ep->cfg.refresh || ep->next_refresh >= now)
+		return 0;
+	return (now - 1 - ep->next_refresh) / ep->cfg.refresh + 1;
+}
+
+struct eport_count *eport_counts(struct eport *ep)
+{
+	struct eport_count *n = &ep->count;
+
+	if (ep->peer && ep->ctl && !ep->tapped)
+		eport_settle(ep, eport_now(ep));
+	n->tx_cells = ep->tx_cells;
+	n->tx_flits = ep->tx_flits;
+	n->tx_packets = ep->tx_packets;
+	n->busy = ep->busy + refreshes_due(ep) * ep->cfg.ctl_flits;
+	if (ep->peer) {
+		n->rx_cells = ep->peer->tx_cells;
+		n->rx_packets = ep->peer->tx_packets;
+	}
+	return n;
+}
+
+/* The line is given away ahead of time: what lies after now has not been. */
+void eport_volume(struct eport *ep)
+{
+	const struct eport_count *n = eport_counts(ep);
+	uint64_t now = eport_now(ep), busy = n->busy;
+
+	if (ep->line_free > now)
+		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
+	ep->port->out_run = 0; /* weft_port_ahead: nothing more */
+	ep->port->out_frames = n->tx_cells;
+	ep->port->out_words = n->tx_flits;
+	ep->port->out_busy =
+		weft_clock_edge(&ep->cfg.clk, busy) - ep->cfg.clk.phase;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One end of an EXTOLL cell channel: cells, credits, acknowledgements
+ * (extoll.md 3.10, 4.4, 4.7).  Embedded nine times by the crossbar, and by the
+ * network ports of NICs and traffic components.
+ *
+ *          owner                    eport                          peer's owner
+ *   eport_can, eport_commit  ->  line, peer's slot  ->  ops.wake; eport_take
+ *   eport_release            ->  credits on this end's line ->  eport_can
+ *
+ * Two kinds of channel.  Between a network port and the crossbar: no framing,
+ * credits beside the data.  Between two link ports: framing, in-band control
+ * cells, replay window.  Time is counted in cycles of the core clock of this
+ * end; a cycle number names an edge.
+ *
+ * Reference points.  The line is planned t_out cycles ahead: at cycle g its
+ * slot g + t_out is given to a control cell that is ready by then, or else may
+ * be given to a data cell ("granted", committed at g), whose first flit, or
+ * the flit that starts it, is there at g + t_out.  The peer's owner sees the
+ * cell after the way (ops.cell, eport_take).
+ *
+ * Nothing else is an event.  Control cells depend only on what this end owes,
+ * and when it sends cells; they are worked out when this end commits a cell,
+ * or when the peer asks.  What is ready at or before g + t_out is known at g,
+ * because credits take longer than t_out from the grant that frees a slot.
+ *
+ * `tapped` (a fault sits on the cable, or the line may go down): every cell and
+ * control cell is a real frame with sequence numbers, CRC and replay
+ * (cell_channel_framed.c).  Without errors both give the same cycles.  Who only
+ * listens is told of the same frames (cell_channel_listen.c). */
+#ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
+#define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
+
+#include "systems/extoll/network/wire.h"
+#include "weft/sim.h"
+
+/* ---- the cable: class extoll.cable ----------------------------------------
+ */
+
+struct extoll_cable {
+	struct weft_link_state head; /* delay: flight time only */
+	double length;		     /* m */
+	weft_time_t per_metre;
+};
+extern const struct weft_class weft_class_extoll_cable;
+
+/* ---- what the owner fixes --------------------------------------------------
+ */
+
+struct eport_cfg {
+	struct weft_clock clk; /* core clock of this end */
+	uint32_t width;	       /* enum ex_width */
+	bool link;	       /* link port (framing, control, replay) */
+	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
+	uint32_t ctl_flits;    /* of a control cell; 0 = beside the data */
+	uint32_t gap;	       /* least distance of cell starts, 4 */
+	uint32_t cell_flits;   /* cells cut by a network port; 0 = 64 bytes */
+	uint32_t t_out;	       /* grant to start of cell on the line */
+	uint32_t t_ser;	       /* half cycles: MGT TX + RX + codec; 41 */
+	uint32_t t_sync;       /* half cycles: receive FIFO; 10 */
+	uint32_t t_in;	       /* first flit to peer's owner seeing it */
+	uint32_t t_ctl_in;     /* control cell received to its effect, 10 */
+	uint32_t t_credit;     /* slot free to control cell ready */
+	uint32_t t_ack;	       /* end of cell to ACK ready */
+	uint32_t slots;	       /* cells we can hold, 64 */
+	uint32_t reserved;     /* of these for each VC, 8; rest is shared */
+	uint32_t window;       /* cells not yet acknowledged, 32; 0 = none */
+	uint32_t ack_every;    /* cells, 4 */
+	uint32_t ack_idle;     /* cycles, 64 */
+	uint32_t refresh;      /* cycles, 256; 0 = none */
+	uint32_t timeout;      /* cycles without progress, 1024 */
+	uint32_t attempts;     /* before the link goes down, 15 */
+	bool store_forward;    /* 5.6: no cut-through at this input */
+	bool train;    /* bring-up at the start (5.7); else up at once */
+	uint32_t node; /* own number, told when the link comes up */
+};
+/* The values of the spec for a link port, and for an internal channel. */
+struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
+struct eport_cfg eport_cfg_internal(uint32_t width,
+				    const struct weft_clock *clk);
+
+/* ---- a cell
+ * ------------------------------------------------------------------ */
+
+enum {
+	ECELL_SOP = 1,
+	ECELL_EOP = 2,
+	ECELL_VOID = 4,	  /* drop it; the good copy follows (5.6) */
+	ECELL_GONE = 8,	  /* void, and nobody has begun to send it on */
+	ECELL_TABLE = 16, /* SOP, routed by table: no need to look at pkt */
+};
+
+struct ecell {
+	struct weft_frame *pkt; /* owner: whoever holds the EOP cell; a void
+				 * cell has one of its own, which goes with its
+				 * slot (eport_put, eport_release) */
+	uint64_t cycle;		/* eport_take: first flit seen by the owner */
+	uint16_t first; /* flit of the packet with which it begins, routing
+			 * flits not counted */
+	uint8_t flits;	/* in it now, routing flits included */
+	uint8_t flags;	/* ECELL_* */
+	uint8_t vc;	/* on which it came */
+	uint8_t skip;	/* flits removed here: holes in front */
+	uint8_t vc_out; /* the owner's */
+	uint8_t next;	/* slot: the owner's list, 0xff = end */
+	uint16_t dest;	/* ECELL_TABLE: what else is in ex_meta */
+	uint8_t port, cls, dim;
+	uint8_t serial; /* the owner's: packet of its VC */
+	uint8_t hint;	/* the owner's: output + 1 when it is known already */
+};
+
+/* What happens to a link (5.7, 4.7). */
+enum eport_link {
+	EPORT_LINK_LOST,  /* no alignment any more */
+	EPORT_LINK_DOWN,  /* all attempts were in vain: credits are frozen */
+	EPORT_LINK_UP,	  /* ready again after one of these */
+	EPORT_LINK_ERROR, /* a cell came with an error; it comes again */
+};
+/* A crossbar tells the NIC beside it by weft_post with this tag. */
+enum { EPORT_NEWS = 0x100 };
+enum { EPORT_NEWS_XBAR = 7 }; /* as lp: it dropped a packet itself */
+#define EPORT_NEWS_TAG(lp, what) (EPORT_NEWS + (what)*8u + (lp))
+#define EPORT_NEWS_LP(tag)	 ((tag) % 8u)
+#define EPORT_NEWS_WHAT(tag)	 (((tag)-EPORT_NEWS) / 8u)
+
+struct eport;
+struct eport_ops {
+	/* The owner has something to do at `cycle` (a credit or an
+	 * acknowledgement may have come): see to it that an event of the owner
+	 * runs then.  Called at any earlier time. */
+	void (*wake)(void *own, struct eport *ep, uint64_t cycle);
+	/* The same for a cell that is seen at `cycle`; it is the last of those
+	 * on their way.  NULL: wake. */
+	void (*cell)(void *own, struct eport *ep, uint64_t cycle);
+	/* The verdict on the void cell in `slot` is there and its sending on
+	 * has not begun: drop it (eport_release).  May be NULL. */
+	void (*gone)(void *own, struct eport *ep, uint32_t slot);
+	/* Something has happened to the link.  May be NULL. */
+	void (*link)(void *own, struct eport *ep, enum eport_link what);
+};
+
+struct eport_count {
+	uint64_t tx_cells, tx_flits; /* payload flits; by eport_counts */
+	uint64_t tx_packets, rx_packets, rx_cells; /* the same */
+	uint64_t busy; /* cycles the line was not idle; the same */
+	uint64_t ctl_out, ctl_in;
+	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
+	uint64_t no_credit;   /* cycles a cell waited for a credit */
+	uint64_t downs, fifo; /* receive FIFO full: lost */
+};
+
+struct eport_ring {
+	uint32_t head, tail, mask;
+};
+
+/* In lines of 64 bytes, as they are needed: a large network does not fit into
+ * a cache. */
+struct eport {
+	/* a cell that leaves */
+	struct eport *peer;   /* NULL = nothing connected */
+	uint64_t line_free;   /* first line cycle not taken */
+	uint64_t next_grant;  /* eport_commit not before; see eport_next */
+	uint32_t way;	      /* same_clk: start to seen by the peer's owner */
+	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
+	uint8_t used[EX_VCS]; /* credits out there */
+	uint8_t shared;	      /* of these, from the pool */
+	uint8_t unacked;
+	bool tapped, same_clk;
+	/* copies from both ends' cfg */
+	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
+	bool far_whole; /* the peer's store_forward */
+	uint64_t tx_packets;
+	struct eport_tap *tap; /* somebody listens to what we send, or NULL */
+	/* one that comes, and the credit for it */
+	struct ecell *slot __attribute__((aligned(64)));
+	void *own;
+	const struct eport_ops *ops;
+	uint64_t *due; /* ring, by cycle: credits, cycle << 8 | vc.  In-band:
+			* ready; beside the data: counts at the peer */
+	struct eport_ring due_r;
+	uint32_t way_ctl; /* same_clk: control start to its effect */
+	uint8_t n_slots;  /* allocated so far */
+	uint8_t t_credit; /* as cfg */
+	bool in_slow;	  /* as tapped */
+	bool aside;	  /* credits beside the data: not ctl */
+	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
+	uint8_t held;			       /* slots in use */
+	bool listened;	  /* the peer's owner waits for a credit or an ACK */
+	uint8_t ack_owed; /* cells received, not acknowledged */
+	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
+	/* volume */
+	uint64_t tx_cells __attribute__((aligned(64)));
+	uint64_t tx_flits, busy;
+	/* framed lines only */
+	uint64_t next_refresh;
+	uint64_t last_end; /* of the last cell that counts in ack_owed */
+	uint64_t *in;	   /* ring, by cycle: control received,
+			    * cycle << 16 | kind << 8 | n */
+	uint64_t *end;	   /* ring: ends of cells on their way to us */
+	struct eport_ring in_r, end_r;
+	uint8_t refresh_vc;
+	/* the rest */
+	struct weft_comp *comp;
+	struct weft_port *port;
+	struct eport_slow *slow; /* tapped only */
+	struct eport_cfg cfg;
+	struct eport_count count;
+};
+
+int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
+	       const struct eport_cfg *cfg, const struct eport_ops *ops,
+	       void *own, struct weft_err *err);
+int eport_start(struct eport *ep, struct weft_err *err);
+void eport_fini(struct eport *ep);
+/* The run has come to rest and will not go on: frees the packets whose last
+ * cell is on its way to or from the owner, or (taken) held by it. */
+void eport_abandon(struct eport *ep, bool taken);
+
+/* ---- sending
+ * ------------------------------------------------------------------ */
+
+/* First cycle >= g (g >= now) whose slot on the line is free for a data cell,
+ * as far as is known at g; g itself is certain. */
+uint64_t eport_next(struct eport *ep, uint64_t g);
+/* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
+ * not the line.  False: ops.wake will come when that may have changed. */
+bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
+/* A slot out there is free for that VC, or will be: its credit is on its way.
+ * Without any effect. */
+bool eport_room(const struct eport *ep, uint32_t vc);
+/* Commits the cell at g: eport_can(vc) and eport_next(g) == g hold.  The packet
+ * belongs to the peer once its EOP cell is committed. */
+void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		  uint64_t g);
+
+/* ---- receiving
+ * ----------------------------------------------------------------- */
+
+/* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
+static inline uint64_t eport_seen(const struct eport *ep)
+{
+	return ep->way_head == 0xff ? WEFT_NEVER : ep->slot[ep->way_head].cycle;
+}
+/* Takes the cell that is seen at or before `cycle`; its slot, which the owner
+ * may link (ecell.next), or 0xff. */
+uint32_t eport_take(struct eport *ep, uint64_t cycle);
+/* The slot is free at `cycle` (its last flit has left, or it was void): the
+ * credit of its VC starts its way back, unless the cell came with an error and
+ * will come again. */
+void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle);
+
+/* Counters with everything that has happened before now. */
+struct eport_count *eport_counts(struct eport *ep);
+/* The same for what a port of the owner has carried (weft_port.out_*): for its
+ * ops.sample and ops.finish. */
+void eport_volume(struct eport *ep);
+
+static inline uint64_t eport_now(const struct eport *ep)
+{
+	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
+}
+
+/* ---- tapped
+ * ---------------------------------------------------------------------- */
+
+/* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
+ * tapped ports. */
+void eport_arrive(struct eport *ep, struct weft_frame *f);
+void eport_event(struct eport *ep);
+
+#endif

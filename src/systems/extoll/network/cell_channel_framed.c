@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link port on a tapped line, sending (extoll.md 4.7): every cell and control
+ * cell is a frame.
+ *
+ * In order when several are ready: training, NACK, ACK, CREDIT, refresh,
+ * replay (cell_channel_retry.c), data; ACK to refresh are those of
+ * cell_channel_control.c, at the same cycles.
+ *
+ * A refresh that tells nothing new, on a line on which nothing else happens,
+ * takes its time on the line but is no frame: a network that is at rest has no
+ * events.  The same holds for clock compensation, K28.3: one flit when the
+ * line was never idle for comp cycles and the clocks of both ends differ. */
+#include "systems/extoll/network/cell_channel_framed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	COMP = 2048, /* cycles between K28.3, own choice */
+	TAG_PORT = 1 /* + port: what the owner hands to eport_event */
+};
+
+/* ---- the line ---------------------------------------------------------- */
+
+void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
+{
+	weft_time_t start = weft_clock_edge(&ep->cfg.clk, at);
+	weft_time_t now = weft_now(ep->comp);
+
+	f->word_fs = ep->cfg.clk.num / ep->cfg.clk.den;
+	if (start < now)
+		start = now;
+	if (ep->port->tap)
+		ep->port->tap->hear(ep->port->tap, f, start);
+	weft_port_send(ep->port, f, start);
+}
+
+static void send_control(struct eport *ep, uint64_t at, uint32_t type,
+			 uint32_t value)
+{
+	eport_slow_send(
+		ep, ex_control_new(ep->comp->sim, ep->cfg.width, type, value),
+		at);
+}
+
+/* cell_channel_control.c has decided; n cells are acknowledged, n credits
+ * returned. */
+void eport_slow_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
+{
+	struct eport_slow *s = ep->slow;
+	uint32_t vc = kind;
+
+	if (kind == EPORT_TELL_ACK) {
+		s->acked = (uint8_t)(s->acked + n);
+		send_control(ep, at, EX_C_ACK, (uint8_t)(s->acked - 1));
+	} else if (kind == EPORT_TELL_REFRESH) {
+		vc = ep->refresh_vc++ % EX_VCS;
+		if (at >= eport_now(ep))
+			send_control(ep, at, EX_C_REFRESH + vc, s->given[vc]);
+	} else {
+		s->given[vc] = (uint8_t)(s->given[vc] + n);
+		send_control(ep, at, EX_C_CREDIT + vc, n);
+	}
+}
+
+static void send_own(struct eport *ep, uint64_t at, uint32_t type,
+		     uint32_t value)
+{
+	ep->line_free = at + ep->cfg.ctl_flits;
+	ep->busy += ep->cfg.ctl_flits;
+	ep->count.ctl_out++;
+	send_control(ep, at, type, value);
+}
+
+/* Does the peer know of all credits it was given? */
+static bool quiet(const struct eport *ep)
+{
+	const struct eport *p = ep->peer;
+	uint32_t vc;
+
+	if (!p->slow)
+		return true; /* not started yet */
+	for (vc = 0; vc < EX_VCS; vc++)
+		if ((uint8_t)(p->slow->cells[vc] - p->used[vc]) !=
+		    ep->slow->given[vc])
+			return false;
+	return true;
+}
+
+/* First cycle at which a control cell is ready. */
+static uint64_t ready(const struct eport *ep)
+{
+	const struct eport_slow *s = ep->slow;
+	uint64_t r;
+
+	if (s->n_specials)
+		return s->special[0].cycle;
+	if (s->state != EPORT_READY)
+		return WEFT_NEVER;
+	r = eport_ctl_ready(ep);
+	return s->nack_at < r ? s->nack_at : r;
+}
+
+static uint64_t ready_worth_it(struct eport *ep)
+{
+	uint64_t keep = ep->next_refresh, r;
+
+	if (quiet(ep))
+		ep->next_refresh = WEFT_NEVER;
+	r = ready(ep);
+	ep->next_refresh = keep;
+	return r;
+}
+
+/* The control cell that starts at cycle `at`. */
+static void control(struct eport *ep, uint64_t at)
+{
+	struct eport_slow *s = ep->slow;
+	struct slow_ctl c = s->special[0];
+	uint32_t i;
+
+	if (s->n_specials) {
+		for (i = 1; i < s->n_specials; i++)
+			s->special[i - 1] = s->special[i];
+		s->n_specials--;
+		send_own(ep, at, c.type, c.value);
+	} else if (s->nack_at <= at) {
+		s->nack_at = WEFT_NEVER;
+		ep->count.nacks++;
+		send_own(ep, at, EX_C_NACK, s->expect);
+	} else {
+		eport_ctl_send(ep, at);
+	}
+}
+
+/* Refreshes of the time when the line was quiet. */
+static void catch_up(struct eport *ep, uint64_t now)
+{
+	uint64_t k;
+
+	if (!ep->cfg.refresh || ep->next_refresh + ep->cfg.refresh >= now)
+		return;
+	k = (now - ep->next_refresh) / ep->cfg.refresh;
+	ep->next_refresh += k * ep->cfg.refresh;
+	ep->refresh_vc = (uint8_t)(ep->refresh_vc + k);
+	ep->busy += k * ep->cfg.ctl_flits;
+	ep->count.ctl_out += k;
+}
+
+/* Control cells that start at or before `cycle`. */
+static void pump(struct eport *ep, uint64_t cycle)
+{
+	catch_up(ep, cycle);
+	for (;;) {
+		uint64_t r = ready(ep);
+		uint64_t at = r > ep->line_free ? r : ep->line_free;
+
+		if (at > cycle)
+			return;
+		control(ep, at);
+	}
+}
+
+/* First cycle >= g at which a cell may be committed: its slot, t_out ahead,
+ * is free of control cells (cell_channel.h, reference points). */
+uint64_t eport_slow_next(struct eport *ep, uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t at = g + ep->cfg.t_out;
+
+	pump(ep, at);
+	if (ep->line_free <= at && at >= s->comp_at) {
+		s->comp_at = at + COMP;
+		ep->line_free = at + 1;
+		pump(ep, at + 1);
+	}
+	return ep->line_free > at ? ep->line_free - ep->cfg.t_out : g;
+}
+
+/* ---- cells ------------------------------------------------------------- */
+
+void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
+{
+	uint64_t next = at + ep->cfg.gap;
+
+	ep->slow->gap_end = next;
+	ep->line_free = at + f->words;
+	if (next < ep->line_free)
+		next = ep->line_free;
+	ep->next_grant = next - ep->cfg.t_out;
+	ep->busy += f->words;
+	eport_slow_send(ep, weft_frame_dup(f), at);
+}
+
+void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
+		       uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t at = g + ep->cfg.t_out + cell->skip;
+	struct weft_frame *f = weft_frame_new(ep->comp->sim);
+
+	f->payload = weft_slice_word(
+		ep->comp->sim, cell->flits * ex_flit_bytes(ep->cfg.width));
+	eport_frame(ep, cell, vc, f);
+	ex_line(f)->arg = s->seq;
+	f->u[2] |= (uint64_t)s->made++ << 32;
+	s->sent[s->seq++ % SLOW_SENT] = f;
+	s->cells[vc]++;
+	eport_use(ep, vc, ep->used[vc] + 1u);
+	if (!ep->unacked++)
+		s->since = at;
+	eport_slow_cell(ep, f, at);
+	eport_slow_arm(ep);
+}
+
+bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
+{
+	struct eport_slow *s = ep->slow;
+
+	eport_retry_apply(ep, g);
+	if (s->state == EPORT_READY && !s->replaying &&
+	    ep->unacked < ep->cfg.window && eport_has_credit(ep, vc))
+		return true;
+	ep->peer->listened = true;
+	if (s->in_r.head != s->in_r.tail)
+		ep->ops->wake(ep->own, ep,
+			      s->in[s->in_r.head & s->in_r.mask].cycle);
+	return false;
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t verdict_next(const struct eport_slow *s)
+{
+	uint64_t t = WEFT_NEVER;
+	uint32_t i;
+
+	for (i = 0; s->n_verdicts && i < SLOW_SENT; i++)
+		t = least(t, s->verdict[i]);
+	return t;
+}
+
+static uint64_t next_event(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t t = least(s->urgent, verdict_next(s)), r = ready_worth_it(ep);
+
+	if (r != WEFT_NEVER)
+		t = least(t, r > ep->line_free ? r : ep->line_free);
+	if (s->replaying)
+		t = least(t, eport_retry_next(ep));
+	else if (s->state == EPORT_READY && ep->unacked)
+		t = least(t, s->since + ep->cfg.timeout);
+	return least(t, eport_train_next(ep));
+}
+
+void eport_slow_arm(struct eport *ep)
+{
+	uint64_t t = next_event(ep), now = eport_now(ep);
+
+	if (t >= ep->slow->armed)
+		return;
+	t = t > now ? t : now;
+	ep->slow->armed = t;
+	weft_wake(ep->comp, TAG_PORT + ep->port->index,
+		  weft_clock_edge(&ep->cfg.clk, t));
+}
+
+void eport_event(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+	uint64_t c = eport_now(ep);
+
+	if (!s || c < s->armed)
+		return;
+	s->armed = WEFT_NEVER;
+	eport_retry_apply(ep, c);
+	eport_rx_verdicts(ep, c);
+	eport_train_event(ep, c);
+	eport_retry_timeout(ep, c);
+	pump(ep, c);
+	eport_retry_step(ep, c);
+	eport_slow_arm(ep);
+}
+
+void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle)
+{
+	eport_ctl_due(ep, cycle + ep->cfg.t_credit, vc);
+	eport_slow_arm(ep);
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+int eport_slow_start(struct eport *ep, struct weft_err *err)
+{
+	struct eport_slow *s;
+	uint32_t i;
+
+	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
+		return weft_fail(err, EINVAL,
+				 "%s.%s: faults, captures and clocks that "
+				 "differ need framed links",
+				 ep->comp->name, ep->port->name);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return weft_fail(err, ENOMEM, "no memory for a link port");
+	ep->slow = s;
+	s->rebuild = ep->port->tapped || ep->port->peer->tapped ||
+		     ep->port->peer->tap;
+	s->armed = s->urgent = s->nack_at = WEFT_NEVER;
+	s->comp_at = ep->same_clk ? WEFT_NEVER : COMP;
+	for (i = 0; i < SLOW_SENT; i++)
+		s->verdict[i] = WEFT_NEVER;
+	eport_train_start(ep);
+	return 0;
+}
+
+bool eport_slow_missing(const struct eport *ep, const struct weft_frame *f)
+{
+	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
+}
+
+/* The packet of a cell that was the last and has not come. */
+static void abandon(struct eport *ep, struct weft_frame *f)
+{
+	if (f && eport_slow_missing(ep, f) && ex_line(f)->ctl & EX_CTL_EOP &&
+	    !ex_line(f)->stomp)
+		weft_frame_free(ex_line_packet(f));
+}
+
+void eport_slow_abandon(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+
+	for (uint32_t i = 0; i < SLOW_SENT; i++)
+		abandon(ep, s->sent[i]);
+	for (size_t i = 0; i < s->early.n; i++)
+		abandon(ep, s->early.at[i]);
+	eport_retry_drop_all(s);
+	ex_rebuild_drop(&s->built);
+}
+
+void eport_slow_fini(struct eport *ep)
+{
+	eport_retry_drop_all(ep->slow);
+	ex_rebuild_drop(&ep->slow->built);
+	free(ep->slow->in);
+	free(ep->slow);
+	ep->slow = NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Somebody listens to a line on which nothing sits: the frames that a tapped
+ * line would carry (cell_channel_framed.c) are made up for the listener alone,
+ * from what the cell channel works out anyhow.  On such a line there are no
+ * errors, so SEQ, ACK and credits are counts.
+ *
+ * The peer is given packets made of the bytes that the listener was told.
+ *
+ * Refreshes are told of only when something else was on the line since the
+ * last one: a line at rest says nothing. */
+#include "systems/extoll/network/cell_channel_control.h"
+#include "systems/extoll/network/frame.h"
+
+struct eport_tap {
+	struct weft_tap *to;
+	uint64_t word_fs;
+	uint8_t seq;	       /* of the next cell */
+	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
+	uint8_t refresh_vc;    /* the next one */
+	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
+	bool awake;	       /* something but a refresh since the last one */
+	bool telling;
+	struct ex_built built; /* what the peer is given */
+};
+
+void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
+		 struct weft_frame *f)
+{
+	uint32_t ctl = vc | (cell->flags & ECELL_SOP ? EX_CTL_SOP : 0) |
+		       (cell->flags & ECELL_EOP ? EX_CTL_EOP : 0);
+
+	ex_cell_fill(f, cell->pkt, ep->cfg.width, ctl, cell->first, cell->flits,
+		     cell->flags & ECELL_VOID);
+	if (cell->flags & ECELL_TABLE)
+		*ex_meta(f) = (struct ex_meta){ .words = ex_meta(f)->words,
+						.cls = cell->cls,
+						.dest = cell->dest,
+						.port = cell->port,
+						.dim = cell->dim };
+}
+
+static void tell(struct eport *ep, struct weft_frame *f, uint64_t at)
+{
+	struct eport_tap *t = ep->tap;
+
+	f->word_fs = t->word_fs;
+	t->telling = true;
+	t->to->hear(t->to, f, weft_clock_edge(&ep->cfg.clk, at));
+	t->telling = false;
+}
+
+void eport_tap_cell(struct eport *ep, struct ecell *cell, uint32_t vc,
+		    uint64_t at)
+{
+	_Alignas(struct weft_buf)
+		uint8_t room[sizeof(struct weft_buf) + EX_CELL_BYTES];
+	struct weft_frame f = { .payload.buf = (struct weft_buf *)room };
+
+	eport_frame(ep, cell, vc, &f);
+	ex_line(&f)->arg = ep->tap->seq++;
+	ep->tap->awake = true;
+	tell(ep, &f, at);
+	if (!(cell->flags & ECELL_VOID))
+		cell->pkt = ex_rebuild(&ep->tap->built, ep->comp->sim, &f,
+				       weft_slice_data(f.payload));
+}
+
+void eport_tap_drop(struct eport *ep)
+{
+	ex_rebuild_drop(&ep->tap->built);
+}
+
+static void tell_control(struct eport *ep, uint64_t at, uint32_t type,
+			 uint32_t value)
+{
+	struct weft_frame f = { .flags = EX_F_CONTROL,
+				.words = ep->cfg.ctl_flits };
+
+	*ex_line(&f) = (struct ex_line){ .type = (uint8_t)type,
+					 .arg = (uint8_t)value,
+					 .width = (uint8_t)ep->cfg.width };
+	tell(ep, &f, at);
+}
+
+void eport_tap_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
+{
+	struct eport_tap *t = ep->tap;
+
+	t->awake = true;
+	if (kind == EPORT_TELL_ACK) {
+		t->acked = (uint8_t)(t->acked + n);
+		tell_control(ep, at, EX_C_ACK, t->acked - 1u);
+	} else {
+		t->given[kind] = (uint8_t)(t->given[kind] + n);
+		tell_control(ep, at, EX_C_CREDIT + kind, n);
+	}
+}
+
+void eport_tap_refresh(struct eport *ep, uint64_t at, uint64_t n)
+{
+	struct eport_tap *t = ep->tap;
+	uint32_t vc = t->refresh_vc % EX_VCS;
+
+	t->refresh_vc = (uint8_t)(t->refresh_vc + n);
+	if (t->awake)
+		tell_control(ep, at, EX_C_REFRESH + vc, t->given[vc]);
+	t->awake = false;
+}
+
+static void settle(struct weft_port *p)
+{
+	struct eport *ep = (struct eport *)p->iface;
+
+	if (ep->tap && !ep->tap->telling && ep->peer && ep->ctl)
+		eport_settle(ep, eport_now(ep));
+}
+
+/* A tapped line tells by itself. */
+void eport_tap_start(struct eport *ep)
+{
+	const struct weft_clock *clk = &ep->cfg.clk;
+
+	ep->port->tap->settle = settle;
+	if (ep->tapped)
+		return;
+	ep->tap = weft_comp_alloc(ep->comp, sizeof(*ep->tap));
+	ep->tap->to = ep->port->tap;
+	ep->tap->word_fs = clk->num / clk->den;
+}

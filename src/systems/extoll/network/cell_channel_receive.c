@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link port on a tapped line, receiving (extoll.md 4.7, 5.6).
+ *
+ * A cell is accepted with the expected SEQ, a good CRC and no code error; an
+ * exactly inverted CRC is accepted as void.  Anything else is answered by one
+ * NACK, and ignored until the expected cell comes.
+ *
+ * The owner sees cells before their end, good or not; what the end will say is
+ * known here as soon as the frame arrives, and goes with the cell (ECELL_VOID).
+ * Which bad ones it sees: 32 bit, those whose SEQ is the expected one (it is in
+ * front); 16 bit, all (it is at the end), but none after a NACK: then a cell is
+ * held back until its SEQ is known.  A bad cell that starts a packet inside of
+ * one, or goes on with none, stops here.  A void cell's packet is one of its
+ * own, with the route that was received.
+ *
+ * On a line with a fault or a listener the owner is given a packet that is put
+ * together from the bytes that came (ex_rebuild), not the sender's. */
+#include "systems/extoll/network/cell_channel_framed.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	RUN = 16, /* code errors in a row: out of alignment (5.7) */
+	FIFO = 5, /* flits that the receive FIFO can be behind */
+};
+
+/* What comes with one frame. */
+struct rx {
+	struct eport *ep;
+	struct weft_frame *f;
+	uint64_t c0;  /* cycle: first flit behind the receive FIFO */
+	uint32_t bad; /* cells in it that were */
+};
+
+/* ---- to the owner ------------------------------------------------------ */
+
+static uint64_t seen(const struct rx *r, uint32_t flits, bool whole)
+{
+	return r->c0 + 1 + r->ep->cfg.t_in + (whole ? flits : 0);
+}
+
+static uint64_t end(const struct rx *r, uint32_t flits)
+{
+	return r->c0 + flits + r->ep->cfg.overhead + r->ep->cfg.t_ack;
+}
+
+static uint8_t flags_of(uint32_t ctl)
+{
+	return (ctl & EX_CTL_SOP ? ECELL_SOP : 0) |
+	       (ctl & EX_CTL_EOP ? ECELL_EOP : 0);
+}
+
+/* Routed by table: what the owner wants to know goes with the cell. */
+static void take_table(struct ecell *c, struct weft_frame *f)
+{
+	const struct ex_meta *m = ex_meta(f);
+
+	if (!(c->flags & ECELL_SOP) || m->hops)
+		return;
+	c->flags |= ECELL_TABLE;
+	c->dest = m->dest;
+	c->port = m->port;
+	c->cls = m->cls;
+	c->dim = m->dim;
+}
+
+static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
+{
+	struct eport_slow *s = r->ep->slow;
+
+	return s->rebuild
+		       ? ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes)
+		       : ex_line_packet(r->f);
+}
+
+static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
+{
+	struct eport_slow *s = r->ep->slow;
+	const struct ex_line *l = ex_line(r->f);
+	uint32_t vc = l->ctl % EX_VCS;
+	struct ecell cell = { .pkt = packet_of(r, h),
+			      .first = (uint16_t)r->f->u[2],
+			      .flits = l->flits,
+			      .flags = flags_of(l->ctl) };
+
+	take_table(&cell, r->f);
+	if (cell.flags & ECELL_TABLE) {
+		cell.dest = ex_meta(cell.pkt)->dest;
+		cell.port = ex_meta(cell.pkt)->port;
+	}
+	if (l->ctl & EX_CTL_SOP)
+		s->open |= (uint8_t)(1u << vc);
+	if (l->ctl & EX_CTL_EOP)
+		s->open &= (uint8_t) ~(1u << vc);
+	eport_put(r->ep, &cell, vc, seen(r, l->flits, whole));
+}
+
+/* The route that was received. */
+static void take_route(struct weft_frame *pkt, const uint8_t *b, uint32_t width)
+{
+	struct ex_meta *m = ex_meta(pkt);
+	uint32_t i, at = m->pos, k = ex_flit_nibbles(width);
+
+	if (!m->hops) {
+		m->dest = (uint16_t)(b[0] | b[1] << 8);
+		if (width == EX_W32)
+			m->port = b[2];
+		return;
+	}
+	if (m->pos >= m->hops) /* used up: the header takes its place */
+		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
+	for (i = 0; i < k && at + i < EX_ROUTE_MAX; i++)
+		ex_route_set(pkt, at + i, b[i / 2] >> i % 2 * 4 & 0xf);
+}
+
+/* The route is in the bytes of the cell. */
+static void take_runs(struct weft_frame *pkt, struct weft_sim *sim,
+		      const struct ex_heard *h, uint32_t width)
+{
+	uint32_t n = h->flits * ex_flit_bytes(width);
+
+	n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
+	pkt->payload = weft_slice_word(sim, n);
+	memcpy(weft_slice_data(pkt->payload), h->bytes, n);
+}
+
+static struct weft_frame *void_packet(const struct rx *r,
+				      const struct ex_heard *h)
+{
+	struct weft_frame *pkt = weft_frame_new(r->ep->comp->sim);
+
+	memcpy(&pkt->u[3], &r->f->u[3], 5 * sizeof(pkt->u[0]));
+	pkt->trace_id = r->f->trace_id;
+	if (!(h->ctl & EX_CTL_SOP))
+		return pkt;
+	if (ex_meta(pkt)->hops == EX_ROUTE_RUNS)
+		take_runs(pkt, r->ep->comp->sim, h, r->ep->cfg.width);
+	else
+		take_route(pkt, h->bytes, r->ep->cfg.width);
+	return pkt;
+}
+
+/* Verdict: when the last flit of the CRC has passed. */
+static void verdict_set(struct rx *r, uint32_t slot, bool paid)
+{
+	struct eport_slow *s = r->ep->slow;
+	const struct ecell *c = &r->ep->slot[slot];
+	uint32_t len;
+
+	assert(slot < SLOW_SENT);
+	/* damage may have turned framing into flits: not behind its end */
+	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
+	if (len >= r->f->words)
+		len = r->f->words - 1;
+	s->verdict[slot] = c->cycle + len;
+	s->n_verdicts++;
+	if (!paid)
+		s->unpaid[slot / 64] |= 1ULL << slot % 64;
+}
+
+/* A void cell on its way to the owner; false: it stops here. */
+static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
+{
+	struct eport *ep = r->ep;
+	uint32_t vc = h->ctl % EX_VCS;
+	bool inside = ep->slow->open >> vc & 1;
+	struct ecell cell = { .first = (uint16_t)r->f->u[2],
+			      .flits = h->flits,
+			      .flags = flags_of(h->ctl) | ECELL_VOID };
+
+	if (!h->flits || ep->held >= ep->cfg.slots || ep->cfg.store_forward ||
+	    inside == !!(h->ctl & EX_CTL_SOP))
+		return false;
+	cell.pkt = void_packet(r, h);
+	take_table(&cell, cell.pkt);
+	verdict_set(r, eport_put(ep, &cell, vc, seen(r, h->flits, false)),
+		    paid);
+	weft_frame_free(cell.pkt);
+	ep->count.voids++;
+	return true;
+}
+
+/* The verdict is there and nobody has begun to send the cell on. */
+void eport_rx_verdicts(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	uint32_t i;
+
+	for (i = 0; s->n_verdicts && i < ep->n_slots; i++) {
+		if (s->verdict[i] > cycle)
+			continue;
+		s->verdict[i] = WEFT_NEVER;
+		s->n_verdicts--;
+		ep->slot[i].flags |= ECELL_GONE;
+		if (ep->ops->gone)
+			ep->ops->gone(ep->own, ep, i);
+	}
+}
+
+void eport_slow_release(struct eport *ep, const struct ecell *cell,
+			uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	uint32_t slot = (uint32_t)(cell - ep->slot);
+	uint64_t bit = 1ULL << slot % 64;
+	bool paid = !(s->unpaid[slot / 64] & bit);
+
+	if (s->verdict[slot] != WEFT_NEVER)
+		s->n_verdicts--;
+	s->verdict[slot] = WEFT_NEVER;
+	s->unpaid[slot / 64] &= ~bit;
+	if (paid)
+		eport_slow_credit(ep, cell->vc, cycle);
+}
+
+/* ---- cells ------------------------------------------------------------- */
+
+static void refuse(struct rx *r, uint32_t flits)
+{
+	struct eport_slow *s = r->ep->slow;
+
+	if (s->waiting || s->nack_at != WEFT_NEVER) {
+		s->waiting = true;
+		s->n.ignored++;
+		return;
+	}
+	s->waiting = true;
+	s->nack_at = end(r, flits);
+}
+
+/* In sequence, good or void. */
+static void accept(struct rx *r, const struct ex_heard *h)
+{
+	struct eport_slow *s = r->ep->slow;
+	bool late = s->waiting && r->ep->cfg.width == EX_W16;
+
+	s->waiting = false;
+	s->expect++;
+	s->taken++;
+	eport_end(r->ep, end(r, h->flits));
+	if (h->verdict == EX_GOOD)
+		deliver(r, h, late || r->ep->cfg.store_forward);
+	else if (late || !deliver_void(r, h, true))
+		eport_slow_credit(r->ep, h->ctl % EX_VCS,
+				  seen(r, h->flits, true));
+}
+
+static void bad_count(struct eport *ep, const struct ex_heard *h)
+{
+	ep->count.code += h->verdict == EX_BAD_CODE;
+	ep->count.crc += h->verdict == EX_BAD_CRC;
+	ep->count.seq += h->verdict <= EX_VOID;
+	if (ep->ops->link)
+		ep->ops->link(ep->own, ep, EPORT_LINK_ERROR);
+}
+
+/* Framing decides which slot and which packet a cell belongs to.  A cell that
+ * passes the CRC, or fails it as a void one does, with other framing than was
+ * sent, one damage in 2^31, is refused, so that slots and packets stay whole.
+ * So is one with the expected SEQ that is 256 cells ahead: damaged ACKs have
+ * made the sender forget those between. */
+static bool framed_as_sent(const struct rx *r, const struct ex_heard *h)
+{
+	const struct ex_line *l = ex_line(r->f);
+
+	return r->f->flags & EX_F_CELL && l->stomp == (h->verdict == EX_VOID) &&
+	       l->ctl == h->ctl && l->arg == h->arg && l->flits == h->flits &&
+	       ex_line_number(r->f) == r->ep->slow->taken;
+}
+
+static bool acceptable(const struct rx *r, const struct ex_heard *h)
+{
+	if (h->verdict == EX_GOOD && r->ep->held >= r->ep->cfg.slots)
+		return false;
+	return h->verdict <= EX_VOID && framed_as_sent(r, h);
+}
+
+static void cell_heard(struct rx *r, const struct ex_heard *h)
+{
+	struct eport *ep = r->ep;
+	struct eport_slow *s = ep->slow;
+	bool expected = h->arg == s->expect;
+
+	if (expected && acceptable(r, h)) {
+		accept(r, h);
+		return;
+	}
+	bad_count(ep, h);
+	if (!s->waiting && (ep->cfg.width == EX_W16 || expected))
+		deliver_void(r, h, false);
+	refuse(r, h->flits);
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+static void heard(void *own, const struct ex_heard *h)
+{
+	struct rx *r = own;
+	struct eport *ep = r->ep;
+	enum eport_state st = ep->slow->state;
+
+	if (st == EPORT_ALIGN)
+		return;
+	r->bad += h->verdict > EX_VOID;
+	if (!h->control) {
+		if (st == EPORT_READY)
+			cell_heard(r, h);
+		return;
+	}
+	if (h->verdict != EX_GOOD) {
+		ep->slow->n.control++;
+		return;
+	}
+	ep->count.ctl_in++;
+	eport_retry_heard(ep, r->c0 + ep->cfg.ctl_flits + ep->cfg.t_ctl_in,
+			  h->type, h->arg);
+}
+
+/* As it was sent. */
+static void whole(struct rx *r)
+{
+	const struct ex_line *l = ex_line(r->f);
+	struct ex_heard h = {
+		.verdict = l->stomp ? EX_VOID : EX_GOOD,
+		.control = r->f->flags & EX_F_CONTROL,
+		.seq_known = true,
+		.type = l->type,
+		.ctl = l->ctl,
+		.arg = l->arg,
+		.flits = l->flits,
+	};
+
+	if (!h.control)
+		memcpy(h.bytes, weft_slice_data(r->f->payload),
+		       r->f->payload.len);
+	heard(r, &h);
+}
+
+/* Cycle at which the line is as it was again after a frame of noise. */
+static uint64_t back_at(const struct rx *r)
+{
+	const struct weft_frame *f = r->f;
+
+	if (f->words >= UINT32_MAX / 2)
+		return WEFT_NEVER;
+	return weft_clock_cycle(&r->ep->cfg.clk,
+				f->time + f->words * f->word_fs);
+}
+
+static void damaged(struct rx *r)
+{
+	struct ex_dec d = { .width = r->ep->cfg.width,
+			    .heard = heard,
+			    .own = r };
+	struct slow_count *n = &r->ep->slow->n;
+	uint32_t i;
+
+	for (i = 0; i < r->f->raw->n; i++)
+		ex_dec_symbol(&d, r->f->raw->sym[i]);
+	ex_dec_end(&d);
+	if (r->bad)
+		n->pieces += r->bad - 1;
+	else
+		n->idle++;
+	if (d.worst >= RUN)
+		eport_train_lost(r->ep, eport_now(r->ep), back_at(r));
+}
+
+/* Behind the receive FIFO; false: it is full.  It fills when cells follow one
+ * another faster than this end's clock goes. */
+static bool fifo(struct rx *r)
+{
+	struct eport *ep = r->ep;
+	struct eport_slow *s = ep->slow;
+	weft_time_t t = r->f->time - ep->port->delay;
+	uint64_t at = weft_clock_cycle(&ep->peer->cfg.clk, t), c;
+
+	if (ep->same_clk) {
+		r->c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
+		return true;
+	}
+	c = eport_cross(ep->peer, at);
+	r->c0 = c > s->fifo_free ? c : s->fifo_free;
+	if (r->c0 - c > FIFO)
+		return false;
+	s->fifo_free = r->c0 + r->f->words;
+	return true;
+}
+
+void eport_arrive(struct eport *ep, struct weft_frame *f)
+{
+	struct rx r = { .ep = ep, .f = f };
+	bool room;
+
+	assert(ep->slow);
+	room = fifo(&r);
+	if (!room)
+		ep->count.fifo++;
+	else if (f->raw)
+		damaged(&r);
+	else
+		whole(&r);
+	weft_frame_free(f);
+	eport_slow_arm(ep);
+}

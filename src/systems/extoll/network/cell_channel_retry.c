@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Link port on a tapped line, retransmission (extoll.md 4.7): cells wait in
+ * `sent` until they are acknowledged; NACK, timeout and training make the line
+ * send them again, oldest first, before any new one.  Control cells are heard
+ * when they arrive and count from their cycle on. */
+#include "systems/extoll/network/cell_channel_framed.h"
+
+/* ---- replay ------------------------------------------------------------ */
+
+void eport_retry_drop(struct eport_slow *s, uint8_t seq)
+{
+	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
+
+	if (*f)
+		weft_frame_free(*f);
+	*f = NULL;
+}
+
+void eport_retry_drop_all(struct eport_slow *s)
+{
+	for (uint32_t i = 0; i < SLOW_SENT; i++)
+		eport_retry_drop(s, (uint8_t)i);
+	while (s->early.n)
+		weft_frame_free(vec_pop(&s->early));
+	vec_free(&s->early);
+}
+
+/* Damage can turn one control cell into another: an ACK may be for a cell that
+ * the peer has not got.  That cell is not sent again, but kept to the end,
+ * because its packet has no other owner. */
+static void forget(struct eport *ep, uint8_t seq)
+{
+	struct eport_slow *s = ep->slow;
+	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
+
+	if (*f && eport_slow_missing(ep, *f)) {
+		vec_push(&s->early, *f);
+		*f = NULL;
+	}
+	eport_retry_drop(s, seq);
+}
+
+bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	uint8_t n = (uint8_t)(seq - s->oldest);
+
+	if (n > ep->unacked)
+		return false;
+	if (!n)
+		return true;
+	/* what is being sent again may have come in the meantime */
+	if ((uint8_t)(s->replay - s->oldest) < n)
+		s->replay = seq;
+	for (; s->oldest != seq; s->oldest++)
+		forget(ep, s->oldest);
+	ep->unacked = (uint8_t)(ep->unacked - n);
+	s->since = cycle;
+	s->tries = 0;
+	return true;
+}
+
+void eport_retry_replay(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (!ep->unacked)
+		return;
+	if (s->tries++ == ep->cfg.attempts) {
+		eport_train_down(ep, cycle);
+		return;
+	}
+	ep->count.replays++;
+	s->replaying = true;
+	s->replay = s->oldest;
+	s->since = cycle;
+}
+
+uint64_t eport_retry_next(const struct eport *ep)
+{
+	uint64_t t = ep->slow->gap_end;
+
+	return ep->line_free > t ? ep->line_free : t;
+}
+
+static void replay_end(struct eport *ep)
+{
+	uint64_t now = eport_now(ep);
+
+	ep->slow->replaying = false;
+	if (ep->next_grant < now)
+		ep->next_grant = now;
+	ep->ops->wake(ep->own, ep, ep->next_grant);
+}
+
+/* The next cell that is sent again, when the line is free. */
+void eport_retry_step(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (!s->replaying || eport_retry_next(ep) > cycle)
+		return;
+	if (s->replay != s->seq) {
+		s->n.resent++;
+		eport_slow_cell(ep, s->sent[s->replay++ % SLOW_SENT], cycle);
+	}
+	if (s->replay == s->seq)
+		replay_end(ep);
+}
+
+void eport_retry_timeout(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (s->state != EPORT_READY || !ep->unacked || s->replaying ||
+	    cycle < s->since + ep->cfg.timeout)
+		return;
+	ep->count.timeouts++;
+	eport_retry_replay(ep, cycle);
+}
+
+/* ---- control cells heard ----------------------------------------------- */
+
+/* The truth about credits, whatever was lost before. */
+static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)
+{
+	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
+
+	if (used <= ep->peer->cfg.slots)
+		eport_use(ep, vc, used);
+}
+
+static void nack_heard(struct eport *ep, const struct slow_ctl *c)
+{
+	struct eport_slow *s = ep->slow;
+
+	s->n.nacks_in++;
+	if (eport_retry_acked(ep, c->value, c->cycle) && ep->unacked)
+		eport_retry_replay(ep, c->cycle);
+	else
+		s->n.nacks_stale++;
+}
+
+static void hear(struct eport *ep, const struct slow_ctl *c)
+{
+	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
+
+	if (kind == EX_C_INIT1)
+		eport_train_heard(ep, c->cycle, c->type, c->value);
+	else if (ep->slow->state != EPORT_READY)
+		return;
+	else if (kind == EX_C_REFRESH)
+		refreshed(ep, vc, c->value);
+	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
+		eport_use(ep, vc, ep->used[vc] - c->value);
+	else if (c->type == EX_C_ACK)
+		eport_retry_acked(ep, (uint8_t)(c->value + 1), c->cycle);
+	else if (c->type == EX_C_NACK)
+		nack_heard(ep, c);
+}
+
+static bool starts_something(uint32_t type)
+{
+	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
+}
+
+static uint64_t urgent_next(const struct eport_slow *s)
+{
+	uint32_t i;
+
+	for (i = s->in_r.head; i != s->in_r.tail; i++)
+		if (starts_something(s->in[i & s->in_r.mask].type))
+			return s->in[i & s->in_r.mask].cycle;
+	return WEFT_NEVER;
+}
+
+void eport_retry_apply(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+	struct slow_ctl c;
+
+	while (s->in_r.head != s->in_r.tail) {
+		c = s->in[s->in_r.head & s->in_r.mask];
+		if (c.cycle > cycle)
+			break;
+		s->in_r.head++;
+		hear(ep, &c);
+	}
+	if (s->urgent <= cycle)
+		s->urgent = urgent_next(s);
+}
+
+void eport_retry_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		       uint32_t value)
+{
+	struct eport_slow *s = ep->slow;
+
+	eport_retry_apply(ep, eport_now(ep));
+	s->in = eport_ring_room(&s->in_r, s->in, sizeof(*s->in));
+	s->in[s->in_r.tail++ & s->in_r.mask] = (struct slow_ctl){
+		.cycle = cycle,
+		.type = (uint8_t)type,
+		.value = (uint8_t)value,
+	};
+	if (starts_something(type) && cycle < s->urgent)
+		s->urgent = cycle;
+	if (ep->peer->listened)
+		ep->ops->wake(ep->own, ep, cycle);
+	eport_slow_arm(ep);
+}

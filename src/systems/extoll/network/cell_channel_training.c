@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bring-up of an EXTOLL link port on a tapped line (extoll.md 5.7):
+ *
+ *   ALIGN    listens for commas
+ *   INIT1    sends INIT1 until it hears INIT1 or INIT2
+ *   INIT2    sends INIT2 (slots) and INIT3 (SEQ that it expects) until it
+ *            hears INIT3
+ *   READY    sends READY, node and port; cells that the peer lacks are sent
+ *            again
+ *
+ * An INIT1 while READY: the other end has lost alignment and is answered from
+ * INIT2 on.  An INIT1 in that answer would make an end that is READY by then
+ * begin anew, and so on without end.  An INIT2 while READY: the other end lacks
+ * our INIT3.  What an end does not get answered it repeats every `timeout`
+ * cycles, `attempts` times: then the link is down.  So it is when there are no
+ * commas for as long, and after as many replays in vain (4.7).  A link that is
+ * down comes up when commas come back, or the other end begins to train.  SEQ
+ * and credits are never set back, only at the start they are 0.  The use of the
+ * values is our choice. */
+#include "systems/extoll/network/cell_channel_framed.h"
+
+#include <assert.h>
+
+enum { COMMAS = 16 }; /* cycles of commas before alignment, own choice */
+
+const char *const eport_state_name[EPORT_STATES] = { "down", "align", "init1",
+						     "init2", "ready" };
+
+static void special(struct eport *ep, uint64_t cycle, uint32_t type,
+		    uint32_t value)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (s->n_specials < SLOW_SPECIALS)
+		s->special[s->n_specials++] = (struct slow_ctl){
+			.cycle = cycle,
+			.type = (uint8_t)type,
+			.value = (uint8_t)value,
+		};
+}
+
+static void send_state(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (s->state == EPORT_INIT1) {
+		special(ep, cycle, EX_C_INIT1, 0);
+	} else if (s->state == EPORT_INIT2) {
+		special(ep, cycle, EX_C_INIT2, ep->cfg.slots);
+		special(ep, cycle, EX_C_INIT3, s->expect);
+	} else {
+		special(ep, cycle, EX_C_READY, 0);
+		special(ep, cycle, EX_C_NODE, ep->cfg.node);
+		special(ep, cycle, EX_C_PORT, ep->port->index);
+	}
+	s->again_at = cycle + ep->cfg.timeout;
+}
+
+static void tell(struct eport *ep, enum eport_link what)
+{
+	ep->slow->told = what != EPORT_LINK_UP;
+	if (ep->ops->link)
+		ep->ops->link(ep->own, ep, what);
+}
+
+static void enter(struct eport *ep, enum eport_state state, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	s->state = state;
+	s->tries = 0;
+	if (ep->line_free < cycle)
+		ep->line_free = cycle;
+	send_state(ep, cycle);
+}
+
+static void leave_ready(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+
+	s->replaying = false;
+	s->waiting = false;
+	s->nack_at = WEFT_NEVER;
+	s->n_specials = 0;
+}
+
+static void enter_ready(struct eport *ep, uint8_t expects, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	enter(ep, EPORT_READY, cycle);
+	if (ep->next_refresh < cycle)
+		ep->next_refresh = cycle;
+	if (ep->next_grant < cycle)
+		ep->next_grant = cycle;
+	eport_retry_acked(ep, expects, cycle);
+	eport_retry_replay(ep, cycle);
+	s->tries = 0;
+	if (s->told)
+		tell(ep, EPORT_LINK_UP);
+	ep->ops->wake(ep->own, ep, cycle);
+}
+
+void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back)
+{
+	struct eport_slow *s = ep->slow;
+
+	leave_ready(ep);
+	s->aligned_at = back == WEFT_NEVER ? back : back + COMMAS;
+	if (s->state == EPORT_DOWN)
+		return;
+	if (s->state != EPORT_ALIGN) {
+		s->n.lost++;
+		if (!s->told)
+			tell(ep, EPORT_LINK_LOST);
+	}
+	s->state = EPORT_ALIGN;
+	s->down_at = cycle + (uint64_t)ep->cfg.attempts * ep->cfg.timeout;
+}
+
+void eport_train_down(struct eport *ep, uint64_t cycle)
+{
+	(void)cycle;
+	leave_ready(ep);
+	ep->slow->state = EPORT_DOWN;
+	ep->count.downs++;
+	tell(ep, EPORT_LINK_DOWN);
+}
+
+void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
+		       uint32_t value)
+{
+	struct eport_slow *s = ep->slow;
+
+	switch (s->state) {
+	case EPORT_DOWN:
+	case EPORT_READY:
+		if (type == EX_C_INIT2 && s->state == EPORT_READY)
+			special(ep, cycle, EX_C_INIT3, s->expect);
+		if (type != EX_C_INIT1)
+			return;
+		leave_ready(ep);
+		enter(ep, EPORT_INIT2, cycle);
+		return;
+	case EPORT_INIT1:
+		if (type == EX_C_INIT1 || type == EX_C_INIT2)
+			enter(ep, EPORT_INIT2, cycle);
+		return;
+	case EPORT_INIT2:
+		if (type == EX_C_INIT1)
+			send_state(ep, cycle);
+		else if (type == EX_C_INIT3)
+			enter_ready(ep, (uint8_t)value, cycle);
+		return;
+	default:
+		return;
+	}
+}
+
+void eport_train_event(struct eport *ep, uint64_t cycle)
+{
+	struct eport_slow *s = ep->slow;
+
+	if (s->state == EPORT_ALIGN && s->down_at <= cycle)
+		eport_train_down(ep, cycle);
+	if ((s->state == EPORT_ALIGN || s->state == EPORT_DOWN) &&
+	    s->aligned_at <= cycle) {
+		s->aligned_at = WEFT_NEVER;
+		enter(ep, EPORT_INIT1, cycle);
+	}
+	if ((s->state != EPORT_INIT1 && s->state != EPORT_INIT2) ||
+	    s->again_at > cycle)
+		return;
+	if (s->tries++ == ep->cfg.attempts)
+		eport_train_down(ep, cycle);
+	else
+		send_state(ep, cycle);
+}
+
+uint64_t eport_train_next(const struct eport *ep)
+{
+	const struct eport_slow *s = ep->slow;
+
+	switch (s->state) {
+	case EPORT_DOWN:
+		return s->aligned_at;
+	case EPORT_ALIGN:
+		return s->aligned_at < s->down_at ? s->aligned_at : s->down_at;
+	case EPORT_INIT1:
+	case EPORT_INIT2:
+		return s->again_at;
+	default:
+		return WEFT_NEVER;
+	}
+}
+
+void eport_train_start(struct eport *ep)
+{
+	struct eport_slow *s = ep->slow;
+
+	s->aligned_at = WEFT_NEVER;
+	s->state = EPORT_READY;
+	if (!ep->cfg.train)
+		return;
+	s->state = EPORT_ALIGN;
+	eport_train_lost(ep, 0, 0);
+	eport_slow_arm(ep);
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL crossbar: nine ports, virtual output queues, four virtual channels,
+ * cut-through (extoll.md 4).
+ *
+ *   np0..2 --> cells --> 36 queues --\            /--> np0..2
+ *   lp0..5 --> (eport)   per input  --> 9x36 RR --> 9x9 accept --> lp0..5
+ *
+ * A queue is (output, VC on which the cell came): cells of two packets never
+ * mix in one queue.  In each cycle every output that may send grants one of the
+ * cells that have a credit, own or may take the VC they leave on, and whose
+ * input RAM is not being read; every input accepts one of its grants.  Both
+ * choose round robin (4.2); an arbiter moves on with every grant.
+ *
+ * Fall-through: t_route cycles from the first flit to the request, t_cross
+ * from the grant to the first flit at the output, 5 + 5 = X of table 7.1.
+ * A routing flit that is used up leaves a hole of one cycle.
+ * Registers of the crossbar and its link ports:
+ * systems/extoll/nic/link_registers.c. Not modelled: numbers of RAM slots. */
+#include "systems/extoll/network/crossbar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/trace.h"
+
+/* ---- waking ----------------------------------------------------------- */
+
+enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: tapped */ };
+
+static inline void xb_arm(struct xb *x, uint64_t cycle)
+{
+	if (cycle >= x->armed)
+		return;
+	x->armed = cycle;
+	x->armed_t = weft_clock_edge(&x->clock, cycle);
+	weft_wake(x->comp, TAG_DECIDE, x->armed_t);
+}
+
+static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
+{
+	(void)ep;
+	xb_arm(own, cycle);
+}
+
+static void xb_cell(void *own, struct eport *ep, uint64_t cycle)
+{
+	struct xb *x = own;
+	uint32_t i = (uint32_t)(ep - x->ep);
+
+	if (!(x->busy >> i & 1))
+		x->seen[i] = cycle;
+	x->busy |= (uint16_t)(1u << i);
+	xb_arm(x, cycle);
+}
+
+static const struct eport_ops xb_port_ops = {
+	.wake = xb_wake, .cell = xb_cell, .gone = xb_gone, .link = xb_link
+};
+
+/* ---- arrival: into the queues ----------------------------------------- */
+
+/* A cell that goes nowhere. */
+static void cell_discard(struct xb *x, uint32_t i, uint32_t slot)
+{
+	struct ecell *c = &x->ep[i].slot[slot];
+
+	if (c->flags & ECELL_VOID)
+		weft_count(x->comp, XB_VOIDS, 1);
+	else if (c->flags & ECELL_EOP)
+		weft_frame_free(c->pkt);
+	eport_release(&x->ep[i], slot, c->cycle + c->flits);
+}
+
+static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
+{
+	struct xb_in *in = &x->in[i];
+	struct ecell *c = &x->ep[i].slot[slot];
+	uint64_t apart = c->cycle - in->pushed;
+
+	in->pushed = c->cycle;
+	in->spacing = apart < in->spacing ? (uint32_t)apart : in->spacing;
+	if (c->flags & ECELL_SOP) {
+		in->out[c->vc] = (uint8_t)xb_route(x, i, c);
+		in->vc_out[c->vc] = c->vc_out;
+	}
+	c->vc_out = in->vc_out[c->vc];
+	if (in->out[c->vc] == XB_NONE)
+		cell_discard(x, i, slot);
+	else
+		xb_queue_push(x, i, in->out[c->vc], slot);
+}
+
+/* Takes in what is seen; returns the next cycle at which there is more. */
+static uint64_t take_cells(struct xb *x, uint64_t cycle)
+{
+	uint64_t next = WEFT_NEVER;
+	uint32_t m = x->busy;
+
+	for (; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m), slot;
+
+		if (x->seen[i] <= cycle) {
+			while ((slot = eport_take(&x->ep[i], cycle)) != XB_NONE)
+				cell_in(x, i, slot);
+			x->seen[i] = eport_seen(&x->ep[i]);
+			if (x->seen[i] == WEFT_NEVER)
+				x->busy &= (uint16_t) ~(1u << i);
+		}
+		next = x->seen[i] < next ? x->seen[i] : next;
+	}
+	return next;
+}
+
+/* ---- decision --------------------------------------------------------- */
+
+/* Bits of inputs whose RAM is not being read. */
+static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
+{
+	uint64_t m = 0;
+	uint32_t i;
+
+	for (i = 0; i < EX_PORTS; i++)
+		m |= (x->read_free[i] <= cycle ? 0xfULL : 0) << i * EX_VCS;
+	return m;
+}
+
+/* Cells that output o could send at `cycle`, whatever their inputs do. */
+static uint64_t could_go(struct xb *x, uint32_t o, uint64_t cycle)
+{
+	struct xb_out *out = &x->out[o];
+	uint64_t m = 0;
+	uint32_t v;
+
+	for (v = 0; v < EX_VCS; v++) {
+		uint64_t w = out->want[v];
+
+		if (w && out->lock[v] != XB_NONE)
+			w &= 1ULL << out->lock[v];
+		if (w && eport_can(&x->ep[o], v, cycle))
+			m |= w;
+	}
+	return m;
+}
+
+static void lock_step(struct xb_out *out, const struct ecell *c, uint32_t bit)
+{
+	bool ends = c->flags & ECELL_VOID ? c->flags & ECELL_SOP
+					  : c->flags & ECELL_EOP;
+
+	out->lock[c->vc_out] = ends ? XB_NONE : (uint8_t)bit;
+}
+
+/* The cell at the head of queue (o, bit) leaves.  A cable may lead back to the
+ * input it came from: its slots move when they become more. */
+static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
+{
+	uint32_t i = bit / EX_VCS;
+	uint32_t slot = x->in[i].head[o * EX_VCS + bit % EX_VCS];
+	struct ecell c = x->ep[i].slot[slot];
+	uint64_t end = cycle + c.flits + c.skip;
+
+	weft_count(x->comp, XB_CELLS, 1);
+	weft_count(x->comp, XB_PACKETS,
+		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
+	lock_step(&x->out[o], &c, bit);
+	xb_queue_pop(x, i, o, bit);
+	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
+		xb_tell_cell(x, i, o, cycle, end);
+	x->read_free[i] = end;
+	eport_commit(&x->ep[o], &c, c.vc_out, cycle);
+	x->grant_at[o] = x->ep[o].next_grant;
+	eport_release(&x->ep[i], slot, end);
+}
+
+/* An input takes one of the outputs that granted it something. */
+static uint32_t accept(struct xb *x, uint32_t i, uint32_t outs)
+{
+	uint32_t o = xb_arbiter(outs, x->in[i].accept);
+
+	x->in[i].accept = (uint8_t)o;
+	return o;
+}
+
+struct grants {
+	uint8_t bit[EX_PORTS];	  /* by output */
+	uint16_t by_in[EX_PORTS]; /* outputs, by input */
+	uint16_t ins;
+};
+
+/* First cycle at which one of the inputs in m can be read. */
+static uint64_t read_next(const struct xb *x, uint64_t m)
+{
+	uint64_t t = WEFT_NEVER;
+	uint32_t i;
+
+	for (i = 0; i < EX_PORTS; i++)
+		if (m >> i * EX_VCS & 0xf && x->read_free[i] < t)
+			t = x->read_free[i];
+	return t;
+}
+
+/* Output o grants; returns the next cycle at which it may when it does not,
+ * apart from what it hears from its peer. */
+static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
+		      struct grants *g)
+{
+	uint64_t m = eport_next(&x->ep[o], cycle);
+	uint32_t bit;
+
+	if (m > cycle)
+		return x->grant_at[o] = m;
+	m = could_go(x, o, cycle);
+	if (!m)
+		return WEFT_NEVER;
+	if (!(m & freed))
+		return read_next(x, m);
+	bit = xb_arbiter(m & freed, x->out[o].last);
+	x->out[o].last = (uint8_t)bit;
+	g->bit[o] = (uint8_t)bit;
+	g->by_in[bit / EX_VCS] |= (uint16_t)(1u << o);
+	g->ins |= (uint16_t)(1u << bit / EX_VCS);
+	return WEFT_NEVER;
+}
+
+/* Inputs accept; returns the next cycle at which one of these outputs may
+ * grant. */
+static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
+{
+	uint64_t next = WEFT_NEVER;
+	uint32_t m;
+
+	for (m = g->ins; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m), outs = g->by_in[i];
+		uint32_t o = accept(x, i, outs);
+
+		if (outs & (outs - 1)) {
+			weft_count(x->comp, XB_CONFLICTS,
+				   (uint64_t)__builtin_popcount(outs) - 1);
+			next = cycle + 1;
+		}
+		cell_out(x, o, g->bit[o], cycle);
+		x->fresh |= (uint16_t)(1u << o);
+	}
+	/* the next cells of the queues, and those that had to wait for these */
+	for (m = x->fresh & x->asked; m; m &= m - 1) {
+		uint64_t t = x->grant_at[__builtin_ctz(m)];
+
+		t = t > cycle ? t : cycle + 1;
+		next = t < next ? t : next;
+	}
+	return next;
+}
+
+/* One cycle of all arbiters; returns the next in which they have work. */
+static uint64_t decide(struct xb *x, uint64_t cycle)
+{
+	struct grants g = { .ins = 0 };
+	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
+	uint32_t m;
+
+	x->fresh = 0;
+	for (m = x->asked; m; m &= m - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(m);
+
+		t = x->grant_at[o];
+		if (t <= cycle)
+			t = grant(x, o, cycle, freed, &g);
+		next = t < next ? t : next;
+	}
+	t = accept_all(x, &g, cycle);
+	return t < next ? t : next;
+}
+
+/* What the cell at the head of input i will need: its output and what lies
+ * behind it. */
+static void soon_out(const struct xb *x, uint32_t i, uint32_t stage)
+{
+	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];
+	uint32_t o = c->hint ? c->hint - 1u : xb_peek(x, c);
+	const struct eport *p;
+
+	if (o >= EX_PORTS || !x->peer[o])
+		return;
+	c->hint = (uint8_t)(o + 1);
+	p = x->peer[o];
+	if (stage == 3) {
+		__builtin_prefetch(&p->slot[p->free_slot], 1);
+		__builtin_prefetch(p->own, 1);
+		__builtin_prefetch((const char *)p->own + 64, 1);
+		return;
+	}
+	__builtin_prefetch(&x->out[o], 1);
+	__builtin_prefetch(&x->ep[o], 1);
+	__builtin_prefetch(&x->ep[o].tx_cells, 1);
+	__builtin_prefetch(&p->slot, 1);
+}
+
+static void soon_in(const struct xb *x, uint32_t i)
+{
+	__builtin_prefetch(&x->ep[i].slot, 1);
+	__builtin_prefetch(&x->in[i], 1);
+	__builtin_prefetch((const char *)&x->in[i] + 64, 1);
+}
+
+static void soon_cell(const struct eport *ep)
+{
+	__builtin_prefetch(&ep->slot[ep->way_head]);
+	if (ep->due)
+		__builtin_prefetch(&ep->due[ep->due_r.tail & ep->due_r.mask],
+				   1);
+}
+
+/* Inputs whose cells are seen next, then these cells, then their outputs. */
+void xb_soon(const struct weft_comp *c, uint32_t stage)
+{
+	const struct xb *x = c->state;
+	uint32_t m;
+
+	if (!stage)
+		__builtin_prefetch(c->counters, 1);
+	for (m = x->busy; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m);
+
+		if (x->seen[i] > x->armed)
+			continue;
+		if (!stage)
+			soon_in(x, i);
+		else if (stage == 1)
+			soon_cell(&x->ep[i]);
+		else
+			soon_out(x, i, stage);
+	}
+}
+
+void xb_event(struct weft_comp *c, uint32_t tag)
+{
+	struct xb *x = c->state;
+	uint64_t cycle = x->armed, next;
+
+	if (tag >= TAG_PORT) {
+		eport_event(&x->ep[tag - TAG_PORT]);
+		return;
+	}
+	if (cycle == WEFT_NEVER || x->armed_t != weft_now(c))
+		return;
+	x->armed = WEFT_NEVER;
+	next = take_cells(x, cycle);
+	if (x->held.n)
+		xb_queue_held(x, cycle);
+	if (x->asked) {
+		uint64_t t = decide(x, cycle);
+
+		next = t < next ? t : next;
+	}
+	if (x->held.n) { /* also of packets that have become the first */
+		uint64_t t = xb_queue_held(x, cycle);
+
+		next = t < next ? t : next;
+	}
+	if (weft_heard_kind(x->comp, WEFT_TRACE_LEVEL))
+		xb_tell_queues(x);
+	if (next != WEFT_NEVER)
+		xb_arm(x, next);
+}
+
+void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	struct xb *x = c->state;
+
+	eport_arrive(&x->ep[port], f);
+}
+
+/* ---- set-up ----------------------------------------------------------- */
+
+int xb_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	struct eport_cfg link, inner;
+	uint32_t i;
+
+	x->clock = weft_clock_offset_ppm(x->clock, (int32_t)x->ppm);
+	link = xb_cfg_link(x);
+	inner = xb_cfg_internal(x);
+	x->comp = c;
+	x->place.magic = EX_PLACE_MAGIC;
+	x->place.waits = &xb_waits;
+	x->armed = WEFT_NEVER;
+	for (i = 0; i < EX_PORTS; i++) {
+		x->in[i].pushed = 0 - (uint64_t)XB_FAR;
+		x->in[i].spacing = XB_FAR;
+		memset(x->in[i].head, XB_NONE, sizeof(x->in[i].head));
+		memset(x->in[i].tail, XB_NONE, sizeof(x->in[i].tail));
+		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
+		memset(x->out[i].lock, XB_NONE, sizeof(x->out[i].lock));
+		x->out[i].last = x->in[i].accept = 63;
+		if (eport_init(&x->ep[i], c, &c->ports[i],
+			       i < EX_INTERNAL ? &inner : &link, &xb_port_ops,
+			       x, err))
+			return -1;
+	}
+	return 0;
+}
+
+int xb_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	xb_place(x);
+	for (i = 0; i < EX_PORTS; i++) {
+		if (eport_start(&x->ep[i], err))
+			return -1;
+		x->peer[i] = x->ep[i].peer;
+	}
+	return xb_cells_fit(x, err);
+}
+
+/* A network that came to rest with packets in it: nobody took them. */
+int xb_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	for (i = 0; weft_sim_idle(c->sim) && i < EX_PORTS; i++)
+		eport_abandon(&x->ep[i], true);
+	return xb_sample(c, err);
+}
+
+void xb_fini(struct weft_comp *c)
+{
+	struct xb *x = c->state;
+	uint32_t i;
+
+	if (!x->comp)
+		return;
+	for (i = 0; i < EX_PORTS; i++)
+		eport_fini(&x->ep[i]);
+	free(x->table);
+	free(x->turn);
+	vec_free(&x->held);
+}

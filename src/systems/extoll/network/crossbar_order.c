@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL crossbar in the Host Port's network: packets with equal hash of their
+ * destination leave in the order of their arrival (hostport.md 3.1, 3.6).
+ *
+ * The first two bytes behind the route are DHASH (3.3); 0 is no hash: its
+ * sender does not ask for order.  A packet has arrived when it may ask for its
+ * output (crossbar_queues.c); it has a place in x->turn from then on, and asks
+ * only when no other of the same output, VC and hash is in front of it.  So a
+ * packet waits for nothing but the VC it needs anyway, and no deadlock comes of
+ * it. */
+#include "systems/extoll/network/crossbar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the cell's packet asks for; 0: nothing. */
+static uint32_t hash_of(const struct ecell *c)
+{
+	const uint8_t *b = weft_slice_data(c->pkt->payload);
+
+	if (c->flags & ECELL_VOID || ex_meta(c->pkt)->words || !b ||
+	    c->pkt->payload.len < 2)
+		return 0;
+	return (uint32_t)b[0] << 8 | b[1];
+}
+
+static struct xb_turn *turn_find(struct xb *x, uint32_t i,
+				 const struct ecell *c)
+{
+	for (uint32_t k = 0; k < x->n_turn; k++)
+		if (x->turn[k].in == i && x->turn[k].vc == c->vc &&
+		    x->turn[k].serial == c->serial)
+			return &x->turn[k];
+	return NULL;
+}
+
+/* The first one that asks for the same. */
+static struct xb_turn *turn_first(struct xb *x, const struct xb_turn *of)
+{
+	struct xb_turn *t = x->turn;
+
+	while (t < x->turn + x->n_turn &&
+	       (t->out != of->out || t->vc_out != of->vc_out ||
+		t->hash != of->hash))
+		t++;
+	return t < x->turn + x->n_turn ? t : NULL;
+}
+
+void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c)
+{
+	uint32_t hash = hash_of(c);
+
+	if (!hash || turn_find(x, i, c))
+		return;
+	if (x->n_turn == x->max_turn) {
+		x->max_turn = x->max_turn ? 2 * x->max_turn : 16;
+		x->turn = realloc(x->turn, x->max_turn * sizeof(*x->turn));
+		if (!x->turn)
+			abort();
+	}
+	x->turn[x->n_turn++] = (struct xb_turn){ .hash = (uint16_t)hash,
+						 .in = (uint8_t)i,
+						 .vc = c->vc,
+						 .serial = c->serial,
+						 .out = x->in[i].out[c->vc],
+						 .vc_out = c->vc_out };
+}
+
+bool xb_turn_is(struct xb *x, uint32_t i, const struct ecell *c)
+{
+	const struct xb_turn *t = turn_find(x, i, c);
+
+	return !t || turn_first(x, t) == t;
+}
+
+bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
+		  struct xb_turn *next)
+{
+	struct xb_turn *t = turn_find(x, i, c), was, *n;
+
+	if (!t)
+		return false;
+	was = *t;
+	memmove(t, t + 1, (size_t)(x->turn + --x->n_turn - t) * sizeof(*t));
+	n = turn_first(x, &was);
+	if (n)
+		*next = *n;
+	return n;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a packet goes from here, and on which virtual channel (extoll.md 3.9,
+ * 4.5, 4.6). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/extoll/network/crossbar.h"
+#include "systems/extoll/network/route_runs.h"
+
+/* Dimension of a port, 0xff for an internal one. */
+static uint32_t port_dim(const struct xb *x, uint32_t port)
+{
+	if (x->place.topo)
+		return ex_topo_dim(x->place.topo, port);
+	return port < EX_INTERNAL ? 0xff : (port - EX_INTERNAL) / 2;
+}
+
+/* A new dimension starts on the even VC; a cable that closes a ring, and all
+ * links behind it in that dimension, are on the odd one (4.6). */
+static uint32_t vc_next(const struct xb *x, struct ex_meta *m, uint32_t vc,
+			uint32_t out)
+{
+	uint32_t dim = port_dim(x, out), odd = dim == m->dim ? vc & 1 : 0;
+
+	m->dim = (uint8_t)dim;
+	if (out < EX_INTERNAL)
+		return m->cls * 2u;
+	return m->cls * 2u + (odd | (x->datelines >> out & 1));
+}
+
+/* The string has ended at a cable: the flit behind it, the lower part of H0, is
+ * taken for the next routing flit (3.9; T-29).  Where it would be used up, and
+ * H0 no longer begin with it, the packet ends here: our choice. */
+static uint32_t header_next(const struct xb *x, struct weft_frame *f)
+{
+	uint32_t bits = 8 * ex_flit_bytes(x->width);
+	uint64_t all = (1ULL << bits) - 1, flit = f->u[0] & all;
+	uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
+
+	if (!ex_meta(f)->words || rest == all)
+		return EX_NIB_FILL;
+	f->u[0] = (f->u[0] & ~all) | rest;
+	return flit & 0xf;
+}
+
+/* Consumes the lowest nibble. */
+static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
+{
+	uint32_t nib;
+
+	if (m->hops == EX_ROUTE_RUNS)
+		return ex_runs_step(c->pkt);
+	if (m->pos >= m->hops)
+		return header_next(x, c->pkt);
+	nib = ex_route_nibble(c->pkt, m->pos);
+	if (ex_route_removes(x->width, m->hops, m->pos) && c->flits > 1) {
+		c->flits--;
+		c->skip = 1;
+	}
+	m->pos++;
+	return nib;
+}
+
+static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
+{
+	if (m->dest == x->node)
+		return m->port;
+	if (x->place.topo)
+		return ex_here_port(&x->here, x->place.topo, m->dest);
+	return m->dest < x->n_table ? x->table[m->dest] : XB_NONE;
+}
+
+uint32_t xb_peek(const struct xb *x, const struct ecell *c)
+{
+	struct ex_meta m = { .dest = c->dest, .port = c->port };
+
+	return c->flags & ECELL_TABLE ? table_next(x, &m) : XB_NONE;
+}
+
+uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
+{
+	struct ex_meta table = {
+		.dest = c->dest, .port = c->port, .cls = c->cls, .dim = c->dim
+	};
+	struct ex_meta *m = c->flags & ECELL_TABLE ? &table : ex_meta(c->pkt);
+	uint32_t out;
+
+	(void)in;
+	if (c->hint)
+		out = c->hint - 1u;
+	else
+		out = m->hops ? path_next(x, c, m) : table_next(x, m);
+	if (out >= EX_PORTS || !x->ep[out].peer) {
+		weft_count(x->comp, out >= EX_PORTS ? XB_ILLEGAL : XB_NO_PORT,
+			   1);
+		xb_news(x, EPORT_NEWS_XBAR, EPORT_LINK_ERROR);
+		if (!x->hap || !x->ep[EX_INTERNAL - 1].peer)
+			return XB_NONE;
+		out = EX_INTERNAL - 1;
+	}
+	c->vc_out = (uint8_t)vc_next(x, m, c->vc, out);
+	c->dim = m->dim;
+	return out;
+}
+
+int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
+		 const uint32_t *to, uint32_t n, struct weft_err *err)
+{
+	struct xb *x = c->state;
+	uint32_t d;
+
+	if (in != WEFT_ANY_PORT || path)
+		return weft_fail(err, EINVAL,
+				 "%s has one table for all inputs and paths",
+				 c->name);
+	free(x->table);
+	x->table = malloc(n ? n : 1);
+	if (!x->table)
+		return weft_fail(err, ENOMEM, "no memory for a routing table");
+	for (d = 0; d < n; d++)
+		x->table[d] = to[d] < EX_PORTS ? (uint8_t)to[d] : XB_NONE;
+	x->n_table = n;
+	return 0;
+}
+
+void xb_place(struct xb *x)
+{
+	x->datelines = x->dateline << EX_INTERNAL;
+	if (!x->place.topo)
+		return;
+	x->node = x->place.node;
+	x->datelines |= ex_topo_datelines(x->place.topo, x->node);
+	ex_here_init(&x->here, x->place.topo, x->node);
+}
+
+/* ---- what waits (net/direct_route.h) ---- */
+
+static struct ex_wait wait_of(struct xb *x, uint32_t in, uint32_t o,
+			      const struct ecell *c)
+{
+	const struct eport *ep = &x->ep[o];
+	uint32_t lock = x->out[o].lock[c->vc_out], own = in * EX_VCS + c->vc;
+	struct ex_wait w = { .out = o,
+			     .vc = c->vc_out,
+			     .since = c->cycle,
+			     .lock = lock == XB_NONE || lock == own
+					     ? EX_UNLOCKED
+					     : lock,
+			     .early = !xb_may_ask(&x->in[in], c),
+			     .room = eport_room(ep, c->vc_out) };
+
+	for (uint32_t v = 0; v < EX_VCS; v++)
+		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
+	/* it waits for its turn, not for room: not looked into */
+	if (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, in, c))
+		w.since = UINT64_MAX;
+	return w;
+}
+
+static uint32_t waits_heads(struct weft_comp *c, uint32_t in, uint32_t vc,
+			    struct ex_wait w[EX_PORTS])
+{
+	struct xb *x = c->state;
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; o < EX_PORTS; o++) {
+		uint32_t slot = x->in[in].head[o * EX_VCS + vc];
+
+		if (slot != XB_NONE)
+			w[n++] = wait_of(x, in, o, &x->ep[in].slot[slot]);
+	}
+	return n;
+}
+
+static bool waits_comes(struct weft_comp *c, uint32_t in, uint32_t vc)
+{
+	const struct xb *x = c->state;
+	const struct eport *ep = &x->ep[in];
+
+	return ep->peer &&
+	       (ep->way_head != XB_NONE || eport_room(ep->peer, vc));
+}
+
+static uint32_t waits_lock(struct weft_comp *c, uint32_t out, uint32_t vc)
+{
+	const struct xb *x = c->state;
+	uint32_t lock = x->out[out].lock[vc];
+
+	return lock == XB_NONE ? EX_UNLOCKED : lock;
+}
+
+const struct ex_waits xb_waits = { .heads = waits_heads,
+				   .comes = waits_comes,
+				   .lock = waits_lock };

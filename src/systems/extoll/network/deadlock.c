@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells that wait for each other.  The first cell of each queue of an input
+ * channel waits for two things: that no other packet holds its output's
+ * channel, and a slot behind it, which any cell there may leave.  So a cell can
+ * go on when both can happen, and a slot becomes free when one of the cells
+ * that hold it can go on.
+ *
+ * All cells are taken for stuck at first; those that can go on are found until
+ * no more are.  Cells that have not waited for long, that have room, or that
+ * wait for an end, can.  What is left is a deadlock: nothing outside can help
+ * it.  Where that is not known (cells on their way, packets that have not come
+ * as a whole) the answer is that it can go on. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "systems/extoll/network/direct_network.h"
+
+enum { NOWHERE = UINT32_MAX };
+
+struct head {
+	uint32_t place; /* input channel it waits in */
+	struct ex_wait w;
+	bool live; /* it can go on */
+};
+
+struct waits {
+	const struct exnet *n;
+	uint64_t before;
+	struct head *head; /* by place */
+	uint32_t n_heads, cap;
+	uint32_t *first; /* head of a place; that of the next ends them */
+};
+
+/* ---- places: input channels of crossbars ---- */
+
+static uint32_t place_of(const struct weft_comp *c, uint32_t in, uint32_t vc)
+{
+	return (ex_place(c)->node * EX_PORTS + in) * EX_VCS + vc;
+}
+
+static struct weft_comp *place_comp(const struct waits *w, uint32_t p)
+{
+	return w->n->xbar[p / (EX_PORTS * EX_VCS)];
+}
+
+static uint32_t place_in(uint32_t p)
+{
+	return p / EX_VCS % EX_PORTS;
+}
+
+static const struct weft_port *far_end(const struct waits *w,
+				       const struct head *h)
+{
+	return place_comp(w, h->place)->ports[h->w.out].peer;
+}
+
+static bool is_switch(const struct weft_port *p)
+{
+	return p->comp->cls->kind == WEFT_KIND_SWITCH;
+}
+
+/* A cell other than `but` can leave, or its cells are still on their way. */
+static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
+{
+	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
+		if (i != but && w->head[i].live)
+			return true;
+	return w->first[p] == w->first[p + 1];
+}
+
+/* Cells may come in there. */
+static bool place_takes(const struct waits *w, uint32_t p)
+{
+	struct weft_comp *c = place_comp(w, p);
+
+	return ex_place(c)->waits->comes(c, place_in(p), p % EX_VCS);
+}
+
+/* ---- can it go on? ---- */
+
+/* The packet of (in, vc) that holds a channel of `out` of that crossbar: its
+ * next cell, here or links behind. */
+static bool holder_moves(const struct waits *w, const struct weft_comp *c,
+			 uint32_t out, uint32_t lock)
+{
+	for (uint32_t hops = 0; hops < w->n->n_xbars; hops++) {
+		uint32_t p = place_of(c, lock / EX_VCS, lock % EX_VCS);
+		const struct weft_port *up = c->ports[lock / EX_VCS].peer;
+
+		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
+			if (w->head[i].w.out == out)
+				return w->head[i].live;
+		if (!place_takes(w, p) && !place_moves(w, p, NOWHERE))
+			return false;
+		if (!up || !is_switch(up))
+			return true;
+		c = up->comp;
+		out = up->index;
+		lock = ex_place(c)->waits->lock(up->comp, out, lock % EX_VCS);
+		if (lock == EX_UNLOCKED)
+			return true;
+	}
+	return true;
+}
+
+/* A slot becomes free for it: of its channel, or of the pool. */
+static bool slot_comes(const struct waits *w, const struct head *h)
+{
+	const struct weft_port *far = far_end(w, h);
+
+	if (h->w.room || !is_switch(far))
+		return true;
+	for (uint32_t vc = 0; vc < EX_VCS; vc++)
+		if ((vc == h->w.vc || h->w.pool >> vc & 1) &&
+		    place_moves(w, place_of(far->comp, far->index, vc),
+				NOWHERE))
+			return true;
+	return false;
+}
+
+static bool lock_comes(const struct waits *w, const struct head *h)
+{
+	return h->w.lock == EX_UNLOCKED ||
+	       holder_moves(w, place_comp(w, h->place), h->w.out, h->w.lock);
+}
+
+static bool head_moves(const struct waits *w, uint32_t i)
+{
+	const struct head *h = &w->head[i];
+
+	if (h->w.since > w->before)
+		return true;
+	if (h->w.early && !place_takes(w, h->place) &&
+	    !place_moves(w, h->place, i))
+		return false;
+	return lock_comes(w, h) && slot_comes(w, h);
+}
+
+/* Number of heads that cannot. */
+static uint32_t waits_solve(struct waits *w)
+{
+	uint32_t stuck = w->n_heads;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < w->n_heads; i++) {
+			struct head *h = &w->head[i];
+
+			if (h->live || !head_moves(w, i))
+				continue;
+			h->live = more = true;
+			stuck--;
+		}
+	}
+	return stuck;
+}
+
+/* ---- all that waits ---- */
+
+static void waits_add(struct waits *w, uint32_t place, const struct ex_wait *e)
+{
+	if (w->n_heads == w->cap) {
+		w->cap = w->cap ? 2 * w->cap : 64;
+		w->head = realloc(w->head, w->cap * sizeof(*w->head));
+		if (!w->head)
+			abort();
+	}
+	w->head[w->n_heads++] = (struct head){ .place = place, .w = *e };
+}
+
+static uint32_t places(const struct waits *w)
+{
+	return w->n->n_xbars * EX_PORTS * EX_VCS;
+}
+
+static uint32_t place_heads(const struct waits *w, uint32_t p,
+			    struct ex_wait e[EX_PORTS])
+{
+	struct weft_comp *c = place_comp(w, p);
+	const struct ex_waits *ops = ex_place(c)->waits;
+
+	return ops ? ops->heads(c, place_in(p), p % EX_VCS, e) : 0;
+}
+
+/* Something has waited for long: mostly nothing has. */
+static bool waits_old(const struct waits *w)
+{
+	struct ex_wait e[EX_PORTS];
+
+	for (uint32_t p = 0; p < places(w); p++)
+		for (uint32_t k = place_heads(w, p, e); k-- > 0;)
+			if (e[k].since <= w->before)
+				return true;
+	return false;
+}
+
+static void waits_read(struct waits *w)
+{
+	uint32_t all = places(w);
+	struct ex_wait e[EX_PORTS];
+
+	w->first = calloc(all + 1, sizeof(*w->first));
+	if (!w->first)
+		abort();
+	for (uint32_t p = 0; p < all; p++) {
+		uint32_t k = place_heads(w, p, e);
+
+		w->first[p] = w->n_heads;
+		for (uint32_t i = 0; i < k; i++)
+			waits_add(w, p, &e[i]);
+	}
+	w->first[all] = w->n_heads;
+}
+
+static void waits_free(struct waits *w)
+{
+	free(w->head);
+	free(w->first);
+}
+
+/* ---- in words ---- */
+
+static const struct head *stuck_at(const struct waits *w, uint32_t p)
+{
+	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
+		if (!w->head[i].live)
+			return &w->head[i];
+	return NULL;
+}
+
+/* The place whose cells h waits for. */
+static uint32_t place_next(const struct waits *w, const struct head *h)
+{
+	const struct weft_port *far = far_end(w, h);
+	const struct weft_comp *c = place_comp(w, h->place);
+
+	if (!lock_comes(w, h))
+		return place_of(c, h->w.lock / EX_VCS, h->w.lock % EX_VCS);
+	if (!slot_comes(w, h))
+		return place_of(far->comp, far->index, h->w.vc);
+	return h->place;
+}
+
+static void place_text(const struct waits *w, uint32_t p, const char *before,
+		       char *text, size_t size, size_t *at_p)
+{
+	const struct weft_comp *c = place_comp(w, p);
+
+	if (*at_p < size)
+		*at_p += (size_t)snprintf(
+			text + *at_p, size - *at_p, "%s%s.%s/vc%u", before,
+			c->name, c->ports[place_in(p)].name, p % EX_VCS);
+}
+
+/* From one stuck cell to the next until a place comes again: path[first] on.
+ * Returns the length of the path. */
+static uint32_t circle_find(const struct waits *w, uint32_t *path,
+			    uint32_t *first_p)
+{
+	const struct head *h = w->head;
+	uint32_t n = 0;
+
+	while (h->live)
+		h++;
+	while (h && n < w->n_heads) {
+		for (uint32_t i = 0; i < n; i++)
+			if (path[i] == h->place) {
+				*first_p = i;
+				return n;
+			}
+		path[n++] = h->place;
+		h = stuck_at(w, place_next(w, h));
+	}
+	*first_p = 0;
+	return n;
+}
+
+static void circle_text(const struct waits *w, char *text, size_t size)
+{
+	enum { SHOWN = 8 };
+	uint32_t *path = calloc(w->n_heads + 1, sizeof(*path)), n, first;
+	size_t at = 0;
+
+	if (!path)
+		abort();
+	n = circle_find(w, path, &first);
+	for (uint32_t k = first; k < n && k - first < SHOWN; k++)
+		place_text(w, path[k], k == first ? "" : " -> ", text, size,
+			   &at);
+	if (n - first > SHOWN && at < size)
+		at += (size_t)snprintf(text + at, size - at, " -> ...");
+	place_text(w, path[first], " -> ", text, size, &at);
+	if (at < size)
+		snprintf(text + at, size - at, " (%u inputs)", n - first);
+	free(path);
+}
+
+/* An end that takes nothing holds up cells. */
+static bool blocked_text(const struct waits *w, char *text, size_t size)
+{
+	for (uint32_t i = 0; i < w->n_heads; i++) {
+		const struct head *h = &w->head[i];
+		const struct weft_port *far = far_end(w, h);
+
+		if (h->w.since > w->before || h->w.room || is_switch(far))
+			continue;
+		snprintf(text, size, "%s.%s takes nothing", far->comp->name,
+			 far->name);
+		return true;
+	}
+	return false;
+}
+
+bool exnet_cycle(const struct exnet *n, uint64_t before, char *text,
+		 size_t size, bool *blocked_p)
+{
+	struct waits w = { .n = n, .before = before };
+	bool found;
+
+	*blocked_p = false;
+	if (!waits_old(&w))
+		return false;
+	waits_read(&w);
+	found = waits_solve(&w) > 0;
+	if (found)
+		circle_text(&w, text, size);
+	else
+		*blocked_p = blocked_text(&w, text, size);
+	waits_free(&w);
+	return found;
+}

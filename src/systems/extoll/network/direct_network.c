@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class extoll.net, see direct_network.h: what sources share, the watchdog, and
+ * what comes out of the window of measurement (measuring_window.c).
+ *
+ * Names for what a run shows: `saturated`, what is in sources and network has
+ * grown in the window by more than chance (growth.h) and by more than a packet
+ * per source; `starved`, a source has had a packet ready but sent none for a
+ * watchdog's time while others did; `deadlock`, cells have waited that long for
+ * each other in a circle. */
+#include "systems/extoll/network/direct_network.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/result.h"
+#include "net/packet_trace.h"
+
+/* clang-format off */
+static const struct weft_param net_params[] = {
+	WEFT_PARAM(U64, struct exnet, warmup, "0", "", OWN,
+		   "cycles before the window of measurement"),
+	WEFT_PARAM(BOOL, struct exnet, detect, "no", "", OWN,
+		   "and as long as latency has not settled (MSER-5)"),
+	WEFT_PARAM(U64, struct exnet, measure, "0", "", OWN,
+		   "cycles of the window, twice as many in the second one when "
+		   "content grows in the first; the run ends when what was "
+		   "made in it has arrived; 0 = to the end of the run"),
+	WEFT_PARAM(REAL, struct exnet, precision, "0", "0..1", OWN,
+		   "the window ends when the 95 % confidence interval of the "
+		   "mean latency is this narrow, +- as a share of it; 0 = no"),
+	WEFT_PARAM(U64, struct exnet, watchdog, "20000", "0..1000000000", OWN,
+		   "cycles a cell may wait before it is asked for what; "
+		   "0 = never"),
+	WEFT_PARAM(STR, struct exnet, note, "", "", OWN,
+		   "what the maker of the routes has to say"),
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct weft_counter net_counters[EXNET_N_COUNTERS] = {
+	[EXNET_SENT] = { "sent", "packets", "packets into the network" },
+	[EXNET_RECEIVED] = { "received", "packets", "packets out of it" },
+	[EXNET_FLITS] = { "flits", "flits", "flits out of it" },
+	[EXNET_HOPS] = { "hops", "packets", "packets through crossbars" },
+};
+
+const char *const exnet_state_names[] = {
+	[EXNET_STEADY] = "steady",	 [EXNET_UNSETTLED] = "unsettled",
+	[EXNET_SATURATED] = "saturated", [EXNET_STARVED] = "starved",
+	[EXNET_DEADLOCK] = "deadlock",
+};
+
+/* ---- what traffic components share ---- */
+
+static uint64_t net_now(const struct weft_comp *c)
+{
+	const struct exnet *n = c->state;
+
+	return weft_clock_cycle(&n->clk, weft_now(c));
+}
+
+/* The crossbars' clock is that of the network. */
+static void net_clock(struct exnet *n)
+{
+	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
+
+	for (const struct weft_param *p = x ? x->cls->params : net_params;
+	     p->name && !n->clk.num; p++)
+		if (p->type == WEFT_P_CLOCK && !strcmp(p->name, "clock"))
+			memcpy(&n->clk, (char *)x->state + p->offset,
+			       sizeof(n->clk));
+}
+
+int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
+	       const struct weft_clock *clk, uint64_t packets,
+	       struct weft_err *err)
+{
+	struct exnet *n = net->state;
+
+	net_clock(n); /* some start earlier than the network */
+	if (!weft_clock_same(clk, &n->clk))
+		return weft_fail(err, EINVAL,
+				 "%s.clock: sources measure in cycles, their "
+				 "clock must be that of all crossbars, e.g. "
+				 "extoll.*.clock=200MHz",
+				 gen.comp->name);
+	if (!n->gen) {
+		n->gen = calloc(n->topo.nodes, sizeof(*n->gen));
+		if (!n->gen)
+			abort();
+		n->latency = weft_hist(net, "latency", "cycles");
+		n->network = weft_hist(net, "network_latency", "cycles");
+		if (!n->detect)
+			exnet_window_open(net, n->warmup);
+	}
+	n->gen[node] = gen;
+	n->n_gens++;
+	n->total = n->total > UINT64_MAX - packets ? UINT64_MAX
+						   : n->total + packets;
+	return 0;
+}
+
+const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
+{
+	if (n->perm && n->perm_seed == seed)
+		return n->perm;
+	n->perm = realloc(n->perm, n->topo.nodes * sizeof(*n->perm));
+	if (!n->perm)
+		abort();
+	n->perm_seed = seed;
+	pattern_permute(seed, n->perm, n->topo.nodes);
+	return n->perm;
+}
+
+int exnet_pattern(const struct ex_place *at, uint64_t permutation,
+		  uint32_t dest, struct pattern *p, struct weft_err *err)
+{
+	struct pattern_shape s = { .dest = dest };
+
+	if (at->topo && at->topo->kind == EX_TOPO_GRID) {
+		s.size = at->topo->size;
+		s.dims = at->topo->dims;
+	}
+	if (p->kind == PATTERN_PERMUTATION) {
+		if (!at->net)
+			return weft_fail(err, EINVAL,
+					 "a permutation needs a fabric");
+		s.perm = exnet_permutation(exnet_of(at), permutation);
+	}
+	return pattern_init(p, &s, err);
+}
+
+/* ---- the watchdog ---- */
+
+/* Sources that have something to send and did not, for that long. */
+static uint32_t starving(const struct exnet *n, uint64_t before)
+{
+	uint32_t res = 0;
+
+	EXNET_GENS(n, g)
+	{
+		res += g->ops->starves(g->comp, before);
+	}
+	return res;
+}
+
+static void deadlocked(struct weft_comp *c, const char *text)
+{
+	struct exnet *n = c->state;
+
+	n->state = EXNET_DEADLOCK;
+	n->over = true;
+	n->last = weft_now(c);
+	weft_check_failed(c,
+			  "deadlock: cells in these inputs wait for each "
+			  "other: %s",
+			  text);
+	/* It ends here, with cells in the network and not idle. */
+	weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
+}
+
+static void watch_arm(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	if (n->watchdog)
+		weft_watch(c, EXNET_TAG_WATCH,
+			   weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
+}
+
+/* When nothing is left to happen the watchdog does not come: net_finish looks
+ * then.  Where processes outside make time pass it looks once: they may be
+ * minutes apart. */
+static void watch(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	uint64_t before = net_now(c) - n->watchdog;
+	uint64_t moved = c->counters[EXNET_SENT] + c->counters[EXNET_RECEIVED];
+	char text[300] = "";
+	uint32_t starved;
+	bool blocked;
+
+	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
+		deadlocked(c, text);
+		weft_sim_stop(c->sim);
+		return;
+	}
+	starved = moved != n->moved ? starving(n, before) : 0;
+	if (starved > n->starved)
+		n->starved = starved;
+	n->moved = moved;
+	if (!weft_sim_gated(c->sim) ||
+	    c->counters[EXNET_SENT] != c->counters[EXNET_RECEIVED])
+		watch_arm(c);
+}
+
+static void net_event(struct weft_comp *c, uint32_t tag)
+{
+	struct exnet *n = c->state;
+
+	if (tag == EXNET_TAG_OPEN)
+		exnet_links_begin(c);
+	else if (tag == EXNET_TAG_CLOSE && !n->closed &&
+		 weft_now(c) == weft_clock_edge(&n->clk, n->until))
+		exnet_window_end(c);
+	else if (tag == EXNET_TAG_WATCH)
+		watch(c);
+}
+
+/* ---- results ---- */
+
+/* Sum of a counter of all crossbars, by its name. */
+static uint64_t xbars_sum(const struct exnet *n, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->n_xbars; i++) {
+		const struct weft_class *cls = n->xbar[i]->cls;
+
+		for (uint32_t k = 0; k < cls->n_counters; k++)
+			if (!strcmp(cls->counters[k].name, name))
+				sum += n->xbar[i]->counters[k];
+	}
+	return sum;
+}
+
+static int net_sample(struct weft_comp *c, struct weft_err *err)
+{
+	(void)err;
+	c->counters[EXNET_HOPS] = xbars_sum(c->state, "packets");
+	return 0;
+}
+
+static void report_state(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	char text[64];
+
+	if (n->state == EXNET_STEADY &&
+	    (n->from == UINT64_MAX || (n->measure && !n->over)))
+		n->state = EXNET_UNSETTLED;
+	if (n->again) {
+		snprintf(text, sizeof(text), "cycles %llu to %llu",
+			 (unsigned long long)n->from,
+			 (unsigned long long)n->until);
+		result_param_set(weft_sim_result(c->sim), "net.window", text);
+	}
+	if (n->starved && n->state != EXNET_DEADLOCK)
+		n->state = EXNET_STARVED;
+	weft_metric(c, "starved", "sources", n->starved);
+	weft_metric(c, "state", exnet_state_names[n->state], n->state);
+	result_param_set(weft_sim_result(c->sim), "net.state",
+			 exnet_state_names[n->state]);
+}
+
+static void report_load(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+	double mean, half, cycles = (double)(n->until - n->from);
+	double nodes = (double)n->n_gens;
+
+	weft_metric(c, "offered", "flits/cycle",
+		    (double)n->offered / cycles / nodes);
+	weft_metric(c, "accepted", "flits/cycle",
+		    (double)n->in_flits / cycles / nodes);
+	weft_metric(c, "backlog", "packets", (double)n->backlog / nodes);
+	if (n->marked_in)
+		weft_metric(c, "latency", "cycles",
+			    n->latency_sum / (double)n->marked_in);
+	if (steady_interval(&n->steady, 0, &mean, &half))
+		weft_metric(c, "latency_ci", "cycles", half);
+}
+
+static int net_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct exnet *n = c->state;
+	uint64_t now = net_now(c);
+	char text[300] = "";
+	bool blocked;
+
+	net_sample(c, err);
+	if (weft_sim_idle(c->sim)) {
+		if (exnet_cycle(n, now, text, sizeof(text), &blocked))
+			deadlocked(c, text);
+		if (blocked)
+			result_param_set(weft_sim_result(c->sim), "net.blocked",
+					 text);
+		/* nothing happened since */
+		now = weft_clock_cycle(&n->clk, n->last) + 1;
+	}
+	if (!n->closed && n->n_gens && now > n->from)
+		exnet_window_close(c, now);
+	exnet_links_end(c);
+	exnet_links_report(c);
+	if (!n->n_gens)
+		return 0;
+	if (n->closed && n->until > n->from)
+		report_load(c);
+	report_state(c);
+	return 0;
+}
+
+static int net_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct exnet *n = c->state;
+
+	net_clock(n);
+	if (!n->clk.num)
+		return weft_fail(err, EINVAL,
+				 "%s: there are no crossbars with a clock",
+				 c->name);
+	exnet_links_begin(c);
+	watch_arm(c);
+	return 0;
+}
+
+static int net_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct exnet *n = c->state;
+
+	(void)err;
+	n->from = n->until = UINT64_MAX;
+	steady_init(&n->steady);
+	return 0;
+}
+
+static void net_fini(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	ex_topo_fini(&n->topo);
+	free(n->gen);
+	trace_free(n->trace);
+	free(n->xbar);
+	free(n->busy);
+	free(n->perm);
+}
+
+WEFT_COMPONENT(extoll_net, .name = "extoll.net", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "a direct network as a whole: measurement, watchdog",
+	       .source = "own; extoll.md 4.5, 4.6",
+	       .not_modelled = "takes no part in what happens",
+	       .state_size = sizeof(struct exnet), .params = net_params,
+	       .counters = net_counters, .n_counters = EXNET_N_COUNTERS,
+	       .ops = { .init = net_init,
+			.start = net_start,
+			.event = net_event,
+			.finish = net_finish,
+			.sample = net_sample,
+			.fini = net_fini });

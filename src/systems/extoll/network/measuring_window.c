@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The window of measurement of a direct network, see direct_network.h: packets
+ * made in it are marked, and what is in sources and network is looked at in
+ * steps.
+ *
+ * When that has grown by the window's end, the network is either saturated or
+ * still filling up.  A second window behind the first, twice as long, decides:
+ * the first was warm-up when nothing grows in the second, or not for long. */
+#include "systems/extoll/network/direct_network.h"
+
+/* Steps in which a window is looked at for growth; cycles of a step at first
+ * when its end is not known. */
+enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
+
+void exnet_window_open(struct weft_comp *c, uint64_t from)
+{
+	struct exnet *n = c->state;
+	uint64_t length = n->measure << n->again;
+
+	n->from = from;
+	n->until = length ? from + length : UINT64_MAX;
+	steady_init(&n->steady);
+	growth_init(&n->growth, from,
+		    length ? length / WINDOW_LOOKS : WINDOW_STEP);
+	weft_wake(c, EXNET_TAG_OPEN, weft_clock_edge(&n->clk, from));
+	if (length)
+		weft_wake(c, EXNET_TAG_CLOSE,
+			  weft_clock_edge(&n->clk, n->until));
+}
+
+/* Everything marked has come: the sources may stop. */
+static void window_check(struct exnet *n)
+{
+	if (n->closed && n->marked_in == n->expected)
+		n->over = true;
+}
+
+/* Flits that were made or wait to be by `cycle`, and have not arrived.  Those
+ * a source holds ready for a later cycle are in it, about one packet each at
+ * any time. */
+static double content(const struct weft_comp *c, uint64_t cycle)
+{
+	const struct exnet *n = c->state;
+	uint64_t flits = n->made_flits;
+
+	EXNET_GENS(n, g)
+	{
+		flits += g->ops->backlog(g->comp, 0, cycle).flits;
+	}
+	return (double)flits - (double)c->counters[EXNET_FLITS];
+}
+
+/* Looks that are due before what happens at `cycle`. */
+static void window_look(struct weft_comp *c, uint64_t cycle)
+{
+	struct exnet *n = c->state;
+
+	while (!n->closed && growth_due(&n->growth) <= cycle &&
+	       growth_due(&n->growth) <= n->until)
+		growth_look(&n->growth, content(c, growth_due(&n->growth)));
+}
+
+/* A packet for each source is no queue yet. */
+static bool window_grows(const struct exnet *n)
+{
+	double packet =
+		n->expected ? (double)n->offered / (double)n->expected : 0;
+
+	return growth_found(&n->growth, packet * n->n_gens);
+}
+
+/* What has arrived at sources by the window's end, made or not. */
+static void window_sum(struct exnet *n)
+{
+	n->expected = n->marked;
+	EXNET_GENS(n, g)
+	{
+		struct exnet_backlog b =
+			g->ops->backlog(g->comp, n->from, n->until);
+
+		n->expected += b.packets;
+		n->offered += b.flits;
+		n->backlog += b.packets;
+	}
+}
+
+/* Measures from now on; packets marked before are of no interest. */
+static void window_again(struct weft_comp *c)
+{
+	struct exnet *n = c->state;
+
+	n->again = true;
+	n->marked = n->marked_in = n->expected = 0;
+	n->offered = n->backlog = n->in_flits = 0;
+	n->latency_sum = 0;
+	weft_hist_clear(n->latency);
+	weft_hist_clear(n->network);
+	exnet_window_open(c, n->until);
+}
+
+/* The window ends; `last`: it is not measured again. */
+static void window_end(struct weft_comp *c, uint64_t until, bool last)
+{
+	struct exnet *n = c->state;
+	bool grows;
+
+	exnet_links_end(c);
+	n->until = until;
+	window_look(c, until);
+	window_sum(n);
+	grows = window_grows(n);
+	if (grows && !last && !n->again) {
+		window_again(c);
+		return;
+	}
+	n->closed = true;
+	if (grows && growth_lasts(&n->growth)) {
+		n->state = EXNET_SATURATED;
+		n->over = true;
+	}
+	window_check(n);
+}
+
+void exnet_window_end(struct weft_comp *c)
+{
+	const struct exnet *n = c->state;
+
+	window_end(c, n->until, false);
+}
+
+void exnet_window_close(struct weft_comp *c, uint64_t until)
+{
+	window_end(c, until, true);
+}
+
+/* Every so many batches: is the warm-up over, or the mean known well enough? */
+static void window_settle(struct weft_comp *c, uint64_t cycle)
+{
+	struct exnet *n = c->state;
+	double mean, half;
+
+	if (n->steady.count || n->steady.n % STEADY_ENOUGH)
+		return;
+	if (n->from == UINT64_MAX) {
+		if (cycle >= n->warmup && steady_reached(&n->steady))
+			exnet_window_open(c, cycle + 1);
+		return;
+	}
+	if (n->precision > 0 && !n->closed && steady_reached(&n->steady) &&
+	    steady_interval(&n->steady, steady_cut(&n->steady), &mean, &half) &&
+	    half <= n->precision * mean)
+		exnet_window_close(c, cycle + 1);
+}
+
+void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
+{
+	struct exnet *n = net->state;
+
+	n->made_flits += p->flits;
+	p->marked = p->born >= n->from && p->born < n->until;
+	if (!p->marked)
+		return;
+	n->marked++;
+	if (!n->closed)
+		n->offered += p->flits;
+}
+
+void exnet_sent(struct weft_comp *net)
+{
+	weft_count(net, EXNET_SENT, 1);
+}
+
+static void marked_received(struct exnet *n, const struct exnet_pkt *p,
+			    uint64_t cycle, double lat)
+{
+	n->marked_in++;
+	n->latency_sum += lat;
+	weft_hist_put(n->latency, lat);
+	weft_hist_put(n->network, (double)(cycle - p->injected));
+	window_check(n);
+}
+
+void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
+		    uint64_t cycle)
+{
+	struct exnet *n = net->state;
+	double lat = (double)(cycle - p->born);
+	bool marked = p->marked && p->born >= n->from;
+
+	if (cycle >= n->from)
+		window_look(net, cycle);
+	weft_count(net, EXNET_RECEIVED, 1);
+	weft_count(net, EXNET_FLITS, p->flits);
+	n->last = weft_now(net);
+	if (cycle >= n->from && cycle < n->until)
+		n->in_flits += p->flits;
+	if (marked)
+		marked_received(n, p, cycle, lat);
+	if (net->counters[EXNET_RECEIVED] == n->total && !n->closed &&
+	    cycle >= n->from)
+		exnet_window_close(net, cycle + 1); /* there are no more */
+	if (marked || n->from == UINT64_MAX) {
+		steady_add(&n->steady, lat);
+		window_settle(net, cycle);
+	}
+}

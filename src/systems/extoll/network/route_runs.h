@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes as runs of hops (hostport.md 3.2), the form that a crossbar knows
+ * beside the nibbles of EXTOLL: bytes in front of the packet, each a port and
+ * how many hops leave through it.  systems/hostport/nic/wire.h has the frame
+ * around them. */
+#ifndef SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
+#define SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
+
+#include "systems/extoll/network/wire.h"
+
+enum {
+	EX_RUNS_BYTES = EX_CELL_BYTES, /* of a routing frame, at most */
+	EX_RUNS_SERVICE = 2,	       /* internal port of MP and HAP */
+	/* elements: [7:4] port, [3:0] hops */
+	EX_RUN_PORT_LP = 4,
+	EX_RUN_PORT_MP = 10,
+	EX_RUN_PORT_HAP = 11,
+	EX_RUN_HOPS_MAX = 15,
+	/* whole bytes */
+	EX_RUN_MP = 0xa1,
+	EX_RUN_HAP = 0xb1,
+	EX_RUN_SEP = 0xf0,
+	EX_RUN_VPID = 0xf1,
+	EX_RUN_TREE = 0xf2,
+	EX_RUN_END = 0xff,
+};
+
+/* Whether an element leaves through a link port, at least once. */
+bool ex_run_is_link(uint8_t el);
+/* One crossbar's part: output of the first element, which loses a hop or leaves
+ * the frame.  EX_NIB_FILL: it is no element that can be followed. */
+uint32_t ex_runs_step(struct weft_frame *f);
+
+#endif

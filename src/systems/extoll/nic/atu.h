@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL: address translation unit (extoll.md 3.7, 3.8, 5.5).
+ *
+ * A unit asks with atu_translate and is answered, 4 cycles later when the TLB
+ * knows the page, otherwise after a host read of 8 bytes, by r->done.  From the
+ * answer until atu_finish the translation is in use: flushes of that page and
+ * fences wait for it. */
+#ifndef SYSTEMS_EXTOLL_NIC_ATU_H
+#define SYSTEMS_EXTOLL_NIC_ATU_H
+
+#include "systems/extoll/nic/rma_regs_map.h"
+#include "weft/sim.h"
+
+struct extoll_nic;
+struct hx_pkt;
+
+enum {
+	ATU_SETS = 16,
+	ATU_WAYS = 4,
+	ATU_HIT = 4,	/* cycles */
+	ATU_UNITS = 3,	/* requester, responder, completer */
+	ATU_QUEUE = 16, /* commands that wait */
+};
+
+/* ---- the TLB alone (atu_tlb.c) ---- */
+
+struct atu_entry {
+	uint64_t gate; /* 0 = empty */
+	uint32_t page;
+	uint32_t vpid;
+};
+
+struct atu_tlb {
+	struct atu_entry way[ATU_SETS][ATU_WAYS];
+	uint8_t next[ATU_SETS]; /* way that is replaced next */
+};
+
+/* The GATe of (page, vpid), or 0. */
+uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
+void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
+		  uint64_t gate);
+/* Forget pages first..first+n-1; all pages of a VPID.  How many there were. */
+uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n);
+uint32_t atu_tlb_flush_vpid(struct atu_tlb *t, uint32_t vpid);
+
+/* ---- checks ---- */
+
+enum atu_access { ATU_READ = GATE_READ, ATU_WRITE = GATE_WRITE };
+
+enum atu_fault {
+	ATU_OK,
+	ATU_F_NLA,    /* bits 63:39 set */
+	ATU_F_CROSS,  /* page crossing */
+	ATU_F_GAT,    /* table not valid */
+	ATU_F_GATE,   /* entry not valid, or of a page size not modelled */
+	ATU_F_ACCESS, /* read only, write only */
+	ATU_F_VPID,   /* somebody else's page */
+	ATU_F_BUS,    /* the table could not be read */
+	ATU_FAULTS
+};
+extern const char *const atu_fault_name[ATU_FAULTS];
+
+/* What the address alone says; what the entry says. */
+enum atu_fault atu_check_nla(uint64_t nla, uint32_t bytes);
+enum atu_fault atu_check_gate(uint64_t gate, uint32_t vpid,
+			      enum atu_access access);
+
+/* ---- the unit ---- */
+
+struct atu_req {
+	/* asked */
+	uint64_t nla;
+	uint32_t bytes;
+	uint8_t vpid, unit; /* unit: 0..2 */
+	enum atu_access access;
+	void (*done)(struct atu_req *r);
+	void *own;
+	/* answered */
+	enum atu_fault fault;
+	weft_phys_t phys;
+	/* the ATU's */
+	struct atu *atu;
+	uint64_t when;	/* lookup is over */
+	uint32_t epoch; /* commands begun before it was handed out */
+	bool walking, stale, used;
+	struct atu_req *next; /* of those that look up, or are in use */
+};
+
+struct atu {
+	struct extoll_nic *nic;
+	bool enable;
+	uint32_t n_gats;
+	uint32_t *gat; /* first level: n_gats words; NULL until first written */
+	struct atu_tlb tlb;
+	struct atu_req *looking, *in_use;
+	uint64_t cmd[ATU_QUEUE];
+	uint32_t head, tail; /* of cmd */
+	bool begun;	     /* the command at the head has */
+	uint32_t epoch;	     /* commands begun */
+	struct weft_timer timer;
+	uint64_t faults[ATU_FAULTS];
+};
+
+void atu_init(struct atu *a, struct extoll_nic *n, uint32_t n_gats);
+void atu_fini(struct atu *a);
+void atu_translate(struct atu *a, struct atu_req *r);
+void atu_finish(struct atu *a, struct atu_req *r);
+/* Register interface. */
+void atu_command(struct atu *a, uint64_t word);
+uint64_t atu_gat_get(const struct atu *a, uint32_t i);
+void atu_gat_set(struct atu *a, uint32_t i, uint64_t val);
+void atu_event(struct atu *a);
+void atu_run(struct atu *a);
+/* The ATU looks at what waits at this cycle. */
+void atu_wake(struct atu *a, uint64_t cycle);
+/* atu_cmd.c: runs what can be run. */
+void atu_cmd_run(struct atu *a);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTAX: the on-chip crossbar between host and functional units, see htax.h.
+ * Source: extoll.md 2.3, 2.4, 7.1 (H4, N1, N6, H5), 7.5.
+ *
+ * A request takes part in the arbitration of every cycle from the one at which
+ * it is up.  The event of a cycle runs after those of all units at that time.
+ *
+ * Not modelled: the words of one packet; an input serves all its outputs at the
+ * same time (those of the host do not). */
+#include <assert.h>
+
+#include "systems/extoll/nic/nic.h"
+
+enum { IN_POSTED, IN_RESPONSE };
+
+/* Cycles a packet with n data bytes keeps a port. */
+static uint32_t hx_words(uint32_t bytes)
+{
+	return 1 + (bytes + 7) / 8;
+}
+
+/* ---- packets ----------------------------------------------------------- */
+
+static struct hx_pkt *list_pop(struct hx_list *l)
+{
+	struct hx_pkt *p = l->head;
+
+	l->head = p->next;
+	return p;
+}
+
+struct hx_pkt *ex_pkt_new(struct extoll_nic *n)
+{
+	struct hx_pkt *p = n->htax.pool;
+
+	struct hx_pkt *chain;
+
+	if (p) {
+		n->htax.pool = p->next;
+		chain = p->chain;
+	} else {
+		p = malloc(sizeof(*p));
+		assert(p);
+		chain = n->htax.all;
+		n->htax.all = p;
+	}
+	*p = (struct hx_pkt){ .chain = chain };
+	return p;
+}
+
+struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
+			    uint32_t bytes)
+{
+	struct hx_pkt *p = ex_pkt_new(n);
+
+	p->txn.op = WEFT_BUS_WRITE;
+	p->txn.addr = addr;
+	p->txn.bytes = bytes;
+	p->txn.data = weft_slice_word(n->comp->sim, bytes);
+	return p;
+}
+
+void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p)
+{
+	weft_slice_drop(&p->txn.data);
+	p->next = n->htax.pool;
+	n->htax.pool = p;
+}
+
+/* ---- waking ------------------------------------------------------------ */
+
+void ex_htax_arm(struct extoll_nic *n, uint64_t cycle)
+{
+	weft_timer_arm(n->comp, &n->htax.timer, EX_TAG_HTAX, ex_edge(n, cycle));
+}
+
+void ex_htax_go(struct extoll_nic *n)
+{
+	if (!ring_empty(&n->htax.store))
+		ex_htax_arm(n, ex_now(n));
+}
+
+void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
+		  struct hx_pkt *p, uint64_t cycle)
+{
+	bool read = p->txn.op == WEFT_BUS_READ;
+
+	assert(p->txn.bytes && (p->txn.addr % 64) + p->txn.bytes <= 64);
+	p->from = (uint8_t)from;
+	p->cycle = cycle;
+	p->txn.any_order = read; /* units restore what they need */
+	if (read)
+		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
+	hx_list_push(&n->htax.want[read][from], p);
+	n->htax.wants[read]++;
+	ex_htax_arm(n, cycle);
+}
+
+static uint32_t list_box(const struct hx_list *l, uint32_t vpid)
+{
+	uint32_t k = 0;
+
+	for (const struct hx_pkt *p = l->head; p; p = p->next)
+		k += p->box == vpid + 1;
+	return k;
+}
+
+uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
+{
+	const struct ex_htax *h = &n->htax;
+	uint32_t k = list_box(&h->leaving[HX_TO_POSTED], vpid);
+
+	for (uint32_t i = 0; i < EXTOLL_HX_N; i++)
+		k += list_box(&h->want[HX_TO_POSTED][i], vpid);
+	return k;
+}
+
+/* ---- units to host ----------------------------------------------------- */
+
+/* A unit's read stays behind the writes that it asked for before (2.2). */
+static bool host_may(const struct extoll_nic *n, uint32_t out, uint32_t i,
+		     uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_pkt *p = h->want[out][i].head;
+	const struct hx_pkt *w = h->want[HX_TO_POSTED][i].head;
+
+	if (!p || p->cycle > c)
+		return false;
+	return out == HX_TO_POSTED || !w || w->cycle > p->cycle;
+}
+
+/* Next input after the last winner whose first packet is up (4.2 in small). */
+static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+
+	for (uint32_t k = 1; k <= EXTOLL_HX_N; k++) {
+		uint32_t i = (h->last[out] + k) % EXTOLL_HX_N;
+
+		if (host_may(n, out, i, c))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* On to the synchroniser of the HT core. */
+static void host_leave(struct extoll_nic *n, uint32_t out, struct hx_pkt *p,
+		       uint64_t c)
+{
+	weft_time_t t = ex_edge(n, c + n->t_htax);
+
+	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
+	if (p->txn.trace_id) {
+		ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
+		weft_mark(n->comp, p->txn.trace_id, "HTAX", t);
+		weft_mark(n->comp, p->txn.trace_id, "synchroniser out",
+			  weft_clock_edge(&n->ht, p->cycle));
+	}
+	hx_list_push(&n->htax.leaving[out], p);
+	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
+}
+
+static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_pkt *p;
+	int i;
+
+	if (!h->wants[out] || h->free[out] > c ||
+	    h->in_core[out] >= h->limit[out])
+		return;
+	i = host_winner(n, out, c);
+	if (i < 0)
+		return;
+	p = list_pop(&h->want[out][i]);
+	h->wants[out]--;
+	h->last[out] = (uint8_t)i;
+	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
+	if (++h->in_core[out] >= h->limit[out])
+		weft_bus_expect(n->bus); /* now it matters when one is out */
+	host_leave(n, out, p, c);
+	weft_count(n->comp, out == HX_TO_POSTED ? EX_C_WRITES : EX_C_READS, 1);
+	if (p->sent)
+		p->sent(n, p);
+}
+
+void ex_htax_leave(struct extoll_nic *n)
+{
+	uint64_t c = weft_clock_cycle(&n->ht, weft_now(n->comp));
+
+	for (uint32_t out = 0; out < HX_TO_HOST; out++)
+		while (n->htax.leaving[out].head &&
+		       n->htax.leaving[out].head->cycle <= c) {
+			struct hx_pkt *p = list_pop(&n->htax.leaving[out]);
+
+			weft_bus_of(n->bus)->submit(n->bus, &p->txn);
+		}
+}
+
+/* ---- host to units ----------------------------------------------------- */
+
+/* The store at the arbiter, or NULL. */
+static struct hx_store *store_head(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+
+	if (ring_count(&h->store) == h->granted)
+		return NULL;
+	return ring_nth(&h->store, h->granted);
+}
+
+/* First cycle at which the store that waits may go, or WEFT_NEVER. */
+static uint64_t store_from(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_store *s = store_head(n);
+	uint64_t c;
+
+	if (!s)
+		return WEFT_NEVER;
+	c = s->cycle > h->in_free[IN_POSTED] ? s->cycle : h->in_free[IN_POSTED];
+	if (s->unit == HX_UNIT_NONE)
+		return c;
+	return c > h->free[s->unit] ? c : h->free[s->unit];
+}
+
+static bool store_takes(int port)
+{
+	return port >= 0 && ex_units[port] && ex_units[port]->store;
+}
+
+/* Intervals of now decide, not those of when the host stored; false: the store
+ * is dropped (2.4). */
+static bool store_target(struct extoll_nic *n, struct hx_store *s)
+{
+	int port = ex_rf_target(n, s->off, s->bytes);
+
+	if (store_takes(port)) {
+		s->unit = (uint8_t)port;
+		return true;
+	}
+	weft_msg_end(n->comp, s->trace, false);
+	ex_htax_discard(n, s->off);
+	return false;
+}
+
+/* What is dropped leaves the ring where it is; those behind it move up. */
+static void store_drop(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+
+	for (uint32_t i = h->granted; i > 0; i--)
+		*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
+	ring_pop(&h->store);
+	weft_bus_consumed(n->bus, 1);
+	ex_htax_load_moved(n);
+}
+
+static uint64_t answer_from(const struct extoll_nic *n)
+{
+	const struct ex_htax *h = &n->htax;
+	const struct hx_pkt *p = h->answer.head;
+	uint64_t c;
+
+	if (!p)
+		return WEFT_NEVER;
+	c = p->cycle > h->in_free[IN_RESPONSE] ? p->cycle
+					       : h->in_free[IN_RESPONSE];
+	return c > h->free[p->from] ? c : h->free[p->from];
+}
+
+/* The packet is at its unit t_htax cycles after c; c + words frees the ports.
+ */
+static void unit_take(struct extoll_nic *n, uint32_t in, uint32_t unit,
+		      uint32_t bytes, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+
+	h->free[unit] = h->in_free[in] = c + hx_words(bytes);
+	h->last[unit] = (uint8_t)in;
+	weft_wake(n->comp, EX_TAG_IN, ex_edge(n, c + n->t_htax));
+}
+
+static bool store_grant(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	const struct ex_unit *u;
+	struct hx_store *s;
+
+	if (store_from(n) > c)
+		return false;
+	s = store_head(n);
+	if (s->unit == HX_UNIT_NONE && !store_target(n, s)) {
+		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
+		store_drop(n);
+		return false;
+	}
+	if (h->free[s->unit] > c)
+		return false;
+	u = ex_units[s->unit];
+	if (u->room && !u->room(n, h->flying[s->unit]))
+		return ex_htax_pass(n, c) && store_grant(n, c);
+	unit_take(n, IN_POSTED, s->unit, s->bytes, c);
+	s->cycle = c + n->t_htax;
+	ex_mark(n, s->trace, "waits for HTAX", c);
+	ex_mark(n, s->trace, "HTAX", s->cycle);
+	h->flying[s->unit]++;
+	h->granted++;
+	return true;
+}
+
+static bool answer_grant(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_pkt *p;
+
+	if (answer_from(n) > c)
+		return false;
+	p = list_pop(&h->answer);
+	unit_take(n, IN_RESPONSE, p->from, p->txn.bytes, c);
+	ex_mark(n, p->txn.trace_id, "synchroniser in", p->cycle);
+	ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
+	p->cycle = c + n->t_htax;
+	ex_mark(n, p->txn.trace_id, "HTAX", p->cycle);
+	hx_list_push(&h->arriving, p);
+	return true;
+}
+
+/* Only stores and answers for the same unit are in each other's way. */
+static void unit_grants(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+	bool answer_first =
+		h->answer.head && h->last[h->answer.head->from] == IN_POSTED;
+
+	if (answer_first)
+		answer_grant(n, c);
+	store_grant(n, c);
+	answer_grant(n, c);
+}
+
+static void store_deliver(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+	struct hx_store s = *ring_front(&h->store);
+
+	ring_pop(&h->store);
+	h->granted--;
+	h->flying[s.unit]--;
+	weft_bus_consumed(n->bus, 1);
+	ex_units[s.unit]->store(n, &s);
+	ex_htax_load_moved(n);
+	ex_htax_go(n);
+}
+
+static void answer_deliver(struct extoll_nic *n)
+{
+	struct hx_pkt *p = list_pop(&n->htax.arriving);
+
+	n->htax.in_core[HX_TO_NONPOSTED]--;
+	if (p->done)
+		p->done(n, p);
+	ex_pkt_free(n, p);
+	ex_htax_arm(n, ex_now(n));
+}
+
+void ex_htax_deliver(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+	uint64_t c = ex_now(n);
+
+	while (h->granted && ring_front(&h->store)->cycle <= c)
+		store_deliver(n);
+	while (h->arriving.head && h->arriving.head->cycle <= c)
+		answer_deliver(n);
+}
+
+/* ---- arbitration ------------------------------------------------------- */
+
+/* The next cycle at which an output that is taken or a request that is not yet
+ * up could change something.  What waits for others is woken by them. */
+static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
+{
+	const struct ex_htax *h = &n->htax;
+	uint64_t next = WEFT_NEVER;
+
+	if (!h->wants[out] || h->in_core[out] >= h->limit[out])
+		return next;
+	for (uint32_t i = 0; i < EXTOLL_HX_N; i++) {
+		const struct hx_pkt *p = h->want[out][i].head;
+
+		if (p && p->cycle < next)
+			next = p->cycle;
+	}
+	if (next == WEFT_NEVER)
+		return next;
+	return next > h->free[out] ? next : h->free[out];
+}
+
+/* A store that could go by now has no room. */
+static uint64_t store_next(const struct extoll_nic *n, uint64_t c)
+{
+	uint64_t from = store_from(n);
+
+	return from > c ? from : ex_htax_pass_from(n, c);
+}
+
+static void hx_next(struct extoll_nic *n, uint64_t c)
+{
+	uint64_t at[] = { host_next(n, HX_TO_POSTED),
+			  host_next(n, HX_TO_NONPOSTED), store_next(n, c),
+			  answer_from(n) };
+	uint64_t next = WEFT_NEVER;
+
+	for (uint32_t i = 0; i < 4; i++)
+		if (at[i] > c && at[i] < next)
+			next = at[i];
+	if (next != WEFT_NEVER)
+		ex_htax_arm(n, next);
+}
+
+void ex_htax_event(struct extoll_nic *n)
+{
+	uint64_t c = ex_now(n);
+	bool due = weft_timer_due(n->comp, &n->htax.timer), any;
+
+	n->htax.deciding = true;
+	any = ex_htax_notes(n);
+	n->htax.deciding = false;
+	if (!any && !due)
+		return;
+	host_grant(n, HX_TO_POSTED, c);
+	host_grant(n, HX_TO_NONPOSTED, c);
+	unit_grants(n, c);
+	hx_next(n, c);
+}
+
+/* ---- life ------------------------------------------------------------ */
+
+void ex_htax_start(struct extoll_nic *n)
+{
+	bool many = weft_bus_many(n->bus);
+
+	weft_bus_window(n->bus, n->posted);
+	n->bus->told = many ? ex_htax_told : NULL;
+	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
+	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
+	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
+}
+
+void ex_htax_fini(struct extoll_nic *n)
+{
+	struct hx_pkt *p;
+
+	while ((p = n->htax.all)) {
+		n->htax.all = p->chain;
+		weft_slice_drop(&p->txn.data);
+		free(p);
+	}
+	ring_free(&n->htax.store);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTAX: what the bus has to tell, loads and stores of the host and the ends of
+ * own requests (extoll.md 2.4; see htax.c). */
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+
+static int target(const struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	return note->space ? ex_rf_target(n, note->off, note->bytes)
+			   : EXTOLL_HX_RF;
+}
+
+/* In the posted queue, whoever it is for. */
+static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	struct hx_store *s = ring_push(&n->htax.store);
+
+	s->cycle = ex_sync(&n->clock, note->time, n->t_sync_in);
+	s->off = (uint32_t)note->off;
+	s->bytes = (uint8_t)note->bytes;
+	s->unit = HX_UNIT_NONE;
+	s->trace = target(n, note) == EXTOLL_HX_RF ? 0 : weft_msg_open(n->comp);
+	ex_mark(n, s->trace, "synchroniser in", s->cycle);
+	memcpy(s->data, note->data, note->bytes);
+	if (!n->htax.deciding || s->cycle > ex_now(n))
+		ex_htax_arm(n, s->cycle);
+}
+
+/* Dropped: no interval has it, or nobody is there (2.4). */
+void ex_htax_discard(struct extoll_nic *n, uint64_t off)
+{
+	n->discarded++;
+	weft_count(n->comp, EX_C_DISCARDED, 1);
+	ex_event(n, EXTOLL_EV_HTAX, 0, n->place.node, (uint32_t)(off >> 12));
+}
+
+static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	if (target(n, note) == EXTOLL_HX_RF && ex_rf_load(n, note))
+		return;
+	if (target(n, note) != EXTOLL_HX_RF)
+		ex_htax_discard(n, note->off);
+	else if (!n->htax.load.waits)
+		return; /* the bus finds nobody */
+	weft_bus_refuse(n->bus, note->bytes);
+}
+
+/* Behind all stores that the host made before it (2.2).  Without any, the
+ * register file answers at once (7.4). */
+static void note_load(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	struct ex_htax *h = &n->htax;
+
+	if (!note->space || !h->ordered || ring_empty(&h->store)) {
+		load_answer(n, note);
+		return;
+	}
+	h->load.note = *note;
+	h->load.behind = ring_count(&h->store);
+	h->load.waits = weft_bus_defer(n->bus);
+}
+
+/* The news crosses to the HT core. */
+void ex_htax_load_moved(struct extoll_nic *n)
+{
+	struct ex_htax *h = &n->htax;
+
+	if (!h->load.waits || --h->load.behind)
+		return;
+	weft_wake(n->comp, EX_TAG_LOAD,
+		  weft_clock_edge(&n->ht, ex_sync(&n->ht, weft_now(n->comp),
+						  n->t_sync_out)));
+}
+
+void ex_htax_load(struct extoll_nic *n)
+{
+	load_answer(n, &n->htax.load.note);
+	n->htax.load.waits = false;
+}
+
+static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	bool rf = target(n, note) == EXTOLL_HX_RF;
+
+	if (note->kind == WEFT_NOTE_LOAD) {
+		note_load(n, note);
+		return;
+	}
+	weft_count(n->comp, EX_C_STORES, 1);
+	if (rf && !(note->space && n->htax.ordered)) {
+		ex_rf_store(n, note->space, note->off, note->data, note->bytes);
+		weft_bus_consumed(n->bus, 1);
+	} else if (rf && !ex_rf_decodes(n)) {
+		weft_bus_consumed(n->bus, 1);
+	} else {
+		note_store(n, note);
+	}
+}
+
+static bool core_full(const struct extoll_nic *n)
+{
+	return n->htax.in_core[HX_TO_POSTED] >= n->htax.limit[HX_TO_POSTED];
+}
+
+static void note_done(struct extoll_nic *n, struct hx_pkt *p)
+{
+	if (p->txn.status != WEFT_BUS_OK) {
+		n->aborts++;
+		weft_count(n->comp, EX_C_ABORTS, 1);
+	}
+	if (p->txn.op == WEFT_BUS_WRITE) {
+		if (core_full(n))
+			ex_htax_arm(n, ex_now(n));
+		n->htax.in_core[HX_TO_POSTED]--;
+		if (p->done)
+			p->done(n, p);
+		ex_pkt_free(n, p);
+		return;
+	}
+	weft_bus_settle(n->bus);
+	if (p->txn.status != WEFT_BUS_OK)
+		memset(weft_slice_data(p->txn.data), 0xff, p->txn.bytes);
+	p->cycle = ex_sync(&n->clock, weft_now(n->comp), n->t_sync_in);
+	hx_list_push(&n->htax.answer, p);
+	ex_htax_arm(n, p->cycle);
+}
+
+bool ex_htax_notes(struct extoll_nic *n)
+{
+	struct weft_bus_note note;
+	bool any = false;
+
+	for (; weft_bus_next(n->bus, &note); any = true) {
+		if (note.kind == WEFT_NOTE_STORE || note.kind == WEFT_NOTE_LOAD)
+			note_access(n, &note);
+		else if (note.kind == WEFT_NOTE_DONE)
+			note_done(n, (struct hx_pkt *)note.txn);
+	}
+	return any;
+}
+
+/* ---- ahead of time ------------------------------------------------------- */
+
+/* A store for a unit is looked at when it has crossed the synchroniser. */
+static enum weft_told told_store(struct extoll_nic *n,
+				 const struct weft_bus_note *note)
+{
+	if (!note->space ||
+	    (!n->htax.ordered && target(n, note) == EXTOLL_HX_RF))
+		return WEFT_TOLD_POST;
+	weft_wake(n->comp, EX_TAG_HTAX,
+		  ex_edge(n, ex_sync(&n->clock, note->time, n->t_sync_in)));
+	return WEFT_TOLD_QUIET;
+}
+
+/* Nobody waits for a write to be out, unless the core's queue is full; when it
+ * becomes full HTAX asks for what is still to come (weft_bus_expect). */
+static enum weft_told told_done(struct extoll_nic *n, struct hx_pkt *p)
+{
+	if (p->txn.op != WEFT_BUS_WRITE || p->done ||
+	    p->txn.status != WEFT_BUS_OK || core_full(n))
+		return WEFT_TOLD_POST;
+	weft_slice_drop(&p->txn.data);
+	return WEFT_TOLD_QUIET;
+}
+
+enum weft_told ex_htax_told(struct weft_port *p,
+			    const struct weft_bus_note *note)
+{
+	struct extoll_nic *n = p->comp->state;
+
+	if (note->kind == WEFT_NOTE_STORE)
+		return told_store(n, note);
+	if (note->kind == WEFT_NOTE_DONE)
+		return told_done(n, (struct hx_pkt *)note->txn);
+	return WEFT_TOLD_POST;
+}

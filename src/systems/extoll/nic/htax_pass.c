@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTAX: read pointers pass messages and commands that find no room (extoll.md
+ * 2.4, 3.3; see htax.c).
+ *
+ * A message may wait for a mailbox of another node, whose messages wait for a
+ * mailbox of this one.  Read pointers end that wait and change nothing that a
+ * message or command depends on; so they need not wait themselves.  They stay
+ * behind all other register stores, such as those that open a mailbox. */
+#include "systems/extoll/nic/nic.h"
+
+static bool is_rp(const struct hx_store *s)
+{
+	const uint32_t all = EXTOLL_VPIDS * EXTOLL_RP_STRIDE;
+
+	return s->off - EXTOLL_VELO_RP < all || s->off - EXTOLL_RMA_RP < all;
+}
+
+/* Store i becomes the one at the arbiter; those in between move back. */
+static void to_front(struct ex_htax *h, uint32_t i)
+{
+	struct hx_store s = *ring_nth(&h->store, i);
+
+	if (h->load.waits && i >= h->load.behind)
+		h->load.behind++; /* it is in front of the load now */
+	for (; i > h->granted; i--)
+		*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
+	*ring_nth(&h->store, h->granted) = s;
+}
+
+bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
+{
+	struct ex_htax *h = &n->htax;
+
+	for (uint32_t i = h->granted + 1; i < ring_count(&h->store); i++) {
+		const struct hx_store *s = ring_nth(&h->store, i);
+
+		if (s->cycle > c)
+			return false;
+		if (ex_rf_target(n, s->off, s->bytes) != EXTOLL_HX_RF)
+			continue;
+		if (!is_rp(s))
+			return false;
+		to_front(h, i);
+		return true;
+	}
+	return false;
+}
+
+uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t c)
+{
+	const struct ex_htax *h = &n->htax;
+
+	for (uint32_t i = h->granted + 1; i < ring_count(&h->store); i++)
+		if (ring_nth(&h->store, i)->cycle > c)
+			return ring_nth(&h->store, i)->cycle;
+	return WEFT_NEVER;
+}

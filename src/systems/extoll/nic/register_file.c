@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Register file of the EXTOLL NIC: host accesses, address intervals, route
+ * table, network ports' counters.  Source: extoll.md 2.4, 2.6, 4.5.
+ *
+ * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
+ * them (2.2).  Loads are answered beside the HT core (7.4: 10 ns), when the
+ * stores in front of them have been taken.  With `rf_core`, or on a bus that
+ * cannot defer loads, stores act at the HT core, too.  The table of registers
+ * is in registers.c. */
+#include "systems/extoll/nic/nic.h"
+
+/* ---- accesses ---------------------------------------------------------- */
+
+/* Largest naturally aligned piece at off. */
+static uint32_t rf_piece(uint64_t off, uint32_t left)
+{
+	uint32_t size = 8;
+
+	while (size > left || off % size)
+		size /= 2;
+	return size;
+}
+
+bool ex_rf_decodes(struct extoll_nic *n)
+{
+	return *ex_command(n) & EXTOLL_CMD_MEMORY;
+}
+
+void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
+		 const uint8_t *data, uint32_t bytes)
+{
+	if (space && !ex_rf_decodes(n))
+		return;
+	for (uint32_t i = 0, size; i < bytes; i += size) {
+		uint64_t val = 0;
+
+		size = rf_piece(off + i, bytes - i);
+		memcpy(&val, data + i, size);
+		weft_reg_store(n->comp, space, (uint32_t)(off + i), size, val);
+	}
+}
+
+static void rf_unit_store(struct extoll_nic *n, const struct hx_store *s)
+{
+	ex_rf_store(n, 1 + EXTOLL_BAR, s->off, s->data, s->bytes);
+}
+
+const struct ex_unit ex_rf_unit = { .store = rf_unit_store };
+
+bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note)
+{
+	uint8_t data[sizeof(note->data)];
+
+	if (note->space && !ex_rf_decodes(n))
+		return false;
+	for (uint32_t i = 0, size; i < note->bytes; i += size) {
+		uint64_t val;
+
+		size = rf_piece(note->off + i, note->bytes - i);
+		val = weft_reg_load(n->comp, note->space,
+				    (uint32_t)(note->off + i), size);
+		memcpy(data + i, &val, size);
+	}
+	weft_bus_of(n->bus)->reply(n->bus, data, note->bytes);
+	return true;
+}
+
+int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < EXTOLL_INTERVALS; i++) {
+		const struct ex_interval *v = &n->interval[i];
+
+		if (v->enable && off >= v->lower && off + bytes - 1 <= v->upper)
+			return v->port;
+	}
+	return -1;
+}
+
+void ex_rf_init(struct extoll_nic *n)
+{
+	n->interval[0] = (struct ex_interval){ .lower = EXTOLL_RF,
+					       .upper = EXTOLL_RF_BYTES - 1,
+					       .port = EXTOLL_HX_RF,
+					       .enable = true };
+}
+
+/* ---- routes (4.5) ------------------------------------------------------ */
+
+static struct ex_entry *route_chunk(const struct extoll_nic *n, uint32_t dest)
+{
+	if (!n->routes.chunk)
+		return NULL;
+	return n->routes.chunk[dest / EX_ROUTE_CHUNK];
+}
+
+const struct ex_entry *ex_route_entry(const struct extoll_nic *n, uint32_t dest)
+{
+	struct ex_entry *c = route_chunk(n, dest);
+
+	return c && c[dest % EX_ROUTE_CHUNK].valid ? &c[dest % EX_ROUTE_CHUNK]
+						   : NULL;
+}
+
+void ex_route_write(struct extoll_nic *n, uint32_t dest,
+		    const struct ex_entry *e)
+{
+	struct ex_entry **c;
+
+	if (!n->routes.chunk)
+		n->routes.chunk =
+			calloc(EX_ROUTE_CHUNKS, sizeof(*n->routes.chunk));
+	if (!n->routes.chunk)
+		abort();
+	c = &n->routes.chunk[dest / EX_ROUTE_CHUNK];
+	if (!*c)
+		*c = calloc(EX_ROUTE_CHUNK, sizeof(**c));
+	if (!*c)
+		abort();
+	(*c)[dest % EX_ROUTE_CHUNK] = *e;
+}
+
+/* From a string of the table: the links, then the internal port. */
+static void route_string(struct weft_frame *f, const struct ex_entry *e,
+			 uint32_t port)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		ex_route_set(f, i,
+			     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) & 0xf);
+	ex_route_set(f, e->n, port);
+	ex_meta(f)->hops = (uint8_t)(e->n + 1);
+}
+
+bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
+	      uint32_t port, uint32_t words, uint32_t cls)
+{
+	static const struct ex_entry here;
+	const struct ex_entry *e = ex_route_entry(n, dest);
+	struct ex_meta *m = ex_meta(f);
+
+	*m = (struct ex_meta){ .words = (uint8_t)words,
+			       .cls = (uint8_t)cls,
+			       .dest = (uint16_t)dest,
+			       .port = (uint8_t)port,
+			       .dim = 0xff };
+	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4])); /* fillers */
+	if (dest > EXTOLL_NODE_MAX)
+		return false;
+	if (!e && dest == n->place.node)
+		e = &here;
+	if (e) {
+		route_string(f, e, port);
+		return true;
+	}
+	return n->place.topo && dest < n->place.topo->nodes &&
+	       ex_topo_route(n->place.topo, n->place.node, dest, port,
+			     ex_coins_pair(n->place.node, dest), f);
+}
+
+void ex_rf_fini(struct extoll_nic *n)
+{
+	if (!n->routes.chunk)
+		return;
+	for (uint32_t i = 0; i < EX_ROUTE_CHUNKS; i++)
+		free(n->routes.chunk[i]);
+	free(n->routes.chunk);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL: remote memory access (extoll.md 3.4 to 3.6, 5.3, 5.4, 7.5).
+ *
+ *   host --> command queue -> requester --.            .-> NP 1 (requests)
+ *   NP 2 --> request queue -> responder --+-- rma_tx --+-> NP 1 (responses)
+ *   NP 1 --> cells ---------> completer --> posted writes, notifications
+ *
+ * Requester and responder are one machine (rma_transmit.c) with two front ends:
+ * take a command, translate, read host memory, send.  Locks are executed by the
+ * responder's; those that are meant for the completer come to it from there.
+ *
+ * A get that faults at the responder is answered by a response without
+ * payload: its completer reports the error to who asked.
+ *
+ * Not modelled: remote register access (RRA) and the fields that R1's packets
+ * do not carry: TE and INT act at the requester alone.  Multicast. */
+#ifndef SYSTEMS_EXTOLL_NIC_RMA_H
+#define SYSTEMS_EXTOLL_NIC_RMA_H
+
+#include "systems/extoll/network/network_port.h"
+#include "systems/extoll/nic/atu.h"
+#include "systems/extoll/nic/htax.h"
+#include "systems/extoll/nic/sparse_table.h"
+
+struct rma;
+
+enum {
+	RMA_TXOPS = 4,	  /* commands of a unit under way */
+	RMA_READS = 8,	  /* outstanding reads of a unit (5.3) */
+	RMA_T_CHECK = 8,  /* of the 12 cycles, the part before the ATU */
+	RMA_T_COMPL = 20, /* completer, cell to write */
+	RMA_CELLS = 64,	  /* slots of a network port */
+	RMA_WRITES = 16,  /* completer write queue */
+};
+
+/* Why a command or packet is refused. */
+enum rma_bad {
+	RMA_FINE,
+	RMA_BAD_FORMAT,	  /* valid bits, reserved bits, length of the write */
+	RMA_BAD_OP,	  /* command */
+	RMA_BAD_MODS,	  /* modifiers */
+	RMA_BAD_COUNT,	  /* byte count */
+	RMA_BAD_PAGE,	  /* operand crosses a page */
+	RMA_BAD_ALIGN,	  /* quadword form */
+	RMA_BAD_OPTION,	  /* TE, INT, RRA, TC not allowed */
+	RMA_BAD_ROUTE,	  /* no such node */
+	RMA_BAD_XLATE,	  /* ATU fault */
+	RMA_BAD_READ,	  /* host read failed */
+	RMA_BAD_VPID,	  /* not enabled */
+	RMA_BAD_MISROUTE, /* not for this node or unit */
+	RMA_BAD_LOCK,	  /* no such lock */
+	RMA_BAD_REMOTE,	  /* the responder refused */
+	RMA_BADS
+};
+extern const char *const rma_bad_name[RMA_BADS];
+
+/* A descriptor as it came. */
+struct rma_desc {
+	uint64_t w[3], trace;
+	uint8_t vpid, opt;
+};
+
+/* A command, of a descriptor or a packet, taken apart. */
+struct rma_cmd {
+	uint8_t op, opt, spec, mods;
+	uint8_t vpid, far_vpid; /* ours, the other one */
+	uint16_t far_node;
+	uint32_t low;	/* count - 1, or class: as a notification has it */
+	uint32_t bytes; /* of data, 0 = none */
+	uint64_t w[2];	/* words 1 and 2 */
+	bool at_resp;	/* lock: at the responder */
+	uint64_t trace; /* message */
+};
+
+/* Takes the descriptor apart, whatever it says; then what is wrong with it.
+ * ctl: the VPID's register, mtu: bytes. */
+enum rma_bad rma_desc_decode(const struct rma_desc *d, uint64_t ctl,
+			     uint32_t mtu, struct rma_cmd *c);
+/* H0 of the packet that carries command c from `node`. */
+uint64_t rma_h0(const struct rma_cmd *c, uint32_t node);
+/* Command words of its packet. */
+uint32_t rma_words(uint32_t op);
+/* The same of a received packet: vpid is ours.  False: not a valid one. */
+bool rma_packet_decode(const struct weft_frame *f, struct rma_cmd *c);
+
+/* Next piece of a write to [addr, addr + len): whole dwords inside one 64-byte
+ * block, or any bytes inside one 32-byte block (2.2). */
+uint32_t rma_split(weft_phys_t addr, uint32_t len);
+
+/* Counters, in the NIC's table from EX_C_RMA on. */
+#define RMA_COUNTERS(X)                                                        \
+	X(COMMANDS, "rma_commands", "commands", "taken by the requester")      \
+	X(BAD_COMMANDS, "rma_bad_commands", "commands", "refused")             \
+	X(RESPONSES, "rma_responses", "requests", "served by the responder")   \
+	X(BAD_RESPONSES, "rma_bad_responses", "requests",                      \
+	  "refused by the responder")                                          \
+	X(COMPLETIONS, "rma_completions", "packets",                           \
+	  "carried out by the completer")                                      \
+	X(BAD_COMPLETIONS, "rma_bad_completions", "packets",                   \
+	  "refused by the completer")                                          \
+	X(DISCARDED, "rma_discarded", "packets",                               \
+	  "malformed, misrouted, or for a VPID that is not enabled")           \
+	X(NOTIFICATIONS, "rma_notifications", "notifications", "written")      \
+	X(NOTI_STALLS, "rma_noti_stalls", "times",                             \
+	  "a notification waited because its ring was full")                   \
+	X(READ_BYTES, "rma_read_bytes", "bytes", "read from host memory")      \
+	X(WRITE_BYTES, "rma_write_bytes", "bytes", "written to host memory")   \
+	X(LOCKS, "rma_locks", "requests", "fetch-compare-and-add carried out") \
+	X(TLB_HITS, "atu_hits", "lookups", "found in the TLB")                 \
+	X(TLB_MISSES, "atu_misses", "lookups", "read from the table")          \
+	X(ATU_FAULTS, "atu_faults", "lookups", "refused")
+enum rma_counter {
+#define X(id, name, unit, doc) RMA_K_##id,
+	RMA_COUNTERS(X)
+#undef X
+		RMA_K_N
+};
+
+/* ---- a VPID ---- */
+
+struct rma_vpid {
+	uint64_t ctl; /* RMA_V_* */
+	weft_phys_t base;
+	uint32_t size; /* slots of the notification ring */
+	uint32_t wp, rp;
+	bool armed;    /* interrupt */
+	bool wanted;   /* asked for by a notification that is not read */
+	uint32_t late; /* its node */
+};
+
+/* ---- requester and responder ---- */
+
+enum rma_tx_state {
+	RMA_TX_FREE,
+	RMA_TX_CMD,
+	RMA_TX_XLATE,
+	RMA_TX_READ,
+	RMA_TX_SEND,
+	RMA_TX_NOTI,
+	RMA_TX_STATES
+};
+extern const char *const rma_tx_name[RMA_TX_STATES];
+
+struct rma_tx;
+
+struct rma_txop {
+	struct rma_tx *u;
+	enum rma_tx_state state;
+	uint64_t until;
+	struct rma_cmd cmd;
+	enum rma_bad bad;
+	/* set by type->check: */
+	uint32_t bytes; /* of data from memory; 0 = none */
+	uint64_t from;	/* where they are */
+	bool physical;	/* `from` needs no translation */
+	bool alone;	/* a lock: no other under way */
+	struct weft_frame *f;
+	/* and then: */
+	bool asked_atu, translated, sent, stalled;
+	weft_phys_t phys;
+	uint32_t skew;	     /* bytes read before the first that counts */
+	uint32_t total;	     /* bytes to read, skew included */
+	uint32_t asked, got; /* of these */
+	struct weft_slice buf;
+	struct np_pkt *pkt;
+	uint32_t told; /* bytes announced to the network port */
+	uint64_t w0;   /* of a notification */
+	struct atu_req xl;
+};
+
+struct rma_rd { /* an outstanding read */
+	struct rma_txop *op;
+	uint32_t at;  /* in op->buf */
+	uint32_t end; /* op->got once it is here */
+	bool done;
+};
+
+/* What makes the difference. */
+struct rma_tx_type {
+	const char *name, *machine; /* machine: for who listens */
+	enum extoll_htax_port port;
+	uint32_t unit; /* RMA_REQUESTER, ... */
+	uint32_t cls;
+	enum rma_counter good, bad;
+	/* The command at the head of the queue; false: there is none. */
+	bool (*waits)(const struct rma *r);
+	void (*take)(struct rma *r, struct rma_txop *op);
+	/* Checks it, makes the frame. */
+	enum rma_bad (*check)(struct rma *r, struct rma_txop *op);
+	/* Just before it is sent: data are there, or it failed and the frame
+	 * says so.  NULL: failed commands send nothing. */
+	void (*fill)(struct rma *r, struct rma_txop *op);
+};
+
+struct rma_tx {
+	struct rma *rma;
+	const struct rma_tx_type *type;
+	uint32_t interval;   /* cycles between commands */
+	uint64_t next_start; /* of the next one */
+	struct rma_txop op[RMA_TXOPS];
+	uint32_t head, tail; /* of op */
+	bool in_xlate;	     /* one translation at a time */
+	struct rma_rd rd[RMA_READS];
+	uint32_t rd_head, rd_tail;
+	struct weft_timer timer;
+};
+
+void rma_tx_run(struct rma_tx *u);
+void rma_tx_event(struct rma_tx *u);
+void rma_tx_fini(struct rma_tx *u);
+extern const struct rma_tx_type rma_requester, rma_responder;
+
+/* ---- completer ---- */
+
+enum rma_in_state {
+	RMA_IN_WAIT,
+	RMA_IN_CHECK,
+	RMA_IN_XLATE,
+	RMA_IN_LOCK,
+	RMA_IN_WRITE,
+	RMA_IN_DRAIN,
+	RMA_IN_NOTI,
+	RMA_IN_STATES
+};
+extern const char *const rma_in_name[RMA_IN_STATES];
+
+struct rma_cell { /* in a slot of NP 1 */
+	struct weft_frame *pkt;
+	uint64_t cycle;
+	uint32_t end; /* bytes of the packet up to here */
+	bool eop;
+	uint8_t next;
+};
+
+struct rma_in { /* one virtual channel */
+	struct rma *rma;
+	enum rma_in_state state;
+	uint8_t head, tail; /* cells, 0xff = none */
+	uint64_t until;
+	struct rma_cmd cmd;
+	enum rma_bad bad;
+	uint32_t wrote; /* bytes in the write queue or beyond */
+	uint32_t out;	/* writes that HTAX has not granted */
+	bool asked_atu, translated, stalled;
+	struct weft_slice data;
+	struct weft_frame *pkt;
+	uint64_t trace; /* message */
+	struct atu_req xl;
+};
+
+void rma_compl_init(struct rma *r);
+void rma_compl_run(struct rma *r);
+void rma_compl_cell(struct rma *r, const struct np_cell *c);
+void rma_compl_fini(struct rma *r);
+
+/* ---- the whole ---- */
+
+struct rma_lock_table {
+	weft_phys_t base;
+	uint32_t n; /* locks of each VPID; 0 = none */
+};
+
+struct rma {
+	struct extoll_nic *nic;
+	uint64_t config;      /* RMA_C_* */
+	struct ex_vpids vpid; /* struct rma_vpid */
+	struct atu atu;
+	struct rma_tx req, resp;
+	struct rma_desc queue[RMA_QUEUE];
+	uint32_t q_head, q_tail;
+	/* responder: requests, and packets that wait for a place there */
+	struct rma_cmd asked[RMA_QUEUE];
+	uint32_t a_head, a_tail;
+	struct weft_frame *wait_head, *wait_tail;
+	struct rma_lock_table lock;
+	/* completer */
+	struct rma_in in[EX_VCS];
+	struct rma_cell cell[RMA_CELLS];
+	uint64_t in_next;  /* cycle from which a packet may begin */
+	bool in_xlate;	   /* one translation at a time */
+	uint32_t in_queue; /* writes not granted by HTAX */
+	struct weft_timer in_timer;
+};
+
+/* All of it, made on first use. */
+struct rma *rma_make(struct extoll_nic *n);
+extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
+	ex_atu_unit;
+extern const struct np_ops ex_rma_np; /* ports 1 and 2 */
+
+/* Registers; index: the VPID, table, reason.  Rows of the NIC's table are made
+ * of this list, in its order. */
+#define RMA_REGS(X)                                                            \
+	X(CONFIG, "rma_config", EXTOLL_RMA_CONFIG, 1, 8, RW,                   \
+	  "6:0 largest packet / 64 B, 8 errors always notify")                 \
+	X(LOCK_BASE, "rma_lock_base", EXTOLL_RMA_LOCK_BASE, 1, 8, RW,          \
+	  "lock table: physical address")                                      \
+	X(LOCK_N, "rma_lock_n", EXTOLL_RMA_LOCK_N, 1, 8, RW,                   \
+	  "locks of each VPID (3.5)")                                          \
+	X(ATU_ENABLE, "atu_enable", EXTOLL_ATU_ENABLE, 1, 8, RW,               \
+	  "0: every translation faults")                                       \
+	X(ATU_COMMAND, "atu_command", EXTOLL_ATU_COMMAND, 1, 8, MIXED,         \
+	  "flush, fence, notification (3.8); reads: commands not finished")    \
+	X(ATU_GATS, "atu_gats", EXTOLL_ATU_GATS, 1, 8, RO, "tables there are") \
+	X(ATU_FAULT, "atu_fault", EXTOLL_ATU_FAULTS, ATU_FAULTS, 8, RO,        \
+	  "faults: -, address, crossing, table, entry, access, owner, bus")    \
+	X(VPID, "rma_vpid", EXTOLL_RMA_VPID, RMA_VPIDS, 8, RW,                 \
+	  "0 enable, 1 may use physical addresses, 2 RRA, 3 INT, 7:4 traffic " \
+	  "classes, 31:16 protection descriptor")                              \
+	X(BASE, "rma_vpid_base", EXTOLL_RMA_BASE, RMA_VPIDS, 8, RW,            \
+	  "notification ring, a multiple of 64")                               \
+	X(SIZE, "rma_vpid_size", EXTOLL_RMA_SIZE, RMA_VPIDS, 8, RW,            \
+	  "its slots; a store empties it")                                     \
+	X(WP, "rma_vpid_wp", EXTOLL_RMA_WP, RMA_VPIDS, 8, RO,                  \
+	  "next slot to be written")                                           \
+	X(PENDING, "rma_vpid_pending", EXTOLL_RMA_PENDING, RMA_VPIDS, 8, RO,   \
+	  "its commands that wait or are under way, and its notifications in " \
+	  "the NIC")                                                           \
+	X(ATU_GAT, "atu_gat", EXTOLL_ATU_GAT, ATU_GATS, 8, RW,                 \
+	  "0 valid, 31:1 table's physical address / 2 MB (3.7)")               \
+	X(RP, "rma_rp", EXTOLL_RMA_RP, RMA_VPIDS, RMA_PAGE, RW,                \
+	  "software's read pointer; 32 arms the interrupt")
+enum rma_reg {
+#define X(id, name, off, n, step, acc, doc) RMA_R_##id,
+	RMA_REGS(X)
+#undef X
+};
+#define X(id, name, off, n, step, acc, doc)                                    \
+	uint64_t rma_##id##_read(struct weft_comp *c, uint32_t i);             \
+	void rma_##id##_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+RMA_REGS(X)
+#undef X
+uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t index);
+void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t index,
+		 uint64_t val);
+
+/* A host read, now: done is called with p->user[0] = own. */
+void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
+	      weft_phys_t addr, uint32_t bytes,
+	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own,
+	      uint64_t trace);
+void rma_wake(struct rma *r, struct weft_timer *tm, enum extoll_htax_port port,
+	      uint64_t cycle);
+
+/* rma_notification.c */
+static inline struct rma_vpid *rma_vpid(const struct rma *r, uint32_t vpid)
+{
+	return ex_vpid_find(&r->vpid, vpid, sizeof(struct rma_vpid));
+}
+static inline uint64_t rma_vpid_ctl(const struct rma *r, uint32_t vpid)
+{
+	const struct rma_vpid *v = rma_vpid(r, vpid);
+
+	return v ? v->ctl : 0;
+}
+/* Second word; unit: RMA_REQUESTER..., error: mask of the same. */
+uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error);
+/* Writes a notification for the VPID (enabled); false: its ring is full, a
+ * store to the read pointer comes. */
+bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		uint64_t w0, uint64_t w1, uint64_t trace);
+/* Interrupts if the VPID's ring is armed and holds what asks for it. */
+void rma_look(struct extoll_nic *n, uint32_t vpid);
+/* An error of `unit` is to be told: asked for, or always. */
+bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
+		    enum rma_bad bad);
+
+/* A packet that is valid and for this node; c is filled in any case. */
+bool rma_packet_ours(const struct rma *r, const struct weft_frame *f,
+		     struct rma_cmd *c);
+
+/* rma_requester.c */
+bool rma_req_room(struct extoll_nic *n, uint32_t flying);
+void rma_req_store(struct extoll_nic *n, const struct hx_store *s);
+
+/* rma_responder.c */
+/* False: the request queue is full. */
+bool rma_resp_push(struct rma *r, const struct rma_cmd *c);
+void rma_resp_cell(struct rma *r, const struct np_cell *c);
+void rma_resp_fini(struct rma *r);
+/* The lock in memory; false: no such lock. */
+bool rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
+		   weft_phys_t *phys_p);
+/* Fetch-compare-and-add (3.5): result, and the value in *mem. */
+uint32_t rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
+
+void rma_count(struct extoll_nic *n, enum rma_counter k, uint64_t by);
+
+#endif

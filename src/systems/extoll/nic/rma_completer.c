@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA completer: packets to host memory (extoll.md 5.4, 5.5, 7.5).
+ *
+ * Cells of the four virtual channels come interleaved: each channel has its own
+ * packet under way, and one of them is in CHECK and XLATE at a time.
+ *
+ *   WAIT   first cell of a packet
+ *   CHECK  16 cycles: for us, valid?
+ *   XLATE  4 cycles, or longer: write address
+ *   WRITE  posted writes, cut at 64 bytes, 20 cycles behind the cells
+ *   LOCK   hand a lock request over to the responder
+ *   DRAIN  a packet that is not wanted
+ *   NOTI   behind the writes in the same posted queue
+ *
+ * A slot of the network port is given back when its bytes are in the write
+ * queue.  Responses never wait for requests: a lock that finds the responder's
+ * queue full holds up its own channel only. */
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+enum { CELL_NONE = 0xff, T_CHECK = RMA_T_COMPL - ATU_HIT };
+
+const char *const rma_in_name[RMA_IN_STATES] = {
+	[RMA_IN_WAIT] = "wait",	  [RMA_IN_CHECK] = "check",
+	[RMA_IN_XLATE] = "xlate", [RMA_IN_LOCK] = "lock",
+	[RMA_IN_WRITE] = "write", [RMA_IN_DRAIN] = "drain",
+	[RMA_IN_NOTI] = "noti",
+};
+
+static uint64_t in_now(const struct rma_in *in)
+{
+	return ex_now(in->rma->nic);
+}
+
+static void compl_wake(struct rma *r, uint64_t cycle)
+{
+	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, cycle);
+}
+
+/* ---- cells ---- */
+
+void rma_compl_cell(struct rma *r, const struct np_cell *c)
+{
+	struct rma_in *in = &r->in[c->vc];
+	struct rma_cell *cell = &r->cell[c->slot];
+
+	*cell = (struct rma_cell){ .pkt = c->pkt,
+				   .cycle = ex_now(r->nic),
+				   .end = c->first + c->bytes,
+				   .eop = c->eop,
+				   .next = CELL_NONE };
+	if (in->head == CELL_NONE)
+		in->head = c->slot;
+	else
+		r->cell[in->tail].next = c->slot;
+	in->tail = c->slot;
+	rma_compl_run(r);
+}
+
+/* Payload bytes of the packet that have been here for 20 cycles. */
+static uint32_t in_ready(struct rma_in *in)
+{
+	uint32_t end = 0, words = ex_meta(in->pkt)->words * 8u;
+
+	for (uint8_t s = in->head; s != CELL_NONE;) {
+		const struct rma_cell *c = &in->rma->cell[s];
+
+		if (c->cycle + RMA_T_COMPL > in_now(in)) {
+			compl_wake(in->rma, c->cycle + RMA_T_COMPL);
+			break;
+		}
+		end = c->end;
+		if (c->eop)
+			break;
+		s = c->next;
+	}
+	end = end > words ? end - words : 0;
+	return end < in->cmd.bytes ? end : in->cmd.bytes;
+}
+
+/* Gives back the slots of the packet's first `bytes` bytes; true: that was the
+ * last one, and the packet is gone. */
+static bool in_release(struct rma_in *in, uint32_t bytes)
+{
+	struct rma *r = in->rma;
+
+	while (in->head != CELL_NONE && r->cell[in->head].end <= bytes) {
+		const struct rma_cell *c = &r->cell[in->head];
+		bool eop = c->eop;
+
+		np_release(&r->nic->np[EX_NP_RMA], in->head, in_now(in));
+		in->head = c->next;
+		if (eop) {
+			weft_slice_drop(&in->data);
+			weft_frame_free(in->pkt);
+			in->pkt = NULL;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- states ---- */
+
+static enum rma_in_state in_wait(struct rma_in *in)
+{
+	struct rma *r = in->rma;
+	uint64_t now = in_now(in);
+
+	if (in->head == CELL_NONE)
+		return RMA_IN_WAIT;
+	if (now < r->in_next) {
+		compl_wake(r, r->in_next);
+		return RMA_IN_WAIT;
+	}
+	r->in_next = now + RMA_T_COMPL;
+	in->pkt = r->cell[in->head].pkt;
+	in->trace = in->pkt->trace_id;
+	ex_mark(r->nic, in->trace, "waits for the completer", now);
+	in->until = now + T_CHECK;
+	in->wrote = 0;
+	in->bad = RMA_FINE;
+	in->asked_atu = in->translated = in->stalled = false;
+	return RMA_IN_CHECK;
+}
+
+/* What comes after CHECK, for a packet that is fine. */
+static enum rma_in_state in_kind(struct rma_in *in)
+{
+	struct rma *r = in->rma;
+	struct weft_frame *f = in->pkt;
+
+	switch (in->cmd.op) {
+	case RMA_NOTI_PUT:
+		return RMA_IN_DRAIN;
+	case RMA_LOCK_RSP:
+		if (RMA_LOCK_RESULT(in->cmd.w[0]) == RMA_LOCK_NONE)
+			in->bad = RMA_BAD_REMOTE;
+		return RMA_IN_DRAIN;
+	case RMA_LOCK_REQ:
+		return RMA_IN_LOCK;
+	case RMA_IMM_PUT:
+		in->data = weft_slice_word(r->nic->comp->sim, 8);
+		memcpy(weft_slice_data(in->data), &f->u[2], 8);
+		return RMA_IN_XLATE;
+	default:
+		if (!f->payload.len)
+			in->bad = RMA_BAD_REMOTE;
+		else
+			in->data = weft_slice_ref(f->payload);
+		return in->bad ? RMA_IN_DRAIN : RMA_IN_XLATE;
+	}
+}
+
+static bool in_ours(struct rma_in *in)
+{
+	const struct rma_cmd *c = &in->cmd;
+
+	return rma_packet_ours(in->rma, in->pkt, &in->cmd) &&
+	       c->op != RMA_GET_BT && c->op != RMA_GET_QW &&
+	       !(c->op == RMA_LOCK_REQ && c->at_resp);
+}
+
+static enum rma_in_state in_check(struct rma_in *in)
+{
+	struct rma *r = in->rma;
+
+	if (in_now(in) < in->until) {
+		compl_wake(r, in->until);
+		return RMA_IN_CHECK;
+	}
+	ex_mark(r->nic, in->trace, "checks the packet", in_now(in));
+	if (!in_ours(in))
+		in->bad = RMA_BAD_MISROUTE;
+	else if (!(rma_vpid_ctl(r, in->cmd.vpid) & RMA_V_ENABLE) &&
+		 in->cmd.op != RMA_LOCK_REQ)
+		in->bad = RMA_BAD_VPID;
+	return in->bad ? RMA_IN_DRAIN : in_kind(in);
+}
+
+static void in_translated(struct atu_req *q)
+{
+	struct rma_in *in = q->own;
+
+	in->translated = true;
+	in->rma->in_xlate = false;
+	rma_compl_run(in->rma);
+}
+
+static void in_ask_atu(struct rma_in *in)
+{
+	if (in->asked_atu || in->rma->in_xlate)
+		return;
+	in->rma->in_xlate = in->asked_atu = true;
+	in->xl.nla = in->cmd.w[0];
+	in->xl.bytes = in->cmd.bytes;
+	in->xl.vpid = in->cmd.vpid;
+	in->xl.access = ATU_WRITE;
+	in->xl.done = in_translated;
+	in->xl.own = in;
+	atu_translate(&in->rma->atu, &in->xl);
+}
+
+static enum rma_in_state in_xlate(struct rma_in *in)
+{
+	in_ask_atu(in);
+	if (!in->translated)
+		return RMA_IN_XLATE;
+	ex_mark(in->rma->nic, in->trace, "translation", in_now(in));
+	if (!in->xl.fault)
+		return RMA_IN_WRITE;
+	in->bad = RMA_BAD_XLATE;
+	return RMA_IN_DRAIN;
+}
+
+static enum rma_in_state in_lock(struct rma_in *in)
+{
+	struct rma *r = in->rma;
+
+	if (!rma_resp_push(r, &in->cmd))
+		return RMA_IN_LOCK;
+	rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, in_now(in));
+	return RMA_IN_DRAIN;
+}
+
+static void compl_sent(struct extoll_nic *n, struct hx_pkt *p)
+{
+	((struct rma_in *)(uintptr_t)p->user[0])->out--;
+	n->rma->in_queue--;
+	compl_wake(n->rma, ex_now(n));
+}
+
+static void in_write_one(struct rma_in *in, uint32_t bytes)
+{
+	struct extoll_nic *n = in->rma->nic;
+	struct hx_pkt *p = ex_pkt_new(n);
+
+	p->txn.op = WEFT_BUS_WRITE;
+	p->txn.addr = in->xl.phys + in->wrote;
+	p->txn.bytes = bytes;
+	p->txn.data = weft_slice_sub(in->data, in->wrote, bytes);
+	p->txn.trace_id = in->trace;
+	p->txn.trace_last =
+		in->wrote + bytes == in->cmd.bytes &&
+		!rma_wants_noti(in->rma, &in->cmd, RMA_COMPLETER, RMA_FINE);
+	ex_mark(n, in->trace, "completer", ex_now(n));
+	p->sent = compl_sent;
+	p->user[0] = (uintptr_t)in;
+	in->out++;
+	in->wrote += bytes;
+	in->rma->in_queue++;
+	rma_count(n, RMA_K_WRITE_BYTES, bytes);
+	ex_htax_send(n, EXTOLL_HX_RMA_COMP, p, ex_now(n));
+}
+
+/* What is there goes into the write queue; true: all of it, and the packet is
+ * gone. */
+static bool in_write_more(struct rma_in *in)
+{
+	uint32_t ready =
+		in->cmd.op == RMA_IMM_PUT ? in->cmd.bytes : in_ready(in);
+	uint32_t all = in->cmd.bytes, n;
+
+	while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
+		n = rma_split(in->xl.phys + in->wrote, all - in->wrote);
+		if (in->wrote + n > ready)
+			break;
+		in_write_one(in, n);
+	}
+	n = ex_meta(in->pkt)->words * 8u + in->wrote;
+	return in_release(in, in->wrote == all ? UINT32_MAX : n);
+}
+
+/* The address is in use until HTAX has the last write: the ATU's own writes
+ * come through another port. */
+static enum rma_in_state in_write(struct rma_in *in)
+{
+	if ((in->pkt && !in_write_more(in)) || in->out)
+		return RMA_IN_WRITE;
+	atu_finish(&in->rma->atu, &in->xl);
+	return RMA_IN_NOTI;
+}
+
+static enum rma_in_state in_drain(struct rma_in *in)
+{
+	return in_release(in, UINT32_MAX) ? RMA_IN_NOTI : RMA_IN_DRAIN;
+}
+
+/* Nobody to tell: not ours, or handed over. */
+static bool in_silent(const struct rma_in *in)
+{
+	return in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
+	       in->cmd.op == RMA_LOCK_REQ;
+}
+
+static bool in_notify(struct rma_in *in)
+{
+	struct rma *r = in->rma;
+	struct rma_cmd c = in->cmd;
+	uint32_t error = in->bad ? RMA_COMPLETER : 0;
+
+	if (in->bad == RMA_BAD_REMOTE &&
+	    (c.op != RMA_LOCK_RSP || c.low & 1)) /* lock: which unit refused */
+		error = RMA_RESPONDER;
+	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
+		c.spec |= RMA_COMPLETER; /* it is all there is to them */
+	if (!rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
+		return true;
+	return rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
+			  rma_noti_pack(&c, RMA_COMPLETER, error), in->trace);
+}
+
+static void in_account(struct rma_in *in)
+{
+	struct extoll_nic *n = in->rma->nic;
+	enum rma_counter k = RMA_K_COMPLETIONS;
+
+	if (in->bad)
+		k = in_silent(in) ? RMA_K_DISCARDED : RMA_K_BAD_COMPLETIONS;
+	if (in->bad)
+		ex_event(n, EXTOLL_EV_RMA_ERROR, in->cmd.vpid, in->cmd.far_node,
+			 in->bad | RMA_COMPLETER << 8);
+	if (in->bad || in->cmd.op != RMA_LOCK_REQ)
+		rma_count(n, k, 1);
+}
+
+static enum rma_in_state in_noti(struct rma_in *in)
+{
+	if (!in_silent(in) && !in_notify(in)) {
+		if (!in->stalled)
+			rma_count(in->rma->nic, RMA_K_NOTI_STALLS, 1);
+		in->stalled = true;
+		return RMA_IN_NOTI;
+	}
+	in_account(in);
+	return RMA_IN_WAIT;
+}
+
+static enum rma_in_state (*const in_state[RMA_IN_STATES])(struct rma_in *) = {
+	[RMA_IN_WAIT] = in_wait,   [RMA_IN_CHECK] = in_check,
+	[RMA_IN_XLATE] = in_xlate, [RMA_IN_LOCK] = in_lock,
+	[RMA_IN_WRITE] = in_write, [RMA_IN_DRAIN] = in_drain,
+	[RMA_IN_NOTI] = in_noti,
+};
+
+/* ---- the unit ---- */
+
+static void in_run(struct rma_in *in)
+{
+	const struct weft_comp *c = in->rma->nic->comp;
+	enum rma_in_state next;
+
+	while ((next = in_state[in->state](in)) != in->state) {
+		in->state = next;
+		weft_state_at(c, "rma_completer", (uint32_t)(in - in->rma->in),
+			      rma_in_name[next], weft_now(c));
+	}
+}
+
+/* Responses first: they never wait. */
+void rma_compl_run(struct rma *r)
+{
+	for (uint32_t vc = EX_VCS; vc-- > 0;)
+		in_run(&r->in[vc]);
+}
+
+void rma_compl_init(struct rma *r)
+{
+	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+		r->in[vc].rma = r;
+		r->in[vc].head = CELL_NONE;
+	}
+}
+
+void rma_compl_fini(struct rma *r)
+{
+	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+		struct rma_in *in = &r->in[vc];
+
+		weft_slice_drop(&in->data);
+		for (uint8_t s = in->head; s != CELL_NONE; s = r->cell[s].next)
+			if (r->cell[s].eop)
+				weft_frame_free(r->cell[s].pkt);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA: notifications and their rings (extoll.md 3.6, 2.7).
+ *
+ * The three units share the ring of a VPID: each takes the next slot when it
+ * issues its write.  A ring is full when (WP + 1) mod N is the read pointer
+ * that software wrote last; the unit then waits.  R1's packets do not carry the
+ * interrupt option: an armed ring interrupts on every notification of responder
+ * and completer, and on those of the requester whose command had INT.  A ring
+ * that is armed after such a one came, and before software has read it,
+ * interrupts at once: the store that arms may cross the notification. */
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+static uint32_t noti_mode(const struct rma_cmd *c)
+{
+	return (c->opt & RMA_OPT_RRA ? RMA_MODE_RRA : 0) |
+	       (c->opt & RMA_OPT_INT ? RMA_MODE_IRQ : 0) |
+	       (c->opt & RMA_OPT_TE ? RMA_MODE_TE : 0) |
+	       (c->mods & RMA_MOD_EWA ? RMA_MODE_EWA : 0) |
+	       (c->mods & RMA_MOD_NTR ? RMA_MODE_NTR : 0) |
+	       (c->mods & RMA_MOD_ERA ? RMA_MODE_ERA : 0);
+}
+
+uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error)
+{
+	return RMA_N_MAKE(c->low, c->far_vpid, c->far_node, unit, c->op,
+			  noti_mode(c), error);
+}
+
+bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
+		    enum rma_bad bad)
+{
+	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+		return false;
+	return c->spec & unit || (bad && r->config & RMA_C_FORCE);
+}
+
+/* Granted by HTAX: an event that is asked for now comes behind it. */
+static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
+{
+	struct rma_vpid *v = rma_vpid(n->rma, (uint32_t)p->user[0]);
+
+	v->wanted = true;
+	v->late = RMA_N_NODE(p->user[1]);
+	rma_look(n, (uint32_t)p->user[0]);
+}
+
+static bool noti_asks(enum extoll_htax_port port, uint64_t w1)
+{
+	return port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ;
+}
+
+static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		       uint64_t w0, uint64_t w1, uint64_t trace)
+{
+	const struct rma_vpid *v = rma_vpid(r, vpid);
+	struct hx_pkt *p =
+		ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
+			     RMA_NOTI_BYTES);
+	uint64_t w[2] = { w0, w1 };
+
+	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
+	p->sent = noti_asks(port, w1) ? noti_sent : NULL;
+	p->box = (uint16_t)(vpid + 1);
+	p->user[0] = vpid;
+	p->user[1] = w1;
+	p->txn.trace_id = trace;
+	p->txn.trace_last = true;
+	ex_htax_send(r->nic, port, p, ex_now(r->nic));
+	rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
+}
+
+void rma_look(struct extoll_nic *n, uint32_t vpid)
+{
+	struct rma_vpid *v = n->rma ? rma_vpid(n->rma, vpid) : NULL;
+
+	if (!v)
+		return;
+	if (v->rp == v->wp)
+		v->wanted = false;
+	if (v->wanted && v->armed &&
+	    ex_event_vpid(n, EXTOLL_EV_RMA_IRQ, vpid, v->late))
+		v->armed = v->wanted = false;
+}
+
+bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		uint64_t w0, uint64_t w1, uint64_t trace)
+{
+	struct rma_vpid *v = rma_vpid(r, vpid);
+
+	if (!v->size) /* a ring of no slots takes everything and keeps none */
+		return true;
+	if ((v->wp + 1) % v->size == v->rp)
+		return false;
+	noti_write(r, port, vpid, w0, w1, trace);
+	v->wp = (v->wp + 1) % v->size;
+	return true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA and ATU: registers (extoll.md 2.6, 3.8). */
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+/* What waits for room in a ring, or for a VPID, looks again. */
+static void regs_kick(struct rma *r)
+{
+	uint64_t now = ex_now(r->nic);
+
+	rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
+	rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
+	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
+}
+
+/* Commands that software has stored and the requester has not finished, and
+ * notifications in the NIC. */
+static uint64_t vpid_pending(const struct rma *r, uint32_t vpid)
+{
+	uint64_t n = ex_htax_pending(r->nic, vpid);
+
+	for (uint32_t i = r->q_head; i != r->q_tail; i++)
+		n += r->queue[i % RMA_QUEUE].vpid == vpid;
+	for (uint32_t i = r->req.head; i != r->req.tail; i++)
+		n += r->req.op[i % RMA_TXOPS].cmd.vpid == vpid;
+	return n;
+}
+
+static uint64_t vpid_get(const struct rma *r, enum rma_reg reg, uint32_t i)
+{
+	const struct rma_vpid *v = rma_vpid(r, i);
+
+	if (!v)
+		return 0;
+	switch (reg) {
+	case RMA_R_VPID:
+		return v->ctl;
+	case RMA_R_BASE:
+		return v->base;
+	case RMA_R_SIZE:
+		return v->size;
+	case RMA_R_WP:
+		return v->wp;
+	case RMA_R_PENDING:
+		return vpid_pending(r, i);
+	case RMA_R_RP:
+		return v->rp | (v->armed ? RMA_RP_REARM : 0);
+	default:
+		return 0;
+	}
+}
+
+uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t i)
+{
+	const struct rma *r = n->rma;
+
+	if (!r && (reg == RMA_R_CONFIG || reg == RMA_R_ATU_GATS))
+		return reg == RMA_R_CONFIG ? RMA_C_RESET : n->gats;
+	if (!r)
+		return 0;
+	switch (reg) {
+	case RMA_R_CONFIG:
+		return r->config;
+	case RMA_R_LOCK_BASE:
+		return r->lock.base;
+	case RMA_R_LOCK_N:
+		return r->lock.n;
+	case RMA_R_ATU_ENABLE:
+		return r->atu.enable;
+	case RMA_R_ATU_COMMAND:
+		return r->atu.tail - r->atu.head;
+	case RMA_R_ATU_GAT:
+		return atu_gat_get(&r->atu, i);
+	case RMA_R_ATU_GATS:
+		return n->gats;
+	case RMA_R_ATU_FAULT:
+		return r->atu.faults[i];
+	default:
+		return vpid_get(r, reg, i);
+	}
+}
+
+/* A pointer outside of the ring is not taken. */
+static void rp_set(struct rma *r, struct rma_vpid *v, uint32_t vpid,
+		   uint64_t val)
+{
+	if ((uint32_t)val < v->size)
+		v->rp = (uint32_t)val;
+	if (val & RMA_RP_REARM)
+		v->armed = true;
+	rma_look(r->nic, vpid);
+}
+
+static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
+{
+	struct rma_vpid *v = ex_vpid_make(&r->vpid, i, sizeof(*v));
+
+	switch (reg) {
+	case RMA_R_VPID:
+		v->ctl = val;
+		if (!(val & RMA_V_ENABLE))
+			v->armed = v->wanted = false;
+		break;
+	case RMA_R_BASE:
+		v->base = val & ~63ULL;
+		break;
+	case RMA_R_SIZE:
+		v->size = (uint32_t)val;
+		v->wp = v->rp = 0;
+		v->wanted = false;
+		break;
+	case RMA_R_RP:
+		rp_set(r, v, i, val);
+		break;
+	default:
+		break;
+	}
+	regs_kick(r);
+}
+
+void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t i,
+		 uint64_t val)
+{
+	struct rma *r = rma_make(n);
+
+	switch (reg) {
+	case RMA_R_CONFIG:
+		r->config = val;
+		break;
+	case RMA_R_LOCK_BASE:
+		r->lock.base = val & ~3ULL;
+		break;
+	case RMA_R_LOCK_N:
+		r->lock.n = (uint32_t)val & 0xffffff;
+		break;
+	case RMA_R_ATU_ENABLE:
+		r->atu.enable = val & 1;
+		break;
+	case RMA_R_ATU_COMMAND:
+		atu_command(&r->atu, val);
+		break;
+	case RMA_R_ATU_GAT:
+		atu_gat_set(&r->atu, i, val);
+		break;
+	case RMA_R_ATU_GATS:
+	case RMA_R_ATU_FAULT:
+		break;
+	default:
+		vpid_set(r, reg, i, val);
+	}
+}
+
+/* Hooks of the rows. */
+#define X(id, name, off, n, step, acc, doc)                                    \
+	uint64_t rma_##id##_read(struct weft_comp *c, uint32_t i)              \
+	{                                                                      \
+		return rma_reg_get(c->state, RMA_R_##id, i);                   \
+	}                                                                      \
+	void rma_##id##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)   \
+	{                                                                      \
+		rma_reg_set(c->state, RMA_R_##id, i, val);                     \
+	}
+RMA_REGS(X)
+#undef X

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA requester: descriptors to packets (extoll.md 3.4, 5.3).
+ *
+ * A descriptor is one HT packet of 24 bytes at the beginning of a requester
+ * page.  Anything else is counted and dropped.  The queue holds 16; a full one
+ * keeps HTAX, and thereby the host's posted queue, waiting. */
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+bool rma_req_room(struct extoll_nic *n, uint32_t flying)
+{
+	struct rma *r = rma_make(n);
+
+	return r->q_tail - r->q_head + flying < RMA_QUEUE;
+}
+
+static void req_drop(struct rma *r, uint32_t vpid, enum rma_bad bad)
+{
+	rma_count(r->nic, RMA_K_BAD_COMMANDS, 1);
+	ex_event(r->nic, EXTOLL_EV_RMA_ERROR, vpid, 0,
+		 bad | RMA_REQUESTER << 8);
+}
+
+static void req_tell(const struct rma *r)
+{
+	weft_level(r->nic->comp, "rma_commands", WEFT_TRACE_ONE,
+		   r->q_tail - r->q_head, weft_now(r->nic->comp));
+}
+
+void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
+{
+	struct rma *r = rma_make(n);
+	struct rma_desc d = { .vpid = (uint8_t)EXTOLL_PAGE_VPID(s->off),
+			      .opt = (uint8_t)EXTOLL_RMA_OPT(s->off) };
+
+	if (s->off % EXTOLL_PAGE || s->bytes != RMA_DESC_BYTES) {
+		req_drop(r, d.vpid, RMA_BAD_FORMAT);
+		return;
+	}
+	memcpy(d.w, s->data, RMA_DESC_BYTES);
+	d.trace = s->trace;
+	r->queue[r->q_tail++ % RMA_QUEUE] = d;
+	req_tell(r);
+	rma_tx_run(&r->req);
+}
+
+static bool req_waits(const struct rma *r)
+{
+	return r->q_head != r->q_tail;
+}
+
+static void req_take(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_desc *d = &r->queue[r->q_head++ % RMA_QUEUE];
+	uint32_t mtu = RMA_C_MTU(r->config) * 64;
+
+	/* its verdict counts from the end of CMD on */
+	op->bad = rma_desc_decode(d, rma_vpid_ctl(r, d->vpid), mtu, &op->cmd);
+	op->cmd.trace = d->trace;
+	req_tell(r);
+	ex_htax_go(r->nic);
+}
+
+/* Where the packet goes: get to the responder, lock to either. */
+static uint32_t req_port(const struct rma_cmd *c)
+{
+	if (c->op == RMA_GET_BT || c->op == RMA_GET_QW)
+		return EX_NP_RESP;
+	return c->at_resp ? EX_NP_RESP : EX_NP_RMA;
+}
+
+static bool req_frame(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
+	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
+
+	op->f = f;
+	if (!ex_route(r->nic, f, c->far_node, req_port(c), rma_words(c->op), 0))
+		return false;
+	f->u[0] = rma_h0(c, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(rma_vpid_ctl(r, c->vpid)));
+	f->u[1] = c->w[put]; /* put: the write address alone */
+	f->u[2] = c->w[1];
+	return true;
+}
+
+static enum rma_bad req_check(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+	bool get = c->op == RMA_GET_BT || c->op == RMA_GET_QW;
+
+	op->w0 = c->w[get]; /* get: the local address is the write address */
+	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+		return RMA_BAD_VPID;
+	if (op->bad)
+		return op->bad;
+	if (!req_frame(r, op))
+		return RMA_BAD_ROUTE;
+	if (c->op == RMA_PUT_BT || c->op == RMA_PUT_QW) {
+		op->bytes = c->bytes;
+		op->from = c->w[0];
+		op->physical = !(c->opt & RMA_OPT_TE);
+	}
+	return RMA_FINE;
+}
+
+const struct rma_tx_type rma_requester = {
+	.name = "requester",
+	.machine = "rma_requester",
+	.port = EXTOLL_HX_RMA_REQ,
+	.unit = RMA_REQUESTER,
+	.cls = 0,
+	.good = RMA_K_COMMANDS,
+	.bad = RMA_K_BAD_COMMANDS,
+	.waits = req_waits,
+	.take = req_take,
+	.check = req_check,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA responder: gets and locks (extoll.md 3.5, 5.4).
+ *
+ * A request that cannot be served is answered too, a get by a response without
+ * payload, a lock with RMA_LOCK_NONE: nobody waits for ever.  Locks are 32-bit
+ * words in host memory, lock `number` of VPID v at base + (v * n + number) * 4;
+ * one is read, changed and written back before the next is read. */
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+/* ---- requests ---- */
+
+static void resp_tell(const struct rma *r)
+{
+	weft_level(r->nic->comp, "rma_requests", WEFT_TRACE_ONE,
+		   r->a_tail - r->a_head, weft_now(r->nic->comp));
+}
+
+bool rma_resp_push(struct rma *r, const struct rma_cmd *c)
+{
+	if (r->a_tail - r->a_head == RMA_QUEUE)
+		return false;
+	r->asked[r->a_tail++ % RMA_QUEUE] = *c;
+	resp_tell(r);
+	return true;
+}
+
+static bool resp_ours(const struct rma *r, const struct weft_frame *f,
+		      struct rma_cmd *c)
+{
+	return rma_packet_ours(r, f, c) &&
+	       (c->op == RMA_GET_BT || c->op == RMA_GET_QW ||
+		(c->op == RMA_LOCK_REQ && c->at_resp));
+}
+
+/* True: the packet is dealt with; its slot is in f->words. */
+static bool resp_packet(struct rma *r, struct weft_frame *f)
+{
+	struct extoll_nic *n = r->nic;
+	struct rma_cmd c;
+
+	if (!resp_ours(r, f, &c)) {
+		rma_count(n, RMA_K_DISCARDED, 1);
+		ex_event(n, EXTOLL_EV_RMA_ERROR, c.vpid, c.far_node,
+			 RMA_BAD_MISROUTE | RMA_RESPONDER << 8);
+	} else if (!rma_resp_push(r, &c)) {
+		return false;
+	}
+	np_release(&n->np[EX_NP_RESP], f->words, ex_now(n));
+	weft_frame_free(f);
+	return true;
+}
+
+static void resp_waiting(struct rma *r)
+{
+	struct weft_frame *f;
+
+	while ((f = r->wait_head)) {
+		struct weft_frame *next = f->next;
+
+		if (!resp_packet(r, f))
+			return;
+		r->wait_head = next;
+	}
+}
+
+void rma_resp_cell(struct rma *r, const struct np_cell *c)
+{
+	struct weft_frame *f = c->pkt;
+
+	if (!c->eop) { /* requests are short: nothing here is of interest */
+		np_release(&r->nic->np[EX_NP_RESP], c->slot, ex_now(r->nic));
+		return;
+	}
+	f->words = c->slot;
+	f->next = NULL;
+	if (r->wait_head)
+		r->wait_tail->next = f;
+	else
+		r->wait_head = f;
+	r->wait_tail = f;
+	if (r->wait_head == f)
+		resp_waiting(r);
+	rma_tx_run(&r->resp);
+}
+
+void rma_resp_fini(struct rma *r)
+{
+	struct weft_frame *f;
+
+	while ((f = r->wait_head)) {
+		r->wait_head = f->next;
+		weft_frame_free(f);
+	}
+}
+
+static bool resp_waits(const struct rma *r)
+{
+	return r->a_head != r->a_tail;
+}
+
+static void resp_take(struct rma *r, struct rma_txop *op)
+{
+	op->cmd = r->asked[r->a_head++ % RMA_QUEUE];
+	resp_tell(r);
+	if (r->wait_head)
+		resp_waiting(r);
+	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, ex_now(r->nic));
+}
+
+/* ---- locks ---- */
+
+bool rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
+		   weft_phys_t *phys_p)
+{
+	if (number >= r->lock.n)
+		return false;
+	*phys_p = r->lock.base + ((uint64_t)vpid * r->lock.n + number) * 4;
+	return true;
+}
+
+uint32_t rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
+{
+	if (*mem > compare)
+		return RMA_LOCK_NO;
+	*mem = (int32_t)((uint32_t)*mem + (uint32_t)add);
+	return RMA_LOCK_YES;
+}
+
+/* The word has been read into op->buf. */
+static uint64_t lock_do(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+	uint32_t result;
+	struct hx_pkt *p;
+	int32_t mem;
+
+	memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
+	result = rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
+			       RMA_LOCK_ADD(c->w[1]));
+	rma_count(r->nic, RMA_K_LOCKS, 1);
+	if (result == RMA_LOCK_YES) {
+		p = ex_pkt_write(r->nic, op->phys, sizeof(mem));
+		memcpy(weft_slice_data(p->txn.data), &mem, sizeof(mem));
+		ex_htax_send(r->nic, EXTOLL_HX_RMA_RESP, p, ex_now(r->nic));
+	}
+	return RMA_LOCK_ANSWER(mem, result, RMA_LOCK_NUMBER(c->w[0]));
+}
+
+/* ---- answers ---- */
+
+static bool resp_frame(struct rma *r, struct rma_txop *op)
+{
+	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
+	struct rma_cmd c = op->cmd;
+
+	c.op = c.op == RMA_LOCK_REQ ? RMA_LOCK_RSP : c.op + RMA_GET_BT_RSP;
+	if (!ex_route(r->nic, f, c.far_node, EX_NP_RMA, 2, 1)) {
+		weft_frame_free(f);
+		return false;
+	}
+	f->u[0] = rma_h0(&c, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(rma_vpid_ctl(r, c.vpid)));
+	f->u[1] = c.w[1]; /* get: where the requester wants it */
+	op->f = f;
+	return true;
+}
+
+static enum rma_bad lock_check(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+	weft_phys_t phys;
+
+	if (!rma_lock_addr(r, c->vpid, RMA_LOCK_NUMBER(c->w[0]), &phys))
+		return RMA_BAD_LOCK;
+	op->from = phys;
+	op->bytes = 4;
+	op->physical = op->alone = true;
+	return RMA_FINE;
+}
+
+static enum rma_bad resp_check(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+
+	op->w0 = c->w[0];
+	if (!resp_frame(r, op))
+		return RMA_BAD_ROUTE;
+	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+		return RMA_BAD_VPID;
+	if (c->op == RMA_LOCK_REQ)
+		return lock_check(r, op);
+	op->from = c->w[0];
+	op->bytes = c->bytes;
+	return RMA_FINE;
+}
+
+static void resp_fill(struct rma *r, struct rma_txop *op)
+{
+	const struct rma_cmd *c = &op->cmd;
+
+	if (c->op == RMA_LOCK_REQ) {
+		op->w0 = op->bad ? RMA_LOCK_ANSWER(0, RMA_LOCK_NONE,
+						   RMA_LOCK_NUMBER(c->w[0]))
+				 : lock_do(r, op);
+		op->f->u[1] = op->w0;
+	} else if (op->bad) {
+		weft_slice_drop(&op->f->payload);
+		op->f->payload = (struct weft_slice){ 0 };
+	}
+}
+
+const struct rma_tx_type rma_responder = {
+	.name = "responder",
+	.machine = "rma_responder",
+	.port = EXTOLL_HX_RMA_RESP,
+	.unit = RMA_RESPONDER,
+	.cls = 1,
+	.good = RMA_K_RESPONSES,
+	.bad = RMA_K_BAD_RESPONSES,
+	.waits = resp_waits,
+	.take = resp_take,
+	.check = resp_check,
+	.fill = resp_fill,
+};

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA: what requester and responder have in common (extoll.md 5.3,
+ * 5.4): commands in order through CMD, XLATE, READ, SEND, NOTI.
+ *
+ *   CMD    8 cycles: checks
+ *   XLATE  4 cycles, or longer when the TLB does not know the page
+ *   READ   host reads of up to 64 bytes, 8 outstanding, order restored
+ *   SEND   cut-through: from the first data on, the rest as it comes
+ *   NOTI   notification, if asked for or on an error
+ *
+ * Up to four commands are under way; the reads of one begin when those of the
+ * one before it have all been asked for, while that is being sent. */
+#include <assert.h>
+#include <string.h>
+
+#include "systems/extoll/nic/nic.h"
+#include "systems/extoll/nic/rma.h"
+
+const char *const rma_tx_name[RMA_TX_STATES] = {
+	[RMA_TX_FREE] = "free",	  [RMA_TX_CMD] = "cmd",
+	[RMA_TX_XLATE] = "xlate", [RMA_TX_READ] = "read",
+	[RMA_TX_SEND] = "send",	  [RMA_TX_NOTI] = "noti",
+};
+
+static struct rma_txop *tx_op(struct rma_tx *u, uint32_t i)
+{
+	return &u->op[i % RMA_TXOPS];
+}
+
+static struct np *tx_np(const struct rma_tx *u)
+{
+	return &u->rma->nic->np[EX_NP_RMA];
+}
+
+/* op->until has come; otherwise the unit looks again then. */
+static bool tx_time(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	if (ex_now(u->rma->nic) >= op->until)
+		return true;
+	rma_wake(u->rma, &u->timer, u->type->port, op->until);
+	return false;
+}
+
+/* The earlier ones have all been sent, at least their beginning, or never will
+ * be: a refused one waits for nothing but its notification. */
+static bool tx_turn(const struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
+		if (!tx_op(u, i)->sent && tx_op(u, i)->state != RMA_TX_NOTI)
+			return false;
+	return true;
+}
+
+/* ---- reads ---- */
+
+static void tx_retire(struct rma_tx *u)
+{
+	while (u->rd_head != u->rd_tail && u->rd[u->rd_head % RMA_READS].done) {
+		struct rma_rd *rd = &u->rd[u->rd_head++ % RMA_READS];
+
+		rd->op->got = rd->end;
+	}
+}
+
+static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
+{
+	struct rma_rd *rd = (struct rma_rd *)(uintptr_t)p->user[0];
+	uint8_t *to = weft_slice_data(rd->op->buf);
+
+	(void)n;
+	if (to)
+		memcpy(to + rd->at, weft_slice_data(p->txn.data), p->txn.bytes);
+	if (p->txn.status != WEFT_BUS_OK)
+		rd->op->bad = RMA_BAD_READ;
+	rd->done = true;
+	tx_retire(rd->op->u);
+	rma_tx_run(rd->op->u);
+}
+
+static void tx_read_one(struct rma_tx *u, struct rma_txop *op)
+{
+	struct rma_rd *rd = &u->rd[u->rd_tail++ % RMA_READS];
+	weft_phys_t a = op->phys - op->skew + op->asked;
+	uint32_t n = 64 - a % 64, left = op->total - op->asked;
+
+	n = n < left ? n : left;
+	rd->op = op;
+	rd->done = false;
+	rd->at = op->asked;
+	rd->end = op->asked += n;
+	rma_count(u->rma->nic, RMA_K_READ_BYTES, n);
+	rma_read(u->rma->nic, u->type->port, a, n, tx_read_done, rd,
+		 op->cmd.trace);
+}
+
+/* A lock before this one has not yet been written back. */
+static bool tx_locked(const struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
+		if (tx_op(u, i)->alone && tx_op(u, i)->asked &&
+		    !tx_op(u, i)->sent)
+			return true;
+	return false;
+}
+
+/* A read failed: the others are not worth asking, their data are all ones. */
+static void tx_read_stop(struct rma_txop *op)
+{
+	uint8_t *p = weft_slice_data(op->buf);
+
+	if (p)
+		memset(p + op->asked, 0xff, op->total - op->asked);
+	op->total = op->asked;
+}
+
+/* In the order of commands; true: all of this one's are asked for. */
+static bool tx_read_op(struct rma_tx *u, struct rma_txop *op)
+{
+	if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
+		return false;
+	if (op->bad && op->total > op->asked)
+		tx_read_stop(op);
+	if (op->alone && !op->asked && tx_locked(op))
+		return false;
+	while (op->asked < op->total && u->rd_tail - u->rd_head < RMA_READS)
+		tx_read_one(u, op);
+	return op->asked == op->total;
+}
+
+static void tx_reads(struct rma_tx *u)
+{
+	for (uint32_t i = u->head; i != u->tail; i++)
+		if (!tx_read_op(u, tx_op(u, i)))
+			break;
+}
+
+/* ---- states ---- */
+
+static enum rma_tx_state tx_refuse(struct rma_txop *op)
+{
+	return op->u->type->fill && op->f ? RMA_TX_SEND : RMA_TX_NOTI;
+}
+
+static enum rma_tx_state tx_cmd(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	if (!tx_time(op))
+		return RMA_TX_CMD;
+	op->bad = u->type->check(u->rma, op);
+	ex_mark(u->rma->nic, op->cmd.trace, "checks the command",
+		ex_now(u->rma->nic));
+	if (op->bad)
+		return tx_refuse(op);
+	op->until = ex_now(u->rma->nic) + ATU_HIT;
+	return RMA_TX_XLATE;
+}
+
+static void tx_translated(struct atu_req *r)
+{
+	struct rma_txop *op = r->own;
+
+	op->translated = true;
+	op->u->in_xlate = false;
+	rma_tx_run(op->u);
+}
+
+static void tx_ask_atu(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	if (op->asked_atu || u->in_xlate)
+		return;
+	u->in_xlate = op->asked_atu = true;
+	op->xl.nla = op->from;
+	op->xl.bytes = op->bytes;
+	op->xl.vpid = op->cmd.vpid;
+	op->xl.access = ATU_READ;
+	op->xl.done = tx_translated;
+	op->xl.own = op;
+	atu_translate(&u->rma->atu, &op->xl);
+}
+
+/* Where the data are, how many reads they take, the frame that has them. */
+static enum rma_tx_state tx_read_begin(struct rma_txop *op, weft_phys_t phys)
+{
+	struct weft_sim *sim = op->u->rma->nic->comp->sim;
+
+	ex_mark(op->u->rma->nic, op->cmd.trace, "translation",
+		ex_now(op->u->rma->nic));
+	op->phys = phys;
+	op->skew = phys % 4;
+	op->total = (op->skew + op->bytes + 3) & ~3u;
+	op->buf = op->alone ? weft_slice_word(sim, op->total)
+			    : weft_slice_new(sim, op->total);
+	if (op->cmd.bytes)
+		op->f->payload = weft_slice_sub(op->buf, op->skew, op->bytes);
+	return RMA_TX_READ;
+}
+
+static enum rma_tx_state tx_xlate(struct rma_txop *op)
+{
+	if (!op->bytes || op->physical) {
+		if (!tx_time(op))
+			return RMA_TX_XLATE;
+		return op->bytes ? tx_read_begin(op, op->from) : RMA_TX_SEND;
+	}
+	tx_ask_atu(op);
+	if (!op->translated)
+		return RMA_TX_XLATE;
+	if (!op->xl.fault)
+		return tx_read_begin(op, op->xl.phys);
+	op->bad = RMA_BAD_XLATE;
+	return tx_refuse(op);
+}
+
+static enum rma_tx_state tx_read(struct rma_txop *op)
+{
+	bool all = op->got == op->total;
+
+	if (op->bad && all)
+		return tx_refuse(op);
+	if (op->bad || !op->got || (op->alone && !all))
+		return RMA_TX_READ;
+	return RMA_TX_SEND;
+}
+
+/* Bytes of the payload that are there; UINT32_MAX = all. */
+static uint32_t tx_avail(const struct rma_txop *op)
+{
+	if (op->got == op->total)
+		return UINT32_MAX;
+	return op->got > op->skew ? op->got - op->skew : 0;
+}
+
+static bool tx_send_begin(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+
+	if (!tx_turn(op) || !np_room(tx_np(u), u->type->cls))
+		return false;
+	if (u->type->fill)
+		u->type->fill(u->rma, op);
+	op->told = tx_avail(op);
+	op->f->trace_id = op->cmd.trace;
+	op->pkt = np_send(tx_np(u), op->f, ex_now(u->rma->nic), op->told);
+	op->sent = true;
+	return true;
+}
+
+static enum rma_tx_state tx_send(struct rma_txop *op)
+{
+	uint32_t avail = tx_avail(op);
+
+	if (!op->sent && !tx_send_begin(op))
+		return RMA_TX_SEND;
+	if (op->told < avail)
+		np_more(tx_np(op->u), op->pkt, avail);
+	op->told = avail;
+	return avail == UINT32_MAX ? RMA_TX_NOTI : RMA_TX_SEND;
+}
+
+static bool tx_notify(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+	uint32_t unit = u->type->unit;
+
+	if (unit == RMA_RESPONDER && op->cmd.op == RMA_LOCK_REQ &&
+	    !op->cmd.at_resp)
+		unit = RMA_COMPLETER;
+	if (unit == RMA_COMPLETER
+		    ? !op->bad
+		    : !rma_wants_noti(u->rma, &op->cmd, unit, op->bad))
+		return true;
+	if (!(rma_vpid_ctl(u->rma, op->cmd.vpid) & RMA_V_ENABLE))
+		return true;
+	return rma_notify(u->rma, u->type->port, op->cmd.vpid, op->w0,
+			  rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0), 0);
+}
+
+static enum rma_tx_state tx_noti(struct rma_txop *op)
+{
+	struct rma_tx *u = op->u;
+	struct extoll_nic *n = u->rma->nic;
+
+	if (op != tx_op(u, u->head))
+		return RMA_TX_NOTI;
+	atu_finish(&u->rma->atu, &op->xl);
+	if (!tx_notify(op)) {
+		if (!op->stalled)
+			rma_count(n, RMA_K_NOTI_STALLS, 1);
+		op->stalled = true;
+		return RMA_TX_NOTI;
+	}
+	rma_count(n, op->bad ? u->type->bad : u->type->good, 1);
+	if (op->bad)
+		weft_msg_end(n->comp, op->cmd.trace, false);
+	if (op->bad)
+		ex_event(n, EXTOLL_EV_RMA_ERROR, op->cmd.vpid, op->cmd.far_node,
+			 op->bad | u->type->unit << 8);
+	weft_slice_drop(&op->buf);
+	if (op->f && !op->sent)
+		weft_frame_free(op->f);
+	op->f = NULL;
+	return RMA_TX_FREE;
+}
+
+static enum rma_tx_state (*const tx_state[RMA_TX_STATES])(struct rma_txop *) = {
+	[RMA_TX_CMD] = tx_cmd,	 [RMA_TX_XLATE] = tx_xlate,
+	[RMA_TX_READ] = tx_read, [RMA_TX_SEND] = tx_send,
+	[RMA_TX_NOTI] = tx_noti,
+};
+
+/* ---- the unit ---- */
+
+static void tx_tell(const struct rma_txop *op)
+{
+	const struct weft_comp *c = op->u->rma->nic->comp;
+
+	weft_state_at(c, op->u->type->machine, (uint32_t)(op - op->u->op),
+		      rma_tx_name[op->state], weft_now(c));
+}
+
+static bool tx_step(struct rma_txop *op)
+{
+	enum rma_tx_state next;
+
+	if (op->state == RMA_TX_FREE)
+		return false;
+	next = tx_state[op->state](op);
+	if (next == op->state)
+		return false;
+	op->state = next;
+	tx_tell(op);
+	return true;
+}
+
+static bool tx_start(struct rma_tx *u)
+{
+	uint64_t now = ex_now(u->rma->nic);
+	struct rma_txop *op = tx_op(u, u->tail);
+
+	if (u->tail - u->head == RMA_TXOPS || !u->type->waits(u->rma))
+		return false;
+	if (now < u->next_start) {
+		rma_wake(u->rma, &u->timer, u->type->port, u->next_start);
+		return false;
+	}
+	u->next_start = now + u->interval;
+	u->tail++;
+	*op = (struct rma_txop){ .u = u,
+				 .state = RMA_TX_CMD,
+				 .until = now + RMA_T_CHECK };
+	u->type->take(u->rma, op);
+	tx_tell(op);
+	ex_mark(u->rma->nic, op->cmd.trace, "waits for its turn", now);
+	return true;
+}
+
+/* In order, each as far as it gets: what a command writes to the host is ahead
+ * of what the next one writes in the same cycle. */
+static bool tx_steps(struct rma_tx *u)
+{
+	bool moved = false;
+
+	for (uint32_t i = u->head; i != u->tail; i++) {
+		while (tx_step(tx_op(u, i)))
+			moved = true;
+		if (tx_op(u, i)->state == RMA_TX_FREE)
+			u->head++; /* only the first gets there */
+	}
+	return moved;
+}
+
+void rma_tx_run(struct rma_tx *u)
+{
+	bool moved;
+
+	do {
+		moved = tx_start(u);
+		moved |= tx_steps(u);
+		tx_reads(u);
+	} while (moved);
+}
+
+void rma_tx_event(struct rma_tx *u)
+{
+	if (weft_timer_due(u->rma->nic->comp, &u->timer))
+		rma_tx_run(u);
+}
+
+void rma_tx_fini(struct rma_tx *u)
+{
+	for (uint32_t i = u->head; i != u->tail; i++) {
+		struct rma_txop *op = tx_op(u, i);
+
+		weft_slice_drop(&op->buf);
+		if (op->f && !op->sent)
+			weft_frame_free(op->f);
+	}
+}

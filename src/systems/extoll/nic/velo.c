@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VELO as a unit of the NIC: between HTAX, network port 0 and the register
+ * file.  Source: extoll.md 5.1, 5.2, 3.3. */
+#include "systems/extoll/nic/nic.h"
+
+static void velo_np_cell(void *own, struct np *np, const struct np_cell *c)
+{
+	(void)np;
+	velo_cp_cell(own, c);
+}
+
+static void velo_np_sent(void *own, struct np *np, uint32_t cls,
+			 uint64_t trace_id)
+{
+	(void)np;
+	(void)cls;
+	(void)trace_id;
+	velo_rq_sent(own);
+}
+
+const struct np_ops ex_velo_np = { .cell = velo_np_cell, .sent = velo_np_sent };
+
+static void velo_event(struct extoll_nic *n)
+{
+	if (weft_timer_due(n->comp, &n->velo.rq.timer))
+		velo_rq_expire(n);
+	if (weft_timer_due(n->comp, &n->velo.cp.timer))
+		velo_cp_run(n);
+}
+
+/* ---- registers --------------------------------------------------------- */
+
+/* A mailbox that is switched on, or gets another size, begins empty. */
+void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
+{
+	struct velo_vpid *p =
+		ex_vpid_make(&n->velo.vpid, vpid, sizeof(struct velo_vpid));
+
+	if (!(p->rx & EXTOLL_RX_ENABLE) ||
+	    EXTOLL_RX_SLOTS(val) != EXTOLL_RX_SLOTS(p->rx)) {
+		p->wp = p->rp = 0;
+		p->armed = p->wanted = false;
+	}
+	p->rx = val;
+	if (EXTOLL_RX_SLOTS(val) < 2)
+		p->rx &= ~EXTOLL_RX_ENABLE;
+	velo_cp_again(n);
+}
+
+void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
+{
+	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+
+	if (!p || (uint32_t)val >= EXTOLL_RX_SLOTS(p->rx)) {
+		n->velo.bad_rp++;
+		return;
+	}
+	p->rp = (uint32_t)val;
+	p->armed = val & EXTOLL_RP_ARM;
+	velo_look(n, vpid);
+	velo_cp_again(n);
+}
+
+void velo_look(struct extoll_nic *n, uint32_t vpid)
+{
+	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+
+	if (!p)
+		return;
+	if (p->rp == p->wp)
+		p->wanted = false;
+	if (p->wanted && p->armed &&
+	    ex_event_vpid(n, EXTOLL_EV_VELO_IRQ, vpid, p->late))
+		p->armed = p->wanted = false;
+}
+
+void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
+{
+	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+
+	if (!p)
+		return;
+	p->wanted = true;
+	p->late = (uint16_t)from;
+	velo_look(n, vpid);
+}
+
+/* What waits for ever goes down with the run. */
+static int velo_finish(struct extoll_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim)) {
+		velo_rq_fini(n);
+		velo_cp_fini(n);
+	}
+	return 0;
+}
+
+static void velo_fini(struct extoll_nic *n)
+{
+	velo_rq_fini(n);
+	velo_cp_fini(n);
+	ex_vpid_free(&n->velo.vpid);
+}
+
+const struct ex_unit ex_velo_unit = { .room = velo_rq_room,
+				      .store = velo_rq_store,
+				      .event = velo_event,
+				      .finish = velo_finish,
+				      .fini = velo_fini };

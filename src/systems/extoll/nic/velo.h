@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VELO: requester (extoll.md 5.1) and completer (5.2), mailboxes (3.3). */
+#ifndef SYSTEMS_EXTOLL_NIC_VELO_H
+#define SYSTEMS_EXTOLL_NIC_VELO_H
+
+#include "systems/extoll/network/network_port.h"
+#include "systems/extoll/nic/htax.h"
+#include "systems/extoll/nic/sparse_table.h"
+
+struct extoll_nic;
+
+/* ---- requester --------------------------------------------------------- */
+
+enum velo_rq_state {
+	VELO_RQ_IDLE, /* messages of which not all has come are open */
+	VELO_RQ_HEADER,
+	VELO_RQ_BODY,
+	VELO_RQ_ROUTE,
+	VELO_RQ_SEND, /* between events: NP 0 has no room */
+	VELO_RQ_DROP,
+	VELO_RQ_STATES
+};
+
+/* A message of which not all has come, or whose rest is swallowed. */
+struct velo_open {
+	struct velo_open *next;
+	uint64_t expires; /* cycle */
+	uint8_t buf[128]; /* header and payload so far */
+	uint16_t have;	  /* next offset in the page */
+	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
+	uint16_t page;	  /* TC, VPID */
+	bool dropped;
+	uint64_t trace; /* message, of the store that began it */
+};
+
+struct velo_rq {
+	enum velo_rq_state state;
+	enum extoll_drop why;
+	struct velo_open *open, *spare;
+	struct velo_open *cur;	      /* the message of the store */
+	const struct hx_store *store; /* while it is looked at */
+	struct weft_frame *held;      /* SEND */
+	uint64_t from;		      /* its first word is there at */
+	struct weft_timer timer;      /* partial messages */
+};
+
+/* ---- completer --------------------------------------------------------- */
+
+enum velo_cp_state {
+	VELO_CP_WAIT,
+	VELO_CP_CHECK,
+	VELO_CP_SLOT,
+	VELO_CP_DATA,
+	VELO_CP_WRITE,
+	VELO_CP_STALL,
+	VELO_CP_DISCARD,
+	VELO_CP_STATES
+};
+
+/* One mailbox and one sender: registers of a VPID. */
+struct velo_vpid {
+	uint64_t tx; /* EXTOLL_VELO_TX */
+	uint64_t rx; /* EXTOLL_VELO_RX */
+	weft_phys_t base;
+	uint32_t wp, rp; /* slots */
+	bool armed;	 /* interrupt, */
+	bool wanted;	 /* asked for by a message that is not read */
+	uint16_t late;	 /* its sender's node */
+};
+
+struct velo_cp {
+	enum velo_cp_state state;
+	enum extoll_discard why;
+	/* cells that came and were not looked at, by VC */
+	struct {
+		RING(struct np_cell);
+	} cell[EX_VCS];
+	uint8_t vc;		/* of the message */
+	bool discard;		/* it goes nowhere */
+	struct weft_frame *pkt; /* owned once it is complete (WRITE) */
+	uint64_t stalled;	/* cycle STALL was entered */
+	uint64_t from;		/* cycle of the request to HTAX */
+	uint32_t writes;	/* HTAX has not granted */
+	struct weft_timer timer;
+};
+
+struct ex_velo {
+	struct ex_vpids vpid; /* struct velo_vpid */
+	struct velo_rq rq;
+	struct velo_cp cp;
+	uint64_t timeout;
+	bool policy_drop;
+	uint64_t sent, received, bad_rp;
+	uint32_t drop[EXTOLL_DROP_N];
+	uint32_t discard[EXTOLL_DISCARD_N];
+	uint32_t discard_src; /* node, VPID << 16 */
+};
+
+extern const struct ex_unit ex_velo_unit;
+extern const struct np_ops ex_velo_np;
+extern const char *const velo_rq_name[VELO_RQ_STATES];
+extern const char *const velo_cp_name[VELO_CP_STATES];
+
+static inline struct velo_vpid *velo_vpid(const struct ex_velo *v,
+					  uint32_t vpid)
+{
+	return ex_vpid_find(&v->vpid, vpid, sizeof(struct velo_vpid));
+}
+
+/* Registers that change what waits. */
+void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+/* ... and may let a message go on. */
+void velo_cp_again(struct extoll_nic *n);
+/* A message of node `from` wants its interrupt. */
+void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
+/* Interrupts if the mailbox is armed and holds what asks for it. */
+void velo_look(struct extoll_nic *n, uint32_t vpid);
+
+/* velo_requester.c, velo_completer.c for velo.c */
+bool velo_rq_room(struct extoll_nic *n, uint32_t flying);
+void velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
+void velo_rq_sent(struct extoll_nic *n);
+void velo_rq_expire(struct extoll_nic *n);
+void velo_rq_fini(struct extoll_nic *n);
+void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c);
+void velo_cp_run(struct extoll_nic *n);
+void velo_cp_fini(struct extoll_nic *n);
+
+/* Registers (velo_regs.c), for the table in registers.c. */
+#define VELO_READ(reg)                                                         \
+	uint64_t velo_##reg##_read(struct weft_comp *c, uint32_t i)
+#define VELO_HOOKS(reg)                                                        \
+	VELO_READ(reg);                                                        \
+	void velo_##reg##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+VELO_HOOKS(config);
+VELO_HOOKS(timeout);
+VELO_READ(count);
+VELO_READ(drop);
+VELO_READ(discard);
+VELO_READ(misc);
+VELO_HOOKS(tx);
+VELO_HOOKS(rx);
+VELO_HOOKS(base);
+VELO_READ(wp);
+VELO_READ(pending);
+VELO_HOOKS(rp);
+#undef VELO_HOOKS
+#undef VELO_READ
+
+#endif

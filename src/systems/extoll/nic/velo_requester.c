@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VELO requester: stores on requester pages become messages.  Source:
+ * extoll.md 3.2, 5.1; thirteen cycles from the store that completes a message
+ * to its first word at the network port (7.1: N2).
+ *
+ *   IDLE -> HEADER -> BODY -> ROUTE -> SEND -> IDLE
+ *             '--------'--------'---> DROP ---> IDLE
+ *
+ * The unit takes a word per cycle, so that HTAX sets the pace; a message that
+ * came in pieces stays open under its page while others pass.  What follows a
+ * dropped beginning is swallowed until its page starts anew.
+ *
+ * Our reading: a write longer than its message is a length error; a message
+ * that begins while one of its page is open makes that one partial. */
+#include <assert.h>
+
+#include "systems/extoll/nic/nic.h"
+
+const char *const velo_rq_name[VELO_RQ_STATES] = {
+	[VELO_RQ_IDLE] = "IDLE", [VELO_RQ_HEADER] = "HEADER",
+	[VELO_RQ_BODY] = "BODY", [VELO_RQ_ROUTE] = "ROUTE",
+	[VELO_RQ_SEND] = "SEND", [VELO_RQ_DROP] = "DROP",
+};
+
+/* ---- open messages ----------------------------------------------------- */
+
+static struct velo_open *open_find(const struct velo_rq *q, uint32_t page)
+{
+	struct velo_open *o = q->open;
+
+	while (o && o->page != page)
+		o = o->next;
+	return o;
+}
+
+static struct velo_open *open_new(struct velo_rq *q, uint32_t page)
+{
+	struct velo_open *o = q->spare;
+
+	if (o)
+		q->spare = o->next;
+	else
+		o = malloc(sizeof(*o));
+	assert(o);
+	*o = (struct velo_open){ .next = q->open, .page = (uint16_t)page };
+	q->open = o;
+	return o;
+}
+
+static void open_close(struct velo_rq *q, struct velo_open *o)
+{
+	struct velo_open **at = &q->open;
+
+	while (*at != o)
+		at = &(*at)->next;
+	*at = o->next;
+	o->next = q->spare;
+	q->spare = o;
+}
+
+static void open_touch(struct extoll_nic *n, struct velo_open *o)
+{
+	o->expires = ex_now(n) + n->velo_partial;
+	weft_timer_arm(n->comp, &n->velo.rq.timer, EX_TAG_UNIT + EXTOLL_HX_VELO,
+		       ex_edge(n, o->expires));
+}
+
+static uint64_t open_header(const struct velo_open *o)
+{
+	uint64_t h = 0;
+
+	memcpy(&h, o->buf, o->have < 8 ? o->have : 8);
+	return h;
+}
+
+static void rq_count_drop(struct extoll_nic *n, const struct velo_open *o,
+			  enum extoll_drop why)
+{
+	n->velo.drop[why]++;
+	weft_msg_end(n->comp, o->trace, false);
+	weft_count(n->comp, EX_C_VELO_DROPPED, 1);
+	ex_event(n, EXTOLL_EV_VELO_DROP, o->page & 0xff,
+		 EXTOLL_SEND_NODE(open_header(o)), why);
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+static enum velo_rq_state rq_drop_as(struct velo_rq *q, enum extoll_drop why)
+{
+	q->why = why;
+	return VELO_RQ_DROP;
+}
+
+/* Takes the bytes of the store; false: more than any message has. */
+static bool rq_append(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	struct velo_open *o = q->cur;
+	uint32_t size = sizeof(o->buf);
+	uint32_t room = o->have < size ? size - o->have : 0;
+	uint32_t k = q->store->bytes < room ? q->store->bytes : room;
+
+	if (o->have && o->trace)
+		weft_msg_end(n->comp, q->store->trace, false);
+	else
+		o->trace = q->store->trace;
+	if (k)
+		memcpy(o->buf + o->have, q->store->data, k);
+	o->have = (uint16_t)(o->have + q->store->bytes);
+	return q->store->bytes <= room;
+}
+
+/* A store at the beginning of a page: what was open there is over. */
+static enum velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
+{
+	struct velo_rq *q = &n->velo.rq;
+
+	if (q->cur) {
+		if (!q->cur->dropped)
+			rq_count_drop(n, q->cur, EXTOLL_DROP_PARTIAL);
+		open_close(q, q->cur);
+	}
+	q->cur = open_new(q, page);
+	rq_append(n);
+	return VELO_RQ_HEADER;
+}
+
+static enum velo_rq_state rq_idle(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint32_t off, page;
+
+	if (!q->store)
+		return VELO_RQ_IDLE;
+	off = q->store->off % EXTOLL_PAGE;
+	page = EXTOLL_VELO_TC(q->store->off) << 8 |
+	       EXTOLL_PAGE_VPID(q->store->off);
+	q->cur = open_find(q, page);
+	if (off == 0)
+		return rq_begin(n, page);
+	if (!q->cur)
+		q->cur = open_new(q, page);
+	else if (off == q->cur->have && q->cur->dropped)
+		q->store = (rq_append(n), open_touch(n, q->cur), NULL);
+	if (!q->store)
+		return VELO_RQ_IDLE;
+	if (off != q->cur->have)
+		return rq_drop_as(q, EXTOLL_DROP_ALIGN);
+	if (!rq_append(n))
+		return rq_drop_as(q, EXTOLL_DROP_LENGTH);
+	return q->cur->need ? VELO_RQ_BODY : VELO_RQ_HEADER;
+}
+
+/* Checks in the order of their columns in 3.2. */
+static int rq_header_wrong(struct extoll_nic *n, uint64_t h)
+{
+	const struct velo_vpid *p =
+		velo_vpid(&n->velo, n->velo.rq.cur->page & 0xff);
+	uint32_t len = EXTOLL_SEND_LEN(h);
+
+	if (h & EXTOLL_SEND_MULTICAST)
+		return EXTOLL_DROP_MULTICAST;
+	if (h & EXTOLL_SEND_ZERO)
+		return EXTOLL_DROP_RESERVED;
+	if (!len || len > n->velo_max)
+		return EXTOLL_DROP_LENGTH;
+	if (!p || !(p->tx & EXTOLL_TX_ENABLE))
+		return EXTOLL_DROP_DISABLED;
+	return -1;
+}
+
+static enum velo_rq_state rq_header(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint64_t h = open_header(q->cur);
+	int wrong;
+
+	if (q->cur->have < 8) {
+		open_touch(n, q->cur);
+		q->store = NULL;
+		return VELO_RQ_IDLE;
+	}
+	wrong = rq_header_wrong(n, h);
+	if (wrong >= 0)
+		return rq_drop_as(q, (enum extoll_drop)wrong);
+	q->cur->need = (uint16_t)EXTOLL_SEND_BYTES(EXTOLL_SEND_LEN(h));
+	return VELO_RQ_BODY;
+}
+
+static enum velo_rq_state rq_body(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+
+	q->store = NULL;
+	if (q->cur->have > q->cur->need)
+		return rq_drop_as(q, EXTOLL_DROP_LENGTH);
+	if (q->cur->have == q->cur->need)
+		return VELO_RQ_ROUTE;
+	open_touch(n, q->cur);
+	return VELO_RQ_IDLE;
+}
+
+/* H0 of 3.9; the sender's name comes from the register file. */
+static uint64_t rq_h0(uint64_t tx, uint64_t h)
+{
+	return EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
+			  EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
+	       EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |
+	       (h & EXTOLL_SEND_IRQ ? EX_VELO_IRQ : 0) | EX_VELO_EOM |
+	       EX_PUT(EXTOLL_SEND_TAG(h), 47, 40) |
+	       EX_PUT(EXTOLL_SEND_LEN(h), 54, 48);
+}
+
+static struct weft_frame *rq_frame(struct extoll_nic *n, uint64_t h)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint64_t tx = velo_vpid(&n->velo, q->cur->page & 0xff)->tx;
+	struct weft_frame *f = weft_frame_new(n->comp->sim);
+	uint32_t len = EXTOLL_SEND_LEN(h);
+
+	f->u[0] = rq_h0(tx, h);
+	ex_pd_set(f, EXTOLL_TX_PD(tx));
+	f->payload = weft_slice_new(n->comp->sim, len);
+	if (weft_slice_data(f->payload))
+		memcpy(weft_slice_data(f->payload), q->cur->buf + 8, len);
+	return f;
+}
+
+static enum velo_rq_state rq_route(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint64_t h = open_header(q->cur);
+	struct weft_frame *f = rq_frame(n, h);
+
+	if (!n->np[EX_NP_VELO].ep.peer ||
+	    !ex_route(n, f, EXTOLL_SEND_NODE(h), EX_NP_VELO, 1, 0)) {
+		weft_frame_free(f);
+		return rq_drop_as(q, EXTOLL_DROP_NO_ROUTE);
+	}
+	f->trace_id = q->cur->trace;
+	open_close(q, q->cur);
+	q->held = f;
+	q->from = ex_now(n) + n->velo_req;
+	ex_mark(n, f->trace_id, "VELO requester", q->from);
+	return VELO_RQ_SEND;
+}
+
+static enum velo_rq_state rq_send(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint64_t now = ex_now(n);
+
+	if (!np_room(&n->np[EX_NP_VELO], 0))
+		return VELO_RQ_SEND;
+	np_send(&n->np[EX_NP_VELO], q->held, q->from > now ? q->from : now,
+		UINT32_MAX);
+	q->held = NULL;
+	n->velo.sent++;
+	weft_count(n->comp, EX_C_VELO_SENT, 1);
+	ex_htax_go(n);
+	return VELO_RQ_IDLE;
+}
+
+static enum velo_rq_state rq_drop(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+
+	rq_count_drop(n, q->cur, q->why);
+	q->cur->dropped = true;
+	open_touch(n, q->cur);
+	q->store = NULL;
+	return VELO_RQ_IDLE;
+}
+
+/* A message has been handed over when its words are out. */
+WEFT_COLD static void rq_tell(struct extoll_nic *n, enum velo_rq_state old)
+{
+	const struct velo_rq *q = &n->velo.rq;
+	uint64_t now = ex_now(n);
+	bool sent = old == VELO_RQ_SEND && q->from > now;
+
+	weft_state(n->comp, "velo_requester", velo_rq_name[q->state],
+		   sent ? ex_edge(n, q->from) : weft_now(n->comp));
+}
+
+static void rq_run(struct extoll_nic *n)
+{
+	static enum velo_rq_state (*const state[])(struct extoll_nic *) = {
+		[VELO_RQ_IDLE] = rq_idle, [VELO_RQ_HEADER] = rq_header,
+		[VELO_RQ_BODY] = rq_body, [VELO_RQ_ROUTE] = rq_route,
+		[VELO_RQ_SEND] = rq_send, [VELO_RQ_DROP] = rq_drop,
+	};
+	struct velo_rq *q = &n->velo.rq;
+	enum velo_rq_state old;
+
+	do {
+		old = q->state;
+		q->state = state[old](n);
+		if (q->state != old &&
+		    weft_heard_kind(n->comp, WEFT_TRACE_STATE))
+			rq_tell(n, old);
+	} while (q->state != old);
+}
+
+/* ---- from outside ------------------------------------------------------ */
+
+/* Each store on its way may complete a message. */
+bool velo_rq_room(struct extoll_nic *n, uint32_t flying)
+{
+	const struct np *np = &n->np[EX_NP_VELO];
+
+	return !n->velo.rq.held && (!flying || np->q[0].n + flying < np->depth);
+}
+
+void velo_rq_store(struct extoll_nic *n, const struct hx_store *s)
+{
+	assert(n->velo.rq.state == VELO_RQ_IDLE);
+	n->velo.rq.store = s;
+	rq_run(n);
+	n->velo.rq.store = NULL;
+}
+
+void velo_rq_sent(struct extoll_nic *n)
+{
+	rq_run(n);
+	ex_htax_go(n);
+}
+
+/* 256 cycles without progress (5.1). */
+void velo_rq_expire(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+	uint64_t now = ex_now(n), first = WEFT_NEVER;
+	struct velo_open *o, *next;
+
+	for (o = q->open; o; o = next) {
+		next = o->next;
+		if (o->expires > now) {
+			first = o->expires < first ? o->expires : first;
+			continue;
+		}
+		if (!o->dropped)
+			rq_count_drop(n, o, EXTOLL_DROP_PARTIAL);
+		open_close(q, o);
+	}
+	if (first != WEFT_NEVER)
+		weft_timer_arm(n->comp, &q->timer, EX_TAG_UNIT + EXTOLL_HX_VELO,
+			       ex_edge(n, first));
+}
+
+static void open_free(struct velo_open *o)
+{
+	struct velo_open *next;
+
+	for (; o; o = next) {
+		next = o->next;
+		free(o);
+	}
+}
+
+void velo_rq_fini(struct extoll_nic *n)
+{
+	struct velo_rq *q = &n->velo.rq;
+
+	open_free(q->open);
+	open_free(q->spare);
+	q->open = q->spare = NULL;
+	if (q->held)
+		weft_frame_free(q->held);
+	q->held = NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the RMA programs, see rma_program.h. */
+#include "systems/extoll/programs/rma_program.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+bool rmaw_ok(struct rmaw *v, const char *what, int ret)
+{
+	if (ret == RMA_SUCCESS)
+		return true;
+	weft_check_failed(v->w.c, "%s: %s", what, rma_strerror(ret));
+	return false;
+}
+
+static void rmaw_key(const struct rmaw *v, const char *what, char *key,
+		     size_t n)
+{
+	snprintf(key, n, "%s.%s", v->name, what);
+}
+
+static void rmaw_tell(struct rmaw *v)
+{
+	rma_nla_t nla = 0;
+	char key[48];
+
+	rma_get_nla(v->region, 0, &nla);
+	rmaw_key(v, "nla", key, sizeof(key));
+	work_put(&v->w, key, nla);
+	rmaw_key(v, "vpid", key, sizeof(key));
+	work_put(&v->w, key, rma_get_vpid(v->port));
+}
+
+int rmaw_open(struct rmaw *v, struct weft_comp *c, const char *name,
+	      size_t bytes)
+{
+	weft_phys_t phys;
+
+	v->w = work_of(c);
+	v->name = name;
+	v->bytes = bytes;
+	if (!rmaw_ok(v, "rma_open", rma_open(v->w.h, NULL, &v->port)))
+		return -EIO;
+	v->buf = weft_mem_alloc(v->w.h, bytes, 4096, &phys);
+	if (!v->buf ||
+	    !rmaw_ok(v, "rma_register",
+		     rma_register(v->port, v->buf, bytes, &v->region)))
+		return -EIO;
+	rmaw_tell(v);
+	return 0;
+}
+
+void rmaw_close(struct rmaw *v)
+{
+	char key[48];
+
+	rmaw_key(v, "end", key, sizeof(key));
+	work_barrier(&v->w, key);
+	rmaw_ok(v, "rma_unregister", rma_unregister(v->port, v->region));
+	rmaw_ok(v, "rma_close", rma_close(v->port));
+	weft_mem_free(v->w.h, v->buf);
+}
+
+int rmaw_connect(struct rmaw *v, uint32_t node, struct rmaw_peer *peer_p)
+{
+	uint64_t vpid;
+	char key[48];
+
+	rmaw_key(v, "nla", key, sizeof(key));
+	peer_p->node = node;
+	peer_p->nla = work_get(&v->w, key, node);
+	rmaw_key(v, "vpid", key, sizeof(key));
+	vpid = work_get(&v->w, key, node);
+	return rmaw_ok(v, "rma_connect",
+		       rma_connect(v->port, node, (uint32_t)vpid,
+				   RMA_CONN_DEFAULT, &peer_p->handle))
+		       ? 0
+		       : -EIO;
+}
+
+void rmaw_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
+{
+	struct rma_noti *n;
+
+	if (!rmaw_ok(v, "rma_noti_get_block", rma_noti_get_block(v->port, &n)))
+		return;
+	if (n->unit != unit || n->error)
+		weft_check_failed(v->w.c,
+				  "notification of unit %u, error %u, instead "
+				  "of one of unit %u",
+				  n->unit, n->error, unit);
+	if (noti_p)
+		*noti_p = *n;
+	rma_noti_free(v->port, n);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that send many VELO messages (extoll.md 6.5):
+ *
+ *   extoll.velo_rate      node 0 sends to a partner as fast as it can
+ *   extoll.alltoall       every node to every other, `count` messages each
+ *
+ * Every message is checked: contents, length, order within its pair; none may
+ * be lost (EX-17). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "systems/extoll/programs/velo_program.h"
+
+struct va {
+	uint64_t count, mailbox;
+	uint32_t size, size_max, partner;
+	struct velow v;
+	/* by node */
+	struct velo_connection *to;
+	uint64_t *seen;
+	uint64_t received;
+};
+
+static uint32_t va_len(const struct va *a, uint32_t src, uint32_t dst,
+		       uint64_t seq)
+{
+	return work_qwords(src, dst, seq, a->size, a->size_max);
+}
+
+static int va_begin(struct va *a, struct weft_comp *c, const char *name)
+{
+	int ret = velow_open(&a->v, c, name, a->mailbox);
+
+	if (ret)
+		return ret;
+	if (a->size_max < a->size)
+		a->size_max = a->size;
+	a->to = weft_host_calloc(a->v.w.h, a->v.w.n, sizeof(*a->to));
+	a->seen = weft_host_calloc(a->v.w.h, a->v.w.n, sizeof(*a->seen));
+	if (!a->to || !a->seen)
+		return -ENOMEM;
+	if (a->size_max <= velo_max_len(a->v.port))
+		return 0;
+	weft_check_failed(c, "size_max: messages have up to %u bytes",
+			  velo_max_len(a->v.port));
+	return -EINVAL;
+}
+
+/* Everything that is there. */
+static void va_drain(struct va *a)
+{
+	struct velow_msg m;
+
+	while (velow_poll(&a->v, &m)) {
+		uint64_t seq;
+
+		if (m.node >= a->v.w.n) {
+			a->v.bad++;
+			continue;
+		}
+		seq = a->seen[m.node]++;
+		velow_verify(&a->v, &m, va_len(a, m.node, a->v.w.me, seq), seq);
+		a->received++;
+	}
+}
+
+static void va_drain_until(struct va *a, uint64_t want)
+{
+	for (va_drain(a); a->received < want; va_drain(a))
+		velo_wait(a->v.port, WEFT_NEVER);
+}
+
+static void va_end(struct va *a)
+{
+	weft_host_free(a->v.w.h, a->to);
+	weft_host_free(a->v.w.h, a->seen);
+	velow_close(&a->v);
+}
+
+/* ---- rate -----------------------------------------------------------------
+ */
+
+static int rate_send(struct va *a)
+{
+	struct weft_host *h = a->v.w.h;
+	weft_time_t t;
+	int ret = velow_connect(&a->v, &a->to[0], a->partner);
+
+	if (ret)
+		return ret;
+	t = weft_host_now(h);
+	for (uint64_t i = 0; i < a->count; i++)
+		velow_send(&a->v, &a->to[0], a->partner,
+			   va_len(a, a->v.w.me, a->partner, i), i);
+	t = weft_host_now(h) - t;
+	weft_metric(a->v.w.c, "send_rate", "msg/s",
+		    (double)a->count / ((double)t / WEFT_SEC));
+	return 0;
+}
+
+static void rate_receive(struct va *a)
+{
+	struct weft_host *h = a->v.w.h;
+	weft_time_t t;
+
+	va_drain_until(a, 1);
+	t = weft_host_now(h);
+	va_drain_until(a, a->count);
+	t = weft_host_now(h) - t;
+	weft_metric(a->v.w.c, "rate", "msg/s",
+		    (double)(a->count - 1) / ((double)t / WEFT_SEC));
+}
+
+static int rate_main(struct weft_comp *c)
+{
+	struct va *a = c->state;
+	int ret = va_begin(a, c, "velo.rate");
+
+	if (ret)
+		return ret;
+	if (!a->partner || a->partner >= a->v.w.n) {
+		weft_check_failed(c, "partner: one of 1..%u", a->v.w.n - 1);
+		return -EINVAL;
+	}
+	if (!a->v.w.me)
+		ret = rate_send(a);
+	else if (a->v.w.me == a->partner)
+		rate_receive(a);
+	va_end(a);
+	return ret;
+}
+
+/* ---- all to all
+ * -------------------------------------------------------------- */
+
+static int all_connect(struct va *a)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < a->v.w.n; i++)
+		ret = velow_connect(&a->v, &a->to[i], i);
+	return ret;
+}
+
+/* Round after round, each beginning with the next node; what comes in is taken
+ * in between, so that nobody waits for us. */
+static void all_send(struct va *a)
+{
+	uint32_t n = a->v.w.n, me = a->v.w.me;
+
+	for (uint64_t seq = 0; seq < a->count; seq++)
+		for (uint32_t k = 1; k < n; k++) {
+			uint32_t d = (me + k) % n;
+
+			velow_send(&a->v, &a->to[d], d, va_len(a, me, d, seq),
+				   seq);
+			va_drain(a);
+		}
+}
+
+static void all_report(struct va *a, weft_time_t t)
+{
+	uint64_t n = a->count * (a->v.w.n - 1), lost = n - a->received;
+
+	for (uint32_t i = 0; i < a->v.w.n; i++)
+		if (i != a->v.w.me && a->seen[i] != a->count)
+			weft_check_failed(a->v.w.c,
+					  "%" PRIu64 " of %" PRIu64
+					  " messages of node %u came",
+					  a->seen[i], a->count, i);
+	weft_metric(a->v.w.c, "received", "messages", (double)a->received);
+	weft_metric(a->v.w.c, "lost", "messages", (double)lost);
+	weft_metric(a->v.w.c, "rate", "msg/s",
+		    (double)n / ((double)t / WEFT_SEC));
+}
+
+static int all_main(struct weft_comp *c)
+{
+	struct va *a = c->state;
+	weft_time_t t;
+	int ret = va_begin(a, c, "velo.all");
+
+	if (ret || (ret = all_connect(a)))
+		return ret;
+	work_barrier(&a->v.w, "velo.go");
+	t = weft_host_now(a->v.w.h);
+	all_send(a);
+	va_drain_until(a, a->count * (a->v.w.n - 1));
+	t = weft_host_now(a->v.w.h) - t;
+	all_report(a, t);
+	va_end(a);
+	return 0;
+}
+
+/* clang-format off */
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct va, field, def, range, OWN, doc)
+#define P_ALL(n)                                                               \
+	P(U64, count, n, "1..", "messages (to each node)"),                    \
+	P(U32, size, "8", "1..120", "bytes of a message"),                     \
+	P(U32, size_max, "0", "0..120", "with it: spread evenly between them"),\
+	P(BYTES, mailbox, "0", "0..", "bytes; 0 = 2 MB")
+static const struct weft_param rate_params[] = {
+	P_ALL("10000"),
+	P(U32, partner, "1", "1..", "the node that receives"),
+	{ 0 }
+};
+static const struct weft_param all_params[] = { P_ALL("100"), { 0 } };
+/* clang-format on */
+
+WEFT_COMPONENT(velo_rate, .name = "extoll.velo_rate", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "extoll.nic",
+	       .doc = "VELO messages per second from one node to another",
+	       .source = "extoll.md 6.5, 7.4", .state_size = sizeof(struct va),
+	       .params = rate_params, .ops = { .main = rate_main });
+
+WEFT_COMPONENT(velo_alltoall, .name = "extoll.alltoall",
+	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
+	       .doc = "VELO messages from every node to every other",
+	       .source = "extoll.md 6.5, EX-17",
+	       .state_size = sizeof(struct va), .params = all_params,
+	       .ops = { .main = all_main });

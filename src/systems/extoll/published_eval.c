@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL: values of extoll.md section 8 that are computed from several metrics,
+ * counters and parameters of a run. */
+#include "systems/extoll/published_eval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Points of sweeps. */
+/* clang-format off */
+#define MORE_LINES "workload.lines=3000"
+#define FROM "run.until=50us"
+#define TO "run.until=306us"
+#define WINDOW_NS 256000.0
+#define BYPASS "extoll.xbar.mgt=17 extoll.xbar.mgt_ui=140"
+#define FULL "extoll.xbar.mgt=34 extoll.xbar.mgt_ui=140"
+#define NEXT_TO_NONE "extoll.xbar.mgt=0 extoll.xbar.mgt_ui=20"
+/* clang-format on */
+
+static double gain(const struct repro_data *d, const char *from, const char *to,
+		   const char *name)
+{
+	return repro_value(d, to, name) - repro_value(d, from, name);
+}
+
+/* ---- latency and throughput ---- */
+
+static double half_rtt(const struct repro_data *d, const char *width)
+{
+	return repro_value(d, width, "n0.prog0.half_rtt");
+}
+
+double extoll_eval_half_16(const struct repro_data *d)
+{
+	return half_rtt(d, W16) / 1000;
+}
+
+double extoll_eval_half_32(const struct repro_data *d)
+{
+	return half_rtt(d, W32) / 1000;
+}
+
+double extoll_eval_half_gap(const struct repro_data *d)
+{
+	return half_rtt(d, W16) - half_rtt(d, W32);
+}
+
+double extoll_eval_put_ratio(const struct repro_data *d)
+{
+	return repro_value(d, W32, "n0.prog0.bandwidth") /
+	       repro_value(d, W16, "n0.prog0.bandwidth");
+}
+
+double extoll_eval_commands(const struct repro_data *d)
+{
+	return repro_value(d, NULL, "n0.prog0.rate") / 1e6;
+}
+
+/* Dwords on the link that the additional lines took, over their time; each
+ * measurement stores its lines three times. */
+double extoll_eval_ht_raw(const struct repro_data *d)
+{
+	double lines =
+		repro_number(d, MORE_LINES, "n0.prog0.lines", WEFT_P_U64) -
+		repro_number(d, LINES, "n0.prog0.lines", WEFT_P_U64);
+	double ns = 3 * lines * repro_value(d, LINES, "n0.prog0.line");
+
+	return 4 * gain(d, LINES, MORE_LINES, "n0.bus.down_busy") / ns;
+}
+
+/* ---- saturated crossbar ---- */
+
+static double bits(const struct repro_data *d)
+{
+	const char *w = repro_param(d, TO, "s0.width");
+
+	if (!w)
+		return NAN;
+	return strcmp(w, "w16") ? 32 : 16;
+}
+
+/* Sum of counters of all lines, what was added to it per ns. */
+static double rate(const struct repro_data *d, const char *counters)
+{
+	return (repro_sum(d, TO, counters) - repro_sum(d, FROM, counters)) /
+	       WINDOW_NS;
+}
+
+/* Symbols that passed behind the first link port, of ten bits each. */
+double extoll_eval_lane(const struct repro_data *d)
+{
+	return rate(d, "fault0.symbols") * 10;
+}
+
+/* Flits that left through internal ports, bytes through links. */
+double extoll_eval_aggregate(const struct repro_data *d)
+{
+	return rate(d, "s0.np?.words") * bits(d) +
+	       rate(d, "fault?.symbols") * 8;
+}
+
+/* ---- structure ---- */
+
+/* Outputs of a kind through which something left. */
+static double ports_used(const struct repro_data *d, const char *kind)
+{
+	double n = 0, frames = 0;
+	char name[32];
+
+	for (uint32_t i = 0; !isnan(frames); i++) {
+		snprintf(name, sizeof(name), "s0.%s%u.frames", kind, i);
+		frames = repro_value(d, NULL, name);
+		n += frames > 0;
+	}
+	return n;
+}
+
+double extoll_eval_ports(const struct repro_data *d)
+{
+	return ports_used(d, "np") + ports_used(d, "lp");
+}
+
+/* An input has one for each output and virtual channel. */
+double extoll_eval_queues(const struct repro_data *d)
+{
+	return extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs");
+}
+
+/* HT receive (one for 8 lanes: counted, the model has one for all), HT core,
+ * EXTOLL core, and the clock of the peer at each link. */
+double extoll_eval_domains(const struct repro_data *d)
+{
+	double ht = repro_number(d, NULL, "n0.bus.width", WEFT_P_U64) / 8;
+	double cores = !!repro_param(d, NULL, "n0.bus.core") +
+		       !!repro_param(d, NULL, "n0.nic.clock");
+
+	return ht + cores + repro_count(d, NULL, "s0.lp?.frames");
+}
+
+/* ---- transceivers ---- */
+
+/* Cycles of the transceivers: what they add to a packet's time; those of the
+ * run without are 20 of 40 unit intervals. */
+static double mgt_cycles(const struct repro_data *d, const char *point)
+{
+	return gain(d, NEXT_TO_NONE, point, "net.latency") + 20 / 40.0;
+}
+
+double extoll_eval_mgt_gain(const struct repro_data *d)
+{
+	return 100 * (1 - mgt_cycles(d, BYPASS) / mgt_cycles(d, FULL));
+}
+
+/* ---- behaviour ---- */
+
+double extoll_eval_spacing(const struct repro_data *d)
+{
+	return repro_min(d, NULL, "s*.spacing");
+}
+
+double extoll_eval_lost(const struct repro_data *d)
+{
+	return repro_sum(d, NULL, "n*.prog0.lost") +
+	       repro_sum(d, NULL, "n*.nic.velo_dropped") +
+	       repro_sum(d, NULL, "n*.nic.velo_discarded") +
+	       repro_sum(d, NULL, "n*.nic.velo_sent") -
+	       repro_sum(d, NULL, "n*.nic.velo_received");
+}

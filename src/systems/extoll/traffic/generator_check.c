@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* extoll.gen with `verify`: packets of one pair of nodes are numbered and come
+ * in order, once; their bytes are a function of source, destination and
+ * number. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "systems/extoll/traffic/generator.h"
+
+enum { CHECK_NODES = 4096 }; /* memory grows with the square */
+
+int egen_check_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct egen *g = c->state;
+
+	if (!g->verify)
+		return 0;
+	if (g->nodes > CHECK_NODES)
+		return weft_fail(err, EINVAL,
+				 "%s: verify keeps a number for every pair: "
+				 "for up to %u nodes",
+				 c->name, CHECK_NODES);
+	g->check = calloc(1, sizeof(*g->check));
+	if (g->check) {
+		g->check->sent = calloc(g->nodes, sizeof(uint32_t));
+		g->check->expected = calloc(g->nodes, sizeof(uint32_t));
+	}
+	if (!g->check || !g->check->sent || !g->check->expected)
+		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	return 0;
+}
+
+void egen_check_fini(struct egen *g)
+{
+	if (!g->check)
+		return;
+	free(g->check->sent);
+	free(g->check->expected);
+	free(g->check);
+}
+
+uint32_t egen_check_number(struct egen *g, uint32_t dest)
+{
+	return g->check->sent[dest]++;
+}
+
+static uint8_t byte_of(uint64_t key, uint32_t k)
+{
+	uint64_t z = (key + k / 8) * 0x9E3779B97F4A7C15ull;
+
+	z ^= z >> 29;
+	return (uint8_t)(z >> k % 8 * 8);
+}
+
+static uint64_t key_of(uint32_t src, uint32_t dest, uint32_t number)
+{
+	return (uint64_t)number << 32 | src << 16 | dest;
+}
+
+struct weft_slice egen_check_payload(struct weft_comp *c, uint32_t dest,
+				     uint32_t number, uint32_t len)
+{
+	struct egen *g = c->state;
+	struct weft_slice s = weft_slice_new(c->sim, len);
+	uint8_t *p = weft_slice_data(s);
+
+	for (uint32_t k = 0; p && k < len; k++)
+		p[k] = byte_of(key_of(g->node, dest, number), k);
+	return s;
+}
+
+static bool bytes_good(const struct egen *g, const struct weft_frame *f)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint64_t key = key_of(EX_H0_SRC(f->u[0]), g->node, egen_number(f));
+
+	for (uint32_t k = 0; p && k < f->payload.len; k++)
+		if (p[k] != byte_of(key, k))
+			return false;
+	return true;
+}
+
+void egen_check_take(struct weft_comp *c, struct weft_frame *f)
+{
+	struct egen *g = c->state;
+	uint32_t src = EX_H0_SRC(f->u[0]), number = egen_number(f);
+
+	if (src >= g->nodes || g->check->expected[src] != number)
+		weft_count(c, EGEN_DISORDER, 1);
+	if (src < g->nodes)
+		g->check->expected[src] = number + 1;
+	if (!bytes_good(g, f))
+		weft_count(c, EGEN_CORRUPT, 1);
+}
+
+int egen_check_end(struct weft_comp *c, struct weft_err *err)
+{
+	struct egen *g = c->state;
+	uint64_t lost = 0;
+
+	if (c->counters[EGEN_DISORDER] || c->counters[EGEN_CORRUPT])
+		return weft_fail(
+			err, EPROTO,
+			"%s: %llu packets out of order, %llu with wrong bytes",
+			c->name, (unsigned long long)c->counters[EGEN_DISORDER],
+			(unsigned long long)c->counters[EGEN_CORRUPT]);
+	if (!weft_sim_idle(c->sim) || !g->net)
+		return 0;
+	EXNET_GENS(g->net, end)
+	{
+		const struct egen *to = end->comp->state;
+
+		if (end->comp->cls == c->cls && to->check)
+			lost += g->check->sent[to->node] -
+				to->check->expected[g->node];
+	}
+	if (lost)
+		return weft_fail(err, EPROTO,
+				 "%s: %llu packets have not arrived", c->name,
+				 (unsigned long long)lost);
+	return 0;
+}

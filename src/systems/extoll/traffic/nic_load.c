@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class extoll.load: in the place of bus and host of an EXTOLL NIC, a process
+ * that sends VELO messages at given times and takes those of others.  For
+ * networks of so many NICs that programs on hosts would be too heavy.
+ *
+ *   arrivals -> (queue without end) -> stores on a requester page --> NIC
+ *   mailbox, read pointer every few slots  <-- writes of the NIC
+ *
+ * The NIC sees what bus.ht shows it: registers set up by stores, messages as
+ * write-combined lines of 64 bytes, a place in its posted queue for each,
+ * writes taken in order.  Stages as in extoll.md 7.1: H1, H2, H3 on the way
+ * down, H6, H7, H8 on the way up, for times without load those of bus.ht and
+ * host.pc (preset opteron) to the phase of their clocks.
+ *
+ * Simpler than bus.ht: times are not in steps of the link, buffers of the NIC's
+ * core are known to be free at once, stores of the read pointer take no room on
+ * the link, and interrupts go nowhere.  Simpler than a host: a message is read
+ * as soon as it can be seen, however many there are.  It counts when its last
+ * write leaves the NIC, with the time at which the processor sees it.
+ *
+ * Latency and load are measured by extoll.net for all together. */
+#include "systems/extoll/traffic/nic_load.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/* clang-format off */
+#define P(type, field, def, range, source, doc)                                \
+	WEFT_PARAM(type, struct load, field, def, range, source, doc)
+
+static const struct weft_param load_params[] = {
+	P(U32, node, "0", "0..65535", OWN, "own number"),
+	P(U32, nodes, "1", "1..65536", OWN, "nodes there are"),
+	P(ENUM, pattern, "uniform", PATTERN_NAMES, OWN,
+	  "whom it sends to; none = takes only"),
+	P(U32, dest, "0", "0..65535", OWN, "fixed, hotspot: that node"),
+	P(REAL, hot, "0.2", "0..1", OWN,
+	  "hotspot: share that goes to `dest`"),
+	P(U64, permutation, "1", "", OWN,
+	  "permutation: which one, the same at every node"),
+	P(BOOL, self, "no", "", OWN, "may send to itself"),
+	P(ENUM, arrivals, "bernoulli", ARRIVALS_NAMES, OWN,
+	  "when messages are made"),
+	P(REAL, load, "0.1", "0..1000", OWN,
+	  "offered flits per cycle, one routing flit included"),
+	P(REAL, burst, "100", "1..", OWN,
+	  "bursty: mean length of a burst in cycles"),
+	P(REAL, peak, "1", "0..", OWN, "bursty: flits per cycle in a burst"),
+	P(U32, size, "8", "8..120", OWN, "bytes of a message"),
+	P(U32, size_max, "0", "0..120", OWN,
+	  "uniform from size to this; 0 = always size"),
+	P(U64, packets, "0", "", OWN, "messages to make; 0 = no end"),
+	P(CLOCK, clock, "156MHz", "", STATED,
+	  "cycles of load and latency: core clock of the network"),
+	P(ENUM, width, "w32", "w16|w32", STATED,
+	  "network data path, 16 or 32 bit: size of a flit"),
+	P(CLOCK, core, "200MHz", "", STATED, "clock of the NIC's HT core"),
+	P(TIME, t_dword, "2.5ns", "1fs..", STATED,
+	  "H2, H7: 4 bytes on the link, HT400 with 16 bit"),
+	P(TIME, t_store, "75ns", "", CALIBRATED,
+	  "H1: stores, write-combining flush, north bridge"),
+	P(TIME, t_rx, "60ns", "", CALIBRATED, "H3: link to NIC"),
+	P(TIME, t_tx, "30ns", "", CALIBRATED, "H6: NIC to link"),
+	P(TIME, t_seen, "164ns", "", CALIBRATED,
+	  "H8: link to memory, and to the processor that polls it"),
+	P(U32, depth, "8", "2..16", RECONSTRUCTED,
+	  "stores on their way to the NIC's units"),
+	P(U32, slots, "16384", "2..16777215", OWN, "slots of the mailbox"),
+	P(U32, lazy, "4", "1..", RECONSTRUCTED,
+	  "slots between stores of the read pointer"),
+	{ 0 }
+};
+
+static const struct weft_counter load_counters[LOAD_N_COUNTERS] = {
+	[LOAD_SENT] = { "sent", "messages", "taken by the NIC" },
+	[LOAD_RECEIVED] = { "received", "messages", "written by the NIC" },
+	[LOAD_BYTES] = { "bytes", "bytes", "received" },
+	[LOAD_WRONG] = { "wrong", "messages",
+			 "with a slot, length, source or tag that cannot be" },
+	[LOAD_CORRUPT] = { "corrupt", "messages",
+			   "with other bytes than were sent" },
+	[LOAD_STRAY] = { "strays", "packets",
+			 "of the NIC, for elsewhere than the mailbox" },
+	[LOAD_RP] = { "rp_stores", "packets", "stores of the read pointer" },
+	[LOAD_BACKLOG] = { "backlog", "messages",
+			   "waiting in the source at the end" },
+};
+
+static const struct weft_port_decl load_ports[] = {
+	{ "dev0", WEFT_PORT_BUS, .doc = "the NIC" },
+	{ 0 }
+};
+/* clang-format on */
+
+static struct load *load_of(struct weft_port *dev_port)
+{
+	return dev_port->peer->comp->state;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static void message_measure(struct load *l, uint64_t stamp, uint32_t len,
+			    weft_time_t t)
+{
+	struct exnet_pkt p = { .born = LOAD_BORN(stamp),
+			       .injected = LOAD_BORN(stamp) + LOAD_WAIT(stamp),
+			       .flits = load_flits(l, len),
+			       .marked = LOAD_MARKED(stamp) };
+
+	if (l->net)
+		exnet_received(l->net, &p, weft_clock_cycle(&l->clock, t));
+	else
+		l->latency_sum +=
+			(double)(t - weft_clock_edge(&l->clock, p.born)) /
+			(double)WEFT_NS;
+}
+
+/* What no message of another extoll.load has. */
+static bool status_wrong(const struct load *l, uint64_t s)
+{
+	uint32_t len = EXTOLL_STATUS_LEN(s);
+	uint32_t max = l->size_max > l->size ? l->size_max : l->size;
+
+	return len < l->size || len > max ||
+	       EXTOLL_STATUS_NODE(s) >= l->nodes ||
+	       EXTOLL_STATUS_VPID(s) != LOAD_VPID ||
+	       EXTOLL_STATUS_TAG(s) != (l->node & 0xff) ||
+	       (s & (EXTOLL_STATUS_EOM | EXTOLL_STATUS_ERROR)) !=
+		       EXTOLL_STATUS_EOM;
+}
+
+/* Words first..n-1 of a payload of len bytes, at data. */
+static bool words_good(const struct load *l, const uint8_t *data, uint64_t s,
+		       uint64_t stamp, uint32_t first)
+{
+	uint32_t len = EXTOLL_STATUS_LEN(s);
+
+	for (uint32_t k = first; k < (len + 7) / 8; k++, data += 8) {
+		uint64_t w =
+			load_word(stamp, EXTOLL_STATUS_NODE(s), l->node, k);
+
+		if (memcmp(data, &w, len - 8 * k < 8 ? len - 8 * k : 8))
+			return false;
+	}
+	return true;
+}
+
+static void slot_free(struct load *l, weft_time_t t)
+{
+	l->next = l->next + 1 < l->slots ? l->next + 1 : 0;
+	if (++l->behind >= l->lazy && !l->rp_at)
+		load_src_rp(l, t);
+}
+
+/* The part of a slot that ends it: the message is whole.  A longer one than 56
+ * bytes has its first words in the part before. */
+static void message_take(struct load *l, const uint8_t *data, uint32_t bytes,
+			 weft_time_t t)
+{
+	uint32_t len, first = 0;
+	uint64_t s;
+
+	memcpy(&s, data + bytes - 8, 8);
+	len = EXTOLL_STATUS_LEN(s);
+	weft_count(l->comp, LOAD_RECEIVED, 1);
+	weft_count(l->comp, LOAD_BYTES, len);
+	slot_free(l, t);
+	if (status_wrong(l, s)) {
+		weft_count(l->comp, LOAD_WRONG, 1);
+		return;
+	}
+	if (len > 56)
+		first = (len - 56 + 7) / 8;
+	else
+		memcpy(&l->stamp, data, 8);
+	if (!words_good(l, data + (first ? 0 : 8), s, l->stamp,
+			first ? first : 1))
+		weft_count(l->comp, LOAD_CORRUPT, 1);
+	message_measure(l, l->stamp, len, t);
+}
+
+/* A write of the NIC, as the processor will see it at time t. */
+static void write_take(struct load *l, const struct weft_bus_txn *w,
+		       weft_time_t t)
+{
+	const uint8_t *data = weft_slice_data(w->data);
+	uint64_t off = w->addr - LOAD_BOX;
+
+	if (off >= (uint64_t)l->slots * EXTOLL_SLOT || w->bytes < 8) {
+		weft_count(l->comp, LOAD_STRAY, 1);
+		return;
+	}
+	if (off / EXTOLL_SLOT != l->next)
+		weft_count(l->comp, LOAD_WRONG, 1);
+	if ((off + w->bytes) % EXTOLL_SLOT == 0)
+		message_take(l, data, w->bytes, t);
+	else
+		memcpy(&l->stamp, data, 8);
+}
+
+/* ---- the bus ----------------------------------------------------------- */
+
+/* Nobody answers reads; writes are out of the NIC when they are on the link. */
+static void load_submit(struct weft_port *dev_port, struct weft_bus_txn *w)
+{
+	struct load *l = load_of(dev_port);
+	weft_time_t t = weft_now(l->comp) + l->t_tx;
+	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
+				      .txn = w,
+				      .last = true };
+
+	if (t < l->up_free)
+		t = l->up_free;
+	note.time = l->up_free = t + (2 + (w->bytes + 3) / 4) * l->t_dword;
+	w->status =
+		w->op == WEFT_BUS_READ ? WEFT_BUS_MASTER_ABORT : WEFT_BUS_OK;
+	w->t_done = note.time;
+	if (w->op == WEFT_BUS_WRITE)
+		write_take(l, w, note.time + l->t_seen);
+	else
+		weft_count(l->comp, LOAD_STRAY, 1);
+	weft_bus_tell(l->dev, &note);
+}
+
+/* A store of the message queue has reached its unit. */
+static void store_taken(struct load *l)
+{
+	bool end = l->ends & 1;
+
+	l->ends >>= 1;
+	l->out--;
+	if (!end)
+		return;
+	weft_count(l->comp, LOAD_SENT, 1);
+	l->last_sent = weft_clock_cycle(&l->clock, weft_now(l->comp));
+	if (l->net)
+		exnet_sent(l->net);
+}
+
+/* Registers are taken when they come, so it is known what this was. */
+static bool load_consumed(struct weft_port *dev_port, uint32_t stores)
+{
+	struct load *l = load_of(dev_port);
+
+	for (; stores; stores--) {
+		if (l->rp_at && l->rp_at <= weft_now(l->comp)) {
+			l->rp_at = 0;
+			if (l->behind >= l->lazy)
+				load_src_rp(l, weft_now(l->comp));
+		} else {
+			store_taken(l);
+		}
+	}
+	load_src_next(l);
+	return true;
+}
+
+static bool load_window(struct weft_port *dev_port, uint32_t stores)
+{
+	struct load *l = load_of(dev_port);
+
+	if (l->depth > stores)
+		l->depth = stores > 2 ? stores : 2;
+	return true;
+}
+
+static bool load_many(struct weft_port *dev_port)
+{
+	(void)dev_port;
+	return true;
+}
+
+static const struct weft_clock *load_clock(struct weft_port *dev_port)
+{
+	return &load_of(dev_port)->core;
+}
+
+/* Its loads do not exist, its interrupts go nowhere. */
+static void load_reply(struct weft_port *dev_port, const void *data,
+		       uint32_t bytes)
+{
+	(void)dev_port, (void)data, (void)bytes;
+	assert(!"nobody has asked");
+}
+
+static void load_irq(struct weft_port *dev_port, bool asserted)
+{
+	(void)dev_port, (void)asserted;
+}
+
+static const struct weft_bus_ops load_ops = {
+	.submit = load_submit,
+	.reply = load_reply,
+	.irq = load_irq,
+	.clock = load_clock,
+	.window = load_window,
+	.consumed = load_consumed,
+	.many = load_many,
+};
+
+/* ---- life -------------------------------------------------------------- */
+
+static int load_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct load *l = c->state;
+
+	l->comp = c;
+	l->dev = &c->ports[0];
+	l->dev->iface = &load_ops;
+	if (l->node >= l->nodes)
+		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
+				 c->name, l->node, l->nodes);
+	if (l->size_max && l->size_max < l->size)
+		return weft_fail(err, EINVAL, "%s.size_max: %u is below %u",
+				 c->name, l->size_max, l->size);
+	if (l->lazy > l->slots / 2)
+		l->lazy = l->slots / 2;
+	return 0;
+}
+
+static bool carried(struct weft_comp *c)
+{
+	struct weft_slice s = weft_slice_new(c->sim, 8);
+	bool res = s.buf;
+
+	weft_slice_drop(&s);
+	return res;
+}
+
+static const struct exnet_source load_source = { .backlog = load_src_backlog,
+						 .starves = load_src_starves };
+
+static int load_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct load *l = c->state;
+
+	if (!carried(c))
+		return weft_fail(err, EINVAL,
+				 "%s: messages carry when they were sent: it "
+				 "needs payload: carried",
+				 c->name);
+	if (load_src_start(l, err))
+		return -EINVAL;
+	if (l->net &&
+	    exnet_join(l->net, l->node, (struct exnet_end){ c, &load_source },
+		       &l->clock, load_src_total(l), err))
+		return -EINVAL;
+	load_src_next(l);
+	return 0;
+}
+
+static void load_arrive(struct weft_comp *c, uint32_t port,
+			struct weft_frame *f)
+{
+	(void)c, (void)port, (void)f;
+	assert(!"a bus takes no messages");
+}
+
+static int load_sample(struct weft_comp *c, struct weft_err *err)
+{
+	const struct load *l = c->state;
+
+	(void)err;
+	c->counters[LOAD_BACKLOG] =
+		load_src_backlog(c, 0, weft_clock_cycle(&l->clock, weft_now(c)))
+			.packets;
+	return 0;
+}
+
+static int load_finish(struct weft_comp *c, struct weft_err *err)
+{
+	const struct load *l = c->state;
+	const uint64_t *k = c->counters;
+
+	load_sample(c, err);
+	if (!l->net && k[LOAD_RECEIVED])
+		weft_metric(c, "latency", "ns",
+			    l->latency_sum / (double)k[LOAD_RECEIVED]);
+	if (k[LOAD_WRONG] || k[LOAD_CORRUPT])
+		return weft_fail(err, EPROTO,
+				 "%s: %llu messages that nobody sent, %llu "
+				 "with other bytes",
+				 c->name, (unsigned long long)k[LOAD_WRONG],
+				 (unsigned long long)k[LOAD_CORRUPT]);
+	return 0;
+}
+
+WEFT_COMPONENT(
+	extoll_load, .name = "extoll.load", .kind = WEFT_KIND_BUS,
+	.doc = "VELO messages of a process, in the place of host and bus",
+	.source = "own; extoll.md 3.2, 3.3, 7.1",
+	.not_modelled =
+		"credits and steps of the link, room for read "
+		"pointers on it, time a processor takes for a message",
+	.state_size = sizeof(struct load), .params = load_params,
+	.counters = load_counters, .n_counters = LOAD_N_COUNTERS,
+	.ports = load_ports,
+	.ops = { .init = load_init,
+		 .start = load_start,
+		 .arrive = load_arrive,
+		 .sample = load_sample,
+		 .finish = load_finish });

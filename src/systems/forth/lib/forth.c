@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH RDMA NIC: driver (initialisation, control) and user library (request
+ * queues, notifications).  Source: forth.md 2.2-2.9, 3.1-3.3, 3.8.  Written
+ * against host.h and the register map alone.
+ *
+ *   program --- weft_forth_post --- slots (WC or UC) ---> NIC
+ *      ^------- notification words <--- DMA writes ----------'
+ *
+ * Not covered: BAR0 memory, multipath (R-30), the on-chip CPU. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/forth/nic/regs_map.h"
+#include "weft/forth.h"
+
+#include "systems/forth/lib/forth_internal.h"
+
+/* Line of the CPU's write-combining buffer. */
+#define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
+
+/* ---- start-up (2.9) ---- */
+
+bool weft_forth_probe(struct weft_host *h, struct weft_dev *d)
+{
+	uint32_t id = weft_cfg_load(h, d, FORTH_CFG_VENDOR, 4);
+
+	return id == (FORTH_DEVICE_ID << 16 | FORTH_VENDOR_ID) ||
+	       id == (FORTH_VENDOR_ID << 16 | FORTH_DEVICE_ID);
+}
+
+static uint32_t forth_mmrbc(uint32_t read_max)
+{
+	uint32_t code = 0;
+
+	if (!read_max)
+		read_max = FORTH_DMA_MAX_BYTES;
+	while (code < 3 && (512u << code) < read_max)
+		code++;
+	return code;
+}
+
+/* Step 1: bus behaviour. */
+static void forth_init_config(struct weft_forth *f,
+			      const struct weft_forth_attr *a)
+{
+	struct weft_host *h = f->host;
+	uint32_t lat =
+		a->latency_timer ? a->latency_timer : FORTH_LATENCY_RECOMMENDED;
+
+	weft_cfg_store(h, f->dev, FORTH_CFG_COMMAND, 2,
+		       FORTH_CMD_MEMORY | FORTH_CMD_MASTER | FORTH_CMD_PARITY |
+			       FORTH_CMD_SERR);
+	weft_cfg_store(h, f->dev, FORTH_CFG_LATENCY, 1, lat);
+	weft_cfg_store(h, f->dev, FORTH_CFG_CACHE_LINE, 1,
+		       FORTH_CACHE_LINE_RECOMMENDED);
+	weft_cfg_store(h, f->dev, FORTH_CFG_PCIX_CMD, 2,
+		       forth_mmrbc(a->read_max) << FORTH_PCIX_CMD_MMRBC_SHIFT |
+			       FORTH_PCIX_CMD_RECOVER);
+}
+
+/* Step 2: queues are mapped write-combining and uncached, the rest uncached. */
+static bool forth_init_map(struct weft_forth *f)
+{
+	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
+
+	return weft_io_map(f->host, f->dev, FORTH_BAR_REGS, 0, FORTH_BAR1_BYTES,
+			   WEFT_UC, &f->io) &&
+	       weft_io_map(f->host, f->dev, FORTH_BAR_REGS, FORTH_QUEUE_MEM,
+			   bytes, WEFT_WC, &f->wc);
+}
+
+static void forth_init_build(struct weft_forth *f)
+{
+	uint32_t b = weft_forth_load(f, FORTH_BUILD);
+	struct weft_forth_info *i = &f->info;
+
+	i->links = b & 0xF;
+	i->queues = 1u << (b >> 4 & 3);
+	i->multipath = b & FORTH_BUILD_MULTIPATH;
+	i->groups = b & FORTH_BUILD_COUNT;
+	i->depth = FORTH_DESC_TOTAL / i->queues;
+	i->voqs = b >> 8 & 0xF;
+	i->max_payload = 8 * ((b >> 12 & 0x3FF) + 1);
+	i->min_payload = 8 * (b >> 22 & 0x3FF);
+	/* Only the VOQ block cuts long transfers (3.5). */
+	i->max_transfer = i->voqs ? FORTH_DMA_MAX_BYTES : i->max_payload;
+}
+
+static void forth_store_addr(struct weft_forth *f, uint32_t lo,
+			     weft_phys_t addr)
+{
+	weft_forth_store(f, lo, (uint32_t)addr);
+	weft_forth_store(f, lo + 4, (uint32_t)(addr >> 32));
+}
+
+static bool forth_init_notify(struct weft_forth *f, void *block)
+{
+	f->notify_own = !block;
+	if (!block)
+		block = weft_mem_alloc(f->host, WEFT_FORTH_NOTIFY_BYTES, 64,
+				       &f->notify_phys);
+	else if (!weft_mem_phys(f->host, block, &f->notify_phys))
+		return false;
+	f->notify = block;
+	return block != NULL;
+}
+
+/* Steps 3 to 5. */
+static void forth_init_engine(struct weft_forth *f,
+			      const struct weft_forth_attr *a)
+{
+	weft_forth_store(f, FORTH_CONTROL, FORTH_CTL_RESET);
+	weft_forth_store(f, FORTH_CONTROL, FORTH_CTL_POINTER_RESET);
+	forth_store_addr(f, FORTH_LNOTIFY_LO, f->notify_phys);
+	forth_store_addr(f, FORTH_RNOTIFY_LO,
+			 f->notify_phys + 8 * FORTH_QUEUES_MAX);
+	weft_forth_counters_clear(f);
+	weft_forth_irq_ack(f);
+	weft_forth_irq_enable(f, a->irq);
+	weft_forth_bench(f, a->bench);
+	if (!a->stopped)
+		weft_forth_enable(f, true);
+}
+
+int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
+		    struct weft_forth **f_p)
+{
+	static const struct weft_forth_attr none;
+	struct weft_dev *d = weft_dev_open(h, 0);
+	struct weft_forth *f;
+
+	if (!attr)
+		attr = &none;
+	if (!d || !weft_forth_probe(h, d))
+		return -ENODEV;
+	f = weft_host_calloc(h, 1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->host = h;
+	f->dev = d;
+	f->post = attr->post;
+	forth_init_config(f, attr);
+	if (!forth_init_map(f) || !forth_init_notify(f, attr->notify)) {
+		weft_host_free(h, f);
+		return -ENOMEM;
+	}
+	forth_init_build(f);
+	f->lnotify_every =
+		attr->lnotify_every ? attr->lnotify_every : f->info.depth / 4;
+	forth_init_engine(f, attr);
+	*f_p = f;
+	return 0;
+}
+
+void weft_forth_close(struct weft_forth *f)
+{
+	weft_forth_enable(f, false);
+	if (f->notify_own)
+		weft_mem_free(f->host, (void *)f->notify);
+	weft_host_free(f->host, f);
+}
+
+const struct weft_forth_info *weft_forth_info(const struct weft_forth *f)
+{
+	return &f->info;
+}
+
+struct weft_dev *weft_forth_dev(struct weft_forth *f)
+{
+	return f->dev;
+}
+
+/* ---- posting (3.2, 3.3) ---- */
+
+static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
+{
+	return f->info.queues == 1 ? 0 : dst % f->info.queues;
+}
+
+/* Takes in what the NIC wrote about a queue. */
+static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
+{
+	struct forth_queue *fq = &f->queue[q];
+	uint64_t word = f->notify[q];
+	uint32_t head = forth_lnotify_head(word);
+	int32_t news;
+
+	if (!word)
+		return fq;
+	/* The NIC counts since power-up, pointers start with us: the first
+	 * word, at most one ring after the start, tells the difference. */
+	if (!fq->based)
+		fq->base = forth_lnotify_departed(word) -
+			   (head ? head : f->info.depth);
+	fq->based = true;
+	news = (int32_t)(forth_lnotify_departed(word) - fq->base -
+			 (uint32_t)fq->departed);
+	if (news > 0) /* the pointer register may have told us more */
+		fq->departed += (uint32_t)news;
+	return fq;
+}
+
+static uint64_t forth_flags(uint32_t flags)
+{
+	return (flags & WEFT_FORTH_LNOTIFY ? FORTH_DESC_LNOTIFY : 0) |
+	       (flags & WEFT_FORTH_RNOTIFY ? FORTH_DESC_RNOTIFY : 0) |
+	       (flags & WEFT_FORTH_RIRQ ? FORTH_DESC_RIRQ : 0);
+}
+
+/* Second qword of the next descriptor of fq; adds the library's own local
+ * notification when it is due. */
+static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
+			       const struct weft_forth_desc *d)
+{
+	uint64_t flags = forth_flags(d->flags);
+
+	fq->posted++;
+	if (fq->posted - fq->noted >= f->lnotify_every)
+		flags |= FORTH_DESC_LNOTIFY;
+	if (flags & FORTH_DESC_LNOTIFY)
+		fq->noted = fq->posted;
+	if (d->flags & WEFT_FORTH_ANNOUNCE)
+		flags |= FORTH_DESC_ANNOUNCE;
+	flags |= (uint64_t)(d->group & 63) << FORTH_DESC_GROUP_SHIFT;
+	return forth_desc_q1(d->dst, d->qwords, d->remote, flags);
+}
+
+/* Post functions of one cluster: n descriptors in consecutive slots. */
+static void forth_cluster_wc(struct weft_forth *f, uint32_t off,
+			     const uint64_t *q, uint32_t n)
+{
+	weft_io_copy(f->host, &f->wc, off - FORTH_QUEUE_MEM, q,
+		     n * FORTH_DESC_BYTES);
+	weft_io_fence(f->host);
+}
+
+static void forth_cluster_64(struct weft_forth *f, uint32_t off,
+			     const uint64_t *q, uint32_t n)
+{
+	for (uint32_t i = 0; i < 2 * n; i++)
+		weft_io_store64(f->host, &f->io, off + 8 * i, q[i]);
+}
+
+static void forth_cluster_32(struct weft_forth *f, uint32_t off,
+			     const uint64_t *q, uint32_t n)
+{
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		weft_io_store32(f->host, &f->io, off + 8 * i, (uint32_t)q[i]);
+		weft_io_store32(f->host, &f->io, off + 8 * i + 4,
+				(uint32_t)(q[i] >> 32));
+	}
+}
+
+typedef void forth_cluster_fn(struct weft_forth *f, uint32_t off,
+			      const uint64_t *q, uint32_t n);
+static forth_cluster_fn *const forth_cluster[] = {
+	[WEFT_FORTH_POST_WC] = forth_cluster_wc,
+	[WEFT_FORTH_POST_64] = forth_cluster_64,
+	[WEFT_FORTH_POST_32] = forth_cluster_32,
+};
+
+/* How many of d[0..n) can leave as one cluster: same queue, same line. */
+static uint32_t forth_cluster_len(const struct weft_forth *f, uint32_t q,
+				  uint32_t room,
+				  const struct weft_forth_desc *d, uint32_t n)
+{
+	uint32_t slot = f->queue[q].posted & (f->info.depth - 1);
+	uint32_t max = FORTH_WC_SLOTS - slot % FORTH_WC_SLOTS, k = 0;
+
+	if (max > room)
+		max = room;
+	while (k < max && k < n && forth_queue_of(f, d[k].dst) == q)
+		k++;
+	return k;
+}
+
+uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
+			 uint32_t n)
+{
+	uint64_t q[2 * FORTH_WC_SLOTS];
+	uint32_t done = 0;
+
+	while (done < n) {
+		uint32_t qi = forth_queue_of(f, d[done].dst);
+		struct forth_queue *fq = &f->queue[qi];
+		uint32_t slot = fq->posted & (f->info.depth - 1);
+		uint32_t k = forth_cluster_len(f, qi,
+					       weft_forth_space(f, d[done].dst),
+					       d + done, n - done);
+
+		if (!k)
+			break;
+		for (uint32_t i = 0; i < k; i++) {
+			q[2 * i] = d[done + i].local;
+			q[2 * i + 1] = forth_build_q1(f, fq, &d[done + i]);
+		}
+		if (!(d[done + k - 1].flags & WEFT_FORTH_HOLD))
+			q[2 * k - 1] |= FORTH_DESC_START;
+		forth_cluster[f->post](
+			f, forth_desc_offset(qi, f->info.depth, slot), q, k);
+		done += k;
+	}
+	return done;
+}
+
+int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
+		   weft_phys_t remote, uint32_t qwords, uint32_t flags)
+{
+	struct weft_forth_desc d = { .local = local,
+				     .remote = (uint32_t)remote,
+				     .qwords = (uint16_t)qwords,
+				     .dst = (uint8_t)dst,
+				     .flags = (uint8_t)flags };
+
+	if (!qwords || 8 * qwords > f->info.max_transfer || dst > 0x7F ||
+	    remote > UINT32_MAX || (local | remote) % 8)
+		return -EINVAL;
+	return weft_forth_post(f, &d, 1) ? 0 : -EAGAIN;
+}
+
+void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
+			   uint64_t q0, uint64_t q1)
+{
+	uint64_t q[2] = { q0, q1 };
+
+	forth_cluster[f->post](f, forth_desc_offset(queue, f->info.depth, slot),
+			       q, 1);
+}
+
+/* ---- queue space ---- */
+
+uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst)
+{
+	struct forth_queue *fq = forth_refresh(f, forth_queue_of(f, dst));
+
+	return f->info.depth - (uint32_t)(fq->posted - fq->departed);
+}
+
+uint64_t weft_forth_posted(struct weft_forth *f, uint32_t dst)
+{
+	return f->queue[forth_queue_of(f, dst)].posted;
+}
+
+uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst)
+{
+	return forth_refresh(f, forth_queue_of(f, dst))->departed;
+}
+
+/* The service pointer from its register.  Exact unless the whole ring has
+ * turned since the last look, which the notifications prevent. */
+static void forth_read_head(struct weft_forth *f, uint32_t q)
+{
+	struct forth_queue *fq = forth_refresh(f, q);
+	uint32_t depth = f->info.depth, head, out;
+
+	head = forth_pointers_head(
+		weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
+	out = (uint32_t)(fq->posted - head) & (depth - 1);
+	if (!out && fq->posted - fq->departed == depth)
+		return; /* all or none: wait for the word */
+	if (fq->posted - out > fq->departed)
+		fq->departed = fq->posted - out;
+}
+
+/* Waits until `departed` of queue q reaches `want`. */
+static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
+				weft_time_t deadline)
+{
+	struct forth_queue *fq;
+	uint64_t old;
+
+	for (;;) {
+		old = f->notify[q];
+		fq = forth_refresh(f, q);
+		if (fq->departed >= want)
+			return true;
+		if (weft_host_now(f->host) >= deadline)
+			return false;
+		if (fq->noted >= want) {
+			if (!weft_host_poll64(f->host, &f->notify[q], old,
+					      deadline))
+				return false;
+		} else {
+			forth_read_head(f, q);
+		}
+	}
+}
+
+bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
+			   weft_time_t deadline)
+{
+	uint32_t q = forth_queue_of(f, dst);
+	uint64_t posted = f->queue[q].posted;
+
+	if (n > f->info.depth)
+		return false;
+	if (posted + n <= f->info.depth)
+		return true;
+	return forth_wait_departed(f, q, posted + n - f->info.depth, deadline);
+}
+
+bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline)
+{
+	uint32_t q = forth_queue_of(f, dst);
+
+	return forth_wait_departed(f, q, f->queue[q].posted, deadline);
+}
+
+/* ---- notifications, interrupts ---- */
+
+uint64_t weft_forth_remote_word(const struct weft_forth *f)
+{
+	return f->notify[FORTH_QUEUES_MAX];
+}
+
+uint32_t weft_forth_remote_count(const struct weft_forth *f)
+{
+	return forth_rnotify_count(f->notify[FORTH_QUEUES_MAX]);
+}
+
+bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
+			    weft_time_t deadline)
+{
+	for (;;) {
+		uint64_t old = f->notify[FORTH_QUEUES_MAX];
+
+		if (forth_rnotify_count(old) != seen)
+			return true;
+		if (!weft_host_poll64(f->host, &f->notify[FORTH_QUEUES_MAX],
+				      old, deadline))
+			return false;
+	}
+}
+
+uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue)
+{
+	return f->notify[queue % FORTH_QUEUES_MAX];
+}
+
+void weft_forth_irq_enable(struct weft_forth *f, bool on)
+{
+	f->irq = on;
+	weft_cfg_store(f->host, f->dev, FORTH_CFG_APP_IRQ, 4,
+		       on ? FORTH_APP_IRQ_ENABLE : 0);
+}
+
+void weft_forth_irq_ack(struct weft_forth *f)
+{
+	weft_cfg_store(f->host, f->dev, FORTH_CFG_APP_IRQ, 4,
+		       FORTH_APP_IRQ_FLAG |
+			       (f->irq ? FORTH_APP_IRQ_ENABLE : 0));
+	/* The store is posted: wait until the line has gone. */
+	weft_cfg_load(f->host, f->dev, FORTH_CFG_APP_IRQ, 4);
+}
+
+bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline)
+{
+	return weft_host_irq_wait(f->host, f->dev, deadline);
+}

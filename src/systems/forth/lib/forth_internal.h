@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State of the FORTH user library, shared by its files. */
+#ifndef SYSTEMS_FORTH_LIB_FORTH_INTERNAL_H
+#define SYSTEMS_FORTH_LIB_FORTH_INTERNAL_H
+
+#include "systems/forth/nic/regs_map.h"
+#include "weft/forth.h"
+
+/* Transfers of one request queue, counted since weft_forth_open. */
+struct forth_queue {
+	uint64_t posted;   /* written into slots */
+	uint64_t departed; /* known to have left */
+	uint64_t noted;	   /* up to here a local notification is asked for */
+	uint32_t base;	   /* the NIC's count when ours started, */
+	bool based;	   /* once it is known */
+};
+
+struct weft_forth {
+	struct weft_host *host;
+	struct weft_dev *dev;
+	struct weft_io io, wc;
+	struct weft_forth_info info;
+	enum weft_forth_post post;
+	uint32_t lnotify_every;
+	uint32_t control; /* what the control register holds */
+	bool irq;
+	/* Written by the NIC: one word per queue, then the remote word. */
+	volatile uint64_t *notify;
+	weft_phys_t notify_phys;
+	bool notify_own;
+	struct forth_queue queue[FORTH_QUEUES_MAX];
+	double pc_ns;
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the FORTH boards, in block RAMs of the FPGA, against what their
+ * blocks had (forth.md 10.3). */
+#ifndef SYSTEMS_FORTH_LINK_BLOCK_RAM_H
+#define SYSTEMS_FORTH_LINK_BLOCK_RAM_H
+
+#include "weft/sim.h"
+
+/* 2 KB of data each; 512 words of 36 bits for words with tags. */
+static inline uint32_t bram_bytes(uint64_t bytes)
+{
+	return (uint32_t)((bytes + 2047) / 2048);
+}
+/* A FIFO of `words` times 68 bits, one place of the ring being lost (4.1). */
+static inline uint32_t bram_fifo68(uint32_t words)
+{
+	return 2 * ((words + 1 + 511) / 512);
+}
+
+struct bram_block {
+	const char *what;
+	uint32_t used, budget;
+	const char *remedy; /* parameters that make it smaller */
+};
+
+/* Blocks of all together. */
+uint32_t bram_sum(const struct bram_block *b, uint32_t n);
+/* Does each fit? */
+int bram_check(const struct weft_comp *c, const struct bram_block *b,
+	       uint32_t n, struct weft_err *err);
+
+enum { BRAM_REPORT, BRAM_REFUSE }; /* parameter budget */
+
+#endif

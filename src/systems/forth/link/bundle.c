@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames that do not take the fast path of flink_arrive: those that arrive out
+ * of sync, and the links of a bundle, whose shares are put together again once
+ * each link has delivered its own (forth.md 4.9, 4.12). */
+#include "systems/forth/link/port_internal.h"
+
+void flink_out_of_sync(struct flink *l)
+{
+	if (l->peer && !l->lost_sync)
+		flink_catch_up(l, flink_now(l));
+	l->lost_sync = true;
+}
+
+/* Nothing is received until 16 comma words have passed, on the link of a bundle
+ * that takes longest. */
+static bool out_of_sync(struct flink *l, struct weft_frame *f)
+{
+	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
+
+	if (!l->lost_sync)
+		return false;
+	if (cycle >= flink_resync(l)) {
+		l->lost_sync = false;
+		l->line_free = l->line_free > cycle ? l->line_free : cycle;
+		flink_arm(l); /* a packet may wait for that */
+		return false;
+	}
+	if (cycle + f->words > l->rx_quiet)
+		l->rx_quiet = cycle + f->words;
+	if (f->flags & FORTH_F_PACKET) {
+		l->count.unsync++;
+		l->count.credit_leak +=
+			forth_charge(l->cfg.links, forth_shape_get(f).wire_len);
+	}
+	weft_frame_free(f);
+	return true;
+}
+
+static void queue_put(struct weft_frame **q, struct weft_frame *f)
+{
+	while (*q)
+		q = &(*q)->next;
+	f->next = NULL;
+	*q = f;
+}
+
+static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
+{
+	return forth_shape_get(a).seq == forth_shape_get(b).seq;
+}
+
+static struct weft_frame *oldest(struct flink *l)
+{
+	struct weft_frame *f = NULL;
+	uint32_t j;
+
+	for (j = 0; j < l->cfg.links; j++) {
+		struct weft_frame *g = l->lane_q[j];
+
+		if (g && (!f || (int16_t)(forth_shape_get(g).seq -
+					  forth_shape_get(f).seq) < 0))
+			f = g;
+	}
+	return f;
+}
+
+/* All links have delivered their share of the oldest frame, or a later one. */
+static bool bundle_complete(const struct flink *l)
+{
+	uint32_t j;
+
+	for (j = 0; j < l->cfg.links; j++)
+		if (!l->lane_q[j])
+			return false;
+	return true;
+}
+
+void flink_skew_lost(struct flink *l, struct weft_frame *f)
+{
+	uint64_t end = weft_clock_cycle(&l->clk, weft_now(l->comp)) + f->words;
+
+	l->count.skew_full++;
+	l->count.align++;
+	if (f->flags & FORTH_F_PACKET)
+		flink_return(
+			l,
+			forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
+			end);
+	weft_frame_free(f);
+}
+
+/* How long the first share of a frame has waited for the last. */
+static weft_time_t bundle_skew(const struct flink *l, struct weft_frame **f)
+{
+	weft_time_t now = weft_now(l->comp), first = now;
+
+	for (uint32_t j = 0; j < l->cfg.links; j++)
+		if (f[j] && f[j]->time < first)
+			first = f[j]->time;
+	return now - first;
+}
+
+static void bundle_good(struct flink *l, struct weft_frame **f)
+{
+	struct weft_frame *whole = weft_frame_dup(f[0]);
+
+	whole->flags &= ~(uint32_t)FORTH_F_LANE;
+	whole->time = weft_now(l->comp);
+	if (flink_skew_full(l, bundle_skew(l, f), whole->words))
+		flink_skew_lost(l, whole);
+	else
+		flink_arrive(l, 0, whole);
+}
+
+static void bundle_frame(struct flink *l)
+{
+	struct weft_frame *f[FLINK_LINKS_MAX] = { 0 }, *first = oldest(l);
+	uint32_t j, good = 0;
+
+	for (j = 0; j < l->cfg.links; j++) {
+		struct weft_frame *g = l->lane_q[j];
+
+		if (!g || !same_seq(g, first))
+			continue;
+		l->lane_q[j] = g->next;
+		g->next = NULL;
+		f[j] = g;
+		good += !g->raw;
+	}
+	if (good == l->cfg.links)
+		bundle_good(l, f);
+	else
+		flink_rx_walk(l, f, first);
+	for (j = 0; j < l->cfg.links; j++)
+		if (f[j])
+			weft_frame_free(f[j]);
+}
+
+void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
+{
+	struct weft_frame *part[FLINK_LINKS_MAX] = { 0 };
+
+	if (out_of_sync(l, f))
+		return;
+	if (f->flags & FORTH_F_LANE) {
+		queue_put(&l->lane_q[j], f);
+		while (bundle_complete(l))
+			bundle_frame(l);
+		return;
+	}
+	if (!f->raw && !(f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC))) {
+		flink_arrive(l, j, f);
+		return;
+	}
+	part[j] = f;
+	flink_rx_walk(l, part, f);
+	weft_frame_free(f);
+}
+
+void flink_rx_fini(struct flink *l)
+{
+	struct weft_frame *f;
+	uint32_t j;
+
+	for (j = 0; j < FLINK_LINKS_MAX; j++)
+		while ((f = l->lane_q[j])) {
+			l->lane_q[j] = f->next;
+			weft_frame_free(f);
+		}
+	while ((f = l->loop_q)) {
+		l->loop_q = f->next;
+		weft_frame_free(f);
+	}
+}

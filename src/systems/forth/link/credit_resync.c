@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resynchronisation of credits (forth.md 5.7), our own addition, off unless
+ * both ends have cfg.resync_cc: T = F = F' = 0 on both sides of one lane, while
+ * all others go on.  Protocol as checked in models/credit.pml:
+ *
+ *   sender    a lane has lacked credits for resync_cc cycles: stop it, change
+ *             its epoch bit, send ASK(bit), again every resync_cc cycles
+ *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0;
+ *             then, and for every further ASK, send GRANT(bit)
+ *   sender    GRANT with its bit: T = F' = 0, go on.  Until then credits of the
+ *             lane mean nothing; line order puts the new ones behind GRANT.
+ *
+ * Messages have the form of credits of flow 64 + lane: who does not know them
+ * ignores them (5.4).  Their values differ in four bits, so that parity and
+ * value together find up to three wrong bits; any number may be lost.
+ *
+ * What the lane holds is counted here: in by the charge of every packet
+ * delivered, out by flink_fwd. */
+#include "systems/forth/link/port_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCH_LANES 64
+
+enum epoch_msg { ASK = 0, GRANT = 2, MSGS = 4 }; /* + bit */
+static const uint8_t msg_code[MSGS] = { 0x33, 0x55, 0x0F, 0x69 };
+
+struct epoch_tx {
+	uint64_t since; /* lacks credits since this cycle, or NEVER */
+	uint64_t ask;	/* next request */
+	uint8_t bit;
+};
+
+struct epoch_rx {
+	uint64_t empty; /* what is known to be forwarded is gone by then */
+	int32_t held;	/* words not yet known to be forwarded */
+	uint8_t bit, want;
+};
+
+struct flink_epoch {
+	struct epoch_tx tx[EPOCH_LANES];
+	struct epoch_rx rx[EPOCH_LANES];
+	/* lanes as bits */
+	uint64_t waits;	 /* for GRANT */
+	uint64_t wanted; /* a new epoch, once drained */
+	uint64_t grants; /* to send, from cycle grant_at on */
+	uint64_t grant_at;
+};
+
+static uint32_t first(uint64_t mask)
+{
+	return (uint32_t)__builtin_ctzll(mask);
+}
+
+void flink_epoch_reset(struct flink *l)
+{
+	uint32_t i;
+
+	if (!l->epoch)
+		return;
+	memset(l->epoch, 0, sizeof(*l->epoch));
+	for (i = 0; i < EPOCH_LANES; i++)
+		l->epoch->tx[i].since = WEFT_NEVER;
+}
+
+int flink_epoch_init(struct flink *l, struct weft_err *err)
+{
+	if (!l->cfg.resync_cc)
+		return 0;
+	if (l->tx_lanes > EPOCH_LANES || l->cfg.rx_lanes > EPOCH_LANES)
+		return weft_fail(err, EINVAL,
+				 "%s: credits of more than %d flows cannot be "
+				 "resynchronised",
+				 l->comp->name, EPOCH_LANES);
+	l->epoch = malloc(sizeof(*l->epoch));
+	if (!l->epoch)
+		return weft_fail(err, ENOMEM, "%s: no memory", l->comp->name);
+	flink_epoch_reset(l);
+	return 0;
+}
+
+/* ---- sender -------------------------------------------------------------- */
+
+bool flink_epoch_stopped(const struct flink *l, uint32_t lane)
+{
+	return l->epoch->waits >> lane & 1;
+}
+
+void flink_epoch_blocked(struct flink *l, uint32_t lane)
+{
+	struct epoch_tx *t = &l->epoch->tx[lane];
+
+	if (flink_epoch_stopped(l, lane))
+		return;
+	if (t->since == WEFT_NEVER)
+		t->since = flink_now(l);
+	flink_epoch_soon(l, t->since + l->cfg.resync_cc);
+}
+
+void flink_epoch_moved(struct flink *l, uint32_t lane, uint64_t cycle)
+{
+	l->epoch->tx[lane].since = l->tx[lane].need ? cycle : WEFT_NEVER;
+}
+
+/* Lanes that have waited long enough stop and ask. */
+static void ask(struct flink *l, uint64_t now)
+{
+	struct flink_epoch *e = l->epoch;
+	uint64_t m;
+	uint32_t lane;
+
+	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
+		lane = first(m);
+		struct epoch_tx *t = &e->tx[lane];
+
+		if (t->since == WEFT_NEVER || now < t->since + l->cfg.resync_cc)
+			continue;
+		e->waits |= 1ull << lane;
+		t->bit ^= 1;
+		t->ask = now;
+	}
+}
+
+static void granted(struct flink *l, uint32_t lane, uint32_t bit)
+{
+	struct flink_epoch *e = l->epoch;
+
+	if (lane >= l->tx_lanes || !flink_epoch_stopped(l, lane) ||
+	    e->tx[lane].bit != bit)
+		return;
+	e->waits &= ~(1ull << lane);
+	e->tx[lane].since = WEFT_NEVER;
+	l->tx[lane].sent = l->tx[lane].acked = 0;
+	l->count.resyncs++;
+	l->wake_at = flink_now(l);
+}
+
+/* ---- receiver ------------------------------------------------------------ */
+
+void flink_epoch_in(struct flink *l, const struct weft_frame *f)
+{
+	uint32_t lane = flink_lane_of(l->peer, f->u[FORTH_U_HEADER]);
+
+	if (lane < l->cfg.rx_lanes)
+		flink_epoch_held(
+			l, lane,
+			(int32_t)forth_charge(l->cfg.links,
+					      forth_shape_get(f).wire_len));
+}
+
+void flink_epoch_held(struct flink *l, uint32_t lane, int32_t words)
+{
+	l->epoch->rx[lane].held += words;
+}
+
+void flink_epoch_out(struct flink *l, uint32_t lane, uint32_t words,
+		     weft_time_t t)
+{
+	struct epoch_rx *r = &l->epoch->rx[lane];
+	uint64_t cycle = flink_cycle(l, t);
+
+	r->held -= (int32_t)words;
+	if (cycle > r->empty)
+		r->empty = cycle;
+	if (l->epoch->wanted >> lane & 1)
+		flink_arm(l);
+}
+
+static void grant(struct flink *l, uint32_t lane)
+{
+	struct flink_epoch *e = l->epoch;
+
+	if (!e->grants)
+		e->grant_at = flink_now(l) + l->cfg.t_crtx;
+	e->grants |= 1ull << lane;
+	e->wanted &= ~(1ull << lane);
+}
+
+static void asked(struct flink *l, uint32_t lane, uint32_t bit)
+{
+	struct flink_epoch *e = l->epoch;
+
+	if (lane >= l->cfg.rx_lanes)
+		return;
+	if (e->rx[lane].bit == bit) {
+		grant(l, lane);
+		return;
+	}
+	e->rx[lane].want = (uint8_t)bit;
+	e->wanted |= 1ull << lane;
+}
+
+/* Old values must not follow. */
+static void forget_due(struct flink *l, uint32_t lane)
+{
+	uint32_t i, to = l->due_head;
+
+	for (i = l->due_head; i != l->due_tail; i++)
+		if (l->due[i & l->due_mask].lane != lane)
+			l->due[to++ & l->due_mask] = l->due[i & l->due_mask];
+	l->due_tail = to;
+}
+
+/* Lanes that have drained take the new epoch over. */
+static void take_over(struct flink *l, uint64_t now)
+{
+	struct flink_epoch *e = l->epoch;
+	uint64_t m;
+	uint32_t lane;
+
+	for (m = e->wanted; m; m &= m - 1) {
+		lane = first(m);
+		struct epoch_rx *r = &e->rx[lane];
+
+		if (r->held > 0 || now < r->empty)
+			continue;
+		forget_due(l, lane);
+		mask_clear(&l->active, lane);
+		l->rx[lane] = (struct flink_lane_rx){ 0 };
+		r->bit = r->want;
+		grant(l, lane);
+	}
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+uint64_t flink_epoch_next(const struct flink *l)
+{
+	uint64_t at = WEFT_NEVER, m;
+	uint32_t lane;
+
+	if (l->epoch->grants)
+		at = l->epoch->grant_at;
+	for (m = l->epoch->waits; m; m &= m - 1) {
+		lane = first(m);
+		if (l->epoch->tx[lane].ask < at)
+			at = l->epoch->tx[lane].ask;
+	}
+	return at;
+}
+
+static uint16_t message(uint32_t lane, uint32_t msg)
+{
+	return forth_credit(EPOCH_LANES + lane, msg_code[msg]);
+}
+
+uint32_t flink_epoch_pick(struct flink *l, uint64_t at, uint16_t *credit,
+			  uint32_t max)
+{
+	struct flink_epoch *e = l->epoch;
+	uint32_t n = 0, lane;
+	uint64_t m;
+
+	for (m = e->grant_at <= at ? e->grants : 0; m; m &= m - 1) {
+		lane = first(m);
+		if (n == max)
+			return n;
+		credit[n++] = message(lane, GRANT + e->rx[lane].bit);
+		e->grants &= ~(1ull << lane);
+	}
+	for (m = e->waits; m; m &= m - 1) {
+		lane = first(m);
+		struct epoch_tx *t = &e->tx[lane];
+
+		if (n == max)
+			return n;
+		if (t->ask > at)
+			continue;
+		credit[n++] = message(lane, ASK + t->bit);
+		t->ask = at + l->cfg.resync_cc;
+	}
+	return n;
+}
+
+bool flink_epoch_take(struct flink *l, uint16_t credit)
+{
+	uint32_t flow = forth_credit_flow(credit), m;
+
+	if (flow < EPOCH_LANES)
+		return false;
+	for (m = 0; m < MSGS; m++)
+		if (msg_code[m] == forth_credit_value(credit))
+			break;
+	if (m == MSGS)
+		l->count.credits_odd++;
+	else if (m < GRANT)
+		asked(l, flow - EPOCH_LANES, m - ASK);
+	else
+		granted(l, flow - EPOCH_LANES, m - GRANT);
+	flink_epoch_soon(l, flink_now(l));
+	return true;
+}
+
+void flink_epoch_soon(struct flink *l, uint64_t cycle)
+{
+	if (cycle < flink_now(l))
+		cycle = flink_now(l);
+	weft_timer_arm(l->comp, &l->timer, l->tag,
+		       weft_clock_edge(&l->clk, cycle));
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+/* The next message in the inbox counts. */
+static uint64_t message_due(const struct flink *l)
+{
+	for (uint32_t i = l->in_head; i != l->in_tail; i++) {
+		const struct flink_inbox *c = &l->in[i & l->in_mask];
+
+		if (c->credit && forth_credit_flow(c->credit) >= EPOCH_LANES)
+			return c->cycle;
+	}
+	return WEFT_NEVER;
+}
+
+uint64_t flink_epoch_due(const struct flink *l)
+{
+	const struct flink_epoch *e = l->epoch;
+	uint64_t at = message_due(l), t, m;
+	uint32_t lane;
+
+	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
+		lane = first(m);
+		if (e->tx[lane].since == WEFT_NEVER)
+			continue;
+		t = e->tx[lane].since + l->cfg.resync_cc;
+		at = t < at ? t : at;
+	}
+	for (m = e->wanted; m; m &= m - 1) {
+		lane = first(m);
+		if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
+			at = e->rx[lane].empty;
+	}
+	return at > flink_now(l) ? at : flink_now(l);
+}
+
+void flink_epoch_event(struct flink *l, uint64_t now)
+{
+	flink_in_apply(l, now);
+	take_over(l, now);
+	ask(l, now);
+}

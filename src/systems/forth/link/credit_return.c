@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credits a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may be
+ * on the line, and in which frames it goes.
+ *
+ * Credit-only frames depend on nothing but the due list, the times at which
+ * this end sends packets, and the refresh period, so they are worked out when
+ * needed (flink_catch_up) and not one event each.  Everything before `now` is
+ * final; the peer only ever asks for what left at least a cable delay ago. */
+#include "systems/forth/link/port_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- what is due --------------------------------------------------------- */
+
+void flink_due_grow(struct flink *l)
+{
+	uint32_t i, n = l->due_tail - l->due_head, cap = n ? 2 * n : 16;
+	struct flink_due *d = malloc(cap * sizeof(*d));
+
+	assert(d);
+	for (i = 0; i < n; i++)
+		d[i] = l->due[(l->due_head + i) & l->due_mask];
+	free(l->due);
+	l->due = d;
+	l->due_mask = cap - 1;
+	l->due_head = 0;
+	l->due_tail = n;
+}
+
+static void due_insert(struct flink *l, uint64_t cycle, uint32_t lane,
+		       uint32_t value)
+{
+	uint32_t i;
+
+	if (l->due_tail - l->due_head > l->due_mask)
+		flink_due_grow(l);
+	for (i = l->due_tail; i != l->due_head; i--) {
+		struct flink_due *d = &l->due[(i - 1) & l->due_mask];
+
+		if (d->lane == lane && d->cycle > cycle)
+			cycle = d->cycle; /* a lane's values keep order */
+		if (d->cycle <= cycle)
+			break;
+		l->due[i & l->due_mask] = *d;
+	}
+	l->due[i & l->due_mask] = (struct flink_due){ .cycle = cycle,
+						      .lane = (uint8_t)lane,
+						      .value = (uint8_t)value };
+	l->due_tail++;
+}
+
+static inline bool listened(const struct flink *l)
+{
+	return l->tapped || mask_any(&l->peer->wait);
+}
+
+/* F moves on; true when the part that travels has changed. */
+static bool fwd_add(struct flink_lane_rx *r, uint32_t words)
+{
+	uint32_t old = r->fwd;
+
+	r->fwd = (uint16_t)((old + words) & FORTH_COUNT_MASK);
+	return old / FORTH_CREDIT_GRAN != r->fwd / FORTH_CREDIT_GRAN;
+}
+
+static inline void fwd_known(struct flink *l, uint32_t lane, uint32_t words,
+			     weft_time_t t)
+{
+	if (t > l->fwd_last)
+		l->fwd_last = t;
+	if (l->epoch)
+		flink_epoch_out(l, lane, words, t);
+}
+
+void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t)
+{
+	struct flink_lane_rx *r = &l->rx[lane];
+
+	assert(lane < l->cfg.rx_lanes && l->peer && words <= FORTH_COUNT_MASK);
+	fwd_known(l, lane, words, t);
+	if (!fwd_add(r, words))
+		return;
+	due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
+		   r->fwd / FORTH_CREDIT_GRAN);
+	if (listened(l))
+		flink_arm(l);
+}
+
+void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
+		    uint32_t step, const struct weft_clock *clk, uint64_t first)
+{
+	struct flink_lane_rx *r = &l->rx[lane];
+	uint32_t done = 0;
+
+	assert(lane < l->cfg.rx_lanes && l->peer);
+	for (;;) {
+		uint32_t room = FORTH_CREDIT_GRAN - r->fwd % FORTH_CREDIT_GRAN;
+		uint32_t steps = (done + room + step - 1) / step;
+		uint32_t to = steps * step < words ? steps * step : words;
+		weft_time_t t;
+
+		if (done + room > words)
+			break;
+		fwd_add(r, to - done);
+		done = to;
+		t = weft_clock_edge(clk, first + steps);
+		due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
+			   r->fwd / FORTH_CREDIT_GRAN);
+	}
+	fwd_add(r, words - done);
+	fwd_known(l, lane, words,
+		  weft_clock_edge(clk, first + (words + step - 1) / step));
+	if (listened(l))
+		flink_arm(l);
+}
+
+static void due_apply(struct flink *l, uint64_t cycle)
+{
+	while (l->due_head != l->due_tail) {
+		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
+		struct flink_lane_rx *r = &l->rx[d->lane];
+
+		if (d->cycle > cycle)
+			break;
+		r->value = d->value;
+		if (r->value != r->given)
+			mask_set(&l->active, d->lane);
+		else
+			mask_clear(&l->active, d->lane);
+		l->due_head++;
+	}
+}
+
+/* ---- which lanes, in which frame -------------------------------------------
+ */
+
+/* Up to n changed lanes, round robin (5.3). */
+static uint32_t pick_active(struct flink *l, uint16_t *credit, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && mask_any(&l->active); i++) {
+		uint32_t lane = mask_next(&l->active, l->rr_active);
+		struct flink_lane_rx *r = &l->rx[lane];
+
+		r->given = r->value;
+		mask_clear(&l->active, lane);
+		l->rr_active = lane + 1 < l->cfg.rx_lanes ? lane + 1 : 0;
+		credit[i] = forth_credit(lane, r->value);
+	}
+	return i;
+}
+
+/* Messages of resynchronisation go first. */
+static uint32_t pick_changed(struct flink *l, uint64_t at, uint16_t *credit,
+			     uint32_t max)
+{
+	uint32_t n = l->epoch ? flink_epoch_pick(l, at, credit, max) : 0;
+
+	return n + pick_active(l, credit + n, max - n);
+}
+
+static bool picked(const uint16_t *credit, uint32_t n, uint32_t lane)
+{
+	while (n--)
+		if (forth_credit_flow(credit[n]) == lane)
+			return true;
+	return false;
+}
+
+/* Unchanged lanes into slots that are left, round robin, each once. */
+static uint32_t pick_refresh(struct flink *l, uint16_t *credit, uint32_t n,
+			     uint32_t slots)
+{
+	uint32_t tries;
+
+	for (tries = 0; n < slots && tries < l->cfg.rx_lanes; tries++) {
+		uint32_t lane = l->rr_refresh;
+
+		l->rr_refresh = lane + 1 < l->cfg.rx_lanes ? lane + 1 : 0;
+		if (!picked(credit, n, lane))
+			credit[n++] = forth_credit(lane, l->rx[lane].given);
+	}
+	return n;
+}
+
+/* Packed: a packet takes credits by the pair, a credit frame's first word has
+ * room for one. */
+static uint32_t credits_max(const struct flink *l, bool packet)
+{
+	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
+
+	if (l->cfg.layout == FORTH_PACKED && packet)
+		n++;
+	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
+}
+
+/* Word of the frame in which credit i lies. */
+static uint32_t credit_word(const struct flink *l, uint32_t i)
+{
+	if (l->cfg.layout == FORTH_PACKED)
+		return (i + 1) / 2;
+	return i < l->cfg.links ? 0
+				: 1 + (i - l->cfg.links) / (2 * l->cfg.links);
+}
+
+/* Cycle of the peer from which a credit of our cycle `at` counts. */
+static uint64_t counts_at(const struct flink *l, uint64_t at)
+{
+	const struct flink *p = l->peer;
+	weft_time_t t;
+
+	if (l->same_clk)
+		return at + l->delay_cc + p->cfg.t_crrx;
+	t = weft_clock_edge(&l->clk, at) + l->delay;
+	return flink_cycle(p, t) + p->cfg.t_crrx;
+}
+
+/* Somebody keeps a record of every credit on this line. */
+static inline bool recorded(const struct flink *l)
+{
+	return l->watched || l->peer->watched;
+}
+
+/* n credits go on the line in a frame that starts at `at`. */
+static void put_credits(struct flink *l, uint64_t at, const uint16_t *credit,
+			uint32_t n)
+{
+	l->count.credits_out += n;
+	for (uint32_t i = 0; l->watched && i < n; i++)
+		l->ops->credit(l->own, l, at + credit_word(l, i), credit[i],
+			       false);
+}
+
+uint32_t flink_packet_credits(struct flink *l, uint64_t at,
+			      struct weft_frame *f)
+{
+	uint16_t credit[FORTH_CREDITS_MAX];
+	uint32_t i, n, told;
+
+	due_apply(l, at);
+	n = told = pick_changed(l, at, credit, credits_max(l, true));
+	if (l->cfg.layout == FORTH_WORD && l->cfg.refresh_cc)
+		n = pick_refresh(l, credit, n, l->cfg.links);
+	put_credits(l, at, credit, n);
+	for (i = 0; i < n; i++)
+		forth_frame_set_credit(f, i, credit[i]);
+	if (l->tapped)
+		return n;
+	/* a repetition changes nothing on a line without faults */
+	if (l->peer->watched)
+		told = n;
+	for (i = 0; i < told; i++)
+		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
+				credit[i], 0);
+	l->peer->count.credits_in += n - told;
+	return n;
+}
+
+static void credit_frame(struct flink *l, uint64_t at)
+{
+	uint16_t credit[FORTH_CREDITS_MAX];
+	uint32_t i, n = pick_changed(l, at, credit, credits_max(l, false));
+	uint32_t words;
+
+	if (l->cfg.refresh_cc && (!n || l->cfg.layout == FORTH_WORD))
+		n = pick_refresh(l, credit, n,
+				 l->cfg.layout == FORTH_WORD ? l->cfg.links
+							     : 1);
+	words = 1 + forth_credit_words(l->cfg.layout, l->cfg.links, n, false);
+	l->line_free = at + words;
+	l->last_start = at;
+	put_credits(l, at, credit, n);
+	l->count.out_cycles += words;
+	if (l->tapped) {
+		flink_send_credits(l, at, credit, n, words);
+		return;
+	}
+	if (l->told)
+		flink_tell_credits(l, at, credit, n, words);
+	if (!l->loop)
+		flink_volume(l, 0, 1, words);
+	for (i = 0; i < n; i++)
+		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
+				credit[i], (uint16_t)(i ? 0 : words));
+}
+
+/* ---- catching up
+ * ------------------------------------------------------------- */
+
+/* A long quiet time: all refreshes before `limit` but the last, at once. */
+static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)
+{
+	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
+	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
+
+	if (l->tapped || l->told || recorded(l) || !k)
+		return;
+	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
+	l->last_start += k * l->cfg.refresh_cc;
+	l->rr_refresh = (uint32_t)((l->rr_refresh + k * n) % l->cfg.rx_lanes);
+	l->count.credits_out += k * n;
+	l->count.out_cycles += k;
+	if (!l->loop)
+		flink_volume(l, 0, k, k);
+	l->peer->count.credits_in += k * n;
+	l->peer->count.in_cycles += k;
+}
+
+/* First cycle at which the next credit-only frame may start. */
+static uint64_t credit_start(const struct flink *l)
+{
+	uint64_t at = WEFT_NEVER;
+
+	if (mask_any(&l->active))
+		return l->line_free;
+	if (l->due_head != l->due_tail)
+		at = l->due[l->due_head & l->due_mask].cycle;
+	if (l->cfg.refresh_cc && l->last_start + l->cfg.refresh_cc < at)
+		at = l->last_start + l->cfg.refresh_cc;
+	if (l->epoch && flink_epoch_next(l) < at)
+		at = flink_epoch_next(l);
+	return at > l->line_free ? at : l->line_free;
+}
+
+/* One lane on a line that nobody listens to: the due list is the sequence of
+ * credit frames, but for values overtaken while the line was busy.  What
+ * counts at the peer by now needs no place in its inbox. */
+static void catch_up_lane(struct flink *l, uint64_t limit)
+{
+	struct flink_lane_rx *r = &l->rx[0];
+	struct flink *p = l->peer;
+	uint64_t refresh = l->cfg.refresh_cc ? l->cfg.refresh_cc : WEFT_NEVER;
+	uint64_t now = flink_past(p), past = 0, n = 0;
+
+	for (; l->due_head != l->due_tail; l->due_head++) {
+		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
+		uint64_t at = d->cycle > l->line_free ? d->cycle : l->line_free;
+		uint64_t counts;
+
+		if (at >= limit || at - l->last_start >= refresh)
+			break;
+		if (l->due_head + 1 != l->due_tail &&
+		    l->due[(l->due_head + 1) & l->due_mask].cycle <= at)
+			continue;
+		r->value = d->value;
+		if (r->value == r->given)
+			continue;
+		r->given = r->value;
+		l->line_free = at + 1;
+		l->last_start = at;
+		n++;
+		counts = counts_at(l, at);
+		if (counts > now) {
+			flink_credit_in(p, counts, forth_credit(0, r->value),
+					1);
+		} else {
+			past++;
+			p->tx[0].acked =
+				(uint16_t)(r->value * FORTH_CREDIT_GRAN);
+		}
+	}
+	l->count.credits_out += n;
+	l->count.out_cycles += n;
+	if (!l->loop)
+		flink_volume(l, 0, n, n);
+	p->count.credits_in += past;
+	p->count.in_cycles += past;
+}
+
+static inline bool lane_alone(const struct flink *l)
+{
+	return l->cfg.rx_lanes == 1 && !l->tapped && !l->told &&
+	       !mask_any(&l->active) && !mask_any(&l->peer->wait) &&
+	       !l->peer->cfg.credit_filter && !recorded(l);
+}
+
+void flink_catch_up_all(struct flink *l, uint64_t limit)
+{
+	if (l->lost_sync || l->muted)
+		return;
+	if (lane_alone(l)) {
+		flink_in_apply(l->peer, flink_past(l->peer));
+		catch_up_lane(l, limit);
+	}
+	for (;;) {
+		uint64_t at, refresh;
+
+		due_apply(l, l->line_free);
+		at = credit_start(l);
+		if (at >= limit)
+			return;
+		due_apply(l, at);
+		refresh = l->last_start + l->cfg.refresh_cc;
+		if (!mask_any(&l->active) &&
+		    !(l->epoch && flink_epoch_next(l) <= at)) {
+			if (!l->cfg.refresh_cc || at < refresh)
+				continue;
+			if (l->due_head == l->due_tail && at == refresh)
+				refresh_skip(l, at, limit);
+			at = l->last_start + l->cfg.refresh_cc;
+			if (at < l->line_free)
+				at = l->line_free;
+		}
+		credit_frame(l, at);
+	}
+}
+
+/* A lane the peer waits for: when its sufficient credit may start. */
+static uint64_t lane_credit(const struct flink *l, uint32_t lane)
+{
+	const struct flink *p = l->peer;
+	uint32_t i, need = p->tx[lane].need;
+
+	if (lane >= l->cfg.rx_lanes)
+		return WEFT_NEVER;
+	if (l->rx[lane].value != l->rx[lane].given &&
+	    flink_credit_helps(p, forth_credit(lane, l->rx[lane].value), need))
+		return l->line_free;
+	for (i = l->due_head; i != l->due_tail; i++) {
+		const struct flink_due *d = &l->due[i & l->due_mask];
+
+		if (d->lane == lane &&
+		    flink_credit_helps(p, forth_credit(lane, d->value), need))
+			return d->cycle > l->line_free ? d->cycle
+						       : l->line_free;
+	}
+	return WEFT_NEVER;
+}
+
+uint64_t flink_next_credit(const struct flink *l)
+{
+	struct flink_mask m;
+	uint64_t at = WEFT_NEVER;
+
+	if (l->lost_sync || l->muted)
+		return WEFT_NEVER;
+	if (l->tapped)
+		return credit_start(l);
+	for (m = l->peer->wait; mask_any(&m);) {
+		uint32_t lane = mask_next(&m, 0);
+		uint64_t t = lane_credit(l, lane);
+
+		at = t < at ? t : at;
+		mask_clear(&m, lane);
+	}
+	return at;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class fault.reset: an operator that resets a FORTH port, of a switch, a NIC
+ * or a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
+ * The line goes down at once and comes back when the receive buffers of both
+ * ends are empty: port_reset.c.  Buffers that do not drain in time keep their
+ * credits; the line comes back without a reset, which is counted. */
+#include <errno.h>
+
+#include "systems/forth/link/port.h"
+
+/* Shorter than the words of commas that end a loss of sync (4.9). */
+enum { LOOK_CC = 8 };
+
+struct reset {
+	weft_time_t at, every, patience;
+	weft_time_t began; /* WEFT_NEVER: the line is up */
+};
+
+enum { C_RESETS, C_REFUSED, C_TIME, C_N };
+static const struct weft_counter reset_counters[C_N] = {
+	[C_RESETS] = { "resets", "times", "the port was reset" },
+	[C_REFUSED] = { "refused", "times", "buffers did not drain" },
+	[C_TIME] = { "down_ns", "ns", "until the buffers were empty" },
+};
+
+static const struct weft_param reset_params[] = {
+	WEFT_PARAM(TIME, struct reset, at, "0", "", OWN,
+		   "when it begins; 0 = never"),
+	WEFT_PARAM(TIME, struct reset, every, "0", "", OWN,
+		   "from one beginning to the next; 0 = only once"),
+	WEFT_PARAM(TIME, struct reset, patience, "1ms", "", OWN,
+		   "without a reset the line comes back after so long"),
+	{ 0 }
+};
+
+static struct flink *near_end(const struct weft_comp *c)
+{
+	return (struct flink *)c->on->iface;
+}
+
+/* The line is down; is it over? */
+static bool look(struct weft_comp *c, struct flink *a, struct flink *b)
+{
+	struct reset *r = c->state;
+	weft_time_t down = weft_now(c) - r->began;
+	bool drained;
+
+	flink_port_down(a);
+	flink_port_down(b);
+	/* what was on the line has come */
+	drained = down > a->delay && down > b->delay && flink_port_drained(a) &&
+		  flink_port_drained(b);
+	if (!drained && down < r->patience)
+		return false;
+	weft_count(c, drained ? C_RESETS : C_REFUSED, 1);
+	weft_count(c, C_TIME, down / WEFT_NS);
+	flink_port_up(a, drained);
+	flink_port_up(b, drained);
+	return true;
+}
+
+static void reset_event(struct weft_comp *c, uint32_t tag)
+{
+	struct reset *r = c->state;
+	struct flink *a = near_end(c);
+	weft_time_t next;
+
+	(void)tag;
+	if (r->began == WEFT_NEVER)
+		r->began = weft_now(c);
+	if (!look(c, a, a->peer)) {
+		weft_wake(c, 0, weft_now(c) + LOOK_CC * a->word_fs);
+		return;
+	}
+	next = r->began + r->every;
+	r->began = WEFT_NEVER;
+	if (r->every)
+		weft_wake(c, 0, next > weft_now(c) ? next : weft_now(c) + 1);
+}
+
+static void reset_filter(struct weft_comp *c, struct weft_frame *f)
+{
+	weft_filter_pass(c, f);
+}
+
+static int reset_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct reset *r = c->state;
+
+	if (c->on->decl->wire != &forth_wire)
+		return weft_fail(err, EINVAL,
+				 "%s: only a FORTH port can be reset: %s.%s is "
+				 "none",
+				 c->name, c->on->comp->name, c->on->name);
+	r->began = WEFT_NEVER;
+	if (r->at && c->on->peer)
+		weft_wake(c, 0, r->at);
+	return 0;
+}
+
+WEFT_COMPONENT(fault_reset, .name = "fault.reset", .kind = WEFT_KIND_FAULT,
+	       .doc = "an operator that resets a FORTH port and its neighbour",
+	       .source = "forth.md 5.7", .state_size = sizeof(struct reset),
+	       .params = reset_params, .counters = reset_counters,
+	       .n_counters = C_N,
+	       .ops = { .start = reset_start,
+			.event = reset_event,
+			.filter = reset_filter });

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Somebody listens to a FORTH link on which nothing sits: packets are told when
+ * they start, frames of credits when they are worked out (credit_return.c). */
+#include "systems/forth/link/port_internal.h"
+
+void flink_credits_fill(const struct flink *l, struct weft_frame *f,
+			const uint16_t *credit, uint32_t n, uint32_t words)
+{
+	struct forth_shape s = { .layout = (uint8_t)l->cfg.layout,
+				 .links = (uint8_t)l->cfg.links,
+				 .credits = (uint8_t)n };
+
+	f->flags = FORTH_F_CREDITS;
+	f->words = words;
+	forth_shape_set(f, s);
+	for (uint32_t i = 0; i < n; i++)
+		forth_frame_set_credit(f, i, credit[i]);
+}
+
+/* Each link of a bundle carries its share. */
+void flink_tell(struct flink *l, const struct weft_frame *f, uint64_t at)
+{
+	weft_time_t start = weft_clock_edge(&l->clk, at);
+	struct weft_frame share = *f;
+	struct forth_shape s = forth_shape_get(f);
+
+	l->telling = true;
+	for (uint32_t j = 0; j < l->cfg.links; j++) {
+		struct weft_tap *t = l->port[j].tap;
+
+		if (!t)
+			continue;
+		s.lane = (uint8_t)j;
+		forth_shape_set(&share, s);
+		t->hear(t, &share, start);
+	}
+	l->telling = false;
+}
+
+void flink_tell_credits(struct flink *l, uint64_t at, const uint16_t *credit,
+			uint32_t n, uint32_t words)
+{
+	struct weft_frame f = { .word_fs = l->word_fs };
+
+	flink_credits_fill(l, &f, credit, n, words);
+	flink_tell(l, &f, at);
+}
+
+static void settle(struct weft_port *p)
+{
+	struct flink *l = (struct flink *)p->iface;
+
+	if (l->told && !l->telling && !l->tapped && l->peer)
+		flink_catch_up(l, flink_now(l));
+}
+
+void flink_tap_setup(struct flink *l)
+{
+	l->told = false;
+	for (uint32_t j = 0; j < l->cfg.links; j++) {
+		if (!l->port[j].tap)
+			continue;
+		l->port[j].tap->settle = settle;
+		l->told = !l->loop;
+	}
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One end of a FORTH link: see port.h.  Set-up and the receive path of
+ * undamaged frames.  The transmit machine is in transmit.c, credits in
+ * credit_use.c and credit_return.c, damaged frames in symbol_receiver.c,
+ * bundles in bundle.c, loopback in loopback.c.
+ *
+ * The synchronisation FIFO of a bundled link holds 16 words: a longer frame on
+ * links further apart overflows it and is lost whole.
+ *
+ * Not modelled: a damaged delimiter directly behind a truncated packet (the
+ * packet ends there anyway). */
+#include "systems/forth/link/port_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define NET_RATE      2500000000ull /* bit/s after 8b/10b (forth.md 4.6) */
+#define T_SER_DEFAULT 24	    /* 11.1 */
+
+struct weft_clock flink_net_clock(const struct weft_port *p)
+{
+	struct weft_clock clk;
+
+	if (p->link && p->link->cls == &weft_class_forth_link)
+		return ((struct forth_link *)p->link->state)->clk;
+	weft_clock_from_hz(&clk, NET_RATE, 32);
+	return clk;
+}
+
+struct flink_cfg flink_cfg_default(void)
+{
+	return (struct flink_cfg){
+		.links = 1,
+		.layout = FORTH_WORD,
+		.rx_lanes = 1,
+		.rx_cap = 2046,
+		.refresh_cc = 1024,
+		.t_crtx = 3,
+		.t_crrx = 2,
+		.return_discards = true,
+	};
+}
+
+/* ---- set-up ------------------------------------------------------------ */
+
+static int cfg_check(const struct flink *l, struct weft_err *err)
+{
+	const struct flink_cfg *c = &l->cfg;
+	const char *name = l->comp->name;
+
+	if (c->links != 1 && c->links != 2 && c->links != 4)
+		return weft_fail(err, EINVAL,
+				 "%s: a bundle has 1, 2 or 4 "
+				 "links, not %u",
+				 name, c->links);
+	if (c->layout == FORTH_PACKED && c->links != 1)
+		return weft_fail(err, EINVAL,
+				 "%s: frame=packed needs "
+				 "links=1",
+				 name);
+	if (!c->rx_lanes || c->rx_lanes > FORTH_FLOWS)
+		return weft_fail(err, EINVAL,
+				 "%s: %u credit flows: 1 to %u "
+				 "fit",
+				 name, c->rx_lanes, FORTH_FLOWS);
+	if (c->min_payload % 8 || c->min_payload > 4096)
+		return weft_fail(err, EINVAL,
+				 "%s: minimum payload %u: whole "
+				 "qwords up to 4096",
+				 name, c->min_payload);
+	return 0;
+}
+
+int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
+	       const struct flink_cfg *cfg, const struct flink_ops *ops,
+	       void *own, uint32_t tag, struct weft_err *err)
+{
+	uint32_t j;
+
+	memset(l, 0, sizeof(*l));
+	l->comp = c;
+	l->port = port;
+	l->cfg = *cfg;
+	l->ops = ops;
+	l->own = own;
+	l->tag = tag;
+	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
+	for (j = 0; j < cfg->links && j < FLINK_LINKS_MAX; j++)
+		port[j].iface = l;
+	return cfg_check(l, err);
+}
+
+static const struct flink *link_end(const struct weft_port *p)
+{
+	return p->peer ? p->peer->iface : NULL;
+}
+
+/* What both ends of a line must have alike. */
+static int peer_alike(const struct flink *l, const struct flink *p,
+		      struct weft_err *err)
+{
+	const struct {
+		const char *what;
+		uint32_t here, there;
+	} must[] = {
+		{ "bundled links", l->cfg.links, p->cfg.links },
+		{ "frame (0 = word, 1 = packed)", l->cfg.layout,
+		  p->cfg.layout },
+		{ "min_payload", l->cfg.min_payload, p->cfg.min_payload },
+		{ "crc32_complement", l->cfg.crc32_complement,
+		  p->cfg.crc32_complement },
+		{ "resync (0 = off)", !!l->cfg.resync_cc, !!p->cfg.resync_cc },
+	};
+
+	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
+		if (must[i].here != must[i].there)
+			return weft_fail(err, EINVAL,
+					 "%s and %s do not speak alike: %s is "
+					 "%u in %s and %u in %s: give both the "
+					 "same value, or presets that belong "
+					 "together",
+					 l->comp->name, p->comp->name,
+					 must[i].what, must[i].here,
+					 l->comp->name, must[i].there,
+					 p->comp->name);
+	return 0;
+}
+
+static int peer_check(const struct flink *l, const struct flink *p,
+		      struct weft_err *err)
+{
+	uint32_t j;
+
+	if (peer_alike(l, p, err))
+		return -EINVAL;
+	for (j = 1; j < l->cfg.links; j++)
+		if (link_end(&l->port[j]) != p)
+			return weft_fail(err, EINVAL,
+					 "%s.%s and %s.%s are one "
+					 "bundle and must lead to the same "
+					 "place",
+					 l->comp->name, l->port[0].name,
+					 l->comp->name, l->port[j].name);
+	return 0;
+}
+
+static void clock_setup(struct flink *l)
+{
+	struct weft_clock clk = flink_net_clock(l->port);
+
+	if (l->clk_set)
+		return;
+	l->clk_set = true;
+	l->clk = l->cfg.ppm ? weft_clock_offset_ppm(clk, l->cfg.ppm) : clk;
+	l->word_fs = l->clk.num / l->clk.den;
+	if (l->clk.den == 1 && l->clk.num > 1)
+		l->inverse = UINT64_MAX / l->clk.num;
+}
+
+static void delay_setup(struct flink *l)
+{
+	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
+	weft_time_t least = WEFT_NEVER;
+	uint32_t j;
+
+	l->tapped = false;
+	l->delay = weft_clock_edge(a, T_SER_DEFAULT) - a->phase;
+	if (l->port->peer)
+		l->delay = l->port->delay;
+	for (j = 0; j < l->cfg.links && l->port[j].peer; j++) {
+		if (l->port[j].delay > l->delay)
+			l->delay = l->port[j].delay;
+		if (l->port[j].delay < least)
+			least = l->port[j].delay;
+		l->tapped |=
+			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
+	}
+	l->skew = l->delay > least ? l->delay - least : 0;
+	flink_tap_setup(l);
+	l->same_clk =
+		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
+	l->delay_cc = l->same_clk ? l->delay / a->num : 0;
+}
+
+void flink_peer_setup(struct flink *l)
+{
+	l->tx_lanes = l->peer->cfg.rx_lanes;
+	l->tx_cap = l->cfg.tx_cap ? l->cfg.tx_cap : l->peer->cfg.rx_cap;
+	clock_setup(l->peer);
+	delay_setup(l);
+}
+
+/* Words of T - F' that an empty buffer may show: F' is cut to whole credits
+ * (5.2).  Packets of one size leave fewer over. */
+static uint32_t credit_slack(uint32_t charge, bool one_size)
+{
+	uint32_t unit = FORTH_CREDIT_GRAN;
+
+	if (!one_size)
+		return FORTH_CREDIT_GRAN - 1;
+	while (charge % unit)
+		unit /= 2;
+	return FORTH_CREDIT_GRAN - unit;
+}
+
+int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
+		     struct weft_err *err)
+{
+	uint32_t charge = flink_charge(l, (bytes + 7) / 8);
+	uint32_t need = charge + credit_slack(charge, one_size);
+
+	if (!bytes || !l->peer || l->tx_cap >= need)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s has %u words for packets of %s: those of %u bytes "
+			 "and a credit's granularity need %u and would wait "
+			 "for ever: make its buffer %u bytes (forth.xbar: "
+			 "xp_bytes) or the packets smaller",
+			 l->peer->comp->name, l->tx_cap, l->comp->name, bytes,
+			 need, 4 * l->cfg.links * need);
+}
+
+/* The neighbour sends commas from time 0 on. */
+static void power_up(struct flink *l)
+{
+	const struct weft_comp *k = l->port->link;
+
+	if (!k || k->cls != &weft_class_forth_link ||
+	    !((struct forth_link *)k->state)->powerup)
+		return;
+	l->lost_sync = true;
+	l->rx_quiet = weft_clock_cycle(&l->clk, l->delay);
+}
+
+bool flink_in_sync(const struct flink *l)
+{
+	return !l->lost_sync || flink_past(l) >= flink_resync(l);
+}
+
+int flink_start(struct flink *l, struct weft_err *err)
+{
+	clock_setup(l);
+	l->peer = (struct flink *)link_end(l->port);
+	if (!l->peer)
+		return 0;
+	if (peer_check(l, l->peer, err))
+		return -err->code;
+	flink_peer_setup(l);
+	if (l->tx_cap >= FORTH_COUNT_MASK)
+		return weft_fail(err, EINVAL,
+				 "%s: a buffer of %u words is "
+				 "more than 12-bit credits can count",
+				 l->peer->comp->name, l->tx_cap);
+	if (flink_room_check(l, l->cfg.max_payload, l->cfg.one_size, err) ||
+	    flink_credit_init(l, err) || flink_epoch_init(l, err))
+		return -err->code;
+	power_up(l);
+	if (l->tapped || l->lost_sync)
+		flink_arm(l);
+	return 0;
+}
+
+void flink_fini(struct flink *l)
+{
+	if (l->back)
+		flink_loop_fini(l->back);
+	l->back = NULL;
+	flink_rx_fini(l);
+	flink_credit_fini(l);
+}
+
+/* ---- receive, undamaged ----------------------------------------------------
+ */
+
+static void take_credits(struct flink *l, const struct weft_frame *f,
+			 const struct forth_shape *s, uint64_t cycle)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->credits; i++) {
+		uint32_t word = s->layout == FORTH_PACKED ? (i + 1) / 2
+				: i < s->links
+					? 0
+					: 1 + (i - s->links) / (2 * s->links);
+
+		flink_credit_in(l, cycle + word + l->cfg.t_crrx,
+				forth_frame_credit(f, i), 0);
+	}
+}
+
+/* Inline: the way of every undamaged packet. */
+static inline __attribute__((always_inline)) void
+deliver(struct flink *l, struct weft_frame *f, const struct flink_rx *rx)
+{
+	if (!(f->flags & FORTH_F_PACKET)) {
+		weft_frame_free(f);
+		return;
+	}
+	if (__builtin_expect(l->muted, 0) && !l->loop) {
+		flink_loop_deaf(l, f, rx);
+		return;
+	}
+	l->count.rx_packets++;
+	l->count.rx_qwords += f->payload.len / 8 + 1;
+	if (l->epoch)
+		flink_epoch_in(l, f);
+	l->ops->packet(l->own, l, f, rx);
+}
+
+void flink_deliver(struct flink *l, struct weft_frame *f,
+		   const struct flink_rx *rx)
+{
+	deliver(l, f, rx);
+}
+
+void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
+{
+	struct flink_rx rx = { 0 };
+	struct forth_shape s;
+
+	if (!f) {
+		flink_loop_arrive(l->back);
+		return;
+	}
+	if (f->raw || l->lost_sync ||
+	    f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC | FORTH_F_LANE)) {
+		flink_rx_odd(l, j, f);
+		return;
+	}
+	if (l->cfg.links > 1 && flink_skew_full(l, l->peer->skew, f->words)) {
+		flink_skew_lost(l, f);
+		return;
+	}
+	s = forth_shape_get(f);
+	rx.cycle = flink_cycle(l, f->time);
+	rx.words = f->words;
+	rx.shift = forth_credit_words(s.layout, s.links, s.credits,
+				      f->flags & FORTH_F_PACKET);
+	l->rx_quiet = rx.cycle + rx.words;
+	l->count.in_cycles += rx.words;
+	if (f->flags & FORTH_F_CREDITS)
+		take_credits(l, f, &s, rx.cycle);
+	deliver(l, f, &rx);
+}
+
+void flink_watch(struct flink *l, bool on)
+{
+	if (l->back)
+		flink_watch(l->back, on);
+	flink_counts(l);
+	l->watched = on && l->peer;
+}
+
+struct flink_count *flink_counts(struct flink *l)
+{
+	uint64_t now = flink_now(l);
+
+	if (!l->peer)
+		return &l->count;
+	flink_catch_up(l, now);
+	flink_pull(l, now);
+	if (l->blocked != WEFT_NEVER && now > l->blocked) {
+		l->count.backpressure += now - l->blocked;
+		l->blocked = now;
+	}
+	return &l->count;
+}
+
+weft_time_t flink_blocked(struct flink *l)
+{
+	return weft_clock_edge(&l->clk, flink_counts(l)->backpressure) -
+	       weft_clock_edge(&l->clk, 0);
+}

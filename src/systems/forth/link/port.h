@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One end of a FORTH link: transmit and receive machines, framing, credits
+ * (forth.md 4.7 to 4.12, 5).  Embedded by the NIC's network interface, by every
+ * switch port and by the traffic component.
+ *
+ *            owner                      flink                       cable
+ *   next() / flink_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
+ *   packet()                  <-  receive machine       <-  flink_arrive
+ *   flink_fwd, flink_fwd_ramp ->  F counters -> credits on this end's line
+ *
+ * Time is counted in cycles of the NET clock `clk` of this end; a cycle number
+ * names an edge.  The time of a frame is that of its delimiter word.
+ *
+ * Credits.  What this end owes its peer is a list of (cycle, lane, value):
+ * "from that cycle on F[11:5] of that lane may be on the line".  Credit-only
+ * frames are worked out when somebody can tell the difference: before this end
+ * starts a packet, when the peer asks (flink_tx_ready), or in an event of
+ * their own while the peer is blocked or the port is tapped.  A credit that has
+ * been put on the line lies in the receiver's inbox with the cycle at which it
+ * counts.  With port.tapped every transmission is a real frame and credits
+ * are taken from the frames.  Who only listens (port.tap) is told of the same
+ * frames (listen.c). */
+#ifndef SYSTEMS_FORTH_LINK_PORT_H
+#define SYSTEMS_FORTH_LINK_PORT_H
+
+#include "systems/forth/link/wire.h"
+#include "weft/sim.h"
+
+#define FLINK_LINKS_MAX 4
+
+/* ---- the cable: class forth.link --------------------------------------- */
+
+struct forth_link {
+	struct weft_link_state head;
+	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
+	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
+	weft_time_t cable;     /* additional flight time */
+	bool powerup;	       /* at time 0 no receiver is in sync */
+	struct weft_clock clk; /* rate / 32 */
+};
+
+extern const struct weft_class weft_class_forth_link;
+
+/* NET clock of the cable at p: rate/32 of its forth.link, 78.125 MHz when
+ * there is none.  Valid once p is connected. */
+struct weft_clock flink_net_clock(const struct weft_port *p);
+
+/* ---- what the owner fixes ----------------------------------------------- */
+
+struct flink;
+
+struct flink_cfg {
+	uint32_t links;	   /* ports bundled byte by byte: 1, 2 or 4 */
+	uint32_t layout;   /* enum forth_layout; packed only with links = 1 */
+	uint32_t rx_lanes; /* credit flows we return: 1, or crosspoints */
+	uint32_t rx_cap;   /* our buffer per lane, in link words = peer's B */
+	uint32_t tx_cap;   /* B; 0 = the peer's rx_cap */
+	uint32_t max_payload; /* of what we send, bytes; 0 = what others sent */
+	bool one_size;	      /* and nothing else */
+	uint32_t min_payload; /* shorter payloads are padded; 0 = off */
+	uint32_t refresh_cc;  /* 1024; 0 = no refresh */
+	uint32_t t_crtx, t_crrx; /* 3, 2 */
+	uint32_t credit_words;	 /* extra credit words allowed per frame */
+	int32_t ppm;		 /* of our crystal */
+	bool credit_filter;	 /* 5.4 plausibility */
+	bool crc32_complement;	 /* */
+	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
+	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows; NULL:
+	 * the flow, or 0 with one lane.  May change until flink_start. */
+	const uint8_t *route;
+	uint32_t path_mask;
+	uint32_t paths;	    /* to choose from, numbered from 1; 0 = no choice */
+	uint32_t resync_cc; /* a lane that lacked credits for that long starts
+			     * anew on both sides (credit_resync.c); 0 = off */
+};
+
+/* The values of the spec for one link; the owner changes what differs. */
+struct flink_cfg flink_cfg_default(void);
+
+/* A packet to send. */
+struct flink_pkt {
+	uint64_t header;
+	struct weft_slice payload; /* reference is taken over */
+	uint64_t trace_id;
+	struct weft_frame *f; /* or: this frame again, with its header and
+			       * payload (header, payload, id unused) */
+	bool last; /* the owner kicks when there is more; else next() is
+		    * called again as soon as the line is free */
+};
+
+/* What is wrong with a packet that was delivered. */
+enum { FLINK_BODY_BAD = 1, FLINK_TRUNC = 2 };
+
+struct flink_rx {
+	uint64_t cycle; /* of the delimiter, on our clock */
+	uint32_t shift; /* extra credit words before the header */
+	uint32_t words; /* wire words, delimiter and credits included */
+	uint32_t bad;	/* FLINK_* ; known in advance, act at the end */
+};
+
+struct flink_ops {
+	/* Phase 1, the line is free at this edge: fill *p with the packet that
+	 * starts now and return true.  Ask flink_credit for each candidate;
+	 * false ones are remembered and wake the link when they can go.  A
+	 * packet that becomes ready later needs flink_kick. */
+	bool (*next)(void *own, struct flink *l, struct flink_pkt *p);
+	/* It left: delimiter at cycle `start`, the line is free at `end`, its
+	 * header word is at start + 1 + shift. */
+	void (*sent)(void *own, struct flink *l, uint64_t start, uint64_t end,
+		     uint32_t shift);
+	/* Phase 0, at the delimiter's arrival: a packet with a good header CRC
+	 * (headers are checked 2 + shift or 3 + shift cycles later).  The
+	 * owner owns f: header u[0], payload (true bytes, padding cut). */
+	void (*packet)(void *own, struct flink *l, struct weft_frame *f,
+		       const struct flink_rx *rx);
+	/* Header CRC error (NetPcktError); may be NULL. */
+	void (*bad_header)(void *own, struct flink *l, uint64_t cycle);
+	/* While flink_watch is on: a credit went on our line, or (`in`) one
+	 * from the peer counts, at `cycle`.  Told when it is worked out, which
+	 * may be later; flink_counts tells everything up to now. */
+	void (*credit)(void *own, struct flink *l, uint64_t cycle,
+		       uint16_t credit, bool in);
+	/* Does the receive buffer hold nothing of this line?  NULL: what comes
+	 * is forwarded at once (flink_fwd). */
+	bool (*drained)(void *own, struct flink *l);
+	/* Phase 1: a lane that flink_tx_ready found short of credits can go.
+	 * NULL: flink_kick at once. */
+	void (*woken)(void *own, struct flink *l);
+};
+
+/* Counters; the NIC shows them as registers. */
+struct flink_count {
+	uint64_t out_cycles;		     /* 0x80 */
+	uint64_t in_cycles;		     /* 0x84 */
+	uint64_t bad_char[FLINK_LINKS_MAX];  /* 0x88 */
+	uint64_t sync_loss[FLINK_LINKS_MAX]; /* 0x8C */
+	uint64_t disparity[FLINK_LINKS_MAX]; /* 0x90 */
+	uint64_t tx_full[FLINK_LINKS_MAX];   /* 0x94: cannot happen */
+	uint64_t tx_packets;		     /* 0xA8 */
+	uint64_t tx_qwords;		  /* 0xAC: header, payload, CRC word */
+	uint64_t rx_packets;		  /* 0xB0 */
+	uint64_t rx_qwords;		  /* 0xB4: header, payload */
+	uint64_t header_crc;		  /* 0xB8 */
+	uint64_t align;			  /* 0xBC */
+	uint64_t backpressure;		  /* 0xC0 */
+	uint64_t body_crc;		  /* 0x68 */
+	uint64_t header_align;		  /* 0x6C */
+	uint64_t credit_parity;		  /* 0x140 */
+	uint64_t credit_leak;		  /* 0x144: words */
+	uint64_t credits_out, credits_in; /* on the line, refresh included */
+	uint64_t credits_odd; /* ignored: unknown lane or implausible */
+	uint64_t unsync;      /* packets that came while out of sync */
+	uint64_t resyncs;     /* lanes that started anew */
+	uint64_t deaf;	      /* packets that came in loopback */
+	uint64_t skew_full;   /* frames lost: links too far apart */
+};
+
+/* ---- the link end ---------------------------------------------------------
+ */
+
+struct flink_lane_tx {
+	uint16_t sent, acked; /* T, F' */
+	uint16_t need;	      /* charge of the packet that waits, 0 = none */
+};
+
+struct flink_lane_rx {
+	uint16_t fwd;  /* F with everything known so far */
+	uint8_t value; /* F[11:5] as visible at the line */
+	uint8_t given; /* value last sent */
+};
+
+struct flink_due { /* F[11:5] of lane is `value` from cycle on */
+	uint64_t cycle;
+	uint8_t lane, value;
+};
+
+struct flink_inbox { /* credit that counts from cycle on */
+	uint64_t cycle;
+	uint16_t credit; /* 0 = none, only words */
+	uint16_t words;	 /* received with it: a credit-only frame */
+};
+
+/* 4.9: so many invalid codes in 16 symbols end synchronisation. */
+enum { FLINK_BAD_CODES = 4 };
+
+struct flink_mask {
+	uint64_t w[FORTH_FLOWS / 64];
+};
+
+struct flink {
+	/* transmit */
+	struct weft_comp *comp;
+	struct weft_port *port; /* first of cfg.links ports */
+	struct flink *peer;	/* other end; self of a loop end; NULL = none */
+	uint64_t line_free;	/* first cycle without a transmission */
+	uint64_t last_start;	/* of any transmission, for refresh */
+	uint64_t kick;		/* next() wanted at this cycle, or NEVER */
+	uint64_t blocked;	/* a packet lacks credits since, or NEVER */
+	uint64_t pulled;	/* credits asked for in this cycle */
+	uint64_t wake_at;	/* a sufficient credit counts, or NEVER */
+	struct flink_lane_tx *tx;
+	struct flink_inbox *in; /* ring, by cycle: credits received */
+	uint32_t in_head, in_tail, in_mask;
+	uint32_t tx_lanes, tx_cap;
+	struct flink_mask wait; /* lanes with need != 0 */
+	/* credits to give */
+	struct flink_lane_rx *rx;
+	struct flink_due *due; /* ring, by cycle */
+	uint32_t due_head, due_tail, due_mask;
+	uint32_t rr_active, rr_refresh;
+	weft_time_t fwd_last;	  /* latest time F is known to grow */
+	struct flink_mask active; /* lanes with value != given */
+	/* the line */
+	struct weft_clock clk;
+	uint64_t word_fs;  /* period, rounded down */
+	uint64_t inverse;  /* 2^64 / period when that is whole, or 0 */
+	weft_time_t delay; /* of the slowest link of the bundle */
+	weft_time_t skew;  /* by which the fastest is ahead */
+	uint64_t delay_cc; /* same_clk: the same in cycles */
+	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
+	bool tapped, loop, lost_sync, clk_set, watched;
+	bool muted; /* another end has the transmitter: commas on the line */
+	bool told, telling; /* somebody listens to what we send; now */
+	uint32_t tag;
+	struct weft_timer timer;
+	const struct flink_ops *ops;
+	void *own;
+	struct flink_cfg cfg;
+	struct flink_count count;
+	/* receive of damaged or bundled frames, loopback */
+	uint64_t rx_quiet; /* nothing received since this cycle */
+	/* symbols with invalid codes: the last ones, how many since sync */
+	uint64_t bad_at[FLINK_LINKS_MAX][FLINK_BAD_CODES];
+	uint32_t n_bad[FLINK_LINKS_MAX];
+	struct weft_frame *lane_q[FLINK_LINKS_MAX]; /* oldest first */
+	struct weft_frame *loop_q;
+	struct flink *back, *line; /* loopback: of the line, of its loop end */
+	struct flink_epoch *epoch; /* NULL: no resync */
+	uint16_t seq;
+};
+
+/* ops.init: binds ports port..port+links-1 of c and publishes l as their iface.
+ * `tag` is the event tag the owner forwards to flink_event; within one time it
+ * should run after the owner's own events (larger tag). */
+int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
+	       const struct flink_cfg *cfg, const struct flink_ops *ops,
+	       void *own, uint32_t tag, struct weft_err *err);
+/* ops.start: peers are known; fixes clock, B and lanes. */
+int flink_start(struct flink *l, struct weft_err *err);
+void flink_fini(struct flink *l);
+/* Can packets of `bytes` payload pass out of here?  If not they wait for
+ * credits for ever (5.2). */
+int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
+		     struct weft_err *err);
+
+/* ops.arrive on link j of the bundle.  Loopback posts without a frame under
+ * tag n_ports + index of the first port: give those as (l, 0, NULL). */
+void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f);
+/* ops.event with our tag. */
+void flink_event(struct flink *l);
+
+/* Calls ops.next at the first edge >= t at which the line is free. */
+void flink_kick(struct flink *l, weft_time_t t);
+/* Inside ops.next: may a packet of `qwords` to `way` start at this edge?  The
+ * way is forth_way(path, flow), the flow alone for path 0. */
+bool flink_credit(struct flink *l, uint32_t way, uint32_t qwords);
+
+/* Owners that schedule for themselves (switch) do without kick and next:
+ * first cycle >= cycle at which the credits known now suffice for a packet of
+ * this header and `bytes` payload on the wire, or WEFT_NEVER;
+ * then ops.woken comes when a sufficient credit counts. */
+uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
+			uint64_t cycle);
+/* First cycle >= cycle at which the line is free: a credit frame may be on it.
+ * Fixes what the line carries before. */
+uint64_t flink_tx_slot(struct flink *l, uint64_t cycle);
+/* Starts the packet at `cycle` (>= now), which flink_tx_slot gave; credits must
+ * suffice.  Returns the cycle at which the line is free again. */
+uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
+			 uint64_t cycle);
+
+/* F of `lane` grows by `words` at time t (>= now - nothing earlier may have
+ * been given for this lane). */
+void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t);
+/* F grows by `step` words at edges first+1, first+2 .. of clk, `words` in all
+ * (the last step may be smaller). */
+void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
+		    uint32_t step, const struct weft_clock *clk,
+		    uint64_t first);
+
+/* A packet that was delivered is dropped and its charge not given back. */
+void flink_dropped(struct flink *l, uint32_t lane, uint32_t words);
+
+/* Is this end in sync: does it receive, and may it send (4.9)? */
+bool flink_in_sync(const struct flink *l);
+
+/* Loopback (loopback.c): what we send comes back to us, the cable carries
+ * commas.  A loop has a link end of its own with its own credits: ops are
+ * called with that end while it sends and for what comes back by it, and words
+ * are forwarded (flink_fwd) on the end they came by. */
+void flink_loopback(struct flink *l, bool on);
+/* The end that has the transmitter: l, or its loop end. */
+static inline struct flink *flink_active(struct flink *l)
+{
+	return l->muted ? l->back : l;
+}
+/* The end on the cable of either. */
+static inline struct flink *flink_line(struct flink *l)
+{
+	return l->line ? l->line : l;
+}
+/* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
+void flink_credit_reset(struct flink *l);
+
+/* Port reset (port_reset.c), on both ends of a line: down, again and again
+ * within 16 cycles until both are drained, then up. */
+void flink_port_down(struct flink *l);
+bool flink_port_drained(struct flink *l);
+void flink_port_up(struct flink *l, bool reset);
+
+/* Counters with everything that has happened up to now. */
+struct flink_count *flink_counts(struct flink *l);
+/* Their `backpressure` as a time. */
+weft_time_t flink_blocked(struct flink *l);
+
+/* Calls of ops.credit, from now on or no more. */
+void flink_watch(struct flink *l, bool on);
+
+/* Payload bytes on the wire for `qwords`, padded. */
+static inline uint32_t flink_wire_len(const struct flink *l, uint32_t qwords)
+{
+	uint32_t n = qwords * 8;
+
+	return n < l->cfg.min_payload ? l->cfg.min_payload : n;
+}
+static inline uint32_t flink_charge(const struct flink *l, uint32_t qwords)
+{
+	return forth_charge(l->cfg.links, flink_wire_len(l, qwords));
+}
+/* Wire words, delimiter included, extra credit words not. */
+static inline uint32_t flink_words(const struct flink *l, uint32_t qwords)
+{
+	return forth_words(l->cfg.layout, l->cfg.links,
+			   flink_wire_len(l, qwords));
+}
+/* Paths that whoever sends into this link may choose from, see cfg.paths. */
+static inline uint32_t flink_paths(const struct flink *l)
+{
+	return l->peer ? l->peer->cfg.paths : 0;
+}
+/* Lane whose credits pay for a packet of this way out of here. */
+static inline uint32_t flink_lane(const struct flink *l, uint32_t way)
+{
+	if (l->tx_lanes == 1)
+		return 0;
+	return l->peer->cfg.route ? l->peer->cfg.route[way] : way;
+}
+static inline uint32_t flink_lane_of(const struct flink *l, uint64_t header)
+{
+	if (l->tx_lanes == 1)
+		return 0;
+	return flink_lane(l, forth_hdr_way(header, l->peer->cfg.path_mask));
+}
+/* weft_clock_cycle(&l->clk, t), without a division where that is possible. */
+static inline uint64_t flink_cycle(const struct flink *l, weft_time_t t)
+{
+	uint64_t d, q;
+
+	if (!l->inverse || t <= l->clk.phase)
+		return weft_clock_cycle(&l->clk, t);
+	d = t - l->clk.phase + l->clk.num - 1;
+	q = (uint64_t)((unsigned __int128)d * l->inverse >> 64);
+	return q + (d - q * l->clk.num >= l->clk.num);
+}
+static inline uint64_t flink_now(const struct flink *l)
+{
+	return flink_cycle(l, weft_now(l->comp));
+}
+
+#endif

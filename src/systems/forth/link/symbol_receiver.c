@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receive machine, symbol by symbol (forth.md 4.9): for frames that were
+ * damaged on the way, that arrive as the links of a bundle, or that carry a
+ * CRC or an end which does not match their contents.
+ *
+ * Whatever follows a frame on the line begins with a comma, so the machine is
+ * back in START at the end of each frame; only loss of sync lasts longer.
+ * A truncated payload is cut to whole qwords. */
+#include "systems/forth/link/port_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc.h"
+
+#define BAD_WINDOW 16 /* symbols; FLINK_BAD_CODES in it: out of sync */
+
+enum rx_state {
+	RX_START,
+	RX_HEAD,
+	RX_HCRC,
+	RX_DATA,
+	RX_BCRC,
+	RX_DISCARD,
+	RX_DONE
+};
+
+struct lane {
+	uint16_t *sym;
+	uint32_t n, pos;
+};
+
+struct walk {
+	struct flink *l;
+	struct weft_frame *f; /* the frame it came in, first lane */
+	struct lane lane[FLINK_LINKS_MAX];
+	uint64_t cycle; /* of the frame's first word */
+	/* the packet at hand */
+	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
+	uint32_t credits;    /* seen since the delimiter */
+	uint64_t header;
+	uint32_t words; /* beats since the header began */
+	uint32_t got;	/* payload bytes */
+	bool delivered; /* the owner gives all its words back */
+	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
+};
+
+/* ---- symbols ------------------------------------------------------------- */
+
+static bool is_control(uint16_t sym)
+{
+	return sym & WEFT_SYM_K;
+}
+
+/* Next n bytes in wire order, or false when a comma, an SOP or the end comes
+ * first on any link. */
+static bool take(struct walk *w, uint8_t *p, uint32_t n)
+{
+	uint32_t links = w->l->cfg.links, i, j;
+
+	for (j = 0; j < links; j++) {
+		struct lane *a = &w->lane[j];
+
+		if (a->n - a->pos < n / links)
+			return false;
+		for (i = 0; i < n / links; i++)
+			if (is_control(a->sym[a->pos + i]))
+				return false;
+	}
+	for (i = 0; i < n; i++) {
+		struct lane *a = &w->lane[i % links];
+
+		p[i] = (uint8_t)a->sym[a->pos++];
+	}
+	return true;
+}
+
+static uint64_t get_be(const uint8_t *p, uint32_t n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* A code that is in no table at this place of link j: does it end sync? */
+static bool bad_code(struct flink *l, uint32_t j, uint64_t at)
+{
+	uint64_t *last = l->bad_at[j];
+	uint32_t n;
+
+	l->count.bad_char[j]++;
+	last[l->n_bad[j]++ % FLINK_BAD_CODES] = at;
+	n = l->n_bad[j];
+	if (n < FLINK_BAD_CODES || at - last[n % FLINK_BAD_CODES] >= BAD_WINDOW)
+		return false;
+	l->n_bad[j] = 0;
+	l->count.sync_loss[j]++;
+	flink_out_of_sync(l);
+	return true;
+}
+
+/* Verdicts of the decoder on each symbol: wrong disparity (R-42: counted, the
+ * symbol stays), or in no table. */
+static void lane_check(struct walk *w, uint32_t j)
+{
+	struct lane *a = &w->lane[j];
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (a->sym[i] & WEFT_SYM_DISP) {
+			w->l->count.disparity[j]++;
+			a->sym[i] &= (uint16_t)~WEFT_SYM_DISP;
+		}
+		if (a->sym[i] & WEFT_SYM_BAD &&
+		    bad_code(w->l, j, w->cycle * 4 + i)) {
+			a->n = i;
+			return;
+		}
+	}
+}
+
+/* ---- what becomes of it ----------------------------------------------------
+ */
+
+static void discard(struct walk *w, uint32_t words)
+{
+	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
+
+	if (words > over && !w->delivered)
+		flink_return(w->l, words - over, w->cycle + w->f->words);
+}
+
+static void credit(struct walk *w, uint16_t c)
+{
+	struct flink *l = w->l;
+
+	w->credits++;
+	if (!(w->f->flags & FORTH_F_CREDITS))
+		return; /* given directly */
+	if (!forth_credit_good(c)) {
+		l->count.credit_parity++;
+		return;
+	}
+	flink_credit_in(l, w->cycle + w->sop + w->shift + l->cfg.t_crrx, c, 0);
+}
+
+static struct weft_slice payload_of(struct walk *w, uint32_t len)
+{
+	struct weft_slice s = weft_slice_new(w->l->comp->sim, len);
+	uint8_t *p = weft_slice_data(s);
+	uint32_t i;
+
+	for (i = 0; p && i < len; i++)
+		p[(i & ~7u) + 7 - (i & 7)] = w->data[i];
+	return s;
+}
+
+static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
+{
+	struct flink *l = w->l;
+	struct weft_frame *f = weft_frame_new(l->comp->sim);
+	uint32_t size = forth_hdr_size(w->header);
+	struct forth_shape s = {
+		.layout = (uint8_t)l->cfg.layout,
+		.links = (uint8_t)l->cfg.links,
+		.wire_len = (uint16_t)flink_wire_len(l, size),
+	};
+	uint32_t len = w->got & ~7u;
+	struct flink_rx rx = {
+		.cycle = w->cycle + w->sop,
+		.shift = w->shift,
+		.words = w->words + 1 + w->shift,
+		.bad = bad,
+	};
+
+	f->time = w->f->time + w->sop * w->f->word_fs;
+	f->word_fs = w->f->word_fs;
+	f->trace_id = w->f->trace_id;
+	f->words = rx.words;
+	f->flags = FORTH_F_PACKET;
+	f->u[FORTH_U_HEADER] = w->header;
+	f->u[FORTH_U_OWN] = w->f->u[FORTH_U_OWN];
+	f->u[FORTH_U_OWN + 1] = w->f->u[FORTH_U_OWN + 1];
+	forth_shape_set(f, s);
+	if (bad & FLINK_TRUNC)
+		f->flags |= FORTH_F_TRUNC;
+	else if (bad)
+		f->flags |= FORTH_F_CRC32;
+	f->u[FORTH_U_CRC32] = crc;
+	f->payload = payload_of(w, len < size * 8 ? len : size * 8);
+	w->delivered = true;
+	if (bad)
+		l->count.body_crc++;
+	flink_deliver(l, f, &rx);
+}
+
+/* ---- states (4.9)
+ * ------------------------------------------------------------ */
+
+/* Behind the next SOP of link j; counts data symbols on the way. */
+static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
+{
+	struct lane *a = &w->lane[j];
+
+	for (; a->pos < a->n; a->pos++) {
+		if (a->sym[a->pos] == FORTH_SOP) {
+			a->pos++;
+			return true;
+		}
+		*stray_p += !is_control(a->sym[a->pos]);
+	}
+	return false;
+}
+
+static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
+{
+	struct lane *a = &w->lane[j];
+
+	for (; a->pos < a->n && !is_control(a->sym[a->pos]); a->pos++)
+		(*stray_p)++;
+}
+
+static void slots(struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j;
+	uint8_t b[2 * FLINK_LINKS_MAX];
+
+	if (w->l->cfg.layout == FORTH_PACKED || !take(w, b, 2 * links))
+		return;
+	for (j = 0; j < links; j++) {
+		uint16_t c = (uint16_t)(b[j] << 8 | b[j + links]);
+
+		if (forth_is_credit(c))
+			credit(w, c);
+	}
+}
+
+/* A delimiter on all links; data without one is a lost packet, and so is all
+ * that follows a delimiter on some links only. */
+static enum rx_state state_start(struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j, found = 0, words = 0;
+	uint32_t stray[FLINK_LINKS_MAX] = { 0 };
+	bool sop[FLINK_LINKS_MAX];
+
+	for (j = 0; j < links; j++)
+		found += sop[j] = find_sop(w, j, &stray[j]);
+	for (j = 0; j < links; j++) {
+		if (found < links && sop[j])
+			skip_data(w, j, &stray[j]);
+		words = stray[j] / 4 > words ? stray[j] / 4 : words;
+	}
+	if (words || (found && found < links)) {
+		w->l->count.align++;
+		discard(w, words);
+	}
+	if (!found)
+		return RX_DONE;
+	if (found < links)
+		return RX_START;
+	w->sop = (w->lane[0].pos - 1) / 4;
+	w->shift = 0;
+	w->credits = 0;
+	w->words = 0;
+	w->got = 0;
+	slots(w);
+	return RX_HEAD;
+}
+
+/* Credits in front of the header: a set first bit (4.7). */
+static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
+{
+	uint32_t unit =
+		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
+	uint32_t i, halves = 0;
+
+	while (take(w, b, unit)) {
+		if (!(b[0] & 0x80)) {
+			w->shift += halves / 2;
+			*n_p = unit;
+			return true;
+		}
+		if (unit == 2) {
+			halves++;
+			credit(w, (uint16_t)get_be(b, 2));
+			continue;
+		}
+		w->shift++;
+		for (i = 0; i < unit; i += 2)
+			if (b[i] & 0x80)
+				credit(w, (uint16_t)get_be(b + i, 2));
+	}
+	return false;
+}
+
+/* Control on some links of a bundle only. */
+static bool ragged(const struct walk *w)
+{
+	uint32_t links = w->l->cfg.links, j, end = 0;
+
+	for (j = 0; j < links; j++) {
+		const struct lane *a = &w->lane[j];
+
+		end += a->pos >= a->n || is_control(a->sym[a->pos]);
+	}
+	return end && end < links;
+}
+
+static enum rx_state state_head(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX + 8];
+	uint32_t n;
+
+	if (!head_unit(w, b, &n)) {
+		if (ragged(w))
+			w->l->count.align++;
+		else if (!w->credits)
+			w->l->count.header_align++;
+		return RX_START;
+	}
+	if (n < 8 && !take(w, b + n, 8 - n)) {
+		w->l->count.header_align++;
+		return RX_START;
+	}
+	w->header = get_be(b, 8);
+	w->words = n < 8 ? 2 : 1;
+	return RX_HCRC;
+}
+
+static enum rx_state state_hcrc(struct walk *w)
+{
+	uint32_t unit =
+		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
+	uint8_t b[4 * FLINK_LINKS_MAX];
+
+	if (!take(w, b, unit)) {
+		w->l->count.header_align++;
+		return RX_START;
+	}
+	w->words += w->l->cfg.layout != FORTH_PACKED;
+	if (get_be(b, 2) == forth_crc16(w->header))
+		return RX_DATA;
+	w->l->count.header_crc++;
+	if (w->l->ops->bad_header)
+		w->l->ops->bad_header(w->l->own, w->l, w->cycle + w->sop);
+	return RX_DISCARD;
+}
+
+/* The size field cannot be trusted: up to the next comma or SOP. */
+static enum rx_state state_discard(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX];
+
+	while (take(w, b, 4 * w->l->cfg.links))
+		w->words++;
+	discard(w, w->words);
+	return RX_START;
+}
+
+static enum rx_state state_data(struct walk *w)
+{
+	uint32_t beat = 4 * w->l->cfg.links;
+	uint32_t len = flink_wire_len(w->l, forth_hdr_size(w->header));
+
+	while (w->got < len) {
+		if (!take(w, w->data + w->got, beat)) {
+			w->l->count.align++;
+			deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+			return RX_START;
+		}
+		w->got += beat;
+		w->words++;
+	}
+	w->got = len;
+	return RX_BCRC;
+}
+
+/* Padding is cut and made anew when the packet is sent on: the CRC that goes
+ * with it must be as wrong as the one that came. */
+static uint32_t crc_unpadded(struct walk *w, uint32_t wrong)
+{
+	uint32_t len = forth_hdr_size(w->header) * 8;
+
+	if (len < w->got)
+		memset(w->data + len, 0, w->got - len);
+	return wrong ^ crc32_update(0xFFFFFFFF, w->data, w->got);
+}
+
+static enum rx_state state_bcrc(struct walk *w)
+{
+	uint8_t b[4 * FLINK_LINKS_MAX];
+	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got), wrong;
+
+	if (!take(w, b, 4 * w->l->cfg.links)) {
+		w->l->count.align++;
+		deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+		return RX_START;
+	}
+	w->words++;
+	wrong = (uint32_t)get_be(b, 4) ^ crc ^
+		forth_crc32_xor(w->l->cfg.crc32_complement);
+	if (!wrong)
+		deliver(w, 0, crc);
+	else
+		deliver(w, FLINK_BODY_BAD, crc_unpadded(w, wrong));
+	return RX_START;
+}
+
+static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
+	[RX_START] = state_start, [RX_HEAD] = state_head,
+	[RX_HCRC] = state_hcrc,	  [RX_DATA] = state_data,
+	[RX_BCRC] = state_bcrc,	  [RX_DISCARD] = state_discard,
+};
+
+/* ---- frames in
+ * ---------------------------------------------------------------- */
+
+/* Symbols of one link; NULL: nothing came. */
+static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
+{
+	struct lane *a = &w->lane[j];
+
+	if (!f)
+		return;
+	a->n = f->raw ? f->raw->n : forth_wire.encode(f, NULL, 0);
+	a->sym = malloc((a->n + 1) * sizeof(*a->sym));
+	assert(a->sym);
+	if (f->raw)
+		memcpy(a->sym, f->raw->sym, a->n * sizeof(*a->sym));
+	else
+		forth_wire.encode(f, a->sym, a->n);
+	lane_check(w, j);
+}
+
+/* Words that carry something: a dead line does not. */
+static uint32_t words_seen(const struct weft_frame *f)
+{
+	uint32_t n = f->raw ? (f->raw->n + 3) / 4 : f->words;
+
+	return n < f->words ? n : f->words;
+}
+
+/* f[]: one frame per link, at least one of them there. */
+void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
+		   struct weft_frame *first)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	enum rx_state st = RX_START;
+	uint32_t j;
+
+	assert(w);
+	w->l = l;
+	w->f = first;
+	w->cycle = weft_clock_cycle(&l->clk, weft_now(l->comp));
+	for (j = 0; j < l->cfg.links; j++)
+		lane_load(w, j, f[j]);
+	l->rx_quiet = w->cycle + first->words;
+	if (!(first->flags & FORTH_F_IDLE))
+		l->count.in_cycles += words_seen(first);
+	while (st != RX_DONE)
+		st = states[st](w);
+	for (j = 0; j < l->cfg.links; j++)
+		free(w->lane[j].sym);
+	free(w);
+	if (l->lost_sync)
+		flink_arm(l);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Line symbols of an undamaged FORTH frame (forth.md 4.4, 4.7, 4.12).
+ *
+ * Every field of a bundle starts on a beat of 4L bytes; link j carries bytes
+ * j, j+L, j+2L.. of it (R-31).  10-bit codes: net/fault_code.c. */
+#include "systems/forth/link/wire.h"
+
+#include "base/crc.h"
+
+struct enc {
+	uint16_t *sym;
+	uint32_t n, max;
+	uint32_t links, lane;
+	uint32_t pos; /* bytes since the delimiter, over all links */
+};
+
+static void enc_raw(struct enc *e, uint16_t sym, enum weft_part part)
+{
+	if (e->sym && e->n < e->max)
+		e->sym[e->n] =
+			(uint16_t)(sym | (uint32_t)part << WEFT_PART_SHIFT);
+	e->n++;
+}
+
+static void enc_byte(struct enc *e, uint8_t b, enum weft_part part)
+{
+	if ((e->pos++ & (e->links - 1)) == e->lane)
+		enc_raw(e, b, part);
+}
+
+static void enc_be(struct enc *e, uint64_t v, uint32_t bytes,
+		   enum weft_part part)
+{
+	while (bytes--)
+		enc_byte(e, (uint8_t)(v >> (8 * bytes)), part);
+}
+
+static void enc_pad(struct enc *e)
+{
+	while (e->pos & (4 * e->links - 1))
+		enc_byte(e, 0, WEFT_PART_FILL);
+}
+
+/* Whole qwords on one link, as long as there is room; how many bytes.  p NULL:
+ * zeros. */
+static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
+{
+	const uint16_t part = WEFT_PART_BODY << WEFT_PART_SHIFT;
+	uint32_t i = 0, k;
+	uint16_t *to;
+
+	if (!e->sym || e->links > 1 || e->n + len > e->max)
+		return 0;
+	to = e->sym + e->n;
+	for (; !p && i + 8 <= len; i += 8)
+		for (k = 0; k < 8; k++)
+			to[i + k] = part;
+	for (; i + 8 <= len; i += 8)
+		for (k = 0; k < 8; k++)
+			to[i + k] = (uint16_t)(p[i + 7 - k] | part);
+	e->n += i;
+	e->pos += i;
+	return i;
+}
+
+static void enc_payload(struct enc *e, const struct weft_frame *f,
+			uint32_t wire_len)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t i = 0;
+
+	if (!p)
+		i = enc_qwords(e, NULL, wire_len);
+	else if (wire_len >= f->payload.len)
+		i = enc_qwords(e, p, f->payload.len);
+	for (; i < wire_len; i++) {
+		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
+
+		enc_byte(e, p && at < f->payload.len ? p[at] : 0,
+			 WEFT_PART_BODY);
+	}
+}
+
+uint16_t forth_crc16(uint64_t header)
+{
+	return crc16_qword(0xFFFF, header);
+}
+
+static uint32_t crc32_zeros(uint32_t crc, uint32_t bytes)
+{
+	static const uint8_t zeros[64];
+
+	for (; bytes > sizeof(zeros); bytes -= sizeof(zeros))
+		crc = crc32_qwords(crc, zeros, sizeof(zeros));
+	return crc32_qwords(crc, zeros, bytes);
+}
+
+uint32_t forth_crc32(const struct weft_frame *f)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t len = f->payload.len & ~7u, crc = 0xFFFFFFFF;
+	uint32_t wire_len = forth_shape_get(f).wire_len;
+
+	if (f->flags & FORTH_F_CRC32)
+		return (uint32_t)f->u[FORTH_U_CRC32];
+	if (p)
+		crc = crc32_qwords(crc, p, len);
+	else
+		crc = crc32_zeros(crc, len);
+	return wire_len > len ? crc32_zeros(crc, wire_len - len) : crc;
+}
+
+/* Delimiter with its slot, then what did not fit. */
+static void enc_credits_word(struct enc *e, const struct weft_frame *f,
+			     uint32_t n)
+{
+	uint16_t slot = e->lane < n ? forth_frame_credit(f, e->lane) : 0;
+	uint32_t i;
+
+	enc_raw(e, slot >> 8, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
+	enc_raw(e, slot & 255, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
+	for (i = e->links; i < n; i++)
+		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
+	enc_pad(e);
+}
+
+/* An even number in front of a packet: the last one is repeated. */
+static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
+			       uint32_t n)
+{
+	bool packet = f->flags & FORTH_F_PACKET;
+	uint32_t i, even = packet ? (n + 1) & ~1u : n;
+
+	for (i = 0; i < even; i++)
+		enc_be(e, forth_frame_credit(f, i < n ? i : n - 1), 2,
+		       WEFT_PART_CREDIT);
+	while (!packet && e->n % 4)
+		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
+}
+
+static void enc_header(struct enc *e, uint64_t header, bool packed)
+{
+	enc_be(e, header, 8, WEFT_PART_HEADER);
+	if (!packed)
+		enc_pad(e);
+	enc_be(e, forth_crc16(header), 2, WEFT_PART_HEADER);
+	if (!packed)
+		enc_pad(e);
+}
+
+static void enc_body(struct enc *e, const struct weft_frame *f,
+		     const struct forth_shape *s)
+{
+	bool packed = s->layout == FORTH_PACKED;
+	bool trunc = f->flags & FORTH_F_TRUNC;
+
+	enc_payload(e, f, trunc ? f->payload.len : s->wire_len);
+	if (!packed)
+		enc_pad(e);
+	if (trunc)
+		return;
+	enc_be(e, forth_crc32(f) ^ forth_crc32_xor(f->flags & FORTH_F_CPL), 4,
+	       WEFT_PART_BODY);
+	if (!packed)
+		enc_pad(e);
+}
+
+/* All in front of the body. */
+static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max, const struct forth_shape *s)
+{
+	bool packed = s->layout == FORTH_PACKED;
+	struct enc e = {
+		.sym = sym,
+		.max = max,
+		.links = s->links,
+		.lane = s->lane,
+	};
+
+	enc_raw(&e, FORTH_COMMA, WEFT_PART_CONTROL);
+	enc_raw(&e, FORTH_SOP, WEFT_PART_CONTROL);
+	if (packed)
+		enc_credits_packed(&e, f, s->credits);
+	else
+		enc_credits_word(&e, f, s->credits);
+	if (f->flags & FORTH_F_PACKET)
+		enc_header(&e, f->u[FORTH_U_HEADER], packed);
+	return e;
+}
+
+uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max)
+{
+	struct forth_shape s = forth_shape_get(f);
+	struct enc e = enc_front(f, sym, max, &s);
+
+	if (f->flags & FORTH_F_PACKET)
+		enc_body(&e, f, &s);
+	return e.n;
+}
+
+static void parts_drop(uint16_t *sym, uint32_t n, uint32_t max)
+{
+	for (uint32_t i = 0; sym && i < n && i < max; i++)
+		sym[i] &= (1u << WEFT_PART_SHIFT) - 1;
+}
+
+static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
+			     uint32_t max)
+{
+	uint32_t n = forth_encode_parts(f, sym, max);
+
+	parts_drop(sym, n, max);
+	return n;
+}
+
+/* Symbols of this link that enc_body would put. */
+static uint32_t body_symbols(const struct enc *e, const struct weft_frame *f,
+			     const struct forth_shape *s)
+{
+	bool trunc = f->flags & FORTH_F_TRUNC;
+	uint32_t beat = s->layout == FORTH_PACKED ? 1 : 4 * e->links;
+	uint32_t first = e->links - 1 - e->lane, end = e->pos;
+
+	end += trunc ? f->payload.len : s->wire_len;
+	end = (end + beat - 1) / beat * beat;
+	if (!trunc)
+		end = (end + 4 + beat - 1) / beat * beat;
+	return (end + first) / e->links - (e->pos + first) / e->links;
+}
+
+static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max, uint32_t *all)
+{
+	struct forth_shape s = forth_shape_get(f);
+	struct enc e;
+
+	if (!(f->flags & FORTH_F_PACKET) || !f->payload.len || f->payload.buf)
+		return *all = forth_encode(f, sym, max);
+	e = enc_front(f, sym, max, &s);
+	parts_drop(sym, e.n, max);
+	*all = e.n + body_symbols(&e, f, &s);
+	return e.n;
+}
+
+const struct weft_wire forth_wire = { .name = "forth",
+				      .encode = forth_encode,
+				      .front = forth_front,
+				      .tells = true,
+				      .faults = &forth_wire_faults,
+				      .capture = &forth_wire_capture };

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The FORTH link on the wire: headers, credits, sizes, and how a weft_frame
+ * carries them (forth.md 4.3 to 4.8, 4.12).  Nothing here has state. */
+#ifndef SYSTEMS_FORTH_LINK_WIRE_H
+#define SYSTEMS_FORTH_LINK_WIRE_H
+
+#include <string.h>
+
+#include "weft/component.h"
+#include "weft/frame.h"
+
+/* ---- header, 64 bits (4.3) ------------------------------------------ */
+
+#define FORTH_HDR_REMOTE_NOTIFY (1ull << 54)
+#define FORTH_HDR_LOCAL_NOTIFY	(1ull << 53)
+#define FORTH_HDR_REMOTE_IRQ	(1ull << 52)
+#define FORTH_HDR_START		(1ull << 51) /* constant 1 on a single path */
+#define FORTH_HDR_FLAGS		(7ull << 52)
+#define FORTH_FLOWS		128
+#define FORTH_SIZE_MAX		512 /* qwords of payload */
+
+/* Header of a single-path packet; flags: FORTH_HDR_REMOTE_NOTIFY etc. */
+static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
+				    uint32_t qwords, uint32_t addr)
+{
+	return (uint64_t)(flow & 127) << 56 | (flags & FORTH_HDR_FLAGS) |
+	       FORTH_HDR_START | (uint64_t)(qwords & 1023) << 32 | addr;
+}
+
+/* Multipath: bits 51:42 carry the resequencing field (7.3). */
+static inline uint64_t forth_header_reseq(uint64_t header, uint32_t field)
+{
+	return (header & ~(1023ull << 42)) | (uint64_t)(field & 1023) << 42;
+}
+
+static inline uint32_t forth_hdr_flow(uint64_t h)
+{
+	return h >> 56 & 127;
+}
+static inline uint32_t forth_hdr_size(uint64_t h)
+{
+	return h >> 32 & 1023;
+}
+static inline uint32_t forth_hdr_addr(uint64_t h)
+{
+	return (uint32_t)h;
+}
+static inline uint32_t forth_hdr_reseq(uint64_t h)
+{
+	return h >> 42 & 1023;
+}
+
+/* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
+ * resequencing field) may name its path in the reserved bits 50:42.  A switch
+ * with one routing row ignores them; one with more looks at the low bits that
+ * number its rows.  0 = by destination alone, what everybody else sends. */
+#define FORTH_PATHS 512
+
+static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
+{
+	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
+}
+
+/* Way of a packet: index into routing rows of FORTH_FLOWS entries each, of
+ * which there are path_mask + 1.  With one row it is the flow. */
+static inline uint32_t forth_way(uint32_t path, uint32_t flow)
+{
+	return path * FORTH_FLOWS + flow;
+}
+static inline uint32_t forth_hdr_way(uint64_t h, uint32_t path_mask)
+{
+	return forth_way((uint32_t)(h >> 42) & path_mask, forth_hdr_flow(h));
+}
+
+/* ---- credit, 16 bits (4.5) ------------------------------------------ */
+
+#define FORTH_CREDIT_GRAN 32	/* words per unit of the value */
+#define FORTH_COUNT_MASK  4095u /* T, F, F' have 12 bits */
+
+static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
+{
+	uint32_t c = (flow & 127) << 7 | (value & 127);
+
+	return (uint16_t)(0x8000 | (uint32_t)__builtin_parity(c) << 14 | c);
+}
+
+static inline bool forth_is_credit(uint16_t c)
+{
+	return c >> 15;
+}
+static inline bool forth_credit_good(uint16_t c)
+{
+	return !__builtin_parity(c & 0x7FFF);
+}
+static inline uint32_t forth_credit_flow(uint16_t c)
+{
+	return c >> 7 & 127;
+}
+static inline uint32_t forth_credit_value(uint16_t c)
+{
+	return c & 127;
+}
+
+/* ---- symbols and layouts (4.6, 4.7) ---------------------------------- */
+
+#define FORTH_COMMA (0xBC | WEFT_SYM_K)
+#define FORTH_SOP   (0xFB | WEFT_SYM_K)
+
+enum forth_layout { FORTH_WORD, FORTH_PACKED };
+
+/* A beat is 4L bytes, L = 1, 2 or 4. */
+static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
+{
+	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
+}
+
+/* Wire words (beats) of a packet with `bytes` of payload on the wire,
+ * delimiter included, extra credit words not. */
+static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
+				   uint32_t bytes)
+{
+	uint32_t extra = layout == FORTH_PACKED || links > 1 ? 4 : 5;
+
+	return forth_beats(links, bytes) + extra;
+}
+
+/* Credit charge in link words of 4L bytes: payload and 16 bytes. */
+static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
+{
+	return forth_beats(links, bytes + 16);
+}
+
+/* ---- a frame's protocol fields ---------------------------------------- */
+
+enum {
+	FORTH_U_HEADER = 0,  /* 64-bit header; 0 in a credit-only frame */
+	FORTH_U_SHAPE = 1,   /* struct forth_shape */
+	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
+	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
+	FORTH_U_OWN = 6,     /* u[6], u[7]: whoever holds the frame */
+};
+#define FORTH_CREDITS_MAX 12
+
+/* weft_frame.flags */
+enum {
+	FORTH_F_PACKET = 1,  /* header and payload; else credits only */
+	FORTH_F_CREDITS = 2, /* the receiver takes the credits from the frame */
+	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as it was received */
+	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
+	FORTH_F_LANE = 16,   /* one link's share of a bundle's frame */
+	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
+	FORTH_F_IDLE = 64,   /* damaged commas of an idle line */
+};
+
+/* How the frame lies on the wire. */
+struct forth_shape {
+	uint8_t layout;	   /* enum forth_layout */
+	uint8_t links;	   /* L of the bundle */
+	uint8_t lane;	   /* which link of it this frame is */
+	uint8_t credits;   /* in u[2..4] */
+	uint16_t wire_len; /* payload bytes on the wire, padding included */
+	uint16_t seq;	   /* of the bundle, to match the lanes */
+};
+
+_Static_assert(sizeof(struct forth_shape) == 8, "one cell of u[]");
+
+static inline struct forth_shape forth_shape_get(const struct weft_frame *f)
+{
+	struct forth_shape s;
+
+	memcpy(&s, &f->u[FORTH_U_SHAPE], sizeof(s));
+	return s;
+}
+
+static inline void forth_shape_set(struct weft_frame *f, struct forth_shape s)
+{
+	memcpy(&f->u[FORTH_U_SHAPE], &s, sizeof(s));
+}
+
+static inline uint16_t forth_frame_credit(const struct weft_frame *f,
+					  uint32_t i)
+{
+	return (uint16_t)(f->u[FORTH_U_CREDITS + i / 4] >> (i % 4 * 16));
+}
+
+static inline void forth_frame_set_credit(struct weft_frame *f, uint32_t i,
+					  uint16_t c)
+{
+	uint64_t *u = &f->u[FORTH_U_CREDITS + i / 4];
+
+	*u = (*u & ~(0xFFFFull << (i % 4 * 16))) | (uint64_t)c << (i % 4 * 16);
+}
+
+/* Extra credit words in front of the header: what does not fit into the
+ * delimiter's slots. */
+static inline uint32_t forth_credit_words(enum forth_layout layout,
+					  uint32_t links, uint32_t credits,
+					  bool packet)
+{
+	if (layout == FORTH_WORD)
+		return credits <= links
+			       ? 0
+			       : forth_beats(links, 2 * (credits - links));
+	if (packet)
+		return (credits + 1) / 2;
+	return credits / 2;
+}
+
+/* Both CRCs of a frame's contents (4.4); payload without bytes counts as
+ * zeros. */
+uint16_t forth_crc16(uint64_t header);
+uint32_t forth_crc32(const struct weft_frame *f);
+/* What the body CRC on the line is XORed with. */
+static inline uint32_t forth_crc32_xor(bool complement)
+{
+	return complement ? 0xFFFFFFFF : 0;
+}
+
+/* As forth_wire.encode, with the part (enum weft_part) of each symbol in its
+ * upper bits: CONTROL (delimiters, padding commas), CREDIT, HEADER and BODY
+ * with their CRC, FILL (empty slots, padding zeros). */
+uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max);
+
+/* Name "forth"; ports of NICs and switches that speak it declare it. */
+extern const struct weft_wire forth_wire;
+/* wire_faults.c */
+extern const struct weft_wire_faults forth_wire_faults;
+extern const struct weft_wire_capture forth_wire_capture;
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Benchmark mode of the FORTH NIC: time stamps in the payload.
+ * Source: forth.md section 10.1, R-38.  Every packet that departs is stamped:
+ * qword 0 {ts1, ts2}, qword 1 {0, 0} for the switch, qword 2 {node, number}. */
+#include "systems/forth/nic/nic.h"
+
+uint32_t forth_bench_mode(struct forth_nic *n)
+{
+	uint32_t mode = forth_cell(n, R_BENCH);
+
+	return mode & FORTH_BENCH_ON ? mode : 0;
+}
+
+/* ts1: the descriptors from `first` on have just been released. */
+void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
+			 uint32_t count)
+{
+	if (!n->ts1)
+		n->ts1 = calloc(FORTH_DESC_TOTAL, sizeof(*n->ts1));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = (first + i) & (n->depth - 1);
+
+		n->ts1[q * n->depth + slot] = (uint32_t)forth_pc(n);
+	}
+}
+
+uint32_t forth_bench_ts1(const struct forth_nic *n, uint32_t q, uint32_t slot)
+{
+	return n->ts1 ? n->ts1[q * n->depth + slot] : 0;
+}
+
+/* The PCI edge at which a packet that starts at start_cc departed: the edge at
+ * which it was ready or, when it had to wait for the line or for credits, the
+ * first edge from which that NET edge is the next one. */
+static uint64_t departure(const struct forth_nic *n, uint64_t ready,
+			  uint64_t start_cc)
+{
+	uint64_t before = start_cc ? start_cc - 1 : 0;
+	uint64_t pc =
+		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);
+
+	return pc > ready ? pc : ready;
+}
+
+void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
+		       uint64_t start_cc)
+{
+	uint8_t *data = weft_slice_data(p->data);
+	uint32_t flow = forth_hdr_flow(p->hdr);
+	uint32_t ts2 = (uint32_t)departure(n, p->ready, start_cc);
+	uint64_t q[FORTH_STAMP_QWORDS];
+	uint32_t bytes = sizeof(q) < p->data.len ? sizeof(q) : p->data.len;
+
+	if (!n->bench_seq)
+		n->bench_seq = calloc(FORTH_FLOWS, sizeof(*n->bench_seq));
+	q[0] = forth_stamp_pair(p->ts1, ts2);
+	q[1] = 0;
+	q[2] = forth_stamp_pair(n->node, n->bench_seq[flow]++);
+	if (data)
+		memcpy(data, q, bytes);
+}

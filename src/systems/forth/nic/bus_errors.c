@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors of the PCI-X bus, as the FORTH NIC sees and tells them.
+ * Source: forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6; where
+ * they are silent, the PCI and PCI-X rules:
+ *
+ *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
+ *   data of a write: PERR# seen    8, with command bit 6
+ *   bit 8 set                      SERR# unless PCI-X command bit 0
+ *   data of a store, wrong parity  15; with command bit 6 PERR#
+ *   address of a load or store     15, SERR# with command bits 6 and 8; the
+ *                                  target ends it with an abort: 11
+ *   target abort, master abort     12, 13
+ *   error message, stray           PCI-X status 29, 19
+ *   completion of a load not taken PCI-X status 18
+ *
+ * SERR# is driven with command bit 8 only, and sets 14.  Without command bit 6
+ * the NIC uses data as they come (PCI); with it a transfer is abandoned as
+ * after an abort (3.6) and a store is not carried out (our choice). */
+#include "systems/forth/nic/nic.h"
+
+static uint32_t command(struct forth_nic *n, uint32_t bit)
+{
+	return forth_cell(n, R_COMMAND) & bit;
+}
+
+static void status_set(struct forth_nic *n, uint32_t bit)
+{
+	*weft_reg_cell(n->comp, R_STATUS, 0) |= bit;
+}
+
+static void pcix_status_set(struct forth_nic *n, uint32_t bit)
+{
+	*weft_reg_cell(n->comp, R_PCIX_STATUS, 0) |= bit;
+}
+
+static void serr(struct forth_nic *n)
+{
+	if (!command(n, FORTH_CMD_SERR))
+		return;
+	status_set(n, FORTH_STATUS_SIG_SERR);
+	weft_bus_signal(n->bus, WEFT_BUS_SERR);
+}
+
+bool forth_minds_parity(struct forth_nic *n)
+{
+	return command(n, FORTH_CMD_PARITY);
+}
+
+/* ---- our own transactions ------------------------------------------------ */
+
+/* PERR# on a transaction of ours: driven by us for a read, seen for a write. */
+static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
+{
+	bool read = t->op == WEFT_BUS_READ;
+
+	if (read)
+		status_set(n, FORTH_STATUS_PARITY);
+	if (read ? !n->rq.spoilt : !forth_minds_parity(n))
+		return false;
+	if (read)
+		weft_bus_signal(n->bus, WEFT_BUS_PERR);
+	status_set(n, FORTH_STATUS_DATA_PARITY);
+	if (!(forth_cell(n, R_PCIX_CMD) & FORTH_PCIX_CMD_RECOVER))
+		serr(n);
+	return true;
+}
+
+bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
+{
+	switch (t->status) {
+	case WEFT_BUS_OK:
+		return false;
+	case WEFT_BUS_MASTER_ABORT:
+		status_set(n, FORTH_STATUS_RCV_MASTER_ABORT);
+		break;
+	case WEFT_BUS_TARGET_ABORT:
+		status_set(n, FORTH_STATUS_RCV_TARGET_ABORT);
+		break;
+	case WEFT_BUS_SPLIT_ERROR:
+		pcix_status_set(n, FORTH_PCIX_STATUS_MESSAGE);
+		break;
+	case WEFT_BUS_PARITY:
+		if (!parity_failed(n, t))
+			return false;
+		break;
+	}
+	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
+	weft_count(n->comp, C_DESC_ERR, 1);
+	return true;
+}
+
+void forth_stray(struct forth_nic *n, uint64_t pc)
+{
+	n->stray = pc;
+	forth_engine_wake(n, pc);
+}
+
+/* The target takes such a completion and throws its data away. */
+void forth_stray_check(struct forth_nic *n)
+{
+	if (!n->stray)
+		return;
+	if (forth_pc(n) < n->stray) {
+		forth_engine_wake(n, n->stray);
+		return;
+	}
+	n->stray = 0;
+	pcix_status_set(n, FORTH_PCIX_STATUS_UNEXPECTED);
+}
+
+/* ---- accesses of the host ------------------------------------------------ */
+
+/* An address that cannot be trusted touches nothing. */
+static bool address_error(struct forth_nic *n)
+{
+	status_set(n, FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
+	if (forth_minds_parity(n))
+		serr(n);
+	return true;
+}
+
+static bool data_error(struct forth_nic *n)
+{
+	status_set(n, FORTH_STATUS_PARITY);
+	if (!forth_minds_parity(n))
+		return false;
+	weft_bus_signal(n->bus, WEFT_BUS_PERR);
+	return true;
+}
+
+bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	if (note->wrong == WEFT_BUS_E_ADDRESS)
+		return address_error(n);
+	if (note->wrong == WEFT_BUS_E_DATA)
+		return data_error(n);
+	if (note->wrong == WEFT_BUS_E_DISCARD) {
+		pcix_status_set(n, FORTH_PCIX_STATUS_DISCARDED);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PCI-X target of the FORTH NIC: host loads and stores to configuration
+ * space, BAR0 (plain
+ * memory, its upper end external memory of the VOQs when that is on) and BAR1.
+ * Source: forth.md sections 2.1, 2.2, 2.4.
+ * Not modelled: target retries and the one outstanding target split (the bus
+ * asks for one load at a time and is answered at once). */
+#include "systems/forth/nic/nic.h"
+
+enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };
+enum { RAM_CHUNKS = FORTH_BAR0_BYTES >> RAM_CHUNK_LOG2 };
+
+/* The byte of BAR0, or NULL where nothing was ever written. */
+static uint8_t *ram_at(struct forth_nic *n, uint64_t off, bool make)
+{
+	uint32_t i = (uint32_t)(off >> RAM_CHUNK_LOG2);
+
+	if (i >= RAM_CHUNKS)
+		return NULL;
+	if (!n->ram && make)
+		n->ram = calloc(RAM_CHUNKS, sizeof(*n->ram));
+	if (!n->ram)
+		return NULL;
+	if (!n->ram[i] && make)
+		n->ram[i] = calloc(1, RAM_CHUNK);
+	return n->ram[i] ? n->ram[i] + (off & (RAM_CHUNK - 1)) : NULL;
+}
+
+void forth_ram_fini(struct forth_nic *n)
+{
+	for (uint32_t i = 0; n->ram && i < RAM_CHUNKS; i++)
+		free(n->ram[i]);
+	free(n->ram);
+}
+
+/* Bytes from off to the end of its chunk, at most `bytes`. */
+static uint32_t ram_piece(uint64_t off, uint32_t bytes)
+{
+	uint32_t left = RAM_CHUNK - (uint32_t)(off & (RAM_CHUNK - 1));
+
+	return left < bytes ? left : bytes;
+}
+
+void forth_ram_write(struct forth_nic *n, uint64_t off, const uint8_t *p,
+		     uint32_t bytes)
+{
+	for (uint32_t i = 0, size; i < bytes; i += size) {
+		uint8_t *at = ram_at(n, off + i, true);
+
+		size = ram_piece(off + i, bytes - i);
+		if (at)
+			memcpy(at, p + i, size);
+	}
+}
+
+void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
+		    uint32_t bytes)
+{
+	for (uint32_t i = 0, size; i < bytes; i += size) {
+		uint8_t *at = ram_at(n, off + i, false);
+
+		size = ram_piece(off + i, bytes - i);
+		if (at)
+			memcpy(p + i, at, size);
+		else
+			memset(p + i, 0, size);
+	}
+}
+
+/* Largest naturally aligned piece at off. */
+static uint32_t piece(uint64_t off, uint32_t left)
+{
+	uint32_t size = 8;
+
+	while (size > left || off % size)
+		size /= 2;
+	return size;
+}
+
+static void regs_store(struct forth_nic *n, uint8_t space, uint64_t off,
+		       const uint8_t *p, uint32_t bytes)
+{
+	for (uint32_t i = 0, size; i < bytes; i += size) {
+		uint64_t val = 0;
+
+		size = piece(off + i, bytes - i);
+		memcpy(&val, p + i, size);
+		weft_reg_store(n->comp, space, (uint32_t)(off + i), size, val);
+	}
+}
+
+static void regs_load(struct forth_nic *n, uint8_t space, uint64_t off,
+		      uint8_t *p, uint32_t bytes)
+{
+	for (uint32_t i = 0, size; i < bytes; i += size) {
+		uint64_t val;
+
+		size = piece(off + i, bytes - i);
+		val = weft_reg_load(n->comp, space, (uint32_t)(off + i), size);
+		memcpy(p + i, &val, size);
+	}
+}
+
+/* Queue memory is written most: straight into its cells. */
+static void queue_store(struct forth_nic *n, uint64_t off, const uint8_t *p,
+			uint32_t bytes)
+{
+	uint32_t first = (uint32_t)(off - FORTH_QUEUE_MEM) / 4;
+
+	for (uint32_t i = 0; i < bytes / 4; i++) {
+		uint32_t val;
+
+		memcpy(&val, p + 4 * i, 4);
+		n->qmem[first + i] = val;
+		if ((first + i) % 4 == 3 && val & FORTH_DESC_START_HI)
+			forth_queue_trigger(n, (first + i) / 4);
+	}
+}
+
+static bool in_queue_mem(const struct weft_bus_note *note)
+{
+	return note->space == 1 + FORTH_BAR_REGS &&
+	       note->off >= FORTH_QUEUE_MEM &&
+	       note->off + note->bytes <= FORTH_BAR1_BYTES &&
+	       note->off % 4 == 0 && note->bytes % 4 == 0;
+}
+
+/* Type-0 configuration writes tell us our place on the bus (2.2). */
+static void capture_id(struct forth_nic *n, uint32_t dev)
+{
+	uint64_t *cell = weft_reg_cell(n->comp, R_PCIX_STATUS, 0);
+
+	*cell = (*cell & ~0xFFF8ull) | (dev & 0x1F) << 3;
+}
+
+static bool decodes(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	return note->space == 0 ||
+	       (forth_cell(n, R_COMMAND) & FORTH_CMD_MEMORY &&
+		note->space <= 1 + FORTH_BAR_REGS);
+}
+
+void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	if (!decodes(n, note) || forth_target_error(n, note))
+		return;
+	if (note->space == 1 + FORTH_BAR_RAM)
+		forth_ram_write(n, note->off, note->data, note->bytes);
+	else if (in_queue_mem(note))
+		queue_store(n, note->off, note->data, note->bytes);
+	else
+		regs_store(n, note->space, note->off, note->data, note->bytes);
+	if (note->space == 0)
+		capture_id(n, note->dev);
+}
+
+/* With memory accesses disabled nobody answers: a master abort. */
+void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	uint8_t data[sizeof(note->data)];
+
+	if (!decodes(n, note))
+		return;
+	if (forth_target_error(n, note)) {
+		weft_bus_refuse(n->bus, note->bytes);
+		return;
+	}
+	if (note->space == 1 + FORTH_BAR_RAM)
+		forth_ram_read(n, note->off, data, note->bytes);
+	else
+		regs_load(n, note->space, note->off, data, note->bytes);
+	weft_bus_of(n->bus)->reply(n->bus, data, note->bytes);
+}

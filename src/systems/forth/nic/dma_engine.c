@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Request-queue FSM of the FORTH NIC: outgoing transfers, and the choice
+ * between them and incoming packets.
+ * Source: forth.md sections 3.4 (states), 3.6 (errors, R-39), 3.7
+ * (arbitration, R-27), 2.6 (software reset, R-41), 11.1 (T_DESC, T_UPD).
+ *
+ * The FSM moves in wake-ups only.  RdD0, RdD1 and Check are one wait of t_desc
+ * cycles; observers see them by time.  The bus says ahead of time what it will
+ * do; what that means for a state is asked for by time too.
+ * Not modelled: a transaction that is on the bus when software resets the
+ * engine runs to its end there; nothing comes of it. */
+#include "systems/forth/nic/nic.h"
+
+const char *const forth_state_name[FORTH_STATES] = {
+	[FORTH_NO_PND_OP] = "NoPndOp", [FORTH_RD_D0] = "RdD0",
+	[FORTH_RD_D1] = "RdD1",	       [FORTH_CHECK] = "Check",
+	[FORTH_RD_REQ] = "RdReq",      [FORTH_SPLIT_WAIT] = "SplitWait",
+	[FORTH_RD_DATA] = "RdData",    [FORTH_BM_GEN] = "BmGen",
+	[FORTH_RX_WR] = "RxWr",	       [FORTH_NOTIFY] = "Notify",
+	[FORTH_UPDT_CNT] = "UpdtCnt",
+};
+
+void forth_engine_enable(struct forth_nic *n)
+{
+	n->enabled = forth_cell(n, R_CONTROL) & FORTH_CTL_ENABLE &&
+		     forth_cell(n, R_COMMAND) & FORTH_CMD_MASTER;
+	forth_engine_wake(n, forth_pc(n));
+}
+
+/* True when the timed state is over; otherwise the engine looks again then. */
+static bool time_is_up(struct forth_nic *n, uint64_t until)
+{
+	if (forth_pc(n) >= until)
+		return true;
+	forth_engine_wake(n, until);
+	return false;
+}
+
+/* ---- one function per state: returns the next state ------------------- */
+
+static enum forth_state st_no_pnd_op(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	bool in = forth_write_ready(n);
+	int q = -1;
+
+	forth_voq_unmask(n);
+	if (n->enabled && !rq->orphan)
+		q = forth_queue_pick(n);
+	if (in && (q < 0 || n->last_out)) {
+		n->last_out = false;
+		forth_write_start(n);
+		return FORTH_RX_WR;
+	}
+	if (q < 0)
+		return FORTH_NO_PND_OP;
+	n->last_out = true;
+	n->rr_queue = (uint32_t)q + 1;
+	rq->queue = (uint32_t)q;
+	rq->since = forth_pc(n);
+	rq->until = rq->since + n->t_desc;
+	if (weft_heard(n->comp))
+		forth_trace_picked(n);
+	return FORTH_RD_D0;
+}
+
+static enum forth_state st_rd_d0(struct forth_nic *n)
+{
+	return time_is_up(n, n->rq.until) ? FORTH_RD_D1 : FORTH_RD_D0;
+}
+
+static enum forth_state st_rd_d1(struct forth_nic *n)
+{
+	const struct forth_queue *q = &n->queue[n->rq.queue];
+	const uint64_t *d = n->qmem + 4 * (n->rq.queue * n->depth + q->head);
+
+	n->rq.q0 = d[0] | d[1] << 32;
+	n->rq.q1 = d[2] | d[3] << 32;
+	return FORTH_CHECK;
+}
+
+/* The last datum of the transfer has moved at edge `done`. */
+static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
+{
+	n->rq.done = done;
+	n->rq.until = done + n->t_upd;
+	n->rq.notified = false;
+	if (n->lnotify_at == LNOTIFY_READ && n->rq.q1 & FORTH_DESC_LNOTIFY)
+		return FORTH_NOTIFY;
+	return FORTH_UPDT_CNT;
+}
+
+/* No transfer, but the head advances and the notification comes. */
+static enum forth_state rq_bad_descriptor(struct forth_nic *n)
+{
+	n->rq.error = true;
+	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
+	weft_count(n->comp, C_DESC_ERR, 1);
+	forth_log(n, LOG_ENGINE, LOG_ERROR, n->rq.queue);
+	return rq_finish(n, forth_pc(n));
+}
+
+static void rq_submit(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	uint32_t mmrbc = forth_cell(n, R_PCIX_CMD) & FORTH_PCIX_CMD_MMRBC_MASK;
+
+	rq->txn = (struct weft_bus_txn){
+		.op = WEFT_BUS_READ,
+		.addr = rq->q0 & ~7ull,
+		.bytes = rq->qwords * 8,
+		.data = rq->data,
+		.max_request = 512u << (mmrbc >> FORTH_PCIX_CMD_MMRBC_SHIFT),
+		.latency_timer = forth_cell(n, R_LATENCY),
+		.trace_id = rq->trace,
+	};
+	rq->active = true;
+	forth_perf_req(n, DIR_H2N, forth_pc(n));
+	weft_bus_of(n->bus)->submit(n->bus, &rq->txn);
+}
+
+static enum forth_state rq_begin(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	uint8_t *p;
+
+	forth_log(n, LOG_ENGINE, LOG_START, rq->queue);
+	forth_mark(n, rq->trace, "reads the descriptor", forth_pc(n));
+	forth_trace_voq(n, rq->voq);
+	rq->error = false;
+	rq->spoilt = false;
+	rq->cut = 0;
+	rq->phase = PHASE_NONE;
+	rq->data_from = UINT64_MAX;
+	rq->data = weft_slice_new(n->comp->sim, rq->qwords * 8);
+	if (n->lnotify_at == LNOTIFY_DEPARTED)
+		rq->seq = forth_track_add(n, rq->queue,
+					  rq->q1 & FORTH_DESC_LNOTIFY);
+	if (!(forth_bench_mode(n) & FORTH_BENCH_ZERO)) {
+		rq_submit(n);
+		return FORTH_RD_REQ;
+	}
+	p = weft_slice_data(rq->data);
+	if (p)
+		memset(p, 0, rq->qwords * 8);
+	forth_voq_generate(n, forth_pc(n));
+	rq->until = forth_pc(n) + rq->qwords;
+	return FORTH_BM_GEN;
+}
+
+static enum forth_state st_check(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	uint32_t flow = forth_desc_flow(rq->q1);
+
+	rq->qwords = forth_desc_qwords(rq->q1);
+	if (!n->enabled || !n->queue[rq->queue].pending)
+		return FORTH_NO_PND_OP;
+	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows)
+		return rq_bad_descriptor(n);
+	rq->voq = n->voqs ? flow : 0;
+	if (!forth_voq_reserve(n, rq->voq, rq->qwords)) {
+		forth_voq_mask(n, rq->queue, rq->voq, rq->qwords);
+		forth_log(n, LOG_ENGINE, LOG_STALL, rq->queue);
+		weft_count(n->comp, C_NO_ROOM, 1);
+		return FORTH_NO_PND_OP;
+	}
+	return rq_begin(n);
+}
+
+static enum forth_state rq_aborted(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+
+	forth_voq_abandon(n);
+	rq->error = true;
+	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
+}
+
+/* The bus has said when the read is over: at once when a notification follows,
+ * otherwise the engine need not look before the transfer leaves UpdtCnt. */
+static void rq_wake_done(struct forth_nic *n)
+{
+	const struct forth_rq *rq = &n->rq;
+	bool notify =
+		n->lnotify_at == LNOTIFY_READ && rq->q1 & FORTH_DESC_LNOTIFY;
+
+	forth_engine_wake(n, rq->ends + (notify || rq->orphan ? 0 : n->t_upd));
+}
+
+static bool rq_over(struct forth_nic *n)
+{
+	if (n->rq.phase != PHASE_DONE)
+		return false;
+	if (forth_pc(n) >= n->rq.ends)
+		return true;
+	rq_wake_done(n);
+	return false;
+}
+
+/* What the bus said last decides among the three reading states. */
+static enum forth_state st_reading(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+
+	if (rq_over(n)) {
+		if (forth_dma_failed(n, &rq->txn))
+			return rq_aborted(n);
+		return rq_finish(n, rq->ends);
+	}
+	return forth_pc(n) < rq->data_from ? rq->state : FORTH_RD_DATA;
+}
+
+/* What waits to be written may go when the split wait begins. */
+static void wake_for_gap(struct forth_nic *n)
+{
+	uint64_t at = forth_write_at(n);
+
+	if (at != UINT64_MAX && n->rw_overlap)
+		forth_engine_offer(n, at);
+}
+
+/* The bus is free until the completion: a packet may be written. */
+static enum forth_state st_split_wait(struct forth_nic *n)
+{
+	uint64_t now = forth_pc(n);
+
+	if (n->rw_overlap && now < n->rq.split_from) {
+		wake_for_gap(n);
+	} else if (n->rw_overlap && now < n->rq.data_from &&
+		   forth_write_ready(n)) {
+		n->last_out = false;
+		weft_count(n->comp, C_GAP_WRITES, 1);
+		forth_write_start(n);
+	}
+	return st_reading(n);
+}
+
+static enum forth_state st_bm_gen(struct forth_nic *n)
+{
+	if (!time_is_up(n, n->rq.until))
+		return FORTH_BM_GEN;
+	return rq_finish(n, n->rq.until);
+}
+
+/* A write that was started from NoPndOp holds the FSM until it is over. */
+static enum forth_state st_rx_wr(struct forth_nic *n)
+{
+	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;
+}
+
+/* tr-*: the local notification belongs to the transfer. */
+static enum forth_state st_notify(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	struct forth_queue *q = &n->queue[rq->queue];
+	uint32_t next = (q->head + 1) & (n->depth - 1);
+
+	if (n->wr.state != FORTH_NO_PND_OP || n->wr.orphan)
+		return FORTH_NOTIFY;
+	if (!rq->notified) {
+		rq->notified = true;
+		forth_write_notify(
+			n, rq->queue,
+			forth_lnotify_pack(next, rq->queue, q->departed + 1));
+		n->wr.for_rq = true;
+		return FORTH_NOTIFY;
+	}
+	rq->until = forth_pc(n) + n->t_upd;
+	return FORTH_UPDT_CNT;
+}
+
+static void rq_count(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+
+	if (rq->active)
+		forth_perf_add(n, PERF_H2N_REQ, rq->txn.tenures);
+	if (rq->active || !rq->error)
+		forth_perf_end(n, DIR_H2N, rq->done, forth_pc(n));
+	rq->active = false;
+	weft_slice_drop(&rq->data);
+	weft_msg_end(n->comp, rq->trace, false);
+	rq->trace = 0;
+	if (rq->error)
+		return;
+	forth_perf_add(n, PERF_H2N_DMA_OPS, 1);
+	weft_count(n->comp, C_TRANSFERS, 1);
+	weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
+}
+
+static enum forth_state st_updt_cnt(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+
+	if (!time_is_up(n, rq->until))
+		return FORTH_UPDT_CNT;
+	if (n->lnotify_at == LNOTIFY_READ) {
+		n->queue[rq->queue].departed++;
+	} else if (rq->error) {
+		if (!rq->active)
+			rq->seq = forth_track_add(n, rq->queue,
+						  rq->q1 & FORTH_DESC_LNOTIFY);
+		forth_track_done(n, rq->queue, rq->seq, forth_pc(n));
+	}
+	rq_count(n);
+	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
+	forth_queue_advance(n, rq->queue);
+	return FORTH_NO_PND_OP;
+}
+
+static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
+	[FORTH_NO_PND_OP] = st_no_pnd_op, [FORTH_RD_D0] = st_rd_d0,
+	[FORTH_RD_D1] = st_rd_d1,	  [FORTH_CHECK] = st_check,
+	[FORTH_RD_REQ] = st_reading,	  [FORTH_SPLIT_WAIT] = st_split_wait,
+	[FORTH_RD_DATA] = st_reading,	  [FORTH_BM_GEN] = st_bm_gen,
+	[FORTH_RX_WR] = st_rx_wr,	  [FORTH_NOTIFY] = st_notify,
+	[FORTH_UPDT_CNT] = st_updt_cnt,
+};
+
+/* Transactions that software's reset left on the bus. */
+static void orphans(struct forth_nic *n)
+{
+	forth_write_orphan(n);
+	if (!n->rq.orphan || !rq_over(n))
+		return;
+	n->rq.orphan = false;
+	weft_slice_drop(&n->rq.txn.data);
+}
+
+/* Both halves move until neither can.  The write half goes first and all the
+ * way: it may have slept through a state (wr_update_after), and the choice
+ * between in and out must see it where it is now. */
+void forth_engine_run(struct forth_nic *n)
+{
+	bool moved;
+
+	if (n->rq.orphan || n->wr.orphan)
+		orphans(n);
+	forth_stray_check(n);
+	forth_reseq_run(n);
+	do {
+		enum forth_state next;
+
+		for (moved = false; forth_write_run(n);)
+			moved = true;
+		next = st_step[n->rq.state](n);
+		moved |= next != n->rq.state;
+		if (next != n->rq.state)
+			weft_state(n->comp, "engine", forth_state_name[next],
+				   weft_now(n->comp));
+		n->rq.state = next;
+	} while (moved);
+}
+
+/* ---- from the bus and from software ------------------------------------- */
+
+void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	struct forth_rq *rq = &n->rq;
+	uint32_t first = note->offset / 8;
+	uint64_t pc = forth_pc_of(n, note->time);
+
+	forth_perf_note(n, DIR_H2N, note);
+	if (note->kind == WEFT_NOTE_DONE) {
+		rq->phase = PHASE_DONE;
+		rq->ends = pc;
+		if (note->wrong == WEFT_BUS_E_REPEAT)
+			forth_stray(n, forth_pc_of(n, note->data_end));
+		rq_wake_done(n);
+	} else if (rq->orphan) {
+		return;
+	} else if (note->kind == WEFT_NOTE_SPLIT) {
+		rq->phase = PHASE_SPLIT;
+		rq->state = FORTH_SPLIT_WAIT;
+		weft_state(n->comp, "engine", "SplitWait", note->time);
+		rq->split_from = pc;
+		rq->data_from = UINT64_MAX;
+		wake_for_gap(n);
+	} else {
+		rq->phase = PHASE_DATA;
+		if (pc < rq->data_from)
+			rq->data_from = pc;
+		weft_state(n->comp, "engine", "RdData", note->time);
+		rq->spoilt |= note->wrong && forth_minds_parity(n);
+		if (rq->spoilt) /* nothing false goes out */
+			return;
+		forth_voq_feed(n, first, first + note->bytes / 8, pc);
+	}
+}
+
+/* The state as an observer sees it now. */
+enum forth_state forth_engine_state(struct forth_nic *n)
+{
+	uint64_t in;
+
+	if (n->rq.state != FORTH_RD_D0 || !n->started)
+		return n->rq.state;
+	in = forth_pc(n) - n->rq.since;
+	return in == 0 ? FORTH_RD_D0 : in == 1 ? FORTH_RD_D1 : FORTH_CHECK;
+}
+
+/* Control bit 4: FIFOs empty, FSMs idle; credits of what is thrown away go
+ * back, everything else keeps its value (R-41). */
+void forth_engine_reset(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	bool on_bus = rq->active && !rq->orphan &&
+		      (rq->phase != PHASE_DONE || forth_pc(n) < rq->ends);
+
+	weft_count(n->comp, C_RESETS, 1);
+	if (rq->active)
+		forth_perf_end(n, DIR_H2N, forth_pc(n), forth_pc(n));
+	rq->active = false;
+	if (on_bus)
+		rq->orphan = true; /* txn.data keeps the reference */
+	else
+		weft_slice_drop(&rq->data);
+	rq->data = (struct weft_slice){ 0 };
+	rq->state = FORTH_NO_PND_OP;
+	n->insert_free = 0;
+	forth_write_reset(n);
+	forth_voq_reset(n);
+	for (uint32_t i = 0; i < n->queues; i++) {
+		n->queue[i].masked = false;
+		ring_clear(&n->queue[i].track);
+	}
+	ring_clear(&n->lnotify);
+	ring_clear(&n->deliver);
+	forth_engine_wake(n, forth_pc(n));
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of
+ * (time, unit, event, argument) records that the host reads through registers
+ * 0x1C0.. .  Times are pc counts as in the time stamp register.
+ * Off unless software turns it on; while off nothing is kept and nothing costs.
+ * Credits are worked out by systems/forth/link/port.h when they matter, not
+ * when they happen: their records go to their place in time, and a load first
+ * asks for all of them up to now. */
+#include "systems/forth/nic/nic.h"
+
+enum { LOG_RECORDS = 4096 };
+
+struct forth_evlog {
+	uint32_t written; /* since it was turned on */
+	uint32_t index;	  /* next to be read */
+	bool credits;
+	uint64_t rec[LOG_RECORDS][2];
+};
+
+static uint64_t *record(struct forth_evlog *l, uint32_t i)
+{
+	return l->rec[i % LOG_RECORDS];
+}
+
+/* Behind what happened at or before pc. */
+static void log_insert(struct forth_evlog *l, uint64_t pc, uint64_t what)
+{
+	uint32_t oldest =
+		l->written < LOG_RECORDS ? 0 : l->written - LOG_RECORDS;
+	uint32_t i = l->written++;
+
+	for (; i > oldest && record(l, i - 1)[0] > pc; i--)
+		memcpy(record(l, i), record(l, i - 1), sizeof(l->rec[0]));
+	record(l, i)[0] = pc;
+	record(l, i)[1] = what;
+}
+
+void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
+		   enum forth_log_event event, uint32_t arg)
+{
+	log_insert(n->log, forth_pc(n), forth_log_pack(unit, event, arg));
+}
+
+void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
+		      uint16_t credit, bool in)
+{
+	log_insert(n->log, forth_pc_of_cc(n, cc),
+		   forth_log_pack((enum forth_log_unit)(LOG_LINK0 + link),
+				  in ? LOG_CREDIT_IN : LOG_CREDIT_OUT, credit));
+}
+
+static void watch_links(struct forth_nic *n, bool on)
+{
+	for (uint32_t k = 0; k < n->n_link; k++)
+		flink_watch(&n->link[k], on);
+}
+
+/* Turning it on begins an empty log; turning it off throws it away. */
+void forth_log_enable(struct forth_nic *n, uint32_t control)
+{
+	if (n->log && n->log->credits)
+		watch_links(n, false);
+	free(n->log);
+	n->log = control & FORTH_LOG_ON ? calloc(1, sizeof(*n->log)) : NULL;
+	if (!n->log || !(control & FORTH_LOG_CREDITS) || !n->started)
+		return;
+	n->log->credits = true;
+	watch_links(n, true);
+}
+
+uint32_t forth_log_written(struct forth_nic *n)
+{
+	if (!n->log)
+		return 0;
+	for (uint32_t k = 0; n->log->credits && k < n->n_link; k++)
+		for (struct flink *l = &n->link[k]; l; l = l->back)
+			flink_counts(l);
+	return n->log->written;
+}
+
+void forth_log_seek(struct forth_nic *n, uint32_t index)
+{
+	if (n->log)
+		n->log->index = index;
+}
+
+/* Dword `i` of the record at the read index, 0 when it is not (or no longer)
+ * there; the last dword moves the index on. */
+uint32_t forth_log_read(struct forth_nic *n, uint32_t i)
+{
+	struct forth_evlog *l = n->log;
+	uint32_t val = 0;
+
+	if (!l)
+		return 0;
+	if (forth_log_written(n) - l->index - 1 < LOG_RECORDS)
+		val = (uint32_t)(record(l, l->index)[i / 2] >> (i % 2 * 32));
+	if (i == 3)
+		l->index++;
+	return val;
+}

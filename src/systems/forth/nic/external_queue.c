@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* External memory behind the VOQs of the FORTH NIC: bodies of long queues as
+ * linked lists of blocks, in the upper end of BAR0, shared by all VOQs.
+ * Source: forth.md sections 2.4, 6.1-6.3; thresholds, sizes and rates are
+ * resolutions there.
+ *
+ *   in --> tail block .. oldest block --reader (ext_rd_lat, ext_rate)--> chip
+ *
+ * Ours: a transfer goes as a whole, chip or external, as decided when room is
+ * taken for it (3.4 Check): on chip while the VOQ has no external body, its
+ * level is below voq_hi and the transfer fits.  A packet never straddles two
+ * blocks: the end of a block is the end of a segment.  One reader serves all
+ * VOQs, round robin over those below voq_lo whose oldest block is completely
+ * in; a block that is being read takes nothing more; its packets are on chip
+ * when all of it is, and then it is free.  Writes keep up with the way into the
+ * VOQs (1 word per pc) and do not slow down the reader. */
+#include <errno.h>
+
+#include "systems/forth/nic/nic.h"
+
+int forth_ext_init(struct forth_nic *n, struct weft_err *err)
+{
+	struct forth_ext *e = &n->ext;
+
+	if (!n->voq_ext_bytes)
+		return 0;
+	if (n->voq_block_bytes % 8 ||
+	    n->voq_lo + n->voq_block_bytes > n->voq_bytes ||
+	    n->voq_hi > n->voq_bytes)
+		return weft_fail(err, EINVAL,
+				 "%s: voq_block_bytes is no multiple of 8, or "
+				 "voq_lo + voq_block_bytes or voq_hi is above "
+				 "voq_bytes",
+				 n->comp->name);
+	e->block_words = (uint32_t)(n->voq_block_bytes / 8);
+	e->total = (uint32_t)(n->voq_ext_bytes / n->voq_block_bytes);
+	e->free = calloc(e->total ? e->total : 1, sizeof(*e->free));
+	if (!e->free)
+		return weft_fail(err, ENOMEM, "%s: no memory for blocks",
+				 n->comp->name);
+	for (; e->n_free < e->total; e->n_free++)
+		e->free[e->n_free] = e->total - 1 - e->n_free;
+	e->least_free = e->n_free;
+	return 0;
+}
+
+void forth_ext_fini(struct forth_nic *n)
+{
+	free(n->ext.free);
+}
+
+static uint64_t block_base(const struct forth_nic *n, uint32_t id)
+{
+	return FORTH_BAR0_BYTES - n->ext.total * n->voq_block_bytes +
+	       id * n->voq_block_bytes;
+}
+
+/* ---- room --------------------------------------------------------------- */
+
+bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords)
+{
+	uint32_t level;
+
+	if (!n->ext.total)
+		return false;
+	if (!ring_empty(&n->voq[v].blocks))
+		return true;
+	level = forth_voq_level(n, v);
+	return level >= n->voq_hi / 8 || level + qwords + 2 > n->voq[v].cap;
+}
+
+/* Payload of the next packet that fits into `room` words of a block, 0 = a new
+ * block is needed. */
+static uint32_t fit(uint32_t size, uint32_t left, uint32_t room, bool first)
+{
+	if (room < first + 1u + (left == 1))
+		return 0;
+	size = size < room - first ? size : room - first;
+	if (size == left && first + size + 1 > room)
+		size--;
+	return size;
+}
+
+bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
+		    struct forth_plan *p)
+{
+	const struct forth_voq *q = &n->voq[v];
+	uint32_t want = qwords < n->pkt_qwords ? qwords : n->pkt_qwords;
+	uint32_t end = 0;
+
+	p->ext = true;
+	p->n = p->blocks = 0;
+	p->room = ring_empty(&q->blocks) ? 0 : q->room;
+	p->seg = p->room && q->seg >= want ? q->seg : 0;
+	while (end < qwords) {
+		uint32_t size = qwords - end;
+
+		p->seg = p->seg ? p->seg : n->seg_qwords;
+		size = size < p->seg ? size : p->seg;
+		size = size < n->pkt_qwords ? size : n->pkt_qwords;
+		size = fit(size, qwords - end, p->room, !end);
+		if (!size) {
+			if (++p->blocks > n->ext.n_free)
+				return false;
+			p->room = n->ext.block_words;
+			p->seg = 0;
+			continue;
+		}
+		p->room -= size + !end + (end + size == qwords);
+		p->seg -= size;
+		end += size;
+		p->end[p->n] = (uint16_t)end;
+		p->block[p->n++] = (uint16_t)p->blocks;
+	}
+	return true;
+}
+
+/* Blocks of the plan are taken off the free list and linked. */
+void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
+{
+	struct forth_voq *q = &n->voq[v];
+	struct forth_ext *e = &n->ext;
+	uint32_t tail = q->blocks.tail - 1;
+
+	for (uint32_t i = 0; i < p->blocks; i++)
+		*ring_push(&q->blocks) = (struct forth_block){
+			.id = e->free[--e->n_free],
+		};
+	for (uint32_t i = 0; i < p->n; i++)
+		ring_at(&q->blocks, tail + p->block[i])->missing++;
+	q->room = p->room;
+	if (e->n_free < e->least_free)
+		e->least_free = e->n_free;
+	weft_count(n->comp, C_EXT_BLOCKS, p->blocks);
+}
+
+/* ---- filling --------------------------------------------------------------
+ */
+
+/* Packets come in order: this one lies in the first block that misses one. */
+static struct forth_block *block_missing(struct forth_voq *q)
+{
+	uint32_t i = ring_count(&q->blocks);
+
+	while (i > 1 && ring_nth(&q->blocks, i - 2)->missing)
+		i--;
+	return ring_nth(&q->blocks, i - 1);
+}
+
+void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
+		    uint64_t in)
+{
+	struct forth_voq *q = &n->voq[v];
+	struct forth_block *b = block_missing(q);
+	uint8_t *data = weft_slice_data(p->data);
+
+	p->ext_off = b->fill + p->first;
+	b->fill += p->words;
+	b->pkts++;
+	b->missing--;
+	b->in = in;
+	weft_bus_settle(n->bus);
+	if (data)
+		forth_ram_write(n, block_base(n, b->id) + 8ull * p->ext_off,
+				data, p->data.len);
+	weft_slice_drop(&p->data);
+	*ring_push(&q->ext) = *p;
+	weft_count(n->comp, C_EXT_WORDS, p->words);
+	forth_ext_poke(n);
+}
+
+static void block_free(struct forth_nic *n, uint32_t id)
+{
+	n->ext.free[n->ext.n_free++] = id;
+}
+
+/* The last `missing` packets of the plan will not come. */
+void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
+{
+	struct forth_voq *q = &n->voq[v];
+
+	while (missing--)
+		block_missing(q)->missing--;
+	for (; !ring_empty(&q->blocks); q->blocks.tail--) {
+		struct forth_block *b = ring_at(&q->blocks, q->blocks.tail - 1);
+
+		if (b->pkts || b->missing)
+			break;
+		block_free(n, b->id);
+	}
+	q->room = q->seg = 0;
+	forth_ext_poke(n);
+}
+
+void forth_ext_reset(struct forth_nic *n)
+{
+	for (uint32_t v = 0; v < n->n_voq; v++) {
+		struct forth_voq *q = &n->voq[v];
+
+		for (; !ring_empty(&q->blocks); ring_pop(&q->blocks))
+			block_free(n, ring_front(&q->blocks)->id);
+		ring_clear(&q->ext);
+		q->room = 0;
+	}
+	n->ext.busy = false;
+}
+
+/* ---- the reader -----------------------------------------------------------
+ */
+
+static void packet_fetch(struct forth_nic *n, struct forth_pkt *p, uint32_t id)
+{
+	uint32_t bytes = forth_hdr_size(p->hdr) * 8;
+	uint8_t *data;
+
+	p->data = weft_slice_new(n->comp->sim, bytes);
+	data = weft_slice_data(p->data);
+	if (data)
+		forth_ram_read(n, block_base(n, id) + 8ull * p->ext_off, data,
+			       bytes);
+	p->ready = n->ext.end + n->t_sync_vl + n->t_linkstart;
+}
+
+/* The block is on chip. */
+static void fetch_end(struct forth_nic *n)
+{
+	struct forth_ext *e = &n->ext;
+	struct forth_voq *q = &n->voq[e->voq];
+	struct forth_block b = *ring_front(&q->blocks);
+	bool was_empty = ring_empty(&q->pkts);
+
+	for (; b.pkts; b.pkts--, ring_pop(&q->ext)) {
+		struct forth_pkt *p = ring_push(&q->pkts);
+
+		*p = *ring_front(&q->ext);
+		packet_fetch(n, p, b.id);
+	}
+	ring_pop(&q->blocks);
+	block_free(n, b.id);
+	e->busy = false;
+	if (was_empty)
+		forth_voq_kick_one(n, e->voq);
+	if (n->n_masked)
+		forth_engine_wake(n, forth_pc(n));
+}
+
+/* Edge from which VOQ v may be served, or UINT64_MAX. */
+static uint64_t servable_at(const struct forth_nic *n, uint32_t v)
+{
+	const struct forth_voq *q = &n->voq[v];
+	const struct forth_block *b = ring_front(&q->blocks);
+	uint32_t level, low = (uint32_t)(n->voq_lo / 8);
+	uint64_t at;
+
+	if (ring_empty(&q->blocks) || b->missing)
+		return UINT64_MAX;
+	level = forth_voq_level(n, v);
+	at = level < low ? 0 : forth_voq_left_at(n, v, level - low + 1);
+	return at > b->in ? at : b->in;
+}
+
+static void fetch_start(struct forth_nic *n, uint32_t v, uint64_t now)
+{
+	struct forth_ext *e = &n->ext;
+	struct forth_voq *q = &n->voq[v];
+	uint32_t words = ring_front(&q->blocks)->fill;
+
+	e->busy = true;
+	e->voq = v;
+	e->rr = v + 1;
+	e->end = now + n->ext_rd_lat +
+		 (8ull * words + n->ext_rate - 1) / n->ext_rate;
+	q->used += words;
+	if (ring_count(&q->blocks) == 1)
+		q->room = 0; /* closed */
+	weft_timer_arm(n->comp, &e->timer, TAG_EXT,
+		       weft_clock_edge(&n->pci, e->end));
+}
+
+/* Starts reading for whom it may now, or looks again when it may. */
+static void reader_pick(struct forth_nic *n)
+{
+	uint64_t now = forth_pc(n), soon = UINT64_MAX;
+
+	for (uint32_t i = 0; i < n->n_voq; i++) {
+		uint32_t v = (n->ext.rr + i) % n->n_voq;
+		uint64_t at = servable_at(n, v);
+
+		if (at <= now) {
+			fetch_start(n, v, now);
+			return;
+		}
+		soon = at < soon ? at : soon;
+	}
+	if (soon != UINT64_MAX)
+		weft_timer_arm(n->comp, &n->ext.timer, TAG_EXT,
+			       weft_clock_edge(&n->pci, soon));
+}
+
+void forth_ext_run(struct forth_nic *n)
+{
+	struct forth_ext *e = &n->ext;
+
+	if (!weft_timer_due(n->comp, &e->timer))
+		return;
+	if (e->busy && forth_pc(n) >= e->end)
+		fetch_end(n);
+	if (!e->busy)
+		reader_pick(n);
+}
+
+void forth_ext_poke(struct forth_nic *n)
+{
+	uint64_t soon = UINT64_MAX, now;
+
+	if (!n->ext.total || n->ext.busy)
+		return;
+	for (uint32_t v = 0; v < n->n_voq; v++) {
+		uint64_t at = servable_at(n, v);
+
+		soon = at < soon ? at : soon;
+	}
+	if (soon == UINT64_MAX)
+		return;
+	now = forth_pc(n);
+	weft_timer_arm(n->comp, &n->ext.timer, TAG_EXT,
+		       weft_clock_edge(&n->pci, soon > now ? soon : now));
+}
+
+int forth_ext_check(const struct forth_nic *n, struct weft_err *err)
+{
+	uint32_t linked = 0;
+
+	for (uint32_t v = 0; v < n->n_voq; v++)
+		linked += ring_count(&n->voq[v].blocks);
+	if (linked + n->ext.n_free == n->ext.total)
+		return 0;
+	return weft_fail(err, EPROTO,
+			 "%s: %u blocks of external memory, %u free and %u in "
+			 "VOQs",
+			 n->comp->name, n->ext.total, n->ext.n_free, linked);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: bodies of long VOQs in external memory (external_queue.c).
+ * Source: forth.md section 6. */
+#ifndef SYSTEMS_FORTH_NIC_EXTERNAL_QUEUE_H
+#define SYSTEMS_FORTH_NIC_EXTERNAL_QUEUE_H
+
+#include "base/ring.h"
+#include "weft/sim.h"
+
+struct forth_nic;
+struct forth_pkt;
+struct forth_plan;
+struct weft_err;
+
+/* A block of external memory in the list of its VOQ. */
+struct forth_block {
+	uint32_t id;
+	uint32_t fill;	  /* words written so far */
+	uint32_t pkts;	  /* packets that lie in it */
+	uint32_t missing; /* packets that will follow */
+	uint64_t in;	  /* pc: the latest of them is in */
+};
+
+/* External memory: free list, and the one reader (external_queue.c). */
+struct forth_ext {
+	uint32_t total, n_free, least_free;
+	uint32_t block_words;
+	uint32_t *free; /* ids, a stack */
+	bool busy;
+	uint32_t voq, rr;
+	uint64_t end; /* pc */
+	struct weft_timer timer;
+};
+
+int forth_ext_init(struct forth_nic *n, struct weft_err *err);
+void forth_ext_fini(struct forth_nic *n);
+/* External memory instead of, or behind, the chip: is there room? */
+bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
+bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
+		    struct forth_plan *p);
+void forth_ext_take(struct forth_nic *n, uint32_t v,
+		    const struct forth_plan *p);
+/* One packet has been read and is in its block at edge `in`. */
+void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
+		    uint64_t in);
+void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
+void forth_ext_reset(struct forth_nic *n);
+void forth_ext_run(struct forth_nic *n);
+/* Something may have changed for the reader. */
+void forth_ext_poke(struct forth_nic *n);
+/* All blocks are on the free list or in a VOQ's list; a message if not. */
+int forth_ext_check(const struct forth_nic *n, struct weft_err *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: what it measures about itself: counters (performance_counters.c),
+ * samples (sampler.c), time stamps of packets (benchmark_mode.c), the event log
+ * (event_log.c). Source: forth.md sections 2.5, 2.7, 2.8 and 10. */
+#ifndef SYSTEMS_FORTH_NIC_INSTRUMENTS_H
+#define SYSTEMS_FORTH_NIC_INSTRUMENTS_H
+
+#include "systems/forth/nic/registers.h"
+
+struct forth_nic;
+struct forth_pkt;
+
+enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
+
+/* Qwords that move one per pc from an edge on. */
+struct forth_ramp {
+	uint64_t base; /* before the ramp */
+	uint64_t start, n;
+};
+
+struct forth_sampler {
+	uint32_t left, taken, index; /* samples to take; read index */
+	bool armed, running;
+	uint64_t interval, next; /* pc */
+	uint64_t origin[DIR_N];	 /* qwords at the start */
+	uint32_t *mem;		 /* 2048 x (tx, rx) */
+};
+
+/* performance_counters.c */
+uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id);
+void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc);
+void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
+		    uint64_t pc);
+void forth_perf_note(struct forth_nic *n, enum forth_dir d,
+		     const struct weft_bus_note *note);
+uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
+void forth_cum_store(struct forth_nic *n, uint32_t val);
+
+/* sampler.c */
+void forth_sampler_arm(struct forth_nic *n, uint32_t count);
+void forth_sampler_first(struct forth_nic *n, uint64_t pc);
+void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
+uint32_t forth_sampler_pop(struct forth_nic *n);
+void forth_sampler_seek(struct forth_nic *n, uint32_t index);
+
+/* benchmark_mode.c */
+uint32_t forth_bench_mode(struct forth_nic *n);
+void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
+			 uint32_t count);
+uint32_t forth_bench_ts1(const struct forth_nic *n, uint32_t q, uint32_t slot);
+void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
+		       uint64_t start_cc);
+
+/* stage_marks.c */
+void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
+			  uint32_t count);
+void forth_trace_picked(struct forth_nic *n);
+/* A packet was cut: all of it is read at pc `read`, and in its VOQ at `in`. */
+void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
+		     uint64_t in);
+
+/* event_log.c */
+void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
+		   enum forth_log_event event, uint32_t arg);
+void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
+		      uint16_t credit, bool in);
+void forth_log_enable(struct forth_nic *n, uint32_t control);
+uint32_t forth_log_written(struct forth_nic *n);
+void forth_log_seek(struct forth_nic *n, uint32_t index);
+uint32_t forth_log_read(struct forth_nic *n, uint32_t i);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: multipath: the sender's choice of paths (path_choice.c), the
+ * receiver's completion of packets that may overtake each other (resequencer.c,
+ * packet_counting.c). Source: forth.md section 7. */
+#ifndef SYSTEMS_FORTH_NIC_MULTIPATH_H
+#define SYSTEMS_FORTH_NIC_MULTIPATH_H
+
+#include "systems/forth/nic/network_interface.h"
+
+struct forth_nic;
+struct weft_err;
+
+#define FORTH_HDR_ANNOUNCE (1ull << 48) /* completion=count (7.7) */
+enum { PATHS_MAX = 32, NO_SLOT = 0xFFFF, SOURCES = 8, GROUPS = 64 };
+
+/* A remote notification or interrupt that may be given from pc `at` on. */
+struct forth_deliver {
+	uint64_t hdr, at;
+	bool bad, loss;
+	uint8_t src, group;
+	uint64_t trace; /* message; 0: of several */
+};
+
+/* path_choice.c */
+int forth_path_init(struct forth_nic *n, struct weft_err *err);
+uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
+/* Header of the front packet of a VOQ with its resequencing field. */
+uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
+void forth_path_sent(struct forth_nic *n, uint32_t v);
+void forth_path_reset(struct forth_nic *n, uint32_t mask);
+
+/* resequencer.c: completion of packets that may overtake each other. */
+int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
+void forth_reseq_fini(struct forth_nic *n);
+/* A header with a good CRC came in; it counts from `pc` on. */
+void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
+/* Its payload is in memory (or will never be). */
+void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
+			 bool lost);
+/* Headers that count from now on. */
+void forth_reseq_run(struct forth_nic *n);
+void forth_reseq_restart(struct forth_nic *n, uint32_t mask);
+uint32_t forth_reseq_counts(const struct forth_nic *n);
+uint32_t forth_reseq_lost_mask(const struct forth_nic *n);
+uint32_t forth_reseq_pool(const struct forth_nic *n);
+uint32_t forth_reseq_state(const struct forth_nic *n, uint32_t src);
+/* Hands a notification or interrupt to the engine. */
+void forth_deliver(struct forth_nic *n, struct forth_deliver d);
+
+/* packet_counting.c: the counting alternative. */
+int forth_group_init(struct forth_nic *n, struct weft_err *err);
+void forth_group_written(struct forth_nic *n, const struct forth_rx *rx);
+
+#endif

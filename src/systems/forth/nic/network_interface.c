@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Network interface of the FORTH NIC: what joins the link engine
+ * (systems/forth/link/port.h) to the outgoing buffers and to Net2Host. Source:
+ * forth.md sections 4.1, 4.2, 4.9, 4.11 (cut-through, R-24), 5.2 and 5.7
+ * (credits of the NIC receiver), 7.6 (one FIFO per link, R-35).
+ *
+ * Links are bundled byte by byte into one engine, or each has an engine and a
+ * Net2Host FIFO of its own; all run on one NET clock.  The network counters are
+ * sums over the engines. */
+#include <errno.h>
+#include <stddef.h>
+
+#include "systems/forth/nic/nic.h"
+
+/* ---- cut-through (R-24) -------------------------------------------------- */
+
+/* Quarters of a packet to wait: 1 - R_net/R_pci, rounded up.
+ * R_net/R_pci = (4 L / T_net) / (8 / T_pci). */
+static uint32_t ct_quarters(const struct forth_nic *n)
+{
+	const struct weft_clock *p = &n->pci, *c = &n->link[0].clk;
+	unsigned __int128 net = (unsigned __int128)n->width * p->num * c->den;
+	unsigned __int128 pci = (unsigned __int128)2 * c->num * p->den;
+
+	if (net >= pci)
+		return 0;
+	return (uint32_t)((4 * (pci - net) + pci - 1) / pci);
+}
+
+/* Wire words in front of the payload. */
+static uint32_t words_before(const struct forth_nic *n)
+{
+	return n->frame == FORTH_WORD && n->width == 1 ? 4 : 3;
+}
+
+/* Payload qword i is complete in Net2Host. */
+weft_time_t forth_rx_word_at(const struct forth_nic *n,
+			     const struct forth_rx *rx, uint32_t i)
+{
+	uint64_t cc = rx->data_cc + (2ull * (i + 1) + n->width - 1) / n->width;
+
+	return weft_clock_edge(&n->link[0].clk, cc);
+}
+
+/* ---- receive --------------------------------------------------------------
+ */
+
+uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
+{
+	struct forth_fifo *q = &n->fifo[link];
+
+	if (q->out && forth_pc(n) >= q->out_at) {
+		q->used -= q->out;
+		q->out = 0;
+	}
+	return q->used;
+}
+
+static uint32_t link_of(const struct forth_nic *n, struct flink *l)
+{
+	return (uint32_t)(flink_line(l) - n->link);
+}
+
+/* Room in Net2Host: only wrong credits can fill it. */
+static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
+{
+	uint32_t room = n->n2h_words - forth_fifo_used(n, rx->link);
+	uint32_t lost;
+
+	if (rx->qwords + 1 <= room)
+		return;
+	lost = rx->qwords + 1 - room;
+	forth_perf_add(n, PERF_NET2H_FULL_ERR, lost);
+	weft_count(n->comp, C_RX_LOST, lost);
+	rx->bad = true;
+	rx->qwords -= lost < rx->qwords ? lost : rx->qwords;
+}
+
+static bool rx_lost(struct forth_nic *n, uint32_t link)
+{
+	return forth_fifo_used(n, link) >= n->n2h_words;
+}
+
+/* What multipath does with a header (7.4); it counts once it is checked. */
+static void rx_multi(struct forth_nic *n, struct forth_rx *rx)
+{
+	if (forth_is_announce(n, rx->hdr))
+		rx->ready = forth_pc_of_cc(n, rx->end_cc);
+	forth_reseq_header(n, rx, forth_pc_of_cc(n, rx->data_cc));
+}
+
+static void rx_enqueue(struct forth_nic *n, struct flink *l,
+		       struct weft_frame *f, const struct flink_rx *r,
+		       uint32_t wait)
+{
+	uint32_t link = link_of(n, l);
+	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
+	uint64_t ready = r->cycle + r->shift + n->t_l2d + wait;
+	struct forth_rx rx = {
+		.hdr = f->u[FORTH_U_HEADER],
+		.data = f->payload,
+		.ready = forth_pc_of_cc(n, ready),
+		.data_cc = r->cycle + r->shift + words_before(n),
+		.end_cc = r->cycle + r->words,
+		.qwords = f->payload.len / 8,
+		.charge = flink_charge(l, size),
+		.bad = r->bad,
+		.loop = l->loop,
+		.link = (uint8_t)link,
+		.trace = f->trace_id,
+	};
+
+	f->payload = (struct weft_slice){ 0 };
+	rx_overflow(n, &rx);
+	n->fifo[link].used += rx.qwords + 1;
+	n->fifo[link].line += !rx.loop;
+	if (n->multi)
+		rx_multi(n, &rx);
+	*ring_push(&n->fifo[link].q) = rx;
+	forth_mark(n, rx.trace, "receives enough of it", rx.ready);
+	forth_trace_fifo(n, link);
+	forth_engine_offer(n, rx.ready);
+}
+
+static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
+			 const struct flink_rx *r)
+{
+	struct forth_nic *n = own;
+	uint32_t link = link_of(n, l);
+	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
+	uint64_t words = flink_words(l, size);
+
+	weft_count(n->comp, C_PACKETS_IN, 1);
+	n->net2h_start++;
+	if (r->bad)
+		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
+			  LOG_BODY_CRC);
+	if (rx_lost(n, link)) { /* not even the header finds room */
+		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
+		weft_count(n->comp, C_RX_LOST, size + 1);
+		flink_fwd(l, 0, flink_charge(l, size),
+			  weft_clock_edge(&l->clk, r->cycle + r->words));
+	} else {
+		rx_enqueue(n, l, f, r, (uint32_t)((n->ct_num * words + 3) / 4));
+	}
+	weft_frame_free(f);
+}
+
+static void fifo_flush(struct forth_nic *n, uint32_t link, weft_time_t t)
+{
+	struct forth_fifo *q = &n->fifo[link];
+
+	for (; !ring_empty(&q->q); ring_pop(&q->q)) {
+		struct forth_rx *rx = ring_front(&q->q);
+		weft_time_t end = weft_clock_edge(&n->link[0].clk, rx->end_cc);
+
+		t = end > t ? end : t;
+		flink_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
+		forth_netif_gone(n, rx);
+		forth_reseq_written(n, rx, true);
+		weft_slice_drop(&rx->data);
+	}
+	q->used = q->out = 0;
+}
+
+void forth_netif_flush(struct forth_nic *n, uint64_t pc)
+{
+	for (uint32_t k = 0; k < n->n_link; k++)
+		fifo_flush(n, k, weft_clock_edge(&n->pci, pc));
+}
+
+/* ---- credits: word by word as the DMA drains Net2Host ----------------- */
+
+/* Link words that `qwords` FIFO words are worth. */
+static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
+{
+	return qwords * 2 / n->width;
+}
+
+static struct flink *wr_link(struct forth_nic *n)
+{
+	return forth_rx_end(n, &n->wr.rx);
+}
+
+void forth_netif_header_out(struct forth_nic *n)
+{
+	n->wr.credited = worth(n, 1);
+	n->wr.drained = 0;
+	n->fifo[n->wr.rx.link].used--;
+	if (n->wr.credited)
+		flink_fwd(wr_link(n), 0, n->wr.credited, weft_now(n->comp));
+}
+
+/* Four links: a link word is two qwords, so F moves at every second edge. */
+static void words_out_wide(struct forth_nic *n, uint32_t first, uint32_t words,
+			   uint64_t pc0)
+{
+	uint64_t at = pc0 + (first % 2 ? 2 : 1); /* first whole link word */
+	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
+
+	half.phase = weft_clock_edge(&n->pci, at);
+	flink_fwd(wr_link(n), 0, 1, half.phase);
+	if (words > 1)
+		flink_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
+}
+
+/* The burst has not begun when the bus tells of it. */
+static void words_leave(struct forth_nic *n, uint32_t link, uint32_t count,
+			uint64_t pc)
+{
+	struct forth_fifo *q = &n->fifo[link];
+
+	forth_fifo_used(n, link);
+	q->used -= q->out;
+	q->out = count;
+	q->out_at = pc;
+}
+
+void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
+			   uint64_t pc0)
+{
+	uint32_t words = worth(n, 1 + first + count) - n->wr.credited;
+
+	words_leave(n, n->wr.rx.link, count, pc0);
+	n->wr.drained += count;
+	n->wr.credited += words;
+	if (!words)
+		return;
+	if (n->width == 4)
+		words_out_wide(n, first, words, pc0);
+	else
+		flink_fwd_ramp(wr_link(n), 0, words, 2 / n->width, &n->pci,
+			       pc0);
+}
+
+/* The rest of the packet's charge, at its last word (5.2); words that were not
+ * written go with it. */
+void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
+{
+	uint32_t rest = n->wr.rx.charge - n->wr.credited;
+
+	n->fifo[n->wr.rx.link].used -= n->wr.rx.qwords - n->wr.drained;
+	n->wr.drained = n->wr.rx.qwords;
+	n->wr.credited += rest;
+	if (rest)
+		flink_fwd(wr_link(n), 0, rest, weft_clock_edge(&n->pci, pc));
+}
+
+/* ---- loopback (2.6) ------------------------------------------------------ */
+
+/* Net2Host is promised to the neighbour: the loop waits until it holds nothing
+ * of the line. */
+bool forth_netif_clear(const struct forth_nic *n, const struct flink *l)
+{
+	return !l->loop || !n->fifo[l->line - n->link].line;
+}
+
+void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx)
+{
+	struct flink *l = &n->link[rx->link];
+
+	if (rx->loop || --n->fifo[rx->link].line || !l->muted)
+		return;
+	flink_kick(l->back, weft_now(n->comp));
+}
+
+void forth_netif_loopback(struct forth_nic *n, bool on)
+{
+	for (uint32_t k = 0; k < n->n_link; k++)
+		flink_loopback(&n->link[k], on);
+}
+
+/* ---- transmit --------------------------------------------------------------
+ */
+
+static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
+{
+	struct forth_nic *n = own;
+
+	return forth_voq_next(n, l, p);
+}
+
+static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
+		       uint32_t shift)
+{
+	struct forth_nic *n = own;
+
+	forth_voq_sent(n, link_of(n, l), start, end, shift);
+}
+
+static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
+{
+	struct forth_nic *n = own;
+
+	(void)cycle;
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link_of(n, l)),
+		  LOG_ERROR, LOG_HEADER_CRC);
+}
+
+static void netif_credit(void *own, struct flink *l, uint64_t cycle,
+			 uint16_t credit, bool in)
+{
+	struct forth_nic *n = own;
+
+	forth_log_credit(n, link_of(n, l), cycle, credit, in);
+}
+
+static bool netif_drained(void *own, struct flink *l)
+{
+	const struct forth_nic *n = own;
+
+	return !n->fifo[l - n->link].line;
+}
+
+static const struct flink_ops netif_ops = {
+	.next = netif_next,
+	.sent = netif_sent,
+	.packet = netif_packet,
+	.bad_header = netif_bad_header,
+	.credit = netif_credit,
+	.drained = netif_drained,
+};
+
+/* ---- counters (0x80..0xC8) ------------------------------------------------
+ */
+
+uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < n->n_link; k++)
+		for (struct flink *l = &n->link[k]; l; l = l->back) {
+			const char *count = (const char *)flink_counts(l);
+
+			sum += *(const uint64_t *)(count + counter);
+		}
+	return sum;
+}
+
+/* A counter per RocketIO: link 0, or all the others. */
+static uint64_t rio(struct forth_nic *n, size_t counters, bool first)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		const uint64_t *per_link =
+			(const uint64_t *)((const char *)flink_counts(
+						   &n->link[k]) +
+					   counters);
+
+		for (uint32_t j = 0; j < FLINK_LINKS_MAX; j++)
+			sum += first == (k + j == 0) ? per_link[j] : 0;
+	}
+	return sum;
+}
+
+/* Net2HPReady has not been raised yet for packets still on their way. */
+static uint64_t net2h_starts(struct forth_nic *n)
+{
+	uint64_t count = n->net2h_start;
+
+	for (uint32_t k = 0; k < n->n_link; k++)
+		for (uint32_t i = ring_count(&n->fifo[k].q); i > 0; i--) {
+			if (ring_nth(&n->fifo[k].q, i - 1)->ready <=
+			    forth_pc(n))
+				break;
+			count--;
+		}
+	return count;
+}
+
+#define AT(field) offsetof(struct flink_count, field)
+
+uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
+{
+	static const size_t plain[NET_N] = {
+		[NET_NET_OUT_CYCLES] = AT(out_cycles),
+		[NET_NET_IN_CYCLES] = AT(in_cycles),
+		[NET_NET_OUT_PACKETS] = AT(tx_packets),
+		[NET_NET_DEQ_WORDS] = AT(tx_qwords),
+		[NET_NET_IN_PACKETS] = AT(rx_packets),
+		[NET_NET_ENQ_WORDS] = AT(rx_qwords),
+		[NET_HEADER_CRC_ERR] = AT(header_crc),
+		[NET_NET_ALIGN_ERR] = AT(align),
+		[NET_NET_BACKPRESSURE] = AT(backpressure),
+	};
+	static const size_t per_link[] = { AT(bad_char), AT(sync_loss),
+					   AT(disparity), AT(tx_full) };
+
+	if (!n->started)
+		return 0;
+	if (id == NET_H2NET_START)
+		return n->h2net_start;
+	if (id == NET_NET2H_START)
+		return net2h_starts(n);
+	if (id >= NET_RIO0_UNKNOWN && id <= NET_RIO1_TX_FULL)
+		return rio(n, per_link[(id - NET_RIO0_UNKNOWN) % 4],
+			   id <= NET_RIO0_TX_FULL);
+	return forth_link_sum(n, plain[id]);
+}
+
+/* ---- construction ---------------------------------------------------------
+ */
+
+int forth_netif_init(struct forth_nic *n, struct weft_err *err)
+{
+	struct flink_cfg cfg = flink_cfg_default();
+	int ret = 0;
+
+	cfg.links = n->width;
+	cfg.layout = n->frame;
+	cfg.rx_lanes = 1;
+	cfg.rx_cap = n->n2h_words * 2 / n->width;
+	cfg.max_payload = (uint32_t)n->max_payload;
+	cfg.min_payload = n->min_payload > 8 ? (uint32_t)n->min_payload : 0;
+	cfg.refresh_cc = n->refresh_cc;
+	cfg.resync_cc = n->resync;
+	cfg.t_crtx = n->t_crtx;
+	cfg.t_crrx = n->t_crrx;
+	cfg.credit_words = n->credit_words;
+	cfg.ppm = (int32_t)n->ppm;
+	cfg.credit_filter = n->credit_filter;
+	cfg.crc32_complement = n->crc32_complement;
+	cfg.return_discards = true;
+	for (uint32_t k = 0; k < n->n_link && !ret; k++)
+		ret = flink_init(&n->link[k], n->comp,
+				 &n->comp->ports[PORT_LINK + k], &cfg,
+				 &netif_ops, n, TAG_LINK + k, err);
+	return ret;
+}
+
+int forth_netif_start(struct forth_nic *n, struct weft_err *err)
+{
+	const struct weft_clock *a = &n->link[0].clk;
+	int ret = 0;
+
+	for (uint32_t k = 0; k < n->n_link && !ret; k++) {
+		const struct weft_clock *b = &n->link[k].clk;
+
+		ret = flink_start(&n->link[k], err);
+		if (!ret && (a->num != b->num || a->den != b->den))
+			ret = weft_fail(err, EINVAL,
+					"%s: links of different rates: all "
+					"run on one clock",
+					n->comp->name);
+	}
+	n->ct_num = n->ct_q ? n->ct_q - 1 : ct_quarters(n);
+	return ret;
+}
+
+void forth_netif_fini(struct forth_nic *n)
+{
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		ring_free(&n->fifo[k].q);
+		flink_fini(&n->link[k]);
+	}
+}

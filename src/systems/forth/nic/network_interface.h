@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NIC: Net2Host, the far side of the link engines (network_interface.c).
+ * Source: forth.md sections 1.2, 4.8 to 4.11 and 5.2. */
+#ifndef SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H
+#define SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H
+
+#include "systems/forth/link/port.h"
+#include "systems/forth/nic/registers.h"
+#include "base/ring.h"
+
+struct forth_nic;
+struct weft_err;
+
+/* One received packet in Net2Host. */
+struct forth_rx {
+	uint64_t hdr;
+	struct weft_slice data;
+	uint64_t ready;	  /* pc of Net2HPReady */
+	uint64_t data_cc; /* NET cycle of the first payload word */
+	uint64_t end_cc;  /* NET cycle after the last word */
+	uint32_t qwords;  /* in the FIFO, header not counted */
+	uint32_t charge;  /* link words */
+	bool bad;
+	bool loop; /* came by the loop end of its link */
+	/* multipath */
+	uint8_t link, src;
+	uint16_t slot; /* of its header in the pool, or NO_SLOT */
+	uint32_t epoch;
+	uint64_t trace; /* message */
+};
+
+/* A Net2Host FIFO, one per link engine. */
+struct forth_fifo {
+	struct {
+		RING(struct forth_rx);
+	} q;
+	uint32_t used; /* qwords, headers included */
+	uint32_t line; /* packets that came by the cable */
+	/* Of them, leave together when their burst begins. */
+	uint32_t out;
+	uint64_t out_at; /* pc */
+};
+
+int forth_netif_init(struct forth_nic *n, struct weft_err *err);
+int forth_netif_start(struct forth_nic *n, struct weft_err *err);
+/* Qwords in a FIFO now. */
+uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
+/* Throws all waiting packets away; credits return from pc on. */
+void forth_netif_flush(struct forth_nic *n, uint64_t pc);
+void forth_netif_fini(struct forth_nic *n);
+weft_time_t forth_rx_word_at(const struct forth_nic *n,
+			     const struct forth_rx *rx, uint32_t i);
+/* Credits of received words (5.2, NIC receiver). */
+void forth_netif_header_out(struct forth_nic *n);
+void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
+			   uint64_t pc0);
+void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
+/* The packet that was written, or is given up, has left its FIFO. */
+void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
+/* May this end of a link send? */
+bool forth_netif_clear(const struct forth_nic *n, const struct flink *l);
+void forth_netif_loopback(struct forth_nic *n, bool on);
+uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
+/* Sum over all links of a counter, by its offset in struct flink_count. */
+uint64_t forth_link_sum(struct forth_nic *n, size_t counter);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the FORTH NIC (class forth.nic): the device.  What its units keep
+ * and offer each other is in their headers.  Source: forth.md sections 1.2, 2,
+ * 3, 4.8-4.11, 6, 10, 11.
+ *
+ *   host bus --+-- registers.c      configuration space, registers, BAR0
+ *              |   request_queue.c     request queues, start flag, pointers
+ *              +-- dma_engine.c    request-queue FSM: outgoing transfers
+ *              |   dma_write.c     incoming packets and notifications to memory
+ *              |   voq.c       outgoing buffering, segmentation, room
+ *              |   external_queue.c       bodies of long VOQs in external
+ * memory
+ *              +-- network_interface.c     link engines
+ * (systems/forth/link/port.h) on the far side path_choice.c      multipath,
+ * sender resequencer.c, packet_counting.c   multipath, receiver: completion
+ *                  performance_counters.c, sampler.c, benchmark_mode.c,
+ * event_log.c, stage_marks.c   measuring
+ *
+ * Times inside are numbers of PCI clock edges ("pc") unless a name says
+ * otherwise; whatever comes from the other domain is taken at the first edge at
+ * or after it. */
+#ifndef SYSTEMS_FORTH_NIC_NIC_H
+#define SYSTEMS_FORTH_NIC_NIC_H
+
+#include "systems/forth/link/port.h"
+#include "systems/forth/nic/registers.h"
+#include "systems/forth/nic/dma_engine.h"
+#include "systems/forth/nic/external_queue.h"
+#include "systems/forth/nic/instruments.h"
+#include "systems/forth/nic/multipath.h"
+#include "systems/forth/nic/network_interface.h"
+#include "systems/forth/nic/request_queue.h"
+#include "base/ring.h"
+#include "systems/forth/nic/voq.h"
+#include "weft/bus.h"
+#include "weft/trace.h"
+
+enum forth_lnotify_at { LNOTIFY_DEPARTED, LNOTIFY_READ };
+enum forth_bundle { BUNDLE_BYTE, BUNDLE_PACKET };
+enum forth_completion { COMPLETION_RESEQ, COMPLETION_COUNT };
+enum { PORT_BUS, PORT_LINK };
+/* Within one time external memory comes first, links come last. */
+enum { TAG_EXT, TAG_ENGINE, TAG_LINK };
+
+struct forth_nic {
+	/* parameters */
+	uint32_t links, bundle, completion, queues, voqs, flows, node, budget;
+	char pattern[64];
+	uint32_t reseq_headers, ext_rd_lat, ext_rate;
+	uint64_t voq_seg_max, voq_ext_bytes, voq_block_bytes, voq_hi, voq_lo;
+	uint64_t voq_bytes, max_payload, min_payload;
+	uint32_t h2n_words, n2h_words;
+	uint32_t lnotify_at, frame, ct_q;
+	uint32_t t_desc, t_upd, t_sync_dv, t_sync_vl, t_linkstart, t_l2d;
+	uint32_t t_crtx, t_crrx, refresh_cc, credit_words, resync;
+	double ppm;
+	bool ids_literal, status_literal, netcnt_read_clears;
+	bool suppress_bad_body_notify, rw_overlap, credit_filter,
+		crc32_complement;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	struct weft_clock pci;
+	weft_time_t now;	/* latest time asked for, */
+	uint64_t now_pc;	/* and its PCI edge */
+	bool started, enabled;	/* enabled: engine may use the bus */
+	bool multi;		/* packet by packet: section 7 holds */
+	uint32_t n_link, width; /* link engines; links bundled in each */
+	struct flink link[FLINK_LINKS_MAX];
+	struct weft_timer timer;
+	/* request queues */
+	uint64_t *qmem; /* register cells: one dword each */
+	uint32_t depth, rr_queue;
+	struct forth_queue queue[FORTH_QUEUES_MAX];
+	/* engine */
+	struct forth_rq rq;
+	struct forth_wr wr;
+	bool last_out; /* the outgoing side was served last */
+	struct {
+		RING(struct forth_lnotify);
+	} lnotify;
+	/* outgoing buffers; one when voqs is 0 */
+	uint32_t n_voq, going; /* going: VOQ of the chosen packet */
+	uint32_t rr_voq[FLINK_LINKS_MAX];
+	uint32_t n_masked;
+	struct forth_voq voq[FORTH_QUEUES_MAX];
+	struct forth_leaving leaving[FLINK_LINKS_MAX];
+	uint64_t insert_free; /* pc: the way into the VOQs is free */
+	uint64_t stray;	      /* pc: an unexpected completion ends, or 0 */
+	uint32_t seg_qwords, pkt_qwords;
+	struct forth_ext ext;
+	/* multipath: the pattern of paths */
+	uint8_t path[PATHS_MAX];
+	uint32_t n_path;
+	struct forth_reseq *reseq;
+	struct forth_group *group; /* [source][group] */
+	/* Net2Host */
+	struct forth_fifo fifo[FLINK_LINKS_MAX];
+	uint32_t rr_fifo;
+	struct {
+		RING(struct forth_deliver);
+	} deliver;
+	uint64_t ct_num; /* quarters of a packet to wait */
+	uint32_t rnotify_count;
+	/* measuring */
+	uint64_t active_since[DIR_N];
+	struct forth_ramp moved[DIR_N];
+	weft_time_t frame_at[DIR_N]; /* latest tenure: FRAME#, */
+	uint64_t frame_end[DIR_N];   /* and the end of it so far, pc */
+	bool irq_level;
+	uint64_t irq_since, split_since;
+	bool split_open, cum_armed, cum_running;
+	uint64_t cum_start;
+	uint32_t cum_base;
+	struct forth_sampler sampler;
+	uint64_t *net_base; /* 19 values at their last clearing */
+	uint64_t h2net_start, net2h_start;
+	uint32_t *ts1, *bench_seq; /* per slot, per flow; bench mode only */
+	uint8_t **ram;		   /* BAR0 in 64-KiB chunks */
+	struct forth_evlog *log;   /* NULL while off */
+	uint64_t *trace;	   /* messages by slot, while traced */
+};
+
+static inline uint32_t forth_cell(struct forth_nic *n, enum forth_reg r)
+{
+	return (uint32_t)*weft_reg_cell(n->comp, r, 0);
+}
+static inline void forth_perf_add(struct forth_nic *n, enum forth_perf id,
+				  uint64_t by)
+{
+	*weft_reg_cell(n->comp, R_PERF + id, 0) += by;
+}
+/* First PCI edge at or after now; divisions are dear, so it is kept. */
+static inline uint64_t forth_pc(struct forth_nic *n)
+{
+	weft_time_t now = weft_now(n->comp);
+
+	if (n->now != now || !n->now_pc) {
+		n->now = now;
+		n->now_pc = weft_clock_cycle(&n->pci, now);
+	}
+	return n->now_pc;
+}
+static inline uint64_t forth_pc_of(const struct forth_nic *n, weft_time_t t)
+{
+	return t == n->now && n->now_pc ? n->now_pc
+					: weft_clock_cycle(&n->pci, t);
+}
+/* PCI edge at or after an edge of the NET clock, which all links share. */
+static inline uint64_t forth_pc_of_cc(const struct forth_nic *n, uint64_t cc)
+{
+	return forth_pc_of(n, weft_clock_edge(&n->link[0].clk, cc));
+}
+/* The link end a received packet came by. */
+static inline struct flink *forth_rx_end(struct forth_nic *n,
+					 const struct forth_rx *rx)
+{
+	struct flink *l = &n->link[rx->link];
+
+	return rx->loop ? l->back : l;
+}
+/* The engine looks again at this edge. */
+static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
+{
+	weft_timer_arm(n->comp, &n->timer, TAG_ENGINE,
+		       weft_clock_edge(&n->pci, pc));
+}
+
+/* A stage of a message is over at a PCI edge. */
+static inline void forth_mark(const struct forth_nic *n, uint64_t id,
+			      const char *stage, uint64_t pc)
+{
+	if (weft_told(n->comp, id))
+		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
+}
+/* Words in a VOQ, in the FIFO of a link, now. */
+WEFT_COLD void forth_tell_voq(const struct forth_nic *n, uint32_t v);
+WEFT_COLD void forth_tell_fifo(struct forth_nic *n, uint32_t link);
+static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
+{
+	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
+		forth_tell_voq(n, v);
+}
+static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
+{
+	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
+		forth_tell_fifo(n, link);
+}
+
+/* There is something to write at pc: wakes the engine if it would begin with it
+ * then; otherwise it looks by itself when it gets there. */
+static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
+{
+	if (n->wr.state != FORTH_NO_PND_OP)
+		return;
+	if (n->rq.state == FORTH_NO_PND_OP)
+		forth_engine_wake(n, pc);
+	else if (n->rq.state == FORTH_SPLIT_WAIT &&
+		 forth_pc(n) < n->rq.data_from)
+		forth_engine_wake(n, pc > n->rq.split_from ? pc
+							   : n->rq.split_from);
+}
+
+static inline bool forth_is_announce(const struct forth_nic *n, uint64_t hdr)
+{
+	return n->completion == COMPLETION_COUNT && hdr & FORTH_HDR_ANNOUNCE;
+}
+
+/* registers_extensions.c, for the table in registers.c. */
+uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
+void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i);
+void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_count_read(struct weft_comp *c, uint32_t i);
+void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i);
+
+static inline void forth_log(struct forth_nic *n, enum forth_log_unit unit,
+			     enum forth_log_event event, uint32_t arg)
+{
+	if (__builtin_expect(n->log != NULL, 0))
+		forth_log_add(n, unit, event, arg);
+}
+
+/* block_ram_use.c */
+int forth_bram_init(struct forth_nic *n, struct weft_err *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The counting alternative to resequencing (forth.md 7.7), experimental: the
+ * receiver counts payload words per (source, group) and notifies when the
+ * announced total has been written.
+ *
+ * Header 51:49 source, 47:42 group, both in every packet; bit 48 marks the last
+ * packet of a group, which announces the total: its address field is the number
+ * of payload qwords of all other packets of the group, its own payload goes
+ * nowhere (ours: the spec has no field for the total).  It may overtake them.
+ * Group and bit 48 come from the descriptor, same bits.  A group is empty
+ * again once it has notified; software recycles its number.  A lost packet
+ * means that the notification does not come; more words than announced set the
+ * loss flag (41). */
+#include <errno.h>
+
+#include "systems/forth/nic/nic.h"
+
+struct forth_group {
+	uint32_t count, total;
+	uint64_t hdr; /* of the announcement, 0 = not yet there */
+	bool bad;
+};
+
+int forth_group_init(struct forth_nic *n, struct weft_err *err)
+{
+	if (!n->multi || n->completion != COMPLETION_COUNT)
+		return 0;
+	n->group = calloc(SOURCES * GROUPS, sizeof(*n->group));
+	if (!n->group)
+		return weft_fail(err, ENOMEM, "%s: no memory for groups",
+				 n->comp->name);
+	return 0;
+}
+
+void forth_group_written(struct forth_nic *n, const struct forth_rx *rx)
+{
+	uint32_t id = rx->hdr >> 42 & 63;
+	struct forth_group *g;
+
+	if (!n->group)
+		return;
+	g = &n->group[rx->src * GROUPS + id];
+	if (forth_is_announce(n, rx->hdr)) {
+		g->hdr = rx->hdr;
+		g->total = forth_hdr_addr(rx->hdr);
+	} else {
+		g->count += rx->qwords;
+	}
+	g->bad |= rx->bad;
+	if (!g->hdr || g->count < g->total)
+		return;
+	if (!g->bad || !n->suppress_bad_body_notify)
+		forth_deliver(n, (struct forth_deliver){
+					 .hdr = g->hdr,
+					 .at = forth_pc(n),
+					 .bad = g->bad,
+					 .loss = g->count > g->total,
+					 .src = rx->src,
+					 .group = (uint8_t)id,
+				 });
+	*g = (struct forth_group){ 0 };
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Performance counters and timers of the FORTH NIC, worked out from what the
+ * bus reports; nothing ticks.
+ * Source: forth.md sections 2.5 (counting rules, R-49), 2.7 (cumulative timer).
+ * A host load and a DMA tenure cannot share the bus, so tenures are booked
+ * whole when their first datum moves. */
+#include <stddef.h>
+
+#include "systems/forth/nic/nic.h"
+
+static uint64_t since(uint64_t now, uint64_t start)
+{
+	return now > start ? now - start : 0;
+}
+
+/* What has to be added to a counter's cell at this moment. */
+uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
+{
+	uint64_t now;
+
+	if (!n->started)
+		return 0;
+	now = forth_pc(n);
+	switch (id) {
+	case PERF_H2N_DMA_ACTIVE:
+		return n->rq.active ? since(now, n->active_since[DIR_H2N]) : 0;
+	case PERF_N2H_DMA_ACTIVE:
+		return n->wr.state != FORTH_NO_PND_OP && n->wr.job == JOB_PACKET
+			       ? since(now, n->active_since[DIR_N2H])
+			       : 0;
+	case PERF_IRQ_ACTIVE:
+		return n->irq_level ? since(now, n->irq_since) : 0;
+	case PERF_SPLIT_DURATION:
+		return n->split_open ? since(now, n->split_since) : 0;
+	case PERF_BODY_CRC_ERR:
+		return forth_link_sum(n,
+				      offsetof(struct flink_count, body_crc));
+	case PERF_HEADER_ALIGN_ERR:
+		return forth_link_sum(
+			n, offsetof(struct flink_count, header_align));
+	default:
+		return 0;
+	}
+}
+
+void forth_cum_store(struct forth_nic *n, uint32_t val)
+{
+	n->cum_base = val;
+	n->cum_armed = true;
+	n->cum_running = false;
+}
+
+/* REQ# of a transfer. */
+void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
+{
+	n->active_since[d] = pc;
+	if (n->cum_armed && !n->cum_running) {
+		n->cum_running = true;
+		n->cum_start = pc;
+	}
+	if (n->sampler.armed)
+		forth_sampler_first(n, pc);
+}
+
+/* A transfer of direction d whose last datum moved at `done` leaves UpdtCnt at
+ * pc. */
+void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
+		    uint64_t pc)
+{
+	enum forth_perf active =
+		d == DIR_H2N ? PERF_H2N_DMA_ACTIVE : PERF_N2H_DMA_ACTIVE;
+
+	if (d == DIR_N2H || n->rq.active)
+		forth_perf_add(n, active, since(pc, n->active_since[d]));
+	if (n->cum_running)
+		*weft_reg_cell(n->comp, R_CUM_TIMER, 0) =
+			(uint32_t)(n->cum_base + since(done, n->cum_start));
+}
+
+static void split_close(struct forth_nic *n, uint64_t pc)
+{
+	if (!n->split_open)
+		return;
+	n->split_open = false;
+	forth_perf_add(n, PERF_SPLIT_DURATION, since(pc, n->split_since));
+}
+
+static void perf_split(struct forth_nic *n, const struct weft_bus_note *note)
+{
+	uint64_t pc = forth_pc_of(n, note->time);
+
+	forth_perf_add(n, PERF_SPLIT_OPS, 1);
+	if (note->frame)
+		forth_perf_add(n, PERF_H2N_BUS_GRANTED,
+			       since(pc, forth_pc_of(n, note->frame)));
+	n->split_open = true;
+	n->split_since = pc;
+}
+
+/* Clocks of a tenure that are new with this burst: a tenure may be reported in
+ * pieces. */
+static uint64_t granted(struct forth_nic *n, enum forth_dir d,
+			const struct weft_bus_note *note)
+{
+	uint64_t end = forth_pc_of(n, note->data_end);
+	uint64_t from = forth_pc_of(n, note->frame);
+
+	if (n->frame_at[d] == note->frame)
+		from = n->frame_end[d];
+	n->frame_at[d] = note->frame;
+	n->frame_end[d] = end;
+	return since(end, from);
+}
+
+static void perf_burst(struct forth_nic *n, enum forth_dir d,
+		       const struct weft_bus_note *note)
+{
+	uint64_t pc = forth_pc_of(n, note->time);
+	struct forth_ramp *r = &n->moved[d];
+	bool out = d == DIR_H2N;
+
+	if (out)
+		split_close(n, pc);
+	forth_sampler_advance(n, pc);
+	r->base += r->n;
+	r->start = pc;
+	r->n = note->bytes / 8;
+	forth_perf_add(n, out ? PERF_H2N_QWORD : PERF_N2H_QWORD, r->n);
+	forth_perf_add(n, out ? PERF_H2N_BUS_GRANTED : PERF_N2H_BUS_GRANTED,
+		       granted(n, d, note));
+	if (note->timer)
+		forth_perf_add(n, out ? PERF_H2N_DISC : PERF_N2H_DISC, 1);
+}
+
+void forth_perf_note(struct forth_nic *n, enum forth_dir d,
+		     const struct weft_bus_note *note)
+{
+	if (note->kind == WEFT_NOTE_SPLIT)
+		perf_split(n, note);
+	else if (note->kind == WEFT_NOTE_BURST)
+		perf_burst(n, d, note);
+	else if (d == DIR_H2N)
+		n->split_open = false;
+}
+
+/* Qwords moved by DMA up to an edge. */
+uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
+{
+	const struct forth_ramp *r = &n->moved[d];
+	uint64_t in = since(pc, r->start);
+
+	return r->base + (in < r->n ? in : r->n);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Request queues of the FORTH NIC: start flag, pointers, choice, and the order
+ * of departure that local notifications follow.
+ * Source: forth.md sections 3.1, 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
+#include "systems/forth/nic/nic.h"
+
+/* Distance from the head to a slot. */
+static uint32_t ahead(const struct forth_nic *n, const struct forth_queue *q,
+		      uint32_t slot)
+{
+	return (slot - q->head) & (n->depth - 1);
+}
+
+/* Descriptor number `desc` of the memory got its start flag. */
+void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
+{
+	uint32_t qi = desc / n->depth, slot = desc % n->depth;
+	struct forth_queue *q = &n->queue[qi];
+	uint32_t old = q->pending;
+
+	if (ahead(n, q, slot) < q->pending)
+		return; /* already released: a plain memory write */
+	q->pending = ahead(n, q, slot) + 1;
+	q->tail = (slot + 1) & (n->depth - 1);
+	if (forth_bench_mode(n) & FORTH_BENCH_ON)
+		forth_bench_trigger(n, qi, q->head + old, q->pending - old);
+	if (weft_heard(n->comp))
+		forth_trace_released(n, qi, q->head + old, q->pending - old);
+	if (n->rq.state == FORTH_NO_PND_OP)
+		forth_engine_wake(n, forth_pc(n));
+}
+
+/* Round robin over the released, unblocked queues (3.7). */
+int forth_queue_pick(struct forth_nic *n)
+{
+	for (uint32_t i = 0; i < n->queues; i++) {
+		uint32_t qi = (n->rr_queue + i) & (n->queues - 1);
+		const struct forth_queue *q = &n->queue[qi];
+
+		if (q->pending && !q->masked)
+			return (int)qi;
+	}
+	return -1;
+}
+
+void forth_queue_advance(struct forth_nic *n, uint32_t qi)
+{
+	struct forth_queue *q = &n->queue[qi];
+
+	if (!q->pending)
+		return; /* pointers were reset under way */
+	q->head = (q->head + 1) & (n->depth - 1);
+	q->pending--;
+}
+
+/* Control bit 24. */
+void forth_queue_reset(struct forth_nic *n)
+{
+	for (uint32_t i = 0; i < n->queues; i++) {
+		struct forth_queue *q = &n->queue[i];
+
+		q->head = q->tail = q->pending = 0;
+		q->masked = false;
+	}
+}
+
+uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
+{
+	const struct forth_queue *q = &n->queue[qi];
+	enum forth_state s = forth_engine_state(n);
+	bool second =
+		(s == FORTH_RD_D1 || s == FORTH_CHECK) && n->rq.queue == qi;
+
+	return forth_pointers_pack(q->head, second, q->tail);
+}
+
+uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
+{
+	struct forth_queue *q = &n->queue[qi];
+	uint32_t seq = q->track.tail;
+
+	*ring_push(&q->track) = (struct forth_track){
+		.slot = (uint16_t)q->head,
+		.lnotify = lnotify,
+	};
+	return seq;
+}
+
+/* Notifications wait in the order of their times. */
+static void lnotify_push(struct forth_nic *n, struct forth_lnotify l)
+{
+	uint32_t i;
+
+	ring_push(&n->lnotify);
+	for (i = ring_count(&n->lnotify) - 1; i > 0; i--) {
+		if (ring_nth(&n->lnotify, i - 1)->at <= l.at)
+			break;
+		*ring_nth(&n->lnotify, i) = *ring_nth(&n->lnotify, i - 1);
+	}
+	*ring_nth(&n->lnotify, i) = l;
+	forth_engine_offer(n, l.at);
+}
+
+static void track_pop(struct forth_nic *n, uint32_t qi)
+{
+	struct forth_queue *q = &n->queue[qi];
+	const struct forth_track *t = ring_front(&q->track);
+	uint32_t next = (t->slot + 1u) & (n->depth - 1);
+
+	if (t->gone > q->gone)
+		q->gone = t->gone;
+	q->departed++;
+	if (t->lnotify)
+		lnotify_push(n, (struct forth_lnotify){
+					.word = forth_lnotify_pack(next, qi,
+								   q->departed),
+					.at = q->gone,
+					.queue = qi,
+				});
+	ring_pop(&q->track);
+}
+
+/* One transfer is gone (or will be: pc may lie ahead).  Those at the front are
+ * acknowledged in order, so that one notification covers all earlier transfers
+ * of its queue (3.8). */
+void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
+		      uint64_t pc)
+{
+	struct forth_queue *q = &n->queue[qi];
+	struct forth_track *t = ring_at(&q->track, seq);
+
+	t->done = true;
+	t->gone = pc;
+	while (!ring_empty(&q->track) && ring_front(&q->track)->done)
+		track_pop(n, qi);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sampling facility of the FORTH NIC: cumulative qwords in both directions at
+ * fixed intervals, filled in whenever the numbers are about to change.
+ * Source: forth.md section 2.8, R-05. */
+#include "systems/forth/nic/nic.h"
+
+/* A store to the sample counter. */
+void forth_sampler_arm(struct forth_nic *n, uint32_t count)
+{
+	struct forth_sampler *s = &n->sampler;
+
+	s->left = count;
+	s->taken = s->index = 0;
+	s->armed = count > 0;
+	s->running = false;
+	if (!s->mem && count)
+		s->mem = calloc(FORTH_SAMPLES, 2 * sizeof(*s->mem));
+}
+
+/* First DMA transaction after that store. */
+void forth_sampler_first(struct forth_nic *n, uint64_t pc)
+{
+	struct forth_sampler *s = &n->sampler;
+
+	s->armed = false;
+	s->running = true;
+	s->interval = forth_cell(n, R_SAMPLE_INTERVAL);
+	if (!s->interval)
+		s->interval = 1;
+	s->next = pc + s->interval;
+	for (enum forth_dir d = 0; d < DIR_N; d++)
+		s->origin[d] = forth_moved(n, d, pc);
+}
+
+/* Takes the samples due up to and including pc. */
+void forth_sampler_advance(struct forth_nic *n, uint64_t pc)
+{
+	struct forth_sampler *s = &n->sampler;
+
+	for (; s->running && s->next <= pc; s->next += s->interval) {
+		uint32_t *p = s->mem + 2 * s->taken;
+
+		for (enum forth_dir d = 0; d < DIR_N; d++)
+			p[d] = (uint32_t)(forth_moved(n, d, s->next) -
+					  s->origin[d]);
+		s->running = ++s->taken < s->left;
+	}
+}
+
+uint32_t forth_sampler_pop(struct forth_nic *n)
+{
+	struct forth_sampler *s = &n->sampler;
+	uint32_t i = s->index;
+
+	if (!n->started || !s->mem)
+		return 0;
+	forth_sampler_advance(n, forth_pc(n));
+	s->index = (i + 1) % (2 * FORTH_SAMPLES);
+	return i < 2 * s->taken ? s->mem[i] : 0;
+}
+
+void forth_sampler_seek(struct forth_nic *n, uint32_t index)
+{
+	n->sampler.index = index % (2 * FORTH_SAMPLES);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the FORTH NIC tells those who listen (weft/trace.h): stages of packets,
+ * its two machines, levels of its buffers. */
+#include "systems/forth/nic/nic.h"
+
+void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
+			  uint32_t count)
+{
+	if (!n->trace)
+		n->trace = calloc(FORTH_DESC_TOTAL, sizeof(*n->trace));
+	for (uint32_t i = 0; n->trace && i < count; i++) {
+		uint32_t slot = (first + i) & (n->depth - 1);
+
+		n->trace[q * n->depth + slot] = weft_msg_open(n->comp);
+	}
+}
+
+void forth_trace_picked(struct forth_nic *n)
+{
+	const struct forth_rq *rq = &n->rq;
+
+	if (!n->trace)
+		return;
+	n->rq.trace = n->trace[rq->queue * n->depth + n->queue[rq->queue].head];
+	forth_mark(n, n->rq.trace, "waits for the engine", rq->since);
+}
+
+void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
+		     uint64_t in)
+{
+	p->trace = weft_msg_fork(n->comp, n->rq.trace);
+	forth_mark(n, p->trace, "DMA read: data", read);
+	forth_mark(n, p->trace, "into the VOQ", in);
+	forth_mark(n, p->trace, "VOQ to link", p->ready);
+}
+
+void forth_tell_voq(const struct forth_nic *n, uint32_t v)
+{
+	weft_level(n->comp, "voq", v, forth_voq_level(n, v), weft_now(n->comp));
+}
+
+void forth_tell_fifo(struct forth_nic *n, uint32_t link)
+{
+	weft_level(n->comp, "net2host", link, forth_fifo_used(n, link),
+		   weft_now(n->comp));
+}

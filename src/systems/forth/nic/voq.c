@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outgoing buffers of the FORTH NIC: eight VOQs, or the single Host2Net FIFO.
+ * Source: forth.md sections 3.5, 4.1, 6.2-6.4 (VOQs, segments, room), 11.1
+ * (T_SYNC_DV, T_VOQ, T_SYNC_VL, T_LINKSTART), 11.6.
+ *
+ *   engine --T_SYNC_DV--> VOQ (1 word per pc) --T_SYNC_VL, T_LINKSTART--> link
+ *                          |                ^
+ *                          +-- external_queue.c -------+
+ *
+ * When room is taken for a transfer it is fixed how it will be cut (6.4): a
+ * packet ends with its transfer, with its segment or at the largest payload.  A
+ * segment takes up to voq_seg_max bytes of one or more transfers; the next
+ * transfer begins a new one when its first packet would not fit into the rest
+ * (ours: so short transfers share a segment and none is cut without need).
+ * A packet enters the VOQ once all of it has been read, and may depart when all
+ * of it is in.  The Host2Net FIFO is filled by the engine directly: no first
+ * two stages. */
+#include <assert.h>
+
+#include "systems/forth/nic/nic.h"
+
+void forth_voq_init(struct forth_nic *n)
+{
+	uint64_t seg = n->voq_seg_max ? n->voq_seg_max : n->max_payload;
+
+	n->n_voq = n->voqs ? n->voqs : 1;
+	n->pkt_qwords = n->voqs ? (uint32_t)n->max_payload / 8 : FORTH_SIZE_MAX;
+	n->seg_qwords = n->voqs ? (uint32_t)seg / 8 : FORTH_SIZE_MAX;
+	for (uint32_t v = 0; v < n->n_voq; v++)
+		n->voq[v].cap =
+			n->voqs ? (uint32_t)(n->voq_bytes / 8) : n->h2n_words;
+}
+
+static void drop_packets(struct forth_voq *q)
+{
+	for (; !ring_empty(&q->pkts); ring_pop(&q->pkts))
+		weft_slice_drop(&ring_front(&q->pkts)->data);
+}
+
+void forth_voq_fini(struct forth_nic *n)
+{
+	for (uint32_t v = 0; v < FORTH_QUEUES_MAX; v++) {
+		struct forth_voq *q = &n->voq[v];
+
+		drop_packets(q);
+		ring_free(&q->pkts);
+		ring_free(&q->ext);
+		ring_free(&q->blocks);
+	}
+}
+
+/* ---- room --------------------------------------------------------------- */
+
+uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
+{
+	uint64_t cc = 0;
+	uint32_t left = 0; /* still part of `used` */
+
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		if (n->leaving[k].voq != v || !n->leaving[k].words)
+			continue;
+		cc = cc ? cc : forth_net_now(n);
+		left += forth_left_by(n, k, cc);
+	}
+	assert(left <= n->voq[v].used);
+	return n->voq[v].used - left;
+}
+
+/* Words of the packets on the lines that have left VOQ v by cc. */
+static uint32_t left_sum(const struct forth_nic *n, uint32_t v, uint64_t cc)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t k = 0; k < n->n_link; k++)
+		if (n->leaving[k].voq == v && n->leaving[k].words)
+			sum += forth_left_by(n, k, cc);
+	return sum;
+}
+
+uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
+			   uint32_t words)
+{
+	uint64_t lo = forth_net_now(n), hi = lo;
+
+	words += left_sum(n, v, lo);
+	for (uint32_t k = 0; k < n->n_link; k++)
+		if (n->leaving[k].voq == v && n->leaving[k].end_cc > hi)
+			hi = n->leaving[k].end_cc;
+	if (left_sum(n, v, hi) < words)
+		return UINT64_MAX;
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (left_sum(n, v, mid) >= words)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return forth_pc_of_cc(n, lo);
+}
+
+static bool chip_takes(const struct forth_nic *n, uint32_t v, uint32_t qwords)
+{
+	return n->voq[v].cap - forth_voq_level(n, v) >= qwords + 2;
+}
+
+/* Cuts a transfer that stays on chip. */
+static void chip_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
+		      struct forth_plan *p)
+{
+	uint32_t end = 0, seg = n->voq[v].seg;
+	uint32_t first = qwords < n->pkt_qwords ? qwords : n->pkt_qwords;
+
+	p->n = 0;
+	p->ext = false;
+	if (seg < first)
+		seg = 0;
+	while (end < qwords) {
+		uint32_t size = qwords - end;
+
+		seg = seg ? seg : n->seg_qwords;
+		size = size < seg ? size : seg;
+		size = size < n->pkt_qwords ? size : n->pkt_qwords;
+		end += size;
+		seg -= size;
+		p->end[p->n++] = (uint16_t)end;
+	}
+	p->seg = seg;
+}
+
+bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
+{
+	struct forth_plan *p = &n->rq.plan;
+
+	n->rq.next_cut = 0;
+	if (forth_ext_wanted(n, v, qwords)) {
+		if (!forth_ext_plan(n, v, qwords, p))
+			return false;
+		forth_ext_take(n, v, p);
+	} else {
+		if (!chip_takes(n, v, qwords))
+			return false;
+		chip_plan(n, v, qwords, p);
+		n->voq[v].used += qwords + 2;
+	}
+	n->voq[v].seg = p->seg;
+	return true;
+}
+
+void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v,
+		    uint32_t qwords)
+{
+	n->queue[q].masked = true;
+	n->queue[q].voq = v;
+	n->queue[q].need = qwords;
+	n->n_masked++;
+}
+
+static bool takes(struct forth_nic *n, uint32_t v, uint32_t qwords)
+{
+	struct forth_plan p;
+
+	if (forth_ext_wanted(n, v, qwords))
+		return forth_ext_plan(n, v, qwords, &p);
+	return chip_takes(n, v, qwords);
+}
+
+/* The packets on the lines make room later: look again then.  Blocks of
+ * external memory come back with an event of their own. */
+static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
+{
+	const struct forth_voq *v = &n->voq[q->voq];
+	uint32_t level = forth_voq_level(n, q->voq), more = 1;
+	uint64_t at;
+
+	if (!ring_empty(&v->blocks))
+		return;
+	if (q->need + 2 + level > v->cap)
+		more = q->need + 2 + level - v->cap;
+	if (n->ext.total && level >= n->voq_hi / 8 + more)
+		more = level - (uint32_t)(n->voq_hi / 8) + 1;
+	at = forth_voq_left_at(n, q->voq, more);
+	if (at != UINT64_MAX)
+		forth_engine_wake(n, at);
+}
+
+void forth_voq_unmask(struct forth_nic *n)
+{
+	for (uint32_t i = 0; n->n_masked && i < n->queues; i++) {
+		struct forth_queue *q = &n->queue[i];
+
+		if (!q->masked)
+			continue;
+		if (!takes(n, q->voq, q->need)) {
+			wake_for_room(n, q);
+			continue;
+		}
+		q->masked = false;
+		n->n_masked--;
+	}
+}
+
+void forth_voq_abandon(struct forth_nic *n)
+{
+	struct forth_rq *rq = &n->rq;
+	bool begun = rq->cut > 0;
+
+	/* header and CRC word, and what was not cut into packets */
+	if (rq->plan.ext)
+		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
+	else
+		n->voq[rq->voq].used -= rq->qwords - rq->cut + 2 - begun;
+	rq->cut = rq->qwords;
+	rq->next_cut = rq->plan.n;
+}
+
+/* ---- filling --------------------------------------------------------------
+ */
+
+/* Edge at which a packet whose last word is read at `read` is in the VOQ. */
+static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
+{
+	uint64_t in = read;
+
+	if (n->voqs) {
+		in += n->t_sync_dv;
+		if (in < n->insert_free)
+			in = n->insert_free;
+		in += words;
+		n->insert_free = in;
+	}
+	return in;
+}
+
+/* Header of one packet (6.4): flags only on the packet that ends the
+ * transfer.  With completion=count it names its group (7.7). */
+static uint64_t pkt_header(const struct forth_nic *n, uint32_t qwords,
+			   bool last)
+{
+	const struct forth_rq *rq = &n->rq;
+	uint64_t flags = last ? rq->q1 >> 8 & FORTH_HDR_FLAGS : 0;
+	uint64_t hdr = forth_header(forth_desc_flow(rq->q1), flags, qwords,
+				    (uint32_t)rq->q1 + 8 * rq->cut);
+
+	if (n->multi && n->completion == COMPLETION_COUNT)
+		hdr = forth_header_reseq(hdr,
+					 n->node << 7 | (rq->q1 >> 42 & 0x7F));
+	return hdr;
+}
+
+static void voq_push(struct forth_nic *n, uint64_t read)
+{
+	struct forth_rq *rq = &n->rq;
+	struct forth_voq *v = &n->voq[rq->voq];
+	uint32_t end = rq->plan.end[rq->next_cut], qwords = end - rq->cut;
+	bool first = rq->cut == 0, last = end == rq->qwords;
+	uint64_t in = voq_insert(n, qwords + first + last, read);
+	struct forth_pkt p = {
+		.hdr = pkt_header(n, qwords, last),
+		.data = weft_slice_sub(rq->data, rq->cut * 8, qwords * 8),
+		.ready = in + n->t_sync_vl + n->t_linkstart,
+		.words = qwords + first + last,
+		.ts1 = forth_bench_ts1(n, rq->queue, n->queue[rq->queue].head),
+		.seq = rq->seq,
+		.queue = (uint8_t)rq->queue,
+		.first = first,
+		.last = last,
+	};
+
+	n->h2net_start++;
+	if (rq->trace)
+		forth_trace_cut(n, &p, read, in);
+	if (rq->plan.ext) {
+		forth_ext_push(n, rq->voq, &p, in);
+	} else {
+		*ring_push(&v->pkts) = p;
+		if (ring_count(&v->pkts) == 1)
+			forth_voq_kick_one(n, rq->voq);
+	}
+	rq->cut = end;
+	rq->next_cut++;
+}
+
+void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
+		    uint64_t pc0)
+{
+	const struct forth_plan *p = &n->rq.plan;
+
+	while (n->rq.next_cut < p->n && p->end[n->rq.next_cut] <= upto)
+		voq_push(n, pc0 + p->end[n->rq.next_cut] - first);
+}
+
+/* Benchmark mode: words are made as fast as they enter the VOQ. */
+void forth_voq_generate(struct forth_nic *n, uint64_t pc0)
+{
+	const struct forth_plan *p = &n->rq.plan;
+
+	while (n->rq.next_cut < p->n)
+		voq_push(n, n->voqs ? pc0 : pc0 + p->end[n->rq.next_cut]);
+}
+
+/* The packets on the lines go on; everything behind them is thrown away. */
+void forth_voq_reset(struct forth_nic *n)
+{
+	for (uint32_t i = 0; i < n->n_voq; i++) {
+		struct forth_voq *v = &n->voq[i];
+
+		drop_packets(v);
+		v->used = v->seg = 0;
+	}
+	for (uint32_t k = 0; k < n->n_link; k++)
+		n->voq[n->leaving[k].voq].used += n->leaving[k].words;
+	n->n_masked = 0;
+	forth_ext_reset(n);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the outgoing buffers of the FORTH NIC to its links.
+ * Source: forth.md sections 4.10, 6.3 (choice of the VOQ), 7.2 (paths).
+ *
+ * Each link engine asks for itself: round robin over the VOQs whose front
+ * packet is ready, is to take this path and has credits on it.  A VOQ hands out
+ * one packet per NET cycle (ours: what the links do at one edge does not depend
+ * on their order); its packets may be on several lines at once.
+ * Words leave as they go on the line: the header word when it is out, payload
+ * words one by one, the CRC word at the end of the packet. */
+#include "systems/forth/nic/nic.h"
+
+/* ---- words that leave with the packet on the line --------------------- */
+
+uint32_t forth_left_by(const struct forth_nic *n, uint32_t link, uint64_t cc)
+{
+	const struct forth_leaving *l = &n->leaving[link];
+	uint64_t data = 0;
+
+	if (cc > l->data_cc)
+		data = (cc - l->data_cc) * n->width / 2;
+	if (data > l->qwords)
+		data = l->qwords;
+	return (uint32_t)data + (l->first && cc >= l->head_cc) +
+	       (l->last && cc >= l->end_cc);
+}
+
+uint64_t forth_net_now(const struct forth_nic *n)
+{
+	weft_time_t now = weft_now(n->comp);
+	uint64_t cc = weft_clock_cycle(&n->link[0].clk, now);
+
+	return weft_clock_edge(&n->link[0].clk, cc) > now ? cc - 1 : cc;
+}
+
+/* ---- choice --------------------------------------------------------------
+ */
+
+/* From when on the front packet may be on the line. */
+static weft_time_t front_at(const struct forth_nic *n, uint32_t v)
+{
+	const struct forth_voq *q = &n->voq[v];
+	weft_time_t t = weft_clock_edge(&n->pci, ring_front(&q->pkts)->ready);
+
+	return t > q->next_at ? t : q->next_at;
+}
+
+void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
+{
+	weft_time_t at = front_at(n, v), now = weft_now(n->comp);
+
+	flink_kick(flink_active(&n->link[forth_path_of(n, v)]),
+		   at > now ? at : now);
+}
+
+/* Called after a link's own event: what it was told inside is forgotten. */
+void forth_voq_kick(struct forth_nic *n)
+{
+	for (uint32_t v = 0; v < n->n_voq; v++)
+		if (!ring_empty(&n->voq[v].pkts) &&
+		    front_at(n, v) > weft_now(n->comp))
+			forth_voq_kick_one(n, v);
+}
+
+static bool may_go(struct forth_nic *n, uint32_t v, struct flink *l)
+{
+	uint32_t link = (uint32_t)(flink_line(l) - n->link);
+	const struct forth_pkt *p;
+
+	if (ring_empty(&n->voq[v].pkts) || forth_path_of(n, v) != link ||
+	    front_at(n, v) > weft_now(n->comp))
+		return false;
+	p = ring_front(&n->voq[v].pkts);
+	return flink_credit(l, forth_hdr_flow(p->hdr), forth_hdr_size(p->hdr));
+}
+
+/* Round robin over VOQs with a packet and credits for it (6.3). */
+bool forth_voq_next(struct forth_nic *n, struct flink *l, struct flink_pkt *out)
+{
+	uint32_t link = (uint32_t)(flink_line(l) - n->link);
+
+	if (!forth_netif_clear(n, l))
+		return false;
+	for (uint32_t i = 0; i < n->n_voq; i++) {
+		uint32_t v = (n->rr_voq[link] + i) % n->n_voq;
+		const struct forth_pkt *p;
+
+		if (!may_go(n, v, l))
+			continue;
+		n->rr_voq[link] = v + 1;
+		n->going = v;
+		p = ring_front(&n->voq[v].pkts);
+		weft_bus_settle(n->bus);
+		if (forth_bench_mode(n))
+			forth_bench_stamp(n, p, flink_now(&n->link[link]));
+		*out = (struct flink_pkt){
+			.header = forth_path_header(n, v, p->hdr),
+			.payload = p->data,
+			.trace_id = p->trace,
+			.last = true,
+		};
+		return true;
+	}
+	return false;
+}
+
+static void leave(struct forth_nic *n, uint32_t link, const struct forth_pkt *p,
+		  uint64_t start, uint64_t end, uint32_t shift)
+{
+	const struct flink *l = &n->link[link];
+	uint32_t wire = flink_words(l, forth_hdr_size(p->hdr));
+	uint32_t bytes = flink_wire_len(l, forth_hdr_size(p->hdr));
+	uint32_t data = (bytes + 4 * n->width - 1) / (4 * n->width);
+	uint64_t payload = start + shift + wire - data - 1;
+	struct forth_leaving *was = &n->leaving[link];
+
+	n->voq[was->voq].used -= was->words;
+	*was = (struct forth_leaving){
+		.voq = n->going,
+		.words = p->words,
+		.qwords = forth_hdr_size(p->hdr),
+		.first = p->first,
+		.last = p->last,
+		.head_cc = payload - 1,
+		.data_cc = payload,
+		.end_cc = end,
+	};
+}
+
+/* Who waits for this line looks again when it is free. */
+static void kick_waiting(struct forth_nic *n, uint32_t link, uint64_t end)
+{
+	weft_time_t free = weft_clock_edge(&n->link[link].clk, end);
+
+	for (uint32_t v = 0; v < n->n_voq; v++)
+		if (!ring_empty(&n->voq[v].pkts) &&
+		    forth_path_of(n, v) == link) {
+			flink_kick(flink_active(&n->link[link]), free);
+			return;
+		}
+}
+
+void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
+		    uint64_t end, uint32_t shift)
+{
+	struct forth_voq *v = &n->voq[n->going];
+	struct forth_pkt p = *ring_front(&v->pkts);
+
+	ring_pop(&v->pkts);
+	leave(n, link, &p, start, end, shift);
+	forth_trace_voq(n, n->going);
+	forth_path_sent(n, n->going);
+	v->next_at = weft_clock_edge(&n->link[link].clk, start + 1);
+	weft_count(n->comp, C_PACKETS_OUT, 1);
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_START,
+		  forth_hdr_flow(p.hdr));
+	if (p.last && n->lnotify_at == LNOTIFY_DEPARTED)
+		forth_track_done(n, p.queue, p.seq, forth_pc_of_cc(n, end));
+	if (n->n_masked && n->rq.state == FORTH_NO_PND_OP)
+		forth_engine_wake(n, forth_pc(n));
+	if (!ring_empty(&v->pkts) && n->n_link > 1)
+		forth_voq_kick_one(n, n->going);
+	kick_waiting(n, link, end);
+	forth_ext_poke(n);
+}
+
+void forth_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+{
+	struct forth_nic *n = c->state;
+	uint32_t k = port - PORT_LINK;
+
+	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
+	for (struct flink *l = &n->link[k < n->n_link ? k : 0]; l; l = l->back)
+		w->blocked += flink_blocked(l);
+	for (uint32_t v = 0; v < n->n_voq && k == 0; v++)
+		w->queued += forth_voq_level(n, v);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program forth.dma: what a DMA transfer costs on the bus, from the NIC's own
+ * counters (forth.md 2.5, 11.3, 11.4; F01 to F06).  Node 0 sends single
+ * transfers of several sizes to node 1 over an otherwise idle system; node 0's
+ * counters give reads, node 1's give writes.  Node n's rows are its metrics. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "programs/program.h"
+#include "systems/forth/lib/device.h"
+
+#define MIB 1048576.0
+
+static const uint32_t dma_sizes[] = { 8, 64, 256, 496, 1024, 1536, 2048, 4096 };
+#define DMA_SIZES (sizeof(dma_sizes) / sizeof(dma_sizes[0]))
+
+struct dma {
+	/* parameters */
+	uint32_t count, read_max, latency_timer;
+	/* run */
+	struct work w;
+	struct weft_forth *f;
+	weft_phys_t buf, remote;
+	uint8_t *mem;
+	/* bus-granted clocks per transfer, by size; 0 = not measured */
+	double granted[DMA_SIZES];
+};
+
+static void dma_metric(struct dma *d, const char *what, uint32_t size,
+		       const char *unit, double v)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), "%s_%u", what, size);
+	weft_metric(d->w.c, name, unit, v);
+}
+
+/* Per transfer (out) or per received packet (in). */
+static void dma_report(struct dma *d, uint32_t i, const char *dir,
+		       const struct weft_forth_dir *c)
+{
+	uint32_t size = dma_sizes[i];
+	double ops = c->ops, pc, bytes;
+	char what[32];
+
+	if (!c->ops)
+		return;
+	pc = c->active_pc / ops;
+	bytes = 8.0 * c->qwords / ops;
+	d->granted[i] = c->granted_pc / ops;
+	dma_metric(d, dir, size, "pc", pc);
+	snprintf(what, sizeof(what), "%s_rate", dir);
+	dma_metric(d, what, size, "MiB/s",
+		   bytes / (pc * weft_forth_pc_ns(d->f)) * 1e9 / MIB);
+	snprintf(what, sizeof(what), "%s_use", dir);
+	dma_metric(d, what, size, "%", 100 * bytes / 8 / pc);
+	snprintf(what, sizeof(what), "%s_granted", dir);
+	dma_metric(d, what, size, "pc", d->granted[i]);
+	snprintf(what, sizeof(what), "%s_requests", dir);
+	dma_metric(d, what, size, "", c->req / ops);
+	snprintf(what, sizeof(what), "%s_disconnects", dir);
+	dma_metric(d, what, size, "", c->disconnects / ops);
+}
+
+static void dma_sender(struct dma *d, uint32_t size)
+{
+	for (uint32_t k = 0; k < d->count; k++) {
+		/* no local notification: it would count as part of it */
+		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
+		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + 50 * WEFT_US);
+	}
+}
+
+static void dma_verify(struct dma *d, uint32_t size)
+{
+	int32_t bad = work_check(d->mem, 0, size / 8, work_base(0, 1, size));
+
+	if (bad >= 0)
+		weft_check_failed(d->w.c, "%u bytes: differs at byte %d", size,
+				  8 * bad);
+}
+
+static void dma_size(struct dma *d, uint32_t i)
+{
+	uint32_t size = dma_sizes[i];
+	struct weft_forth_counters c;
+
+	if (d->w.me == 0)
+		work_fill(d->mem, size / 8, work_base(0, 1, size));
+	weft_forth_counters_clear(d->f);
+	work_barrier_n(&d->w, "dma.clear", i);
+	if (d->w.me == 0)
+		dma_sender(d, size);
+	work_barrier_n(&d->w, "dma.sent", i);
+	weft_forth_counters_read(d->f, &c);
+	dma_report(d, i, d->w.me == 0 ? "read" : "write",
+		   d->w.me == 0 ? &c.out : &c.in);
+	if (d->w.me == 0 && c.split_ops) {
+		dma_metric(d, "split", size, "pc",
+			   (double)c.split_pc / c.split_ops);
+		dma_metric(d, "splits", size, "",
+			   (double)c.split_ops / c.out.ops);
+	}
+	if (d->w.me == 1)
+		dma_verify(d, size);
+	if (weft_forth_counters_errors(&c))
+		weft_check_failed(d->w.c, "the NIC counted errors");
+}
+
+/* Bytes per clock while data move: two sizes that need one tenure each. */
+static void dma_peak(struct dma *d)
+{
+	const uint32_t a = 1, b = 4; /* 64 and 1024 bytes */
+	double pc = d->granted[b] - d->granted[a];
+
+	if (!d->granted[a] || !d->granted[b] || pc <= 0)
+		return;
+	weft_metric(d->w.c, "peak", "MiB/s",
+		    (dma_sizes[b] - dma_sizes[a]) /
+			    (pc * weft_forth_pc_ns(d->f)) * 1e9 / MIB);
+	weft_metric(d->w.c, "peak_gbit", "Gb/s",
+		    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
+			    (pc * weft_forth_pc_ns(d->f)));
+}
+
+/* A one-qword read has two tenures without data (request, completion); a long
+ * one has the request and one per completion. */
+static void dma_completions(struct dma *d)
+{
+	const uint32_t last = DMA_SIZES - 1;
+	double phases = (d->granted[0] - 1) / 2;
+
+	if (!d->granted[last] || phases <= 0 || d->w.me)
+		return;
+	weft_metric(d->w.c, "completions_4096", "",
+		    (d->granted[last] - dma_sizes[last] / 8) / phases - 1);
+}
+
+static int dma_open(struct dma *d)
+{
+	struct weft_forth_attr a = { .read_max = d->read_max,
+				     .latency_timer = d->latency_timer };
+	int ret;
+
+	d->mem = weft_mem_alloc(d->w.h, 4096, 4096, &d->buf);
+	if (!d->mem)
+		return -ENOMEM;
+	ret = weft_forth_open(d->w.h, &a, &d->f);
+	if (ret)
+		return ret;
+	work_put(&d->w, "dma.buf", d->buf);
+	d->remote = work_get(&d->w, "dma.buf", 1);
+	weft_forth_pc_ns(d->f);
+	return 0;
+}
+
+static int dma_main(struct weft_comp *c)
+{
+	struct dma *d = c->state;
+	int ret;
+
+	d->w = work_of(c);
+	if (d->w.me > 1) {
+		weft_check_failed(c, "forth.dma is for nodes 0 and 1");
+		return -EINVAL;
+	}
+	ret = dma_open(d);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < DMA_SIZES; i++)
+		if (dma_sizes[i] <= weft_forth_info(d->f)->max_transfer)
+			dma_size(d, i);
+	dma_peak(d);
+	dma_completions(d);
+	weft_metric(c, "pc_ns", "ns", weft_forth_pc_ns(d->f));
+	work_barrier(&d->w, "dma.end");
+	weft_forth_close(d->f);
+	return 0;
+}
+
+// clang-format off
+static const struct weft_param dma_params[] = {
+	WEFT_PARAM(U32, struct dma, count, "8", "1..1000", OWN,
+		   "transfers of each size"),
+	WEFT_PARAM(U32, struct dma, read_max, "4096", "512..4096", OWN,
+		   "maximum memory read byte count (2.2)"),
+	WEFT_PARAM(U32, struct dma, latency_timer, "254", "1..255", OWN,
+		   "bus clocks of a tenure that others wait for (2.2)"),
+	{ 0 }
+};
+// clang-format on
+
+WEFT_COMPONENT(forth_dma, .name = "forth.dma", .kind = WEFT_KIND_PROGRAM,
+	       .needs = "forth.nic",
+	       .doc = "cost of DMA transfers from the NIC's counters",
+	       .source = "forth.md 11.3, 11.4",
+	       .state_size = sizeof(struct dma), .params = dma_params,
+	       .ops = { .main = dma_main });

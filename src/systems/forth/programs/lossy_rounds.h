@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program forth.rounds: what its two files share; see lossy_rounds.c. */
+#ifndef SYSTEMS_FORTH_PROGRAMS_LOSSY_ROUNDS_H
+#define SYSTEMS_FORTH_PROGRAMS_LOSSY_ROUNDS_H
+
+#include "programs/program.h"
+#include "weft/forth.h"
+
+enum {
+	ROUNDS_NODES = 64,
+	ROUNDS_LIST = 64, /* qwords of a list of missing messages: head, n,
+			   * indices */
+	ROUNDS_GROUPS = 64,
+};
+
+#define ROUNDS_PATIENCE (20 * WEFT_MS)
+
+/* What a node does in every round; all know it of all. */
+struct rounds_plan {
+	uint32_t count, min, max, notify; /* messages; qwords */
+	uint64_t to;			  /* mask of destinations */
+	weft_phys_t rx, lists;		  /* its memory */
+};
+
+struct rounds {
+	/* parameters */
+	uint32_t rounds, count, notify, attempts;
+	uint64_t size, size_max;
+	char to[64];
+	weft_time_t settle;
+	/* run */
+	struct work w;
+	struct weft_forth *f;
+	struct rounds_plan plan[ROUNDS_NODES];
+	uint32_t slots, slot_bytes; /* per pair of nodes */
+	uint8_t *tx, *rx;	    /* slots; rx[source][slot] */
+	weft_phys_t tx_phys;
+	uint64_t *ask, *asked; /* lists: mine to each source; theirs to me */
+	weft_phys_t ask_phys;
+	uint32_t round, step, seen; /* step: of barriers */
+	uint32_t losses;	    /* as the NIC counts them, 10 bits */
+	/* what came of it */
+	uint64_t sent, received, missing, late, reported, resent, recovered;
+	uint64_t lists, lists_lost, notes, asked_notes;
+	bool failed;
+};
+
+/* Message `index` of the round from src to dst. */
+struct rounds_msg {
+	uint64_t base; /* of the pattern */
+	uint32_t qwords;
+	uint64_t at; /* offset of its slot */
+};
+struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
+			     uint32_t index);
+/* Is message `index` of src here? */
+bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
+void rounds_post(struct rounds *t, struct weft_forth_desc d);
+/* Looks how many notifications have come. */
+void rounds_count_notes(struct rounds *t);
+/* All nodes have sent what they had to, and it has arrived or is lost. */
+void rounds_settle(struct rounds *t);
+
+/* lossy_rounds_resend.c: what is missing is asked for and sent again. */
+void rounds_ask(struct rounds *t, uint32_t src, uint32_t index);
+void rounds_recover(struct rounds *t, uint64_t missing);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forth.monitor: what sender and receiver share. */
+#ifndef SYSTEMS_FORTH_PROGRAMS_MONITOR_H
+#define SYSTEMS_FORTH_PROGRAMS_MONITOR_H
+
+#include "programs/program.h"
+#include "systems/forth/lib/device.h"
+
+#define MON_NODES   128
+#define MON_CLUSTER 4 /* descriptors of one line of the write buffer */
+#define MON_EMPTY   UINT64_MAX
+
+enum mon_part { MON_NIC, MON_SWITCH, MON_TOTAL, MON_PARTS };
+
+struct mon_tx { /* one destination */
+	uint64_t quota, due, posted;
+	weft_phys_t remote;
+};
+
+struct mon_rx { /* one source */
+	uint64_t expected, got, size;
+	uint64_t *slots;
+	double pc_ns; /* of its time stamps */
+	weft_time_t first, last;
+	struct weft_hist *hist[MON_PARTS];
+};
+
+struct mon {
+	/* parameters */
+	uint64_t count, size, link_rate;
+	char to[64];
+	double load;
+	bool zero, stamps34;
+	weft_time_t cc, wire, turn, patience;
+	/* run */
+	struct work w;
+	struct weft_forth *f;
+	struct mon_tx tx[MON_NODES];
+	struct mon_rx rx[MON_NODES];
+	struct weft_hist *hist[MON_PARTS];
+	uint32_t dst[MON_NODES], n_dst;
+	uint8_t *plan; /* destinations in order, at an offered load */
+	weft_phys_t local;
+	uint64_t generated, sent, received, expected;
+	weft_time_t next, moved;
+};
+
+/* monitor_receive.c */
+/* Takes what has come; true when there was something. */
+bool mon_receive(struct mon *m);
+void mon_results(struct mon *m);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program forth.multi_state: memory a receiver needs to know when a message is
+ * complete, for both methods of forth.md 7, as bits of the fields of 7.3, 7.4,
+ * 7.6 and 7.7.  Nothing is sent.
+ *
+ *   resequencing  per source: p1, p2 and whether known, a number per path, two
+ *                 pool pointers per path, flags for loss and sync lost;
+ *                 shared: the pool (header, link to the next, written, bad)
+ *   counting      per source and group: count, total, whether announced, the
+ *                 two notification flags, bad
+ *
+ * The source field is taken as wide as the senders need, which the header of
+ * 7.3 is not beyond 8. */
+#include "programs/program.h"
+
+struct multi_state {
+	uint32_t senders, paths, headers, groups; /* parameters */
+	struct work w;
+};
+
+/* Bits that tell n things apart. */
+static uint32_t bits(uint32_t n)
+{
+	return n < 2 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);
+}
+
+static uint64_t reseq_source_bits(const struct multi_state *m)
+{
+	uint64_t path = bits(m->paths), pointer = bits(m->headers);
+
+	return 2 * path + 1 + m->paths * (3 + 2 * pointer) + 2;
+}
+
+static uint64_t reseq_pool_bits(const struct multi_state *m)
+{
+	return (uint64_t)m->headers * (64 + bits(m->headers) + 2);
+}
+
+static uint64_t count_source_bits(const struct multi_state *m)
+{
+	return (uint64_t)m->groups * (32 + 32 + 1 + 2 + 1);
+}
+
+static int multi_state_main(struct weft_comp *c)
+{
+	const struct multi_state *m = c->state;
+	uint64_t reseq = reseq_source_bits(m) * m->senders + reseq_pool_bits(m);
+	uint64_t count = count_source_bits(m) * m->senders;
+
+	weft_metric(c, "reseq_per_source", "bits",
+		    (double)reseq_source_bits(m));
+	weft_metric(c, "reseq_pool", "B", (double)reseq_pool_bits(m) / 8);
+	weft_metric(c, "reseq", "B", (double)reseq / 8);
+	weft_metric(c, "count_per_source", "bits",
+		    (double)count_source_bits(m));
+	weft_metric(c, "count", "B", (double)count / 8);
+	weft_metric(c, "source_field", "bits", bits(m->senders));
+	return 0;
+}
+
+static const struct weft_param multi_state_params[] = {
+	/* clang-format off */
+	WEFT_PARAM(U32, struct multi_state, senders, "8", "1..65536", OWN,
+		   "nodes that send to this one"),
+	WEFT_PARAM(U32, struct multi_state, paths, "4", "1..64", OWN,
+		   "paths from each"),
+	WEFT_PARAM(U32, struct multi_state, headers, "1024", "1..65534", OWN,
+		   "pool of headers (R-35)"),
+	WEFT_PARAM(U32, struct multi_state, groups, "64", "1..1024", OWN,
+		   "groups of each source (7.7: 6 bits)"),
+	{ 0 }
+	/* clang-format on */
+};
+
+WEFT_COMPONENT(forth_multi_state, .name = "forth.multi_state",
+	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
+	       .doc = "receiver state of resequencing and counting",
+	       .source = "forth.md 7.1, 7.7",
+	       .state_size = sizeof(struct multi_state),
+	       .params = multi_state_params,
+	       .ops = { .main = multi_state_main });

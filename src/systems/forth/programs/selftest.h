@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program forth.selftest: state shared by its groups of tests.  Node 0 acts on
+ * its NIC, node 1 is the other side; each test is a function that both run. */
+#ifndef SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
+#define SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
+
+#include "programs/program.h"
+#include "systems/forth/lib/device.h"
+
+#define ST_BYTES 8192
+
+struct st {
+	char test[32]; /* parameter */
+	struct work w;
+	struct weft_forth *f;
+	const struct weft_forth_info *i;
+	uint64_t *mem; /* source on node 0, destination on node 1 */
+	weft_phys_t phys, remote;
+	const char *name; /* of the running test */
+	uint32_t barriers;
+};
+
+/* A test opens the NIC as it likes, and both nodes call the same barriers. */
+struct st_test {
+	const char *name;
+	void (*run)(struct st *s);
+};
+extern const struct st_test st_queue_tests[], st_count_tests[];
+
+bool st_open(struct st *s, const struct weft_forth_attr *attr);
+void st_close(struct st *s);
+void st_sync(struct st *s);
+static inline bool st_acts(const struct st *s)
+{
+	return s->w.me == 0;
+}
+void st_sleep(struct st *s, weft_time_t time);
+/* Fills the source with the pattern of test `seq`, clears the destination. */
+void st_prepare(struct st *s, uint64_t seq);
+/* Node 1: qwords [0, n) are the pattern. */
+void st_verify(struct st *s, uint64_t seq, uint32_t n);
+/* Transfers to node 1 from and to the same offset. */
+int st_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
+
+#define ST_EXPECT(s, cond, ...)                                                \
+	do {                                                                   \
+		if (!(cond))                                                   \
+			weft_check_failed((s)->w.c, __VA_ARGS__);              \
+	} while (0)
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traffic: receiving.  Every byte is compared with what the sender must have
+ * written; every notification with what must have arrived before it.  On
+ * several paths a message counts as there when all of it is; one that is
+ * damaged is then missed by the notification that announces it. */
+#include <inttypes.h>
+
+#include "systems/forth/lib/device.h"
+#include "systems/forth/programs/traffic.h"
+
+static void traffic_wrong(struct traffic *t, uint32_t src, int32_t at)
+{
+	t->errors++;
+	weft_check_failed(t->w.c,
+			  "message %" PRIu64 " from node %u differs at byte %d",
+			  t->rx[src].got, src, 8 * at);
+}
+
+/* The stamp of a message, or WEFT_NEVER when it is damaged. */
+static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
+{
+	uint64_t ps;
+
+	q ^= base;
+	ps = q & 0xFFFFFFFFFFFFull;
+	if ((uint16_t)(q >> 48) != (uint16_t)work_mix(ps ^ base))
+		return WEFT_NEVER;
+	return ps * 1000;
+}
+
+static void traffic_latency(struct traffic *t, uint32_t src, uint64_t q,
+			    uint64_t base)
+{
+	weft_time_t due = traffic_unstamp(q, base);
+
+	if (due > t->now)
+		traffic_wrong(t, src, 0);
+	else
+		weft_hist_put(t->latency, (double)(t->now - due) / WEFT_NS);
+}
+
+/* Takes the next message of src if its last qword is there. */
+static bool traffic_take(struct traffic *t, uint32_t src)
+{
+	struct traffic_rx *rx = &t->rx[src];
+	const struct traffic_peer *p = &t->peer[src];
+	uint32_t q = work_qwords(src, t->w.me, rx->got, p->min, p->max);
+	uint64_t base = work_base(src, t->w.me, rx->got);
+	const uint64_t *m =
+		(const uint64_t *)(t->rx_buf + ((uint64_t)src * t->window +
+						rx->got % t->window) *
+						       t->slot_bytes);
+	int32_t bad;
+
+	if (q > 1 || !t->stamp) {
+		if (m[q - 1] != base + (q - 1) * WORK_STEP)
+			return false;
+	} else if (traffic_unstamp(m[0], base) == WEFT_NEVER) {
+		return false;
+	}
+	bad = work_check(m, t->stamp ? 1 : 0, q, base);
+	if (bad >= 0 && weft_forth_info(t->f)->multipath)
+		return false; /* its end came first */
+	if (bad >= 0)
+		traffic_wrong(t, src, bad);
+	if (t->stamp)
+		traffic_latency(t, src, m[0], base);
+	if (!rx->got++)
+		rx->first = weft_host_now(t->w.h);
+	rx->bytes += 8 * q;
+	rx->flagged += p->notify && rx->got % p->notify == 0;
+	return true;
+}
+
+/* Returns credits once half of the window is used up. */
+static void traffic_credit(struct traffic *t, uint32_t src)
+{
+	struct traffic_rx *rx = &t->rx[src];
+	uint32_t ack = rx->acks % TRAFFIC_ACKS * t->w.n;
+
+	if (t->peer[src].count <= t->window ||
+	    rx->got - rx->credited < t->window / 2)
+		return;
+	t->word[ack + src] = rx->got;
+	if (weft_forth_put(t->f, src, t->word_phys + 8 * (ack + src),
+			   t->peer[src].control + WEFT_FORTH_NOTIFY_BYTES +
+				   8 * (ack + t->w.me),
+			   1, 0))
+		return;
+	rx->credited = rx->got;
+	rx->acks++;
+}
+
+/* On several paths the final word may come first: unless it is `sure` that
+ * something is missing, it waits for the rest. */
+static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
+{
+	uint64_t word = t->fin[src];
+
+	if (!word || t->rx[src].fin ||
+	    (weft_forth_info(t->f)->multipath && !sure &&
+	     t->rx[src].got != (word & ~(1ull << 63))))
+		return;
+	t->rx[src].fin = true;
+	t->rx[src].last = weft_host_now(t->w.h);
+	t->fins++;
+	word &= ~(1ull << 63);
+	if (t->rx[src].got != word) {
+		t->errors++;
+		weft_check_failed(t->w.c,
+				  "node %u sent %" PRIu64 " messages, %" PRIu64
+				  " were there at its final word",
+				  src, word, t->rx[src].got);
+	}
+}
+
+static void traffic_check_word(struct traffic *t, uint64_t word)
+{
+	uint64_t bad = FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS;
+
+	if (!(word & bad) && forth_rnotify_flow(word) == t->w.me)
+		return;
+	t->errors++;
+	weft_check_failed(t->w.c, "notification word is %#" PRIx64, word);
+}
+
+/* What was announced by the time of `count` must have been found. */
+static void traffic_check_order(struct traffic *t, uint32_t count)
+{
+	uint64_t found = t->fins;
+
+	for (uint32_t s = 0; s < t->w.n; s++)
+		found += t->rx[s].flagged;
+	if ((int32_t)((uint32_t)found - count) >= 0)
+		return;
+	t->errors++;
+	weft_check_failed(t->w.c,
+			  "notification %u came before its message "
+			  "(%" PRIu64 " announced ones are here)",
+			  count, found);
+	for (uint32_t s = 0; s < t->w.n; s++)
+		traffic_check_fin(t, s, true);
+}
+
+bool traffic_receive(struct traffic *t)
+{
+	uint64_t word = weft_forth_remote_word(t->f);
+	uint32_t count = forth_rnotify_count(word);
+
+	if (count == t->seen) {
+		for (uint32_t s = 0; s < t->w.n; s++)
+			traffic_credit(t, s); /* the queue was full before */
+		return false;
+	}
+	traffic_check_word(t, word);
+	for (uint32_t s = 0; s < t->w.n; s++) {
+		while (traffic_take(t, s))
+			;
+		traffic_check_fin(t, s, false);
+		traffic_credit(t, s);
+	}
+	traffic_check_order(t, count);
+	t->seen = count;
+	return true;
+}
+
+bool traffic_received_all(const struct traffic *t)
+{
+	uint32_t want = 0;
+
+	for (uint32_t s = 0; s < t->w.n; s++)
+		want += s != t->w.me || t->tx[s].posted > 0;
+	return t->fin_sent && t->fins == want;
+}

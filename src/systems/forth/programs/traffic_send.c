@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traffic: choice of destinations, offered load, posting. */
+#include <math.h>
+
+#include "systems/forth/programs/traffic.h"
+
+#define TRAFFIC_DUE  1024 /* generated, not yet sent, per destination */
+#define TRAFFIC_TURN 64	  /* messages posted before looking elsewhere */
+
+/* ---- when ---- */
+
+/* Mean time between messages at the offered load: wire words of a mean
+ * message at 32 bits each, delimiter included (forth.md 4.7). */
+static double traffic_gap(const struct traffic *t)
+{
+	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;
+
+	return bytes * 8 / (double)t->link_rate * WEFT_SEC / t->load;
+}
+
+static double traffic_exp(struct traffic *t, double mean)
+{
+	return -log(1.0 - weft_rng_real(&t->w.c->rng)) * mean;
+}
+
+void traffic_schedule(struct traffic *t)
+{
+	double gap = traffic_gap(t);
+
+	switch (t->arrival) {
+	case TRAFFIC_POISSON:
+		gap = traffic_exp(t, gap);
+		break;
+	case TRAFFIC_BURSTY: /* back to back, then the time they saved */
+		if (++t->in_burst < t->burst) {
+			gap = gap * t->load;
+		} else {
+			t->in_burst = 0;
+			gap = traffic_exp(t, gap * t->burst -
+						     gap * t->load *
+							     (t->burst - 1));
+		}
+		break;
+	}
+	t->next += (weft_time_t)gap + 1;
+}
+
+weft_time_t traffic_next(const struct traffic *t)
+{
+	return t->load > 0 && t->generated < t->count ? t->next : WEFT_NEVER;
+}
+
+/* ---- to whom ---- */
+
+static uint32_t traffic_any(struct traffic *t)
+{
+	return t->dst[weft_rng_below(&t->w.c->rng, t->n_dst)];
+}
+
+static uint32_t traffic_pick(struct traffic *t)
+{
+	switch (t->pattern) {
+	case TRAFFIC_UNIFORM:
+		return traffic_any(t);
+	case TRAFFIC_HOTSPOT:
+		return weft_rng_real(&t->w.c->rng) < t->hot_share
+			       ? t->hot
+			       : traffic_any(t);
+	case TRAFFIC_PERMUTE:
+		return t->perm;
+	default:
+		return t->dst[t->turn++ % t->n_dst];
+	}
+}
+
+/* ---- posting ---- */
+
+/* What goes to one queue together makes larger clusters; order matters only
+ * inside a queue. */
+static void traffic_group(struct traffic *t)
+{
+	struct weft_forth_desc *b = t->batch;
+
+	for (uint32_t i = 1; i < t->n_batch; i++) {
+		struct weft_forth_desc d = b[i];
+		uint32_t k = i;
+
+		for (; k && b[k - 1].dst > d.dst; k--)
+			b[k] = b[k - 1];
+		b[k] = d;
+	}
+}
+
+void traffic_flush(struct traffic *t)
+{
+	if (weft_forth_info(t->f)->queues > 1)
+		traffic_group(t);
+	if (t->n_batch)
+		weft_forth_post(t->f, t->batch, t->n_batch);
+	t->n_batch = 0;
+}
+
+/* Messages the receiver has consumed. */
+static uint64_t traffic_acked(const struct traffic *t, uint32_t d)
+{
+	uint64_t most = 0;
+
+	for (uint32_t k = 0; k < TRAFFIC_ACKS; k++)
+		if (t->credit[k * t->w.n + d] > most)
+			most = t->credit[k * t->w.n + d];
+	return most;
+}
+
+static bool traffic_room(struct traffic *t, uint32_t d, uint32_t parts)
+{
+	return t->tx[d].posted - traffic_acked(t, d) < t->window &&
+	       weft_forth_space(t->f, d) >= t->n_batch + parts;
+}
+
+static void traffic_add(struct traffic *t, struct weft_forth_desc d)
+{
+	t->batch[t->n_batch++] = d;
+	if (t->n_batch == TRAFFIC_BATCH)
+		traffic_flush(t);
+}
+
+/* First qword of a stamped message: 48 bits of picoseconds and 16 of check,
+ * hidden under the pattern. */
+static uint64_t traffic_stamp(weft_time_t due, uint64_t base)
+{
+	uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
+
+	return (ps | work_mix(ps ^ base) << 48) ^ base;
+}
+
+static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
+			 weft_time_t due)
+{
+	struct traffic_tx *tx = &t->tx[d];
+	uint64_t at = tx->posted % t->window * t->slot_bytes;
+	uint64_t base = work_base(t->w.me, d, tx->posted);
+	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
+	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
+
+	work_fill(tx->buf + at, qwords, base);
+	if (t->stamp)
+		*(uint64_t *)(tx->buf + at) = traffic_stamp(due, base);
+	while (qwords) {
+		uint32_t k = qwords < max ? qwords : max;
+
+		qwords -= k;
+		traffic_add(t, (struct weft_forth_desc){
+				       .local = tx->phys + at,
+				       .remote = (uint32_t)(t->peer[d].rx + at),
+				       .qwords = (uint16_t)k,
+				       .dst = (uint8_t)d,
+				       .flags = !qwords && tell
+							? WEFT_FORTH_RNOTIFY
+							: 0 });
+		at += 8 * k;
+	}
+	tx->posted++;
+	t->sent++;
+}
+
+/* The next message for d, if it can go now. */
+static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
+{
+	uint32_t qwords =
+		work_qwords(t->w.me, d, t->tx[d].posted, (uint32_t)t->size / 8,
+			    (uint32_t)t->size_max / 8);
+	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
+
+	if (!traffic_room(t, d, (qwords + max - 1) / max))
+		return false;
+	traffic_post(t, d, qwords, due);
+	return true;
+}
+
+/* ---- the three ways of sending ---- */
+
+/* Every destination as fast as it takes them, a cluster at a time. */
+static bool traffic_send_each(struct traffic *t)
+{
+	uint64_t before = t->sent;
+
+	for (uint32_t i = 0; i < t->n_dst; i++) {
+		uint32_t d = t->dst[(t->turn + i) % t->n_dst];
+		struct traffic_tx *tx = &t->tx[d];
+
+		for (int k = 0; k < TRAFFIC_TURN / 4; k++)
+			if (tx->posted >= tx->quota ||
+			    !traffic_try(t, d, t->now))
+				break;
+	}
+	t->turn++;
+	return t->sent != before;
+}
+
+/* In the order of the pattern; one that cannot go stops those behind it. */
+static bool traffic_send_ordered(struct traffic *t)
+{
+	uint64_t before = t->sent;
+
+	while (t->sent < t->count && t->sent - before < TRAFFIC_TURN) {
+		if (!t->picked)
+			t->pick = traffic_pick(t);
+		t->picked = !traffic_try(t, t->pick, t->now);
+		if (t->picked)
+			break;
+	}
+	return t->sent != before;
+}
+
+static void traffic_generate(struct traffic *t)
+{
+	while (t->generated < t->count && t->next <= t->now) {
+		uint32_t d = t->picked ? t->pick : traffic_pick(t);
+		struct traffic_tx *tx = &t->tx[d];
+
+		t->pick = d;
+		t->picked = tx->tail - tx->head == TRAFFIC_DUE;
+		if (t->picked)
+			return; /* the source is held up */
+		tx->due[tx->tail++ % TRAFFIC_DUE] = t->next;
+		t->generated++;
+		traffic_schedule(t);
+	}
+}
+
+static bool traffic_send_timed(struct traffic *t)
+{
+	uint64_t before = t->sent;
+
+	traffic_generate(t);
+	for (uint32_t d = 0; d < t->w.n; d++) {
+		struct traffic_tx *tx = &t->tx[d];
+
+		while (tx->head != tx->tail &&
+		       traffic_try(t, d, tx->due[tx->head % TRAFFIC_DUE]))
+			tx->head++;
+	}
+	return t->sent != before;
+}
+
+/* The final word to every peer: my total for it. */
+static bool traffic_send_fin(struct traffic *t)
+{
+	for (; t->pick < t->w.n; t->pick++) {
+		uint32_t d = t->pick;
+		uint64_t at = 8 * (TRAFFIC_ACKS * t->w.n + d);
+
+		if (d == t->w.me && !t->tx[d].posted)
+			continue;
+		t->word[TRAFFIC_ACKS * t->w.n + d] =
+			1ull << 63 | t->tx[d].posted;
+		if (weft_forth_put(
+			    t->f, d, t->word_phys + at,
+			    t->peer[d].control + WEFT_FORTH_NOTIFY_BYTES +
+				    8 * (TRAFFIC_ACKS * t->w.n + t->w.me),
+			    1, WEFT_FORTH_RNOTIFY | WEFT_FORTH_LNOTIFY))
+			return false;
+	}
+	t->fin_sent = true;
+	work_put(&t->w, "traffic.fin", 1);
+	return true;
+}
+
+bool traffic_send(struct traffic *t)
+{
+	bool moved;
+
+	if (t->fin_sent)
+		return false;
+	if (t->sent == t->count)
+		return traffic_send_fin(t);
+	if (t->load > 0)
+		moved = traffic_send_timed(t);
+	else if (t->pattern == TRAFFIC_EACH)
+		moved = traffic_send_each(t);
+	else
+		moved = traffic_send_ordered(t);
+	traffic_flush(t);
+	if (t->sent == t->count)
+		t->pick = 0; /* now the first peer to get the final word */
+	return moved;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH RDMA NIC and buffered crossbar: values of forth.md section 12 that are
+ * computed from several metrics, counters and parameters of a run. */
+#include "systems/forth/published_eval.h"
+
+#include <math.h>
+
+#define MIB 1048576.0
+
+/* Points of sweeps. */
+/* clang-format off */
+#define RTT_MIN "workload.size=24 workload.packets=16"
+#define STREAM "workload.stream=100"
+#define STREAM_900 "workload.stream=1000"
+#define STREAM_1000 "workload.stream=1100"
+#define BOARD_20 "traffic.count=20 traffic.dests=20 " \
+		 "fabric.switch.ports=20"
+#define BOARD_12 "traffic.count=12 traffic.dests=12 " \
+		 "fabric.switch.ports=12"
+#define BOARD_FROM " run.until=200us"
+#define BOARD_TO " run.until=1851.2us"
+#define BOARD_NS 1651200.0
+/* clang-format on */
+
+/* A parameter of the machine that ran. */
+static double param(const struct repro_data *d, const char *point,
+		    const char *name)
+{
+	return repro_number(d, point, name, WEFT_P_U64);
+}
+
+static double link_gbit(const struct repro_data *d, const char *point)
+{
+	return repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
+}
+
+/* ---- NIC ---- */
+
+static double nic_pc(const struct repro_data *d, const char *point)
+{
+	return repro_value(d, point, "n1.prog0.nic");
+}
+
+static double stage(const struct repro_data *d, const char *without)
+{
+	return nic_pc(d, STAGES) - nic_pc(d, without);
+}
+
+double forth_eval_sync_dv(const struct repro_data *d)
+{
+	return stage(d, STAGES " forth.nic.t_sync_dv=0");
+}
+
+double forth_eval_sync_vl(const struct repro_data *d)
+{
+	return stage(d, STAGES " forth.nic.t_sync_vl=0");
+}
+
+double forth_eval_linkstart(const struct repro_data *d)
+{
+	return stage(d, STAGES " forth.nic.t_linkstart=0");
+}
+
+/* One clock per qword between 24 and 512 bytes, and 40 bytes are 5. */
+double forth_eval_into_voq(const struct repro_data *d)
+{
+	double step = nic_pc(d, "workload.size=512") - nic_pc(d, STAGES);
+
+	return 5 * step / ((512 - 24) / 8);
+}
+
+/* What the other stages leave. */
+double forth_eval_dma_stage(const struct repro_data *d)
+{
+	return nic_pc(d, STAGES) - forth_eval_sync_dv(d) -
+	       forth_eval_into_voq(d) - forth_eval_sync_vl(d) -
+	       forth_eval_linkstart(d);
+}
+
+/* ---- round trips ---- */
+
+/* A time in cycles of the NET clock, 32 bits at the link's rate. */
+static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
+{
+	return ns * link_gbit(d, point) / 32;
+}
+
+static double rtt(const struct repro_data *d, const char *point)
+{
+	return ns_to_cc(d, point, repro_value(d, point, "n0.prog0.rtt_ns"));
+}
+
+double forth_eval_rtt_switch(const struct repro_data *d)
+{
+	return rtt(d, RTT_MIN);
+}
+
+double forth_eval_rtt_32(const struct repro_data *d)
+{
+	return rtt(d, "workload.size=240");
+}
+
+double forth_eval_rtt_64(const struct repro_data *d)
+{
+	return rtt(d, "workload.size=496");
+}
+
+double forth_eval_rtt_128(const struct repro_data *d)
+{
+	return rtt(d, "workload.size=1008");
+}
+
+double forth_eval_rtt_512(const struct repro_data *d)
+{
+	return rtt(d, "workload.size=4080");
+}
+
+/* Rise from 32 to 512 words, per word. */
+double forth_eval_rtt_slope(const struct repro_data *d)
+{
+	return (forth_eval_rtt_512(d) - forth_eval_rtt_32(d)) / 480;
+}
+
+/* 26 packets span 25 round trips; once with and once without synchroniser. */
+double forth_eval_cs_sync(const struct repro_data *d)
+{
+	const char *with = "forth.xbar.cs_sync=3";
+	double ns = repro_value(d, with, "n4.prog0.span_ns") -
+		    repro_value(d, "forth.xbar.cs_sync=0", "n4.prog0.span_ns");
+
+	return ns_to_cc(d, with, ns) / 25;
+}
+
+/* ---- rates ---- */
+
+static double gbit(double mib)
+{
+	return mib * MIB * 8 / 1e9;
+}
+
+double forth_eval_one_way_gbit(const struct repro_data *d)
+{
+	return gbit(repro_value(d, NULL, "n1.prog0.bandwidth_in"));
+}
+
+static double each(const struct repro_data *d)
+{
+	return (repro_value(d, NULL, "n1.prog0.bandwidth_out") +
+		repro_value(d, NULL, "n2.prog0.bandwidth_out") +
+		repro_value(d, NULL, "n3.prog0.bandwidth_out")) /
+	       3;
+}
+
+double forth_eval_each(const struct repro_data *d)
+{
+	return each(d);
+}
+
+double forth_eval_each_gbit(const struct repro_data *d)
+{
+	return gbit(each(d));
+}
+
+double forth_eval_total_gbit(const struct repro_data *d)
+{
+	return gbit(repro_value(d, NULL, "n0.prog0.bandwidth_in"));
+}
+
+/* The largest share over a third.  Senders that are served one after the other
+ * have equal rates, each in its own time, but three times a third. */
+double forth_eval_fairness(const struct repro_data *d)
+{
+	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
+	       repro_value(d, NULL, "n0.prog0.bandwidth_in");
+}
+
+static double packet_cc(const struct repro_data *d, const char *point)
+{
+	return repro_value(d, point, "n0.prog0.packet_cc");
+}
+
+/* Time of so many transfers in a stream, in ns: what a longer one takes more
+ * than one of 100. */
+static double transfers_ns(const struct repro_data *d, const char *longer)
+{
+	return (repro_value(d, longer, "n1.prog0.stream") -
+		repro_value(d, STREAM, "n1.prog0.stream")) *
+	       repro_value(d, STREAM, "n1.prog0.pc_ns");
+}
+
+/* Words of the packets over their time, in Gb/s; a bundle of `links` puts as
+ * many words on the line in a cycle. */
+static double line_gbit(const struct repro_data *d, const char *longer,
+			double packets, uint32_t links)
+{
+	return packets * packet_cc(d, STREAM) * 32 * links /
+	       transfers_ns(d, longer);
+}
+
+double forth_eval_line_rate(const struct repro_data *d)
+{
+	return line_gbit(d, STREAM_1000, 1000, 1);
+}
+
+double forth_eval_two_links(const struct repro_data *d)
+{
+	return line_gbit(d, STREAM_900, 900, 2) * 1e9 / 8 / MIB;
+}
+
+double forth_eval_bundle(const struct repro_data *d)
+{
+	return line_gbit(d, STREAM_1000, 1000, 4);
+}
+
+/* 4 KB transfers, without the words of the frames. */
+double forth_eval_payload(const struct repro_data *d)
+{
+	return 1000 * 4096 * 8 / transfers_ns(d, STREAM_1000);
+}
+
+/* A transfer is eight packets, each on one of four links. */
+double forth_eval_four_switches(const struct repro_data *d)
+{
+	return line_gbit(d, STREAM_1000, 8 * 1000, 1);
+}
+
+double forth_eval_line_mib(const struct repro_data *d)
+{
+	return forth_eval_line_rate(d) * 1e9 / 8 / MIB;
+}
+
+/* Cycles without a word on the output line while 1000 packets pass. */
+double forth_eval_idle(const struct repro_data *d)
+{
+	return ns_to_cc(d, STREAM, transfers_ns(d, STREAM_1000)) -
+	       1000 * packet_cc(d, STREAM);
+}
+
+/* ---- switch ---- */
+
+/* Cut-through less header decode and start of transmission. */
+double forth_eval_decision(const struct repro_data *d)
+{
+	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
+	       param(d, TO_OTHER_DOMAIN, "s0.decode") -
+	       param(d, TO_OTHER_DOMAIN, "s0.tx_start");
+}
+
+/* The other domain costs more than the same by the synchroniser. */
+double forth_eval_xp_sync(const struct repro_data *d)
+{
+	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
+	       repro_value(d, TO_SAME_DOMAIN, "n1.prog0.switch") +
+	       param(d, TO_SAME_DOMAIN, "s0.xp_sync_same");
+}
+
+/* Packet without its delimiter word. */
+double forth_eval_tr_min(const struct repro_data *d)
+{
+	return packet_cc(d, "workload.size=8") - 1;
+}
+
+double forth_eval_tr_max(const struct repro_data *d)
+{
+	return packet_cc(d, "workload.size=496") - 1;
+}
+
+double forth_eval_plat_min(const struct repro_data *d)
+{
+	return packet_cc(d, "workload.size=24") - 1;
+}
+
+double forth_eval_plat_max(const struct repro_data *d)
+{
+	return packet_cc(d, "workload.size=512") - 1;
+}
+
+/* Four boards of so many ports: words that leave through the ports in a given
+ * time. */
+static double boards(const struct repro_data *d, const char *from,
+		     const char *to)
+{
+	double words = repro_sum(d, to, "s0.port*.words") -
+		       repro_sum(d, from, "s0.port*.words");
+
+	return 4 * 32 * words / BOARD_NS;
+}
+
+double forth_eval_boards_20(const struct repro_data *d)
+{
+	return boards(d, BOARD_20 BOARD_FROM, BOARD_20 BOARD_TO);
+}
+
+double forth_eval_boards_12(const struct repro_data *d)
+{
+	return boards(d, BOARD_12 BOARD_FROM, BOARD_12 BOARD_TO);
+}
+
+/* BRAMs of 2 KB. */
+double forth_eval_xp_bram(const struct repro_data *d)
+{
+	double ports = param(d, NULL, "s0.ports");
+	double bytes = repro_number(d, NULL, "s0.xp_bytes", WEFT_P_BYTES);
+
+	return ports * ports * ceil(bytes / 2048);
+}
+
+double forth_eval_voq_kb(const struct repro_data *d)
+{
+	return param(d, NULL, "n0.nic.voqs") *
+	       repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
+}
+
+double forth_eval_voq_bram(const struct repro_data *d)
+{
+	return forth_eval_voq_kb(d) / 2;
+}
+
+double forth_eval_errors(const struct repro_data *d)
+{
+	return repro_sum(d, NULL, "n*.prog0.errors") +
+	       repro_sum(d, NULL, "n*.prog0.nic_errors") +
+	       repro_sum(d, NULL, "n*.prog0.sent") -
+	       repro_sum(d, NULL, "n*.prog0.received");
+}

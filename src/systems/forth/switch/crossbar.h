@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the buffered crossbar (forth.md 8); for crossbar.c, its
+ * output scheduler in output_scheduler.c, and tests. */
+#ifndef SYSTEMS_FORTH_SWITCH_CROSSBAR_H
+#define SYSTEMS_FORTH_SWITCH_CROSSBAR_H
+
+#include "systems/forth/link/port.h"
+#include "weft/trace.h"
+
+#define XBAR_PORTS_MAX 64
+#define XBAR_NOWHERE   255 /* route of an unknown flow */
+
+/* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
+ * the cycle at which the output scheduler sees it, u[7] that of the word in
+ * front of its header; both on the output's clock. */
+struct xbar_xp {
+	struct weft_frame *head, *tail;
+	uint64_t ready;	      /* u[6] of the head */
+	uint64_t drain;	      /* start of the last departure */
+	uint32_t drain_words; /* occupancy then */
+	uint32_t words;	      /* FIFO words of all packets queued */
+	uint32_t charged;     /* their charge: never above the capacity */
+	uint32_t high;	      /* high-water mark, words */
+};
+
+/* A port: input half (link interface, credit scheduler in link) and output
+ * half (scheduler of the column, transmitter in link). */
+struct xbar_port {
+	struct flink link;
+	/* output scheduler */
+	uint64_t busy;	/* inputs whose crosspoint holds packets */
+	uint64_t end;	/* line free again after the last packet */
+	uint64_t begin; /* chosen packet starts here at the earliest */
+	struct weft_timer timer;
+	uint8_t last;		    /* served last */
+	uint8_t chosen;		    /* waits for its start, or NOWHERE */
+	bool served;		    /* `last` and `end` mean something */
+	bool bottom;		    /* clock domain */
+	uint32_t path_mask;	    /* of what enters here */
+	const uint8_t *route;	    /* [path][flow] */
+	uint64_t unknown, overflow; /* packets, words dropped at the input */
+} __attribute__((aligned(64)));
+
+struct xbar {
+	uint32_t ports;
+	uint64_t xp_bytes;
+	uint32_t frame, cs_credit, min_payload;
+	uint32_t xp_sync, xp_sync_same, cs_sync;
+	uint32_t decode, os_decide, tx_start;
+	uint32_t os_presched, os_pipe_change, os_pipe_same;
+	uint32_t refresh_cc, t_crtx, t_crrx, credit_words, resync;
+	uint32_t domains, budget;
+	int32_t ppm_top, ppm_bottom;
+	char ppm[32], routes[256];
+	bool stamps, detail, crc32_complement;
+	/* run */
+	uint8_t *route; /* [table][row][flow], see route.c */
+	uint32_t tables, rows, paths;
+	struct xbar_port *port;
+	struct xbar_xp *xp;	  /* [output][input] */
+	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
+	uint64_t hops;
+	uint32_t bram;
+};
+
+enum { XBAR_CS_START, XBAR_CS_PER_WORD };
+
+static inline struct xbar_xp *xbar_xp(const struct xbar *x, uint32_t in,
+				      uint32_t out)
+{
+	return &x->xp[out * x->ports + in];
+}
+
+/* FIFO words of a packet: header, payload as on the wire, body CRC. */
+static inline uint32_t xbar_fifo_words(const struct weft_frame *f)
+{
+	return forth_shape_get(f).wire_len / 4 + 3;
+}
+
+/* How many of them are written `n` cycles after the word in front of the
+ * header came; the header CRC has a word of its own and is stripped. */
+static inline uint32_t xbar_written(const struct xbar *x,
+				    const struct weft_frame *f, uint64_t n)
+{
+	uint32_t all = xbar_fifo_words(f);
+
+	if (x->frame == FORTH_WORD && n > 2)
+		n--;
+	return n < all ? (uint32_t)n : all;
+}
+
+#define XBAR_COUNTERS 18
+extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
+/* ops.finish: fills the counters. */
+int xbar_finish(struct weft_comp *c, struct weft_err *err);
+/* ops.waiting: words in the crosspoints of an output. */
+void xbar_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
+
+/* Routing tables: identity and the parameter `routes`; told to the ports;
+ * ops.route; a port that is not connected leads nowhere. */
+int xbar_route_init(struct weft_comp *c, struct weft_err *err);
+void xbar_route_bind(struct xbar *x);
+int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
+	       const uint32_t *to, uint32_t n, struct weft_err *err);
+void xbar_route_prune(struct xbar *x, uint32_t port);
+
+/* Words in the column of output o, for who listens. */
+static inline void xbar_tell_queue(const struct weft_comp *c, uint32_t o)
+{
+	const struct xbar *x = c->state;
+	uint64_t words = 0;
+
+	if (!weft_heard_kind(c, WEFT_TRACE_LEVEL))
+		return;
+	for (uint32_t i = 0; i < x->ports; i++)
+		words += xbar_xp(x, i, o)->words;
+	weft_level(c, "queue", o, words, weft_now(c));
+}
+
+/* Something entered the column of output o: see that it is scheduled. */
+void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
+/* The scheduler's own event. */
+void xbar_os_event(struct weft_comp *c, uint32_t o);
+/* The chosen packet's credits have come. */
+void xbar_os_woken(struct weft_comp *c, uint32_t o);
+
+#endif

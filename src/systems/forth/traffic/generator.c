@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class forth.gen: traffic source and sink without a host, for switches and
+ * links.  It speaks the link protocol as a NIC does: a queue per destination,
+ * credits per flow, a sink that drains its FIFO at the rate of a bus and
+ * returns credits on its own line (forth.md 5, 6.3, 11.1).
+ *
+ *   arrivals -> queue per destination -> round robin, credits -> link
+ *   link -> 1023-qword FIFO -> bus of `bus` x 8 bytes -> checked, dropped
+ *
+ * A packet's address field is source << 24 | number to that destination, its
+ * payload a function of that and the offset: the sink checks order and bytes.
+ * Where packets of one flow take several paths order is not expected but
+ * measured: how many overtook each packet (generator_order.c).
+ * Not modelled: anything of a NIC in front of the link. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/forth/traffic/generator.h"
+
+/* clang-format off */
+static const struct weft_param gen_params[] = {
+	WEFT_PARAM(U32, struct gen, node, "0", "0..127", OWN,
+		   "own number = the flow by which others reach this node"),
+	WEFT_PARAM(U32, struct gen, dests, "8", "1..128", OWN,
+		   "nodes there are, this one included"),
+	WEFT_PARAM(ENUM, struct gen, pattern, "uniform",
+		   "uniform|permutation|hotspot|bursty|fixed|none|shuffle|list",
+		   OWN, "whom it sends to; none = sink only; shuffle = a "
+		   "random permutation, list = one that is written down"),
+	WEFT_PARAM(U32, struct gen, dest, "0", "0..127", OWN,
+		   "fixed, hotspot: that node; permutation: node + dest"),
+	WEFT_PARAM(U64, struct gen, shuffle, "1", "", OWN,
+		   "shuffle: which permutation, the same at every node"),
+	WEFT_PARAM(STR, struct gen, targets, "", "", OWN,
+		   "list: destination of node 0, of node 1, ..; 4+9 = these "
+		   "two in turn"),
+	WEFT_PARAM(ENUM, struct gen, balance, "destination",
+		   "packet|destination|static|fabric", OWN,
+		   "paths in turn over all packets or per destination; by "
+		   "source and destination; the fabric's own choice (7.1)"),
+	WEFT_PARAM(U32, struct gen, paths, "0", "0..511", OWN,
+		   "paths used; 0 = all the fabric has"),
+	WEFT_PARAM(REAL, struct gen, hot, "0.5", "0..1", OWN,
+		   "hotspot: share that goes to `dest`"),
+	WEFT_PARAM(REAL, struct gen, burst, "16", "1..", OWN,
+		   "bursty: mean packets to one destination in a row"),
+	WEFT_PARAM(REAL, struct gen, load, "0.5", "0..1000", OWN,
+		   "offered share of the line rate; above 1 = always ready"),
+	WEFT_PARAM(BYTES, struct gen, size, "512", "8..4096", OWN,
+		   "payload, rounded up to qwords"),
+	WEFT_PARAM(BYTES, struct gen, size_max, "0", "0..4096", OWN,
+		   "payload uniform from size to this; 0 = always size"),
+	WEFT_PARAM(U64, struct gen, packets, "0", "", OWN,
+		   "packets to send; 0 = no end"),
+	WEFT_PARAM(U32, struct gen, backlog, "64", "1..1048576", OWN,
+		   "packets queued at which arrivals pause"),
+	WEFT_PARAM(ENUM, struct gen, frame, "word", "word|packed",
+		   RECONSTRUCTED, "frame layout (R-18)"),
+	WEFT_PARAM(U32, struct gen, min_payload, "24", "0..4096", STATED,
+		   "shorter payloads are padded on the wire (P 3, R-40)"),
+	WEFT_PARAM(U32, struct gen, refresh_cc, "1024", "0..", RECONSTRUCTED,
+		   "cycles after which an idle line repeats a credit (5.3)"),
+	WEFT_PARAM(U32, struct gen, t_crtx, "3", "0..64", CALIBRATED,
+		   "cycles, credit formation to line (11.7)"),
+	WEFT_PARAM(U32, struct gen, t_crrx, "2", "0..64", CALIBRATED,
+		   "cycles, credit parse (11.7)"),
+	WEFT_PARAM(U32, struct gen, credit_words, "0", "0..5", OWN,
+		   "extra credit words allowed per transmission"),
+	WEFT_PARAM(U32, struct gen, resync, "0", "0..", OWN,
+		   "cycles without credits after which a flow starts anew on "
+		   "both sides (5.7); 0 = never; must agree with neighbours"),
+	WEFT_PARAM(BOOL, struct gen, crc32_complement, "no", "", STATED,
+		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
+	WEFT_PARAM(BOOL, struct gen, credit_filter, "no", "", OWN,
+		   "ignore implausible credits (5.4)"),
+	WEFT_PARAM(BYTES, struct gen, rx_bytes, "8184", "1024..16376", STATED,
+		   "receive FIFO (T 3.1.5)"),
+	WEFT_PARAM(CLOCK, struct gen, bus, "100MHz", "", STATED,
+		   "bus behind the FIFO, 8 bytes per cycle (P 1)"),
+	WEFT_PARAM(U32, struct gen, t_bus, "10", "0..", STATED,
+		   "bus cycles per packet besides the data (T_ARB + T_PH)"),
+	WEFT_PARAM(U32, struct gen, t_l2d, "5", "0..", STATED,
+		   "NET cycles from link to bus request (P 2.4)"),
+	WEFT_PARAM(TIME, struct gen, hold, "0", "", OWN,
+		   "the sink takes nothing before this time"),
+	WEFT_PARAM(STR, struct gen, crystal, "0", "", OWN,
+		   "how fast the crystal is, ppm"),
+	WEFT_PARAM(BOOL, struct gen, verify, "yes", "", OWN,
+		   "payload of its own for every packet, checked"),
+	WEFT_PARAM(BOOL, struct gen, stamp, "no", "", OWN,
+		   "measure latency, from arrival at the source's queue to the "
+		   "delimiter at the sink"),
+	WEFT_PARAM(TIME, struct gen, warmup, "0", "", OWN,
+		   "latency, order and accepted load are measured from here"),
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct weft_counter gen_counters[C_N] = {
+	[C_SENT] = { "sent", "packets", "packets sent" },
+	[C_SENT_BYTES] = { "sent_bytes", "bytes", "payload sent" },
+	[C_RECEIVED] = { "received", "packets", "packets received" },
+	[C_BYTES] = { "bytes", "bytes", "payload received" },
+	[C_DISORDER] = { "disorder", "packets",
+			 "not the next number of their source" },
+	[C_CORRUPT] = { "corrupt", "packets", "payload is not what was sent" },
+	[C_BAD_BODY] = { "bad_body", "packets", "body CRC wrong" },
+	[C_BACKPRESSURE] = { "backpressure", "cycles",
+			     "packets ready, no credits" },
+	[C_OVERFLOW] = { "overflow", "packets", "dropped: FIFO full" },
+	[C_PARITY] = { "credit_parity", "credits", "credits thrown away" },
+	[C_HEADER_CRC] = { "header_crc", "packets", "header CRC wrong" },
+	[C_ALIGN] = { "align", "events", "misaligned input" },
+	[C_LATE] = { "late", "packets", "overtaken by others of their flow" },
+	[C_DUPLICATE] = { "duplicate", "packets", "came twice" },
+	[C_MISSING] = { "missing", "packets",
+			"given up: 4096 later ones have come" },
+	[C_SYNC_LOSS] = { "sync_loss", "events", "out of sync (4.9)" },
+	[C_UNSYNC] = { "unsync", "packets", "lost while out of sync" },
+	[C_RESYNCS] = { "resyncs", "times", "flows to others begun anew" },
+};
+
+static const struct weft_port_decl gen_ports[] = {
+	{ "link", WEFT_PORT_LINK, .wire = &forth_wire,
+	  .doc = "full-duplex link" },
+	{ 0 }
+};
+
+/* ---- sink
+ * --------------------------------------------------------------------- */
+
+static bool payload_good(const struct gen *g, const struct weft_frame *f)
+{
+	const uint64_t *p = (const uint64_t *)weft_slice_data(f->payload);
+	uint64_t header = f->u[FORTH_U_HEADER];
+	uint32_t k;
+
+	if (f->payload.len != forth_hdr_size(header) * 8)
+		return false;
+	for (k = 0; p && g->verify && k < f->payload.len / 8; k++)
+		if (p[k] != pattern_qword(forth_hdr_addr(header), g->node, k))
+			return false;
+	return true;
+}
+
+/* The bus takes the packet when it is free; F follows word by word: header
+ * first, then payload, the rest with the last word (5.2). */
+static void sink_drain(struct gen *g, const struct weft_frame *f,
+		       const struct flink_rx *rx)
+{
+	struct flink *l = &g->link;
+	uint32_t bytes = forth_shape_get(f).wire_len;
+	uint32_t charge = forth_charge(1, bytes);
+	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
+	uint64_t wait = g->t_l2d + (rx->words * 3 + 3) / 4; /* 4.11, L = 1 */
+	weft_time_t t = weft_clock_edge(&l->clk, rx->cycle + wait);
+	uint64_t at;
+
+	if (t < g->hold)
+		t = g->hold;
+	at = weft_clock_cycle(&g->bus, t);
+	if (at < g->bus_free)
+		at = g->bus_free;
+	at += g->t_bus;
+	g->bus_free = at + data / 2;
+	flink_fwd(l, 0, 2, weft_clock_edge(&g->bus, at));
+	flink_fwd_ramp(l, 0, data, 2, &g->bus, at);
+	flink_fwd(l, 0, charge - 2 - data,
+		  weft_clock_edge(&g->bus, g->bus_free));
+	g->last = weft_clock_edge(&g->bus, g->bus_free);
+}
+
+/* Words of the head that have left by bus cycle `now`: as sink_drain. */
+static uint32_t fifo_left(const struct gen_fifo *q, uint64_t now)
+{
+	uint32_t i = q->head % GEN_FIFO, data = q->pkt[i].data;
+	uint64_t n = now - q->pkt[i].at;
+
+	if (now < q->pkt[i].at)
+		return 0;
+	return n >= data / 2 ? q->pkt[i].charge : (uint32_t)(2 + 2 * n);
+}
+
+/* Room for the packet; without faults on the line there always is. */
+static bool fifo_room(struct gen *g, uint32_t charge)
+{
+	struct gen_fifo *q = g->fifo;
+	uint64_t now = weft_clock_cycle(&g->bus, weft_now(g->link.comp) + 1);
+	uint32_t left = 0;
+
+	for (; q->head != q->tail; q->head++) {
+		left = fifo_left(q, now - 1);
+		if (left < q->pkt[q->head % GEN_FIFO].charge)
+			break;
+		q->words -= left;
+		left = 0;
+	}
+	return q->tail - q->head < GEN_FIFO &&
+	       q->words - left + charge <= g->link.cfg.rx_cap;
+}
+
+static void fifo_push(struct gen *g, uint32_t charge, uint32_t data)
+{
+	struct gen_fifo *q = g->fifo;
+	uint32_t i = q->tail++ % GEN_FIFO;
+
+	q->pkt[i].at = g->bus_free - data / 2;
+	q->pkt[i].charge = charge;
+	q->pkt[i].data = data;
+	q->words += charge;
+}
+
+/* Takes the packet, or drops it: its charge stays with the sender. */
+static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
+		      const struct flink_rx *rx)
+{
+	struct gen *g = c->state;
+	uint32_t charge = forth_charge(1, forth_shape_get(f).wire_len);
+
+	if (g->fifo && !fifo_room(g, charge)) {
+		weft_count(c, C_OVERFLOW, 1);
+		flink_dropped(&g->link, 0, charge);
+		return false;
+	}
+	sink_drain(g, f, rx);
+	if (g->fifo)
+		fifo_push(g, charge, forth_hdr_size(f->u[FORTH_U_HEADER]) * 2);
+	return true;
+}
+
+static void check_order(struct weft_comp *c, const struct weft_frame *f)
+{
+	struct gen *g = c->state;
+	uint32_t tag = forth_hdr_addr(f->u[FORTH_U_HEADER]);
+	uint32_t src = tag >> 24;
+
+	if (src >= g->dests) {
+		weft_count(c, C_DISORDER, 1);
+		return;
+	}
+	if (g->from) {
+		gen_order_add(c, src, tag & 0xFFFFFF, weft_now(c) >= g->warmup);
+		return;
+	}
+	if ((tag & 0xFFFFFF) != (g->voq[src].expected & 0xFFFFFF))
+		weft_count(c, C_DISORDER, 1);
+	g->voq[src].expected = tag + 1;
+}
+
+static void measure(struct weft_comp *c, const struct weft_frame *f,
+		    const struct flink_rx *rx)
+{
+	struct gen *g = c->state;
+
+	if (weft_now(c) < g->warmup)
+		return;
+	g->words += rx->words - rx->shift;
+	if (g->latency && f->trace_id)
+		weft_hist_put(g->latency, (double)(weft_now(c) - f->trace_id) /
+						  (double)WEFT_NS);
+}
+
+static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
+		       const struct flink_rx *rx)
+{
+	struct weft_comp *c = own;
+	struct gen *g = c->state;
+
+	(void)l;
+	if (!g->first)
+		g->first = weft_now(c);
+	if (!sink_take(c, f, rx)) {
+		weft_frame_free(f);
+		return;
+	}
+	weft_count(c, C_RECEIVED, 1);
+	weft_count(c, C_BYTES, f->payload.len);
+	if (rx->bad)
+		weft_count(c, C_BAD_BODY, 1);
+	else if (!payload_good(g, f))
+		weft_count(c, C_CORRUPT, 1);
+	check_order(c, f);
+	measure(c, f, rx);
+	weft_frame_free(f);
+}
+
+static const struct flink_ops gen_link_ops = { .next = gen_next,
+					       .sent = gen_sent,
+					       .packet = gen_packet };
+
+/* ---- set-up and end
+ * ------------------------------------------------------------- */
+
+static struct flink_cfg gen_cfg(const struct gen *g)
+{
+	struct flink_cfg cfg = flink_cfg_default();
+
+	cfg.layout = g->frame;
+	cfg.rx_cap = (uint32_t)g->rx_bytes / 4;
+	cfg.one_size = g->size_max <= g->size;
+	if (g->pattern != PAT_NONE)
+		cfg.max_payload =
+			(uint32_t)(cfg.one_size ? g->size : g->size_max);
+	cfg.min_payload = g->min_payload > 8 ? g->min_payload : 0;
+	cfg.refresh_cc = g->refresh_cc;
+	cfg.t_crtx = g->t_crtx;
+	cfg.t_crrx = g->t_crrx;
+	cfg.credit_words = g->credit_words;
+	cfg.credit_filter = g->credit_filter;
+	cfg.crc32_complement = g->crc32_complement;
+	cfg.resync_cc = g->resync;
+	cfg.ppm = g->ppm;
+	return cfg;
+}
+
+static int gen_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	struct flink_cfg cfg;
+	char *end;
+
+	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
+	if (*end || end == g->crystal)
+		return weft_fail(err, EINVAL,
+				 "%s.crystal: '%s' is no number "
+				 "of ppm",
+				 c->name, g->crystal);
+	if (g->node >= g->dests || g->dest >= g->dests)
+		return weft_fail(err, EINVAL,
+				 "%s: node %u and dest %u must be "
+				 "below dests = %u",
+				 c->name, g->node, g->dest, g->dests);
+	if (gen_partner(c, err))
+		return -err->code;
+	g->voq = calloc(g->dests, sizeof(*g->voq));
+	if (!g->voq)
+		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	cfg = gen_cfg(g);
+	return flink_init(&g->link, c, &c->ports[0], &cfg, &gen_link_ops, c, 0,
+			  err);
+}
+
+static int gen_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+
+	if (flink_start(&g->link, err) || gen_paths(c, err) ||
+	    gen_order_init(c, err))
+		return -err->code;
+	if (g->resync || c->ports[0].tapped || c->ports[0].peer->tapped)
+		g->fifo = calloc(1, sizeof(*g->fifo));
+	if (g->stamp)
+		g->latency = weft_hist(c, "latency", "ns");
+	if (!g->verify) {
+		g->shared = weft_slice_new(c->sim, 4096);
+		if (g->shared.buf)
+			memset(weft_slice_data(g->shared), 0x5A, 4096);
+	}
+	gen_rearm(g);
+	return 0;
+}
+
+static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+{
+	flink_arrive(&((struct gen *)c->state)->link, port, f);
+}
+
+static void gen_event(struct weft_comp *c, uint32_t tag)
+{
+	(void)tag;
+	flink_event(&((struct gen *)c->state)->link);
+}
+
+static void report(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint64_t all = flink_cycle(&g->link, weft_now(c));
+	uint64_t cold = flink_cycle(&g->link, g->warmup);
+
+	if (all > cold)
+		weft_metric(c, "accepted", "share",
+			    (double)g->words / (double)(all - cold));
+	if (g->last > g->first)
+		weft_metric(c, "rate", "MiB/s",
+			    (double)c->counters[C_BYTES] / 1048576 /
+				    ((double)(g->last - g->first) /
+				     (double)WEFT_SEC));
+	gen_order_report(c);
+}
+
+/* Brings the counters up to date. */
+static int gen_sample(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+	const struct flink_count *n = flink_counts(&g->link);
+
+	(void)err;
+	c->counters[C_BACKPRESSURE] = n->backpressure;
+	c->counters[C_PARITY] = n->credit_parity;
+	c->counters[C_HEADER_CRC] = n->header_crc;
+	c->counters[C_SYNC_LOSS] = n->sync_loss[0];
+	c->counters[C_UNSYNC] = n->unsync;
+	c->counters[C_RESYNCS] = n->resyncs;
+	c->counters[C_ALIGN] = n->align + n->header_align;
+	return 0;
+}
+
+static int gen_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+
+	weft_slice_drop(&g->shared);
+	report(c);
+	return gen_sample(c, err);
+}
+
+static void gen_fini(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint32_t d;
+
+	for (d = 0; g->voq && d < g->dests; d++)
+		free(g->voq[d].ring);
+	free(g->voq);
+	free(g->from);
+	free(g->fifo);
+	weft_slice_drop(&g->shared);
+	flink_fini(&g->link);
+}
+
+WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "traffic source and sink on a FORTH link",
+	       .source = "own; link side as forth.md 4, 5, 6.3",
+	       .not_modelled = "everything of a NIC in front of the link",
+	       .state_size = sizeof(struct gen), .params = gen_params,
+	       .counters = gen_counters, .n_counters = C_N, .ports = gen_ports,
+	       .ops = { .init = gen_init,
+			.start = gen_start,
+			.arrive = gen_arrive,
+			.event = gen_event,
+			.sample = gen_sample,
+			.finish = gen_finish,
+			.fini = gen_fini });

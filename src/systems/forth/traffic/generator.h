@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the traffic component: generator.c (tables, sink),
+ * generator_source.c, generator_path.c (which path a packet takes) and
+ * generator_order.c (how they arrive). */
+#ifndef SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
+#define SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
+
+#include "systems/forth/link/port.h"
+
+enum {
+	PAT_UNIFORM,
+	PAT_PERMUTATION,
+	PAT_HOTSPOT,
+	PAT_BURSTY,
+	PAT_FIXED,
+	PAT_NONE,
+	PAT_SHUFFLE,
+	PAT_LIST
+};
+
+enum { BAL_PACKET, BAL_DESTINATION, BAL_STATIC, BAL_FABRIC };
+
+struct gen_item {
+	uint64_t born : 54; /* cycle */
+	uint64_t qwords : 10;
+};
+
+struct gen_voq {
+	struct gen_item *ring;
+	uint32_t head, tail, mask;
+	uint32_t sent;	   /* packets to this destination */
+	uint32_t turn;	   /* path of the next one, modulo their number */
+	uint32_t expected; /* number of the next one from this source */
+};
+
+/* A source as seen by a sink that does not expect order: which numbers have
+ * come.  `window` is how far they may lie apart. */
+enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
+struct gen_from {
+	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
+	uint32_t base;			/* everything before it has come */
+	uint32_t held;			/* behind base */
+	uint32_t span;			/* of them: last number + 1 - base */
+	uint32_t deepest;		/* most that overtook one packet */
+};
+
+/* What the sink's FIFO holds, in order; kept where faults may overfill it. */
+enum { GEN_FIFO = 1024 };
+struct gen_fifo {
+	struct {
+		uint64_t at; /* bus cycle at which it begins to leave */
+		uint32_t charge, data;
+	} pkt[GEN_FIFO];
+	uint32_t head, tail, words;
+};
+
+struct gen {
+	uint32_t node, dests, pattern, dest, backlog, balance, paths;
+	uint64_t size, size_max, packets;
+	double load, hot, burst;
+	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
+	uint32_t resync, t_l2d, t_bus;
+	int32_t ppm;
+	uint64_t rx_bytes;
+	struct weft_clock bus;
+	weft_time_t hold;
+	bool verify, credit_filter, stamp, crc32_complement;
+	char crystal[16];
+	uint64_t shuffle;
+	weft_time_t warmup;
+	/* run */
+	struct flink link;
+	struct gen_voq *voq;
+	uint64_t mask[2]; /* destinations with packets queued */
+	uint32_t rr, queued;
+	uint64_t made;
+	double next; /* cycle of the next arrival */
+	uint32_t burst_dest, burst_left;
+	struct weft_slice shared;
+	uint64_t bus_free;     /* bus cycle */
+	struct gen_fifo *fifo; /* NULL: cannot overflow */
+	weft_time_t first, last;
+	uint32_t partner[GEN_PARTNERS], partners; /* shuffle, list: in turn */
+	uint32_t ways, turn;   /* paths in use, the next one */
+	struct gen_from *from; /* NULL: packets come in order */
+	uint32_t held, held_max, deepest;
+	uint64_t words; /* line words taken after the warm-up */
+	struct weft_hist *latency, *reorder;
+	char targets[256];
+};
+
+enum {
+	C_SENT,
+	C_SENT_BYTES,
+	C_RECEIVED,
+	C_BYTES,
+	C_DISORDER,
+	C_CORRUPT,
+	C_BAD_BODY,
+	C_BACKPRESSURE,
+	C_OVERFLOW,
+	C_PARITY,
+	C_HEADER_CRC,
+	C_ALIGN,
+	C_LATE,
+	C_DUPLICATE,
+	C_MISSING,
+	C_SYNC_LOSS,
+	C_UNSYNC,
+	C_RESYNCS,
+	C_N
+};
+
+/* What qword k of a packet must be. */
+static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
+{
+	uint64_t z =
+		((uint64_t)tag << 32 | dest << 16 | k) + 0x9E3779B97F4A7C15ull;
+
+	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+	return z ^ z >> 31;
+}
+
+/* generator_path.c: the partners of shuffle and list; paths, once the link is
+ * up; the path number of the next packet to d, and that it was sent. */
+int gen_partner(struct weft_comp *c, struct weft_err *err);
+int gen_paths(struct weft_comp *c, struct weft_err *err);
+uint32_t gen_path(const struct gen *g, uint32_t d);
+void gen_path_taken(struct gen *g, uint32_t d);
+static inline bool gen_in_order(const struct gen *g)
+{
+	return g->ways < 2 || g->balance >= BAL_STATIC;
+}
+
+/* generator_order.c: packet `number` of source src is here; what was seen. */
+int gen_order_init(struct weft_comp *c, struct weft_err *err);
+void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
+		   bool measure);
+void gen_order_report(struct weft_comp *c);
+
+/* Calls gen_next when the next packet is there. */
+void gen_rearm(struct gen *g);
+bool gen_next(void *own, struct flink *l, struct flink_pkt *p);
+void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
+	      uint32_t shift);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traffic component: order of what arrives over several paths.
+ *
+ * The depth of a packet is the number of later ones of its flow (source and
+ * destination) that came before it; `held` is how many have come of which an
+ * earlier one is missing, all sources together: what a resequencer keeps
+ * (forth.md 7.1, 7.6).  A number is given up when it lies GEN_WINDOW behind. */
+#include "systems/forth/traffic/generator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NUMBER_MASK 0xFFFFFFu
+
+int gen_order_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct gen *g = c->state;
+
+	if (gen_in_order(g))
+		return 0;
+	g->from = calloc(g->dests, sizeof(*g->from));
+	if (!g->from)
+		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	g->reorder = weft_hist(c, "reorder", "packets");
+	return 0;
+}
+
+static uint64_t *word_of(struct gen_from *s, uint32_t number)
+{
+	return &s->seen[number % GEN_WINDOW / 64];
+}
+
+static bool seen(struct gen_from *s, uint32_t number)
+{
+	return *word_of(s, number) >> number % 64 & 1;
+}
+
+/* How many numbers behind `number` have come. */
+static uint32_t overtook(struct gen_from *s, uint32_t number)
+{
+	uint32_t at = number + 1, end = s->base + s->span, n = 0;
+
+	while ((int32_t)(end - at) > 0) {
+		uint32_t bits = 64 - at % 64, left = end - at;
+		uint64_t w = *word_of(s, at) >> at % 64;
+
+		if (left < bits)
+			w &= (1ull << left) - 1;
+		n += (uint32_t)__builtin_popcountll(w);
+		at += left < bits ? left : bits;
+	}
+	return n;
+}
+
+/* The first number is here, or given up: and what was held behind it. */
+static void step(struct gen *g, struct gen_from *s)
+{
+	s->base++;
+	s->span -= s->span > 0;
+	while (s->held && seen(s, s->base)) {
+		*word_of(s, s->base) &= ~(1ull << s->base % 64);
+		s->held--;
+		g->held--;
+		s->base++;
+		s->span--;
+	}
+}
+
+static uint32_t depth_of(struct weft_comp *c, struct gen_from *s,
+			 uint32_t number)
+{
+	struct gen *g = c->state;
+	uint32_t depth = s->held;
+
+	if (number == s->base) {
+		step(g, s);
+		return depth;
+	}
+	depth = s->span > number - s->base ? overtook(s, number) : 0;
+	*word_of(s, number) |= 1ull << number % 64;
+	s->held++;
+	g->held++;
+	if (s->span < number + 1 - s->base)
+		s->span = number + 1 - s->base;
+	return depth;
+}
+
+void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
+		   bool measure)
+{
+	struct gen *g = c->state;
+	struct gen_from *s = &g->from[src];
+	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
+
+	number = s->base + ahead; /* without wrapping at 2^24 */
+	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
+	     ahead = number - s->base) {
+		weft_count(c, C_MISSING, 1);
+		step(g, s);
+	}
+	if (ahead >= GEN_WINDOW || (ahead && seen(s, number))) {
+		weft_count(c, C_DUPLICATE, 1);
+		return;
+	}
+	depth = depth_of(c, s, number);
+	if (!measure)
+		return;
+	weft_hist_put(g->reorder, depth);
+	weft_count(c, C_LATE, depth > 0);
+	if (depth > s->deepest)
+		s->deepest = depth;
+	if (g->held > g->held_max)
+		g->held_max = g->held;
+}
+
+void gen_order_report(struct weft_comp *c)
+{
+	struct gen *g = c->state;
+	uint32_t most = 0;
+
+	if (!flink_paths(&g->link))
+		return;
+	for (uint32_t s = 0; g->from && s < g->dests; s++) {
+		weft_series_add(c, "reorder_max", "source", "packets", s,
+				g->from[s].deepest);
+		if (g->from[s].deepest > most)
+			most = g->from[s].deepest;
+	}
+	weft_metric(c, "reorder_max", "packets", most);
+	weft_metric(c, "held_max", "packets", g->held_max);
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver, see driver.h: VPIDs, ports.
+ *
+ * A port ends in this order: its page takes no triggers, its context is off,
+ * the device holds nothing of the VPID any more; then translations, windows and
+ * memory go, and at last the VPID.  The next owner has another epoch: what is
+ * under way to the one before is refused by the device, replies and requests.
+ * Requests name 8 bits of it: a VPID rests before it is given out again, so
+ * that 255 owners take their time, and those that never had an owner go
+ * first. */
+#include "systems/hostport/lib/driver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST	 (100 * WEFT_US) /* of a VPID between two owners */
+#define PATIENCE (10 * WEFT_MS)	 /* with a device that does not end */
+#define LOOK	 WEFT_US	 /* between two looks at it */
+
+/* ---- VPIDs ------------------------------------------------------------- */
+
+static bool bit_of(const uint64_t *w, uint32_t i)
+{
+	return w[i / 64] >> i % 64 & 1;
+}
+
+static void bit_set(uint64_t *w, uint32_t i, bool on)
+{
+	w[i / 64] = (w[i / 64] & ~(1ull << i % 64)) | (uint64_t)on << i % 64;
+}
+
+/* The lowest that never had an owner; HP_VPIDS: all had. */
+static uint32_t vpid_fresh(struct hport_drv *d)
+{
+	const struct hport_kernel *k = d->kernel;
+
+	for (uint32_t i = 0; i < HP_VPIDS / 64; i++)
+		for (uint64_t w = ~(k->used[i] | k->vpids[i]); w; w &= w - 1) {
+			uint32_t vpid = 64 * i + (uint32_t)__builtin_ctzll(w);
+
+			if (!hport_ultra_names(d, vpid))
+				return vpid;
+		}
+	return HP_VPIDS;
+}
+
+/* The one that had none for longest. */
+static uint32_t vpid_rested(struct hport_drv *d)
+{
+	const struct hport_kernel *k = d->kernel;
+
+	for (size_t i = 0; i < k->closed.n; i++)
+		if (!hport_ultra_names(d, k->closed.at[i].vpid))
+			return k->closed.at[i].vpid;
+	return HP_VPIDS;
+}
+
+uint32_t hport_vpid_own(struct hport_drv *d)
+{
+	const struct hport_kernel *k = d->kernel;
+	uint32_t vpid = 0;
+
+	while (vpid < HP_VPIDS && !hport_port_of(d, vpid))
+		vpid++;
+	if (vpid < HP_VPIDS)
+		return vpid;
+	while (--vpid && bit_of(k->vpids, vpid))
+		;
+	return vpid;
+}
+
+/* When its rest is over. */
+static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
+{
+	for (size_t i = k->closed.n; i--;) {
+		weft_time_t at = k->closed.at[i].at;
+
+		if (k->closed.at[i].vpid != vpid)
+			continue;
+		memmove(&k->closed.at[i], &k->closed.at[i + 1],
+			(--k->closed.n - i) * sizeof(k->closed.at[0]));
+		return at + REST;
+	}
+	return 0;
+}
+
+/* HP_VPIDS: none. */
+static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
+{
+	uint32_t vpid = want < 0 ? vpid_fresh(d) : (uint32_t)want;
+
+	return vpid == HP_VPIDS ? vpid_rested(d) : vpid;
+}
+
+int hport_drv_vpid(struct hport_drv *d, int32_t want)
+{
+	struct hport_kernel *k = d->kernel;
+	weft_time_t rested;
+	uint32_t vpid;
+
+	if (want >= HP_VPIDS)
+		return -EINVAL;
+	hport_drv_lock(d);
+	vpid = vpid_choose(d, want);
+	if (vpid == HP_VPIDS || bit_of(k->vpids, vpid) ||
+	    hport_ultra_names(d, vpid)) {
+		hport_drv_unlock(d);
+		return vpid == HP_VPIDS ? -ENOSPC : -EBUSY;
+	}
+	bit_set(k->vpids, vpid, true);
+	bit_set(k->used, vpid, true);
+	rested = closed_take(k, vpid);
+	k->opened++;
+	hport_drv_unlock(d);
+	if (rested)
+		weft_host_sleep(d->host, rested);
+	return (int)vpid;
+}
+
+void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_closed c = { (uint16_t)vpid, weft_host_now(d->host) };
+
+	hport_drv_epoch_next(d, vpid);
+	hport_drv_lock(d);
+	k->opened--;
+	bit_set(k->vpids, vpid, false);
+	vec_push(&k->closed, c);
+	hport_drv_unlock(d);
+}
+
+/* ---- contexts ---------------------------------------------------------- */
+
+static void context_drop(struct hport_drv *d, uint32_t vpid)
+{
+	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_CTX, vpid, 1),
+			0, 0);
+}
+
+static uint64_t *context_of(struct hport_drv *d, uint32_t vpid)
+{
+	return d->kernel->ct + (size_t)HP_WORDS * vpid;
+}
+
+void hport_drv_begin(struct hport_drv *d)
+{
+	d->kernel->begun++;
+	weft_host_wake(d->host, &d->kernel->begun);
+}
+
+/* Packets come for any VPID: the device may have read the context before it is
+ * written, or while. */
+void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
+{
+	uint64_t *c = context_of(d, vpid);
+
+	context_drop(d, vpid);
+	memcpy(c, w, HP_LINE);
+	HP_CTX_SET(c, HP_F_EPOCH, d->kernel->epoch[vpid]);
+	context_drop(d, vpid);
+	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, true));
+	hport_drv_begin(d);
+}
+
+/* A copy that was read before EN went may be written back: until the table
+ * stays as it is. */
+static void context_off(struct hport_drv *d, uint32_t vpid)
+{
+	uint64_t *c = context_of(d, vpid);
+
+	do {
+		context_drop(d, vpid);
+		c[0] &= ~HP_CTX_EN;
+		context_drop(d, vpid);
+	} while (c[0] & HP_CTX_EN);
+}
+
+/* Parts of the device that hold something of the VPID. */
+static uint64_t held(struct hport_drv *d, uint32_t vpid)
+{
+	uint64_t n;
+
+	hport_drv_lock(d);
+	hport_drv_store(d, HP_R_VPID_QUIET, vpid);
+	n = hport_drv_load(d, HP_R_VPID_QUIET);
+	hport_drv_unlock(d);
+	return n;
+}
+
+bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
+{
+	weft_time_t until;
+
+	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
+	context_off(d, vpid);
+	until = weft_host_now(d->host) + PATIENCE;
+	while (held(d, vpid)) {
+		if (weft_host_now(d->host) >= until)
+			return false;
+		weft_host_sleep(d->host, weft_host_now(d->host) + LOOK);
+	}
+	return true;
+}
+
+uint64_t hport_context_flags(uint32_t flags)
+{
+	static const struct {
+		uint32_t flag;
+		uint64_t bit;
+	} row[] = { { HPORT_ORDERED, HP_CTX_ORD },
+		    { HPORT_RMA_NOTES, HP_CTX_RMA_NTF },
+		    { HPORT_POSTED, HP_CTX_PR_EN },
+		    { HPORT_POSTED_PA, HP_CTX_PR_PA },
+		    { HPORT_IRQ, HP_CTX_IRQ_EN } };
+	uint64_t w = HP_CTX_EN;
+
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		if (flags & row[i].flag)
+			w |= row[i].bit;
+	return w;
+}
+
+/* ---- ports ------------------------------------------------------------- */
+
+struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kport *p = vpid < HP_VPIDS ? d->kernel->port[vpid] : NULL;
+
+	return p && !p->closing && p->proc == weft_proc_self(d->host) ? p
+								      : NULL;
+}
+
+/* WQ, SDR, RDR, WDT, PRQ, NQ. */
+static uint64_t queue_bytes(const struct hport_drv *d, uint32_t i)
+{
+	const struct hport_sizes *s = &d->kernel->sizes;
+	const uint64_t bytes[HPORT_QUEUES] = { (uint64_t)HP_LINE * s->wq,
+					       8ull * s->sdr,
+					       8ull * s->rdr,
+					       (uint64_t)HP_LINE * s->wdt,
+					       (uint64_t)HP_LINE * s->prq,
+					       (uint64_t)HP_LINE * s->nq };
+
+	return bytes[i];
+}
+
+static void queues_free(struct hport_drv *d, struct hport_kport *p)
+{
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++)
+		if (p->queue[i])
+			hport_kmem_free(d, p->queue[i], queue_bytes(d, i));
+}
+
+/* Queues, and the context that names them. */
+static bool queues_new(struct hport_drv *d, struct hport_kport *p,
+		       struct hport_c_open *a, uint64_t *w)
+{
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
+		p->queue[i] =
+			hport_kmem_alloc(d, queue_bytes(d, i), &a->queue[i]);
+		if (!p->queue[i])
+			return false;
+	}
+	HP_CTX_SET(w, HP_F_WQ_BASE, a->queue[0] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_SDR_BASE, a->queue[1] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_RDR_BASE, a->queue[2] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_WDT_BASE, a->queue[3] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_PRQ_BASE, a->queue[4] / HP_PAGE);
+	HP_CTX_SET(w, HP_F_NQ_BASE, a->queue[5] / HP_PAGE);
+	return true;
+}
+
+/* The Triggerpage is the process's own (hostport.md 7.8 V2). */
+static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
+{
+	if (!p->proc)
+		return weft_io_map(d->host, d->dev, HP_BAR_TRIGGER,
+				   HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC,
+				   &p->page) &&
+		       weft_io_map(d->host, d->dev, HP_BAR_INFO, 0,
+				   HP_INFO_BYTES, WEFT_UC, &p->info);
+	return weft_proc_map(d->host, p->proc, d->dev, HP_BAR_TRIGGER,
+			     HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC,
+			     &p->page) &&
+	       weft_proc_map(d->host, p->proc, d->dev, HP_BAR_INFO, 0,
+			     HP_INFO_BYTES, WEFT_UC, &p->info);
+}
+
+/* The tag of a process is the VPID of its first port. */
+static void tag_set(struct hport_drv *d, const struct hport_kport *p,
+		    uint32_t vpid)
+{
+	for (uint32_t i = 0; p->proc && i < HP_VPIDS; i++) {
+		const struct hport_kport *q = d->kernel->port[i];
+
+		if (q && q != p && q->proc == p->proc)
+			return;
+	}
+	if (p->proc)
+		weft_proc_set_tag(d->host, p->proc, (uint16_t)vpid);
+}
+
+static int port_open(struct hport_drv *d, struct hport_kport *p,
+		     struct hport_c_open *a)
+{
+	uint64_t w[HP_WORDS] = { hport_context_flags(a->flags) };
+	int vpid = hport_drv_vpid(d, a->vpid);
+
+	if (vpid < 0)
+		return vpid;
+	a->vpid = vpid;
+	a->hpid = (uint32_t)hport_drv_load(d, HP_R_HPID);
+	if (!queues_new(d, p, a, w) || !page_map(d, p, (uint32_t)vpid)) {
+		queues_free(d, p);
+		hport_drv_vpid_end(d, (uint32_t)vpid);
+		return -ENOMEM;
+	}
+	d->kernel->port[vpid] = p;
+	tag_set(d, p, (uint32_t)vpid);
+	a->sizes = d->kernel->sizes;
+	a->page = p->page.off;
+	a->info = p->info.off;
+	a->bar = p->page.bar;
+	hport_drv_enable(d, (uint32_t)vpid, w);
+	return 0;
+}
+
+/* The first port of a program makes it a process; only the kernel's own code
+ * has ports without one, and may let the device use physical addresses. */
+static int port_process(struct hport_drv *d, struct hport_kport *p)
+{
+	struct hport_kernel *k = d->kernel;
+
+	p->proc = weft_proc_self(d->host);
+	if (p->proc || k->runs == d->host)
+		return 0;
+	p->proc = weft_proc_new(d->host, 0);
+	if (!p->proc)
+		return -ENOMEM;
+	vec_push(&k->procs, p->proc);
+	return 1;
+}
+
+int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_kport *p = calloc(1, sizeof(*p));
+	int made = p ? port_process(d, p) : -ENOMEM, ret = made;
+
+	if (ret >= 0 && p->proc && a->flags & HPORT_POSTED_PA)
+		ret = -EPERM;
+	if (ret >= 0 && !k->opened)
+		hport_dev_sizes(d, &a->sizes);
+	if (ret >= 0)
+		ret = port_open(d, p, a);
+	if (!ret && made)
+		weft_proc_enter(d->host, p->proc);
+	if (ret && made > 0) {
+		(void)vec_pop(&k->procs);
+		weft_proc_free(d->host, p->proc);
+	}
+	if (ret)
+		free(p);
+	return ret;
+}
+
+/* Window descriptors are memory of the process: all copies go, whatever it has
+ * written there. */
+static void windows_end(struct hport_drv *d, uint32_t vpid)
+{
+	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
+			HP_NONE, 0);
+}
+
+static void port_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_kernel *k = d->kernel;
+	struct hport_kport *p = k->port[vpid];
+
+	p->closing = true;
+	if (p->proc) {
+		weft_proc_unmap(d->host, p->proc, &p->page);
+		weft_proc_unmap(d->host, p->proc, &p->info);
+	}
+	if (!hport_drv_disable(d, vpid)) {
+		k->stuck++;
+		k->opened--;
+		weft_host_log(d->host,
+			      "the device holds on to VPID %u: its memory is "
+			      "not used again",
+			      vpid);
+		return;
+	}
+	hport_space_end(d, vpid);
+	windows_end(d, vpid);
+	queues_free(d, p);
+	k->port[vpid] = NULL;
+	free(p);
+	hport_drv_vpid_end(d, vpid);
+}
+
+void hport_ports_gone(struct hport_drv *d, const struct weft_proc *p)
+{
+	struct hport_kernel *k = d->kernel;
+
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		if (k->port[i] && k->port[i]->proc == p && !k->port[i]->closing)
+			port_end(d, i);
+}
+
+int hport_k_close(struct hport_drv *d, struct hport_c_vpid *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	port_end(d, a->vpid);
+	return 0;
+}
+
+int hport_k_window(struct hport_drv *d, struct hport_c_win *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_cache(d,
+			HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, a->vpid, 1),
+			a->id, 0);
+	return 0;
+}
+
+int hport_k_run(struct hport_drv *d, struct hport_c_run *a)
+{
+	struct weft_host *was = d->kernel->runs;
+	int ret;
+
+	if (weft_proc_self(d->host))
+		return -EPERM;
+	d->kernel->runs = d->host;
+	ret = a->fn(d, a->arg);
+	d->kernel->runs = was;
+	return ret;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of the Host Port's driver (hostport.md 7.8): what a trap brings and
+ * takes back.  Arguments are plain data, memory is named by its physical
+ * address: the caller may be a process with other addresses than the driver.
+ *
+ * All return 0 or a negative errno; -EBADF: the VPID or ULTRA port is not the
+ * caller's. */
+#ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
+#define SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
+
+#include "weft/host.h"
+#include "weft/hostport.h"
+
+/* A program that has no process yet is one afterwards. */
+struct hport_c_open {
+	struct hport_sizes sizes; /* wanted; as they are */
+	int32_t vpid;		  /* wanted, < 0: any; the one it has */
+	uint32_t flags;
+	uint32_t hpid, bar;
+	uint64_t queue[6]; /* WQ, SDR, RDR, WDT, PRQ, NQ */
+	/* offsets of the windows of Triggerpage and information page, as those
+	 * of `bar` or (process) virtual */
+	uint64_t page, info;
+};
+
+struct hport_c_vpid {
+	uint32_t vpid;
+};
+
+/* Map: bytes at phys, or new memory with phys 0.  Free: phys of such memory.
+ * Others: va. */
+struct hport_c_mem {
+	uint32_t vpid, unused;
+	uint64_t phys, bytes, va;
+};
+
+struct hport_c_win {
+	uint32_t vpid, id;
+};
+
+/* The way to a node, and which owner the VPID has there. */
+struct hport_c_route {
+	uint32_t node, vpid;
+	uint32_t off, len, epoch;
+};
+
+struct hport_c_serve {
+	weft_time_t service;
+	uint64_t always;
+};
+
+/* fn runs as part of the driver.  Monitor only. */
+struct hport_drv;
+struct hport_c_run {
+	int (*fn)(struct hport_drv *d, void *arg);
+	void *arg;
+};
+
+struct hport_c_ultra {
+	uint32_t unit, upid; /* HP_ULTRA_CPL or 0 */
+	uint32_t reg, write;
+	uint64_t val;
+};
+
+struct hport_c_ultra_info {
+	uint32_t node, hpid, ports, words;
+};
+
+struct hport_c_ultra_route {
+	uint32_t node, np;
+	int32_t n;
+	uint8_t el[20];
+};
+
+/* The receive queue of a port: memory, or (0 bytes) places on the device. */
+struct hport_c_ultra_queue {
+	uint32_t upid, slices, words, on_device;
+	uint64_t phys;
+};
+
+struct hport_c_ultra_map {
+	uint32_t unit, upid, wc, bar;
+	uint64_t off;
+};
+
+/* X(name, function, argument); and HPORT_C_RUN */
+#define HPORT_CALLS(X)                                                         \
+	X(OPEN, hport_k_open, struct hport_c_open)                             \
+	X(CLOSE, hport_k_close, struct hport_c_vpid)                           \
+	X(MAP, hport_k_map, struct hport_c_mem)                                \
+	X(UNMAP, hport_k_unmap, struct hport_c_mem)                            \
+	X(FREE, hport_k_free, struct hport_c_mem)                              \
+	X(PAGE_OUT, hport_k_page_out, struct hport_c_mem)                      \
+	X(PAGE_IN, hport_k_page_in, struct hport_c_mem)                        \
+	X(WINDOW, hport_k_window, struct hport_c_win)                          \
+	X(ROUTE, hport_k_route, struct hport_c_route)                          \
+	X(SERVE, hport_k_serve, struct hport_c_serve)                          \
+	X(ULTRA_INFO, hport_k_ultra_info, struct hport_c_ultra_info)           \
+	X(ULTRA_TAKE, hport_k_ultra_take, struct hport_c_ultra)                \
+	X(ULTRA_REG, hport_k_ultra_reg, struct hport_c_ultra)                  \
+	X(ULTRA_ROUTE, hport_k_ultra_route, struct hport_c_ultra_route)        \
+	X(ULTRA_QUEUE, hport_k_ultra_queue, struct hport_c_ultra_queue)        \
+	X(ULTRA_MAP, hport_k_ultra_map, struct hport_c_ultra_map)
+
+enum hport_call_n {
+#define X(name, fn, type) HPORT_N_##name,
+	HPORT_CALLS(X)
+#undef X
+		HPORT_N
+};
+enum {
+#define X(name, fn, type)                                                      \
+	HPORT_C_##name = WEFT_DRV_OP(HPORT_N_##name, sizeof(type)),
+	HPORT_CALLS(X)
+#undef X
+	/* the one that has no plain data: it stays in the driver's memory */
+	HPORT_C_RUN = WEFT_DRV_OP(HPORT_N, 0),
+};
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver, see driver.h: registers, caches, routes. */
+#include "systems/hostport/lib/driver.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In memory: threads of the node take it often, the bus is for others. */
+void hport_drv_lock(struct hport_drv *d)
+{
+	while (d->kernel->locked)
+		weft_host_cpu(d->host, 100 * WEFT_NS);
+	d->kernel->locked = true;
+}
+
+void hport_drv_unlock(struct hport_drv *d)
+{
+	d->kernel->locked = false;
+}
+
+static uint64_t cache_wait(struct hport_drv *d)
+{
+	uint64_t status;
+
+	do
+		status = hport_drv_load(d, HP_R_CACHE_STATUS);
+	while (status & HP_CACHE_BUSY);
+	return status;
+}
+
+void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1)
+{
+	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
+	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
+	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
+}
+
+uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
+				uint64_t arg0, uint64_t arg1)
+{
+	hport_drv_cache_post(d, cmd, arg0, arg1);
+	return cache_wait(d);
+}
+
+uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
+			 uint64_t arg1)
+{
+	uint64_t status;
+
+	hport_drv_lock(d);
+	status = hport_drv_cache_locked(d, cmd, arg0, arg1);
+	hport_drv_unlock(d);
+	return status;
+}
+
+/* ---- set-up ------------------------------------------------------------ */
+
+/* As the device has them: it does not take every size. */
+void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want)
+{
+	static const struct {
+		uint32_t at, def, reg;
+	} row[] = {
+		{ offsetof(struct hport_sizes, wq), 64, HP_R_WQ_SIZE },
+		{ offsetof(struct hport_sizes, nq), 128, HP_R_NQ_SIZE },
+		{ offsetof(struct hport_sizes, prq), 32, HP_R_PRQ_SIZE },
+		{ offsetof(struct hport_sizes, wdt), 64, HP_R_WDT_SIZE },
+		{ offsetof(struct hport_sizes, sdr), 8192, HP_R_SDR_SIZE },
+		{ offsetof(struct hport_sizes, rdr), 8192, HP_R_RDR_SIZE },
+	};
+	struct hport_sizes *s = &d->kernel->sizes;
+
+	*s = want ? *want : (struct hport_sizes){ 0 };
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		uint32_t *v = (uint32_t *)((char *)s + row[i].at);
+
+		if (!*v)
+			*v = row[i].def;
+		hport_drv_store(d, row[i].reg, *v);
+	}
+	hport_drv_store(d, HP_R_RDR_UNIT, s->rdr_unit);
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		*(uint32_t *)((char *)s + row[i].at) =
+			(uint32_t)hport_drv_load(d, row[i].reg);
+	s->rdr_unit = (uint32_t)hport_drv_load(d, HP_R_RDR_UNIT);
+}
+
+void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to)
+{
+	snprintf(key, size, "hport.%u.%u", from, to);
+}
+
+/* What other nodes need for their way back: our way to them. */
+static void publish_route(struct hport_drv *d, uint32_t to)
+{
+	char key[48];
+	uint64_t n;
+
+	hport_drv_store(d, HP_R_ROUTE_NODE, to);
+	n = hport_drv_load(d, HP_R_ROUTE_NODE);
+	hport_drv_route_key(key, sizeof(key), d->node, to);
+	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
+		char part[56];
+
+		snprintf(part, sizeof(part), "%s.%u", key, i);
+		weft_oob_put(d->host, part,
+			     hport_drv_load(d, HP_R_ROUTE_DATA + 8 * i));
+	}
+	weft_oob_put(d->host, key, n);
+}
+
+static bool kernel_memory(struct hport_drv *d, struct hport_kernel *k)
+{
+	k->ct = hport_kmem_table(d, (uint64_t)HP_VPIDS * HP_LINE, &k->ct_phys);
+	k->rs = hport_kmem_table(d, (uint64_t)HPORT_ROUTE * d->nodes,
+				 &k->rs_phys);
+	k->routed = calloc(d->nodes / 64 + 1, sizeof(*k->routed));
+	k->bulk = hport_kmem_table(d, HP_PAGE, &k->bulk_phys);
+	return k->ct && k->rs && k->routed && k->bulk;
+}
+
+int hport_dev_setup(struct hport_drv *d)
+{
+	struct hport_kernel *k = d->kernel;
+
+	if (!kernel_memory(d, k))
+		return -ENOMEM;
+	hport_drv_store(d, HP_R_CT_BASE, k->ct_phys);
+	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
+	hport_drv_store(d, HP_R_RS_SIZE, (uint64_t)HPORT_ROUTE * d->nodes);
+	hport_dev_sizes(d, NULL);
+	for (uint32_t i = 0; i < d->nodes; i++)
+		publish_route(d, i);
+	hport_drv_store(d, HP_R_CTRL,
+			hport_drv_load(d, HP_R_CTRL) | HP_CTRL_ENABLE |
+				HP_CTRL_ORDER | HP_CTRL_NPS_ALL);
+	return 0;
+}
+
+bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev)
+{
+	return weft_cfg_load(h, dev, HP_CFG_VENDOR, 4) ==
+	       (HP_DEVICE_ID << 16 | HP_VENDOR_ID);
+}
+
+int hport_dev_map(struct hport_drv *d)
+{
+	weft_cfg_store(d->host, d->dev, HP_CFG_COMMAND, 2,
+		       HP_CMD_MEMORY | HP_CMD_MASTER);
+	if (!weft_io_map(d->host, d->dev, HP_BAR_MGMT, 0, HP_MGMT_BYTES,
+			 WEFT_UC, &d->mgmt))
+		return -ENODEV;
+	d->node = (uint32_t)hport_drv_load(d, HP_R_NODE);
+	d->nodes = (uint32_t)hport_drv_load(d, HP_R_NODES);
+	return d->nodes ? 0 : -ENODEV;
+}
+
+/* ---- routes ------------------------------------------------------------ */
+
+/* Elements of the way from one node to another, and the network port there;
+ * count, or -1. */
+static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
+		     uint32_t np, uint8_t *el)
+{
+	char key[48], part[56];
+	uint64_t n, w;
+
+	hport_drv_route_key(key, sizeof(key), from, to);
+	n = weft_oob_get(d->host, key);
+	if (n >= HPORT_ELEMENTS)
+		return -1;
+	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
+		snprintf(part, sizeof(part), "%s.%u", key, i);
+		w = weft_oob_get(d->host, part);
+		memcpy(el + 8 * i, &w, 8);
+	}
+	el[n] = HP_EL(HP_PORT_NP + np, 1);
+	return (int)n + 1;
+}
+
+static int route_write(struct hport_drv *d, uint32_t node)
+{
+	uint8_t there[HPORT_ELEMENTS + 1], back[HPORT_ELEMENTS + 1];
+	uint8_t *b = d->kernel->rs + (size_t)HPORT_ROUTE * node;
+	int nf = route_get(d, d->node, node, 0, there);
+	int nr = route_get(d, node, d->node, 1, back);
+	uint32_t hpid = node + 1;
+
+	if (nf < 0 || nr < 0 || HP_RS_HEAD + nf + 1 + nr > HPORT_ROUTE)
+		return -EHOSTUNREACH;
+	for (uint32_t i = 0; i < 4; i++)
+		b[HP_RS_DTAG + i] = (uint8_t)(hpid >> (24 - 8 * i));
+	b[HP_RS_DHASH] = (uint8_t)(hpid >> 8);
+	b[HP_RS_DHASH + 1] = (uint8_t)hpid;
+	b[HP_RS_NF] = (uint8_t)nf;
+	b[HP_RS_NR] = (uint8_t)nr;
+	memcpy(b + HP_RS_HEAD, there, (size_t)nf);
+	b[HP_RS_HEAD + nf] = HP_EL_SEP;
+	memcpy(b + HP_RS_HEAD + nf + 1, back, (size_t)nr);
+	return 0;
+}
+
+int hport_drv_route(struct hport_drv *d, uint32_t node)
+{
+	struct hport_kernel *k = d->kernel;
+	int ret = 0;
+
+	if (node >= d->nodes)
+		return -EHOSTUNREACH;
+	if (k->routed[node / 64] >> node % 64 & 1)
+		return 0;
+	ret = route_write(d, node);
+	if (!ret)
+		k->routed[node / 64] |= 1ull << node % 64;
+	return ret;
+}
+
+static void epoch_key(char *key, size_t size, uint32_t node, uint32_t vpid)
+{
+	snprintf(key, size, "hport.epoch.%u.%u", node, vpid);
+}
+
+void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
+{
+	uint16_t *e = &d->kernel->epoch[vpid];
+	char key[48];
+
+	if (!(++*e & HP_EPOCH_LOW))
+		++*e;
+	epoch_key(key, sizeof(key), d->node, vpid);
+	weft_oob_put(d->host, key, *e);
+}
+
+/* Of the owner of a VPID, or of its next one: other nodes tell when a port has
+ * ended. */
+static uint32_t epoch_of(struct hport_drv *d, uint32_t node, uint32_t vpid)
+{
+	char key[48];
+
+	if (node == d->node)
+		return d->kernel->epoch[vpid];
+	epoch_key(key, sizeof(key), node, vpid);
+	return weft_oob_there(d->host, key)
+		       ? (uint32_t)weft_oob_get(d->host, key)
+		       : HP_EPOCH_FIRST;
+}
+
+/* Not more than there is: short routes stay in the device's cache. */
+int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
+{
+	const uint8_t *b;
+	int ret = a->vpid < HP_VPIDS ? hport_drv_route(d, a->node) : -EINVAL;
+
+	if (ret)
+		return ret;
+	a->epoch = epoch_of(d, a->node, a->vpid) & HP_EPOCH_LOW;
+	b = d->kernel->rs + (size_t)HPORT_ROUTE * a->node;
+	a->off = HPORT_ROUTE * a->node;
+	a->len = HP_RS_HEAD + b[HP_RS_NF] + 1u + b[HP_RS_NR];
+	return 0;
+}

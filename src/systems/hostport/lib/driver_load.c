@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver, see driver.h: loading, calls, processes that end. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "systems/hostport/lib/driver.h"
+
+/* A process has ended, whatever it had open. */
+static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
+{
+	struct hport_kernel *k = own;
+	struct hport_drv d = k->drv;
+
+	d.host = h;
+	hport_ultra_gone(&d, p);
+	hport_ports_gone(&d, p);
+	for (size_t i = 0; i < k->procs.n; i++)
+		if (k->procs.at[i] == p) {
+			k->procs.at[i] = vec_last(&k->procs);
+			k->procs.n--;
+			weft_proc_free(h, p);
+			return;
+		}
+}
+
+static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+#define X(name, fn, type)                                                      \
+	case HPORT_C_##name:                                                   \
+		return fn(&d, arg);
+	struct hport_kernel *k = own;
+	struct hport_drv d;
+
+	while (!k->started)
+		weft_host_cpu(h, 100 * WEFT_NS);
+	if (k->failed)
+		return k->failed;
+	d = k->drv;
+	d.host = h;
+	switch (op) {
+		HPORT_CALLS(X)
+		X(RUN, hport_k_run, )
+	default:
+		return -EINVAL;
+	}
+#undef X
+}
+
+static void drv_fini(void *own)
+{
+	struct hport_kernel *k = own;
+
+	hport_space_free(k);
+	hport_kmem_fini(&k->kmem);
+	for (uint32_t i = 0; k->port && i < HP_VPIDS; i++)
+		free(k->port[i]);
+	vec_free(&k->closed);
+	vec_free(&k->procs);
+	free(k->epoch);
+	free(k->routed);
+	free(k->port);
+	free(k->space);
+	free(k->uport);
+	free(k->server);
+	free(k);
+}
+
+static struct hport_kernel *kernel_new(void)
+{
+	struct hport_kernel *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
+	k->port = calloc(HP_VPIDS, sizeof(*k->port));
+	k->space = calloc(HP_VPIDS, sizeof(*k->space));
+	if (!k->epoch || !k->port || !k->space) {
+		drv_fini(k);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		k->epoch[i] = HP_EPOCH_FIRST;
+	return k;
+}
+
+/* The management page is the driver's alone: inside of a call of its own. */
+static int drv_setup(struct hport_drv *d)
+{
+	int ret = hport_dev_map(d);
+
+	if (!ret)
+		ret = hport_kmem_init(d, &d->kernel->kmem.how);
+	if (!ret)
+		ret = hport_dev_setup(d);
+	if (!ret && !weft_page_share(d->host, d->dev, HP_BAR_INFO, 0))
+		ret = -ENODEV;
+	return ret ? ret : hport_ultra_setup(d);
+}
+
+static int drv_start(struct weft_host *h, void *own)
+{
+	struct hport_kernel *k = own;
+	struct hport_drv d = k->drv;
+
+	d.host = h;
+	k->failed = drv_setup(&d);
+	k->drv = d;
+	k->drv.host = NULL;
+	k->started = true;
+	return k->failed;
+}
+
+static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
+{
+	struct hport_kernel *k = own;
+
+	if (op == HPORT_C_RUN && arg == k && !k->started)
+		return drv_start(h, k);
+	return drv_call(h, own, op, arg);
+}
+
+/* The driver of the node is there afterwards.  The first one, by the monitor,
+ * sets the device up.  -EBUSY: another program was quicker. */
+static int attach(struct weft_host *h, const struct hport_memory *how,
+		  struct weft_dev **dev_p)
+{
+	struct weft_drv drv = { .call = first_call,
+				.gone = drv_gone,
+				.fini = drv_fini,
+				.bars = 1u << HP_BAR_MGMT };
+	struct hport_kernel *k;
+
+	*dev_p = weft_dev_open(h, 0);
+	if (!*dev_p || (!weft_proc_self(h) && !hport_drv_probe(h, *dev_p)))
+		return -ENODEV;
+	if (weft_proc_self(h))
+		return 0;
+	k = kernel_new();
+	if (!k)
+		return -ENOMEM;
+	k->drv.dev = *dev_p;
+	k->drv.kernel = k;
+	k->kmem.how = *how;
+	drv.own = k;
+	if (!weft_drv_set(h, *dev_p, &drv)) {
+		drv_fini(k);
+		return -EBUSY;
+	}
+	return weft_drv_call(h, *dev_p, HPORT_C_RUN, k);
+}
+
+int hport_load(struct weft_host *h, const struct hport_memory *m)
+{
+	struct weft_dev *dev;
+
+	return weft_proc_self(h) ? -EBUSY : attach(h, m, &dev);
+}
+
+int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
+		   void *arg)
+{
+	int ret = weft_drv_call(h, dev, op, arg);
+
+	if (ret != -ENODEV)
+		return ret;
+	ret = attach(h, &(struct hport_memory){ 0 }, &dev);
+	return ret && ret != -EBUSY ? ret : weft_drv_call(h, dev, op, arg);
+}
+
+int hport_drv_run(struct weft_host *h,
+		  int (*fn)(struct hport_drv *d, void *arg), void *arg)
+{
+	struct hport_c_run a = { fn, arg };
+	struct weft_dev *dev = weft_dev_open(h, 0);
+
+	return dev ? hport_drv_call(h, dev, HPORT_C_RUN, &a) : -ENODEV;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the Host Port's driver, see driver_memory.h: the two allocators on
+ * memory of the node.
+ *
+ * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
+ * the memory that programs use, too, and gives them back when nothing of them
+ * is in use: when programs leave no block of some size, it has none. */
+#include "systems/hostport/lib/driver_memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/hostport/lib/driver.h"
+
+#define BOOT_BYTES (24ull << 20) /* unless it is said */
+#define BOOT_LEAST (6ull << 20)	 /* context table, and some */
+
+static uint64_t pages_of(uint64_t bytes)
+{
+	return bytes ? (bytes - 1) / HPORT_KPAGE + 1 : 1;
+}
+
+/* ---- areas ---- */
+
+static bool area_init(struct hport_area *a, struct weft_host *h, uint32_t pages,
+		      uint64_t align)
+{
+	size_t words = pages / 64 + 1;
+
+	a->mem =
+		weft_mem_alloc(h, (size_t)pages * HPORT_KPAGE, align, &a->phys);
+	if (!a->mem)
+		return false;
+	a->pages = pages;
+	a->reserved = calloc(2 * words, sizeof(*a->reserved));
+	a->dirty = a->reserved + words;
+	if (a->reserved)
+		return true;
+	weft_mem_free(h, a->mem);
+	return false;
+}
+
+static bool area_has(const struct hport_area *a, const void *mem)
+{
+	const uint8_t *b = mem;
+
+	return a->mem && b >= a->mem &&
+	       b < a->mem + (size_t)a->pages * HPORT_KPAGE;
+}
+
+/* The next owner of a page does not see bytes of the last one. */
+static void area_reserve(struct hport_kmem *k, struct hport_area *a,
+			 uint32_t page, uint32_t n)
+{
+	for (uint32_t i = page; i < page + n; i++) {
+		uint64_t bit = 1ull << i % 64;
+
+		if (a->dirty[i / 64] & bit)
+			memset(a->mem + (size_t)i * HPORT_KPAGE, 0,
+			       HPORT_KPAGE);
+		a->reserved[i / 64] |= bit;
+		a->dirty[i / 64] |= bit;
+	}
+	k->reserved += n;
+}
+
+static void area_release(struct hport_kmem *k, struct hport_area *a,
+			 uint32_t page, uint32_t n)
+{
+	for (uint32_t i = page; i < page + n; i++)
+		a->reserved[i / 64] &= ~(1ull << i % 64);
+	k->reserved -= n;
+}
+
+static void *area_at(const struct hport_area *a, uint32_t page,
+		     weft_phys_t *phys_p)
+{
+	*phys_p = a->phys + (uint64_t)page * HPORT_KPAGE;
+	return a->mem + (size_t)page * HPORT_KPAGE;
+}
+
+/* ---- the region of the boot ---- */
+
+static void *boot_take(struct hport_kmem *k, uint64_t bytes,
+		       weft_phys_t *phys_p)
+{
+	int64_t page = hport_runs_take(&k->runs, pages_of(bytes));
+
+	if (page < 0) {
+		k->full++;
+		return NULL;
+	}
+	area_reserve(k, &k->boot, (uint32_t)page, (uint32_t)pages_of(bytes));
+	k->given += pages_of(bytes) * HPORT_KPAGE;
+	return area_at(&k->boot, (uint32_t)page, phys_p);
+}
+
+static uint32_t boot_give(struct hport_kmem *k, uint32_t page)
+{
+	uint32_t n = hport_runs_give(&k->runs, page);
+
+	area_release(k, &k->boot, page, n);
+	return n;
+}
+
+/* ---- the page allocator ---- */
+
+/* The largest block that there is and that is of use. */
+static struct hport_block *block_new(struct hport_drv *d, uint32_t order)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	struct hport_block *b = calloc(1, sizeof(*b));
+
+	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
+		uint64_t bytes = (uint64_t)HPORT_KPAGE << o;
+
+		if (!area_init(&b->area, d->host, 1u << o, bytes))
+			continue;
+		hport_buddy_init(&b->buddy, o);
+		vec_push(&k->blocks, b);
+		return b;
+	}
+	free(b);
+	return NULL;
+}
+
+static void block_free(struct hport_drv *d, size_t i)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	struct hport_block *b = k->blocks.at[i];
+
+	weft_mem_free(d->host, b->area.mem);
+	free(b->area.reserved);
+	free(b);
+	memmove(&k->blocks.at[i], &k->blocks.at[i + 1],
+		(--k->blocks.n - i) * sizeof(k->blocks.at[0]));
+}
+
+static void *block_take(struct hport_kmem *k, struct hport_block *b,
+			uint32_t order, weft_phys_t *phys_p)
+{
+	int32_t page = hport_buddy_take(&b->buddy, order);
+
+	if (page < 0)
+		return NULL;
+	area_reserve(k, &b->area, (uint32_t)page, 1u << order);
+	k->given += (uint64_t)HPORT_KPAGE << order;
+	return area_at(&b->area, (uint32_t)page, phys_p);
+}
+
+static void *pages_take(struct hport_drv *d, uint64_t bytes,
+			weft_phys_t *phys_p)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	uint32_t order = hport_order(pages_of(bytes));
+	struct hport_block *b;
+	void *mem;
+
+	if ((uint64_t)HPORT_KPAGE << order > k->how.object_max) {
+		k->long_++;
+		return NULL;
+	}
+	for (size_t i = 0; i < k->blocks.n; i++)
+		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
+			return mem;
+	b = block_new(d, order);
+	if (b)
+		return block_take(k, b, order, phys_p);
+	k->pieces++;
+	return NULL;
+}
+
+/* Pages; 0: it is not from here. */
+static uint32_t pages_give(struct hport_drv *d, const void *mem)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+
+	for (size_t i = 0; i < k->blocks.n; i++) {
+		struct hport_block *b = k->blocks.at[i];
+		uint32_t page;
+		int32_t order;
+
+		if (!area_has(&b->area, mem))
+			continue;
+		page = (uint32_t)(((const uint8_t *)mem - b->area.mem) /
+				  HPORT_KPAGE);
+		order = hport_buddy_give(&b->buddy, page);
+		if (order < 0)
+			return 0;
+		area_release(k, &b->area, page, 1u << order);
+		if (hport_buddy_whole(&b->buddy))
+			block_free(d, i);
+		return 1u << order;
+	}
+	return 0;
+}
+
+/* ---- both ---- */
+
+static bool boot_init(struct hport_drv *d, uint64_t bytes)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+
+	return bytes / HPORT_KPAGE <= UINT32_MAX &&
+	       area_init(&k->boot, d->host, (uint32_t)(bytes / HPORT_KPAGE),
+			 HPORT_KPAGE) &&
+	       hport_runs_init(&k->runs, k->boot.pages);
+}
+
+int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how)
+{
+	static const struct hport_memory usual = { 0 };
+	struct hport_kmem *k = &d->kernel->kmem;
+	const uint64_t max = (uint64_t)HPORT_KPAGE << (HPORT_ORDERS - 1);
+	uint64_t bytes;
+
+	k->how = how ? *how : usual;
+	if (!k->how.object_max)
+		k->how.object_max = max;
+	if (k->how.object_max > max || k->how.kind > HPORT_MEM_PAGES)
+		return -EINVAL;
+	if (k->how.boot_bytes)
+		return boot_init(d, k->how.boot_bytes) ? 0 : -ENOMEM;
+	for (bytes = BOOT_BYTES; bytes >= BOOT_LEAST; bytes /= 2)
+		if (boot_init(d, bytes))
+			return 0;
+	return -ENOMEM;
+}
+
+void hport_kmem_fini(struct hport_kmem *k)
+{
+	for (size_t i = 0; i < k->blocks.n; i++) {
+		free(k->blocks.at[i]->area.reserved);
+		free(k->blocks.at[i]);
+	}
+	vec_free(&k->blocks);
+	free(k->boot.reserved);
+	hport_runs_fini(&k->runs);
+}
+
+void *hport_kmem_table(struct hport_drv *d, uint64_t bytes, weft_phys_t *phys_p)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	void *mem = boot_take(k, bytes, phys_p);
+
+	if (mem)
+		k->asked += bytes;
+	return mem;
+}
+
+void *hport_kmem_alloc(struct hport_drv *d, uint64_t bytes, weft_phys_t *phys_p)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	void *mem = NULL;
+
+	if (k->how.kind != HPORT_MEM_BOOT)
+		mem = pages_take(d, bytes, phys_p);
+	if (!mem && k->how.kind != HPORT_MEM_PAGES)
+		mem = boot_take(k, bytes, phys_p);
+	if (mem)
+		k->asked += bytes;
+	return mem;
+}
+
+void hport_kmem_free(struct hport_drv *d, void *mem, uint64_t bytes)
+{
+	struct hport_kmem *k = &d->kernel->kmem;
+	uint32_t n;
+
+	if (area_has(&k->boot, mem))
+		n = boot_give(k, (uint32_t)(((uint8_t *)mem - k->boot.mem) /
+					    HPORT_KPAGE));
+	else
+		n = pages_give(d, mem);
+	if (!n)
+		return;
+	k->asked -= bytes;
+	k->given -= (uint64_t)n * HPORT_KPAGE;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contiguous, pinned memory of the Host Port's driver (hostport.md 4.11; thesis
+ * 3.3.4): two methods behind one interface.
+ *
+ *   boot   a region that the system never manages ("mem=x"): any amount, fixed
+ *          when the driver is loaded; the driver hands out runs of pages
+ *   pages  the kernel's page allocator: 2^n pages, up to twice what is asked
+ *          for, 2 MiB at most; fails when memory is in pieces; every page is
+ *          marked reserved while the driver has it
+ *
+ * Tables of the driver come from the region.  Queues come from where `kind`
+ * says; HPORT_MEM_AUTO: from the page allocator, from the region what is longer
+ * or finds nothing there. */
+#ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
+#define SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
+
+#include "base/vec.h"
+#include "weft/hostport.h"
+
+struct hport_drv;
+
+enum {
+	HPORT_KPAGE = 4096,
+	HPORT_ORDERS = 10, /* 1 .. 512 pages: 2 MiB */
+};
+
+/* ---- runs of pages, first fit (free_runs.c) ---- */
+
+struct hport_runs {
+	uint32_t n;    /* pages */
+	uint32_t *len; /* by first page of a run that is taken: its pages */
+};
+
+bool hport_runs_init(struct hport_runs *r, uint32_t pages);
+void hport_runs_fini(struct hport_runs *r);
+/* First page; -1: there is no such run. */
+int64_t hport_runs_take(struct hport_runs *r, uint64_t pages);
+/* Pages of the run that began there; 0: none did. */
+uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
+
+/* ---- powers of two in a block of 2^order pages (free_runs.c) ---- */
+
+struct hport_buddy {
+	uint32_t order;
+	uint8_t head[1 << (HPORT_ORDERS - 1)]; /* by first page of a piece */
+};
+
+void hport_buddy_init(struct hport_buddy *b, uint32_t order);
+/* First page of 2^order, from the smallest piece that has them; -1: none. */
+int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order);
+/* Order of what was taken there; -1: nothing was. */
+int32_t hport_buddy_give(struct hport_buddy *b, uint32_t page);
+bool hport_buddy_whole(const struct hport_buddy *b);
+/* The smallest order of so many pages. */
+uint32_t hport_order(uint64_t pages);
+
+/* ---- memory (driver_memory.c) ---- */
+
+/* Pages of the node that one of the two hands out. */
+struct hport_area {
+	uint8_t *mem;
+	weft_phys_t phys; /* asked for once */
+	uint32_t pages;
+	uint64_t *reserved, *dirty; /* bit per page: in use; ever was */
+};
+
+struct hport_block {
+	struct hport_area area;
+	struct hport_buddy buddy;
+};
+
+struct hport_kmem {
+	struct hport_memory how;
+	struct hport_area boot;
+	struct hport_runs runs;
+	struct {
+		VEC(struct hport_block *);
+	} blocks;
+	uint64_t asked, given;	/* bytes, now in use */
+	uint64_t reserved;	/* pages, now marked */
+	uint64_t long_, pieces; /* refused by the page allocator: too long, no
+				 * such piece */
+	uint64_t full;		/* refused by the region */
+};
+
+/* The region is there afterwards; -EINVAL, -ENOMEM. */
+int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how);
+void hport_kmem_fini(struct hport_kmem *k);
+/* Whole pages of zeros; NULL: there are none. */
+void *hport_kmem_alloc(struct hport_drv *d, uint64_t bytes,
+		       weft_phys_t *phys_p);
+/* The same from the region: tables. */
+void *hport_kmem_table(struct hport_drv *d, uint64_t bytes,
+		       weft_phys_t *phys_p);
+/* `bytes` as they were asked for. */
+void hport_kmem_free(struct hport_drv *d, void *mem, uint64_t bytes);
+
+#endif

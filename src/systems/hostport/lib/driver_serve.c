@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver: the thread that answers the device (hostport.md 8.8, 4.10
+ * error log, 6.1 N8).
+ *
+ * Records come through a ring in main memory, translations go back as posted
+ * stores, and a store tells how many records were taken: the thread makes no
+ * load.  A load would hold the bridge, and with it the triggers of processes
+ * that have nothing to do with the one that missed a page or has no context.
+ *
+ * All records are taken before a miss is served, and VPIDs are served in turn:
+ * a process that misses many pages delays those of others by one at most. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "systems/hostport/lib/driver.h"
+
+enum {
+	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
+	PARK_PAGES = 1024, /* for packets that wait */
+	PARK_BYTES = PARK_PAGES * HP_PAGE,
+	MISSES = 1024, /* taken and not yet served */
+};
+
+struct server {
+	struct hport_drv d;
+	volatile uint64_t *ring;
+	void *park; /* NULL: there was no memory, units wait */
+	uint32_t rp;
+	weft_time_t service;
+	uint64_t *miss;	       /* records, oldest first */
+	uint32_t misses, last; /* last: VPID that was served */
+	bool always;
+	uint32_t begun; /* see struct hport_kernel */
+	int ret;
+};
+
+static void serve_miss(struct server *s, uint64_t w)
+{
+	struct hport_drv *d = &s->d;
+	uint32_t vpid = HP_MISS_VPID(w);
+	uint64_t arg;
+
+	if (s->service)
+		weft_host_cpu(d->host, s->service);
+	/* with the lock: the memory cannot go between look and insert */
+	hport_drv_lock(d);
+	arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
+	d->kernel->misses++;
+	d->kernel->faults += arg == HP_TLB_FAULT;
+	hport_drv_cache_post(
+		d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
+		HP_MISS_PAGE(w), arg);
+	hport_drv_unlock(d);
+}
+
+/* Processes that want interrupts have the same line: nothing to do for them. */
+static bool take_one(struct server *s)
+{
+	volatile uint64_t *e =
+		s->ring + (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
+	uint64_t w = e[0], bit = e[1];
+
+	if (!bit || s->misses == MISSES)
+		return false;
+	e[1] = 0;
+	s->rp++;
+	if (bit == HP_IRQ_TLB)
+		s->miss[s->misses++] = w;
+	else
+		s->d.kernel->errors += bit == HP_IRQ_ERR;
+	return true;
+}
+
+/* Oldest record of the VPID that follows the one served last. */
+static uint32_t next_miss(const struct server *s)
+{
+	uint32_t best = 0, best_after = UINT32_MAX;
+
+	for (uint32_t i = 0; i < s->misses; i++) {
+		uint32_t vpid = HP_MISS_VPID(s->miss[i]);
+		uint32_t after = (vpid - s->last - 1) & (HP_VPIDS - 1);
+
+		if (after < best_after) {
+			best = i;
+			best_after = after;
+		}
+	}
+	return best;
+}
+
+static void serve_next(struct server *s)
+{
+	uint32_t i = next_miss(s);
+	uint64_t w = s->miss[i];
+
+	s->misses--;
+	for (; i < s->misses; i++)
+		s->miss[i] = s->miss[i + 1];
+	s->last = HP_MISS_VPID(w);
+	serve_miss(s, w);
+}
+
+/* True: there was something. */
+static bool serve_some(struct server *s)
+{
+	uint32_t told = s->rp, from = s->rp;
+
+	do {
+		while (take_one(s))
+			if (s->rp - told >= RECORDS / 2) {
+				hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+				told = s->rp;
+			}
+		if (s->misses)
+			serve_next(s);
+	} while (s->misses ||
+		 s->ring[(size_t)HP_EVENT_WORDS * (s->rp % RECORDS) + 1]);
+	if (s->rp != told)
+		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+	return s->rp != from;
+}
+
+/* All records that there are; without any it was something else. */
+static void serve_all(struct server *s)
+{
+	if (!serve_some(s))
+		hport_drv_store(&s->d, HP_R_IRQ_STATUS,
+				HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int server_open(struct server *s)
+{
+	struct weft_host *h = s->d.host;
+	weft_phys_t phys;
+
+	s->ring = hport_kmem_table(&s->d, HP_PAGE, &phys);
+	s->miss = weft_host_calloc(h, MISSES, sizeof(*s->miss));
+	if (!s->ring || !s->miss)
+		return -ENOMEM;
+	s->rp = (uint32_t)hport_drv_load(&s->d, HP_R_EVENTS_RP);
+	hport_drv_store(&s->d, HP_R_EVENTS_BASE, phys);
+	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, RECORDS);
+	s->park = hport_kmem_table(&s->d, PARK_BYTES, &phys);
+	if (s->park) {
+		hport_drv_store(&s->d, HP_R_PARK_BASE, phys);
+		hport_drv_store(&s->d, HP_R_PARK_SIZE, PARK_PAGES);
+	}
+	return 0;
+}
+
+/* The answer to the load comes behind what the device has written.  An area in
+ * use stays the device's. */
+static void server_close(struct server *s)
+{
+	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
+	hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
+	serve_some(s);
+	hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+	hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
+	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
+		hport_kmem_free(&s->d, s->park, PARK_BYTES);
+	hport_kmem_free(&s->d, (void *)(uintptr_t)s->ring, HP_PAGE);
+}
+
+/* The first port decides about sizes: it is waited for, without a sign of life
+ * if it never comes. */
+static int server_main(struct weft_host *h, void *arg)
+{
+	weft_time_t nap = 20 * WEFT_US;
+	struct server *s = arg;
+	struct hport_kernel *k = s->d.kernel;
+
+	s->d.host = h;
+	while (!k->opened && k->begun == s->begun)
+		weft_host_wait(h, &k->begun, s->begun, WEFT_NEVER);
+	s->ret = server_open(s);
+	while (!s->ret && (s->always || k->opened))
+		if (weft_host_irq_wait(h, s->d.dev,
+				       s->always ? WEFT_NEVER
+						 : weft_host_now(h) + nap))
+			serve_all(s);
+	if (!s->ret)
+		server_close(s);
+	k->serves = false;
+	k->served++;
+	weft_host_wake(h, &k->served);
+	return 0;
+}
+
+/* One thread of the driver serves.  Who wants it for ever waits outside of the
+ * call, where it can be ended. */
+int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
+{
+	struct hport_kernel *k = d->kernel;
+	struct server *s = k->server;
+	uint32_t served = k->served;
+
+	if (weft_proc_self(d->host))
+		return -EPERM;
+	if (k->serves)
+		return -EBUSY;
+	if (!s)
+		s = k->server = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	*s = (struct server){ .d = *d,
+			      .service = a->service,
+			      .always = a->always,
+			      .begun = k->begun };
+	if (!weft_thread_start(d->host, server_main, s))
+		return -ENOMEM;
+	k->serves = true;
+	while (!a->always && k->served == served)
+		weft_host_wait(d->host, &k->served, served, WEFT_NEVER);
+	return s->ret;
+}
+
+int hport_serve(struct weft_host *h, weft_time_t service, bool always)
+{
+	struct hport_c_serve a = { service, always };
+	struct weft_dev *dev = weft_dev_open(h, 0);
+	int ret = dev ? hport_drv_call(h, dev, HPORT_C_SERVE, &a) : -ENODEV;
+
+	while (!ret && always)
+		weft_host_sleep(h, WEFT_NEVER);
+	return ret;
+}

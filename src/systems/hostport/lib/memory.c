@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port driver: virtual memory and the TLB (hostport.md 4.11, 8.8).
+ *
+ * A region is whole pages at virtual addresses of its VPID.  New regions are
+ * put into the TLB by bulk insert as far as a part of it goes; everything else
+ * comes by misses, which the driver's thread (driver_serve.c) answers.
+ *
+ * Memory of the process itself is held while it is mapped: when the process
+ * frees it, it goes to others only after its translations have gone. */
+#include "systems/hostport/lib/driver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
+#define FIRST_VA 0x100000000ull
+
+static struct hport_region *region_of(struct hport_kernel *k, uint32_t vpid,
+				      uint64_t va)
+{
+	struct hport_region *r = k->space[vpid].first;
+
+	while (r && va - r->va >= r->bytes)
+		r = r->next;
+	return r;
+}
+
+uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
+{
+	struct hport_region *r = region_of(d->kernel, vpid, vpage * HP_PAGE);
+	uint64_t i;
+
+	if (!r)
+		return HP_TLB_FAULT;
+	i = vpage - r->va / HP_PAGE;
+	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while it is there */
+	return HP_TLB_ARG(r->phys / HP_PAGE + i, true);
+}
+
+/* ---- regions ----------------------------------------------------------- */
+
+static void preload(struct hport_drv *d, const struct hport_region *r)
+{
+	struct hport_kernel *k = d->kernel;
+	uint64_t n = r->bytes / HP_PAGE;
+
+	n = n < PRELOAD ? n : PRELOAD;
+	hport_drv_lock(d); /* the page is for all processes */
+	for (uint64_t i = 0; i < n; i++)
+		k->bulk[i] =
+			hport_drv_translate(d, r->vpid, r->va / HP_PAGE + i);
+	hport_drv_cache_locked(
+		d, HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, r->vpid, n),
+		r->va / HP_PAGE, k->bulk_phys);
+	hport_drv_unlock(d);
+}
+
+static uint64_t page_up(uint64_t bytes)
+{
+	return (bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
+}
+
+/* New memory, or the pages of some that the caller has. */
+static bool region_memory(struct hport_drv *d, struct hport_region *r,
+			  uint64_t bytes, weft_phys_t phys)
+{
+	uint64_t skew = phys % HP_PAGE, bits;
+
+	r->own = !phys;
+	if (r->own) {
+		r->mem =
+			weft_mem_alloc(d->host, page_up(bytes), HP_PAGE, &phys);
+		if (!r->mem)
+			return false;
+		weft_mem_give(d->host, phys);
+	}
+	if (!weft_mem_hold(d->host, phys, bytes))
+		return false;
+	r->held = phys;
+	r->phys = phys - skew;
+	r->bytes = page_up(skew + bytes);
+	bits = r->bytes / HP_PAGE / 64 * 8 + 8;
+	r->out = malloc(bits);
+	if (r->out)
+		memset(r->out, 0xff, bits);
+	return r->out;
+}
+
+static void region_free(struct hport_drv *d, struct hport_region *r)
+{
+	if (r->held)
+		weft_mem_release(d->host, r->held);
+	if (r->mem)
+		weft_mem_free(d->host, r->mem);
+	free(r->out);
+	free(r);
+}
+
+int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
+		  weft_phys_t phys, struct hport_region **r_p)
+{
+	struct hport_space *s = &d->kernel->space[vpid];
+	struct hport_region *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	if (!bytes || bytes > UINT64_MAX / 2 ||
+	    !region_memory(d, r, bytes, phys)) {
+		region_free(d, r);
+		return phys ? -EFAULT : -ENOMEM;
+	}
+	r->vpid = vpid;
+	hport_drv_lock(d);
+	r->va = s->next_va ? s->next_va : FIRST_VA;
+	s->next_va = r->va + r->bytes + HP_PAGE;
+	r->next = s->first;
+	s->first = r;
+	hport_drv_unlock(d);
+	preload(d, r);
+	*r_p = r;
+	return 0;
+}
+
+static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, r->vpid, 1);
+
+	for (uint64_t i = 0; i < r->bytes / HP_PAGE; i++)
+		while (!(r->out[i / 64] >> i % 64 & 1) &&
+		       hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
+			       HP_CACHE_IN_USE)
+			weft_host_cpu(d->host, WEFT_US);
+}
+
+/* Which region: at an address, or with new memory at phys. */
+struct which {
+	uint64_t va;
+	weft_phys_t phys;
+};
+
+static bool is_it(const struct hport_region *r, const struct which *w)
+{
+	return w->phys ? r->own && r->phys == w->phys
+		       : w->va - r->va < r->bytes;
+}
+
+/* Out of the list first: nobody finds it while its pages go.  False: there is
+ * no such region. */
+static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
+{
+	struct hport_region **at = &d->kernel->space[vpid].first, *r;
+
+	hport_drv_lock(d);
+	while ((r = *at) && !is_it(r, &w))
+		at = &r->next;
+	if (r)
+		*at = r->next;
+	hport_drv_unlock(d);
+	if (!r)
+		return false;
+	tlb_drop(d, r);
+	region_free(d, r);
+	return true;
+}
+
+void hport_space_end(struct hport_drv *d, uint32_t vpid)
+{
+	struct hport_space *s = &d->kernel->space[vpid];
+
+	while (s->first)
+		region_end(d, vpid, (struct which){ .va = s->first->va });
+	s->next_va = 0;
+}
+
+void hport_space_free(struct hport_kernel *k)
+{
+	for (uint32_t i = 0; k->space && i < HP_VPIDS; i++) {
+		struct hport_region *r;
+
+		while ((r = k->space[i].first)) {
+			k->space[i].first = r->next;
+			free(r->out);
+			free(r);
+		}
+	}
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+int hport_k_map(struct hport_drv *d, struct hport_c_mem *a)
+{
+	struct hport_region *r;
+	int ret;
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	ret = hport_drv_map(d, a->vpid, a->bytes, a->phys, &r);
+	if (ret)
+		return ret;
+	a->va = r->va + a->phys % HP_PAGE;
+	a->phys = r->phys;
+	return 0;
+}
+
+int hport_k_unmap(struct hport_drv *d, struct hport_c_mem *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	return region_end(d, a->vpid, (struct which){ .va = a->va }) ? 0
+								     : -EINVAL;
+}
+
+/* Memory that was allocated for the process. */
+int hport_k_free(struct hport_drv *d, struct hport_c_mem *a)
+{
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	return a->phys && region_end(d, a->vpid,
+				     (struct which){ .phys = a->phys })
+		       ? 0
+		       : -EINVAL;
+}
+
+/* The O/S takes a page away unless the device uses it. */
+int hport_k_page_out(struct hport_drv *d, struct hport_c_mem *a)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, a->vpid, 1);
+	struct hport_region *r;
+	uint64_t i;
+	int ret = -EBUSY;
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_lock(d);
+	r = region_of(d->kernel, a->vpid, a->va);
+	if (r && !(hport_drv_cache_locked(d, cmd, a->va / HP_PAGE, 0) &
+		   HP_CACHE_PRESENT)) {
+		i = (a->va - r->va) / HP_PAGE;
+		r->out[i / 64] |= 1ull << i % 64;
+		ret = 0;
+	}
+	hport_drv_unlock(d);
+	return r ? ret : -EINVAL;
+}
+
+int hport_k_page_in(struct hport_drv *d, struct hport_c_mem *a)
+{
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, a->vpid, 1);
+
+	if (!hport_port_of(d, a->vpid))
+		return -EBADF;
+	hport_drv_lock(d);
+	hport_drv_cache_locked(
+		d, cmd, a->va / HP_PAGE,
+		hport_drv_translate(d, a->vpid, a->va / HP_PAGE));
+	hport_drv_unlock(d);
+	return 0;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Port user library: messages longer than a maximum transfer unit are
+ * segmented by software (hostport.md 3.5).
+ *
+ * Each segment is an instruction of its own, always acknowledged, so that it
+ * has exactly one notification; the user sees one for all of them.  The API tag
+ * of a segment says what it is:
+ *
+ *   [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's
+ *
+ * What does not fit into the work queue at once goes on when notifications are
+ * taken. */
+#include <errno.h>
+#include <string.h>
+
+#include "systems/hostport/lib/hostport_internal.h"
+
+enum { SLOTS = 64, NUMBERS = 1 << 14 };
+
+#define SEG	       (1ull << 47)
+#define SEG_LAST       (1ull << 46)
+#define SEG_NUMBER(t)  ((uint32_t)HP_GET(t, 45, 32))
+#define SEG_SLOT(t)    ((uint32_t)HP_GET(t, 31, 24))
+#define SEG_USER(t)    HP_GET(t, 23, 0)
+#define SEG_MAKE(n, s) (SEG | HP_PUT(n, 45, 32) | HP_PUT(s, 31, 24))
+
+struct hport_seg {
+	uint32_t mtu;
+	struct { /* an instruction whose segments are under way */
+		bool used;
+		uint32_t left, error; /* notifications; the first error */
+	} slot[SLOTS];
+	/* the one that is being posted */
+	bool active, pumping;
+	struct hport_post post;
+	uint64_t at;
+	uint32_t slot_now;
+};
+
+int hport_set_mtu(struct hport *p, uint32_t bytes)
+{
+	bytes &= ~7u;
+	if (!p->seg && bytes)
+		p->seg = weft_host_calloc(p->drv.host, 1, sizeof(*p->seg));
+	if (!p->seg)
+		return bytes ? -ENOMEM : 0;
+	if (p->seg->active)
+		return -EAGAIN;
+	p->seg->mtu = bytes;
+	return 0;
+}
+
+/* Which segments there are of an instruction of so many bytes. */
+static uint64_t segments(const struct hport_seg *s, uint64_t bytes)
+{
+	return (bytes + s->mtu - 1) / s->mtu;
+}
+
+bool hport_seg_wanted(const struct hport *p, uint64_t bytes)
+{
+	return p->seg && p->seg->mtu && bytes > p->seg->mtu;
+}
+
+static int slot_take(struct hport_seg *s)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (!s->slot[i].used)
+			return i;
+	return -EAGAIN;
+}
+
+/* ---- posting ----------------------------------------------------------- */
+
+/* Segment at byte `at` of the instruction. */
+static struct hport_post segment(const struct hport_seg *s)
+{
+	struct hport_post o = s->post;
+	uint64_t left = o.bytes - s->at;
+	bool last = left <= s->mtu;
+
+	o.bytes = last ? left : s->mtu;
+	o.own += s->at;
+	o.far.off += s->at;
+	o.tag.api = SEG_MAKE(s->at / s->mtu, s->slot_now) |
+		    (last ? SEG_LAST : 0) | SEG_USER(o.tag.api);
+	o.flags |= HPORT_ACK | (last ? 0 : HPORT_MORE);
+	return o;
+}
+
+void hport_seg_pump(struct hport *p)
+{
+	struct hport_seg *s = p->seg;
+
+	if (!s || !s->active || s->pumping)
+		return;
+	s->pumping = true;
+	while (s->active) {
+		struct hport_post o = segment(s);
+
+		if (hport_post_long(p, &o))
+			break;
+		s->at += o.bytes;
+		s->active = s->at < s->post.bytes;
+	}
+	s->pumping = false;
+	if (s->active) /* nobody else triggers those in front of the rest */
+		hport_flush(p);
+}
+
+bool hport_seg_busy(struct hport *p)
+{
+	hport_seg_pump(p);
+	return p->seg && p->seg->active && !p->seg->pumping;
+}
+
+bool hport_unposted(const struct hport *p)
+{
+	return p->seg && p->seg->active;
+}
+
+int hport_seg_post(struct hport *p, const struct hport_post *o)
+{
+	struct hport_seg *s = p->seg;
+	int slot = slot_take(s);
+
+	if (segments(s, o->bytes) > NUMBERS)
+		return -EMSGSIZE;
+	if (slot < 0)
+		return slot;
+	s->slot[slot].used = true;
+	s->slot[slot].error = 0;
+	s->slot[slot].left = (uint32_t)segments(s, o->bytes);
+	s->post = *o;
+	s->slot_now = (uint32_t)slot;
+	s->at = 0;
+	s->active = true;
+	hport_seg_pump(p);
+	return 0;
+}
+
+/* ---- notifications ----------------------------------------------------- */
+
+/* True: it was the last of its instruction, *n speaks for all. */
+static bool seg_done(struct hport_seg *s, struct hport_note *n)
+{
+	uint32_t k = SEG_SLOT(n->tag.api);
+
+	if (k >= SLOTS || !s->slot[k].used)
+		return true;
+	if (!s->slot[k].error)
+		s->slot[k].error = n->error;
+	if (--s->slot[k].left)
+		return false;
+	n->error = s->slot[k].error;
+	s->slot[k].used = false;
+	return true;
+}
+
+bool hport_seg_note(struct hport *p, struct hport_note *n)
+{
+	struct hport_seg *s = p->seg;
+	bool tell = true;
+
+	if (!s || !s->mtu || !(n->tag.api & SEG) || n->event == HPORT_ULTRA)
+		return true;
+	if (n->event == HPORT_DONE)
+		tell = seg_done(s, n);
+	n->at = (uint64_t)SEG_NUMBER(n->tag.api) * s->mtu;
+	n->more = !(n->tag.api & SEG_LAST);
+	n->message = SEG_SLOT(n->tag.api);
+	n->tag.api = SEG_USER(n->tag.api);
+	return tell;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The blocks of the Host Port that have a life of their own: caches by the
+ * number they have in CACHE_CMD (hostport.md 8.8), then the others. */
+#include "systems/hostport/nic/nic.h"
+
+const struct hp_block *const hp_blocks[HP_BLOCKS] = {
+	[HP_CACHE_CTX] = NULL, /* see context_cache.h */
+	[HP_CACHE_WIN] = &hp_win_block,
+	[HP_CACHE_ROUTE] = &hp_route_block,
+	[HP_CACHE_TLB] = &hp_tlb_block,
+	[HP_BLOCK_ULTRA] = &hp_ultra_block,
+	[HP_BLOCK_NOTIFY] = &hp_notify_block,
+	[HP_BLOCK_RX] = &hp_rx_block,
+	[HP_BLOCK_REQ] = &hp_req_block,
+	[HP_BLOCK_RSP] = &hp_rsp_block,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callbacks of the Host Port's blocks at core clock edges: a heap ordered by
+ * (cycle, order of asking), one wake-up of the component. */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/nic.h"
+
+static bool before(const struct hp_call *a, const struct hp_call *b)
+{
+	return a->cycle != b->cycle ? a->cycle < b->cycle : a->seq < b->seq;
+}
+
+static void heap_push(struct hp_later *l, struct hp_call c)
+{
+	uint32_t i = l->n++;
+
+	while (i && before(&c, &l->at[(i - 1) / 2])) {
+		l->at[i] = l->at[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	l->at[i] = c;
+}
+
+static struct hp_call heap_pop(struct hp_later *l)
+{
+	struct hp_call first = l->at[0], c = l->at[--l->n];
+	uint32_t i = 0, k;
+
+	while ((k = 2 * i + 1) < l->n) {
+		if (k + 1 < l->n && before(&l->at[k + 1], &l->at[k]))
+			k++;
+		if (!before(&l->at[k], &c))
+			break;
+		l->at[i] = l->at[k];
+		i = k;
+	}
+	l->at[i] = c;
+	return first;
+}
+
+void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg)
+{
+	struct hp_later *l = &n->later;
+
+	if (l->n == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 64;
+		l->at = realloc(l->at, l->cap * sizeof(*l->at));
+		if (!l->at)
+			abort();
+	}
+	heap_push(l, (struct hp_call){ cycle, l->seq++, fn, arg });
+	weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER, hp_edge(n, cycle));
+}
+
+void hp_later_event(struct hp_nic *n)
+{
+	struct hp_later *l = &n->later;
+	uint64_t now = hp_now(n);
+
+	if (!weft_timer_due(n->comp, &l->timer))
+		return;
+	while (l->n && l->at[0].cycle <= now) {
+		struct hp_call c = heap_pop(l);
+
+		c.fn(n, c.arg);
+	}
+	if (l->n)
+		weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER,
+			       hp_edge(n, l->at[0].cycle));
+}
+
+void hp_later_fini(struct hp_nic *n)
+{
+	free(n->later.at);
+}

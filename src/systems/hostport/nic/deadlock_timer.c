@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deadlock timer of the network ports (hostport.md 2.3, 4.10): a port has a
+ * packet, all of it is in the device, and the network takes no word for
+ * dl_counter cycles.  IRQ_STATUS says so, once for each such time.  As in ATOLL
+ * the condition is necessary, not sufficient: a receiver without room may be
+ * the reason too. */
+#include "systems/hostport/nic/nic.h"
+
+/* Bytes that are still to come from memory are no fault of the network. */
+static bool whole(const struct hp_nic *n, uint32_t p)
+{
+	for (uint32_t cls = 0; cls < 2; cls++)
+		if (n->flying[p][cls].head &&
+		    n->flying[p][cls].head->avail == UINT32_MAX)
+			return true;
+	return false;
+}
+
+static bool empty(const struct hp_nic *n, uint32_t p)
+{
+	return !n->flying[p][0].head && !n->flying[p][1].head;
+}
+
+static void expire(struct hp_nic *n, void *arg)
+{
+	struct hp_stall *s = arg;
+	uint32_t p = (uint32_t)(s - n->stall);
+	uint64_t now = hp_now(n);
+	uint64_t last = weft_clock_cycle(
+		&n->f_core,
+		weft_clock_edge(&n->net_clock, n->np[p].ep.line_free));
+
+	if (empty(n, p)) {
+		s->counts = false;
+		return;
+	}
+	if (last > s->since)
+		s->since = last;
+	if (!whole(n, p))
+		s->since = now;
+	if (s->since + n->dl_counter > now) {
+		hp_at(n, s->since + n->dl_counter, expire, s);
+		return;
+	}
+	s->counts = false; /* the next word to leave starts it again */
+	hp_count(n, HP_K_DEADLOCKS, 1);
+	hp_irq(n, HP_IRQ_DEADLOCK);
+}
+
+void hp_stall(struct hp_nic *n, uint32_t p)
+{
+	struct hp_stall *s = &n->stall[p];
+
+	if (!n->dl_counter || s->counts || empty(n, p))
+		return;
+	s->counts = true;
+	s->since = hp_now(n);
+	hp_after(n, n->dl_counter, expire, s);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arriving packets (hostport.md 8.5): dispatch to completers, responders and
+ * ULTRA; acknowledge unit (8.4).
+ *
+ *   network_ports.c -> DTAG -> group ULTRA ---------------------> ultra.c
+ *                    GET, FAST_GET, FAA, CAS ---------> responders
+ *                    SEND, PUT .. ----+---------------> completers
+ *                    responses, ACK --+ before requests
+ *
+ * Replies never wait for requests: they go to the front of the completers'
+ * queue, into units without requests, and the last unit is theirs.  The extra
+ * negative acknowledge of an instruction that wanted none may wait for
+ * notification space: it counts as a request (4.9). */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/functional_units.h"
+
+struct list {
+	struct hp_in *head, *tail;
+};
+enum { PEND_REPLY, PEND_REQUEST, PEND_RESPONDER, PENDS };
+
+struct hp_rx_unit {
+	struct list pend[PENDS]; /* for room in a scheduler's queue */
+};
+
+static void list_add(struct list *l, struct hp_in *in)
+{
+	in->next = NULL;
+	if (l->head)
+		l->tail->next = in;
+	else
+		l->head = in;
+	l->tail = in;
+}
+
+/* ---- acknowledges ------------------------------------------------------ */
+
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
+	    uint64_t trace)
+{
+	uint32_t cmd = HP_C0_CMD(h->c[0]);
+	struct hp_head a = { .vpid = HP_C0_VPID(h->c[0]) };
+	struct weft_frame *f = NULL;
+
+	a.c[0] = HP_C0(HP_CMD(err, HP_CMD_GROUP(cmd), HP_B_ACK), n->hpid,
+		       h->vpid);
+	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
+	a.c[2] = h->c[2];
+	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), HP_C1_ORIG(h->c[1]));
+	a.c[4] = h->c[4]; /* where the frame has it: ULTRA */
+	if (h->back.nf)
+		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
+	if (!f) { /* the way back is missing */
+		weft_msg_end(n->comp, trace, false);
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
+			   h->vpid);
+		return;
+	}
+	f->trace_id = trace;
+	hp_count(n, err ? HP_K_NACKS : HP_K_ACKS, 1);
+	hp_net_send(n, f, f->payload.len, hp_now(n) + n->t_frame, UINT32_MAX,
+		    NULL, NULL);
+}
+
+/* ---- what units do with a packet --------------------------------------- */
+
+void hp_in_end(struct hp_nic *n, struct hp_in *in)
+{
+	if (in->rx)
+		hp_rx_end(n, in->rx);
+	in->rx = NULL;
+}
+
+void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err)
+{
+	in->err = err;
+	hp_ack(n, &in->head, err, in->trace);
+	in->trace = 0;
+	hp_in_end(n, in);
+}
+
+void hp_in_context(struct hp_nic *n, struct hp_in *in,
+		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
+				struct hp_ctx *))
+{
+	in->ctx.vpid = (uint16_t)in->head.vpid;
+	in->ctx.done = done;
+	in->ctx.arg = in;
+	hp_ctx_get(n, &in->ctx);
+}
+
+/* For an earlier owner of the VPID.  A reply brings back the epoch of its
+ * request: in an acknowledge, whose C1 names the command, where others have
+ * their size.  A request names the owner that its sender has connected to. */
+static bool is_stale(const struct hp_in *in, const struct hp_ctx *c)
+{
+	const uint64_t *w = in->head.c;
+	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH);
+	uint32_t owner = HP_C3_OWNER(w[3]);
+
+	if (!in->reply)
+		return owner != HP_EPOCH_ANY && owner != (epoch & HP_EPOCH_LOW);
+	return epoch != (HP_CMD_BYTE(in->cmd) == HP_B_ACK ? HP_C3_SIZE(w[3])
+							  : HP_C1_ORIG(w[1]));
+}
+
+bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
+{
+	uint32_t byte = HP_CMD_BYTE(in->cmd);
+	enum hp_err err = in->reply ? HP_ERR_OVPID_INV : HP_ERR_TVPID_INV;
+
+	in->flags = c->w[0];
+	in->snap = HP_PS(HP_CTX(c->w, HP_F_WQ_RP), 0);
+	if (c->w[0] & HP_CTX_EN && !is_stale(in, c))
+		return true;
+	hp_count(n, HP_K_STALE, c->w[0] & HP_CTX_EN ? 1 : 0);
+	in->gone = true;
+	hp_err_log(n, HP_CMD(err, HP_G_PORT, byte), c->vpid);
+	if (!in->reply)
+		hp_in_refuse(n, in, err);
+	in->err = err;
+	hp_in_end(n, in);
+	return false;
+}
+
+bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e)
+{
+	return hp_room_stand(n, e->arg);
+}
+
+void hp_in_rma(struct hp_nic *n, struct hp_in *in)
+{
+	const uint64_t *c = in->head.c;
+	struct hp_nqe *e = &in->nqe;
+
+	e->vpid = (uint16_t)in->head.vpid;
+	e->trace = in->trace;
+	e->reserved = in->nq;
+	e->snapshot = true;
+	e->w[0] = c[2];
+	e->w[1] = HP_C1_TAG(c[1]);
+	e->w[3] = HP_RMA_W3(c[4] >> 32, HP_CMD_BYTE(in->cmd));
+	e->w[4] = c[5];
+	e->w[5] = HP_C3_SIZE(c[3]);
+	e->w[7] = HP_NQE_W7(HP_CMD(in->err, HP_G_PORT, HP_B_NOTIFY_RMA),
+			    HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
+	hp_notify(n, e);
+}
+
+/* ---- dispatch ---------------------------------------------------------- */
+
+static bool is_put(uint32_t byte)
+{
+	uint32_t m = HP_MAIN(byte);
+
+	return m == HP_M_PUT || m == HP_M_FAST_PUT || m == HP_M_MIS_PUT;
+}
+
+static bool is_send(uint32_t byte)
+{
+	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
+}
+
+/* A negative acknowledge for which nothing is reserved. */
+bool hp_is_extra(const struct hp_head *h)
+{
+	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
+
+	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
+	       !hp_is_get(orig) && !(orig & HP_A);
+}
+
+static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
+{
+	const struct hp_head *h = &in->head;
+	enum hp_key_type type = HP_KEY_RMA;
+	uint32_t fus = n->sched[HP_CPL].n_fu;
+
+	if (in->reply && !extra)
+		type = HP_KEY_REPLY;
+	else if (in->reply || is_send(HP_CMD_BYTE(in->cmd)))
+		type = HP_KEY_SEND;
+	in->job.key =
+		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
+	in->job.ordered = n->ctrl & HP_CTRL_ORDER;
+	in->job.prompt = type == HP_KEY_REPLY;
+	if (!in->job.prompt && hp_in_part(in) == HP_CPL)
+		in->job.fus = (1u << (fus - 1)) - 1;
+}
+
+/* A reply passes the requests that wait for a unit. */
+static void pass_requests(struct hp_sched *s)
+{
+	uint32_t i = s->n_queue - 1;
+	struct hp_job *j = s->queue[i];
+
+	for (; i && s->queue[i - 1] && s->queue[i - 1]->fus; i--)
+		s->queue[i] = s->queue[i - 1];
+	s->queue[i] = j;
+}
+
+static bool room_for(const struct hp_sched *s, uint32_t pend)
+{
+	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
+
+	return s->n_queue + kept < s->room;
+}
+
+static void feed(struct hp_nic *n, uint32_t pend)
+{
+	struct hp_sched *s =
+		&n->sched[pend == PEND_RESPONDER ? HP_RSP : HP_CPL];
+	struct list *l = &n->rx_unit->pend[pend];
+
+	while (l->head && room_for(s, pend)) {
+		struct hp_in *in = l->head;
+
+		l->head = in->next;
+		hp_sched_put(s, &in->job);
+		if (pend == PEND_REPLY)
+			pass_requests(s);
+	}
+}
+
+void hp_rx_ready(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < PENDS; i++)
+		feed(n, i);
+}
+
+static void not_yet(struct hp_nic *n, struct hp_rx *rx)
+{
+	(void)n;
+	(void)rx;
+}
+
+static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
+{
+	bool reply = hp_is_reply(byte), extra = reply && hp_is_extra(&rx->head);
+	uint32_t part = hp_is_get(byte) && !reply ? HP_RSP : HP_CPL;
+	struct hp_in *in = hp_job_new(&n->sched[part]);
+	uint32_t pend = part == HP_RSP	  ? PEND_RESPONDER
+			: reply && !extra ? PEND_REPLY
+					  : PEND_REQUEST;
+
+	in->rx = rx;
+	in->head = rx->head;
+	in->cmd = HP_C0_CMD(rx->head.c[0]);
+	in->reply = reply;
+	in->trace = rx->f->trace_id;
+	hp_mark(n, in->trace, "to the core clock");
+	in_key(n, in, extra);
+	rx->more = not_yet;
+	list_add(&n->rx_unit->pend[pend], in);
+	feed(n, pend);
+}
+
+/* Not for us: back to where it came from. */
+static void misrouted(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
+{
+	if (hp_is_reply(byte))
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
+			   rx->head.vpid);
+	else
+		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
+	hp_rx_end(n, rx);
+}
+
+void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
+{
+	uint32_t cmd = HP_C0_CMD(rx->head.c[0]), byte = HP_CMD_BYTE(cmd);
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+	bool known = hp_is_get(byte) || is_put(byte) || is_send(byte) ||
+		     byte == HP_B_ACK;
+
+	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid &&
+	    HP_C3_DTAG(rx->head.c[3]) != HP_DTAG_ALL) {
+		misrouted(n, rx, byte);
+	} else if (HP_CMD_GROUP(cmd) == HP_G_ULTRA && ultra && ultra->rx) {
+		ultra->rx(n, rx);
+	} else if (HP_CMD_GROUP(cmd) == HP_G_PORT && known) {
+		to_unit(n, rx, byte);
+	} else {
+		hp_count(n, HP_K_BAD_PACKETS, 1);
+		hp_rx_end(n, rx);
+	}
+}
+
+/* ---- the block --------------------------------------------------------- */
+
+static int rx_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->rx_unit = calloc(1, sizeof(*n->rx_unit));
+	if (!n->rx_unit)
+		abort();
+	return 0;
+}
+
+static void rx_fini(struct hp_nic *n)
+{
+	free(n->rx_unit);
+}
+
+const struct hp_block hp_rx_block = {
+	.name = "rx",
+	.init = rx_init,
+	.fini = rx_fini,
+};

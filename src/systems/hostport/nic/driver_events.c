@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records for the driver: TLB misses, VPIDs with interrupts, the error log
+ * (hostport.md 4.10, 6.1 N7, 8.8).
+ *
+ *   unit -> FIFO --+--> register of the FIFO, a load for each record (4.10)
+ *                  |
+ *                  +--> ring in main memory (our own): two words, the record
+ *                       and, last, its bit of IRQ_STATUS; then the interrupt
+ *
+ * A load holds the bridge for as long as its answer takes, whoever wants to
+ * trigger meanwhile; a write of 16 bytes holds nobody.  So a driver that has
+ * given a ring pays for somebody's faults with its own time, not with others'.
+ * Misses go first, and error records use no more than half of the ring: others
+ * wait for the former. */
+#include "systems/hostport/nic/nic.h"
+
+enum { LOG_MAX = 256 }; /* records of the error log */
+
+/* ---- the ring ---------------------------------------------------------- */
+
+static void events_wrote(struct hp_nic *n, struct hp_dma *d)
+{
+	n->events.written++;
+	hp_irq(n, (uint32_t)d->user);
+}
+
+static void events_put(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
+{
+	struct hp_events *e = &n->events;
+	uint64_t w[2] = { *ring_front(r), bit };
+
+	ring_pop(r);
+	hp_dma_put(n, e->base + sizeof(w) * (e->wp++ % e->size), w, sizeof(w),
+		   events_wrote, NULL)
+		->user = bit;
+	hp_count(n, HP_K_EVENTS, 1);
+}
+
+static bool events_room(const struct hp_nic *n, uint32_t of)
+{
+	return n->events.wp - n->events.rp < of;
+}
+
+static void events_go(struct hp_nic *n)
+{
+	uint32_t size = n->events.size;
+
+	while (!ring_empty(&n->tlb_miss) && events_room(n, size))
+		events_put(n, &n->tlb_miss, HP_IRQ_TLB);
+	while (!ring_empty(&n->irq_vpid) && events_room(n, size))
+		events_put(n, &n->irq_vpid, HP_IRQ_NQE);
+	while (!ring_empty(&n->err_log) && events_room(n, size / 2))
+		events_put(n, &n->err_log, HP_IRQ_ERR);
+}
+
+void hp_events_size(struct hp_nic *n, uint64_t size)
+{
+	n->events.size = size > HP_EVENTS_MAX ? HP_EVENTS_MAX : (uint32_t)size;
+	if (n->events.size)
+		events_go(n);
+	hp_irq_clear(n, HP_IRQ_RECORDS);
+}
+
+/* The driver has taken records: the line goes down with the last of them. */
+void hp_events_took(struct hp_nic *n, uint32_t rp)
+{
+	struct hp_events *e = &n->events;
+
+	if (rp - e->rp > e->written - e->rp)
+		return; /* more than there are */
+	e->rp = rp;
+	if (e->size)
+		events_go(n);
+	hp_irq_clear(n, HP_IRQ_RECORDS);
+}
+
+uint32_t hp_events_left(const struct hp_nic *n)
+{
+	uint32_t bits = 0;
+
+	if (n->events.size)
+		return n->events.written != n->events.rp
+			       ? n->irq_status & HP_IRQ_RECORDS
+			       : 0;
+	bits |= ring_empty(&n->tlb_miss) ? 0 : HP_IRQ_TLB;
+	bits |= ring_empty(&n->irq_vpid) ? 0 : HP_IRQ_NQE;
+	bits |= ring_empty(&n->err_log) ? 0 : HP_IRQ_ERR;
+	return bits;
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+static void record(struct hp_nic *n, struct hp_miss *r, uint64_t val,
+		   uint32_t bit)
+{
+	*ring_push(r) = val;
+	if (n->events.size)
+		events_go(n);
+	else
+		hp_irq(n, bit);
+}
+
+void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write)
+{
+	record(n, &n->tlb_miss, HP_MISS_MAKE(vpid, vpage, write), HP_IRQ_TLB);
+}
+
+/* One record of a VPID is enough: its process looks at its whole queue. */
+void hp_irq_vpid(struct hp_nic *n, uint32_t vpid)
+{
+	for (uint32_t i = 0; i < ring_count(&n->irq_vpid); i++)
+		if (*ring_nth(&n->irq_vpid, i) == vpid)
+			return;
+	record(n, &n->irq_vpid, vpid, HP_IRQ_NQE);
+}
+
+void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid)
+{
+	if (ring_count(&n->err_log) == LOG_MAX) {
+		hp_count(n, HP_K_ERR_LOST, 1);
+		return;
+	}
+	hp_count(n, HP_K_ERR_LOGS, 1);
+	record(n, &n->err_log, HP_LOG_MAKE(cmd, vpid), HP_IRQ_ERR);
+}
+
+uint64_t hp_record_pop(struct hp_miss *r)
+{
+	uint64_t val;
+
+	if (ring_empty(r))
+		return HP_NONE;
+	val = *ring_front(r);
+	ring_pop(r);
+	return val;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the CSB to the scheduler: pointer commands and VCI fetch (hostport.md
+ * 7.3, 7.5 CSB5, CSB8, CSB11 to CSB13, 8.2 steps 1 and 2).
+ *
+ *   CSB --one entry per cycle--> context: pointers, or WQ_PEND++
+ *                                   |
+ *   turn: VPIDs with WQ_PEND > 0 ---+--> NQ entry reserved --> 64 bytes from
+ * the each once, round robin         WQ --> WQ_RP++, WQ_PEND-- --> scheduler
+ *
+ * An entry of the CSB never waits for units, queues or memory of its VPID: what
+ * cannot be fetched now is a number in its context.  A VPID whose notification
+ * queue has no entry left to reserve leaves the turn (STALL_NQ) until its NQ_RP
+ * moves. */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/nic.h"
+
+/* ---- VPIDs with work --------------------------------------------------- */
+
+static void turn_add(struct hp_nic *n, uint32_t vpid)
+{
+	uint64_t bit = 1ULL << (vpid % 64), *w = &n->fetch.in_turn[vpid / 64];
+
+	if (*w & bit)
+		return;
+	*w |= bit;
+	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
+}
+
+/* It has more.  A VPID with a weight goes on for so many. */
+static void turn_again(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+	struct hp_weight *w = u->share.weight ? &u->share.weight[vpid] : NULL;
+	uint64_t bit = 1ULL << (vpid % 64);
+
+	if (!w || u->in_turn[vpid / 64] & bit) {
+		turn_add(n, vpid);
+		return;
+	}
+	w->left = w->left ? w->left - 1 : w->is - 1;
+	if (!w->left || !w->is) {
+		w->left = 0;
+		turn_add(n, vpid);
+		return;
+	}
+	u->in_turn[vpid / 64] |= bit;
+	*ring_push(&u->first) = (uint16_t)vpid;
+}
+
+static bool turn_empty(const struct hp_nic *n)
+{
+	return ring_empty(&n->fetch.turn) && ring_empty(&n->fetch.first);
+}
+
+static uint32_t turn_take(struct hp_nic *n)
+{
+	bool first = !ring_empty(&n->fetch.first);
+	uint32_t vpid = first ? *ring_front(&n->fetch.first)
+			      : *ring_front(&n->fetch.turn);
+
+	if (first)
+		ring_pop(&n->fetch.first);
+	else
+		ring_pop(&n->fetch.turn);
+	n->fetch.in_turn[vpid / 64] &= ~(1ULL << (vpid % 64));
+	return vpid;
+}
+
+/* A VPID whose instructions wait for the driver has no turn until they go on:
+ * it has a few of them set aside, not all that there are. */
+static void held_add(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->fetch.held.n; i++)
+		if (n->fetch.held.at[i] == vpid)
+			return;
+	vec_push(&n->fetch.held, (uint16_t)vpid);
+}
+
+/* ---- held back --------------------------------------------------------- */
+
+static bool held_stays(struct hp_nic *n, uint32_t vpid)
+{
+	return hp_sched_aside(&n->sched[HP_REQ], vpid) ||
+	       hp_share_full(n, vpid);
+}
+
+void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->fetch.held.n; i++) {
+		if (n->fetch.held.at[i] != vpid || held_stays(n, vpid))
+			continue;
+		n->fetch.held.at[i] = vec_pop(&n->fetch.held);
+		turn_add(n, vpid);
+		hp_fetch_go(n);
+		return;
+	}
+}
+
+/* VCIs of a VPID that are being read. */
+static uint32_t reading(const struct hp_nic *n, uint32_t vpid)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < HP_FETCHES; i++)
+		if (n->fetch.op[i].req && n->fetch.op[i].reading &&
+		    n->fetch.op[i].ctx.vpid == vpid)
+			k++;
+	return k;
+}
+
+/* The context is in use, for device and driver. */
+static bool usable(const struct hp_nic *n, const struct hp_ctx *c)
+{
+	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
+}
+
+static void log_dropped(struct hp_nic *n, uint32_t vpid)
+{
+	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), vpid);
+}
+
+/* ---- pointer commands -------------------------------------------------- */
+
+static uint32_t field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
+		      uint32_t lo)
+{
+	return (uint32_t)HP_GET(c->w[i], hi, lo);
+}
+
+/* Beyond the opposite pointer: not applied (7.3). */
+static enum hp_err inc_nq_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_NQ_RP), wp = field(c, HP_F_NQ_WP);
+
+	if (by > hp_used(rp, wp, n->nq_size))
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_NQ_RP, hp_next(rp, by, n->nq_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err inc_rdr_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_RDR_RP), wp = field(c, HP_F_RDR_WP);
+
+	by <<= n->rdr_unit;
+	if (by > hp_used(rp, wp, n->rdr_size))
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_RDR_RP, hp_next(rp, by, n->rdr_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	uint32_t rp = field(c, HP_F_PRQ_RP), wp = field(c, HP_F_PRQ_WP);
+
+	if (by + hp_used(rp, wp, n->prq_size) >= n->prq_size)
+		return HP_ERR_CMD_INV;
+	HP_CTX_SET(c->w, HP_F_PRQ_WP, hp_next(wp, by, n->prq_size));
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err snapshot(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+{
+	(void)n;
+	(void)c;
+	(void)by;
+	return HP_ERR_NOERR;
+}
+
+static enum hp_err (*const pointer[HP_T_COMMANDS])(struct hp_nic *,
+						   struct hp_ctx *,
+						   uint32_t) = {
+	[HP_T_SNAPSHOT] = snapshot,
+	[HP_T_NQ_RP] = inc_nq_rp,
+	[HP_T_RDR_RP] = inc_rdr_rp,
+	[HP_T_PRQ_WP] = inc_prq_wp,
+};
+
+/* Every update of a process-owned pointer has its status NQE (6.2); only then
+ * others may use what it freed. */
+static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
+		       const struct hp_csb_entry *e)
+{
+	enum hp_err err = pointer[e->cmd](n, c, e->par);
+
+	hp_count(n, HP_K_STATUS, 1);
+	hp_ctx_dirty(c);
+	hp_notify_status(n, c, e->cmd, e->par, err);
+	if (err || e->cmd == HP_T_SNAPSHOT)
+		return;
+	if (e->cmd != HP_T_NQ_RP) {
+		hp_rx_room(n, c->vpid);
+		return;
+	}
+	hp_notify_room(n, c);
+	hp_fetch_unpark(n, c);
+}
+
+/* ---- CSB out ----------------------------------------------------------- */
+
+static void do_issue(struct hp_nic *n, struct hp_ctx *c)
+{
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) + 1);
+	hp_ctx_dirty(c);
+	if (c->w[0] & HP_CTX_STALL_NQ)
+		hp_count(n, HP_K_PARKED, 1);
+	else
+		turn_add(n, c->vpid);
+}
+
+static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_csb_out *o = r->arg;
+	const struct hp_csb_entry *e = &o->entry;
+
+	o->busy = false;
+	if (!usable(n, c))
+		log_dropped(n, e->vpid);
+	else if (e->cmd == HP_T_ISSUE)
+		do_issue(n, c);
+	else if (e->cmd == HP_T_BARRIER)
+		hp_count(n, HP_K_BARRIERS, 1);
+	else
+		do_pointer(n, c, e);
+	hp_fetch_go(n);
+}
+
+static struct hp_csb_out *out_free(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->lookups; i++)
+		if (!n->fetch.out[i].busy)
+			return &n->fetch.out[i];
+	return NULL;
+}
+
+static void csb_later(struct hp_nic *n, void *arg)
+{
+	(void)arg;
+	n->fetch.out_armed = false;
+	hp_fetch_go(n);
+}
+
+/* One entry in each cycle.  Contexts that are not in the cache hold up nobody
+ * else; those of one VPID come in order (CSB4). */
+static void csb_next(struct hp_nic *n)
+{
+	struct hp_fetch_unit *u = &n->fetch;
+	struct hp_csb_out *o = out_free(n);
+
+	if (!o || !n->csb.n)
+		return;
+	if (hp_now(n) < u->out_next) {
+		if (!u->out_armed)
+			hp_at(n, u->out_next, csb_later, NULL);
+		u->out_armed = true;
+		return;
+	}
+	hp_csb_take(&n->csb, &o->entry);
+	hp_csb_tell(n);
+	u->out_next = hp_now(n) + 1;
+	o->busy = true;
+	o->ctx.vpid = o->entry.vpid;
+	o->ctx.done = csb_done;
+	o->ctx.arg = o;
+	hp_ctx_get(n, &o->ctx);
+	csb_next(n); /* in the next cycle */
+}
+
+/* ---- reading VCIs ------------------------------------------------------ */
+
+bool hp_fetch_room(const struct hp_nic *n)
+{
+	const struct hp_sched *s = &n->sched[HP_REQ];
+
+	return s->n_queue + n->fetch.n + n->fetch.decoding < s->room;
+}
+
+static void op_free(struct hp_nic *n, struct hp_fetch *op)
+{
+	op->req = NULL;
+	op->reading = false;
+	n->fetch.n--;
+}
+
+static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
+{
+	if (op->req->ahead) {
+		hp_share_read(n, op->ctx.vpid, false);
+		hp_fetch_left(n, op->ctx.vpid);
+	}
+	weft_msg_end(n->comp, op->req->trace, false);
+	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
+	op_free(n, op);
+	hp_fetch_go(n);
+}
+
+static void issue_put(struct hp_nic *n, void *arg)
+{
+	struct hp_req *req = arg;
+	uint32_t vpid = req->vci.vpid;
+
+	n->fetch.decoding--;
+	hp_share_read(n, vpid, req->vci.three);
+	hp_mark(n, req->trace, "decode");
+	hp_sched_put(&n->sched[HP_REQ], &req->job);
+	hp_fetch_resume(n, vpid);
+}
+
+void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
+		    struct hp_req *req, const uint64_t *w)
+{
+	hp_share_add(n, vpid, req); /* tagged: it had no turn */
+	hp_vci_decode(&req->vci, w, vpid);
+	hp_count(n, HP_K_VCIS, 1);
+	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
+	n->vcis++;
+	hp_count(n, HP_K_BAD_VCIS, req->vci.err != HP_ERR_NOERR);
+	req->job.ordered = n->ctrl & HP_CTRL_ORDER && flags & HP_CTX_ORD;
+	req->job.key = hp_key(vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),
+			      req->vci.rma ? HP_KEY_RMA : HP_KEY_SEND);
+	n->fetch.decoding++;
+	hp_after(n, n->t_decode, issue_put, req);
+}
+
+/* The VCI is here, and its context once more. */
+static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_fetch *op = r->arg;
+	struct hp_req *req = op->req;
+
+	if (!usable(n, c) || !HP_CTX(c->w, HP_F_WQ_PEND)) {
+		log_dropped(n, c->vpid);
+		op_abandon(n, op);
+		return;
+	}
+	HP_CTX_SET(c->w, HP_F_WQ_RP,
+		   hp_next(field(c, HP_F_WQ_RP), 1, n->wq_size));
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
+	hp_ctx_dirty(c);
+	op_free(n, op);
+	hp_mark(n, req->trace, "context");
+	hp_fetch_issue(n, c->vpid, c->w[0], req, op->w);
+	if (!HP_CTX(c->w, HP_F_WQ_PEND))
+		hp_notify_room(n, c);
+	hp_fetch_go(n);
+}
+
+static void read_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_fetch *op = d->arg;
+
+	memcpy(op->w, weft_slice_data(d->txn.data), HP_LINE);
+	op->ctx.done = read_ctx;
+	hp_ctx_get(n, &op->ctx);
+}
+
+/* VCIs that nobody reads yet.  (A context that was opened anew while its old
+ * VCIs were being read may know of less.) */
+static uint32_t pending(const struct hp_nic *n, const struct hp_ctx *c)
+{
+	uint32_t pend = field(c, HP_F_WQ_PEND), ahead = reading(n, c->vpid);
+
+	return pend > ahead ? pend - ahead : 0;
+}
+
+/* The context is closed: what its process had triggered is named. */
+static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
+{
+	for (uint32_t pend = pending(n, c); pend; pend--)
+		log_dropped(n, c->vpid);
+	hp_marks_drop(n, c->vpid);
+	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
+	hp_ctx_dirty(c);
+}
+
+/* The context of the VPID whose turn it is. */
+static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_fetch *op = r->arg;
+	uint32_t ahead = reading(n, c->vpid), pend = pending(n, c), at;
+
+	if (!usable(n, c)) {
+		drop_pending(n, c);
+		op_abandon(n, op);
+		return;
+	}
+	if (pend && !hp_nq_free(c, n->nq_size)) {
+		if (!(c->w[0] & HP_CTX_STALL_NQ))
+			hp_count(n, HP_K_PARKED, pend);
+		c->w[0] |= HP_CTX_STALL_NQ;
+		hp_ctx_dirty(c);
+		pend = 0;
+	}
+	if (pend && held_stays(n, c->vpid)) {
+		held_add(n, c->vpid);
+		pend = 0;
+	}
+	if (!pend) {
+		op_abandon(n, op);
+		return;
+	}
+	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
+	hp_ctx_dirty(c);
+	op->reading = true;
+	hp_share_add(n, c->vpid, op->req);
+	hp_share_mark(n, c->vpid);
+	op->req->trace = hp_marks_take(n, c->vpid);
+	hp_mark(n, op->req->trace, "CSB, context");
+	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
+	hp_dma_read(n, HP_BASE(c->w, HP_F_WQ_BASE) + (uint64_t)HP_LINE * at,
+		    HP_LINE, read_done, op)
+		->txn.trace_id = op->req->trace;
+	if (pend > 1)
+		turn_again(n, c->vpid);
+	hp_fetch_go(n);
+}
+
+static struct hp_fetch *op_new(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->fetches; i++) {
+		struct hp_fetch *op = &n->fetch.op[i];
+
+		if (op->req)
+			continue;
+		op->req = hp_job_new(&n->sched[HP_REQ]);
+		op->ctx.arg = op;
+		n->fetch.n++;
+		return op;
+	}
+	return NULL;
+}
+
+static void turn_next(struct hp_nic *n)
+{
+	struct hp_fetch *op;
+
+	while (!turn_empty(n) && hp_fetch_room(n) && (op = op_new(n))) {
+		op->ctx.vpid = (uint16_t)turn_take(n);
+		op->req->job.key = (uint64_t)op->ctx.vpid << 48;
+		op->ctx.done = turn_ctx;
+		hp_ctx_get(n, &op->ctx);
+	}
+}
+
+void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c)
+{
+	if (!(c->w[0] & HP_CTX_STALL_NQ))
+		return;
+	c->w[0] &= ~HP_CTX_STALL_NQ;
+	hp_ctx_dirty(c);
+	turn_add(n, c->vpid);
+	hp_fetch_go(n);
+}
+
+void hp_fetch_go(struct hp_nic *n)
+{
+	csb_next(n);
+	turn_next(n);
+	hp_tagged_go(n);
+}
+
+void hp_fetch_fini(struct hp_nic *n)
+{
+	ring_free(&n->fetch.turn);
+	ring_free(&n->fetch.first);
+	free(n->fetch.share.weight);
+	vec_free(&n->fetch.held);
+	vec_free(&n->fetch.share.ahead);
+	hp_tagged_fini(n);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host interface of the Host Port: its reads and writes of main memory.
+ *
+ * Two queues, served in order, side by side.  A bus of packets takes several
+ * transactions at a time, any other one of each kind (bus.h).  Reads are of
+ * whole words: what the host does not want is cut off again. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "systems/hostport/nic/nic.h"
+
+enum { WORD = 8 };
+
+static struct hp_dma *dma_new(struct hp_nic *n)
+{
+	struct hp_dma *d = n->dma_pool, *chain;
+
+	if (d) {
+		n->dma_pool = d->next;
+		chain = d->chain;
+	} else {
+		d = malloc(sizeof(*d));
+		if (!d)
+			abort();
+		chain = n->dma_all;
+		n->dma_all = d;
+	}
+	*d = (struct hp_dma){ .chain = chain };
+	return d;
+}
+
+static void dma_free(struct hp_nic *n, struct hp_dma *d)
+{
+	weft_slice_drop(&d->txn.data);
+	d->next = n->dma_pool;
+	n->dma_pool = d;
+}
+
+static void dma_submit(struct hp_nic *n, struct hp_dma_list *l)
+{
+	while (l->head && l->out < l->limit) {
+		struct hp_dma *d = l->head;
+
+		l->head = d->next;
+		l->n--;
+		l->out++;
+		weft_bus_of(n->bus)->submit(n->bus, &d->txn);
+	}
+}
+
+static void dma_queue(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_dma_list *l = &n->dma[d->txn.op];
+
+	d->txn.max_request = n->max_request;
+	d->next = NULL;
+	if (l->head)
+		l->tail->next = d;
+	else
+		l->head = d;
+	l->tail = d;
+	l->n++;
+	dma_submit(n, l);
+}
+
+struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
+			   void (*done)(struct hp_nic *, struct hp_dma *),
+			   void *arg)
+{
+	struct hp_dma *d = dma_new(n);
+	uint32_t skew = addr % WORD;
+
+	assert(bytes);
+	d->txn.op = WEFT_BUS_READ;
+	d->txn.addr = addr - skew;
+	d->txn.bytes = (skew + bytes + WORD - 1) / WORD * WORD;
+	d->txn.data = weft_slice_word(n->comp->sim, d->txn.bytes);
+	d->skew = (uint8_t)skew;
+	d->bytes = bytes;
+	d->done = done;
+	d->arg = arg;
+	hp_count(n, HP_K_READS, 1);
+	hp_count(n, HP_K_READ_BYTES, bytes);
+	dma_queue(n, d);
+	return d;
+}
+
+struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
+			    struct weft_slice data,
+			    void (*done)(struct hp_nic *, struct hp_dma *),
+			    void *arg)
+{
+	struct hp_dma *d = dma_new(n);
+
+	assert(data.len);
+	d->txn.op = WEFT_BUS_WRITE;
+	d->txn.addr = addr;
+	d->txn.bytes = d->bytes = data.len;
+	d->txn.data = data;
+	d->done = done;
+	d->arg = arg;
+	hp_count(n, HP_K_WRITES, 1);
+	hp_count(n, HP_K_WRITE_BYTES, data.len);
+	dma_queue(n, d);
+	return d;
+}
+
+struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
+			  uint32_t bytes,
+			  void (*done)(struct hp_nic *, struct hp_dma *),
+			  void *arg)
+{
+	struct weft_slice s = weft_slice_word(n->comp->sim, bytes);
+
+	memcpy(weft_slice_data(s), data, bytes);
+	return hp_dma_write(n, addr, s, done, arg);
+}
+
+/* A refused read gives all ones. */
+static void read_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct weft_slice cut;
+
+	weft_bus_settle(n->bus);
+	if (d->txn.status != WEFT_BUS_OK)
+		memset(weft_slice_data(d->txn.data), 0xff, d->txn.bytes);
+	if (d->bytes == d->txn.bytes)
+		return;
+	cut = weft_slice_sub(d->txn.data, d->skew, d->bytes);
+	weft_slice_drop(&d->txn.data);
+	d->txn.data = cut;
+}
+
+/* The next one asks for the bus before the answer is worked on. */
+static void dma_over(struct hp_nic *n, void *arg)
+{
+	struct hp_dma *d = arg;
+	struct hp_dma_list *l = &n->dma[d->txn.op];
+
+	l->out--;
+	dma_submit(n, l);
+	if (d->done)
+		d->done(n, d);
+	dma_free(n, d);
+}
+
+void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
+{
+	if (d->txn.status != WEFT_BUS_OK)
+		hp_count(n, HP_K_ABORTS, 1);
+	if (d->txn.op == WEFT_BUS_READ)
+		read_done(n, d);
+	hp_at(n, hp_now(n), dma_over, d);
+}
+
+int hp_hif_start(struct hp_nic *n, struct weft_err *err)
+{
+	bool many = weft_bus_many(n->bus);
+
+	if (!weft_bus_window(n->bus, n->posted))
+		return weft_fail(
+			err, EINVAL,
+			"%s: bus.pcix moves whole words only: the Host "
+			"Port needs bus.pci or bus.ht",
+			n->comp->name);
+	n->dma[WEFT_BUS_READ].limit = many ? n->reads : 1;
+	n->dma[WEFT_BUS_WRITE].limit = many ? n->posted : 1;
+	return 0;
+}
+
+void hp_hif_fini(struct hp_nic *n)
+{
+	struct hp_dma *d;
+
+	while ((d = n->dma_all)) {
+		n->dma_all = d->chain;
+		weft_slice_drop(&d->txn.data);
+		free(d);
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an instruction means (hostport.md 5.2 to 5.5, ERR_CMD_INV of 6.3). */
+#include <string.h>
+
+#include "systems/hostport/nic/nic.h"
+
+struct form {
+	uint8_t main;
+	uint8_t fixed, value; /* bits 2:0 that must have a value */
+	uint8_t count;	      /* mask of L; 0: no immediate count */
+	uint8_t least, most;  /* of L */
+	uint8_t imm, first;   /* words without L; word of the first */
+	bool ack, three, rma; /* A exists; response; target window */
+};
+
+/* clang-format off */
+static const struct form forms[] = {
+	/* main          fixed value L  least most imm first A   3   RMA */
+	{ HP_M_FAST_SEND, 0, 0,     7, 0,    5,   0,  3,    1,  0,  0 },
+	{ HP_M_FAST_PUT,  0, 0,     3, 1,    3,   0,  5,    1,  0,  1 },
+	{ HP_M_FAST_GET,  4, 0,     3, 1,    3,   0,  5,    0,  1,  1 },
+	{ HP_M_MIS_PUT,   3, 0,     0, 0,    0,   1,  6,    1,  0,  1 },
+	{ HP_M_FAA,       7, 2,     0, 0,    0,   1,  5,    0,  1,  1 },
+	{ HP_M_CAS,       7, 3,     0, 0,    0,   2,  5,    0,  1,  1 },
+	{ HP_M_SEND,      0, 0,     0, 0,    0,   0,  0,    1,  0,  0 },
+	{ HP_M_PUT,       0, 0,     0, 0,    0,   0,  0,    1,  0,  1 },
+	{ HP_M_GET,       4, 0,     0, 0,    0,   0,  0,    0,  1,  1 },
+};
+/* clang-format on */
+
+static const struct form *form_of(uint32_t cmd)
+{
+	uint32_t byte = HP_CMD_BYTE(cmd), l;
+
+	if (HP_CMD_ERR(cmd) || HP_CMD_GROUP(cmd) != HP_G_PORT)
+		return NULL;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		const struct form *f = &forms[i];
+
+		l = byte & f->count;
+		if (f->main != HP_MAIN(byte))
+			continue;
+		if ((byte & f->fixed) != f->value || l < f->least ||
+		    l > f->most)
+			return NULL;
+		return f;
+	}
+	return NULL;
+}
+
+void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid)
+{
+	uint32_t cmd = HP_VCI_CMD(w);
+	const struct form *f = form_of(cmd);
+
+	*v = (struct hp_vci){ .vpid = (uint16_t)vpid,
+			      .byte = (uint8_t)HP_CMD_BYTE(cmd),
+			      .err = f ? HP_ERR_NOERR : HP_ERR_CMD_INV };
+	memcpy(v->w, w, sizeof(v->w));
+	if (!f)
+		return;
+	v->main = f->main;
+	v->ack = f->ack && v->byte & HP_A;
+	v->three = f->three;
+	v->rma = f->rma;
+	v->first = f->first;
+	v->imm = f->count ? v->byte & f->count : f->imm;
+	if (f->main == HP_M_FAST_GET)
+		v->imm = 0; /* its words are ignored (5.5) */
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interrupts (hostport.md 4.10, 6.1 N8).
+ *
+ * The line is up while a bit of IRQ_STATUS is set; a store of ones clears bits.
+ * The bits of records (TLB misses, VPIDs, error log: driver_events.c) come back
+ * by themselves while there are some left. */
+#include "systems/hostport/nic/nic.h"
+
+static void irq_level(struct hp_nic *n)
+{
+	bool level = n->irq_status != 0;
+
+	if (level == n->irq_level)
+		return;
+	n->irq_level = level;
+	if (level)
+		hp_count(n, HP_K_IRQS, 1);
+	weft_bus_of(n->bus)->irq(n->bus, level);
+}
+
+void hp_irq(struct hp_nic *n, uint32_t bits)
+{
+	n->irq_status |= bits;
+	irq_level(n);
+}
+
+void hp_irq_clear(struct hp_nic *n, uint32_t bits)
+{
+	n->irq_status = (n->irq_status & ~bits) | hp_events_left(n);
+	irq_level(n);
+}

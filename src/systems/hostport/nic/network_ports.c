@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Network ports of the Host Port (hostport.md 1.2, 3.3, 8.5): packets as frames
+ * between its units and the crossbar.
+ *
+ *   units --hp_net_send--> lists, by port and class --np.c--> crossbar
+ *   crossbar --np.c--> cells of a packet, by port and class --> hp_incoming
+ *
+ * Requests leave through port 0, replies through port 1 where there is one, and
+ * always on virtual channels of their own.  A port whose bit in CTRL is off
+ * sends nothing: the other one does, or nobody while both are off; what comes
+ * is taken at all of them.  DHASH goes out while CTRL asks for the order of
+ * equal hashes, else 0: crossbars then need not keep it (3.6).  What arrives is
+ * told to its unit at the next edge of the core clock.  Cells are given back to
+ * the network when the unit has taken what is in them. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "systems/hostport/nic/nic.h"
+
+/* ---- sending ----------------------------------------------------------- */
+
+static struct hp_tx *tx_new(struct hp_nic *n)
+{
+	struct hp_tx *t = n->tx_pool, *chain;
+
+	if (t) {
+		n->tx_pool = t->next;
+		chain = t->chain;
+	} else {
+		t = malloc(sizeof(*t));
+		if (!t)
+			abort();
+		chain = n->tx_all;
+		n->tx_all = t;
+	}
+	*t = (struct hp_tx){ .chain = chain };
+	return t;
+}
+
+static void tx_push(struct hp_tx_list *l, struct hp_tx *t)
+{
+	t->next = NULL;
+	if (l->head)
+		l->tail->next = t;
+	else
+		l->head = t;
+	l->tail = t;
+}
+
+static struct hp_tx *tx_pop(struct hp_tx_list *l)
+{
+	struct hp_tx *t = l->head;
+
+	l->head = t->next;
+	return t;
+}
+
+/* CTRL lets the port send. */
+static bool np_on(const struct hp_nic *n, uint32_t p)
+{
+	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->ctrl) >> p & 1;
+}
+
+/* Port of a class: its own, or another one that is on. */
+static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
+{
+	uint32_t own = cls && n->n_np > 1;
+
+	for (uint32_t p = 0; !np_on(n, own) && p < n->n_np; p++)
+		if (np_on(n, p))
+			return p;
+	return own;
+}
+
+/* Hands over what the network port has room for. */
+static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
+{
+	struct np *np = &n->np[p];
+
+	while (np_on(n, p) && n->tx[p][cls].head && np_room(np, cls)) {
+		struct hp_tx *t = tx_pop(&n->tx[p][cls]);
+		uint64_t now = eport_now(&np->ep);
+
+		tx_push(&n->flying[p][cls], t);
+		t->pkt = np_send(np, t->f, t->cycle > now ? t->cycle : now,
+				 t->avail);
+		t->f = NULL;
+		hp_stall(n, p);
+		hp_count(n, HP_K_PACKETS_OUT, 1);
+		if (t->taken)
+			t->taken(n, t);
+	}
+}
+
+static uint32_t tx_avail(const struct weft_frame *f, uint32_t skip,
+			 uint32_t bytes)
+{
+	uint32_t all = f->payload.len;
+
+	return bytes > all - skip || skip + bytes >= all ? UINT32_MAX
+							 : skip + bytes;
+}
+
+struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
+			     struct weft_frame *f, uint32_t skip,
+			     uint64_t cycle, uint32_t bytes,
+			     void (*sent)(struct hp_nic *, struct hp_tx *),
+			     void *arg)
+{
+	struct hp_tx *t = tx_new(n);
+
+	if (!(n->ctrl & HP_CTRL_HASH))
+		hp_pkt_unordered(f);
+	t->f = f;
+	t->np = (uint8_t)np;
+	t->cls = ex_meta(f)->cls;
+	t->skip = skip;
+	t->total = f->payload.len;
+	t->cycle = weft_clock_cycle(&n->net_clock, hp_edge(n, cycle));
+	t->avail = tx_avail(f, skip, bytes);
+	t->sent = sent;
+	t->arg = arg;
+	tx_push(&n->tx[np][t->cls], t);
+	tx_go(n, np, t->cls);
+	return t;
+}
+
+struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
+			  uint64_t cycle, uint32_t bytes,
+			  void (*sent)(struct hp_nic *, struct hp_tx *),
+			  void *arg)
+{
+	return hp_net_send_on(n, np_of(n, ex_meta(f)->cls), f, skip, cycle,
+			      bytes, sent, arg);
+}
+
+/* CTRL has been written: what waits for a port goes to where it may. */
+void hp_net_ports(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < n->n_np * 2; i++) {
+		uint32_t p = i / 2, cls = i % 2, to = np_of(n, cls);
+
+		while (!np_on(n, p) && np_on(n, to) && n->tx[p][cls].head) {
+			struct hp_tx *t = tx_pop(&n->tx[p][cls]);
+
+			t->np = (uint8_t)to;
+			tx_push(&n->tx[to][cls], t);
+		}
+		tx_go(n, p, cls);
+		tx_go(n, to, cls);
+	}
+}
+
+/* The network port forgets a packet that it knows to be all there. */
+void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
+{
+	if (t->avail == UINT32_MAX)
+		return;
+	t->avail = bytes >= t->total - t->skip ? UINT32_MAX : t->skip + bytes;
+	if (t->pkt)
+		np_more(&n->np[t->np], t->pkt, t->avail);
+}
+
+static void net_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
+{
+	struct hp_nic *n = own;
+	uint32_t p = (uint32_t)(np - n->np);
+	struct hp_tx *t = tx_pop(&n->flying[p][cls]);
+
+	(void)trace_id;
+	if (t->sent)
+		t->sent(n, t);
+	t->next = n->tx_pool;
+	n->tx_pool = t;
+	hp_stall(n, p);
+	tx_go(n, p, cls);
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+static struct hp_rx *rx_new(struct hp_nic *n)
+{
+	struct hp_rx *rx = n->rx_pool, *chain;
+
+	if (rx) {
+		n->rx_pool = rx->next;
+		chain = rx->chain;
+	} else {
+		rx = malloc(sizeof(*rx));
+		if (!rx)
+			abort();
+		chain = n->rx_all;
+		n->rx_all = rx;
+	}
+	*rx = (struct hp_rx){ .chain = chain };
+	return rx;
+}
+
+/* The first k cells go back. */
+static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
+{
+	struct np *np = &n->np[rx->np];
+
+	for (uint32_t i = 0; i < k; i++)
+		np_release(np, rx->slots[i], eport_now(&np->ep));
+	rx->n_slots -= k;
+	memmove(rx->slots, rx->slots + k, rx->n_slots * sizeof(*rx->slots));
+	memmove(rx->ends, rx->ends + k, rx->n_slots * sizeof(*rx->ends));
+}
+
+void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes)
+{
+	uint32_t k = 0;
+
+	while (k < rx->n_slots && rx->ends[k] <= rx->head.skip + bytes)
+		k++;
+	rx_release(n, rx, k);
+}
+
+void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx)
+{
+	rx_release(n, rx, rx->n_slots);
+}
+
+/* All of it has come and nobody wants it any more. */
+static void rx_free(struct hp_nic *n, struct hp_rx *rx)
+{
+	weft_frame_free(rx->f);
+	rx->f = NULL;
+	rx->next = n->rx_pool;
+	n->rx_pool = rx;
+}
+
+void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
+{
+	assert(!rx->ended);
+	rx->ended = true;
+	rx_release(n, rx, rx->n_slots);
+	if (rx->whole)
+		rx_free(n, rx);
+}
+
+static uint32_t rx_user(const struct hp_rx *rx, uint32_t arrived)
+{
+	uint32_t here = arrived > rx->head.skip ? arrived - rx->head.skip : 0;
+
+	return here < rx->head.bytes ? here : rx->head.bytes;
+}
+
+static void rx_open(struct hp_nic *n, struct hp_rx *rx)
+{
+	rx->open = true;
+	hp_count(n, HP_K_PACKETS_IN, 1);
+	if (rx->np == HP_NP_SERVICE)
+		hp_service(n, rx);
+	else
+		hp_incoming(n, rx);
+}
+
+/* A core clock edge after some cells have come. */
+static void rx_tell(struct hp_nic *n, void *arg)
+{
+	struct hp_rx *rx = arg;
+	bool opened = rx->open;
+
+	rx->telling = false;
+	rx->whole = rx->arrived_all;
+	if (rx->parse == HP_PARSE_BAD && !rx->ended) {
+		hp_count(n, HP_K_BAD_PACKETS, 1);
+		hp_rx_end(n, rx);
+		return;
+	}
+	if (rx->ended) {
+		if (rx->whole)
+			rx_free(n, rx);
+		return;
+	}
+	rx->here = rx_user(rx, rx->arrived);
+	if (!opened && rx->parse == HP_PARSE_GOOD)
+		rx_open(n, rx);
+	else if (opened && rx->more)
+		rx->more(n, rx);
+}
+
+static void rx_cell(struct hp_nic *n, struct hp_rx *rx, const struct np_cell *c)
+{
+	rx->arrived += c->bytes;
+	rx->arrived_all = c->eop;
+	if (rx->parse == HP_PARSE_MORE)
+		rx->parse = hp_pkt_head(
+			rx->f, c->eop ? UINT32_MAX : rx->arrived, &rx->head);
+	rx->slots[rx->n_slots] = c->slot;
+	rx->ends[rx->n_slots++] = c->eop ? UINT32_MAX : rx->arrived;
+	if (rx->ended)
+		rx_release(n, rx, rx->n_slots);
+	if (!rx->telling)
+		hp_at(n, hp_now(n), rx_tell, rx);
+	rx->telling = true;
+}
+
+static void net_cell(void *own, struct np *np, const struct np_cell *c)
+{
+	struct hp_nic *n = own;
+	uint32_t p = (uint32_t)(np - n->np), cls = c->vc >> 1;
+	struct hp_rx *rx = n->rx[p][cls];
+
+	if (!rx) {
+		rx = n->rx[p][cls] = rx_new(n);
+		rx->f = c->pkt;
+		rx->np = (uint8_t)p;
+		rx->cls = (uint8_t)cls;
+		rx->parse = HP_PARSE_MORE;
+	}
+	if (c->eop)
+		n->rx[p][cls] = NULL;
+	rx_cell(n, rx, c);
+}
+
+static const struct np_ops net_ops = { .cell = net_cell, .sent = net_sent };
+
+/* ---- life -------------------------------------------------------------- */
+
+int hp_net_init(struct hp_nic *n, struct weft_err *err)
+{
+	struct eport_cfg cfg = eport_cfg_internal(n->width, &n->net_clock);
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
+		ret = np_init(&n->np[i], n->comp,
+			      &n->comp->ports[HP_PORT_NETS + i], &cfg,
+			      n->np_depth, &net_ops, n, HP_TAG_NP + i, err);
+	return ret;
+}
+
+int hp_net_start(struct hp_nic *n, struct weft_err *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
+		ret = np_start(&n->np[i], err);
+	return ret;
+}
+
+/* The run has come to rest: what nobody will take or send any more. */
+void hp_net_abandon(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < HP_NPS; i++)
+		np_abandon(&n->np[i]);
+	for (struct hp_rx *rx = n->rx_all; rx; rx = rx->chain)
+		if (rx->f && rx->arrived_all) {
+			weft_frame_free(rx->f);
+			rx->f = NULL;
+		}
+	for (struct hp_tx *t = n->tx_all; t; t = t->chain)
+		if (t->f) {
+			weft_frame_free(t->f);
+			t->f = NULL;
+		}
+}
+
+void hp_net_fini(struct hp_nic *n)
+{
+	struct hp_rx *rx;
+	struct hp_tx *t;
+
+	for (uint32_t i = 0; i < HP_NPS; i++)
+		np_fini(&n->np[i]);
+	while ((rx = n->rx_all)) {
+		n->rx_all = rx->chain;
+		free(rx);
+	}
+	while ((t = n->tx_all)) {
+		n->tx_all = t->chain;
+		free(t);
+	}
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the Host Port (class hostport.nic): the device, and what its blocks
+ * offer each other.  Source: hostport.md 1, 4 to 9.
+ *
+ *   bus --+-- registers.c      configuration space, management and info page
+ *         |   trigger.c   Triggerpages -> store_buffer.c
+ *         |                                |
+ *         |   fetch.c     pointer commands, VCI fetch, shares
+ *         |                                |
+ *         |   scheduler.c -> requester units (requester.c) --------+-->
+ * network_ports.c -> NPs |                                              | |
+ * dispatch.c <- network_ports.c;  scheduler.c -> completers (completer.c),
+ * responders (responder.c) |                                |
+ *         +-- host_interface.c <---- notification.c, context_cache.c,
+ * windows.c, route_cache.c, tlb.c
+ *         +-- ultra.c
+ *
+ * Times inside are numbers of core clock edges ("cycles"). */
+#ifndef SYSTEMS_HOSTPORT_NIC_NIC_H
+#define SYSTEMS_HOSTPORT_NIC_NIC_H
+
+#include "systems/extoll/network/network_port.h"
+#include "systems/hostport/nic/context_cache.h"
+#include "systems/hostport/nic/fetch.h"
+#include "systems/hostport/nic/regs_map.h"
+#include "systems/hostport/nic/scheduler.h"
+#include "systems/hostport/nic/stage_marks.h"
+#include "systems/hostport/nic/store_buffer.h"
+#include "systems/hostport/nic/wire.h"
+#include "weft/bus.h"
+
+enum { HP_PORT_BUS, HP_PORT_NETS };
+enum { HP_NP_SERVICE = 2, HP_NPS = 3 }; /* ports of the component */
+/* Within one time: what arrives, callbacks, then the schedulers, which see all
+ * requests of their cycle. */
+enum {
+	HP_TAG_NP,
+	HP_TAG_LATER = HP_TAG_NP + HP_NPS,
+	HP_TAG_SLOT, /* + enum hp_part */
+	HP_TAG_N = HP_TAG_SLOT + 3
+};
+enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
+
+/* Counters: X(id, name, unit, doc).  Also registers from HP_R_COUNTERS on. */
+#define HP_COUNTERS(X)                                                         \
+	X(TRIGGERS, "triggers", "loads", "of Triggerpages")                    \
+	X(ACCEPTED, "accepted", "entries", "put into the CSB")                 \
+	X(REJECTED, "rejected", "entries", "asked for and not taken")          \
+	X(PARKED, "parked", "VCIs", "waited for notification space (CSB12)")   \
+	X(VCIS, "vcis", "VCIs", "fetched")                                     \
+	X(BAD_VCIS, "bad_vcis", "VCIs", "that no command list has")            \
+	X(STATUS, "status", "commands", "snapshots and pointer updates")       \
+	X(BARRIERS, "barriers", "commands", "Barrier Reached")                 \
+	X(TAGGED, "tagged", "VCIs", "stored by tagged conditional stores")     \
+	X(TAGGED_FULL, "tagged_full", "VCIs", "refused: queue full")           \
+	X(TAGGED_STORES, "tagged_stores", "stores", "taken by registers")      \
+	X(TAGGED_REFUSED, "tagged_refused", "stores",                          \
+	  "no register, or not of the tag")                                    \
+	X(ERR_LOGS, "err_logs", "records", "put into the error log")           \
+	X(ERR_LOST, "err_lost", "records", "error log full")                   \
+	X(CTX_HITS, "ctx_hits", "lookups", "found in the context cache")       \
+	X(CTX_MISSES, "ctx_misses", "lookups", "read from the table")          \
+	X(CTX_BACKS, "ctx_backs", "contexts", "written back")                  \
+	X(WIN_HITS, "win_hits", "lookups", "found in the window cache")        \
+	X(WIN_MISSES, "win_misses", "lookups", "read from the table")          \
+	X(ROUTE_HITS, "route_hits", "lookups", "found in the routing cache")   \
+	X(ROUTE_MISSES, "route_misses", "lookups", "read from the space")      \
+	X(TLB_HITS, "tlb_hits", "lookups", "found in the TLB")                 \
+	X(TLB_MISSES, "tlb_misses", "lookups", "asked of the driver")          \
+	X(TLB_FAULTS, "tlb_faults", "lookups", "not translatable")             \
+	X(PACKETS_OUT, "packets_out", "packets", "given to network ports")     \
+	X(PACKETS_IN, "packets_in", "packets", "taken from network ports")     \
+	X(BAD_PACKETS, "bad_packets", "packets", "malformed: discarded")       \
+	X(NQES, "nqes", "notifications", "written")                            \
+	X(NQE_WAITS, "nqe_waits", "notifications", "waited for space")         \
+	X(ACKS, "acks", "packets", "positive acknowledges sent")               \
+	X(NACKS, "nacks", "packets", "negative acknowledges sent")             \
+	X(RX_STALLS, "rx_stalls", "packets", "waited for RDR, PRD or NQ")      \
+	X(RX_REFUSED, "rx_refused", "packets", "receiver had no room left")    \
+	X(READS, "reads", "transactions", "of host memory")                    \
+	X(READ_BYTES, "read_bytes", "bytes", "read from host memory")          \
+	X(WRITES, "writes", "transactions", "to host memory")                  \
+	X(WRITE_BYTES, "write_bytes", "bytes", "written to host memory")       \
+	X(ABORTS, "aborts", "transactions", "that the host refused")           \
+	X(IRQS, "irqs", "interrupts", "raised")                                \
+	X(DEADLOCKS, "deadlocks", "times", "a deadlock timer ran out")         \
+	X(COPIES, "copies", "packets", "sent by the multicast port")           \
+	X(ULTRA_SENT, "ultra_sent", "packets", "injected by ULTRA")            \
+	X(ULTRA_RECEIVED, "ultra_received", "packets", "stored by ULTRA")      \
+	X(ULTRA_REFUSED, "ultra_refused", "packets", "not accepted (9.5, 5a)") \
+	X(ULTRA_DISCARDED, "ultra_discarded", "packets", "wrong source (9.6)") \
+	X(EVENTS, "events", "records", "written to the driver's ring")         \
+	X(PARKS, "parks", "packets", "waited for a page in main memory")       \
+	X(STALE, "stale", "packets", "for an earlier owner of their VPID")
+enum hp_counter {
+#define X(id, name, unit, doc) HP_K_##id,
+	HP_COUNTERS(X)
+#undef X
+		HP_K_N
+};
+
+/* ---- callbacks (callback_heap.c) ---- */
+
+typedef void (*hp_fn)(struct hp_nic *n, void *arg);
+struct hp_call {
+	uint64_t cycle, seq;
+	hp_fn fn;
+	void *arg;
+};
+struct hp_later {
+	struct hp_call *at; /* heap */
+	uint32_t n, cap;
+	uint64_t seq;
+	struct weft_timer timer;
+};
+/* fn(n, arg) at `cycle` (>= now), after what is now; in order of asking. */
+void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
+
+/* ---- host memory (host_interface.c) ---- */
+
+/* A read or write.  Writes reach memory in the order in which they were asked
+ * for, reads likewise; a read may pass a write that is not `done`. */
+struct hp_dma {
+	struct weft_bus_txn txn; /* status, data */
+	/* Read: all bytes are here (data: all ones when refused).  Write: it
+	 * has been handed over.  May be NULL.  d and its data are dropped
+	 * afterwards (keep data with weft_slice_ref). */
+	void (*done)(struct hp_nic *n, struct hp_dma *d);
+	void *arg;
+	uint64_t user;	/* the block's */
+	uint32_t bytes; /* asked for */
+	uint8_t skew;
+	struct hp_dma *next, *chain;
+};
+struct hp_dma_list {
+	struct hp_dma *head, *tail;
+	uint32_t n, out, limit; /* waiting; with the bus */
+};
+/* Any address, any length > 0. */
+struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
+			   void (*done)(struct hp_nic *, struct hp_dma *),
+			   void *arg);
+/* Takes the slice's reference. */
+struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
+			    struct weft_slice data,
+			    void (*done)(struct hp_nic *, struct hp_dma *),
+			    void *arg);
+/* The same from bytes of the device, which are copied. */
+struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
+			  uint32_t bytes,
+			  void (*done)(struct hp_nic *, struct hp_dma *),
+			  void *arg);
+
+/* ---- instructions (instruction.c) ---- */
+
+struct hp_vci {
+	uint64_t w[HP_WORDS];
+	uint16_t vpid;	 /* origin */
+	uint8_t byte;	 /* command */
+	uint8_t main;	 /* enum hp_main */
+	bool ack;	 /* A */
+	bool three;	 /* three-staged: a response comes (1.5) */
+	bool rma;	 /* names a target window */
+	uint8_t imm;	 /* immediate words that travel */
+	uint8_t first;	 /* word of the first one */
+	enum hp_err err; /* ERR_CMD_INV or none */
+};
+/* Takes the words apart; bad ones have err set and main 0. */
+void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
+
+/* Record of a requester's job (requester.c extends it). */
+struct hp_req {
+	struct hp_job job;
+	struct hp_vci vci;
+	uint64_t trace; /* until its packet has it */
+	bool reserved;	/* an NQ entry is reserved for it: always, but for tests
+			 */
+	bool ahead;	/* it is counted for its VPID (fetch.c) */
+};
+
+/* ---- interrupts (interrupts.c), records for the driver (driver_events.c) ----
+ */
+
+/* Sets bits of IRQ_STATUS. */
+void hp_irq(struct hp_nic *n, uint32_t bits);
+void hp_irq_clear(struct hp_nic *n, uint32_t bits);
+/* Errors without a queue; NQE interrupts name their VPID; the driver is asked
+ * for a page. */
+void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
+void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
+void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
+/* Registers. */
+struct hp_miss;
+uint64_t hp_record_pop(struct hp_miss *r);
+void hp_events_size(struct hp_nic *n, uint64_t size);
+void hp_events_took(struct hp_nic *n, uint32_t rp);
+/* Bits of IRQ_STATUS of records that nobody has taken. */
+uint32_t hp_events_left(const struct hp_nic *n);
+/* VPID_QUIET (quiescence.c): ends what waits for a VPID that is off; parts of
+ * the device that hold something of it. */
+void hp_quiet(struct hp_nic *n, uint32_t vpid);
+uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
+/* Pages of the area in which packets wait (parked_packets.c). */
+void hp_park_area(struct hp_nic *n, uint64_t pages);
+void hp_park_fini(struct hp_nic *n);
+
+/* ---- network (network_ports.c) ---- */
+
+/* A packet that arrives.  head is filled when its first cells are here. */
+struct hp_rx {
+	struct hp_head head;
+	struct weft_frame *f; /* payload: readable up to `here` */
+	uint32_t here;	      /* user bytes arrived so far */
+	bool whole;	      /* all of it */
+	uint8_t np, cls;
+	/* The consumer's: called when `here` has grown or whole is set. */
+	void (*more)(struct hp_nic *n, struct hp_rx *rx);
+	void *arg;
+	/* network_ports.c's own */
+	uint32_t arrived; /* bytes of the payload */
+	enum hp_parse parse;
+	bool arrived_all, open, ended, telling;
+	uint8_t slots[64]; /* cells not yet given back, oldest first */
+	uint32_t ends[64]; /* bytes of the payload up to and with the cell */
+	uint32_t n_slots;
+	struct hp_rx *next, *chain;
+};
+/* The consumer has taken the first `bytes` user bytes: cells go back to the
+ * network.  Until then they hold the packets behind them back. */
+void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
+/* It has a copy of all that has come: no cell is kept, not even the last. */
+void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
+/* Done with it; what has not come yet is thrown away as it comes. */
+void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
+
+/* A packet that leaves.  User bytes are written into the payload of f
+ * from hp_pkt_skip on, before they are announced. */
+struct hp_tx {
+	struct weft_frame *f;
+	struct np_pkt *pkt;
+	uint8_t np, cls;
+	uint16_t vpid;	/* the sender's */
+	uint32_t skip;	/* of the payload, in front of the user bytes */
+	uint64_t cycle; /* first word, in cycles of the network port */
+	uint32_t avail, total;
+	/* The network port, which had no room, has taken it.  May be NULL; the
+	 * sender sets it while pkt is NULL. */
+	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
+	/* The last word has left the network port's queue.  May be NULL. */
+	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
+	void *arg;
+	struct hp_tx *next, *chain;
+};
+struct hp_tx_list {
+	struct hp_tx *head, *tail; /* wait for room in the network port */
+};
+/* Sends f from `cycle` on; `bytes` user bytes are there, UINT32_MAX = all.
+ * Requests and replies of one network port keep their order.  The handle is
+ * valid until sent() has returned. */
+struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
+			  uint64_t cycle, uint32_t bytes,
+			  void (*sent)(struct hp_nic *, struct hp_tx *),
+			  void *arg);
+/* The same through port np. */
+struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
+			     struct weft_frame *f, uint32_t skip,
+			     uint64_t cycle, uint32_t bytes,
+			     void (*sent)(struct hp_nic *, struct hp_tx *),
+			     void *arg);
+/* The first `bytes` user bytes are there now. */
+void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
+/* CTRL has been written. */
+void hp_net_ports(struct hp_nic *n);
+
+/* ---- deadlock timer (deadlock_timer.c) ---- */
+
+struct hp_stall {
+	bool counts;
+	uint64_t since; /* cycle */
+};
+/* A packet is with network port p. */
+void hp_stall(struct hp_nic *n, uint32_t p);
+
+/* ---- notification unit (notification.c) ---- */
+
+struct hp_nqe {
+	uint64_t w[HP_WORDS];
+	uint16_t vpid;
+	bool reserved; /* ends a reservation (4.9); else waits for room */
+	/* W2 gets the pointer snapshot (6.2, PS) when it is written. */
+	bool snapshot;
+	uint64_t trace; /* of the message that it ends */
+	/* There is no room: false, where it cannot wait for it.  May be NULL.
+	 */
+	bool (*waits)(struct hp_nic *n, struct hp_nqe *e);
+	/* It has been handed to the bus; err: no such NQ, see ERR_LOG.  May be
+	 * NULL. */
+	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
+	void *arg;
+	/* notification.c's own */
+	struct hp_ctx_req ctx;
+	weft_phys_t at;
+	bool irq;
+	struct hp_nqe *next;
+	struct hp_nqe *live, **live_at; /* all that are not done */
+};
+/* Lent until done. */
+void hp_notify(struct hp_nic *n, struct hp_nqe *e);
+/* A status NQE is owed for this command (CSB13): merges with one that waits.
+ * Called with the context, inside of done. */
+void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
+		      uint32_t par, enum hp_err err);
+/* NQ_RP of the context has moved, or its VCIs have been fetched: NQEs that wait
+ * for room, and a status that is owed, may go. */
+void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
+/* Some NQE of the VPID is not done. */
+bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid);
+/* The VPID has been closed: those that wait for room end. */
+void hp_notify_again(struct hp_nic *n, uint32_t vpid);
+/* RDR_RP, PRQ_WP or NQ_RP of the VPID has moved, or it has been closed: packets
+ * that wait for room. */
+void hp_rx_room(struct hp_nic *n, uint32_t vpid);
+/* The queues of the completers or responders have room. */
+void hp_rx_ready(struct hp_nic *n);
+/* Free entries for new reservations (4.9). */
+static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
+{
+	uint32_t used = hp_used((uint32_t)HP_CTX(c->w, HP_F_NQ_RP),
+				(uint32_t)HP_CTX(c->w, HP_F_NQ_WP), nq_size);
+	uint32_t taken = used + (uint32_t)HP_CTX(c->w, HP_F_NQ_RESV);
+
+	return taken + 1 >= nq_size ? 0 : nq_size - 1 - taken;
+}
+
+/* ---- incoming (dispatch.c) ---- */
+
+/* A packet begins to arrive: DTAG, then ULTRA, responder or completer. */
+void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
+/* The same at the service port: multicast, high availability. */
+void hp_service(struct hp_nic *n, struct hp_rx *rx);
+/* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive.  trace: of
+ * the message that goes on with it, or 0. */
+void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
+	    uint64_t trace);
+
+/* ---- caches of the units (windows.c, route_cache.c, tlb.c) ---- */
+
+struct hp_lines;
+struct hp_tlb;
+struct hp_ultra;
+
+/* A block: what the NIC asks of it.  Any may be NULL. */
+struct hp_block {
+	const char *name;
+	int (*init)(struct hp_nic *n, struct weft_err *err);
+	/* Accesses of the host to its BAR (enum hp_bar), ULTRA only; a load is
+	 * answered with hp_reply. */
+	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
+	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
+	/* Tagged: conditional stores, stores, loads; true: done, taken,
+	 * valid. */
+	bool (*tstore)(struct hp_nic *n, const struct weft_bus_note *note);
+	bool (*tput)(struct hp_nic *n, const struct weft_bus_note *note);
+	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
+		      uint64_t *val_p);
+	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */
+	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1);
+	/* A packet of its group (ULTRA). */
+	void (*rx)(struct hp_nic *n, struct hp_rx *rx);
+	int (*finish)(struct hp_nic *n, struct weft_err *err);
+	void (*fini)(struct hp_nic *n);
+};
+/* By enum hp_cache; ULTRA is the last.  NULL: not there. */
+enum {
+	HP_BLOCK_ULTRA = 4,
+	HP_BLOCK_NOTIFY,
+	HP_BLOCK_RX,
+	HP_BLOCK_REQ,
+	HP_BLOCK_RSP,
+	HP_BLOCKS
+};
+extern const struct hp_block *const hp_blocks[HP_BLOCKS];
+extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
+extern const struct hp_block hp_notify_block, hp_rx_block;
+extern const struct hp_block hp_req_block, hp_rsp_block, hp_ultra_block;
+/* By enum hp_part. */
+extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
+
+/* Answers the load that is being told, or was deferred. */
+void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes);
+
+/* ---- the device ---- */
+
+struct hp_miss { /* records that registers pop, or that go to the ring */
+	RING(uint64_t);
+};
+enum { HP_EVENTS_MAX = 1 << 16 };
+enum { HP_PARK_MAX = 1 << 20 };
+struct hp_park_area { /* where packets wait (parked_packets.c) */
+	weft_phys_t base;
+	uint32_t pages, used;
+	uint8_t *page;		  /* taken */
+	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
+};
+struct hp_in;
+struct hp_share { /* of a receiver without room (receiver_room.c) */
+	uint16_t vpid;
+	uint32_t places, bytes, pages;
+};
+struct hp_room {
+	struct hp_in *head, *tail; /* packets that wait, oldest first */
+	struct {
+		VEC(struct hp_share);
+	} shares;
+	uint32_t used; /* places */
+};
+struct hp_events { /* the ring; numbers of records since ever */
+	weft_phys_t base;
+	uint32_t size; /* records; 0: there is no ring */
+	uint32_t wp, written, rp;
+};
+
+struct hp_nic {
+	struct ex_place place; /* in the network */
+	/* parameters */
+	struct weft_clock f_core, net_clock;
+	double ppm;
+	uint32_t node, width, np_depth;
+	uint32_t csb_depth, csb_vpid_max, tagged_depth;
+	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
+	bool hash_order;
+	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
+	uint32_t lookups, list_pages, miss_buffer;
+	uint32_t vpid_ahead, vpid_gets, vpid_recent;
+	uint32_t ctx_cache, win_cache, route_cache, tlb;
+	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
+	uint32_t t_decode, t_check, t_frame, t_nqe;
+	uint32_t reads, posted, dma_piece, max_request;
+	uint32_t ultra_ports, ultra_max_words, ultra_packet_queue;
+	uint32_t ultra_port_slice, ultra_req_latency, ultra_cpl_latency;
+	uint32_t ultra_cpl_occupancy, ultra_full_policy, nq_full_policy;
+	uint32_t rx_block_limit, rx_places, dl_counter;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	bool started;
+	/* registers (4.10) */
+	uint64_t hpid, ct_base, rs_base, rs_size, ctrl;
+	uint32_t wq_size, sdr_size, rdr_size, wdt_size, prq_size, nq_size;
+	uint32_t rdr_unit;
+	uint64_t cache_arg[2], cache_status;
+	uint32_t irq_status;
+	bool irq_level, driver_lock;
+	uint64_t driver_state;
+	uint32_t route_node, quiet;
+	struct hp_miss tlb_miss, irq_vpid, err_log;
+	struct hp_events events;
+	struct hp_park_area park;
+	struct hp_room room;
+	/* blocks */
+	struct hp_later later;
+	struct hp_dma_list dma[2]; /* by enum weft_bus_op */
+	struct hp_dma *dma_pool, *dma_all;
+	struct hp_csb csb;
+	struct { /* the load that waits for its answer */
+		uint64_t off;
+		uint32_t bytes;
+		uint8_t space;
+	} load;
+	struct hp_marks marks;
+	struct hp_ctx_cache ctx;
+	struct hp_fetch_unit fetch;
+	uint64_t vcis; /* in the device, and the sum of their times in ns */
+	double vci_at;
+	struct hp_sched sched[HP_PARTS];
+	struct weft_timer slot[HP_PARTS];
+	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
+	struct np np[HP_NPS];
+	struct hp_tx_list tx[HP_NPS][2];
+	struct hp_tx_list flying[HP_NPS][2];
+	struct hp_stall stall[HP_NPS];
+	struct hp_tx *tx_pool, *tx_all;
+	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
+	struct hp_rx *rx_pool, *rx_all;
+	/* made by their blocks */
+	struct hp_lines *win, *routes;
+	struct hp_tlb *xlate;
+	struct hp_notify *notify;
+	struct hp_rx_unit *rx_unit;
+	struct hp_ultra *ultra;
+};
+
+/* Rows of the register table that somebody else looks at. */
+enum { HP_REG_COMMAND, HP_REG_N };
+extern const struct weft_reg hp_regs[];
+
+static inline uint64_t hp_now(const struct hp_nic *n)
+{
+	return weft_clock_cycle(&n->f_core, weft_now(n->comp));
+}
+static inline weft_time_t hp_edge(const struct hp_nic *n, uint64_t cycle)
+{
+	return weft_clock_edge(&n->f_core, cycle);
+}
+static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
+			    void *arg)
+{
+	hp_at(n, hp_now(n) + cycles, fn, arg);
+}
+/* The message was up to now busy with this stage. */
+static inline void hp_mark(const struct hp_nic *n, uint64_t id,
+			   const char *stage)
+{
+	if (__builtin_expect(id != 0, 0))
+		weft_mark(n->comp, id, stage, weft_now(n->comp));
+}
+static inline void hp_csb_tell(const struct hp_nic *n)
+{
+	weft_level(n->comp, "csb", WEFT_TRACE_ONE, n->csb.n, weft_now(n->comp));
+}
+static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
+{
+	weft_count(n->comp, k, by);
+}
+
+/* Called by nic.c. */
+void hp_later_event(struct hp_nic *n);
+void hp_later_fini(struct hp_nic *n);
+int hp_hif_start(struct hp_nic *n, struct weft_err *err);
+void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
+void hp_hif_fini(struct hp_nic *n);
+void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
+uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
+void hp_fetch_fini(struct hp_nic *n);
+int hp_net_init(struct hp_nic *n, struct weft_err *err);
+int hp_net_start(struct hp_nic *n, struct weft_err *err);
+void hp_net_abandon(struct hp_nic *n);
+void hp_net_fini(struct hp_nic *n);
+
+#endif

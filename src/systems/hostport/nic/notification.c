@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notification unit (hostport.md 4.9, 6, 7.5 CSB13).
+ *
+ *   unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
+ *
+ * An NQE without a reservation that finds no room waits, in order with those of
+ * its VPID; nothing is overwritten or dropped.  Status NQEs are owed by a bit
+ * of the context and merge; what asked for the last one is kept here. */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/functional_units.h"
+
+struct status { /* a status NQE on its way */
+	struct hp_nqe e;
+	struct status *next, *chain;
+};
+
+struct hp_notify {
+	struct hp_nqe *wait, **tail; /* for room */
+	uint16_t *cause; /* by VPID: 13:9 error, 8:5 command, 4:0 parameter;
+			  * made on first use */
+	struct status *pool, *all;
+	uint32_t looking, writing, waiting; /* NQEs, by what they are at */
+	struct hp_nqe *live;
+};
+
+/* ---- what is told ------------------------------------------------------ */
+
+static void tell(const struct hp_nic *n)
+{
+	const struct hp_notify *u = n->notify;
+
+	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
+		return;
+	weft_state(n->comp, "notification",
+		   u->waiting	? "FULL"
+		   : u->writing ? "WRITE"
+		   : u->looking ? "LOOKUP"
+				: "IDLE",
+		   weft_now(n->comp));
+	weft_level(n->comp, "notifications", WEFT_TRACE_ONE,
+		   u->looking + u->writing + u->waiting, weft_now(n->comp));
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+static void live_add(struct hp_notify *u, struct hp_nqe *e)
+{
+	e->live = u->live;
+	e->live_at = &u->live;
+	if (e->live)
+		e->live->live_at = &e->live;
+	u->live = e;
+}
+
+static void live_end(struct hp_nqe *e)
+{
+	*e->live_at = e->live;
+	if (e->live)
+		e->live->live_at = e->live_at;
+}
+
+bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_nqe *e = n->notify->live;
+
+	while (e && e->vpid != vpid)
+		e = e->live;
+	return e;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_nqe *e = d->arg;
+
+	hp_count(n, HP_K_NQES, 1);
+	n->notify->writing--;
+	tell(n);
+	if (d->user)
+		hp_irq_vpid(n, e->vpid);
+	live_end(e);
+	if (e->done)
+		e->done(n, e, false);
+}
+
+/* Its address is in w2, and whether it interrupts: see nqe_place. */
+static void nqe_write(struct hp_nic *n, void *arg)
+{
+	struct hp_nqe *e = arg;
+	struct hp_dma *d;
+
+	hp_mark(n, e->trace, "notification unit");
+	d = hp_dma_put(n, e->at, e->w, HP_LINE, nqe_handed, e);
+	d->user = e->irq;
+	d->txn.trace_id = e->trace;
+}
+
+static uint64_t snapshot(const struct hp_ctx *c)
+{
+	return HP_PS(HP_CTX(c->w, HP_F_WQ_RP), HP_CTX(c->w, HP_F_RDR_WP));
+}
+
+/* The next entry of the queue is its own. */
+static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
+{
+	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
+	uint32_t err = HP_CMD_ERR(HP_NQE_CMD(e->w));
+
+	HP_CTX_SET(c->w, HP_F_NQ_WP, hp_next(wp, 1, n->nq_size));
+	if (e->reserved)
+		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) - 1);
+	if (err)
+		HP_CTX_SET(c->w, HP_F_LAST_ERR, err);
+	if (e->snapshot)
+		e->w[2] = snapshot(c);
+	hp_ctx_dirty(c);
+	e->at = HP_BASE(c->w, HP_F_NQ_BASE) + (uint64_t)HP_LINE * wp;
+	e->irq = c->w[0] & HP_CTX_IRQ_EN;
+	n->notify->writing++;
+	tell(n);
+	hp_after(n, n->t_nqe, nqe_write, e);
+}
+
+/* ---- waiting for room -------------------------------------------------- */
+
+bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid)
+{
+	for (const struct hp_nqe *e = n->notify->wait; e; e = e->next)
+		if (e->vpid == vpid)
+			return true;
+	return false;
+}
+
+void hp_stall_update(struct hp_nic *n, struct hp_ctx *c)
+{
+	bool stall = hp_notify_waits(n, c->vpid) || hp_rx_waits(n, c->vpid);
+	uint64_t w =
+		stall ? c->w[0] | HP_CTX_STALL_RX : c->w[0] & ~HP_CTX_STALL_RX;
+
+	if (w == c->w[0])
+		return;
+	c->w[0] = w;
+	hp_ctx_dirty(c);
+}
+
+/* No such queue, or it may be dropped: the error log has it (N7). */
+static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
+{
+	tell(n);
+	hp_err_log(n, cmd, e->vpid);
+	live_end(e);
+	if (e->done)
+		e->done(n, e, true);
+}
+
+static void nqe_wait(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
+{
+	struct hp_nqe **at = &n->notify->wait;
+
+	while (*at)
+		at = &(*at)->next;
+	e->next = NULL;
+	*at = e;
+	hp_count(n, HP_K_NQE_WAITS, 1);
+	n->notify->waiting++;
+	tell(n);
+	hp_stall_update(n, c);
+}
+
+static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
+			struct hp_ctx *c)
+{
+	struct hp_nqe *e = r->arg;
+
+	n->notify->looking--;
+	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
+		e->reserved = false;
+	if (!(c->w[0] & HP_CTX_EN))
+		nqe_lost(n, e, HP_NQE_CMD(e->w));
+	else if (e->reserved ||
+		 (hp_nq_free(c, n->nq_size) && !hp_notify_waits(n, c->vpid)))
+		nqe_place(n, e, c);
+	else if (n->nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
+		 (e->waits && !e->waits(n, e)))
+		nqe_lost(n, e, HP_NQE_CMD(e->w));
+	else
+		nqe_wait(n, e, c);
+}
+
+static void look(struct hp_nic *n, struct hp_nqe *e)
+{
+	e->ctx.vpid = e->vpid;
+	e->ctx.done = nqe_context;
+	e->ctx.arg = e;
+	n->notify->looking++;
+	tell(n);
+	hp_ctx_get(n, &e->ctx);
+}
+
+void hp_notify(struct hp_nic *n, struct hp_nqe *e)
+{
+	live_add(n->notify, e);
+	look(n, e);
+}
+
+/* ---- status ------------------------------------------------------------ */
+
+static void status_done(struct hp_nic *n, struct hp_nqe *e, bool err)
+{
+	struct status *s = e->arg;
+
+	(void)err;
+	s->next = n->notify->pool;
+	n->notify->pool = s;
+}
+
+static struct status *status_new(struct hp_notify *u)
+{
+	struct status *s = u->pool;
+
+	if (s) {
+		u->pool = s->next;
+		return s;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		abort();
+	s->chain = u->all;
+	u->all = s;
+	return s;
+}
+
+/* Zero for a status that no command of ours asked for: contexts are memory of
+ * the driver. */
+static uint32_t cause_of(const struct hp_nic *n, uint32_t vpid)
+{
+	const uint16_t *cause = n->notify->cause;
+
+	return cause ? cause[vpid] : 0;
+}
+
+/* All pointers as they are once this NQE has its entry (T13, O14). */
+static void status_fill(const struct hp_nic *n, struct hp_nqe *e,
+			const struct hp_ctx *c)
+{
+	uint32_t cause = cause_of(n, c->vpid);
+	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
+
+	e->w[0] = HP_STATUS_W0(c->w[0], cause >> 5 & 15, cause & 31);
+	e->w[1] = HP_CTX(c->w, HP_F_WQ_RP);
+	e->w[2] = HP_PS(HP_CTX(c->w, HP_F_RDR_RP), HP_CTX(c->w, HP_F_RDR_WP));
+	e->w[3] = HP_PS(HP_CTX(c->w, HP_F_NQ_RP), hp_next(wp, 1, n->nq_size));
+	e->w[4] = HP_PS(HP_CTX(c->w, HP_F_PRQ_RP), HP_CTX(c->w, HP_F_PRQ_WP));
+	e->w[5] = e->w[6] = 0;
+	e->w[7] = HP_NQE_W7(HP_CMD(cause >> 9, HP_G_PORT, HP_B_NOTIFY_CC),
+			    n->hpid, c->vpid);
+}
+
+/* Written when there is room, and VCIs triggered before have been fetched or
+ * are parked (T15). */
+static void status_try(struct hp_nic *n, struct hp_ctx *c)
+{
+	bool behind =
+		HP_CTX(c->w, HP_F_WQ_PEND) && !(c->w[0] & HP_CTX_STALL_NQ);
+	struct status *s;
+
+	if (!(c->w[0] & HP_CTX_STAT) || behind || !hp_nq_free(c, n->nq_size))
+		return;
+	c->w[0] &= ~HP_CTX_STAT;
+	s = status_new(n->notify);
+	s->e = (struct hp_nqe){ .vpid = c->vpid,
+				.done = status_done,
+				.arg = s };
+	status_fill(n, &s->e, c);
+	live_add(n->notify, &s->e);
+	nqe_place(n, &s->e, c);
+}
+
+void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
+		      uint32_t par, enum hp_err err)
+{
+	struct hp_notify *u = n->notify;
+
+	if (!u->cause)
+		u->cause = calloc(HP_VPIDS, sizeof(*u->cause));
+	if (!u->cause)
+		abort();
+	/* an error is not forgotten when commands merge */
+	if (!err && c->w[0] & HP_CTX_STAT)
+		err = u->cause[c->vpid] >> 9;
+	u->cause[c->vpid] =
+		(uint16_t)((uint32_t)err << 9 | (cmd & 15) << 5 | (par & 31));
+	c->w[0] |= HP_CTX_STAT;
+	hp_ctx_dirty(c);
+	status_try(n, c);
+}
+
+void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
+{
+	struct hp_nqe **at = &n->notify->wait, *e;
+
+	while ((e = *at) && hp_nq_free(c, n->nq_size)) {
+		if (e->vpid != c->vpid) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		hp_mark(n, e->trace, "notification waits for room");
+		n->notify->waiting--;
+		nqe_place(n, e, c);
+	}
+	hp_stall_update(n, c);
+	hp_rx_room(n, c->vpid);
+	status_try(n, c);
+}
+
+void hp_notify_again(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_nqe **at = &n->notify->wait, *e;
+
+	while ((e = *at)) {
+		if (e->vpid != vpid) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		n->notify->waiting--;
+		look(n, e);
+	}
+}
+
+/* ---- the block --------------------------------------------------------- */
+
+static int notify_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->notify = calloc(1, sizeof(*n->notify));
+	if (!n->notify)
+		abort();
+	return 0;
+}
+
+static void notify_fini(struct hp_nic *n)
+{
+	struct status *s;
+
+	if (!n->notify)
+		return;
+	while ((s = n->notify->all)) {
+		n->notify->all = s->chain;
+		free(s);
+	}
+	free(n->notify->cause);
+	free(n->notify);
+}
+
+const struct hp_block hp_notify_block = {
+	.name = "notify",
+	.init = notify_init,
+	.fini = notify_fini,
+};

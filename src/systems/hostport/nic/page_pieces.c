@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A piece of host memory, page by page (hostport.md 8.2 step 8, 8.8).
+ *
+ * Physical memory is one piece, or two where a ring wraps.  Virtual memory is
+ * translated ahead of its use, as far as the unit's list of pages goes, each
+ * page once; a page is in use until it has been passed.  After a fault no more
+ * is asked for. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "systems/hostport/nic/functional_units.h"
+
+void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes)
+{
+	w->virtual = false;
+	w->fault = UINT32_MAX;
+	w->bytes = w->first = bytes;
+	w->pa[0] = pa;
+}
+
+void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
+		  uint64_t off, uint32_t bytes)
+{
+	hp_walk_phys(w, base + off, bytes);
+	if (off + bytes > size)
+		w->first = (uint32_t)(size - off);
+	w->pa[1] = base;
+}
+
+/* ---- virtual ----------------------------------------------------------- */
+
+static void walk_ask(struct hp_nic *n, struct hp_walk *w);
+
+static void page_done(struct hp_nic *n, struct hp_xlate *x)
+{
+	struct hp_walk *w = x->arg;
+	uint32_t page = (uint32_t)(x->vpage - w->va / HP_PAGE);
+
+	w->out--;
+	w->asking[x - w->ask] = false;
+	w->at[page % w->room] = x->ppage;
+	if (x->fault && page < w->fault)
+		w->fault = page;
+	walk_ask(n, w);
+	w->go(n, w);
+}
+
+static void page_missed(struct hp_nic *n, struct hp_xlate *x)
+{
+	struct hp_walk *w = x->arg;
+
+	if (w->missed)
+		w->missed(n, w);
+}
+
+static struct hp_xlate *ask_free(struct hp_walk *w)
+{
+	uint32_t i = 0;
+
+	while (w->asking[i])
+		i++;
+	w->asking[i] = true;
+	return &w->ask[i];
+}
+
+static void walk_ask(struct hp_nic *n, struct hp_walk *w)
+{
+	while (w->asked < w->pages && w->asked - w->low < w->room &&
+	       w->out < HP_AHEAD && w->fault == UINT32_MAX) {
+		struct hp_xlate *x = ask_free(w);
+
+		x->vpage = w->va / HP_PAGE + w->asked;
+		w->at[w->asked++ % w->room] = HP_WALK_NONE;
+		w->out++;
+		hp_tlb_get(n, x);
+	}
+}
+
+/* A list, where the pages that the job has at hand are too few. */
+static void walk_room(const struct hp_nic *n, struct hp_walk *w)
+{
+	w->room = HP_AHEAD;
+	w->at = w->some;
+	if (w->pages <= w->room)
+		return;
+	w->room = w->pages < n->list_pages ? w->pages : n->list_pages;
+	w->at = w->list = malloc(w->room * sizeof(*w->list));
+	if (!w->list)
+		abort();
+}
+
+void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
+		  uint64_t va, uint32_t bytes, bool write)
+{
+	assert(!w->virtual);
+	w->virtual = true;
+	w->va = va;
+	w->vpid = (uint16_t)vpid;
+	w->bytes = bytes;
+	w->fault = UINT32_MAX;
+	w->low = w->asked = w->out = 0;
+	w->pages = bytes ? (uint32_t)((va % HP_PAGE + bytes + HP_PAGE - 1) /
+				      HP_PAGE)
+			 : 0;
+	walk_room(n, w);
+	for (uint32_t i = 0; i < HP_AHEAD; i++)
+		w->ask[i] = (struct hp_xlate){ .vpid = (uint16_t)vpid,
+					       .write = write,
+					       .done = page_done,
+					       .missed = page_missed,
+					       .arg = w };
+	hp_tlb_use(n, w);
+	walk_ask(n, w);
+}
+
+bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid, uint64_t vpage)
+{
+	uint64_t page = vpage - w->va / HP_PAGE;
+
+	return w->vpid == vpid && page >= w->low && page < w->asked &&
+	       page < w->fault && w->at[page % w->room] != HP_WALK_NONE;
+}
+
+static enum hp_step virt_at(const struct hp_walk *w, uint32_t off,
+			    weft_phys_t *pa_p, uint32_t *left_p)
+{
+	uint64_t at = w->va % HP_PAGE + off;
+	uint32_t page = (uint32_t)(at / HP_PAGE);
+
+	if (page >= w->fault)
+		return HP_STEP_FAULT;
+	if (page >= w->asked || w->at[page % w->room] == HP_WALK_NONE)
+		return HP_STEP_WAIT;
+	*pa_p = w->at[page % w->room] * HP_PAGE + at % HP_PAGE;
+	*left_p = HP_PAGE - (uint32_t)(at % HP_PAGE);
+	return HP_STEP_READY;
+}
+
+/* ---- use --------------------------------------------------------------- */
+
+enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
+			weft_phys_t *pa_p, uint32_t *left_p)
+{
+	if (w->virtual)
+		return virt_at(w, off, pa_p, left_p);
+	*pa_p = off < w->first ? w->pa[0] + off : w->pa[1] + off - w->first;
+	*left_p = off < w->first ? w->first - off : w->bytes - off;
+	return HP_STEP_READY;
+}
+
+void hp_walk_past(struct hp_nic *n, struct hp_walk *w, uint32_t off)
+{
+	uint32_t page;
+
+	if (!w->virtual)
+		return;
+	page = (uint32_t)((w->va % HP_PAGE + off) / HP_PAGE);
+	w->low = page < w->asked ? page : w->asked;
+	walk_ask(n, w);
+}
+
+void hp_walk_end(struct hp_nic *n, struct hp_walk *w)
+{
+	if (!w->virtual)
+		return;
+	hp_tlb_unuse(n, w);
+	free(w->list);
+	w->at = w->list = NULL;
+	w->virtual = false;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets that wait for a translation (our own; hostport.md 8.8 lets the unit
+ * wait, and with it what the network holds behind the packet).
+ *
+ *   arriving -> buffer of the unit, while there is room: stored from there
+ *            -> else pages of the area of main memory that the driver has
+ * given, and back into the ingress buffer, a page at most
+ *
+ * Either way cells go back to the network, the unit to others, while the driver
+ * looks for the page, or the receiver for room.  Without an area, or room in
+ * it, the unit waits for the driver; packets without room at their receiver
+ * are refused (receiver_room.c). */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/functional_units.h"
+
+enum { PIECES = 8 }; /* transactions at a time, each way */
+
+/* ---- the area ---------------------------------------------------------- */
+
+void hp_park_area(struct hp_nic *n, uint64_t pages)
+{
+	struct hp_park_area *a = &n->park;
+
+	if (a->used || pages > HP_PARK_MAX)
+		return; /* in use: as it was */
+	free(a->page);
+	a->page = calloc(pages ? pages : 1, sizeof(*a->page));
+	if (!a->page)
+		abort();
+	a->pages = (uint32_t)pages;
+}
+
+static bool area_take(struct hp_park_area *a, uint32_t want, uint32_t *first_p)
+{
+	for (uint32_t i = 0, run = 0; i < a->pages; i++) {
+		run = a->page[i] ? 0 : run + 1;
+		if (run < want)
+			continue;
+		*first_p = i + 1 - want;
+		memset(a->page + *first_p, 1, want);
+		a->used += want;
+		return true;
+	}
+	return false;
+}
+
+static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		 uint32_t taken)
+{
+	if (taken + p->size > n->miss_buffer - n->park.kept[fu])
+		return false;
+	n->park.kept[fu] += p->size;
+	p->park.kept = p->size;
+	p->park.fu = (uint8_t)fu;
+	p->copied = true;
+	return true;
+}
+
+static bool area(struct hp_nic *n, struct hp_push *p, uint32_t taken)
+{
+	uint32_t want = (p->size + HP_PAGE - 1) / HP_PAGE;
+
+	if (!want || taken + want > n->park.pages - n->park.used ||
+	    !area_take(&n->park, want, &p->park.first))
+		return false;
+	p->park.pages = want;
+	hp_count(n, HP_K_PARKS, 1);
+	return true;
+}
+
+/* Of a receiver that has no room as much as is left. */
+static bool park_share(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		       uint32_t vpid)
+{
+	struct hp_share *s = hp_room_share(n, vpid);
+	bool ok = keep(n, p, fu, s->bytes) || area(n, p, s->pages);
+
+	s->bytes += p->park.kept;
+	s->pages += p->park.pages;
+	p->park.shared = ok;
+	p->park.vpid = (uint16_t)vpid;
+	hp_room_tidy(n, s);
+	return ok;
+}
+
+bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
+		   uint32_t vpid)
+{
+	if (p->park.pages || p->park.kept)
+		return true;
+	if (vpid < HP_VPIDS)
+		return park_share(n, p, fu, vpid);
+	return keep(n, p, fu, 0) || area(n, p, 0);
+}
+
+static void park_unshare(struct hp_nic *n, struct hp_push *p)
+{
+	struct hp_share *s = hp_room_share(n, p->park.vpid);
+
+	s->bytes -= p->park.kept;
+	s->pages -= p->park.pages;
+	p->park.shared = false;
+	hp_room_tidy(n, s);
+}
+
+void hp_park_end(struct hp_nic *n, struct hp_push *p)
+{
+	if (p->park.shared)
+		park_unshare(n, p);
+	n->park.kept[p->park.fu] -= p->park.kept;
+	p->park.kept = 0;
+	if (!p->park.pages)
+		return;
+	memset(n->park.page + p->park.first, 0, p->park.pages);
+	n->park.used -= p->park.pages;
+	p->park.pages = 0;
+}
+
+static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
+			   uint32_t off)
+{
+	return n->park.base + (uint64_t)HP_PAGE * p->park.first + off;
+}
+
+/* ---- there and back ---------------------------------------------------- */
+
+static uint32_t piece(const struct hp_nic *n, uint32_t from, uint32_t to)
+{
+	return to - from < n->dma_piece ? to - from : n->dma_piece;
+}
+
+static void park_wrote(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_push *p = d->arg;
+
+	p->park.out--;
+	p->park.there += d->txn.data.len;
+	hp_push_go(n, p);
+}
+
+static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
+{
+	struct hp_park *k = &p->park;
+	struct hp_rx *rx = p->rx;
+	uint32_t end = here < p->size ? here : p->size, bytes;
+
+	while (k->put < end && k->out < PIECES && !p->stop) {
+		bytes = piece(n, k->put, end);
+		if (bytes < n->dma_piece && !rx->whole && end < p->size)
+			return; /* more of it is on its way */
+		k->out++;
+		hp_dma_write(n, park_at(n, p, k->put),
+			     weft_slice_sub(rx->f->payload,
+					    rx->head.skip + k->put, bytes),
+			     park_wrote, p);
+		k->put += bytes;
+	}
+}
+
+static void park_came(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_push *p = d->arg;
+	uint8_t *to = weft_slice_data(p->rx->f->payload) + p->rx->head.skip;
+
+	p->park.out--;
+	memcpy(to + d->user, weft_slice_data(d->txn.data), d->txn.data.len);
+	p->park.back += d->txn.data.len;
+	hp_push_go(n, p);
+}
+
+static void park_read(struct hp_nic *n, struct hp_push *p)
+{
+	struct hp_park *k = &p->park;
+	uint32_t end = p->stored + HP_INGRESS, bytes;
+
+	end = end < k->there ? end : k->there;
+	end = end < p->total ? end : p->total;
+	while (k->asked < end && k->out < PIECES) {
+		bytes = piece(n, k->asked, end);
+		k->out++;
+		hp_dma_read(n, park_at(n, p, k->asked), bytes, park_came, p)
+			->user = k->asked;
+		k->asked += bytes;
+	}
+}
+
+uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
+{
+	park_write(n, p, here);
+	if (!p->hold && !p->stop)
+		park_read(n, p);
+	return here < p->park.back ? here : p->park.back;
+}
+
+void hp_park_fini(struct hp_nic *n)
+{
+	free(n->park.page);
+}

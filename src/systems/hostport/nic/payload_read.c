@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Payload of a packet from host memory (hostport.md 8.2 step 8, 8.3 step 7,
+ * 8.10).
+ *
+ * Pieces are read in order, a few at a time, into the packet, which may leave
+ * when its pages are known and the first bytes are here: the network port,
+ * which all processes share, never waits for a translation or for memory to
+ * answer, only for the next piece.  (Packets of more than list_pages have the
+ * rest translated that far ahead of its use.)  A page that cannot be
+ * translated, or memory that does not answer, ends the packet there with an
+ * abort tail: one word with the error code instead of the rest. */
+#include "systems/hostport/nic/functional_units.h"
+
+enum { PIECES = 8 }; /* reads at a time, and room of a unit */
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p);
+
+/* The packet, on its way or not, is its first `got` bytes and the tail. */
+static void pull_cut(struct hp_nic *n, struct hp_pull *p)
+{
+	uint64_t tail = HP_TAIL(p->err);
+	uint32_t lost = p->total - p->got;
+	struct hp_tx *t = p->tx;
+
+	lost = ((lost + 7) & ~7u) - 8;
+	memcpy(p->data + p->got, &tail, sizeof(tail));
+	p->f->payload.len -= lost;
+	t->total -= lost;
+	if (t->pkt)
+		t->pkt->flits -=
+			lost / ex_flit_bytes(n->np[t->np].ep.cfg.width);
+	p->cut = true;
+	hp_net_more(n, t, UINT32_MAX);
+}
+
+static void pull_check(struct hp_nic *n, struct hp_pull *p)
+{
+	bool all = p->got == p->total;
+
+	if (p->over || p->out || !hp_walk_known(&p->walk))
+		return;
+	if (!all && !p->stop)
+		return;
+	if (!all && p->tx)
+		pull_cut(n, p);
+	if (!all && !p->tx && p->got)
+		return; /* cut when it is released */
+	hp_walk_end(n, &p->walk);
+	p->over = true;
+}
+
+static void pull_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_pull *p = d->arg;
+	uint32_t bytes = d->txn.data.len;
+
+	p->out--;
+	if (d->txn.status != WEFT_BUS_OK || d->user != p->got) {
+		p->stop = true;
+	} else {
+		memcpy(p->data + p->got, weft_slice_data(d->txn.data), bytes);
+		p->got += bytes;
+	}
+	hp_walk_past(n, &p->walk, p->got);
+	if (p->tx && !p->over)
+		hp_net_more(n, p->tx, p->got);
+	pull_go(n, p);
+}
+
+static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
+{
+	uint32_t left, bytes = p->total - p->asked;
+	weft_phys_t pa;
+	enum hp_step step = hp_walk_at(&p->walk, p->asked, &pa, &left);
+	struct hp_dma *d;
+
+	if (step == HP_STEP_FAULT)
+		p->stop = true;
+	if (step != HP_STEP_READY)
+		return false;
+	bytes = bytes < left ? bytes : left;
+	bytes = bytes < n->dma_piece ? bytes : n->dma_piece;
+	p->out++;
+	d = hp_dma_read(n, pa, bytes, pull_done, p);
+	d->user = p->asked;
+	d->txn.trace_id = p->f->trace_id;
+	p->asked += bytes;
+	return true;
+}
+
+/* What may be read: nothing before the pages are known, and no more than the
+ * unit has room for before the packet leaves. */
+static uint32_t pull_limit(const struct hp_nic *n, const struct hp_pull *p)
+{
+	uint32_t room = PIECES * n->dma_piece;
+
+	if (p->tx)
+		return p->total;
+	if (!hp_walk_known(&p->walk))
+		return 0;
+	return p->total < room ? p->total : room;
+}
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p)
+{
+	uint32_t limit = pull_limit(n, p);
+
+	while (!p->stop && p->asked < limit && p->out < PIECES)
+		if (!pull_piece(n, p))
+			break;
+	pull_check(n, p);
+	p->go(n, p);
+}
+
+void hp_pull_walk(struct hp_nic *n, struct hp_walk *w)
+{
+	pull_go(n, w->arg);
+}
+
+void hp_pull_start(struct hp_nic *n, struct hp_pull *p)
+{
+	pull_go(n, p);
+}
+
+bool hp_pull_failed(const struct hp_pull *p)
+{
+	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
+}
+
+bool hp_pull_ready(const struct hp_pull *p)
+{
+	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
+}
+
+void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
+		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg)
+{
+	struct weft_frame *f = p->f;
+	uint32_t skip = (uint32_t)(p->data - weft_slice_data(f->payload));
+
+	p->tx = hp_net_send(n, f, skip, cycle,
+			    p->got == p->total ? UINT32_MAX : p->got, sent,
+			    arg);
+	if (p->asked < p->total && p->go)
+		pull_go(n, p);
+	else
+		pull_check(n, p);
+}
+
+void hp_pull_drop(struct hp_nic *n, struct hp_pull *p)
+{
+	(void)n;
+	if (p->f && !p->tx)
+		weft_frame_free(p->f);
+	p->f = NULL;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets whose receiver has no room (hostport.md 4.6, 4.8, 4.9, 14.3): no
+ * entry of its notification queue, no words of its RDR, no posted buffer.
+ *
+ *   no room -> a place (rx_places): the job stands aside, its payload leaves
+ *              the network -> room: the oldest of the receiver goes on
+ *           -> no place: refused, ERR_ROUTE_BROKEN to the origin
+ *           -> the receiver is closed (VPID_EN): refused, ERR_TVPID_INV
+ *
+ * A receiver may have as many places, bytes of a unit's buffer and pages of the
+ * parking area as are left for all others: one takes half, two a third each.
+ * So neither units nor network ports ever wait for a receiver.  rx_places = 0
+ * is the thesis' way: the unit waits, and what the network holds behind it; so
+ * do messages of more than a line that find no buffer where the driver has
+ * given no area.
+ *
+ * Messages for the RDR or posted buffers go on in the order of their arrival.
+ * Other packets need an entry of the notification queue alone and pass those
+ * that have one to come; none passes an older one of its ordering key. */
+#include "systems/hostport/nic/completer.h"
+
+enum { AGAIN = 8 }; /* cycles until transactions are looked at again */
+
+/* ---- shares ------------------------------------------------------------ */
+
+static struct hp_share *share_find(struct hp_nic *n, uint32_t vpid)
+{
+	for (size_t i = 0; i < n->room.shares.n; i++)
+		if (n->room.shares.at[i].vpid == vpid)
+			return &n->room.shares.at[i];
+	return NULL;
+}
+
+struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_share *s = share_find(n, vpid);
+
+	if (s)
+		return s;
+	vec_push(&n->room.shares,
+		 ((struct hp_share){ .vpid = (uint16_t)vpid }));
+	return &n->room.shares.at[n->room.shares.n - 1];
+}
+
+void hp_room_tidy(struct hp_nic *n, struct hp_share *s)
+{
+	if (!s->places && !s->bytes && !s->pages)
+		*s = vec_pop(&n->room.shares);
+}
+
+static bool place_take(struct hp_nic *n, struct hp_in *in)
+{
+	struct hp_share *s;
+
+	if (in->place)
+		return true;
+	s = hp_room_share(n, in->head.vpid);
+	in->place = s->places + n->room.used < n->rx_places;
+	s->places += in->place;
+	n->room.used += in->place;
+	hp_room_tidy(n, s);
+	return in->place;
+}
+
+void hp_room_leave(struct hp_nic *n, struct hp_in *in)
+{
+	struct hp_share *s;
+
+	if (!in->place)
+		return;
+	s = hp_room_share(n, in->head.vpid);
+	in->place = false;
+	s->places--;
+	n->room.used--;
+	hp_room_tidy(n, s);
+}
+
+/* ---- standing aside ---------------------------------------------------- */
+
+static struct hp_sched *sched_of(struct hp_nic *n, const struct hp_in *in)
+{
+	return &n->sched[hp_in_part(in)];
+}
+
+static struct hp_push *push_of(struct hp_in *in)
+{
+	return hp_in_part(in) == HP_CPL ? &((struct hp_cpl *)in)->push : NULL;
+}
+
+/* Its payload leaves the network: a line is in the record, more of it in the
+ * unit's buffer or main memory. */
+static bool payload_leaves(struct hp_nic *n, struct hp_in *in)
+{
+	struct hp_push *p = push_of(in);
+
+	if (!p || !in->rx || hp_in_size(in) <= HP_LINE)
+		return true;
+	return p->rx &&
+	       (p->copied || hp_park_begin(n, p, in->job.fu, in->head.vpid));
+}
+
+bool hp_room_lacks(struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_share *s = share_find(n, vpid);
+
+	return s && s->places;
+}
+
+bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
+{
+	if (!n->rx_places)
+		return true;
+	if (!place_take(n, in))
+		return false;
+	if (!payload_leaves(n, in))
+		return !n->park.pages;
+	in->job.placed = true;
+	hp_stage_aside(sched_of(n, in), &in->job);
+	return true;
+}
+
+/* ---- the list ---------------------------------------------------------- */
+
+bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
+{
+	for (const struct hp_in *in = n->room.head; in; in = in->next)
+		if (in->head.vpid == vpid)
+			return true;
+	return false;
+}
+
+/* `old` has to go on before `in` does. */
+static bool before(const struct hp_in *old, const struct hp_in *in)
+{
+	return old->head.vpid == in->head.vpid &&
+	       (old->entry || (old->space && in->space) ||
+		(in->job.ordered && old->job.key == in->job.key));
+}
+
+bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
+{
+	const struct hp_in *in = n->room.head;
+
+	while (in && in != me && !before(in, me))
+		in = in->next;
+	return !in || in == me;
+}
+
+static void wait_add(struct hp_nic *n, struct hp_in *in)
+{
+	in->next = NULL;
+	if (n->room.head)
+		n->room.tail->next = in;
+	else
+		n->room.head = in;
+	n->room.tail = in;
+	in->waiting = true;
+	in->since = hp_now(n);
+}
+
+static void wait_remove(struct hp_nic *n, struct hp_in *me)
+{
+	struct hp_in **at = &n->room.head, *last = NULL;
+
+	for (; *at != me; at = &(*at)->next)
+		last = *at;
+	*at = me->next;
+	if (n->room.tail == me)
+		n->room.tail = last;
+	me->waiting = false;
+}
+
+/* ---- the end of a packet without room ---------------------------------- */
+
+static void entry_back(struct hp_in *in, struct hp_ctx *c)
+{
+	if (in->nq && HP_CTX(c->w, HP_F_NQ_RESV)) {
+		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) - 1);
+		hp_ctx_dirty(c);
+	}
+	in->nq = false;
+}
+
+/* The context is told, then the origin; of what is an answer itself the error
+ * log has a record. */
+static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
+{
+	enum hp_err err = hp_csb_on(&n->csb, c->vpid) ? HP_ERR_ROUTE_BROKEN
+						      : HP_ERR_TVPID_INV;
+
+	in->gone = true;
+	in->job.ordered = false;
+	hp_count(n, HP_K_RX_REFUSED, 1);
+	entry_back(in, c);
+	if (in->reply)
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
+			   c->vpid);
+	else if (in->err) /* its origin knows */
+		hp_err_log(n, HP_CMD(in->err, 0, HP_B_NOTIFY_RMA), c->vpid);
+	else
+		hp_in_refuse(n, in, err);
+	in->err = err;
+	hp_in_end(n, in);
+	if (push_of(in))
+		hp_park_end(n, push_of(in));
+	hp_room_leave(n, in);
+	hp_stall_update(n, c);
+	hp_rx_room(n, c->vpid);
+	hp_stage_done(sched_of(n, in), &in->job);
+}
+
+static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
+
+static void room_again(struct hp_nic *n, void *arg)
+{
+	hp_in_context(n, arg, room_over);
+}
+
+static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_in *in = r->arg;
+	struct hp_push *p = push_of(in);
+
+	if (p && p->park.out) /* its own transactions end first */
+		hp_after(n, AGAIN, room_again, in);
+	else
+		room_end(n, in, c);
+}
+
+/* rx_block_limit (14.3): the packet leaves the network. */
+static void wait_expire(struct hp_nic *n, void *arg)
+{
+	struct hp_in *in = n->room.head, *next;
+
+	(void)arg;
+	for (; in; in = next) {
+		next = in->next;
+		if (in->since + n->rx_block_limit > hp_now(n) || in->asking)
+			continue;
+		wait_remove(n, in);
+		if (push_of(in))
+			push_of(in)->stop = true;
+		hp_in_context(n, in, room_over);
+	}
+}
+
+void hp_room_behind(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_nic *n = s->own;
+	struct hp_in *in = (struct hp_in *)j;
+
+	if (!hp_room_lacks(n, in->head.vpid))
+		return; /* it is behind one that waits for the driver */
+	j->placed = place_take(n, in) && payload_leaves(n, in);
+	if (j->placed || (in->place && !n->park.pages))
+		return;
+	j->over = false;
+	hp_in_context(n, in, room_over);
+}
+
+/* ---- waiting ----------------------------------------------------------- */
+
+bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
+{
+	if (in->nq || n->nq_full_policy)
+		return true;
+	if (!hp_rx_first(n, in) || !hp_nq_free(c, n->nq_size) ||
+	    hp_notify_waits(n, c->vpid))
+		return false;
+	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
+	hp_ctx_dirty(c);
+	in->nq = true;
+	return true;
+}
+
+void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
+		bool entry)
+{
+	bool turn = !hp_rx_first(n, in);
+
+	in->asking = false;
+	in->entry = entry && !turn;
+	if (!hp_csb_on(&n->csb, c->vpid)) { /* it is being closed */
+		if (in->waiting)
+			wait_remove(n, in);
+		if (push_of(in))
+			push_of(in)->stop = true;
+		room_over(n, &in->ctx, c);
+		return;
+	}
+	if (in->waiting) {
+		hp_room_stand(n, in);
+		return;
+	}
+	if (!hp_room_stand(n, in)) {
+		room_end(n, in, c);
+		return;
+	}
+	wait_add(n, in);
+	hp_count(n, HP_K_RX_STALLS, !turn);
+	hp_count(n, HP_K_NQE_WAITS, in->entry);
+	hp_stall_update(n, c);
+	if (n->rx_block_limit)
+		hp_after(n, n->rx_block_limit, wait_expire, NULL);
+}
+
+void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
+{
+	if (!in->waiting)
+		return;
+	wait_remove(n, in);
+	hp_room_leave(n, in);
+	hp_mark(n, in->trace, "waits for room in memory");
+	hp_stall_update(n, c);
+	hp_rx_room(n, c->vpid); /* the next one may fit too */
+}
+
+/* The oldest of those that want space, and of those that do not. */
+void hp_rx_room(struct hp_nic *n, uint32_t vpid)
+{
+	bool told[2] = { false, false };
+
+	for (struct hp_in *in = n->room.head; in; in = in->next) {
+		if (in->head.vpid != vpid || told[in->space])
+			continue;
+		told[in->space] = true;
+		if (in->asking)
+			continue;
+		in->asking = true;
+		hp_ctx_get(n, &in->ctx);
+	}
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requester units (hostport.md 8.2): an instruction becomes a packet.
+ *
+ *   LOOKUP  context, route and origin window side by side; checks (7a)
+ *   FRAME   command frame; payload: first page translated
+ *   OUTPUT  the packet leaves, payload as it comes; over when the network port
+ *           has taken it: what waits stays in the process' work queue
+ *   FINISH  notification of what failed, or of what wanted no acknowledge
+ *
+ * Nothing of an instruction that fails a check is seen in the network. */
+#include "systems/hostport/nic/functional_units.h"
+
+enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
+
+struct req {
+	struct hp_req in; /* first: job, vci */
+	struct hp_ctx_req ctx;
+	struct hp_route_req route;
+	struct hp_look win;
+	struct hp_pull pull;
+	struct hp_nqe nqe;
+	weft_phys_t sdr;
+	uint64_t len; /* of the transfer */
+	uint32_t epoch;
+	uint32_t waits;
+	enum hp_err err;
+	bool gone; /* the context is off: nobody to tell */
+	bool sent, framed, pulls;
+	bool waits_port; /* the network port has no room for the packet */
+};
+
+static void req_next(struct hp_nic *n, void *arg)
+{
+	struct req *q = arg;
+
+	hp_stage_done(&n->sched[HP_REQ], &q->in.job);
+}
+
+static bool has_window(const struct hp_vci *v)
+{
+	return v->main == HP_M_PUT || v->main == HP_M_GET;
+}
+
+/* ---- LOOKUP ------------------------------------------------------------ */
+
+/* SDR: 6, 7, 5 (6.3). */
+static enum hp_err check_sdr(const struct hp_nic *n, const uint64_t *w)
+{
+	uint64_t size = 8ull * n->sdr_size, len = HP_VCI_SEND_LEN(w);
+
+	if (HP_VCI_SDR_OFF(w) & 7)
+		return HP_ERR_OOFFSET;
+	if (len & 7)
+		return HP_ERR_OLENGTH;
+	return len > size || HP_VCI_SDR_OFF(w) > size - len ||
+			       len > HP_BYTES_MAX
+		       ? HP_ERR_OWINID
+		       : HP_ERR_NOERR;
+}
+
+static enum hp_err check_window(const struct hp_nic *n, const struct req *q)
+{
+	const uint64_t *w = q->in.vci.w;
+	struct hp_access a = { .hpid = (uint32_t)n->hpid,
+			       .vpid = q->in.vci.vpid,
+			       .off = HP_VCI_OOFF(w),
+			       .len = HP_VCI_LEN(w) };
+
+	return hp_win_check(&a, &q->win);
+}
+
+static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
+{
+	if (q->err)
+		return q->err;
+	if (!q->route.ok)
+		return HP_ERR_ROUTE_INV;
+	if (has_window(&q->in.vci))
+		return check_window(n, q);
+	if (q->in.vci.main == HP_M_SEND)
+		return check_sdr(n, q->in.vci.w);
+	return HP_ERR_NOERR;
+}
+
+static void lookup_join(struct hp_nic *n, struct req *q)
+{
+	if (--q->waits)
+		return;
+	q->err = req_check(n, q);
+	hp_after(n, n->t_check, req_next, q);
+}
+
+static void lookup_route(struct hp_nic *n, struct hp_route_req *r)
+{
+	lookup_join(n, r->arg);
+}
+
+static void lookup_win(struct hp_nic *n, struct hp_look *k)
+{
+	lookup_join(n, k->arg);
+}
+
+static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct req *q = r->arg;
+	const struct hp_vci *v = &q->in.vci;
+
+	q->sdr = HP_BASE(c->w, HP_F_SDR_BASE);
+	q->epoch = (uint32_t)HP_CTX(c->w, HP_F_EPOCH);
+	if (!(c->w[0] & HP_CTX_EN)) {
+		q->gone = true;
+		q->err = HP_ERR_OVPID_INV;
+		hp_err_log(n, HP_CMD(q->err, HP_G_PORT, v->byte), v->vpid);
+	} else if (has_window(v)) {
+		q->win.done = lookup_win;
+		q->win.arg = q;
+		q->waits++;
+		hp_win_get(n, &q->win, v->vpid, HP_BASE(c->w, HP_F_WDT_BASE),
+			   HP_VCI_OWIN(v->w));
+	}
+	lookup_join(n, q);
+}
+
+static void req_lookup(struct hp_sched *s, struct hp_job *j)
+{
+	struct req *q = (struct req *)j;
+	struct hp_nic *n = s->own;
+	const struct hp_vci *v = &q->in.vci;
+
+	hp_mark(n, q->in.trace, "waits for a requester");
+	q->err = v->err;
+	if (q->err) {
+		hp_stage_done(s, j);
+		return;
+	}
+	q->waits = 2;
+	q->ctx.vpid = v->vpid;
+	q->ctx.done = lookup_ctx;
+	q->ctx.arg = q;
+	hp_ctx_get(n, &q->ctx);
+	q->route.done = lookup_route;
+	q->route.arg = q;
+	hp_route_get(n, &q->route, HP_VCI_ROFF(v->w), HP_VCI_RLEN(v->w));
+}
+
+/* ---- FRAME ------------------------------------------------------------- */
+
+static uint64_t transfer(const struct hp_vci *v)
+{
+	switch (v->main) {
+	case HP_M_SEND:
+		return HP_VCI_SEND_LEN(v->w);
+	case HP_M_PUT:
+	case HP_M_GET:
+		return HP_VCI_LEN(v->w);
+	case HP_M_FAST_GET:
+		return 8u * HP_L2(v->byte);
+	default:
+		return 8u * v->imm;
+	}
+}
+
+static struct hp_head frame_head(const struct hp_nic *n, const struct req *q)
+{
+	const struct hp_vci *v = &q->in.vci;
+	struct hp_head h = { .vpid = HP_VCI_TVPID(v->w), .bytes = 8u * v->imm };
+
+	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->hpid, v->vpid);
+	h.c[1] = HP_C1(q->epoch, HP_VCI_TAG(v->w));
+	h.c[2] = HP_VCI_USER(v->w);
+	h.c[3] = HP_C3(q->route.route.dtag, q->len) |
+		 HP_C3_OWNER_PUT(HP_VCI_OWNER(v->w));
+	h.c[4] = v->w[3];
+	h.c[5] = v->w[4];
+	h.c[6] = v->main == HP_M_MIS_PUT ? HP_VCI_BE(v->w)
+					 : HP_VCI_W5(HP_VCI_OWIN(v->w));
+	h.c[7] = HP_VCI_OOFF(v->w);
+	if (v->main == HP_M_SEND || v->main == HP_M_PUT)
+		h.bytes = (uint32_t)q->len;
+	return h;
+}
+
+/* False: no network has such a route. */
+static bool frame_make(struct hp_nic *n, struct req *q)
+{
+	struct hp_head h = frame_head(n, q);
+	struct hp_pull *p = &q->pull;
+	const struct hp_vci *v = &q->in.vci;
+
+	p->f = hp_pkt_new(n->comp->sim, &q->route.route, &h, 0);
+	if (!p->f)
+		return false;
+	p->f->trace_id = q->in.trace;
+	p->data = weft_slice_data(p->f->payload) + hp_pkt_skip(p->f, &h);
+	memcpy(p->data, &v->w[v->first], 8u * v->imm);
+	p->total = p->got = h.bytes;
+	return true;
+}
+
+/* Frame generation and translation run side by side. */
+static void frame_check(struct hp_nic *n, struct req *q)
+{
+	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
+		return;
+	if (q->pulls && !hp_pull_ready(&q->pull))
+		return;
+	if (q->pulls && hp_pull_failed(&q->pull)) {
+		q->err = HP_ERR_OWINID;
+		hp_pull_drop(n, &q->pull);
+	}
+	req_next(n, q);
+}
+
+static void frame_done(struct hp_nic *n, void *arg)
+{
+	struct req *q = arg;
+
+	q->framed = true;
+	frame_check(n, q);
+}
+
+static void output_check(struct hp_nic *n, struct req *q);
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p)
+{
+	struct req *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		frame_check(n, q);
+	else
+		output_check(n, q);
+}
+
+/* The driver has to look for a page: other instructions go on meanwhile, and
+ * the process gets no more of its own fetched. */
+static void pull_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+	struct req *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
+}
+
+static void pull_begin(struct hp_nic *n, struct req *q)
+{
+	struct hp_pull *p = &q->pull;
+	const struct hp_vci *v = &q->in.vci;
+
+	q->pulls = true;
+	p->got = 0;
+	p->err = HP_ERR_OWINID;
+	p->go = pull_go;
+	p->arg = q;
+	p->walk.go = hp_pull_walk;
+	p->walk.missed = pull_missed;
+	p->walk.arg = p;
+	if (v->main == HP_M_SEND)
+		hp_walk_phys(&p->walk, q->sdr + HP_VCI_SDR_OFF(v->w), p->total);
+	else
+		hp_walk_virt(n, &p->walk, v->vpid,
+			     hp_win_va(&q->win) + HP_VCI_OOFF(v->w), p->total,
+			     false);
+	hp_pull_start(n, p);
+}
+
+static void req_frame(struct hp_sched *s, struct hp_job *j)
+{
+	struct req *q = (struct req *)j;
+	struct hp_nic *n = s->own;
+	uint32_t m = q->in.vci.main;
+
+	hp_mark(n, q->in.trace, "requester: lookups, check");
+	q->len = transfer(&q->in.vci);
+	if (!q->err && !frame_make(n, q))
+		q->err = HP_ERR_ROUTE_INV;
+	if (q->err) {
+		hp_stage_done(s, j);
+		return;
+	}
+	hp_after(n, n->t_frame, frame_done, q);
+	if ((m == HP_M_SEND || m == HP_M_PUT) && q->pull.total)
+		pull_begin(n, q);
+}
+
+/* ---- OUTPUT ------------------------------------------------------------ */
+
+static void finish_check(struct hp_nic *n, struct req *q);
+
+static void output_sent(struct hp_nic *n, struct hp_tx *tx)
+{
+	struct req *q = tx->arg;
+
+	hp_fetch_left(n, tx->vpid);
+	q->sent = true;
+	finish_check(n, q);
+}
+
+/* The job may have left long ago. */
+static void output_gone(struct hp_nic *n, struct hp_tx *tx)
+{
+	hp_fetch_left(n, tx->vpid);
+}
+
+static bool wants_sent(const struct req *q)
+{
+	return !q->in.vci.ack && !q->in.vci.three;
+}
+
+static void output_check(struct hp_nic *n, struct req *q)
+{
+	if (q->framed || q->waits_port || q->in.job.stage != OUTPUT ||
+	    q->in.job.over)
+		return;
+	if (q->pulls && !q->pull.over)
+		return;
+	if (q->pull.cut && wants_sent(q)) /* else the target tells us */
+		q->err = HP_ERR_OWINID;
+	req_next(n, q);
+}
+
+/* The words have passed, one in each cycle. */
+static void output_passed(struct hp_nic *n, void *arg)
+{
+	struct req *q = arg;
+
+	q->framed = false;
+	output_check(n, q);
+}
+
+static void output_taken(struct hp_nic *n, struct hp_tx *tx)
+{
+	struct req *q = tx->arg;
+
+	q->waits_port = false;
+	output_check(n, q);
+}
+
+static void req_output(struct hp_sched *s, struct hp_job *j)
+{
+	struct req *q = (struct req *)j;
+	struct hp_nic *n = s->own;
+
+	hp_mark(n, q->in.trace, "requester: frame");
+	hp_fetch_resume(n, q->in.vci.vpid);
+	if (q->err) {
+		hp_fetch_left(n, q->in.vci.vpid);
+		if (q->in.vci.three)
+			hp_fetch_answered(n, q->in.vci.vpid);
+		hp_stage_done(s, j);
+		return;
+	}
+	hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
+	hp_pull_release(n, &q->pull, hp_now(n),
+			wants_sent(q) ? output_sent : output_gone, q);
+	q->pull.tx->vpid = q->in.vci.vpid;
+	q->in.trace = 0; /* its packet's */
+	q->waits_port = !q->pull.tx->pkt;
+	if (q->waits_port)
+		q->pull.tx->taken = output_taken;
+}
+
+/* ---- FINISH ------------------------------------------------------------ */
+
+static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
+{
+	(void)err;
+	req_next(n, e->arg);
+}
+
+static void finish_notify(struct hp_nic *n, struct req *q)
+{
+	const struct hp_vci *v = &q->in.vci;
+	struct hp_nqe *e = &q->nqe;
+
+	e->vpid = v->vpid;
+	e->reserved = true;
+	e->snapshot = true;
+	e->trace = q->in.trace;
+	e->done = finish_told;
+	e->arg = q;
+	e->w[0] = HP_VCI_USER(v->w);
+	e->w[1] = HP_VCI_TAG(v->w);
+	e->w[7] = HP_NQE_W7(
+		HP_CMD(q->err, HP_CMD_GROUP(HP_VCI_CMD(v->w)), v->byte),
+		q->route.route.dtag, HP_VCI_TVPID(v->w));
+	hp_notify(n, e);
+}
+
+static void finish_check(struct hp_nic *n, struct req *q)
+{
+	bool left = q->pull.tx != NULL;
+
+	if (q->in.job.stage != FINISH)
+		return;
+	if (q->gone || (!q->err && !wants_sent(q)))
+		req_next(n, q);
+	else if (!left || !wants_sent(q) || q->sent)
+		finish_notify(n, q);
+}
+
+static void req_finish(struct hp_sched *s, struct hp_job *j)
+{
+	finish_check(s->own, (struct req *)j);
+}
+
+/* Nothing of it was sent. */
+static void req_left(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_nic *n = s->own;
+
+	weft_msg_end(n->comp, ((struct req *)j)->in.trace, false);
+}
+
+static const char *req_what(const struct hp_job *j)
+{
+	return hp_command_name(((const struct req *)j)->in.vci.byte);
+}
+
+const struct hp_pipe hp_req_pipe = {
+	.name = "requester",
+	.queue_name = "requester_queue",
+	.wait_name = "requester_wait",
+	.stage_name = { "requester_lookup", "requester_frame",
+			"requester_output", "requester_finish" },
+	.what = req_what,
+	.job_size = sizeof(struct req),
+	.stages = STAGES,
+	.stage = { req_lookup, req_frame, req_output, req_finish },
+	.left = req_left,
+};
+
+/* The run has ended in the middle: packets that were not sent. */
+static void req_fini(struct hp_nic *n)
+{
+	for (struct hp_job *j = n->sched[HP_REQ].all; j; j = j->chain)
+		hp_pull_drop(n, &((struct req *)j)->pull);
+}
+
+/* Or it has come to rest: nobody will send them any more. */
+static int req_rest(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim))
+		req_fini(n);
+	return 0;
+}
+
+const struct hp_block hp_req_block = {
+	.name = "requester",
+	.finish = req_rest,
+	.fini = req_fini,
+};

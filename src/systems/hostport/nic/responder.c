@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Responder units (hostport.md 8.3): requests of other nodes for what is in
+ * memory here, GET, FAST_GET, FAA and CAS.
+ *
+ *   LOOKUP  context; window and its check
+ *   FRAME   response frame along the way back; pages translated
+ *   OUTPUT  the response leaves, payload as it comes; atomics: one word read,
+ *           changed and written before the same word is read again (5.6)
+ *   FINISH  notification where it is wanted, or the request was refused
+ *
+ * A request whose pages the driver has to look for stands aside in FRAME, and
+ * has left the network. */
+#include "systems/hostport/nic/functional_units.h"
+
+enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
+
+struct rsp {
+	struct hp_in in; /* first: job */
+	struct hp_pull pull;
+	uint64_t va, operand[2], result;
+	weft_phys_t word; /* of the atomic */
+	bool atomic, locked, framed, pulls;
+};
+
+static void rsp_next(struct hp_nic *n, void *arg)
+{
+	struct rsp *q = arg;
+
+	hp_stage_done(&n->sched[HP_RSP], &q->in.job);
+}
+
+static uint32_t rsp_main(const struct rsp *q)
+{
+	return HP_MAIN(HP_CMD_BYTE(q->in.cmd));
+}
+
+/* ---- LOOKUP ------------------------------------------------------------ */
+
+/* Operands are all the payload that a request has. */
+static uint32_t operand_bytes(const struct rsp *q)
+{
+	return rsp_main(q) == HP_M_CAS ? 16 : 8;
+}
+
+static enum hp_err lookup_check(const struct rsp *q)
+{
+	const uint64_t *c = q->in.head.c;
+	struct hp_access a = {
+		.target = true,
+		.hpid = HP_C0_HPID(c[0]),
+		.vpid = HP_C0_VPID(c[0]),
+		.capa = (uint32_t)c[4],
+		.rights = HP_WIN_RD | (q->atomic ? HP_WIN_WR : 0),
+		.off = c[5],
+		.len = q->atomic ? 8 : hp_in_size(&q->in),
+	};
+	enum hp_err err = hp_win_check(&a, &q->in.win);
+
+	if (!err && q->atomic && hp_in_size(&q->in) != operand_bytes(q))
+		err = HP_ERR_TLENGTH;
+	if (!err && rsp_main(q) == HP_M_FAST_GET &&
+	    a.len > 8 * HP_FAST_RMA_WORDS)
+		err = HP_ERR_TLENGTH;
+	return err;
+}
+
+static void lookup_checked(struct hp_nic *n, void *arg)
+{
+	struct rsp *q = arg;
+	enum hp_err err = lookup_check(q);
+
+	q->va = hp_win_va(&q->in.win) + q->in.head.c[5];
+	if (err)
+		hp_in_refuse(n, &q->in, err);
+	rsp_next(n, q);
+}
+
+static void lookup_win(struct hp_nic *n, struct hp_look *k)
+{
+	hp_after(n, n->t_check, lookup_checked, k->arg);
+}
+
+static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct rsp *q = r->arg;
+	bool usable = hp_in_usable(n, &q->in, c);
+
+	if (usable && q->in.flags & HP_CTX_RMA_NTF &&
+	    !hp_room_entry(n, &q->in, c)) {
+		hp_rx_wait(n, &q->in, c, true);
+		return;
+	}
+	hp_rx_unwait(n, &q->in, c);
+	if (!usable) {
+		rsp_next(n, q);
+		return;
+	}
+	q->in.win.done = lookup_win;
+	q->in.win.arg = q;
+	hp_win_get(n, &q->in.win, q->in.head.vpid, HP_BASE(c->w, HP_F_WDT_BASE),
+		   (uint32_t)(q->in.head.c[4] >> 32));
+}
+
+static void rsp_lookup(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+
+	hp_mark(s->own, q->in.trace, "waits for a responder");
+	q->atomic = rsp_main(q) == HP_M_FAA || rsp_main(q) == HP_M_CAS;
+	hp_in_context(s->own, &q->in, lookup_ctx);
+}
+
+/* ---- FRAME ------------------------------------------------------------- */
+
+static bool frame_make(struct hp_nic *n, struct rsp *q)
+{
+	const uint64_t *c = q->in.head.c;
+	uint32_t bytes = q->atomic ? 8 : hp_in_size(&q->in);
+	struct hp_head h = { .vpid = HP_C0_VPID(c[0]), .bytes = bytes };
+	struct hp_pull *p = &q->pull;
+
+	h.c[0] = HP_C0(q->in.cmd | HP_RESPONSE, n->hpid, q->in.head.vpid);
+	h.c[1] = HP_C1(HP_C1_ORIG(c[1]), HP_C1_TAG(c[1]));
+	h.c[2] = c[2];
+	h.c[3] = HP_C3(HP_C0_HPID(c[0]), bytes);
+	h.c[6] = c[6];
+	h.c[7] = c[7];
+	if (q->in.head.back.nf)
+		p->f = hp_pkt_new(n->comp->sim, &q->in.head.back, &h, 1);
+	if (!p->f)
+		return false;
+	p->f->trace_id = q->in.trace;
+	p->data = weft_slice_data(p->f->payload) + hp_pkt_skip(p->f, &h);
+	p->total = bytes;
+	return true;
+}
+
+/* False: there is no such page. */
+static bool atomic_word(struct hp_nic *n, struct rsp *q)
+{
+	uint32_t left;
+	bool ok =
+		hp_walk_at(&q->pull.walk, 0, &q->word, &left) == HP_STEP_READY;
+
+	hp_walk_end(n, &q->pull.walk);
+	return ok;
+}
+
+static void frame_check(struct hp_nic *n, struct rsp *q)
+{
+	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
+		return;
+	if (q->pulls ? !hp_pull_ready(&q->pull) : !hp_walk_known(&q->pull.walk))
+		return;
+	if (q->pulls ? hp_pull_failed(&q->pull)
+		     : q->atomic && !atomic_word(n, q)) {
+		hp_in_refuse(n, &q->in, HP_ERR_TWINID);
+		hp_pull_drop(n, &q->pull);
+	}
+	rsp_next(n, q);
+}
+
+static void frame_done(struct hp_nic *n, void *arg)
+{
+	struct rsp *q = arg;
+
+	q->framed = true;
+	frame_check(n, q);
+}
+
+static void output_check(struct hp_nic *n, struct rsp *q);
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p)
+{
+	struct rsp *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		frame_check(n, q);
+	else
+		output_check(n, q);
+}
+
+static void walk_missed(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+	struct rsp *q = p->arg;
+
+	if (q->in.job.stage == FRAME)
+		hp_stage_aside(&n->sched[HP_RSP], &q->in.job);
+}
+
+static void pull_begin(struct hp_nic *n, struct rsp *q)
+{
+	struct hp_pull *p = &q->pull;
+
+	q->pulls = true;
+	p->err = HP_ERR_TWINID;
+	p->go = pull_go;
+	p->arg = q;
+	p->walk.go = hp_pull_walk;
+	p->walk.missed = walk_missed;
+	p->walk.arg = p;
+	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, false);
+	hp_pull_start(n, p);
+}
+
+/* The page of an atomic, while its frame is made. */
+static void atomic_page(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_pull *p = w->arg;
+
+	frame_check(n, p->arg);
+}
+
+static void atomic_begin(struct hp_nic *n, struct rsp *q)
+{
+	struct hp_pull *p = &q->pull;
+
+	p->arg = q;
+	p->walk.go = atomic_page;
+	p->walk.missed = walk_missed;
+	p->walk.arg = p;
+	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, 8, true);
+}
+
+static void rsp_frame(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+	struct hp_nic *n = s->own;
+
+	hp_mark(n, q->in.trace, "responder: lookups, check");
+	if (!q->in.err && !q->in.gone && !frame_make(n, q)) {
+		hp_in_refuse(n, &q->in, HP_ERR_ROUTE_BROKEN);
+		q->in.gone = true;
+	}
+	if (q->in.err || q->in.gone) {
+		hp_stage_done(s, j);
+		return;
+	}
+	hp_after(n, n->t_frame, frame_done, q);
+	if (q->atomic)
+		atomic_begin(n, q);
+	else if (q->pull.total)
+		pull_begin(n, q);
+}
+
+/* ---- OUTPUT: atomics --------------------------------------------------- */
+
+static bool word_taken(const struct hp_nic *n, const struct rsp *me)
+{
+	const struct hp_sched *s = &n->sched[HP_RSP];
+
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		const struct rsp *q = (struct rsp *)s->fu[f].stage[OUTPUT];
+
+		if (q && q != me && q->locked && q->word == me->word)
+			return true;
+	}
+	return false;
+}
+
+static void atomic_lock(struct hp_nic *n, struct rsp *q);
+
+/* Those in the other units that want the same word. */
+static void atomic_unlock(struct hp_nic *n, struct rsp *me)
+{
+	struct hp_sched *s = &n->sched[HP_RSP];
+
+	me->locked = false;
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		struct rsp *q = (struct rsp *)s->fu[f].stage[OUTPUT];
+
+		if (q && q != me && q->atomic && q->in.waiting &&
+		    q->word == me->word)
+			atomic_lock(n, q);
+	}
+}
+
+static void atomic_send(struct hp_nic *n, struct rsp *q)
+{
+	memcpy(q->pull.data, &q->result, sizeof(q->result));
+	q->pull.got = q->pull.total;
+	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
+	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
+	q->in.trace = 0; /* the response's */
+}
+
+static void atomic_wrote(struct hp_nic *n, struct hp_dma *d)
+{
+	struct rsp *q = d->arg;
+
+	atomic_unlock(n, q);
+	atomic_send(n, q);
+}
+
+/* Both return what is in memory afterwards (5.6). */
+static uint64_t atomic_value(const struct rsp *q, uint64_t m)
+{
+	if (rsp_main(q) == HP_M_FAA)
+		return m + q->operand[0];
+	return m == q->operand[0] ? q->operand[1] : m;
+}
+
+static void atomic_refuse(struct hp_nic *n, struct rsp *q, enum hp_err err)
+{
+	hp_in_refuse(n, &q->in, err);
+	hp_pull_drop(n, &q->pull);
+	rsp_next(n, q);
+}
+
+static void atomic_read(struct hp_nic *n, struct hp_dma *d)
+{
+	struct rsp *q = d->arg;
+	uint64_t m;
+
+	if (d->txn.status != WEFT_BUS_OK) {
+		atomic_unlock(n, q);
+		atomic_refuse(n, q, HP_ERR_TWINID);
+		return;
+	}
+	memcpy(&m, weft_slice_data(d->txn.data), sizeof(m));
+	q->result = atomic_value(q, m);
+	hp_dma_put(n, q->word, &q->result, sizeof(q->result), atomic_wrote, q)
+		->txn.trace_id = q->in.trace;
+}
+
+static void atomic_lock(struct hp_nic *n, struct rsp *q)
+{
+	q->in.waiting = word_taken(n, q);
+	if (q->in.waiting)
+		return;
+	q->locked = true;
+	hp_dma_read(n, q->word, sizeof(q->result), atomic_read, q)
+		->txn.trace_id = q->in.trace;
+}
+
+static void atomic_more(struct hp_nic *n, struct hp_rx *rx)
+{
+	struct rsp *q = rx->arg;
+	uint32_t bytes = operand_bytes(q);
+
+	if (rx->here < bytes && !rx->whole)
+		return;
+	if (rx->here < bytes) {
+		atomic_refuse(n, q, HP_ERR_TLENGTH);
+		return;
+	}
+	memcpy(q->operand, weft_slice_data(rx->f->payload) + rx->head.skip,
+	       bytes);
+	hp_in_end(n, &q->in);
+	atomic_lock(n, q);
+}
+
+/* ---- OUTPUT ------------------------------------------------------------ */
+
+static void output_check(struct hp_nic *n, struct rsp *q)
+{
+	if (q->framed || q->in.job.stage != OUTPUT || q->in.job.over)
+		return;
+	if (q->pulls && !q->pull.over)
+		return;
+	if (q->pull.cut)
+		q->in.err = HP_ERR_TWINID;
+	rsp_next(n, q);
+}
+
+static void output_passed(struct hp_nic *n, void *arg)
+{
+	struct rsp *q = arg;
+
+	q->framed = false;
+	output_check(n, q);
+}
+
+static void rsp_output(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+	struct hp_nic *n = s->own;
+
+	hp_mark(n, q->in.trace, "responder: frame");
+	if (q->in.err || q->in.gone) {
+		hp_stage_done(s, j);
+	} else if (q->atomic) {
+		q->in.rx->arg = q;
+		q->in.rx->more = atomic_more;
+		atomic_more(n, q->in.rx);
+	} else {
+		hp_in_end(n, &q->in);
+		hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
+		hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
+		q->in.trace = 0; /* the response's */
+	}
+}
+
+/* ---- FINISH ------------------------------------------------------------ */
+
+static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
+{
+	(void)err;
+	rsp_next(n, e->arg);
+}
+
+static void rsp_finish(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+
+	hp_in_end(s->own, &q->in);
+	if (q->in.gone || (!q->in.err && !(q->in.flags & HP_CTX_RMA_NTF))) {
+		hp_stage_done(s, j);
+		return;
+	}
+	q->in.nqe.done = finish_told;
+	q->in.nqe.waits = hp_in_note_waits;
+	q->in.nqe.arg = q;
+	hp_in_rma(s->own, &q->in);
+}
+
+/* Nothing of it went back. */
+static void rsp_left(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_nic *n = s->own;
+
+	hp_room_leave(n, &((struct rsp *)j)->in);
+	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
+}
+
+/* Operands are in the record: that is all the payload there is. */
+static void rsp_aside(struct hp_sched *s, struct hp_job *j)
+{
+	struct rsp *q = (struct rsp *)j;
+
+	if (q->atomic && q->in.rx) {
+		q->in.rx->more = hp_rx_copied;
+		hp_rx_copied(s->own, q->in.rx);
+	} else {
+		hp_in_end(s->own, &q->in);
+	}
+}
+
+const struct hp_pipe hp_rsp_pipe = {
+	.name = "responder",
+	.queue_name = "responder_queue",
+	.wait_name = "responder_wait",
+	.stage_name = { "responder_lookup", "responder_frame",
+			"responder_output", "responder_finish" },
+	.what = hp_in_what,
+	.job_size = sizeof(struct rsp),
+	.stages = STAGES,
+	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },
+	.left = rsp_left,
+	.aside = rsp_aside,
+	.behind = hp_room_behind,
+};
+
+/* The run has ended in the middle: responses that were not sent. */
+static void rsp_fini(struct hp_nic *n)
+{
+	for (struct hp_job *j = n->sched[HP_RSP].all; j; j = j->chain)
+		hp_pull_drop(n, &((struct rsp *)j)->pull);
+}
+
+/* Or it has come to rest: nobody will send them any more. */
+static int rsp_rest(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim))
+		rsp_fini(n);
+	return 0;
+}
+
+const struct hp_block hp_rsp_block = {
+	.name = "responder",
+	.finish = rsp_rest,
+	.fini = rsp_fini,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routing cache (hostport.md 3.2, 8.8): entries of the routing space by offset
+ * and length, 32 bytes of each; longer ones are read every time.  Insert of the
+ * driver is not offered: a route is there when it has been used. */
+#include "systems/hostport/nic/functional_units.h"
+
+enum { KEPT = 32 }; /* bytes of a line */
+
+static uint64_t route_key(uint32_t off, uint32_t len)
+{
+	return (uint64_t)len << 32 | off;
+}
+
+static void route_done(struct hp_nic *n, struct hp_look *k)
+{
+	struct hp_route_req *r = k->arg;
+
+	r->ok = k->ok && hp_route_parse(&r->route, k->data, k->bytes);
+	r->done(n, r);
+}
+
+void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
+		  uint32_t len)
+{
+	struct hp_look *k = &r->look;
+
+	k->key = route_key(off, len);
+	k->addr = n->rs_base + off;
+	k->bytes = len < HP_LOOK_BYTES ? len : HP_LOOK_BYTES;
+	k->done = route_done;
+	k->arg = r;
+	if (!len || (uint64_t)off + len > n->rs_size)
+		hp_lines_none(n, n->routes, k);
+	else
+		hp_lines_get(n, n->routes, k);
+}
+
+/* ---- the block --------------------------------------------------------- */
+
+/* Remove and query: ARG0 is the offset, the count is the length. */
+static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			    uint64_t arg1)
+{
+	(void)arg1;
+	return hp_lines_cmd(n->routes, HP_CACHE_OP(cmd),
+			    route_key((uint32_t)arg0, HP_CACHE_COUNT(cmd)));
+}
+
+static int route_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->routes =
+		hp_lines_new((struct hp_lines){ .width = KEPT,
+						.cycles = n->t_route,
+						.hits = HP_K_ROUTE_HITS,
+						.misses = HP_K_ROUTE_MISSES },
+			     n->route_cache);
+	return 0;
+}
+
+static void route_fini(struct hp_nic *n)
+{
+	hp_lines_free(n->routes);
+}
+
+const struct hp_block hp_route_block = {
+	.name = "route",
+	.init = route_init,
+	.cache = route_cache,
+	.fini = route_fini,
+};

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scheduler, scoreboard, wait queues and pipelines, see scheduler.h.
+ * Source: hostport.md 8.1 (FU1 to FU4), 8.7 (SB1 to SB13). */
+#include "systems/hostport/nic/scheduler.h"
+
+#include <assert.h>
+
+#include "weft/trace.h"
+
+/* ---- records ----------------------------------------------------------- */
+
+void hp_sched_init(struct hp_sched *s)
+{
+	assert(s->n_fu && s->n_fu <= HP_FU_MAX && s->room >= s->width);
+	assert(s->pipe->stages && s->pipe->stages <= HP_STAGE_MAX);
+	s->queue = calloc(s->room, sizeof(*s->queue));
+	if (!s->queue)
+		abort();
+}
+
+void *hp_job_new(struct hp_sched *s)
+{
+	struct hp_job *j = s->pool, *chain;
+
+	if (j) {
+		s->pool = j->next;
+		chain = j->chain;
+	} else {
+		j = malloc(s->pipe->job_size);
+		if (!j)
+			abort();
+		chain = s->all;
+		s->all = j;
+	}
+	memset(j, 0, s->pipe->job_size);
+	j->chain = chain;
+	j->live = true;
+	return j;
+}
+
+void hp_job_drop(struct hp_sched *s, struct hp_job *j)
+{
+	j->live = false;
+	j->next = s->pool;
+	s->pool = j;
+}
+
+void hp_sched_fini(struct hp_sched *s)
+{
+	struct hp_job *j;
+
+	while ((j = s->all)) {
+		s->all = j->chain;
+		free(j);
+	}
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		ring_free(&s->fu[f].wait);
+		vec_free(&s->fu[f].aside);
+	}
+	free(s->queue);
+}
+
+/* ---- scoreboard -------------------------------------------------------- */
+
+/* A job set aside has this key, ordered, and was put before number `put`. */
+static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
+{
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		const struct hp_job *a = fu->aside.at[i];
+
+		if (a->ordered && a->key == key && a->put < put)
+			return true;
+	}
+	return false;
+}
+
+bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid)
+{
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		for (size_t i = 0; i < s->fu[f].aside.n; i++)
+			if (s->fu[f].aside.at[i]->key >> 48 == vpid)
+				return true;
+	return false;
+}
+
+bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid)
+{
+	for (const struct hp_job *j = s->all; j; j = j->chain)
+		if (j->live && j->key >> 48 == vpid)
+			return true;
+	return false;
+}
+
+static bool fu_holds(const struct hp_sched *s, const struct hp_fu *fu,
+		     uint64_t key)
+{
+	if (aside_has(fu, key, UINT64_MAX))
+		return true;
+	for (uint32_t k = 0; k < s->pipe->stages; k++)
+		if (fu->stage[k] && fu->stage[k]->ordered &&
+		    fu->stage[k]->key == key)
+			return true;
+	for (uint32_t i = 0; i < ring_count(&fu->wait); i++) {
+		const struct hp_job *j = *ring_nth(&fu->wait, i);
+
+		if (j->ordered && j->key == key)
+			return true;
+	}
+	return false;
+}
+
+/* The unit that has the key (SB4).  There is never a second one (SB5). */
+static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
+{
+	uint32_t found = HP_FU_NONE;
+
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		if (!s->fu[f].n || !fu_holds(s, &s->fu[f], key))
+			continue;
+		assert(found == HP_FU_NONE);
+		found = f;
+	}
+	return found;
+}
+
+/* Jobs in front of the one that would be issued now. */
+static uint32_t fu_length(const struct hp_fu *fu)
+{
+	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
+}
+
+static bool fu_room(const struct hp_sched *s, uint32_t f)
+{
+	return fu_length(&s->fu[f]) <= s->depth;
+}
+
+/* Nobody of its key that is older stands aside. */
+static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
+{
+	return !j->ordered || !aside_has(fu, j->key, j->put);
+}
+
+/* One that stands aside could go on, and is not prompt. */
+static bool aside_ready(const struct hp_fu *fu)
+{
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		const struct hp_job *a = fu->aside.at[i];
+
+		if (a->over && !a->prompt && aside_may_go(fu, a))
+			return true;
+	}
+	return false;
+}
+
+/* A prompt job does not go behind others. */
+static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
+{
+	const struct hp_fu *fu = &s->fu[f];
+
+	return !j->prompt || (!fu->slow && !aside_ready(fu));
+}
+
+/* Prompt jobs in stages and wait queue. */
+static uint32_t fu_prompt(const struct hp_fu *fu)
+{
+	return fu->n - fu->slow - (uint32_t)fu->aside.n;
+}
+
+/* Shortest wait queue, ties in turn. */
+static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
+{
+	uint32_t best = HP_FU_NONE;
+
+	for (uint32_t i = 1; i <= s->n_fu; i++) {
+		uint32_t f = (s->turn + i) % s->n_fu;
+
+		if ((j->fus && !(j->fus >> f & 1)) || !fu_may(s, f, j))
+			continue;
+		if (best == HP_FU_NONE ||
+		    fu_length(&s->fu[f]) < fu_length(&s->fu[best]))
+			best = f;
+	}
+	return best;
+}
+
+/* ---- what is told ------------------------------------------------------ */
+
+static bool watched(const struct hp_sched *s)
+{
+	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
+}
+
+static void tell_queue(const struct hp_sched *s)
+{
+	if (watched(s))
+		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
+			   s->n_queue, weft_now(s->comp));
+}
+
+static void tell_wait(const struct hp_sched *s, const struct hp_fu *fu)
+{
+	if (watched(s))
+		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
+			   ring_count(&fu->wait), weft_now(s->comp));
+}
+
+static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
+		      struct hp_job *j)
+{
+	fu->stage[k] = j;
+	if (watched(s))
+		weft_state_at(s->comp, s->pipe->stage_name[k],
+			      (uint32_t)(fu - s->fu),
+			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));
+}
+
+/* ---- pipelines --------------------------------------------------------- */
+
+static uint64_t sched_now(const struct hp_sched *s)
+{
+	return s->now ? s->now(s->own) : 0;
+}
+
+static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
+{
+	fu->slow -= !j->prompt;
+	if (!--fu->n)
+		fu->busy += sched_now(s) - fu->busy_since;
+	if (s->pipe->left)
+		s->pipe->left(s, j);
+	hp_job_drop(s, j);
+}
+
+static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
+		     uint32_t k)
+{
+	stage_set(s, fu, k, j);
+	j->stage = (uint8_t)k;
+	j->over = false;
+	s->pipe->stage[k](s, j);
+}
+
+static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
+{
+	struct hp_job *j = *ring_front(&fu->wait);
+
+	ring_pop(&fu->wait);
+	tell_wait(s, fu);
+	fu_enter(s, fu, j, 0);
+}
+
+static void aside_put(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
+{
+	stage_set(s, fu, j->stage, NULL);
+	fu->slow -= !j->prompt;
+	j->aside = true;
+	fu->taken += !j->placed;
+	vec_push(&fu->aside, j);
+	if (s->pipe->aside)
+		s->pipe->aside(s, j);
+}
+
+static void aside_take(struct hp_fu *fu, struct hp_job *j)
+{
+	size_t i = 0, k = 0;
+
+	for (; i < fu->aside.n; i++)
+		if (fu->aside.at[i] != j)
+			fu->aside.at[k++] = fu->aside.at[i];
+	fu->aside.n = k;
+	fu->slow += !j->prompt;
+	fu->taken -= !j->placed;
+	j->placed = false;
+	j->aside = false;
+}
+
+static bool aside_room(const struct hp_sched *s, const struct hp_fu *fu,
+		       const struct hp_job *j)
+{
+	return j->placed || fu->taken < s->places;
+}
+
+/* j's stage is over, and one of its key stands aside. */
+static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
+{
+	if (s->pipe->behind)
+		s->pipe->behind(s, j);
+	if (!j->over || !aside_room(s, fu, j))
+		return false;
+	aside_put(s, fu, j);
+	return true;
+}
+
+/* The job that ends stage k next: set aside there, or in it. */
+static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
+{
+	struct hp_job *j = fu->stage[k];
+
+	for (size_t i = 0; i < fu->aside.n; i++) {
+		struct hp_job *a = fu->aside.at[i];
+
+		if (a->stage == k && a->over && aside_may_go(fu, a) &&
+		    (a->prompt || !fu_prompt(fu)))
+			return a;
+	}
+	return j && j->over && aside_may_go(fu, j) ? j : NULL;
+}
+
+/* One step of the first stage from behind that can go on. */
+static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
+{
+	uint32_t last = s->pipe->stages - 1;
+
+	for (uint32_t k = last + 1; k-- > 0;) {
+		struct hp_job *j = fu->stage[k];
+
+		if (j && j->over && !aside_may_go(fu, j) &&
+		    aside_behind(s, fu, j))
+			return true;
+		j = k < last && fu->stage[k + 1] ? NULL : stage_next(fu, k);
+		if (!j)
+			continue;
+		if (j->aside)
+			aside_take(fu, j);
+		else
+			stage_set(s, fu, k, NULL);
+		if (k == last)
+			fu_leave(s, fu, j);
+		else
+			fu_enter(s, fu, j, k + 1);
+		return true;
+	}
+	if (fu->stage[0] || ring_empty(&fu->wait))
+		return false;
+	fu_feed(s, fu);
+	return true;
+}
+
+/* Stage functions may end their stage at once: not from inside of here.  What
+ * moves may make room, or take a key away, for jobs of the queue. */
+static void fu_run(struct hp_sched *s, struct hp_fu *fu)
+{
+	if (fu->running)
+		return;
+	fu->running = true;
+	while (fu_step(s, fu))
+		if (s->n_queue)
+			s->wake(s->own, s);
+	fu->running = false;
+}
+
+void hp_stage_done(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_fu *fu = &s->fu[j->fu];
+
+	assert((j->aside || fu->stage[j->stage] == j) && !j->over);
+	j->over = true;
+	fu_run(s, fu);
+}
+
+void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
+{
+	struct hp_fu *fu = &s->fu[j->fu];
+
+	if (j->aside || j->over || !aside_room(s, fu, j))
+		return;
+	aside_put(s, fu, j);
+	if (s->n_queue)
+		s->wake(s->own, s);
+	fu_run(s, fu);
+}
+
+/* ---- issue ------------------------------------------------------------- */
+
+void hp_sched_put(struct hp_sched *s, struct hp_job *j)
+{
+	assert(hp_sched_room(s));
+	j->put = s->puts++;
+	s->queue[s->n_queue++] = j;
+	tell_queue(s);
+	s->wake(s->own, s);
+}
+
+/* Nothing in front of candidate i, still in the queue, has its key. */
+static bool key_is_first(const struct hp_sched *s, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (s->queue[k] && s->queue[k]->key == s->queue[i]->key)
+			return false;
+	return true;
+}
+
+static uint32_t choose(const struct hp_sched *s, uint32_t i)
+{
+	const struct hp_job *j = s->queue[i];
+	uint32_t f = HP_FU_NONE;
+
+	if (j->ordered) {
+		if (!key_is_first(s, i))
+			return HP_FU_NONE;
+		f = fu_of_key(s, j->key);
+		if (f != HP_FU_NONE && !fu_may(s, f, j))
+			return HP_FU_NONE; /* those of its key leave first */
+	}
+	if (f == HP_FU_NONE)
+		f = fu_shortest(s, j);
+	return f != HP_FU_NONE && fu_room(s, f) ? f : HP_FU_NONE;
+}
+
+static void issue(struct hp_sched *s, uint32_t i, uint32_t f)
+{
+	struct hp_job *j = s->queue[i];
+	struct hp_fu *fu = &s->fu[f];
+
+	s->queue[i] = NULL;
+	s->turn = f;
+	s->issues++;
+	j->fu = (uint8_t)f;
+	if (!fu->n++)
+		fu->busy_since = sched_now(s);
+	fu->jobs++;
+	fu->slow += !j->prompt;
+	*ring_push(&fu->wait) = j;
+	tell_wait(s, fu);
+}
+
+/* Closes the gaps in the queue. */
+static void queue_close(struct hp_sched *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_queue; i++)
+		if (s->queue[i])
+			s->queue[n++] = s->queue[i];
+	s->n_queue = n;
+}
+
+void hp_sched_slot(struct hp_sched *s)
+{
+	uint32_t n = s->n_queue < s->width ? s->n_queue : s->width, issued = 0;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t f = choose(s, i);
+
+		if (f == HP_FU_NONE)
+			continue;
+		issue(s, i, f);
+		issued++;
+	}
+	s->slots++;
+	s->waste += s->width - issued;
+	if (!issued)
+		return;
+	queue_close(s);
+	tell_queue(s);
+	if (s->n_queue)
+		s->wake(s->own, s);
+	for (uint32_t f = 0; f < s->n_fu; f++)
+		fu_run(s, &s->fu[f]);
+	if (s->ready)
+		s->ready(s->own, s);
+}

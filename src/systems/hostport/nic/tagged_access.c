@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tagged accesses to the Host Port (hostport.md 10.1, 10.2): the process is in
+ * the tag, not in the address, so one page is enough for all.
+ *
+ *   TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
+ *                         no Triggerpage load, no fetch from the work queue
+ *   TLOAD                 a trigger; its response tag says "fully accepted"
+ *   ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
+ *                         device (ultra.c)
+ *   TSTORE                registers that a process stores to: words of ULTRA's
+ *                         packets, the read pointer of its queue.  Triggers
+ *                         are loads: a store alone feeds no shared queue (X3)
+ *
+ * Only tags that the processor vouches for count (X1).  A VCI is stored with
+ * the NQ entry of its completion or not at all: a process that takes no
+ * notifications has no place in the queue, and what it was told to be done will
+ * be (CSB11, X4).  So the answer waits for the context. */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/nic.h"
+
+struct place {
+	struct hp_req *req;
+	uint64_t w[HP_WORDS];
+	uint64_t flags; /* W0 of its context */
+	uint16_t vpid;
+};
+
+struct hp_tagged {
+	struct place *at; /* tagged_depth of them, oldest first */
+	uint32_t n;
+	/* the store that waits for its answer: the bus has one at a time */
+	uint64_t w[HP_WORDS], trace;
+	struct hp_ctx_req look;
+};
+
+void hp_tagged_go(struct hp_nic *n)
+{
+	struct hp_tagged *t = n->fetch.tagged;
+
+	while (t && t->n && hp_fetch_room(n)) {
+		struct place p = t->at[0];
+
+		memmove(t->at, t->at + 1, --t->n * sizeof(*t->at));
+		if (hp_csb_on(&n->csb, p.vpid)) {
+			hp_fetch_issue(n, p.vpid, p.flags, p.req, p.w);
+			continue;
+		}
+		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), p.vpid);
+		weft_msg_end(n->comp, p.req->trace, false);
+		hp_job_drop(&n->sched[HP_REQ], &p.req->job);
+	}
+}
+
+static void answer(struct hp_nic *n, bool done)
+{
+	hp_count(n, done ? HP_K_TAGGED : HP_K_TAGGED_FULL, 1);
+	weft_bus_of(n->bus)->tagged_reply(n->bus, NULL, 0, done);
+}
+
+static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+{
+	struct hp_tagged *t = n->fetch.tagged;
+	struct place *p = &t->at[t->n];
+
+	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, r->vpid) ||
+	    !hp_nq_free(c, n->nq_size)) {
+		weft_msg_end(n->comp, t->trace, false);
+		answer(n, false);
+		return;
+	}
+	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
+	hp_ctx_dirty(c);
+	t->n++;
+	p->req = hp_job_new(&n->sched[HP_REQ]);
+	p->req->job.key = (uint64_t)r->vpid << 48;
+	p->req->trace = t->trace;
+	hp_mark(n, t->trace, "tagged store: context");
+	p->vpid = r->vpid;
+	p->flags = c->w[0];
+	memcpy(p->w, t->w, HP_LINE);
+	answer(n, true);
+	hp_tagged_go(n);
+}
+
+static struct hp_tagged *tagged_make(struct hp_nic *n)
+{
+	struct hp_tagged *t = n->fetch.tagged;
+
+	if (t)
+		return t;
+	t = calloc(1, sizeof(*t));
+	if (t)
+		t->at = calloc(n->tagged_depth, sizeof(*t->at));
+	if (!t || !t->at)
+		abort();
+	n->fetch.tagged = t;
+	return t;
+}
+
+/* The queue of VCIs: refused at once, or answered when its context is here. */
+static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	struct hp_tagged *t = tagged_make(n);
+
+	if (!(n->ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
+	    t->n == n->tagged_depth || !weft_bus_defer(n->bus)) {
+		answer(n, false);
+		return;
+	}
+	memcpy(t->w, note->data, HP_LINE);
+	t->trace = weft_msg_open(n->comp);
+	t->look.vpid = note->tag;
+	t->look.done = looked;
+	hp_ctx_get(n, &t->look);
+}
+
+/* ---- the bus ----------------------------------------------------------- */
+
+static void cond_store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
+	bool fair = !note->user && note->cond >> 56 == WEFT_COND_ROOM;
+
+	if (fair && note->space == 1 + HP_BAR_TRIGGER && note->bytes == HP_LINE)
+		store_vci(n, note);
+	else
+		bus->tagged_reply(
+			n->bus, NULL, 0,
+			fair && note->space == 1 + HP_BAR_ULTRA &&
+				hp_blocks[HP_BLOCK_ULTRA]->tstore(n, note));
+}
+
+static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
+			uint64_t *val_p)
+{
+	if (note->user)
+		return false;
+	if (note->space == 1 + HP_BAR_ULTRA)
+		return hp_blocks[HP_BLOCK_ULTRA]->tload(n, note, val_p);
+	if (note->space != 1 + HP_BAR_TRIGGER)
+		return false;
+	hp_marks_load(n, HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
+	*val_p = hp_trigger(n, HP_TRIGGER_PAGE(note->tag) | note->off % HP_PAGE,
+			    note->bytes);
+	return *val_p & HP_TRUE;
+}
+
+/* Posted: a store that is refused is counted, its process hears nothing. */
+static void store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	bool taken = !note->user && note->space == 1 + HP_BAR_ULTRA &&
+		     hp_blocks[HP_BLOCK_ULTRA]->tput(n, note);
+
+	hp_count(n, taken ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
+	weft_bus_consumed(n->bus, 1);
+}
+
+void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
+	uint64_t val = 0;
+	bool valid;
+
+	if (note->op == WEFT_TCSTORE) {
+		cond_store(n, note);
+	} else if (note->op == WEFT_TLOAD) {
+		valid = tagged_load(n, note, &val);
+		bus->tagged_reply(n->bus, &val, note->bytes, valid);
+	} else {
+		store(n, note);
+	}
+}
+
+void hp_tagged_fini(struct hp_nic *n)
+{
+	if (n->fetch.tagged)
+		free(n->fetch.tagged->at);
+	free(n->fetch.tagged);
+}

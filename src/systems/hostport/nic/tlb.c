@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
+ * associative, LRU within shares: see tlb_victim.
+ *
+ *   get -> t_tlb -> present: done
+ *                   else: record {VPID, page, write} for the driver, interrupt;
+ *                   who asked waits, all others go on
+ *   driver: insert -> done for all who wait; fault insert -> fault
+ *
+ * Who has asked keeps the physical page, and names the pages that he uses
+ * (struct hp_walk): these are in use, in the TLB or not.  So an instruction
+ * that waits for a page takes no entry away from others.
+ *
+ * Bulk insert: `count` pages from ARG0 on, ARG1 = physical address of as many
+ * words as ARG1 of an insert (our own). */
+#include <stdlib.h>
+
+#include "systems/hostport/nic/functional_units.h"
+
+struct tlb_entry {
+	uint64_t vpage, ppage, used; /* used: LRU */
+	uint16_t vpid;
+	bool valid, writable;
+};
+
+struct hp_tlb {
+	struct tlb_entry *at;
+	uint64_t clock;
+	struct hp_xlate *wait;
+	struct hp_walk *walks; /* of all units */
+	uint32_t *owned;       /* entries by VPID */
+	/* the bulk insert under way */
+	uint64_t bulk_page;
+	uint32_t bulk_count;
+	uint16_t bulk_vpid;
+};
+
+static struct tlb_entry *tlb_find(const struct hp_nic *n, uint32_t vpid,
+				  uint64_t vpage)
+{
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &n->xlate->at[i];
+
+		if (e->valid && e->vpid == vpid && e->vpage == vpage)
+			return e;
+	}
+	return NULL;
+}
+
+/* Entries of the VPID that has most, if this one has one more. */
+static uint32_t tlb_most(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_tlb *t = n->xlate;
+	uint32_t most = t->owned[vpid] + 1;
+
+	for (uint32_t i = 0; i < n->tlb; i++)
+		if (t->at[i].valid && t->owned[t->at[i].vpid] > most)
+			most = t->owned[t->at[i].vpid];
+	return most;
+}
+
+/* A free entry, or the least recently used one of the VPIDs that have most: a
+ * process that uses many pages replaces its own, and takes none of those that
+ * have fewer than it has.  Lowest number first, so that runs repeat. */
+static struct tlb_entry *tlb_victim(const struct hp_nic *n, uint32_t vpid)
+{
+	const struct hp_tlb *t = n->xlate;
+	uint32_t most = tlb_most(n, vpid);
+	struct tlb_entry *best = NULL;
+
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &t->at[i];
+
+		if (!e->valid)
+			return e;
+		if (t->owned[e->vpid] + (e->vpid == vpid) < most)
+			continue;
+		if (!best || e->used < best->used)
+			best = e;
+	}
+	return best ? best : t->at;
+}
+
+static void tlb_invalidate(struct hp_nic *n, struct tlb_entry *e)
+{
+	if (e->valid)
+		n->xlate->owned[e->vpid]--;
+	e->valid = false;
+}
+
+/* ---- users ------------------------------------------------------------- */
+
+void hp_tlb_use(struct hp_nic *n, struct hp_walk *w)
+{
+	w->next = n->xlate->walks;
+	n->xlate->walks = w;
+}
+
+void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w)
+{
+	struct hp_walk **at = &n->xlate->walks;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+}
+
+static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	const struct hp_walk *w = n->xlate->walks;
+
+	while (w && !hp_walk_uses(w, vpid, vpage))
+		w = w->next;
+	return w;
+}
+
+/* ---- answers ----------------------------------------------------------- */
+
+/* e: NULL = there is no translation. */
+static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
+{
+	x->fault = !e || (x->write && !e->writable);
+	if (x->fault) {
+		hp_count(n, HP_K_TLB_FAULTS, 1);
+		return;
+	}
+	x->ppage = e->ppage;
+	e->used = ++n->xlate->clock;
+}
+
+static void deliver(struct hp_nic *n, void *arg)
+{
+	struct hp_xlate *x = arg;
+
+	x->done(n, x);
+}
+
+/* ---- misses ------------------------------------------------------------ */
+
+static bool same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
+{
+	return x->vpid == vpid && x->vpage == vpage;
+}
+
+static void miss(struct hp_nic *n, struct hp_xlate *x)
+{
+	struct hp_xlate **at = &n->xlate->wait;
+	bool asked = false;
+
+	hp_count(n, HP_K_TLB_MISSES, 1);
+	for (; *at; at = &(*at)->next)
+		asked |= same(*at, x->vpid, x->vpage) &&
+			 (*at)->write >= x->write;
+	x->next = NULL;
+	*at = x;
+	if (!asked)
+		hp_tlb_missed(n, x->vpid, x->vpage, x->write);
+	if (x->missed)
+		x->missed(n, x);
+}
+
+static void look(struct hp_nic *n, void *arg)
+{
+	struct hp_xlate *x = arg;
+	struct tlb_entry *e = tlb_find(n, x->vpid, x->vpage);
+
+	if (!e && !(x->vpage >> 36)) {
+		miss(n, x);
+		return;
+	}
+	if (e)
+		hp_count(n, HP_K_TLB_HITS, 1);
+	settle(n, x, e); /* beyond 48 bits nothing can be */
+	x->done(n, x);
+}
+
+void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
+{
+	x->fault = false;
+	hp_after(n, n->t_tlb, look, x);
+}
+
+/* Takes those who wait for the page out of the list, oldest first. */
+static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	struct hp_xlate **at = &n->xlate->wait, *x, *mine = NULL, **to = &mine;
+
+	while ((x = *at)) {
+		if (!same(x, vpid, vpage)) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		*to = x;
+		to = &x->next;
+	}
+	*to = NULL;
+	return mine;
+}
+
+/* ---- the driver -------------------------------------------------------- */
+
+/* Where the translation is put.  A page in use is where it was. */
+static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+			       uint64_t arg)
+{
+	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+
+	if (e && in_use(n, vpid, vpage))
+		return e;
+	e = e ? e : tlb_victim(n, vpid);
+	tlb_invalidate(n, e);
+	n->xlate->owned[vpid]++;
+	*e = (struct tlb_entry){ .vpage = vpage,
+				 .ppage = HP_TLB_PAGE(arg),
+				 .vpid = (uint16_t)vpid,
+				 .valid = true,
+				 .writable = HP_TLB_WRITABLE(arg),
+				 .used = ++n->xlate->clock };
+	return e;
+}
+
+/* Those who wait are told from the next callback on: this is a store of the
+ * host. */
+static void insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+		   uint64_t arg)
+{
+	struct hp_xlate *x = waiters(n, vpid, vpage), *next;
+	struct tlb_entry *e = NULL;
+
+	if (arg != HP_TLB_FAULT)
+		e = place(n, vpid, vpage, arg);
+	for (; x; x = next) {
+		next = x->next;
+		settle(n, x, e);
+		hp_at(n, hp_now(n), deliver, x);
+	}
+}
+
+void hp_tlb_drop(struct hp_nic *n, uint32_t vpid)
+{
+	struct hp_xlate **at = &n->xlate->wait, *x;
+
+	while ((x = *at)) {
+		if (x->vpid != vpid) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		settle(n, x, NULL);
+		hp_at(n, hp_now(n), deliver, x);
+	}
+}
+
+static void bulk_done(struct hp_nic *n, struct hp_dma *d)
+{
+	struct hp_tlb *t = n->xlate;
+	uint64_t arg;
+
+	for (uint32_t i = 0; i < t->bulk_count; i++) {
+		memcpy(&arg, weft_slice_data(d->txn.data) + 8 * i, sizeof(arg));
+		insert(n, t->bulk_vpid, t->bulk_page + i, arg);
+	}
+	t->bulk_count = 0;
+	n->cache_status &= ~(uint64_t)HP_CACHE_BUSY;
+}
+
+static uint64_t bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+		     uint64_t arg1)
+{
+	struct hp_tlb *t = n->xlate;
+	uint32_t count = HP_CACHE_COUNT(cmd);
+
+	if (t->bulk_count)
+		return HP_CACHE_BUSY; /* one at a time: this one is ignored */
+	if (!count || count > n->tlb || count > HP_PAGE / 8 || arg1 % 8)
+		return 0;
+	t->bulk_page = arg0;
+	t->bulk_count = count;
+	t->bulk_vpid = (uint16_t)HP_CACHE_VPID(cmd);
+	hp_dma_read(n, arg1, 8 * count, bulk_done, NULL);
+	return HP_CACHE_BUSY;
+}
+
+static uint64_t query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	return (tlb_find(n, vpid, vpage) ? HP_CACHE_PRESENT : 0) |
+	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
+}
+
+/* An entry in use stays: its page must not go. */
+static uint64_t drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+{
+	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+
+	if (e && !in_use(n, vpid, vpage))
+		tlb_invalidate(n, e);
+	return query(n, vpid, vpage);
+}
+
+static uint64_t flush(struct hp_nic *n)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < n->tlb; i++) {
+		struct tlb_entry *e = &n->xlate->at[i];
+
+		if (e->valid && in_use(n, e->vpid, e->vpage))
+			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
+		else
+			tlb_invalidate(n, e);
+	}
+	return left;
+}
+
+static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			  uint64_t arg1)
+{
+	uint32_t vpid = HP_CACHE_VPID(cmd);
+
+	switch (HP_CACHE_OP(cmd)) {
+	case HP_CACHE_FLUSH:
+		return flush(n);
+	case HP_CACHE_INSERT:
+		insert(n, vpid, arg0, arg1);
+		return query(n, vpid, arg0);
+	case HP_CACHE_REMOVE:
+		return drop(n, vpid, arg0);
+	case HP_CACHE_BULK:
+		return bulk(n, cmd, arg0, arg1);
+	case HP_CACHE_QUERY:
+		return query(n, vpid, arg0);
+	default:
+		return 0;
+	}
+}
+
+static int tlb_init(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	n->xlate = calloc(1, sizeof(*n->xlate));
+	if (n->xlate)
+		n->xlate->at = calloc(n->tlb, sizeof(*n->xlate->at));
+	if (n->xlate)
+		n->xlate->owned = calloc(HP_VPIDS, sizeof(uint32_t));
+	if (!n->xlate || !n->xlate->at || !n->xlate->owned)
+		abort();
+	return 0;
+}
+
+static void tlb_fini(struct hp_nic *n)
+{
+	for (struct hp_walk *w = n->xlate ? n->xlate->walks : NULL; w;
+	     w = w->next)
+		free(w->list);
+	if (n->xlate) {
+		free(n->xlate->at);
+		free(n->xlate->owned);
+	}
+	free(n->xlate);
+}
+
+/* The run has come to rest, and nobody has answered. */
+static int tlb_finish(struct hp_nic *n, struct weft_err *err)
+{
+	(void)err;
+	if (weft_sim_idle(n->comp->sim) && n->xlate->wait)
+		weft_check_failed(n->comp,
+				  "TLB misses wait for a driver: does the node "
+				  "run hostport.driver?");
+	return 0;
+}
+
+const struct hp_block hp_tlb_block = {
+	.name = "tlb",
+	.init = tlb_init,
+	.cache = tlb_cache,
+	.finish = tlb_finish,
+	.fini = tlb_fini,
+};

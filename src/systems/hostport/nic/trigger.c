@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses of the host: which aperture, which page, and the answers to loads
+ * (hostport.md 7.1 to 7.4, 7.6, 7.8).
+ *
+ * A load is answered t_trigger or t_reg cycles after it came, where the bus can
+ * wait; it is decided at the end of that time.  The bus tells of a load once,
+ * however often its master tries again: the entry is in the CSB once (CSB10).
+ */
+#include "systems/hostport/nic/nic.h"
+
+/* ---- Triggerpage ------------------------------------------------------- */
+
+static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+{
+	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
+	uint32_t par = HP_TRIGGER_PAR(off), got;
+	uint64_t val;
+
+	if (off % 8 || bytes < 4)
+		return 0; /* nothing (7.3) */
+	hp_count(n, HP_K_TRIGGERS, 1);
+	if (!(n->ctrl & HP_CTRL_ENABLE))
+		return HP_RET_MAKE(0, HP_CTX_OFF, 0);
+	val = hp_csb_trigger(&n->csb, vpid, cmd, par);
+	got = HP_RET_ACCEPTED(val);
+	hp_count(n, HP_K_ACCEPTED, got);
+	hp_count(n, HP_K_REJECTED, (cmd == HP_T_ISSUE ? par : 1) - got);
+	hp_csb_tell(n);
+	hp_fetch_go(n);
+	return val;
+}
+
+uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+{
+	uint64_t val = trigger(n, off, bytes);
+
+	hp_marks_accepted(n, HP_TRIGGER_VPID(off), HP_RET_ACCEPTED(val));
+	return val;
+}
+
+/* ---- loads ------------------------------------------------------------- */
+
+void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
+{
+	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
+}
+
+static void load_now(struct hp_nic *n, void *arg)
+{
+	uint64_t val;
+
+	(void)arg;
+	if (n->load.space == 1 + HP_BAR_TRIGGER)
+		val = hp_trigger(n, n->load.off, n->load.bytes);
+	else
+		val = weft_reg_load(n->comp, n->load.space,
+				    (uint32_t)n->load.off, n->load.bytes);
+	hp_reply(n, val, n->load.bytes);
+}
+
+static void load_begin(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t wait =
+		note->space == 1 + HP_BAR_TRIGGER ? n->t_trigger : n->t_reg;
+
+	n->load.off = note->off;
+	n->load.bytes = note->bytes;
+	n->load.space = note->space;
+	hp_marks_load(n, note->space == 1 + HP_BAR_TRIGGER &&
+				 HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
+	if (note->space && wait && weft_bus_defer(n->bus))
+		hp_after(n, wait, load_now, NULL);
+	else
+		load_now(n, NULL);
+}
+
+static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+
+	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->load)
+		ultra->load(n, note);
+	else
+		load_begin(n, note);
+}
+
+/* ---- stores ------------------------------------------------------------ */
+
+/* Largest naturally aligned piece at off. */
+static uint32_t piece(uint64_t off, uint32_t left)
+{
+	uint32_t size = 8;
+
+	while (size > left || off % size)
+		size /= 2;
+	return size;
+}
+
+static void reg_store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	for (uint32_t i = 0, size; i < note->bytes; i += size) {
+		uint64_t val = 0;
+
+		size = piece(note->off + i, note->bytes - i);
+		memcpy(&val, note->data + i, size);
+		weft_reg_store(n->comp, note->space, (uint32_t)(note->off + i),
+			       size, val);
+	}
+}
+
+/* A store to a Triggerpage has no effect, nor has one to the info page. */
+static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+
+	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->store)
+		ultra->store(n, note);
+	else if (note->space <= 1 + HP_BAR_MGMT)
+		reg_store(n, note);
+	weft_bus_consumed(n->bus, 1);
+}
+
+/* With memory accesses off nobody answers. */
+void hp_access(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint64_t on = *weft_reg_cell(n->comp, HP_REG_COMMAND, 0);
+
+	if (note->kind == WEFT_NOTE_STORE && note->space &&
+	    !(on & HP_CMD_MEMORY))
+		weft_bus_consumed(n->bus, 1);
+	else if (note->space && !(on & HP_CMD_MEMORY))
+		return;
+	else if (note->kind == WEFT_NOTE_STORE)
+		access_store(n, note);
+	else
+		access_load(n, note);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ULTRA: one write burst injects a packet, one device write stores it
+ * (hostport.md 9).  Accesses to its aperture, contexts of the ports.
+ *
+ *   BAR3 --+-- user pages: requester, completer
+ *          +-- driver pages: contexts, slices, receive queues (9.8)
+ *          +-- management region
+ *
+ * Who may map which page is the driver's business; the device sees addresses.
+ * Not modelled: an interrupt per completer port other than IRQ_STATUS. */
+#include "systems/hostport/nic/ultra.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- driver pages ---- */
+
+static uint64_t ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
+{
+	return (uint64_t)wp << bits | rp;
+}
+
+static void route_put(struct ultra_port *p, uint32_t word, uint64_t val)
+{
+	memcpy(p->route + 8 * word, &val, 8);
+}
+
+/* A packet needs a way, and one that the network has. */
+static bool routable(const struct ultra_port *p)
+{
+	struct hp_route r = { .nf = 0 };
+
+	for (; r.nf < p->route_len && p->route[r.nf] != HP_EL_SEP; r.nf++)
+		r.fwd[r.nf] = p->route[r.nf];
+	return hp_route_fits(&r);
+}
+
+/* What the packets of a port are made of stays as it is while it is enabled or
+ * has some: each packet was accepted for a way that exists. */
+static bool fixed(const struct ultra_port *p, uint32_t off)
+{
+	if (!p->en && ring_empty(&p->pkts))
+		return false;
+	return off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
+	       off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8;
+}
+
+/* The bounds of a slice lie in the queue, or the port has none. */
+static void slice_put(struct ultra_port *p, uint64_t val)
+{
+	uint32_t lower = val & 0xffff, upper = val >> 16 & 0xffff;
+	bool ok = lower < upper && upper <= p->u->n->ultra_packet_queue;
+
+	p->lower = ok ? (uint16_t)lower : 0;
+	p->upper = ok ? (uint16_t)upper : 0;
+	p->rp = p->wp = p->lower;
+}
+
+static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
+{
+	if (fixed(p, off))
+		return;
+	switch (off) {
+	case HP_UR_CTRL:
+		p->en = val & HP_ULTRA_EN && routable(p);
+		p->state = ULTRA_IDLE;
+		ultra_req_go(p->u);
+		break;
+	case HP_UR_VPID:
+		p->vpid = (uint16_t)val;
+		break;
+	case HP_UR_OWNER:
+		p->owner = val;
+		break;
+	case HP_UR_TUPID:
+		p->tupid = val & 0x7ff;
+		break;
+	case HP_UR_DEST:
+		p->dtag = (uint32_t)val;
+		p->dhash = (uint16_t)(val >> 32);
+		break;
+	case HP_UR_LEN:
+		p->route_len = val > HP_ULTRA_ROUTE_MAX ? HP_ULTRA_ROUTE_MAX
+							: (uint8_t)val;
+		break;
+	case HP_UR_ROUTE:
+	case HP_UR_ROUTE + 8:
+		route_put(p, (off - HP_UR_ROUTE) / 8, val);
+		break;
+	case HP_UR_SLICE:
+	case HP_UR_PTRS: /* while it is enabled its packets are in there */
+		if (!p->en && ring_empty(&p->pkts))
+			slice_put(p, off == HP_UR_SLICE
+					     ? val
+					     : ptrs(p->upper, p->lower, 16));
+		break;
+	}
+}
+
+static uint64_t req_get(const struct ultra_port *p, uint32_t off)
+{
+	uint64_t v = 0;
+
+	switch (off) {
+	case HP_UR_CTRL:
+		return p->en;
+	case HP_UR_VPID:
+		return p->vpid;
+	case HP_UR_OWNER:
+		return p->owner;
+	case HP_UR_TUPID:
+		return p->tupid;
+	case HP_UR_DEST:
+		return (uint64_t)p->dhash << 32 | p->dtag;
+	case HP_UR_LEN:
+		return p->route_len;
+	case HP_UR_ROUTE:
+	case HP_UR_ROUTE + 8:
+		memcpy(&v, p->route + (off - HP_UR_ROUTE), 8);
+		return v;
+	case HP_UR_SLICE:
+		return ptrs(p->upper, p->lower, 16);
+	case HP_UR_PTRS:
+		return ptrs(p->wp, p->rp, 16);
+	default:
+		return ~0ULL;
+	}
+}
+
+static void cpl_put(struct hp_ultra *u, struct ultra_cpl *p, uint32_t off,
+		    uint64_t val)
+{
+	switch (off) {
+	case HP_UC_CTRL:
+		p->en = val & HP_ULTRA_EN;
+		p->on_device = val & HP_ULTRA_ON_DEVICE;
+		p->irq = val & HP_ULTRA_CPL_IRQ;
+		break;
+	case HP_UC_OUPID:
+		p->oupid = val & 0x7ff;
+		break;
+	case HP_UC_HPID:
+		p->hpid = (uint32_t)val;
+		break;
+	case HP_UC_BASE:
+		p->base = val & ~7ULL;
+		break;
+	case HP_UC_SIZE:
+		p->slices = val & 0xffffff;
+		p->words = val >> 24 & 0xff;
+		break;
+	case HP_UC_PTRS:
+		p->rp = p->wp = 0;
+		break;
+	case HP_UC_VPID:
+		p->vpid = (uint16_t)val;
+		break;
+	case HP_UC_OWNER:
+		p->owner = val;
+		break;
+	}
+	ultra_cpl_go(u);
+}
+
+static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
+{
+	switch (off) {
+	case HP_UC_CTRL:
+		return (p->en ? HP_ULTRA_EN : 0u) |
+		       (p->on_device ? HP_ULTRA_ON_DEVICE : 0u) |
+		       (p->irq ? HP_ULTRA_CPL_IRQ : 0u) |
+		       (p->storing ? HP_ULTRA_STORES : 0u);
+	case HP_UC_OUPID:
+		return p->oupid;
+	case HP_UC_HPID:
+		return p->hpid;
+	case HP_UC_BASE:
+		return p->base;
+	case HP_UC_SIZE:
+		return (uint64_t)p->words << 24 | p->slices;
+	case HP_UC_PTRS:
+		return ptrs(p->wp, p->rp, 24);
+	case HP_UC_VPID:
+		return p->vpid;
+	case HP_UC_OWNER:
+		return p->owner;
+	default:
+		return ~0ULL;
+	}
+}
+
+static uint64_t mgmt_get(const struct hp_nic *n, uint32_t off)
+{
+	switch (off) {
+	case HP_UM_PORTS:
+		return n->ultra_ports;
+	case HP_UM_WORDS:
+		return n->ultra_max_words;
+	case HP_UM_QUEUE:
+		return n->ultra_packet_queue;
+	default:
+		return ~0ULL;
+	}
+}
+
+/* ---- user pages ---- */
+
+/* The process has taken packets: new read pointer (9.6, steps 9 to 11). */
+static void cpl_rp(struct hp_ultra *u, uint32_t upid, uint64_t val)
+{
+	struct ultra_cpl *p = &u->cpl[upid];
+	uint32_t rp = val & 0xffffff;
+
+	if (!p->en || rp >= p->slices ||
+	    hp_used(p->rp, rp, p->slices) > hp_used(p->rp, p->wp, p->slices))
+		return;
+	p->rp = rp;
+	ultra_cpl_go(u);
+}
+
+static void put(struct hp_ultra *u, uint32_t off, uint64_t val)
+{
+	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
+
+	if (off & HP_ULTRA_MGMT || upid >= u->n->ultra_ports)
+		return;
+	if (!(off & HP_ULTRA_DRIVER)) {
+		if (!(off & HP_ULTRA_CPL))
+			ultra_req_word(u, upid, cmd, val);
+		else if (cmd == HP_ULTRA_RP)
+			cpl_rp(u, upid, val);
+	} else if (off & HP_ULTRA_CPL) {
+		cpl_put(u, &u->cpl[upid], cmd, val);
+	} else {
+		req_put(&u->port[upid], cmd, val);
+	}
+}
+
+static uint64_t get(struct hp_ultra *u, uint32_t off)
+{
+	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
+
+	if (off & HP_ULTRA_MGMT)
+		return mgmt_get(u->n, off & 0xffffff);
+	if (upid >= u->n->ultra_ports)
+		return ~0ULL;
+	if (off & HP_ULTRA_DRIVER)
+		return off & HP_ULTRA_CPL ? cpl_get(&u->cpl[upid], cmd)
+					  : req_get(&u->port[upid], cmd);
+	if (off & HP_ULTRA_CPL)
+		return ultra_cpl_load(u, upid, cmd >> 3);
+	/* the only legal load of a user (9.3) */
+	return cmd & HP_ULTRA_RP && u->port[upid].en ? u->port[upid].rp : ~0ULL;
+}
+
+/* ---- accesses ---- */
+
+/* Words of 64 bit; halves come in order and make one word. */
+static void ultra_store(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	struct hp_ultra *u = n->ultra;
+
+	for (uint32_t i = 0; i + 4 <= note->bytes; i += 4) {
+		uint32_t off = (uint32_t)note->off + i, v;
+
+		memcpy(&v, note->data + i, 4);
+		if (!(off & 4)) {
+			u->low = v;
+			u->low_at = off;
+			continue;
+		}
+		if (u->low_at == off - 4)
+			put(u, off - 4, (uint64_t)v << 32 | u->low);
+		u->low_at = UINT32_MAX;
+	}
+}
+
+static void load_now(struct hp_nic *n, void *arg)
+{
+	uint64_t v = get(n->ultra, (uint32_t)n->load.off & ~7u);
+
+	(void)arg;
+	hp_reply(n, n->load.off & 4 ? v >> 32 : v, n->load.bytes);
+}
+
+static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	n->load.off = note->off;
+	n->load.bytes = note->bytes;
+	n->load.space = note->space;
+	if (n->t_reg && weft_bus_defer(n->bus))
+		hp_after(n, n->t_reg, load_now, NULL);
+	else
+		load_now(n, NULL);
+}
+
+/* ---- tagged accesses (10.1): the process is in the tag ---- */
+
+/* Its page is the tag's, and the place one that takes plain stores: words of a
+ * packet, the read pointer of the queue. */
+static bool user_place(const struct hp_ultra *u, uint32_t upid, uint32_t off,
+		       uint16_t tag)
+{
+	const struct ultra_cpl *c = &u->cpl[upid];
+	const struct ultra_port *p = &u->port[upid];
+
+	if (off & HP_ULTRA_CPL)
+		return c->en && c->vpid == tag && (off & 0xff8) == HP_ULTRA_RP;
+	return p->en && p->vpid == tag && !(off & HP_ULTRA_RP);
+}
+
+static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t off = (uint32_t)note->off;
+
+	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
+	    off % HP_PAGE + note->bytes > HP_PAGE ||
+	    !user_place(n->ultra, HP_ULTRA_UPID(off), off, note->tag))
+		return false;
+	ultra_store(n, note);
+	return true;
+}
+
+/* A whole packet, if there is room. */
+static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
+{
+	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;
+
+	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER | HP_ULTRA_CPL) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports || note->bytes % 8 ||
+	    (off & 0xff) != HP_ULTRA_START(words) ||
+	    !ultra_req_takes(n->ultra, HP_ULTRA_UPID(off), note->tag, words))
+		return false;
+	ultra_store(n, note);
+	return true;
+}
+
+/* A word of the oldest packet, if there is one. */
+static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
+			uint64_t *val_p)
+{
+	uint32_t off = (uint32_t)note->off;
+
+	if (!(off & HP_ULTRA_CPL) || off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
+	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
+	    !ultra_cpl_valid(n->ultra, HP_ULTRA_UPID(off), note->tag))
+		return false;
+	*val_p = get(n->ultra, off & ~7u);
+	return true;
+}
+
+static void ultra_rx(struct hp_nic *n, struct hp_rx *rx)
+{
+	if (HP_CMD_BYTE(HP_C0_CMD(rx->head.c[0])) != HP_B_ACK) {
+		ultra_cpl_rx(n->ultra, rx);
+		return;
+	}
+	ultra_req_acked(n->ultra, &rx->head);
+	hp_rx_end(n, rx);
+}
+
+/* ---- the block ---- */
+
+static int ultra_init(struct hp_nic *n, struct weft_err *err)
+{
+	struct hp_ultra *u = calloc(1, sizeof(*u));
+	uint32_t words = n->ultra_port_slice;
+
+	n->ultra = u;
+	if (!u)
+		abort();
+	if (n->ultra_port_slice > n->ultra_packet_queue)
+		return weft_fail(err, EINVAL,
+				 "%s.ultra_port_slice: %u words are more than "
+				 "ultra_packet_queue has: %u",
+				 n->comp->name, n->ultra_port_slice,
+				 n->ultra_packet_queue);
+	u->n = n;
+	u->low_at = UINT32_MAX;
+	u->least = UINT64_MAX;
+	u->port = calloc(n->ultra_ports, sizeof(*u->port));
+	u->cpl = calloc(n->ultra_ports, sizeof(*u->cpl));
+	u->queue = calloc(n->ultra_packet_queue + 1, sizeof(*u->queue));
+	if (!u->port || !u->cpl || !u->queue)
+		abort();
+	for (uint32_t i = 0; i < n->ultra_ports; i++) {
+		u->port[i].u = u;
+		u->port[i].upid = (uint16_t)i;
+		slice_put(&u->port[i], ptrs((i + 1) * words, i * words, 16));
+	}
+	return 0;
+}
+
+static void mean_tell(struct hp_nic *n, const char *name, const char *unit,
+		      const struct ultra_mean *m)
+{
+	if (m->n)
+		weft_metric(n->comp, name, unit, m->sum / (double)m->n);
+}
+
+static int ultra_finish(struct hp_nic *n, struct weft_err *err)
+{
+	struct hp_ultra *u = n->ultra;
+
+	(void)err;
+	mean_tell(n, "ultra_seen_at", "ns", &u->seen_at);
+	mean_tell(n, "ultra_handed_at", "ns", &u->handed_at);
+	mean_tell(n, "ultra_requester", "cycles", &u->requester);
+	mean_tell(n, "ultra_completer", "cycles", &u->completer);
+	if (u->least != UINT64_MAX)
+		weft_metric(n->comp, "ultra_occupancy", "cycles",
+			    (double)u->least);
+	return 0;
+}
+
+static void ultra_fini(struct hp_nic *n)
+{
+	struct hp_ultra *u = n->ultra;
+
+	if (!u)
+		return;
+	for (uint32_t i = 0; u->port && i < n->ultra_ports; i++)
+		ring_free(&u->port[i].pkts);
+	for (uint32_t i = 0; u->cpl && i < n->ultra_ports; i++)
+		ring_free(&u->cpl[i].kept);
+	ultra_cpl_fini(u);
+	ultra_req_fini(u);
+	free(u->port);
+	free(u->cpl);
+	free(u->queue);
+	free(u);
+	n->ultra = NULL;
+}
+
+const struct hp_block hp_ultra_block = {
+	.name = "ultra",
+	.init = ultra_init,
+	.store = ultra_store,
+	.load = ultra_load,
+	.tstore = ultra_tstore,
+	.tput = ultra_tput,
+	.tload = ultra_tload,
+	.rx = ultra_rx,
+	.finish = ultra_finish,
+	.fini = ultra_fini,
+};

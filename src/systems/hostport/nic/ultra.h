@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ULTRA inside of the Host Port (hostport.md 9): port contexts, requester and
+ * completer unit.  See ultra.c. */
+#ifndef SYSTEMS_HOSTPORT_NIC_ULTRA_H
+#define SYSTEMS_HOSTPORT_NIC_ULTRA_H
+
+#include "systems/hostport/nic/nic.h"
+#include "weft/trace.h"
+
+enum {
+	ULTRA_WORDS = 32, /* of a packet: index is 5 bits */
+	ULTRA_NQES = 4,	  /* notifications of a port on their way */
+	ULTRA_FLYING = 4, /* packets given to the network and not sent */
+};
+
+/* ---- requester port ---- */
+
+enum ultra_state { ULTRA_IDLE, ULTRA_ASSEMBLE, ULTRA_DROP };
+
+struct ultra_pkt { /* in the packet queue */
+	uint8_t words, flags;
+	uint64_t seen;	/* cycle of its last word */
+	uint64_t trace; /* message */
+};
+
+struct ultra_nqe {
+	struct hp_nqe e;
+	struct ultra_port *port;
+	bool irq;
+	struct ultra_nqe *next, *chain;
+};
+
+struct ultra_port {
+	struct hp_ultra *u;
+	uint16_t upid;
+	/* context */
+	bool en;
+	uint16_t vpid, tupid, dhash;
+	uint64_t owner; /* the driver's */
+	uint32_t dtag;
+	uint8_t route[HP_ULTRA_ROUTE_MAX], route_len;
+	uint16_t lower, upper, rp, wp;
+	/* access sequence (9.5) */
+	enum ultra_state state;
+	uint8_t next, flags, words;
+	uint16_t at; /* where the next word goes; WP is committed at the end */
+	struct {
+		RING(struct ultra_pkt);
+	} pkts;
+	uint32_t ready; /* of these, committed and not scheduled */
+	uint32_t flying;
+	uint64_t tag; /* first word */
+	/* notifications on their way; of packets that were not accepted one at
+	 * a time, the others merge */
+	uint32_t nqes;
+	bool failing, fail_owed;
+	uint64_t fail_tag;
+};
+
+/* ---- completer port ---- */
+
+struct ultra_slot {		     /* a packet kept on the device */
+	uint64_t w[ULTRA_WORDS + 1]; /* status, tag, payload */
+};
+
+struct ultra_cpl {
+	bool en, on_device, irq;
+	uint16_t oupid, vpid;
+	uint32_t hpid;
+	uint64_t base, owner;
+	uint32_t slices, words; /* of a slice */
+	uint32_t rp, wp;
+	uint32_t storing; /* to its queue, not handed over yet */
+	struct {
+		RING(struct ultra_slot);
+	} kept;
+};
+
+/* A packet in the completer. */
+struct ultra_in {
+	struct hp_rx *rx; /* NULL: stored */
+	struct hp_head head;
+	uint64_t from;	 /* cycle it was taken */
+	uint64_t ack_at; /* not before */
+	uint16_t tupid;
+	bool taken; /* by the unit */
+	bool checked;
+	struct ultra_in *next;
+};
+
+/* Mean over all packets, for the result of the run. */
+struct ultra_mean {
+	double sum;
+	uint64_t n;
+};
+
+struct hp_ultra {
+	struct hp_nic *n;
+	struct ultra_port *port; /* ultra_ports of them */
+	struct ultra_cpl *cpl;
+	uint64_t *queue; /* ultra_packet_queue words */
+	/* lower half of a word whose upper one has not come */
+	uint32_t low, low_at;
+	/* requester */
+	uint64_t ready[HP_ULTRA_PORTS / 64];
+	uint32_t last;
+	bool busy;
+	uint32_t flying;
+	struct ultra_nqe *nqe_pool, *nqe_all;
+	/* completer: oldest first */
+	struct ultra_in *head, *tail, *pool;
+	uint64_t free_at;
+	bool waiting;	      /* a call for free_at is on its way */
+	uint64_t took, least; /* cycle of the last one; least distance */
+	/* where the time goes (11.5): absolute times in ns, units in cycles */
+	struct ultra_mean seen_at, handed_at, requester, completer;
+};
+
+static inline void ultra_mean_add(struct ultra_mean *m, double v)
+{
+	m->sum += v;
+	m->n++;
+}
+
+/* ultra_requester.c */
+void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
+		    uint64_t val);
+/* Its process (tag) may store a packet of so many words now. */
+bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
+		     uint32_t words);
+void ultra_req_go(struct hp_ultra *u);
+void ultra_req_fini(struct hp_ultra *u);
+/* An acknowledge has come (9.5, 9.7). */
+void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
+/* ultra_completer.c */
+/* A store to the queue of a port of this VPID is on its way. */
+bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid);
+void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
+void ultra_cpl_go(struct hp_ultra *u);
+/* Load of the completer page of a port with packets on the device. */
+uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
+/* A packet that its process (tag) may read is there. */
+bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag);
+void ultra_cpl_fini(struct hp_ultra *u);
+
+/* C1 of an ULTRA packet: port and wishes, which the acknowledge brings back. */
+#define ULTRA_TAG(upid, flags) ((uint64_t)(flags) << 16 | (upid))
+#define ULTRA_TAG_UPID(t)      ((uint32_t)(t)&0x7ff)
+#define ULTRA_TAG_FLAGS(t)     ((uint32_t)((t) >> 16) & 0xff)
+#define ULTRA_C4(tupid, oupid)                                                 \
+	((uint64_t)(tupid) << 48 | (uint64_t)(oupid) << 32)
+#define ULTRA_C4_TUPID(c) ((uint32_t)((c) >> 48))
+#define ULTRA_C4_OUPID(c) ((uint32_t)((c) >> 32) & 0xffff)
+/* Flags of an access, bits 10:8 of its address. */
+enum { ULTRA_F_IRQ = 1, ULTRA_F_NOTIFY = 2, ULTRA_F_ACK = 4 };
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ULTRA's completer unit (hostport.md 9.6, 11.5).
+ *
+ *   packet -> header 2, context 2, checks 2, address 2, store 3, hand-over 1
+ *          -> one burst into the receive queue, status word last
+ *          -> pointers 2, context 2, acknowledge 2 + 2, idle 1
+ *
+ * 12 cycles to the store, 21 until the next packet is taken.  A packet whose
+ * port has no free slice waits, and those of its port behind it; its cells stay
+ * in the network. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/hostport/nic/ultra.h"
+
+enum { ACK_AFTER = 8 }; /* cycles from hand-over to the acknowledge */
+
+static struct ultra_in *in_new(struct hp_ultra *u)
+{
+	struct ultra_in *i = u->pool;
+
+	if (i)
+		u->pool = i->next;
+	else
+		i = malloc(sizeof(*i));
+	if (!i)
+		abort();
+	*i = (struct ultra_in){ 0 };
+	return i;
+}
+
+static void in_free(struct hp_ultra *u, struct ultra_in *i)
+{
+	i->next = u->pool;
+	u->pool = i;
+}
+
+static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
+{
+	struct ultra_in **at = &u->head;
+
+	while (*at != i)
+		at = &(*at)->next;
+	*at = i->next;
+	for (u->tail = u->head; u->tail && u->tail->next;)
+		u->tail = u->tail->next;
+}
+
+/* ---- checks (step 3) ---- */
+
+static uint32_t payload_words(const struct ultra_in *i)
+{
+	return i->head.bytes / 8;
+}
+
+/* From its one source, and it fits into a slice. */
+static bool accepted(struct hp_ultra *u, const struct ultra_in *i)
+{
+	const uint64_t *c = i->head.c;
+	const struct ultra_cpl *p;
+
+	if (i->tupid >= u->n->ultra_ports)
+		return false;
+	p = &u->cpl[i->tupid];
+	return p->en && ULTRA_C4_OUPID(c[4]) == p->oupid &&
+	       HP_C0_HPID(c[0]) == p->hpid && !(i->head.bytes % 8) &&
+	       payload_words(i) + 2 <=
+		       (p->on_device ? ULTRA_WORDS + 1u : p->words);
+}
+
+static bool slice_free(const struct ultra_cpl *p)
+{
+	if (p->on_device)
+		return ring_count(&p->kept) < p->slices;
+	return p->slices && hp_next(p->wp, 1, p->slices) != p->rp;
+}
+
+/* ---- storing ---- */
+
+/* Tag, payload, status: words of the packet in host order. */
+static uint32_t words_of(const struct ultra_in *i, uint64_t *w)
+{
+	uint32_t k = payload_words(i);
+
+	w[0] = i->head.c[2];
+	if (k)
+		memcpy(w + 1, weft_slice_data(i->rx->f->payload) + i->head.skip,
+		       8 * k);
+	w[k + 1] = HP_ULTRA_STATUS(k);
+	return k + 2;
+}
+
+static void ack(struct hp_nic *n, void *arg)
+{
+	struct ultra_in *i = arg;
+
+	hp_ack(n, &i->head, HP_ERR_NOERR, 0);
+	in_free(n->ultra, i);
+}
+
+/* The store is with the bus: the acknowledge may go (8.4). */
+static void stored(struct hp_nic *n, struct hp_dma *d)
+{
+	struct ultra_in *i = d->arg;
+	uint64_t now = hp_now(n);
+
+	hp_count(n, HP_K_ULTRA_RECEIVED, 1);
+	if (d->txn.bytes) {
+		n->ultra->cpl[i->tupid].storing--;
+		ultra_mean_add(&n->ultra->handed_at,
+			       (double)d->txn.t_req / WEFT_NS);
+	}
+	if (n->ultra->cpl[i->tupid].irq)
+		hp_irq(n, HP_IRQ_ULTRA);
+	if (HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
+		hp_at(n, i->ack_at > now ? i->ack_at : now, ack, i);
+	else
+		in_free(n->ultra, i);
+}
+
+static void keep(struct hp_ultra *u, struct ultra_in *i, const uint64_t *w,
+		 uint32_t words, uint64_t trace)
+{
+	struct ultra_slot *s = ring_push(&u->cpl[i->tupid].kept);
+	struct hp_dma none = { .arg = i };
+
+	s->w[0] = w[words - 1];
+	memcpy(&s->w[1], w, 8 * (words - 1));
+	weft_msg_end(u->n->comp, trace, true);
+	stored(u->n, &none);
+}
+
+static void store(struct hp_ultra *u, struct ultra_in *i)
+{
+	struct ultra_cpl *p = &u->cpl[i->tupid];
+	uint64_t w[ULTRA_WORDS + 2];
+	uint32_t words = words_of(i, w);
+	uint64_t at =
+		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
+	uint64_t trace = i->rx->f->trace_id;
+	struct hp_dma *d;
+
+	weft_mark(u->n->comp, trace, "ULTRA completer", weft_now(u->n->comp));
+	ultra_mean_add(&u->completer, (double)(hp_now(u->n) - i->from));
+	i->ack_at = hp_now(u->n) + ACK_AFTER;
+	i->head.vpid = p->vpid;
+	in_unlink(u, i);
+	hp_rx_end(u->n, i->rx);
+	i->rx = NULL;
+	if (p->on_device) {
+		keep(u, i, w, words, trace);
+		return;
+	}
+	p->wp = hp_next(p->wp, 1, p->slices);
+	p->storing++;
+	d = hp_dma_put(u->n, at, w, 8 * words, stored, i);
+	d->txn.trace_id = trace;
+	d->txn.trace_last = true;
+}
+
+static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
+{
+	if (nack && HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
+		hp_ack(u->n, &i->head, HP_ERR_ROUTE_BROKEN, 0);
+	hp_count(u->n, HP_K_ULTRA_DISCARDED, 1);
+	in_unlink(u, i);
+	hp_rx_end(u->n, i->rx);
+	in_free(u, i);
+}
+
+/* ---- the unit ---- */
+
+/* The checks: true when it may be stored. */
+static bool check(struct hp_ultra *u, struct ultra_in *i)
+{
+	if (!accepted(u, i)) {
+		discard(u, i, false);
+		return false;
+	}
+	if (slice_free(&u->cpl[i->tupid]))
+		return i->checked = true;
+	if (u->n->ultra_full_policy) {
+		discard(u, i, true);
+		return false;
+	}
+	hp_count(u->n, HP_K_RX_STALLS, 1);
+	i->taken = false; /* again later */
+	return false;
+}
+
+/* Its latency is over; stored when all of it is here. */
+static void finish(struct hp_nic *n, void *arg)
+{
+	struct hp_ultra *u = n->ultra;
+	struct ultra_in *i = arg;
+
+	/* the port may have been closed since */
+	if ((i->checked && accepted(u, i)) || check(u, i)) {
+		if (!i->rx->whole)
+			return;
+		store(u, i);
+	}
+	ultra_cpl_go(u);
+}
+
+static void more(struct hp_nic *n, struct hp_rx *rx)
+{
+	struct ultra_in *i = rx->arg;
+
+	if (i->taken && i->checked && rx->whole)
+		finish(n, i);
+}
+
+/* Nobody older of its port is here. */
+static bool first_of_port(const struct hp_ultra *u, const struct ultra_in *me)
+{
+	for (const struct ultra_in *i = u->head; i != me; i = i->next)
+		if (i->tupid == me->tupid)
+			return false;
+	return true;
+}
+
+static bool may_go(const struct hp_ultra *u, const struct ultra_in *i)
+{
+	if (i->taken || !first_of_port(u, i))
+		return false;
+	return u->n->ultra_full_policy || !accepted((struct hp_ultra *)u, i) ||
+	       slice_free(&u->cpl[i->tupid]);
+}
+
+static void again(struct hp_nic *n, void *arg)
+{
+	(void)arg;
+	n->ultra->waiting = false;
+	ultra_cpl_go(n->ultra);
+}
+
+void ultra_cpl_go(struct hp_ultra *u)
+{
+	struct hp_nic *n = u->n;
+	uint64_t now = hp_now(n);
+	struct ultra_in *i;
+
+	for (i = u->head; i && !may_go(u, i); i = i->next)
+		;
+	if (!i || u->waiting)
+		return;
+	if (u->free_at > now) {
+		u->waiting = true;
+		hp_at(n, u->free_at, again, NULL);
+		return;
+	}
+	i->taken = true;
+	i->from = now;
+	weft_mark(n->comp, i->rx->f->trace_id, "waits for the completer",
+		  weft_now(n->comp));
+	if (u->took && now - u->took < u->least)
+		u->least = now - u->took;
+	u->took = now;
+	u->free_at = now + n->ultra_cpl_occupancy;
+	hp_after(n, n->ultra_cpl_latency, finish, i);
+	ultra_cpl_go(u);
+}
+
+void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx)
+{
+	struct ultra_in *i = in_new(u);
+
+	i->rx = rx;
+	i->head = rx->head;
+	i->tupid = (uint16_t)ULTRA_C4_TUPID(rx->head.c[4]);
+	rx->more = more;
+	rx->arg = i;
+	weft_mark(u->n->comp, rx->f->trace_id, "to the core clock",
+		  weft_now(u->n->comp));
+	if (u->head)
+		u->tail->next = i;
+	else
+		u->head = i;
+	u->tail = i;
+	ultra_cpl_go(u);
+}
+
+/* ---- retrieval by loads ---- */
+
+uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index)
+{
+	struct ultra_cpl *p = &u->cpl[upid];
+	struct ultra_slot *s;
+	uint32_t words;
+	uint64_t v;
+
+	if (!p->on_device || !p->en)
+		return ~0ULL;
+	if (ring_empty(&p->kept))
+		return 0;
+	s = ring_front(&p->kept);
+	words = HP_ULTRA_STATUS_WORDS(s->w[0]) + 2;
+	v = index < words ? s->w[index] : 0;
+	if (index + 1 == words) {
+		ring_pop(&p->kept);
+		ultra_cpl_go(u);
+	}
+	return v;
+}
+
+bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag)
+{
+	const struct ultra_cpl *p = &u->cpl[upid];
+
+	return p->en && p->on_device && p->vpid == tag && !ring_empty(&p->kept);
+}
+
+bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid)
+{
+	for (uint32_t i = 0; i < u->n->ultra_ports; i++)
+		if (u->cpl[i].vpid == vpid && u->cpl[i].storing)
+			return true;
+	return false;
+}
+
+void ultra_cpl_fini(struct hp_ultra *u)
+{
+	struct ultra_in *i;
+
+	while ((i = u->head)) {
+		u->head = i->next;
+		free(i);
+	}
+	while ((i = u->pool)) {
+		u->pool = i->next;
+		free(i);
+	}
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ULTRA's requester unit (hostport.md 9.3 to 9.5, 9.7, 11.5).
+ *
+ *   store -> decode 2, context 2, check 1, enqueue 2 -> WP
+ *   WP != RP -> scheduler 2, route 2, header 1, hand-over 1 -> network port
+ *
+ * From the last word of a packet to the network port: 13 cycles; further words
+ * are one per cycle and overlap with that. */
+#include "systems/hostport/nic/ultra.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BACK = 6 }; /* scheduler to hand-over, of ultra_req_latency */
+
+static uint32_t back(const struct hp_nic *n)
+{
+	return n->ultra_req_latency < BACK ? n->ultra_req_latency : BACK;
+}
+
+/* ---- notifications (9.7) ---- */
+
+static void notify(struct ultra_port *p, uint32_t cmd, uint64_t tag,
+		   uint32_t hpid, uint32_t vpid, bool irq);
+
+static void notified(struct hp_nic *n, struct hp_nqe *e, bool err)
+{
+	struct ultra_nqe *q = e->arg;
+	struct ultra_port *p = q->port;
+	bool failed = HP_CMD_BYTE(HP_NQE_CMD(e->w)) == HP_B_ULTRA_REFUSED;
+
+	(void)err;
+	if (q->irq)
+		hp_irq(n, HP_IRQ_ULTRA);
+	q->next = p->u->nqe_pool;
+	p->u->nqe_pool = q;
+	p->nqes--;
+	p->failing &= !failed;
+	if (failed && p->fail_owed) {
+		p->failing = true;
+		p->fail_owed = false;
+		notify(p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED),
+		       p->fail_tag, p->dtag, 0, false);
+	}
+	ultra_req_go(p->u);
+}
+
+static struct ultra_nqe *nqe_new(struct hp_ultra *u)
+{
+	struct ultra_nqe *q = u->nqe_pool;
+
+	if (q) {
+		u->nqe_pool = q->next;
+		return q;
+	}
+	q = malloc(sizeof(*q));
+	if (!q)
+		abort();
+	q->chain = u->nqe_all;
+	u->nqe_all = q;
+	return q;
+}
+
+static void notify(struct ultra_port *p, uint32_t cmd, uint64_t tag,
+		   uint32_t hpid, uint32_t vpid, bool irq)
+{
+	struct ultra_nqe *q = nqe_new(p->u);
+
+	p->nqes++;
+	q->port = p;
+	q->irq = irq;
+	q->e = (struct hp_nqe){ .vpid = p->vpid, .done = notified, .arg = q };
+	q->e.w[0] = tag;
+	q->e.w[1] = p->upid;
+	q->e.w[7] = HP_NQE_W7(cmd, hpid, vpid);
+	hp_notify(p->u->n, &q->e);
+}
+
+/* What the flags of a packet ask for, now that it is over. */
+static void completed(struct ultra_port *p, uint32_t flags, uint32_t cmd,
+		      uint64_t tag, uint32_t hpid, uint32_t vpid)
+{
+	if (flags & ULTRA_F_NOTIFY)
+		notify(p, cmd, tag, hpid, vpid, flags & ULTRA_F_IRQ);
+	else if (flags & ULTRA_F_IRQ)
+		hp_irq(p->u->n, HP_IRQ_ULTRA);
+}
+
+/* A packet that was not accepted (step 5a). */
+static void refused(struct ultra_port *p, uint64_t tag)
+{
+	hp_count(p->u->n, HP_K_ULTRA_REFUSED, 1);
+	if (p->failing) {
+		p->fail_owed = true;
+		p->fail_tag = tag;
+		return;
+	}
+	p->failing = true;
+	notify(p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED), tag, p->dtag, 0,
+	       false);
+}
+
+/* ---- access sequence ---- */
+
+static uint32_t room(const struct ultra_port *p)
+{
+	uint32_t size = p->upper - p->lower;
+
+	if (!size)
+		return 0;
+	return size - 1 - hp_used(p->rp - p->lower, p->wp - p->lower, size);
+}
+
+static uint16_t step(const struct ultra_port *p, uint32_t at, uint32_t by)
+{
+	return (uint16_t)(p->lower +
+			  hp_next(at - p->lower, by, p->upper - p->lower));
+}
+
+static void begin(struct ultra_port *p, uint32_t index, uint32_t flags)
+{
+	const struct hp_nic *n = p->u->n;
+
+	p->words = (uint8_t)(ULTRA_WORDS - index);
+	p->flags = (uint8_t)flags;
+	p->next = (uint8_t)index;
+	p->at = p->wp;
+	p->state = p->words <= n->ultra_max_words && p->words <= room(p)
+			   ? ULTRA_ASSEMBLE
+			   : ULTRA_DROP;
+}
+
+bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
+		     uint32_t words)
+{
+	const struct ultra_port *p = &u->port[upid];
+
+	return p->en && p->vpid == tag && p->state == ULTRA_IDLE &&
+	       words <= u->n->ultra_max_words && words <= room(p);
+}
+
+static void committed(struct hp_nic *n, void *arg)
+{
+	struct ultra_port *p = arg;
+
+	if (weft_heard(n->comp))
+		weft_mark(n->comp,
+			  ring_nth(&p->pkts, p->flying + p->ready)->trace,
+			  "ULTRA requester: decode, context, check, enqueue",
+			  weft_now(n->comp));
+	p->ready++;
+	p->u->ready[p->upid / 64] |= 1ULL << (p->upid % 64);
+	ultra_req_go(p->u);
+}
+
+/* The word at index 31 has come. */
+static void end(struct ultra_port *p)
+{
+	struct hp_nic *n = p->u->n;
+
+	if (p->state == ULTRA_DROP) {
+		p->state = ULTRA_IDLE;
+		refused(p, p->tag);
+		return;
+	}
+	p->state = ULTRA_IDLE;
+	p->wp = p->at;
+	*ring_push(&p->pkts) =
+		(struct ultra_pkt){ p->words, p->flags, hp_now(n),
+				    weft_msg_open(n->comp) };
+	ultra_mean_add(&p->u->seen_at, (double)weft_now(n->comp) / WEFT_NS);
+	hp_after(n, n->ultra_req_latency - back(n), committed, p);
+}
+
+static void word(struct ultra_port *p, uint32_t index, uint32_t flags,
+		 uint64_t val)
+{
+	uint64_t *q = p->u->queue;
+
+	if (p->state != ULTRA_IDLE && index != p->next) {
+		p->state = ULTRA_IDLE; /* broken sequence */
+		refused(p, p->tag);
+	}
+	if (p->state == ULTRA_IDLE) {
+		begin(p, index, flags);
+		p->tag = val;
+	}
+	p->next++;
+	if (p->state == ULTRA_ASSEMBLE) {
+		q[p->at] = val;
+		p->at = step(p, p->at, 1);
+	}
+	if (index == HP_ULTRA_LAST)
+		end(p);
+}
+
+void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
+		    uint64_t val)
+{
+	struct ultra_port *p = &u->port[upid];
+
+	if (!p->en || cmd & HP_ULTRA_RP)
+		return;
+	word(p, cmd >> 3 & 31, cmd >> 8 & 7, val);
+}
+
+/* ---- injection ---- */
+
+/* The port's oldest packet has left: RP (step 7, 8). */
+static void sent(struct hp_nic *n, struct hp_tx *tx)
+{
+	struct ultra_port *p = tx->arg;
+	struct ultra_pkt k = *ring_front(&p->pkts);
+	uint64_t tag = p->u->queue[p->rp];
+
+	ring_pop(&p->pkts);
+	p->rp = step(p, p->rp, k.words);
+	p->flying--;
+	p->u->flying--;
+	hp_count(n, HP_K_ULTRA_SENT, 1);
+	if (!(k.flags & ULTRA_F_ACK))
+		completed(p, k.flags, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND),
+			  tag, p->dtag, 0);
+	ultra_req_go(p->u);
+}
+
+/* The way back goes along with those packets that will be answered. */
+static void route_make(const struct ultra_port *p, bool ack, struct hp_route *r)
+{
+	uint32_t i = 0;
+
+	*r = (struct hp_route){ .dtag = p->dtag, .dhash = p->dhash };
+	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
+		r->fwd[r->nf++] = p->route[i];
+	for (i++; ack && i < p->route_len; i++)
+		r->back[r->nr++] = p->route[i];
+}
+
+static struct weft_frame *assemble(struct ultra_port *p, uint32_t at,
+				   struct ultra_pkt k)
+{
+	struct hp_nic *n = p->u->n;
+	uint32_t a = k.flags & ULTRA_F_ACK ? HP_A : 0, size = 8u * k.words - 8;
+	uint64_t *q = p->u->queue;
+	struct hp_head h = { .bytes = size };
+	struct weft_frame *f;
+	struct hp_route r;
+	uint8_t *b;
+
+	route_make(p, a, &r);
+	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->hpid,
+		       p->vpid);
+	h.c[1] = HP_C1(0, ULTRA_TAG(p->upid, k.flags));
+	h.c[2] = q[at];
+	h.c[3] = HP_C3(p->dtag, size);
+	h.c[4] = ULTRA_C4(p->tupid, p->upid);
+	f = hp_pkt_new(n->comp->sim, &r, &h, 0);
+	if (!f)
+		return NULL;
+	b = weft_slice_data(f->payload) + hp_pkt_skip(f, &h);
+	for (uint32_t i = 1; i < k.words; i++) {
+		at = step(p, at, 1);
+		memcpy(b + 8 * (i - 1), &q[at], 8);
+	}
+	return f;
+}
+
+/* The port's packet after those on their way. */
+static void inject(struct hp_nic *n, void *arg)
+{
+	struct ultra_port *p = arg;
+	uint32_t at = p->rp, i;
+	struct weft_frame *f;
+
+	n->ultra->busy = false;
+	for (i = 0; i < p->flying - 1; i++)
+		at = step(p, at, ring_nth(&p->pkts, i)->words);
+	f = assemble(p, at, *ring_nth(&p->pkts, i));
+	f->trace_id = ring_nth(&p->pkts, i)->trace;
+	weft_mark(n->comp, f->trace_id,
+		  "ULTRA requester: schedule, route, header",
+		  weft_now(n->comp));
+	ultra_mean_add(&p->u->requester,
+		       (double)(hp_now(n) - ring_nth(&p->pkts, i)->seen));
+	hp_net_send(n, f, f->payload.len, hp_now(n), UINT32_MAX, sent, p);
+	ultra_req_go(p->u);
+}
+
+/* Next port with a packet, round robin; a port whose notifications wait for
+ * room has to wait too. */
+static struct ultra_port *choose(struct hp_ultra *u)
+{
+	uint32_t ports = u->n->ultra_ports;
+
+	for (uint32_t k = 1; k <= ports; k++) {
+		uint32_t i = (u->last + k) % ports;
+		struct ultra_port *p = &u->port[i];
+
+		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports) {
+			k += 63;
+			continue;
+		}
+		if (p->ready && p->en && p->nqes < ULTRA_NQES)
+			return p;
+	}
+	return NULL;
+}
+
+void ultra_req_go(struct hp_ultra *u)
+{
+	struct ultra_port *p;
+
+	if (u->busy || u->flying >= ULTRA_FLYING)
+		return;
+	p = choose(u);
+	if (!p)
+		return;
+	u->last = p->upid;
+	if (!--p->ready)
+		u->ready[p->upid / 64] &= ~(1ULL << (p->upid % 64));
+	p->flying++;
+	u->flying++;
+	u->busy = true;
+	hp_after(u->n, back(u->n), inject, p);
+}
+
+/* ---- acknowledges ---- */
+
+void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h)
+{
+	uint64_t tag = HP_C1_TAG(h->c[1]);
+	uint32_t err = HP_CMD_ERR(HP_C0_CMD(h->c[0]));
+
+	if (ULTRA_TAG_UPID(tag) >= u->n->ultra_ports)
+		return;
+	completed(&u->port[ULTRA_TAG_UPID(tag)], ULTRA_TAG_FLAGS(tag),
+		  HP_CMD(err, HP_G_ULTRA, HP_B_ULTRA_ACKED), h->c[2],
+		  HP_C0_HPID(h->c[0]), HP_C0_VPID(h->c[0]));
+}
+
+void ultra_req_fini(struct hp_ultra *u)
+{
+	struct ultra_nqe *q;
+
+	while ((q = u->nqe_all)) {
+		u->nqe_all = q->chain;
+		free(q);
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of hostport.crowd: see crowd.c. */
+#ifndef SYSTEMS_HOSTPORT_PROGRAMS_CROWD_H
+#define SYSTEMS_HOSTPORT_PROGRAMS_CROWD_H
+
+#include "programs/program.h"
+#include "systems/hostport/lib/crowd.h"
+
+enum kind {
+	FAST_SEND,
+	SEND,
+	FAST_PUT,
+	PUT,
+	PUT_BYTES,
+	FAST_GET,
+	GET,
+	FAA,
+	CAS,
+	KINDS
+};
+
+enum { LINE_WORDS = 8 }; /* of a process, at a server */
+enum { WIN_LINES = HPORT_CROWD_WINS, WIN_OWN = HPORT_CROWD_WINS + 1 };
+
+struct crowd;
+
+struct member {
+	struct crowd *of;
+	uint32_t id, next; /* next: instruction of its own */
+	uint32_t expect;   /* notifications as a target that are to come */
+	bool busy;
+	uint64_t added; /* sum of its FAAs */
+	uint64_t *own;	/* a page that its window 17 shows; NULL: none */
+};
+
+struct crowd {
+	uint32_t processes, servers, windows, cpus;
+	uint64_t instructions;
+	struct work w;
+	struct hport_crowd hp;
+	struct hport_peer to;
+	struct member *m;
+	uint64_t **lines; /* of servers */
+	uint64_t *done, *executed;
+	uint64_t n_done, n_executed, n_kind[KINDS];
+	uint64_t rejected; /* triggers */
+};
+
+/* ---- what an instruction is, by its number (crowd_operations.c) ---- */
+
+uint64_t crowd_draw(uint64_t num, uint32_t what);
+enum kind crowd_kind(const struct crowd *a, uint64_t num);
+uint32_t crowd_target(const struct crowd *a, uint64_t num);
+/* Words that it carries or fetches. */
+uint32_t crowd_words(const struct crowd *a, uint64_t num);
+/* Into the work queue. */
+int crowd_post(struct member *m, struct hport *p, uint64_t num);
+/* What the instruction left behind is right. */
+bool crowd_good(struct member *m, const struct hport_note *n);
+
+#endif

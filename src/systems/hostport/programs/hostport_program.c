@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages over the Host Port, see hostport_program.h, and program
+ * hostport.driver, the thread of a node that serves translations. */
+#include "systems/hostport/programs/hostport_program.h"
+
+#include <errno.h>
+
+enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
+enum { BUFFERS = 30 }; /* of the posted receive queue's 32 */
+enum { SEND_PIECE = 40, RDR_UNIT = 6 };
+
+/* Bytes that an instruction carries itself; others: 0. */
+static const uint8_t piece_max[] = {
+	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
+	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
+};
+
+void hpw_refused(struct weft_comp *c, const char *what, int ret)
+{
+	weft_check_failed(c, "%s: %s", what, work_why(ret));
+}
+
+static bool ok(struct hpw *v, const char *what, int ret)
+{
+	if (!ret)
+		return true;
+	hpw_refused(v->w.c, what, ret);
+	return false;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static uint64_t room(const struct hpw *v)
+{
+	return (v->size + PAGE - 1) / PAGE * PAGE;
+}
+
+static int memory(struct hpw *v)
+{
+	uint64_t bytes;
+
+	v->in = hport_alloc(v->p, 2 * room(v), &v->va);
+	if (!v->in) {
+		hpw_refused(v->w.c, "hport_alloc", -ENOMEM);
+		return -ENOMEM;
+	}
+	v->out = v->in + room(v);
+	v->sdr = hport_sdr(v->p, &bytes);
+	return hport_window(v->p, HPW_WIN, v->va, 2 * room(v),
+			    HPORT_READ | HPORT_WRITE, HPW_CAPABILITY);
+}
+
+int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
+	      struct weft_err *err)
+{
+	if (bytes % 8 == 0)
+		return 0;
+	return weft_fail(err, EINVAL,
+			 "%s.%s: %llu bytes are no multiple of 8: the Host "
+			 "Port moves words",
+			 c->name, name, (unsigned long long)bytes);
+}
+
+int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
+{
+	struct hport_attr a = {
+		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor */
+		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
+		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
+			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
+	};
+	static const struct ultra_rx_attr packets = { 0 };
+	uint32_t peer;
+
+	v->w = work_of(c);
+	if (!partner || partner >= v->w.n || v->size > MAX) {
+		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
+		return -EINVAL;
+	}
+	if (v->way == HPW_POSTED && v->mtu && v->size / v->mtu >= BUFFERS) {
+		weft_check_failed(c,
+				  "mtu: messages of up to %u segments into "
+				  "posted buffers",
+				  BUFFERS);
+		return -EINVAL;
+	}
+	if (!ok(v, "hport_open", hport_open(v->w.h, &a, &v->p)) || memory(v))
+		return -EIO;
+	if (v->tagged && !ok(v, "tagged accesses",
+			     hport_use_tags(v->p, true) ? 0 : -ENOTSUP))
+		return -EIO;
+	hport_set_mtu(v->p, (uint32_t)v->mtu);
+	work_put(&v->w, "hp.vpid", hport_vpid(v->p));
+	peer = v->w.me ? 0 : partner;
+	if (!ok(v, "hport_connect",
+		hport_connect(v->p, peer,
+			      (uint32_t)work_get(&v->w, "hp.vpid", peer),
+			      &v->to)))
+		return -EIO;
+	if (v->way == HPW_ULTRA && (!v->w.me || v->w.me == partner) &&
+	    ultraw_open(&v->ultra, &v->w, peer, &packets))
+		return -EIO;
+	work_barrier(&v->w, "hp.open");
+	return 0;
+}
+
+void hpw_close(struct hpw *v)
+{
+	while (v->done < v->posted)
+		hpw_absorb(v);
+	work_barrier(&v->w, "hp.close");
+	if (v->ultra.d.h)
+		ultraw_close(&v->ultra);
+	hport_free(v->p, v->in);
+	hport_close(v->p);
+}
+
+/* ---- notifications ----------------------------------------------------- */
+
+/* The library cuts sends. */
+static bool segmented(const struct hpw *v)
+{
+	return v->mtu && v->way == HPW_SEND && v->size > v->mtu;
+}
+
+void hpw_absorb(struct hpw *v)
+{
+	struct hport_note n;
+
+	if (!hport_wait(v->p, &n, WEFT_NEVER))
+		return;
+	if (n.error)
+		weft_check_failed(v->w.c, "command %02x: error %u", n.command,
+				  n.error);
+	if (n.event == HPORT_DONE) {
+		v->done++;
+		if (n.n && hpw_fetches(v->way))
+			weft_host_copy(v->w.h, v->in + n.tag.user, n.data,
+				       8ul * n.n);
+	} else if (n.event == HPORT_MESSAGE) {
+		hport_take(v->p, &n,
+			   v->in + (segmented(v) ? n.at : v->got % v->size));
+		v->got += n.bytes;
+	}
+}
+
+static bool posted(struct hpw *v, int ret)
+{
+	if (ret == -EAGAIN) {
+		hpw_absorb(v);
+		return false;
+	}
+	v->posted += ok(v, "post", ret);
+	return true;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static const struct hport_tag tag = { 0, 0 };
+
+static int piece(struct hpw *v, uint64_t off, uint64_t n, uint32_t flags)
+{
+	uint64_t from = hpw_fetches(v->way) ? room(v) : 0;
+	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, from + off };
+	const uint64_t *words = (const uint64_t *)(v->out + off);
+	struct hport_tag at = { off, 0 };
+	uint32_t k = (uint32_t)n / 8;
+
+	switch (v->way) {
+	case HPW_FAST_SEND:
+		return hport_fast_send(v->p, &v->to, flags, tag, words, k);
+	case HPW_PUT_BYTES:
+		return hport_put_bytes(v->p, &v->to, flags, tag, &far, *words,
+				       0xff);
+	case HPW_FAST_GET:
+		return hport_fast_get(v->p, &v->to, flags, at, &far, k);
+	case HPW_FAA:
+		return hport_faa(v->p, &v->to, flags, at, &far, 0);
+	case HPW_CAS:
+		return hport_cas(v->p, &v->to, flags, at, &far, 0, 0);
+	default:
+		return hport_fast_put(v->p, &v->to, flags, tag, &far, words, k);
+	}
+}
+
+static void send_pieces(struct hpw *v, uint32_t flags, uint64_t max)
+{
+	for (uint64_t off = 0, n; off < v->size; off += n) {
+		uint32_t more = off + max < v->size ? HPORT_MORE : 0;
+
+		n = v->size - off < max ? v->size - off : max;
+		while (!posted(v, piece(v, off, n, flags | more)))
+			;
+	}
+}
+
+static int send_whole(struct hpw *v, uint32_t flags)
+{
+	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, 0 };
+
+	if (v->way == HPW_PUT)
+		return hport_put(v->p, &v->to, flags, tag, &far, HPW_WIN,
+				 room(v), v->size);
+	if (v->way == HPW_GET) {
+		far.off = room(v);
+		return hport_get(v->p, &v->to, flags, tag, &far, HPW_WIN, 0,
+				 v->size);
+	}
+	return hport_send(v->p, &v->to, flags, tag, 0, v->size);
+}
+
+/* Packets one after the other; one that finds no room waits. */
+static void send_ultra(struct hpw *v)
+{
+	const uint64_t *w = (const uint64_t *)v->out;
+	uint32_t words = (uint32_t)(v->size / 8);
+
+	for (uint32_t at = 0, n; at < words; at += n) {
+		n = words - at < ULTRA_PAYLOAD_MAX ? words - at
+						   : ULTRA_PAYLOAD_MAX;
+		while (!ultra_try(&v->ultra.tx, 0, at, w + at, n))
+			;
+	}
+}
+
+static void recv_ultra(struct hpw *v)
+{
+	uint64_t w[ULTRA_PAYLOAD_MAX], at, got = 0;
+
+	while (got < v->size) {
+		int n = ultra_recv(&v->ultra.rx, &at, w, ULTRA_PAYLOAD_MAX,
+				   WEFT_NEVER);
+
+		weft_host_copy(v->w.h, v->in + 8 * at, w, 8 * (size_t)n);
+		got += 8 * (uint64_t)n;
+	}
+	v->got += v->size;
+}
+
+void hpw_send(struct hpw *v, uint32_t flags)
+{
+	if (v->way == HPW_ULTRA) {
+		send_ultra(v);
+		return;
+	}
+	if (v->way < sizeof(piece_max) && piece_max[v->way]) {
+		send_pieces(v, flags, piece_max[v->way]);
+		return;
+	}
+	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
+		while (v->done < v->posted) /* the region is in use */
+			hpw_absorb(v);
+		weft_host_copy(v->w.h, v->sdr, v->out, v->size);
+	}
+	while (!posted(v, send_whole(v, flags)))
+		;
+	while (hport_unposted(v->p))
+		hpw_absorb(v);
+}
+
+/* The last word lands last. */
+static void recv_memory(struct hpw *v, uint64_t seq)
+{
+	const volatile uint64_t *last = (uint64_t *)(v->in + v->size - 8);
+
+	while (*last != seq)
+		weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
+}
+
+/* One for each segment. */
+static void post_buffers(struct hpw *v, uint64_t seq)
+{
+	uint64_t unit = v->mtu ? v->mtu : v->size;
+
+	for (uint64_t at = 0; at < v->size; at += unit)
+		ok(v, "hport_post",
+		   hport_post(v->p, v->va + at,
+			      v->size - at < unit ? v->size - at : unit, false,
+			      seq));
+}
+
+void hpw_recv(struct hpw *v, uint64_t seq)
+{
+	uint64_t want = v->got - v->got % v->size + v->size;
+
+	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT ||
+	    v->way == HPW_PUT_BYTES) {
+		recv_memory(v, seq);
+		return;
+	}
+	if (v->way == HPW_ULTRA) {
+		recv_ultra(v);
+		return;
+	}
+	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
+		post_buffers(v, seq);
+	while (v->got < want)
+		hpw_absorb(v);
+}
+
+/* ---- the driver's thread ----------------------------------------------- */
+
+struct driver {
+	weft_time_t tlb_driver_service;
+	uint32_t memory;
+	uint64_t boot_bytes, object_max;
+};
+
+/* By default the first program loads it. */
+static int load(const struct driver *a, struct weft_host *h)
+{
+	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
+
+	return m.kind || m.boot_bytes || m.object_max ? hport_load(h, &m) : 0;
+}
+
+static int driver_main(struct weft_comp *c)
+{
+	const struct driver *a = c->state;
+	struct work w = work_of(c);
+	int ret = load(a, w.h);
+
+	if (ret) {
+		hpw_refused(c, "hport_load", ret);
+		return ret;
+	}
+	ret = hport_serve(w.h, a->tlb_driver_service, true);
+	if (ret)
+		hpw_refused(c, "hport_serve", ret);
+	return ret;
+}
+
+static const struct weft_param driver_params[] = {
+	WEFT_PARAM(TIME, struct driver, tlb_driver_service, "10us", "", OWN,
+		   "processor time of finding and pinning the page of a TLB "
+		   "miss, besides interrupt and registers (14.3)"),
+	WEFT_PARAM(ENUM, struct driver, memory, "auto", "auto|boot|pages", OWN,
+		   "where queues are (4.11): boot, a region set aside at "
+		   "first; pages, the page allocator; auto, there, or else in "
+		   "the region"),
+	WEFT_PARAM(BYTES, struct driver, boot_bytes, "0", "0..1TiB", OWN,
+		   "of the region; 0: 24 MiB, or a half or quarter of it"),
+	WEFT_PARAM(BYTES, struct driver, object_max, "0", "0..2MiB", OWN,
+		   "the page allocator's longest piece; 0: 2 MiB"),
+	{ 0 }
+};
+
+WEFT_COMPONENT(hostport_driver, .name = "hostport.driver",
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
+	       .doc = "serves translations of the Host Port on its node",
+	       .source = "hostport.md 8.8", .state_size = sizeof(struct driver),
+	       .params = driver_params, .ops = { .main = driver_main },
+	       .background = true);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostport.neighbours: what one process does, see isolation.c.
+ *
+ *   busy   some instructions under way, all the time: victims, and neighbours
+ *          without a period
+ *   paced  one attempt in a period, give or take half of it: the same times
+ *          whether it is a fault or not, so that two runs differ in nothing
+ *          else */
+#include "systems/hostport/programs/isolation.h"
+
+static bool faulty(const struct hpn_actor *a)
+{
+	return !hpn_is_victim(a) && a->of->fault;
+}
+
+/* Its instructions never end. */
+static bool endless(const struct hpn_actor *a)
+{
+	return faulty(a) && (hpn_kind_of(a) == HPN_NQ_FULL ||
+			     hpn_kind_of(a) == HPN_BAD_CONTEXT);
+}
+
+/* It does not: attempts follow each other where there is no period. */
+static bool completes(const struct hpn_actor *a)
+{
+	enum hpn_kind k = hpn_kind_of(a);
+
+	return k != HPN_TRIGGERS && k != HPN_FORGED_PAGE && !endless(a);
+}
+
+/* Its notification queue is full when it is measured. */
+static bool fills(struct hpn_actor *a, const struct hport *p)
+{
+	return hpn_kind_of(a) == HPN_NQ_FULL && endless(a) &&
+	       a->filled++ < p->size.nq;
+}
+
+/* ---- posting ----------------------------------------------------------- */
+
+enum { FLAGS = HPORT_MORE | HPORT_ACK };
+
+/* The page of this instruction: a fault is one that has long left the TLB. */
+static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
+{
+	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;
+
+	return faulty(a) ? a->posted % (a->of->pages / n) * n * HP_PAGE : 0;
+}
+
+static int post_miss(struct hpn_actor *a, struct hport *p,
+		     const struct hport_peer *to)
+{
+	const struct hpn_scene *s = a->of;
+	struct hport_tag tag = { a->posted, 0 };
+	struct hport_far near = { HPN_TO, 0, 8 * (a->posted % HPN_SLOTS) };
+	uint64_t bytes = s->bytes, at = page_of(a, bytes);
+	struct hport_far far = { HPN_FROM, 0, at };
+
+	switch (hpn_kind_of(a)) {
+	case HPN_LONG_MISS:
+		near.off = 0;
+		return hport_put(p, to, FLAGS, tag, &near, HPN_FROM,
+				 page_of(a, s->length), s->length);
+	case HPN_TARGET_MISS:
+		return hport_put(p, to, FLAGS, tag, &far, HPN_TO, 0, bytes);
+	case HPN_GET_MISS:
+		return hport_get(p, to, FLAGS, tag, &far, HPN_TO, 0, bytes);
+	case HPN_ATOMIC_MISS:
+		return hport_faa(p, to, FLAGS, tag, &far, 1);
+	default:
+		return hport_put(p, to, FLAGS, tag, &near, HPN_FROM, at, bytes);
+	}
+}
+
+/* Of a victim, or a good neighbour. */
+static int post_good(struct hpn_actor *a, struct hport *p,
+		     const struct hport_peer *to)
+{
+	const struct hpn_scene *s = a->of;
+	struct hport_far far = { HPN_TO, 0, 8 * (a->posted % HPN_SLOTS) };
+	struct hport_tag tag = { a->posted, 0 };
+	uint32_t way =
+		s->way == HPN_MIX ? (a->posted + a->id) % HPN_MIX : s->way;
+	uint64_t w = a->posted, at = (s->roam - 1 - w % s->roam) * HP_PAGE;
+
+	if (!s->size)
+		way = HPN_MESSAGE;
+	switch (way) {
+	case HPN_GET:
+		return hport_get(p, to, FLAGS, tag, &far, HPN_FROM, at,
+				 s->size);
+	case HPN_MESSAGE:
+		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
+	case HPN_FAA:
+		return hport_faa(p, to, FLAGS, tag, &far, 1);
+	default:
+		return hport_put(p, to, FLAGS, tag, &far, HPN_FROM, at,
+				 s->size);
+	}
+}
+
+static int post_as(struct hpn_actor *a, struct hport *p,
+		   const struct hport_peer *to)
+{
+	enum hpn_kind k = hpn_kind_of(a);
+	uint64_t w = a->posted;
+	struct hport_far far = { HPN_TO, 0, 8 * (a->posted % HPN_SLOTS) };
+	struct hport_tag tag = { a->posted, 0 };
+
+	if (hpn_misses(k))
+		return post_miss(a, p, to);
+	if (k == HPN_GOOD)
+		return post_good(a, p, to);
+	if (k == HPN_BAD_CONTEXT)
+		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
+	return hport_fast_put(p, to, FLAGS, tag, &far, &w, 1);
+}
+
+static bool post(struct hpn_actor *a, struct hport *p)
+{
+	struct hport_peer to = a->of->to;
+
+	to.vpid = a->id;
+	if (post_as(a, p, &to))
+		return false;
+	a->since[a->posted++ % HPN_SLOTS] = weft_host_now(p->drv.host);
+	a->out++;
+	return true;
+}
+
+static void take(struct hpn_actor *a, struct hport *p)
+{
+	struct hport_note n;
+	weft_time_t t;
+
+	while (hport_poll(p, &n)) {
+		if (n.event == HPORT_MESSAGE)
+			hport_take(p, &n, NULL);
+		if (n.event != HPORT_DONE)
+			continue;
+		t = weft_host_now(p->drv.host) -
+		    a->since[n.tag.user % HPN_SLOTS];
+		a->out--;
+		a->next = weft_host_now(p->drv.host) + a->of->pause;
+		a->failed += n.error != 0;
+		if (a->since[n.tag.user % HPN_SLOTS] < a->of->from)
+			continue;
+		a->done++;
+		a->sum += t;
+		a->max = t > a->max ? t : a->max;
+	}
+}
+
+/* ---- turns ------------------------------------------------------------- */
+
+/* Some instructions under way, all the time. */
+static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
+				  struct weft_host *h)
+{
+	weft_time_t now;
+
+	take(a, p);
+	now = weft_host_now(h);
+	if (hpn_is_victim(a) && a->of->pause && !a->out && now < a->next &&
+	    now < a->of->until)
+		return (struct weft_turn){ .kind = WEFT_TURN_SLEEP,
+					   .until = a->next };
+	while (now < a->of->until && a->out < a->depth && post(a, p))
+		;
+	if (p->wq_new && hport_crowd_trigger(p))
+		return (struct weft_turn){ WEFT_TURN_AGAIN };
+	if (now >= a->of->until && !a->out)
+		return (struct weft_turn){ WEFT_TURN_END };
+	return (struct weft_turn){ .kind = WEFT_TURN_WAIT,
+				   .p = hport_crowd_word(p),
+				   .old = 0 };
+}
+
+static void forge(struct hpn_actor *a, struct hport *p, struct weft_host *h)
+{
+	struct weft_io io = p->page;
+
+	io.off += (1 + a->posted++ % 64) * HP_PAGE;
+	if (weft_io_load64(h, &io, HP_TRIGGER(HP_T_ISSUE, 1)) != UINT64_MAX)
+		weft_check_failed(a->of->w.c, "a page was forged");
+}
+
+static void attempt(struct hpn_actor *a, struct hport *p, struct weft_host *h)
+{
+	enum hpn_kind k = hpn_kind_of(a);
+
+	a->tries += weft_host_now(h) >= a->of->from;
+	if (k == HPN_FORGED_PAGE && faulty(a))
+		forge(a, p, h);
+	else if (k == HPN_TRIGGERS || k == HPN_FORGED_PAGE)
+		hport_trigger(p, HP_T_BARRIER, 0);
+	else if (post(a, p) || p->wq_new)
+		hport_crowd_trigger(p);
+	else if (endless(a)) /* more than there is */
+		hport_trigger(p, HP_T_ISSUE, 1);
+}
+
+static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
+				   struct weft_host *h)
+{
+	weft_time_t now = weft_host_now(h), period = a->of->period;
+
+	if (!endless(a))
+		take(a, p);
+	if (now >= a->of->until && (!a->out || endless(a)))
+		return (struct weft_turn){ WEFT_TURN_END };
+	if (now < a->of->until)
+		attempt(a, p, h);
+	if (!period || fills(a, p))
+		return (struct weft_turn){ WEFT_TURN_AGAIN };
+	a->next += period / 2 + weft_rng_below(&a->rng, period);
+	return (struct weft_turn){ .kind = WEFT_TURN_SLEEP, .until = a->next };
+}
+
+struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
+			  void *arg)
+{
+	struct hpn_actor *a = arg;
+	struct hport *p = &a->of->hp.port[a->id];
+
+	(void)proc;
+	hport_crowd_on(p, h);
+	if (hpn_kind_of(a) == HPN_GOOD || (!a->of->period && completes(a)))
+		return turn_busy(a, p, h);
+	return turn_paced(a, p, h);
+}

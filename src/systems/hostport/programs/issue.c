@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program hostport.issue (hostport.md 10.2): node 0 sends FAST_SENDs of one
+ * word one after the other, each issued by a load of the Triggerpage, after
+ * which the device reads the instruction from the work queue, or by a tagged
+ * conditional store that carries it.
+ *
+ *   issued_at  mean time at which an issue began; the NIC tells when it had the
+ *              instruction (vci_at)
+ *   issue      time of the processor for one
+ *   latency    from the begin to the message's notification seen */
+#include <errno.h>
+
+#include "programs/program.h"
+#include "weft/hostport.h"
+
+struct issue {
+	uint64_t count;
+	uint32_t by, partner;
+	struct work w;
+	struct hport *p;
+	struct hport_peer to;
+	double issued_at, cost, latency; /* sums, ns */
+};
+
+enum { BY_TRIGGER, BY_TAGGED };
+enum { PAUSE_NS = 2000 }; /* the buses are quiet again */
+
+static double ns(weft_time_t t)
+{
+	return (double)t / WEFT_NS;
+}
+
+/* Until the device says that it is sent. */
+static void send(struct issue *a, uint64_t seq)
+{
+	const struct hport_tag tag = { seq, 0 };
+	weft_time_t t = weft_host_now(a->w.h);
+	uint64_t word = t;
+	struct hport_note n;
+
+	while (hport_fast_send(a->p, &a->to, 0, tag, &word, 1) == -EAGAIN)
+		;
+	a->issued_at += ns(t);
+	a->cost += ns(weft_host_now(a->w.h) - t);
+	if (hport_wait(a->p, &n, WEFT_NEVER) && n.error)
+		weft_check_failed(a->w.c, "error %u", n.error);
+	weft_host_cpu(a->w.h, PAUSE_NS * WEFT_NS);
+}
+
+static void recv(struct issue *a, uint64_t seq)
+{
+	struct hport_note n;
+
+	hport_wait(a->p, &n, WEFT_NEVER);
+	a->latency += ns(weft_host_now(a->w.h) - n.data[0]);
+	if (n.event != HPORT_MESSAGE || n.error || n.tag.user != seq)
+		weft_check_failed(a->w.c, "message %llu is not what was sent",
+				  (unsigned long long)seq);
+}
+
+static void measure(struct issue *a)
+{
+	double n = (double)a->count;
+
+	for (uint64_t i = 0; i < a->count; i++)
+		if (!a->w.me)
+			send(a, i);
+		else
+			recv(a, i);
+	if (!a->w.me) {
+		weft_metric(a->w.c, "issued_at", "ns", a->issued_at / n);
+		weft_metric(a->w.c, "issue", "ns", a->cost / n);
+	} else {
+		weft_metric(a->w.c, "latency", "ns", a->latency / n);
+	}
+}
+
+/* VPID 0 everywhere: a thread of the monitor has tag 0. */
+static int open_port(struct issue *a)
+{
+	const struct hport_attr attr = { .vpid = 0 };
+	int ret = hport_open(a->w.h, &attr, &a->p);
+
+	if (!ret)
+		ret = hport_connect(a->p, a->w.me ? 0 : a->partner, 0, &a->to);
+	if (!ret && a->by == BY_TAGGED && !hport_use_tags(a->p, true))
+		ret = -ENOTSUP;
+	return ret;
+}
+
+static int issue_main(struct weft_comp *c)
+{
+	struct issue *a = c->state;
+	int ret;
+
+	a->w = work_of(c);
+	if (!a->partner || a->partner >= a->w.n) {
+		weft_check_failed(c, "partner: one of 1..%u", a->w.n - 1);
+		return -EINVAL;
+	}
+	if (a->w.me && a->w.me != a->partner)
+		return 0;
+	ret = open_port(a);
+	if (ret) {
+		weft_check_failed(c, "cannot open a Host Port: %s",
+				  work_why(ret));
+		return ret;
+	}
+	work_put(&a->w, "issue.ready", 1);
+	work_get(&a->w, "issue.ready", a->w.me ? 0 : a->partner);
+	measure(a);
+	work_put(&a->w, "issue.done", 1);
+	work_get(&a->w, "issue.done", a->w.me ? 0 : a->partner);
+	hport_close(a->p);
+	return 0;
+}
+
+/* clang-format off */
+#define P(type, field, def, range, doc)                                        \
+	WEFT_PARAM(type, struct issue, field, def, range, OWN, doc)
+static const struct weft_param issue_params[] = {
+	P(U64, count, "30", "1..", "instructions; up to 30 need no update of the "
+	  "notification queue"),
+	P(ENUM, by, "trigger", "trigger|tagged", "how they are issued"),
+	P(U32, partner, "1", "1..", "node that gets them"),
+	{ 0 }
+};
+/* clang-format on */
+
+WEFT_COMPONENT(hostport_issue, .name = "hostport.issue",
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
+	       .doc = "issue by Triggerpage or by tagged conditional store",
+	       .source = "hostport.md 10.2", .state_size = sizeof(struct issue),
+	       .params = issue_params, .ops = { .main = issue_main });

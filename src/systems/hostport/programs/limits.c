@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Program hostport.limits: how much of everything there is, found out by
+ * trying (hostport.md 12: HP-09 to HP-14).
+ *
+ *   aperture   configuration space: what the BAR of the Triggerpages decodes
+ *   commands   addresses of one page that answer as triggers
+ *   rdr        largest receive data region that the register keeps
+ *   fast_send  words of the largest instruction that the device executes; also
+ *              fast_put
+ *   pages      Triggerpages that are open at once and accept a trigger, and
+ *              the time of one trigger in each (contexts come from memory) */
+#include <errno.h>
+
+#include "programs/program.h"
+#include "systems/hostport/lib/driver.h"
+
+struct lim {
+	bool pages;
+	struct work w;
+	double rdr, commands, open, again, time;
+};
+
+enum { WIN = 0, TRIES = 8 };
+
+static void tell(struct lim *a, const char *name, const char *unit, double v)
+{
+	weft_metric(a->w.c, name, unit, v);
+}
+
+/* ---- device ------------------------------------------------------------ */
+
+/* As firmware does, before anything is mapped. */
+static double aperture(struct weft_host *h)
+{
+	struct weft_dev *d = weft_dev_open(h, 0);
+	uint32_t at = HP_CFG_BAR0 + 4 * HP_BAR_TRIGGER, size;
+
+	weft_cfg_store(h, d, at, 4, UINT32_MAX);
+	size = ~(weft_cfg_load(h, d, at, 4) & ~15u) + 1;
+	weft_cfg_store(h, d, at, 4, 0);
+	return size / 1048576.0;
+}
+
+static double rdr_most(struct hport_drv *d)
+{
+	uint64_t words = 2;
+
+	for (uint64_t try = 4; try <= 1ull << 40; try *= 2) {
+		hport_drv_store(d, HP_R_RDR_SIZE, try);
+		if (hport_drv_load(d, HP_R_RDR_SIZE) == try)
+			words = try;
+	}
+	return (double)words * 8 / 1048576;
+}
+
+/* Nobody has opened the page: each trigger is refused with its reason. */
+static double commands(struct lim *a, struct hport_drv *d)
+{
+	struct weft_io io;
+	double n = 0;
+
+	if (!weft_io_map(a->w.h, d->dev, HP_BAR_TRIGGER,
+			 HP_TRIGGER_PAGE(HP_VPIDS - 1), HP_PAGE, WEFT_UC, &io))
+		return 0;
+	for (uint32_t off = 0; off < HP_PAGE; off += 4)
+		n += HP_RET_REASON(weft_io_load32(a->w.h, &io, off)) != HP_OK;
+	return n;
+}
+
+/* ---- instructions ------------------------------------------------------ */
+
+/* n words to myself: does the device do it without an error? */
+static bool works(struct hport *p, const struct hport_peer *me, bool put,
+		  uint32_t n)
+{
+	const uint64_t words[TRIES] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct hport_far far = { WIN, 0, 0 };
+	const struct hport_tag tag = { 0, 0 };
+	struct hport_note note;
+	bool good = true;
+	int ret = put ? hport_fast_put(p, me, HPORT_ACK, tag, &far, words, n)
+		      : hport_fast_send(p, me, HPORT_ACK, tag, words, n);
+
+	for (uint32_t notes = put ? 1 : 2; !ret && notes; notes--) {
+		hport_wait(p, &note, WEFT_NEVER);
+		good &= !note.error;
+		good &= note.event != HPORT_MESSAGE ||
+			(note.n == n && note.data[n - 1] == n);
+	}
+	return !ret && good;
+}
+
+static double largest(struct hport *p, const struct hport_peer *me, bool put)
+{
+	uint32_t most = 0;
+
+	for (uint32_t n = 1; n <= TRIES; n++)
+		if (works(p, me, put, n))
+			most = n;
+	return most;
+}
+
+static int instructions(struct lim *a)
+{
+	struct hport_peer me;
+	struct hport *p;
+	uint64_t va;
+	void *mem;
+	int ret = hport_open(a->w.h, NULL, &p);
+
+	if (ret)
+		return ret;
+	mem = hport_alloc(p, HP_PAGE, &va);
+	ret = mem ? hport_connect(p, a->w.me, hport_vpid(p), &me) : -ENOMEM;
+	if (!ret)
+		ret = hport_window(p, WIN, va, HP_PAGE,
+				   HPORT_READ | HPORT_WRITE | HPORT_OPEN, 0);
+	if (!ret) {
+		tell(a, "fast_send", "words", largest(p, &me, false));
+		tell(a, "fast_put", "words", largest(p, &me, true));
+	}
+	hport_close(p);
+	return ret;
+}
+
+/* ---- pages ------------------------------------------------------------- */
+
+static void pages_set(struct hport_drv *d, bool on)
+{
+	for (uint32_t v = 0; v < HP_VPIDS; v++) {
+		d->kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
+		hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(v, on));
+	}
+	hport_drv_load(d, HP_R_VPID_EN); /* all are there */
+}
+
+/* A trigger in page v; what a full CSB refuses is asked for again. */
+static bool page_works(struct lim *a, const struct weft_io *io, uint32_t v,
+		       double *again)
+{
+	uint64_t val;
+
+	do {
+		val = weft_io_load64(a->w.h, io,
+				     HP_TRIGGER_PAGE(v) |
+					     HP_TRIGGER(HP_T_BARRIER, 0));
+		*again += HP_RET_REASON(val) == HP_CSB_FULL;
+	} while (HP_RET_REASON(val) == HP_CSB_FULL);
+	return val & HP_TRUE;
+}
+
+static void pages(struct lim *a, struct hport_drv *d)
+{
+	struct weft_io io;
+	weft_time_t t;
+
+	if (!weft_io_map(a->w.h, d->dev, HP_BAR_TRIGGER, 0, HP_TRIGGER_BYTES,
+			 WEFT_UC, &io))
+		return;
+	pages_set(d, true);
+	t = weft_host_now(a->w.h);
+	for (uint32_t v = 0; v < HP_VPIDS; v++)
+		a->open += page_works(a, &io, v, &a->again);
+	t = weft_host_now(a->w.h) - t;
+	a->time = (double)t / WEFT_MS;
+	pages_set(d, false);
+}
+
+/* What only the kernel can try. */
+static int kernel(struct hport_drv *d, void *arg)
+{
+	struct lim *a = arg;
+
+	a->rdr = rdr_most(d);
+	a->commands = commands(a, d);
+	if (a->pages)
+		pages(a, d);
+	return 0;
+}
+
+static void tell_kernel(struct lim *a)
+{
+	tell(a, "rdr", "MiB", a->rdr);
+	tell(a, "commands", "", a->commands);
+	if (!a->pages)
+		return;
+	tell(a, "pages", "", a->open);
+	tell(a, "pages_again", "", a->again);
+	tell(a, "pages_time", "ms", a->time);
+}
+
+static int lim_main(struct weft_comp *c)
+{
+	struct lim *a = c->state;
+	int ret;
+
+	a->w = work_of(c);
+	tell(a, "aperture", "MiB", aperture(a->w.h));
+	ret = hport_drv_run(a->w.h, kernel, a);
+	if (!ret) {
+		tell_kernel(a);
+		ret = instructions(a);
+	}
+	if (ret) {
+		weft_check_failed(c, "cannot open the driver: %s",
+				  work_why(ret));
+		return ret;
+	}
+	return 0;
+}
+
+static const struct weft_param lim_params[] = {
+	WEFT_PARAM(BOOL, struct lim, pages, "yes", "", OWN,
+		   "open all Triggerpages"),
+	{ 0 }
+};
+
+WEFT_COMPONENT(hostport_limits, .name = "hostport.limits",
+	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
+	       .doc = "how much of everything the Host Port has",
+	       .source = "hostport.md 12", .state_size = sizeof(struct lim),
+	       .params = lim_params, .ops = { .main = lim_main });

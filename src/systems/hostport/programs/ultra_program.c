@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of ULTRA between two nodes, see ultra_program.h. */
+#include "systems/hostport/programs/ultra_program.h"
+
+#include <stdio.h>
+
+static void ctl_key(char *key, size_t size, uint32_t from, uint32_t to,
+		    uint32_t msg, uint32_t word)
+{
+	snprintf(key, size, "ultra.%u.%u.%u.%u", from, to, msg, word);
+}
+
+static void ctl_send(void *own, uint32_t node, const uint64_t *w)
+{
+	struct ultraw *u = own;
+	char key[64];
+
+	for (uint32_t i = 0; i < ULTRA_MSG_WORDS; i++) {
+		ctl_key(key, sizeof(key), u->w.me, node, u->sent, i);
+		weft_oob_put(u->w.h, key, w[i]);
+	}
+	u->sent++;
+}
+
+static void ctl_recv(void *own, uint32_t node, uint64_t *w)
+{
+	struct ultraw *u = own;
+	char key[64];
+
+	for (uint32_t i = 0; i < ULTRA_MSG_WORDS; i++) {
+		ctl_key(key, sizeof(key), node, u->w.me, u->got, i);
+		w[i] = weft_oob_get(u->w.h, key);
+	}
+	u->got++;
+}
+
+void ultraw_meet(struct ultraw *u)
+{
+	uint64_t w[ULTRA_MSG_WORDS] = { 0 };
+
+	ctl_send(u, u->peer, w);
+	ctl_recv(u, u->peer, w);
+}
+
+/* The one with the lower number accepts first. */
+static int paths(struct ultraw *u, const struct ultra_rx_attr *attr)
+{
+	struct ultra_ctl c = { u, ctl_send, ctl_recv };
+	uint32_t turn = u->w.me < u->peer;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < 2; i++)
+		ret = i == turn ? ultra_accept(&u->d, &c, u->peer, attr, &u->rx)
+				: ultra_connect(&u->d, &c, u->peer, 0, &u->tx);
+	return ret;
+}
+
+int ultraw_open(struct ultraw *u, const struct work *w, uint32_t peer,
+		const struct ultra_rx_attr *attr)
+{
+	int ret;
+
+	u->w = *w;
+	u->peer = peer;
+	ret = ultra_open(w->h, &u->d);
+	if (!ret)
+		ret = paths(u, attr);
+	if (ret)
+		weft_check_failed(w->c, "no path: %s", work_why(ret));
+	else
+		ultraw_meet(u);
+	return ret;
+}
+
+void ultraw_close(struct ultraw *u)
+{
+	ultra_tx_close(&u->tx);
+	ultra_rx_close(&u->rx);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of rows of `weft reproduce hostport` that are made of several metrics.
+ */
+#ifndef SYSTEMS_HOSTPORT_PUBLISHED_EVAL_H
+#define SYSTEMS_HOSTPORT_PUBLISHED_EVAL_H
+
+#include "front/repro/repro.h"
+
+/* ULTRA, of experiment hostport/ultra-parts. */
+double hostport_eval_ultra_store(const struct repro_data *d);
+double hostport_eval_ultra_write(const struct repro_data *d);
+double hostport_eval_ultra_units(const struct repro_data *d);
+double hostport_eval_ultra_share(const struct repro_data *d);
+double hostport_eval_ultra_bus(const struct repro_data *d);
+/* Of those that have both sides' latency. */
+double hostport_eval_ultra_latency(const struct repro_data *d);
+double hostport_eval_ultra_fastest(const struct repro_data *d);
+double hostport_eval_htx_lumped(const struct repro_data *d);
+double hostport_eval_htx_wire(const struct repro_data *d);
+double hostport_eval_htx_load(const struct repro_data *d);
+/* ATOLL, of hostport/atoll-hops. */
+double hostport_eval_atoll_hop(const struct repro_data *d);
+double hostport_eval_atoll_fall(const struct repro_data *d);
+double hostport_eval_atoll_slope(const struct repro_data *d);
+/* Lines of one node, of hostport/links. */
+double hostport_eval_links(const struct repro_data *d);
+/* Triggerpage, of hostport/trigger and hostport/threads. */
+double hostport_eval_trigger_more(const struct repro_data *d);
+double hostport_eval_threads_ratio(const struct repro_data *d);
+/* Bus transactions of an issue, of hostport/tagged. */
+double hostport_eval_issue_trigger(const struct repro_data *d);
+double hostport_eval_issue_tagged(const struct repro_data *d);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel agent of HVIA-GE (hvia.md 6.2 to 6.4): the driver of a node's card.
+ *
+ *   process: VIPL ---- doorbell page of its own VIs ----------------> card
+ *              | trap (enum hvia_call)                                 ^
+ *            agent: protection tags, regions, VIs, connections -- PIO -+
+ *              threads: interrupts and kernel packets; time-outs
+ *
+ * Below: what VIPL and the agent have in common, then the agent's own. */
+#ifndef SYSTEMS_HVIA_LIB_AGENT_H
+#define SYSTEMS_HVIA_LIB_AGENT_H
+
+#include "systems/hvia/lib/translation_table.h"
+#include "systems/hvia/nic/regs_map.h"
+#include "weft/host.h"
+
+enum { HVIA_DISC = 16, HVIA_ERR_QUEUE_LEN = 2048 };
+
+/* Attributes of a VI that connections must agree on, and others. */
+struct hvia_vi_attr {
+	uint16_t reliability;
+	uint32_t max_transfer;
+	uint64_t qos;
+	uint32_t ptag;
+	bool rdma_write, rdma_read;
+	bool stamped; /* completions are numbered */
+};
+
+/* A network address. */
+struct hvia_addr {
+	uint8_t mac[6];
+	uint8_t len; /* of the discriminator */
+	uint8_t disc[HVIA_DISC];
+};
+
+/* Something went wrong outside of any call (5.6). */
+struct hvia_async {
+	uint32_t code, vi, queue;
+	uint64_t token;
+	void *cq; /* of the library: it is about this queue */
+};
+
+enum hvia_conn_state {
+	HVIA_CONN_NONE,
+	HVIA_CONN_ASKED,    /* request sent */
+	HVIA_CONN_ACCEPTED, /* accept sent, no ack yet */
+	HVIA_CONN_UP,
+	HVIA_CONN_ENDED, /* with `result` */
+};
+
+/* A VI as the kernel knows it; VIPL may read it. */
+struct hvia_kvi {
+	struct weft_proc *proc; /* NULL: free */
+	struct hvia_client *client;
+	struct weft_io page; /* doorbells, in the process */
+	struct hvia_vi_attr attr;
+	enum hvia_vi_state state;
+	bool flushed;	/* ERROR, and what was posted has been flushed */
+	uint32_t event; /* changes when the connection does */
+	/* connection */
+	enum hvia_conn_state conn;
+	bool peer; /* peer to peer */
+	int result;
+	uint64_t id;
+	struct hvia_addr local, remote;
+	struct hvia_vi_attr remote_attr;
+	uint32_t remote_vi, tries;
+	weft_time_t again, deadline;
+	uint32_t payload; /* of a frame, the lower one of both cards */
+	/* reliable service: what this side has got, and could not take, to be
+	 * said with a disconnect; what the other side said with its own */
+	struct {
+		uint16_t next, error;
+		bool said;
+	} mine, theirs;
+};
+
+/* A process that has opened the card, once for each open. */
+struct hvia_client {
+	struct hvia_agent *agent;
+	struct weft_proc *proc;
+	uint32_t event; /* changes with each error or completion */
+	struct hvia_async err[HVIA_ERR_QUEUE_LEN];
+	uint32_t err_in, err_out;
+	bool closed;
+	struct hvia_client *next;
+};
+
+/* A queue whose next completion somebody sleeps for. */
+struct hvia_armed {
+	uint32_t vi, queue;
+	const volatile uint32_t *status; /* of its oldest descriptor */
+};
+
+/* ---- calls ---------------------------------------------------------------
+ *
+ * All return 0 or a negative errno. */
+
+enum hvia_call {
+	HVIA_CALL_OPEN,	 /* struct hvia_open */
+	HVIA_CALL_CLOSE, /* struct hvia_close */
+	HVIA_CALL_PTAG,	 /* struct hvia_ptag_arg */
+	HVIA_CALL_PTAG_FREE,
+	HVIA_CALL_REG, /* struct hvia_mem_arg */
+	HVIA_CALL_DEREG,
+	HVIA_CALL_MEM_QUERY,
+	HVIA_CALL_MEM_SET,
+	HVIA_CALL_VI, /* struct hvia_vi_arg */
+	HVIA_CALL_VI_FREE,
+	HVIA_CALL_VI_SET,
+	HVIA_CALL_ARM,	  /* struct hvia_arm_arg */
+	HVIA_CALL_LISTEN, /* struct hvia_conn_arg */
+	HVIA_CALL_ACCEPT,
+	HVIA_CALL_REJECT,
+	HVIA_CALL_REQUEST,
+	HVIA_CALL_PEER,
+	HVIA_CALL_DISCONNECT,
+	HVIA_CALL_FAIL, /* struct hvia_fail_arg */
+	HVIA_CALLS
+};
+
+struct hvia_open {
+	struct hvia_client *client;
+	uint32_t number; /* of the client, on its node */
+	uint8_t mac[6];
+	uint32_t payload; /* bytes of a message in a frame */
+	uint64_t version;
+};
+
+struct hvia_close {
+	struct hvia_client *client;
+};
+
+struct hvia_ptag_arg {
+	uint32_t ptag;
+};
+
+struct hvia_mem_arg {
+	struct hvia_client *client;
+	uint64_t va, len;
+	uint32_t ptag, handle;
+	bool rdma_write, rdma_read;
+};
+
+struct hvia_vi_arg {
+	struct hvia_client *client;
+	uint32_t vi;
+	struct hvia_kvi *k;
+	struct hvia_vi_attr attr;
+};
+
+/* Arms all queues, looks once more, sleeps until client->event != seen.  0:
+ * something has happened; -ETIMEDOUT. */
+struct hvia_arm_arg {
+	struct hvia_client *client;
+	struct hvia_armed *armed;
+	uint32_t n, seen;
+	weft_time_t deadline;
+};
+
+struct hvia_conn_arg {
+	struct hvia_client *client;
+	uint32_t vi; /* ACCEPT, REQUEST, PEER, DISCONNECT */
+	struct hvia_addr local, remote;
+	struct hvia_vi_attr remote_attr; /* result */
+	uint64_t conn; /* LISTEN: result; ACCEPT, REJECT: which */
+	weft_time_t deadline;
+};
+
+/* An error of the library; `end`: it cannot go on with the VI, both sides lose
+ * the connection. */
+struct hvia_fail_arg {
+	uint32_t vi, code, queue; /* enum hvia_error */
+	uint64_t token;
+	bool end;
+};
+
+/* Where a region lies and its protection tag; false: it is none of the
+ * client's. */
+bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
+		 uint64_t *len_p, uint32_t *ptag_p);
+/* The client's next asynchronous error. */
+void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
+		      const struct hvia_async *e);
+/* True when the device is an HVIA-GE. */
+bool hvia_probe(struct weft_host *h, struct weft_dev *d);
+/* Loads the agent of the node if it is not there; h is the monitor then.  0,
+ * -ENODEV, -ENOMEM. */
+int hvia_agent_load(struct weft_host *h, struct weft_dev *d);
+
+/* ---- the agent's own ------------------------------------------------------
+ */
+
+struct hvia_region {
+	struct weft_proc *proc; /* NULL: free */
+	struct hvia_l1 l1;
+	uint64_t va, len; /* as registered */
+};
+
+/* A request that waits for accept or reject, or was answered lately. */
+struct hvia_request {
+	uint64_t id; /* 0: free */
+	struct hvia_addr from, to;
+	struct hvia_vi_attr attr;
+	uint32_t vi; /* of the other side */
+	uint32_t payload;
+	bool peer;
+	bool waits;	/* a peer's, and nobody has asked for it yet */
+	uint8_t answer; /* packet type; 0: none yet */
+	uint32_t mine;	/* VI that accepted */
+	uint64_t age;
+};
+
+struct hvia_listener {
+	struct weft_proc *proc;
+	const struct hvia_addr *local;
+	struct hvia_request *got;
+	uint32_t event;
+	struct hvia_listener *next;
+};
+
+/* A packet of agent_packets.c. */
+struct hvia_pkt {
+	uint8_t type;
+	uint8_t mac[6]; /* of the other side */
+	uint32_t dst_vi, src_vi;
+	uint64_t id;
+	uint16_t word, error; /* see agent_packets.c */
+	bool peer;
+	struct hvia_vi_attr attr;
+	struct hvia_addr from, to; /* discriminators */
+};
+
+/* A disconnect that the other side has not confirmed. */
+struct hvia_leaving {
+	struct hvia_pkt pkt;
+	uint32_t tries; /* 0: not sent yet */
+	weft_time_t again;
+};
+
+/* Somebody sleeps for a completion. */
+struct hvia_wait {
+	struct hvia_client *client;
+	struct hvia_armed q;
+	bool told;
+};
+
+enum {
+	HVIA_REQUESTS = HVIA_VIS,
+	HVIA_LEAVING = 8, /* disconnects on their way at a time */
+	HVIA_TRIES = 20,  /* of what the other side must answer */
+};
+
+struct hvia_agent {
+	struct weft_dev *dev;
+	struct weft_io ctrl;
+	bool locked;
+	uint8_t mac[6];
+	uint32_t payload; /* of a frame */
+	uint64_t ctrl_bits, ids, ages;
+	struct hvia_att att;
+	struct {
+		VEC(struct hvia_region);
+	} region; /* by handle */
+	struct {
+		uint8_t *l1;
+		uint32_t *l2;
+	} host; /* levels in host memory (CTRL.ATT_HOST); NULL: on the card */
+	struct weft_proc *ptag[HVIA_PTAGS]; /* owner */
+	struct hvia_kvi vi[HVIA_VIS];
+	struct hvia_client *clients;
+	struct {
+		VEC(struct hvia_wait);
+	} waits;
+	struct hvia_listener *listeners;
+	struct hvia_request request[HVIA_REQUESTS];
+	struct {
+		VEC(struct hvia_leaving);
+	} leaving; /* in order */
+	uint64_t compactions;
+	uint32_t opens;
+	uint32_t timer; /* changes when something new has to be timed */
+};
+
+static inline void agent_store(struct hvia_agent *a, struct weft_host *h,
+			       uint64_t off, uint64_t val)
+{
+	weft_io_store64(h, &a->ctrl, off, val);
+}
+static inline uint64_t agent_load(struct hvia_agent *a, struct weft_host *h,
+				  uint64_t off)
+{
+	return weft_io_load64(h, &a->ctrl, off);
+}
+
+void agent_lock(struct hvia_agent *a, struct weft_host *h);
+void agent_unlock(struct hvia_agent *a);
+
+/* agent_memory.c; all with the lock */
+int agent_mem_init(struct hvia_agent *a, struct weft_host *h);
+int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_dereg(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_mem_query(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg);
+bool agent_ptag_valid(const struct hvia_agent *a, const struct weft_proc *p,
+		      uint32_t ptag);
+void agent_mem_gone(struct hvia_agent *a, struct weft_host *h,
+		    struct weft_proc *p);
+
+/* agent_vi.c */
+int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg);
+/* The card's entry as the VI is now. */
+void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+/* Everything posted has been completed afterwards. */
+void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
+		   struct weft_proc *p);
+/* Completion interrupt: who sleeps for what is done now? */
+void agent_completions(struct hvia_agent *a, struct weft_host *h);
+void agent_errors(struct hvia_agent *a, struct weft_host *h);
+void agent_error(struct hvia_agent *a, struct weft_host *h,
+		 const struct hvia_async *e);
+
+/* agent_connections.c */
+int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_request(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg);
+int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
+/* Ends the connection of a VI, without or with a word to the other side. */
+void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+void agent_conn_gone(struct hvia_agent *a, struct weft_host *h,
+		     struct weft_proc *p);
+/* What is due is sent again, or given up; returns when to look again. */
+weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
+void agent_packet(struct hvia_agent *a, struct weft_host *h,
+		  const struct hvia_pkt *p);
+
+/* agent_packets.c */
+void agent_send(struct hvia_agent *a, struct weft_host *h,
+		const struct hvia_pkt *p);
+/* Takes the oldest packet. */
+enum agent_got {
+	AGENT_NONE,
+	AGENT_OTHER, /* of another kind, or wrong: it is gone */
+	AGENT_PACKET,
+};
+enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,
+			  struct hvia_pkt *p);
+
+#endif

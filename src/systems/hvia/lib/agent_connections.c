@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel agent: connections (hvia.md 5.1, 6.3), as their callers see them.
+ *
+ *   client                             server
+ *   REQUEST  -- CONN_REQ ----------->  LISTEN
+ *   PENDING  <-- NO_MATCH, REJECT ---  nobody listens, REJECT
+ *            <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
+ *   CONNECTED -- CONN_ACK ---------->  CONNECTED
+ *            -- DISCONNECT --------->  ERROR
+ *   IDLE     <-- CONN_ACK -----------
+ *
+ * Peers both send CONN_REQ; the one with the lower address answers the other's.
+ * What is not answered is sent again (connection_packets.h); both sides of a
+ * connection begin with the low half of its id as sequence number. */
+#include "systems/hvia/lib/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "systems/hvia/lib/connection_packets.h"
+
+bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y)
+{
+	return !memcmp(x->mac, y->mac, 6) && x->len == y->len &&
+	       !memcmp(x->disc, y->disc, x->len);
+}
+
+/* ReliabilityLevel, MaxTransferSize, QoS must match (6.1). */
+int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y)
+{
+	if (x->reliability != y->reliability)
+		return -EPROTOTYPE;
+	if (x->max_transfer != y->max_transfer)
+		return -EMSGSIZE;
+	return x->qos != y->qos ? -ENOPROTOOPT : 0;
+}
+
+void conn_timed(struct hvia_agent *a, struct weft_host *h)
+{
+	a->timer++;
+	weft_host_wake(h, &a->timer);
+}
+
+void conn_told(struct weft_host *h, struct hvia_kvi *k)
+{
+	k->event++;
+	weft_host_wake(h, &k->event);
+}
+
+static uint64_t mixed(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* The id is made of the station's address. */
+weft_time_t conn_again(uint64_t id, uint32_t tries)
+{
+	weft_time_t t = tries < 7 ? CONN_FIRST << tries : CONN_MOST;
+
+	return t + mixed(id + tries) % (t / 4);
+}
+
+void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
+		  uint32_t theirs)
+{
+	k->payload = theirs < a->payload ? theirs : a->payload;
+	k->mine.next = k->mine.error = 0;
+	k->mine.said = k->theirs.said = false;
+}
+
+void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	       uint8_t type)
+{
+	const struct hvia_kvi *k = &a->vi[vi];
+	struct hvia_pkt p = { .type = type,
+			      .dst_vi = k->remote_vi,
+			      .src_vi = vi,
+			      .id = k->id,
+			      .word = (uint16_t)a->payload,
+			      .peer = k->peer,
+			      .attr = k->attr,
+			      .from = k->local,
+			      .to = k->remote };
+
+	memcpy(p.mac, k->remote.mac, 6);
+	agent_send(a, h, &p);
+}
+
+void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	      enum hvia_vi_state state)
+{
+	a->vi[vi].state = state;
+	a->vi[vi].flushed = false;
+	agent_vi_write(a, h, vi);
+}
+
+/* No connection came out of it. */
+void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 int result)
+{
+	struct hvia_kvi *k = &a->vi[vi];
+
+	k->conn = HVIA_CONN_ENDED;
+	k->result = result;
+	conn_set(a, h, vi, HVIA_VI_IDLE);
+	conn_told(h, k);
+}
+
+/* ---- server ---------------------------------------------------------------
+ */
+
+static void listener_remove(struct hvia_agent *a, struct hvia_listener *l)
+{
+	struct hvia_listener **pp = &a->listeners;
+
+	while (*pp && *pp != l)
+		pp = &(*pp)->next;
+	if (*pp)
+		*pp = l->next;
+}
+
+static int listen_result(struct hvia_conn_arg *c, const struct hvia_request *r)
+{
+	c->conn = r->id;
+	c->remote = r->from;
+	c->remote_attr = r->attr;
+	return 0;
+}
+
+int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+	struct hvia_listener l = { .proc = weft_proc_self(h),
+				   .local = &c->local };
+	struct hvia_listener **tail = &a->listeners;
+
+	agent_lock(a, h);
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = &l;
+	agent_unlock(a);
+	weft_host_wait(h, &l.event, 0, c->deadline);
+	agent_lock(a, h);
+	listener_remove(a, &l);
+	agent_unlock(a);
+	return l.got ? listen_result(c, l.got) : -ETIMEDOUT;
+}
+
+static struct hvia_request *request_open(struct hvia_agent *a, uint64_t id)
+{
+	for (uint32_t i = 0; i < HVIA_REQUESTS; i++)
+		if (a->request[i].id == id && id && !a->request[i].answer)
+			return &a->request[i];
+	return NULL;
+}
+
+void conn_answer(struct hvia_agent *a, struct weft_host *h,
+		 struct hvia_request *r, uint8_t type)
+{
+	struct hvia_pkt p = { .type = type,
+			      .dst_vi = r->vi,
+			      .id = r->id,
+			      .from = r->to,
+			      .to = r->from };
+
+	memcpy(p.mac, r->from.mac, 6);
+	r->answer = type;
+	agent_send(a, h, &p);
+}
+
+int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+	struct hvia_request *r = request_open(a, c->conn);
+
+	if (!r)
+		return -EINVAL;
+	conn_answer(a, h, r, HVIA_T_CONN_REJECT);
+	return 0;
+}
+
+/* The VI takes the other side of a request and says so. */
+void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 struct hvia_request *r)
+{
+	struct hvia_kvi *k = &a->vi[vi];
+
+	k->id = r->id;
+	k->local = r->to;
+	k->remote = r->from;
+	k->remote_vi = r->vi;
+	k->remote_attr = r->attr;
+	k->conn = HVIA_CONN_ACCEPTED;
+	k->tries = 0;
+	k->again = weft_host_now(h) + conn_again(k->id, 0);
+	conn_payload(a, k, r->payload);
+	r->answer = HVIA_T_CONN_ACCEPT;
+	r->mine = vi;
+	conn_set(a, h, vi, HVIA_VI_CONNECTED);
+	conn_send(a, h, vi, HVIA_T_CONN_ACCEPT);
+	conn_timed(a, h);
+}
+
+/* Waits until the VI's connection is up or has ended. */
+static int conn_wait(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		     weft_time_t deadline)
+{
+	struct hvia_kvi *k = &a->vi[vi];
+
+	while (k->conn == HVIA_CONN_ASKED || k->conn == HVIA_CONN_ACCEPTED) {
+		uint32_t seen = k->event;
+
+		if (!weft_host_wait(h, &k->event, seen, deadline))
+			break;
+	}
+	if (k->conn == HVIA_CONN_UP)
+		return 0;
+	if (k->conn == HVIA_CONN_ENDED)
+		return k->result;
+	agent_lock(a, h);
+	conn_failed(a, h, vi, -ETIMEDOUT);
+	agent_unlock(a);
+	return -ETIMEDOUT;
+}
+
+int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+	struct hvia_kvi *k = &a->vi[c->vi];
+	struct hvia_request *r;
+	int ret;
+
+	agent_lock(a, h);
+	r = request_open(a, c->conn);
+	ret = !r ? -EINVAL : conn_attr_check(&k->attr, &r->attr);
+	if (!ret && k->state != HVIA_VI_IDLE)
+		ret = -EBUSY;
+	if (!ret)
+		conn_accept(a, h, c->vi, r);
+	agent_unlock(a);
+	return ret ? ret : conn_wait(a, h, c->vi, WEFT_NEVER);
+}
+
+/* ---- client, peers --------------------------------------------------------
+ */
+
+static uint64_t conn_id(struct hvia_agent *a)
+{
+	uint64_t x = mixed(++a->ids);
+
+	return x ? x : 1;
+}
+
+static void conn_ask(struct hvia_agent *a, struct weft_host *h,
+		     const struct hvia_conn_arg *c, bool peer)
+{
+	struct hvia_kvi *k = &a->vi[c->vi];
+
+	k->id = conn_id(a);
+	k->local = c->local;
+	k->remote = c->remote;
+	k->remote_vi = 0;
+	k->peer = peer;
+	k->conn = HVIA_CONN_ASKED;
+	k->tries = 0;
+	k->again = weft_host_now(h) + conn_again(k->id, 0);
+	k->deadline = c->deadline;
+	conn_set(a, h, c->vi, HVIA_VI_PENDING);
+	conn_send(a, h, c->vi, HVIA_T_CONN_REQ);
+	conn_timed(a, h);
+}
+
+int agent_request(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+	struct hvia_kvi *k = &a->vi[c->vi];
+	int ret = 0;
+
+	agent_lock(a, h);
+	if (k->state != HVIA_VI_IDLE)
+		ret = -EBUSY;
+	else
+		conn_ask(a, h, c, false);
+	agent_unlock(a);
+	if (!ret)
+		ret = conn_wait(a, h, c->vi, c->deadline);
+	c->remote_attr = k->remote_attr;
+	return ret;
+}
+
+int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+
+	if (a->vi[c->vi].state != HVIA_VI_IDLE)
+		return -EBUSY;
+	conn_ask(a, h, c, true);
+	conn_peer_match(a, h, c->vi);
+	return 0;
+}
+
+/* ---- the end ---------------------------------------------------------------
+ */
+
+void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
+{
+	struct hvia_kvi *k = &a->vi[vi];
+	bool up = k->conn == HVIA_CONN_UP || k->conn == HVIA_CONN_ACCEPTED;
+
+	conn_set(a, h, vi, HVIA_VI_IDLE);
+	agent_vi_flush(a, h, vi);
+	if (up)
+		conn_leave(a, h, vi);
+	k->conn = HVIA_CONN_NONE;
+	conn_told(h, k);
+}
+
+int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_conn_arg *c = arg;
+
+	agent_conn_end(a, h, c->vi);
+	return 0;
+}
+
+int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_fail_arg *f = arg;
+	struct hvia_kvi *k = &a->vi[f->vi];
+	struct hvia_async e = { .code = f->code,
+				.vi = f->vi,
+				.queue = f->queue,
+				.token = f->token };
+	bool up = k->conn == HVIA_CONN_UP;
+
+	if (k->state == HVIA_VI_ERROR) /* that has been said already */
+		return -EBUSY;
+	if (f->end && up) {
+		conn_leave(a, h, f->vi);
+		k->conn = HVIA_CONN_NONE;
+	}
+	if (f->code != HVIA_ERROR_CONN_LOST)
+		agent_error(a, h, &e);
+	if (f->end && up && k->state != HVIA_VI_ERROR) {
+		e.code = HVIA_ERROR_CONN_LOST;
+		agent_error(a, h, &e);
+	}
+	return 0;
+}
+
+void agent_conn_gone(struct hvia_agent *a, struct weft_host *h,
+		     struct weft_proc *p)
+{
+	(void)h;
+	for (struct hvia_listener **pp = &a->listeners; *pp;)
+		if ((*pp)->proc == p)
+			*pp = (*pp)->next;
+		else
+			pp = &(*pp)->next;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel agent: connections that have ended here, until the other side says
+ * that it knows (hvia.md 6.3).  A few disconnects are on their way at a time:
+ * a process with a thousand VIs that ends does not bury the other station's
+ * agent.  What is not answered is sent again, and given up after HVIA_TRIES:
+ * there is nothing at the other end any more. */
+#include <string.h>
+
+#include "systems/hvia/lib/connection_packets.h"
+
+static void leaving_remove(struct hvia_agent *a, size_t i)
+{
+	memmove(a->leaving.at + i, a->leaving.at + i + 1,
+		(--a->leaving.n - i) * sizeof(*a->leaving.at));
+}
+
+void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
+{
+	const struct hvia_kvi *k = &a->vi[vi];
+	struct hvia_leaving l = { .pkt = { .type = HVIA_T_DISCONNECT,
+					   .dst_vi = k->remote_vi,
+					   .src_vi = vi,
+					   .id = k->id,
+					   .word = k->mine.next,
+					   .error = k->mine.error } };
+
+	memcpy(l.pkt.mac, k->remote.mac, 6);
+	vec_push(&a->leaving, l);
+	conn_leaving(a, h);
+	conn_timed(a, h);
+}
+
+/* The first one that is due, sent or given up. */
+static bool leaving_send(struct hvia_agent *a, struct weft_host *h)
+{
+	weft_time_t now = weft_host_now(h);
+
+	for (size_t i = 0; i < a->leaving.n && i < HVIA_LEAVING; i++) {
+		struct hvia_leaving *l = &a->leaving.at[i];
+		struct hvia_pkt p = l->pkt;
+
+		if (l->tries && now < l->again)
+			continue;
+		if (l->tries == HVIA_TRIES) {
+			leaving_remove(a, i);
+			return true;
+		}
+		l->again = now + conn_again(p.id, l->tries++);
+		agent_send(a, h, &p);
+		return true;
+	}
+	return false;
+}
+
+weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h)
+{
+	weft_time_t first = WEFT_NEVER;
+
+	while (leaving_send(a, h))
+		;
+	for (size_t i = 0; i < a->leaving.n && i < HVIA_LEAVING; i++)
+		if (a->leaving.at[i].again < first)
+			first = a->leaving.at[i].again;
+	return first;
+}
+
+void conn_left(struct hvia_agent *a, struct weft_host *h,
+	       const struct hvia_pkt *p)
+{
+	for (size_t i = 0; i < a->leaving.n; i++) {
+		const struct hvia_pkt *l = &a->leaving.at[i].pkt;
+
+		if (l->id != p->id || memcmp(l->mac, p->mac, 6))
+			continue;
+		leaving_remove(a, i);
+		conn_leaving(a, h);
+		return;
+	}
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel agent: protection tags, registration of memory, the address
+ * translation table by PIO, compaction (hvia.md 3.2 to 3.6, 6.2). */
+#include "systems/hvia/lib/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BUSY_TURN (500 * WEFT_NS)
+
+/* ---- the table, on the card or in host memory -----------------------------
+ */
+
+int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
+{
+	/* as many regions and pages as the tests of the option need */
+	enum { REGIONS = 16384, PAGES = 1 << 18 };
+	weft_phys_t l1, l2;
+
+	if (!(a->ctrl_bits & HVIA_CTRL_ATT_HOST))
+		return 0;
+	a->host.l1 = weft_mem_alloc(h, REGIONS * HVIA_L1_BYTES, 4096, &l1);
+	a->host.l2 = weft_mem_alloc(h, PAGES * HVIA_L2_BYTES, 4096, &l2);
+	if (!a->host.l1 || !a->host.l2)
+		return -ENOMEM;
+	hvia_att_fini(&a->att);
+	/* the book's two levels meet inside of both */
+	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
+	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
+	agent_store(a, h, HVIA_ATT_HOST_L2, l2);
+	return 0;
+}
+
+static void l2_write(struct hvia_agent *a, struct weft_host *h, uint32_t index,
+		     weft_phys_t page)
+{
+	if (a->host.l2)
+		a->host.l2[index] = (uint32_t)page;
+	else
+		agent_store(a, h, HVIA_ATT_L2, (uint64_t)index << 32 | page);
+}
+
+static void l1_quad(struct hvia_agent *a, struct weft_host *h, uint32_t handle,
+		    uint32_t i, uint64_t val)
+{
+	uint32_t at = hvia_l1_addr(handle) + 8 * i;
+
+	if (a->host.l1) {
+		memcpy(a->host.l1 + at, &val, 8);
+		return;
+	}
+	agent_store(a, h, HVIA_ATT_ADDR, at);
+	agent_store(a, h, HVIA_ATT_DATA, val);
+}
+
+/* The pages field last: a half-written entry is never valid (6.2). */
+static void l1_write(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
+{
+	const struct hvia_l1 *e = &a->region.at[handle].l1;
+
+	l1_quad(a, h, handle, 0, e->va);
+	l1_quad(a, h, handle, 2,
+		e->length | (uint64_t)e->first << 32 | (uint64_t)e->attr << 48);
+	l1_quad(a, h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
+}
+
+static void l1_count(struct hvia_agent *a, struct weft_host *h)
+{
+	agent_store(a, h, HVIA_ATT_L1_COUNT, a->att.region.n);
+}
+
+/* ---- compaction -----------------------------------------------------------
+ */
+
+struct moving {
+	struct hvia_agent *a;
+	struct weft_host *h;
+};
+
+static void moved(void *own, uint32_t handle, uint32_t from)
+{
+	struct moving *m = own;
+	struct hvia_agent *a = m->a;
+	struct hvia_l1 *e = &a->region.at[handle].l1;
+
+	e->l2 = a->att.region.at[handle].l2;
+	if (a->host.l2) {
+		memmove(a->host.l2 + e->l2, a->host.l2 + from, 4ul * e->pages);
+	} else {
+		agent_store(a, m->h, HVIA_MOVE_FROM, from);
+		agent_store(a, m->h, HVIA_MOVE_TO, e->l2);
+		agent_store(a, m->h, HVIA_MOVE_COUNT, e->pages);
+		while (agent_load(a, m->h, HVIA_MOVE_COUNT))
+			weft_host_sleep(m->h, weft_host_now(m->h) + BUSY_TURN);
+	}
+	l1_quad(a, m->h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
+}
+
+static void compact(struct hvia_agent *a, struct weft_host *h)
+{
+	struct moving m = { a, h };
+
+	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
+	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
+		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+	hvia_att_compact(&a->att, moved, &m);
+	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
+	a->compactions++;
+}
+
+static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
+		    uint32_t *handle_p)
+{
+	int ret = hvia_att_take(&a->att, pages, handle_p);
+
+	if (ret != -EAGAIN)
+		return ret;
+	compact(a, h);
+	return hvia_att_take(&a->att, pages, handle_p);
+}
+
+/* ---- protection tags ------------------------------------------------------
+ */
+
+int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_ptag_arg *t = arg;
+
+	for (uint32_t i = 1; i < HVIA_PTAGS; i++)
+		if (!a->ptag[i]) {
+			a->ptag[i] = weft_proc_self(h);
+			t->ptag = i;
+			return 0;
+		}
+	return -ENOSPC;
+}
+
+bool agent_ptag_valid(const struct hvia_agent *a, const struct weft_proc *p,
+		      uint32_t ptag)
+{
+	return ptag && ptag < HVIA_PTAGS && a->ptag[ptag] == p;
+}
+
+static bool ptag_used(const struct hvia_agent *a, uint32_t ptag)
+{
+	for (size_t i = 0; i < a->region.n; i++)
+		if (a->region.at[i].proc &&
+		    HVIA_ATT_PTAG(a->region.at[i].l1.attr) == ptag)
+			return true;
+	for (uint32_t i = 0; i < HVIA_VIS; i++)
+		if (a->vi[i].proc && a->vi[i].attr.ptag == ptag)
+			return true;
+	return false;
+}
+
+int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_ptag_arg *t = arg;
+
+	if (!agent_ptag_valid(a, weft_proc_self(h), t->ptag))
+		return -EINVAL;
+	if (ptag_used(a, t->ptag))
+		return -EBUSY;
+	a->ptag[t->ptag] = NULL;
+	return 0;
+}
+
+/* ---- regions --------------------------------------------------------------
+ */
+
+static struct hvia_l1 l1_of(const struct hvia_mem_arg *m)
+{
+	uint32_t rights = (m->rdma_write ? HVIA_ATT_RDMA_WRITE : 0) |
+			  (m->rdma_read ? HVIA_ATT_RDMA_READ : 0);
+
+	return (struct hvia_l1){
+		.va = m->va,
+		.length = (uint32_t)m->len,
+		.first = (uint16_t)(HVIA_PAGE - m->va % HVIA_PAGE),
+		.attr = HVIA_ATT_ATTR(m->ptag, rights),
+	};
+}
+
+static uint64_t pages_of(const struct hvia_mem_arg *m)
+{
+	return (m->va % HVIA_PAGE + m->len + HVIA_PAGE - 1) / HVIA_PAGE;
+}
+
+static bool pages_low(const weft_phys_t *phys, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (phys[i] > UINT32_MAX)
+			return false;
+	return true;
+}
+
+static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
+		      struct hvia_mem_arg *m, const weft_phys_t *phys,
+		      uint32_t pages)
+{
+	struct hvia_region r = { .proc = weft_proc_self(h),
+				 .l1 = l1_of(m),
+				 .va = m->va,
+				 .len = m->len };
+	int ret;
+
+	if (!pages_low(phys, pages))
+		return -EFAULT; /* 3.3: pages lie below 4 GiB */
+	ret = att_take(a, h, pages, &m->handle);
+	if (ret)
+		return ret;
+	while (a->region.n <= m->handle)
+		vec_push(&a->region, (struct hvia_region){ 0 });
+	r.l1.pages = pages;
+	r.l1.l2 = a->att.region.at[m->handle].l2;
+	a->region.at[m->handle] = r;
+	for (uint32_t i = 0; i < pages; i++)
+		l2_write(a, h, r.l1.l2 + i, phys[i]);
+	l1_write(a, h, m->handle);
+	l1_count(a, h);
+	return 0;
+}
+
+int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_mem_arg *m = arg;
+	uint64_t pages = pages_of(m);
+	weft_phys_t *phys;
+	int ret;
+
+	if (!agent_ptag_valid(a, weft_proc_self(h), m->ptag))
+		return -EPERM;
+	if (!m->va || !m->len || m->va + m->len < m->va)
+		return -EINVAL;
+	if (m->len > UINT32_MAX)
+		return -ENOSPC;
+	phys = weft_host_calloc(h, pages, sizeof(*phys));
+	if (!phys)
+		return -ENOMEM;
+	if (weft_mem_pin(h, (void *)(uintptr_t)m->va, m->len, phys)) {
+		ret = reg_pinned(a, h, m, phys, (uint32_t)pages);
+		if (ret)
+			weft_mem_unpin(h, (void *)(uintptr_t)m->va, m->len);
+	} else {
+		ret = errno == EFAULT ? -EINVAL : -ENOMEM;
+	}
+	weft_host_free(h, phys);
+	return ret;
+}
+
+static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
+				     const struct hvia_mem_arg *m)
+{
+	struct hvia_region *r;
+
+	if (m->handle >= a->region.n)
+		return NULL;
+	r = &a->region.at[m->handle];
+	return r->proc == weft_proc_self(h) && m->va >= r->va &&
+			       m->va - r->va < r->len
+		       ? r
+		       : NULL;
+}
+
+/* Whatever the card has fetched or found by the entry as it was is forgotten,
+ * and what works with that has ended. */
+static void settle(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
+{
+	agent_store(a, h, HVIA_ATT_BUSY, handle);
+	while (agent_load(a, h, HVIA_ATT_BUSY))
+		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+}
+
+/* 6.2: nothing new finds it, what works with it ends, then the pages go. */
+static void region_drop(struct hvia_agent *a, struct weft_host *h,
+			uint32_t handle)
+{
+	struct hvia_region *r = &a->region.at[handle];
+
+	l1_quad(a, h, handle, 1, (uint64_t)r->l1.l2 << 32);
+	settle(a, h, handle);
+	weft_mem_unpin(h, (void *)(uintptr_t)r->va, r->len);
+	hvia_att_give(&a->att, handle);
+	*r = (struct hvia_region){ 0 };
+	l1_count(a, h);
+}
+
+int agent_dereg(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_mem_arg *m = arg;
+	struct hvia_region *r = region_of(a, h, m);
+
+	if (!r || r->va != m->va)
+		return -EINVAL;
+	region_drop(a, h, m->handle);
+	return 0;
+}
+
+int agent_mem_query(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_mem_arg *m = arg;
+	const struct hvia_region *r = region_of(a, h, m);
+
+	if (!r)
+		return -EINVAL;
+	m->len = r->len - (m->va - r->va);
+	m->ptag = HVIA_ATT_PTAG(r->l1.attr);
+	m->rdma_write = r->l1.attr & HVIA_ATT_RDMA_WRITE;
+	m->rdma_read = r->l1.attr & HVIA_ATT_RDMA_READ;
+	return 0;
+}
+
+int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_mem_arg *m = arg;
+	struct hvia_region *r = region_of(a, h, m);
+
+	if (!r)
+		return -EINVAL;
+	if (!agent_ptag_valid(a, weft_proc_self(h), m->ptag))
+		return -EPERM;
+	r->l1.attr = l1_of(m).attr;
+	l1_write(a, h, m->handle);
+	settle(a, h, m->handle);
+	return 0;
+}
+
+bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
+		 uint64_t *len_p, uint32_t *ptag_p)
+{
+	const struct hvia_agent *a = c->agent;
+
+	if (handle >= a->region.n || a->region.at[handle].proc != c->proc)
+		return false;
+	*va_p = a->region.at[handle].l1.va;
+	*len_p = a->region.at[handle].l1.length;
+	*ptag_p = HVIA_ATT_PTAG(a->region.at[handle].l1.attr);
+	return true;
+}
+
+void agent_mem_gone(struct hvia_agent *a, struct weft_host *h,
+		    struct weft_proc *p)
+{
+	for (uint32_t i = 0; i < a->region.n; i++)
+		if (a->region.at[i].proc == p)
+			region_drop(a, h, i);
+	for (uint32_t i = 0; i < HVIA_PTAGS; i++)
+		if (a->ptag[i] == p)
+			a->ptag[i] = NULL;
+}

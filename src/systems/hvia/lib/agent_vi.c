@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel agent: VIs, their entries on the card, completions somebody sleeps
+ * for, asynchronous errors (hvia.md 3.4, 5.1, 5.6, 6.4). */
+#include "systems/hvia/lib/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FLUSH_TURN   (500 * WEFT_NS)
+#define FLUSH_SETTLE (5 * WEFT_US)
+/* 7.5: return of the system call, and the miss of the line that the card has
+ * written. */
+#define AGENT_RETURN (500 * WEFT_NS)
+#define AGENT_MISS   (209 * WEFT_NS)
+
+/* ---- the card's table -----------------------------------------------------
+ */
+
+static void arm(struct hvia_agent *a, struct weft_host *h,
+		const struct hvia_armed *q)
+{
+	agent_store(a, h, hvia_vi_entry(q->vi, HVIA_VI_3),
+		    q->queue == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND
+					    : HVIA_VIF_IRQ_RECV);
+}
+
+void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
+{
+	const struct hvia_kvi *k = &a->vi[vi];
+	uint32_t seq = (uint32_t)k->id & 0xffff;
+
+	agent_store(a, h, hvia_vi_entry(vi, HVIA_VI_1),
+		    hvia_vi_1(k->remote.mac, seq, seq));
+	agent_store(a, h, hvia_vi_entry(vi, HVIA_VI_2), k->attr.max_transfer);
+	agent_store(a, h, hvia_vi_entry(vi, HVIA_VI_0),
+		    hvia_vi_0(k->state,
+			      (k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0) |
+				      (k->attr.stamped ? HVIA_VIF_STAMP : 0),
+			      k->attr.ptag, k->remote_vi, k->remote.mac));
+	/* flags are those of the store now: who slept already is armed again */
+	for (size_t i = 0; i < a->waits.n; i++)
+		if (a->waits.at[i].q.vi == vi)
+			arm(a, h, &a->waits.at[i].q);
+}
+
+void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
+{
+	uint64_t at = hvia_vi_entry(vi, HVIA_VI_3);
+
+	agent_store(a, h, at, HVIA_VIF_FLUSH);
+	while (agent_load(a, h, at) & HVIA_VIF_FLUSH)
+		weft_host_sleep(h, weft_host_now(h) + FLUSH_TURN);
+}
+
+/* ---- creating and destroying ----------------------------------------------
+ */
+
+int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_vi_arg *v = arg;
+	struct weft_proc *p = weft_proc_self(h);
+	uint32_t i = 0;
+
+	if (!agent_ptag_valid(a, p, v->attr.ptag))
+		return -EPERM;
+	while (i < HVIA_VIS && a->vi[i].proc)
+		i++;
+	if (i == HVIA_VIS)
+		return -ENOSPC;
+	a->vi[i] = (struct hvia_kvi){ .proc = p,
+				      .client = v->client,
+				      .attr = v->attr };
+	if (!weft_proc_map(h, p, a->dev, HVIA_BAR_DOORBELL,
+			   (uint64_t)i * HVIA_PAGE, HVIA_PAGE, WEFT_UC,
+			   &a->vi[i].page)) {
+		a->vi[i].proc = NULL;
+		return -ENOMEM;
+	}
+	agent_vi_write(a, h, i);
+	v->vi = i;
+	v->k = &a->vi[i];
+	return 0;
+}
+
+static void vi_drop(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
+{
+	struct hvia_kvi *k = &a->vi[vi];
+
+	agent_vi_flush(a, h, vi);
+	weft_proc_unmap(h, k->proc, &k->page);
+	for (size_t i = a->waits.n; i--;)
+		if (a->waits.at[i].q.vi == vi)
+			a->waits.at[i] = vec_pop(&a->waits);
+	k->proc = NULL;
+}
+
+int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_vi_arg *v = arg;
+
+	if (a->vi[v->vi].state != HVIA_VI_IDLE)
+		return -EBUSY;
+	vi_drop(a, h, v->vi);
+	return 0;
+}
+
+int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_vi_arg *v = arg;
+	struct hvia_kvi *k = &a->vi[v->vi];
+
+	if (k->state != HVIA_VI_IDLE)
+		return -EBUSY;
+	if (!agent_ptag_valid(a, weft_proc_self(h), v->attr.ptag))
+		return -EPERM;
+	k->attr = v->attr;
+	agent_vi_write(a, h, v->vi);
+	return 0;
+}
+
+void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
+		   struct weft_proc *p)
+{
+	for (uint32_t i = 0; i < HVIA_VIS; i++)
+		if (a->vi[i].proc == p) {
+			agent_conn_end(a, h, i);
+			vi_drop(a, h, i);
+		}
+}
+
+/* ---- completions ----------------------------------------------------------
+ */
+
+static bool armed_done(const struct hvia_armed *q)
+{
+	return *q->status & HVIA_ST_DONE;
+}
+
+static void waits_remove(struct hvia_agent *a, const struct hvia_client *c,
+			 const struct hvia_armed *q)
+{
+	for (size_t i = a->waits.n; i--;) {
+		const struct hvia_wait *w = &a->waits.at[i];
+
+		if (w->client == c && w->q.vi == q->vi &&
+		    w->q.queue == q->queue && w->q.status == q->status) {
+			a->waits.at[i] = vec_pop(&a->waits);
+			return;
+		}
+	}
+}
+
+/* Sets the flags; true when none of them is done.  The load at the end is
+ * behind the stores: whatever completes later raises the interrupt. */
+static bool arm_all(struct hvia_agent *a, struct weft_host *h,
+		    const struct hvia_arm_arg *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct hvia_wait e = { w->client, w->armed[i], false };
+
+		if (e.q.vi >= HVIA_VIS || a->vi[e.q.vi].proc != w->client->proc)
+			continue; /* not the caller's, or gone */
+		vec_push(&a->waits, e);
+		arm(a, h, &e.q);
+	}
+	if (w->n)
+		agent_load(a, h, HVIA_STATUS);
+	for (uint32_t i = 0; i < w->n; i++)
+		if (armed_done(&w->armed[i]))
+			return false;
+	return true;
+}
+
+int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
+{
+	struct hvia_arm_arg *w = arg;
+	bool slept = arm_all(a, h, w), hit = true;
+
+	if (slept)
+		hit = weft_host_wait(h, &w->client->event, w->seen,
+				     w->deadline);
+	for (uint32_t i = 0; i < w->n; i++)
+		waits_remove(a, w->client, &w->armed[i]);
+	weft_host_sleep(h, weft_host_now(h) + AGENT_RETURN +
+				   (slept && hit ? AGENT_MISS : 0));
+	return hit ? 0 : -ETIMEDOUT;
+}
+
+void agent_completions(struct hvia_agent *a, struct weft_host *h)
+{
+	weft_host_cpu(h, 0); /* what it owes: nobody runs inside of the loop */
+	for (size_t i = 0; i < a->waits.n; i++) {
+		struct hvia_client *c = a->waits.at[i].client;
+
+		if (a->waits.at[i].told || !armed_done(&a->waits.at[i].q))
+			continue;
+		a->waits.at[i].told = true;
+		c->event++;
+		weft_host_wake(h, &c->event);
+	}
+}
+
+/* ---- asynchronous errors --------------------------------------------------
+ */
+
+/* What a VI does not survive (5.1). */
+static bool fatal(uint32_t code)
+{
+	return code == HVIA_ERROR_POST_DESC || code == HVIA_ERROR_CONN_LOST ||
+	       code == HVIA_ERROR_VI_OVERRUN || code == HVIA_ERROR_COMP_PROT ||
+	       code == HVIA_ERROR_CATASTROPHIC;
+}
+
+void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
+		      const struct hvia_async *e)
+{
+	c->err[c->err_in++ % HVIA_ERR_QUEUE_LEN] = *e;
+	if (c->err_in - c->err_out > HVIA_ERR_QUEUE_LEN)
+		c->err_out++;
+	c->event++;
+	weft_host_wake(h, &c->event);
+}
+
+void agent_error(struct hvia_agent *a, struct weft_host *h,
+		 const struct hvia_async *e)
+{
+	struct hvia_kvi *k = &a->vi[e->vi % HVIA_VIS];
+
+	if (!k->proc)
+		return;
+	if (fatal(e->code)) {
+		k->state = HVIA_VI_ERROR;
+		agent_vi_write(a, h, e->vi);
+		agent_vi_flush(a, h, e->vi);
+		/* doorbells that were on their way have been served too */
+		weft_host_sleep(h, weft_host_now(h) + FLUSH_SETTLE);
+		k->flushed = true;
+		k->event++;
+		weft_host_wake(h, &k->event);
+	}
+	hvia_client_tell(h, k->client, e);
+}
+
+static void lost_errors(struct hvia_agent *a, struct weft_host *h)
+{
+	struct hvia_async e = { .code = HVIA_ERROR_CATASTROPHIC,
+				.vi = HVIA_VIS };
+
+	for (struct hvia_client *c = a->clients; c; c = c->next)
+		hvia_client_tell(h, c, &e);
+}
+
+void agent_errors(struct hvia_agent *a, struct weft_host *h)
+{
+	uint64_t e;
+
+	agent_lock(a, h);
+	while ((e = agent_load(a, h, HVIA_ERR_POP)) & HVIA_ERR_VALID) {
+		struct hvia_async err = { .code = HVIA_ERR_CODE(e),
+					  .vi = HVIA_ERR_VI(e),
+					  .queue = HVIA_ERR_QUEUE(e) };
+
+		err.token = agent_load(a, h, HVIA_ERR_INFO);
+		if (e & HVIA_ERR_OVERFLOW)
+			lost_errors(a, h);
+		agent_error(a, h, &err);
+	}
+	agent_unlock(a);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the kernel agent's connections: agent_connections.c (callers),
+ * agent_peers.c (packets and time). */
+#ifndef SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
+#define SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
+
+#include "systems/hvia/lib/agent.h"
+
+/* What is not answered is sent again: soon at first, then after twice the time
+ * up to 100 ms (hvia.md 6.3), and a little later for each station and
+ * connection, so that two that got in each other's way do not meet again. */
+#define CONN_FIRST WEFT_MS
+#define CONN_MOST  (100 * WEFT_MS)
+weft_time_t conn_again(uint64_t id, uint32_t tries);
+
+bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y);
+/* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */
+int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
+/* There is something new for the timer; for who waits for the VI. */
+void conn_timed(struct hvia_agent *a, struct weft_host *h);
+void conn_told(struct weft_host *h, struct hvia_kvi *k);
+void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	      enum hvia_vi_state state);
+void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 int result);
+/* A connection begins. */
+void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
+		  uint32_t theirs);
+void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+	       uint8_t type);
+void conn_answer(struct hvia_agent *a, struct weft_host *h,
+		 struct hvia_request *r, uint8_t type);
+void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
+		 struct hvia_request *r);
+/* Tells the other side that the connection has ended, until it says so. */
+void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+/* Sends what may be on its way; when to look again. */
+weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
+void conn_left(struct hvia_agent *a, struct weft_host *h,
+	       const struct hvia_pkt *p);
+/* A peer's request that came before this VI's own. */
+void conn_peer_match(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Endpoint over VIs: operations and sending, see endpoint.h. */
+#include "systems/hvia/lib/endpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of the program: it is freed also when a run ends in the middle. */
+void *epv_grow(struct epv *e, void *at, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? 2 * *cap : 16;
+	void *to;
+
+	if (n < *cap)
+		return at;
+	to = weft_host_calloc(e->h, more, size);
+	if (!to)
+		abort();
+	if (at)
+		memcpy(to, at, n * size);
+	weft_host_free(e->h, at);
+	*cap = more;
+	return to;
+}
+
+void epv_push(struct epv *e, const struct weft_ep_event *ev)
+{
+	e->event.at = epv_grow(e, e->event.at, e->event.n, &e->event.cap,
+			       sizeof(*ev));
+	e->event.at[e->event.n++] = *ev;
+}
+
+void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
+	       uint64_t result)
+{
+	epv_push(e, &(struct weft_ep_event){ .kind = kind,
+					     .status = status,
+					     .ctx = ctx,
+					     .result = result });
+}
+
+/* ---- sending ----------------------------------------------------------------
+ */
+
+/* A quarter is for answers alone: who asks finds none before they run out. */
+struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst)
+{
+	bool reply = kind == EPV_DONE || kind == EPV_GET_DATA;
+
+	for (uint32_t i = reply ? 0 : EPV_OPS / 4 * 3; i < EPV_OPS; i++) {
+		if (e->op[i].used)
+			continue;
+		e->op[i] = (struct epv_op){
+			.used = true, .kind = kind, .dst = dst, .id = i
+		};
+		return &e->op[i];
+	}
+	return NULL;
+}
+
+void epv_op_start(struct epv *e, struct epv_op *op)
+{
+	struct epv_peer *p = &e->peer[op->dst];
+
+	op->next = NULL;
+	*p->tail = op;
+	p->tail = &op->next;
+}
+
+static void transmit(struct epv *e, struct epv_peer *p, struct epv_head *h,
+		     const uint8_t *data)
+{
+	struct epv_slot *s = epv_slot(e, p, p->next++ % (e->slots + EPV_SPARE));
+	uint32_t bytes = (uint32_t)sizeof(*h) + h->len;
+
+	h->places = p->owed;
+	p->owed = 0;
+	memset(&s->desc, 0, sizeof(s->desc));
+	s->head = *h;
+	if (h->len)
+		weft_host_copy(e->h, s->data, data, h->len);
+	s->desc.CS.SegCount = 1;
+	s->desc.CS.Length = bytes;
+	s->desc.DS[0].Local.Data.Address = &s->head;
+	s->desc.DS[0].Local.Handle = p->handle;
+	s->desc.DS[0].Local.Length = bytes;
+	p->sending++;
+	VipPostSend(p->vi, &s->desc, p->handle);
+}
+
+/* The next message of an operation; true: it was the last one. */
+static bool op_step(struct epv *e, struct epv_peer *p, struct epv_op *op)
+{
+	size_t left = op->len - op->off;
+	struct epv_head h = op->head;
+	bool data = op->kind == EPV_MSG || op->kind == EPV_PUT ||
+		    op->kind == EPV_GET_DATA;
+
+	h.kind = op->kind;
+	if (op->kind != EPV_DONE && op->kind != EPV_GET_DATA)
+		h.id = op->id;
+	h.len = !data			    ? 0
+		: left < e->ep.info.max_msg ? (uint32_t)left
+					    : e->ep.info.max_msg;
+	if (op->kind == EPV_PUT)
+		h.addr += op->off;
+	if (op->kind == EPV_GET_DATA)
+		h.addr = op->off;
+	if (!data || h.len == left)
+		h.flags |= EPV_LAST;
+	transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
+	op->off += h.len;
+	p->places--;
+	return h.flags & EPV_LAST;
+}
+
+static void peer_pump(struct epv *e, struct epv_peer *p)
+{
+	uint32_t limit = e->slots;
+
+	while (p->head && p->places && p->sending < limit) {
+		struct epv_op *op = p->head;
+
+		if (!op_step(e, p, op))
+			continue;
+		p->head = op->next;
+		if (!p->head)
+			p->tail = &p->head;
+		if (op->waits)
+			continue;
+		if (!op->answered)
+			epv_event(e, op->event, 0, op->ctx, 0);
+		op->used = false;
+	}
+	if (p->owed >= (e->slots + 1) / 2 && p->sending < limit + EPV_SPARE) {
+		struct epv_head h = { .kind = EPV_PLACES };
+
+		transmit(e, p, &h, NULL);
+	}
+}
+
+void epv_pump(struct epv *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (i != e->me)
+			peer_pump(e, &e->peer[i]);
+}
+
+/* ---- operations -------------------------------------------------------------
+ */
+
+static int op_begin(struct epv *e, enum epv_kind kind, uint32_t dst,
+		    enum weft_ep_kind event, void *ctx, struct epv_op **op_p)
+{
+	if (dst >= e->n)
+		return -EINVAL;
+	*op_p = epv_op_new(e, kind, dst);
+	if (!*op_p)
+		return -EAGAIN;
+	(*op_p)->event = event;
+	(*op_p)->ctx = ctx;
+	(*op_p)->waits = kind != EPV_MSG;
+	return 0;
+}
+
+static int self_send(struct epv *e, const void *buf, size_t len, uint64_t imm,
+		     void *ctx)
+{
+	uint8_t *copy = weft_host_calloc(e->h, 1, len ? len : 1);
+
+	if (!copy)
+		return -EAGAIN;
+	weft_host_copy(e->h, copy, buf, len);
+	epv_event(e, WEFT_EV_SENT, 0, ctx, 0);
+	epv_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
+					     .src = e->me,
+					     .imm = imm,
+					     .data = copy,
+					     .len = len });
+	return 0;
+}
+
+static int epv_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+		    size_t len, uint64_t imm, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (len > ep->info.max_msg)
+		return -EMSGSIZE;
+	if (dst == e->me)
+		return self_send(e, buf, len, imm, ctx);
+	ret = op_begin(e, EPV_MSG, dst, WEFT_EV_SENT, ctx, &op);
+	if (ret)
+		return ret;
+	op->buf = buf;
+	op->len = len;
+	op->head.imm = imm;
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int self_copy(struct epv *e, uint8_t *to, const uint8_t *from,
+		     size_t len, enum weft_ep_kind kind, void *ctx)
+{
+	if (!to || !from)
+		return -EFAULT;
+	weft_host_copy(e->h, to, from, len);
+	epv_event(e, kind, 0, ctx, 0);
+	return 0;
+}
+
+static int epv_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
+		   uint64_t imm, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me) {
+		ret = self_copy(e, epv_at(e, rkey, raddr, len), buf, len,
+				WEFT_EV_PUT, ctx);
+		if (!ret && notify)
+			epv_push(e, &(struct weft_ep_event){
+					    .kind = WEFT_EV_PUT_IN,
+					    .src = dst,
+					    .imm = imm });
+		return ret;
+	}
+	ret = op_begin(e, EPV_PUT, dst, WEFT_EV_PUT, ctx, &op);
+	if (ret)
+		return ret;
+	op->buf = buf;
+	op->len = len;
+	op->head = (struct epv_head){ .flags = notify ? EPV_NOTIFY : 0,
+				      .imm = imm,
+				      .addr = raddr,
+				      .key = rkey };
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int epv_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		   uint64_t raddr, uint64_t rkey, void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me)
+		return self_copy(e, buf, epv_at(e, rkey, raddr, len), len,
+				 WEFT_EV_GET, ctx);
+	ret = op_begin(e, EPV_GET, dst, WEFT_EV_GET, ctx, &op);
+	if (ret)
+		return ret;
+	op->into = buf;
+	op->len = len;
+	op->head = (struct epv_head){ .addr = raddr, .key = rkey, .arg = len };
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int atomic(struct weft_ep *ep, uint32_t dst, struct epv_head h,
+		  void *ctx)
+{
+	struct epv *e = (struct epv *)ep;
+	struct epv_op *op;
+	int ret;
+
+	if (dst == e->me) {
+		int32_t status;
+		uint64_t old = epv_atomic(e, &h, &status);
+
+		if (!status)
+			epv_event(e, WEFT_EV_ATOMIC, 0, ctx, old);
+		return status;
+	}
+	ret = op_begin(e, (enum epv_kind)h.kind, dst, WEFT_EV_ATOMIC, ctx, &op);
+	if (ret)
+		return ret;
+	op->head = h;
+	epv_op_start(e, op);
+	epv_pump(e);
+	return 0;
+}
+
+static int epv_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		    uint64_t rkey, uint64_t add, void *ctx)
+{
+	struct epv_head h = {
+		.kind = EPV_FADD, .addr = raddr, .key = rkey, .arg = add
+	};
+
+	return atomic(ep, dst, h, ctx);
+}
+
+static int epv_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+		     uint64_t rkey, uint64_t expect, uint64_t desired,
+		     void *ctx)
+{
+	struct epv_head h = { .kind = EPV_CSWAP,
+			      .imm = desired,
+			      .addr = raddr,
+			      .key = rkey,
+			      .arg = expect };
+
+	return atomic(ep, dst, h, ctx);
+}
+
+static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+{
+	struct epv *e = (struct epv *)ep;
+	int n;
+
+	epv_receive(e);
+	epv_pump(e);
+	if (!e->event.n)
+		return 0;
+	n = e->event.n < (size_t)max ? (int)e->event.n : max;
+	memcpy(ev, e->event.at, (size_t)n * sizeof(*ev));
+	memmove(e->event.at, e->event.at + n,
+		(e->event.n - (size_t)n) * sizeof(*ev));
+	e->event.n -= (size_t)n;
+	return n;
+}
+
+static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
+{
+	struct epv *e = (struct epv *)ep;
+	struct vipl_nic *n = vipl_nic(e->nic);
+	bool late = false;
+
+	for (;;) {
+		uint32_t seen = n->client->event;
+
+		epv_receive(e);
+		epv_pump(e);
+		if (e->event.n)
+			return 0;
+		if (late || weft_host_now(e->h) >= deadline)
+			return -ETIMEDOUT;
+		if (e->irq)
+			late = vipl_sleep(n, NULL, 0, seen, deadline) ==
+			       -ETIMEDOUT;
+		else
+			weft_host_cpu(e->h, VIPL_POLL);
+	}
+}
+
+const struct weft_ep_ops epv_ops = {
+	.close = epv_close,
+	.mr_reg = epv_mr_reg,
+	.mr_dereg = epv_mr_dereg,
+	.send = epv_send,
+	.put = epv_put,
+	.get = epv_get,
+	.fadd = epv_fadd,
+	.cswap = epv_cswap,
+	.poll = epv_poll,
+	.release = epv_release,
+	.wait = epv_wait,
+};

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Book of the address translation table, see translation_table.h. */
+#include "systems/hvia/lib/translation_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- free blocks: a treap by index, 0 = no node ---------------------------
+ */
+
+static struct hvia_att_node *node(const struct hvia_att *a, uint32_t i)
+{
+	return &a->node.at[i];
+}
+
+/* Priority of a block: any fixed mixture of its index. */
+static uint32_t rank(const struct hvia_att *a, uint32_t i)
+{
+	uint32_t x = node(a, i)->at * 2654435761u;
+
+	return x ^ x >> 15;
+}
+
+static uint32_t most(const struct hvia_att *a, uint32_t i)
+{
+	return i ? node(a, i)->most : 0;
+}
+
+static uint32_t update(const struct hvia_att *a, uint32_t i)
+{
+	struct hvia_att_node *n = node(a, i);
+	uint32_t l = most(a, n->left), r = most(a, n->right);
+
+	n->most = n->len;
+	n->most = l > n->most ? l : n->most;
+	n->most = r > n->most ? r : n->most;
+	return i;
+}
+
+/* All of l lie below all of r. */
+static uint32_t join(struct hvia_att *a, uint32_t l, uint32_t r)
+{
+	if (!l || !r)
+		return l ? l : r;
+	if (rank(a, l) > rank(a, r)) {
+		node(a, l)->right = join(a, node(a, l)->right, r);
+		return update(a, l);
+	}
+	node(a, r)->left = join(a, l, node(a, r)->left);
+	return update(a, r);
+}
+
+/* Blocks below `at`, and the others. */
+static void split(struct hvia_att *a, uint32_t i, uint32_t at, uint32_t *lo_p,
+		  uint32_t *hi_p)
+{
+	if (!i) {
+		*lo_p = *hi_p = 0;
+	} else if (node(a, i)->at < at) {
+		split(a, node(a, i)->right, at, &node(a, i)->right, hi_p);
+		*lo_p = update(a, i);
+	} else {
+		split(a, node(a, i)->left, at, lo_p, &node(a, i)->left);
+		*hi_p = update(a, i);
+	}
+}
+
+static uint32_t node_new(struct hvia_att *a, uint32_t at, uint32_t len)
+{
+	struct hvia_att_node n = { .at = at, .len = len, .most = len };
+
+	if (a->spare_nodes.n) {
+		uint32_t i = vec_pop(&a->spare_nodes);
+
+		a->node.at[i] = n;
+		return i;
+	}
+	vec_push(&a->node, n);
+	return (uint32_t)a->node.n - 1;
+}
+
+static uint32_t outermost(const struct hvia_att *a, uint32_t i, bool right)
+{
+	uint32_t next = i;
+
+	while (next) {
+		i = next;
+		next = right ? node(a, i)->right : node(a, i)->left;
+	}
+	return i;
+}
+
+static void insert(struct hvia_att *a, uint32_t lo, uint32_t hi, uint32_t at,
+		   uint32_t len)
+{
+	a->root = join(a, join(a, lo, node_new(a, at, len)), hi);
+}
+
+/* Takes the outermost block off a tree; its neighbour gets it. */
+static uint32_t swallow(struct hvia_att *a, uint32_t *tree_p, bool right)
+{
+	uint32_t i = outermost(a, *tree_p, right), rest, it;
+	uint32_t at = node(a, i)->at;
+
+	if (right) {
+		split(a, *tree_p, at, &rest, &it);
+		*tree_p = rest;
+	} else {
+		split(a, *tree_p, at + 1, &it, &rest);
+		*tree_p = rest;
+	}
+	vec_push(&a->spare_nodes, i);
+	return node(a, i)->len;
+}
+
+/* Gives a block back and joins it with its neighbours. */
+static void block_give(struct hvia_att *a, uint32_t at, uint32_t len)
+{
+	uint32_t lo, hi, i;
+
+	split(a, a->root, at, &lo, &hi);
+	i = outermost(a, lo, true);
+	if (i && node(a, i)->at + node(a, i)->len == at) {
+		uint32_t n = swallow(a, &lo, true);
+
+		at -= n;
+		len += n;
+	}
+	i = outermost(a, hi, false);
+	if (i && at + len == node(a, i)->at)
+		len += swallow(a, &hi, false);
+	insert(a, lo, hi, at, len);
+}
+
+/* The lowest block of at least `len`; 0: none. */
+static uint32_t block_find(const struct hvia_att *a, uint32_t len)
+{
+	uint32_t i = a->root;
+
+	if (most(a, i) < len)
+		return 0;
+	for (;;) {
+		const struct hvia_att_node *n = node(a, i);
+
+		if (most(a, n->left) >= len)
+			i = n->left;
+		else if (n->len >= len)
+			return i;
+		else
+			i = n->right;
+	}
+}
+
+/* Its first `len` entries are used from now on. */
+static void block_cut(struct hvia_att *a, uint32_t i, uint32_t len)
+{
+	uint32_t at = node(a, i)->at, had = node(a, i)->len, lo, mid, hi;
+
+	split(a, a->root, at, &lo, &mid);
+	split(a, mid, at + 1, &mid, &hi);
+	vec_push(&a->spare_nodes, mid);
+	if (had > len)
+		insert(a, lo, hi, at + len, had - len);
+	else
+		a->root = join(a, lo, hi);
+}
+
+/* ---- handles: a heap of those that came back ------------------------------
+ */
+
+static void handle_put(struct hvia_att *a, uint32_t h)
+{
+	size_t i = a->spare_handles.n;
+
+	vec_push(&a->spare_handles, h);
+	for (; i && h < a->spare_handles.at[(i - 1) / 2]; i = (i - 1) / 2)
+		a->spare_handles.at[i] = a->spare_handles.at[(i - 1) / 2];
+	a->spare_handles.at[i] = h;
+}
+
+/* Level 1 grows only when no handle is free, so that none of those beyond its
+ * end is still here then. */
+static void handles_prune(struct hvia_att *a)
+{
+	if (a->spare_handles.n && a->spare_handles.at[0] >= a->region.n)
+		vec_clear(&a->spare_handles);
+}
+
+static uint32_t handle_pop(struct hvia_att *a)
+{
+	uint32_t *heap = a->spare_handles.at, first = heap[0];
+	uint32_t h = vec_pop(&a->spare_handles);
+	size_t n = a->spare_handles.n, i = 0, k;
+
+	for (; (k = 2 * i + 1) < n; i = k) {
+		k += k + 1 < n && heap[k + 1] < heap[k];
+		if (h <= heap[k])
+			break;
+		heap[i] = heap[k];
+	}
+	if (n)
+		heap[i] = h;
+	handles_prune(a);
+	return first;
+}
+
+/* ---- the book --------------------------------------------------------------
+ */
+
+static void blocks_reset(struct hvia_att *a)
+{
+	vec_clear(&a->node);
+	vec_clear(&a->spare_nodes);
+	vec_push(&a->node, (struct hvia_att_node){ 0 });
+	a->root = node_new(a, a->used, a->sdram / HVIA_L2_BYTES - a->used);
+}
+
+void hvia_att_init(struct hvia_att *a, uint32_t sdram)
+{
+	*a = (struct hvia_att){ .sdram = sdram };
+	blocks_reset(a);
+}
+
+void hvia_att_fini(struct hvia_att *a)
+{
+	vec_free(&a->region);
+	vec_free(&a->spare_handles);
+	vec_free(&a->node);
+	vec_free(&a->spare_nodes);
+}
+
+uint32_t hvia_att_top(const struct hvia_att *a)
+{
+	uint32_t end = a->sdram / HVIA_L2_BYTES;
+	uint32_t i = outermost(a, a->root, true);
+
+	if (i && node(a, i)->at + node(a, i)->len == end)
+		return node(a, i)->at;
+	return end;
+}
+
+uint32_t hvia_att_blocks(const struct hvia_att *a)
+{
+	return (uint32_t)(a->node.n - 1 - a->spare_nodes.n);
+}
+
+int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
+{
+	uint64_t l1 = a->region.n + !a->spare_handles.n;
+	uint64_t level1 = l1 * HVIA_L1_BYTES;
+	uint32_t limit, i;
+
+	if (level1 + (uint64_t)HVIA_L2_BYTES * (a->used + (uint64_t)pages) >
+	    a->sdram)
+		return -ENOSPC;
+	limit = (uint32_t)((a->sdram - level1) / HVIA_L2_BYTES);
+	i = block_find(a, pages);
+	if (hvia_att_top(a) > limit || !i || node(a, i)->at + pages > limit)
+		return -EAGAIN;
+	if (!a->spare_handles.n)
+		vec_push(&a->region, (struct hvia_att_region){ 0 });
+	*handle_p =
+		a->spare_handles.n ? handle_pop(a) : (uint32_t)a->region.n - 1;
+	a->region.at[*handle_p] =
+		(struct hvia_att_region){ pages, node(a, i)->at };
+	block_cut(a, i, pages);
+	a->used += pages;
+	a->live++;
+	return 0;
+}
+
+void hvia_att_give(struct hvia_att *a, uint32_t handle)
+{
+	struct hvia_att_region *r = &a->region.at[handle];
+
+	block_give(a, r->l2, r->pages);
+	a->used -= r->pages;
+	a->live--;
+	r->pages = 0;
+	handle_put(a, handle);
+	while (a->region.n && !vec_last(&a->region).pages)
+		a->region.n--;
+	handles_prune(a);
+}
+
+struct place {
+	uint32_t at, handle;
+};
+
+static int place_cmp(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+void hvia_att_compact(struct hvia_att *a,
+		      void (*move)(void *own, uint32_t handle, uint32_t from),
+		      void *own)
+{
+	struct {
+		VEC(struct place);
+	} order = { 0 };
+	uint32_t to = 0;
+
+	for (uint32_t h = 0; h < a->region.n; h++)
+		if (a->region.at[h].pages)
+			vec_push(&order,
+				 (struct place){ a->region.at[h].l2, h });
+	if (order.n)
+		qsort(order.at, order.n, sizeof(order.at[0]), place_cmp);
+	for (size_t i = 0; i < order.n; i++) {
+		struct hvia_att_region *r = &a->region.at[order.at[i].handle];
+		uint32_t from = r->l2;
+
+		r->l2 = to;
+		if (from != to)
+			move(own, order.at[i].handle, from);
+		to += r->pages;
+	}
+	vec_free(&order);
+	blocks_reset(a);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: completion queues in software.  The card has none (hvia.md 6.1, MaxCQ
+ * 0): without the option "+cq" nothing of this is there.  The library enters
+ * completions when it looks at its work queues, in the order in which they came
+ * about: the card numbers those of VIs that have such a queue.  A queue that is
+ * full loses what comes, and says so once (VI_OVERRUN of the queue). */
+#include <errno.h>
+
+#include "systems/hvia/lib/vipl_internal.h"
+
+void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q)
+{
+	struct vipl_queue **pp;
+
+	if (!c)
+		return;
+	for (pp = &c->queues; *pp; pp = &(*pp)->cq_next)
+		;
+	*pp = q;
+	q->cq = c;
+	c->users++;
+}
+
+void vipl_cq_detach(struct vipl_queue *q)
+{
+	struct vipl_cq *c = q->cq;
+	struct vipl_queue **pp;
+	uint32_t n = 0;
+
+	if (!c)
+		return;
+	for (pp = &c->queues; *pp != q; pp = &(*pp)->cq_next)
+		;
+	*pp = q->cq_next;
+	c->users--;
+	q->cq = NULL;
+	/* its entries go, too */
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct vipl_queue *e = c->entry[(c->first + i) % c->size];
+
+		if (e != q)
+			c->entry[(c->first + n++) % c->size] = e;
+	}
+	c->n = n;
+}
+
+/* Number of the next completion of a work queue; false: there is none.  What
+ * the library has flushed has no number, and is newer than all others. */
+static bool completed(struct vipl_queue *q, uint32_t *stamp_p, bool *flushed_p)
+{
+	struct vipl_posted *p = vipl_queue_at(q, q->first + q->entered);
+
+	if (!p)
+		return false;
+	vipl_queue_done(q); /* behind an error everything is flushed */
+	*stamp_p = p->d->CS.Reserved;
+	*flushed_p = !*stamp_p;
+	return *vipl_status(p->d) & VIP_STATUS_DONE ||
+	       (q->vi->k->state == HVIA_VI_ERROR && q->vi->k->flushed);
+}
+
+/* The oldest completion that has no entry. */
+static struct vipl_queue *oldest(struct vipl_cq *c)
+{
+	struct vipl_queue *best = NULL;
+	uint32_t stamp, best_stamp = 0;
+	bool last, best_last = false;
+
+	for (struct vipl_queue *q = c->queues; q; q = q->cq_next) {
+		if (!completed(q, &stamp, &last))
+			continue;
+		if (best &&
+		    (last || (!best_last && (int32_t)(stamp - best_stamp) > 0)))
+			continue;
+		best = q;
+		best_stamp = stamp;
+		best_last = last;
+	}
+	return best;
+}
+
+static void overrun(struct vipl_cq *c)
+{
+	struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
+				.vi = HVIA_VIS,
+				.cq = c->self };
+
+	if (c->overrun)
+		return;
+	c->overrun = true;
+	hvia_client_tell(weft_host_self(), c->nic->client, &e);
+}
+
+void vipl_cq_collect(struct vipl_cq *c)
+{
+	struct vipl_queue *q;
+
+	while ((q = oldest(c))) {
+		q->entered++;
+		if (c->n < c->size)
+			c->entry[(c->first + c->n++) % c->size] = q;
+		else
+			overrun(c);
+	}
+}
+
+bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p)
+{
+	vipl_cq_collect(c);
+	if (!c->n)
+		return false;
+	*q_p = c->entry[c->first];
+	c->first = (c->first + 1) % c->size;
+	c->n--;
+	c->overrun = false;
+	return true;
+}
+
+static struct vipl_queue **entries_new(VIP_ULONG n)
+{
+	return weft_host_calloc(weft_host_self(), n,
+				sizeof(struct vipl_queue *));
+}
+
+VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
+		       VIP_CQ_HANDLE *CQHandle)
+{
+	struct vipl_nic *n = vipl_nic(NicHandle);
+	struct vipl_cq *c;
+
+	if (!n || !CQHandle)
+		return VIP_INVALID_PARAMETER;
+	if (!n->with_cq)
+		return VIP_ERROR_NOT_SUPPORTED;
+	if (!EntryCount)
+		return VIP_INVALID_PARAMETER;
+	if (EntryCount > VIPL_CQ_ENTRIES || n->n_cqs == VIPL_CQS)
+		return VIP_ERROR_RESOURCE;
+	c = weft_host_calloc(weft_host_self(), 1, sizeof(*c));
+	if (!c)
+		return VIP_ERROR_RESOURCE;
+	*c = (struct vipl_cq){ .nic = n,
+			       .entry = entries_new(EntryCount),
+			       .size = (uint32_t)EntryCount,
+			       .next = n->cqs };
+	if (c->entry)
+		c->self = vipl_handle(VIPL_CQ, c, 0);
+	if (!c->self) {
+		weft_host_free(weft_host_self(), c->entry);
+		weft_host_free(weft_host_self(), c);
+		return VIP_ERROR_RESOURCE;
+	}
+	n->cqs = c;
+	n->n_cqs++;
+	*CQHandle = c->self;
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
+{
+	struct vipl_cq *c = vipl_cq(CQHandle), **pp;
+
+	if (!c)
+		return VIP_INVALID_PARAMETER;
+	if (c->users || c->inside)
+		return VIP_ERROR_RESOURCE;
+	for (pp = &c->nic->cqs; *pp != c; pp = &(*pp)->next)
+		;
+	*pp = c->next;
+	c->nic->n_cqs--;
+	vipl_forget(VIPL_CQ, CQHandle);
+	vipl_notify_drop(&c->notify);
+	weft_host_free(weft_host_self(), c->entry);
+	weft_host_free(weft_host_self(), c);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
+{
+	struct vipl_cq *c = vipl_cq(CQHandle);
+	struct vipl_queue **entry;
+
+	if (!c || !EntryCount)
+		return VIP_INVALID_PARAMETER;
+	vipl_cq_collect(c);
+	if (EntryCount > VIPL_CQ_ENTRIES || EntryCount < c->n)
+		return VIP_ERROR_RESOURCE; /* nothing is thrown away */
+	entry = entries_new(EntryCount);
+	if (!entry)
+		return VIP_ERROR_RESOURCE;
+	for (uint32_t i = 0; i < c->n; i++)
+		entry[i] = c->entry[(c->first + i) % c->size];
+	weft_host_free(weft_host_self(), c->entry);
+	c->entry = entry;
+	c->size = (uint32_t)EntryCount;
+	c->first = 0;
+	return VIP_SUCCESS;
+}
+
+static VIP_RETURN look(struct weft_host *h, struct vipl_cq *c,
+		       weft_time_t found, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+{
+	struct vipl_queue *q;
+
+	if (!vipl_cq_look(c, &q))
+		return VIP_NOT_DONE;
+	*vi = q->vi->self;
+	*recv = q->dir == HVIA_Q_RECV;
+	weft_host_cpu(h, found);
+	return VIP_SUCCESS;
+}
+
+static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
+			  VIP_BOOLEAN *recv)
+{
+	struct weft_host *h = weft_host_self();
+
+	if (!c || !vi || !recv)
+		return VIP_INVALID_PARAMETER;
+	/* a line for each work queue */
+	weft_host_cpu(h, VIPL_POLL * (c->users ? c->users : 1));
+	return look(h, c, VIPL_FOUND, vi, recv);
+}
+
+VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
+		     VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *c = vipl_cq_enter(CQHandle);
+
+	return vipl_cq_leave(c, cq_done(c, ViHandle, RecvQueue));
+}
+
+static int cq_sleep(struct vipl_cq *c, uint32_t seen, weft_time_t deadline)
+{
+	struct vipl_queue *all[c->users + 1];
+	uint32_t n = 0;
+
+	for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
+		all[n++] = q;
+	return vipl_sleep(c->nic, all, n, seen, deadline);
+}
+
+static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
+			  VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+{
+	struct weft_host *h = weft_host_self();
+	VIP_RETURN ret = cq_done(c, vi, recv);
+	weft_time_t deadline;
+
+	if (ret != VIP_NOT_DONE)
+		return ret;
+	deadline = vipl_deadline(h, timeout);
+	for (;;) {
+		uint32_t seen = c->nic->client->event;
+		int late;
+
+		ret = look(h, c, 0, vi, recv);
+		if (ret != VIP_NOT_DONE)
+			return ret;
+		late = cq_sleep(c, seen, deadline);
+		ret = look(h, c, 0, vi, recv);
+		if (ret != VIP_NOT_DONE)
+			return ret;
+		if (late == -ETIMEDOUT)
+			return VIP_TIMEOUT;
+	}
+}
+
+VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
+		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *c = vipl_cq_enter(CQHandle);
+
+	return vipl_cq_leave(c, cq_wait(c, Timeout, ViHandle, RecvQueue));
+}
+
+VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
+		       VIP_CQ_CALLBACK Callback)
+{
+	struct vipl_cq *c = vipl_cq(CQHandle);
+	struct vipl_notify *r;
+
+	if (!c || !Callback)
+		return VIP_INVALID_PARAMETER;
+	r = weft_host_calloc(weft_host_self(), 1, sizeof(*r));
+	if (!r)
+		return VIP_ERROR_RESOURCE;
+	r->ctx = Context;
+	r->cq_fn = Callback;
+	vipl_notify_add(&c->notify, r);
+	vipl_serve(c->nic);
+	return VIP_SUCCESS;
+}

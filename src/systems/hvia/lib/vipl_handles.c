@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: handles.  A handle is a number made of
+ *
+ *	kind	 4 bits	 NIC, VI, completion queue, request, tag
+ *	owner	20 bits	 node and client: another program's handle is none here
+ *	turn	20 bits	 how often the place has been used
+ *	place	20 bits	 in the program's table
+ *
+ * so that whatever a program gives is looked up and compared, and never
+ * followed.  A place that has had all its turns is not used again: no handle
+ * comes back. */
+#include <string.h>
+
+#include "systems/hvia/lib/vipl_internal.h"
+
+enum { PLACES = 2048 }; /* at first */
+#define FIELD_BITS 20
+#define FIELD_MAX  ((1u << FIELD_BITS) - 1)
+
+struct vipl_table {
+	uint32_t owner;
+	bool owned;	  /* that is known */
+	uint32_t n, size; /* places used so far, and there are */
+	uint32_t free;	  /* place + 1 */
+	struct vipl_entry *at;
+	struct vipl_entry begin[PLACES];
+};
+
+static struct vipl_table *table(void)
+{
+	static const char key;
+	struct weft_host *h = weft_host_self();
+	void **word = h ? weft_host_word(h, &key) : NULL;
+	struct vipl_table *t = word ? *word : NULL;
+
+	if (t || !word)
+		return t;
+	t = weft_host_calloc(h, 1, sizeof(*t));
+	*word = t;
+	if (t) {
+		t->at = t->begin;
+		t->size = PLACES;
+	}
+	return t;
+}
+
+bool vipl_handles(uint32_t client)
+{
+	struct vipl_table *t = table();
+
+	if (t && !t->owned)
+		t->owner = (weft_host_node(weft_host_self()) << 8 |
+			    (client & 0xFF)) &
+			   FIELD_MAX;
+	if (t)
+		t->owned = true;
+	return t;
+}
+
+static bool grow(struct vipl_table *t)
+{
+	uint32_t size = 2 * t->size;
+	struct weft_host *h = weft_host_self();
+	struct vipl_entry *at;
+
+	if (size > FIELD_MAX)
+		return false;
+	at = weft_host_calloc(h, size, sizeof(*at));
+	if (!at)
+		return false;
+	memcpy(at, t->at, t->n * sizeof(*at));
+	if (t->at != t->begin)
+		weft_host_free(h, t->at);
+	t->at = at;
+	t->size = size;
+	return true;
+}
+
+/* A free place, or UINT32_MAX. */
+static uint32_t place(struct vipl_table *t)
+{
+	uint32_t i = t->free - 1;
+
+	if (t->free) {
+		t->free = t->at[i].next;
+		return i;
+	}
+	return t->n < t->size || grow(t) ? t->n++ : UINT32_MAX;
+}
+
+static uint64_t number(const struct vipl_table *t, uint32_t i)
+{
+	const struct vipl_entry *e = &t->at[i];
+
+	return (uint64_t)e->kind << 3 * FIELD_BITS |
+	       (uint64_t)t->owner << 2 * FIELD_BITS |
+	       (uint64_t)e->turn << FIELD_BITS | i;
+}
+
+void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val)
+{
+	struct vipl_table *t = table();
+	uint32_t i = t ? place(t) : UINT32_MAX;
+
+	if (i == UINT32_MAX)
+		return NULL;
+	t->at[i].of = of;
+	t->at[i].val = val;
+	t->at[i].kind = kind;
+	return (void *)(uintptr_t)number(t, i);
+}
+
+struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle)
+{
+	struct vipl_table *t = table();
+	uint32_t i = (uintptr_t)handle & FIELD_MAX;
+
+	if (!t || i >= t->n || !t->at[i].of || t->at[i].kind != kind ||
+	    number(t, i) != (uintptr_t)handle)
+		return NULL;
+	return &t->at[i];
+}
+
+static void give_back(struct vipl_table *t, uint32_t i)
+{
+	t->at[i].of = NULL;
+	if (t->at[i].turn++ == FIELD_MAX)
+		return;
+	t->at[i].next = t->free;
+	t->free = i + 1;
+}
+
+void vipl_forget(enum vipl_kind kind, const void *handle)
+{
+	if (vipl_find(kind, handle))
+		give_back(table(), (uintptr_t)handle & FIELD_MAX);
+}
+
+void vipl_forget_of(const struct vipl_nic *n)
+{
+	struct vipl_table *t = table();
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->at[i].of == n && t->at[i].kind >= VIPL_CONN)
+			give_back(t, i);
+}
+
+/* ---- of each kind ---------------------------------------------------------
+ */
+
+static void *object(enum vipl_kind kind, const void *handle)
+{
+	const struct vipl_entry *e = vipl_find(kind, handle);
+
+	return e ? e->of : NULL;
+}
+
+struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
+{
+	return object(VIPL_NIC, x);
+}
+
+struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
+{
+	return object(VIPL_VI, x);
+}
+
+struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
+{
+	return object(VIPL_CQ, x);
+}
+
+uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x)
+{
+	const struct vipl_entry *e = vipl_find(VIPL_PTAG, x);
+
+	return e && e->of == n ? (uint32_t)e->val : 0;
+}
+
+VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag)
+{
+	const struct vipl_table *t = table();
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->at[i].of == n && t->at[i].kind == VIPL_PTAG &&
+		    t->at[i].val == tag)
+			return (void *)(uintptr_t)number(t, i);
+	return NULL;
+}
+
+struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x)
+{
+	struct vipl_vi *v = vipl_vi(x);
+
+	if (!v || v->leaving)
+		return NULL;
+	v->inside++;
+	return v;
+}
+
+VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret)
+{
+	if (v)
+		v->inside--;
+	return ret;
+}
+
+struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x)
+{
+	struct vipl_cq *c = vipl_cq(x);
+
+	if (c)
+		c->inside++;
+	return c;
+}
+
+VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret)
+{
+	if (c)
+		c->inside--;
+	return ret;
+}

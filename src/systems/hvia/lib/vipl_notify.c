@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: handlers, called from a thread of the library, one per open NIC
+ * (hvia.md 5.6, 6.1). */
+#include "systems/hvia/lib/vipl_internal.h"
+
+/* Descriptor of an error: where its token points. */
+static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
+				      const struct hvia_async *e)
+{
+	uint64_t va, len, at;
+	uint32_t ptag;
+
+	if (e->code != HVIA_ERROR_POST_DESC ||
+	    !hvia_region(n->client, HVIA_TOKEN_HANDLE(e->token), &va, &len,
+			 &ptag))
+		return NULL;
+	at = hvia_desc_base(va) + HVIA_TOKEN_OFFSET(e->token);
+	if (at < va || at - va >= len)
+		return NULL;
+	return (VIP_DESCRIPTOR *)(uintptr_t)at;
+}
+
+static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
+{
+	if (e->cq)
+		return VIP_RESOURCE_CQ;
+	if (e->code == HVIA_ERROR_POST_DESC)
+		return VIP_RESOURCE_DESCRIPTOR;
+	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
+}
+
+/* RDMA writes of the other side are no operation of a queue here. */
+static VIP_UINT32 err_op(const struct hvia_async *e)
+{
+	if (e->code == HVIA_ERROR_RDMAW_PROT ||
+	    e->code == HVIA_ERROR_RDMAW_DATA ||
+	    e->code == HVIA_ERROR_RDMAW_ABORT)
+		return VIP_STATUS_OP_REMOTE_RDMA_WRITE;
+	return e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+				       : VIP_STATUS_OP_SEND;
+}
+
+static const char *err_name(uint32_t code)
+{
+	static const char *const name[HVIA_ERRORS] = {
+		[HVIA_ERROR_POST_DESC] = "POST_DESC",
+		[HVIA_ERROR_CONN_LOST] = "CONN_LOST",
+		[HVIA_ERROR_RECVQ_EMPTY] = "RECVQ_EMPTY",
+		[HVIA_ERROR_VI_OVERRUN] = "VI_OVERRUN",
+		[HVIA_ERROR_RDMAW_PROT] = "RDMAW_PROT",
+		[HVIA_ERROR_RDMAW_DATA] = "RDMAW_DATA",
+		[HVIA_ERROR_RDMAW_ABORT] = "RDMAW_ABORT",
+		[HVIA_ERROR_RDMAR_PROT] = "RDMAR_PROT",
+		[HVIA_ERROR_COMP_PROT] = "COMP_PROT",
+		[HVIA_ERROR_RDMA_TRANSPORT] = "RDMA_TRANSPORT",
+		[HVIA_ERROR_CATASTROPHIC] = "CATASTROPHIC",
+	};
+
+	return code < HVIA_ERRORS ? name[code] : "unknown";
+}
+
+/* Without a handler of the program. */
+static void log_error(const struct hvia_async *e)
+{
+	if (e->cq)
+		weft_host_log(weft_host_self(),
+			      "VIP_ERROR_%s, completion queue",
+			      err_name(e->code));
+	else if (e->vi < HVIA_VIS)
+		weft_host_log(weft_host_self(), "VIP_ERROR_%s, VI %u, %s queue",
+			      err_name(e->code), e->vi,
+			      e->queue == HVIA_Q_RECV ? "receive" : "send");
+	else
+		weft_host_log(weft_host_self(), "VIP_ERROR_%s",
+			      err_name(e->code));
+}
+
+static void call_error(struct vipl_nic *n, const struct hvia_async *e)
+{
+	VIP_ERROR_DESCRIPTOR d = {
+		.NicHandle = n->self,
+		.DescriptorPtr = err_descriptor(n, e),
+		.OpCode = err_op(e),
+		.ResourceCode = err_resource(e),
+		.ErrorCode = (VIP_ERROR_CODE)e->code,
+	};
+	struct vipl_vi *v = n->vis;
+
+	while (v && v->vi != e->vi)
+		v = v->next;
+	d.ViHandle = v ? v->self : NULL;
+	d.CQHandle = e->cq;
+	if (n->handler)
+		n->handler(n->handler_ctx, &d);
+	else
+		log_error(e);
+}
+
+static bool serve_errors(struct vipl_nic *n)
+{
+	struct hvia_client *c = n->client;
+	struct hvia_async e;
+
+	if (c->err_in == c->err_out)
+		return false;
+	e = c->err[c->err_out++ % HVIA_ERR_QUEUE_LEN];
+	call_error(n, &e);
+	return true;
+}
+
+/* ---- completions ----------------------------------------------------------
+ */
+
+void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n)
+{
+	while (*list)
+		list = &(*list)->next;
+	*list = n;
+}
+
+void vipl_notify_drop(struct vipl_notify **list)
+{
+	while (*list) {
+		struct vipl_notify *n = *list;
+
+		*list = n->next;
+		weft_host_free(weft_host_self(), n);
+	}
+}
+
+/* The request is over before its handler runs: that may ask again. */
+static struct vipl_notify notify_pop(struct vipl_notify **list)
+{
+	struct vipl_notify *n = *list, copy = *n;
+
+	*list = n->next;
+	weft_host_free(weft_host_self(), n);
+	return copy;
+}
+
+static bool serve_queue(struct vipl_nic *n, struct vipl_queue *q)
+{
+	struct vipl_notify r;
+	VIP_DESCRIPTOR *d;
+
+	if (!q->notify || !vipl_queue_done(q))
+		return false;
+	r = notify_pop(&q->notify);
+	d = vipl_queue_take(q);
+	r.fn(r.ctx, n->self, q->vi->self, d);
+	return true;
+}
+
+static bool serve_cq(struct vipl_nic *n, struct vipl_cq *c)
+{
+	struct vipl_queue *q;
+	struct vipl_notify r;
+
+	if (!c->notify || !vipl_cq_look(c, &q))
+		return false;
+	r = notify_pop(&c->notify);
+	r.cq_fn(r.ctx, n->self, q->vi->self, q->dir == HVIA_Q_RECV);
+	return true;
+}
+
+/* One handler, if one is due; lists may be others after it. */
+static bool serve_one(struct vipl_nic *n)
+{
+	if (serve_errors(n))
+		return true;
+	for (struct vipl_vi *v = n->vis; v; v = v->next)
+		for (uint32_t i = 0; i < 2; i++)
+			if (serve_queue(n, &v->q[i]))
+				return true;
+	for (struct vipl_cq *c = n->cqs; c; c = c->next)
+		if (serve_cq(n, c))
+			return true;
+	return false;
+}
+
+static bool wanted(const struct vipl_queue *q)
+{
+	return q->n && (q->notify || (q->cq && q->cq->notify));
+}
+
+static int serve(struct weft_host *h, void *arg)
+{
+	struct vipl_nic *n = arg;
+	struct hvia_client *c = n->client;
+
+	while (!c->closed) {
+		uint32_t seen = c->event, count = 0;
+
+		if (serve_one(n))
+			continue;
+		struct vipl_queue *q[2 * n->n_vis + 1];
+
+		for (struct vipl_vi *v = n->vis; v; v = v->next)
+			for (uint32_t i = 0; i < 2; i++)
+				if (wanted(&v->q[i]))
+					q[count++] = &v->q[i];
+		vipl_sleep(n, q, count, seen, WEFT_NEVER);
+	}
+	weft_host_cpu(h, 0);
+	return 0;
+}
+
+void vipl_serve(struct vipl_nic *n)
+{
+	struct weft_host *h = weft_host_self();
+
+	if (!n->served) {
+		n->served = true;
+		weft_thread_start(h, serve, n);
+	}
+	n->client->event++;
+	weft_host_wake(h, &n->client->event);
+}
+
+static VIP_RETURN notify(struct vipl_vi *v, uint32_t dir, VIP_PVOID ctx,
+			 VIP_VI_CALLBACK fn)
+{
+	struct vipl_notify *r;
+
+	if (!v || !fn)
+		return VIP_INVALID_PARAMETER;
+	if (v->q[dir].cq)
+		return VIP_ERROR_RESOURCE;
+	r = weft_host_calloc(weft_host_self(), 1, sizeof(*r));
+	if (!r)
+		return VIP_ERROR_RESOURCE;
+	r->ctx = ctx;
+	r->fn = fn;
+	vipl_notify_add(&v->q[dir].notify, r);
+	vipl_serve(v->nic);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			 VIP_VI_CALLBACK Callback)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, notify(v, HVIA_Q_SEND, Context, Callback));
+}
+
+VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			 VIP_VI_CALLBACK Callback)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, notify(v, HVIA_Q_RECV, Context, Callback));
+}

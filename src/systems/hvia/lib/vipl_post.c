@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VIPL: posting, polling, waiting (hvia.md 2.3, 6.1, 6.4). */
+#include <errno.h>
+
+#include "systems/hvia/lib/vipl_internal.h"
+
+/* ---- queues ---------------------------------------------------------------
+ */
+
+uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir)
+{
+	static const uint32_t op[] = { VIP_STATUS_OP_SEND,
+				       VIP_STATUS_OP_RDMA_WRITE,
+				       VIP_STATUS_OP_RDMA_READ,
+				       VIP_STATUS_OP_SEND };
+
+	return dir == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+				  : op[d->CS.Control & VIP_CONTROL_OP_MASK];
+}
+
+static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
+{
+	if (!(*vipl_status(d) & VIP_STATUS_DONE))
+		d->CS.Status = vipl_status_op(d, dir) | VIP_STATUS_DONE |
+			       VIP_STATUS_DESC_FLUSHED_ERROR;
+}
+
+/* The card has served, or dropped, everything that was posted before. */
+static bool dead(struct vipl_vi *v)
+{
+	if (v->k->state != HVIA_VI_ERROR || !v->k->flushed)
+		return false;
+	if (v->rel)
+		vipl_rel_last(v);
+	return true;
+}
+
+bool vipl_queue_done(struct vipl_queue *q)
+{
+	struct vipl_posted *p = vipl_queue_at(q, q->first);
+
+	if (!p)
+		return false;
+	if (dead(q->vi))
+		complete_flushed(p->d, q->dir);
+	return *vipl_status(p->d) & VIP_STATUS_DONE;
+}
+
+VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
+{
+	struct vipl_posted *p = vipl_queue_at(q, q->first);
+
+	if (q->cq) {
+		vipl_cq_collect(q->cq);
+		p->d->CS.Reserved = 0; /* the number of its completion */
+	}
+	q->first++;
+	q->n--;
+	q->open -= p->open; /* the program says itself that it is done */
+	q->entered -= q->entered != 0;
+	return p->d;
+}
+
+void vipl_queue_flush(struct vipl_queue *q)
+{
+	for (uint32_t i = 0; i < q->n; i++)
+		complete_flushed(vipl_queue_at(q, q->first + i)->d, q->dir);
+}
+
+static bool ring_grow(struct vipl_queue *q)
+{
+	struct weft_host *h = weft_host_self();
+	uint32_t size = q->size ? 2 * q->size : VIPL_RING;
+	struct vipl_posted *ring = weft_host_calloc(h, size, sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (uint64_t i = q->first; i != q->first + q->n; i++)
+		ring[i % size] = *vipl_queue_at(q, i);
+	weft_host_free(h, q->ring);
+	q->ring = ring;
+	q->size = size;
+	return true;
+}
+
+bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
+		     VIP_MEM_HANDLE handle)
+{
+	struct vipl_posted *last;
+
+	if (q->n == q->size && !ring_grow(q))
+		return false;
+	last = vipl_queue_at(q, q->first + q->n - 1);
+	if (last) {
+		last->d->CS.NextHandle = handle;
+		last->d->CS.Next.AddressBits = (uintptr_t)d;
+	}
+	q->ring[(q->first + q->n++) % q->size] =
+		(struct vipl_posted){ .d = d, .handle = handle };
+	return true;
+}
+
+/* ---- posting --------------------------------------------------------------
+ */
+
+/* Where a descriptor lies in its region; what cannot be named is somewhere that
+ * no region reaches: the card says so (5.6). */
+uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
+		    VIP_MEM_HANDLE handle)
+{
+	uint64_t at = (uintptr_t)d, va, len;
+	uint32_t ptag;
+
+	if (!hvia_region(n->client, handle, &va, &len, &ptag) || at < va ||
+	    at - va >= len)
+		return hvia_token(handle, UINT32_MAX & ~(HVIA_DESC_ALIGN - 1u));
+	return hvia_token(handle, (uint32_t)(at - hvia_desc_base(va)));
+}
+
+void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
+	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
+{
+	weft_io_store64(h, &v->k->page,
+			dir == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV,
+			vipl_token(v->nic, d, handle));
+	weft_host_cpu(h, VIPL_POST_STORE);
+}
+
+/* Doorbells of one queue reach the card in the order of the links. */
+static VIP_RETURN post(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR *d,
+		       VIP_MEM_HANDLE handle)
+{
+	struct weft_host *h = weft_host_self();
+	struct vipl_queue *q;
+	bool linked;
+
+	if (!v || !d)
+		return VIP_INVALID_PARAMETER;
+	q = &v->q[dir];
+	while (q->posting)
+		weft_host_cpu(h, VIPL_POLL);
+	q->posting = true;
+	d->CS.Next.AddressBits = 0;
+	d->CS.NextHandle = 0;
+	d->CS.Status = 0;
+	weft_host_cpu(h, VIPL_POST);
+	linked = vipl_queue_link(q, d, handle);
+	if (linked && v->rel)
+		vipl_rel_posted(v, dir);
+	else if (linked && dead(v))
+		complete_flushed(d, dir);
+	else if (linked)
+		vipl_ring(h, v, dir, d, handle);
+	q->posting = false;
+	if (q->notify || (q->cq && q->cq->notify))
+		vipl_serve(v->nic);
+	return linked ? VIP_SUCCESS : VIP_ERROR_RESOURCE;
+}
+
+VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
+		       VIP_MEM_HANDLE MemoryHandle)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v,
+			     post(v, HVIA_Q_SEND, DescriptorPtr, MemoryHandle));
+}
+
+VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
+		       VIP_MEM_HANDLE MemoryHandle)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v,
+			     post(v, HVIA_Q_RECV, DescriptorPtr, MemoryHandle));
+}
+
+/* ---- polling --------------------------------------------------------------
+ */
+
+static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
+			weft_time_t cost, VIP_DESCRIPTOR **d_p)
+{
+	*d_p = vipl_queue_take(q);
+	weft_host_cpu(h, cost);
+	return *vipl_status(*d_p) & VIP_STATUS_ERROR_MASK ? VIP_DESCRIPTOR_ERROR
+							  : VIP_SUCCESS;
+}
+
+static VIP_RETURN done(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR **d_p)
+{
+	struct weft_host *h = weft_host_self();
+
+	if (!v || !d_p)
+		return VIP_INVALID_PARAMETER;
+	*d_p = NULL;
+	weft_host_cpu(h, VIPL_POLL);
+	if (!v->q[dir].n)
+		return VIP_DESCRIPTOR_ERROR;
+	if (!vipl_queue_done(&v->q[dir]))
+		return VIP_NOT_DONE;
+	return taken(h, &v->q[dir], VIPL_FOUND + VIPL_TAKE, d_p);
+}
+
+VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, done(v, HVIA_Q_SEND, DescriptorPtr));
+}
+
+VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, done(v, HVIA_Q_RECV, DescriptorPtr));
+}
+
+/* ---- waiting --------------------------------------------------------------
+ */
+
+int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
+	       uint32_t seen, weft_time_t deadline)
+{
+	struct hvia_armed armed[count + 1];
+	struct hvia_arm_arg a = { .client = n->client,
+				  .armed = armed,
+				  .seen = seen,
+				  .deadline = deadline };
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct vipl_posted *p =
+			vipl_queue_at(q[i], q[i]->first + q[i]->entered);
+
+		if (p && (!q[i]->vi->rel || q[i]->raw))
+			armed[a.n++] = (struct hvia_armed){
+				.vi = q[i]->vi->vi,
+				.queue = q[i]->dir,
+				.status = vipl_status(p->d)
+			};
+	}
+	return weft_drv_call(weft_host_self(), n->dev, HVIA_CALL_ARM, &a);
+}
+
+static VIP_RETURN await(struct vipl_vi *v, uint32_t dir, VIP_ULONG timeout,
+			VIP_DESCRIPTOR **d_p)
+{
+	struct weft_host *h = weft_host_self();
+	weft_time_t deadline;
+	VIP_RETURN ret;
+
+	if (v && v->q[dir].cq) /* one waits for the completion queue */
+		return VIP_ERROR_RESOURCE;
+	ret = done(v, dir, d_p);
+	if (ret != VIP_NOT_DONE)
+		return ret;
+	deadline = vipl_deadline(h, timeout);
+	for (;;) {
+		struct vipl_queue *q = &v->q[dir];
+		uint32_t seen = v->nic->client->event;
+		bool late;
+
+		if (!q->n)
+			return VIP_DESCRIPTOR_ERROR;
+		if (vipl_queue_done(q))
+			return taken(h, q, VIPL_TAKE, d_p);
+		late = vipl_sleep(v->nic, &q, 1, seen, deadline) == -ETIMEDOUT;
+		if (late && !vipl_queue_done(q))
+			return VIP_TIMEOUT;
+	}
+}
+
+VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
+		       VIP_DESCRIPTOR **DescriptorPtr)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, await(v, HVIA_Q_SEND, TimeOut, DescriptorPtr));
+}
+
+VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
+		       VIP_DESCRIPTOR **DescriptorPtr)
+{
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+
+	return vipl_vi_leave(v, await(v, HVIA_Q_RECV, TimeOut, DescriptorPtr));
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reliable VIPL in software: sending, see vipl_reliable.h. */
+#include "systems/hvia/lib/vipl_reliable.h"
+
+#include <string.h>
+
+static struct rel_slot *slot_of(struct vipl_rel *r, uint32_t seq)
+{
+	return rel_slot(r, seq % REL_WINDOW);
+}
+
+/* The card has sent what it was given. */
+static bool slot_free(const struct rel_slot *s)
+{
+	return !s->desc.CS.SegCount || s->desc.CS.Status & VIP_STATUS_DONE;
+}
+
+/* ---- frames ---------------------------------------------------------------
+ */
+
+static void head_common(struct vipl_rel *r, struct rel_head *h)
+{
+	h->ack = r->next;
+	h->error = r->error;
+	r->told = r->next;
+	r->owe = false;
+}
+
+static void gather(struct rel_msg *m, uint8_t *to, uint32_t n)
+{
+	while (n) {
+		uint32_t part;
+		const uint8_t *p = rel_piece(m->d, m->at, &part);
+
+		part = part < n ? part : n;
+		weft_host_copy(weft_host_self(), to, p, part);
+		m->at += part;
+		to += part;
+		n -= part;
+	}
+}
+
+/* The next frame of the user's oldest send. */
+static void frame_build(struct vipl_rel *r, struct rel_slot *s)
+{
+	struct rel_msg *m = &r->msg[HVIA_Q_SEND];
+	const VIP_DESCRIPTOR *d = m->d;
+	uint32_t left = d->CS.Length - m->at, at = m->at;
+	uint32_t n = left < rel_data(r) ? left : rel_data(r);
+	bool rdma = d->CS.Control & VIP_CONTROL_OP_RDMAWRITE;
+
+	s->head = (struct rel_head){
+		.seq = r->seq,
+		.flags = (uint16_t)((at ? 0 : REL_FIRST) |
+				    (n == left ? REL_LAST : 0) |
+				    (rdma ? REL_RDMA : 0)),
+		.bytes = (uint16_t)n,
+		.length = d->CS.Length,
+		.immediate = d->CS.ImmediateData,
+	};
+	if (n == left && d->CS.Control & VIP_CONTROL_IMMEDIATE)
+		s->head.flags |= REL_IMMEDIATE;
+	if (!s->head.flags)
+		s->head.flags = 1u << 15; /* in the middle of a message */
+	if (rdma) {
+		s->head.va = d->DS[0].Remote.Data.AddressBits + at;
+		s->head.handle = d->DS[0].Remote.Handle;
+	}
+	r->ends[r->seq % REL_WINDOW] = n == left ? m->number : 0;
+	gather(m, s->data, n);
+}
+
+/* A send that cannot be: reliable service ends with it.  Its memory may have
+ * gone since the frame before. */
+static bool out_wrong(struct vipl_rel *r, struct vipl_posted *p)
+{
+	uint32_t bad;
+
+	if (!rel_begin(r, HVIA_Q_SEND, p))
+		return true;
+	bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
+	if (!bad)
+		return false;
+	rel_complete(r, HVIA_Q_SEND, p, 0, bad);
+	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+	return true;
+}
+
+static void frame_post(struct vipl_rel *r, struct rel_slot *s)
+{
+	head_common(r, &s->head);
+	rel_post(r, HVIA_Q_SEND, s, sizeof(s->head) + s->head.bytes);
+}
+
+static void ack_post(struct vipl_rel *r)
+{
+	struct rel_slot *s = rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
+
+	if (!slot_free(s))
+		return; /* later: the card wakes us */
+	r->acks++;
+	memset(&s->head, 0, sizeof(s->head));
+	frame_post(r, s);
+}
+
+/* ---- sending again --------------------------------------------------------
+ */
+
+static void give_up(struct vipl_rel *r)
+{
+	const struct rel_slot *s = slot_of(r, r->base);
+	bool rdma = s->head.flags & REL_RDMA;
+	struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
+	uint64_t i = q->first;
+	struct vipl_posted *p;
+
+	/* the oldest send that is not done; the others are flushed */
+	while ((p = vipl_queue_at(q, i)) && !p->open)
+		i++;
+	if (p)
+		rel_complete(r, HVIA_Q_SEND, p, 0, VIP_STATUS_TRANSPORT_ERROR);
+	rel_fail(r, rdma ? HVIA_ERROR_RDMA_TRANSPORT : HVIA_ERROR_CONN_LOST,
+		 true);
+}
+
+static void send_again(struct vipl_rel *r)
+{
+	weft_time_t now = weft_host_now(weft_host_self());
+
+	if (r->base == r->seq || now < r->again ||
+	    r->v->k->state != HVIA_VI_CONNECTED)
+		return;
+	if (++r->tries > REL_TRIES) {
+		give_up(r);
+		return;
+	}
+	for (uint32_t i = r->base; i != r->seq; i++)
+		if (slot_free(slot_of(r, i)))
+			frame_post(r, slot_of(r, i));
+	r->again = now + REL_AGAIN;
+}
+
+/* NULL: it is none, or the program has taken it without waiting. */
+static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
+{
+	struct vipl_posted *p = vipl_queue_at(&r->v->q[HVIA_Q_SEND], number);
+
+	return p && p->open ? p : NULL;
+}
+
+/* True: the other side says something new. */
+static bool acked(struct vipl_rel *r, uint32_t ack)
+{
+	if (ack - r->base > r->seq - r->base)
+		return false; /* an old one */
+	while (r->base != ack) {
+		struct vipl_posted *p =
+			open_send(r, r->ends[r->base++ % REL_WINDOW]);
+
+		r->tries = 0;
+		r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
+		if (p)
+			rel_complete(r, HVIA_Q_SEND, p, p->d->CS.Length, 0);
+	}
+	return true;
+}
+
+/* The other side could not take what it got next. */
+static bool refused(struct vipl_rel *r, uint32_t error)
+{
+	struct vipl_posted *p = NULL;
+
+	if (!error || r->base == r->seq)
+		return false;
+	for (uint32_t i = r->base; i != r->seq && !p; i++)
+		p = open_send(r, r->ends[i % REL_WINDOW]);
+	p = p ? p : rel_current(r, HVIA_Q_SEND);
+	if (p)
+		rel_complete(r, HVIA_Q_SEND, p, 0, error);
+	return true;
+}
+
+void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
+{
+	if (acked(r, ack) && refused(r, error))
+		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+}
+
+void vipl_rel_last(struct vipl_vi *v)
+{
+	struct vipl_rel *r = v->rel;
+	struct hvia_kvi *k = v->k;
+
+	if (!k->theirs.said)
+		return;
+	k->theirs.said = false;
+	if (acked(r, r->base + (uint16_t)(k->theirs.next - r->base)))
+		refused(r, k->theirs.error);
+}
+
+void rel_send(struct vipl_rel *r)
+{
+	struct vipl_posted *p;
+
+	send_again(r);
+	while ((p = rel_current(r, HVIA_Q_SEND)) &&
+	       r->v->k->state == HVIA_VI_CONNECTED &&
+	       r->seq - r->base < REL_WINDOW && slot_free(slot_of(r, r->seq))) {
+		struct rel_slot *s = slot_of(r, r->seq);
+		bool last;
+
+		if (out_wrong(r, p))
+			return;
+		frame_build(r, s);
+		if (!r->msg[HVIA_Q_SEND].begun)
+			continue; /* the connection has ended meanwhile */
+		if (r->base == r->seq)
+			r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
+		last = r->ends[r->seq++ % REL_WINDOW];
+		if (last)
+			rel_next(r, HVIA_Q_SEND);
+		frame_post(r, s);
+	}
+	if (r->v->k->state == HVIA_VI_CONNECTED &&
+	    (r->owe || r->next - r->told >= REL_ACK_EVERY))
+		ack_post(r);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reliable VIPL in software: receiving, see vipl_reliable.h. */
+#include "systems/hvia/lib/vipl_reliable.h"
+
+#include <string.h>
+
+#define REL_LAST_WORD (100 * WEFT_US)
+
+/* What came cannot be taken: the sender learns why, the connection ends. */
+static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
+{
+	r->next--; /* it is not acknowledged */
+	r->error = status;
+	r->v->k->mine.error = (uint16_t)status;
+	r->owe = true;
+	rel_send(r);
+	if (code != HVIA_ERROR_CONN_LOST)
+		rel_fail(r, code, false);
+	/* that is there before the connection ends */
+	weft_host_sleep(weft_host_self(),
+			weft_host_now(weft_host_self()) + REL_LAST_WORD);
+	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+}
+
+static void scatter(struct rel_msg *m, const uint8_t *from, uint32_t n)
+{
+	while (n) {
+		uint32_t part;
+		uint8_t *p = rel_piece(m->d, m->at, &part);
+
+		part = part < n ? part : n;
+		weft_host_copy(weft_host_self(), p, from, part);
+		m->at += part;
+		from += part;
+		n -= part;
+	}
+}
+
+static uint32_t room(const VIP_DESCRIPTOR *d)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < d->CS.SegCount; i++)
+		sum += d->DS[i].Local.Length;
+	return sum;
+}
+
+/* The message is in its place. */
+static void in_done(struct vipl_rel *r, struct vipl_posted *p,
+		    const struct rel_head *h, uint32_t status)
+{
+	p->d->CS.ImmediateData = h->immediate;
+	rel_complete(
+		r, HVIA_Q_RECV, p, h->length,
+		status | (h->flags & REL_IMMEDIATE ? VIP_STATUS_IMMEDIATE : 0));
+	rel_next(r, HVIA_Q_RECV);
+}
+
+/* The frame goes on where the message is, and not beyond its length and the
+ * room for it: the other side may say anything. */
+static bool fits(const struct rel_msg *m, const struct rel_head *h)
+{
+	uint64_t end = (uint64_t)m->at + h->bytes;
+
+	return h->length <= room(m->d) && end <= h->length &&
+	       !(h->flags & REL_FIRST) == !!m->at &&
+	       (!(h->flags & REL_LAST) || end == h->length);
+}
+
+static void got_send(struct vipl_rel *r, const struct rel_slot *s)
+{
+	struct vipl_posted *p = rel_current(r, HVIA_Q_RECV);
+	struct rel_msg *m = &r->msg[HVIA_Q_RECV];
+	uint32_t bad;
+
+	if (!p) {
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+		return;
+	}
+	if (!rel_begin(r, HVIA_Q_RECV, p))
+		return;
+	bad = rel_check(r->v, m->d, HVIA_Q_RECV);
+	if (!bad && !fits(m, &s->head))
+		bad = VIP_STATUS_LENGTH_ERROR;
+	if (bad) {
+		rel_complete(r, HVIA_Q_RECV, p, 0, bad);
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_CONN_LOST);
+		return;
+	}
+	scatter(m, s->data, s->head.bytes);
+	if (!(s->head.flags & REL_LAST))
+		return;
+	p = rel_current(r, HVIA_Q_RECV); /* the copy has taken time */
+	if (p && m->begun)
+		in_done(r, p, &s->head, 0);
+}
+
+/* ---- RDMA write -----------------------------------------------------------
+ */
+
+static bool target_ok(struct vipl_rel *r, const struct rel_head *h)
+{
+	struct vipl_vi *v = r->v;
+	struct hvia_mem_arg m = { .client = v->nic->client,
+				  .va = h->va,
+				  .handle = h->handle };
+
+	if (!h->bytes)
+		return v->k->attr.rdma_write;
+	return v->k->attr.rdma_write &&
+	       vipl_call(v->nic, HVIA_CALL_MEM_QUERY, &m) == VIP_SUCCESS &&
+	       m.rdma_write && m.ptag == v->k->attr.ptag && h->bytes <= m.len;
+}
+
+static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
+{
+	const struct rel_head *h = &s->head;
+	struct vipl_posted *p;
+
+	if (!target_ok(r, h)) {
+		refuse(r, VIP_STATUS_RDMA_PROT_ERROR, HVIA_ERROR_RDMAW_PROT);
+		return;
+	}
+	weft_host_copy(weft_host_self(), (void *)(uintptr_t)h->va, s->data,
+		       h->bytes);
+	if (!(h->flags & REL_IMMEDIATE))
+		return;
+	p = rel_current(r, HVIA_Q_RECV);
+	if (!p)
+		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+	else if (rel_begin(r, HVIA_Q_RECV, p))
+		in_done(r, p, h, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
+}
+
+/* ---- frames ---------------------------------------------------------------
+ */
+
+static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
+		      uint32_t bytes)
+{
+	const struct rel_head *h = &s->head;
+
+	if (bytes < sizeof(*h) || bytes != sizeof(*h) + h->bytes)
+		return;
+	rel_acked(r, h->ack, h->error);
+	if (!h->flags)
+		return;
+	if (h->seq != r->next) { /* lost, or seen before */
+		r->owe = true;
+		return;
+	}
+	r->next++;
+	r->owe |= (h->flags & REL_LAST) != 0;
+	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
+	/* nothing happens between a completion and this: what the program knows
+	 * the other side will learn */
+	r->v->k->mine.next = (uint16_t)r->next;
+}
+
+void rel_receive(struct vipl_rel *r)
+{
+	struct vipl_queue *q = &r->raw[HVIA_Q_RECV];
+
+	while (vipl_queue_done(q)) {
+		struct rel_slot *s = (void *)vipl_queue_take(q);
+		uint32_t status = s->desc.CS.Status;
+
+		weft_host_cpu(weft_host_self(), VIPL_FOUND + VIPL_TAKE);
+		if (status & VIP_STATUS_DESC_FLUSHED_ERROR)
+			continue; /* no connection any more */
+		if (!(status & VIP_STATUS_ERROR_MASK))
+			got_frame(r, s, s->desc.CS.Length);
+		if (r->v->k->state != HVIA_VI_ERROR)
+			rel_post(r, HVIA_Q_RECV, s,
+				 rel_payload(r->v->nic->payload));
+	}
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doorbells and VI table of HVIA-GE (hvia.md 2.3, 3.4, 5.1, 5.6). */
+#include <string.h>
+
+#include "systems/hvia/nic/nic.h"
+
+uint64_t hv_where_token(const struct hv_where *at)
+{
+	return hvia_token(at->handle, (uint32_t)at->va);
+}
+
+/* ---- asynchronous errors ------------------------------------------------ */
+
+void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
+		 enum hvia_error code, uint64_t token)
+{
+	uint64_t pop =
+		HVIA_ERR_VALID | (uint64_t)q << 32 | (uint64_t)code << 16 | vi;
+
+	hv_count(n, HV_K_ERRORS);
+	if (ring_count(&n->errors) == HVIA_ERR_ENTRIES) {
+		hv_count(n, HV_K_ERRORS_LOST);
+		n->err_overflow = true;
+		return;
+	}
+	if (n->err_overflow)
+		pop |= HVIA_ERR_OVERFLOW;
+	n->err_overflow = false;
+	*ring_push(&n->errors) = (struct hv_error){ pop, token };
+	hv_irq(n, HVIA_INT_ERROR);
+}
+
+/* ---- queues ------------------------------------------------------------- */
+
+bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
+{
+	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
+	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
+}
+
+void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (!v->q[q].posted)
+		return;
+	if (q == HVIA_Q_SEND) {
+		n->pending[vi / 64] |= 1ULL << vi % 64;
+		hv_send_kick(n);
+		return;
+	}
+	if (v->prep || v->closing || (v->fetched && !hv_vi_flushing(v, q)))
+		return;
+	v->prep = true;
+	*ring_push(&n->recv.prep) = vi;
+	hv_recv_kick(n);
+}
+
+static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (v->active && s != HVIA_VI_CONNECTED) {
+		/* the message is lost; its descriptor begins anew */
+		v->fetched = v->fetched && v->rdma;
+		v->active = false;
+		hv_apb_forget_vi(n, vi);
+	}
+	v->state = (uint8_t)s;
+	hv_vi_work(n, vi, HVIA_Q_SEND);
+	hv_vi_work(n, vi, HVIA_Q_RECV);
+}
+
+void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
+		uint64_t token)
+{
+	hv_vi_error(n, vi, q, code, token);
+	set_state(n, vi, HVIA_VI_ERROR);
+}
+
+void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
+		       const struct hv_where *at)
+{
+	struct hv_vi *v = &n->vi[vi];
+	bool over = v->state == HVIA_VI_ERROR || v->q[q].flush;
+
+	v->q[q] = (struct hv_q){ 0 };
+	if (q == HVIA_Q_SEND)
+		n->pending[vi / 64] &= ~(1ULL << vi % 64);
+	if (!over) /* the VI has not ended already */
+		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
+}
+
+/* ---- what has been fetched ---------------------------------------------- */
+
+static void head_forget(struct hv_nic *n, uint32_t vi)
+{
+	n->vi[vi].fetched = false;
+	hv_apb_forget_vi(n, vi);
+}
+
+/* The descriptor of a message that is being received is out of reach: its
+ * status cannot be written. */
+static void head_lost(struct hv_nic *n, uint32_t vi)
+{
+	struct hv_vi *v = &n->vi[vi];
+	uint64_t token = hv_where_token(&v->q[HVIA_Q_RECV].head);
+
+	v->active = false;
+	v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
+	hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT, token);
+}
+
+static void head_release(struct hv_nic *n, uint32_t vi, uint32_t handle)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	if (!v->fetched && !v->closing)
+		n->heads[vi / 64] &= ~(1ULL << vi % 64);
+	if (!v->fetched || v->q[HVIA_Q_RECV].head.handle != handle ||
+	    v->closing || (n->recv.state != RECV_IDLE && n->recv.vi == vi))
+		return;
+	head_forget(n, vi);
+	if (v->active && !v->rdma)
+		head_lost(n, vi);
+}
+
+void hv_vi_forget(struct hv_nic *n, uint32_t handle)
+{
+	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
+		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1)
+			head_release(n,
+				     w * 64 + (uint32_t)__builtin_ctzll(bits),
+				     handle);
+}
+
+bool hv_vi_holds(const struct hv_nic *n, uint32_t handle)
+{
+	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
+		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1) {
+			const struct hv_vi *v =
+				&n->vi[w * 64 +
+				       (uint32_t)__builtin_ctzll(bits)];
+
+			if (v->fetched &&
+			    v->q[HVIA_Q_RECV].head.handle == handle)
+				return true;
+		}
+	return false;
+}
+
+void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
+	       const struct hvia_desc *d)
+{
+	struct hv_vi *v = &n->vi[vi];
+	struct hv_q *hq = &v->q[q];
+
+	if (hq->posted)
+		hq->posted--;
+	if (hq->flush)
+		hq->flush--;
+	hq->head = (struct hv_where){ .va = d->next, .handle = d->next_handle };
+	if (q == HVIA_Q_SEND && !hq->posted)
+		n->pending[vi / 64] &= ~(1ULL << vi % 64);
+	if (q == HVIA_Q_RECV)
+		v->fetched = false;
+}
+
+void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
+		  weft_phys_t pa, uint32_t w[4], bool wide)
+{
+	if (n->vi[vi].flags & HVIA_VIF_STAMP) {
+		n->stamp += n->stamp == UINT32_MAX ? 2 : 1; /* never 0 */
+		w[0] = n->stamp;
+		wide = true;
+	}
+	hv_dma_write(n, d, pa + (wide ? 16 : 24), wide ? w : w + 2,
+		     wide ? 16 : 8);
+}
+
+/* Its status is on the way to memory. */
+void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	struct hv_vi *v = &n->vi[vi];
+	uint8_t flag = q == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND : HVIA_VIF_IRQ_RECV;
+
+	hv_count(n, HV_K_COMPLETIONS);
+	if (!(v->flags & flag))
+		return;
+	v->flags &= (uint8_t)~flag;
+	hv_irq(n, HVIA_INT_COMPLETION);
+}
+
+/* A message begins; the send engine takes it up in turn. */
+static void rung(struct hv_nic *n, uint32_t vi)
+{
+	if (weft_heard(n->comp))
+		vec_push(&n->bells,
+			 (struct hv_bell){ weft_msg_open(n->comp), vi });
+}
+
+/* The message that the send engine takes up now: the oldest of its VI. */
+uint64_t hv_bell_take(struct hv_nic *n)
+{
+	for (size_t i = 0; i < n->bells.n; i++) {
+		uint64_t id = n->bells.at[i].id;
+
+		if (n->bells.at[i].vi != n->send.vi)
+			continue;
+		n->bells.n--;
+		memmove(&n->bells.at[i], &n->bells.at[i + 1],
+			(n->bells.n - i) * sizeof(*n->bells.at));
+		return id;
+	}
+	return 0;
+}
+
+void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
+{
+	struct hv_q *q = &n->vi[vi].q[queue];
+	struct hv_where at = { .va = HVIA_TOKEN_OFFSET(token),
+			       .handle = HVIA_TOKEN_HANDLE(token),
+			       .by_offset = true };
+
+	hv_count(n, HV_K_DOORBELLS);
+	if (at.va % HVIA_DESC_ALIGN || at.handle >= n->att.l1_count) {
+		hv_vi_fail(n, vi, queue, HVIA_ERROR_POST_DESC, token);
+		return;
+	}
+	if (q->posted == HVIA_QUEUE_MAX) {
+		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
+		return;
+	}
+	if (queue == HVIA_Q_SEND)
+		rung(n, vi);
+	if (!q->posted++)
+		q->head = at;
+	hv_vi_work(n, vi, queue);
+}
+
+/* ---- table -------------------------------------------------------------- */
+
+static uint32_t flags_of(const struct hv_vi *v)
+{
+	return v->flags | (v->q[HVIA_Q_SEND].flush ? HVIA_VIF_FLUSH_SEND : 0) |
+	       (v->q[HVIA_Q_RECV].flush ? HVIA_VIF_FLUSH_RECV : 0);
+}
+
+uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte)
+{
+	const struct hv_vi *v = &n->vi[vi];
+
+	switch (byte) {
+	case HVIA_VI_0:
+		return hvia_vi_0(v->state, flags_of(v), v->ptag, v->peer,
+				 v->mac);
+	case HVIA_VI_1:
+		return hvia_vi_1(v->mac, v->tx_seq, v->rx_seq);
+	case HVIA_VI_2:
+		return v->max_transfer |
+		       (uint64_t)v->q[HVIA_Q_SEND].posted << 32 |
+		       (uint64_t)v->q[HVIA_Q_RECV].posted << 48;
+	default:
+		return flags_of(v);
+	}
+}
+
+static void flush(struct hv_nic *n, uint32_t vi, uint32_t q)
+{
+	n->vi[vi].q[q].flush = n->vi[vi].q[q].posted;
+	hv_vi_work(n, vi, q);
+}
+
+static void command(struct hv_nic *n, uint32_t vi, uint64_t val)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
+	v->flags &= (uint8_t) ~(val >> 8);
+	if (val & HVIA_VIF_FLUSH_SEND)
+		flush(n, vi, HVIA_Q_SEND);
+	if (val & HVIA_VIF_FLUSH_RECV)
+		flush(n, vi, HVIA_Q_RECV);
+}
+
+void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
+{
+	struct hv_vi *v = &n->vi[vi];
+
+	switch (byte) {
+	case HVIA_VI_0:
+		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
+		/* what was fetched was allowed to the tag before */
+		if (v->ptag != (uint16_t)(val >> 16) && !v->active &&
+		    !v->closing)
+			head_forget(n, vi);
+		v->ptag = (uint16_t)(val >> 16);
+		v->peer = (uint16_t)(val >> 32);
+		memcpy(v->mac, (const uint8_t *)&val + 6, 2);
+		set_state(n, vi, (enum hvia_vi_state)(val & 3));
+		break;
+	case HVIA_VI_1:
+		memcpy(v->mac + 2, &val, 4);
+		v->tx_seq = (uint16_t)(val >> 32);
+		v->rx_seq = (uint16_t)(val >> 48);
+		break;
+	case HVIA_VI_2:
+		v->max_transfer = (uint32_t)val;
+		break;
+	default:
+		command(n, vi, val);
+	}
+}
+
+void hv_vi_reset(struct hv_nic *n)
+{
+	memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
+	memset(n->pending, 0, sizeof(n->pending));
+	memset(n->heads, 0, sizeof(n->heads));
+	ring_clear(&n->recv.prep);
+	ring_clear(&n->errors);
+	vec_clear(&n->bells);
+	n->err_overflow = false;
+	n->err_info = 0;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of HVIA-GE (class hvia.nic).  See nic.c.
+ *
+ * Everything runs at the card's clock, which is the host bus's where they are
+ * equally fast, except the local bus between GEC and MAC: that has a clock of
+ * its own, of the card's frequency and
+ * unknown phase, so its cycles count from whatever begins them.  A unit does
+ * one thing at a time and has one wake-up: `go(state, cycles)` says what to do
+ * next and when. Wake-ups of one edge run in the order of enum hv_unit, so the
+ * receive engine comes before the send engine, and the table after both. */
+#ifndef SYSTEMS_HVIA_NIC_NIC_H
+#define SYSTEMS_HVIA_NIC_NIC_H
+
+#include "systems/hvia/nic/functional_units.h"
+
+#define HV_COUNTERS(X)                                                         \
+	X(DOORBELLS, "doorbells", "stores", "doorbells rung")                  \
+	X(SENT, "sent", "messages", "sent whole")                              \
+	X(RECEIVED, "received", "messages", "sends received whole")            \
+	X(RDMA_RECEIVED, "rdma_received", "messages", "RDMA writes, whole")    \
+	X(TX_PACKETS, "tx_packets", "packets", "given to the MAC by VIs")      \
+	X(RX_PACKETS, "rx_packets", "packets", "placed")                       \
+	X(KERNEL_TX, "kernel_tx", "packets", "of the kernel agent, sent")      \
+	X(KERNEL_RX, "kernel_rx", "packets", "for the kernel agent")           \
+	X(KERNEL_LOST, "kernel_lost", "packets",                               \
+	  "for the kernel agent while its buffers were full")                  \
+	X(TRANSLATIONS, "translations", "translations", "begun")               \
+	X(SECOND_PAGES, "second_pages", "look-ups", "of a following page")     \
+	X(REFUSED, "refused", "translations", "that failed")                   \
+	X(APB_HITS, "prefetch_hits", "packets", "whose address was there")     \
+	X(APB_MISSES, "prefetch_misses", "packets", "whose address was not")   \
+	X(DESC_READS, "descriptor_reads", "reads", "of descriptors")           \
+	X(SEG_READS, "segment_reads", "reads", "of further segments")          \
+	X(NEXT_READS, "next_reads", "reads", "of a Next that was 0 before")    \
+	X(COMPLETIONS, "completions", "writes", "of a status")                 \
+	X(FLUSHED, "flushed", "descriptors", "completed as flushed")           \
+	X(ERRORS, "errors", "errors", "asynchronous ones")                     \
+	X(ERRORS_LOST, "errors_lost", "errors", "that found the FIFO full")    \
+	X(DROP_TYPE, "drop_type", "packets", "of another EtherType or type")   \
+	X(DROP_VI, "drop_vi", "packets",                                       \
+	  "for no VI, or one that is not connected with the sender")           \
+	X(DROP_OLD, "drop_old", "packets", "duplicate or old")                 \
+	X(DROP_REST, "drop_rest", "packets", "of messages given up")           \
+	X(DROP_FORMAT, "drop_format", "packets", "whose lengths do not agree") \
+	X(DROP_EMPTY, "drop_empty", "packets", "without a receive descriptor") \
+	X(DROP_PROT, "drop_prot", "packets", "not allowed to be written")      \
+	X(GAPS, "gaps", "gaps", "in the sequence of a VI")                     \
+	X(PARTIAL, "partial", "messages", "that ended before their end")       \
+	X(MISSED, "missed", "frames", "for which the MAC had no room")         \
+	X(BAD_FCS, "bad_fcs", "frames", "dropped by the MAC")                  \
+	X(FILTERED, "filtered", "frames", "for other stations")                \
+	X(BAD_ACCESS, "bad_accesses", "accesses",                              \
+	  "of the host that mean nothing")                                     \
+	X(BUS_ABORTS, "bus_aborts", "transactions", "nobody answered")         \
+	X(MOVED, "moved", "entries", "of level 2 by compaction")               \
+	X(IRQS, "irqs", "interrupts", "raised")
+enum {
+#define X(id, name, unit, doc) HV_K_##id,
+	HV_COUNTERS(X)
+#undef X
+		HV_K_N
+};
+
+struct hv_error {
+	uint64_t pop, info;
+};
+
+/* A kernel packet received. */
+struct hv_kernel {
+	uint32_t len;
+	uint8_t data[2048];
+};
+
+struct hv_nic {
+	/* parameters */
+	uint64_t mac_addr;
+	uint32_t mtu, t_scan, t_check, t_fifo, t_txbuf, t_txd;
+	uint32_t t_tail, t_txdesc, t_txburst, t_rxdma, t_rxback, t_poll;
+	uint32_t t_forward, t_rxbuf, t_header, t_rxcheck, t_hit, t_visible;
+	uint32_t t_book, t_compl;
+	uint32_t t_index, t_l1, t_lcheck, t_l2, t_add, t_move;
+	uint32_t prefetch, tx_outstanding, kernel_rx;
+	uint64_t rx_fifo;
+	weft_time_t mac_start, mac_receive;
+	bool att_host;
+	struct weft_clock clock;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	const struct weft_clock *clk;
+	struct weft_timer timer[HV_UNITS];
+	struct {
+		struct hv_dma *head, *tail;
+		bool busy;
+	} dma[2];
+	uint64_t ctrl, cause, mask;
+	bool irq_level;
+	struct {
+		RING(struct hv_error);
+	} errors;
+	struct {
+		VEC(struct hv_bell);
+	} bells; /* in order; empty when nobody listens */
+	uint64_t err_info;
+	uint32_t stamp; /* of the last completion that had one */
+	bool err_overflow;
+	uint8_t mac[6];
+	uint8_t ktx[2048];
+	uint32_t ktx_len;
+	struct hv_kernel *krx; /* kernel_rx of them */
+	uint32_t krx_first, krx_n;
+	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
+	uint64_t heads[HVIA_VIS / 64];	 /* receive heads fetched, or more */
+	struct hv_vi *vi;
+	struct hv_att att;
+	struct hv_send send;
+	struct hv_recv recv;
+	struct hv_write write;
+	struct hv_book book;
+	struct hv_gec gec;
+};
+
+static inline void hv_count(struct hv_nic *n, uint32_t k)
+{
+	weft_count(n->comp, k, 1);
+}
+
+static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
+{
+	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
+}
+
+/* On the local bus, whose clock is as fast as the card's: from now on, whatever
+ * its phase. */
+static inline weft_time_t hv_local(const struct hv_nic *n, uint32_t cycles)
+{
+	return weft_now(n->comp) + weft_clock_edge(n->clk, cycles) -
+	       n->clk->phase;
+}
+
+static inline void hv_wake_local(struct hv_nic *n, enum hv_unit u,
+				 uint32_t cycles)
+{
+	weft_timer_arm(n->comp, &n->timer[u], u, hv_local(n, cycles));
+}
+
+static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
+{
+	weft_timer_arm(n->comp, &n->timer[u], u, hv_time(n, cycles));
+}
+
+static inline uint32_t hv_payload(const struct hv_nic *n)
+{
+	return n->mtu - HVIA_F_DATA;
+}
+
+/* dma.c */
+void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
+	    weft_phys_t addr, struct weft_slice data);
+void hv_dma_read(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
+		 uint32_t bytes);
+void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
+		  const void *data, uint32_t bytes);
+/* End of a read of few bytes: takes them out; false: nobody answered. */
+bool hv_dma_take(struct hv_dma *d, void *to);
+void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
+void hv_dma_kick(struct hv_nic *n); /* it may be master now */
+void hv_dma_fini(struct hv_nic *n);
+
+/* address_translation.c */
+uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr);
+uint64_t hv_sdram_load(struct hv_nic *n, uint32_t addr);
+void hv_sdram_store(struct hv_nic *n, uint32_t addr, uint64_t val);
+void hv_l2_store(struct hv_nic *n, uint64_t val);
+/* Wakes the owner's unit when it is done. */
+void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
+void hv_att_event(struct hv_nic *n);
+void hv_move_start(struct hv_nic *n, uint64_t count);
+uint64_t hv_move_left(const struct hv_nic *n);
+void hv_move_event(struct hv_nic *n);
+void hv_att_fini(struct hv_nic *n);
+
+/* doorbells.c */
+void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
+uint64_t hv_bell_take(struct hv_nic *n);
+uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
+void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
+/* Fetch the head of its receive queue, if it needs one; scan its send queue. */
+void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
+/* Its queue q is to be flushed, all that is posted now. */
+bool hv_vi_flushing(const struct hv_vi *v, uint32_t q);
+void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
+		 enum hvia_error code, uint64_t token);
+/* The same, and the VI is in error from now on. */
+void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
+		uint64_t token);
+/* A descriptor of the chain cannot be reached: what is behind it is lost. */
+void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
+		       const struct hv_where *at);
+/* Takes the head off. */
+void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
+	       const struct hvia_desc *d);
+uint64_t hv_where_token(const struct hv_where *at);
+void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
+/* A status: {stamp or 0, immediate, length, status} to the descriptor at pa;
+ * the first two only if the VI's completions have them, or `wide`. */
+void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
+		  weft_phys_t pa, uint32_t w[4], bool wide);
+/* What the card has fetched by a region is forgotten, as far as no engine works
+ * on it; something of it is left. */
+void hv_vi_forget(struct hv_nic *n, uint32_t handle);
+bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
+void hv_vi_reset(struct hv_nic *n);
+
+/* send_engine.c */
+void hv_send_go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles);
+void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
+		       const struct hv_where *at, uint32_t len);
+void hv_send_complete(struct hv_nic *n, uint32_t status);
+bool hv_send_rdma(const struct hv_send *s);
+void hv_send_event(struct hv_nic *n);
+void hv_send_kick(struct hv_nic *n);
+bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
+void hv_send_fini(struct hv_nic *n);
+
+/* send_packet.c */
+void hv_packet_next(struct hv_nic *n);
+void hv_packet_buf(struct hv_nic *n);
+void hv_packet_xa(struct hv_nic *n);
+void hv_packet_dr(struct hv_nic *n);
+void hv_send_buffer(struct hv_nic *n); /* a Tx buffer is free */
+
+/* receive_engine.c */
+void hv_recv_event(struct hv_nic *n);
+void hv_recv_kick(struct hv_nic *n);
+void hv_recv_idle(struct hv_nic *n);
+/* The packet is over: its Rx buffer is free again; and counted as dropped. */
+void hv_recv_release(struct hv_nic *n);
+void hv_recv_drop(struct hv_nic *n, uint32_t counter);
+void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles);
+/* The packet that waited for a descriptor, or whatever comes next. */
+void hv_recv_resume(struct hv_nic *n);
+bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
+void hv_recv_fini(struct hv_nic *n);
+/* The descriptor at the head is done for, its packet too. */
+void hv_recv_refused(struct hv_nic *n, uint32_t status);
+/* Bytes of the packet have gone to the writes. */
+void hv_recv_handed(struct hv_nic *n);
+
+/* packet_filter.c: which packets are taken */
+void hv_recv_hdr(struct hv_nic *n);
+void hv_recv_chk(struct hv_nic *n);
+void hv_recv_accept(struct hv_nic *n);
+
+/* receive_address.c: where the bytes go */
+void hv_place_lookup(struct hv_nic *n);
+void hv_place_more(struct hv_nic *n);
+void hv_place_xs(struct hv_nic *n);
+void hv_place_seg(struct hv_nic *n);
+void hv_place_xa(struct hv_nic *n);
+/* Addresses of the next packet of the VI, if they can be told. */
+void hv_place_ahead(struct hv_nic *n);
+/* Forgets addresses of a VI, of a region; ~0 = all. */
+void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
+void hv_apb_forget(struct hv_nic *n, uint32_t handle);
+
+/* receive_descriptor.c: receive descriptors */
+void hv_head_fetch(struct hv_nic *n);
+void hv_head_xd(struct hv_nic *n);
+void hv_head_rd(struct hv_nic *n);
+void hv_head_chk(struct hv_nic *n);
+/* Without a packet's bytes: flushed, wrong, partial. */
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length);
+/* With the immediate data of the packet. */
+void hv_head_immediate(struct hv_nic *n, uint32_t status);
+
+/* receive_write.c: writes, bookkeeping, completion */
+void hv_put(struct hv_nic *n, const struct hv_job *j);
+/* Bytes: waits for room, then hv_recv_handed. */
+void hv_hand(struct hv_nic *n, const struct hv_job *j);
+void hv_write_event(struct hv_nic *n);
+void hv_book_event(struct hv_nic *n);
+bool hv_write_busy(const struct hv_nic *n);
+bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
+void hv_write_fini(struct hv_nic *n);
+
+/* ethernet_controller.c */
+void hv_gec_init(struct hv_nic *n);
+void hv_gec_start(struct hv_nic *n);
+bool hv_gec_room(const struct hv_nic *n);
+void hv_gec_free(struct hv_nic *n); /* the oldest Rx buffer */
+void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
+void hv_gec_tx_event(struct hv_nic *n);
+void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
+void hv_gec_address(struct hv_nic *n);
+void hv_gec_sample(struct hv_nic *n);
+void hv_gec_clear(struct hv_nic *n);
+void hv_gec_fini(struct hv_nic *n);
+
+/* registers.c */
+enum { HV_R_VENDOR, HV_R_DEVICE, HV_R_COMMAND };
+extern const struct weft_reg hv_regs[];
+static inline uint64_t hv_command(const struct hv_nic *n)
+{
+	return *weft_reg_cell(n->comp, HV_R_COMMAND, 0);
+}
+void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
+void hv_irq(struct hv_nic *n, uint64_t causes);
+void hv_ctrl_reset(struct hv_nic *n);
+void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
+void hv_kernel_sent(struct hv_nic *n);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which packets the receive engine of HVIA-GE takes (hvia.md 5.3 HDR, 5.5):
+ * header, VI and sender, sequence, message, descriptor. */
+#include <string.h>
+
+#include "systems/hvia/nic/nic.h"
+
+static struct hv_vi *vi_of(struct hv_nic *n)
+{
+	return &n->vi[n->recv.vi];
+}
+
+/* ---- header ------------------------------------------------------------- */
+
+static uint32_t get16(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	return get16(p) | get16(p + 2) << 16;
+}
+
+void hv_recv_hdr(struct hv_nic *n)
+{
+	const uint8_t *p = weft_slice_data(n->recv.frame);
+
+	n->recv.h = (struct hv_head){
+		.type = p[HVIA_F_TYPE],
+		.flags = p[HVIA_F_FLAGS],
+		.dst_vi = get16(p + HVIA_F_DST_VI),
+		.src_vi = get16(p + HVIA_F_SRC_VI),
+		.seq = get16(p + HVIA_F_SEQ),
+		.length = get32(p + HVIA_F_LENGTH),
+		.offset = get32(p + HVIA_F_OFFSET),
+		.va = get32(p + HVIA_F_VA) | (uint64_t)get32(p + HVIA_F_VA + 4)
+						     << 32,
+		.handle = get32(p + HVIA_F_HANDLE),
+	};
+	hv_recv_go(n, RECV_CHK, n->t_rxcheck);
+}
+
+/* ---- checks (5.3 HDR) --------------------------------------------------- */
+
+static bool ours(struct hv_nic *n, uint32_t *counter_p)
+{
+	const uint8_t *p = weft_slice_data(n->recv.frame);
+	const struct hv_head *h = &n->recv.h;
+	const struct hv_vi *v;
+
+	*counter_p = HV_K_DROP_TYPE;
+	if (p[HVIA_F_ETHERTYPE] != HVIA_ETHERTYPE >> 8 ||
+	    p[HVIA_F_ETHERTYPE + 1] != (HVIA_ETHERTYPE & 0xff) ||
+	    h->type > HVIA_T_RDMA_WRITE)
+		return false;
+	*counter_p = HV_K_DROP_VI;
+	if (h->dst_vi >= HVIA_VIS)
+		return false;
+	v = &n->vi[h->dst_vi];
+	return v->state == HVIA_VI_CONNECTED && h->src_vi == v->peer &&
+	       !memcmp(p + HVIA_F_SRC, v->mac, 6);
+}
+
+static bool is_kernel(struct hv_nic *n)
+{
+	const uint8_t *p = weft_slice_data(n->recv.frame);
+
+	return p[HVIA_F_ETHERTYPE] == HVIA_ETHERTYPE >> 8 &&
+	       p[HVIA_F_ETHERTYPE + 1] == (HVIA_ETHERTYPE & 0xff) &&
+	       n->recv.h.type >= HVIA_T_KERNEL && n->recv.h.type <= 15;
+}
+
+/* The message in progress does not go on with this packet. */
+static bool broken(const struct hv_nic *n, const struct hv_vi *v, bool gap)
+{
+	const struct hv_head *h = &n->recv.h;
+	bool rdma = h->type == HVIA_T_RDMA_WRITE;
+
+	return gap || h->flags & HVIA_FF_FIRST || rdma != v->rdma ||
+	       h->length != v->length || (!rdma && h->offset != v->got);
+}
+
+/* Sequence of the VI (5.5). */
+void hv_recv_chk(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	uint32_t counter;
+	struct hv_vi *v;
+	int16_t ahead;
+
+	if (is_kernel(n)) {
+		hv_kernel_packet(n, weft_slice_data(r->frame), r->frame.len);
+		hv_recv_release(n);
+		hv_recv_idle(n);
+		return;
+	}
+	if (!ours(n, &counter)) {
+		hv_recv_drop(n, counter);
+		return;
+	}
+	r->vi = r->h.dst_vi;
+	v = vi_of(n);
+	ahead = (int16_t)(r->h.seq - v->rx_seq);
+	if (ahead < 0) {
+		hv_recv_drop(n, HV_K_DROP_OLD);
+		return;
+	}
+	if (ahead)
+		hv_count(n, HV_K_GAPS);
+	v->rx_seq = (uint16_t)(r->h.seq + 1);
+	if (!v->active || !broken(n, v, ahead)) {
+		hv_recv_accept(n);
+		return;
+	}
+	hv_count(n, HV_K_PARTIAL);
+	v->active = false;
+	if (v->rdma)
+		hv_vi_error(n, r->vi, HVIA_Q_RECV, HVIA_ERROR_RDMAW_ABORT, 0);
+	else
+		hv_head_complete(n, HVIA_ST_PARTIAL_ERROR, v->got);
+	hv_recv_accept(n);
+}
+
+/* ---- a packet that is in sequence --------------------------------------- */
+
+/* Its bytes: all the frame has, or what is left of the message. */
+static bool measure(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	uint32_t got = vi_of(n)->got, left = r->h.length - got;
+	uint32_t have = r->frame.len - HVIA_F_DATA;
+	bool last = r->h.flags & HVIA_FF_LAST;
+
+	if (r->frame.len < HVIA_F_DATA || got > r->h.length)
+		return false;
+	r->n = left < have ? left : have;
+	return last == (r->n == left);
+}
+
+static void no_descriptor(struct hv_nic *n)
+{
+	hv_vi_error(n, n->recv.vi, HVIA_Q_RECV, HVIA_ERROR_RECVQ_EMPTY, 0);
+	hv_count(n, HV_K_DROP_EMPTY);
+}
+
+/* A message begins; false: it waits for its descriptor, or is none. */
+static bool begin(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	bool rdma = r->h.type == HVIA_T_RDMA_WRITE;
+
+	if (!(r->h.flags & HVIA_FF_FIRST)) {
+		hv_recv_drop(n, HV_K_DROP_REST);
+		return false;
+	}
+	if (!rdma && !v->q[HVIA_Q_RECV].posted) {
+		no_descriptor(n);
+		hv_recv_release(n);
+		hv_recv_idle(n);
+		return false;
+	}
+	if (!rdma && !v->fetched) {
+		hv_head_fetch(n);
+		return false;
+	}
+	v->active = true;
+	v->rdma = rdma;
+	v->bad = false;
+	v->length = r->h.length;
+	v->got = 0;
+	return true;
+}
+
+/* Immediate data of an RDMA write take a receive descriptor; false: it has to
+ * be fetched first. */
+static bool immediate(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	uint32_t both = HVIA_FF_LAST | HVIA_FF_IMMEDIATE;
+
+	if (!v->rdma || (r->h.flags & both) != both || r->imm)
+		return true;
+	if (!v->q[HVIA_Q_RECV].posted) {
+		no_descriptor(n);
+		return true;
+	}
+	if (!v->fetched) {
+		hv_head_fetch(n);
+		return false;
+	}
+	r->imm = true;
+	return true;
+}
+
+void hv_recv_accept(struct hv_nic *n)
+{
+	struct hv_vi *v = vi_of(n);
+
+	if (v->closing) {
+		n->recv.state = RECV_STALL;
+		return;
+	}
+	if (v->state != HVIA_VI_CONNECTED) { /* meanwhile */
+		hv_recv_drop(n, HV_K_DROP_VI);
+		return;
+	}
+	if ((!v->active && !begin(n)) || !immediate(n))
+		return;
+	if (!measure(n)) {
+		hv_count(n, HV_K_DROP_FORMAT);
+		hv_recv_refused(n, HVIA_ST_PARTIAL_ERROR);
+	} else if (v->rdma && (v->bad || !(v->flags & HVIA_VIF_RDMA_WRITE))) {
+		hv_recv_refused(n, HVIA_ST_PROTECTION_ERROR);
+	} else {
+		hv_recv_go(n, RECV_LOOKUP, n->t_hit);
+	}
+}

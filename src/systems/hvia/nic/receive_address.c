@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the bytes of a packet go (hvia.md 3.7, 5.3): Address Prefetch Buffer,
+ * segments of the receive descriptor, translation.
+ *
+ * The buffer holds up to two stretches of one segment, for the packet that
+ * comes next.  What it does not cover (another segment, a third page) and what
+ * is not there is looked up with the packet waiting: 16 bytes of the
+ * descriptor for one of the first two segments, 64 for four further ones. */
+#include <string.h>
+
+#include "systems/hvia/nic/nic.h"
+
+static struct hv_vi *vi_of(struct hv_nic *n)
+{
+	return &n->vi[n->recv.vi];
+}
+
+/* ---- Address Prefetch Buffer -------------------------------------------- */
+
+static struct hv_apb *apb_find(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+
+	for (uint32_t i = 0; i < n->prefetch; i++)
+		if (r->apb[i].valid && r->apb[i].vi == r->vi &&
+		    r->apb[i].offset == vi_of(n)->got)
+			return &r->apb[i];
+	return NULL;
+}
+
+/* The entry of the VI, a free one, or the one used longest ago. */
+static struct hv_apb *apb_victim(struct hv_nic *n)
+{
+	struct hv_apb *a = n->recv.apb, *best = a;
+
+	for (uint32_t i = 0; i < n->prefetch; i++) {
+		if (a[i].valid && a[i].vi == n->recv.vi)
+			return &a[i];
+		if (best->valid && (!a[i].valid || a[i].used < best->used))
+			best = &a[i];
+	}
+	return best;
+}
+
+static void apb_fill(struct hv_nic *n)
+{
+	struct hv_apb *a = apb_victim(n);
+	const struct hv_xlate *x = &n->att.x[HV_RECV];
+
+	*a = (struct hv_apb){ .valid = true,
+			      .vi = n->recv.vi,
+			      .offset = vi_of(n)->got,
+			      .handle = x->handle,
+			      .n_piece = x->n_piece,
+			      .used = ++n->recv.uses };
+	memcpy(a->piece, x->piece, sizeof(a->piece));
+}
+
+void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
+{
+	for (uint32_t i = 0; i < HV_APB_MAX; i++)
+		if (n->recv.apb[i].vi == vi)
+			n->recv.apb[i].valid = false;
+}
+
+void hv_apb_forget(struct hv_nic *n, uint32_t handle)
+{
+	/* a translation that has seen the table as it was */
+	if (n->recv.ahead && (handle == ~0u || n->recv.handle == handle))
+		n->recv.stale = true;
+	for (uint32_t i = 0; i < HV_APB_MAX; i++)
+		if (handle == ~0u || n->recv.apb[i].handle == handle)
+			n->recv.apb[i].valid = false;
+}
+
+/* ---- segments ----------------------------------------------------------- */
+
+static struct hvia_seg *seg_at_hand(struct hv_nic *n)
+{
+	struct hv_window *w = &n->recv.win;
+	uint32_t i = vi_of(n)->seg;
+
+	if (!w->valid || w->vi != n->recv.vi || i < w->first ||
+	    i >= w->first + w->n)
+		return NULL;
+	return &w->seg[i - w->first];
+}
+
+static void seg_read(struct hv_nic *n, weft_phys_t pa)
+{
+	struct hv_recv *r = &n->recv;
+
+	r->state = RECV_SEG;
+	hv_count(n, HV_K_SEG_READS);
+	hv_dma_read(n, &r->dma, pa, r->win.n * HVIA_SEGMENT);
+}
+
+/* The descriptor may go on in another page. */
+static void seg_ask(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	const struct hv_where *at = &v->q[HVIA_Q_RECV].head;
+	uint32_t first = v->seg, k = 1, off;
+
+	if (first >= 2) {
+		first = (first + 2) / 4 * 4 - 2;
+		k = 4;
+	}
+	r->win = (struct hv_window){ .vi = r->vi, .first = first, .n = k };
+	off = HVIA_DESC_CONTROL + first * HVIA_SEGMENT;
+	if (v->desc_pa % HVIA_PAGE + off < HVIA_PAGE) {
+		seg_read(n, v->desc_pa + off);
+		return;
+	}
+	r->state = RECV_XS;
+	hv_xlate(n, HV_RECV,
+		 &(struct hv_xlate){ .handle = at->handle,
+				     .va = at->va + off,
+				     .ptag = v->ptag,
+				     .len = HVIA_SEGMENT });
+}
+
+/* Nothing more can be placed: of this packet, or ahead of the next. */
+static void stuck(struct hv_nic *n, uint32_t status)
+{
+	if (n->recv.ahead)
+		hv_recv_resume(n);
+	else
+		hv_recv_refused(n, status);
+}
+
+static void translate(struct hv_nic *n, const struct hvia_seg *g)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = vi_of(n);
+	uint32_t len = r->ahead ? hv_payload(n) : r->n - r->pos;
+
+	if (len > g->length - v->seg_off)
+		len = g->length - v->seg_off;
+	r->handle = g->handle;
+	r->stale = false;
+	r->state = RECV_XA;
+	hv_xlate(n, HV_RECV,
+		 &(struct hv_xlate){ .handle = g->handle,
+				     .va = g->addr + v->seg_off,
+				     .ptag = v->ptag,
+				     .len = len });
+}
+
+/* Address of the next byte of the message. */
+static void segment(struct hv_nic *n)
+{
+	struct hv_vi *v = vi_of(n);
+	const struct hvia_seg *g;
+
+	while (v->seg < v->desc.seg_count) {
+		g = seg_at_hand(n);
+		if (!g) {
+			seg_ask(n);
+			return;
+		}
+		if (v->seg_off < g->length) {
+			translate(n, g);
+			return;
+		}
+		v->seg++;
+		v->seg_off = 0;
+	}
+	stuck(n, HVIA_ST_LENGTH_ERROR);
+}
+
+void hv_place_xs(struct hv_nic *n)
+{
+	const struct hv_xlate *x = &n->att.x[HV_RECV];
+
+	if (x->ok)
+		seg_read(n, x->piece[0].pa);
+	else
+		stuck(n, HVIA_ST_PROTECTION_ERROR);
+}
+
+void hv_place_seg(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+
+	r->win.valid = hv_dma_take(&r->dma, r->win.seg);
+	if (r->win.valid)
+		segment(n);
+	else
+		stuck(n, HVIA_ST_PROTECTION_ERROR);
+}
+
+void hv_place_ahead(struct hv_nic *n)
+{
+	n->recv.ahead = true;
+	if (n->ctrl & HVIA_CTRL_PREFETCH && n->prefetch)
+		segment(n);
+	else
+		hv_recv_resume(n);
+}
+
+/* ---- addresses found ---------------------------------------------------- */
+
+/* The bytes that the pieces take go to the writes. */
+static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_job j = { .vi = r->vi,
+			    .handle = r->handle,
+			    .rdma = vi_of(n)->rdma,
+			    .pos = r->pos,
+			    .trace = r->trace };
+	uint32_t len = 0;
+
+	for (uint32_t i = 0; i < n_piece && r->pos + len < r->n; i++) {
+		j.piece[j.n_piece] = p[i];
+		if (p[i].len > r->n - r->pos - len)
+			j.piece[j.n_piece].len = r->n - r->pos - len;
+		len += j.piece[j.n_piece++].len;
+	}
+	j.data = weft_slice_sub(r->frame, HVIA_F_DATA + r->pos, len);
+	r->pos += len;
+	if (!j.rdma)
+		vi_of(n)->seg_off += len;
+	hv_hand(n, &j);
+}
+
+/* RDMA: the packet says where. */
+static void remote(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+
+	r->handle = r->h.handle;
+	r->state = RECV_XA;
+	hv_xlate(n, HV_RECV,
+		 &(struct hv_xlate){ .handle = r->h.handle,
+				     .va = r->h.va + r->pos,
+				     .ptag = vi_of(n)->ptag,
+				     .remote = true,
+				     .len = r->n - r->pos });
+}
+
+void hv_place_more(struct hv_nic *n)
+{
+	if (vi_of(n)->rdma)
+		remote(n);
+	else
+		segment(n);
+}
+
+void hv_place_lookup(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	struct hv_apb *a = NULL;
+
+	r->ahead = false;
+	if (!r->n) {
+		hv_recv_handed(n);
+		return;
+	}
+	if (!vi_of(n)->rdma) {
+		a = apb_find(n);
+		hv_count(n, a ? HV_K_APB_HITS : HV_K_APB_MISSES);
+		r->win.valid = r->win.valid && a;
+	}
+	if (!a) {
+		hv_place_more(n);
+		return;
+	}
+	a->valid = false;
+	r->handle = a->handle;
+	found(n, a->n_piece, a->piece);
+}
+
+void hv_place_xa(struct hv_nic *n)
+{
+	const struct hv_xlate *x = &n->att.x[HV_RECV];
+
+	if (!x->ok) {
+		stuck(n, HVIA_ST_PROTECTION_ERROR);
+		return;
+	}
+	if (!n->recv.ahead) {
+		found(n, x->n_piece, x->piece);
+		return;
+	}
+	if (!n->recv.stale)
+		apb_fill(n);
+	hv_recv_resume(n);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receive descriptors of HVIA-GE (hvia.md 5.3, 5.4): the head of a VI's queue
+ * is fetched as soon as it is posted or comes to the front, and completed. */
+#include <string.h>
+
+#include "systems/hvia/nic/nic.h"
+
+static struct hv_vi *vi_of(struct hv_nic *n)
+{
+	return &n->vi[n->recv.vi];
+}
+
+void hv_head_fetch(struct hv_nic *n)
+{
+	struct hv_vi *v = vi_of(n);
+	const struct hv_where *at = &v->q[HVIA_Q_RECV].head;
+
+	n->recv.state = RECV_XD;
+	hv_xlate(n, HV_RECV,
+		 &(struct hv_xlate){ .handle = at->handle,
+				     .va = at->va,
+				     .by_offset = at->by_offset,
+				     .ptag = v->ptag,
+				     .len = 64 });
+}
+
+static void unreachable(struct hv_nic *n)
+{
+	struct hv_where at = vi_of(n)->q[HVIA_Q_RECV].head;
+
+	hv_vi_unreachable(n, n->recv.vi, HVIA_Q_RECV, &at);
+	hv_recv_resume(n);
+}
+
+void hv_head_xd(struct hv_nic *n)
+{
+	const struct hv_xlate *x = &n->att.x[HV_RECV];
+
+	if (!x->ok || x->va % HVIA_DESC_ALIGN) {
+		unreachable(n);
+		return;
+	}
+	vi_of(n)->desc_pa = x->piece[0].pa;
+	vi_of(n)->q[HVIA_Q_RECV].head.va = x->va;
+	vi_of(n)->q[HVIA_Q_RECV].head.by_offset = false;
+	n->recv.state = RECV_RD;
+	hv_count(n, HV_K_DESC_READS);
+	hv_dma_read(n, &n->recv.dma, x->piece[0].pa, 64);
+}
+
+void hv_head_rd(struct hv_nic *n)
+{
+	struct hv_recv *r = &n->recv;
+	uint8_t raw[64];
+
+	if (!hv_dma_take(&r->dma, raw)) {
+		unreachable(n);
+		return;
+	}
+	memcpy(&vi_of(n)->desc, raw, sizeof(struct hvia_desc));
+	r->win = (struct hv_window){ .valid = true, .vi = r->vi, .n = 2 };
+	memcpy(r->win.seg, raw + HVIA_DESC_CONTROL, 2 * HVIA_SEGMENT);
+	hv_recv_go(n, RECV_DCHK, n->t_check);
+}
+
+void hv_head_chk(struct hv_nic *n)
+{
+	struct hv_vi *v = vi_of(n);
+
+	if (!v->q[HVIA_Q_RECV].posted) { /* reset meanwhile */
+		hv_recv_resume(n);
+		return;
+	}
+	v->fetched = true;
+	n->heads[n->recv.vi / 64] |= 1ULL << n->recv.vi % 64;
+	v->seg = 0;
+	v->seg_off = v->got = 0;
+	if (hv_vi_flushing(v, HVIA_Q_RECV))
+		hv_head_complete(n, HVIA_ST_FLUSHED, 0);
+	else if (v->desc.control & (HVIA_OP_RESERVED | HVIA_OP) ||
+		 v->desc.reserved || v->desc.seg_count > HVIA_SEGMENTS)
+		hv_head_complete(n, HVIA_ST_FORMAT_ERROR, 0);
+	if (v->closing)
+		hv_recv_resume(n);
+	else
+		hv_place_ahead(n);
+}
+
+static void complete(struct hv_nic *n, struct hv_job j)
+{
+	struct hv_vi *v = vi_of(n);
+
+	v->closing = true;
+	v->active = false;
+	j.vi = n->recv.vi;
+	j.handle = ~0u;
+	j.desc = v->q[HVIA_Q_RECV].head.handle;
+	j.complete = true;
+	hv_put(n, &j);
+}
+
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length)
+{
+	complete(n, (struct hv_job){ .status = status, .length = length });
+}
+
+/* The packet is an RDMA write. */
+void hv_head_immediate(struct hv_nic *n, uint32_t status)
+{
+	complete(n, (struct hv_job){ .status = status | HVIA_ST_IMMEDIATE,
+				     .immediate = n->recv.h.offset });
+}

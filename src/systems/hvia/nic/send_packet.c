@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2): gathered across
+ * segments and pages, headed, given to the GEC. */
+#include <string.h>
+
+#include "systems/hvia/nic/nic.h"
+
+static struct hv_vi *vi_of(struct hv_nic *n)
+{
+	return &n->vi[n->send.vi];
+}
+
+/* ---- header ---------------------------------------------------------- */
+
+static void put16(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	put16(p, v);
+	put16(p + 2, v >> 16);
+}
+
+static uint8_t packet_flags(const struct hv_send *s)
+{
+	uint8_t f = s->offset ? 0 : HVIA_FF_FIRST;
+
+	if (s->offset + s->n == s->desc.length) {
+		f |= HVIA_FF_LAST;
+		if (s->desc.control & HVIA_OP_IMMEDIATE)
+			f |= HVIA_FF_IMMEDIATE;
+	}
+	return f;
+}
+
+static void rdma_header(const struct hv_send *s, uint8_t *p)
+{
+	uint64_t va = s->seg[0].addr + s->offset;
+
+	put32(p + HVIA_F_OFFSET, s->desc.immediate);
+	put32(p + HVIA_F_VA, (uint32_t)va);
+	put32(p + HVIA_F_VA + 4, (uint32_t)(va >> 32));
+	put32(p + HVIA_F_HANDLE, s->seg[0].handle);
+}
+
+/* 3.8 */
+static void header(struct hv_nic *n, uint8_t *p)
+{
+	struct hv_send *s = &n->send;
+	struct hv_vi *v = vi_of(n);
+
+	memset(p, 0, HVIA_F_DATA);
+	memcpy(p + HVIA_F_DST, v->mac, 6);
+	memcpy(p + HVIA_F_SRC, n->mac, 6);
+	p[HVIA_F_ETHERTYPE] = HVIA_ETHERTYPE >> 8;
+	p[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
+	p[HVIA_F_TYPE] = hv_send_rdma(s) ? HVIA_T_RDMA_WRITE : HVIA_T_SEND;
+	p[HVIA_F_FLAGS] = packet_flags(s);
+	put16(p + HVIA_F_DST_VI, v->peer);
+	put16(p + HVIA_F_SRC_VI, s->vi);
+	put16(p + HVIA_F_SEQ, v->tx_seq);
+	put32(p + HVIA_F_LENGTH, s->desc.length);
+	if (hv_send_rdma(s)) {
+		rdma_header(s, p);
+		return;
+	}
+	put32(p + HVIA_F_OFFSET, s->offset);
+	put32(p + HVIA_F_VA, s->desc.immediate);
+}
+
+static void full(struct hv_nic *n)
+{
+	struct hv_send *s = &n->send;
+	struct hv_vi *v = vi_of(n);
+
+	header(n, s->frame.buf->data + s->frame.off);
+	hv_gec_put(n, &(struct hv_tx_frame){
+			      .data = s->frame,
+			      .trace = weft_msg_fork(n->comp, s->trace) });
+	s->frame = (struct weft_slice){ 0 };
+	hv_count(n, HV_K_TX_PACKETS);
+	v->tx_seq++;
+	s->offset += s->n;
+	if (s->offset < s->desc.length) {
+		hv_packet_next(n);
+		return;
+	}
+	hv_count(n, HV_K_SENT);
+	hv_send_go(n, SEND_LAST, n->t_fifo + n->t_txbuf);
+}
+
+/* The next bytes of the packet: those of one segment. */
+static void piece(struct hv_nic *n)
+{
+	struct hv_send *s = &n->send;
+	const struct hvia_seg *g = &s->seg[s->i_seg];
+	uint32_t len = s->n - s->got;
+
+	while (s->seg_off == g->length) {
+		g = &s->seg[++s->i_seg];
+		s->seg_off = 0;
+	}
+	if (len > g->length - s->seg_off)
+		len = g->length - s->seg_off;
+	hv_send_translate(n, SEND_XA,
+			  &(struct hv_where){ .va = g->addr + s->seg_off,
+					      .handle = g->handle },
+			  len);
+}
+
+void hv_packet_next(struct hv_nic *n)
+{
+	struct hv_send *s = &n->send;
+	uint32_t bytes;
+
+	if (hv_vi_flushing(vi_of(n), HVIA_Q_SEND)) {
+		hv_send_complete(n, HVIA_ST_FLUSHED);
+		return;
+	}
+	s->n = s->desc.length - s->offset;
+	if (s->n > hv_payload(n))
+		s->n = hv_payload(n);
+	s->got = 0;
+	bytes = HVIA_F_DATA + s->n;
+	if (bytes < HVIA_F_MIN)
+		bytes = HVIA_F_MIN;
+	s->frame = weft_slice_word(n->comp->sim, bytes);
+	memset(weft_slice_data(s->frame) + HVIA_F_DATA, 0, bytes - HVIA_F_DATA);
+	if (s->n)
+		piece(n);
+	else
+		hv_send_go(n, SEND_BUF, 0);
+}
+
+static void read_piece(struct hv_nic *n)
+{
+	struct hv_send *s = &n->send;
+	const struct hv_piece *p = &n->att.x[HV_SEND].piece[s->piece];
+
+	s->state = SEND_DR;
+	hv_dma(n, &s->dma, WEFT_BUS_READ, p->pa,
+	       weft_slice_sub(s->frame, HVIA_F_DATA + s->got, p->len));
+	s->dma.txn.trace_id = s->trace;
+}
+
+void hv_packet_buf(struct hv_nic *n)
+{
+	n->send.state = SEND_BUF;
+	if (!n->send.got && !hv_gec_room(n))
+		return; /* hv_send_buffer wakes */
+	if (n->send.n)
+		read_piece(n);
+	else
+		full(n);
+}
+
+void hv_send_buffer(struct hv_nic *n)
+{
+	if (n->send.state == SEND_BUF)
+		hv_wake(n, HV_U_SEND, 0);
+}
+
+static void give_up(struct hv_nic *n, uint32_t status)
+{
+	weft_slice_drop(&n->send.frame);
+	hv_send_complete(n, status);
+}
+
+void hv_packet_xa(struct hv_nic *n)
+{
+	n->send.piece = 0;
+	if (n->att.x[HV_SEND].ok)
+		hv_packet_buf(n);
+	else
+		give_up(n, HVIA_ST_PROTECTION_ERROR);
+}
+
+void hv_packet_dr(struct hv_nic *n)
+{
+	struct hv_send *s = &n->send;
+	uint32_t len = s->dma.txn.bytes;
+
+	if (!hv_dma_take(&s->dma, NULL)) {
+		give_up(n, HVIA_ST_PROTECTION_ERROR);
+		return;
+	}
+	s->got += len;
+	s->seg_off += len;
+	if (++s->piece < n->att.x[HV_SEND].n_piece)
+		read_piece(n);
+	else if (s->got < s->n)
+		piece(n);
+	else
+		full(n);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What workloads over VIPL share: a NIC, registered memory, descriptors, a
+ * connection between two nodes. */
+#ifndef SYSTEMS_HVIA_PROGRAMS_VIPL_PROGRAM_H
+#define SYSTEMS_HVIA_PROGRAMS_VIPL_PROGRAM_H
+
+#include "programs/program.h"
+#include "vipl.h"
+
+enum { VIPW_ADDR = 64 };
+
+struct vipw {
+	struct work w;
+	VIP_NIC_HANDLE nic;
+	VIP_PROTECTION_HANDLE ptag;
+	VIP_VI_HANDLE vi;
+	VIP_NIC_ATTRIBUTES attr;
+};
+
+/* A network address with room for its bytes. */
+union vipw_addr {
+	VIP_NET_ADDRESS a;
+	uint8_t bytes[VIPW_ADDR];
+};
+
+/* True, or a failed check that names the call. */
+bool vipw_ok(struct vipw *v, const char *what, VIP_RETURN ret);
+bool vipw_open(struct vipw *v, struct weft_comp *c, const char *nic);
+void vipw_close(struct vipw *v);
+/* `n` descriptors of 64 bytes, then `bytes` from a multiple of `align` on, and
+ * the handle of all of it. */
+VIP_DESCRIPTOR *vipw_mem(struct vipw *v, uint32_t n, size_t bytes,
+			 bool rdma_write, uint8_t **data_p,
+			 VIP_MEM_HANDLE *handle_p);
+void vipw_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
+	       uint32_t bytes);
+bool vipw_vi(struct vipw *v, uint32_t level, bool rdma_write);
+/* With node `peer`: the lower one waits, the other one asks. */
+bool vipw_connect(struct vipw *v, uint32_t peer);
+void vipw_addr(struct vipw *v, uint32_t node, uint32_t disc,
+	       union vipw_addr *to);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of rows of HVIA-GE that are made of several metrics. */
+#include "systems/hvia/published_eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HALF "n0.prog0.half_rtt_mean"
+
+static double us(const struct repro_data *d, const char *point)
+{
+	return repro_value(d, point, HALF) / 1000;
+}
+
+double hvia_eval_latency_4(const struct repro_data *d)
+{
+	return us(d, "workload.size=4");
+}
+
+double hvia_eval_latency_8192(const struct repro_data *d)
+{
+	return us(d, "workload.size=8192");
+}
+
+double hvia_eval_latency_10000(const struct repro_data *d)
+{
+	return us(d, "workload.size=10000");
+}
+
+/* ---- differences ----------------------------------------------------------
+ */
+
+double hvia_eval_att_ratio(const struct repro_data *d)
+{
+	return repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
+	       repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation");
+}
+
+/* hvia/ways: the first point is RDMA. */
+static double way(const struct repro_data *d, size_t i)
+{
+	if (i >= d->n_points)
+		return NAN;
+	return us(d, d->points[i].name) - us(d, d->points[0].name);
+}
+
+double hvia_eval_rdma_with(const struct repro_data *d)
+{
+	return way(d, 1);
+}
+
+double hvia_eval_rdma_without(const struct repro_data *d)
+{
+	return way(d, 2);
+}
+
+/* hvia/prefetch: pairs of points, without and with; least and most. */
+static double gain(const struct repro_data *d, double sign)
+{
+	double best = NAN;
+
+	for (size_t i = 0; i + 1 < d->n_points; i += 2) {
+		double g =
+			us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+
+		if (isnan(best) || g * sign > best * sign)
+			best = g;
+	}
+	return best;
+}
+
+double hvia_eval_gain_least(const struct repro_data *d)
+{
+	return gain(d, -1);
+}
+
+double hvia_eval_gain_most(const struct repro_data *d)
+{
+	return gain(d, 1);
+}
+
+/* hvia/waits: pairs of points, blocking and polling. */
+double hvia_eval_block_mean(const struct repro_data *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i + 1 < d->n_points; i += 2)
+		sum += us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+	return d->n_points > 1 ? sum / (double)(d->n_points / 2) : NAN;
+}
+
+double hvia_eval_utilisation(const struct repro_data *d)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < d->n_points; i++) {
+		const char *size = strchr(d->points[i].name, '=');
+		double u = repro_value(d, d->points[i].name,
+				       "n0.prog0.utilisation");
+
+		if (size && strtod(size + 1, NULL) >= 10000 &&
+		    (isnan(most) || u > most))
+			most = u;
+	}
+	return most;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See published_stacks.h. */
+#include "systems/hvia/published_stacks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const uint32_t sizes[] = {
+	4, 64, 1024, 2048, 4096, 8192, 65536, 1048576
+};
+enum {
+	SIZES = sizeof(sizes) / sizeof(*sizes),
+	BELOW_4K = 4, /* sizes */
+	BIG = SIZES - 1,
+};
+#define HALF "n0.prog0.half_rtt_mean"
+
+enum stack { HVIA, MVIA, TCPIP };
+
+static double value(const struct repro_data *d, enum stack s, uint32_t size,
+		    const char *what)
+{
+	static const char *const setting[] = {
+		[HVIA] = "vipl.pingpong nodes.nic.type=hvia.nic",
+		[MVIA] = "mvia.pingpong nodes.host.irq_entry=0 "
+			 "nodes.host.poll_hit=0",
+		[TCPIP] =
+			"tcpip.pingpong nodes.host.irq_entry=0 "
+			"nodes.host.poll_hit=0",
+	};
+	char point[160], name[64];
+
+	snprintf(point, sizeof(point), "workload.size=%u workload.program=%s",
+		 sizes[size], setting[s]);
+	snprintf(name, sizeof(name), "n0.prog0.%s", what);
+	return repro_value(d, point, name);
+}
+
+static double latency(const struct repro_data *d, enum stack s, uint32_t size)
+{
+	return value(d, s, size, "half_rtt_mean") / 1000;
+}
+
+static double rate(const struct repro_data *d, enum stack s)
+{
+	return value(d, s, BIG, "bandwidth");
+}
+
+static double gain(const struct repro_data *d, enum stack s)
+{
+	return 100 * (rate(d, HVIA) / rate(d, s) - 1);
+}
+
+double hvia_eval_mvia_latency(const struct repro_data *d)
+{
+	return latency(d, MVIA, 0);
+}
+
+double hvia_eval_tcpip_latency(const struct repro_data *d)
+{
+	return latency(d, TCPIP, 0);
+}
+
+double hvia_eval_mvia_rate(const struct repro_data *d)
+{
+	return rate(d, MVIA);
+}
+
+double hvia_eval_tcpip_rate(const struct repro_data *d)
+{
+	return rate(d, TCPIP);
+}
+
+double hvia_eval_mvia_ratio(const struct repro_data *d)
+{
+	return latency(d, MVIA, 0) / latency(d, HVIA, 0);
+}
+
+double hvia_eval_tcpip_ratio(const struct repro_data *d)
+{
+	return latency(d, TCPIP, 0) / latency(d, HVIA, 0);
+}
+
+double hvia_eval_mvia_gain(const struct repro_data *d)
+{
+	return gain(d, MVIA);
+}
+
+double hvia_eval_tcpip_gain(const struct repro_data *d)
+{
+	return gain(d, TCPIP);
+}
+
+double hvia_eval_mvia_small(const struct repro_data *d)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < BELOW_4K; i++) {
+		double v = value(d, MVIA, i, "utilisation");
+
+		if (!(v >= least)) /* NAN too */
+			least = v;
+	}
+	return least;
+}
+
+double hvia_eval_mvia_busy(const struct repro_data *d)
+{
+	return value(d, MVIA, BIG, "utilisation");
+}
+
+double hvia_eval_tcpip_busy(const struct repro_data *d)
+{
+	return value(d, TCPIP, BIG, "utilisation");
+}
+
+double hvia_eval_tcpip_rises(const struct repro_data *d)
+{
+	for (uint32_t i = 1; i < SIZES; i++)
+		if (!(value(d, TCPIP, i, "utilisation") >
+		      value(d, TCPIP, i - 1, "utilisation")))
+			return 0;
+	return 1;
+}
+
+/* hvia/small: all sizes of the card, then of M-VIA, then of TCP/IP. */
+static double speedup(const struct repro_data *d, bool most)
+{
+	size_t n = d->n_points / 3;
+	double best = NAN;
+
+	for (size_t i = n; i < 3 * n; i++) {
+		double v = repro_value(d, d->points[i].name, HALF) /
+			   repro_value(d, d->points[i % n].name, HALF);
+
+		if (isnan(best) || (most ? v > best : v < best))
+			best = v;
+	}
+	return best;
+}
+
+double hvia_eval_speedup_least(const struct repro_data *d)
+{
+	return speedup(d, false);
+}
+
+double hvia_eval_speedup_most(const struct repro_data *d)
+{
+	return speedup(d, true);
+}

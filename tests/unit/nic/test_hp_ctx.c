@@ -133,7 +133,7 @@ static void act_context(struct weft_host *h, struct hp_nic *n,
 		hp_ctx_flush(n);
 		rest(h);
 		for (uint32_t i = 0; i < SETS * LRU_WAYS; i++)
-			write_back(x, &x->copy[0][i]);
+			write_back(x, &x->copy[i / LRU_WAYS][i % LRU_WAYS]);
 		break;
 	case 1:
 	case 2:

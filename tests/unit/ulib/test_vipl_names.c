@@ -69,13 +69,14 @@ static void addresses(VIP_NIC_HANDLE nic)
 	union vip_addr a;
 	char name[16];
 	VIP_ULONG len = sizeof(name);
+	VIP_UINT8 *host = a.a.HostAddress; /* longer than declared */
 
 	ok(by_name(nic, "n300", &a, 0));
 	for (uint32_t i = 0; i < 4; i++) { /* another station's */
-		a.a.HostAddress[i] ^= 2;
+		host[i] ^= 2;
 		assert_int_equal(VipNSGetHostByAddr(nic, &a.a, name, &len),
 				 VIP_ERROR_NAMESERVICE);
-		a.a.HostAddress[i] ^= 2;
+		host[i] ^= 2;
 	}
 	ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 	for (uint32_t n = 5; n <= 7; n += 2) {
@@ -171,6 +172,7 @@ static VIP_RETURN request(struct side *s, union vip_addr *local,
 static int dialler(struct weft_host *h, struct bench *b)
 {
 	union vip_addr me, to;
+	VIP_UINT8 *mine = me.a.HostAddress, *theirs = to.a.HostAddress;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_CONN_HANDLE conn;
 	struct side s;
@@ -179,18 +181,18 @@ static int dialler(struct weft_host *h, struct bench *b)
 	vip_addr(&s, 0, "here", &me);
 	vip_addr(&s, 1, "there", &to);
 	for (uint32_t i = 0; i < 6; i++) { /* not its own address */
-		me.a.HostAddress[i] ^= 4;
+		mine[i] ^= 4;
 		assert_int_equal(request(&s, &me, &to), VIP_INVALID_PARAMETER);
 		assert_int_equal(
 			VipConnectWait(s.nic, &me.a, 1, &to.a, &attr, &conn),
 			VIP_INVALID_PARAMETER);
-		me.a.HostAddress[i] ^= 4;
+		mine[i] ^= 4;
 	}
-	to.a.HostAddress[0] |= 1; /* a group */
+	theirs[0] |= 1; /* a group */
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
-	memset(to.a.HostAddress, 0, 6);
+	memset(theirs, 0, 6);
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
-	to.a.HostAddress[5] = 1; /* nobody, but it could be */
+	theirs[5] = 1; /* nobody, but it could be */
 	assert_int_equal(request(&s, &me, &to), VIP_TIMEOUT);
 	assert_int_equal(request(&s, &me, &me), VIP_NOT_REACHABLE);
 	to.a.HostAddressLen = 7;

@@ -71,7 +71,7 @@ def weft(exe, *args):
     p = subprocess.run([exe, "reproduce", *args, "--quiet", "--format", "json"],
                        capture_output=True, text=True)
     if p.returncode not in (0, 1):
-        raise SystemExit(p.stderr)
+        raise SystemExit(p.stderr or f"weft ended with {p.returncode}")
     return json.loads(p.stdout)
 
 

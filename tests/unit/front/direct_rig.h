@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A direct network of EXTOLL crossbars with a source of traffic at each, from
+ * the text of an experiment. */
+#ifndef TEST_DIRECT_RIG_H
+#define TEST_DIRECT_RIG_H
+
+#include "front/exp/exp.h"
+#include "front/exp/registry.h"
+
+struct direct_rig {
+	struct registry reg;
+	struct exp *e;
+	struct exp_case c;
+	struct weft_err err;
+	struct weft_result *r;
+};
+
+/* Builds it; -1: refused, err says why.  Closed by net_close either way. */
+int net_try(struct direct_rig *g, uint32_t ends, const char *traffic,
+	    const char *fabric);
+void net_close(struct direct_rig *g);
+/* Runs to the end; failures, in g->r, are for the caller to look at. */
+void net_run(struct direct_rig *g, uint32_t ends, const char *traffic,
+	     const char *fabric);
+/* No failure, and nothing left in the network. */
+void net_good(const struct direct_rig *g);
+uint64_t net_counter(const struct direct_rig *g, const char *name);
+double net_metric(const struct direct_rig *g, const char *name);
+/* "": there is no such entry. */
+const char *net_manifest(const struct direct_rig *g, const char *name);
+/* A packet trace in a file of its own. */
+void net_trace_file(char path[32], const char *text);
+/* Plays a trace; net_good holds of it. */
+void net_run_trace(struct direct_rig *g, uint32_t ends, const char *text,
+		   const char *fabric);
+
+#endif

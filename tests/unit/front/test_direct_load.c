@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Load of direct networks: states and their names, saturation, the window of
+ * measurement, latency with the wait in the source. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cmocka_all.h"
+#include "direct_rig.h"
+
+static void test_states(void **st)
+{
+	const char *torus =
+		"type: torus, dims: [4, 4], routing: table, "
+		"tie: balanced, switch: {preset: plain}, net: "
+		"{warmup: 7000, measure: 14000}";
+	struct direct_rig g;
+
+	net_run(&g, 16, "preset: plain, flits: 8, load: 0.3", torus);
+	net_good(&g);
+	assert_string_equal(net_manifest(&g, "net.state"), "steady");
+	assert_true(fabs(net_metric(&g, "net.accepted") - 0.3) < 0.01);
+	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
+	assert_true(net_metric(&g, "net.latency_ci") <
+		    0.05 * net_metric(&g, "net.latency"));
+	/* mean distance 2.1 over four links a node, in the window alone */
+	assert_true(net_metric(&g, "net.link_busy") > 0.10 &&
+		    net_metric(&g, "net.link_busy") < 0.16);
+	net_close(&g);
+	/* 8 bytes: two words of header, one of data, a flit for the route */
+	net_run(&g, 16, "preset: plain, size: 8, load: 0.3", torus);
+	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
+	assert_true(fabs(net_metric(&g, "net.accepted") - 0.3) < 0.01);
+	net_close(&g);
+	/* All to one node: it takes one flit per cycle. */
+	net_run(&g, 16,
+		"preset: plain, flits: 8, load: 0.3, pattern: fixed, "
+		"dest: 5",
+		torus);
+	assert_string_equal(net_manifest(&g, "net.state"), "saturated");
+	assert_true(net_metric(&g, "net.accepted") <= 1.0 / 16);
+	assert_true(net_metric(&g, "net.accepted") > 0.9 / 16);
+	net_close(&g);
+}
+
+static const char *state_of(struct direct_rig *g, uint32_t ends, double load,
+			    const char *more, const char *dims,
+			    uint32_t measure)
+{
+	char traffic[160], fabric[200];
+
+	snprintf(traffic, sizeof(traffic),
+		 "preset: plain, flits: 8, load: %g, %s", load, more);
+	snprintf(fabric, sizeof(fabric),
+		 "type: torus, dims: [%s], routing: table, tie: balanced, "
+		 "switch: {preset: plain}, link: {length: 0.0001}, "
+		 "net: {warmup: 1000, measure: %u}",
+		 dims, measure);
+	net_run(g, ends, traffic, fabric);
+	return net_manifest(g, "net.state");
+}
+
+/* Four sources, one sink that takes a flit per cycle: 1/4 is all there is. */
+static void test_a_load_just_above_what_is_taken_saturates(void **st)
+{
+	static const struct {
+		double load;
+		const char *state;
+	} cases[] = { { 0.24, "steady" },
+		      { 0.2475, "steady" },
+		      { 0.2525, "saturated" },
+		      { 0.256, "saturated" },
+		      { 0.3, "saturated" } };
+	struct direct_rig g;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *state =
+			state_of(&g, 4, cases[i].load,
+				 "arrivals: periodic, pattern: fixed, dest: 0",
+				 "2, 2", 8000);
+
+		if (strcmp(state, cases[i].state))
+			fail_msg("%g is %s", cases[i].load, state);
+		assert_true(net_metric(&g, "net.accepted") < 0.2501);
+		net_close(&g);
+	}
+}
+
+/* A source's port carries a flit per cycle: no network takes that for good,
+ * however short the window is. */
+static void test_short_and_long_windows_agree(void **st)
+{
+	static const uint32_t windows[] = { 3000, 7500, 12000 };
+	struct direct_rig g;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(
+			state_of(&g, 64, 1, "", "4, 4, 4", windows[i]),
+			"saturated");
+		net_close(&g);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(
+			state_of(&g, 64, 0.9, "", "4, 4, 4", windows[i]),
+			"steady");
+		net_close(&g);
+	}
+}
+
+/* A window that begins in an empty network sees it fill up; the second one
+ * does not. */
+static void test_a_network_that_fills_up_is_not_saturated(void **st)
+{
+	struct direct_rig g;
+
+	net_run(&g, 64, "preset: plain, flits: 32, load: 0.85",
+		"type: torus, dims: [8, 8], routing: table, tie: balanced, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 0, measure: 400}");
+	net_good(&g);
+	assert_string_equal(net_manifest(&g, "net.window"),
+			    "cycles 400 to 1200");
+	net_close(&g);
+	net_run(&g, 64, "preset: plain, flits: 32, load: 0.3",
+		"type: torus, dims: [8, 8], routing: table, tie: balanced, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 0, measure: 400}");
+	net_good(&g);
+	assert_string_equal(net_manifest(&g, "net.state"), "steady");
+	net_close(&g);
+}
+
+static uint64_t observed(const struct direct_rig *g, const char *name)
+{
+	for (size_t i = 0; i < g->r->n_hists; i++)
+		if (!strcmp(g->r->hists[i].name, name))
+			return g->r->hists[i].h.count;
+	fail_msg("no histogram %s", name);
+	return 0;
+}
+
+/* Every source makes a packet in 80 cycles: so many in the window, whatever is
+ * made before and, while the last of them are on their way, behind it. */
+static void test_packets_of_the_window_are_counted(void **st)
+{
+	struct direct_rig g;
+
+	net_run(&g, 16,
+		"preset: plain, flits: 8, load: 0.1, arrivals: periodic",
+		"type: torus, dims: [4, 4], routing: table, "
+		"switch: {preset: plain}, link: {length: 0.0001}, "
+		"net: {warmup: 800, measure: 8000}");
+	net_good(&g);
+	assert_int_equal(observed(&g, "net.latency"), 16 * 100);
+	assert_true(net_counter(&g, "net.received") > 16 * 110);
+	assert_true(fabs(net_metric(&g, "net.offered") - 0.1) < 1e-9);
+	net_close(&g);
+}
+
+/* Ten packets of 9 flits made in one cycle: each waits for those before it,
+ * 9 cycles a packet. */
+static void test_latency_has_the_wait_in_the_source(void **st)
+{
+	const char *ring =
+		"type: torus, dims: [3], routing: table, "
+		"switch: {preset: plain}, link: {length: 0.0001}";
+	char path[32], traffic[120];
+	double one = 0, all = 0;
+	struct direct_rig g;
+
+	for (int n = 1; n <= 10; n += 9) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		for (int i = 0; i < n; i++)
+			fprintf(f, "5 0 1 24\n");
+		fclose(f);
+		net_trace_file(path, text);
+		free(text);
+		snprintf(traffic, sizeof(traffic), "preset: plain, trace: %s",
+			 path);
+		net_run(&g, 3, traffic, ring);
+		unlink(path);
+		net_good(&g);
+		*(n == 1 ? &one : &all) = net_metric(&g, "net.latency");
+		net_close(&g);
+	}
+	assert_true(one == 6 + 9 + 5);
+	assert_true(fabs(all - (one + 9 * 4.5)) < 1e-9);
+}
+
+static void test_detect(void **st)
+{
+	struct direct_rig g;
+
+	net_run(&g, 16, "preset: plain, flits: 8, load: 0.5",
+		"type: torus, dims: [4, 4], routing: table, "
+		"switch: {preset: plain}, net: {detect: yes, measure: 100000, "
+		"precision: 0.02}");
+	net_good(&g);
+	assert_string_equal(net_manifest(&g, "net.state"), "steady");
+	assert_true(net_metric(&g, "net.latency_ci") <
+		    0.04 * net_metric(&g, "net.latency"));
+	net_close(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(
+			test_a_load_just_above_what_is_taken_saturates),
+		cmocka_unit_test(test_short_and_long_windows_agree),
+		cmocka_unit_test(test_a_network_that_fills_up_is_not_saturated),
+		cmocka_unit_test(test_packets_of_the_window_are_counted),
+		cmocka_unit_test(test_latency_has_the_wait_in_the_source),
+		cmocka_unit_test(test_detect),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/pidfd.h"
-#include "base/rng.h"
 #include "host/process_memory_internal.h"
 
 enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
@@ -90,7 +89,7 @@ static uint8_t tell(struct child *c, char what, uint32_t at, uint8_t val)
 	return o.val;
 }
 
-/* What a device does. */
+/* An access of a device. */
 static void dma(struct mem *m, weft_phys_t phys, void *buf, size_t n,
 		bool write)
 {
@@ -190,7 +189,7 @@ static void test_mixed(void **state)
 	mem_fini(&m);
 }
 
-/* A hole: what is in front of it is done, and nobody has died. */
+/* A hole: bytes in front of it are copied, and the owner lives. */
 static void test_hole(void **state)
 {
 	struct child *c = *state;
@@ -238,7 +237,7 @@ static void test_killed(void **state)
 }
 
 /* The process has ended, and a later one has its number. */
-static void test_number_of_an_ended_process_reaches_nobody(void **state)
+static void test_number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
 	struct pidfd ended = { .pid = c->owner.pid };
@@ -270,7 +269,7 @@ static void test_number_of_an_ended_process_reaches_nobody(void **state)
 
 /* ---- a page at a time ---- */
 
-/* What devices write is there when all of it is, in order. */
+/* Bytes that devices write are there when all of them are, in order. */
 static void test_later(void **state)
 {
 	struct child *c = *state;
@@ -310,7 +309,7 @@ static void test_later(void **state)
 	mem_fini(&m);
 }
 
-/* What was read ahead counts until the process has run. */
+/* Bytes that were read ahead count until the process has run. */
 static void test_ahead(void **state)
 {
 	struct child *c = *state;
@@ -392,120 +391,7 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 	return 0;
 }
 
-/* ---- any order ---- */
-
-enum { FAR_BYTES = 16 * MEM_PAGE, FAR_STREAMS = 6 };
-
-/* A process that is an array: what was asked of it, and how often. */
-struct array {
-	struct weft_far_owner owner;
-	uint8_t bytes[FAR_BYTES], want[FAR_BYTES];
-	uint8_t *shadow;
-	uint64_t reads, read_bytes, writes, write_bytes, order;
-};
-
-static int array_copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
-{
-	struct array *a = arg;
-
-	assert_in_range(va + n, n, FAR_BYTES);
-	*(write ? &a->writes : &a->reads) += 1;
-	*(write ? &a->write_bytes : &a->read_bytes) += n;
-	a->order = a->order * 31 + va * 2 + write;
-	if (write)
-		memcpy(a->bytes + va, buf, n);
-	else
-		memcpy(buf, a->bytes + va, n);
-	return 0;
-}
-
-static void array_add(struct mem *m, struct array *a)
-{
-	memset(a, 0, sizeof(*a));
-	a->owner = (struct weft_far_owner){
-		.copy = array_copy, .arg = a, .by_copy = true, .ahead = true
-	};
-	a->shadow = mem_far_add(m, &a->owner, 0, FAR_BYTES);
-	assert_non_null(a->shadow);
-}
-
-static void array_access(struct mem *m, struct array *a, size_t at, size_t n,
-			 bool write, int val)
-{
-	static uint8_t buf[FAR_BYTES];
-
-	if (write) {
-		memset(buf, val, n);
-		memcpy(a->want + at, buf, n);
-		mem_store(m, a->shadow + at, buf, n);
-	} else {
-		mem_copy(m, buf, a->shadow + at, n);
-		assert_memory_equal(buf, a->want + at, n);
-	}
-}
-
-/* Streams, places at random, programs that look, processes that run. */
-static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
-{
-	size_t next[FAR_STREAMS] = { 0 };
-
-	for (int i = 0; i < 6000; i++) {
-		uint32_t k = (uint32_t)weft_rng_below(rng, FAR_STREAMS + 1);
-		size_t n = 1 + weft_rng_below(rng, i % 16 ? 200 : 9000);
-		struct array *x = &a[k % 2];
-		size_t at = k < FAR_STREAMS ? next[k]
-					    : weft_rng_below(rng, FAR_BYTES);
-
-		at = at + n < FAR_BYTES ? at : 0;
-		if (k < FAR_STREAMS)
-			next[k] = at + n;
-		array_access(m, x, at, n, k % 4 > 1, i);
-		if (!weft_rng_below(rng, 100)) { /* from one to the other */
-			mem_copy(m, a[1].shadow + at, a[0].shadow + at, n);
-			memcpy(a[1].want + at, a[0].want + at, n);
-		}
-		if (!weft_rng_below(rng, 60))
-			mem_settled(m);
-		if (!weft_rng_below(rng, 700)) { /* nothing of it is kept */
-			assert_true(mem_far_del(m, x->shadow));
-			x->bytes[at] = x->want[at] = (uint8_t)(i + 2);
-			x->shadow = mem_far_add(m, &x->owner, 0, FAR_BYTES);
-		}
-		if (!weft_rng_below(rng, 400)) {
-			mem_settled(m);
-			x->owner.epoch++;
-			x->bytes[at] = x->want[at] = (uint8_t)(i + 1);
-		}
-	}
-	mem_settled(m);
-}
-
-/* A device reads what was written last, the processes have all of it in the
- * end, and both with few calls: the answers are those of today. */
-static void test_any_order(void **state)
-{
-	static struct array a[2];
-	struct weft_rng rng;
-	struct mem m;
-
-	(void)state;
-	mem_init(&m, 0, MIB);
-	array_add(&m, &a[0]);
-	array_add(&m, &a[1]);
-	weft_rng_seed(&rng, 1, "far");
-	array_steps(&m, a, &rng);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_memory_equal(a[i].bytes, a[i].want, FAR_BYTES);
-	assert_int_equal(a[0].reads, 341);
-	assert_int_equal(a[0].read_bytes, 1529464);
-	assert_int_equal(a[0].writes, 1073);
-	assert_int_equal(a[0].write_bytes, 681701);
-	assert_true(a[0].order == 0x7a43e9a75f7623c1);
-	assert_true(a[1].order == 0x8cdd3ef1de8cf887);
-	mem_fini(&m);
-}
-
-/* Whoever touches a shadow that holds nothing hears of it. */
+/* An access to a shadow that holds nothing is told. */
 static void test_strict(void **state)
 {
 	struct child *c = *state;
@@ -604,11 +490,10 @@ int main(void)
 		T(test_later),
 		T(test_ahead),
 		T(test_streams),
-		cmocka_unit_test(test_any_order),
 		T(test_strict),
 		T(test_callback),
 		T(test_pinned),
-		T(test_number_of_an_ended_process_reaches_nobody),
+		T(test_number_of_an_ended_process_reaches_no_other),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -26,7 +26,7 @@ import re
 import sys
 import tempfile
 
-# What a shared folder may include, besides itself and include/weft.
+# Folders that a shared folder may include, besides itself and include/weft.
 SHARED = {
     "base": set(),
     "measure": {"base"},

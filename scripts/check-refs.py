@@ -127,7 +127,7 @@ def pieces(path, text):
 
 SPEC = re.compile(r"\b(forth|extoll|hostport|hvia)\.md\b`?(?:\]\([^)]*\))?|"
                   r"\b(FORTH|EXTOLL|Host\s+Port|HVIA(?:-GE)?)\s+specification")
-# What follows a measured value, and not the number of a section.
+# Units: they follow a measured value, and not the number of a section.
 UNIT = (r"(?!\w|\.\d|\s+-\s|\s*(?:%|[+*/x]\s*\d|=|us\b|ns\b|ms\b|[kKMG]i?[Bb]|"
         r"x\b|pc\b|cc\b|s\b|M\b|B\b|T\b|MHz|GHz|times|hours|cycles|clocks|"
         r"points|words|per\b|of\s+the\s+thesis))")
@@ -209,7 +209,7 @@ def slug(heading):
 
 
 class Tree:
-    """What there is to refer to."""
+    """Sections, ids and files that a reference can lead to."""
 
     def __init__(self, root, files):
         self.root, self.files = root, set(files)
@@ -395,7 +395,7 @@ BAD = {
     "experiments/forth/s.yaml": ("id V07", "doc: > V07\n"),
     "docs/t.md": ("unit cc", "40 pc (clocks of a bus), 3 cc\n"),
     "docs/u.md": ("file src/none.c", "```\nsrc/none.c below\n```\n"),
-    "docs/v.md": ("index docs/v.md", "A page that nobody finds.\n"),
+    "docs/v.md": ("index docs/v.md", "A page without a link to it.\n"),
 }
 
 

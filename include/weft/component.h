@@ -211,8 +211,9 @@ struct weft_class {
 	uint8_t capture_upper;
 };
 
-/* Defines `const struct weft_class weft_class_<id>`; list <id> in
- * src/components.def, or export `weft_plugin_classes` from a shared object. */
+/* Defines `const struct weft_class weft_class_<id>`; a line
+ * CLASS(id) in the system.def of its system lists it, or `weft_plugin_classes`
+ * of a shared object. */
 #define WEFT_COMPONENT(id, ...)                                                \
 	const struct weft_class weft_class_##id = {                            \
 		.api_version = WEFT_API_VERSION,                               \

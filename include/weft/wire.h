@@ -31,7 +31,7 @@ enum weft_part {
 	WEFT_PARTS
 };
 
-/* Where the part of a symbol stands in what encode_parts writes. */
+/* encode_parts writes the part of a symbol into the bits from here on. */
 #define WEFT_PART_SHIFT 12
 /* In `targets`: the frames whose kind (weft_wire_faults.cell) is this part. */
 #define WEFT_BY_CELL UINT32_MAX
@@ -88,8 +88,8 @@ struct weft_wire_capture {
 			 * behind `skip` symbols, with an FCS of `fcs` bytes */
 	uint8_t skip, fcs;
 	uint64_t bits_per_s; /* 0: not said */
-	/* What a reader needs to know and the symbols do not say.  upper: that
-	 * of the protocol above (weft_class.upper).  NULL: 0. */
+	/* The byte of the head that a reader needs beside the symbols.  upper:
+	 * weft_class.capture_upper of the NICs.  NULL: 0. */
 	uint8_t (*more)(const struct weft_frame *f, uint8_t upper);
 };
 

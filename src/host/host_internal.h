@@ -4,7 +4,7 @@
  * (host_tag.c), processes and their pages (host_proc.c), light processes
  * (light_processes.c), programs and the out-of-band store (host_prog.c),
  * threads of a program and drivers (host_kernel.c), programs that act for
- * somebody outside (external_programs.c). */
+ * an external program (external_programs.c). */
 #ifndef HOST_HOST_INTERNAL_H
 #define HOST_HOST_INTERNAL_H
 

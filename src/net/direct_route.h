@@ -77,7 +77,8 @@ struct ex_wait {	  /* a cell that waits at an input */
 	uint8_t pool;	  /* channels that have slots of the pool there */
 };
 
-/* What a crossbar knows of cells that wait; systems/extoll/network/deadlock.c.
+/* Cells that wait in a crossbar, and for what;
+ * systems/extoll/network/deadlock.c.
  */
 struct ex_waits {
 	/* The first cells of all queues of an input channel, by output. */

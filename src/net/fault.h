@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the faults of serial links share: how the wire formats look to them. */
+/* Helpers of the faults of serial links: wires and line symbols. */
 #ifndef NET_FAULT_H
 #define NET_FAULT_H
 
@@ -37,7 +37,7 @@ struct fault_hit {
 	uint32_t symbol, bit; /* bit of its code, first on the line = 0 */
 };
 
-/* What a receiver makes of the symbols when these bits are wrong, in order of
+/* The symbols as a receiver decodes them when these bits are wrong, in order of
  * the line: through a stream of real codes, or (flit) only where it differs.
  * The disparity at the start is that of an idle line; parts are kept. */
 void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,

@@ -25,7 +25,6 @@ struct bits {
 	bool invalid;
 	const struct weft_wire_faults *wire;
 	uint64_t seen, skip; /* frames with the part; bits to the next error */
-	uint32_t parts;	     /* of this frame that are damaged */
 	struct fault_hit *hit;
 	uint32_t n_hits, cap_hits;
 	uint32_t width; /* bits of a symbol that can be wrong */

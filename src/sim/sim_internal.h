@@ -66,7 +66,7 @@ void result_collect(struct weft_sim *sim);
 void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 void notes_fini(struct weft_port *p);
-/* message_trace.c: kinds that somebody wants to hear of c. */
+/* message_trace.c: kinds of events of c that a listener wants. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
 /* The same, when somebody listens: p takes a note; p is told one; a frame
  * leaves through p. */

@@ -287,7 +287,7 @@ static void part_calls(void)
 	meet();
 }
 
-/* Who sleeps on the descriptor is woken when there is something to see, however
+/* A process asleep on the descriptor is woken when it can see an event, however
  * close its look is to the hand-over. */
 static void part_descriptor(void)
 {

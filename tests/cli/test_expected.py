@@ -33,7 +33,7 @@ import tempfile
 WEFT, PLUG = (os.path.abspath(a) for a in sys.argv[1:3])
 BUILD = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(WEFT))))
-# What would change the output of a program that is not at a terminal.
+# Variables that change the output of a program that is not at a terminal.
 # WEFT_ASAN and WEFT_CLANG are other builds, for tests that compare them.
 UNSET = ("NO_COLOR", "COLUMNS", "TERM", "PYTHONPATH", "WEFT_ASAN",
          "WEFT_CLANG")

@@ -63,7 +63,7 @@ class Outcome:
         self.digest = digest_of(out)
 
     def key(self):
-        """What decides whether two runs are equal."""
+        """Status and digests: two runs with equal ones are equal."""
         return [str(self.status), self.digest] + [
             "%s=%s" % f for f in sorted(self.files.items())]
 
@@ -98,7 +98,7 @@ def histogram(name, h):
 
 
 def rows(path):
-    """What a database holds, without versions and texts of the experiment."""
+    """Rows of a database, without versions and texts of the experiment."""
     db = sqlite3.connect(path)
     out = [line for line in db.iterdump() if line.startswith("INSERT") and
            not line.startswith(('INSERT INTO "manifest"',

@@ -31,7 +31,7 @@ class Golden(unittest.TestCase):
             capture_output=True, text=True)
 
     def judged(self, after):
-        """What golden.py says of a program behind which `after` runs; its
+        """The output of golden.py for a program behind which `after` runs; its
         output is in the file out."""
         exe = self.folder / "weft"
         exe.write_text('#!/bin/sh\n[ "$1" = run ] || exec %s "$@"\n'

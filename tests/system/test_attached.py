@@ -154,7 +154,7 @@ def digest(lines):
 
 
 def summary(out):
-    """What is stored: counters and metrics by name, a digest of the rest."""
+    """The stored form: counters and metrics by name, a digest of the rest."""
     d = {"status": int(out[0][1])}
     for part in TABLES + ("stdout", "stderr"):
         lines = [line for p, line in out if p == part]

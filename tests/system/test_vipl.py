@@ -43,7 +43,7 @@ class Endpoint(unittest.TestCase):
             self.assertEqual(r["n0.prog0.tests"], 11)
 
 
-# What moves the simulator's own memory about; sanitizers bring another malloc,
+# Settings that move the simulator's own memory; sanitizers bring another malloc,
 # which does not know these.
 SLOW = "WEFT_SLOW" in os.environ
 HEAPS = [{"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=16384"},

@@ -27,7 +27,7 @@ enum repro_rule {
 	REPRO_QUOTED,	/* a number of something else, beside: no verdict */
 };
 
-/* What a row rests on (docs/truth.md). */
+/* The basis of a row (docs/truth.md). */
 enum repro_basis {
 	REPRO_STRUCTURAL, /* follows from widths, sizes, clocks */
 	REPRO_PREDICTED,  /* follows from parameters fixed elsewhere */

@@ -53,7 +53,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 
 /* ---- processes ---- */
 
-/* What workers do for each of these parameters. */
+/* The work for each of these parameters, in workers. */
 struct stage {
 	struct sense *sense;
 	const char *name;
@@ -73,7 +73,7 @@ static void stage_work(void *arg, size_t task, int fd)
 		_exit(3);
 }
 
-/* What a worker that crashed has not measured stays as it is. */
+/* Trials that a crashed worker has not measured stay as they are. */
 static int stage_take(void *arg, size_t task, const void *buf, size_t len,
 		      struct weft_err *err)
 {

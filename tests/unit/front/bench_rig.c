@@ -22,7 +22,7 @@ bool bench_full(const struct bench_ctx *b)
 	return bench_fake.full;
 }
 
-/* What a full and a quick bench do, and the test. */
+/* Sizes of a full bench, of a quick one, and of the test. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 {
 	static const uint32_t sizes[][3] = {

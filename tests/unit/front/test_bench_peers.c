@@ -23,7 +23,7 @@ static void script(const char *dir, const char *name, const char *text)
 	assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* What the scripts were called with begins so. */
+/* The arguments of the scripts begin so. */
 static void called(const char *dir, const char *want)
 {
 	char path[200], text[4096] = "";
@@ -150,7 +150,7 @@ static void test_torus(void **state)
 	dir_end(dir);
 }
 
-/* What is said of programs that are others. */
+/* Messages about programs that are no BookSim2 and no SST. */
 static void test_strangers(void **state)
 {
 	static const struct {
@@ -175,7 +175,7 @@ static void test_strangers(void **state)
 
 /* The number of the run is the end of its key.  Of three rounds the second
  * has the highest values, the third the lowest.  The second of two processes
- * says what nobody reads. */
+ * prints lines that the bench does not read. */
 static const char fabric[] =
 	"run=${4##*-}\n"
 	"v=$((100 + (run + 5) % 15))\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes did, as text: the calls that took most time, messages from
- * rank to rank, machines side by side. */
+/* Tables of the calls of processes: the calls that took most time, messages
+ * from rank to rank, machines side by side. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>

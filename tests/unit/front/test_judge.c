@@ -116,7 +116,7 @@ static void test_values(void **state)
 	result_free(q);
 }
 
-/* What no row reads need not run again (sense.h). */
+/* Points that no row reads need not run again (sense.h). */
 static void test_read(void **state)
 {
 	struct weft_result *r = result_new();

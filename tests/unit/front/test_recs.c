@@ -115,7 +115,7 @@ static void test_many_marks(void **state)
 	recs_fini(&r);
 }
 
-/* Where the table looks for an id first. */
+/* The first place of an id in the table. */
 static uint32_t slot(uint64_t id)
 {
 	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 52);

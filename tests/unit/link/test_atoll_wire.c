@@ -26,7 +26,7 @@ static struct weft_frame *flit(enum at_kind kind, uint32_t flags, uint32_t seq,
 	return f;
 }
 
-/* What comes of these characters. */
+/* The frame that these characters decode to. */
 static struct weft_frame *heard(const uint16_t *sym, uint32_t n)
 {
 	struct weft_frame *f = weft_frame_new(sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leaves node 0 of a bench with two Ethernet cards, byte by byte. */
+/* Frames that leave node 0 of a bench with two Ethernet cards, byte by byte. */
 #ifndef TESTS_NIC_HVLINE_H
 #define TESTS_NIC_HVLINE_H
 

@@ -145,7 +145,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* The same packets, one node after the other: no condition, no interrupt. */
+/* Packets of a deadlock, one node after the other: no condition, no interrupt.
+ */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);

@@ -241,7 +241,7 @@ static void all_ports_take_messages_of_all_sizes(void **state)
 	run(asks, answers);
 }
 
-/* What has no room in the caller's buffer is cut off, and the next message
+/* A message longer than the caller's buffer is cut off, and the next message
  * comes whole. */
 static void cuts(struct weft_host *h)
 {

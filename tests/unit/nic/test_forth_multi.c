@@ -114,7 +114,7 @@ static uint32_t state_of(uint32_t p1, uint32_t p2, uint32_t flags,
 }
 
 /* 0x1A0: packets 0 to 5 of source 2 are here, then 7 before 6, then 6 is known
- * to be lost and nobody was told. */
+ * to be lost without a notification. */
 static void state_of_a_source_can_be_read(void **state)
 {
 	static const uint32_t none[4], six[] = { 2, 2, 1, 1 },

@@ -86,7 +86,7 @@ static int stranger(struct weft_host *h, struct exrig *r, uint32_t node)
 	refused(h, HP_VPIDS - 1, theirs.phys, theirs.va);
 	refused(h, HP_VPIDS, theirs.phys, theirs.va);
 	refused(h, UINT32_MAX, theirs.phys, theirs.va);
-	/* for the kernel alone, for nobody */
+	/* for the kernel alone, for no process */
 	assert_int_equal(call(h, HPORT_C_RUN, &run), -EPERM);
 	assert_int_equal(call(h, HPORT_C_SERVE, &serve), -EPERM);
 	assert_int_equal(hport_load(h, &(struct hport_memory){ 0 }), -EBUSY);

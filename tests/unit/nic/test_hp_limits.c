@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the Host Port says no: a full error log (hostport.md 4.10), messages
- * that no receive region can hold (4.6), instructions of a process that is
- * switched off (4.3). */
+/* Limits at which the Host Port refuses: a full error log (hostport.md 4.10),
+ * messages that no receive region can hold (4.6), instructions of a process
+ * that is switched off (4.3). */
 #include "../cmocka_all.h"
 
 #include "hpend.h"

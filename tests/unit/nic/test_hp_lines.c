@@ -263,7 +263,7 @@ static bool taken_away(struct weft_host *h, struct exrig *r, struct table *t,
 	return true;
 }
 
-/* Longer than a line, or nobody at that address: read, not kept. */
+/* Longer than a line, or no memory at that address: read, not kept. */
 static void not_kept(struct weft_host *h, struct exrig *r, struct table *t)
 {
 	struct hp_look k;

@@ -223,7 +223,7 @@ static void rings_put(uint64_t *c, const struct ring *nq,
 	HP_CTX_SET(c, HP_F_PRQ_WP, prq->wp);
 }
 
-/* What a command does to them (7.3); false: it is beyond the other pointer. */
+/* Applies a command to them (7.3); false: it is beyond the other pointer. */
 static bool apply(uint32_t cmd, uint32_t by, uint32_t unit, struct ring *nq,
 		  struct ring *rdr, struct ring *prq)
 {

@@ -233,7 +233,7 @@ static void configuration_space_is_as_the_table_says(void **state)
 	hprig_one(spaces);
 }
 
-/* With memory accesses off nobody takes a store or answers a load. */
+/* With memory accesses off the device takes no store and answers no load. */
 static int deaf(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	(void)r;

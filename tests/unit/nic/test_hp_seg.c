@@ -215,7 +215,7 @@ static void posting_has_limits(void **state)
 	HPORTS_ONE(limits);
 }
 
-/* So many at a time, whose notifications nobody takes. */
+/* So many at a time, whose notifications stay in the queue. */
 static int many(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_far far = { 0, 0, 0 };

@@ -233,7 +233,7 @@ static uint32_t answer(struct hport *p, uint32_t tag)
 	return UINT32_MAX; /* it is lost */
 }
 
-/* The device has looked at the context of a VPID that nobody has: the one that
+/* The device has looked at the context of a free VPID: the one that
  * its first owner gets counts all the same. */
 static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 {

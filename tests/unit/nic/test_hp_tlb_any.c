@@ -400,8 +400,7 @@ static void pages_are_inserted_in_bulk(void **state)
 	run(in_bulk);
 }
 
-/* ---- what nobody answers
- * ----------------------------------------------------- */
+/* ---- misses without an answer ------------------------------------------- */
 
 /* Addresses beyond 48 bits have no page; a VPID that is closed has none. */
 static int none(struct weft_host *h, struct exrig *r, uint32_t node)

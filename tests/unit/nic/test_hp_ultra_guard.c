@@ -171,7 +171,7 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	q = requester(h, 0);
 	put(h, 0, q, HP_UR_CTRL, 0);
 	named = (uint32_t)get(h, 0, q, HP_UR_VPID);
-	assert_int_equal(put(h, 0, q, HP_UR_VPID, THEIRS), 0); /* nobody's */
+	assert_int_equal(put(h, 0, q, HP_UR_VPID, THEIRS), 0); /* free */
 	put(h, 0, q, HP_UR_CTRL, HP_ULTRA_EN);
 	page = page_of(h, q);
 	hports.step = TAKEN;

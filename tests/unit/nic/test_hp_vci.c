@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Host Port takes an instruction for, all 256 command bytes against
+/* Meaning of an instruction, all 256 command bytes against
  * table 4.1 (hostport.md 5.3 to 5.5). */
 #include "../cmocka_all.h"
 

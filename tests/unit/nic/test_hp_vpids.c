@@ -40,7 +40,7 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(try_open(h, edges[i], &q), -EBUSY);
 	assert_int_equal(try_open(h, 65536, &q), -EINVAL);
 	assert_null(q);
-	/* 2 is the lowest that nobody had */
+	/* 2 is the lowest that was free */
 	assert_int_equal(try_open(h, -1, &q), 0);
 	assert_int_equal(hport_vpid(q), 2);
 	for (uint32_t i = 0; i < EDGES; i += 2) {

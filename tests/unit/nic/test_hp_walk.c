@@ -97,7 +97,7 @@ static void a_ring_goes_on_at_its_beginning(void **state)
 /* ---- virtual
  * -------------------------------------------------------------------- */
 
-/* What the test knows of the pages. */
+/* The pages as the test keeps them. */
 static struct {
 	uint64_t ppage[MOST + 1];
 	bool there[MOST + 1];

@@ -192,7 +192,7 @@ static int dialler(struct weft_host *h, struct bench *b)
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
 	memset(theirs, 0, 6);
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
-	theirs[5] = 1; /* nobody, but it could be */
+	theirs[5] = 1; /* no station, but a valid address */
 	assert_int_equal(request(&s, &me, &to), VIP_TIMEOUT);
 	assert_int_equal(request(&s, &me, &me), VIP_NOT_REACHABLE);
 	to.a.HostAddressLen = 7;

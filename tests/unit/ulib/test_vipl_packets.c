@@ -171,7 +171,7 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 	assert_int_not_equal(id_of(0), id_of(1));
 }
 
-/* The same conversation, seen at the server. */
+/* The conversation above, seen at the server. */
 static void a_server_refuses_accepts_and_acknowledges(void **state)
 {
 	(void)state;

@@ -48,7 +48,7 @@ static void tell(struct side *s, const struct hvia_async *e)
 	assert_int_equal(s->n_err, was + 1);
 }
 
-/* Where a token points to, if that is in its region. */
+/* The address of a token, if it is in its region. */
 static void tokens(struct side *s)
 {
 	static const struct {

@@ -158,7 +158,7 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 /* A free VPID that no ULTRA port of others names: `want`, or one that had no
  * owner or none for longest with want < 0.  -EBUSY, -ENOSPC, -EINVAL. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
-/* The lowest VPID of the caller; it has none: the highest that nobody has. */
+/* The lowest VPID of the caller; it has none: the highest free one. */
 uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);

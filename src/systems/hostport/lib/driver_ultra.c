@@ -3,7 +3,7 @@
  * are its own; a process changes and maps the ports that it has taken.
  *
  * A port that is given back holds nothing of its owner: packets have left, no
- * memory is named.  One whose packets do not leave is given to nobody. */
+ * memory is named.  One whose packets do not leave is not given out. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>

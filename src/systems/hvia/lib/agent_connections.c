@@ -10,8 +10,8 @@
  *   IDLE     <-- CONN_ACK -----------
  *
  * Peers both send CONN_REQ; the one with the lower address answers the other's.
- * What is not answered is sent again (connection_packets.h); both sides of a
- * connection begin with the low half of its id as sequence number. */
+ * A packet without an answer is sent again (connection_packets.h); both sides
+ * of a connection begin with the low half of its id as sequence number. */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>

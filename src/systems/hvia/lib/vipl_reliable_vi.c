@@ -35,7 +35,7 @@ static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
 		vipl_call(r->v->nic, HVIA_CALL_FAIL, f);
 }
 
-/* What the card's table says of [at, at + n) (hvia.md 3.6). */
+/* The entry of [at, at + n) in the card's table (hvia.md 3.6). */
 static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
 		      uint64_t at, uint64_t n)
 {

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulator's side of attached processes without processes: two nodes with
+ * an agent each, clients whose rings the test fills, an endpoint that writes
+ * down what it is asked for and answers as the test says.  Everything runs in a
+ * program of the bench. */
+#ifndef ATTACH_SERVE_RIG_H
+#define ATTACH_SERVE_RIG_H
+
+#include "../cmocka_all.h"
+#include "../host/node.h"
+#include "attach/serve_internal.h"
+
+enum { RIG_CLIENTS = 4, RIG_CALLS = 64, RIG_EVENTS = 16, RIG_MSG = 1000 };
+
+enum rig_op {
+	RIG_SEND,
+	RIG_PUT,
+	RIG_GET,
+	RIG_FADD,
+	RIG_CSWAP,
+	RIG_REG,
+	RIG_DEREG,
+	RIG_RELEASE,
+	RIG_WAIT,
+	RIG_OPS
+};
+
+/* A call of the endpoint. */
+struct rig_call {
+	enum rig_op op;
+	uint32_t dst;
+	const void *buf;
+	uint64_t len, raddr, rkey, imm, a, b;
+	bool notify;
+	void *ctx;
+};
+
+struct serve_rig {
+	struct weft_ep ep; /* first */
+	struct att_server srv;
+	struct att_agent g[2];
+	struct att_client c[RIG_CLIENTS]; /* 0 and 1 on node 0, others on 1 */
+	struct weft_host *h;
+	struct bench *b;
+	uint64_t *counters, count[AGENT_C_N];
+	struct rig_call call[RIG_CALLS];
+	uint32_t calls;
+	int answer[RIG_OPS]; /* what the endpoint says */
+	struct weft_ep_event ev[RIG_EVENTS];
+	int events; /* to be polled */
+	uint32_t slots[2], map[RIG_CLIENTS];
+	char said[2000];
+	int measured[2]; /* ends, begins: how often */
+	int sock[2];
+};
+
+/* fn in a program; the rig is fresh, all clients are there and wait. */
+typedef void (*rig_fn)(struct serve_rig *r);
+void rig_run(rig_fn fn, enum weft_att_clock clock);
+
+/* A command at the end of a client's ring. */
+void rig_post(struct att_client *c, struct att_cmd cmd);
+/* And its agent carries out what there is; false: it must wait. */
+bool rig_serve(struct att_client *c);
+bool rig_do(struct att_client *c, struct att_cmd cmd);
+/* Events that the client has not taken; the i-th of them. */
+uint32_t rig_events(const struct att_client *c);
+const struct att_event *rig_event(const struct att_client *c, uint32_t i);
+/* It has taken them. */
+void rig_taken(struct att_client *c);
+/* What the endpoint was asked for last. */
+const struct rig_call *rig_last(const struct serve_rig *r);
+
+#endif

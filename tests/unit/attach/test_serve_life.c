@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client from its segment to its end: events and messages that find no room,
+ * the processor given and taken, death in every state. */
+#include "serve_rig.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "weft/prog.h"
+
+static void push(struct att_client *c, uint64_t n)
+{
+	att_push(c, &(struct att_event){ .kind = WEFT_EV_PUT, .ctx = n });
+}
+
+static void message(struct att_client *c, uint32_t imm)
+{
+	struct att_event e = { .kind = WEFT_EV_RECV, .imm = imm, .len = 4 };
+	struct att_msg m = { .own = malloc(4) };
+
+	memcpy(m.own, &imm, 4);
+	att_push_msg(c, &e, &m);
+}
+
+/* ---- the segment ---- */
+
+static void segment(struct serve_rig *r)
+{
+	const struct att_seg *s = r->c[3].seg;
+	const struct weft_att_info *i = &s->info;
+
+	assert_int_equal(s->magic, ATT_MAGIC);
+	assert_int_equal(s->version, WEFT_ATT_VERSION);
+	assert_int_equal(s->n_cmds, ATT_CMDS);
+	assert_int_equal(s->n_events, ATT_EVENTS);
+	assert_int_equal(s->rx_slot, 1024); /* of 1000 */
+	assert_int_equal(s->rx_bytes, ATT_RX_SLOTS * 1024);
+	assert_int_equal(s->tx_bytes, ATT_TX_MIN);
+	assert_int_equal(s->cmd_off, (sizeof(*s) + 4095) / 4096 * 4096);
+	assert_int_equal(s->ev_off - s->cmd_off, ATT_CMDS * 64);
+	assert_int_equal(s->tx_off - s->ev_off, ATT_EVENTS * 64);
+	assert_int_equal(s->rx_off - s->tx_off, s->tx_bytes);
+	assert_int_equal(s->bytes - s->rx_off, s->rx_bytes);
+	assert_int_equal(s->bytes, r->c[3].seg_bytes);
+	assert_int_equal(s->spin, 5);
+	assert_int_equal(s->trace, 0);
+	assert_int_equal(s->cpu_factor, 9);
+	assert_int_equal(s->cost_clock, 3);
+	assert_int_equal(s->state, ATT_WAIT);
+	assert_true(s->deadline == WEFT_NEVER);
+	assert_int_equal(i->version, WEFT_ATT_VERSION);
+	assert_int_equal(i->node, 1);
+	assert_int_equal(i->nodes, 2);
+	assert_int_equal(i->slot, 1);
+	assert_int_equal(i->slots, 256);
+	assert_int_equal(i->rank, 3);
+	assert_int_equal(i->ranks, RIG_CLIENTS);
+	assert_int_equal(i->clock, WEFT_CLOCK_CPU);
+	assert_int_equal(i->cost_call, 100);
+	assert_int_equal(i->max_msg, RIG_MSG);
+	assert_int_equal(i->max_put, 7000);
+	assert_int_equal(i->align, 4);
+	assert_int_equal(i->caps, 3);
+	assert_int_equal(i->emulated, 2);
+	assert_string_equal(i->nic, "rig");
+}
+
+/* Large messages, and none: nodes without an endpoint. */
+static void sizes(struct serve_rig *r)
+{
+	static const struct {
+		uint32_t max;
+		uint64_t tx, slot;
+	} rows[] = { { 65536, 256 << 10, 65536 },
+		     { 65537, (256 << 10) + 4096, 65600 },
+		     { 1, ATT_TX_MIN, 64 } };
+
+	for (int i = 0; i < 4; i++) {
+		struct att_client c = { .srv = &r->srv, .g = &r->g[0] };
+		struct att_agent g = r->g[0];
+
+		r->ep.info.max_msg = i < 3 ? rows[i].max : 0;
+		g.ep = i < 3 ? &r->ep : NULL;
+		close(att_seg_new(&c, &g));
+		assert_int_equal(c.seg->tx_bytes, rows[i < 3 ? i : 0].tx);
+		assert_int_equal(c.seg->rx_slot, rows[i < 3 ? i : 0].slot);
+		assert_int_equal(c.seg->info.max_msg, i < 3 ? rows[i].max : 0);
+		assert_int_equal(c.n_free, ATT_RX_SLOTS);
+		assert_int_equal(c.free_slot[c.n_free - 1], 0);
+		munmap(c.seg, c.seg_bytes);
+	}
+}
+
+/* ---- events ---- */
+
+/* As many as the ring holds; others wait, in order. */
+static void full(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+
+	c->ev_tail = c->seg->ev_head = UINT32_MAX - 5; /* counts wrap */
+	for (uint32_t i = 0; i < ATT_EVENTS + 3; i++)
+		push(c, i);
+	assert_int_equal(rig_events(c), ATT_EVENTS);
+	assert_int_equal(ring_count(&c->late), 3);
+	assert_int_equal(r->srv.sum.events, ATT_EVENTS);
+	att_push_late(c);
+	assert_int_equal(ring_count(&c->late), 3);
+	c->seg->ev_head += 2;
+	att_push_late(c);
+	assert_int_equal(ring_count(&c->late), 1);
+	push(c, 999); /* behind those that wait */
+	assert_int_equal(ring_count(&c->late), 2);
+	c->seg->ev_head += 100;
+	push(c, 1000);
+	assert_int_equal(ring_count(&c->late), 3);
+	att_push_late(c);
+	assert_int_equal(ring_count(&c->late), 0);
+	for (uint32_t i = 0; i < ATT_EVENTS - 102 + 3; i++)
+		assert_int_equal(rig_event(c, i)->ctx, 102 + i);
+	assert_int_equal(rig_event(c, ATT_EVENTS - 99)->ctx, 999);
+	assert_int_equal(rig_event(c, ATT_EVENTS - 98)->ctx, 1000);
+	assert_int_equal(rig_events(c), ATT_EVENTS - 97);
+}
+
+/* A client that counts what cannot be. */
+static void nonsense(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+
+	c->seg->ev_head = (uint32_t)-ATT_EVENTS;
+	push(c, 1); /* full, and can be */
+	assert_false(c->gone);
+	assert_int_equal(ring_count(&c->late), 1);
+	c->seg->ev_head = (uint32_t)-ATT_EVENTS - 1;
+	att_push_late(c);
+	assert_true(c->gone && c->broken);
+	assert_non_null(strstr(r->said, "event ring makes no sense"));
+	c = &r->c[1];
+	rig_taken(c); /* of the other's death */
+	c->seg->ev_head++;
+	push(c, 1);
+	assert_true(c->broken);
+	assert_int_equal(ring_count(&c->late), 0);
+}
+
+/* 64 messages have a place; others wait for one to be let go of. */
+static void slots(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+
+	for (uint32_t i = 0; i < ATT_RX_SLOTS + 2; i++)
+		message(c, i);
+	push(c, 7); /* comes behind them */
+	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
+	assert_int_equal(ring_count(&c->late), 3);
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++) {
+		assert_int_equal(rig_event(c, i)->imm, i);
+		assert_int_equal(rig_event(c, i)->slot, i);
+		assert_memory_equal(c->rx + rig_event(c, i)->data, &i, 4);
+	}
+	rig_do(c, (struct att_cmd){ .kind = ATT_C_RELEASE, .buf = 40 });
+	att_push_late(c);
+	assert_int_equal(ring_count(&c->late), 2);
+	assert_int_equal(rig_event(c, ATT_RX_SLOTS)->slot, 40);
+	assert_int_equal(rig_event(c, ATT_RX_SLOTS)->imm, ATT_RX_SLOTS);
+	rig_do(c, (struct att_cmd){ .kind = ATT_C_RELEASE, .buf = 0 });
+	att_push_late(c);
+	assert_int_equal(ring_count(&c->late), 0);
+	assert_int_equal(rig_event(c, ATT_RX_SLOTS + 2)->ctx, 7);
+	assert_int_equal(c->n_free, 0);
+}
+
+/* ---- the processor ---- */
+
+static void given(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+	bool timed = att_timed(&r->srv);
+	char buf[8];
+
+	c->wake = c->resumed = true;
+	push(c, 1);
+	att_run(c);
+	assert_false(c->wake);
+	assert_false(c->resumed);
+	assert_int_equal(c->seg->state, ATT_RUN);
+	assert_int_equal(c->seg->ev_tail, 1);
+	assert_int_equal(c->running, timed);
+	assert_int_equal(r->srv.running.n, timed);
+	assert_int_equal(r->count[AGENT_C_HANDOVERS], 1);
+	assert_int_equal(c->far.epoch, 1);
+	att_run(c); /* it runs: once in the list */
+	assert_int_equal(r->srv.running.n, timed);
+	assert_int_equal(r->srv.sum.handovers, 2);
+	/* asleep elsewhere: it sees it later, and is no hand-over */
+	c->seg->state = ATT_OUT;
+	att_run(c);
+	assert_int_equal(c->seg->state, ATT_OUT);
+	assert_int_equal(r->srv.sum.handovers, 2);
+	/* what it has posted meanwhile is late */
+	c->seg->state = ATT_WAIT;
+	c->resumed = true;
+	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
+	att_run(c);
+	assert_true(c->resumed);
+	/* aside: not counted */
+	c->aside = true;
+	att_run(c);
+	assert_int_equal(r->srv.sum.handovers, 3);
+	/* a byte on its socket, once */
+	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
+	c->seg->armed = 1;
+	att_run(c);
+	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), 1);
+	att_run(c);
+	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
+	c->gone = true;
+	c->seg->state = ATT_WAIT;
+	att_run(c);
+	assert_int_equal(c->seg->state, ATT_WAIT);
+}
+
+/* ---- ends ---- */
+
+static void is_death(const struct att_event *e, uint32_t src)
+{
+	assert_int_equal(e->kind, WEFT_EV_ERROR);
+	assert_int_equal(e->status, -EPIPE);
+	assert_int_equal(e->src, src);
+	assert_int_equal(e->ctx, 0);
+}
+
+/* With messages it has, others that wait for a place, a wait for the others, an
+ * operation under way. */
+static void dies(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[2];
+
+	for (uint32_t i = 0; i < ATT_RX_SLOTS + 1; i++)
+		message(c, i);
+	att_push_msg(c, &(struct att_event){ .kind = WEFT_EV_RECV },
+		     &(struct att_msg){ .ev = { .data = c } });
+	push(c, 5);
+	c->aside = c->wake = true;
+	r->srv.asides = 1;
+	rig_do(c, (struct att_cmd){ .kind = ATT_C_PUT, .dst = 0, .len = 8 });
+	assert_int_equal(r->g[1].n_ops, 1);
+	att_gone(c);
+	att_gone(c); /* once */
+	assert_int_equal(r->srv.live, RIG_CLIENTS - 1);
+	assert_int_equal(r->srv.asides, 0);
+	assert_int_equal(r->srv.sum.died, 1);
+	assert_true(r->srv.died_ns > 0);
+	assert_true(c->far.dead && !c->wake);
+	assert_int_equal(c->seg->state, ATT_GONE);
+	assert_int_equal(r->g[1].clients.n, 1);
+	assert_ptr_equal(r->g[1].clients.at[0], &r->c[3]);
+	assert_int_equal(r->g[1].graves.n, 1);
+	assert_true(r->g[1].mourns);
+	assert_int_equal(r->srv.news, 3);
+	for (uint32_t i = 0; i < RIG_CLIENTS; i++)
+		if (i != 2)
+			is_death(rig_event(&r->c[i], 0), WEFT_ATT_ADDR(1, 0));
+	/* nothing comes to it any more */
+	push(c, 6);
+	message(c, 7);
+	att_reply(c, &(struct att_reply){ 0 }, 8);
+	assert_int_equal(c->reply_seq, 0);
+	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
+	att_op_event(&r->g[1],
+		     &(struct weft_ep_event){ .kind = WEFT_EV_PUT,
+					      .ctx = rig_last(r)->ctx });
+	assert_int_equal(r->g[1].n_ops, 0);
+	att_bury(&r->g[1]);
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
+		assert_false(c->msg[i].used);
+	assert_true(ring_empty(&c->late));
+	assert_int_equal(rig_last(r)->op, RIG_RELEASE);
+	assert_ptr_equal(rig_last(r)->buf, c);
+	assert_false(r->g[1].mourns);
+}
+
+static void leaves(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+
+	c->left = true;
+	att_gone(c);
+	assert_int_equal(r->srv.sum.died, 0);
+	assert_int_equal(r->srv.died_ns, 0);
+	assert_int_equal(rig_events(&r->c[1]), 0);
+	assert_int_equal(r->srv.news, 0);
+	assert_int_equal(r->g[0].graves.n, 1);
+	/* one that breaks the rules is said by name, once */
+	att_break(&r->c[3], "it sings");
+	att_break(&r->c[3], "it dances");
+	assert_non_null(strstr(r->said, "rank 3 on n1 (process "));
+	assert_non_null(strstr(r->said, ") is detached: it sings"));
+	assert_null(strstr(r->said, "dances"));
+	assert_int_equal(recv(r->sock[1], &(char){ 0 }, 1, 0), 0); /* its end */
+	is_death(rig_event(&r->c[2], 0), WEFT_ATT_ADDR(1, 1));
+	assert_int_equal(rig_events(c), 0);
+}
+
+/* One that has failed before it came: those who are there, and who come. */
+static void unborn(struct serve_rig *r)
+{
+	uint32_t slot[] = { 0, 1, 0, 5 };
+
+	r->srv.map = r->map;
+	r->srv.slot = slot;
+	att_unborn(&r->srv, 2, 4711);
+	assert_int_equal(r->srv.sum.died, 0); /* it is there */
+	r->c[3].rank = 17;
+	att_unborn(&r->srv, 3, 4711);
+	assert_int_equal(r->srv.sum.died, 1);
+	assert_non_null(strstr(r->said,
+			       "rank 3 on n1 (process 4711) has ended "
+			       "before it was attached"));
+	is_death(rig_event(&r->c[0], 0), WEFT_ATT_ADDR(1, 5));
+	rig_taken(&r->c[0]);
+	att_tell_unborn(&r->c[0]);
+	is_death(rig_event(&r->c[0], 0), WEFT_ATT_ADDR(1, 5));
+	assert_int_equal(rig_events(&r->c[0]), 1);
+	r->srv.o.raw = true; /* weft/host.h has no word for it */
+	att_tell_unborn(&r->c[1]);
+	assert_int_equal(rig_events(&r->c[1]), 1);
+}
+
+#define TEST(fn, clock)                                                        \
+	static void test_##fn(void **state)                                    \
+	{                                                                      \
+		(void)state;                                                   \
+		rig_run(fn, clock);                                            \
+	}
+
+TEST(segment, WEFT_CLOCK_CPU)
+TEST(sizes, WEFT_CLOCK_FIXED)
+TEST(full, WEFT_CLOCK_FIXED)
+TEST(nonsense, WEFT_CLOCK_FIXED)
+TEST(slots, WEFT_CLOCK_FIXED)
+TEST(dies, WEFT_CLOCK_FIXED)
+TEST(leaves, WEFT_CLOCK_FIXED)
+TEST(unborn, WEFT_CLOCK_FIXED)
+
+static void test_given(void **state)
+{
+	(void)state;
+	rig_run(given, WEFT_CLOCK_FIXED);
+	rig_run(given, WEFT_CLOCK_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_segment), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_full),	cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_slots),	cmocka_unit_test(test_given),
+		cmocka_unit_test(test_dies),	cmocka_unit_test(test_leaves),
+		cmocka_unit_test(test_unborn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

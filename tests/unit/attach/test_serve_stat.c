@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is measured of clients: a common start and end, calls and their times,
+ * messages from rank to rank, as who wants to know is told. */
+#include "serve_rig.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/prog.h"
+
+#define SETTLE WEFT_MS
+#define GRAIN  (10 * WEFT_MS)
+
+static weft_time_t now(struct serve_rig *r)
+{
+	return weft_prog_time(r->g[0].prog);
+}
+
+static struct att_cmd epoch(uint64_t job, uint64_t ranks, bool end)
+{
+	return (struct att_cmd){ .kind = ATT_C_EPOCH,
+				 .flags = end ? ATT_F_END : 0,
+				 .buf = job,
+				 .len = ranks,
+				 .ctx = 100 + end };
+}
+
+static void aside(struct att_client *c)
+{
+	rig_do(c, (struct att_cmd){ .kind = ATT_C_ASIDE });
+}
+
+/* ---- start and end ---- */
+
+static void start_and_end(struct serve_rig *r)
+{
+	struct att_client *a = &r->c[0], *b = &r->c[1], *other = &r->c[2];
+	weft_time_t at, t0 = now(r);
+
+	aside(a);
+	aside(a);
+	aside(b);
+	assert_int_equal(r->srv.asides, 2);
+	a->violations = 3;
+	r->srv.sum.violations = 3;
+	rig_do(other, epoch(8, 9, false)); /* of another job */
+	rig_do(a, epoch(7, 2, false));
+	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
+	assert_true(att_epoch_deadline(b) == WEFT_NEVER);
+	assert_false(r->g[0].plans);
+	rig_do(b, epoch(7, 2, false));
+	at = (t0 + 2 * SETTLE) / GRAIN * GRAIN + GRAIN;
+	assert_int_equal(att_epoch_deadline(a), at - SETTLE);
+	assert_int_equal(att_epoch_deadline(b), at - SETTLE);
+	assert_true(att_epoch_deadline(other) == WEFT_NEVER);
+	assert_true(r->g[0].plans);
+	assert_int_equal(r->srv.news, 2);
+	att_epoch_due(&r->g[0]); /* not yet */
+	assert_int_equal(a->reply_seq, 0);
+	weft_host_sleep(r->h, at - SETTLE);
+	att_epoch_due(&r->g[0]);
+	assert_int_equal(now(r), at);
+	assert_int_equal(a->reply_seq, 100);
+	assert_int_equal(b->reply_seq, 100);
+	assert_int_equal(other->reply_seq, 0);
+	assert_int_equal(a->seg->reply.a, at);
+	assert_int_equal(a->seg->reply.status, 0);
+	assert_int_equal(a->start, at);
+	assert_int_equal(r->srv.asides, 0);
+	assert_int_equal(r->srv.began, 2);
+	assert_int_equal(r->srv.job, 7);
+	assert_int_equal(r->srv.sum.violations, 0);
+	assert_int_equal(r->measured[1], 1);
+	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
+	aside(a); /* it is being measured */
+	assert_int_equal(r->srv.asides, 0);
+	/* over, each for itself; the last one ends it */
+	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER, .ctx = 5 });
+	assert_int_equal(a->over, at);
+	assert_int_equal(a->reply_seq, 5);
+	assert_int_equal(r->measured[0], 0);
+	weft_host_sleep(r->h, at + WEFT_US);
+	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER });
+	rig_do(b, (struct att_cmd){ .kind = ATT_C_OVER });
+	assert_int_equal(a->over, at);
+	assert_int_equal(a->reply_seq, 5); /* nobody asked */
+	assert_int_equal(b->over, at + WEFT_US);
+	assert_int_equal(r->measured[0], 1);
+	/* the end, which need not be round */
+	rig_do(a, epoch(7, 2, true));
+	rig_do(b, epoch(7, 2, true));
+	at = now(r) + 2 * SETTLE;
+	assert_int_equal(att_epoch_deadline(b), at - SETTLE);
+	weft_host_sleep(r->h, at - SETTLE);
+	att_epoch_due(&r->g[0]);
+	assert_int_equal(now(r), at);
+	assert_int_equal(b->reply_seq, 101);
+	assert_int_equal(r->srv.asides, 2);
+	assert_true(a->aside && b->aside);
+	assert_int_equal(r->measured[1], 1);
+}
+
+/* A start and an end do not count together; nor does who has gone. */
+static void apart(struct serve_rig *r)
+{
+	rig_do(&r->c[0], epoch(7, 2, false));
+	rig_do(&r->c[1], epoch(7, 2, true));
+	assert_true(att_epoch_deadline(&r->c[0]) == WEFT_NEVER);
+	r->c[1].gone = true;
+	rig_do(&r->c[2], epoch(7, 3, false));
+	assert_true(att_epoch_deadline(&r->c[2]) == WEFT_NEVER);
+	rig_do(&r->c[3], epoch(7, 3, false));
+	assert_true(att_epoch_deadline(&r->c[0]) < WEFT_NEVER);
+	assert_true(att_epoch_deadline(&r->c[3]) < WEFT_NEVER);
+	assert_true(r->g[1].plans);
+}
+
+/* One has died: who waits for it does not any more. */
+static void broken(struct serve_rig *r)
+{
+	struct att_client *a = &r->c[0];
+
+	aside(a);
+	rig_do(a, epoch(7, 3, false));
+	rig_do(&r->c[1], epoch(8, 1, false));
+	att_epoch_broken(&r->srv);
+	assert_int_equal(a->reply_seq, 100);
+	assert_int_equal(a->seg->reply.status, -EPIPE);
+	assert_int_equal(a->start, 0);
+	assert_true(a->aside);
+	assert_int_equal(r->measured[1], 0);
+	assert_int_equal(r->c[1].reply_seq, 0); /* its moment has come */
+	assert_int_equal(r->c[2].reply_seq, 0);
+}
+
+/* ---- calls ---- */
+
+static void mark(struct att_client *c, uint8_t kind, uint64_t stat,
+		 uint8_t flags, weft_time_t busy)
+{
+	rig_do(c, (struct att_cmd){ .kind = kind,
+				    .buf = stat,
+				    .flags = flags,
+				    .busy = busy });
+}
+
+static void calls(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+
+	mark(c, ATT_C_BEGIN, 3, 0, 10);
+	mark(c, ATT_C_BEGIN, 4, 0, 100);
+	mark(c, ATT_C_END, 4, 0, 1000);
+	mark(c, ATT_C_END, 3, 0, 10000);
+	assert_int_equal(c->timed[3].sum, 11100);
+	assert_int_equal(c->timed[4].sum, 1000);
+	mark(c, ATT_C_BEGIN, 3, 0, 0);
+	mark(c, ATT_C_END, 3, 0, 20000);
+	assert_int_equal(c->timed[3].sum, 31100);
+	assert_int_equal(c->timed[3].max, 20000);
+	/* without a beginning; dropped; beginnings without an end */
+	mark(c, ATT_C_END, 4, 0, 5);
+	mark(c, ATT_C_BEGIN, 4, 0, 0);
+	mark(c, ATT_C_END, 4, ATT_F_DROP, 5);
+	assert_int_equal(c->timed[4].sum, 1000);
+	assert_int_equal(c->n_open, 0);
+	mark(c, ATT_C_BEGIN, 3, 0, 0);
+	mark(c, ATT_C_BEGIN, 4, 0, 0);
+	mark(c, ATT_C_BEGIN, 5, 0, 0);
+	mark(c, ATT_C_END, 3, 0, 7);
+	assert_int_equal(c->n_open, 0);
+	assert_int_equal(c->timed[3].sum, 31107);
+	assert_int_equal(c->timed[5].sum, 0);
+	/* eight within each other, no more */
+	for (uint64_t i = 0; i < ATT_OPEN + 1; i++)
+		mark(c, ATT_C_BEGIN, 10 + i, 0, 0);
+	assert_int_equal(c->n_open, ATT_OPEN);
+	for (uint64_t i = ATT_OPEN + 1; i--;)
+		mark(c, ATT_C_END, 10 + i, 0, 3);
+	assert_int_equal(c->timed[10 + ATT_OPEN].sum, 0);
+	assert_int_equal(c->timed[10 + ATT_OPEN - 1].sum, 6);
+	assert_int_equal(c->timed[10].sum, 3 * (ATT_OPEN + 1));
+	assert_int_equal(r->srv.sum.commands, 0); /* marks are none */
+	/* what is over is over */
+	c->over = 1;
+	mark(c, ATT_C_BEGIN, 3, 0, 0);
+	mark(c, ATT_C_END, 3, 0, 7);
+	assert_int_equal(c->timed[3].sum, 31107);
+}
+
+static void name_is(struct att_client *c, uint32_t i, const char *name)
+{
+	assert_string_equal(c->stat[i].name, name);
+}
+
+/* Letters alone; two that have become the same are told apart. */
+static void names(struct serve_rig *r)
+{
+	struct att_client *c = &r->c[0];
+	struct att_stat *s = c->seg->stat;
+
+	strcpy(s[0].name, "a_Z9");
+	strcpy(s[1].name, "a-b c");
+	strcpy(s[2].name, "a.b/c");
+	strcpy(s[3].name, "a:b;c");
+	memset(s[4].name, 'x', WEFT_ATT_STAT_NAME); /* no end */
+	memset(s[5].name, 'x', WEFT_ATT_STAT_NAME);
+	memset(s[127].name, 'x', WEFT_ATT_STAT_NAME);
+	s[1].calls = 3;
+	s[1].bytes = 4;
+	s[1].time = 5;
+	s[1].max = 6;
+	att_stat_keep(c);
+	name_is(c, 0, "a_Z9");
+	name_is(c, 1, "a?b?c");
+	name_is(c, 2, "a?b?c#2");
+	name_is(c, 3, "a?b?c#3");
+	name_is(c, 4, "xxxxxxxxxxxxxxxxxxxxxxx");
+	name_is(c, 5, "xxxxxxxxxxxxxxxxxxxxx#5");
+	name_is(c, 127, "xxxxxxxxxxxxxxxxxxx#127");
+	name_is(c, 6, "");
+	assert_int_equal(c->stat[1].calls, 3);
+	assert_int_equal(c->stat[1].bytes, 4);
+	assert_int_equal(c->stat[1].time, 5);
+	assert_int_equal(c->stat[1].max, 6);
+	strcpy(s[0].name, "other"); /* once */
+	s[1].calls = 30;
+	c->over = 1; /* as it was then */
+	att_stat_keep(c);
+	name_is(c, 0, "a_Z9");
+	assert_int_equal(c->stat[1].calls, 3);
+}
+
+/* ---- messages, and all of it as it is told ---- */
+
+static void flows(struct serve_rig *r)
+{
+	struct att_flow f;
+	struct att_cmd k = { .dst = WEFT_ATT_ADDR(1, 0), .len = 100 };
+	static const struct {
+		uint8_t kind;
+		uint32_t src, dst, bytes;
+	} rows[] = { { ATT_C_SEND, 0, 2, 100 },
+		     { ATT_C_PUT, 0, 2, 200 },
+		     { ATT_C_FADD, 0, 2, 208 },
+		     { ATT_C_CSWAP, 0, 2, 216 },
+		     { ATT_C_GET, 2, 0, 100 } };
+
+	assert_false(att_server_flow(&r->srv, 0, &f));
+	for (uint32_t i = 0; i < 5; i++) {
+		k.kind = rows[i].kind;
+		att_stat_cmd(&r->c[0], &k);
+		assert_true(att_server_flow(&r->srv, i / 4, &f));
+		assert_int_equal(f.src, rows[i].src);
+		assert_int_equal(f.dst, rows[i].dst);
+		assert_int_equal(f.messages, i < 4 ? i + 1 : 1);
+		assert_int_equal(f.bytes, rows[i].bytes);
+	}
+	assert_false(att_server_flow(&r->srv, 2, &f));
+	/* no messages: others; to nobody; of one that is over */
+	k.kind = ATT_C_RELEASE;
+	att_stat_cmd(&r->c[0], &k);
+	k.kind = ATT_C_NOP;
+	att_stat_cmd(&r->c[0], &k);
+	k.kind = ATT_C_SEND;
+	k.dst = WEFT_ATT_ADDR(1, 7);
+	att_stat_cmd(&r->c[0], &k);
+	r->c[1].over = 1;
+	k.dst = WEFT_ATT_ADDR(1, 0);
+	att_stat_cmd(&r->c[1], &k);
+	r->c[3].rank = RIG_CLIENTS; /* no such */
+	k.dst = WEFT_ATT_ADDR(1, 1);
+	att_stat_cmd(&r->c[0], &k);
+	assert_true(att_server_flow(&r->srv, 0, &f));
+	assert_int_equal(f.messages, 4);
+	assert_false(att_server_flow(&r->srv, 2, &f));
+	att_stat_reset(&r->c[0]);
+	assert_true(att_server_flow(&r->srv, 0, &f));
+	assert_int_equal(f.src, 2);
+	assert_false(att_server_flow(&r->srv, 1, &f));
+}
+
+static void told(struct serve_rig *r)
+{
+	struct att_rank k;
+	struct att_call c;
+
+	for (uint32_t i = 0; i < RIG_CLIENTS; i++) {
+		assert_true(att_server_rank(&r->srv, i, &k));
+		assert_int_equal(k.rank, i);
+		assert_int_equal(k.node, i / 2);
+	}
+	assert_false(att_server_rank(&r->srv, RIG_CLIENTS, &k));
+	assert_false(att_server_call(&r->srv, 0, &c));
+	strcpy(r->c[1].stat[5].name, "five");
+	r->c[1].stat[5] = (struct att_stat){ "five", 2, 30, 400, 500 };
+	r->c[1].timed[5] = (struct att_timed){ 6000, 70 };
+	r->c[1].timed[6] = (struct att_timed){ 1, 1 }; /* never called */
+	r->c[2].stat[WEFT_ATT_STATS - 1].calls = 1;
+	assert_true(att_server_call(&r->srv, 0, &c));
+	assert_string_equal(c.name, "five");
+	assert_int_equal(c.rank, 1);
+	assert_int_equal(c.calls, 2);
+	assert_int_equal(c.bytes, 30);
+	assert_int_equal(c.time, 6400);
+	assert_int_equal(c.max, 500);
+	r->c[1].timed[5].max = 501;
+	assert_true(att_server_call(&r->srv, 0, &c));
+	assert_int_equal(c.max, 501);
+	assert_true(att_server_call(&r->srv, 1, &c));
+	assert_int_equal(c.rank, 2);
+	assert_false(att_server_call(&r->srv, 2, &c));
+	/* the last of a rank; the first that was measured to its end */
+	r->c[3].rank = 0;
+	assert_true(att_server_rank(&r->srv, 0, &k));
+	assert_int_equal(k.node, 1);
+	assert_false(att_server_rank(&r->srv, 3, &k));
+	r->c[0].over = 9;
+	r->c[0].start = 8;
+	assert_true(att_server_rank(&r->srv, 0, &k));
+	assert_int_equal(k.node, 0);
+	assert_int_equal(k.start, 8);
+	assert_int_equal(k.over, 9);
+	/* when some are measured, those of the first job alone */
+	r->srv.began = 1;
+	r->srv.job = 7;
+	r->c[0].epoch.job = 7;
+	r->c[1].epoch.job = 7;
+	r->c[2].epoch.job = 8;
+	r->c[2].start = 1;
+	assert_true(att_server_rank(&r->srv, 0, &k));
+	assert_false(att_server_rank(&r->srv, 1, &k));
+	assert_false(att_server_call(&r->srv, 0, &c));
+}
+
+#define TEST(fn)                                                               \
+	static void test_##fn(void **state)                                    \
+	{                                                                      \
+		(void)state;                                                   \
+		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
+	}
+
+TEST(start_and_end)
+TEST(apart)
+TEST(broken)
+TEST(calls)
+TEST(names)
+TEST(flows)
+TEST(told)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_start_and_end),
+		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,6 +2,7 @@
 #include "double.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -12,7 +13,7 @@ struct event {
 	char data[];
 };
 
-enum { REGIONS = 256, KEY = 7 };
+enum { REGIONS = 256, KEY = 7, STATS = 16 };
 
 struct weft_att {
 	struct weft_ep ep;
@@ -20,11 +21,37 @@ struct weft_att {
 	STAILQ_HEAD(, event) events;
 	unsigned full, regs, direct;
 	struct weft_ep_mr mr[REGIONS]; /* len 0: none */
+	char *memory[REGIONS];
 	bool used, dead;
+	uint64_t charged;
+	unsigned got_on;
+	struct double_stat stat[STATS];
 };
 
 static struct weft_att nodes[DOUBLE_NODES];
 static unsigned opened;
+static uint64_t logged;
+
+static void note(uint64_t val)
+{
+	logged = (logged ^ val) * 1099511628211u;
+}
+
+static void note_bytes(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		note(((const unsigned char *)p)[i]);
+}
+
+static void note_call(char what, const struct weft_att *a, uint32_t dst,
+		      size_t len, uint64_t imm, const void *ctx)
+{
+	note((uint64_t)what << 32 | a->info.node);
+	note(dst);
+	note(len);
+	note(imm);
+	note(ctx != NULL);
+}
 
 static void event_add(struct weft_att *a, struct weft_ep_event ev,
 		      const void *data)
@@ -85,6 +112,8 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 				    .imm = imm };
 	int ret;
 
+	note_call('s', a, dst, len, imm, ctx);
+	note_bytes(buf, len);
 	p = op_begin(a, dst, ctx, &ret);
 	if (p) {
 		event_add(p, in, buf);
@@ -93,9 +122,10 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
-/* As a NIC does: what is not registered there is an error of the operation. */
-static bool reaches(struct weft_att *a, const struct weft_att *p, uint64_t addr,
-		    uint64_t key, size_t len, void *ctx)
+/* As a NIC does: what is not registered there is an error of the operation.
+ * Else where it is. */
+static char *reaches(struct weft_att *a, const struct weft_att *p,
+		     uint64_t addr, uint64_t key, size_t len, void *ctx)
 {
 	struct weft_ep_event ev = { .kind = WEFT_EV_ERROR,
 				    .status = -EFAULT,
@@ -106,10 +136,10 @@ static bool reaches(struct weft_att *a, const struct weft_att *p, uint64_t addr,
 		if (key == KEY && p->mr[i].len && addr >= p->mr[i].addr &&
 		    len <= p->mr[i].len &&
 		    addr - p->mr[i].addr <= p->mr[i].len - len)
-			return true;
+			return p->memory[i] + (addr - p->mr[i].addr);
 	if (ctx)
 		event_add(a, ev, NULL);
-	return false;
+	return NULL;
 }
 
 static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
@@ -120,12 +150,16 @@ static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	struct weft_ep_event in = { .kind = WEFT_EV_PUT_IN,
 				    .imm = imm,
 				    .src = a->info.node };
+	char *to;
 	int ret;
 
+	note_call('p', a, dst, len, imm << 1 | notify, ctx);
+	note(raddr);
+	note_bytes(buf, len);
 	p = op_begin(a, dst, ctx, &ret);
-	if (!p || !reaches(a, p, raddr, rkey, len, ctx))
+	if (!p || !(to = reaches(a, p, raddr, rkey, len, ctx)))
 		return ret;
-	memcpy((void *)(uintptr_t)raddr, buf, len);
+	memcpy(to, buf, len);
 	a->direct++;
 	if (notify)
 		event_add(p, in, NULL);
@@ -137,9 +171,11 @@ static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 		  uint64_t raddr, uint64_t rkey, void *ctx)
 {
 	struct weft_att *a = att_of(ep), *p = peer_of(a, dst, ctx);
+	const char *from = p ? reaches(a, p, raddr, rkey, len, ctx) : NULL;
 
-	if (p && reaches(a, p, raddr, rkey, len, ctx)) {
-		memcpy(buf, (void *)(uintptr_t)raddr, len);
+	note_call('g', a, dst, len, raddr, ctx);
+	if (from) {
+		memcpy(buf, from, len);
 		a->direct++;
 		op_end(a, WEFT_EV_GET, ctx);
 	}
@@ -157,10 +193,13 @@ static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	if (i == REGIONS)
 		return -ENOMEM;
 	a->regs++;
+	note_call('r', a, i, len, 0, NULL);
+	/* addresses that are the same in every run */
 	*mr = (struct weft_ep_mr){ .key = KEY,
-				   .addr = (uintptr_t)p,
+				   .addr = (uint64_t)(i + 1) << 32,
 				   .len = len };
 	a->mr[i] = *mr;
+	a->memory[i] = p;
 	return 0;
 }
 
@@ -170,6 +209,7 @@ static int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 
 	for (unsigned i = 0; i < REGIONS; i++)
 		if (a->mr[i].len == mr->len && a->mr[i].addr == mr->addr) {
+			note_call('d', a, i, mr->len, 0, NULL);
 			a->mr[i].len = 0;
 			a->regs--;
 			return 0;
@@ -229,6 +269,38 @@ void double_reset(void)
 		STAILQ_INIT(&nodes[i].events);
 	}
 	opened = 0;
+	logged = 0;
+}
+
+uint64_t double_log(void)
+{
+	return logged;
+}
+
+void double_cost(uint64_t cost)
+{
+	for (unsigned i = 0; i < DOUBLE_NODES; i++) {
+		nodes[i].info.cost_call = cost;
+		nodes[i].info.clock = WEFT_CLOCK_FIXED;
+	}
+}
+
+uint64_t double_charged(unsigned node)
+{
+	return nodes[node].charged;
+}
+
+unsigned double_got_on(unsigned node)
+{
+	return nodes[node].got_on;
+}
+
+const struct double_stat *double_stat(unsigned node, const char *name)
+{
+	for (unsigned i = 0; i < STATS; i++)
+		if (!strcmp(nodes[node].stat[i].name, name))
+			return &nodes[node].stat[i];
+	return NULL;
 }
 
 void double_full(unsigned node, unsigned n)
@@ -300,10 +372,12 @@ bool weft_att_gone(const struct weft_att *a)
 
 void weft_att_got_on(struct weft_att *a)
 {
+	a->got_on++;
 }
 
 void weft_att_charge(struct weft_att *a, weft_time_t busy)
 {
+	a->charged += busy;
 }
 
 int weft_att_wait(struct weft_att *a, uint32_t real_us)
@@ -328,21 +402,31 @@ int weft_att_arm(struct weft_att *a)
 
 int weft_att_stat(struct weft_att *a, const char *name)
 {
-	return 0;
+	int i = 0;
+
+	while (a->stat[i].name[0] && strcmp(a->stat[i].name, name))
+		i++;
+	snprintf(a->stat[i].name, sizeof(a->stat[i].name), "%s", name);
+	return i;
 }
 
 void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
 {
+	a->stat[stat].calls++;
+	a->stat[stat].bytes += bytes;
 }
 
 void weft_att_stat_begin(struct weft_att *a, int stat)
 {
+	a->stat[stat].begun++;
 }
 
 void weft_att_stat_end(struct weft_att *a, int stat)
 {
+	a->stat[stat].ended++;
 }
 
 void weft_att_stat_drop(struct weft_att *a, int stat)
 {
+	a->stat[stat].dropped++;
 }

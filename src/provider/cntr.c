@@ -156,7 +156,8 @@ int wfi_cntr_open(struct fid_domain *fid, struct fi_cntr_attr *attr,
 	struct wfi_cntr *c;
 	int rc;
 
-	if (attr && (attr->events != FI_CNTR_EVENTS_COMP || attr->flags))
+	if (attr && (attr->events != FI_CNTR_EVENTS_COMP || attr->flags ||
+		     (attr->wait_obj == FI_WAIT_SET && !attr->wait_set)))
 		return -FI_EINVAL;
 	c = calloc(1, sizeof(*c));
 	if (!c)

@@ -53,6 +53,10 @@ static int ep_bind_cq(struct wfi_ep *ep, struct wfi_cq *cq, uint64_t flags)
 
 static int ep_bind_any(struct wfi_ep *ep, struct fid *b, uint64_t flags)
 {
+	if ((b->fclass == FI_CLASS_AV && ep->av) ||
+	    (b->fclass == FI_CLASS_EQ && ep->eq) ||
+	    (b->fclass == FI_CLASS_SRX_CTX && ep->srx))
+		return -FI_EINVAL;
 	switch (b->fclass) {
 	case FI_CLASS_AV:
 		ep->av = container_of(b, struct wfi_av, fid.fid);

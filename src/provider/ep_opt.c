@@ -24,6 +24,12 @@ static struct wfi_rxq *opt_rxq(struct fid *fid, struct wfi_hub **h_p,
 	return ep->rxq;
 }
 
+/* A shared transmit context, like a passive endpoint, has none. */
+static bool opt_receives(const struct fid *fid)
+{
+	return fid->fclass != FI_CLASS_PEP && fid->fclass != FI_CLASS_STX_CTX;
+}
+
 static ssize_t opt_cancel(fid_t fid, void *context)
 {
 	struct wfi_hub *h;
@@ -31,7 +37,7 @@ static ssize_t opt_cancel(fid_t fid, void *context)
 	struct wfi_rxq *q;
 	struct wfi_rx *rx;
 
-	if (fid->fclass == FI_CLASS_PEP)
+	if (!opt_receives(fid))
 		return -FI_ENOSYS;
 	q = opt_rxq(fid, &h, &cq);
 	wfi_lock(h);
@@ -62,7 +68,7 @@ static int opt_get(fid_t fid, int level, int name, void *val, size_t *len)
 
 	if (level != FI_OPT_ENDPOINT || *len < sizeof(size_t))
 		return level ? -FI_ENOPROTOOPT : -FI_ETOOSMALL;
-	if (fid->fclass == FI_CLASS_PEP && name != FI_OPT_CM_DATA_SIZE)
+	if (!opt_receives(fid) && name != FI_OPT_CM_DATA_SIZE)
 		return -FI_ENOPROTOOPT;
 	switch (name) {
 	case FI_OPT_MIN_MULTI_RECV:
@@ -90,7 +96,7 @@ static int opt_set(fid_t fid, int level, int name, const void *val, size_t len)
 	struct wfi_rxq *q;
 
 	if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV ||
-	    fid->fclass == FI_CLASS_PEP)
+	    !opt_receives(fid))
 		return -FI_ENOPROTOOPT;
 	if (len < sizeof(size_t))
 		return -FI_EINVAL;

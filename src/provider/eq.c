@@ -235,9 +235,12 @@ static struct fi_ops_eq eq_ops = {
 int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		struct fid_eq **eq_p, void *context)
 {
-	struct wfi_eq *eq = calloc(1, sizeof(*eq));
+	struct wfi_eq *eq;
 	int rc;
 
+	if (attr && attr->wait_obj == FI_WAIT_SET && !attr->wait_set)
+		return -FI_EINVAL;
+	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
 	rc = wfi_wait_init(&eq->wait, attr ? attr->wait_obj : FI_WAIT_UNSPEC);

@@ -46,7 +46,8 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	int rc = 0;
 
 	wfi_lock(mr->dom->hub);
-	if (bfid->fclass == FI_CLASS_CNTR && (flags & FI_REMOTE_WRITE)) {
+	if (bfid->fclass == FI_CLASS_CNTR && (flags & FI_REMOTE_WRITE) &&
+	    !mr->cntr) {
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
 		wfi_region_gone(mr); /* accesses are counted now */

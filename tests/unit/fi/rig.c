@@ -74,8 +74,13 @@ void rig_again(struct rig *r, unsigned side)
 	assert_int_equal(fi_enable(r->s[side].ep), 0);
 }
 
+/* Of tests/unit/locks.h, where it is linked. */
+int locks_held(void) __attribute__((weak));
+
 void rig_down(struct rig *r)
 {
+	if (locks_held)
+		assert_int_equal(locks_held(), 0);
 	for (unsigned i = 0; i < 2; i++)
 		side_down(&r->s[i], i);
 	double_reset();
@@ -86,13 +91,24 @@ struct wfi_ep *rig_ep(struct rig *r, int side)
 	return container_of(r->s[side].ep, struct wfi_ep, fid);
 }
 
+bool rig_progress(struct rig *r, int side)
+{
+	struct wfi_hub *h = rig_ep(r, side)->hub;
+	bool any;
+
+	wfi_lock(h);
+	any = wfi_hub_progress(h);
+	wfi_unlock(h);
+	return any;
+}
+
 void rig_settle(struct rig *r)
 {
 	bool any = true;
 
 	while (any) {
-		any = wfi_hub_progress(rig_ep(r, 0)->hub);
-		any = wfi_hub_progress(rig_ep(r, 1)->hub) || any;
+		any = rig_progress(r, 0);
+		any = rig_progress(r, 1) || any;
 	}
 }
 

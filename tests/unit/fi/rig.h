@@ -27,6 +27,8 @@ void rig_up(struct rig *r, enum fi_ep_type type);
 void rig_down(struct rig *r);
 /* A side closes everything and opens it anew, in the same process. */
 void rig_again(struct rig *r, unsigned side);
+/* A side takes what has come; true: something has. */
+bool rig_progress(struct rig *r, int side);
 /* Lets both sides progress until nothing moves. */
 void rig_settle(struct rig *r);
 /* The next completion of a side, which must be there. */

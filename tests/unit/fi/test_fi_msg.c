@@ -328,7 +328,7 @@ static void test_garbage(void **state)
 		if (w->op == WIRE_CTS && m[197] & 1)
 			len = sizeof(*w) + sizeof(struct wire_window);
 		double_forge(2, 1, m, len);
-		wfi_hub_progress(rig_ep(&r, 1)->hub);
+		rig_progress(&r, 1);
 	}
 	rig_down(&r);
 }

@@ -420,7 +420,7 @@ static void do_read(unsigned s)
 
 static void do_move(unsigned s)
 {
-	add(wfi_hub_progress(rig_ep(&play.r, (int)s)->hub));
+	add(rig_progress(&play.r, (int)s));
 }
 
 static void do_full(unsigned s)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mutexes as a test sees them: a program that is linked with LOCKS_ARGS of
+ * meson.build counts who holds what.  An unlock of what is not locked fails
+ * the test at once. */
+#ifndef TESTS_LOCKS_H
+#define TESTS_LOCKS_H
+
+/* Mutexes that this thread holds. */
+int locks_held(void);
+/* Descriptors that the process has open. */
+int descriptors_open(void);
+
+#endif

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 struct event {
 	STAILQ_ENTRY(event) link;
@@ -32,6 +34,7 @@ struct weft_att {
 static struct weft_att nodes[DOUBLE_NODES];
 static unsigned opened;
 static uint64_t logged;
+static int fd = -1; /* never readable */
 
 static void note(uint64_t val)
 {
@@ -286,6 +289,9 @@ void double_reset(void)
 	}
 	opened = 0;
 	logged = 0;
+	if (fd >= 0)
+		close(fd);
+	fd = -1;
 }
 
 uint64_t double_log(void)
@@ -413,7 +419,9 @@ int weft_att_idle(struct weft_att *a)
 
 int weft_att_fd(struct weft_att *a)
 {
-	return 0;
+	if (fd < 0)
+		fd = eventfd(0, EFD_CLOEXEC);
+	return fd;
 }
 
 int weft_att_arm(struct weft_att *a)

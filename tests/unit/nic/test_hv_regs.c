@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../host/config.h"
+#include "systems/hvia/nic/nic.h"
 
 extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic;
 
@@ -335,6 +336,37 @@ static int alone(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
+/* The card is in step with a bus that is as fast, and has a clock of its own
+ * beside another. */
+static int in_step(struct weft_host *h, struct bench *b)
+{
+	const struct hv_nic *n = b->node[0].dev->state;
+	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
+	bool same = bus->num * n->clock.den == n->clock.num * bus->den;
+
+	(void)h;
+	assert_int_equal(same, b->v[0]);
+	assert_ptr_equal(n->clk, same ? bus : &n->clock);
+	return 0;
+}
+
+static void the_card_has_the_clock_of_a_bus_as_fast(void **state)
+{
+	static const char *const preset[] = { "pci33", "pci64-66" };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench *b = bench_make(1, &weft_class_bus_pci,
+					     &weft_class_hvia_nic);
+
+		assert_int_equal(
+			weft_preset_apply(b->node[0].bus, preset[i], NULL), 0);
+		b->v[0] = i;
+		bench_well(b, in_step);
+		bench_free(b);
+	}
+}
+
 static void no_cable_is_no_link(void **state)
 {
 	struct bench *b =
@@ -416,6 +448,7 @@ int main(void)
 			entries_of_level_2_are_moved_inside_of_the_table),
 		cmocka_unit_test(accesses_that_mean_nothing_are_counted),
 		cmocka_unit_test(no_cable_is_no_link),
+		cmocka_unit_test(the_card_has_the_clock_of_a_bus_as_fast),
 		cmocka_unit_test(entries_of_the_vi_table_keep_what_is_stored),
 	};
 

@@ -24,9 +24,11 @@ static void spoil(uint32_t vi, uint64_t token, enum hvia_error code,
 		hvrig_post(r, vi, HVIA_Q_RECV, hvrig_desc(r, 10 + i, 0));
 	while (times--)
 		ring(r, vi, HVIA_Q_RECV, token);
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(hvrig_wait(r, &r->desc[10 + i]),
 				 RECV | HVIA_ST_FLUSHED);
+		assert_int_equal(r->desc[10 + i].d.length, 0);
+	}
 	hvduo_error_is(r, vi, code);
 	assert_int_equal(hvduo_state_of(r, vi), HVIA_VI_ERROR);
 	/* and what is posted in ERROR */

@@ -246,6 +246,122 @@ static void a_request_is_repeated_later_and_later(void **state)
 		assert_memory_equal(hvline.data[i], hvline.data[0], BYTES);
 }
 
+/* ---- packets made by hand ---- */
+
+enum { FLOOD = HVIA_REQUESTS + 50 };
+
+static struct hvrig rig; /* of node 1, without an agent */
+
+static void put(uint8_t *p, uint64_t v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* To node 0, about its VI 2 and our VI 7. */
+static void say(uint32_t type, uint64_t id, const char *to)
+{
+	uint8_t f[BYTES] = { 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };
+
+	f[14] = (uint8_t)type;
+	put(f + 16, 2, 2);
+	put(f + 18, 7, 2);
+	put(f + 20, 1472, 2);
+	put(f + 42, id, 8);
+	put(f + 50, 1 << 21, 4);
+	put(f + 54, VIP_SERVICE_UNRELIABLE, 2);
+	f[56] = 2;
+	f[57] = (uint8_t)strlen(here);
+	f[58] = (uint8_t)strlen(to);
+	put(f + 60, 5, 8);
+	memcpy(f + 68, here, strlen(here));
+	memcpy(f + 84, to, strlen(to));
+	for (uint32_t i = 0; i < BYTES; i += 8)
+		hvrig_store(&rig, HVIA_KTX + i, *(uint64_t *)(f + i));
+	hvrig_store(&rig, HVIA_KTX_LENGTH, BYTES);
+	while (hvrig_load(&rig, HVIA_KTX_LENGTH))
+		;
+}
+
+/* The next packet from node 0: its type; *id_p its connection. */
+static uint32_t heard(uint64_t *id_p)
+{
+	uint64_t w[2];
+	uint32_t type;
+
+	while (!hvrig_load(&rig, HVIA_KRX_LENGTH))
+		weft_host_sleep(rig.h, weft_host_now(rig.h) + WEFT_US);
+	type = (uint32_t)hvrig_load(&rig, HVIA_KRX_TYPE);
+	w[0] = hvrig_load(&rig, HVIA_KRX + 40);
+	w[1] = hvrig_load(&rig, HVIA_KRX + 48);
+	*id_p = w[0] >> 16 | w[1] << 48;
+	hvrig_store(&rig, HVIA_KRX_LENGTH, 0);
+	return type;
+}
+
+static int answers_late(struct weft_host *h, struct bench *b)
+{
+	VIP_CONN_HANDLE conn;
+	struct side s;
+
+	open_third(&s, h, b);
+	weft_oob_put(h, "listens", 1);
+	conn = listen_for(&s, there);
+	weft_oob_put(h, "asked", 1);
+	weft_oob_get(h, "flooded");
+	ok(VipConnectAccept(conn, s.vi));
+	weft_oob_get(h, "end");
+	weft_host_exit(h, 0);
+}
+
+/* Others ask meanwhile, more than the agent keeps: those that have their answer
+ * go, not the one that has none yet.  A repeated request has its answer again,
+ * whatever else is wrong with it. */
+static int floods(struct weft_host *h, struct bench *b)
+{
+	uint64_t id;
+
+	(void)b;
+	hvrig_open(&rig, h);
+	weft_oob_get(h, "listens");
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	say(REQ, 77, there);
+	weft_oob_get(h, "asked");
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		say(REQ, 1000 + i, "nobody");
+		assert_int_equal(heard(&id), NO_MATCH);
+		assert_int_equal(id, 1000 + i);
+		if (i % 100)
+			continue;
+		say(REQ, 1000 + i, "nobody"); /* said before */
+		assert_int_equal(heard(&id), NO_MATCH);
+		say(REQ, 77, there); /* not answered yet */
+	}
+	weft_oob_put(h, "flooded", 1);
+	assert_int_equal(heard(&id), ACCEPT);
+	assert_int_equal(id, 77);
+	say(REQ, 77, there);
+	assert_int_equal(heard(&id), ACCEPT);
+	say(ACK, 78, there); /* of another connection */
+	say(ACK, 77, there);
+	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+	say(LEAVE, 79, there); /* acknowledged, and no more */
+	assert_int_equal(heard(&id), ACK);
+	assert_int_equal(id, 79);
+	weft_oob_put(h, "end", 1);
+	return 0;
+}
+
+static void an_open_request_is_kept_among_others(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	(void)state;
+	viprig_run(b, answers_late, floods);
+	assert_false(weft_progs_running(b->sim));
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +370,7 @@ int main(void)
 		cmocka_unit_test(
 			peers_ask_each_other_and_the_lower_one_accepts),
 		cmocka_unit_test(a_request_is_repeated_later_and_later),
+		cmocka_unit_test(an_open_request_is_kept_among_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

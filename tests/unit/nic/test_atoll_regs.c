@@ -389,12 +389,16 @@ static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 
 static char told[256];
 
-/* States of the sending side of port FROM, in order. */
+/* States of the sending side of port FROM, in order; or of the receiving side
+ * of TO. */
+static bool receives;
+
 static void hear(struct weft_listener *l, const struct weft_trace *k)
 {
 	(void)l;
 	if (k->kind != WEFT_TRACE_STATE || k->comp != t.p.nic[0] ||
-	    strcmp(k->name, "send") || k->index != FROM)
+	    strcmp(k->name, receives ? "receive" : "send") ||
+	    k->index != (receives ? TO : FROM))
 		return;
 	strcat(told, k->text);
 	strcat(told, " ");
@@ -415,6 +419,11 @@ static void tells(void)
 	told[0] = 0;
 	describe(0, 8, 1);
 	assert_string_equal(told, "DESC DATA DATA IDLE IDLE ");
+	receives = true;
+	told[0] = 0;
+	describe(1, 128, 1); /* with its header three flits */
+	assert_string_equal(told, "HEAD DATA DATA IDLE ");
+	receives = false;
 }
 
 static void a_port_tells_what_it_does(void **state)

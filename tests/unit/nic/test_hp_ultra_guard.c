@@ -10,7 +10,7 @@
 #include "systems/hostport/lib/driver.h"
 #include "systems/hostport/nic/nic.h"
 
-enum { THEIRS = 7, MINE = 9, SLICES = 4, WORDS = 8, TRIES = 64 };
+enum { THEIRS = 7, MINE = 9, ALSO = 11, SLICES = 4, WORDS = 8, TRIES = 64 };
 enum { OWNED = 1, GIVEN, TAKEN, SENT, END };
 
 static int call(struct weft_host *h, uint32_t op, void *arg)
@@ -173,6 +173,9 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	named = (uint32_t)get(h, 0, q, HP_UR_VPID);
 	assert_int_equal(put(h, 0, q, HP_UR_VPID, THEIRS), 0); /* free */
 	put(h, 0, q, HP_UR_CTRL, HP_ULTRA_EN);
+	assert_int_equal(
+		put(h, HP_ULTRA_CPL, take(h, HP_ULTRA_CPL), HP_UC_VPID, ALSO),
+		0);
 	page = page_of(h, q);
 	hports.step = TAKEN;
 	hports_await(h, SENT);
@@ -203,6 +206,8 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 	hports.step = GIVEN;
 	hports_await(h, TAKEN);
 	/* a VPID that others may write to is not given out */
+	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
+	want.vpid = ALSO; /* by a port that receives */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
 	p = hports_open_any(h);
 	assert_int_not_equal(hport_vpid(p), THEIRS);

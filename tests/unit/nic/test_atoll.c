@@ -124,6 +124,47 @@ static void damaged_route(void **state)
 	}
 }
 
+/* From node 1 to node 0, whose states are damaged. */
+static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
+{
+	static const uint8_t route[] = { 5, 1 };
+	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
+	uint64_t w[MESH_WORDS];
+	struct atoll_msg m;
+
+	if (node)
+		weft_host_cpu(h, 20 * WEFT_US);
+	for (uint32_t i = 0; node && i < 3; i++) {
+		mesh_fill(w, 100, i);
+		atoll_send(p, route, 2, i, w, 800);
+	}
+	for (uint32_t i = 0; !node && i < 3; i++) {
+		assert_true(atoll_recv(p, &m, w, sizeof(w), WEFT_NEVER));
+		assert_int_equal(m.tag, i);
+		assert_true(mesh_good(w, 100, i));
+		r->got[0]++;
+	}
+}
+
+/* A state with a wrong bit says nothing: the next one does (L02). */
+static void damaged_state(void **state)
+{
+	(void)state;
+	for (uint32_t bit = 0; bit < 8 * AT_STATE_WORDS; bit += 3) {
+		struct mesh r = { .fn = backward_side,
+				  .hit = 3,
+				  .bit = bit,
+				  .kind = AT_STATE };
+
+		mesh_run(&r, 2, 2, NULL, "delay=50ns", true);
+		assert_int_equal(mesh_failures(&r), 0);
+		assert_int_equal(r.got[0], 3);
+		assert_int_equal(mesh_counter(r.nic[0], "received"), 3);
+		assert_int_equal(mesh_counter(r.nic[0], "bad_flits"), 0);
+		weft_sim_free(r.sim);
+	}
+}
+
 /* ---- L03: stop and continue ---- */
 
 static void flood_side(struct mesh *r, struct weft_host *h, uint32_t node)
@@ -191,6 +232,7 @@ int main(void)
 		cmocka_unit_test(line),
 		cmocka_unit_test(damaged_data),
 		cmocka_unit_test(damaged_route),
+		cmocka_unit_test(damaged_state),
 		cmocka_unit_test(stop_continue),
 		cmocka_unit_test(a_link_continues_at_the_higher_threshold),
 	};

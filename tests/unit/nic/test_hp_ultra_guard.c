@@ -292,11 +292,62 @@ static void packets_of_a_port_that_is_off_leave_before_it_goes(void **state)
 	HPORTS_ONE(switches_off);
 }
 
+/* ---- a process that ends ---- */
+
+static uint32_t ports; /* that it had, of each unit */
+
+static uint32_t take_all(struct weft_host *h, uint32_t unit)
+{
+	struct hport_c_ultra a = { .unit = unit };
+	uint32_t n = 0;
+
+	while (!call(h, HPORT_C_ULTRA_TAKE, &a))
+		assert_int_equal(a.upid, n++);
+	return n;
+}
+
+static int ends(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport_c_ultra_queue a = { 0, SLICES, WORDS, 0, 0 };
+	struct hport *p = hports_open(h, MINE);
+
+	(void)r;
+	(void)node;
+	ports = take_all(h, 0);
+	assert_int_equal(take_all(h, HP_ULTRA_CPL), ports);
+	assert_true(ports > 1);
+	assert_int_equal(call(h, HPORT_C_ULTRA_QUEUE, &a), 0);
+	hport_close(p);
+	return 0; /* with all of them */
+}
+
+static int takes_them(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p;
+
+	(void)r;
+	(void)node;
+	hports_pause(h, 20 * WEFT_MS);
+	p = hports_open_any(h);
+	assert_int_equal(take_all(h, 0), ports);
+	assert_int_equal(take_all(h, HP_ULTRA_CPL), ports);
+	assert_int_equal(get(h, HP_ULTRA_CPL, 0, HP_UC_SIZE), 0);
+	hport_close(p);
+	return 0;
+}
+
+static void ports_come_back_with_the_end_of_a_process(void **state)
+{
+	(void)state;
+	HPORTS_ONE(ends, takes_them);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_has_no_queue_of_the_owner_before),
 		cmocka_unit_test(notifications_of_a_port_reach_no_later_owner),
+		cmocka_unit_test(ports_come_back_with_the_end_of_a_process),
 		cmocka_unit_test(a_port_with_packets_is_given_to_nobody),
 		cmocka_unit_test(
 			packets_of_a_port_that_is_off_leave_before_it_goes),

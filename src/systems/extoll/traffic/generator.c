@@ -64,7 +64,8 @@ static const struct weft_param egen_params[] = {
 		   "file of packets to send instead, for all nodes: lines of "
 		   "CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]"),
 	WEFT_PARAM(BOOL, struct egen, verify, "no", "", OWN,
-		   "check order, loss and bytes of every pair of nodes"),
+		   "check order, loss and bytes of every pair of nodes; not "
+		   "of a trace"),
 	WEFT_PARAM(CLOCK, struct egen, clock, "156MHz", "", STATED,
 		   "core clock"),
 	WEFT_PARAM(ENUM, struct egen, width, "w32", "w16|w32", STATED,

@@ -21,7 +21,8 @@ REAL_TIME = ("mpi-", "raw", "monitor", "system-attached", "system-exec",
              "system-direct", "system-fi", "system-stranger", "attach-",
              "ends", "first", "expected-exec")
 INCLUDE = re.compile(r'^#include "(.*\.c)"', re.M)
-ERRORS = ["-Werror=incompatible-pointer-types", "-Werror=int-conversion",
+ERRORS = ["-Wformat", "-Werror=format", "-Werror=incompatible-pointer-types",
+          "-Werror=int-conversion",
           "-Werror=implicit-function-declaration"]
 
 

@@ -215,12 +215,22 @@ class Map:
             self.tests_of[path] = tests, set(unpack(row[0])) if row else set()
         return self.tests_of[path]
 
+    def readers(self, path):
+        """Names of the tests that run anything in a file.  One of tables
+        alone has no lines that run: those that do so in its folder."""
+        tests, counted = self.file(path)
+        if counted:
+            return set(tests)
+        folder = os.path.dirname(path)
+        return {t for p in self.known if os.path.dirname(p) == folder
+                for t in self.file(p)[0]}
+
     def reaching(self, path, mutant):
         """Names of the tests that run the mutated line; of a table, those
         that run anything in its file."""
         tests, counted = self.file(path)
         if mutant.in_table:
-            return set(tests)
+            return self.readers(path)
         line = self.old_line(path, mutant.line)
         while line > 1 and line not in counted:
             line -= 1

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for every published row: a second side, a reason for a wide
- * tolerance, the parameters that were chosen. */
+ * tolerance, the parameters that were chosen; docs/truth.md has it as it is. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "front/repro/judge.h"
 #include "front/repro/repro.h"
 
 static const struct repro_row *const tables[] = {
@@ -112,14 +114,57 @@ static void test_unenforced(void **state)
 	every_row(quoted_is_not_enforced);
 }
 
-int main(void)
+/* ---- the page ---- */
+
+static const char *page; /* docs/truth.md */
+
+/* "| F01 | PCI-X peak rate | 762.9 |", something, "| MiB/s | +-0.05 |
+ * structural |" stand in one line. */
+static bool stands_there(const struct repro_row *w, const char *line)
+{
+	char head[300], tail[300], rule[32];
+
+	repro_rule_text(w, rule, sizeof(rule));
+	snprintf(head, sizeof(head), "| %s | %s | %.6g%s | ", w->id,
+		 w->scenario, w->paper, w->derived ? "*" : "");
+	snprintf(tail, sizeof(tail), " | %s | %s | %s%s%s |", w->unit, rule,
+		 repro_basis_name(w->basis), w->parameter ? ": " : "",
+		 w->parameter ? w->parameter : "");
+	return !strncmp(line, head, strlen(head)) && strstr(line, tail);
+}
+
+static bool is_on_the_page(const struct repro_row *w)
+{
+	FILE *f = fopen(page, "r");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	assert_non_null(f);
+	while (!found && getline(&line, &size, f) > 0)
+		found = stands_there(w, line);
+	free(line);
+	fclose(f);
+	return found;
+}
+
+static void test_page(void **state)
+{
+	if (page)
+		every_row(is_on_the_page);
+}
+
+/* test_rows [PAGE] */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_two_sides),
 		cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_unenforced),
 	};
 
+	page = argc > 1 ? argv[1] : NULL;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

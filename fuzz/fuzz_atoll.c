@@ -27,7 +27,7 @@ static struct {
 	uint32_t got[ATOLL_ENDS], bad[ATOLL_ENDS], disorder[ATOLL_ENDS];
 } m;
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static uint32_t words_of(uint32_t tag)
 {
@@ -111,7 +111,7 @@ static WEFT_COMPONENT(sender, .name = "sender", .kind = WEFT_KIND_PROGRAM,
 static WEFT_COMPONENT(receiver, .name = "receiver", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "receives", .ops = { .main = receiver });
 
-/* ---- what must hold ------------------------------------------------------ */
+/* ---- what must hold ---- */
 
 static void check(void)
 {

@@ -33,7 +33,7 @@ static struct {
 	struct fuzz_line line;
 } m;
 
-/* ---- the machine --------------------------------------------------------- */
+/* ---- the machine ---- */
 
 static struct weft_comp *add(const struct weft_class *cls, const char *name,
 			     uint32_t i, const char *const *set)
@@ -129,7 +129,7 @@ static void build(uint32_t how)
 	fuzz_must(!weft_sim_start(m.sim, &err), err.msg);
 }
 
-/* ---- what must hold ------------------------------------------------------ */
+/* ---- what must hold ---- */
 
 static void port_within_limits(const struct eport *ep)
 {

@@ -31,7 +31,7 @@ static struct {
 	uint32_t ready, done;
 } f;
 
-/* ---- operations ---------------------------------------------------------- */
+/* ---- operations ---- */
 
 static void op_reg(struct side *s)
 {
@@ -181,7 +181,7 @@ static void (*const ops[])(struct side *) = {
 	op_posted, op_wait, op_ultra, op_window,
 };
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static void open_side(struct side *s, struct weft_host *h, struct exrig *r,
 		      uint32_t node)

@@ -52,7 +52,7 @@ static struct {
 	uint32_t ready;
 } m;
 
-/* ---- what is sent -------------------------------------------------------- */
+/* ---- what is sent ---- */
 
 static uint8_t byte_of(uint32_t node, uint32_t i)
 {
@@ -90,7 +90,7 @@ static void put(struct side *s, uint32_t node, uint32_t tag)
 	hpproc_issue(&s->p, 1);
 }
 
-/* ---- what comes ---------------------------------------------------------- */
+/* ---- what comes ---- */
 
 static bool send_good(const struct side *s, uint32_t node, const uint64_t *w)
 {
@@ -129,7 +129,7 @@ static void take_one(struct side *s, uint32_t node, const uint64_t *w)
 	s->errors += HP_CMD_ERR(HP_NQE_CMD(w)) != 0;
 }
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static void windows(struct side *s)
 {
@@ -176,7 +176,6 @@ static int process(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct side *s = &m.side[node];
 	uint64_t w[HP_WORDS];
 
-	(void)r;
 	open_side(s, h, node);
 	for (uint32_t tag = 0; tag < MESSAGES; tag++)
 		ways[tag % 3](s, node, tag);
@@ -189,7 +188,7 @@ static int process(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- what must hold ------------------------------------------------------ */
+/* ---- what must hold ---- */
 
 static bool links_up(void)
 {

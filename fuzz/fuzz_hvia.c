@@ -28,7 +28,7 @@ static struct {
 	uint32_t ready, done;
 } f;
 
-/* ---- operations ---------------------------------------------------------- */
+/* ---- operations ---- */
 
 static void op_reg(struct side *s)
 {
@@ -153,13 +153,12 @@ static void (*const ops[])(struct side *) = {
 	op_post, op_desc, op_frame, op_wait, op_memory,
 };
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static int open_side(struct weft_host *h, struct bench *b)
 {
 	struct side *s = &f.side[weft_host_node(h)];
 
-	(void)b;
 	hvrig_open(&s->r, h);
 	s->buf = hvrig_mem(&s->r, BUF, HVIA_ATT_RDMA_WRITE, &s->handle);
 	for (uint32_t i = 0; i < 4; i++)

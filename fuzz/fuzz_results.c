@@ -105,7 +105,6 @@ static void prepare(void)
 
 static int too_long(void *arg)
 {
-	(void)arg;
 	return 1;
 }
 

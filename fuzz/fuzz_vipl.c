@@ -56,7 +56,7 @@ static void *any(void)
 	return a < 16 ? (void *)(uintptr_t)take(&f.in, 8) : f.pool[a % POOL];
 }
 
-/* ---- NIC, protection, memory --------------------------------------------- */
+/* ---- NIC, protection, memory ---- */
 
 static void op_ptag(struct user *u)
 {
@@ -103,8 +103,7 @@ static void op_mem_attributes(struct user *u)
 			    &m);
 }
 
-/* ---- VIs and connections --------------------------------------------------
- */
+/* ---- VIs and connections ---- */
 
 static VIP_VI_ATTRIBUTES attributes(struct user *u, uint32_t a)
 {
@@ -214,8 +213,7 @@ static void op_disconnect(struct user *u)
 	VipDisconnect(u->vi[arg() & 3]);
 }
 
-/* ---- transfers ------------------------------------------------------------
- */
+/* ---- transfers ---- */
 
 static void op_post(struct user *u)
 {
@@ -291,8 +289,7 @@ static void op_done(struct user *u)
 	came_back(u, d);
 }
 
-/* ---- completion queues, the rest ------------------------------------------
- */
+/* ---- completion queues, the rest ---- */
 
 static void op_cq(struct user *u)
 {
@@ -319,13 +316,10 @@ static void op_cq(struct user *u)
 	}
 }
 
-/* ---- any handle in any place ----------------------------------------------
- */
+/* ---- any handle in any place ---- */
 
 static void forget(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
-	(void)ctx;
-	(void)e;
 }
 
 static void any_nic(struct user *u, void *x, uint32_t a)
@@ -440,8 +434,7 @@ static void (*const ops[])(struct user *) = {
 	op_any,	     op_link,
 };
 
-/* ---- programs -------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 /* Each side takes the operations that are its own; both look at the next. */
 static int hostile(struct weft_host *h, struct bench *b)

@@ -28,7 +28,7 @@ static struct {
 
 static void (*wire)(struct bench *b);
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static bool connect_to(struct side *s)
 {
@@ -127,7 +127,7 @@ static int user(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* ---- the machine --------------------------------------------------------- */
+/* ---- the machine ---- */
 
 static void join_line(struct bench *b)
 {

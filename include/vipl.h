@@ -34,7 +34,7 @@ extern "C" {
 #define OUT
 #endif
 
-/* ---- types -------------------------------------------------------------- */
+/* ---- types ---- */
 
 typedef void *VIP_PVOID;
 typedef int VIP_BOOLEAN;
@@ -61,7 +61,7 @@ typedef VIP_PVOID VIP_CONN_HANDLE;
 typedef VIP_PVOID VIP_PROTECTION_HANDLE;
 typedef VIP_UINT32 VIP_MEM_HANDLE;
 
-/* ---- descriptors (3.1) --------------------------------------------------- */
+/* ---- descriptors (3.1) ---- */
 
 #define VIP_DESCRIPTOR_ALIGNMENT 64
 
@@ -140,8 +140,7 @@ typedef struct _VIP_DESCRIPTOR {
 #define VIP_STATUS_IMMEDIATE		0x00080000
 #define VIP_STATUS_RESERVED		0xFFF0FE00
 
-/* ---- return codes ---------------------------------------------------------
- */
+/* ---- return codes ---- */
 
 typedef enum {
 	VIP_SUCCESS,
@@ -163,7 +162,7 @@ typedef enum {
 	VIP_ERROR_NOT_SUPPORTED
 } VIP_RETURN;
 
-/* ---- attributes ---------------------------------------------------------- */
+/* ---- attributes ---- */
 
 /* Host address (6 bytes: the Ethernet address), then the discriminator. */
 typedef struct _VIP_NET_ADDRESS {
@@ -233,7 +232,7 @@ typedef struct {
 	VIP_ULONG NumAdAddrs;
 } VIP_AUTODISCOVERY_LIST;
 
-/* ---- asynchronous errors (5.6) ------------------------------------------- */
+/* ---- asynchronous errors (5.6) ---- */
 
 typedef enum _VIP_RESOURCE_CODE {
 	VIP_RESOURCE_NIC,
@@ -266,7 +265,7 @@ typedef struct _VIP_ERROR_DESCRIPTOR {
 	VIP_ERROR_CODE ErrorCode;
 } VIP_ERROR_DESCRIPTOR;
 
-/* ---- handlers ------------------------------------------------------------ */
+/* ---- handlers ---- */
 
 typedef void (*VIP_ERROR_HANDLER)(VIP_PVOID Context,
 				  VIP_ERROR_DESCRIPTOR *ErrorDesc);
@@ -276,7 +275,7 @@ typedef void (*VIP_VI_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle,
 typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle,
 				VIP_VI_HANDLE ViHandle, VIP_BOOLEAN RecvQueue);
 
-/* ---- NIC, protection, memory --------------------------------------------- */
+/* ---- NIC, protection, memory ---- */
 
 VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle);
 VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle);
@@ -302,8 +301,7 @@ VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 			       VIP_MEM_HANDLE MemHandle,
 			       VIP_MEM_ATTRIBUTES *MemAttribs);
 
-/* ---- VIs and connections --------------------------------------------------
- */
+/* ---- VIs and connections ---- */
 
 VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
 		       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
@@ -335,8 +333,7 @@ VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs);
 
-/* ---- transfers ------------------------------------------------------------
- */
+/* ---- transfers ---- */
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 		       VIP_MEM_HANDLE MemoryHandle);
@@ -353,8 +350,7 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Callback);
 
-/* ---- completion queues ----------------------------------------------------
- */
+/* ---- completion queues ---- */
 
 VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 		       VIP_CQ_HANDLE *CQHandle);
@@ -367,8 +363,7 @@ VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
 		       VIP_CQ_CALLBACK Callback);
 
-/* ---- name service ---------------------------------------------------------
- */
+/* ---- name service ---- */
 
 VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo);
 VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,

@@ -48,8 +48,7 @@ struct weft_att_info {
 	char nic[32];
 };
 
-/* ---- life -----------------------------------------------------------------
- */
+/* ---- life ---- */
 
 /* The attachment of this process: made by the first call from the environment
  * (WEFT_SOCKET; the rank from WEFT_RANK or the launcher's), counted from then
@@ -89,8 +88,7 @@ struct weft_ep *weft_att_ep(struct weft_att *a);
 /* Events of a detached process: none.  True as soon as that is so. */
 bool weft_att_gone(const struct weft_att *a);
 
-/* ---- time -----------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /* The process was busy for this long: behind what it has posted so far, before
  * what it posts next.  No hand-over. */

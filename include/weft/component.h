@@ -13,7 +13,7 @@
 
 WEFT_C_BEGIN
 
-/* ---- parameters ---------------------------------------------------- */
+/* ---- parameters ---- */
 
 enum weft_ptype {
 	WEFT_P_BOOL,  /* bool: true/false/yes/no/on/off/1/0 */
@@ -61,7 +61,7 @@ struct weft_preset {
 	const char *name, *values, *doc;
 };
 
-/* ---- counters and ports -------------------------------------------- */
+/* ---- counters and ports ---- */
 
 struct weft_counter {
 	const char *name, *unit, *doc;
@@ -82,7 +82,7 @@ struct weft_port_decl {
 	const char *doc;
 };
 
-/* ---- registers ------------------------------------------------------ */
+/* ---- registers ---- */
 
 enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
 
@@ -105,7 +105,7 @@ struct weft_reg {
 	const char *doc;
 };
 
-/* ---- the class ------------------------------------------------------ */
+/* ---- the class ---- */
 
 enum weft_kind {
 	WEFT_KIND_NIC,

@@ -209,8 +209,7 @@ bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 		  void *arg);
 
-/* ---- threads --------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 /* The thread that runs; NULL outside of programs.  For interfaces that were
  * made without a handle. */
@@ -235,7 +234,7 @@ enum { WEFT_LOG_LINES = 20 };
 void weft_host_log(struct weft_host *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Pinned, physically contiguous, device-visible memory of this node; zeroed.
  * NULL when the node has no more. align: power of two, 0 = 64.  Pages are of
@@ -278,7 +277,7 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys);
 void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 
-/* ---- waiting, time, cost ------------------------------------------------ */
+/* ---- waiting, time, cost ---- */
 
 /* Reading the clock costs a little, so that a loop around it ends. */
 weft_time_t weft_host_now(struct weft_host *h);
@@ -321,7 +320,7 @@ weft_time_t weft_host_user(struct weft_host *h);
 /* Sleeps without using the CPU. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
 
-/* ---- who am I ------------------------------------------------------------ */
+/* ---- who am I ---- */
 
 uint32_t weft_host_node(struct weft_host *h);  /* 0.. */
 uint32_t weft_host_nodes(struct weft_host *h); /* nodes in the system */

@@ -17,7 +17,7 @@
 
 WEFT_C_BEGIN
 
-/* ---- ports ---------------------------------------------------------- */
+/* ---- ports ---- */
 
 /* What becomes of a note whose receiver was told ahead of time. */
 enum weft_told {
@@ -112,7 +112,7 @@ weft_time_t weft_port_ahead(const struct weft_port *p);
 /* From ops.filter: hand the frame on (to the next filter, then the peer). */
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 
-/* ---- events ---------------------------------------------------------- */
+/* ---- events ---- */
 
 /* First member of struct weft_sim. */
 struct weft_listener;
@@ -157,7 +157,7 @@ static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
 	c->counters[i] += n;
 }
 
-/* ---- registers -------------------------------------------------------- */
+/* ---- registers ---- */
 
 /* Host access of `size` bytes (1, 2, 4, 8), naturally aligned, little-endian.
  * Unlisted offsets read 0 and ignore writes. An 8-byte access of 32-bit
@@ -171,7 +171,7 @@ void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
 uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index);
 void weft_reg_reset(struct weft_comp *c);
 
-/* ---- measurement ------------------------------------------------------ */
+/* ---- measurement ---- */
 
 /* A named result of the run, e.g. ("bandwidth", "MiB/s", 286.5).  The stored
  * name is "<component>.<name>"; setting it again overwrites. */
@@ -196,7 +196,7 @@ void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- building and running (front ends and tests) ---------------------- */
+/* ---- building and running (front ends and tests) ---- */
 
 struct weft_sim *weft_sim_new(uint64_t seed);
 void weft_sim_free(struct weft_sim *sim);

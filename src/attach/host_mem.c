@@ -94,7 +94,6 @@ bool weft_mem_release(struct weft_host *h, weft_phys_t phys)
 
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
 {
-	(void)h;
 	return calloc(n ? n : 1, size ? size : 1);
 }
 
@@ -102,7 +101,6 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
 {
 	void *p = NULL;
 
-	(void)h;
 	if (posix_memalign(&p, align, bytes ? bytes : 1))
 		return NULL;
 	return memset(p, 0, bytes);
@@ -110,7 +108,6 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes)
 
 void weft_host_free(struct weft_host *h, void *p)
 {
-	(void)h;
 	free(p);
 }
 
@@ -218,7 +215,6 @@ void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)
 
 void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
 {
-	(void)h;
 	if (n)
 		memcpy(dst, src, n);
 }

@@ -144,17 +144,17 @@ bool weft_proc_enter(struct weft_host *h, struct weft_proc *p)
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg)
 {
-	weft_host_log(h,
-		      "light processes (weft_proc_start) are there for "
-		      "programs of the simulator only");
+	weft_host_log(
+		h,
+		"light processes (weft_proc_start) are there for programs of the simulator only");
 	return false;
 }
 
 bool weft_procs_run(struct weft_host *h, uint32_t cpus)
 {
-	weft_host_log(h,
-		      "light processes (weft_procs_run) are there for "
-		      "programs of the simulator only");
+	weft_host_log(
+		h,
+		"light processes (weft_procs_run) are there for programs of the simulator only");
 	return false;
 }
 

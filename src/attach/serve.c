@@ -84,10 +84,10 @@ static int server_slots(struct att_server *s, struct weft_err *err)
 		for (uint32_t k = 0; k < r; k++)
 			s->slot[r] += s->map[k] == s->map[r];
 		if (s->slot[r] >= ATT_NODE_SLOTS)
-			return weft_fail(err, EINVAL,
-					 "more than %u processes on node %u: "
-					 "spread them with --map or --per-node",
-					 ATT_NODE_SLOTS, s->map[r]);
+			return weft_fail(
+				err, EINVAL,
+				"more than %u processes on node %u: spread them with --map or --per-node",
+				ATT_NODE_SLOTS, s->map[r]);
 	}
 	return 0;
 }
@@ -198,10 +198,10 @@ int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err)
 					 i);
 	for (uint32_t r = 0; r < s->o.ranks; r++)
 		if (s->map[r] >= s->agents.n)
-			return weft_fail(err, EINVAL,
-					 "rank %u is to be on node %u: the "
-					 "fabric has nodes 0..%zu",
-					 r, s->map[r], s->agents.n - 1);
+			return weft_fail(
+				err, EINVAL,
+				"rank %u is to be on node %u: the fabric has nodes 0..%zu",
+				r, s->map[r], s->agents.n - 1);
 	s->gens = calloc(s->agents.n, sizeof(*s->gens));
 	if (!s->gens)
 		abort();

@@ -376,8 +376,7 @@ static void still(struct att_server *s)
 		return;
 	s->told_still = true;
 	att_say(s,
-		"nothing happens: all %u processes wait (a deadlock of the "
-		"program?); ctrl-c ends it",
+		"nothing happens: all %u processes wait (a deadlock of the program?); ctrl-c ends it",
 		s->live);
 }
 

@@ -341,10 +341,10 @@ int att_raw_tap(struct att_server *s, struct weft_err *err)
 
 		g->mem_fd = weft_prog_share(h);
 		if (g->mem_fd < 0)
-			return weft_fail(err, -g->mem_fd,
-					 "node n%zu: its memory cannot be "
-					 "shared with a process",
-					 i);
+			return weft_fail(
+				err, -g->mem_fd,
+				"node n%zu: its memory cannot be shared with a process",
+				i);
 		g->raw = calloc(1, sizeof(*g->raw));
 		if (!g->raw)
 			abort();

@@ -28,8 +28,7 @@ static bool is_ours(struct att_server *s, const struct ucred *who)
 		return true;
 	if (!s->told_stranger)
 		att_say(s,
-			"process %d of user %u wants to join, and is refused: "
-			"this run is user %u's",
+			"process %d of user %u wants to join, and is refused: this run is user %u's",
 			(int)who->pid, (unsigned)who->uid, (unsigned)geteuid());
 	s->told_stranger = true;
 	return false;
@@ -170,16 +169,15 @@ static int conn_third(const struct att_server *s, struct att_client *c)
 static int client_fits(struct att_server *s, const struct att_client *c)
 {
 	if ((c->role != ATT_ROLE_EP) != s->o.raw) {
-		att_say(s, s->o.raw ? "a process without calls of weft/host.h: "
-				      "leave --raw out"
-				    : "a process calls weft/host.h itself: "
-				      "give --raw");
+		att_say(s,
+			s->o.raw
+				? "a process without calls of weft/host.h: leave --raw out"
+				: "a process calls weft/host.h itself: give --raw");
 		return -EPROTONOSUPPORT;
 	}
 	if (c->rank != UINT32_MAX && c->rank >= s->o.ranks) {
 		att_say(s,
-			"process %d says that it is rank %u, and is refused: "
-			"there are ranks 0..%u; give -n %u",
+			"process %d says that it is rank %u, and is refused: there are ranks 0..%u; give -n %u",
 			(int)c->pid, c->rank, s->o.ranks - 1, c->rank + 1);
 		return -ERANGE;
 	}
@@ -276,8 +274,7 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 		return -EPROTO;
 	if (k->hello.version != WEFT_ATT_VERSION) {
 		att_say(s,
-			"a process speaks version %u of the attachment, this "
-			"is version %u: use the library of this installation",
+			"a process speaks version %u of the attachment, this is version %u: use the library of this installation",
 			k->hello.version, WEFT_ATT_VERSION);
 		return conn_refuse(k, -EPROTO);
 	}

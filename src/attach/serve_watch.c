@@ -103,8 +103,7 @@ static void watch_full(struct att_server *s)
 	s->deaf_until = att_now_ns() + DEAF_MS * 1000000ull;
 	if (!s->told_full)
 		att_say(s,
-			"a process cannot join: no descriptor is left; "
-			"raise the limit (ulimit -n)");
+			"a process cannot join: no descriptor is left; raise the limit (ulimit -n)");
 	s->told_full = true;
 }
 

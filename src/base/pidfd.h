@@ -30,7 +30,6 @@ static inline int pidfd_open_pid(pid_t pid)
 #ifdef SYS_pidfd_open
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 #else
-	(void)pid;
 	errno = ENOSYS;
 	return -1;
 #endif

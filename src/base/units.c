@@ -87,7 +87,7 @@ static int units_wide(const char *text, struct weft_err *err)
 			 units_show(text).text);
 }
 
-/* ---- numbers ---------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static const struct units_unit *units_find(const struct units_unit *tab,
 					   const char *text)
@@ -130,7 +130,7 @@ static int units_parse_whole(enum weft_ptype type, const struct units_unit *tab,
 	return ret ? units_bad(type, text, err) : 0;
 }
 
-/* ---- clocks ------------------------------------------------------------ */
+/* ---- clocks ---- */
 
 /* "100MHz", "12.8ns", "100/3MHz", "64000/5fs". */
 static int units_parse_clock(const char *text, struct weft_clock *clk,
@@ -163,7 +163,7 @@ static int units_parse_clock(const char *text, struct weft_clock *clk,
 			 units_show(text).text);
 }
 
-/* ---- words and text ------------------------------------------------------ */
+/* ---- words and text ---- */
 
 /* Index of the word in "a|b|c", or -1. */
 static int units_word(const char *list, const char *word)
@@ -219,8 +219,7 @@ static int units_parse_str(const char *text, char *out, size_t size,
 	return 0;
 }
 
-/* ---- entry points ----------------------------------------------------------
- */
+/* ---- entry points ---- */
 
 int units_parse(enum weft_ptype type, const char *range, const char *text,
 		void *out, size_t size, struct weft_err *err)

@@ -162,7 +162,7 @@ int units_check(enum weft_ptype type, const char *range, const void *val,
 	return check_side(type, dots + 2, strlen(dots + 2), 1, &v, err);
 }
 
-/* ---- did you mean -------------------------------------------------------- */
+/* ---- did you mean ---- */
 
 static size_t check_min(size_t a, size_t b)
 {

@@ -131,7 +131,7 @@ enum { FRAME_WORDS = 20, FRAME_ARG = 0, FRAME_PC = 11 };
 #error "coroutines need a context switch for this processor"
 #endif
 
-/* ---- address sanitizer ------------------------------------------------ */
+/* ---- address sanitizer ---- */
 
 #ifdef CORO_ASAN
 static void *stack_bottom(const struct coro *co)
@@ -175,28 +175,22 @@ static void stack_clean(struct coro *co)
 #else
 static void enter_begin(struct coro *co)
 {
-	(void)co;
 }
 static void enter_end(struct coro *co)
 {
-	(void)co;
 }
 static void arrived(struct coro *co)
 {
-	(void)co;
 }
 static void leave_begin(struct coro *co, bool for_good)
 {
-	(void)co;
-	(void)for_good;
 }
 static void stack_clean(struct coro *co)
 {
-	(void)co;
 }
 #endif
 
-/* ---- stacks ------------------------------------------------------------ */
+/* ---- stacks ---- */
 
 static size_t pages(size_t bytes)
 {
@@ -263,7 +257,7 @@ void coro_pool_fini(struct coro_pool *pool)
 	}
 }
 
-/* ---- coroutines ---------------------------------------------------------- */
+/* ---- coroutines ---- */
 
 struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg)
 {

@@ -71,7 +71,7 @@ static const struct weft_port_decl fb_ports[] = {
 };
 /* clang-format on */
 
-/* ---- requests ------------------------------------------------------------ */
+/* ---- requests ---- */
 
 const struct outage_span *fb_now(struct weft_comp *c)
 {
@@ -168,7 +168,7 @@ static void fb_event(struct weft_comp *c, uint32_t tag)
 	fb_pio_go(c);
 }
 
-/* ---- what passes --------------------------------------------------------- */
+/* ---- what passes ---- */
 
 static void fb_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes)
@@ -226,7 +226,6 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 	const struct fault_bus *b = c->state;
 	struct weft_bus_note own = *note;
 
-	(void)port;
 	if (b->error)
 		fb_err_access(c, &own);
 	weft_bus_tell(&c->ports[FB_DEV], &own);
@@ -234,7 +233,7 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 		weft_wake(c, FB_EV_ROOM, note->time);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int fb_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -253,11 +252,10 @@ static int fb_start(struct weft_comp *c, struct weft_err *err)
 	if (strcmp(c->ports[FB_BUS].peer->name, "host"))
 		return 0;
 	if (b->split || b->completion || b->factor > 1)
-		return weft_fail(err, EINVAL,
-				 "%s: the bridge is slow for a device: put "
-				 "split, completion and factor on its port, "
-				 "not on that of the host",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: the bridge is slow for a device: put split, completion and factor on its port, not on that of the host",
+			c->name);
 	c->ports[FB_BUS].iface = &fb_host_ops;
 	return 0;
 }
@@ -267,7 +265,6 @@ static int fb_finish(struct weft_comp *c, struct weft_err *err)
 	const struct fault_bus *b = c->state;
 	weft_time_t t = b->waited;
 
-	(void)err;
 	if (b->waits)
 		t += weft_now(c) - b->since;
 	c->counters[FB_C_TIME] = t / WEFT_NS;

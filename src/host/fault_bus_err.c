@@ -71,13 +71,10 @@ int fb_err_start(struct weft_comp *c, struct weft_err *err)
 	if (!b->error)
 		return 0;
 	if (!(meets[b->error] >> b->access & 1))
-		return weft_fail(err, EINVAL,
-				 "%s.error: this one does not meet such "
-				 "accesses: master_abort and target_abort go "
-				 "with reads and writes, message and repeat "
-				 "with reads, discard with loads, data with "
-				 "all but loads",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.error: this one does not meet such accesses: master_abort and target_abort go with reads and writes, message and repeat with reads, discard with loads, data with all but loads",
+			c->name);
 	while (bus->comp->cls == c->cls) /* another fault in between */
 		bus = bus->comp->ports[FB_BUS].peer;
 	if (strcmp(bus->comp->cls->name, "bus.pcix") ||

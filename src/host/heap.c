@@ -45,8 +45,7 @@ void heap_init(struct heap *a, uint32_t id)
 	*a = (struct heap){ .hint = FIRST + id % PROGRAMS * OF_PROGRAM };
 }
 
-/* ---- pages ------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
 static size_t span_find(const struct heap *a, const void *p)
 {
@@ -108,8 +107,7 @@ void heap_fini(struct heap *a)
 	*a = (struct heap){ 0 };
 }
 
-/* ---- blocks -----------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 static struct heap_block *head_of(const void *p)
 {

@@ -88,8 +88,7 @@ struct weft_dev *host_dev(struct host *hp, uint32_t i)
 	return hp->devs.at[i];
 }
 
-/* ---- what the bus says -----------------------------------------------------
- */
+/* ---- what the bus says ---- */
 
 static bool host_decode(struct weft_port *port, weft_phys_t phys,
 			uint32_t bytes)
@@ -152,7 +151,6 @@ static void note_mem_read(struct host *hp, struct weft_bus_note *note)
 
 static void note_stored(struct host *hp, struct weft_bus_note *note)
 {
-	(void)note;
 	hp->stores_out++;
 	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
@@ -294,8 +292,7 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	host_thread_run(h);
 }
 
-/* ---- life
- * -------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int host_check(struct weft_comp *c, struct weft_err *err)
 {
@@ -303,10 +300,10 @@ static int host_check(struct weft_comp *c, struct weft_err *err)
 
 	if (hp->mem_bytes % 4096 || hp->mem_base % 4096 ||
 	    hp->mem_base + hp->mem_bytes < hp->mem_base)
-		return weft_fail(err, EINVAL,
-				 "%s: mem_bytes and mem_base must be multiples "
-				 "of 4KiB inside 64-bit addresses",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: mem_bytes and mem_base must be multiples of 4KiB inside 64-bit addresses",
+			c->name);
 	return 0;
 }
 
@@ -377,7 +374,6 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct host *hp = c->state;
 
-	(void)err;
 	host_place_memory(hp);
 	host_sort_threads(hp);
 	for (size_t i = 0; i < hp->threads.n; i++)
@@ -390,7 +386,6 @@ static int host_sample(struct weft_comp *c, struct weft_err *err)
 	struct host *hp = c->state;
 	weft_time_t t = 0;
 
-	(void)err;
 	for (size_t i = 0; i < hp->threads.n; i++)
 		t += hp->threads.at[i]->busy;
 	c->counters[HOST_C_BUSY] = t / WEFT_NS;

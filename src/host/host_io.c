@@ -18,8 +18,7 @@ static const struct weft_bus_ops *bus_of(const struct weft_host *h)
 	return weft_bus_of(h->hp->bus);
 }
 
-/* ---- the gate --------------------------------------------------------------
- */
+/* ---- the gate ---- */
 
 void host_gate_enter(struct weft_host *h)
 {
@@ -130,8 +129,7 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	host_pass(h, hp->cost_load);
 }
 
-/* ---- write combining
- * --------------------------------------------------------- */
+/* ---- write combining ---- */
 
 /* The fewest ascending bursts of neighbouring dwords. */
 static void line_flush(struct weft_host *h, struct host_line *slot)
@@ -214,8 +212,7 @@ void weft_io_fence(struct weft_host *h)
 		line_flush(h, l);
 }
 
-/* ---- windows
- * -------------------------------------------------------------------- */
+/* ---- windows ---- */
 
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align)
@@ -223,11 +220,11 @@ bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	if (off <= io->len && n <= io->len - off &&
 	    (io->off + off) % align == 0)
 		return true;
-	weft_check_failed(h->prog,
-			  "access of %llu bytes at %llu: outside of its window "
-			  "of %llu bytes, or not aligned",
-			  (unsigned long long)n, (unsigned long long)off,
-			  (unsigned long long)io->len);
+	weft_check_failed(
+		h->prog,
+		"access of %llu bytes at %llu: outside of its window of %llu bytes, or not aligned",
+		(unsigned long long)n, (unsigned long long)off,
+		(unsigned long long)io->len);
 	return false;
 }
 
@@ -328,8 +325,7 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	}
 }
 
-/* ---- devices
- * --------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i)
 {
@@ -344,10 +340,10 @@ static bool cfg_legal(struct weft_host *h, uint32_t off, uint32_t size)
 		return host_refuse(h);
 	if ((size == 1 || size == 2 || size == 4) && off % size == 0)
 		return true;
-	weft_check_failed(h->prog,
-			  "configuration access of %u bytes at 0x%x: 1, 2 or 4 "
-			  "bytes, aligned, are possible",
-			  size, off);
+	weft_check_failed(
+		h->prog,
+		"configuration access of %u bytes at 0x%x: 1, 2 or 4 bytes, aligned, are possible",
+		size, off);
 	return false;
 }
 
@@ -456,8 +452,7 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 	return true;
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p)

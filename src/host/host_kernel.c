@@ -47,8 +47,7 @@ void weft_host_log(struct weft_host *h, const char *fmt, ...)
 		++h->hp->logged == WEFT_LOG_LINES ? " (the last line)" : "");
 }
 
-/* ---- threads --------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 static int started(struct weft_host *h)
 {
@@ -122,8 +121,7 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 	}
 }
 
-/* ---- the end of a program -------------------------------------------------
- */
+/* ---- the end of a program ---- */
 
 void host_check_killed(struct weft_host *h)
 {
@@ -173,8 +171,7 @@ void weft_host_exit(struct weft_host *h, int status)
 	longjmp(*h->ending, 1);
 }
 
-/* ---- drivers --------------------------------------------------------------
- */
+/* ---- drivers ---- */
 
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv)

@@ -40,7 +40,7 @@ bool host_rules(const struct weft_host *h, uint32_t domain)
 	return !h->proc || (h->proc->kernel && h->proc->domain == domain);
 }
 
-/* ---- owners -------------------------------------------------------------- */
+/* ---- owners ---- */
 
 /* Owner of a page; NULL: no memory.  The BAR's size is known. */
 static struct owner *owner_of(struct weft_dev *d, uint8_t bar, uint64_t page)
@@ -82,7 +82,7 @@ static bool pages_exist(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 	       off <= size && len <= size - off;
 }
 
-/* ---- domains ------------------------------------------------------------- */
+/* ---- domains ---- */
 
 static struct weft_proc *proc_make(struct host *hp, uint32_t domain)
 {
@@ -159,7 +159,7 @@ bool weft_domain_enter(struct weft_host *h, uint32_t domain)
 	return true;
 }
 
-/* ---- processes ----------------------------------------------------------- */
+/* ---- processes ---- */
 
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 {
@@ -333,7 +333,7 @@ void host_procs_fini(struct host *hp)
 	vec_free(&hp->kernels);
 }
 
-/* ---- translation --------------------------------------------------------- */
+/* ---- translation ---- */
 
 /* What the processor remembers; a walk through the tables takes time. */
 static void tlb_look(struct weft_host *h, uint32_t vpage)

@@ -30,8 +30,7 @@ struct oob_key {
 	} waiters;
 };
 
-/* ---- shared state
- * ------------------------------------------------------------ */
+/* ---- shared state ---- */
 
 static struct host_shared *shared_find(struct weft_sim *sim)
 {
@@ -80,8 +79,7 @@ void host_shared_put(struct host *hp)
 	free(s);
 }
 
-/* ---- programs
- * ------------------------------------------------------------------ */
+/* ---- programs ---- */
 
 struct weft_host *host_thread_new(struct weft_comp *host,
 				  struct weft_comp *prog)
@@ -220,8 +218,7 @@ uint32_t weft_host_nodes(struct weft_host *h)
 	return h->hp->shared->hosts;
 }
 
-/* ---- out-of-band store
- * ---------------------------------------------------------- */
+/* ---- out-of-band store ---- */
 
 static struct oob_key *key_of(struct host_shared *s, const char *name)
 {
@@ -363,7 +360,6 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
 
 void weft_host_free(struct weft_host *h, void *p)
 {
-	(void)h;
 	heap_free(p);
 }
 

@@ -13,7 +13,6 @@ static const struct weft_bus_ops *bus_of(const struct weft_host *h)
 
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 {
-	(void)d;
 	return h->hp->bus->peer && bus_of(h)->pio_tagged;
 }
 
@@ -30,8 +29,7 @@ static bool tagged_place(struct weft_host *h, const struct weft_io *io,
 	    (io->off + off) % HOST_LINE + t->bytes > HOST_LINE) {
 		weft_check_failed(
 			h->prog,
-			"tagged access of %u bytes: 4..64, a "
-			"multiple of 4, inside of a line are possible",
+			"tagged access of %u bytes: 4..64, a multiple of 4, inside of a line are possible",
 			t->bytes);
 		return false;
 	}

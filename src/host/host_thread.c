@@ -225,7 +225,7 @@ void host_thread_run(struct weft_host *h)
 	host_others_check(h);
 }
 
-/* ---- polling ------------------------------------------------------------- */
+/* ---- polling ---- */
 
 static bool poll_wait(struct weft_host *h, weft_time_t deadline)
 {
@@ -307,8 +307,7 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 	return hit;
 }
 
-/* ---- interrupts, time ------------------------------------------------------
- */
+/* ---- interrupts, time ---- */
 
 static weft_time_t irq_cost(const struct weft_host *h)
 {
@@ -413,8 +412,7 @@ void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
 		mem_copy(&h->hp->mem, dst, src, n);
 }
 
-/* ---- for the report at the end
- * ------------------------------------------------ */
+/* ---- for the report at the end ---- */
 
 static void describe_poll(const struct weft_host *h, char *buf, size_t size)
 {

@@ -123,7 +123,7 @@ static const struct weft_port_decl ht_ports[] = {
 };
 /* clang-format on */
 
-/* ---- packets, links ------------------------------------------------------ */
+/* ---- packets, links ---- */
 
 struct ht_pkt *ht_pkt_new(struct ht *b)
 {
@@ -174,7 +174,7 @@ static void ht_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	assert(!"a bus takes no messages");
 }
 
-/* ---- interface and life -------------------------------------------------- */
+/* ---- interface and life ---- */
 
 static bool ht_present(struct weft_port *host_port, uint32_t dev)
 {
@@ -199,7 +199,6 @@ static void ht_settle(struct weft_port *dev_port)
 
 static bool ht_many(struct weft_port *dev_port)
 {
-	(void)dev_port;
 	return true;
 }
 
@@ -300,10 +299,10 @@ static int ht_finish(struct weft_comp *c, struct weft_err *err)
 		if (l->lane[HT_UP].queue[HT_POSTED].n ||
 		    l->lane[HT_UP].queue[HT_NONPOSTED].n ||
 		    l->lane[HT_DOWN].queue[HT_ANSWER].n)
-			return weft_fail(err, EPROTO,
-					 "%s: a transaction of dev%u never "
-					 "ended",
-					 c->name, i);
+			return weft_fail(
+				err, EPROTO,
+				"%s: a transaction of dev%u never ended",
+				c->name, i);
 	}
 	return 0;
 }

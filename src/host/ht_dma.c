@@ -108,7 +108,7 @@ static void trace_way(const struct ht *b, const struct ht_link *l,
 		  ht_time(b, end));
 }
 
-/* ---- writes -------------------------------------------------------------- */
+/* ---- writes ---- */
 
 /* Bytes of the next packet: up to the end of a line; a 32-byte block in which
  * a dword is written in part goes by itself, with a mask. */
@@ -247,7 +247,7 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 	done(b, l, t, end);
 }
 
-/* ---- reads --------------------------------------------------------------- */
+/* ---- reads ---- */
 
 /* Reads of bank b of memory take b * T_BANK longer. */
 static weft_time_t bank_time(const struct ht *b, uint64_t addr)

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- queues and rings ---------------------------------------------------- */
+/* ---- queues and rings ---- */
 
 void ht_queue_push(struct ht_queue *q, struct ht_pkt *p)
 {
@@ -69,7 +69,7 @@ void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back)
 	r->back[which % n] = back;
 }
 
-/* ---- tags ---------------------------------------------------------------- */
+/* ---- tags ---- */
 
 static uint8_t tag_first(const struct ht *b, const struct ht_link *l)
 {
@@ -113,7 +113,7 @@ void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
 		l->reads->back[tag] = back;
 }
 
-/* ---- order --------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* A load goes when all stores that the host asked for before, to whomever, have
  * left: the slot, or HT_NEVER. */
@@ -170,7 +170,7 @@ static uint64_t start(const struct ht *b, const struct ht_link *l,
 	return s;
 }
 
-/* ---- the link ------------------------------------------------------------ */
+/* ---- the link ---- */
 
 static const char *const ht_doing[HT_DIRS][HT_VCS] = {
 	[HT_DOWN] = { "store", "load", "read answer" },

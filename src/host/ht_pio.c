@@ -38,7 +38,7 @@ static struct ht_link *target(struct ht *b, uint32_t dev, bool tagged)
 	return l && (l->tagged || !tagged) ? l : NULL;
 }
 
-/* ---- stores -------------------------------------------------------------- */
+/* ---- stores ---- */
 
 /* A store keeps its place in the bridge until it has left. */
 static bool store_room(const struct ht *b, const struct ht_link *l)
@@ -165,7 +165,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 			ht_kick(b, &b->link[i], HT_DOWN);
 }
 
-/* ---- back-pressure ------------------------------------------------------- */
+/* ---- back-pressure ---- */
 
 bool ht_window(struct weft_port *dev_port, uint32_t stores)
 {
@@ -216,7 +216,7 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 	return true;
 }
 
-/* ---- loads --------------------------------------------------------------- */
+/* ---- loads ---- */
 
 static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
 {

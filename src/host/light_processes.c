@@ -17,7 +17,7 @@
 
 enum { WORDS_MIN = 256 };
 
-/* ---- ready --------------------------------------------------------------- */
+/* ---- ready ---- */
 
 static void ready(struct host *hp, struct weft_proc *p)
 {
@@ -39,7 +39,7 @@ static void ready(struct host *hp, struct weft_proc *p)
 	}
 }
 
-/* ---- asleep: a heap ------------------------------------------------------ */
+/* ---- asleep: a heap ---- */
 
 static bool before(const struct weft_proc *a, const struct weft_proc *b)
 {
@@ -73,7 +73,7 @@ static struct weft_proc *sleep_pop(struct host_crew *c)
 	return first;
 }
 
-/* ---- waiting for words: a hash ------------------------------------------- */
+/* ---- waiting for words: a hash ---- */
 
 static uint32_t slot_of(const struct host_crew *c, uintptr_t word)
 {
@@ -151,7 +151,7 @@ void host_crew_stored(struct host *hp, const void *at, size_t n)
 	}
 }
 
-/* ---- turns --------------------------------------------------------------- */
+/* ---- turns ---- */
 
 static void proc_end(struct host *hp, struct weft_proc *p)
 {

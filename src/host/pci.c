@@ -99,7 +99,7 @@ static const struct weft_counter pci_counters[PCIBUS_C_PCI_N] = {
 };
 /* clang-format on */
 
-/* ---- reads of devices ---------------------------------------------------- */
+/* ---- reads of devices ---- */
 
 /* Bytes that the bridge reads ahead. */
 static uint32_t read_bytes(const struct pcibus *b, const struct weft_bus_txn *t)
@@ -194,7 +194,7 @@ static void pci_read_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 		   1);
 }
 
-/* ---- stores, interface --------------------------------------------------- */
+/* ---- stores, interface ---- */
 
 static uint64_t pci_store_clocks(const struct pcibus *b,
 				 const struct pcibus_pio *p)
@@ -233,10 +233,10 @@ static int pci_init(struct weft_comp *c, struct weft_err *err)
 
 	if (b->page & (b->page - 1) || (b->page && b->page < 8) ||
 	    b->line & (b->line - 1))
-		return weft_fail(err, EINVAL,
-				 "%s: page and line must be powers of two "
-				 "from 8 on",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: page and line must be powers of two from 8 on",
+			c->name);
 	b->block = (uint32_t)b->line;
 	b->lanes = b->width - 1;
 	return pcibus_init(c, &pci_kind, &pci_ops, err);

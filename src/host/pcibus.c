@@ -25,7 +25,7 @@ struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
 	return &(*b_p)->dev[p->index - 1];
 }
 
-/* ---- arbiter ------------------------------------------------------------ */
+/* ---- arbiter ---- */
 
 static uint32_t pcibus_masters(const struct pcibus *b)
 {
@@ -141,14 +141,10 @@ void pcibus_event(struct weft_comp *c, uint32_t tag)
 /* Hosts and devices call; nothing arrives at a bus by itself. */
 void pcibus_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
-	(void)c;
-	(void)port;
-	(void)f;
 	assert(!"a bus takes no messages");
 }
 
-/* ---- interface and life ----------------------------------------------------
- */
+/* ---- interface and life ---- */
 
 void pcibus_irq(struct weft_port *dev_port, bool asserted)
 {
@@ -230,10 +226,10 @@ int pcibus_finish(struct weft_comp *c, struct weft_err *err)
 		return 0; /* stopped early: tenures may be on the bus */
 	for (uint32_t i = 0; i < b->devices; i++)
 		if (b->dev[i].rd || b->dev[i].wr)
-			return weft_fail(err, EPROTO,
-					 "%s: a transaction of "
-					 "dev%u never ended",
-					 c->name, i);
+			return weft_fail(
+				err, EPROTO,
+				"%s: a transaction of dev%u never ended",
+				c->name, i);
 	return 0;
 }
 

@@ -164,7 +164,7 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 	return end;
 }
 
-/* ---- tenures ------------------------------------------------------------- */
+/* ---- tenures ---- */
 
 /* A write tenure has moved its last datum at edge `end`. */
 static void write_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
@@ -265,7 +265,7 @@ void pcibus_block(struct pcibus *b)
 	pcibus_kick(b);
 }
 
-/* ---- writes -------------------------------------------------------------- */
+/* ---- writes ---- */
 
 /* Bytes of the next write tenure: the bridge disconnects after WR_CHUNK, the
  * device stops at the border of a page. */

@@ -123,7 +123,7 @@ static struct pcibus_dev *target(struct pcibus *b, const struct pcibus_pio *p)
 	return dev;
 }
 
-/* ---- stores -------------------------------------------------------------- */
+/* ---- stores ---- */
 
 /* The target stops the tenure that began at edge d; true: once too often. */
 static bool retried(struct pcibus *b, struct pcibus_pio *p, uint64_t d,
@@ -222,7 +222,7 @@ bool pcibus_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
-/* ---- loads, conditional stores ------------------------------------------- */
+/* ---- loads, conditional stores ---- */
 
 static void load_wake(struct pcibus *b, uint64_t edge)
 {
@@ -428,7 +428,6 @@ bool pcibus_defer(struct weft_port *dev_port)
 
 	assert(b->load.latched && !b->load.replied &&
 	       &b->dev[b->load.pio.dev] == dev);
-	(void)dev;
 	b->load.deferred = true;
 	return true;
 }

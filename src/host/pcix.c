@@ -88,7 +88,7 @@ static const struct weft_counter pcix_counters[PCIBUS_C_N] = {
 
 enum { PCIX_ADB = 128 }; /* allowable disconnect boundary, bytes (PCI-X) */
 
-/* ---- reads --------------------------------------------------------------- */
+/* ---- reads ---- */
 
 static void split_push(struct pcibus *b, uint32_t dev, uint64_t ready)
 {
@@ -192,7 +192,7 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 		split_pop(b, dev, end);
 }
 
-/* ---- stores, interface --------------------------------------------------- */
+/* ---- stores, interface ---- */
 
 static uint64_t pcix_dwords(const struct pcibus *b, uint64_t off,
 			    uint32_t bytes)
@@ -227,17 +227,17 @@ static const struct weft_bus_ops pcix_ops = {
 	.settle = pcibus_settle,
 };
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int pcix_check(struct weft_comp *c, struct weft_err *err)
 {
 	const struct pcibus *b = c->state;
 
 	if (b->sc_chunk % b->width || b->wr_chunk % b->width)
-		return weft_fail(err, EINVAL,
-				 "%s: sc_chunk and wr_chunk must be multiples "
-				 "of the bus width %u",
-				 c->name, b->width);
+		return weft_fail(
+			err, EINVAL,
+			"%s: sc_chunk and wr_chunk must be multiples of the bus width %u",
+			c->name, b->width);
 	if (b->t_split < b->t_gap + b->t_ph)
 		return weft_fail(err, EINVAL,
 				 "%s.t_split: %u is below t_gap + t_ph = %u",

@@ -267,11 +267,10 @@ static int grid_number(struct ex_topo *t, bool compact, struct weft_err *err)
 		if (!compact)
 			next = EX_INTERNAL + 2 * i;
 		if (next + n > EX_PORTS)
-			return weft_fail(err, EINVAL,
-					 "a switch has %u links: these "
-					 "dimensions need more (two each, one "
-					 "where the size is 2)",
-					 EX_LINKS);
+			return weft_fail(
+				err, EINVAL,
+				"a switch has %u links: these dimensions need more (two each, one where the size is 2)",
+				EX_LINKS);
 		for (uint32_t k = 0; k < n; k++) {
 			t->port[i][k] = (uint8_t)(next + k);
 			t->dim[next + k] = (uint8_t)i;
@@ -293,11 +292,11 @@ static int grid_make(struct ex_topo *t, const uint32_t *size, uint32_t dims,
 				 dims, EX_DIMS);
 	for (uint32_t i = 0; i < dims; i++) {
 		if (!size[i] || n * size[i] > EX_NODES_MAX)
-			return weft_fail(err, EINVAL,
-					 size[i] ? "more than %u nodes"
-						 : "a dimension of size 0 "
-						   "(most are %u nodes)",
-					 EX_NODES_MAX);
+			return weft_fail(
+				err, EINVAL,
+				size[i] ? "more than %u nodes"
+					: "a dimension of size 0 (most are %u nodes)",
+				EX_NODES_MAX);
 		t->size[i] = size[i];
 		t->stride[i] = (uint32_t)n;
 		t->recip[i] = ((1ULL << 32) + size[i] - 1) / size[i];

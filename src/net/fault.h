@@ -8,7 +8,7 @@
 /* The wire of the line that the fault c sits on; NULL: it cannot be damaged. */
 const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 
-/* ---- a wire that leaves some of its functions out ----------------------- */
+/* ---- a wire that leaves some of its functions out ---- */
 
 /* Symbols per word of this frame. */
 uint32_t fault_word(const struct weft_wire_faults *w,
@@ -22,7 +22,7 @@ uint32_t fault_credits(const struct weft_wire_faults *w,
 /* Bits of a symbol that can be wrong. */
 uint32_t fault_symbol_bits(const struct weft_wire_faults *w);
 
-/* ---- symbols ------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 /* The frame as line symbols, with the part of each one in its upper bits
  * (unless the frame was damaged before); room for `spare` more. */
@@ -31,7 +31,7 @@ struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 /* From now on the frame is these symbols. */
 void fault_set(struct weft_frame *f, struct weft_raw *raw);
 
-/* ---- 8b/10b (fault_code.c) --------------------------------------------- */
+/* ---- 8b/10b (fault_code.c) ---- */
 
 struct fault_hit {
 	uint32_t symbol, bit; /* bit of its code, first on the line = 0 */

@@ -109,7 +109,7 @@ static const struct weft_param bits_params[] = {
 	/* clang-format on */
 };
 
-/* ---- what is hit ------------------------------------------------------- */
+/* ---- what is hit ---- */
 
 /* Parts of the wire that the target hits; 0: it has no such part. */
 static uint32_t target_parts(const struct bits *b)
@@ -196,7 +196,7 @@ static void bits_random(struct weft_comp *c, const struct weft_raw *raw,
 	}
 }
 
-/* ---- what becomes of it ------------------------------------------------ */
+/* ---- what becomes of it ---- */
 
 static int hit_order(const void *a, const void *b)
 {
@@ -277,7 +277,7 @@ static void bits_apply(struct bits *b, struct weft_raw *raw)
 		bits_codes(b, raw);
 }
 
-/* ---- the filter -------------------------------------------------------- */
+/* ---- the filter ---- */
 
 /* No error in the whole frame, seen without looking at it. */
 static bool bits_over(struct bits *b, const struct weft_frame *f)
@@ -321,7 +321,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	}
 }
 
-/* ---- idle commas --------------------------------------------------------- */
+/* ---- idle commas ---- */
 
 /* Words of commas up to the one with the next wrong bit. */
 static uint64_t idle_words(const struct bits *b)
@@ -368,7 +368,6 @@ static void idle_plan(struct weft_comp *c)
  * has moved. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
-	(void)tag;
 	if (idle_hit(c->state) <= weft_now(c) + 1)
 		idle_word(c);
 	idle_plan(c);

@@ -70,7 +70,7 @@ void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 	damage(raw, hit, n, b8b10_decode);
 }
 
-/* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ------------ */
+/* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ---- */
 
 /* A transceiver that finds a code in the column of the other disparity gives
  * its symbol and says so; of one that is in no column it gives raw bits. */

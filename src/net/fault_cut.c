@@ -37,7 +37,7 @@ static const struct weft_counter cut_counters[C_N] = {
 
 static const struct weft_param cut_params[] = { OUTAGE_PARAMS, { 0 } };
 
-/* ---- the line goes down ------------------------------------------------ */
+/* ---- the line goes down ---- */
 
 static void cut_plan(struct weft_comp *c)
 {
@@ -72,12 +72,11 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 {
 	struct cut *k = c->state;
 
-	(void)tag;
 	cut_noise(c, outage_get(&k->when, k->next++));
 	cut_plan(c);
 }
 
-/* ---- what is on the line ----------------------------------------------- */
+/* ---- what is on the line ---- */
 
 /* Credits in symbols from..to-1. */
 static uint32_t credits_in(const struct cut *k, const struct weft_raw *all,
@@ -173,7 +172,7 @@ static void cut_filter(struct weft_comp *c, struct weft_frame *f)
 		cut_frame(c, f);
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int cut_init(struct weft_comp *c, struct weft_err *err)
 {

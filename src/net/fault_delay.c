@@ -89,10 +89,10 @@ static int delay_start(struct weft_comp *c, struct weft_err *err)
 	const struct weft_wire_faults *w = fault_wire(c);
 
 	if (d->overtake && (!w || !w->may_overtake))
-		return weft_fail(err, EINVAL,
-				 "%s: overtake: %s.%s is no Ethernet line, "
-				 "others keep order",
-				 c->name, c->on->comp->name, c->on->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: overtake: %s.%s is no Ethernet line, others keep order",
+			c->name, c->on->comp->name, c->on->name);
 	return 0;
 }
 

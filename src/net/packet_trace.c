@@ -114,10 +114,10 @@ static int number(struct reader *r, const char *what, uint64_t max,
 
 	*v_p = 0;
 	if (!word(r, &s, &len))
-		return trace_fail(r,
-				  "no %s: a line is CYCLE SOURCE DESTINATION "
-				  "BYTES [ID [ID,..]]",
-				  what);
+		return trace_fail(
+			r,
+			"no %s: a line is CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]",
+			what);
 	for (uint32_t i = 0; i < len; i++) {
 		if (s[i] < '0' || s[i] > '9' || i > 18)
 			return trace_fail(r, "%s '%.*s' is no number", what,
@@ -338,10 +338,10 @@ static FILE *text_open(const char *path, struct weft_err *err)
 		return NULL;
 	}
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		weft_fail(err, EINVAL,
-			  "%.200s: no file: a trace is read several times, "
-			  "write it to a file first",
-			  path);
+		weft_fail(
+			err, EINVAL,
+			"%.200s: no file: a trace is read several times, write it to a file first",
+			path);
 		close(fd);
 		return NULL;
 	}

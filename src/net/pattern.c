@@ -49,10 +49,10 @@ static int bits_check(const struct pattern *p, struct weft_err *err)
 	bool even = p->kind == PATTERN_TRANSPOSE;
 
 	if (p->nodes & (p->nodes - 1) || (even && bits_of(p->nodes) % 2))
-		return weft_fail(err, EINVAL,
-				 "this pattern permutes bits: it needs a power "
-				 "of %u nodes, not %u",
-				 even ? 4 : 2, p->nodes);
+		return weft_fail(
+			err, EINVAL,
+			"this pattern permutes bits: it needs a power of %u nodes, not %u",
+			even ? 4 : 2, p->nodes);
 	return 0;
 }
 
@@ -173,10 +173,10 @@ static int bursty_init(struct arrivals *a, double peak, double burst,
 	double off = burst * (peak / a->rate - 1);
 
 	if (burst < 1 || peak < a->rate)
-		return weft_fail(err, EINVAL,
-				 "bursts of %g cycles at %.3g packets per "
-				 "cycle do not give %.3g",
-				 burst, peak, a->rate);
+		return weft_fail(
+			err, EINVAL,
+			"bursts of %g cycles at %.3g packets per cycle do not give %.3g",
+			burst, peak, a->rate);
 	a->log_miss = log1p(-peak);
 	a->end_on = log1p(-1 / burst);
 	a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;

@@ -159,10 +159,10 @@ static void ec_get_one(struct ec *e, uint32_t src)
 		epw_fill(q, 8, base + at / 8 * WORK_STEP);
 		if (buf[i] == q[at % 8])
 			continue;
-		weft_check_failed(e->w.c,
-				  "get: %zu bytes at %zu of node %u "
-				  "differ at byte %zu",
-				  len, off, src, i);
+		weft_check_failed(
+			e->w.c,
+			"get: %zu bytes at %zu of node %u differ at byte %zu",
+			len, off, src, i);
 		return;
 	}
 	EC_EXPECT(e, buf[len] == 0xAA, "get: wrote beyond its length");

@@ -59,8 +59,7 @@ static void epp_check(struct epp *p, const struct weft_ep_event *ev,
 	if (bad >= 0 || ev->len != p->size || ev->imm != seq)
 		weft_check_failed(p->w.c,
 				  "round %" PRIu64
-				  ": length %zu, wrong "
-				  "byte %" PRId64,
+				  ": length %zu, wrong byte %" PRId64,
 				  seq, ev->len, bad);
 }
 

@@ -65,8 +65,8 @@ static void ept_arrived(struct ept *t, const struct weft_ep_event *ev)
 	    ev->len != ept_length(t, ev->src, t->w.me, seq))
 		weft_check_failed(t->w.c,
 				  "message %" PRIu64
-				  " of node %u: "
-				  "number %" PRIu64 ", wrong byte %" PRId64,
+				  " of node %u: number %" PRIu64
+				  ", wrong byte %" PRId64,
 				  seq, ev->src, ev->imm, bad);
 	weft_hist_put(t->latency,
 		      (double)(weft_host_now(t->w.h) - *time) / WEFT_NS);

@@ -39,8 +39,7 @@ static struct mainp *self(void)
 	return weft_prog_of(weft_host_self())->state;
 }
 
-/* ---- what calls of the program mean ----------------------------------------
- */
+/* ---- what calls of the program mean ---- */
 
 static void my_exit(int status)
 {
@@ -81,7 +80,6 @@ static int my_printf_chk(int flag, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	(void)flag;
 	va_start(ap, fmt);
 	n = vfprintf(self()->stdout_, fmt, ap);
 	va_end(ap);
@@ -107,7 +105,6 @@ static int my_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	weft_time_t t = weft_host_now(weft_host_self());
 
-	(void)id;
 	ts->tv_sec = (time_t)(t / WEFT_SEC);
 	ts->tv_nsec = (long)(t % WEFT_SEC / WEFT_NS);
 	return 0;
@@ -117,7 +114,6 @@ static int my_gettimeofday(struct timeval *tv, void *zone)
 {
 	struct timespec ts;
 
-	(void)zone;
 	my_clock_gettime(CLOCK_REALTIME, &ts);
 	tv->tv_sec = ts.tv_sec;
 	tv->tv_usec = ts.tv_nsec / 1000;
@@ -155,7 +151,6 @@ static int my_usleep(useconds_t us)
 
 static int my_nanosleep(const struct timespec *want, struct timespec *left)
 {
-	(void)left;
 	sleep_for((weft_time_t)want->tv_sec * WEFT_SEC +
 		  (weft_time_t)want->tv_nsec * WEFT_NS);
 	return 0;
@@ -213,8 +208,7 @@ static bool lead_in(struct mainp *p)
 	return main_redirect(p->dl, tab) && main_redirect(p->dl, main_mem);
 }
 
-/* ---- output -----------------------------------------------------------------
- */
+/* ---- output ---- */
 
 /* Lines with the program's name in front, on stderr. */
 static ssize_t say(void *cookie, const char *buf, size_t n)
@@ -242,8 +236,7 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 	return f;
 }
 
-/* ---- life -------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static int split(struct mainp *p)
 {
@@ -265,10 +258,10 @@ static int mainp_init(struct weft_comp *c, struct weft_err *err)
 	char why[256];
 
 	if (!*p->file)
-		return weft_fail(err, EINVAL,
-				 "%s: file: which program? Give a shared "
-				 "object (cc -shared -fPIC)",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: file: which program? Give a shared object (cc -shared -fPIC)",
+			c->name);
 	if (!shared_object_exports(p->file, "main", why, sizeof(why)))
 		return weft_fail(err, EINVAL, "%s: %.200s: %.200s", c->name,
 				 p->file, why);

@@ -22,8 +22,7 @@ enum { REL_JUMP = R_AARCH64_JUMP_SLOT, REL_DATA = R_AARCH64_GLOB_DAT };
 enum { REL_JUMP = -1, REL_DATA = -1 };
 #endif
 
-/* ---- a private copy -------------------------------------------------------
- */
+/* ---- a private copy ---- */
 
 static bool copy_fd(int from, int to)
 {
@@ -74,8 +73,7 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size)
 		if (!strncmp(said, path, strlen(path)))
 			said += strlen(path) + strlen(": ");
 		snprintf(why, size,
-			 "not a shared object with main "
-			 "(cc -shared -fPIC): %s",
+			 "not a shared object with main (cc -shared -fPIC): %s",
 			 said);
 		close(fd);
 	}
@@ -83,8 +81,7 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size)
 	return dl;
 }
 
-/* ---- references ------------------------------------------------------------
- */
+/* ---- references ---- */
 
 struct dynamic {
 	const ElfW(Sym) * sym;

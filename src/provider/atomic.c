@@ -19,7 +19,7 @@ struct atomic_call {
 	size_t srcs, cmps, ress;
 };
 
-/* ---- what is possible -------------------------------------------------- */
+/* ---- what is possible ---- */
 
 static size_t atomic_most(const struct wfi_hub *h, size_t size)
 {
@@ -78,7 +78,7 @@ int wfi_query_atomic(struct fid_domain *fid, enum fi_datatype type,
 	return 0;
 }
 
-/* ---- this side --------------------------------------------------------- */
+/* ---- this side ---- */
 
 static size_t atomic_iov(struct iovec *iov, const struct fi_ioc *ioc, size_t n,
 			 size_t size)
@@ -166,7 +166,7 @@ static ssize_t atomic_do(struct fid_ep *fid, struct atomic_call *c)
 	return wfi_tx_ret(ep, atomic_post(ep, c, p, &w, size));
 }
 
-/* ---- calls ------------------------------------------------------------- */
+/* ---- calls ---- */
 
 static ssize_t atomic_writev(struct fid_ep *fid, const struct fi_ioc *iov,
 			     void **desc, size_t count, fi_addr_t addr,

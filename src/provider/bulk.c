@@ -17,7 +17,7 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 	return most && most < (1u << 26) ? most : 1u << 26;
 }
 
-/* ---- registered memory -------------------------------------------------- */
+/* ---- registered memory ---- */
 
 /* The one that was not used for longest; -EAGAIN, something under way needs
  * it: the next one tries again.  True: there is room now. */
@@ -127,7 +127,7 @@ void wfi_regs_free(struct wfi_hub *h)
 	}
 }
 
-/* ---- windows ------------------------------------------------------------ */
+/* ---- windows ---- */
 
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p)
@@ -188,7 +188,7 @@ void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm)
 		op->type->filled(op);
 }
 
-/* ---- puts --------------------------------------------------------------- */
+/* ---- puts ---- */
 
 /* To a window of this process. */
 static int bulk_self(struct wfi_op *op)
@@ -261,7 +261,7 @@ void wfi_bulk_put(struct wfi_op *op, const void *p, size_t len,
 	wfi_bulk_out(op);
 }
 
-/* ---- memory ------------------------------------------------------------- */
+/* ---- memory ---- */
 
 size_t wfi_iov_len(const struct iovec *iov, size_t n)
 {

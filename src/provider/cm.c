@@ -17,7 +17,7 @@
 
 enum { CONN_PATIENCE_US = 3000000 };
 
-/* ---- events ------------------------------------------------------------ */
+/* ---- events ---- */
 
 static void cm_event(struct wfi_ep *ep, uint32_t event, const void *data,
 		     size_t len)
@@ -40,7 +40,7 @@ static void cm_failed(struct wfi_ep *ep, int err, const void *data, size_t len)
 		wfi_eq_add(ep->eq, 0, err, &e, sizeof(e), data, len);
 }
 
-/* ---- active side ------------------------------------------------------- */
+/* ---- active side ---- */
 
 static void connect_end(struct wfi_op *op, int err)
 {
@@ -154,7 +154,7 @@ void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in)
 	cm_failed(ep, FI_ECONNREFUSED, in->data, in->len);
 }
 
-/* ---- passive side ------------------------------------------------------ */
+/* ---- passive side ---- */
 
 int wfi_cm_adopt(struct wfi_ep *ep, struct fid *handle)
 {
@@ -196,7 +196,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 	return rc ? rc : p ? 0 : -FI_ENOMEM;
 }
 
-/* ---- ends -------------------------------------------------------------- */
+/* ---- ends ---- */
 
 static void cm_hang_up(struct wfi_ep *ep)
 {
@@ -253,7 +253,7 @@ void wfi_cm_close(struct wfi_ep *ep)
 	ep->req = NULL;
 }
 
-/* ---- names ------------------------------------------------------------- */
+/* ---- names ---- */
 
 int wfi_sin_give(const struct sockaddr_in *sin, void *addr, size_t *len)
 {

@@ -7,7 +7,7 @@
 
 #include "provider/obj.h"
 
-/* ---- binding ----------------------------------------------------------- */
+/* ---- binding ---- */
 
 static const uint64_t ep_cntr_flag[WFI_CNTRS] = {
 	[WFI_C_SEND] = FI_SEND,
@@ -113,7 +113,7 @@ static void ep_unbind(struct wfi_ep *ep)
 		wfi_eq_use(ep->eq, -1);
 }
 
-/* ---- control ----------------------------------------------------------- */
+/* ---- control ---- */
 
 static int ep_enable(struct wfi_ep *ep)
 {
@@ -269,7 +269,7 @@ static struct fi_ops ep_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* ---- opening ----------------------------------------------------------- */
+/* ---- opening ---- */
 
 /* The port that was asked for; a second endpoint of the same gets another. */
 static int ep_port(struct wfi_ep *ep)

@@ -2,7 +2,7 @@
 /* Endpoints: where their operations go to and end, and who hears messages. */
 #include "provider/region.h"
 
-/* ---- completions ------------------------------------------------------- */
+/* ---- completions ---- */
 
 void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err)
 {
@@ -41,7 +41,7 @@ void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet)
 		wfi_cq_add(ep->rx_cq, c);
 }
 
-/* ---- where to and from where ------------------------------------------- */
+/* ---- where to and from where ---- */
 
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p)

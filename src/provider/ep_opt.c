@@ -135,7 +135,7 @@ struct fi_ops_ep wfi_ops_ep = {
 	.tx_size_left = opt_size_left,
 };
 
-/* ---- shared contexts --------------------------------------------------- */
+/* ---- shared contexts ---- */
 
 struct wfi_stx {
 	struct fid_stx fid;

@@ -22,7 +22,7 @@ int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 	return -FI_ENOSYS;
 }
 
-/* ---- domain ------------------------------------------------------------ */
+/* ---- domain ---- */
 
 static struct wfi_domain *domain_of(struct fid *fid)
 {
@@ -118,7 +118,7 @@ int wfi_domain(struct fid_fabric *fid, struct fi_info *info,
 	return 0;
 }
 
-/* ---- fabric ------------------------------------------------------------ */
+/* ---- fabric ---- */
 
 static int fabric_close(struct fid *fid)
 {

@@ -11,7 +11,7 @@
 
 #define CORE_ONLY (1ull << 59) /* a utility provider asks */
 
-/* ---- addresses --------------------------------------------------------- */
+/* ---- addresses ---- */
 
 /* 127.x.y.z, or an address that this machine answers to. */
 static bool sin_ours(const struct sockaddr_in *sin)
@@ -90,7 +90,7 @@ static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 			&info->dest_addrlen);
 }
 
-/* ---- attributes: true when they fit ------------------------------------ */
+/* ---- attributes: true when they fit ---- */
 
 static bool fit_most(size_t want, size_t have)
 {
@@ -193,7 +193,7 @@ static bool info_fits(const struct fi_info *hints, const struct fi_info *have)
 	       (!hints->domain_attr || fit_domain(hints->domain_attr, have));
 }
 
-/* ---- the answer -------------------------------------------------------- */
+/* ---- the answer ---- */
 
 #define TAKE(field)                                                            \
 	do {                                                                   \

@@ -148,7 +148,7 @@ static inline void wfi_unlock(struct wfi_hub *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* ---- sending: all with the lock ---------------------------------------- */
+/* ---- sending: all with the lock ---- */
 
 struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr);
 /* One message.  -EAGAIN: nothing has happened; not with `must`, then it is
@@ -170,7 +170,7 @@ void wfi_hub_wait(struct wfi_hub *h, uint32_t real_us);
 /* A call that changes state costs this. */
 void wfi_hub_charge(struct wfi_hub *h);
 
-/* ---- calls of the user, as counted and timed (stat.c) ------------------- */
+/* ---- calls of the user, as counted and timed (stat.c) ---- */
 
 /* With the lock; one at a time. */
 void wfi_calls_open(struct wfi_hub *h);
@@ -179,7 +179,7 @@ void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
 /* -FI_EAGAIN: it was none, the user makes it again. */
 void wfi_call_end(struct wfi_hub *h, int rc);
 
-/* ---- ports and names ---------------------------------------------------- */
+/* ---- ports and names ---- */
 
 /* num 0: any.  -EADDRINUSE. */
 int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num);

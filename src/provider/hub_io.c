@@ -26,7 +26,7 @@ struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr)
 	return p;
 }
 
-/* ---- out ---------------------------------------------------------------- */
+/* ---- out ---- */
 
 static size_t hub_pack(unsigned char *buf, const struct wire *w,
 		       const struct iovec *iov, size_t n)
@@ -180,7 +180,7 @@ static void hub_flush_busy(struct wfi_hub *h)
 	}
 }
 
-/* ---- in ----------------------------------------------------------------- */
+/* ---- in ---- */
 
 /* To the endpoint it is for; a request for one that is not there is refused. */
 static void hub_to_port(struct wfi_hub *h, const struct wfi_in *in)

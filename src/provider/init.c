@@ -15,8 +15,8 @@ FI_EXT_INI;
 
 FI_EXT_INI
 {
-	fi_param_define(&wfi_prov, "layer", FI_PARAM_BOOL,
-			"Let utility providers (ofi_rxm, ofi_rxd) use this one "
-			"(default: no)");
+	fi_param_define(
+		&wfi_prov, "layer", FI_PARAM_BOOL,
+		"Let utility providers (ofi_rxm, ofi_rxd) use this one (default: no)");
 	return &wfi_prov;
 }

@@ -111,7 +111,7 @@ struct fi_ops_msg wfi_ops_msg = {
 	.injectdata = msg_injectdata,
 };
 
-/* ---- tagged ------------------------------------------------------------- */
+/* ---- tagged ---- */
 
 static ssize_t tag_recvv(struct fid_ep *fid, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t addr,

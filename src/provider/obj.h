@@ -27,7 +27,7 @@ enum {
 	WFI_DGRAM = 4000, /* longest datagram */
 };
 
-/* ---- init.c, attr.c ---------------------------------------------------- */
+/* ---- init.c, attr.c ---- */
 
 extern struct fi_provider wfi_prov;
 int wfi_getinfo(uint32_t version, const char *node, const char *service,
@@ -41,7 +41,7 @@ int wfi_resolve(const char *node, const char *service,
 /* Caps that are there without being asked for. */
 extern const uint64_t wfi_caps_secondary;
 
-/* ---- fabric.c ---------------------------------------------------------- */
+/* ---- fabric.c ---- */
 
 struct wfi_fabric {
 	struct fid_fabric fid;
@@ -71,7 +71,7 @@ int wfi_no_control(struct fid *fid, int command, void *arg);
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		    void **ops, void *context);
 
-/* ---- wait.c ------------------------------------------------------------ */
+/* ---- wait.c ---- */
 
 /* How somebody waits for a queue: all wait objects are the transport's. */
 struct wfi_wait {
@@ -104,7 +104,7 @@ int wfi_wait_until(struct wfi_hub *h, bool (*test)(void *arg), void *arg,
 
 struct wfi_trig;
 
-/* ---- cq.c, cntr.c, eq.c ------------------------------------------------ */
+/* ---- cq.c, cntr.c, eq.c ---- */
 
 struct wfi_comp {
 	struct fi_cq_tagged_entry e;
@@ -168,7 +168,7 @@ int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 /* Somebody uses it, or (-1) no more. */
 void wfi_eq_use(struct wfi_eq *eq, int n);
 
-/* ---- av.c -------------------------------------------------------------- */
+/* ---- av.c ---- */
 
 struct wfi_av_entry {
 	struct sockaddr_in sin;
@@ -193,7 +193,7 @@ int wfi_av_open(struct fid_domain *dom, struct fi_av_attr *attr,
 int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p);
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name);
 
-/* ---- mr.c -------------------------------------------------------------- */
+/* ---- mr.c ---- */
 
 struct wfi_mr {
 	struct fid_mr fid;
@@ -220,7 +220,7 @@ extern struct fi_ops_mr wfi_ops_mr;
 int wfi_mr_check(struct wfi_domain *d, uint64_t key, uint64_t addr, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p);
 
-/* ---- ep.c -------------------------------------------------------------- */
+/* ---- ep.c ---- */
 
 enum wfi_cntr_kind {
 	WFI_C_SEND,
@@ -299,14 +299,14 @@ static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 	return container_of(fid, struct wfi_ep, fid);
 }
 
-/* ---- trigger.c --------------------------------------------------------- */
+/* ---- trigger.c ---- */
 
 /* The counter has moved: what waited for it may go. */
 void wfi_trigger(struct wfi_cntr *c);
 int wfi_trigger_control(struct wfi_domain *d, int command, void *arg);
 void wfi_trigger_drop(struct wfi_cntr *c);
 
-/* ---- rx.c --------------------------------------------------------------- */
+/* ---- rx.c ---- */
 
 /* A message has got its receive, which is in no queue, or in this one. */
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
@@ -314,7 +314,7 @@ void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
 void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);
 struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
 
-/* ---- what comes in ----------------------------------------------------- */
+/* ---- what comes in ---- */
 
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -330,7 +330,7 @@ void wfi_accept_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
 
-/* ---- cm.c -------------------------------------------------------------- */
+/* ---- cm.c ---- */
 
 int wfi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		   struct fid_pep **pep_p, void *context);

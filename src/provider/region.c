@@ -15,7 +15,7 @@ struct wfi_region {
 	struct wire_region r; /* len 0: none, or not known yet */
 };
 
-/* ---- this side asks ---------------------------------------------------- */
+/* ---- this side asks ---- */
 
 /* Regions of all ports of a process are in one map; two that fall on the same
  * place take turns. */
@@ -103,7 +103,7 @@ void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in)
 	free(g);
 }
 
-/* ---- this side answers ------------------------------------------------- */
+/* ---- this side answers ---- */
 
 /* Nobody counts accesses to it, and the NIC can name it. */
 static bool region_open(struct wfi_ep *ep, struct wfi_mr *mr)

@@ -9,7 +9,7 @@
 #define WRITE (FI_RMA | FI_WRITE)
 #define READ  (FI_RMA | FI_READ)
 
-/* ---- write ------------------------------------------------------------- */
+/* ---- write ---- */
 
 /* Its message, with a number that the other side acknowledges. */
 static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
@@ -70,7 +70,7 @@ static int rma_write(struct wfi_op *op, struct wire *w,
 	return rma_write_long(op, w);
 }
 
-/* ---- read -------------------------------------------------------------- */
+/* ---- read ---- */
 
 static void rma_read_filled(struct wfi_op *op)
 {
@@ -139,7 +139,7 @@ static int rma_read(struct wfi_op *op, struct wire *w,
 					  : rma_read_long(op, w);
 }
 
-/* ---- either ------------------------------------------------------------- */
+/* ---- either ---- */
 
 static bool rma_direct(struct wfi_ep *ep, const struct wfi_tx *t,
 		       struct wfi_peer *p, uint16_t port, size_t len,
@@ -184,7 +184,7 @@ ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t)
 	return rc;
 }
 
-/* ---- calls -------------------------------------------------------------- */
+/* ---- calls ---- */
 
 static ssize_t rma_call_readv(struct fid_ep *fid, const struct iovec *iov,
 			      void **desc, size_t count, fi_addr_t addr,

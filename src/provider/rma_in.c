@@ -65,7 +65,7 @@ void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in)
 	wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
 }
 
-/* ---- long writes ------------------------------------------------------- */
+/* ---- long writes ---- */
 
 static void in_sink_filled(struct wfi_op *op)
 {
@@ -160,7 +160,7 @@ void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in)
 		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
 }
 
-/* ---- reads ------------------------------------------------------------- */
+/* ---- reads ---- */
 
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len)

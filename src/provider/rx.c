@@ -7,7 +7,7 @@
 #include "provider/bulk.h"
 #include "provider/obj.h"
 
-/* ---- completions ------------------------------------------------------- */
+/* ---- completions ---- */
 
 struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
 {
@@ -68,7 +68,7 @@ static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
 	wfi_ep_rx_end(ep, c, quiet);
 }
 
-/* ---- long messages ----------------------------------------------------- */
+/* ---- long messages ---- */
 
 static struct wfi_msg rx_op_msg(struct wfi_op *op)
 {
@@ -209,7 +209,7 @@ static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 	wfi_op_end(op, 0);
 }
 
-/* ---- a receive and a message ------------------------------------------- */
+/* ---- a receive and a message ---- */
 
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m)
 {

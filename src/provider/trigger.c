@@ -19,7 +19,7 @@ struct wfi_trig {
 	struct fi_deferred_work *work;
 };
 
-/* ---- when its time has come -------------------------------------------- */
+/* ---- when its time has come ---- */
 
 static const struct wfi_op_type trig_type = { 0 };
 
@@ -92,7 +92,7 @@ void wfi_trigger_drop(struct wfi_cntr *c)
 	}
 }
 
-/* ---- waiting ----------------------------------------------------------- */
+/* ---- waiting ---- */
 
 static void trig_wait(struct wfi_cntr *c, struct wfi_trig *g)
 {
@@ -138,7 +138,7 @@ ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t)
 	return 0;
 }
 
-/* ---- deferred work ----------------------------------------------------- */
+/* ---- deferred work ---- */
 
 /* The operation in the shape of a call; false: not of these. */
 static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,

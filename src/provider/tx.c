@@ -87,7 +87,7 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 	return op;
 }
 
-/* ---- a window for what was announced ----------------------------------- */
+/* ---- a window for what was announced ---- */
 
 static void tx_put_done(struct wfi_op *op)
 {
@@ -143,7 +143,7 @@ const struct wfi_op_type wfi_tx_type = {
 	.end = wfi_ep_tx_end,
 };
 
-/* ---- a result ----------------------------------------------------------- */
+/* ---- a result ---- */
 
 static void tx_result(struct wfi_op *op, const struct wfi_in *in)
 {
@@ -160,7 +160,7 @@ const struct wfi_op_type wfi_tx_fetch_type = {
 	.end = wfi_ep_tx_end,
 };
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 static int tx_short(struct wfi_ep *ep, const struct wfi_tx *t,
 		    struct wfi_peer *p, struct wire *w)
@@ -238,7 +238,7 @@ ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t)
 				      : tx_long(ep, t, p, &w, len));
 }
 
-/* ---- calls -------------------------------------------------------------- */
+/* ---- calls ---- */
 
 ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t)
 {

@@ -108,7 +108,7 @@ int wfi_wait_until(struct wfi_hub *h, bool (*test)(void *arg), void *arg,
 	return 0;
 }
 
-/* ---- any object that can be waited for --------------------------------- */
+/* ---- any object that can be waited for ---- */
 
 struct wfi_set {
 	struct fid_wait fid;
@@ -206,7 +206,7 @@ int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 	return any || rc == -EAGAIN ? -FI_EAGAIN : rc;
 }
 
-/* ---- wait sets --------------------------------------------------------- */
+/* ---- wait sets ---- */
 
 void wfi_set_add(struct fid_wait *fid, struct fid *what)
 {
@@ -280,7 +280,7 @@ int wfi_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 	return 0;
 }
 
-/* ---- poll sets --------------------------------------------------------- */
+/* ---- poll sets ---- */
 
 struct wfi_poll {
 	struct fid_poll fid;

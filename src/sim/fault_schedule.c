@@ -11,10 +11,10 @@ int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err)
 {
 	o->rng = &c->rng;
 	if (o->every && (!o->length || o->every <= o->length))
-		return weft_fail(err, EINVAL,
-				 "%s: `every` must be longer than "
-				 "`length`, which must not be 0",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: `every` must be longer than `length`, which must not be 0",
+			c->name);
 	if (o->random && !o->every)
 		return weft_fail(err, EINVAL, "%s: `random` needs `every`",
 				 c->name);

@@ -86,7 +86,6 @@ struct weft_raw *weft_raw_new(struct weft_sim *sim, uint32_t n)
 {
 	struct weft_raw *r = malloc(sizeof(*r) + n * sizeof(*r->sym));
 
-	(void)sim;
 	assert(r);
 	r->n = n;
 	return r;

@@ -36,13 +36,12 @@ static int param_unknown(const struct weft_comp *c, const char *name,
 
 	if (near)
 		return weft_fail(err, ENOENT,
-				 "%s has no parameter '%s': did "
-				 "you mean '%s'?",
+				 "%s has no parameter '%s': did you mean '%s'?",
 				 c->cls->name, name, near);
-	return weft_fail(err, ENOENT,
-			 "%s has no parameter '%s': 'weft "
-			 "describe %s' lists them",
-			 c->cls->name, name, c->cls->name);
+	return weft_fail(
+		err, ENOENT,
+		"%s has no parameter '%s': 'weft describe %s' lists them",
+		c->cls->name, name, c->cls->name);
 }
 
 int weft_param_set(struct weft_comp *c, const char *param, const char *value,
@@ -116,8 +115,7 @@ static int preset_words(struct weft_comp *c, const char *text,
 
 		if (sscanf(text, " %63[^= ]=%63s%n", name, value, &used) != 2)
 			return weft_fail(err, EINVAL,
-					 "%s: bad preset text "
-					 "'%s'",
+					 "%s: bad preset text '%s'",
 					 c->cls->name, text);
 		if (weft_param_set(c, name, value, err))
 			return -EINVAL;

@@ -104,16 +104,14 @@ static int connect_check(const struct weft_port *a, const struct weft_port *b,
 				 a->comp->name, a->name);
 	if (taken)
 		return weft_fail(err, EBUSY,
-				 "%s.%s already has a cable, to "
-				 "%s.%s",
+				 "%s.%s already has a cable, to %s.%s",
 				 taken->comp->name, taken->name,
 				 taken->peer->comp->name, taken->peer->name);
 	if (a->kind != b->kind || a->decl->wire != b->decl->wire)
-		return weft_fail(err, EINVAL,
-				 "%s.%s and %s.%s do not fit: "
-				 "different kind of port",
-				 a->comp->name, a->name, b->comp->name,
-				 b->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.%s and %s.%s do not fit: different kind of port",
+			a->comp->name, a->name, b->comp->name, b->name);
 	return 0;
 }
 
@@ -126,11 +124,10 @@ int weft_connect(struct weft_port *a, struct weft_port *b,
 	if (link)
 		delay = ((struct weft_link_state *)link->state)->delay;
 	if (!delay && a->kind == WEFT_PORT_LINK)
-		return weft_fail(err, EINVAL,
-				 "the cable from %s.%s to %s.%s "
-				 "has no latency: at least 1fs is needed",
-				 a->comp->name, a->name, b->comp->name,
-				 b->name);
+		return weft_fail(
+			err, EINVAL,
+			"the cable from %s.%s to %s.%s has no latency: at least 1fs is needed",
+			a->comp->name, a->name, b->comp->name, b->name);
 	a->peer = b;
 	b->peer = a;
 	a->delay = b->delay = delay;
@@ -250,12 +247,11 @@ WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
 	if (p->beside || p->overlapped)
 		return end;
 	p->overlapped = true;
-	weft_check_failed(p->comp,
-			  "%s: a frame starts at %.3f ns while the one before "
-			  "it is on the line until %.3f ns: wait until the "
-			  "line is free",
-			  p->name, (double)start / (double)WEFT_NS,
-			  (double)p->out_end / (double)WEFT_NS);
+	weft_check_failed(
+		p->comp,
+		"%s: a frame starts at %.3f ns while the one before it is on the line until %.3f ns: wait until the line is free",
+		p->name, (double)start / (double)WEFT_NS,
+		(double)p->out_end / (double)WEFT_NS);
 	return end;
 }
 

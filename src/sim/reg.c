@@ -130,12 +130,10 @@ static int map_check(const struct reg_map *m, struct weft_err *err)
 		const struct reg_at *a = &m->at[i - 1], *b = &m->at[i];
 
 		if (a->space == b->space && a->offset + a->width > b->offset)
-			return weft_fail(err, EINVAL,
-					 "%s: registers %s and "
-					 "%s overlap",
-					 m->cls->name,
-					 m->cls->regs[a->reg].name,
-					 m->cls->regs[b->reg].name);
+			return weft_fail(
+				err, EINVAL, "%s: registers %s and %s overlap",
+				m->cls->name, m->cls->regs[a->reg].name,
+				m->cls->regs[b->reg].name);
 	}
 	return 0;
 }

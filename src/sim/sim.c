@@ -86,11 +86,11 @@ static int class_check(const struct weft_class *cls, struct weft_err *err)
 {
 	if (cls->api_version != WEFT_API_VERSION ||
 	    cls->struct_size != sizeof(*cls))
-		return weft_fail(err, EINVAL,
-				 "component %s was built for interface %u: "
-				 "rebuild it against interface %u",
-				 cls->name ? cls->name : "?", cls->api_version,
-				 WEFT_API_VERSION);
+		return weft_fail(
+			err, EINVAL,
+			"component %s was built for interface %u: rebuild it against interface %u",
+			cls->name ? cls->name : "?", cls->api_version,
+			WEFT_API_VERSION);
 	return 0;
 }
 
@@ -174,10 +174,10 @@ static int comp_wired(const struct weft_comp *c, struct weft_err *err)
 		const struct weft_port *p = &c->ports[i];
 
 		if (!p->peer && !p->decl->optional)
-			return weft_fail(err, EINVAL,
-					 "%s.%s is not connected: every port "
-					 "of %s needs a cable",
-					 c->name, p->name, c->cls->name);
+			return weft_fail(
+				err, EINVAL,
+				"%s.%s is not connected: every port of %s needs a cable",
+				c->name, p->name, c->cls->name);
 	}
 	return 0;
 }
@@ -192,8 +192,7 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
 		sim->comps[i]->id = i;
 		if (i && !strcmp(sim->comps[i - 1]->name, sim->comps[i]->name))
 			return weft_fail(err, EEXIST,
-					 "two components are "
-					 "called %s",
+					 "two components are called %s",
 					 sim->comps[i]->name);
 		assert(sim->comps[i]->inited);
 	}
@@ -474,10 +473,10 @@ int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 	result_collect(sim);
 	if (!ret && weft_sim_idle(sim) &&
 	    (sim->live_frames || sim->live_bufs || frames_in_flight(sim)))
-		ret = weft_fail(err, EPROTO,
-				"%llu frames and %llu payloads were lost "
-				"inside the models",
-				(unsigned long long)sim->live_frames,
-				(unsigned long long)sim->live_bufs);
+		ret = weft_fail(
+			err, EPROTO,
+			"%llu frames and %llu payloads were lost inside the models",
+			(unsigned long long)sim->live_frames,
+			(unsigned long long)sim->live_bufs);
 	return ret;
 }

@@ -117,8 +117,6 @@ static void node_packet(void *own, struct flink *l, struct weft_frame *f,
 
 static void node_bad_header(void *own, struct flink *l, uint64_t cycle)
 {
-	(void)l;
-	(void)cycle;
 	((struct node *)((struct weft_comp *)own)->state)->errors++;
 }
 
@@ -164,7 +162,6 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 
 static void node_event(struct weft_comp *c, uint32_t tag)
 {
-	(void)tag;
 	flink_event(&((struct node *)c->state)->link);
 }
 

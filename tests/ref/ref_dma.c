@@ -5,8 +5,7 @@
 
 #include "ref_dma_int.h"
 
-/* ---- NET side
- * ----------------------------------------------------------------- */
+/* ---- NET side ---- */
 
 /* The wire word of the last cycle has left: so have the FIFO words that ended
  * with it (header word, payload words, CRC word). */
@@ -88,8 +87,7 @@ static void far_forward(struct ref *r, uint32_t k)
 	}
 }
 
-/* ---- departure ------------------------------------------------------------
- */
+/* ---- departure ---- */
 
 /* Path of the n-th packet from now on to the destination of VOQ v
  * (forth.md 7.2). */
@@ -194,8 +192,7 @@ static void net_edge(struct ref *r, uint32_t k)
 	ref_end_line(&r->far[k], r->cc);
 }
 
-/* ---- running
- * ------------------------------------------------------------------ */
+/* ---- running ---- */
 
 static void end_init(const struct ref *r, struct ref_end *e, uint32_t delay,
 		     uint32_t tx_lanes, uint32_t rx_lanes, uint32_t cap)

@@ -3,8 +3,7 @@
  * (3.7, 3.8). */
 #include "ref_dma_int.h"
 
-/* ---- queues ---------------------------------------------------------------
- */
+/* ---- queues ---- */
 
 static void take_descriptors(struct ref *r)
 {
@@ -73,11 +72,9 @@ static uint32_t new_xfer(struct ref *r)
 	return r->x_tail[r->q]++;
 }
 
-/* ---- engine -----------------------------------------------------------------
- */
+/* ---- engine ---- */
 
-/* ---- request queues ------------------------------------------------------
- */
+/* ---- request queues ---- */
 
 static void unmask(struct ref *r)
 {

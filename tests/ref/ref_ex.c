@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- crossbar
- * --------------------------------------------------------------------- */
+/* ---- crossbar ---- */
 
 static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 			uint32_t pos)
@@ -202,8 +201,7 @@ static void crossbar(struct world *w, uint32_t n, const bool *slot)
 	}
 }
 
-/* ---- network ports
- * ------------------------------------------------------------------ */
+/* ---- network ports ---- */
 
 static uint32_t route_flits(const struct rx_cfg *c, const struct rx_pkt *p)
 {
@@ -284,8 +282,7 @@ static void np_take(struct world *w, uint32_t n, uint32_t p)
 	}
 }
 
-/* ---- all of it, cycle by cycle
- * ------------------------------------------------------ */
+/* ---- all of it, cycle by cycle ---- */
 
 static void world_init(struct world *w)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- conditional store buffer ------------------------------------------ */
+/* ---- conditional store buffer ---- */
 
 static uint32_t csb_of(const struct ref_csb *b, uint32_t vpid)
 {
@@ -61,7 +61,7 @@ bool ref_csb_next(struct ref_csb *b, struct ref_csb_entry *e)
 	return true;
 }
 
-/* ---- scheduler --------------------------------------------------------- */
+/* ---- scheduler ---- */
 
 static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
 {

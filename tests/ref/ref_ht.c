@@ -74,7 +74,7 @@ weft_time_t ref_ht_less_half(const struct ref *r, weft_time_t t)
 	return t > half ? t - half : 0;
 }
 
-/* ---- the host ------------------------------------------------------------ */
+/* ---- the host ---- */
 
 static uint64_t absent_slot(const struct ref *r, weft_time_t from)
 {
@@ -175,7 +175,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 	}
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- all ---- */
 
 static void step(struct ref *r)
 {

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* ---- devices ------------------------------------------------------------- */
+/* ---- devices ---- */
 
 static void dev_submit(struct ref *r, struct link *l)
 {
@@ -87,7 +87,7 @@ void ref_ht_dev_load(struct ref *r, struct link *l)
 		l->answer_at = ref_ht_edge(r, r->k) + (l->mute ? 1 : after);
 }
 
-/* ---- the device's core --------------------------------------------------- */
+/* ---- the device's core ---- */
 
 void ref_ht_credit_back(struct ref *r, struct link *l, uint32_t dir,
 			uint32_t vc)

@@ -2,7 +2,7 @@
 /* Reference model of the HyperTransport bus: bridge, memory, the link. */
 #include "ref_ht_int.h"
 
-/* ---- the bridge ---------------------------------------------------------- */
+/* ---- the bridge ---- */
 
 static weft_time_t behind(const struct link *l, weft_time_t t)
 {
@@ -96,7 +96,7 @@ void ref_ht_bridge_memory(struct ref *r, struct link *l)
 	}
 }
 
-/* ---- the link ------------------------------------------------------------ */
+/* ---- the link ---- */
 
 void ref_ht_link_ends(struct ref *r, struct link *l)
 {
@@ -202,7 +202,6 @@ static struct pkt cut(struct ref *r, struct link *l, struct list *q,
 	uint64_t end = p->addr + p->bytes, to = block_end(p->addr, end);
 	struct txn *t = &l->txn[p->op];
 
-	(void)r;
 	if (p->what == HT_READ) {
 		while (to % 64 && to < end)
 			to = block_end(to, end);

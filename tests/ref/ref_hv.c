@@ -88,7 +88,7 @@ static uint32_t translate(uint32_t addr, uint32_t len, struct piece *p,
 	return 39;
 }
 
-/* ---- sender ------------------------------------------------------------- */
+/* ---- sender ---- */
 
 static struct ref_hv_msg *tx_of(void)
 {
@@ -193,7 +193,7 @@ static bool tx_step(void)
 	return false;
 }
 
-/* ---- GEC, line ---------------------------------------------------------- */
+/* ---- GEC, line ---- */
 
 static void line(void)
 {
@@ -219,7 +219,7 @@ static void line(void)
 		    ref_hv_edge(12) + ref_hv_edge(4);
 }
 
-/* ---- receiver ----------------------------------------------------------- */
+/* ---- receiver ---- */
 
 static void skip_segments(void)
 {

@@ -52,7 +52,7 @@ const struct ref_op *pcix_op_of(const struct stream *st)
 	return &st->list->op[st->next];
 }
 
-/* ---- what happens outside of the bus ------------------------------------- */
+/* ---- what happens outside of the bus ---- */
 
 static void stream_submit(struct ref *r, struct stream *st)
 {
@@ -118,8 +118,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 	}
 }
 
-/* ---- arbitration ------------------------------------------------------------
- */
+/* ---- arbitration ---- */
 
 static bool asks(const struct ref *r, uint32_t m)
 {
@@ -239,8 +238,7 @@ static void arbitrate(struct ref *r)
 		}
 }
 
-/* ---- phases
- * --------------------------------------------------------------------- */
+/* ---- phases ---- */
 
 static void read_over(struct ref *r)
 {

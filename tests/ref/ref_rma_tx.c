@@ -214,8 +214,6 @@ void ref_tx_read_done(struct work *w, uint32_t unit, uint32_t rd)
 static enum ref_rma_tx_state do_read(struct work *w, uint32_t unit,
 				     struct op *o)
 {
-	(void)w;
-	(void)unit;
 	if (!o->got || (o->lock && o->got < o->total))
 		return REF_TX_READ;
 	return REF_TX_SEND;

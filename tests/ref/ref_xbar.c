@@ -92,7 +92,7 @@ static uint32_t lane_behind(const struct ref_cfg *c, uint32_t o,
 	return trunk(c, o) < 0 ? 0 : route(c, !(o / ref_ports(c)), p);
 }
 
-/* ---- node: source ------------------------------------------------------- */
+/* ---- node: source ---- */
 
 static uint32_t lane_of(const struct ref_fab *f, uint32_t me,
 			const struct ref_pkt *p)
@@ -141,8 +141,7 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 	ref_end_idle(&n->end, f->cycle);
 }
 
-/* ---- node: sink ------------------------------------------------------------
- */
+/* ---- node: sink ---- */
 
 /* Link words that a qword taken out gives back.  Four links carry two at once:
  * there the whole charge goes back with the last one (a choice of node.c). */
@@ -205,8 +204,7 @@ static void node_bus(struct ref_fab *f, struct ref_node *n)
 		bus_edge(f, n, n->bus_edge * f->cfg.bus_fs);
 }
 
-/* ---- switch
- * ------------------------------------------------------------------ */
+/* ---- switch ---- */
 
 static bool bottom(const struct ref_cfg *c, uint32_t port)
 {
@@ -369,8 +367,7 @@ static void xp_read(struct ref_fab *f, uint32_t o)
 	out->out_at++;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------ */
+/* ---- all of it ---- */
 
 static void fab_cycle(struct ref_fab *f)
 {

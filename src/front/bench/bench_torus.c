@@ -113,8 +113,7 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	for (f = 0; f < PEERS; f++)
 		if (!peer_path(peers[f]))
 			fprintf(stderr,
-				"weft: bench: without %s: name its binary in "
-				"%s to compare\n",
+				"weft: bench: without %s: name its binary in %s to compare\n",
 				peers[f]->title, peers[f]->variable);
 	registry_init(&reg);
 	for (f = 0; f < 3 && !ret; f++) {

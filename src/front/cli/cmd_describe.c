@@ -279,8 +279,7 @@ static int describe_fabric(const struct cli *c, const struct fabric_gen *g)
 		printf("%s (fabric): %s\n\nkeys: type", g->name, g->doc);
 		for (const char *const *k = g->keys; *k; k++)
 			printf(", %s", *k);
-		printf("\nan experiment's fabric, see experiments/README.md; "
-		       "switch and link are components: weft describe CLASS\n");
+		printf("\nan experiment's fabric, see experiments/README.md; switch and link are components: weft describe CLASS\n");
 		return cli_flush(CLI_OK);
 	}
 	json_init(&j, true);

@@ -228,14 +228,13 @@ static int exec_print(struct cli *c, struct run_set *s)
 static int exec_check(struct cli *c, struct weft_err *err)
 {
 	if (!c->fabric.n)
-		return weft_fail(err, EINVAL,
-				 "exec: --fabric is missing: name a machine, "
-				 "e.g. exec/extoll-pair (weft list "
-				 "experiments)");
+		return weft_fail(
+			err, EINVAL,
+			"exec: --fabric is missing: name a machine, e.g. exec/extoll-pair (weft list experiments)");
 	if (c->fabric.n > 1 && (c->trace || c->waves || c->capture.n))
-		return weft_fail(err, EINVAL,
-				 "exec: --trace, --waves and --capture write "
-				 "one run down: give one --fabric");
+		return weft_fail(
+			err, EINVAL,
+			"exec: --trace, --waves and --capture write one run down: give one --fabric");
 	if (looks_check(c, NULL, err))
 		return -EINVAL;
 	return c->out ? out_db_check(c->out, err) : 0;

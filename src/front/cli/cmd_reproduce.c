@@ -15,10 +15,10 @@ static int check_names(const struct cli *c)
 		while ((name = reproduce_next(NULL, k)) && strcmp(name, word))
 			k++;
 		if (!name)
-			return cli_unknown("reproduce: no system or row", word,
-					   reproduce_next, NULL,
-					   "give a system, e.g. 'forth', or "
-					   "the id of a row, e.g. 'F15'");
+			return cli_unknown(
+				"reproduce: no system or row", word,
+				reproduce_next, NULL,
+				"give a system, e.g. 'forth', or the id of a row, e.g. 'F15'");
 	}
 	return 0;
 }

@@ -90,8 +90,7 @@ int cmd_run(struct cli *c)
 		out_nothing_shown(&s, stderr);
 	if (s.signal && status != CLI_USAGE) {
 		fprintf(stderr,
-			"weft: ended by signal %d: results are "
-			"partial\n",
+			"weft: ended by signal %d: results are partial\n",
 			s.signal);
 		status = CLI_SIGNAL + s.signal;
 	}

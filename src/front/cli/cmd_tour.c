@@ -148,10 +148,9 @@ static bool tour_wait(void)
 
 static int tour_end(const char *dir)
 {
-	printf("\nThe files are in %s: report.html, and the results to play "
-	       "with.\nNext: weft list experiments, weft describe forth.nic, "
-	       "and docs/tutorial.md, where\nyou change a NIC and see what it "
-	       "does.\n",
+	printf("\nThe files are in %s: report.html, and the results to play with.\n"
+	       "Next: weft list experiments, weft describe forth.nic, and docs/tutorial.md, where\n"
+	       "you change a NIC and see what it does.\n",
 	       dir);
 	return cli_flush(CLI_OK);
 }
@@ -166,8 +165,7 @@ int cmd_tour(struct cli *c)
 		 tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))
 		return cli_fail(
-			"tour: cannot make a folder %s: %s: set TMPDIR "
-			"to where you may write",
+			"tour: cannot make a folder %s: %s: set TMPDIR to where you may write",
 			dir, strerror(errno));
 	for (size_t i = 0; i < N_STEPS; i++) {
 		int status = tour_step(i, dir);

@@ -59,14 +59,11 @@ int cli_help(const struct cli_cmd *cmd)
 int cli_help_all(void)
 {
 	printf("usage: weft COMMAND [ARGUMENT...]\n"
-	       "Interconnects in software: NICs, links and switches, cycle by "
-	       "cycle.\n\n");
+	       "Interconnects in software: NICs, links and switches, cycle by cycle.\n\n");
 	for (const struct cli_cmd *c = cli_cmds; c->name; c++)
 		printf("  %-10s %-20s %s\n", c->name, c->usage, c->doc);
-	printf("\nStart with: weft tour, or weft list experiments, then weft "
-	       "run NAME.\n"
-	       "weft COMMAND --help says more.  Exit status: 0 done, 1 a check "
-	       "failed, 2 usage or input error, 128 + N ended by signal N.\n");
+	printf("\nStart with: weft tour, or weft list experiments, then weft run NAME.\n"
+	       "weft COMMAND --help says more.  Exit status: 0 done, 1 a check failed, 2 usage or input error, 128 + N ended by signal N.\n");
 	return cli_flush(CLI_OK);
 }
 
@@ -88,12 +85,11 @@ int cli_start(void)
 	const char *bold = cli_colours(stdout) ? "\033[1m" : "";
 	const char *off = *bold ? "\033[0m" : "";
 
-	printf("Interconnects in software: NICs, links and switches, cycle by "
-	       "cycle.\n\nTry next:\n\n");
+	printf("Interconnects in software: NICs, links and switches, cycle by cycle.\n\n"
+	       "Try next:\n\n");
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
 		printf("  %s%-28s%s   %s\n", bold, first[i].command, off,
 		       first[i].shows);
-	printf("\nweft --help lists the commands, weft COMMAND --help says "
-	       "more of one.\n");
+	printf("\nweft --help lists the commands, weft COMMAND --help says more of one.\n");
 	return cli_flush(CLI_OK);
 }

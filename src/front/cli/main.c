@@ -184,10 +184,8 @@ static int unknown_opt(const struct cli_cmd *cmd, const char *name)
 	const char *near = units_nearest(name, opts_next, &n);
 
 	if (near)
-		return cli_fail(
-			"%s: no option '--%.40s': did you mean "
-			"'--%s'?",
-			cmd->name, name, near);
+		return cli_fail("%s: no option '--%.40s': did you mean '--%s'?",
+				cmd->name, name, near);
 	return cli_fail("%s: no option '--%.40s': see weft %s --help",
 			cmd->name, name, cmd->name);
 }
@@ -256,8 +254,7 @@ static int take_args(struct cli *c, const struct cli_cmd *cmd, int argc,
 				return CLI_USAGE;
 		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
 			return cli_fail(
-				"%s: no option '%.40s': they are words "
-				"with --, see weft %s --help",
+				"%s: no option '%.40s': they are words with --, see weft %s --help",
 				cmd->name, argv[i], cmd->name);
 		} else {
 			vec_push(&c->args, argv[i]);

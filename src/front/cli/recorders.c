@@ -92,20 +92,20 @@ int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 
 	*l = (struct looks){ 0 };
 	if (c->capture_file && !c->capture.n)
-		return weft_fail(err, EINVAL,
-				 "run: --capture-file needs --capture, e.g. "
-				 "--capture all");
+		return weft_fail(
+			err, EINVAL,
+			"run: --capture-file needs --capture, e.g. --capture all");
 	if (c->file_limit && !wanted(c))
-		return weft_fail(err, EINVAL,
-				 "run: --file-limit needs a file, e.g. "
-				 "--capture all");
+		return weft_fail(
+			err, EINVAL,
+			"run: --file-limit needs a file, e.g. --capture all");
 	if (!wanted(c))
 		return 0;
 	if (e->n_points > 1 || e->search)
-		return weft_fail(err, EINVAL,
-				 "run: --%s writes one run down, %s has "
-				 "several: choose one, e.g. --set sweep=none",
-				 wanted(c), c->args.at[0]);
+		return weft_fail(
+			err, EINVAL,
+			"run: --%s writes one run down, %s has several: choose one, e.g. --set sweep=none",
+			wanted(c), c->args.at[0]);
 	if (open_all(c, l, err)) {
 		looks_close(l, false, &unused);
 		return -EINVAL;

@@ -94,9 +94,9 @@ int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 	const struct doc_node *old = d->root;
 
 	if (!doc_get(old, "nodes"))
-		return doc_fail(old->at, err,
-				"no machine: it has no nodes for processes to "
-				"live on");
+		return doc_fail(
+			old->at, err,
+			"no machine: it has no nodes for processes to live on");
 	for (uint32_t i = 0; i < old->n; i++)
 		if (!key_goes(old->items[i].key))
 			doc_append(d, root, old->items[i].key,

@@ -45,9 +45,9 @@ int mpi_need_provider(struct weft_err *err)
 
 	if (exec_lib_dir("libweft-fi.so", dir, sizeof(dir)))
 		return 0;
-	return weft_fail(err, ENOENT,
-			 "exec: no libweft-fi.so beside weft: it is built "
-			 "where libfabric-dev is installed");
+	return weft_fail(
+		err, ENOENT,
+		"exec: no libweft-fi.so beside weft: it is built where libfabric-dev is installed");
 }
 
 static void apply(struct exec_job *j, const char *const (*s)[2])
@@ -115,10 +115,10 @@ static int find(const struct exec_job *j, const struct mpi_starter *s,
 	for (const char *const *n = s->names; *n; n++)
 		if (elf_find(*n, path, size) && !is_file(path, s->others))
 			return 0;
-	return weft_fail(err, ENOENT,
-			 "exec: no %s of %s in bin beside its library, nor in "
-			 "PATH: name it with --mpiexec",
-			 s->names[0], s->of);
+	return weft_fail(
+		err, ENOENT,
+		"exec: no %s of %s in bin beside its library, nor in PATH: name it with --mpiexec",
+		s->names[0], s->of);
 }
 
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s)
@@ -140,10 +140,10 @@ static int same_mpi(const struct exec_job *j, const struct mpi_starter *s,
 			continue;
 		if (l.mpich == s->mpich)
 			return 0;
-		return weft_fail(err, EINVAL,
-				 "exec: '%.100s' is of %s, but '%.100s' of the "
-				 "MPI %.100s: take that one's",
-				 j->argv[0], s->of, *w, l.mpi);
+		return weft_fail(
+			err, EINVAL,
+			"exec: '%.100s' is of %s, but '%.100s' of the MPI %.100s: take that one's",
+			j->argv[0], s->of, *w, l.mpi);
 	}
 	return 0;
 }

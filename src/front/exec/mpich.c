@@ -40,17 +40,14 @@ static int check_device(const char *program, const struct elf_libs *l,
 	if (!program || l->libfabric)
 		return 0;
 	if (!l->mpi[0])
-		return weft_fail(err, ENOENT,
-				 "exec: the MPICH of '%.160s' is not found: "
-				 "LD_LIBRARY_PATH",
-				 program);
-	return weft_fail(err, EOPNOTSUPP,
-			 "exec: '%.100s' uses the MPICH %.100s, which is not "
-			 "built on libfabric%s: compile it with the mpicc of "
-			 "an MPICH configured with --with-device=ch4:ofi "
-			 "--with-libfabric=/usr, or with Open MPI's",
-			 program, l->mpi,
-			 l->ucx ? " but on UCX (as Debian's is)" : "");
+		return weft_fail(
+			err, ENOENT,
+			"exec: the MPICH of '%.160s' is not found: LD_LIBRARY_PATH",
+			program);
+	return weft_fail(
+		err, EOPNOTSUPP,
+		"exec: '%.100s' uses the MPICH %.100s, which is not built on libfabric%s: compile it with the mpicc of an MPICH configured with --with-device=ch4:ofi --with-libfabric=/usr, or with Open MPI's",
+		program, l->mpi, l->ucx ? " but on UCX (as Debian's is)" : "");
 }
 
 static const char *const mpich_settings[][2] = {

@@ -98,16 +98,14 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 			t = r->counters[i].value;
 	units_print(WEFT_P_TIME, "", &t, now, sizeof(now));
 	fprintf(f,
-		"weft: %u of %u processes attached, clock %s: %s simulated, "
-		"%" PRIu64 " hand-overs, %" PRIu64 " causality violations%s\n",
+		"weft: %u of %u processes attached, clock %s: %s simulated, %" PRIu64
+		" hand-overs, %" PRIu64 " causality violations%s\n",
 		s.joined, j->n, exec_clocks[j->clock], now, s.handovers,
 		s.violations,
 		j->clock != WEFT_CLOCK_NONE && !s.violations ? " (exact)" : "");
 	if (!s.joined)
 		fprintf(f,
-			"weft: no process has joined the machine: is the "
-			"program one of MPI or libfabric, or linked with "
-			"libweft (--raw)?\n");
+			"weft: no process has joined the machine: is the program one of MPI or libfabric, or linked with libweft (--raw)?\n");
 	summary_software(&s, f);
 	exec_calls_table(&r->calls, f);
 }

@@ -39,10 +39,10 @@ static int setup_clock(const char *text, enum weft_att_clock *clock_p,
 			*clock_p = (enum weft_att_clock)i;
 			return 0;
 		}
-	return text ? weft_fail(err, EINVAL,
-				"exec: --clock '%.40s': give fixed, cpu or "
-				"none",
-				text)
+	return text ? weft_fail(
+			      err, EINVAL,
+			      "exec: --clock '%.40s': give fixed, cpu or none",
+			      text)
 		    : 0;
 }
 
@@ -65,15 +65,15 @@ static int map_read(const char *text, struct exec_setup *s,
 			ok = end != p && (*end == ',' || !*end);
 		}
 		if (!ok)
-			return weft_fail(err, EINVAL,
-					 "exec: --map '%.60s': write "
-					 "RANK:NODE,... such as 0:0,1:3",
-					 text);
+			return weft_fail(
+				err, EINVAL,
+				"exec: --map '%.60s': write RANK:NODE,... such as 0:0,1:3",
+				text);
 		if (rank >= s->att.ranks)
-			return weft_fail(err, EINVAL,
-					 "exec: --map: there is no rank %lu: "
-					 "ranks are 0..%u (-n)",
-					 rank, s->att.ranks - 1);
+			return weft_fail(
+				err, EINVAL,
+				"exec: --map: there is no rank %lu: ranks are 0..%u (-n)",
+				rank, s->att.ranks - 1);
 		s->map[rank] = node > UINT32_MAX ? UINT32_MAX : (uint32_t)node;
 		p = *end ? end + 1 : end;
 	}
@@ -86,13 +86,11 @@ static int map_check(const struct exec_setup *s, uint32_t nodes, bool given,
 	for (uint32_t r = 0; r < s->att.ranks; r++) {
 		if (s->map[r] < nodes)
 			continue;
-		return weft_fail(err, EINVAL,
-				 given ? "exec: --map: there is no node %u for "
-					 "rank %u: nodes are 0..%u"
-				       : "exec: no node %u for rank %u (nodes "
-					 "are 0..%u): give fewer with -n, or "
-					 "more to a node with --per-node",
-				 s->map[r], r, nodes - 1);
+		return weft_fail(
+			err, EINVAL,
+			given ? "exec: --map: there is no node %u for rank %u: nodes are 0..%u"
+			      : "exec: no node %u for rank %u (nodes are 0..%u): give fewer with -n, or more to a node with --per-node",
+			s->map[r], r, nodes - 1);
 	}
 	return 0;
 }
@@ -198,10 +196,10 @@ static int setup_direct(struct exec_setup *s, uint32_t nodes,
 	ret = slots < per ? E2BIG
 			  : (uint32_t)-direct_make(nodes, slots, &s->direct);
 	if (ret)
-		return weft_fail(err, (int)ret,
-				 "exec: --path direct: no memory for %u "
-				 "processes on each of %u nodes: %s",
-				 per, nodes, strerror((int)ret));
+		return weft_fail(
+			err, (int)ret,
+			"exec: --path direct: no memory for %u processes on each of %u nodes: %s",
+			per, nodes, strerror((int)ret));
 	s->att.direct = &s->direct;
 	return 0;
 }
@@ -216,9 +214,9 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 				 "exec: --path '%.40s': give nic or direct",
 				 a->path);
 	if (s->att.clock != WEFT_CLOCK_NONE)
-		return weft_fail(err, EINVAL,
-				 "exec: --path direct: no time passes there: "
-				 "give --clock none, too");
+		return weft_fail(
+			err, EINVAL,
+			"exec: --path direct: no time passes there: give --clock none, too");
 	return setup_direct(s, nodes, err);
 }
 
@@ -229,18 +227,16 @@ static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 {
 	s->att.raw = a->raw;
 	if (a->raw && s->att.direct)
-		return weft_fail(err, EINVAL,
-				 "exec: --raw: there is no --path direct: the "
-				 "processes use the NIC themselves");
+		return weft_fail(
+			err, EINVAL,
+			"exec: --raw: there is no --path direct: the processes use the NIC themselves");
 	for (uint32_t r = 0; a->raw && !a->drivers && r < s->att.ranks; r++)
 		for (uint32_t k = 0; k < r; k++)
 			if (s->map[k] == s->map[r])
-				return weft_fail(err, EINVAL,
-						 "exec: --raw: ranks %u and %u "
-						 "are both on node %u: several "
-						 "need a driver that all use "
-						 "(hostport.driver)",
-						 k, r, s->map[r]);
+				return weft_fail(
+					err, EINVAL,
+					"exec: --raw: ranks %u and %u are both on node %u: several need a driver that all use (hostport.driver)",
+					k, r, s->map[r]);
 	return 0;
 }
 

@@ -95,8 +95,7 @@ static void calls_top(const struct calls *c, FILE *f)
 	}
 	if (sum.n_rows > TOP)
 		fprintf(f,
-			"and %zu more: --format json, or --out and weft "
-			"report\n",
+			"and %zu more: --format json, or --out and weft report\n",
 			sum.n_rows - TOP);
 	calls_free(&sum);
 }

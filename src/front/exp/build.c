@@ -68,10 +68,10 @@ int build_class(struct exp_build *b, const struct build_spec *spec,
 		n->set->used++;
 	cls = registry_find(b->reg, n->text);
 	if (!cls && !units_nearest(n->text, of_kind_next, &k))
-		return doc_fail(n->at, err,
-				"no %s is called '%.60s': weft list %s names "
-				"them",
-				what, n->text, kind_plural(spec->kind));
+		return doc_fail(
+			n->at, err,
+			"no %s is called '%.60s': weft list %s names them",
+			what, n->text, kind_plural(spec->kind));
 	if (!cls)
 		return doc_fail_near(n->at, err, n->text, of_kind_next, &k,
 				     "no %s is called '%.60s'", what, n->text);

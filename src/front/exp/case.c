@@ -155,9 +155,9 @@ static int case_sections(struct exp_case *c, struct exp_build *b,
 		return doc_fail(c->doc->root->at, err,
 				"nothing to simulate: give nodes or traffic");
 	if (b->n_progs == 0 && c->until == WEFT_NEVER)
-		return doc_fail(c->doc->root->at, err,
-				"no program decides when to end: give "
-				"run.until, e.g. run: {until: 1ms}");
+		return doc_fail(
+			c->doc->root->at, err,
+			"no program decides when to end: give run.until, e.g. run: {until: 1ms}");
 	c->n_progs = b->n_progs;
 	return 0;
 }
@@ -215,9 +215,9 @@ static int case_sample(struct exp_case *c, struct weft_err *err)
 	c->sample_of = doc_get(c->record, "of");
 	c->show = doc_get(c->record, "show");
 	if (!n && c->sample_of)
-		return doc_fail(c->sample_of->at, err,
-				"record.of says what to sample, not when: add "
-				"e.g. sample: 10us");
+		return doc_fail(
+			c->sample_of->at, err,
+			"record.of says what to sample, not when: add e.g. sample: 10us");
 	return n ? exp_value(n, WEFT_P_TIME, "1ns..1s", &c->sample,
 			     sizeof(c->sample), "record.sample", err)
 		 : 0;

@@ -56,10 +56,10 @@ static int cut_pair(const struct ex_topo *t, const struct doc_node *n,
 			*port_p = p;
 			return 0;
 		}
-	return doc_fail(n->at, err,
-			"there is no cable from node %u to %u: only what "
-			"is there can be cut",
-			*node_p, to);
+	return doc_fail(
+		n->at, err,
+		"there is no cable from node %u to %u: only what is there can be cut",
+		*node_p, to);
 }
 
 static int cut_one(struct ex_topo *t, const struct doc_node *n,
@@ -72,19 +72,18 @@ static int cut_one(struct ex_topo *t, const struct doc_node *n,
 			return -1;
 	} else if (exp_want(n, DOC_SCALAR, "a cut", err) ||
 		   !direct_port(t, n->text, &node, &port)) {
-		return doc_fail(n->at, err,
-				"'%.40s' is no link port: write e.g. s3.lp0, "
-				"or [3, 4] for the cable between two nodes",
-				n->text);
+		return doc_fail(
+			n->at, err,
+			"'%.40s' is no link port: write e.g. s3.lp0, or [3, 4] for the cable between two nodes",
+			n->text);
 	}
 	if (!ex_topo_cut(t, node, port))
-		return doc_fail(n->at, err,
-				t->n_cuts == EX_CUTS
-					? "too many cuts (s%u.lp%u): make it "
-					  "a graph without those cables"
-					: "there is no cable at s%u.lp%u to "
-					  "cut: it is cut already, or an edge",
-				node, port - EX_INTERNAL);
+		return doc_fail(
+			n->at, err,
+			t->n_cuts == EX_CUTS
+				? "too many cuts (s%u.lp%u): make it a graph without those cables"
+				: "there is no cable at s%u.lp%u to cut: it is cut already, or an edge",
+			node, port - EX_INTERNAL);
 	return 0;
 }
 
@@ -132,10 +131,10 @@ static int routes_mend(struct ex_topo *t, const struct doc_node *map,
 		}
 	}
 	if (route_broken(t, &s, &d))
-		return doc_fail(map->at, err,
-				"there is no way from node %u to node %u: "
-				"add a cable or cut fewer",
-				s, d);
+		return doc_fail(
+			map->at, err,
+			"there is no way from node %u to node %u: add a cable or cut fewer",
+			s, d);
 	return 0;
 }
 
@@ -150,13 +149,12 @@ static int routes_check(struct ex_topo *t, const struct doc_node *map,
 		return 0;
 	route_cycle_text(&c, text, sizeof(text));
 	if (!warn)
-		return doc_fail(map->at, err,
-				"these routes may deadlock: %s; %scycles: warn "
-				"runs them all the same",
-				text,
-				t->kind == EX_TOPO_GRAPH
-					? "routes: up_down cannot, "
-					: "");
+		return doc_fail(
+			map->at, err,
+			"these routes may deadlock: %s; %scycles: warn runs them all the same",
+			text,
+			t->kind == EX_TOPO_GRAPH ? "routes: up_down cannot, "
+						 : "");
 	snprintf(note, size, "may deadlock: %.180s", text);
 	fprintf(stderr, "weft: warning: these routes may deadlock: %s\n", text);
 	return 0;
@@ -196,14 +194,14 @@ static int routes_make(struct ex_topo *t, const struct doc_node *map,
 		return -1;
 	t->path = o.routing == PATH;
 	if (!t->path && t->tie == EX_TIE_RANDOM)
-		return doc_fail(map->at, err,
-				"tie: random is the sender's choice: use "
-				"routing: path");
+		return doc_fail(
+			map->at, err,
+			"tie: random is the sender's choice: use routing: path");
 	if (t->path && longest(t) + 1 > EX_ROUTE_MAX)
-		return doc_fail(map->at, err,
-				"a route has room for %u hops, the longest "
-				"way is longer: use routing: table",
-				EX_ROUTE_MAX - 1);
+		return doc_fail(
+			map->at, err,
+			"a route has room for %u hops, the longest way is longer: use routing: table",
+			EX_ROUTE_MAX - 1);
 	return 0;
 }
 
@@ -244,10 +242,10 @@ static int net_check(const struct direct *d, struct weft_err *err)
 
 	if (!strcmp(name, NET_CLASS))
 		return 0;
-	return doc_fail(d->map->at, err,
-			"%s is no network: leave out the 'type' of net, which "
-			"is " NET_CLASS,
-			name);
+	return doc_fail(
+		d->map->at, err,
+		"%s is no network: leave out the 'type' of net, which is " NET_CLASS,
+		name);
 }
 
 /* Tells a component where it stands. */
@@ -257,10 +255,10 @@ static int place(struct direct *d, struct weft_comp *c, uint32_t node,
 	struct ex_place *p = ex_place(c);
 
 	if (c->cls->state_size < sizeof(*p) || p->magic != EX_PLACE_MAGIC)
-		return doc_fail(d->map->at, err,
-				"%s (%s) cannot stand in a network of "
-				"extoll.xbar",
-				c->name, c->cls->name);
+		return doc_fail(
+			d->map->at, err,
+			"%s (%s) cannot stand in a network of extoll.xbar",
+			c->name, c->cls->name);
 	p->node = node;
 	p->topo = &((struct exnet *)d->net->state)->topo;
 	p->net = d->net;
@@ -283,10 +281,10 @@ static int switches(struct direct *d, uint32_t n, struct weft_err *err)
 		    place(d, d->sw[i], i, err))
 			return -1;
 		if (d->sw[i]->n_ports != EX_PORTS)
-			return doc_fail(d->map->at, err,
-					"%s has %u ports, not 3 internal ones "
-					"and 6 links",
-					d->sw[i]->cls->name, d->sw[i]->n_ports);
+			return doc_fail(
+				d->map->at, err,
+				"%s has %u ports, not 3 internal ones and 6 links",
+				d->sw[i]->cls->name, d->sw[i]->n_ports);
 	}
 	return 0;
 }
@@ -359,10 +357,10 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	char note[200] = "";
 
 	if (b->ends.n != t->nodes) {
-		doc_fail(map->at, err,
-			 "this network has %u nodes, here are %zu ends: set "
-			 "nodes.count or traffic.count to %u",
-			 t->nodes, b->ends.n, t->nodes);
+		doc_fail(
+			map->at, err,
+			"this network has %u nodes, here are %zu ends: set nodes.count or traffic.count to %u",
+			t->nodes, b->ends.n, t->nodes);
 		goto fail;
 	}
 	if (routes_make(t, map, note, sizeof(note), err) ||

@@ -87,10 +87,10 @@ static int loader_room(struct loader *l, struct doc_where at,
 		       struct weft_err *err)
 {
 	if (l->doc->n_nodes >= DOC_MAX_NODES)
-		return doc_fail(at, err,
-				"more than %u values (aliases expanded): "
-				"write less, or use a topology generator",
-				DOC_MAX_NODES);
+		return doc_fail(
+			at, err,
+			"more than %u values (aliases expanded): write less, or use a topology generator",
+			DOC_MAX_NODES);
 	return 0;
 }
 
@@ -204,10 +204,10 @@ static int loader_alias(struct loader *l, const yaml_event_t *ev,
 	while (i > 0 && strcmp(l->anchors[i - 1].name, name))
 		i--;
 	if (i == 0)
-		return doc_fail(at, err,
-				"no anchor '&%.60s' before this alias: a text "
-				"that begins with * stands in quotes",
-				name);
+		return doc_fail(
+			at, err,
+			"no anchor '&%.60s' before this alias: a text that begins with * stands in quotes",
+			name);
 	if (!l->anchors[i - 1].node)
 		return doc_fail(at, err, "alias '*%.60s' contains itself",
 				name);
@@ -225,9 +225,9 @@ static int loader_event(struct loader *l, const yaml_event_t *ev,
 	switch (ev->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		if (l->seen_document)
-			return doc_fail(loader_at(l, ev->start_mark), err,
-					"a second document: one experiment "
-					"per file");
+			return doc_fail(
+				loader_at(l, ev->start_mark), err,
+				"a second document: one experiment per file");
 		l->seen_document = true;
 		return 0;
 	case YAML_SCALAR_EVENT:
@@ -285,10 +285,10 @@ int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
 	int ret;
 
 	if (len > DOC_MAX_BYTES)
-		return weft_fail(err, EFBIG,
-				 "%.200s: larger than %u MiB: "
-				 "that is no experiment",
-				 file, DOC_MAX_BYTES >> 20);
+		return weft_fail(
+			err, EFBIG,
+			"%.200s: larger than %u MiB: that is no experiment",
+			file, DOC_MAX_BYTES >> 20);
 	if (!yaml_parser_initialize(&l.parser))
 		abort();
 	l.anchors = calloc(DOC_MAX_ANCHORS, sizeof(*l.anchors));
@@ -315,10 +315,10 @@ static int doc_slurp(int fd, const char *path, char **text_p, size_t *len_p,
 		len += (size_t)n;
 		if (len > DOC_MAX_BYTES) {
 			free(buf);
-			return weft_fail(err, EFBIG,
-					 "%.200s: larger than %u MiB: that is "
-					 "no experiment",
-					 path, DOC_MAX_BYTES >> 20);
+			return weft_fail(
+				err, EFBIG,
+				"%.200s: larger than %u MiB: that is no experiment",
+				path, DOC_MAX_BYTES >> 20);
 		}
 		if (len == cap) {
 			buf = realloc(buf, cap *= 2);
@@ -355,10 +355,10 @@ int doc_read(const char *path, char **text_p, size_t *len_p,
 				"%.200s: is a directory: name a YAML file",
 				path);
 	} else if (S_ISREG(st.st_mode) && st.st_size > DOC_MAX_BYTES) {
-		ret = weft_fail(err, EFBIG,
-				"%.200s: larger than %u MiB: that is no "
-				"experiment",
-				path, DOC_MAX_BYTES >> 20);
+		ret = weft_fail(
+			err, EFBIG,
+			"%.200s: larger than %u MiB: that is no experiment",
+			path, DOC_MAX_BYTES >> 20);
 	} else {
 		ret = doc_slurp(fd, path, text_p, len_p, err);
 	}

@@ -22,14 +22,14 @@ static int exp_root(struct exp *e, struct weft_err *err)
 				 .line = 1 };
 
 	if (!root)
-		return doc_fail(top, err,
-				"the file is empty: describe nodes, "
-				"fabric and workload");
+		return doc_fail(
+			top, err,
+			"the file is empty: describe nodes, fabric and workload");
 	if (root->kind != DOC_MAP)
-		return doc_fail(root->at, err,
-				"not an experiment: %s where "
-				"keys like 'nodes:' should be",
-				doc_kind_name(root));
+		return doc_fail(
+			root->at, err,
+			"not an experiment: %s where keys like 'nodes:' should be",
+			doc_kind_name(root));
 	return 0;
 }
 
@@ -111,14 +111,14 @@ int exp_load(const char *what, const struct exp_opts *opts,
 	if (strcmp(what, "-") && access(what, F_OK)) {
 		near = shipped_near(what);
 		if (near)
-			return weft_fail(err, ENOENT,
-					 "%.200s: neither a file nor an "
-					 "experiment: did you mean '%s'?",
-					 what, near);
-		return weft_fail(err, ENOENT,
-				 "%.200s: neither a file nor an experiment: "
-				 "'weft list experiments' names those",
-				 what);
+			return weft_fail(
+				err, ENOENT,
+				"%.200s: neither a file nor an experiment: did you mean '%s'?",
+				what, near);
+		return weft_fail(
+			err, ENOENT,
+			"%.200s: neither a file nor an experiment: 'weft list experiments' names those",
+			what);
 	}
 	ret = doc_read(what, &text, &len, err);
 	if (ret)

@@ -52,10 +52,10 @@ static int expect_slack(const struct doc_node *n, struct expect *x,
 	if (pct)
 		x->tolerance[len - 1] = '\0';
 	if (!fmt_real_read(x->tolerance, &x->slack) || x->slack < 0)
-		return doc_fail(n->at, err,
-				"tolerance '%s' is no number: "
-				"write e.g. 0.5 or 1%%",
-				x->tolerance);
+		return doc_fail(
+			n->at, err,
+			"tolerance '%s' is no number: write e.g. 0.5 or 1%%",
+			x->tolerance);
 	if (pct)
 		x->slack *= fabs(x->equals) / 100;
 	return 0;
@@ -136,10 +136,10 @@ static void expect_one(const struct doc_item *it, struct weft_result *r)
 				     (double)r->counters[i].value);
 	if (hits)
 		return;
-	snprintf(text, sizeof(text),
-		 "%.100s:%u: no metric or counter is "
-		 "called %.100s: --format json names them",
-		 it->key_at.file, it->key_at.line, it->key);
+	snprintf(
+		text, sizeof(text),
+		"%.100s:%u: no metric or counter is called %.100s: --format json names them",
+		it->key_at.file, it->key_at.line, it->key);
 	result_fail(r, text);
 }
 

@@ -13,11 +13,10 @@ static int direct_build(struct exp_build *b, const struct doc_node *map,
 	struct weft_comp *l;
 
 	if (b->ends.n != 2)
-		return doc_fail(map->at, err,
-				"a direct fabric joins 2 ends, "
-				"here are %zu: set nodes.count to 2 or use a "
-				"switch",
-				b->ends.n);
+		return doc_fail(
+			map->at, err,
+			"a direct fabric joins 2 ends, here are %zu: set nodes.count to 2 or use a switch",
+			b->ends.n);
 	if (!link)
 		return build_lacks(map, "link", err);
 	if (build_link(b, link, NULL, &l, err))

@@ -28,10 +28,10 @@ static int clos_build(struct exp_build *b, const struct doc_node *map,
 	    stages_key(map, "leaves", "1..64", &leaves, err))
 		return -1;
 	if (leaves < 2)
-		return doc_fail(map->at, err,
-				"a Clos network of %u leaf is a switch: give "
-				"more ends or fewer hosts per leaf",
-				leaves);
+		return doc_fail(
+			map->at, err,
+			"a Clos network of %u leaf is a switch: give more ends or fewer hosts per leaf",
+			leaves);
 	s.down[1] = hosts;
 	s.up[2] = spines;
 	s.down[2] = leaves;

@@ -34,17 +34,17 @@ static int graph_end(struct graph *g, const char *text, uint32_t *node_p,
 		return 0;
 	if (end == text || *end || !isdigit((unsigned char)*text) ||
 	    v >= g->t.nodes)
-		return doc_fail(g->at, err,
-				"'%.40s' is neither a node below %u nor a "
-				"port like s0.lp3",
-				text, g->t.nodes);
+		return doc_fail(
+			g->at, err,
+			"'%.40s' is neither a node below %u nor a port like s0.lp3",
+			text, g->t.nodes);
 	*node_p = (uint32_t)v;
 	*port_p = route_free_port(&g->t, *node_p);
 	if (*port_p == EX_NO_PORT)
-		return doc_fail(g->at, err,
-				"node %u has %u cables already: that is all "
-				"its links",
-				*node_p, EX_LINKS);
+		return doc_fail(
+			g->at, err,
+			"node %u has %u cables already: that is all its links",
+			*node_p, EX_LINKS);
 	return 0;
 }
 
@@ -56,16 +56,15 @@ static int graph_cable(struct graph *g, const char *a, const char *b,
 	if (graph_end(g, a, &an, &ap, err) || graph_end(g, b, &bn, &bp, err))
 		return -1;
 	if (an == bn)
-		return doc_fail(g->at, err,
-				"node %u is cabled to itself: write two "
-				"nodes, e.g. [0, 1]",
-				an);
+		return doc_fail(
+			g->at, err,
+			"node %u is cabled to itself: write two nodes, e.g. [0, 1]",
+			an);
 	if (!route_join(&g->t, an, ap, bn, bp))
-		return doc_fail(g->at, err,
-				"s%u.lp%u or s%u.lp%u already has a cable: "
-				"write e.g. [%u, %u] to take free ports",
-				an, ap - EX_INTERNAL, bn, bp - EX_INTERNAL, an,
-				bn);
+		return doc_fail(
+			g->at, err,
+			"s%u.lp%u or s%u.lp%u already has a cable: write e.g. [%u, %u] to take free ports",
+			an, ap - EX_INTERNAL, bn, bp - EX_INTERNAL, an, bn);
 	return 0;
 }
 
@@ -102,9 +101,9 @@ static int graph_line(struct graph *g, char *line, struct weft_err *err)
 		return 0;
 	b = strtok_r(NULL, blank, &save);
 	if (!b || strtok_r(NULL, blank, &save))
-		return doc_fail(g->at, err,
-				"a cable has two ends: write two nodes in "
-				"a line, e.g. 0 1");
+		return doc_fail(
+			g->at, err,
+			"a cable has two ends: write two nodes in a line, e.g. 0 1");
 	return graph_cable(g, a, b, err);
 }
 
@@ -156,9 +155,9 @@ static int graph_build(struct exp_build *b, const struct doc_node *map,
 	struct weft_err sub = { 0 };
 
 	if (!list && !file)
-		return doc_fail(map->at, err,
-				"the fabric has no 'cables' and no 'file': "
-				"write e.g. cables: [[0, 1], [1, 2]]");
+		return doc_fail(
+			map->at, err,
+			"the fabric has no 'cables' and no 'file': write e.g. cables: [[0, 1], [1, 2]]");
 	if (route_graph_new(&g.t, (uint32_t)b->ends.n, &sub))
 		return doc_fail(map->at, err, "%s", sub.msg);
 	if ((list && graph_list(&g, list, err)) ||

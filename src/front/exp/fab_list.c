@@ -45,10 +45,10 @@ static int list_switches(struct list *l, const struct doc_node *map,
 
 		if (!it->key[0] || strlen(it->key) > 32 ||
 		    strpbrk(it->key, ". */"))
-			return doc_fail(it->key_at, err,
-					"'%.40s' is no name "
-					"for a switch: use letters and digits",
-					it->key);
+			return doc_fail(
+				it->key_at, err,
+				"'%.40s' is no name for a switch: use letters and digits",
+				it->key);
 		if (build_comp(l->b, &spec, it->key, it->val, &l->sw[i], err))
 			return -1;
 		l->n++;
@@ -72,10 +72,9 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 		return build_cable(b, x, y, l, n->items[2].val->at, err);
 	}
 	if (!link)
-		return doc_fail(n->at, err,
-				"this cable has no settings and "
-				"the fabric no 'link': write e.g. link: "
-				"{type: forth.link}");
+		return doc_fail(
+			n->at, err,
+			"this cable has no settings and the fabric no 'link': write e.g. link: {type: forth.link}");
 	if (!*dflt_p && build_link(b, link, NULL, dflt_p, err))
 		return -1;
 	return build_cable(b, x, y, *dflt_p, n->at, err);
@@ -143,10 +142,10 @@ static int list_tables(struct list *l, const struct doc_node *at,
 		struct weft_comp *c = l->sw[i];
 
 		if (!c->cls->ops.route)
-			return doc_fail(at->at, err,
-					"%s has no routing tables: leave out "
-					"'routes'",
-					c->cls->name);
+			return doc_fail(
+				at->at, err,
+				"%s has no routing tables: leave out 'routes'",
+				c->cls->name);
 		if (c->cls->ops.route(c, WEFT_ANY_PORT, 0, l->to[i], ends,
 				      &sub))
 			return doc_fail(at->at, err, "%s", sub.msg);
@@ -183,10 +182,9 @@ static int list_check(const struct doc_node *map, struct weft_err *err)
 		if (exp_want(n, DOC_SEQ, "a cable", err))
 			return -1;
 		if (n->n < 2 || n->n > 3)
-			return doc_fail(n->at, err,
-					"a cable has two ends: write "
-					"[PORT, PORT] or [PORT, PORT, {link "
-					"settings}]");
+			return doc_fail(
+				n->at, err,
+				"a cable has two ends: write [PORT, PORT] or [PORT, PORT, {link settings}]");
 	}
 	return 0;
 }

@@ -18,8 +18,7 @@ static int switch_slot(const struct doc_node *ports, uint32_t end,
 		return -1;
 	if (end >= ports->n)
 		return doc_fail(ports->at, err,
-				"ports lists %u places: give one for each "
-				"end",
+				"ports lists %u places: give one for each end",
 				ports->n);
 	return exp_value(ports->items[end].val, WEFT_P_U32, "", slot_p,
 			 sizeof(*slot_p), "ports", err);
@@ -39,15 +38,15 @@ static int switch_join(struct exp_build *b, const struct doc_node *map,
 			return -1;
 		y = build_link_port(sw, slot);
 		if (!x)
-			return doc_fail(map->at, err,
-					"%s has no link for "
-					"switch %u: give it more links",
-					b->ends.at[i]->name, k);
+			return doc_fail(
+				map->at, err,
+				"%s has no link for switch %u: give it more links",
+				b->ends.at[i]->name, k);
 		if (!y)
-			return doc_fail(map->at, err,
-					"%s has no port %u for "
-					"%s: give it more ports",
-					sw->name, slot, b->ends.at[i]->name);
+			return doc_fail(
+				map->at, err,
+				"%s has no port %u for %s: give it more ports",
+				sw->name, slot, b->ends.at[i]->name);
 		if (build_cable(b, x, y, l, link->at, err))
 			return -1;
 	}

@@ -28,9 +28,9 @@ static int dims_read(const struct doc_node *map, struct shape *s,
 	const struct doc_node *n = doc_get(map, "dims");
 
 	if (!n)
-		return doc_fail(map->at, err,
-				"the fabric has no 'dims': write e.g. dims: "
-				"[4, 4, 4]");
+		return doc_fail(
+			map->at, err,
+			"the fabric has no 'dims': write e.g. dims: [4, 4, 4]");
 	if (exp_want(n, DOC_SEQ, "dims", err))
 		return -1;
 	if (n->n < 1 || n->n > EX_DIMS)

@@ -68,9 +68,9 @@ int build_fabric_check(const struct doc_node *n, struct weft_err *err)
 		return -1;
 	type = doc_get(n, "type");
 	if (!type)
-		return doc_fail(n->at, err,
-				"the fabric has no 'type': write "
-				"direct, switch or list");
+		return doc_fail(
+			n->at, err,
+			"the fabric has no 'type': write direct, switch or list");
 	if (exp_want(type, DOC_SCALAR, "type", err))
 		return -1;
 	g = gen_called(type->text);

@@ -125,10 +125,10 @@ static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
 	    build_class(r->b, &spec, map, &cls, err))
 		return -1;
 	if (!cls->ops.route)
-		return doc_fail(map->at, err,
-				"%s has no routing tables: this fabric needs "
-				"a switch that has, e.g. forth.xbar",
-				cls->name);
+		return doc_fail(
+			map->at, err,
+			"%s has no routing tables: this fabric needs a switch that has, e.g. forth.xbar",
+			cls->name);
 	snprintf(name, sizeof(name), "s%u_%u", level, index);
 	snprintf(text, sizeof(text), "%u", stages_ports(r->s, level));
 	if (class_param(cls, "ports"))
@@ -158,10 +158,10 @@ static int rise_cable(struct rise *r, struct weft_comp *sw, uint32_t port,
 	struct weft_port *p = build_link_port(sw, port);
 
 	if (!p || !far)
-		return doc_fail(r->map->at, err,
-				"%s has no port %u, which its place in the "
-				"fabric needs: give it more ports",
-				sw->name, port);
+		return doc_fail(
+			r->map->at, err,
+			"%s has no port %u, which its place in the fabric needs: give it more ports",
+			sw->name, port);
 	return build_cable(r->b, p, far, link, r->map->at, err);
 }
 
@@ -172,11 +172,10 @@ static int rise_ends(struct rise *r, struct weft_err *err)
 		struct weft_port *far = build_link_port(end, 0);
 
 		if (!far || build_link_port(end, 1))
-			return doc_fail(r->map->at, err,
-					"%s has %s: this fabric joins ends "
-					"of one link each",
-					end->name,
-					far ? "several links" : "no link");
+			return doc_fail(
+				r->map->at, err,
+				"%s has %s: this fabric joins ends of one link each",
+				end->name, far ? "several links" : "no link");
 		if (rise_cable(r, r->sw[1][i / r->s->down[1]],
 			       i % r->s->down[1], far, r->link, err))
 			return -1;
@@ -273,11 +272,10 @@ int stages_build(struct exp_build *b, const struct doc_node *map,
 		return build_lacks(
 			map, doc_get(map, "switch") ? "link" : "switch", err);
 	if (b->ends.n > room)
-		return doc_fail(map->at, err,
-				"%zu ends do not fit: this fabric has room "
-				"for %u: set nodes.count or traffic.count to "
-				"that, or give its switches more ports",
-				b->ends.n, room);
+		return doc_fail(
+			map->at, err,
+			"%zu ends do not fit: this fabric has room for %u: set nodes.count or traffic.count to that, or give its switches more ports",
+			b->ends.n, room);
 	ret = rise_links(&r, err) || rise_switches(&r, err) ||
 	      rise_ends(&r, err) || rise_trunks(&r, err) ||
 	      rise_tables(&r, err);

@@ -51,8 +51,7 @@ static int bus_join(struct weft_comp *c, struct weft_comp *bus,
 
 	if (!p)
 		return doc_fail(at, err,
-				"%s has no bus port: leave out the "
-				"bus",
+				"%s has no bus port: leave out the bus",
 				c->cls->name);
 	if (!q)
 		return doc_fail(at, err, "%s has no slot '%s' for %s",
@@ -154,9 +153,9 @@ static int group_read(const struct doc_node *n, struct group *g,
 			       sizeof(g->count), "count", err))
 		return -1;
 	if (!g->host && !g->nic)
-		return doc_fail(n->at, err,
-				"a node without host and nic: "
-				"give at least one");
+		return doc_fail(
+			n->at, err,
+			"a node without host and nic: give at least one");
 	return 0;
 }
 
@@ -196,9 +195,7 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 		total += g[k].count;
 		if (!ret && total > 65536)
 			ret = doc_fail(n->at, err,
-				       "%u nodes are more than "
-				       "65536",
-				       total);
+				       "%u nodes are more than 65536", total);
 	}
 	for (uint32_t k = 0; k < total && !ret; k++)
 		vec_push(&b->nodes, (struct exp_node){ 0 });

@@ -41,8 +41,7 @@ int exp_set_parse(struct doc *d, const char *text, const char *option,
 	ret = doc_parse(sub, label, eq + 1, strlen(eq + 1), err);
 	if (!ret && !sub->root)
 		ret = doc_fail(set->at, err,
-			       "no value after '=': write it as "
-			       "PATH=VALUE");
+			       "no value after '=': write it as PATH=VALUE");
 	if (ret) {
 		doc_free(sub);
 		return ret;
@@ -211,10 +210,10 @@ int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
 		 (int)(dot ? (size_t)(dot - set->path) : strlen(set->path)),
 		 set->path);
 	if (registry_find(reg, head))
-		return doc_fail(set->at, err,
-				"no component here is of class %s: "
-				"'type' in the file chooses it",
-				head);
+		return doc_fail(
+			set->at, err,
+			"no component here is of class %s: 'type' in the file chooses it",
+			head);
 	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
 		exp_names_add(&v, "%s", weft_sim_at(sim, i)->name);
 	for (size_t i = 0; i < reg->n; i++)

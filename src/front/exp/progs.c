@@ -118,9 +118,9 @@ static int fault_one(struct exp_build *b, const struct doc_node *n,
 		return -1;
 	on = doc_get(n, "on");
 	if (!on)
-		return doc_fail(n->at, err,
-				"this fault has no 'on': name a "
-				"port, e.g. n0.nic.link0");
+		return doc_fail(
+			n->at, err,
+			"this fault has no 'on': name a port, e.g. n0.nic.link0");
 	if (on->kind == DOC_SCALAR && strpbrk(on->text, "*?["))
 		return fault_pattern(b, n, on, err);
 	return build_port(b, on, &p, err) ? -1 : fault_put(b, n, p, err);
@@ -153,11 +153,10 @@ static int prog_nic_check(const struct exp_node *nd, uint32_t node,
 		if (!strcmp(nic, c->cls->needs))
 			return 0;
 	}
-	return doc_fail(n->at, err,
-			"%s drives %s, but the NIC of n%u is %s: choose a "
-			"program for that NIC (weft list programs), or another "
-			"NIC",
-			c->cls->name, c->cls->needs, node, nic);
+	return doc_fail(
+		n->at, err,
+		"%s drives %s, but the NIC of n%u is %s: choose a program for that NIC (weft list programs), or another NIC",
+		c->cls->name, c->cls->needs, node, nic);
 }
 
 static int prog_put(struct exp_build *b, const struct doc_node *n,
@@ -177,10 +176,10 @@ static int prog_put(struct exp_build *b, const struct doc_node *n,
 	char name[48];
 
 	if (!nd->host)
-		return doc_fail(n->at, err,
-				"node n%u has no host to run a program on: "
-				"give it one, or choose others with 'on'",
-				node);
+		return doc_fail(
+			n->at, err,
+			"node n%u has no host to run a program on: give it one, or choose others with 'on'",
+			node);
 	snprintf(name, sizeof(name), "n%u.prog%u", node, nd->n_progs++);
 	if (build_comp(b, &spec, name, n, &c, err) ||
 	    prog_nic_check(nd, node, c, n, err))
@@ -212,15 +211,14 @@ static int prog_range(struct exp_build *b, const struct doc_node *n,
 			end = "?";
 	}
 	if (end == on->text || *end || on->text[0] == '-' || lo > hi)
-		return doc_fail(on->at, err,
-				"'%.40s' names no node: write "
-				"all, 0, 0..3 or a list of these",
-				on->text);
+		return doc_fail(
+			on->at, err,
+			"'%.40s' names no node: write all, 0, 0..3 or a list of these",
+			on->text);
 	if (hi >= b->nodes.n)
 		return doc_fail(on->at, err,
-				"there is no node %lu: nodes are "
-				"0..%zu",
-				hi, b->nodes.n - 1);
+				"there is no node %lu: nodes are 0..%zu", hi,
+				b->nodes.n - 1);
 	for (unsigned long i = lo; i <= hi; i++) {
 		uint32_t turn = build_turn(b, (uint32_t)(i - lo),
 					   (uint32_t)(hi - lo + 1));
@@ -259,9 +257,9 @@ int build_workload(struct exp_build *b, const struct doc_node *n,
 	uint32_t count = n->kind == DOC_SEQ ? n->n : 1;
 
 	if (!b->nodes.n)
-		return doc_fail(n->at, err,
-				"a workload needs nodes: traffic sources run "
-				"no programs");
+		return doc_fail(
+			n->at, err,
+			"a workload needs nodes: traffic sources run no programs");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct doc_node *w =
 			n->kind == DOC_SEQ ? n->items[i].val : n;

@@ -72,21 +72,21 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 {
 	if (cls->api_version != WEFT_API_VERSION ||
 	    cls->struct_size != sizeof(*cls))
-		return weft_fail(err, EINVAL,
-				 "%.200s: built for interface %u (%u bytes): "
-				 "rebuild it for interface %u (%zu bytes)",
-				 origin, cls->api_version, cls->struct_size,
-				 WEFT_API_VERSION, sizeof(*cls));
+		return weft_fail(
+			err, EINVAL,
+			"%.200s: built for interface %u (%u bytes): rebuild it for interface %u (%zu bytes)",
+			origin, cls->api_version, cls->struct_size,
+			WEFT_API_VERSION, sizeof(*cls));
 	if (!cls->name || !*cls->name || cls->kind >= WEFT_KIND_N)
-		return weft_fail(err, EINVAL,
-				 "%.200s: a class without name or kind: give "
-				 ".name and .kind",
-				 origin);
+		return weft_fail(
+			err, EINVAL,
+			"%.200s: a class without name or kind: give .name and .kind",
+			origin);
 	if (registry_find(r, cls->name))
-		return weft_fail(err, EEXIST,
-				 "%.200s: class '%.60s' exists already: "
-				 "choose another name",
-				 origin, cls->name);
+		return weft_fail(
+			err, EEXIST,
+			"%.200s: class '%.60s' exists already: choose another name",
+			origin, cls->name);
 	vec_push(r, cls);
 	return 0;
 }
@@ -135,10 +135,10 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 					 : ": declare them with WEFT_PLUGIN");
 	end = loader_dies(local);
 	if (end)
-		return weft_fail(err, EINVAL,
-				 "%.200s: damaged: loading it ends in %s: "
-				 "build it again",
-				 path, end);
+		return weft_fail(
+			err, EINVAL,
+			"%.200s: damaged: loading it ends in %s: build it again",
+			path, end);
 	h = dlopen(local, RTLD_NOW | RTLD_LOCAL);
 	if (!h)
 		return weft_fail(err, ENOENT, "%.200s: cannot load: %.200s",
@@ -146,10 +146,10 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 	vec_push(&r->handles, h);
 	list = dlsym(h, "weft_plugin_classes");
 	if (!list)
-		return weft_fail(err, EINVAL,
-				 "%.200s: exports no weft_plugin_classes: "
-				 "declare them with WEFT_PLUGIN",
-				 path);
+		return weft_fail(
+			err, EINVAL,
+			"%.200s: exports no weft_plugin_classes: declare them with WEFT_PLUGIN",
+			path);
 	for (; *list && !ret; list++)
 		ret = registry_add(r, *list, path, err);
 	return ret;

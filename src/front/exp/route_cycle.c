@@ -258,7 +258,6 @@ static struct waits graph_waits(const struct ex_topo *t)
 
 static struct route_chan graph_name(const void *arg, uint32_t chan)
 {
-	(void)arg;
 	return (struct route_chan){ .node = chan / EX_LINKS,
 				    .port = chan % EX_LINKS + EX_INTERNAL };
 }

@@ -20,10 +20,10 @@ static void *zeroed(size_t n, size_t size)
 int route_graph_new(struct ex_topo *t, uint32_t nodes, struct weft_err *err)
 {
 	if (nodes > ROUTE_TABLE_NODES)
-		return weft_fail(err, E2BIG,
-				 "%u nodes: routes that need tables are made "
-				 "for up to %u",
-				 nodes, ROUTE_TABLE_NODES);
+		return weft_fail(
+			err, E2BIG,
+			"%u nodes: routes that need tables are made for up to %u",
+			nodes, ROUTE_TABLE_NODES);
 	t->kind = EX_TOPO_GRAPH;
 	t->nodes = nodes;
 	t->dims = 0;
@@ -159,7 +159,6 @@ int route_shortest(struct ex_topo *t, struct weft_err *err)
 {
 	struct search s = search_new(t);
 
-	(void)err;
 	table_new(t);
 	for (uint32_t d = 0; d < t->nodes; d++) {
 		search_from(&s, d, false);
@@ -216,7 +215,6 @@ int route_up_down(struct ex_topo *t, struct weft_err *err)
 	struct search s = search_new(t);
 	uint32_t n;
 
-	(void)err;
 	table_new(t);
 	n = search_from(&s, 0, false);
 	memcpy(s.order, s.todo, n * sizeof(*s.order));

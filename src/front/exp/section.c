@@ -153,7 +153,6 @@ int exp_fill(const struct doc_node *map, const struct weft_param *params,
 				      (char *)base + p->offset, p->size, NULL);
 
 		assert(!ret);
-		(void)ret;
 	}
 	if (!map)
 		return 0;

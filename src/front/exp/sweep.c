@@ -37,16 +37,14 @@ static int sweep_product(struct exp *e, const struct doc_node *n,
 		const struct doc_item *it = &n->items[i];
 
 		if (it->val->kind != DOC_SEQ)
-			return doc_fail(it->val->at, err,
-					"sweep: %.60s is %s: write PATH: "
-					"[VALUE, VALUE...], the whole path as "
-					"one key",
-					it->key, doc_kind_name(it->val));
+			return doc_fail(
+				it->val->at, err,
+				"sweep: %.60s is %s: write PATH: [VALUE, VALUE...], the whole path as one key",
+				it->key, doc_kind_name(it->val));
 		if (!it->val->n)
 			return doc_fail(
 				it->val->at, err,
-				"no values to sweep '%.60s' over: write "
-				"[VALUE, VALUE...]",
+				"no values to sweep '%.60s' over: write [VALUE, VALUE...]",
 				it->key);
 		if (axis_fixed(e, it->key))
 			continue;
@@ -54,8 +52,7 @@ static int sweep_product(struct exp *e, const struct doc_node *n,
 		if (e->n_points > SWEEP_MAX / it->val->n)
 			return doc_fail(
 				n->at, err,
-				"more than %u points: sweep over less, or "
-				"in several files",
+				"more than %u points: sweep over less, or in several files",
 				SWEEP_MAX);
 		e->n_points *= it->val->n;
 	}
@@ -66,9 +63,9 @@ static int sweep_list(struct exp *e, const struct doc_node *n,
 		      struct weft_err *err)
 {
 	if (!n->n)
-		return doc_fail(n->at, err,
-				"no points to sweep over: write e.g. [{seed: "
-				"1}, {seed: 2}]");
+		return doc_fail(
+			n->at, err,
+			"no points to sweep over: write e.g. [{seed: 1}, {seed: 2}]");
 	for (uint32_t i = 0; i < n->n; i++) {
 		if (exp_want(n->items[i].val, DOC_MAP, "a point", err))
 			return -1;

@@ -80,17 +80,16 @@ static int auto_check(const struct exp *e, const struct exp_auto *a,
 	snprintf(section, sizeof(section), "%.*s", (int)strcspn(a->path, "."),
 		 a->path);
 	if (exp_section_known(section) && !doc_get(root, section))
-		return doc_fail(a->at, err,
-				"sweep: auto varies %s, but there is no '%s' "
-				"here",
-				a->path, section);
+		return doc_fail(
+			a->at, err,
+			"sweep: auto varies %s, but there is no '%s' here",
+			a->path, section);
 	if (type && type->kind == DOC_MAP)
 		type = doc_get(type, "type");
 	if (!type || type->kind != DOC_SCALAR || !has_net(type->text))
-		return doc_fail(a->at, err,
-				"sweep: auto needs a direct network, e.g. a "
-				"torus: other fabrics do not tell when they "
-				"saturate");
+		return doc_fail(
+			a->at, err,
+			"sweep: auto needs a direct network, e.g. a torus: other fabrics do not tell when they saturate");
 	return 0;
 }
 
@@ -102,9 +101,9 @@ int sweep_auto_read(struct exp *e, const struct doc_node *n,
 	if (!a)
 		abort();
 	if (n->kind == DOC_SCALAR && strcmp(n->text, "auto"))
-		return doc_fail(n->at, err,
-				"sweep is a value: write PATH: [VALUE, "
-				"VALUE...], or auto");
+		return doc_fail(
+			n->at, err,
+			"sweep is a value: write PATH: [VALUE, VALUE...], or auto");
 	if (exp_fill(n->kind == DOC_MAP ? n : NULL, auto_params, a, "sweep",
 		     err))
 		return -1;

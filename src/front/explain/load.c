@@ -57,13 +57,10 @@ static char *dup_or_die(const char *s)
 
 static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT r.experiment, r.point, s.messages,"
-				 " s.begin_fs, s.end_fs, s.programs,"
-				 " (SELECT count(*) FROM runs)"
-				 " FROM stories s JOIN runs r ON r.id = s.run"
-				 " WHERE s.run = ?1",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT r.experiment, r.point, s.messages, s.begin_fs, s.end_fs, s.programs, (SELECT count(*) FROM runs) FROM stories s JOIN runs r ON r.id = s.run WHERE s.run = ?1",
+		run);
 
 	if (!row(st))
 		return false;
@@ -82,10 +79,10 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 /* True when they lie in order between begin and end. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT component, stage, end_fs FROM stages"
-				 " WHERE run = ?1 AND message = ?2 ORDER BY i",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT component, stage, end_fs FROM stages WHERE run = ?1 AND message = ?2 ORDER BY i",
+		run);
 	uint64_t t = m->begin;
 	bool good = true, turns = !m->turn;
 
@@ -104,11 +101,10 @@ static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 
 static void load_msgs(sqlite3 *sql, uint64_t run, struct story *s)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT number, src, dst, begin_fs, turn_fs,"
-				 " end_fs FROM messages WHERE run = ?1"
-				 " ORDER BY number",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT number, src, dst, begin_fs, turn_fs, end_fs FROM messages WHERE run = ?1 ORDER BY number",
+		run);
 
 	while (row(st)) {
 		struct story_msg *m =
@@ -125,18 +121,18 @@ static void load_msgs(sqlite3 *sql, uint64_t run, struct story *s)
 
 static void load_sums(sqlite3 *sql, uint64_t run, struct story *s)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT component, stage, total_fs"
-				 " FROM stage_sums WHERE run = ?1",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT component, stage, total_fs FROM stage_sums WHERE run = ?1",
+		run);
 
 	while (row(st))
 		story_sum_add(s, text(st, 0), text(st, 1))->total =
 			whole(st, 2);
-	st = query(sql,
-		   "SELECT component, part, kind, doing, busy_fs FROM uses"
-		   " WHERE run = ?1",
-		   run);
+	st = query(
+		sql,
+		"SELECT component, part, kind, doing, busy_fs FROM uses WHERE run = ?1",
+		run);
 	while (row(st))
 		story_use_add(s, text(st, 0), text(st, 1), text(st, 2),
 			      text(st, 3))
@@ -164,10 +160,10 @@ static uint64_t list_sum(const char *s)
 
 static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT name, peer, blocked FROM ports"
-				 " WHERE run = ?1 AND n = 1 ORDER BY i",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT name, peer, blocked FROM ports WHERE run = ?1 AND n = 1 ORDER BY i",
+		run);
 
 	while (row(st)) {
 		uint64_t blocked = list_sum(text(st, 2)) * WEFT_NS;
@@ -182,11 +178,10 @@ static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 
 static void load_metrics(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(sql,
-				 "SELECT name, unit, value FROM metrics"
-				 " WHERE run = ?1 AND unit IN ('ns', 'us')"
-				 " ORDER BY name",
-				 run);
+	sqlite3_stmt *st = query(
+		sql,
+		"SELECT name, unit, value FROM metrics WHERE run = ?1 AND unit IN ('ns', 'us') ORDER BY name",
+		run);
 
 	while (row(st)) {
 		double unit = strcmp(text(st, 1), "ns") ? 1e9 : 1e6;
@@ -208,12 +203,11 @@ int explain_load(const char *path, uint64_t run, struct explain *e,
 	if (out_db_open(path, &sql, err))
 		return -EINVAL;
 	if (!load_head(sql, run, e))
-		ret = weft_fail(err, ENOENT,
-				"%.200s: run %" PRIu64
-				" has no messages to "
-				"explain: weft run FILE --out keeps them, of "
-				"NICs that tell their stages",
-				path, run);
+		ret = weft_fail(
+			err, ENOENT,
+			"%.200s: run %" PRIu64
+			" has no messages to explain: weft run FILE --out keeps them, of NICs that tell their stages",
+			path, run);
 	if (!ret) {
 		load_msgs(sql, run, &e->story);
 		load_sums(sql, run, &e->story);

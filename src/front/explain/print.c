@@ -156,17 +156,14 @@ static void print_verdict(const struct explain *e,
 		fprintf(f, ": what counts is the time of one.\n\n");
 	else if (!b)
 		fprintf(f,
-			".  Nothing was in use all the time: the time of a "
-			"message limits, or the load offered.\n\n");
+			".  Nothing was in use all the time: the time of a message limits, or the load offered.\n\n");
 	else if (!strcmp(b->kind, "credits"))
 		fprintf(f,
-			".  Bottleneck: credits (%s), none for %.1f %% of the "
-			"time.\n\n",
+			".  Bottleneck: credits (%s), none for %.1f %% of the time.\n\n",
 			b->name, 100 * b->share);
 	else
 		fprintf(f,
-			".  Bottleneck: %s (%s), in use %.1f %% of the "
-			"time.\n\n",
+			".  Bottleneck: %s (%s), in use %.1f %% of the time.\n\n",
 			b->kind, b->name, 100 * b->share);
 }
 

@@ -43,10 +43,10 @@ static const struct story_msg *numbered(const struct story *s, const char *text,
 			len += (size_t)snprintf(list + len, sizeof(list) - len,
 						" %" PRIu64, s->msgs[i].number);
 	}
-	weft_fail(err, EINVAL,
-		  "explain: --message '%.40s': give first, fastest, slowest or "
-		  "one of those that were kept:%s",
-		  text, list);
+	weft_fail(
+		err, EINVAL,
+		"explain: --message '%.40s': give first, fastest, slowest or one of those that were kept:%s",
+		text, list);
 	return NULL;
 }
 

@@ -149,9 +149,9 @@ static void db_nested(struct db *d, sqlite3_int64 run,
 static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 {
 	sqlite3_int64 first = 0;
-	sqlite3_stmt *st = db_prepare(d,
-				      "INSERT INTO runs(experiment, point, "
-				      "failures, about) VALUES(?,?,?,?)");
+	sqlite3_stmt *st = db_prepare(
+		d,
+		"INSERT INTO runs(experiment, point, failures, about) VALUES(?,?,?,?)");
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct weft_result *r = s->points[i].result;
@@ -232,10 +232,9 @@ static int db_foreign(sqlite3 *sql)
 	sqlite3_stmt *st = NULL;
 	int n = 0, rc;
 
-	rc = sqlite3_prepare_v2(sql,
-				"SELECT sql FROM sqlite_master"
-				" WHERE sql IS NOT NULL",
-				-1, &st, NULL);
+	rc = sqlite3_prepare_v2(
+		sql, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1,
+		&st, NULL);
 	while (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
 		n += !db_known(pattern,
 			       (const char *)sqlite3_column_text(st, 0));
@@ -283,21 +282,21 @@ int out_db_open(const char *path, sqlite3 **sql_p, struct weft_err *err)
 		return weft_fail(err, errno, "%.200s: cannot read: %s", path,
 				 strerror(errno));
 	if (!db_ours(path))
-		return weft_fail(err, EINVAL,
-				 "%.200s: is no results file: weft run FILE "
-				 "--out writes one",
-				 path);
+		return weft_fail(
+			err, EINVAL,
+			"%.200s: is no results file: weft run FILE --out writes one",
+			path);
 	foreign = db_open(path, &sql) ? -1 : db_foreign(sql);
 	if (foreign > 0)
-		ret = weft_fail(err, EINVAL,
-				"%.200s: holds other tables than weft writes: "
-				"weft run FILE --out writes a new file",
-				path);
+		ret = weft_fail(
+			err, EINVAL,
+			"%.200s: holds other tables than weft writes: weft run FILE --out writes a new file",
+			path);
 	else if (foreign < 0 || !db_whole(sql))
-		ret = weft_fail(err, EIO,
-				"%.200s: is damaged: sqlite3 FILE .recover "
-				"may save some of it",
-				path);
+		ret = weft_fail(
+			err, EIO,
+			"%.200s: is damaged: sqlite3 FILE .recover may save some of it",
+			path);
 	if (ret) {
 		sqlite3_close(sql);
 		return ret;
@@ -317,14 +316,13 @@ int out_db_check(const char *path, struct weft_err *err)
 		slash[slash == dir] = '\0';
 	if (access(slash ? dir : ".", W_OK))
 		ret = weft_fail(err, errno,
-				"--out %.200s: cannot write there: "
-				"%s",
-				path, strerror(errno));
+				"--out %.200s: cannot write there: %s", path,
+				strerror(errno));
 	else if (!access(path, F_OK) && !db_ours(path))
-		ret = weft_fail(err, EEXIST,
-				"--out %.200s: is there and is no "
-				"result file of weft: choose another name",
-				path);
+		ret = weft_fail(
+			err, EEXIST,
+			"--out %.200s: is there and is no result file of weft: choose another name",
+			path);
 	free(dir);
 	return ret;
 }

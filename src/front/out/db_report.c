@@ -31,9 +31,8 @@ const char db_more_schema[] =
 
 void db_hist_stats(struct db *d, sqlite3_int64 run, const struct weft_result *r)
 {
-	sqlite3_stmt *st = db_prepare(d,
-				      "INSERT INTO histogram_stats VALUES"
-				      "(?,?,?,?,?,?,?,?,?,?,?)");
+	sqlite3_stmt *st = db_prepare(
+		d, "INSERT INTO histogram_stats VALUES(?,?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct hist *h = &r->hists[i].h;
@@ -89,9 +88,9 @@ void db_ports(struct db *d, sqlite3_int64 run, const struct view *v)
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows)
 {
-	sqlite3_stmt *st = db_prepare(d,
-				      "INSERT INTO reproduced VALUES"
-				      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	sqlite3_stmt *st = db_prepare(
+		d,
+		"INSERT INTO reproduced VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct out_row *o = &rows->at[i];

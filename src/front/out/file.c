@@ -81,12 +81,11 @@ int out_file_close(struct out_file *o, bool keep, struct weft_err *err)
 				o->path,
 				errno ? strerror(errno) : "is the disk full?");
 	else if (keep && o->over)
-		ret = weft_fail(err, EFBIG,
-				"%s %.200s: more than %" PRIu64
-				" bytes: the "
-				"file ends early: --file-limit SIZE allows "
-				"more",
-				o->option, o->path, o->limit);
+		ret = weft_fail(
+			err, EFBIG,
+			"%s %.200s: more than %" PRIu64
+			" bytes: the file ends early: --file-limit SIZE allows more",
+			o->option, o->path, o->limit);
 	if (o->tmp && (!keep || bad))
 		unlink(o->tmp);
 	free(o->tmp);
@@ -135,9 +134,9 @@ int out_names_differ(const struct out_name *names, struct weft_err *err)
 	for (const struct out_name *a = names; a->option; a++)
 		for (const struct out_name *b = names; b < a; b++)
 			if (a->path && b->path && same_file(a->path, b->path))
-				return weft_fail(err, EEXIST,
-						 "%s %.200s: that file is also "
-						 "%s: choose another name",
-						 a->option, a->path, b->option);
+				return weft_fail(
+					err, EEXIST,
+					"%s %.200s: that file is also %s: choose another name",
+					a->option, a->path, b->option);
 	return 0;
 }

@@ -406,9 +406,7 @@ void out_nothing_shown(const struct run_set *s, FILE *f)
 	if (lines_wanted(s))
 		return;
 	fprintf(f,
-		"weft: --show: no histogram has such a name, nor has a metric "
-		"of a sweep over numbers, nor a counter that was sampled: "
-		"--sample TIME records counters\n");
+		"weft: --show: no histogram has such a name, nor has a metric of a sweep over numbers, nor a counter that was sampled: --sample TIME records counters\n");
 }
 
 void out_failures(const struct run_set *s, FILE *f)

@@ -103,14 +103,12 @@ static void knee_print(const struct run_set *s, FILE *f)
 
 	if (isnan(k.bad)) {
 		fprintf(f,
-			"\nsteady at all loads, up to %.4g flits per cycle "
-			"and node\n",
+			"\nsteady at all loads, up to %.4g flits per cycle and node\n",
 			good);
 		return;
 	}
 	fprintf(f,
-		"\n%s from a load between %.4g and %.4g flits per cycle and "
-		"node;\n",
+		"\n%s from a load between %.4g and %.4g flits per cycle and node;\n",
 		k.how, good, k.bad);
 	if (!isnan(k.good))
 		fprintf(f, "the network takes %.4g; ", k.good);

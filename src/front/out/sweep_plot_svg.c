@@ -124,8 +124,7 @@ static void y_axis(const struct axes *a, FILE *f)
 		for (size_t i = 0; i < 3; i++)
 			y_tick(a, steps[i] * p, f);
 	fprintf(f,
-		"<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" "
-		"class=\"frame\"/>\n",
+		"<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" class=\"frame\"/>\n",
 		LEFT, a->dy + TOP, RIGHT - LEFT, BOTTOM - TOP);
 }
 
@@ -154,8 +153,7 @@ static void curve(const struct lines *l, const struct axes *a, size_t k,
 	for (size_t i = 0; i < l->n_x; i++)
 		if (!isnan(l->line[k].y[i]))
 			fprintf(f,
-				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" "
-				"fill=\"%s\"/>\n",
+				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
 				at_x(a, l->x[i]), at_y(a, l->line[k].y[i]), c);
 }
 
@@ -237,14 +235,8 @@ void out_svg(const struct run_set *s, FILE *f)
 			width = w > width ? w : width;
 		}
 	fprintf(f,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" "
-		"height=\"%zu\" viewBox=\"0 0 %zu %zu\" "
-		"font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<style>.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}"
-		".mark{stroke:#888;stroke-dasharray:4 3}"
-		"polyline{fill:none;stroke-width:1.8}"
-		".title{font-size:14px;font-weight:bold}"
-		".small{font-size:11px;fill:#555}</style>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" viewBox=\"0 0 %zu %zu\" font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<style>.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}.mark{stroke:#888;stroke-dasharray:4 3}polyline{fill:none;stroke-width:1.8}.title{font-size:14px;font-weight:bold}.small{font-size:11px;fill:#555}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		width, n * HEIGHT + !n, width, n * HEIGHT + !n);
 	for (size_t i = 0; lines_get(s, i, l); i++)

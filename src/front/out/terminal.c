@@ -298,8 +298,7 @@ void people_counters(const struct weft_result *r, FILE *f)
 		n += r->counters[i].value != 0;
 	if (n > ROWS_MAX) {
 		fprintf(f,
-			"\n%zu counters are not zero: see --format json, or "
-			"choose with record: {counters: [...]}\n",
+			"\n%zu counters are not zero: see --format json, or choose with record: {counters: [...]}\n",
 			n);
 		return;
 	}

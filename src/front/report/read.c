@@ -212,10 +212,10 @@ static const struct table_out rows_table = {
 
 static void put_runs(struct reader *r)
 {
-	sqlite3_stmt *st = query(r,
-				 "SELECT id,experiment,point,failures AS "
-				 "failed,about FROM runs ORDER BY id",
-				 0, NULL);
+	sqlite3_stmt *st = query(
+		r,
+		"SELECT id,experiment,point,failures AS failed,about FROM runs ORDER BY id",
+		0, NULL);
 
 	json_arr(r->j, "runs");
 	while (step(r, st)) {
@@ -249,10 +249,10 @@ int report_read(struct json *j, const char *path, struct weft_err *err)
 	put_objects(&r, &rows_table, 0);
 	json_end(j);
 	if (r.bad)
-		ret = weft_fail(err, EIO,
-				"%.200s: cannot be read to its end: "
-				"is it damaged?",
-				path);
+		ret = weft_fail(
+			err, EIO,
+			"%.200s: cannot be read to its end: is it damaged?",
+			path);
 	sqlite3_close(r.sql);
 	return ret;
 }

@@ -65,10 +65,9 @@ int report_write(const char *out, const char *const *files, size_t n,
 	int ret;
 
 	if (!report_shell_len)
-		return weft_fail(err, ENOSYS,
-				 "report: this program was built without the "
-				 "page: its parts could not be fetched; run "
-				 "web/build.py, then build again");
+		return weft_fail(
+			err, ENOSYS,
+			"report: this program was built without the page: its parts could not be fetched; run web/build.py, then build again");
 	json_init(&j, false);
 	ret = read_all(&j, files, n, err);
 	if (!ret)

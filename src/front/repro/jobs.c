@@ -146,10 +146,10 @@ int repro_load(struct repro *r, struct weft_err *err)
 			return -1;
 	for (size_t i = 0; i < r->cli->set.n && r->jobs.n; i++)
 		if (!r->used[i])
-			return weft_fail(err, EINVAL,
-					 "--set %.200s: none of the "
-					 "experiments has such a thing",
-					 r->cli->set.at[i]);
+			return weft_fail(
+				err, EINVAL,
+				"--set %.200s: none of the experiments has such a thing",
+				r->cli->set.at[i]);
 	return 0;
 }
 
@@ -219,8 +219,7 @@ static void row_judge(struct repro *r, struct out_row *o)
 	o->verdict = repro_judge(w, model);
 	if (!isfinite(model))
 		fprintf(stderr,
-			"weft: check failed: %s: no value for %s in "
-			"%s\n",
+			"weft: check failed: %s: no value for %s in %s\n",
 			w->id, w->metric ? w->metric : "its formula",
 			w->experiment);
 	if (!o->verdict.pass && !w->report_only)

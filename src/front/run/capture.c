@@ -146,17 +146,15 @@ int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 				return -EINVAL;
 	}
 	if (!*cap->example)
-		return weft_fail(err, EINVAL,
-				 "--capture: no line here has a format that "
-				 "can be written down: docs/captures.md names "
-				 "those that have");
+		return weft_fail(
+			err, EINVAL,
+			"--capture: no line here has a format that can be written down: docs/captures.md names those that have");
 	for (size_t i = 0; i < cap->n_patterns; i++)
 		if (!cap->hits[i])
-			return weft_fail(err, EINVAL,
-					 "--capture '%.60s': no line ends "
-					 "there: give all, or an end such as "
-					 "'%s'",
-					 cap->patterns[i], cap->example);
+			return weft_fail(
+				err, EINVAL,
+				"--capture '%.60s': no line ends there: give all, or an end such as '%s'",
+				cap->patterns[i], cap->example);
 	return 0;
 }
 

@@ -249,10 +249,10 @@ int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
 		s->watch->point(s->watch, &s->points[i]);
 	if (s->points[i].result)
 		return 0;
-	return weft_fail(err, EIO,
-			 "%s %s: the worker process ended early: without "
-			 "--jobs it shows why",
-			 s->name, s->points[i].point);
+	return weft_fail(
+		err, EIO,
+		"%s %s: the worker process ended early: without --jobs it shows why",
+		s->name, s->points[i].point);
 }
 
 static int run_point(struct exp *e, struct run_set *s, size_t i,

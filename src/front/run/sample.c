@@ -104,11 +104,10 @@ static int sampler_check(const struct sampler *s, struct weft_err *err)
 			    !fnmatch(pat[i], s->lines.at[k].name, 0))
 				break;
 		if (k == s->lines.n)
-			ret = doc_fail(s->of->at, err,
-				       "no counter is called %.100s: weft "
-				       "describe CLASS lists those of a "
-				       "component",
-				       pat[i]);
+			ret = doc_fail(
+				s->of->at, err,
+				"no counter is called %.100s: weft describe CLASS lists those of a component",
+				pat[i]);
 	}
 	for (i = 0; pat[i]; i++)
 		free(pat[i]);

@@ -40,10 +40,10 @@ static void by_force(void)
 {
 	struct weft_host *h = weft_host_self();
 	char line[200];
-	int n = snprintf(line, sizeof(line),
-			 "weft: %s computes without a call and does not come "
-			 "back: the run is ended, without results\n",
-			 h ? weft_prog_of(h)->name : "the simulation");
+	int n = snprintf(
+		line, sizeof(line),
+		"weft: %s computes without a call and does not come back: the run is ended, without results\n",
+		h ? weft_prog_of(h)->name : "the simulation");
 
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		n = 0;

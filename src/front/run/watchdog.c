@@ -29,10 +29,10 @@ static void watchdog_fail(const struct watchdog *w, struct weft_sim *sim)
 	char period[32], text[160];
 
 	units_print(WEFT_P_TIME, "", &w->period, period, sizeof(period));
-	snprintf(text, sizeof(text),
-		 "nothing but time passed for %s (run.watchdog): no program "
-		 "got what it waits for",
-		 period);
+	snprintf(
+		text, sizeof(text),
+		"nothing but time passed for %s (run.watchdog): no program got what it waits for",
+		period);
 	result_fail(weft_sim_result(sim), text);
 }
 

@@ -329,10 +329,10 @@ int waves_close(struct waves *w, bool keep, struct weft_err *err)
 	put_changes(w);
 	ret = out_file_close(&w->out, keep, err);
 	if (!ret && keep && w->full)
-		ret = weft_fail(err, EFBIG,
-				"--waves %.200s: more than %d changes: the "
-				"file ends early: run for a shorter time",
-				path, CHANGES_MAX);
+		ret = weft_fail(
+			err, EFBIG,
+			"--waves %.200s: more than %d changes: the file ends early: run for a shorter time",
+			path, CHANGES_MAX);
 	for (size_t i = 0; i < w->vars.n; i++) {
 		free(w->vars.at[i].comp);
 		free(w->vars.at[i].name);

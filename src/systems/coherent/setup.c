@@ -29,26 +29,26 @@ static int sizes_valid(struct weft_comp *c, struct weft_err *err)
 
 	if (!power2(s->size) || !power2(s->line) || !power2(s->ways) ||
 	    !power2(s->row_bytes) || !power2(s->width))
-		return weft_fail(err, EINVAL,
-				 "%s: size, line, ways, width and "
-				 "row_bytes must be powers of two",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: size, line, ways, width and row_bytes must be powers of two",
+			c->name);
 	if ((uint64_t)s->line * s->ways > s->size)
-		return weft_fail(err, EINVAL,
-				 "%s: a set of %u lines of %u "
-				 "bytes does not fit into %u bytes",
-				 c->name, s->ways, s->line, (uint32_t)s->size);
+		return weft_fail(
+			err, EINVAL,
+			"%s: a set of %u lines of %u bytes does not fit into %u bytes",
+			c->name, s->ways, s->line, (uint32_t)s->size);
 	if (s->uncached_bytes >= s->ddr_bytes ||
 	    s->uncached_bytes % s->row_bytes || s->ddr_bytes % s->row_bytes)
-		return weft_fail(err, EINVAL,
-				 "%s: uncached_bytes must be "
-				 "below ddr_bytes, both whole rows",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: uncached_bytes must be below ddr_bytes, both whole rows",
+			c->name);
 	if (s->private_base < s->ddr_bytes)
-		return weft_fail(err, EINVAL,
-				 "%s: private_base lies in DDR "
-				 "memory: give %#llx or more",
-				 c->name, (unsigned long long)s->ddr_bytes);
+		return weft_fail(
+			err, EINVAL,
+			"%s: private_base lies in DDR memory: give %#llx or more",
+			c->name, (unsigned long long)s->ddr_bytes);
 	return 0;
 }
 
@@ -62,16 +62,16 @@ static int places_valid(struct weft_comp *c, struct weft_err *err)
 		room = s->uncached_bytes;
 	if (s->mailbox % 4 || s->stride % 4 || s->mailbox > room ||
 	    (uint64_t)s->slots * s->stride > room - s->mailbox)
-		return weft_fail(err, EINVAL,
-				 "%s: mailbox, stride and slots "
-				 "must lie below %#llx, at multiples of 4",
-				 c->name, (unsigned long long)room);
+		return weft_fail(
+			err, EINVAL,
+			"%s: mailbox, stride and slots must lie below %#llx, at multiples of 4",
+			c->name, (unsigned long long)room);
 	if (s->region % 8 || s->region_base % 8 || s->region_base > room ||
 	    s->region > room - s->region_base || s->region > s->private_bytes)
-		return weft_fail(err, EINVAL,
-				 "%s: region_base and region must "
-				 "lie below %#llx, at multiples of 8",
-				 c->name, (unsigned long long)room);
+		return weft_fail(
+			err, EINVAL,
+			"%s: region_base and region must lie below %#llx, at multiples of 8",
+			c->name, (unsigned long long)room);
 	return 0;
 }
 
@@ -80,20 +80,20 @@ static int roles_valid(struct weft_comp *c, struct weft_err *err)
 	struct coh_system *s = c->state;
 
 	if (s->pollers > s->cores || s->target >= s->cores)
-		return weft_fail(err, EINVAL,
-				 "%s: %u pollers and target %u "
-				 "must fit %u cores",
-				 c->name, s->pollers, s->target, s->cores);
+		return weft_fail(
+			err, EINVAL,
+			"%s: %u pollers and target %u must fit %u cores",
+			c->name, s->pollers, s->target, s->cores);
 	if (s->pollers && s->into)
-		return weft_fail(err, EINVAL,
-				 "%s: nothing arrives in the "
-				 "mailbox: set into to mailbox or pollers to 0",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: nothing arrives in the mailbox: set into to mailbox or pollers to 0",
+			c->name);
 	if (s->privately + s->uncached > 1)
-		return weft_fail(err, EINVAL,
-				 "%s: privately and uncached are "
-				 "more than 1 together",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: privately and uncached are more than 1 together",
+			c->name);
 	return 0;
 }
 
@@ -105,11 +105,10 @@ static int times_valid(struct weft_comp *c, struct weft_err *err)
 				 s->start + s->jitter;
 
 	if (last > INT64_MAX || last * s->clock.num / s->clock.den > INT64_MAX)
-		return weft_fail(err, EINVAL,
-				 "%s: the last word arrives after "
-				 "the end of time: reduce words, interval or "
-				 "start",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: the last word arrives after the end of time: reduce words, interval or start",
+			c->name);
 	return 0;
 }
 
@@ -133,10 +132,10 @@ int coh_system_script(struct weft_comp *c, uint32_t core,
 		if (!power2(ops[i].bytes) || ops[i].bytes > 8 ||
 		    ops[i].addr % ops[i].bytes ||
 		    coh_where(s, ops[i].addr, ops[i].bytes) < 0)
-			return weft_fail(err, EINVAL,
-					 "%s: access %u of core "
-					 "%u is no aligned access of memory",
-					 c->name, i, core);
+			return weft_fail(
+				err, EINVAL,
+				"%s: access %u of core %u is no aligned access of memory",
+				c->name, i, core);
 	s->core[core].script = ops;
 	s->core[core].n_script = n;
 	return 0;
@@ -155,10 +154,10 @@ int coh_system_items(struct weft_comp *c, const struct coh_item *items,
 		if (!it->bytes || it->target >= s->cores ||
 		    it->addr % s->line + it->bytes > s->line ||
 		    coh_where(s, it->addr, it->bytes) != where)
-			return weft_fail(err, EINVAL,
-					 "%s: item %u does not "
-					 "fit into a line of its memory",
-					 c->name, i);
+			return weft_fail(
+				err, EINVAL,
+				"%s: item %u does not fit into a line of its memory",
+				c->name, i);
 	}
 	s->ni.items = items;
 	s->ni.n_items = n;

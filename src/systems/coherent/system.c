@@ -174,7 +174,6 @@ static int system_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;
 
-	(void)err;
 	s->seen = weft_hist(c, "seen_after", "cycles");
 	for (uint32_t i = 0; i < s->cores; i++)
 		coh_core_start(c, i);
@@ -223,7 +222,6 @@ static int system_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;
 
-	(void)err;
 	c->counters[C_DDR_READS] = s->ddr.reads;
 	c->counters[C_DDR_WRITES] = s->ddr.writes;
 	c->counters[C_ROW_HITS] = s->ddr.row_hits;

@@ -28,8 +28,7 @@ double hvia_eval_latency_10000(const struct repro_data *d)
 	return us(d, "workload.size=10000");
 }
 
-/* ---- differences ----------------------------------------------------------
- */
+/* ---- differences ---- */
 
 double hvia_eval_att_ratio(const struct repro_data *d)
 {

@@ -55,7 +55,6 @@ static void test_bytes_arrive(void **state)
 {
 	uint8_t buf[BYTES] = { 0 };
 
-	(void)state;
 	assert_int_equal(copied(0, 60000 * MS, buf), 0);
 	assert_memory_equal(buf, area, BYTES);
 }
@@ -65,7 +64,6 @@ static void test_patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];
 
-	(void)state;
 	assert_int_equal(copied(3000, 30 * MS, buf), -EIO);
 }
 

@@ -287,7 +287,6 @@ static int messages_main(struct who *w)
 
 static void test_messages(void **state)
 {
-	(void)state;
 	run(1, 1, messages_main);
 	run(2, 2, messages_main);
 }
@@ -307,7 +306,6 @@ static int refusals_main(struct who *w)
 
 static void test_refusals(void **state)
 {
-	(void)state;
 	run(1, 1, refusals_main);
 }
 
@@ -379,7 +377,6 @@ static int memory_no_cma(struct who *w)
 
 static void test_memory(void **state)
 {
-	(void)state;
 	run(3, 1, memory_main);
 	run(3, 1, memory_no_cma);
 }
@@ -420,7 +417,6 @@ static int atomics_main(struct who *w)
 
 static void test_atomics(void **state)
 {
-	(void)state;
 	run(2, 2, atomics_main);
 }
 
@@ -451,7 +447,6 @@ static int regions_main(struct who *w)
 
 static void test_regions(void **state)
 {
-	(void)state;
 	run(2, 1, regions_main);
 }
 
@@ -477,7 +472,6 @@ static int hole_main(struct who *w)
 
 static void test_hole(void **state)
 {
-	(void)state;
 	run(2, 1, hole_main);
 }
 
@@ -512,7 +506,6 @@ static void test_death(void **state)
 	struct rig r;
 	struct who w;
 
-	(void)state;
 	rig_open(&r, 2, 1);
 	if (rig_start(&r, 0, &w))
 		_exit(survivor(&w));
@@ -549,7 +542,6 @@ static int armed_main(struct who *w)
 
 static void test_armed(void **state)
 {
-	(void)state;
 	run(2, 1, armed_main);
 }
 
@@ -583,7 +575,6 @@ static int scribble_main(struct who *w)
 
 static void test_scribble(void **state)
 {
-	(void)state;
 	run(2, 1, scribble_main);
 }
 
@@ -614,7 +605,6 @@ static int walls_main(struct who *w)
 
 static void test_nobody_writes_the_memory_of_others(void **state)
 {
-	(void)state;
 	run(2, 1, walls_main);
 }
 
@@ -640,7 +630,6 @@ static int asks_main(struct who *w)
 
 static void test_requests_are_checked_against_private_memory(void **state)
 {
-	(void)state;
 	run(2, 1, asks_main);
 }
 
@@ -661,7 +650,6 @@ static int bad_place_main(struct who *w)
 
 static void test_what_processes_hand_over_is_checked(void **state)
 {
-	(void)state;
 	run(1, 1, bad_place_main);
 }
 
@@ -683,7 +671,6 @@ static void test_messages_wait_for_who_comes_later(void **state)
 	struct rig r;
 	struct who w;
 
-	(void)state;
 	rig_open(&r, 2, 1);
 	if (rig_start(&r, 0, &w))
 		_exit(early_main(&w));
@@ -730,7 +717,6 @@ static void test_ring_of_the_dead_ends(void **state)
 	struct rig r;
 	struct who w;
 
-	(void)state;
 	rig_open(&r, 2, 1);
 	for (uint32_t i = 0; i < 2; i++)
 		if (rig_start(&r, i, &w))
@@ -762,7 +748,6 @@ static void test_forks(void **state)
 {
 	struct direct_hub hub;
 
-	(void)state;
 	run(2, 1, forks_main);
 	assert_int_equal(direct_make(0, 1, &hub), -E2BIG);
 	assert_int_equal(direct_make(1024, 2, &hub), -E2BIG);

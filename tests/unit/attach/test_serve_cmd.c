@@ -405,7 +405,6 @@ static void now(struct serve_rig *r)
 #define TEST(fn)                                                               \
 	static void test_##fn(void **state)                                    \
 	{                                                                      \
-		(void)state;                                                   \
 		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
 	}
 
@@ -423,7 +422,6 @@ TEST(now)
 
 static void test_shown(void **state)
 {
-	(void)state;
 	rig_run(shown, WEFT_CLOCK_FIXED);
 	rig_run(shown, WEFT_CLOCK_NONE);
 }

@@ -334,7 +334,6 @@ static void unborn(struct serve_rig *r)
 #define TEST(fn, clock)                                                        \
 	static void test_##fn(void **state)                                    \
 	{                                                                      \
-		(void)state;                                                   \
 		rig_run(fn, clock);                                            \
 	}
 
@@ -349,7 +348,6 @@ TEST(unborn, WEFT_CLOCK_FIXED)
 
 static void test_given(void **state)
 {
-	(void)state;
 	rig_run(given, WEFT_CLOCK_FIXED);
 	rig_run(given, WEFT_CLOCK_NONE);
 }

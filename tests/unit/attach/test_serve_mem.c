@@ -316,7 +316,6 @@ static void timed(struct serve_rig *r)
 #define TEST(fn, clock)                                                        \
 	static void test_##fn(void **state)                                    \
 	{                                                                      \
-		(void)state;                                                   \
 		rig_run(fn, clock);                                            \
 	}
 

@@ -337,7 +337,6 @@ static void told(struct serve_rig *r)
 #define TEST(fn)                                                               \
 	static void test_##fn(void **state)                                    \
 	{                                                                      \
-		(void)state;                                                   \
 		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
 	}
 

@@ -7,7 +7,7 @@
 #include "base/crc.h"
 #include "base/rng.h"
 
-/* ---- the reference: one bit per step, as the text defines it ------------ */
+/* ---- the reference: one bit per step, as the text defines it ---- */
 
 static uint32_t ref_bits(uint32_t crc, uint32_t width, uint32_t poly,
 			 uint64_t val, uint32_t bits)

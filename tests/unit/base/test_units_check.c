@@ -92,7 +92,7 @@ static void test_enum_and_str(void **state)
 	assert_string_equal(err.msg, "'y' is none of x|yy");
 }
 
-/* ---- did you mean ------------------------------------------------------ */
+/* ---- did you mean ---- */
 
 static const char *const names[] = { "ports", "xp_bytes",    "clock",
 				     "links", "payload_max", "" };

@@ -20,7 +20,6 @@ static bool named(const char *text)
 
 static void names_and_docs(void **state)
 {
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		assert_true(named(c->name) && named(c->doc));
@@ -46,7 +45,6 @@ static void names_and_docs(void **state)
 /* Printing a value and parsing it again changes nothing. */
 static void params_round_trip(void **state)
 {
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		struct weft_sim *sim = weft_sim_new(1);
@@ -71,7 +69,6 @@ static void params_round_trip(void **state)
 
 static void presets_apply_and_init(void **state)
 {
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		for (const struct weft_preset *p = c->presets; p && p->name;
@@ -98,7 +95,6 @@ static const char *needed(const struct weft_class *c)
 
 static void defaults_init(void **state)
 {
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		struct weft_sim *sim = weft_sim_new(1);
@@ -122,7 +118,6 @@ static void nonsense_is_refused(void **state)
 		"", "-1", "x", "1e99", "99999999999999999999", "0x"
 	};
 
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		struct weft_sim *sim = weft_sim_new(1);
@@ -151,7 +146,6 @@ static void nonsense_is_refused(void **state)
 /* Registers without a write hook: what the table calls reserved stays put. */
 static void reserved_bits_stay_put(void **state)
 {
-	(void)state;
 	FOR_CLASSES(c)
 	{
 		struct weft_sim *sim = weft_sim_new(1);

@@ -51,7 +51,6 @@ static void local_events(void **state)
 	struct coh_cache c;
 	struct coh_line *l;
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		const struct local_cell *x = &local_cells[i];
 
@@ -126,7 +125,6 @@ static void snoop_events(void **state)
 {
 	const size_t n = sizeof(snoop_cells) / sizeof(snoop_cells[0]);
 
-	(void)state;
 	assert_int_equal(n, COH_SNOOPED * COH_STATES);
 	for (size_t i = 0; i < n; i++)
 		snoop_cell_check(&snoop_cells[i]);
@@ -137,7 +135,6 @@ static void evict_events(void **state)
 	uint8_t copy[LINE], want[LINE];
 	struct coh_cache c;
 
-	(void)state;
 	memset(want, 0x11, LINE);
 	for (enum coh_state s = COH_I; s < COH_STATES; s++) {
 		prepare(&c, s);
@@ -156,7 +153,6 @@ static void upgrade_makes_m(void **state)
 {
 	struct coh_cache c;
 
-	(void)state;
 	prepare(&c, COH_S);
 	assert_int_equal(coh_cache_upgrade(&c, ADDR + 28)->state, COH_M);
 	coh_cache_fini(&c);
@@ -169,7 +165,6 @@ static void direct_mapped(void **state)
 	struct coh_cache c;
 	struct coh_line *l;
 
-	(void)state;
 	fresh(&c, 16384, 1);
 	assert_int_equal(c.sets, 512);
 	l = coh_cache_victim(&c, 0x1000);
@@ -188,7 +183,6 @@ static void least_recently_used(void **state)
 	struct coh_cache c;
 	struct coh_line *l;
 
-	(void)state;
 	fresh(&c, 4 * LINE, 4); /* one set */
 	for (uint64_t i = 0; i < 4; i++) {
 		l = coh_cache_victim(&c, i * LINE);
@@ -207,7 +201,6 @@ static void least_recently_used(void **state)
 
 static void names(void **state)
 {
-	(void)state;
 	assert_string_equal(coh_state_name(COH_E), "E");
 	assert_string_equal(coh_bus_name(COH_UPGR), "BusUpgr");
 	for (enum coh_bus b = COH_RD; b <= COH_NONE; b++)

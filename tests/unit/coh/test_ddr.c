@@ -25,7 +25,6 @@ static void row_costs(void **state)
 	struct coh_ddr d;
 	uint8_t b[32] = { 0 };
 
-	(void)state;
 	open_ddr(&d);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 2016, b, 32), 4 + 2);
@@ -47,7 +46,6 @@ static void beats(void **state)
 {
 	struct coh_ddr d = { .width = 8 };
 
-	(void)state;
 	assert_int_equal(coh_ddr_beats(&d, 1), 1);
 	assert_int_equal(coh_ddr_beats(&d, 8), 1);
 	assert_int_equal(coh_ddr_beats(&d, 9), 2);
@@ -60,7 +58,6 @@ static void bytes_stay(void **state)
 	uint8_t in[64], out[64], zero[64] = { 0 };
 	struct coh_mem m;
 
-	(void)state;
 	for (int i = 0; i < 64; i++)
 		in[i] = (uint8_t)(i * 37 + 1);
 	assert_true(coh_mem_init(&m, 256 << 20));

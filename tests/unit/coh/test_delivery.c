@@ -132,7 +132,6 @@ static void one_word(const struct times *t, enum coh_delivery how)
 
 static void exact(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (int how = COH_TO_MEMORY; how <= COH_BY_UPDATE; how++)
 			one_word(&cases[i], how);
@@ -144,7 +143,6 @@ static void by_hand(void **state)
 {
 	const struct times *t = &cases[0];
 
-	(void)state;
 	/* update: answered at 1000 + 2 + 1 + 1 + 1 + 2 = 1007 */
 	assert_int_equal(seen_update(t, 1000), 1007);
 	assert_int_equal(seen_update(t, 1001), 1012);
@@ -162,7 +160,6 @@ static void stream(void **state)
 	char text[640];
 	struct rig r;
 
-	(void)state;
 	for (int how = COH_TO_MEMORY; how <= COH_BY_UPDATE; how++) {
 		uint64_t lo = UINT64_MAX, hi = 0, d;
 
@@ -187,7 +184,6 @@ static void overrun(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	for (int how = COH_TO_MEMORY; how <= COH_BY_UPDATE; how++) {
 		char text[128];
 

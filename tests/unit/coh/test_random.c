@@ -47,7 +47,6 @@ static void on_op(void *arg, uint32_t core, const struct coh_op *op,
 	struct watcher *w = arg;
 	uint8_t *p = flat_at(w, core, op->addr);
 
-	(void)cycle;
 	w->ops++;
 	if (op->store)
 		memcpy(p, &op->value, op->bytes);
@@ -201,25 +200,21 @@ static uint64_t seed_of(uint64_t otherwise)
 /* The platform's two caches, without and with allocation. */
 static void two_cores(void **state)
 {
-	(void)state;
 	soak(seed_of(1), 2, 60000, "size=1024 verify=no");
 }
 
 static void two_cores_allocate(void **state)
 {
-	(void)state;
 	soak(seed_of(2), 2, 60000, "size=1024 update_alloc=yes");
 }
 
 static void four_cores_ways(void **state)
 {
-	(void)state;
 	soak(seed_of(3), 4, 30000, "size=512 ways=4 update_alloc=yes");
 }
 
 static void sixteen_cores(void **state)
 {
-	(void)state;
 	soak(seed_of(4), 16, 4000,
 	     "size=1024 ways=2 supply_shared=no update_alloc=yes t_snoop=0");
 }

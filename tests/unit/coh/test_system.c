@@ -507,7 +507,6 @@ static void nonsense(void **state)
 	struct weft_err err = { 0 };
 	struct rig r;
 
-	(void)state;
 	refused(sim, "a", "line", "48");
 	refused(sim, "b", "size", "3000");
 	refused(sim, "c", "ways", "3");

@@ -362,7 +362,7 @@ unsigned double_regs(unsigned node)
 	return nodes[node].regs;
 }
 
-/* ---- weft/attach.h ------------------------------------------------------ */
+/* ---- weft/attach.h ---- */
 
 int weft_att_open(struct weft_att **a_p)
 {

@@ -356,7 +356,6 @@ static void test_message_without_room_is_an_error_on_both_sides(void **state)
 	struct rig r;
 	char *large = calloc(1, 1 << 20);
 
-	(void)state;
 	rig_up(&r, FI_EP_RDM);
 	q = rig_ep(&r, 1)->rxq;
 	q->early_max = 2 * (sizeof(struct wfi_unx) + 300) + 10;

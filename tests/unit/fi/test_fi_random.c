@@ -527,7 +527,6 @@ static void test_modes(void **state)
 {
 	bool wrong = false;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		uint64_t sum = run(&modes[i]);
 

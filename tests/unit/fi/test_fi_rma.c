@@ -201,7 +201,7 @@ static void test_atomic(void **state)
 	rig_down(&r);
 }
 
-/* ---- counters ---------------------------------------------------------- */
+/* ---- counters ---- */
 
 static void test_counters(void **state)
 {
@@ -226,7 +226,7 @@ static void test_counters(void **state)
 	rig_down(&r);
 }
 
-/* ---- other endpoints --------------------------------------------------- */
+/* ---- other endpoints ---- */
 
 static void test_dgram(void **state)
 {

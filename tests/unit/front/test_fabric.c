@@ -87,7 +87,6 @@ static uint32_t count_switches(const struct net *n)
  * switches. */
 static void all_arrive(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		const struct shape *f = &shapes[i];
 		struct net n;
@@ -115,7 +114,6 @@ static void all_arrive(void **state)
  * first switch upwards carrying the same share of them. */
 static void paths_differ(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		const struct shape *f = &shapes[i];
 		uint32_t s = 0, d = f->ends - 1, p, q;
@@ -141,7 +139,6 @@ static void path_zero_spreads(void **state)
 	uint32_t used[4] = { 0 }, d;
 	struct net n;
 
-	(void)state;
 	net_open(&n, 16, "pattern: none", "", "type: clos, " XBAR);
 	for (d = 4; d < 16; d++)
 		used[net_walk(&n, 0, d, 0).link[0] % 64 - 4]++;
@@ -164,7 +161,6 @@ static void no_deadlock(void **state)
 		"[b.port2, c.port1], [c.port2, a.port1]]";
 	struct net n;
 
-	(void)state;
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		net_open(&n, shapes[i].ends, "pattern: none", "",
 			 shapes[i].fabric);
@@ -202,7 +198,6 @@ static void zero_load(void **state)
 		{ "type: fat-tree, arity: 2, " XBAR, 8, 7, 6 * 24 + 5 * 8 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		const struct gen *sink;
 		char set[128];
@@ -300,7 +295,6 @@ static void everything_drains(void **state)
 	static const char *const policy[] = { "packet", "destination", "static",
 					      "fabric" };
 
-	(void)state;
 	for (uint32_t i = 0; i < SHAPES; i++)
 		for (uint32_t k = 0; k < 4; k++) {
 			uint32_t many = shapes[i].ends > 32 ? 20 : 150;
@@ -320,7 +314,6 @@ static void spreading_helps(void **state)
 					      "static" };
 	double got[3];
 
-	(void)state;
 	for (uint32_t k = 0; k < 3; k++) {
 		double worst = 1;
 		char set[160];
@@ -352,7 +345,6 @@ static void shuffles(void **state)
 	bool hit[64] = { false };
 	struct net n;
 
-	(void)state;
 	net_open(&n, 64, "pattern: shuffle, packets: 1", "",
 		 "type: fat-tree, " XBAR);
 	for (uint32_t i = 0; i < 64; i++) {
@@ -409,7 +401,6 @@ static void refused(void **state)
 		  "no switch is called" },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		struct net n;
 
@@ -432,7 +423,6 @@ static void needs_tables(void **state)
 	struct exp_opts o = { 0 };
 	struct net n = { 0 };
 
-	(void)state;
 	registry_init(&n.reg);
 	assert_int_equal(registry_add(&n.reg, &weft_class_plain, "t", &n.err),
 			 0);

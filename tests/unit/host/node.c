@@ -12,8 +12,7 @@
 extern const struct weft_class weft_class_bus_pcix, weft_class_bus_ht;
 extern const struct weft_class weft_class_host_pc;
 
-/* ---- the card ---------------------------------------------------------------
- */
+/* ---- the card ---- */
 
 enum { CARD_EV_DMA };
 
@@ -39,7 +38,6 @@ static int card_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct card *d = c->state;
 
-	(void)err;
 	d->port = &c->ports[0];
 	put32(d->cfg, 0x12345678);
 	return 0;
@@ -84,7 +82,6 @@ static void card_event(struct weft_comp *c, uint32_t tag)
 {
 	struct card *d = c->state;
 
-	(void)tag;
 	d->txn = (struct weft_bus_txn){ .op = WEFT_BUS_WRITE,
 					.addr = get64(d->bar[1] + CARD_DMA),
 					.bytes = 8,
@@ -99,7 +96,6 @@ static void card_arrive(struct weft_comp *c, uint32_t port,
 	struct card *d = c->state;
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b)) {
 		if (b.kind == WEFT_NOTE_STORE)
 			card_stored(c, &b);
@@ -120,8 +116,7 @@ static WEFT_COMPONENT(card, .name = "test.card", .kind = WEFT_KIND_NIC,
 			       .arrive = card_arrive,
 			       .event = card_event });
 
-/* ---- programs
- * ------------------------------------------------------------------ */
+/* ---- programs ---- */
 
 struct prog {
 	node_fn fn;
@@ -139,8 +134,7 @@ static WEFT_COMPONENT(prog, .name = "test.prog", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "test function", .state_size = sizeof(struct prog),
 		      .ops = { .main = prog_main });
 
-/* ---- the bench
- * -------------------------------------------------------------------- */
+/* ---- the bench ---- */
 
 static struct weft_comp *bench_add(struct bench *b,
 				   const struct weft_class *cls, uint32_t node,

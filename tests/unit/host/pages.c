@@ -12,7 +12,6 @@ static int pages_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct pages *d = c->state;
 
-	(void)err;
 	d->port = &c->ports[0];
 	weft_bus_takes_tagged(d->port);
 	return 0;
@@ -108,7 +107,6 @@ static void pages_arrive(struct weft_comp *c, uint32_t port,
 	struct pages *d = c->state;
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b)) {
 		if (b.kind == WEFT_NOTE_LOAD)
 			load(d, &b);

@@ -46,8 +46,7 @@ static struct ref_note *record(struct rig *r, uint32_t port,
 	return n;
 }
 
-/* ---- device ----------------------------------------------------------------
- */
+/* ---- device ---- */
 
 static const struct weft_port_decl dev_ports[] = {
 	{ "bus", WEFT_PORT_BUS, NULL, NULL, false, "slot" }, { 0 }
@@ -65,7 +64,6 @@ static int dev_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct rig_dev *d = c->state;
 
-	(void)err;
 	d->port = &c->ports[0];
 	d->list[DIR_WRITE] = &d->rig->script->wr[d->index];
 	d->list[DIR_READ] = &d->rig->script->rd[d->index];
@@ -212,7 +210,6 @@ static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b))
 		dev_take(c, &b);
 }
@@ -222,7 +219,6 @@ static int dev_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct rig_dev *d = c->state;
 
-	(void)err;
 	weft_slice_drop(&d->txn[DIR_WRITE].data);
 	weft_slice_drop(&d->txn[DIR_READ].data);
 	return 0;
@@ -236,8 +232,7 @@ static WEFT_COMPONENT(rig_dev, .name = "test.dev", .kind = WEFT_KIND_NIC,
 			       .finish = dev_finish,
 			       .event = dev_event });
 
-/* ---- host -------------------------------------------------------------------
- */
+/* ---- host ---- */
 
 static void host_plan(struct weft_comp *c, weft_time_t from)
 {
@@ -281,7 +276,6 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	const struct ref_op *o = &r->script->pio.op[r->next];
 	uint8_t data[64] = { 1, 2, 3, 4 };
 
-	(void)tag;
 	if (o->load && o->tagged) {
 		host_tagged(h, o, data);
 		r->next++;
@@ -328,14 +322,12 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 {
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b))
 		host_take(c, &b);
 }
 
 static bool host_decode(struct weft_port *p, weft_phys_t phys, uint32_t bytes)
 {
-	(void)p;
 	return ref_pcix_decode(phys, bytes);
 }
 
@@ -343,7 +335,6 @@ static const struct weft_bus_host_ops host_ops = { .decode = host_decode };
 
 static int host_start(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
 	host_plan(c, 0);
 	return 0;
 }
@@ -355,8 +346,7 @@ static WEFT_COMPONENT(rig_host, .name = "test.host", .kind = WEFT_KIND_HOST,
 			       .arrive = host_arrive,
 			       .event = host_event });
 
-/* ---- the bench
- * ---------------------------------------------------------------- */
+/* ---- the bench ---- */
 
 void rig_script_default(struct ref_script *s)
 {
@@ -409,7 +399,6 @@ static void set_u32(struct weft_comp *c, const char *name, uint32_t v)
 	snprintf(text, sizeof(text), "%u", v);
 	ret = weft_param_set(c, name, text, &err);
 	assert(!ret);
-	(void)ret;
 }
 
 static void set_time(struct weft_comp *c, const char *name, weft_time_t v)

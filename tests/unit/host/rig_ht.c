@@ -52,7 +52,7 @@ static struct ht_said *record(struct htrig *r, uint32_t port,
 	return n;
 }
 
-/* ---- device -------------------------------------------------------------- */
+/* ---- device ---- */
 
 static const struct ht_list *dev_list(const struct dev *d)
 {
@@ -72,7 +72,6 @@ static int dev_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct dev *d = c->state;
 
-	(void)err;
 	d->port = &c->ports[0];
 	if (d->rig->script->window)
 		weft_bus_window(d->port, d->rig->script->window);
@@ -193,7 +192,6 @@ static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct dev *d = c->state;
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b)) {
 		struct ht_said *n = record(d->rig, 1 + d->index, &b);
 
@@ -215,7 +213,7 @@ static WEFT_COMPONENT(htrig_dev, .name = "test.htdev", .kind = WEFT_KIND_NIC,
 			       .arrive = dev_arrive,
 			       .event = dev_event });
 
-/* ---- host ---------------------------------------------------------------- */
+/* ---- host ---- */
 
 static void host_plan(struct weft_comp *c)
 {
@@ -268,7 +266,6 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	const struct ht_op *o = &h->rig->script->host.op[h->next];
 	uint8_t data[64];
 
-	(void)tag;
 	if (o->what == HT_LOAD) {
 		host_load(c, o);
 		return;
@@ -300,7 +297,6 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 	struct host *h = c->state;
 	struct weft_bus_note b;
 
-	(void)f;
 	while (weft_bus_next(&c->ports[port], &b)) {
 		struct ht_said *n = record(h->rig, 0, &b);
 
@@ -320,7 +316,6 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 
 static bool host_decode(struct weft_port *p, weft_phys_t phys, uint32_t bytes)
 {
-	(void)p;
 	return ref_ht_decode(phys, bytes);
 }
 
@@ -328,7 +323,6 @@ static const struct weft_bus_host_ops decode_ops = { .decode = host_decode };
 
 static int host_start(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
 	host_plan(c);
 	return 0;
 }
@@ -340,7 +334,7 @@ static WEFT_COMPONENT(htrig_host, .name = "test.hthost", .kind = WEFT_KIND_HOST,
 			       .arrive = host_arrive,
 			       .event = host_event });
 
-/* ---- the bench ----------------------------------------------------------- */
+/* ---- the bench ---- */
 
 void htrig_default(struct ht_script *s)
 {

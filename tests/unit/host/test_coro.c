@@ -36,7 +36,6 @@ static void test_yield(void **state)
 	struct coro_pool pool;
 	struct job a = { .steps = 3 }, b = { .steps = 5 };
 
-	(void)state;
 	coro_pool_init(&pool, 65536);
 	a.co = coro_new(&pool, count, &a);
 	b.co = coro_new(&pool, count, &b);
@@ -79,7 +78,6 @@ static void test_registers(void **state)
 	struct coro_pool pool;
 	struct job a = { .steps = 1 }, b = { .steps = 1 }, plain = { 0 };
 
-	(void)state;
 	coro_pool_init(&pool, 16384);
 	keep(&plain);
 	a.co = coro_new(&pool, keep, &a);
@@ -111,7 +109,6 @@ static void test_stack_size(void **state)
 	struct coro_pool pool;
 	struct job a = { 0 };
 
-	(void)state;
 	coro_pool_init(&pool, 262144);
 	a.co = coro_new(&pool, deep, &a);
 	coro_resume(a.co);
@@ -141,7 +138,6 @@ static void test_nested(void **state)
 	struct coro_pool pool;
 	struct job a = { .pool = &pool };
 
-	(void)state;
 	coro_pool_init(&pool, 65536);
 	a.co = coro_new(&pool, outer, &a);
 	coro_resume(a.co);
@@ -158,7 +154,6 @@ static void test_reuse(void **state)
 	struct job a = { .steps = 1 };
 	struct coro *first;
 
-	(void)state;
 	coro_pool_init(&pool, 65536);
 	first = a.co = coro_new(&pool, count, &a);
 	for (int i = 0; i < 10000; i++) {
@@ -178,7 +173,6 @@ static void overrun(void *arg)
 {
 	volatile char *p = __builtin_frame_address(0);
 
-	(void)arg;
 	for (int page = 1; page <= 16; page++)
 		p[-4096 * page] = 1;
 }
@@ -189,7 +183,6 @@ static void test_guard(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	coro_pool_init(&pool, 65536);
 	pid = fork();
 	if (!pid) {

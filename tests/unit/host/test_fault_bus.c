@@ -435,7 +435,6 @@ static void wrong_place(void **state)
 	struct weft_comp *f =
 		weft_sim_add(sim, &weft_class_fault_bus, "f", &err);
 
-	(void)state;
 	assert_int_equal(weft_comp_init(bus, &err), 0);
 	assert_int_equal(weft_comp_init(f, &err), 0);
 	assert_int_not_equal(weft_filter_add(&bus->ports[1], f, &err), 0);

@@ -53,7 +53,6 @@ static void the_same_calls_give_the_same_places_in_pages(void **state)
 	struct play a = { 0 }, b = { 0 };
 	void *noise[64] = { 0 };
 
-	(void)state;
 	weft_rng_seed(&a.rng, 7, "heap");
 	weft_rng_seed(&b.rng, 7, "heap");
 	for (uint32_t i = 0; i < STEPS; i++) {
@@ -75,7 +74,6 @@ static void large_blocks_begin_with_a_page(void **state)
 	struct heap h = { 0 };
 	uint8_t *p = heap_alloc(&h, 40000, 16);
 
-	(void)state;
 	assert_int_equal((uintptr_t)p % PAGE, 0);
 	heap_free(p);
 	assert_int_equal(h.spans.n, 0);
@@ -88,7 +86,6 @@ static void memory_of_others_is_told_apart(void **state)
 	uint8_t *p = heap_alloc(&a, 10, 16), *q = heap_alloc(&b, 100000, 16);
 	uint8_t *m = malloc(10);
 
-	(void)state;
 	assert_true(heap_owns(&a, p));
 	assert_false(heap_owns(&b, p));
 	assert_true(heap_owns(&b, q + 99999));
@@ -104,7 +101,6 @@ static void impossible_sizes_are_refused(void **state)
 {
 	struct heap h = { 0 };
 
-	(void)state;
 	assert_null(heap_alloc(&h, SIZE_MAX, 16));
 	assert_null(heap_alloc(&h, (size_t)1 << 62, 16));
 	heap_fini(&h);

@@ -46,8 +46,7 @@ static void seen_is(const struct bench *b, uint32_t n, uint64_t off,
 	assert_int_equal(seen(b, n)->time, (1000 + clock) * PC);
 }
 
-/* ---- uncached
- * ---------------------------------------------------------------- */
+/* ---- uncached ---- */
 
 static int uc_stores(struct weft_host *h, struct bench *b)
 {
@@ -135,8 +134,7 @@ static void test_store_cost(void **state)
 	assert_int_equal(b->t[0], 1100 * PC);
 }
 
-/* ---- write combining
- * ----------------------------------------------------------- */
+/* ---- write combining ---- */
 
 static int wc_full(struct weft_host *h, struct bench *b)
 {
@@ -270,8 +268,7 @@ static void test_wc_cost(void **state)
 	seen_is(b, 0, 0x4000, 64, 16 + 24);
 }
 
-/* ---- configuration space, windows
- * ----------------------------------------------- */
+/* ---- configuration space, windows ---- */
 
 static int config(struct weft_host *h, struct bench *b)
 {
@@ -370,8 +367,7 @@ static void test_memory(void **state)
 	assert_true(b->v[3]);
 }
 
-/* ---- several threads
- * ------------------------------------------------------------- */
+/* ---- several threads ---- */
 
 static int many_stores(struct weft_host *h, struct bench *b)
 {

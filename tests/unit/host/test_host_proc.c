@@ -40,7 +40,7 @@ static bool map(struct weft_host *h, struct weft_proc *p, uint32_t page,
 			     io);
 }
 
-/* ---- one process --------------------------------------------------------- */
+/* ---- one process ---- */
 
 static int identity(struct weft_host *h, struct bench *b)
 {
@@ -180,7 +180,7 @@ static void test_combining(void **state)
 	assert_int_equal(counter(b, "page_walks"), 1);
 }
 
-/* ---- domains ------------------------------------------------------------- */
+/* ---- domains ---- */
 
 static int guest(struct weft_host *h, struct bench *b)
 {
@@ -228,7 +228,7 @@ static void test_guest(void **state)
 	assert_int_equal(counter(b, "page_faults"), 1);
 }
 
-/* ---- many ---------------------------------------------------------------- */
+/* ---- many ---- */
 
 struct light {
 	struct weft_proc *proc;
@@ -241,7 +241,6 @@ static struct weft_turn trigger(struct weft_host *h, struct weft_proc *p,
 {
 	struct light *l = arg;
 
-	(void)p;
 	weft_io_load64(h, &l->page, 0x28);
 	return (struct weft_turn){ --l->turns ? WEFT_TURN_AGAIN
 					      : WEFT_TURN_END };
@@ -370,7 +369,6 @@ static struct weft_turn wait_turn(struct weft_host *h, struct weft_proc *p,
 {
 	struct waiter *w = arg;
 
-	(void)p;
 	if (w->state++ == 0) {
 		weft_io_store64(h, &w->page, PAGES_DMA, w->phys);
 		return (struct weft_turn){ .kind = WEFT_TURN_SLEEP,
@@ -457,7 +455,6 @@ static int between(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint64_t *word = weft_mem_alloc(h, 8, 64, &phys);
 
-	(void)b;
 	assert_non_null(word);
 	assert_true(map(h, p, 1, &page));
 	for (uint32_t i = 0; i < 200; i++)

@@ -24,8 +24,6 @@ static int ends(struct weft_host *h, struct bench *b)
 
 static int ends_badly(struct weft_host *h, struct bench *b)
 {
-	(void)h;
-	(void)b;
 	return -EIO;
 }
 
@@ -33,7 +31,6 @@ static void test_return_value(void **state)
 {
 	struct bench *b = bench_new(1);
 
-	(void)state;
 	bench_prog(b, 0, ends_badly);
 	start_and_run(b);
 	assert_string_equal(bench_failure(b, 0),
@@ -45,7 +42,6 @@ static void test_running(void **state)
 {
 	struct bench *b = bench_new(3);
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		bench_prog(b, i, ends);
 	bench_start(b);
@@ -65,7 +61,6 @@ static void test_attach_errors(void **state)
 	struct bench *b = bench_new(2);
 	struct node *n = b->node;
 
-	(void)state;
 	bench_prog(b, 0, ends);
 	bench_start(b);
 	assert_int_equal(weft_prog_attach(n[0].bus, n[0].prog[0]), -EINVAL);
@@ -89,7 +84,6 @@ static void test_background(void **state)
 	struct bench *b = bench_new(1);
 	struct weft_err err = { 0 };
 
-	(void)state;
 	bench_prog(b, 0, forever);
 	bench_prog(b, 0, ends);
 	bench_start(b);
@@ -104,8 +98,7 @@ static void test_background(void **state)
 	bench_free(b);
 }
 
-/* ---- stuck programs
- * ------------------------------------------------------------ */
+/* ---- stuck programs ---- */
 
 static int stuck_poll(struct weft_host *h, struct bench *b)
 {
@@ -119,14 +112,12 @@ static int stuck_poll(struct weft_host *h, struct bench *b)
 
 static int stuck_irq(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	weft_host_irq_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
 	return 0;
 }
 
 static int stuck_key(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	weft_oob_get(h, "nobody puts this");
 	return 0;
 }
@@ -136,7 +127,6 @@ static void test_stuck(void **state)
 	struct bench *b = bench_new(1);
 	char text[120];
 
-	(void)state;
 	bench_prog(b, 0, stuck_poll);
 	bench_prog(b, 0, stuck_irq);
 	bench_prog(b, 0, stuck_key);
@@ -156,8 +146,7 @@ static void test_stuck(void **state)
 	bench_free(b);
 }
 
-/* ---- out-of-band store
- * ------------------------------------------------------------ */
+/* ---- out-of-band store ---- */
 
 static int exchange(struct weft_host *h, struct bench *b)
 {
@@ -180,7 +169,6 @@ static void test_oob(void **state)
 {
 	struct bench *b = bench_new(3);
 
-	(void)state;
 	bench_set(b, "host.pc", "cost_clock", "0");
 	for (uint32_t i = 0; i < 3; i++)
 		bench_prog(b, i, exchange);
@@ -223,7 +211,6 @@ static void test_oob_order(void **state)
 {
 	struct bench *b = bench_new(3);
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		bench_prog(b, i, overwrite);
 	start_and_run(b);
@@ -240,7 +227,6 @@ static void test_two_sims(void **state)
 {
 	struct bench *a = bench_new(2), *b = bench_new(3);
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
 		bench_prog(a, i, exchange);
 	for (uint32_t i = 0; i < 3; i++)
@@ -266,7 +252,6 @@ static void test_abandon(void **state)
 {
 	struct bench *b = bench_new(2);
 
-	(void)state;
 	bench_prog(b, 0, forever);
 	bench_prog(b, 1, stuck_key);
 	bench_start(b);
@@ -288,7 +273,6 @@ static void test_node_of_a_name(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct weft_comp *c =
 			weft_sim_add(sim, &weft_class_host_pc, t[i].name, &err);

@@ -57,7 +57,7 @@ static uint64_t bus_counter(const struct bench *b, const char *name)
 	return bench_counter(b->node[0].bus, name);
 }
 
-/* ---- who asks ------------------------------------------------------------ */
+/* ---- who asks ---- */
 
 static int who(struct weft_host *h, struct bench *b)
 {
@@ -106,7 +106,7 @@ static void test_who(void **state)
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"), 1);
 }
 
-/* ---- one page for all ---------------------------------------------------- */
+/* ---- one page for all ---- */
 
 static bool map(struct weft_host *h, struct weft_proc *p, uint64_t page,
 		struct weft_io *io)
@@ -163,7 +163,6 @@ static int cannot(struct weft_host *h, struct bench *b)
 	struct weft_io io;
 	uint64_t v = 0;
 
-	(void)b;
 	assert_false(weft_io_can_tag(h, d));
 	assert_true(weft_io_map(h, d, 0, 0, WEFT_PAGE, WEFT_UC, &io));
 	assert_false(weft_io_tload64(h, &io, 0, &v));
@@ -180,7 +179,7 @@ static void test_cannot(void **state)
 	assert_int_equal(device(*state)->n_tagged, 0);
 }
 
-/* ---- a queue of all processes (X01) -------------------------------------- */
+/* ---- a queue of all processes (X01) ---- */
 
 struct light {
 	struct weft_io page;
@@ -193,7 +192,6 @@ static struct weft_turn issue(struct weft_host *h, struct weft_proc *p,
 {
 	struct light *l = arg;
 
-	(void)p;
 	*l->done += weft_io_tcstore(h, &l->page, 0, l->line, 64, 0);
 	return (struct weft_turn){ WEFT_TURN_END };
 }
@@ -236,7 +234,7 @@ static void test_crowd(void **state)
 		assert_int_equal(seen[device(b)->queue[i]]++, 0);
 }
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times ---- */
 
 static int times(struct weft_host *h, struct bench *b)
 {

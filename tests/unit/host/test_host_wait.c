@@ -42,8 +42,7 @@ static weft_time_t look(weft_time_t t0, weft_time_t t)
 	return t0 + (k ? k : 1) * p;
 }
 
-/* ---- poll64
- * ------------------------------------------------------------------ */
+/* ---- poll64 ---- */
 
 static int poll64(struct weft_host *h, struct bench *b)
 {
@@ -123,7 +122,6 @@ static void test_poll_events(void **state)
 {
 	uint64_t events[2];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct bench *b = bench_new(1);
 
@@ -135,8 +133,7 @@ static void test_poll_events(void **state)
 	assert_int_equal(events[0], events[1]);
 }
 
-/* ---- poll_range
- * -------------------------------------------------------------- */
+/* ---- poll_range ---- */
 
 static int poll_range(struct weft_host *h, struct bench *b)
 {
@@ -196,8 +193,7 @@ static void test_many_ranges(void **state)
 	assert_true(b->v[2]);
 }
 
-/* ---- threads that share memory
- * -------------------------------------------------- */
+/* ---- threads that share memory ---- */
 
 static int waits_for_thread(struct weft_host *h, struct bench *b)
 {
@@ -244,8 +240,7 @@ static void test_shared_memory(void **state)
 	assert_int_equal(b->t[2], 1020 * WEFT_NS);
 }
 
-/* ---- interrupts
- * ------------------------------------------------------------------ */
+/* ---- interrupts ---- */
 
 static int irq(struct weft_host *h, struct bench *b)
 {
@@ -313,8 +308,7 @@ static void test_irq_during_burst(void **state)
 	assert_true(b->node[0].card->t_dma > b->t[1] + 2 * PC);
 }
 
-/* ---- time
- * -------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 static int times(struct weft_host *h, struct bench *b)
 {
@@ -382,8 +376,7 @@ static void test_clock_loop(void **state)
 #define T(name)                                                                \
 	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
 
-/* ---- processor time
- * -------------------------------------------------------------- */
+/* ---- processor time ---- */
 
 static int busy(struct weft_host *h, struct bench *b)
 {

@@ -14,7 +14,7 @@ static uint64_t done(const struct bench *b, uint32_t n)
 	return bench_when(b, 1, WEFT_NOTE_DONE, n);
 }
 
-/* ---- the stages of 7.1, 7.4, 7.5 ----------------------------------------- */
+/* ---- the stages of 7.1, 7.4, 7.5 ---- */
 
 /* H1 + H2 + H3 of an 8-byte message: 75 + 24 / 1.6 + 60. */
 static void test_store(void **state)
@@ -118,8 +118,7 @@ static void test_irq(void **state)
 	assert_false(bench_said(b, 0, WEFT_NOTE_IRQ, 1)->level);
 }
 
-/* ---- bandwidth ------------------------------------------------------------
- */
+/* ---- bandwidth ---- */
 
 /* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, of them 64 are 1.422 GB/s; both
  * directions at once, neither slower. */
@@ -177,8 +176,7 @@ static void test_credits(void **state)
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 2), 2 * 305);
 }
 
-/* ---- order ----------------------------------------------------------------
- */
+/* ---- order ---- */
 
 /* A load goes behind the stores before it although its way is shorter. */
 static void test_load_behind_store(void **state)
@@ -237,8 +235,7 @@ static void test_read_and_writes(void **state)
 	assert_int_equal(done(b, 3), 2 * (237 + 5 + 90 + 7 + 60) + 2);
 }
 
-/* ---- tags ------------------------------------------------------------------
- */
+/* ---- tags ---- */
 
 static void test_tags(void **state)
 {
@@ -258,8 +255,7 @@ static void test_tags(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "tag_waits"), 1);
 }
 
-/* ---- masks -----------------------------------------------------------------
- */
+/* ---- masks ---- */
 
 /* Packets and dwords of a write, counted byte by byte: a line of 64 is two
  * blocks; a block with a dword in part is a packet with a mask, whole dwords of
@@ -320,8 +316,7 @@ static void test_byte(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "byte_writes"), 1);
 }
 
-/* ---- back-pressure ---------------------------------------------------------
- */
+/* ---- back-pressure ---- */
 
 /* A device that takes one store at a time, each for 10 us: one there, 16 in the
  * core, 8 in buffers of the link, 8 in the bridge; then the host stands still.
@@ -391,8 +386,7 @@ static void test_relaxed(void **state)
 	}
 }
 
-/* ---- nobody there ----------------------------------------------------------
- */
+/* ---- nobody there ---- */
 
 static void test_absent(void **state)
 {
@@ -445,12 +439,10 @@ static void test_hole(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
 }
 
-/* ---- size -------------------------------------------------------------------
- */
+/* ---- size ---- */
 
 static void test_size(void **state)
 {
-	(void)state;
 	assert_true(sizeof(struct ht) + sizeof(struct ht_link) < 1024);
 }
 

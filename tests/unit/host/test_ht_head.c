@@ -22,7 +22,6 @@ static void test_request_is_laid_out_as_written_down(void **state)
 	};
 	uint8_t got[8];
 
-	(void)state;
 	ht_request_pack(&h, got);
 	assert_memory_equal(got, want, 8);
 }
@@ -37,7 +36,6 @@ static void test_answer_is_laid_out_as_written_down(void **state)
 	const uint8_t want[4] = { 0x30, 0x03, 0xF5, 0x03 };
 	uint8_t got[4];
 
-	(void)state;
 	ht_answer_pack(&h, got);
 	assert_memory_equal(got, want, 4);
 }
@@ -54,7 +52,6 @@ static void test_every_header_comes_back(void **state)
 {
 	uint64_t x = 88172645463325252ull;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		struct ht_head h = { 0 }, back;
 		uint8_t raw[8];
@@ -83,7 +80,6 @@ static void test_every_header_comes_back(void **state)
 
 static void test_mask_says_which_bytes(void **state)
 {
-	(void)state;
 	for (uint32_t at = 0; at < 32; at++)
 		for (uint32_t n = 1; n <= 32 - at; n++) {
 			uint32_t m = ht_mask(0x1000 + at, n);
@@ -123,7 +119,6 @@ static void test_packets_of_a_device_have_headers(void **state)
 {
 	struct ht_head h = carried(HT_WRITE, 0x12340, 24, HT_UP);
 
-	(void)state;
 	assert_true(same(&h, &(struct ht_head){ .cmd = HT_CMD_WRITE,
 						.unit = 1,
 						.count = 5,
@@ -154,7 +149,6 @@ static void test_packets_of_one_transaction_are_a_sequence(void **state)
 {
 	struct ht_head h = carried(HT_READ, 0x2000, 3 * 64, HT_UP);
 
-	(void)state;
 	assert_int_equal(h.seq, 2);
 	assert_int_equal(h.tag, 2);
 	assert_int_equal(h.addr, 0x2080);
@@ -167,7 +161,6 @@ static void test_address_that_does_not_fit_is_nobodys(void **state)
 {
 	struct ht_head h = carried(HT_READ, 1ull << 40 | 0x2000, 8, HT_DOWN);
 
-	(void)state;
 	assert_true(h.error);
 }
 

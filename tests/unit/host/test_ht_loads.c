@@ -92,7 +92,7 @@ static void test_a_mute_device_aborts_each_load(void **state)
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 200);
 }
 
-/* ---- depths (extoll.md 2.3) --------------------------------------------- */
+/* ---- depths (extoll.md 2.3) ---- */
 
 enum { MANY = 24 };
 

@@ -143,7 +143,7 @@ static void random_script(uint64_t seed, struct ht_script *s)
 	random_host(&g, s);
 }
 
-/* ---- comparison ---------------------------------------------------------- */
+/* ---- comparison ---- */
 
 /* Any total order will do. */
 static int said_cmp(const void *a, const void *b)

@@ -17,7 +17,6 @@ static void test_bounds(void **state)
 {
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, 0x100000, MIB);
 	assert_true(mem_contains(&m, 0x100000, MIB));
 	assert_false(mem_contains(&m, 0x100000, MIB + 1));
@@ -46,7 +45,6 @@ static void test_lazy(void **state)
 	struct mem m;
 	weft_phys_t phys;
 
-	(void)state;
 	mem_init(&m, 0, large());
 	assert_null(m.map);
 	assert_false(mem_phys(&m, &m, &phys));
@@ -61,7 +59,6 @@ static void test_align_zero(void **state)
 	weft_phys_t phys, again;
 	uint8_t *p;
 
-	(void)state;
 	mem_init(&m, 0x800, MIB); /* base not aligned to what is asked */
 	for (uint64_t align = 1; align <= 65536; align *= 2) {
 		p = mem_alloc(&m, 100, align, &phys);
@@ -85,7 +82,6 @@ static void test_full_and_join(void **state)
 	void *p[1024];
 	int n = 0;
 
-	(void)state;
 	mem_init(&m, 0, MIB);
 	assert_null(mem_alloc(&m, MIB, 0, NULL));
 	while (n < 1024 && (p[n] = mem_alloc(&m, 4096, 4096, NULL)))
@@ -107,7 +103,6 @@ static void test_bad_free(void **state)
 	struct mem m;
 	uint8_t *p;
 
-	(void)state;
 	mem_init(&m, 0, MIB);
 	p = mem_alloc(&m, 128, 0, NULL);
 	assert_false(mem_free(&m, p + 64));
@@ -127,7 +122,6 @@ static void test_random(void **state)
 	size_t len[N] = { 0 };
 	uint32_t x = 12345;
 
-	(void)state;
 	mem_init(&m, 0, MIB);
 	for (int round = 0; round < 20000; round++) {
 		uint32_t i = (x = x * 1664525 + 1013904223) >> 26;
@@ -157,7 +151,6 @@ static void test_pin(void **state)
 	struct mem m;
 	weft_phys_t phys[5], again[5], back;
 
-	(void)state;
 	memset(buf, 0x55, 5 * 4096);
 	mem_init(&m, 0x100000, MIB);
 	/* bytes 100 .. 8391 lie in three pages */
@@ -195,7 +188,6 @@ static void test_pin_not(void **state)
 	weft_phys_t phys[32], p0;
 	uint8_t *own;
 
-	(void)state;
 	mem_init(&m, 0, 64 << 10); /* 16 pages, the first is nobody's */
 	assert_false(mem_pin(&m, buf, 32 * 4096, phys));
 	assert_true(mem_pin(&m, buf, 15 * 4096, phys)); /* nothing was kept */
@@ -223,7 +215,6 @@ static void test_shared(void **state)
 	uint8_t *p, *q;
 	int fd;
 
-	(void)state;
 	mem_init(&m, 0x100000, MIB);
 	mem_init(&plain, 0x100000, MIB);
 	fd = mem_share(&m);

@@ -34,7 +34,6 @@ static void test_hold_is_of_one_allocation(void **state)
 	weft_phys_t phys, free_at;
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	phys = of(&m, 2 * PAGE, &a);
 	free_at = phys + 2 * PAGE;
@@ -76,7 +75,6 @@ static void test_hold_is_of_own_pages(void **state)
 	weft_phys_t p[4];
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	/* p[0] ends in the page where p[1] and p[2] are; p[3] is behind it */
 	mem_alloc(&m, PAGE + 64, PAGE, &p[0]);
@@ -111,7 +109,6 @@ static void test_held_memory_goes_back_at_the_last_release(void **state)
 	struct mem m;
 	uint8_t *p;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	phys = of(&m, PAGE, &a);
 	p = mem_at(&m, phys, PAGE);
@@ -139,7 +136,6 @@ static void test_all_of_an_owner_is_freed(void **state)
 	weft_phys_t gone, held, others;
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	gone = of(&m, PAGE, &a);
 	others = of(&m, PAGE, &b);
@@ -161,7 +157,6 @@ static void test_memory_of_an_owner_stays_its_own(void **state)
 	weft_phys_t none, kernel;
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	kernel = of(&m, 64, MEM_KERNEL);
 	mem_alloc(&m, 64, PAGE, &none);
@@ -186,7 +181,6 @@ static void test_owners_have_pages_of_their_own(void **state)
 	struct mem m;
 	void *first;
 
-	(void)state;
 	/* the first page handed out is at 0x4000 */
 	mem_init(&m, 0x4000 - PAGE, BYTES);
 	first = mem_alloc(&m, 64, 0, &x);
@@ -212,7 +206,6 @@ static void test_allocations_of_nothing_differ(void **state)
 	struct mem m;
 	void *p, *q;
 
-	(void)state;
 	mem_init(&m, BASE, BYTES);
 	p = mem_alloc(&m, 0, 0, &x);
 	q = mem_alloc(&m, 0, 0, &y);

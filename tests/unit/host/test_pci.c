@@ -107,7 +107,7 @@ static uint64_t count(const struct bench *b, const char *name)
 	return rig_counter(&b->rig, name);
 }
 
-/* ---- 11.2 ---------------------------------------------------------------- */
+/* ---- 11.2 ---- */
 
 /* 210 + 14 * 30; one after the other, 630 each. */
 static void test_load_33(void **state)
@@ -174,7 +174,7 @@ static void test_load_behind_write(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0), 1090 * NS);
 }
 
-/* ---- HVIA 2.1 ------------------------------------------------------------ */
+/* ---- HVIA 2.1 ---- */
 
 /* 35 + ceil(n / 8) clocks; the page border costs another 35. */
 static void test_hvia_read(void **state)
@@ -223,7 +223,7 @@ static void test_hvia_store(void **state)
 	assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 6 * HVIA_CLOCK);
 }
 
-/* ---- delayed reads ------------------------------------------------------- */
+/* ---- delayed reads ---- */
 
 /* Retries leave room: a write goes in between.  With wait states it does not,
  * and the read is done as soon as the bytes are there. */
@@ -314,7 +314,7 @@ static void test_load_behind_store(void **state)
 	}
 }
 
-/* ---- targets ------------------------------------------------------------- */
+/* ---- targets ---- */
 
 /* 11.3: an answer within the six target clocks costs nothing, a later one wait
  * states, one after 16 clocks a retry; the device hears of the load once. */
@@ -394,7 +394,7 @@ static void test_nobody(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 0), (210 + 8 * 30) * NS);
 }
 
-/* ---- tagged accesses ----------------------------------------------------- */
+/* ---- tagged accesses ---- */
 
 static void test_tagged(void **state)
 {
@@ -418,7 +418,7 @@ static void test_tagged(void **state)
 	assert_int_equal(count(b, "pio_loads"), 0);
 }
 
-/* ---- presets, refusals --------------------------------------------------- */
+/* ---- presets, refusals ---- */
 
 extern const struct weft_class weft_class_bus_pci;
 
@@ -440,7 +440,6 @@ static void test_presets(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct weft_comp *c = weft_sim_add(sim, &weft_class_bus_pci,
 						   t[i].preset, &err);
@@ -465,7 +464,6 @@ static void test_refused(void **state)
 		{ "page", "8", true },	 { "page", "0", true },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct weft_sim *sim = weft_sim_new(1);
 		struct weft_err err = { 0 };

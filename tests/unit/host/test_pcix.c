@@ -472,7 +472,6 @@ static void test_refused(void **state)
 	struct weft_comp *c =
 		weft_sim_add(sim, &weft_class_bus_pcix, "n0.bus", &err);
 
-	(void)state;
 	assert_int_equal(weft_param_set(c, "t_split", "9", &err), 0);
 	assert_true(weft_comp_init(c, &err) < 0);
 	assert_non_null(strstr(err.msg, "n0.bus.t_split"));

@@ -102,7 +102,6 @@ static void test_any_order(void **state)
 	struct weft_rng rng;
 	struct mem m;
 
-	(void)state;
 	mem_init(&m, 0, MIB);
 	array_add(&m, &a[0]);
 	array_add(&m, &a[1]);

@@ -64,7 +64,7 @@ static const struct eport_ops node_ops = { .wake = node_wake,
 					   .gone = node_gone,
 					   .link = node_link };
 
-/* ---- receiving --------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static void node_order(struct ex_node *n, const struct ecell *c)
 {
@@ -139,7 +139,7 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 		arm(n, eport_seen(&n->ep));
 }
 
-/* ---- sending ----------------------------------------------------------- */
+/* ---- sending ---- */
 
 static void stream_next(struct ex_node *n, uint32_t vc, uint64_t cycle)
 {
@@ -242,7 +242,7 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 	eport_arrive(&((struct ex_node *)c->state)->ep, f);
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int node_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -291,7 +291,7 @@ static WEFT_COMPONENT(ex_node, .name = "test.ex_node",
 			       .event = node_event,
 			       .fini = node_fini });
 
-/* ---- the pair ---------------------------------------------------------- */
+/* ---- the pair ---- */
 
 static void must(int ret, const struct weft_err *err)
 {

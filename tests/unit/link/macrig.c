@@ -80,7 +80,6 @@ static int station_start(struct weft_comp *c, struct weft_err *err)
 static void station_arrive(struct weft_comp *c, uint32_t port,
 			   struct weft_frame *f)
 {
-	(void)port;
 	mac_arrive(((struct station *)c->state)->mac, f);
 }
 

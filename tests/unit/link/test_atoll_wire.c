@@ -91,7 +91,6 @@ static void characters_are_those_of_the_layout(void **state)
 				  (uint16_t)crc(0, 0x07, 8, st, 2) };
 	uint16_t sym[MAX];
 
-	(void)state;
 	assert_int_equal(line_of(flit(AT_HEAD, 0, 7, route, 2), sym), 5);
 	assert_memory_equal(sym, head, sizeof(head));
 	assert_int_equal(line_of(flit(AT_DATA, AT_EOP, 200, data, 3), sym), 8);
@@ -126,7 +125,6 @@ static void each_character_has_its_part(void **state)
 	};
 	uint16_t sym[MAX];
 
-	(void)state;
 	for (uint32_t r = 0; r < 3; r++) {
 		struct weft_frame *f = flit(row[r].kind, 0, 1, bytes, 2);
 
@@ -150,7 +148,6 @@ static void what_was_said_is_heard(void **state)
 	uint8_t bytes[AT_FLIT];
 	uint16_t sym[MAX];
 
-	(void)state;
 	for (uint32_t i = 0; i < AT_FLIT; i++)
 		bytes[i] = (uint8_t)(i * 37 + 11);
 	for (uint32_t n = 0; n <= AT_FLIT; n++)
@@ -181,7 +178,6 @@ static void a_bit_that_is_wrong_is_noticed(void **state)
 	const uint8_t bytes[] = { 9, 0x0c, 5, 6 };
 	uint16_t sym[MAX];
 
-	(void)state;
 	for (uint32_t k = AT_HEAD; k <= AT_STATE; k++) {
 		uint32_t n = line_of(flit(k, k == AT_DATA, 77, bytes, 4), sym);
 
@@ -203,7 +199,6 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 	const uint8_t bytes[] = { 9, 0x0c };
 	uint16_t sym[MAX];
 
-	(void)state;
 	for (uint32_t k = AT_HEAD; k <= AT_STATE; k++) {
 		uint32_t n = line_of(flit(k, 0, 77, bytes, 2), sym);
 
@@ -235,14 +230,12 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	sim = weft_sim_new(1);
 	return !sim;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	weft_sim_free(sim);
 	return 0;
 }

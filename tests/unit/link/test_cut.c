@@ -28,7 +28,6 @@ static void one_cut(void **state)
 	const struct flink_count *n;
 	struct pair p;
 
-	(void)state;
 	cut(&p, f, 20000);
 	n = flink_counts(&p.n[1]->link);
 	assert_int_equal(p.fault->counters[CUTS], 1);
@@ -57,7 +56,6 @@ static void resync_words(void **state)
 	char at[32], length[32];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		/* packet k arrives at 24 + 185k: down in the pause behind
 		 * packet 1, up `gap` words before packet 2 begins */
@@ -93,7 +91,6 @@ static void idle_line(void **state)
 			    "every", "100us", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, NULL, &weft_class_fault_cut, f);
 	pair_start(&p);
 	pair_run(&p, 80000); /* 1024 us */
@@ -110,7 +107,6 @@ static void for_good(void **state)
 	struct pair p;
 	uint64_t sent;
 
-	(void)state;
 	cut(&p, f, 200000);
 	sent = flink_counts(&p.n[0]->link)->tx_packets;
 	assert_true(p.n[1]->received < PACKETS);
@@ -129,7 +125,6 @@ static void credits_are_lost(void **state)
 	const char *f[] = { "at", "1ps", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, &weft_class_fault_cut, f);
 	pair_send(&p, 1, 20, QWORDS);
 	pair_start(&p);
@@ -153,7 +148,6 @@ static void bundle(void **state)
 	const char *f[] = { "at", "3us", "length", "500ns", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, &weft_class_fault_cut, f);
 	pair_send(&p, 0, PACKETS, QWORDS);
 	for (uint32_t k = 0; k < PACKETS; k++)
@@ -177,7 +171,6 @@ static void at_random(void **state)
 	uint64_t cuts[2];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct pair p;
 

@@ -32,7 +32,6 @@ static void nothing(void **state)
 	const char *f[] = { "max", "0ns", NULL };
 	struct pair a, b;
 
-	(void)state;
 	run(&a, NULL, NULL);
 	run(&b, &weft_class_fault_delay, f);
 	for (uint32_t k = 0; k < PACKETS; k++)
@@ -50,7 +49,6 @@ static void order(void **state)
 	uint64_t last = 0, late = 0;
 	struct pair p;
 
-	(void)state;
 	run(&p, &weft_class_fault_delay, f);
 	for (uint32_t k = 0; k < PACKETS; k++) {
 		const struct node_log *sent = nth(p.n[0], 0, k);

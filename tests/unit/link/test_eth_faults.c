@@ -55,7 +55,6 @@ static void lost(void **state)
 	static const char *const at[] = { "1", "3", "6" };
 	static const char *const want[] = { "12345", "01345", "01234" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		const char *set[] = { "frame", at[i], NULL };
 		struct outcome o = run(&weft_class_fault_drop, set);
@@ -69,7 +68,6 @@ static void repeated(void **state)
 	const char *set[] = { "repeat", "1", NULL };
 	struct outcome o = run(&weft_class_fault_drop, set);
 
-	(void)state;
 	expect(&o, "001122334455");
 }
 
@@ -81,7 +79,6 @@ static void overtaken(void **state)
 	struct outcome o = run(&weft_class_fault_delay, set);
 	const char *keep[] = { "frame", "2", "max", "5us", NULL };
 
-	(void)state;
 	expect(&o, "023145");
 	o = run(&weft_class_fault_delay, keep);
 	expect(&o, "012345");
@@ -93,7 +90,6 @@ static void damaged(void **state)
 	static const char *const part[] = { "header", "payload", "crc",
 					    "control" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		const char *set[] = { "target", part[i], "frame", "2",
 				      "bit",	"3",	 NULL };
@@ -111,7 +107,6 @@ static void invalid_codes(void **state)
 			      "800",	"invalid", "yes",   NULL };
 	struct outcome o = run(&weft_class_fault_bits, set);
 
-	(void)state;
 	expect(&o, "02345");
 	assert_int_equal(o.stats.symbol, 1);
 }
@@ -122,7 +117,6 @@ static void cut(void **state)
 	const char *set[] = { "at", "4us", "length", "5us", NULL };
 	struct outcome o = run(&weft_class_fault_cut, set);
 
-	(void)state;
 	assert_true(o.n >= 2 && o.n <= N - 2);
 	assert_int_equal(o.order[o.n - 1], N - 1);
 	assert_true(o.stats.crc + o.stats.runt + o.stats.symbol >= 1);

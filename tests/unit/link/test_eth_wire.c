@@ -22,7 +22,6 @@ static void fcs(void **state)
 	uint8_t p[64] = "123456789";
 	uint32_t v;
 
-	(void)state;
 	assert_int_equal(eth_fcs(p, 9), 0xcbf43926);
 	for (uint32_t i = 0; i < N; i++)
 		p[i] = (uint8_t)i;
@@ -38,7 +37,6 @@ static void times(void **state)
 	struct weft_frame *a = eth_frame_new(sim, 14);
 	struct weft_frame *b = eth_frame_new(sim, ETH_FRAME_MAX);
 
-	(void)state;
 	assert_int_equal(eth_frame_time(a), 576 * WEFT_NS);
 	assert_int_equal(eth_frame_time(b) + ETH_GAP * ETH_BYTE_FS,
 			 12304 * WEFT_NS);
@@ -62,7 +60,6 @@ static void single_bits(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	uint32_t bit, good = 0;
 
-	(void)state;
 	for (bit = 0; bit < 8 * (8 + N + 4); bit++) {
 		struct weft_frame *f = pattern(sim, N);
 		enum eth_verdict v;
@@ -89,7 +86,6 @@ static void bad_shapes(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_frame *f = pattern(sim, 1515);
 
-	(void)state;
 	assert_int_equal(eth_frame_check(f, ETH_FRAME_MAX), ETH_GIANT);
 	assert_int_equal(eth_frame_check(f, ETH_FRAME_JUMBO), ETH_GOOD);
 	f->raw = raw_of(f);
@@ -109,7 +105,6 @@ static void given_fcs(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 
-	(void)state;
 	for (uint32_t wrong = 0; wrong < 2; wrong++) {
 		struct weft_frame *f = pattern(sim, 104);
 		uint32_t v = eth_fcs(eth_frame_data(f), 100) ^ wrong;
@@ -135,7 +130,6 @@ static void pause(void **state)
 	struct weft_frame *f;
 	uint16_t q = 0;
 
-	(void)state;
 	eth_addr_of(src, 9);
 	f = eth_pause_new(sim, src, 0x1234);
 	assert_int_equal(f->payload.len, 60);
@@ -154,7 +148,6 @@ static void peek(void **state)
 	struct weft_frame *f = pattern(sim, N);
 	uint8_t a[14], b[14];
 
-	(void)state;
 	assert_true(eth_frame_peek(f, a, 14));
 	f->raw = raw_of(f);
 	assert_true(eth_frame_peek(f, b, 14));

@@ -5,7 +5,7 @@
 #include "ex_pair.h"
 #include "sim/sim_internal.h"
 
-/* ---- a fault that follows a script --------------------------------------- */
+/* ---- a fault that follows a script ---- */
 
 struct script {
 	uint32_t lose;	    /* cells, the first ones */
@@ -109,7 +109,7 @@ static void nothing_is_left_over(struct ex_pair *p)
 	assert_int_equal(p->sim->live_bufs, 0);
 }
 
-/* ---- what is true -------------------------------------------------------- */
+/* ---- what is true ---- */
 
 static void training_that_was_never_asked_for_ends(void **state)
 {

@@ -140,7 +140,7 @@ static void test_control(void **state)
 	}
 }
 
-/* ---- the receive machine ----------------------------------------------- */
+/* ---- the receive machine ---- */
 
 static struct ex_heard heard[8];
 static uint32_t n_heard;

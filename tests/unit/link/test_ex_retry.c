@@ -8,7 +8,7 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
 
 enum { C_FLIPPED, C_HIT };
 
-/* ---- T-23: a single bit error in each part of a cell ------------------- */
+/* ---- T-23: a single bit error in each part of a cell ---- */
 
 static void single_error(const char *width, const char *target, uint32_t bit)
 {
@@ -98,7 +98,7 @@ static void test_replay_cycle(void **state)
 	ex_pair_fini(&p);
 }
 
-/* ---- T-24 -------------------------------------------------------------- */
+/* ---- T-24 ---- */
 
 struct loss {
 	uint32_t from;
@@ -252,7 +252,7 @@ static void test_back_to_nominal(void **state)
 	ex_pair_fini(&p);
 }
 
-/* ---- T-25 -------------------------------------------------------------- */
+/* ---- T-25 ---- */
 
 struct outcome {
 	uint64_t last, replays, hits;

@@ -43,8 +43,6 @@ static uint32_t heads(struct weft_comp *c, uint32_t in, uint32_t vc,
 
 static bool comes(struct weft_comp *c, uint32_t in, uint32_t vc)
 {
-	(void)in;
-	(void)vc;
 	return ((const struct xbar *)c->state)->comes;
 }
 

@@ -96,8 +96,7 @@ static uint64_t faults(const struct world *w, const char *name)
 	return v;
 }
 
-/* ---- the world ------------------------------------------------------------
- */
+/* ---- the world ---- */
 
 struct common {
 	uint64_t size, size_max, rx, refresh, resync, credit_words;
@@ -266,8 +265,7 @@ static uint64_t ends(const struct world *w, const char *name)
 	return sum(w, name) + (w->sw ? get(w->sw, name) : 0);
 }
 
-/* ---- properties ------------------------------------------------------------
- */
+/* ---- properties ---- */
 
 static void credits_lost(uint64_t seed)
 {
@@ -414,7 +412,6 @@ static void rounds(void (*one)(uint64_t seed), uint64_t from, uint64_t count)
 #define PROPERTY(name, from, count)                                            \
 	static void test_##name(void **state)                                  \
 	{                                                                      \
-		(void)state;                                                   \
 		rounds(name, from, count);                                     \
 	}
 PROPERTY(credits_lost, 1, ROUNDS)

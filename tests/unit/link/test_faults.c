@@ -39,7 +39,6 @@ static void parts_of_symbols_do_not_leave_the_fault(void **state)
 	struct weft_frame *f = weft_frame_new(sim);
 	struct weft_raw *raw;
 
-	(void)state;
 	for (uint32_t turn = 0; turn < 2; turn++) { /* the second replaces */
 		raw = weft_raw_new(sim, 5);
 		memcpy(raw->sym, in, sizeof(in));
@@ -57,7 +56,6 @@ static void header_bits(void **state)
 	char bit[8];
 	uint32_t k;
 
-	(void)state;
 	for (k = 1; k < 80; k += 3) {
 		const char *f[] = { "target", "header", "frame", "7",
 				    "bit",    bit,	NULL };
@@ -80,7 +78,6 @@ static void body_bits(void **state)
 			    "1000",   "count", "2",	NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, NULL, &weft_class_fault_bits, f, 0);
 	assert_int_equal(p.n[1]->received, PACKETS);
 	assert_int_equal(p.n[1]->link.count.body_crc, 2);
@@ -97,7 +94,6 @@ static void credit_bit(void **state)
 	};
 	struct pair p;
 
-	(void)state;
 	run(&p, set, &weft_class_fault_bits, f, 1);
 	assert_int_equal(p.n[0]->received, PACKETS);
 	assert_int_equal(p.n[1]->link.count.credit_parity, 1);
@@ -113,7 +109,6 @@ static void targets(void **state)
 					    "body" };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		const char *f[] = { "target", name[i], "rate",
 				    i == 3 ? "2e-4" : "2e-3", NULL };
@@ -151,7 +146,6 @@ static void type_bit(void **state)
 	};
 	struct pair p;
 
-	(void)state;
 	run(&p, NULL, &weft_class_fault_bits, f, 0);
 	assert_int_equal(p.n[1]->received, PACKETS - 1);
 	assert_int_equal(p.n[1]->link.count.header_crc +
@@ -166,7 +160,6 @@ static void credit_loss(void **state)
 	static const char *const rate[] = { "0.5", "0.95" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		const char *set[] = { "rx_words", "400", NULL };
 		const char *f[] = { "credits", rate[i], NULL };
@@ -191,7 +184,6 @@ static void delimiters(void **state)
 	const char *commas[] = { "comma_add", "0.4", "comma_del", "0.4", NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, NULL, &weft_class_fault_bits, sop, 0);
 	assert_int_equal(p.n[1]->received, PACKETS - 1);
 	assert_int_equal(p.n[1]->link.count.align, 1);
@@ -210,7 +202,6 @@ static void lost_and_repeated(void **state)
 	const char *twice[] = { "repeat", "1", NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, NULL, &weft_class_fault_drop, lose, 0);
 	assert_int_equal(p.n[1]->received, PACKETS - 3);
 	assert_int_equal(p.fault->counters[0], 3);
@@ -238,7 +229,6 @@ static void noise(void **state)
 	static const char *const links[] = { "1", "2", "4" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		const char *set[] = { "links", links[i % 3], "rx_words", "1000",
 				      NULL };
@@ -265,7 +255,6 @@ static void bundle_alignment(void **state)
 	};
 	struct pair p;
 
-	(void)state;
 	run(&p, set, &weft_class_fault_bits, f, 0);
 	assert_int_equal(p.n[1]->received, PACKETS - 1);
 	assert_int_equal(p.n[1]->link.count.align, 1);
@@ -273,7 +262,7 @@ static void bundle_alignment(void **state)
 	pair_fini(&p);
 }
 
-/* ---- 10-bit codes (4.6, 4.9, R-42) --------------------------------------- */
+/* ---- 10-bit codes (4.6, 4.9, R-42) ---- */
 
 /* A single wrong bit changes the balance of its code: it is in no table, or
  * there is a disparity error, at the comma behind the packet at the latest. */
@@ -282,7 +271,6 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 	uint64_t invalid = 0, disparity = 0, unseen = 0;
 	char bit[8];
 
-	(void)state;
 	for (uint32_t k = 0; k < 160; k++) {
 		const char *f[] = { "target", k < 80 ? "header" : "body",
 				    "code",   "8b10b",
@@ -320,7 +308,6 @@ static void idle_commas_are_hit(void **state)
 	const struct flink_count *n, *back;
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, &weft_class_fault_bits, f);
 	pair_start(&p);
 	pair_run(&p, 500000); /* 20,000,000 bits: 2,000 wrong ones */
@@ -341,7 +328,6 @@ static void invalid_codes_are_no_disparity_errors(void **state)
 {
 	static const char *const target[] = { "control", "header", "body" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		const char *f[] = { "target",  target[i], "frame", "7",
 				    "invalid", "yes",	  NULL };
@@ -364,7 +350,6 @@ static void idle_commas_keep_no_run_going(void **state)
 	const char *f[] = { "code", "8b10b", "rate", "1e-4", NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, set, &weft_class_fault_bits, f, 0);
 	assert_true(p.n[1]->received > PACKETS / 2);
 	assert_true(p.fault->counters[0] > 0);
@@ -381,7 +366,6 @@ static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 	const struct flink_count *n;
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, &weft_class_fault_bits, f);
 	pair_start(&p);
 	pair_run(&p, 200000);

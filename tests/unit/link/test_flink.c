@@ -33,7 +33,6 @@ static void back_to_back(void **state)
 		  { "word", "4", 36 } };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		const char *set[] = { "frame",	  v[i].frame, "links",
 				      v[i].links, "rx_words", "2046",
@@ -87,7 +86,6 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 	static const char *const set[] = { "links", "2", "rx_words", "2046",
 					   NULL };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		struct flink_count *count;
 		struct pair p;
@@ -121,7 +119,6 @@ static void power_up_takes_16_comma_words(void **state)
 		  { "yes", "128ns", "1", 24 + 10 + 16 },
 		  { "yes", "0", "2", 24 + 16 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		const char *set[] = { "links", v[i].links, NULL };
 		const char *on[] = { "powerup", v[i].powerup, "cable",
@@ -156,7 +153,6 @@ static void power_up_counts_commas_that_come(void **state)
 					   "length", "1267.2ns", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init_on(&p, NULL, &weft_class_fault_cut, cut, on);
 	pair_send(&p, 0, 3, 2);
 	pair_send(&p, 1, 1, 2);
@@ -180,7 +176,6 @@ static void round_trip(void **state)
 	static const uint32_t qwords[] = { 60, 124, 508 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		const char *set[] = { "links", "2",  "rx_words", "1023",
 				      "t_bus", "10", NULL };
@@ -207,7 +202,6 @@ static void stops_at_capacity(void **state)
 	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, NULL, NULL);
 	pair_send(&p, 0, 6, 64); /* 132 words each: two fit */
 	pair_start(&p);
@@ -232,7 +226,6 @@ static void refresh(void **state)
 	const char *set[] = { "refresh", "100", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, NULL, NULL);
 	pair_start(&p);
 	pair_run(&p, 1001);
@@ -249,7 +242,6 @@ static void padding(void **state)
 	const char *set[] = { "min_payload", "24", NULL };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, set, NULL, NULL);
 	pair_send(&p, 0, 2, 1);
 	pair_start(&p);
@@ -266,7 +258,6 @@ static void wraps(void **state)
 {
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, NULL, NULL, NULL);
 	pair_send(&p, 0, 200, 64);
 	pair_start(&p);
@@ -285,7 +276,6 @@ static void taps_change_nothing(void **state)
 	static const char *const links[] = { "1", "2", "4" };
 	uint32_t i, tap, k;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		const char *set[] = { "links", links[i], "rx_words", "300",
 				      "t_bus", "25",	 NULL };
@@ -327,7 +317,6 @@ static void loopback(void **state)
 {
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, NULL, NULL, NULL);
 	pair_send(&p, 0, 30, 64);
 	pair_start(&p);
@@ -348,7 +337,6 @@ static void defaults(void **state)
 {
 	const struct flink_cfg c = flink_cfg_default();
 
-	(void)state;
 	assert_int_equal(c.links, 1);
 	assert_int_equal(c.layout, FORTH_WORD);
 	assert_int_equal(c.rx_lanes, 1);
@@ -369,7 +357,6 @@ static void refuses(void **state)
 	struct weft_comp *a = weft_sim_add(sim, &test_node_class, "a", &err);
 	struct weft_comp *b = weft_sim_add(sim, &test_node_class, "b", &err);
 
-	(void)state;
 	weft_param_set(a, "frame", "packed", &err);
 	assert_int_equal(weft_comp_init(a, &err), 0);
 	assert_int_equal(weft_comp_init(b, &err), 0);

@@ -40,7 +40,6 @@ static void known(void **state)
 	static const uint32_t come[] = { 0, 2, 3, 5, 1, 4 };
 	struct sink s;
 
-	(void)state;
 	sink_init(&s);
 	for (uint32_t i = 0; i < 6; i++)
 		gen_order_add(s.c, 3, come[i], true);
@@ -58,7 +57,6 @@ static void sources(void **state)
 {
 	struct sink s;
 
-	(void)state;
 	sink_init(&s);
 	gen_order_add(s.c, 0, 1, true);
 	gen_order_add(s.c, 7, 2, true);
@@ -76,7 +74,6 @@ static void twice(void **state)
 {
 	struct sink s;
 
-	(void)state;
 	sink_init(&s);
 	gen_order_add(s.c, 0, 0, true);
 	gen_order_add(s.c, 0, 0, true); /* long gone */
@@ -92,7 +89,6 @@ static void lost(void **state)
 {
 	struct sink s;
 
-	(void)state;
 	sink_init(&s);
 	for (uint32_t i = 1; i < GEN_WINDOW; i++)
 		gen_order_add(s.c, 0, i, true);
@@ -112,7 +108,6 @@ static void wraps(void **state)
 {
 	struct sink s;
 
-	(void)state;
 	sink_init(&s);
 	s.g->from[0].base = 0xFFFFFE;
 	gen_order_add(s.c, 0, 0xFFFFFE, true);
@@ -164,7 +159,6 @@ static void random_orders(void **state)
 	static uint32_t come[MANY];
 	struct weft_rng rng;
 
-	(void)state;
 	weft_rng_seed(&rng, 5, "order");
 	for (uint32_t most = 1; most < 400; most = most * 3 / 2 + 1) {
 		uint64_t late;

@@ -16,14 +16,12 @@ static struct weft_sim *sim;
 
 static int setup(void **state)
 {
-	(void)state;
 	sim = weft_sim_new(1);
 	return sim ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	weft_sim_free(sim);
 	return 0;
 }
@@ -70,7 +68,6 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 	};
 	struct weft_frame *f = packet(&r);
 
-	(void)state;
 	assert_frame(f,
 		     "\xff\x0c\x44\x62\x53\x01\xf1\xff\xf1\xf0\x71\x11"
 		     "\xff\xff\xff\xff\x00\x11\x12\x34",
@@ -116,7 +113,6 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 {
 	struct weft_rng g;
 
-	(void)state;
 	weft_rng_seed(&g, 7, "ways");
 	for (uint32_t turn = 0; turn < 2000; turn++) {
 		struct hp_route r = { .dhash = (uint16_t)weft_rng_below(
@@ -167,7 +163,6 @@ static void a_head_with_branches_is_whole_or_not_there(void **state)
 	uint8_t all[16 + 5 * 8] = { 0 };
 	struct hp_head h;
 
-	(void)state;
 	memcpy(all, b, sizeof(b));
 	all[17] = CMD; /* c0, c1, c2, c3 and the user's word */
 	for (uint32_t n = 0; n <= sizeof(all); n++) {
@@ -198,7 +193,6 @@ static void elements_that_are_none_are_not_followed(void **state)
 	static const uint8_t bad[] = { 0x40, 0x90, 0x00, 0x02, 0x11 + 1, 0x21,
 				       0x31, 0xa0, 0xa2, 0xb0, 0xc1,	 0xef };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(bad); i++) {
 		struct hp_route r = { .nf = 2, .fwd = { 0x51, bad[i] } };
 		struct weft_frame *f = packet(&r);
@@ -217,7 +211,6 @@ static void elements_that_are_none_are_not_followed(void **state)
 
 static void reserved_elements_lead_to_the_service_port(void **state)
 {
-	(void)state;
 	for (uint32_t el = 0xf0; el <= 0xff; el++) {
 		struct hp_route r = { .nf = 2, .fwd = { 0x51, (uint8_t)el } };
 		struct weft_frame *f = packet(&r);
@@ -235,7 +228,6 @@ static void ways_that_are_too_long_are_not_sent(void **state)
 				 .fwd = { 0x4f, 0x4f, 0x4f, 0x4f, 0x43, 1 } };
 	struct hp_route bytes = { .nf = 33, .nr = 25 };
 
-	(void)state;
 	assert_null(packet(&none));
 	assert_true(hp_route_fits(&hops)); /* 63 */
 	hops.fwd[4]++;
@@ -254,7 +246,6 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	uint8_t b[END + 1] = { 1, 2, 3, 4, 5, 6, MOST, MOST };
 	struct hp_route r;
 
-	(void)state;
 	b[HEAD + MOST - 1] = 7;
 	b[HEAD + MOST + 1] = 8;
 	b[END - 1] = 9;
@@ -301,7 +292,6 @@ static void a_way_is_as_few_elements_as_can_say_it(void **state)
 	};
 	uint8_t el[HP_ROUTE_MAX];
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		struct ex_topo t = grid(v[i].x, v[i].y, v[i].z, true);
 
@@ -314,7 +304,6 @@ static void damaged_frames_are_read_within_their_bytes(void **state)
 {
 	struct weft_rng g;
 
-	(void)state;
 	weft_rng_seed(&g, 3, "bytes");
 	for (uint32_t turn = 0; turn < 20000; turn++) {
 		struct weft_frame *f = weft_frame_new(sim);

@@ -23,7 +23,6 @@ static void one_frame(void **state)
 	struct station *a, *b;
 	weft_time_t t = ns(200 + 240), end;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	b = r.s[1];
@@ -75,7 +74,6 @@ static weft_time_t interval(uint32_t ahead)
 
 static void intervals(void **state)
 {
-	(void)state;
 	assert_int_equal(interval(0), ns(12304 + 200 + 240 + START));
 	assert_int_equal(interval(1), ns(12304));
 }
@@ -87,7 +85,6 @@ static void wrap(void **state)
 	struct station *a, *b;
 	uint32_t i, k = 0;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	b = r.s[1];
@@ -124,7 +121,6 @@ static void missed(void **state)
 	struct station *a, *b;
 	uint32_t i;
 
-	(void)state;
 	cfg.rx_fifo = 4 * 1514;
 	cfg.ahead = 1;
 	macrig_init(&r, &cfg, NULL, NULL);
@@ -157,7 +153,6 @@ static void no_descriptors(void **state)
 	struct station *a, *b;
 	uint32_t i;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	b = r.s[1];
@@ -199,7 +194,6 @@ static void filter(void **state)
 	static const uint8_t group[ETH_ADDR] = { 0x01, 0, 0x5e, 1, 2, 3 };
 	uint8_t own[ETH_ADDR], other[ETH_ADDR];
 
-	(void)state;
 	eth_addr_of(own, 1);
 	eth_addr_of(other, 7);
 	assert_int_equal(taken(MAC_RCTL_EN, own), 1);
@@ -220,7 +214,6 @@ static void gather_scatter(void **state)
 	uint8_t *d;
 	uint32_t fcs, i;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	b = r.s[1];
@@ -265,7 +258,6 @@ static void bad_descriptors(void **state)
 	struct station *a;
 	uint32_t i;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	macrig_open(a, 8);
@@ -297,7 +289,6 @@ static void pause(void **state)
 	struct station *a, *b;
 	weft_time_t heard;
 
-	(void)state;
 	macrig_init(&r, NULL, NULL, NULL);
 	a = r.s[0];
 	b = r.s[1];
@@ -328,7 +319,6 @@ static void no_loss(void **state)
 	struct station *a, *b;
 	uint32_t i, n = 0;
 
-	(void)state;
 	cfg.rx_fifo = 8 * 1514;
 	cfg.ahead = 1;
 	macrig_init(&r, &cfg, NULL, NULL);
@@ -365,7 +355,6 @@ static void interrupts(void **state)
 	struct station *a, *b;
 	weft_time_t t;
 
-	(void)state;
 	cfg.moderation = ns(6600);
 	macrig_init(&r, &cfg, NULL, NULL);
 	a = r.s[0];
@@ -403,7 +392,6 @@ static void reset(void **state)
 {
 	uint32_t at;
 
-	(void)state;
 	for (at = 0; at < 40000; at += 1000) {
 		struct macrig r;
 

@@ -102,7 +102,6 @@ static void revive(struct macrig *rig)
 
 static void mad_driver(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
 		struct weft_rng r;
 		struct macrig rig;

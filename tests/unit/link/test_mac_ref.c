@@ -121,7 +121,6 @@ static void random_frames(void **state)
 {
 	uint32_t missed = 0;
 
-	(void)state;
 	for (uint64_t seed = first; seed < first + runs; seed++)
 		one(seed, &missed);
 	assert_true(missed > 0 && missed < runs * FRAMES / 2);

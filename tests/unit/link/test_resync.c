@@ -35,7 +35,6 @@ static void leak(void **state)
 	const char *f[] = { "frame", "11", "count", "9", NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, "0", "0", &weft_class_fault_drop, f, 0);
 	assert_int_equal(p.fault->counters[0], 4);
 	assert_int_equal(p.n[1]->received, 10);
@@ -55,7 +54,6 @@ static void repeated(void **state)
 	const char *f[] = { "repeat", "0.2", NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, "0", "0", &weft_class_fault_drop, f, 0);
 	assert_true(p.n[1]->received < PACKETS);
 	pair_fini(&p);
@@ -72,7 +70,6 @@ static void no_effect(void **state)
 {
 	struct pair p, q;
 
-	(void)state;
 	run(&p, "0", "0", NULL, NULL, 0);
 	run(&q, "1500", "0", NULL, NULL, 0);
 	assert_int_equal(p.n[1]->received, PACKETS);
@@ -93,7 +90,6 @@ static void drains_first(void **state)
 {
 	struct pair p;
 
-	(void)state;
 	run(&p, "2000", "30000", NULL, NULL, 0);
 	assert_int_equal(p.n[1]->received, PACKETS);
 	assert_int_equal(resyncs(&p, 0), 1);
@@ -108,7 +104,6 @@ static void messages_lost(void **state)
 	static const char *const rate[] = { "0.3", "0.7", "0.95" };
 	uint32_t i, from;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		for (from = 0; from < 2; from++) {
 			const char *f[] = { "credits", rate[i], "packets",
@@ -138,7 +133,6 @@ static void discards(void **state)
 			    "20",     "count",	"6",	 NULL };
 	struct pair p;
 
-	(void)state;
 	run(&p, "2000", "9000", &weft_class_fault_bits, f, 0);
 	assert_int_equal(p.n[1]->received, PACKETS - 6);
 	assert_int_equal(p.n[1]->link.count.header_crc, 6);
@@ -153,7 +147,6 @@ static void cuts(void **state)
 	};
 	struct pair p;
 
-	(void)state;
 	run(&p, "2000", "0", &weft_class_fault_cut, f, 0);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
 	assert_int_equal(p.n[1]->received - p.n[1]->bad + p.fault->counters[1] +
@@ -169,7 +162,6 @@ static void must_agree(void **state)
 	struct weft_err err = { 0 };
 	struct pair p;
 
-	(void)state;
 	pair_init(&p, NULL, NULL, NULL);
 	p.n[0]->link.cfg.resync_cc = 1000;
 	assert_int_not_equal(weft_sim_start(p.sim, &err), 0);

@@ -85,7 +85,6 @@ static void good_frames(void **state)
 	static const char *const frame[] = { "word", "packed" };
 	uint32_t k, credits;
 
-	(void)state;
 	for (k = 0; k < 2; k++)
 		for (credits = 0; credits < 4; credits++) {
 			struct bench b;
@@ -116,7 +115,6 @@ static void realigns(void **state)
 	struct bench b;
 	uint32_t k;
 
-	(void)state;
 	setup(&b, "word");
 	for (k = 1; k < 8; k++) {
 		encode(&b, 1);
@@ -144,7 +142,6 @@ static void header_errors(void **state)
 	static const char *const frame[] = { "word", "packed" };
 	uint32_t k, bit, n = 0;
 
-	(void)state;
 	for (k = 0; k < 2; k++) {
 		uint32_t at = k ? 16 : 32;
 		struct bench b;
@@ -176,7 +173,6 @@ static void type_bit(void **state)
 {
 	struct bench b;
 
-	(void)state;
 	setup(&b, "word");
 	encode(&b, 0);
 	flip(&b, 32);
@@ -195,7 +191,6 @@ static void body_errors(void **state)
 	struct bench b;
 	uint32_t bit, n = 0;
 
-	(void)state;
 	setup(&b, "word");
 	for (bit = 128; bit < 128 + 192 + 32; bit += 5) {
 		uint32_t i = bit / 8 - 16;
@@ -222,7 +217,6 @@ static void truncation(void **state)
 	struct bench b;
 	uint32_t n;
 
-	(void)state;
 	for (n = 4; n < 44; n += 4) {
 		setup(&b, "word");
 		encode(&b, 0);
@@ -244,7 +238,6 @@ static void control_in_payload(void **state)
 {
 	struct bench b;
 
-	(void)state;
 	setup(&b, "word");
 	encode(&b, 0);
 	b.sym[24] = FORTH_COMMA;
@@ -269,7 +262,6 @@ static void lost_delimiter(void **state)
 {
 	struct bench b;
 
-	(void)state;
 	setup(&b, "word");
 	encode(&b, 0);
 	b.sym[1] = 0xFA;
@@ -288,7 +280,6 @@ static void credit_errors(void **state)
 	struct bench b;
 	uint32_t bit;
 
-	(void)state;
 	setup(&b, "word");
 	for (bit = 17; bit < 32; bit++) { /* V09 */
 		encode(&b, 1);
@@ -320,7 +311,6 @@ static void plausibility(void **state)
 {
 	struct bench b;
 
-	(void)state;
 	setup(&b, "word");
 	b.l->cfg.credit_filter = true;
 	encode(&b, 1);
@@ -335,7 +325,6 @@ static void plausibility(void **state)
  * not. */
 static void all_that_was_sent_may_be_acknowledged(void **state)
 {
-	(void)state;
 	for (uint32_t more = 0; more < 2; more++) {
 		struct bench b;
 
@@ -357,7 +346,6 @@ static void loss_of_sync(void **state)
 	struct bench b;
 	uint32_t i;
 
-	(void)state;
 	setup(&b, "word");
 	encode(&b, 0);
 	for (i = 0; i < 3; i++)

@@ -71,7 +71,6 @@ static void golden_frames(void **state)
 	uint64_t h = forth_header(1, 0, 3, 0x10000000), q = 0x0123456789ABCDEF;
 	struct weft_frame *f;
 
-	(void)state;
 	assert_true(h == 0x0108000310000000);
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 1, 0, 1, 24);
@@ -106,7 +105,6 @@ static void credit_only_frames(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	uint32_t layout, i;
 
-	(void)state;
 	for (layout = FORTH_WORD; layout <= FORTH_PACKED; layout++) {
 		struct weft_frame *f = weft_frame_new(sim);
 
@@ -128,7 +126,6 @@ static void bundles(void **state)
 	uint64_t h = forth_header(1, 0, 3, 0x10000000);
 	struct weft_frame *f;
 
-	(void)state;
 	f = packet(sim, h, zero_one_two);
 	shape(f, FORTH_WORD, 2, 0, 1, 24);
 	forth_frame_set_credit(f, 0, 0x80A0);
@@ -160,7 +157,6 @@ static void body_crcs_may_be_complemented(void **state)
 	uint16_t got[512];
 	uint32_t n;
 
-	(void)state;
 	shape(f, FORTH_WORD, 1, 0, 0, 24);
 	f->flags |= FORTH_F_CPL;
 	n = forth_wire.encode(f, got, 512);
@@ -181,7 +177,6 @@ static void credit_vectors(void **state)
 		  { 127, 0x7F, 0xBFFF } };
 	uint32_t i, b;
 
-	(void)state;
 	for (i = 0; i < 7; i++) {
 		assert_int_equal(forth_credit(v[i].flow, v[i].value),
 				 v[i].credit);
@@ -208,7 +203,6 @@ static void header_crcs(void **state)
 		  { 0x05476C4020000000, 0xCFF5 } };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 7; i++)
 		assert_int_equal(forth_crc16(v[i].header), v[i].crc);
 	/* 7.3: flow 5, remote notify, field 0x1DB, 64 qwords */
@@ -221,7 +215,6 @@ static void header_crcs(void **state)
 /* 4.8, 5.1, 11.8: words on the wire and charges. */
 static void sizes(void **state)
 {
-	(void)state;
 	assert_int_equal(forth_words(FORTH_WORD, 1, 496), 129);
 	assert_int_equal(forth_words(FORTH_WORD, 1, 512), 133);
 	assert_int_equal(forth_words(FORTH_PACKED, 1, 496), 128);
@@ -277,7 +270,6 @@ static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
 
 static void fronts(void **state)
 {
-	(void)state;
 	for (uint32_t qwords = 1; qwords <= 20; qwords++)
 		for (uint32_t i = 0; i < 8; i++) {
 			uint32_t links = 1u << i % 4 % 3;

@@ -29,7 +29,6 @@ uint64_t hppair_counter(const struct hppair *t, uint32_t node, const char *name)
 
 void hppair_far_1(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hppair_meet(e);
 }
 
@@ -39,7 +38,7 @@ void hppair_far_2(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed)
 {
@@ -102,7 +101,7 @@ void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 		;
 }
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 void hpend_windows(struct hpend *e)
 {
@@ -113,7 +112,6 @@ void hpend_windows(struct hpend *e)
 
 void hppair_far_memory(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	hpend_windows(e);
 	hppair_meet(e);

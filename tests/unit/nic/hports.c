@@ -11,8 +11,6 @@ struct hports hports;
 
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	return hport_serve(h, hports.service, false);
 }
 
@@ -112,7 +110,7 @@ struct hport_note hports_note(struct hport *p, weft_time_t t)
 	return n;
 }
 
-/* ---- the victim ---------------------------------------------------------- */
+/* ---- the victim ---- */
 
 enum { BLOCKS = 8 };
 
@@ -120,8 +118,6 @@ int hports_victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint8_t *theirs[BLOCKS];
 
-	(void)r;
-	(void)node;
 	hports_await(h, HPORTS_GONE);
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		theirs[i] = weft_mem_alloc(h, HPORTS_BLOCK, 64, NULL);

@@ -11,7 +11,7 @@
 static struct hppair *pair;
 static hppair_fn side[2];
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Virtual page v is physical page perm(v) of the piece: 7 and 300 have no
  * common divisor. */
@@ -76,7 +76,7 @@ bool hpend_rest(struct hpend *e, uint64_t off, uint32_t n, uint8_t val)
 	return true;
 }
 
-/* ---- the driver -------------------------------------------------------- */
+/* ---- the driver ---- */
 
 static void lock(struct hpdrv *d)
 {
@@ -127,7 +127,6 @@ static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hpdrv d;
 	char key[8];
 
-	(void)r;
 	snprintf(key, sizeof(key), "up%u", node);
 	weft_oob_get(h, key);
 	d = e->d;
@@ -145,7 +144,7 @@ static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- both sides -------------------------------------------------------- */
+/* ---- both sides ---- */
 
 void hppair_meet(struct hpend *e)
 {
@@ -202,7 +201,7 @@ void hppair_free(struct hppair *t)
 	exrig_free(&t->rig);
 }
 
-/* ---- instructions ------------------------------------------------------ */
+/* ---- instructions ---- */
 
 void hpend_win(struct hpend *e, uint32_t id, uint64_t off, uint64_t len,
 	       uint64_t flags, uint64_t owner)

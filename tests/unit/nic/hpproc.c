@@ -30,7 +30,7 @@ void hprig_one(exrig_fn fn)
 	exrig_free(&r);
 }
 
-/* ---- driver ------------------------------------------------------------ */
+/* ---- driver ---- */
 
 void hpdrv_set(struct hpdrv *d, uint32_t off, uint64_t val)
 {
@@ -157,7 +157,7 @@ void hpdrv_disable(struct hpdrv *d, uint32_t vpid)
 	d->ct[HP_WORDS * vpid] &= ~HP_CTX_EN;
 }
 
-/* ---- processes --------------------------------------------------------- */
+/* ---- processes ---- */
 
 static void *queue_new(struct hpproc *p, size_t bytes, weft_phys_t *phys)
 {

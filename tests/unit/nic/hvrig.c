@@ -41,7 +41,7 @@ struct bench *hvrig_bench(void)
 	return b;
 }
 
-/* ---- registers ---------------------------------------------------------- */
+/* ---- registers ---- */
 
 uint64_t hvrig_load(struct hvrig *r, uint64_t off)
 {
@@ -86,7 +86,7 @@ void hvrig_open(struct hvrig *r, struct weft_host *h)
 			    HVIA_CTRL_IRQ);
 }
 
-/* ---- memory ------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void store_l2(struct hvrig *r, uint32_t page)
 {
@@ -152,7 +152,7 @@ void hvrig_unmap(struct hvrig *r, uint32_t handle)
 	hvrig_store(r, HVIA_ATT_BUSY, handle);
 }
 
-/* ---- VIs ---------------------------------------------------------------- */
+/* ---- VIs ---- */
 
 void hvrig_vi_state(struct hvrig *r, uint32_t vi, uint32_t peer,
 		    enum hvia_vi_state state, uint32_t flags)
@@ -171,7 +171,7 @@ void hvrig_vi(struct hvrig *r, uint32_t vi, uint32_t peer, uint32_t flags)
 	hvrig_vi_state(r, vi, peer, HVIA_VI_CONNECTED, flags);
 }
 
-/* ---- descriptors -------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 struct hvrig_desc *hvrig_desc(struct hvrig *r, uint32_t i, uint32_t control)
 {
@@ -229,7 +229,7 @@ uint64_t hvrig_error(struct hvrig *r)
 	return hvrig_load(r, HVIA_ERR_POP);
 }
 
-/* ---- what the cards tell ------------------------------------------------ */
+/* ---- what the cards tell ---- */
 
 enum { TOLD = 4096 }; /* messages and packets */
 

@@ -14,8 +14,7 @@ void ref_rig_base(struct ref_dma_cfg *c)
 	c->cc_t = 128;
 }
 
-/* ---- the product ---------------------------------------------------------
- */
+/* ---- the product ---- */
 
 static void add_paths(char *set, size_t size, const struct ref_dma_cfg *c)
 {
@@ -82,8 +81,7 @@ void ref_rig_run(struct rig *r, const struct ref_dma_cfg *c)
 	rig_run_pc(r, c->end_pc);
 }
 
-/* ---- comparison -----------------------------------------------------------
- */
+/* ---- comparison ---- */
 
 static int compare_bus(const struct rig *r, const struct ref_dma_log *l)
 {

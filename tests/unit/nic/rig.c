@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- far end of the link ------------------------------------------------- */
+/* ---- far end of the link ---- */
 
 enum { SINK_TAG = 1 };
 
@@ -78,9 +78,6 @@ static void tsink_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
 {
 	struct tsink *s = own;
 
-	(void)l;
-	(void)end;
-	(void)shift;
 	s->start[s->n_start++] = start;
 }
 
@@ -136,7 +133,6 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 {
 	struct tsink *s = c->state;
 
-	(void)tag;
 	flink_event(&s->link);
 	if (s->head != s->tail && s->send[s->head].cycle > flink_now(&s->link))
 		tsink_kick(s);
@@ -147,7 +143,6 @@ static int tsink_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;
 
-	(void)err;
 	for (; s->head != s->tail; s->head++)
 		weft_slice_drop(&s->send[s->head].payload);
 	return 0;
@@ -216,8 +211,7 @@ uint64_t rig_cc(const struct rig *r)
 	return weft_clock_edge(k, cc) > now ? cc - 1 : cc;
 }
 
-/* ---- construction ---------------------------------------------------------
- */
+/* ---- construction ---- */
 
 static void must(int ret, struct weft_err *err)
 {
@@ -412,8 +406,7 @@ void rig_free(struct rig *r)
 	weft_sim_free(r->sim);
 }
 
-/* ---- a driver's moves
- * -------------------------------------------------------- */
+/* ---- a driver's moves ---- */
 
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val)
 {

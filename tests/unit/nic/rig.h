@@ -15,7 +15,7 @@
 #define RIG_LOG	      8192 /* further operations overwrite the last entry */
 #define RIG_SENDS     1024
 
-/* ---- bus (forth.md 11.1): fixed priority completion, write, read -------- */
+/* ---- bus (forth.md 11.1): fixed priority completion, write, read ---- */
 
 struct tbus_op { /* one transaction as the bus saw it */
 	enum weft_bus_op op;
@@ -55,7 +55,7 @@ struct tbus {
 };
 extern const struct weft_class weft_class_test_bus;
 
-/* ---- far end of the link ------------------------------------------------- */
+/* ---- far end of the link ---- */
 
 struct tsink_pkt {
 	uint64_t cycle; /* delimiter */
@@ -89,8 +89,7 @@ struct tsink {
 extern const struct weft_class weft_class_test_sink;
 extern const struct weft_class weft_class_forth_nic, weft_class_fault_bits;
 
-/* ---- the bench -------------------------------------------------------------
- */
+/* ---- the bench ---- */
 
 struct rig_node {
 	struct weft_comp *nic;

@@ -252,8 +252,6 @@ static void tbus_event(struct weft_comp *c, uint32_t tag)
 static void tbus_arrive(struct weft_comp *c, uint32_t port,
 			struct weft_frame *f)
 {
-	(void)c;
-	(void)port;
 	assert(!f);
 }
 
@@ -291,7 +289,6 @@ static int tbus_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct tbus *b = c->state;
 
-	(void)err;
 	b->comp = c;
 	b->dev = &c->ports[0];
 	b->dev->iface = &tbus_ops;
@@ -319,8 +316,7 @@ WEFT_COMPONENT(test_bus, .name = "test.bus", .kind = WEFT_KIND_BUS,
 			.event = tbus_event,
 			.fini = tbus_fini });
 
-/* ---- host accesses ---------------------------------------------------------
- */
+/* ---- host accesses ---- */
 
 uint64_t rig_pc(const struct rig *r)
 {

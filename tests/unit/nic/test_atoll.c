@@ -46,7 +46,6 @@ static void line(void **state)
 	struct mesh r = { .fn = line_side };
 	const struct hist *hop;
 
-	(void)state;
 	mesh_run(&r, 5, 5, NULL, "delay=50ns", true);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(r.got[4], 1);
@@ -90,7 +89,6 @@ static void damage_side(struct mesh *r, struct weft_host *h, uint32_t node)
 /* Each bit of a data flit, and of its CRC (L02). */
 static void damaged_data(void **state)
 {
-	(void)state;
 	for (uint32_t bit = 0; bit < 8 * (AT_FLIT + 2); bit += 37) {
 		struct mesh r = {
 			.fn = damage_side, .hit = 5, .bit = bit, .kind = AT_DATA
@@ -110,7 +108,6 @@ static void damaged_data(void **state)
  * (L02). */
 static void damaged_route(void **state)
 {
-	(void)state;
 	for (uint32_t bit = 0; bit < 8; bit++) {
 		struct mesh r = {
 			.fn = damage_side, .hit = 1, .bit = bit, .kind = AT_HEAD
@@ -149,7 +146,6 @@ static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 /* A state with a wrong bit says nothing: the next one does (L02). */
 static void damaged_state(void **state)
 {
-	(void)state;
 	for (uint32_t bit = 0; bit < 8 * AT_STATE_WORDS; bit += 3) {
 		struct mesh r = { .fn = backward_side,
 				  .hit = 3,
@@ -196,7 +192,6 @@ static void stop_continue(void **state)
 		"t_out=300 buffer=2000 stop_free=1000 cont_free=1001"
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		struct mesh r = { .fn = flood_side };
 
@@ -217,7 +212,6 @@ static void a_link_continues_at_the_higher_threshold(void **state)
 	enum { BYTES = 4 * 8000, STEP = 1024 };
 	struct mesh r = { .fn = flood_side };
 
-	(void)state;
 	mesh_run(&r, 2, 2, "buffer=2048 stop_free=512 cont_free=1536",
 		 "delay=50ns", false);
 	assert_int_equal(mesh_failures(&r), 0);

@@ -73,7 +73,6 @@ static void deadlock(void **state)
 			  .manager = manager,
 			  .recover = true };
 
-	(void)state;
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(r.took, 1);
@@ -99,7 +98,6 @@ static void deadlock_stays(void **state)
 	const struct weft_result *res;
 	uint32_t named = 0;
 
-	(void)state;
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	res = weft_sim_result(r.sim);
 	assert_int_equal(r.reported, 4);
@@ -140,7 +138,6 @@ static void deadlock_timer(void **state)
 {
 	weft_time_t more = deadlock_at(9000) - deadlock_at(1000);
 
-	(void)state;
 	assert_in_range(more, 7900 * (WEFT_SEC / 330000000),
 			8100 * (WEFT_SEC / 330000000));
 }
@@ -165,7 +162,6 @@ static void no_condition(void **state)
 {
 	struct mesh r = { .fn = quiet_side, .manager = manager };
 
-	(void)state;
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(mesh_all(&r, "deadlocks"), 0);
@@ -216,7 +212,6 @@ static uint64_t slow_run(uint32_t cycles)
  * starts anew each time. */
 static void a_condition_that_goes_resets_the_timer(void **state)
 {
-	(void)state;
 	assert_true(slow_run(250) > 100);
 	assert_int_equal(slow_run(1500), 0);
 }
@@ -290,7 +285,6 @@ static void a_condition_that_goes_without_a_flit_resets_the_timer(void **state)
 	weft_time_t timer = TIMER * (WEFT_SEC / 330000000);
 	struct mesh r = { .fn = link_side, .manager = takes_one };
 
-	(void)state;
 	timer_run(&r, 2, 2, TIMER);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(mesh_all(&r, "deadlocks"), 1);

@@ -94,7 +94,7 @@ static int prog_main(struct weft_comp *c)
 static WEFT_COMPONENT(prog, .name = "prog", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "test", .ops = { .main = prog_main });
 
-/* ---- the line ------------------------------------------------------------ */
+/* ---- the line ---- */
 
 static void flip(struct weft_frame *f)
 {
@@ -161,7 +161,7 @@ static uint64_t count(uint32_t node, uint32_t k)
 	return t.p.nic[node]->counters[k];
 }
 
-/* ---- what is true -------------------------------------------------------- */
+/* ---- what is true ---- */
 
 /* By DMA all of it is there; by PIO no more than was told. */
 static void a_header_cannot_lie_about_the_length(void **state)

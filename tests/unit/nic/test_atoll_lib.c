@@ -109,7 +109,6 @@ static void opening(struct weft_host *h)
 
 static void ports_open_with_sizes_that_can_be(void **state)
 {
-	(void)state;
 	run(opening, NULL);
 }
 
@@ -159,7 +158,6 @@ static void sending(struct weft_host *h)
 
 static void what_cannot_be_sent_is_refused(void **state)
 {
-	(void)state;
 	run(sending, NULL);
 }
 
@@ -237,7 +235,6 @@ static void answers(struct weft_host *h)
 
 static void all_ports_take_messages_of_all_sizes(void **state)
 {
-	(void)state;
 	run(asks, answers);
 }
 
@@ -268,7 +265,6 @@ static void cuts(struct weft_host *h)
 
 static void a_message_is_cut_to_the_room_for_it(void **state)
 {
-	(void)state;
 	run(cuts, NULL);
 }
 
@@ -324,7 +320,6 @@ static void goes_on(struct weft_host *h)
 
 static void nothing_is_stored_to_a_port_that_is_closed(void **state)
 {
-	(void)state;
 	run(closes, goes_on);
 }
 
@@ -373,7 +368,6 @@ static void takes_late(struct weft_host *h)
 
 static void flits_that_wait_for_a_link_are_counted(void **state)
 {
-	(void)state;
 	run(waits, takes_late);
 }
 
@@ -399,7 +393,6 @@ static const struct {
 
 static void machines_without_room_for_a_stop_are_refused(void **state)
 {
-	(void)state;
 	t.fn[0] = t.fn[1] = NULL;
 	for (uint32_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
 		struct weft_err err = { 0 };

@@ -157,7 +157,6 @@ static void pio_sends(void)
 
 static void a_message_of_stores_has_512_bytes_at_most(void **state)
 {
-	(void)state;
 	run(pio_sends, NULL);
 }
 
@@ -185,7 +184,6 @@ static void pio_bursts(void)
 
 static void a_burst_is_as_good_as_single_stores(void **state)
 {
-	(void)state;
 	run(pio_bursts, NULL);
 }
 
@@ -215,7 +213,6 @@ static void config_space(void)
 
 static void configuration_space_is_as_the_table_says(void **state)
 {
-	(void)state;
 	run(config_space, NULL);
 }
 
@@ -239,7 +236,6 @@ static void pio_nothing(void)
 
 static void what_is_not_there_reads_as_nothing(void **state)
 {
-	(void)state;
 	run(pio_nothing, NULL);
 }
 
@@ -261,7 +257,6 @@ static void pio_full(void)
 
 static void a_full_buffer_takes_a_flit_when_one_has_room(void **state)
 {
-	(void)state;
 	run(pio_full, (const char *const[]){ "rx_flits", "2", NULL });
 }
 
@@ -311,7 +306,6 @@ static void dma_receives(void)
 
 static void regions_and_queues_wrap_and_fill(void **state)
 {
-	(void)state;
 	run(dma_receives, NULL);
 }
 
@@ -331,7 +325,6 @@ static void dma_tells(void)
 
 static void a_message_raises_the_interrupt_that_was_asked_for(void **state)
 {
-	(void)state;
 	run(dma_tells, NULL);
 }
 
@@ -356,7 +349,6 @@ static void dma_wrong(void)
 
 static void a_wrong_descriptor_sends_an_empty_packet(void **state)
 {
-	(void)state;
 	run(dma_wrong, NULL);
 }
 
@@ -381,7 +373,6 @@ static void dma_nowhere(void)
 
 static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 {
-	(void)state;
 	run(dma_nowhere, NULL);
 }
 
@@ -395,7 +386,6 @@ static bool receives;
 
 static void hear(struct weft_listener *l, const struct weft_trace *k)
 {
-	(void)l;
 	if (k->kind != WEFT_TRACE_STATE || k->comp != t.p.nic[0] ||
 	    strcmp(k->name, receives ? "receive" : "send") ||
 	    k->index != (receives ? TO : FROM))
@@ -428,7 +418,6 @@ static void tells(void)
 
 static void a_port_tells_what_it_does(void **state)
 {
-	(void)state;
 	run(tells, NULL);
 }
 
@@ -451,7 +440,6 @@ static void manages(void)
 
 static void the_management_page_reads_as_it_was_written(void **state)
 {
-	(void)state;
 	run(manages, (const char *const[]){ "node", "7", NULL });
 }
 

@@ -90,8 +90,7 @@ static const uint8_t *next_frame(struct weft_host *h, struct eth_dev *e,
 	return p;
 }
 
-/* ---- time -----------------------------------------------------------------
- */
+/* ---- time ---- */
 
 static int time_send(struct weft_host *h, struct bench *b)
 {
@@ -131,7 +130,6 @@ static void time_of_a_frame(void **state)
 	double ns = clocks * 1000.0 / MHZ + 230 + 266 + 576 + 410 + 668 + 6600;
 	double got;
 
-	(void)state;
 	run(b, time_send, time_recv);
 	got = (double)(b->t[1] - b->t[0]) / (double)WEFT_NS;
 	assert_true(got >= ns && got <= ns + 4 * 1000.0 / MHZ);
@@ -141,8 +139,7 @@ static void time_of_a_frame(void **state)
 	bench_free(b);
 }
 
-/* ---- bytes ----------------------------------------------------------------
- */
+/* ---- bytes ---- */
 
 static uint32_t size_of(uint32_t k)
 {
@@ -154,7 +151,6 @@ static int many_send(struct weft_host *h, struct bench *b)
 	struct eth_dev *e = open_nic(h, RING);
 	uint8_t *p;
 
-	(void)b;
 	weft_host_sleep(h, 100 * WEFT_US);
 	for (uint32_t k = 0; k < FRAMES; k++) {
 		while (!(p = eth_tx_buf(e)))
@@ -191,7 +187,6 @@ static void all_sizes(void **state)
 {
 	struct bench *b = bench();
 
-	(void)state;
 	run(b, many_send, many_recv);
 	assert_int_equal(b->v[0], FRAMES);
 	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), FRAMES);
@@ -200,15 +195,13 @@ static void all_sizes(void **state)
 	bench_free(b);
 }
 
-/* ---- bad address ------------------------------------------------------------
- */
+/* ---- bad address ---- */
 
 static int abort_main(struct weft_host *h, struct bench *b)
 {
 	struct eth_dev *e = open_nic(h, RING);
 	struct weft_io io;
 
-	(void)b;
 	if (!weft_io_map(h, eth_device(e), 0, 0, 0x8000, WEFT_UC, &io))
 		abort();
 	weft_io_store32(h, &io, MAC_TDBAH, 0x77); /* nobody there */
@@ -220,8 +213,6 @@ static int abort_main(struct weft_host *h, struct bench *b)
 
 static int idle_main(struct weft_host *h, struct bench *b)
 {
-	(void)h;
-	(void)b;
 	return 0;
 }
 
@@ -229,15 +220,13 @@ static void bad_address(void **state)
 {
 	struct bench *b = bench();
 
-	(void)state;
 	run(b, abort_main, idle_main);
 	assert_true(bench_counter(b->node[0].dev, "bus_aborts") >= 1);
 	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 0);
 	bench_free(b);
 }
 
-/* ---- stacks
- * ------------------------------------------------------------------ */
+/* ---- stacks ---- */
 
 static const struct stack_cost cost = { .call = WEFT_US,
 					.transmit = 2 * WEFT_US,
@@ -292,7 +281,6 @@ static void stacks(void **state)
 {
 	static const node_fn fn[] = { talk_mvia, talk_tcpip };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bench *b = bench();
 
@@ -334,7 +322,6 @@ static void jumbo(void **state)
 {
 	struct bench *b = bench();
 
-	(void)state;
 	bench_set(b, "eth.nic", "frame_max", "9014");
 	run(b, talk_jumbo, talk_jumbo);
 	assert_true(b->v[0] && b->v[1]);
@@ -361,7 +348,6 @@ static void tcp_bytes(void **state)
 	struct stack_seg g;
 	uint32_t s;
 
-	(void)state;
 	memcpy(p + 52, "hello", 5);
 	stack_tcpip.put(p, 3, 7, &sent);
 	assert_int_equal(p[0], 0x45);
@@ -445,7 +431,6 @@ static void mvia_reports_a_lost_frame(void **state)
 		int err;
 	} c[] = { { "2", EIO }, { "4", ETIMEDOUT } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bench *b =
 			with_fault(lossy_mvia, "frame", c[i].frame, "1");
@@ -466,7 +451,6 @@ static void tcp_repeats_a_lost_frame(void **state)
 	static const char *const frame[] = { "1", "2", "3", "4" };
 	static const weft_time_t ms[] = { 0, 200, 200, 240 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		struct bench *b =
 			with_fault(lossy_tcpip, "frame", frame[i], "1");
@@ -487,7 +471,6 @@ static void tcp_waits_twice_as_long_each_time(void **state)
 {
 	struct bench *b = with_fault(lossy_tcpip, "frame", "1", "12");
 
-	(void)state;
 	assert_int_equal(b->v[1], 1);
 	assert_in_range(b->t[0], 1400 * WEFT_MS, 1401 * WEFT_MS);
 	bench_free(b);
@@ -497,7 +480,6 @@ static void tcp_drops_frames_that_come_twice(void **state)
 {
 	struct bench *b = with_fault(lossy_tcpip, "repeat", "1", "1");
 
-	(void)state;
 	assert_int_equal(b->v[0], 0);
 	assert_int_equal(b->v[1], 1);
 	assert_true(b->t[0] < WEFT_MS);
@@ -525,14 +507,12 @@ static void tcp_gives_up(void **state)
 {
 	struct bench *b = with_fault(unheard, "packets", "1", "1");
 
-	(void)state;
 	assert_int_equal(b->v[0], ETIMEDOUT);
 	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"), 17);
 	bench_free(b);
 }
 
-/* ---- command register -----------------------------------------------------
- */
+/* ---- command register ---- */
 
 static int held_send(struct weft_host *h, struct bench *b)
 {
@@ -561,7 +541,6 @@ static void command(void **state)
 {
 	struct bench *b = bench();
 
-	(void)state;
 	run(b, held_send, time_recv);
 	assert_in_range(b->t[1], b->t[0], b->t[0] + 20 * WEFT_US);
 	assert_int_equal(b->v[1], 1);

@@ -52,7 +52,6 @@ static int spaces(struct weft_host *h, struct bench *b)
 	static const uint32_t bytes = ETHNIC_BAR_BYTES;
 	struct weft_io io = map(h, WEFT_UC);
 
-	(void)b;
 	CONFIG_CHECK(h, io.dev, config);
 	config_bars(h, io.dev, &bytes, 1);
 	return 0;
@@ -60,7 +59,6 @@ static int spaces(struct weft_host *h, struct bench *b)
 
 static void configuration_space_is_as_the_table_says(void **state)
 {
-	(void)state;
 	run(spaces, NULL, NULL);
 }
 
@@ -72,7 +70,6 @@ static int widths(struct weft_host *h, struct bench *b)
 	static const uint32_t four[4] = { 0x10, 0x20, 0x80, 0 };
 	struct weft_io io = map(h, WEFT_UC), wc = map(h, WEFT_WC);
 
-	(void)b;
 	weft_io_store64(h, &io, MAC_RDBAL, 0x12345678aabbccc0);
 	assert_int_equal(weft_io_load32(h, &io, MAC_RDBAL), 0xaabbccc0);
 	assert_int_equal(weft_io_load32(h, &io, MAC_RDBAH), 0x12345678);
@@ -90,7 +87,6 @@ static int widths(struct weft_host *h, struct bench *b)
 
 static void registers_are_stored_in_any_width(void **state)
 {
-	(void)state;
 	run(widths, NULL, NULL);
 }
 
@@ -98,7 +94,6 @@ static int deaf(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = map(h, WEFT_UC);
 
-	(void)b;
 	weft_io_store32(h, &io, MAC_TDLEN, 0x80);
 	weft_cfg_store(h, io.dev, 4, 2, 4);
 	weft_io_store32(h, &io, MAC_TDLEN, 0x100);
@@ -110,7 +105,6 @@ static int deaf(struct weft_host *h, struct bench *b)
 
 static void nothing_answers_with_memory_accesses_off(void **state)
 {
-	(void)state;
 	run(deaf, NULL, NULL);
 }
 
@@ -145,7 +139,6 @@ static int waits(struct weft_host *h, struct bench *b)
 
 static void the_card_waits_until_it_may_be_master(void **state)
 {
-	(void)state;
 	run(waits, NULL, NULL);
 }
 
@@ -161,21 +154,18 @@ static uint64_t address(struct weft_host *h)
 
 static int by_name(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	assert_int_equal(address(h), 0x8000000000000002);
 	return 0;
 }
 
 static int by_number(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	assert_int_equal(address(h), 0x8000785634120002);
 	return 0;
 }
 
 static void the_station_has_its_number(void **state)
 {
-	(void)state;
 	run(by_name, NULL, NULL);
 	run(by_number, "station", "305419896"); /* 0x12345678 */
 }

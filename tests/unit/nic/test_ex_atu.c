@@ -14,7 +14,6 @@ static void test_tlb_capacity(void **state)
 {
 	struct atu_tlb t = { 0 };
 
-	(void)state;
 	for (uint32_t page = 0; page < 64; page++)
 		atu_tlb_fill(&t, page, 7, 0x1000 + page);
 	for (uint32_t page = 0; page < 64; page++)
@@ -32,7 +31,6 @@ static void test_tlb_flush(void **state)
 {
 	struct atu_tlb t = { 0 };
 
-	(void)state;
 	for (uint32_t page = 0; page < 64; page++)
 		atu_tlb_fill(&t, page, page & 1, 0x1000 + page);
 	assert_int_equal(atu_tlb_flush(&t, 10, 5), 5);
@@ -48,7 +46,6 @@ static void test_tlb_flush(void **state)
 
 static void test_nla(void **state)
 {
-	(void)state;
 	assert_int_equal(NLA_MAKE(511, 0x3ffff, 0xfff), 0x7fffffffffull);
 	assert_int_equal(NLA_GAT(0x4000000000ull), 256);
 	assert_int_equal(NLA_GATE(0x12345678), 0x12345);
@@ -63,7 +60,6 @@ static void test_gate(void **state)
 {
 	uint64_t g = GATE_MAKE(GATE_READ, 255, 0xABCDE12345000ull);
 
-	(void)state;
 	assert_int_equal(g, 0xABCDE123453FDull);
 	assert_int_equal(GATE_PHYS(g), 0xABCDE12345000ull);
 	assert_int_equal(atu_check_gate(g, 255, ATU_READ), ATU_OK);
@@ -81,7 +77,6 @@ static void test_gate(void **state)
 
 static void test_layouts(void **state)
 {
-	(void)state;
 	assert_int_equal(ATU_CMD_FLUSH(NLA_PAGE(NLA_MAKE(3, 7, 0)), 5),
 			 0x10000000400C0007ull);
 	assert_int_equal(ATU_CMD_TELL(ATU_NOTIFY, 0x123456789abcull),
@@ -115,7 +110,6 @@ static void test_desc(void **state)
 	uint64_t put = RMA_D_MAKE(RMA_PUT_BT, 3, 4, 1, RMA_MOD_NTR);
 	struct rma_cmd c;
 
-	(void)state;
 	assert_int_equal(decode(put | RMA_D_BYTES(77), 5, 6, 16, CTL, &c),
 			 RMA_FINE);
 	assert_int_equal(c.op, RMA_PUT_BT);
@@ -161,7 +155,6 @@ static void test_h0(void **state)
 	struct weft_frame f = { .payload = { .len = 4096 } };
 	struct rma_cmd back;
 
-	(void)state;
 	f.u[0] = rma_h0(&c, 0x5678);
 	assert_int_equal(f.u[0], 0xCDull << 56 | 1ull << 55 | 0xfffull << 43 |
 					 3ull << 39 | 2ull << 35 | 5ull << 32 |
@@ -187,7 +180,6 @@ static void test_any_packet(void **state)
 	uint64_t x = 88172645463325252ull;
 	struct rma_cmd c;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;
@@ -204,7 +196,6 @@ static void test_any_packet(void **state)
 
 static void test_split(void **state)
 {
-	(void)state;
 	for (uint32_t a = 0; a < 128; a++)
 		for (uint32_t n = 1; n < 300; n++)
 			for (uint32_t at = a, left = n; left;) {
@@ -230,7 +221,6 @@ static void test_fcaa(void **state)
 {
 	int32_t mem = 0;
 
-	(void)state;
 	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_YES);
 	assert_int_equal(mem, 1);
 	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_NO);

@@ -52,7 +52,6 @@ static int ways_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *pinned = weft_mem_alloc(h, MB, 64, &phys);
 	uint8_t *heap = weft_host_calloc(h, 1, MB);
 
-	(void)node;
 	for (uint32_t i = 0; i < SIZES; i++) {
 		uint8_t *buf = i & 1 ? heap : pinned;
 		uint64_t velo = exrig_counter(r->node[0].nic, "velo_sent");
@@ -77,7 +76,6 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep *ep = open_ep(h);
 
-	(void)node;
 	for (uint32_t i = 0; i < SIZES; i++) {
 		uint64_t gets = exrig_counter(r->node[1].nic, "rma_commands");
 		struct weft_ep_event ev = next(ep, WEFT_EV_RECV), sent;
@@ -106,7 +104,6 @@ static void test_ways(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	exrig_new(&r, "2");
 	exrig_prog(&r, 0, ways_near);
 	exrig_prog(&r, 1, ways_far);
@@ -136,8 +133,6 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
 	uint64_t hole = 5ull << 30; /* a table that is not there */
 
-	(void)r;
-	(void)node;
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 0, &mr), -EINVAL);
 	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 8192, &mr), 0);
@@ -168,8 +163,6 @@ static int cost_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
 	weft_time_t t;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 4096, &mr), 0);
 	t = weft_host_busy(h);
 	assert_int_equal(ep->ops->poll(ep, &ev, 1), 0);
@@ -196,13 +189,11 @@ static void alone(int (*prog)(struct weft_host *, struct exrig *, uint32_t))
 
 static void test_fault(void **state)
 {
-	(void)state;
 	alone(fault_near);
 }
 
 static void test_cost(void **state)
 {
-	(void)state;
 	alone(cost_near);
 }
 
@@ -218,8 +209,6 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct weft_ep_mr mr;
 	weft_time_t start;
 
-	(void)r;
-	(void)node;
 	for (uint32_t k = 0; k < LEN; k++)
 		from[SKEW + k] = pattern(LEN, k);
 	assert_int_equal(ep->ops->mr_reg(ep, to, N * LEN, &mr), 0);
@@ -241,7 +230,6 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void test_puts(void **state)
 {
-	(void)state;
 	alone(puts_near);
 }
 

@@ -61,7 +61,6 @@ static int banks_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w0, w1;
 
-	(void)r;
 	open_node(h, node);
 	for (uint32_t k = 0; k < PAGES; k++) {
 		post(&proc[0], RMA_PUT_QW, k);
@@ -79,7 +78,6 @@ static int banks_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w0, w1;
 
-	(void)r;
 	open_node(h, node);
 	for (uint32_t k = 0; k < PAGES; k++) {
 		assert_true(exproc_noti(&proc[1], &w0, &w1));
@@ -93,7 +91,6 @@ static void test_rma_restores_the_order_of_answers(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	banks(&r);
 	exrig_prog(&r, 0, banks_near);
 	exrig_prog(&r, 1, banks_far);
@@ -108,7 +105,6 @@ static int hole_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_io hole;
 
-	(void)node;
 	exproc_open(&proc[0], h, VPID);
 	assert_true(weft_io_map(h, proc[0].dev, EXTOLL_BAR, EXTOLL_VELO,
 				EXTOLL_PAGE, WEFT_UC, &hole));
@@ -133,7 +129,6 @@ static void test_read_that_hits_no_interval_gets_the_error_bit(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	exrig_new(&r, "1");
 	exrig_prog(&r, 0, hole_main);
 	exrig_start(&r);

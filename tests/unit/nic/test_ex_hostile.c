@@ -90,8 +90,6 @@ static int far_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = &proc[1];
 
-	(void)r;
-	(void)node;
 	exproc_open(p, h, VPID);
 	for (uint32_t i = GUARD; i < EXPROC_PAGES; i++) { /* not registered */
 		p->gat[i] = 0;
@@ -128,7 +126,6 @@ static int desc_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = &proc[0];
 
-	(void)node;
 	exproc_open(p, h, VPID);
 	weft_oob_get(h, "far");
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -164,7 +161,6 @@ static void play(exrig_fn near)
 
 static void test_descriptors(void **state)
 {
-	(void)state;
 	for (uint32_t i = 1; i < 4; i++) {
 		seed = i;
 		play(desc_near);
@@ -202,7 +198,6 @@ static int packet_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct extoll_nic *n = r->node[0].nic->state;
 	struct exproc *p = &proc[0];
 
-	(void)node;
 	exproc_open(p, h, VPID);
 	weft_oob_get(h, "far");
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -225,7 +220,6 @@ static int packet_near(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void test_packets(void **state)
 {
-	(void)state;
 	for (uint32_t i = 1; i < 4; i++) {
 		seed = i;
 		play(packet_near);

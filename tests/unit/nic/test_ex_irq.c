@@ -74,8 +74,6 @@ static int late_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const uint64_t e = EXTOLL_EVENT(EXTOLL_EV_RMA_IRQ, VPID, 0, 0);
 
-	(void)r;
-	(void)node;
 	events_open(h);
 	notify(0);
 	assert_false(irq()); /* the ring is not armed */
@@ -106,7 +104,6 @@ test_ring_armed_after_its_notification_interrupts_at_once(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	play(&r, "1", late_main, NULL, NULL);
 	assert_int_equal(exrig_counter(r.node[0].nic, "irqs"), 3);
 	exrig_free(&r);
@@ -114,8 +111,6 @@ test_ring_armed_after_its_notification_interrupts_at_once(void **state)
 
 static int closed_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	events_open(h);
 	notify(0);
 	exproc_set(&proc, EXTOLL_RMA_VPID + 8 * VPID, 0);
@@ -131,7 +126,6 @@ test_next_owner_of_a_ring_gets_no_interrupt_of_the_last(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	play(&r, "1", closed_main, NULL, NULL);
 	exrig_free(&r);
 }
@@ -142,8 +136,6 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_io hole; /* no interval has it */
 
-	(void)r;
-	(void)node;
 	events_open(h);
 	assert_true(weft_io_map(h, proc.dev, EXTOLL_BAR, EXTOLL_VELO,
 				EXTOLL_PAGE, WEFT_UC, &hole));
@@ -166,7 +158,6 @@ static void test_full_event_queue_delays_the_interrupt_of_a_ring(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	play(&r, "1", full_main, NULL, NULL);
 	exrig_free(&r);
 }
@@ -181,8 +172,6 @@ static int wake_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct velo_connection c[2];
 	struct velo_port *p;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(velo_open(h, NULL, &p), VELO_SUCCESS);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(
@@ -222,13 +211,11 @@ static int sleep_of(struct weft_host *h, struct exrig *r, uint32_t me)
 
 static int sleep_a(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)node;
 	return sleep_of(h, r, 0);
 }
 
 static int sleep_b(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)node;
 	return sleep_of(h, r, 1);
 }
 
@@ -236,7 +223,6 @@ static void test_two_sleeping_programs_of_a_node_both_wake(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	play(&r, "2", wake_main, sleep_a, sleep_b);
 	assert_int_equal(r.v[0], ROUNDS);
 	assert_int_equal(r.v[1], ROUNDS);

@@ -30,8 +30,6 @@ static int reg_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 16 * 4096, 4096, &phys);
 	static uint8_t stranger[64];
 
-	(void)r;
-	(void)node;
 	assert_int_equal(rma_open(h, &a, &p), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 0, &g[0]), RMA_INV_VALUE);
 	assert_int_equal(rma_register(p, stranger, 64, &g[0]), RMA_IOCTL);
@@ -58,7 +56,6 @@ static void test_register(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	one(&r, reg_main);
 	exrig_free(&r);
 }
@@ -72,7 +69,6 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 32 * MB, 4096, &phys);
 	uint32_t n = 0;
 
-	(void)node;
 	assert_non_null(buf);
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	while (rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS)
@@ -97,7 +93,6 @@ static void test_table_full(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	one(&r, full_main);
 	assert_int_equal(r.v[0], 16); /* the large half of the table */
 	exrig_free(&r);
@@ -157,8 +152,6 @@ static int args_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_phys_t phys;
 	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
 
-	(void)r;
-	(void)node;
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	assert_int_equal(rma_open(h, NULL, &q), RMA_SUCCESS);
 	assert_int_not_equal(rma_get_vpid(p), rma_get_vpid(q));
@@ -189,7 +182,6 @@ static void test_arguments(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	one(&r, args_main);
 	exrig_free(&r);
 }
@@ -211,8 +203,6 @@ static int big_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 2 * MB, 4096, &phys);
 	uint64_t there;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	there = weft_oob_get(h, "nla");
 	rma_connect(p, 1, (uint32_t)weft_oob_get(h, "vpid"), 0, &c);
@@ -246,8 +236,6 @@ static int big_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, MB, 4096, &phys);
 	rma_nla_t nla;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, MB, &g), RMA_SUCCESS);
 	rma_get_nla(g, 0, &nla);
@@ -268,7 +256,6 @@ static void test_big(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	exrig_new(&r, "2");
 	exrig_prog(&r, 0, big_near);
 	exrig_prog(&r, 1, big_far);
@@ -291,8 +278,6 @@ static int exit_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
 	uint64_t there;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	there = weft_oob_get(h, "nla");
 	rma_connect(p, 1, (uint32_t)weft_oob_get(h, "vpid"), 0, &c);
@@ -315,7 +300,6 @@ static int exit_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	rma_nla_t nla;
 	uint32_t vpid;
 
-	(void)node;
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 4096, &g), RMA_SUCCESS);
 	rma_get_nla(g, 0, &nla);
@@ -342,7 +326,6 @@ static void test_exit(void **state)
 	struct exrig r;
 	uint64_t done, lost;
 
-	(void)state;
 	exrig_new(&r, "2");
 	exrig_prog(&r, 0, exit_near);
 	exrig_prog(&r, 1, exit_far);

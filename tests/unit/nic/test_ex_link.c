@@ -38,7 +38,7 @@ static struct scene *scene_of(struct exrig *r)
 	return (struct scene *)r;
 }
 
-/* ---- programs ---------------------------------------------------------- */
+/* ---- programs ---- */
 
 /* Node 1 sleeps until the interrupt.  Node 0 polls and never stores a read
  * pointer: that store would wait behind messages which the NIC does not take.
@@ -118,7 +118,7 @@ static int receiver(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- the scene --------------------------------------------------------- */
+/* ---- the scene ---- */
 
 static void scene_run(struct scene *s, const char *width,
 		      const char *const *cut, weft_time_t until)
@@ -151,7 +151,7 @@ static void check_event(const struct scene *s, uint32_t node, uint32_t i,
 	assert_in_range(w->at[i], from, from + (node ? 6 : 2) * WEFT_US);
 }
 
-/* ---- tests ------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void replug(const char *width, const char *length, weft_time_t out)
 {

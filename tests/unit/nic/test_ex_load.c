@@ -13,7 +13,7 @@
 extern const struct weft_class weft_class_extoll_load, weft_class_extoll_nic,
 	weft_class_extoll_xbar;
 
-/* ---- a device that writes down what comes -------------------------------- */
+/* ---- a device that writes down what comes ---- */
 
 enum { LOG = 64 };
 
@@ -54,7 +54,7 @@ static WEFT_COMPONENT(test_dev, .name = "test.dev", .kind = WEFT_KIND_NIC,
 		      .ports = dev_ports,
 		      .ops = { .start = dev_start, .arrive = dev_arrive });
 
-/* ---- building ------------------------------------------------------------ */
+/* ---- building ---- */
 
 static struct weft_sim *sim;
 
@@ -116,7 +116,7 @@ static uint64_t word(const struct weft_bus_note *n, uint32_t i)
 	return v;
 }
 
-/* ---- what it says to the device ------------------------------------------ */
+/* ---- what it says to the device ---- */
 
 /* Registers in the order of a driver; the first at H1 + 3 dwords + H3, the
  * others as fast as the link goes: 4 dwords of 2.5 ns. */
@@ -210,7 +210,7 @@ static void test_depth(void **state)
 	assert_int_equal(load->out, dev->n - 14);
 }
 
-/* ---- what it takes ------------------------------------------------------- */
+/* ---- what it takes ---- */
 
 static struct weft_bus_txn txn;
 
@@ -286,7 +286,7 @@ static void test_wrong(void **state)
 	assert_int_not_equal(weft_sim_finish(sim, NULL), 0);
 }
 
-/* ---- with NICs ----------------------------------------------------------- */
+/* ---- with NICs ---- */
 
 static struct weft_comp *nic[2], *end[2];
 static struct ex_topo topo;

@@ -35,11 +35,9 @@ static struct exproc far_proc, near_proc;
 
 static int far_idle(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)node;
 	exproc_open(&far_proc, h, VPID);
 	weft_oob_put(h, "far", 1);
 	weft_oob_get(h, "end");
-	(void)r;
 	return 0;
 }
 
@@ -114,8 +112,6 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = near_open(h);
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < PUTS; i++) {
 		put_send(p, i);
 		weft_host_sleep(h, weft_host_now(h) + 15 * WEFT_US);
@@ -125,8 +121,6 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int puts_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	exproc_open(&far_proc, h, VPID);
 	memset(far_proc.buf + DST, 0xee, RMA_PAGE);
 	weft_oob_put(h, "far", 1);
@@ -139,7 +133,6 @@ static void test_puts(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	pair(&r, puts_near, puts_far);
 	assert_int_equal(exrig_counter(r.node[0].nic, "rma_bad_commands"), 0);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"),
@@ -175,7 +168,6 @@ static int refused_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct exproc *p = near_open(h);
 	uint64_t w0, w1;
 
-	(void)node;
 	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		exproc_post(p, bad[i].opt,
 			    RMA_D_MAKE(RMA_PUT_QW, 0, VPID, 0, 0) | bad[i].w0,
@@ -194,7 +186,6 @@ static void test_refused(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	pair(&r, refused_near, far_idle);
 	assert_int_equal(exrig_counter(r.node[0].nic, "rma_bad_commands"),
 			 r.v[0]);
@@ -240,8 +231,6 @@ static int gets_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = near_open(h);
 
-	(void)r;
-	(void)node;
 	for (uint32_t spec = 0; spec < 8; spec++)
 		get_check(p, RMA_GET_QW, spec, 0, 8 * spec, 128);
 	get_check(p, RMA_GET_QW, RMA_COMPLETER, 0, 0, 4096);
@@ -255,7 +244,6 @@ static int gets_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w0, w1;
 
-	(void)node;
 	exproc_open(&far_proc, h, VPID);
 	weft_oob_put(h, "far", 1);
 	for (r->v[0] = 0; r->v[0] < 4; r->v[0]++) { /* specs 2, 3, 6, 7 */
@@ -273,7 +261,6 @@ static void test_gets(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	pair(&r, gets_near, gets_far);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_responses"),
 			 exrig_counter(r.node[0].nic, "rma_commands"));
@@ -296,8 +283,6 @@ static int faults_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct exproc *p = near_open(h);
 	uint64_t w0, w1;
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < FAULTS; i++)
 		exproc_post(p, OPT, put(RMA_PUT_QW, 0, 4096), EXPROC_NLA(SRC),
 			    fault_nla[i]);
@@ -319,7 +304,6 @@ static int faults_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint32_t unit[2] = { 0, 0 };
 	uint64_t w0, w1;
 
-	(void)node;
 	exproc_open(&far_proc, h, VPID);
 	far_proc.gat[0] = 0;
 	far_proc.gat[1] = GATE_MAKE(GATE_READ, VPID, far_proc.buf_phys);
@@ -343,7 +327,6 @@ static void test_faults(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	pair(&r, faults_near, faults_far);
 	assert_int_equal(r.v[0], FAULTS);
 	assert_int_equal(r.v[1], FAULTS - 1);
@@ -358,8 +341,6 @@ static int small_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = near_open(h);
 
-	(void)r;
-	(void)node;
 	for (uint32_t n = 1; n <= 8; n++)
 		exproc_post(p, OPT,
 			    RMA_D_MAKE(RMA_IMM_PUT, 1, VPID, RMA_COMPLETER, 0) |
@@ -380,8 +361,6 @@ static int small_far(struct weft_host *h, struct exrig *r, uint32_t node)
 					 0x55, 0x66, 0x77, 0x88 };
 	uint64_t w0, w1;
 
-	(void)r;
-	(void)node;
 	exproc_open(&far_proc, h, VPID);
 	memset(far_proc.buf + DST, 0xee, RMA_PAGE);
 	weft_oob_put(h, "far", 1);
@@ -410,7 +389,6 @@ static void test_small(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	pair(&r, small_near, small_far);
 	exrig_free(&r);
 }

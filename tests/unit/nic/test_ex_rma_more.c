@@ -50,7 +50,6 @@ static int dereg_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
 
-	(void)r;
 	for (uint32_t i = 0; i < DEREG_PUTS; i++) {
 		memset(p->buf + i * RMA_PAGE, 1 + (int)i, RMA_PAGE);
 		put(p, 1, RMA_COMPLETER, i * RMA_PAGE, DST, RMA_PAGE);
@@ -84,7 +83,6 @@ static void test_deregister(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "2", dereg_near, dereg_far);
 	assert_true(r.v[0] >= 1 && r.v[1] >= 20);
 	assert_int_equal(r.v[0] + r.v[1], DEREG_PUTS - 10);
@@ -96,7 +94,6 @@ static int fence_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
 
-	(void)r;
 	for (uint32_t i = 0; i < 8; i++)
 		put(p, 0, 0, i * RMA_PAGE, DST, RMA_PAGE);
 	exproc_set(p, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH_VPID(VPID));
@@ -114,7 +111,6 @@ static void test_fence(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "1", fence_near, NULL);
 	assert_int_equal(exrig_counter(r.node[0].nic, "rma_completions"), 8);
 	exrig_free(&r);
@@ -127,7 +123,6 @@ static int tlb_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct exproc *p = proc_open(h, node);
 	uint64_t w0, w1;
 
-	(void)r;
 	memset(p->buf, 0x5a, RMA_PAGE);
 	for (uint32_t k = 0; k < 3; k++)
 		for (uint32_t i = 1; i <= 65; i++) {
@@ -147,7 +142,6 @@ static void test_tlb(void **state)
 	struct exrig r = { 0 };
 	uint64_t miss;
 
-	(void)state;
 	play(&r, "1", tlb_near, NULL);
 	miss = exrig_counter(r.node[0].nic, "atu_misses");
 	/* pages 1..65 and the source: 66 once, then those that share a set
@@ -213,7 +207,6 @@ static void test_lock(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "2x2x2", lock_all, lock_all);
 	assert_int_equal(r.v[1], 8 * TURNS);
 	assert_true(r.v[2] > 2 * 8 * TURNS); /* some were refused */
@@ -228,7 +221,6 @@ static int nolock_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t w0, w1;
 	uint32_t seen = 0;
 
-	(void)r;
 	exproc_post(p, OPT, RMA_D_MAKE(RMA_LOCK_REQ, 0, VPID, 0, 0), 4, 0);
 	while (seen != 3) { /* the owner's and the asker's */
 		assert_true(exproc_noti(p, &w0, &w1));
@@ -244,7 +236,6 @@ static void test_no_lock(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "1", nolock_near, NULL);
 	exrig_free(&r);
 }
@@ -256,7 +247,6 @@ static int phys_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct exproc *p = proc_open(h, node);
 	uint64_t w0, w1;
 
-	(void)r;
 	exproc_set(p, EXTOLL_RMA_VPID + 8 * VPID,
 		   RMA_V_ENABLE | RMA_V_TC_ALL | RMA_V_PHYSICAL);
 	memcpy(p->buf, "physical", 8);
@@ -280,7 +270,6 @@ static void test_physical(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "1", phys_near, NULL);
 	assert_int_equal(exrig_counter(r.node[0].nic, "np1_packets_out"), 1);
 	exrig_free(&r);
@@ -292,7 +281,6 @@ static int ring_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
 
-	(void)r;
 	for (uint32_t i = 0; i < 200; i++)
 		exproc_post(p, OPT, RMA_D_MAKE(RMA_NOTI_PUT, 1, VPID, 0, 0), i,
 			    0);
@@ -317,7 +305,6 @@ static void test_ring_full(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "2", ring_near, ring_far);
 	assert_int_equal(r.v[0], EXPROC_SLOTS - 1);
 	assert_true(exrig_counter(r.node[1].nic, "rma_noti_stalls") >= 1);
@@ -354,7 +341,6 @@ static void test_queue_full(void **state)
 {
 	struct exrig r = { 0 };
 
-	(void)state;
 	play(&r, "2", queue_near, queue_far);
 	assert_int_equal(r.v[1], 1);
 	/* 72 places: 16 in the queue, 4 under way, 4 at the network port, 16 in
@@ -373,7 +359,6 @@ static int stream_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
 
-	(void)r;
 	for (uint32_t i = 0; i < stream_n; i++)
 		put(p, 1,
 		    i == stream_n / 2 || i == stream_n - 1 ? RMA_COMPLETER : 0,
@@ -420,7 +405,6 @@ static void test_stream(void **state)
 	static const double a[] = { 40.3, 195.8, 246.5, 263.6, 266.7, 268.3 };
 	static const double b[] = { 40.3, 322.1, 505.5, 541.5, 548.0, 551.3 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 6; i++) {
 		NEAR(stream("w16", bytes[i], 1000), a[i]);
 		NEAR(stream("w32", bytes[i], 1000), b[i]);
@@ -469,7 +453,6 @@ static void test_latency(void **state)
 	struct exrig r = { 0 };
 	double ns[2];
 
-	(void)state;
 	exrig_new(&r, "2");
 	play(&r, "2", lat_near, lat_far);
 	for (uint32_t i = 0; i < 2; i++)

@@ -143,7 +143,6 @@ static void put(uint32_t spec)
 
 static int put_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
 	exproc_open(&proc[node], h, VPID);
 	weft_oob_put(h, node ? "far" : "near", 1);
 	weft_oob_get(h, node ? "near" : "far");
@@ -159,7 +158,6 @@ static int velo_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint32_t len;
 	char buf[64] = "";
 
-	(void)r;
 	assert_int_equal(velo_open(h, NULL, &p), VELO_SUCCESS);
 	weft_oob_put(h, node ? "far" : "near", velo_vpid(p));
 	assert_int_equal(
@@ -193,7 +191,6 @@ static void test_stages_of_a_message_are_those_of_the_table(void **state)
 {
 	struct ear e;
 
-	(void)state;
 	play(velo_main, &e);
 	CHECK(&e, 0, velo_stages);
 	exrig_free(&rig);
@@ -204,7 +201,6 @@ static void test_stages_of_a_put_are_those_of_the_table(void **state)
 {
 	struct ear e;
 
-	(void)state;
 	play(put_main, &e);
 	CHECK(&e, 1, put_stages);
 	exrig_free(&rig);
@@ -216,7 +212,6 @@ static void test_put_with_a_notification_ends_behind_it(void **state)
 	struct ear e;
 	uint32_t written = 0, ends = 0;
 
-	(void)state;
 	play(put_main, &e);
 	for (uint32_t i = 0; i < e.n; i++) {
 		const struct weft_trace *t = &e.got[i];

@@ -74,7 +74,6 @@ static uint64_t bram(const struct weft_comp *c)
 
 static void memories_fit_or_are_refused(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *r = &rows[i];
 		struct weft_sim *sim = weft_sim_new(1);
@@ -107,7 +106,6 @@ static void larger_memories_are_built_and_reported(void **state)
 	struct weft_comp *c = make(sim, &r, "report");
 	struct weft_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(weft_comp_init(c, &err), 0);
 	assert_int_equal(bram(c), 52 + 32);
 	weft_sim_free(sim);

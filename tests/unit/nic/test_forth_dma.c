@@ -37,7 +37,7 @@ static uint64_t counter(const struct rig *r, uint32_t node, const char *name)
 	return 0;
 }
 
-/* ---- pipeline (forth.md 11.6) -------------------------------------------- */
+/* ---- pipeline (forth.md 11.6) ---- */
 
 /* Benchmark mode; pc from the descriptor write to the link. */
 static uint32_t latency(uint32_t qwords, const char *set)
@@ -66,7 +66,6 @@ static uint32_t latency(uint32_t qwords, const char *set)
 
 static void test_stages(void **state)
 {
-	(void)state;
 	assert_int_equal(latency(3, ""), 16);
 	assert_int_equal(latency(64, ""), 77);
 	assert_int_equal(latency(3, "t_desc=4"), 17);
@@ -89,7 +88,6 @@ static void test_read_latency(void **state)
 		{ "tr-direct", 512, 3 + 592 + 5 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++) {
 		struct rig r;
 		uint64_t t;
@@ -111,7 +109,6 @@ static void test_back_to_back(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 20; i++)
@@ -134,7 +131,6 @@ static void test_host2net_room(void **state)
 	struct rig r;
 	uint64_t sop;
 
-	(void)state;
 	open_rig(&r, "tr-direct", "sink.cap=1023");
 	rig_post(&r, 0, 0, 0, SRC, forth_desc_q1(1, 512, (uint32_t)DST, 0));
 	rig_post(&r, 0, 0, 1, SRC,
@@ -151,14 +147,12 @@ static void test_host2net_room(void **state)
 	rig_free(&r);
 }
 
-/* ---- bus counters (2.5) ---------------------------------------------------
- */
+/* ---- bus counters (2.5) ---- */
 
 static void test_read_counters(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-direct", "sink.cap=1023");
 	rig_w32(&r, 0, FORTH_CUM_TIMER, 1000);
 	rig_wait(&r, 100);
@@ -193,7 +187,6 @@ static void test_write_counters(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-direct", "sink.cap=1023");
 	rig_w32(&r, 0, FORTH_CUM_TIMER, 0);
 	rig_send(&r, rig_cc(&r) + 10, forth_header(0, 0, 512, (uint32_t)DST),
@@ -219,7 +212,6 @@ static void test_read_byte_count(void **state)
 {
 	static const uint32_t splits[4] = { 8, 4, 2, 1 };
 
-	(void)state;
 	for (uint32_t m = 0; m < 4; m++) {
 		struct rig r;
 
@@ -246,7 +238,6 @@ static void test_latency_timer(void **state)
 		uint32_t timer, disc;
 	} rows[] = { { 0x20, 15 }, { 0xFE, 0 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct rig r;
 
@@ -263,8 +254,7 @@ static void test_latency_timer(void **state)
 	}
 }
 
-/* ---- cut-through (4.11, R-24) ---------------------------------------------
- */
+/* ---- cut-through (4.11, R-24) ---- */
 
 /* quarters as in the table of 4.11 */
 static const struct ct_row {
@@ -294,7 +284,6 @@ static void test_cut_through(void **state)
 {
 	static const uint32_t sizes[] = { 1, 3, 31, 64, 511, 512 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 9; i++) {
 		struct rig r;
 
@@ -330,7 +319,6 @@ static void test_cut_through_is_tight(void **state)
 	static const char *const less[] = { "ct_q=0", "ct_q=0", "ct_q=1/4",
 					    "ct_q=1/2" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 9; i++) {
 		struct rig r;
 
@@ -345,8 +333,7 @@ static void test_cut_through_is_tight(void **state)
 	}
 }
 
-/* ---- credits (11.7) ---------------------------------------------------------
- */
+/* ---- credits (11.7) ---- */
 
 /* First word out to updated credit in, in cc, for P words of 64 bits. */
 static uint32_t rtt(uint32_t p)
@@ -376,7 +363,6 @@ static void test_round_trip(void **state)
 {
 	static const uint32_t sizes[] = { 36, 64, 128, 512 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t want = 90 + sizes[i] / 4, got = rtt(sizes[i]);
 
@@ -389,7 +375,6 @@ static void test_credit_balance(void **state)
 {
 	static const char *const presets[] = { "tr-direct", "plat-direct4" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct rig r;
 		uint32_t t, f;
@@ -414,8 +399,7 @@ static void test_credit_balance(void **state)
 	}
 }
 
-/* ---- overlap (R-27) ---------------------------------------------------------
- */
+/* ---- overlap (R-27) ---- */
 
 static void overlap(const char *set, bool in_gap)
 {
@@ -452,7 +436,6 @@ static void overlap(const char *set, bool in_gap)
 
 static void test_overlap(void **state)
 {
-	(void)state;
 	overlap("", true);
 	overlap("rw_overlap=false", false);
 }
@@ -463,7 +446,6 @@ static void test_in_out_round_robin(void **state)
 	struct rig r;
 	uint32_t writes = 0;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "rw_overlap=false");
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 10; i++) {
@@ -483,8 +465,7 @@ static void test_in_out_round_robin(void **state)
 	rig_free(&r);
 }
 
-/* ---- segmentation (6.4, R-40) ----------------------------------------------
- */
+/* ---- segmentation (6.4, R-40) ---- */
 
 static void segments(const char *set, uint32_t bytes, const uint32_t *len,
 		     uint32_t n)
@@ -527,7 +508,6 @@ static void test_segmentation(void **state)
 	static const uint32_t tail[] = { 512, 8 };
 	static const uint32_t tiny[] = { 8 };
 
-	(void)state;
 	segments("", 4096, eight, 8);
 	segments("max_payload=496", 4096, nine, 9);
 	segments("", 520, tail, 2); /* padded to 24 on the wire */

@@ -77,7 +77,6 @@ static void test_round_trip(void **state)
 	const struct rec *start, *in, *out;
 	struct rig r;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "refresh_cc=0");
 	log_on(&r, FORTH_LOG_ON | FORTH_LOG_CREDITS);
 	packets(&r, 1);
@@ -109,7 +108,6 @@ static void test_refresh(void **state)
 	static struct log a;
 	struct rig r;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "");
 	log_on(&r, FORTH_LOG_ON | FORTH_LOG_CREDITS);
 	rig_wait(&r, 20 * 1024 * 32 / 25);
@@ -131,7 +129,6 @@ static void test_tapped(void **state)
 	static struct log a[2], b[2];
 	struct rig r;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "links=1");
 	log_on(&r, FORTH_LOG_ON | FORTH_LOG_CREDITS);
 	packets(&r, 20);
@@ -158,7 +155,6 @@ static void test_no_influence(void **state)
 	uint32_t n[2][2];
 	struct rig r;
 
-	(void)state;
 	memset(op, 0, sizeof(op));
 	for (uint32_t run = 0; run < 2; run++) {
 		rig_pair(&r, "tr-direct", "");
@@ -190,7 +186,6 @@ static void test_errors(void **state)
 	const struct rec *e;
 	struct rig r;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		rig_pair_faulty(&r, "tr-direct", row[i].fault);
 		log_on(&r, FORTH_LOG_ON);
@@ -212,7 +207,6 @@ static void test_wrap(void **state)
 	uint64_t time = 0, lo;
 	uint32_t n;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "refresh_cc=16");
 	log_on(&r, FORTH_LOG_ON | FORTH_LOG_CREDITS);
 	for (uint32_t i = 0; i < 12; i++) {
@@ -248,7 +242,6 @@ static void an_overwritten_record_is_not_shown(void **state)
 	struct rig r;
 	uint32_t n, i;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "");
 	log_on(&r, FORTH_LOG_ON);
 	for (i = 0; i < 1400; i++) {
@@ -274,7 +267,6 @@ static void test_resyncs(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "resync=2000 refresh_cc=0");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);

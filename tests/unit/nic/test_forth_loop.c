@@ -100,7 +100,6 @@ static void nothing_of_the_line_is_written_in_loopback(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	mode(&r, true);
 	for (uint32_t i = 0; i < 5; i++)
@@ -126,7 +125,6 @@ static void the_neighbour_goes_on_after_loopback(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	mode(&r, true);
 	for (uint32_t i = 0; i < 20; i++)
@@ -156,7 +154,6 @@ static void packets_without_credits_come_back_in_loopback(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_starved(&r);
 	assert_int_equal(r.sink->n_log, 4);
 	mode(&r, true);
@@ -174,7 +171,6 @@ static void packets_that_waited_in_loopback_leave_by_the_line(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_starved(&r);
 	rig_release(&r);
 	/* the credits arrive while the NIC cannot send on the line */
@@ -188,7 +184,6 @@ static void packets_that_waited_in_loopback_leave_by_the_line(void **state)
 
 static void leaving_while_packets_loop_spares_the_neighbour(void **state)
 {
-	(void)state;
 	for (uint32_t when = 100; when < 600; when += 7) {
 		struct rig r;
 
@@ -209,7 +204,7 @@ static void leaving_while_packets_loop_spares_the_neighbour(void **state)
 	}
 }
 
-/* ---- random changes ------------------------------------------------------ */
+/* ---- random changes ---- */
 
 #define CHANGES 128
 
@@ -328,7 +323,6 @@ static void run_history(uint64_t seed, const char *preset, const char *set,
 
 static void random_changes_lose_no_credit_and_no_packet(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		run_history(seed, "tr-switch", "sink.lanes=8 sink.cap=512", 0);
 		run_history(seed, "tr-switch",

@@ -53,7 +53,6 @@ static void test_sender_fields(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 node=3");
 	rig_post(&r, 0, 5, 0, SRC,
 		 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
@@ -80,7 +79,6 @@ static void test_stall_is_local(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 sink.cap=170");
 	r.on[1]->stop = true;
 	for (uint32_t i = 0; i < 3; i++)
@@ -122,7 +120,6 @@ static void state_of_a_source_can_be_read(void **state)
 	const uint32_t known = 1u << 4;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8");
 	send_row(&r, 2, 0, 6, 0, 0);
 	rig_wait(&r, 2000);
@@ -155,7 +152,6 @@ static void test_single_loss(void **state)
 	uint64_t word;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8");
 	send_row(&r, 2, 0, 9, 1u << 1, 0);
 	rig_wait(&r, 500); /* packets 0, 2, 3: 1 is missing */
@@ -182,7 +178,6 @@ static void test_double_loss_round_robin(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8");
 	send_row(&r, 0, 0, 12, 1u << 1 | 1u << 2, 0);
 	rig_wait(&r, 6000);
@@ -196,7 +191,6 @@ static void test_double_loss_pattern(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 pattern=0,1,2,3");
 	send_row(&r, 4, 0, 12, 1u << 1 | 1u << 2, 0);
 	rig_wait(&r, 6000);
@@ -218,7 +212,6 @@ static void test_double_loss_pattern(void **state)
  * are told apart; the packets of the other paths all come. */
 static void seven_losses_on_one_path_are_found(void **state)
 {
-	(void)state;
 	for (uint32_t lost = 3; lost <= 7; lost++) {
 		uint32_t mask = 0, n = 4 * (lost + 2);
 		struct rig r;
@@ -241,7 +234,6 @@ static void numbers_of_a_path_have_three_bits(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 node=3");
 	for (uint32_t i = 0; i < 5; i++)
 		rig_post(&r, 0, 5, i, SRC,
@@ -267,7 +259,6 @@ static void local_notification_goes_before_remote_one_and_packet(void **state)
 	uint32_t i = 0;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 rw_overlap=no");
 	send_row(&r, 2, 1, 2, 0, 0);
 	rig_wait(&r, 400);
@@ -296,7 +287,6 @@ static void test_pool_full(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
 	/* packet 0 never comes: 1, 2, 3 fill the pool, 5 does not fit */
 	send_row(&r, 1, 1, 8, 1u << 4, 0);
@@ -316,7 +306,6 @@ static void test_counting(void **state)
 	uint64_t cc, word;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-multi", "sink.lanes=8 completion=count");
 	cc = rig_cc(&r) + 2;
 	rig_send_on(&r, 3, cc,
@@ -347,7 +336,6 @@ static void test_migration(void **state)
 	uint32_t total = 64, n = 0;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-switch",
 		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
 	r.sink->stop = true;
@@ -390,7 +378,6 @@ static void thresholds_that_do_not_fit_are_refused(void **state)
 		  { "2056", "6144", "8192", false },
 		  { "2048", "2048", "8193", false } };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		const char *set[][2] = { { "voq_ext_bytes", "131072" },
 					 { "voq_block_bytes", v[i].block },
@@ -418,7 +405,6 @@ static void test_migration_reset(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-switch",
 		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
 	r.sink->stop = true;
@@ -450,7 +436,6 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	uint32_t n = 0;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-switch",
 		  "voq_ext_bytes=131072 sink.lanes=8 sink.cap=512");
 	rig_cfg(&r, 0, FORTH_CFG_PCIX_CMD, 2, 2 << FORTH_PCIX_CMD_MMRBC_SHIFT);
@@ -495,7 +480,6 @@ static void test_event_log(void **state)
 	uint64_t seen;
 	struct rig r;
 
-	(void)state;
 	open_with(&r, "plat-switch", "sink.lanes=8");
 	rig_post(&r, 0, 1, 0, SRC, forth_desc_q1(1, 3, DST, FORTH_DESC_START));
 	rig_wait(&r, 500);

@@ -23,7 +23,7 @@ static uint64_t q1(uint32_t flow, uint32_t qwords, uint64_t flags)
 			     flags | FORTH_DESC_START);
 }
 
-/* ---- local notification (3.8, R-16, R-43) ------------------------------ */
+/* ---- local notification (3.8, R-16, R-43) ---- */
 
 /* tr-*: after the read, before UpdtCnt. */
 static void test_local_read(void **state)
@@ -31,7 +31,6 @@ static void test_local_read(void **state)
 	struct rig r;
 	const struct tbus_op *op;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	for (uint32_t i = 0; i < 12; i++)
 		rig_post(&r, 0, 0, i, SRC,
@@ -64,7 +63,6 @@ static void test_local_departed(void **state)
 	const struct tbus_op *op;
 	uint64_t end;
 
-	(void)state;
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
 	rig_post(&r, 0, 5, 0, SRC, q1(5, 128, FORTH_DESC_LNOTIFY));
 	rig_wait(&r, 1500);
@@ -87,7 +85,6 @@ static void test_local_in_order(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "plat-switch",
 		 "sink.lanes=8 sink.cap=512 "
 		 "sink.stop=true");
@@ -107,7 +104,7 @@ static void test_local_in_order(void **state)
 	rig_free(&r);
 }
 
-/* ---- remote notification and interrupt ---------------------------------- */
+/* ---- remote notification and interrupt ---- */
 
 static void test_remote(void **state)
 {
@@ -115,7 +112,6 @@ static void test_remote(void **state)
 	const struct tbus_op *w, *nt;
 	uint64_t on;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
@@ -164,15 +160,13 @@ static void test_remote(void **state)
 	rig_free(&r);
 }
 
-/* ---- damaged packets --------------------------------------------------------
- */
+/* ---- damaged packets ---- */
 
 /* A flipped payload bit: delivered, flagged, counted once. */
 static void test_bad_body(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	rig_pair_faulty(&r, "tr-direct", "target=body frame=1 bit=0");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
@@ -195,7 +189,6 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	uint32_t unknown, parity;
 	struct rig r;
 
-	(void)state;
 	rig_pair_faulty(&r, "tr-direct", "code=8b10b rate=1e-3");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
@@ -225,7 +218,6 @@ static void test_bad_header(void **state)
 	struct rig r;
 	uint32_t c;
 
-	(void)state;
 	rig_pair_faulty(&r, "tr-direct", "target=header frame=1 bit=9");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
@@ -249,7 +241,6 @@ static void test_overflow(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "max_payload=4096 sink.tx_cap=4000");
 	rig_w32(&r, 0, FORTH_CONTROL, 0); /* nothing drains */
 	for (uint32_t i = 0; i < 3; i++)
@@ -277,7 +268,6 @@ static void test_write_abort(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "");
 	rig_send(&r, rig_cc(&r) + 1,
 		 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 62, 0x4000), 0);
@@ -297,7 +287,6 @@ static void packets_may_lie_in_net2host_at_the_end(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "");
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 3; i++)
@@ -315,7 +304,6 @@ static void test_payload_off(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "plat-switch", "");
 	weft_sim_set_payload(r.sim, false);
 	rig_post(&r, 0, 0, 0, SRC, q1(0, 3, FORTH_DESC_LNOTIFY));
@@ -329,14 +317,12 @@ static void test_payload_off(void **state)
 	rig_free(&r);
 }
 
-/* ---- counters and sampler ---------------------------------------------------
- */
+/* ---- counters and sampler ---- */
 
 static void test_net_counters(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512 refresh_cc=0");
 	rig_post(&r, 0, 0, 0, SRC, q1(1, 3, 0));
 	rig_wait(&r, 500);
@@ -379,7 +365,6 @@ static void test_sampler(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-direct", "sink.cap=1023");
 	rig_w32(&r, 0, FORTH_SAMPLE_INTERVAL, 37);
 	rig_w32(&r, 0, FORTH_SAMPLE_COUNT, 20);
@@ -416,14 +401,12 @@ static void test_sampler(void **state)
 	rig_free(&r);
 }
 
-/* ---- loopback and reset (2.6, V26) ------------------------------------------
- */
+/* ---- loopback and reset (2.6, V26) ---- */
 
 static void test_loopback(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE | FORTH_CTL_LOOP);
 	for (uint32_t i = 0; i < 40; i++) {
@@ -446,7 +429,6 @@ static void test_loopback(void **state)
  * on working. */
 static void test_reset(void **state)
 {
-	(void)state;
 	for (uint32_t when = 100; when < 900; when += 13) {
 		struct rig r;
 		uint32_t sent, c;
@@ -495,7 +477,6 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
 	assert_int_equal(rig_r32(&r, 0, FORTH_PORT), 8);
 	for (uint32_t i = 0; i < 8; i++)
@@ -517,7 +498,6 @@ static void link_state_shows_synchronisation_at_power_up(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	rig_pair(&r, "tr-direct", "link.powerup=yes");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);

@@ -28,7 +28,6 @@ static void test_headers(void **state)
 	};
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "tr-switch",
 		 "flows=128 max_payload=4096 sink.lanes=128 "
 		 "sink.cap=2046");
@@ -48,7 +47,6 @@ static void test_cluster(void **state)
 	struct rig r;
 	uint64_t t;
 
-	(void)state;
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
 	for (int s = 2; s >= 0; s--) {
 		uint64_t d[2] = { SRC + 64u * (uint32_t)s,
@@ -82,7 +80,6 @@ static void test_trigger_inside(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
 	rig_w32(&r, 0, FORTH_CONTROL, 0); /* engine off: nothing is served */
 	rig_post(&r, 0, 2, 9, SRC, forth_desc_q1(2, 3, DST, FORTH_DESC_START));
@@ -138,13 +135,11 @@ static void full_ring(const char *preset, const char *set, uint32_t depth)
 
 static void test_full_ring_128(void **state)
 {
-	(void)state;
 	full_ring("plat-switch", "sink.lanes=8 sink.cap=512", 128);
 }
 
 static void test_full_ring_1024(void **state)
 {
-	(void)state;
 	full_ring("tr-switch", "sink.lanes=8 sink.cap=512", 1024);
 }
 
@@ -156,15 +151,12 @@ static void test_bad_descriptors(void **state)
 		uint32_t flow, qwords;
 	} bad[] = { { 0, 0 }, { 0, 513 }, { 0, 1023 }, { 8, 3 }, { 127, 3 } };
 	struct rig r;
-	uint64_t t = 0;
 
-	(void)state;
 	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
 	for (uint32_t i = 0; i < 5; i++)
-		t = rig_post(
-			&r, 0, 0, i, SRC,
-			forth_desc_q1(bad[i].flow, bad[i].qwords, DST,
-				      FORTH_DESC_START | FORTH_DESC_LNOTIFY));
+		rig_post(&r, 0, 0, i, SRC,
+			 forth_desc_q1(bad[i].flow, bad[i].qwords, DST,
+				       FORTH_DESC_START | FORTH_DESC_LNOTIFY));
 	rig_wait(&r, 200);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 5);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 5);
@@ -174,7 +166,6 @@ static void test_bad_descriptors(void **state)
 	assert_true(rig_mem64(&r, 0, RIG_LNOTIFY) ==
 		    forth_lnotify_pack(5, 0, 5));
 	assert_int_equal(r.sink->n_log, 0);
-	(void)t;
 	rig_free(&r);
 }
 
@@ -183,7 +174,6 @@ static void test_aborts(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
 	rig_mem_set64(&r, 0, SRC, 0xAABBCCDDEEFF0011);
 	rig_post(&r, 0, 0, 0, SRC + 5,
@@ -227,7 +217,6 @@ static void test_round_robin_and_isolation(void **state)
 	static const uint32_t posted[] = { 6, 1, 4 }, served[] = { 1, 4, 6 };
 	uint32_t seen[8] = { 0 };
 
-	(void)state;
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512 sink.hold=8");
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t q = 0; q < 8; q++)

@@ -12,8 +12,7 @@
 #define SRC (RIG_MEM + 0x10000)
 #define DST (RIG_MEM + 0x20000u)
 
-/* ---- scenarios
- * --------------------------------------------------------------- */
+/* ---- scenarios ---- */
 
 static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 {
@@ -103,8 +102,7 @@ static void random_work(struct ref_dma_cfg *c, struct weft_rng *g,
 	c->end_pc = pc + 25000;
 }
 
-/* ---- comparison -----------------------------------------------------------
- */
+/* ---- comparison ---- */
 
 static int compare_counters(struct rig *r, const struct ref_dma_cfg *c,
 			    const struct ref_dma_log *l)

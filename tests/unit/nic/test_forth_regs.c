@@ -11,14 +11,12 @@ static struct rig rig;
 
 static int up(void **state)
 {
-	(void)state;
 	rig_single(&rig, "plat-switch", "");
 	return 0;
 }
 
 static int down(void **state)
 {
-	(void)state;
 	rig_free(&rig);
 	return 0;
 }
@@ -59,7 +57,6 @@ static const struct cfg_row {
 
 static void test_cfg_access(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cfg_rows) / sizeof(cfg_rows[0]); i++) {
 		const struct cfg_row *r = &cfg_rows[i];
 
@@ -77,7 +74,6 @@ static void test_cfg_access(void **state)
 /* R-03; bus and device number are captured on configuration writes. */
 static void test_pcix_status(void **state)
 {
-	(void)state;
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x4C, 4), 0x0863FFF8);
 	rig_cfg(&rig, 0, 0x4C, 4, 0xFFFFFFFF);
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x4C, 4), 0x08630000);
@@ -87,7 +83,6 @@ static void test_literal_flags(void **state)
 {
 	struct rig r;
 
-	(void)state;
 	rig_single(&r, "plat-switch", "ids_literal=true status_literal=true");
 	assert_int_equal(rig_cfg_get(&r, 0, 0x00, 4), 0x17DF1600);
 	assert_int_equal(rig_cfg_get(&r, 0, 0x06, 2), 0x0420);
@@ -97,7 +92,6 @@ static void test_literal_flags(void **state)
 /* The target answers memory cycles only with command bit 1. */
 static void test_memory_enable(void **state)
 {
-	(void)state;
 	assert_int_equal(rig_r32(&rig, 0, FORTH_BUILD), 0xFFFFFFFF);
 	rig_w32(&rig, 0, FORTH_RNOTIFY_LO, 0x1234);
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
@@ -163,7 +157,6 @@ static void check_reg(uint32_t off, uint32_t reset, uint32_t ones,
 
 static void test_reg_access(void **state)
 {
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	for (size_t i = 0; i < sizeof(reg_rows) / sizeof(reg_rows[0]); i++)
 		check_reg(reg_rows[i].off, reg_rows[i].reset, reg_rows[i].ones,
@@ -179,7 +172,6 @@ static void test_reserved_bits(void **state)
 	struct weft_comp *c = rig.n[0].nic;
 	uint32_t seen = 0;
 
-	(void)state;
 	for (uint32_t i = 0; regs[i].name; i++) {
 		const struct weft_reg *g = &regs[i];
 		uint64_t lanes = UINT64_MAX >> (64 - 8 * g->width);
@@ -202,7 +194,6 @@ static void test_reserved_bits(void **state)
 /* Byte lanes: neighbours in one dword are left alone. */
 static void test_cfg_bytes(void **state)
 {
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_LATENCY, 1, 0xFE);
 	rig_cfg(&rig, 0, FORTH_CFG_CACHE_LINE, 1, 0x80);
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x0C, 4), 0x0000FE80);
@@ -212,7 +203,6 @@ static void test_cfg_bytes(void **state)
 
 static void test_control(void **state)
 {
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	rig_w32(&rig, 0, FORTH_CONTROL, 0x7FFFFFFF & ~FORTH_CTL_RESET);
 	assert_int_equal(rig_r32(&rig, 0, FORTH_CONTROL), 0x40000001);
@@ -226,7 +216,6 @@ static void test_pairs(void **state)
 {
 	uint64_t v = 0x1122334455667788;
 
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	rig_store(&rig, 0, 2, FORTH_RNOTIFY_LO, &v, 8);
 	assert_int_equal(rig_r32(&rig, 0, FORTH_RNOTIFY_LO), 0x55667788);
@@ -238,7 +227,6 @@ static void test_bar0_is_memory(void **state)
 {
 	uint8_t line[64];
 
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	for (uint32_t i = 0; i < sizeof(line); i++)
 		line[i] = (uint8_t)(i * 7 + 1);
@@ -254,7 +242,6 @@ static void test_timestamp(void **state)
 {
 	uint32_t a, b;
 
-	(void)state;
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	a = rig_r32(&rig, 0, FORTH_TIMESTAMP);
 	assert_int_equal(a, rig_pc(&rig));

@@ -14,8 +14,7 @@ enum { SRCS = 8, PKTS = 400, DESCS = 80, PATTERN = 5 };
 #define SRC (RIG_MEM + 0x10000)
 #define DST (RIG_MEM + 0x20000u)
 
-/* ---- scenarios ------------------------------------------------------------
- */
+/* ---- scenarios ---- */
 
 static void random_paths(struct ref_dma_cfg *c, struct weft_rng *g)
 {
@@ -128,8 +127,7 @@ static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 	c->end_pc = pc + 40000;
 }
 
-/* ---- comparison -----------------------------------------------------------
- */
+/* ---- comparison ---- */
 
 /* The memory is what delivery in order would have left. */
 static int compare_memory(const struct ref_dma_cfg *c, struct rig *r)

@@ -113,7 +113,6 @@ static void run_on(const struct weft_class *bus, const char *width,
 /* Q10 */
 static void test_q10_valid_last(void **state)
 {
-	(void)state;
 	run_on(&weft_class_bus_pci, "4", "30ns");
 	run_on(&weft_class_bus_pci, "8", "15ns");
 	run_on(NULL, NULL, NULL);

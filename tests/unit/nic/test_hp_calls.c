@@ -20,8 +20,7 @@ static int call(struct weft_host *h, uint32_t op, void *arg)
 	return weft_drv_call(h, weft_dev_open(h, 0), op, arg);
 }
 
-/* ---- ports of others --------------------------------------------------------
- */
+/* ---- ports of others ---- */
 
 enum { THEIRS = 7, MINE = 9, CLOSED = 11 };
 
@@ -57,8 +56,6 @@ static int owner(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t word = 1;
 	uint8_t *m;
 
-	(void)r;
-	(void)node;
 	m = hports_window(p, 0, HP_PAGE, 0, &theirs.va);
 	assert_true(weft_mem_phys(h, m, &theirs.phys));
 	hports.step = 1;
@@ -76,8 +73,6 @@ static int stranger(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_c_serve serve = { 0, 0 };
 	struct hport *p;
 
-	(void)r;
-	(void)node;
 	hports_await(h, 1);
 	hport_close(hports_open(h, CLOSED));
 	p = hports_open(h, MINE);
@@ -98,12 +93,10 @@ static int stranger(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void ports_of_others_are_refused_by_every_call(void **state)
 {
-	(void)state;
 	HPORTS_ONE(owner, stranger);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -112,8 +105,6 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t va, at;
 	uint8_t *m, *n;
 
-	(void)r;
-	(void)node;
 	m = hport_alloc(p, 2 * HP_PAGE, &va);
 	n = hport_alloc(p, 1, &at);
 	/* whole pages, and one between two regions */
@@ -147,12 +138,10 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_that_is_not_there_is_refused(void **state)
 {
-	(void)state;
 	HPORTS_ONE(wrong_memory);
 }
 
-/* ---- pages
- * ------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 enum { PAGES = 200, END = 100 };
 
@@ -179,8 +168,6 @@ static struct query query;
 
 static int looker(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	for (uint32_t turn = 1;; turn += 2) {
 		hports_await(h, turn);
 		if (hports.step == END)
@@ -219,8 +206,6 @@ static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *p = hports_open(h, MINE);
 	uint8_t want[PAGES] = { 0 }, *m;
 
-	(void)r;
-	(void)node;
 	m = hports_window(p, 0, PAGES * HP_PAGE, 0, &query.va);
 	query.vpid = MINE;
 	memset(want, 1, 64);
@@ -252,15 +237,13 @@ static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void no_translation_outlives_its_page(void **state)
 {
-	(void)state;
 	hports_new("1", NULL);
 	exrig_set(&hports.rig, "hostport.nic", "tlb", "512");
 	HPORTS_PROGS(0, pages, looker);
 	hports_run();
 }
 
-/* ---- sizes
- * ------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static const struct {
 	struct hport_sizes want, get;
@@ -277,8 +260,6 @@ static int sized(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_sizes got;
 	struct hport *p, *q;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(hport_open(h, &a, &p), 0);
 	got = hport_sizes_of(p);
 	assert_memory_equal(&got, &sizes[row].get, sizeof(got));
@@ -305,13 +286,11 @@ static int sized(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void sizes_are_those_that_the_device_takes(void **state)
 {
-	(void)state;
 	for (row = 0; row < sizeof(sizes) / sizeof(*sizes); row++)
 		HPORTS_ONE(sized);
 }
 
-/* ---- routes
- * ------------------------------------------------------------------ */
+/* ---- routes ---- */
 
 enum { HERE = 5, NODES = 0x12400 };
 
@@ -374,8 +353,6 @@ static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 	};
 	uint16_t epoch[1] = { 1 };
 
-	(void)r;
-	(void)node;
 	memset(&k, 0, sizeof(k));
 	k.rs = calloc(NODES, HPORT_ROUTE);
 	k.routed = calloc(NODES / 64 + 1, sizeof(*k.routed));
@@ -411,7 +388,6 @@ static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void routes_have_their_bytes_in_the_routing_space(void **state)
 {
-	(void)state;
 	hprig_one(ways);
 }
 

@@ -91,7 +91,6 @@ static void checks_follow_the_rules(void **state)
 {
 	uint32_t seen[HP_ERRS] = { 0 };
 
-	(void)state;
 	weft_rng_seed(&rng, 4, NULL);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint64_t w[HP_WORDS] = { 0 };

@@ -26,8 +26,6 @@ static int send_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint64_t bytes;
 
-	(void)r;
-	(void)node;
 	memset(hport_sdr(p, &bytes), MINE, LONG);
 	assert_int_equal(hport_send(p, &to, 0, tag, 0, LONG), 0);
 	hports_pause(h, 3 * WEFT_US);
@@ -46,7 +44,6 @@ static int send_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void closing_a_port_waits_for_the_message_being_read(void **state)
 {
-	(void)state;
 	hports_new("1", &weft_class_bus_pci);
 	HPORTS_PROGS(0, send_and_close, hports_victim);
 	hports_run();
@@ -60,8 +57,6 @@ static int put_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_peer to = hports_peer(q, 0, hport_vpid(p));
 	struct hport_far far = { 0, 0, 0 };
 
-	(void)r;
-	(void)node;
 	hports_window(p, 0, 8 * BLOCK, 0, NULL);
 	hports_window(q, 0, 8 * BLOCK, MINE, NULL);
 	hport_put(q, &to, HPORT_ACK, tag, &far, 0, 0, 8 * BLOCK);
@@ -77,7 +72,6 @@ static int put_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void closing_a_port_waits_for_what_is_stored_to_it(void **state)
 {
-	(void)state;
 	HPORTS_ONE(put_and_close, hports_victim);
 }
 
@@ -92,8 +86,6 @@ static int get_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *mine;
 	uint64_t va;
 
-	(void)r;
-	(void)node;
 	hports_window(q, 0, BLOCK, MINE, &va);
 	hports_window(p, 0, BLOCK, 0, NULL);
 	assert_true(hport_page_out(q, va));
@@ -116,7 +108,6 @@ static int get_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_late_response_does_not_reach_the_next_owner(void **state)
 {
-	(void)state;
 	hports_new("1", NULL);
 	hports.service = 500 * WEFT_US;
 	HPORTS_PROGS(0, get_and_close);
@@ -132,8 +123,6 @@ static int send_to_closed(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint64_t word = 1;
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < 20; i++) {
 		hport_fast_send(q, &to, HPORT_ACK, tag, &word, 1);
 		n = hports_note(q, WEFT_MS);
@@ -151,7 +140,6 @@ static int send_to_closed(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_closed_port_takes_no_messages(void **state)
 {
-	(void)state;
 	HPORTS_ONE(send_to_closed, hports_victim);
 }
 
@@ -165,8 +153,6 @@ static int put_to_next(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint8_t *m;
 
-	(void)r;
-	(void)node;
 	hports_window(p, 0, BLOCK, MINE, &was);
 	hport_fast_put(q, &to, HPORT_ACK, tag, &far, &word, 1);
 	n = hports_note(q, WEFT_MS);
@@ -188,7 +174,6 @@ static int put_to_next(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void windows_go_with_the_port(void **state)
 {
-	(void)state;
 	HPORTS_ONE(put_to_next);
 }
 
@@ -204,8 +189,6 @@ static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t word = 1;
 	struct hport_note n;
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < CLOSINGS; i++) {
 		struct hport_peer to;
 
@@ -233,8 +216,6 @@ static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
 static int closes_in_between(struct weft_host *h, struct exrig *r,
 			     uint32_t node)
 {
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < CLOSINGS; i++) {
 		struct hport *p = hports_open(h, OWNED);
 
@@ -250,7 +231,6 @@ static int closes_in_between(struct weft_host *h, struct exrig *r,
 
 static void messages_for_a_closed_port_are_refused_at_once(void **state)
 {
-	(void)state;
 	HPORTS_ONE(closes_in_between, sends_on);
 }
 
@@ -275,7 +255,6 @@ static int switched_off(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_port_that_is_off_refuses_instead_of_trying_for_ever(void **state)
 {
-	(void)state;
 	HPORTS_ONE(switched_off);
 }
 
@@ -289,8 +268,6 @@ static int close_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 0);
 
-	(void)r;
-	(void)node;
 	hports_window(p, 1, BLOCK, 0, NULL);
 	weft_host_sleep(h, 600 * WEFT_US);
 	hports_window(p, 0, 4 * BLOCK, 0, NULL);
@@ -304,8 +281,6 @@ static int close_short(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *p = hports_open(h, 1);
 	uint64_t va;
 
-	(void)r;
-	(void)node;
 	weft_host_sleep(h, 500 * WEFT_US);
 	hport_alloc(p, 4096, &va);
 	weft_host_sleep(h, 1000 * WEFT_US);
@@ -316,8 +291,6 @@ static int close_short(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int take_small(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	hports_await(h, HPORTS_GONE);
 	for (uint32_t i = 0; i < 4000; i++)
 		memset(weft_mem_alloc(h, 64, 64, NULL), 0x30, 64);
@@ -326,7 +299,6 @@ static int take_small(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void programs_may_close_at_the_same_time(void **state)
 {
-	(void)state;
 	for (behind = 0; behind < 5 * WEFT_US; behind += 250 * WEFT_NS)
 		HPORTS_ONE(close_long, close_short, take_small);
 }

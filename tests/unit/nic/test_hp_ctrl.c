@@ -12,7 +12,7 @@ enum { VPID = 0x30, EACH = 6, LONG = 32768 };
 
 static const weft_time_t start = 400 * WEFT_US; /* all are open by then */
 
-/* ---- order of equal hashes --------------------------------------------- */
+/* ---- order of equal hashes ---- */
 
 static struct order {
 	struct exrig r;
@@ -116,7 +116,6 @@ static void test_hash_order(void **state)
 		{ HP_CTRL_HASH, "no", false },
 	};
 
-	(void)state;
 	for (uint32_t k = 0; k < 3; k++) {
 		order_run(t[k].ctrl, t[k].crossbars);
 		for (uint32_t i = 0; i < 2 * EACH; i++) {
@@ -128,7 +127,7 @@ static void test_hash_order(void **state)
 	}
 }
 
-/* ---- a source with two ways into the network --------------------------- */
+/* ---- a source with two ways into the network ---- */
 
 enum { WAYS = 3, RUN = 3 };
 
@@ -231,13 +230,12 @@ static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
  * messages of the two ports change places. */
 static void test_o08_order_does_not_depend_on_the_way(void **state)
 {
-	(void)state;
 	assert_int_equal(ways_run(HP_CTRL_HASH, "yes"), 0);
 	assert_true(ways_run(0, "yes") > 0);
 	assert_true(ways_run(HP_CTRL_HASH, "no") > 0);
 }
 
-/* ---- network ports ----------------------------------------------------- */
+/* ---- network ports ---- */
 
 enum { MESSAGES = 4 };
 
@@ -313,7 +311,6 @@ static void test_ports(void **state)
 		{ { 3, 0xff }, 1, "1", 0, 0 },
 	};
 
-	(void)state;
 	for (uint32_t k = 0; k < sizeof(t) / sizeof(*t); k++) {
 		memset(&ports, 0, sizeof(ports));
 		memcpy(ports.mask, t[k].mask, sizeof(ports.mask));

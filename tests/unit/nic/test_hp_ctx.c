@@ -46,8 +46,7 @@ enum { OPS = 1500 };
 
 static uint64_t clock_now;
 
-/* ---- contexts -------------------------------------------------------------
- */
+/* ---- contexts ---- */
 
 enum { SETS = 2, VPIDS = 12 };
 
@@ -74,7 +73,6 @@ static void context_done(struct hp_nic *n, struct hp_ctx_req *q,
 {
 	struct context_get *g = q->arg;
 
-	(void)n;
 	g->seen = c->w[2];
 	g->done = true;
 	if (!g->write)
@@ -175,7 +173,6 @@ static int contexts(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void contexts_are_kept_by_use_and_written_back(void **state)
 {
-	(void)state;
 	run(contexts, two_sets);
 }
 
@@ -215,7 +212,6 @@ static int crowd(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void no_change_of_a_context_is_lost_in_a_crowd(void **state)
 {
-	(void)state;
 	run(crowd, two_sets);
 	run(crowd, NULL);
 }

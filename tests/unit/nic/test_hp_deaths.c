@@ -110,7 +110,6 @@ static int actor(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct life a = { .h = h };
 	uint32_t vpid = 1 + born[node]++, left = 1 + any(3);
 
-	(void)r;
 	for (; left; left--) {
 		weft_time_t until;
 
@@ -144,8 +143,6 @@ static int watcher(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct block b[LIVE] = { { NULL, 0 } };
 
-	(void)r;
-	(void)node;
 	while (deaths < 2 * ACTORS) {
 		struct block *x = &b[any(LIVE)];
 
@@ -168,8 +165,6 @@ static int watcher(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	return hport_serve(h, 5 * WEFT_US, true) ? 1 : 0;
 }
 
@@ -203,7 +198,6 @@ static void once(void)
 
 static void processes_end_at_any_moment_and_harm_nobody(void **state)
 {
-	(void)state;
 	lives = 0;
 	for (seed = 1; seed <= SEEDS; seed++)
 		once();

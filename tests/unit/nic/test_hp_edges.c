@@ -5,7 +5,7 @@
 
 #include "hpend.h"
 
-/* ---- TLB and context cache: least recently used ------------------------- */
+/* ---- TLB and context cache: least recently used ---- */
 
 static bool page_there(struct hpend *e, uint32_t page)
 {
@@ -24,7 +24,6 @@ static void put_page(struct hpend *e, uint32_t page)
 
 static void near_tlb(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_windows(e);
 	for (uint32_t i = 1; i <= 4; i++)
 		put_page(e, i);
@@ -45,7 +44,6 @@ static void few(struct hppair *t)
 
 static void test_the_tlb_replaces_the_least_recently_used_page(void **state)
 {
-	(void)state;
 	hppair_once(few, near_tlb, hppair_far_memory);
 }
 
@@ -62,7 +60,6 @@ static void near_ctx(struct hppair *t, struct hpend *e)
 	static const uint32_t order[] = { 0, 1, 2, 3, 0, 4 };
 	static struct hpproc p[PROCS];
 
-	(void)t;
 	for (uint32_t i = 0; i < PROCS; i++)
 		hpproc_open(&p[i], &e->d, e->h, 0x40 + i, 0);
 	hpdrv_cache(&e->d, HP_CACHE_FLUSH, HP_CACHE_CTX, 0, 0, 0);
@@ -80,11 +77,10 @@ static void near_ctx(struct hppair *t, struct hpend *e)
 
 static void test_the_context_cache_replaces_the_least_recent(void **state)
 {
-	(void)state;
 	hppair_once(few, near_ctx, hppair_far_1);
 }
 
-/* ---- Q06: order of messages in the RDR ---------------------------------- */
+/* ---- Q06: order of messages in the RDR ---- */
 
 enum { LONG = 6000, SHORT = 64, SMALL = 1024 };
 
@@ -93,7 +89,6 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 	static struct hpproc second;
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpproc_open(&second, &e->d, e->h, 0x44, 0);
 	hpend_sdr(e, LONG / 8, 1);
 	hpend_send(e, HP_B_SEND, 0, LONG); /* fills most of it */
@@ -118,7 +113,6 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	uint64_t w[HP_WORDS];
 	uint32_t end[2] = { 0, 0 };
 
-	(void)t;
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
 	hpend_rdr_free(e, LONG / 8);
@@ -147,12 +141,11 @@ static void small_rdr_no_entry(struct hppair *t)
 /* Q06 */
 static void test_no_message_passes_one_that_waits_for_space(void **state)
 {
-	(void)state;
 	hppair_once(small_rdr, near_rdr, far_rdr);
 	hppair_once(small_rdr_no_entry, near_rdr, far_rdr);
 }
 
-/* ---- Q22: pointers beyond the opposite one ------------------------------- */
+/* ---- Q22: pointers beyond the opposite one ---- */
 
 static uint32_t status_error(struct hpend *e, uint32_t cmd, uint32_t par)
 {
@@ -168,7 +161,6 @@ static void near_beyond(struct hppair *t, struct hpend *e)
 {
 	const uint64_t *c;
 
-	(void)t;
 	/* nothing was received */
 	assert_int_equal(status_error(e, HP_T_RDR_RP, 1), HP_ERR_CMD_INV);
 	/* eight entries hold seven */
@@ -189,18 +181,15 @@ static void small_prq(struct hppair *t)
 /* Q22 */
 static void test_increments_beyond_the_other_pointer_are_refused(void **state)
 {
-	(void)state;
 	hppair_once(small_prq, near_beyond, hppair_far_1);
 }
 
-/* ---- R07: below a window --------------------------------------------------
- */
+/* ---- R07: below a window ---- */
 
 static void near_below(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(~(uint64_t)7, 0, 16);
 
-	(void)t;
 	hpend_windows(e);
 	hppair_meet(e);
 	hpend_rma(e, &a);
@@ -211,7 +200,6 @@ static void near_below(struct hppair *t, struct hpend *e)
 /* The window begins in the middle of memory whose pages are all there. */
 static void far_below(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	hpend_windows(e);
 	hpend_win(e, HPEND_WIN, 8 * HP_PAGE, 4 * HP_PAGE,
@@ -224,12 +212,10 @@ static void far_below(struct hppair *t, struct hpend *e)
 /* R07 */
 static void test_an_offset_that_wraps_does_not_reach_below(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_below, far_below);
 }
 
-/* ---- records for the driver ------------------------------------------------
- */
+/* ---- records for the driver ---- */
 
 enum { RING = 8, NOBODY = 0x99, ERRORS = 20 };
 
@@ -238,7 +224,6 @@ static void near_records(struct hppair *t, struct hpend *e)
 	struct hprma a = hpend_put(0, 0, 8);
 	uint64_t w[HP_WORDS], data = 1;
 
-	(void)t;
 	hpend_windows(e);
 	hppair_meet(e);
 	for (uint32_t i = 0; i < ERRORS; i++) {
@@ -257,7 +242,6 @@ static void far_records(struct hppair *t, struct hpend *e)
 	volatile uint64_t *ring = weft_mem_alloc(e->h, HP_PAGE, HP_PAGE, &phys);
 	uint32_t at = 0;
 
-	(void)t;
 	assert_non_null(ring);
 	hpend_windows(e);
 	e->hold = true;
@@ -282,7 +266,6 @@ static void far_records(struct hppair *t, struct hpend *e)
 
 static void test_error_records_leave_half_of_the_ring_to_misses(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_records, far_records);
 }
 

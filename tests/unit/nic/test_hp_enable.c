@@ -40,7 +40,6 @@ static int enable_again(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_vpid_that_is_enabled_again_keeps_what_was_fetched(void **state)
 {
-	(void)state;
 	run(enable_again);
 }
 
@@ -64,7 +63,6 @@ static int owe_status(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_context_may_owe_a_status_from_the_start(void **state)
 {
-	(void)state;
 	run(owe_status);
 }
 

@@ -57,7 +57,7 @@ static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
 	return ev;
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 /* Instructions of the sender and of the receiver; the end of a message is told
  * by one of 0 bytes, a credit may come in between. */
@@ -154,7 +154,7 @@ static void settle(void)
 	ops->settle(p);
 }
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Instructions for bytes from a place that a device reaches, or not; skews of
  * the near and the far address. */
@@ -260,7 +260,6 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_phys_t phys;
 	uint8_t *heap = weft_host_calloc(h, 1, MAX_MSG + 64);
 
-	(void)r;
 	assert_int_equal(weft_ep_open(h, &a, &e->ep), 0);
 	assert_string_equal(e->ep->info.name, "hostport");
 	e->mem = weft_mem_alloc(h, AREA, 4096, &phys);
@@ -288,8 +287,6 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	return hport_serve(h, 10 * WEFT_US, false);
 }
 
@@ -297,7 +294,6 @@ static void test_endpoint(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	hprig_new(&r, "2", NULL);
 	rig = &r;
 	for (uint32_t i = 0; i < 2; i++) {

@@ -10,7 +10,7 @@
 #include "hpend.h"
 #include "systems/hostport/nic/nic.h"
 
-/* ---- where they are reported ------------------------------------------- */
+/* ---- where they are reported ---- */
 
 enum {
 	NEAR = 1,     /* origin NQE */
@@ -42,7 +42,7 @@ static const uint32_t reported[HP_ERRS] = {
 };
 static uint32_t seen[HP_ERRS];
 
-/* ---- one instruction each ---------------------------------------------- */
+/* ---- one instruction each ---- */
 
 enum route { OK, NO_BYTES, BEYOND, TOO_SHORT, FOREIGN };
 enum { NOBODY = 0x999, DISABLED = 8, LOCKED = 9, NO_WIN = 64 };
@@ -240,7 +240,7 @@ static void raise_one(struct hppair *t, struct hpend *e, const struct row *r)
 	hpproc_issue(&e->p, 1);
 }
 
-/* ---- both sides ------------------------------------------------------- */
+/* ---- both sides ---- */
 
 static void near_rows(struct hppair *t, struct hpend *e)
 {
@@ -298,7 +298,6 @@ static void far_row(struct hpend *e, const struct row *r)
 
 static void far_rows(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	hpend_win(e, LOCKED, 0, HP_PAGE, HPEND_OPEN | HP_WIN_LOCK | HPEND_CAPA,
 		  HP_WIN_OWNER_MAKE(9, 9));
@@ -332,7 +331,6 @@ static void posted_pa(struct hppair *t)
 /* Q11, Q12, Q19, Q20, R23 */
 static void test_rows(void **state)
 {
-	(void)state;
 	table = rows;
 	n_rows = sizeof(rows) / sizeof(*rows);
 	hppair_once(posted_pa, near_rows, far_rows);
@@ -341,7 +339,7 @@ static void test_rows(void **state)
 	hppair_once(posted_on, near_rows, far_rows);
 }
 
-/* ---- without an acknowledge -------------------------------------------- */
+/* ---- without an acknowledge ---- */
 
 /* Q12 with A=0: injected, then the error; the log has it. */
 static void near_no_ack(struct hppair *t, struct hpend *e)
@@ -356,7 +354,6 @@ static void near_no_ack(struct hppair *t, struct hpend *e)
 
 static void far_no_ack(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hppair_meet(e);
 	assert_int_equal(
 		hpdrv_get(&e->d, HP_R_ERR_LOG),
@@ -366,16 +363,14 @@ static void far_no_ack(struct hppair *t, struct hpend *e)
 /* Q12 */
 static void test_no_ack(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_no_ack, far_no_ack);
 }
 
-/* ---- the origin goes away ---------------------------------------------- */
+/* ---- the origin goes away ---- */
 
 /* Before its acknowledge comes: ERR_OVPID_INV of the completer. */
 static void near_closed(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_sdr(e, 8, 1);
 	hpend_send(e, S, 0, 64);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 10 * WEFT_US);
@@ -390,7 +385,6 @@ static void near_closed(struct hppair *t, struct hpend *e)
 
 static void far_closed(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hppair_meet(e);
 	hpend_prd(e, HPEND_VA, 64, 0, 0);
 	hpend_expect(e, HP_B_NOTIFY_RECV, NULL);
@@ -402,7 +396,6 @@ static void near_pending(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], rec;
 
-	(void)t;
 	for (uint32_t i = 0; i < 31; i++) {
 		hpproc_to(w, HP_B_FAST_SEND, 1, HPEND_VPID1, i);
 		hpproc_put(&e->p, w);
@@ -424,12 +417,11 @@ static void slow_contexts(struct hppair *t)
 
 static void test_closed(void **state)
 {
-	(void)state;
 	hppair_once(posted_on, near_closed, far_closed);
 	hppair_once(slow_contexts, near_pending, hppair_far_1);
 }
 
-/* ---- packets of no known kind ------------------------------------------ */
+/* ---- packets of no known kind ---- */
 
 static void near_strange(struct hppair *t, struct hpend *e)
 {
@@ -443,14 +435,12 @@ static void near_strange(struct hppair *t, struct hpend *e)
 
 static void test_strange(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_strange, hppair_far_2);
 }
 
 /* Behind all others. */
 static void test_complete(void **state)
 {
-	(void)state;
 	for (uint32_t i = 1; i < HP_ERRS; i++) {
 		if (seen[i] != reported[i])
 			print_error("error %u: seen at %02x, not %02x\n", i,

@@ -12,7 +12,6 @@
 
 static void test_golden(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		HP_VCI_W0(HP_CMD(0, 0, HP_B_FAST_SEND | HP_A | 3), 16, 0x40),
 		0x001B001000000040);
@@ -55,7 +54,6 @@ static void near_device(struct hppair *t, struct hpend *e)
 	};
 	struct hprma a = hpend_put(0, 0, 8);
 
-	(void)t;
 	hppair_meet(e);
 	e->d.rs[0x43] = 5;
 	hpend_windows(e);
@@ -76,7 +74,6 @@ static void near_device(struct hppair *t, struct hpend *e)
 
 static void far_device(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpdrv_set(&e->d, HP_R_HPID, 5);
 	hpdrv_get(&e->d, HP_R_HPID);
 	hppair_meet(e);
@@ -86,7 +83,6 @@ static void far_device(struct hppair *t, struct hpend *e)
 
 static void test_device(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_device, far_device);
 }
 

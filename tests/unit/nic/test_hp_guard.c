@@ -25,7 +25,6 @@ static struct hprma put_to(uint32_t win, uint64_t off, uint64_t len)
  * node; windows lie in the middle of memory whose pages are all there. */
 static void far_guarded(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	hpend_win(e, 9, 8 * HP_PAGE, HP_PAGE,
 		  HPEND_OPEN | HP_WIN_LOCK | HPEND_CAPA,
@@ -55,7 +54,6 @@ static void near_lock(struct hppair *t, struct hpend *e)
 
 static void a_lock_is_for_the_vpid_of_one_node(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_lock, far_guarded);
 }
 
@@ -81,7 +79,6 @@ static void near_wrap(struct hppair *t, struct hpend *e)
 
 static void an_offset_that_wraps_does_not_reach_below_a_window(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_wrap, far_guarded);
 }
 
@@ -94,7 +91,6 @@ static void near_answer(struct hppair *t, struct hpend *e)
 	struct hprma a = hpend_put(0, 0, 8);
 	uint64_t page = HPEND_VA / HP_PAGE;
 
-	(void)t;
 	hpend_windows(e);
 	hpend_set(e, 0x11);
 	e->hold = true;
@@ -114,7 +110,6 @@ static void near_answer(struct hppair *t, struct hpend *e)
 
 static void an_answer_is_for_those_of_its_vpid(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_answer, hppair_far_memory);
 }
 
@@ -159,7 +154,6 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void pointers_do_not_pass_each_other(void **state)
 {
-	(void)state;
 	run(pointers);
 }
 
@@ -172,7 +166,6 @@ static struct hp_nic *nic_of(struct exrig *r)
 
 static void got(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 {
-	(void)n;
 	*(uint64_t *)q->arg = c->w[0] | 1ull << 32;
 }
 
@@ -227,21 +220,17 @@ static int removed(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_context_removed_while_it_is_read_does_not_stay(void **state)
 {
-	(void)state;
 	run(removed);
 }
 
 static void make_dirty(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 {
-	(void)n;
-	(void)q;
 	HP_CTX_SET(c->w, HP_F_WQ_RP, 33);
 	hp_ctx_dirty(c);
 }
 
 static void read_back(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 {
-	(void)n;
 	*(uint64_t *)q->arg = HP_CTX(c->w, HP_F_WQ_RP) + 1000;
 }
 
@@ -275,7 +264,6 @@ static int again(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_context_is_read_again_behind_its_write_back(void **state)
 {
-	(void)state;
 	run(again);
 }
 
@@ -305,7 +293,6 @@ static void rests(struct hpend *e)
  * the device says that it holds nothing. */
 static void near_message(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hppair_meet(e);
 	assert_int_equal(held(e), 0);
 	hpend_sdr(e, 7000, 3);
@@ -322,7 +309,6 @@ static void far_message(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hppair_meet(e);
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
@@ -331,7 +317,6 @@ static void far_message(struct hppair *t, struct hpend *e)
 
 static void what_is_being_read_is_held(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_message, far_message);
 }
 
@@ -340,7 +325,6 @@ static void near_waits(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);
 
-	(void)t;
 	hpend_windows(e);
 	e->hold = true;
 	hpend_cache(e, HP_CACHE_REMOVE, HP_CACHE_TLB, HPEND_VA / HP_PAGE, 0);
@@ -357,7 +341,6 @@ static void far_waits(struct hppair *t, struct hpend *e)
 {
 	uint64_t word = 1;
 
-	(void)t;
 	hpend_windows(e);
 	for (uint32_t i = 0; i < 60; i++)
 		hpproc_fast_send(&e->p, 0, HPEND_VPID0, 0, i, &word, 1);
@@ -372,7 +355,6 @@ static void small_queue(struct hppair *t)
 
 static void what_waits_for_a_process_that_has_gone_ends(void **state)
 {
-	(void)state;
 	hppair_once(small_queue, near_waits, far_waits);
 }
 

@@ -240,7 +240,6 @@ static void test_miss_holds_nobody(void **state)
 {
 	uint64_t alone[PROBES], beside[PROBES];
 
-	(void)state;
 	way = (struct way){ 0 };
 	once(alone);
 	for (uint32_t i = 0; i < WAYS; i++) {

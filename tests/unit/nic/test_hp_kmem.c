@@ -20,7 +20,6 @@ static void runs_are_taken_first_fit_and_joined_again(void **state)
 {
 	struct hport_runs r;
 
-	(void)state;
 	assert_true(hport_runs_init(&r, 10));
 	assert_int_equal(hport_runs_take(&r, 3), 0);
 	assert_int_equal(hport_runs_take(&r, 1), 3);
@@ -49,7 +48,6 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 {
 	struct hport_buddy b;
 
-	(void)state;
 	hport_buddy_init(&b, 3);
 	assert_true(hport_buddy_whole(&b));
 	assert_int_equal(hport_buddy_take(&b, 4), -1);
@@ -79,7 +77,6 @@ static void pieces_that_are_no_halves_of_one_stay_apart(void **state)
 {
 	struct hport_buddy b;
 
-	(void)state;
 	hport_buddy_init(&b, 9);
 	for (int32_t i = 0; i < 512; i++)
 		assert_int_equal(hport_buddy_take(&b, 0), i);
@@ -96,7 +93,6 @@ static void orders_hold_what_is_asked_and_less_than_twice(void **state)
 {
 	static const uint8_t want[] = { 0, 0, 1, 2, 2, 3, 3, 3, 3, 4 };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(want); i++)
 		assert_int_equal(hport_order(i), want[i]);
 	for (uint64_t n = 1; n < 3000; n++) {
@@ -188,13 +184,11 @@ static void both_agree_with_a_bitmap(bool buddies)
 
 static void runs_agree_with_a_bitmap(void **state)
 {
-	(void)state;
 	both_agree_with_a_bitmap(false);
 }
 
 static void halves_agree_with_a_bitmap(void **state)
 {
-	(void)state;
 	both_agree_with_a_bitmap(true);
 }
 
@@ -284,8 +278,6 @@ static int take_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_kmem k;
 	weft_phys_t was;
 
-	(void)r;
-	(void)node;
 	how = (struct hport_memory){ .kind = HPORT_MEM_PAGES };
 	assert_int_equal(hport_load(h, &how), 0);
 	assert_int_equal(hport_load(h, &how), -EBUSY);
@@ -318,7 +310,6 @@ static int take_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void the_page_allocator_gives_powers_of_two_up_to_2_mib(void **state)
 {
-	(void)state;
 	run(take_pages, NULL);
 }
 
@@ -330,8 +321,6 @@ static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct piece a = { .bytes = 64 * KIB }, b = { .bytes = 65 * KIB };
 	uint32_t n = 0;
 
-	(void)r;
-	(void)node;
 	how = (struct hport_memory){ .kind = HPORT_MEM_AUTO };
 	assert_int_equal(hport_load(h, &how), 0);
 	before = kmem_of(h);
@@ -360,7 +349,6 @@ static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_in_pieces_is_refused_by_the_page_allocator(void **state)
 {
-	(void)state;
 	run(take_in_pieces, NULL);
 }
 
@@ -372,8 +360,6 @@ static struct hport_attr any_port = { .vpid = -1 };
 
 static int open_until_full(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	await(h, LOADED);
 	assert_int_equal(hport_open(h, &any_port, &port[0]), 0);
 	assert_int_equal(hport_open(h, &any_port, &port[1]), 0);
@@ -391,8 +377,6 @@ static int load_small(struct weft_host *h, struct exrig *r, uint32_t node)
 	/* WQ, SDR, RDR, WDT, PRQ, NQ of appendix B */
 	const uint64_t queues = 4096 + 2 * 65536 + 4096 + 4096 + 8192;
 
-	(void)r;
-	(void)node;
 	how = (struct hport_memory){ .kind = HPORT_MEM_BOOT,
 				     .boot_bytes = 4 * MIB + 2 * PAGE +
 						   2 * queues + PAGE };
@@ -407,15 +391,12 @@ static int load_small(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_region_that_is_full_refuses_ports_and_loses_nothing(void **state)
 {
-	(void)state;
 	run(load_small, open_until_full);
 }
 
 /* It ends with two ports open, and never says so. */
 static int dies(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	await(h, LOADED);
 	assert_int_equal(hport_open(h, &any_port, &port[0]), 0);
 	assert_int_equal(hport_open(h, &any_port, &port[1]), 0);
@@ -428,8 +409,6 @@ static int looks_after(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_kmem k;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(hport_load(h, &how), 0);
 	before = kmem_of(h);
 	step = LOADED;
@@ -445,7 +424,6 @@ static int looks_after(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_of_a_process_that_ends_comes_back(void **state)
 {
-	(void)state;
 	for (uint32_t kind = HPORT_MEM_AUTO; kind <= HPORT_MEM_PAGES; kind++) {
 		how = (struct hport_memory){ .kind = kind };
 		run(looks_after, dies);
@@ -456,8 +434,6 @@ static int load_wrong(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(hport_load(h, &how),
 			 how.boot_bytes ? -ENOMEM : -EINVAL);
 	/* the device has no driver that works */
@@ -475,7 +451,6 @@ static void a_region_that_the_node_does_not_have_is_an_error(void **state)
 		{ .kind = HPORT_MEM_PAGES + 1 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		how = wrong[i];
 		run(load_wrong, NULL);

@@ -28,8 +28,6 @@ static weft_time_t service; /* of the driver, per miss */
 
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	assert_int_equal(hport_serve(h, service, false), 0);
 	return 0;
 }
@@ -85,7 +83,7 @@ static void done(struct end *e, uint32_t error)
 	assert_int_equal(n.tag.api, 22);
 }
 
-/* ---- R21: lock all but one --------------------------------------------- */
+/* ---- R21: lock all but one ---- */
 
 static void windows_near(struct end *e)
 {
@@ -113,7 +111,7 @@ static void windows_far(struct end *e)
 	assert_int_equal(hport_window_lock_others(e->p, FIRST + 2, 77, 1), 0);
 }
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static void memory_near(struct end *e)
 {
@@ -145,7 +143,7 @@ static void memory_near(struct end *e)
 	assert_int_equal(next(e).data[0], (1234 & ~0xffull) | 0x42);
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 enum { MESSAGES = 60 };
 
@@ -191,7 +189,6 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	static struct end end[2];
 	struct end *e = &end[node];
 
-	(void)r;
 	open_end(e, h, node, HPORT_ORDERED);
 	if (node)
 		windows_far(e);
@@ -236,7 +233,6 @@ static weft_time_t once(weft_time_t takes, const char *irq_entry)
 /* R21, R22 */
 static void test_library(void **state)
 {
-	(void)state;
 	once(10 * WEFT_US, "2us");
 }
 
@@ -248,7 +244,6 @@ static void test_miss_time(void **state)
 	weft_time_t more = once(10 * WEFT_US, "2us");
 	weft_time_t irq = once(10 * WEFT_US, "4us");
 
-	(void)state;
 	assert_in_range(more - base, 9900 * WEFT_NS, 10100 * WEFT_NS);
 	assert_in_range(irq - more, 1900 * WEFT_NS, 2100 * WEFT_NS);
 }

@@ -14,7 +14,6 @@ static void near_log(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], data = 1;
 
-	(void)t;
 	for (uint32_t i = 0; i < LOG + MORE; i++) {
 		hpproc_fast_send(&e->p, 1, NOBODY, HP_A, i, &data, 1);
 		assert_true(hpproc_wait(&e->p, w));
@@ -44,7 +43,6 @@ static void far_log(struct hppair *t, struct hpend *e)
 
 static void a_full_error_log_loses_the_newest(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_log, far_log);
 }
 
@@ -54,7 +52,6 @@ enum { RDR = 512 }; /* words; one stays free */
 
 static void near_long(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_sdr(e, RDR, 4);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 8 * RDR);
 	hpend_expect(e, HP_CMD(HP_ERR_TWINID, 0, HP_B_SEND | HP_A), NULL);
@@ -69,7 +66,6 @@ static void far_long(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hppair_meet(e);
 	hpend_expect(e, HP_CMD(HP_ERR_TWINID, 0, HP_B_NOTIFY_RECV), w);
 	assert_int_equal(w[3], 8 * RDR); /* so long it was */
@@ -87,7 +83,6 @@ static void small_rdr(struct hppair *t)
 
 static void a_message_longer_than_the_region_is_refused(void **state)
 {
-	(void)state;
 	hppair_once(small_rdr, near_long, far_long);
 }
 
@@ -123,7 +118,6 @@ static void near_off(struct hppair *t, struct hpend *e)
 
 static void instructions_of_a_context_that_is_off_are_dropped(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_off, hppair_far_1);
 }
 

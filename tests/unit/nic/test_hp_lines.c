@@ -46,8 +46,7 @@ enum { KEYS = 12, OPS = 1500 };
 
 static uint64_t clock_now;
 
-/* ---- windows and routes ---------------------------------------------------
- */
+/* ---- windows and routes ---- */
 
 struct table {
 	struct hp_lines *l;
@@ -59,7 +58,6 @@ struct table {
 
 static void looked(struct hp_nic *n, struct hp_look *k)
 {
-	(void)n;
 	*(uint32_t *)k->arg += 1;
 }
 
@@ -176,12 +174,10 @@ static int lines(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void windows_and_routes_are_kept_by_use(void **state)
 {
-	(void)state;
 	run(lines, NULL);
 }
 
-/* ---- several at a time ----------------------------------------------------
- */
+/* ---- several at a time ---- */
 
 static uint64_t reads(const struct exrig *r)
 {
@@ -309,7 +305,6 @@ static int together(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void looks_at_the_same_time_share_a_read(void **state)
 {
-	(void)state;
 	run(together, NULL);
 }
 

@@ -156,7 +156,7 @@ static uint64_t sum(struct scene *s, const char *name)
 	return n;
 }
 
-/* ---- O08 --------------------------------------------------------------- */
+/* ---- O08 ---- */
 
 /* 0 sends to 2 through 1 (three crossbars); 1 and 3 send to 2 as well, and
  * across: all of it meets at the ports of 1 and 2 (O08). */
@@ -170,13 +170,12 @@ static void test_o08_order(void **state)
 	};
 	struct scene *s = scene_new("4", job, 600);
 
-	(void)state;
 	scene_run(s);
 	assert_true(sum(s, "conflicts") > 0); /* there was cross traffic */
 	exrig_free(&s->r);
 }
 
-/* ---- L10 --------------------------------------------------------------- */
+/* ---- L10 ---- */
 
 static const struct job round_job[NODES] = {
 	{ { 1, 2 }, 120, { 0, 0, 120, 120 } },
@@ -192,7 +191,6 @@ static void test_l10_errors(void **state)
 	static const char *const set[] = { "rate", "1.25e-7", NULL };
 	struct scene *s = scene_new("4", round_job, 32768);
 
-	(void)state;
 	for (uint32_t i = 0; i < NODES; i++)
 		for (uint32_t port = 3; port < 5; port++)
 			exrig_fault(&s->r, i, port, &weft_class_fault_bits,
@@ -204,7 +202,7 @@ static void test_l10_errors(void **state)
 	exrig_free(&s->r);
 }
 
-/* ---- L09 --------------------------------------------------------------- */
+/* ---- L09 ---- */
 
 enum { LONGEST = 65000 };
 
@@ -235,7 +233,6 @@ static void test_l09_credits(void **state)
 	static const char *const cycles[] = { "1", "16", "64" };
 	weft_time_t last = 0, raw = 0;
 
-	(void)state;
 	scene.bytes = LONGEST;
 	for (uint32_t i = 0; i < 20; i++) /* 2 bytes in a cycle of 330 MHz */
 		raw += size_of(&scene, i) * (WEFT_SEC / 660000000);

@@ -104,7 +104,6 @@ static void one_check(uint32_t v)
 
 static int t01(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)node;
 	all_open(h, r);
 	all_trigger(h, r);
 	weft_host_sleep(h, weft_host_now(h) + WEFT_SEC);
@@ -153,7 +152,6 @@ static void test_t01_all_processes(void **state)
 {
 	uint64_t rejected;
 
-	(void)state;
 	t01_run("64", "64", "1", &rejected);
 	assert_true(rejected > 0);
 }
@@ -163,7 +161,6 @@ static void test_o13_small_cache(void **state)
 {
 	uint64_t rejected;
 
-	(void)state;
 	t01_run("4", "1", "8", &rejected);
 }
 

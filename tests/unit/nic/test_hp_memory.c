@@ -23,8 +23,6 @@ static int put_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_far far = { 0, 0, 0 };
 	uint8_t *m;
 
-	(void)r;
-	(void)node;
 	m = hports_window(p, 0, 8 * BLOCK, 0, NULL);
 	hports_window(q, 0, 8 * BLOCK, MINE, NULL);
 	for (uint32_t i = 0; i < 3; i++)
@@ -44,7 +42,6 @@ static int put_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_freed_during_a_put_is_not_written_any_more(void **state)
 {
-	(void)state;
 	HPORTS_ONE(put_and_free, hports_victim);
 }
 
@@ -57,8 +54,6 @@ static int put_to_freed(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint8_t *m;
 
-	(void)r;
-	(void)node;
 	m = hports_window(p, 0, BLOCK, MINE, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
 		hport_fast_put(p, &to, HPORT_ACK, tag, &far, &word, 1);
@@ -79,7 +74,6 @@ static int put_to_freed(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void translations_go_with_the_memory(void **state)
 {
-	(void)state;
 	HPORTS_ONE(put_to_freed, hports_victim);
 }
 
@@ -93,8 +87,6 @@ static int map_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t va, word = 0x1111111111111111;
 	uint8_t *own, *m;
 
-	(void)r;
-	(void)node;
 	own = hports_window(p, 0, BLOCK, 0, NULL);
 	m = weft_mem_alloc(h, BLOCK, 4096, NULL);
 	memset(m, MINE, BLOCK);
@@ -115,7 +107,6 @@ static int map_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_freed_while_mapped_is_given_to_nobody_else(void **state)
 {
-	(void)state;
 	HPORTS_ONE(map_and_free, hports_victim);
 }
 
@@ -125,8 +116,6 @@ static uint8_t *small;
 
 static int small_victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	weft_oob_get(h, "first");
 	small = weft_mem_alloc(h, 64, 64, NULL);
 	memset(small, HPORTS_THEIRS, 64);
@@ -144,8 +133,6 @@ static int map_beside(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint8_t *own, *m;
 	uint64_t va, at;
 
-	(void)r;
-	(void)node;
 	own = hports_window(p, 0, BLOCK, 0, NULL);
 	m = weft_mem_alloc(h, 64, 64, NULL);
 	weft_oob_put(h, "first", 1);
@@ -165,7 +152,6 @@ static int map_beside(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void memory_of_others_in_the_same_page_is_not_mapped(void **state)
 {
-	(void)state;
 	HPORTS_ONE(map_beside, small_victim);
 }
 
@@ -175,8 +161,6 @@ static int posted_pa(struct weft_host *h, struct exrig *r, uint32_t node)
 				.flags = HPORT_POSTED | HPORT_POSTED_PA };
 	struct hport *p;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(hport_open(h, &a, &p), -EPERM);
 	assert_null(p);
 	p = hports_open_any(h); /* nor when it is a process already */
@@ -186,7 +170,6 @@ static int posted_pa(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void physical_addresses_are_refused_to_processes(void **state)
 {
-	(void)state;
 	HPORTS_ONE(posted_pa);
 }
 
@@ -214,8 +197,6 @@ static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),
 		     *b = hports_open(h, 9);
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < 4; i++)
 		hports_window(own, i, 4096, 0, NULL);
 	/* 0 2 1 3: in front of one that has a neighbour */
@@ -251,7 +232,6 @@ static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_window_is_locked_for_one(void **state)
 {
-	(void)state;
 	HPORTS_ONE(locks);
 }
 
@@ -283,8 +263,6 @@ static int forge_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint64_t word = 5;
 
-	(void)r;
-	(void)node;
 	weft_oob_put(h, "open", 1);
 	weft_oob_get(h, "tried");
 	for (uint8_t bar = 0; bar < HP_BARS; bar++)
@@ -308,7 +286,6 @@ static int forge_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void registers_and_pages_of_others_are_out_of_reach(void **state)
 {
-	(void)state;
 	HPORTS_ONE(forge_pages, map_registers);
 }
 

@@ -47,7 +47,7 @@ static uint64_t va_of(uint32_t i)
 	return 0x10000000ull * (i + 1);
 }
 
-/* ---- both sides -------------------------------------------------------- */
+/* ---- both sides ---- */
 
 static void open_all(struct side *s, struct exrig *r, uint32_t node,
 		     struct weft_host *h, uint64_t flags)
@@ -90,7 +90,7 @@ static bool nqe_there(const struct hpproc *p)
 	return HP_NQE_VALID(p->nq + HP_WORDS * p->ni);
 }
 
-/* ---- origin ------------------------------------------------------------ */
+/* ---- origin ---- */
 
 static void post(uint32_t from)
 {
@@ -150,7 +150,7 @@ static int near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- target ------------------------------------------------------------ */
+/* ---- target ---- */
 
 static void told(uint32_t to, const uint64_t *w)
 {
@@ -203,7 +203,7 @@ static int far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- mixes ------------------------------------------------------------- */
+/* ---- mixes ---- */
 
 static void set(struct exrig *r, const char *par, uint32_t least, uint32_t most)
 {

@@ -111,7 +111,6 @@ static void six_nodes(void **state)
 	struct scene s = { .origin = six_origin, .expect = { [11] = 1 } };
 	uint64_t seen = 0;
 
-	(void)state;
 	scene_run(&s, "4x3");
 	exrig_start(&s.r);
 	exrig_run(&s.r);
@@ -132,7 +131,6 @@ static void snake_origin(struct scene *s, struct hpproc *p)
 	static const uint8_t back[] = { 0x51, 0x72, 0x11 };
 	uint64_t w[HP_WORDS];
 
-	(void)s;
 	send_along(p, fwd, 6, back, 3, 10, HP_A, 0);
 	assert_true(hpproc_wait(p, w));
 	assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 2);
@@ -145,7 +143,6 @@ static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 	static const uint8_t twice[12] = { [0] = 1, [4] = 1, [8] = 1, [9] = 1 };
 	struct scene s = { .origin = snake_origin, .expect = { [9] = 1 } };
 
-	(void)state;
 	scene_run(&s, "4x3");
 	exrig_start(&s.r);
 	exrig_run(&s.r);
@@ -164,7 +161,6 @@ static void counts_origin(struct scene *s, struct hpproc *p)
 	static const uint8_t back[] = { 0x51, 0x11 };
 	uint64_t w[HP_WORDS];
 
-	(void)s;
 	for (uint32_t i = 0; i < 2; i++) {
 		send_along(p, el[i], 3, back, 2, 2, HP_A, 0);
 		assert_true(hpproc_wait(p, w));
@@ -178,7 +174,6 @@ static void the_origin_hears_of_counts_that_are_wrong(void **state)
 {
 	struct scene s = { .origin = counts_origin };
 
-	(void)state;
 	scene_run(&s, "2");
 	exrig_start(&s.r);
 	exrig_run(&s.r);
@@ -212,7 +207,6 @@ static void multicast(void **state)
 			   .packets = 3,
 			   .expect = { 0, 3, 3, 3 } };
 
-	(void)state;
 	scene_run(&s, "4");
 	exrig_start(&s.r);
 	exrig_run(&s.r);
@@ -254,7 +248,6 @@ static void high_availability(void **state)
 {
 	struct scene s = { .origin = broken_origin };
 
-	(void)state;
 	scene_run(&s, "4");
 	exrig_start(&s.r);
 	exrig_run(&s.r);

@@ -163,7 +163,6 @@ static void told(struct hppair *t)
 
 static void every_instruction_is_told_word_by_word(void **state)
 {
-	(void)state;
 	hppair_once(told, near_all, hppair_far_memory);
 }
 

@@ -8,7 +8,7 @@
 
 #include "hpend.h"
 
-/* ---- rx_block_limit ---------------------------------------------------- */
+/* ---- rx_block_limit ---- */
 
 enum { FULL = 64000, MORE = 2400 }; /* the second does not fit any more */
 
@@ -38,7 +38,6 @@ static void far_limit(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
 	hpend_rdr_check(e, w, FULL, 1);
@@ -62,12 +61,11 @@ static void ordered(struct hppair *t)
 
 static void test_rx_block_limit(void **state)
 {
-	(void)state;
 	hppair_sets = HPPAIR_SETS("rx_block_limit", "3000"); /* 30 us */
 	hppair_once(ordered, near_limit, far_limit);
 }
 
-/* ---- nq_full_policy ---------------------------------------------------- */
+/* ---- nq_full_policy ---- */
 
 enum { NQ = 16, SENT = 40 };
 
@@ -93,7 +91,6 @@ static void far_drop(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], rec, logged = 0;
 
-	(void)t;
 	hppair_meet(e);
 	for (uint32_t i = 0; i < NQ - 1; i++) {
 		assert_true(hpproc_nqe(&e->p, w));
@@ -110,12 +107,11 @@ static void far_drop(struct hppair *t, struct hpend *e)
 
 static void test_nq_full_policy(void **state)
 {
-	(void)state;
 	hppair_sets = HPPAIR_SETS("nq_full_policy", "drop");
 	hppair_once(drop, near_drop, far_drop);
 }
 
-/* ---- csb_vpid_max ------------------------------------------------------ */
+/* ---- csb_vpid_max ---- */
 
 static void near_share(struct hppair *t, struct hpend *e)
 {
@@ -138,18 +134,16 @@ static void near_share(struct hppair *t, struct hpend *e)
 
 static void test_csb_vpid_max(void **state)
 {
-	(void)state;
 	hppair_sets = HPPAIR_SETS("csb_vpid_max", "4", "t_ctx", "64");
 	hppair_once(hppair_set, near_share, hppair_far_1);
 }
 
-/* ---- rdr_unit (7.3) ---------------------------------------------------- */
+/* ---- rdr_unit (7.3) ---- */
 
 enum { UNIT = 3 }; /* 8 words */
 
 static void near_unit(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_sdr(e, 100, 3);
 	hppair_meet(e);
 	for (uint32_t i = 0; i < 20; i++) {
@@ -164,7 +158,6 @@ static void far_unit(struct hppair *t, struct hpend *e)
 	uint64_t w[HP_WORDS];
 	uint32_t wp = 0;
 
-	(void)t;
 	hpdrv_set(&e->d, HP_R_RDR_UNIT, UNIT);
 	hpdrv_get(&e->d, HP_R_HPID);
 	hppair_meet(e);
@@ -193,7 +186,6 @@ static void small_rdr(struct hppair *t)
 
 static void test_rdr_unit(void **state)
 {
-	(void)state;
 	hppair_once(small_rdr, near_unit, far_unit);
 }
 

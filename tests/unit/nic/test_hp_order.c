@@ -108,7 +108,6 @@ static void test_o01_one_process_uses_all(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	bench(&r, NULL);
 	drv[0].ctrl = HP_CTRL_ORDER;
 	bench_run(&r, o01_near, o01_far);
@@ -194,7 +193,6 @@ static void test_o03_ordered(void **state)
 		{ "issue_width", "8", "waitq_depth", "1", "n_req_fu", "3" },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
 		assert_int_equal(o03_run(true, sets[i]), 0);
 }
@@ -202,7 +200,6 @@ static void test_o03_ordered(void **state)
 /* O04 */
 static void test_o04_not_ordered(void **state)
 {
-	(void)state;
 	assert_true(o03_run(false, NULL) > 0);
 }
 
@@ -249,7 +246,6 @@ static void test_o02_even_shares(void **state)
 	uint64_t first = UINT64_MAX, last = 0;
 	struct exrig r;
 
-	(void)state;
 	memset(drv, 0, sizeof(drv));
 	hprig_new(&r, "1", NULL);
 	for (uint32_t i = 0; i < PROCS; i++)
@@ -270,14 +266,10 @@ static void test_o02_even_shares(void **state)
 
 static void wake(void *own, struct hp_sched *s)
 {
-	(void)own;
-	(void)s;
 }
 
 static void stays(struct hp_sched *s, struct hp_job *j)
 {
-	(void)s;
-	(void)j;
 }
 
 static const struct hp_pipe four = { .name = "test",
@@ -314,7 +306,6 @@ static void test_o06_same_unit(void **state)
 	struct hp_sched s = sched_of(4, 4);
 	struct hp_job *a = put_key(&s, 1), *b, *c;
 
-	(void)state;
 	assert_int_equal(s.n_fu * four.stages, 8); /* HP-15 */
 	hp_sched_slot(&s);
 	b = put_key(&s, 2);
@@ -345,7 +336,6 @@ static uint32_t left_behind(uint32_t width, uint32_t depth)
 /* O07 */
 static void test_o07_head_of_line(void **state)
 {
-	(void)state;
 	assert_int_equal(left_behind(1, 0), 2); /* single issue: both */
 	assert_int_equal(left_behind(4, 0), 1); /* multi-issue: the first */
 	assert_int_equal(left_behind(4, 4), 0); /* with wait queues: none */
@@ -386,7 +376,6 @@ static void test_o12_closed_with_entries(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	memset(drv, 0, sizeof(drv));
 	hprig_new(&r, "1", NULL);
 	exrig_set(&r, "hostport.nic", "t_ctx", "64");

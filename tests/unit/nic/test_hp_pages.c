@@ -48,7 +48,6 @@ static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 	volatile uint64_t *e = l->p.nq + HP_WORDS * l->p.ni;
 	uint64_t w[HP_WORDS];
 
-	(void)proc;
 	l->p.h = h;
 	if (l->issued && !HP_NQE_VALID(e))
 		return (struct weft_turn){ .kind = WEFT_TURN_SLEEP,
@@ -118,7 +117,6 @@ static void test_o10_domains_cost_nothing(void **state)
 {
 	uint64_t one[PROCS], four[PROCS];
 
-	(void)state;
 	o10_run(1, one);
 	o10_run(4, four);
 	for (uint32_t i = 0; i < PROCS; i++) {
@@ -174,7 +172,6 @@ static void test_o11_only_own_pages(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	bench_run(&r, o11, NULL);
 	exrig_free(&r);
 }
@@ -236,7 +233,6 @@ static void test_x01_tagged_store(void **state)
 					   NULL };
 	struct exrig r;
 
-	(void)state;
 	bench_run(&r, x01, set);
 	print_message("%u done, %u not, %u reads\n", (unsigned)r.v[1],
 		      (unsigned)r.v[2], (unsigned)r.v[3]);
@@ -267,7 +263,6 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 	struct member *m = arg;
 	uint64_t w[HP_WORDS];
 
-	(void)proc;
 	vci_self(w, m->p.vpid, m->p.vpid);
 	m->done = weft_io_tcstore(h, &m->page, 0, w, HP_LINE, 0);
 	if (m->done || ++m->tries == TRIES)
@@ -322,7 +317,6 @@ static void test_x01_crowd(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	hprig_new(&r, "1", NULL);
 	exrig_set(&r, "host.pc", "mem_bytes", "64MiB");
 	exrig_set(&r, "hostport.nic", "tagged_depth", "4");

@@ -63,7 +63,6 @@ static int t13(struct weft_host *h, struct exrig *r, uint32_t node)
 /* T13 */
 static void test_t13_snapshot(void **state)
 {
-	(void)state;
 	run(t13);
 }
 
@@ -106,7 +105,6 @@ static int t14(struct weft_host *h, struct exrig *r, uint32_t node)
 /* T14 */
 static void test_t14_increment(void **state)
 {
-	(void)state;
 	run(t14);
 }
 
@@ -152,7 +150,6 @@ static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
 /* T15 */
 static void test_t15_order(void **state)
 {
-	(void)state;
 	run(t15);
 }
 
@@ -189,7 +186,6 @@ static int o14(struct weft_host *h, struct exrig *r, uint32_t node)
 /* O14 */
 static void test_o14_flush(void **state)
 {
-	(void)state;
 	run(o14);
 }
 
@@ -284,7 +280,6 @@ static int any_pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 /* Q22 */
 static void test_increments_of_any_pointers(void **state)
 {
-	(void)state;
 	hprig_one(any_pointers);
 }
 

@@ -13,7 +13,7 @@ static void posted_on(struct hppair *t)
 	t->end[1].flags = HP_CTX_PR_EN;
 }
 
-/* ---- Q14 to Q18: posted receive ---------------------------------------- */
+/* ---- Q14 to Q18: posted receive ---- */
 
 struct posted {
 	uint32_t words, buffer;
@@ -41,7 +41,6 @@ static bool forbidden; /* PRDs with physical addresses are (Q16) */
 
 static void near_posted(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	for (uint32_t i = 0; i < POSTEDS; i++) {
 		const struct posted *c = &posteds[i];
 		enum hp_err err =
@@ -90,7 +89,6 @@ static void far_posted_one(struct hpend *e, const struct posted *c, uint32_t i)
 
 static void far_posted(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	for (uint32_t i = 0; i < POSTEDS; i++) {
 		hppair_meet(e);
 		far_posted_one(e, &posteds[i], i);
@@ -108,14 +106,13 @@ static void posted_pa(struct hppair *t)
 /* Q14 to Q18 */
 static void test_posted(void **state)
 {
-	(void)state;
 	forbidden = false;
 	hppair_once(posted_pa, near_posted, far_posted);
 	forbidden = true;
 	hppair_once(posted_on, near_posted, far_posted);
 }
 
-/* ---- PR4: descriptors that are wrong, buffers at the end of memory ------- */
+/* ---- PR4: descriptors that are wrong, buffers at the end of memory ---- */
 
 #define END (64ull << 20) /* of the node's memory */
 
@@ -134,7 +131,6 @@ enum { ODD = sizeof(odd) / sizeof(*odd) };
 
 static void near_odd(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_sdr(e, 100, 1);
 	for (uint32_t i = 0; i < ODD; i++) {
 		hppair_meet(e);
@@ -148,7 +144,6 @@ static void far_odd(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpend_set(e, 0xee);
 	for (uint32_t i = 0; i < ODD; i++) {
 		hpend_prd_raw(e, odd[i].addr, odd[i].len, odd[i].flags, i);
@@ -163,7 +158,6 @@ static void far_odd(struct hppair *t, struct hpend *e)
 
 static void test_wrong_descriptors(void **state)
 {
-	(void)state;
 	hppair_once(posted_pa, near_odd, far_odd);
 }
 

@@ -14,8 +14,7 @@ static struct hp_nic *nic_of(struct exrig *r)
 	return r->node[0].nic->state;
 }
 
-/* ---- records and interrupts ------------------------------------------------
- */
+/* ---- records and interrupts ---- */
 
 enum { LOG = 256, MORE = 10 };
 
@@ -31,7 +30,6 @@ static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
 
-	(void)node;
 	hpdrv_map(&drv, h);
 	irq_is(r, 0, 0);
 	hp_tlb_missed(n, 0xabcd, 0x987654321, true);
@@ -72,7 +70,6 @@ static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void records_keep_their_interrupt_until_they_are_taken(void **state)
 {
-	(void)state;
 	hprig_one(records);
 }
 
@@ -80,7 +77,6 @@ static int error_log(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
 
-	(void)node;
 	hpdrv_map(&drv, h);
 	for (uint32_t i = 0; i < LOG + MORE; i++)
 		hp_err_log(n, HP_CMD(1, 0, 2), i);
@@ -94,12 +90,10 @@ static int error_log(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void the_error_log_has_256_records(void **state)
 {
-	(void)state;
 	hprig_one(error_log);
 }
 
-/* ---- the ring of records ---------------------------------------------------
- */
+/* ---- the ring of records ---- */
 
 enum { RING = 6 };
 
@@ -124,7 +118,6 @@ static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hp_nic *n = nic_of(r);
 	weft_phys_t phys;
 
-	(void)node;
 	hpdrv_map(&drv, h);
 	ring = weft_mem_alloc(h, HP_PAGE, HP_PAGE, &phys);
 	for (uint32_t i = 0; i < 5; i++)
@@ -168,7 +161,6 @@ static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void records_go_to_the_ring_in_order_of_their_weight(void **state)
 {
-	(void)state;
 	hprig_one(in_memory);
 }
 

@@ -9,8 +9,7 @@
 
 static struct hpdrv drv;
 
-/* ---- values of reset ------------------------------------------------------
- */
+/* ---- values of reset ---- */
 
 struct value {
 	uint32_t off;
@@ -49,8 +48,7 @@ static const struct value reset[] = {
 	{ HP_R_DRIVER_STATE, 0 },
 };
 
-/* ---- what a store leaves ---------------------------------------------------
- */
+/* ---- what a store leaves ---- */
 
 enum { MOST = 1 << HP_PTR_BITS };
 
@@ -108,8 +106,6 @@ static int values(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_io info;
 
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	assert_true(weft_io_map(h, drv.dev, HP_BAR_INFO, 0, HP_INFO_BYTES,
 				WEFT_UC, &info));
@@ -137,7 +133,6 @@ static int values(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void values_of_reset_and_limits_of_stores(void **state)
 {
-	(void)state;
 	hprig_one(values);
 }
 
@@ -147,8 +142,6 @@ static int other_parameters(struct weft_host *h, struct exrig *r, uint32_t node)
 	const uint64_t all = HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
 			     HP_CTRL_NPS_MAKE(1);
 
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	assert_int_equal(hpdrv_get(&drv, HP_R_CTRL),
 			 HP_CTRL_HASH | HP_CTRL_NPS_MAKE(1));
@@ -164,7 +157,6 @@ static void registers_follow_the_parameters(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	hprig_new(&r, "1", NULL);
 	exrig_set(&r, "hostport.nic", "n_np", "1");
 	exrig_set(&r, "hostport.nic", "hash_order", "yes");
@@ -179,8 +171,6 @@ static void registers_follow_the_parameters(void **state)
 /* Test and set. */
 static int lock(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(hpdrv_get(&drv, HP_R_DRIVER_LOCK), 0);
@@ -193,12 +183,10 @@ static int lock(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void the_lock_is_taken_by_a_load(void **state)
 {
-	(void)state;
 	hprig_one(lock);
 }
 
-/* ---- configuration space ---------------------------------------------------
- */
+/* ---- configuration space ---- */
 
 static const struct config_row config[] = {
 	{ HP_CFG_VENDOR, 2, HP_VENDOR_ID, HP_VENDOR_ID },
@@ -219,8 +207,6 @@ static int spaces(struct weft_host *h, struct exrig *r, uint32_t node)
 						 HP_TRIGGER_BYTES,
 						 HP_ULTRA_BYTES };
 
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	CONFIG_CHECK(h, drv.dev, config);
 	config_bars(h, drv.dev, bytes, HP_BARS);
@@ -229,15 +215,12 @@ static int spaces(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void configuration_space_is_as_the_table_says(void **state)
 {
-	(void)state;
 	hprig_one(spaces);
 }
 
 /* With memory accesses off the device takes no store and answers no load. */
 static int deaf(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	hpdrv_set(&drv, HP_R_HPID, 5);
 	assert_int_equal(hpdrv_get(&drv, HP_R_HPID), 5);
@@ -251,15 +234,12 @@ static int deaf(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void nothing_answers_with_memory_accesses_off(void **state)
 {
-	(void)state;
 	hprig_one(deaf);
 }
 
 /* Pieces of a register: halves, words, bytes at their places. */
 static int pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	hpdrv_map(&drv, h);
 	hpdrv_set(&drv, HP_R_DRIVER_STATE, 0x1122334455667788);
 	assert_int_equal(weft_io_load32(h, &drv.mgmt, HP_R_DRIVER_STATE),
@@ -277,7 +257,6 @@ static int pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void halves_of_a_register_have_their_places(void **state)
 {
-	(void)state;
 	hprig_one(pieces);
 }
 

@@ -23,7 +23,6 @@ static void near_flood(struct hppair *t, struct hpend *e)
 	uint64_t data = 1;
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hppair_meet(e);
 	for (uint32_t i = 0; i < FLOOD; i++)
 		hpproc_fast_send(&e->p, 1, HPEND_VPID1, 0, i, &data, 1);
@@ -74,7 +73,6 @@ static void test_replies_pass(void **state)
 		{ "n_cpl_fu", "16" },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		hppair_sets = all[i];
 		hppair_once(before, near_flood, far_flood);
@@ -105,7 +103,6 @@ static void test_requests_leave_room_for_replies(void **state)
 		{ "rx_places", "0", "waitq_depth", "0", "vci_queue", "5" },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		hppair_sets = all[i];
 		hppair_once(before, near_flood, far_queue);

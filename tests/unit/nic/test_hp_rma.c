@@ -7,7 +7,7 @@
 
 #include "hpend.h"
 
-/* ---- R01: sizes -------------------------------------------------------- */
+/* ---- R01: sizes ---- */
 
 static const struct {
 	uint64_t off, ooff, len;
@@ -62,13 +62,12 @@ static void test_sizes(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_sizes, hppair_far_memory);
 	assert_true(t.end[1].misses >= 257);
 	hppair_free(&t);
 }
 
-/* ---- R10 to R15: fast ones, bytes, atomics ----------------------------- */
+/* ---- R10 to R15: fast ones, bytes, atomics ---- */
 
 static void near_fast(struct hppair *t, struct hpend *e)
 {
@@ -168,14 +167,13 @@ static void test_fast(void **state)
 	static const hppair_fn all[] = { near_fast, near_bytes, near_atomics };
 	static struct hppair t;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		hppair_run(&t, NULL, all[i], hppair_far_memory);
 		hppair_free(&t);
 	}
 }
 
-/* ---- R15: many adders -------------------------------------------------- */
+/* ---- R15: many adders ---- */
 
 enum { ADDERS = 64, ADDS = 100 };
 
@@ -216,7 +214,6 @@ static void test_adders(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, adders, hppair_far_memory);
 	hppair_free(&t);
 }

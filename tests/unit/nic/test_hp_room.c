@@ -154,7 +154,6 @@ static void near_room(struct hppair *t, struct hpend *e)
 {
 	weft_time_t alone = 0, beside = 0;
 
-	(void)t;
 	hpend_windows(e);
 	hpproc_open(&good[0], &e->d, e->h, GOOD, 0);
 	hppair_meet(e);
@@ -229,11 +228,10 @@ static void far_room(struct hppair *t, struct hpend *e)
 		assert_int_equal(got + logged(t), sent);
 }
 
-/* ---- it is closed ------------------------------------------------------- */
+/* ---- it is closed ---- */
 
 static void near_closed(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_windows(e);
 	hppair_meet(e);
 	flood(e);
@@ -273,7 +271,6 @@ static void before(struct hppair *t)
 
 static void test_a_receiver_without_room_harms_itself_only(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		way = &ways[i];
 		hppair_once(before, near_room, far_room);
@@ -282,7 +279,6 @@ static void test_a_receiver_without_room_harms_itself_only(void **state)
 
 static void test_packets_for_a_closed_receiver_leave_the_device(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		way = &ways[i];
 		if (way->bytes == 8)

@@ -45,7 +45,6 @@ static void wake(void *own, struct hp_sched *s)
 	struct rig *r = own;
 	uint64_t c = r->slot_next > r->cycle ? r->slot_next : r->cycle;
 
-	(void)s;
 	if (c < r->slot_at)
 		r->slot_at = c;
 }

@@ -97,8 +97,6 @@ static int sends(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint64_t room;
 	uint8_t *sdr;
 
-	(void)r;
-	(void)node;
 	open_both(h, WQ);
 	sdr = hport_sdr(p, &room);
 	assert_int_equal(hport_set_mtu(p, 0), 0);
@@ -127,7 +125,6 @@ static int sends(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_message_is_cut_and_put_together_again(void **state)
 {
-	(void)state;
 	HPORTS_ONE(sends);
 }
 
@@ -137,8 +134,6 @@ static int accesses(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_far far = { 0, 0, 24 };
 
-	(void)r;
-	(void)node;
 	open_both(h, WQ);
 	assert_int_equal(hport_set_mtu(p, UNIT), 0);
 	for (uint64_t n = 8; n <= 1024; n += n < 200 ? 8 : 104) {
@@ -170,7 +165,6 @@ static int accesses(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void puts_and_gets_are_cut(void **state)
 {
-	(void)state;
 	HPORTS_ONE(accesses);
 }
 
@@ -183,7 +177,6 @@ static int limits(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_far far = { 0, 0, 0 };
 	uint64_t w[6] = { 0 };
 
-	(void)node;
 	open_both(h, WQ);
 	assert_int_equal(hport_fast_send(p, &to, 0, tag, w, 6), -EINVAL);
 	assert_int_equal(hport_fast_put(p, &to, 0, tag, &far, w, 0), -EINVAL);
@@ -211,7 +204,6 @@ static int limits(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void posting_has_limits(void **state)
 {
-	(void)state;
 	HPORTS_ONE(limits);
 }
 
@@ -221,8 +213,6 @@ static int many(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_far far = { 0, 0, 0 };
 	struct hport_note n;
 
-	(void)r;
-	(void)node;
 	open_both(h, LONG_WQ);
 	assert_int_equal(hport_set_mtu(p, 8), 0);
 	for (uint32_t turn = 0; turn < 2; turn++) {
@@ -244,7 +234,6 @@ static int many(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void sixty_four_messages_are_cut_at_a_time(void **state)
 {
-	(void)state;
 	HPORTS_ONE(many);
 }
 

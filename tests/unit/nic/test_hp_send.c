@@ -7,7 +7,7 @@
 
 #include "hpend.h"
 
-/* ---- Q01, Q02: work queue, FAST_SEND ----------------------------------- */
+/* ---- Q01, Q02: work queue, FAST_SEND ---- */
 
 enum { WQ = 37, ROUND = WQ + 10 };
 
@@ -22,7 +22,6 @@ static void near_wrap(struct hppair *t, struct hpend *e)
 {
 	uint64_t data;
 
-	(void)t;
 	for (uint32_t i = 0; i < 3 * ROUND; i++) {
 		data = i;
 		hpproc_fast_send(&e->p, 1, HPEND_VPID1, 0, i, &data, 1);
@@ -37,7 +36,6 @@ static void far_wrap(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	for (uint32_t i = 0; i < 3 * ROUND; i++) {
 		hpend_expect(e, HP_B_NOTIFY_FAST_RECV, w);
 		assert_int_equal(w[2], i);
@@ -49,7 +47,6 @@ static void far_wrap(struct hppair *t, struct hpend *e)
 /* Q01 */
 static void test_wrap(void **state)
 {
-	(void)state;
 	hppair_once(odd_queue, near_wrap, far_wrap);
 }
 
@@ -89,11 +86,10 @@ static void near_fast(struct hppair *t, struct hpend *e)
 /* Q02 */
 static void test_fast(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_fast, hppair_far_2);
 }
 
-/* ---- Q03 to Q05, Q08, Q13: RDR ----------------------------------------- */
+/* ---- Q03 to Q05, Q08, Q13: RDR ---- */
 
 static const uint32_t lengths[] = { 0,	  8,	40,    48,   56,    4096,
 				    4104, 8192, 65528, 1000, 65528, 64000 };
@@ -101,7 +97,6 @@ enum { LENGTHS = sizeof(lengths) / sizeof(*lengths) };
 
 static void near_rdr(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hppair_meet(e);
 	for (uint32_t i = 0; i < LENGTHS; i++) {
 		uint32_t byte = HP_B_SEND | (i & 1 ? HP_A : 0);
@@ -119,7 +114,6 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	memset(e->p.rdr, 0xee, 8 * e->d.rdr);
 	hppair_meet(e);
 	for (uint32_t i = 0; i < LENGTHS; i++) {
@@ -142,7 +136,6 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 /* Q03, Q05, Q08 */
 static void test_rdr(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_rdr, far_rdr);
 }
 
@@ -152,7 +145,6 @@ enum { WHOLE = 200 };
 
 static void near_whole(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	for (uint32_t n = 6; n <= WHOLE; n++) {
 		hpend_sdr(e, n, n);
 		hpend_send(e, HP_B_SEND | HP_A, 0, 8 * n);
@@ -165,7 +157,6 @@ static void far_whole(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	for (uint32_t n = 6; n <= WHOLE; n++) {
 		hpend_expect(e, HP_B_NOTIFY_RECV, w);
 		hpend_rdr_check(e, w, 8 * n, n);
@@ -185,11 +176,10 @@ static void small_regions(struct hppair *t)
 /* Q04, Q05 */
 static void test_whole(void **state)
 {
-	(void)state;
 	hppair_once(small_regions, near_whole, far_whole);
 }
 
-/* ---- Q06: RDR full; Q13: what an acknowledge says ---------------------- */
+/* ---- Q06: RDR full; Q13: what an acknowledge says ---- */
 
 static struct hpproc third; /* of node 1 */
 
@@ -212,7 +202,6 @@ static void near_full(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpend_sdr(e, 8000, 1);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 64000);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
@@ -269,17 +258,15 @@ static void in_order(struct hppair *t)
 /* Q06, Q13 */
 static void test_full(void **state)
 {
-	(void)state;
 	hppair_once(in_order, near_full, far_full);
 }
 
-/* ---- Q07: two messages, two units -------------------------------------- */
+/* ---- Q07: two messages, two units ---- */
 
 enum { BURST = 40 };
 
 static void near_burst(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_sdr(e, 8192, 9);
 	for (uint32_t i = 0; i < BURST; i++)
 		hpend_send(e, HP_B_SEND, 0, 48 + 8 * (i * 37 % 150));
@@ -292,7 +279,6 @@ static void far_burst(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	for (uint32_t i = 0; i < BURST; i++) {
 		hpend_expect(e, HP_B_NOTIFY_RECV, w);
 		hpend_rdr_check(e, w, (uint32_t)w[3], 9);
@@ -303,11 +289,10 @@ static void far_burst(struct hppair *t, struct hpend *e)
 /* Q07 */
 static void test_burst(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_burst, far_burst);
 }
 
-/* ---- Q09, Q21, Q22: full notification queue ---------------------------- */
+/* ---- Q09, Q21, Q22: full notification queue ---- */
 
 enum { NQ = 16 };
 
@@ -337,7 +322,6 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	weft_time_t alone;
 	const uint64_t *c;
 
-	(void)t;
 	hpproc_open(&other, &e->d, e->h, 0x77, 0);
 	some_sends(&other); /* caches know it */
 	alone = some_sends(&other);
@@ -381,7 +365,6 @@ static void near_nq(struct hppair *t, struct hpend *e)
 /* Q09, Q21, Q22 */
 static void test_nq(void **state)
 {
-	(void)state;
 	hppair_once(small_nq, near_nq, hppair_far_2);
 }
 

@@ -106,7 +106,6 @@ static int first_comer(struct weft_host *h, struct exrig *r, uint32_t node)
 					   .rdr_unit = 6 } };
 	struct hport *p;
 
-	(void)r;
 	assert_int_equal(hport_open(h, &a, &p), 0);
 	assert_int_equal(hport_sizes_of(p).nq, sizes[row].nq);
 	assert_int_equal(hport_sizes_of(p).rdr, sizes[row].rdr);
@@ -121,7 +120,6 @@ static int latecomer(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep *ep;
 
-	(void)r;
 	weft_oob_get(h, opened[node]);
 	assert_int_equal(weft_ep_open(h, NULL, &ep), sizes[row].ret);
 	if (!sizes[row].ret) {
@@ -136,7 +134,6 @@ static int latecomer(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void an_endpoint_fits_into_the_queues_that_there_are(void **state)
 {
-	(void)state;
 	for (row = 0; row < sizeof(sizes) / sizeof(*sizes); row++)
 		on_nodes(2, first_comer, latecomer);
 }
@@ -271,7 +268,6 @@ static int ultra(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void ports_of_ultra_are_taken_once_and_given_back(void **state)
 {
-	(void)state;
 	on_nodes(1, ultra, NULL);
 }
 

@@ -98,8 +98,6 @@ static int sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint8_t *m = window(p, MINE);
 
-	(void)r;
-	(void)node;
 	hports_await(h, READY);
 	deaf = hports_peer(loud, 1, DEAF);
 	to = hports_peer(p, 1, OWNED);
@@ -155,7 +153,6 @@ static int owners(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void requests_to_an_earlier_owner_are_refused(void **state)
 {
-	(void)state;
 	run("2", (const exrig_fn[]){ sender, owners });
 }
 
@@ -165,8 +162,6 @@ static int laps(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 1);
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < LAPS; i++) {
 		struct hport *q = hports_open(h, OWNED);
 		uint32_t epoch = hports_peer(p, 0, OWNED).epoch;
@@ -182,7 +177,6 @@ static int laps(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void no_owner_has_the_epoch_that_means_any(void **state)
 {
-	(void)state;
 	run("1", (const exrig_fn[]){ laps });
 }
 
@@ -191,8 +185,6 @@ static int asks(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *p = hports_open(h, 1);
 	struct hport_peer to;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(hports_peer(p, 1, OWNED).epoch, HP_EPOCH_FIRST);
 	assert_int_equal(hport_connect(p, 1, HP_VPIDS, &to), -22);
 	hports_await(h, CHANGED);
@@ -204,8 +196,6 @@ static int asks(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int changes(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	hport_close(hports_open(h, OWNED));
 	hports.step = CHANGED;
 	return 0;
@@ -213,7 +203,6 @@ static int changes(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void other_nodes_learn_of_the_next_owner(void **state)
 {
-	(void)state;
 	run("2", (const exrig_fn[]){ asks, changes });
 }
 
@@ -240,8 +229,6 @@ static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *p = hports_open(h, 3), *q;
 	struct hport_note n;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(answer(p, 1), HP_ERR_TVPID_INV);
 	q = hports_open(h, OWNED);
 	assert_int_equal(answer(p, 2), 0);
@@ -256,7 +243,6 @@ static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void the_first_owner_of_a_vpid_gets_its_messages(void **state)
 {
-	(void)state;
 	run("1", (const exrig_fn[]){ early });
 }
 
@@ -270,8 +256,6 @@ static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint64_t v = 1;
 
-	(void)r;
-	(void)node;
 	while (hports.step < SENT) {
 		struct hport_peer to = hports_peer(p, 0, OWNED);
 
@@ -288,8 +272,6 @@ static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
  * while it was written. */
 static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < OPENED; i++) {
 		struct hport *q = hports_open(h, OWNED);
 
@@ -302,7 +284,6 @@ static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_vpid_is_opened_while_messages_come(void **state)
 {
-	(void)state;
 	HPORTS_ONE(opens, floods);
 }
 

@@ -95,7 +95,6 @@ static uint64_t run(bool stops, const char *cycles)
 
 static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 {
-	(void)state;
 	assert_int_equal(run(true, "5000"), 1);
 	assert_int_equal(scene.irq[0], HP_IRQ_DEADLOCK);
 	assert_int_equal(scene.irq[1], 0);
@@ -105,7 +104,6 @@ static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 /* 300 us: not yet there at the first look. */
 static void test_the_timer_counts_cycles_of_the_core(void **state)
 {
-	(void)state;
 	assert_int_equal(run(true, "30000"), 1);
 	assert_int_equal(scene.irq[0], 0);
 	assert_int_equal(scene.irq[1], HP_IRQ_DEADLOCK);
@@ -114,14 +112,12 @@ static void test_the_timer_counts_cycles_of_the_core(void **state)
 /* Packets that wait for each other's cells, a receiver that takes its time. */
 static void test_a_port_that_moves_raises_none(void **state)
 {
-	(void)state;
 	assert_int_equal(run(false, "5000"), 0);
 	assert_int_equal(scene.irq[0] | scene.irq[1] | scene.irq[2], 0);
 }
 
 static void test_a_timer_of_zero_is_off(void **state)
 {
-	(void)state;
 	assert_int_equal(run(true, "0"), 0);
 	assert_int_equal(scene.irq[0], 0);
 }

@@ -6,7 +6,7 @@
 
 #include "ultrarig.h"
 
-/* ---- a full notification queue ----------------------------------------- */
+/* ---- a full notification queue ---- */
 
 enum { NQ = 16, STORES = 4 * NQ, NOBODY = 900 };
 
@@ -76,7 +76,6 @@ static void test_full(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	hprig_new(&r, "1", NULL);
 	exrig_set(&r, "hostport.nic", "tagged_depth", "4");
 	exrig_prog(&r, 0, full);
@@ -92,7 +91,7 @@ static void test_full(void **state)
 	exrig_free(&r);
 }
 
-/* ---- ULTRA ------------------------------------------------------------- */
+/* ---- ULTRA ---- */
 
 enum { VPID = 0x21, WORDS = 5, KEPT = 2, TRIES = 1000 };
 
@@ -181,7 +180,6 @@ static void test_ultra(void **state)
 		.attr = { .slices = KEPT, .on_device = true, .vpid = VPID }
 	};
 
-	(void)state;
 	ultrarig_run(&t, NULL, set, ultra_near, ultra_far);
 	print_message("%u more\n", (unsigned)t.v[0]);
 	assert_in_range(t.v[0], 1, TRIES - 1);
@@ -191,7 +189,7 @@ static void test_ultra(void **state)
 	ultrarig_free(&t);
 }
 
-/* ---- tagged stores to registers ---------------------------------------- */
+/* ---- tagged stores to registers ---- */
 
 enum { SLICES = 3, SENT = 3, REFUSED_NEAR = 5, REFUSED_FAR = 3 };
 
@@ -213,7 +211,6 @@ static void regs_near(struct ultrarig *t, struct ultra_end *e)
 		page_of(e, p, HP_ULTRA_DRIVER | HP_ULTRA_PAGE(0));
 	uint64_t w = 0;
 
-	(void)t;
 	tagged_packet(e, 77);
 	weft_io_tstore_user(e->h, &e->tx.page, HP_ULTRA_START(1), &w, 8, VPID);
 	weft_io_tstore(e->h, &e->p.page, HP_TRIGGER(HP_T_ISSUE, 1), &w, 8);
@@ -259,7 +256,6 @@ static void test_a_register_takes_stores_of_its_process_alone(void **state)
 {
 	struct ultrarig t = { .attr = { .slices = SLICES, .vpid = VPID } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, regs_near, regs_far);
 	assert_int_equal(ultrarig_counter(&t, 0, "tagged_refused"),
 			 REFUSED_NEAR);

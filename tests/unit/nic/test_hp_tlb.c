@@ -9,7 +9,7 @@
 
 enum { P = HP_B_PUT | HP_A, G = HP_B_GET };
 
-/* ---- R19, 8.10: pages that are missing --------------------------------- */
+/* ---- R19, 8.10: pages that are missing ---- */
 
 static void page_out(struct hpend *e, uint32_t page, bool out)
 {
@@ -105,7 +105,6 @@ static void test_faults(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_faults, hppair_far_memory);
 	assert_true(hppair_counter(&t, 0, "tlb_faults") >= 5);
 	assert_true(hppair_counter(&t, 1, "tlb_faults") >= 6);
@@ -136,19 +135,17 @@ static void test_read_only(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_read_only, far_read_only);
 	hppair_free(&t);
 }
 
-/* ---- R22: the O/S wants a page back ------------------------------------ */
+/* ---- R22: the O/S wants a page back ---- */
 
 /* In use: a put waits in the target for its second page. */
 static void far_swap(struct hppair *t, struct hpend *e)
 {
 	uint64_t v = HPEND_VA / HP_PAGE;
 
-	(void)t;
 	hpend_set(e, 0xee);
 	e->hold = true;
 	hpend_windows(e);
@@ -174,7 +171,6 @@ static void near_swap_wait(struct hppair *t, struct hpend *e)
 	struct hprma a = hpend_put(0, 0, 2 * HP_PAGE);
 	uint64_t v = HPEND_VA / HP_PAGE;
 
-	(void)t;
 	hpend_windows(e);
 	hpend_rma(e, &a);
 	hpend_expect(e, a.byte, NULL);
@@ -194,7 +190,6 @@ static void test_swap(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_swap_wait, far_swap);
 	hppair_free(&t);
 }
@@ -206,7 +201,6 @@ static void near_bulk(struct hppair *t, struct hpend *e)
 	weft_phys_t phys;
 	uint64_t *list = weft_mem_alloc(e->h, HP_PAGE, HP_PAGE, &phys);
 
-	(void)t;
 	for (uint32_t i = 0; i < 8; i++)
 		list[i] = HP_TLB_ARG(
 			(e->mem_phys +
@@ -232,7 +226,6 @@ static void test_bulk(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_bulk, hppair_far_memory);
 	hppair_free(&t);
 }

@@ -45,8 +45,7 @@ static uint64_t command(struct hp_nic *n, uint32_t op, uint32_t vpid,
 				  vpage, arg);
 }
 
-/* ---- the list --------------------------------------------------------------
- */
+/* ---- the list ---- */
 
 static struct entry *find(uint16_t vpid, uint64_t vpage)
 {
@@ -116,8 +115,7 @@ static uint64_t state_of(uint16_t vpid, uint64_t vpage)
 	       (in_use(vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
-/* ---- look-ups
- * ---------------------------------------------------------------- */
+/* ---- look-ups ---- */
 
 struct look {
 	struct hp_xlate x;
@@ -126,13 +124,11 @@ struct look {
 
 static void done(struct hp_nic *n, struct hp_xlate *x)
 {
-	(void)n;
 	((struct look *)x)->done = true;
 }
 
 static void missed(struct hp_nic *n, struct hp_xlate *x)
 {
-	(void)n;
 	((struct look *)x)->missed = true;
 }
 
@@ -212,8 +208,7 @@ static void look_up(struct weft_host *h, struct hp_nic *n, uint16_t vpid,
 	check(&k[1]);
 }
 
-/* ---- commands
- * ---------------------------------------------------------------- */
+/* ---- commands ---- */
 
 static void use(struct hp_nic *n, uint16_t vpid, uint64_t vpage)
 {
@@ -326,12 +321,10 @@ static void run(exrig_fn fn)
 
 static void shares_and_ages_decide_what_is_replaced(void **state)
 {
-	(void)state;
 	run(any_order);
 }
 
-/* ---- bulk insert
- * ------------------------------------------------------------- */
+/* ---- bulk insert ---- */
 
 static uint64_t bulk(uint32_t vpid, uint32_t count, uint64_t vpage,
 		     uint64_t words)
@@ -396,11 +389,10 @@ static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void pages_are_inserted_in_bulk(void **state)
 {
-	(void)state;
 	run(in_bulk);
 }
 
-/* ---- misses without an answer ------------------------------------------- */
+/* ---- misses without an answer ---- */
 
 /* Addresses beyond 48 bits have no page; a VPID that is closed has none. */
 static int none(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -428,7 +420,6 @@ static int none(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void what_cannot_be_translated_is_a_fault(void **state)
 {
-	(void)state;
 	run(none);
 }
 

@@ -52,7 +52,6 @@ static void test_t02_partly_accepted(void **state)
 {
 	static const char *const set[] = { "csb_depth", "3", NULL };
 
-	(void)state;
 	run_on(t02, NULL, set);
 }
 
@@ -86,7 +85,6 @@ static void test_answers(void **state)
 {
 	static const char *const set[] = { "csb_depth", "22", NULL };
 
-	(void)state;
 	run_on(answers, NULL, set);
 }
 
@@ -152,7 +150,6 @@ static void test_t11_as_fast_as_a_register(void **state)
 {
 	uint64_t v[8];
 
-	(void)state;
 	time_run(v, "4", "4");
 	assert_int_equal(v[0], 630 * WEFT_NS); /* L1 */
 	for (uint32_t i = 1; i < 4; i++)
@@ -165,7 +162,6 @@ static void test_hp03_breaks_at_19(void **state)
 {
 	uint64_t v[8];
 
-	(void)state;
 	time_run(v, "18", "4");
 	assert_int_equal(v[1], v[0]);
 	time_run(v, "19", "4");
@@ -196,7 +192,6 @@ static void test_t09_retry_enqueues_once(void **state)
 {
 	static const char *const set[] = { "t_trigger", "200", NULL };
 
-	(void)state;
 	run_on(t09, &weft_class_bus_pci, set);
 }
 
@@ -232,7 +227,6 @@ static void test_t10_answers_are_ones_own(void **state)
 {
 	struct exrig r;
 
-	(void)state;
 	drv = (struct hpdrv){ 0 };
 	hprig_new(&r, "1", NULL);
 	exrig_prog(&r, 0, t10);
@@ -268,7 +262,6 @@ static int t12(struct weft_host *h, struct exrig *r, uint32_t node)
 /* T12 */
 static void test_t12_three_pages(void **state)
 {
-	(void)state;
 	run_on(t12, NULL, NULL);
 }
 

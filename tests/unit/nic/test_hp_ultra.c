@@ -12,7 +12,6 @@
 /* U02 */
 static void addresses(void **state)
 {
-	(void)state;
 	assert_int_equal(HP_ULTRA_PAGE(0x123) | HP_ULTRA_NOTIFY | HP_ULTRA_ACK |
 				 HP_ULTRA_START(6),
 			 0x1236D0);
@@ -74,7 +73,6 @@ static void lengths(void **state)
 	};
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, roomy, lengths_near, lengths_far);
 	assert_int_equal(ultrarig_counter(&t, 0, "ultra_sent"), 96);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 96);
@@ -119,7 +117,6 @@ static void slice_full(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, full_near, full_far);
 	assert_int_equal(ultrarig_counter(&t, 0, "ultra_refused"), 2);
 	ultrarig_free(&t);
@@ -153,7 +150,6 @@ static void user_loads(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, loads_near, loads_far);
 	ultrarig_free(&t);
 }
@@ -206,7 +202,6 @@ static void wrong_source(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, wrong_near, wrong_far);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_discarded"), 1);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 1);
@@ -218,7 +213,6 @@ static void node_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t tag, w[ULTRARIG_MAX];
 
-	(void)t;
 	cpl_set(e, HP_UC_HPID, 3);
 	ultrarig_meet(e);
 	ultrarig_meet(e);
@@ -233,7 +227,6 @@ static void a_port_takes_packets_of_one_node(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, wrong_near, node_far);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_discarded"), 1);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 1);
@@ -259,7 +252,6 @@ static void ways_near(struct ultrarig *t, struct ultra_end *e)
 	static const uint64_t none[] = { 0, 1, 16 };
 	uint64_t way = req_reg(e, 0, HP_UR_ROUTE), len;
 
-	(void)t;
 	len = req_reg(e, 0, HP_UR_LEN);
 	for (uint32_t i = 0; i < 3; i++) {
 		req_set(e, 1, HP_UR_ROUTE,
@@ -281,16 +273,13 @@ static void ways_near(struct ultrarig *t, struct ultra_end *e)
 
 static void ways_far(struct ultrarig *t, struct ultra_end *e)
 {
-	(void)t;
 	ultrarig_meet(e);
-	(void)e;
 }
 
 static void a_port_has_a_way_as_long_as_it_has_packets(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, ways_near, ways_far);
 	ultrarig_free(&t);
 }
@@ -323,7 +312,6 @@ static void queue_full(void **state)
 {
 	struct ultrarig t = { .attr = { .slices = 4 } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, queue_near, queue_far);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 12);
 	ultrarig_free(&t);
@@ -368,7 +356,6 @@ static void full_policy(void **state)
 	};
 	struct ultrarig t = { .attr = { .slices = 4 } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, discard, discard_near, discard_far);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_discarded"), 3);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 4);
@@ -401,7 +388,6 @@ static void max_words(void **state)
 					     NULL };
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, eight, words_near, words_far);
 	assert_int_equal(ultrarig_counter(&t, 0, "ultra_refused"), 1);
 	ultrarig_free(&t);
@@ -430,7 +416,6 @@ static void on_device(void **state)
 {
 	struct ultrarig t = { .attr = { .slices = 4, .on_device = true } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, device_near, device_far);
 	ultrarig_free(&t);
 }

@@ -79,8 +79,7 @@ static void packet(struct weft_host *h, const struct weft_io *page,
 	hports_pause(h, 5 * WEFT_US);
 }
 
-/* ---- the queue of before
- * -------------------------------------------------------- */
+/* ---- the queue of before ---- */
 
 static weft_phys_t before; /* where it was */
 
@@ -91,8 +90,6 @@ static int queue_again(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_c_ultra_queue a = { c, SLICES, WORDS, 0, 0 };
 	struct weft_io page;
 
-	(void)r;
-	(void)node;
 	assert_int_equal(call(h, HPORT_C_ULTRA_QUEUE, &a), 0);
 	assert_int_equal(get(h, HP_ULTRA_CPL, c, HP_UC_BASE), a.phys);
 	assert_int_equal(get(h, HP_ULTRA_CPL, c, HP_UC_SIZE),
@@ -134,8 +131,6 @@ static int next_user(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	void *m;
 
-	(void)r;
-	(void)node;
 	hports_await(h, GIVEN);
 	assert_int_equal(hport_drv_run(h, find, &m), 0);
 	memset(m, 'V', 8 * SLICES * WORDS);
@@ -148,12 +143,10 @@ static int next_user(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_port_has_no_queue_of_the_owner_before(void **state)
 {
-	(void)state;
 	HPORTS_ONE(queue_again, next_user);
 }
 
-/* ---- VPIDs that a port names
- * ---------------------------------------------------- */
+/* ---- VPIDs that a port names ---- */
 
 static uint32_t named; /* by the attacker's port */
 
@@ -164,8 +157,6 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct weft_io page;
 	uint32_t q;
 
-	(void)r;
-	(void)node;
 	hports.step = OWNED;
 	hports_await(h, GIVEN);
 	q = requester(h, 0);
@@ -195,8 +186,6 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_note n;
 	uint32_t q;
 
-	(void)r;
-	(void)node;
 	hports_await(h, OWNED);
 	p = hports_open(h, THEIRS);
 	q = take(h, 0);
@@ -220,13 +209,11 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void notifications_of_a_port_reach_no_later_owner(void **state)
 {
-	(void)state;
 	HPORTS_ONE(names_others, victim);
 	assert_int_equal(named, MINE); /* its own, not what was left there */
 }
 
-/* ---- packets that do not leave
- * ---------------------------------------------------- */
+/* ---- packets that do not leave ---- */
 
 enum { PACKETS = 100 };
 
@@ -239,8 +226,6 @@ static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_c_ultra_queue a = { c, 1, WORDS, 0, 0 };
 	struct weft_io page = page_of(h, q);
 
-	(void)r;
-	(void)node;
 	assert_int_equal(call(h, HPORT_C_ULTRA_QUEUE, &a), 0);
 	put(h, HP_ULTRA_CPL, c, HP_UC_OUPID, q);
 	put(h, HP_ULTRA_CPL, c, HP_UC_HPID, hport_hpid(p));
@@ -261,7 +246,6 @@ static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_port_with_packets_is_given_to_nobody(void **state)
 {
-	(void)state;
 	HPORTS_ONE(leaves_packets);
 }
 
@@ -271,7 +255,6 @@ static int switches_off(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint32_t q = requester(h, 5); /* which takes nothing */
 	struct weft_io page = page_of(h, q);
 
-	(void)node;
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		for (uint32_t k = 28; k < 32; k++)
 			weft_io_store64(h, &page, HP_ULTRA_INDEX(k), i);
@@ -288,7 +271,6 @@ static int switches_off(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void packets_of_a_port_that_is_off_leave_before_it_goes(void **state)
 {
-	(void)state;
 	HPORTS_ONE(switches_off);
 }
 
@@ -311,8 +293,6 @@ static int ends(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport_c_ultra_queue a = { 0, SLICES, WORDS, 0, 0 };
 	struct hport *p = hports_open(h, MINE);
 
-	(void)r;
-	(void)node;
 	ports = take_all(h, 0);
 	assert_int_equal(take_all(h, HP_ULTRA_CPL), ports);
 	assert_true(ports > 1);
@@ -325,8 +305,6 @@ static int takes_them(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p;
 
-	(void)r;
-	(void)node;
 	hports_pause(h, 20 * WEFT_MS);
 	p = hports_open_any(h);
 	assert_int_equal(take_all(h, 0), ports);
@@ -338,7 +316,6 @@ static int takes_them(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void ports_come_back_with_the_end_of_a_process(void **state)
 {
-	(void)state;
 	HPORTS_ONE(ends, takes_them);
 }
 

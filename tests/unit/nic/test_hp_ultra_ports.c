@@ -107,7 +107,6 @@ static void path_setup(void **state)
 {
 	struct ultrarig t = { .no_path = true };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, steps_near, steps_far);
 	assert_int_equal(step[0].sent, 1);
 	assert_int_equal(step[0].got, 2);
@@ -132,7 +131,6 @@ static void no_free_port(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, no_free_near, setup_far);
 	ultrarig_free(&t);
 }
@@ -170,7 +168,6 @@ static void slices(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, slices_near, slices_far);
 	ultrarig_free(&t);
 }
@@ -185,7 +182,6 @@ static struct weft_turn user_turn(struct weft_host *h, struct weft_proc *p,
 					HP_ULTRA_MGMT };
 	struct weft_io *page = arg;
 
-	(void)p;
 	for (uint32_t i = 0; i < 4; i++) {
 		struct weft_io io = *page;
 
@@ -234,7 +230,6 @@ static void user_mode(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, user_near, user_far);
 	assert_int_equal(t.v[0], 16);
 	ultrarig_free(&t);
@@ -276,7 +271,6 @@ static void turns_near(struct ultrarig *t, struct ultra_end *e)
 	uint64_t w[HP_WORDS], ctrl = hpdrv_get(&e->d, HP_R_CTRL);
 	struct ultra_tx tx = e->tx;
 
-	(void)t;
 	turns_open(e);
 	hpdrv_set(&e->d, HP_R_CTRL, ctrl & ~HP_CTRL_NPS_ALL);
 	for (uint32_t i = 0; i < TURNS * EACH; i++) {
@@ -302,7 +296,6 @@ static void turns_near(struct ultrarig *t, struct ultra_end *e)
 
 static void turns_far(struct ultrarig *t, struct ultra_end *e)
 {
-	(void)t;
 	weft_host_sleep(e->h, weft_host_now(e->h) + WEFT_MS);
 }
 
@@ -310,7 +303,6 @@ static void ports_take_turns(void **state)
 {
 	struct ultrarig t = { .attr = { .slices = 2 * EACH } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, turns_near, turns_far);
 	for (uint32_t i = AHEAD; i + TURNS <= AHEAD + TURNS * (EACH - AHEAD);
 	     i++)
@@ -346,7 +338,6 @@ static struct weft_turn many_turn(struct weft_host *h, struct weft_proc *p,
 	struct weft_io next = m->page;
 	uint64_t w[2] = { m->upid, ~(uint64_t)m->upid };
 
-	(void)p;
 	weft_io_copy(h, &m->page, HP_ULTRA_START(2), w, 16);
 	weft_io_fence(h);
 	if (m->upid % 64 == 0) {
@@ -422,7 +413,6 @@ static void many_ports(void **state)
 	};
 	struct ultrarig t = { .no_path = true };
 
-	(void)state;
 	ultrarig_run(&t, NULL, many, many_near, many_far);
 	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), PORTS);
 	ultrarig_free(&t);

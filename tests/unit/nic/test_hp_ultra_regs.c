@@ -73,7 +73,6 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 	enum { CPL = sizeof(cpl) / sizeof(*cpl) };
 	uint32_t at;
 
-	(void)t;
 	for (uint32_t k = 0; k < 2; k++) {
 		at = HP_ULTRA_PAGE(PORT + k);
 		page(e, at, req, REQ, k);
@@ -102,8 +101,6 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 
 static void nothing(struct ultrarig *t, struct ultra_end *e)
 {
-	(void)t;
-	(void)e;
 }
 
 static const char *const sizes[] = { "hostport.nic:ultra_ports=64",
@@ -121,7 +118,6 @@ static void run(const char *const *set, bool path, ultra_fn near, ultra_fn far)
 
 static void registers_keep_what_was_stored(void **state)
 {
-	(void)state;
 	run(sizes, false, ports_near, nothing);
 }
 
@@ -131,7 +127,6 @@ static void pages_near(struct ultrarig *t, struct ultra_end *e)
 {
 	struct weft_io io;
 
-	(void)t;
 	assert_true(weft_io_map(e->h, e->d.dev, HP_BAR_ULTRA, HP_ULTRA_MGMT,
 				HP_PAGE, WEFT_UC, &io));
 	weft_io_store64(e->h, &io, HP_UM_PORTS, 1);
@@ -149,7 +144,6 @@ static void pages_near(struct ultrarig *t, struct ultra_end *e)
 
 static void pages_say_what_there_is(void **state)
 {
-	(void)state;
 	run(sizes, true, pages_near, nothing);
 }
 
@@ -172,7 +166,6 @@ static void irq_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	ultrarig_meet(e);
 	for (uint32_t flags = 0; flags < 4; flags++) {
 		ultrarig_give(e, flags, 20 + flags, 2);
@@ -188,7 +181,6 @@ static void irq_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint32_t at = HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid);
 
-	(void)t;
 	store(e, at + HP_UC_CTRL, HP_ULTRA_EN | HP_ULTRA_CPL_IRQ);
 	ultrarig_meet(e);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -202,7 +194,6 @@ static void irq_far(struct ultrarig *t, struct ultra_end *e)
 
 static void interrupts_come_when_they_were_asked_for(void **state)
 {
-	(void)state;
 	run(NULL, true, irq_near, irq_far);
 }
 
@@ -241,7 +232,6 @@ static void broken_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[4] = { 0 }, tag;
 
-	(void)t;
 	ultrarig_meet(e);
 	assert_int_equal(
 		ultra_recv(&e->rx, &tag, w, 4, weft_host_now(e->h) + WEFT_MS),
@@ -253,7 +243,6 @@ static void broken_far(struct ultrarig *t, struct ultra_end *e)
 
 static void broken_packets_are_told_of(void **state)
 {
-	(void)state;
 	run(NULL, true, broken_near, broken_far);
 }
 

@@ -34,7 +34,6 @@ static void polling(void **state)
 					      "bus.pci:clock=30ns", NULL };
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, &weft_class_bus_pci, narrow, poll_near, poll_far);
 	ultrarig_free(&t);
 	memset(&t, 0, sizeof(t));
@@ -99,7 +98,6 @@ static void status_last(void **state)
 		   { &weft_class_bus_pci, wide },
 		   { NULL, NULL } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct ultrarig t = { 0 };
 
@@ -172,7 +170,6 @@ static void order(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, order_near, order_far);
 	assert_true(t.v[0] > 0); /* and not with the others */
 	ultrarig_free(&t);
@@ -216,7 +213,6 @@ static void notifications(void **state)
 {
 	struct ultrarig t = { 0 };
 
-	(void)state;
 	ultrarig_run(&t, NULL, NULL, notes_near, notes_far);
 	assert_true(t.t[0] > t.t[1]); /* acknowledged after the store */
 	assert_int_equal(ultrarig_counter(&t, 0, "irqs"), 1);
@@ -262,7 +258,6 @@ static void latencies(void **state)
 {
 	weft_time_t base = latency(NULL);
 
-	(void)state;
 	assert_int_equal(latency("hostport.nic:ultra_req_latency=23") - base,
 			 100 * WEFT_NS);
 	assert_int_equal(latency("hostport.nic:ultra_req_latency=3"),
@@ -305,7 +300,6 @@ static void rate(void **state)
 	};
 	struct ultrarig t = { .attr = { .slices = 256 } };
 
-	(void)state;
 	ultrarig_run(&t, NULL, roomy, rate_near, rate_far);
 	/* one packet in 21 cycles of 10 ns */
 	assert_int_equal((t.t[30] - t.t[10] + 5 * WEFT_NS) / (10 * WEFT_NS),

@@ -8,7 +8,7 @@
 
 #include "hpend.h"
 
-/* ---- a mix of everything, both ways ------------------------------------ */
+/* ---- a mix of everything, both ways ---- */
 
 enum { WINS = 8, ROUNDS = 12, AREA = 16 * HP_PAGE };
 
@@ -126,7 +126,6 @@ static void test_mix(void **state)
 		{ "posted", "1", "max_request", "128" },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		hppair_sets = all[i];
 		hppair_once(hppair_set, mix, mix);
@@ -161,7 +160,6 @@ static void test_m03_again(void **state)
 	static struct hppair t[2];
 	weft_time_t first[2];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		hppair_run(&t[i], NULL, mix_timed, mix_timed);
 		if (!i)
@@ -188,7 +186,7 @@ static void test_m03_again(void **state)
 	hppair_free(&t[1]);
 }
 
-/* ---- cycles of the stages (8.6) ---------------------------------------- */
+/* ---- cycles of the stages (8.6) ---- */
 
 static weft_time_t took;
 
@@ -197,7 +195,6 @@ static void near_time(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(64, 0, 64);
 
-	(void)t;
 	hpend_windows(e);
 	for (uint32_t i = 0; i < 3; i++) {
 		weft_host_sleep(e->h,
@@ -244,7 +241,6 @@ static void test_stages(void **state)
 	};
 	weft_time_t base = put_time("t_nqe", "1");
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(stage) / sizeof(*stage); i++) {
 		weft_time_t more = put_time(stage[i].par, "21") - base;
 

@@ -77,7 +77,6 @@ static void commands_are_those_of_the_table(void **state)
 {
 	struct hp_vci v;
 
-	(void)state;
 	for (uint32_t byte = 0; byte < 256; byte++) {
 		uint32_t known = 0, l;
 		bool a;
@@ -100,7 +99,6 @@ static void instructions_have_the_ports_group_and_no_error(void **state)
 {
 	struct hp_vci v;
 
-	(void)state;
 	decode(&v, HP_CMD(0, HP_G_PORT, HP_B_SEND));
 	assert_int_equal(v.err, HP_ERR_NOERR);
 	decode(&v, HP_CMD(0, HP_G_ULTRA, HP_B_SEND));

@@ -19,8 +19,7 @@ static int try_open(struct weft_host *h, int32_t vpid, struct hport **p_p)
 	return hport_open(h, &a, p_p);
 }
 
-/* ---- wanted ones
- * ----------------------------------------------------------------- */
+/* ---- wanted ones ---- */
 
 static const int32_t edges[] = { 0, 1, 62, 63, 64, 65, 127, 128, 65535 };
 enum { EDGES = sizeof(edges) / sizeof(*edges) };
@@ -30,8 +29,6 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hport *p[EDGES], *q;
 	weft_time_t closed;
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < EDGES; i++) {
 		assert_int_equal(try_open(h, edges[i], &p[i]), 0);
 		assert_int_equal(hport_vpid(p[i]), edges[i]);
@@ -59,19 +56,16 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_vpid_has_one_owner_and_rests_between_two(void **state)
 {
-	(void)state;
 	HPORTS_ONE(wanted);
 }
 
-/* ---- any of them
- * ------------------------------------------------------------------ */
+/* ---- any of them ---- */
 
 enum { GONE = 5 };
 
 /* All had an owner: the one that had none for longest comes first. */
 static int all_had(struct hport_drv *d, void *arg)
 {
-	(void)arg;
 	memset(d->kernel->used, 0xff, sizeof(d->kernel->used));
 	return 0;
 }
@@ -95,8 +89,6 @@ static int any_of_them(struct weft_host *h, struct exrig *r, uint32_t node)
 	static const uint32_t order[GONE] = { 3, 0, 4, 1, 2 };
 	struct hport *p[GONE], *q;
 
-	(void)r;
-	(void)node;
 	for (uint32_t i = 0; i < GONE; i++) {
 		assert_int_equal(try_open(h, -1, &p[i]), 0);
 		assert_int_equal(hport_vpid(p[i]), i);
@@ -124,8 +116,6 @@ static int changes_tables(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	static uint64_t vpids[HP_VPIDS / 64];
 
-	(void)r;
-	(void)node;
 	vpids[0] = 0;
 	hports_await(h, 1);
 	assert_int_equal(hport_drv_run(h, all_had, NULL), 0);
@@ -141,12 +131,10 @@ static int changes_tables(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void the_vpid_that_rested_longest_comes_first(void **state)
 {
-	(void)state;
 	HPORTS_ONE(any_of_them, changes_tables);
 }
 
-/* ---- ways of ULTRA
- * ------------------------------------------------------------------ */
+/* ---- ways of ULTRA ---- */
 
 static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -177,7 +165,6 @@ static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void ultra_has_a_way_to_each_node(void **state)
 {
-	(void)state;
 	hports_new("3x2x2", NULL);
 	for (uint32_t i = 0; i < hports.rig.nodes; i++)
 		HPORTS_PROGS(i, ways);

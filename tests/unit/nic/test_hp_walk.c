@@ -27,15 +27,11 @@ static struct hp_nic *nic_of(struct exrig *r)
 
 static void go(struct hp_nic *n, struct hp_walk *w)
 {
-	(void)n;
-	(void)w;
 	goes++;
 }
 
 static void missed(struct hp_nic *n, struct hp_walk *w)
 {
-	(void)n;
-	(void)w;
 	misses++;
 }
 
@@ -51,8 +47,7 @@ static uint64_t command(struct hp_nic *n, uint32_t op, uint64_t vpage,
 				  vpage, arg);
 }
 
-/* ---- physical
- * ------------------------------------------------------------------ */
+/* ---- physical ---- */
 
 static void ring_is(const struct hp_walk *w, uint64_t base, uint64_t size,
 		    uint64_t off, uint32_t bytes)
@@ -90,12 +85,10 @@ static int rings(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void a_ring_goes_on_at_its_beginning(void **state)
 {
-	(void)state;
 	hprig_one(rings);
 }
 
-/* ---- virtual
- * -------------------------------------------------------------------- */
+/* ---- virtual ---- */
 
 /* The pages as the test keeps them. */
 static struct {
@@ -261,7 +254,6 @@ static void run(const char *list_pages)
 
 static void pages_are_found_in_any_order(void **state)
 {
-	(void)state;
 	run("256");
 	run("20");
 }

@@ -7,7 +7,7 @@
 
 #include "hpend.h"
 
-/* ---- R02 to R09, R20: windows ------------------------------------------ */
+/* ---- R02 to R09, R20: windows ---- */
 
 /* Windows of the target, all over its first page. */
 static const struct {
@@ -25,7 +25,6 @@ static const struct {
 
 static void far_windows(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	for (uint32_t i = 0; i < 6; i++)
 		hpend_win(e, target_wins[i].id, 0, HP_PAGE,
@@ -125,19 +124,17 @@ static void test_refusals(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_refusals, far_windows);
 	hppair_free(&t);
 }
 
-/* ---- R16: locked between request and response -------------------------- */
+/* ---- R16: locked between request and response ---- */
 
 static void near_locked(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_get(0, 0, 8);
 	uint64_t *own = e->p.wdt + HP_WORDS * HPEND_OWN;
 
-	(void)t;
 	hpend_windows(e);
 	hpend_set(e, 0xdd);
 	hpend_rma(e, &a); /* the target's page is not translated yet */
@@ -153,7 +150,6 @@ static void near_locked(struct hppair *t, struct hpend *e)
 
 static void far_locked(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	e->hold = true;
 	hpend_windows(e);
@@ -167,13 +163,12 @@ static void test_locked(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, NULL, near_locked, far_locked);
 	assert_int_equal(hppair_counter(&t, 0, "nacks"), 0);
 	hppair_free(&t);
 }
 
-/* ---- R20: a capability for a group ------------------------------------- */
+/* ---- R20: a capability for a group ---- */
 
 /* Processes 0 and 1 have it, process 2 has another. */
 static void near_group(struct hppair *t, struct hpend *e)
@@ -205,11 +200,10 @@ static void near_group(struct hppair *t, struct hpend *e)
 /* R20 */
 static void test_group(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_group, hppair_far_memory);
 }
 
-/* ---- windows of one number ---------------------------------------------- */
+/* ---- windows of one number ---- */
 
 enum { ALIKE = 5 };
 static const uint32_t alike[ALIKE] = { 0x21, 0x121, 0x2021, 0x8021, 0x22 };
@@ -220,7 +214,6 @@ static void near_alike(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpend_windows(e);
 	for (uint32_t i = 0; i < 3 * ALIKE; i++)
 		for (uint32_t k = 0; k < 2; k++) {
@@ -241,7 +234,6 @@ static void far_alike(struct hppair *t, struct hpend *e)
 {
 	static struct hpproc p[ALIKE];
 
-	(void)t;
 	e->hold = true;
 	for (uint32_t i = 0; i < ALIKE; i++) {
 		uint64_t *d;
@@ -262,11 +254,10 @@ static void far_alike(struct hppair *t, struct hpend *e)
 
 static void test_alike(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_alike, far_alike);
 }
 
-/* ---- O15: a window changes --------------------------------------------- */
+/* ---- O15: a window changes ---- */
 
 static void fast_put(struct hpend *e, enum hp_err err)
 {
@@ -310,7 +301,6 @@ static void near_stale(struct hppair *t, struct hpend *e)
 
 static void far_stale(struct hppair *t, struct hpend *e)
 {
-	(void)t;
 	hpend_set(e, 0xee);
 	hpend_windows(e);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -324,18 +314,16 @@ static void far_stale(struct hppair *t, struct hpend *e)
 /* O15 */
 static void test_stale(void **state)
 {
-	(void)state;
 	hppair_once(NULL, near_stale, far_stale);
 }
 
-/* ---- R17, R18 ---------------------------------------------------------- */
+/* ---- R17, R18 ---- */
 
 static void near_notify(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(64, 0, 24), bad = hpend_put(64, 0, 24), f;
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpend_windows(e);
 	hpend_rma(e, &a);
 	hpend_expect(e, a.byte, NULL);
@@ -369,7 +357,6 @@ static void far_notify(struct hppair *t, struct hpend *e)
 		     { HP_B_FAA, 8, 8 } };
 	uint64_t w[HP_WORDS];
 
-	(void)t;
 	hpend_windows(e);
 	for (uint32_t i = 0; i < 3; i++) {
 		if (e->flags & HP_CTX_RMA_NTF) {
@@ -399,7 +386,6 @@ static void test_notify(void **state)
 {
 	static struct hppair t;
 
-	(void)state;
 	hppair_run(&t, wants_notify, near_notify, far_notify);
 	hppair_free(&t);
 	hppair_run(&t, NULL, near_notify, far_notify);

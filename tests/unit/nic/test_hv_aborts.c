@@ -121,7 +121,6 @@ static int receiver(struct weft_host *h, struct bench *b)
 
 static void an_abort_is_told_to_whom_it_concerns(void **state)
 {
-	(void)state;
 	for (row = rows; row < rows + sizeof(rows) / sizeof(*rows); row++) {
 		struct bench *b = bench_make(2, &weft_class_bus_pcix,
 					     &weft_class_hvia_nic);

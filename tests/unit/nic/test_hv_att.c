@@ -201,13 +201,11 @@ static void run(const char *att_host)
 
 static void addresses_are_translated_on_the_card(void **state)
 {
-	(void)state;
 	run("no");
 }
 
 static void addresses_are_translated_by_a_table_in_memory(void **state)
 {
-	(void)state;
 	run("yes");
 }
 

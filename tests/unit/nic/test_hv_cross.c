@@ -110,7 +110,6 @@ static int has_gathered(struct weft_host *h, struct bench *b)
 
 static void a_send_descriptor_goes_on_in_another_page(void **state)
 {
-	(void)state;
 	for (second = THERE; second <= NOWHERE; second++)
 		hvduo_run(sends_split, has_gathered, 1);
 }
@@ -121,7 +120,6 @@ static int sends_plain(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	for (uint32_t i = 0; i < 21; i++)
 		hvduo.buf[0][i] = (uint8_t)(i + 1);
@@ -158,7 +156,6 @@ static int receives_split(struct weft_host *h, struct bench *b)
 
 static void a_receive_descriptor_goes_on_in_another_page(void **state)
 {
-	(void)state;
 	for (second = THERE; second <= NOWHERE; second++)
 		hvduo_run(sends_plain, receives_split, 0);
 }
@@ -199,7 +196,6 @@ static int wrong_entries(struct weft_host *h, struct bench *b)
 
 static void wrong_entries_in_host_memory_are_refused(void **state)
 {
-	(void)state;
 	hvduo.param = "att_host";
 	hvduo.value = "yes";
 	hvduo_run(wrong_entries, hvduo_peer, 8);
@@ -223,7 +219,6 @@ static int moves(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &hvduo.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	assert_int_equal(hvrig_load(r, HVIA_MAC), ADDRESS);
 	hvarea_meet(h, &turn);
@@ -269,7 +264,6 @@ static int is_moved(struct weft_host *h, struct bench *b)
 
 static void a_card_has_the_address_that_it_was_given(void **state)
 {
-	(void)state;
 	hvduo.param = "mac_addr";
 	hvduo.value = "0x060504030201";
 	hvduo_run(moves, is_moved, 1);
@@ -283,7 +277,6 @@ static int writes_twice(struct weft_host *h, struct bench *b)
 	struct hvrig_desc *d[2];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -328,7 +321,6 @@ static int has_both(struct weft_host *h, struct bench *b)
  * next is not fetched yet. */
 static void a_descriptor_is_fetched_for_immediate_data(void **state)
 {
-	(void)state;
 	hvduo.param = "t_visible";
 	hvduo.value = "400";
 	hvduo_run(writes_twice, has_both, 2);

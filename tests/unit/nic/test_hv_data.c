@@ -31,7 +31,7 @@ static struct {
 	uint8_t want[AREA];
 } t;
 
-/* ---- both sides --------------------------------------------------------- */
+/* ---- both sides ---- */
 
 static void fill_source(uint32_t k)
 {
@@ -49,7 +49,6 @@ static int sender(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &t.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvrig_open(r, h);
 	hvarea_new(&t.area[0], r, SRC_VA, AREA, 0, 5);
 	hvrig_vi(r, 9, 1023, 0);
@@ -113,7 +112,6 @@ static int receiver(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &t.rig[1];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvrig_open(r, h);
 	hvarea_new(&t.area[1], r, DST_VA, AREA, HVIA_ATT_RDMA_WRITE, 6);
 	t.dst_handle = t.area[1].handle;
@@ -169,7 +167,7 @@ static void run(struct bench *b)
 	assert_false(weft_progs_running(b->sim));
 }
 
-/* ---- messages ----------------------------------------------------------- */
+/* ---- messages ---- */
 
 static struct msg *add(uint32_t control)
 {
@@ -201,7 +199,6 @@ static void sizes(void **state)
 				      1471, 1472, 1473, 2944, 65536, 1048576 };
 	struct bench *b = bench();
 
-	(void)state;
 	t.n = 0;
 	for (uint32_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		for (uint32_t op = 0; op < 4; op++) {
@@ -226,7 +223,6 @@ static void offsets(void **state)
 	struct bench *b = bench();
 	uint32_t seed = 1;
 
-	(void)state;
 	t.n = 0;
 	for (uint32_t i = 0; i < 96; i++) {
 		struct msg *m = add(i & 1 ? HVIA_OP_RDMAWRITE : 0);
@@ -250,7 +246,6 @@ static void scatter(void **state)
 	struct bench *b = bench();
 	uint32_t seed = 77;
 
-	(void)state;
 	t.n = 0;
 	for (uint32_t i = 0; i < 120; i++) {
 		struct msg *m = add(i % 5 ? 0 : HVIA_OP_IMMEDIATE);
@@ -293,7 +288,6 @@ static void options(void **state)
 					      { "mtu", "60" } };
 	uint32_t seed = 9;
 
-	(void)state;
 	for (uint32_t o = 0; o < sizeof(opt) / sizeof(opt[0]); o++) {
 		struct bench *b = bench();
 

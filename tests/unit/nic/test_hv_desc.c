@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- T-06, T-07, T-08, T-04, T-03 --------------------------------------- */
+/* ---- T-06, T-07, T-08, T-04, T-03 ---- */
 
 static void formats(void)
 {
@@ -91,7 +91,6 @@ static int refuser(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	worked_example();
@@ -120,11 +119,10 @@ static int refused_peer(struct weft_host *h, struct bench *b)
  * example of 3.6. */
 static void refused(void **state)
 {
-	(void)state;
 	hvduo_run(refuser, refused_peer, 8);
 }
 
-/* ---- a region that begins anywhere --------------------------------------- */
+/* ---- a region that begins anywhere ---- */
 
 enum { START = 0x10000E25, BYTES = 0x400 };
 
@@ -158,7 +156,6 @@ static int edger(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, region;
 	uint8_t *mem;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	mem = weft_mem_alloc(h, 2 * HVIA_PAGE, HVIA_PAGE, &phys);
 	page[0] = phys;
@@ -184,11 +181,10 @@ static int edger(struct weft_host *h, struct bench *b)
  * descriptors, wherever it begins. */
 static void edges(void **state)
 {
-	(void)state;
 	hvduo_run(edger, hvduo_peer, 8);
 }
 
-/* ---- RDMA (T-09, T-10, T-11) -------------------------------------------- */
+/* ---- RDMA (T-09, T-10, T-11) ---- */
 
 static uint32_t rdma(uint64_t va, uint32_t handle, uint32_t len, uint32_t imm)
 {
@@ -287,11 +283,10 @@ static int written(struct weft_host *h, struct bench *b)
 /* T-09, T-10, T-11 */
 static void rdma_rights(void **state)
 {
-	(void)state;
 	hvduo_run(writer, written, 0);
 }
 
-/* ---- command register ---------------------------------------------------- */
+/* ---- command register ---- */
 
 static int commander(struct weft_host *h, struct bench *b)
 {
@@ -331,7 +326,6 @@ static int commanded(struct weft_host *h, struct bench *b)
  * not be master, what was posted waits. */
 static void commands(void **state)
 {
-	(void)state;
 	hvduo_run(commander, commanded, 1);
 }
 

@@ -42,7 +42,6 @@ static int forger(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &hvduo.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvrig_open(r, h);
 	hvarea_meet(h, &turn);
 	forged(r, HVIA_F_ETHERTYPE, 0x08);	 /* EtherType */
@@ -65,7 +64,6 @@ static int victim(struct weft_host *h, struct bench *b)
 	struct hvrig_desc *d;
 	uint64_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, HVIA_PAGE, 0, &handle);
 	hvrig_vi(r, 4, 3, 0);
@@ -94,7 +92,6 @@ static void forgeries(void **state)
 	struct bench *b = hvrig_bench();
 	const struct weft_comp *c = b->node[1].dev;
 
-	(void)state;
 	bench_prog(b, 0, forger);
 	bench_prog(b, 1, victim);
 	bench_start(b);

@@ -27,8 +27,7 @@ static void run(node_fn a, node_fn z, uint64_t posted, const char *kernel_rx)
 	bench_free(b);
 }
 
-/* ---- headers ---------------------------------------------------------------
- */
+/* ---- headers ---- */
 
 struct head {
 	uint32_t type, flags, seq, length, at26;
@@ -86,7 +85,6 @@ static int sender(struct weft_host *h, struct bench *b)
 	struct hvrig *r;
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	r = &hvduo.rig[0];
 	eth_addr_of(mac, 1);
@@ -113,7 +111,6 @@ static void headers_are_as_the_specification_has_them(void **state)
 {
 	uint64_t va;
 
-	(void)state;
 	run(sender, hvduo_peer, 4, NULL);
 	va = (uintptr_t)hvduo.buf[1] + 64;
 	assert_int_equal(hvline.n, 6);
@@ -156,8 +153,7 @@ static void headers_are_as_the_specification_has_them(void **state)
 	data_is(5, 1472, 8);
 }
 
-/* ---- kernel packets
- * ---------------------------------------------------------- */
+/* ---- kernel packets ---- */
 
 enum { KEPT = 3, SENT = 5, MORE = 3 };
 
@@ -259,7 +255,6 @@ static int kernel_far(struct weft_host *h, struct bench *b)
 
 static void kernel_packets_come_in_order_until_there_is_no_room(void **state)
 {
-	(void)state;
 	run(kernel_near, kernel_far, 0, "3");
 	assert_int_equal(hvline.n, SENT + 4);
 	assert_int_equal(hvline.len[SENT], 60);

@@ -32,14 +32,11 @@ static int forgets(struct weft_host *h, struct bench *b)
 
 static int idles(struct weft_host *h, struct bench *b)
 {
-	(void)h;
-	(void)b;
 	return 0;
 }
 
 static void fetched_descriptors_of_all_vis_are_given_up(void **state)
 {
-	(void)state;
 	hvduo_run(forgets, idles, 0);
 }
 
@@ -53,7 +50,6 @@ static int rings(struct weft_host *h, struct bench *b)
 	struct hvrig_desc *d[2];
 	uint64_t ctrl;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	ctrl = hvrig_load(r, HVIA_CTRL);
 	hvrig_store(r, HVIA_CTRL, ctrl | HVIA_CTRL_STOP);
@@ -71,7 +67,6 @@ static int rings(struct weft_host *h, struct bench *b)
 
 static void vi_0_has_the_first_turn(void **state)
 {
-	(void)state;
 	hvduo_run(rings, idles, 0);
 }
 
@@ -85,7 +80,6 @@ static int writes(struct weft_host *h, struct bench *b)
 	struct hvrig_desc *d;
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	d = hvrig_desc(r, 0, HVIA_OP_RDMAWRITE);
@@ -117,7 +111,6 @@ static int has_none(struct weft_host *h, struct bench *b)
 
 static void an_rdma_write_without_memory_names_its_region(void **state)
 {
-	(void)state;
 	hvduo_run(writes, has_none, 0);
 }
 

@@ -38,7 +38,7 @@ static uint64_t any(uint32_t *g)
 	}
 }
 
-/* ---- acts --------------------------------------------------------------- */
+/* ---- acts ---- */
 
 static void control(struct hvrig *r, uint32_t *g)
 {
@@ -135,7 +135,7 @@ static void act(struct hvrig *r, uint32_t *g)
 					      hvarea_rand(g) % 20000 * WEFT_NS);
 }
 
-/* ---- and then ----------------------------------------------------------- */
+/* ---- and then ---- */
 
 static void open_side(struct weft_host *h)
 {
@@ -177,7 +177,6 @@ static int lunatic(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h), g = t.seed * 2 + me, turn = 0;
 
-	(void)b;
 	open_side(h);
 	hvarea_meet(h, &turn);
 	for (uint32_t i = 0; i < ACTS; i++)
@@ -189,7 +188,6 @@ static int lunatic(struct weft_host *h, struct bench *b)
 
 static void mad(void **state)
 {
-	(void)state;
 	for (t.seed = 1; t.seed <= 12; t.seed++) {
 		struct bench *b = hvrig_bench();
 

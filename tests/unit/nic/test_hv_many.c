@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- many VIs (T-21, T-22) ---------------------------------------------- */
+/* ---- many VIs (T-21, T-22) ---- */
 
 enum { EACH = 2 };
 
@@ -21,7 +21,6 @@ static int many_sender(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, handle, at;
 	uint8_t *mem;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	mem = hvrig_mem(r, HVIA_VIS * EACH * 64, 0, &handle);
 	for (uint32_t vi = 0; vi < HVIA_VIS; vi++)
@@ -66,7 +65,6 @@ static int many_receiver(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, handle, bufs;
 	uint8_t *mem, *buf;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	mem = hvrig_mem(r, HVIA_VIS * EACH * 64, 0, &handle);
 	buf = hvrig_mem(r, HVIA_VIS * EACH * HVIA_PAGE, 0, &bufs);
@@ -111,7 +109,6 @@ static int many_receiver(struct weft_host *h, struct bench *b)
 /* T-21 */
 static void many(void **state)
 {
-	(void)state;
 	hvduo_run(many_sender, many_receiver, 0);
 }
 

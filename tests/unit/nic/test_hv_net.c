@@ -30,7 +30,7 @@ static struct {
 	uint32_t frames;
 } t;
 
-/* ---- the line ----------------------------------------------------------- */
+/* ---- the line ---- */
 
 struct line {
 	struct weft_frame *held;
@@ -87,7 +87,6 @@ static int line_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct line *l = c->state;
 
-	(void)err;
 	line_fini(c);
 	l->held = NULL;
 	return 0;
@@ -112,7 +111,7 @@ static void join(struct bench *b)
 			 0);
 }
 
-/* ---- the model (5.5) ---------------------------------------------------- */
+/* ---- the model (5.5) ---- */
 
 static struct {
 	uint32_t seq, cur, got, msg;
@@ -202,14 +201,13 @@ static void model(void)
 		}
 }
 
-/* ---- programs ----------------------------------------------------------- */
+/* ---- programs ---- */
 
 static int sender(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &t.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvrig_open(r, h);
 	hvarea_new(&t.area[0], r, 0x10000, ROOM, 0, 5);
 	hvrig_vi(r, 3, 4, 0);
@@ -253,7 +251,6 @@ static int receiver(struct weft_host *h, struct bench *b)
 	uint8_t *buf;
 	uint64_t e;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, MSGS * ROOM, 0, &handle);
 	hvrig_vi(r, 4, 3, 0);
@@ -316,7 +313,6 @@ static void trial(void)
 /* T-14: each frame of a message of four is lost, one after the other. */
 static void one_lost(void **state)
 {
-	(void)state;
 	for (uint32_t k = 0; k < 4; k++) {
 		memset(t.act, 0, sizeof(t.act));
 		t.n = t.posted = 3;
@@ -333,7 +329,6 @@ static void at_random(void **state)
 {
 	uint32_t seed = 4711;
 
-	(void)state;
 	for (uint32_t i = 0; i < 25; i++) {
 		uint32_t rate = 3 + hvarea_rand(&seed) % 12;
 
@@ -350,7 +345,7 @@ static void at_random(void **state)
 	}
 }
 
-/* ---- RDMA write that loses a packet ------------------------------------- */
+/* ---- RDMA write that loses a packet ---- */
 
 static int rdma_sender(struct weft_host *h, struct bench *b)
 {
@@ -407,7 +402,6 @@ static void rdma_lost(void **state)
 {
 	struct bench *b = bench(rdma_sender, rdma_receiver);
 
-	(void)state;
 	memset(t.act, 0, sizeof(t.act));
 	t.act[2] = LOSE;
 	finish(b);
@@ -417,7 +411,7 @@ static void rdma_lost(void **state)
 	bench_free(b);
 }
 
-/* ---- no Rx buffer (T-17) ------------------------------------------------ */
+/* ---- no Rx buffer (T-17) ---- */
 
 static int stopped(struct weft_host *h, struct bench *b)
 {
@@ -425,7 +419,6 @@ static int stopped(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, MSGS * ROOM, 0, &handle);
 	hvrig_vi(r, 4, 3, 0);
@@ -459,7 +452,6 @@ static void no_buffers(void **state)
 {
 	struct bench *b = bench(sender, stopped);
 
-	(void)state;
 	memset(t.act, 0, sizeof(t.act));
 	t.n = 40;
 	for (uint32_t k = 0; k < t.n; k++)

@@ -23,7 +23,7 @@ static struct {
 	struct ref_hv ref;
 } t;
 
-/* ---- scenario ----------------------------------------------------------- */
+/* ---- scenario ---- */
 
 /* Sizes at which something changes, and any. */
 static uint32_t size(uint32_t *g)
@@ -68,7 +68,7 @@ static void scenario(uint64_t seed)
 	}
 }
 
-/* ---- the product -------------------------------------------------------- */
+/* ---- the product ---- */
 
 static void post(struct hvrig *r, uint32_t i, uint32_t vi, uint32_t q,
 		 const struct ref_hv_seg *seg, uint32_t n, const uint8_t *buf,
@@ -95,7 +95,6 @@ static int receiver(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, AREA, 0, &handle);
 	hvrig_vi(r, PEER, VI, 0);
@@ -114,7 +113,6 @@ static int sender(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0, handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, AREA, 0, &handle);
 	hvrig_vi(r, VI, PEER, 0);
@@ -138,7 +136,7 @@ static void product(struct bench *b)
 		abort();
 }
 
-/* ---- both --------------------------------------------------------------- */
+/* ---- both ---- */
 
 static uint32_t packets(const struct ref_hv_msg *m)
 {

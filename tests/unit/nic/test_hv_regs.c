@@ -51,8 +51,7 @@ static void map_only(struct weft_host *h)
 				HVIA_BAR_CTRL_BYTES, WEFT_UC, &rig.ctl));
 }
 
-/* ---- configuration space ---------------------------------------------------
- */
+/* ---- configuration space ---- */
 
 static const struct config_row config[] = {
 	{ 0x00, 2, HVIA_VENDOR_ID, HVIA_VENDOR_ID },
@@ -72,7 +71,6 @@ static int spaces(struct weft_host *h, struct bench *b)
 	static const uint32_t bytes[2] = { HVIA_BAR_DOORBELL_BYTES,
 					   HVIA_BAR_CTRL_BYTES };
 
-	(void)b;
 	map_only(h);
 	CONFIG_CHECK(h, rig.dev, config);
 	config_bars(h, rig.dev, bytes, 2);
@@ -81,12 +79,10 @@ static int spaces(struct weft_host *h, struct bench *b)
 
 static void configuration_space_is_as_the_table_says(void **state)
 {
-	(void)state;
 	run(spaces, NULL, NULL);
 }
 
-/* ---- control registers ------------------------------------------------------
- */
+/* ---- control registers ---- */
 
 enum { LINK = HVIA_STATUS_LINK, L1S = (64 << 20) / HVIA_L1_BYTES };
 
@@ -146,13 +142,11 @@ static int values(struct weft_host *h, struct bench *b)
 
 static void stores_leave_what_the_table_says(void **state)
 {
-	(void)state;
 	run(values, NULL, NULL);
 }
 
 static int without_prefetch(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	map_only(h);
 	assert_int_equal(hvrig_load(&rig, HVIA_CTRL), 0);
 	return 0;
@@ -160,7 +154,6 @@ static int without_prefetch(struct weft_host *h, struct bench *b)
 
 static int with_host_table(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	map_only(h);
 	assert_int_equal(hvrig_load(&rig, HVIA_CTRL),
 			 HVIA_CTRL_PREFETCH | HVIA_CTRL_ATT_HOST);
@@ -169,7 +162,6 @@ static int with_host_table(struct weft_host *h, struct bench *b)
 
 static int with_address(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	map_only(h);
 	assert_int_equal(hvrig_load(&rig, HVIA_MAC), 0x665544332202);
 	assert_int_equal(hvrig_load(&rig, HVIA_PAYLOAD_MAX), 1472);
@@ -178,7 +170,6 @@ static int with_address(struct weft_host *h, struct bench *b)
 
 static int with_short_frames(struct weft_host *h, struct bench *b)
 {
-	(void)b;
 	map_only(h);
 	assert_int_equal(hvrig_load(&rig, HVIA_PAYLOAD_MAX), 18);
 	return 0;
@@ -186,22 +177,19 @@ static int with_short_frames(struct weft_host *h, struct bench *b)
 
 static void registers_follow_the_parameters(void **state)
 {
-	(void)state;
 	run(without_prefetch, "prefetch", "0");
 	run(with_host_table, "att_host", "yes");
 	run(with_address, "mac_addr", "112516402455042"); /* 0x665544332202 */
 	run(with_short_frames, "mtu", "60");
 }
 
-/* ---- SDRAM
- * ------------------------------------------------------------------- */
+/* ---- SDRAM ---- */
 
 /* The address goes on with each access, and from the end to the beginning. */
 static int sdram(struct weft_host *h, struct bench *b)
 {
 	const uint32_t end = 64 << 20;
 
-	(void)b;
 	map_only(h);
 	hvrig_store(&rig, HVIA_ATT_ADDR, end - 16);
 	for (uint64_t i = 1; i <= 4; i++)
@@ -229,7 +217,6 @@ static int sdram(struct weft_host *h, struct bench *b)
 
 static void the_table_is_written_word_by_word(void **state)
 {
-	(void)state;
 	run(sdram, NULL, NULL);
 }
 
@@ -284,12 +271,10 @@ static int moves(struct weft_host *h, struct bench *b)
 
 static void entries_of_level_2_are_moved_inside_of_the_table(void **state)
 {
-	(void)state;
 	run(moves, NULL, NULL);
 }
 
-/* ---- accesses that mean nothing
- * ---------------------------------------------- */
+/* ---- accesses that mean nothing ---- */
 
 static int wrong(struct weft_host *h, struct bench *b)
 {
@@ -320,7 +305,6 @@ static int wrong(struct weft_host *h, struct bench *b)
 
 static void accesses_that_mean_nothing_are_counted(void **state)
 {
-	(void)state;
 	run(wrong, NULL, NULL);
 }
 
@@ -344,7 +328,6 @@ static int in_step(struct weft_host *h, struct bench *b)
 	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
 	bool same = bus->num * n->clock.den == n->clock.num * bus->den;
 
-	(void)h;
 	assert_int_equal(same, b->v[0]);
 	assert_ptr_equal(n->clk, same ? bus : &n->clock);
 	return 0;
@@ -354,7 +337,6 @@ static void the_card_has_the_clock_of_a_bus_as_fast(void **state)
 {
 	static const char *const preset[] = { "pci33", "pci64-66" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bench *b = bench_make(1, &weft_class_bus_pci,
 					     &weft_class_hvia_nic);
@@ -372,13 +354,11 @@ static void no_cable_is_no_link(void **state)
 	struct bench *b =
 		bench_make(1, &weft_class_bus_pci, &weft_class_hvia_nic);
 
-	(void)state;
 	bench_well(b, alone);
 	bench_free(b);
 }
 
-/* ---- VI table
- * ---------------------------------------------------------------- */
+/* ---- VI table ---- */
 
 static uint64_t vi_load(uint32_t vi, uint32_t byte)
 {
@@ -398,7 +378,6 @@ static int table(struct weft_host *h, struct bench *b)
 	const uint32_t keep = HVIA_VIF_RDMA_WRITE | HVIA_VIF_IRQ_SEND |
 			      HVIA_VIF_IRQ_RECV | HVIA_VIF_STAMP;
 
-	(void)b;
 	map_only(h);
 	for (uint32_t i = 0; i < 5; i++) {
 		uint32_t v = vis[i];
@@ -433,7 +412,6 @@ static int table(struct weft_host *h, struct bench *b)
 
 static void entries_of_the_vi_table_keep_what_is_stored(void **state)
 {
-	(void)state;
 	run(table, NULL, NULL);
 }
 

@@ -97,7 +97,6 @@ static void a_message_tells_each_step(void **state)
 {
 	static const char *const want[] = { TO_THE_LOOK FROM_THE_WRITE NULL };
 
-	(void)state;
 	messages = 3;
 	told(WEFT_TRACE_MARK, NULL, "1", want);
 }
@@ -108,7 +107,6 @@ static void a_message_tells_the_steps_of_a_miss(void **state)
 					    "n1 translates the data's address",
 					    FROM_THE_WRITE NULL };
 
-	(void)state;
 	messages = 1; /* behind it the next descriptor is fetched */
 	told(WEFT_TRACE_MARK, NULL, "0", want);
 }
@@ -125,7 +123,6 @@ static void engines_tell_their_states(void **state)
 						"n1 XA",     "n1 IDLE",
 						"n1 IDLE",   NULL };
 
-	(void)state;
 	messages = 1;
 	told(WEFT_TRACE_STATE, "send", "1", sent);
 	told(WEFT_TRACE_STATE, "receive", "0", received);

@@ -96,7 +96,6 @@ static void minimum(void **state)
 	struct bench *b = bench(4, HVIA_OP_SENDRECV);
 	double wire = 266 + 576 + 410 + 668;
 
-	(void)state;
 	run(b);
 	for (uint32_t i = 0; i < 4; i++) {
 		double bell = hvrig_stage(b, 0, "doorbell", i);
@@ -154,7 +153,6 @@ static void sizes(void **state)
 		    { 4096, 48.44 },  { 8192, 84.62 },	  { 10000, 101.1 },
 		    { 65536, 595.5 }, { 1048576, 9354.1 } };
 
-	(void)state;
 	for (uint32_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
 		struct bench *b = bench(row[k].n, HVIA_OP_SENDRECV);
 		double got;
@@ -199,7 +197,6 @@ static void rdma(void **state)
 		{ 8192, 67 }, { 16384, 136 }, { 65536, 67 }, { 1048576, 67 }
 	};
 
-	(void)state;
 	for (uint32_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
 		uint32_t n = row[k].n;
 		double r = latency(n, HVIA_OP_RDMAWRITE, NULL, NULL);
@@ -217,7 +214,6 @@ static void att_in_host(void **state)
 {
 	double t[2];
 
-	(void)state;
 	for (uint32_t k = 0; k < 2; k++) {
 		struct bench *b = bench(4, HVIA_OP_SENDRECV);
 
@@ -238,7 +234,6 @@ static void outstanding(void **state)
 	struct bench *b = bench(1 << 20, HVIA_OP_SENDRECV);
 	double us;
 
-	(void)state;
 	b->v[MESSAGES] = 1;
 	bench_set(b, "hvia.nic", "tx_outstanding", "2");
 	run(b);
@@ -247,7 +242,7 @@ static void outstanding(void **state)
 	bench_free(b);
 }
 
-/* ---- two VIs in turn (T-22) --------------------------------------------- */
+/* ---- two VIs in turn (T-22) ---- */
 
 static int pair_receiver(struct weft_host *h, struct bench *b)
 {
@@ -255,7 +250,6 @@ static int pair_receiver(struct weft_host *h, struct bench *b)
 	uint32_t handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, 1 << 16, 0, &handle);
 	for (uint32_t i = 0; i < 8; i++) {
@@ -280,7 +274,6 @@ static int pair_sender(struct weft_host *h, struct bench *b)
 	uint32_t handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, 4096, 0, &handle);
 	hvrig_vi(r, 20, 10, 0);
@@ -301,7 +294,6 @@ static int pair_sender(struct weft_host *h, struct bench *b)
 /* T-22: one entry belongs to the VI that was prepared last, two to both. */
 static void two_vis(void **state)
 {
-	(void)state;
 	for (uint32_t n = 1; n <= 2; n++) {
 		struct bench *b = hvrig_bench();
 		double t;
@@ -323,7 +315,7 @@ static void two_vis(void **state)
 	}
 }
 
-/* ---- descriptor and packet at once (T-24) ------------------------------- */
+/* ---- descriptor and packet at once (T-24) ---- */
 
 static int late_receiver(struct weft_host *h, struct bench *b)
 {
@@ -369,7 +361,6 @@ static int late_sender(struct weft_host *h, struct bench *b)
 	uint32_t handle;
 	uint8_t *buf;
 
-	(void)b;
 	hvrig_open(r, h);
 	buf = hvrig_mem(r, 4096, 0, &handle);
 	hvrig_vi(r, 2, 1, 0);
@@ -395,7 +386,6 @@ static void late(void **state)
 {
 	struct bench *b = hvrig_bench();
 
-	(void)state;
 	bench_prog(b, 0, late_sender);
 	bench_prog(b, 1, late_receiver);
 	bench_start(b);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- doorbells (T-18, T-19) --------------------------------------------- */
+/* ---- doorbells (T-18, T-19) ---- */
 
 static void ring(struct hvrig *r, uint32_t vi, uint32_t q, uint64_t token)
 {
@@ -42,7 +42,6 @@ static int misuser(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0;
 	uint64_t e;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	spoil(10, hvia_token(r->desc_handle, 32), HVIA_ERROR_POST_DESC, 1);
@@ -71,7 +70,6 @@ static int misuser(struct weft_host *h, struct bench *b)
 /* T-18, T-37 */
 static void doorbells(void **state)
 {
-	(void)state;
 	hvduo_run(misuser, hvduo_peer, 0);
 }
 
@@ -81,7 +79,6 @@ static int overrunner(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &hvduo.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	for (uint32_t i = 0; i < 64; i++) {
@@ -108,11 +105,10 @@ static int overrunner(struct weft_host *h, struct bench *b)
 /* T-19 */
 static void overrun(void **state)
 {
-	(void)state;
 	hvduo_run(overrunner, hvduo_peer, 0);
 }
 
-/* ---- links set late (T-20) ---------------------------------------------- */
+/* ---- links set late (T-20) ---- */
 
 /* The second descriptor is linked and posted at every time around the end of
  * the first. */
@@ -121,7 +117,6 @@ static int racer(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &hvduo.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	for (uint32_t i = 0; i < 400; i++) {
@@ -151,7 +146,6 @@ static int race_peer(struct weft_host *h, struct bench *b)
 	struct hvrig *r = &hvduo.rig[1];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct hvrig_desc *d = hvrig_desc(r, i, 0);
@@ -178,18 +172,16 @@ static int race_peer(struct weft_host *h, struct bench *b)
 /* T-20 */
 static void race(void **state)
 {
-	(void)state;
 	hvduo_run(racer, race_peer, 0);
 }
 
-/* ---- states (T-26, T-27), interrupts (T-43) ----------------------------- */
+/* ---- states (T-26, T-27), interrupts (T-43) ---- */
 
 static int stater(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	/* a send in IDLE is flushed at once; receives stay */
@@ -222,7 +214,6 @@ static int stater(struct weft_host *h, struct bench *b)
 /* T-26, T-27: the card's part. */
 static void states(void **state)
 {
-	(void)state;
 	hvduo_run(stater, hvduo_peer, 1);
 }
 
@@ -230,7 +221,6 @@ static int irq_sender(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	for (uint32_t i = 0; i < 60; i++)
@@ -263,11 +253,10 @@ static int irq_receiver(struct weft_host *h, struct bench *b)
 /* T-43: the card's part. */
 static void interrupts(void **state)
 {
-	(void)state;
 	hvduo_run(irq_sender, irq_receiver, 60);
 }
 
-/* ---- compaction (T-32, the card's part) --------------------------------- */
+/* ---- compaction (T-32, the card's part) ---- */
 
 static int mover(struct weft_host *h, struct bench *b)
 {
@@ -277,7 +266,6 @@ static int mover(struct weft_host *h, struct bench *b)
 	weft_time_t t0, t1;
 	uint64_t w;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_new(&hole, r, 0x100000, 50 * HVIA_PAGE, 0, 1);
 	from = r->l2;
@@ -320,7 +308,6 @@ static int moved_peer(struct weft_host *h, struct bench *b)
 /* T-32: the card's part. */
 static void compaction(void **state)
 {
-	(void)state;
 	hvduo_run(mover, moved_peer, 1);
 }
 

@@ -65,7 +65,6 @@ static int player(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;
 
-	(void)b;
 	hvrig_open(&hvduo.rig[0], h);
 	hvarea_meet(h, &turn);
 	play(&hvduo.rig[0]);
@@ -105,8 +104,7 @@ static uint64_t counted(struct bench *b, const char *name)
 
 enum { ONE = HVIA_FF_FIRST | HVIA_FF_LAST };
 
-/* ---- layout ----------------------------------------------------------------
- */
+/* ---- layout ---- */
 
 static void says_immediate(struct hvrig *r)
 {
@@ -119,8 +117,6 @@ static void says_immediate(struct hvrig *r)
 
 static void has_immediate(struct hvrig *r, struct bench *b)
 {
-	(void)r;
-	(void)b;
 	assert_int_equal(desc(0)->d.status, RECV | HVIA_ST_IMMEDIATE);
 	assert_int_equal(desc(0)->d.immediate, 0x12345678);
 	assert_int_equal(desc(0)->d.length, 8);
@@ -130,12 +126,10 @@ static void has_immediate(struct hvrig *r, struct bench *b)
 
 static void immediate_data_of_a_send_lie_at_byte_30(void **state)
 {
-	(void)state;
 	run(says_immediate, has_immediate, 0);
 }
 
-/* ---- sequence --------------------------------------------------------------
- */
+/* ---- sequence ---- */
 
 static void says_over_the_wrap(struct hvrig *r)
 {
@@ -153,7 +147,6 @@ static void says_over_the_wrap(struct hvrig *r)
 
 static void has_four(struct hvrig *r, struct bench *b)
 {
-	(void)r;
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(desc(i)->d.status, i < 4 ? RECV : 0);
 	assert_int_equal(counted(b, "gaps"), 0);
@@ -162,7 +155,6 @@ static void has_four(struct hvrig *r, struct bench *b)
 
 static void sequence_numbers_go_on_over_the_wrap(void **state)
 {
-	(void)state;
 	run(says_over_the_wrap, has_four, 0xfffe);
 }
 
@@ -176,7 +168,6 @@ static void says_over_a_gap(struct hvrig *r)
 
 static void has_two(struct hvrig *r, struct bench *b)
 {
-	(void)r;
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(desc(i)->d.status, i < 2 ? RECV : 0);
 	assert_int_equal(counted(b, "gaps"), 1);
@@ -185,12 +176,10 @@ static void has_two(struct hvrig *r, struct bench *b)
 
 static void a_gap_at_the_wrap_is_one(void **state)
 {
-	(void)state;
 	run(says_over_a_gap, has_two, 0xfffe);
 }
 
-/* ---- messages that change --------------------------------------------------
- */
+/* ---- messages that change ---- */
 
 static void says_other_length(struct hvrig *r)
 {
@@ -220,7 +209,6 @@ static void says_other_offset(struct hvrig *r)
 
 static void has_partial(struct hvrig *r, struct bench *b)
 {
-	(void)r;
 	assert_int_equal(desc(0)->d.status, RECV | HVIA_ST_PARTIAL_ERROR);
 	assert_int_equal(desc(0)->d.length, 1472);
 	assert_int_equal(hvduo.buf[1][1471], 1);
@@ -232,13 +220,11 @@ static void has_partial(struct hvrig *r, struct bench *b)
 
 static void a_message_keeps_its_length_and_place(void **state)
 {
-	(void)state;
 	run(says_other_length, has_partial, 0);
 	run(says_other_offset, has_partial, 0);
 }
 
-/* ---- frames of others ------------------------------------------------------
- */
+/* ---- frames of others ---- */
 
 static void says_foreign(struct hvrig *r)
 {
@@ -257,12 +243,10 @@ static void has_one(struct hvrig *r, struct bench *b)
 
 static void frames_of_others_keep_no_buffer(void **state)
 {
-	(void)state;
 	run(says_foreign, has_one, 0);
 }
 
-/* ---- interrupts ------------------------------------------------------------
- */
+/* ---- interrupts ---- */
 
 static void says_kernel(struct hvrig *r)
 {
@@ -283,18 +267,15 @@ static void is_masked(struct hvrig *r, struct bench *b)
 
 static void a_masked_cause_raises_no_interrupt(void **state)
 {
-	(void)state;
 	run(says_kernel, is_masked, 0);
 }
 
-/* ---- memory that is not there ----------------------------------------------
- */
+/* ---- memory that is not there ---- */
 
 static int sends_there(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;
 
-	(void)b;
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
 	assert_int_equal(hvduo_sent(hvduo_simple(0, 64)), OK);
@@ -324,7 +305,6 @@ static int has_none(struct weft_host *h, struct bench *b)
 
 static void bytes_that_find_no_memory_are_reported(void **state)
 {
-	(void)state;
 	hvduo_run(sends_there, has_none, 0);
 }
 

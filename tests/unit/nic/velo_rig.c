@@ -12,8 +12,7 @@ extern const struct weft_class weft_class_extoll_nic, weft_class_extoll_xbar;
 
 enum { EV_WRITTEN, EV_READ, EV_SLOW };
 
-/* ---- bus ------------------------------------------------------------------
- */
+/* ---- bus ---- */
 
 static const struct weft_param xbus_params[] = {
 	WEFT_PARAM(CLOCK, struct xbus, clock, "200MHz", "", OWN, "HT core"),
@@ -161,13 +160,11 @@ static const struct weft_clock *xbus_clock(struct weft_port *p)
 
 static bool xbus_many(struct weft_port *p)
 {
-	(void)p;
 	return true;
 }
 
 static bool xbus_defer(struct weft_port *p)
 {
-	(void)p;
 	return true;
 }
 
@@ -185,16 +182,12 @@ static const struct weft_bus_ops xbus_ops = {
 /* Devices call the bus; nothing arrives. */
 static void no_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
-	(void)c;
-	(void)port;
-	(void)f;
 }
 
 static int xbus_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct xbus *b = c->state;
 
-	(void)err;
 	b->comp = c;
 	b->dev = &c->ports[0];
 	b->dev->iface = &xbus_ops;
@@ -225,8 +218,7 @@ static WEFT_COMPONENT(test_xbus, .name = "test.xbus", .kind = WEFT_KIND_BUS,
 			       .event = xbus_event,
 			       .fini = xbus_fini });
 
-/* ---- peer -----------------------------------------------------------------
- */
+/* ---- peer ---- */
 
 static const struct weft_param xnet_params[] = {
 	WEFT_PARAM(CLOCK, struct xnet, clock, "156MHz", "", OWN, "core"),
@@ -317,8 +309,7 @@ static WEFT_COMPONENT(test_xnet, .name = "test.xnet", .kind = WEFT_KIND_TRAFFIC,
 			       .event = xnet_event,
 			       .fini = xnet_fini });
 
-/* ---- building --------------------------------------------------------------
- */
+/* ---- building ---- */
 
 static void must(int ret, const struct weft_err *err)
 {
@@ -456,8 +447,7 @@ void xr_free(struct xr *r)
 	ex_topo_fini(&r->topo);
 }
 
-/* ---- driving
- * ----------------------------------------------------------------- */
+/* ---- driving ---- */
 
 uint64_t xr_cycle(const struct xr *r)
 {

@@ -55,7 +55,7 @@ struct xbus {
 	uint32_t n_log;
 };
 
-/* ---- scripted peer of the network ports --------------------------------- */
+/* ---- scripted peer of the network ports ---- */
 
 struct xnet_pkt {
 	uint64_t cycle; /* last word at the peer (its N4 included) */
@@ -81,8 +81,7 @@ struct xnet {
 	uint32_t n_owed;
 };
 
-/* ---- the bench ------------------------------------------------------------
- */
+/* ---- the bench ---- */
 
 struct xr {
 	struct weft_sim *sim;

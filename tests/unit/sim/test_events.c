@@ -103,7 +103,6 @@ static void order_is_total(void **state)
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" };
 	char first[4096];
 
-	(void)state;
 	run_named(ab, 2, "1");
 	assert_string_equal(journal.text,
 			    "10:a:a9 10:b:a9 10:a:e1 10:a:e2 10:a:e3 "
@@ -117,7 +116,6 @@ static void timer_keeps_the_earliest(void **state)
 {
 	const char *a[] = { "a" };
 
-	(void)state;
 	run_named(a, 1, "2");
 	assert_string_equal(journal.text, "50:a:e5 ");
 }
@@ -130,7 +128,6 @@ static void timer_uses_a_wake_up_again(void **state)
 	struct weft_comp *c = weft_sim_add(sim, &weft_class_probe, "a", &err);
 	struct probe *p = c->state;
 
-	(void)state;
 	journal.text[0] = 0;
 	assert_int_equal(weft_comp_init(c, &err), 0);
 	assert_int_equal(weft_sim_start(sim, &err), 0);
@@ -154,7 +151,6 @@ static void run_until_advances_time(void **state)
 	struct weft_err err = { 0 };
 	struct weft_comp *c = weft_sim_add(sim, &weft_class_probe, "a", &err);
 
-	(void)state;
 	journal.text[0] = 0;
 	assert_int_equal(weft_comp_init(c, &err), 0);
 	assert_int_equal(weft_sim_start(sim, &err), 0);
@@ -172,7 +168,6 @@ static void two_names_clash(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		weft_comp_init(weft_sim_add(sim, &weft_class_probe, "x", &err),
 			       &err);
@@ -189,7 +184,6 @@ static void random_streams_follow_names(void **state)
 	struct weft_comp *b2 = weft_sim_add(s2, &weft_class_probe, "b", &err);
 	struct weft_comp *a2 = weft_sim_add(s2, &weft_class_probe, "a", &err);
 
-	(void)state;
 	weft_comp_init(a1, &err);
 	weft_comp_init(b2, &err);
 	weft_comp_init(a2, &err);
@@ -207,7 +201,6 @@ static void measurements_are_kept(void **state)
 	struct weft_hist *h;
 	const struct weft_result *r = weft_sim_result(sim);
 
-	(void)state;
 	weft_comp_init(c, &err);
 	weft_sim_start(sim, &err);
 	weft_metric(c, "speed", "m/s", 2.5);
@@ -238,7 +231,6 @@ static void manifest_of_many(void **state)
 	uint32_t i, n = 0;
 	char name[16];
 
-	(void)state;
 	for (i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "c%u", i);
 		c = weft_sim_add(sim, &weft_class_probe, name, NULL);

@@ -12,7 +12,6 @@ static void slices_share_bytes(void **state)
 	struct weft_slice s = weft_slice_new(sim, 100), t;
 	struct weft_buf *b = s.buf;
 
-	(void)state;
 	memset(weft_slice_data(s), 7, 100);
 	t = weft_slice_sub(s, 40, 20);
 	assert_int_equal(t.len, 20);
@@ -35,7 +34,6 @@ static void no_payload_means_no_bytes(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_slice s;
 
-	(void)state;
 	weft_sim_set_payload(sim, false);
 	s = weft_slice_new(sim, 512);
 	assert_null(s.buf);
@@ -51,7 +49,6 @@ static void frames_are_clean_and_counted(void **state)
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_frame *f = weft_frame_new(sim), *d;
 
-	(void)state;
 	f->payload = weft_slice_new(sim, 64);
 	f->u[3] = 9;
 	f->raw = weft_raw_new(sim, 3);

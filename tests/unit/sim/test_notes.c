@@ -61,7 +61,6 @@ static void mouth_event(struct weft_comp *c, uint32_t tag)
 {
 	static const weft_time_t at[] = { 30, 20, 30 };
 
-	(void)tag;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct weft_bus_note note = { .kind = WEFT_NOTE_STORED,
 					      .time = at[i] };
@@ -72,7 +71,6 @@ static void mouth_event(struct weft_comp *c, uint32_t tag)
 
 static int mouth_start(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
 	weft_wake(c, 0, 10);
 	return 0;
 }
@@ -80,9 +78,6 @@ static int mouth_start(struct weft_comp *c, struct weft_err *err)
 static void mouth_arrive(struct weft_comp *c, uint32_t port,
 			 struct weft_frame *f)
 {
-	(void)c;
-	(void)port;
-	(void)f;
 	fail();
 }
 
@@ -129,7 +124,6 @@ static void an_arrival_each(void **state)
 {
 	struct ear e = hear((struct ear){ .deaf = true }, 0, 0);
 
-	(void)state;
 	in_order_of_time(e);
 	assert_int_equal(e.told, 0);
 	assert_int_equal(e.arrivals, 3);
@@ -141,7 +135,6 @@ static void told_ahead_and_queued(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_POST }, 0, 0);
 
-	(void)state;
 	in_order_of_time(e);
 	assert_int_equal(e.told, 3);
 	assert_int_equal(e.told_at, 10);
@@ -152,7 +145,6 @@ static void taken_is_not_queued(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_TAKEN }, 0, 50);
 
-	(void)state;
 	assert_int_equal(e.told, 3);
 	assert_int_equal(e.n, 0);
 }
@@ -161,7 +153,6 @@ static void quiet_waits_for_a_look(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 50);
 
-	(void)state;
 	in_order_of_time(e);
 	assert_int_equal(e.arrivals, 1);
 	assert_int_equal(e.at[0], 50);
@@ -177,7 +168,6 @@ static void quiet_can_be_expected(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 1, 15);
 
-	(void)state;
 	in_order_of_time(e);
 	assert_int_equal(e.at[0], 20);
 	assert_int_equal(e.at[1], 30);

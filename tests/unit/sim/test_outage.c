@@ -32,7 +32,6 @@ static void test_once_and_for_good(void **state)
 	struct outage good = { .at = 5 * WEFT_US };
 	uint32_t i = 0;
 
-	(void)state;
 	open_outage(&once, 1);
 	assert_span(outage_get(&once, 0), 5 * WEFT_US, 6 * WEFT_US);
 	assert_null(outage_get(&once, 1));
@@ -53,7 +52,6 @@ static void test_regular(void **state)
 			    .every = 10 * WEFT_US };
 	uint32_t i = 0;
 
-	(void)state;
 	open_outage(&o, 1);
 	for (uint32_t k = 0; k < 20; k++)
 		assert_span(outage_get(&o, k), (5 + 10 * k) * WEFT_US,
@@ -69,7 +67,6 @@ static void test_end_of_time(void **state)
 {
 	struct outage o = { .at = WEFT_NEVER - 25, .length = 10, .every = 20 };
 
-	(void)state;
 	open_outage(&o, 1);
 	assert_span(outage_get(&o, 0), WEFT_NEVER - 25, WEFT_NEVER - 15);
 	assert_span(outage_get(&o, 1), WEFT_NEVER - 5, WEFT_NEVER);
@@ -88,7 +85,6 @@ static void test_random(void **state)
 	enum { N = 4000 };
 	double length = 0, gap = 0, first = 0;
 
-	(void)state;
 	for (uint32_t seed = 0; seed < N; seed++) {
 		struct outage o = { .at = 5 * WEFT_US,
 				    .length = WEFT_US,
@@ -126,7 +122,6 @@ static void test_refused(void **state)
 		{ { .every = 10, .length = 9, .random = true }, NULL },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct outage o = t[i].o;
 		struct weft_err err = { 0 };

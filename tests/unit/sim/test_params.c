@@ -56,7 +56,6 @@ static void defaults_and_units(void **state)
 	struct sw *s = c->state;
 	char buf[32];
 
-	(void)state;
 	assert_int_equal(s->ports, 8);
 	assert_int_equal(s->xp_bytes, 2048);
 	assert_int_equal(s->t, 12800000);
@@ -78,7 +77,6 @@ static void mistakes_are_named(void **state)
 	struct weft_err err = { 0 };
 	struct weft_comp *c = weft_sim_add(sim, &weft_class_sw, "s", &err);
 
-	(void)state;
 	expect_refusal("portz", "3", "did you mean 'ports'?");
 	expect_refusal("ports", "1", "ports: '1' is below 2");
 	expect_refusal("ports", "65", "above 64");

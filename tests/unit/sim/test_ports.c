@@ -101,7 +101,6 @@ static void frames_arrive_in_time(void **state)
 	struct pair p;
 	struct end *e;
 
-	(void)state;
 	pair_new(&p);
 	e = p.b->state;
 	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
@@ -125,7 +124,6 @@ static void frames_that_overlap_on_a_line_fail_the_run_once(void **state)
 	const struct weft_result *r;
 	struct pair p;
 
-	(void)state;
 	pair_new(&p);
 	weft_port_find(p.a, "link1")->beside = false;
 	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
@@ -147,7 +145,6 @@ frames_may_lie_beside_each_other_where_the_owner_says_so(void **state)
 {
 	struct pair p;
 
-	(void)state;
 	pair_new(&p);
 	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
 	send(&p, 1, 0);
@@ -165,7 +162,6 @@ static void filters_see_everything(void **state)
 	struct end *e;
 	struct weft_comp *f;
 
-	(void)state;
 	pair_new(&p);
 	e = p.b->state;
 	f = add(&p, &weft_class_twice, "f");
@@ -193,7 +189,6 @@ static void filters_stand_in_a_row(void **state)
 	struct pair p;
 	struct end *e;
 
-	(void)state;
 	pair_new(&p);
 	e = p.b->state;
 	for (uint32_t i = 0; i < 2; i++)
@@ -219,7 +214,6 @@ static void bad_cables_are_refused(void **state)
 	struct pair p;
 	struct weft_port *l0;
 
-	(void)state;
 	pair_new(&p);
 	l0 = weft_port_find(p.a, "link0");
 	assert_null(weft_port_find(p.a, "link2"));
@@ -249,7 +243,6 @@ static void dangling_port_is_refused(void **state)
 	struct weft_err err = { 0 };
 	struct weft_comp *c = weft_sim_add(sim, &weft_class_end, "a", &err);
 
-	(void)state;
 	assert_int_equal(weft_comp_init(c, &err), 0);
 	assert_true(weft_sim_start(sim, &err) < 0);
 	assert_string_equal(err.msg,
@@ -263,7 +256,6 @@ static void lost_frames_are_found(void **state)
 {
 	struct pair p;
 
-	(void)state;
 	pair_new(&p);
 	assert_int_equal(weft_sim_start(p.sim, &p.err), 0);
 	weft_frame_new(p.sim);

@@ -92,7 +92,6 @@ static void run_one(uint64_t seed)
 
 static void same_as_sorted_array(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++)
 		run_one(seed);
 }
@@ -104,7 +103,6 @@ static void until_is_respected(void **state)
 	struct evq q;
 	struct evq_event e;
 
-	(void)state;
 	evq_init(&q);
 	evq_push(&q, 1ull << 45, 7);
 	assert_false(evq_pop(&q, 1000, &e));
@@ -129,7 +127,6 @@ static void large_buckets_are_sorted(void **state)
 	struct evq q;
 	struct evq_event e, last = { 0, 0 };
 
-	(void)state;
 	evq_init(&q);
 	for (uint32_t i = 0; i < N; i++)
 		evq_push(&q, 5000000000ull + i % 3,
@@ -152,7 +149,6 @@ static void far_deadlines_leave_no_memory_behind(void **state)
 	struct evq_event e;
 	uint64_t spare = 0;
 
-	(void)state;
 	evq_init(&q);
 	evq_push(&q, 0, EVQ_KEY(1, 0, 0));
 	for (uint32_t i = 0; i < STEPS * EACH; i++) {

@@ -62,7 +62,6 @@ static int setup(void **state)
 {
 	struct weft_err err = { 0 };
 
-	(void)state;
 	sim = weft_sim_new(1);
 	dev = weft_sim_add(sim, &weft_class_dev, "d", &err);
 	return weft_comp_init(dev, &err);
@@ -70,14 +69,12 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weft_sim_free(sim);
 	return 0;
 }
 
 static void loads_of_all_sizes(void **state)
 {
-	(void)state;
 	assert_int_equal(weft_reg_load(dev, 0, 0, 4), 0x160017DF);
 	assert_int_equal(weft_reg_load(dev, 0, 2, 2), 0x1600);
 	assert_int_equal(weft_reg_load(dev, 0, 3, 1), 0x16);
@@ -90,7 +87,6 @@ static void loads_of_all_sizes(void **state)
 
 static void stores_obey_the_masks(void **state)
 {
-	(void)state;
 	weft_reg_store(dev, 0, 0, 4, 0);
 	assert_int_equal(weft_reg_load(dev, 0, 0, 4), 0x160017DF);
 	weft_reg_store(dev, 0, 8, 4, 0x5055);
@@ -107,7 +103,6 @@ static void hooks_see_whole_registers(void **state)
 {
 	struct dev *d = dev->state;
 
-	(void)state;
 	weft_reg_store(dev, 2, 0, 4, 0x11223344);
 	weft_reg_store(dev, 2, 1, 1, 0xAA);
 	assert_int_equal(d->wrote_val, 0x1122AA44);
@@ -121,7 +116,6 @@ static void hooks_see_whole_registers(void **state)
 
 static void halves_of_a_wide_register(void **state)
 {
-	(void)state;
 	weft_reg_store(dev, 2, 0x44, 4, 0xDEADBEEF);
 	weft_reg_store(dev, 2, 0x40, 4, 0x01234567);
 	assert_int_equal(weft_reg_load(dev, 2, 0x40, 8), 0xDEADBEEF01234567);
@@ -140,7 +134,6 @@ static void overlaps_are_found(void **state)
 	struct weft_err err = { 0 };
 	struct weft_comp *c = weft_sim_add(sim, &weft_class_bad, "b", &err);
 
-	(void)state;
 	assert_true(weft_comp_init(c, &err) < 0);
 	assert_string_equal(err.msg, "test.bad: registers x and y overlap");
 }

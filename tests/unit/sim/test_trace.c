@@ -30,8 +30,6 @@ static const struct weft_port_decl ports[] = {
 
 static void end_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
-	(void)c;
-	(void)port;
 	weft_frame_free(f);
 }
 
@@ -59,7 +57,6 @@ static void test_nobody(void **state)
 	struct weft_comp *a, *b;
 	struct weft_sim *sim = two_ends(&a, &b);
 
-	(void)state;
 	assert_false(weft_heard(a));
 	assert_int_equal(weft_msg_open(a), 0);
 	assert_int_equal(weft_msg_fork(a, 5), 0);
@@ -74,7 +71,6 @@ static void test_two_listen(void **state)
 	struct weft_sim *sim = two_ends(&a, &b);
 	uint64_t id, part;
 
-	(void)state;
 	weft_sim_listen(sim, &one.l);
 	weft_sim_listen(sim, &two.l);
 	id = weft_msg_open(a);
@@ -103,7 +99,6 @@ static void test_frame(void **state)
 	struct weft_frame *f;
 	uint64_t id;
 
-	(void)state;
 	weft_sim_listen(sim, &ear.l);
 	id = weft_msg_open(a);
 	f = weft_frame_new(sim);

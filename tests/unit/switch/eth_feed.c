@@ -43,7 +43,6 @@ static void arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct station *s = c->state;
 
-	(void)port;
 	note(s->feed, (uint32_t)(c->name[1] - '0'), f);
 	weft_frame_free(f);
 }
@@ -52,7 +51,6 @@ static void event(struct weft_comp *c, uint32_t tag)
 {
 	struct station *s = c->state;
 
-	(void)tag;
 	weft_port_send(&c->ports[0], s->list[s->next++].f, weft_now(c));
 }
 

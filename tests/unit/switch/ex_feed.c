@@ -8,7 +8,7 @@
 
 extern const struct weft_class weft_class_extoll_xbar;
 
-/* ---- waking ------------------------------------------------------------ */
+/* ---- waking ---- */
 
 static void arm(struct feed *f, uint32_t i, uint64_t cycle)
 {
@@ -27,7 +27,7 @@ static void feed_wake(void *own, struct eport *ep, uint64_t cycle)
 
 static const struct eport_ops feed_port = { .wake = feed_wake };
 
-/* ---- sending ----------------------------------------------------------- */
+/* ---- sending ---- */
 
 /* Route: output, then internal port 0; the channel stays as it is when the
  * packet is in the dimension of its output already. */
@@ -120,7 +120,7 @@ static void feed_tx(struct feed *f, uint32_t i, uint64_t c)
 		arm(f, i, next);
 }
 
-/* ---- receiving --------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static void feed_rx(struct feed *f, uint32_t o, uint64_t c)
 {
@@ -146,7 +146,7 @@ static void feed_rx(struct feed *f, uint32_t o, uint64_t c)
 		arm(f, o, eport_seen(ep));
 }
 
-/* ---- the component ----------------------------------------------------- */
+/* ---- the component ---- */
 
 static void feed_event(struct weft_comp *c, uint32_t tag)
 {
@@ -224,7 +224,7 @@ static WEFT_COMPONENT(ex_feed, .name = "test.ex_feed",
 			       .event = feed_event,
 			       .fini = feed_fini });
 
-/* ---- the bench --------------------------------------------------------- */
+/* ---- the bench ---- */
 
 static void must(int ret, const struct weft_err *err)
 {

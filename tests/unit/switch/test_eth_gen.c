@@ -71,7 +71,6 @@ static void half_load(void **state)
 			      "size",	  "300", NULL };
 	struct net n;
 
-	(void)state;
 	build(&n, gen, NULL);
 	run(&n);
 	assert_int_equal(sum(&n, SENT), 4 * 400);
@@ -93,7 +92,6 @@ static void latency(void **state)
 		double ns;
 	} v[] = { { "60", 72 * 8 + 410 }, { "300", 312 * 8 + 410 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		const char *gen[] = { "stations", "2",	     "frames", "9",
 				      "to",	  "1",	     "at",     "1us",
@@ -126,7 +124,6 @@ static void hot_spot(void **state)
 	const char *pause[] = { "full", "pause", NULL };
 	struct net n;
 
-	(void)state;
 	build(&n, gen, NULL);
 	run(&n);
 	assert_true(n.sw->counters[SW_DROPPED] > 600);
@@ -150,7 +147,6 @@ static void lossy(void **state)
 	struct weft_comp *f;
 	struct net n;
 
-	(void)state;
 	build(&n, gen, NULL);
 	f = add(&n, &weft_class_fault_drop, "fault", drop);
 	assert_int_equal(weft_filter_add(&n.g[2]->ports[0], f, NULL), 0);

@@ -158,7 +158,6 @@ static uint64_t first = 1, runs = 400;
 
 static void random_traffic(void **state)
 {
-	(void)state;
 	for (uint64_t seed = first; seed < first + runs; seed++)
 		one(seed);
 }

@@ -38,7 +38,6 @@ static weft_time_t through(const char *mode, uint32_t len)
  * 1.5 us for a minimum frame; cut-through: 22 bytes and 1.5 us for both. */
 static void latency(void **state)
 {
-	(void)state;
 	assert_int_equal(through("store", 1514), ns(12208 + 1500));
 	assert_int_equal(through("store", 60), ns(576 + 1500));
 	assert_int_equal(through("cut", 1514), ns(176 + 1500));
@@ -50,7 +49,6 @@ static void learning(void **state)
 {
 	struct feed d;
 
-	(void)state;
 	feed_init(&d, 4, NULL);
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), ns(10000));
 	feed_send(&d, 1, feed_frame(&d, 11, 10, 60, 2), ns(20000));
@@ -77,7 +75,6 @@ static void ageing(void **state)
 	const char *set[] = { "ageing", "1ms", NULL };
 	struct feed d;
 
-	(void)state;
 	feed_init(&d, 4, set);
 	feed_send(&d, 1, feed_frame(&d, 11, 11, 60, 0), WEFT_MS);
 	/* heard at the end of the frame: 1 ms + 576 ns */
@@ -95,7 +92,6 @@ static void small_table(void **state)
 	struct feed d;
 	uint32_t i;
 
-	(void)state;
 	feed_init(&d, 2, set);
 	for (i = 0; i < 6; i++)
 		feed_send(&d, 0, feed_frame(&d, i, i, 60, 0),
@@ -116,7 +112,6 @@ static void overflow(void **state)
 	struct feed d;
 	uint32_t i, n = 800;
 
-	(void)state;
 	feed_init(&d, 3, NULL);
 	hello(&d, 2);
 	for (i = 0; i < n; i++) {
@@ -144,7 +139,6 @@ static void pausing(void **state)
 	struct feed d;
 	uint32_t i, xoff = 0, xon = 0;
 
-	(void)state;
 	feed_init(&d, 3, set);
 	hello(&d, 2);
 	for (i = 0; i < 16; i++) {
@@ -172,7 +166,6 @@ static void paused(void **state)
 	struct feed d;
 	uint8_t a[ETH_ADDR];
 
-	(void)state;
 	feed_init(&d, 2, set);
 	hello(&d, 1);
 	eth_addr_of(a, 1);
@@ -193,7 +186,6 @@ static void damaged(void **state)
 		struct feed d;
 		struct weft_frame *f;
 
-		(void)state;
 		feed_init(&d, 2, set);
 		f = feed_frame(&d, 0, 1, 200, 3);
 		feed_damage(f);
@@ -214,7 +206,6 @@ static void reserved(void **state)
 	struct feed d;
 	uint8_t a[ETH_ADDR];
 
-	(void)state;
 	feed_init(&d, 2, NULL);
 	eth_addr_of(a, 1);
 	feed_send(&d, 1, eth_pause_new(d.sim, a, 100), ns(10000));
@@ -229,7 +220,6 @@ static void no_reserved_group_is_forwarded(void **state)
 {
 	struct feed d;
 
-	(void)state;
 	feed_init(&d, 3, NULL);
 	for (uint32_t i = 0; i <= 16; i++) {
 		struct weft_frame *f = feed_frame(&d, 1, UINT32_MAX, 60, i);
@@ -252,7 +242,6 @@ static void a_group_address_is_not_learned(void **state)
 	struct feed d;
 	struct weft_frame *f;
 
-	(void)state;
 	feed_init(&d, 4, NULL);
 	f = feed_frame(&d, 9, 1, 60, 1);
 	eth_frame_data(f)[ETH_ADDR] |= 1; /* its source */
@@ -273,7 +262,6 @@ static void bad_settings(void **state)
 					      { "xon", "400KiB" } };
 	extern const struct weft_class weft_class_eth_switch;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct weft_sim *sim = weft_sim_new(1);
 		struct weft_comp *c =

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "systems/extoll/network/cell_channel_internal.h"
 
-/* ---- T-30: the arbiter -------------------------------------------------- */
+/* ---- T-30: the arbiter ---- */
 
 /* Bit-exact, with its thermometer mask. */
 struct formula {
@@ -106,7 +106,7 @@ static void test_arbiter_fair(void **state)
 	}
 }
 
-/* ---- T-31: the queues --------------------------------------------------- */
+/* ---- T-31: the queues ---- */
 
 enum { IN = 4, DEEP = 64 };
 
@@ -195,7 +195,7 @@ static void test_queues(void **state)
 	bench_free(&b);
 }
 
-/* ---- T-31: shift-in ----------------------------------------------------- */
+/* ---- T-31: shift-in ---- */
 
 /* Cells as short as they can be, as fast as they can come: 4 cycles apart. */
 static void shift_in(const char *width, uint32_t flits, uint32_t gap,

@@ -25,8 +25,7 @@ struct scene {
 	struct rx_result want, got;
 };
 
-/* ---- a component with three network ports
- * -------------------------------------- */
+/* ---- a component with three network ports ---- */
 
 struct rig {
 	struct weft_comp *comp;
@@ -69,7 +68,6 @@ static int rig_init(struct weft_comp *c, struct weft_err *err)
 	struct rig *r = c->state;
 
 	r->comp = c;
-	(void)err;
 	return 0;
 }
 
@@ -173,8 +171,7 @@ WEFT_COMPONENT(rig, .name = "rig", .kind = WEFT_KIND_TRAFFIC,
 			.arrive = rig_arrive,
 			.fini = rig_fini });
 
-/* ---- the scene
- * -------------------------------------------------------------------- */
+/* ---- the scene ---- */
 
 static uint32_t pick(struct weft_rng *r, uint32_t lo, uint32_t hi)
 {
@@ -319,8 +316,7 @@ static void scene_make(struct scene *s, uint64_t seed)
 		s->c.t_transit = pick(&r, 1, 20);
 }
 
-/* ---- the product
- * -------------------------------------------------------------------- */
+/* ---- the product ---- */
 
 static void set(struct weft_comp *c, const char *name, uint32_t v)
 {
@@ -449,8 +445,7 @@ static void product_run(struct scene *s)
 	weft_sim_free(sim);
 }
 
-/* ---- comparison
- * ---------------------------------------------------------------------- */
+/* ---- comparison ---- */
 
 static int by_place(const void *a, const void *b)
 {

@@ -16,7 +16,7 @@ extern const struct weft_class weft_class_extoll_xbar, weft_class_fault_bits,
 
 enum { NODES = 4, TAG_NP = 0, TAG_SEND = 1 };
 
-/* ---- a node: sends at random, checks what it gets ---------------------- */
+/* ---- a node: sends at random, checks what it gets ---- */
 
 struct node {
 	struct np np;
@@ -162,7 +162,7 @@ static WEFT_COMPONENT(ex_void_node, .name = "test.ex_void",
 			       .event = node_event,
 			       .fini = node_fini });
 
-/* ---- a row of them ----------------------------------------------------- */
+/* ---- a row of them ---- */
 
 struct row {
 	struct weft_sim *sim;
@@ -264,7 +264,7 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 	return r->x[i]->counters[n];
 }
 
-/* ---- T-26 -------------------------------------------------------------- */
+/* ---- T-26 ---- */
 
 /* One packet 0 -> 3, two cells; its second one is hit on the first cable, in
  * the payload.  x1 has begun to send it on: x2, x3 see a void cell each, which
@@ -326,7 +326,7 @@ static void test_waits(void **state)
 	weft_sim_free(r.sim);
 }
 
-/* ---- T-27 -------------------------------------------------------------- */
+/* ---- T-27 ---- */
 
 /* Every bit of the routing flit: the void cell may go anywhere. */
 static void wrong_way(const char *width, uint32_t bit)
@@ -360,7 +360,7 @@ static void test_wrong_way(void **state)
 	}
 }
 
-/* ---- routing by table -------------------------------------------------- */
+/* ---- routing by table ---- */
 
 /* The first cable is a dateline: its channel, and that the packet is still in
  * the same dimension, must be known behind tapped lines too (4.6). */
@@ -409,7 +409,7 @@ static void test_by_table(void **state)
 	assert_true(by_table(true, "1e-4") > plain);
 }
 
-/* ---- all at once ------------------------------------------------------- */
+/* ---- all at once ---- */
 
 static void storm(uint32_t i)
 {

@@ -50,7 +50,7 @@ static double cell_cycles(const char *width, uint32_t port)
 	return FEED_FLITS + (port < EX_INTERNAL ? 0 : ex_cell_overhead(w));
 }
 
-/* ---- T-32 -------------------------------------------------------------- */
+/* ---- T-32 ---- */
 
 /* All inputs send to one output, on the channels vcs and in packets of
  * `cells`. */
@@ -143,7 +143,7 @@ static void test_looking_ahead_changes_nothing(void **state)
 	assert_true(got[0][0] > 50);
 }
 
-/* ---- T-33 -------------------------------------------------------------- */
+/* ---- T-33 ---- */
 
 /* Cells from input 3 to output 7; beside them, packets to 8 on channel vc,
  * where nothing is taken. */
@@ -183,7 +183,7 @@ static void test_head_of_line(void **state)
 	}
 }
 
-/* ---- T-34 -------------------------------------------------------------- */
+/* ---- T-34 ---- */
 
 static void starve(const char *width, uint32_t vc)
 {
@@ -247,7 +247,7 @@ static void test_full(void **state)
 	bench_free(&b);
 }
 
-/* ---- T-29 -------------------------------------------------------------- */
+/* ---- T-29 ---- */
 
 /* Packets with a wrong route go nowhere, the others pay nothing for it; slots
  * and credits for 1500 cells come back. */

@@ -107,7 +107,6 @@ static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 {
 	static const char *const knows[] = { "3", "4" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		const char *tx[] = { "node",	"3",	 "dests", "4",
 				     "pattern", "fixed", "dest",  "0",
@@ -142,7 +141,6 @@ static void patterns(void **state)
 	static const char *const frame[] = { "word", "packed" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 10; i++) {
 		const char *set[] = { "pattern",   name[i % 5], "load",
 				      load[i / 5], "packets",	"1500",
@@ -169,7 +167,6 @@ static void line_rate(void **state)
 	static const weft_time_t cc[] = { 12800000, 25600000 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		const char *set[] = { "pattern", "permutation", "dest",
 				      "1",	 "load",	"5",
@@ -200,7 +197,6 @@ static void credit_loss(void **state)
 	char name[16];
 	uint32_t i;
 
-	(void)state;
 	build(&f, 9, "word", set, NULL);
 	for (i = 0; i < 2 * PORTS; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
@@ -226,7 +222,6 @@ static void repeats(void **state)
 	struct weft_err err = { 0 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct fab f;
 
@@ -312,7 +307,6 @@ static void a_listener_hears_what_a_tapped_line_carries(void **state)
 	struct ear *e = calloc(2, sizeof(*e));
 	struct weft_err err = { 0 };
 
-	(void)state;
 	assert_non_null(e);
 	for (uint32_t i = 0; i < 2; i++) {
 		for (uint32_t k = 0; k < 2; k++) {
@@ -344,7 +338,6 @@ static void too_large(void **state)
 	struct weft_err err = { 0 };
 	struct fab f;
 
-	(void)state;
 	build(&f, 1, "word", set, NULL);
 	assert_true(weft_sim_start(f.sim, &err) < 0);
 	assert_non_null(strstr(err.msg, "would wait for ever"));

@@ -18,7 +18,6 @@ static void cut_through(void **state)
 	};
 	uint32_t i, size;
 
-	(void)state;
 	for (i = 0; i < 5; i++)
 		for (size = 1; size <= 64; size += 21) {
 			struct star s;
@@ -39,7 +38,6 @@ static void decision_time(void **state)
 	const char *set[] = { "tx_start", "1", NULL };
 	struct star s;
 
-	(void)state;
 	star_init(&s, 2, set, NULL);
 	star_send(&s, 0, 1, 1, 8, 0);
 	star_start(&s);
@@ -55,7 +53,6 @@ static void same_crosspoint(void **state)
 	static const uint32_t size[] = { 1, 3, 62, 64 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct star s;
 
@@ -88,7 +85,6 @@ static void counters_of_the_switch(void **state)
 	struct weft_err err = { 0 };
 	struct star s;
 
-	(void)state;
 	star_init(&s, 3, quiet, node);
 	star_send(&s, 0, 1, 5, 64, 0);
 	star_start(&s);
@@ -109,7 +105,6 @@ static void a_tapped_line_changes_no_other(void **state)
 {
 	struct flink_count count[2][2];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct star s;
 
@@ -137,7 +132,6 @@ static void three_to_one(void **state)
 	static const uint32_t size[] = { 62, 64 };
 	uint32_t i, k, src, last;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct star s;
 
@@ -193,7 +187,6 @@ static void round_trip(void **state)
 		  { "per_word", 20, 1, 96 } };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		const char *set[] = { "cs_credit", v[i].mode, NULL };
 		struct star s;
@@ -213,7 +206,6 @@ static void blocked_column(void **state)
 	const char *node_set[] = { "rx_words", "300", "hold", "20000", NULL };
 	struct star s;
 
-	(void)state;
 	star_init(&s, 4, NULL, node_set);
 	s.n[3]->hold = 0;
 	star_send(&s, 0, 2, 10, 64, 0);
@@ -242,7 +234,6 @@ static void unknown_flow(void **state)
 	struct weft_comp *c;
 	struct star s;
 
-	(void)state;
 	c = weft_sim_add(sim, &weft_class_forth_xbar, "x", &err);
 	weft_param_set(c, set[0], set[1], &err);
 	assert_true(weft_comp_init(c, &err) < 0);
@@ -279,7 +270,6 @@ static void header_error_leaks(void **state)
 	struct star s;
 	struct flink *l;
 
-	(void)state;
 	star_init(&s, 2, NULL, NULL);
 	star_fault(&s, &weft_class_fault_bits, 0, false, f);
 	star_send(&s, 0, 1, 20, 64, 0);
@@ -303,7 +293,6 @@ static void leaks_until_reset(void **state)
 			    "40",     "count",	"4",	 NULL };
 	struct star s;
 
-	(void)state;
 	star_init(&s, 2, NULL, NULL);
 	star_fault(&s, &weft_class_fault_bits, 0, false, f);
 	star_send(&s, 0, 1, 20, 64, 0);
@@ -328,7 +317,6 @@ static void operator_resets_a_port_of_the_switch(void **state)
 	struct weft_comp *reset;
 	struct star s;
 
-	(void)state;
 	star_init(&s, 3, NULL, NULL);
 	star_fault(&s, &weft_class_fault_bits, 0, false, f);
 	reset = star_fault(&s, &weft_class_fault_reset, 0, true, at);
@@ -359,7 +347,6 @@ static void body_error_passes(void **state)
 	const char *f[] = { "target", "body", "frame", "5", "bit", "77", NULL };
 	uint32_t back;
 
-	(void)state;
 	for (back = 0; back < 2; back++) {
 		struct star s;
 
@@ -391,7 +378,6 @@ static void time_stamps(void **state)
 	uint32_t stamp[2];
 	struct star s;
 
-	(void)state;
 	star_init(&s, 2, set, NULL);
 	star_fault(&s, &weft_class_fault_drop, 1, true, NULL);
 	star_send(&s, 0, 1, 1, 8, 100);
@@ -411,7 +397,6 @@ static void clock_offset(void **state)
 	struct star s;
 	uint32_t i;
 
-	(void)state;
 	star_init(&s, 4, set, NULL);
 	for (i = 0; i < 4; i++)
 		star_send(&s, i, 3 - i, 2000, 40, 0);

@@ -253,8 +253,7 @@ static void build(struct rig *r, enum kind kind)
 	must(weft_sim_start(r->sim, &err), &err);
 }
 
-/* ---- comparing ------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 #define DIFFER(...)                                                            \
 	do {                                                                   \
@@ -511,14 +510,12 @@ enum { SHARE = 1 };
 
 static void switch_matches(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 1000 / SHARE; seed++)
 		assert_true(scenario(seed));
 }
 
 static void direct_matches(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300 / SHARE; seed++)
 		assert_true(scenario(1000000 + seed));
 }
@@ -527,7 +524,6 @@ static void direct_matches(void **state)
  * that share a flow's queue. */
 static void chain_matches(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 400 / SHARE; seed++)
 		assert_true(scenario(2000000 + seed));
 }

@@ -39,7 +39,6 @@ static void identity(void **state)
 	struct weft_comp *c;
 	struct xbar *x = make(&sim, &c, "");
 
-	(void)state;
 	assert_int_equal(x->port[0].path_mask, 0);
 	for (uint32_t path = 0; path < FORTH_PATHS; path += 73)
 		for (uint32_t f = 0; f < FORTH_FLOWS; f++)
@@ -55,7 +54,6 @@ static void text(void **state)
 	struct weft_comp *c;
 	struct xbar *x = make(&sim, &c, "9:3,2/9:1,1/0:2");
 
-	(void)state;
 	assert_int_equal(out_of(x, 0, 0, 9), 3);
 	assert_int_equal(out_of(x, 0, 0, 1), 1); /* identity */
 	assert_int_equal(out_of(x, 0, 2, 9), 1);
@@ -79,7 +77,6 @@ static void rows_and_inputs(void **state)
 	struct xbar *x = make(&sim, &c, "");
 	struct flink l = { .tx_lanes = 4 };
 
-	(void)state;
 	assert_int_equal(xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
 	assert_int_equal(x->port[0].path_mask, 7);
 	assert_int_equal(out_of(x, 3, 5, 1), 3);
@@ -114,7 +111,6 @@ static void refused(void **state)
 	struct weft_sim *sim;
 	struct weft_comp *c;
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sim = weft_sim_new(1);
 		c = weft_sim_add(sim, &weft_class_forth_xbar, "s", &err);

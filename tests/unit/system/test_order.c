@@ -250,7 +250,6 @@ static void any_order_same_bytes(const struct system *y)
 
 static void test_forth(void **state)
 {
-	(void)state;
 	any_order_same_bytes(&forth);
 }
 
@@ -259,7 +258,6 @@ static void test_extoll(void **state)
 	uint32_t size[] = { NODES };
 	struct weft_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(ex_topo_grid(&ring, size, 1, true, false, &err), 0);
 	ring.path = ring.dateline = true;
 	any_order_same_bytes(&extoll);

@@ -13,8 +13,7 @@
 
 enum { BIG = 1500 };
 
-/* ---- M-VIA
- * -------------------------------------------------------------------- */
+/* ---- M-VIA ---- */
 
 static void mvia_header(void **state)
 {
@@ -24,7 +23,6 @@ static void mvia_header(void **state)
 	struct stack_seg g = { 0x11223344, 0x105b8, 77, true };
 	uint8_t p[29];
 
-	(void)state;
 	assert_int_equal(stack_mvia.type, 0x88b6);
 	assert_int_equal(stack_mvia.head, sizeof(want));
 	assert_false(stack_mvia.reliable);
@@ -42,8 +40,7 @@ static void mvia_header(void **state)
 	assert_false(stack_mvia.get(p, 28 + 0x105b8, &g));
 }
 
-/* ---- TCP/IP
- * ------------------------------------------------------------------- */
+/* ---- TCP/IP ---- */
 
 /* From 10.0.18.52 to 10.0.86.120, with four bytes.  The IP checksum was worked
  * out by hand; all words of a header, its own included, sum up to ffff. */
@@ -84,7 +81,6 @@ static void tcp_header(void **state)
 	struct stack_seg g = { 0x11223344, 4, 0x55667788, false };
 	uint8_t p[BIG] = { 0 };
 
-	(void)state;
 	assert_int_equal(stack_tcpip.type, 0x0800);
 	assert_int_equal(stack_tcpip.head, sizeof(tcp_head));
 	assert_true(stack_tcpip.reliable);
@@ -112,7 +108,6 @@ static void tcp_lengths(void **state)
 	struct stack_seg g, got;
 	uint8_t p[BIG];
 
-	(void)state;
 	for (uint32_t n = 0; n <= 1448; n += n < 20 ? 1 : 119) {
 		for (uint32_t i = 0; i < n; i++)
 			p[52 + i] = (uint8_t)(i * 37 + n);
@@ -137,7 +132,6 @@ static void tcp_damage(void **state)
 	struct stack_seg g = { 1000, 20, 2000, false };
 	uint8_t p[80];
 
-	(void)state;
 	memset(p, 0x5a, sizeof(p));
 	stack_tcpip.put(p, 3, 4, &g);
 	for (uint32_t i = 0; i < 72 * 8; i++) {
@@ -168,7 +162,6 @@ static void tcp_foreign(void **state)
 	struct stack_seg g = { 1000, 20, 2000, false };
 	uint8_t p[80], q[80];
 
-	(void)state;
 	memset(p, 0, sizeof(p));
 	stack_tcpip.put(p, 3, 4, &g);
 	memcpy(q, p, sizeof(p));
@@ -191,8 +184,7 @@ static void tcp_foreign(void **state)
 	assert_int_equal(g.len, 0);
 }
 
-/* ---- bytes that are kept
- * -------------------------------------------------------- */
+/* ---- bytes that are kept ---- */
 
 enum { KEPT = 1 << 18, OPS = 3000 };
 
@@ -204,7 +196,6 @@ static int keeps(struct weft_host *h, struct bench *b)
 	uint32_t first = 0, end = 0;
 	struct weft_rng rng;
 
-	(void)b;
 	weft_rng_seed(&rng, 3, NULL);
 	for (uint32_t i = 0; i < OPS; i++) {
 		uint32_t k = (uint32_t)weft_rng_u64(&rng) %
@@ -240,7 +231,6 @@ static void bytes_are_kept_in_order(void **state)
 {
 	struct bench *b = bench_new(1);
 
-	(void)state;
 	bench_well(b, keeps);
 	bench_free(b);
 }

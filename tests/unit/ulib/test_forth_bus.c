@@ -94,7 +94,7 @@ static const struct row rows[] = {
 	  WEFT_FORTH_BUS_DISCARDED, ONES, 0, 0 },
 };
 
-/* ---- programs ------------------------------------------------------------ */
+/* ---- programs ---- */
 
 static const struct row *row_of(const struct bench *b)
 {
@@ -204,7 +204,7 @@ static int receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* ---- the bench ----------------------------------------------------------- */
+/* ---- the bench ---- */
 
 static void join(struct bench *b)
 {
@@ -256,7 +256,6 @@ static void one(const struct row *r)
 
 static void each_error_sets_its_bits(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		print_message("%s of %s, command 0x%x\n", rows[i].error,
 			      rows[i].access, rows[i].command);
@@ -269,7 +268,6 @@ static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;
 
-	(void)b;
 	assert_int_equal(weft_forth_open(h, NULL, &f), 0);
 	assert_int_equal(weft_forth_bus_errors(f), 0);
 	weft_host_sleep(h, 110 * WEFT_US);
@@ -284,7 +282,6 @@ static void unreadable_status_is_no_error_bits(void **state)
 	static const struct row r = { .error = "discard", .access = "loads" };
 	struct bench *b = make(&r);
 
-	(void)state;
 	bench_well(b, silent_program);
 	bench_free(b);
 }

@@ -22,8 +22,7 @@ static uint32_t operations = 40000;
 static uint32_t operations = 100000;
 #endif
 
-/* ---- reference -------------------------------------------------------------
- */
+/* ---- reference ---- */
 
 struct ref_block {
 	uint32_t at, pages, handle;
@@ -122,8 +121,7 @@ static void ref_compact(struct ref *r)
 	}
 }
 
-/* ---- comparison ------------------------------------------------------------
- */
+/* ---- comparison ---- */
 
 struct pair {
 	struct hvia_att att;
@@ -281,7 +279,6 @@ static void test_scaled(void **state)
 {
 	struct pair *p = pair_new(SCALED, "scaled");
 
-	(void)state;
 	operate(p, 20000, scaled_pages);
 	assert_true(p->compactions > 50);
 	assert_true(p->refused > 100);
@@ -302,7 +299,6 @@ static void test_full(void **state)
 {
 	struct pair *p = pair_new(FULL, "full");
 
-	(void)state;
 	operate(p, operations, full_pages);
 	assert_true(p->refused && p->moves > 1000);
 	printf("%u operations, %u refused, %u compactions, %u blocks moved\n",
@@ -311,8 +307,7 @@ static void test_full(void **state)
 	pair_free(p);
 }
 
-/* ---- capacity --------------------------------------------------------------
- */
+/* ---- capacity ---- */
 
 /* So many regions of this size; the last one's number. */
 static uint32_t take_all(struct hvia_att *a, uint32_t pages)
@@ -330,7 +325,6 @@ static void test_capacity(void **state)
 	struct hvia_att a;
 	uint32_t h = 0;
 
-	(void)state;
 	hvia_att_init(&a, FULL);
 	assert_int_equal(take_all(&a, 1), 2396745);
 	hvia_att_give(&a, 1000);

@@ -61,7 +61,7 @@ static void send_message(struct velo_connection *c, uint32_t len, uint32_t seed)
 			 VELO_SUCCESS);
 }
 
-/* ---- codes ------------------------------------------------------------- */
+/* ---- codes ---- */
 
 static int codes_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
@@ -116,8 +116,7 @@ static void test_codes(void **state)
 	run();
 }
 
-/* ---- several processes of one node ----------------------------------------
- */
+/* ---- several processes of one node ---- */
 
 enum { PROCS = 5 };
 
@@ -162,8 +161,7 @@ static void test_procs(void **state)
 	run();
 }
 
-/* ---- slots and small mailboxes ----------------------------------------------
- */
+/* ---- slots and small mailboxes ---- */
 
 enum { MANY = 400 };
 static const struct velo_attr small_attr = { .mailbox = 512, .small = true };
@@ -227,8 +225,7 @@ static void test_tight_mailbox(void **state)
 	many(&tight_attr);
 }
 
-/* ---- interrupts
- * -------------------------------------------------------------- */
+/* ---- interrupts ---- */
 
 static int irq_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
@@ -274,8 +271,7 @@ static void test_irq(void **state)
 	assert_in_range(exrig_counter(r.node[1].nic, "irqs"), 10, 20);
 }
 
-/* ---- leaving, protection
- * ------------------------------------------------------- */
+/* ---- leaving, protection ---- */
 
 /* T-43: the receiver goes in the middle; what comes later is counted. */
 static int leave_send(struct weft_host *h, struct exrig *rig, uint32_t node)

@@ -114,7 +114,6 @@ static int owner(struct weft_host *h, struct bench *b)
 
 static void vis_of_others_are_out_of_reach(void **state)
 {
-	(void)state;
 	run(owner, stranger);
 }
 
@@ -152,7 +151,6 @@ static int tags(struct weft_host *h, struct bench *b)
 
 static void tags_that_were_destroyed_are_given_again(void **state)
 {
-	(void)state;
 	run(tags, NULL);
 }
 
@@ -191,7 +189,6 @@ static int comes_next(struct weft_host *h, struct bench *b)
 
 static void vis_come_back_with_the_end_of_a_process(void **state)
 {
-	(void)state;
 	run(all_vis, comes_next);
 }
 
@@ -244,7 +241,6 @@ static void a_lost_connection_is_an_error_on_the_card(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	viprig_run(b, loses, leaves);
 	bench_free(b);
 }
@@ -262,7 +258,6 @@ static int posts(struct weft_host *h, void *arg)
 {
 	struct poster *p = arg;
 
-	(void)h;
 	for (uint32_t i = 0; i < EACH; i++)
 		side_recv(p->s, side_desc(p->s, EACH * p->number + i, 0, 64));
 	--*p->left;
@@ -313,7 +308,6 @@ static void threads_may_post_to_one_queue(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	viprig_run(b, together, sends);
 	bench_free(b);
 }

@@ -34,8 +34,7 @@ static VIP_RETURN hear(struct side *s, const char *disc, VIP_ULONG ms,
 	return VipConnectWait(s->nic, &local.a, ms, &from.a, &a, conn);
 }
 
-/* ---- everything that can go wrong ------------------------------------------
- */
+/* ---- everything that can go wrong ---- */
 
 static int asks(struct weft_host *h, struct bench *b)
 {
@@ -160,8 +159,7 @@ static void test_level(void **state)
 	viprig_run(*state, level_server, level_client);
 }
 
-/* ---- the end of a connection ------------------------------------------------
- */
+/* ---- the end of a connection ---- */
 
 static int leaves(struct weft_host *h, struct bench *b)
 {
@@ -257,8 +255,7 @@ static void test_disconnect(void **state)
 	viprig_run(*state, is_left, leaves);
 }
 
-/* ---- peers
- * ------------------------------------------------------------------- */
+/* ---- peers ---- */
 
 static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
 {
@@ -345,9 +342,7 @@ static void test_crossing(void **state)
 	viprig_run(*state, crosses, crosses);
 }
 
-/* ---- numbers of packets
- * ------------------------------------------------------
- */
+/* ---- numbers of packets ---- */
 
 /* What the card expects first, and sends first: VI 0. */
 static uint32_t numbers_of(struct bench *b, uint32_t node)

@@ -17,8 +17,6 @@ static void open_three(struct side *s, struct weft_host *h, struct bench *b,
 {
 	char name[2] = "a";
 
-	(void)h;
-	(void)b;
 	for (uint32_t i = 0; i < VIS; i++, name[0]++) {
 		ok(VipCreateVi(s->nic, &s->attr, NULL, cq, &vi[i]));
 		for (uint32_t k = 0; k < 2 && !weft_host_node(s->h); k++)
@@ -115,7 +113,6 @@ static void run(node_fn fn, uint32_t n, uint32_t rel)
 
 static void completions_are_told_in_their_order(void **state)
 {
-	(void)state;
 	run(looks_late, 16, 0);
 	run(looks_late, MESSAGES, 0);
 	run(looks_late, 16, 1);
@@ -123,13 +120,11 @@ static void completions_are_told_in_their_order(void **state)
 
 static void a_queue_that_is_full_says_so_once(void **state)
 {
-	(void)state;
 	run(looks_late, 2, 0);
 	run(looks_late, 2, 1);
 }
 
-/* ---- size ------------------------------------------------------------------
- */
+/* ---- size ---- */
 
 static int resizes(struct weft_host *h, struct bench *b)
 {
@@ -164,12 +159,10 @@ static int resizes(struct weft_host *h, struct bench *b)
 
 static void a_queue_keeps_its_entries_when_its_size_changes(void **state)
 {
-	(void)state;
 	run(resizes, 0, 0);
 }
 
-/* ---- waiting ---------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 static int waits(struct weft_host *h, struct bench *b)
 {
@@ -205,13 +198,11 @@ static int waits(struct weft_host *h, struct bench *b)
 
 static void a_queue_wakes_for_each_completion(void **state)
 {
-	(void)state;
 	run(waits, 0, 0);
 	run(waits, 0, 1);
 }
 
-/* ---- entries in a ring -----------------------------------------------------
- */
+/* ---- entries in a ring ---- */
 
 enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
 
@@ -273,7 +264,6 @@ static void entries_keep_their_order_round_the_ring(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	bench_prog(b, 0, rings);
 	bench_start(b);
 	bench_run(b);
@@ -316,7 +306,6 @@ static void queues_and_entries_have_limits(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	bench_prog(b, 0, limits);
 	bench_start(b);
 	bench_run(b);

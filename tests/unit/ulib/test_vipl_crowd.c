@@ -48,8 +48,7 @@ static VIP_VI_STATE state_of(VIP_VI_HANDLE vi)
 	return state;
 }
 
-/* ---- coming about ---------------------------------------------------------
- */
+/* ---- coming about ---- */
 
 static int connects(struct weft_host *h, struct bench *b)
 {
@@ -110,8 +109,7 @@ static void peers_that_ask_at_once_are_connected(void **state)
 	assert_true(b->t[1] < 20 * WEFT_MS);
 }
 
-/* ---- ends -----------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 static uint32_t crowd;
 
@@ -175,7 +173,6 @@ every_vi_is_told_over_a_line_that_loses_every_third_frame(void **state)
 					       { "packets" },
 					       { "0.3" } };
 
-	(void)state;
 	crowd = 40;
 	bench_free(viprig_run_with(&loss, learns, goes));
 }

@@ -71,8 +71,7 @@ static void test_sizes(void **state)
 	viprig_run(*state, receiver, sender);
 }
 
-/* ---- a region that begins anywhere -----------------------------------------
- */
+/* ---- a region that begins anywhere ---- */
 
 enum { START = 37, LENGTH = 5000 };
 
@@ -142,8 +141,7 @@ static void test_edges(void **state)
 	viprig_run(*state, edge_recv, edge_send);
 }
 
-/* ---- times ----------------------------------------------------------------
- */
+/* ---- times ---- */
 
 struct times {
 	weft_time_t poll, block, rdma;

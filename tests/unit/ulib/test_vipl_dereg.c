@@ -67,8 +67,7 @@ static void run_with_sender(node_fn fn, uint32_t n, uint32_t bytes)
 	bench_free(b);
 }
 
-/* ---- the descriptor's region -----------------------------------------------
- */
+/* ---- the descriptor's region ---- */
 
 static int drops_descriptor(struct weft_host *h, struct bench *b)
 {
@@ -102,7 +101,6 @@ static int drops_descriptor(struct weft_host *h, struct bench *b)
 
 static void a_fetched_receive_goes_with_its_region(void **state)
 {
-	(void)state;
 	run_with_sender(drops_descriptor, 1, 100);
 }
 
@@ -133,7 +131,6 @@ static int drops_and_leaves(struct weft_host *h, struct bench *b)
 
 static void disconnecting_without_the_region_is_no_error(void **state)
 {
-	(void)state;
 	run_with_sender(drops_and_leaves, 0, 100);
 }
 
@@ -171,7 +168,6 @@ static int drops_in_the_middle(struct weft_host *h, struct bench *b)
 
 static void a_message_in_progress_ends_with_the_descriptors_region(void **state)
 {
-	(void)state;
 	for (moment = 0; moment < 640 * WEFT_US; moment += 9730 * WEFT_NS)
 		run_with_sender(drops_in_the_middle, 1, LONG);
 	assert_true(seen[VIP_ERROR_COMP_PROT] > 20);
@@ -179,8 +175,7 @@ static void a_message_in_progress_ends_with_the_descriptors_region(void **state)
 	assert_true(unharmed);
 }
 
-/* ---- data ------------------------------------------------------------------
- */
+/* ---- data ---- */
 
 static uint32_t retag;
 
@@ -222,14 +217,12 @@ static int drops_data(struct weft_host *h, struct bench *b)
 
 static void prefetched_addresses_go_with_their_region(void **state)
 {
-	(void)state;
 	retag = 0;
 	run_with_sender(drops_data, 2, 100);
 }
 
 static void prefetched_addresses_go_when_the_tag_changes(void **state)
 {
-	(void)state;
 	retag = 1;
 	run_with_sender(drops_data, 2, 100);
 }
@@ -259,8 +252,7 @@ static void a_fetched_receive_goes_when_the_vi_gets_another_tag(void **state)
 	viprig_run(*state, changes_vi, NULL);
 }
 
-/* ---- handles that were freed -----------------------------------------------
- */
+/* ---- handles that were freed ---- */
 
 static int uses_freed(struct weft_host *h, struct bench *b)
 {
@@ -288,12 +280,10 @@ static int uses_freed(struct weft_host *h, struct bench *b)
 
 static void a_freed_handle_does_not_translate(void **state)
 {
-	(void)state;
 	run_with_sender(uses_freed, 0, 100);
 }
 
-/* ---- RDMA targets ----------------------------------------------------------
- */
+/* ---- RDMA targets ---- */
 
 static int is_target(struct weft_host *h, struct bench *b)
 {

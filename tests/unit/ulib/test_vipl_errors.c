@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- calls ------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 /* 3.5; memory of translations: 64 MiB, 24 bytes a region, 4 bytes a page. */
 static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
@@ -254,8 +253,6 @@ static int high(struct weft_host *h, struct bench *b)
 	VIP_MEM_HANDLE m;
 	static uint8_t buf[8192];
 
-	(void)b;
-	(void)h;
 	ok(VipOpenNic("hvia0", &nic));
 	ok(VipCreatePtag(nic, &a.Ptag));
 	assert_int_equal(VipRegisterMem(nic, buf, sizeof(buf), &a, &m),
@@ -270,8 +267,7 @@ static void test_high(void **state)
 	viprig_run(*state, high, NULL);
 }
 
-/* ---- asynchronous errors
- * ------------------------------------------------------ */
+/* ---- asynchronous errors ---- */
 
 static void renew(struct side *s, const char *name)
 {
@@ -439,8 +435,7 @@ static void test_rdma_errors(void **state)
 	assert_true(b->v[3] < 40);
 }
 
-/* ---- RDMA read, which nothing here offers
- * ------------------------------------- */
+/* ---- RDMA read, which nothing here offers ---- */
 
 static const struct level {
 	const char *nic;
@@ -543,7 +538,6 @@ static int is_read(struct weft_host *h, struct bench *b)
 /* T-07 at every reliability level */
 static void test_rdma_read(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		struct bench *b = viprig_bench();
 

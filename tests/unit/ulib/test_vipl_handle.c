@@ -17,8 +17,7 @@ struct things {
 	union vip_addr here, there;
 };
 
-/* ---- calls by kind --------------------------------------------------------
- */
+/* ---- calls by kind ---- */
 
 static void never(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 		  VIP_DESCRIPTOR *d)
@@ -154,8 +153,7 @@ static void (*const refused_by[KINDS])(struct things *t, void *x) = {
 	conn_refused, tag_refused, mem_refused,
 };
 
-/* ---- the things -----------------------------------------------------------
- */
+/* ---- the things ---- */
 
 static void open_things(struct things *t, struct weft_host *h, struct bench *b)
 {
@@ -199,8 +197,7 @@ static int asker(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* ---- tests ----------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 /* Numbers, addresses, handles of the other program, neighbours of our own. */
 static uint32_t false_ones(struct bench *b, struct things *t,
@@ -342,8 +339,7 @@ static void test_handles_belong_to_their_nic(void **state)
 	viprig_run(*state, other_nic, asker);
 }
 
-/* ---- another thread inside ------------------------------------------------
- */
+/* ---- another thread inside ---- */
 
 struct waiting {
 	struct things *t;
@@ -356,7 +352,6 @@ static int waits(struct weft_host *h, void *arg)
 	struct waiting *w = arg;
 	VIP_DESCRIPTOR *d;
 
-	(void)h;
 	w->begun = true;
 	w->ret = VipRecvWait(w->t->s.vi, VIP_INFINITE, &d);
 	w->over = true;

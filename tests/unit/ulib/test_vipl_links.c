@@ -139,7 +139,6 @@ static int sender(struct weft_host *h, struct bench *b)
 
 static void what_was_posted_comes_back_in_its_order(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
 		struct bench *b = viprig_bench();
 

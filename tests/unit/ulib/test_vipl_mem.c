@@ -18,8 +18,7 @@ static void *pages(size_t n)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* ---- T-32: level 2 in pieces, then a large region
- * ------------------------------ */
+/* ---- T-32: level 2 in pieces, then a large region ---- */
 
 enum { PIECES = 40, PIECE = 64 }; /* pages */
 
@@ -124,8 +123,7 @@ static void test_compaction(void **state)
 	viprig_run(*state, meanwhile, pieces);
 }
 
-/* ---- T-34: a region that a send uses
- * ------------------------------------------- */
+/* ---- T-34: a region that a send uses ---- */
 
 static int takes_away(struct weft_host *h, struct bench *b)
 {
@@ -202,8 +200,7 @@ static void test_in_use(void **state)
 	assert_true(b->v[2] >= b->v[1]);
 }
 
-/* ---- T-36, T-37: processes
- * ------------------------------------------------------ */
+/* ---- T-36, T-37: processes ---- */
 
 static int dies(struct weft_host *h, struct bench *b)
 {
@@ -321,8 +318,7 @@ static void test_forged(void **state)
 	viprig_run(*state, victim, forger);
 }
 
-/* ---- all VIs of a card
- * ----------------------------------------------------------- */
+/* ---- all VIs of a card ---- */
 
 enum { ALL = 1023 }; /* and the one that every side has */
 

@@ -149,7 +149,6 @@ static void stations_have_names_addresses_and_a_list(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	bench_prog(b, 0, caller);
 	bench_start(b);
 	bench_run(b);
@@ -157,8 +156,7 @@ static void stations_have_names_addresses_and_a_list(void **state)
 	bench_free(b);
 }
 
-/* ---- whom one may connect with
- * ------------------------------------------------ */
+/* ---- whom one may connect with ---- */
 
 /* The first byte of the remote address, its host part, local part. */
 static VIP_RETURN request(struct side *s, union vip_addr *local,
@@ -218,7 +216,6 @@ static void addresses_that_cannot_be_are_refused(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	bench_prog(b, 0, dialler);
 	bench_start(b);
 	bench_run(b);

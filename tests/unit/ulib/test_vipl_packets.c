@@ -157,7 +157,6 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 {
 	const struct packet ask = { REQ, 0, 2, 1472, true, false, here, there };
 
-	(void)state;
 	run(client, server);
 	assert_int_equal(hvline.n, 5);
 	for (uint32_t i = 0; i < 3; i++)
@@ -174,7 +173,6 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 /* The conversation above, seen at the server. */
 static void a_server_refuses_accepts_and_acknowledges(void **state)
 {
-	(void)state;
 	run(server, client);
 	assert_int_equal(hvline.n, 4);
 	packet_is(0, &(struct packet){ NO_MATCH, 2, 0, 0, false, false, there,
@@ -209,7 +207,6 @@ static int peer(struct weft_host *h, struct bench *b)
 /* The lower address answers the request of the other. */
 static void peers_ask_each_other_and_the_lower_one_accepts(void **state)
 {
-	(void)state;
 	run(peer, peer);
 	packet_is(0,
 		  &(struct packet){ REQ, 0, 2, 1472, true, true, here, there });
@@ -239,7 +236,6 @@ static int asks_nobody(struct weft_host *h, struct bench *b)
  * first eight take 127 to 159 ms, so that 14 to 17 are sent in a second. */
 static void a_request_is_repeated_later_and_later(void **state)
 {
-	(void)state;
 	run(asks_nobody, NULL);
 	assert_in_range(hvline.n, 14, 17);
 	for (uint32_t i = 1; i < hvline.n; i++)
@@ -321,7 +317,6 @@ static int floods(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
 
-	(void)b;
 	hvrig_open(&rig, h);
 	weft_oob_get(h, "listens");
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
@@ -356,7 +351,6 @@ static void an_open_request_is_kept_among_others(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	viprig_run(b, answers_late, floods);
 	assert_false(weft_progs_running(b->sim));
 	bench_free(b);

@@ -16,8 +16,7 @@ static uint32_t size_of(uint32_t i)
 	return 1 + (i * 2654435761u >> 8) % (i % 4 ? 1500 : 9000);
 }
 
-/* ---- reliable -------------------------------------------------------------
- */
+/* ---- reliable ---- */
 
 static void open_level(struct side *s, struct weft_host *h, struct bench *b,
 		       uint32_t level)
@@ -85,8 +84,7 @@ static int rel_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* ---- unreliable -----------------------------------------------------------
- */
+/* ---- unreliable ---- */
 
 static int unrel_sender(struct weft_host *h, struct bench *b)
 {
@@ -149,8 +147,7 @@ static int unrel_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* ---- faults ---------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 static const struct vip_fault fault_none = { 0 };
 static const struct vip_fault fault_loss = { &weft_class_fault_drop,
@@ -178,7 +175,6 @@ static const struct vip_fault *const faults[] = { &fault_none,	&fault_loss,
 
 static void test_reliable(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b =
 			viprig_run_with(faults[i], rel_receiver, rel_sender);
@@ -190,7 +186,6 @@ static void test_reliable(void **state)
 
 static void test_unreliable(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b = viprig_run_with(faults[i], unrel_receiver,
 						  unrel_sender);

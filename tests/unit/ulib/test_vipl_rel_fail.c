@@ -25,8 +25,7 @@ static uint32_t wait_sent(struct side *s)
 	return d->CS.Status;
 }
 
-/* ---- RDMA that works
- * ------------------------------------------------------------ */
+/* ---- RDMA that works ---- */
 
 static int writes(struct weft_host *h, struct bench *b)
 {
@@ -76,8 +75,7 @@ static void test_rdma(void **state)
 	viprig_run(*state, is_written, writes);
 }
 
-/* ---- what the other side cannot take
- * --------------------------------------------- */
+/* ---- what the other side cannot take ---- */
 
 static void wrong_send(struct side *s, const struct bench *b, uint32_t kind)
 {
@@ -168,8 +166,7 @@ static void test_refused(void **state)
 	viprig_run(*state, cannot_take, sends_wrong);
 }
 
-/* ---- a line that has broken
- * -------------------------------------------------------- */
+/* ---- a line that has broken ---- */
 
 static void (*wire)(struct bench *b);
 
@@ -234,7 +231,6 @@ static int hears_nothing(struct weft_host *h, struct bench *b)
 /* Everything of node 1 is lost from after its part of the connection on. */
 static void test_transport(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bench *b = bench_cut("3", "1000000");
 
@@ -244,8 +240,7 @@ static void test_transport(void **state)
 	}
 }
 
-/* ---- unreliable: a frame of an RDMA write is lost
- * ------------------------------------ */
+/* ---- unreliable: a frame of an RDMA write is lost ---- */
 
 static int holes(struct weft_host *h, struct bench *b)
 {
@@ -285,7 +280,6 @@ static void test_rdma_abort(void **state)
 {
 	struct bench *b = bench_cut("7", "1");
 
-	(void)state;
 	viprig_run(b, holed, holes);
 	bench_free(b);
 }

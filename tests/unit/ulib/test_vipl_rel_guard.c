@@ -45,8 +45,7 @@ static uint8_t *other_tag(struct side *s, VIP_MEM_HANDLE *m)
 	return p;
 }
 
-/* ---- sends that are refused here ------------------------------------------
- */
+/* ---- sends that are refused here ---- */
 
 static VIP_DESCRIPTOR *wrong_tag(struct side *s)
 {
@@ -151,8 +150,7 @@ static void sends_that_the_card_would_refuse_are_refused(void **state)
 	viprig_run(*state, gets_nothing, refuses);
 }
 
-/* ---- receives --------------------------------------------------------------
- */
+/* ---- receives ---- */
 
 static int sends_one(struct weft_host *h, struct bench *b)
 {
@@ -243,8 +241,7 @@ memory_that_goes_in_the_middle_of_a_message_is_left_alone(void **state)
 	viprig_run(*state, takes_memory_away, sends_long);
 }
 
-/* ---- descriptors -----------------------------------------------------------
- */
+/* ---- descriptors ---- */
 
 static void post_is_refused(struct side *s, VIP_DESCRIPTOR *d,
 			    VIP_MEM_HANDLE handle, VIP_DESCRIPTOR *named)
@@ -319,8 +316,7 @@ static void the_1025th_receive_overruns(void **state)
 	viprig_run(*state, overruns, NULL);
 }
 
-/* ---- what became of a send -------------------------------------------------
- */
+/* ---- what became of a send ---- */
 
 enum { LAST = 40, EACH = 30000 };
 
@@ -374,7 +370,6 @@ what_was_delivered_is_reported_so_when_the_receiver_goes(void **state)
 					       { "0.1" } };
 	struct bench *b;
 
-	(void)state;
 	b = viprig_run_with(&none, takes_and_goes, sends_all);
 	assert_int_equal(b->v[0], 1);
 	bench_free(b);
@@ -383,8 +378,7 @@ what_was_delivered_is_reported_so_when_the_receiver_goes(void **state)
 	bench_free(b);
 }
 
-/* ---- frames of the card's size ---------------------------------------------
- */
+/* ---- frames of the card's size ---- */
 
 static weft_time_t took;
 static uint32_t native;
@@ -439,7 +433,6 @@ static void frames_are_as_long_as_both_cards_allow(void **state)
 {
 	weft_time_t normal = megabyte("1514", "1514", 1472), jumbo;
 
-	(void)state;
 	jumbo = megabyte("9014", "9014", 8972);
 	assert_true(jumbo < normal - normal / 20);
 	/* the shorter of two */

@@ -67,8 +67,7 @@ static uint32_t last_ack(struct side *s)
 	return ack;
 }
 
-/* ---- numbers ---------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static int numbers(struct weft_host *h, struct bench *b)
 {
@@ -113,8 +112,7 @@ static void a_frame_is_taken_once_and_in_its_turn(void **state)
 	viprig_run(*state, takes_two, numbers);
 }
 
-/* ---- acknowledgements ------------------------------------------------------
- */
+/* ---- acknowledgements ---- */
 
 static int acknowledges(struct weft_host *h, struct bench *b)
 {
@@ -160,8 +158,7 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 	viprig_run(*state, sends_two, acknowledges);
 }
 
-/* ---- lengths ---------------------------------------------------------------
- */
+/* ---- lengths ---- */
 
 static struct rel_head odd;
 
@@ -213,7 +210,6 @@ static void a_message_is_as_long_as_it_says(void **state)
 		{ .flags = REL_LAST, .bytes = 8, .length = 8 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct bench *b = viprig_bench();
 
@@ -223,8 +219,7 @@ static void a_message_is_as_long_as_it_says(void **state)
 	}
 }
 
-/* ---- silence ---------------------------------------------------------------
- */
+/* ---- silence ---- */
 
 enum { TRIES = 20 }; /* docs/systems/vipl.md */
 
@@ -269,8 +264,7 @@ static void silence_is_asked_twenty_times(void **state)
 	viprig_run(*state, sends_into_silence, is_silent);
 }
 
-/* ---- RDMA targets ----------------------------------------------------------
- */
+/* ---- RDMA targets ---- */
 
 enum { TAG, RIGHT, BEYOND, BEFORE, VI_RIGHT, NO_BYTES, TARGETS };
 static uint32_t target;
@@ -328,7 +322,6 @@ static int is_guarded(struct weft_host *h, struct bench *b)
 static void
 memory_is_written_only_where_tag_right_and_bounds_allow(void **state)
 {
-	(void)state;
 	for (target = 0; target < TARGETS; target++) {
 		struct bench *b = viprig_bench();
 

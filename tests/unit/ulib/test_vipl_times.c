@@ -72,8 +72,7 @@ static void same(const struct row *want, uint32_t n)
 	assert_false(bad);
 }
 
-/* ---- the calls
- * ---------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 struct things {
 	VIP_PROTECTION_HANDLE tag;
@@ -352,7 +351,6 @@ static void calls_take_their_time(void **state)
 {
 	struct bench *b = viprig_bench();
 
-	(void)state;
 	viprig_run(b, caller, listener);
 	bench_free(b);
 	same(rows, sizeof(rows) / sizeof(*rows));

@@ -117,7 +117,6 @@ static int hears(struct weft_host *h, struct bench *b)
 
 static void errors_say_what_they_are_about(void **state)
 {
-	(void)state;
 	run(hears);
 }
 
@@ -145,7 +144,6 @@ static int hears_late(struct weft_host *h, struct bench *b)
 
 static void the_oldest_of_too_many_errors_are_lost(void **state)
 {
-	(void)state;
 	run(hears_late);
 }
 
@@ -182,7 +180,6 @@ static int places(struct weft_host *h, struct bench *b)
 
 static void a_descriptor_is_named_by_its_place(void **state)
 {
-	(void)state;
 	run(places);
 }
 
@@ -194,7 +191,6 @@ static int deadlines(struct weft_host *h, struct bench *b)
 	static const VIP_ULONG ms[] = { 0, 1, 12345 };
 	VIP_ULONG most = (WEFT_NEVER - weft_host_now(h)) / WEFT_MS - 1;
 
-	(void)b;
 	for (uint32_t i = 0; i < 3; i++) {
 		weft_time_t now = weft_host_now(h);
 
@@ -210,7 +206,6 @@ static int deadlines(struct weft_host *h, struct bench *b)
 
 static void a_time_out_beyond_all_time_is_none(void **state)
 {
-	(void)state;
 	run(deadlines);
 }
 

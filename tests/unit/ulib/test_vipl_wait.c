@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- T-29: a completion at every moment of going to sleep
- * -------------------- */
+/* ---- T-29: a completion at every moment of going to sleep ---- */
 
 enum { SWEEP = 120 };
 
@@ -71,8 +70,7 @@ static void test_sleep(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
-/* ---- two completions, one at every moment of the other's interrupt
- * ---- */
+/* ---- two completions, one at every moment of the other's interrupt ---- */
 
 #define CROSS_FROM (20 * WEFT_US)
 #define CROSS_STEP (150 * WEFT_NS)
@@ -145,8 +143,7 @@ static void test_two(void **state)
 	viprig_run(*state, cross_near, cross_far);
 }
 
-/* ---- T-30, T-43: handlers
- * ------------------------------------------------------ */
+/* ---- T-30, T-43: handlers ---- */
 
 enum { NOTES = 1000 };
 
@@ -225,8 +222,7 @@ static void test_notify(void **state)
 	assert_in_range(b->v[0], 1, NOTES + 20);
 }
 
-/* ---- errors without a handler
- * ------------------------------------------------- */
+/* ---- errors without a handler ---- */
 
 static int silent_recv(struct weft_host *h, struct bench *b)
 {
@@ -284,8 +280,7 @@ static void test_log(void **state)
 	fclose(f);
 }
 
-/* ---- completion queues
- * ---------------------------------------------------------- */
+/* ---- completion queues ---- */
 
 enum { QVIS = 5, QMSGS = 8 };
 
@@ -300,7 +295,6 @@ static void cq_note(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 {
 	struct cq_note *n = ctx;
 
-	(void)nic;
 	n->n++;
 	n->vi = vi;
 	n->recv = recv;

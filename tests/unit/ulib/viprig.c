@@ -33,8 +33,7 @@ void viprig_run(struct bench *b, node_fn zero, node_fn one)
 	assert_string_equal(bench_failure(b, 0), "");
 }
 
-/* ---- faults ---------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 static const struct vip_fault *chosen;
 static void (*wire)(struct bench *b);
@@ -78,8 +77,7 @@ struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
 	return b;
 }
 
-/* ---- things ---------------------------------------------------------------
- */
+/* ---- things ---- */
 
 void side_vi(struct side *s, VIP_VI_HANDLE *vi)
 {
@@ -163,8 +161,7 @@ void side_errors(struct side *s, uint32_t n)
 		weft_host_sleep(s->h, weft_host_now(s->h) + 10 * WEFT_US);
 }
 
-/* ---- connections ----------------------------------------------------------
- */
+/* ---- connections ---- */
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
 	      union vip_addr *to)
@@ -217,8 +214,7 @@ void side_connect(struct side *s)
 		side_request(s, s->vi, 0, "rig");
 }
 
-/* ---- transfers ------------------------------------------------------------
- */
+/* ---- transfers ---- */
 
 VIP_DESCRIPTOR *side_desc(struct side *s, uint32_t i, uint32_t offset,
 			  uint32_t bytes)

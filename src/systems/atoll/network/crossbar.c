@@ -48,12 +48,11 @@ static int thresholds(const struct axbar *x, const struct weft_port *p,
 	if (x->stop_free >= need && x->cont_free > x->stop_free &&
 	    x->cont_free <= x->buffer)
 		return 0;
-	return weft_fail(err, EINVAL,
-			 "%s.%s: stop_free %u, cont_free %u, buffer %u: "
-			 "stop_free must be %u at least for this cable, "
-			 "cont_free more than it and not more than buffer",
-			 x->comp->name, p->name, x->stop_free, x->cont_free,
-			 x->buffer, (unsigned)need);
+	return weft_fail(
+		err, EINVAL,
+		"%s.%s: stop_free %u, cont_free %u, buffer %u: stop_free must be %u at least for this cable, cont_free more than it and not more than buffer",
+		x->comp->name, p->name, x->stop_free, x->cont_free, x->buffer,
+		(unsigned)need);
 }
 
 int axbar_start(struct axbar *x, struct weft_err *err)

@@ -80,7 +80,6 @@ static void on_deadlock(void *own, uint32_t out)
 
 static void on_misrouted(void *own, uint32_t in)
 {
-	(void)in;
 	at_irq(own, ATOLL_IRQ_ROUTE);
 }
 
@@ -102,7 +101,6 @@ static int at_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct at_nic *n = c->state;
 
-	(void)err;
 	n->comp = c;
 	n->bus = &c->ports[AT_PORT_BUS];
 	if (n->node == 65535)
@@ -155,7 +153,6 @@ static void at_event(struct weft_comp *c, uint32_t tag)
 {
 	struct at_nic *n = c->state;
 
-	(void)tag;
 	axbar_event(&n->x);
 }
 
@@ -164,18 +161,16 @@ static void at_report(struct at_nic *n)
 {
 	for (uint32_t o = 0, i, j; o < AT_PORTS; o++)
 		if (axbar_dl_cond(&n->x, o, &i, &j))
-			weft_check_failed(n->comp,
-					  "deadlock: OutPort %u is granted to "
-					  "InPort %u and stopped, InPort %u "
-					  "waits for it",
-					  o, i, j);
+			weft_check_failed(
+				n->comp,
+				"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it",
+				o, i, j);
 }
 
 static int at_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct at_nic *n = c->state;
 
-	(void)err;
 	if (n->report && weft_sim_idle(c->sim))
 		at_report(n);
 	if (!weft_sim_idle(c->sim))

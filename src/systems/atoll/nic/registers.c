@@ -40,38 +40,32 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t node_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->node;
 }
 
 static uint64_t irq_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->irq;
 }
 
 static void irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->irq &= ~val;
 	at_irq(nic_of(c), 0);
 }
 
 static uint64_t counter_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->x.dl_counter;
 }
 
 static void counter_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->x.dl_counter = (uint32_t)val ? (uint32_t)val : 1;
 }
 
 static uint64_t ports_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->dl_ports;
 }
 
@@ -81,7 +75,6 @@ static void ports_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct at_nic *n = nic_of(c);
 
-	(void)i;
 	n->dl_ports &= ~(uint32_t)val;
 	for (uint32_t o = 0; o < AT_PORTS; o++)
 		if (val >> o & 1)
@@ -91,19 +84,16 @@ static void ports_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t host_port_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->x.mgmt;
 }
 
 static void host_port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->x.mgmt = val % ATOLL_PORTS;
 }
 
 static uint64_t redirect_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->redirected;
 }
 
@@ -111,7 +101,6 @@ static void redirect_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct at_nic *n = nic_of(c);
 
-	(void)i;
 	n->redirected = axbar_redirect(&n->x, (uint32_t)val);
 }
 

@@ -134,10 +134,10 @@ static int pp_init(struct weft_comp *c, struct weft_err *err)
 				 "%s.size: %u bytes are no multiple of 8",
 				 c->name, a->size);
 	if (a->mode == ATOLL_PIO && a->size > ATOLL_PIO_MAX)
-		return weft_fail(err, EINVAL,
-				 "%s.size: %u bytes: a message sent by PIO has "
-				 "%u at most; mode: dma takes more",
-				 c->name, a->size, ATOLL_PIO_MAX);
+		return weft_fail(
+			err, EINVAL,
+			"%s.size: %u bytes: a message sent by PIO has %u at most; mode: dma takes more",
+			c->name, a->size, ATOLL_PIO_MAX);
 	return 0;
 }
 
@@ -179,10 +179,10 @@ static void mgr_again(struct at_work *a, uint64_t *n_p)
 
 static void mgr_report(struct at_work *a, const struct atoll_deadlock *d)
 {
-	weft_check_failed(a->w.c,
-			  "deadlock: OutPort %u is granted to InPort %u and "
-			  "stopped, InPort %u waits for it; recovery is off",
-			  d->out, d->granted, d->waits);
+	weft_check_failed(
+		a->w.c,
+		"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it; recovery is off",
+		d->out, d->granted, d->waits);
 }
 
 /* Instead of an auxiliary network: managers wait by their number, and who still

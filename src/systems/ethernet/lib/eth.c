@@ -48,8 +48,7 @@ static void put_le(volatile uint8_t *p, uint64_t v, uint32_t n)
 		*p++ = (uint8_t)v;
 }
 
-/* ---- opening ---------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static int ring_open(struct eth_dev *e, struct ring *r, uint32_t n,
 		     uint32_t mtu)
@@ -161,8 +160,7 @@ const uint8_t *eth_address(const struct eth_dev *e)
 	return e->addr;
 }
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 uint8_t *eth_tx_buf(struct eth_dev *e)
 {
@@ -204,8 +202,7 @@ uint32_t eth_tx_kept(const struct eth_dev *e)
 	return e->put - e->posted;
 }
 
-/* ---- receiving
- * --------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 const uint8_t *eth_rx(struct eth_dev *e, uint32_t *len_p)
 {

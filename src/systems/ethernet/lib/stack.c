@@ -60,8 +60,7 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 		    : 0;
 }
 
-/* ---- frames ----------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 static void head_put(struct stack *s, uint8_t *p, uint32_t len)
 {
@@ -105,8 +104,7 @@ static void deliver(struct stack *s, const uint8_t *p, uint32_t n)
 		s->error = -ENOMEM;
 }
 
-/* ---- acknowledgements -------------------------------------------------------
- */
+/* ---- acknowledgements ---- */
 
 /* The next byte to send is the first without acknowledgement. */
 static void go_back(struct stack *s)
@@ -213,8 +211,7 @@ static void expire(struct stack *s)
 	s->rto_at = s->now + s->rto;
 }
 
-/* ---- interrupts -------------------------------------------------------------
- */
+/* ---- interrupts ---- */
 
 /* What the handler costs contains its accesses to the NIC. */
 static void handler(struct stack *s)
@@ -276,8 +273,7 @@ static void sleep_once(struct stack *s)
 	sleep_until(s, WEFT_NEVER);
 }
 
-/* ---- calls
- * ------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 static uint8_t *buffer(struct stack *s)
 {

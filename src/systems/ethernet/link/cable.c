@@ -32,7 +32,6 @@ static int cable_init(struct weft_comp *c, struct weft_err *err)
 	weft_time_t flight =
 		(weft_time_t)(k->length * (double)k->per_metre + 0.5);
 
-	(void)err;
 	k->head.delay = k->phy_tx + k->phy_rx + (flight ? flight : 1);
 	return 0;
 }

@@ -62,7 +62,7 @@ static const struct mac_reg *reg_at(uint32_t off)
 	return NULL;
 }
 
-/* ---- interrupts -------------------------------------------------------- */
+/* ---- interrupts ---- */
 
 static void int_update(struct mac *m)
 {
@@ -119,7 +119,7 @@ static void int_event(struct mac *m)
 			       m->rxt0);
 }
 
-/* ---- registers --------------------------------------------------------- */
+/* ---- registers ---- */
 
 void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat)
 {
@@ -220,7 +220,7 @@ void mac_set_address(struct mac *m, uint32_t i, const uint8_t a[ETH_ADDR])
 	m->rah[i] = a[4] | (uint32_t)a[5] << 8 | MAC_RAH_AV;
 }
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- life ---- */
 
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data)

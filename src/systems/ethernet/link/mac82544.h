@@ -26,7 +26,7 @@
 #include "systems/ethernet/link/mac82544_regs.h"
 #include "systems/ethernet/link/wire.h"
 
-/* ---- between the MAC and what it is part of ------------------------------ */
+/* ---- between the MAC and what it is part of ---- */
 
 enum mac_kind {
 	MAC_TX_DESC, /* read: 16 bytes of descriptor `index` */

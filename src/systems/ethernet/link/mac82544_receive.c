@@ -8,7 +8,7 @@
 #include "systems/ethernet/link/mac82544_internal.h"
 #include "weft/trace.h"
 
-/* ---- flow control -------------------------------------------------------- */
+/* ---- flow control ---- */
 
 static void send_pause(struct mac *m, uint16_t quanta)
 {
@@ -59,8 +59,7 @@ static bool take_pause(struct mac *m, const struct weft_frame *f)
 	return true;
 }
 
-/* ---- is it for us? --------------------------------------------------------
- */
+/* ---- is it for us? ---- */
 
 static bool is_station(const struct mac *m, const uint8_t *a)
 {
@@ -112,8 +111,7 @@ static bool is_sound(struct mac *m, struct weft_frame *f)
 	}
 }
 
-/* ---- into the FIFO --------------------------------------------------------
- */
+/* ---- into the FIFO ---- */
 
 static void arm_ready(struct mac *m)
 {
@@ -185,8 +183,7 @@ void mac_arrive(struct mac *m, struct weft_frame *f)
 		       eth_frame_end(m->rx.line));
 }
 
-/* ---- descriptors ----------------------------------------------------------
- */
+/* ---- descriptors ---- */
 
 static uint64_t desc_addr(const struct mac *m, uint32_t index)
 {
@@ -226,8 +223,7 @@ static void got_descs(struct mac *m, struct weft_slice data)
 	}
 }
 
-/* ---- out of the FIFO ------------------------------------------------------
- */
+/* ---- out of the FIFO ---- */
 
 static uint32_t buffer_size(const struct mac *m)
 {

@@ -3,7 +3,7 @@
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_REGS_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_REGS_H
 
-/* ---- registers (offsets as in the 82544; 32 bits) ----------------------- */
+/* ---- registers (offsets as in the 82544; 32 bits) ---- */
 
 enum {
 	MAC_CTRL = 0x0000,
@@ -68,7 +68,7 @@ enum {
 #define MAC_INT_RXO    (1u << 6) /* missed one */
 #define MAC_INT_RXT0   (1u << 7) /* received */
 
-/* ---- descriptors (hvia.md 3.9), 16 bytes, little endian ------------------ */
+/* ---- descriptors (hvia.md 3.9), 16 bytes, little endian ---- */
 
 enum {
 	MAC_DESC = 16,

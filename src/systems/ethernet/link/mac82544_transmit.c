@@ -20,7 +20,7 @@ static uint64_t desc_addr(const struct mac *m, uint32_t index)
 	       MAC_DESC * (uint64_t)index;
 }
 
-/* ---- write-back -------------------------------------------------------- */
+/* ---- write-back ---- */
 
 static void write_back(struct mac *m)
 {
@@ -41,7 +41,7 @@ static void write_back(struct mac *m)
 	}
 }
 
-/* ---- the line ----------------------------------------------------------- */
+/* ---- the line ---- */
 
 /* The first frame of the FIFO is over. */
 static void retire(struct mac *m)
@@ -159,7 +159,7 @@ void mac_tx_pause(struct mac *m, uint16_t quanta)
 	line_next(m);
 }
 
-/* ---- descriptors --------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 static void drop_parts(struct mac_tx *tx)
 {

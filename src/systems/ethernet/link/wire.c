@@ -34,7 +34,7 @@ uint32_t eth_station_of(const char *name)
 	return (uint32_t)strtoul(name, NULL, 10);
 }
 
-/* ---- frames ------------------------------------------------------------ */
+/* ---- frames ---- */
 
 static void set_payload(struct weft_frame *f, struct weft_slice s)
 {
@@ -106,7 +106,7 @@ void eth_line_free(struct weft_frame **line)
 	}
 }
 
-/* ---- line symbols ------------------------------------------------------ */
+/* ---- line symbols ---- */
 
 static uint32_t part_of(uint32_t i, uint32_t n)
 {
@@ -182,7 +182,7 @@ bool eth_frame_peek(const struct weft_frame *f, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* ---- what a receiver makes of it ---------------------------------------- */
+/* ---- what a receiver makes of it ---- */
 
 /* The bytes of line symbols; false: some are none. */
 static bool raw_bytes(const struct weft_raw *raw, uint32_t at, uint8_t *p)
@@ -262,7 +262,7 @@ void eth_frame_given_fcs(struct weft_frame *f)
 		f->raw->sym[i] = byte_of(eth_frame_data(f), n, fcs, i);
 }
 
-/* ---- pause -------------------------------------------------------------- */
+/* ---- pause ---- */
 
 struct weft_frame *eth_pause_new(struct weft_sim *sim,
 				 const uint8_t src[ETH_ADDR], uint16_t quanta)

@@ -96,7 +96,7 @@ static const struct weft_port_decl ports[] = {
 	{ 0 }
 };
 
-/* ---- the MAC's movements ------------------------------------------------- */
+/* ---- the MAC's movements ---- */
 
 static enum weft_bus_op op_of(enum mac_kind k)
 {
@@ -167,8 +167,7 @@ static void on_irq(void *own, bool level)
 
 static const struct mac_ops mac_ops = { .move = on_move, .irq = on_irq };
 
-/* ---- registers ------------------------------------------------------------
- */
+/* ---- registers ---- */
 
 static uint64_t mac_read(struct weft_comp *c, uint32_t index)
 {
@@ -196,8 +195,6 @@ static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 
 static void command_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 {
-	(void)index;
-	(void)val;
 	submit(c->state, WEFT_BUS_READ);
 	submit(c->state, WEFT_BUS_WRITE);
 }
@@ -256,8 +253,7 @@ static void access_load(struct eth_nic *n, const struct weft_bus_note *note)
 	weft_bus_of(n->bus)->reply(n->bus, &v, note->bytes);
 }
 
-/* ---- life ------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
@@ -333,7 +329,6 @@ static int nic_sample(struct weft_comp *c, struct weft_err *err)
 		[C_BAD_DESC] = s->bad_desc,
 	};
 
-	(void)err;
 	memcpy(c->counters, v, sizeof(v));
 	return 0;
 }

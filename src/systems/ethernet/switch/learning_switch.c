@@ -63,8 +63,7 @@ static const struct weft_port_decl ports[] = {
 	{ 0 }
 };
 
-/* ---- what comes in --------------------------------------------------------
- */
+/* ---- what comes in ---- */
 
 /* When the switch looks at a frame. */
 static weft_time_t look_at(const struct esw *w, const struct weft_frame *f)
@@ -179,8 +178,7 @@ static void esw_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	weft_timer_arm(c, &w->p[port].in, port, look_at(w, w->p[port].line));
 }
 
-/* ---- life ------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void esw_event(struct weft_comp *c, uint32_t tag)
 {
@@ -198,10 +196,10 @@ static int esw_init(struct weft_comp *c, struct weft_err *err)
 
 	w->comp = c;
 	if (w->table % ETH_WAYS || w->table & (w->table - 1))
-		return weft_fail(err, EINVAL,
-				 "%s: table = %u: 4 times a power of two is "
-				 "needed",
-				 c->name, w->table);
+		return weft_fail(
+			err, EINVAL,
+			"%s: table = %u: 4 times a power of two is needed",
+			c->name, w->table);
 	if (w->xon > w->xoff || w->xoff > w->buffer)
 		return weft_fail(err, EINVAL,
 				 "%s: xon <= xoff <= buffer is needed",

@@ -11,8 +11,7 @@ static weft_time_t later(weft_time_t a, weft_time_t b)
 
 static void out_next(struct esw *w, uint32_t i);
 
-/* ---- what is told -----------------------------------------------------------
- */
+/* ---- what is told ---- */
 
 void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt)
 {
@@ -42,8 +41,7 @@ static void tell(const struct esw *w, uint32_t i)
 	weft_level(w->comp, "buffer", WEFT_TRACE_ONE, w->used, now);
 }
 
-/* ---- pause ------------------------------------------------------------------
- */
+/* ---- pause ---- */
 
 /* The newest pause frame is the one that counts. */
 static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
@@ -85,8 +83,7 @@ void esw_paused(struct esw *w, uint32_t i, uint16_t quanta)
 	out_next(w, i);
 }
 
-/* ---- buffer -----------------------------------------------------------------
- */
+/* ---- buffer ---- */
 
 static struct esw_item *item_new(struct esw *w, struct weft_frame *f)
 {
@@ -188,9 +185,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		}
 }
 
-/* ---- the line
- * ----------------------------------------------------------------
- */
+/* ---- the line ---- */
 
 static void pop(struct esw_port *p)
 {

@@ -80,7 +80,7 @@ static const struct weft_port_decl ports[] = {
 	{ 0 }
 };
 
-/* ---- bytes -------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static void put(uint8_t *p, uint64_t v, uint32_t n)
 {
@@ -113,7 +113,7 @@ static bool is_pattern(const uint8_t *p, uint32_t len, uint32_t src,
 	return true;
 }
 
-/* ---- sending ------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static uint32_t draw_to(struct eth_gen *g)
 {
@@ -171,8 +171,7 @@ static void tx_event(struct eth_gen *g)
 		weft_timer_arm(g->comp, &g->tx, 0, at);
 }
 
-/* ---- receiving ------------------------------------------------------------
- */
+/* ---- receiving ---- */
 
 static void number_check(struct eth_gen *g, uint32_t src, uint32_t n)
 {
@@ -238,13 +237,11 @@ static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct eth_gen *g = c->state;
 
-	(void)port;
 	eth_line_add(&g->line, f);
 	weft_timer_arm(c, &g->rx, 1, eth_frame_end(g->line));
 }
 
-/* ---- life ------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static void gen_event(struct weft_comp *c, uint32_t tag)
 {
@@ -273,7 +270,6 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_gen *g = c->state;
 
-	(void)err;
 	if (g->to == g->station)
 		g->frames = 0;
 	if (g->frames)

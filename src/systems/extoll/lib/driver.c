@@ -118,7 +118,7 @@ void extoll_drv_close(struct extoll_drv *d)
 	extoll_drv_unlock(d);
 }
 
-/* ---- VPIDs ------------------------------------------------------------- */
+/* ---- VPIDs ---- */
 
 static int vpid_take(struct extoll_kernel *k, uint32_t vpid)
 {
@@ -165,7 +165,7 @@ void extoll_drv_drain(struct extoll_drv *d)
 		weft_host_cpu(d->host, 100 * WEFT_NS);
 }
 
-/* ---- routes, events ---------------------------------------------------- */
+/* ---- routes, events ---- */
 
 void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,
 		      uint32_t n)

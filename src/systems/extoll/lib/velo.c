@@ -25,7 +25,7 @@ struct velo_port {
 	uint32_t vpid, max_len;
 };
 
-/* ---- open, close ------------------------------------------------------- */
+/* ---- open, close ---- */
 
 /* Protection and mailbox; the NIC starts it empty. */
 static void port_enable(struct velo_port *p, const struct velo_attr *a)
@@ -145,7 +145,7 @@ uint32_t velo_max_len(const struct velo_port *p)
 	return p->max_len;
 }
 
-/* ---- sending ----------------------------------------------------------- */
+/* ---- sending ---- */
 
 int velo_connect(struct velo_port *p, struct velo_connection *c, uint32_t node,
 		 uint32_t vpid)
@@ -196,7 +196,7 @@ int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 	return send_as(c, buf, len, tag, mtt, EXTOLL_SEND_IRQ);
 }
 
-/* ---- receiving --------------------------------------------------------- */
+/* ---- receiving ---- */
 
 /* Status of the k-th slot from the next one. */
 static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)

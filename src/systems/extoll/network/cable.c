@@ -21,10 +21,10 @@ static int cable_init(struct weft_comp *c, struct weft_err *err)
 
 	k->head.delay = (weft_time_t)llround(k->length * (double)k->per_metre);
 	if (!k->head.delay)
-		return weft_fail(err, EINVAL,
-				 "%s: a cable of %g m without latency: at "
-				 "least 1fs is needed",
-				 c->name, k->length);
+		return weft_fail(
+			err, EINVAL,
+			"%s: a cable of %g m without latency: at least 1fs is needed",
+			c->name, k->length);
 	return 0;
 }
 

@@ -72,15 +72,15 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 	};
 	if (cfg->slots > 128 || cfg->slots < EX_VCS * cfg->reserved ||
 	    !cfg->reserved)
-		return weft_fail(err, EINVAL,
-				 "%u slots cannot be %u for each of %u "
-				 "virtual channels: at most 128 in all",
-				 cfg->slots, cfg->reserved, EX_VCS);
+		return weft_fail(
+			err, EINVAL,
+			"%u slots cannot be %u for each of %u virtual channels: at most 128 in all",
+			cfg->slots, cfg->reserved, EX_VCS);
 	if (cfg->ctl_flits && cfg->t_credit < cfg->t_out)
-		return weft_fail(err, EINVAL,
-				 "a credit is ready %u cycles after its "
-				 "slot is free, at least %u are needed",
-				 cfg->t_credit, cfg->t_out);
+		return weft_fail(
+			err, EINVAL,
+			"a credit is ready %u cycles after its slot is free, at least %u are needed",
+			cfg->t_credit, cfg->t_out);
 	p->iface = ep;
 	return 0;
 }
@@ -194,8 +194,7 @@ void eport_fini(struct eport *ep)
 		eport_tap_drop(ep);
 }
 
-/* ---- slots -----------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static void slots_grow(struct eport *ep)
 {
@@ -268,8 +267,7 @@ void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
 	ep->held--;
 }
 
-/* ---- sending
- * ------------------------------------------------------------------ */
+/* ---- sending ---- */
 
 void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
 {

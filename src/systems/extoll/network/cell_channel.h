@@ -33,8 +33,7 @@
 #include "systems/extoll/network/wire.h"
 #include "weft/sim.h"
 
-/* ---- the cable: class extoll.cable ----------------------------------------
- */
+/* ---- the cable: class extoll.cable ---- */
 
 struct extoll_cable {
 	struct weft_link_state head; /* delay: flight time only */
@@ -43,8 +42,7 @@ struct extoll_cable {
 };
 extern const struct weft_class weft_class_extoll_cable;
 
-/* ---- what the owner fixes --------------------------------------------------
- */
+/* ---- what the owner fixes ---- */
 
 struct eport_cfg {
 	struct weft_clock clk; /* core clock of this end */
@@ -78,8 +76,7 @@ struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
 struct eport_cfg eport_cfg_internal(uint32_t width,
 				    const struct weft_clock *clk);
 
-/* ---- a cell
- * ------------------------------------------------------------------ */
+/* ---- a cell ---- */
 
 enum {
 	ECELL_SOP = 1,
@@ -215,8 +212,7 @@ void eport_fini(struct eport *ep);
  * cell is on its way to or from the owner, or (taken) held by it. */
 void eport_abandon(struct eport *ep, bool taken);
 
-/* ---- sending
- * ------------------------------------------------------------------ */
+/* ---- sending ---- */
 
 /* First cycle >= g (g >= now) whose slot on the line is free for a data cell,
  * as far as is known at g; g itself is certain. */
@@ -232,8 +228,7 @@ bool eport_room(const struct eport *ep, uint32_t vc);
 void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		  uint64_t g);
 
-/* ---- receiving
- * ----------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 /* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
 static inline uint64_t eport_seen(const struct eport *ep)
@@ -259,8 +254,7 @@ static inline uint64_t eport_now(const struct eport *ep)
 	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
 }
 
-/* ---- tapped
- * ---------------------------------------------------------------------- */
+/* ---- tapped ---- */
 
 /* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
  * tapped ports. */

@@ -10,8 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- rings ------------------------------------------------------------------
- */
+/* ---- rings ---- */
 
 static inline uint32_t ring_n(const struct eport_ring *r)
 {
@@ -92,8 +91,7 @@ void eport_end(struct eport *ep, uint64_t cycle)
 	ring_insert(ep, &ep->end_r, &ep->end, cycle);
 }
 
-/* ---- what is ready
- * ------------------------------------------------------------ */
+/* ---- what is ready ---- */
 
 static inline bool credits_owed(const struct eport *ep)
 {
@@ -169,8 +167,7 @@ uint64_t eport_ctl_ready(const struct eport *ep)
 	return r < ep->next_refresh ? r : ep->next_refresh;
 }
 
-/* ---- sending it
- * ------------------------------------------------------------------ */
+/* ---- sending it ---- */
 
 static void ctl_tell(struct eport *ep, uint64_t at, uint32_t kind, uint8_t *n_p)
 {
@@ -278,8 +275,7 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 	p->ops->wake(p->own, p, at);
 }
 
-/* ---- hearing it
- * ------------------------------------------------------------------- */
+/* ---- hearing it ---- */
 
 static void in_apply(struct eport *ep, uint64_t g)
 {

@@ -20,7 +20,7 @@ enum {
 	TAG_PORT = 1 /* + port: what the owner hands to eport_event */
 };
 
-/* ---- the line ---------------------------------------------------------- */
+/* ---- the line ---- */
 
 void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
 {
@@ -177,7 +177,7 @@ uint64_t eport_slow_next(struct eport *ep, uint64_t g)
 	return ep->line_free > at ? ep->line_free - ep->cfg.t_out : g;
 }
 
-/* ---- cells ------------------------------------------------------------- */
+/* ---- cells ---- */
 
 void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
 {
@@ -228,7 +228,7 @@ bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
 	return false;
 }
 
-/* ---- events ------------------------------------------------------------ */
+/* ---- events ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -294,7 +294,7 @@ void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle)
 	eport_slow_arm(ep);
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ---- */
 
 int eport_slow_start(struct eport *ep, struct weft_err *err)
 {
@@ -302,10 +302,10 @@ int eport_slow_start(struct eport *ep, struct weft_err *err)
 	uint32_t i;
 
 	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
-		return weft_fail(err, EINVAL,
-				 "%s.%s: faults, captures and clocks that "
-				 "differ need framed links",
-				 ep->comp->name, ep->port->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.%s: faults, captures and clocks that differ need framed links",
+			ep->comp->name, ep->port->name);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return weft_fail(err, ENOMEM, "no memory for a link port");

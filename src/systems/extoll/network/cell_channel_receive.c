@@ -33,7 +33,7 @@ struct rx {
 	uint32_t bad; /* cells in it that were */
 };
 
-/* ---- to the owner ------------------------------------------------------ */
+/* ---- to the owner ---- */
 
 static uint64_t seen(const struct rx *r, uint32_t flits, bool whole)
 {
@@ -214,7 +214,7 @@ void eport_slow_release(struct eport *ep, const struct ecell *cell,
 		eport_slow_credit(ep, cell->vc, cycle);
 }
 
-/* ---- cells ------------------------------------------------------------- */
+/* ---- cells ---- */
 
 static void refuse(struct rx *r, uint32_t flits)
 {
@@ -292,7 +292,7 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 	refuse(r, h->flits);
 }
 
-/* ---- frames ------------------------------------------------------------ */
+/* ---- frames ---- */
 
 static void heard(void *own, const struct ex_heard *h)
 {

@@ -5,7 +5,7 @@
  * when they arrive and count from their cycle on. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
-/* ---- replay ------------------------------------------------------------ */
+/* ---- replay ---- */
 
 void eport_retry_drop(struct eport_slow *s, uint8_t seq)
 {
@@ -119,7 +119,7 @@ void eport_retry_timeout(struct eport *ep, uint64_t cycle)
 	eport_retry_replay(ep, cycle);
 }
 
-/* ---- control cells heard ----------------------------------------------- */
+/* ---- control cells heard ---- */
 
 /* The truth about credits, whatever was lost before. */
 static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)

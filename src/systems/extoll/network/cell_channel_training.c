@@ -120,7 +120,6 @@ void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back)
 
 void eport_train_down(struct eport *ep, uint64_t cycle)
 {
-	(void)cycle;
 	leave_ready(ep);
 	ep->slow->state = EPORT_DOWN;
 	ep->count.downs++;

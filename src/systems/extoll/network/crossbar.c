@@ -23,7 +23,7 @@
 
 #include "weft/trace.h"
 
-/* ---- waking ----------------------------------------------------------- */
+/* ---- waking ---- */
 
 enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: tapped */ };
 
@@ -38,7 +38,6 @@ static inline void xb_arm(struct xb *x, uint64_t cycle)
 
 static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
 {
-	(void)ep;
 	xb_arm(own, cycle);
 }
 
@@ -57,7 +56,7 @@ static const struct eport_ops xb_port_ops = {
 	.wake = xb_wake, .cell = xb_cell, .gone = xb_gone, .link = xb_link
 };
 
-/* ---- arrival: into the queues ----------------------------------------- */
+/* ---- arrival: into the queues ---- */
 
 /* A cell that goes nowhere. */
 static void cell_discard(struct xb *x, uint32_t i, uint32_t slot)
@@ -111,7 +110,7 @@ static uint64_t take_cells(struct xb *x, uint64_t cycle)
 	return next;
 }
 
-/* ---- decision --------------------------------------------------------- */
+/* ---- decision ---- */
 
 /* Bits of inputs whose RAM is not being read. */
 static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
@@ -370,7 +369,7 @@ void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	eport_arrive(&x->ep[port], f);
 }
 
-/* ---- set-up ----------------------------------------------------------- */
+/* ---- set-up ---- */
 
 int xb_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -86,7 +86,6 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 	struct ex_meta *m = c->flags & ECELL_TABLE ? &table : ex_meta(c->pkt);
 	uint32_t out;
 
-	(void)in;
 	if (c->hint)
 		out = c->hint - 1u;
 	else

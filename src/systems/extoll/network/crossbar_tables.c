@@ -138,7 +138,7 @@ static const struct weft_port_decl xb_ports[] = {
 	{ 0 },
 };
 
-/* ---- ports --------------------------------------------------------------- */
+/* ---- ports ---- */
 
 struct eport_cfg xb_cfg_link(const struct xb *x)
 {
@@ -195,11 +195,10 @@ int xb_cells_fit(const struct xb *x, struct weft_err *err)
 	uint32_t max = flits_or_64(x->cell_flits, x->width);
 
 	if (x->cell_flits && x->links != XB_PLAIN)
-		return weft_fail(err, EINVAL,
-				 "%s: cell_flits = %u: cells of framed links "
-				 "have 64 bytes; write links: plain, or "
-				 "cell_flits: 0",
-				 x->comp->name, x->cell_flits);
+		return weft_fail(
+			err, EINVAL,
+			"%s: cell_flits = %u: cells of framed links have 64 bytes; write links: plain, or cell_flits: 0",
+			x->comp->name, x->cell_flits);
 	for (uint32_t i = 0; i < EX_INTERNAL; i++) {
 		const struct eport *p = x->ep[i].peer;
 		uint32_t n = p ? flits_or_64(p->cfg.cell_flits, x->width) : 0;
@@ -207,14 +206,13 @@ int xb_cells_fit(const struct xb *x, struct weft_err *err)
 		if (n > max)
 			return weft_fail(
 				err, EINVAL,
-				"%s: cells of %u flits at most: %s sends cells "
-				"of %u; write links: plain, cell_flits: %u",
+				"%s: cells of %u flits at most: %s sends cells of %u; write links: plain, cell_flits: %u",
 				x->comp->name, max, p->comp->name, n, n);
 	}
 	return 0;
 }
 
-/* ---- counters ------------------------------------------------------------ */
+/* ---- counters ---- */
 
 /* Virtual channels on which cells have come: a queue that was used has a tail
  * for ever. */
@@ -244,7 +242,6 @@ int xb_sample(struct weft_comp *c, struct weft_err *err)
 	struct xb *x = c->state;
 	uint32_t i;
 
-	(void)err;
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			eport_volume(&x->ep[i]);

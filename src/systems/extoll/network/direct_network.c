@@ -81,11 +81,10 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 
 	net_clock(n); /* some start earlier than the network */
 	if (!weft_clock_same(clk, &n->clk))
-		return weft_fail(err, EINVAL,
-				 "%s.clock: sources measure in cycles, their "
-				 "clock must be that of all crossbars, e.g. "
-				 "extoll.*.clock=200MHz",
-				 gen.comp->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.clock: sources measure in cycles, their clock must be that of all crossbars, e.g. extoll.*.clock=200MHz",
+			gen.comp->name);
 	if (!n->gen) {
 		n->gen = calloc(n->topo.nodes, sizeof(*n->gen));
 		if (!n->gen)
@@ -153,10 +152,9 @@ static void deadlocked(struct weft_comp *c, const char *text)
 	n->state = EXNET_DEADLOCK;
 	n->over = true;
 	n->last = weft_now(c);
-	weft_check_failed(c,
-			  "deadlock: cells in these inputs wait for each "
-			  "other: %s",
-			  text);
+	weft_check_failed(
+		c, "deadlock: cells in these inputs wait for each other: %s",
+		text);
 	/* It ends here, with cells in the network and not idle. */
 	weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
@@ -228,7 +226,6 @@ static uint64_t xbars_sum(const struct exnet *n, const char *name)
 
 static int net_sample(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
 	c->counters[EXNET_HOPS] = xbars_sum(c->state, "packets");
 	return 0;
 }
@@ -320,7 +317,6 @@ static int net_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct exnet *n = c->state;
 
-	(void)err;
 	n->from = n->until = UINT64_MAX;
 	steady_init(&n->steady);
 	return 0;

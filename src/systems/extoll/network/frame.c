@@ -11,7 +11,7 @@ _Static_assert((int)WEFT_SYM_K == (int)B8B10_K &&
 		       (int)WEFT_SYM_BAD == (int)B8B10_BAD,
 	       "one kind of symbol");
 
-/* ---- bytes of a cell --------------------------------------------------- */
+/* ---- bytes of a cell ---- */
 
 /* Source flit that holds nibble number pos. */
 static uint32_t flit_of(uint32_t width, uint32_t hops, uint32_t pos)
@@ -158,7 +158,7 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 	return f;
 }
 
-/* ---- packets from the bytes of their cells ----------------------------- */
+/* ---- packets from the bytes of their cells ---- */
 
 /* An empty packet of the size and with what is known beside the line. */
 static struct weft_frame *built_new(struct weft_sim *sim,
@@ -246,7 +246,7 @@ void ex_rebuild_drop(struct ex_built *b)
 	}
 }
 
-/* ---- symbols ----------------------------------------------------------- */
+/* ---- symbols ---- */
 
 struct enc {
 	uint16_t *sym;

@@ -82,7 +82,7 @@ void ex_rebuild_drop(struct ex_built *b);
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
-/* ---- receive machine --------------------------------------------------- */
+/* ---- receive machine ---- */
 
 enum ex_verdict {
 	EX_GOOD,

@@ -31,8 +31,6 @@ static void links_each(struct exnet *n, link_fn *f, double time)
 static void link_begin(struct exnet *n, const struct weft_port *p,
 		       uint64_t *was, double time)
 {
-	(void)n;
-	(void)time;
 	*was = p->out_busy;
 }
 

@@ -9,8 +9,7 @@
 #include "systems/extoll/network/cell_channel_internal.h"
 #include "weft/trace.h"
 
-/* ---- waking
- * ------------------------------------------------------------------ */
+/* ---- waking ---- */
 
 static void np_arm(struct np *np, uint64_t cycle)
 {
@@ -23,7 +22,6 @@ static void np_arm(struct np *np, uint64_t cycle)
 
 static void np_wake(void *own, struct eport *ep, uint64_t cycle)
 {
-	(void)ep;
 	np_arm(own, cycle);
 }
 
@@ -39,7 +37,6 @@ static void np_cell(void *own, struct eport *ep, uint64_t cycle)
 {
 	struct np *np = own;
 
-	(void)cycle;
 	np_arm(np, whole(np, ep->way_tail));
 }
 
@@ -54,10 +51,10 @@ static int cell_check(const struct weft_comp *c, const struct eport_cfg *cfg,
 
 	if (!cfg->cell_flits || cfg->cell_flits > route)
 		return 0;
-	return weft_fail(err, EINVAL,
-			 "%s: cell_flits = %u: the first cell must hold the "
-			 "longest route, %u flits, and more",
-			 c->name, cfg->cell_flits, route);
+	return weft_fail(
+		err, EINVAL,
+		"%s: cell_flits = %u: the first cell must hold the longest route, %u flits, and more",
+		c->name, cfg->cell_flits, route);
 }
 
 int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
@@ -116,8 +113,7 @@ void np_fini(struct np *np)
 	eport_fini(&np->ep);
 }
 
-/* ---- sending
- * ------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 /* Flits of the packet that precede its words. */
 static uint32_t route_flits(const struct np *np, const struct weft_frame *f)
@@ -271,8 +267,7 @@ static void np_tx(struct np *np, uint64_t c)
 	}
 }
 
-/* ---- receiving
- * -------------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static void cell_give(struct np *np, uint32_t slot)
 {

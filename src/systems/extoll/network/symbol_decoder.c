@@ -36,7 +36,7 @@ static enum ex_verdict check(const struct ex_dec *d)
 	return got == crc ? EX_GOOD : got == ~crc ? EX_VOID : EX_BAD_CRC;
 }
 
-/* ---- one function per state: a data symbol ----------------------------- */
+/* ---- one function per state: a data symbol ---- */
 
 static void on_idle(struct ex_dec *d, uint8_t b)
 {
@@ -113,7 +113,7 @@ static void (*const on_data[N_STATES])(struct ex_dec *d, uint8_t b) = {
 	[TAIL] = on_tail, [CONTROL] = on_control,
 };
 
-/* ---- control symbols --------------------------------------------------- */
+/* ---- control symbols ---- */
 
 static void begin(struct ex_dec *d, enum dec_state state)
 {

@@ -101,7 +101,7 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 	return m->words + (f->payload.len + 7) / 8;
 }
 
-/* ---- H0 (3.9) ------------------------------------------------------------ */
+/* ---- H0 (3.9) ---- */
 
 #define EX_GET(w, hi, lo)                                                      \
 	((uint64_t)(w) >> (lo) & (~0ULL >> (63 - ((hi) - (lo)))))
@@ -131,8 +131,7 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 #define EX_RMA_CLASS(h) ((uint32_t)EX_GET(h, 50, 43))
 #define EX_RMA_LAST	(1ULL << 55)
 
-/* ---- cells (3.10) ---------------------------------------------------------
- */
+/* ---- cells (3.10) ---- */
 
 enum { EX_CTL_SOP = 1 << 2, EX_CTL_EOP = 1 << 3 }; /* CTL, [1:0] = VC */
 

@@ -95,7 +95,6 @@ static void atu_walked(struct extoll_nic *n, struct hx_pkt *p)
 	enum atu_fault fault = ATU_F_BUS;
 	uint64_t gate;
 
-	(void)n;
 	r->walking = false;
 	if (r->stale) { /* flushed meanwhile: the entry may have changed */
 		atu_run(a);

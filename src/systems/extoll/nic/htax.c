@@ -19,7 +19,7 @@ static uint32_t hx_words(uint32_t bytes)
 	return 1 + (bytes + 7) / 8;
 }
 
-/* ---- packets ----------------------------------------------------------- */
+/* ---- packets ---- */
 
 static struct hx_pkt *list_pop(struct hx_list *l)
 {
@@ -67,7 +67,7 @@ void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p)
 	n->htax.pool = p;
 }
 
-/* ---- waking ------------------------------------------------------------ */
+/* ---- waking ---- */
 
 void ex_htax_arm(struct extoll_nic *n, uint64_t cycle)
 {
@@ -115,7 +115,7 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 	return k;
 }
 
-/* ---- units to host ----------------------------------------------------- */
+/* ---- units to host ---- */
 
 /* A unit's read stays behind the writes that it asked for before (2.2). */
 static bool host_may(const struct extoll_nic *n, uint32_t out, uint32_t i,
@@ -198,7 +198,7 @@ void ex_htax_leave(struct extoll_nic *n)
 		}
 }
 
-/* ---- host to units ----------------------------------------------------- */
+/* ---- host to units ---- */
 
 /* The store at the arbiter, or NULL. */
 static struct hx_store *store_head(const struct extoll_nic *n)
@@ -376,7 +376,7 @@ void ex_htax_deliver(struct extoll_nic *n)
 		answer_deliver(n);
 }
 
-/* ---- arbitration ------------------------------------------------------- */
+/* ---- arbitration ---- */
 
 /* The next cycle at which an output that is taken or a request that is not yet
  * up could change something.  What waits for others is woken by them. */
@@ -436,7 +436,7 @@ void ex_htax_event(struct extoll_nic *n)
 	hx_next(n, c);
 }
 
-/* ---- life ------------------------------------------------------------ */
+/* ---- life ---- */
 
 void ex_htax_start(struct extoll_nic *n)
 {

@@ -140,7 +140,7 @@ bool ex_htax_notes(struct extoll_nic *n)
 	return any;
 }
 
-/* ---- ahead of time ------------------------------------------------------- */
+/* ---- ahead of time ---- */
 
 /* A store for a unit is looked at when it has crossed the synchroniser. */
 static enum weft_told told_store(struct extoll_nic *n,

@@ -109,7 +109,7 @@ static const struct weft_port_decl extoll_ports[] = {
 };
 /* clang-format on */
 
-/* ---- blocks ------------------------------------------------------------ */
+/* ---- blocks ---- */
 
 const struct ex_unit *const ex_units[EXTOLL_HX_N] = {
 	[EXTOLL_HX_RF] = &ex_rf_unit,
@@ -126,7 +126,7 @@ static const struct np_ops *const np_ops_of[EX_NPS] = {
 	[EX_NP_RESP] = &ex_rma_np,
 };
 
-/* ---- operations -------------------------------------------------------- */
+/* ---- operations ---- */
 
 /* n3.nic is node 3. */
 static uint32_t node_of(const char *name)
@@ -228,7 +228,6 @@ static int extoll_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_nic *n = c->state;
 
-	(void)err;
 	for (uint32_t i = 0; i < EX_NPS; i++) {
 		const struct eport_count *k = eport_counts(&n->np[i].ep);
 

@@ -9,7 +9,7 @@
  * is in registers.c. */
 #include "systems/extoll/nic/nic.h"
 
-/* ---- accesses ---------------------------------------------------------- */
+/* ---- accesses ---- */
 
 /* Largest naturally aligned piece at off. */
 static uint32_t rf_piece(uint64_t off, uint32_t left)
@@ -84,7 +84,7 @@ void ex_rf_init(struct extoll_nic *n)
 					       .enable = true };
 }
 
-/* ---- routes (4.5) ------------------------------------------------------ */
+/* ---- routes (4.5) ---- */
 
 static struct ex_entry *route_chunk(const struct extoll_nic *n, uint32_t dest)
 {

@@ -19,7 +19,7 @@ struct ex_interval {
 	bool enable;
 };
 
-/* ---- routes ------------------------------------------------------------ */
+/* ---- routes ---- */
 
 struct ex_entry {
 	uint64_t nib[4];
@@ -48,7 +48,7 @@ const struct ex_entry *ex_route_entry(const struct extoll_nic *n,
 void ex_route_write(struct extoll_nic *n, uint32_t dest,
 		    const struct ex_entry *e);
 
-/* ---- events ------------------------------------------------------------ */
+/* ---- events ---- */
 
 struct ex_evq {
 	weft_phys_t base;

@@ -10,11 +10,10 @@ static struct extoll_nic *nic_of(struct weft_comp *c)
 	return c->state;
 }
 
-/* ---- identity ---------------------------------------------------------- */
+/* ---- identity ---- */
 
 static uint64_t node_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->place.node;
 }
 
@@ -23,7 +22,6 @@ static uint64_t build_read(struct weft_comp *c, uint32_t i)
 	struct extoll_nic *n = nic_of(c);
 	uint64_t khz = 1000000000000ull * n->clock.den / n->clock.num;
 
-	(void)i;
 	return (n->width == EX_W16 ? 16 : 32) | n->velo_max << 8 |
 	       (n->place.topo && !n->place.topo->path ? EXTOLL_BUILD_TABLE
 						      : 0) |
@@ -32,11 +30,10 @@ static uint64_t build_read(struct weft_comp *c, uint32_t i)
 
 static uint64_t nodes_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->place.topo ? nic_of(c)->place.topo->nodes : 0;
 }
 
-/* ---- driver ------------------------------------------------------------ */
+/* ---- driver ---- */
 
 /* Test and set. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
@@ -44,7 +41,6 @@ static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 	struct extoll_nic *n = nic_of(c);
 	bool was = n->driver_lock;
 
-	(void)i;
 	n->driver_lock = true;
 	return was;
 }
@@ -52,28 +48,23 @@ static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 /* A store looks at the old value first: whatever it is, it is free now. */
 static void driver_lock_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
-	(void)val;
 	nic_of(c)->driver_lock = false;
 }
 
 static uint64_t driver_state_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->driver_state;
 }
 
 static void driver_state_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->driver_state = val;
 }
 
-/* ---- routes ------------------------------------------------------------ */
+/* ---- routes ---- */
 
 static uint64_t route_index_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->routes.index;
 }
 
@@ -83,7 +74,6 @@ static void route_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	struct ex_routes *r = &nic_of(c)->routes;
 	const struct ex_entry *e;
 
-	(void)i;
 	r->index = (uint32_t)val & 0xffff;
 	e = ex_route_entry(nic_of(c), r->index);
 	r->entry = e ? *e : (struct ex_entry){ 0 };
@@ -103,7 +93,6 @@ static uint64_t route_length_read(struct weft_comp *c, uint32_t i)
 {
 	const struct ex_entry *e = &nic_of(c)->routes.entry;
 
-	(void)i;
 	return e->n | (e->valid ? EXTOLL_ROUTE_VALID : 0);
 }
 
@@ -112,13 +101,12 @@ static void route_length_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	struct ex_routes *r = &nic_of(c)->routes;
 	uint32_t n = (uint32_t)val & 0xff;
 
-	(void)i;
 	r->entry.valid = val & EXTOLL_ROUTE_VALID && n < EX_ROUTE_MAX;
 	r->entry.n = (uint8_t)n;
 	ex_route_write(nic_of(c), r->index, &r->entry);
 }
 
-/* ---- HTAX -------------------------------------------------------------- */
+/* ---- HTAX ---- */
 
 static uint64_t interval_lower_read(struct weft_comp *c, uint32_t i)
 {
@@ -157,13 +145,11 @@ static void interval_target_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t discarded_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->discarded;
 }
 
 static uint64_t aborts_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->aborts;
 }
 
@@ -173,11 +159,10 @@ static uint64_t waiting_read(struct weft_comp *c, uint32_t i)
 {
 	struct extoll_nic *n = nic_of(c);
 
-	(void)i;
 	return ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0);
 }
 
-/* ---- event queue ------------------------------------------------------- */
+/* ---- event queue ---- */
 
 static uint64_t evq_read(struct weft_comp *c, uint32_t i)
 {
@@ -201,7 +186,7 @@ static void evq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		ex_evq_set_rp(n, val);
 }
 
-/* ---- network ports --------------------------------------------------- */
+/* ---- network ports ---- */
 
 #define NP_READ(field)                                                         \
 	static uint64_t np_##field##_read(struct weft_comp *c, uint32_t i)     \
@@ -217,7 +202,7 @@ NP_READ(rx_cells)
 NP_READ(no_credit)
 NP_READ(voids)
 
-/* ---- the table ------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* clang-format off */
 #define CFG(off, w, acc, res, rwm, doc_)                                       \

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* ---- configuration space ----------------------------------------------- */
+/* ---- configuration space ---- */
 
 #define EXTOLL_VENDOR_ID 0x1B76u
 #define EXTOLL_DEVICE_ID 0x0010u
@@ -27,7 +27,7 @@ enum {
 	EXTOLL_CMD_MASTER = 1 << 2,
 };
 
-/* ---- BAR0 (2.5) -------------------------------------------------------- */
+/* ---- BAR0 (2.5) ---- */
 
 enum {
 	EXTOLL_BAR = 0,
@@ -56,7 +56,7 @@ static inline uint64_t extoll_rma_page(uint32_t opt, uint32_t vpid)
 #define EXTOLL_VELO_TC(off)   ((uint32_t)((off) >> 20 & 3))
 #define EXTOLL_RMA_OPT(off)   ((uint32_t)((off) >> 20 & 31))
 
-/* ---- register file: quadwords (2.6) ------------------------------------ */
+/* ---- register file: quadwords (2.6) ---- */
 
 enum {
 	EXTOLL_NODE_ID = 0x0000,
@@ -209,7 +209,7 @@ enum extoll_discard {
 	EXTOLL_DISCARD_N
 };
 
-/* ---- event queue entry (2.7) ------------------------------------------- */
+/* ---- event queue entry (2.7) ---- */
 
 #define EXTOLL_EVENT(kind, vpid, node, info)                                   \
 	(1ull << 63 | (uint64_t)(kind) | (uint64_t)((vpid)&0xff) << 8 |        \
@@ -254,7 +254,7 @@ enum extoll_link_state {
 	EXTOLL_LP_NONE, /* no cable */
 };
 
-/* ---- VELO (3.2, 3.3) --------------------------------------------------- */
+/* ---- VELO (3.2, 3.3) ---- */
 
 enum {
 	EXTOLL_VELO_LEN_MAX = 64, /* R1 */

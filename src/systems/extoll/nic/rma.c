@@ -103,7 +103,6 @@ static void rma_np_sent(void *own, struct np *np, uint32_t cls,
 	struct extoll_nic *n = own;
 	struct rma_tx *u;
 
-	(void)trace_id;
 	if (np != &n->np[EX_NP_RMA] || !n->rma)
 		return;
 	u = cls ? &n->rma->resp : &n->rma->req;

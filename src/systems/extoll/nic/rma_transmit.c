@@ -71,7 +71,6 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 	struct rma_rd *rd = (struct rma_rd *)(uintptr_t)p->user[0];
 	uint8_t *to = weft_slice_data(rd->op->buf);
 
-	(void)n;
 	if (to)
 		memcpy(to + rd->at, weft_slice_data(p->txn.data), p->txn.bytes);
 	if (p->txn.status != WEFT_BUS_OK)

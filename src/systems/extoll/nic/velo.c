@@ -5,16 +5,12 @@
 
 static void velo_np_cell(void *own, struct np *np, const struct np_cell *c)
 {
-	(void)np;
 	velo_cp_cell(own, c);
 }
 
 static void velo_np_sent(void *own, struct np *np, uint32_t cls,
 			 uint64_t trace_id)
 {
-	(void)np;
-	(void)cls;
-	(void)trace_id;
 	velo_rq_sent(own);
 }
 
@@ -28,7 +24,7 @@ static void velo_event(struct extoll_nic *n)
 		velo_cp_run(n);
 }
 
-/* ---- registers --------------------------------------------------------- */
+/* ---- registers ---- */
 
 /* A mailbox that is switched on, or gets another size, begins empty. */
 void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
@@ -88,7 +84,6 @@ void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
 /* What waits for ever goes down with the run. */
 static int velo_finish(struct extoll_nic *n, struct weft_err *err)
 {
-	(void)err;
 	if (weft_sim_idle(n->comp->sim)) {
 		velo_rq_fini(n);
 		velo_cp_fini(n);

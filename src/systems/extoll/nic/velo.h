@@ -9,7 +9,7 @@
 
 struct extoll_nic;
 
-/* ---- requester --------------------------------------------------------- */
+/* ---- requester ---- */
 
 enum velo_rq_state {
 	VELO_RQ_IDLE, /* messages of which not all has come are open */
@@ -44,7 +44,7 @@ struct velo_rq {
 	struct weft_timer timer;      /* partial messages */
 };
 
-/* ---- completer --------------------------------------------------------- */
+/* ---- completer ---- */
 
 enum velo_cp_state {
 	VELO_CP_WAIT,

@@ -38,7 +38,7 @@ static uint32_t slot_bytes(const struct velo_vpid *p)
 	return p->rx & EXTOLL_RX_SLOT64 ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
 }
 
-/* ---- states ------------------------------------------------------------ */
+/* ---- states ---- */
 
 /* Between messages every queue begins with the first cell of one. */
 static enum velo_cp_state cp_wait(struct extoll_nic *n)
@@ -183,7 +183,7 @@ static enum velo_cp_state cp_data(struct extoll_nic *n)
 	return VELO_CP_DATA;
 }
 
-/* ---- WRITE ------------------------------------------------------------- */
+/* ---- WRITE ---- */
 
 static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
@@ -293,7 +293,7 @@ void velo_cp_run(struct extoll_nic *n)
 	} while (q->state != old);
 }
 
-/* ---- from outside ------------------------------------------------------ */
+/* ---- from outside ---- */
 
 void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c)
 {

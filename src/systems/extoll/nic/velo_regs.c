@@ -10,26 +10,22 @@ static struct extoll_nic *nic_of(struct weft_comp *c)
 
 uint64_t velo_config_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0;
 }
 
 void velo_config_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->velo.policy_drop = val & EXTOLL_VELO_POLICY_DROP;
 	velo_cp_again(nic_of(c));
 }
 
 uint64_t velo_timeout_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->velo.timeout;
 }
 
 void velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	nic_of(c)->velo.timeout = (uint32_t)val;
 	velo_cp_again(nic_of(c));
 }

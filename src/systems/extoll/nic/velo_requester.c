@@ -22,7 +22,7 @@ const char *const velo_rq_name[VELO_RQ_STATES] = {
 	[VELO_RQ_SEND] = "SEND", [VELO_RQ_DROP] = "DROP",
 };
 
-/* ---- open messages ----------------------------------------------------- */
+/* ---- open messages ---- */
 
 static struct velo_open *open_find(const struct velo_rq *q, uint32_t page)
 {
@@ -83,7 +83,7 @@ static void rq_count_drop(struct extoll_nic *n, const struct velo_open *o,
 		 EXTOLL_SEND_NODE(open_header(o)), why);
 }
 
-/* ---- states ------------------------------------------------------------ */
+/* ---- states ---- */
 
 static enum velo_rq_state rq_drop_as(struct velo_rq *q, enum extoll_drop why)
 {
@@ -302,7 +302,7 @@ static void rq_run(struct extoll_nic *n)
 	} while (q->state != old);
 }
 
-/* ---- from outside ------------------------------------------------------ */
+/* ---- from outside ---- */
 
 /* Each store on its way may complete a message. */
 bool velo_rq_room(struct extoll_nic *n, uint32_t flying)

@@ -85,10 +85,10 @@ void rmaw_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
 	if (!rmaw_ok(v, "rma_noti_get_block", rma_noti_get_block(v->port, &n)))
 		return;
 	if (n->unit != unit || n->error)
-		weft_check_failed(v->w.c,
-				  "notification of unit %u, error %u, instead "
-				  "of one of unit %u",
-				  n->unit, n->error, unit);
+		weft_check_failed(
+			v->w.c,
+			"notification of unit %u, error %u, instead of one of unit %u",
+			n->unit, n->error, unit);
 	if (noti_p)
 		*noti_p = *n;
 	rma_noti_free(v->port, n);

@@ -78,8 +78,7 @@ static void va_end(struct va *a)
 	velow_close(&a->v);
 }
 
-/* ---- rate -----------------------------------------------------------------
- */
+/* ---- rate ---- */
 
 static int rate_send(struct va *a)
 {
@@ -131,8 +130,7 @@ static int rate_main(struct weft_comp *c)
 	return ret;
 }
 
-/* ---- all to all
- * -------------------------------------------------------------- */
+/* ---- all to all ---- */
 
 static int all_connect(struct va *a)
 {

@@ -35,7 +35,7 @@ static int pp_begin(struct pp *p, struct weft_comp *c, const char *name)
 	return -EINVAL;
 }
 
-/* ---- ping-pong ----------------------------------------------------------- */
+/* ---- ping-pong ---- */
 
 static void pp_size(struct pp *p, struct velo_connection *c, uint32_t peer,
 		    uint32_t len, uint64_t seq)
@@ -78,8 +78,7 @@ static int pp_main(struct weft_comp *comp)
 	return ret;
 }
 
-/* ---- hop sweep -------------------------------------------------------------
- */
+/* ---- hop sweep ---- */
 
 /* Least squares through (1, y[0]) .. (n, y[n-1]): ns per hop, worst
  * distance. */
@@ -145,8 +144,7 @@ static int sweep_main(struct weft_comp *comp)
 	return ret;
 }
 
-/* ---- loopback
- * ---------------------------------------------------------------- */
+/* ---- loopback ---- */
 
 static int loop_main(struct weft_comp *comp)
 {

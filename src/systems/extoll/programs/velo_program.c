@@ -110,11 +110,11 @@ bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
 	    m->mtt == (seq >> 8 & 3) && !memcmp(m->data, want, len))
 		return true;
 	if (!v->bad++)
-		weft_check_failed(v->w.c,
-				  "message %" PRIu64
-				  " of node %u: %u bytes, "
-				  "tag %u, MTT %u, or its contents are wrong",
-				  seq, m->node, m->len, m->tag, m->mtt);
+		weft_check_failed(
+			v->w.c,
+			"message %" PRIu64
+			" of node %u: %u bytes, tag %u, MTT %u, or its contents are wrong",
+			seq, m->node, m->len, m->tag, m->mtt);
 	return false;
 }
 

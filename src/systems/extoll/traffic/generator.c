@@ -151,9 +151,6 @@ static void egen_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 	struct weft_comp *c = own;
 	struct egen *g = c->state;
 
-	(void)np;
-	(void)cls;
-	(void)trace_id;
 	weft_count(c, EGEN_SENT, 1);
 	g->last_sent = egen_now(g);
 	if (g->net)
@@ -220,7 +217,6 @@ static int egen_start(struct weft_comp *c, struct weft_err *err)
 static void egen_arrive(struct weft_comp *c, uint32_t port,
 			struct weft_frame *f)
 {
-	(void)port;
 	if (f)
 		weft_frame_free(f);
 	weft_wake(c, TAG_READY, weft_now(c));
@@ -240,7 +236,6 @@ static int egen_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct egen *g = c->state;
 
-	(void)err;
 	c->counters[EGEN_BACKLOG] = egen_backlog(c, 0, egen_now(g)).packets;
 	eport_volume(&g->np.ep);
 	return 0;

@@ -16,10 +16,10 @@ int egen_check_start(struct weft_comp *c, struct weft_err *err)
 	if (!g->verify)
 		return 0;
 	if (g->nodes > CHECK_NODES)
-		return weft_fail(err, EINVAL,
-				 "%s: verify keeps a number for every pair: "
-				 "for up to %u nodes",
-				 c->name, CHECK_NODES);
+		return weft_fail(
+			err, EINVAL,
+			"%s: verify keeps a number for every pair: for up to %u nodes",
+			c->name, CHECK_NODES);
 	g->check = calloc(1, sizeof(*g->check));
 	if (g->check) {
 		g->check->sent = calloc(g->nodes, sizeof(uint32_t));

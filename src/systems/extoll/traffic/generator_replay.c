@@ -143,10 +143,10 @@ int egen_replay_start(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(err, EINVAL, "%s: a trace needs a fabric",
 				 c->name);
 	if (g->verify)
-		return weft_fail(err, EINVAL,
-				 "%s: packets of a trace have its numbers, not "
-				 "those that verify compares: leave one out",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: packets of a trace have its numbers, not those that verify compares: leave one out",
+			c->name);
 	if (!g->net->trace)
 		g->net->trace = trace_load(g->trace, g->nodes, err);
 	if (!g->net->trace)

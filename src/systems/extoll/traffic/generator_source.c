@@ -127,10 +127,10 @@ static int sizes_start(struct weft_comp *c, struct weft_err *err)
 	if (!g->mix)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	if (mix_read(g->mix, g->sizes))
-		return weft_fail(err, EINVAL,
-				 "%s.sizes: '%s': write up to %u sizes of at "
-				 "most %u as SIZE:WEIGHT,SIZE:WEIGHT",
-				 c->name, g->sizes, EGEN_SIZES, EX_PAYLOAD_MAX);
+		return weft_fail(
+			err, EINVAL,
+			"%s.sizes: '%s': write up to %u sizes of at most %u as SIZE:WEIGHT,SIZE:WEIGHT",
+			c->name, g->sizes, EGEN_SIZES, EX_PAYLOAD_MAX);
 	return 0;
 }
 

@@ -98,7 +98,7 @@ static struct load *load_of(struct weft_port *dev_port)
 	return dev_port->peer->comp->state;
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void message_measure(struct load *l, uint64_t stamp, uint32_t len,
 			    weft_time_t t)
@@ -199,7 +199,7 @@ static void write_take(struct load *l, const struct weft_bus_txn *w,
 		memcpy(&l->stamp, data, 8);
 }
 
-/* ---- the bus ----------------------------------------------------------- */
+/* ---- the bus ---- */
 
 /* Nobody answers reads; writes are out of the NIC when they are on the link. */
 static void load_submit(struct weft_port *dev_port, struct weft_bus_txn *w)
@@ -267,7 +267,6 @@ static bool load_window(struct weft_port *dev_port, uint32_t stores)
 
 static bool load_many(struct weft_port *dev_port)
 {
-	(void)dev_port;
 	return true;
 }
 
@@ -299,7 +298,7 @@ static const struct weft_bus_ops load_ops = {
 	.many = load_many,
 };
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int load_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -336,10 +335,10 @@ static int load_start(struct weft_comp *c, struct weft_err *err)
 	struct load *l = c->state;
 
 	if (!carried(c))
-		return weft_fail(err, EINVAL,
-				 "%s: messages carry when they were sent: it "
-				 "needs payload: carried",
-				 c->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: messages carry when they were sent: it needs payload: carried",
+			c->name);
 	if (load_src_start(l, err))
 		return -EINVAL;
 	if (l->net &&
@@ -361,7 +360,6 @@ static int load_sample(struct weft_comp *c, struct weft_err *err)
 {
 	const struct load *l = c->state;
 
-	(void)err;
 	c->counters[LOAD_BACKLOG] =
 		load_src_backlog(c, 0, weft_clock_cycle(&l->clock, weft_now(c)))
 			.packets;
@@ -378,11 +376,11 @@ static int load_finish(struct weft_comp *c, struct weft_err *err)
 		weft_metric(c, "latency", "ns",
 			    l->latency_sum / (double)k[LOAD_RECEIVED]);
 	if (k[LOAD_WRONG] || k[LOAD_CORRUPT])
-		return weft_fail(err, EPROTO,
-				 "%s: %llu messages that nobody sent, %llu "
-				 "with other bytes",
-				 c->name, (unsigned long long)k[LOAD_WRONG],
-				 (unsigned long long)k[LOAD_CORRUPT]);
+		return weft_fail(
+			err, EPROTO,
+			"%s: %llu messages that nobody sent, %llu with other bytes",
+			c->name, (unsigned long long)k[LOAD_WRONG],
+			(unsigned long long)k[LOAD_CORRUPT]);
 	return 0;
 }
 

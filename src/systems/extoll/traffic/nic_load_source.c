@@ -14,7 +14,7 @@
  * news of a store in front of him that is younger than that. */
 enum { TAKEN = 16 };
 
-/* ---- stores ------------------------------------------------------------ */
+/* ---- stores ---- */
 
 static weft_time_t later(weft_time_t a, weft_time_t b)
 {
@@ -71,7 +71,7 @@ void load_src_rp(struct load *l, weft_time_t t)
 		   t + l->t_store);
 }
 
-/* ---- set-up ------------------------------------------------------------ */
+/* ---- set-up ---- */
 
 enum { INTERVAL = EXTOLL_INTERVAL_STRIDE }; /* number 1 */
 
@@ -107,7 +107,7 @@ static void setup_next(struct load *l)
 		   false);
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 static uint32_t size_draw(const struct load *l, struct weft_rng *rng)
 {
@@ -191,7 +191,7 @@ void load_src_next(struct load *l)
 		message_next(l);
 }
 
-/* ---- what the network asks --------------------------------------------- */
+/* ---- what the network asks ---- */
 
 struct exnet_backlog load_src_backlog(const struct weft_comp *c, uint64_t from,
 				      uint64_t cycle)
@@ -229,7 +229,7 @@ uint64_t load_src_total(const struct load *l)
 	return l->packets ? l->packets : UINT64_MAX;
 }
 
-/* ---- start ------------------------------------------------------------- */
+/* ---- start ---- */
 
 /* The first arrival is drawn from the end of the set-up on. */
 static void src_shift(struct load *l)

@@ -20,10 +20,7 @@ int bram_check(const struct weft_comp *c, const struct bram_block *b,
 		if (b[i].used > b[i].budget)
 			return weft_fail(
 				err, EINVAL,
-				"%s: %s: %u block RAMs of 2 KB, the "
-				"FPGA had %u for them (forth.md 10.3): "
-				"make %s smaller, or say budget: "
-				"report",
+				"%s: %s: %u block RAMs of 2 KB, the FPGA had %u for them (forth.md 10.3): make %s smaller, or say budget: report",
 				c->name, b[i].what, b[i].used, b[i].budget,
 				b[i].remedy);
 	return 0;

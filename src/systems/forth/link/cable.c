@@ -30,9 +30,7 @@ static int link_init(struct weft_comp *c, struct weft_err *err)
 
 	if (!weft_clock_from_hz(&k->clk, k->rate, 32))
 		return weft_fail(err, EINVAL,
-				 "%s: rate 0: a line rate is "
-				 "needed",
-				 c->name);
+				 "%s: rate 0: a line rate is needed", c->name);
 	k->head.delay = weft_clock_edge(&k->clk, k->t_ser) + k->cable;
 	return 0;
 }

@@ -70,10 +70,10 @@ int flink_epoch_init(struct flink *l, struct weft_err *err)
 	if (!l->cfg.resync_cc)
 		return 0;
 	if (l->tx_lanes > EPOCH_LANES || l->cfg.rx_lanes > EPOCH_LANES)
-		return weft_fail(err, EINVAL,
-				 "%s: credits of more than %d flows cannot be "
-				 "resynchronised",
-				 l->comp->name, EPOCH_LANES);
+		return weft_fail(
+			err, EINVAL,
+			"%s: credits of more than %d flows cannot be resynchronised",
+			l->comp->name, EPOCH_LANES);
 	l->epoch = malloc(sizeof(*l->epoch));
 	if (!l->epoch)
 		return weft_fail(err, ENOMEM, "%s: no memory", l->comp->name);
@@ -81,7 +81,7 @@ int flink_epoch_init(struct flink *l, struct weft_err *err)
 	return 0;
 }
 
-/* ---- sender -------------------------------------------------------------- */
+/* ---- sender ---- */
 
 bool flink_epoch_stopped(const struct flink *l, uint32_t lane)
 {
@@ -137,7 +137,7 @@ static void granted(struct flink *l, uint32_t lane, uint32_t bit)
 	l->wake_at = flink_now(l);
 }
 
-/* ---- receiver ------------------------------------------------------------ */
+/* ---- receiver ---- */
 
 void flink_epoch_in(struct flink *l, const struct weft_frame *f)
 {
@@ -224,7 +224,7 @@ static void take_over(struct flink *l, uint64_t now)
 	}
 }
 
-/* ---- messages ------------------------------------------------------------ */
+/* ---- messages ---- */
 
 uint64_t flink_epoch_next(const struct flink *l)
 {
@@ -301,7 +301,7 @@ void flink_epoch_soon(struct flink *l, uint64_t cycle)
 		       weft_clock_edge(&l->clk, cycle));
 }
 
-/* ---- time ---------------------------------------------------------------- */
+/* ---- time ---- */
 
 /* The next message in the inbox counts. */
 static uint64_t message_due(const struct flink *l)

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- what is due --------------------------------------------------------- */
+/* ---- what is due ---- */
 
 void flink_due_grow(struct flink *l)
 {
@@ -132,8 +132,7 @@ static void due_apply(struct flink *l, uint64_t cycle)
 	}
 }
 
-/* ---- which lanes, in which frame -------------------------------------------
- */
+/* ---- which lanes, in which frame ---- */
 
 /* Up to n changed lanes, round robin (5.3). */
 static uint32_t pick_active(struct flink *l, uint16_t *credit, uint32_t n)
@@ -286,8 +285,7 @@ static void credit_frame(struct flink *l, uint64_t at)
 				credit[i], (uint16_t)(i ? 0 : words));
 }
 
-/* ---- catching up
- * ------------------------------------------------------------- */
+/* ---- catching up ---- */
 
 /* A long quiet time: all refreshes before `limit` but the last, at once. */
 static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)

@@ -65,7 +65,6 @@ static void reset_event(struct weft_comp *c, uint32_t tag)
 	struct flink *a = near_end(c);
 	weft_time_t next;
 
-	(void)tag;
 	if (r->began == WEFT_NEVER)
 		r->began = weft_now(c);
 	if (!look(c, a, a->peer)) {
@@ -88,10 +87,10 @@ static int reset_start(struct weft_comp *c, struct weft_err *err)
 	struct reset *r = c->state;
 
 	if (c->on->decl->wire != &forth_wire)
-		return weft_fail(err, EINVAL,
-				 "%s: only a FORTH port can be reset: %s.%s is "
-				 "none",
-				 c->name, c->on->comp->name, c->on->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: only a FORTH port can be reset: %s.%s is none",
+			c->name, c->on->comp->name, c->on->name);
 	r->began = WEFT_NEVER;
 	if (r->at && c->on->peer)
 		weft_wake(c, 0, r->at);

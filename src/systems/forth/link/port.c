@@ -42,7 +42,7 @@ struct flink_cfg flink_cfg_default(void)
 	};
 }
 
-/* ---- set-up ------------------------------------------------------------ */
+/* ---- set-up ---- */
 
 static int cfg_check(const struct flink *l, struct weft_err *err)
 {
@@ -51,24 +51,20 @@ static int cfg_check(const struct flink *l, struct weft_err *err)
 
 	if (c->links != 1 && c->links != 2 && c->links != 4)
 		return weft_fail(err, EINVAL,
-				 "%s: a bundle has 1, 2 or 4 "
-				 "links, not %u",
+				 "%s: a bundle has 1, 2 or 4 links, not %u",
 				 name, c->links);
 	if (c->layout == FORTH_PACKED && c->links != 1)
-		return weft_fail(err, EINVAL,
-				 "%s: frame=packed needs "
-				 "links=1",
+		return weft_fail(err, EINVAL, "%s: frame=packed needs links=1",
 				 name);
 	if (!c->rx_lanes || c->rx_lanes > FORTH_FLOWS)
 		return weft_fail(err, EINVAL,
-				 "%s: %u credit flows: 1 to %u "
-				 "fit",
-				 name, c->rx_lanes, FORTH_FLOWS);
+				 "%s: %u credit flows: 1 to %u fit", name,
+				 c->rx_lanes, FORTH_FLOWS);
 	if (c->min_payload % 8 || c->min_payload > 4096)
-		return weft_fail(err, EINVAL,
-				 "%s: minimum payload %u: whole "
-				 "qwords up to 4096",
-				 name, c->min_payload);
+		return weft_fail(
+			err, EINVAL,
+			"%s: minimum payload %u: whole qwords up to 4096", name,
+			c->min_payload);
 	return 0;
 }
 
@@ -115,15 +111,12 @@ static int peer_alike(const struct flink *l, const struct flink *p,
 
 	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
 		if (must[i].here != must[i].there)
-			return weft_fail(err, EINVAL,
-					 "%s and %s do not speak alike: %s is "
-					 "%u in %s and %u in %s: give both the "
-					 "same value, or presets that belong "
-					 "together",
-					 l->comp->name, p->comp->name,
-					 must[i].what, must[i].here,
-					 l->comp->name, must[i].there,
-					 p->comp->name);
+			return weft_fail(
+				err, EINVAL,
+				"%s and %s do not speak alike: %s is %u in %s and %u in %s: give both the same value, or presets that belong together",
+				l->comp->name, p->comp->name, must[i].what,
+				must[i].here, l->comp->name, must[i].there,
+				p->comp->name);
 	return 0;
 }
 
@@ -136,12 +129,11 @@ static int peer_check(const struct flink *l, const struct flink *p,
 		return -EINVAL;
 	for (j = 1; j < l->cfg.links; j++)
 		if (link_end(&l->port[j]) != p)
-			return weft_fail(err, EINVAL,
-					 "%s.%s and %s.%s are one "
-					 "bundle and must lead to the same "
-					 "place",
-					 l->comp->name, l->port[0].name,
-					 l->comp->name, l->port[j].name);
+			return weft_fail(
+				err, EINVAL,
+				"%s.%s and %s.%s are one bundle and must lead to the same place",
+				l->comp->name, l->port[0].name, l->comp->name,
+				l->port[j].name);
 	return 0;
 }
 
@@ -212,13 +204,11 @@ int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
 
 	if (!bytes || !l->peer || l->tx_cap >= need)
 		return 0;
-	return weft_fail(err, EINVAL,
-			 "%s has %u words for packets of %s: those of %u bytes "
-			 "and a credit's granularity need %u and would wait "
-			 "for ever: make its buffer %u bytes (forth.xbar: "
-			 "xp_bytes) or the packets smaller",
-			 l->peer->comp->name, l->tx_cap, l->comp->name, bytes,
-			 need, 4 * l->cfg.links * need);
+	return weft_fail(
+		err, EINVAL,
+		"%s has %u words for packets of %s: those of %u bytes and a credit's granularity need %u and would wait for ever: make its buffer %u bytes (forth.xbar: xp_bytes) or the packets smaller",
+		l->peer->comp->name, l->tx_cap, l->comp->name, bytes, need,
+		4 * l->cfg.links * need);
 }
 
 /* The neighbour sends commas from time 0 on. */
@@ -248,10 +238,10 @@ int flink_start(struct flink *l, struct weft_err *err)
 		return -err->code;
 	flink_peer_setup(l);
 	if (l->tx_cap >= FORTH_COUNT_MASK)
-		return weft_fail(err, EINVAL,
-				 "%s: a buffer of %u words is "
-				 "more than 12-bit credits can count",
-				 l->peer->comp->name, l->tx_cap);
+		return weft_fail(
+			err, EINVAL,
+			"%s: a buffer of %u words is more than 12-bit credits can count",
+			l->peer->comp->name, l->tx_cap);
 	if (flink_room_check(l, l->cfg.max_payload, l->cfg.one_size, err) ||
 	    flink_credit_init(l, err) || flink_epoch_init(l, err))
 		return -err->code;
@@ -270,8 +260,7 @@ void flink_fini(struct flink *l)
 	flink_credit_fini(l);
 }
 
-/* ---- receive, undamaged ----------------------------------------------------
- */
+/* ---- receive, undamaged ---- */
 
 static void take_credits(struct flink *l, const struct weft_frame *f,
 			 const struct forth_shape *s, uint64_t cycle)

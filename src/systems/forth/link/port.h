@@ -28,7 +28,7 @@
 
 #define FLINK_LINKS_MAX 4
 
-/* ---- the cable: class forth.link --------------------------------------- */
+/* ---- the cable: class forth.link ---- */
 
 struct forth_link {
 	struct weft_link_state head;
@@ -45,7 +45,7 @@ extern const struct weft_class weft_class_forth_link;
  * there is none.  Valid once p is connected. */
 struct weft_clock flink_net_clock(const struct weft_port *p);
 
-/* ---- what the owner fixes ----------------------------------------------- */
+/* ---- what the owner fixes ---- */
 
 struct flink;
 
@@ -155,8 +155,7 @@ struct flink_count {
 	uint64_t skew_full;   /* frames lost: links too far apart */
 };
 
-/* ---- the link end ---------------------------------------------------------
- */
+/* ---- the link end ---- */
 
 struct flink_lane_tx {
 	uint16_t sent, acked; /* T, F' */

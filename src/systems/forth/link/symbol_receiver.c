@@ -46,7 +46,7 @@ struct walk {
 	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
 };
 
-/* ---- symbols ------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 static bool is_control(uint16_t sym)
 {
@@ -121,8 +121,7 @@ static void lane_check(struct walk *w, uint32_t j)
 	}
 }
 
-/* ---- what becomes of it ----------------------------------------------------
- */
+/* ---- what becomes of it ---- */
 
 static void discard(struct walk *w, uint32_t words)
 {
@@ -196,8 +195,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 	flink_deliver(l, f, &rx);
 }
 
-/* ---- states (4.9)
- * ------------------------------------------------------------ */
+/* ---- states (4.9) ---- */
 
 /* Behind the next SOP of link j; counts data symbols on the way. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
@@ -414,8 +412,7 @@ static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
 	[RX_BCRC] = state_bcrc,	  [RX_DISCARD] = state_discard,
 };
 
-/* ---- frames in
- * ---------------------------------------------------------------- */
+/* ---- frames in ---- */
 
 /* Symbols of one link; NULL: nothing came. */
 static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)

@@ -9,7 +9,7 @@
 #include "weft/component.h"
 #include "weft/frame.h"
 
-/* ---- header, 64 bits (4.3) ------------------------------------------ */
+/* ---- header, 64 bits (4.3) ---- */
 
 #define FORTH_HDR_REMOTE_NOTIFY (1ull << 54)
 #define FORTH_HDR_LOCAL_NOTIFY	(1ull << 53)
@@ -72,7 +72,7 @@ static inline uint32_t forth_hdr_way(uint64_t h, uint32_t path_mask)
 	return forth_way((uint32_t)(h >> 42) & path_mask, forth_hdr_flow(h));
 }
 
-/* ---- credit, 16 bits (4.5) ------------------------------------------ */
+/* ---- credit, 16 bits (4.5) ---- */
 
 #define FORTH_CREDIT_GRAN 32	/* words per unit of the value */
 #define FORTH_COUNT_MASK  4095u /* T, F, F' have 12 bits */
@@ -101,7 +101,7 @@ static inline uint32_t forth_credit_value(uint16_t c)
 	return c & 127;
 }
 
-/* ---- symbols and layouts (4.6, 4.7) ---------------------------------- */
+/* ---- symbols and layouts (4.6, 4.7) ---- */
 
 #define FORTH_COMMA (0xBC | WEFT_SYM_K)
 #define FORTH_SOP   (0xFB | WEFT_SYM_K)
@@ -130,7 +130,7 @@ static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 	return forth_beats(links, bytes + 16);
 }
 
-/* ---- a frame's protocol fields ---------------------------------------- */
+/* ---- a frame's protocol fields ---- */
 
 enum {
 	FORTH_U_HEADER = 0,  /* 64-bit header; 0 in a credit-only frame */

@@ -46,7 +46,7 @@ bool forth_minds_parity(struct forth_nic *n)
 	return command(n, FORTH_CMD_PARITY);
 }
 
-/* ---- our own transactions ------------------------------------------------ */
+/* ---- our own transactions ---- */
 
 /* PERR# on a transaction of ours: driven by us for a read, seen for a write. */
 static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
@@ -108,7 +108,7 @@ void forth_stray_check(struct forth_nic *n)
 	pcix_status_set(n, FORTH_PCIX_STATUS_UNEXPECTED);
 }
 
-/* ---- accesses of the host ------------------------------------------------ */
+/* ---- accesses of the host ---- */
 
 /* An address that cannot be trusted touches nothing. */
 static bool address_error(struct forth_nic *n)

@@ -36,7 +36,7 @@ static bool time_is_up(struct forth_nic *n, uint64_t until)
 	return false;
 }
 
-/* ---- one function per state: returns the next state ------------------- */
+/* ---- one function per state: returns the next state ---- */
 
 static enum forth_state st_no_pnd_op(struct forth_nic *n)
 {
@@ -353,7 +353,7 @@ void forth_engine_run(struct forth_nic *n)
 	} while (moved);
 }
 
-/* ---- from the bus and from software ------------------------------------- */
+/* ---- from the bus and from software ---- */
 
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 {

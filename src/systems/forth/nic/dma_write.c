@@ -157,7 +157,7 @@ static bool wr_over(struct forth_nic *n)
 	return false;
 }
 
-/* ---- states: each returns the next one -------------------------------- */
+/* ---- states: each returns the next one ---- */
 
 static enum forth_state wr_update(struct forth_nic *n)
 {
@@ -320,7 +320,7 @@ bool forth_write_run(struct forth_nic *n)
 	return n->wr.state != s;
 }
 
-/* ---- from the bus and from software ------------------------------------- */
+/* ---- from the bus and from software ---- */
 
 /* The initiator cannot wait: what it moves must have arrived (4.11). */
 static void check_underrun(struct forth_nic *n, uint32_t first, uint32_t count,

@@ -27,11 +27,10 @@ int forth_ext_init(struct forth_nic *n, struct weft_err *err)
 	if (n->voq_block_bytes % 8 ||
 	    n->voq_lo + n->voq_block_bytes > n->voq_bytes ||
 	    n->voq_hi > n->voq_bytes)
-		return weft_fail(err, EINVAL,
-				 "%s: voq_block_bytes is no multiple of 8, or "
-				 "voq_lo + voq_block_bytes or voq_hi is above "
-				 "voq_bytes",
-				 n->comp->name);
+		return weft_fail(
+			err, EINVAL,
+			"%s: voq_block_bytes is no multiple of 8, or voq_lo + voq_block_bytes or voq_hi is above voq_bytes",
+			n->comp->name);
 	e->block_words = (uint32_t)(n->voq_block_bytes / 8);
 	e->total = (uint32_t)(n->voq_ext_bytes / n->voq_block_bytes);
 	e->free = calloc(e->total ? e->total : 1, sizeof(*e->free));
@@ -55,7 +54,7 @@ static uint64_t block_base(const struct forth_nic *n, uint32_t id)
 	       id * n->voq_block_bytes;
 }
 
-/* ---- room --------------------------------------------------------------- */
+/* ---- room ---- */
 
 bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords)
 {
@@ -134,8 +133,7 @@ void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 	weft_count(n->comp, C_EXT_BLOCKS, p->blocks);
 }
 
-/* ---- filling --------------------------------------------------------------
- */
+/* ---- filling ---- */
 
 /* Packets come in order: this one lies in the first block that misses one. */
 static struct forth_block *block_missing(struct forth_voq *q)
@@ -205,8 +203,7 @@ void forth_ext_reset(struct forth_nic *n)
 	n->ext.busy = false;
 }
 
-/* ---- the reader -----------------------------------------------------------
- */
+/* ---- the reader ---- */
 
 static void packet_fetch(struct forth_nic *n, struct forth_pkt *p, uint32_t id)
 {
@@ -335,8 +332,8 @@ int forth_ext_check(const struct forth_nic *n, struct weft_err *err)
 		linked += ring_count(&n->voq[v].blocks);
 	if (linked + n->ext.n_free == n->ext.total)
 		return 0;
-	return weft_fail(err, EPROTO,
-			 "%s: %u blocks of external memory, %u free and %u in "
-			 "VOQs",
-			 n->comp->name, n->ext.total, n->ext.n_free, linked);
+	return weft_fail(
+		err, EPROTO,
+		"%s: %u blocks of external memory, %u free and %u in VOQs",
+		n->comp->name, n->ext.total, n->ext.n_free, linked);
 }

@@ -12,7 +12,7 @@
 
 #include "systems/forth/nic/nic.h"
 
-/* ---- cut-through (R-24) -------------------------------------------------- */
+/* ---- cut-through (R-24) ---- */
 
 /* Quarters of a packet to wait: 1 - R_net/R_pci, rounded up.
  * R_net/R_pci = (4 L / T_net) / (8 / T_pci). */
@@ -42,8 +42,7 @@ weft_time_t forth_rx_word_at(const struct forth_nic *n,
 	return weft_clock_edge(&n->link[0].clk, cc);
 }
 
-/* ---- receive --------------------------------------------------------------
- */
+/* ---- receive ---- */
 
 uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 {
@@ -169,7 +168,7 @@ void forth_netif_flush(struct forth_nic *n, uint64_t pc)
 		fifo_flush(n, k, weft_clock_edge(&n->pci, pc));
 }
 
-/* ---- credits: word by word as the DMA drains Net2Host ----------------- */
+/* ---- credits: word by word as the DMA drains Net2Host ---- */
 
 /* Link words that `qwords` FIFO words are worth. */
 static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
@@ -246,7 +245,7 @@ void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 		flink_fwd(wr_link(n), 0, rest, weft_clock_edge(&n->pci, pc));
 }
 
-/* ---- loopback (2.6) ------------------------------------------------------ */
+/* ---- loopback (2.6) ---- */
 
 /* Net2Host is promised to the neighbour: the loop waits until it holds nothing
  * of the line. */
@@ -270,8 +269,7 @@ void forth_netif_loopback(struct forth_nic *n, bool on)
 		flink_loopback(&n->link[k], on);
 }
 
-/* ---- transmit --------------------------------------------------------------
- */
+/* ---- transmit ---- */
 
 static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
 {
@@ -292,7 +290,6 @@ static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
 {
 	struct forth_nic *n = own;
 
-	(void)cycle;
 	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link_of(n, l)),
 		  LOG_ERROR, LOG_HEADER_CRC);
 }
@@ -321,8 +318,7 @@ static const struct flink_ops netif_ops = {
 	.drained = netif_drained,
 };
 
-/* ---- counters (0x80..0xC8) ------------------------------------------------
- */
+/* ---- counters (0x80..0xC8) ---- */
 
 uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 {
@@ -399,8 +395,7 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 	return forth_link_sum(n, plain[id]);
 }
 
-/* ---- construction ---------------------------------------------------------
- */
+/* ---- construction ---- */
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 {
@@ -439,10 +434,10 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 
 		ret = flink_start(&n->link[k], err);
 		if (!ret && (a->num != b->num || a->den != b->den))
-			ret = weft_fail(err, EINVAL,
-					"%s: links of different rates: all "
-					"run on one clock",
-					n->comp->name);
+			ret = weft_fail(
+				err, EINVAL,
+				"%s: links of different rates: all run on one clock",
+				n->comp->name);
 	}
 	n->ct_num = n->ct_q ? n->ct_q - 1 : ct_quarters(n);
 	return ret;

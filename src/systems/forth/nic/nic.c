@@ -206,8 +206,7 @@ static const struct weft_port_decl forth_ports[] = {
 };
 /* clang-format on */
 
-/* ---- operations ------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 static int check_params(const struct forth_nic *n, const char *name,
 			struct weft_err *err)
@@ -217,47 +216,43 @@ static int check_params(const struct forth_nic *n, const char *name,
 				 "%s.ppm: '%g' is no whole number of ppm", name,
 				 n->ppm);
 	if (n->bundle == BUNDLE_PACKET && !n->voqs)
-		return weft_fail(err, EINVAL,
-				 "%s.bundle: packets are dealt per "
-				 "destination: that needs VOQs",
-				 name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.bundle: packets are dealt per destination: that needs VOQs",
+			name);
 	if (n->links == 3 && n->bundle == BUNDLE_BYTE)
-		return weft_fail(err, EINVAL,
-				 "%s.links: 3 links cannot be "
-				 "bundled: use 1, 2 or 4",
-				 name);
+		return weft_fail(
+			err, EINVAL,
+			"%s.links: 3 links cannot be bundled: use 1, 2 or 4",
+			name);
 	if (n->queues & (n->queues - 1))
-		return weft_fail(err, EINVAL,
-				 "%s.queues: '%u' is no power of "
-				 "two: use 1, 2, 4 or 8",
-				 name, n->queues);
+		return weft_fail(
+			err, EINVAL,
+			"%s.queues: '%u' is no power of two: use 1, 2, 4 or 8",
+			name, n->queues);
 	if (n->voqs && n->flows > n->voqs)
-		return weft_fail(err, EINVAL,
-				 "%s.flows: '%u' is above the "
-				 "%u VOQs: one VOQ per destination",
-				 name, n->flows, n->voqs);
+		return weft_fail(
+			err, EINVAL,
+			"%s.flows: '%u' is above the %u VOQs: one VOQ per destination",
+			name, n->flows, n->voqs);
 	if (n->voq_seg_max % 8)
 		return weft_fail(err, EINVAL,
 				 "%s.voq_seg_max: no multiple of 8 bytes",
 				 name);
 	if (n->max_payload % 8 || n->min_payload % 8)
 		return weft_fail(err, EINVAL,
-				 "%s.%s_payload: no multiple of "
-				 "8 bytes",
-				 name, n->max_payload % 8 ? "max" : "min");
+				 "%s.%s_payload: no multiple of 8 bytes", name,
+				 n->max_payload % 8 ? "max" : "min");
 	if (n->min_payload > n->max_payload)
 		return weft_fail(err, EINVAL,
-				 "%s.min_payload: above "
-				 "max_payload",
-				 name);
+				 "%s.min_payload: above max_payload", name);
 	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
 	if (n->n2h_words * 2 / n->width <
 	    31 + forth_charge(n->width, (uint32_t)n->max_payload))
-		return weft_fail(err, EINVAL,
-				 "%s.n2h_words: '%u' cannot take "
-				 "packets of max_payload and a credit's "
-				 "granularity",
-				 name, n->n2h_words);
+		return weft_fail(
+			err, EINVAL,
+			"%s.n2h_words: '%u' cannot take packets of max_payload and a credit's granularity",
+			name, n->n2h_words);
 	return 0;
 }
 
@@ -286,10 +281,10 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 	if (n->node == 65535)
 		n->node = node_of(c->name);
 	if (n->multi && n->node >= SOURCES)
-		return weft_fail(err, EINVAL,
-				 "%s: node %u: headers name sources 0 to 7 "
-				 "with bundle=packet (7.3)",
-				 c->name, n->node);
+		return weft_fail(
+			err, EINVAL,
+			"%s: node %u: headers name sources 0 to 7 with bundle=packet (7.3)",
+			c->name, n->node);
 	n->net_base = calloc(NET_N, sizeof(*n->net_base));
 	forth_regs_init(n);
 	forth_voq_init(n);
@@ -390,10 +385,10 @@ static int fifo_check(struct forth_nic *n, struct weft_err *err)
 		for (uint32_t i = 0; i < ring_count(&q->q); i++)
 			used += ring_nth(&q->q, i)->qwords + 1;
 		if (used != forth_fifo_used(n, k))
-			return weft_fail(err, EPROTO,
-					 "%s: Net2Host counts %u words and "
-					 "holds %u",
-					 n->comp->name, q->used, used);
+			return weft_fail(
+				err, EPROTO,
+				"%s: Net2Host counts %u words and holds %u",
+				n->comp->name, q->used, used);
 	}
 	return 0;
 }
@@ -418,7 +413,6 @@ static int forth_finish(struct weft_comp *c, struct weft_err *err)
 
 static int forth_sample(struct weft_comp *c, struct weft_err *err)
 {
-	(void)err;
 	link_counters(c->state);
 	return 0;
 }

@@ -21,15 +21,15 @@ static int pattern_parse(struct forth_nic *n, struct weft_err *err)
 		unsigned long path = strtoul(p, &end, 10);
 
 		if (end == p || (*end && *end != ','))
-			return weft_fail(err, EINVAL,
-					 "%s.pattern: '%s' is no list of "
-					 "links such as 0,1,2,3",
-					 name, n->pattern);
+			return weft_fail(
+				err, EINVAL,
+				"%s.pattern: '%s' is no list of links such as 0,1,2,3",
+				name, n->pattern);
 		if (path >= n->n_link)
-			return weft_fail(err, EINVAL,
-					 "%s.pattern: there is no link %lu: "
-					 "set links",
-					 name, path);
+			return weft_fail(
+				err, EINVAL,
+				"%s.pattern: there is no link %lu: set links",
+				name, path);
 		if (n->n_path == PATHS_MAX)
 			return weft_fail(err, EINVAL,
 					 "%s.pattern: more than %d entries",

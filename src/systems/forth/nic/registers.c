@@ -14,7 +14,7 @@ static struct forth_nic *nic_of(struct weft_comp *c)
 	return c->state;
 }
 
-/* ---- performance counters: cell + what runs at the moment ------------ */
+/* ---- performance counters: cell + what runs at the moment ---- */
 
 static uint64_t perf_read(struct weft_comp *c, enum forth_perf id)
 {
@@ -31,18 +31,16 @@ static void perf_wrote(struct weft_comp *c, enum forth_perf id, uint64_t val)
 #define X(id, name, mask, doc)                                                 \
 	static uint64_t perf_rd_##id(struct weft_comp *c, uint32_t i)          \
 	{                                                                      \
-		(void)i;                                                       \
 		return perf_read(c, PERF_##id) & mask;                         \
 	}                                                                      \
 	static void perf_wr_##id(struct weft_comp *c, uint32_t i, uint64_t v)  \
 	{                                                                      \
-		(void)i;                                                       \
 		perf_wrote(c, PERF_##id, v &mask);                             \
 	}
 FORTH_PERF_LIST(X)
 #undef X
 
-/* ---- network counters: read-clear (R-08) ------------------------------ */
+/* ---- network counters: read-clear (R-08) ---- */
 
 static uint64_t net_read(struct weft_comp *c, enum forth_net id)
 {
@@ -59,8 +57,6 @@ static void net_clear(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
 
-	(void)i;
-	(void)val;
 	for (uint32_t k = 0; k < NET_N; k++)
 		n->net_base[k] = forth_net_count(n, k);
 }
@@ -68,13 +64,12 @@ static void net_clear(struct weft_comp *c, uint32_t i, uint64_t val)
 #define X(id, name, doc)                                                       \
 	static uint64_t net_rd_##id(struct weft_comp *c, uint32_t i)           \
 	{                                                                      \
-		(void)i;                                                       \
 		return net_read(c, NET_##id);                                  \
 	}
 FORTH_NET_LIST(X)
 #undef X
 
-/* ---- other hooks ------------------------------------------------------- */
+/* ---- other hooks ---- */
 
 static void irq_update(struct forth_nic *n)
 {
@@ -106,7 +101,6 @@ static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 	struct forth_nic *n = nic_of(c);
 	uint32_t q = forth_cell(n, R_QUEUE_SELECT) & (n->queues - 1);
 
-	(void)i;
 	return forth_cell(n, R_APP_IRQ) |
 	       (n->queue[q].tail & 0x7F) << FORTH_APP_TAIL_SHIFT |
 	       (n->queue[q].head & 0x7F) << FORTH_APP_HEAD_SHIFT;
@@ -114,8 +108,6 @@ static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 
 static void app_irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
-	(void)val;
 	irq_update(nic_of(c));
 }
 
@@ -124,8 +116,6 @@ static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
 
-	(void)i;
-	(void)val;
 	if (n->started)
 		forth_engine_enable(n);
 }
@@ -134,7 +124,6 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
 
-	(void)i;
 	if (!n->started)
 		return;
 	if (val & FORTH_CTL_RESET)
@@ -149,7 +138,6 @@ static uint64_t pointers_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
 
-	(void)i;
 	return forth_queue_pointers(n, forth_cell(n, R_QUEUE_SELECT) &
 					       (n->queues - 1));
 }
@@ -163,7 +151,6 @@ static uint64_t queue_pointers_read(struct weft_comp *c, uint32_t i)
 
 static void cum_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	forth_cum_store(nic_of(c), (uint32_t)val);
 }
 
@@ -171,20 +158,17 @@ static void sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	uint32_t count = val > FORTH_SAMPLES ? FORTH_SAMPLES : (uint32_t)val;
 
-	(void)i;
 	*weft_reg_cell(c, R_SAMPLE_COUNT, 0) = count;
 	forth_sampler_arm(nic_of(c), count);
 }
 
 static uint64_t sample_data_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return forth_sampler_pop(nic_of(c));
 }
 
 static void sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	forth_sampler_seek(nic_of(c), (uint32_t)val);
 }
 
@@ -192,7 +176,6 @@ static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
 
-	(void)i;
 	return n->started ? forth_pc(n) : 0;
 }
 
@@ -201,7 +184,6 @@ static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 	{                                                                      \
 		struct forth_nic *n = nic_of(c);                               \
                                                                                \
-		(void)i;                                                       \
 		return n->started ? forth_link_sum(                            \
 					    n, offsetof(struct flink_count,    \
 							field))                \
@@ -223,7 +205,6 @@ static uint64_t port_read(struct weft_comp *c, uint32_t i)
 {
 	const struct flink *l = selected_link(nic_of(c));
 
-	(void)i;
 	return l && l->peer ? l->tx_lanes : 0;
 }
 
@@ -232,7 +213,6 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	struct forth_nic *n = nic_of(c);
 	struct flink *l = selected_link(n);
 
-	(void)i;
 	*weft_reg_cell(c, R_PORT, 0) = 0;
 	if (!l || !l->peer || !(val & 1) || n->fifo[l - n->link].line)
 		return;
@@ -245,7 +225,6 @@ static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
 	struct forth_nic *n = nic_of(c);
 	uint64_t bits = 0;
 
-	(void)i;
 	for (uint32_t k = 0; n->started && k < n->n_link; k++)
 		bits |= (uint64_t)(n->link[k].peer &&
 				   flink_in_sync(&n->link[k]))
@@ -255,7 +234,6 @@ static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
 
 static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 {
-	(void)i;
 	return nic_of(c)->rnotify_count;
 }
 
@@ -282,7 +260,7 @@ static void queue_mem_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		forth_queue_trigger(n, i / 4);
 }
 
-/* ---- the table ----------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* clang-format off */
 #define CFG(off, w, acc, res, rwm, doc_)                                       \

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- configuration space (2.2) --------------------------------------- */
+/* ---- configuration space (2.2) ---- */
 
 #define FORTH_VENDOR_ID 0x17DFu /* R-01; swapped when ids_literal is set */
 #define FORTH_DEVICE_ID 0x1600u
@@ -80,7 +80,7 @@ enum {
 #define FORTH_LATENCY_RECOMMENDED    0xFEu
 #define FORTH_CACHE_LINE_RECOMMENDED 0x80u
 
-/* ---- BARs (2.4) --------------------------------------------------------- */
+/* ---- BARs (2.4) ---- */
 
 #define FORTH_BAR_RAM	 0 /* SRAM and DRAM, plain memory */
 #define FORTH_BAR_REGS	 1
@@ -89,7 +89,7 @@ enum {
 #define FORTH_BAR0_MASK	 0xF8000000u
 #define FORTH_BAR1_MASK	 0xFFFF8000u
 
-/* ---- operation registers, BAR1 (2.5), all 32 bits -------------------- */
+/* ---- operation registers, BAR1 (2.5), all 32 bits ---- */
 
 enum {
 	FORTH_CONTROL = 0x00,
@@ -288,7 +288,7 @@ static inline uint64_t forth_log_pack(enum forth_log_unit unit,
 
 #define FORTH_SAMPLES 2048u
 
-/* ---- queues and descriptors (3.1, 3.2) --------------------------------- */
+/* ---- queues and descriptors (3.1, 3.2) ---- */
 
 #define FORTH_DESC_BYTES    16u
 #define FORTH_DESC_TOTAL    1024u
@@ -331,7 +331,7 @@ static inline uint32_t forth_desc_flow(uint64_t q1)
 	return (uint32_t)(q1 >> 52) & 0x7F;
 }
 
-/* ---- notification words (3.8, R-16) ---------------------------------- */
+/* ---- notification words (3.8, R-16) ---- */
 
 /* Written at local-notification address + 8 * queue. */
 static inline uint64_t forth_lnotify_pack(uint32_t head, uint32_t queue,
@@ -385,7 +385,7 @@ static inline uint32_t forth_rnotify_source(uint64_t w)
 	return w >> 48 & 7;
 }
 
-/* ---- time stamps in the payload (10.1, R-38) --------------------------- */
+/* ---- time stamps in the payload (10.1, R-38) ---- */
 
 /* qword 0 = {ts1, ts2}, 1 = {ts3, ts4}, 2 = {source, sequence}: high half
  * first. */

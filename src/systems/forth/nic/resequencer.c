@@ -47,8 +47,7 @@ struct forth_reseq {
 	uint32_t losses, sync_lost, overflow;
 };
 
-/* ---- header fields (7.3) --------------------------------------------------
- */
+/* ---- header fields (7.3) ---- */
 
 static uint32_t hdr_source(uint64_t h)
 {
@@ -67,8 +66,7 @@ static uint32_t hdr_next2(uint64_t h)
 	return h >> 42 & 3;
 }
 
-/* ---- pool and lists -------------------------------------------------------
- */
+/* ---- pool and lists ---- */
 
 static void source_init(const struct forth_nic *n, struct source *s)
 {
@@ -170,8 +168,7 @@ static void lose_sync(struct forth_nic *n, struct source *s)
 	s->sync_lost = true;
 }
 
-/* ---- resequencing (7.4) ---------------------------------------------------
- */
+/* ---- resequencing (7.4) ---- */
 
 void forth_deliver(struct forth_nic *n, struct forth_deliver d)
 {
@@ -265,7 +262,7 @@ void forth_reseq_run(struct forth_nic *n)
 			advance(n, i);
 }
 
-/* ---- from the network and from the write engine ------------------------ */
+/* ---- from the network and from the write engine ---- */
 
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc)
 {
@@ -312,8 +309,7 @@ void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 	advance(n, rx->src);
 }
 
-/* ---- software -------------------------------------------------------------
- */
+/* ---- software ---- */
 
 void forth_reseq_restart(struct forth_nic *n, uint32_t mask)
 {

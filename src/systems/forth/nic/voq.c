@@ -49,7 +49,7 @@ void forth_voq_fini(struct forth_nic *n)
 	}
 }
 
-/* ---- room --------------------------------------------------------------- */
+/* ---- room ---- */
 
 uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
 {
@@ -214,8 +214,7 @@ void forth_voq_abandon(struct forth_nic *n)
 	rq->next_cut = rq->plan.n;
 }
 
-/* ---- filling --------------------------------------------------------------
- */
+/* ---- filling ---- */
 
 /* Edge at which a packet whose last word is read at `read` is in the VOQ. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)

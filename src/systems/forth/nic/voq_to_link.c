@@ -10,7 +10,7 @@
  * words one by one, the CRC word at the end of the packet. */
 #include "systems/forth/nic/nic.h"
 
-/* ---- words that leave with the packet on the line --------------------- */
+/* ---- words that leave with the packet on the line ---- */
 
 uint32_t forth_left_by(const struct forth_nic *n, uint32_t link, uint64_t cc)
 {
@@ -33,8 +33,7 @@ uint64_t forth_net_now(const struct forth_nic *n)
 	return weft_clock_edge(&n->link[0].clk, cc) > now ? cc - 1 : cc;
 }
 
-/* ---- choice --------------------------------------------------------------
- */
+/* ---- choice ---- */
 
 /* From when on the front packet may be on the line. */
 static weft_time_t front_at(const struct forth_nic *n, uint32_t v)

@@ -187,10 +187,10 @@ static void lat_stamps(struct lat *l)
 						   forth_stamp_hi(q[1])));
 		for (uint32_t k = FORTH_STAMP_QWORDS; k < l->size / 8; k++)
 			if (q[k])
-				weft_check_failed(l->w.c,
-						  "packet %u: byte %u "
-						  "is not zero",
-						  i, 8 * k);
+				weft_check_failed(
+					l->w.c,
+					"packet %u: byte %u is not zero", i,
+					8 * k);
 	}
 	if (l->packets > 1)
 		lat_add(&l->span, (double)(uint32_t)(last - first));
@@ -262,11 +262,10 @@ static int lat_open(struct lat *l)
 			  (l->stamps34 ? WEFT_FORTH_BENCH_TS34 : 0);
 	if (l->size % 8 || (l->bench && l->size < 24) ||
 	    l->packets > LAT_SLOTS || l->from >= l->w.n || l->to >= l->w.n) {
-		weft_check_failed(l->w.c,
-				  "size is a multiple of 8 and holds the "
-				  "stamps; up to %u packets; from and to are "
-				  "nodes",
-				  LAT_SLOTS);
+		weft_check_failed(
+			l->w.c,
+			"size is a multiple of 8 and holds the stamps; up to %u packets; from and to are nodes",
+			LAT_SLOTS);
 		return -EINVAL;
 	}
 	l->mem = weft_mem_alloc(l->w.h, LAT_SLOTS * l->size, 64, &l->buf);
@@ -279,9 +278,9 @@ static int lat_open(struct lat *l)
 	l->remote = work_get(&l->w, "lat.buf", l->to);
 	weft_forth_pc_ns(l->f);
 	if (l->held && weft_forth_space(l->f, l->to) < l->stream) {
-		weft_check_failed(l->w.c,
-				  "a stream that is held fits into "
-				  "the request queue");
+		weft_check_failed(
+			l->w.c,
+			"a stream that is held fits into the request queue");
 		return -EINVAL;
 	}
 	return 0;

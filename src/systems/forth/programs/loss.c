@@ -115,10 +115,10 @@ static void loss_report(struct loss *l)
 
 static int loss_refuse(struct loss *l)
 {
-	weft_check_failed(l->w.c,
-			  "up to %u nodes; size is a multiple of 8; all send "
-			  "as many of the same size",
-			  LOSS_NODES);
+	weft_check_failed(
+		l->w.c,
+		"up to %u nodes; size is a multiple of 8; all send as many of the same size",
+		LOSS_NODES);
 	return -EINVAL;
 }
 

@@ -228,10 +228,10 @@ static int check_params(struct rounds *t)
 	if (t->w.n <= ROUNDS_NODES && !(t->size % 8) && !(max % 8) &&
 	    max >= t->size && max <= 4096)
 		return 0;
-	weft_check_failed(t->w.c,
-			  "up to %u nodes; sizes are multiples of 8, "
-			  "up to 4096, size_max not below size",
-			  ROUNDS_NODES);
+	weft_check_failed(
+		t->w.c,
+		"up to %u nodes; sizes are multiples of 8, up to 4096, size_max not below size",
+		ROUNDS_NODES);
 	return -EINVAL;
 }
 
@@ -294,10 +294,10 @@ static int check_groups(struct rounds *t)
 	if (!weft_forth_info(t->f)->groups ||
 	    (uint64_t)ROUNDS_GROUPS * t->notify >= t->count)
 		return 0;
-	weft_check_failed(t->w.c,
-			  "a round may not have more than %u groups: "
-			  "raise notify",
-			  ROUNDS_GROUPS);
+	weft_check_failed(
+		t->w.c,
+		"a round may not have more than %u groups: raise notify",
+		ROUNDS_GROUPS);
 	return -EINVAL;
 }
 

@@ -23,11 +23,11 @@
 
 static int mon_refuse(struct mon *m)
 {
-	weft_check_failed(m->w.c,
-			  "up to %u nodes; size is a multiple of 8, holds the "
-			  "stamps (24) and fits one packet (%u..%u here)",
-			  MON_NODES, weft_forth_info(m->f)->min_payload,
-			  weft_forth_info(m->f)->max_payload);
+	weft_check_failed(
+		m->w.c,
+		"up to %u nodes; size is a multiple of 8, holds the stamps (24) and fits one packet (%u..%u here)",
+		MON_NODES, weft_forth_info(m->f)->min_payload,
+		weft_forth_info(m->f)->max_payload);
 	return -EINVAL;
 }
 

@@ -20,9 +20,8 @@ static void mon_check(struct mon *m, uint32_t s, const uint64_t *q)
 	if (!bad && q[2] == forth_stamp_pair(s, (uint32_t)rx->got))
 		return;
 	weft_check_failed(m->w.c,
-			  "packet %" PRIu64
-			  " from node %u: number is "
-			  "%#" PRIx64 "%s",
+			  "packet %" PRIu64 " from node %u: number is %#" PRIx64
+			  "%s",
 			  rx->got, s, q[2], bad ? ", body is not zero" : "");
 }
 

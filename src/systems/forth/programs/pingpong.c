@@ -78,8 +78,7 @@ static void pp_verify(struct pp *p, uint32_t qwords, uint64_t base,
 	if (bad >= 0)
 		weft_check_failed(p->w.c,
 				  "round %" PRIu64
-				  ", %u bytes: differs "
-				  "at byte %d",
+				  ", %u bytes: differs at byte %d",
 				  seq, 8 * qwords, 8 * bad);
 }
 
@@ -120,10 +119,10 @@ static void pp_report(struct pp *p, uint32_t bytes, double sum, double min,
 	weft_metric(p->w.c, "half_rtt_min", "ns", min);
 	weft_metric(p->w.c, "half_rtt_max", "ns", max);
 	if (p->spread > 0 && max - min > p->spread)
-		weft_check_failed(p->w.c,
-				  "%u bytes: half round trips between "
-				  "%.1f and %.1f ns",
-				  bytes, min, max);
+		weft_check_failed(
+			p->w.c,
+			"%u bytes: half round trips between %.1f and %.1f ns",
+			bytes, min, max);
 }
 
 static void pp_size(struct pp *p, uint32_t bytes, uint64_t *seq_p)
@@ -155,10 +154,10 @@ static int pp_open(struct pp *p)
 		p->size_max = p->size;
 	if (p->size % 8 || p->step % 8 || p->size_max < p->size ||
 	    !p->partner || p->partner >= p->w.n) {
-		weft_check_failed(p->w.c,
-				  "sizes are multiples of 8, size_max is not "
-				  "below size; partner is one of 1..%u",
-				  p->w.n - 1);
+		weft_check_failed(
+			p->w.c,
+			"sizes are multiples of 8, size_max is not below size; partner is one of 1..%u",
+			p->w.n - 1);
 		return -EINVAL;
 	}
 	p->tx = weft_mem_alloc(p->w.h, p->size_max, 64, &p->tx_phys);

@@ -55,10 +55,10 @@ static int traffic_check_params(struct traffic *t)
 {
 	if (t->w.n > TRAFFIC_NODES || t->size % 8 || t->size_max % 8 ||
 	    t->size_max < t->size) {
-		weft_check_failed(t->w.c,
-				  "up to %u nodes; sizes are multiples "
-				  "of 8, size_max not below size",
-				  TRAFFIC_NODES);
+		weft_check_failed(
+			t->w.c,
+			"up to %u nodes; sizes are multiples of 8, size_max not below size",
+			TRAFFIC_NODES);
 		return -EINVAL;
 	}
 	/* Credits need news of arrivals. */
@@ -153,11 +153,10 @@ static int traffic_check_self(struct traffic *t)
 		self |= t->dst[i] == t->w.me;
 	if (!self || t->w.n != 2 || weft_forth_load(t->f, FORTH_PORT) != 1)
 		return 0;
-	weft_check_failed(t->w.c,
-			  "node %u sends to itself, but its cable leads "
-			  "to another NIC: put a switch in between, or "
-			  "say to: others",
-			  t->w.me);
+	weft_check_failed(
+		t->w.c,
+		"node %u sends to itself, but its cable leads to another NIC: put a switch in between, or say to: others",
+		t->w.me);
 	return -EINVAL;
 }
 
@@ -197,10 +196,10 @@ static void traffic_name_flows(struct traffic *t)
 		uint32_t out = forth_credit_out(s);
 
 		if (out >= 32) /* more than a credit's granularity */
-			weft_check_failed(t->w.c,
-					  "no credits on flow %u: %u words "
-					  "are not given back",
-					  d, out);
+			weft_check_failed(
+				t->w.c,
+				"no credits on flow %u: %u words are not given back",
+				d, out);
 	}
 }
 
@@ -209,11 +208,11 @@ static void traffic_name_nodes(struct traffic *t)
 {
 	for (uint32_t s = 0; s < t->w.n; s++)
 		if (!t->rx[s].fin && (s != t->w.me || t->tx[s].posted))
-			weft_check_failed(t->w.c,
-					  "the final notification of node %u "
-					  "never came: %" PRIu64
-					  " of its messages did",
-					  s, t->rx[s].got);
+			weft_check_failed(
+				t->w.c,
+				"the final notification of node %u never came: %" PRIu64
+				" of its messages did",
+				s, t->rx[s].got);
 }
 
 /* A node that has sent its final words may have to wait for long: until no node

@@ -46,10 +46,10 @@ static void traffic_credit_state(struct traffic *t, bool home)
 		if (!home)
 			weft_metric(t->w.c, name, "words", sent);
 		else if (sent >= 32)
-			weft_check_failed(t->w.c,
-					  "flow %u: %u words of credit "
-					  "did not come home",
-					  d, sent);
+			weft_check_failed(
+				t->w.c,
+				"flow %u: %u words of credit did not come home",
+				d, sent);
 	}
 }
 
@@ -226,10 +226,9 @@ static void traffic_counters(struct traffic *t)
 	weft_metric(t->w.c, "remote_notifications", "", c->remote_notes);
 	weft_metric(t->w.c, "local_notifications", "", c->local_notes);
 	if (errors)
-		weft_check_failed(t->w.c,
-				  "error counters of the NIC add up to "
-				  "%" PRIu64,
-				  errors);
+		weft_check_failed(
+			t->w.c, "error counters of the NIC add up to %" PRIu64,
+			errors);
 }
 
 void traffic_meas_end(struct traffic *t)

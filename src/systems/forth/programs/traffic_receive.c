@@ -135,8 +135,8 @@ static void traffic_check_order(struct traffic *t, uint32_t count)
 		return;
 	t->errors++;
 	weft_check_failed(t->w.c,
-			  "notification %u came before its message "
-			  "(%" PRIu64 " announced ones are here)",
+			  "notification %u came before its message (%" PRIu64
+			  " announced ones are here)",
 			  count, found);
 	for (uint32_t s = 0; s < t->w.n; s++)
 		traffic_check_fin(t, s, true);

@@ -103,8 +103,7 @@ static const struct weft_port_decl xbar_ports[] = {
 	{ 0 }
 };
 
-/* ---- input half (8.2) ------------------------------------------------------
- */
+/* ---- input half (8.2) ---- */
 
 static struct xbar_port *port_of(struct flink *l)
 {
@@ -212,8 +211,7 @@ static const struct flink_ops xbar_link_ops = { .packet = xbar_packet,
 						.drained = xbar_drained,
 						.woken = xbar_woken };
 
-/* ---- set-up
- * ------------------------------------------------------------------ */
+/* ---- set-up ---- */
 
 static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 {
@@ -222,10 +220,10 @@ static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 
 	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) == 2)
 		return 0;
-	return weft_fail(err, EINVAL,
-			 "%s.ppm: '%s' is not two numbers: write "
-			 "e.g. '100,-100'",
-			 c->name, x->ppm);
+	return weft_fail(
+		err, EINVAL,
+		"%s.ppm: '%s' is not two numbers: write e.g. '100,-100'",
+		c->name, x->ppm);
 }
 
 static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
@@ -331,10 +329,10 @@ static int xbar_start(struct weft_comp *c, struct weft_err *err)
 			first = p;
 		if (flink_net_clock(first->link.port).num !=
 		    flink_net_clock(p->link.port).num)
-			return weft_fail(err, EINVAL,
-					 "%s: all links of a "
-					 "switch must have the same rate",
-					 c->name);
+			return weft_fail(
+				err, EINVAL,
+				"%s: all links of a switch must have the same rate",
+				c->name);
 	}
 	return 0;
 }

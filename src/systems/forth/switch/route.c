@@ -87,18 +87,17 @@ static int row_check(struct weft_comp *c, uint32_t in, uint32_t path,
 
 	if ((in != WEFT_ANY_PORT && in >= x->ports) || path >= FORTH_PATHS ||
 	    n > FORTH_FLOWS)
-		return weft_fail(err, EINVAL,
-				 "%s: no route for input %u, path %u, %u "
-				 "destinations: there are %u ports, %u paths "
-				 "and %u flows",
-				 c->name, in, path, n, x->ports, FORTH_PATHS,
-				 FORTH_FLOWS);
+		return weft_fail(
+			err, EINVAL,
+			"%s: no route for input %u, path %u, %u destinations: there are %u ports, %u paths and %u flows",
+			c->name, in, path, n, x->ports, FORTH_PATHS,
+			FORTH_FLOWS);
 	for (uint32_t d = 0; d < n; d++)
 		if (to[d] != WEFT_ANY_PORT && to[d] >= x->ports)
-			return weft_fail(err, EINVAL,
-					 "%s: no port %u for destination %u: "
-					 "give it more ports",
-					 c->name, to[d], d);
+			return weft_fail(
+				err, EINVAL,
+				"%s: no port %u for destination %u: give it more ports",
+				c->name, to[d], d);
 	return 0;
 }
 
@@ -131,16 +130,16 @@ static int parse_entry(struct weft_comp *c, const char **p_p,
 	p += n;
 	if (sscanf(p, "%u:%u%n", &flow, &port, &n) != 2 ||
 	    (p[n] && p[n] != ','))
-		return weft_fail(err, EINVAL,
-				 "%s.routes: '%s' is no list of flow:port or "
-				 "path/flow:port",
-				 c->name, *p_p);
+		return weft_fail(
+			err, EINVAL,
+			"%s.routes: '%s' is no list of flow:port or path/flow:port",
+			c->name, *p_p);
 	if (flow >= FORTH_FLOWS || port >= x->ports || path >= FORTH_PATHS)
-		return weft_fail(err, EINVAL,
-				 "%s.routes: %u/%u:%u: paths are 0..%u, flows "
-				 "0..%u, ports 0..%u",
-				 c->name, path, flow, port, FORTH_PATHS - 1,
-				 FORTH_FLOWS - 1, x->ports - 1);
+		return weft_fail(
+			err, EINVAL,
+			"%s.routes: %u/%u:%u: paths are 0..%u, flows 0..%u, ports 0..%u",
+			c->name, path, flow, port, FORTH_PATHS - 1,
+			FORTH_FLOWS - 1, x->ports - 1);
 	if (table_fit(c, WEFT_ANY_PORT, path, err))
 		return -err->code;
 	x->route[forth_way(path, flow)] = (uint8_t)port;

@@ -128,8 +128,7 @@ static const struct weft_port_decl gen_ports[] = {
 	{ 0 }
 };
 
-/* ---- sink
- * --------------------------------------------------------------------- */
+/* ---- sink ---- */
 
 static bool payload_good(const struct gen *g, const struct weft_frame *f)
 {
@@ -268,7 +267,6 @@ static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
 	struct weft_comp *c = own;
 	struct gen *g = c->state;
 
-	(void)l;
 	if (!g->first)
 		g->first = weft_now(c);
 	if (!sink_take(c, f, rx)) {
@@ -290,8 +288,7 @@ static const struct flink_ops gen_link_ops = { .next = gen_next,
 					       .sent = gen_sent,
 					       .packet = gen_packet };
 
-/* ---- set-up and end
- * ------------------------------------------------------------- */
+/* ---- set-up and end ---- */
 
 static struct flink_cfg gen_cfg(const struct gen *g)
 {
@@ -324,14 +321,13 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
 	if (*end || end == g->crystal)
 		return weft_fail(err, EINVAL,
-				 "%s.crystal: '%s' is no number "
-				 "of ppm",
+				 "%s.crystal: '%s' is no number of ppm",
 				 c->name, g->crystal);
 	if (g->node >= g->dests || g->dest >= g->dests)
-		return weft_fail(err, EINVAL,
-				 "%s: node %u and dest %u must be "
-				 "below dests = %u",
-				 c->name, g->node, g->dest, g->dests);
+		return weft_fail(
+			err, EINVAL,
+			"%s: node %u and dest %u must be below dests = %u",
+			c->name, g->node, g->dest, g->dests);
 	if (gen_partner(c, err))
 		return -err->code;
 	g->voq = calloc(g->dests, sizeof(*g->voq));
@@ -369,7 +365,6 @@ static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 
 static void gen_event(struct weft_comp *c, uint32_t tag)
 {
-	(void)tag;
 	flink_event(&((struct gen *)c->state)->link);
 }
 
@@ -396,7 +391,6 @@ static int gen_sample(struct weft_comp *c, struct weft_err *err)
 	struct gen *g = c->state;
 	const struct flink_count *n = flink_counts(&g->link);
 
-	(void)err;
 	c->counters[C_BACKPRESSURE] = n->backpressure;
 	c->counters[C_PARITY] = n->credit_parity;
 	c->counters[C_HEADER_CRC] = n->header_crc;

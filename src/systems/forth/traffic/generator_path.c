@@ -49,11 +49,10 @@ static int listed(struct weft_comp *c, struct weft_err *err)
 	for (uint32_t i = 0; i <= g->node; i++) {
 		p = list_entry(g, p);
 		if (!p)
-			return weft_fail(err, EINVAL,
-					 "%s.targets: entry %u of '%.60s' is "
-					 "no node below %u: write one for each "
-					 "node, with commas",
-					 c->name, i, g->targets, g->dests);
+			return weft_fail(
+				err, EINVAL,
+				"%s.targets: entry %u of '%.60s' is no node below %u: write one for each node, with commas",
+				c->name, i, g->targets, g->dests);
 	}
 	return 0;
 }

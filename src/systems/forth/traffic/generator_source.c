@@ -24,8 +24,7 @@ static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 	return s;
 }
 
-/* ---- arrivals ---------------------------------------------------------------
- */
+/* ---- arrivals ---- */
 
 static void voq_put(struct gen *g, uint32_t d, uint32_t qwords, uint64_t born)
 {
@@ -133,8 +132,7 @@ void gen_rearm(struct gen *g)
 		flink_kick(&g->link, weft_clock_edge(&g->link.clk, at));
 }
 
-/* ---- source -----------------------------------------------------------------
- */
+/* ---- source ---- */
 
 static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
 {
@@ -207,10 +205,6 @@ void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
 {
 	struct gen *g = ((struct weft_comp *)own)->state;
 
-	(void)l;
-	(void)start;
-	(void)end;
-	(void)shift;
 	if (!g->queued)
 		gen_rearm(g);
 }

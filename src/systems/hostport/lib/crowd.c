@@ -45,7 +45,6 @@ int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n)
 
 static int crowd_end(struct hport_drv *d, void *arg)
 {
-	(void)arg;
 	d->kernel->opened--;
 	return 0;
 }

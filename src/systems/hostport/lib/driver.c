@@ -18,7 +18,7 @@
 #define PATIENCE (10 * WEFT_MS)	 /* with a device that does not end */
 #define LOOK	 WEFT_US	 /* between two looks at it */
 
-/* ---- VPIDs ------------------------------------------------------------- */
+/* ---- VPIDs ---- */
 
 static bool bit_of(const uint64_t *w, uint32_t i)
 {
@@ -131,7 +131,7 @@ void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid)
 	hport_drv_unlock(d);
 }
 
-/* ---- contexts ---------------------------------------------------------- */
+/* ---- contexts ---- */
 
 static void context_drop(struct hport_drv *d, uint32_t vpid)
 {
@@ -222,7 +222,7 @@ uint64_t hport_context_flags(uint32_t flags)
 	return w;
 }
 
-/* ---- ports ------------------------------------------------------------- */
+/* ---- ports ---- */
 
 struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid)
 {
@@ -387,10 +387,10 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 	if (!hport_drv_disable(d, vpid)) {
 		k->stuck++;
 		k->opened--;
-		weft_host_log(d->host,
-			      "the device holds on to VPID %u: its memory is "
-			      "not used again",
-			      vpid);
+		weft_host_log(
+			d->host,
+			"the device holds on to VPID %u: its memory is not used again",
+			vpid);
 		return;
 	}
 	hport_space_end(d, vpid);

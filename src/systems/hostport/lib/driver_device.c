@@ -57,7 +57,7 @@ uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 	return status;
 }
 
-/* ---- set-up ------------------------------------------------------------ */
+/* ---- set-up ---- */
 
 /* As the device has them: it does not take every size. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want)
@@ -159,7 +159,7 @@ int hport_dev_map(struct hport_drv *d)
 	return d->nodes ? 0 : -ENODEV;
 }
 
-/* ---- routes ------------------------------------------------------------ */
+/* ---- routes ---- */
 
 /* Elements of the way from one node to another, and the network port there;
  * count, or -1. */

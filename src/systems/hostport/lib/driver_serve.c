@@ -128,7 +128,7 @@ static void serve_all(struct server *s)
 				HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int server_open(struct server *s)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- opening ----------------------------------------------------------- */
+/* ---- opening ---- */
 
 static int trap(struct hport *p, uint32_t op, void *arg)
 {
@@ -122,7 +122,7 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 	return ret;
 }
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory ---- */
 
 void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p)
 {
@@ -179,7 +179,7 @@ void hport_page_in(struct hport *p, uint64_t va)
 	trap(p, HPORT_C_PAGE_IN, &a);
 }
 
-/* ---- windows ----------------------------------------------------------- */
+/* ---- windows ---- */
 
 static uint64_t *win_of(struct hport *p, uint32_t id)
 {

@@ -38,7 +38,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 	return HP_TLB_ARG(r->phys / HP_PAGE + i, true);
 }
 
-/* ---- regions ----------------------------------------------------------- */
+/* ---- regions ---- */
 
 static void preload(struct hport_drv *d, const struct hport_region *r)
 {
@@ -186,7 +186,7 @@ void hport_space_free(struct hport_kernel *k)
 	}
 }
 
-/* ---- calls ------------------------------------------------------------- */
+/* ---- calls ---- */
 
 int hport_k_map(struct hport_drv *d, struct hport_c_mem *a)
 {

@@ -14,7 +14,7 @@ static uint32_t next_of(uint32_t at, uint32_t size)
 	return at + 1 == size ? 0 : at + 1;
 }
 
-/* ---- giving back ------------------------------------------------------- */
+/* ---- giving back ---- */
 
 static void nq_skim(struct hport *p);
 
@@ -45,7 +45,7 @@ static void nq_give(struct hport *p)
 	p->nq_owed = 0;
 }
 
-/* ---- layouts (6.2) ----------------------------------------------------- */
+/* ---- layouts (6.2) ---- */
 
 static void note_done(struct hport_note *n)
 {
@@ -124,7 +124,7 @@ static bool note_read(struct hport *p, struct hport_note *n)
 	return hport_seg_note(p, n);
 }
 
-/* ---- polling ----------------------------------------------------------- */
+/* ---- polling ---- */
 
 static volatile uint64_t *nq_head(struct hport *p)
 {
@@ -199,7 +199,7 @@ bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 	return true;
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 /* The place of a message goes back when all in front of it have gone. */
 static void rdr_give(struct hport *p, uint32_t end, uint32_t words)

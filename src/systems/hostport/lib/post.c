@@ -100,7 +100,7 @@ static uint32_t ack(uint32_t flags)
 	return flags & HPORT_ACK ? HP_A : 0;
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 int hport_fast_send(struct hport *p, const struct hport_peer *to,
 		    uint32_t flags, struct hport_tag tag, const uint64_t *words,
@@ -140,7 +140,7 @@ void *hport_sdr(struct hport *p, uint64_t *bytes_p)
 	return p->sdr;
 }
 
-/* ---- remote memory ----------------------------------------------------- */
+/* ---- remote memory ---- */
 
 static int post_far(struct hport *p, const struct hport_peer *to, uint32_t byte,
 		    uint32_t flags, struct hport_tag tag,

@@ -69,7 +69,7 @@ static int slot_take(struct hport_seg *s)
 	return -EAGAIN;
 }
 
-/* ---- posting ----------------------------------------------------------- */
+/* ---- posting ---- */
 
 /* Segment at byte `at` of the instruction. */
 static struct hport_post segment(const struct hport_seg *s)
@@ -138,7 +138,7 @@ int hport_seg_post(struct hport *p, const struct hport_post *o)
 	return 0;
 }
 
-/* ---- notifications ----------------------------------------------------- */
+/* ---- notifications ---- */
 
 /* True: it was the last of its instruction, *n speaks for all. */
 static bool seg_done(struct hport_seg *s, struct hport_note *n)

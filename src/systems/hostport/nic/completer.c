@@ -19,7 +19,7 @@ static void cpl_done(struct hp_nic *n, void *arg)
 	hp_stage_done(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* ---- kinds ------------------------------------------------------------- */
+/* ---- kinds ---- */
 
 static enum cpl_kind kind_of(const struct hp_in *in)
 {
@@ -57,7 +57,7 @@ static bool wants_note(const struct hp_cpl *q)
 			       q->in.flags & HP_CTX_RMA_NTF);
 }
 
-/* ---- LOOKUP ------------------------------------------------------------ */
+/* ---- LOOKUP ---- */
 
 static void lookup_checked(struct hp_nic *n, void *arg)
 {
@@ -139,7 +139,7 @@ static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 	hp_in_context(s->own, &q->in, lookup_ctx);
 }
 
-/* ---- PLACE ------------------------------------------------------------- */
+/* ---- PLACE ---- */
 
 static void store_check(struct hp_nic *n, struct hp_cpl *q);
 
@@ -249,7 +249,7 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 		place_virt(s->own, q);
 }
 
-/* ---- STORE ------------------------------------------------------------- */
+/* ---- STORE ---- */
 
 /* ERR_TWINID or ERR_OWINID for a page that is missing here; else what the tail
  * of the packet says. */
@@ -407,13 +407,12 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
-/* ---- FINISH ------------------------------------------------------------ */
+/* ---- FINISH ---- */
 
 static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 {
 	struct hp_cpl *q = e->arg;
 
-	(void)err;
 	if (q->kind == CPL_FAST)
 		store_ack(n, q);
 	cpl_done(n, q);

@@ -34,7 +34,7 @@ static weft_phys_t ctx_addr(const struct hp_nic *n, uint32_t vpid)
 	return n->ct_base + (uint64_t)HP_LINE * vpid;
 }
 
-/* ---- write-back -------------------------------------------------------- */
+/* ---- write-back ---- */
 
 static void ctx_retry(struct hp_nic *n);
 
@@ -82,7 +82,7 @@ static void ctx_evict(struct hp_nic *n, struct hp_ctx *c)
 	c->valid = c->dirty = false;
 }
 
-/* ---- misses ------------------------------------------------------------ */
+/* ---- misses ---- */
 
 /* An empty way, or the one that was used least recently; NULL: all are being
  * filled, or too much is on its way out. */
@@ -159,7 +159,7 @@ static void ctx_retry(struct hp_nic *n)
 		ctx_fill(n, r->vpid);
 }
 
-/* ---- requests ---------------------------------------------------------- */
+/* ---- requests ---- */
 
 static void ctx_look(struct hp_nic *n, void *arg)
 {
@@ -185,7 +185,7 @@ void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 	hp_after(n, n->t_ctx, ctx_look, r);
 }
 
-/* ---- the driver -------------------------------------------------------- */
+/* ---- the driver ---- */
 
 void hp_ctx_remove(struct hp_nic *n, uint32_t vpid)
 {

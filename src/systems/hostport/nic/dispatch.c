@@ -34,7 +34,7 @@ static void list_add(struct list *l, struct hp_in *in)
 	l->tail = in;
 }
 
-/* ---- acknowledges ------------------------------------------------------ */
+/* ---- acknowledges ---- */
 
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	    uint64_t trace)
@@ -63,7 +63,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 		    NULL, NULL);
 }
 
-/* ---- what units do with a packet --------------------------------------- */
+/* ---- what units do with a packet ---- */
 
 void hp_in_end(struct hp_nic *n, struct hp_in *in)
 {
@@ -148,7 +148,7 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 	hp_notify(n, e);
 }
 
-/* ---- dispatch ---------------------------------------------------------- */
+/* ---- dispatch ---- */
 
 static bool is_put(uint32_t byte)
 {
@@ -231,8 +231,6 @@ void hp_rx_ready(struct hp_nic *n)
 
 static void not_yet(struct hp_nic *n, struct hp_rx *rx)
 {
-	(void)n;
-	(void)rx;
 }
 
 static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
@@ -287,11 +285,10 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	}
 }
 
-/* ---- the block --------------------------------------------------------- */
+/* ---- the block ---- */
 
 static int rx_init(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	n->rx_unit = calloc(1, sizeof(*n->rx_unit));
 	if (!n->rx_unit)
 		abort();

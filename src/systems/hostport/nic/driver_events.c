@@ -16,7 +16,7 @@
 
 enum { LOG_MAX = 256 }; /* records of the error log */
 
-/* ---- the ring ---------------------------------------------------------- */
+/* ---- the ring ---- */
 
 static void events_wrote(struct hp_nic *n, struct hp_dma *d)
 {
@@ -88,7 +88,7 @@ uint32_t hp_events_left(const struct hp_nic *n)
 	return bits;
 }
 
-/* ---- records ----------------------------------------------------------- */
+/* ---- records ---- */
 
 static void record(struct hp_nic *n, struct hp_miss *r, uint64_t val,
 		   uint32_t bit)

@@ -15,7 +15,7 @@
 
 #include "systems/hostport/nic/nic.h"
 
-/* ---- VPIDs with work --------------------------------------------------- */
+/* ---- VPIDs with work ---- */
 
 static void turn_add(struct hp_nic *n, uint32_t vpid)
 {
@@ -77,7 +77,7 @@ static void held_add(struct hp_nic *n, uint32_t vpid)
 	vec_push(&n->fetch.held, (uint16_t)vpid);
 }
 
-/* ---- held back --------------------------------------------------------- */
+/* ---- held back ---- */
 
 static bool held_stays(struct hp_nic *n, uint32_t vpid)
 {
@@ -120,7 +120,7 @@ static void log_dropped(struct hp_nic *n, uint32_t vpid)
 	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), vpid);
 }
 
-/* ---- pointer commands -------------------------------------------------- */
+/* ---- pointer commands ---- */
 
 static uint32_t field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
 		      uint32_t lo)
@@ -162,9 +162,6 @@ static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 
 static enum hp_err snapshot(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 {
-	(void)n;
-	(void)c;
-	(void)by;
 	return HP_ERR_NOERR;
 }
 
@@ -197,7 +194,7 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 	hp_fetch_unpark(n, c);
 }
 
-/* ---- CSB out ----------------------------------------------------------- */
+/* ---- CSB out ---- */
 
 static void do_issue(struct hp_nic *n, struct hp_ctx *c)
 {
@@ -236,7 +233,6 @@ static struct hp_csb_out *out_free(struct hp_nic *n)
 
 static void csb_later(struct hp_nic *n, void *arg)
 {
-	(void)arg;
 	n->fetch.out_armed = false;
 	hp_fetch_go(n);
 }
@@ -267,7 +263,7 @@ static void csb_next(struct hp_nic *n)
 	csb_next(n); /* in the next cycle */
 }
 
-/* ---- reading VCIs ------------------------------------------------------ */
+/* ---- reading VCIs ---- */
 
 bool hp_fetch_room(const struct hp_nic *n)
 {

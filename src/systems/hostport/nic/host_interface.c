@@ -161,8 +161,7 @@ int hp_hif_start(struct hp_nic *n, struct weft_err *err)
 	if (!weft_bus_window(n->bus, n->posted))
 		return weft_fail(
 			err, EINVAL,
-			"%s: bus.pcix moves whole words only: the Host "
-			"Port needs bus.pci or bus.ht",
+			"%s: bus.pcix moves whole words only: the Host Port needs bus.pci or bus.ht",
 			n->comp->name);
 	n->dma[WEFT_BUS_READ].limit = many ? n->reads : 1;
 	n->dma[WEFT_BUS_WRITE].limit = many ? n->posted : 1;

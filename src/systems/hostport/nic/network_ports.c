@@ -17,7 +17,7 @@
 
 #include "systems/hostport/nic/nic.h"
 
-/* ---- sending ----------------------------------------------------------- */
+/* ---- sending ---- */
 
 static struct hp_tx *tx_new(struct hp_nic *n)
 {
@@ -167,7 +167,6 @@ static void net_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 	uint32_t p = (uint32_t)(np - n->np);
 	struct hp_tx *t = tx_pop(&n->flying[p][cls]);
 
-	(void)trace_id;
 	if (t->sent)
 		t->sent(n, t);
 	t->next = n->tx_pool;
@@ -176,7 +175,7 @@ static void net_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
 	tx_go(n, p, cls);
 }
 
-/* ---- receiving --------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static struct hp_rx *rx_new(struct hp_nic *n)
 {
@@ -318,7 +317,7 @@ static void net_cell(void *own, struct np *np, const struct np_cell *c)
 
 static const struct np_ops net_ops = { .cell = net_cell, .sent = net_sent };
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ---- */
 
 int hp_net_init(struct hp_nic *n, struct weft_err *err)
 {

@@ -146,7 +146,7 @@ static const struct weft_port_decl hp_ports[] = {
 };
 /* clang-format on */
 
-/* ---- schedulers -------------------------------------------------------- */
+/* ---- schedulers ---- */
 
 static const struct hp_pipe *const pipes[HP_PARTS] = {
 	[HP_REQ] = &hp_req_pipe,
@@ -214,7 +214,7 @@ static void scheds_init(struct hp_nic *n)
 	}
 }
 
-/* ---- operations -------------------------------------------------------- */
+/* ---- operations ---- */
 
 /* n3.nic is node 3. */
 static uint32_t node_of(const char *name)
@@ -350,7 +350,6 @@ static int hp_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
 
-	(void)err;
 	for (uint32_t i = 0; i < HP_NPS; i++)
 		if (n->np[i].ep.peer)
 			eport_volume(&n->np[i].ep);

@@ -24,7 +24,7 @@ struct hp_notify {
 	struct hp_nqe *live;
 };
 
-/* ---- what is told ------------------------------------------------------ */
+/* ---- what is told ---- */
 
 static void tell(const struct hp_nic *n)
 {
@@ -42,7 +42,7 @@ static void tell(const struct hp_nic *n)
 		   u->looking + u->writing + u->waiting, weft_now(n->comp));
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static void live_add(struct hp_notify *u, struct hp_nqe *e)
 {
@@ -69,7 +69,7 @@ bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid)
 	return e;
 }
 
-/* ---- writing ----------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 {
@@ -123,7 +123,7 @@ static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	hp_after(n, n->t_nqe, nqe_write, e);
 }
 
-/* ---- waiting for room -------------------------------------------------- */
+/* ---- waiting for room ---- */
 
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid)
 {
@@ -205,13 +205,12 @@ void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 	look(n, e);
 }
 
-/* ---- status ------------------------------------------------------------ */
+/* ---- status ---- */
 
 static void status_done(struct hp_nic *n, struct hp_nqe *e, bool err)
 {
 	struct status *s = e->arg;
 
-	(void)err;
 	s->next = n->notify->pool;
 	n->notify->pool = s;
 }
@@ -331,11 +330,10 @@ void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 	}
 }
 
-/* ---- the block --------------------------------------------------------- */
+/* ---- the block ---- */
 
 static int notify_init(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	n->notify = calloc(1, sizeof(*n->notify));
 	if (!n->notify)
 		abort();

@@ -27,7 +27,7 @@ void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 	w->pa[1] = base;
 }
 
-/* ---- virtual ----------------------------------------------------------- */
+/* ---- virtual ---- */
 
 static void walk_ask(struct hp_nic *n, struct hp_walk *w);
 
@@ -136,7 +136,7 @@ static enum hp_step virt_at(const struct hp_walk *w, uint32_t off,
 	return HP_STEP_READY;
 }
 
-/* ---- use --------------------------------------------------------------- */
+/* ---- use ---- */
 
 enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
 			weft_phys_t *pa_p, uint32_t *left_p)

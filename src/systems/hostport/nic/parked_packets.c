@@ -16,7 +16,7 @@
 
 enum { PIECES = 8 }; /* transactions at a time, each way */
 
-/* ---- the area ---------------------------------------------------------- */
+/* ---- the area ---- */
 
 void hp_park_area(struct hp_nic *n, uint64_t pages)
 {
@@ -123,7 +123,7 @@ static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
 	return n->park.base + (uint64_t)HP_PAGE * p->park.first + off;
 }
 
-/* ---- there and back ---------------------------------------------------- */
+/* ---- there and back ---- */
 
 static uint32_t piece(const struct hp_nic *n, uint32_t from, uint32_t to)
 {

@@ -149,7 +149,6 @@ void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 
 void hp_pull_drop(struct hp_nic *n, struct hp_pull *p)
 {
-	(void)n;
 	if (p->f && !p->tx)
 		weft_frame_free(p->f);
 	p->f = NULL;

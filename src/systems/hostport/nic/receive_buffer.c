@@ -27,7 +27,7 @@ static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 	return false;
 }
 
-/* ---- RDR --------------------------------------------------------------- */
+/* ---- RDR ---- */
 
 /* Words, up to a unit (7.3). */
 static uint64_t rdr_words(const struct hp_nic *n, uint32_t size)
@@ -64,7 +64,7 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 	hp_cpl_store(n, q, size);
 }
 
-/* ---- posted ------------------------------------------------------------ */
+/* ---- posted ---- */
 
 /* A physical buffer that ends where no memory is (PR4). */
 static void prd_probed(struct hp_nic *n, struct hp_dma *d)
@@ -153,7 +153,7 @@ static void place_posted(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 		    HP_LINE, prd_read, q);
 }
 
-/* ---- both -------------------------------------------------------------- */
+/* ---- both ---- */
 
 static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {

@@ -21,7 +21,7 @@
 
 enum { AGAIN = 8 }; /* cycles until transactions are looked at again */
 
-/* ---- shares ------------------------------------------------------------ */
+/* ---- shares ---- */
 
 static struct hp_share *share_find(struct hp_nic *n, uint32_t vpid)
 {
@@ -75,7 +75,7 @@ void hp_room_leave(struct hp_nic *n, struct hp_in *in)
 	hp_room_tidy(n, s);
 }
 
-/* ---- standing aside ---------------------------------------------------- */
+/* ---- standing aside ---- */
 
 static struct hp_sched *sched_of(struct hp_nic *n, const struct hp_in *in)
 {
@@ -119,7 +119,7 @@ bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
 	return true;
 }
 
-/* ---- the list ---------------------------------------------------------- */
+/* ---- the list ---- */
 
 bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 {
@@ -170,7 +170,7 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 	me->waiting = false;
 }
 
-/* ---- the end of a packet without room ---------------------------------- */
+/* ---- the end of a packet without room ---- */
 
 static void entry_back(struct hp_in *in, struct hp_ctx *c)
 {
@@ -232,7 +232,6 @@ static void wait_expire(struct hp_nic *n, void *arg)
 {
 	struct hp_in *in = n->room.head, *next;
 
-	(void)arg;
 	for (; in; in = next) {
 		next = in->next;
 		if (in->since + n->rx_block_limit > hp_now(n) || in->asking)
@@ -258,7 +257,7 @@ void hp_room_behind(struct hp_sched *s, struct hp_job *j)
 	hp_in_context(n, in, room_over);
 }
 
-/* ---- waiting ----------------------------------------------------------- */
+/* ---- waiting ---- */
 
 bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {

@@ -10,15 +10,13 @@ static struct hp_nic *nic_of(struct weft_comp *c)
 	return c->state;
 }
 
-/* ---- plain values ------------------------------------------------------ */
+/* ---- plain values ---- */
 
 #define READ(name, expr)                                                       \
 	static uint64_t name##_read(struct weft_comp *c, uint32_t i)           \
 	{                                                                      \
 		struct hp_nic *n = nic_of(c);                                  \
                                                                                \
-		(void)i;                                                       \
-		(void)n;                                                       \
 		return expr;                                                   \
 	}
 #define WRITE(name, lvalue, expr)                                              \
@@ -27,7 +25,6 @@ static struct hp_nic *nic_of(struct weft_comp *c)
 	{                                                                      \
 		struct hp_nic *n = nic_of(c);                                  \
                                                                                \
-		(void)i;                                                       \
 		n->lvalue = expr;                                              \
 	}
 #define VALUE(name, expr) READ(name, n->name) WRITE(name, name, expr)
@@ -57,7 +54,6 @@ static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct hp_nic *n = nic_of(c);
 
-	(void)i;
 	n->ctrl = val & (HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
 			 HP_CTRL_NPS_MAKE((1u << n->n_np) - 1));
 	hp_net_ports(n);
@@ -69,7 +65,6 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	struct hp_nic *n = nic_of(c);
 	uint32_t vpid = (uint32_t)HP_GET(val, 15, 0);
 
-	(void)i;
 	hp_csb_enable(&n->csb, vpid, HP_GET(val, 63, 63));
 	hp_fetch_weight(n, vpid, (uint32_t)HP_GET(val, 23, 16));
 	if (HP_GET(val, 63, 63))
@@ -78,7 +73,7 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hp_notify_again(n, vpid);
 }
 
-/* ---- caches ------------------------------------------------------------ */
+/* ---- caches ---- */
 
 READ(cache_arg, n->cache_arg[i])
 WRITE(cache_arg, cache_arg[i], val)
@@ -103,7 +98,6 @@ static void cache_cmd_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	const struct hp_block *b =
 		which < HP_BLOCK_ULTRA ? hp_blocks[which] : NULL;
 
-	(void)i;
 	if (which == HP_CACHE_CTX)
 		n->cache_status = cache_ctx(n, val);
 	else if (b && b->cache)
@@ -115,11 +109,10 @@ static uint64_t cache_status_read(struct weft_comp *c, uint32_t i)
 {
 	struct hp_nic *n = nic_of(c);
 
-	(void)i;
 	return n->cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0);
 }
 
-/* ---- records ----------------------------------------------------------- */
+/* ---- records ---- */
 
 /* Taking the last record takes its interrupt away. */
 static uint64_t pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
@@ -146,32 +139,27 @@ READ(counters, n->comp->counters[i])
 
 static void irq_status_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	hp_irq_clear(nic_of(c), (uint32_t)val);
 }
 
 static void events_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	hp_events_size(nic_of(c), val);
 }
 
 static void events_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	hp_events_took(nic_of(c), (uint32_t)val);
 }
 
 static void park_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	if (!nic_of(c)->park.used)
 		nic_of(c)->park.base = val & ~(uint64_t)(HP_PAGE - 1);
 }
 
 static void park_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
 	hp_park_area(nic_of(c), val);
 }
 
@@ -181,12 +169,11 @@ static void vpid_quiet_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct hp_nic *n = nic_of(c);
 
-	(void)i;
 	n->quiet = (uint32_t)HP_GET(val, 15, 0);
 	hp_quiet(n, n->quiet);
 }
 
-/* ---- network and driver ------------------------------------------------ */
+/* ---- network and driver ---- */
 
 READ(nodes, n->place.topo ? n->place.topo->nodes : 0)
 READ(node, n->place.node)
@@ -209,7 +196,6 @@ static uint64_t route_node_read(struct weft_comp *c, uint32_t i)
 	uint8_t el[HP_ROUTE_MAX];
 	int k = route_elements(nic_of(c), el);
 
-	(void)i;
 	return k < 0 || k > 32 ? HP_NONE : (uint64_t)k;
 }
 
@@ -229,14 +215,13 @@ static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 	struct hp_nic *n = nic_of(c);
 	uint64_t was = n->driver_lock;
 
-	(void)i;
 	n->driver_lock = true;
 	return was;
 }
 WRITE(driver_lock, driver_lock, ((void)val, false))
 VALUE(driver_state, val)
 
-/* ---- the table --------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* clang-format off */
 #define CFG(off, w, acc, res, rwm, doc_)                                       \

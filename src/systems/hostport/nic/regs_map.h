@@ -30,7 +30,7 @@ enum {
 	HP_COUNT_MAX = 31, /* of one trigger */
 };
 
-/* ---- configuration space ----------------------------------------------- */
+/* ---- configuration space ---- */
 
 /* The thesis names none: our own. */
 #define HP_VENDOR_ID 0x4D41u
@@ -65,7 +65,7 @@ enum {
 	HP_ULTRA_BYTES = 0x4000000,
 };
 
-/* ---- management page (4.10) -------------------------------------------- */
+/* ---- management page (4.10) ---- */
 
 enum {
 	HP_R_HPID = 0x000,
@@ -152,7 +152,7 @@ enum { HP_EVENT_WORDS = 2 }; /* of a record in the ring */
 #define HP_MISS_PAGE(w)	 HP_GET(w, 35, 0) /* virtual page number */
 #define HP_MISS_WRITE(w) ((bool)HP_GET(w, 52, 52))
 
-/* ---- caches (8.8) ------------------------------------------------------ */
+/* ---- caches (8.8) ---- */
 
 enum hp_cache_op {
 	HP_CACHE_FLUSH = 1,
@@ -183,7 +183,7 @@ enum {
 	HP_CACHE_IN_USE = 1 << 2,
 };
 
-/* ---- Triggerpage (7.2 to 7.4) ------------------------------------------ */
+/* ---- Triggerpage (7.2 to 7.4) ---- */
 
 enum hp_trigger {
 	HP_T_ISSUE = 0,
@@ -218,7 +218,7 @@ enum hp_reason {
 	(HP_PUT(n, 4, 0) | ((reason) == HP_OK ? HP_TRUE : 0) |                 \
 	 HP_PUT(reason, 15, 8) | HP_PUT(free, 31, 16))
 
-/* ---- CMD (5.2, 5.3) ---------------------------------------------------- */
+/* ---- CMD (5.2, 5.3) ---- */
 
 enum hp_group { HP_G_PORT, HP_G_ULTRA, HP_G_MULTICAST, HP_G_BARRIER };
 
@@ -296,7 +296,7 @@ enum hp_err {
 	HP_ERRS
 };
 
-/* ---- VCI (5.1, 5.5) ---------------------------------------------------- */
+/* ---- VCI (5.1, 5.5) ---- */
 
 #define HP_VCI_W0(cmd, rlen, roff)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 39, 32) | HP_PUT(roff, 31, 0))
@@ -329,7 +329,7 @@ enum hp_err {
 /* First immediate word: FAST_SEND 3, FAST_PUT 5, MISALIGNED_PUT 6, FAA and
  * CAS 5. */
 
-/* ---- notifications (6.2) ----------------------------------------------- */
+/* ---- notifications (6.2) ---- */
 
 enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
 #define HP_NQE_W7(cmd, hpid, vpid)                                             \
@@ -352,7 +352,7 @@ enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
 #define HP_STATUS_W0(ctx0, cmd, par)                                           \
 	(((ctx0)&HP_PUT(~0ULL, 63, 48)) | HP_PUT(cmd, 8, 5) | HP_PUT(par, 4, 0))
 
-/* ---- context (4.3) ----------------------------------------------------- */
+/* ---- context (4.3) ---- */
 
 #define HP_CTX_EN	(1ULL << 63)
 #define HP_CTX_PR_EN	(1ULL << 62)
@@ -392,7 +392,7 @@ enum { HP_EPOCH_ANY = 0, HP_EPOCH_FIRST = 1, HP_EPOCH_LOW = 0xff };
 /* A base: PA[51:12] in 40 bits. */
 #define HP_BASE(w, ...) (HP_CTX_GET_(w, __VA_ARGS__) << 12)
 
-/* ---- window descriptor (4.7), posted receive descriptor (4.8) ---------- */
+/* ---- window descriptor (4.7), posted receive descriptor (4.8) ---- */
 
 enum {
 	HP_WIN_VA,
@@ -416,7 +416,7 @@ enum { HP_PRD_ADDR, HP_PRD_LEN, HP_PRD_FLAGS, HP_PRD_COOKIE };
 #define HP_PRD_VALID (1ULL << 63)
 #define HP_PRD_PA    (1ULL << 62)
 
-/* ---- routing space (3.2) ----------------------------------------------- */
+/* ---- routing space (3.2) ---- */
 
 enum {
 	HP_RS_DTAG = 0, /* 4 bytes, big-endian */
@@ -437,7 +437,7 @@ enum {
 };
 #define HP_EL(port, n) ((uint8_t)((port) << 4 | (n)))
 
-/* ---- ULTRA pages (9.3) ------------------------------------------------- */
+/* ---- ULTRA pages (9.3) ---- */
 
 #define HP_ULTRA_MGMT	    (1u << 25)
 #define HP_ULTRA_DRIVER	    (1u << 24)

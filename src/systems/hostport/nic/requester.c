@@ -41,7 +41,7 @@ static bool has_window(const struct hp_vci *v)
 	return v->main == HP_M_PUT || v->main == HP_M_GET;
 }
 
-/* ---- LOOKUP ------------------------------------------------------------ */
+/* ---- LOOKUP ---- */
 
 /* SDR: 6, 7, 5 (6.3). */
 static enum hp_err check_sdr(const struct hp_nic *n, const uint64_t *w)
@@ -143,7 +143,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 	hp_route_get(n, &q->route, HP_VCI_ROFF(v->w), HP_VCI_RLEN(v->w));
 }
 
-/* ---- FRAME ------------------------------------------------------------- */
+/* ---- FRAME ---- */
 
 static uint64_t transfer(const struct hp_vci *v)
 {
@@ -283,7 +283,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 		pull_begin(n, q);
 }
 
-/* ---- OUTPUT ------------------------------------------------------------ */
+/* ---- OUTPUT ---- */
 
 static void finish_check(struct hp_nic *n, struct req *q);
 
@@ -360,11 +360,10 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 		q->pull.tx->taken = output_taken;
 }
 
-/* ---- FINISH ------------------------------------------------------------ */
+/* ---- FINISH ---- */
 
 static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 {
-	(void)err;
 	req_next(n, e->arg);
 }
 
@@ -440,7 +439,6 @@ static void req_fini(struct hp_nic *n)
 /* Or it has come to rest: nobody will send them any more. */
 static int req_rest(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	if (weft_sim_idle(n->comp->sim))
 		req_fini(n);
 	return 0;

@@ -34,7 +34,7 @@ static uint32_t rsp_main(const struct rsp *q)
 	return HP_MAIN(HP_CMD_BYTE(q->in.cmd));
 }
 
-/* ---- LOOKUP ------------------------------------------------------------ */
+/* ---- LOOKUP ---- */
 
 /* Operands are all the payload that a request has. */
 static uint32_t operand_bytes(const struct rsp *q)
@@ -110,7 +110,7 @@ static void rsp_lookup(struct hp_sched *s, struct hp_job *j)
 	hp_in_context(s->own, &q->in, lookup_ctx);
 }
 
-/* ---- FRAME ------------------------------------------------------------- */
+/* ---- FRAME ---- */
 
 static bool frame_make(struct hp_nic *n, struct rsp *q)
 {
@@ -244,7 +244,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 		pull_begin(n, q);
 }
 
-/* ---- OUTPUT: atomics --------------------------------------------------- */
+/* ---- OUTPUT: atomics ---- */
 
 static bool word_taken(const struct hp_nic *n, const struct rsp *me)
 {
@@ -351,7 +351,7 @@ static void atomic_more(struct hp_nic *n, struct hp_rx *rx)
 	atomic_lock(n, q);
 }
 
-/* ---- OUTPUT ------------------------------------------------------------ */
+/* ---- OUTPUT ---- */
 
 static void output_check(struct hp_nic *n, struct rsp *q)
 {
@@ -392,11 +392,10 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
-/* ---- FINISH ------------------------------------------------------------ */
+/* ---- FINISH ---- */
 
 static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 {
-	(void)err;
 	rsp_next(n, e->arg);
 }
 
@@ -462,7 +461,6 @@ static void rsp_fini(struct hp_nic *n)
 /* Or it has come to rest: nobody will send them any more. */
 static int rsp_rest(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	if (weft_sim_idle(n->comp->sim))
 		rsp_fini(n);
 	return 0;

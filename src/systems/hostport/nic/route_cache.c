@@ -35,20 +35,18 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 		hp_lines_get(n, n->routes, k);
 }
 
-/* ---- the block --------------------------------------------------------- */
+/* ---- the block ---- */
 
 /* Remove and query: ARG0 is the offset, the count is the length. */
 static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    uint64_t arg1)
 {
-	(void)arg1;
 	return hp_lines_cmd(n->routes, HP_CACHE_OP(cmd),
 			    route_key((uint32_t)arg0, HP_CACHE_COUNT(cmd)));
 }
 
 static int route_init(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	n->routes =
 		hp_lines_new((struct hp_lines){ .width = KEPT,
 						.cycles = n->t_route,

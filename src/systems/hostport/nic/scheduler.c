@@ -7,7 +7,7 @@
 
 #include "weft/trace.h"
 
-/* ---- records ----------------------------------------------------------- */
+/* ---- records ---- */
 
 void hp_sched_init(struct hp_sched *s)
 {
@@ -60,7 +60,7 @@ void hp_sched_fini(struct hp_sched *s)
 	free(s->queue);
 }
 
-/* ---- scoreboard -------------------------------------------------------- */
+/* ---- scoreboard ---- */
 
 /* A job set aside has this key, ordered, and was put before number `put`. */
 static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
@@ -183,7 +183,7 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 	return best;
 }
 
-/* ---- what is told ------------------------------------------------------ */
+/* ---- what is told ---- */
 
 static bool watched(const struct hp_sched *s)
 {
@@ -214,7 +214,7 @@ static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
 			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));
 }
 
-/* ---- pipelines --------------------------------------------------------- */
+/* ---- pipelines ---- */
 
 static uint64_t sched_now(const struct hp_sched *s)
 {
@@ -370,7 +370,7 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
 	fu_run(s, fu);
 }
 
-/* ---- issue ------------------------------------------------------------- */
+/* ---- issue ---- */
 
 void hp_sched_put(struct hp_sched *s, struct hp_job *j)
 {

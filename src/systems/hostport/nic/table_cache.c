@@ -64,7 +64,7 @@ static struct hp_cached *line_victim(const struct hp_lines *l, uint64_t key)
 	return best;
 }
 
-/* ---- misses ------------------------------------------------------------ */
+/* ---- misses ---- */
 
 static void look_answer(struct hp_nic *n, struct hp_look *k,
 			const struct hp_dma *d)
@@ -134,7 +134,7 @@ static void line_fill(struct hp_nic *n, struct hp_look *k)
 	hp_dma_read(n, k->addr, k->bytes, line_filled, c);
 }
 
-/* ---- requests ---------------------------------------------------------- */
+/* ---- requests ---- */
 
 static void line_look(struct hp_nic *n, void *arg)
 {
@@ -176,7 +176,7 @@ void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
 	hp_after(n, l->cycles, line_none, k);
 }
 
-/* ---- the driver -------------------------------------------------------- */
+/* ---- the driver ---- */
 
 static void line_remove(struct hp_cached *c)
 {

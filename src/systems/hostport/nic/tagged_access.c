@@ -115,7 +115,7 @@ static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 	hp_ctx_get(n, &t->look);
 }
 
-/* ---- the bus ----------------------------------------------------------- */
+/* ---- the bus ---- */
 
 static void cond_store(struct hp_nic *n, const struct weft_bus_note *note)
 {

@@ -88,7 +88,7 @@ static void tlb_invalidate(struct hp_nic *n, struct tlb_entry *e)
 	e->valid = false;
 }
 
-/* ---- users ------------------------------------------------------------- */
+/* ---- users ---- */
 
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w)
 {
@@ -114,7 +114,7 @@ static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 	return w;
 }
 
-/* ---- answers ----------------------------------------------------------- */
+/* ---- answers ---- */
 
 /* e: NULL = there is no translation. */
 static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
@@ -135,7 +135,7 @@ static void deliver(struct hp_nic *n, void *arg)
 	x->done(n, x);
 }
 
-/* ---- misses ------------------------------------------------------------ */
+/* ---- misses ---- */
 
 static bool same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
 {
@@ -198,7 +198,7 @@ static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 	return mine;
 }
 
-/* ---- the driver -------------------------------------------------------- */
+/* ---- the driver ---- */
 
 /* Where the translation is put.  A page in use is where it was. */
 static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
@@ -337,7 +337,6 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 static int tlb_init(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	n->xlate = calloc(1, sizeof(*n->xlate));
 	if (n->xlate)
 		n->xlate->at = calloc(n->tlb, sizeof(*n->xlate->at));
@@ -363,11 +362,10 @@ static void tlb_fini(struct hp_nic *n)
 /* The run has come to rest, and nobody has answered. */
 static int tlb_finish(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	if (weft_sim_idle(n->comp->sim) && n->xlate->wait)
-		weft_check_failed(n->comp,
-				  "TLB misses wait for a driver: does the node "
-				  "run hostport.driver?");
+		weft_check_failed(
+			n->comp,
+			"TLB misses wait for a driver: does the node run hostport.driver?");
 	return 0;
 }
 

@@ -8,7 +8,7 @@
  */
 #include "systems/hostport/nic/nic.h"
 
-/* ---- Triggerpage ------------------------------------------------------- */
+/* ---- Triggerpage ---- */
 
 static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
@@ -38,7 +38,7 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 	return val;
 }
 
-/* ---- loads ------------------------------------------------------------- */
+/* ---- loads ---- */
 
 void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
 {
@@ -49,7 +49,6 @@ static void load_now(struct hp_nic *n, void *arg)
 {
 	uint64_t val;
 
-	(void)arg;
 	if (n->load.space == 1 + HP_BAR_TRIGGER)
 		val = hp_trigger(n, n->load.off, n->load.bytes);
 	else
@@ -84,7 +83,7 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 		load_begin(n, note);
 }
 
-/* ---- stores ------------------------------------------------------------ */
+/* ---- stores ---- */
 
 /* Largest naturally aligned piece at off. */
 static uint32_t piece(uint64_t off, uint32_t left)

@@ -280,7 +280,6 @@ static void load_now(struct hp_nic *n, void *arg)
 {
 	uint64_t v = get(n->ultra, (uint32_t)n->load.off & ~7u);
 
-	(void)arg;
 	hp_reply(n, n->load.off & 4 ? v >> 32 : v, n->load.bytes);
 }
 
@@ -372,11 +371,11 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 	if (!u)
 		abort();
 	if (n->ultra_port_slice > n->ultra_packet_queue)
-		return weft_fail(err, EINVAL,
-				 "%s.ultra_port_slice: %u words are more than "
-				 "ultra_packet_queue has: %u",
-				 n->comp->name, n->ultra_port_slice,
-				 n->ultra_packet_queue);
+		return weft_fail(
+			err, EINVAL,
+			"%s.ultra_port_slice: %u words are more than ultra_packet_queue has: %u",
+			n->comp->name, n->ultra_port_slice,
+			n->ultra_packet_queue);
 	u->n = n;
 	u->low_at = UINT32_MAX;
 	u->least = UINT64_MAX;
@@ -404,7 +403,6 @@ static int ultra_finish(struct hp_nic *n, struct weft_err *err)
 {
 	struct hp_ultra *u = n->ultra;
 
-	(void)err;
 	mean_tell(n, "ultra_seen_at", "ns", &u->seen_at);
 	mean_tell(n, "ultra_handed_at", "ns", &u->handed_at);
 	mean_tell(n, "ultra_requester", "cycles", &u->requester);

@@ -230,7 +230,6 @@ static bool may_go(const struct hp_ultra *u, const struct ultra_in *i)
 
 static void again(struct hp_nic *n, void *arg)
 {
-	(void)arg;
 	n->ultra->waiting = false;
 	ultra_cpl_go(n->ultra);
 }

@@ -29,7 +29,6 @@ static void notified(struct hp_nic *n, struct hp_nqe *e, bool err)
 	struct ultra_port *p = q->port;
 	bool failed = HP_CMD_BYTE(HP_NQE_CMD(e->w)) == HP_B_ULTRA_REFUSED;
 
-	(void)err;
 	if (q->irq)
 		hp_irq(n, HP_IRQ_ULTRA);
 	q->next = p->u->nqe_pool;

@@ -19,7 +19,7 @@ void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		hp_lines_get(n, n->win, k);
 }
 
-/* ---- checks ------------------------------------------------------------ */
+/* ---- checks ---- */
 
 enum { INV, CAPA, OFFSET, LENGTH, SEG, CODES };
 
@@ -87,12 +87,11 @@ enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k)
 	return win_inside(a, k) ? HP_ERR_NOERR : code[SEG];
 }
 
-/* ---- the block --------------------------------------------------------- */
+/* ---- the block ---- */
 
 static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
-	(void)arg1;
 	if (HP_CACHE_OP(cmd) == HP_CACHE_REMOVE && arg0 == HP_NONE) {
 		hp_lines_drop(n->win, win_key(HP_CACHE_VPID(cmd), 0),
 			      win_key(HP_CACHE_VPID(cmd), UINT32_MAX));
@@ -104,7 +103,6 @@ static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 static int win_init(struct hp_nic *n, struct weft_err *err)
 {
-	(void)err;
 	n->win = hp_lines_new((struct hp_lines){ .width = HP_LINE,
 						 .cycles = n->t_win,
 						 .hits = HP_K_WIN_HITS,

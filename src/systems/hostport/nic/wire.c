@@ -6,7 +6,7 @@
 
 enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
 
-/* ---- bytes ------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static void put_be(uint8_t *b, uint64_t v, uint32_t n)
 {
@@ -30,7 +30,7 @@ static uint32_t round8(uint32_t n)
 	return (n + 7) & ~7u;
 }
 
-/* ---- routes ------------------------------------------------------------ */
+/* ---- routes ---- */
 
 bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n)
 {
@@ -76,7 +76,7 @@ int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
 	return (int)n;
 }
 
-/* ---- packets ----------------------------------------------------------- */
+/* ---- packets ---- */
 
 uint32_t hp_frame_words(uint32_t cmd)
 {

@@ -43,7 +43,7 @@ static void post(struct member *m, struct hport *p)
 	m->busy = true;
 }
 
-/* ---- what comes back --------------------------------------------------- */
+/* ---- what comes back ---- */
 
 static void mark(struct crowd *a, uint64_t *bits, uint64_t num, uint64_t *n,
 		 const char *what)
@@ -65,11 +65,10 @@ static void done(struct member *m, const struct hport_note *n)
 
 	if (n->error || !m->busy || num != number(a, m->id, m->next) ||
 	    !crowd_good(m, n))
-		weft_check_failed(a->w.c,
-				  "process %u: instruction %llu, command %02x "
-				  "error %u, is not what it should be",
-				  m->id, (unsigned long long)num, n->command,
-				  n->error);
+		weft_check_failed(
+			a->w.c,
+			"process %u: instruction %llu, command %02x error %u, is not what it should be",
+			m->id, (unsigned long long)num, n->command, n->error);
 	mark(a, a->done, num, &a->n_done, "completed");
 	a->n_kind[crowd_kind(a, num)]++;
 	m->busy = false;
@@ -98,7 +97,7 @@ static void executed(struct member *m, struct hport *p,
 	m->expect--;
 }
 
-/* ---- turns ------------------------------------------------------------- */
+/* ---- turns ---- */
 
 static void take(struct member *m, struct hport *p)
 {
@@ -119,7 +118,6 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
 
-	(void)proc;
 	hport_crowd_on(p, h);
 	take(m, p);
 	if (!m->busy && m->next < quota(a, m->id))
@@ -135,7 +133,7 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
 				   .old = 0 };
 }
 
-/* ---- setting up -------------------------------------------------------- */
+/* ---- setting up ---- */
 
 static struct hport_region *region(struct crowd *a, uint32_t id, uint64_t bytes)
 {
@@ -199,7 +197,7 @@ static int crowd_open(struct crowd *a, struct weft_comp *c)
 	return hport_connect(&a->hp.port[0], a->w.me, 0, &a->to);
 }
 
-/* ---- the end ----------------------------------------------------------- */
+/* ---- the end ---- */
 
 static void tell(struct crowd *a, weft_time_t t)
 {

@@ -7,7 +7,7 @@
 /* Words of a line: data from 0 on. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
-/* ---- what an instruction is -------------------------------------------- */
+/* ---- what an instruction is ---- */
 
 uint64_t crowd_draw(uint64_t num, uint32_t what)
 {
@@ -42,7 +42,7 @@ static uint64_t *line_of(const struct crowd *a, uint32_t id)
 	return a->lines[id % a->servers] + (size_t)id / a->servers * LINE_WORDS;
 }
 
-/* ---- posting ----------------------------------------------------------- */
+/* ---- posting ---- */
 
 static int post_message(struct member *m, struct hport *p, uint64_t num,
 			const struct hport_peer *to, struct hport_tag tag)

@@ -28,7 +28,7 @@ static bool ok(struct hpw *v, const char *what, int ret)
 	return false;
 }
 
-/* ---- opening ----------------------------------------------------------- */
+/* ---- opening ---- */
 
 static uint64_t room(const struct hpw *v)
 {
@@ -55,10 +55,10 @@ int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
 {
 	if (bytes % 8 == 0)
 		return 0;
-	return weft_fail(err, EINVAL,
-			 "%s.%s: %llu bytes are no multiple of 8: the Host "
-			 "Port moves words",
-			 c->name, name, (unsigned long long)bytes);
+	return weft_fail(
+		err, EINVAL,
+		"%s.%s: %llu bytes are no multiple of 8: the Host Port moves words",
+		c->name, name, (unsigned long long)bytes);
 }
 
 int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
@@ -78,10 +78,10 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 		return -EINVAL;
 	}
 	if (v->way == HPW_POSTED && v->mtu && v->size / v->mtu >= BUFFERS) {
-		weft_check_failed(c,
-				  "mtu: messages of up to %u segments into "
-				  "posted buffers",
-				  BUFFERS);
+		weft_check_failed(
+			c,
+			"mtu: messages of up to %u segments into posted buffers",
+			BUFFERS);
 		return -EINVAL;
 	}
 	if (!ok(v, "hport_open", hport_open(v->w.h, &a, &v->p)) || memory(v))
@@ -115,7 +115,7 @@ void hpw_close(struct hpw *v)
 	hport_close(v->p);
 }
 
-/* ---- notifications ----------------------------------------------------- */
+/* ---- notifications ---- */
 
 /* The library cuts sends. */
 static bool segmented(const struct hpw *v)
@@ -154,7 +154,7 @@ static bool posted(struct hpw *v, int ret)
 	return true;
 }
 
-/* ---- messages ---------------------------------------------------------- */
+/* ---- messages ---- */
 
 static const struct hport_tag tag = { 0, 0 };
 
@@ -298,7 +298,7 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 		hpw_absorb(v);
 }
 
-/* ---- the driver's thread ----------------------------------------------- */
+/* ---- the driver's thread ---- */
 
 struct driver {
 	weft_time_t tlb_driver_service;

@@ -28,7 +28,7 @@
 #include "systems/hostport/programs/hostport_program.h"
 #include "systems/hostport/programs/isolation.h"
 
-/* ---- setting up -------------------------------------------------------- */
+/* ---- setting up ---- */
 
 static struct hport_region *region(struct hpn_scene *s, uint32_t vpid,
 				   uint64_t pages)
@@ -104,7 +104,7 @@ static int scene_open(struct hpn_scene *s, struct weft_comp *c)
 	return ret ? ret : hport_connect(&s->hp.port[0], s->w.me, 0, &s->to);
 }
 
-/* ---- the end ----------------------------------------------------------- */
+/* ---- the end ---- */
 
 static void tell_victims(struct hpn_scene *s)
 {

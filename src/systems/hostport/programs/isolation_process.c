@@ -35,7 +35,7 @@ static bool fills(struct hpn_actor *a, const struct hport *p)
 	       a->filled++ < p->size.nq;
 }
 
-/* ---- posting ----------------------------------------------------------- */
+/* ---- posting ---- */
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
 
@@ -151,7 +151,7 @@ static void take(struct hpn_actor *a, struct hport *p)
 	}
 }
 
-/* ---- turns ------------------------------------------------------------- */
+/* ---- turns ---- */
 
 /* Some instructions under way, all the time. */
 static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
@@ -223,7 +223,6 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 	struct hpn_actor *a = arg;
 	struct hport *p = &a->of->hp.port[a->id];
 
-	(void)proc;
 	hport_crowd_on(p, h);
 	if (hpn_kind_of(a) == HPN_GOOD || (!a->of->period && completes(a)))
 		return turn_busy(a, p, h);

@@ -27,7 +27,7 @@ static void tell(struct lim *a, const char *name, const char *unit, double v)
 	weft_metric(a->w.c, name, unit, v);
 }
 
-/* ---- device ------------------------------------------------------------ */
+/* ---- device ---- */
 
 /* As firmware does, before anything is mapped. */
 static double aperture(struct weft_host *h)
@@ -67,7 +67,7 @@ static double commands(struct lim *a, struct hport_drv *d)
 	return n;
 }
 
-/* ---- instructions ------------------------------------------------------ */
+/* ---- instructions ---- */
 
 /* n words to myself: does the device do it without an error? */
 static bool works(struct hport *p, const struct hport_peer *me, bool put,
@@ -123,7 +123,7 @@ static int instructions(struct lim *a)
 	return ret;
 }
 
-/* ---- pages ------------------------------------------------------------- */
+/* ---- pages ---- */
 
 static void pages_set(struct hport_drv *d, bool on)
 {

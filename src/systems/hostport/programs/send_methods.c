@@ -53,7 +53,7 @@ static void check(struct curve *a, uint32_t src, uint64_t seq)
 				  (unsigned long long)seq);
 }
 
-/* ---- ping-pong --------------------------------------------------------- */
+/* ---- ping-pong ---- */
 
 /* The device reads the message until it says that it is done. */
 static void stamp(struct curve *a, uint64_t seq)
@@ -149,7 +149,7 @@ static int pingpong_main(struct weft_comp *c)
 	return 0;
 }
 
-/* ---- stream ------------------------------------------------------------ */
+/* ---- stream ---- */
 
 static bool receives(const struct curve *a)
 {

@@ -11,7 +11,7 @@
 #include "programs/program.h"
 #include "systems/hostport/lib/driver.h"
 
-/* ---- one process ------------------------------------------------------- */
+/* ---- one process ---- */
 
 struct one {
 	uint64_t count;
@@ -94,7 +94,7 @@ static int one_main(struct weft_comp *c)
 	return 0;
 }
 
-/* ---- many threads ------------------------------------------------------ */
+/* ---- many threads ---- */
 
 struct many {
 	uint32_t threads, ops, cpus;
@@ -119,7 +119,6 @@ static struct weft_turn thread_turn(struct weft_host *h, struct weft_proc *p,
 {
 	struct thread *t = arg;
 
-	(void)p;
 	for (uint32_t i = 0; i < t->of->ops; i++) {
 		while (!(weft_io_load64(h, &t->page,
 					HP_TRIGGER(HP_T_BARRIER, 0)) &

@@ -39,7 +39,6 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *p,
 {
 	struct one *o = arg;
 
-	(void)p;
 	o->accepted += trigger(h, o);
 	return (struct weft_turn){ .kind = o->accepted < o->of->ops
 						   ? WEFT_TURN_AGAIN

@@ -147,10 +147,10 @@ static int uw_open(struct uw *a)
 	int ret = ultraw_open(&a->u, &a->w, a->w.me ? 0 : a->partner, &attr);
 
 	if (!ret && a->words + 1 > a->u.d.max_words) {
-		weft_check_failed(a->w.c,
-				  "words: the device takes tag and %u words at "
-				  "most (ultra_max_words)",
-				  a->u.d.max_words - 1);
+		weft_check_failed(
+			a->w.c,
+			"words: the device takes tag and %u words at most (ultra_max_words)",
+			a->u.d.max_words - 1);
 		ret = -EMSGSIZE;
 	}
 	if (!ret && (a->retrieve == BY_TAGGED || a->conditional) &&

@@ -33,8 +33,7 @@ void agent_unlock(struct hvia_agent *a)
 	a->locked = false;
 }
 
-/* ---- processes ------------------------------------------------------------
- */
+/* ---- processes ---- */
 
 static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
@@ -81,15 +80,13 @@ static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_client *c = ((struct hvia_close *)arg)->client;
 
-	(void)a;
 	c->closed = true;
 	c->event++;
 	weft_host_wake(h, &c->event);
 	return 0;
 }
 
-/* ---- calls ----------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
@@ -211,8 +208,7 @@ static void agent_fini(void *own)
 	free(a);
 }
 
-/* ---- threads --------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 static void agent_packets(struct hvia_agent *a, struct weft_host *h)
 {
@@ -277,8 +273,7 @@ static int agent_timer(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* ---- loading --------------------------------------------------------------
- */
+/* ---- loading ---- */
 
 static void agent_mac(struct hvia_agent *a, struct weft_host *h)
 {

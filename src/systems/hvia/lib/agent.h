@@ -92,9 +92,7 @@ struct hvia_armed {
 	const volatile uint32_t *status; /* of its oldest descriptor */
 };
 
-/* ---- calls ---------------------------------------------------------------
- *
- * All return 0 or a negative errno. */
+/* ---- calls All return 0 or a negative errno. ---- */
 
 enum hvia_call {
 	HVIA_CALL_OPEN,	 /* struct hvia_open */
@@ -188,8 +186,7 @@ bool hvia_probe(struct weft_host *h, struct weft_dev *d);
  * -ENODEV, -ENOMEM. */
 int hvia_agent_load(struct weft_host *h, struct weft_dev *d);
 
-/* ---- the agent's own ------------------------------------------------------
- */
+/* ---- the agent's own ---- */
 
 struct hvia_region {
 	struct weft_proc *proc; /* NULL: free */

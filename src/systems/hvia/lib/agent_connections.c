@@ -110,8 +110,7 @@ void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	conn_told(h, k);
 }
 
-/* ---- server ---------------------------------------------------------------
- */
+/* ---- server ---- */
 
 static void listener_remove(struct hvia_agent *a, struct hvia_listener *l)
 {
@@ -245,8 +244,7 @@ int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg)
 	return ret ? ret : conn_wait(a, h, c->vi, WEFT_NEVER);
 }
 
-/* ---- client, peers --------------------------------------------------------
- */
+/* ---- client, peers ---- */
 
 static uint64_t conn_id(struct hvia_agent *a)
 {
@@ -303,8 +301,7 @@ int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* ---- the end ---------------------------------------------------------------
- */
+/* ---- the end ---- */
 
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 {
@@ -355,7 +352,6 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 void agent_conn_gone(struct hvia_agent *a, struct weft_host *h,
 		     struct weft_proc *p)
 {
-	(void)h;
 	for (struct hvia_listener **pp = &a->listeners; *pp;)
 		if ((*pp)->proc == p)
 			*pp = (*pp)->next;

@@ -8,8 +8,7 @@
 
 #define BUSY_TURN (500 * WEFT_NS)
 
-/* ---- the table, on the card or in host memory -----------------------------
- */
+/* ---- the table, on the card or in host memory ---- */
 
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 {
@@ -69,8 +68,7 @@ static void l1_count(struct hvia_agent *a, struct weft_host *h)
 	agent_store(a, h, HVIA_ATT_L1_COUNT, a->att.region.n);
 }
 
-/* ---- compaction -----------------------------------------------------------
- */
+/* ---- compaction ---- */
 
 struct moving {
 	struct hvia_agent *a;
@@ -119,8 +117,7 @@ static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
 	return hvia_att_take(&a->att, pages, handle_p);
 }
 
-/* ---- protection tags ------------------------------------------------------
- */
+/* ---- protection tags ---- */
 
 int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
@@ -165,8 +162,7 @@ int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* ---- regions --------------------------------------------------------------
- */
+/* ---- regions ---- */
 
 static struct hvia_l1 l1_of(const struct hvia_mem_arg *m)
 {

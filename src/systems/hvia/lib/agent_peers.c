@@ -6,8 +6,7 @@
 
 #include "systems/hvia/lib/connection_packets.h"
 
-/* ---- requests -------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 static struct hvia_request *request_find(struct hvia_agent *a,
 					 const struct hvia_pkt *p)
@@ -130,8 +129,7 @@ static void got_request(struct hvia_agent *a, struct weft_host *h,
 	}
 }
 
-/* ---- answers ---------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 static void ack(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_pkt *to, uint8_t type)
@@ -242,8 +240,7 @@ void agent_packet(struct hvia_agent *a, struct weft_host *h,
 	got[p->type](a, h, p);
 }
 
-/* ---- time ------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /* Sends again what the VI waits for; when to look at it next. */
 static weft_time_t vi_again(struct hvia_agent *a, struct weft_host *h,

@@ -13,8 +13,7 @@
 #define AGENT_RETURN (500 * WEFT_NS)
 #define AGENT_MISS   (209 * WEFT_NS)
 
-/* ---- the card's table -----------------------------------------------------
- */
+/* ---- the card's table ---- */
 
 static void arm(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_armed *q)
@@ -52,8 +51,7 @@ void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 		weft_host_sleep(h, weft_host_now(h) + FLUSH_TURN);
 }
 
-/* ---- creating and destroying ----------------------------------------------
- */
+/* ---- creating and destroying ---- */
 
 int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
@@ -128,8 +126,7 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		}
 }
 
-/* ---- completions ----------------------------------------------------------
- */
+/* ---- completions ---- */
 
 static bool armed_done(const struct hvia_armed *q)
 {
@@ -200,8 +197,7 @@ void agent_completions(struct hvia_agent *a, struct weft_host *h)
 	}
 }
 
-/* ---- asynchronous errors --------------------------------------------------
- */
+/* ---- asynchronous errors ---- */
 
 /* What a VI does not survive (5.1). */
 static bool fatal(uint32_t code)

@@ -40,8 +40,7 @@ void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
 					     .result = result });
 }
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 /* A quarter is for answers alone: who asks finds none before they run out. */
 struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst)
@@ -147,8 +146,7 @@ void epv_pump(struct epv *e)
 			peer_pump(e, &e->peer[i]);
 }
 
-/* ---- operations -------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 static int op_begin(struct epv *e, enum epv_kind kind, uint32_t dst,
 		    enum weft_ep_kind event, void *ctx, struct epv_op **op_p)

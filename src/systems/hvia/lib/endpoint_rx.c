@@ -72,7 +72,6 @@ static void got_get_data(struct epv *e, uint32_t src, const struct epv_slot *s)
 {
 	struct epv_op *op = op_of(e, s->head.id);
 
-	(void)src;
 	if (!op || !op->into || s->head.addr + s->head.len > op->len)
 		return;
 	weft_host_copy(e->h, op->into + s->head.addr, s->data, s->head.len);
@@ -105,7 +104,6 @@ static void got_done(struct epv *e, uint32_t src, const struct epv_slot *s)
 {
 	struct epv_op *op = op_of(e, s->head.id);
 
-	(void)src;
 	if (!op)
 		return;
 	epv_event(e, s->head.status ? WEFT_EV_ERROR : op->event, s->head.status,
@@ -115,9 +113,6 @@ static void got_done(struct epv *e, uint32_t src, const struct epv_slot *s)
 
 static void got_places(struct epv *e, uint32_t src, const struct epv_slot *s)
 {
-	(void)e;
-	(void)src;
-	(void)s;
 }
 
 /* A message for the user stays where it is until it is released. */

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- free blocks: a treap by index, 0 = no node ---------------------------
- */
+/* ---- free blocks: a treap by index, 0 = no node ---- */
 
 static struct hvia_att_node *node(const struct hvia_att *a, uint32_t i)
 {
@@ -165,8 +164,7 @@ static void block_cut(struct hvia_att *a, uint32_t i, uint32_t len)
 		a->root = join(a, lo, hi);
 }
 
-/* ---- handles: a heap of those that came back ------------------------------
- */
+/* ---- handles: a heap of those that came back ---- */
 
 static void handle_put(struct hvia_att *a, uint32_t h)
 {
@@ -204,8 +202,7 @@ static uint32_t handle_pop(struct hvia_att *a)
 	return first;
 }
 
-/* ---- the book --------------------------------------------------------------
- */
+/* ---- the book ---- */
 
 static void blocks_reset(struct hvia_att *a)
 {

@@ -6,8 +6,7 @@
 
 #include "systems/hvia/lib/vipl_internal.h"
 
-/* ---- addresses ------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 /* Host address 6 bytes, then the discriminator. */
 static bool addr_in(const VIP_NET_ADDRESS *a, struct hvia_addr *to)
@@ -42,8 +41,7 @@ static bool addr_reachable(const struct hvia_addr *a)
 	return !(a->mac[0] & 1) && memcmp(a->mac, none, 6);
 }
 
-/* ---- client and server ----------------------------------------------------
- */
+/* ---- client and server ---- */
 
 VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 			  VIP_ULONG Timeout, VIP_NET_ADDRESS *RemoteAddr,
@@ -170,8 +168,7 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	return vipl_vi_leave(v, v ? disconnect(v) : VIP_INVALID_PARAMETER);
 }
 
-/* ---- peers -----------------------------------------------------------------
- */
+/* ---- peers ---- */
 
 VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 				 VIP_NET_ADDRESS *LocalAddr,
@@ -229,14 +226,12 @@ VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 	}
 }
 
-/* ---- name service: "n3" is node 3 ------------------------------------------
- */
+/* ---- name service: "n3" is node 3 ---- */
 
 VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
 {
 	struct vipl_nic *n = vipl_nic(NicHandle);
 
-	(void)NSInitInfo;
 	if (!n)
 		return VIP_INVALID_PARAMETER;
 	n->names = true;

@@ -145,8 +145,7 @@ void vipl_forget_of(const struct vipl_nic *n)
 			give_back(t, i);
 }
 
-/* ---- of each kind ---------------------------------------------------------
- */
+/* ---- of each kind ---- */
 
 static void *object(enum vipl_kind kind, const void *handle)
 {

@@ -44,8 +44,7 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 	return now + ms * WEFT_MS;
 }
 
-/* ---- NIC ------------------------------------------------------------------
- */
+/* ---- NIC ---- */
 
 /* Names that programs written for other VI NICs open; those had completion
  * queues and reliable delivery. */
@@ -215,8 +214,7 @@ VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
 	return VIP_SUCCESS;
 }
 
-/* ---- protection tags ------------------------------------------------------
- */
+/* ---- protection tags ---- */
 
 VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
 {
@@ -251,8 +249,7 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 	return ret == VIP_INVALID_STATE ? VIP_ERROR_RESOURCE : ret;
 }
 
-/* ---- memory ---------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 static struct hvia_mem_arg mem_arg(struct vipl_nic *n, VIP_PVOID va,
 				   VIP_MEM_HANDLE handle,

@@ -108,8 +108,7 @@ static bool serve_errors(struct vipl_nic *n)
 	return true;
 }
 
-/* ---- completions ----------------------------------------------------------
- */
+/* ---- completions ---- */
 
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n)
 {

@@ -4,8 +4,7 @@
 
 #include "systems/hvia/lib/vipl_internal.h"
 
-/* ---- queues ---------------------------------------------------------------
- */
+/* ---- queues ---- */
 
 uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir)
 {
@@ -100,8 +99,7 @@ bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 	return true;
 }
 
-/* ---- posting --------------------------------------------------------------
- */
+/* ---- posting ---- */
 
 /* Where a descriptor lies in its region; what cannot be named is somewhere that
  * no region reaches: the card says so (5.6). */
@@ -175,8 +173,7 @@ VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 			     post(v, HVIA_Q_RECV, DescriptorPtr, MemoryHandle));
 }
 
-/* ---- polling --------------------------------------------------------------
- */
+/* ---- polling ---- */
 
 static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
 			weft_time_t cost, VIP_DESCRIPTOR **d_p)
@@ -216,8 +213,7 @@ VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 	return vipl_vi_leave(v, done(v, HVIA_Q_RECV, DescriptorPtr));
 }
 
-/* ---- waiting --------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	       uint32_t seen, weft_time_t deadline)

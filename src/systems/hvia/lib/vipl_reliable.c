@@ -15,8 +15,7 @@ static bool slot_free(const struct rel_slot *s)
 	return !s->desc.CS.SegCount || s->desc.CS.Status & VIP_STATUS_DONE;
 }
 
-/* ---- frames ---------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 static void head_common(struct vipl_rel *r, struct rel_head *h)
 {
@@ -103,8 +102,7 @@ static void ack_post(struct vipl_rel *r)
 	frame_post(r, s);
 }
 
-/* ---- sending again --------------------------------------------------------
- */
+/* ---- sending again ---- */
 
 static void give_up(struct vipl_rel *r)
 {

@@ -95,8 +95,7 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 		in_done(r, p, &s->head, 0);
 }
 
-/* ---- RDMA write -----------------------------------------------------------
- */
+/* ---- RDMA write ---- */
 
 static bool target_ok(struct vipl_rel *r, const struct rel_head *h)
 {
@@ -132,8 +131,7 @@ static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 		in_done(r, p, h, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
 }
 
-/* ---- frames ---------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 		      uint32_t bytes)

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- the user's descriptors ------------------------------------------------
- */
+/* ---- the user's descriptors ---- */
 
 static uint32_t data_first(const VIP_DESCRIPTOR *d)
 {
@@ -164,8 +163,7 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 	rel_tell(r, &f);
 }
 
-/* ---- the card --------------------------------------------------------------
- */
+/* ---- the card ---- */
 
 static void raw_sent(struct vipl_rel *r)
 {
@@ -228,8 +226,7 @@ static int engine(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* ---- life ------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static VIP_RETURN rel_memory(struct vipl_rel *r)
 {

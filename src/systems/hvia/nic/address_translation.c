@@ -21,7 +21,7 @@ static const enum hv_unit owner_unit[HV_OWNERS] = {
 	[HV_RECV] = HV_U_RECV, [HV_SEND] = HV_U_SEND
 };
 
-/* ---- SDRAM -------------------------------------------------------------- */
+/* ---- SDRAM ---- */
 
 uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr)
 {
@@ -82,7 +82,7 @@ void hv_att_fini(struct hv_nic *n)
 		free(n->att.sdram[i]);
 }
 
-/* ---- look-up, one function for each step of 3.6 ------------------------- */
+/* ---- look-up, one function for each step of 3.6 ---- */
 
 static void go(struct hv_nic *n, enum hv_att_state s, uint32_t cycles)
 {
@@ -288,7 +288,7 @@ void hv_att_event(struct hv_nic *n)
 	step[n->att.state](n);
 }
 
-/* ---- compaction (6.2) --------------------------------------------------- */
+/* ---- compaction (6.2) ---- */
 
 void hv_move_start(struct hv_nic *n, uint64_t count)
 {

@@ -9,7 +9,7 @@ uint64_t hv_where_token(const struct hv_where *at)
 	return hvia_token(at->handle, (uint32_t)at->va);
 }
 
-/* ---- asynchronous errors ------------------------------------------------ */
+/* ---- asynchronous errors ---- */
 
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token)
@@ -30,7 +30,7 @@ void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 	hv_irq(n, HVIA_INT_ERROR);
 }
 
-/* ---- queues ------------------------------------------------------------- */
+/* ---- queues ---- */
 
 bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 {
@@ -91,7 +91,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
 }
 
-/* ---- what has been fetched ---------------------------------------------- */
+/* ---- what has been fetched ---- */
 
 static void head_forget(struct hv_nic *n, uint32_t vi)
 {
@@ -238,7 +238,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 	hv_vi_work(n, vi, queue);
 }
 
-/* ---- table -------------------------------------------------------------- */
+/* ---- table ---- */
 
 static uint32_t flags_of(const struct hv_vi *v)
 {

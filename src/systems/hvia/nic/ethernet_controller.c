@@ -27,7 +27,7 @@ enum {
 
 enum { CMD = MAC_CMD_EOP | MAC_CMD_IFCS | MAC_CMD_RS };
 
-/* ---- transmit ----------------------------------------------------------- */
+/* ---- transmit ---- */
 
 /* A Tx buffer is taken from the first data read on until the frame has left. */
 bool hv_gec_room(const struct hv_nic *n)
@@ -103,7 +103,7 @@ static void on_sent(void *own, uint32_t index)
 	hv_send_buffer(n);
 }
 
-/* ---- receive ------------------------------------------------------------ */
+/* ---- receive ---- */
 
 void hv_gec_free(struct hv_nic *n)
 {
@@ -136,7 +136,7 @@ static void received(struct hv_nic *n, uint32_t i)
 			       f->ready);
 }
 
-/* ---- movements of the MAC's bytes --------------------------------------- */
+/* ---- movements of the MAC's bytes ---- */
 
 static void on_move(void *own, const struct mac_move *mv)
 {
@@ -209,11 +209,10 @@ void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)
 	mac_moved(n->gec.mac, (enum mac_kind)kind);
 }
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void on_irq(void *own, bool level)
 {
-	(void)own;
 	(void)level; /* the GEC polls */
 }
 

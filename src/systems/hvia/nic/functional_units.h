@@ -27,7 +27,7 @@ enum hv_unit {
 	HV_TAG_MAC = HV_UNITS /* the MAC's own */
 };
 
-/* ---- host memory -------------------------------------------------------- */
+/* ---- host memory ---- */
 
 /* A transaction of a unit, which is woken at its end. */
 struct hv_dma {
@@ -36,7 +36,7 @@ struct hv_dma {
 	struct hv_dma *next;
 };
 
-/* ---- translation -------------------------------------------------------- */
+/* ---- translation ---- */
 
 enum hv_owner { HV_RECV, HV_SEND, HV_OWNERS };
 
@@ -78,7 +78,7 @@ struct hv_att {
 	uint64_t from, to, count;
 };
 
-/* ---- VIs ---------------------------------------------------------------- */
+/* ---- VIs ---- */
 
 /* Where a descriptor is. */
 struct hv_where {
@@ -117,7 +117,7 @@ struct hv_vi {
 	uint32_t seg_off;
 };
 
-/* ---- send engine (hvia.md 5.2) ------------------------------------------- */
+/* ---- send engine (hvia.md 5.2) ---- */
 
 enum hv_send_state {
 	SEND_IDLE,
@@ -155,7 +155,7 @@ struct hv_send {
 	uint64_t trace; /* message */
 };
 
-/* ---- receive engine (5.3, 5.4) ------------------------------------------ */
+/* ---- receive engine (5.3, 5.4) ---- */
 
 enum hv_recv_state {
 	RECV_IDLE,
@@ -257,7 +257,7 @@ struct hv_book {
 	} q;
 };
 
-/* ---- Gigabit Ethernet controller ---------------------------------------- */
+/* ---- Gigabit Ethernet controller ---- */
 
 enum { HV_RING = 8, HV_TX_BUFFERS = 2 };
 

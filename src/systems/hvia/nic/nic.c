@@ -87,7 +87,6 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
 
-	(void)err;
 	n->comp = c;
 	n->bus = &c->ports[HV_PORT_BUS];
 	n->vi = weft_comp_alloc(c, HVIA_VIS * sizeof(*n->vi));
@@ -112,7 +111,6 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 
 	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
 
-	(void)err;
 	/* as fast as the bus: in step with it */
 	n->clk = n->clock.num == bus->num && n->clock.den == bus->den
 			 ? bus
@@ -168,7 +166,6 @@ static int hv_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
 
-	(void)err;
 	hv_gec_sample(n);
 	if (n->att.singles)
 		weft_metric(c, "translation", "ns",

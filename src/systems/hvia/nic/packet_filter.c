@@ -10,7 +10,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->recv.vi];
 }
 
-/* ---- header ------------------------------------------------------------- */
+/* ---- header ---- */
 
 static uint32_t get16(const uint8_t *p)
 {
@@ -41,7 +41,7 @@ void hv_recv_hdr(struct hv_nic *n)
 	hv_recv_go(n, RECV_CHK, n->t_rxcheck);
 }
 
-/* ---- checks (5.3 HDR) --------------------------------------------------- */
+/* ---- checks (5.3 HDR) ---- */
 
 static bool ours(struct hv_nic *n, uint32_t *counter_p)
 {
@@ -122,7 +122,7 @@ void hv_recv_chk(struct hv_nic *n)
 	hv_recv_accept(n);
 }
 
-/* ---- a packet that is in sequence --------------------------------------- */
+/* ---- a packet that is in sequence ---- */
 
 /* Its bytes: all the frame has, or what is left of the message. */
 static bool measure(struct hv_nic *n)

@@ -15,7 +15,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->recv.vi];
 }
 
-/* ---- Address Prefetch Buffer -------------------------------------------- */
+/* ---- Address Prefetch Buffer ---- */
 
 static struct hv_apb *apb_find(struct hv_nic *n)
 {
@@ -73,7 +73,7 @@ void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 			n->recv.apb[i].valid = false;
 }
 
-/* ---- segments ----------------------------------------------------------- */
+/* ---- segments ---- */
 
 static struct hvia_seg *seg_at_hand(struct hv_nic *n)
 {
@@ -200,7 +200,7 @@ void hv_place_ahead(struct hv_nic *n)
 		hv_recv_resume(n);
 }
 
-/* ---- addresses found ---------------------------------------------------- */
+/* ---- addresses found ---- */
 
 /* The bytes that the pieces take go to the writes. */
 static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)

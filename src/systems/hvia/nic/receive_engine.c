@@ -22,7 +22,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->recv.vi];
 }
 
-/* ---- what comes next ---------------------------------------------------- */
+/* ---- what comes next ---- */
 
 static bool packet_ready(const struct hv_nic *n)
 {
@@ -88,7 +88,7 @@ void hv_recv_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_RECV, 0);
 }
 
-/* ---- end of a packet ---------------------------------------------------- */
+/* ---- end of a packet ---- */
 
 /* Its Rx buffer is free again. */
 void hv_recv_release(struct hv_nic *n)
@@ -105,7 +105,7 @@ void hv_recv_drop(struct hv_nic *n, uint32_t counter)
 	hv_recv_idle(n);
 }
 
-/* ---- end of a packet, of a message -------------------------------------- */
+/* ---- end of a packet, of a message ---- */
 
 static struct hv_job end_job(struct hv_nic *n)
 {
@@ -207,7 +207,7 @@ void hv_recv_refused(struct hv_nic *n, uint32_t status)
 	hv_recv_idle(n);
 }
 
-/* ---- the engine --------------------------------------------------------- */
+/* ---- the engine ---- */
 
 void hv_recv_resume(struct hv_nic *n)
 {

@@ -8,7 +8,7 @@
 
 #include "systems/hvia/nic/nic.h"
 
-/* ---- writes ------------------------------------------------------------- */
+/* ---- writes ---- */
 
 static void write_next(struct hv_nic *n);
 
@@ -123,7 +123,7 @@ void hv_write_event(struct hv_nic *n)
 		write_wr(n);
 }
 
-/* ---- bookkeeping -------------------------------------------------------- */
+/* ---- bookkeeping ---- */
 
 static void book_next(struct hv_nic *n)
 {
@@ -163,7 +163,7 @@ static void book_book(struct hv_nic *n)
 	hv_wake(n, HV_U_BOOK, n->t_compl);
 }
 
-/* ---- completion --------------------------------------------------------- */
+/* ---- completion ---- */
 
 static uint32_t final_status(struct hv_nic *n, const struct hv_job *j)
 {
@@ -263,7 +263,7 @@ void hv_book_event(struct hv_nic *n)
 	step[n->book.state](n);
 }
 
-/* ---- for others --------------------------------------------------------- */
+/* ---- for others ---- */
 
 bool hv_write_busy(const struct hv_nic *n)
 {

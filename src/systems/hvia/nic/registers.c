@@ -10,7 +10,7 @@ static struct hv_nic *nic_of(struct weft_comp *c)
 	return c->state;
 }
 
-/* ---- interrupt ---------------------------------------------------------- */
+/* ---- interrupt ---- */
 
 void hv_irq(struct hv_nic *n, uint64_t causes)
 {
@@ -25,7 +25,7 @@ void hv_irq(struct hv_nic *n, uint64_t causes)
 	weft_bus_of(n->bus)->irq(n->bus, level);
 }
 
-/* ---- kernel packets ----------------------------------------------------- */
+/* ---- kernel packets ---- */
 
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len)
 {
@@ -100,7 +100,7 @@ static uint64_t krx_read(struct weft_comp *c, uint32_t i)
 	return window_load(krx_oldest(nic_of(c))->data, i);
 }
 
-/* ---- control ------------------------------------------------------------ */
+/* ---- control ---- */
 
 enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 
@@ -306,7 +306,7 @@ static void kpkt_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		krx_taken(n);
 }
 
-/* ---- VI table, doorbells ------------------------------------------------ */
+/* ---- VI table, doorbells ---- */
 
 static uint64_t vi_read(struct weft_comp *c, uint32_t i)
 {
@@ -338,8 +338,6 @@ static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 
 static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	(void)i;
-	(void)val;
 	hv_dma_kick(nic_of(c));
 }
 
@@ -387,7 +385,7 @@ const struct weft_reg hv_regs[] = {
 };
 /* clang-format on */
 
-/* ---- accesses of the host ----------------------------------------------- */
+/* ---- accesses of the host ---- */
 
 /* Other than configuration space: whole quadwords only. */
 static void store(struct hv_nic *n, const struct weft_bus_note *note)

@@ -34,7 +34,7 @@ enum {
 };
 #define HVIA_BAR_DOORBELL_BYTES (HVIA_VIS * HVIA_PAGE)
 
-/* ---- doorbells (2.3) ---------------------------------------------------- */
+/* ---- doorbells (2.3) ---- */
 
 enum { HVIA_DB_SEND = 0x00, HVIA_DB_RECV = 0x08 };
 enum { HVIA_Q_SEND, HVIA_Q_RECV };
@@ -60,7 +60,7 @@ static inline uint64_t hvia_desc_base(uint64_t va)
 	return va & ~63ULL;
 }
 
-/* ---- control registers (2.2) -------------------------------------------- */
+/* ---- control registers (2.2) ---- */
 
 enum {
 	HVIA_ID = 0x000,
@@ -155,8 +155,7 @@ enum {
 	HVIA_KPKT_BYTES = 1514,
 };
 
-/* ---- VI table (3.4) -------------------------------------------------------
- */
+/* ---- VI table (3.4) ---- */
 
 enum { HVIA_VI_TABLE = 0x4000, HVIA_VI_STRIDE = 32 };
 
@@ -218,8 +217,7 @@ static inline uint64_t hvia_vi_1(const uint8_t mac[6], uint32_t tx_seq,
 #define HVIA_VI_2_SEND(q)  ((uint32_t)((q) >> 32 & 0xffff)) /* posted */
 #define HVIA_VI_2_RECV(q)  ((uint32_t)((q) >> 48 & 0xffff))
 
-/* ---- descriptor (3.1) -----------------------------------------------------
- */
+/* ---- descriptor (3.1) ---- */
 
 enum {
 	HVIA_DESC_ALIGN = 64,
@@ -268,8 +266,7 @@ enum {
 #define HVIA_ST_IMMEDIATE	  0x00080000u
 #define HVIA_ST_RESERVED	  0xFFF0FE00u
 
-/* ---- address translation table (3.2, 3.3, 3.5) ----------------------------
- */
+/* ---- address translation table (3.2, 3.3, 3.5) ---- */
 
 #define HVIA_SDRAM_BYTES 0x4000000u
 enum { HVIA_L1_BYTES = 24, HVIA_L2_BYTES = 4 };
@@ -296,8 +293,7 @@ static inline uint32_t hvia_l2_addr(uint32_t index)
 	return HVIA_SDRAM_BYTES - HVIA_L2_BYTES * (index + 1);
 }
 
-/* ---- frame (3.8) ----------------------------------------------------------
- */
+/* ---- frame (3.8) ---- */
 
 #define HVIA_ETHERTYPE 0x88B5u /* high byte first on the line */
 enum {

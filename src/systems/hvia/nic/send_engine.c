@@ -24,7 +24,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->send.vi];
 }
 
-/* ---- doorbells ---------------------------------------------------------- */
+/* ---- doorbells ---- */
 
 /* First VI with something posted, after the one served before. */
 static bool scan(const struct hv_nic *n, uint32_t *vi_p)
@@ -63,7 +63,7 @@ void hv_send_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_SEND, 0);
 }
 
-/* ---- descriptor --------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		       const struct hv_where *at, uint32_t len)
@@ -189,7 +189,7 @@ static void send_rm(struct hv_nic *n)
 	more(n);
 }
 
-/* ---- checks ------------------------------------------------------------- */
+/* ---- checks ---- */
 
 void hv_send_complete(struct hv_nic *n, uint32_t status)
 {
@@ -234,7 +234,7 @@ static void send_chk(struct hv_nic *n)
 		hv_packet_next(n);
 }
 
-/* ---- completion --------------------------------------------------------- */
+/* ---- completion ---- */
 
 static void send_last(struct hv_nic *n)
 {
@@ -299,7 +299,7 @@ static void send_done(struct hv_nic *n)
 	send_idle(n);
 }
 
-/* ---- the engine --------------------------------------------------------- */
+/* ---- the engine ---- */
 
 static const char *const send_name[SEND_STATES] = {
 	[SEND_IDLE] = "IDLE", [SEND_SCAN] = "SCAN", [SEND_XD] = "XD",

@@ -10,7 +10,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 	return &n->vi[n->send.vi];
 }
 
-/* ---- header ---------------------------------------------------------- */
+/* ---- header ---- */
 
 static void put16(uint8_t *p, uint32_t v)
 {

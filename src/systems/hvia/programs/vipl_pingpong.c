@@ -228,9 +228,9 @@ static int vpp_main(struct weft_comp *c)
 	if (me > 1)
 		return 0;
 	if (p->op == OP_RDMA && !p->size) {
-		weft_check_failed(c,
-				  "an RDMA write whose last byte is looked "
-				  "at has at least one");
+		weft_check_failed(
+			c,
+			"an RDMA write whose last byte is looked at has at least one");
 		return 0;
 	}
 	if (!prepare(p, c))

@@ -2,8 +2,10 @@
 /* A process that writes anything into the memory it shares with others while a
  * run goes on: the rings of the endpoint (commands, events, indices, states,
  * payload), those of calls of weft/host.h and the node's memory, the segment of
- * processes that talk directly.  Its peer, a good one, must get an error or its
- * messages; neither it nor the simulator may crash, hang or lose memory.
+ * processes that talk directly; that says anything when it joins, again and
+ * again, and on the socket over which its memory is copied.  Its peer, a good
+ * one, must get an error or its messages; neither it nor the simulator may
+ * crash, hang or lose memory.
  *
  * An input is a string of operations, one byte each followed by its arguments;
  * the first byte is the clock and the way. */
@@ -12,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "attach/client.h"
 #include "attach/direct_int.h"
@@ -35,8 +40,8 @@ struct fuzz {
 	uint8_t *mem; /* of the node, first MEM bytes, or NULL */
 };
 
-enum { MEM = 1 << 20, TURNS = 200 };
-enum fuzz_way { EP, RAW, DIRECT, WAYS };
+enum { MEM = 1 << 20, TURNS = 200, LAST_FD = 64 };
+enum fuzz_way { EP, RAW, DIRECT, COPY, WAYS };
 
 static uint64_t take(struct fuzz *f, uint32_t n)
 {
@@ -239,6 +244,76 @@ static void op_deadline(struct fuzz *f)
 	att_hand_over(f->a, 300000);
 }
 
+/* One more connection, with a hello that is right, wrong in one word, cut, or
+ * followed by more.  Its place, if it got one, stays until the process ends. */
+static void op_hello(struct fuzz *f)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const char *path = getenv("WEFT_SOCKET");
+	uint32_t hello[8] = { ATT_MAGIC, WEFT_ATT_VERSION,
+			      (uint32_t)take(f, 1) % 4, (uint32_t)getpid(),
+			      (uint32_t)take(f, 1) % 4 };
+	uint32_t wrong = (uint32_t)take(f, 1);
+	size_t n = take(f, 1) % 4 ? sizeof(struct att_hello)
+				  : take(f, 1) % sizeof(hello);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (wrong % 8 < 5)
+		hello[wrong % 8] = (uint32_t)take(f, 4);
+	memcpy(sa.sun_path, path, strlen(path));
+	sa.sun_path[0] = '\0';
+	if (fd < 0)
+		return;
+	if (fd > LAST_FD ||
+	    connect(fd, (struct sockaddr *)&sa,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+				strlen(path)))) {
+		close(fd);
+		return;
+	}
+	for (uint64_t i = take(f, 1) % 3 + 1; i; i--)
+		send(fd, hello, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (take(f, 1) & 1)
+		close(fd);
+}
+
+/* The socket over which the simulator asks for its memory: bytes that answer
+ * nothing, or the end of it. */
+static void op_copy(struct fuzz *f)
+{
+	uint8_t bytes[64];
+	uint32_t n = (uint32_t)take(f, 1) % sizeof(bytes) + 1;
+	bool ends = take(f, 1) % 16 == 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)take(f, 1);
+	for (int fd = 3; fd < LAST_FD; fd++) {
+		int type = 0;
+		socklen_t len = sizeof(type);
+
+		if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) ||
+		    type != SOCK_STREAM)
+			continue;
+		if (ends)
+			shutdown(fd, SHUT_RDWR);
+		else
+			send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+}
+
+/* A message from its memory, so that the simulator asks for it. */
+static void op_far_put(struct fuzz *f)
+{
+	static uint8_t buf[65536];
+	struct weft_ep *ep = weft_att_ep(f->a);
+	static struct weft_ep_mr mr;
+
+	if (!mr.len)
+		ep->ops->mr_reg(ep, buf, sizeof(buf), &mr);
+	ep->ops->put(ep, WEFT_ATT_ADDR(take(f, 1) & 1, 0), buf, take(f, 2),
+		     take(f, 2), take(f, 1), true, 1, NULL);
+}
+
 static int bad_open(struct fuzz *f, enum fuzz_way way)
 {
 	int ret;
@@ -261,14 +336,17 @@ static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
 {
 	static void (*const ops[WAYS][12])(struct fuzz *) = {
 		[EP] = { op_command, op_command, op_command, op_command,
-			 op_send, op_send, op_poll, op_poll, op_wait,
+			 op_send, op_hello, op_poll, op_poll, op_wait,
 			 op_deadline, op_word, op_release },
 		[RAW] = { op_call, op_call, op_call, op_call, op_call, op_call,
 			  op_memory, op_memory, op_deadline, op_word, op_call,
-			  op_call },
+			  op_hello },
 		[DIRECT] = { op_direct_word, op_direct_word, op_direct_want,
 			     op_send, op_poll, op_poll, op_wait, op_wait,
-			     op_direct_put, op_direct_put, op_word, op_send },
+			     op_direct_put, op_direct_put, op_word, op_hello },
+		[COPY] = { op_copy, op_copy, op_far_put, op_far_put, op_far_put,
+			   op_command, op_command, op_send, op_poll, op_wait,
+			   op_hello, op_word },
 	};
 	struct fuzz f = { data, data + size, NULL, NULL };
 
@@ -376,7 +454,9 @@ static int good_status(struct att_server *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t map[] = { 0, 1 };
-	enum fuzz_way way = size ? data[0] / 2 % WAYS : EP;
+	enum fuzz_way way = !size	     ? EP
+			    : data[0] & 0x80 ? COPY
+					     : data[0] / 2 % COPY;
 	struct direct_hub hub = { .fd = -1 };
 	struct att_opts o = {
 		.clock = (size && data[0] & 1) || way == DIRECT
@@ -399,6 +479,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (way == DIRECT && direct_make(2, 4, &hub))
 		abort();
+	/* as where the kernel lets no process look into another */
+	if (way == COPY)
+		setenv("WEFT_NO_CMA", "1", 1);
+	else
+		unsetenv("WEFT_NO_CMA");
 	s = att_server_new(&o, &err);
 	registry_init(&reg);
 	if (!s || exp_load_text("machine", machine, sizeof(machine) - 1, &none,

@@ -25,8 +25,8 @@ static void check(const struct trace *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct weft_err err = { 0 };
-	struct trace *t =
-		trace_parse("fuzz", (const char *)data, size, NODES, &err);
+	struct trace *t = trace_parse("fuzz", (const char *)data, size, NODES,
+				      4096, &err);
 
 	if (t)
 		check(t);

@@ -128,6 +128,28 @@ struct weft_waiting {
 	weft_time_t blocked;
 };
 
+/* Direct networks: a switch at every node, cables between switches. */
+
+/* Where a component stands. */
+struct weft_place {
+	uint32_t node;
+	const struct topology *topo; /* net/topology.h; the network's */
+	struct weft_comp *net;	     /* the network as a whole */
+};
+
+/* What a network as a whole consists of, on the heap: it frees both in
+ * ops.fini, the topology with topo_free. */
+struct weft_network {
+	struct topology *topo;
+	struct weft_comp **switches; /* by node; filled before ops.start */
+	uint32_t n_switches;
+};
+
+/* Classes of a network's parts where the experiment names none. */
+struct weft_network_parts {
+	const char *net, *switch_class, *link;
+};
+
 struct weft_ops {
 	/* Parameters are set and in range, ports exist but are not connected.
 	 * Returns 0 or negative errno with a message. */
@@ -183,6 +205,17 @@ struct weft_ops {
 	 * NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
+	/* Ends and switches of direct networks, after init and before start:
+	 * the component stands at this place.  A switch has ports np0.. to its
+	 * node and lp0.. for cables, and an end np0.. to its switch.  NULL: it
+	 * cannot stand in a direct network. */
+	int (*place)(struct weft_comp *c, const struct weft_place *at,
+		     struct weft_err *err);
+	/* The class is that of a direct network as a whole (fabric.net), which
+	 * is given its parts after init.  Takes them, also when it fails.
+	 * NULL: it is none. */
+	int (*network)(struct weft_comp *c, const struct weft_network *parts,
+		       struct weft_err *err);
 };
 #define WEFT_ANY_PORT UINT32_MAX
 
@@ -209,6 +242,9 @@ struct weft_class {
 	/* NICs: the protocol above their wire, for captures of it
 	 * (weft_wire_capture.more); 0: there is one only. */
 	uint8_t capture_upper;
+	/* Ends of direct networks: parts of the network around them.  NULL:
+	 * the experiment names them all. */
+	const struct weft_network_parts *network_parts;
 };
 
 /* Defines `const struct weft_class weft_class_<id>`; a line

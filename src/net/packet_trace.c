@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "systems/extoll/network/wire.h"
 
 enum { TRACE_LINE = 65536, TRACE_ID = 63, TRACE_MAX = 1 << 28 };
 
@@ -29,7 +28,7 @@ struct dep {
 struct reader {
 	const char *label, *p, *end; /* p..end: rest of the line */
 	const char *eof;
-	uint32_t line, nodes;
+	uint32_t line, nodes, bytes_max;
 	struct weft_err *err;
 	struct {
 		VEC(struct trace_pkt);
@@ -201,7 +200,7 @@ static int line_read(struct reader *r)
 	if (number(r, "cycle", 1ULL << 48, &cycle) ||
 	    number(r, "source", r->nodes - 1, &src) ||
 	    number(r, "destination", r->nodes - 1, &dst) ||
-	    number(r, "size", EX_PAYLOAD_MAX, &bytes))
+	    number(r, "size", r->bytes_max, &bytes))
 		return -EINVAL;
 	vec_push(&r->pkts, (struct trace_pkt){ .cycle = cycle,
 					       .src = (uint32_t)src,
@@ -310,12 +309,14 @@ static struct trace *trace_make(struct reader *r)
 }
 
 struct trace *trace_parse(const char *label, const char *text, size_t len,
-			  uint32_t nodes, struct weft_err *err)
+			  uint32_t nodes, uint32_t bytes_max,
+			  struct weft_err *err)
 {
 	struct reader r = { .label = label,
 			    .p = text,
 			    .eof = text + len,
 			    .nodes = nodes,
+			    .bytes_max = bytes_max,
 			    .err = err };
 	struct trace *t = NULL;
 
@@ -374,7 +375,8 @@ static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 	return text;
 }
 
-struct trace *trace_load(const char *path, uint32_t nodes, struct weft_err *err)
+struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
+			 struct weft_err *err)
 {
 	struct trace *t;
 	char *text;
@@ -383,7 +385,7 @@ struct trace *trace_load(const char *path, uint32_t nodes, struct weft_err *err)
 	text = text_read(path, &len, err);
 	if (!text)
 		return NULL;
-	t = trace_parse(path, text, len, nodes, err);
+	t = trace_parse(path, text, len, nodes, bytes_max, err);
 	free(text);
 	return t;
 }

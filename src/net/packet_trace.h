@@ -32,11 +32,13 @@ struct trace {
 	uint32_t nodes;
 };
 
-/* NULL with "FILE:LINE: what is wrong". */
-struct trace *trace_load(const char *path, uint32_t nodes,
+/* For so many nodes, of packets of up to bytes_max.  NULL with "FILE:LINE: what
+ * is wrong". */
+struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 			 struct weft_err *err);
 struct trace *trace_parse(const char *label, const char *text, size_t len,
-			  uint32_t nodes, struct weft_err *err);
+			  uint32_t nodes, uint32_t bytes_max,
+			  struct weft_err *err);
 void trace_free(struct trace *t);
 
 #endif

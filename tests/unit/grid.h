@@ -4,16 +4,18 @@
 #define TESTS_GRID_H
 
 #include "cmocka_all.h"
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 
 /* z = 0, y = 0: fewer dimensions. */
-static inline struct ex_topo grid(uint32_t x, uint32_t y, uint32_t z, bool wrap)
+static inline struct topology grid(uint32_t x, uint32_t y, uint32_t z,
+				   bool wrap)
 {
 	uint32_t size[] = { x, y, z }, dims = z ? 3 : y ? 2 : 1;
 	struct weft_err err = { 0 };
-	struct ex_topo t;
+	struct topology t;
 
-	assert_int_equal(ex_topo_grid(&t, size, dims, wrap, false, &err), 0);
+	assert_int_equal(
+		topo_grid(&t, EX_TOPO_PORTS, size, dims, wrap, false, &err), 0);
 	return t;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft bench`: runs the benches of bench.def. */
+/* `weft bench`: runs the benches of bench.def and of the systems. */
 #include "front/bench/bench.h"
 
 #include <stdlib.h>
@@ -12,8 +12,10 @@
 #include "front/out/out.h"
 
 static const struct bench benches[] = {
-#define X(id, doc_) { .name = #id, .doc = doc_, .run = bench_##id },
+#define X(id, doc_)    { .name = #id, .doc = doc_, .run = bench_##id },
+#define BENCH(id, doc) X(id, doc)
 #include "front/bench/bench.def"
+#include "systems.def"
 #undef X
 	{ 0 },
 };

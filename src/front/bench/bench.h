@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Speed of the simulator itself.
  *
- * A bench is one function `bench_<id>` and one line in bench.def.  It builds
+ * A bench is one function `bench_<id>` and one line in bench.def or in the
+ * system.def of its system.  It builds
  * what it needs with the public sim API, measures with bench_cpu_ns and
  * reports named figures.  Figures are host dependent: nothing here ever enters
  * an experiment's results. */
@@ -33,8 +34,10 @@ struct bench {
 	int (*run)(struct bench_ctx *b, struct weft_err *err);
 };
 
-#define X(id, doc) int bench_##id(struct bench_ctx *b, struct weft_err *err);
+#define X(id, doc)     int bench_##id(struct bench_ctx *b, struct weft_err *err);
+#define BENCH(id, doc) X(id, doc)
 #include "front/bench/bench.def"
+#include "systems.def"
 #undef X
 
 #endif

@@ -6,32 +6,41 @@
 
 #include "front/exp/exp.h"
 #include "front/exp/registry.h"
-#include "systems/extoll/network/crossbar.h"
-#include "systems/extoll/network/direct_network.h"
 
-/* Packets that left crossbars so far. */
-static uint64_t hops(const struct weft_sim *sim)
+static const uint64_t *counter(const struct weft_comp *c, const char *name)
 {
+	uint32_t i = 0;
+
+	while (strcmp(c->cls->counters[i].name, name))
+		i++;
+	return &c->counters[i];
+}
+
+/* Packets that left switches so far; all are of one class. */
+static uint64_t hops(struct weft_sim *sim)
+{
+	const struct weft_comp *s0 = weft_sim_find(sim, "s0");
+	ptrdiff_t k = counter(s0, "packets") - s0->counters;
 	uint64_t n = 0;
 	uint32_t i;
 
 	for (i = 0; i < weft_sim_count(sim); i++) {
 		const struct weft_comp *c = weft_sim_at(sim, i);
 
-		if (!strcmp(c->cls->name, "extoll.xbar"))
-			n += c->counters[XB_PACKETS];
+		if (c->cls == s0->cls)
+			n += c->counters[k];
 	}
 	return n;
 }
 
 static void measure(struct net_case *t, struct weft_sim *sim)
 {
-	const uint64_t *net = weft_sim_find(sim, "net")->counters;
+	const uint64_t *in = counter(weft_sim_find(sim, "net"), "received");
 	uint64_t from, received, ns, done;
 
 	weft_sim_run(sim, t->warm);
 	from = hops(sim);
-	received = net[EXNET_RECEIVED];
+	received = *in;
 	ns = bench_cpu_ns();
 	do {
 		weft_sim_run(sim, weft_sim_now(sim) + WEFT_US);
@@ -39,8 +48,7 @@ static void measure(struct net_case *t, struct weft_sim *sim)
 	} while (done < t->hops);
 	ns = bench_cpu_ns() - ns;
 	t->speed = (double)done * 1e9 / (double)ns;
-	t->messages =
-		(double)(net[EXNET_RECEIVED] - received) * 1e9 / (double)ns;
+	t->messages = (double)(*in - received) * 1e9 / (double)ns;
 }
 
 int net_case_run(struct net_case *t, const struct registry *reg,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/exp/registry.h"
 #include "front/exp/section.h"
-#include "systems/extoll/network/direct_network.h"
 
 struct opts {
 	uint32_t routing, cycles;
@@ -25,22 +25,22 @@ enum { REFUSE, WARN };
 
 /* ---- cuts ---- */
 
-bool direct_port(const struct ex_topo *t, const char *text, uint32_t *node_p,
+bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p)
 {
 	unsigned node, port;
 	int used = 0;
 
-	if (sscanf(text, "s%5u.lp%1u%n", &node, &port, &used) != 2 ||
-	    text[used] || node >= t->nodes || port >= EX_LINKS)
+	if (sscanf(text, "s%5u.lp%2u%n", &node, &port, &used) != 2 ||
+	    text[used] || node >= t->nodes || port >= t->ports.links)
 		return false;
 	*node_p = node;
-	*port_p = port + EX_INTERNAL;
+	*port_p = port + t->ports.first;
 	return true;
 }
 
 /* "[4, 5]": the first cable between two nodes. */
-static int cut_pair(const struct ex_topo *t, const struct doc_node *n,
+static int cut_pair(const struct topology *t, const struct doc_node *n,
 		    uint32_t *node_p, uint32_t *port_p, struct weft_err *err)
 {
 	uint32_t to;
@@ -51,8 +51,9 @@ static int cut_pair(const struct ex_topo *t, const struct doc_node *n,
 	    exp_value(n->items[1].val, WEFT_P_U32, "", &to, sizeof(to), "cut",
 		      err))
 		return doc_fail(n->at, err, "a cut is s3.lp0 or [3, 4]");
-	for (uint32_t p = EX_INTERNAL; p < EX_PORTS && *node_p < t->nodes; p++)
-		if (ex_topo_far(t, *node_p, p) == to) {
+	for (uint32_t p = t->ports.first;
+	     p < topo_ports_end(t) && *node_p < t->nodes; p++)
+		if (topo_far(t, *node_p, p) == to) {
 			*port_p = p;
 			return 0;
 		}
@@ -62,7 +63,7 @@ static int cut_pair(const struct ex_topo *t, const struct doc_node *n,
 		*node_p, to);
 }
 
-static int cut_one(struct ex_topo *t, const struct doc_node *n,
+static int cut_one(struct topology *t, const struct doc_node *n,
 		   struct weft_err *err)
 {
 	uint32_t node = 0, port = 0;
@@ -77,17 +78,17 @@ static int cut_one(struct ex_topo *t, const struct doc_node *n,
 			"'%.40s' is no link port: write e.g. s3.lp0, or [3, 4] for the cable between two nodes",
 			n->text);
 	}
-	if (!ex_topo_cut(t, node, port))
+	if (!topo_cut(t, node, port))
 		return doc_fail(
 			n->at, err,
-			t->n_cuts == EX_CUTS
+			t->n_cuts == TOPO_CUTS
 				? "too many cuts (s%u.lp%u): make it a graph without those cables"
 				: "there is no cable at s%u.lp%u to cut: it is cut already, or an edge",
-			node, port - EX_INTERNAL);
+			node, port - t->ports.first);
 	return 0;
 }
 
-static int cuts_read(struct ex_topo *t, const struct doc_node *map,
+static int cuts_read(struct topology *t, const struct doc_node *map,
 		     struct weft_err *err)
 {
 	const struct doc_node *n = doc_get(map, "cut");
@@ -112,15 +113,15 @@ static int fail_at(const struct doc_node *map, struct weft_err *err,
 
 /* Dimension order fails at a cut: tables, shortest ways if they cannot
  * deadlock, else up and down. */
-static int routes_mend(struct ex_topo *t, const struct doc_node *map,
+static int routes_mend(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {
 	struct weft_err sub = { 0 };
 	uint32_t s, d;
 
-	if (t->kind == EX_TOPO_GRID && !route_broken(t, &s, &d))
+	if (t->kind == TOPO_GRID && !route_broken(t, &s, &d))
 		return 0;
-	if (t->kind == EX_TOPO_GRID && route_graph(t, &sub))
+	if (t->kind == TOPO_GRID && route_graph(t, &sub))
 		return fail_at(map, err, &sub);
 	if (!t->table) {
 		route_shortest(t, &sub);
@@ -138,7 +139,7 @@ static int routes_mend(struct ex_topo *t, const struct doc_node *map,
 	return 0;
 }
 
-static int routes_check(struct ex_topo *t, const struct doc_node *map,
+static int routes_check(struct topology *t, const struct doc_node *map,
 			bool warn, char *note, size_t size,
 			struct weft_err *err)
 {
@@ -153,31 +154,14 @@ static int routes_check(struct ex_topo *t, const struct doc_node *map,
 			map->at, err,
 			"these routes may deadlock: %s; %scycles: warn runs them all the same",
 			text,
-			t->kind == EX_TOPO_GRAPH ? "routes: up_down cannot, "
-						 : "");
+			t->kind == TOPO_GRAPH ? "routes: up_down cannot, "
+					      : "");
 	snprintf(note, size, "may deadlock: %.180s", text);
 	fprintf(stderr, "weft: warning: these routes may deadlock: %s\n", text);
 	return 0;
 }
 
-/* The longest way in a grid without cuts; others are looked at one by one. */
-static uint32_t longest(const struct ex_topo *t)
-{
-	uint32_t most = 0, s, d;
-
-	for (uint32_t i = 0; t->kind == EX_TOPO_GRID && i < t->dims; i++)
-		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
-						       : t->size[i] - 1;
-	for (s = 0; t->kind == EX_TOPO_GRAPH && s < t->nodes; s++)
-		for (d = 0; d < t->nodes && most < EX_ROUTE_MAX; d++) {
-			uint32_t n = ex_topo_hops(t, s, d);
-
-			most = n > most ? n : most;
-		}
-	return most;
-}
-
-static int routes_make(struct ex_topo *t, const struct doc_node *map,
+static int routes_make(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {
 	struct doc_item items[2];
@@ -193,100 +177,175 @@ static int routes_make(struct ex_topo *t, const struct doc_node *map,
 			 err))
 		return -1;
 	t->path = o.routing == PATH;
-	if (!t->path && t->tie == EX_TIE_RANDOM)
+	if (!t->path && t->tie == TOPO_TIE_RANDOM)
 		return doc_fail(
 			map->at, err,
 			"tie: random is the sender's choice: use routing: path");
-	if (t->path && longest(t) + 1 > EX_ROUTE_MAX)
-		return doc_fail(
-			map->at, err,
-			"a route has room for %u hops, the longest way is longer: use routing: table",
-			EX_ROUTE_MAX - 1);
 	return 0;
 }
 
 /* ---- components ---- */
-
-#define NET_CLASS "extoll.net"
 
 struct direct {
 	struct exp_build *b;
 	const struct doc_node *map;
 	struct weft_comp *net, *link;
 	struct weft_comp **sw;
+	struct topology *topo;
 };
 
-/* Settings under `key`, over the class that stands there by default. */
-static int part(struct direct *d, const char *key, const char *type,
-		enum weft_kind kind, const char *name, struct weft_comp **c_p,
-		struct weft_err *err)
+/* Parts around the ends, where the experiment names no classes. */
+static const struct weft_network_parts *default_parts(const struct exp_build *b)
 {
-	static const struct doc_node none = { .kind = DOC_MAP };
-	const struct doc_node *map = doc_get(d->map, key);
-	struct doc_node text = { .kind = DOC_SCALAR,
-				 .at = d->map->at,
-				 .text = type };
-	struct doc_item item = { .key = "type", .val = &text };
-	struct doc_node base = { .kind = DOC_MAP, .items = &item, .n = 1 };
-	struct build_spec spec = { .kind = kind,
-				   .type_key = "type",
-				   .base = &base };
+	static const struct weft_network_parts none;
 
-	return build_comp(d->b, &spec, name, map ? map : &none, c_p, err);
+	return b->ends.at[0]->cls->network_parts
+		       ? b->ends.at[0]->cls->network_parts
+		       : &none;
 }
 
-/* The network's state is its own. */
-static int net_check(const struct direct *d, struct weft_err *err)
-{
-	const char *name = d->net->cls->name;
+/* Settings under a key of the fabric, over the class that stands there by
+ * default. */
+struct part {
+	struct doc_node text, base;
+	struct doc_item item;
+	const struct doc_node *map;
+	struct build_spec spec;
+};
 
-	if (!strcmp(name, NET_CLASS))
+static void part_init(struct part *p, const struct doc_node *map,
+		      const char *key, const char *type, enum weft_kind kind)
+{
+	const struct doc_node *n = doc_get(map, key);
+
+	p->text = (struct doc_node){ .kind = DOC_SCALAR,
+				     .at = map->at,
+				     .text = type };
+	p->item = (struct doc_item){ .key = "type", .val = &p->text };
+	p->base = (struct doc_node){ .kind = DOC_MAP,
+				     .at = map->at,
+				     .items = &p->item,
+				     .n = type ? 1 : 0 };
+	p->map = n ? n : &p->base;
+	p->spec = (struct build_spec){ .kind = kind,
+				       .type_key = "type",
+				       .base = &p->base };
+}
+
+static int part_build(struct direct *d, const char *key, const char *type,
+		      enum weft_kind kind, const char *name,
+		      struct weft_comp **c_p, struct weft_err *err)
+{
+	struct part p;
+
+	part_init(&p, d->map, key, type, kind);
+	return build_comp(d->b, &p.spec, name, p.map, c_p, err);
+}
+
+/* Ports of that name which a class declares. */
+static uint32_t ports_called(const struct weft_class *cls, const char *name)
+{
+	const struct weft_port_decl *p = cls->ports;
+	const struct weft_param *param;
+
+	while (p && p->name && strcmp(p->name, name))
+		p++;
+	if (!p || !p->name)
 		return 0;
-	return doc_fail(
-		d->map->at, err,
-		"%s is no network: leave out the 'type' of net, which is " NET_CLASS,
-		name);
+	if (!p->count)
+		return 1;
+	param = class_param(cls, p->count);
+	return (uint32_t)strtoul(param ? param->def : p->count, NULL, 10);
+}
+
+static int cannot_stand(const struct weft_comp *c, const struct doc_node *map,
+			struct weft_err *err)
+{
+	if (c->cls->ops.place)
+		return 0;
+	return doc_fail(map->at, err,
+			"%s (%s) cannot stand in a direct network", c->name,
+			c->cls->name);
+}
+
+int direct_ports(struct exp_build *b, const struct doc_node *map,
+		 struct topo_ports *ports_p, struct weft_err *err)
+{
+	const struct weft_class *cls;
+	uint32_t first, links;
+	struct part p;
+
+	if (!b->ends.n)
+		return doc_fail(
+			map->at, err,
+			"here are 0 ends for a direct network: add a section 'nodes' or 'traffic'");
+	if (cannot_stand(b->ends.at[0], map, err))
+		return -1;
+	part_init(&p, map, "switch", default_parts(b)->switch_class,
+		  WEFT_KIND_SWITCH);
+	if (exp_want(p.map, DOC_MAP, "switch", err) ||
+	    build_class(b, &p.spec, p.map, &cls, err))
+		return -1;
+	first = ports_called(cls, "np%u");
+	links = ports_called(cls, "lp%u");
+	if (!cls->ops.place || !first || !links ||
+	    first + links > TOPO_PORTS_MAX)
+		return doc_fail(
+			p.map->at, err,
+			"%s cannot stand in a direct network: its switches have ports np0.. to their node and lp0.. for cables, %u at most",
+			cls->name, TOPO_PORTS_MAX);
+	*ports_p = (struct topo_ports){ (uint8_t)first, (uint8_t)links };
+	return 0;
+}
+
+static int net_build(struct direct *d, const char *note, struct weft_err *err)
+{
+	const char *type = default_parts(d->b)->net;
+
+	if (part_build(d, "net", type, WEFT_KIND_TRAFFIC, "net", &d->net, err))
+		return -1;
+	if (!d->net->cls->ops.network)
+		return doc_fail(
+			d->map->at, err,
+			"%s is no network: leave out the 'type' of net%s%s",
+			d->net->cls->name, type ? ", which is " : "",
+			type ? type : "");
+	if (note[0])
+		weft_param_set(d->net, "note", note, NULL);
+	return 0;
+}
+
+static int switches_build(struct direct *d, struct weft_err *err)
+{
+	const char *type = default_parts(d->b)->switch_class;
+	uint32_t ports = topo_ports_end(d->topo);
+	char name[16];
+
+	for (uint32_t i = 0; i < d->topo->nodes; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		if (part_build(d, "switch", type, WEFT_KIND_SWITCH, name,
+			       &d->sw[i], err))
+			return -1;
+		if (d->sw[i]->n_ports != ports)
+			return doc_fail(
+				d->map->at, err,
+				"%s has %u ports: a network is made for the %u that %s has by default",
+				name, d->sw[i]->n_ports, ports,
+				d->sw[i]->cls->name);
+	}
+	return 0;
 }
 
 /* Tells a component where it stands. */
 static int place(struct direct *d, struct weft_comp *c, uint32_t node,
 		 struct weft_err *err)
 {
-	struct ex_place *p = ex_place(c);
+	struct weft_place at = { .node = node, .topo = d->topo, .net = d->net };
+	struct weft_err sub = { 0 };
 
-	if (c->cls->state_size < sizeof(*p) || p->magic != EX_PLACE_MAGIC)
-		return doc_fail(
-			d->map->at, err,
-			"%s (%s) cannot stand in a network of extoll.xbar",
-			c->name, c->cls->name);
-	p->node = node;
-	p->topo = &((struct exnet *)d->net->state)->topo;
-	p->net = d->net;
-	return 0;
-}
-
-static int switches(struct direct *d, uint32_t n, struct weft_err *err)
-{
-	char name[16];
-
-	d->sw = calloc(n, sizeof(*d->sw));
-	if (!d->sw)
-		abort();
-	((struct exnet *)d->net->state)->xbar = d->sw;
-	((struct exnet *)d->net->state)->n_xbars = n;
-	for (uint32_t i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		if (part(d, "switch", "extoll.xbar", WEFT_KIND_SWITCH, name,
-			 &d->sw[i], err) ||
-		    place(d, d->sw[i], i, err))
-			return -1;
-		if (d->sw[i]->n_ports != EX_PORTS)
-			return doc_fail(
-				d->map->at, err,
-				"%s has %u ports, not 3 internal ones and 6 links",
-				d->sw[i]->cls->name, d->sw[i]->n_ports);
-	}
-	return 0;
+	if (cannot_stand(c, d->map, err))
+		return -1;
+	return c->cls->ops.place(c, &at, &sub) ? fail_at(d->map, err, &sub) : 0;
 }
 
 /* The end's ports np0.. to those of its switch. */
@@ -298,7 +357,7 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 
 	if (place(d, end, i, err))
 		return -1;
-	for (uint32_t k = 0; k < EX_INTERNAL; k++) {
+	for (uint32_t k = 0; k < d->topo->ports.first; k++) {
 		char name[8];
 		struct weft_port *p;
 
@@ -317,16 +376,17 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	return 0;
 }
 
-static int cables(struct direct *d, const struct ex_topo *t,
-		  struct weft_err *err)
+static int cables_build(struct direct *d, struct weft_err *err)
 {
-	for (uint32_t s = 0; s < t->nodes; s++)
-		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
-			uint32_t n = ex_topo_far(t, s, p), q;
+	const struct topology *t = d->topo;
 
-			if (n == EX_FAR_NONE)
+	for (uint32_t s = 0; s < t->nodes; s++)
+		for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++) {
+			uint32_t n = topo_far(t, s, p), q;
+
+			if (n == TOPO_FAR_NONE)
 				continue;
-			q = ex_topo_far_port(t, s, p);
+			q = topo_far_port(t, s, p);
 			if ((n > s || (n == s && q > p)) &&
 			    build_cable(d->b, &d->sw[s]->ports[p],
 					&d->sw[n]->ports[q], d->link,
@@ -336,22 +396,44 @@ static int cables(struct direct *d, const struct ex_topo *t,
 	return 0;
 }
 
-static int parts(struct direct *d, struct weft_err *err)
+/* The network has topology and switches from now on; switches come later. */
+static int network_give(struct direct *d, struct topology *t,
+			struct weft_err *err)
 {
-	const struct ex_topo *t = &((struct exnet *)d->net->state)->topo;
+	struct weft_network parts = { .n_switches = t->nodes };
+	struct weft_err sub = { 0 };
 
-	if (part(d, "link", "extoll.cable", WEFT_KIND_LINK, "link", &d->link,
-		 err) ||
-	    switches(d, t->nodes, err))
+	parts.topo = d->topo = malloc(sizeof(*t));
+	parts.switches = d->sw = calloc(t->nodes, sizeof(*d->sw));
+	if (!d->topo || !d->sw)
+		abort();
+	*d->topo = *t;
+	*t = (struct topology){ 0 };
+	if (d->net->cls->ops.network(d->net, &parts, &sub))
+		return fail_at(d->map, err, &sub);
+	return 0;
+}
+
+/* Components in the order of their numbers, then their places. */
+static int parts_build(struct direct *d, struct weft_err *err)
+{
+	const struct topology *t = d->topo;
+
+	if (part_build(d, "link", default_parts(d->b)->link, WEFT_KIND_LINK,
+		       "link", &d->link, err) ||
+	    switches_build(d, err))
 		return -1;
+	for (uint32_t i = 0; i < t->nodes; i++)
+		if (place(d, d->sw[i], i, err))
+			return -1;
 	for (uint32_t i = 0; i < t->nodes; i++)
 		if (end_join(d, d->b->ends.at[i], i, err))
 			return -1;
-	return cables(d, t, err);
+	return cables_build(d, err);
 }
 
 int direct_build(struct exp_build *b, const struct doc_node *map,
-		 struct ex_topo *t, struct weft_err *err)
+		 struct topology *t, struct weft_err *err)
 {
 	struct direct d = { .b = b, .map = map };
 	char note[200] = "";
@@ -364,15 +446,10 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 		goto fail;
 	}
 	if (routes_make(t, map, note, sizeof(note), err) ||
-	    part(&d, "net", NET_CLASS, WEFT_KIND_TRAFFIC, "net", &d.net, err) ||
-	    net_check(&d, err))
+	    net_build(&d, note, err))
 		goto fail;
-	if (note[0])
-		weft_param_set(d.net, "note", note, NULL);
-	((struct exnet *)d.net->state)->topo = *t;
-	*t = (struct ex_topo){ 0 };
-	return parts(&d, err);
+	return network_give(&d, t, err) || parts_build(&d, err) ? -1 : 0;
 fail:
-	ex_topo_fini(t);
+	topo_fini(t);
 	return -1;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks: every end (NIC or traffic component) has a crossbar of its
- * own, s0, s1 .., crossbars are joined by cables; what fabrics `torus`, `mesh`,
+/* Direct networks: every end (NIC or traffic component) has a switch of its
+ * own, s0, s1 .., switches are joined by cables; what fabrics `torus`, `mesh`,
  * `hypercube` and `graph` have in common.
  *
- *	routing: table		path (extoll.md 4.5, the default) or table
+ *	routing: table		path (the sender's, the default) or table
  *	cut: [s3.lp0, [4, 5]]	cables that do not exist
  *	cycles: warn		routes that may deadlock: refuse, or warn only
- *	switch, link, net:	settings of extoll.xbar, extoll.cable,
- *				extoll.net
+ *	switch, link, net:	classes and their settings; the class of the
+ *				ends says which they are by default
  */
 #ifndef FRONT_EXP_DIRECT_NETWORK_H
 #define FRONT_EXP_DIRECT_NETWORK_H
@@ -17,12 +17,15 @@
 
 #define DIRECT_KEYS "routing", "cut", "cycles", "switch", "link", "net"
 
+/* Ports of the fabric's switches. */
+int direct_ports(struct exp_build *b, const struct doc_node *map,
+		 struct topo_ports *ports_p, struct weft_err *err);
 /* A port "s3.lp0" of one of the switches; false: it is none. */
-bool direct_port(const struct ex_topo *t, const char *text, uint32_t *node_p,
+bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
 /* Cuts cables, completes and checks the routes, builds everything.  Takes the
  * topology, also when it fails. */
 int direct_build(struct exp_build *b, const struct doc_node *map,
-		 struct ex_topo *t, struct weft_err *err);
+		 struct topology *t, struct weft_err *err);
 
 #endif

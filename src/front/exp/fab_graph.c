@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric `graph`: EXTOLL crossbars and any cables between their six links.
+/* Fabric `graph`: switches and any cables between their links.
  *
  *	type: graph
  *	cables: [[0, 1], [1, 2], [s0.lp3, s2.lp0]]
  *	file: my.cables		lines of two nodes or ports; # begins a comment
- *	routes: up_down		shortest (extoll.md 4.5), or up and down a tree
+ *	routes: up_down		shortest, or up and down a tree
  *
  * Cables between nodes take the lowest free ports, in order. */
 #include <ctype.h>
@@ -19,7 +19,7 @@ static const char *const keys[] = { "cables", "file", "routes", DIRECT_KEYS,
 				    NULL };
 
 struct graph {
-	struct ex_topo t;
+	struct topology t;
 	struct doc_where at; /* of the cable */
 };
 
@@ -40,11 +40,11 @@ static int graph_end(struct graph *g, const char *text, uint32_t *node_p,
 			text, g->t.nodes);
 	*node_p = (uint32_t)v;
 	*port_p = route_free_port(&g->t, *node_p);
-	if (*port_p == EX_NO_PORT)
+	if (*port_p == TOPO_NO_PORT)
 		return doc_fail(
 			g->at, err,
 			"node %u has %u cables already: that is all its links",
-			*node_p, EX_LINKS);
+			*node_p, g->t.ports.links);
 	return 0;
 }
 
@@ -64,7 +64,8 @@ static int graph_cable(struct graph *g, const char *a, const char *b,
 		return doc_fail(
 			g->at, err,
 			"s%u.lp%u or s%u.lp%u already has a cable: write e.g. [%u, %u] to take free ports",
-			an, ap - EX_INTERNAL, bn, bp - EX_INTERNAL, an, bn);
+			an, ap - g->t.ports.first, bn, bp - g->t.ports.first,
+			an, bn);
 	return 0;
 }
 
@@ -152,18 +153,21 @@ static int graph_build(struct exp_build *b, const struct doc_node *map,
 	const struct doc_node *list = doc_get(map, "cables");
 	const struct doc_node *file = doc_get(map, "file");
 	struct graph g = { .t = { .dateline = true } };
+	struct topo_ports ports;
 	struct weft_err sub = { 0 };
 
 	if (!list && !file)
 		return doc_fail(
 			map->at, err,
 			"the fabric has no 'cables' and no 'file': write e.g. cables: [[0, 1], [1, 2]]");
-	if (route_graph_new(&g.t, (uint32_t)b->ends.n, &sub))
+	if (direct_ports(b, map, &ports, err))
+		return -1;
+	if (route_graph_new(&g.t, ports, (uint32_t)b->ends.n, &sub))
 		return doc_fail(map->at, err, "%s", sub.msg);
 	if ((list && graph_list(&g, list, err)) ||
 	    (file && graph_file(&g, file, err)) ||
 	    (!doc_get(map, "cut") && graph_routes(&g, map, err))) {
-		ex_topo_fini(&g.t);
+		topo_fini(&g.t);
 		return -1;
 	}
 	return direct_build(b, map, &g.t, err);
@@ -171,7 +175,7 @@ static int graph_build(struct exp_build *b, const struct doc_node *map,
 
 const struct fabric_gen fabric_graph = {
 	.name = "graph",
-	.doc = "EXTOLL crossbars, cables between any two of them",
+	.doc = "a switch at each end, cables between any two of them",
 	.keys = keys,
 	.build = graph_build,
 };

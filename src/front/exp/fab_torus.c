@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabrics `torus`, `mesh` and `hypercube`: regular direct networks of EXTOLL
- * crossbars (extoll.md 4.5), routes by arithmetic.
+/* Fabrics `torus`, `mesh` and `hypercube`: regular direct networks, routes by
+ * arithmetic.
  *
  *	type: torus, dims: [8, 8, 8], routing: table
  *	tie: balanced	half way round: by parity of the coordinate, not always
@@ -18,7 +18,7 @@ static const char *const mesh_keys[] = { "dims", DIRECT_KEYS, NULL };
 static const char *const cube_keys[] = { "dims", DIRECT_KEYS, NULL };
 
 struct shape {
-	uint32_t size[EX_DIMS], dims, tie;
+	uint32_t size[TOPO_DIMS], dims, tie;
 	bool both, dateline;
 };
 
@@ -33,9 +33,9 @@ static int dims_read(const struct doc_node *map, struct shape *s,
 			"the fabric has no 'dims': write e.g. dims: [4, 4, 4]");
 	if (exp_want(n, DOC_SEQ, "dims", err))
 		return -1;
-	if (n->n < 1 || n->n > EX_DIMS)
+	if (n->n < 1 || n->n > TOPO_DIMS)
 		return doc_fail(n->at, err, "%u dimensions: give 1 to %u", n->n,
-				EX_DIMS);
+				TOPO_DIMS);
 	for (s->dims = 0; s->dims < n->n; s->dims++)
 		if (exp_value(n->items[s->dims].val, WEFT_P_U32, "1..65536",
 			      &s->size[s->dims], sizeof(uint32_t), "dims", err))
@@ -57,7 +57,8 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 {
 	struct shape s = { .dateline = true };
 	struct weft_err sub = { 0 };
-	struct ex_topo t;
+	struct topo_ports ports;
+	struct topology t;
 
 	if (dims_read(map, &s, err) ||
 	    option(map, "tie", WEFT_P_ENUM, "positive|balanced|random", &s.tie,
@@ -65,11 +66,12 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	    option(map, "both", WEFT_P_BOOL, "", &s.both, sizeof(s.both),
 		   err) ||
 	    option(map, "dateline", WEFT_P_BOOL, "", &s.dateline,
-		   sizeof(s.dateline), err))
+		   sizeof(s.dateline), err) ||
+	    direct_ports(b, map, &ports, err))
 		return -1;
-	if (ex_topo_grid(&t, s.size, s.dims, wrap, s.both, &sub))
+	if (topo_grid(&t, ports, s.size, s.dims, wrap, s.both, &sub))
 		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
-	t.tie = (enum ex_tie)s.tie;
+	t.tie = (enum topo_tie)s.tie;
 	t.dateline = s.dateline;
 	return direct_build(b, map, &t, err);
 }
@@ -91,35 +93,37 @@ static int cube_build(struct exp_build *b, const struct doc_node *map,
 		      struct weft_err *err)
 {
 	struct weft_err sub = { 0 };
-	struct ex_topo t;
+	struct topo_ports ports;
+	struct topology t;
 	uint32_t dims = 1;
 
-	while (dims < EX_DIMS && 1u << dims < b->ends.n)
+	while (dims < TOPO_DIMS && 1u << dims < b->ends.n)
 		dims++;
-	if (option(map, "dims", WEFT_P_U32, "1..6", &dims, sizeof(dims), err))
+	if (option(map, "dims", WEFT_P_U32, "1..6", &dims, sizeof(dims), err) ||
+	    direct_ports(b, map, &ports, err))
 		return -1;
-	if (ex_topo_cube(&t, dims, &sub))
+	if (topo_cube(&t, ports, dims, &sub))
 		return doc_fail(map->at, err, "%s", sub.msg);
 	return direct_build(b, map, &t, err);
 }
 
 const struct fabric_gen fabric_torus = {
 	.name = "torus",
-	.doc = "EXTOLL crossbars in rings of up to 6 dimensions",
+	.doc = "a switch at each end, in rings of up to 6 dimensions",
 	.keys = torus_keys,
 	.build = torus_build,
 };
 
 const struct fabric_gen fabric_mesh = {
 	.name = "mesh",
-	.doc = "EXTOLL crossbars in a grid of up to 6 dimensions",
+	.doc = "a switch at each end, in a grid of up to 6 dimensions",
 	.keys = mesh_keys,
 	.build = mesh_build,
 };
 
 const struct fabric_gen fabric_hypercube = {
 	.name = "hypercube",
-	.doc = "EXTOLL crossbars, a link for each bit of the node number",
+	.doc = "a switch at each end, a link for each bit of its number",
 	.keys = cube_keys,
 	.build = cube_build,
 };

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes of direct networks where arithmetic does not give them (see
- * net/direct_route.h), and the check that they cannot deadlock: no cycle among
- * channels of which one waits for the next (extoll.md 4.5, 4.6). */
+ * net/topology.h), and the check that they cannot deadlock: no cycle among
+ * channels of which one waits for the next. */
 #ifndef FRONT_EXP_ROUTE_H
 #define FRONT_EXP_ROUTE_H
 
-#include "net/direct_route.h"
+#include "net/topology.h"
 
 /* A table has nodes x nodes entries. */
 #define ROUTE_TABLE_NODES 8192u
 
 /* The same cables as a graph, without routes. */
-int route_graph(struct ex_topo *t, struct weft_err *err);
+int route_graph(struct topology *t, struct weft_err *err);
 /* A graph of that many nodes without cables. */
-int route_graph_new(struct ex_topo *t, uint32_t nodes, struct weft_err *err);
-/* Joins two ports (3..8) that are free; false: one is not. */
-bool route_join(struct ex_topo *t, uint32_t a, uint32_t ap, uint32_t b,
+int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
+		    struct weft_err *err);
+/* Joins two link ports that are free; false: one is not. */
+bool route_join(struct topology *t, uint32_t a, uint32_t ap, uint32_t b,
 		uint32_t bp);
-/* First port without a cable, or EX_NO_PORT. */
-uint32_t route_free_port(const struct ex_topo *t, uint32_t node);
+/* First port without a cable, or TOPO_NO_PORT. */
+uint32_t route_free_port(const struct topology *t, uint32_t node);
 
 /* Breadth-first shortest ways, the lowest port first. */
-int route_shortest(struct ex_topo *t, struct weft_err *err);
+int route_shortest(struct topology *t, struct weft_err *err);
 /* Up to a common node of a spanning tree rooted at node 0, then down: never a
  * cycle, not always the shortest way. */
-int route_up_down(struct ex_topo *t, struct weft_err *err);
+int route_up_down(struct topology *t, struct weft_err *err);
 
 /* A cable on the way of packets, and the channel there. */
 struct route_chan {
-	uint32_t node, port, vc;
+	uint32_t node, link, vc;
 };
 enum { ROUTE_CYCLE_SHOWN = 8 };
 struct route_cycle {
 	uint32_t n; /* channels in it, 0 = there is no cycle */
 	struct route_chan at[ROUTE_CYCLE_SHOWN]; /* the first of them */
 };
-struct route_cycle route_check(const struct ex_topo *t);
+struct route_cycle route_check(const struct topology *t);
 /* "s0.lp0/vc0 -> s1.lp0/vc0 -> ... -> s0.lp0/vc0 (4 channels)" */
 void route_cycle_text(const struct route_cycle *c, char *buf, size_t size);
 
 /* Two nodes without a way between them; false: there are none. */
-bool route_broken(const struct ex_topo *t, uint32_t *s_p, uint32_t *d_p);
+bool route_broken(const struct topology *t, uint32_t *s_p, uint32_t *d_p);
 
 #endif

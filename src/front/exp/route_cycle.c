@@ -11,20 +11,19 @@
 
 #include "front/exp/route.h"
 
-enum { OUT = EX_LINKS }; /* most successors of a channel */
-
 struct waits {
 	uint32_t n;   /* channels */
-	uint32_t *to; /* [channel * OUT] */
+	uint32_t *to; /* [channel * out] */
+	uint32_t out; /* most successors of a channel */
 	uint8_t *n_to, *state;
 	uint32_t *stack, *turn;
 };
 
-static struct waits waits_new(uint32_t n)
+static struct waits waits_new(uint32_t n, uint32_t out)
 {
-	struct waits w = { .n = n };
+	struct waits w = { .n = n, .out = out };
 
-	w.to = calloc((size_t)n * OUT + 1, sizeof(*w.to));
+	w.to = calloc((size_t)n * out + 1, sizeof(*w.to));
 	w.n_to = calloc(n + 1, 1);
 	w.state = calloc(n + 1, 1);
 	w.stack = calloc(n + 1, sizeof(*w.stack));
@@ -46,9 +45,9 @@ static void waits_free(struct waits *w)
 static void waits_add(struct waits *w, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < w->n_to[a]; i++)
-		if (w->to[(size_t)a * OUT + i] == b)
+		if (w->to[(size_t)a * w->out + i] == b)
 			return;
-	w->to[(size_t)a * OUT + w->n_to[a]++] = b;
+	w->to[(size_t)a * w->out + w->n_to[a]++] = b;
 }
 
 /* Depth first from a; the cycle's first place on the stack, or UINT32_MAX. */
@@ -68,7 +67,7 @@ static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 			depth--;
 			continue;
 		}
-		next = w->to[(size_t)at * OUT + w->turn[depth - 1]++];
+		next = w->to[(size_t)at * w->out + w->turn[depth - 1]++];
 		if (w->state[next] == OPEN) {
 			*depth_p = depth;
 			while (w->stack[depth - 1] != next)
@@ -107,7 +106,7 @@ static struct route_cycle waits_cycle(struct waits *w,
 /* ---- rings ---- */
 
 struct ring {
-	const struct ex_topo *t;
+	const struct topology *t;
 	uint32_t dim, base, dir;
 };
 
@@ -128,8 +127,7 @@ static uint32_t ring_reach(const struct ring *r, uint32_t i)
 	while (lo < hi) {
 		uint32_t mid = (lo + hi + 1) / 2;
 
-		if (ex_topo_port(r->t, ring_node(r, i),
-				 ring_node(r, i + mid)) ==
+		if (topo_port(r->t, ring_node(r, i), ring_node(r, i + mid)) ==
 		    r->t->port[r->dim][r->dir])
 			lo = mid;
 		else
@@ -150,7 +148,7 @@ static uint32_t ring_chan(const struct ring *r, uint32_t u)
 static struct waits ring_waits(const struct ring *r)
 {
 	uint32_t k = r->t->size[r->dim], open = 0;
-	struct waits w = waits_new(2 * k);
+	struct waits w = waits_new(2 * k, r->t->ports.links);
 	int32_t *step = calloc(2 * k + 1, sizeof(*step));
 
 	if (!step)
@@ -177,7 +175,8 @@ static struct route_chan ring_name(const void *arg, uint32_t chan)
 	const struct ring *r = arg;
 
 	return (struct route_chan){ .node = ring_node(r, chan / 2),
-				    .port = r->t->port[r->dim][r->dir],
+				    .link = r->t->port[r->dim][r->dir] -
+					    r->t->ports.first,
 				    .vc = chan % 2 };
 }
 
@@ -188,33 +187,33 @@ static struct route_cycle ring_check(const struct ring *r)
 	return waits_cycle(&w, ring_name, r);
 }
 
-static struct route_cycle rings_check(const struct ex_topo *t, uint32_t dim,
+static struct route_cycle rings_check(const struct topology *t, uint32_t dim,
 				      uint32_t base)
 {
-	struct ex_topo way = *t; /* coins: all of them this way, or that way */
+	struct topology way = *t; /* coins: all of them this way, or that way */
 	struct ring r = { .t = &way, .dim = dim, .base = base };
 	struct route_cycle c = ring_check(&r);
 
 	if (c.n)
 		return c;
-	if (t->tie == EX_TIE_RANDOM)
-		way.tie = EX_TIE_NEGATIVE;
+	if (t->tie == TOPO_TIE_RANDOM)
+		way.tie = TOPO_TIE_NEGATIVE;
 	r.dir = 1;
 	return ring_check(&r);
 }
 
-static bool row_has_cut(const struct ex_topo *t, uint32_t dim, uint32_t base)
+static bool row_has_cut(const struct topology *t, uint32_t dim, uint32_t base)
 {
 	for (uint32_t i = 0; i < t->n_cuts; i++)
 		if (t->cut[i].dim == dim &&
-		    t->cut[i].node - ex_coord(t, t->cut[i].node, dim) *
+		    t->cut[i].node - topo_coord(t, t->cut[i].node, dim) *
 					     t->stride[dim] ==
 			    base)
 			return true;
 	return false;
 }
 
-static struct route_cycle grid_check(const struct ex_topo *t)
+static struct route_cycle grid_check(const struct topology *t)
 {
 	struct route_cycle c = { 0 };
 
@@ -224,7 +223,7 @@ static struct route_cycle grid_check(const struct ex_topo *t)
 		for (uint32_t s = 0; s < t->nodes && !c.n; s++) {
 			bool cut;
 
-			if (!(t->wrap >> dim & 1) || ex_coord(t, s, dim))
+			if (!(t->wrap >> dim & 1) || topo_coord(t, s, dim))
 				continue;
 			cut = row_has_cut(t, dim, s);
 			if (cut || !plain)
@@ -237,49 +236,49 @@ static struct route_cycle grid_check(const struct ex_topo *t)
 
 /* ---- graphs ---- */
 
-static struct waits graph_waits(const struct ex_topo *t)
+static struct waits graph_waits(const struct topology *t)
 {
-	struct waits w = waits_new(t->nodes * EX_LINKS);
+	struct waits w = waits_new(t->nodes * t->ports.links, t->ports.links);
 
 	for (uint32_t d = 0; d < t->nodes; d++)
 		for (uint32_t s = 0; s < t->nodes; s++) {
-			uint32_t p =
-				s == d ? EX_NO_PORT : ex_topo_port(t, s, d);
-			uint32_t n = p == EX_NO_PORT ? d : ex_topo_far(t, s, p);
-			uint32_t q =
-				n == d ? EX_NO_PORT : ex_topo_port(t, n, d);
+			uint32_t p = s == d ? TOPO_NO_PORT : topo_port(t, s, d);
+			uint32_t n = p == TOPO_NO_PORT ? d : topo_far(t, s, p);
+			uint32_t q = n == d ? TOPO_NO_PORT : topo_port(t, n, d);
 
-			if (q != EX_NO_PORT)
-				waits_add(&w, s * EX_LINKS + p - EX_INTERNAL,
-					  n * EX_LINKS + q - EX_INTERNAL);
+			if (q != TOPO_NO_PORT)
+				waits_add(&w, topo_link(t, s, p),
+					  topo_link(t, n, q));
 		}
 	return w;
 }
 
 static struct route_chan graph_name(const void *arg, uint32_t chan)
 {
-	return (struct route_chan){ .node = chan / EX_LINKS,
-				    .port = chan % EX_LINKS + EX_INTERNAL };
+	const struct topology *t = arg;
+
+	return (struct route_chan){ .node = chan / t->ports.links,
+				    .link = chan % t->ports.links };
 }
 
-static struct route_cycle graph_check(const struct ex_topo *t)
+static struct route_cycle graph_check(const struct topology *t)
 {
 	struct waits w = graph_waits(t);
 
-	return waits_cycle(&w, graph_name, NULL);
+	return waits_cycle(&w, graph_name, t);
 }
 
 /* ---- both ---- */
 
-struct route_cycle route_check(const struct ex_topo *t)
+struct route_cycle route_check(const struct topology *t)
 {
-	return t->kind == EX_TOPO_GRID ? grid_check(t) : graph_check(t);
+	return t->kind == TOPO_GRID ? grid_check(t) : graph_check(t);
 }
 
 static size_t chan_text(const struct route_chan *c, char *buf, size_t size)
 {
 	return (size_t)snprintf(buf, size, "s%u.lp%u/vc%u -> ", c->node,
-				c->port - EX_INTERNAL, c->vc);
+				c->link, c->vc);
 }
 
 void route_cycle_text(const struct route_cycle *c, char *buf, size_t size)

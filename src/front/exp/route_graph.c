@@ -17,48 +17,50 @@ static void *zeroed(size_t n, size_t size)
 
 /* ---- cables ---- */
 
-int route_graph_new(struct ex_topo *t, uint32_t nodes, struct weft_err *err)
+int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
+		    struct weft_err *err)
 {
 	if (nodes > ROUTE_TABLE_NODES)
 		return weft_fail(
 			err, E2BIG,
 			"%u nodes: routes that need tables are made for up to %u",
 			nodes, ROUTE_TABLE_NODES);
-	t->kind = EX_TOPO_GRAPH;
+	t->kind = TOPO_GRAPH;
+	t->ports = ports;
 	t->nodes = nodes;
 	t->dims = 0;
 	t->table = NULL;
-	t->far = zeroed((size_t)nodes * EX_LINKS, sizeof(*t->far));
-	t->far_port = zeroed((size_t)nodes * EX_LINKS, 1);
-	memset(t->far, 0xff, (size_t)nodes * EX_LINKS * sizeof(*t->far));
+	t->far = zeroed((size_t)nodes * t->ports.links, sizeof(*t->far));
+	t->far_port = zeroed((size_t)nodes * t->ports.links, 1);
+	memset(t->far, 0xff, (size_t)nodes * t->ports.links * sizeof(*t->far));
 	memset(t->dim, 0, sizeof(t->dim));
 	return 0;
 }
 
-int route_graph(struct ex_topo *t, struct weft_err *err)
+int route_graph(struct topology *t, struct weft_err *err)
 {
-	struct ex_topo from = *t;
+	struct topology from = *t;
 
-	if (route_graph_new(t, from.nodes, err))
+	if (route_graph_new(t, from.ports, from.nodes, err))
 		return -E2BIG;
 	for (uint32_t s = 0; s < t->nodes; s++)
-		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
-			uint32_t far = ex_topo_far(&from, s, p);
+		for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++) {
+			uint32_t far = topo_far(&from, s, p);
 
-			if (far != EX_FAR_NONE)
+			if (far != TOPO_FAR_NONE)
 				route_join(t, s, p, far,
-					   ex_topo_far_port(&from, s, p));
+					   topo_far_port(&from, s, p));
 		}
 	return 0;
 }
 
-bool route_join(struct ex_topo *t, uint32_t a, uint32_t ap, uint32_t b,
+bool route_join(struct topology *t, uint32_t a, uint32_t ap, uint32_t b,
 		uint32_t bp)
 {
-	uint32_t i = a * EX_LINKS + ap - EX_INTERNAL;
-	uint32_t k = b * EX_LINKS + bp - EX_INTERNAL;
+	uint32_t i = topo_link(t, a, ap);
+	uint32_t k = topo_link(t, b, bp);
 
-	if (i == k || t->far[i] != EX_FAR_NONE || t->far[k] != EX_FAR_NONE)
+	if (i == k || t->far[i] != TOPO_FAR_NONE || t->far[k] != TOPO_FAR_NONE)
 		return false;
 	t->far[i] = b;
 	t->far_port[i] = (uint8_t)bp;
@@ -67,28 +69,28 @@ bool route_join(struct ex_topo *t, uint32_t a, uint32_t ap, uint32_t b,
 	return true;
 }
 
-uint32_t route_free_port(const struct ex_topo *t, uint32_t node)
+uint32_t route_free_port(const struct topology *t, uint32_t node)
 {
-	for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++)
-		if (ex_topo_far(t, node, p) == EX_FAR_NONE)
+	for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++)
+		if (topo_far(t, node, p) == TOPO_FAR_NONE)
 			return p;
-	return EX_NO_PORT;
+	return TOPO_NO_PORT;
 }
 
 /* ---- searching ---- */
 
 #define FOR_PORTS(t, s, p, n)                                                  \
-	for (uint32_t p = EX_INTERNAL, n; p < EX_PORTS; p++)                   \
-		if ((n = ex_topo_far(t, s, p)) != EX_FAR_NONE)
+	for (uint32_t p = (t)->ports.first, n; p < topo_ports_end(t); p++)     \
+		if ((n = topo_far(t, s, p)) != TOPO_FAR_NONE)
 
 struct search {
-	const struct ex_topo *t;
+	const struct topology *t;
 	uint32_t *dist, *todo;	/* by node */
 	uint32_t *rank, *order; /* up and down: place of a node in the tree */
 	uint32_t *up;
 };
 
-static struct search search_new(const struct ex_topo *t)
+static struct search search_new(const struct topology *t)
 {
 	struct search s = { .t = t };
 
@@ -143,19 +145,19 @@ static uint8_t nearer(const struct search *s, uint32_t at, bool ranked)
 		    !(ranked && s->rank[n] < s->rank[at]))
 			return (uint8_t)p;
 	}
-	return EX_NO_PORT;
+	return TOPO_NO_PORT;
 }
 
-static void table_new(struct ex_topo *t)
+static void table_new(struct topology *t)
 {
 	size_t n = (size_t)t->nodes * t->nodes;
 
 	free(t->table);
 	t->table = zeroed(n, 1);
-	memset(t->table, EX_NO_PORT, n);
+	memset(t->table, TOPO_NO_PORT, n);
 }
 
-int route_shortest(struct ex_topo *t, struct weft_err *err)
+int route_shortest(struct topology *t, struct weft_err *err)
 {
 	struct search s = search_new(t);
 
@@ -177,7 +179,7 @@ int route_shortest(struct ex_topo *t, struct weft_err *err)
  * which it is not far: those of lower rank are done before. */
 static uint8_t upward(struct search *s, uint32_t at)
 {
-	uint32_t best = UINT32_MAX, port = EX_NO_PORT;
+	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;
 
 	FOR_PORTS(s->t, at, p, n)
 	{
@@ -194,7 +196,7 @@ static uint8_t upward(struct search *s, uint32_t at)
 
 /* A packet that went down once has a way down all along and keeps to it, so
  * the table needs no memory of how it came. */
-static void up_down_to(struct ex_topo *t, struct search *s, uint32_t n,
+static void up_down_to(struct topology *t, struct search *s, uint32_t n,
 		       uint32_t d)
 {
 	search_from(s, d, true);
@@ -210,7 +212,7 @@ static void up_down_to(struct ex_topo *t, struct search *s, uint32_t n,
 	}
 }
 
-int route_up_down(struct ex_topo *t, struct weft_err *err)
+int route_up_down(struct topology *t, struct weft_err *err)
 {
 	struct search s = search_new(t);
 	uint32_t n;
@@ -228,14 +230,14 @@ int route_up_down(struct ex_topo *t, struct weft_err *err)
 }
 
 /* Of a graph with a table, or of a grid with cuts. */
-bool route_broken(const struct ex_topo *t, uint32_t *s_p, uint32_t *d_p)
+bool route_broken(const struct topology *t, uint32_t *s_p, uint32_t *d_p)
 {
-	if (t->kind == EX_TOPO_GRID && !t->n_cuts)
+	if (t->kind == TOPO_GRID && !t->n_cuts)
 		return false;
 	for (*s_p = 0; *s_p < t->nodes; ++*s_p)
 		for (*d_p = 0; *d_p < t->nodes; ++*d_p)
 			if (*s_p != *d_p &&
-			    ex_topo_port(t, *s_p, *d_p) == EX_NO_PORT)
+			    topo_port(t, *s_p, *d_p) == TOPO_NO_PORT)
 				return true;
 	return false;
 }

@@ -8,16 +8,17 @@
 #include "front/exp/route.h"
 
 /* The cycle is one: each channel ends where the next begins. */
-static void cycle_valid(const struct ex_topo *t, const struct route_cycle *c)
+static void cycle_valid(const struct topology *t, const struct route_cycle *c)
 {
 	for (uint32_t i = 0; i + 1 < c->n && i + 1 < ROUTE_CYCLE_SHOWN; i++)
-		assert_int_equal(ex_topo_far(t, c->at[i].node, c->at[i].port),
-				 c->at[i + 1].node);
+		assert_int_equal(
+			topo_far(t, c->at[i].node, EX_INTERNAL + c->at[i].link),
+			c->at[i + 1].node);
 }
 
 static void test_torus(void **st)
 {
-	struct ex_topo t = grid(4, 4, 4, true);
+	struct topology t = grid(4, 4, 4, true);
 	struct route_cycle c = route_check(&t);
 	char text[480];
 
@@ -50,46 +51,46 @@ static void test_torus(void **st)
 
 static void test_mesh_and_cube(void **st)
 {
-	struct ex_topo t = grid(4, 4, 4, false);
+	struct topology t = grid(4, 4, 4, false);
 	struct weft_err err = { 0 };
 
 	assert_int_equal(route_check(&t).n, 0);
-	ex_topo_cube(&t, 6, &err);
+	topo_cube(&t, EX_TOPO_PORTS, 6, &err);
 	assert_int_equal(route_check(&t).n, 0);
 }
 
 /* A ring with a cut is a line; also with the datelines off. */
 static void test_cut_ring(void **st)
 {
-	struct ex_topo t = grid(6, 6, 0, true);
+	struct topology t = grid(6, 6, 0, true);
 	uint32_t a, b;
 
-	assert_true(ex_topo_cut(&t, 2, 3));
-	assert_true(ex_topo_cut(&t, 9, 5));
+	assert_true(topo_cut(&t, 2, 3));
+	assert_true(topo_cut(&t, 9, 5));
 	assert_int_equal(route_check(&t).n, 0);
 	assert_false(route_broken(&t, &a, &b));
 	t = grid(6, 0, 0, true);
-	ex_topo_cut(&t, 5, 3);
+	topo_cut(&t, 5, 3);
 	t.dateline = false;
 	assert_int_equal(route_check(&t).n, 0);
-	ex_topo_cut(&t, 2, 3);
+	topo_cut(&t, 2, 3);
 	assert_true(route_broken(&t, &a, &b));
 }
 
-static void all_reached(const struct ex_topo *t)
+static void all_reached(const struct topology *t)
 {
 	uint32_t a, b;
 
 	assert_false(route_broken(t, &a, &b));
 	for (a = 0; a < t->nodes; a++)
 		for (b = 0; b < t->nodes; b++)
-			assert_true(ex_topo_hops(t, a, b) < t->nodes);
+			assert_true(topo_hops(t, a, b) < t->nodes);
 }
 
 /* Shortest ways in a torus wait in a circle, up and down do not. */
 static void test_tables(void **st)
 {
-	struct ex_topo t = grid(5, 4, 0, true), g = t;
+	struct topology t = grid(5, 4, 0, true), g = t;
 	struct weft_err err = { 0 };
 
 	assert_int_equal(route_graph(&g, &err), 0);
@@ -97,13 +98,13 @@ static void test_tables(void **st)
 	all_reached(&g);
 	for (uint32_t a = 0; a < 20; a++)
 		for (uint32_t b = 0; b < 20; b++)
-			assert_int_equal(ex_topo_hops(&g, a, b),
-					 ex_topo_hops(&t, a, b));
+			assert_int_equal(topo_hops(&g, a, b),
+					 topo_hops(&t, a, b));
 	assert_int_not_equal(route_check(&g).n, 0);
 	route_up_down(&g, &err);
 	all_reached(&g);
 	assert_int_equal(route_check(&g).n, 0);
-	ex_topo_fini(&g);
+	topo_fini(&g);
 }
 
 /* Connected random graphs of degree up to 6. */
@@ -115,13 +116,14 @@ static void test_random(void **st)
 	weft_rng_seed(&rng, 1, "graphs");
 	for (uint32_t round = 0; round < 50; round++) {
 		uint32_t n = 2 + (uint32_t)weft_rng_below(&rng, 40);
-		struct ex_topo t = { 0 };
+		struct topology t = { 0 };
 
-		assert_int_equal(route_graph_new(&t, n, &err), 0);
+		assert_int_equal(route_graph_new(&t, EX_TOPO_PORTS, n, &err),
+				 0);
 		for (uint32_t i = 1; i < n; i++) { /* a tree first */
 			uint32_t k = (uint32_t)weft_rng_below(&rng, i);
 
-			while (route_free_port(&t, k) == EX_NO_PORT)
+			while (route_free_port(&t, k) == TOPO_NO_PORT)
 				k = (k + 1) % i;
 			route_join(&t, i, route_free_port(&t, i), k,
 				   route_free_port(&t, k));
@@ -132,7 +134,7 @@ static void test_random(void **st)
 			uint32_t p = route_free_port(&t, a);
 			uint32_t q = route_free_port(&t, b);
 
-			if (a != b && p != EX_NO_PORT && q != EX_NO_PORT)
+			if (a != b && p != TOPO_NO_PORT && q != TOPO_NO_PORT)
 				assert_true(route_join(&t, a, p, b, q));
 		}
 		route_shortest(&t, &err);
@@ -140,17 +142,17 @@ static void test_random(void **st)
 		route_up_down(&t, &err);
 		all_reached(&t);
 		assert_int_equal(route_check(&t).n, 0);
-		ex_topo_fini(&t);
+		topo_fini(&t);
 	}
 }
 
 static void test_parts(void **st)
 {
 	struct weft_err err = { 0 };
-	struct ex_topo t = { 0 };
+	struct topology t = { 0 };
 	uint32_t a, b;
 
-	assert_int_equal(route_graph_new(&t, 3, &err), 0);
+	assert_int_equal(route_graph_new(&t, EX_TOPO_PORTS, 3, &err), 0);
 	assert_true(route_join(&t, 0, 3, 1, 4));
 	assert_false(route_join(&t, 2, 3, 1, 4));
 	assert_false(route_join(&t, 2, 3, 2, 3));
@@ -159,8 +161,8 @@ static void test_parts(void **st)
 	assert_int_equal(b, 2);
 	route_up_down(&t, &err);
 	assert_true(route_broken(&t, &a, &b));
-	ex_topo_fini(&t);
-	assert_int_not_equal(route_graph_new(&t, 9000, &err), 0);
+	topo_fini(&t);
+	assert_int_not_equal(route_graph_new(&t, EX_TOPO_PORTS, 9000, &err), 0);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "../grid.h"
 
 /* Distances from d by breadth-first search over the cables. */
-static void distances(const struct ex_topo *t, uint32_t d, uint32_t *dist)
+static void distances(const struct topology *t, uint32_t d, uint32_t *dist)
 {
 	uint32_t *todo = calloc(t->nodes, sizeof(*todo)), head = 0, tail = 0;
 
@@ -19,9 +19,9 @@ static void distances(const struct ex_topo *t, uint32_t d, uint32_t *dist)
 		uint32_t s = todo[head++];
 
 		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
-			uint32_t n = ex_topo_far(t, s, p);
+			uint32_t n = topo_far(t, s, p);
 
-			if (n == EX_FAR_NONE || dist[n] != UINT32_MAX)
+			if (n == TOPO_FAR_NONE || dist[n] != UINT32_MAX)
 				continue;
 			dist[n] = dist[s] + 1;
 			todo[tail++] = n;
@@ -31,34 +31,34 @@ static void distances(const struct ex_topo *t, uint32_t d, uint32_t *dist)
 }
 
 /* Cables have two ends. */
-static void check_cables(const struct ex_topo *t)
+static void check_cables(const struct topology *t)
 {
 	for (uint32_t s = 0; s < t->nodes; s++)
 		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
-			uint32_t n = ex_topo_far(t, s, p), q;
+			uint32_t n = topo_far(t, s, p), q;
 
-			if (n == EX_FAR_NONE)
+			if (n == TOPO_FAR_NONE)
 				continue;
-			q = ex_topo_far_port(t, s, p);
-			assert_int_equal(ex_topo_far(t, n, q), s);
-			assert_int_equal(ex_topo_far_port(t, n, q), p);
+			q = topo_far_port(t, s, p);
+			assert_int_equal(topo_far(t, n, q), s);
+			assert_int_equal(topo_far_port(t, n, q), p);
 		}
 }
 
 /* Dimensions never fall on the way. */
-static void check_order(const struct ex_topo *t, uint32_t s, uint32_t d)
+static void check_order(const struct topology *t, uint32_t s, uint32_t d)
 {
 	uint32_t dim = 0, p;
 
-	for (; s != d; s = ex_topo_far(t, s, p)) {
-		p = ex_topo_port(t, s, d);
-		assert_int_not_equal(p, EX_NO_PORT);
-		assert_true(ex_topo_dim(t, p) >= dim);
-		dim = ex_topo_dim(t, p);
+	for (; s != d; s = topo_far(t, s, p)) {
+		p = topo_port(t, s, d);
+		assert_int_not_equal(p, TOPO_NO_PORT);
+		assert_true(topo_dim(t, p) >= dim);
+		dim = topo_dim(t, p);
 	}
 }
 
-static void check_all(const struct ex_topo *t, bool shortest)
+static void check_all(const struct topology *t, bool shortest)
 {
 	uint32_t *dist = calloc(t->nodes, sizeof(*dist));
 
@@ -66,7 +66,7 @@ static void check_all(const struct ex_topo *t, bool shortest)
 	for (uint32_t d = 0; d < t->nodes; d++) {
 		distances(t, d, dist);
 		for (uint32_t s = 0; s < t->nodes; s++) {
-			uint32_t n = ex_topo_hops(t, s, d);
+			uint32_t n = topo_hops(t, s, d);
 
 			assert_true(n != UINT32_MAX && n >= dist[s]);
 			if (shortest)
@@ -89,11 +89,11 @@ static void test_grids(void **st)
 	};
 
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct ex_topo t = grid(shapes[i].x, shapes[i].y, shapes[i].z,
-					shapes[i].wrap);
+		struct topology t = grid(shapes[i].x, shapes[i].y, shapes[i].z,
+					 shapes[i].wrap);
 
 		check_all(&t, true);
-		t.tie = EX_TIE_BALANCED;
+		t.tie = TOPO_TIE_BALANCED;
 		check_all(&t, true);
 	}
 }
@@ -101,40 +101,40 @@ static void test_grids(void **st)
 /* Port numbers and examples of 4.5; a tie goes to the positive side. */
 static void test_numbers(void **st)
 {
-	struct ex_topo t = grid(4, 4, 4, true);
+	struct topology t = grid(4, 4, 4, true);
 
-	assert_int_equal(ex_topo_port(&t, 0, 1), 3);
-	assert_int_equal(ex_topo_port(&t, 0, 3), 4);
-	assert_int_equal(ex_topo_port(&t, 0, 2), 3); /* tie */
-	assert_int_equal(ex_topo_port(&t, 1, 3), 3);
-	assert_int_equal(ex_topo_port(&t, 0, 4), 5);
-	assert_int_equal(ex_topo_port(&t, 0, 12), 6);
-	assert_int_equal(ex_topo_port(&t, 0, 16), 7);
-	assert_int_equal(ex_topo_port(&t, 0, 48), 8);
-	assert_int_equal(ex_topo_hops(&t, 0, 42), 6); /* the farthest */
-	t.tie = EX_TIE_BALANCED;
-	assert_int_equal(ex_topo_port(&t, 0, 2), 3);
-	assert_int_equal(ex_topo_port(&t, 1, 3), 4);
+	assert_int_equal(topo_port(&t, 0, 1), 3);
+	assert_int_equal(topo_port(&t, 0, 3), 4);
+	assert_int_equal(topo_port(&t, 0, 2), 3); /* tie */
+	assert_int_equal(topo_port(&t, 1, 3), 3);
+	assert_int_equal(topo_port(&t, 0, 4), 5);
+	assert_int_equal(topo_port(&t, 0, 12), 6);
+	assert_int_equal(topo_port(&t, 0, 16), 7);
+	assert_int_equal(topo_port(&t, 0, 48), 8);
+	assert_int_equal(topo_hops(&t, 0, 42), 6); /* the farthest */
+	t.tie = TOPO_TIE_BALANCED;
+	assert_int_equal(topo_port(&t, 0, 2), 3);
+	assert_int_equal(topo_port(&t, 1, 3), 4);
 }
 
 /* From (0, 0, 0) to (2, 2, 2) each dimension is a tie: eight ways, all of six
  * hops, each by its coins. */
 static void test_coins_decide_ties(void **st)
 {
-	struct ex_topo t = grid(4, 4, 4, true);
+	struct topology t = grid(4, 4, 4, true);
 
 	t.path = true;
-	t.tie = EX_TIE_RANDOM;
+	t.tie = TOPO_TIE_RANDOM;
 	for (uint32_t coins = 0; coins < 8; coins++) {
 		struct weft_frame f = { 0 };
 
-		assert_true(ex_topo_route(&t, 0, 42, 1, coins, &f));
+		assert_true(ex_route_make(&t, 0, 42, 1, coins, &f));
 		assert_int_equal(ex_meta(&f)->hops, 7);
 		for (uint32_t i = 0; i < 6; i++)
 			assert_int_equal(ex_route_nibble(&f, i),
 					 3 + i / 2 * 2 + (coins >> i / 2 & 1));
 		/* no tie, no choice */
-		assert_true(ex_topo_route(&t, 0, 1, 1, coins, &f));
+		assert_true(ex_route_make(&t, 0, 1, 1, coins, &f));
 		assert_int_equal(ex_route_nibble(&f, 0), 3);
 	}
 }
@@ -142,64 +142,64 @@ static void test_coins_decide_ties(void **st)
 /* Near half of each, and every combination, over packets that are counted. */
 static void test_coins_are_fair(void **st)
 {
-	uint32_t heads[EX_DIMS] = { 0 }, seen[1 << EX_DIMS] = { 0 };
+	uint32_t heads[TOPO_DIMS] = { 0 }, seen[1 << TOPO_DIMS] = { 0 };
 
 	for (uint32_t i = 0; i < 6400; i++) {
-		uint32_t c = ex_coins((uint64_t)5 << 48 | i);
+		uint32_t c = topo_coins((uint64_t)5 << 48 | i);
 
-		assert_true(c < 1 << EX_DIMS);
+		assert_true(c < 1 << TOPO_DIMS);
 		seen[c]++;
-		for (uint32_t k = 0; k < EX_DIMS; k++)
+		for (uint32_t k = 0; k < TOPO_DIMS; k++)
 			heads[k] += c >> k & 1;
 	}
-	for (uint32_t k = 0; k < EX_DIMS; k++)
+	for (uint32_t k = 0; k < TOPO_DIMS; k++)
 		assert_in_range(heads[k], 3000, 3400);
-	for (uint32_t c = 0; c < 1 << EX_DIMS; c++)
+	for (uint32_t c = 0; c < 1 << TOPO_DIMS; c++)
 		assert_in_range(seen[c], 60, 150);
-	assert_int_equal(ex_coins_pair(3, 9), ex_coins_pair(3, 9));
+	assert_int_equal(topo_coins_pair(3, 9), topo_coins_pair(3, 9));
 }
 
 static void test_path(void **st)
 {
-	struct ex_topo t = grid(4, 4, 4, true);
+	struct topology t = grid(4, 4, 4, true);
 	struct weft_frame f = { 0 };
 
 	t.path = true;
-	assert_true(ex_topo_route(&t, 0, 42, 1, 0, &f)); /* (2, 2, 2) */
+	assert_true(ex_route_make(&t, 0, 42, 1, 0, &f)); /* (2, 2, 2) */
 	assert_int_equal(ex_meta(&f)->hops, 7);
 	assert_int_equal(f.u[4] & 0xfffffff, 0x1775533);
 	assert_int_equal(ex_meta(&f)->dest, 42);
-	assert_true(ex_topo_route(&t, 5, 5, 2, 0, &f)); /* to itself */
+	assert_true(ex_route_make(&t, 5, 5, 2, 0, &f)); /* to itself */
 	assert_int_equal(ex_meta(&f)->hops, 1);
 	assert_int_equal(ex_route_nibble(&f, 0), 2);
 	t.path = false;
-	assert_true(ex_topo_route(&t, 0, 42, 1, 0, &f));
+	assert_true(ex_route_make(&t, 0, 42, 1, 0, &f));
 	assert_int_equal(ex_meta(&f)->hops, 0);
 	t = grid(128, 0, 0, true);
 	t.path = true;
-	assert_true(ex_topo_route(&t, 0, 63, 0, 0, &f)); /* 64 nibbles */
-	assert_false(ex_topo_route(&t, 0, 64, 0, 0, &f));
+	assert_true(ex_route_make(&t, 0, 63, 0, 0, &f)); /* 64 nibbles */
+	assert_false(ex_route_make(&t, 0, 64, 0, 0, &f));
 }
 
 /* e-cube: lowest bit first, hops = popcount (T-37). */
 static void test_cube(void **st)
 {
 	struct weft_err err = { 0 };
-	struct ex_topo t;
+	struct topology t;
 
-	assert_int_equal(ex_topo_cube(&t, 6, &err), 0);
+	assert_int_equal(topo_cube(&t, EX_TOPO_PORTS, 6, &err), 0);
 	assert_int_equal(t.nodes, 64);
 	check_cables(&t);
 	for (uint32_t s = 0; s < 64; s++)
 		for (uint32_t d = 0; d < 64; d++) {
-			assert_int_equal(ex_topo_hops(&t, s, d),
+			assert_int_equal(topo_hops(&t, s, d),
 					 __builtin_popcount(s ^ d));
 			if (s != d)
-				assert_int_equal(ex_topo_port(&t, s, d),
+				assert_int_equal(topo_port(&t, s, d),
 						 3 + __builtin_ctz(s ^ d));
-			assert_int_equal(ex_topo_datelines(&t, s), 0);
+			assert_int_equal(topo_datelines(&t, s), 0);
 		}
-	assert_int_not_equal(ex_topo_cube(&t, 7, &err), 0);
+	assert_int_not_equal(topo_cube(&t, EX_TOPO_PORTS, 7, &err), 0);
 }
 
 /* Four dimensions fit when two of them have size 2; ports in order. */
@@ -207,14 +207,16 @@ static void test_many_dims(void **st)
 {
 	uint32_t fit[] = { 3, 2, 2, 4 }, wide[] = { 3, 3, 3, 3 };
 	struct weft_err err = { 0 };
-	struct ex_topo t;
+	struct topology t;
 
-	assert_int_equal(ex_topo_grid(&t, fit, 4, true, false, &err), 0);
+	assert_int_equal(
+		topo_grid(&t, EX_TOPO_PORTS, fit, 4, true, false, &err), 0);
 	assert_int_equal(t.port[1][0], 5);
 	assert_int_equal(t.port[1][1], 5);
 	assert_int_equal(t.port[3][1], 8);
 	check_all(&t, true);
-	assert_int_not_equal(ex_topo_grid(&t, wide, 4, true, false, &err), 0);
+	assert_int_not_equal(
+		topo_grid(&t, EX_TOPO_PORTS, wide, 4, true, false, &err), 0);
 	assert_non_null(strstr(err.msg, "6 links"));
 }
 
@@ -223,64 +225,66 @@ static void test_both(void **st)
 {
 	uint32_t size[] = { 2, 3 };
 	struct weft_err err = { 0 };
-	struct ex_topo t;
+	struct topology t;
 
-	assert_int_equal(ex_topo_grid(&t, size, 2, true, true, &err), 0);
-	assert_int_equal(ex_topo_far(&t, 0, 3), 1);
-	assert_int_equal(ex_topo_far(&t, 0, 4), 1);
-	assert_int_equal(ex_topo_far_port(&t, 0, 3), 4);
+	assert_int_equal(
+		topo_grid(&t, EX_TOPO_PORTS, size, 2, true, true, &err), 0);
+	assert_int_equal(topo_far(&t, 0, 3), 1);
+	assert_int_equal(topo_far(&t, 0, 4), 1);
+	assert_int_equal(topo_far_port(&t, 0, 3), 4);
 	check_all(&t, true);
-	assert_int_equal(ex_topo_grid(&t, size, 2, true, false, &err), 0);
-	assert_int_equal(ex_topo_far(&t, 0, 4), EX_FAR_NONE);
+	assert_int_equal(
+		topo_grid(&t, EX_TOPO_PORTS, size, 2, true, false, &err), 0);
+	assert_int_equal(topo_far(&t, 0, 4), TOPO_FAR_NONE);
 }
 
 /* The channel of every hop: even, odd behind the wrap cable, even again in the
  * next dimension. */
 static void test_channels(void **st)
 {
-	struct ex_topo t = grid(4, 4, 0, true);
-	uint32_t dl3 = ex_topo_datelines(&t, 3);
+	struct topology t = grid(4, 4, 0, true);
+	uint32_t dl3 = topo_datelines(&t, 3);
 
 	assert_int_equal(dl3, 1u << 3 | 1u << 6);
-	assert_int_equal(ex_topo_datelines(&t, 0), 1u << 4 | 1u << 6);
-	assert_int_equal(ex_topo_datelines(&t, 5), 0);
-	assert_int_equal(ex_topo_vc(&t, 0, 0xff, 3, 0), 0);
-	assert_int_equal(ex_topo_vc(&t, 0, 0, 3, dl3), 1);
-	assert_int_equal(ex_topo_vc(&t, 1, 0, 3, 0), 1);
-	assert_int_equal(ex_topo_vc(&t, 1, 0, 5, 0), 0);
-	assert_int_equal(ex_topo_vc(&t, 3, 0, 6, dl3), 3);
-	assert_int_equal(ex_topo_vc(&t, 3, 0, 5, 0), 2);
+	assert_int_equal(topo_datelines(&t, 0), 1u << 4 | 1u << 6);
+	assert_int_equal(topo_datelines(&t, 5), 0);
+	assert_int_equal(ex_route_vc(&t, 0, 0xff, 3, 0), 0);
+	assert_int_equal(ex_route_vc(&t, 0, 0, 3, dl3), 1);
+	assert_int_equal(ex_route_vc(&t, 1, 0, 3, 0), 1);
+	assert_int_equal(ex_route_vc(&t, 1, 0, 5, 0), 0);
+	assert_int_equal(ex_route_vc(&t, 3, 0, 6, dl3), 3);
+	assert_int_equal(ex_route_vc(&t, 3, 0, 5, 0), 2);
 	t.dateline = false;
-	assert_int_equal(ex_topo_datelines(&t, 3), 0);
+	assert_int_equal(topo_datelines(&t, 3), 0);
 }
 
 /* One cable less in a ring: the other way round, still in order. */
 static void test_cut(void **st)
 {
-	struct ex_topo t = grid(5, 4, 0, true);
+	struct topology t = grid(5, 4, 0, true);
 
-	assert_true(ex_topo_cut(&t, 1, 3));  /* (1,0) - (2,0) */
-	assert_false(ex_topo_cut(&t, 2, 4)); /* the same from there */
-	assert_true(ex_topo_cut(&t, 4, 5));  /* (4,0) - (4,1) */
-	assert_int_equal(ex_topo_far(&t, 1, 3), EX_FAR_NONE);
+	assert_true(topo_cut(&t, 1, 3));  /* (1,0) - (2,0) */
+	assert_false(topo_cut(&t, 2, 4)); /* the same from there */
+	assert_true(topo_cut(&t, 4, 5));  /* (4,0) - (4,1) */
+	assert_int_equal(topo_far(&t, 1, 3), TOPO_FAR_NONE);
 	check_all(&t, false);
-	assert_int_equal(ex_topo_hops(&t, 1, 2), 4);
-	assert_int_equal(ex_topo_hops(&t, 2, 0), 3);
-	assert_int_equal(ex_topo_hops(&t, 6, 7), 1);
-	assert_int_equal(ex_topo_hops(&t, 4, 9), 3);
-	assert_true(ex_topo_cut(&t, 4, 3)); /* (4,0) - (0,0): two lines */
-	assert_int_equal(ex_topo_hops(&t, 1, 2), UINT32_MAX);
-	assert_int_equal(ex_topo_hops(&t, 1, 0), 1);
+	assert_int_equal(topo_hops(&t, 1, 2), 4);
+	assert_int_equal(topo_hops(&t, 2, 0), 3);
+	assert_int_equal(topo_hops(&t, 6, 7), 1);
+	assert_int_equal(topo_hops(&t, 4, 9), 3);
+	assert_true(topo_cut(&t, 4, 3)); /* (4,0) - (0,0): two lines */
+	assert_int_equal(topo_hops(&t, 1, 2), UINT32_MAX);
+	assert_int_equal(topo_hops(&t, 1, 0), 1);
 }
 
 static void test_large(void **st)
 {
-	struct ex_topo t = grid(32, 32, 64, true);
+	struct topology t = grid(32, 32, 64, true);
 	uint64_t sum = 0;
 
 	assert_int_equal(t.nodes, 65536);
 	for (uint32_t i = 0; i < 65536; i++)
-		sum += ex_topo_hops(&t, 12345, i);
+		sum += topo_hops(&t, 12345, i);
 	/* mean of |distance| in rings of 32, 32, 64: 8 + 8 + 16 */
 	assert_int_equal(sum, 65536 * 32);
 }

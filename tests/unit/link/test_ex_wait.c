@@ -75,9 +75,7 @@ static void rig_init(struct rig *g)
 		struct weft_comp *c = &g->comp[i];
 
 		snprintf(g->name[i], sizeof(g->name[i]), "s%u", i);
-		g->x[i].place = (struct ex_place){ .magic = EX_PLACE_MAGIC,
-						   .node = i,
-						   .waits = &ops };
+		g->x[i].place = (struct ex_place){ .node = i, .waits = &ops };
 		g->x[i].lock = EX_UNLOCKED;
 		*c = (struct weft_comp){ .cls = &switches,
 					 .name = g->name[i],

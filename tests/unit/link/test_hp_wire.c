@@ -293,7 +293,7 @@ static void a_way_is_as_few_elements_as_can_say_it(void **state)
 	uint8_t el[HP_ROUTE_MAX];
 
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
-		struct ex_topo t = grid(v[i].x, v[i].y, v[i].z, true);
+		struct topology t = grid(v[i].x, v[i].y, v[i].z, true);
 
 		assert_int_equal(hp_route_topo(&t, v[i].s, v[i].d, el), v[i].n);
 		assert_memory_equal(el, v[i].el, strlen(v[i].el));

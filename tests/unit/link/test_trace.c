@@ -11,7 +11,7 @@
 static struct trace *parse(const char *text, struct weft_err *err)
 {
 	*err = (struct weft_err){ 0 };
-	return trace_parse("t.trace", text, strlen(text), 8, err);
+	return trace_parse("t.trace", text, strlen(text), 8, 4096, err);
 }
 
 static void test_good(void **st)
@@ -96,7 +96,7 @@ static void test_many(void **st)
 		fprintf(f, "%u %u %u 8 p%u %s%u\n", 20000 - i, i % 8,
 			(i + 1) % 8, i, i ? "p" : "-\n#", i ? i - 1 : 0);
 	fclose(f);
-	t = trace_parse("x", text, len, 8, &err);
+	t = trace_parse("x", text, len, 8, 4096, &err);
 	assert_non_null(t);
 	assert_int_equal(t->n, 20000);
 	for (uint32_t i = 1; i < t->n; i++) {
@@ -105,9 +105,9 @@ static void test_many(void **st)
 	}
 	trace_free(t);
 	free(text);
-	assert_null(trace_load("/nonexistent/x", 8, &err));
+	assert_null(trace_load("/nonexistent/x", 8, 4096, &err));
 	err.code = 0;
-	assert_null(trace_load("/dev/zero", 8, &err));
+	assert_null(trace_load("/dev/zero", 8, 4096, &err));
 	assert_non_null(strstr(err.msg, "no file"));
 }
 
@@ -116,7 +116,7 @@ static void a_file_is_read_whatever_size_it_says(void **state)
 {
 	struct weft_err err = { 0 };
 
-	assert_null(trace_load("/proc/self/status", 8, &err));
+	assert_null(trace_load("/proc/self/status", 8, 4096, &err));
 	assert_non_null(strstr(err.msg, "/proc/self/status:1: "));
 }
 
@@ -128,7 +128,7 @@ static void a_pipe_is_refused(void **state)
 
 	assert_int_equal(pipe(p), 0);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", p[0]);
-	assert_null(trace_load(name, 8, &err));
+	assert_null(trace_load(name, 8, 4096, &err));
 	assert_non_null(strstr(err.msg, "write it to a file first"));
 	close(p[0]);
 	close(p[1]);

@@ -65,7 +65,8 @@ void exrig_new_of(struct exrig *r, const char *dims,
 
 	memset(r, 0, sizeof(*r));
 	sscanf(dims, "%ux%ux%u", &size[0], &size[1], &size[2]);
-	must(ex_topo_grid(&r->topo, size, 3, true, false, &err), &err);
+	must(topo_grid(&r->topo, EX_TOPO_PORTS, size, 3, true, false, &err),
+	     &err);
 	r->topo.path = r->topo.dateline = true;
 	r->nodes = r->topo.nodes;
 	assert(r->nodes <= EXRIG_NODES);
@@ -152,12 +153,12 @@ static void join_cables(struct exrig *r, uint32_t i)
 	struct weft_err err = { 0 };
 
 	for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++) {
-		uint32_t far = ex_topo_far(&r->topo, i, p), q;
+		uint32_t far = topo_far(&r->topo, i, p), q;
 		struct weft_comp *cable;
 
-		if (far == EX_FAR_NONE || r->node[i].xbar->ports[p].peer)
+		if (far == TOPO_FAR_NONE || r->node[i].xbar->ports[p].peer)
 			continue;
-		q = ex_topo_far_port(&r->topo, i, p);
+		q = topo_far_port(&r->topo, i, p);
 		cable = rig_add(r, &weft_class_extoll_cable, "c",
 				i * EX_PORTS + p, "");
 		must(weft_comp_init(cable, &err), &err);
@@ -199,7 +200,7 @@ void exrig_run(struct exrig *r)
 void exrig_free(struct exrig *r)
 {
 	weft_sim_free(r->sim);
-	ex_topo_fini(&r->topo);
+	topo_fini(&r->topo);
 }
 
 uint64_t exrig_counter(const struct weft_comp *c, const char *name)

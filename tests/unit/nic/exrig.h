@@ -4,7 +4,7 @@
 #ifndef TESTS_NIC_EXRIG_H
 #define TESTS_NIC_EXRIG_H
 
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "weft/prog.h"
 
 enum { EXRIG_NODES = 12 };
@@ -21,7 +21,7 @@ struct exrig {
 	struct weft_sim *sim;
 	struct exrig_node node[EXRIG_NODES];
 	uint32_t nodes;
-	struct ex_topo topo;
+	struct topology topo;
 	struct {
 		struct weft_comp *comp, *xbar;
 		uint32_t port;

@@ -65,7 +65,7 @@ const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid)
 /* Forward path to the other node's NP0, return path to our NP1. */
 static void route_write(struct hpdrv *d, uint32_t to)
 {
-	const struct ex_topo *t = &d->rig->topo;
+	const struct topology *t = &d->rig->topo;
 	uint8_t *b = d->rs + HPDRV_ROUTE * to, el[HP_ROUTE_MAX];
 	int nf = hp_route_topo(t, d->node, to, el), nr;
 

@@ -289,7 +289,7 @@ static void test_wrong(void **state)
 /* ---- with NICs ---- */
 
 static struct weft_comp *nic[2], *end[2];
-static struct ex_topo topo;
+static struct topology topo;
 
 static void open_pair(const char *set0, const char *set1)
 {
@@ -299,7 +299,9 @@ static void open_pair(const char *set0, const char *set1)
 	char name[8];
 
 	sim = weft_sim_new(1);
-	assert_int_equal(ex_topo_grid(&topo, size, 1, false, false, NULL), 0);
+	assert_int_equal(
+		topo_grid(&topo, EX_TOPO_PORTS, size, 1, false, false, NULL),
+		0);
 	topo.path = true;
 	for (uint32_t i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "n%u.bus", i);

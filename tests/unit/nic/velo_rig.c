@@ -405,7 +405,8 @@ static void net_topo(struct xr *r)
 	const uint32_t size[] = { 2 };
 	struct weft_err err = { 0 };
 
-	must(ex_topo_grid(&r->topo, size, 1, false, false, &err), &err);
+	must(topo_grid(&r->topo, EX_TOPO_PORTS, size, 1, false, false, &err),
+	     &err);
 	r->topo.path = true;
 }
 
@@ -444,7 +445,7 @@ void xr_free(struct xr *r)
 
 	must(weft_sim_finish(r->sim, &err), &err);
 	weft_sim_free(r->sim);
-	ex_topo_fini(&r->topo);
+	topo_fini(&r->topo);
 }
 
 /* ---- driving ---- */

@@ -6,7 +6,7 @@
 #define TESTS_NIC_VELO_RIG_H
 
 #include "systems/extoll/network/network_port.h"
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "systems/extoll/nic/regs_map.h"
 #include "weft/bus.h"
 #include "weft/sim.h"
@@ -88,7 +88,7 @@ struct xr {
 	struct weft_comp *nic[2], *sw[2];
 	struct xbus *bus[2];
 	struct xnet *net; /* one NIC */
-	struct ex_topo topo;
+	struct topology topo;
 	struct weft_clock core;
 };
 

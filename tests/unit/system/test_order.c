@@ -11,7 +11,7 @@
 #include "components.h"
 #include "host/prog.h"
 #include "measure/result.h"
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "weft/sim.h"
 
 enum { NODES = 4, PARTS = 6 * NODES };
@@ -146,7 +146,7 @@ static const struct kind extoll_kinds[] = {
 	{ 0 },
 };
 
-static struct ex_topo ring;
+static struct topology ring;
 
 static void extoll_place(struct weft_comp *c, uint32_t i)
 {
@@ -258,10 +258,11 @@ static void test_extoll(void **state)
 	uint32_t size[] = { NODES };
 	struct weft_err err = { 0 };
 
-	assert_int_equal(ex_topo_grid(&ring, size, 1, true, false, &err), 0);
+	assert_int_equal(
+		topo_grid(&ring, EX_TOPO_PORTS, size, 1, true, false, &err), 0);
 	ring.path = ring.dateline = true;
 	any_order_same_bytes(&extoll);
-	ex_topo_fini(&ring);
+	topo_fini(&ring);
 }
 
 int main(void)

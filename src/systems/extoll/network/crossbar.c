@@ -381,7 +381,6 @@ int xb_init(struct weft_comp *c, struct weft_err *err)
 	link = xb_cfg_link(x);
 	inner = xb_cfg_internal(x);
 	x->comp = c;
-	x->place.magic = EX_PLACE_MAGIC;
 	x->place.waits = &xb_waits;
 	x->armed = WEFT_NEVER;
 	for (i = 0; i < EX_PORTS; i++) {

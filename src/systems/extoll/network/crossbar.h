@@ -4,7 +4,7 @@
 #define SYSTEMS_EXTOLL_NETWORK_CROSSBAR_H
 
 #include "base/vec.h"
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "systems/extoll/network/cell_channel.h"
 #include "weft/trace.h"
 
@@ -77,7 +77,7 @@ enum {
 };
 
 struct xb {
-	struct ex_place place; /* first: see net/direct_route.h */
+	struct ex_place place; /* first */
 	struct weft_comp *comp;
 	uint64_t armed;	     /* cycle of the live wake-up, or WEFT_NEVER */
 	weft_time_t armed_t; /* its time */
@@ -89,7 +89,7 @@ struct xb {
 	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
 	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
 	const struct eport *peer[EX_PORTS];
-	struct ex_here here;
+	struct topo_here here;
 	struct xb_out out[EX_PORTS];
 	struct xb_in in[EX_PORTS];
 	struct eport ep[EX_PORTS];

@@ -12,7 +12,7 @@
 static uint32_t port_dim(const struct xb *x, uint32_t port)
 {
 	if (x->place.topo)
-		return ex_topo_dim(x->place.topo, port);
+		return topo_dim(x->place.topo, port);
 	return port < EX_INTERNAL ? 0xff : (port - EX_INTERNAL) / 2;
 }
 
@@ -67,7 +67,7 @@ static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
 	if (m->dest == x->node)
 		return m->port;
 	if (x->place.topo)
-		return ex_here_port(&x->here, x->place.topo, m->dest);
+		return topo_here_port(&x->here, x->place.topo, m->dest);
 	return m->dest < x->n_table ? x->table[m->dest] : XB_NONE;
 }
 
@@ -129,11 +129,11 @@ void xb_place(struct xb *x)
 	if (!x->place.topo)
 		return;
 	x->node = x->place.node;
-	x->datelines |= ex_topo_datelines(x->place.topo, x->node);
-	ex_here_init(&x->here, x->place.topo, x->node);
+	x->datelines |= topo_datelines(x->place.topo, x->node);
+	topo_here_init(&x->here, x->place.topo, x->node);
 }
 
-/* ---- what waits (net/direct_route.h) ---- */
+/* ---- what waits (net/topology.h) ---- */
 
 static struct ex_wait wait_of(struct xb *x, uint32_t in, uint32_t o,
 			      const struct ecell *c)

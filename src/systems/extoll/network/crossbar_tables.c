@@ -267,4 +267,5 @@ WEFT_COMPONENT(extoll_xbar, .name = "extoll.xbar", .kind = WEFT_KIND_SWITCH,
 			.sample = xb_sample,
 			.waiting = xb_waiting,
 			.route = xb_set_table,
+			.place = ex_stand,
 			.fini = xb_fini });

@@ -86,7 +86,7 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 			"%s.clock: sources measure in cycles, their clock must be that of all crossbars, e.g. extoll.*.clock=200MHz",
 			gen.comp->name);
 	if (!n->gen) {
-		n->gen = calloc(n->topo.nodes, sizeof(*n->gen));
+		n->gen = calloc(n->topo->nodes, sizeof(*n->gen));
 		if (!n->gen)
 			abort();
 		n->latency = weft_hist(net, "latency", "cycles");
@@ -105,11 +105,11 @@ const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
 {
 	if (n->perm && n->perm_seed == seed)
 		return n->perm;
-	n->perm = realloc(n->perm, n->topo.nodes * sizeof(*n->perm));
+	n->perm = realloc(n->perm, n->topo->nodes * sizeof(*n->perm));
 	if (!n->perm)
 		abort();
 	n->perm_seed = seed;
-	pattern_permute(seed, n->perm, n->topo.nodes);
+	pattern_permute(seed, n->perm, n->topo->nodes);
 	return n->perm;
 }
 
@@ -118,7 +118,7 @@ int exnet_pattern(const struct ex_place *at, uint64_t permutation,
 {
 	struct pattern_shape s = { .dest = dest };
 
-	if (at->topo && at->topo->kind == EX_TOPO_GRID) {
+	if (at->topo && at->topo->kind == TOPO_GRID) {
 		s.size = at->topo->size;
 		s.dims = at->topo->dims;
 	}
@@ -303,6 +303,12 @@ static int net_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct exnet *n = c->state;
 
+	for (uint32_t i = 0; i < n->n_xbars; i++)
+		if (!ex_stands(n->xbar[i]))
+			return weft_fail(
+				err, EINVAL,
+				"%s: %s is no crossbar of EXTOLL, whose cells it knows",
+				c->name, n->xbar[i]->cls->name);
 	net_clock(n);
 	if (!n->clk.num)
 		return weft_fail(err, EINVAL,
@@ -322,11 +328,44 @@ static int net_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* The longest way in a grid without cuts; others are looked at one by one. */
+static uint32_t longest_way(const struct topology *t)
+{
+	uint32_t most = 0, s, d;
+
+	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
+		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
+						       : t->size[i] - 1;
+	for (s = 0; t->kind == TOPO_GRAPH && s < t->nodes; s++)
+		for (d = 0; d < t->nodes && most < EX_ROUTE_MAX; d++) {
+			uint32_t n = topo_hops(t, s, d);
+
+			most = n > most ? n : most;
+		}
+	return most;
+}
+
+static int net_network(struct weft_comp *c, const struct weft_network *parts,
+		       struct weft_err *err)
+{
+	struct exnet *n = c->state;
+
+	n->topo = parts->topo;
+	n->xbar = parts->switches;
+	n->n_xbars = parts->n_switches;
+	if (n->topo->path && longest_way(n->topo) + 1 > EX_ROUTE_MAX)
+		return weft_fail(
+			err, EINVAL,
+			"a route has room for %u hops, the longest way is longer: use routing: table",
+			EX_ROUTE_MAX - 1);
+	return 0;
+}
+
 static void net_fini(struct weft_comp *c)
 {
 	struct exnet *n = c->state;
 
-	ex_topo_fini(&n->topo);
+	topo_free(n->topo);
 	free(n->gen);
 	trace_free(n->trace);
 	free(n->xbar);
@@ -345,4 +384,5 @@ WEFT_COMPONENT(extoll_net, .name = "extoll.net", .kind = WEFT_KIND_TRAFFIC,
 			.event = net_event,
 			.finish = net_finish,
 			.sample = net_sample,
+			.network = net_network,
 			.fini = net_fini });

@@ -13,7 +13,7 @@
 
 #include "measure/growth.h"
 #include "measure/steady_state.h"
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "net/pattern.h"
 
 struct trace;
@@ -57,7 +57,7 @@ struct exnet {
 	bool detect;
 	char note[200];
 	/* from the fabric; arrays belong to us */
-	struct ex_topo topo;
+	struct topology *topo;
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
 	/* sources of traffic by node; what they share */
@@ -108,7 +108,7 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 /* Those there are; the loop's body is a statement. */
 #define EXNET_GENS(n, e)                                                       \
 	for (const struct exnet_end *e = (n)->gen;                             \
-	     e && e < (n)->gen + (n)->topo.nodes; e++)                         \
+	     e && e < (n)->gen + (n)->topo->nodes; e++)                        \
 		if (e->comp)
 /* pattern_init for a source that stands at `at`, with the network's shape. */
 int exnet_pattern(const struct ex_place *at, uint64_t permutation,

@@ -158,7 +158,6 @@ static int extoll_init(struct weft_comp *c, struct weft_err *err)
 
 	n->comp = c;
 	n->bus = &c->ports[EX_PORT_BUS];
-	n->place.magic = EX_PLACE_MAGIC;
 	n->place.node = n->node == 65535 ? node_of(c->name) : n->node;
 	n->clock = weft_clock_offset_ppm(n->clock, (int32_t)n->ppm);
 	ex_rf_init(n);
@@ -281,4 +280,6 @@ WEFT_COMPONENT(extoll_nic, .name = "extoll.nic", .kind = WEFT_KIND_NIC,
 			.event = extoll_event,
 			.finish = extoll_finish,
 			.sample = extoll_sample,
-			.fini = extoll_fini });
+			.fini = extoll_fini,
+			.place = ex_stand },
+	       .network_parts = &ex_network_parts);

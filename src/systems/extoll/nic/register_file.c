@@ -152,8 +152,8 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 		return true;
 	}
 	return n->place.topo && dest < n->place.topo->nodes &&
-	       ex_topo_route(n->place.topo, n->place.node, dest, port,
-			     ex_coins_pair(n->place.node, dest), f);
+	       ex_route_make(n->place.topo, n->place.node, dest, port,
+			     topo_coins_pair(n->place.node, dest), f);
 }
 
 void ex_rf_fini(struct extoll_nic *n)

@@ -4,7 +4,7 @@
 #ifndef SYSTEMS_EXTOLL_NIC_REGISTER_FILE_H
 #define SYSTEMS_EXTOLL_NIC_REGISTER_FILE_H
 
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "systems/extoll/nic/regs_map.h"
 #include "weft/bus.h"
 
@@ -38,7 +38,7 @@ struct ex_routes {
 /* Fills route and meta of a packet to internal port `port` of node dest:
  * command words, class 0 request or 1 response.  Entries written through the
  * registers come first; for the others the network's routes
- * (net/direct_route.h) stand, as if management software had loaded them. False:
+ * (net/topology.h) stand, as if management software had loaded them. False:
  * there is no route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);

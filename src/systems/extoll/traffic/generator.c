@@ -179,7 +179,6 @@ static int egen_init(struct weft_comp *c, struct weft_err *err)
 	struct egen *g = c->state;
 	struct eport_cfg cfg = eport_cfg_internal(g->width, &g->clock);
 
-	g->place.magic = EX_PLACE_MAGIC;
 	if (g->node >= g->nodes)
 		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
 				 c->name, g->node, g->nodes);
@@ -277,4 +276,6 @@ WEFT_COMPONENT(extoll_gen, .name = "extoll.gen", .kind = WEFT_KIND_TRAFFIC,
 			.event = egen_event,
 			.sample = egen_sample,
 			.finish = egen_finish,
-			.fini = egen_fini });
+			.fini = egen_fini,
+			.place = ex_stand },
+	       .network_parts = &ex_network_parts);

@@ -148,7 +148,8 @@ int egen_replay_start(struct weft_comp *c, struct weft_err *err)
 			"%s: packets of a trace have its numbers, not those that verify compares: leave one out",
 			c->name);
 	if (!g->net->trace)
-		g->net->trace = trace_load(g->trace, g->nodes, err);
+		g->net->trace =
+			trace_load(g->trace, g->nodes, EX_PAYLOAD_MAX, err);
 	if (!g->net->trace)
 		return -EINVAL;
 	r = g->replay = calloc(1, sizeof(*r));

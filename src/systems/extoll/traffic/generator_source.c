@@ -148,8 +148,8 @@ uint32_t egen_flits(const struct egen *g, const struct weft_frame *f)
 /* Packets of a pair may overtake each other unless their order is checked. */
 static uint32_t egen_coins(const struct egen *g, uint32_t d)
 {
-	return g->check ? ex_coins_pair(g->node, d)
-			: ex_coins((uint64_t)g->node << 48 | g->made);
+	return g->check ? topo_coins_pair(g->node, d)
+			: topo_coins((uint64_t)g->node << 48 | g->made);
 }
 
 struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
@@ -165,7 +165,7 @@ struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
 			       .dest = (uint16_t)d,
 			       .port = (uint8_t)g->port,
 			       .dim = 0xff };
-	if (g->place.topo && !ex_topo_route(g->place.topo, g->node, d, g->port,
+	if (g->place.topo && !ex_route_make(g->place.topo, g->node, d, g->port,
 					    egen_coins(g, d), f)) {
 		weft_frame_free(f);
 		return NULL;

@@ -247,12 +247,11 @@ static void src_shift(struct load *l)
 int load_src_start(struct load *l, struct weft_err *err)
 {
 	struct weft_comp *nic = l->dev->peer->comp;
-	const struct ex_place alone = { .node = l->node }, *at = nic->state;
+	const struct ex_place alone = { .node = l->node };
+	const struct ex_place *at = ex_stands(nic) ? nic->state : &alone;
 	struct weft_err sub = { 0 };
 	double mean = flits_mean(l);
 
-	if (nic->cls->state_size < sizeof(*at) || at->magic != EX_PLACE_MAGIC)
-		at = &alone;
 	l->node = at->node;
 	l->net = at->net;
 	l->pat = (struct pattern){ .kind = l->pattern,

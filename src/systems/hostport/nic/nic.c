@@ -244,7 +244,6 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 
 	n->comp = c;
 	n->bus = &c->ports[HP_PORT_BUS];
-	n->place.magic = EX_PLACE_MAGIC;
 	n->place.node = n->node == 65535 ? node_of(c->name) : n->node;
 	n->f_core = weft_clock_offset_ppm(n->f_core, (int32_t)n->ppm);
 	n->net_clock = weft_clock_offset_ppm(n->net_clock, (int32_t)n->ppm);
@@ -408,4 +407,6 @@ WEFT_COMPONENT(
 		 .event = hp_event,
 		 .sample = hp_sample,
 		 .finish = hp_finish,
-		 .fini = hp_fini });
+		 .fini = hp_fini,
+		 .place = ex_stand },
+	.network_parts = &ex_network_parts);

@@ -181,7 +181,7 @@ WRITE(route_node, route_node, (uint32_t)val)
 
 static int route_elements(struct hp_nic *n, uint8_t *el)
 {
-	const struct ex_topo *t = n->place.topo;
+	const struct topology *t = n->place.topo;
 
 	memset(el, 0, HP_ROUTE_MAX);
 	if (n->route_node == n->place.node)

@@ -53,12 +53,12 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n)
 	return true;
 }
 
-int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
+int hp_route_topo(const struct topology *t, uint32_t s, uint32_t d, uint8_t *el)
 {
-	uint32_t n = 0, coins = ex_coins_pair(s, d);
+	uint32_t n = 0, coins = topo_coins_pair(s, d);
 
 	while (s != d) {
-		uint32_t port = ex_topo_way(t, s, d, coins);
+		uint32_t port = topo_way(t, s, d, coins);
 		uint8_t one;
 
 		if (port < EX_INTERNAL || port >= EX_PORTS)
@@ -71,7 +71,7 @@ int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el)
 			return -1;
 		else
 			el[n++] = one | 1;
-		s = ex_topo_far(t, s, port);
+		s = topo_far(t, s, port);
 	}
 	return (int)n;
 }

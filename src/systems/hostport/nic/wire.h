@@ -30,7 +30,7 @@
 #ifndef SYSTEMS_HOSTPORT_NIC_WIRE_H
 #define SYSTEMS_HOSTPORT_NIC_WIRE_H
 
-#include "net/direct_route.h"
+#include "systems/extoll/network/place.h"
 #include "systems/extoll/network/route_runs.h"
 
 enum {
@@ -107,6 +107,7 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
  * EX_RUNS_BYTES bytes. */
 bool hp_route_fits(const struct hp_route *r);
 /* The way from s to the crossbar of d, as elements; count, or -1: none. */
-int hp_route_topo(const struct ex_topo *t, uint32_t s, uint32_t d, uint8_t *el);
+int hp_route_topo(const struct topology *t, uint32_t s, uint32_t d,
+		  uint8_t *el);
 
 #endif

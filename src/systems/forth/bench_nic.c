@@ -72,8 +72,6 @@ static int one(struct bench_ctx *b, const struct registry *reg,
 	return ret;
 }
 
-int bench_nic(struct bench_ctx *b, struct weft_err *err);
-
 int bench_nic(struct bench_ctx *b, struct weft_err *err)
 {
 	struct registry reg;

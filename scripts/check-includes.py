@@ -16,7 +16,7 @@ A system lies in src/systems/<name>:
     published*.c -> base, measure, front/repro
     bench_*.c    -> base, measure, front/bench, front/exp, its link
 
-Shared code never includes a system.  A system includes a folder of another
+Shared code never includes a system, nor names one.  A system includes a folder of another
 only if its system.def says so: USES("NAME/FOLDER").
 
     check-includes.py [ROOT]       prints violations, exit 1 when there are any
@@ -60,6 +60,17 @@ PARTS = {
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
     "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),
 }
+# What systems bring, as lines that shared code reads.
+LISTS = ("systems.def", "systems/tour.def", "systems/examples.def")
+# Words of systems that code outside of them may not use, but for the section
+# of a specification that a class or parameter cites; comments may.
+NAMES = re.compile(
+    r"\b(forth|extoll|hostport|atoll|hvia|velo|vipl)\b|\bHost Port\b|"
+    r"\b(eth|coh)\.[a-z]\w*|\b(ex|hp|hv|velo|vipl|forth|extoll)_\w+",
+    re.I)
+CITES = re.compile(r"\b(forth|extoll|hostport|hvia|Host Port)(\.md| "
+                   r"specification)?\s+(T-)?[0-9]", re.I)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 USES = re.compile(r'^USES\("([^"]+)"\)$', re.M)
 
@@ -138,10 +149,10 @@ def verdict(root, path, target):
         return system_verdict(root, inner, outer)
     if src not in SHARED:
         return "folder src/%s is not in the order" % src
+    if outer in LISTS:
+        return None
     if dst == "systems":
         return "shared code includes no system"
-    if outer == "systems.def":
-        return None  # a list of names
     if "/" not in outer:
         return None if src == "front" else "only front knows the list"
     if src == dst:
@@ -172,6 +183,27 @@ def violations(root):
                 why = target and verdict(root, path, target)
                 if why:
                     yield "%s:%d: %s (%s)" % (path, number, why, m.group(2))
+
+
+def shared(path):
+    """Is this a source of no system?"""
+    top = path.split("/")
+    return top[0] == "src" and len(top) > 2 and top[1] != "systems"
+
+
+def named(root):
+    """Words of systems in shared code."""
+    for path in files(root):
+        if not shared(path):
+            continue
+        with open(os.path.join(root, path), errors="replace") as f:
+            text = COMMENT.sub(lambda m: "\n" * m.group().count("\n"),
+                               f.read())
+        for number, line in enumerate(CITES.sub("", text).split("\n"), 1):
+            m = None if INCLUDE.match(line) else NAMES.search(line)
+            if m:
+                yield "%s:%d: shared code names a system (%s)" % (
+                    path, number, m.group())
 
 
 BAD = {
@@ -211,6 +243,16 @@ GOOD = {
     "src/net/arb.c": "sim/s.h",
     "src/sim/b.c": "weft/sim.h",
 }
+NAMED = {
+    "src/net/n1.c": 'x = find("extoll.xbar");\n',
+    "src/front/cli/n2.c": "/* a */ struct ex_meta m;\n",
+    "src/host/n3.c": '/* one\n * two */ "the Host Port"\n',
+}
+CITED = {
+    "src/host/c1.c": '.source = "FORTH specification 2.1", /* EXTOLL */\n',
+    "src/net/c2.c": '.source = "forth.md 4.9, extoll.md T-28"\n',
+    "src/systems/extoll/nic/c3.c": 'find("extoll.xbar");\n',
+}
 EMPTY = ["src/base/b.h", "src/sim/s.h", "src/front/f.h", "src/host/bus.h",
          "src/host/mem.h", "src/host/prog.h", "src/endpoint/e.h",
          "src/systems/forth/link/l.h", "src/systems/forth/lib/l.h",
@@ -232,18 +274,24 @@ def self_test():
         for path, inc in {**BAD, **GOOD}.items():
             write(path, '#include "%s"\n' % inc)
         found = {v.split(":")[0] for v in violations(root)}
+        for path, text in {**NAMED, **CITED}.items():
+            write(path, text)
+        words = {v.split(":")[0] for v in named(root)}
     missed, false = set(BAD) - found, found - set(BAD)
     for path in sorted(missed):
         print("not found: %s includes %s" % (path, BAD[path]))
     for path in sorted(false):
         print("wrongly refused: %s includes %s" % (path, GOOD[path]))
-    return 1 if missed or false else 0
+    for path in sorted(words ^ set(NAMED)):
+        print("names of systems, found or not: %s" % path)
+    return 1 if missed or false or words != set(NAMED) else 0
 
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    found = list(violations(sys.argv[1] if len(sys.argv) > 1 else "."))
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    found = list(violations(root)) + list(named(root))
     for line in found:
         print(line)
     return 1 if found else 0

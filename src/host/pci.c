@@ -242,18 +242,17 @@ static int pci_init(struct weft_comp *c, struct weft_err *err)
 	return pcibus_init(c, &pci_kind, &pci_ops, err);
 }
 
-WEFT_COMPONENT(bus_pci, .name = "bus.pci", .kind = WEFT_KIND_BUS,
-	       .doc = "conventional PCI bus with delayed reads, and its bridge",
-	       .source =
-		       "Host Port specification 10.1, 11.2; HVIA "
-		       "specification 2.1",
-	       .not_modelled = "parity, initiator wait states, write merging",
-	       .state_size = sizeof(struct pcibus), .params = pci_params,
-	       .presets = pci_presets, .counters = pci_counters,
-	       .n_counters = PCIBUS_C_PCI_N, .ports = pcibus_ports,
-	       .ops = { .init = pci_init,
-			.arrive = pcibus_arrive,
-			.event = pcibus_event,
-			.ahead = pcibus_ahead,
-			.finish = pcibus_finish,
-			.fini = pcibus_fini });
+WEFT_COMPONENT(
+	bus_pci, .name = "bus.pci", .kind = WEFT_KIND_BUS,
+	.doc = "conventional PCI bus with delayed reads, and its bridge",
+	.source = "Host Port specification 10.1, 11.2; HVIA specification 2.1",
+	.not_modelled = "parity, initiator wait states, write merging",
+	.state_size = sizeof(struct pcibus), .params = pci_params,
+	.presets = pci_presets, .counters = pci_counters,
+	.n_counters = PCIBUS_C_PCI_N, .ports = pcibus_ports,
+	.ops = { .init = pci_init,
+		 .arrive = pcibus_arrive,
+		 .event = pcibus_event,
+		 .ahead = pcibus_ahead,
+		 .finish = pcibus_finish,
+		 .fini = pcibus_fini });

@@ -8,9 +8,9 @@
  * good where transmissions would have come with gaps in between.
  * For any wire format.
  *
- * With `overtake`, on Ethernet lines, a late frame is passed by those behind
- * it, as in a network with several ways; one that comes late may then overlap
- * another. */
+ * With `overtake`, where the receiver takes any order, a late frame is passed
+ * by those behind it, as in a network with several ways; one that comes late
+ * may then overlap another. */
 #include <errno.h>
 
 #include "net/fault.h"
@@ -35,8 +35,9 @@ static const struct weft_param delay_params[] = {
 		   "longest delay"),
 	WEFT_PARAM(REAL, struct delay, share, "1", "0..1", OWN,
 		   "probability that a transmission is delayed"),
-	WEFT_PARAM(BOOL, struct delay, overtake, "no", "", OWN,
-		   "Ethernet: those behind a late one do not wait for it"),
+	WEFT_PARAM(
+		BOOL, struct delay, overtake, "no", "", OWN,
+		"those behind a late one do not wait for it, on lines whose receivers take any order"),
 	WEFT_PARAM(U64, struct delay, frame, "0", "", OWN,
 		   "not at random: the one with this number (from 1) is late, "
 		   "by `max`; 0 = at random"),
@@ -91,7 +92,7 @@ static int delay_start(struct weft_comp *c, struct weft_err *err)
 	if (d->overtake && (!w || !w->may_overtake))
 		return weft_fail(
 			err, EINVAL,
-			"%s: overtake: %s.%s is no Ethernet line, others keep order",
+			"%s: overtake: the receiver of %s.%s takes frames in order only",
 			c->name, c->on->comp->name, c->on->name);
 	return 0;
 }

@@ -19,47 +19,14 @@ enum { SETS = 3, TURNS = 3 };
 static const struct {
 	const char *name, *exp, *quick[SETS], *full[SETS];
 } runs[] = {
-	{ "forth",
-	  "forth/one-way",
-	  { "workload.count=500" },
-	  { "workload.count=4000" } },
-	{ "forth_uniform",
-	  "forth/uniform",
-	  { "sweep=none", "workload.count=200" },
-	  { "sweep=none", "workload.count=2000" } },
-	{ "forth_no_hosts",
-	  "forth/benes",
-	  { "sweep=none", "traffic.size=24", "run.until=600us" },
-	  { "sweep=none", "traffic.size=24", "run.until=2ms" } },
-	{ "forth_no_bytes", /* packets of 512 that the run does not carry */
-	  "forth/benes",
-	  { "sweep=none", "run.until=800us" },
-	  { "sweep=none" } },
-	{ "extoll",
-	  "extoll/alltoall",
-	  { "workload.count=50" },
-	  { "workload.count=400" } },
-	{ "extoll_rma",
-	  "extoll/rma-put-bw",
-	  { "workload.count=200" },
-	  { "workload.count=1500" } },
-	{ "extoll_no_hosts",
-	  "extoll/net-torus",
-	  { "sweep=none", "fabric.net.measure=5000" },
-	  { "sweep=none", "fabric.net.measure=50000" } },
-	{ "hostport",
-	  "hostport/ep-traffic",
-	  { "workload.1.count=20" },
-	  { "workload.1.count=150" } },
-	{ "atoll",
-	  "hostport/atoll-pingpong",
-	  { "workload.count=500", "workload.mode=dma", "workload.size=1024" },
-	  { "workload.count=4000", "workload.mode=dma",
-	    "workload.size=1024" } },
-	{ "hvia",
-	  "hvia/latency",
-	  { "sweep=none", "workload.size=65536", "workload.count=4" },
-	  { "sweep=none", "workload.size=65536", "workload.count=30" } },
+#define CAPTURE_RUN(name, exp, quick, full) { name, exp, quick, full },
+#define SETTINGS(...)                                                          \
+	{                                                                      \
+		__VA_ARGS__                                                    \
+	}
+#include "systems.def"
+#undef CAPTURE_RUN
+#undef SETTINGS
 };
 
 /* CPU time of one run; path: with a capture there. */

@@ -12,6 +12,7 @@
 
 #include "front/bench/bench.h"
 #include "front/exec/mpi.h"
+#include "systems/examples.def"
 
 enum { OUT = 4096, ARGS = 32, PROCS = 2 };
 
@@ -204,7 +205,7 @@ static bool bench_find(struct fabric_bench *f)
 	return true;
 }
 
-#define PAIR "--fabric exec/extoll-pair -n 2 "
+#define PAIR "--fabric " EXAMPLE_MACHINE " -n 2 "
 
 int bench_exec(struct bench_ctx *b, struct weft_err *err)
 {

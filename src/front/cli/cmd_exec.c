@@ -9,6 +9,7 @@
 #include "front/exec/mpi.h"
 #include "front/out/out.h"
 #include "front/trace/timeline.h"
+#include "systems/examples.def"
 
 /* The machine with what was asked to run on it. */
 struct exec_cmd {
@@ -230,7 +231,8 @@ static int exec_check(struct cli *c, struct weft_err *err)
 	if (!c->fabric.n)
 		return weft_fail(
 			err, EINVAL,
-			"exec: --fabric is missing: name a machine, e.g. exec/extoll-pair (weft list experiments)");
+			"exec: --fabric is missing: name a machine, e.g. " EXAMPLE_MACHINE
+			" (weft list experiments)");
 	if (c->fabric.n > 1 && (c->trace || c->waves || c->capture.n))
 		return weft_fail(
 			err, EINVAL,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/repro/sense.h"
+#include "systems/examples.def"
 
 static int check_names(const struct cli *c)
 {
@@ -18,7 +19,9 @@ static int check_names(const struct cli *c)
 			return cli_unknown(
 				"reproduce: no system or row", word,
 				reproduce_next, NULL,
-				"give a system, e.g. 'forth', or the id of a row, e.g. 'F15'");
+				"give a system, e.g. '" EXAMPLE_SYSTEM
+				"', or the id of a row, e.g. '" EXAMPLE_ROW
+				"'");
 	}
 	return 0;
 }

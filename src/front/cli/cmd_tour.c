@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "front/cli/cli.h"
+#include "systems/examples.def"
 
 struct step {
 	const char *title, *before;
@@ -17,47 +18,7 @@ struct step {
 
 /* Words are separated by spaces; '...' holds a word together, as in a shell. */
 static const struct step steps[] = {
-	{ "A published number",
-	  "The paper of FORTH's prototype measures 2.4 Gb/s from one node to "
-	  "another through\nits switch.  Here are the same NICs, bus, link and "
-	  "switch, cycle by cycle; the\nnumber is what their programs "
-	  "measure.",
-	  { "weft reproduce F15" },
-	  "Basis 'predicted': no parameter was chosen to make it come out.  "
-	  "'weft reproduce'\ncomputes all numbers of all papers." },
-	{ "Head-of-line blocking",
-	  "Node 1 sends to nodes 0 and 2 in turn.  Node 0 does not receive for "
-	  "2 ms.  What\narrives at both over time, first with one queue in "
-	  "the NIC, then with one\nqueue per destination:",
-	  { "weft run forth/head-of-line --set workload.0.count=3000 --set "
-	    "record.metrics=n2.prog0.window_in --sample "
-	    "50us,n0.nic.packets_in,n2.nic.packets_in --show "
-	    "'n?.nic.packets_in' --out blocking.db" },
-	  "With one queue ('tr-switch') the packets for node 0 stand in the "
-	  "way: there is\na hole in both lines.  With virtual output queues "
-	  "('plat-switch') node 2 gets\nall of the link meanwhile "
-	  "(n2.prog0.window_in)." },
-	{ "A torus that saturates",
-	  "64 nodes in an 8x8 torus send to each other at random.  weft looks "
-	  "for the load\nthat is too much by itself (sweep: auto).",
-	  { "weft run extoll/net-load --set 'fabric.dims=[8,8]' --set "
-	    "traffic.count=64 --out torus.db" },
-	  "Latency is flat, then climbs; beyond the last line the network "
-	  "takes no more." },
-	{ "Where the time of one message went",
-	  "A ping-pong of short messages; then the fastest of them, stage by "
-	  "stage.",
-	  { "weft run forth/pingpong --set workload.count=5 --set "
-	    "workload.size_max=24 --out message.db",
-	    "weft explain message.db" },
-	  "The stages add up exactly to what the program measured.  For "
-	  "Wireshark, GTKWave\nand Perfetto: --capture all, --waves FILE, "
-	  "--trace FILE of weft run." },
-	{ "One page to look at",
-	  "Everything above, with curves, histograms and the network over "
-	  "time.",
-	  { "weft report blocking.db torus.db message.db" },
-	  "Open it in a browser; it needs nothing else." },
+#include "systems/tour.def"
 };
 #define N_STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -149,7 +110,8 @@ static bool tour_wait(void)
 static int tour_end(const char *dir)
 {
 	printf("\nThe files are in %s: report.html, and the results to play with.\n"
-	       "Next: weft list experiments, weft describe forth.nic, and docs/tutorial.md, where\n"
+	       "Next: weft list experiments, weft describe " EXAMPLE_NIC
+	       ", and docs/tutorial.md, where\n"
 	       "you change a NIC and see what it does.\n",
 	       dir);
 	return cli_flush(CLI_OK);

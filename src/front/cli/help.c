@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
+#include "systems/examples.def"
 
 const char *cli_cmds_next(void *unused, size_t i)
 {
@@ -74,7 +75,7 @@ static const struct {
 	{ "weft tour",
 	  "two minutes: a published number, a blocked queue, a "
 	  "full network" },
-	{ "weft run forth/one-way-sizes",
+	{ "weft run " EXAMPLE_RUN,
 	  "a sweep: bandwidth over the size of "
 	  "a packet" },
 	{ "weft list experiments", "everything that is ready to run" },

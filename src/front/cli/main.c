@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "front/cli/cli.h"
 #include "front/exec/mpi.h"
+#include "systems/examples.def"
 
 const struct cli_cmd cli_cmds[] = {
 	{ "tour", "", "what there is to see, in two minutes", "quiet", NULL, 0,
@@ -46,7 +47,8 @@ const struct cli_cmd cli_cmds[] = {
 	  "published numbers beside what the machine does",
 	  "sensitivity set seed format out append load jobs quiet",
 	  "table|json", 0, 64, cmd_reproduce,
-	  "SYSTEM is e.g. forth, ROW the id of one number, e.g. F15; without "
+	  "SYSTEM is e.g. " EXAMPLE_SYSTEM
+	  ", ROW the id of one number, e.g. " EXAMPLE_ROW "; without "
 	  "them all are\n"
 	  "reproduced.  A row passes when the model is within the tolerance of "
 	  "the\n"

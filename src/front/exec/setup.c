@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "front/exec/exec.h"
+#include "systems/examples.def"
 
 enum {
 	SPIN = 200, /* turns: about what waking somebody elsewhere takes */
@@ -235,7 +236,8 @@ static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 			if (s->map[k] == s->map[r])
 				return weft_fail(
 					err, EINVAL,
-					"exec: --raw: ranks %u and %u are both on node %u: several need a driver that all use (hostport.driver)",
+					"exec: --raw: ranks %u and %u are both on node %u: several need a driver that all use (" EXAMPLE_DRIVER
+					")",
 					k, r, s->map[r]);
 	return 0;
 }

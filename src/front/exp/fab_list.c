@@ -14,6 +14,7 @@
 
 #include "front/exp/build.h"
 #include "front/exp/section.h"
+#include "systems/examples.def"
 
 static const char *const keys[] = { "switches", "link", "cables", "routes",
 				    NULL };
@@ -74,7 +75,8 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 	if (!link)
 		return doc_fail(
 			n->at, err,
-			"this cable has no settings and the fabric no 'link': write e.g. link: {type: forth.link}");
+			"this cable has no settings and the fabric no 'link': write e.g. link: {type: " EXAMPLE_LINK
+			"}");
 	if (!*dflt_p && build_link(b, link, NULL, dflt_p, err))
 		return -1;
 	return build_cable(b, x, y, *dflt_p, n->at, err);

@@ -4,6 +4,7 @@
 
 #include "front/exp/build.h"
 #include "front/exp/section.h"
+#include "systems/examples.def"
 
 #define X(id) extern const struct fabric_gen fabric_##id;
 #include "front/exp/fabrics.def"
@@ -26,8 +27,8 @@ int build_lacks(const struct doc_node *map, const char *key,
 {
 	static const struct {
 		const char *key, *example;
-	} lacks[] = { { "link", "{type: forth.link}" },
-		      { "switch", "{type: forth.xbar}" },
+	} lacks[] = { { "link", "{type: " EXAMPLE_LINK "}" },
+		      { "switch", "{type: " EXAMPLE_SWITCH "}" },
 		      { "cables", "[[n0.nic.link0, s0.port0], ...]" } };
 	size_t i = 0;
 

@@ -9,6 +9,7 @@
 
 #include "front/exp/registry.h"
 #include "front/exp/section.h"
+#include "systems/examples.def"
 
 /* ---- shape ---- */
 
@@ -127,7 +128,7 @@ static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
 	if (!cls->ops.route)
 		return doc_fail(
 			map->at, err,
-			"%s has no routing tables: this fabric needs a switch that has, e.g. forth.xbar",
+			"%s has no routing tables: this fabric needs a switch that has, e.g. " EXAMPLE_SWITCH,
 			cls->name);
 	snprintf(name, sizeof(name), "s%u_%u", level, index);
 	snprintf(text, sizeof(text), "%u", stages_ports(r->s, level));

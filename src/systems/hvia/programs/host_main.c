@@ -20,7 +20,7 @@
 
 #include "base/shared_object.h"
 #include "host/prog.h"
-#include "programs/host_main_load.h"
+#include "systems/hvia/programs/host_main_load.h"
 #include "vipl.h"
 
 enum { ARGS = 129 }; /* the program, and words of 255 characters */

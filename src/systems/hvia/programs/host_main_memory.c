@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "host/prog.h"
-#include "programs/host_main_load.h"
+#include "systems/hvia/programs/host_main_load.h"
 
 enum { ALIGN = 16, PAGE = 4096 };
 

@@ -2,7 +2,7 @@
 /* Loading programs, see host_main_load.h.  ELF, 64 bit: the references of a
  * shared object are the relocations JUMP_SLOT and GLOB_DAT of its dynamic
  * section. */
-#include "programs/host_main_load.h"
+#include "systems/hvia/programs/host_main_load.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -2,8 +2,8 @@
 /* A shared object as a program of its own: a private copy of file, data and
  * symbols, and calls of the C library that would leave the simulated machine
  * led to it instead. */
-#ifndef PROGRAMS_HOST_MAIN_LOAD_H
-#define PROGRAMS_HOST_MAIN_LOAD_H
+#ifndef SYSTEMS_HVIA_PROGRAMS_HOST_MAIN_LOAD_H
+#define SYSTEMS_HVIA_PROGRAMS_HOST_MAIN_LOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

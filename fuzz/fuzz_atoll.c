@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/atoll_pair.h"
+#include "systems/atoll/tests/atoll_pair.h"
 #include "line.h"
 #include "measure/result.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/switch/eth_feed.h"
+#include "systems/ethernet/tests/eth_feed.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

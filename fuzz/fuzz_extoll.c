@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/velo_rig.h"
+#include "systems/extoll/tests/velo_rig.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

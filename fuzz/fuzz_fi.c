@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../tests/unit/fi/rig.h"
+#include "../tests/unit/provider/rig.h"
 #include "provider/wire.h"
 #include "take.h"
 

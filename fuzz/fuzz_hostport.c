@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/hpproc.h"
+#include "systems/hostport/tests/hpproc.h"
 #include "host/prog.h"
 #include "take.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/hpproc.h"
+#include "systems/hostport/tests/hpproc.h"
 #include "host/prog.h"
 #include "line.h"
 #include "sim/sim_internal.h"

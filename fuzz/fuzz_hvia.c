@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/hvrig.h"
+#include "systems/hvia/tests/hvrig.h"
 #include "take.h"
 #include "systems/ethernet/link/wire.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/nic/rig.h"
+#include "systems/forth/tests/rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

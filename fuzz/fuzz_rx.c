@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/ref/node.h"
+#include "systems/forth/tests/scripted_node.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/unit/ulib/viprig.h"
+#include "systems/hvia/tests/viprig.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

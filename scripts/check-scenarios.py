@@ -50,16 +50,17 @@ class Spec:
 
 HOSTPORT = Spec("", {"T": 15, "Q": 22, "R": 23, "O": 15, "U": 15, "L": 11,
                      "X": 4, "M": 3},
-                ["tests/unit/nic/test_hp_*.c", "tests/unit/nic/test_atoll*.c",
+                ["src/systems/hostport/tests/test_*.c",
+                 "src/systems/atoll/tests/test_*.c",
                  "tests/unit/host/test_host_tag.c", "tests/system/test_hp_*.py"])
 HVIA = Spec("-", {"T": 43},
-            ["tests/unit/nic/test_hv_*.c", "tests/unit/ulib/test_vipl_*.c",
-             "tests/unit/ulib/test_hvia_att.c", "tests/unit/link/test_mac.c",
-             "tests/unit/link/test_eth_*.c", "tests/unit/switch/test_eth_*.c",
+            ["src/systems/hvia/tests/test_*.c",
+             "src/systems/ethernet/tests/test_*.c",
              "tests/system/test_hvia.py", "tests/system/test_ethernet.py"])
 
 EXTOLL = Spec("-", {"T": 44},
-              ["tests/unit/*/test_ex_*.c", "tests/unit/ulib/test_velo.c",
+              ["src/systems/extoll/tests/test_*.c",
+               "tests/unit/net/test_topology.c",
                "tests/unit/base/test_b8b10.c", "tests/unit/front/test_direct.c",
                "tests/system/test_links.py", "tests/system/test_networks.py"])
 
@@ -143,17 +144,25 @@ class Functions:
         return False
 
 
-def counted_lines(build):
-    """(file name, line) that ran, of the tests in a build with counters."""
-    ran = set()
+UNIT = "tests/unit", "src/systems/*/tests"
+
+
+def counted_lines(build, root):
+    """(file, line) that ran, of the tests in a build with counters."""
+    ran, root = set(), root.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        for gcda in sorted(build.glob("tests/unit/**/*.gcda")):
+        for gcda in sorted(g for top in UNIT
+                           for g in build.glob(top + "/**/*.gcda")):
             subprocess.run(["gcov", "--json-format", str(gcda.resolve())],
                            cwd=folder, capture_output=True, check=False)
         for z in pathlib.Path(folder).glob("*.gz"):
-            for f in json.loads(gzip.open(z).read())["files"]:
-                ran |= {(pathlib.Path(f["file"]).name, x["line_number"])
-                        for x in f["lines"] if x["count"]}
+            report = json.loads(gzip.open(z).read())
+            for f in report["files"]:
+                path = pathlib.Path(report["current_working_directory"],
+                                    f["file"]).resolve()
+                if path.is_relative_to(root):
+                    ran |= {(str(path.relative_to(root)), x["line_number"])
+                            for x in f["lines"] if x["count"]}
     return ran
 
 
@@ -224,13 +233,15 @@ def main(args):
     root = pathlib.Path(args[-1])
     ran = None
     if args[0] == "--counted":
-        ran = counted_lines(pathlib.Path(args[1]))
-    everything = [(p.name, p.read_text()) for kind in ("c", "h", "py")
-                  for p in sorted(root.glob("tests/**/*." + kind))]
+        ran = counted_lines(pathlib.Path(args[1]), root)
+    everything = [(str(p.relative_to(root)), p.read_text())
+                  for top in ("tests", "src/systems/*/tests")
+                  for kind in ("c", "h", "py")
+                  for p in sorted(root.glob(top + "/**/*." + kind))]
     functions = Functions(everything)
     missing = []
     for spec in HOSTPORT, HVIA, EXTOLL:
-        by_id = covered(spec, [(p.name, p.read_text())
+        by_id = covered(spec, [(str(p.relative_to(root)), p.read_text())
                                for pattern in spec.files
                                for p in sorted(root.glob(pattern))],
                         functions, ran)

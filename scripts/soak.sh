@@ -29,17 +29,17 @@ echo "== 65,536 processes on a Host Port, 10^6 instructions"
 python3 tests/system/test_hostport.py "$weft" . 1000000 || ret=1
 
 echo "== resequencing against its reference"
-"$(dirname "$weft")"/tests/unit/nic/test_nic_forth_reseq 1 1000 || ret=1
+"$(dirname "$weft")"/src/systems/forth/tests/test_reseq 1 1000 || ret=1
 
 echo "== Ethernet switch and MAC against their references"
-"$(dirname "$weft")"/tests/unit/switch/test_eth_ref 1 20000 || ret=1
-"$(dirname "$weft")"/tests/unit/link/test_mac_ref 1 2000 || ret=1
+"$(dirname "$weft")"/src/systems/ethernet/tests/test_switch_ref 1 20000 || ret=1
+"$(dirname "$weft")"/src/systems/ethernet/tests/test_mac_ref 1 2000 || ret=1
 
 echo "== HVIA-GE against its reference"
-"$(dirname "$weft")"/tests/unit/nic/test_nic_hv_ref 1 10000 || ret=1
+"$(dirname "$weft")"/src/systems/hvia/tests/test_nic_ref 1 10000 || ret=1
 
 echo "== HVIA-GE's translation table, 10^6 operations, against its reference"
-"$(dirname "$weft")"/tests/unit/ulib/test_ulib_hvia_att 1000000 || ret=1
+"$(dirname "$weft")"/src/systems/hvia/tests/test_translation_table 1000000 || ret=1
 
 echo "== processes that are killed and stopped"
 python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1

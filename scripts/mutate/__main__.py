@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes the program in small ways and looks whether a test notices.
 
-    scripts/mutate [--sample N] [--seed S] [--path src/nic]... [--jobs N]
+    scripts/mutate [--sample N] [--seed S] [--path src/host]... [--jobs N]
     scripts/mutate --survivors       what no test noticed, as a work list
     scripts/mutate --show MUTANT     the edit
     scripts/mutate --mutant MUTANT   judges one, again

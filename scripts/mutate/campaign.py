@@ -15,7 +15,7 @@ import time
 
 import operators
 import report
-from graph import Build
+from graph import Build, is_test
 from reach import Map
 from state import Sources, State, read_list
 from trial import Result, Worker
@@ -46,7 +46,8 @@ class Campaign:
     def sample(self):
         """(path, mutant) of all under --path, in the order of the seed."""
         all_ = [(path, m) for path in self.sources.files(self.o.path)
-                if path in self.build.compiles and path not in GENERATORS
+                if path in self.build.compiles and not is_test(path)
+                and path not in GENERATORS
                 for m in operators.mutants(path, self.sources.text(path))]
         return sorted(all_, key=lambda pm: self.rank(pm[1].name))
 
@@ -60,7 +61,8 @@ class Campaign:
         names = [n for n in self.map.reaching(path, mutant)
                  if n in self.build.tests]
         known = self.caught.get(mutant.name)
-        near = path.split("/")[1]
+        folders = path.split("/")
+        near = folders[2 if folders[1] == "systems" else 1]
         names.sort(key=lambda n: (n != known, not n.startswith(near),
                                   self.costs.get(n, 0), n))
         spent, paid = 0.0, []

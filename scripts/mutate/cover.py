@@ -6,7 +6,7 @@ import re
 import sys
 import zlib
 
-from graph import Build
+from graph import Build, is_test
 from reach import Map, unpack
 from state import Sources
 
@@ -111,7 +111,8 @@ def main(o):
         m.make(lambda s: print(s, file=sys.stderr, flush=True))
     files = load(m)
     never = sorted(p for p in m.build.compiles
-                   if p.startswith("src/") and p not in files)
+                   if p.startswith("src/") and not is_test(p) and
+                   p not in files)
     page = os.path.join(o.counted, "coverage.txt")
     with open(page, "w") as f:
         write(files, never, f)

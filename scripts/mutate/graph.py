@@ -20,10 +20,17 @@ TESTS_TOO = {"docs"}
 REAL_TIME = ("mpi-", "raw", "monitor", "system-attached", "system-exec",
              "system-direct", "system-fi", "system-stranger", "attach-",
              "ends", "first", "expected-exec")
+TEST = re.compile(r"(?:src/systems/[^/]+/)?tests/")
+UNIT = re.compile(r"src/systems/[^/]+/tests/|tests/unit/")
 INCLUDE = re.compile(r'^#include "(.*\.c)"', re.M)
 ERRORS = ["-Wformat", "-Werror=format", "-Werror=incompatible-pointer-types",
           "-Werror=int-conversion",
           "-Werror=implicit-function-declaration"]
+
+
+def is_test(path):
+    """Whether a file of the tree is part of a test."""
+    return bool(TEST.match(path))
 
 
 class Edge:
@@ -67,8 +74,7 @@ class Test:
         self.env, self.build = d["env"], build
         self.timeout = d["timeout"]
         self.real_time = self.name.startswith(REAL_TIME)
-        self.unit = self.cmd[0].startswith(build + "/") and \
-            "tests/unit" in self.cmd[0]
+        self.unit = bool(UNIT.match(os.path.relpath(self.cmd[0], build)))
 
     def wanted(self):
         return self.name in TESTS_TOO or not (
@@ -106,7 +112,7 @@ class Build:
         """{source: [(object, command, test that includes the source)]}"""
         out = {}
         for path, compiles in self.compiles.items():
-            if not path.startswith("tests/"):
+            if not is_test(path):
                 continue
             with open(os.path.join(self.root, path)) as f:
                 for name in INCLUDE.findall(f.read()):
@@ -167,7 +173,7 @@ class Build:
         """Linked targets of a test.  A script may start any program."""
         if not test.unit:
             return {o for o in self.linked()
-                    if not o.startswith(("tests/unit", "fuzz"))}
+                    if not (UNIT.match(o) or o.startswith("fuzz"))}
         exe = self.program(test)
         return {exe} | {o for o in self.closure(exe) if o in self.edges and
                         self.edges[o].rule == "c_LINKER"}
@@ -178,7 +184,7 @@ class Build:
         if test.unit:
             objs = self.closure(self.program(test))
             return sorted(s for s, cs in self.compiles.items()
-                          if s.startswith("tests/") and
+                          if is_test(s) and
                           any(o in objs for o, _ in cs))
         return sorted(os.path.relpath(a, self.root) for a in test.cmd[1:]
                       if a.startswith(self.root) and os.path.isfile(a) and

@@ -17,6 +17,8 @@ import subprocess
 import time
 import zlib
 
+from graph import is_test
+
 SCHEMA = """
 create table if not exists test(name primary key, sum, wall, cpu, status);
 create table if not exists reach(test, file, lines, branches,
@@ -83,7 +85,7 @@ def add(out, report, build, prefixes):
     for f in report["files"]:
         path = os.path.normpath(os.path.join(build.path, f["file"]))
         path = os.path.relpath(path, build.root)
-        if not path.startswith(prefixes):
+        if not path.startswith(prefixes) or is_test(path):
             continue
         lines, branches = out.setdefault(path, ({}, {}))
         for l in f["lines"]:

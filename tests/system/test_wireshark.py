@@ -54,7 +54,7 @@ def mix(x):
 
 
 def pattern(src, dst, seq, n):
-    """n bytes as the programs of src/work write them."""
+    """n bytes as the programs of src/programs write them."""
     base = mix(mix(src << 32 | dst) + seq + 1)
     words = [(base + i * 0x9E3779B97F4A7C15) & MASK for i in range(n // 8 + 1)]
     return b"".join(struct.pack("<Q", w) for w in words)[:n]

@@ -4,7 +4,7 @@
 #ifndef TESTS_HOST_RIG_H
 #define TESTS_HOST_RIG_H
 
-#include "../../ref/ref_pcix.h"
+#include "ref_pcix.h"
 #include "weft/sim.h"
 
 struct rig {

@@ -4,7 +4,7 @@
 #ifndef TESTS_HOST_RIG_HT_H
 #define TESTS_HOST_RIG_HT_H
 
-#include "../../ref/ref_ht.h"
+#include "ref_ht.h"
 #include "weft/sim.h"
 
 struct htrig {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../ref/replay.h"
+#include "../replay.h"
 #include "rig_ht.h"
 #include "weft/rng.h"
 

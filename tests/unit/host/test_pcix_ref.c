@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ref/replay.h"
+#include "../replay.h"
 #include "rig.h"
 
 enum { ROUNDS = 3000 };

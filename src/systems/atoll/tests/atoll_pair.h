@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two nodes with ATOLL each, joined by one cable, and programs on both. */
+#ifndef ATOLL_TESTS_ATOLL_PAIR_H
+#define ATOLL_TESTS_ATOLL_PAIR_H
+
+#include "systems/atoll/nic/nic.h"
+#include "weft/atoll.h"
+#include "weft/prog.h"
+#include "weft/sim.h"
+
+enum { ATOLL_ENDS = 2, ATOLL_PAIR_LINK = 1 }; /* the port of the cable */
+
+struct atoll_pair {
+	struct weft_sim *sim;
+	struct weft_comp *nic[ATOLL_ENDS];
+};
+
+/* progs: classes of programs, each is on both nodes; set: "name", "value", ...
+ * of the NICs.  Both end with NULL.  The run is not started. */
+void atoll_pair_new(struct atoll_pair *p, const struct weft_class *const *progs,
+		    const char *const *set);
+struct at_nic *atoll_pair_nic(const struct atoll_pair *p, uint32_t node);
+
+#endif

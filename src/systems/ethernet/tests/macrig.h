@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two stations, each a MAC and a memory, joined by an Ethernet cable. */
+#ifndef ETHERNET_TESTS_MACRIG_H
+#define ETHERNET_TESTS_MACRIG_H
+
+#include "unit/cmocka_all.h"
+#include "systems/ethernet/link/mac82544.h"
+
+enum {
+	MEM = (1 << 18) + ETH_FRAME_LIMIT,
+	TX_RING = 0x0000, /* where things are in a station's memory */
+	RX_RING = 0x1000,
+	TX_BUFS = 0x8000,
+	RX_BUFS = 0x20000,
+	BUF = 2048,
+	LOG = 4096,
+};
+
+/* What a station saw: a movement asked for, a frame sent, an interrupt. */
+enum { LOG_SENT = MAC_KINDS, LOG_IRQ };
+struct mac_log {
+	weft_time_t time;
+	uint32_t what, index;
+};
+
+struct station {
+	struct weft_comp *comp;
+	struct mac *mac;
+	struct mac_cfg cfg;
+	uint8_t mem[MEM];
+	weft_time_t latency[MAC_KINDS];
+	const struct mac_move *move[MAC_KINDS];
+	struct mac_log log[LOG];
+	uint32_t n_log;
+	bool irq;
+	bool blocked; /* receive data: no answer until told */
+	uint32_t tx_tail, rx_tail;
+};
+
+struct macrig {
+	struct weft_sim *sim;
+	struct station *s[2];
+};
+
+/* cfg may be NULL; fault: a filter on what leaves station 0, or NULL, with
+ * settings "name", "value", ..., NULL. */
+void macrig_init(struct macrig *r, const struct mac_cfg *cfg,
+		 const struct weft_class *fault, const char *const *set);
+/* Rings of n descriptors, receiver and transmitter on, n - 1 buffers given. */
+void macrig_open(struct station *s, uint32_t ring);
+/* Frame of len bytes in the next transmit buffer; does not write TDT. */
+uint8_t *macrig_frame(struct station *s, uint32_t to, uint32_t len);
+void macrig_post(struct station *s); /* TDT */
+/* Runs up to a time, or all there is. */
+void macrig_run(struct macrig *r, weft_time_t until);
+void macrig_fini(struct macrig *r);
+/* k-th entry of a kind. */
+const struct mac_log *macrig_nth(const struct station *s, uint32_t what,
+				 uint32_t k);
+uint32_t macrig_count(const struct station *s, uint32_t what);
+/* Answer a receive store that was held back. */
+void macrig_release(struct station *s);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An Ethernet switch, 2 ns at a time: what comes in byte by byte, what leaves.
+ * No events, no shortcuts; to be compared with eth.switch. */
+#ifndef ETHERNET_TESTS_REF_ETH_H
+#define ETHERNET_TESTS_REF_ETH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REF_TICKS = 4 /* of a byte */, REF_PORTS = 8, REF_PAUSE = 0xffff };
+
+struct ref_eth_frame {
+	uint32_t port, len, id;
+	uint64_t start;	   /* tick of the first byte */
+	uint32_t src, dst; /* stations; dst REF_PAUSE: a pause frame */
+	uint32_t quanta;
+	bool bad;
+};
+
+struct ref_eth_cfg {
+	uint32_t ports, latency, buffer, xoff, xon, quanta; /* latency: ticks */
+	bool cut, pause;
+	uint64_t ageing; /* ticks */
+};
+
+struct ref_eth_out {
+	uint64_t start;
+	uint32_t port, id; /* id of a pause frame: REF_PAUSE << 16 | quanta */
+};
+
+/* in: by port, each port in order of time; at most `max` outputs; returns how
+ * many, and frames dropped. */
+uint32_t ref_eth_run(const struct ref_eth_cfg *cfg,
+		     const struct ref_eth_frame *in, uint32_t n,
+		     struct ref_eth_out *out, uint32_t max, uint32_t *dropped);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transmitter of one MAC and receiver of another, 2 ns at a time, byte by byte
+ * on the line; to be compared with mac82544. */
+#ifndef ETHERNET_TESTS_REF_MAC_H
+#define ETHERNET_TESTS_REF_MAC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REF_MAC_FRAMES = 256 };
+
+struct ref_mac_cfg {
+	/* ticks of 2 ns */
+	uint32_t start, receive, cable, gap;
+	uint32_t desc, data, store, back; /* how long movements take */
+	uint32_t turn, ahead, fifo;
+	bool desc_ahead;
+};
+
+/* A frame whose descriptor is granted (TDT) at a tick. */
+struct ref_mac_frame {
+	uint64_t granted;
+	uint32_t len;
+};
+
+struct ref_mac_out {
+	uint64_t sent;	 /* gap over; tick */
+	uint64_t stored; /* descriptor written back; 0: missed */
+};
+
+/* The receiver has descriptors for all. */
+void ref_mac_run(const struct ref_mac_cfg *cfg, const struct ref_mac_frame *in,
+		 uint32_t n, struct ref_mac_out *out);
+
+#endif

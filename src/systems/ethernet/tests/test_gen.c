@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eth.gen around eth.switch: every frame is delivered, counted as dropped, or,
+ * with pause, not lost at all. */
+#include <stdio.h>
+
+#include "unit/cmocka_all.h"
+#include "measure/hist.h"
+#include "measure/result.h"
+#include "weft/sim.h"
+
+extern const struct weft_class weft_class_eth_gen, weft_class_eth_switch,
+	weft_class_eth_cable, weft_class_fault_drop;
+
+enum { N = 4, SENT = 0, RECEIVED, BYTES, LOST, LATE, BAD, WRONG, STRAY };
+enum { SW_DROPPED = 4 };
+
+struct net {
+	struct weft_sim *sim;
+	struct weft_comp *sw, *g[N];
+};
+
+static struct weft_comp *add(struct net *n, const struct weft_class *cls,
+			     const char *name, const char *const *set)
+{
+	struct weft_comp *c = weft_sim_add(n->sim, cls, name, NULL);
+
+	for (; set && *set; set += 2)
+		assert_int_equal(weft_param_set(c, set[0], set[1], NULL), 0);
+	assert_int_equal(weft_comp_init(c, NULL), 0);
+	return c;
+}
+
+static void build(struct net *n, const char *const *gen, const char *const *sw)
+{
+	struct weft_comp *cable;
+	char name[8];
+
+	n->sim = weft_sim_new(3);
+	cable = add(n, &weft_class_eth_cable, "cable", NULL);
+	n->sw = add(n, &weft_class_eth_switch, "sw", sw);
+	for (uint32_t i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "t%u", i);
+		n->g[i] = add(n, &weft_class_eth_gen, name, gen);
+		assert_int_equal(weft_connect(&n->g[i]->ports[0],
+					      &n->sw->ports[i], cable, 0, NULL),
+				 0);
+	}
+}
+
+static void run(struct net *n)
+{
+	assert_int_equal(weft_sim_start(n->sim, NULL), 0);
+	weft_sim_run(n->sim, WEFT_SEC);
+	assert_int_equal(weft_sim_finish(n->sim, NULL), 0);
+}
+
+static uint64_t sum(const struct net *n, uint32_t counter)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < N; i++)
+		v += n->g[i]->counters[counter];
+	return v;
+}
+
+/* Half load, random: nothing is lost, order is kept. */
+static void half_load(void **state)
+{
+	const char *gen[] = { "stations", "4",	 "frames", "400",
+			      "load",	  "0.5", "gaps",   "random",
+			      "size",	  "300", NULL };
+	struct net n;
+
+	build(&n, gen, NULL);
+	run(&n);
+	assert_int_equal(sum(&n, SENT), 4 * 400);
+	assert_int_equal(sum(&n, RECEIVED), 4 * 400);
+	assert_int_equal(sum(&n, BYTES), 4 * 400 * 300);
+	assert_int_equal(sum(&n, LOST) + sum(&n, LATE) + sum(&n, BAD) +
+				 sum(&n, WRONG),
+			 0);
+	assert_true(sum(&n, STRAY) > 0); /* floods, at first */
+	weft_sim_free(n.sim);
+}
+
+/* From the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a byte, and
+ * 410 ns of cable and PHYs. */
+static void latency(void **state)
+{
+	static const struct {
+		const char *size;
+		double ns;
+	} v[] = { { "60", 72 * 8 + 410 }, { "300", 312 * 8 + 410 } };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *gen[] = { "stations", "2",	     "frames", "9",
+				      "to",	  "1",	     "at",     "1us",
+				      "size",	  v[i].size, NULL };
+		struct net n = { .sim = weft_sim_new(3) };
+		struct weft_comp *cable =
+			add(&n, &weft_class_eth_cable, "cable", NULL);
+		struct hist *h;
+
+		n.g[0] = add(&n, &weft_class_eth_gen, "t0", gen);
+		n.g[1] = add(&n, &weft_class_eth_gen, "t1", gen);
+		assert_int_equal(weft_connect(&n.g[0]->ports[0],
+					      &n.g[1]->ports[0], cable, 0,
+					      NULL),
+				 0);
+		run(&n);
+		assert_int_equal(n.g[1]->counters[RECEIVED], 9);
+		h = result_hist_get(weft_sim_result(n.sim), "t1.latency", "ns");
+		assert_true(hist_mean(h) == v[i].ns);
+		weft_sim_free(n.sim);
+	}
+}
+
+/* All to station 0: dropped ones are seen as missing, no others. */
+static void hot_spot(void **state)
+{
+	const char *gen[] = {
+		"stations", "4", "frames", "600", "to", "0", NULL
+	};
+	const char *pause[] = { "full", "pause", NULL };
+	struct net n;
+
+	build(&n, gen, NULL);
+	run(&n);
+	assert_true(n.sw->counters[SW_DROPPED] > 600);
+	assert_int_equal(n.g[0]->counters[RECEIVED],
+			 1800 - n.sw->counters[SW_DROPPED]);
+	assert_int_equal(sum(&n, LATE) + sum(&n, WRONG), 0);
+	weft_sim_free(n.sim);
+	build(&n, gen, pause);
+	run(&n);
+	assert_int_equal(n.sw->counters[SW_DROPPED], 0);
+	assert_int_equal(n.g[0]->counters[RECEIVED], 1800);
+	weft_sim_free(n.sim);
+}
+
+/* What a lossy line takes is exactly what is missing at the end. */
+static void lossy(void **state)
+{
+	const char *gen[] = { "stations", "4",	 "frames", "500",
+			      "load",	  "0.4", NULL };
+	const char *drop[] = { "packets", "0.05", NULL };
+	struct weft_comp *f;
+	struct net n;
+
+	build(&n, gen, NULL);
+	f = add(&n, &weft_class_fault_drop, "fault", drop);
+	assert_int_equal(weft_filter_add(&n.g[2]->ports[0], f, NULL), 0);
+	run(&n);
+	assert_true(f->counters[0] > 5);
+	assert_int_equal(sum(&n, RECEIVED), 2000 - f->counters[0]);
+	weft_sim_free(n.sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(half_load),
+		cmocka_unit_test(latency),
+		cmocka_unit_test(hot_spot),
+		cmocka_unit_test(lossy),
+	};
+
+	return cmocka_run_group_tests_name("eth_gen", tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Headers of M-VIA and TCP/IP byte by byte (hvia.md 6.6), frames that are no
+ * segments of them, and the bytes that a stack keeps. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "host/prog.h"
+#include "unit/host/node.h"
+#include "systems/ethernet/lib/stack.h"
+#include "systems/ethernet/lib/stack_bytes.h"
+
+enum { BIG = 1500 };
+
+/* ---- M-VIA ---- */
+
+static void mvia_header(void **state)
+{
+	static const uint8_t want[28] = { 0,	0,    0x34, 0x12, 0x78, 0x56,
+					  0,	0,    0xb8, 0x05, 0x01, 0,
+					  0x44, 0x33, 0x22, 0x11 };
+	struct stack_seg g = { 0x11223344, 0x105b8, 77, true };
+	uint8_t p[29];
+
+	assert_int_equal(stack_mvia.type, 0x88b6);
+	assert_int_equal(stack_mvia.head, sizeof(want));
+	assert_false(stack_mvia.reliable);
+	memset(p, 0xee, sizeof(p));
+	stack_mvia.put(p, 0x5678, 0x1234, &g);
+	assert_memory_equal(p, want, sizeof(want));
+	assert_int_equal(p[28], 0xee);
+	memset(&g, 0, sizeof(g));
+	assert_true(stack_mvia.get(p, 28 + 0x105b8, &g));
+	assert_int_equal(g.seq, 0x11223344);
+	assert_int_equal(g.len, 0x105b8);
+	assert_false(g.reset);
+	assert_false(stack_mvia.get(p, 28 + 0x105b8 - 1, &g));
+	p[0] = 1; /* of another type */
+	assert_false(stack_mvia.get(p, 28 + 0x105b8, &g));
+}
+
+/* ---- TCP/IP ---- */
+
+/* From 10.0.18.52 to 10.0.86.120, with four bytes.  The IP checksum was worked
+ * out by hand; all words of a header, its own included, sum up to ffff. */
+static const uint8_t tcp_head[52] = {
+	0x45, 0,    0,	  56,	0,    0,    0x40, 0,	64,   6,    0xbe,
+	0x14, 10,   0,	  0x12, 0x34, 10,   0,	  0x56, 0x78, 0x13, 0x89,
+	0x13, 0x89, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x80,
+	0x18, 0xff, 0xff, 0,	0,    0,    0,	  1,	1,    8,    10,
+	0,    0,    0,	  0,	0,    0,    0,	  0,
+};
+
+static uint32_t words(const uint8_t *p, uint32_t n)
+{
+	uint32_t s = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		s += i % 2 ? p[i] : (uint32_t)p[i] << 8;
+	while (s >> 16)
+		s = (s & 0xffff) + (s >> 16);
+	return s;
+}
+
+/* Addresses, protocol and length go along. */
+static uint32_t tcp_words(const uint8_t *p, uint32_t total)
+{
+	uint8_t q[BIG + 12] = { 0 };
+
+	memcpy(q, p + 12, 8);
+	q[9] = 6;
+	q[10] = (uint8_t)((total - 20) >> 8);
+	q[11] = (uint8_t)(total - 20);
+	memcpy(q + 12, p + 20, total - 20);
+	return words(q, 12 + total - 20);
+}
+
+static void tcp_header(void **state)
+{
+	struct stack_seg g = { 0x11223344, 4, 0x55667788, false };
+	uint8_t p[BIG] = { 0 };
+
+	assert_int_equal(stack_tcpip.type, 0x0800);
+	assert_int_equal(stack_tcpip.head, sizeof(tcp_head));
+	assert_true(stack_tcpip.reliable);
+	memcpy(p + 52, "\x01\x02\x03\x04\xee", 5);
+	stack_tcpip.put(p, 0x71234, 0x95678, &g);
+	assert_int_equal(words(p, 20), 0xffff);
+	assert_int_equal(tcp_words(p, 56), 0xffff);
+	assert_memory_equal(p, tcp_head, 36);
+	assert_memory_equal(p + 38, tcp_head + 38, 14);
+	assert_int_equal(p[56], 0xee);
+	/* flags: data, none, given up */
+	g.len = 0;
+	stack_tcpip.put(p, 1, 2, &g);
+	assert_int_equal(p[33], 0x10);
+	g.reset = true;
+	stack_tcpip.put(p, 1, 2, &g);
+	assert_int_equal(p[33], 0x14);
+	assert_true(stack_tcpip.get(p, 52, &g));
+	assert_true(g.reset);
+}
+
+/* Of any length; the last byte of an odd one counts as a high one. */
+static void tcp_lengths(void **state)
+{
+	struct stack_seg g, got;
+	uint8_t p[BIG];
+
+	for (uint32_t n = 0; n <= 1448; n += n < 20 ? 1 : 119) {
+		for (uint32_t i = 0; i < n; i++)
+			p[52 + i] = (uint8_t)(i * 37 + n);
+		g = (struct stack_seg){ n * 77777, n, n * 99999, false };
+		stack_tcpip.put(p, 3, 4, &g);
+		assert_int_equal(tcp_words(p, 52 + n), 0xffff);
+		assert_true(stack_tcpip.get(p, 52 + n, &got));
+		assert_int_equal(got.seq, g.seq);
+		assert_int_equal(got.len, g.len);
+		assert_int_equal(got.ack, g.ack);
+		assert_false(got.reset);
+		assert_true(stack_tcpip.get(p, 52 + n + 5, &got)); /* padded */
+		assert_int_equal(got.len, g.len);
+		if (n)
+			assert_false(stack_tcpip.get(p, 52 + n - 1, &got));
+	}
+}
+
+/* Every bit that changes on the way is seen. */
+static void tcp_damage(void **state)
+{
+	struct stack_seg g = { 1000, 20, 2000, false };
+	uint8_t p[80];
+
+	memset(p, 0x5a, sizeof(p));
+	stack_tcpip.put(p, 3, 4, &g);
+	for (uint32_t i = 0; i < 72 * 8; i++) {
+		p[i / 8] ^= (uint8_t)(1u << i % 8);
+		assert_false(stack_tcpip.get(p, 72, &g));
+		p[i / 8] ^= (uint8_t)(1u << i % 8);
+	}
+	assert_true(stack_tcpip.get(p, 72, &g));
+}
+
+static void put16(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+/* With checksums that are right. */
+static void seal(uint8_t *p, uint32_t total)
+{
+	put16(p + 10, 0);
+	put16(p + 10, ~words(p, 20));
+	put16(p + 36, 0);
+	put16(p + 36, ~tcp_words(p, total));
+}
+
+static void tcp_foreign(void **state)
+{
+	struct stack_seg g = { 1000, 20, 2000, false };
+	uint8_t p[80], q[80];
+
+	memset(p, 0, sizeof(p));
+	stack_tcpip.put(p, 3, 4, &g);
+	memcpy(q, p, sizeof(p));
+	seal(q, 72);
+	assert_true(stack_tcpip.get(q, 72, &g));
+	q[0] = 0x46; /* options */
+	seal(q, 72);
+	assert_false(stack_tcpip.get(q, 72, &g));
+	memcpy(q, p, sizeof(p));
+	q[9] = 17; /* UDP */
+	seal(q, 72);
+	assert_false(stack_tcpip.get(q, 72, &g));
+	memcpy(q, p, sizeof(p));
+	put16(q + 2, 51); /* shorter than its headers */
+	seal(q, 51);
+	assert_false(stack_tcpip.get(q, 72, &g));
+	put16(q + 2, 52);
+	seal(q, 52);
+	assert_true(stack_tcpip.get(q, 72, &g));
+	assert_int_equal(g.len, 0);
+}
+
+/* ---- bytes that are kept ---- */
+
+enum { KEPT = 1 << 18, OPS = 3000 };
+
+/* Against an array that is never moved. */
+static int keeps(struct weft_host *h, struct bench *b)
+{
+	static uint8_t all[KEPT], piece[20000];
+	struct stack_bytes s = { 0 };
+	uint32_t first = 0, end = 0;
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 3, NULL);
+	for (uint32_t i = 0; i < OPS; i++) {
+		uint32_t k = (uint32_t)weft_rng_u64(&rng) %
+			     (i % 50 ? 300 : sizeof(piece));
+
+		if (weft_rng_u64(&rng) % 2 && end + k <= KEPT) {
+			for (uint32_t n = 0; n < k; n++)
+				piece[n] = all[end + n] =
+					(uint8_t)weft_rng_u64(&rng);
+			assert_int_equal(stack_bytes_add(&s, h, piece, k), 0);
+			end += k;
+		} else {
+			k = k < s.n ? k : s.n;
+			stack_bytes_drop(&s, k);
+			first += k;
+		}
+		assert_int_equal(s.n, end - first);
+		if (s.n)
+			assert_memory_equal(stack_bytes_at(&s, 0), all + first,
+					    s.n);
+		if (s.n > 5)
+			assert_ptr_equal(stack_bytes_at(&s, 5),
+					 stack_bytes_at(&s, 0) + 5);
+		/* moved to the front rather than to more memory */
+		assert_true(s.cap <= 4096 || s.cap < 4 * sizeof(piece) * 4);
+	}
+	stack_bytes_free(&s, h);
+	assert_int_equal(s.n + s.cap + s.first, 0);
+	return 0;
+}
+
+static void bytes_are_kept_in_order(void **state)
+{
+	struct bench *b = bench_new(1);
+
+	bench_well(b, keeps);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mvia_header),
+		cmocka_unit_test(tcp_header),
+		cmocka_unit_test(tcp_lengths),
+		cmocka_unit_test(tcp_damage),
+		cmocka_unit_test(tcp_foreign),
+		cmocka_unit_test(bytes_are_kept_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One EXTOLL crossbar with all nine ports on a component that sends streams of
+ * packets into it, as fast as the lines and credits allow, and takes what comes
+ * out. */
+#ifndef EXTOLL_TESTS_EX_FEED_H
+#define EXTOLL_TESTS_EX_FEED_H
+
+#include "systems/extoll/network/cell_channel.h"
+#include "systems/extoll/network/crossbar.h"
+
+enum { FEED_FLOWS = 64, FEED_FLITS = 16 };
+
+struct feed_flow {
+	uint8_t in, out, vc;
+	uint8_t cells;	/* of a packet */
+	uint8_t flits;	/* of a cell; 0 = 16 */
+	uint8_t hops;	/* nibbles: `out`, then internal port 0; 0 = 2 */
+	uint64_t limit; /* packets; 0 = no end */
+	uint64_t sent;	/* packets begun */
+	uint64_t cells_sent, got; /* cells */
+	uint64_t got_packets;
+	/* inside */
+	uint32_t at;
+	struct weft_frame *pkt;
+};
+
+struct feed {
+	struct weft_comp *comp;
+	struct weft_clock clock;
+	uint32_t width;
+	struct eport ep[EX_PORTS];
+	uint64_t armed[EX_PORTS];
+	struct feed_flow flow[FEED_FLOWS];
+	uint32_t n_flows, turn[EX_PORTS];
+	uint8_t keep[EX_PORTS]; /* mask of VCs whose slots are never free */
+	uint32_t bad;		/* cells out of order */
+	uint32_t most;		/* slots ever in use at an end */
+};
+
+struct bench {
+	struct weft_sim *sim;
+	struct weft_comp *x;
+	struct xb *xb;
+	struct feed *f;
+};
+
+void bench_new(struct bench *b, const char *width);
+/* A cable joins ports 3 and 4 of the crossbar; the internal ports stay open. */
+void bench_new_looped(struct bench *b, const char *width);
+struct feed_flow *bench_flow(struct bench *b, uint32_t in, uint32_t out,
+			     uint32_t vc, uint32_t cells);
+void bench_start(struct bench *b);
+/* Up to this cycle; checks on the way that no input holds too much. */
+void bench_run(struct bench *b, uint64_t cycle);
+void bench_free(struct bench *b);
+
+#endif

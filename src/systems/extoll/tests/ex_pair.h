@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two link ports of EXTOLL face to face, for the tests of cell channels: each
+ * sends packets on four virtual channels with irregular gaps, and frees what
+ * it receives after irregular times. */
+#ifndef EXTOLL_TESTS_EX_PAIR_H
+#define EXTOLL_TESTS_EX_PAIR_H
+
+#include "unit/cmocka_all.h"
+#include "systems/extoll/network/cell_channel_framed.h"
+
+struct ex_seen { /* a good cell */
+	uint64_t cycle, id;
+	uint16_t first;
+	uint8_t flits, flags, vc;
+};
+
+struct ex_stream { /* of one virtual channel */
+	struct weft_frame *pkt;
+	uint32_t flit, flits;
+	uint64_t ready, sent;
+};
+
+struct ex_node {
+	struct eport ep;
+	/* parameters */
+	struct weft_clock clock;
+	uint32_t width, packets, gap, hold, size, vcs, mode, window;
+	double ppm;
+	bool train, store_forward;
+	/* state */
+	struct weft_comp *comp;
+	struct weft_rng rng;
+	struct ex_stream stream[EX_VCS];
+	uint64_t armed, sent_cells;
+	uint32_t turn, sent;
+	struct ex_seen *log;
+	uint32_t n_log, cap_log;
+	uint32_t voids, gone, lost, ups, downs;
+	uint64_t last_good; /* cycle */
+	uint8_t in_packet;
+	uint32_t bad_order;	/* starts and ends of packets in disorder */
+	uint32_t bad_bytes;	/* packets that came with other bytes */
+	struct weft_frame last; /* header and route of the last whole packet */
+};
+
+struct ex_pair {
+	struct weft_sim *sim;
+	struct weft_comp *comp[2], *cable, *fault[4];
+	uint32_t n_faults;
+	struct ex_node *n[2];
+};
+
+/* set: "name", "value", ... NULL for both ends ("0.name": of one). */
+void ex_pair_init(struct ex_pair *p, const char *const *set);
+/* A fault on what leaves end `from`, with settings. */
+struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,
+				const struct weft_class *cls,
+				const char *const *set);
+void ex_pair_start(struct ex_pair *p);
+void ex_pair_run(struct ex_pair *p, uint64_t cycles);
+/* Until nothing happens any more: all has arrived, once, in order, and all
+ * credits are back. */
+void ex_pair_drain(struct ex_pair *p, uint64_t cycles);
+void ex_pair_check_all(struct ex_pair *p);
+void ex_pair_fini(struct ex_pair *p);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL nodes on a bench: host, HyperTransport, NIC and crossbar each, joined
+ * as a torus, with test functions as programs. */
+#ifndef EXTOLL_TESTS_EXRIG_H
+#define EXTOLL_TESTS_EXRIG_H
+
+#include "systems/extoll/network/place.h"
+#include "weft/prog.h"
+
+enum { EXRIG_NODES = 12 };
+
+struct exrig;
+typedef int (*exrig_fn)(struct weft_host *h, struct exrig *r, uint32_t node);
+
+struct exrig_node {
+	struct weft_comp *host, *bus, *nic, *xbar;
+	uint32_t progs;
+};
+
+struct exrig {
+	struct weft_sim *sim;
+	struct exrig_node node[EXRIG_NODES];
+	uint32_t nodes;
+	struct topology topo;
+	struct {
+		struct weft_comp *comp, *xbar;
+		uint32_t port;
+	} fault[8];
+	uint32_t n_faults;
+	/* for programs to leave what they saw */
+	uint64_t v[64];
+	void *p[16];
+};
+
+/* `dims`: "1" (loopback only), "2", "4", "2x2x2". */
+void exrig_new(struct exrig *r, const char *dims);
+/* The same with another NIC that has EXTOLL's ports, and another bus. */
+void exrig_new_of(struct exrig *r, const char *dims,
+		  const struct weft_class *nic, const struct weft_class *bus);
+/* A parameter of every component of a class, before exrig_start. */
+void exrig_set(struct exrig *r, const char *cls, const char *param,
+	       const char *value);
+/* A fault on what leaves through a crossbar port; parameters in pairs, ended by
+ * NULL. */
+void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
+		 const struct weft_class *cls, const char *const *set);
+void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);
+void exrig_start(struct exrig *r);
+/* Until nothing is left to happen; all checks of the end of a run. */
+void exrig_run(struct exrig *r);
+void exrig_free(struct exrig *r);
+uint64_t exrig_counter(const struct weft_comp *c, const char *name);
+
+#endif

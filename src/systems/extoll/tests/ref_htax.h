@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of EXTOLL's on-chip crossbar (extoll.md 2.2 to 2.4,
+ * 7.1: H4, N1, N6, H5).  In every cycle of the core clock it looks at every
+ * request there is.
+ *
+ *   units:  write or read asked for at a cycle -> granted -> given to the HT
+ *           core; the bus has it for a fixed time; the answer to a read goes
+ *           to the unit that asked
+ *   host:   stores, given at a time, in order, 16 places -> unit */
+#ifndef EXTOLL_TESTS_REF_HTAX_H
+#define EXTOLL_TESTS_REF_HTAX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/clock.h"
+
+enum { REF_HX_UNITS = 9, REF_HX_RF = 3, REF_HX_MAX = 4096 };
+
+struct ref_hx_cfg {
+	struct weft_clock core, ht;
+	uint32_t t_sync_in, t_htax, t_sync_out; /* cycles */
+	uint32_t posted, reads;			/* places in the HT core */
+	uint64_t t_write, t_read;		/* fs on the bus */
+};
+
+/* What a unit asks for; those of one unit in order, at most one in a cycle. */
+struct ref_hx_req {
+	uint64_t cycle;
+	uint8_t unit, bytes;
+	bool read;
+	uint64_t t_bus; /* fs on the bus; 0: as the settings say */
+	/* outcome: cycles of the core; of the HT core for `given` */
+	uint64_t granted, given, done;
+};
+
+/* A store of the host. */
+struct ref_hx_store {
+	uint64_t time; /* fs: it is in the HT core, if there is a place */
+	uint8_t unit, bytes;
+	bool pass;	/* a read pointer: passes stores that find no room */
+	uint64_t taken; /* outcome: cycle at its unit */
+};
+
+/* What it keeps between cycles. */
+struct ref_hx_work {
+	uint64_t now;	  /* cycle */
+	uint64_t busy[2]; /* outputs to the host, until */
+	uint64_t unit_busy[REF_HX_UNITS];
+	uint64_t in_busy[2];	       /* host's inputs: stores, answers */
+	uint32_t turn[2];	       /* unit that won last */
+	bool store_last[REF_HX_UNITS]; /* a store came last, not an answer */
+	uint64_t ready[REF_HX_MAX];    /* store: cycle at the arbiter */
+	uint64_t answer[REF_HX_MAX];   /* read: cycle at the arbiter */
+	uint64_t at_unit[REF_HX_MAX];  /* read: granted, at the unit */
+	uint32_t first;		       /* request that is not done */
+	uint32_t told;		       /* stores that have had a place */
+	uint32_t line[REF_HX_MAX], n_line; /* stores at the arbiter */
+};
+
+struct ref_hx {
+	struct ref_hx_cfg cfg;
+	/* Has the unit room for a store besides `flying`?  NULL: always. */
+	bool (*room)(void *own, uint32_t unit, uint32_t flying);
+	void *own;
+	struct ref_hx_req req[REF_HX_MAX];
+	struct ref_hx_store store[REF_HX_MAX];
+	uint32_t n_req, n_store;
+	uint32_t went[REF_HX_MAX], n_went; /* stores in the order of grants */
+	struct ref_hx_work w;
+};
+
+/* Fills in all outcomes, or false: something is not through after `cycles`. */
+bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
+
+/* Cycle by cycle, for units that ask for more as they go: what is there at the
+ * beginning of the cycle; what is granted at its end (false: nothing). */
+void ref_hx_reset(struct ref_hx *x);
+void ref_hx_begin(struct ref_hx *x, uint64_t now);
+bool ref_hx_end(struct ref_hx *x);
+/* fs at which the bus is done with a request that was granted. */
+uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r);
+
+/* Into another clock, k cycles in the mean: k - 1/2 periods, then the next
+ * edge; its cycle there. */
+uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the reference of the RMA, see ref_rma.h. */
+#ifndef EXTOLL_TESTS_REF_RMA_INT_H
+#define EXTOLL_TESTS_REF_RMA_INT_H
+
+#include "ref_atu.h"
+#include "ref_rma.h"
+
+enum { PORT_REQ = 5, PORT_RESP, PORT_COMP, PORT_ATU };
+enum { REQ, RESP, COMP }; /* also: bit of specs and errors, unit of the ATU */
+
+enum {
+	GET_BT = 0,
+	GET_QW = 1,
+	PUT_BT = 2,
+	PUT_QW = 3,
+	NOTI_PUT = 5,
+	IMM_PUT = 6,
+	GET_BT_RSP = 10,
+	GET_QW_RSP = 11,
+	LOCK_REQ = 12,
+	LOCK_RSP = 13
+};
+
+struct cmd {
+	uint32_t op, opt, spec, mods, vpid, far_vpid, far_node, low, bytes;
+	uint64_t w[2];
+	bool at_resp;
+};
+
+struct op { /* of requester or responder */
+	enum ref_rma_tx_state state;
+	struct cmd c;
+	uint64_t until, from, w0, phys;
+	bool bad, answers, physical, lock, asked_atu, told, sent, stalled;
+	uint32_t bytes, skew, total, asked, got;
+	int use;
+	struct ref_rma_out out;
+};
+
+struct rd {
+	uint32_t op, end;
+	bool done;
+};
+
+struct tx {
+	struct op op[REF_RMA_MAX];
+	uint32_t first, n; /* under way: first .. n - 1 */
+	uint64_t next;	   /* cycle from which one may start */
+	struct rd rd[REF_HX_MAX];
+	uint32_t rd_first, rd_n;
+	uint32_t handed, left; /* packets, to and from the network port */
+	bool translating;
+};
+
+struct in {
+	enum ref_rma_in_state state;
+	uint32_t cell[REF_HX_MAX], first, n;
+	uint32_t pkt, wrote, out;
+	uint64_t until, phys;
+	struct cmd c;
+	bool bad, silent, remote, asked_atu, told, stalled, eop;
+	int use;
+};
+
+struct work {
+	struct ref_rma *x;
+	struct ref_atu atu;
+	uint64_t now;
+	struct tx tx[2];
+	struct in in[REF_RMA_VCS];
+	uint64_t in_next;
+	bool in_translating;
+	uint32_t queue[REF_HX_MAX], q_first, q_n; /* descriptors: stores */
+	struct cmd asked[REF_HX_MAX];		  /* responder's requests */
+	uint32_t a_first, a_n;
+	uint32_t wait[REF_HX_MAX], wait_first, wait_n; /* packets of port 2 */
+	uint32_t wp[REF_RMA_VPIDS], rp[REF_RMA_VPIDS];
+	uint32_t in_writes; /* of the completer, not granted */
+	uint32_t next_cell, next_left, next_went, scan;
+};
+
+/* ref_rma.c: a request to HTAX, now. */
+struct ref_rma_req *ref_ask(struct work *w, uint32_t port, bool read,
+			    uint64_t addr, uint32_t bytes);
+/* A notification; false: its ring is full. */
+bool ref_tell(struct work *w, uint32_t port, const struct cmd *c, uint64_t w0,
+	      uint32_t unit, uint32_t error);
+bool ref_enabled(const struct work *w, uint32_t vpid);
+uint32_t ref_memory(const struct work *w, uint64_t addr, uint64_t t);
+
+/* ref_rma_cmd.c: words of extoll.md 3.4 and 3.9. */
+bool ref_desc(const struct work *w, const struct ref_rma_store *s,
+	      struct cmd *c);
+bool ref_packet(const struct work *w, const struct ref_rma_pkt *p,
+		struct cmd *c);
+uint64_t ref_header(const struct work *w, const struct cmd *c, uint32_t op);
+bool ref_is_get(const struct cmd *c);
+bool ref_is_put(const struct cmd *c);
+
+/* ref_rma_tx.c */
+bool ref_tx_run(struct work *w, uint32_t unit);
+void ref_tx_read_done(struct work *w, uint32_t unit, uint32_t rd);
+void ref_tx_answer(struct work *w, uint32_t unit, uint64_t phys, int use);
+void ref_resp_packets(struct work *w);
+
+/* ref_rma_in.c */
+bool ref_in_run(struct work *w);
+void ref_in_cell(struct work *w, uint32_t cell);
+void ref_in_answer(struct work *w, uint32_t vc, uint64_t phys, int use);
+void ref_in_granted(struct work *w, uint32_t vc);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of EXTOLL's VELO requester (extoll.md 3.2, 5.1) with
+ * the way from the HT core through HTAX (2.4).  In every cycle of the core
+ * clock it takes the store that is there, looks at all open messages, and
+ * grants one store.
+ *
+ *   stores -> HTAX -> one open message per page -> 13 cycles -> network port */
+#ifndef EXTOLL_TESTS_REF_VELO_RQ_H
+#define EXTOLL_TESTS_REF_VELO_RQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/clock.h"
+
+enum {
+	REF_VRQ_MAX = 2048,
+	REF_VRQ_CYCLES = 20000,
+	REF_VRQ_PAGES = 4,
+	REF_VRQ_WHY = 7
+};
+
+/* Reasons to drop, numbered as the registers that count them. */
+enum ref_vrq_why {
+	REF_VRQ_ALIGN,
+	REF_VRQ_LENGTH,
+	REF_VRQ_RESERVED,
+	REF_VRQ_MULTICAST,
+	REF_VRQ_DISABLED,
+	REF_VRQ_PARTIAL,
+	REF_VRQ_NO_ROUTE
+};
+
+struct ref_vrq_cfg {
+	struct weft_clock core;
+	uint32_t t_req, t_sync_in, t_htax, partial; /* cycles */
+	uint32_t depth;				    /* of the network port */
+	uint32_t nodes;				    /* that have a route */
+	bool enabled[REF_VRQ_PAGES];
+};
+
+struct ref_vrq_store {
+	uint64_t time; /* fs: in the HT core */
+	uint32_t page, off, bytes;
+	uint8_t data[8]; /* the first of them */
+};
+
+/* At the end of a cycle. */
+struct ref_vrq_seen {
+	uint64_t first; /* cycle of the first word of the last message */
+	uint32_t sent, drop[REF_VRQ_WHY];
+	bool holds; /* a message has no room in the network port */
+};
+
+struct ref_vrq {
+	struct ref_vrq_cfg cfg;
+	struct ref_vrq_store store[REF_VRQ_MAX];
+	uint64_t left[REF_VRQ_MAX]; /* cycle a packet was out of the port */
+	uint32_t n_store, n_left;
+	uint64_t from; /* first cycle */
+	uint32_t cycles;
+	/* outcome */
+	struct ref_vrq_seen seen[REF_VRQ_CYCLES];
+	uint64_t header[REF_VRQ_MAX]; /* of the messages sent */
+	uint32_t page[REF_VRQ_MAX];
+};
+
+void ref_vrq_run(struct ref_vrq *x);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL RMA and ATU, the parts without time: TLB, checks of addresses and
+ * entries, descriptors, packets, pieces of writes, locks (extoll.md 2.2, 3.4 to
+ * 3.9, 5.5). */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "systems/extoll/nic/rma.h"
+
+/* ---- TLB ---- */
+
+static void test_tlb_capacity(void **state)
+{
+	struct atu_tlb t = { 0 };
+
+	for (uint32_t page = 0; page < 64; page++)
+		atu_tlb_fill(&t, page, 7, 0x1000 + page);
+	for (uint32_t page = 0; page < 64; page++)
+		assert_int_equal(atu_tlb_find(&t, page, 7), 0x1000 + page);
+	assert_int_equal(atu_tlb_find(&t, 3, 8), 0);
+	atu_tlb_fill(&t, 64, 7, 0x2000); /* set 0: the oldest goes */
+	assert_int_equal(atu_tlb_find(&t, 0, 7), 0);
+	assert_int_equal(atu_tlb_find(&t, 16, 7), 0x1010);
+	assert_int_equal(atu_tlb_find(&t, 64, 7), 0x2000);
+	atu_tlb_fill(&t, 80, 7, 0x3000);
+	assert_int_equal(atu_tlb_find(&t, 16, 7), 0);
+}
+
+static void test_tlb_flush(void **state)
+{
+	struct atu_tlb t = { 0 };
+
+	for (uint32_t page = 0; page < 64; page++)
+		atu_tlb_fill(&t, page, page & 1, 0x1000 + page);
+	assert_int_equal(atu_tlb_flush(&t, 10, 5), 5);
+	for (uint32_t page = 0; page < 64; page++)
+		assert_int_equal(atu_tlb_find(&t, page, page & 1),
+				 page >= 10 && page < 15 ? 0 : 0x1000 + page);
+	assert_int_equal(atu_tlb_flush_vpid(&t, 1), 30);
+	assert_int_equal(atu_tlb_find(&t, 0, 0), 0x1000);
+	assert_int_equal(atu_tlb_find(&t, 1, 1), 0);
+}
+
+/* ---- checks ---- */
+
+static void test_nla(void **state)
+{
+	assert_int_equal(NLA_MAKE(511, 0x3ffff, 0xfff), 0x7fffffffffull);
+	assert_int_equal(NLA_GAT(0x4000000000ull), 256);
+	assert_int_equal(NLA_GATE(0x12345678), 0x12345);
+	assert_int_equal(atu_check_nla(0x7fffffffffull, 1), ATU_OK);
+	assert_int_equal(atu_check_nla(0x7fffffffffull, 2), ATU_F_CROSS);
+	assert_int_equal(atu_check_nla(0x8000000000ull, 1), ATU_F_NLA);
+	assert_int_equal(atu_check_nla(1ull << 63, 1), ATU_F_NLA);
+	assert_int_equal(atu_check_nla(0, 4096), ATU_OK);
+}
+
+static void test_gate(void **state)
+{
+	uint64_t g = GATE_MAKE(GATE_READ, 255, 0xABCDE12345000ull);
+
+	assert_int_equal(g, 0xABCDE123453FDull);
+	assert_int_equal(GATE_PHYS(g), 0xABCDE12345000ull);
+	assert_int_equal(atu_check_gate(g, 255, ATU_READ), ATU_OK);
+	assert_int_equal(atu_check_gate(g, 255, ATU_WRITE), ATU_F_ACCESS);
+	assert_int_equal(atu_check_gate(g, 254, ATU_READ), ATU_F_VPID);
+	assert_int_equal(atu_check_gate(g & ~3ull, 255, ATU_READ), ATU_F_GATE);
+	assert_int_equal(atu_check_gate(g | 4ull << 59, 255, ATU_READ),
+			 ATU_F_GATE); /* 64 KB pages */
+	assert_int_equal(atu_check_gate(g | 1ull << 52, 255, ATU_READ),
+			 ATU_F_GATE);
+	g = GATE_MAKE(GATE_WRITE, 1, 0);
+	assert_int_equal(atu_check_gate(g, 1, ATU_WRITE), ATU_OK);
+	assert_int_equal(atu_check_gate(g, 1, ATU_READ), ATU_F_ACCESS);
+}
+
+static void test_layouts(void **state)
+{
+	assert_int_equal(ATU_CMD_FLUSH(NLA_PAGE(NLA_MAKE(3, 7, 0)), 5),
+			 0x10000000400C0007ull);
+	assert_int_equal(ATU_CMD_TELL(ATU_NOTIFY, 0x123456789abcull),
+			 0x4000123456789abcull);
+	assert_int_equal(ATU_BASE_MAKE(0x40200000), 0x403);
+	assert_int_equal(ATU_BASE_PHYS(0x403), 0x40200000);
+	assert_int_equal(RMA_D_MAKE(RMA_PUT_QW, 0x1234, 0x56, 5, 2) |
+				 RMA_D_BYTES(4096),
+			 0x000FFF151234560Full);
+	assert_int_equal(RMA_N_MAKE(4095, 0x56, 0x1234, RMA_COMPLETER,
+				    RMA_GET_QW_RSP, RMA_MODE_TE, 2),
+			 0x425C12342B000FFFull);
+}
+
+/* ---- descriptors and packets ---- */
+
+#define CTL (RMA_V_ENABLE | RMA_V_TC_ALL)
+
+static enum rma_bad decode(uint64_t w0, uint64_t w1, uint64_t w2, uint32_t opt,
+			   uint64_t ctl, struct rma_cmd *c)
+{
+	struct rma_desc d = { .w = { w0, w1, w2 },
+			      .vpid = 9,
+			      .opt = (uint8_t)opt };
+
+	return rma_desc_decode(&d, ctl, 4096, c);
+}
+
+static void test_desc(void **state)
+{
+	uint64_t put = RMA_D_MAKE(RMA_PUT_BT, 3, 4, 1, RMA_MOD_NTR);
+	struct rma_cmd c;
+
+	assert_int_equal(decode(put | RMA_D_BYTES(77), 5, 6, 16, CTL, &c),
+			 RMA_FINE);
+	assert_int_equal(c.op, RMA_PUT_BT);
+	assert_int_equal(c.bytes, 77);
+	assert_int_equal(c.vpid, 9);
+	assert_int_equal(c.far_vpid, 4);
+	assert_int_equal(c.far_node, 3);
+	assert_int_equal(decode(put, 5, 6, 0, CTL | RMA_V_PHYSICAL, &c),
+			 RMA_FINE);
+	assert_int_equal(decode(put, 5, 6, 0, CTL, &c), RMA_BAD_OPTION);
+	assert_int_equal(decode(put, 5, 6, 18, RMA_V_ENABLE | 1 << 4, &c),
+			 RMA_BAD_OPTION); /* traffic class 2 */
+	assert_int_equal(decode(put, 5, 6, 24, CTL | RMA_V_INT, &c), RMA_FINE);
+	assert_int_equal(decode(put & ~1ull, 5, 6, 16, CTL, &c),
+			 RMA_BAD_FORMAT);
+	assert_int_equal(
+		decode(put | RMA_PUT(RMA_MOD_EWA, 38, 35), 5, 6, 16, CTL, &c),
+		RMA_BAD_MODS);
+	put = RMA_D_MAKE(RMA_IMM_PUT, 3, 4, 0, 0);
+	assert_int_equal(decode(put | RMA_D_BYTES(8), 4089, 0, 16, CTL, &c),
+			 RMA_BAD_PAGE);
+	assert_int_equal(decode(put | RMA_D_BYTES(7), 4089, 0, 16, CTL, &c),
+			 RMA_FINE);
+	put = RMA_D_MAKE(RMA_NOTI_PUT, 3, 4, 0, 0) | RMA_PUT(200, 47, 40);
+	assert_int_equal(decode(put, ~0ull, 0, 16, CTL, &c), RMA_FINE);
+	assert_int_equal(c.low, 200);
+	assert_int_equal(c.bytes, 0);
+	put = RMA_D_MAKE(RMA_GET_QW_RSP, 3, 4, 0, 0);
+	assert_int_equal(decode(put, 0, 0, 16, CTL, &c), RMA_BAD_OP);
+}
+
+/* 3.9, fields by hand. */
+static void test_h0(void **state)
+{
+	struct rma_cmd c = { .op = RMA_PUT_QW,
+			     .spec = 5,
+			     .mods = RMA_MOD_NTR,
+			     .vpid = 0x12,
+			     .far_vpid = 0x34,
+			     .far_node = 0xABCD,
+			     .low = 4095,
+			     .bytes = 4096 };
+	struct weft_frame f = { .payload = { .len = 4096 } };
+	struct rma_cmd back;
+
+	f.u[0] = rma_h0(&c, 0x5678);
+	assert_int_equal(f.u[0], 0xCDull << 56 | 1ull << 55 | 0xfffull << 43 |
+					 3ull << 39 | 2ull << 35 | 5ull << 32 |
+					 0x34ull << 24 | 0x12 << 16 | 0x5678);
+	f.u[1] = 0x1000;
+	ex_meta(&f)->words = 2;
+	assert_true(rma_packet_decode(&f, &back));
+	assert_int_equal(back.vpid, 0x34);
+	assert_int_equal(back.far_vpid, 0x12);
+	assert_int_equal(back.far_node, 0x5678);
+	assert_int_equal(back.bytes, 4096);
+	f.payload.len = 4088; /* shorter than it says */
+	assert_false(rma_packet_decode(&f, &back));
+	f.payload.len = 4096;
+	ex_meta(&f)->words = 3;
+	assert_false(rma_packet_decode(&f, &back));
+}
+
+/* Whatever 64 bits say, nothing is read that is not there. */
+static void test_any_packet(void **state)
+{
+	struct weft_frame f = { 0 };
+	uint64_t x = 88172645463325252ull;
+	struct rma_cmd c;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		f.u[0] = x;
+		ex_meta(&f)->words = i % 4;
+		f.payload.len = i % 3 ? 0 : (uint32_t)(x >> 43 & 0xfff) + 1;
+		if (rma_packet_decode(&f, &c))
+			assert_true(c.bytes <= 4096 && c.op < RMA_OPS);
+	}
+}
+
+/* ---- pieces of a write ---- */
+
+static void test_split(void **state)
+{
+	for (uint32_t a = 0; a < 128; a++)
+		for (uint32_t n = 1; n < 300; n++)
+			for (uint32_t at = a, left = n; left;) {
+				uint32_t k = rma_split(at, left);
+				bool dwords = !(at % 4) && !(k % 4);
+
+				assert_true(k && k <= left);
+				assert_true(at % 64 + k <= 64);
+				assert_true(dwords || at % 32 + k <= 32);
+				at += k;
+				left -= k;
+			}
+	assert_int_equal(rma_split(0, 4096), 64);
+	assert_int_equal(rma_split(8, 4096), 56);
+	assert_int_equal(rma_split(1, 4096), 31);
+	assert_int_equal(rma_split(64, 61), 60);
+	assert_int_equal(rma_split(124, 1), 1);
+}
+
+/* ---- locks ---- */
+
+static void test_fcaa(void **state)
+{
+	int32_t mem = 0;
+
+	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_YES);
+	assert_int_equal(mem, 1);
+	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_NO);
+	assert_int_equal(mem, 1);
+	assert_int_equal(rma_lock_fcaa(&mem, 1, -1), RMA_LOCK_YES);
+	assert_int_equal(mem, 0);
+	mem = INT32_MAX;
+	assert_int_equal(rma_lock_fcaa(&mem, INT32_MAX, 1), RMA_LOCK_YES);
+	assert_int_equal(mem, INT32_MIN);
+	assert_int_equal(RMA_LOCK_ANSWER(-2, 1, 0x123456),
+			 0xFFFFFFFE01123456ull);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tlb_capacity),
+		cmocka_unit_test(test_tlb_flush),
+		cmocka_unit_test(test_nla),
+		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_desc),
+		cmocka_unit_test(test_h0),
+		cmocka_unit_test(test_any_packet),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_fcaa),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strings that end at a cable instead of an internal port (extoll.md T-29).  No
+ * register can hold one: requesters add the port themselves.  The next crossbar
+ * takes the header for routing flits (3.9), so it is the number of the sending
+ * node that decides; the check of the destination's byte finds it. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "exrig.h"
+#include "systems/extoll/nic/nic.h"
+
+extern const struct weft_class weft_class_fault_bits;
+
+enum { NODES = 4, TO = 2 };
+
+struct cut {
+	struct exrig r;
+	const char *width;
+	uint32_t src;
+	bool damaged; /* at first: a void cell goes the same way */
+};
+
+static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	const struct cut *s = (const struct cut *)r;
+	struct extoll_nic *n = r->node[node].nic->state;
+	struct weft_frame *f = weft_frame_new(r->sim);
+
+	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4]));
+	f->u[0] = EX_H0_MAKE(s->src, 0, 0, TO) | EX_PUT(8, 54, 48);
+	f->payload = weft_slice_new(r->sim, 8);
+	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 1 };
+	ex_route_set(f, 0, 3);
+	np_send(&n->np[EX_NP_VELO], f, ex_now(n) + 1, UINT32_MAX);
+	weft_host_cpu(h, 50 * WEFT_US);
+	return 0;
+}
+
+/* A packet of a header word and 104 bytes whose bytes come bit by bit: a cell
+ * leaves when all of its bytes are there, not before. */
+static int slow_sender(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	const struct cut *s = (const struct cut *)r;
+	struct extoll_nic *n = r->node[node].nic->state;
+	struct np *np = &n->np[EX_NP_VELO];
+	struct weft_frame *f = weft_frame_new(r->sim);
+	/* 64 bytes of a cell less the route's flit and the header */
+	bool w32 = !strcmp(s->width, "w32");
+	uint32_t first = w32 ? 52 : 54, cell = w32 ? 16 : 32;
+	struct np_pkt *p;
+
+	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4]));
+	f->u[0] = EX_H0_MAKE(0, 0, 0, TO) | EX_PUT(104, 54, 48);
+	f->payload = weft_slice_new(r->sim, 104);
+	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 1 };
+	ex_route_set(f, 0, 3);
+	p = np_send(np, f, ex_now(n) + 1, first - 1);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, 0);
+	np_more(np, p, first);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, cell);
+	np_more(np, p, 103);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_int_equal(p->flit, cell);
+	assert_ptr_equal(np->q[0].head, p);
+	np_more(np, p, 104);
+	weft_host_cpu(h, 5 * WEFT_US);
+	assert_null(np->q[0].head);
+	return 0;
+}
+
+static void cells_wait_for_their_bytes(void **state)
+{
+	static const char *const width[] = { "w16", "w32" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct cut s = { .width = width[i] };
+
+		exrig_new(&s.r, "4");
+		exrig_set(&s.r, "extoll.nic", "width", s.width);
+		exrig_set(&s.r, "extoll.xbar", "width", s.width);
+		exrig_prog(&s.r, 0, slow_sender);
+		exrig_start(&s.r);
+		exrig_run(&s.r);
+		exrig_free(&s.r);
+	}
+}
+
+/* Where it ends: a crossbar, the VELO completer or a unit of RMA. */
+enum cut_end { XBAR, VELO, RMA };
+
+static void cut(struct cut s, uint32_t at, enum cut_end end)
+{
+	const struct weft_port *np;
+	struct exrig *r = &s.r;
+
+	exrig_new(r, "4");
+	exrig_set(r, "extoll.nic", "width", s.width);
+	exrig_set(r, "extoll.xbar", "width", s.width);
+	if (s.damaged)
+		exrig_fault(r, 0, 3, &weft_class_fault_bits,
+			    (const char *[]){ "target", "payload", "frame", "1",
+					      NULL });
+	exrig_prog(r, 0, cut_sender);
+	exrig_start(r);
+	exrig_run(r);
+	/* what left the network port: a routing flit and two words */
+	np = &r->node[0].nic->ports[EX_PORT_NP];
+	assert_int_equal(np->out_frames, 1);
+	assert_int_equal(np->out_words, strcmp(s.width, "w32") ? 9 : 5);
+	assert_true(np->out_busy > 0);
+	for (uint32_t i = 0; i < NODES; i++) {
+		const struct exrig_node *d = &r->node[i];
+		const struct extoll_nic *n = d->nic->state;
+
+		assert_int_equal(exrig_counter(d->xbar, "voids_in"),
+				 s.damaged && i == 1);
+		assert_int_equal(exrig_counter(d->xbar, "illegal"),
+				 i == at && end == XBAR);
+		assert_int_equal(n->velo.discard[EXTOLL_DISCARD_MISROUTED],
+				 i == at && end == VELO);
+		assert_int_equal(exrig_counter(d->nic, "rma_discarded"),
+				 i == at && end == RMA);
+	}
+	exrig_free(r);
+}
+
+static void test_cut(void **state)
+{
+	static const char *const width[] = { "w16", "w32" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *w = width[i];
+
+		/* at node 1: to units that find another node's byte */
+		cut((struct cut){ .width = w, .src = 0 }, 1, VELO);
+		cut((struct cut){ .width = w, .src = 1 }, 1, RMA);
+		cut((struct cut){ .width = w, .src = 2 }, 1, RMA);
+		cut((struct cut){ .width = w, .damaged = true }, 1, VELO);
+		/* two cables on, as the number says; back to node 0 */
+		cut((struct cut){ .width = w, .src = 0x33 }, 3, VELO);
+		cut((struct cut){ .width = w, .src = 0x4 }, 0, VELO);
+		/* no port; and the whole flit used up, where it has four */
+		cut((struct cut){ .width = w, .src = 0xd }, 1, XBAR);
+		cut((struct cut){ .width = w, .src = 0x3333 }, !!i,
+		    i ? VELO : XBAR);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(cells_wait_for_their_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The common endpoint over EXTOLL: its three ways of sending, where they
+ * change over, and what it refuses (extoll.md 6.3, T-42).  The conformance
+ * program does the rest. */
+#include "unit/cmocka_all.h"
+#include "exrig.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "weft/ep.h"
+
+#define MB (1u << 20)
+
+static const uint32_t sizes[] = { 0,	1,    8,    55,	  56,	57,    64,
+				  1023, 1024, 1025, 4096, 4097, 65536, MB };
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+static uint8_t pattern(uint32_t size, uint32_t i)
+{
+	return (uint8_t)(i * 13 ^ i >> 8 ^ size);
+}
+
+static struct weft_ep *open_ep(struct weft_host *h)
+{
+	struct weft_ep_attr a = { .max_msg = MB }, second = { .group = 1 };
+	struct weft_ep *ep;
+
+	/* one process per node */
+	assert_int_equal(weft_ep_open(h, &second, &ep), -EOPNOTSUPP);
+	assert_int_equal(weft_ep_open(h, &a, &ep), 0);
+	assert_string_equal(ep->info.name, "extoll");
+	return ep;
+}
+
+static struct weft_ep_event next(struct weft_ep *ep, enum weft_ep_kind kind)
+{
+	struct weft_ep_event ev = { 0 };
+
+	while (!ep->ops->poll(ep, &ev, 1))
+		ep->ops->wait(ep, WEFT_NEVER);
+	assert_int_equal(ev.kind, kind);
+	return ev;
+}
+
+/* Sends each size, and looks at what the NIC did for it. */
+static int ways_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep *ep = open_ep(h);
+	struct weft_ep_event ev;
+	weft_phys_t phys;
+	uint8_t *pinned = weft_mem_alloc(h, MB, 64, &phys);
+	uint8_t *heap = weft_host_calloc(h, 1, MB);
+
+	for (uint32_t i = 0; i < SIZES; i++) {
+		uint8_t *buf = i & 1 ? heap : pinned;
+		uint64_t velo = exrig_counter(r->node[0].nic, "velo_sent");
+
+		for (uint32_t k = 0; k < sizes[i]; k++)
+			buf[k] = pattern(sizes[i], k);
+		assert_int_equal(ep->ops->send(ep, 1, buf, sizes[i], i, buf),
+				 0);
+		ev = next(ep, WEFT_EV_SENT);
+		assert_ptr_equal(ev.ctx, buf);
+		ev = next(ep, WEFT_EV_RECV); /* the echo's length */
+		assert_int_equal(ev.imm, sizes[i]);
+		ep->ops->release(ep, &ev);
+		r->v[i] = exrig_counter(r->node[0].nic, "velo_sent") - velo;
+	}
+	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
+	ep->ops->close(ep);
+	return 0;
+}
+
+static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep *ep = open_ep(h);
+
+	for (uint32_t i = 0; i < SIZES; i++) {
+		uint64_t gets = exrig_counter(r->node[1].nic, "rma_commands");
+		struct weft_ep_event ev = next(ep, WEFT_EV_RECV), sent;
+
+		assert_int_equal(ev.src, 0);
+		assert_int_equal(ev.imm, i);
+		assert_int_equal(ev.len, sizes[i]);
+		for (uint32_t k = 0; k < sizes[i]; k++)
+			if (((const uint8_t *)ev.data)[k] !=
+			    pattern(sizes[i], k))
+				fail_msg("size %u differs at %u", sizes[i], k);
+		r->v[32 + i] =
+			exrig_counter(r->node[1].nic, "rma_commands") - gets;
+		ep->ops->release(ep, &ev);
+		ep->ops->send(ep, 0, NULL, 0, sizes[i], NULL);
+		sent = next(ep, WEFT_EV_SENT);
+		assert_int_equal(sent.status, 0);
+	}
+	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
+	ep->ops->close(ep);
+	return 0;
+}
+
+/* T-42: the three protocols and where they change over. */
+static void test_ways(void **state)
+{
+	struct exrig r;
+
+	exrig_new(&r, "2");
+	exrig_prog(&r, 0, ways_near);
+	exrig_prog(&r, 1, ways_far);
+	exrig_start(&r);
+	exrig_run(&r);
+	for (uint32_t i = 0; i < SIZES; i++) {
+		uint32_t n = sizes[i];
+		/* credits may come in between */
+		uint64_t velo =
+			n <= 56 || n > 1024 ? 1 : 1 + (n - 48 + 63) / 64;
+		uint64_t gets = n <= 1024 ? 0 : (n + 4095) / 4096;
+
+		assert_in_range(r.v[i], velo, velo + 1);
+		/* the memory need not begin with a page */
+		assert_in_range(r.v[32 + i], gets, gets + (gets ? 1 : 0));
+	}
+	exrig_free(&r);
+}
+
+/* A get from where nothing is registered ends with an error. */
+static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep *ep = open_ep(h);
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
+	uint64_t hole = 5ull << 30; /* a table that is not there */
+
+	assert_int_equal(ep->ops->mr_reg(ep, buf, 0, &mr), -EINVAL);
+	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);
+	assert_int_equal(ep->ops->mr_reg(ep, buf, 8192, &mr), 0);
+	assert_int_equal(
+		ep->ops->get(ep, 0, buf, 8192, hole, hole << 31 | 8192, buf),
+		0);
+	ev = next(ep, WEFT_EV_ERROR);
+	assert_ptr_equal(ev.ctx, buf);
+	assert_int_equal(ev.status, -EFAULT);
+	/* and the next one works */
+	buf[4096] = 77;
+	assert_int_equal(
+		ep->ops->get(ep, 0, buf, 1, mr.addr + 4096, mr.key, NULL), 0);
+	ev = next(ep, WEFT_EV_GET);
+	assert_int_equal(buf[0], 77);
+	ep->ops->close(ep);
+	return 0;
+}
+
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static int cost_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep *ep = open_ep(h);
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+	weft_time_t t;
+
+	assert_int_equal(ep->ops->mr_reg(ep, buf, 4096, &mr), 0);
+	t = weft_host_busy(h);
+	assert_int_equal(ep->ops->poll(ep, &ev, 1), 0);
+	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
+	t = weft_host_busy(h);
+	assert_int_equal(
+		ep->ops->put(ep, 0, buf, 0, mr.addr, mr.key, false, 0, NULL),
+		0);
+	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
+	ep->ops->close(ep);
+	return 0;
+}
+
+static void alone(int (*prog)(struct weft_host *, struct exrig *, uint32_t))
+{
+	struct exrig r;
+
+	exrig_new(&r, "1");
+	exrig_prog(&r, 0, prog);
+	exrig_start(&r);
+	exrig_run(&r);
+	exrig_free(&r);
+}
+
+static void test_fault(void **state)
+{
+	alone(fault_near);
+}
+
+static void test_cost(void **state)
+{
+	alone(cost_near);
+}
+
+/* More puts than the NIC's command queue takes: posting does not wait for data
+ * to leave, and all of them arrive, from any place in a page to any. */
+static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	enum { N = 8, LEN = 100000, SKEW = 40 };
+	struct weft_ep *ep = open_ep(h);
+	weft_phys_t phys;
+	uint8_t *from = weft_mem_alloc(h, LEN + SKEW, 4096, &phys);
+	uint8_t *to = weft_mem_alloc(h, N * LEN, 4096, &phys);
+	struct weft_ep_mr mr;
+	weft_time_t start;
+
+	for (uint32_t k = 0; k < LEN; k++)
+		from[SKEW + k] = pattern(LEN, k);
+	assert_int_equal(ep->ops->mr_reg(ep, to, N * LEN, &mr), 0);
+	start = weft_host_now(h);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(ep->ops->put(ep, 0, from + SKEW, LEN,
+					      mr.addr + i * LEN, mr.key, false,
+					      0, NULL),
+				 0);
+	assert_true(weft_host_now(h) - start < 50 * WEFT_US);
+	for (uint32_t i = 0; i < N; i++)
+		next(ep, WEFT_EV_PUT);
+	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+	for (uint32_t i = 0; i < N; i++)
+		assert_memory_equal(to + i * LEN, from + SKEW, LEN);
+	ep->ops->close(ep);
+	return 0;
+}
+
+static void test_puts(void **state)
+{
+	alone(puts_near);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_fault),
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_puts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

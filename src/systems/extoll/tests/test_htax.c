@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EXTOLL's on-chip crossbar against a reference that goes cycle by cycle
+ * (ref_htax.h): random requests of all units, and stores of the host, at random
+ * times, lengths, clocks and depths. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "exref.h"
+#include "velo_msg.h"
+
+static struct ref_hx ref;
+static struct ref_hx seen;
+/* ---- the device ---- */
+
+static void on_sent(struct extoll_nic *n, struct hx_pkt *p)
+{
+	seen.req[p->user[0]].granted = ex_now(n);
+}
+
+static void on_done(struct extoll_nic *n, struct hx_pkt *p)
+{
+	seen.req[p->user[0]].done = ex_now(n);
+}
+
+static void ask(uint32_t i)
+{
+	const struct ref_hx_req *r = &ref.req[i];
+	weft_phys_t at = XR_MEM + 0x100000 + 64ull * i;
+	struct hx_pkt *p = r->read ? ex_pkt_new(exref_nic(&vr))
+				   : ex_pkt_write(exref_nic(&vr), at, r->bytes);
+
+	p->txn.op = r->read ? WEFT_BUS_READ : WEFT_BUS_WRITE;
+	p->txn.addr = at;
+	p->txn.bytes = r->bytes;
+	p->sent = on_sent;
+	p->done = r->read ? on_done : NULL;
+	p->user[0] = i;
+	ex_htax_send(exref_nic(&vr), r->unit, p, r->cycle);
+}
+
+/* A descriptor of the wrong length: counted and dropped by the unit; a store
+ * where there is no register. */
+static void store(const struct ref_hx_store *s)
+{
+	static const uint8_t data[64];
+	uint64_t off = s->unit == EXTOLL_HX_RF ? 0x8000 : extoll_rma_page(0, 9);
+
+	xr_store(&vr, ME, off, data, s->bytes);
+}
+
+/* Which of the reference's requests a bus transaction is. */
+static void read_log(void)
+{
+	const struct xbus *b = vr.bus[ME];
+
+	assert_true(b->n_log <= XR_LOG);
+	for (uint32_t i = 0; i < b->n_log; i++) {
+		uint64_t k = (b->log[i].addr - XR_MEM - 0x100000) / 64;
+
+		seen.req[k].given =
+			weft_clock_cycle(&ref.cfg.ht, b->log[i].time);
+	}
+}
+
+/* Where a store lands that is made at a cycle. */
+static weft_time_t next_ht(uint64_t cycle)
+{
+	return weft_clock_align(&ref.cfg.ht,
+				weft_clock_edge(&vr.core, cycle) + 1);
+}
+
+static void play(void)
+{
+	uint32_t i = 0, k = 0, taken = 0;
+	uint32_t first = exref_nic(&vr)->htax.store.head;
+
+	memset(&seen, 0xff, sizeof(seen));
+	while (i < ref.n_req || k < ref.n_store || taken < ref.n_store) {
+		uint64_t c = xr_cycle(&vr);
+
+		for (; i < ref.n_req && ref.req[i].cycle == c + 1; i++)
+			ask(i);
+		for (; k < ref.n_store && ref.store[k].time <= next_ht(c); k++)
+			store(&ref.store[k]);
+		xr_run(&vr, 1);
+		if (exref_nic(&vr)->htax.store.head - first > taken)
+			seen.store[taken++].taken = xr_cycle(&vr);
+	}
+	xr_settle(&vr);
+	read_log();
+}
+
+/* ---- what is played ---- */
+
+static void choose(uint64_t from)
+{
+	static const uint8_t units[] = { EXTOLL_HX_RF,	     EXTOLL_HX_VELO,
+					 EXTOLL_HX_RMA_REQ,  EXTOLL_HX_RMA_RESP,
+					 EXTOLL_HX_RMA_COMP, EXTOLL_HX_ATU };
+	uint32_t dense = 1 + dice(12), reads = dice(5), n = 100 + dice(150);
+	uint32_t most = 1 + dice(6);
+	uint64_t c = from + 20;
+
+	ref.n_req = 0;
+	while (ref.n_req < n) {
+		c += dice(dense);
+		for (uint32_t u = 0; u < most && ref.n_req < n; u++)
+			if (dice(3))
+				ref.req[ref.n_req++] = (struct ref_hx_req){
+					.cycle = c,
+					.unit = units[u],
+					.bytes = (uint8_t)(4 + 4 * dice(16)),
+					.read = dice(5) < reads,
+				};
+		c++;
+	}
+}
+
+/* Each is stored at the first HT edge after the cycle at which it is asked
+ * for. */
+static void choose_stores(uint64_t from)
+{
+	uint32_t gap = 1 + dice(20), n = dice(150);
+	uint64_t c = from + 20;
+
+	for (ref.n_store = 0; ref.n_store < n; ref.n_store++) {
+		ref.store[ref.n_store] = (struct ref_hx_store){
+			.time = next_ht(c += dice(gap)),
+			.unit = dice(3) ? EXTOLL_HX_RMA_REQ : EXTOLL_HX_RF,
+			.bytes = (uint8_t)(8 * (1 + dice(8))),
+		};
+		if (ref.store[ref.n_store].bytes == RMA_DESC_BYTES)
+			ref.store[ref.n_store].bytes = 32;
+	}
+}
+
+static void compare(void)
+{
+	for (uint32_t i = 0; i < ref.n_req; i++) {
+		assert_int_equal(seen.req[i].granted, ref.req[i].granted);
+		assert_int_equal(seen.req[i].given, ref.req[i].given);
+		if (ref.req[i].read)
+			assert_int_equal(seen.req[i].done, ref.req[i].done);
+	}
+	for (uint32_t i = 0; i < ref.n_store; i++)
+		assert_int_equal(seen.store[i].taken, ref.store[i].taken);
+}
+
+static void one(uint64_t seed)
+{
+	exref_seed(seed);
+	ref.cfg = exref_hx();
+	exref_open(&vr, &ref.cfg, "");
+	choose(xr_cycle(&vr));
+	choose_stores(xr_cycle(&vr));
+	assert_true(ref_hx_run(&ref, 1000000));
+	play();
+	compare();
+	xr_free(&vr);
+}
+
+static void test_htax_does_what_the_reference_does(void **state)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		one(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_htax_does_what_the_reference_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

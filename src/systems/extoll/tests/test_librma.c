@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The RMA user library on simulated nodes (extoll.md 6.1, 6.2; T-13, T-43,
+ * T-44). */
+#include "unit/cmocka_all.h"
+#include "exrig.h"
+
+#include <string.h>
+
+#include "weft/rma.h"
+
+#define MB (1u << 20)
+
+static void one(struct exrig *r, exrig_fn fn)
+{
+	exrig_new(r, "1");
+	exrig_prog(r, 0, fn);
+	exrig_start(r);
+	exrig_run(r);
+}
+
+/* ---- T-44: registration ---- */
+
+static int reg_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_attr a = { .memlock = 5 * 4096 };
+	struct rma_region *g[3];
+	struct rma_port *p;
+	rma_nla_t nla, nla2;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 16 * 4096, 4096, &phys);
+	static uint8_t stranger[64];
+
+	assert_int_equal(rma_open(h, &a, &p), RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, 0, &g[0]), RMA_INV_VALUE);
+	assert_int_equal(rma_register(p, stranger, 64, &g[0]), RMA_IOCTL);
+	/* 2 bytes across a page: two pages */
+	assert_int_equal(rma_register(p, buf + 4095, 2, &g[0]), RMA_SUCCESS);
+	assert_int_equal(rma_get_nla(g[0], 0, &nla), RMA_SUCCESS);
+	assert_int_equal(nla % 4096, 4095);
+	assert_int_equal(rma_get_nla(g[0], 2, &nla), RMA_INV_VALUE);
+	assert_int_equal(rma_register(p, buf, 4 * 4096, &g[1]), RMA_MLOCKLIMIT);
+	assert_int_equal(rma_register(p, buf, 3 * 4096, &g[1]), RMA_SUCCESS);
+	rma_get_nla(g[1], 0, &nla);
+	assert_int_equal(rma_register(p, buf, 1, &g[2]), RMA_MLOCKLIMIT);
+	assert_int_equal(rma_unregister(p, g[1]), RMA_SUCCESS);
+	assert_int_equal(rma_unregister(p, g[1]), RMA_INV_VALUE);
+	assert_int_equal(rma_register(p, buf + 8192, 3 * 4096, &g[1]),
+			 RMA_SUCCESS);
+	rma_get_nla(g[1], 0, &nla2);
+	assert_int_equal(nla, nla2); /* the entries came back */
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+static void test_register(void **state)
+{
+	struct exrig r;
+
+	one(&r, reg_main);
+	exrig_free(&r);
+}
+
+/* All entries of the table: 262,144 pages. */
+static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_region *g[64], *x;
+	struct rma_port *p;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 32 * MB, 4096, &phys);
+	uint32_t n = 0;
+
+	assert_non_null(buf);
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	while (rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS)
+		n++;
+	r->v[0] = n;
+	assert_int_equal(rma_register(p, buf, 32 * MB, &x), RMA_NO_MEM);
+	assert_int_equal(rma_register(p, buf, 4096, &x), RMA_SUCCESS);
+	assert_int_equal(rma_unregister(p, g[3]), RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, 32 * MB, &g[3]), RMA_SUCCESS);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	/* nothing has leaked: as much again */
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	for (n = 0; rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS;)
+		n++;
+	assert_int_equal(n, r->v[0]);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	weft_mem_free(h, buf);
+	return 0;
+}
+
+static void test_table_full(void **state)
+{
+	struct exrig r;
+
+	one(&r, full_main);
+	assert_int_equal(r.v[0], 16); /* the large half of the table */
+	exrig_free(&r);
+}
+
+/* ---- arguments ---- */
+
+/* Refused at once: c leads from p to q, d back. */
+static void args_posts(struct rma_port *p, struct rma_handle *c,
+		       struct rma_handle *d, struct rma_region *g)
+{
+	assert_int_equal(rma_post_put_bt(p, d, g, 0, 8, 0, 0, 0),
+			 RMA_INV_HANDLE);
+	assert_int_equal(rma_post_put_bt(p, c, g, 0, 0, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_put_bt(p, c, g, 8190, 3, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_put_qw(p, c, g, 4, 8, 0, 0, 0),
+			 RMA_WRONG_ARG);
+	assert_int_equal(rma_post_put_qw(p, c, g, 0, 8, 0, 8, 0),
+			 RMA_WRONG_ARG);
+	assert_int_equal(rma_post_immediate_put(p, c, 9, 0, 0, 0, 0),
+			 RMA_INV_VALUE);
+	assert_int_equal(rma_post_lock(p, c, 0, 0, 0, RMA_NOTI_REQUESTER),
+			 RMA_WRONG_ARG);
+}
+
+/* Three for q; the one in the middle is asked for first. */
+static void args_match(struct weft_host *h, struct rma_port *p,
+		       struct rma_handle *c, struct rma_port *q)
+{
+	struct rma_noti *n;
+
+	rma_post_notification(p, c, 11, 1, 0, 0);
+	rma_post_immediate_put(p, c, 8, 0, 1ull << 30, RMA_NOTI_COMPLETER, 0);
+	rma_post_notification(p, c, 33, 3, 0, 0);
+	while (rma_noti_match(q, RMA_NOTI_COMPLETER, RMA_CMD_IMMEDIATE, 0,
+			      &n) == RMA_NO_MATCH)
+		rma_noti_wait(q, weft_host_now(h) + WEFT_US);
+	assert_int_equal(n->error, RMA_NOTI_COMPLETER); /* no such page */
+	rma_noti_free(q, n);
+	for (uint32_t i = 11; i <= 33; i += 22) {
+		assert_int_equal(rma_noti_get_block(q, &n), RMA_SUCCESS);
+		assert_int_equal(n->value, i);
+		assert_int_equal(n->bytes, i / 11);
+		assert_int_equal(n->command, RMA_CMD_NOTIFICATION);
+		rma_noti_free(q, n);
+	}
+}
+
+static int args_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p, *q;
+	struct rma_handle *c, *d;
+	struct rma_region *g;
+	struct rma_noti *n;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	assert_int_equal(rma_open(h, NULL, &q), RMA_SUCCESS);
+	assert_int_not_equal(rma_get_vpid(p), rma_get_vpid(q));
+	assert_int_equal(rma_get_nodeid(p), 0);
+	assert_int_equal(rma_connect(p, 1, 0, 0, &c), RMA_NO_ROUTE);
+	assert_int_equal(rma_connect(p, 0, 256, 0, &c), RMA_INV_VALUE);
+	assert_int_equal(rma_connect(p, 0, rma_get_vpid(q), 0, &c),
+			 RMA_SUCCESS);
+	assert_int_equal(rma_connect(q, 0, rma_get_vpid(p), 0, &d),
+			 RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, 8192, &g), RMA_SUCCESS);
+	args_posts(p, c, d, g);
+	assert_int_equal(rma_noti_probe(p, &n), RMA_NO_NOTI);
+	assert_int_equal(rma_noti_get_until(p, weft_host_now(h) + WEFT_US, &n),
+			 RMA_POLL_EXCEEDED);
+	assert_int_equal(rma_noti_match(p, -1, -1, -1, &n), RMA_NO_MATCH);
+	args_match(h, p, c, q);
+	assert_int_equal(rma_disconnect(p, d), RMA_INV_HANDLE);
+	assert_int_equal(rma_disconnect(p, c), RMA_SUCCESS);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	assert_int_equal(rma_close(q), RMA_SUCCESS);
+	assert_string_equal(rma_strerror(RMA_NO_ROUTE),
+			    "there is no such node");
+	return 0;
+}
+
+static void test_arguments(void **state)
+{
+	struct exrig r;
+
+	one(&r, args_main);
+	exrig_free(&r);
+}
+
+/* ---- T-13: requests of 1 MB ---- */
+
+static uint8_t pattern(uint32_t i)
+{
+	return (uint8_t)(i * 7 ^ i >> 9);
+}
+
+static int big_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p;
+	struct rma_handle *c;
+	struct rma_region *g;
+	struct rma_noti *n;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 2 * MB, 4096, &phys);
+	uint64_t there;
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	there = weft_oob_get(h, "nla");
+	rma_connect(p, 1, (uint32_t)weft_oob_get(h, "vpid"), 0, &c);
+	rma_register(p, buf, 2 * MB, &g);
+	for (uint32_t i = 0; i < MB; i++)
+		buf[i] = pattern(i);
+	assert_int_equal(
+		rma_post_put_qw(p, c, g, 0, MB, there, RMA_NOTI_COMPLETER, 0),
+		RMA_SUCCESS);
+	assert_int_equal(rma_post_get_bt(p, c, g, MB + 3, MB - 5, there + 1,
+					 RMA_NOTI_COMPLETER, 0),
+			 RMA_SUCCESS);
+	assert_int_equal(rma_noti_get_block(p, &n), RMA_SUCCESS);
+	assert_int_equal(n->error, 0);
+	rma_noti_free(p, n);
+	for (uint32_t i = 0; i < MB - 5; i++)
+		assert_int_equal(buf[MB + 3 + i], pattern(i + 1));
+	assert_int_equal(buf[MB + 2], 0);
+	assert_int_equal(buf[2 * MB - 2], 0);
+	weft_oob_put(h, "end", 1);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+static int big_far(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p;
+	struct rma_region *g;
+	struct rma_noti *n;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, MB, 4096, &phys);
+	rma_nla_t nla;
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, MB, &g), RMA_SUCCESS);
+	rma_get_nla(g, 0, &nla);
+	weft_oob_put(h, "vpid", rma_get_vpid(p));
+	weft_oob_put(h, "nla", nla);
+	assert_int_equal(rma_noti_get_block(p, &n), RMA_SUCCESS);
+	assert_int_equal(n->unit, RMA_NOTI_COMPLETER);
+	assert_int_equal(n->value, nla + MB - 4096);
+	rma_noti_free(p, n);
+	for (uint32_t i = 0; i < MB; i++)
+		assert_int_equal(buf[i], pattern(i));
+	weft_oob_get(h, "end");
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+static void test_big(void **state)
+{
+	struct exrig r;
+
+	exrig_new(&r, "2");
+	exrig_prog(&r, 0, big_near);
+	exrig_prog(&r, 1, big_far);
+	exrig_start(&r);
+	exrig_run(&r);
+	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 256);
+	/* 255 boundaries on each side, none of them the same */
+	assert_int_equal(exrig_counter(r.node[1].nic, "rma_responses"), 511);
+	exrig_free(&r);
+}
+
+/* ---- T-43: a process ends with regions open and puts in flight ---- */
+
+static int exit_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p;
+	struct rma_handle *c;
+	struct rma_region *g;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+	uint64_t there;
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	there = weft_oob_get(h, "nla");
+	rma_connect(p, 1, (uint32_t)weft_oob_get(h, "vpid"), 0, &c);
+	rma_register(p, buf, 4096, &g);
+	memset(buf, 1, 4096);
+	for (uint32_t i = 0; i < 60; i++)
+		rma_post_put_qw(p, c, g, 0, 4096, there, 0, 0);
+	rma_post_put_qw(p, c, g, 0, 4096, there, RMA_NOTI_REQUESTER, 0);
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+static int exit_far(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p;
+	struct rma_region *g;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+	rma_nla_t nla;
+	uint32_t vpid;
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, 4096, &g), RMA_SUCCESS);
+	rma_get_nla(g, 0, &nla);
+	vpid = rma_get_vpid(p);
+	weft_oob_put(h, "vpid", vpid);
+	weft_oob_put(h, "nla", nla);
+	while (!*(volatile uint64_t *)buf)
+		weft_host_poll64(h, (uint64_t *)buf, 0, WEFT_NEVER);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	memset(buf, 2, 4096); /* ours again */
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	for (uint32_t i = 0; i < 4096; i++)
+		assert_int_equal(buf[i], 2);
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	assert_int_equal(rma_get_vpid(p), vpid); /* reclaimed */
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	r->v[0] = 1;
+	return 0;
+}
+
+static void test_exit(void **state)
+{
+	struct exrig r;
+	uint64_t done, lost;
+
+	exrig_new(&r, "2");
+	exrig_prog(&r, 0, exit_near);
+	exrig_prog(&r, 1, exit_far);
+	exrig_start(&r);
+	exrig_run(&r);
+	assert_int_equal(r.v[0], 1);
+	done = exrig_counter(r.node[1].nic, "rma_completions");
+	lost = exrig_counter(r.node[1].nic, "rma_discarded") +
+	       exrig_counter(r.node[1].nic, "rma_bad_completions");
+	assert_int_equal(done + lost, 61);
+	assert_true(done > 10 && lost > 10);
+	exrig_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_register),
+		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_exit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

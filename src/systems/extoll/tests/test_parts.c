@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the EXTOLL crossbar by themselves: the round-robin arbiter against
+ * the formula of extoll.md 4.2 (T-30), the 36 queues of an input against 36
+ * plain ones and the distance of what is shifted in (4.1; T-31). */
+#include "ex_feed.h"
+
+#include <string.h>
+
+#include "unit/cmocka_all.h"
+#include "base/rng.h"
+#include "systems/extoll/network/cell_channel_internal.h"
+
+/* ---- T-30: the arbiter ---- */
+
+/* Bit-exact, with its thermometer mask. */
+struct formula {
+	uint32_t n;
+	uint64_t t;
+};
+
+static uint64_t ones(uint32_t n)
+{
+	return (1ULL << n) - 1;
+}
+
+static uint64_t formula_grant(struct formula *f, uint64_t req)
+{
+	uint64_t masked = req & f->t, pick = masked ? masked : req;
+	uint64_t grant = pick & (~pick + 1);
+
+	if (grant)
+		f->t = ~(grant | (grant - 1)) & ones(f->n);
+	return grant;
+}
+
+enum { RESET = 63 }; /* how xb_init starts an arbiter */
+
+static void one_grant(struct formula *f, uint64_t req, uint32_t *last)
+{
+	uint64_t want = formula_grant(f, req);
+
+	assert_true(want && !(want & (want - 1)) && want & req);
+	*last = xb_arbiter(req, *last);
+	assert_true(want == 1ULL << *last);
+}
+
+/* All requests in all states, for 4 inputs. */
+static void test_arbiter_all(void **state)
+{
+	for (uint32_t winner = 0; winner < 5; winner++) {
+		for (uint64_t req = 1; req < 16; req++) {
+			struct formula f = { 4, ones(4) };
+			uint32_t last = RESET;
+
+			if (winner < 4)
+				one_grant(&f, 1ULL << winner, &last);
+			one_grant(&f, req, &last);
+		}
+	}
+}
+
+/* Random for 36: the same grants; none waits longer than 35 of them. */
+static void test_arbiter_random(void **state)
+{
+	struct formula f = { XB_QUEUES, ones(XB_QUEUES) };
+	uint32_t last = RESET, wait[XB_QUEUES] = { 0 }, longest = 0;
+	struct weft_rng r;
+
+	weft_rng_seed(&r, 1, "arbiter");
+	for (uint32_t k = 0; k < 200000; k++) {
+		uint64_t req = weft_rng_u64(&r) & ones(XB_QUEUES);
+
+		/* sparse ones, dense ones; who has waited goes on */
+		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
+		req &= ones(XB_QUEUES);
+		for (uint32_t i = 0; i < XB_QUEUES; i++)
+			req |= (uint64_t) !!wait[i] << i;
+		if (!req)
+			continue;
+		one_grant(&f, req, &last);
+		for (uint32_t i = 0; i < XB_QUEUES; i++)
+			wait[i] =
+				i == last || !(req >> i & 1) ? 0 : wait[i] + 1;
+		for (uint32_t i = 0; i < XB_QUEUES; i++)
+			longest = wait[i] > longest ? wait[i] : longest;
+	}
+	assert_int_equal(longest, XB_QUEUES - 1);
+}
+
+/* All at once: each wins once in N grants, wherever it begins. */
+static void test_arbiter_fair(void **state)
+{
+	for (uint32_t n = 1; n <= XB_QUEUES; n++) {
+		struct formula f = { n, ones(n) };
+		uint32_t last = RESET;
+
+		for (uint32_t round = 0; round < 3; round++) {
+			uint64_t seen = 0;
+
+			for (uint32_t k = 0; k < n; k++) {
+				one_grant(&f, ones(n), &last);
+				seen |= 1ULL << last;
+			}
+			assert_true(seen == ones(n));
+		}
+	}
+}
+
+/* ---- T-31: the queues ---- */
+
+enum { IN = 4, DEEP = 64 };
+
+struct plain { /* a queue of cells, by their numbers */
+	uint32_t at[DEEP], n;
+};
+
+static uint32_t plain_pop(struct plain *p)
+{
+	uint32_t first = p->at[0];
+
+	memmove(p->at, p->at + 1, --p->n * sizeof(p->at[0]));
+	return first;
+}
+
+/* A cell that is a packet of its own comes in, `id` is its cycle. */
+static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
+{
+	struct eport *ep = &b->xb->ep[IN];
+	struct ecell c = { .flits = 1, .flags = ECELL_SOP | ECELL_EOP };
+	uint32_t slot;
+
+	eport_put(ep, &c, q % EX_VCS, id);
+	slot = eport_take(ep, id);
+	ep->slot[slot].vc_out = (uint8_t)(q % EX_VCS);
+	xb_queue_push(b->xb, IN, q / EX_VCS, slot);
+	p->at[p->n++] = id;
+}
+
+static void pop(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
+{
+	struct eport *ep = &b->xb->ep[IN];
+	uint32_t slot = b->xb->in[IN].head[q];
+
+	assert_int_equal(ep->slot[slot].cycle, plain_pop(p));
+	xb_queue_pop(b->xb, IN, q / EX_VCS, IN * EX_VCS + q % EX_VCS);
+	eport_release(ep, slot, id);
+}
+
+/* Heads, requests and emptiness of all 36. */
+static void same(const struct bench *b, const struct plain *p)
+{
+	const struct xb_in *in = &b->xb->in[IN];
+
+	for (uint32_t q = 0; q < XB_QUEUES; q++) {
+		uint64_t want = b->xb->out[q / EX_VCS].want[q % EX_VCS] >>
+					(IN * EX_VCS + q % EX_VCS) &
+				1;
+
+		assert_int_equal(in->head[q] != XB_NONE, p[q].n > 0);
+		assert_int_equal(want, p[q].n > 0);
+		if (p[q].n)
+			assert_int_equal(b->xb->ep[IN].slot[in->head[q]].cycle,
+					 p[q].at[0]);
+	}
+}
+
+static void test_queues(void **state)
+{
+	struct plain p[XB_QUEUES] = { { .n = 0 } };
+	uint32_t held = 0, full = 0, id = 0;
+	struct bench b;
+	struct weft_rng r;
+
+	bench_new(&b, "w32");
+	bench_start(&b);
+	weft_rng_seed(&r, 1, "queues");
+	for (uint32_t k = 0; k < 200000; k++) {
+		uint32_t q = (uint32_t)weft_rng_below(&r, XB_QUEUES);
+		/* long queues at times, many short ones at others */
+		bool in = weft_rng_below(&r, 100) < (k / 500 % 2 ? 60 : 40);
+
+		q = k / 2000 % 2 ? q % 3 * 7 : q;
+		if (in && held < DEEP) {
+			push(&b, &p[q], q, id++);
+			held++;
+		} else if (!in && p[q].n) {
+			pop(&b, &p[q], q, id);
+			held--;
+		}
+		full += held == DEEP;
+		if (k % 16 == 0)
+			same(&b, p);
+	}
+	assert_true(full > 1000 && id > 20 * DEEP);
+	bench_free(&b);
+}
+
+/* ---- T-31: shift-in ---- */
+
+/* Cells as short as they can be, as fast as they can come: 4 cycles apart. */
+static void shift_in(const char *width, uint32_t flits, uint32_t gap,
+		     uint32_t inner, uint32_t link)
+{
+	struct bench b;
+
+	bench_new(&b, width);
+	for (uint32_t i = 0; i < EX_PORTS; i++) {
+		bench_flow(&b, i, (i + 1) % EX_PORTS, 0, 1)->flits =
+			(uint8_t)flits;
+		bench_flow(&b, i, (i + 2) % EX_PORTS, 2, 2)->flits =
+			(uint8_t)flits;
+	}
+	bench_start(&b);
+	bench_run(&b, 20000);
+	for (uint32_t i = 0; i < EX_PORTS; i++) {
+		assert_true(b.xb->in[i].spacing >= gap);
+		assert_int_equal(b.xb->in[i].spacing, i < 3 ? inner : link);
+	}
+	bench_free(&b);
+}
+
+static void test_shift_in(void **state)
+{
+	/* 32 bit: 1 flit and 2 of framing would be 3 cycles; 16 bit: 6 */
+	shift_in("w32", 1, 4, 4, 4);
+	shift_in("w16", 1, 4, 4, 6);
+	shift_in("w32", 3, 4, 4, 5);
+	shift_in("w32", 16, 4, 16, 18);
+	shift_in("w16", 32, 4, 32, 37);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arbiter_all),
+		cmocka_unit_test(test_arbiter_random),
+		cmocka_unit_test(test_arbiter_fair),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_shift_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

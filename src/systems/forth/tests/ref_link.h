@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of one end of a FORTH link: every cycle one word on
+ * the line, credits as forth.md 5 says, nothing computed in advance.  Shares no
+ * code with forth/link. */
+#ifndef FORTH_TESTS_REF_LINK_H
+#define FORTH_TESTS_REF_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REF_LANES = 16, REF_DELAY = 64, REF_WIRE = 1024, REF_CREDITS = 16 };
+
+struct ref_pkt {
+	uint32_t src, dst, seq, path;
+	uint32_t qwords, wire; /* payload on the wire, bytes */
+	uint64_t ready;	       /* source: arrival; switch: notice */
+	uint64_t sop, notice;
+	struct ref_pkt *next;
+};
+
+struct ref_word {
+	bool data;   /* something else than commas */
+	bool delim;  /* first word of a transmission */
+	bool header; /* first word of a header */
+	struct ref_pkt *pkt;
+	uint32_t credits; /* complete in this word */
+	uint32_t lane[REF_CREDITS], value[REF_CREDITS];
+};
+
+struct ref_end {
+	/* parameters */
+	uint32_t links, packed, delay, crtx, crrx, refresh, credit_words;
+	uint32_t tx_lanes, rx_lanes, cap;
+	/* credits we return */
+	uint32_t fwd[REF_LANES];	     /* F */
+	uint32_t past[REF_LANES][REF_DELAY]; /* F at the end of old cycles */
+	uint32_t given[REF_LANES];
+	uint32_t rr_active, rr_refresh;
+	/* credits we have */
+	uint32_t sent[REF_LANES], acked[REF_LANES]; /* T, F' */
+	struct ref_word due[REF_DELAY];		    /* received, to be parsed */
+	/* line */
+	struct ref_word cur[1200]; /* words of the transmission on the line */
+	uint32_t cur_n, cur_at;
+	uint64_t last_start;
+	struct ref_word wire[REF_WIRE]; /* by cycle of arrival at the peer,
+					 * modulo REF_DELAY on short cables */
+	struct ref_end *peer;
+	/* counters */
+	uint64_t credits_out, credits_in, out_cycles, in_cycles, packets;
+	uint64_t backpressure;
+	bool blocked;
+};
+
+uint32_t ref_charge(const struct ref_end *e, uint32_t wire);
+bool ref_enough(const struct ref_end *e, uint32_t lane, uint32_t charge);
+/* Cycle c, in this order: take what arrives; let F grow; credits that count
+ * now; decide; put a word on the line; remember F. */
+const struct ref_word *ref_end_receive(struct ref_end *e, uint64_t c);
+void ref_end_parse(struct ref_end *e, uint64_t c);
+bool ref_end_free(const struct ref_end *e);
+void ref_end_packet(struct ref_end *e, uint64_t c, struct ref_pkt *p,
+		    uint32_t lane);
+/* No packet can go: a credit frame, if one is due. */
+void ref_end_idle(struct ref_end *e, uint64_t c);
+void ref_end_line(struct ref_end *e, uint64_t c);
+
+#endif

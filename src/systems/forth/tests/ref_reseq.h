@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a receiver may notify, from what an onlooker knows (forth.md 7.4): the
+ * true order in which a source sent, which packets were lost, when each header
+ * was checked and when each payload was in memory.  No numbers, paths ahead or
+ * queues: the protocol has to come to the same result without that knowledge.
+ *
+ * A packet counts as past when its payload is in memory or, if it was lost,
+ * when the header of a later packet of its path has come; it may notify when
+ * it and all before it are past. */
+#ifndef FORTH_TESTS_REF_RESEQ_H
+#define FORTH_TESTS_REF_RESEQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REF_NEVER UINT64_MAX
+enum { REF_SOURCES = 8 };
+
+/* Packets of all sources; those of one source in the order of sending. */
+struct ref_reseq_pkt {
+	uint64_t header;
+	uint32_t src, path;
+	bool lost, written;
+	uint64_t checked; /* time; REF_NEVER: did not come yet */
+};
+
+struct ref_reseq_note {
+	uint64_t header;
+	uint32_t src;
+	bool loss; /* since the notification before */
+};
+
+struct ref_reseq {
+	struct ref_reseq_pkt *pkt;
+	uint32_t n, next[REF_SOURCES]; /* first that is not past */
+	bool loss[REF_SOURCES];
+	uint32_t losses;
+	struct ref_reseq_note *note; /* may be given, in order */
+	uint32_t head, tail;
+};
+
+void ref_reseq_init(struct ref_reseq *r, uint32_t n);
+void ref_reseq_fini(struct ref_reseq *r);
+/* What is past by `now`. */
+void ref_reseq_advance(struct ref_reseq *r, uint64_t now);
+
+#endif

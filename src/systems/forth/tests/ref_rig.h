@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forth.nic on the bench of rig.h, doing what a ref_dma_cfg says. */
+#ifndef FORTH_TESTS_REF_RIG_H
+#define FORTH_TESTS_REF_RIG_H
+
+#include "ref_dma.h"
+#include "unit/replay.h"
+#include "rig.h"
+
+/* Parameters that no scenario changes. */
+void ref_rig_base(struct ref_dma_cfg *c);
+/* The product with these parameters. */
+void ref_rig_open(struct rig *r, const struct ref_dma_cfg *c);
+/* Its work, from the scripts of c. */
+void ref_rig_run(struct rig *r, const struct ref_dma_cfg *c);
+/* Bus operations, packets that left, packets that came: 0 = the same. */
+int ref_rig_compare(const struct rig *r, const struct ref_dma_cfg *c,
+		    const struct ref_dma_log *l);
+/* All of the above, and the reference. */
+int ref_rig_both(struct rig *r, const struct ref_dma_cfg *c,
+		 struct ref_dma_log *l);
+
+static inline uint32_t below(struct weft_rng *g, uint32_t n)
+{
+	return (uint32_t)weft_rng_below(g, n);
+}
+
+#endif

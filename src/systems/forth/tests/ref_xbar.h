@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycle-by-cycle reference of a whole fabric: nodes (queue per destination,
+ * round robin, credits, a sink behind a bus) around one buffered crossbar, or
+ * two nodes face to face, or two crossbars joined by trunks between which a
+ * packet's path decides (forth.md 5, 8).  One NET clock. */
+#ifndef FORTH_TESTS_REF_XBAR_H
+#define FORTH_TESTS_REF_XBAR_H
+
+#include "ref_link.h"
+
+enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
+
+struct ref_cfg {
+	uint32_t n, direct; /* nodes; direct: 2 without a switch */
+	/* Chain: nodes below `half` at the first switch, the others at the
+	 * second, each at its number there; the last `trunks` ports of both
+	 * lead to the other.  0: one switch of n ports. */
+	uint32_t half, trunks;
+	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
+	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
+	uint32_t domains, xp_sync, xp_same, cs_sync, per_word;
+	uint32_t presched, pipe_change, pipe_same;
+	uint64_t net_fs, bus_fs; /* clock periods */
+	uint64_t hold;		 /* sinks wait until this cycle */
+};
+
+struct ref_fifo {
+	struct ref_pkt *head, *tail;
+	uint32_t n, words, high; /* crosspoint: words in it */
+};
+
+struct ref_node {
+	struct ref_end end;
+	struct ref_fifo script, voq[REF_PORTS];
+	uint32_t rr;
+	/* sink */
+	struct ref_fifo rx, done;
+	uint64_t bus_edge; /* next edge of the bus clock */
+	uint32_t wait, left, rest, step;
+};
+
+struct ref_out {
+	struct ref_end end;
+	struct ref_fifo xp[REF_SWITCH]; /* by input */
+	uint32_t last;
+	bool served, chosen;
+	uint32_t choice;
+	uint64_t begin, line_end;
+	/* per_word: words of the packet on the line not yet given back */
+	uint32_t pay_left, pay_in;
+	uint32_t in_at;		 /* word of the packet that is entering */
+	struct ref_fifo *out_xp; /* packet that is leaving, its word */
+	uint32_t out_at;
+};
+
+/* One packet start, at a source or at the switch. */
+struct ref_log {
+	uint64_t cycle;
+	/* where: node, 100 + node behind the output, 200 + trunk output */
+	uint32_t where, src, dst, seq;
+};
+
+struct ref_fab {
+	struct ref_cfg cfg;
+	struct ref_node node[REF_PORTS];
+	struct ref_out out[2 * REF_SWITCH]; /* of both switches */
+	uint64_t cycle;
+	struct ref_log *log;
+	uint32_t n_log, cap_log;
+};
+
+struct ref_fab *ref_fab_new(const struct ref_cfg *cfg);
+void ref_fab_free(struct ref_fab *f);
+/* Ports of a switch; the output that node i sits at. */
+uint32_t ref_ports(const struct ref_cfg *c);
+uint32_t ref_place(const struct ref_cfg *c, uint32_t node);
+/* A packet that is there from cycle `ready` on; in order of ready per node. */
+void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
+		   uint32_t qwords, uint32_t seq, uint64_t ready);
+/* Runs all cycles below `until`. */
+void ref_fab_run(struct ref_fab *f, uint64_t until);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FORTH NICs on a bench: a scripted bus with memory behind each, a scripted
+ * link end (or a second NIC) on the far side.  Driven through registers, bus
+ * notes and frames only. */
+#ifndef FORTH_TESTS_RIG_H
+#define FORTH_TESTS_RIG_H
+
+#include "systems/forth/link/port.h"
+#include "systems/forth/nic/regs_map.h"
+#include "weft/bus.h"
+#include "weft/sim.h"
+
+#define RIG_MEM	      0x10000000u /* physical address of a node's memory */
+#define RIG_MEM_BYTES 0x100000u
+#define RIG_LOG	      8192 /* further operations overwrite the last entry */
+#define RIG_SENDS     1024
+
+/* ---- bus (forth.md 11.1): fixed priority completion, write, read ---- */
+
+struct tbus_op { /* one transaction as the bus saw it */
+	enum weft_bus_op op;
+	uint64_t req, done; /* pc */
+	weft_phys_t addr;
+	uint32_t bytes, splits, tenures;
+	uint64_t word; /* first qword of a write */
+};
+
+struct tbus_pend {
+	struct weft_bus_note note;
+	bool mem_write;
+	uint64_t phys;
+};
+
+struct tbus {
+	/* parameters */
+	struct weft_clock clock;
+	uint32_t t_arb, t_ph, t_split, t_gap, t_disc;
+	uint32_t chunk;
+	bool contend; /* another master waits: latency timers count */
+	bool refuse;  /* target abort instead of answering */
+	/* state */
+	struct weft_comp *comp;
+	struct weft_port *dev;
+	uint8_t *mem;
+	struct weft_bus_txn *txn[2]; /* by enum weft_bus_op */
+	uint64_t ready[2], compl_ready, free_at;
+	uint32_t seq_left;
+	struct tbus_pend *pend; /* ordered by time */
+	uint32_t n_pend;
+	uint64_t reply;
+	bool replied, irq;
+	uint32_t irq_edges;
+	struct tbus_op log[RIG_LOG];
+	uint32_t n_log;
+};
+extern const struct weft_class weft_class_test_bus;
+
+/* ---- far end of the link ---- */
+
+struct tsink_pkt {
+	uint64_t cycle; /* delimiter */
+	uint64_t header;
+	uint32_t words, len;
+	uint64_t q[4]; /* first payload qwords */
+};
+
+struct tsink_send {
+	uint64_t cycle; /* not before */
+	uint64_t header;
+	struct weft_slice payload;
+};
+
+struct tsink {
+	uint32_t links, lanes, cap, min_payload, frame;
+	uint32_t refresh, tx_cap;
+	uint32_t hold; /* cc from delimiter to the return of its words */
+	uint32_t delay0, delay1, delay2, delay3; /* extra cc of cable K */
+	bool stop;				 /* returns nothing */
+	struct weft_comp *comp;
+	struct flink link;
+	struct tsink_pkt log[RIG_LOG];
+	uint32_t n_log;
+	uint64_t owed[FORTH_FLOWS]; /* words not returned while stopped */
+	struct tsink_send send[RIG_SENDS];
+	uint32_t head, tail;
+	uint64_t start[RIG_SENDS]; /* cycle each packet left at */
+	uint32_t n_start;
+};
+extern const struct weft_class weft_class_test_sink;
+extern const struct weft_class weft_class_forth_nic, weft_class_fault_bits;
+
+/* ---- the bench ---- */
+
+struct rig_node {
+	struct weft_comp *nic;
+	struct tbus *bus;
+};
+
+struct rig {
+	struct weft_sim *sim;
+	struct rig_node n[2];
+	uint32_t nodes;
+	struct tsink *sink; /* NULL with two NICs */
+	/* bundle=packet: a link end per link, sink = on[0] */
+	struct tsink *on[FLINK_LINKS_MAX];
+};
+
+/* One NIC and a sink (one per link with bundle=packet; "sink.delayK=cycles" is
+ * the extra length of cable K), or two NICs back to back.  `set`: "param=value
+ * ..." after the preset; sink parameters start with "sink.", those of the bus
+ * "bus.", those of the cable "link.". */
+void rig_single(struct rig *r, const char *preset, const char *set);
+void rig_pair(struct rig *r, const char *preset, const char *set);
+/* As rig_pair; what leaves node 0 passes a fault.bits with these parameters. */
+void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
+/* End of run, conservation included. */
+void rig_free(struct rig *r);
+
+uint64_t rig_pc(const struct rig *r);	     /* PCI edges up to now */
+void rig_run_pc(struct rig *r, uint64_t pc); /* up to and including */
+void rig_wait(struct rig *r, uint64_t pcs);
+
+/* Host accesses; each takes effect one pc after the current time. */
+void rig_store(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
+	       const void *data, uint32_t bytes);
+void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val);
+uint32_t rig_r32(struct rig *r, uint32_t node, uint32_t off);
+void rig_cfg(struct rig *r, uint32_t node, uint32_t off, uint32_t size,
+	     uint32_t val);
+uint32_t rig_cfg_get(struct rig *r, uint32_t node, uint32_t off, uint32_t size);
+uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
+		  uint32_t bytes);
+/* Driver initialisation of 2.9; latency timer off (0). */
+void rig_setup(struct rig *r, uint32_t node);
+/* Descriptor in one 16-byte store; returns the pc at which it was seen. */
+uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
+		  uint64_t src, uint64_t q1);
+uint64_t rig_mem64(struct rig *r, uint32_t node, uint64_t phys);
+void rig_mem_set64(struct rig *r, uint32_t node, uint64_t phys, uint64_t val);
+
+/* The sink sends a packet at or after `cycle`. */
+void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
+	      uint64_t first_qword);
+/* The same on one of several links. */
+void rig_send_on(struct rig *r, uint32_t link, uint64_t cycle, uint64_t header,
+		 uint64_t first_qword);
+uint64_t rig_cc(const struct rig *r); /* NET edges up to now */
+/* A stopped sink returns what it owes. */
+void rig_release(struct rig *r);
+
+#define RIG_LNOTIFY (RIG_MEM + 0x1000)
+#define RIG_RNOTIFY (RIG_MEM + 0x2000)
+
+#endif

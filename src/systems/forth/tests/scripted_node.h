@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Test node on a FORTH link: sends what a script says, when it says it, and
+ * writes down every packet start it causes or sees.  Product side of the
+ * differential tests (it embeds flink as a NIC does). */
+#ifndef FORTH_TESTS_SCRIPTED_NODE_H
+#define FORTH_TESTS_SCRIPTED_NODE_H
+
+#include "systems/forth/link/port.h"
+
+extern const struct weft_class test_node_class;
+
+struct node_item {
+	uint32_t dst, qwords, seq;
+	uint64_t ready; /* cycle */
+	uint32_t path;
+};
+
+struct node_log {
+	uint64_t cycle;
+	uint32_t where, src, dst, seq; /* where: node, or 100 + receiver */
+};
+
+struct node {
+	uint32_t me, n, links, frame, min_payload, refresh, crtx, crrx;
+	uint32_t credit_words, rx_words, l2d, t_bus, resync;
+	uint64_t bus_fs, hold;
+	struct flink link;
+	struct weft_clock bus;
+	struct node_item *script;
+	uint32_t n_script, at;			 /* of the script */
+	uint32_t *queue[16], head[16], tail[16]; /* indices into script */
+	uint32_t rr, queued;
+	uint64_t bus_free;
+	struct node_log *log;
+	uint32_t n_log;
+	uint32_t bad, errors; /* received with FLINK_*, header CRC errors */
+	uint32_t received;
+	struct flink_rx last_rx; /* the packet received last */
+	uint64_t last_header;
+	uint32_t last_len;
+	uint8_t last_data[8192];
+};
+
+/* Takes over script (malloc), in order of ready. */
+void node_script(struct node *n, struct node_item *script, uint32_t count);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The endpoint over FORTH between two nodes of the toy host, step by step.
+ * What any endpoint must do is program ep.conformance; here stands what is
+ * particular: direct puts, bounces, credits, keys. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/cmocka_all.h"
+#include "fake_host.h"
+#include "weft/ep.h"
+#include "weft/forth.h"
+
+static struct weft_host node[FAKE_NODES];
+static struct weft_ep *a, *b;
+
+static void open_both(const struct weft_ep_attr *attr)
+{
+	fake_start(node, 2, 8);
+	assert_int_equal(weft_ep_open(&node[0], attr, &a), 0);
+	assert_int_equal(weft_ep_open(&node[1], attr, &b), 0);
+}
+
+static void close_both(void)
+{
+	a->ops->close(a);
+	b->ops->close(b);
+	fake_stop(node, 2);
+}
+
+/* Next event, or kind -1. */
+static struct weft_ep_event next(struct weft_ep *ep)
+{
+	struct weft_ep_event ev = { .kind = -1 };
+
+	for (int i = 0; i < 4 && (int)ev.kind < 0; i++)
+		ep->ops->poll(ep, &ev, 1);
+	return ev;
+}
+
+static void test_info(void **state)
+{
+	open_both(NULL);
+	assert_string_equal(a->info.name, "forth");
+	assert_int_equal(a->info.caps, 31);
+	assert_int_equal(a->info.emulated,
+			 WEFT_EP_GET | WEFT_EP_FADD | WEFT_EP_CSWAP);
+	close_both();
+}
+
+static void test_message(void **state)
+{
+	char text[] = "any length, any address";
+	struct weft_ep_event ev;
+
+	open_both(NULL);
+	assert_int_equal(a->ops->send(a, 1, text + 1, 17, 42, text), 0);
+	ev = next(a);
+	assert_int_equal(ev.kind, WEFT_EV_SENT);
+	assert_ptr_equal(ev.ctx, text);
+	ev = next(b);
+	assert_int_equal(ev.kind, WEFT_EV_RECV);
+	assert_int_equal(ev.src, 0);
+	assert_int_equal(ev.imm, 42);
+	assert_int_equal(ev.len, 17);
+	assert_memory_equal(ev.data, text + 1, 17);
+	b->ops->release(b, &ev);
+	assert_int_equal((int)next(b).kind, -1);
+	close_both();
+}
+
+/* Sixteen slots: the seventeenth waits for a release. */
+static void test_credits(void **state)
+{
+	struct weft_ep_event ev[16];
+
+	open_both(NULL);
+	for (int i = 0; i < 17; i++)
+		assert_int_equal(a->ops->send(a, 1, "x", 1, (uint64_t)i, NULL),
+				 0);
+	for (int i = 0; i < 16; i++) {
+		assert_int_equal(next(a).kind, WEFT_EV_SENT);
+		ev[i] = next(b);
+		assert_int_equal(ev[i].imm, i);
+	}
+	assert_int_equal((int)next(a).kind, -1);
+	assert_int_equal((int)next(b).kind, -1);
+	/* out of order: credit comes with the first in line */
+	for (int i = 15; i >= 0; i--) {
+		b->ops->release(b, &ev[i]);
+		assert_int_equal((int)next(b).kind, -1);
+		if (i)
+			assert_int_equal((int)next(a).kind, -1);
+	}
+	assert_int_equal(next(a).kind, WEFT_EV_SENT);
+	assert_int_equal(next(b).imm, 16);
+	close_both();
+}
+
+static uint8_t *region(struct weft_host *h, struct weft_ep *ep, size_t n,
+		       struct weft_ep_mr *mr)
+{
+	weft_phys_t phys;
+	uint8_t *p = weft_mem_alloc(h, n, 64, &phys);
+
+	assert_int_equal(ep->ops->mr_reg(ep, p, n, mr), 0);
+	assert_int_equal(mr->addr, phys);
+	return p;
+}
+
+/* Aligned and visible: one transfer out of the user's own memory. */
+static void test_put_direct(void **state)
+{
+	struct weft_ep_mr src, dst;
+	uint8_t *from, *to;
+	uint32_t before;
+
+	open_both(NULL);
+	from = region(&node[0], a, 4096, &src);
+	to = region(&node[1], b, 4096, &dst);
+	memset(from, 0x5A, 4096);
+	before = node[0].departed[1];
+	a->ops->put(a, 1, from, 4096, dst.addr, dst.key, false, 0, from);
+	assert_int_equal(node[0].departed[1] - before, 1);
+	assert_int_equal(node[0].slot[128 + before][0], src.addr);
+	assert_memory_equal(from, to, 4096);
+	assert_int_equal(next(a).kind, WEFT_EV_PUT);
+	close_both();
+}
+
+/* Not visible: through a bounce buffer; odd tail: by message. */
+static void test_put_tail(void **state)
+{
+	struct weft_ep_mr dst;
+	uint8_t *from = malloc(100), *to;
+	struct weft_ep_event ev;
+
+	open_both(NULL);
+	to = region(&node[1], b, 128, &dst);
+	for (int i = 0; i < 100; i++)
+		from[i] = (uint8_t)(i + 1);
+	a->ops->put(a, 1, from, 99, dst.addr + 8, dst.key, true, 7, NULL);
+	assert_int_equal(next(a).kind, WEFT_EV_PUT);
+	assert_memory_equal(to + 8, from, 96);
+	assert_int_equal(to[8 + 96], 0); /* the peer has not looked yet */
+	ev = next(b);
+	assert_int_equal(ev.kind, WEFT_EV_PUT_IN);
+	assert_int_equal(ev.imm, 7);
+	assert_memory_equal(to + 8, from, 99);
+	assert_int_equal(to[8 + 99], 0);
+	assert_int_equal(to[7], 0);
+	free(from);
+	close_both();
+}
+
+static void test_get_and_atomics(void **state)
+{
+	struct weft_ep_mr mr;
+	struct weft_ep_event ev;
+	uint64_t *cell;
+	uint8_t buf[16];
+
+	open_both(NULL);
+	cell = (uint64_t *)region(&node[1], b, 64, &mr);
+	cell[0] = 40;
+	memcpy(cell + 1, "0123456789abcdef", 16);
+	a->ops->fadd(a, 1, mr.addr, mr.key, 2, NULL);
+	assert_int_equal((int)next(b).kind, -1);
+	ev = next(a);
+	assert_int_equal(ev.kind, WEFT_EV_ATOMIC);
+	assert_int_equal(ev.result, 40);
+	a->ops->cswap(a, 1, mr.addr, mr.key, 41, 5, NULL);
+	next(b);
+	assert_int_equal(next(a).result, 42);
+	assert_int_equal(cell[0], 42);
+	a->ops->cswap(a, 1, mr.addr, mr.key, 42, 5, NULL);
+	next(b);
+	assert_int_equal(next(a).result, 42);
+	assert_int_equal(cell[0], 5);
+	a->ops->get(a, 1, buf, 5, mr.addr + 11, mr.key, NULL);
+	next(b);
+	assert_int_equal(next(a).kind, WEFT_EV_GET);
+	assert_memory_equal(buf, "34567", 5);
+	close_both();
+}
+
+/* At most eight requests to one peer wait for their answers. */
+static void test_request_limit(void **state)
+{
+	struct weft_ep_mr mr;
+
+	open_both(NULL);
+	region(&node[1], b, 64, &mr);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL),
+				 0);
+	assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL), -EAGAIN);
+	next(b);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(next(a).result, i);
+	assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL), 0);
+	close_both();
+}
+
+static void test_keys(void **state)
+{
+	struct weft_ep_mr mr;
+	char heap[8];
+
+	open_both(NULL);
+	region(&node[1], b, 100, &mr);
+	assert_int_equal(a->ops->put(a, 1, heap, 8, mr.addr + 93, mr.key, false,
+				     0, NULL),
+			 -EINVAL);
+	assert_int_equal(a->ops->put(a, 1, heap, 8, mr.addr + 92, mr.key, false,
+				     0, NULL),
+			 0);
+	assert_int_equal(
+		a->ops->put(a, 2, heap, 8, mr.addr, mr.key, false, 0, NULL),
+		-EINVAL);
+	assert_int_equal(a->ops->mr_reg(a, heap, 8, &mr), -EFAULT);
+	assert_int_equal(a->ops->send(a, 1, heap, 4097, 0, NULL), -EMSGSIZE);
+	close_both();
+}
+
+/* A region stays as long as an answer to any peer is read out of it; others
+ * may go. */
+static void test_dereg_waits_for_answers(void **state)
+{
+	for (uint32_t asks = 0; asks < 2; asks++) {
+		struct weft_host *h = &node[!asks];
+		struct weft_ep *from, *near;
+		struct weft_ep_mr mr, other, end, back;
+		uint8_t *into;
+
+		open_both(NULL);
+		near = asks ? a : b;
+		from = asks ? b : a;
+		into = region(&node[asks], from, 64, &back);
+		region(h, near, 64, &other);
+		region(h, near, 64, &mr);
+		region(h, near, 64, &end);
+		assert_int_equal(from->ops->get(from, !asks, into, 64, mr.addr,
+						mr.key, NULL),
+				 0);
+		h->running = false;
+		next(near);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), -EAGAIN);
+		assert_int_equal(near->ops->mr_dereg(near, &other), 0);
+		assert_int_equal(near->ops->mr_dereg(near, &end), 0);
+		h->running = true;
+		fake_run(h);
+		next(near);
+		assert_int_equal(next(from).kind, WEFT_EV_GET);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), 0);
+		assert_int_equal(near->ops->mr_dereg(near, &mr), -EINVAL);
+		close_both();
+	}
+}
+
+/* Events that nobody takes hold up new operations, and are not lost. */
+static void test_unread_events(void **state)
+{
+	int sent = 0, seen = 0;
+
+	open_both(NULL);
+	while (!a->ops->send(a, 0, "y", 1, 0, NULL) && sent < 1000)
+		sent++;
+	assert_in_range(sent, 16, 200);
+	for (int i = 0; i < 1000; i++) {
+		struct weft_ep_event ev = { .kind = -1 };
+
+		a->ops->poll(a, &ev, 1);
+		if (ev.kind == WEFT_EV_RECV)
+			a->ops->release(a, &ev);
+		seen += ev.kind == WEFT_EV_SENT;
+	}
+	assert_int_equal(seen, sent);
+	close_both();
+}
+
+static void test_wait(void **state)
+{
+	open_both(NULL);
+	assert_int_equal(a->ops->wait(a, node[0].now + WEFT_US), -ETIMEDOUT);
+	b->ops->send(b, 0, "z", 1, 0, NULL);
+	assert_int_equal(a->ops->wait(a, node[0].now + WEFT_US), 0);
+	close_both();
+}
+
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static void test_cost(void **state)
+{
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+	weft_time_t t;
+
+	open_both(NULL);
+	region(&node[1], b, 64, &mr);
+	t = node[0].now;
+	assert_int_equal(a->ops->poll(a, &ev, 1), 0);
+	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
+	t = node[0].now;
+	assert_int_equal(
+		a->ops->put(a, 1, &ev, 0, mr.addr, mr.key, false, 0, NULL), 0);
+	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
+	close_both();
+}
+
+static void test_no_nic(void **state)
+{
+	struct weft_ep *ep;
+
+	fake_start(node, 1, 1);
+	node[0].cfg[0] = 0xFFFFFFFF;
+	assert_int_equal(weft_ep_open(&node[0], NULL, &ep), -ENODEV);
+	fake_stop(node, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_message),
+		cmocka_unit_test(test_credits),
+		cmocka_unit_test(test_put_direct),
+		cmocka_unit_test(test_put_tail),
+		cmocka_unit_test(test_get_and_atomics),
+		cmocka_unit_test(test_request_limit),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_dereg_waits_for_answers),
+		cmocka_unit_test(test_unread_events),
+		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_no_nic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

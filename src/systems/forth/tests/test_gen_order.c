@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reordering depth at a sink: known sequences, and against counting by hand
+ * over random ones. */
+#include <stdlib.h>
+
+#include "unit/cmocka_all.h"
+#include "base/rng.h"
+#include "systems/forth/traffic/generator.h"
+
+extern const struct weft_class weft_class_forth_gen;
+
+struct sink {
+	struct weft_sim *sim;
+	struct weft_comp *c;
+	struct gen *g;
+};
+
+static void sink_init(struct sink *s)
+{
+	struct weft_err err = { 0 };
+
+	s->sim = weft_sim_new(1);
+	s->c = weft_sim_add(s->sim, &weft_class_forth_gen, "t", &err);
+	assert_non_null(s->c);
+	assert_int_equal(weft_comp_init(s->c, &err), 0);
+	s->g = s->c->state;
+	s->g->ways = 2;
+	s->g->balance = BAL_PACKET;
+	assert_int_equal(gen_order_init(s->c, &err), 0);
+}
+
+static void sink_fini(struct sink *s)
+{
+	weft_sim_free(s->sim);
+}
+
+static void known(void **state)
+{
+	/* 1 is overtaken by 2, 3, 5; 4 by 5 */
+	static const uint32_t come[] = { 0, 2, 3, 5, 1, 4 };
+	struct sink s;
+
+	sink_init(&s);
+	for (uint32_t i = 0; i < 6; i++)
+		gen_order_add(s.c, 3, come[i], true);
+	assert_int_equal(s.c->counters[C_LATE], 2);
+	assert_int_equal(s.g->from[3].deepest, 3);
+	assert_int_equal(s.g->held_max, 3);
+	assert_int_equal(s.g->held, 0);
+	assert_int_equal(s.g->from[3].base, 6);
+	assert_int_equal(s.c->counters[C_DUPLICATE], 0);
+	sink_fini(&s);
+}
+
+/* Sources do not disturb each other; what is held adds up. */
+static void sources(void **state)
+{
+	struct sink s;
+
+	sink_init(&s);
+	gen_order_add(s.c, 0, 1, true);
+	gen_order_add(s.c, 7, 2, true);
+	gen_order_add(s.c, 7, 1, true);
+	assert_int_equal(s.g->held, 3);
+	gen_order_add(s.c, 7, 0, true);
+	assert_int_equal(s.g->held, 1);
+	assert_int_equal(s.g->from[7].deepest, 2);
+	assert_int_equal(s.g->from[0].deepest, 0);
+	assert_int_equal(s.g->held_max, 3);
+	sink_fini(&s);
+}
+
+static void twice(void **state)
+{
+	struct sink s;
+
+	sink_init(&s);
+	gen_order_add(s.c, 0, 0, true);
+	gen_order_add(s.c, 0, 0, true); /* long gone */
+	gen_order_add(s.c, 0, 5, true);
+	gen_order_add(s.c, 0, 5, true); /* held */
+	assert_int_equal(s.c->counters[C_DUPLICATE], 2);
+	assert_int_equal(s.g->held, 1);
+	sink_fini(&s);
+}
+
+/* A lost packet is given up after GEN_WINDOW others. */
+static void lost(void **state)
+{
+	struct sink s;
+
+	sink_init(&s);
+	for (uint32_t i = 1; i < GEN_WINDOW; i++)
+		gen_order_add(s.c, 0, i, true);
+	assert_int_equal(s.c->counters[C_MISSING], 0);
+	assert_int_equal(s.g->held, GEN_WINDOW - 1);
+	gen_order_add(s.c, 0, GEN_WINDOW, true);
+	assert_int_equal(s.c->counters[C_MISSING], 1);
+	assert_int_equal(s.g->held, 0);
+	assert_int_equal(s.g->from[0].base, GEN_WINDOW + 1);
+	gen_order_add(s.c, 0, 0, true);
+	assert_int_equal(s.c->counters[C_DUPLICATE], 1);
+	sink_fini(&s);
+}
+
+/* Numbers have 24 bits. */
+static void wraps(void **state)
+{
+	struct sink s;
+
+	sink_init(&s);
+	s.g->from[0].base = 0xFFFFFE;
+	gen_order_add(s.c, 0, 0xFFFFFE, true);
+	gen_order_add(s.c, 0, 0, true);
+	gen_order_add(s.c, 0, 0xFFFFFF, true);
+	gen_order_add(s.c, 0, 1, true);
+	assert_int_equal(s.g->held, 0);
+	assert_int_equal(s.g->from[0].deepest, 1);
+	assert_int_equal(s.c->counters[C_LATE], 1);
+	sink_fini(&s);
+}
+
+enum { MANY = 3000 };
+
+/* Each packet is delayed by up to `most` places. */
+static uint32_t by_hand(const uint32_t *come, uint64_t *late_p)
+{
+	uint32_t worst = 0;
+
+	*late_p = 0;
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			n += come[k] > come[i];
+		*late_p += n > 0;
+		worst = n > worst ? n : worst;
+	}
+	return worst;
+}
+
+static void shuffle_near(struct weft_rng *rng, uint32_t *come, uint32_t most)
+{
+	for (uint32_t i = 0; i < MANY; i++)
+		come[i] = i;
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t k = i + (uint32_t)weft_rng_below(rng, most), t;
+
+		if (k >= MANY)
+			continue;
+		t = come[i];
+		come[i] = come[k];
+		come[k] = t;
+	}
+}
+
+static void random_orders(void **state)
+{
+	static uint32_t come[MANY];
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 5, "order");
+	for (uint32_t most = 1; most < 400; most = most * 3 / 2 + 1) {
+		uint64_t late;
+		uint32_t worst;
+		struct sink s;
+
+		shuffle_near(&rng, come, most);
+		worst = by_hand(come, &late);
+		sink_init(&s);
+		for (uint32_t i = 0; i < MANY; i++)
+			gen_order_add(s.c, 1, come[i], true);
+		assert_int_equal(s.g->from[1].deepest, worst);
+		assert_int_equal(s.c->counters[C_LATE], late);
+		assert_int_equal(s.g->held, 0);
+		sink_fini(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known), cmocka_unit_test(sources),
+		cmocka_unit_test(twice), cmocka_unit_test(lost),
+		cmocka_unit_test(wraps), cmocka_unit_test(random_orders),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

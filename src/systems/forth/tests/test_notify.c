@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forth.nic: notifications and interrupts (V16, V17), network counters and
+ * sampler (V19), damaged packets (forth.md 4.9, R-34, 5.7), reset and loopback
+ * (V26). */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "rig.h"
+
+#define SRC (RIG_MEM + 0x10000)
+#define DST (RIG_MEM + 0x20000u)
+
+static void open_rig(struct rig *r, const char *preset, const char *set)
+{
+	rig_single(r, preset, set);
+	rig_setup(r, 0);
+}
+
+static uint64_t q1(uint32_t flow, uint32_t qwords, uint64_t flags)
+{
+	return forth_desc_q1(flow, qwords, (uint32_t)DST,
+			     flags | FORTH_DESC_START);
+}
+
+/* ---- local notification (3.8, R-16, R-43) ---- */
+
+/* tr-*: after the read, before UpdtCnt. */
+static void test_local_read(void **state)
+{
+	struct rig r;
+	const struct tbus_op *op;
+
+	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
+	for (uint32_t i = 0; i < 12; i++)
+		rig_post(&r, 0, 0, i, SRC,
+			 q1(1, 3, i % 4 == 3 ? FORTH_DESC_LNOTIFY : 0));
+	rig_wait(&r, 2000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 3);
+	assert_int_equal(r.n[0].bus->n_log, 15);
+	for (uint32_t i = 0; i < 3; i++) {
+		op = &r.n[0].bus->log[5 * i + 4];
+		assert_int_equal(op->op, WEFT_BUS_WRITE);
+		assert_int_equal(op->addr, RIG_LNOTIFY);
+		assert_int_equal(op->bytes, 8);
+		assert_true(op->word ==
+			    forth_lnotify_pack(4 * (i + 1), 0, 4 * (i + 1)));
+		assert_int_equal(op->req, r.n[0].bus->log[5 * i + 3].done);
+	}
+	/* the next descriptor: notification done, UpdtCnt 1, fetch 3 */
+	assert_int_equal(r.n[0].bus->log[5].req, r.n[0].bus->log[4].done + 4);
+	/* notifications count neither as requests nor as qwords */
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_QWORD), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_REQ), 12);
+	rig_free(&r);
+}
+
+/* plat-*: when the last packet has left its VOQ; one slot per queue. */
+static void test_local_departed(void **state)
+{
+	struct rig r;
+	const struct tbus_op *op;
+	uint64_t end;
+
+	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
+	rig_post(&r, 0, 5, 0, SRC, q1(5, 128, FORTH_DESC_LNOTIFY));
+	rig_wait(&r, 1500);
+	assert_int_equal(r.sink->n_log, 2);
+	op = &r.n[0].bus->log[1];
+	assert_int_equal(op->addr, RIG_LNOTIFY + 40);
+	assert_true(op->word == forth_lnotify_pack(1, 5, 1));
+	/* delimiter at the sink 24 cc after it left; 133 words */
+	end = r.sink->log[1].cycle - 24 + 133;
+	assert_int_equal(
+		op->req,
+		weft_clock_cycle(&r.n[0].bus->clock,
+				 weft_clock_edge(&r.sink->link.clk, end)));
+	rig_free(&r);
+}
+
+/* One notification acknowledges all earlier transfers of its queue even when
+ * they go to different VOQs. */
+static void test_local_in_order(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "plat-switch",
+		 "sink.lanes=8 sink.cap=512 "
+		 "sink.stop=true");
+	for (uint32_t i = 0; i < 4; i++) /* flow 1 blocks with the fourth */
+		rig_post(&r, 0, 0, i, SRC, q1(1, 64, 0));
+	rig_post(&r, 0, 0, 4, SRC, q1(2, 3, FORTH_DESC_LNOTIFY));
+	rig_post(&r, 0, 0, 5, SRC, q1(2, 0, FORTH_DESC_LNOTIFY)); /* bad */
+	rig_wait(&r, 3000);
+	assert_int_equal(r.sink->n_log, 4); /* 3 to flow 1, 1 to flow 2 */
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 0);
+	rig_release(&r);
+	rig_wait(&r, 3000);
+	assert_int_equal(r.sink->n_log, 5);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 2);
+	assert_true(rig_mem64(&r, 0, RIG_LNOTIFY) ==
+		    forth_lnotify_pack(6, 0, 6));
+	rig_free(&r);
+}
+
+/* ---- remote notification and interrupt ---- */
+
+static void test_remote(void **state)
+{
+	struct rig r;
+	const struct tbus_op *w, *nt;
+	uint64_t on;
+
+	rig_pair(&r, "tr-direct", "");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 4, FORTH_APP_IRQ_ENABLE);
+	rig_mem_set64(&r, 0, SRC + 62 * 8, 0x1234);
+	rig_post(&r, 0, 0, 0, SRC, q1(1, 62, 0));
+	rig_post(&r, 0, 0, 1, SRC + 8,
+		 q1(1, 62, FORTH_DESC_RNOTIFY | FORTH_DESC_RIRQ));
+	while (!r.n[1].bus->irq)
+		rig_wait(&r, 1);
+	on = rig_pc(&r);
+	/* everything is there when flag and word are seen */
+	assert_int_equal(rig_mem64(&r, 1, DST + 61 * 8), 0x1234);
+	assert_true(rig_mem64(&r, 1, RIG_RNOTIFY) == (1 | 1ull << 32));
+	assert_int_equal(r.n[1].bus->n_log, 3);
+	w = &r.n[1].bus->log[1];
+	nt = &r.n[1].bus->log[2];
+	assert_int_equal(nt->addr, RIG_RNOTIFY);
+	assert_int_equal(nt->req, w->done);
+	assert_int_equal(on, nt->done + 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_REMOTE_NOTIFY), 1);
+	assert_int_equal(rig_cfg_get(&r, 1, FORTH_CFG_APP_IRQ, 1), 0x11);
+	/* a second one while INTA# is low: no new edge */
+	rig_post(&r, 0, 0, 2, SRC, q1(1, 3, FORTH_DESC_RIRQ));
+	rig_wait(&r, 500);
+	assert_int_equal(r.n[1].bus->irq_edges, 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_IRQ_ASSERTIONS), 1);
+	rig_w32(&r, 1, FORTH_IRQ_ACTIVE, 0);
+	rig_wait(&r, 100);
+	/* writing 0 leaves the flag, writing 1 clears it */
+	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, FORTH_APP_IRQ_ENABLE);
+	assert_true(r.n[1].bus->irq);
+	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1,
+		FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG);
+	assert_false(r.n[1].bus->irq);
+	assert_int_equal(rig_r32(&r, 1, FORTH_IRQ_ACTIVE), 102);
+	/* set even when disabled; enabling then asserts the line */
+	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, 0);
+	rig_post(&r, 0, 0, 3, SRC, q1(1, 3, FORTH_DESC_RIRQ));
+	rig_wait(&r, 500);
+	assert_false(r.n[1].bus->irq);
+	assert_int_equal(rig_cfg_get(&r, 1, FORTH_CFG_APP_IRQ, 1), 0x10);
+	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, FORTH_APP_IRQ_ENABLE);
+	assert_true(r.n[1].bus->irq);
+	assert_int_equal(r.n[1].bus->irq_edges, 2);
+	rig_free(&r);
+}
+
+/* ---- damaged packets ---- */
+
+/* A flipped payload bit: delivered, flagged, counted once. */
+static void test_bad_body(void **state)
+{
+	struct rig r;
+
+	rig_pair_faulty(&r, "tr-direct", "target=body frame=1 bit=0");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_post(&r, 0, 0, 0, SRC, q1(1, 3, FORTH_DESC_RNOTIFY));
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 1, FORTH_BODY_CRC_ERR), 1);
+	assert_true(rig_mem64(&r, 1, RIG_RNOTIFY) ==
+		    (1 | 1ull << 32 | FORTH_RNOTIFY_BAD_BODY));
+	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, FORTH_DESC_RNOTIFY));
+	rig_wait(&r, 500);
+	assert_true(rig_mem64(&r, 1, RIG_RNOTIFY) == (2 | 1ull << 32));
+	assert_int_equal(rig_r32(&r, 1, FORTH_N2H_DMA_OPS), 2);
+	assert_int_equal(rig_r32(&r, 1, FORTH_BODY_CRC_ERR), 1);
+	rig_free(&r);
+}
+
+/* 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, of idle commas too. */
+static void registers_count_what_the_transceiver_sees(void **state)
+{
+	uint32_t unknown, parity;
+	struct rig r;
+
+	rig_pair_faulty(&r, "tr-direct", "code=8b10b rate=1e-3");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_wait(&r, 100000);
+	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
+	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
+	assert_true(unknown > 500 && parity > 500);
+	/* 100,000 pc of 0.78 words of 40 bits; few words have two errors */
+	assert_in_range(unknown + parity, 2800, 3600);
+	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
+	assert_int_equal(rig_r32(&r, 1, FORTH_RIO1_PARITY), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_UNKNOWN), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_PARITY), 0);
+	rig_free(&r);
+	rig_pair_faulty(&r, "tr-direct", "code=8b10b rate=1e-2");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_wait(&r, 20000);
+	assert_true(rig_r32(&r, 1, FORTH_RIO0_SYNC_LOSS) > 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_RIO0_SYNC_LOSS), 0);
+	rig_free(&r);
+}
+
+/* A flipped header bit: packet absent, next one fine, credits return. */
+static void test_bad_header(void **state)
+{
+	struct rig r;
+	uint32_t c;
+
+	rig_pair_faulty(&r, "tr-direct", "target=header frame=1 bit=9");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		rig_post(&r, 0, 0, i, SRC, q1(1, 62, FORTH_DESC_RNOTIFY));
+		rig_wait(&r, 1000);
+	}
+	assert_int_equal(rig_r32(&r, 1, FORTH_HEADER_CRC_ERR), 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_HEADER_CRC_ERR), 0);
+	assert_int_equal(rig_r32(&r, 1, FORTH_N2H_DMA_OPS), 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_REMOTE_NOTIFY), 1);
+	c = rig_r32(&r, 0, FORTH_CREDIT_STATE);
+	assert_int_equal(c & 0xFE0, c >> 16); /* nothing leaked */
+	assert_int_equal(rig_r32(&r, 1, FORTH_CREDIT_LEAKED), 0);
+	rig_free(&r);
+}
+
+/* A sender with wrong credits: what does not fit is lost and counted, the rest
+ * is delivered and flagged (5.6, 0x78). */
+static void test_overflow(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "max_payload=4096 sink.tx_cap=4000");
+	rig_w32(&r, 0, FORTH_CONTROL, 0); /* nothing drains */
+	for (uint32_t i = 0; i < 3; i++)
+		rig_send(&r, rig_cc(&r) + 1,
+			 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 512,
+				      (uint32_t)DST + 4096 * i),
+			 512 * i);
+	rig_wait(&r, 6000);
+	/* 513, then header and 509 of 512, then nothing */
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET2H_FULL_ERR), 3 + 513);
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
+	rig_wait(&r, 3000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 2);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_QWORD), 512 + 509);
+	assert_int_equal(rig_mem64(&r, 0, DST + 4096 + 8 * 508), 512 + 508);
+	assert_int_equal(rig_mem64(&r, 0, DST + 4096 + 8 * 509), 0);
+	assert_true(rig_mem64(&r, 0, RIG_RNOTIFY) ==
+		    (2 | FORTH_RNOTIFY_BAD_BODY));
+	rig_free(&r);
+}
+
+/* A write nobody answers: status bit, counted, no notification; the words
+ * return their credits. */
+static void test_write_abort(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "");
+	rig_send(&r, rig_cc(&r) + 1,
+		 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 62, 0x4000), 0);
+	rig_wait(&r, 1000);
+	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x2430);
+	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_REMOTE_NOTIFY), 0);
+	flink_counts(&r.sink->link);
+	assert_int_equal(r.sink->link.tx[0].acked, 128);
+	rig_free(&r);
+}
+
+/* A run may end with packets that an engine that is off has not written: the
+ * words of the FIFO are those of its packets, headers included. */
+static void packets_may_lie_in_net2host_at_the_end(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "");
+	rig_w32(&r, 0, FORTH_CONTROL, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		rig_send(&r, rig_cc(&r) + 1 + 200 * i,
+			 forth_header(0, 0, 5 + i, DST), 0);
+	rig_wait(&r, 2000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_ENQ_WORDS), 6 + 7 + 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
+	rig_free(&r);
+}
+
+/* Programs wait for notification words: they travel even when payloads do
+ * not. */
+static void test_payload_off(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "plat-switch", "");
+	weft_sim_set_payload(r.sim, false);
+	rig_post(&r, 0, 0, 0, SRC, q1(0, 3, FORTH_DESC_LNOTIFY));
+	rig_send(&r, rig_cc(&r) + 1,
+		 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 3, (uint32_t)DST), 9);
+	rig_wait(&r, 1000);
+	assert_true(rig_mem64(&r, 0, RIG_LNOTIFY) ==
+		    forth_lnotify_pack(1, 0, 1));
+	assert_int_equal(rig_mem64(&r, 0, RIG_RNOTIFY), 1);
+	assert_int_equal(rig_mem64(&r, 0, DST), 0);
+	rig_free(&r);
+}
+
+/* ---- counters and sampler ---- */
+
+static void test_net_counters(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512 refresh_cc=0");
+	rig_post(&r, 0, 0, 0, SRC, q1(1, 3, 0));
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_CYCLES), 11);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_CYCLES), 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);
+	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
+	/* a store to another one is ignored, to 0x80 clears all */
+	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, 0));
+	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 0);
+	rig_wait(&r, 500);
+	rig_w32(&r, 0, FORTH_NET_OUT_PACKETS, 77);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);
+	rig_w32(&r, 0, FORTH_NET_OUT_CYCLES, 1);
+	for (uint32_t off = 0x80; off <= 0xC8; off += 4)
+		assert_int_equal(rig_r32(&r, 0, off), 0);
+	rig_free(&r);
+
+	open_rig(&r, "tr-switch", "netcnt_read_clears=false sink.lanes=8");
+	rig_post(&r, 0, 0, 0, SRC, q1(1, 3, 0));
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
+	rig_free(&r);
+}
+
+/* One 4 KB read: REQ# at 0, data 192 qwords from 60, from 262, 128 from 464. */
+static uint32_t read_by(uint32_t pc)
+{
+	uint32_t sum = 0, start[] = { 60, 262, 464 }, n[] = { 192, 192, 128 };
+
+	for (uint32_t i = 0; i < 3; i++)
+		if (pc > start[i])
+			sum += pc - start[i] < n[i] ? pc - start[i] : n[i];
+	return sum;
+}
+
+static void test_sampler(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-direct", "sink.cap=1023");
+	rig_w32(&r, 0, FORTH_SAMPLE_INTERVAL, 37);
+	rig_w32(&r, 0, FORTH_SAMPLE_COUNT, 20);
+	rig_wait(&r, 200);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 0); /* waits */
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 0);
+	rig_post(&r, 0, 0, 0, SRC, q1(1, 512, 0));
+	rig_wait(&r, 2000);
+	for (uint32_t i = 1; i <= 20; i++) {
+		assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA),
+				 read_by(37 * i));
+		assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 0);
+	}
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 0); /* the end */
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 4);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), read_by(37 * 5));
+	/* incoming side, all 2048 samples */
+	rig_w32(&r, 0, FORTH_SAMPLE_INTERVAL, 1);
+	rig_w32(&r, 0, FORTH_SAMPLE_COUNT, 5000);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_COUNT), 2048);
+	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 64, (uint32_t)DST), 0);
+	rig_wait(&r, 3000);
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 40 + 1);
+	/* sample 40 is 41 pc after REQ#: 10 pc, then one qword each */
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);
+	/* behind the last word comes the first again */
+	for (uint32_t i = 0; i < 2 * 40 + 1; i++)
+		rig_r32(&r, 0, FORTH_SAMPLE_DATA);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2048 + 2 * 40 + 1);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
+	rig_free(&r);
+}
+
+/* ---- loopback and reset (2.6, V26) ---- */
+
+static void test_loopback(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512");
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE | FORTH_CTL_LOOP);
+	for (uint32_t i = 0; i < 40; i++) {
+		rig_mem_set64(&r, 0, SRC, i);
+		rig_post(&r, 0, 0, i, SRC, q1(3, 62, FORTH_DESC_RNOTIFY));
+		rig_wait(&r, 400);
+		assert_int_equal(rig_mem64(&r, 0, DST), i);
+	}
+	assert_int_equal(r.sink->n_log, 0);
+	assert_true(rig_mem64(&r, 0, RIG_RNOTIFY) == (40 | 3ull << 32));
+	/* other codes are normal operation */
+	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE | 1u << 30);
+	rig_post(&r, 0, 0, 40, SRC, q1(3, 3, 0));
+	rig_wait(&r, 500);
+	assert_int_equal(r.sink->n_log, 1);
+	rig_free(&r);
+}
+
+/* Under load in both directions: FIFOs empty, credits consistent, and it goes
+ * on working. */
+static void test_reset(void **state)
+{
+	for (uint32_t when = 100; when < 900; when += 13) {
+		struct rig r;
+		uint32_t sent, c;
+
+		open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
+		for (uint32_t i = 0; i < 12; i++) {
+			rig_send(&r, rig_cc(&r) + 1,
+				 forth_header(0, FORTH_HDR_REMOTE_NOTIFY, 40,
+					      (uint32_t)DST),
+				 0);
+			rig_post(&r, 0, i % 4, i / 4, SRC,
+				 q1(i % 4, 200, FORTH_DESC_LNOTIFY));
+		}
+		rig_wait(&r, when);
+		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET);
+		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_POINTER_RESET);
+		rig_wait(&r, 4000); /* the rest of the packets arrives */
+		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET);
+		rig_wait(&r, 500);
+		sent = r.sink->n_log;
+		/* all credits of the 12 packets came back to the sink */
+		assert_int_equal(r.sink->n_start, 12);
+		flink_counts(&r.sink->link);
+		assert_int_equal(r.sink->link.tx[0].acked, 12 * 84 / 32 * 32);
+		rig_w32(&r, 0, FORTH_N2H_DMA_OPS, 0);
+		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
+		rig_wait(&r, 3000);
+		assert_int_equal(r.sink->n_log, sent); /* nothing left over */
+		assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
+		rig_mem_set64(&r, 0, SRC, when);
+		rig_post(&r, 0, 2, 0, SRC, q1(2, 3, FORTH_DESC_LNOTIFY));
+		rig_send(&r, rig_cc(&r) + 1,
+			 forth_header(0, 0, 3, (uint32_t)DST), when);
+		rig_wait(&r, 1000);
+		assert_int_equal(r.sink->log[sent].q[0], when);
+		assert_int_equal(rig_mem64(&r, 0, DST), when);
+		c = rig_r32(&r, 0, FORTH_CREDIT_STATE + 8);
+		assert_int_equal(c & 0xFE0, c >> 16);
+		rig_free(&r);
+	}
+}
+
+/* 5.7: words that were charged and never come back are forgotten by a port
+ * reset on both sides, nothing being under way. */
+static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
+{
+	struct rig r;
+
+	open_rig(&r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
+	assert_int_equal(rig_r32(&r, 0, FORTH_PORT), 8);
+	for (uint32_t i = 0; i < 8; i++)
+		rig_post(&r, 0, 0, i, SRC, q1(3, 62, 0));
+	rig_wait(&r, 5000);
+	assert_int_equal(r.sink->n_log, 4); /* 512 words, never returned */
+	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
+	flink_credit_reset(&r.sink->link);
+	rig_w32(&r, 0, FORTH_PORT, 1);
+	rig_wait(&r, 5000);
+	assert_int_equal(r.sink->n_log, 8);
+	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
+	rig_free(&r);
+}
+
+/* 4.9: a NIC sees its link in sync 24 + 16 cycles of 12.8 ns after power-up;
+ * a transfer posted before leaves then. */
+static void link_state_shows_synchronisation_at_power_up(void **state)
+{
+	struct rig r;
+
+	rig_pair(&r, "tr-direct", "link.powerup=yes");
+	rig_setup(&r, 0);
+	rig_setup(&r, 1);
+	rig_post(&r, 0, 0, 0, SRC, q1(0, 3, 0));
+	assert_in_range(rig_pc(&r), 1, 49);
+	rig_run_pc(&r, 50);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 0);
+	assert_int_equal(rig_pc(&r), 51);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 1);
+	rig_wait(&r, 500);
+	assert_int_equal(rig_r32(&r, 1, FORTH_NET_IN_PACKETS), 1);
+	assert_int_equal(rig_r32(&r, 1, FORTH_UNSYNC), 0);
+	rig_free(&r);
+	rig_pair(&r, "tr-direct", "");
+	rig_setup(&r, 0);
+	assert_in_range(rig_pc(&r), 1, 49);
+	assert_int_equal(rig_r32(&r, 0, FORTH_LINK_STATE), 1);
+	rig_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_local_read),
+		cmocka_unit_test(test_local_departed),
+		cmocka_unit_test(test_local_in_order),
+		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_bad_body),
+		cmocka_unit_test(registers_count_what_the_transceiver_sees),
+		cmocka_unit_test(test_bad_header),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_write_abort),
+		cmocka_unit_test(packets_may_lie_in_net2host_at_the_end),
+		cmocka_unit_test(test_payload_off),
+		cmocka_unit_test(test_net_counters),
+		cmocka_unit_test(test_sampler),
+		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(link_state_shows_synchronisation_at_power_up),
+		cmocka_unit_test(
+			port_reset_on_both_sides_frees_a_flow_without_credits),
+	};
+
+	return cmocka_run_group_tests_name("forth-notify", tests, NULL, NULL);
+}

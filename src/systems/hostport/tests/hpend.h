@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What scenarios on two Host Ports (hppair.h) share: data regions, posted
+ * buffers, windows over all memory of both sides. */
+#ifndef HOSTPORT_TESTS_HPEND_H
+#define HOSTPORT_TESTS_HPEND_H
+
+#include "hppair.h"
+
+/* hppair_run and hppair_free. */
+void hppair_once(void (*before)(struct hppair *), hppair_fn near,
+		 hppair_fn far);
+/* For `before`: parameters of the NICs, pairs ended by NULL. */
+extern const char *const *hppair_sets;
+#define HPPAIR_SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+void hppair_set(struct hppair *t);
+uint64_t hppair_counter(const struct hppair *t, uint32_t node,
+			const char *name);
+/* A far side that only comes to n meetings. */
+void hppair_far_1(struct hppair *t, struct hpend *e);
+void hppair_far_2(struct hppair *t, struct hpend *e);
+
+/* Words from the start of the SDR: as hpend_byte. */
+void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed);
+/* The message of a NOTIFY_RECV is what hpend_sdr made. */
+void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
+		     uint32_t seed);
+/* The rest of the region is 0xee; now all of it is. */
+void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
+void hpend_rdr_free(struct hpend *e, uint32_t words);
+void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
+	       uint64_t cookie);
+/* Leaves the valid bit to the flags. */
+void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
+		   uint64_t cookie);
+
+enum {
+	HPEND_WIN = 3, /* open to all */
+	HPEND_OWN = 5, /* for its owner's instructions */
+	HPEND_CAPA = 0x1234,
+	HPEND_LEN = 280 * HP_PAGE,
+};
+#define HPEND_OPEN (HP_WIN_EN | HP_WIN_RD | HP_WIN_WR)
+
+/* Both windows; then a meeting. */
+void hpend_windows(struct hpend *e);
+/* Far side: all memory 0xee, windows, one meeting more. */
+void hppair_far_memory(struct hppair *t, struct hpend *e);
+struct hprma hpend_put(uint64_t off, uint64_t ooff, uint64_t len);
+struct hprma hpend_get(uint64_t off, uint64_t ooff, uint64_t len);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that use Host Ports by weft/hostport.h alone, and the driver of each
+ * node.  One bench at a time. */
+#ifndef HOSTPORT_TESTS_HPORTS_H
+#define HOSTPORT_TESTS_HPORTS_H
+
+#include "hpproc.h"
+#include "weft/hostport.h"
+
+/* hports_new sets it up; parameters may be changed before hports_run. */
+struct hports {
+	struct exrig rig;
+	weft_time_t service; /* of the driver, for a page: 1 us */
+	uint32_t step;	     /* how far programs are: see hports_await */
+};
+extern struct hports hports;
+
+/* bus NULL: HyperTransport. */
+void hports_new(const char *dims, const struct weft_class *bus);
+/* Programs of a node, ended by NULL. */
+void hports_progs(uint32_t node, const exrig_fn *fn);
+#define HPORTS_PROGS(node, ...)                                                \
+	hports_progs(node, (const exrig_fn[]){ __VA_ARGS__, NULL })
+/* All nodes have a driver; the bench is freed afterwards. */
+void hports_run(void);
+/* These programs on one node. */
+#define HPORTS_ONE(...)                                                        \
+	do {                                                                   \
+		hports_new("1", NULL);                                         \
+		HPORTS_PROGS(0, __VA_ARGS__);                                  \
+		hports_run();                                                  \
+	} while (0)
+
+void hports_pause(struct weft_host *h, weft_time_t t);
+/* Waits until a program has set hports.step to n. */
+void hports_await(struct weft_host *h, uint32_t n);
+
+struct hport *hports_open_any(struct weft_host *h);
+struct hport *hports_open(struct weft_host *h, uint32_t vpid);
+struct hport_peer hports_peer(struct hport *p, uint32_t node, uint32_t vpid);
+/* New memory that is full of `fill`, open to all as window `id`. */
+uint8_t *hports_window(struct hport *p, uint32_t id, uint64_t bytes, int fill,
+		       uint64_t *va_p);
+/* Bytes that are `byte`. */
+uint64_t hports_count(const uint8_t *p, uint64_t n, int byte);
+/* The next notification is there within t. */
+struct hport_note hports_note(struct hport *p, weft_time_t t);
+
+/* A victim: when hports.step is HPORTS_GONE it takes all memory that is free
+ * and fills it; at HPORTS_OVER its bytes must be as they were. */
+enum { HPORTS_BLOCK = 64 * 1024, HPORTS_THEIRS = 'V' };
+enum { HPORTS_GONE = 1, HPORTS_TAKEN, HPORTS_OVER };
+int hports_victim(struct weft_host *h, struct exrig *r, uint32_t node);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two Host Ports with a process and registered memory each, and a driver thread
+ * that serves TLB misses.  Scenarios of hostport.md 13.2 and 13.3 are written
+ * as what node 0 (origin, HPID 1) and node 1 (target, HPID 2) do. */
+#ifndef HOSTPORT_TESTS_HPPAIR_H
+#define HOSTPORT_TESTS_HPPAIR_H
+
+#include "hpproc.h"
+
+enum {
+	HPEND_PAGES = 300, /* of memory; pages are mapped out of order */
+	HPEND_VPID0 = 0x11,
+	HPEND_VPID1 = 0x12,
+	HPEND_HPID0 = 1,
+	HPEND_HPID1 = 2,
+};
+#define HPEND_VA 0x7f0000000000ull
+
+struct hpend {
+	struct hpdrv d;
+	struct hpproc p;
+	struct weft_host *h;
+	uint32_t vpid;
+	uint8_t *mem;
+	weft_phys_t mem_phys;
+	uint64_t out[8];   /* bits: pages that are not mapped */
+	bool read_only;	   /* pages are inserted not writable */
+	bool hold;	   /* misses are not served */
+	uint32_t misses;   /* served */
+	uint64_t flags;	   /* of the context */
+	uint32_t meetings; /* see hppair_meet */
+};
+
+struct hppair {
+	struct exrig rig;
+	struct hpend end[2];
+	bool over;
+};
+
+typedef void (*hppair_fn)(struct hppair *t, struct hpend *e);
+
+/* Runs both sides; before: called with the bench before it starts (parameters,
+ * sizes, flags), may be NULL.  The bench is freed by hppair_free. */
+void hppair_run(struct hppair *t, void (*before)(struct hppair *t),
+		hppair_fn near, hppair_fn far);
+void hppair_free(struct hppair *t);
+/* Both sides come here; each call meets the same call of the other side. */
+void hppair_meet(struct hpend *e);
+
+/* Byte `off` of the memory at HPEND_VA. */
+uint8_t *hpend_at(struct hpend *e, uint64_t off);
+void hpend_fill(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
+uint8_t hpend_byte(uint32_t i, uint32_t seed);
+/* Where [off, off+n) is as hpend_fill made it from byte `from` of a fill. */
+bool hpend_equal(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
+/* All of the memory but [off, off+n) has this value. */
+bool hpend_rest(struct hpend *e, uint64_t off, uint32_t n, uint8_t val);
+void hpend_set(struct hpend *e, uint8_t val);
+
+/* CACHE_CMD; safe beside the driver thread. */
+uint64_t hpend_cache(struct hpend *e, uint32_t op, uint32_t which,
+		     uint64_t arg0, uint64_t arg1);
+/* Window `id` over [off, off+len) with flags; cached copies go. */
+void hpend_win(struct hpend *e, uint32_t id, uint64_t off, uint64_t len,
+	       uint64_t flags, uint64_t owner);
+
+/* RMA instruction to the other side's window. */
+struct hprma {
+	uint32_t byte, win, capa, owin;
+	uint64_t off, ooff, len;
+	uint64_t imm[3];
+};
+void hpend_rma(struct hpend *e, const struct hprma *a);
+/* Send of len bytes at off of the SDR. */
+void hpend_send(struct hpend *e, uint32_t byte, uint64_t off, uint64_t len);
+/* Next NQE that is no status must have this CMD; its words in w. */
+void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
+/* The same of the other side's queue, looked at from here. */
+void hpend_other(struct hpend *e, uint32_t cmd, uint64_t *w);
+/* None comes for a while, here and there. */
+void hpend_silent(struct hpend *e);
+
+#endif

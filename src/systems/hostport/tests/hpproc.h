@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host Ports on a bench (exrig with hostport.nic), and processes that use one
+ * by its registers, Triggerpages and queues alone. */
+#ifndef HOSTPORT_TESTS_HPPROC_H
+#define HOSTPORT_TESTS_HPPROC_H
+
+#include "systems/extoll/tests/exrig.h"
+#include "systems/hostport/nic/regs_map.h"
+#include "weft/host.h"
+
+/* What the driver has on a node.  Zeroed: defaults of appendix B. */
+struct hpdrv {
+	uint32_t wq, nq, prq, wdt, sdr, rdr; /* sizes (hostport.md 4.10) */
+	uint64_t ctrl;			     /* HP_CTRL_ENABLE is added */
+	struct exrig *rig;
+	uint32_t node;
+	struct weft_host *h;
+	struct weft_dev *dev;
+	struct weft_io mgmt;
+	uint64_t *ct; /* context table */
+	uint8_t *rs;  /* routing space: route to node i at 64 * i */
+	weft_phys_t ct_phys, rs_phys;
+};
+enum { HPDRV_ROUTE = 64, HPDRV_RLEN = 32 }; /* a route; that is used of it */
+
+struct hpproc {
+	struct hpdrv *drv;
+	struct weft_host *h;
+	struct weft_io page; /* Triggerpage */
+	uint32_t vpid;
+	uint64_t *wq, *sdr, *rdr, *wdt, *prq;
+	volatile uint64_t *nq;
+	weft_phys_t wq_phys, sdr_phys, rdr_phys, wdt_phys, prq_phys, nq_phys;
+	uint32_t wi, ni, pi; /* next entry of WQ, NQ, PRQ */
+	uint32_t owed;	     /* NQEs taken, not told to the NIC */
+};
+
+/* Two or more Host Ports: dims as in exrig_new; bus NULL = HyperTransport. */
+void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus);
+/* One node, whose only program is fn, from beginning to end. */
+void hprig_one(exrig_fn fn);
+/* The management page alone: nothing is stored there. */
+void hpdrv_map(struct hpdrv *d, struct weft_host *h);
+/* Once per node, before anything else there.  HPID of node i is i + 1. */
+void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
+		struct weft_host *h);
+uint64_t hpdrv_get(struct hpdrv *d, uint32_t off);
+void hpdrv_set(struct hpdrv *d, uint32_t off, uint64_t val);
+/* CACHE_CMD with its arguments; waits until the device is done. */
+uint64_t hpdrv_cache(struct hpdrv *d, uint32_t op, uint32_t which,
+		     uint32_t vpid, uint64_t arg0, uint64_t arg1);
+/* The context in the table, out of the cache. */
+const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid);
+/* Writes a context and enables it; flags of W0 besides EN. */
+void hpdrv_enable(struct hpproc *p, uint64_t flags);
+void hpdrv_disable(struct hpdrv *d, uint32_t vpid);
+
+/* Allocates the queues, enables the VPID, maps its page. */
+void hpproc_open(struct hpproc *p, struct hpdrv *d, struct weft_host *h,
+		 uint32_t vpid, uint64_t flags);
+uint64_t hpproc_trigger(struct hpproc *p, uint32_t cmd, uint32_t par);
+/* Into the work queue; hpproc_issue triggers n of them, again and again until
+ * all are accepted. */
+void hpproc_put(struct hpproc *p, const uint64_t *w);
+void hpproc_issue(struct hpproc *p, uint32_t n);
+/* A FAST_SEND of n words to a VPID of a node; byte: HP_A or 0. */
+void hpproc_fast_send(struct hpproc *p, uint32_t node, uint32_t vpid,
+		      uint32_t a, uint64_t tag, const uint64_t *data,
+		      uint32_t n);
+/* W0 and W1 of a VCI to node. */
+void hpproc_to(uint64_t *w, uint32_t byte, uint32_t node, uint32_t vpid,
+	       uint64_t tag);
+/* Next NQE, cleared in the queue; false after 100 us without one. */
+bool hpproc_nqe(struct hpproc *p, uint64_t *w);
+/* Tells the NIC of all that were taken (Increment NQ RP); status NQEs come of
+ * it. */
+void hpproc_free(struct hpproc *p);
+/* Next NQE that is no status; frees entries in time. */
+bool hpproc_wait(struct hpproc *p, uint64_t *w);
+/* A FAST_SEND of one word to itself, not yet issued. */
+void hpproc_self(struct hpproc *p, uint64_t tag);
+/* Takes NQEs until k FAST_SENDs of its own have completed; their tags in
+ * order. */
+void hpproc_own(struct hpproc *p, uint64_t *tags, uint32_t k);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CTRL of the Host Port, by its register (hostport.md 4.10): order of equal
+ * hashes in the network (3.1, 3.6, O08), and the network ports that send. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "hpproc.h"
+#include "systems/hostport/nic/nic.h"
+
+enum { VPID = 0x30, EACH = 6, LONG = 32768 };
+
+static const weft_time_t start = 400 * WEFT_US; /* all are open by then */
+
+/* ---- order of equal hashes ---- */
+
+static struct order {
+	struct exrig r;
+	uint64_t ctrl;
+	uint8_t seen[2 * EACH]; /* node and number, as they came */
+} order;
+
+static void order_open(struct hpdrv *d, struct hpproc *p, struct weft_host *h,
+		       struct exrig *r, uint32_t node)
+{
+	*d = (struct hpdrv){ .ctrl = HP_CTRL_ORDER | order.ctrl,
+			     .rdr = LONG / 4 };
+	hpdrv_open(d, r, node, h);
+	hpproc_open(p, d, h, VPID, HP_CTX_ORD);
+}
+
+static void send_long(struct hpproc *p)
+{
+	uint64_t w[HP_WORDS];
+
+	hpproc_to(w, HP_B_SEND, 2, VPID, 99);
+	w[4] = LONG;
+	hpproc_put(p, w);
+	hpproc_issue(p, 1);
+}
+
+static void six(struct hpproc *p, uint32_t node)
+{
+	for (uint64_t i = 0; i < EACH; i++)
+		hpproc_fast_send(p, 2, VPID, 0, i, &i, 1);
+	for (uint64_t w[HP_WORDS], i = 0; i < EACH + (node == 1); i++)
+		assert_true(hpproc_wait(p, w));
+}
+
+/* Node 1 keeps the cable to 2 busy with a long packet and has six short ones
+ * behind it; those of node 0 come to crossbar 1 while it is on its way. */
+static int order_send(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start + (node ? 0 : 10 * WEFT_US));
+	if (node)
+		send_long(&p);
+	six(&p, node);
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+static int order_take(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start);
+	assert_true(hpproc_wait(&p, w));
+	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV); /* the long one */
+	for (uint32_t i = 0; i < 2 * EACH; i++) {
+		assert_true(hpproc_wait(&p, w));
+		order.seen[i] = (uint8_t)((HP_NQE_HPID(w) - 1) * 16 + w[2]);
+	}
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+static void order_new(const char *nodes, uint64_t ctrl, const char *crossbars)
+{
+	memset(&order, 0, sizeof(order));
+	order.ctrl = ctrl;
+	hprig_new(&order.r, nodes, NULL);
+	exrig_set(&order.r, "extoll.xbar", "hash_order", crossbars);
+	exrig_set(&order.r, "hostport.nic", "n_cpl_fu", "1");
+}
+
+static void order_run(uint64_t ctrl, const char *crossbars)
+{
+	static const exrig_fn fn[] = { order_send, order_send, order_take };
+
+	order_new("4", ctrl, crossbars);
+	for (uint32_t i = 0; i < 3; i++)
+		exrig_prog(&order.r, i, fn[i]);
+	exrig_start(&order.r);
+	exrig_run(&order.r);
+	exrig_free(&order.r);
+}
+
+/* Those of node 0 have arrived first.  Without the hash, round robin: the two
+ * inputs alternate. */
+static void test_hash_order(void **state)
+{
+	static const struct {
+		uint64_t ctrl;
+		const char *crossbars;
+		bool kept;
+	} t[] = {
+		{ HP_CTRL_HASH, "yes", true },
+		{ 0, "yes", false },
+		{ HP_CTRL_HASH, "no", false },
+	};
+
+	for (uint32_t k = 0; k < 3; k++) {
+		order_run(t[k].ctrl, t[k].crossbars);
+		for (uint32_t i = 0; i < 2 * EACH; i++) {
+			uint32_t from = t[k].kept ? i / EACH : i % 2;
+			uint32_t num = t[k].kept ? i % EACH : i / 2;
+
+			assert_int_equal(order.seen[i], 16 * from + num);
+		}
+	}
+}
+
+/* ---- a source with two ways into the network ---- */
+
+enum { WAYS = 3, RUN = 3 };
+
+/* Node 0 keeps the cable from 1 to 2 busy with a long packet to 2. */
+static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start);
+	send_long(&p);
+	assert_true(hpproc_wait(&p, w));
+	return 0;
+}
+
+/* Behind it three messages come to crossbar 1 by network port 0, three by port
+ * 1, three by port 0 again. */
+static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start + 10 * WEFT_US);
+	for (uint64_t i = 0; i < WAYS * RUN; i++) {
+		if (i % RUN == 0) {
+			weft_host_cpu(h, 3 * WEFT_US);
+			hpdrv_set(
+				&d, HP_R_CTRL,
+				HP_CTRL_ENABLE | HP_CTRL_ORDER | order.ctrl |
+					HP_CTRL_NPS_MAKE(i / RUN % 2 ? 2 : 1));
+		}
+		hpproc_fast_send(&p, 3, VPID, 0, i, &i, 1);
+	}
+	for (uint32_t i = 0; i < WAYS * RUN; i++)
+		assert_true(hpproc_wait(&p, w));
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Cross traffic: node 2 sends to 3 as well. */
+static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start);
+	assert_true(hpproc_wait(&p, w)); /* the long one */
+	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV);
+	for (uint64_t i = 0; i < EACH; i++)
+		hpproc_fast_send(&p, 3, VPID, 0, i, &i, 1);
+	for (uint32_t i = 0; i < EACH; i++)
+		assert_true(hpproc_wait(&p, w));
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Messages of node 1 as they come to node 3. */
+static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d;
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	order_open(&d, &p, h, r, node);
+	weft_host_sleep(h, start + 40 * WEFT_US);
+	for (uint32_t i = 0, n = 0; i < WAYS * RUN + EACH; i++) {
+		assert_true(hpproc_wait(&p, w));
+		if (HP_NQE_HPID(w) == 2)
+			order.seen[n++] = (uint8_t)w[2];
+	}
+	weft_host_sleep(h, start + 200 * WEFT_US);
+	return 0;
+}
+
+/* Pairs of messages that have changed places. */
+static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
+{
+	static const exrig_fn fn[] = { ways_long, ways_send, ways_cross,
+				       ways_take };
+	uint32_t wrong = 0;
+
+	order_new("6", ctrl, crossbars);
+	for (uint32_t i = 0; i < 4; i++)
+		exrig_prog(&order.r, i, fn[i]);
+	exrig_start(&order.r);
+	exrig_run(&order.r);
+	for (uint32_t i = 1; i < WAYS * RUN; i++)
+		wrong += order.seen[i] < order.seen[i - 1];
+	exrig_free(&order.r);
+	return wrong;
+}
+
+/* O08: three crossbars, cross traffic at the second.  Without the hash the
+ * messages of the two ports change places. */
+static void test_o08_order_does_not_depend_on_the_way(void **state)
+{
+	assert_int_equal(ways_run(HP_CTRL_HASH, "yes"), 0);
+	assert_true(ways_run(0, "yes") > 0);
+	assert_true(ways_run(HP_CTRL_HASH, "no") > 0);
+}
+
+/* ---- network ports ---- */
+
+enum { MESSAGES = 4 };
+
+static struct ports {
+	struct exrig r;
+	uint32_t mask[2], reads; /* written by both; as they read then */
+} ports;
+
+static int ports_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d = { .ctrl = 0 };
+	struct hpproc p;
+	uint64_t w[HP_WORDS], word = 7;
+
+	hpdrv_open(&d, r, node, h);
+	hpproc_open(&p, &d, h, VPID, 0);
+	weft_host_sleep(h, start);
+	hpdrv_set(&d, HP_R_CTRL,
+		  HP_CTRL_ENABLE | HP_CTRL_NPS_MAKE(ports.mask[0]));
+	ports.reads = HP_CTRL_NPS(hpdrv_get(&d, HP_R_CTRL));
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		hpproc_fast_send(&p, 1, VPID, HP_A, i, &word, 1);
+	if (!ports.reads) { /* nothing leaves, until one may send */
+		assert_false(hpproc_wait(&p, w));
+		hpdrv_set(&d, HP_R_CTRL, HP_CTRL_ENABLE | HP_CTRL_NPS_MAKE(2));
+	}
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		assert_true(hpproc_wait(&p, w));
+		assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 1);
+	}
+	return 0;
+}
+
+static int ports_far(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpdrv d = { .ctrl = 0 };
+	struct hpproc p;
+	uint64_t w[HP_WORDS];
+
+	hpdrv_open(&d, r, node, h);
+	hpdrv_set(&d, HP_R_CTRL,
+		  HP_CTRL_ENABLE | HP_CTRL_NPS_MAKE(ports.mask[1]));
+	hpproc_open(&p, &d, h, VPID, 0);
+	weft_host_sleep(h, start);
+	for (uint32_t i = 0, idle = 0; i < MESSAGES;)
+		if (hpproc_wait(&p, w))
+			i++;
+		else
+			assert_true(idle++ < 5);
+	weft_host_cpu(h, 20 * WEFT_US);
+	return 0;
+}
+
+static uint64_t port_frames(uint32_t node, uint32_t np)
+{
+	const struct weft_comp *c = ports.r.node[node].nic;
+	const struct weft_port *p = &c->ports[HP_PORT_NETS + np];
+
+	assert_int_equal(p->out_frames > 0, p->out_words > 0);
+	assert_int_equal(p->out_frames > 0, p->out_busy > 0);
+	return p->out_frames;
+}
+
+static void test_ports(void **state)
+{
+	static const struct {
+		uint32_t mask[2], reads;
+		const char *n_np;
+		uint32_t from, back; /* port of requests, of acknowledges */
+	} t[] = {
+		{ { 0xff, 3 }, 3, "2", 0, 1 }, { { 1, 1 }, 1, "2", 0, 0 },
+		{ { 2, 2 }, 2, "2", 1, 1 },    { { 0, 3 }, 0, "2", 1, 1 },
+		{ { 3, 0xff }, 1, "1", 0, 0 },
+	};
+
+	for (uint32_t k = 0; k < sizeof(t) / sizeof(*t); k++) {
+		memset(&ports, 0, sizeof(ports));
+		memcpy(ports.mask, t[k].mask, sizeof(ports.mask));
+		hprig_new(&ports.r, "2", NULL);
+		exrig_set(&ports.r, "hostport.nic", "n_np", t[k].n_np);
+		exrig_prog(&ports.r, 0, ports_near);
+		exrig_prog(&ports.r, 1, ports_far);
+		exrig_start(&ports.r);
+		exrig_run(&ports.r);
+		assert_int_equal(ports.reads, t[k].reads);
+		for (uint32_t p = 0; p < 2; p++) {
+			uint64_t near = port_frames(0, p);
+			uint64_t far = port_frames(1, p);
+
+			/* both kinds are a cell or two each */
+			assert_int_equal(near % MESSAGES, 0);
+			assert_int_equal(near > 0, p == t[k].from);
+			assert_int_equal(far, p == t[k].back ? MESSAGES : 0);
+		}
+		exrig_free(&ports.r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hash_order),
+		cmocka_unit_test(test_o08_order_does_not_depend_on_the_way),
+		cmocka_unit_test(test_ports),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

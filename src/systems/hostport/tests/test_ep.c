@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The common endpoint over the Host Port: which instructions a message, put or
+ * get of a given size and place is made of, and what is refused.  The
+ * conformance program does the rest. */
+#include "unit/cmocka_all.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "hpproc.h"
+#include "systems/hostport/nic/nic.h"
+#include "weft/bus.h"
+#include "weft/ep.h"
+#include "weft/hostport.h"
+
+enum { AREA = 3 << 16, MAX_MSG = 1 << 17, EAGER = 2048 };
+
+static struct end {
+	struct weft_ep *ep;
+	struct weft_ep_mr mr;
+	uint8_t *mem;
+} end[2];
+static struct exrig *rig;
+
+static uint64_t vcis(uint32_t node)
+{
+	return exrig_counter(rig->node[node].nic, "vcis");
+}
+
+static uint8_t pattern(uint32_t i, uint32_t seed)
+{
+	return (uint8_t)(i * 7 + (i >> 8) + seed);
+}
+
+static void fill(uint8_t *b, uint32_t n, uint32_t seed)
+{
+	for (uint32_t i = 0; i < n; i++)
+		b[i] = pattern(i, seed);
+}
+
+static void check(const uint8_t *b, uint32_t n, uint32_t seed)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (b[i] != pattern(i, seed))
+			fail_msg("%u bytes differ at %u", n, i);
+}
+
+static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
+{
+	struct weft_ep_event ev = { 0 };
+
+	while (!e->ep->ops->poll(e->ep, &ev, 1))
+		e->ep->ops->wait(e->ep, WEFT_NEVER);
+	if (ev.kind != kind)
+		print_error("event %d, not %d\n", ev.kind, kind);
+	assert_int_equal(ev.kind, kind);
+	return ev;
+}
+
+/* ---- messages ---- */
+
+/* Instructions of the sender and of the receiver; the end of a message is told
+ * by one of 0 bytes, a credit may come in between. */
+static const struct {
+	uint32_t bytes, near, far;
+} ways[] = {
+	{ 0, 1, 1 },	     { 1, 1, 1 },	{ 40, 1, 1 },
+	{ 41, 1, 1 },	     { EAGER, 1, 1 },	{ EAGER + 1, 1, 3 },
+	{ 65536 + 3, 1, 3 }, { MAX_MSG, 1, 3 },
+};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+static void messages_near(struct end *e, uint8_t *heap)
+{
+	for (uint32_t i = 0; i < WAYS; i++) {
+		uint8_t *buf = i % 2 ? heap + i : e->mem + i;
+		uint64_t from[2] = { vcis(0), vcis(1) };
+		struct weft_ep_event ev;
+
+		fill(buf, ways[i].bytes, i);
+		assert_int_equal(
+			e->ep->ops->send(e->ep, 1, buf, ways[i].bytes, i, buf),
+			0);
+		ev = next(e, WEFT_EV_SENT);
+		assert_ptr_equal(ev.ctx, buf);
+		ev = next(e, WEFT_EV_RECV);
+		assert_int_equal(ev.imm, ~(uint64_t)i);
+		e->ep->ops->release(e->ep, &ev);
+		assert_in_range(vcis(0) - from[0], ways[i].near,
+				ways[i].near + 1);
+		assert_in_range(vcis(1) - from[1], ways[i].far,
+				ways[i].far + 1);
+	}
+}
+
+static void messages_far(struct end *e)
+{
+	for (uint32_t i = 0; i < WAYS; i++) {
+		struct weft_ep_event ev = next(e, WEFT_EV_RECV);
+
+		assert_int_equal(ev.src, 0);
+		assert_int_equal(ev.imm, i);
+		assert_int_equal(ev.len, ways[i].bytes);
+		check(ev.data, ways[i].bytes, i);
+		e->ep->ops->release(e->ep, &ev);
+		assert_int_equal(
+			e->ep->ops->send(e->ep, 0, NULL, 0, ~(uint64_t)i, NULL),
+			0);
+		next(e, WEFT_EV_SENT);
+	}
+}
+
+/* More long messages than there are places for them: the others come when the
+ * user gives places back. */
+enum { LONG = 7 };
+
+static void long_near(struct end *e)
+{
+	fill(e->mem, EAGER + 8, 1);
+	for (uint32_t i = 0; i < LONG; i++)
+		assert_int_equal(
+			e->ep->ops->send(e->ep, 1, e->mem, EAGER + 8, i, NULL),
+			0);
+	for (uint32_t i = 0; i < LONG; i++)
+		next(e, WEFT_EV_SENT);
+}
+
+static void long_far(struct end *e)
+{
+	struct weft_ep_event ev[LONG];
+	uint32_t n = 0, held = 0;
+
+	while (n < LONG) {
+		weft_time_t until = weft_host_now(e->ep->host) + 100 * WEFT_US;
+
+		while (n < LONG && !e->ep->ops->wait(e->ep, until))
+			n += (uint32_t)e->ep->ops->poll(e->ep, &ev[n], 1);
+		assert_true(n > held); /* as many as there are places */
+		for (; held < n; held++) {
+			assert_int_equal(ev[held].imm, held);
+			check(ev[held].data, EAGER + 8, 1);
+			e->ep->ops->release(e->ep, &ev[held]);
+		}
+	}
+}
+
+/* What devices have written on node 1 is in its memory, as its own programs
+ * would see it. */
+static void settle(void)
+{
+	struct weft_port *p = &rig->node[1].host->ports[0];
+	const struct weft_bus_host_ops *ops = p->iface;
+
+	ops->settle(p);
+}
+
+/* ---- memory ---- */
+
+/* Instructions for bytes from a place that a device reaches, or not; skews of
+ * the near and the far address. */
+static const struct {
+	uint32_t bytes, near, far;
+	bool heap;
+	uint32_t put, get;
+} moves[] = {
+	{ 0, 0, 0, 0, 0, 0 },	     { 8, 0, 0, 0, 1, 1 },
+	{ 24, 0, 0, 1, 1, 1 },	     { 3, 0, 2, 0, 1, 1 },
+	{ 7, 1, 3, 0, 2, 1 },	     { 32, 0, 0, 0, 1, 1 },
+	{ 65536, 8, 16, 0, 1, 1 },  /* as it is */
+	{ 65536, 0, 0, 1, 16, 16 }, /* bounced, a page at a time */
+	{ 8192, 4, 0, 0, 2, 2 },    /* words do not lie on words */
+	{ 8192, 4, 4, 0, 3, 3 },    /* put: bytes, words, bytes */
+	{ 4096 - 7, 0, 7, 0, 2, 1 },
+};
+enum { MOVES = sizeof(moves) / sizeof(*moves) };
+
+static void moves_near(struct end *e, uint8_t *heap, uint64_t addr,
+		       uint64_t key)
+{
+	const struct weft_ep_ops *o = e->ep->ops;
+	uint8_t *there = end[1].mem;
+
+	o->poll(e->ep, NULL, 0); /* credits are on their way */
+	weft_host_sleep(e->ep->host, weft_host_now(e->ep->host) + 10 * WEFT_US);
+	for (uint32_t i = 0; i < MOVES; i++) {
+		uint8_t *buf = (moves[i].heap ? heap : e->mem) + moves[i].near;
+		uint64_t raddr = addr + 4096 + moves[i].far, from = vcis(0);
+		uint32_t n = moves[i].bytes;
+
+		fill(buf, n, i);
+		memset(there, 0xee, AREA);
+		assert_int_equal(
+			o->put(e->ep, 1, buf, n, raddr, key, false, 0, NULL),
+			0);
+		next(e, WEFT_EV_PUT);
+		assert_int_equal(vcis(0) - from, moves[i].put);
+		settle();
+		check(there + 4096 + moves[i].far, n, i);
+		for (uint32_t k = 0; k < 4096 + moves[i].far; k++)
+			assert_int_equal(there[k], 0xee);
+		for (uint32_t k = 4096 + moves[i].far + n; k < AREA; k++)
+			assert_int_equal(there[k], 0xee);
+		memset(buf, 0xaa, n + 1);
+		from = vcis(0);
+		assert_int_equal(o->get(e->ep, 1, buf, n, raddr, key, NULL), 0);
+		next(e, WEFT_EV_GET);
+		assert_int_equal(vcis(0) - from, moves[i].get);
+		check(buf, n, i);
+		assert_int_equal(buf[n], 0xaa);
+	}
+}
+
+static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
+			 uint64_t key)
+{
+	const struct weft_ep_ops *o = e->ep->ops;
+	struct weft_ep_event ev;
+	struct weft_ep_mr mr;
+
+	assert_int_equal(o->mr_reg(e->ep, e->mem, 0, &mr), -EINVAL);
+	assert_int_equal(o->mr_reg(e->ep, heap, 64, &mr), -EFAULT);
+	assert_int_equal(o->put(e->ep, 2, heap, 8, addr, key, false, 0, NULL),
+			 -EINVAL);
+	/* beyond the window; another capability; no notice of what failed */
+	assert_int_equal(
+		o->put(e->ep, 1, heap, 8, addr + AREA, key, true, 5, heap), 0);
+	ev = next(e, WEFT_EV_ERROR);
+	assert_int_equal(ev.status, -EFAULT);
+	assert_ptr_equal(ev.ctx, heap);
+	assert_int_equal(o->get(e->ep, 1, heap, 8, addr, key ^ 1, NULL), 0);
+	next(e, WEFT_EV_ERROR);
+	assert_int_equal(o->fadd(e->ep, 1, addr + 4, key, 1, NULL), -EINVAL);
+	assert_int_equal(o->fadd(e->ep, 1, addr + AREA, key, 1, NULL), 0);
+	next(e, WEFT_EV_ERROR);
+	o->send(e->ep, 1, NULL, 0, 77, NULL); /* the other side may go */
+	next(e, WEFT_EV_SENT);
+}
+
+/* 20 ns of the processor for a call: one that finds nothing, and one that has
+ * nothing to send. */
+static void cost_near(struct end *e, uint64_t addr, uint64_t key)
+{
+	struct weft_ep_event ev;
+	weft_time_t t = weft_host_busy(e->ep->host);
+
+	assert_int_equal(e->ep->ops->poll(e->ep, &ev, 1), 0);
+	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
+	t = weft_host_busy(e->ep->host);
+	assert_int_equal(
+		e->ep->ops->put(e->ep, 1, e->mem, 0, addr, key, false, 0, NULL),
+		0);
+	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
+	next(e, WEFT_EV_PUT);
+}
+
+static int program(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep_attr a = { .max_msg = MAX_MSG };
+	struct end *e = &end[node];
+	weft_phys_t phys;
+	uint8_t *heap = weft_host_calloc(h, 1, MAX_MSG + 64);
+
+	assert_int_equal(weft_ep_open(h, &a, &e->ep), 0);
+	assert_string_equal(e->ep->info.name, "hostport");
+	e->mem = weft_mem_alloc(h, AREA, 4096, &phys);
+	assert_int_equal(e->ep->ops->mr_reg(e->ep, e->mem, AREA, &e->mr), 0);
+	weft_oob_put(h, node ? "addr1" : "addr0", e->mr.addr);
+	weft_oob_put(h, node ? "key1" : "key0", e->mr.key);
+	if (node) {
+		messages_far(e);
+		long_far(e);
+		next(e, WEFT_EV_RECV);
+	} else {
+		uint64_t addr = weft_oob_get(h, "addr1");
+		uint64_t key = weft_oob_get(h, "key1");
+
+		messages_near(e, heap);
+		long_near(e);
+		moves_near(e, heap, addr, key);
+		cost_near(e, addr, key);
+		refused_near(e, heap, addr, key);
+	}
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	e->ep->ops->close(e->ep);
+	return 0;
+}
+
+static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	return hport_serve(h, 10 * WEFT_US, false);
+}
+
+static void test_endpoint(void **state)
+{
+	struct exrig r;
+
+	hprig_new(&r, "2", NULL);
+	rig = &r;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct hp_nic *n = r.node[i].nic->state;
+
+		n->place.topo = &r.topo;
+		exrig_prog(&r, i, program);
+		exrig_prog(&r, i, driver);
+	}
+	exrig_start(&r);
+	exrig_run(&r);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(exrig_counter(r.node[i].nic, "rx_stalls"), 0);
+	exrig_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_endpoint),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the Host Port that other scenarios leave at their defaults
+ * (hostport.md appendix B, 14.3): what changes with them, and that nothing else
+ * does. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "hpend.h"
+
+/* ---- rx_block_limit ---- */
+
+enum { FULL = 64000, MORE = 2400 }; /* the second does not fit any more */
+
+static void near_limit(struct hppair *t, struct hpend *e)
+{
+	weft_time_t from;
+
+	hpend_sdr(e, FULL / 8, 1);
+	hpend_send(e, HP_B_SEND | HP_A, 0, FULL);
+	hpend_expect(e, HP_B_SEND | HP_A, NULL);
+	from = weft_host_now(e->h);
+	hpend_send(e, HP_B_SEND | HP_A, 0, MORE);
+	/* small ones need no region, but are behind it */
+	hpend_send(e, HP_B_SEND | HP_A, 0, 8);
+	hpend_expect(e, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_SEND | HP_A), NULL);
+	assert_in_range(weft_host_now(e->h) - from, 30 * WEFT_US, 50 * WEFT_US);
+	hpend_expect(e, HP_B_SEND | HP_A, NULL);
+	assert_int_equal(hppair_counter(t, 1, "rx_stalls"), 1);
+	hppair_meet(e);
+	hppair_meet(e);
+	hpend_send(e, HP_B_SEND | HP_A, 0, MORE); /* there is room again */
+	hpend_expect(e, HP_B_SEND | HP_A, NULL);
+	hppair_meet(e);
+}
+
+static void far_limit(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+
+	hppair_meet(e);
+	hpend_expect(e, HP_B_NOTIFY_RECV, w);
+	hpend_rdr_check(e, w, FULL, 1);
+	hpend_expect(e, HP_B_NOTIFY_FAST_RECV, NULL);
+	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	hpend_rdr_free(e, FULL / 8);
+	hppair_meet(e);
+	hpend_expect(e, HP_B_NOTIFY_RECV, w);
+	hpend_rdr_check(e, w, MORE, 1);
+	hppair_meet(e);
+}
+
+static void ordered(struct hppair *t)
+{
+	hppair_set(t);
+	for (uint32_t i = 0; i < 2; i++) {
+		t->end[i].d.ctrl = HP_CTRL_ORDER;
+		t->end[i].flags = HP_CTX_ORD;
+	}
+}
+
+static void test_rx_block_limit(void **state)
+{
+	hppair_sets = HPPAIR_SETS("rx_block_limit", "3000"); /* 30 us */
+	hppair_once(ordered, near_limit, far_limit);
+}
+
+/* ---- nq_full_policy ---- */
+
+enum { NQ = 16, SENT = 40 };
+
+static void drop(struct hppair *t)
+{
+	t->end[1].d.nq = NQ;
+	hppair_set(t);
+}
+
+/* Nothing waits: what finds no room is named in the log. */
+static void near_drop(struct hppair *t, struct hpend *e)
+{
+	for (uint64_t i = 0; i < SENT; i++) {
+		hpproc_fast_send(&e->p, 1, HPEND_VPID1, HP_A, i, &i, 1);
+		hpend_expect(e, HP_B_FAST_SEND | HP_A | 1, NULL);
+	}
+	assert_int_equal(hppair_counter(t, 1, "nqe_waits"), 0);
+	assert_int_equal(hppair_counter(t, 1, "err_logs"), SENT - (NQ - 1));
+	hppair_meet(e);
+}
+
+static void far_drop(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS], rec, logged = 0;
+
+	hppair_meet(e);
+	for (uint32_t i = 0; i < NQ - 1; i++) {
+		assert_true(hpproc_nqe(&e->p, w));
+		assert_int_equal(HP_NQE_TAG(w), i);
+	}
+	assert_false(hpproc_nqe(&e->p, w));
+	while ((rec = hpdrv_get(&e->d, HP_R_ERR_LOG)) != HP_NONE) {
+		assert_int_equal(
+			rec, HP_LOG_MAKE(HP_B_NOTIFY_FAST_RECV, HPEND_VPID1));
+		logged++;
+	}
+	assert_int_equal(logged, SENT - (NQ - 1));
+}
+
+static void test_nq_full_policy(void **state)
+{
+	hppair_sets = HPPAIR_SETS("nq_full_policy", "drop");
+	hppair_once(drop, near_drop, far_drop);
+}
+
+/* ---- csb_vpid_max ---- */
+
+static void near_share(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS], ret;
+
+	for (uint32_t i = 0; i < 10; i++) {
+		hpproc_to(w, HP_B_FAST_SEND, 1, HPEND_VPID1, i);
+		hpproc_put(&e->p, w);
+	}
+	ret = hpproc_trigger(&e->p, HP_T_ISSUE, 10);
+	assert_int_equal(HP_RET_ACCEPTED(ret), 4);
+	assert_int_equal(HP_RET_REASON(ret), HP_REFUSED);
+	assert_false(ret & HP_TRUE);
+	hpproc_issue(&e->p, 6);
+	for (uint32_t i = 0; i < 10; i++)
+		hpend_expect(e, HP_B_FAST_SEND, NULL);
+	assert_int_equal(hppair_counter(t, 0, "vcis"), 10);
+	hppair_meet(e);
+}
+
+static void test_csb_vpid_max(void **state)
+{
+	hppair_sets = HPPAIR_SETS("csb_vpid_max", "4", "t_ctx", "64");
+	hppair_once(hppair_set, near_share, hppair_far_1);
+}
+
+/* ---- rdr_unit (7.3) ---- */
+
+enum { UNIT = 3 }; /* 8 words */
+
+static void near_unit(struct hppair *t, struct hpend *e)
+{
+	hpend_sdr(e, 100, 3);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < 20; i++) {
+		hpend_send(e, HP_B_SEND | HP_A, 0, 8 * (6 + i));
+		hpend_expect(e, HP_B_SEND | HP_A, NULL);
+	}
+	hppair_meet(e);
+}
+
+static void far_unit(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+	uint32_t wp = 0;
+
+	hpdrv_set(&e->d, HP_R_RDR_UNIT, UNIT);
+	hpdrv_get(&e->d, HP_R_HPID);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < 20; i++) {
+		uint32_t units = (6 + i + 7) / 8;
+
+		hpend_expect(e, HP_B_NOTIFY_RECV, w);
+		wp = (wp + 8 * units) % e->d.rdr;
+		assert_int_equal(HP_PS_LO(w[2]), wp);
+		hpend_rdr_check(e, w, 8 * (6 + i), 3);
+		while (!(hpproc_trigger(&e->p, HP_T_RDR_RP, units) & HP_TRUE))
+			;
+	}
+	hppair_meet(e);
+	assert_int_equal(HP_CTX(hpdrv_ctx(&e->d, e->vpid), HP_F_RDR_RP), wp);
+}
+
+static void small_rdr(struct hppair *t)
+{
+	t->end[1].d.rdr = 64;
+	for (uint32_t i = 0; i < 2; i++) {
+		t->end[i].d.ctrl = HP_CTRL_ORDER;
+		t->end[i].flags = HP_CTX_ORD;
+	}
+}
+
+static void test_rdr_unit(void **state)
+{
+	hppair_once(small_rdr, near_unit, far_unit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rx_block_limit),
+		cmocka_unit_test(test_nq_full_policy),
+		cmocka_unit_test(test_csb_vpid_max),
+		cmocka_unit_test(test_rdr_unit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

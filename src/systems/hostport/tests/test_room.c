@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receivers without room (hostport.md 4.6, 4.8, 4.9): a process that never
+ * looks at its queues is flooded by another one.  Messages between two others
+ * take as long as before, nothing is lost without a word, and what was accepted
+ * comes in order once the process looks. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "hpend.h"
+
+enum {
+	GOOD = 0x55,
+	FLOOD = 400,
+	TIMES = 6,
+	PARK = 64,
+	SLOW_NQ = 32,
+	UNDER_WAY = 40
+};
+
+struct way {
+	const char *name;
+	uint32_t byte;
+	uint64_t bytes;
+	uint64_t flags; /* of the receiver's context */
+	bool wrong;	/* capability */
+};
+
+static const struct way ways[] = {
+	{ "message of a word", HP_B_FAST_SEND | 1, 8, 0, false },
+	{ "message of a word, acknowledged", HP_B_FAST_SEND | HP_A | 1, 8, 0,
+	  false },
+	{ "message in the region", HP_B_SEND, 512, 0, false },
+	{ "message of more than a page", HP_B_SEND, 6000, 0, false },
+	{ "message in posted buffers", HP_B_SEND, 512, HP_CTX_PR_EN, false },
+	{ "put that is refused", HP_B_FAST_PUT | 1, 8, 0, true },
+	{ "put that is notified", HP_B_FAST_PUT | 1, 8, HP_CTX_RMA_NTF, false },
+	{ "long put that is notified", HP_B_PUT, 1024, HP_CTX_RMA_NTF, false },
+	{ "get that is notified", HP_B_FAST_GET | 1, 8, HP_CTX_RMA_NTF, false },
+	{ "get that is refused", HP_B_FAST_GET | 1, 8, 0, true },
+};
+
+/* Status notifications of the processes themselves come between. */
+#define MARGIN (100 * WEFT_NS)
+
+static const struct way *way;
+static struct hpproc good[2];
+static uint32_t sent, done, refused; /* as the origin knows */
+
+/* The origin hears of it once, from the other side. */
+static bool answered(void)
+{
+	return way->byte & HP_A || HP_MAIN(way->byte) == HP_M_FAST_GET;
+}
+
+/* Both of them have a message each way. */
+static weft_time_t round_trip(struct hpend *e)
+{
+	weft_time_t unit = 16 * WEFT_US, from;
+	uint64_t w[HP_WORDS], data = 3;
+
+	/* clocks are where they were at any other such time */
+	weft_host_sleep(e->h, (weft_host_now(e->h) / unit + 1) * unit);
+	from = weft_host_now(e->h);
+	hpproc_fast_send(&good[0], 1, GOOD, 0, 1, &data, 1);
+	assert_true(hpproc_wait(&good[0], w));
+	assert_true(hpproc_wait(&good[0], w)); /* the answer */
+	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_FAST_RECV);
+	return weft_host_now(e->h) - from;
+}
+
+static void answer(uint32_t times)
+{
+	uint64_t w[HP_WORDS], data = 4;
+
+	for (uint32_t i = 0; i < times;) {
+		if (!hpproc_wait(&good[1], w) ||
+		    HP_NQE_CMD(w) != HP_B_NOTIFY_FAST_RECV)
+			continue;
+		hpproc_fast_send(&good[1], 0, GOOD, 0, 2, &data, 1);
+		i++;
+	}
+}
+
+static void flood_one(struct hpend *e, uint64_t tag)
+{
+	uint64_t w[HP_WORDS];
+	bool rma = HP_MAIN(way->byte) != HP_M_SEND &&
+		   HP_MAIN(way->byte) != HP_M_FAST_SEND;
+
+	hpproc_to(w, way->byte, 1, HPEND_VPID1, tag);
+	w[3] = rma ? HP_VCI_W3(HPEND_WIN, HPEND_CAPA ^ way->wrong) : 0;
+	w[4] = rma ? 0 : way->bytes;
+	w[5] = HP_VCI_W5(HPEND_OWN);
+	w[6] = 0;
+	w[7] = way->bytes;
+	hpproc_put(&e->p, w);
+	hpproc_issue(&e->p, 1);
+}
+
+/* One that wants no acknowledge is told of when it was sent, and again when it
+ * has been refused. */
+static bool flood_take(struct hpend *e)
+{
+	const volatile uint64_t *next = e->p.nq + HP_WORDS * e->p.ni;
+	uint64_t w[HP_WORDS];
+
+	if (!HP_NQE_VALID(next))
+		return false;
+	assert_true(hpproc_nqe(&e->p, w));
+	if (HP_CMD_BYTE(HP_NQE_CMD(w)) == HP_B_NOTIFY_CC)
+		return true;
+	refused += HP_CMD_ERR(HP_NQE_CMD(w)) != 0;
+	done += HP_CMD_ERR(HP_NQE_CMD(w)) == 0 || answered();
+	return true;
+}
+
+/* Until all are on their way, or nothing comes back any more. */
+static void flood(struct hpend *e)
+{
+	weft_time_t last = weft_host_now(e->h);
+
+	sent = refused = done = 0;
+	while (sent < FLOOD && weft_host_now(e->h) < last + 50 * WEFT_US) {
+		if (sent - done < UNDER_WAY) {
+			flood_one(e, sent++);
+			last = weft_host_now(e->h);
+		}
+		while (flood_take(e))
+			;
+		hpproc_free(&e->p);
+		weft_host_sleep(e->h, weft_host_now(e->h) + WEFT_US / 4);
+	}
+	weft_host_sleep(e->h, weft_host_now(e->h) + 500 * WEFT_US);
+}
+
+/* Until nothing comes any more. */
+static void flood_rest(struct hpend *e)
+{
+	for (uint32_t i = 0; i < 50; i++) {
+		while (flood_take(e))
+			;
+		hpproc_free(&e->p);
+		weft_host_sleep(e->h, weft_host_now(e->h) + 5 * WEFT_US);
+	}
+}
+
+static weft_time_t longer(weft_time_t a, weft_time_t b)
+{
+	return a > b ? a : b;
+}
+
+static void near_room(struct hppair *t, struct hpend *e)
+{
+	weft_time_t alone = 0, beside = 0;
+
+	hpend_windows(e);
+	hpproc_open(&good[0], &e->d, e->h, GOOD, 0);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < TIMES; i++)
+		alone = longer(round_trip(e), alone);
+	flood(e);
+	for (uint32_t i = 0; i < TIMES; i++)
+		beside = longer(round_trip(e), beside);
+	if (beside > alone + MARGIN)
+		print_error("%s: %u ns, alone %u\n", way->name,
+			    (unsigned)(beside / WEFT_NS),
+			    (unsigned)(alone / WEFT_NS));
+	assert_true(beside <= alone + MARGIN);
+	hppair_meet(e);
+	hppair_meet(e);
+	flood_rest(e);
+	hppair_meet(e);
+}
+
+/* It looks at last: what comes is in order. */
+static uint32_t drain(struct hpend *e)
+{
+	uint32_t got = 0;
+	uint64_t w[HP_WORDS], last = 0;
+
+	while (hpproc_wait(&e->p, w)) {
+		assert_true(!got || HP_NQE_TAG(w) > last);
+		last = HP_NQE_TAG(w);
+		if (HP_NQE_CMD(w) == HP_B_NOTIFY_RECV && way->flags)
+			hpend_prd(e, HPEND_VA, HP_PAGE, 0, 0);
+		else if (HP_NQE_CMD(w) == HP_B_NOTIFY_RECV)
+			hpend_rdr_free(e, (uint32_t)way->bytes / 8);
+		got++;
+	}
+	return got;
+}
+
+/* Records of the error log, in it or beyond its end. */
+static uint64_t logged(const struct hppair *t)
+{
+	return hppair_counter(t, 1, "err_logs") +
+	       hppair_counter(t, 1, "err_lost");
+}
+
+static void far_room(struct hppair *t, struct hpend *e)
+{
+	weft_phys_t park;
+	uint32_t got, kept;
+
+	assert_non_null(weft_mem_alloc(e->h, PARK * HP_PAGE, HP_PAGE, &park));
+	hpdrv_set(&e->d, HP_R_PARK_BASE, park);
+	hpdrv_set(&e->d, HP_R_PARK_SIZE, PARK);
+	hpend_windows(e);
+	hpproc_open(&good[1], &e->d, e->h, GOOD, 0);
+	hppair_meet(e);
+	answer(2 * TIMES);
+	hppair_meet(e);
+	assert_true(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	kept = (uint32_t)(hppair_counter(t, 1, "rx_refused"));
+	if (way->flags == HP_CTX_PR_EN)
+		hpend_prd(e, HPEND_VA, HP_PAGE, 0, 0);
+	got = drain(e);
+	hppair_meet(e);
+	hppair_meet(e);
+	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	assert_true(sent == FLOOD || answered());
+	assert_true(kept > 0 || answered());
+	/* each has come, or its origin knows; of what was wrong the log */
+	if (!way->wrong)
+		assert_int_equal(got + refused, sent);
+	else
+		assert_int_equal(got + logged(t), sent);
+}
+
+/* ---- it is closed ---- */
+
+static void near_closed(struct hppair *t, struct hpend *e)
+{
+	hpend_windows(e);
+	hppair_meet(e);
+	flood(e);
+	hppair_meet(e);
+	hppair_meet(e);
+	flood_rest(e);
+	hppair_meet(e);
+}
+
+/* What waits for a process that is closed leaves the device, and its origin
+ * hears of it. */
+static void far_closed(struct hppair *t, struct hpend *e)
+{
+	uint32_t filled = SLOW_NQ - 1;
+
+	hpend_windows(e);
+	hppair_meet(e);
+	hppair_meet(e);
+	hpdrv_disable(&e->d, e->vpid);
+	hppair_meet(e);
+	hppair_meet(e);
+	if (!way->wrong)
+		assert_int_equal(filled + refused, sent);
+	else
+		assert_int_equal(filled + logged(t), sent);
+}
+
+static void before(struct hppair *t)
+{
+	t->end[1].d.nq = SLOW_NQ;
+	t->end[1].d.rdr = 2048;
+	t->end[1].flags = way->flags;
+	for (uint32_t i = 0; i < 2; i++)
+		t->end[i].d.ctrl = HP_CTRL_ORDER;
+	t->end[0].flags = HP_CTX_ORD;
+}
+
+static void test_a_receiver_without_room_harms_itself_only(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		way = &ways[i];
+		hppair_once(before, near_room, far_room);
+	}
+}
+
+static void test_packets_for_a_closed_receiver_leave_the_device(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		way = &ways[i];
+		if (way->bytes == 8)
+			hppair_once(before, near_closed, far_closed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_a_receiver_without_room_harms_itself_only),
+		cmocka_unit_test(
+			test_packets_for_a_closed_receiver_leave_the_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A registered region whose pages lie in memory in any order, and a walk
+ * through them that knows nothing of the card's table. */
+#ifndef HVIA_TESTS_HVAREA_H
+#define HVIA_TESTS_HVAREA_H
+
+#include "hvrig.h"
+
+enum { HVAREA_PAGES = 280 };
+
+struct hvarea {
+	uint64_t va;
+	uint32_t len, pages, handle;
+	uint8_t *mem;
+	uint32_t place[HVAREA_PAGES]; /* of page i in mem */
+};
+
+void hvarea_new(struct hvarea *a, struct hvrig *r, uint64_t va, uint32_t len,
+		uint32_t rights, uint32_t seed);
+/* The byte at va + off. */
+uint8_t *hvarea_at(const struct hvarea *a, uint64_t off);
+
+/* Small numbers that are the same everywhere. */
+static inline uint32_t hvarea_rand(uint32_t *s)
+{
+	*s = *s * 1664525 + 1013904223;
+	return *s >> 8;
+}
+/* Byte i of message k. */
+static inline uint8_t hvarea_byte(uint32_t k, uint32_t i)
+{
+	return (uint8_t)(k * 131 + i * 7 + (i >> 8) * 13 + 1);
+}
+
+/* Both programs are here. */
+void hvarea_meet(struct weft_host *h, uint32_t *turn);
+
+#endif

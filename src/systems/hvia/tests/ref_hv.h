@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reference of HVIA-GE's timing (hvia.md 5.2, 5.3, 7): two cards and a cable,
+ * looked at in every clock.  One VI, messages in a chain of posted descriptors,
+ * receives posted before, of one or two segments, prefetch on.  It knows no
+ * bytes: addresses, lengths and times only. */
+#ifndef HVIA_TESTS_REF_HV_H
+#define HVIA_TESTS_REF_HV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REF_HV_MSGS = 24, REF_HV_SEGS = 12, REF_HV_PAYLOAD = 1472 };
+
+struct ref_hv_seg {
+	uint32_t addr, len; /* address: what counts is its place in a page */
+};
+
+struct ref_hv_msg {
+	uint32_t len, n_src, n_dst;
+	struct ref_hv_seg src[REF_HV_SEGS], dst[2];
+	/* found, fs */
+	uint64_t txd, poll, data, done;
+};
+
+struct ref_hv {
+	struct ref_hv_msg msg[REF_HV_MSGS];
+	uint32_t n;
+	uint64_t start; /* clock in which the send engine sees the chain */
+};
+
+/* Time of a clock edge at 66 MHz. */
+uint64_t ref_hv_edge(uint64_t cycle);
+void ref_hv_run(struct ref_hv *r);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers of HVIA-GE (hvia.md 2.2, 2.3, 3.4): what loads give after a reset
+ * and after stores, accesses that mean nothing, kernel packets, the VI table,
+ * interrupts by cause and mask. */
+#include "hvduo.h"
+
+#include <string.h>
+
+#include "unit/host/config.h"
+#include "systems/hvia/nic/nic.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_hvia_nic;
+
+static struct hvrig rig;
+
+static uint64_t counted(struct bench *b, const char *name)
+{
+	return bench_counter(b->node[0].dev, name);
+}
+
+static uint64_t bad(struct bench *b)
+{
+	hvrig_load(&rig, HVIA_ID); /* stores are there */
+	return counted(b, "bad_accesses");
+}
+
+static void run(node_fn fn, const char *param, const char *value)
+{
+	struct bench *b = hvrig_bench();
+
+	if (param)
+		bench_set(b, "hvia.nic", param, value);
+	bench_prog(b, 0, fn);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	bench_free(b);
+}
+
+/* As it comes out of the box. */
+static void map_only(struct weft_host *h)
+{
+	memset(&rig, 0, sizeof(rig));
+	rig.h = h;
+	rig.dev = weft_dev_open(h, 0);
+	weft_cfg_store(h, rig.dev, HVIA_CFG_COMMAND, 2,
+		       HVIA_CMD_MEMORY | HVIA_CMD_MASTER);
+	assert_true(weft_io_map(h, rig.dev, HVIA_BAR_DOORBELL, 0,
+				HVIA_BAR_DOORBELL_BYTES, WEFT_UC, &rig.db));
+	assert_true(weft_io_map(h, rig.dev, HVIA_BAR_CTRL, 0,
+				HVIA_BAR_CTRL_BYTES, WEFT_UC, &rig.ctl));
+}
+
+/* ---- configuration space ---- */
+
+static const struct config_row config[] = {
+	{ 0x00, 2, HVIA_VENDOR_ID, HVIA_VENDOR_ID },
+	{ 0x02, 2, HVIA_DEVICE_ID, HVIA_DEVICE_ID },
+	{ 0x04, 2, 6, 6 },
+	{ 0x06, 2, 0x0020, 0x0020 },
+	{ 0x08, 4, 0x02000000, 0x02000000 },
+	{ 0x0e, 1, 0, 0 },
+	{ 0x18, 4, 0, 0 },
+	{ 0x3c, 1, 0, 0xff },
+	{ 0x3d, 1, 1, 1 },
+	{ 0x40, 4, 0, 0 },
+};
+
+static int spaces(struct weft_host *h, struct bench *b)
+{
+	static const uint32_t bytes[2] = { HVIA_BAR_DOORBELL_BYTES,
+					   HVIA_BAR_CTRL_BYTES };
+
+	map_only(h);
+	CONFIG_CHECK(h, rig.dev, config);
+	config_bars(h, rig.dev, bytes, 2);
+	return 0;
+}
+
+static void configuration_space_is_as_the_table_says(void **state)
+{
+	run(spaces, NULL, NULL);
+}
+
+/* ---- control registers ---- */
+
+enum { LINK = HVIA_STATUS_LINK, L1S = (64 << 20) / HVIA_L1_BYTES };
+
+static const struct {
+	uint32_t off;
+	uint64_t put, get;
+} stored[] = {
+	{ HVIA_CTRL, 0x3d, 0x3d },
+	{ HVIA_CTRL, 0xffc0, 0 },
+	{ HVIA_INT_MASK, ~0ull, 7 },
+	{ HVIA_INT_MASK, 2, 2 },
+	{ HVIA_MAC, 0xffff060504030202, 0x0000060504030202 },
+	{ HVIA_ATT_ADDR, 0x1238, 0x1238 },
+	{ HVIA_ATT_ADDR, (64 << 20) + 0x1f, 0x18 },
+	{ HVIA_ATT_L1_COUNT, L1S, L1S },
+	{ HVIA_ATT_L1_COUNT, L1S + 1, L1S },
+	{ HVIA_ATT_L1_COUNT, 1ull << 40, L1S },
+	{ HVIA_ATT_L1_COUNT, 0, 0 },
+	{ HVIA_MOVE_FROM, 0x123456789, 0x123456789 },
+	{ HVIA_MOVE_TO, 0x987654321, 0x987654321 },
+	{ HVIA_ATT_HOST_L1, 0x123456780, 0x123456780 },
+	{ HVIA_ATT_HOST_L2, 0x123456788, 0x123456788 },
+};
+/* Not for stores. */
+static const struct {
+	uint32_t off;
+	uint64_t get;
+} fixed[] = {
+	{ HVIA_ID, HVIA_VERSION },  { HVIA_STATUS, LINK },
+	{ HVIA_ERR_POP, 0 },	    { HVIA_ERR_INFO, 0 },
+	{ HVIA_PAYLOAD_MAX, 1472 },
+};
+
+static int values(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_CTRL), HVIA_CTRL_PREFETCH);
+	assert_int_equal(hvrig_load(&rig, HVIA_MAC), 0x000000000002);
+	for (uint32_t off = HVIA_INT_CAUSE; off < 0x98; off += 8)
+		if (off != HVIA_MAC && off != HVIA_PAYLOAD_MAX &&
+		    hvrig_load(&rig, off))
+			fail_msg("reset of %03x", off);
+	hvrig_store(&rig, HVIA_ATT_ADDR, 0);
+	for (uint32_t i = 0; i < sizeof(stored) / sizeof(*stored); i++) {
+		hvrig_store(&rig, stored[i].off, stored[i].put);
+		if (hvrig_load(&rig, stored[i].off) != stored[i].get)
+			fail_msg("row %u", i);
+	}
+	assert_int_equal(bad(b), 0);
+	for (uint32_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+		hvrig_store(&rig, fixed[i].off, ~0ull);
+		assert_int_equal(hvrig_load(&rig, fixed[i].off), fixed[i].get);
+		assert_int_equal(bad(b), i + 1);
+	}
+	return 0;
+}
+
+static void stores_leave_what_the_table_says(void **state)
+{
+	run(values, NULL, NULL);
+}
+
+static int without_prefetch(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_CTRL), 0);
+	return 0;
+}
+
+static int with_host_table(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_CTRL),
+			 HVIA_CTRL_PREFETCH | HVIA_CTRL_ATT_HOST);
+	return 0;
+}
+
+static int with_address(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_MAC), 0x665544332202);
+	assert_int_equal(hvrig_load(&rig, HVIA_PAYLOAD_MAX), 1472);
+	return 0;
+}
+
+static int with_short_frames(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_PAYLOAD_MAX), 18);
+	return 0;
+}
+
+static void registers_follow_the_parameters(void **state)
+{
+	run(without_prefetch, "prefetch", "0");
+	run(with_host_table, "att_host", "yes");
+	run(with_address, "mac_addr", "112516402455042"); /* 0x665544332202 */
+	run(with_short_frames, "mtu", "60");
+}
+
+/* ---- SDRAM ---- */
+
+/* The address goes on with each access, and from the end to the beginning. */
+static int sdram(struct weft_host *h, struct bench *b)
+{
+	const uint32_t end = 64 << 20;
+
+	map_only(h);
+	hvrig_store(&rig, HVIA_ATT_ADDR, end - 16);
+	for (uint64_t i = 1; i <= 4; i++)
+		hvrig_store(&rig, HVIA_ATT_DATA, 0x1111111111111111 * i);
+	assert_int_equal(hvrig_load(&rig, HVIA_ATT_ADDR), 16);
+	hvrig_store(&rig, HVIA_ATT_ADDR, end - 16);
+	for (uint64_t i = 1; i <= 4; i++)
+		assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA),
+				 0x1111111111111111 * i);
+	assert_int_equal(hvrig_load(&rig, HVIA_ATT_ADDR), 16);
+	/* level 2 lies at the other end, 4 bytes each */
+	hvrig_store(&rig, HVIA_ATT_L2, 0ull << 32 | 0xaaaa1000);
+	hvrig_store(&rig, HVIA_ATT_L2, 1ull << 32 | 0xbbbb2000);
+	hvrig_store(&rig, HVIA_ATT_ADDR, end - 8);
+	assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA), 0xaaaa1000bbbb2000);
+	hvrig_store(&rig, HVIA_ATT_L2, (uint64_t)(end / 4 - 1) << 32 | 5);
+	assert_int_equal(bad(b), 0);
+	hvrig_store(&rig, HVIA_ATT_L2, (uint64_t)(end / 4) << 32 | 5);
+	assert_int_equal(bad(b), 1);
+	hvrig_store(&rig, HVIA_ATT_ADDR, 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA),
+			 5 | 0x33333333ull << 32);
+	return 0;
+}
+
+static void the_table_is_written_word_by_word(void **state)
+{
+	run(sdram, NULL, NULL);
+}
+
+/* Entries are moved lowest first; counts beyond the table are refused. */
+static int moves(struct weft_host *h, struct bench *b)
+{
+	const uint64_t all = (64 << 20) / 4;
+	static const struct {
+		uint64_t from, to, count;
+	} wrong[] = { { (64 << 20) / 4 + 1, 0, 0 },
+		      { 0, (64 << 20) / 4 + 1, 0 },
+		      { 10, 0, (64 << 20) / 4 - 9 },
+		      { 0, 10, (64 << 20) / 4 - 9 } };
+
+	map_only(h);
+	for (uint32_t i = 0; i < 8; i++)
+		hvrig_store(&rig, HVIA_ATT_L2,
+			    (uint64_t)(100 + i) << 32 | (i + 1) << 12);
+	hvrig_store(&rig, HVIA_MOVE_FROM, 102);
+	hvrig_store(&rig, HVIA_MOVE_TO, 101);
+	hvrig_store(&rig, HVIA_MOVE_COUNT, 4);
+	while (hvrig_load(&rig, HVIA_MOVE_COUNT))
+		;
+	assert_int_equal(hvrig_load(&rig, HVIA_STATUS), LINK);
+	assert_int_equal(counted(b, "moved"), 4);
+	hvrig_store(&rig, HVIA_ATT_ADDR, (64 << 20) - 4 * 108);
+	for (uint32_t i = 0; i < 4; i++) { /* two of them, highest first */
+		static const uint64_t want[] = { 0x7000ull << 32 | 0x8000,
+						 0x6000ull << 32 | 0x6000,
+						 0x4000ull << 32 | 0x5000,
+						 0x1000ull << 32 | 0x3000 };
+
+		assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA), want[i]);
+	}
+	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		hvrig_store(&rig, HVIA_MOVE_FROM, wrong[i].from);
+		hvrig_store(&rig, HVIA_MOVE_TO, wrong[i].to);
+		hvrig_store(&rig, HVIA_MOVE_COUNT, wrong[i].count);
+		assert_int_equal(bad(b), i + 1);
+	}
+	/* up to the end of the table, and a second one meanwhile */
+	hvrig_store(&rig, HVIA_MOVE_FROM, all - 5000);
+	hvrig_store(&rig, HVIA_MOVE_TO, all - 5000);
+	hvrig_store(&rig, HVIA_MOVE_COUNT, 5000);
+	assert_int_equal(hvrig_load(&rig, HVIA_MOVE_COUNT), 5000);
+	assert_int_equal(hvrig_load(&rig, HVIA_STATUS),
+			 LINK | HVIA_STATUS_MOVE);
+	hvrig_store(&rig, HVIA_MOVE_COUNT, 1);
+	assert_int_equal(bad(b), 5);
+	return 0;
+}
+
+static void entries_of_level_2_are_moved_inside_of_the_table(void **state)
+{
+	run(moves, NULL, NULL);
+}
+
+/* ---- accesses that mean nothing ---- */
+
+static int wrong(struct weft_host *h, struct bench *b)
+{
+	uint64_t n = 0;
+
+	map_only(h);
+	weft_io_store32(h, &rig.ctl, HVIA_INT_MASK, 7);
+	assert_int_equal(bad(b), ++n);
+	weft_io_store32(h, &rig.ctl, HVIA_INT_MASK + 4, 7);
+	assert_int_equal(bad(b), ++n);
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), 0);
+	/* the card is not enabled: doorbells */
+	for (uint32_t q = 0; q < 2; q++) {
+		weft_io_store64(h, &rig.db, hvia_doorbell(3, q), 0);
+		assert_int_equal(bad(b), ++n);
+	}
+	hvrig_store(&rig, HVIA_KRX_LENGTH, 0); /* nothing has come */
+	assert_int_equal(hvrig_load(&rig, HVIA_KRX_LENGTH), 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_KRX_TYPE), 0);
+	/* memory accesses are off */
+	weft_cfg_store(h, rig.dev, HVIA_CFG_COMMAND, 2, HVIA_CMD_MASTER);
+	hvrig_store(&rig, HVIA_INT_MASK, 5);
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), ~0ull);
+	weft_cfg_store(h, rig.dev, HVIA_CFG_COMMAND, 2, HVIA_CMD_MEMORY);
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), 0);
+	return 0;
+}
+
+static void accesses_that_mean_nothing_are_counted(void **state)
+{
+	run(wrong, NULL, NULL);
+}
+
+/* Without a cable: what is to be sent waits. */
+static int alone(struct weft_host *h, struct bench *b)
+{
+	map_only(h);
+	assert_int_equal(hvrig_load(&rig, HVIA_STATUS), 0);
+	hvrig_store(&rig, HVIA_KTX_LENGTH, 60);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(hvrig_load(&rig, HVIA_KTX_LENGTH), 60);
+	assert_int_equal(counted(b, "kernel_tx"), 1);
+	return 0;
+}
+
+/* The card is in step with a bus that is as fast, and has a clock of its own
+ * beside another. */
+static int in_step(struct weft_host *h, struct bench *b)
+{
+	const struct hv_nic *n = b->node[0].dev->state;
+	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
+	bool same = bus->num * n->clock.den == n->clock.num * bus->den;
+
+	assert_int_equal(same, b->v[0]);
+	assert_ptr_equal(n->clk, same ? bus : &n->clock);
+	return 0;
+}
+
+static void the_card_has_the_clock_of_a_bus_as_fast(void **state)
+{
+	static const char *const preset[] = { "pci33", "pci64-66" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench *b = bench_make(1, &weft_class_bus_pci,
+					     &weft_class_hvia_nic);
+
+		assert_int_equal(
+			weft_preset_apply(b->node[0].bus, preset[i], NULL), 0);
+		b->v[0] = i;
+		bench_well(b, in_step);
+		bench_free(b);
+	}
+}
+
+static void no_cable_is_no_link(void **state)
+{
+	struct bench *b =
+		bench_make(1, &weft_class_bus_pci, &weft_class_hvia_nic);
+
+	bench_well(b, alone);
+	bench_free(b);
+}
+
+/* ---- VI table ---- */
+
+static uint64_t vi_load(uint32_t vi, uint32_t byte)
+{
+	return hvrig_load(&rig, hvia_vi_entry(vi, byte));
+}
+
+static void vi_store(uint32_t vi, uint32_t byte, uint64_t val)
+{
+	hvrig_store(&rig, hvia_vi_entry(vi, byte), val);
+}
+
+/* Entries beside each other do not touch; flags that flush are the card's. */
+static int table(struct weft_host *h, struct bench *b)
+{
+	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };
+	static const uint32_t vis[] = { 0, 1, 63, 64, 1023 };
+	const uint32_t keep = HVIA_VIF_RDMA_WRITE | HVIA_VIF_IRQ_SEND |
+			      HVIA_VIF_IRQ_RECV | HVIA_VIF_STAMP;
+
+	map_only(h);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t v = vis[i];
+
+		assert_int_equal(vi_load(v, HVIA_VI_0), 0);
+		vi_store(v, HVIA_VI_1, hvia_vi_1(mac, 0xfff0 + i, 0x8000 + i));
+		vi_store(v, HVIA_VI_2, ~0ull);
+		vi_store(v, HVIA_VI_0,
+			 hvia_vi_0(HVIA_VI_PENDING, 0xff, 0xabc0 + i, 0x3f0 + i,
+				   mac));
+	}
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t v = vis[i];
+
+		assert_int_equal(vi_load(v, HVIA_VI_0),
+				 hvia_vi_0(HVIA_VI_PENDING,
+					   0xff & ~HVIA_VIF_FLUSH, 0xabc0 + i,
+					   0x3f0 + i, mac));
+		assert_int_equal(vi_load(v, HVIA_VI_1),
+				 hvia_vi_1(mac, 0xfff0 + i, 0x8000 + i));
+		assert_int_equal(vi_load(v, HVIA_VI_2), UINT32_MAX);
+		vi_store(v, HVIA_VI_3, 0xff00);
+		assert_int_equal(vi_load(v, HVIA_VI_3), 0);
+		vi_store(v, HVIA_VI_3, keep | HVIA_VIF_FLUSH);
+		assert_int_equal(vi_load(v, HVIA_VI_3), keep);
+		vi_store(v, HVIA_VI_3, HVIA_VIF_IRQ_SEND << 8);
+		assert_int_equal(vi_load(v, HVIA_VI_3),
+				 keep & ~HVIA_VIF_IRQ_SEND);
+	}
+	return 0;
+}
+
+static void entries_of_the_vi_table_keep_what_is_stored(void **state)
+{
+	run(table, NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(configuration_space_is_as_the_table_says),
+		cmocka_unit_test(stores_leave_what_the_table_says),
+		cmocka_unit_test(registers_follow_the_parameters),
+		cmocka_unit_test(the_table_is_written_word_by_word),
+		cmocka_unit_test(
+			entries_of_level_2_are_moved_inside_of_the_table),
+		cmocka_unit_test(accesses_that_mean_nothing_are_counted),
+		cmocka_unit_test(no_cable_is_no_link),
+		cmocka_unit_test(the_card_has_the_clock_of_a_bus_as_fast),
+		cmocka_unit_test(entries_of_the_vi_table_keep_what_is_stored),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

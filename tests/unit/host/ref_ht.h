@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reference model of the HyperTransport bus: one step per slot (4 bytes on a
+ * link), every packet moves dword by dword through buffers that can be counted.
+ * Plays a whole script and lists what everybody is told, and when. */
+#ifndef TESTS_HOST_REF_HT_H
+#define TESTS_HOST_REF_HT_H
+
+#include "weft/bus.h"
+
+enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
+
+enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
+
+/* Host: asked for `delay` after the one before was accepted (store), asked for
+ * (load) or, when all loads are in use, after one was answered.  Device:
+ * submitted `delay` after the one before was. */
+struct ht_op {
+	enum ht_what what;
+	weft_time_t delay;
+	uint64_t addr;
+	uint32_t bytes;
+	uint32_t dev;		 /* host: slot, may be empty */
+	bool relaxed, any_order; /* read */
+	bool level;		 /* interrupt */
+};
+
+struct ht_list {
+	uint32_t n;
+	struct ht_op op[HT_OPS];
+};
+
+struct ht_script {
+	struct weft_clock slot, core; /* clock = slot at 16 bits */
+	uint32_t devices, credits, tags, depth, pio_depth, rx, tx;
+	uint32_t loads, np_depth, r_depth;
+	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
+	weft_time_t t_credit, t_bank;
+	uint32_t banks;
+	uint32_t window; /* places for stores of each device; 0: no limit */
+	/* in turn: a store is consumed, a load is answered so long after it
+	 * was told; answers: 0 at once, WEFT_NEVER not at all */
+	weft_time_t eat[HT_CYCLE], answer[HT_CYCLE];
+	struct ht_list host, dev[HT_DEVS];
+};
+
+struct ht_said {
+	enum weft_note_kind kind;
+	uint32_t port; /* 0 host, 1 + n device */
+	weft_time_t time;
+	uint64_t addr;
+	uint32_t offset, bytes, tenures;
+	enum weft_bus_status status;
+	bool write, last, level;
+	uint8_t first; /* byte of data: STORE, LOADED */
+	uint8_t load;  /* LOADED: its number */
+};
+
+struct ht_log {
+	uint32_t n;
+	struct ht_said said[HT_LOG];
+	uint64_t busy[2]; /* dwords down, up */
+};
+
+/* Memory is everything but this hole. */
+#define HT_HOLE_LO 0x10000000ull
+#define HT_HOLE_HI 0x10008000ull
+bool ref_ht_decode(uint64_t addr, uint32_t bytes);
+/* First byte of the host's op number i, and of answers. */
+uint8_t ref_ht_byte(uint32_t i);
+
+void ref_ht_run(const struct ht_script *s, struct ht_log *log);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the reference of HyperTransport, see ref_ht.h: all that it keeps.
+ */
+#ifndef TESTS_HOST_REF_HT_INT_H
+#define TESTS_HOST_REF_HT_INT_H
+
+#include "ref_ht.h"
+
+enum { P, NP, R, VCS };
+enum { DOWN, UP, DIRS };
+enum { MANY = 4096 };
+#define NEVER UINT64_MAX
+
+struct pkt {
+	enum ht_what what;
+	uint32_t op;	    /* number in its list */
+	uint32_t dev, at;   /* part of a read */
+	uint32_t bytes, vc; /* vc: whose buffer it holds */
+	uint64_t addr;
+	weft_time_t from; /* host: ready when it is so late */
+	uint64_t ready;	  /* slot; NEVER: not yet */
+	uint64_t seq, due;
+	uint32_t behind; /* load: stores in front of it, at the core */
+	uint8_t number;	 /* of a load */
+	bool relaxed, error, answered, level;
+	uint8_t first;
+};
+
+struct list {
+	uint32_t n;
+	struct pkt at[MANY];
+};
+
+/* A device's transaction. */
+struct txn {
+	uint32_t sent, came, tenures;
+	bool aborted;
+};
+
+struct lane {
+	struct list queue[VCS];
+	uint32_t credits[VCS];
+	struct list news; /* credits that come back */
+	struct pkt cur;	  /* on the link */
+	uint32_t left;	  /* its dwords; 0: link free */
+	uint32_t last;
+};
+
+struct link {
+	uint32_t index;
+	struct lane lane[DIRS];
+	uint64_t seq;
+	uint32_t tags;
+	/* bridge */
+	uint32_t held; /* stores, until they have left */
+	struct list memory;
+	weft_time_t commit;
+	/* core */
+	struct list pipe, buffer, queue;
+	struct list load_buffer, load_queue; /* the first may be shown */
+	bool shown;
+	uint64_t gone; /* slot at which it leaves the queue */
+	/* device */
+	uint64_t told;
+	uint32_t places, stores, loads, next;
+	weft_time_t list_at, answer_at;
+	uint64_t earliest; /* slot of an answer */
+	bool mute;	   /* there will be none */
+	uint64_t load_told;
+	weft_time_t eat[MANY]; /* when stores are consumed */
+	uint32_t n_eat;
+	struct txn txn[HT_OPS];
+};
+
+struct ref {
+	const struct ht_script *s;
+	struct ht_log *log;
+	uint64_t k, seq;
+	uint32_t rx, tx, reg, credit; /* slots */
+	struct link link[HT_DEVS];
+	uint32_t next;
+	weft_time_t host_at;
+	weft_time_t load_until[HT_LOADS]; /* of the host, by number */
+	bool standing, blocked; /* for an answer, for room in the bridge */
+};
+
+/* ref_ht.c */
+weft_time_t ref_ht_edge(const struct ref *r, uint64_t k);
+struct ht_said *ref_ht_tell(struct ref *r, uint32_t port,
+			    enum weft_note_kind kind, weft_time_t t);
+void ref_ht_tell_pkt(struct ref *r, uint32_t port, enum weft_note_kind kind,
+		     weft_time_t t, const struct pkt *p, bool data);
+void ref_ht_push(struct list *l, const struct pkt *p);
+struct pkt ref_ht_take(struct list *l, uint32_t i);
+uint32_t ref_ht_dwords(uint64_t addr, uint32_t bytes);
+weft_time_t ref_ht_less_half(const struct ref *r, weft_time_t t);
+
+/* ref_ht_core.c: the device and its core. */
+void ref_ht_dev_acts(struct ref *r, struct link *l, weft_time_t limit);
+void ref_ht_dev_load(struct ref *r, struct link *l);
+void ref_ht_credit_back(struct ref *r, struct link *l, uint32_t dir,
+			uint32_t vc);
+uint32_t ref_ht_store_dwords(const struct pkt *p);
+void ref_ht_core_step(struct ref *r, struct link *l);
+
+/* ref_ht_link.c: the bridge and the link. */
+void ref_ht_bridge_memory(struct ref *r, struct link *l);
+void ref_ht_link_ends(struct ref *r, struct link *l);
+void ref_ht_link_news(struct ref *r, struct link *l);
+void ref_ht_link_ready(struct ref *r, struct link *l);
+void ref_ht_link_decides(struct ref *r, struct link *l);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two endpoints of the provider, each in a "process" of its own. */
+#ifndef TESTS_PROVIDER_RIG_H
+#define TESTS_PROVIDER_RIG_H
+
+#include "../cmocka_all.h"
+#include "double.h"
+#include "provider/obj.h"
+
+struct rig_side {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *dom;
+	struct fid_eq *eq;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	fi_addr_t to; /* the other side */
+};
+
+struct rig {
+	struct rig_side s[2];
+};
+
+/* Endpoints of that type (RDM, DGRAM) that know each other's addresses. */
+void rig_up(struct rig *r, enum fi_ep_type type);
+void rig_down(struct rig *r);
+/* A side closes everything and opens it anew, in the same process. */
+void rig_again(struct rig *r, unsigned side);
+/* A side takes what has come; true: something has. */
+bool rig_progress(struct rig *r, int side);
+/* Lets both sides progress until nothing moves. */
+void rig_settle(struct rig *r);
+/* The next completion of a side, which must be there. */
+struct fi_cq_tagged_entry rig_next(struct rig *r, int side);
+/* The next is an error. */
+struct fi_cq_err_entry rig_error(struct rig *r, int side);
+void rig_none(struct rig *r, int side);
+void rig_fill(void *p, size_t len, unsigned seed);
+struct wfi_ep *rig_ep(struct rig *r, int side);
+
+#endif

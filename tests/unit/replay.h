@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command line of the differential tests, one random scenario per seed:
+ *
+ *     PROGRAM             as many scenarios as the test wants, from seed 1 on;
+ * a fifth of them under AddressSanitizer PROGRAM SEED [N]    N scenarios (1)
+ * from SEED on */
+#ifndef TESTS_REPLAY_H
+#define TESTS_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One scenario: 0 when product and reference agree, else it says why not.
+ * `totals` is the test's own. */
+typedef int (*replay_one)(uint64_t seed, void *totals);
+
+/* Runs them up to the first that fails, which it names; returns how many were
+ * run, 0 after a failure. */
+uint64_t replay(int argc, char **argv, uint64_t wanted, replay_one one,
+		void *totals);
+/* Says so and returns 1 when the values differ. */
+int replay_differ(const char *what, uint64_t i, uint64_t got, uint64_t want);
+
+#endif

@@ -17,7 +17,7 @@
             (HV-18-up) are in tests/system/rows.json.
   file      name.c, folder/name.py, test_*.c: tracked, or next to the file
   link      [text](page.md#heading) of pages
-  run       `weft run forth/self`: experiments/forth/self.yaml
+  run       `weft run forth/self`: an experiment (src/front/embed.py)
   index     each page of docs/ is in docs/README.md
   unit      a page that gives a time in pc or cc says what these are
 """
@@ -223,6 +223,8 @@ class Tree:
                 r"^#+ (\d+(?:\.\d+)?)\.? (.*)$", text, re.M))
             self.ids[s] = set(re.findall(
                 r"^\| *([A-Z]+-?\d+) *\|", text, re.M))
+        self.experiments = {self.experiment(f) for f in files
+                            if f.endswith(".yaml")}
         rows = self.read("tests/system/rows.json") or "{}"
         self.rows = set(json.loads(rows))
 
@@ -232,6 +234,18 @@ class Tree:
                 return f.read()
         except (OSError, UnicodeDecodeError):
             return ""
+
+    def experiment(self, path):
+        """Its name, if a file is one."""
+        m = re.fullmatch(r"experiments/(\w+/[\w-]+)\.yaml", path)
+        if m:
+            return m[1]
+        m = re.fullmatch(r"src/systems/(\w+)/experiments/([\w-]+)\.yaml", path)
+        if not m:
+            return None
+        other = re.search(r'^EXPERIMENTS\("(\w+)"\)$', self.read(
+            "src/systems/%s/system.def" % m[1]), re.M)
+        return "%s/%s" % (other[1] if other else m[1], m[2])
 
     def has_id(self, name, part, spec):
         if part:
@@ -292,7 +306,7 @@ def check_page(tree, path, text, say):
                 tree.has_link(m[1], m[2], path))
     for m in RUN.finditer(text):
         say("run", page, m.start(), m[1],
-            "experiments/%s.yaml" % m[1] in tree.files)
+            m[1] in tree.experiments)
     for fence in FENCE.finditer(text):
         for m in FILES.finditer(fence[0]):
             if m[1].split("/")[0] in PLACES and "/" in m[1]:
@@ -359,12 +373,15 @@ GOOD = {
     "docs/spec/hvia.md": "## 9 Tests\n\n| T-43 | storm |\n| HV-18 | rises |\n",
     "docs/page.md": "# A page\n\n## Two words\n\n[forth.md](spec/forth.md) "
     "5.2, 5.3; [here](#two-words) (5.3)\n\n`weft run forth/self`, (EXTOLL\n"
-    "specification 4.7)\n",
+    "specification 4.7)\n\n`weft run forth/a`, `weft run exec/pair`\n",
     "docs/README.md": "".join("[%s](%s)" % (p, p) for p in (
         "spec/forth.md", "spec/extoll.md", "spec/hostport.md", "spec/hvia.md",
         "page.md", "o.md", "p.md", "q.md", "r.md", "t.md", "u.md")),
     "tests/system/rows.json": '{"HV-18-up": 1}',
-    "experiments/forth/self.yaml": "doc: > (forth.md 5.3, F19)\n",
+    "src/systems/forth/experiments/self.yaml": "doc: > (forth.md 5.3, F19)\n",
+    "src/systems/old/experiments/a.yaml": "doc: > F19\n",
+    "src/systems/old/system.def": 'EXPERIMENTS("forth")\n',
+    "experiments/exec/pair.yaml": "doc: > F19\n",
     "src/good.h": "/* See good.c, R-27, CSB9 and Q06; V06; HV-18-up. */\n",
     "src/good.c": "/* Credits (forth.md 5, 5.2): 4.2 us. */\nint a; /* 5.3 */\n"
     "char *b = \"sum (5.2)\"; /* as extoll.md 4.7 and T-12 say */\n",

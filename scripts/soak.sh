@@ -65,7 +65,7 @@ if [ -n "$WEFT_MPICH" ]; then
 	python3 tests/mpi/test_mpich.py "$weft" . all || ret=1
 fi
 
-for file in experiments/*/soak-*.yaml; do
+for file in src/systems/*/experiments/soak-*.yaml; do
 	[ -f "$file" ] || continue
 	echo "== $file"
 	"$weft" run "$file" "$@" || ret=1

@@ -200,10 +200,13 @@ class Files(unittest.TestCase):
         """What lines tell is what they carry when something sits on them: a
         fault that never strikes.  Refreshes of EXTOLL's credits aside."""
         here = os.path.dirname(os.path.abspath(__file__))
-        for name, ports, sets in (
-                ("forth/three-to-one", "s*.port*", ["workload.count=20"]),
-                ("extoll/alltoall", "s*.lp*", ["workload.count=5"])):
-            with open(f"{here}/../../experiments/{name}.yaml") as f:
+        systems = f"{here}/../../src/systems"
+        for file, ports, sets in (
+                ("forth/experiments/three-to-one", "s*.port*",
+                 ["workload.count=20"]),
+                ("extoll/experiments/alltoall", "s*.lp*",
+                 ["workload.count=5"])):
+            with open(f"{systems}/{file}.yaml") as f:
                 text = f.read().split("\nexpect:")[0]
             args = [x for s in sets for x in ("--set", s)]
             seen = []

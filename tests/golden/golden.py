@@ -201,9 +201,9 @@ def shipped_runs():
             if l.runs() and tuple(args) not in seen:
                 seen.add(tuple(args))
                 yield args
-    for path in sorted(here.glob("../../experiments/*/soak-*.yaml")):
-        yield ["%s/%s" % (path.parent.name, path.stem),
-               "--set", "run={until: 100us}"]
+    for name in sorted("%s/%s" % (p.parts[-3], p.stem) for p in here.glob(
+            "../../src/systems/*/experiments/soak-*.yaml")):
+        yield [name, "--set", "run={until: 100us}"]
 
 
 # ---- differences ----

@@ -11,7 +11,7 @@ import zlib
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import ROOT, execute, points
+from weftlib import execute, points
 
 SIZES = [1, 4, 16, 64, 256, 1024, 1472, 2048, 4096, 8192, 10000, 65536,
          262144, 1048576]
@@ -48,8 +48,8 @@ class Capture(unittest.TestCase):
         """What a capture of TCP/IP holds is TCP/IP."""
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, "x.pcapng")
-            r = execute("run", os.path.join(
-                ROOT, "experiments/hvia/tcpip.yaml"), "--set", "sweep=none",
+            r = execute(
+                "run", "hvia/tcpip", "--set", "sweep=none",
                 "--set", "workload.size=3000", "--set", "workload.count=1",
                 "--capture", "all", "--capture-file", name)
             self.assertEqual(r.returncode, 0, r.stderr)

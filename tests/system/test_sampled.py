@@ -13,7 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import ROOT, execute
+from weftlib import execute
 
 # every line is cut at random moments, alone or with `resync`, which lets both
 # directions send real frames
@@ -48,7 +48,7 @@ class Sampled(unittest.TestCase):
                                  " ".join(args + watch))
 
     def shipped(self, name, *sets):
-        args = [os.path.join(ROOT, "experiments", name + ".yaml")]
+        args = [name]
         for s in sets:
             args += ["--set", s]
         self.same(*args)

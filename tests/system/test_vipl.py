@@ -30,9 +30,7 @@ class Endpoint(unittest.TestCase):
 
     def test_cut_short(self):
         """What programs hold then is freed: sanitizers would say so."""
-        p = execute("run", os.path.join(ROOT, "experiments", "hvia",
-                                        "ep-conformance.yaml"),
-                    "--set", "run.until=2ms")
+        p = execute("run", "hvia/ep-conformance", "--set", "run.until=2ms")
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertNotIn("Sanitizer", p.stderr)
 
@@ -64,7 +62,8 @@ def said(*args, env=None):
 @unittest.skipIf(SLOW, "the build without sanitizers does this")
 class Places(unittest.TestCase):
     """Where the simulator's allocator puts memory changes no result."""
-    FILE = os.path.join(ROOT, "experiments", "hvia", "ep-conformance.yaml")
+    FILE = os.path.join(ROOT, "src", "systems", "hvia", "experiments",
+                        "ep-conformance.yaml")
 
     def test_allocator_settings(self):
         first = said(self.FILE, "--format", "csv")
@@ -88,9 +87,8 @@ class Places(unittest.TestCase):
             with tempfile.TemporaryDirectory() as tmp:
                 files = [os.path.join(tmp, n) for n in ("a", "b")]
                 for f in files:
-                    said(os.path.join(ROOT, "experiments", "hvia",
-                                      name + ".yaml"), *args,
-                         "--capture", "all", "--capture-file", f)
+                    said("hvia/" + name, *args, "--capture", "all",
+                         "--capture-file", f)
                 a, b = (pathlib.Path(f).read_bytes() for f in files)
                 self.assertTrue(a == b, name)
 
@@ -121,8 +119,8 @@ class Wire(unittest.TestCase):
         frames of an older connection are not taken for new ones."""
         with tempfile.TemporaryDirectory() as tmp:
             f = os.path.join(tmp, "c.pcapng")
-            said(os.path.join(ROOT, "experiments", "hvia", "latency.yaml"),
-                 "--set", "sweep=none", "--set", "workload.count=3",
+            said("hvia/latency", "--set", "sweep=none",
+                 "--set", "workload.count=3",
                  "--capture", "all", "--capture-file", f)
             ids, seqs = set(), {}
             for p in frames(f):

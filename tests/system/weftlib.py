@@ -42,8 +42,7 @@ def points(name, *sets, seed=None, fails=False, load=None, timeout=120):
     """All points of a shipped experiment with overrides.  Exit status and
     failed checks must be 0 and none, unless `fails` (None: either).  `load`:
     a shared object with more classes."""
-    args = ["run", os.path.join(ROOT, "experiments", name + ".yaml"),
-            "--format", "json"]
+    args = ["run", name, "--format", "json"]
     for s in sets:
         args += ["--set", s]
     if seed is not None:

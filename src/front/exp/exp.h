@@ -113,7 +113,8 @@ bool record_matches(const struct doc_node *list, const char *name);
 /* The same as a list of texts ended by NULL; the caller frees. */
 char **record_patterns(const struct doc_node *list);
 
-/* Experiments that are part of the program; generated from experiments/. */
+/* Experiments that are part of the program; generated from
+ * src/systems/NAME/experiments and experiments/. */
 struct exp_shipped {
 	const char *name; /* "forth/one-way" */
 	const char *text;

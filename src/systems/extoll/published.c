@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17.  The numbers come out of
- * the programs of experiments/extoll, counters and port statistics; what is
+ * the programs of its experiments, counters and port statistics; what is
  * computed from several of them is in published_eval.c.  Letters A and B of the
  * specification are `-16` and `-32` where a row exists for both widths. */
 #include "systems/extoll/published_eval.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port, ULTRA, ATOLL: hostport.md section 12.  The numbers come out of the
- * programs of experiments/hostport, of metrics and counters; what is computed
+ * programs of its experiments, of metrics and counters; what is computed
  * from several of them is in published_eval.c. */
 #include "systems/hostport/published_eval.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE: hvia.md section 8.  The numbers come out of the programs of
- * experiments/hvia; what is computed from several of them is in
+ * its experiments; what is computed from several of them is in
  * published_eval.c, the rows of M-VIA and TCP/IP are in published_stacks.h. */
 #include "systems/hvia/published_eval.h"
 #include "systems/hvia/published_stacks.h"

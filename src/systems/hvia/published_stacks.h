@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows HV-13 to HV-19 of HVIA-GE: the card beside M-VIA and TCP/IP
- * (experiments/hvia/stacks.yaml). */
+ * (src/systems/hvia/experiments/stacks.yaml). */
 #ifndef SYSTEMS_HVIA_PUBLISHED_STACKS_H
 #define SYSTEMS_HVIA_PUBLISHED_STACKS_H
 

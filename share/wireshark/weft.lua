@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lines of Weft in Wireshark (docs/captures.md): the head of each record, what
--- the dissectors of the wire formats share, and the wire formats themselves
--- (weft_*.lua beside this file, which do nothing when loaded alone).
+-- the dissectors of the wire formats share, and the wire formats themselves:
+-- dissector*.lua in the folder of each system, installed beside this file under
+-- names that begin with weft_.  They do nothing when loaded alone.
 --
 --     tshark -X lua_script:share/wireshark/weft.lua -r x.pcapng
 local weft = { wires = {}, uppers = {}, resets = {} }
@@ -362,8 +363,27 @@ function proto.init()
 end
 
 local here = debug.getinfo(1, "S").source:match("^@?(.*[/\\])") or ""
-for _, name in ipairs({ "forth", "extoll", "rma", "hostport", "atoll",
-	"hvia" }) do
-	assert(loadfile(here .. "weft_" .. name .. ".lua"))(weft)
+local parts = {}
+
+local function look(folder, pattern)
+	for name in Dir.open(folder) do
+		if name:match(pattern) then
+			parts[#parts + 1] = folder .. name
+		end
+	end
+end
+
+look(here == "" and "./" or here, "^weft_.*%.lua$")
+if #parts == 0 then
+	local systems = here .. "../../src/systems/"
+	for name in Dir.open(systems) do
+		if Dir.exists(systems .. name) then
+			look(systems .. name .. "/", "^dissector.*%.lua$")
+		end
+	end
+end
+table.sort(parts)
+for _, file in ipairs(parts) do
+	assert(loadfile(file))(weft)
 end
 DissectorTable.get("wtap_encap"):add(wtap.USER0, proto)

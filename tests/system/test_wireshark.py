@@ -9,6 +9,7 @@ with faults shows exactly those.
 import collections
 import json
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -114,14 +115,18 @@ class Files(Captured):
     def test_plugins(self):
         """In a folder of plugins, as make install leaves them: every file is
         loaded by itself, too."""
-        folder = os.path.dirname(SCRIPT)
-        with open(os.path.join(folder, "meson.build")) as f:
-            listed = set(re.findall(r"'(\w+\.lua)'", f.read()))
-        self.assertEqual(listed, {n for n in os.listdir(folder)
-                                  if n.endswith(".lua")})
-        plugins = os.path.join(self.dir.name, ".local/lib/wireshark/plugins")
-        os.makedirs(plugins)
-        os.symlink(os.path.abspath(folder), os.path.join(plugins, "weft"))
+        plugins = pathlib.Path(self.dir.name,
+                               ".local/lib/wireshark/plugins/weft")
+        plugins.mkdir(parents=True)
+        shutil.copy(SCRIPT, plugins)
+        for build in pathlib.Path(ROOT).glob("src/systems/*/meson.build"):
+            listed = re.findall(r"'(weft_\w+\.lua)': files\('(\w+\.lua)'\)",
+                                build.read_text())
+            self.assertEqual({file for _, file in listed},
+                             {f.name for f in build.parent.glob("*.lua")})
+            for name, file in listed:
+                shutil.copy(build.parent / file, plugins / name)
+        self.assertEqual(len(list(plugins.iterdir())), 7)
         self.run_("extoll/pingpong-16", "workload.count=2")
         rows = tshark(self.path, ["velo.length"], home=self.dir.name)
         self.assertEqual(sum(r["velo.length"] == ["8"] for r in rows), 4)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- EXTOLL on the wire (src/systems/extoll/network/frame.h): cells of both widths, control
 -- cells, retransmission; packets put together per line and virtual channel.
--- What is in a packet: weft_rma.lua, weft_hostport.lua.
+-- What is in a packet: dissector_rma.lua, hostport/dissector.lua.
 local weft = ...
 if type(weft) ~= "table" then
 	return

@@ -15,7 +15,7 @@ import time
 
 import operators
 import report
-from graph import Build, is_test
+from graph import Build, folder, is_test
 from reach import Map
 from state import Sources, State, read_list
 from trial import Result, Worker
@@ -61,8 +61,7 @@ class Campaign:
         names = [n for n in self.map.reaching(path, mutant)
                  if n in self.build.tests]
         known = self.caught.get(mutant.name)
-        folders = path.split("/")
-        near = folders[2 if folders[1] == "systems" else 1]
+        near = os.path.basename(folder(path))
         names.sort(key=lambda n: (n != known, not n.startswith(near),
                                   self.costs.get(n, 0), n))
         spent, paid = 0.0, []

@@ -6,7 +6,7 @@ import re
 import sys
 import zlib
 
-from graph import Build, is_test
+from graph import Build, folder, is_test
 from reach import Map, unpack
 from state import Sources
 
@@ -71,7 +71,7 @@ def percent(a, b):
 def by_folder(files):
     rows = {}
     for path, f in files.items():
-        for key in ("/".join(path.split("/")[:2]), "all"):
+        for key in (folder(path), "all"):
             r = rows.setdefault(key, [0, 0, 0, 0])
             taken = [b for n, t in f.branches.items() for b in t]
             for i, n in enumerate((len(f.hit & f.counted), len(f.counted),
@@ -79,7 +79,7 @@ def by_folder(files):
                 r[i] += n
     for key in sorted(rows, key=lambda k: (k == "all", k)):
         a, b, c, d = rows[key]
-        yield "%-14s lines %s of %6d   branches %s of %6d" % (
+        yield "%-20s lines %s of %6d   branches %s of %6d" % (
             key, percent(a, b), b, percent(c, d), d)
 
 

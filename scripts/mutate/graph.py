@@ -33,6 +33,12 @@ def is_test(path):
     return bool(TEST.match(path))
 
 
+def folder(path):
+    """What a file is part of: src/host, src/systems/forth."""
+    depth = 3 if path.startswith("src/systems/") else 2
+    return "/".join(path.split("/")[:depth])
+
+
 class Edge:
     def __init__(self, rule, inputs, implicit):
         self.rule, self.inputs, self.implicit = rule, inputs, implicit

@@ -6,6 +6,7 @@ import sys
 
 import campaign
 import operators
+from graph import folder
 from state import Sources
 
 COUNTED = ("caught", "alive", "unreached")
@@ -14,10 +15,6 @@ COLUMNS = COUNTED + ("accepted", "equal", "broken")
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
-
-
-def folder(path):
-    return "/".join(path.split("/")[:2])
 
 
 def score(row):
@@ -37,10 +34,10 @@ def table(judged):
 
 def summary(c):
     rows = table(c.judged)
-    print("%-14s %7s %s" % ("", "caught", " ".join("%9s" % v
+    print("%-20s %7s %s" % ("", "caught", " ".join("%9s" % v
                                                    for v in COLUMNS)))
     for key in sorted(rows, key=lambda k: (k == "all", k)):
-        print("%-14s %5.1f %% %s" % (key, score(rows[key]), " ".join(
+        print("%-20s %5.1f %% %s" % (key, score(rows[key]), " ".join(
             "%9d" % rows[key][v] for v in COLUMNS)))
     lost = [j for j in c.judged if j[2].verdict in ("alive", "unreached")]
     if lost:
